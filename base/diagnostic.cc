@@ -31,7 +31,8 @@ std::string Place(const Diagnostic& diagnostic) {
     place += std::to_string(diagnostic.line);
     if (diagnostic.column > 0) place += ':' + std::to_string(diagnostic.column);
   }
-  if (!diagnostic.pointer.empty()) place += (place.empty() ? "" : ": ") + ("at " + Tame(diagnostic.pointer));
+  if (!diagnostic.pointer.empty())
+    place += (place.empty() ? "" : ": ") + ("at " + Tame(diagnostic.pointer));
   return place;
 }
 
@@ -57,7 +58,8 @@ std::string Caret(const Diagnostic& diagnostic) {
 
 std::string Format(const Diagnostic& diagnostic) {
   const std::string place = Place(diagnostic);
-  std::string text = (place.empty() ? "" : place + ": ") + "error: " + Tame(diagnostic.message) + '\n';
+  std::string text =
+      (place.empty() ? "" : place + ": ") + "error: " + Tame(diagnostic.message) + '\n';
   if (diagnostic.line > 0 && !diagnostic.excerpt.empty()) text += Caret(diagnostic);
   if (!diagnostic.expected.empty()) text += "  expected: " + Tame(diagnostic.expected, 2000) + '\n';
   if (!diagnostic.found.empty()) text += "  found: " + Tame(diagnostic.found) + '\n';

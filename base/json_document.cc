@@ -18,8 +18,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kLongestExcerpt = 160;  // the caret under a longer line would help nobody
 
-// The library words errors as "[...] parse error at line 1, column 5: syntax error while parsing value -
-// unexpected '}'; expected end of input", with "last read: 'x'" in between.
+// The library words errors as "[...] parse error at line 1, column 5: syntax error while parsing
+// value - unexpected '}'; expected end of input", with "last read: 'x'" in between.
 struct Wording {
   std::string message;
   std::string found;
@@ -44,8 +44,8 @@ Wording WordingOf(std::string_view what) {
   return wording;
 }
 
-// Builds the document from the parser's events, and stops it at the first thing that JSON allows and we do
-// not.
+// Builds the document from the parser's events, and stops it at the first thing that JSON allows
+// and we do not.
 class Builder {
  public:
   Builder(std::string_view text, const std::string& file) : text_(text), file_(file) {}
@@ -70,10 +70,12 @@ class Builder {
     return Refuse(fmt::format("the key '{}' is given twice", name), "each key once");
   }
 
-  bool parse_error(size_t position, const std::string& token, const nlohmann::detail::exception& error) {
+  bool parse_error(size_t position, const std::string& token,
+                   const nlohmann::detail::exception& error) {
     const size_t at = BeginOfToken(position, token);
     const std::string_view before = text_.substr(0, at);
-    const size_t line_begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+    const size_t line_begin =
+        before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
     Wording wording = WordingOf(error.what());
     fault_ = {};
     fault_.message = std::move(wording.message);
@@ -91,21 +93,23 @@ class Builder {
   Diagnostic TakeFault() { return std::move(fault_); }
 
  private:
-  // An object or array whose end has not been seen. Its parent does not grow meanwhile, so the pointer holds.
+  // An object or array whose end has not been seen. Its parent does not grow meanwhile, so the
+  // pointer holds.
   struct Level {
     Json* container = nullptr;
     std::string key;             // the last key of an object
     std::set<std::string> keys;  // all of them
   };
 
-  // The library counts the bytes read up to the fault, which begins where the last token does. What it calls
-  // the last token may hold earlier text too: only a single word or string is trusted.
+  // The library counts the bytes read up to the fault, which begins where the last token does. What
+  // it calls the last token may hold earlier text too: only a single word or string is trusted.
   size_t BeginOfToken(size_t position, std::string_view token) const {
     const size_t end = std::min(position, text_.size() + 1);
     const bool is_word = token.find_first_of(" \t\r\n\"") == std::string_view::npos;
     const bool is_string = token.size() >= 2 && token.find('"', 1) == token.size() - 1;
     const size_t length = std::max<size_t>(1, token.size());
-    if (!(is_word || is_string) || end > text_.size() || length > end) return end == 0 ? 0 : end - 1;
+    if (!(is_word || is_string) || end > text_.size() || length > end)
+      return end == 0 ? 0 : end - 1;
     return text_.substr(end - length, length) == token ? end - length : end - 1;
   }
 
@@ -124,7 +128,8 @@ class Builder {
       level.container->push_back(std::move(value));
       return &level.container->back();
     }
-    // Duplicates are known to be absent; the container's own look-up would make large objects quadratic.
+    // Duplicates are known to be absent; the container's own look-up would make large objects
+    // quadratic.
     auto& members = level.container->get_ref<Json::object_t&>();
     members.Json::object_t::Container::emplace_back(level.key, std::move(value));
     return &members.back().second;
@@ -132,7 +137,8 @@ class Builder {
 
   bool Open(Json value) {
     if (levels_.size() >= static_cast<size_t>(kMaxDepth)) {
-      return Refuse("the document is nested too deeply", fmt::format("at most {} levels", kMaxDepth));
+      return Refuse("the document is nested too deeply",
+                    fmt::format("at most {} levels", kMaxDepth));
     }
     Level level;
     level.container = Place(std::move(value));
@@ -200,8 +206,8 @@ constexpr size_t kColumns = 110;
 
 std::string Scalar(const Json& value) { return WriteJsonLine(value); }
 
-// Appends the value on one line and says whether it stayed within `limit` characters in all; gives up when it
-// does not.
+// Appends the value on one line and says whether it stayed within `limit` characters in all; gives
+// up when it does not.
 bool AppendInline(const Json& value, size_t limit, std::string& text) {
   if (!value.is_structured()) {
     text += Scalar(value);

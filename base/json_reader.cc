@@ -15,7 +15,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kLongestFound = 60;
 
-std::string TextOf(const Json& node) { return node.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string TextOf(const Json& node) {
+  return node.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 std::string Brief(const Json& node) {
   if (node.is_structured())
@@ -25,8 +27,8 @@ std::string Brief(const Json& node) {
   return text;
 }
 
-// Appends to `path` the segments that lead from `from` to the node at address `to`; false when it is not
-// there.
+// Appends to `path` the segments that lead from `from` to the node at address `to`; false when it
+// is not there.
 bool FindPath(const Json& from, const Json* to, std::vector<std::string>& path) {
   if (&from == to) return true;
   if (!from.is_structured()) return false;
@@ -62,9 +64,9 @@ std::string JsonValue::String() const {
 }
 
 int64_t JsonValue::Integer(IntegerRange range) const {
-  const bool fits =
-      IsInteger() && (!node_->is_number_unsigned() ||
-                      node_->get<uint64_t>() <= static_cast<uint64_t>(range.most < 0 ? 0 : range.most));
+  const bool fits = IsInteger() && (!node_->is_number_unsigned() ||
+                                    node_->get<uint64_t>() <=
+                                        static_cast<uint64_t>(range.most < 0 ? 0 : range.most));
   if (fits && node_->get<int64_t>() >= range.least && node_->get<int64_t>() <= range.most)
     return node_->get<int64_t>();
   RefuseType(RangeText(range));
@@ -211,7 +213,8 @@ size_t JsonObject::OneOf(std::string_view key, std::span<const std::string_view>
   return value ? value.OneOf(names) : 0;
 }
 
-size_t JsonObject::OneOf(std::string_view key, std::span<const std::string_view> names, size_t fallback) {
+size_t JsonObject::OneOf(std::string_view key, std::span<const std::string_view> names,
+                         size_t fallback) {
   const JsonValue value = Optional(key);
   return value ? value.OneOf(names) : fallback;
 }

@@ -15,8 +15,8 @@
 
 #include "tessera/base/diagnostic.h"
 
-// Strict reading of JSON documents. A reader of a format states what it wants and never looks at errors on
-// the way:
+// Strict reading of JSON documents. A reader of a format states what it wants and never looks at
+// errors on the way:
 //
 //     Expected<Shape> ReadShape(std::string_view text, std::string file) {
 //       JsonReader reader(text, std::move(file));
@@ -34,10 +34,10 @@
 //       return reader.Finish(std::move(shape));
 //     }
 //
-// The first fault is kept, later ones are ignored: after it every getter returns an empty value, lists are
-// empty, and Finish answers with the diagnostic. Syntax errors carry line and column, everything else a JSON
-// pointer. Duplicate keys, more than kMaxDepth levels and unknown keys are faults; keys that begin with "x-"
-// are the user's own and allowed in every object.
+// The first fault is kept, later ones are ignored: after it every getter returns an empty value,
+// lists are empty, and Finish answers with the diagnostic. Syntax errors carry line and column,
+// everything else a JSON pointer. Duplicate keys, more than kMaxDepth levels and unknown keys are
+// faults; keys that begin with "x-" are the user's own and allowed in every object.
 namespace tessera::base {
 
 inline constexpr int kMaxDepth = 100;
@@ -64,14 +64,16 @@ class JsonValue {
   bool IsArray() const;
   bool IsObject() const;
 
-  // Each refuses a value of another type, or out of range, and then returns the empty value of its type.
+  // Each refuses a value of another type, or out of range, and then returns the empty value of its
+  // type.
   std::string String() const;
   int64_t Integer(IntegerRange range = {}) const;
   double Number(double least, double most) const;  // finite, both ends included
   bool Boolean() const;
-  size_t OneOf(std::span<const std::string_view> names) const;  // index of the name; suggests the nearest
-  std::vector<JsonValue> Items() const;                         // of an array
-  std::vector<JsonValue> Items(size_t count) const;             // of an array of exactly `count`
+  size_t OneOf(
+      std::span<const std::string_view> names) const;  // index of the name; suggests the nearest
+  std::vector<JsonValue> Items() const;                // of an array
+  std::vector<JsonValue> Items(size_t count) const;    // of an array of exactly `count`
   JsonObject Object() const;
 
   // The value as compact JSON, keys in the document's order.
@@ -83,15 +85,16 @@ class JsonValue {
  private:
   friend class JsonObject;
   friend class JsonReader;
-  JsonValue(JsonReader* reader, const nlohmann::ordered_json* node) : reader_(reader), node_(node) {}
+  JsonValue(JsonReader* reader, const nlohmann::ordered_json* node)
+      : reader_(reader), node_(node) {}
   void RefuseType(std::string_view expected) const;
 
   JsonReader* reader_;
   const nlohmann::ordered_json* node_;
 };
 
-// An object being read. It remembers which keys were asked for; when it goes out of scope the others are
-// refused.
+// An object being read. It remembers which keys were asked for; when it goes out of scope the
+// others are refused.
 class JsonObject {
  public:
   JsonObject(const JsonObject&) = delete;
@@ -115,8 +118,8 @@ class JsonObject {
   // Reads "format" and "version" and refuses any other: root.Format("tessera-problem", 1).
   void Format(std::string_view name, int64_t version);
 
-  // Every member in the document's order, for objects that map free keys ("offsets": {"a": 0}); all count as
-  // asked for.
+  // Every member in the document's order, for objects that map free keys ("offsets": {"a": 0}); all
+  // count as asked for.
   std::vector<std::pair<std::string, JsonValue>> Members();
 
   // The user's own keys ("x-...") with their values as compact JSON.
@@ -137,7 +140,8 @@ class JsonObject {
 // A document and the first thing that is wrong with it.
 class JsonReader {
  public:
-  // Parses; a syntax error, a duplicate key or too deep a nesting becomes the fault. `file` is for messages.
+  // Parses; a syntax error, a duplicate key or too deep a nesting becomes the fault. `file` is for
+  // messages.
   JsonReader(std::string_view text, std::string file);
   JsonReader(const JsonReader&) = delete;
   JsonReader& operator=(const JsonReader&) = delete;
@@ -147,8 +151,8 @@ class JsonReader {
 
   bool Failed() const { return fault_.has_value(); }
 
-  // Keeps the diagnostic, its file filled in, unless there is a fault already. For checks across values, such
-  // as FindFault.
+  // Keeps the diagnostic, its file filled in, unless there is a fault already. For checks across
+  // values, such as CheckWellFormed.
   void Refuse(Diagnostic diagnostic);
 
   // The value, or the fault.

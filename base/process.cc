@@ -29,7 +29,8 @@ std::optional<int64_t> NumberIn(const std::filesystem::path& path) {
 }
 
 // A group has the limits of all groups around it.
-int64_t LeastUpwards(std::filesystem::path group, const std::filesystem::path& root, const char* name) {
+int64_t LeastUpwards(std::filesystem::path group, const std::filesystem::path& root,
+                     const char* name) {
   int64_t least = std::numeric_limits<int64_t>::max();
   while (true) {
     if (const auto limit = NumberIn(group / name)) least = std::min(least, *limit);
@@ -63,7 +64,8 @@ int64_t LimitOfProcess(decltype(RLIMIT_AS) resource) {
   rlimit limit{};
   if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
     return std::numeric_limits<int64_t>::max();
-  return static_cast<int64_t>(std::min<rlim_t>(limit.rlim_cur, std::numeric_limits<int64_t>::max()));
+  return static_cast<int64_t>(
+      std::min<rlim_t>(limit.rlim_cur, std::numeric_limits<int64_t>::max()));
 }
 
 }  // namespace
@@ -85,8 +87,10 @@ int64_t ResidentBytes() {
 
 int64_t UsableBytes() {
   const int64_t pages = sysconf(_SC_PHYS_PAGES);
-  const int64_t machine = pages > 0 ? pages * sysconf(_SC_PAGESIZE) : std::numeric_limits<int64_t>::max();
-  return std::min({machine, LimitOfGroups(), LimitOfProcess(RLIMIT_AS), LimitOfProcess(RLIMIT_DATA)});
+  const int64_t machine =
+      pages > 0 ? pages * sysconf(_SC_PAGESIZE) : std::numeric_limits<int64_t>::max();
+  return std::min(
+      {machine, LimitOfGroups(), LimitOfProcess(RLIMIT_AS), LimitOfProcess(RLIMIT_DATA)});
 }
 
 }  // namespace tessera::base

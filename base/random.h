@@ -7,8 +7,8 @@
 
 namespace tessera::base {
 
-// xoshiro256** (Blackman, Vigna), seeded by splitmix64. The standard library's distributions differ between
-// implementations; these do not, so one seed gives one sequence everywhere.
+// xoshiro256** (Blackman, Vigna), seeded by splitmix64. The standard library's distributions differ
+// between implementations; these do not, so one seed gives one sequence everywhere.
 class Random {
  public:
   explicit Random(uint64_t seed);

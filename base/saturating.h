@@ -5,18 +5,24 @@
 
 #include "tessera/base/arithmetic.h"
 
-// Sums and products of costs. What exceeds base::kMaxTotal stays there: such a candidate is beyond use, yet still compares.
+// Sums and products of costs. What exceeds base::kMaxTotal stays there: such a candidate is beyond
+// use, yet still compares.
 namespace tessera::base {
 
-inline int64_t SaturatingAdd(int64_t a, int64_t b) { return base::CheckedAdd(a, b).value_or(kMaxTotal); }
+inline int64_t SaturatingAdd(int64_t a, int64_t b) {
+  return base::CheckedAdd(a, b).value_or(kMaxTotal);
+}
 
-inline int64_t SaturatingMul(int64_t a, int64_t b) { return base::CheckedMul(a, b).value_or(kMaxTotal); }
+inline int64_t SaturatingMul(int64_t a, int64_t b) {
+  return base::CheckedMul(a, b).value_or(kMaxTotal);
+}
 
 inline void Accumulate(int64_t& total, int64_t part) { total = SaturatingAdd(total, part); }
 
 // A cycle begun is a cycle used.
 inline int64_t WholeCycles(double cycles) {
-  return cycles >= static_cast<double>(kMaxTotal) ? kMaxTotal : static_cast<int64_t>(std::ceil(cycles));
+  return cycles >= static_cast<double>(kMaxTotal) ? kMaxTotal
+                                                  : static_cast<int64_t>(std::ceil(cycles));
 }
 
 }  // namespace tessera::base

@@ -15,9 +15,10 @@ bool Stop::Requested() const {
     for (const Stop* stop = this; stop != nullptr; stop = stop->parent_) stop->NoteCutOff();
     return true;
   }
-  const bool reached = request_at_ > 0 && polls_.fetch_add(1, std::memory_order_relaxed) + 1 >= request_at_;
-  const bool requested =
-      reached || requested_.load(std::memory_order_relaxed) || (parent_ != nullptr && parent_->Requested());
+  const bool reached =
+      request_at_ > 0 && polls_.fetch_add(1, std::memory_order_relaxed) + 1 >= request_at_;
+  const bool requested = reached || requested_.load(std::memory_order_relaxed) ||
+                         (parent_ != nullptr && parent_->Requested());
   if (requested) NoteCutOff();
   return requested;
 }
@@ -35,7 +36,8 @@ bool Stop::ExceedsMemory() const {
 }
 
 bool Stop::IsOutOfMemory() const {
-  return out_of_memory_.load(std::memory_order_relaxed) || (parent_ != nullptr && parent_->IsOutOfMemory());
+  return out_of_memory_.load(std::memory_order_relaxed) ||
+         (parent_ != nullptr && parent_->IsOutOfMemory());
 }
 
 int64_t Stop::MemoryLimit() const {
@@ -44,7 +46,8 @@ int64_t Stop::MemoryLimit() const {
 }
 
 std::optional<Stop::Clock::time_point> Stop::Deadline() const {
-  const std::optional<Clock::time_point> parents = parent_ != nullptr ? parent_->Deadline() : std::nullopt;
+  const std::optional<Clock::time_point> parents =
+      parent_ != nullptr ? parent_->Deadline() : std::nullopt;
   if (!deadline_ || !parents) return deadline_ ? deadline_ : parents;
   return std::min(*deadline_, *parents);
 }

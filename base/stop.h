@@ -8,8 +8,8 @@
 
 namespace tessera::base {
 
-// How much work a search may do, counted in its own units (nodes, conflicts, evaluations), so that the same
-// budget gives the same answer on every machine.
+// How much work a search may do, counted in its own units (nodes, conflicts, evaluations), so that
+// the same budget gives the same answer on every machine.
 struct Budget {
   int64_t units = std::numeric_limits<int64_t>::max();
 };
@@ -52,7 +52,8 @@ class Stop {
   // others.
   int64_t Polls() const { return polls_.load(std::memory_order_relaxed); }
 
-  // Whether Requested() has answered true, or a deadline has passed that a Stop with this one as its parent set itself.
+  // Whether Requested() has answered true, or a deadline has passed that a Stop with this one as
+  // its parent set itself.
   bool HasCutOff() const { return has_cut_off_.load(std::memory_order_relaxed); }
 
   // Whether it stopped at a memory limit.

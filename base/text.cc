@@ -12,7 +12,8 @@ namespace tessera::base {
 
 namespace {
 
-// The bytes that may follow a lead byte: how many, and the range of the first of them; the others are 80 to BF.
+// The bytes that may follow a lead byte: how many, and the range of the first of them; the others
+// are 80 to BF.
 struct Tail {
   size_t bytes = 0;
   uint8_t least = 0x80;
@@ -63,12 +64,14 @@ bool Steers(uint32_t point) {
                                                                      {0xFEFF, 0xFEFF},
                                                                      {0xFFF9, 0xFFFB},
                                                                      {0xFFFE, 0xFFFF}}};
-  return std::any_of(kRanges.begin(), kRanges.end(),
-                     [point](const auto& range) { return range.first <= point && point <= range.second; });
+  return std::any_of(kRanges.begin(), kRanges.end(), [point](const auto& range) {
+    return range.first <= point && point <= range.second;
+  });
 }
 
 void AppendHex(std::string& text, uint32_t value, int digits) {
-  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) text += "0123456789abcdef"[value >> shift & 0xF];
+  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4)
+    text += "0123456789abcdef"[value >> shift & 0xF];
 }
 
 void AppendByte(std::string& text, char byte) {
@@ -122,7 +125,8 @@ std::string Printable(std::string_view text, std::string_view kept) {
     const Decoded decoded = Decode(text);
     if (decoded.bytes == 0) {
       AppendByte(printable, text.front());
-    } else if (Steers(decoded.point) && (decoded.bytes > 1 || kept.find(text.front()) == kept.npos)) {
+    } else if (Steers(decoded.point) &&
+               (decoded.bytes > 1 || kept.find(text.front()) == kept.npos)) {
       AppendEscape(printable, decoded.point);
     } else {
       printable += text.substr(0, decoded.bytes);
@@ -174,7 +178,8 @@ size_t Distance(std::string_view a, std::string_view b) {
   for (size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (Same(a[i - 1], b[j - 1]) ? 0 : 1)});
+      row[j] =
+          std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (Same(a[i - 1], b[j - 1]) ? 0 : 1)});
       if (i > 1 && j > 1 && Same(a[i - 1], b[j - 2]) && Same(a[i - 2], b[j - 1])) {
         row[j] = std::min(row[j], before[j - 2] + 1);
       }

@@ -7,7 +7,8 @@
 
 namespace tessera::base {
 
-// Whether all of `text` is well-formed UTF-8 (RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF).
+// Whether all of `text` is well-formed UTF-8 (RFC 3629: no overlong forms, no surrogates, nothing
+// above U+10FFFF).
 bool IsUtf8(std::string_view text);
 
 // Well-formed UTF-8 that says the same: each byte that belongs to no sequence becomes the four
@@ -28,9 +29,9 @@ std::string_view Shortened(std::string_view text, size_t most);
 // markup escaped.
 std::string EscapeMarkup(std::string_view text);
 
-// The candidate nearest to `word` by edit distance (insertions, deletions, changes and swaps of neighbours
-// cost 1 each; case is free), or empty when none is within a third of the word's length. The first of equals
-// wins. Cost: O(total length of the candidates * length of the word).
+// The candidate nearest to `word` by edit distance (insertions, deletions, changes and swaps of
+// neighbours cost 1 each; case is free), or empty when none is within a third of the word's length.
+// The first of equals wins. Cost: O(total length of the candidates * length of the word).
 std::string_view Nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 // "did you mean 'stride'?", or empty.
@@ -42,8 +43,8 @@ std::string Join(std::span<const std::string_view> words, std::string_view separ
 // Whether a key of a file belongs to the user and is not for us: it begins with "x-".
 inline bool IsUserKey(std::string_view key) { return key.starts_with("x-"); }
 
-// Whether `text` matches `pattern`, in which `*` stands for any characters, none included, and `?` for one.
-// Cost: O(text * pattern).
+// Whether `text` matches `pattern`, in which `*` stands for any characters, none included, and `?`
+// for one. Cost: O(text * pattern).
 bool MatchesGlob(std::string_view text, std::string_view pattern);
 
 }  // namespace tessera::base

@@ -9,7 +9,8 @@ namespace tessera::base {
 namespace {
 
 constexpr std::array<std::string_view, 11> kDataTypes = {
-    "int4", "int8", "uint8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "bool"};
+    "int4",    "int8",     "uint8",   "int16",   "int32", "int64",
+    "float16", "bfloat16", "float32", "float64", "bool"};
 constexpr std::array<int64_t, 11> kBits = {4, 8, 8, 16, 32, 64, 16, 16, 32, 64, 8};
 
 constexpr std::array<std::string_view, 20> kOperatorKinds = {
@@ -18,8 +19,8 @@ constexpr std::array<std::string_view, 20> kOperatorKinds = {
     "gather", "matmul",      "softmax",         "layer_norm",     "reshape",
     "resize", "transpose",   "depth_to_space",  "space_to_depth", "opaque"};
 
-constexpr std::array<std::string_view, 6> kTensorRoles = {"network_input", "network_output", "border",
-                                                          "feature",       "constant",       "state"};
+constexpr std::array<std::string_view, 6> kTensorRoles = {
+    "network_input", "network_output", "boundary", "feature", "constant", "state"};
 
 constexpr std::array<std::string_view, 4> kAxes = {"rows", "columns", "channels", "batch"};
 
@@ -75,7 +76,9 @@ std::span<const std::string_view> OperatorKindNames() { return kOperatorKinds; }
 std::span<const std::string_view> TensorRoleNames() { return kTensorRoles; }
 std::span<const std::string_view> AxisNames() { return kAxes; }
 
-std::optional<DataType> ParseDataType(std::string_view name) { return Parse<DataType>(name, kDataTypes); }
+std::optional<DataType> ParseDataType(std::string_view name) {
+  return Parse<DataType>(name, kDataTypes);
+}
 std::optional<OperatorKind> ParseOperatorKind(std::string_view name) {
   return Parse<OperatorKind>(name, kOperatorKinds);
 }

@@ -17,14 +17,14 @@
 
 #include "tessera/base/text.h"
 
-// The tree is built from yaml-cpp's events and not from its nodes: events tell quoted from plain scalars,
-// keep repeated keys apart, give the position of keys, and let the builder refuse depth and aliases before
-// anything recurses over them.
+// The tree is built from yaml-cpp's events and not from its nodes: events tell quoted from plain
+// scalars, keep repeated keys apart, give the position of keys, and let the builder refuse depth
+// and aliases before anything recurses over them.
 //
 //     text --(yaml-cpp scanner, parser)--> events --(DocumentBuilder)--> values in a deque, linked by pointers
 //
-// An alias is a second pointer to one value, so a bomb of nested aliases costs no memory here; what it would
-// cost a reader that walks it is counted as it is built (`nodes`) and bounded.
+// An alias is a second pointer to one value, so a bomb of nested aliases costs no memory here; what
+// it would cost a reader that walks it is counted as it is built (`nodes`) and bounded.
 namespace tessera::base {
 
 namespace {
@@ -37,7 +37,8 @@ struct Fault : std::exception {
 
 YamlPosition At(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1}; }
 
-[[noreturn]] void Refuse(YamlPosition position, std::string message, std::string expected, std::string hint) {
+[[noreturn]] void Refuse(YamlPosition position, std::string message, std::string expected,
+                         std::string hint) {
   Diagnostic fault;
   fault.message = std::move(message);
   fault.line = position.line;
@@ -76,7 +77,8 @@ class DocumentBuilder final : public YAML::EventHandler {
     const YamlValue* value = anchors_.at(anchor);
     const auto encloses = [&](const Open& open) { return open.value == value; };
     if (std::any_of(open_.begin(), open_.end(), encloses)) {
-      Refuse(At(mark), "the alias stands inside the value that it names", "a tree", "remove the alias");
+      Refuse(At(mark), "the alias stands inside the value that it names", "a tree",
+             "remove the alias");
     }
     alias_nodes_ += value->nodes;
     if (alias_nodes_ > kMaxYamlAliasNodes) {
@@ -109,9 +111,11 @@ class DocumentBuilder final : public YAML::EventHandler {
     std::optional<YamlEntry> key;
   };
 
-  YamlValue* NewValue(YamlKind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
+  YamlValue* NewValue(YamlKind kind, const YAML::Mark& mark, const std::string& tag,
+                      YAML::anchor_t anchor) {
     if (!tag.empty() && tag != "?" && tag != "!") {
-      Refuse(At(mark), "a tag stands before this value", "a value without a tag", "remove '" + tag + "'");
+      Refuse(At(mark), "a tag stands before this value", "a value without a tag",
+             "remove '" + tag + "'");
     }
     YamlValue* value = &document_.values.emplace_back();
     value->kind = kind;
@@ -172,9 +176,9 @@ class DocumentBuilder final : public YAML::EventHandler {
     std::iota(map.by_key.begin(), map.by_key.end(), 0U);
     std::stable_sort(map.by_key.begin(), map.by_key.end(),
                      [&](uint32_t a, uint32_t b) { return entries[a].key < entries[b].key; });
-    const auto repeated =
-        std::adjacent_find(map.by_key.begin(), map.by_key.end(),
-                           [&](uint32_t a, uint32_t b) { return entries[a].key == entries[b].key; });
+    const auto repeated = std::adjacent_find(
+        map.by_key.begin(), map.by_key.end(),
+        [&](uint32_t a, uint32_t b) { return entries[a].key == entries[b].key; });
     if (repeated == map.by_key.end()) return;
     const YamlEntry& first = entries[*repeated];
     Refuse(entries[*(repeated + 1)].position, "repeated key '" + first.key + "'", "each key once",
@@ -187,7 +191,8 @@ class DocumentBuilder final : public YAML::EventHandler {
   int64_t alias_nodes_ = 0;
 };
 
-// yaml-cpp takes byte 4 for the end of the input and zeros for UTF-16: both would silently drop what follows.
+// yaml-cpp takes byte 4 for the end of the input and zeros for UTF-16: both would silently drop
+// what follows.
 std::optional<Diagnostic> FindControlCharacter(const YamlDocument& document) {
   YamlPosition position{1, 1};
   for (const char c : document.text) {
@@ -201,8 +206,8 @@ std::optional<Diagnostic> FindControlCharacter(const YamlDocument& document) {
       fault.found = "byte " + std::to_string(byte);
       return fault;
     }
-    position =
-        c == '\n' ? YamlPosition{position.line + 1, 1} : YamlPosition{position.line, position.column + 1};
+    position = c == '\n' ? YamlPosition{position.line + 1, 1}
+                         : YamlPosition{position.line, position.column + 1};
   }
   return std::nullopt;
 }
@@ -255,9 +260,9 @@ std::optional<Diagnostic> ParseYaml(YamlDocument& document) {
 }
 
 const YamlEntry* FindEntry(const YamlValue& map, std::string_view key) {
-  const auto found =
-      std::lower_bound(map.by_key.begin(), map.by_key.end(), key,
-                       [&](uint32_t at, std::string_view wanted) { return map.entries[at].key < wanted; });
+  const auto found = std::lower_bound(
+      map.by_key.begin(), map.by_key.end(), key,
+      [&](uint32_t at, std::string_view wanted) { return map.entries[at].key < wanted; });
   if (found == map.by_key.end() || map.entries[*found].key != key) return nullptr;
   return &map.entries[*found];
 }
@@ -275,7 +280,8 @@ std::string FlowText(const YamlValue& value) {
     case YamlKind::kScalar:
       return value.quoted ? quote(value.text) : value.text;
     case YamlKind::kList:
-      for (const YamlValue* item : value.items) text += (text.empty() ? "" : ", ") + FlowText(*item);
+      for (const YamlValue* item : value.items)
+        text += (text.empty() ? "" : ", ") + FlowText(*item);
       return "[" + text + "]";
     case YamlKind::kMap:
       for (const YamlEntry& entry : value.entries) {
@@ -309,7 +315,8 @@ int64_t TakeSuffix(std::string_view& text) {
   constexpr std::array<std::pair<std::string_view, int>, 4> kSuffixes = {
       {{"Ki", 10}, {"Mi", 20}, {"Gi", 30}, {"Ti", 40}}};
   for (const auto& [suffix, bits] : kSuffixes) {
-    if (text.size() <= suffix.size() || text.substr(text.size() - suffix.size()) != suffix) continue;
+    if (text.size() <= suffix.size() || text.substr(text.size() - suffix.size()) != suffix)
+      continue;
     text.remove_suffix(suffix.size());
     return int64_t{1} << bits;
   }

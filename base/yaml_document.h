@@ -9,8 +9,8 @@
 
 #include "tessera/base/diagnostic.h"
 
-// A YAML document as an immutable tree in which every value and every key knows where it stands. Internal to
-// the YAML reader, which is the way to look at one.
+// A YAML document as an immutable tree in which every value and every key knows where it stands.
+// Internal to the YAML reader, which is the way to look at one.
 namespace tessera::base {
 
 struct YamlPosition {
@@ -31,8 +31,8 @@ enum class YamlKind : uint8_t { kNull, kScalar, kList, kMap };
 struct YamlValue {
   YamlKind kind = YamlKind::kNull;
   YamlPosition position;
-  std::string text;                     // of a scalar
-  bool quoted = false;                  // the scalar stands in quotes, so it is text whatever it looks like
+  std::string text;     // of a scalar
+  bool quoted = false;  // the scalar stands in quotes, so it is text whatever it looks like
   std::vector<const YamlValue*> items;  // of a list
   std::vector<YamlEntry> entries;       // of a map, in file order, without repeated keys
   std::vector<uint32_t> by_key;         // indices into entries, sorted by key
@@ -60,11 +60,12 @@ std::string FlowText(const YamlValue& value);
 
 // How numbers are written in YAML files of the project.
 
-// 1048576, 1_048_576, 0x100000, 384Ki, 1Mi, 2Gi, 1Ti, each with an optional minus; nullopt for anything else
-// and beyond 64 bits.
+// 1048576, 1_048_576, 0x100000, 384Ki, 1Mi, 2Gi, 1Ti, each with an optional minus; nullopt for
+// anything else and beyond 64 bits.
 std::optional<int64_t> ParseInteger(std::string_view text);
 
-// 0.04, 5e8, 500_000_000, 31; nullopt for anything else, infinities and what is not a number among them.
+// 0.04, 5e8, 500_000_000, 31; nullopt for anything else, infinities and what is not a number among
+// them.
 std::optional<double> ParseNumber(std::string_view text);
 
 }  // namespace tessera::base

@@ -10,8 +10,8 @@
 
 namespace tessera::base {
 
-// Where a node stands: the values that lie over each other at one path, uppermost first, and where that path
-// is named.
+// Where a node stands: the values that lie over each other at one path, uppermost first, and where
+// that path is named.
 struct YamlNode::Place {
   struct Layer {
     const YamlDocument* document = nullptr;
@@ -20,7 +20,8 @@ struct YamlNode::Place {
   std::vector<Layer> layers;  // empty: absent
   std::string name;           // the key, or "item 2 of 'banks'"; empty for the root
   const YamlDocument* named_in = nullptr;
-  YamlPosition named_at;  // of the key in the uppermost file; for an absent value, of the map that lacks it
+  YamlPosition
+      named_at;  // of the key in the uppermost file; for an absent value, of the map that lacks it
 };
 
 namespace {
@@ -91,8 +92,8 @@ YamlReader::YamlReader(std::span<const YamlFile> files) {
 YamlNode YamlReader::Root() {
   auto place = std::make_shared<YamlNode::Place>();
   for (const YamlDocument* document : documents_) {
-    if (!place->layers.empty() &&
-        (place->layers.back().value->kind != YamlKind::kMap || document->root->kind != YamlKind::kMap))
+    if (!place->layers.empty() && (place->layers.back().value->kind != YamlKind::kMap ||
+                                   document->root->kind != YamlKind::kMap))
       break;
     place->layers.push_back({document, document->root});
   }
@@ -113,7 +114,8 @@ bool YamlNode::IsMap() const { return Present() && Value()->kind == YamlKind::kM
 bool YamlNode::IsList() const { return Present() && Value()->kind == YamlKind::kList; }
 bool YamlNode::IsScalar() const { return Present() && Value()->kind == YamlKind::kScalar; }
 
-void YamlNode::ComplainAt(const YamlDocument* document, YamlPosition position, Diagnostic fault) const {
+void YamlNode::ComplainAt(const YamlDocument* document, YamlPosition position,
+                          Diagnostic fault) const {
   if (reader_ == nullptr || reader_->Failed()) return;
   fault.file = document->file_name;
   fault.line = position.line;
@@ -133,8 +135,8 @@ void YamlNode::Complain(std::string message, std::string expected, std::string h
   const bool named = Value()->kind == YamlKind::kMap || Value()->kind == YamlKind::kNull;
   if (!named) fault.found = IsScalar() ? Describe(*Value()) : "";
   const Place::Layer& layer = place_->layers.front();
-  ComplainAt(named ? place_->named_in : layer.document, named ? place_->named_at : layer.value->position,
-             std::move(fault));
+  ComplainAt(named ? place_->named_in : layer.document,
+             named ? place_->named_at : layer.value->position, std::move(fault));
 }
 
 void YamlNode::ComplainOfKey(std::string message, std::string expected, std::string hint) const {
@@ -169,7 +171,8 @@ YamlNode YamlNode::Child(std::string_view key) const {
     if (place->layers.empty()) {
       place->named_in = layer.document;
       place->named_at = entry->position;
-    } else if (place->layers.back().value->kind != YamlKind::kMap || entry->value->kind != YamlKind::kMap) {
+    } else if (place->layers.back().value->kind != YamlKind::kMap ||
+               entry->value->kind != YamlKind::kMap) {
       break;
     }
     place->layers.push_back({layer.document, entry->value});
@@ -219,8 +222,8 @@ std::vector<YamlNode> YamlNode::Items() const {
   for (const YamlValue* value : layer.value->items) {
     auto place = std::make_shared<Place>();
     place->layers.push_back({layer.document, value});
-    place->name =
-        "item " + std::to_string(items.size() + 1) + (place_->name.empty() ? "" : " of " + place_->name);
+    place->name = "item " + std::to_string(items.size() + 1) +
+                  (place_->name.empty() ? "" : " of " + place_->name);
     place->named_in = layer.document;
     place->named_at = value->position;
     items.push_back({reader_, std::move(place)});
@@ -253,17 +256,19 @@ std::vector<std::pair<std::string, std::string>> YamlNode::UserKeys() const {
   if (!IsMap() || reader_->Failed()) return keys;
   for (const YamlEntry& entry : Value()->entries) {
     if (!IsUserKey(entry.key)) continue;
-    keys.emplace_back(entry.key,
-                      entry.value->kind == YamlKind::kScalar ? entry.value->text : FlowText(*entry.value));
+    keys.emplace_back(entry.key, entry.value->kind == YamlKind::kScalar ? entry.value->text
+                                                                        : FlowText(*entry.value));
   }
   return keys;
 }
 
-// The text of this scalar; complains when it is none, or stands in quotes where `plain` is asked for.
+// The text of this scalar; complains when it is none, or stands in quotes where `plain` is asked
+// for.
 std::optional<std::string> YamlNode::Scalar(std::string_view expected, bool plain) const {
   if (place_ == nullptr || reader_->Failed()) return std::nullopt;
   const YamlValue* value = Value();
-  if (value != nullptr && value->kind == YamlKind::kScalar && !(plain && value->quoted)) return value->text;
+  if (value != nullptr && value->kind == YamlKind::kScalar && !(plain && value->quoted))
+    return value->text;
   const bool quoted = value != nullptr && value->kind == YamlKind::kScalar;
   ComplainOfValue(quoted ? "this is text, because it stands in quotes" : "wrong kind of value",
                   std::string(expected), quoted ? "remove the quotes" : "");

@@ -12,8 +12,9 @@
 
 #include "tessera/base/diagnostic.h"
 
-// YAML with positions: every complaint names file, line, column, what was expected, what was found and, for
-// keys and names, the nearest that would have been accepted. yaml-cpp parses; it stays hidden here.
+// YAML with positions: every complaint names file, line, column, what was expected, what was found
+// and, for keys and names, the nearest that would have been accepted. yaml-cpp parses; it stays
+// hidden here.
 //
 //     base::YamlFile file = *base::YamlFile::Parse(text, "npu.yaml");
 //     base::YamlReader reader(file);                  // collects the first complaint
@@ -22,11 +23,12 @@
 //     own int64_t schema = root.At("schema").Integer(1, 1); for (base::YamlNode memory :
 //     root.At("memories").Items()) { ... } if (reader.Failed()) return tl::unexpected(reader.TakeFault());
 //
-// After the first complaint every getter returns a neutral value and nothing more is recorded, so readers
-// need no branches.
+// After the first complaint every getter returns a neutral value and nothing more is recorded, so
+// readers need no branches.
 //
-// Several files can be read as one, each laid over the next: maps merge key by key, anything else is taken
-// whole from the uppermost file that has it. Every value keeps the position that it has in its own file.
+// Several files can be read as one, each laid over the next: maps merge key by key, anything else
+// is taken whole from the uppermost file that has it. Every value keeps the position that it has in
+// its own file.
 namespace tessera::base {
 
 class YamlReader;
@@ -36,9 +38,9 @@ struct YamlValue;
 
 class YamlFile {
  public:
-  // Refuses syntax errors, repeated keys, keys that are no text, merge keys, tags, control characters, lists
-  // and maps nested deeper than 100, aliases that stand for more than 1,000,000 values, and more than one
-  // document.
+  // Refuses syntax errors, repeated keys, keys that are no text, merge keys, tags, control
+  // characters, lists and maps nested deeper than 100, aliases that stand for more than 1,000,000
+  // values, and more than one document.
   static Expected<YamlFile> Parse(std::string text, std::string file_name);
   YamlFile(YamlFile&&) noexcept;
   YamlFile& operator=(YamlFile&&) noexcept;
@@ -52,8 +54,8 @@ class YamlFile {
   std::unique_ptr<const YamlDocument> document_;
 };
 
-// One value of the document, or the place where an optional one is missing. Cheap to copy; valid while its
-// reader is.
+// One value of the document, or the place where an optional one is missing. Cheap to copy; valid
+// while its reader is.
 class YamlNode {
  public:
   YamlNode() = default;  // absent
@@ -72,13 +74,14 @@ class YamlNode {
   YamlNode Maybe(std::string_view key) const;  // absent when missing
 
   std::vector<YamlNode> Items() const;  // of a list; complains otherwise
-  // Of a map, user keys "x-..." left out, in the order of the file (of merged files: of the lowest first);
-  // complains otherwise.
+  // Of a map, user keys "x-..." left out, in the order of the file (of merged files: of the lowest
+  // first); complains otherwise.
   std::vector<std::pair<std::string, YamlNode>> Entries() const;
   // The "x-..." keys of a map with their scalar text, or the YAML of their value on one line.
   std::vector<std::pair<std::string, std::string>> UserKeys() const;
 
-  // Integers may be written 1048576, 1_048_576, 0x100000, or with a binary suffix: 384Ki, 1Mi, 2Gi, 1Ti.
+  // Integers may be written 1048576, 1_048_576, 0x100000, or with a binary suffix: 384Ki, 1Mi, 2Gi,
+  // 1Ti.
   int64_t Integer(int64_t least, int64_t most) const;
   double Number(double least, double most) const;  // finite
   bool Boolean() const;                            // true or false, as YAML 1.2 has it
@@ -88,8 +91,8 @@ class YamlNode {
   size_t OneOf(std::span<const std::string_view> names) const;
   size_t KeyOneOf(std::span<const std::string_view> names) const;
 
-  // Complains about this value, or about its key, in the caller's words. Where the value is absent the
-  // complaint stands at the map that lacks it.
+  // Complains about this value, or about its key, in the caller's words. Where the value is absent
+  // the complaint stands at the map that lacks it.
   void Complain(std::string message, std::string expected = "", std::string hint = "") const;
   void ComplainOfKey(std::string message, std::string expected = "", std::string hint = "") const;
 

@@ -34,7 +34,8 @@ constexpr Table kTables[] = {
                  const Arguments& a) { bench::PrintSeeds(c, std::min(a.runs, kMostRunsOfSeeds)); }},
     {"deadlines", [](const Challenges& c, const Arguments&) { bench::PrintDeadlines(c); }},
     {"threads", [](const Challenges& c, const Arguments&) { bench::PrintSpeedUp(c); }},
-    {"minimal", [](const Challenges& c, const Arguments&) { bench::PrintMinimal(c, kSecondsOfMinimising); }},
+    {"minimal",
+     [](const Challenges& c, const Arguments&) { bench::PrintMinimal(c, kSecondsOfMinimising); }},
     {"micro", [](const Challenges&, const Arguments& a) { bench::PrintMicro(a); }},
     {"families", [](const Challenges&, const Arguments& a) { bench::PrintFamilies(a); }},
 };
@@ -72,23 +73,28 @@ int main(int argc, char** argv) {
   const std::optional<Arguments> arguments = Parse(argc, argv);
   if (!arguments) {
     std::fputs(
-        "usage: allocate_bench DATA_FOLDER [--runs N] [--minimalloc PROGRAM] [--engine NAME] [--table NAME]\n"
-        "DATA_FOLDER, or its folder 'challenging', holds MiniMalloc's challenging problems A.1048576.csv to\n"
-        "K.1048576.csv. --engine asks one engine alone about the families, --table prints one table of:",
+        "usage: allocate_bench DATA_FOLDER [--runs N] [--minimalloc PROGRAM] [--engine NAME] "
+        "[--table NAME]\n"
+        "DATA_FOLDER, or its folder 'challenging', holds MiniMalloc's challenging problems "
+        "A.1048576.csv to\n"
+        "K.1048576.csv. --engine asks one engine alone about the families, --table prints one "
+        "table of:",
         stderr);
     for (const Table& table : kTables) std::fprintf(stderr, " %s", table.name.data());
     std::fputs("\n", stderr);
     return 2;
   }
   if (!arguments->minimalloc.empty() && access(arguments->minimalloc.c_str(), X_OK) != 0) {
-    std::fprintf(stderr, "allocate_bench: %s is no program that may be run\n", arguments->minimalloc.c_str());
+    std::fprintf(stderr, "allocate_bench: %s is no program that may be run\n",
+                 arguments->minimalloc.c_str());
     return 3;
   }
   const auto challenges = bench::ReadChallenges(*arguments);
   if (!challenges) return 3;
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   for (const Table& table : kTables) {
-    if (arguments->table.empty() || arguments->table == table.name) table.print(*challenges, *arguments);
+    if (arguments->table.empty() || arguments->table == table.name)
+      table.print(*challenges, *arguments);
   }
   return 0;
 }

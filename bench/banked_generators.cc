@@ -6,15 +6,17 @@
 #include "tessera/base/random.h"
 #include "tessera/bench/problem_generators.h"
 
-// A chain of operators in banks. Half of the buffers are results, the others constants that transfers bring in:
+// A chain of operators in banks. Half of the buffers are results, the others constants that
+// transfers bring in:
 //
 //     step          3        4        5        6        7
 //     result      write     read    (lives)   read                    written by its operator, read by the next
 //     constant    write (dma)        read     read                    and by some later ones
 //
-// so that about a quarter of all buffers live at a step. What makes it hard is not the chain but what surrounds it:
-// the capacity is barely more than the heaviest step, it is cut into banks, a bank serves most modes for reading
-// or for writing only, and a buffer is written at one step and read at others while its neighbours do the reverse.
+// so that about a quarter of all buffers live at a step. What makes it hard is not the chain but
+// what surrounds it: the capacity is barely more than the heaviest step, it is cut into banks, a
+// bank serves most modes for reading or for writing only, and a buffer is written at one step and
+// read at others while its neighbours do the reverse.
 namespace tessera::bench {
 
 using base::Random;
@@ -89,16 +91,19 @@ BankMode DrawBankMode(Random& random) {
   const double draw = random.Real();
   BankMode mode;
   if (draw < kReadOnly + kBoth) mode.allowed.push_back({"", AccessKind::kRead});
-  if (draw >= kReadOnly && draw < 2 * kReadOnly + kBoth) mode.allowed.push_back({"", AccessKind::kWrite});
+  if (draw >= kReadOnly && draw < 2 * kReadOnly + kBoth)
+    mode.allowed.push_back({"", AccessKind::kWrite});
   return mode;
 }
 
 bool Permits(const BankMode& mode, AccessKind kind) {
-  return std::any_of(mode.allowed.begin(), mode.allowed.end(),
-                     [kind](const problem::Permission& permission) { return permission.kind == kind; });
+  return std::any_of(
+      mode.allowed.begin(), mode.allowed.end(),
+      [kind](const problem::Permission& permission) { return permission.kind == kind; });
 }
 
-// Whether the buffers accessed at `step`, taken largest first, find banks of their own in this mode.
+// Whether the buffers accessed at `step`, taken largest first, find banks of their own in this
+// mode.
 bool ServesAlone(const Problem& problem, const problem::Mode& mode, Step step) {
   struct User {
     Bytes size;
@@ -110,7 +115,8 @@ bool ServesAlone(const Problem& problem, const problem::Mode& mode, Step step) {
       if (access.step == step) users.push_back({buffer.size, access.kind});
     }
   }
-  std::stable_sort(users.begin(), users.end(), [](const User& a, const User& b) { return a.size > b.size; });
+  std::stable_sort(users.begin(), users.end(),
+                   [](const User& a, const User& b) { return a.size > b.size; });
   std::vector<Bytes> room;
   for (const problem::Bank& bank : problem.memories[0].banks)
     room.push_back(bank.range.end - bank.range.begin);
@@ -124,7 +130,8 @@ bool ServesAlone(const Problem& problem, const problem::Mode& mode, Step step) {
   });
 }
 
-// Modes are drawn; where none serves a step alone, one bank more of one mode is opened to everybody.
+// Modes are drawn; where none serves a step alone, one bank more of one mode is opened to
+// everybody.
 void AddModes(Random& random, Problem& problem, const BankedShape& shape) {
   problem::Memory& memory = problem.memories[0];
   for (int m = 0; m < shape.modes; ++m) {

@@ -21,10 +21,11 @@ using ModeSet = uint64_t;
 
 bool Permits(const BankMode& bank, const Access& access) {
   return !bank.off &&
-         std::any_of(bank.allowed.begin(), bank.allowed.end(), [&](const problem::Permission& permission) {
-           return permission.kind == access.kind &&
-                  (permission.engine.empty() || permission.engine == access.engine);
-         });
+         std::any_of(bank.allowed.begin(), bank.allowed.end(),
+                     [&](const problem::Permission& permission) {
+                       return permission.kind == access.kind &&
+                              (permission.engine.empty() || permission.engine == access.engine);
+                     });
 }
 
 class FirstFit {
@@ -53,9 +54,11 @@ class FirstFit {
     for (const Placed& other : placed_) offsets.push_back(other.offset + other.buffer->size);
     std::sort(offsets.begin(), offsets.end());
     for (const Bytes offset : offsets) {
-      if (!IsFree(buffer, offset) || !StaysInBank(buffer, offset) || !KeepsModes(buffer, offset)) continue;
+      if (!IsFree(buffer, offset) || !StaysInBank(buffer, offset) || !KeepsModes(buffer, offset))
+        continue;
       placed_.push_back({&buffer, offset});
-      for (const Access& access : buffer.accesses) ModesAt(access.step) &= ServedBy(buffer, offset, access);
+      for (const Access& access : buffer.accesses)
+        ModesAt(access.step) &= ServedBy(buffer, offset, access);
       return true;
     }
     return false;
@@ -64,8 +67,8 @@ class FirstFit {
   bool IsFree(const Buffer& buffer, Bytes offset) const {
     return offset + buffer.size <= memory_.capacity &&
            std::none_of(placed_.begin(), placed_.end(), [&](const Placed& other) {
-             return offset < other.offset + other.buffer->size && other.offset < offset + buffer.size &&
-                    LiveTogether(buffer, *other.buffer);
+             return offset < other.offset + other.buffer->size &&
+                    other.offset < offset + buffer.size && LiveTogether(buffer, *other.buffer);
            });
   }
 
@@ -124,8 +127,9 @@ bool GreedySolvesBanked(const Problem& problem) {
   return std::any_of(std::begin(keys), std::end(keys), [&](const auto& key) {
     std::vector<size_t> order(problem.buffers.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return key(problem.buffers[a]) < key(problem.buffers[b]); });
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return key(problem.buffers[a]) < key(problem.buffers[b]);
+    });
     return FirstFit(problem).PlaceAll(order);
   });
 }

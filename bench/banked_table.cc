@@ -65,11 +65,12 @@ class Column {
 
   void Print(const char* name) {
     std::sort(milliseconds_.begin(), milliseconds_.end());
-    const auto soon =
-        std::count_if(milliseconds_.begin(), milliseconds_.end(), [](double ms) { return ms <= 1000; });
+    const auto soon = std::count_if(milliseconds_.begin(), milliseconds_.end(),
+                                    [](double ms) { return ms <= 1000; });
     const size_t count = milliseconds_.size();
-    std::printf("%-14s %8d %10d %5d %10td %10.0f %10.0f %10.0f\n", name, feasible_, infeasible_, open_, soon,
-                milliseconds_[count / 2], milliseconds_[count * 95 / 100], milliseconds_.back());
+    std::printf("%-14s %8d %10d %5d %10td %10.0f %10.0f %10.0f\n", name, feasible_, infeasible_,
+                open_, soon, milliseconds_[count / 2], milliseconds_[count * 95 / 100],
+                milliseconds_.back());
   }
 
  private:
@@ -84,7 +85,8 @@ class Column {
 void PrintBanked(const EncodeArguments& arguments) {
   if (arguments.seeds == 0) return;
   const encoder::sat::SatEngine sat;
-  const encoder::sat::SatEngine plain({.seed = 0, .refinements = encoder::formulation::Refinements::None()});
+  const encoder::sat::SatEngine plain(
+      {.seed = 0, .refinements = encoder::formulation::Refinements::None()});
   Column refined, bare, portfolio;
   uint64_t greedy = 0;
   BankedShape shape;
@@ -97,11 +99,13 @@ void PrintBanked(const EncodeArguments& arguments) {
     portfolio.Note(SolveByAll(problem, arguments.seconds));
   }
   std::printf(
-      "banked: %d buffers, %lld steps, %d banks, %d modes, %d %% slack; first fit solves %llu of %llu\n",
-      shape.buffers, static_cast<long long>(shape.steps), shape.banks, shape.modes, shape.slack_percent,
-      static_cast<unsigned long long>(greedy), static_cast<unsigned long long>(arguments.seeds));
-  std::printf("%-14s %8s %10s %5s %10s %10s %10s %10s\n", "", "feasible", "infeasible", "open", "within 1 s",
-              "median ms", "95th ms", "worst ms");
+      "banked: %d buffers, %lld steps, %d banks, %d modes, %d %% slack; first fit solves %llu of "
+      "%llu\n",
+      shape.buffers, static_cast<long long>(shape.steps), shape.banks, shape.modes,
+      shape.slack_percent, static_cast<unsigned long long>(greedy),
+      static_cast<unsigned long long>(arguments.seeds));
+  std::printf("%-14s %8s %10s %5s %10s %10s %10s %10s\n", "", "feasible", "infeasible", "open",
+              "within 1 s", "median ms", "95th ms", "worst ms");
   refined.Print("cadical");
   bare.Print("cadical plain");
   portfolio.Print("portfolio");

@@ -10,8 +10,8 @@
 #include "tessera/problem/proof/checker.h"
 #include "tessera/search/engines/lazy/lazy_engine.h"
 
-// What certificates cost: for each infeasible instance the time to solve it without a proof, to prove it (the proof
-// written out), and to check that.
+// What certificates cost: for each infeasible instance the time to solve it without a proof, to
+// prove it (the proof written out), and to check that.
 //
 //     certificate_bench [BUFFERS [INSTANCES]]
 namespace {
@@ -31,7 +31,8 @@ struct Family {
 
 double Measure(const std::function<void(const tessera::base::Stop&)>& work) {
   const auto start = Clock::now();
-  const tessera::base::Stop stop(start + std::chrono::microseconds(static_cast<int64_t>(kLimit * 1e6)));
+  const tessera::base::Stop stop(start +
+                                 std::chrono::microseconds(static_cast<int64_t>(kLimit * 1e6)));
   work(stop);
   const std::chrono::duration<double, std::milli> took = Clock::now() - start;
   return took.count();
@@ -53,13 +54,14 @@ bool PrintLine(const Family& family, uint64_t seed) {
     return true;
   }
   tessera::problem::proof::Attempt attempt;
-  const double proving = Measure(
-      [&](const tessera::base::Stop& stop) { attempt = family.prover.Prove(instance, capacity, {}, stop); });
+  const double proving = Measure([&](const tessera::base::Stop& stop) {
+    attempt = family.prover.Prove(instance, capacity, {}, stop);
+  });
   if (!attempt.proof) {
     std::printf(" %9.1f  %s\n", proving, attempt.reason.c_str());
     return true;
   }
-  tessera::problem::proof::Verdict verdict;
+  tessera::problem::proof::ProofCheck verdict;
   const double checking = Measure([&](const tessera::base::Stop&) {
     verdict = tessera::problem::proof::CheckProof(instance, capacity, *attempt.proof);
   });
@@ -85,8 +87,8 @@ int main(int argc, char** argv) {
       {"banked", sat, sat_prover,
        [&](uint64_t seed) { return tessera::bench::GenerateBanked({.buffers = buffers}, seed); }},
   };
-  std::printf("%-8s %4s  %-10s %9s %9s %9s %9s %9s %9s %8s\n", "family", "seed", "status", "solve_ms",
-              "conflicts", "prove_ms", "conflicts", "proof_MB", "check_ms", "ratio");
+  std::printf("%-8s %4s  %-10s %9s %9s %9s %9s %9s %9s %8s\n", "family", "seed", "status",
+              "solve_ms", "conflicts", "prove_ms", "conflicts", "proof_MB", "check_ms", "ratio");
   bool accepted = true;
   for (const Family& family : families) {
     for (int seed = 1; seed <= instances; ++seed) {

@@ -14,7 +14,7 @@ namespace {
 constexpr int kMostRuns = 20;  // the best counts
 constexpr double kEnoughMilliseconds = 500;
 
-// A letter for each rung: fits, not, or open.
+// A letter for each candidate: fits, not, or open.
 char LetterOf(const problem::Result& result) {
   if (result.allocation) return 'f';
   return result.status == problem::Status::kInfeasible ? 'n' : 'o';
@@ -30,25 +30,26 @@ base::Stop StopIn(double seconds) {
                     std::chrono::milliseconds(static_cast<int64_t>(seconds * 1e3)));
 }
 
-// One session for all rungs.
+// One session for all candidates.
 Climb ClimbOpen(const problem::Engine& engine, const Chain& chain, double seconds) {
   Climb climb;
   const double start = CpuMilliseconds();
   const auto session = engine.Open(chain.problem, &chain.ladder);
-  for (size_t rung = 0; rung < chain.ladder.rungs.size(); ++rung) {
+  for (size_t candidate = 0; candidate < chain.ladder.candidates.size(); ++candidate) {
     const base::Stop stop = StopIn(seconds);
-    climb.answers += LetterOf(session->Solve(rung, chain.capacity, {}, stop));
+    climb.answers += LetterOf(session->Solve(candidate, chain.capacity, {}, stop));
   }
   climb.milliseconds = CpuMilliseconds() - start;
   return climb;
 }
 
-// A session for each rung, whose sizes are constants: a ladder of one rung, so that engines search as on a ladder.
+// A session for each candidate, whose sizes are constants: a ladder of one candidate, so that
+// engines search as on a ladder.
 Climb ClimbAnew(const problem::Engine& engine, const Chain& chain, double seconds) {
   Climb climb;
   const double start = CpuMilliseconds();
-  for (const problem::Rung& rung : chain.ladder.rungs) {
-    const problem::Ladder alone = {{rung}};
+  for (const problem::CandidateSizes& candidate : chain.ladder.candidates) {
+    const problem::Ladder alone = {{candidate}};
     const base::Stop stop = StopIn(seconds);
     const auto session = engine.Open(chain.problem, &alone);
     climb.answers += LetterOf(session->Solve(0, chain.capacity, {}, stop));
@@ -78,10 +79,11 @@ bool PrintChains(const EncodeArguments& arguments) {
     return false;
   }
   std::printf(
-      "chains of %zu rungs: ms to write and solve them all, best of up to %d runs (f fits, n not, o open)\n",
-      kRungs, kMostRuns);
-  std::printf("%-69s %7s  %-12s %9s %9s %6s %9s %9s\n", "subgraph", "buffers", "answers", "selectors", "anew",
-              "ratio", "lazy", "lazy anew");
+      "chains of %zu candidates: ms to write and solve them all, best of up to %d runs (f fits, n "
+      "not, o open)\n",
+      kCandidates, kMostRuns);
+  std::printf("%-69s %7s  %-12s %9s %9s %6s %9s %9s\n", "subgraph", "buffers", "answers",
+              "selectors", "anew", "ratio", "lazy", "lazy anew");
   const encoder::sat::SatEngine sat;
   const search::engines::lazy::LazyEngine lazy;
   double selected = 0;
@@ -92,17 +94,17 @@ bool PrintChains(const EncodeArguments& arguments) {
     const Climb kept = Best(ClimbOpen, lazy, chain, arguments.seconds);
     const Climb lazy_anew = Best(ClimbAnew, lazy, chain, arguments.seconds);
     const bool refused = kept.answers.find_first_not_of('o') == std::string::npos;
-    std::printf("%-69s %7zu  %-12s %9.2f %9.2f %6.1f", chain.name.c_str(), chain.problem.buffers.size(),
-                open.answers.c_str(), open.milliseconds, anew.milliseconds,
-                anew.milliseconds / open.milliseconds);
+    std::printf("%-69s %7zu  %-12s %9.2f %9.2f %6.1f", chain.name.c_str(),
+                chain.problem.buffers.size(), open.answers.c_str(), open.milliseconds,
+                anew.milliseconds, anew.milliseconds / open.milliseconds);
     if (refused) std::printf(" %9s %9s\n", "refused", "");
     if (!refused) std::printf(" %9.2f %9.2f\n", kept.milliseconds, lazy_anew.milliseconds);
     if (chain.capacity < chain.problem.memories[0].capacity) continue;
     selected += open.milliseconds;
     written += anew.milliseconds;
   }
-  std::printf("%-69s %7s  %-12s %9.2f %9.2f %6.1f\n\n", "all that are not tight", "", "", selected, written,
-              written / selected);
+  std::printf("%-69s %7s  %-12s %9.2f %9.2f %6.1f\n\n", "all that are not tight", "", "", selected,
+              written, written / selected);
   return true;
 }
 

@@ -55,7 +55,8 @@ base::Expected<graph::Graph> ReadNetwork(const std::filesystem::path& path) {
 base::Expected<hw_profiles::Profile> ReadProfile(const std::filesystem::path& path) {
   const auto text = ReadFile(path);
   if (!text) return base::Unexpected(text.error());
-  return hw_profiles::ReadProfile(*text, path.string(), [](std::string_view name) { return ReadFile(name); });
+  return hw_profiles::ReadProfile(*text, path.string(),
+                                  [](std::string_view name) { return ReadFile(name); });
 }
 
 int IndexOf(const graph::Graph& network, std::string_view id) {
@@ -64,22 +65,25 @@ int IndexOf(const graph::Graph& network, std::string_view id) {
   return static_cast<int>(found - network.operators.begin());
 }
 
-bool LoadFits(const problem::Problem& problem, const problem::Rung& rung) {
-  const std::vector<problem::Bytes> loads = encoder::formulation::LoadOf(AtRung(problem, rung));
+bool LoadFits(const problem::Problem& problem, const problem::CandidateSizes& index) {
+  const std::vector<problem::Bytes> loads =
+      encoder::formulation::LoadOf(AtCandidate(problem, index));
   for (size_t m = 0; m < loads.size(); ++m) {
     if (loads[m] > problem.memories[m].capacity) return false;
   }
   return true;
 }
 
-// kRungs of those that may fit, evenly spread, the last one included; none when there are fewer.
+// kCandidates of those that may fit, evenly spread, the last one included; none when there are
+// fewer.
 problem::Ladder Thin(const problem::Problem& problem, const problem::Ladder& ladder) {
-  std::vector<problem::Rung> fitting;
-  std::copy_if(ladder.rungs.begin(), ladder.rungs.end(), std::back_inserter(fitting),
-               [&](const problem::Rung& rung) { return LoadFits(problem, rung); });
+  std::vector<problem::CandidateSizes> fitting;
+  std::copy_if(ladder.candidates.begin(), ladder.candidates.end(), std::back_inserter(fitting),
+               [&](const problem::CandidateSizes& index) { return LoadFits(problem, index); });
   problem::Ladder thin;
-  if (fitting.size() < kRungs) return thin;
-  for (size_t i = 0; i < kRungs; ++i) thin.rungs.push_back(fitting[i * (fitting.size() - 1) / (kRungs - 1)]);
+  if (fitting.size() < kCandidates) return thin;
+  for (size_t i = 0; i < kCandidates; ++i)
+    thin.candidates.push_back(fitting[i * (fitting.size() - 1) / (kCandidates - 1)]);
   return thin;
 }
 
@@ -88,7 +92,8 @@ problem::Ladder Thin(const problem::Problem& problem, const problem::Ladder& lad
 base::Expected<std::vector<Chain>> CollectChains(const std::filesystem::path& root) {
   std::vector<Chain> chains;
   for (const Subgraph& each : kSubgraphs) {
-    const auto network = ReadNetwork(root / "examples/networks" / (std::string(each.network) + ".yaml"));
+    const auto network =
+        ReadNetwork(root / "examples/networks" / (std::string(each.network) + ".yaml"));
     if (!network) return base::Unexpected(network.error());
     const auto profile = ReadProfile(root / "hw_profiles" / (std::string(each.profile) + ".yaml"));
     if (!profile) return base::Unexpected(profile.error());
@@ -96,24 +101,26 @@ base::Expected<std::vector<Chain>> CollectChains(const std::filesystem::path& ro
     const auto tiles = search::tiling::IntervalTiles::Build(*network, *profile, interval, {});
     if (!tiles) return base::Unexpected(tiles.error());
 
-    // The structure with most rungs.
+    // The structure with most candidates.
     Chain chain;
     chain.name = std::string(each.network) + " " + each.first + ".. on " + each.profile;
-    std::set<const encoder::program::SubgraphLadder*> seen;
+    std::set<const encoder::program::SubgraphCandidates*> seen;
     size_t most = 0;
     for (size_t i = 0; i < tiles->Candidates().size(); ++i) {
-      const encoder::program::SubgraphLadder& structure = tiles->LadderOf(i);
-      if (!seen.insert(&structure).second || structure.ladder.rungs.size() <= most) continue;
+      const encoder::program::SubgraphCandidates& structure = tiles->CandidatesOf(i);
+      if (!seen.insert(&structure).second || structure.ladder.candidates.size() <= most) continue;
       problem::Ladder thin = Thin(structure.program.problem, structure.ladder);
-      if (thin.rungs.empty()) continue;
-      most = structure.ladder.rungs.size();
+      if (thin.candidates.empty()) continue;
+      most = structure.ladder.candidates.size();
       chain.problem = structure.program.problem;
       chain.ladder = std::move(thin);
     }
     if (most == 0) continue;
     chain.capacity = chain.problem.memories[0].capacity;
     chains.push_back(chain);
-    chain.capacity = encoder::formulation::LoadOf(AtRung(chain.problem, chain.ladder.rungs.back())).front();
+    chain.capacity =
+        encoder::formulation::LoadOf(AtCandidate(chain.problem, chain.ladder.candidates.back()))
+            .front();
     chain.name += ", tight";
     chains.push_back(std::move(chain));
   }

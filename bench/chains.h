@@ -10,9 +10,9 @@
 
 namespace tessera::bench {
 
-inline constexpr size_t kRungs = 12;
+inline constexpr size_t kCandidates = 12;
 
-// A subgraph of a network on a chip, and kRungs of its tile shapes, smallest first.
+// A subgraph of a network on a chip, and kCandidates of its tile shapes, smallest first.
 struct Chain {
   std::string name;
   problem::Problem problem;
@@ -20,10 +20,11 @@ struct Chain {
   problem::Bytes capacity = 0;  // that is asked about
 };
 
-// Two chains for each of some subgraphs of MobileNetV2 and ResNet-18 on shipped profiles. `root` holds hw_profiles/
-// and examples/networks/. Rungs whose load exceeds the memory are left out first, because no engine need look at
-// them; subgraphs that keep fewer than kRungs are left out. The first chain of a subgraph asks about the memory as it is,
-// the second about no more than the heaviest step of the last rung needs, which leaves that rung no slack.
+// Two chains for each of some subgraphs of MobileNetV2 and ResNet-18 on shipped profiles. `root`
+// holds hw_profiles/ and examples/networks/. Candidates whose load exceeds the memory are left out
+// first, because no engine need look at them; subgraphs that keep fewer than kCandidates are left
+// out. The first chain of a subgraph asks about the memory as it is, the second about no more than
+// the heaviest step of the last candidate needs, which leaves that candidate no slack.
 base::Expected<std::vector<Chain>> CollectChains(const std::filesystem::path& root);
 
 }  // namespace tessera::bench

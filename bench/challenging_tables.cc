@@ -33,8 +33,8 @@ std::optional<Problem> ReadChallenge(const std::filesystem::path& data, char nam
   if (!std::filesystem::exists(path)) path = data / "challenging" / file_name;
   std::ifstream file(path);
   if (!file) {
-    std::fprintf(stderr, "allocate_bench: neither %s nor its folder 'challenging' holds %s\n", data.c_str(),
-                 file_name.c_str());
+    std::fprintf(stderr, "allocate_bench: neither %s nor its folder 'challenging' holds %s\n",
+                 data.c_str(), file_name.c_str());
     return std::nullopt;
   }
   auto question =
@@ -71,18 +71,20 @@ std::optional<std::vector<Problem>> ReadChallenges(const Arguments& arguments) {
 void PrintDecided(const std::vector<Problem>& challenges, const Arguments& arguments) {
   std::printf("A..K decided in %lld bytes, best of %d runs\n", static_cast<long long>(kCapacity),
               arguments.runs);
-  std::printf("%-4s %8s  %-10s %-10s %10s %10s %13s\n", "name", "buffers", "status", "engine", "time ms",
-              "nodes", "minimalloc ms");
+  std::printf("%-4s %8s  %-10s %-10s %10s %10s %13s\n", "name", "buffers", "status", "engine",
+              "time ms", "nodes", "minimalloc ms");
   double total = 0, their_total = 0;
   int theirs_solved = 0;
   for (const Problem& question : challenges) {
-    const auto [result, milliseconds] = Measure(question, {.capacity = kCapacity, .runs = arguments.runs});
+    const auto [result, milliseconds] =
+        Measure(question, {.capacity = kCapacity, .runs = arguments.runs});
     std::optional<double> theirs;
     if (!arguments.minimalloc.empty()) {
       theirs = RunMiniMalloc(arguments.minimalloc, question, kSecondsOfMiniMalloc);
     }
-    std::printf("%-4s %8zu  %-10s %-10s %10.3f %10lld %13s\n", question.name.c_str(), question.buffers.size(),
-                std::string(problem::NameOf(result.status)).c_str(), result.engine.c_str(), milliseconds,
+    std::printf("%-4s %8zu  %-10s %-10s %10.3f %10lld %13s\n", question.name.c_str(),
+                question.buffers.size(), std::string(problem::NameOf(result.status)).c_str(),
+                result.engine.c_str(), milliseconds,
                 static_cast<long long>(result.statistics.nodes), Cell(theirs).c_str());
     total += milliseconds;
     their_total += theirs.value_or(0);
@@ -94,8 +96,8 @@ void PrintDecided(const std::vector<Problem>& challenges, const Arguments& argum
   if (theirs_solved > 0) std::printf(" %24.1f", their_total);
   std::printf("\npeak RSS %.1f MB", static_cast<double>(usage.ru_maxrss) / 1024);
   if (!arguments.minimalloc.empty())
-    std::printf("; minimalloc solved %d of %zu, each in at most %.0f s", theirs_solved, challenges.size(),
-                kSecondsOfMiniMalloc);
+    std::printf("; minimalloc solved %d of %zu, each in at most %.0f s", theirs_solved,
+                challenges.size(), kSecondsOfMiniMalloc);
   std::printf("\n\n");
 }
 
@@ -116,31 +118,34 @@ void PrintSeeds(const std::vector<Problem>& challenges, int runs) {
 
 void PrintMinimal(const std::vector<Problem>& challenges, double seconds) {
   std::printf("A..K minimised on two threads, at most %.0f s each\n", seconds);
-  std::printf("%-4s %-10s %10s %10s %10s %10s\n", "name", "status", "peak", "bound", "time ms", "nodes");
+  std::printf("%-4s %-10s %10s %10s %10s %10s\n", "name", "status", "peak", "bound", "time ms",
+              "nodes");
   for (const Problem& question : challenges) {
     const auto [result, milliseconds] =
         Measure(question, {.capacity = std::nullopt, .seconds = seconds, .threads = 2});
     std::printf("%-4s %-10s %10lld %10lld %10.1f %10lld\n", question.name.c_str(),
                 std::string(problem::NameOf(result.status)).c_str(),
-                static_cast<long long>(result.peak.value_or(-1)), static_cast<long long>(result.lower_bound),
-                milliseconds, static_cast<long long>(result.statistics.nodes));
+                static_cast<long long>(result.peak.value_or(-1)),
+                static_cast<long long>(result.lower_bound), milliseconds,
+                static_cast<long long>(result.statistics.nodes));
   }
   std::printf("\n");
 }
 
 namespace {
 
-// Hard for every engine, so that both lanes have work for many rounds. Those that would take too long spend a
-// budget instead, which makes the work the same every time.
+// Hard for every engine, so that both lanes have work for many rounds. Those that would take too
+// long spend a budget instead, which makes the work the same every time.
 class SpeedUp {
  public:
   SpeedUp() {
-    std::printf("the same hard problems on one and on two threads, ms\n%-22s %-10s %10s %10s %7s %s\n",
-                "name", "status", "one", "two", "ratio", "answers");
+    std::printf(
+        "the same hard problems on one and on two threads, ms\n%-22s %-10s %10s %10s %7s %s\n",
+        "name", "status", "one", "two", "ratio", "answers");
   }
 
-  void Compare(const std::string& name, const Problem& question, std::optional<problem::Bytes> capacity,
-               base::Budget budget) {
+  void Compare(const std::string& name, const Problem& question,
+               std::optional<problem::Bytes> capacity, base::Budget budget) {
     Task task{.capacity = capacity, .seconds = 300, .budget = budget};
     const Measurement one = Measure(question, task);
     task.threads = 2;
@@ -162,9 +167,10 @@ class SpeedUp {
   }
 
  private:
-  static void Print(const std::string& name, std::string_view status, double one, double two, bool same) {
-    std::printf("%-22s %-10s %10.1f %10.1f %7.2f %s\n", name.c_str(), std::string(status).c_str(), one, two,
-                one / two, same ? "the same" : "DIFFER");
+  static void Print(const std::string& name, std::string_view status, double one, double two,
+                    bool same) {
+    std::printf("%-22s %-10s %10.1f %10.1f %7.2f %s\n", name.c_str(), std::string(status).c_str(),
+                one, two, one / two, same ? "the same" : "DIFFER");
   }
 
   double one_ = 0, two_ = 0;
@@ -182,7 +188,8 @@ void PrintSpeedUp(const std::vector<Problem>& challenges) {
     decide("broken 80, seed " + std::to_string(seed), bench::GenerateBroken({}, seed));
   }
   for (const uint64_t seed : {1, 4}) {
-    decide("broken 200, seed " + std::to_string(seed), bench::GenerateBroken({200, 200, 4096}, seed));
+    decide("broken 200, seed " + std::to_string(seed),
+           bench::GenerateBroken({200, 200, 4096}, seed));
   }
   for (const char name : {'D', 'J'}) {
     const Problem& question = challenges.at(static_cast<size_t>(name - 'A'));
@@ -207,7 +214,8 @@ void PrintDeadlines(const std::vector<Problem>& challenges) {
   if (late.empty()) return;
   const auto in_time = std::count_if(late.begin(), late.end(), [](double ms) { return ms <= 50; });
   std::printf(
-      "deadlines of 5 to 150 ms: %td of %zu calls that met theirs returned within 50 ms, the worst after "
+      "deadlines of 5 to 150 ms: %td of %zu calls that met theirs returned within 50 ms, the worst "
+      "after "
       "%.1f ms\n\n",
       in_time, late.size(), late.back());
 }

@@ -8,8 +8,8 @@
 // Tables about MiniMalloc's challenging problems A to K, which other allocators are measured by.
 namespace tessera::bench {
 
-// A to K, from arguments.data or its folder 'challenging'. nullopt, and a word on stderr, where one is missing or
-// no CSV.
+// A to K, from arguments.data or its folder 'challenging'. nullopt, and a word on stderr, where one
+// is missing or no CSV.
 std::optional<std::vector<problem::Problem>> ReadChallenges(const Arguments& arguments);
 
 // Each decided at 1 048 576 bytes, beside MiniMalloc if that is at hand.
@@ -21,8 +21,8 @@ void PrintSeeds(const std::vector<problem::Problem>& challenges, int runs);
 // The least peak that is found on two threads.
 void PrintMinimal(const std::vector<problem::Problem>& challenges, double seconds);
 
-// The same work on one thread and on two, and whether the answers are the same. Some of the problems are
-// generated.
+// The same work on one thread and on two, and whether the answers are the same. Some of the
+// problems are generated.
 void PrintSpeedUp(const std::vector<problem::Problem>& challenges);
 
 // How long after its deadline a call returns.

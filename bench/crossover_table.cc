@@ -20,8 +20,10 @@ struct Cost {
   double solve = 0;  // ms
 };
 
-Cost Measure(const problem::Problem& problem, encoder::sat::IntegerEncoding encoding, double seconds) {
-  const encoder::sat::SatOptions options{0, encoding, {}, encoder::formulation::Refinements::None()};
+Cost Measure(const problem::Problem& problem, encoder::sat::IntegerEncoding encoding,
+             double seconds) {
+  const encoder::sat::SatOptions options{
+      0, encoding, {}, encoder::formulation::Refinements::None()};
   encoder::formulation::EncodedSession session("cadical", problem, nullptr,
                                                encoder::sat::CadicalBackends(options));
   const base::Stop stop(base::Stop::Clock::now() +
@@ -37,7 +39,8 @@ Cost Measure(const problem::Problem& problem, encoder::sat::IntegerEncoding enco
   return cost;
 }
 
-Cost Mean(int buffers, problem::Bytes values, encoder::sat::IntegerEncoding encoding, double seconds) {
+Cost Mean(int buffers, problem::Bytes values, encoder::sat::IntegerEncoding encoding,
+          double seconds) {
   Cost mean;
   for (uint64_t seed = 1; seed <= kProblems; ++seed) {
     problem::Problem problem =
@@ -56,15 +59,17 @@ Cost Mean(int buffers, problem::Bytes values, encoder::sat::IntegerEncoding enco
 void PrintCrossover(const EncodeArguments& arguments) {
   std::printf("order literals and bits: %d random problems each, %d %% slack, means\n", kProblems,
               kSlackPercent);
-  std::printf("%8s %8s | %10s %8s %8s | %10s %8s %8s\n", "buffers", "values", "clauses", "write", "solve",
-              "clauses", "write", "solve");
+  std::printf("%8s %8s | %10s %8s %8s | %10s %8s %8s\n", "buffers", "values", "clauses", "write",
+              "solve", "clauses", "write", "solve");
   for (const int buffers : {15, 30, 60}) {
     for (const problem::Bytes values : {64, 128, 256, 512, 1024, 2048, 4096}) {
-      const Cost order = Mean(buffers, values, encoder::sat::IntegerEncoding::kOrder, arguments.seconds);
-      const Cost bits = Mean(buffers, values, encoder::sat::IntegerEncoding::kBits, arguments.seconds);
+      const Cost order =
+          Mean(buffers, values, encoder::sat::IntegerEncoding::kOrder, arguments.seconds);
+      const Cost bits =
+          Mean(buffers, values, encoder::sat::IntegerEncoding::kBits, arguments.seconds);
       std::printf("%8d %8lld | %10.0f %8.1f %8.1f | %10.0f %8.1f %8.1f\n", buffers,
-                  static_cast<long long>(values), order.clauses, order.write, order.solve, bits.clauses,
-                  bits.write, bits.solve);
+                  static_cast<long long>(values), order.clauses, order.write, order.solve,
+                  bits.clauses, bits.write, bits.solve);
     }
   }
   std::printf("\n");

@@ -10,10 +10,12 @@ namespace {
 using tessera::bench::EncodeArguments;
 
 constexpr const char* kUsage =
-    "usage: encode_bench [--table crossover|refinements|chains|banked] [--root FOLDER] [--seeds N] [--slack "
+    "usage: encode_bench [--table crossover|refinements|chains|banked] [--root FOLDER] [--seeds N] "
+    "[--slack "
     "PERCENT]\n"
     "                    [--seconds LIMIT]\n"
-    "FOLDER holds hw_profiles/ and examples/networks/ (default: here); seeds and slack are those of banked "
+    "FOLDER holds hw_profiles/ and examples/networks/ (default: here); seeds and slack are those "
+    "of banked "
     "problems.\n";
 
 struct CommandLine {
@@ -41,8 +43,9 @@ std::optional<CommandLine> Parse(int argc, char** argv) {
       return std::nullopt;
     }
   }
-  const bool known = line.table.empty() || line.table == "crossover" || line.table == "refinements" ||
-                     line.table == "chains" || line.table == "banked";
+  const bool known = line.table.empty() || line.table == "crossover" ||
+                     line.table == "refinements" || line.table == "chains" ||
+                     line.table == "banked";
   return known ? std::optional(line) : std::nullopt;
 }
 
@@ -55,7 +58,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  const auto wanted = [&](const char* table) { return line->table.empty() || line->table == table; };
+  const auto wanted = [&](const char* table) {
+    return line->table.empty() || line->table == table;
+  };
   if (wanted("crossover")) tessera::bench::PrintCrossover(line->arguments);
   if (wanted("refinements")) tessera::bench::PrintRefinements(line->arguments);
   if (wanted("chains") && !tessera::bench::PrintChains(line->arguments)) return 3;

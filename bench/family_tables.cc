@@ -39,7 +39,8 @@ void PrintFamily(const Family& family, const Arguments& arguments) {
               .engine = arguments.engine};
     if (!family.minimise) task.capacity = question.memories[0].capacity;
     const auto [result, milliseconds] = Measure(question, task);
-    const bool solved = result.status == Status::kOptimal || (!family.minimise && result.allocation);
+    const bool solved =
+        result.status == Status::kOptimal || (!family.minimise && result.allocation);
     placed += solved ? 1 : 0;
     infeasible += result.status == Status::kInfeasible ? 1 : 0;
     open += !solved && result.status != Status::kInfeasible ? 1 : 0;

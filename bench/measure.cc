@@ -25,15 +25,18 @@ constexpr int kVerificationFailed = 70;
 Measurement MeasureOnce(const Problem& question, const Task& task) {
   const search::engines::greedy::GreedyEngine greedy;
   const search::engines::canonical::CanonicalEngine canonical(task.seed);
-  const search::engines::lazy::LazyEngine lazy(search::engines::lazy::LazyOptions{.seed = task.seed});
+  const search::engines::lazy::LazyEngine lazy(
+      search::engines::lazy::LazyOptions{.seed = task.seed});
   const encoder::sat::SatEngine sat(encoder::sat::SatOptions{.seed = task.seed});
-  const search::engines::local_search::RepairEngine repair(task.seed);
-  std::vector<const problem::Engine*> engines = {&greedy, &canonical, &lazy, &sat, &repair};
+  const search::engines::local_search::LocalSearchEngine local_search(task.seed);
+  std::vector<const problem::Engine*> engines = {&greedy, &canonical, &lazy, &sat, &local_search};
   if (!task.engine.empty()) {
-    std::erase_if(engines, [&](const problem::Engine* engine) { return engine->Name() != task.engine; });
+    std::erase_if(engines,
+                  [&](const problem::Engine* engine) { return engine->Name() != task.engine; });
   }
   const auto start = Clock::now();
-  const base::Stop stop(start + std::chrono::microseconds(static_cast<int64_t>(task.seconds * 1e6)));
+  const base::Stop stop(start +
+                        std::chrono::microseconds(static_cast<int64_t>(task.seconds * 1e6)));
   search::allocate::AllocateOptions options;
   options.capacity = task.capacity;
   options.budget = task.budget;

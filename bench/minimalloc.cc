@@ -44,7 +44,8 @@ bool Run(std::vector<std::string> words, double seconds) {
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   pid_t child = -1;
-  const int failed = posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  const int failed =
+      posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) return false;
   KillAfter(child, seconds);
@@ -55,8 +56,8 @@ bool Run(std::vector<std::string> words, double seconds) {
 // Its answer is the question's CSV with one more column, the offset.
 bool IsRight(const Problem& question, const std::filesystem::path& answer) {
   std::ifstream file(answer);
-  const auto read =
-      problem::files::ReadCsv(std::string{std::istreambuf_iterator<char>(file), {}}, answer.string());
+  const auto read = problem::files::ReadCsv(std::string{std::istreambuf_iterator<char>(file), {}},
+                                            answer.string());
   if (!read || read->buffers.size() != question.buffers.size()) return false;
   problem::Allocation allocation;
   for (size_t i = 0; i < question.buffers.size(); ++i) {
@@ -78,10 +79,10 @@ std::optional<double> RunMiniMalloc(const std::string& path, Problem question, d
   const std::filesystem::path input = folder / "input.csv", output = folder / "output.csv";
   std::ofstream(input) << *csv;
   const auto start = std::chrono::steady_clock::now();
-  const bool ended = Run(
-      {path, "--capacity=" + std::to_string(question.memories[0].capacity), "--input=" + input.string(),
-       "--output=" + output.string(), "--timeout=" + std::to_string(static_cast<int>(seconds * 1000)) + "ms"},
-      seconds + kGrace);
+  const bool ended = Run({path, "--capacity=" + std::to_string(question.memories[0].capacity),
+                          "--input=" + input.string(), "--output=" + output.string(),
+                          "--timeout=" + std::to_string(static_cast<int>(seconds * 1000)) + "ms"},
+                         seconds + kGrace);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   const bool right = ended && IsRight(question, output);
   std::filesystem::remove_all(folder);

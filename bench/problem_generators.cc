@@ -119,13 +119,15 @@ Problem GeneratePerfect(const PackingShape& shape, uint64_t seed) {
     // The larger of two, so that no crumbs come while large pieces are left.
     const auto last = static_cast<int64_t>(rectangles.size()) - 1;
     const auto area = [&](size_t i) {
-      return (rectangles[i].upper - rectangles[i].lower) * (rectangles[i].top - rectangles[i].bottom);
+      return (rectangles[i].upper - rectangles[i].lower) *
+             (rectangles[i].top - rectangles[i].bottom);
     };
     const auto a = static_cast<size_t>(random.Uniform(0, last)),
                b = static_cast<size_t>(random.Uniform(0, last));
     const size_t larger = area(a) >= area(b) ? a : b;
     const bool across_time = random.Chance(0.5);
-    if (!Cut(random, rectangles, larger, across_time)) Cut(random, rectangles, larger, !across_time);
+    if (!Cut(random, rectangles, larger, across_time))
+      Cut(random, rectangles, larger, !across_time);
   }
   Problem problem = EmptyProblem("perfect " + std::to_string(seed), shape.capacity);
   for (const Rectangle& rectangle : rectangles) {
@@ -151,7 +153,8 @@ Problem GenerateBroken(const PackingShape& shape, uint64_t seed) {
     Buffer& to = draw();
     if (&from != &to) MoveSize(random, profile, from, to);
   }
-  for (int i = 0; i < kGrowthsPerBuffer * shape.buffers; ++i) GrowLife(random, profile, draw(), shape.steps);
+  for (int i = 0; i < kGrowthsPerBuffer * shape.buffers; ++i)
+    GrowLife(random, profile, draw(), shape.steps);
   return problem;
 }
 
@@ -194,8 +197,9 @@ Problem GenerateRandom(int buffers, double concurrency, uint64_t seed) {
     lives.push_back(LogUniform(random, 1, kLongestLife));
     sum += lives.back();
   }
-  const auto horizon = std::max(static_cast<Step>(kLongestLife),
-                                static_cast<Step>(std::llround(static_cast<double>(sum) / concurrency)));
+  const auto horizon =
+      std::max(static_cast<Step>(kLongestLife),
+               static_cast<Step>(std::llround(static_cast<double>(sum) / concurrency)));
   Problem problem = EmptyProblem("random " + std::to_string(seed), 0);
   for (const Step life : lives) {
     const Step lower = random.Uniform(0, horizon - life);
@@ -206,21 +210,23 @@ Problem GenerateRandom(int buffers, double concurrency, uint64_t seed) {
 }
 
 Problem GenerateCompilerLike(int buffers, uint64_t seed) {
-  static constexpr Bytes kGranule = 64;
+  static constexpr Bytes kGranularity = 64;
   static constexpr double kSkips = 0.2, kWeights = 0.4;
   Random random(seed);
   Problem problem = EmptyProblem("compiler-like " + std::to_string(seed), 0);
-  Bytes granules = random.Uniform(64, 4096);
+  Bytes granularities = random.Uniform(64, 4096);
   for (Step op = 0; static_cast<int>(problem.buffers.size()) < buffers; ++op) {
-    if (random.Chance(0.3)) granules = random.Chance(0.6) ? std::max<Bytes>(1, granules / 2) : granules * 2;
+    if (random.Chance(0.3))
+      granularities =
+          random.Chance(0.6) ? std::max<Bytes>(1, granularities / 2) : granularities * 2;
     const Step last_reader = op + (random.Chance(kSkips) ? random.Uniform(2, 8) : 1);
-    Buffer& result = AddBuffer(problem, op, last_reader + 1, granules * kGranule);
+    Buffer& result = AddBuffer(problem, op, last_reader + 1, granularities * kGranularity);
     result.role = "feature";
     result.accesses = {{op, "pe", AccessKind::kWrite}};
     if (last_reader > op + 1) result.accesses.push_back({op + 1, "pe", AccessKind::kRead});
     result.accesses.push_back({last_reader, "pe", AccessKind::kRead});
     if (static_cast<int>(problem.buffers.size()) == buffers || !random.Chance(kWeights)) continue;
-    Buffer& weights = AddBuffer(problem, op, op + 2, random.Uniform(1, 512) * kGranule);
+    Buffer& weights = AddBuffer(problem, op, op + 2, random.Uniform(1, 512) * kGranularity);
     weights.role = "weights";
     weights.accesses = {{op, "dma", AccessKind::kWrite}, {op + 1, "pe", AccessKind::kRead}};
   }

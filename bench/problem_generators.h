@@ -4,9 +4,9 @@
 
 #include "tessera/problem/problem.h"
 
-// Families of allocation instances, drawn anew from a seed: benchmarks and tests need problems of known
-// nature, as many as they like. The same arguments give the same Problem on every machine. Each Problem has
-// one memory, and buffers b0, b1, ... of alignment 1.
+// Families of allocation instances, drawn anew from a seed: benchmarks and tests need problems of
+// known nature, as many as they like. The same arguments give the same Problem on every machine.
+// Each Problem has one memory, and buffers b0, b1, ... of alignment 1.
 namespace tessera::bench {
 
 struct PackingShape {
@@ -15,31 +15,34 @@ struct PackingShape {
   problem::Bytes capacity = 1024;
 };
 
-// *perfect*: the rectangle steps x capacity, cut by guillotine cuts at random places into that many buffers.
-// Every step is full: the load is the capacity everywhere, and the Problem is feasible without a byte to
-// spare. Needs buffers <= steps * capacity.
+// *perfect*: the rectangle steps x capacity, cut by guillotine cuts at random places into that many
+// buffers. Every step is full: the load is the capacity everywhere, and the Problem is feasible
+// without a byte to spare. Needs buffers <= steps * capacity.
 problem::Problem GeneratePerfect(const PackingShape& shape, uint64_t seed);
 
-// *broken*: a perfect packing disturbed. As many random moves as there are buffers each shift up to half of
-// one buffer's size to another buffer; then 20 growths for each buffer lengthen a life by one step at either
-// end. What would lift the load of a step above the capacity is not done. Some are feasible, some are not, and
-// no load tells which. Greedy orders solve none of 25 with 80 buffers.
+// *broken*: a perfect packing disturbed. As many random moves as there are buffers each shift up to
+// half of one buffer's size to another buffer; then 20 growths for each buffer lengthen a life by
+// one step at either end. What would lift the load of a step above the capacity is not done. Some
+// are feasible, some are not, and no load tells which. Greedy orders solve none of 25 with 80
+// buffers.
 problem::Problem GenerateBroken(const PackingShape& shape, uint64_t seed);
 
-// *flat*: lives of exponential width (mean 0.3 of 8 to 24 steps, drawn) from random starts, each cut off
-// where a step would be too full, sizes uniform from 0.3 to 1.9 times what makes an average step full. The
-// capacity is the load. Buffers that find no room even for one step are made as small as that takes, so fewer
-// than asked for come only when all steps are full. Greedy orders solve a quarter of those with 20 buffers, and
-// one of 100 with 30 to 60.
+// *flat*: lives of exponential width (mean 0.3 of 8 to 24 steps, drawn) from random starts, each
+// cut off where a step would be too full, sizes uniform from 0.3 to 1.9 times what makes an average
+// step full. The capacity is the load. Buffers that find no room even for one step are made as
+// small as that takes, so fewer than asked for come only when all steps are full. Greedy orders
+// solve a quarter of those with 20 buffers, and one of 100 with 30 to 60.
 problem::Problem GenerateFlat(int buffers, uint64_t seed);
 
-// *random*: sizes log-uniform from 64 B to 16 MiB, lives log-uniform up to 1000 steps, starts uniform over a
-// horizon in which `concurrency` buffers live at a step on average. The capacity holds them all side by side.
+// *random*: sizes log-uniform from 64 B to 16 MiB, lives log-uniform up to 1000 steps, starts
+// uniform over a horizon in which `concurrency` buffers live at a step on average. The capacity
+// holds them all side by side.
 problem::Problem GenerateRandom(int buffers, double concurrency, uint64_t seed);
 
-// *compiler-like*: a chain of operators. Each result lives until the next operator has read it, some, the
-// skips, longer; sizes fall and rise by powers of two along the chain; weights are double-buffered, loaded
-// one step ahead of their use. The capacity holds all buffers side by side. `buffers` >= 2.
+// *compiler-like*: a chain of operators. Each result lives until the next operator has read it,
+// some, the skips, longer; sizes fall and rise by powers of two along the chain; weights are
+// double-buffered, loaded one step ahead of their use. The capacity holds all buffers side by side.
+// `buffers` >= 2.
 problem::Problem GenerateCompilerLike(int buffers, uint64_t seed);
 
 struct BankedShape {
@@ -50,10 +53,11 @@ struct BankedShape {
   int slack_percent = 10;  // of the capacity over the heaviest step
 };
 
-// *banked*: a chain of operators whose results and constants share a memory of banks (generate_banked.cc). In each
-// mode a bank is read, written, both, or left alone, at random, but at each step some mode serves the buffers
-// accessed there, as long as nothing else is placed. Sizes are multiples of 64 bytes and at most a bank; four of
-// five buffers must lie in one bank. Some are feasible, some are not. All numbers of the shape are at least 1.
+// *banked*: a chain of operators whose results and constants share a memory of banks
+// (generate_banked.cc). In each mode a bank is read, written, both, or left alone, at random, but
+// at each step some mode serves the buffers accessed there, as long as nothing else is placed.
+// Sizes are multiples of 64 bytes and at most a bank; four of five buffers must lie in one bank.
+// Some are feasible, some are not. All numbers of the shape are at least 1.
 problem::Problem GenerateBanked(const BankedShape& shape, uint64_t seed);
 
 }  // namespace tessera::bench

@@ -22,8 +22,8 @@
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/partition.h"
 
-// Plans beside what others published (docs/comparisons.md): every line is one search with the command's default options, or with the
-// demands that state somebody else's plan.
+// Plans beside what others published (docs/comparisons.md): every line is one search with the
+// command's default options, or with the constraints that state somebody else's plan.
 namespace {
 
 using namespace tessera;
@@ -63,18 +63,19 @@ class Planner {
     }));
   }
 
-  // The plan that is least in a metric, within limits, and under the demands of a file if it is named.
+  // The plan that is least in a metric, within limits, and under the constraints of a file if it is
+  // named.
   std::optional<tessera::plan::Plan> Least(const std::string& metric,
                                            const std::map<std::string, double>& limits,
-                                           const std::string& demands = "") {
+                                           const std::string& constraints = "") {
     tessera::search::partition::answer::PartitionOptions options;
     options.objective = {.weights = {{metric, 1}}, .limits = limits};
     options.engines = engines_;
     options.threads = threads_;
     options.budget = tessera::base::Budget{kUsualBudget};
-    if (!demands.empty()) {
-      const std::string file = root_ + "/" + demands;
-      options.demands = OrExit(tessera::search::partition::constraints::ReadDemands(
+    if (!constraints.empty()) {
+      const std::string file = root_ + "/" + constraints;
+      options.constraints = OrExit(tessera::search::partition::constraints::ReadConstraints(
           OrExit(ReadFile(file)), file, network_, profile_, std::nullopt));
     }
     const auto start = std::chrono::steady_clock::now();
@@ -112,16 +113,17 @@ constexpr MsfPoint kMsfPoints[] = {
 
 void PrintMsfCnn(Planner& planner) {
   fmt::print("MobileNetV2 w0.35 at 144, MACs within a memory, beside msf-CNN\n");
-  fmt::print("{:>8} {:>12} {:>12} {:>9} | {:>12} {:>8} {:>6}\n", "memory B", "their MACs", "counted",
-             "run in B", "our MACs", "peak B", "s");
+  fmt::print("{:>8} {:>12} {:>12} {:>9} | {:>12} {:>8} {:>6}\n", "memory B", "their MACs",
+             "counted", "run in B", "our MACs", "peak B", "s");
   planner.Choose("mobilenet_v2_035.yaml", "examples/comparisons/msf_cnn.yaml");
   for (const MsfPoint& point : kMsfPoints) {
-    const auto theirs =
-        planner.Least("peak", {}, fmt::format("examples/comparisons/msf_cnn_{}.yaml", point.memory));
+    const auto theirs = planner.Least(
+        "peak", {}, fmt::format("examples/comparisons/msf_cnn_{}.yaml", point.memory));
     const auto ours = planner.Least("macs", {{"peak", static_cast<double>(point.memory)}});
     fmt::print("{:>8} {:>12} {:>12} {:>9} | {:>12} {:>8} {:>6.1f}\n", point.memory, point.macs,
                theirs ? theirs->totals.macs : -1, theirs ? theirs->totals.peak_bytes : -1,
-               ours ? ours->totals.macs : -1, ours ? ours->totals.peak_bytes : -1, planner.Seconds());
+               ours ? ours->totals.macs : -1, ours ? ours->totals.peak_bytes : -1,
+               planner.Seconds());
   }
   fmt::print("\n");
 }
@@ -132,7 +134,8 @@ int64_t FeatureBytes(const tessera::plan::Metrics& metrics) {
   return metrics.off_chip_by_cause.at("inputs") + metrics.off_chip_by_cause.at("outputs");
 }
 
-void PrintLine(const std::string& what, int64_t published, const std::optional<tessera::plan::Plan>& plan,
+void PrintLine(const std::string& what, int64_t published,
+               const std::optional<tessera::plan::Plan>& plan,
                int64_t (*figure)(const tessera::plan::Metrics&), double seconds) {
   if (!plan) {
     fmt::print("{:<62} {:>11} {:>11}\n", what, published, "none");
@@ -146,8 +149,8 @@ void PrintCompilers(Planner& planner) {
   constexpr int64_t kVelaPeak = 361'984;
   constexpr int64_t kVelaFeatures = 1'360'912 + 414'952;
   constexpr int64_t kFusedFeatures = 9'300'000;
-  fmt::print("{:<62} {:>11} {:>11} {:>11} {:>11} {:>6}\n", "", "published", "ours", "bound", "MACs again",
-             "s");
+  fmt::print("{:<62} {:>11} {:>11} {:>11} {:>11} {:>6}\n", "", "published", "ours", "bound",
+             "MACs again", "s");
   planner.Choose("mobilenet_v2.yaml", "hw_profiles/ethos_u55_256.yaml");
   const auto peak = planner.Least("peak", {});
   const double macs = peak ? static_cast<double>(peak->lower_bounds.macs) : 0;
@@ -160,8 +163,8 @@ void PrintCompilers(Planner& planner) {
             FeatureBytes, planner.Seconds());
   planner.Choose("fsrcnn_same.yaml", "hw_profiles/edge_npu_1mib.yaml");
   const auto fused = planner.Least("off_chip_bytes", {});
-  PrintLine("FSRCNN same on edge_npu_1mib, feature bytes off chip", kFusedFeatures, fused, FeatureBytes,
-            planner.Seconds());
+  PrintLine("FSRCNN same on edge_npu_1mib, feature bytes off chip", kFusedFeatures, fused,
+            FeatureBytes, planner.Seconds());
 }
 
 }  // namespace

@@ -14,13 +14,14 @@ using problem::Problem;
 
 constexpr uint64_t kDraws = 10;
 
-// Two of each buffer but the first, as where a compiler unrolls by two; 5 % slack over the heaviest step.
-Problem MakeTwins(Problem problem) {
+// Two of each buffer but the first, as where a compiler unrolls by two; 5 % slack over the heaviest
+// step.
+Problem MakeInterchangeable(Problem problem) {
   const size_t count = problem.buffers.size();
   for (size_t i = 1; i < count; ++i) {
-    problem::Buffer twin = problem.buffers[i];
-    twin.id += "'";
-    problem.buffers.push_back(twin);
+    problem::Buffer peer = problem.buffers[i];
+    peer.id += "'";
+    problem.buffers.push_back(peer);
   }
   problem.memories[0].capacity = encoder::formulation::LoadOf(problem)[0] * 21 / 20;
   return problem;
@@ -34,7 +35,8 @@ Problem Repeat(const Problem& once, int times) {
     const problem::Step shift = turn * (horizon.upper - horizon.lower);
     for (problem::Buffer buffer : once.buffers) {
       buffer.id += "." + std::to_string(turn);
-      for (problem::Lifespan& life : buffer.lifespans) life = {life.lower + shift, life.upper + shift};
+      for (problem::Lifespan& life : buffer.lifespans)
+        life = {life.lower + shift, life.upper + shift};
       for (problem::Access& access : buffer.accesses) access.step += shift;
       problem.buffers.push_back(buffer);
     }
@@ -68,7 +70,9 @@ constexpr Switch kSwitches[] = {
     {"- bank sums", [](encoder::formulation::Refinements& each) { each.bank_sums = false; }},
     {"- parts", [](encoder::formulation::Refinements& each) { each.decomposition = false; }},
     {"none",
-     [](encoder::formulation::Refinements& each) { each = encoder::formulation::Refinements::None(); }},
+     [](encoder::formulation::Refinements& each) {
+       each = encoder::formulation::Refinements::None();
+     }},
 };
 
 }  // namespace
@@ -80,16 +84,17 @@ void PrintRefinements(const EncodeArguments& arguments) {
        [](uint64_t seed) {
          return bench::GenerateBroken({24, 40, 200}, seed);
        }},
-      {"twins 23",
+      {"interchangeable 23",
        [](uint64_t seed) {
-         return MakeTwins(bench::GenerateBroken({12, 20, 100}, seed));
+         return MakeInterchangeable(bench::GenerateBroken({12, 20, 100}, seed));
        }},
       {"banked 40", [](uint64_t seed) { return bench::GenerateBanked({}, seed); }},
       {"banked 20, 3 times",
        [](uint64_t seed) { return Repeat(bench::GenerateBanked({.buffers = 20}, seed), 3); }},
   };
-  std::printf("refinements switched off: ms for %d problems, in brackets how many were open after %.0f s\n",
-              static_cast<int>(kDraws), arguments.seconds);
+  std::printf(
+      "refinements switched off: ms for %d problems, in brackets how many were open after %.0f s\n",
+      static_cast<int>(kDraws), arguments.seconds);
   std::printf("%-20s", "family");
   for (const Switch& each : kSwitches) std::printf(" %14s", each.name);
   std::printf("\n");

@@ -23,14 +23,15 @@
 #include "tessera/search/tiling/engine_cache.h"
 #include "tessera/search/tiling/feasible_frontier.h"
 
-// The staircases of all intervals of a network up to a length, whole intervals to each thread. With the defaults: the 702 intervals
-// of MobileNetV2 of at most 12 operators on edge_npu_1mib.
+// The staircases of all intervals of a network up to a length, whole intervals to each thread. With
+// the defaults: the 702 intervals of MobileNetV2 of at most 12 operators on edge_npu_1mib.
 namespace {
 
 using namespace tessera;
 
 constexpr const char* kUsage =
-    "usage: staircase_bench [--network FILE] [--hw FILE] [--length MOST] [--threads N] [--budget UNITS] "
+    "usage: staircase_bench [--network FILE] [--hw FILE] [--length MOST] [--threads N] [--budget "
+    "UNITS] "
     "[--cache "
     "BYTES]\n";
 
@@ -40,7 +41,7 @@ struct Arguments {
   int length = 12;
   int threads = 2;
   int64_t budget = 200'000;
-  size_t cache = tessera::search::tiling::VerdictCache::kUsualBytes;
+  size_t cache = tessera::search::tiling::ResultCache::kUsualBytes;
 };
 
 std::optional<Arguments> Parse(int argc, char** argv) {
@@ -97,8 +98,9 @@ struct Totals {
       ++staircases;
       complete += policy.complete ? 1 : 0;
       corners += static_cast<int64_t>(policy.corners.size());
-      proven += std::count_if(policy.corners.begin(), policy.corners.end(),
-                              [](const tessera::search::tiling::Corner& corner) { return corner.proven; });
+      proven += std::count_if(
+          policy.corners.begin(), policy.corners.end(),
+          [](const tessera::search::tiling::Corner& corner) { return corner.proven; });
     }
   }
 };
@@ -167,7 +169,8 @@ int main(int argc, char** argv) {
   const tessera::search::engines::canonical::CanonicalEngine canonical;
   const tessera::search::engines::lazy::LazyEngine lazy;
   const tessera::encoder::sat::SatEngine sat;
-  const tessera::search::tiling::CachedEngines engines({&greedy, &canonical, &lazy, &sat}, arguments->cache);
+  const tessera::search::tiling::CachedEngines engines({&greedy, &canonical, &lazy, &sat},
+                                                       arguments->cache);
 
   const auto start = std::chrono::steady_clock::now();
   const std::clock_t cpu = std::clock();
@@ -175,17 +178,18 @@ int main(int argc, char** argv) {
   const double wall = Milliseconds(std::chrono::steady_clock::now() - start) / 1e3;
   const double used = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
 
-  const tessera::search::tiling::VerdictCache::Counts cache = engines.Count();
-  fmt::print("intervals    {}, refused {}, the longest took {:.0f} ms\n", totals.intervals, totals.refused,
-             totals.longest_ms);
+  const tessera::search::tiling::ResultCache::Counts cache = engines.Count();
+  fmt::print("intervals    {}, refused {}, the longest took {:.0f} ms\n", totals.intervals,
+             totals.refused, totals.longest_ms);
   fmt::print("shapes       {}, times policies {}\n", totals.shapes, totals.candidates);
   fmt::print("staircases   {}, complete {}\n", totals.staircases, totals.complete);
   fmt::print("corners      {}, proven {} ({:.2f} %)\n", totals.corners, totals.proven,
              totals.corners > 0
                  ? 100.0 * static_cast<double>(totals.proven) / static_cast<double>(totals.corners)
                  : 100.0);
-  fmt::print("questions    {}, answered from the cache {} of {}, {} kB held\n", totals.questions, cache.hits,
-             cache.hits + cache.misses, cache.bytes / 1000);
-  fmt::print("time         {:.2f} s on {} threads, {:.2f} s of processor\n", wall, arguments->threads, used);
+  fmt::print("questions    {}, answered from the cache {} of {}, {} kB held\n", totals.questions,
+             cache.hits, cache.hits + cache.misses, cache.bytes / 1000);
+  fmt::print("time         {:.2f} s on {} threads, {:.2f} s of processor\n", wall,
+             arguments->threads, used);
   return 0;
 }

@@ -30,31 +30,37 @@ constexpr int64_t kDecisionBudget = 20'000'000;
 class AllocCommand final : public Command {
  public:
   std::string Name() const override { return "alloc"; }
-  std::string Summary() const override { return "Find an address for every buffer of a CSV or JSON file"; }
+  std::string Summary() const override {
+    return "Find an address for every buffer of a CSV or JSON file";
+  }
   std::string Examples() const override {
-    return "Without --capacity, or with --minimize, the least peak is looked for. Costs that the file states "
+    return "Without --capacity, or with --minimize, the least peak is looked for. Costs that the "
+           "file states "
            "are\n"
            "minimised within the capacity, or within the least peak found.\n\n"
            "Examples:\n"
            "  tessera alloc buffers.csv                              the least peak\n"
            "  tessera alloc buffers.csv --capacity 1048576           any placement that fits\n"
            "  tessera alloc buffers.csv --hw npu.yaml --output map.svg\n"
-           "  tessera alloc buffers.csv --certificate proof          the least peak, and why not less\n"
-           "  tessera alloc problem.json --rung rows=7 --format json | jq .offsets\n\n"
-           "Where nothing fits it says which few conditions collide and which single changes would help;\n"
+           "  tessera alloc buffers.csv --certificate proof          the least peak, and why not "
+           "less\n"
+           "  tessera alloc problem.json --candidate rows=7 --format json | jq .offsets\n\n"
+           "Where nothing fits it says which few conditions collide and which single changes would "
+           "help;\n"
            "--output map.svg then draws what collides.\n";
   }
 
   void Declare(CLI::App& app) override {
-    app.add_option("file", file_, "Buffers: MiniMalloc's CSV, or a Problem in JSON; - reads standard input")
+    app.add_option("file", file_,
+                   "Buffers: MiniMalloc's CSV, or a Problem in JSON; - reads standard input")
         ->required();
     app.add_option("--capacity", capacity_, "Bytes of the (first) memory; suffixes as in 384Ki")
         ->transform(ByteCount());
-    app.add_option(
-        "--hw", profile_,
-        "Take the memory of this hardware profile: capacity, alignment, banks, modes; and its rules");
+    app.add_option("--hw", profile_,
+                   "Take the memory of this hardware profile: capacity, alignment, banks, modes; "
+                   "and its rules");
     app.add_flag("--minimize", minimize_, "Look for the least peak within the capacity");
-    app.add_option("--rung", rung_, "The rung of the file's ladder whose sizes count");
+    app.add_option("--candidate", candidate_, "The tile candidate of the file whose sizes count");
     format_.Declare(app);
     app.add_option("--output", outputs_, "Also write the allocation here: .csv, .json or .svg");
     threads_.Declare(app, "answer");
@@ -81,7 +87,7 @@ class AllocCommand final : public Command {
     return Solve(console, *input);
   }
 
-  // Applies --hw and --rung.
+  // Applies --hw and --candidate.
   std::optional<base::Diagnostic> Prepare(problem::files::ProblemDocument& input) {
     if (!profile_.empty()) {
       const base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
@@ -93,9 +99,11 @@ class AllocCommand final : public Command {
                                     input.problem.memories.size());
         return fault;
       }
-      const hw_profiles::Memory& memory = profile->memories[static_cast<size_t>(profile->tile_memory)];
+      const hw_profiles::Memory& memory =
+          profile->memories[static_cast<size_t>(profile->tile_memory)];
       input.problem.memories[0] = hw_profiles::AsProblemMemory(memory);
-      for (problem::Buffer& buffer : input.problem.buffers) buffer.span = std::max(buffer.span, memory.span);
+      for (problem::Buffer& buffer : input.problem.buffers)
+        buffer.span = std::max(buffer.span, memory.span);
       if (auto refused = hw_profiles::ApplyRules(profile->rules, input.problem)) {
         base::Diagnostic fault;
         fault.file = profile_;
@@ -104,23 +112,23 @@ class AllocCommand final : public Command {
         return fault;
       }
     }
-    return ChooseRung(input);
+    return ChooseCandidate(input);
   }
 
-  std::optional<base::Diagnostic> ChooseRung(problem::files::ProblemDocument& input) {
-    if (!input.ladder && rung_.empty()) return std::nullopt;
-    if (rung_.empty()) {
+  std::optional<base::Diagnostic> ChooseCandidate(problem::files::ProblemDocument& input) {
+    if (!input.ladder && candidate_.empty()) return std::nullopt;
+    if (candidate_.empty()) {
       base::Diagnostic fault;
       fault.file = file_;
-      fault.message = "the file has a ladder of sizes";
-      fault.expected = "--rung with one of " + NamesOfRungs(*input.ladder);
-      fault.hint = "`tessera tile --ladder` finds the largest rung that fits";
+      fault.message = "the file has tile candidates";
+      fault.expected = "--candidate with one of " + NamesOfCandidates(*input.ladder);
+      fault.hint = "`tessera tile --candidates` finds the largest candidate that fits";
       return fault;
     }
-    const base::Expected<size_t> rung = FindRung(input, rung_, file_);
-    if (!rung) return rung.error();
-    rung_index_ = *rung;
-    input.problem = AtRung(input.problem, input.ladder->rungs[*rung]);
+    const base::Expected<size_t> candidate = FindCandidate(input, candidate_, file_);
+    if (!candidate) return candidate.error();
+    candidate_index_ = *candidate;
+    input.problem = AtCandidate(input.problem, input.ladder->candidates[*candidate]);
     return std::nullopt;
   }
 
@@ -141,7 +149,8 @@ class AllocCommand final : public Command {
     options.stop = &stop;
     const auto start = std::chrono::steady_clock::now();
     options.progress = [&](std::string_view line) {
-      const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+      const std::chrono::duration<double, std::milli> elapsed =
+          std::chrono::steady_clock::now() - start;
       search_.verbose ? console.Note(fmt::format("{:10.3f} ms  {}", elapsed.count(), line))
                       : console.Progress(line);
     };
@@ -150,10 +159,11 @@ class AllocCommand final : public Command {
     if (result && result->peak) {
       // Where the least peak was asked for, costs come second.
       const int64_t capacity = options.minimize ? *result->peak : *options.capacity;
-      result = search::allocate::FindCheapest(input.problem, *std::move(result), capacity, engines.Pointers(),
-                                              options.budget, stop);
+      result = search::allocate::FindCheapest(input.problem, *std::move(result), capacity,
+                                              engines.Pointers(), options.budget, stop);
     }
-    const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - start;
     if (result && result->status == problem::Status::kInfeasible) {
       const Bytes capacity = options.capacity.value_or(input.problem.memories[0].capacity);
       Explain(*result, input, capacity, stop);
@@ -162,11 +172,12 @@ class AllocCommand final : public Command {
     problem::files::AllocationDocument document;
     document.result = *result;
     document.capacity = options.capacity;
-    if (!rung_.empty()) document.rung = rung_;
+    if (!candidate_.empty()) document.candidate = candidate_;
     document.seed = static_cast<int64_t>(search_.seed);
     const ExitCode saved = WriteAllocations(console, files_, outputs_, input.problem, document);
-    const ExitCode certified = certificate_.Write(console, files_, input, rung_, options.capacity, *result,
-                                                  search_, stop, options.progress);
+    const ExitCode certified =
+        certificate_.Write(console, files_, input, candidate_, options.capacity, *result, search_,
+                           stop, options.progress);
     document.time_ms = elapsed.count();
     console.Print(format_.IsJson() ? problem::files::WriteAllocation(input.problem, document)
                                    : DescribeAllocation(input.problem, document));
@@ -178,7 +189,7 @@ class AllocCommand final : public Command {
                const base::Stop& stop) const {
     const problem::Ladder* ladder = input.ladder ? &*input.ladder : nullptr;
     std::optional<Collision> collision =
-        reasons_.Find(input.problem, capacity, search_, stop, ladder, rung_index_);
+        reasons_.Find(input.problem, capacity, search_, stop, ladder, candidate_index_);
     if (!collision) return;
     result.reason = collision->Summary();
     result.explanation = std::move(collision->explanation);
@@ -188,8 +199,8 @@ class AllocCommand final : public Command {
   std::optional<int64_t> capacity_;
   std::string profile_;
   bool minimize_ = false;
-  std::string rung_;
-  size_t rung_index_ = 0;
+  std::string candidate_;
+  size_t candidate_index_ = 0;
   AnswerFormat format_;
   std::vector<std::string> outputs_;
   Destinations files_;

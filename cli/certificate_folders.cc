@@ -35,8 +35,10 @@ using problem::Status;
 constexpr Bytes kFarthest = Bytes{1} << 60;   // of which a certificate can speak
 constexpr int64_t kProverBudget = 1'000'000;  // conflicts of each prover
 
-// The largest capacity at which the answer says that nothing fits; nullopt when it says no such thing.
-std::optional<Bytes> FindRefutedCapacity(const problem::Problem& problem, std::optional<Bytes> capacity,
+// The largest capacity at which the answer says that nothing fits; nullopt when it says no such
+// thing.
+std::optional<Bytes> FindRefutedCapacity(const problem::Problem& problem,
+                                         std::optional<Bytes> capacity,
                                          const problem::Result& result) {
   if (result.status == Status::kInfeasible) {
     return std::min(capacity.value_or(problem.memories[0].capacity), kFarthest);
@@ -45,7 +47,8 @@ std::optional<Bytes> FindRefutedCapacity(const problem::Problem& problem, std::o
   return std::nullopt;
 }
 
-base::Expected<void> WriteFolder(const std::string& folder, const problem::files::ProblemDocument& document,
+base::Expected<void> WriteFolder(const std::string& folder,
+                                 const problem::files::ProblemDocument& document,
                                  const proof::Claim& claim, std::string text) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -57,7 +60,8 @@ base::Expected<void> WriteFolder(const std::string& folder, const problem::files
   }
   const problem::Ladder* ladder = document.ladder ? &*document.ladder : nullptr;
   const std::array<Output, 3> files = {
-      Output{PathIn(folder, proof::kProblemName), problem::files::WriteProblem(document.problem, ladder)},
+      Output{PathIn(folder, proof::kProblemName),
+             problem::files::WriteProblem(document.problem, ladder)},
       Output{PathIn(folder, proof::kProofName), std::move(text)},
       Output{PathIn(folder, proof::kManifestName), proof::WriteManifest(claim)}};
   return WriteTogether(files);
@@ -66,22 +70,25 @@ base::Expected<void> WriteFolder(const std::string& folder, const problem::files
 }  // namespace
 
 void CertificateWriter::Declare(CLI::App& app) {
-  app.add_option(
-         "--certificate", folder_,
-         "Where nothing fits, or nothing below the least peak, write a proof of that into this folder; "
-         "`tessera check --certificate` checks it. Engines that keep no proof are proven right by one that "
-         "does, with --budget of its own")
+  app.add_option("--certificate", folder_,
+                 "Where nothing fits, or nothing below the least peak, write a proof of that into "
+                 "this folder; "
+                 "`tessera check --certificate` checks it. Engines that keep no proof are proven "
+                 "right by one that "
+                 "does, with --budget of its own")
       ->type_name("DIR");
 }
 
 void CertificateWriter::AddTo(Destinations& files) const {
-  files.WriteInto("--certificate", folder_, {proof::kProblemName, proof::kProofName, proof::kManifestName});
+  files.WriteInto("--certificate", folder_,
+                  {proof::kProblemName, proof::kProofName, proof::kManifestName});
 }
 
 ExitCode CertificateWriter::Write(Console& console, Destinations& files,
-                                  const problem::files::ProblemDocument& document, const std::string& rung,
-                                  std::optional<Bytes> capacity, const problem::Result& result,
-                                  const SearchOptions& search, const base::Stop& stop,
+                                  const problem::files::ProblemDocument& document,
+                                  const std::string& candidate, std::optional<Bytes> capacity,
+                                  const problem::Result& result, const SearchOptions& search,
+                                  const base::Stop& stop,
                                   const std::function<void(std::string_view)>& progress) const {
   if (folder_.empty()) return ExitCode::kAnswer;
   const std::optional<Bytes> refuted = FindRefutedCapacity(document.problem, capacity, result);
@@ -99,15 +106,16 @@ ExitCode CertificateWriter::Write(Console& console, Destinations& files,
     return ExitCode::kAnswer;
   }
   proof::Claim claim{*refuted, std::nullopt, certification.prover};
-  if (!rung.empty()) claim.rung = rung;
+  if (!candidate.empty()) claim.candidate = candidate;
   const size_t bytes = certification.proof->size();
   if (const auto written = WriteFolder(folder_, document, claim, *certification.proof); !written) {
     console.Refuse(written.error());
     return ExitCode::kCannotWrite;
   }
   files.NoteSaved(folder_);
-  console.Note(fmt::format("certificate in {}: nothing fits into {} bytes, proven by {} in {} bytes", folder_,
-                           *refuted, certification.prover, bytes));
+  console.Note(
+      fmt::format("certificate in {}: nothing fits into {} bytes, proven by {} in {} bytes",
+                  folder_, *refuted, certification.prover, bytes));
   return ExitCode::kAnswer;
 }
 
@@ -120,7 +128,8 @@ base::Expected<proof::Judgement> CheckCertificateIn(const std::string& folder) {
     if (!text) return tl::unexpected(text.error());
     texts[i] = *std::move(text);
   }
-  base::Expected<proof::Judgement> judgement = proof::CheckCertificate({texts[0], texts[1], texts[2]});
+  base::Expected<proof::Judgement> judgement =
+      proof::CheckCertificate({texts[0], texts[1], texts[2]});
   if (!judgement) judgement.error().file = PathIn(folder, judgement.error().file);
   return judgement;
 }
@@ -159,13 +168,14 @@ base::Expected<void> WriteRefutationIn(const std::string& folder, const plan::Pl
   for (size_t i = 0; i < refutation.proofs.size(); ++i) {
     const plan::verify::infeasibility::PlacementProof& placement = refutation.proofs[i];
     const std::string place = PlacementIn(folder, i + 1);
-    files.push_back({PathIn(place, proof::kProblemName), problem::files::WriteProblem(placement.problem)});
-    files.push_back({PathIn(place, proof::kProofName), placement.text});
     files.push_back(
-        {PathIn(place, proof::kManifestName), proof::WriteManifest({placement.capacity, {}, "plan"})});
+        {PathIn(place, proof::kProblemName), problem::files::WriteProblem(placement.problem)});
+    files.push_back({PathIn(place, proof::kProofName), placement.text});
+    files.push_back({PathIn(place, proof::kManifestName),
+                     proof::WriteManifest({placement.capacity, {}, "plan"})});
   }
-  files.push_back(
-      {PathIn(folder, kRefutationName), plan::verify::infeasibility::WriteRefutation(question, refutation)});
+  files.push_back({PathIn(folder, kRefutationName),
+                   plan::verify::infeasibility::WriteRefutation(question, refutation)});
   size_t bytes = 0;
   for (const Output& file : files) bytes += file.content.size();
   if (bytes > kMostBytes) {
@@ -187,7 +197,8 @@ bool HoldsRefutation(const std::string& folder) {
   return std::filesystem::exists(PathIn(folder, kRefutationName), error);
 }
 
-base::Expected<plan::verify::infeasibility::Judgement> CheckRefutationIn(const std::string& folder) {
+base::Expected<plan::verify::infeasibility::Judgement> CheckRefutationIn(
+    const std::string& folder) {
   const std::string path = PathIn(folder, kRefutationName);
   const base::Expected<std::string> text = ReadInput(path);
   if (!text) return base::Unexpected(text.error());
@@ -214,7 +225,8 @@ base::Expected<plan::verify::infeasibility::Judgement> CheckRefutationIn(const s
   plan::verify::infeasibility::Judgement judgement =
       plan::verify::infeasibility::Judge(document->question, find_proof, base::Stop());
   if (!judgement.refutation) return judgement;
-  if (std::string difference = FindDifference(*document, *judgement.refutation); !difference.empty())
+  if (std::string difference = FindDifference(*document, *judgement.refutation);
+      !difference.empty())
     return plan::verify::infeasibility::Judgement{std::nullopt, std::move(difference)};
   return judgement;
 }

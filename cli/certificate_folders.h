@@ -31,20 +31,23 @@ class CertificateWriter {
   void Declare(CLI::App& app);
   void AddTo(Destinations& files) const;  // the folder
 
-  // Proves what `result` says is impossible and writes the folder: the capacity asked for, where nothing fits; one
-  // byte less than the least peak, where that was found. Says so on stderr, also where nothing could be proven; the
-  // answer then stands without a certificate. `document` has the sizes of the rung named. Other codes than kAnswer
-  // mean that the folder could not be written.
-  ExitCode Write(Console& console, Destinations& files, const problem::files::ProblemDocument& document,
-                 const std::string& rung, std::optional<problem::Bytes> capacity,
-                 const problem::Result& result, const SearchOptions& search, const base::Stop& stop,
+  // Proves what `result` says is impossible and writes the folder: the capacity asked for, where
+  // nothing fits; one byte less than the least peak, where that was found. Says so on stderr, also
+  // where nothing could be proven; the answer then stands without a certificate. `document` has the
+  // sizes of the candidate named. Other codes than kAnswer mean that the folder could not be
+  // written.
+  ExitCode Write(Console& console, Destinations& files,
+                 const problem::files::ProblemDocument& document, const std::string& candidate,
+                 std::optional<problem::Bytes> capacity, const problem::Result& result,
+                 const SearchOptions& search, const base::Stop& stop,
                  const std::function<void(std::string_view)>& progress) const;
 
  private:
   std::string folder_;  // empty: none is wanted
 };
 
-// The certificate in a folder, checked. A diagnostic where it cannot be read, or says nothing about a Problem.
+// The certificate in a folder, checked. A diagnostic where it cannot be read, or says nothing about
+// a Problem.
 base::Expected<problem::proof::Judgement> CheckCertificateIn(const std::string& folder);
 
 // Folders with the proof that a network has no plan (docs/certificate-format.md, "Certificates of

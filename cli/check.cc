@@ -18,7 +18,8 @@
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/problem/validator.h"
 
-// `tessera check`: is this answer right? Asks no engine and believes nothing that can be recomputed.
+// `tessera check`: is this answer right? Asks no engine and believes nothing that can be
+// recomputed.
 namespace tessera::cli {
 namespace {
 
@@ -29,15 +30,19 @@ class CheckCommand final : public Command {
     return "Check a plan, an allocation or a certificate, trusting nothing that made it";
   }
   std::string Examples() const override {
-    return "A plan carries its network and profile; regions, lifespans and sizes are derived again from "
+    return "A plan carries its network and profile; regions, lifespans and sizes are derived again "
+           "from "
            "these.\n\n"
            "Examples:\n"
            "  tessera check plan.json\n"
-           "  tessera check --execute plan.json                run it byte by byte, every tile, and look;\n"
-           "                                                   its lowering too, in an order of its own\n"
+           "  tessera check --execute plan.json                run it byte by byte, every tile, "
+           "and look;\n"
+           "                                                   its lowering too, in an order of "
+           "its own\n"
            "  tessera check answer.csv --capacity 1048576      the CSV has an offset column\n"
            "  tessera check answer.json --problem problem.json\n"
-           "  tessera check --certificate proof                the proof that nothing fits, or that no plan "
+           "  tessera check --certificate proof                the proof that nothing fits, or "
+           "that no plan "
            "exists\n"
            "  tessera check --certificate proof --problem buffers.csv --capacity 1048575\n";
   }
@@ -45,19 +50,22 @@ class CheckCommand final : public Command {
   void Declare(CLI::App& app) override {
     files_.Declare(app);
     app.get_option("file")->required(false);
-    app.add_option("--certificate", certificate_,
-                   "Check the proof in this folder instead, of `tessera alloc` or `tessera plan`; with "
-                   "--problem, that "
-                   "it is about this Problem, with --capacity, that it covers so many bytes")
+    app.add_option(
+           "--certificate", certificate_,
+           "Check the proof in this folder instead, of `tessera alloc` or `tessera plan`; with "
+           "--problem, that "
+           "it is about this Problem, with --capacity, that it covers so many bytes")
         ->type_name("DIR")
         ->excludes("file");
-    app.add_flag("--execute", execute_,
-                 "Run the plan as well, transfer by transfer and operator by operator, on memories whose "
-                 "bytes know "
-                 "what they hold")
+    app.add_flag(
+           "--execute", execute_,
+           "Run the plan as well, transfer by transfer and operator by operator, on memories whose "
+           "bytes know "
+           "what they hold")
         ->excludes("--certificate");
     app.add_flag("--no-search", no_search_,
-                 "Do not make the plan again: the answer then says that its status, its baseline and which "
+                 "Do not make the plan again: the answer then says that its status, its baseline "
+                 "and which "
                  "tiles are the largest were not compared")
         ->excludes("--certificate");
     threads_.Declare(app, "verdict");
@@ -83,7 +91,8 @@ class CheckCommand final : public Command {
       violations.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
     }
     if (!violations.empty()) return RefuseAll(console, violations);
-    console.Print(format_.IsJson() ? base::WriteJson(AcceptanceAsJson()) : AcceptanceAsText(*answer));
+    console.Print(format_.IsJson() ? base::WriteJson(AcceptanceAsJson())
+                                   : AcceptanceAsText(*answer));
     return ExitCode::kAnswer;
   }
 
@@ -97,7 +106,8 @@ class CheckCommand final : public Command {
     base::Stop stop;
     const InterruptGuard guard(stop);
     const PlanVerdict verdict = cli::CheckPlan(
-        *answer.plan, {.execute = execute_, .search = !no_search_, .threads = threads_.Get(), .stop = &stop});
+        *answer.plan,
+        {.execute = execute_, .search = !no_search_, .threads = threads_.Get(), .stop = &stop});
     if (!verdict.violations.empty()) return RefuseAll(console, verdict.violations);
     if (verdict.interrupted) {
       console.Note("interrupted while the plan was made again; nothing is wrong so far");
@@ -123,14 +133,16 @@ class CheckCommand final : public Command {
     if (!judgement) return console.Refuse(judgement.error());
     base::Expected<std::vector<std::string>> violations = FindOtherClaim(*judgement);
     if (!violations) return console.Refuse(violations.error());
-    const problem::proof::Verdict& verdict = judgement->verdict;
+    const problem::proof::ProofCheck& verdict = judgement->verdict;
     if (!verdict.accepted) {
-      violations->push_back(fmt::format("{}:{}: {}", problem::proof::kProofName, verdict.line, verdict.flaw));
+      violations->push_back(
+          fmt::format("{}:{}: {}", problem::proof::kProofName, verdict.line, verdict.flaw));
     }
     if (!violations->empty()) return RefuseAll(console, *violations);
-    const std::string text = fmt::format("accepted: nothing fits into {} bytes; {} buffers, {} clause{}\n",
-                                         judgement->claim.capacity, judgement->problem.buffers.size(),
-                                         verdict.clauses, verdict.clauses == 1 ? "" : "s");
+    const std::string text =
+        fmt::format("accepted: nothing fits into {} bytes; {} buffers, {} clause{}\n",
+                    judgement->claim.capacity, judgement->problem.buffers.size(), verdict.clauses,
+                    verdict.clauses == 1 ? "" : "s");
     console.Print(format_.IsJson() ? base::WriteJson(AcceptanceAsJson()) : text);
     return ExitCode::kAnswer;
   }
@@ -138,35 +150,39 @@ class CheckCommand final : public Command {
   ExitCode CheckRefutation(Console& console) const {
     if (!files_.problem.empty() || files_.capacity) {
       console.Note(
-          "--certificate: this one says that a network has no plan; --problem and --capacity are not for it");
+          "--certificate: this one says that a network has no plan; --problem and --capacity are "
+          "not for it");
       return ExitCode::kUsage;
     }
-    const base::Expected<plan::verify::infeasibility::Judgement> judgement = CheckRefutationIn(certificate_);
+    const base::Expected<plan::verify::infeasibility::Judgement> judgement =
+        CheckRefutationIn(certificate_);
     if (!judgement) return console.Refuse(judgement.error());
     if (!judgement->refutation) return RefuseAll(console, {judgement->gap});
     const plan::verify::infeasibility::Refutation& refutation = *judgement->refutation;
-    const std::string text =
-        fmt::format("accepted: no plan exists: {}; {} intervals, {} ways, {} placements\n",
-                    base::Printable(refutation.argument), refutation.intervals, refutation.ways,
-                    refutation.proofs.size());
+    const std::string text = fmt::format(
+        "accepted: no plan exists: {}; {} intervals, {} configurations, {} placements\n",
+        base::Printable(refutation.argument), refutation.intervals, refutation.configs,
+        refutation.proofs.size());
     console.Print(format_.IsJson() ? base::WriteJson(AcceptanceAsJson()) : text);
     return ExitCode::kAnswer;
   }
 
   // Where the certificate speaks of something else than the command line.
-  base::Expected<std::vector<std::string>> FindOtherClaim(const problem::proof::Judgement& judgement) const {
+  base::Expected<std::vector<std::string>> FindOtherClaim(
+      const problem::proof::Judgement& judgement) const {
     std::vector<std::string> others;
     const problem::proof::Claim& claim = judgement.claim;
     if (files_.capacity && *files_.capacity > claim.capacity) {
-      others.push_back(
-          fmt::format("it speaks of {} bytes, so it does not cover {}", claim.capacity, *files_.capacity));
+      others.push_back(fmt::format("it speaks of {} bytes, so it does not cover {}", claim.capacity,
+                                   *files_.capacity));
     }
     if (files_.problem.empty()) return others;
     const base::Expected<problem::files::ProblemDocument> own = LoadProblem(files_.problem);
     if (!own) return tl::unexpected(own.error());
     problem::Problem sized = own->problem;
-    for (const problem::Rung& rung : own->ladder.value_or(problem::Ladder{}).rungs) {
-      if (claim.rung == rung.name) sized = AtRung(own->problem, rung);
+    for (const problem::CandidateSizes& candidate :
+         own->ladder.value_or(problem::Ladder{}).candidates) {
+      if (claim.candidate == candidate.name) sized = AtCandidate(own->problem, candidate);
     }
     if (problem::files::WriteProblem(sized) != problem::files::WriteProblem(judgement.problem)) {
       others.push_back(fmt::format("it is about another problem than {}", files_.problem));
@@ -208,16 +224,20 @@ class CheckCommand final : public Command {
     if (verdict.execution) {
       const plan::execute::Tally& tally = verdict.execution->tally;
       text += fmt::format(
-          "executed: {} tiles, {} steps, {} operators, {} transfers of {} bytes, {} cells checked\n",
-          tally.tiles, tally.steps, tally.operators, tally.transfers, tally.bytes_moved, tally.cells_checked);
+          "executed: {} tiles, {} steps, {} operators, {} transfers of {} bytes, {} cells "
+          "checked\n",
+          tally.tiles, tally.steps, tally.operators, tally.transfers, tally.bytes_moved,
+          tally.cells_checked);
     }
     if (verdict.interpreted) {
-      text += fmt::format("lowered: {} runs of jobs in an order of their own, as depends_on permits\n",
-                          verdict.interpreted->jobs);
+      text +=
+          fmt::format("lowered: {} runs of jobs in an order of their own, as depends_on permits\n",
+                      verdict.interpreted->jobs);
     }
     text += fmt::format("{}: status, score, baseline and largest tiles\n",
                         verdict.searched_again ? "made again" : "not made again (--no-search)");
-    return text + fmt::format("not checked, for people alone: {}\n", fmt::join(plan::files::kExempt, ", "));
+    return text + fmt::format("not checked, for people alone: {}\n",
+                              fmt::join(plan::files::kExempt, ", "));
   }
 
   AnswerFiles files_;

@@ -14,8 +14,8 @@ namespace tessera::cli {
 
 class Console;
 
-// One subcommand of `tessera`: it declares its options, then runs with the values that the command line gave
-// them.
+// One subcommand of `tessera`: it declares its options, then runs with the values that the command
+// line gave them.
 class Command {
  public:
   Command() = default;

@@ -45,7 +45,8 @@ std::optional<int64_t> FactorOf(std::string_view unit) {
   if (word.empty() || word == "b") return 1;
   const size_t power = std::string_view("kmgtpe").find(word.front());
   const std::string_view rest = std::string_view(word).substr(1);
-  if (power == std::string_view::npos || (!rest.empty() && rest != "b" && rest != "i" && rest != "ib"))
+  if (power == std::string_view::npos ||
+      (!rest.empty() && rest != "b" && rest != "i" && rest != "ib"))
     return std::nullopt;
   return int64_t{1} << (10 * (power + 1));
 }
@@ -93,7 +94,8 @@ std::optional<double> ParseDecimal(std::string_view word) {
   if (word.starts_with('+')) word.remove_prefix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value)) return std::nullopt;
+  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value))
+    return std::nullopt;
   return value;
 }
 
@@ -103,7 +105,8 @@ void AnswerFormat::Declare(CLI::App& app) {
       ->capture_default_str();
 }
 
-ThreadCount::ThreadCount() : threads_(static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))) {}
+ThreadCount::ThreadCount()
+    : threads_(static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))) {}
 
 void ThreadCount::Declare(CLI::App& app, std::string_view answer) {
   app.add_option("--threads", threads_,
@@ -118,14 +121,17 @@ void FormulaChoice::Declare(CLI::App& app, CLI::Option* exclude) {
   };
   alone(app.add_option("--capacity", capacity, "Bytes of the (first) memory; suffixes as in 384Ki")
             ->transform(ByteCount()));
-  alone(app.add_option("--rung", rung,
-                       "The rung of the file's ladder whose sizes count; without it each rung is a variable "
-                       "and one of them must hold"));
-  alone(app.add_option("--integers", integers,
-                       "How DIMACS says addresses: a variable for each bound (order), for each digit (bits), "
-                       "or what suits their number (auto)")
-            ->check(CLI::IsMember({"auto", "order", "bits"}))
-            ->capture_default_str());
+  alone(app.add_option(
+      "--candidate", candidate,
+      "The tile candidate of the file whose sizes count; without it each candidate is a variable "
+      "and one of them must hold"));
+  alone(
+      app.add_option(
+             "--integers", integers,
+             "How DIMACS says addresses: a variable for each bound (order), for each digit (bits), "
+             "or what suits their number (auto)")
+          ->check(CLI::IsMember({"auto", "order", "bits"}))
+          ->capture_default_str());
 }
 
 base::Expected<encoder::exports::FormulaOptions> FormulaChoice::Resolve(
@@ -139,10 +145,10 @@ base::Expected<encoder::exports::FormulaOptions> FormulaChoice::Resolve(
     fault.hint = "add --capacity BYTES";
     return tl::unexpected(std::move(fault));
   }
-  if (!rung.empty()) {
-    const base::Expected<size_t> index = FindRung(document, rung, path);
+  if (!candidate.empty()) {
+    const base::Expected<size_t> index = FindCandidate(document, candidate, path);
     if (!index) return tl::unexpected(index.error());
-    options.rung = *index;
+    options.candidate = *index;
   }
   options.integers = integers == "order"  ? encoder::sat::IntegerEncoding::kOrder
                      : integers == "bits" ? encoder::sat::IntegerEncoding::kBits

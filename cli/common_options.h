@@ -62,16 +62,16 @@ class ThreadCount {
 // The options that choose a formula of a Problem; `encode` and `decode` must agree in them.
 struct FormulaChoice {
   std::optional<int64_t> capacity;
-  std::string rung;
+  std::string candidate;
   std::string integers = "auto";
 
-  // Adds --capacity, --rung and --integers. Those that `exclude` (may be null) makes superfluous are refused
-  // beside it.
+  // Adds --capacity, --candidate and --integers. Those that `exclude` (may be null) makes
+  // superfluous are refused beside it.
   void Declare(CLI::App& app, CLI::Option* exclude);
 
   // `path` names the document's file, for messages. Refuses a Problem without a capacity.
-  base::Expected<encoder::exports::FormulaOptions> Resolve(const problem::files::ProblemDocument& document,
-                                                           const std::string& path) const;
+  base::Expected<encoder::exports::FormulaOptions> Resolve(
+      const problem::files::ProblemDocument& document, const std::string& path) const;
 };
 
 }  // namespace tessera::cli

@@ -28,7 +28,8 @@ void Console::Print(std::string_view text) {
   const std::lock_guard lock(mutex_);
   Clear();
   const std::string printable = base::Printable(text, "\n\t");
-  if (std::fwrite(printable.data(), 1, printable.size(), stdout) < printable.size() && stdout_error_ == 0)
+  if (std::fwrite(printable.data(), 1, printable.size(), stdout) < printable.size() &&
+      stdout_error_ == 0)
     stdout_error_ = errno;
 }
 

@@ -11,9 +11,9 @@
 
 namespace tessera::cli {
 
-// Where a command talks: answers on stdout, everything else on stderr. On a terminal, progress is one line
-// that rewrites itself and vanishes before anything else is printed; elsewhere it is silent. Safe from
-// several threads.
+// Where a command talks: answers on stdout, everything else on stderr. On a terminal, progress is
+// one line that rewrites itself and vanishes before anything else is printed; elsewhere it is
+// silent. Safe from several threads.
 class Console {
  public:
   Console();
@@ -44,8 +44,9 @@ class Console {
   int stdout_error_ = 0;  // the first
 };
 
-// While one of these lives, the first SIGINT or SIGTERM asks `stop` to stop, so that the best answer so far
-// can still be written; the second ends the process as usual. At most one lives at a time.
+// While one of these lives, the first SIGINT or SIGTERM asks `stop` to stop, so that the best
+// answer so far can still be written; the second ends the process as usual. At most one lives at a
+// time.
 class InterruptGuard {
  public:
   explicit InterruptGuard(base::Stop& stop);

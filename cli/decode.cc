@@ -15,9 +15,9 @@
 #include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/validator.h"
 
-// `tessera decode`: the answer of a solver to a formula of `tessera encode`, as an allocation. The solver is not
-// trusted: its model must satisfy the formula, and the allocation is validated like any other. A claim that
-// nothing fits comes without a proof, so that it leaves the question open.
+// `tessera decode`: the answer of a solver to a formula of `tessera encode`, as an allocation. The
+// solver is not trusted: its model must satisfy the formula, and the allocation is validated like
+// any other. A claim that nothing fits comes without a proof, so that it leaves the question open.
 namespace tessera::cli {
 namespace {
 
@@ -32,22 +32,26 @@ class DecodeCommand final : public Command {
     return "Turn a solver's answer to a formula into a verified allocation";
   }
   std::string Examples() const override {
-    return "The model is the output of a SAT solver (lines s and v) or of an SMT solver (sat and the answer "
+    return "The model is the output of a SAT solver (lines s and v) or of an SMT solver (sat and "
+           "the answer "
            "of "
-           "get-model or get-value). Give the formula, or the options with which it was written. A solver's "
-           "claim that nothing fits is reported as unknown (exit code 10), because no proof comes with "
+           "get-model or get-value). Give the formula, or the options with which it was written. A "
+           "solver's "
+           "claim that nothing fits is reported as unknown (exit code 10), because no proof comes "
+           "with "
            "it.\n\n"
            "Examples:\n"
            "  tessera decode buffers.csv model.txt --formula formula.cnf --output map.svg\n"
-           "  tessera decode problem.json model.txt --rung rows=7 --format json\n"
+           "  tessera decode problem.json model.txt --candidate rows=7 --format json\n"
            "  cvc5 formula.smt2 | tessera decode problem.json - --formula formula.smt2\n";
   }
 
   void Declare(CLI::App& app) override {
     app.add_option("problem", file_, "The Problem that was encoded: CSV or JSON")->required();
     app.add_option("model", model_, "What the solver printed; - reads standard input")->required();
-    CLI::Option* formula = app.add_option(
-        "--formula", formula_, "The file that `tessera encode` wrote; its first line has the options");
+    CLI::Option* formula =
+        app.add_option("--formula", formula_,
+                       "The file that `tessera encode` wrote; its first line has the options");
     choice_.Declare(app, formula);
     format_.Declare(app);
     app.add_option("--output", outputs_, "Also write the allocation here: .csv, .json or .svg");
@@ -70,11 +74,12 @@ class DecodeCommand final : public Command {
     if (!options) return console.Refuse(options.error());
     const base::Expected<std::string> output = ReadInput(model_);
     if (!output) return console.Refuse(output.error());
-    const base::Expected<Decoded> decoded =
-        encoder::exports::Decode(*input, *options, *output, model_ == "-" ? "standard input" : model_);
+    const base::Expected<Decoded> decoded = encoder::exports::Decode(
+        *input, *options, *output, model_ == "-" ? "standard input" : model_);
     if (!decoded) return console.Refuse(decoded.error());
     if (!decoded->broken.empty()) {
-      console.Print(DescribeRefusal({"formula: the model breaks " + decoded->broken}, format_.IsJson()));
+      console.Print(
+          DescribeRefusal({"formula: the model breaks " + decoded->broken}, format_.IsJson()));
       return ExitCode::kCheckRefused;
     }
     return Report(console, *input, *options, *decoded);
@@ -90,18 +95,22 @@ class DecodeCommand final : public Command {
 
   ExitCode Report(Console& console, const problem::files::ProblemDocument& input,
                   const encoder::exports::FormulaOptions& options, const Decoded& decoded) {
-    const std::optional<size_t> rung = options.rung ? options.rung : decoded.rung;
-    const Problem problem = rung ? AtRung(input.problem, input.ladder->rungs[*rung]) : input.problem;
+    const std::optional<size_t> candidate =
+        options.candidate ? options.candidate : decoded.candidate;
+    const Problem problem = candidate
+                                ? AtCandidate(input.problem, input.ladder->candidates[*candidate])
+                                : input.problem;
     if (const auto fault = FindUnwritable(outputs_, problem)) return console.Refuse(*fault);
     problem::files::AllocationDocument document;
     document.capacity = options.capacity;
-    if (rung) document.rung = input.ladder->rungs[*rung].name;
+    if (candidate) document.candidate = input.ladder->candidates[*candidate].name;
     document.result = Judge(problem, decoded);
     if (decoded.allocation) {
       const auto violations = Validate(problem, *decoded.allocation, options.capacity);
       if (!violations.empty()) {
         base::Diagnostic fault;
-        fault.message = "a model of the formula is no answer to the problem: " + violations.front().message;
+        fault.message =
+            "a model of the formula is no answer to the problem: " + violations.front().message;
         return console.Fail(fault);
       }
     }
@@ -122,7 +131,8 @@ class DecodeCommand final : public Command {
       result.status = *result.peak == result.lower_bound ? Status::kOptimal : Status::kFeasible;
     } else if (decoded.claim == Decoded::Claim::kNothingFits) {
       result.reason =
-          "the solver claims that nothing fits; a claim without a proof decides nothing, and `tessera alloc` "
+          "the solver claims that nothing fits; a claim without a proof decides nothing, and "
+          "`tessera alloc` "
           "can "
           "be asked to prove it";
     } else {

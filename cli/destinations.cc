@@ -115,8 +115,8 @@ ExitCode Destinations::CheckFolder(Console& console, Named& folder) const {
   });
   for (const Named& input : inputs_) {
     if (input.path == "-" || IdentityOf(FolderOf(input.path).string()) != folder.identity) continue;
-    console.Note(fmt::format("{}: the input {} lies in this folder", Words(folder.option, folder.path),
-                             Words(input.option, input.path)));
+    console.Note(fmt::format("{}: the input {} lies in this folder",
+                             Words(folder.option, folder.path), Words(input.option, input.path)));
     return ExitCode::kUsage;
   }
   return ExitCode::kAnswer;
@@ -139,9 +139,10 @@ std::optional<std::string> Destinations::FindClash(const Named& file, size_t ind
   for (const Named& folder : folders_) {
     if (folder.identity == file.identity)
       return fmt::format("this is the same file as {}", Words(folder.option, folder.path));
-    const bool is_inside = folder.identity && IdentityOf(FolderOf(path).string()) == folder.identity;
-    if (is_inside &&
-        std::find(folder.names.begin(), folder.names.end(), path.filename().string()) != folder.names.end())
+    const bool is_inside =
+        folder.identity && IdentityOf(FolderOf(path).string()) == folder.identity;
+    if (is_inside && std::find(folder.names.begin(), folder.names.end(),
+                               path.filename().string()) != folder.names.end())
       return fmt::format("{} writes a file of this name", Words(folder.option, folder.path));
   }
   return std::nullopt;
@@ -167,12 +168,13 @@ void Destinations::NoteSaved(const std::string& folder) {
 void Destinations::NoteLeft(Console& console) const {
   for (const Named& file : files_) {
     if (file.is_old && !file.saved)
-      console.Note(fmt::format("the file at {} is from an earlier run and was left as it was", file.path));
+      console.Note(
+          fmt::format("the file at {} is from an earlier run and was left as it was", file.path));
   }
   for (const Named& folder : folders_) {
     if (folder.is_old && !folder.saved)
-      console.Note(
-          fmt::format("the files in {} are from an earlier run and were left as they were", folder.path));
+      console.Note(fmt::format("the files in {} are from an earlier run and were left as they were",
+                               folder.path));
   }
 }
 

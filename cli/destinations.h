@@ -26,7 +26,8 @@ class Destinations {
   void Write(std::string_view option, const std::string& path);
 
   // A folder that is made where it is missing, with these files in it.
-  void WriteInto(std::string_view option, const std::string& folder, std::vector<std::string_view> names);
+  void WriteInto(std::string_view option, const std::string& folder,
+                 std::vector<std::string_view> names);
 
   // Checks the outputs, does the work of a command, and names what it left as it was. Gives the
   // work's code, or: kUsage where an output is an input, or two outputs are one file; kCannotWrite

@@ -45,9 +45,12 @@ std::string Percent(double from, double to) {
 
 std::string SubgraphText(const Plan& plan, size_t index) {
   const plan::Subgraph& subgraph = plan.subgraphs[index];
-  const auto id = [&](int op) { return Printable(plan.network.operators[static_cast<size_t>(op)].id); };
+  const auto id = [&](int op) {
+    return Printable(plan.network.operators[static_cast<size_t>(op)].id);
+  };
   const auto [first, last] = subgraph.interval;
-  return fmt::format("[{}] tile {}, {} tile{}, {}", first == last ? id(first) : id(first) + ".." + id(last),
+  return fmt::format("[{}] tile {}, {} tile{}, {}",
+                     first == last ? id(first) : id(first) + ".." + id(last),
                      report::ShapeText(subgraph.tile), report::Grouped(subgraph.tiles),
                      subgraph.tiles == 1 ? "" : "s", report::PolicyText(subgraph));
 }
@@ -81,7 +84,8 @@ std::string DescribeShifts(const Difference& difference) {
     text += '\n';
   }
   if (difference.shifts.size() > kShownShifts)
-    text += fmt::format("  and {} more; --format json has all\n", difference.shifts.size() - kShownShifts);
+    text += fmt::format("  and {} more; --format json has all\n",
+                        difference.shifts.size() - kShownShifts);
   return text;
 }
 
@@ -113,7 +117,8 @@ std::string DifferenceAsText(const Plan& a, const Plan& b, const Difference& dif
   for (const std::string& id : difference.kept_by_second)
     text += fmt::format("\n+ kept on chip: {}", Printable(id));
   if (!difference.kept_by_first.empty() || !difference.kept_by_second.empty()) text += '\n';
-  for (const plan::files::Stretch& stretch : difference.stretches) text += DescribeStretch(a, b, stretch);
+  for (const plan::files::Stretch& stretch : difference.stretches)
+    text += DescribeStretch(a, b, stretch);
   return text + DescribeShifts(difference);
 }
 
@@ -141,7 +146,7 @@ Json SubgraphsToJson(const Plan& plan, const std::vector<size_t>& indices) {
                     {"weights", hw_profiles::NameOf(subgraph.weights)},
                     {"in_place", subgraph.in_place},
                     {"halo", hw_profiles::NameOf(subgraph.halo)}});
-    if (subgraph.depth > 0) json.back()["depth"] = subgraph.depth;
+    if (subgraph.k_extent > 0) json.back()["k_extent"] = subgraph.k_extent;
     if (subgraph.prefetch) json.back()["prefetch"] = true;
   }
   return json;
@@ -157,16 +162,18 @@ std::string DifferenceAsJson(const Plan& a, const Plan& b, const Difference& dif
   json["kept"] = {{"first", difference.kept_by_first}, {"second", difference.kept_by_second}};
   json["stretches"] = Json::array();
   for (const plan::files::Stretch& stretch : difference.stretches) {
-    json["stretches"].push_back({{"first", SubgraphsToJson(a, stretch.first)},
-                                 {"second", SubgraphsToJson(b, stretch.second)},
-                                 {"costs", CostsToJson(stretch.first_costs, stretch.second_costs)}});
+    json["stretches"].push_back(
+        {{"first", SubgraphsToJson(a, stretch.first)},
+         {"second", SubgraphsToJson(b, stretch.second)},
+         {"costs", CostsToJson(stretch.first_costs, stretch.second_costs)}});
   }
   json["addresses"] = Json::array();
   for (const plan::files::Shift& shift : difference.shifts) {
-    json["addresses"].push_back({{"buffer", shift.id},
-                                 {"memory", shift.memory},
-                                 {"first", {{"offset", shift.first_offset}, {"size", shift.first_size}}},
-                                 {"second", {{"offset", shift.second_offset}, {"size", shift.second_size}}}});
+    json["addresses"].push_back(
+        {{"buffer", shift.id},
+         {"memory", shift.memory},
+         {"first", {{"offset", shift.first_offset}, {"size", shift.first_size}}},
+         {"second", {{"offset", shift.second_offset}, {"size", shift.second_size}}}});
   }
   return base::WriteJson(json);
 }
@@ -184,9 +191,11 @@ class DiffCommand final : public Command {
     return "Say what changed from one plan to another, and what it costs";
   }
   std::string Examples() const override {
-    return "Subgraphs are compared between the cuts that both plans make, buffers where a subgraph has the "
+    return "Subgraphs are compared between the cuts that both plans make, buffers where a subgraph "
+           "has the "
            "same\n"
-           "operators in both. The plans are read, not checked; the exit code is 0 whether they differ or "
+           "operators in both. The plans are read, not checked; the exit code is 0 whether they "
+           "differ or "
            "not.\n\n"
            "Examples:\n"
            "  tessera diff plan.json edited.json\n"

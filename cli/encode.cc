@@ -14,7 +14,8 @@
 #include "tessera/cli/network_options.h"
 #include "tessera/encoder/export/formula.h"
 
-// `tessera encode`: a Problem, or the one that a tile of a network poses, as a formula for any solver, or for people.
+// `tessera encode`: a Problem, or the one that a tile of a network poses, as a formula for any
+// solver, or for people.
 namespace tessera::cli {
 namespace {
 
@@ -27,14 +28,17 @@ class EncodeCommand final : public Command {
     return "Write a Problem as a formula: DIMACS, SMT-LIB, or sentences";
   }
   std::string Examples() const override {
-    return "The formula is satisfiable exactly if everything fits within the capacity. `tessera decode` "
+    return "The formula is satisfiable exactly if everything fits within the capacity. `tessera "
+           "decode` "
            "reads the "
            "answer of a solver.\n\n"
            "Examples:\n"
            "  tessera encode buffers.csv --capacity 1048576 --output formula.cnf\n"
-           "  tessera encode problem.json --rung rows=7 --output formula.smt2\n"
-           "  tessera encode problem.json --format text | less        what a solver is told, in words\n"
-           "  tessera encode examples/networks/patent_chain.yaml --hw hw_profiles/three_bank_two_mode.yaml "
+           "  tessera encode problem.json --candidate rows=7 --output formula.smt2\n"
+           "  tessera encode problem.json --format text | less        what a solver is told, in "
+           "words\n"
+           "  tessera encode examples/networks/patent_chain.yaml --hw "
+           "hw_profiles/three_bank_two_mode.yaml "
            "--tile "
            "rows=2 --problem tile.json --output formula.cnf\n"
            "  cryptominisat5 formula.cnf > model.txt\n"
@@ -42,10 +46,10 @@ class EncodeCommand final : public Command {
   }
 
   void Declare(CLI::App& app) override {
-    app.add_option(
-           "input", file_,
-           "Buffers: MiniMalloc's CSV, or a Problem in JSON; with --hw a network, of which a tile of some "
-           "operators is the Problem; - reads standard input")
+    app.add_option("input", file_,
+                   "Buffers: MiniMalloc's CSV, or a Problem in JSON; with --hw a network, of which "
+                   "a tile of some "
+                   "operators is the Problem; - reads standard input")
         ->required();
     CLI::Option* profile = subject_.Declare(app);
     tile_.Declare(app, profile);
@@ -53,13 +57,14 @@ class EncodeCommand final : public Command {
                    "Write that Problem here, in JSON, for `tessera alloc` and `decode`")
         ->needs(profile);
     choice_.Declare(app, nullptr);
-    app.add_option(
-           "--format", format_,
-           "dimacs, smtlib or text; without it the suffix of --output says which (.cnf, .smt2, .txt), "
-           "else text")
+    app.add_option("--format", format_,
+                   "dimacs, smtlib or text; without it the suffix of --output says which (.cnf, "
+                   ".smt2, .txt), "
+                   "else text")
         ->check(CLI::IsMember({"dimacs", "smtlib", "text"}));
-    app.add_option("--output", output_,
-                   "Write the formula here and its size to stdout; without it the formula goes to stdout");
+    app.add_option(
+        "--output", output_,
+        "Write the formula here and its size to stdout; without it the formula goes to stdout");
   }
 
   ExitCode Run(Console& console) override {
@@ -83,14 +88,16 @@ class EncodeCommand final : public Command {
     options->format = format_ == "dimacs"   ? FormulaFormat::kDimacs
                       : format_ == "smtlib" ? FormulaFormat::kSmtlib
                                             : FormulaFormat::kText;
-    const base::Expected<encoder::exports::Formula> formula = encoder::exports::Encode(*input, *options);
+    const base::Expected<encoder::exports::Formula> formula =
+        encoder::exports::Encode(*input, *options);
     if (!formula) {
       console.Refuse(formula.error());
       return ExitCode::kLimit;
     }
     std::vector<Output> outputs;
     if (!output_.empty()) outputs.push_back({output_, formula->text});
-    if (!problem_.empty()) outputs.push_back({problem_, problem::files::WriteProblem(input->problem)});
+    if (!problem_.empty())
+      outputs.push_back({problem_, problem::files::WriteProblem(input->problem)});
     const ExitCode saved = files_.Save(console, outputs);
     console.Print(output_.empty() ? formula->text : formula->sizes);
     return saved;
@@ -104,7 +111,7 @@ class EncodeCommand final : public Command {
     }
     const tl::expected<TileSubject, NetworkRefusal> subject = subject_.Load(console, file_);
     if (!subject) return tl::unexpected(subject.error());
-    tl::expected<problem::Problem, NetworkRefusal> problem = tile_.Pose(*subject);
+    tl::expected<problem::Problem, NetworkRefusal> problem = tile_.Formulate(*subject);
     if (!problem) return tl::unexpected(problem.error());
     return problem::files::ProblemDocument{*std::move(problem), std::nullopt};
   }
@@ -117,8 +124,8 @@ class EncodeCommand final : public Command {
                               : suffix == ".txt"  ? "text"
                                                   : "";
     if (format_.empty() && named.empty() && !suffix.empty()) {
-      console.Note(
-          fmt::format("--output {}: expected a name that ends in .cnf, .smt2 or .txt, or --format", output_));
+      console.Note(fmt::format(
+          "--output {}: expected a name that ends in .cnf, .smt2 or .txt, or --format", output_));
       return false;
     }
     if (!format_.empty() && !named.empty() && named != format_) {

@@ -29,18 +29,25 @@ constexpr int64_t kEvalBudget = 200'000;
 class EvalCommand final : public Command {
  public:
   std::string Name() const override { return "eval"; }
-  std::string Summary() const override { return "Price, complete and check a plan that was edited by hand"; }
+  std::string Summary() const override {
+    return "Price, complete and check a plan that was edited by hand";
+  }
   std::string Examples() const override {
-    return "Of the file count network, profile, objective, and of each subgraph its operators, tile and "
+    return "Of the file count network, profile, objective, and of each subgraph its operators, "
+           "tile and "
            "policies; the\n"
-           "rest is derived again and may be left out. Where a buffer or a tensor at home has an \"offset\", "
+           "rest is derived again and may be left out. Where a buffer or a tensor at home has an "
+           "\"offset\", "
            "it stays\n"
-           "there; what has none is placed. After a change of tile or partition old addresses seldom fit: "
+           "there; what has none is placed. After a change of tile or partition old addresses "
+           "seldom fit: "
            "delete\n"
            "those that matter no more, or say --move.\n\n"
            "Examples:\n"
-           "  tessera eval edited.json --move --output better.json    after a change of tile in an editor\n"
-           "  tessera eval edited.json                                to see what it costs and what is "
+           "  tessera eval edited.json --move --output better.json    after a change of tile in an "
+           "editor\n"
+           "  tessera eval edited.json                                to see what it costs and "
+           "what is "
            "wrong\n\n"
            "`tessera plan --output plan.json` writes what to begin with; `tessera diff plan.json "
            "better.json` tells "
@@ -84,8 +91,10 @@ class EvalCommand final : public Command {
     options.version = TESSERA_VERSION;
     options.may_move = move_;
     const auto start = std::chrono::steady_clock::now();
-    base::Expected<search::partition::Evaluation> evaluation = search::partition::Evaluate(*draft, options);
-    const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+    base::Expected<search::partition::Evaluation> evaluation =
+        search::partition::Evaluate(*draft, options);
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - start;
     if (!evaluation) {
       if (evaluation.error().file.empty()) evaluation.error().file = file_;
       return console.Refuse(evaluation.error());
@@ -99,7 +108,8 @@ class EvalCommand final : public Command {
     return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
   }
 
-  ExitCode RefuseAsBroken(Console& console, const std::vector<plan::verify::Violation>& violations) const {
+  ExitCode RefuseAsBroken(Console& console,
+                          const std::vector<plan::verify::Violation>& violations) const {
     std::vector<std::string> lines;
     lines.reserve(violations.size());
     for (const plan::verify::Violation& violation : violations)
@@ -111,8 +121,8 @@ class EvalCommand final : public Command {
   ExitCode Decline(Console& console, const search::partition::Evaluation& evaluation,
                    const base::Stop& stop) const {
     std::optional<Collision> collision;
-    if (evaluation.misfit && evaluation.status == problem::Status::kInfeasible)
-      collision = reasons_.Find(*evaluation.misfit, evaluation.capacity, search_, stop);
+    if (evaluation.infeasible_problem && evaluation.status == problem::Status::kInfeasible)
+      collision = reasons_.Find(*evaluation.infeasible_problem, evaluation.capacity, search_, stop);
     console.Print(format_.IsJson() ? DeclineAsJson(evaluation, collision)
                                    : DeclineAsText(evaluation, collision));
     if (!move_ && evaluation.status == problem::Status::kInfeasible)
@@ -128,15 +138,16 @@ class EvalCommand final : public Command {
     document["status"] = NameOf(evaluation.status);
     document["reason"] = evaluation.reason;
     if (collision) {
-      document["explanation"] =
-          problem::files::ExplanationToJson(collision->problem, collision->explanation, collision->capacity);
+      document["explanation"] = problem::files::ExplanationToJson(
+          collision->problem, collision->explanation, collision->capacity);
     }
     return base::WriteJson(document);
   }
 
   static std::string DeclineAsText(const search::partition::Evaluation& evaluation,
                                    const std::optional<Collision>& collision) {
-    std::string text = fmt::format("{}: {}\n", NameOf(evaluation.status), base::Printable(evaluation.reason));
+    std::string text =
+        fmt::format("{}: {}\n", NameOf(evaluation.status), base::Printable(evaluation.reason));
     if (collision) text += fmt::format("\nwhy it does not fit: {}", collision->Text(2));
     return text;
   }

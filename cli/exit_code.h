@@ -2,8 +2,8 @@
 
 namespace tessera::cli {
 
-// What a finished command tells the shell. Each outcome has a code of its own, so that a script need not read
-// the text.
+// What a finished command tells the shell. Each outcome has a code of its own, so that a script
+// need not read the text.
 enum class ExitCode : int {
   kAnswer = 0,        // found and verified
   kUsage = 2,         // the command line makes no sense

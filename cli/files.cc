@@ -35,7 +35,8 @@ base::Expected<std::string> ReadStream(std::istream& stream, const std::string& 
   while (stream) {
     stream.read(block.data(), static_cast<std::streamsize>(block.size()));
     content.append(block, 0, static_cast<size_t>(stream.gcount()));
-    if (content.size() > kMaxBytes) return tl::unexpected(FileFault(name, "the input is larger than 1 GiB"));
+    if (content.size() > kMaxBytes)
+      return tl::unexpected(FileFault(name, "the input is larger than 1 GiB"));
   }
   if (stream.bad()) return tl::unexpected(FileFault(name, "reading failed"));
   return content;
@@ -113,7 +114,8 @@ class Draft {
   // Moves a file to its name.
   base::Expected<void> Commit() {
     if (draft_.empty()) return {};
-    if (rename(draft_.c_str(), place_.path.c_str()) != 0) return tl::unexpected(CannotWrite(name_, errno));
+    if (rename(draft_.c_str(), place_.path.c_str()) != 0)
+      return tl::unexpected(CannotWrite(name_, errno));
     draft_.clear();
     return {};
   }
@@ -127,8 +129,8 @@ class Draft {
     const std::string name = RandomName();
     if (name.empty()) return EIO;
     const std::filesystem::path draft = FolderOf(place_.path) / (".tessera-" + name);
-    Descriptor file(
-        open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, place_.old ? 0600 : 0666));
+    Descriptor file(open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                         place_.old ? 0600 : 0666));
     if (file.Number() < 0) return errno;
     draft_ = draft;
     if (const int error = WriteAll(file.Number(), content); error != 0) return error;
@@ -159,7 +161,8 @@ class Draft {
 std::optional<int> DescriptorAt(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::path own = std::filesystem::canonical("/proc/self/fd", error);
-  if (error || std::filesystem::canonical(FolderOf(path), error) != own || error) return std::nullopt;
+  if (error || std::filesystem::canonical(FolderOf(path), error) != own || error)
+    return std::nullopt;
   const std::string name = path.filename().string();
   int number = -1;
   const auto [end, fault] = std::from_chars(name.data(), name.data() + name.size(), number);
@@ -224,15 +227,18 @@ base::Expected<std::string> ReadInput(const std::string& path) {
 }
 
 base::Expected<Place> FindPlace(const std::string& path) {
-  if (path == "-") return tl::unexpected(FileFault(path, "cannot write: this is no file", "name a file"));
+  if (path == "-")
+    return tl::unexpected(FileFault(path, "cannot write: this is no file", "name a file"));
   Place place;
   place.path = path;
-  if (const int error = FollowLinks(place); error != 0) return tl::unexpected(CannotWrite(path, error));
+  if (const int error = FollowLinks(place); error != 0)
+    return tl::unexpected(CannotWrite(path, error));
   const bool is_folder = place.old ? S_ISDIR(place.old->st_mode) : !place.path.has_filename();
   if (is_folder && place.kind == Place::Kind::kFile)
     return tl::unexpected(FileFault(path, "cannot write: this is a folder", "name a file"));
   if (place.old && !S_ISREG(place.old->st_mode)) place.kind = Place::Kind::kStream;
-  if (const int error = FindObstacle(place); error != 0) return tl::unexpected(CannotWrite(path, error));
+  if (const int error = FindObstacle(place); error != 0)
+    return tl::unexpected(CannotWrite(path, error));
   return place;
 }
 

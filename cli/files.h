@@ -13,7 +13,8 @@
 
 namespace tessera::cli {
 
-// The whole of a file, or of standard input for "-". Refuses folders, unreadable files, and more than 1 GiB.
+// The whole of a file, or of standard input for "-". Refuses folders, unreadable files, and more
+// than 1 GiB.
 base::Expected<std::string> ReadInput(const std::string& path);
 
 struct Output {

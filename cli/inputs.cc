@@ -31,7 +31,8 @@ bool LooksLikeJson(const std::string& text) {
 
 std::vector<std::string_view> ViewNames(const problem::Ladder& ladder) {
   std::vector<std::string_view> names;
-  for (const problem::Rung& rung : ladder.rungs) names.push_back(rung.name);
+  for (const problem::CandidateSizes& candidate : ladder.candidates)
+    names.push_back(candidate.name);
   return names;
 }
 
@@ -47,28 +48,30 @@ base::Expected<problem::files::ProblemDocument> LoadProblem(const std::string& p
   return problem::files::ProblemDocument{.problem = *std::move(problem), .ladder = std::nullopt};
 }
 
-base::Expected<size_t> FindRung(const problem::files::ProblemDocument& document, const std::string& name,
-                                const std::string& path) {
+base::Expected<size_t> FindCandidate(const problem::files::ProblemDocument& document,
+                                     const std::string& name, const std::string& path) {
   const std::vector<std::string_view> names =
       document.ladder ? ViewNames(*document.ladder) : std::vector<std::string_view>();
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<size_t>(found - names.begin());
   base::Diagnostic fault;
   fault.file = path;
-  fault.message = fmt::format("there is no rung '{}'", name);
-  fault.expected =
-      names.empty() ? "no --rung, as the file has no ladder" : "--rung with one of " + base::Join(names);
+  fault.message = fmt::format("there is no candidate '{}'", name);
+  fault.expected = names.empty() ? "no --candidate, as the file has no tile candidates"
+                                 : "--candidate with one of " + base::Join(names);
   fault.hint = base::DidYouMean(name, names);
   return tl::unexpected(std::move(fault));
 }
 
-std::string NamesOfRungs(const problem::Ladder& ladder) { return base::Join(ViewNames(ladder)); }
+std::string NamesOfCandidates(const problem::Ladder& ladder) {
+  return base::Join(ViewNames(ladder));
+}
 
 base::Expected<hw_profiles::Profile> LoadProfile(const std::string& path) {
   base::Expected<std::string> text = ReadInput(path);
   if (!text) return tl::unexpected(text.error());
-  return hw_profiles::ReadProfile(*std::move(text), path,
-                                  [](std::string_view name) { return ReadInput(std::string(name)); });
+  return hw_profiles::ReadProfile(
+      *std::move(text), path, [](std::string_view name) { return ReadInput(std::string(name)); });
 }
 
 void AddProfile(Destinations& files, const std::string& path) {
@@ -81,7 +84,8 @@ void AddProfile(Destinations& files, const std::string& path) {
   for (const auto& [name, text] : *texts) files.Read("--hw", name);
 }
 
-base::Expected<std::vector<std::pair<std::string, std::string>>> ReadProfileTexts(const std::string& path) {
+base::Expected<std::vector<std::pair<std::string, std::string>>> ReadProfileTexts(
+    const std::string& path) {
   base::Expected<std::string> text = ReadInput(path);
   if (!text) return tl::unexpected(text.error());
   std::vector<std::pair<std::string, std::string>> texts = {{path, *text}};
@@ -109,8 +113,8 @@ base::Expected<Answer> FromCsv(const AnswerFiles& files, const std::string& text
   base::Expected<problem::Problem> problem = problem::files::ReadCsv(text, files.file);
   if (!problem) return tl::unexpected(problem.error());
   if (!files.capacity)
-    return tl::unexpected(
-        AnswerFault(files.file, "a CSV does not say how large the memory is", "add --capacity BYTES"));
+    return tl::unexpected(AnswerFault(files.file, "a CSV does not say how large the memory is",
+                                      "add --capacity BYTES"));
   Answer answer;
   answer.capacity = *files.capacity;
   for (problem::Buffer& buffer : problem->buffers) {
@@ -142,10 +146,11 @@ base::Expected<Answer> FromPlan(const AnswerFiles& files, const std::string& tex
   return answer;
 }
 
-base::Expected<Answer> FromAllocation(const AnswerFiles& files, const std::string& text, bool collisions) {
+base::Expected<Answer> FromAllocation(const AnswerFiles& files, const std::string& text,
+                                      bool collisions) {
   if (files.problem.empty()) {
-    return tl::unexpected(
-        AnswerFault(files.file, "an allocation does not say what it answers", "add --problem FILE"));
+    return tl::unexpected(AnswerFault(files.file, "an allocation does not say what it answers",
+                                      "add --problem FILE"));
   }
   base::Expected<problem::files::ProblemDocument> input = LoadProblem(files.problem);
   if (!input) return tl::unexpected(input.error());
@@ -155,34 +160,39 @@ base::Expected<Answer> FromAllocation(const AnswerFiles& files, const std::strin
   const bool collides = collisions && document->result.explanation;
   if (!document->result.allocation && !collides) {
     return tl::unexpected(AnswerFault(
-        files.file, fmt::format("this is an answer without addresses: {}", NameOf(document->result.status)),
+        files.file,
+        fmt::format("this is an answer without addresses: {}", NameOf(document->result.status)),
         ""));
   }
   Answer answer;
   answer.problem = std::move(input->problem);
-  if (document->rung) {
-    const auto rungs = input->ladder ? input->ladder->rungs : std::vector<problem::Rung>();
-    const auto rung = std::find_if(rungs.begin(), rungs.end(),
-                                   [&](const problem::Rung& known) { return known.name == *document->rung; });
-    if (rung == rungs.end()) {
-      return tl::unexpected(AnswerFault(files.file,
-                                        fmt::format("{} has no rung '{}'", files.problem, *document->rung),
-                                        "give the Problem that this allocation answers"));
+  if (document->candidate) {
+    const auto candidates =
+        input->ladder ? input->ladder->candidates : std::vector<problem::CandidateSizes>();
+    const auto candidate = std::find_if(
+        candidates.begin(), candidates.end(),
+        [&](const problem::CandidateSizes& known) { return known.name == *document->candidate; });
+    if (candidate == candidates.end()) {
+      return tl::unexpected(AnswerFault(
+          files.file, fmt::format("{} has no candidate '{}'", files.problem, *document->candidate),
+          "give the Problem that this allocation answers"));
     }
-    answer.problem = AtRung(answer.problem, *rung);
+    answer.problem = AtCandidate(answer.problem, *candidate);
   }
   if (document->result.allocation)
     answer.allocation = *document->result.allocation;
   else
     answer.explanation = document->result.explanation;
-  answer.capacity = files.capacity.value_or(document->capacity.value_or(answer.problem.memories[0].capacity));
+  answer.capacity =
+      files.capacity.value_or(document->capacity.value_or(answer.problem.memories[0].capacity));
   return answer;
 }
 
 }  // namespace
 
 void AnswerFiles::Declare(CLI::App& app) {
-  app.add_option("file", file, "A plan, an allocation in JSON, or a CSV with offsets; - reads standard input")
+  app.add_option("file", file,
+                 "A plan, an allocation in JSON, or a CSV with offsets; - reads standard input")
       ->required();
   app.add_option("--problem", problem, "The Problem that an allocation answers");
   app.add_option("--capacity", capacity, "Bytes of the (first) memory; a CSV needs it")
@@ -211,13 +221,14 @@ base::Expected<Answer> LoadAnswer(const AnswerFiles& files, bool collisions) {
   if (*format == "tessera-plan") return FromPlan(files, *text);
   if (*format == "tessera-allocation") return FromAllocation(files, *text, collisions);
   base::Diagnostic fault = AnswerFault(files.file, "this is neither a plan nor an allocation", "");
-  fault.expected = "\"format\": \"tessera-plan\" or \"tessera-allocation\", or a CSV with an offset column";
+  fault.expected =
+      "\"format\": \"tessera-plan\" or \"tessera-allocation\", or a CSV with an offset column";
   fault.found = format->empty() ? "no format" : '"' + *format + '"';
   return tl::unexpected(std::move(fault));
 }
 
-// A subgraph by itself asks less than the plan: what it refuses, the plan refuses, and it is soon solved. So subgraphs come first, and
-// only modes that satisfy them all are tried on the whole.
+// A subgraph by itself asks less than the plan: what it refuses, the plan refuses, and it is soon
+// solved. So subgraphs come first, and only modes that satisfy them all are tried on the whole.
 
 namespace {
 
@@ -232,7 +243,8 @@ base::Unexpected Fault(const std::string& file, std::string message, std::string
 bool HaveSameModes(const problem::Problem& a, const problem::Problem& b) {
   return std::equal(a.memories.begin(), a.memories.end(), b.memories.begin(), b.memories.end(),
                     [](const problem::Memory& x, const problem::Memory& y) {
-                      return std::equal(x.modes.begin(), x.modes.end(), y.modes.begin(), y.modes.end(),
+                      return std::equal(x.modes.begin(), x.modes.end(), y.modes.begin(),
+                                        y.modes.end(),
                                         [](const problem::Mode& m, const problem::Mode& n) {
                                           return m.name == n.name && m.banks == n.banks;
                                         });
@@ -286,7 +298,8 @@ base::Expected<ModeInputs> LoadModeInputs(const std::vector<std::string>& files)
     const base::Expected<std::string> format = FormatOf(*text, file);
     if (!format) return tl::unexpected(format.error());
     if (*format != "tessera-plan") {
-      base::Expected<problem::files::ProblemDocument> document = problem::files::ReadProblem(*text, file);
+      base::Expected<problem::files::ProblemDocument> document =
+          problem::files::ReadProblem(*text, file);
       if (!document) return tl::unexpected(document.error());
       if (inputs.profile) return Fault(file, "a Problem among plans");
       const problem::Bytes capacity = document->problem.memories[0].capacity;
@@ -296,11 +309,12 @@ base::Expected<ModeInputs> LoadModeInputs(const std::vector<std::string>& files)
       const base::Expected<plan::Plan> plan = plan::files::ReadPlanJson(*text, file);
       if (!plan) return tl::unexpected(plan.error());
       if (!inputs.profile && !inputs.queries.empty()) return Fault(file, "a plan among Problems");
-      if (inputs.profile &&
-          hw_profiles::WriteProfileJson(*inputs.profile) != hw_profiles::WriteProfileJson(plan->profile))
+      if (inputs.profile && hw_profiles::WriteProfileJson(*inputs.profile) !=
+                                hw_profiles::WriteProfileJson(plan->profile))
         return Fault(file, "a plan for another profile than the first");
       if (const auto violations = plan::verify::Validate(*plan); !violations.empty())
-        return Fault(file, "the plan is wrong: " + violations.front().message, "`tessera check` tells all");
+        return Fault(file, "the plan is wrong: " + violations.front().message,
+                     "`tessera check` tells all");
       inputs.profile = plan->profile;
       AddPlan(*plan, file, inputs);
     }
@@ -308,7 +322,8 @@ base::Expected<ModeInputs> LoadModeInputs(const std::vector<std::string>& files)
       return Fault(file, "memories and modes differ from those of the first file");
   }
   const std::vector<problem::Memory>& memories = inputs.queries.front().problem.memories;
-  if (std::all_of(memories.begin(), memories.end(), [](const auto& memory) { return memory.modes.empty(); }))
+  if (std::all_of(memories.begin(), memories.end(),
+                  [](const auto& memory) { return memory.modes.empty(); }))
     return Fault(files.front(), "no memory has modes");
   return inputs;
 }

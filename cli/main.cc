@@ -25,14 +25,17 @@ namespace tessera::cli {
 namespace {
 
 constexpr const char* kAbout =
-    "Plans the memory of neural accelerators before the program runs: how a network is cut into subgraphs, "
+    "Plans the memory of neural accelerators before the program runs: how a network is cut into "
+    "subgraphs, "
     "how large a tile of each is "
-    "held on chip, and the address, bank and mode of every buffer. Every answer is checked by code that "
+    "held on chip, and the address, bank and mode of every buffer. Every answer is checked by code "
+    "that "
     "shares nothing with the code "
     "that found it; what cannot fit is proven not to fit.";
 
 constexpr const char* kExitCodes =
-    "Exit codes: 0 answer found and verified; 2 usage; 3 bad input; 4 unsupported; 5 check refused; 10 limit "
+    "Exit codes: 0 answer found and verified; 2 usage; 3 bad input; 4 unsupported; 5 check "
+    "refused; 10 limit "
     "reached without an answer; "
     "20 proven infeasible; 70 internal or verification failure; 74 cannot write; 130 interrupted.";
 
@@ -81,9 +84,10 @@ ExitCode Run(Console& console, int argc, char** argv) {
   app.footer(kExitCodes);
   app.set_version_flag("--version", std::string("tessera ") + TESSERA_VERSION);
   app.require_subcommand(1);
-  const Commands commands = {MakePlanCommand(),   MakeTileCommand(),  MakeAllocCommand(), MakeEncodeCommand(),
-                             MakeDecodeCommand(), MakeCheckCommand(), MakeEvalCommand(),  MakeDiffCommand(),
-                             MakeShowCommand(),   MakeModesCommand()};
+  const Commands commands = {MakePlanCommand(),   MakeTileCommand(),   MakeAllocCommand(),
+                             MakeEncodeCommand(), MakeDecodeCommand(), MakeCheckCommand(),
+                             MakeEvalCommand(),   MakeDiffCommand(),   MakeShowCommand(),
+                             MakeModesCommand()};
   for (const auto& command : commands) {
     CLI::App* subcommand = app.add_subcommand(command->Name(), command->Summary());
     subcommand->footer(command->Examples());

@@ -36,29 +36,33 @@ class ModesCommand final : public Command {
     return "Find the fewest bank modes that plans can do with, and prove it";
   }
   std::string Examples() const override {
-    return "Partition, tiles and sizes stay as they are; offsets and modes are free. Every plan must keep an "
+    return "Partition, tiles and sizes stay as they are; offsets and modes are free. Every plan "
+           "must keep an "
            "answer\n"
            "with the modes that remain; smaller sets are proven not to be enough.\n\n"
            "Examples:\n"
            "  tessera modes plan.json\n"
            "  tessera modes a.json b.json --output smaller.yaml         one chip for two plans\n"
-           "  tessera modes examples/problems/patent_five_banks.json    a Problem instead of a plan\n";
+           "  tessera modes examples/problems/patent_five_banks.json    a Problem instead of a "
+           "plan\n";
   }
 
   void Declare(CLI::App& app) override {
-    app.add_option("files", files_, "Plans of one profile, or Problems in JSON with the same memories")
+    app.add_option("files", files_,
+                   "Plans of one profile, or Problems in JSON with the same memories")
         ->required();
     format_.Declare(app);
-    app.add_option(
-        "--output", output_,
-        "Write what remains here: the profile of the plans (.yaml or .json), or the one Problem (.json)");
+    app.add_option("--output", output_,
+                   "Write what remains here: the profile of the plans (.yaml or .json), or the one "
+                   "Problem (.json)");
     search_.Declare(app);
   }
 
   ExitCode Run(Console& console) override {
     const std::string suffix = output_.empty() ? "" : SuffixOf(output_);
     if (!output_.empty() && suffix != ".yaml" && suffix != ".json") {
-      console.Note(fmt::format("--output {}: expected a name that ends in .yaml or .json", output_));
+      console.Note(
+          fmt::format("--output {}: expected a name that ends in .yaml or .json", output_));
       return ExitCode::kUsage;
     }
     for (const std::string& file : files_) destinations_.Read("file", file);
@@ -75,7 +79,8 @@ class ModesCommand final : public Command {
       return ExitCode::kUsage;
     }
     if (!output_.empty() && !inputs->profile && SuffixOf(output_) != ".json") {
-      console.Note(fmt::format("--output {}: expected a name that ends in .json, for a Problem", output_));
+      console.Note(
+          fmt::format("--output {}: expected a name that ends in .json, for a Problem", output_));
       return ExitCode::kUsage;
     }
     base::Stop stop(search_.Deadline());
@@ -99,17 +104,18 @@ class ModesCommand final : public Command {
 
   ExitCode Write(Console& console, const ModeInputs& inputs, const FewestModes& found) {
     if (output_.empty() || !IsEnough(found)) return ExitCode::kAnswer;
-    const std::string content = inputs.profile
-                                    ? hw_profiles::WriteProfileJson(Reduced(*inputs.profile, inputs, found))
-                                    : problem::files::WriteProblem(search::reasons::WithModes(
-                                          inputs.queries.back().problem, found.kept));
+    const std::string content =
+        inputs.profile ? hw_profiles::WriteProfileJson(Reduced(*inputs.profile, inputs, found))
+                       : problem::files::WriteProblem(
+                             search::reasons::WithModes(inputs.queries.back().problem, found.kept));
     return destinations_.Save(console, std::vector<Output>{{output_, content}});
   }
 
   // The Problem's memories are some of the profile's, by name.
   static hw_profiles::Profile Reduced(hw_profiles::Profile profile, const ModeInputs& inputs,
                                       const FewestModes& found) {
-    const problem::Problem reduced = search::reasons::WithModes(inputs.queries.back().problem, found.kept);
+    const problem::Problem reduced =
+        search::reasons::WithModes(inputs.queries.back().problem, found.kept);
     for (const problem::Memory& memory : reduced.memories) {
       for (hw_profiles::Memory& home : profile.memories) {
         if (home.name != memory.name) continue;
@@ -121,20 +127,21 @@ class ModesCommand final : public Command {
   }
 
   // What stays or goes in one memory.
-  struct Verdict {
+  struct MemoryModes {
     std::string memory;
     std::vector<std::string> keep;
     std::vector<std::string> remove;
     std::vector<search::reasons::FreedAccess> frees;
   };
 
-  static std::vector<Verdict> VerdictsOf(const problem::Problem& problem, const FewestModes& found) {
-    std::vector<Verdict> verdicts;
+  static std::vector<MemoryModes> MemoryModesOf(const problem::Problem& problem,
+                                                const FewestModes& found) {
+    std::vector<MemoryModes> verdicts;
     const std::vector<search::reasons::FreedAccess> freed =
         search::reasons::FindFreedAccesses(problem, found.kept);
     for (size_t m = 0; m < problem.memories.size(); ++m) {
       if (problem.memories[m].modes.empty()) continue;
-      Verdict& verdict = verdicts.emplace_back();
+      MemoryModes& verdict = verdicts.emplace_back();
       verdict.memory = problem.memories[m].name;
       for (size_t k = 0; k < problem.memories[m].modes.size(); ++k) {
         const ModeId mode{static_cast<int>(m), static_cast<int>(k)};
@@ -154,9 +161,11 @@ class ModesCommand final : public Command {
     return name.empty() ? fmt::format("mode {}", id.mode) : name;
   }
 
-  static std::string BankName(const problem::Problem& problem, const search::reasons::FreedAccess& freed) {
-    const std::string& name =
-        problem.memories[static_cast<size_t>(freed.memory)].banks[static_cast<size_t>(freed.bank)].name;
+  static std::string BankName(const problem::Problem& problem,
+                              const search::reasons::FreedAccess& freed) {
+    const std::string& name = problem.memories[static_cast<size_t>(freed.memory)]
+                                  .banks[static_cast<size_t>(freed.bank)]
+                                  .name;
     return name.empty() ? fmt::format("bank {}", freed.bank) : name;
   }
 
@@ -165,7 +174,8 @@ class ModesCommand final : public Command {
     return access.engine.empty() ? kind : access.engine + "." + kind;
   }
 
-  static std::vector<std::string> NamesOf(const problem::Problem& problem, const std::vector<ModeId>& modes) {
+  static std::vector<std::string> NamesOf(const problem::Problem& problem,
+                                          const std::vector<ModeId>& modes) {
     std::vector<std::string> names;
     names.reserve(modes.size());
     for (const ModeId& mode : modes) names.push_back(ModeName(problem, mode));
@@ -178,7 +188,7 @@ class ModesCommand final : public Command {
     document["status"] = NameOf(found.status);
     if (IsEnough(found)) {
       document["memories"] = nlohmann::ordered_json::array();
-      for (const Verdict& verdict : VerdictsOf(problem, found)) {
+      for (const MemoryModes& verdict : MemoryModesOf(problem, found)) {
         nlohmann::ordered_json frees = nlohmann::ordered_json::array();
         for (const search::reasons::FreedAccess& each : verdict.frees)
           frees.push_back({{"bank", BankName(problem, each)}, {"access", AccessName(each.access)}});
@@ -208,11 +218,11 @@ class ModesCommand final : public Command {
       return "unknown: not even all modes were decided within the budget\n";
     const problem::Problem& problem = inputs.queries.back().problem;
     std::string text;
-    for (const Verdict& verdict : VerdictsOf(problem, found)) {
-      text +=
-          fmt::format("{}: {} of {} modes are enough{}\n", Printable(verdict.memory), verdict.keep.size(),
-                      verdict.keep.size() + verdict.remove.size(),
-                      found.status == Status::kOptimal ? ", fewer are proven not to be" : "; fewer may be");
+    for (const MemoryModes& verdict : MemoryModesOf(problem, found)) {
+      text += fmt::format(
+          "{}: {} of {} modes are enough{}\n", Printable(verdict.memory), verdict.keep.size(),
+          verdict.keep.size() + verdict.remove.size(),
+          found.status == Status::kOptimal ? ", fewer are proven not to be" : "; fewer may be");
       text += fmt::format("  keep    {}\n", Joined(verdict.keep));
       if (!verdict.remove.empty()) text += fmt::format("  remove  {}\n", Joined(verdict.remove));
       for (const search::reasons::FreedAccess& each : verdict.frees)
@@ -222,7 +232,8 @@ class ModesCommand final : public Command {
     for (const search::reasons::ModeNeed& need : found.needs) {
       text += fmt::format("{} {} {}{}\n", Printable(inputs.names[need.query]),
                           need.any_of.size() == 1 ? "needs" : "needs one of",
-                          Joined(NamesOf(problem, need.any_of)), need.proven ? "" : ", as far as is known");
+                          Joined(NamesOf(problem, need.any_of)),
+                          need.proven ? "" : ", as far as is known");
     }
     return text;
   }

@@ -42,7 +42,8 @@ bool IsOnnx(const std::string& path, const std::string& content) {
 
 #ifdef TESSERA_ONNX
 
-base::Diagnostic UsageFault(const std::string& option, const std::string& value, std::string expected) {
+base::Diagnostic UsageFault(const std::string& option, const std::string& value,
+                            std::string expected) {
   base::Diagnostic fault;
   fault.message = fmt::format("--{} {}", option, value);
   fault.expected = std::move(expected);
@@ -56,8 +57,9 @@ base::Expected<std::map<std::string, int64_t>> ParseDims(const std::vector<std::
     const size_t sign = word.rfind('=');
     int64_t extent = 0;
     const char* end = word.data() + word.size();
-    const char* rest =
-        sign == std::string::npos ? nullptr : std::from_chars(word.data() + sign + 1, end, extent).ptr;
+    const char* rest = sign == std::string::npos
+                           ? nullptr
+                           : std::from_chars(word.data() + sign + 1, end, extent).ptr;
     if (rest != end || extent < 1 || extent > kMostExtent || sign == 0)
       return tl::unexpected(
           UsageFault("dim", word, "NAME=EXTENT with an extent from 1 to 2^56, as --dim batch=1"));
@@ -79,7 +81,8 @@ base::Expected<std::vector<std::pair<std::string, std::string>>> ParseStates(
   return states;
 }
 
-// Descriptions under `ops` of every file that the profile extends, the profile's own and the ops file's last.
+// Descriptions under `ops` of every file that the profile extends, the profile's own and the ops
+// file's last.
 base::Expected<graph::import::onnx::Descriptions> LoadDescriptions(const std::string& ops_file,
                                                                    const std::string& profile) {
   std::vector<std::pair<std::string, std::string>> texts;  // name and content, the strongest first
@@ -89,7 +92,8 @@ base::Expected<graph::import::onnx::Descriptions> LoadDescriptions(const std::st
     texts.emplace_back(ops_file, *std::move(text));
   }
   if (!profile.empty()) {
-    base::Expected<std::vector<std::pair<std::string, std::string>>> chain = ReadProfileTexts(profile);
+    base::Expected<std::vector<std::pair<std::string, std::string>>> chain =
+        ReadProfileTexts(profile);
     if (!chain) return tl::unexpected(chain.error());
     texts.insert(texts.end(), chain->begin(), chain->end());
   }
@@ -110,14 +114,18 @@ base::Expected<graph::import::onnx::Descriptions> LoadDescriptions(const std::st
 void NetworkOptions::Declare(CLI::App& app) {
   std::vector<std::string> types;
   for (const std::string_view type : base::DataTypeNames()) types.emplace_back(type);
-  app.add_option("--dim", dims_, "NAME=EXTENT gives a symbolic dimension of an ONNX file its extent");
-  app.add_option("--state", states_,
-                 "INPUT=OUTPUT: this input of an ONNX file is what the run before gave as this output");
-  app.add_option("--floats-as", floats_as_, "The data type to plan with where an ONNX file has floats")
+  app.add_option("--dim", dims_,
+                 "NAME=EXTENT gives a symbolic dimension of an ONNX file its extent");
+  app.add_option(
+      "--state", states_,
+      "INPUT=OUTPUT: this input of an ONNX file is what the run before gave as this output");
+  app.add_option("--floats-as", floats_as_,
+                 "The data type to plan with where an ONNX file has floats")
       ->check(CLI::IsMember(types));
   app.add_option("--ops-file", ops_file_,
                  "YAML that describes operators of an ONNX file under `ops`, as the profile may");
-  app.add_option("--sizes", sizes_, "CSV of constants and the bytes that they are stored in: tensor,bytes");
+  app.add_option("--sizes", sizes_,
+                 "CSV of constants and the bytes that they are stored in: tensor,bytes");
 }
 
 void NetworkOptions::AddInputs(Destinations& files) const {
@@ -140,7 +148,8 @@ Loaded NetworkOptions::LoadOnnx(const std::string& bytes, const std::string& nam
   options.states = *std::move(states);
   options.descriptions = *std::move(descriptions);
   if (!floats_as_.empty()) options.floats_as = base::ParseDataType(floats_as_);
-  base::Expected<graph::import::onnx::Import> import = graph::import::onnx::ImportOnnx(bytes, name, options);
+  base::Expected<graph::import::onnx::Import> import =
+      graph::import::onnx::ImportOnnx(bytes, name, options);
   if (!import) return Refuse(import.error());
   return LoadedNetwork{std::move(import->graph), std::move(import->notes),
                        graph::import::common::TextOf(import->nodes)};
@@ -148,7 +157,8 @@ Loaded NetworkOptions::LoadOnnx(const std::string& bytes, const std::string& nam
 
 #else
 
-Loaded NetworkOptions::LoadOnnx(const std::string&, const std::string& name, const std::string&) const {
+Loaded NetworkOptions::LoadOnnx(const std::string&, const std::string& name,
+                                const std::string&) const {
   base::Diagnostic fault;
   fault.file = name;
   fault.message = "this build does not read ONNX files";
@@ -183,8 +193,10 @@ namespace {
 
 using encoder::program::Policy;
 
-base::Expected<graph::tiling::TileShape> ChooseTile(const std::string& words, const TileSubject& subject) {
-  if (!words.empty()) return ParseTileShape(words, subject.network, subject.profile, subject.interval);
+base::Expected<graph::tiling::TileShape> ChooseTile(const std::string& words,
+                                                    const TileSubject& subject) {
+  if (!words.empty())
+    return ParseTileShape(words, subject.network, subject.profile, subject.interval);
   return encoder::program::OutputShape(subject.network, subject.interval);
 }
 
@@ -194,7 +206,8 @@ base::Expected<Policy> ChoosePolicy(const std::string& words, const TileSubject&
   if (words.empty()) return policies.front();
   std::vector<std::string> names;
   for (const Policy& policy : policies) {
-    names.push_back(report::PolicyText(policy.weights, policy.in_place, policy.halo, policy.depth));
+    names.push_back(
+        report::PolicyText(policy.weights, policy.in_place, policy.halo, policy.k_extent));
     if (names.back() == words) return policy;
   }
   const std::vector<std::string_view> choices(names.begin(), names.end());
@@ -214,7 +227,8 @@ std::string TileSubject::Text() const {
 
 CLI::Option* SubjectOptions::Declare(CLI::App& app) {
   CLI::Option* profile = app.add_option("--hw", profile_, "The hardware profile");
-  app.add_option("--ops", interval_, "FIRST..LAST, ids or numbers from 0, both included (default: all)")
+  app.add_option("--ops", interval_,
+                 "FIRST..LAST, ids or numbers from 0, both included (default: all)")
       ->needs(profile);
   import_.Declare(app);
   return profile;
@@ -229,7 +243,8 @@ tl::expected<TileSubject, NetworkRefusal> SubjectOptions::Load(Console& console,
                                                                const std::string& network) const {
   tl::expected<LoadedNetwork, NetworkRefusal> loaded = import_.Load(network, profile_);
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
-  if (auto note = plan::NoteOnUnknownWork(loaded->graph, {})) loaded->notes.push_back(*std::move(note));
+  if (auto note = plan::NoteOnUnknownWork(loaded->graph, {}))
+    loaded->notes.push_back(*std::move(note));
   for (const std::string& note : loaded->notes) console.Note(note);
   if (!loaded->nodes.empty()) loaded->notes.push_back(loaded->nodes);
   base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
@@ -237,22 +252,25 @@ tl::expected<TileSubject, NetworkRefusal> SubjectOptions::Load(Console& console,
   const base::Expected<graph::Interval> interval = ParseInterval(interval_, loaded->graph);
   if (!interval) return tl::unexpected(NetworkRefusal{interval.error()});
   loaded->graph = encoder::program::WithHomes(std::move(loaded->graph), *profile);
-  return TileSubject{std::move(loaded->graph), *std::move(profile), *interval, std::move(loaded->notes)};
+  return TileSubject{std::move(loaded->graph), *std::move(profile), *interval,
+                     std::move(loaded->notes)};
 }
 
 void TileChoice::Declare(CLI::App& app, CLI::Option* profile) {
-  app.add_option(
-         "--tile", tile_,
-         "The tile of the last operator's output: ROWSxCOLUMNS or AXIS=EXTENT,... (default: all of it)")
+  app.add_option("--tile", tile_,
+                 "The tile of the last operator's output: ROWSxCOLUMNS or AXIS=EXTENT,... "
+                 "(default: all of it)")
       ->needs(profile);
   app.add_option("--policy", policy_,
-                 "How weights, results and halos are held, in the words of `tessera tile` (default: what the "
+                 "How weights, results and halos are held, in the words of `tessera tile` "
+                 "(default: what the "
                  "profile prefers)")
       ->needs(profile);
 }
 
-tl::expected<problem::Problem, NetworkRefusal> TileChoice::Pose(const TileSubject& subject) const {
-  if (auto fault = encoder::program::FindFault(subject.network, subject.interval)) {
+tl::expected<problem::Problem, NetworkRefusal> TileChoice::Formulate(
+    const TileSubject& subject) const {
+  if (auto fault = encoder::program::CheckWellFormed(subject.network, subject.interval)) {
     return tl::unexpected(NetworkRefusal{*std::move(fault), ExitCode::kUnsupported});
   }
   const base::Expected<graph::tiling::TileShape> tile = ChooseTile(tile_, subject);

@@ -35,7 +35,8 @@ struct NetworkRefusal {
   ExitCode code = ExitCode::kBadInput;
 };
 
-// The options of every command that reads a network, and its reading: YAML or JSON, or ONNX by suffix or content.
+// The options of every command that reads a network, and its reading: YAML or JSON, or ONNX by
+// suffix or content.
 class NetworkOptions {
  public:
   void Declare(CLI::App& app);
@@ -44,10 +45,12 @@ class NetworkOptions {
   void AddInputs(Destinations& files) const;
 
   // "-" is standard input. `profile` may describe operators, too; empty: none.
-  tl::expected<LoadedNetwork, NetworkRefusal> Load(const std::string& path, const std::string& profile) const;
+  tl::expected<LoadedNetwork, NetworkRefusal> Load(const std::string& path,
+                                                   const std::string& profile) const;
 
  private:
-  tl::expected<LoadedNetwork, NetworkRefusal> LoadOnnx(const std::string& bytes, const std::string& name,
+  tl::expected<LoadedNetwork, NetworkRefusal> LoadOnnx(const std::string& bytes,
+                                                       const std::string& name,
                                                        const std::string& profile) const;
 
   std::vector<std::string> dims_;
@@ -79,7 +82,8 @@ class SubjectOptions {
   void AddInputs(Destinations& files) const;
 
   // Prints the notes.
-  tl::expected<TileSubject, NetworkRefusal> Load(Console& console, const std::string& network) const;
+  tl::expected<TileSubject, NetworkRefusal> Load(Console& console,
+                                                 const std::string& network) const;
 
  private:
   std::string profile_;
@@ -93,9 +97,9 @@ class TileChoice {
   // Both need `profile`.
   void Declare(CLI::App& app, CLI::Option* profile);
 
-  // What engines are asked of this tile under this policy. Refuses what is no tile or no policy of the subject, and
-  // as unsupported what the profile cannot run.
-  tl::expected<problem::Problem, NetworkRefusal> Pose(const TileSubject& subject) const;
+  // What engines are asked of this tile under this policy. Refuses what is no tile or no policy of
+  // the subject, and as unsupported what the profile cannot run.
+  tl::expected<problem::Problem, NetworkRefusal> Formulate(const TileSubject& subject) const;
 
  private:
   std::string tile_;
@@ -112,10 +116,11 @@ base::Expected<int> ParseOperator(const std::string& word, const graph::Graph& n
 base::Expected<graph::Interval> ParseInterval(const std::string& words, const graph::Graph& network,
                                               const std::string& option = "--ops");
 
-// A tile of the interval's output that the profile allows: "7x56" is rows by columns, "rows=7,channels=32" names axes, and
-// "1x32x7x56" gives every extent of the output in its order. Axes that are not named stay whole. Refuses what is no such tile,
-// with the nearest that are.
-base::Expected<graph::tiling::TileShape> ParseTileShape(const std::string& words, const graph::Graph& network,
+// A tile of the interval's output that the profile allows: "7x56" is rows by columns,
+// "rows=7,channels=32" names axes, and "1x32x7x56" gives every extent of the output in its order.
+// Axes that are not named stay whole. Refuses what is no such tile, with the nearest that are.
+base::Expected<graph::tiling::TileShape> ParseTileShape(const std::string& words,
+                                                        const graph::Graph& network,
                                                         const hw_profiles::Profile& profile,
                                                         graph::Interval interval);
 

@@ -41,7 +41,8 @@ ExitCode ExitCodeOf(const problem::Result& result) {
   return ExitCode::kInternal;
 }
 
-base::Expected<std::string> RenderAllocation(const std::string& path, const problem::Problem& problem,
+base::Expected<std::string> RenderAllocation(const std::string& path,
+                                             const problem::Problem& problem,
                                              const problem::files::AllocationDocument& document) {
   const std::string suffix = SuffixOf(path);
   const problem::Bytes capacity = document.capacity.value_or(problem.memories[0].capacity);
@@ -56,7 +57,8 @@ bool CheckSuffixes(Console& console, const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     const std::string suffix = SuffixOf(path);
     if (suffix == ".csv" || suffix == ".json" || suffix == ".svg") continue;
-    console.Note(fmt::format("--output {}: expected a name that ends in .csv, .json or .svg", path));
+    console.Note(
+        fmt::format("--output {}: expected a name that ends in .csv, .json or .svg", path));
     return false;
   }
   return true;
@@ -74,8 +76,8 @@ std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& p
   return std::nullopt;
 }
 
-ExitCode WriteAllocations(Console& console, Destinations& files, const std::vector<std::string>& paths,
-                          const problem::Problem& problem,
+ExitCode WriteAllocations(Console& console, Destinations& files,
+                          const std::vector<std::string>& paths, const problem::Problem& problem,
                           const problem::files::AllocationDocument& document) {
   ExitCode code = ExitCode::kAnswer;
   std::vector<Output> outputs;
@@ -96,8 +98,10 @@ std::string DescribeAllocation(const problem::Problem& problem,
                                const problem::files::AllocationDocument& document) {
   const problem::Result& result = document.result;
   std::string text = fmt::format("status       {}\n", NameOf(result.status));
-  text += fmt::format("buffers      {}\n", report::Grouped(static_cast<int64_t>(problem.buffers.size())));
-  if (document.capacity) text += fmt::format("capacity     {}\n", report::Grouped(*document.capacity));
+  text += fmt::format("buffers      {}\n",
+                      report::Grouped(static_cast<int64_t>(problem.buffers.size())));
+  if (document.capacity)
+    text += fmt::format("capacity     {}\n", report::Grouped(*document.capacity));
   if (result.peak) text += fmt::format("peak         {}\n", report::Grouped(*result.peak));
   text += fmt::format("lower bound  {}\n", report::Grouped(result.lower_bound));
   if (result.peak)
@@ -107,7 +111,8 @@ std::string DescribeAllocation(const problem::Problem& problem,
   if (!result.engine.empty()) text += fmt::format("engine       {}\n", result.engine);
   if (document.time_ms) text += fmt::format("time_ms      {:.3f}\n", *document.time_ms);
   if (!result.explanation) {
-    if (!result.reason.empty()) text += fmt::format("reason       {}\n", base::Printable(result.reason));
+    if (!result.reason.empty())
+      text += fmt::format("reason       {}\n", base::Printable(result.reason));
     return text;
   }
   const problem::Bytes capacity = document.capacity.value_or(problem.memories[0].capacity);
@@ -139,8 +144,10 @@ void PlanOutputs::Declare(CLI::App& app) {
 
 bool PlanOutputs::Check(Console& console) const {
   for (const std::string& path : paths) {
-    if (SuffixOf(path) == ".json" || SuffixOf(path) == ".svg" || SuffixOf(path) == ".html") continue;
-    console.Note(fmt::format("--output {}: expected a name that ends in .json, .svg or .html", path));
+    if (SuffixOf(path) == ".json" || SuffixOf(path) == ".svg" || SuffixOf(path) == ".html")
+      continue;
+    console.Note(
+        fmt::format("--output {}: expected a name that ends in .json, .svg or .html", path));
     return false;
   }
   return true;
@@ -160,8 +167,9 @@ std::vector<Output> PlanOutputs::Render(const plan::Plan& plan) const {
   return files;
 }
 
-// Questions come from several threads in any order, and there can be thousands. Kept are those with the most buffers, by
-// content where as many have as many: the same ones, under the same names, whoever asked first.
+// Questions come from several threads in any order, and there can be thousands. Kept are those with
+// the most buffers, by content where as many have as many: the same ones, under the same names,
+// whoever asked first.
 
 namespace {
 
@@ -183,11 +191,11 @@ std::string FileNamePart(const std::string& name) {
 class ProblemDump::Recorder final : public Engine {
  public:
   // The most buffers first, then by content.
-  struct Question {
+  struct RecordedProblem {
     size_t buffers = 0;
     std::string text;
     std::string name;
-    bool operator<(const Question& other) const {
+    bool operator<(const RecordedProblem& other) const {
       return buffers != other.buffers ? buffers > other.buffers : text < other.text;
     }
   };
@@ -199,48 +207,52 @@ class ProblemDump::Recorder final : public Engine {
   std::unique_ptr<Session> Open(const Problem& problem, const Ladder* ladder) const override;
 
   void Hear(const Problem& problem) const {
-    Question question{problem.buffers.size(), problem::files::WriteProblem(problem), problem.name};
+    RecordedProblem question{problem.buffers.size(), problem::files::WriteProblem(problem),
+                             problem.name};
     const std::scoped_lock lock(mutex_);
     ++heard_;
     questions_.insert(std::move(question));
     if (questions_.size() > kMost) questions_.erase(std::prev(questions_.end()));
   }
 
-  const std::set<Question>& Questions() const { return questions_; }
+  const std::set<RecordedProblem>& Questions() const { return questions_; }
   size_t Heard() const { return heard_; }
 
  private:
   const Engine& engine_;
   mutable std::mutex mutex_;
-  mutable std::set<Question> questions_;
+  mutable std::set<RecordedProblem> questions_;
   mutable size_t heard_ = 0;
 };
 
 namespace {
 
-// Of one session each rung counts once, with the memory's own capacity: asking about less narrows the same question.
+// Of one session each candidate counts once, with the memory's own capacity: asking about less
+// narrows the same question.
 class ListeningSession final : public Session {
  public:
   ListeningSession(const ProblemDump::Recorder& recorder, std::unique_ptr<Session> session,
                    const Problem& problem, const Ladder* ladder)
       : recorder_(recorder), session_(std::move(session)), problem_(problem), ladder_(ladder) {}
 
-  problem::Result Solve(size_t rung, Bytes capacity, const base::Budget& budget,
+  problem::Result Solve(size_t candidate, Bytes capacity, const base::Budget& budget,
                         const base::Stop& stop) override {
-    Listen(rung);
-    return session_->Solve(rung, capacity, budget, stop);
+    Listen(candidate);
+    return session_->Solve(candidate, capacity, budget, stop);
   }
-  problem::Result Minimise(size_t rung, Bytes capacity, const base::Budget& budget,
+  problem::Result Minimise(size_t candidate, Bytes capacity, const base::Budget& budget,
                            const base::Stop& stop) override {
-    Listen(rung);
-    return session_->Minimise(rung, capacity, budget, stop);
+    Listen(candidate);
+    return session_->Minimise(candidate, capacity, budget, stop);
   }
   std::string Describe() const override { return session_->Describe(); }
 
  private:
-  void Listen(size_t rung) {
-    if (!asked_.insert(ladder_ == nullptr ? 0 : rung).second) return;
-    recorder_.Hear(ladder_ == nullptr ? problem_ : problem::AtRung(problem_, ladder_->rungs[rung]));
+  void Listen(size_t candidate) {
+    if (!asked_.insert(ladder_ == nullptr ? 0 : candidate).second) return;
+    recorder_.Hear(ladder_ == nullptr
+                       ? problem_
+                       : problem::AtCandidate(problem_, ladder_->candidates[candidate]));
   }
 
   const ProblemDump::Recorder& recorder_;
@@ -252,7 +264,8 @@ class ListeningSession final : public Session {
 
 }  // namespace
 
-std::unique_ptr<Session> ProblemDump::Recorder::Open(const Problem& problem, const Ladder* ladder) const {
+std::unique_ptr<Session> ProblemDump::Recorder::Open(const Problem& problem,
+                                                     const Ladder* ladder) const {
   return std::make_unique<ListeningSession>(*this, engine_.Open(problem, ladder), problem, ladder);
 }
 
@@ -267,11 +280,12 @@ ProblemDump::Recording::Recording(Recording&&) noexcept = default;
 ProblemDump::Recording::~Recording() = default;
 
 void ProblemDump::Declare(CLI::App& app) {
-  app.add_option("--dump-problems", folder_,
-                 fmt::format("Write the allocation problems that engines were asked into this folder, at "
-                             "most the {} largest; "
-                             "`tessera alloc` answers them again",
-                             kMost))
+  app.add_option(
+         "--dump-problems", folder_,
+         fmt::format("Write the allocation problems that engines were asked into this folder, at "
+                     "most the {} largest; "
+                     "`tessera alloc` answers them again",
+                     kMost))
       ->type_name("DIR");
 }
 
@@ -279,16 +293,19 @@ ProblemDump::Recording ProblemDump::Record(const std::vector<const Engine*>& eng
   return {engines, !folder_.empty()};
 }
 
-void ProblemDump::AddTo(Destinations& files) const { files.WriteInto("--dump-problems", folder_, {}); }
+void ProblemDump::AddTo(Destinations& files) const {
+  files.WriteInto("--dump-problems", folder_, {});
+}
 
-ExitCode ProblemDump::Write(Console& console, Destinations& files, const Recording& recording) const {
+ExitCode ProblemDump::Write(Console& console, Destinations& files,
+                            const Recording& recording) const {
   if (recording.Heard() == nullptr) return ExitCode::kAnswer;
   std::error_code error;
   std::filesystem::create_directories(folder_, error);  // writing says what is wrong, if anything
   std::vector<Output> outputs;
-  for (const Recorder::Question& question : recording.Heard()->Questions()) {
-    const std::string name =
-        fmt::format("{:03}-{}-{}.json", outputs.size(), FileNamePart(question.name), question.buffers);
+  for (const Recorder::RecordedProblem& question : recording.Heard()->Questions()) {
+    const std::string name = fmt::format("{:03}-{}-{}.json", outputs.size(),
+                                         FileNamePart(question.name), question.buffers);
     outputs.push_back({(std::filesystem::path(folder_) / name).string(), question.text});
   }
   if (const auto written = WriteTogether(outputs); !written) {
@@ -296,8 +313,8 @@ ExitCode ProblemDump::Write(Console& console, Destinations& files, const Recordi
     return ExitCode::kCannotWrite;
   }
   files.NoteSaved(folder_);
-  console.Note(
-      fmt::format("{} of {} allocation problems in {}", outputs.size(), recording.Heard()->Heard(), folder_));
+  console.Note(fmt::format("{} of {} allocation problems in {}", outputs.size(),
+                           recording.Heard()->Heard(), folder_));
   return ExitCode::kAnswer;
 }
 

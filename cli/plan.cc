@@ -45,32 +45,40 @@ class PlanCommand final : public Command {
     return "Cut a network into subgraphs, tile each, and place every buffer";
   }
   std::string Examples() const override {
-    return "Metrics: latency (cycles), energy (pJ), off_chip_bytes, peak (bytes in the tile memory), macs "
+    return "Metrics: latency (cycles), energy (pJ), off_chip_bytes, peak (bytes in the tile "
+           "memory), macs "
            "(those done again too).\n\n"
            "Examples:\n"
-           "  tessera plan examples/networks/mobilenet_v2.yaml --hw hw_profiles/ethos_u65_256.yaml\n"
-           "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --output plan.json --output "
+           "  tessera plan examples/networks/mobilenet_v2.yaml --hw "
+           "hw_profiles/ethos_u65_256.yaml\n"
+           "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --output plan.json "
+           "--output "
            "plan.html\n"
            "  tessera plan model.onnx --hw npu.yaml --dim batch=1 --floats-as int8\n"
-           "  tessera plan net.yaml --hw npu.yaml --score latency=0.5,energy=0.5 --limit peak=300000\n"
+           "  tessera plan net.yaml --hw npu.yaml --score latency=0.5,energy=0.5 --limit "
+           "peak=300000\n"
            "  tessera plan net.yaml --hw npu.yaml --minimize energy --sensitivity\n"
            "  tessera plan net.yaml --hw npu.yaml --pareto --limit peak=300000\n"
            "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --max-operators 8\n"
            "  tessera plan net.yaml --hw npu.yaml --order given\n"
-           "  tessera plan net.yaml --hw npu.yaml --together conv1..conv3 --apart conv7 --keep conv3\n"
-           "  tessera plan net.yaml --hw npu.yaml --demands demands.yaml\n"
-           "  tessera plan edited.yaml --hw npu.yaml --baseline old.json --output new.json\n"
+           "  tessera plan net.yaml --hw npu.yaml --together conv1..conv3 --apart conv7 --keep "
+           "conv3\n"
+           "  tessera plan net.yaml --hw npu.yaml --constraints constraints.yaml\n"
+           "  tessera plan edited.yaml --hw npu.yaml --previous old.json --output new.json\n"
            "  tessera plan net.yaml --hw npu.yaml --lowering --output plan.json\n"
            "  tessera plan net.yaml --hw npu.yaml --emit-header plan.h --dump-problems asked\n\n"
-           "Demands (docs/demands.md) hold operators together or apart, tensors on chip or at home, and "
+           "Constraints (docs/demands.md) hold operators together or apart, tensors on chip or at "
+           "home, and "
            "state "
            "single\n"
-           "subgraphs and addresses; the answer is then the best of the plans that keep them. Contradictions "
+           "subgraphs and addresses; the answer is then the best of the plans that keep them. "
+           "Contradictions "
            "are bad "
            "input. "
            "Where no\n"
            "plan keeps them, it names a few that suffice for that.\n\n"
-           "Where an operator fits nowhere it says which few conditions collide when it runs alone, and "
+           "Where an operator fits nowhere it says which few conditions collide when it runs "
+           "alone, and "
            "which\n"
            "single changes would help; --output map.svg then draws what collides.\n";
   }
@@ -81,47 +89,53 @@ class PlanCommand final : public Command {
     app.add_option("--hw", profile_, "The hardware profile")->required();
     CLI::Option* minimize =
         app.add_option("--minimize", minimize_, "The metric to minimise (default: latency)");
-    app.add_option("--score", score_,
-                   "METRIC=WEIGHT,... minimises the weighted mean; 1.0 is each metric's own lower bound")
+    app.add_option(
+           "--score", score_,
+           "METRIC=WEIGHT,... minimises the weighted mean; 1.0 is each metric's own lower bound")
         ->excludes(minimize);
     app.add_option("--limit", limits_, "METRIC=MOST,... refuses plans beyond these");
-    app.add_option("--max-operators", max_operators_,
-                   "The most operators in one subgraph; without it as many as a limited effort allows, "
-                   "which a note tells")
+    app.add_option(
+           "--max-operators", max_operators_,
+           "The most operators in one subgraph; without it as many as a limited effort allows, "
+           "which a note tells")
         ->transform(WholeNumber(1, 1000));
     CLI::Option* front =
-        app.add_flag(
-               "--pareto", pareto_,
-               "Print plans of which none is better than another in latency, energy, off-chip bytes and "
-               "peak, each with the options that find it; --limit holds for all of them")
+        app.add_flag("--pareto", pareto_,
+                     "Print plans of which none is better than another in latency, energy, "
+                     "off-chip bytes and "
+                     "peak, each with the options that find it; --limit holds for all of them")
             ->excludes(minimize);
     app.add_option("--points", points_, "The most searches for --pareto")
         ->needs(front)
         ->transform(WholeNumber(1, 1000))
         ->capture_default_str();
-    app.add_flag("--sensitivity", sensitivity_,
-                 "Also halve and double each energy of the profile, and note whether the choice survives");
-    app.add_flag("--spill-borders", spill_borders_,
-                 "Bring every tensor between subgraphs home but for those of --keep; without it they stay in "
-                 "the tile memory where that is better and fits, at most two at a cut");
     app.add_flag(
-        "--prefetch", prefetch_,
-        "Let constants of a subgraph arrive while the one before runs, wherever the partition that was "
-        "found gains by it and has room; notes tell");
-    app.add_option("--order", order_,
-                   "given runs the operators in the order of the file; search in any in which each comes "
-                   "behind those it depends on, where that is better, which a note tells")
+        "--sensitivity", sensitivity_,
+        "Also halve and double each energy of the profile, and note whether the choice survives");
+    app.add_flag("--no-keep", no_keep_,
+                 "Bring every tensor between subgraphs home but for those of --keep; without it "
+                 "they stay in "
+                 "the tile memory where that is better and fits, at most two at a cut");
+    app.add_flag("--prefetch", prefetch_,
+                 "Let constants of a subgraph arrive while the one before runs, wherever the "
+                 "partition that was "
+                 "found gains by it and has room; notes tell");
+    app.add_option(
+           "--order", order_,
+           "given runs the operators in the order of the file; search in any in which each comes "
+           "behind those it depends on, where that is better, which a note tells")
         ->check(CLI::IsMember({"given", "search"}))
         ->capture_default_str();
-    demands_.Declare(app);
-    app.add_option(
-        "--baseline", old_,
-        "An older plan, in JSON: of plans of equal score the one that differs least from it is chosen, "
-        "and a note says what stayed");
-    app.add_flag(
-        "--lowering", lowering_,
-        "Also put into plan.json what a code generator needs: loops, tile classes, and jobs with regions, "
-        "addresses, strides and what each waits for; about three times the size, so only on request");
+    constraints_.Declare(app);
+    app.add_option("--previous", old_,
+                   "An older plan, in JSON: of plans of equal score the one that differs least "
+                   "from it is chosen, "
+                   "and a note says what stayed");
+    app.add_flag("--lowering", lowering_,
+                 "Also put into plan.json what a code generator needs: loops, tile classes, and "
+                 "jobs with regions, "
+                 "addresses, strides and what each waits for; about three times the size, so only "
+                 "on request");
     threads_.Declare(app, "plan");
     format_.Declare(app);
     outputs_.Declare(app);
@@ -130,13 +144,14 @@ class PlanCommand final : public Command {
                    "`tessera check --certificate` checks it")
         ->type_name("DIR");
     dump_.Declare(app);
-    app.add_option("--report", report_, "Also write a self-contained HTML page: the same as --output x.html");
+    app.add_option("--report", report_,
+                   "Also write a self-contained HTML page: the same as --output x.html");
     app.add_option("--trace", trace_, "Also write who works when, in Chrome's trace format");
     import_.Declare(app);
     search_.Declare(app);
     reasons_.Declare(app);
-    for (const char* single : {"--score", "--sensitivity", "--lowering", "--output", "--report", "--trace",
-                               "--emit-header", "--dump-problems"})
+    for (const char* single : {"--score", "--sensitivity", "--lowering", "--output", "--report",
+                               "--trace", "--emit-header", "--dump-problems"})
       front->excludes(app.get_option(single));
   }
 
@@ -155,8 +170,8 @@ class PlanCommand final : public Command {
   void AddFiles() {
     files_.Read("network", network_);
     AddProfile(files_, profile_);
-    files_.Read("--demands", demands_.File());
-    files_.Read("--baseline", old_);
+    files_.Read("--constraints", constraints_.File());
+    files_.Read("--previous", old_);
     import_.AddInputs(files_);
     outputs_.AddTo(files_);
     files_.Write("--report", report_);
@@ -174,8 +189,8 @@ class PlanCommand final : public Command {
     for (const std::string& note : network->notes) console.Note(note);
     const base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
     if (!profile) return console.Refuse(profile.error());
-    const auto demands = demands_.Load(network->graph, *profile, max_operators_);
-    if (!demands) return console.Refuse(demands.error());
+    const auto constraints = constraints_.Load(network->graph, *profile, max_operators_);
+    if (!constraints) return console.Refuse(constraints.error());
     std::optional<plan::Plan> old;
     if (!old_.empty()) {
       const base::Expected<std::string> text = ReadInput(old_);
@@ -187,12 +202,13 @@ class PlanCommand final : public Command {
     }
     search::partition::answer::PartitionOptions options;
     options.objective = objective;
-    options.demands = *demands;
-    options.predecessor = old ? &*old : nullptr;
+    options.constraints = *constraints;
+    options.previous = old ? &*old : nullptr;
     return Search(console, *network, *profile, std::move(options));
   }
 
-  ExitCode Search(Console& console, const LoadedNetwork& network, const hw_profiles::Profile& profile,
+  ExitCode Search(Console& console, const LoadedNetwork& network,
+                  const hw_profiles::Profile& profile,
                   search::partition::answer::PartitionOptions options) {
     base::Stop stop(search_.Deadline());
     stop.LimitMemory(search_.MemoryLimit());
@@ -203,8 +219,8 @@ class PlanCommand final : public Command {
     options.ordering = order_ == "given" ? search::partition::answer::Ordering::kGiven
                                          : search::partition::answer::Ordering::kSearch;
     options.prefetch = prefetch_;
-    options.keeping = spill_borders_ ? search::partition::paths::Keeping::kNothing
-                                     : search::partition::paths::Keeping::kWherePossible;
+    options.keeping = no_keep_ ? search::partition::paths::Keeping::kNothing
+                               : search::partition::paths::Keeping::kWherePossible;
     options.engines = recording.Engines();
     options.switched_off = search_.switched_off;
     options.seed = search_.seed;
@@ -220,7 +236,8 @@ class PlanCommand final : public Command {
     const auto start = std::chrono::steady_clock::now();
     const base::Expected<search::partition::answer::PartitionResult> result =
         search::partition::SearchPartition(network.graph, profile, options);
-    const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - start;
     if (!result) return console.Fail(result.error());
     // A plan is not lost because something that was asked for with it fails.
     ExitCode code = dump_.Write(console, files_, recording);
@@ -252,35 +269,40 @@ class PlanCommand final : public Command {
     return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
   }
 
-  ExitCode PrintFront(Console& console, const LoadedNetwork& network, const hw_profiles::Profile& profile,
+  ExitCode PrintFront(Console& console, const LoadedNetwork& network,
+                      const hw_profiles::Profile& profile,
                       search::partition::answer::PartitionOptions options, const base::Stop& stop) {
     options.objective.weights.clear();
     const auto start = std::chrono::steady_clock::now();
     const base::Expected<search::partition::analysis::Front> front =
         search::partition::analysis::FindFront(network.graph, profile, options, points_);
-    const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - start;
     if (!front) return console.Fail(front.error());
-    if (front->points.empty()) return Decline(console, network.graph, profile, options, front->refusal, stop);
+    if (front->points.empty())
+      return Decline(console, network.graph, profile, options, front->refusal, stop);
     console.Print(format_.IsJson() ? report::FrontAsJson(*front, elapsed.count())
                                    : report::DescribeFront(*front, elapsed.count()));
     return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
   }
 
-  static base::Expected<void> NoteSensitivity(const graph::Graph& network,
-                                              const search::partition::answer::PartitionOptions& options,
-                                              plan::Plan& plan) {
+  static base::Expected<void> NoteSensitivity(
+      const graph::Graph& network, const search::partition::answer::PartitionOptions& options,
+      plan::Plan& plan) {
     if (!search::partition::analysis::LooksAtEnergy(options.objective)) {
       plan.notes.emplace_back("sensitivity: the objective does not look at energy");
       return {};
     }
-    const auto sensitivities = search::partition::analysis::FindSensitivities(network, plan, options);
+    const auto sensitivities =
+        search::partition::analysis::FindSensitivities(network, plan, options);
     if (!sensitivities) return base::Unexpected(sensitivities.error());
     for (const search::partition::analysis::Sensitivity& sensitivity : *sensitivities)
       plan.notes.push_back("sensitivity: " + search::partition::analysis::Describe(sensitivity));
     return {};
   }
 
-  // How long reasons may be sought. A deadline that is over leaves a part of what the answer may be late by.
+  // How long reasons may be sought. A deadline that is over leaves a part of what the answer may be
+  // late by.
   static base::Stop::Clock::time_point ReasonsEnd(const base::Stop& stop) {
     const auto now = base::Stop::Clock::now();
     const auto deadline = stop.Deadline();
@@ -288,24 +310,27 @@ class PlanCommand final : public Command {
     return std::max(now + kLateReasons, std::min(*deadline - kLateReasons, now + kReasons));
   }
 
-  ExitCode Decline(Console& console, const graph::Graph& network, const hw_profiles::Profile& profile,
+  ExitCode Decline(Console& console, const graph::Graph& network,
+                   const hw_profiles::Profile& profile,
                    const search::partition::answer::PartitionOptions& options,
-                   const search::partition::answer::PartitionResult& result, const base::Stop& stop) {
+                   const search::partition::answer::PartitionResult& result,
+                   const base::Stop& stop) {
     PlanRefusal refusal{network, result, std::nullopt, {}};
     if (!reasons_.AreOff() && !InterruptGuard::Interrupted()) {
       const base::Stop end(ReasonsEnd(stop));
       const base::Stop first(end.Before(kPartForCollision), &end);
       if (result.obstacle && result.obstacle->problem)
-        refusal.collision =
-            reasons_.FindIfProven(*result.obstacle->problem, result.obstacle->capacity, search_, first);
-      refusal.remedies = search::partition::analysis::FindRemedies(network, profile, options, result, end);
+        refusal.collision = reasons_.FindIfProven(*result.obstacle->problem,
+                                                  result.obstacle->capacity, search_, first);
+      refusal.remedies =
+          search::partition::analysis::FindRemedies(network, profile, options, result, end);
     }
     std::vector<Output> pictures;
     for (const std::string& path : outputs_.paths) {
       if (!refusal.collision || SuffixOf(path) != ".svg") continue;
       const Collision& collision = *refusal.collision;
-      pictures.push_back({path, problem::draw::WriteCollisionSvg(collision.problem, collision.explanation,
-                                                                 collision.capacity)});
+      pictures.push_back({path, problem::draw::WriteCollisionSvg(
+                                    collision.problem, collision.explanation, collision.capacity)});
     }
     const ExitCode saved = files_.Save(console, pictures);
     const ExitCode certified = WriteCertificate(console, network, profile, options, result);
@@ -327,13 +352,15 @@ class PlanCommand final : public Command {
       return ExitCode::kAnswer;
     }
     const plan::Plan question = search::partition::answer::QuestionOf(network, profile, options);
-    if (const auto written = WriteRefutationIn(certificate_, question, *result.refutation); !written) {
+    if (const auto written = WriteRefutationIn(certificate_, question, *result.refutation);
+        !written) {
       console.Refuse(written.error());
       return ExitCode::kCannotWrite;
     }
     files_.NoteSaved(certificate_);
-    console.Note(fmt::format("certificate in {}: no plan exists; {} placements are proven impossible",
-                             certificate_, result.refutation->proofs.size()));
+    console.Note(
+        fmt::format("certificate in {}: no plan exists; {} placements are proven impossible",
+                    certificate_, result.refutation->proofs.size()));
     return ExitCode::kAnswer;
   }
 
@@ -353,10 +380,10 @@ class PlanCommand final : public Command {
   bool pareto_ = false;
   int points_ = 24;
   bool sensitivity_ = false;
-  bool spill_borders_ = false;
+  bool no_keep_ = false;
   bool prefetch_ = false;
   std::string order_ = "search";
-  DemandOptions demands_;
+  ConstraintOptions constraints_;
   std::string old_;
   bool lowering_ = false;
   ThreadCount threads_;

@@ -14,7 +14,8 @@ namespace {
 
 class PlanCheck {
  public:
-  PlanCheck(const plan::Plan& plan, const PlanCheckOptions& options) : plan_(plan), options_(options) {}
+  PlanCheck(const plan::Plan& plan, const PlanCheckOptions& options)
+      : plan_(plan), options_(options) {}
 
   PlanVerdict Run() {
     Add(plan::verify::Validate(plan_));
@@ -31,7 +32,8 @@ class PlanCheck {
 
   void Add(const std::vector<plan::verify::Violation>& violations) {
     for (const plan::verify::Violation& violation : violations)
-      verdict_.violations.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
+      verdict_.violations.push_back(
+          fmt::format("{}: {}", NameOf(violation.kind), violation.message));
   }
 
   void CheckDigest() {
@@ -50,7 +52,8 @@ class PlanCheck {
         verdict_.violations.push_back("execution: " + execution.obstacle);
     }
     for (const plan::execute::Finding& finding : execution.findings)
-      verdict_.violations.push_back(fmt::format("execution: {}: {}", NameOf(finding.kind), finding.message));
+      verdict_.violations.push_back(
+          fmt::format("execution: {}: {}", NameOf(finding.kind), finding.message));
     AddRest("execution", execution.found, execution.findings.size());
   }
 
@@ -61,14 +64,16 @@ class PlanCheck {
       for (const std::string& finding : verdict_.interpreted->findings)
         verdict_.violations.push_back("lowering: " + finding);
       AddRest("lowering", verdict_.interpreted->found, verdict_.interpreted->findings.size());
-      if (IsClean() && verdict_.obstacle.empty()) verdict_.obstacle = verdict_.interpreted->obstacle;
+      if (IsClean() && verdict_.obstacle.empty())
+        verdict_.obstacle = verdict_.interpreted->obstacle;
     }
     if (!IsClean()) return;  // of a plan that is none, nothing follows
     const base::Expected<plan::Program> expected = plan::lowering::Lower(plan_);
     if (!expected) {
       verdict_.violations.push_back("lowering: " + expected.error().message);
     } else {
-      for (const std::string& difference : plan::lowering::FindDifferences(*plan_.lowering, *expected))
+      for (const std::string& difference :
+           plan::lowering::FindDifferences(*plan_.lowering, *expected))
         verdict_.violations.push_back("lowering: " + difference);
     }
   }
@@ -82,13 +87,15 @@ class PlanCheck {
     const plan::Run& run = plan_.run;
     const std::string unknown = EngineSet::FindUnknown(run.engines, run.switched_off);
     if (!unknown.empty()) {
-      verdict_.violations.push_back(
-          fmt::format("claim: the plan was made with {}, which this program does not have", unknown));
+      verdict_.violations.push_back(fmt::format(
+          "claim: the plan was made with {}, which this program does not have", unknown));
       return;
     }
     const EngineSet engines(run.engines, run.switched_off, plan_.seed);
-    const search::partition::analysis::Reproduction made_again = search::partition::analysis::Reproduce(
-        plan_, {.engines = engines.Pointers(), .stop = options_.stop, .threads = options_.threads});
+    const search::partition::analysis::Reproduction made_again =
+        search::partition::analysis::Reproduce(
+            plan_,
+            {.engines = engines.Pointers(), .stop = options_.stop, .threads = options_.threads});
     verdict_.interrupted = !made_again.finished;
     verdict_.searched_again = made_again.finished;
     Add(made_again.violations);

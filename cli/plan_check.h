@@ -16,7 +16,7 @@ struct PlanVerdict {
   std::vector<std::string> violations;                // "metric: ..."; empty: accepted
   std::optional<plan::execute::Report> execution;     // where it was asked for
   std::optional<plan::lowering::Report> interpreted;  // likewise, where the plan has a lowering
-  std::string obstacle;                               // why it is beyond an execution; empty: it is not
+  std::string obstacle;  // why it is beyond an execution; empty: it is not
   bool searched_again =
       false;  // else what only a search can tell was not compared: it was not asked for, or something else is wrong
   bool interrupted = false;  // before the search ended
@@ -29,9 +29,9 @@ struct PlanCheckOptions {
   base::Stop* stop = nullptr;  // of the search
 };
 
-// Holds every entry of the plan that is not exempt (plan/files/plan_files.h) against what it must be. First what is derived and priced, then the
-// digest, then the execution and the lowering; where nothing is wrong so far, the search is run again. The plan is one that was read
-// from a file.
+// Holds every entry of the plan that is not exempt (plan/files/plan_files.h) against what it must
+// be. First what is derived and priced, then the digest, then the execution and the lowering; where
+// nothing is wrong so far, the search is run again. The plan is one that was read from a file.
 PlanVerdict CheckPlan(const plan::Plan& plan, const PlanCheckOptions& options);
 
 }  // namespace tessera::cli

@@ -37,7 +37,8 @@ base::Expected<std::string> ParseMetric(const std::string& option, const std::st
 }
 
 // "latency=0.4,energy=0.6". A limit may be 0, a weight not.
-base::Expected<std::map<std::string, double>> ParseNumbers(const std::string& option, const std::string& text,
+base::Expected<std::map<std::string, double>> ParseNumbers(const std::string& option,
+                                                           const std::string& text,
                                                            bool may_be_zero) {
   std::map<std::string, double> numbers;
   for (size_t begin = 0; begin <= text.size();) {
@@ -50,13 +51,14 @@ base::Expected<std::map<std::string, double>> ParseNumbers(const std::string& op
     const std::string value = equals == std::string::npos ? "" : part.substr(equals + 1);
     const std::optional<double> number = ParseDecimal(value);
     if (!number || *number < 0 || (*number == 0 && !may_be_zero)) {
-      return tl::unexpected(
-          OptionFault(fmt::format("{}: '{}' gives no number for {}", option, part, *metric),
-                      fmt::format("{}=NUMBER, {}", *metric, may_be_zero ? "from 0 up" : "above 0")));
+      return tl::unexpected(OptionFault(
+          fmt::format("{}: '{}' gives no number for {}", option, part, *metric),
+          fmt::format("{}=NUMBER, {}", *metric, may_be_zero ? "from 0 up" : "above 0")));
     }
     if (*number != 0 && (*number < kLeastNumber || *number > kMostNumber)) {
-      return tl::unexpected(OptionFault(fmt::format("{}: the number in '{}' is out of range", option, part),
-                                        fmt::format("{} to {}", kLeastNumber, kMostNumber)));
+      return tl::unexpected(
+          OptionFault(fmt::format("{}: the number in '{}' is out of range", option, part),
+                      fmt::format("{} to {}", kLeastNumber, kMostNumber)));
     }
     if (!numbers.emplace(*metric, *number).second) {
       return tl::unexpected(
@@ -68,7 +70,8 @@ base::Expected<std::map<std::string, double>> ParseNumbers(const std::string& op
 
 }  // namespace
 
-base::Expected<plan::Objective> ParseObjective(const std::string& minimize, const std::string& score,
+base::Expected<plan::Objective> ParseObjective(const std::string& minimize,
+                                               const std::string& score,
                                                const std::string& limits) {
   plan::Objective objective;
   if (!score.empty()) {
@@ -91,69 +94,79 @@ base::Expected<plan::Objective> ParseObjective(const std::string& minimize, cons
 
 namespace {
 
-using plan::Demand;
-using plan::DemandKind;
+using plan::PlanConstraint;
+using plan::PlanConstraintKind;
 
-// Demands with the words on the command line that state them.
+// Constraints with the words on the command line that state them.
 class WordReader {
  public:
   explicit WordReader(const graph::Graph& network) : network_(network) {}
 
   void AddTogether(const std::string& words) {
-    Add("--together", words, ParseInterval(words, network_, "--together"), [](graph::Interval interval) {
-      return Demand{.kind = DemandKind::kTogether, .interval = interval, .way = {}, .memory = {}};
-    });
+    Add("--together", words, ParseInterval(words, network_, "--together"),
+        [](graph::Interval interval) {
+          return PlanConstraint{.kind = PlanConstraintKind::kTogether,
+                                .interval = interval,
+                                .config = {},
+                                .memory = {}};
+        });
   }
 
   void AddApart(const std::string& id) {
     Add("--apart", id, ParseOperator(id, network_, "--apart"), [](int op) {
-      return Demand{.kind = DemandKind::kApart, .interval = {op, op}, .way = {}, .memory = {}};
+      return PlanConstraint{
+          .kind = PlanConstraintKind::kApart, .interval = {op, op}, .config = {}, .memory = {}};
     });
   }
 
-  void AddStay(const char* option, DemandKind kind, const std::string& id) {
+  void AddStay(const char* option, PlanConstraintKind kind, const std::string& id) {
     Add(option, id, search::partition::constraints::LookUpTensor(network_, id), [kind](int tensor) {
-      return Demand{.kind = kind, .interval = {}, .tensor = tensor, .way = {}, .memory = {}};
+      return PlanConstraint{
+          .kind = kind, .interval = {}, .tensor = tensor, .config = {}, .memory = {}};
     });
   }
 
-  // Behind the demands of a file, which have no fault among themselves.
-  base::Expected<std::vector<Demand>> Join(std::vector<Demand> demands, const hw_profiles::Profile& profile,
-                                           std::optional<int> max_operators) {
+  // Behind the constraints of a file, which have no fault among themselves.
+  base::Expected<std::vector<PlanConstraint>> Join(std::vector<PlanConstraint> constraints,
+                                                   const hw_profiles::Profile& profile,
+                                                   std::optional<int> max_operators) {
     if (fault_) return base::Unexpected(*fault_);
-    const size_t before = demands.size();
-    demands.insert(demands.end(), demands_.begin(), demands_.end());
-    const auto fault = search::partition::constraints::FindFault(network_, profile, demands, max_operators);
-    if (!fault) return demands;
-    return base::Unexpected(Said(words_[fault->demand - before], fault->diagnostic));
+    const size_t before = constraints.size();
+    constraints.insert(constraints.end(), constraints_.begin(), constraints_.end());
+    const auto fault = search::partition::constraints::CheckWellFormed(network_, profile,
+                                                                       constraints, max_operators);
+    if (!fault) return constraints;
+    return base::Unexpected(Said(words_[fault->constraint - before], fault->diagnostic));
   }
 
  private:
   template <typename Found, typename Make>
-  void Add(const char* option, const std::string& words, const base::Expected<Found>& found, Make make) {
+  void Add(const char* option, const std::string& words, const base::Expected<Found>& found,
+           Make make) {
     words_.push_back(fmt::format("{} {}", option, words));
     if (found) {
-      demands_.push_back(make(*found));
+      constraints_.push_back(make(*found));
     } else if (!fault_) {
       fault_ = Said(words_.back(), found.error());
     }
   }
 
   static base::Diagnostic Said(const std::string& words, base::Diagnostic fault) {
-    if (!fault.message.starts_with(words)) fault.message = fmt::format("{}: {}", words, fault.message);
+    if (!fault.message.starts_with(words))
+      fault.message = fmt::format("{}: {}", words, fault.message);
     return fault;
   }
 
   const graph::Graph& network_;
-  std::vector<Demand> demands_;
+  std::vector<PlanConstraint> constraints_;
   std::vector<std::string> words_;  // parallel, as long as there is no fault
   std::optional<base::Diagnostic> fault_;
 };
 
 }  // namespace
 
-void DemandOptions::Declare(CLI::App& app) {
-  app.add_option("--demands", file_,
+void ConstraintOptions::Declare(CLI::App& app) {
+  app.add_option("--constraints", file_,
                  "What the plan must keep to, in YAML: docs/demands.md; - reads standard input");
   app.add_option("--together", together_,
                  "FIRST..LAST: these operators run in one subgraph, perhaps with others")
@@ -161,29 +174,32 @@ void DemandOptions::Declare(CLI::App& app) {
   app.add_option("--apart", apart_, "OPERATOR: a subgraph begins with it")->allow_extra_args(false);
   app.add_option("--keep", kept_, "TENSOR: it stays on chip, inside a subgraph or between them")
       ->allow_extra_args(false);
-  app.add_option("--spill", spilled_, "TENSOR: it goes home where it passes from one subgraph to another")
+  app.add_option("--spill", spilled_,
+                 "TENSOR: it goes home where it passes from one subgraph to another")
       ->allow_extra_args(false);
 }
 
-base::Expected<std::vector<Demand>> DemandOptions::Load(const graph::Graph& network,
-                                                        const hw_profiles::Profile& profile,
-                                                        std::optional<int> max_operators) const {
-  std::vector<Demand> demands;
+base::Expected<std::vector<PlanConstraint>> ConstraintOptions::Load(
+    const graph::Graph& network, const hw_profiles::Profile& profile,
+    std::optional<int> max_operators) const {
+  std::vector<PlanConstraint> constraints;
   if (!file_.empty()) {
     const base::Expected<std::string> text = ReadInput(file_);
     if (!text) return base::Unexpected(text.error());
     const std::string name = file_ == "-" ? "standard input" : file_;
-    base::Expected<std::vector<Demand>> read =
-        search::partition::constraints::ReadDemands(*text, name, network, profile, max_operators);
+    base::Expected<std::vector<PlanConstraint>> read =
+        search::partition::constraints::ReadConstraints(*text, name, network, profile,
+                                                        max_operators);
     if (!read) return read;
-    demands = *std::move(read);
+    constraints = *std::move(read);
   }
   WordReader words(network);
   for (const std::string& each : together_) words.AddTogether(each);
   for (const std::string& each : apart_) words.AddApart(each);
-  for (const std::string& each : kept_) words.AddStay("--keep", DemandKind::kKeep, each);
-  for (const std::string& each : spilled_) words.AddStay("--spill", DemandKind::kSpill, each);
-  return words.Join(std::move(demands), profile, max_operators);
+  for (const std::string& each : kept_) words.AddStay("--keep", PlanConstraintKind::kKeep, each);
+  for (const std::string& each : spilled_)
+    words.AddStay("--spill", PlanConstraintKind::kSpill, each);
+  return words.Join(std::move(constraints), profile, max_operators);
 }
 
 }  // namespace tessera::cli

@@ -21,22 +21,23 @@ namespace tessera::cli {
 //   minimize   a metric: "latency"
 //   score      weights: "latency=0.4,energy=0.6"
 //   limits     the most allowed: "energy=2e9,peak=300000"
-base::Expected<plan::Objective> ParseObjective(const std::string& minimize, const std::string& score,
-                                               const std::string& limits);
+base::Expected<plan::Objective> ParseObjective(const std::string& minimize,
+                                               const std::string& score, const std::string& limits);
 
 // The options by which somebody says what a plan must keep to.
-class DemandOptions {
+class ConstraintOptions {
  public:
-  // Adds --demands, --together, --apart, --keep and --spill.
+  // Adds --constraints, --together, --apart, --keep and --spill.
   void Declare(CLI::App& app);
 
-  // The file of demands; empty where none is named.
+  // The file of constraints; empty where none is named.
   const std::string& File() const { return file_; }
 
-  // The demands of the file, then those of the other options; all of them together without fault (search/partition/constraints/plan_constraints.h).
-  base::Expected<std::vector<plan::Demand>> Load(const graph::Graph& network,
-                                                 const hw_profiles::Profile& profile,
-                                                 std::optional<int> max_operators) const;
+  // The constraints of the file, then those of the other options; all of them together without
+  // fault (search/partition/constraints/plan_constraints.h).
+  base::Expected<std::vector<plan::PlanConstraint>> Load(const graph::Graph& network,
+                                                         const hw_profiles::Profile& profile,
+                                                         std::optional<int> max_operators) const;
 
  private:
   std::string file_;

@@ -22,7 +22,9 @@ constexpr int64_t kReasonBudget = 100'000;
 
 }  // namespace
 
-std::string Collision::Summary() const { return problem::Summarize(problem, explanation, capacity); }
+std::string Collision::Summary() const {
+  return problem::Summarize(problem, explanation, capacity);
+}
 
 std::string Collision::Text(size_t indent) const {
   std::string text;
@@ -34,12 +36,13 @@ std::string Collision::Text(size_t indent) const {
 
 void Reasons::Declare(CLI::App& app) {
   app.add_flag("--no-reasons", off_,
-               "Do not look for the few conditions that collide where nothing fits, nor for what would help");
+               "Do not look for the few conditions that collide where nothing fits, nor for what "
+               "would help");
 }
 
 std::optional<Collision> Reasons::Find(const problem::Problem& problem, problem::Bytes capacity,
                                        const SearchOptions& search, const base::Stop& stop,
-                                       const problem::Ladder* ladder, size_t rung) const {
+                                       const problem::Ladder* ladder, size_t candidate) const {
   if (off_) return std::nullopt;
   const EngineSet engines(search);
   const search::reasons::Decide decide = search::allocate::MakeDecider(engines.Pointers(), stop);
@@ -47,12 +50,13 @@ std::optional<Collision> Reasons::Find(const problem::Problem& problem, problem:
   options.budget = search.Limit(kReasonBudget);
   options.stop = &stop;
   options.ladder = ladder;
-  options.rung = rung;
+  options.candidate = candidate;
   return Collision{problem, capacity, search::reasons::Explain(problem, capacity, decide, options)};
 }
 
-std::optional<Collision> Reasons::FindIfProven(const problem::Problem& problem, problem::Bytes capacity,
-                                               const SearchOptions& search, const base::Stop& stop) const {
+std::optional<Collision> Reasons::FindIfProven(const problem::Problem& problem,
+                                               problem::Bytes capacity, const SearchOptions& search,
+                                               const base::Stop& stop) const {
   if (off_) return std::nullopt;
   const EngineSet engines(search);
   const search::reasons::Decide decide = search::allocate::MakeDecider(engines.Pointers(), stop);
@@ -67,7 +71,7 @@ using base::Printable;
 using search::partition::analysis::Evidence;
 using search::partition::analysis::Remedy;
 using search::partition::placement::BrokenLimit;
-using search::partition::placement::Holding;
+using search::partition::placement::HeldPart;
 using search::partition::placement::Obstacle;
 using search::partition::placement::ObstacleKind;
 using Json = nlohmann::ordered_json;
@@ -90,14 +94,14 @@ std::string_view Assurance(Evidence evidence) {
 std::string TensorsOf(const Obstacle& obstacle) {
   if (obstacle.tensors.empty() || !obstacle.LacksBytes()) return "";
   const std::string_view where = obstacle.in_one_bank ? "one bank of " : "";
-  std::string text =
-      fmt::format("\n{} bytes of {}'{}' are needed at once{}, {} are there\n", obstacle.needed, where,
-                  Printable(obstacle.memory), obstacle.step ? fmt::format(" at step {}", *obstacle.step) : "",
-                  obstacle.available);
+  std::string text = fmt::format("\n{} bytes of {}'{}' are needed at once{}, {} are there\n",
+                                 obstacle.needed, where, Printable(obstacle.memory),
+                                 obstacle.step ? fmt::format(" at step {}", *obstacle.step) : "",
+                                 obstacle.available);
   for (size_t i = 0; i < std::min(kMostListed, obstacle.tensors.size()); ++i) {
-    const Holding& holding = obstacle.tensors[i];
-    text +=
-        fmt::format("  {:>12}  {}, {}\n", holding.bytes, Printable(holding.tensor), Printable(holding.part));
+    const HeldPart& held_part = obstacle.tensors[i];
+    text += fmt::format("  {:>12}  {}, {}\n", held_part.bytes, Printable(held_part.tensor),
+                        Printable(held_part.part));
   }
   if (obstacle.tensors.size() > kMostListed)
     text += fmt::format("  and {} more\n", obstacle.tensors.size() - kMostListed);
@@ -140,8 +144,9 @@ Json ToJson(const graph::Graph& network, const Obstacle& obstacle) {
     json["available_bytes"] = obstacle.available;
   }
   if (obstacle.step) json["step"] = *obstacle.step;
-  for (const Holding& holding : obstacle.tensors)
-    json["tensors"].push_back({{"tensor", holding.tensor}, {"part", holding.part}, {"bytes", holding.bytes}});
+  for (const HeldPart& held_part : obstacle.tensors)
+    json["tensors"].push_back(
+        {{"tensor", held_part.tensor}, {"part", held_part.part}, {"bytes", held_part.bytes}});
   for (const BrokenLimit& limit : obstacle.limits) {
     Json& entry = json["limits"].emplace_back(
         Json{{"metric", limit.metric}, {"limit", limit.most}, {"bound", limit.bound}});
@@ -159,7 +164,8 @@ std::string PlanRefusal::AsText() const {
   std::string text = fmt::format("{}: {}\n", NameOf(result.status), Printable(result.reason));
   if (result.obstacle) text += TensorsOf(*result.obstacle);
   text += RemediesText(remedies);
-  if (collision) text += fmt::format("\n{}: {}", HeadOf(network, *result.obstacle), collision->Text(2));
+  if (collision)
+    text += fmt::format("\n{}: {}", HeadOf(network, *result.obstacle), collision->Text(2));
   return text;
 }
 
@@ -167,7 +173,7 @@ std::string PlanRefusal::AsJson() const {
   Json document;
   document["status"] = NameOf(result.status);
   document["reason"] = result.reason;
-  if (!result.demands.empty()) document["demands"] = result.demands;
+  if (!result.constraints.empty()) document["constraints"] = result.constraints;
   if (result.obstacle) document["obstacle"] = ToJson(network, *result.obstacle);
   for (const Remedy& remedy : remedies) {
     document["remedies"].push_back({{"kind", NameOf(remedy.kind)},
@@ -181,8 +187,8 @@ std::string PlanRefusal::AsJson() const {
       document["operator"] = network.operators[static_cast<size_t>(result.obstacle->op)].id;
       document["tile"] = result.obstacle->tile;
     }
-    document["explanation"] =
-        problem::files::ExplanationToJson(collision->problem, collision->explanation, collision->capacity);
+    document["explanation"] = problem::files::ExplanationToJson(
+        collision->problem, collision->explanation, collision->capacity);
   }
   return base::WriteJson(document);
 }
@@ -194,8 +200,8 @@ std::string DescribeRefusal(const std::vector<std::string>& violations, bool as_
     document["violations"] = violations;
     return base::WriteJson(document);
   }
-  std::string text =
-      fmt::format("refused: {} violation{}\n", violations.size(), violations.size() == 1 ? "" : "s");
+  std::string text = fmt::format("refused: {} violation{}\n", violations.size(),
+                                 violations.size() == 1 ? "" : "s");
   for (const std::string& violation : violations) text += "  " + base::Printable(violation) + '\n';
   return text;
 }

@@ -26,7 +26,8 @@ struct Collision {
   problem::Explanation explanation;
 
   std::string Summary() const;
-  std::string Text(size_t indent) const;  // all its sentences, a line each, all but the first indented
+  std::string Text(
+      size_t indent) const;  // all its sentences, a line each, all but the first indented
 };
 
 // How commands explain infeasible answers.
@@ -35,13 +36,15 @@ class Reasons {
   void Declare(CLI::App& app);
   bool AreOff() const { return off_; }
 
-  // Of a Problem that is proven infeasible; nullopt when the user wants no reasons. A ladder of which the problem has the sizes of
-  // rung `rung` may be null.
+  // Of a Problem that is proven infeasible; nullopt when the user wants no reasons. A ladder of
+  // which the problem has the sizes of candidate `candidate` may be null.
   std::optional<Collision> Find(const problem::Problem& problem, problem::Bytes capacity,
                                 const SearchOptions& search, const base::Stop& stop,
-                                const problem::Ladder* ladder = nullptr, size_t rung = 0) const;
+                                const problem::Ladder* ladder = nullptr,
+                                size_t candidate = 0) const;
 
-  // The same where it has yet to be seen, within the budget, whether the problem is infeasible; nullopt where it is not seen.
+  // The same where it has yet to be seen, within the budget, whether the problem is infeasible;
+  // nullopt where it is not seen.
   std::optional<Collision> FindIfProven(const problem::Problem& problem, problem::Bytes capacity,
                                         const SearchOptions& search, const base::Stop& stop) const;
 
@@ -60,7 +63,8 @@ struct PlanRefusal {
   std::string AsJson() const;  // docs/reasons.md has the keys
 };
 
-// What stdout gets when an answer is refused: the violations as lines for people, or as a JSON document.
+// What stdout gets when an answer is refused: the violations as lines for people, or as a JSON
+// document.
 std::string DescribeRefusal(const std::vector<std::string>& violations, bool as_json);
 
 }  // namespace tessera::cli

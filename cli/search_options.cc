@@ -33,7 +33,8 @@ struct Rule {
   void (*switch_off)(EngineOptions&);
 };
 
-// Some names stand for a rule of the canonical engine, some for one of the lazy engine, some for both.
+// Some names stand for a rule of the canonical engine, some for one of the lazy engine, some for
+// both.
 constexpr Rule kRules[] = {
     {"support", [](EngineOptions& o) { o.canonical.support = false; }},
     {"witness", [](EngineOptions& o) { o.canonical.witness = false; }},
@@ -42,10 +43,11 @@ constexpr Rule kRules[] = {
     {"decomposition", [](EngineOptions& o) { o.canonical.decomposition = false; }},
     {"cache", [](EngineOptions& o) { o.canonical.cache = false; }},
     {"both-directions", [](EngineOptions& o) { o.canonical.both_directions = false; }},
-    {"duplicates", [](EngineOptions& o) { o.canonical.duplicates = o.lazy.order_interchangeable = false; }},
+    {"interchangeable",
+     [](EngineOptions& o) { o.canonical.interchangeable = o.lazy.order_interchangeable = false; }},
     {"mirror", [](EngineOptions& o) { o.lazy.break_mirror = false; }},
     {"edge-finding", [](EngineOptions& o) { o.lazy.edge_finding = false; }},
-    {"handovers", [](EngineOptions& o) { o.lazy.handovers = 0; }},
+    {"section-pair-cuts", [](EngineOptions& o) { o.lazy.section_pair_cuts = 0; }},
     {"section-energy", [](EngineOptions& o) { o.lazy.section_energy = false; }},
     {"clause-minimisation", [](EngineOptions& o) { o.lazy.minimize_clauses = false; }},
     {"clause-reduction", [](EngineOptions& o) { o.lazy.reduce_clauses = false; }},
@@ -74,12 +76,14 @@ constexpr EngineMaker kEngines[] = {
      [](const EngineOptions& o, uint64_t) {
        return Make<search::engines::canonical::CanonicalEngine>(o.canonical);
      }},
-    {"repair", true,
+    {"local-search", true,
      [](const EngineOptions&, uint64_t seed) {
-       return Make<search::engines::local_search::RepairEngine>(seed);
+       return Make<search::engines::local_search::LocalSearchEngine>(seed);
      }},
     {"lazy", true,
-     [](const EngineOptions& o, uint64_t) { return Make<search::engines::lazy::LazyEngine>(o.lazy); }},
+     [](const EngineOptions& o, uint64_t) {
+       return Make<search::engines::lazy::LazyEngine>(o.lazy);
+     }},
     {"cadical", true,
      [](const EngineOptions&, uint64_t seed) {
        return Make<encoder::sat::SatEngine>(encoder::sat::SatOptions{.seed = seed});
@@ -89,7 +93,8 @@ constexpr EngineMaker kEngines[] = {
        return Make<encoder::smt::Z3Engine>(encoder::smt::Z3Options{.seed = seed});
      }},
 #ifdef TESSERA_IPASIR
-    {"ipasir", false, [](const EngineOptions&, uint64_t) { return Make<encoder::sat::IpasirEngine>(); }},
+    {"ipasir", false,
+     [](const EngineOptions&, uint64_t) { return Make<encoder::sat::IpasirEngine>(); }},
 #endif
 };
 
@@ -131,22 +136,25 @@ void SearchOptions::Declare(CLI::App& app) {
       ->capture_default_str();
   app.add_option(
          "--budget", budget,
-         "Most work for each question put to an engine, counted in nodes and conflicts, and of plan for "
+         "Most work for each question put to an engine, counted in nodes and conflicts, and of "
+         "plan for "
          "the whole search, in tile shapes times operators: the answer then depends on no clock")
       ->transform(WholeNumber(0, base::kMaxTotal));
   app.add_option("--timeout", timeout_s,
                  "Most seconds of wall clock; the best answer so far is given (default: none)")
       ->transform(Seconds());
-  app.add_option(
-         "--memory-limit", memory_limit,
-         "Most bytes of memory that the search may take; the best answer so far is given; suffixes as in "
-         "2Gi (default: three quarters of what the machine or its control group has)")
+  app.add_option("--memory-limit", memory_limit,
+                 "Most bytes of memory that the search may take; the best answer so far is given; "
+                 "suffixes as in "
+                 "2Gi (default: three quarters of what the machine or its control group has)")
       ->transform(ByteCount());
-  app.add_option("--engine", engine,
-                 "Ask this engine alone; z3, and ipasir where it is built in, are asked only by name")
+  app.add_option(
+         "--engine", engine,
+         "Ask this engine alone; z3, and ipasir where it is built in, are asked only by name")
       ->check(CLI::IsMember(NamesOfEngines()));
   app.add_option("--switch-off", switched_off,
-                 "Search without this rule of the canonical or lazy engine, to see what it is worth: answers "
+                 "Search without this rule of the canonical or lazy engine, to see what it is "
+                 "worth: answers "
                  "stay right but come slower; may be repeated")
       ->check(CLI::IsMember(NamesOfRules()))
       ->type_name("RULE");

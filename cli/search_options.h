@@ -33,15 +33,17 @@ struct SearchOptions {
       const;  // three quarters of what the process may have, unless the options state another
 };
 
-// Engines in the order in which a portfolio asks them, or the one that the options name.
-// Z3 is asked only by name: it can be stopped by a watchdog alone, which would make answers depend on the
+// Engines in the order in which a portfolio asks them, or the one that the options name. Z3 is
+// asked only by name: it can be stopped by a watchdog alone, which would make answers depend on the
 // clock.
 class EngineSet {
  public:
   explicit EngineSet(const SearchOptions& options);
 
-  // Those of these names, in their order, without these rules. A name that FindUnknown names makes none.
-  EngineSet(std::span<const std::string> names, std::span<const std::string> switched_off, uint64_t seed);
+  // Those of these names, in their order, without these rules. A name that FindUnknown names makes
+  // none.
+  EngineSet(std::span<const std::string> names, std::span<const std::string> switched_off,
+            uint64_t seed);
 
   // An engine or a rule that this program does not have, in words; empty where it has all.
   static std::string FindUnknown(std::span<const std::string> names,

@@ -29,9 +29,11 @@ class ShowCommand final : public Command {
     return "Draw the memory map of a plan or an allocation as SVG or in letters";
   }
   std::string Examples() const override {
-    return "Time runs to the right, addresses upwards; banks are bands. Hold the pointer on a buffer to read "
+    return "Time runs to the right, addresses upwards; banks are bands. Hold the pointer on a "
+           "buffer to read "
            "about it. Of an infeasible answer it\n"
-           "draws what collides. In letters (--format text) rows are addresses, columns are steps, and a "
+           "draws what collides. In letters (--format text) rows are addresses, columns are steps, "
+           "and a "
            "plan is shown "
            "subgraph by subgraph.\n\n"
            "Examples:\n"
@@ -67,8 +69,8 @@ class ShowCommand final : public Command {
     if (suffix.empty()) return true;
     const std::string made_of = suffix == ".svg" ? "svg" : suffix == ".txt" ? "text" : "";
     if (made_of.empty()) {
-      console.Note(
-          fmt::format("--output {}: expected a name that ends in .svg, or in .txt for letters", output_));
+      console.Note(fmt::format(
+          "--output {}: expected a name that ends in .svg, or in .txt for letters", output_));
       return false;
     }
     if (format_option_->count() > 0 && format_ != made_of) {
@@ -100,7 +102,8 @@ class ShowCommand final : public Command {
     if (answer.explanation) {
       return problem::draw::WriteCollisionSvg(answer.problem, *answer.explanation, answer.capacity);
     }
-    if (!subgraph_) return problem::draw::WriteSvg(answer.problem, answer.allocation, answer.capacity);
+    if (!subgraph_)
+      return problem::draw::WriteSvg(answer.problem, answer.allocation, answer.capacity);
     const problem::draw::Window window = WindowOf(*answer.plan, *subgraph_);
     return problem::draw::WriteSvg(window.problem, window.allocation, answer.capacity);
   }
@@ -108,13 +111,16 @@ class ShowCommand final : public Command {
   std::string InLetters(const Answer& answer) const {
     std::string text;
     if (answer.explanation) {
-      for (const std::string& line : problem::Sentences(answer.problem, *answer.explanation, answer.capacity))
+      for (const std::string& line :
+           problem::Sentences(answer.problem, *answer.explanation, answer.capacity))
         text += line + '\n';
       return text;
     }
-    if (!answer.plan) return problem::draw::WriteTextMap(answer.problem, answer.allocation, answer.capacity);
+    if (!answer.plan)
+      return problem::draw::WriteTextMap(answer.problem, answer.allocation, answer.capacity);
     const plan::Plan& plan = *answer.plan;
-    for (size_t i = subgraph_.value_or(0); i < (subgraph_ ? *subgraph_ + 1 : plan.subgraphs.size()); ++i) {
+    for (size_t i = subgraph_.value_or(0); i < (subgraph_ ? *subgraph_ + 1 : plan.subgraphs.size());
+         ++i) {
       const plan::Subgraph& subgraph = plan.subgraphs[i];
       const auto id = [&](int op) { return plan.network.operators[static_cast<size_t>(op)].id; };
       const problem::draw::Window window = WindowOf(plan, i);

@@ -13,7 +13,8 @@
 #include "tessera/search/tiling/engine_cache.h"
 #include "tessera/search/tiling/feasible_frontier.h"
 
-// `tessera tile`: how large a tile of an interval of operators fits, or how far up a ladder of one's own.
+// `tessera tile`: how large a tile of an interval of operators fits, or how far up a ladder of
+// one's own.
 namespace tessera::cli {
 namespace {
 
@@ -28,37 +29,44 @@ class TileCommand final : public Command {
     return "Find the largest tiles of some operators that fit, and prove that no larger ones do";
   }
   std::string Examples() const override {
-    return "A corner is a tile shape that fits while no shape that contains it does. Of each it says what it "
+    return "A corner is a tile shape that fits while no shape that contains it does. Of each it "
+           "says what it "
            "costs, and why the\n"
-           "next larger along each axis is impossible. --why-not asks about one shape: 7x56 is rows by "
+           "next larger along each axis is impossible. --why-not asks about one shape: 7x56 is "
+           "rows by "
            "columns, "
            "rows=7,channels=32\n"
            "names axes, and 1x24x7x56 gives every extent of the output.\n\n"
            "Examples:\n"
            "  tessera tile examples/networks/patent_chain.yaml --hw hw_profiles/mcu_320k.yaml\n"
-           "  tessera tile examples/networks/mobilenet_v2.yaml --hw hw_profiles/edge_npu_1mib.yaml --ops "
+           "  tessera tile examples/networks/mobilenet_v2.yaml --hw hw_profiles/edge_npu_1mib.yaml "
+           "--ops "
            "block1_expand..block1_project\n"
-           "  tessera tile examples/networks/mobilenet_v2.yaml --hw hw_profiles/edge_npu_1mib.yaml --ops "
+           "  tessera tile examples/networks/mobilenet_v2.yaml --hw hw_profiles/edge_npu_1mib.yaml "
+           "--ops "
            "3..5 "
            "--why-not 56x56\n"
-           "  tessera tile --ladder examples/problems/halo_ladder.json\n\n"
-           "Of the next larger tile it says which few conditions collide and which single changes would "
+           "  tessera tile --candidates examples/problems/halo_ladder.json\n\n"
+           "Of the next larger tile it says which few conditions collide and which single changes "
+           "would "
            "help.\n";
   }
 
   void Declare(CLI::App& app) override {
-    CLI::Option* network =
-        app.add_option("network", network_, "The network in YAML, JSON or ONNX; - reads standard input");
+    CLI::Option* network = app.add_option(
+        "network", network_, "The network in YAML, JSON or ONNX; - reads standard input");
     CLI::Option* profile = subject_.Declare(app);
     network->needs(profile);
     profile->needs(network);
-    CLI::Option* why_not = app.add_option("--why-not", shape_,
-                                          "Answer for this tile shape alone: ROWSxCOLUMNS or AXIS=EXTENT,...")
-                               ->needs(network);
+    CLI::Option* why_not =
+        app.add_option("--why-not", shape_,
+                       "Answer for this tile shape alone: ROWSxCOLUMNS or AXIS=EXTENT,...")
+            ->needs(network);
     app.add_flag("--all", all_, "List every tile shape that was considered, not only the corners")
         ->needs(network)
         ->excludes(why_not);
-    app.add_option("--ladder", ladder_, "A Problem with a ladder of sizes in JSON, instead of a network")
+    app.add_option("--candidates", ladder_,
+                   "A Problem with tile candidates in JSON, instead of a network")
         ->excludes(network)
         ->excludes(profile);
     format_.Declare(app);
@@ -68,14 +76,16 @@ class TileCommand final : public Command {
 
   ExitCode Run(Console& console) override {
     if (network_.empty() && ladder_.empty()) {
-      console.Note("tile: expected a network with --hw, or --ladder; see `tessera tile --help`");
+      console.Note(
+          "tile: expected a network with --hw, or --candidates; see `tessera tile --help`");
       return ExitCode::kUsage;
     }
     base::Stop stop(search_.Deadline());
     stop.LimitMemory(search_.MemoryLimit());
     const InterruptGuard guard(stop);
-    const TileTeller teller(search_, reasons_, stop);
-    if (!ladder_.empty()) return Finish(console, teller.ClimbLadder(ladder_, search_.Limit(kTileBudget)));
+    const TilePrinter printer(search_, reasons_, stop);
+    if (!ladder_.empty())
+      return Finish(console, printer.SearchTileCandidates(ladder_, search_.Limit(kTileBudget)));
     const tl::expected<TileSubject, NetworkRefusal> subject = subject_.Load(console, network_);
     if (!subject) {
       console.Refuse(subject.error().diagnostic);
@@ -86,12 +96,12 @@ class TileCommand final : public Command {
     search::tiling::TileOptions options;
     options.engines = cached.Pointers();
     options.budget = search_.Limit(kTileBudget);
-    const ExitCode code = shape_.empty() ? FindCorners(console, *subject, options, stop, teller)
-                                         : AskShape(console, *subject, options, stop, teller);
+    const ExitCode code = shape_.empty() ? FindCorners(console, *subject, options, stop, printer)
+                                         : AskShape(console, *subject, options, stop, printer);
     if (search_.verbose) {
-      const search::tiling::VerdictCache::Counts counts = cached.Count();
-      console.Note(
-          fmt::format("{} of {} answers were known from others", counts.hits, counts.hits + counts.misses));
+      const search::tiling::ResultCache::Counts counts = cached.Count();
+      console.Note(fmt::format("{} of {} answers were known from others", counts.hits,
+                               counts.hits + counts.misses));
     }
     return code;
   }
@@ -118,26 +128,27 @@ class TileCommand final : public Command {
 
   ExitCode FindCorners(Console& console, const TileSubject& subject,
                        const search::tiling::TileOptions& options, const base::Stop& stop,
-                       const TileTeller& teller) const {
-    const base::Expected<search::tiling::Staircase> found =
-        search::tiling::FindStaircase(subject.network, subject.profile, subject.interval, options, stop);
+                       const TilePrinter& printer) const {
+    const base::Expected<search::tiling::Staircase> found = search::tiling::FindStaircase(
+        subject.network, subject.profile, subject.interval, options, stop);
     if (!found) return Decline(console, found.error());
     if (const base::Diagnostic* fault = found->tiles.Fault()) return console.Fail(*fault);
-    return Finish(console, teller.Tell(subject, *found, all_));
+    return Finish(console, printer.Tell(subject, *found, all_));
   }
 
-  ExitCode AskShape(Console& console, const TileSubject& subject, search::tiling::TileOptions options,
-                    const base::Stop& stop, const TileTeller& teller) const {
+  ExitCode AskShape(Console& console, const TileSubject& subject,
+                    search::tiling::TileOptions options, const base::Stop& stop,
+                    const TilePrinter& printer) const {
     const base::Expected<graph::tiling::TileShape> shape =
         ParseTileShape(shape_, subject.network, subject.profile, subject.interval);
     if (!shape) return console.Refuse(shape.error());
     options.shapes = {*shape};
-    base::Expected<search::tiling::IntervalTiles> tiles =
-        search::tiling::IntervalTiles::Build(subject.network, subject.profile, subject.interval, options);
+    base::Expected<search::tiling::IntervalTiles> tiles = search::tiling::IntervalTiles::Build(
+        subject.network, subject.profile, subject.interval, options);
     if (!tiles) return Decline(console, tiles.error());
     tiles->DecideAll(stop);
     if (const base::Diagnostic* fault = tiles->Fault()) return console.Fail(*fault);
-    const ShapeAnswer answer = teller.Tell(subject, *shape, *tiles);
+    const ShapeAnswer answer = printer.Tell(subject, *shape, *tiles);
     console.Print(format_.IsJson() ? ShapeAnswerJson(answer) : ShapeAnswerText(answer));
     return Ended(answer.Status());
   }

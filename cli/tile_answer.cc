@@ -48,7 +48,8 @@ Json ToJson(const TileRow& row) {
 }
 
 Json ToJson(const Collision& collision) {
-  return problem::files::ExplanationToJson(collision.problem, collision.explanation, collision.capacity);
+  return problem::files::ExplanationToJson(collision.problem, collision.explanation,
+                                           collision.capacity);
 }
 
 std::vector<std::string> CostCells(const TileRow& row) {
@@ -57,19 +58,22 @@ std::vector<std::string> CostCells(const TileRow& row) {
           report::Grouped(row.cost->off_chip_bytes), report::Grouped(row.cost->recomputed_macs)};
 }
 
-std::vector<std::string> Joined(std::vector<std::string> cells, const std::vector<std::string>& more) {
+std::vector<std::string> Joined(std::vector<std::string> cells,
+                                const std::vector<std::string>& more) {
   cells.insert(cells.end(), more.begin(), more.end());
   return cells;
 }
 
-std::string PeakCell(const TileRow& row) { return row.answer.peak ? report::Grouped(*row.answer.peak) : ""; }
+std::string PeakCell(const TileRow& row) {
+  return row.answer.peak ? report::Grouped(*row.answer.peak) : "";
+}
 
 std::string RowsTable(const std::vector<TileRow>& rows) {
   report::Table table({"tile", "tiles", "policy", "status", "lower bound", "peak", "by"});
   for (const TileRow& row : rows) {
     table.Add({row.tile, row.tiles > 0 ? report::Grouped(row.tiles) : "", row.policy,
-               std::string(NameOf(row.answer.status)), report::Grouped(row.answer.lower_bound), PeakCell(row),
-               row.answer.implied_by ? "dominance" : row.answer.engine});
+               std::string(NameOf(row.answer.status)), report::Grouped(row.answer.lower_bound),
+               PeakCell(row), row.answer.implied_by ? "dominance" : row.answer.engine});
   }
   return table.Text();
 }
@@ -79,7 +83,8 @@ std::string CornersTable(const std::vector<CornerRow>& corners) {
                        "MACs recomputed", "maximal"});
   for (const CornerRow& corner : corners) {
     const TileRow& row = corner.row;
-    std::vector<std::string> cells = {row.tile, report::Grouped(row.tiles), row.policy, PeakCell(row)};
+    std::vector<std::string> cells = {row.tile, report::Grouped(row.tiles), row.policy,
+                                      PeakCell(row)};
     cells = Joined(std::move(cells), CostCells(row));
     cells.emplace_back(corner.proven ? "proven" : "open");
     table.Add(std::move(cells));
@@ -121,8 +126,9 @@ std::string TileText(const TileAnswer& answer) {
   }
   if (answer.largest) {
     text += fmt::format("largest tile that fits: {}\n", base::Printable(*answer.largest));
-    text += answer.largest_proven ? "every larger one is proven impossible\n"
-                                  : "a larger one may exist: some were not decided within the budget\n";
+    text += answer.largest_proven
+                ? "every larger one is proven impossible\n"
+                : "a larger one may exist: some were not decided within the budget\n";
   } else {
     text += answer.largest_proven ? "nothing fits: every tile is proven impossible\n"
                                   : "nothing found; not all is proven\n";
@@ -195,7 +201,8 @@ std::string ShapeAnswerText(const ShapeAnswer& answer) {
   text += table.Text();
   for (const ShapeAnswer::UnderPolicy& each : answer.policies) {
     if (each.collision) {
-      text += fmt::format("\nwhy it does not fit, {}: {}", each.row.policy, each.collision->Text(2));
+      text +=
+          fmt::format("\nwhy it does not fit, {}: {}", each.row.policy, each.collision->Text(2));
     } else if (!search::tiling::Fits(each.row.answer)) {
       text += fmt::format("\n{}: {}\n", each.row.policy, base::Printable(each.row.answer.reason));
     }
@@ -225,11 +232,12 @@ namespace {
 
 using problem::Status;
 
-// The first impossible rung above the largest that fits; where that is the last, the first of all.
-std::optional<size_t> FindRefused(const search::tiling::LadderOutcome& outcome) {
+// The first impossible candidate above the largest that fits; where that is the last, the first of
+// all.
+std::optional<size_t> FindRefused(const search::tiling::CandidateOutcome& outcome) {
   std::optional<size_t> first;
-  for (size_t i = 0; i < outcome.rungs.size(); ++i) {
-    if (outcome.rungs[i].status != Status::kInfeasible) continue;
+  for (size_t i = 0; i < outcome.candidates.size(); ++i) {
+    if (outcome.candidates[i].status != Status::kInfeasible) continue;
     if (!outcome.largest || i > *outcome.largest) return i;
     if (!first) first = i;
   }
@@ -250,16 +258,16 @@ std::optional<size_t> FindNextLarger(const search::tiling::Staircase& found) {
 }
 
 // With its cost where it fits and a simulator is handed in.
-TileRow RowOf(const search::tiling::IntervalTiles& tiles, size_t candidate, const TileSubject& subject,
-              const search::cost::Simulator* simulator) {
+TileRow RowOf(const search::tiling::IntervalTiles& tiles, size_t candidate,
+              const TileSubject& subject, const search::cost::Simulator* simulator) {
   const encoder::program::SubgraphChoice& choice = tiles.Candidates()[candidate].choice;
   TileRow row{report::ShapeText(choice.tile),
               report::PolicyText(choice.policy.weights, choice.policy.in_place, choice.policy.halo,
-                                 choice.policy.depth),
+                                 choice.policy.k_extent),
               tiles.TilingOf(candidate).tiles, tiles.Known(candidate)};
   if (simulator != nullptr && Fits(row.answer)) {
-    const graph::tiling::TiledSubgraph tiling =
-        encoder::program::CutTiles(subject.network, choice.interval, choice.tile, choice.policy.halo);
+    const graph::tiling::TiledSubgraph tiling = encoder::program::CutTiles(
+        subject.network, choice.interval, choice.tile, choice.policy.halo);
     row.cost = simulator->Run(tiling, choice.policy);
   }
   return row;
@@ -267,38 +275,40 @@ TileRow RowOf(const search::tiling::IntervalTiles& tiles, size_t candidate, cons
 
 }  // namespace
 
-base::Expected<TileAnswer> TileTeller::ClimbLadder(const std::string& path, base::Budget budget) const {
+base::Expected<TileAnswer> TilePrinter::SearchTileCandidates(const std::string& path,
+                                                             base::Budget budget) const {
   const base::Expected<problem::files::ProblemDocument> input = LoadProblem(path);
   if (!input) return tl::unexpected(input.error());
   if (!input->ladder) {
     base::Diagnostic fault;
     fault.file = path;
-    fault.message = "the file has no ladder";
-    fault.expected = "a \"ladder\" with a size for every buffer on every rung";
+    fault.message = "the file has no tile candidates";
+    fault.expected = "a \"tile_candidates\" with a size for every buffer on every candidate";
     fault.hint = "`tessera alloc` answers for a Problem with one size each";
     return tl::unexpected(std::move(fault));
   }
-  const std::vector<problem::Rung>& rungs = input->ladder->rungs;
+  const std::vector<problem::CandidateSizes>& candidates = input->ladder->candidates;
   const EngineSet engines(search_);
-  const search::tiling::LadderOutcome outcome = search::tiling::SearchLadder(
+  const search::tiling::CandidateOutcome outcome = search::tiling::SearchCandidates(
       input->problem, *input->ladder, engines.Pointers(), {.budget = budget}, stop_);
   TileAnswer answer;
   answer.subject = input->problem.name;
-  if (outcome.largest) answer.largest = rungs[*outcome.largest].name;
+  if (outcome.largest) answer.largest = candidates[*outcome.largest].name;
   answer.largest_proven = outcome.largest_proven;
   answer.solves = outcome.solves;
-  for (size_t i = 0; i < rungs.size(); ++i) answer.rows.push_back({rungs[i].name, "", 0, outcome.rungs[i]});
+  for (size_t i = 0; i < candidates.size(); ++i)
+    answer.rows.push_back({candidates[i].name, "", 0, outcome.candidates[i]});
   if (const std::optional<size_t> refused = FindRefused(outcome)) {
-    const problem::Problem sized = AtRung(input->problem, rungs[*refused]);
+    const problem::Problem sized = AtCandidate(input->problem, candidates[*refused]);
     std::optional<Collision> collision =
         reasons_.Find(sized, sized.memories[0].capacity, search_, stop_, &*input->ladder, *refused);
-    if (collision) answer.refused = RefusedTile{rungs[*refused].name, *std::move(collision)};
+    if (collision) answer.refused = RefusedTile{candidates[*refused].name, *std::move(collision)};
   }
   return answer;
 }
 
-TileAnswer TileTeller::Tell(const TileSubject& subject, const search::tiling::Staircase& found,
-                            bool all) const {
+TileAnswer TilePrinter::Tell(const TileSubject& subject, const search::tiling::Staircase& found,
+                             bool all) const {
   TileAnswer answer;
   answer.subject = subject.Text();
   answer.is_network = true;
@@ -307,7 +317,8 @@ TileAnswer TileTeller::Tell(const TileSubject& subject, const search::tiling::St
   answer.solves = found.tiles.Solves();
   answer.thinned = found.grid.thinned;
   if (found.fewest) answer.fewest = FewestTilesFound{found.fewest->tiles, found.fewest->proven};
-  if (found.largest) answer.largest = report::ShapeText(found.tiles.Candidates()[*found.largest].choice.tile);
+  if (found.largest)
+    answer.largest = report::ShapeText(found.tiles.Candidates()[*found.largest].choice.tile);
 
   const search::cost::Simulator simulator(subject.network, subject.profile);
   std::map<size_t, std::string> reasons;
@@ -329,15 +340,15 @@ TileAnswer TileTeller::Tell(const TileSubject& subject, const search::tiling::St
   if (const std::optional<size_t> next = FindNextLarger(found)) {
     std::optional<Collision> collision = Explain(found.tiles, *next);
     if (collision) {
-      answer.refused =
-          RefusedTile{report::ShapeText(found.tiles.Candidates()[*next].choice.tile), *std::move(collision)};
+      answer.refused = RefusedTile{report::ShapeText(found.tiles.Candidates()[*next].choice.tile),
+                                   *std::move(collision)};
     }
   }
   return answer;
 }
 
-ShapeAnswer TileTeller::Tell(const TileSubject& subject, const graph::tiling::TileShape& shape,
-                             const search::tiling::IntervalTiles& tiles) const {
+ShapeAnswer TilePrinter::Tell(const TileSubject& subject, const graph::tiling::TileShape& shape,
+                              const search::tiling::IntervalTiles& tiles) const {
   const search::cost::Simulator simulator(subject.network, subject.profile);
   ShapeAnswer answer{subject.Text(), report::ShapeText(shape), {}, subject.notes};
   for (size_t i = 0; i < tiles.Candidates().size(); ++i) {
@@ -348,15 +359,16 @@ ShapeAnswer TileTeller::Tell(const TileSubject& subject, const graph::tiling::Ti
   return answer;
 }
 
-std::string TileTeller::ReasonOf(const search::tiling::IntervalTiles& tiles, size_t candidate) const {
-  const search::tiling::RungAnswer& known = tiles.Known(candidate);
+std::string TilePrinter::ReasonOf(const search::tiling::IntervalTiles& tiles,
+                                  size_t candidate) const {
+  const search::tiling::CandidateAnswer& known = tiles.Known(candidate);
   if (known.status != Status::kInfeasible) return known.reason;
   const std::optional<Collision> collision = Explain(tiles, candidate);
   return collision ? collision->Summary() : known.reason;
 }
 
-std::optional<Collision> TileTeller::Explain(const search::tiling::IntervalTiles& tiles,
-                                             size_t candidate) const {
+std::optional<Collision> TilePrinter::Explain(const search::tiling::IntervalTiles& tiles,
+                                              size_t candidate) const {
   const problem::Problem problem = tiles.ProblemOf(candidate);
   return reasons_.Find(problem, problem.memories[0].capacity, search_, stop_);
 }

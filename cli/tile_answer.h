@@ -17,12 +17,12 @@
 // What `tessera tile` answers, ready to be told.
 namespace tessera::cli {
 
-// One tile shape under one policy, or one rung of a ladder of one's own.
+// One tile shape under one policy, or one candidate of a ladder of one's own.
 struct TileRow {
   std::string tile;
-  std::string policy;  // empty: a rung
-  int64_t tiles = 0;   // 0: a rung
-  search::tiling::RungAnswer answer;
+  std::string policy;  // empty: a candidate
+  int64_t tiles = 0;   // 0: a candidate
+  search::tiling::CandidateAnswer answer;
   std::optional<plan::Metrics> cost = std::nullopt;  // of what fits, where wanted
 };
 
@@ -54,7 +54,7 @@ struct TileAnswer {
   std::string subject;
   bool is_network = false;
   std::vector<CornerRow> corners;  // of a network
-  std::vector<TileRow> rows;       // all shapes, or rungs, where wanted
+  std::vector<TileRow> rows;       // all shapes, or candidates, where wanted
   std::optional<std::string> largest;
   bool largest_proven = false;
   std::optional<FewestTilesFound> fewest;
@@ -85,19 +85,22 @@ struct ShapeAnswer {
 std::string ShapeAnswerText(const ShapeAnswer& answer);
 std::string ShapeAnswerJson(const ShapeAnswer& answer);
 
-// From what a search found to what `tessera tile` answers: with costs, and with reasons where something is impossible.
+// From what a search found to what `tessera tile` answers: with costs, and with reasons where
+// something is impossible.
 
 // How reasons are looked for. All of it outlives the teller.
-class TileTeller {
+class TilePrinter {
  public:
-  TileTeller(const SearchOptions& search, const Reasons& reasons, const base::Stop& stop)
+  TilePrinter(const SearchOptions& search, const Reasons& reasons, const base::Stop& stop)
       : search_(search), reasons_(reasons), stop_(stop) {}
 
   // Climbs the ladder in that file.
-  base::Expected<TileAnswer> ClimbLadder(const std::string& path, base::Budget budget) const;
+  base::Expected<TileAnswer> SearchTileCandidates(const std::string& path,
+                                                  base::Budget budget) const;
 
   // The corners, and every shape that was considered where `all` are wanted.
-  TileAnswer Tell(const TileSubject& subject, const search::tiling::Staircase& found, bool all) const;
+  TileAnswer Tell(const TileSubject& subject, const search::tiling::Staircase& found,
+                  bool all) const;
 
   // One shape, decided under every policy.
   ShapeAnswer Tell(const TileSubject& subject, const graph::tiling::TileShape& shape,
@@ -105,7 +108,8 @@ class TileTeller {
 
  private:
   std::string ReasonOf(const search::tiling::IntervalTiles& tiles, size_t candidate) const;
-  std::optional<Collision> Explain(const search::tiling::IntervalTiles& tiles, size_t candidate) const;
+  std::optional<Collision> Explain(const search::tiling::IntervalTiles& tiles,
+                                   size_t candidate) const;
 
   const SearchOptions& search_;
   const Reasons& reasons_;

@@ -31,7 +31,8 @@ base::Diagnostic TileFault(std::string message, std::string expected, std::strin
   return fault;
 }
 
-base::Expected<int> FindNamed(const std::string& said, const std::string& word, const graph::Graph& network) {
+base::Expected<int> FindNamed(const std::string& said, const std::string& word,
+                              const graph::Graph& network) {
   std::vector<std::string_view> names;
   for (size_t i = 0; i < network.operators.size(); ++i) {
     if (network.operators[i].id == word || std::to_string(i) == word) return static_cast<int>(i);
@@ -63,8 +64,8 @@ std::optional<int64_t> ParseExtent(std::string_view word) {
 // Reads a shape, then holds it against the network and the profile.
 class ShapeReader {
  public:
-  ShapeReader(const std::string& words, const graph::Graph& network, const hw_profiles::Profile& profile,
-              graph::Interval interval)
+  ShapeReader(const std::string& words, const graph::Graph& network,
+              const hw_profiles::Profile& profile, graph::Interval interval)
       : words_(words),
         network_(network),
         profile_(profile),
@@ -93,9 +94,10 @@ class ShapeReader {
       const std::optional<size_t> axis =
           known == std::end(kAxes) ? std::nullopt : graph::tiling::AxisOf(output_, known->second);
       if (!axis) {
-        return TileFault(fmt::format("tile {}: the output has no axis '{}'", words_, name),
-                         names.empty() ? "no tile: the output has no named axes" : base::Join(names),
-                         base::DidYouMean(name, names));
+        return TileFault(
+            fmt::format("tile {}: the output has no axis '{}'", words_, name),
+            names.empty() ? "no tile: the output has no named axes" : base::Join(names),
+            base::DidYouMean(name, names));
       }
       const std::optional<int64_t> extent =
           equals == std::string_view::npos ? std::nullopt : ParseExtent(part.substr(equals + 1));
@@ -132,11 +134,11 @@ class ShapeReader {
                      "rows x columns as in 7x56, or axes by name as in rows=7,channels=32");
   }
 
-  // The granule along an axis where the profile and the operators let it be cut.
-  std::optional<int64_t> GranuleOf(size_t axis) const {
-    for (const hw_profiles::AxisGranule& cut : profile_.tiling.axes) {
+  // The granularity along an axis where the profile and the operators let it be cut.
+  std::optional<int64_t> GranularityOf(size_t axis) const {
+    for (const hw_profiles::AxisGranularity& cut : profile_.tiling.axes) {
       if (graph::tiling::AxisOf(output_, cut.axis) != axis) continue;
-      if (graph::tiling::CanCut(network_, interval_, axis)) return cut.granule;
+      if (graph::tiling::CanCut(network_, interval_, axis)) return cut.granularity;
     }
     return std::nullopt;
   }
@@ -144,11 +146,11 @@ class ShapeReader {
   // The legal extents next to the one wanted: below or equal, above or equal.
   std::pair<int64_t, int64_t> Nearest(size_t axis) const {
     const int64_t whole = output_[axis];
-    const std::optional<int64_t> granule = GranuleOf(axis);
-    if (!granule || shape_[axis] >= whole) return {whole, whole};
-    const int64_t least = std::min(*granule, whole);
-    const int64_t below = std::max(least, shape_[axis] / *granule * *granule);
-    const int64_t above = std::min(whole, below >= shape_[axis] ? below : below + *granule);
+    const std::optional<int64_t> granularity = GranularityOf(axis);
+    if (!granularity || shape_[axis] >= whole) return {whole, whole};
+    const int64_t least = std::min(*granularity, whole);
+    const int64_t below = std::max(least, shape_[axis] / *granularity * *granularity);
+    const int64_t above = std::min(whole, below >= shape_[axis] ? below : below + *granularity);
     return {below, above};
   }
 
@@ -171,9 +173,9 @@ class ShapeReader {
     std::string listed;
     for (const graph::tiling::TileShape& shape : nearest)
       listed += (listed.empty() ? "" : " or ") + report::ShapeText(shape);
-    return TileFault(
-        fmt::format("tile {} is no tile of {}", report::ShapeText(shape_), report::ShapeText(output_)), why,
-        "the nearest is " + listed);
+    return TileFault(fmt::format("tile {} is no tile of {}", report::ShapeText(shape_),
+                                 report::ShapeText(output_)),
+                     why, "the nearest is " + listed);
   }
 
   std::string WhyIllegal(size_t axis) const {
@@ -181,16 +183,18 @@ class ShapeReader {
     for (const auto& [word, each] : kAxes) {
       if (graph::tiling::AxisOf(output_, each) == axis) name = word;
     }
-    const std::optional<int64_t> granule = GranuleOf(axis);
-    if (!granule && !graph::tiling::CanCut(network_, interval_, axis))
-      return fmt::format("all {} of axis {}: the operators inside do not allow it to be cut", output_[axis],
+    const std::optional<int64_t> granularity = GranularityOf(axis);
+    if (!granularity && !graph::tiling::CanCut(network_, interval_, axis))
+      return fmt::format("all {} of axis {}: the operators inside do not allow it to be cut",
+                         output_[axis], name);
+    if (!granularity)
+      return fmt::format("all {} of axis {}: the profile does not cut along it", output_[axis],
                          name);
-    if (!granule)
-      return fmt::format("all {} of axis {}: the profile does not cut along it", output_[axis], name);
-    if (*granule >= output_[axis])
-      return fmt::format("all {} {}: they are cut by {}", output_[axis], name, *granule);
-    if (*granule > 1)
-      return fmt::format("a multiple of {} {} below {}, or all of them", *granule, name, output_[axis]);
+    if (*granularity >= output_[axis])
+      return fmt::format("all {} {}: they are cut by {}", output_[axis], name, *granularity);
+    if (*granularity > 1)
+      return fmt::format("a multiple of {} {} below {}, or all of them", *granularity, name,
+                         output_[axis]);
     return fmt::format("from 1 to {} {}", output_[axis], name);
   }
 
@@ -227,10 +231,12 @@ base::Expected<graph::Interval> ParseInterval(const std::string& words, const gr
   return tl::unexpected(std::move(fault));
 }
 
-base::Expected<graph::tiling::TileShape> ParseTileShape(const std::string& words, const graph::Graph& network,
+base::Expected<graph::tiling::TileShape> ParseTileShape(const std::string& words,
+                                                        const graph::Graph& network,
                                                         const hw_profiles::Profile& profile,
                                                         graph::Interval interval) {
-  if (auto fault = encoder::program::FindFault(network, interval)) return tl::unexpected(*std::move(fault));
+  if (auto fault = encoder::program::CheckWellFormed(network, interval))
+    return tl::unexpected(*std::move(fault));
   return ShapeReader(words, network, profile, interval).Read();
 }
 

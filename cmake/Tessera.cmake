@@ -12,7 +12,7 @@ add_library(tessera_options INTERFACE)
 target_include_directories(tessera_options INTERFACE ${PROJECT_SOURCE_DIR}/include)
 target_compile_options(tessera_options INTERFACE -Wall -Wextra -Werror)
 
-# tessera_library(<name> SOURCES a.cc ... LINKS other ...) adds a static library of one room or inner folder.
+# tessera_library(<name> SOURCES a.cc ... LINKS other ...) adds a static library of one module or inner folder.
 function(tessera_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})

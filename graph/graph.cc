@@ -9,8 +9,8 @@ namespace {
 constexpr std::array<std::string_view, 3> kResizeModes = {"nearest", "bilinear", "cubic"};
 constexpr std::array<std::string_view, 5> kResizeCoordinates = {
     "half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn"};
-constexpr std::array<std::string_view, 4> kNearestRoundings = {"round_prefer_floor", "round_prefer_ceil",
-                                                               "floor", "ceil"};
+constexpr std::array<std::string_view, 4> kNearestRoundings = {
+    "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
 constexpr std::array<std::string_view, 4> kPadModes = {"constant", "reflect", "edge", "wrap"};
 constexpr std::array<std::string_view, 2> kDepthOrders = {"dcr", "crd"};
 
@@ -30,15 +30,21 @@ std::span<const std::string_view> NearestRoundingNames() { return kNearestRoundi
 std::span<const std::string_view> PadModeNames() { return kPadModes; }
 std::span<const std::string_view> DepthOrderNames() { return kDepthOrders; }
 
-bool IsBarrier(const Operator& op) { return op.kind == base::OperatorKind::kOpaque && op.accesses.empty(); }
+bool IsBarrier(const Operator& op) {
+  return op.kind == base::OperatorKind::kOpaque && op.accesses.empty();
+}
 
-bool HasUnknownWork(const Operator& op) { return op.kind == base::OperatorKind::kOpaque && !op.macs; }
+bool HasUnknownWork(const Operator& op) {
+  return op.kind == base::OperatorKind::kOpaque && !op.macs;
+}
 
 std::optional<int> FindOperator(const Graph& graph, std::string_view id) {
   return FindById(graph.operators, id);
 }
 
-std::optional<int> FindTensor(const Graph& graph, std::string_view id) { return FindById(graph.tensors, id); }
+std::optional<int> FindTensor(const Graph& graph, std::string_view id) {
+  return FindById(graph.tensors, id);
+}
 
 std::vector<Usage> UsagesOf(const Graph& graph) {
   std::vector<Usage> usages(graph.tensors.size());
@@ -64,7 +70,7 @@ base::TensorRole RoleIn(const Graph& graph, const Usage& usage, int tensor, Inte
   const auto inside = [interval](int op) { return interval.first <= op && op <= interval.last; };
   const bool stays =
       inside(usage.producer) && std::all_of(usage.consumers.begin(), usage.consumers.end(), inside);
-  return stays ? base::TensorRole::kFeature : base::TensorRole::kBorder;
+  return stays ? base::TensorRole::kFeature : base::TensorRole::kBoundary;
 }
 
 int64_t ElementsOf(const Shape& shape) {

@@ -11,12 +11,12 @@
 
 #include "tessera/base/vocabulary.h"
 
-// A computation graph: operators in a topological order, and the tensors that pass between them. Extents are
-// elements.
+// A computation graph: operators in a topological order, and the tensors that pass between them.
+// Extents are elements.
 namespace tessera::graph {
 
-// Feature maps are [batch, channels, rows, columns]; sequences [batch, rows, channels]; matrices [rows,
-// channels]; vectors [channels]. Other ranks have no named axes and are never cut.
+// Feature maps are [batch, channels, rows, columns]; sequences [batch, rows, channels]; matrices
+// [rows, channels]; vectors [channels]. Other ranks have no named axes and are never cut.
 using Shape = std::vector<int64_t>;
 
 struct Tensor {
@@ -25,20 +25,22 @@ struct Tensor {
   base::DataType type = base::DataType::kInt8;
   bool network_input = false;
   bool network_output = false;
-  bool constant = false;     // weights and tables
-  bool state = false;        // handed in like a network input, yet lives for all program time
-  int next_of = -1;          // of a network output: the state whose value in the next run it is; -1: of none
+  bool constant = false;  // weights and tables
+  bool state = false;     // handed in like a network input, yet lives for all program time
+  int next_of =
+      -1;  // of a network output: the state whose value in the next run it is; -1: of none
   int64_t stored_bytes = 0;  // of a constant in an encoding of its own; 0: as shape and type say
-  // Where a hardware profile gives its role several homes: which of them it lives in, by its place in their list. No part of a network
-  // file.
+  // Where a hardware profile gives its role several homes: which of them it lives in, by its place
+  // in their list. No part of a network file.
   int home = 0;
   std::map<std::string, std::string> annotations;  // the user's own keys with their text
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
 
-// The window of a convolution or pooling along rows [0] and columns [1]. Output index o of a convolution or
-// pooling reads input o * stride - pad_low + t * dilation for every t < kernel, where that lies in the input;
-// in a transposed convolution input index i adds to output i * stride - pad_low + t * dilation.
+// The window of a convolution or pooling along rows [0] and columns [1]. Output index o of a
+// convolution or pooling reads input o * stride - pad_low + t * dilation for every t < kernel,
+// where that lies in the input; in a transposed convolution input index i adds to output i * stride
+// - pad_low + t * dilation.
 struct Window {
   std::array<int64_t, 2> kernel = {1, 1};
   std::array<int64_t, 2> stride = {1, 1};
@@ -58,7 +60,8 @@ struct Ratio {
 // How many inputs an output is interpolated from along one axis: one, two or four.
 enum class ResizeMode : uint8_t { kNearest, kBilinear, kCubic };
 
-// Where output index x lies on the input's axis, n input and m output indices long, s the scale (ONNX):
+// Where output index x lies on the input's axis, n input and m output indices long, s the scale
+// (ONNX):
 //   half_pixel            (x + 1/2) / s - 1/2
 //   pytorch_half_pixel    the same, but 0 where m = 1
 //   align_corners         x * (n - 1) / (m - 1), but 0 where m = 1
@@ -79,14 +82,14 @@ struct Resize {
   ResizeMode mode = ResizeMode::kNearest;
   ResizeCoordinates coordinates = ResizeCoordinates::kHalfPixel;
   NearestRounding rounding = NearestRounding::kRoundPreferFloor;  // kNearest only
-  // Output over input, for each axis; none: the ratio of the extents. An axis that keeps its extent at a scale
-  // of 1 keeps its indices.
+  // Output over input, for each axis; none: the ratio of the extents. An axis that keeps its extent
+  // at a scale of 1 keeps its indices.
   std::vector<Ratio> scales;
   friend bool operator==(const Resize&, const Resize&) = default;
 };
 
-// What stands where a pad has no element of the input: one value, or elements mirrored about the first and
-// last, those two repeated, or the input over and over.
+// What stands where a pad has no element of the input: one value, or elements mirrored about the
+// first and last, those two repeated, or the input over and over.
 enum class PadMode : uint8_t { kConstant, kReflect, kEdge, kWrap };
 
 struct Padding {
@@ -96,13 +99,13 @@ struct Padding {
   friend bool operator==(const Padding&, const Padding&) = default;
 };
 
-// Channel of the deep tensor that phase (i, j) of a block of `block` by `block` and channel c of the wide one,
-// of C channels, meet in: (i * block + j) * C + c, or c * block^2 + i * block + j.
+// Channel of the deep tensor that phase (i, j) of a block of `block` by `block` and channel c of
+// the wide one, of C channels, meet in: (i * block + j) * C + c, or c * block^2 + i * block + j.
 enum class DepthOrder : uint8_t { kDcr, kCrd };
 
-// What a described operator reads of one operand: all of it at any time; the same element, aligned at the
-// right and broadcast where the extent is 1; or a window of rows and columns, of the same batch, and of all
-// channels or the same.
+// What a described operator reads of one operand: all of it at any time; the same element, aligned
+// at the right and broadcast where the extent is 1; or a window of rows and columns, of the same
+// batch, and of all channels or the same.
 enum class AccessKind : uint8_t { kFull, kElementwise, kWindow };
 
 struct OperandAccess {
@@ -112,34 +115,38 @@ struct OperandAccess {
   friend bool operator==(const OperandAccess&, const OperandAccess&) = default;
 };
 
-// Shapes by kind: convolutions and pools work on [batch, channels, rows, columns]; a global pool gives
-// [batch, channels, 1, 1] or [batch, channels]; a matmul multiplies the last two axes, leading axes broadcast;
-// elementwise operands are aligned at the right and broadcast where their extent is 1; reduced axes, and that
-// of a gather by one index alone, have extent 1 or are dropped: the ranks tell.
+// Shapes by kind: convolutions and pools work on [batch, channels, rows, columns]; a global pool
+// gives [batch, channels, 1, 1] or [batch, channels]; a matmul multiplies the last two axes,
+// leading axes broadcast; elementwise operands are aligned at the right and broadcast where their
+// extent is 1; reduced axes, and that of a gather by one index alone, have extent 1 or are dropped:
+// the ranks tell.
 struct Operator {
   std::string id;  // unique among operators
   base::OperatorKind kind = base::OperatorKind::kOpaque;
   std::vector<int> inputs;  // feature tensors, in order
-  // Constants. First of a conv, transposed conv or depthwise: [output channels, input channels / groups,
-  // kernel rows, kernel columns], of a matmul with one input: [depth, columns]; further ones, and those of
-  // other kinds, broadcast to the output or are tables.
+  // Constants. First of a conv, transposed conv or depthwise: [output channels, input channels /
+  // groups, kernel rows, kernel columns], of a matmul with one input: [depth, columns]; further
+  // ones, and those of other kinds, broadcast to the output or are tables.
   std::vector<int> weights;
   std::vector<int> outputs;  // one, but for barriers
   Window window;             // kConv, kDepthwise, kTransposedConv, kPool
-  int64_t groups = 1;  // kConv, kTransposedConv; for kDepthwise always the input channels, and not read here
-  int axis = 0;        // kConcat, kGather: an index into the input's shape
-  std::vector<int> axes;          // kReduce, kSoftmax, kLayerNorm: those reduced over, ascending
-  std::vector<int> permutation;   // kTranspose: output axis i is input axis permutation[i]
-  bool transpose_first = false;   // kMatmul: the first operand is [depth, rows]
-  bool transpose_second = false;  // kMatmul with two feature operands: the second is [columns, depth]
-  std::vector<int64_t> starts;    // kSlice, for each axis: output index x is input starts + x * steps
-  std::vector<int64_t> steps;     // kSlice: any but 0
-  std::vector<int64_t> indices;   // kGather: output index x is input indices[x]
-  Padding padding;                // kPad
-  Resize resize;                  // kResize
-  int64_t block = 1;              // kDepthToSpace, kSpaceToDepth
+  int64_t groups =
+      1;  // kConv, kTransposedConv; for kDepthwise always the input channels, and not read here
+  int axis = 0;                  // kConcat, kGather: an index into the input's shape
+  std::vector<int> axes;         // kReduce, kSoftmax, kLayerNorm: those reduced over, ascending
+  std::vector<int> permutation;  // kTranspose: output axis i is input axis permutation[i]
+  bool transpose_first = false;  // kMatmul: the first operand is [depth, rows]
+  bool transpose_second =
+      false;                    // kMatmul with two feature operands: the second is [columns, depth]
+  std::vector<int64_t> starts;  // kSlice, for each axis: output index x is input starts + x * steps
+  std::vector<int64_t> steps;   // kSlice: any but 0
+  std::vector<int64_t> indices;  // kGather: output index x is input indices[x]
+  Padding padding;               // kPad
+  Resize resize;                 // kResize
+  int64_t block = 1;             // kDepthToSpace, kSpaceToDepth
   DepthOrder depth_order = DepthOrder::kDcr;
-  std::string function;  // "max", "average" or "lp" for pools, "add", "mean", ... for elementwise and reduce
+  std::string
+      function;  // "max", "average" or "lp" for pools, "add", "mean", ... for elementwise and reduce
   std::string activation;  // fused, as the user wrote it; empty: none
   // kOpaque, as its author states.
   std::optional<int64_t> macs;          // of the whole operator; none: nothing is known of its work
@@ -157,12 +164,12 @@ std::span<const std::string_view> NearestRoundingNames();    // "round_prefer_fl
 std::span<const std::string_view> PadModeNames();            // "constant", ...
 std::span<const std::string_view> DepthOrderNames();         // "dcr", "crd"
 
-// Whether nothing is known of which inputs an output needs: an opaque operator that is not described. It needs
-// all of its inputs and makes all of its outputs at once.
+// Whether nothing is known of which inputs an output needs: an opaque operator that is not
+// described. It needs all of its inputs and makes all of its outputs at once.
 bool IsBarrier(const Operator& op);
 
-// Whether it is unknown how much the operator computes: an opaque one that does not state it. Latency, energy and
-// multiply-accumulates of what runs it are lower bounds.
+// Whether it is unknown how much the operator computes: an opaque one that does not state it.
+// Latency, energy and multiply-accumulates of what runs it are lower bounds.
 bool HasUnknownWork(const Operator& op);
 
 struct Graph {
@@ -191,8 +198,9 @@ struct Usage {
 };
 std::vector<Usage> UsagesOf(const Graph& graph);
 
-// What a tensor is when `interval` is one subgraph: constants, state, network inputs and outputs keep their
-// role, a state's next value has the state's; a tensor that is made inside and read only inside is a feature; any other is a border.
+// What a tensor is when `interval` is one subgraph: constants, state, network inputs and outputs
+// keep their role, a state's next value has the state's; a tensor that is made inside and read only
+// inside is a feature; any other is a boundary tensor.
 base::TensorRole RoleIn(const Graph& graph, const Usage& usage, int tensor, Interval interval);
 
 inline const Shape& ShapeOf(const Graph& graph, int tensor) {

@@ -41,7 +41,8 @@ std::vector<TensorLife> LivesIn(const Graph& graph, Interval interval) {
     const bool made = interval.first <= usage.producer && usage.producer <= interval.last;
     if (made) life.made = usage.producer - interval.first;
     for (const int reader : usage.consumers) {
-      if (interval.first <= reader && reader <= interval.last) life.last_read = reader - interval.first;
+      if (interval.first <= reader && reader <= interval.last)
+        life.last_read = reader - interval.first;
     }
     life.leaves = NeededBehind(tensor, usage, interval.last);
     if (made || life.last_read >= 0) lives.push_back(life);
@@ -51,9 +52,9 @@ std::vector<TensorLife> LivesIn(const Graph& graph, Interval interval) {
 
 std::vector<int> PassingOver(const Graph& graph, Interval interval) {
   return TensorsWhere(graph, [interval](const Tensor& tensor, const Usage& usage) {
-    const bool read_inside =
-        std::any_of(usage.consumers.begin(), usage.consumers.end(),
-                    [interval](int reader) { return interval.first <= reader && reader <= interval.last; });
+    const bool read_inside = std::any_of(
+        usage.consumers.begin(), usage.consumers.end(),
+        [interval](int reader) { return interval.first <= reader && reader <= interval.last; });
     return !read_inside && HeldBefore(tensor, usage, interval.first) &&
            NeededBehind(tensor, usage, interval.last);
   });

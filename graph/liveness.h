@@ -4,8 +4,8 @@
 
 #include "tessera/graph/graph.h"
 
-// When tensors hold values. Time is counted in operators: an interval's step i is its i-th operator; between
-// operators c and c + 1 of the whole program lies cut c.
+// When tensors hold values. Time is counted in operators: an interval's step i is its i-th
+// operator; between operators c and c + 1 of the whole program lies cut c.
 //
 //     operator      0     1     2     3
 //     input      ===|                       read by 0 only: gone behind it
@@ -13,9 +13,9 @@
 //     b                   |=====|=====|     made by 1, read by 3: passes over [2, 2]
 //     output                          |===  network output: kept to the end
 //
-// Network inputs hold their values from before the program until their last reader, network outputs from
-// their maker until after the program. Constants and state live for all program time and are left out
-// everywhere here.
+// Network inputs hold their values from before the program until their last reader, network outputs
+// from their maker until after the program. Constants and state live for all program time and are
+// left out everywhere here.
 namespace tessera::graph {
 
 // The life of one feature tensor within an interval.
@@ -30,13 +30,14 @@ struct TensorLife {
 // Of every feature tensor that the interval reads or makes, ascending. Cost: O(operators).
 std::vector<TensorLife> LivesIn(const Graph& graph, Interval interval);
 
-// The tensors that hold values while the interval runs although it neither reads nor makes them: made before
-// it, or network inputs, and read behind it, or network outputs. Ascending. Cost: O(operators).
+// The tensors that hold values while the interval runs although it neither reads nor makes them:
+// made before it, or network inputs, and read behind it, or network outputs. Ascending. Cost:
+// O(operators).
 std::vector<int> PassingOver(const Graph& graph, Interval interval);
 
-// The tensors that hold values at the cut between operators `cut` and `cut` + 1: made at or before it, or
-// network inputs, and read behind it, or network outputs. Ascending; cut -1 lies before the program. Cost:
-// O(operators).
+// The tensors that hold values at the cut between operators `cut` and `cut` + 1: made at or before
+// it, or network inputs, and read behind it, or network outputs. Ascending; cut -1 lies before the
+// program. Cost: O(operators).
 std::vector<int> CrossingAt(const Graph& graph, int cut);
 
 }  // namespace tessera::graph

@@ -8,11 +8,13 @@ namespace tessera::graph {
 
 namespace {
 
-// Among nodes that could not be ordered each waits for another one: walk back along the waiting until a node
-// repeats.
+// Among nodes that could not be ordered each waits for another one: walk back along the waiting
+// until a node repeats.
 std::vector<int> FindCycle(const std::vector<std::vector<int>>& dependencies,
                            const std::vector<int>& waiting_for) {
-  const auto stuck = [&waiting_for](int node) { return waiting_for[static_cast<size_t>(node)] > 0; };
+  const auto stuck = [&waiting_for](int node) {
+    return waiting_for[static_cast<size_t>(node)] > 0;
+  };
   int node = 0;
   while (!stuck(node)) ++node;
   std::vector<int> walk;
@@ -73,7 +75,8 @@ std::vector<std::vector<int>> DependenciesOf(const Graph& graph) {
 Graph Reordered(const Graph& graph, std::span<const int> order) {
   Graph reordered{graph.name, graph.tensors, {}, graph.annotations};
   reordered.operators.reserve(order.size());
-  for (const int op : order) reordered.operators.push_back(graph.operators[static_cast<size_t>(op)]);
+  for (const int op : order)
+    reordered.operators.push_back(graph.operators[static_cast<size_t>(op)]);
   return reordered;
 }
 

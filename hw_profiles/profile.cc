@@ -8,11 +8,14 @@ namespace {
 
 using base::OperatorKind;
 
-constexpr std::array<std::string_view, 4> kHaloStorages = {"recompute", "ring", "copy", "adjacent"};
-constexpr std::array<std::string_view, 2> kDmaSteps = {"own_steps", "overlapped"};
-constexpr std::array<std::string_view, 4> kWeightPolicies = {"resident", "streamed", "direct", "by_depth"};
+constexpr std::array<std::string_view, 4> kHaloStorages = {"recompute", "rolling_buffer",
+                                                           "line_buffer", "adjacent"};
+constexpr std::array<std::string_view, 2> kDmaSteps = {"serialized", "double_buffered"};
+constexpr std::array<std::string_view, 4> kWeightPolicies = {"resident", "streamed", "direct",
+                                                             "split_k"};
 constexpr std::array<std::string_view, 7> kScratchFactors = {
-    "kernel_rows", "kernel_columns", "in_channels", "out_channels", "out_columns", "out_rows", "out_batch"};
+    "kernel_rows", "kernel_columns", "in_channels", "out_channels",
+    "out_columns", "out_rows",       "out_batch"};
 
 }  // namespace
 
@@ -31,8 +34,8 @@ int HomeAt(const RoleLayout& layout, int place) {
 }
 
 bool IsHomeOf(const RoleLayout& layout, int memory) {
-  return layout.home == memory ||
-         std::find(layout.next_homes.begin(), layout.next_homes.end(), memory) != layout.next_homes.end();
+  return layout.home == memory || std::find(layout.next_homes.begin(), layout.next_homes.end(),
+                                            memory) != layout.next_homes.end();
 }
 
 bool HasSeveralHomes(const Profile& profile) {
@@ -42,9 +45,11 @@ bool HasSeveralHomes(const Profile& profile) {
 
 const Engine* EngineFor(const Profile& profile, OperatorKind kind, base::DataType type,
                         std::string_view named) {
-  const auto found = std::find_if(profile.engines.begin(), profile.engines.end(), [&](const Engine& engine) {
-    return (named.empty() || engine.name == named) && ThroughputFor(engine, kind, type) != nullptr;
-  });
+  const auto found =
+      std::find_if(profile.engines.begin(), profile.engines.end(), [&](const Engine& engine) {
+        return (named.empty() || engine.name == named) &&
+               ThroughputFor(engine, kind, type) != nullptr;
+      });
   return found == profile.engines.end() ? nullptr : &*found;
 }
 
@@ -55,13 +60,15 @@ const Throughput* ThroughputFor(const Engine& engine, OperatorKind kind, base::D
     if (throughput.type == type) return &throughput;
     if (!throughput.type && general == nullptr) general = &throughput;
   }
-  const bool like_reshape = general == nullptr && base::OnlyMovesData(kind) && kind != OperatorKind::kReshape;
+  const bool like_reshape =
+      general == nullptr && base::OnlyMovesData(kind) && kind != OperatorKind::kReshape;
   return like_reshape ? ThroughputFor(engine, OperatorKind::kReshape, type) : general;
 }
 
 const Link* LinkBetween(const Profile& profile, int first, int second) {
   const auto joins = [&](const Link& link) {
-    return (link.first == first && link.second == second) || (link.first == second && link.second == first);
+    return (link.first == first && link.second == second) ||
+           (link.first == second && link.second == first);
   };
   const auto found = std::find_if(profile.links.begin(), profile.links.end(), joins);
   return found == profile.links.end() ? nullptr : &*found;
@@ -79,8 +86,12 @@ problem::Memory AsProblemMemory(const Memory& memory) {
 
 std::string_view NameOf(HaloStorage storage) { return kHaloStorages[static_cast<size_t>(storage)]; }
 std::string_view NameOf(DmaSteps steps) { return kDmaSteps[static_cast<size_t>(steps)]; }
-std::string_view NameOf(WeightPolicy policy) { return kWeightPolicies[static_cast<size_t>(policy)]; }
-std::string_view NameOf(ScratchFactor factor) { return kScratchFactors[static_cast<size_t>(factor)]; }
+std::string_view NameOf(WeightPolicy policy) {
+  return kWeightPolicies[static_cast<size_t>(policy)];
+}
+std::string_view NameOf(ScratchFactor factor) {
+  return kScratchFactors[static_cast<size_t>(factor)];
+}
 
 std::span<const std::string_view> HaloStorageNames() { return kHaloStorages; }
 std::span<const std::string_view> DmaStepsNames() { return kDmaSteps; }

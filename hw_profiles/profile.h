@@ -12,9 +12,9 @@
 #include "tessera/hw_profiles/rule.h"
 #include "tessera/problem/problem.h"
 
-// A hardware profile: what one accelerator's memories, engines and links can do, and how programs for it are
-// laid out. Sizes are bytes, times are cycles of `clock_hz`, energies are picojoules. docs/profile-format.md
-// is its YAML form.
+// A hardware profile: what one accelerator's memories, engines and links can do, and how programs
+// for it are laid out. Sizes are bytes, times are cycles of `clock_hz`, energies are picojoules.
+// docs/profile-format.md is its YAML form.
 namespace tessera::hw_profiles {
 
 // How many iterations of each loop an engine does in one step; 1: not unrolled.
@@ -28,12 +28,14 @@ struct Unroll {
   int64_t kernel_columns = 1;
 };
 
-// The speed of one operator kind on an engine. Kinds with multiply-accumulates take cycles_per_step for each step of
-// their unrolled loops, product over the dimensions of ceil(dim / unroll), but not less than their output stage, which takes
-// cycles_per_output for each output element; the other kinds have that stage alone.
+// The speed of one operator kind on an engine. Kinds with multiply-accumulates take cycles_per_step
+// for each step of their unrolled loops, product over the dimensions of ceil(dim / unroll), but not
+// less than their output stage, which takes cycles_per_output for each output element; the other
+// kinds have that stage alone.
 struct Throughput {
   base::OperatorKind kind = base::OperatorKind::kConv;
-  std::optional<base::DataType> type;  // nullopt: every data type not named by another entry of this kind
+  std::optional<base::DataType>
+      type;  // nullopt: every data type not named by another entry of this kind
   Unroll unroll;
   double cycles_per_step = 1;
   double cycles_per_output = 0;
@@ -44,7 +46,8 @@ struct Engine {
   std::string name;  // also the engine of its accesses, as in a mode's "pe.read"
   std::vector<Throughput> throughputs;
   double mac_pj = 0;
-  int outstanding = 1;  // operators under way at once: the start of one hides behind those before it
+  int outstanding =
+      1;  // operators under way at once: the start of one hides behind those before it
 };
 
 // A bandwidth; reads and writes share it when `shared`.
@@ -82,7 +85,7 @@ struct Link {
   int second = 0;
   int64_t setup_cycles = 0;
   int64_t alignment_bytes = 1;
-  int dims = 3;         // loop levels that one descriptor walks; a transfer that needs more is split
+  int dims = 3;  // loop levels that one descriptor walks; a transfer that needs more is split
   int outstanding = 1;  // transfers under way at once
 };
 
@@ -92,30 +95,32 @@ struct RoleLayout {
   int64_t alignment_bytes = 1;  // of every buffer of this role
   int64_t channel_block = 1;    // channels are padded to a multiple of this (NHWCB16: 16)
   int64_t row_pitch_bytes = 1;  // each row of (columns * channels) is padded to a multiple of this
-  // Where the profile lists several homes, those after the first, each for the tensors for which no memory before it has room
-  // (docs/program.md, "Several homes"). The tile memory is in no list of several.
+  // Where the profile lists several homes, those after the first, each for the tensors for which no
+  // memory before it has room (docs/program.md, "Several homes"). The tile memory is in no list of
+  // several.
   std::vector<int> next_homes = {};
 };
 
-enum class HaloStorage : uint8_t { kRecompute, kRing, kCopy, kAdjacent };
-enum class DmaSteps : uint8_t { kOwnSteps, kOverlapped };
-enum class WeightPolicy : uint8_t { kResident, kStreamed, kDirect, kByDepth };
+enum class HaloStorage : uint8_t { kRecompute, kRollingBuffer, kLineBuffer, kAdjacent };
+enum class DmaSteps : uint8_t { kSerialized, kDoubleBuffered };
+enum class WeightPolicy : uint8_t { kResident, kStreamed, kDirect, kSplitK };
 
-struct AxisGranule {
+struct AxisGranularity {
   base::Axis axis = base::Axis::kRows;
-  int64_t granule = 1;  // tiles are multiples of this, but for the last
+  int64_t granularity = 1;  // tiles are multiples of this, but for the last
 };
 
 struct Tiling {
-  std::vector<AxisGranule> axes;      // along which tiles may be cut, in the order in which cuts are tried
+  std::vector<AxisGranularity>
+      axes;  // along which tiles may be cut, in the order in which cuts are tried
   std::vector<HaloStorage> halo;      // what the hardware can do; recomputing is always possible
   std::vector<WeightPolicy> weights;  // tried in this order
-  DmaSteps dma = DmaSteps::kOwnSteps;
+  DmaSteps dma = DmaSteps::kSerialized;
   bool implicit_padding = true;  // false: pad rows and columns are stored with the tile
   std::vector<base::OperatorKind>
       in_place;  // kinds whose output may take the place of a dying input; depthwise channel by channel
-  int64_t weight_granule_channels = 1;  // output channels in one slice of streamed weights
-  int64_t depth_granule = 16;           // depth in one slice of what is held by depth
+  int64_t weight_granularity_channels = 1;  // output channels in one slice of streamed weights
+  int64_t k_granularity = 16;               // depth in one slice of what is held along K
 };
 
 // One factor of a scratch size.
@@ -148,16 +153,18 @@ struct Profile {
   Tiling tiling;
   std::vector<Scratch> scratch;
   std::vector<Rule> rules;
-  int64_t table_bytes_per_channel = 0;  // bias and scale, stored with the weights of operators that have any
+  int64_t table_bytes_per_channel =
+      0;  // bias and scale, stored with the weights of operators that have any
 };
 
-// Whether the kind multiplies and accumulates, so that its throughput is stated by unroll and cycles per
-// step.
+// Whether the kind multiplies and accumulates, so that its throughput is stated by unroll and
+// cycles per step.
 bool HasUnroll(base::OperatorKind kind);
 
 const RoleLayout& LayoutOf(const Profile& profile, base::TensorRole role);
 
-// The memory at that place of the role's list of homes, as an index into Profile::memories; the last one for a place behind the end.
+// The memory at that place of the role's list of homes, as an index into Profile::memories; the
+// last one for a place behind the end.
 int HomeAt(const RoleLayout& layout, int place);
 
 // Whether the memory is a home of the role.
@@ -166,9 +173,9 @@ bool IsHomeOf(const RoleLayout& layout, int memory);
 // Whether some role has several homes.
 bool HasSeveralHomes(const Profile& profile);
 
-// The first engine with a throughput for `kind` on data of `type`, of those called `named` if that is not empty, or nullptr; and
-// the throughput of one engine: the entry for that type, else the general one of the kind, else for a kind that only moves data
-// that of a reshape, else nullptr.
+// The first engine with a throughput for `kind` on data of `type`, of those called `named` if that
+// is not empty, or nullptr; and the throughput of one engine: the entry for that type, else the
+// general one of the kind, else for a kind that only moves data that of a reshape, else nullptr.
 const Engine* EngineFor(const Profile& profile, base::OperatorKind kind, base::DataType type,
                         std::string_view named = {});
 const Throughput* ThroughputFor(const Engine& engine, base::OperatorKind kind, base::DataType type);
@@ -179,8 +186,8 @@ const Link* LinkBetween(const Profile& profile, int first, int second);
 // What a placement needs to know of a memory.
 problem::Memory AsProblemMemory(const Memory& memory);
 
-std::string_view NameOf(HaloStorage storage);   // "ring"
-std::string_view NameOf(DmaSteps steps);        // "own_steps"
+std::string_view NameOf(HaloStorage storage);   // "rolling_buffer"
+std::string_view NameOf(DmaSteps steps);        // "serialized"
 std::string_view NameOf(WeightPolicy policy);   // "resident"
 std::string_view NameOf(ScratchFactor factor);  // "kernel_rows"
 

@@ -11,8 +11,8 @@ using base::YamlNode;
 Unroll ReadUnroll(const YamlNode& node) {
   Unroll unroll;
   if (!node) return unroll;
-  node.OnlyKeys(
-      {"batch", "out_rows", "out_columns", "out_channels", "in_channels", "kernel_rows", "kernel_columns"});
+  node.OnlyKeys({"batch", "out_rows", "out_columns", "out_channels", "in_channels", "kernel_rows",
+                 "kernel_columns"});
   ReadInteger(node, "batch", 1, kMostCount, unroll.batch);
   ReadInteger(node, "out_rows", 1, kMostCount, unroll.out_rows);
   ReadInteger(node, "out_columns", 1, kMostCount, unroll.out_columns);
@@ -38,7 +38,8 @@ void ReadKey(const YamlNode& node, const std::string& key, Throughput& throughpu
       written.push_back(key.substr(0, dot + 1) + std::string(type));
   } else {
     const std::string type = dot == std::string::npos ? "" : key.substr(dot);
-    for (const std::string_view name : base::OperatorKindNames()) written.push_back(std::string(name) + type);
+    for (const std::string_view name : base::OperatorKindNames())
+      written.push_back(std::string(name) + type);
   }
   const std::vector<std::string_view> names(written.begin(), written.end());
   node.KeyOneOf(names);

@@ -5,7 +5,8 @@
 
 #include "tessera/hw_profiles/read_sections.h"
 
-// Links, homes and layouts of tensor roles, tiling and scratch: how programs are laid out on the memories.
+// Links, homes and layouts of tensor roles, tiling and scratch: how programs are laid out on the
+// memories.
 namespace tessera::hw_profiles {
 namespace {
 
@@ -25,19 +26,19 @@ std::vector<Kind> ReadNames(const YamlNode& node, std::span<const std::string_vi
   return kinds;
 }
 
-// An axis is its name alone, or a map {axis, granule}.
-std::vector<AxisGranule> ReadAxes(const YamlNode& node) {
-  std::vector<AxisGranule> axes;
+// An axis is its name alone, or a map {axis, granularity}.
+std::vector<AxisGranularity> ReadAxes(const YamlNode& node) {
+  std::vector<AxisGranularity> axes;
   for (const YamlNode& item : node.Items()) {
-    AxisGranule axis;
+    AxisGranularity axis;
     YamlNode name = item;
     if (item.IsMap()) {
-      item.OnlyKeys({"axis", "granule"});
+      item.OnlyKeys({"axis", "granularity"});
       name = item.At("axis");
-      ReadInteger(item, "granule", 1, kMostCount, axis.granule);
+      ReadInteger(item, "granularity", 1, kMostCount, axis.granularity);
     }
     axis.axis = static_cast<base::Axis>(name.OneOf(base::AxisNames()));
-    const auto same = [&](const AxisGranule& other) { return other.axis == axis.axis; };
+    const auto same = [&](const AxisGranularity& other) { return other.axis == axis.axis; };
     if (std::any_of(axes.begin(), axes.end(), same)) {
       name.Complain("repeated axis '" + std::string(NameOf(axis.axis)) + "'", "each axis once");
     }
@@ -123,8 +124,8 @@ void ReadTiling(const YamlNode& root, Profile& profile) {
   tiling.weights = {WeightPolicy::kResident};
   const YamlNode node = root.Maybe("tiling");
   if (!node) return;
-  node.OnlyKeys({"axes", "halo", "weights", "dma", "implicit_padding", "in_place", "weight_granule_channels",
-                 "depth_granule"});
+  node.OnlyKeys({"axes", "halo", "weights", "dma", "implicit_padding", "in_place",
+                 "weight_granularity_channels", "k_granularity"});
   if (const YamlNode axes = node.Maybe("axes")) tiling.axes = ReadAxes(axes);
   if (const YamlNode halo = node.Maybe("halo")) {
     tiling.halo = ReadNames<HaloStorage>(halo, HaloStorageNames());
@@ -132,29 +133,35 @@ void ReadTiling(const YamlNode& root, Profile& profile) {
   }
   if (const YamlNode weights = node.Maybe("weights")) {
     tiling.weights = ReadNames<WeightPolicy>(weights, WeightPolicyNames());
-    if (tiling.weights.empty()) weights.Complain("no way to hold weights is given", "at least one policy");
-    const bool only_by_depth = std::all_of(tiling.weights.begin(), tiling.weights.end(),
-                                           [](WeightPolicy each) { return each == WeightPolicy::kByDepth; });
-    if (only_by_depth && !tiling.weights.empty()) {
-      weights.Complain("most operators cannot be cut by depth", "another policy beside by_depth");
+    if (tiling.weights.empty())
+      weights.Complain("no way to hold weights is given", "at least one policy");
+    const bool only_split_k =
+        std::all_of(tiling.weights.begin(), tiling.weights.end(),
+                    [](WeightPolicy each) { return each == WeightPolicy::kSplitK; });
+    if (only_split_k && !tiling.weights.empty()) {
+      weights.Complain("most operators cannot be cut along K", "another policy beside split_k");
     }
   }
-  if (const YamlNode dma = node.Maybe("dma")) tiling.dma = static_cast<DmaSteps>(dma.OneOf(DmaStepsNames()));
+  if (const YamlNode dma = node.Maybe("dma"))
+    tiling.dma = static_cast<DmaSteps>(dma.OneOf(DmaStepsNames()));
   ReadBoolean(node, "implicit_padding", tiling.implicit_padding);
   if (const YamlNode kinds = node.Maybe("in_place")) {
     tiling.in_place = ReadNames<base::OperatorKind>(kinds, base::OperatorKindNames());
     const auto reads_neighbours = [](base::OperatorKind kind) {
       return kind != base::OperatorKind::kElementwise && kind != base::OperatorKind::kDepthwise;
     };
-    const auto found = std::find_if(tiling.in_place.begin(), tiling.in_place.end(), reads_neighbours);
+    const auto found =
+        std::find_if(tiling.in_place.begin(), tiling.in_place.end(), reads_neighbours);
     if (found != tiling.in_place.end()) {
-      kinds.Complain("'" + std::string(NameOf(*found)) +
-                         "' cannot work in place: it reads more than the element that it overwrites",
-                     "elementwise, depthwise, both or none: [elementwise, depthwise]");
+      kinds.Complain(
+          "'" + std::string(NameOf(*found)) +
+              "' cannot work in place: it reads more than the element that it overwrites",
+          "elementwise, depthwise, both or none: [elementwise, depthwise]");
     }
   }
-  ReadInteger(node, "weight_granule_channels", 1, kMostCount, tiling.weight_granule_channels);
-  ReadInteger(node, "depth_granule", 1, kMostCount, tiling.depth_granule);
+  ReadInteger(node, "weight_granularity_channels", 1, kMostCount,
+              tiling.weight_granularity_channels);
+  ReadInteger(node, "k_granularity", 1, kMostCount, tiling.k_granularity);
 }
 
 void ReadScratch(const YamlNode& root, Profile& profile) {

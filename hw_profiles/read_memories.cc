@@ -40,7 +40,8 @@ problem::AddressRange ReadRange(const YamlNode& node, int64_t capacity) {
                   "end_bytes is one past the last byte");
   } else if (range.end > capacity) {
     node.Maybe("end_bytes")
-        .Complain("the range leaves the memory", "at most its capacity, " + std::to_string(capacity));
+        .Complain("the range leaves the memory",
+                  "at most its capacity, " + std::to_string(capacity));
   }
   return range;
 }
@@ -60,7 +61,8 @@ void ReadPorts(const YamlNode& node, problem::Ports& ports) {
   if (!node) return;
   node.OnlyKeys({"total", "reads", "writes"});
   const auto read = [&](std::string_view key, std::optional<int>& count) {
-    if (const YamlNode value = node.Maybe(key)) count = static_cast<int>(value.Integer(1, kMostCount));
+    if (const YamlNode value = node.Maybe(key))
+      count = static_cast<int>(value.Integer(1, kMostCount));
   };
   read("total", ports.total);
   read("reads", ports.reads);
@@ -109,9 +111,9 @@ void ReadBanks(const YamlNode& node, Memory& memory) {
 }
 
 Memory ReadMemory(const YamlNode& node, const std::string& name) {
-  node.OnlyKeys({"capacity_bytes", "alignment_bytes", "writable", "direct_read", "direct_write", "port",
-                 "read_pj_per_byte", "write_pj_per_byte", "leakage_mw", "reserved", "banks", "bank_ports",
-                 "modes", "transitions", "span"});
+  node.OnlyKeys({"capacity_bytes", "alignment_bytes", "writable", "direct_read", "direct_write",
+                 "port", "read_pj_per_byte", "write_pj_per_byte", "leakage_mw", "reserved", "banks",
+                 "bank_ports", "modes", "transitions", "span"});
   Memory memory;
   memory.name = name;
   memory.capacity_bytes = node.At("capacity_bytes").Integer(1, base::kMaxTotal);
@@ -132,7 +134,8 @@ Memory ReadMemory(const YamlNode& node, const std::string& name) {
     }
   }
   if (memory.direct_write && !memory.writable) {
-    node.Maybe("direct_write").Complain("a memory that is not writable takes no direct writes", "false");
+    node.Maybe("direct_write")
+        .Complain("a memory that is not writable takes no direct writes", "false");
   }
   return memory;
 }
@@ -149,7 +152,8 @@ void ReadMemories(const YamlNode& root, Profile& profile) {
 
   const YamlNode tile_memory = root.At("tile_memory");
   profile.tile_memory = ReadMemoryName(tile_memory, profile);
-  if (!profile.memories.empty() && !profile.memories[static_cast<size_t>(profile.tile_memory)].writable) {
+  if (!profile.memories.empty() &&
+      !profile.memories[static_cast<size_t>(profile.tile_memory)].writable) {
     tile_memory.Complain("the tile memory must be writable", "a memory with writable: true");
   }
 }
@@ -176,7 +180,8 @@ Permission ReadPermission(const YamlNode& node, const Profile& profile) {
   const std::string engine = dot == std::string::npos ? "" : text.substr(0, dot);
   const std::string kind = dot == std::string::npos ? text : text.substr(dot + 1);
   if (kind != "read" && kind != "write") {
-    node.Complain("unknown kind of access", "read or write, or either of one engine or link as in pe.read");
+    node.Complain("unknown kind of access",
+                  "read or write, or either of one engine or link as in pe.read");
     return {};
   }
   const std::vector<std::string_view> names = AccessorsOf(profile);
@@ -210,8 +215,9 @@ problem::Mode ReadMode(const YamlNode& node, const std::string& name, const Memo
   mode.name = name;
   for (const YamlNode& item : node.Items()) mode.banks.push_back(ReadBankMode(item, profile));
   if (mode.banks.size() != memory.banks.size()) {
-    node.ComplainOfKey("mode '" + name + "' states " + std::to_string(mode.banks.size()) + " banks",
-                       std::to_string(memory.banks.size()) + ", one for each bank of '" + memory.name + "'");
+    node.ComplainOfKey(
+        "mode '" + name + "' states " + std::to_string(mode.banks.size()) + " banks",
+        std::to_string(memory.banks.size()) + ", one for each bank of '" + memory.name + "'");
   }
   const auto idle = [](const BankMode& bank) { return bank.allowed.empty(); };
   if (std::all_of(mode.banks.begin(), mode.banks.end(), idle)) {
@@ -247,7 +253,8 @@ void ReadModes(const YamlNode& root, Profile& profile) {
   for (Memory& memory : profile.memories) {
     const YamlNode node = root.At("memories").At(memory.name);
     if (const YamlNode modes = node.Maybe("modes")) {
-      if (memory.banks.empty()) modes.ComplainOfKey("modes without banks", "", "add banks, or remove modes");
+      if (memory.banks.empty())
+        modes.ComplainOfKey("modes without banks", "", "add banks, or remove modes");
       for (const auto& [name, mode] : modes.Entries()) {
         RequireName(mode, name);
         memory.modes.push_back(ReadMode(mode, name, memory, profile));

@@ -14,12 +14,16 @@
 namespace tessera::hw_profiles {
 
 void RequireName(const base::YamlNode& node, const std::string& name) {
-  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  const auto letter = [](char c) {
+    return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
   const auto follows = [&](char c) {
     return letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '-';
   };
-  if (!name.empty() && letter(name.front()) && std::all_of(name.begin(), name.end(), follows)) return;
-  node.ComplainOfKey("'" + name + "' is no name", "letters, digits, '_' and '-', a letter or '_' first");
+  if (!name.empty() && letter(name.front()) && std::all_of(name.begin(), name.end(), follows))
+    return;
+  node.ComplainOfKey("'" + name + "' is no name",
+                     "letters, digits, '_' and '-', a letter or '_' first");
 }
 
 int ReadMemoryName(const base::YamlNode& node, const Profile& profile) {
@@ -38,11 +42,14 @@ void ReadInteger(const base::YamlNode& map, std::string_view key, int64_t least,
   if (const base::YamlNode node = map.Maybe(key)) value = node.Integer(least, most);
 }
 
-void ReadInteger(const base::YamlNode& map, std::string_view key, int64_t least, int64_t most, int& value) {
-  if (const base::YamlNode node = map.Maybe(key)) value = static_cast<int>(node.Integer(least, most));
+void ReadInteger(const base::YamlNode& map, std::string_view key, int64_t least, int64_t most,
+                 int& value) {
+  if (const base::YamlNode node = map.Maybe(key))
+    value = static_cast<int>(node.Integer(least, most));
 }
 
-void ReadNumber(const base::YamlNode& map, std::string_view key, double least, double most, double& value) {
+void ReadNumber(const base::YamlNode& map, std::string_view key, double least, double most,
+                double& value) {
   if (const base::YamlNode node = map.Maybe(key)) value = node.Number(least, most);
 }
 
@@ -50,8 +57,8 @@ void ReadBoolean(const base::YamlNode& map, std::string_view key, bool& value) {
   if (const base::YamlNode node = map.Maybe(key)) value = node.Boolean();
 }
 
-// Whether the sections of a profile fit together: every tensor can be where its role's home is, and can get
-// from there to the tiles and back (docs/program.md, "What becomes of each tensor").
+// Whether the sections of a profile fit together: every tensor can be where its role's home is, and
+// can get from there to the tiles and back (docs/program.md, "What becomes of each tensor").
 //
 //     home is the tile memory      nothing moves
 //     home elsewhere, direct       the engine reads or writes it there
@@ -84,7 +91,7 @@ Traffic TrafficOf(TensorRole role) {
       return {true, false};
     case TensorRole::kNetworkOutput:
       return {false, true};
-    case TensorRole::kBorder:
+    case TensorRole::kBoundary:
     case TensorRole::kFeature:
     case TensorRole::kState:
       return {true, true};
@@ -117,12 +124,15 @@ void CheckHome(const YamlNode& node, const Profile& profile, TensorRole role, in
     node.Complain("features live in tiles, which are in the tile memory", "'" + tile_memory + "'",
                   "remove this home");
   } else if (TrafficOf(role).written && !home.writable) {
-    node.Complain("'" + home.name + "' is not writable, and tensors of role " + name + " are written",
-                  "a memory with writable: true");
+    node.Complain(
+        "'" + home.name + "' is not writable, and tensors of role " + name + " are written",
+        "a memory with writable: true");
   } else if (role == TensorRole::kState && !(home.direct_read && home.direct_write)) {
-    node.Complain("state is never moved, and no engine reads and writes '" + home.name + "' directly",
-                  "'" + tile_memory + "', or a memory with direct_read and direct_write");
-  } else if (MayMove(profile, role, home) && LinkBetween(profile, index, profile.tile_memory) == nullptr) {
+    node.Complain(
+        "state is never moved, and no engine reads and writes '" + home.name + "' directly",
+        "'" + tile_memory + "', or a memory with direct_read and direct_write");
+  } else if (MayMove(profile, role, home) &&
+             LinkBetween(profile, index, profile.tile_memory) == nullptr) {
     node.Complain("no link joins '" + home.name + "' to the tile memory '" + tile_memory + "'",
                   "a link between [" + home.name + ", " + tile_memory + "]", "add it to links");
   }
@@ -156,8 +166,9 @@ void CheckDirectWeights(const YamlNode& root, const Profile& profile) {
     if (!IsHomeOf(layout, memory) || memory == profile.tile_memory || home.direct_read) continue;
     for (const YamlNode& policy : weights.Items()) {
       if (policy.Text() != NameOf(WeightPolicy::kDirect)) continue;
-      policy.Complain("engines cannot read weights directly from '" + home.name + "', the home of constants",
-                      "direct_read: true at that memory", "add direct_read there, or remove direct here");
+      policy.Complain(
+          "engines cannot read weights directly from '" + home.name + "', the home of constants",
+          "direct_read: true at that memory", "add direct_read there, or remove direct here");
     }
   }
 }
@@ -215,12 +226,14 @@ Expected<std::string> Load(const YamlFile& file, const std::string& parent, cons
   }
   Expected<std::string> text = loader(parent);
   if (text) return text;
-  extends.Complain("cannot read '" + parent + "'", "a profile that can be read", text.error().message);
+  extends.Complain("cannot read '" + parent + "'", "a profile that can be read",
+                   text.error().message);
   return Unexpected(reader.TakeFault());
 }
 
 // The file and all that it extends, the extending first.
-Expected<std::vector<YamlFile>> ReadChain(std::string text, std::string file_name, const Loader& loader) {
+Expected<std::vector<YamlFile>> ReadChain(std::string text, std::string file_name,
+                                          const Loader& loader) {
   std::vector<YamlFile> files;
   std::vector<std::string> chain;
   while (true) {
@@ -239,11 +252,13 @@ Expected<std::vector<YamlFile>> ReadChain(std::string text, std::string file_nam
 }
 
 void ReadHead(const YamlNode& root, Profile& profile) {
-  root.OnlyKeys({"schema", "name", "description", "extends", "clock_hz", "memories", "tile_memory", "engines",
-                 "links", "roles", "tiling", "scratch", "rules", "table_bytes_per_channel", "ops"});
+  root.OnlyKeys({"schema", "name", "description", "extends", "clock_hz", "memories", "tile_memory",
+                 "engines", "links", "roles", "tiling", "scratch", "rules",
+                 "table_bytes_per_channel", "ops"});
   root.At("schema").Integer(1, 1);
   profile.name = root.At("name").Text();
-  if (const YamlNode description = root.Maybe("description")) profile.description = description.Text();
+  if (const YamlNode description = root.Maybe("description"))
+    profile.description = description.Text();
   profile.clock_hz = root.At("clock_hz").Number(1, kMostRate);
 }
 

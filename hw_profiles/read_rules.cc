@@ -5,8 +5,8 @@
 #include "tessera/base/text.h"
 #include "tessera/hw_profiles/read_sections.h"
 
-// Restrictions that the other sections have no word for: which buffers (select), and what is asked of them
-// (require).
+// Restrictions that the other sections have no word for: which buffers (select), and what is asked
+// of them (require).
 namespace tessera::hw_profiles {
 namespace {
 
@@ -15,7 +15,8 @@ using problem::Requirement;
 using problem::RequirementKind;
 
 std::vector<std::string_view> RoleNames() {
-  std::vector<std::string_view> names(base::TensorRoleNames().begin(), base::TensorRoleNames().end());
+  std::vector<std::string_view> names(base::TensorRoleNames().begin(),
+                                      base::TensorRoleNames().end());
   names.emplace_back("scratch");
   return names;
 }
@@ -28,23 +29,27 @@ std::vector<YamlNode> OneOrMore(const YamlNode& node) {
 Operand ReadOperand(const YamlNode& node) {
   const std::string name = node.Text();
   if (const std::optional<Operand> operand = ParseOperand(name)) return *operand;
-  node.Complain(
-      "'" + name + "' is no operand", "input.0, constant.0, output.0 (or another index), or scratch",
-      base::DidYouMean(name, std::vector<std::string_view>{"input.0", "constant.0", "output.0", "scratch"}));
+  node.Complain("'" + name + "' is no operand",
+                "input.0, constant.0, output.0 (or another index), or scratch",
+                base::DidYouMean(name, std::vector<std::string_view>{"input.0", "constant.0",
+                                                                     "output.0", "scratch"}));
   return {};
 }
 
 Selector ReadSelector(const YamlNode& node) {
   Selector select;
   if (!node) return select;
-  node.OnlyKeys({"role", "operator", "type", "at_least_bytes", "at_most_bytes", "name", "operands", "pair"});
+  node.OnlyKeys(
+      {"role", "operator", "type", "at_least_bytes", "at_most_bytes", "name", "operands", "pair"});
   if (const YamlNode roles = node.Maybe("role")) {
     const std::vector<std::string_view> names = RoleNames();
-    for (const YamlNode& role : OneOrMore(roles)) select.roles.emplace_back(names[role.OneOf(names)]);
+    for (const YamlNode& role : OneOrMore(roles))
+      select.roles.emplace_back(names[role.OneOf(names)]);
   }
   if (const YamlNode kinds = node.Maybe("operator")) {
     for (const YamlNode& kind : OneOrMore(kinds))
-      select.operators.push_back(static_cast<base::OperatorKind>(kind.OneOf(base::OperatorKindNames())));
+      select.operators.push_back(
+          static_cast<base::OperatorKind>(kind.OneOf(base::OperatorKindNames())));
   }
   if (const YamlNode types = node.Maybe("type")) {
     for (const YamlNode& type : OneOrMore(types))
@@ -54,7 +59,8 @@ Selector ReadSelector(const YamlNode& node) {
   ReadInteger(node, "at_most_bytes", select.sizes.least, base::kMaxTotal, select.sizes.most);
   if (const YamlNode name = node.Maybe("name")) select.name = name.Text();
   if (const YamlNode operands = node.Maybe("operands")) {
-    for (const YamlNode& operand : operands.Items()) select.operands.push_back(ReadOperand(operand));
+    for (const YamlNode& operand : operands.Items())
+      select.operands.push_back(ReadOperand(operand));
   }
   if (const YamlNode pair = node.Maybe("pair")) {
     pair.OneOf(std::vector<std::string_view>{"ping_pong"});
@@ -165,7 +171,8 @@ void CheckPairs(const YamlNode& select, const Rule& rule) {
     select.Complain(kind + " is about pairs of buffers, and this selects none",
                     "pair: ping_pong, or operands: [first, second]");
   } else if (two && rule.select.operands[0] == rule.select.operands[1]) {
-    select.Maybe("operands").Complain("an operand makes no pair with itself", "two operands that differ");
+    select.Maybe("operands")
+        .Complain("an operand makes no pair with itself", "two operands that differ");
   }
 }
 

@@ -3,9 +3,9 @@
 #include "tessera/base/yaml_reader.h"
 #include "tessera/hw_profiles/profile.h"
 
-// The sections of a profile file. Each reads one section of `root` into `profile` and complains through the
-// node's reader; later sections name things of earlier ones, so they are read in this order. Internal to the
-// reader.
+// The sections of a profile file. Each reads one section of `root` into `profile` and complains
+// through the node's reader; later sections name things of earlier ones, so they are read in this
+// order. Internal to the reader.
 namespace tessera::hw_profiles {
 
 void ReadMemories(const base::YamlNode& root, Profile& profile);
@@ -24,15 +24,15 @@ void ReadRules(const base::YamlNode& root, Profile& profile);
 // Complains about sections that are well formed each but do not fit together.
 void CheckProfile(const base::YamlNode& root, const Profile& profile);
 
-// Limits of numbers in profiles: generous for hardware, and small enough that products of two stay far from
-// overflow.
+// Limits of numbers in profiles: generous for hardware, and small enough that products of two stay
+// far from overflow.
 inline constexpr int64_t kMostCount = int64_t{1} << 30;
 inline constexpr int64_t kMostBytes = int64_t{1} << 40;
 inline constexpr int64_t kMostCycles = int64_t{1} << 40;
 inline constexpr double kMostRate = 1e18;
 
-// Complains unless the key of `node` is a name: letters, digits, '_' and '-', not beginning with a digit or
-// '-'.
+// Complains unless the key of `node` is a name: letters, digits, '_' and '-', not beginning with a
+// digit or '-'.
 void RequireName(const base::YamlNode& node, const std::string& name);
 
 // The index of the memory that `node` names.
@@ -41,8 +41,10 @@ int ReadMemoryName(const base::YamlNode& node, const Profile& profile);
 // Reads `map[key]` where it is present.
 void ReadInteger(const base::YamlNode& map, std::string_view key, int64_t least, int64_t most,
                  int64_t& value);
-void ReadInteger(const base::YamlNode& map, std::string_view key, int64_t least, int64_t most, int& value);
-void ReadNumber(const base::YamlNode& map, std::string_view key, double least, double most, double& value);
+void ReadInteger(const base::YamlNode& map, std::string_view key, int64_t least, int64_t most,
+                 int& value);
+void ReadNumber(const base::YamlNode& map, std::string_view key, double least, double most,
+                double& value);
 void ReadBoolean(const base::YamlNode& map, std::string_view key, bool& value);
 
 }  // namespace tessera::hw_profiles

@@ -11,11 +11,12 @@
 namespace tessera::hw_profiles {
 namespace {
 
-constexpr std::array<std::string_view, 4> kOperandKinds = {"input", "constant", "output", "scratch"};
+constexpr std::array<std::string_view, 4> kOperandKinds = {"input", "constant", "output",
+                                                           "scratch"};
 
 // Pairs of buffers whose ids are equal but for a "@0" in the first that is a "@1" in the second.
-std::vector<std::pair<int, int>> PairsByParity(const problem::Problem& problem,
-                                               const std::vector<int>& buffers) {
+std::vector<std::pair<int, int>> PairsByPhase(const problem::Problem& problem,
+                                              const std::vector<int>& buffers) {
   std::map<std::string, int> by_id;
   for (const int i : buffers) by_id.emplace(problem.buffers[static_cast<size_t>(i)].id, i);
   std::vector<std::pair<int, int>> pairs;
@@ -49,13 +50,15 @@ std::optional<Operand> ParseOperand(std::string_view name) {
   }
   const char* const end = name.data() + name.size();
   const auto [rest, fault] = std::from_chars(name.data() + dot + 1, end, operand.index);
-  if (fault != std::errc() || rest != end || operand.index < 0 || name[dot + 1] == '+') return std::nullopt;
+  if (fault != std::errc() || rest != end || operand.index < 0 || name[dot + 1] == '+')
+    return std::nullopt;
   return operand;
 }
 
 bool MatchesText(const Selector& selector, const problem::Buffer& buffer) {
-  const bool role = selector.roles.empty() || std::find(selector.roles.begin(), selector.roles.end(),
-                                                        buffer.role) != selector.roles.end();
+  const bool role =
+      selector.roles.empty() ||
+      std::find(selector.roles.begin(), selector.roles.end(), buffer.role) != selector.roles.end();
   const std::string& name = buffer.name.empty() ? buffer.id : buffer.name;
   return role && (selector.name.empty() || base::MatchesGlob(name, selector.name));
 }
@@ -63,20 +66,24 @@ bool MatchesText(const Selector& selector, const problem::Buffer& buffer) {
 std::optional<std::string> ApplyRules(const std::vector<Rule>& rules, problem::Problem& problem) {
   for (const Rule& rule : rules) {
     problem::Rule applied{rule.name, rule.require, {}, {}, rule.select.sizes};
-    if (!rule.select.operators.empty() || !rule.select.types.empty() || !rule.select.operands.empty()) {
-      return Describe(applied) + ", which selects by operator, type or operand: a problem states none";
+    if (!rule.select.operators.empty() || !rule.select.types.empty() ||
+        !rule.select.operands.empty()) {
+      return Describe(applied) +
+             ", which selects by operator, type or operand: a problem states none";
     }
     std::vector<int> buffers;
     for (size_t i = 0; i < problem.buffers.size(); ++i) {
       const problem::Buffer& buffer = problem.buffers[i];
-      if (buffer.memory == 0 && MatchesText(rule.select, buffer)) buffers.push_back(static_cast<int>(i));
+      if (buffer.memory == 0 && MatchesText(rule.select, buffer))
+        buffers.push_back(static_cast<int>(i));
     }
     if (IsPairwise(rule.require.kind)) {
-      applied.pairs = PairsByParity(problem, buffers);
+      applied.pairs = PairsByPhase(problem, buffers);
     } else {
       applied.buffers = std::move(buffers);
     }
-    if (!applied.buffers.empty() || !applied.pairs.empty()) problem.rules.push_back(std::move(applied));
+    if (!applied.buffers.empty() || !applied.pairs.empty())
+      problem.rules.push_back(std::move(applied));
   }
   return std::nullopt;
 }

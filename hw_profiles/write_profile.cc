@@ -42,8 +42,9 @@ void AddBanks(const Memory& memory, ordered_json& json) {
   if (memory.banks.empty()) return;
   ordered_json& banks = json["banks"] = ordered_json::object();
   for (const problem::Bank& bank : memory.banks) {
-    banks[bank.name] = {
-        {"begin_bytes", bank.range.begin}, {"end_bytes", bank.range.end}, {"ports", ToJson(bank.ports)}};
+    banks[bank.name] = {{"begin_bytes", bank.range.begin},
+                        {"end_bytes", bank.range.end},
+                        {"ports", ToJson(bank.ports)}};
   }
   if (!memory.modes.empty()) {
     ordered_json& modes = json["modes"] = ordered_json::object();
@@ -55,8 +56,8 @@ void AddBanks(const Memory& memory, ordered_json& json) {
   if (memory.transitions) {
     ordered_json& transitions = json["transitions"] = ordered_json::array();
     for (const auto& [from, to] : *memory.transitions) {
-      transitions.push_back(
-          {memory.modes[static_cast<size_t>(from)].name, memory.modes[static_cast<size_t>(to)].name});
+      transitions.push_back({memory.modes[static_cast<size_t>(from)].name,
+                             memory.modes[static_cast<size_t>(to)].name});
     }
   }
   json["span"] = kSpanNames[static_cast<size_t>(memory.span)];
@@ -74,8 +75,9 @@ ordered_json ToJson(const Memory& memory) {
                        {"leakage_mw", memory.leakage_mw}};
   ordered_json& reserved = json["reserved"] = ordered_json::array();
   for (const problem::Reserved& item : memory.reserved) {
-    reserved.push_back(
-        {{"begin_bytes", item.range.begin}, {"end_bytes", item.range.end}, {"reason", item.reason}});
+    reserved.push_back({{"begin_bytes", item.range.begin},
+                        {"end_bytes", item.range.end},
+                        {"reason", item.reason}});
   }
   AddBanks(memory, json);
   return json;
@@ -83,7 +85,8 @@ ordered_json ToJson(const Memory& memory) {
 
 ordered_json ToJson(const Throughput& throughput) {
   if (!HasUnroll(throughput.kind)) {
-    return {{"cycles_per_output", throughput.cycles_per_output}, {"start_cycles", throughput.start_cycles}};
+    return {{"cycles_per_output", throughput.cycles_per_output},
+            {"start_cycles", throughput.start_cycles}};
   }
   const Unroll& unroll = throughput.unroll;
   return {{"unroll",
@@ -106,8 +109,9 @@ ordered_json ToJson(const Engine& engine) {
     if (throughput.type) key += "." + std::string(base::NameOf(*throughput.type));
     operators[key] = ToJson(throughput);
   }
-  return {
-      {"operators", std::move(operators)}, {"mac_pj", engine.mac_pj}, {"outstanding", engine.outstanding}};
+  return {{"operators", std::move(operators)},
+          {"mac_pj", engine.mac_pj},
+          {"outstanding", engine.outstanding}};
 }
 
 ordered_json ToJson(const Link& link, const Profile& profile) {
@@ -139,8 +143,8 @@ ordered_json NamesOf(const std::vector<Kind>& kinds) {
 
 ordered_json ToJson(const Tiling& tiling) {
   ordered_json axes = ordered_json::array();
-  for (const AxisGranule& axis : tiling.axes) {
-    axes.push_back({{"axis", NameOf(axis.axis)}, {"granule", axis.granule}});
+  for (const AxisGranularity& axis : tiling.axes) {
+    axes.push_back({{"axis", NameOf(axis.axis)}, {"granularity", axis.granularity}});
   }
   return {{"axes", std::move(axes)},
           {"halo", NamesOf(tiling.halo)},
@@ -148,8 +152,8 @@ ordered_json ToJson(const Tiling& tiling) {
           {"dma", NameOf(tiling.dma)},
           {"implicit_padding", tiling.implicit_padding},
           {"in_place", NamesOf(tiling.in_place)},
-          {"weight_granule_channels", tiling.weight_granule_channels},
-          {"depth_granule", tiling.depth_granule}};
+          {"weight_granularity_channels", tiling.weight_granularity_channels},
+          {"k_granularity", tiling.k_granularity}};
 }
 
 // One name alone, or a list of several.

@@ -8,8 +8,9 @@
 #include <utility>
 #include <vector>
 
-// A plan lowered: jobs for engines and links, with addresses, regions and what each waits for. docs/plan-format.md, "Lowering",
-// says what each part means. Bytes, elements and counts; ranges are half-open.
+// A plan lowered: jobs for engines and links, with addresses, regions and what each waits for.
+// docs/plan-format.md, "Lowering", says what each part means. Bytes, elements and counts; ranges
+// are half-open.
 namespace tessera::plan {
 
 // A number that grows evenly from tile to tile of a class, and from round to round of a job.
@@ -20,13 +21,24 @@ struct Affine {
   friend bool operator==(const Affine&, const Affine&) = default;
 };
 
-// What an operand is to its job. Sums stand for the result before all is added up: those of rounds before, which are read, and
-// those of this round, which are written.
-enum class Part : uint8_t { kInput, kConstant, kTable, kOutput, kScratch, kFrom, kTo, kAddend, kSums };
+// What an operand is to its job. Sums stand for the result before all is added up: those of rounds
+// before, which are read, and those of this round, which are written.
+enum class Part : uint8_t {
+  kInput,
+  kConstant,
+  kTable,
+  kOutput,
+  kScratch,
+  kFrom,
+  kTo,
+  kAddend,
+  kPartialSums
+};
 
-// Where the operand begins for tiles of that parity and rounds of that slot: a buffer, or a tensor in its home.
+// Where the operand begins for tiles of that phase and rounds of that slot: a buffer, or a tensor
+// in its home.
 struct Spot {
-  int parity = 0;
+  int phase = 0;
   int slot = 0;
   std::string buffer;  // empty: in its home
   int64_t address = 0;
@@ -41,10 +53,11 @@ struct Operand {
   bool table = false;  // the table beside the constant, not the constant
   int memory = 0;      // index into the profile's memories
   std::vector<Spot> spots;
-  std::vector<int64_t> strides;  // bytes from one index to the next, for each axis
-  int64_t ring_rows = 0;         // rows of a ring, 0: none; then the rows' axis turns
-  bool stored_pads = false;      // what an input has in its padding stands beside it
-  bool bordered = false;  // a whole buffer with stored pads: they stand around the tensor, not beside the box
+  std::vector<int64_t> strides;     // bytes from one index to the next, for each axis
+  int64_t rolling_buffer_rows = 0;  // rows of a rolling buffer, 0: none; then the rows' axis turns
+  bool stored_pads = false;         // what an input has in its padding stands beside it
+  bool bordered =
+      false;  // a whole buffer with stored pads: they stand around the tensor, not beside the box
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 
@@ -54,8 +67,8 @@ enum class Cause : uint8_t {
   kMode,   // needs the mode that the other sets, or sets one that the other does not allow
 };
 
-// A job waits until the first rounds of another are over, or one round is. Tiles and rounds that do not exist are awaited by
-// nobody.
+// A job waits until the first rounds of another are over, or one round is. Tiles and rounds that do
+// not exist are awaited by nobody.
 struct Wait {
   int job = 0;
   int64_t tiles = 0;        // the other's tile is so many before
@@ -74,20 +87,21 @@ enum class Before : uint8_t { kPrologue, kLoad, kCompute, kStore, kEpilogue, kRe
 
 struct Job {
   Does does = Does::kCompute;
-  int op = -1;                       // restore, compute, save; load of a slice
-  int tensor = -1;                   // load, store
-  Before before = Before::kCompute;  // mode: the step that it is set for, of the operator if that has one
-  std::vector<int> modes;            // mode: the one of each parity; -1 where no tile of that parity has it
-  std::string on;                    // engine or link; empty for modes
-  bool once = false;                 // for the subgraph, before its tiles
+  int op = -1;      // restore, compute, save; load of a slice
+  int tensor = -1;  // load, store
+  Before before =
+      Before::kCompute;    // mode: the step that it is set for, of the operator if that has one
+  std::vector<int> modes;  // mode: the one of each phase; -1 where no tile of that phase has it
+  std::string on;          // engine or link; empty for modes
+  bool once = false;       // for the subgraph, before its tiles
   int64_t rounds = 1;
   std::vector<Operand> operands;
   std::vector<Wait> waits;
   friend bool operator==(const Job&, const Job&) = default;
 };
 
-// The elements of one operand that a job is about, a box of its tensor, and where the first lies. Of a kTo the box is that of the
-// kFrom before it, and left out.
+// The elements of one operand that a job is about, a box of its tensor, and where the first lies.
+// Of a kTo the box is that of the kFrom before it, and left out.
 template <typename Number>
 struct RegionOf {
   size_t operand = 0;
@@ -95,8 +109,8 @@ struct RegionOf {
   std::vector<Number> begin;
   std::vector<Number> extent;
   Number offset =
-      {};  // of the box's first element behind the spot, of its first row in the ring if there is one
-  Number turn = {};  // the box begins in this row of the ring, mod its rows
+      {};  // of the box's first element behind the spot, of its first row in the rolling buffer if there is one
+  Number turn = {};  // the box begins in this row of the rolling buffer, mod its rows
   std::vector<Number> pad_low =
       {};  // beside the box, or around the tensor: taps in the padding of an input, stored pads that are written
   std::vector<Number> pad_high = {};
@@ -138,7 +152,7 @@ struct Loop {
 
 struct Lowered {
   std::vector<Loop> loops;  // outermost first; axes of one trip are left out
-  int64_t parities = 1;     // a tile's parity is its number mod this
+  int64_t phases = 1;       // a tile's phase is its number mod this
   std::vector<Job> jobs;
   std::vector<Work> once;  // of the jobs that run once
   std::vector<TileClass> classes;
@@ -179,14 +193,15 @@ RegionOf<Number> MakeRegion(const RegionOf<From>& from, const Make& make) {
   return made;
 }
 
-// The words of plan.json for what program.h enumerates, in the order of the enumerators, and what it says besides of classes.
+// The words of plan.json for what program.h enumerates, in the order of the enumerators, and what
+// it says besides of classes.
 
 inline constexpr std::array<std::string_view, 9> kPartNames = {
-    "input", "constant", "table", "output", "scratch", "from", "to", "addend", "sums"};
+    "input", "constant", "table", "output", "scratch", "from", "to", "addend", "partial_sums"};
 inline constexpr std::array<std::string_view, 6> kDoesNames = {"load", "restore", "compute",
                                                                "save", "store",   "mode"};
-inline constexpr std::array<std::string_view, 7> kBeforeNames = {"prologue", "load",    "compute", "store",
-                                                                 "epilogue", "restore", "save"};
+inline constexpr std::array<std::string_view, 7> kBeforeNames = {
+    "prologue", "load", "compute", "store", "epilogue", "restore", "save"};
 inline constexpr std::array<std::string_view, 3> kCauseNames = {"data", "reuse", "mode"};
 
 // "first", "steady", "last", "ragged", "all", or one of these for each loop: "first, steady".
@@ -194,7 +209,7 @@ std::string NameOf(const TileClass& tiles, const std::vector<Loop>& loops);
 
 int64_t CountOf(const TileClass& tiles);
 
-// The parities of its tiles, ascending.
-std::vector<int64_t> ParitiesOf(const TileClass& tiles, const Lowered& lowered);
+// The phases of its tiles, ascending.
+std::vector<int64_t> PhasesOf(const TileClass& tiles, const Lowered& lowered);
 
 }  // namespace tessera::plan

@@ -11,51 +11,55 @@ namespace tessera::plan {
 
 namespace {
 
-std::string DescribeWay(const WayDemand& way) {
+std::string DescribeConfig(const TileConfigConstraint& config) {
   std::string text;
-  if (way.tile) text += fmt::format(" with tiles of {}", fmt::join(*way.tile, "x"));
-  if (way.weights) text += fmt::format(", weights {}", hw_profiles::NameOf(*way.weights));
-  if (way.in_place) text += *way.in_place ? ", results in place" : ", no result in place";
-  if (way.halo) text += fmt::format(", halo {}", hw_profiles::NameOf(*way.halo));
-  for (const auto& [id, offset] : way.addresses) text += fmt::format(", {} at address {}", id, offset);
+  if (config.tile) text += fmt::format(" with tiles of {}", fmt::join(*config.tile, "x"));
+  if (config.weights) text += fmt::format(", weights {}", hw_profiles::NameOf(*config.weights));
+  if (config.in_place) text += *config.in_place ? ", results in place" : ", no result in place";
+  if (config.halo) text += fmt::format(", halo {}", hw_profiles::NameOf(*config.halo));
+  for (const auto& [id, offset] : config.addresses)
+    text += fmt::format(", {} at address {}", id, offset);
   return text;
 }
 
 }  // namespace
 
-std::string Describe(const graph::Graph& graph, const Demand& demand) {
+std::string Describe(const graph::Graph& graph, const PlanConstraint& constraint) {
   const auto op = [&](int index) -> const std::string& {
     return graph.operators[static_cast<size_t>(index)].id;
   };
   const auto tensor = [&]() -> const std::string& {
-    return graph.tensors[static_cast<size_t>(demand.tensor)].id;
+    return graph.tensors[static_cast<size_t>(constraint.tensor)].id;
   };
   const auto operators = [&] {
-    if (demand.interval.first == demand.interval.last)
-      return fmt::format("operator '{}'", op(demand.interval.first));
-    return fmt::format("operators '{}' to '{}'", op(demand.interval.first), op(demand.interval.last));
+    if (constraint.interval.first == constraint.interval.last)
+      return fmt::format("operator '{}'", op(constraint.interval.first));
+    return fmt::format("operators '{}' to '{}'", op(constraint.interval.first),
+                       op(constraint.interval.last));
   };
-  switch (demand.kind) {
-    case DemandKind::kTogether:
+  switch (constraint.kind) {
+    case PlanConstraintKind::kTogether:
       return operators() + " in one subgraph";
-    case DemandKind::kApart:
-      return fmt::format("a subgraph that begins with operator '{}'", op(demand.interval.first));
-    case DemandKind::kSubgraph:
-      return operators() + " as a subgraph" + DescribeWay(demand.way);
-    case DemandKind::kKeep:
+    case PlanConstraintKind::kApart:
+      return fmt::format("a subgraph that begins with operator '{}'",
+                         op(constraint.interval.first));
+    case PlanConstraintKind::kSubgraph:
+      return operators() + " as a subgraph" + DescribeConfig(constraint.config);
+    case PlanConstraintKind::kKeep:
       return fmt::format("tensor '{}' on chip", tensor());
-    case DemandKind::kSpill:
+    case PlanConstraintKind::kSpill:
       return fmt::format("tensor '{}' at home between subgraphs", tensor());
-    case DemandKind::kAddress:
+    case PlanConstraintKind::kAddress:
       return fmt::format("tensor '{}' at address {} wherever it lies whole in memory {}", tensor(),
-                         demand.offset, demand.memory);
+                         constraint.offset, constraint.memory);
   }
   return {};
 }
 
-std::string Describe(const graph::Graph& graph, const std::vector<Demand>& demands) {
+std::string Describe(const graph::Graph& graph, const std::vector<PlanConstraint>& constraints) {
   std::string text;
-  for (const Demand& demand : demands) text += (text.empty() ? "" : "; ") + Describe(graph, demand);
+  for (const PlanConstraint& constraint : constraints)
+    text += (text.empty() ? "" : "; ") + Describe(graph, constraint);
   return text;
 }
 
@@ -79,8 +83,8 @@ std::vector<std::string> DescribeProof(const Plan& plan) {
   if (plan.status == "optimal") return sentences;
   if (plan.bound > 0) {
     sentences.push_back(
-        fmt::format("no plan scores below {:.10g}; this one is at most {:.1f} % above the best", plan.bound,
-                    100 * (plan.score / plan.bound - 1)));
+        fmt::format("no plan scores below {:.10g}; this one is at most {:.1f} % above the best",
+                    plan.bound, 100 * (plan.score / plan.bound - 1)));
   }
   // Parts that left out the same share a sentence.
   std::vector<std::pair<std::string, std::string>> left_out;  // what, and the names of the parts
@@ -89,8 +93,8 @@ std::vector<std::string> DescribeProof(const Plan& plan) {
     if (what.empty()) continue;
     std::string name(part.name);
     std::replace(name.begin(), name.end(), '_', ' ');
-    const auto known =
-        std::find_if(left_out.begin(), left_out.end(), [&](const auto& each) { return each.first == what; });
+    const auto known = std::find_if(left_out.begin(), left_out.end(),
+                                    [&](const auto& each) { return each.first == what; });
     known == left_out.end() ? static_cast<void>(left_out.emplace_back(what, name))
                             : static_cast<void>(known->second += ", " + name);
   }
@@ -109,7 +113,8 @@ bool IsKnownValue(const graph::Graph& network, const Objective& objective) {
           std::none_of(objective.limits.begin(), objective.limits.end(), is_work));
 }
 
-std::optional<std::string> NoteOnUnknownWork(const graph::Graph& network, const Objective& objective) {
+std::optional<std::string> NoteOnUnknownWork(const graph::Graph& network,
+                                             const Objective& objective) {
   constexpr size_t kMostNamed = 8;
   std::vector<std::string> names;
   for (const graph::Operator& op : network.operators) {
@@ -119,9 +124,9 @@ std::optional<std::string> NoteOnUnknownWork(const graph::Graph& network, const 
   }
   if (names.empty()) return std::nullopt;
   const size_t named = std::min(names.size(), kMostNamed);
-  std::string note =
-      fmt::format("the work of {} operator{} is unknown: {}", names.size(), names.size() == 1 ? "" : "s",
-                  fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+  std::string note = fmt::format(
+      "the work of {} operator{} is unknown: {}", names.size(), names.size() == 1 ? "" : "s",
+      fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
   if (named < names.size()) note += fmt::format(" and {} more", names.size() - named);
   note += "; latency, energy and MACs are lower bounds";
   if (!IsKnownValue(network, objective)) note += ", and no plan is proven best";
@@ -142,7 +147,8 @@ void Accumulate(Metrics& total, const Metrics& part) {
   total.energy_pj += part.energy_pj;
   for (const auto& [name, energy] : part.energy_by_part) total.energy_by_part[name] += energy;
   add(total.off_chip_bytes, part.off_chip_bytes);
-  for (const auto& [cause, bytes] : part.off_chip_by_cause) add(total.off_chip_by_cause[cause], bytes);
+  for (const auto& [cause, bytes] : part.off_chip_by_cause)
+    add(total.off_chip_by_cause[cause], bytes);
   add(total.macs, part.macs);
   add(total.recomputed_macs, part.recomputed_macs);
   total.unknown_work += part.unknown_work;

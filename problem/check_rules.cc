@@ -12,8 +12,8 @@
 
 // Overlaps by a sweep over time.
 //
-// Lifespans enter at their lower step and leave at their upper, leavers first. The buffers alive at one step
-// are kept in two parts:
+// Lifespans enter at their lower step and leave at their upper, leavers first. The buffers alive at
+// one step are kept in two parts:
 //
 //     address ^   |<- alive ->|
 //             |  [== c ==]             `apart`: pairwise disjoint, ordered by offset; a newcomer meets only its
@@ -22,10 +22,10 @@
 //             |  [== a ==]                      newcomer is held against each of them
 //             '------------------> step
 //
-// Every pair alive together is compared when the later of the two enters, so nothing is missed: against
-// `apart` the neighbours suffice because it is disjoint, against `rest` no shortcut is taken. In a valid
-// placement `rest` holds only buffers that the user let overlap (colocated, exclusive), and the cost is that
-// of a sorted set: O(n log n).
+// Every pair alive together is compared when the later of the two enters, so nothing is missed:
+// against `apart` the neighbours suffice because it is disjoint, against `rest` no shortcut is
+// taken. In a valid placement `rest` holds only buffers that the user let overlap (colocated,
+// exclusive), and the cost is that of a sorted set: O(n log n).
 namespace tessera::problem {
 
 namespace {
@@ -46,8 +46,10 @@ Pair Ordered(size_t a, size_t b) { return {std::min(a, b), std::max(a, b)}; }
 std::set<Pair> PairsAllowedToOverlap(const Problem& problem) {
   std::set<Pair> pairs;
   for (const Relation& relation : problem.relations) {
-    if (relation.kind != RelationKind::kColocate && relation.kind != RelationKind::kExclusive) continue;
-    pairs.insert(Ordered(static_cast<size_t>(relation.first), static_cast<size_t>(relation.second)));
+    if (relation.kind != RelationKind::kColocate && relation.kind != RelationKind::kExclusive)
+      continue;
+    pairs.insert(
+        Ordered(static_cast<size_t>(relation.first), static_cast<size_t>(relation.second)));
   }
   return pairs;
 }
@@ -55,7 +57,10 @@ std::set<Pair> PairsAllowedToOverlap(const Problem& problem) {
 class Sweep {
  public:
   Sweep(const Problem& problem, const std::vector<Bytes>& offsets, size_t most)
-      : problem_(problem), offsets_(offsets), most_(most), allowed_(PairsAllowedToOverlap(problem)) {}
+      : problem_(problem),
+        offsets_(offsets),
+        most_(most),
+        allowed_(PairsAllowedToOverlap(problem)) {}
 
   void Run(int memory) {
     apart_.clear();
@@ -93,7 +98,8 @@ class Sweep {
     bool met = false;
     auto it = apart_.lower_bound(Begin(buffer));
     if (it != apart_.begin()) met = Meet(buffer, std::prev(it)->second, step);
-    for (; it != apart_.end() && it->first < End(buffer); ++it) met |= Meet(buffer, it->second, step);
+    for (; it != apart_.end() && it->first < End(buffer); ++it)
+      met |= Meet(buffer, it->second, step);
     if (met) {
       rest_.insert(buffer);
     } else {
@@ -128,9 +134,11 @@ class Sweep {
 
 }  // namespace
 
-std::vector<Overlap> FindOverlaps(const Problem& problem, const std::vector<Bytes>& offsets, size_t most) {
+std::vector<Overlap> FindOverlaps(const Problem& problem, const std::vector<Bytes>& offsets,
+                                  size_t most) {
   Sweep sweep(problem, offsets, most);
-  for (size_t memory = 0; memory < problem.memories.size(); ++memory) sweep.Run(static_cast<int>(memory));
+  for (size_t memory = 0; memory < problem.memories.size(); ++memory)
+    sweep.Run(static_cast<int>(memory));
   return sweep.Take();
 }
 
@@ -162,7 +170,9 @@ class RuleChecks {
   }
 
   const Buffer& BufferAt(int i) const { return problem_.buffers[static_cast<size_t>(i)]; }
-  const Memory& MemoryOf(int i) const { return problem_.memories[static_cast<size_t>(BufferAt(i).memory)]; }
+  const Memory& MemoryOf(int i) const {
+    return problem_.memories[static_cast<size_t>(BufferAt(i).memory)];
+  }
   Bytes OffsetOf(int i) const { return offsets_[static_cast<size_t>(i)]; }
   AddressRange RangeOf(int i) const { return {OffsetOf(i), OffsetOf(i) + BufferAt(i).size}; }
   Bytes DistanceOf(const std::pair<int, int>& pair) const {
@@ -200,7 +210,8 @@ class RuleChecks {
         if (begin / wanted.multiple == (end - 1) / wanted.multiple) return "";
         return fmt::format("crosses a multiple of {}", wanted.multiple);
       case RequirementKind::kNaturalAlignment: {
-        const auto unit = static_cast<Bytes>(std::bit_ceil(static_cast<uint64_t>(BufferAt(i).size)));
+        const auto unit =
+            static_cast<Bytes>(std::bit_ceil(static_cast<uint64_t>(BufferAt(i).size)));
         return begin % unit == 0 ? "" : fmt::format("is not at a multiple of {}", unit);
       }
       case RequirementKind::kBanks: {
@@ -213,12 +224,13 @@ class RuleChecks {
         const AddressRange guarded = Widened(RangeOf(i), wanted);
         const Bytes limit = BufferAt(i).memory == 0 ? capacity_ : MemoryOf(i).capacity;
         if (guarded.begin < 0 || guarded.end > limit) {
-          return fmt::format("has its guard [{}, {}) outside [0, {})", guarded.begin, guarded.end, limit);
+          return fmt::format("has its guard [{}, {}) outside [0, {})", guarded.begin, guarded.end,
+                             limit);
         }
         for (const Reserved& reserved : MemoryOf(i).reserved) {
           if (Intersect(guarded, reserved.range)) {
-            return fmt::format("has its guard [{}, {}) in the range reserved for '{}'", guarded.begin,
-                               guarded.end, reserved.reason);
+            return fmt::format("has its guard [{}, {}) in the range reserved for '{}'",
+                               guarded.begin, guarded.end, reserved.reason);
           }
         }
         return "";
@@ -235,7 +247,8 @@ class RuleChecks {
       case RequirementKind::kDifference: {
         const Bytes residue = (distance % wanted.multiple + wanted.multiple) % wanted.multiple;
         if (residue == wanted.residue) return "";
-        return fmt::format("are {} apart modulo {}, not {}", residue, wanted.multiple, wanted.residue);
+        return fmt::format("are {} apart modulo {}, not {}", residue, wanted.multiple,
+                           wanted.residue);
       }
       case RequirementKind::kSameBank:
         return TouchedBanks(first) == TouchedBanks(second) ? "" : "do not touch the same banks";
@@ -250,8 +263,8 @@ class RuleChecks {
         return fmt::format("are {} apart, not {}", distance, wanted.distance);
       case RequirementKind::kXorDistance:
         if ((OffsetOf(first) ^ OffsetOf(second)) == wanted.distance) return "";
-        return fmt::format("differ in the address bits {:#x}, not {:#x}", OffsetOf(first) ^ OffsetOf(second),
-                           wanted.distance);
+        return fmt::format("differ in the address bits {:#x}, not {:#x}",
+                           OffsetOf(first) ^ OffsetOf(second), wanted.distance);
       case RequirementKind::kCommonDelta:
         if (distance == common) return "";
         return fmt::format("are {} apart, where another pair is {}", distance, common);
@@ -260,8 +273,8 @@ class RuleChecks {
     }
   }
 
-  // Finds who touches a guard by letting every guarded buffer grow by its guard. Two that meet in their guards
-  // alone are no fault.
+  // Finds who touches a guard by letting every guarded buffer grow by its guard. Two that meet in
+  // their guards alone are no fault.
   void CheckNeighbours(const Rule& rule) {
     Problem grown = problem_;
     std::vector<Bytes> offsets = offsets_;
@@ -273,13 +286,15 @@ class RuleChecks {
       offsets[at] = wide.begin;
       grown.buffers[at].size = wide.end - wide.begin;
     }
-    for (const Overlap& overlap : FindOverlaps(grown, offsets, std::numeric_limits<size_t>::max())) {
+    for (const Overlap& overlap :
+         FindOverlaps(grown, offsets, std::numeric_limits<size_t>::max())) {
       CheckNeighbour(rule, guarded, overlap.first, overlap.second);
       CheckNeighbour(rule, guarded, overlap.second, overlap.first);
     }
   }
 
-  void CheckNeighbour(const Rule& rule, const std::vector<bool>& guarded, size_t owner, size_t other) {
+  void CheckNeighbour(const Rule& rule, const std::vector<bool>& guarded, size_t owner,
+                      size_t other) {
     if (!guarded[owner]) return;
     const AddressRange guard = Widened(RangeOf(static_cast<int>(owner)), rule.requirement);
     if (!Intersect(guard, RangeOf(static_cast<int>(other)))) return;

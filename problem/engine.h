@@ -11,8 +11,8 @@
 
 namespace tessera::problem {
 
-// An open conversation with an engine about one Problem. An engine that learns keeps what it learned between
-// calls. Not safe to use from two threads at once.
+// An open conversation with an engine about one Problem. An engine that learns keeps what it
+// learned between calls. Not safe to use from two threads at once.
 class Session {
  public:
   Session() = default;
@@ -20,21 +20,25 @@ class Session {
   Session& operator=(const Session&) = delete;
   virtual ~Session() = default;
 
-  // Decides whether the buffers, with the sizes of rung `rung` (ignored when the session was opened without a
-  // ladder), fit when memories[0] has `capacity` bytes. Other memories keep their own capacities.
+  // Decides whether the buffers, with the sizes of candidate `candidate` (ignored when the session
+  // was opened without a ladder), fit when memories[0] has `capacity` bytes. Other memories keep
+  // their own capacities.
   //
   // Answers kFeasible with an allocation, kInfeasible, kUnknown when budget or stop ended the work,
-  // kUnsupported when the Problem states something that the engine cannot honour (the reason names it), or
-  // kInvalid. Never throws.
-  virtual Result Solve(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop) = 0;
+  // kUnsupported when the Problem states something that the engine cannot honour (the reason names
+  // it), or kInvalid. Never throws.
+  virtual Result Solve(size_t candidate, Bytes capacity, const base::Budget& budget,
+                       const base::Stop& stop) = 0;
 
-  // The same question, and among its answers one whose costs (problem/problem.h) are as low as the engine finds:
-  // kFeasible with Result::cost and Result::least_cost, which are equal when no answer is cheaper. An engine
-  // that minimises no costs answers kUnsupported, whatever the costs are: so does this default.
-  virtual Result Minimise(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop);
+  // The same question, and among its answers one whose costs (problem/problem.h) are as low as the
+  // engine finds: kFeasible with Result::cost and Result::least_cost, which are equal when no
+  // answer is cheaper. An engine that minimises no costs answers kUnsupported, whatever the costs
+  // are: so does this default.
+  virtual Result Minimise(size_t candidate, Bytes capacity, const base::Budget& budget,
+                          const base::Stop& stop);
 
-  // What a person who watches may want to know of how the question was put, in one line: the size of a formula.
-  // Empty where there is nothing to tell.
+  // What a person who watches may want to know of how the question was put, in one line: the size
+  // of a formula. Empty where there is nothing to tell.
   virtual std::string Describe() const { return {}; }
 };
 
@@ -48,8 +52,8 @@ class Engine {
 
   virtual std::string_view Name() const = 0;
 
-  // Whether it searches for proofs that nothing fits as well. One that does not may never come to an end alone: it
-  // helps others to find.
+  // Whether it searches for proofs that nothing fits as well. One that does not may never come to
+  // an end alone: it helps others to find.
   virtual bool Refutes() const { return true; }
 
   // Opens a session. `problem` and `ladder` (may be null) outlive it. The Problem is well formed

@@ -8,21 +8,22 @@
 
 #include "tessera/problem/problem.h"
 
-// Why nothing fits, in pieces that a user can act on: which few conditions of a Problem collide, and which single changes would
-// resolve it. docs/reasons.md shows both.
+// Why nothing fits, in pieces that a user can act on: which few conditions of a Problem collide,
+// and which single changes would resolve it. docs/reasons.md shows both.
 namespace tessera::problem {
 
-// Something that a Problem asks for and could leave out. Every one that is left out can only make more placements possible.
+// Something that a Problem asks for and could leave out. Every one that is left out can only make
+// more placements possible.
 enum class ConditionKind : uint8_t {
-  kBuffer,           // that the buffer is placed at all
-  kAlignment,        // its offset is a multiple of its own alignment
-  kFixedOffset,      // it lies where the user put it
-  kBanks,            // its span and its allowed banks
-  kAccess,           // `item` indexes Buffer::accesses
-  kRelation,         // `item` indexes Problem::relations; any kind but kExclusive, which is a licence
-  kRule,             // `item` indexes Problem::rules
-  kLoop,             // `item` indexes Problem::loops; one that is left at its end
-  kCapacity,         // of a memory
+  kBuffer,       // that the buffer is placed at all
+  kAlignment,    // its offset is a multiple of its own alignment
+  kFixedOffset,  // it lies where the user put it
+  kBanks,        // its span and its allowed banks
+  kAccess,       // `item` indexes Buffer::accesses
+  kRelation,     // `item` indexes Problem::relations; any kind but kExclusive, which is a licence
+  kRule,         // `item` indexes Problem::rules
+  kLoop,         // `item` indexes Problem::loops; one that is left at its end
+  kCapacity,     // of a memory
   kMemoryAlignment,  // of every offset in a memory
   kReserved,         // `item` indexes Memory::reserved
   kPorts,            // of one bank: `item` indexes Memory::banks
@@ -32,8 +33,9 @@ enum class ConditionKind : uint8_t {
 
 struct Condition {
   ConditionKind kind = ConditionKind::kBuffer;
-  int owner = 0;  // the buffer, or from kCapacity on the memory; nothing for kRelation, kRule and kLoop
-  int item = 0;   // see the kinds; else nothing
+  int owner =
+      0;  // the buffer, or from kCapacity on the memory; nothing for kRelation, kRule and kLoop
+  int item = 0;  // see the kinds; else nothing
   friend bool operator==(const Condition&, const Condition&) = default;
   friend bool operator<(const Condition& a, const Condition& b) {
     return std::tie(a.kind, a.owner, a.item) < std::tie(b.kind, b.owner, b.item);
@@ -45,24 +47,26 @@ enum class ChangeKind : uint8_t {
   kCapacity,  // `amount` bytes more in the memory
   kAlignment,  // of the buffer or memory of `condition`, down to `amount`; with kBuffer, of all buffers down to 1
   kBank,       // one bank more behind the memory: a copy of bank `condition.item`
-  kFreeBank,  // the same, `amount` bytes long, in which every mode allows every access
-  kPorts,     // `amount` ports more of each limited kind in the bank
-  kDrop,      // without the condition
-  kRung,      // sizes of the rung `rung` of the ladder instead
+  kFreeBank,   // the same, `amount` bytes long, in which every mode allows every access
+  kPorts,      // `amount` ports more of each limited kind in the bank
+  kDrop,       // without the condition
+  kCandidate,  // sizes of the candidate `candidate` of the ladder instead
 };
 
 struct Change {
   ChangeKind kind = ChangeKind::kDrop;
   Condition condition;  // what is changed
   Bytes amount = 0;     // see the kinds
-  std::string rung = {};
-  // Whether a smaller change of the same thing is proven not to be enough. Always so where there is no amount.
+  std::string candidate = {};
+  // Whether a smaller change of the same thing is proven not to be enough. Always so where there is
+  // no amount.
   bool least = true;
   friend bool operator==(const Change&, const Change&) = default;
 };
 
-// Why a Problem is infeasible. The conditions cannot be kept together, whatever the others are; `minimal` says that all but any
-// one of them can. Each change was solved, and its placement checked.
+// Why a Problem is infeasible. The conditions cannot be kept together, whatever the others are;
+// `minimal` says that all but any one of them can. Each change was solved, and its placement
+// checked.
 struct Explanation {
   std::vector<Condition> conditions;  // ascending
   bool minimal = false;
@@ -71,8 +75,8 @@ struct Explanation {
   friend bool operator==(const Explanation&, const Explanation&) = default;
 };
 
-// An explanation in sentences, with the names that the Problem gives things. `capacity` is that of memories[0] which was asked about.
-// Conditions and changes refer to `problem`.
+// An explanation in sentences, with the names that the Problem gives things. `capacity` is that of
+// memories[0] which was asked about. Conditions and changes refer to `problem`.
 
 // "'weights' is read at step 0"; no stop at the end.
 std::string Describe(const Problem& problem, const Condition& condition, Bytes capacity);
@@ -80,12 +84,15 @@ std::string Describe(const Problem& problem, const Condition& condition, Bytes c
 // What comes after "it would fit ": "with 32 bytes more in 'sram', 96 in all".
 std::string Describe(const Problem& problem, const Change& change, Bytes capacity);
 
-// The whole collision in one sentence: "'x', 'y' and 'z' live together at step 7 and need 96 bytes; 'sram' holds 64".
+// The whole collision in one sentence: "'x', 'y' and 'z' live together at step 7 and need 96 bytes;
+// 'sram' holds 64".
 std::string Summarize(const Problem& problem, const Explanation& explanation, Bytes capacity);
 
-// All of it, a line each: the summary, the conditions, whether they are minimal, and the changes. Lists end with a count of what is
-// left out beyond kMostListed; members of lists are indented by two.
-std::vector<std::string> Sentences(const Problem& problem, const Explanation& explanation, Bytes capacity);
+// All of it, a line each: the summary, the conditions, whether they are minimal, and the changes.
+// Lists end with a count of what is left out beyond kMostListed; members of lists are indented by
+// two.
+std::vector<std::string> Sentences(const Problem& problem, const Explanation& explanation,
+                                   Bytes capacity);
 
 inline constexpr size_t kMostListed = 24;
 

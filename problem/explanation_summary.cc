@@ -8,8 +8,9 @@
 #include "tessera/base/text.h"
 #include "tessera/problem/explanation.h"
 
-// The whole of an explanation. The summary looks for the few kinds of collision that have a sentence of their own: too many bytes at
-// one step, a packing that leaves holes, modes, a buffer longer than its banks.
+// The whole of an explanation. The summary looks for the few kinds of collision that have a
+// sentence of their own: too many bytes at one step, a packing that leaves holes, modes, a buffer
+// longer than its banks.
 namespace tessera::problem {
 namespace {
 
@@ -40,10 +41,11 @@ class Summary {
     }
     const std::optional<int> memory = OnlyMemory(explanation);
     const std::string_view them = buffers.size() == 1 ? "it" : "them";
-    if (!memory) return fmt::format("{} cannot be placed as is asked of {}", Enumerate(buffers), them);
+    if (!memory)
+      return fmt::format("{} cannot be placed as is asked of {}", Enumerate(buffers), them);
     if (about_modes) {
-      return fmt::format("no choice of banks and modes of {} serves what happens to {}", MemoryName(*memory),
-                         Enumerate(buffers));
+      return fmt::format("no choice of banks and modes of {} serves what happens to {}",
+                         MemoryName(*memory), Enumerate(buffers));
     }
     if (const std::optional<std::string> text = OfTooLarge(explanation)) return *text;
     if (!only_room || !HasCapacity(explanation))
@@ -58,12 +60,14 @@ class Summary {
   Bytes CapacityOf(int memory) const { return memory == 0 ? capacity_ : MemoryAt(memory).capacity; }
   std::string MemoryName(int memory) const { return NameOfMemory(problem_, memory); }
 
-  // The memory in which all buffers of the explanation lie; nullopt where there are several, or none.
+  // The memory in which all buffers of the explanation lie; nullopt where there are several, or
+  // none.
   std::optional<int> OnlyMemory(const Explanation& explanation) const {
     std::optional<int> memory;
     for (const Condition& each : explanation.conditions) {
       if (each.kind != ConditionKind::kBuffer) continue;
-      if (memory.value_or(BufferAt(each.owner).memory) != BufferAt(each.owner).memory) return std::nullopt;
+      if (memory.value_or(BufferAt(each.owner).memory) != BufferAt(each.owner).memory)
+        return std::nullopt;
       memory = BufferAt(each.owner).memory;
     }
     return memory;
@@ -111,12 +115,12 @@ class Summary {
     if (load > CapacityOf(memory) - reserved && names.size() == 1)
       return fmt::format("{} needs {} bytes; {}", names.front(), load, holds);
     if (load > CapacityOf(memory) - reserved)
-      return fmt::format("{} live together at step {} and need {} bytes; {}", Enumerate(names), step, load,
-                         holds);
-    return fmt::format(
-        "{}, although no step needs more than {} bytes; {}",
-        names.size() == 1 ? names.front() + " finds no place" : Enumerate(names) + " find no place together",
-        load, holds);
+      return fmt::format("{} live together at step {} and need {} bytes; {}", Enumerate(names),
+                         step, load, holds);
+    return fmt::format("{}, although no step needs more than {} bytes; {}",
+                       names.size() == 1 ? names.front() + " finds no place"
+                                         : Enumerate(names) + " find no place together",
+                       load, holds);
   }
 
   struct Load {
@@ -151,29 +155,33 @@ std::string Summarize(const Problem& problem, const Explanation& explanation, By
   return base::Printable(Summary(problem, capacity).Of(explanation));
 }
 
-std::vector<std::string> Sentences(const Problem& problem, const Explanation& explanation, Bytes capacity) {
+std::vector<std::string> Sentences(const Problem& problem, const Explanation& explanation,
+                                   Bytes capacity) {
   std::vector<std::string> lines = {Summarize(problem, explanation, capacity)};
   const auto list = [&](const auto& items) {
     for (size_t i = 0; i < std::min(kMostListed, items.size()); ++i)
       lines.push_back("  " + Describe(problem, items[i], capacity));
-    if (items.size() > kMostListed) lines.push_back(fmt::format("  and {} more", items.size() - kMostListed));
+    if (items.size() > kMostListed)
+      lines.push_back(fmt::format("  and {} more", items.size() - kMostListed));
   };
   const size_t count = explanation.conditions.size();
-  lines.push_back(count == 1 ? "one condition alone cannot be kept:"
-                             : fmt::format("{} conditions collide; {}:", count,
-                                           explanation.minimal
-                                               ? "without any one of them the others can be kept"
-                                               : "a limit came first, so the set may not be minimal"));
+  lines.push_back(count == 1
+                      ? "one condition alone cannot be kept:"
+                      : fmt::format("{} conditions collide; {}:", count,
+                                    explanation.minimal
+                                        ? "without any one of them the others can be kept"
+                                        : "a limit came first, so the set may not be minimal"));
   list(explanation.conditions);
   if (!explanation.changes.empty()) {
     lines.emplace_back("it would fit");
     list(explanation.changes);
   } else {
-    lines.emplace_back(explanation.all_tried
-                           ? "none of these makes it fit by itself: more capacity behind the same banks, a "
-                             "lower alignment, one bank more, "
-                             "one condition less"
-                           : "no single change is known to make it fit; not all were decided");
+    lines.emplace_back(
+        explanation.all_tried
+            ? "none of these makes it fit by itself: more capacity behind the same banks, a "
+              "lower alignment, one bank more, "
+              "one condition less"
+            : "no single change is known to make it fit; not all were decided");
   }
   return lines;
 }

@@ -89,20 +89,22 @@ class Wording {
                                : "every offset in " + MemoryName(condition.owner),
                            change.amount, AlignmentOf(condition), Doubt(change));
       case ChangeKind::kBank:
-        return fmt::format("with one bank more like {} ({})", BankName(condition.owner, condition.item),
-                           Count(change.amount, "byte"));
+        return fmt::format("with one bank more like {} ({})",
+                           BankName(condition.owner, condition.item), Count(change.amount, "byte"));
       case ChangeKind::kFreeBank:
-        return fmt::format(
-            "with one bank more of {} in {}{}{}", Count(change.amount, "byte"), MemoryName(condition.owner),
-            MemoryAt(condition.owner).modes.empty() ? "" : ", which every mode lets be read and written",
-            Doubt(change));
+        return fmt::format("with one bank more of {} in {}{}{}", Count(change.amount, "byte"),
+                           MemoryName(condition.owner),
+                           MemoryAt(condition.owner).modes.empty()
+                               ? ""
+                               : ", which every mode lets be read and written",
+                           Doubt(change));
       case ChangeKind::kPorts:
         return fmt::format("with {} more in {}{}", Count(change.amount, "port"),
                            BankName(condition.owner, condition.item), Doubt(change));
       case ChangeKind::kDrop:
         return "if it were not that " + Of(condition);
-      case ChangeKind::kRung:
-        return fmt::format("with the sizes of {}", Quote(change.rung));
+      case ChangeKind::kCandidate:
+        return fmt::format("with the sizes of {}", Quote(change.candidate));
     }
     return "";
   }
@@ -134,7 +136,8 @@ class Wording {
         std::vector<std::string> lives;
         for (const Lifespan& life : buffer.lifespans)
           lives.push_back(fmt::format("[{}, {})", life.lower, life.upper));
-        return fmt::format("{} of {} lives in steps {}", name, Count(buffer.size, "byte"), Enumerate(lives));
+        return fmt::format("{} of {} lives in steps {}", name, Count(buffer.size, "byte"),
+                           Enumerate(lives));
       }
       case ConditionKind::kAlignment:
         return fmt::format("{} lies at a multiple of {}", name, buffer.alignment);
@@ -177,13 +180,15 @@ class Wording {
     const std::string second = BufferName(relation.second);
     switch (relation.kind) {
       case RelationKind::kColocate:
-        if (relation.delta == 0) return fmt::format("{} and {} lie at the same offset", first, second);
+        if (relation.delta == 0)
+          return fmt::format("{} and {} lie at the same offset", first, second);
         return fmt::format("{} lies {} {} {}", second, Count(std::abs(relation.delta), "byte"),
                            relation.delta > 0 ? "above" : "below", first);
       case RelationKind::kAdjacent: {
         const Bytes alignment = problem::AlignmentOf(problem_, BufferAt(relation.second));
-        return fmt::format("{} is adjacent to {}: it begins where {} ends{}", second, first, first,
-                           alignment == 1 ? "" : fmt::format(", rounded up to a multiple of {}", alignment));
+        return fmt::format(
+            "{} is adjacent to {}: it begins where {} ends{}", second, first, first,
+            alignment == 1 ? "" : fmt::format(", rounded up to a multiple of {}", alignment));
       }
       case RelationKind::kSameBank:
         return fmt::format("{} and {} touch the same banks", first, second);
@@ -199,8 +204,8 @@ class Wording {
 
   std::string OfLoop(const Condition& condition) const {
     const Loop& loop = problem_.loops[static_cast<size_t>(condition.item)];
-    return fmt::format("steps [{}, {}) repeat: the mode of step {} follows that of step {}", loop.begin,
-                       loop.end, loop.begin, loop.end - 1);
+    return fmt::format("steps [{}, {}) repeat: the mode of step {} follows that of step {}",
+                       loop.begin, loop.end, loop.begin, loop.end - 1);
   }
 
   // "rule 'wide rows': 'a' and 'b' lie at 0 modulo 64"
@@ -259,8 +264,8 @@ class Wording {
         return fmt::format("every offset in {} is a multiple of {}", name, memory.alignment);
       case ConditionKind::kReserved: {
         const Reserved& reserved = memory.reserved[static_cast<size_t>(condition.item)];
-        return fmt::format("[{}, {}) of {} is reserved{}", reserved.range.begin, reserved.range.end, name,
-                           reserved.reason.empty() ? "" : " for " + Quote(reserved.reason));
+        return fmt::format("[{}, {}) of {} is reserved{}", reserved.range.begin, reserved.range.end,
+                           name, reserved.reason.empty() ? "" : " for " + Quote(reserved.reason));
       }
       case ConditionKind::kPorts:
         return OfPorts(condition);
@@ -274,12 +279,12 @@ class Wording {
   std::string OfPorts(const Condition& condition) const {
     const Ports& ports = MemoryAt(condition.owner).banks[static_cast<size_t>(condition.item)].ports;
     std::vector<std::string> limits;
-    for (const std::string& limit :
-         {MostOf(ports.total, "buffer"), MostOf(ports.reads, "read"), MostOf(ports.writes, "write")}) {
+    for (const std::string& limit : {MostOf(ports.total, "buffer"), MostOf(ports.reads, "read"),
+                                     MostOf(ports.writes, "write")}) {
       if (!limit.empty()) limits.push_back(limit);
     }
-    return fmt::format("{} serves at most {} in one step", BankName(condition.owner, condition.item),
-                       Enumerate(limits));
+    return fmt::format("{} serves at most {} in one step",
+                       BankName(condition.owner, condition.item), Enumerate(limits));
   }
 
   static std::string Allowed(const BankMode& bank) {
@@ -299,12 +304,13 @@ class Wording {
     std::vector<std::string> modes;
     for (size_t mode = 0; mode < MemoryAt(memory).modes.size(); ++mode) {
       std::vector<std::string> banks;
-      for (const BankMode& bank : MemoryAt(memory).modes[mode].banks) banks.push_back(Allowed(bank));
+      for (const BankMode& bank : MemoryAt(memory).modes[mode].banks)
+        banks.push_back(Allowed(bank));
       modes.push_back(
           fmt::format("{} ({})", ModeName(memory, static_cast<int>(mode)), fmt::join(banks, " ")));
     }
-    return fmt::format("{} has the mode{} {}, bank by bank", MemoryName(memory), modes.size() == 1 ? "" : "s",
-                       Enumerate(modes));
+    return fmt::format("{} has the mode{} {}, bank by bank", MemoryName(memory),
+                       modes.size() == 1 ? "" : "s", Enumerate(modes));
   }
 
   std::string OfTransitions(int memory) const {

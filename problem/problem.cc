@@ -11,8 +11,9 @@ namespace tessera::problem {
 namespace {
 
 constexpr std::array<std::string_view, kRequirementKinds> kNames = {
-    "offset",         "difference", "window",       "no_crossing", "natural_alignment", "banks", "same_bank",
-    "different_bank", "distance",   "xor_distance", "guard",       "common_delta"};
+    "offset", "difference",  "window",         "no_crossing", "natural_alignment",
+    "banks",  "same_bank",   "different_bank", "distance",    "xor_distance",
+    "guard",  "common_delta"};
 
 bool IsUnder(const Rule& rule, const Problem& problem, int buffer) {
   return rule.sizes.Holds(problem.buffers[static_cast<size_t>(buffer)].size);
@@ -107,7 +108,8 @@ int64_t CostOf(const Problem& problem, const Allocation& allocation) {
     if (cost.kind == CostKind::kReuse) {
       total += Reuses(problem, allocation, cost) ? cost.weight : 0;
     } else {
-      total += cost.weight * SwitchesOf(problem, allocation.modes[static_cast<size_t>(cost.memory)]);
+      total +=
+          cost.weight * SwitchesOf(problem, allocation.modes[static_cast<size_t>(cost.memory)]);
     }
   }
   return total;
@@ -132,8 +134,9 @@ Bytes AlignmentOf(const Problem& problem, const Buffer& buffer) {
 }
 
 bool LivesAt(const Buffer& buffer, Step step) {
-  return std::any_of(buffer.lifespans.begin(), buffer.lifespans.end(),
-                     [step](const Lifespan& life) { return life.lower <= step && step < life.upper; });
+  return std::any_of(
+      buffer.lifespans.begin(), buffer.lifespans.end(),
+      [step](const Lifespan& life) { return life.lower <= step && step < life.upper; });
 }
 
 bool LiveTogether(const Buffer& a, const Buffer& b) {
@@ -168,7 +171,8 @@ int64_t CountMeetings(const Problem& problem, int memory) {
 std::vector<std::pair<Step, Step>> Successions(const Problem& problem) {
   const Lifespan horizon = Horizon(problem);
   std::vector<std::pair<Step, Step>> pairs;
-  for (Step step = horizon.lower; step + 1 < horizon.upper; ++step) pairs.emplace_back(step, step + 1);
+  for (Step step = horizon.lower; step + 1 < horizon.upper; ++step)
+    pairs.emplace_back(step, step + 1);
   for (const Loop& loop : problem.loops) {
     pairs.emplace_back(loop.end - 1, loop.begin);
     for (const Step exit : loop.exits) {
@@ -176,7 +180,8 @@ std::vector<std::pair<Step, Step>> Successions(const Problem& problem) {
     }
   }
   for (const Loop& loop : problem.loops) {
-    const bool leaves_at_end = std::find(loop.exits.begin(), loop.exits.end(), loop.end) != loop.exits.end();
+    const bool leaves_at_end =
+        std::find(loop.exits.begin(), loop.exits.end(), loop.end) != loop.exits.end();
     if (!leaves_at_end) std::erase(pairs, std::pair{loop.end - 1, loop.end});
   }
   std::sort(pairs.begin(), pairs.end());

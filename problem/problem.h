@@ -27,9 +27,9 @@ inline bool Intersect(const AddressRange& a, const AddressRange& b) {
   return a.begin < b.end && b.begin < a.end;
 }
 
-// Restrictions that a user states instead of coding them: "every weight buffer starts at a multiple of 64",
-// "ping and pong differ in address bit 15". A profile selects buffers by role, kind, type, size or name; here
-// the selection has been resolved to indices, and the name is kept for reasons.
+// Restrictions that a user states instead of coding them: "every weight buffer starts at a multiple
+// of 64", "ping and pong differ in address bit 15". A profile selects buffers by role, kind, type,
+// size or name; here the selection has been resolved to indices, and the name is kept for reasons.
 
 struct Problem;
 
@@ -82,19 +82,20 @@ struct SizeRange {
 struct Rule {
   std::string name;  // for people; may repeat, may be empty
   Requirement requirement;
-  std::vector<int> buffers;                // for a requirement on each buffer: ascending, at least one
+  std::vector<int> buffers;  // for a requirement on each buffer: ascending, at least one
   std::vector<std::pair<int, int>> pairs;  // for a requirement on pairs: at least one
 
-  // The rule is about a buffer, or a pair, only while its size, or both sizes, lie in this range. Sizes change
-  // along a ladder, so a rule may hold on some rungs and not on others.
+  // The rule is about a buffer, or a pair, only while its size, or both sizes, lie in this range.
+  // Sizes change along a ladder, so a rule may hold on some candidates and not on others.
   SizeRange sizes;
 
   friend bool operator==(const Rule&, const Rule&) = default;
 };
 
-// Bytes [offset - before, offset + size + after) of a guarded buffer lie inside the memory, touch no reserved
-// range, and are touched by no other buffer that lives at a step at which this one does, except those that a
-// colocate or exclusive relation lets share its addresses. Two guards may overlap each other.
+// Bytes [offset - before, offset + size + after) of a guarded buffer lie inside the memory, touch
+// no reserved range, and are touched by no other buffer that lives at a step at which this one
+// does, except those that a colocate or exclusive relation lets share its addresses. Two guards may
+// overlap each other.
 struct Guard {
   Bytes before = 0;
   Bytes after = 0;
@@ -105,7 +106,8 @@ struct Guard {
 std::vector<int> BuffersUnder(const Rule& rule, const Problem& problem);
 std::vector<std::pair<int, int>> PairsUnder(const Rule& rule, const Problem& problem);
 
-// For each buffer the widest guard that any rule gives it under the problem's sizes; empty when no rule guards.
+// For each buffer the widest guard that any rule gives it under the problem's sizes; empty when no
+// rule guards.
 std::vector<Guard> GuardsOf(const Problem& problem);
 
 // What the rule is called in reasons: "rule 'weights aligned'", or "a rule of kind offset".
@@ -119,8 +121,8 @@ enum class CostKind : uint8_t {
   kModeSwitch,  // memory `memory` changes its mode from one step to one that may follow it
 };
 
-// What an answer should avoid and may do: a preference, never a constraint. Session::Solve pays it no heed;
-// Session::Minimise keeps the total as low as it can.
+// What an answer should avoid and may do: a preference, never a constraint. Session::Solve pays it
+// no heed; Session::Minimise keeps the total as low as it can.
 struct Cost {
   std::string name;  // for people; may be empty
   CostKind kind = CostKind::kReuse;
@@ -131,11 +133,13 @@ struct Cost {
   friend bool operator==(const Cost&, const Cost&) = default;
 };
 
-// The total of what the allocation does. Switches are counted once for each pair of steps that can follow one
-// another (Successions), however often a loop turns. `allocation` has the shape that the problem asks for.
+// The total of what the allocation does. Switches are counted once for each pair of steps that can
+// follow one another (Successions), however often a loop turns. `allocation` has the shape that the
+// problem asks for.
 int64_t CostOf(const Problem& problem, const Allocation& allocation);
 
-// The question: which buffers, living when, must find an address in which memory, under which restrictions.
+// The question: which buffers, living when, must find an address in which memory, under which
+// restrictions.
 //
 //     address
 //        ^            bank 1  .-----------.
@@ -161,7 +165,8 @@ struct Lifespan {
 
 enum class AccessKind : uint8_t { kRead, kWrite };
 
-// An engine touches the buffer at one step. The engine's name is free ("pe", "dma"); empty means unnamed.
+// An engine touches the buffer at one step. The engine's name is free ("pe", "dma"); empty means
+// unnamed.
 struct Access {
   Step step = 0;
   std::string engine;
@@ -169,11 +174,11 @@ struct Access {
   friend bool operator==(const Access&, const Access&) = default;
 };
 
-// Where a buffer may lie with respect to the banks of its memory. Meaningless, and ignored, in a memory
-// without banks.
+// Where a buffer may lie with respect to the banks of its memory. Meaningless, and ignored, in a
+// memory without banks.
 enum class Span : uint8_t {
   kAny,         // may also lie outside the banks; every bank that it touches must be allowed
-  kContiguous,  // may cross bank borders; every byte lies in an allowed bank
+  kContiguous,  // may cross bank boundaries; every byte lies in an allowed bank
   kSingle,      // inside one allowed bank
 };
 
@@ -183,8 +188,8 @@ struct Buffer {
   std::string role;  // for rules and pictures: "weights", "ping"; may be empty
   Bytes size = 1;
   std::vector<Lifespan> lifespans;  // at least one; ascending, disjoint, not touching
-  Bytes alignment = 1;              // the offset is a multiple of this and of the memory's alignment
-  int memory = 0;                   // index into Problem::memories
+  Bytes alignment = 1;  // the offset is a multiple of this and of the memory's alignment
+  int memory = 0;       // index into Problem::memories
   Span span = Span::kAny;
   std::vector<int> allowed_banks;  // indices into the memory's banks, ascending; empty: all
   std::optional<Bytes> offset;     // fixed by the user
@@ -200,8 +205,8 @@ struct Reserved {
   std::string reason;
 };
 
-// How many distinct buffers a bank serves in one step. A buffer that is read and written counts once in
-// `total`.
+// How many distinct buffers a bank serves in one step. A buffer that is read and written counts
+// once in `total`.
 struct Ports {
   std::optional<int> total;
   std::optional<int> reads;
@@ -221,7 +226,8 @@ struct Permission {
   friend bool operator==(const Permission&, const Permission&) = default;
 };
 
-// What a bank does in one mode. Contents survive unless the bank is off, whatever the accesses allowed.
+// What a bank does in one mode. Contents survive unless the bank is off, whatever the accesses
+// allowed.
 struct BankMode {
   bool off = false;
   std::vector<Permission> allowed;
@@ -240,14 +246,15 @@ struct Memory {
   std::vector<Reserved> reserved;
   std::vector<Bank> banks;
   std::vector<Mode> modes;  // empty: every access is allowed at every step
-  // Ordered pairs of modes that may follow each other from one step to the next; staying is always allowed.
-  // nullopt: any mode may follow any other.
+  // Ordered pairs of modes that may follow each other from one step to the next; staying is always
+  // allowed. nullopt: any mode may follow any other.
   std::optional<std::vector<std::pair<int, int>>> transitions;
 };
 
-// Steps [begin, end) repeat: step begin may follow step end-1. Execution leaves after step x-1 for each x in
-// `exits` (begin < x <= end) and goes on at step `end`. A body that holds two passes (ping and pong
-// exchanged) of a loop with an odd number of passes has the border between them as its only exit.
+// Steps [begin, end) repeat: step begin may follow step end-1. Execution leaves after step x-1 for
+// each x in `exits` (begin < x <= end) and goes on at step `end`. A body that holds two passes
+// (ping and pong exchanged) of a loop with an odd number of passes has the boundary between them as
+// its only exit.
 struct Loop {
   Step begin = 0;
   Step end = 0;
@@ -256,9 +263,9 @@ struct Loop {
 };
 
 enum class RelationKind : uint8_t {
-  kColocate,       // offset(second) = offset(first) + delta; the two may overlap
-  kAdjacent,       // offset(second) = offset(first) + size(first), rounded up to the second's alignment
-  kSameBank,       // the sets of touched banks are equal
+  kColocate,  // offset(second) = offset(first) + delta; the two may overlap
+  kAdjacent,  // offset(second) = offset(first) + size(first), rounded up to the second's alignment
+  kSameBank,  // the sets of touched banks are equal
   kDifferentBank,  // the sets of touched banks are disjoint
   kSeparate,       // never share an address, whatever the lifespans
   kExclusive,  // never live together although lifespans overlap: may share addresses; asserted by the user
@@ -282,8 +289,8 @@ struct Problem {
   std::vector<Cost> costs;
 };
 
-// The least and one past the greatest step at which any buffer lives or any loop runs; {0, 0} when there is
-// none.
+// The least and one past the greatest step at which any buffer lives or any loop runs; {0, 0} when
+// there is none.
 Lifespan Horizon(const Problem& problem);
 
 // The buffer's own alignment combined with its memory's (their least common multiple).
@@ -298,8 +305,8 @@ bool LiveTogether(const Buffer& a, const Buffer& b);
 // live together. Cost: O(n log n).
 int64_t CountMeetings(const Problem& problem, int memory);
 
-// Pairs of steps (from, to) such that `to` can directly follow `from` when the program runs: neighbours, back
-// edges and exits of loops. Ascending, without repetition. Cost: O(horizon).
+// Pairs of steps (from, to) such that `to` can directly follow `from` when the program runs:
+// neighbours, back edges and exits of loops. Ascending, without repetition. Cost: O(horizon).
 std::vector<std::pair<Step, Step>> Successions(const Problem& problem);
 
 }  // namespace tessera::problem

@@ -19,12 +19,13 @@ Bytes PeakOf(const Problem& problem, const Allocation& allocation, int memory) {
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer& buffer = problem.buffers[i];
     if (buffer.memory != memory) continue;
-    peak = std::max(peak, allocation.offsets[i] + buffer.size + (guards.empty() ? 0 : guards[i].after));
+    peak = std::max(peak,
+                    allocation.offsets[i] + buffer.size + (guards.empty() ? 0 : guards[i].after));
   }
   return peak;
 }
 
-Result Session::Minimise(size_t /*rung*/, Bytes /*capacity*/, const base::Budget& /*budget*/,
+Result Session::Minimise(size_t /*candidate*/, Bytes /*capacity*/, const base::Budget& /*budget*/,
                          const base::Stop& /*stop*/) {
   Result result;
   result.status = Status::kUnsupported;

@@ -10,14 +10,14 @@
 
 namespace tessera::problem {
 
-bool Dominates(const Rung& upper, const Rung& lower) {
+bool Dominates(const CandidateSizes& upper, const CandidateSizes& lower) {
   return std::equal(lower.sizes.begin(), lower.sizes.end(), upper.sizes.begin(), upper.sizes.end(),
                     [](Bytes low, Bytes high) { return low <= high; });
 }
 
 bool ShrinkingIsSafe(const Problem& problem) {
-  const bool relations =
-      std::none_of(problem.relations.begin(), problem.relations.end(), [](const Relation& relation) {
+  const bool relations = std::none_of(
+      problem.relations.begin(), problem.relations.end(), [](const Relation& relation) {
         return relation.kind == RelationKind::kAdjacent || relation.kind == RelationKind::kSameBank;
       });
   const bool rules = std::none_of(problem.rules.begin(), problem.rules.end(), [](const Rule& rule) {
@@ -26,9 +26,9 @@ bool ShrinkingIsSafe(const Problem& problem) {
   return relations && rules;
 }
 
-Problem AtRung(const Problem& problem, const Rung& rung) {
+Problem AtCandidate(const Problem& problem, const CandidateSizes& candidate) {
   Problem result = problem;
-  for (size_t i = 0; i < result.buffers.size(); ++i) result.buffers[i].size = rung.sizes[i];
+  for (size_t i = 0; i < result.buffers.size(); ++i) result.buffers[i].size = candidate.sizes[i];
   return result;
 }
 
@@ -39,7 +39,8 @@ class Folder {
   Folder(const Problem& problem, const Ladder* ladder) : ladder_(ladder), folded_(problem) {}
 
   Problem Run() {
-    std::erase_if(folded_.rules, [&](const Rule& rule) { return rule.sizes.HoldsAll() && Fold(rule); });
+    std::erase_if(folded_.rules,
+                  [&](const Rule& rule) { return rule.sizes.HoldsAll() && Fold(rule); });
     return std::move(folded_);
   }
 
@@ -48,8 +49,9 @@ class Folder {
   bool Fold(const Rule& rule) {
     switch (rule.requirement.kind) {
       case RequirementKind::kOffset:
-        return rule.requirement.residue == 0 &&
-               FoldAlignments(rule, [&](int /*buffer*/) { return std::optional(rule.requirement.multiple); });
+        return rule.requirement.residue == 0 && FoldAlignments(rule, [&](int /*buffer*/) {
+                 return std::optional(rule.requirement.multiple);
+               });
       case RequirementKind::kNaturalAlignment:
         return FoldAlignments(rule, [&](int buffer) { return NaturalAlignment(buffer); });
       case RequirementKind::kBanks:
@@ -67,15 +69,15 @@ class Folder {
 
   Buffer& At(int buffer) { return folded_.buffers[static_cast<size_t>(buffer)]; }
 
-  // The one power of two for all rungs, or nullopt.
+  // The one power of two for all candidates, or nullopt.
   std::optional<Bytes> NaturalAlignment(int buffer) {
     const auto unit = [](Bytes size) {
       return static_cast<Bytes>(std::bit_ceil(static_cast<uint64_t>(size)));
     };
     if (ladder_ == nullptr) return unit(At(buffer).size);
     std::optional<Bytes> common;
-    for (const Rung& rung : ladder_->rungs) {
-      const Bytes here = unit(rung.sizes[static_cast<size_t>(buffer)]);
+    for (const CandidateSizes& candidate : ladder_->candidates) {
+      const Bytes here = unit(candidate.sizes[static_cast<size_t>(buffer)]);
       if (common.value_or(here) != here) return std::nullopt;
       common = here;
     }
@@ -84,10 +86,10 @@ class Folder {
 
   // What an adjacent buffer rounds up to is its alignment: that must not change.
   bool IsAdjacent(int buffer) const {
-    return std::any_of(folded_.relations.begin(), folded_.relations.end(),
-                       [buffer](const Relation& relation) {
-                         return relation.kind == RelationKind::kAdjacent && relation.second == buffer;
-                       });
+    return std::any_of(
+        folded_.relations.begin(), folded_.relations.end(), [buffer](const Relation& relation) {
+          return relation.kind == RelationKind::kAdjacent && relation.second == buffer;
+        });
   }
 
   template <typename AlignmentFor>
@@ -97,7 +99,8 @@ class Folder {
       const std::optional<Bytes> wanted = alignment_for(buffer);
       if (!wanted || IsAdjacent(buffer)) return false;
       const Bytes before = At(buffer).alignment;
-      const std::optional<Bytes> both = base::CheckedMul(before / std::gcd(before, *wanted), *wanted);
+      const std::optional<Bytes> both =
+          base::CheckedMul(before / std::gcd(before, *wanted), *wanted);
       if (!both) return false;
       alignments.push_back(*both);
     }
@@ -116,12 +119,14 @@ class Folder {
       if (before.empty()) both = rule.requirement.banks;
       if (both.empty()) return false;
     }
-    for (size_t i = 0; i < lists.size(); ++i) At(rule.buffers[i]).allowed_banks = std::move(lists[i]);
+    for (size_t i = 0; i < lists.size(); ++i)
+      At(rule.buffers[i]).allowed_banks = std::move(lists[i]);
     return true;
   }
 
   bool FoldRelations(const Rule& rule, RelationKind kind) {
-    for (const auto& [first, second] : rule.pairs) folded_.relations.push_back({kind, first, second, 0});
+    for (const auto& [first, second] : rule.pairs)
+      folded_.relations.push_back({kind, first, second, 0});
     return true;
   }
 
@@ -135,7 +140,8 @@ Problem FoldRules(const Problem& problem, const Ladder* ladder) {
   if (problem.rules.empty()) return problem;
   Problem folded = Folder(problem, ladder).Run();
   // Sizes rounded up to huge alignments may add up to more than a problem may hold.
-  const bool sound = !FindFault(folded) && (ladder == nullptr || !FindFault(folded, *ladder));
+  const bool sound =
+      !CheckWellFormed(folded) && (ladder == nullptr || !CheckWellFormed(folded, *ladder));
   return sound ? folded : problem;
 }
 

@@ -60,10 +60,13 @@ class Validation {
   AddressRange RangeOf(size_t i) const { return {OffsetOf(i), OffsetOf(i) + BufferAt(i).size}; }
   const std::string& IdOf(size_t i) const { return BufferAt(i).id; }
 
-  bool IsIn(size_t i, size_t memory) const { return static_cast<size_t>(BufferAt(i).memory) == memory; }
+  bool IsIn(size_t i, size_t memory) const {
+    return static_cast<size_t>(BufferAt(i).memory) == memory;
+  }
 
   size_t ModeAt(size_t memory, Step step) const {
-    return static_cast<size_t>(allocation_.modes[memory][static_cast<size_t>(step - horizon_.lower)]);
+    return static_cast<size_t>(
+        allocation_.modes[memory][static_cast<size_t>(step - horizon_.lower)]);
   }
 
   std::string BankName(size_t memory, size_t bank) const {
@@ -83,8 +86,8 @@ class Validation {
 
   bool CheckShape() {
     if (allocation_.offsets.size() != problem_.buffers.size()) {
-      Note(ViolationKind::kShape,
-           fmt::format("{} offsets for {} buffers", allocation_.offsets.size(), problem_.buffers.size()));
+      Note(ViolationKind::kShape, fmt::format("{} offsets for {} buffers",
+                                              allocation_.offsets.size(), problem_.buffers.size()));
       return false;
     }
     const bool has_modes = std::any_of(problem_.memories.begin(), problem_.memories.end(),
@@ -105,8 +108,9 @@ class Validation {
     const ModeSchedule& schedule = allocation_.modes[memory];
     const size_t steps = modes == 0 ? 0 : static_cast<size_t>(horizon_.upper - horizon_.lower);
     if (schedule.size() != steps) {
-      Note(ViolationKind::kShape, fmt::format("memory {} has a mode for {} steps where {} are needed", memory,
-                                              schedule.size(), steps));
+      Note(ViolationKind::kShape,
+           fmt::format("memory {} has a mode for {} steps where {} are needed", memory,
+                       schedule.size(), steps));
       return false;
     }
     for (size_t i = 0; i < steps; ++i) {
@@ -127,8 +131,8 @@ class Validation {
       if (offset < -base::kMaxTotal || offset > base::kMaxTotal - size) computable = false;
       if (offset >= 0 && size <= capacity && offset <= capacity - size) continue;
       Note(ViolationKind::kBounds,
-           fmt::format("buffer '{}' of {} bytes at offset {} is outside [0, {}) of memory {}", IdOf(i), size,
-                       offset, capacity, BufferAt(i).memory));
+           fmt::format("buffer '{}' of {} bytes at offset {} is outside [0, {}) of memory {}",
+                       IdOf(i), size, offset, capacity, BufferAt(i).memory));
     }
     return computable;
   }
@@ -153,8 +157,8 @@ class Validation {
 
   void CheckMultiple(size_t i, Bytes alignment) {
     if (OffsetOf(i) % alignment == 0) return;
-    Note(ViolationKind::kAlignment,
-         fmt::format("offset {} of buffer '{}' is not a multiple of {}", OffsetOf(i), IdOf(i), alignment));
+    Note(ViolationKind::kAlignment, fmt::format("offset {} of buffer '{}' is not a multiple of {}",
+                                                OffsetOf(i), IdOf(i), alignment));
   }
 
   void CheckFixedOffsets() {
@@ -162,7 +166,8 @@ class Validation {
       const std::optional<Bytes>& fixed = BufferAt(i).offset;
       if (!fixed || *fixed == OffsetOf(i)) continue;
       Note(ViolationKind::kFixedOffset,
-           fmt::format("buffer '{}' is fixed at offset {} but placed at {}", IdOf(i), *fixed, OffsetOf(i)));
+           fmt::format("buffer '{}' is fixed at offset {} but placed at {}", IdOf(i), *fixed,
+                       OffsetOf(i)));
     }
   }
 
@@ -180,8 +185,9 @@ class Validation {
   void CheckOverlaps() {
     for (const Overlap& overlap : FindOverlaps(problem_, allocation_.offsets, most_)) {
       Note(ViolationKind::kOverlap,
-           fmt::format("buffers '{}' and '{}' share addresses [{}, {}) at step {}", IdOf(overlap.first),
-                       IdOf(overlap.second), overlap.shared.begin, overlap.shared.end, overlap.step));
+           fmt::format("buffers '{}' and '{}' share addresses [{}, {}) at step {}",
+                       IdOf(overlap.first), IdOf(overlap.second), overlap.shared.begin,
+                       overlap.shared.end, overlap.step));
     }
   }
 
@@ -190,7 +196,8 @@ class Validation {
       const auto first = static_cast<size_t>(relation.first);
       const auto second = static_cast<size_t>(relation.second);
       if (const std::string fault = FaultOf(relation, first, second); !fault.empty()) {
-        Note(ViolationKind::kRelation, fmt::format("{} and {} {}", Place(first), Place(second), fault));
+        Note(ViolationKind::kRelation,
+             fmt::format("{} and {} {}", Place(first), Place(second), fault));
       }
     }
   }
@@ -204,7 +211,8 @@ class Validation {
         if (OffsetOf(second) - relation.delta == OffsetOf(first)) return "";
         return fmt::format("are not {} bytes apart", relation.delta);
       case RelationKind::kAdjacent: {
-        const Bytes expected = base::RoundUp(RangeOf(first).end, AlignmentOf(problem_, BufferAt(second)));
+        const Bytes expected =
+            base::RoundUp(RangeOf(first).end, AlignmentOf(problem_, BufferAt(second)));
         if (OffsetOf(second) == expected) return "";
         return fmt::format("are not adjacent: the second belongs at {}", expected);
       }
@@ -213,7 +221,8 @@ class Validation {
       case RelationKind::kDifferentBank: {
         const auto common = std::find_first_of(a.begin(), a.end(), b.begin(), b.end());
         if (common == a.end()) return "";
-        return fmt::format("both touch {}", BankName(static_cast<size_t>(BufferAt(first).memory), *common));
+        return fmt::format("both touch {}",
+                           BankName(static_cast<size_t>(BufferAt(first).memory), *common));
       }
       case RelationKind::kSeparate:
         return Intersect(RangeOf(first), RangeOf(second)) ? "share addresses" : "";
@@ -229,8 +238,9 @@ class Validation {
       Bytes inside = 0;
       for (const size_t bank : touched_[i]) {
         if (!MayUse(i, bank)) {
-          Note(ViolationKind::kSpan, fmt::format("{} touches {}, which is not allowed to it", Place(i),
-                                                 BankName(static_cast<size_t>(BufferAt(i).memory), bank)));
+          Note(ViolationKind::kSpan,
+               fmt::format("{} touches {}, which is not allowed to it", Place(i),
+                           BankName(static_cast<size_t>(BufferAt(i).memory), bank)));
         }
         const AddressRange& range = MemoryOf(i).banks[bank].range;
         inside += std::min(range.end, RangeOf(i).end) - std::max(range.begin, RangeOf(i).begin);
@@ -240,8 +250,9 @@ class Validation {
              fmt::format("{} has {} bytes outside the banks", Place(i), BufferAt(i).size - inside));
       }
       if (BufferAt(i).span == Span::kSingle && touched_[i].size() > 1) {
-        Note(ViolationKind::kSpan, fmt::format("{} belongs inside a single bank but touches {} banks",
-                                               Place(i), touched_[i].size()));
+        Note(ViolationKind::kSpan,
+             fmt::format("{} belongs inside a single bank but touches {} banks", Place(i),
+                         touched_[i].size()));
       }
     }
   }
@@ -290,11 +301,12 @@ class Validation {
       if (!IsIn(i, memory)) continue;
       for (const size_t bank : touched_[i]) {
         for (const Lifespan& life : BufferAt(i).lifespans) {
-          const auto off = std::lower_bound(off_steps[bank].begin(), off_steps[bank].end(), life.lower);
+          const auto off =
+              std::lower_bound(off_steps[bank].begin(), off_steps[bank].end(), life.lower);
           if (off == off_steps[bank].end() || *off >= life.upper) continue;
           Note(ViolationKind::kMode,
-               fmt::format("buffer '{}' is live at step {} in {}, which is off in {}", IdOf(i), *off,
-                           BankName(memory, bank), ModeName(memory, ModeAt(memory, *off))));
+               fmt::format("buffer '{}' is live at step {} in {}, which is off in {}", IdOf(i),
+                           *off, BankName(memory, bank), ModeName(memory, ModeAt(memory, *off))));
         }
       }
     }
@@ -307,15 +319,16 @@ class Validation {
     for (const auto& [from, to] : Successions(problem_)) {
       const size_t before = ModeAt(memory, from);
       const size_t after = ModeAt(memory, to);
-      if (before == after || allowed.count({static_cast<int>(before), static_cast<int>(after)}) > 0) continue;
+      if (before == after || allowed.count({static_cast<int>(before), static_cast<int>(after)}) > 0)
+        continue;
       Note(ViolationKind::kTransition,
-           fmt::format("{} at step {} may not be followed by {} at step {}", ModeName(memory, before), from,
-                       ModeName(memory, after), to));
+           fmt::format("{} at step {} may not be followed by {} at step {}",
+                       ModeName(memory, before), from, ModeName(memory, after), to));
     }
   }
 
-  // An access of one buffer in one bank, sorted so that those that compete for the ports of a bank stand
-  // together.
+  // An access of one buffer in one bank, sorted so that those that compete for the ports of a bank
+  // stand together.
   using Touch = std::tuple<size_t, Step, size_t, AccessKind>;  // bank, step, buffer, kind
 
   void CheckPorts(size_t memory) {
@@ -324,7 +337,8 @@ class Validation {
     for (size_t i = 0; i < problem_.buffers.size(); ++i) {
       if (!IsIn(i, memory)) continue;
       for (const Access& access : BufferAt(i).accesses) {
-        for (const size_t bank : touched_[i]) touches.emplace_back(bank, access.step, i, access.kind);
+        for (const size_t bank : touched_[i])
+          touches.emplace_back(bank, access.step, i, access.kind);
       }
     }
     std::sort(touches.begin(), touches.end());
@@ -333,7 +347,8 @@ class Validation {
       std::set<size_t> all;
       std::set<size_t> reads;
       std::set<size_t> writes;
-      for (; begin != touches.end() && std::get<0>(*begin) == bank && std::get<1>(*begin) == step; ++begin) {
+      for (; begin != touches.end() && std::get<0>(*begin) == bank && std::get<1>(*begin) == step;
+           ++begin) {
         all.insert(std::get<2>(*begin));
         (std::get<3>(*begin) == AccessKind::kRead ? reads : writes).insert(std::get<2>(*begin));
       }
@@ -348,9 +363,11 @@ class Validation {
                  const std::set<size_t>& buffers, std::string_view what) {
     if (!limit || buffers.size() <= static_cast<size_t>(*limit)) return;
     std::string ids;
-    for (const size_t buffer : buffers) ids += fmt::format("{}'{}'", ids.empty() ? "" : ", ", IdOf(buffer));
-    Note(ViolationKind::kPorts, fmt::format("{} serves {} {} at step {} but has ports for {}: {}",
-                                            BankName(memory, bank), buffers.size(), what, step, *limit, ids));
+    for (const size_t buffer : buffers)
+      ids += fmt::format("{}'{}'", ids.empty() ? "" : ", ", IdOf(buffer));
+    Note(ViolationKind::kPorts,
+         fmt::format("{} serves {} {} at step {} but has ports for {}: {}", BankName(memory, bank),
+                     buffers.size(), what, step, *limit, ids));
   }
 
   const Problem& problem_;
@@ -371,8 +388,8 @@ std::string_view NameOf(ViolationKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-std::vector<Violation> Validate(const Problem& problem, const Allocation& allocation, Bytes capacity,
-                                size_t most) {
+std::vector<Violation> Validate(const Problem& problem, const Allocation& allocation,
+                                Bytes capacity, size_t most) {
   return Validation(problem, allocation, capacity, most).Run();
 }
 

@@ -19,11 +19,13 @@ using base::CheckedAdd;
 using base::Diagnostic;
 using base::kMaxTotal;
 
-Fault CheckRange(const AddressRange& range, Bytes limit, const std::string& pointer, std::string_view what) {
+Fault CheckRange(const AddressRange& range, Bytes limit, const std::string& pointer,
+                 std::string_view what) {
   if (range.begin >= 0 && range.begin < range.end && range.end <= limit) return std::nullopt;
-  return FaultAt(pointer,
-                 fmt::format("{} [{}, {}) is empty or leaves its memory", what, range.begin, range.end),
-                 fmt::format("0 <= begin < end <= {}", limit));
+  return FaultAt(
+      pointer,
+      fmt::format("{} [{}, {}) is empty or leaves its memory", what, range.begin, range.end),
+      fmt::format("0 <= begin < end <= {}", limit));
 }
 
 Fault CheckBanks(const Memory& memory, const std::string& pointer) {
@@ -31,18 +33,22 @@ Fault CheckBanks(const Memory& memory, const std::string& pointer) {
     const Bank& bank = memory.banks[i];
     const std::string at = fmt::format("{}/banks/{}", pointer, i);
     if (Fault fault = CheckRange(bank.range, memory.capacity, at, "bank")) return fault;
-    for (const std::optional<int>& ports : {bank.ports.total, bank.ports.reads, bank.ports.writes}) {
-      if (ports && *ports < 0) return FaultAt(at + "/ports", "a number of ports is negative", "0 or more");
+    for (const std::optional<int>& ports :
+         {bank.ports.total, bank.ports.reads, bank.ports.writes}) {
+      if (ports && *ports < 0)
+        return FaultAt(at + "/ports", "a number of ports is negative", "0 or more");
     }
   }
   std::vector<size_t> order(memory.banks.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](size_t a, size_t b) { return memory.banks[a].range.begin < memory.banks[b].range.begin; });
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return memory.banks[a].range.begin < memory.banks[b].range.begin;
+  });
   for (size_t i = 1; i < order.size(); ++i) {
     if (memory.banks[order[i - 1]].range.end <= memory.banks[order[i]].range.begin) continue;
     return FaultAt(fmt::format("{}/banks/{}", pointer, order[i]),
-                   fmt::format("banks {} and {} overlap", order[i - 1], order[i]), "disjoint address ranges");
+                   fmt::format("banks {} and {} overlap", order[i - 1], order[i]),
+                   "disjoint address ranges");
   }
   return std::nullopt;
 }
@@ -57,7 +63,8 @@ Fault CheckModes(const Memory& memory, const std::string& pointer) {
     }
     for (size_t bank = 0; bank < mode.banks.size(); ++bank) {
       if (!mode.banks[bank].off || mode.banks[bank].allowed.empty()) continue;
-      return FaultAt(fmt::format("{}/banks/{}", at, bank), "a bank that is off cannot allow accesses");
+      return FaultAt(fmt::format("{}/banks/{}", at, bank),
+                     "a bank that is off cannot allow accesses");
     }
   }
   if (!memory.transitions) return std::nullopt;
@@ -72,49 +79,58 @@ Fault CheckModes(const Memory& memory, const std::string& pointer) {
 }
 
 Fault CheckMemory(const Memory& memory, const std::string& pointer) {
-  if (Fault fault = FaultIfOutside(memory.capacity, 0, kMaxTotal, pointer + "/capacity", "capacity"))
+  if (Fault fault =
+          FaultIfOutside(memory.capacity, 0, kMaxTotal, pointer + "/capacity", "capacity"))
     return fault;
-  if (Fault fault = FaultIfOutside(memory.alignment, 1, kMaxTotal, pointer + "/alignment", "alignment"))
+  if (Fault fault =
+          FaultIfOutside(memory.alignment, 1, kMaxTotal, pointer + "/alignment", "alignment"))
     return fault;
   for (size_t i = 0; i < memory.reserved.size(); ++i) {
-    // A range beyond the capacity is harmless: the capacity of memories[0] is what the question varies.
+    // A range beyond the capacity is harmless: the capacity of memories[0] is what the question
+    // varies.
     const std::string at = fmt::format("{}/reserved/{}", pointer, i);
-    if (Fault fault = CheckRange(memory.reserved[i].range, kMaxTotal, at, "reserved range")) return fault;
+    if (Fault fault = CheckRange(memory.reserved[i].range, kMaxTotal, at, "reserved range"))
+      return fault;
   }
   if (Fault fault = CheckBanks(memory, pointer)) return fault;
   return CheckModes(memory, pointer);
 }
 
 Fault CheckLifespans(const Buffer& buffer) {
-  if (buffer.lifespans.empty()) return FaultAt("", "the buffer never lives", "at least one lifespan");
+  if (buffer.lifespans.empty())
+    return FaultAt("", "the buffer never lives", "at least one lifespan");
   for (size_t i = 0; i < buffer.lifespans.size(); ++i) {
     const Lifespan& life = buffer.lifespans[i];
     const auto fault_at = [i](std::string message, std::string expected) {
       return FaultAt(fmt::format("/{}", i), std::move(message), std::move(expected));
     };
     if (life.lower >= life.upper) {
-      return fault_at(fmt::format("the lifespan [{}, {}) is empty", life.lower, life.upper), "lower < upper");
+      return fault_at(fmt::format("the lifespan [{}, {}) is empty", life.lower, life.upper),
+                      "lower < upper");
     }
-    if (life.lower < -kMaxTotal || life.upper > kMaxTotal) return fault_at("a step is beyond 2^62", "");
+    if (life.lower < -kMaxTotal || life.upper > kMaxTotal)
+      return fault_at("a step is beyond 2^62", "");
     if (i > 0 && buffer.lifespans[i - 1].upper >= life.lower) {
-      return fault_at(
-          fmt::format("the lifespan [{}, {}) overlaps or touches the one before", life.lower, life.upper),
-          "ascending lifespans with a gap between them");
+      return fault_at(fmt::format("the lifespan [{}, {}) overlaps or touches the one before",
+                                  life.lower, life.upper),
+                      "ascending lifespans with a gap between them");
     }
   }
   return std::nullopt;
 }
 
 bool LivesAtSorted(const Buffer& buffer, Step step) {
-  const auto after = std::upper_bound(buffer.lifespans.begin(), buffer.lifespans.end(), step,
-                                      [](Step at, const Lifespan& life) { return at < life.lower; });
+  const auto after =
+      std::upper_bound(buffer.lifespans.begin(), buffer.lifespans.end(), step,
+                       [](Step at, const Lifespan& life) { return at < life.lower; });
   return after != buffer.lifespans.begin() && step < std::prev(after)->upper;
 }
 
 Fault CheckAllowedBanks(const Buffer& buffer, const Memory& memory) {
   for (size_t i = 0; i < buffer.allowed_banks.size(); ++i) {
     const std::string at = fmt::format("/{}", i);
-    if (Fault fault = FaultIfNoIndex(buffer.allowed_banks[i], memory.banks.size(), at, "bank")) return fault;
+    if (Fault fault = FaultIfNoIndex(buffer.allowed_banks[i], memory.banks.size(), at, "bank"))
+      return fault;
     if (i > 0 && buffer.allowed_banks[i - 1] >= buffer.allowed_banks[i]) {
       return FaultAt(at, "allowed banks are not in order", "ascending banks, each once");
     }
@@ -125,24 +141,30 @@ Fault CheckAllowedBanks(const Buffer& buffer, const Memory& memory) {
 Fault CheckBuffer(const Problem& problem, const Buffer& buffer) {
   if (buffer.id.empty()) return FaultAt("/id", "the buffer has no id");
   if (Fault fault = FaultIfOutside(buffer.size, 1, kMaxTotal, "/size", "size")) return fault;
-  if (Fault fault = FaultIfOutside(buffer.alignment, 1, kMaxTotal, "/alignment", "alignment")) return fault;
-  if (Fault fault = FaultIfNoIndex(buffer.memory, problem.memories.size(), "/memory", "memory")) return fault;
+  if (Fault fault = FaultIfOutside(buffer.alignment, 1, kMaxTotal, "/alignment", "alignment"))
+    return fault;
+  if (Fault fault = FaultIfNoIndex(buffer.memory, problem.memories.size(), "/memory", "memory"))
+    return fault;
   const Memory& memory = problem.memories[static_cast<size_t>(buffer.memory)];
-  if (!base::CheckedMul(buffer.alignment / std::gcd(buffer.alignment, memory.alignment), memory.alignment)) {
-    return FaultAt("/alignment", "the alignments of buffer and memory have no common multiple below 2^62");
+  if (!base::CheckedMul(buffer.alignment / std::gcd(buffer.alignment, memory.alignment),
+                        memory.alignment)) {
+    return FaultAt("/alignment",
+                   "the alignments of buffer and memory have no common multiple below 2^62");
   }
   if (Fault fault = Within("/lifespans", CheckLifespans(buffer))) return fault;
   if (Fault fault = Within("/allowed_banks", CheckAllowedBanks(buffer, memory))) return fault;
   if (buffer.offset) {
-    if (Fault fault = FaultIfOutside(*buffer.offset, 0, kMaxTotal, "/offset", "offset")) return fault;
+    if (Fault fault = FaultIfOutside(*buffer.offset, 0, kMaxTotal, "/offset", "offset"))
+      return fault;
   }
   if (buffer.hint) {
     if (Fault fault = FaultIfOutside(*buffer.hint, 0, kMaxTotal, "/hint", "hint")) return fault;
   }
   for (size_t i = 0; i < buffer.accesses.size(); ++i) {
     if (LivesAtSorted(buffer, buffer.accesses[i].step)) continue;
-    return FaultAt(fmt::format("/accesses/{}", i), fmt::format("step {} is outside the life of buffer '{}'",
-                                                               buffer.accesses[i].step, buffer.id));
+    return FaultAt(fmt::format("/accesses/{}", i),
+                   fmt::format("step {} is outside the life of buffer '{}'",
+                               buffer.accesses[i].step, buffer.id));
   }
   return std::nullopt;
 }
@@ -156,16 +178,19 @@ Fault CheckBuffers(const Problem& problem) {
     }
     const auto [first, fresh] = seen.emplace(problem.buffers[i].id, i);
     if (fresh) continue;
-    return FaultAt(fmt::format("/buffers/{}/id", i),
-                   fmt::format("id '{}' is already that of /buffers/{}", first->first, first->second),
-                   "ids that differ");
+    return FaultAt(
+        fmt::format("/buffers/{}/id", i),
+        fmt::format("id '{}' is already that of /buffers/{}", first->first, first->second),
+        "ids that differ");
   }
   return std::nullopt;
 }
 
-// The highest address that anything fixed reaches plus every size, rounded up to its alignment, and every
-// guard: no greedy stacking of the buffers can end higher, so engines may add offsets and sizes without looking.
-Fault CheckTotal(const Problem& problem, const std::vector<Bytes>* sizes, const std::string& pointer) {
+// The highest address that anything fixed reaches plus every size, rounded up to its alignment, and
+// every guard: no greedy stacking of the buffers can end higher, so engines may add offsets and
+// sizes without looking.
+Fault CheckTotal(const Problem& problem, const std::vector<Bytes>* sizes,
+                 const std::string& pointer) {
   std::optional<Bytes> total = 0;
   for (const Memory& memory : problem.memories) {
     for (const Reserved& reserved : memory.reserved) total = std::max(*total, reserved.range.end);
@@ -188,14 +213,17 @@ Fault CheckTotal(const Problem& problem, const std::vector<Bytes>* sizes, const 
 
 Fault CheckRelation(const Problem& problem, const Relation& relation, const std::string& pointer) {
   const size_t count = problem.buffers.size();
-  if (Fault fault = FaultIfNoIndex(relation.first, count, pointer + "/first", "buffer")) return fault;
-  if (Fault fault = FaultIfNoIndex(relation.second, count, pointer + "/second", "buffer")) return fault;
-  if (relation.first == relation.second) return FaultAt(pointer, "a relation of a buffer with itself");
+  if (Fault fault = FaultIfNoIndex(relation.first, count, pointer + "/first", "buffer"))
+    return fault;
+  if (Fault fault = FaultIfNoIndex(relation.second, count, pointer + "/second", "buffer"))
+    return fault;
+  if (relation.first == relation.second)
+    return FaultAt(pointer, "a relation of a buffer with itself");
   const Buffer& first = problem.buffers[static_cast<size_t>(relation.first)];
   const Buffer& second = problem.buffers[static_cast<size_t>(relation.second)];
   if (first.memory != second.memory) {
-    return FaultAt(pointer,
-                   fmt::format("buffers '{}' and '{}' are in different memories", first.id, second.id));
+    return FaultAt(pointer, fmt::format("buffers '{}' and '{}' are in different memories", first.id,
+                                        second.id));
   }
   if (relation.kind != RelationKind::kColocate && relation.delta != 0) {
     return FaultAt(pointer + "/delta", "only a colocate relation has a delta");
@@ -205,14 +233,18 @@ Fault CheckRelation(const Problem& problem, const Relation& relation, const std:
 
 Fault CheckLoop(const Loop& loop, const std::string& pointer) {
   if (loop.begin >= loop.end) {
-    return FaultAt(pointer, fmt::format("the loop [{}, {}) is empty", loop.begin, loop.end), "begin < end");
+    return FaultAt(pointer, fmt::format("the loop [{}, {}) is empty", loop.begin, loop.end),
+                   "begin < end");
   }
-  if (loop.begin < -kMaxTotal || loop.end > kMaxTotal) return FaultAt(pointer, "a step is beyond 2^62");
-  if (loop.exits.empty()) return FaultAt(pointer + "/exits", "the loop never ends", "at least one exit");
+  if (loop.begin < -kMaxTotal || loop.end > kMaxTotal)
+    return FaultAt(pointer, "a step is beyond 2^62");
+  if (loop.exits.empty())
+    return FaultAt(pointer + "/exits", "the loop never ends", "at least one exit");
   for (size_t i = 0; i < loop.exits.size(); ++i) {
     const std::string at = fmt::format("{}/exits/{}", pointer, i);
     if (loop.exits[i] <= loop.begin || loop.exits[i] > loop.end) {
-      return FaultAt(at, fmt::format("exit {} is outside the loop", loop.exits[i]), "begin < exit <= end");
+      return FaultAt(at, fmt::format("exit {} is outside the loop", loop.exits[i]),
+                     "begin < exit <= end");
     }
     if (i > 0 && loop.exits[i - 1] >= loop.exits[i])
       return FaultAt(at, "exits are not in order", "ascending exits");
@@ -223,11 +255,13 @@ Fault CheckLoop(const Loop& loop, const std::string& pointer) {
 // Two loops, `first` the one that begins earlier or, of two that begin together, ends later.
 Fault CheckLoopPair(const Loop& first, const Loop& second, const std::string& pointer) {
   if (second.begin >= first.end) return std::nullopt;
-  if (second.end > first.end) return FaultAt(pointer, "two loops cross", "loops that are disjoint or nested");
+  if (second.end > first.end)
+    return FaultAt(pointer, "two loops cross", "loops that are disjoint or nested");
   if (second.begin == first.begin && second.end == first.end)
     return FaultAt(pointer, "the same loop is given twice");
   if (second.end == first.end && second.exits != std::vector<Step>{second.end}) {
-    return FaultAt(pointer + "/exits", "an inner loop that ends with its outer loop exits elsewhere",
+    return FaultAt(pointer + "/exits",
+                   "an inner loop that ends with its outer loop exits elsewhere",
                    fmt::format("{} as its only exit", second.end));
   }
   return std::nullopt;
@@ -247,9 +281,11 @@ Fault CheckLoops(const Problem& problem) {
   std::vector<size_t> enclosing;
   for (const size_t current : order) {
     const Loop& loop = problem.loops[current];
-    while (!enclosing.empty() && problem.loops[enclosing.back()].end <= loop.begin) enclosing.pop_back();
+    while (!enclosing.empty() && problem.loops[enclosing.back()].end <= loop.begin)
+      enclosing.pop_back();
     for (const size_t outer : enclosing) {
-      if (Fault fault = CheckLoopPair(problem.loops[outer], loop, fmt::format("/loops/{}", current)))
+      if (Fault fault =
+              CheckLoopPair(problem.loops[outer], loop, fmt::format("/loops/{}", current)))
         return fault;
     }
     enclosing.push_back(current);
@@ -272,14 +308,15 @@ Fault CheckHorizon(const Problem& problem) {
 
 }  // namespace
 
-std::optional<Diagnostic> FindFault(const Problem& problem) {
+std::optional<Diagnostic> CheckWellFormed(const Problem& problem) {
   if (problem.memories.empty())
     return FaultAt("/memories", "the problem has no memory", "at least one memory");
   for (size_t i = 0; i < problem.memories.size(); ++i) {
-    if (Fault fault = CheckMemory(problem.memories[i], fmt::format("/memories/{}", i))) return fault;
+    if (Fault fault = CheckMemory(problem.memories[i], fmt::format("/memories/{}", i)))
+      return fault;
   }
   if (Fault fault = CheckBuffers(problem)) return fault;
-  if (Fault fault = FindFaultInRules(problem)) return fault;
+  if (Fault fault = CheckWellFormedRules(problem)) return fault;
   if (Fault fault = CheckTotal(problem, nullptr, "/buffers")) return fault;
   for (size_t i = 0; i < problem.relations.size(); ++i) {
     if (Fault fault = CheckRelation(problem, problem.relations[i], fmt::format("/relations/{}", i)))
@@ -287,28 +324,33 @@ std::optional<Diagnostic> FindFault(const Problem& problem) {
   }
   if (Fault fault = CheckLoops(problem)) return fault;
   if (Fault fault = CheckHorizon(problem)) return fault;
-  return FindFaultInCosts(problem);
+  return CheckWellFormedCosts(problem);
 }
 
-std::optional<Diagnostic> FindFault(const Problem& problem, const Ladder& ladder) {
-  if (ladder.rungs.empty()) return FaultAt("/ladder/rungs", "the ladder has no rungs", "at least one rung");
+std::optional<Diagnostic> CheckWellFormed(const Problem& problem, const Ladder& ladder) {
+  if (ladder.candidates.empty())
+    return FaultAt("/tile_candidates/candidates", "there are no tile candidates",
+                   "at least one candidate");
   std::set<std::string_view> names;
-  for (size_t i = 0; i < ladder.rungs.size(); ++i) {
-    const Rung& rung = ladder.rungs[i];
-    const std::string pointer = fmt::format("/ladder/rungs/{}", i);
-    if (!names.insert(rung.name).second) {
-      return FaultAt(pointer + "/name", fmt::format("two rungs are named '{}'", rung.name),
+  for (size_t i = 0; i < ladder.candidates.size(); ++i) {
+    const CandidateSizes& candidate = ladder.candidates[i];
+    const std::string pointer = fmt::format("/tile_candidates/candidates/{}", i);
+    if (!names.insert(candidate.name).second) {
+      return FaultAt(pointer + "/name",
+                     fmt::format("two candidates are named '{}'", candidate.name),
                      "names that differ");
     }
-    if (rung.sizes.size() != problem.buffers.size()) {
-      return FaultAt(pointer + "/sizes", fmt::format("the rung has {} sizes", rung.sizes.size()),
+    if (candidate.sizes.size() != problem.buffers.size()) {
+      return FaultAt(pointer + "/sizes",
+                     fmt::format("the candidate has {} sizes", candidate.sizes.size()),
                      fmt::format("one for each of {} buffers", problem.buffers.size()));
     }
-    for (size_t j = 0; j < rung.sizes.size(); ++j) {
+    for (size_t j = 0; j < candidate.sizes.size(); ++j) {
       const std::string what = fmt::format("for buffer '{}' the size", problem.buffers[j].id);
-      if (Fault fault = FaultIfOutside(rung.sizes[j], 1, kMaxTotal, pointer + "/sizes", what)) return fault;
+      if (Fault fault = FaultIfOutside(candidate.sizes[j], 1, kMaxTotal, pointer + "/sizes", what))
+        return fault;
     }
-    if (Fault fault = CheckTotal(problem, &rung.sizes, pointer + "/sizes")) return fault;
+    if (Fault fault = CheckTotal(problem, &candidate.sizes, pointer + "/sizes")) return fault;
   }
   return std::nullopt;
 }

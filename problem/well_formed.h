@@ -12,16 +12,18 @@ namespace tessera::problem {
 inline constexpr Step kMaxModeSteps = 1'000'000;
 
 // What makes the Problem meaningless, or nullopt: no memory, sizes and alignments below 1, empty or
-// overlapping lifespans, indices out of range, empty or duplicate ids, banks that overlap or leave their
-// memory, accesses outside the buffer's life, modes of the wrong width or that allow accesses while off,
-// negative ports, relations of a buffer with itself or across memories, a delta where none counts, loops that
-// cross, repeat or have no exit inside, an inner loop that ends with its outer one and exits elsewhere (what
-// follows that exit would be undefined), modes over a horizon of more than kMaxModeSteps, rules and costs that
-// name nothing, several memories, or impossible numbers, totals beyond base::kMaxTotal. The diagnostic carries a JSON pointer into the Problem's own JSON form
-// ("/buffers/3/lifespans/0"). A Problem that is well formed may still be infeasible.
-std::optional<base::Diagnostic> FindFault(const Problem& problem);
+// overlapping lifespans, indices out of range, empty or duplicate ids, banks that overlap or leave
+// their memory, accesses outside the buffer's life, modes of the wrong width or that allow accesses
+// while off, negative ports, relations of a buffer with itself or across memories, a delta where
+// none counts, loops that cross, repeat or have no exit inside, an inner loop that ends with its
+// outer one and exits elsewhere (what follows that exit would be undefined), modes over a horizon
+// of more than kMaxModeSteps, rules and costs that name nothing, several memories, or impossible
+// numbers, totals beyond base::kMaxTotal. The diagnostic carries a JSON pointer into the Problem's
+// own JSON form ("/buffers/3/lifespans/0"). A Problem that is well formed may still be infeasible.
+std::optional<base::Diagnostic> CheckWellFormed(const Problem& problem);
 
-// The same for a ladder: at least one rung, each with a size >= 1 for every buffer, distinct names.
-std::optional<base::Diagnostic> FindFault(const Problem& problem, const Ladder& ladder);
+// The same for a ladder: at least one candidate, each with a size >= 1 for every buffer, distinct
+// names.
+std::optional<base::Diagnostic> CheckWellFormed(const Problem& problem, const Ladder& ladder);
 
 }  // namespace tessera::problem

@@ -12,7 +12,7 @@
 #include "tessera/base/diagnostic.h"
 #include "tessera/problem/problem.h"
 
-// How the checks of well-formedness say what is wrong. Internal to this room.
+// How the checks of well-formedness say what is wrong. Internal to this module.
 namespace tessera::problem {
 
 using Fault = std::optional<base::Diagnostic>;
@@ -25,7 +25,8 @@ inline Fault FaultAt(std::string pointer, std::string message, std::string expec
   return diagnostic;
 }
 
-// The fault of a part, as the whole sees it. Pointers are made only for faults: most Problems have none.
+// The fault of a part, as the whole sees it. Pointers are made only for faults: most Problems have
+// none.
 inline Fault Within(std::string_view pointer, Fault fault) {
   if (fault) fault->pointer.insert(0, pointer);
   return fault;
@@ -34,21 +35,22 @@ inline Fault Within(std::string_view pointer, Fault fault) {
 inline Fault FaultIfOutside(int64_t value, int64_t least, int64_t most, std::string_view pointer,
                             std::string_view what) {
   if (value >= least && value <= most) return std::nullopt;
-  return FaultAt(
-      std::string(pointer),
-      fmt::format("{} {} is {}", what, value, value < least ? "too small" : "too large"),
-      most == base::kMaxTotal ? fmt::format("{} to 2^62", least) : fmt::format("{} to {}", least, most));
+  return FaultAt(std::string(pointer),
+                 fmt::format("{} {} is {}", what, value, value < least ? "too small" : "too large"),
+                 most == base::kMaxTotal ? fmt::format("{} to 2^62", least)
+                                         : fmt::format("{} to {}", least, most));
 }
 
-inline Fault FaultIfNoIndex(int64_t index, size_t count, std::string_view pointer, std::string_view what) {
+inline Fault FaultIfNoIndex(int64_t index, size_t count, std::string_view pointer,
+                            std::string_view what) {
   if (index >= 0 && static_cast<uint64_t>(index) < count) return std::nullopt;
   return FaultAt(std::string(pointer), fmt::format("there is no {} {}", what, index),
                  fmt::format("an index below {}", count));
 }
 
-// What makes the rules or the costs of a problem whose memories, buffers and modes are sound meaningless, or
-// nullopt. Part of FindFault (well_formed.h).
-std::optional<base::Diagnostic> FindFaultInRules(const Problem& problem);
-std::optional<base::Diagnostic> FindFaultInCosts(const Problem& problem);
+// What makes the rules or the costs of a problem whose memories, buffers and modes are sound
+// meaningless, or nullopt. Part of CheckWellFormed (well_formed.h).
+std::optional<base::Diagnostic> CheckWellFormedRules(const Problem& problem);
+std::optional<base::Diagnostic> CheckWellFormedCosts(const Problem& problem);
 
 }  // namespace tessera::problem

@@ -11,9 +11,11 @@ Fault CheckRequirement(const Requirement& wanted, const std::string& pointer) {
   switch (wanted.kind) {
     case RequirementKind::kOffset:
     case RequirementKind::kDifference:
-      if (Fault fault = FaultIfOutside(wanted.multiple, 1, kMaxTotal, pointer + "/multiple", "multiple"))
+      if (Fault fault =
+              FaultIfOutside(wanted.multiple, 1, kMaxTotal, pointer + "/multiple", "multiple"))
         return fault;
-      return FaultIfOutside(wanted.residue, 0, wanted.multiple - 1, pointer + "/residue", "residue");
+      return FaultIfOutside(wanted.residue, 0, wanted.multiple - 1, pointer + "/residue",
+                            "residue");
     case RequirementKind::kNoCrossing:
       return FaultIfOutside(wanted.multiple, 1, kMaxTotal, pointer + "/boundary", "boundary");
     case RequirementKind::kWindow:
@@ -22,11 +24,12 @@ Fault CheckRequirement(const Requirement& wanted, const std::string& pointer) {
         return std::nullopt;
       }
       return FaultAt(pointer + "/window",
-                     fmt::format("window [{}, {}) is empty or no range of addresses", wanted.window.begin,
-                                 wanted.window.end),
+                     fmt::format("window [{}, {}) is empty or no range of addresses",
+                                 wanted.window.begin, wanted.window.end),
                      "0 <= begin < end <= 2^62");
     case RequirementKind::kDistance:
-      return FaultIfOutside(wanted.distance, -kMaxTotal, kMaxTotal, pointer + "/distance", "distance");
+      return FaultIfOutside(wanted.distance, -kMaxTotal, kMaxTotal, pointer + "/distance",
+                            "distance");
     case RequirementKind::kXorDistance:
       return FaultIfOutside(wanted.distance, 0, kMaxTotal, pointer + "/distance", "distance");
     case RequirementKind::kGuard:
@@ -44,7 +47,8 @@ Fault CheckRequirement(const Requirement& wanted, const std::string& pointer) {
 }
 
 // The indices that a rule names, each with its pointer, in the order of the document.
-std::vector<std::pair<std::string, int>> NamedBuffers(const Rule& rule, const std::string& pointer) {
+std::vector<std::pair<std::string, int>> NamedBuffers(const Rule& rule,
+                                                      const std::string& pointer) {
   std::vector<std::pair<std::string, int>> named;
   for (size_t i = 0; i < rule.buffers.size(); ++i) {
     named.emplace_back(fmt::format("{}/buffers/{}", pointer, i), rule.buffers[i]);
@@ -60,9 +64,9 @@ Fault CheckSelection(const Problem& problem, const Rule& rule, const std::string
   const bool pairwise = IsPairwise(rule.requirement.kind);
   const bool empty = pairwise ? rule.pairs.empty() : rule.buffers.empty();
   if (empty || (pairwise ? !rule.buffers.empty() : !rule.pairs.empty())) {
-    return FaultAt(pointer,
-                   fmt::format("{} applies to no {}", Describe(rule), pairwise ? "pairs" : "buffers"),
-                   pairwise ? "pairs, at least one, and no buffers" : "buffers, at least one, and no pairs");
+    return FaultAt(
+        pointer, fmt::format("{} applies to no {}", Describe(rule), pairwise ? "pairs" : "buffers"),
+        pairwise ? "pairs, at least one, and no buffers" : "buffers, at least one, and no pairs");
   }
   const std::vector<std::pair<std::string, int>> named = NamedBuffers(rule, pointer);
   for (const auto& [at, index] : named) {
@@ -72,8 +76,9 @@ Fault CheckSelection(const Problem& problem, const Rule& rule, const std::string
   for (const auto& [at, index] : named) {
     const Buffer& buffer = problem.buffers[static_cast<size_t>(index)];
     if (buffer.memory == head.memory) continue;
-    return FaultAt(at, fmt::format("buffers '{}' and '{}' are in different memories", head.id, buffer.id),
-                   "one memory for each rule");
+    return FaultAt(
+        at, fmt::format("buffers '{}' and '{}' are in different memories", head.id, buffer.id),
+        "one memory for each rule");
   }
   for (size_t i = 1; i < rule.buffers.size(); ++i) {
     if (rule.buffers[i - 1] < rule.buffers[i]) continue;
@@ -107,49 +112,57 @@ Fault CheckRule(const Problem& problem, const Rule& rule, const std::string& poi
   if (Fault fault = CheckSelection(problem, rule, pointer)) return fault;
   if (Fault fault = CheckBanks(problem, rule, pointer + "/require/banks")) return fault;
   if (rule.sizes.least < 1 || rule.sizes.most > kMaxTotal || rule.sizes.least > rule.sizes.most) {
-    return FaultAt(pointer + "/sizes",
-                   fmt::format("no buffer has a size from {} to {}", rule.sizes.least, rule.sizes.most),
-                   "1 <= least <= most <= 2^62");
+    return FaultAt(
+        pointer + "/sizes",
+        fmt::format("no buffer has a size from {} to {}", rule.sizes.least, rule.sizes.most),
+        "1 <= least <= most <= 2^62");
   }
   return std::nullopt;
 }
 
 Fault CheckCost(const Problem& problem, const Cost& cost, const std::string& pointer) {
-  if (Fault fault = FaultIfOutside(cost.weight, 0, kMaxTotal, pointer + "/weight", "weight")) return fault;
+  if (Fault fault = FaultIfOutside(cost.weight, 0, kMaxTotal, pointer + "/weight", "weight"))
+    return fault;
   if (cost.kind == CostKind::kModeSwitch) {
-    if (Fault fault = FaultIfNoIndex(cost.memory, problem.memories.size(), pointer + "/memory", "memory"))
+    if (Fault fault =
+            FaultIfNoIndex(cost.memory, problem.memories.size(), pointer + "/memory", "memory"))
       return fault;
     if (!problem.memories[static_cast<size_t>(cost.memory)].modes.empty()) return std::nullopt;
-    return FaultAt(pointer + "/memory", "this memory has no modes to switch", "a memory with modes");
+    return FaultAt(pointer + "/memory", "this memory has no modes to switch",
+                   "a memory with modes");
   }
-  if (Fault fault = FaultIfNoIndex(cost.first, problem.buffers.size(), pointer + "/first", "buffer"))
+  if (Fault fault =
+          FaultIfNoIndex(cost.first, problem.buffers.size(), pointer + "/first", "buffer"))
     return fault;
-  if (Fault fault = FaultIfNoIndex(cost.second, problem.buffers.size(), pointer + "/second", "buffer"))
+  if (Fault fault =
+          FaultIfNoIndex(cost.second, problem.buffers.size(), pointer + "/second", "buffer"))
     return fault;
   const Buffer& first = problem.buffers[static_cast<size_t>(cost.first)];
   const Buffer& second = problem.buffers[static_cast<size_t>(cost.second)];
   if (cost.first == cost.second) return FaultAt(pointer, "a cost of a buffer with itself");
   if (first.memory == second.memory) return std::nullopt;
-  return FaultAt(pointer,
-                 fmt::format("buffers '{}' and '{}' are in different memories", first.id, second.id));
+  return FaultAt(
+      pointer, fmt::format("buffers '{}' and '{}' are in different memories", first.id, second.id));
 }
 
 }  // namespace
 
-Fault FindFaultInRules(const Problem& problem) {
+Fault CheckWellFormedRules(const Problem& problem) {
   for (size_t i = 0; i < problem.rules.size(); ++i) {
-    if (Fault fault = CheckRule(problem, problem.rules[i], fmt::format("/rules/{}", i))) return fault;
+    if (Fault fault = CheckRule(problem, problem.rules[i], fmt::format("/rules/{}", i)))
+      return fault;
   }
   return std::nullopt;
 }
 
-Fault FindFaultInCosts(const Problem& problem) {
+Fault CheckWellFormedCosts(const Problem& problem) {
   std::optional<int64_t> total = 0;
   for (size_t i = 0; i < problem.costs.size(); ++i) {
     const Cost& cost = problem.costs[i];
     if (Fault fault = CheckCost(problem, cost, fmt::format("/costs/{}", i))) return fault;
-    const auto times =
-        cost.kind == CostKind::kModeSwitch ? static_cast<int64_t>(Successions(problem).size()) : int64_t{1};
+    const auto times = cost.kind == CostKind::kModeSwitch
+                           ? static_cast<int64_t>(Successions(problem).size())
+                           : int64_t{1};
     const std::optional<int64_t> most = base::CheckedMul(cost.weight, times);
     total = total && most ? base::CheckedAdd(*total, *most) : std::nullopt;
     if (!total) return FaultAt("/costs", "the costs can add up to more than 2^62");

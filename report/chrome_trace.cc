@@ -32,7 +32,8 @@ int64_t CountSteps(const plan::Plan& plan) {
 }
 
 std::string NameOf(const plan::Plan& plan, const Activity& activity) {
-  std::string op = activity.op < 0 ? "" : plan.network.operators[static_cast<size_t>(activity.op)].id;
+  std::string op =
+      activity.op < 0 ? "" : plan.network.operators[static_cast<size_t>(activity.op)].id;
   const std::string tensor =
       activity.tensor < 0 ? "" : plan.network.tensors[static_cast<size_t>(activity.tensor)].id;
   switch (activity.kind) {
@@ -71,24 +72,28 @@ class TraceWriter {
     const int64_t most = CountSteps(plan_) <= kMostSteps ? search::cost::kAllTiles : kTilesTold;
     NameTrack(kSubgraphTrack, "subgraphs");
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) AddSubgraph(i, most);
-    return fmt::format("{{\"displayTimeUnit\": \"ns\", \"otherData\": {},\n\"traceEvents\": [\n{}\n]}}\n",
-                       Text({{"network", plan_.network.name},
-                             {"profile", plan_.profile.name},
-                             {"unit", "1 us is 1 cycle"},
-                             {"latency_cycles", plan_.totals.latency_cycles}}),
-                       fmt::join(events_, ",\n"));
+    return fmt::format(
+        "{{\"displayTimeUnit\": \"ns\", \"otherData\": {},\n\"traceEvents\": [\n{}\n]}}\n",
+        Text({{"network", plan_.network.name},
+              {"profile", plan_.profile.name},
+              {"unit", "1 us is 1 cycle"},
+              {"latency_cycles", plan_.totals.latency_cycles}}),
+        fmt::join(events_, ",\n"));
   }
 
  private:
   static std::string Text(const Json& value) { return base::WriteJsonLine(value); }
 
   void NameTrack(int track, const std::string& name) {
-    events_.push_back(
-        Text({{"name", "thread_name"}, {"ph", "M"}, {"pid", 0}, {"tid", track}, {"args", {{"name", name}}}}));
+    events_.push_back(Text({{"name", "thread_name"},
+                            {"ph", "M"},
+                            {"pid", 0},
+                            {"tid", track},
+                            {"args", {{"name", name}}}}));
   }
 
-  void AddSpan(std::string_view name, std::string_view category, int track, int64_t begin, int64_t end,
-               Json details) {
+  void AddSpan(std::string_view name, std::string_view category, int track, int64_t begin,
+               int64_t end, Json details) {
     events_.push_back(Text({{"name", name},
                             {"cat", category},
                             {"ph", "X"},
@@ -100,19 +105,22 @@ class TraceWriter {
   }
 
   void AddSubgraph(size_t index, int64_t most_tiles) {
-    const search::cost::SubgraphTimeline timeline = search::cost::TimelineOf(plan_, index, most_tiles);
+    const search::cost::SubgraphTimeline timeline =
+        search::cost::TimelineOf(plan_, index, most_tiles);
     if (index == 0) NameTracks(timeline);
     AddSpan(SubgraphName(plan_, index), "subgraph", kSubgraphTrack, 0, timeline.cycles,
-            {{"tiles", plan_.subgraphs[index].tiles}, {"bound_by", plan_.subgraphs[index].metrics.bound_by}});
+            {{"tiles", plan_.subgraphs[index].tiles},
+             {"bound_by", plan_.subgraphs[index].metrics.bound_by}});
     for (const search::cost::Omission& omission : timeline.omissions) {
-      AddSpan(fmt::format("tiles {} to {}, not told", omission.first, omission.first + omission.count - 1),
+      AddSpan(fmt::format("tiles {} to {}, not told", omission.first,
+                          omission.first + omission.count - 1),
               "omission", kSubgraphTrack, omission.begin, omission.end, Json::object());
     }
     for (const Activity& activity : timeline.activities) {
       Json details = {{"tile", activity.tile}};
       if (activity.bytes > 0) details["bytes"] = activity.bytes;
-      AddSpan(NameOf(plan_, activity), kCategories[static_cast<size_t>(activity.kind)], 1 + activity.track,
-              activity.begin, activity.end, std::move(details));
+      AddSpan(NameOf(plan_, activity), kCategories[static_cast<size_t>(activity.kind)],
+              1 + activity.track, activity.begin, activity.end, std::move(details));
     }
     start_ += timeline.cycles;
   }

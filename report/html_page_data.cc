@@ -60,13 +60,13 @@ Json AsData(const graph::Tensor& tensor) {
   return data;
 }
 
-Json AsData(const plan::Rejection& rejection) {
+Json AsData(const plan::RejectedAlternative& rejection) {
   Json data;
   data["last"] = rejection.interval.last;
   data["tile"] = rejection.tile;
   data["weights"] = NameOf(rejection.weights);
   data["halo"] = NameOf(rejection.halo);
-  if (rejection.depth > 0) data["depth"] = rejection.depth;
+  if (rejection.k_extent > 0) data["k_extent"] = rejection.k_extent;
   data["cause"] = WordFor(rejection.cause, plan::kRejectionCauseNames);
   if (rejection.score) data["score"] = *rejection.score;
   data["taken"] = rejection.taken;
@@ -81,14 +81,15 @@ Json AsData(const plan::Subgraph& subgraph) {
   data["tile"] = subgraph.tile;
   data["tiles"] = subgraph.tiles;
   data["weights"] = NameOf(subgraph.weights);
-  if (subgraph.depth > 0) data["depth"] = subgraph.depth;
+  if (subgraph.k_extent > 0) data["k_extent"] = subgraph.k_extent;
   data["in_place"] = subgraph.in_place;
   data["halo"] = NameOf(subgraph.halo);
   if (subgraph.prefetch) data["prefetch"] = true;
   data["largest_proven"] = subgraph.largest_proven;
   data["metrics"] = AsData(subgraph.metrics);
-  data["rejected"] = Json::array();
-  for (const plan::Rejection& rejection : subgraph.rejected) data["rejected"].push_back(AsData(rejection));
+  data["rejected_alternatives"] = Json::array();
+  for (const plan::RejectedAlternative& rejection : subgraph.rejected_alternatives)
+    data["rejected_alternatives"].push_back(AsData(rejection));
   return data;
 }
 
@@ -104,11 +105,12 @@ Json DataOf(const plan::Plan& plan) {
   data["status"] = plan.status;
   data["score"] = plan.score;
   data["objective"] = {{"weights", plan.objective.weights}, {"limits", plan.objective.limits}};
-  data["demands"] = Json::array();
-  for (const plan::Demand& demand : plan.demands)
-    data["demands"].push_back(plan::Describe(plan.network, demand));
+  data["constraints"] = Json::array();
+  for (const plan::PlanConstraint& constraint : plan.constraints)
+    data["constraints"].push_back(plan::Describe(plan.network, constraint));
   data["notes"] = plan.notes;
-  for (const std::string& sentence : plan::DescribeProof(plan)) data["notes"].push_back("proof: " + sentence);
+  for (const std::string& sentence : plan::DescribeProof(plan))
+    data["notes"].push_back("proof: " + sentence);
   data["kept"] = plan.kept;
   data["totals"] = AsData(plan.totals);
   data["lower_bounds"] = AsData(plan.lower_bounds);
@@ -118,8 +120,10 @@ Json DataOf(const plan::Plan& plan) {
   for (const char* list : {"operators", "tensors", "subgraphs"}) data[list] = Json::array();
   for (const graph::Operator& op : plan.network.operators)
     data["operators"].push_back(AsData(plan.network, op));
-  for (const graph::Tensor& tensor : plan.network.tensors) data["tensors"].push_back(AsData(tensor));
-  for (const plan::Subgraph& subgraph : plan.subgraphs) data["subgraphs"].push_back(AsData(subgraph));
+  for (const graph::Tensor& tensor : plan.network.tensors)
+    data["tensors"].push_back(AsData(tensor));
+  for (const plan::Subgraph& subgraph : plan.subgraphs)
+    data["subgraphs"].push_back(AsData(subgraph));
   AddMemory(plan, data);
   AddTimelines(plan, data);
   return data;
@@ -147,15 +151,17 @@ Json AsData(const problem::Memory& memory) {
   data["capacity"] = memory.capacity;
   for (const char* list : {"banks", "modes", "reserved"}) data[list] = Json::array();
   for (const problem::Bank& bank : memory.banks)
-    data["banks"].push_back({{"name", bank.name}, {"begin", bank.range.begin}, {"end", bank.range.end}});
+    data["banks"].push_back(
+        {{"name", bank.name}, {"begin", bank.range.begin}, {"end", bank.range.end}});
   for (const problem::Mode& mode : memory.modes) {
     Json banks = Json::array();
     for (const problem::BankMode& bank : mode.banks) banks.push_back(TextOf(bank));
     data["modes"].push_back({{"name", mode.name}, {"banks", std::move(banks)}});
   }
   for (const problem::Reserved& reserved : memory.reserved) {
-    data["reserved"].push_back(
-        {{"begin", reserved.range.begin}, {"end", reserved.range.end}, {"reason", reserved.reason}});
+    data["reserved"].push_back({{"begin", reserved.range.begin},
+                                {"end", reserved.range.end},
+                                {"reason", reserved.reason}});
   }
   return data;
 }
@@ -166,7 +172,7 @@ Json AsData(const plan::StepUse& step) {
   Json data;
   data["kind"] = kKinds[static_cast<size_t>(step.kind)];
   data["subgraph"] = step.subgraph;
-  data["parity"] = step.parity;
+  data["phase"] = step.phase;
   data["op"] = step.op;
   data["transfers"] = step.transfers;
   return data;
@@ -183,7 +189,8 @@ Json AsData(const problem::Buffer& buffer, const plan::BufferUse& use, problem::
   data["tensor"] = use.tensor;
   data["op"] = use.op;
   data["lives"] = Json::array();
-  for (const problem::Lifespan& life : buffer.lifespans) data["lives"].push_back({life.lower, life.upper});
+  for (const problem::Lifespan& life : buffer.lifespans)
+    data["lives"].push_back({life.lower, life.upper});
   data["accesses"] = Json::array();
   for (const problem::Access& access : buffer.accesses) {
     data["accesses"].push_back(
@@ -195,14 +202,19 @@ Json AsData(const problem::Buffer& buffer, const plan::BufferUse& use, problem::
 }  // namespace
 
 void AddMemory(const plan::Plan& plan, Json& data) {
-  for (const char* list : {"memories", "loops", "steps", "buffers", "schedules"}) data[list] = Json::array();
-  for (const problem::Memory& memory : plan.problem.memories) data["memories"].push_back(AsData(memory));
-  for (const problem::Loop& loop : plan.problem.loops) data["loops"].push_back({loop.begin, loop.end});
+  for (const char* list : {"memories", "loops", "steps", "buffers", "schedules"})
+    data[list] = Json::array();
+  for (const problem::Memory& memory : plan.problem.memories)
+    data["memories"].push_back(AsData(memory));
+  for (const problem::Loop& loop : plan.problem.loops)
+    data["loops"].push_back({loop.begin, loop.end});
   for (const plan::StepUse& step : plan.steps) data["steps"].push_back(AsData(step));
   for (size_t i = 0; i < plan.problem.buffers.size(); ++i) {
-    data["buffers"].push_back(AsData(plan.problem.buffers[i], plan.buffers[i], plan.allocation.offsets[i]));
+    data["buffers"].push_back(
+        AsData(plan.problem.buffers[i], plan.buffers[i], plan.allocation.offsets[i]));
   }
-  for (const problem::ModeSchedule& schedule : plan.allocation.modes) data["schedules"].push_back(schedule);
+  for (const problem::ModeSchedule& schedule : plan.allocation.modes)
+    data["schedules"].push_back(schedule);
 }
 
 namespace {
@@ -217,8 +229,10 @@ constexpr std::array<std::string_view, 8> kActivities = {"compute", "load",   "s
                                                          "slices",  "direct", "copy",  "prefetch"};
 
 Json AsData(const search::cost::Activity& activity) {
-  return {activity.begin, activity.end, activity.track,  kActivities[static_cast<size_t>(activity.kind)],
-          activity.tile,  activity.op,  activity.tensor, activity.bytes};
+  return {activity.begin,  activity.end,
+          activity.track,  kActivities[static_cast<size_t>(activity.kind)],
+          activity.tile,   activity.op,
+          activity.tensor, activity.bytes};
 }
 
 Json AsData(const search::cost::SubgraphTimeline& timeline) {
@@ -247,7 +261,8 @@ void AddTimelines(const plan::Plan& plan, Json& data) {
     const search::cost::SubgraphTimeline timeline = search::cost::TimelineOf(plan, i, kTilesShown);
     if (i == 0) {
       for (const search::cost::Track& track : timeline.tracks)
-        data["tracks"].push_back({{"name", track.name}, {"flow", kFlows[static_cast<size_t>(track.flow)]}});
+        data["tracks"].push_back(
+            {{"name", track.name}, {"flow", kFlows[static_cast<size_t>(track.flow)]}});
     }
     data["timelines"].push_back(AsData(timeline));
   }

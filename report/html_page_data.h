@@ -12,8 +12,8 @@ std::string_view PageTemplate();  // HTML with marks {{title}}, {{style}}, {{dat
 std::string_view StyleSheet();
 std::string_view Script();
 
-// A plan as the JSON that the page draws from. It refers by index where it can: operators, tensors and buffers are arrays.
-// page/plan.js says what is in it.
+// A plan as the JSON that the page draws from. It refers by index where it can: operators, tensors
+// and buffers are arrays. page/plan.js says what is in it.
 
 nlohmann::ordered_json DataOf(const plan::Plan& plan);
 

@@ -8,15 +8,16 @@
 #include "tessera/base/text.h"
 #include "tessera/report/html_page_data.h"
 
-// The page is a template, a style sheet and a script, files of the project under page/; the plan stands in it once, as JSON that
-// the script draws from. Only the title is written as markup.
+// The page is a template, a style sheet and a script, files of the project under page/; the plan
+// stands in it once, as JSON that the script draws from. Only the title is written as markup.
 namespace tessera::report {
 namespace {
 
-// JSON inside a script element: what could end the element, or begin markup, is escaped as JSON allows. Bytes that are no UTF-8
-// become U+FFFD.
+// JSON inside a script element: what could end the element, or begin markup, is escaped as JSON
+// allows. Bytes that are no UTF-8 become U+FFFD.
 std::string AsScriptData(const nlohmann::ordered_json& value) {
-  const std::string json = value.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+  const std::string json =
+      value.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
   std::string escaped;
   escaped.reserve(json.size());
   for (const char c : json) {

@@ -20,8 +20,8 @@ const std::string& IdOf(const plan::Plan& plan, int op) {
 }
 
 std::string SubgraphTable(const plan::Plan& plan) {
-  Table table({"#", "operators", "ops", "tile", "tiles", "policy", "cycles", "energy nJ", "off-chip B",
-               "peak B", "bound by"});
+  Table table({"#", "operators", "ops", "tile", "tiles", "policy", "cycles", "energy nJ",
+               "off-chip B", "peak B", "bound by"});
   for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
     const plan::Subgraph& subgraph = plan.subgraphs[i];
     const auto [first, last] = subgraph.interval;
@@ -36,12 +36,13 @@ std::string SubgraphTable(const plan::Plan& plan) {
 }
 
 std::string TotalsTable(const plan::Plan& plan) {
-  Table table({"", "this plan", "every operator alone", "lower bound"});
+  Table table({"", "this plan", "layer by layer", "lower bound"});
   const std::string without = plan.run.cut_off ? "not known" : "does not fit";
   const auto row = [&](const std::string& name, std::string_view metric, double unit) {
-    table.Add({name, Rounded(ValueOf(plan.totals, metric) / unit),
-               plan.baseline.complete ? Rounded(ValueOf(plan.baseline.totals, metric) / unit) : without,
-               Rounded(ValueOf(plan.lower_bounds, metric) / unit)});
+    table.Add(
+        {name, Rounded(ValueOf(plan.totals, metric) / unit),
+         plan.baseline.complete ? Rounded(ValueOf(plan.baseline.totals, metric) / unit) : without,
+         Rounded(ValueOf(plan.lower_bounds, metric) / unit)});
   };
   const std::string at_least = plan.totals.unknown_work > 0 ? ", at least" : "";
   row("latency, cycles" + at_least, "latency", 1);
@@ -62,14 +63,16 @@ std::string Shortened(const std::string& note) {
   constexpr size_t kMostShown = 400;
   if (note.size() <= kMostShown) return note;
   const size_t end = note.rfind("; ", kMostShown);
-  return note.substr(0, end == std::string::npos ? kMostShown : end) + "; .. (--format json has it all)";
+  return note.substr(0, end == std::string::npos ? kMostShown : end) +
+         "; .. (--format json has it all)";
 }
 
 // "tensors with several homes: 17 in 'tcm', 88 in 'dram'", in the order of the profile.
 std::string DescribeHomes(const plan::Plan& plan) {
   std::vector<int> counts(plan.profile.memories.size());
   for (int tensor = 0; tensor < static_cast<int>(plan.network.tensors.size()); ++tensor) {
-    const base::TensorRole role = plan::verify::RoleAtHome(plan.network.tensors[static_cast<size_t>(tensor)]);
+    const base::TensorRole role =
+        plan::verify::RoleAtHome(plan.network.tensors[static_cast<size_t>(tensor)]);
     if (hw_profiles::LayoutOf(plan.profile, role).next_homes.empty()) continue;
     ++counts[static_cast<size_t>(plan::verify::HomeOf(plan, tensor))];
   }
@@ -77,7 +80,8 @@ std::string DescribeHomes(const plan::Plan& plan) {
   const char* separator = " ";
   for (size_t memory = 0; memory < counts.size(); ++memory) {
     if (counts[memory] == 0) continue;
-    text += fmt::format("{}{} in '{}'", separator, counts[memory], plan.profile.memories[memory].name);
+    text +=
+        fmt::format("{}{} in '{}'", separator, counts[memory], plan.profile.memories[memory].name);
     separator = ", ";
   }
   return text;
@@ -86,10 +90,11 @@ std::string DescribeHomes(const plan::Plan& plan) {
 }  // namespace
 
 std::string DescribePlan(const plan::Plan& plan, double time_ms) {
-  std::string text = fmt::format("{} on {}: {} operator{} in {} subgraph{}\n\n", Printable(plan.network.name),
-                                 Printable(plan.profile.name), plan.network.operators.size(),
-                                 plan.network.operators.size() == 1 ? "" : "s", plan.subgraphs.size(),
-                                 plan.subgraphs.size() == 1 ? "" : "s");
+  std::string text =
+      fmt::format("{} on {}: {} operator{} in {} subgraph{}\n\n", Printable(plan.network.name),
+                  Printable(plan.profile.name), plan.network.operators.size(),
+                  plan.network.operators.size() == 1 ? "" : "s", plan.subgraphs.size(),
+                  plan.subgraphs.size() == 1 ? "" : "s");
   text += SubgraphTable(plan) + '\n' + TotalsTable(plan) + '\n';
   if (!plan.kept.empty()) {
     text += "kept on chip from subgraph to subgraph:";
@@ -107,9 +112,10 @@ std::string DescribePlan(const plan::Plan& plan, double time_ms) {
   for (const std::string& note : plan.notes) text += "note: " + Printable(Shortened(note)) + '\n';
   for (const std::string& sentence : plan::DescribeProof(plan))
     text += "proof: " + Printable(sentence) + '\n';
-  return text + fmt::format("{}, checked; score {}; {:.0f} ms\n", plan.status,
-                            plan.score < 1000 ? fmt::format("{:.4f}", plan.score) : Rounded(plan.score),
-                            time_ms);
+  return text +
+         fmt::format("{}, checked; score {}; {:.0f} ms\n", plan.status,
+                     plan.score < 1000 ? fmt::format("{:.4f}", plan.score) : Rounded(plan.score),
+                     time_ms);
 }
 
 namespace {
@@ -128,15 +134,16 @@ std::string OptionsFor(const plan::Objective& objective) {
 std::string DescribeFront(const search::partition::analysis::Front& front, double time_ms) {
   const plan::Plan& first = front.points.front().plan;
   std::string text = fmt::format("{} on {}: {} plans, none better than another in every metric\n\n",
-                                 base::Printable(first.network.name), base::Printable(first.profile.name),
-                                 front.points.size());
-  Table table(
-      {"#", "latency, cycles", "energy nJ", "off-chip B", "peak B", "subgraphs", "status", "found with"});
+                                 base::Printable(first.network.name),
+                                 base::Printable(first.profile.name), front.points.size());
+  Table table({"#", "latency, cycles", "energy nJ", "off-chip B", "peak B", "subgraphs", "status",
+               "found with"});
   for (size_t i = 0; i < front.points.size(); ++i) {
     const auto& [objective, plan] = front.points[i];
-    table.Add({std::to_string(i), Grouped(plan.totals.latency_cycles), Rounded(plan.totals.energy_pj / 1000),
-               Grouped(plan.totals.off_chip_bytes), Grouped(plan.totals.peak_bytes),
-               std::to_string(plan.subgraphs.size()), plan.status, OptionsFor(objective)});
+    table.Add({std::to_string(i), Grouped(plan.totals.latency_cycles),
+               Rounded(plan.totals.energy_pj / 1000), Grouped(plan.totals.off_chip_bytes),
+               Grouped(plan.totals.peak_bytes), std::to_string(plan.subgraphs.size()), plan.status,
+               OptionsFor(objective)});
   }
   text += table.Text() + '\n';
   if (const auto note = plan::NoteOnUnknownWork(first.network, {})) {

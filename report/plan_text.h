@@ -7,7 +7,8 @@
 
 namespace tessera::report {
 
-// The plan as tables for a terminal: subgraphs, totals beside the baseline and the lower bounds, notes.
+// The plan as tables for a terminal: subgraphs, totals beside the baseline and the lower bounds,
+// notes.
 std::string DescribePlan(const plan::Plan& plan, double time_ms);
 
 // What `tessera plan --pareto` prints.

@@ -64,17 +64,17 @@ std::string ShapeText(std::span<const int64_t> shape) {
   return text;
 }
 
-std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place, hw_profiles::HaloStorage halo,
-                       int64_t depth) {
+std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place,
+                       hw_profiles::HaloStorage halo, int64_t k_extent) {
   std::string text(NameOf(weights));
-  if (depth > 0) text += fmt::format(" {}", depth);
+  if (k_extent > 0) text += fmt::format(" {}", k_extent);
   if (in_place) text += ", in place";
   if (halo != hw_profiles::HaloStorage::kRecompute) text += fmt::format(", halo {}", NameOf(halo));
   return text;
 }
 
 std::string PolicyText(const plan::Subgraph& subgraph) {
-  return PolicyText(subgraph.weights, subgraph.in_place, subgraph.halo, subgraph.depth) +
+  return PolicyText(subgraph.weights, subgraph.in_place, subgraph.halo, subgraph.k_extent) +
          (subgraph.prefetch ? ", prefetched" : "");
 }
 

@@ -33,9 +33,9 @@ std::string Rounded(double number);
 // {1, 32, 14, 112} -> "1x32x14x112".
 std::string ShapeText(std::span<const int64_t> shape);
 
-// "resident, in place, halo ring"; "by_depth 64".
-std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place, hw_profiles::HaloStorage halo,
-                       int64_t depth);
+// "resident, in place, halo rolling_buffer"; "split_k 64".
+std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place,
+                       hw_profiles::HaloStorage halo, int64_t k_extent);
 // The same of a subgraph of a plan: "resident, prefetched".
 std::string PolicyText(const plan::Subgraph& subgraph);
 

@@ -9,24 +9,26 @@
 namespace tessera::encoder::exports {
 namespace {
 
-// Whether an SMT solver wrote this: its words are sat, unsat, unknown and lists, where SAT solvers put one of
-// c, s and v before each line.
+// Whether an SMT solver wrote this: its words are sat, unsat, unknown and lists, where SAT solvers
+// put one of c, s and v before each line.
 bool IsSmtlib(std::string_view output) {
   const size_t begin = output.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return false;
   output.remove_prefix(begin);
   const std::string_view word = output.substr(0, output.find_first_of(" \t\r\n("));
-  return word.empty() || word.front() == ';' || word == "sat" || word == "unsat" || word == "unknown" ||
-         word == "success";
+  return word.empty() || word.front() == ';' || word == "sat" || word == "unsat" ||
+         word == "unknown" || word == "success";
 }
 
 std::string FindBrokenClause(const ClauseRecord& record, const formulation::Model& model,
                              const Sentences& sentences) {
   for (size_t i = 0; i < record.ClauseCount(); ++i) {
     const std::span<const formulation::Literal> clause = record.ClauseAt(i);
-    const bool holds = std::any_of(clause.begin(), clause.end(),
-                                   [&](formulation::Literal literal) { return model.IsTrue(literal); });
-    if (!holds) return fmt::format("{}: {}", formulation::NameOf(record.TopicAt(i)), sentences.Of(clause));
+    const bool holds = std::any_of(clause.begin(), clause.end(), [&](formulation::Literal literal) {
+      return model.IsTrue(literal);
+    });
+    if (!holds)
+      return fmt::format("{}: {}", formulation::NameOf(record.TopicAt(i)), sentences.Of(clause));
   }
   return {};
 }
@@ -34,7 +36,8 @@ std::string FindBrokenClause(const ClauseRecord& record, const formulation::Mode
 std::string FindBrokenCondition(const TermRecord& record, const Sentences& sentences) {
   for (const TermRecord::Condition& condition : record.Conditions())
     if (!record.IsMet(condition))
-      return fmt::format("{}: {}", formulation::NameOf(condition.topic), sentences.Of(record, condition));
+      return fmt::format("{}: {}", formulation::NameOf(condition.topic),
+                         sentences.Of(record, condition));
   return {};
 }
 
@@ -43,7 +46,7 @@ Decoded Conclude(std::string broken, const Transcript& transcript) {
   Decoded decoded{Decoded::Claim::kModel, std::nullopt, std::nullopt, std::move(broken)};
   if (!decoded.broken.empty()) return decoded;
   decoded.allocation = transcript.Decode();
-  decoded.rung = transcript.SelectedRung();
+  decoded.candidate = transcript.SelectedCandidate();
   return decoded;
 }
 
@@ -62,7 +65,8 @@ base::Expected<Decoded> DecodeDimacs(Transcript& transcript, const FormulaOption
   return Conclude(FindBrokenClause(record, target, sentences), transcript);
 }
 
-base::Expected<Decoded> DecodeSmtlib(Transcript& transcript, std::string_view output, std::string_view file) {
+base::Expected<Decoded> DecodeSmtlib(Transcript& transcript, std::string_view output,
+                                     std::string_view file) {
   TermTarget target;
   transcript.WriteTo(target);
   TermRecord& record = target.Clauses();
@@ -78,8 +82,9 @@ base::Expected<Decoded> DecodeSmtlib(Transcript& transcript, std::string_view ou
 
 }  // namespace
 
-base::Expected<Decoded> Decode(const problem::files::ProblemDocument& document, const FormulaOptions& options,
-                               std::string_view output, std::string_view file) {
+base::Expected<Decoded> Decode(const problem::files::ProblemDocument& document,
+                               const FormulaOptions& options, std::string_view output,
+                               std::string_view file) {
   Transcript transcript(document, options);
   if (const std::optional<std::string> reason = transcript.TooLarge()) {
     base::Diagnostic fault;

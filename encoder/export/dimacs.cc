@@ -23,13 +23,14 @@ std::string AsComments(std::string_view text) {
 
 }  // namespace
 
-std::string WriteDimacs(const ClauseRecord& record, const Sentences& sentences, std::string_view header,
-                        std::string_view sizes) {
+std::string WriteDimacs(const ClauseRecord& record, const Sentences& sentences,
+                        std::string_view header, std::string_view sizes) {
   std::string text =
-      fmt::format("c {}\nc\n{}c\nc variables, in the words of the problem; addresses are bytes:\n", header,
-                  AsComments(sizes));
+      fmt::format("c {}\nc\n{}c\nc variables, in the words of the problem; addresses are bytes:\n",
+                  header, AsComments(sizes));
   const auto out = std::back_inserter(text);
-  for (int32_t variable = formulation::kTrue.Variable(); variable <= record.VariableCount(); ++variable)
+  for (int32_t variable = formulation::kTrue.Variable(); variable <= record.VariableCount();
+       ++variable)
     fmt::format_to(out, "c {} {}\n", variable, sentences.Of(formulation::Literal(variable)));
   fmt::format_to(out, "p cnf {} {}\n{} 0\n", record.VariableCount(), record.ClauseCount() + 1,
                  formulation::kTrue.Dimacs());
@@ -151,8 +152,10 @@ void DimacsReader::ReadValue(std::string_view word) {
     Refuse(word.data(), "the values have ended with 0 before");
     return;
   }
-  if (error != std::errc() || number > record_.VariableCount() || number < -record_.VariableCount()) {
-    base::Diagnostic& fault = Refuse(word.data(), fmt::format("the formula has no variable {}", word));
+  if (error != std::errc() || number > record_.VariableCount() ||
+      number < -record_.VariableCount()) {
+    base::Diagnostic& fault =
+        Refuse(word.data(), fmt::format("the formula has no variable {}", word));
     fault.expected = fmt::format("a variable from 1 to {}", record_.VariableCount());
     fault.hint = "this may be the model of another formula";
     return;
@@ -161,10 +164,10 @@ void DimacsReader::ReadValue(std::string_view word) {
   if (ended_) return;
   const formulation::Literal literal(static_cast<int32_t>(number));
   if (record_.IsAssigned(literal.Variable()) && !record_.IsTrue(literal)) {
-    Refuse(word.data(),
-           literal == formulation::kFalse
-               ? "variable 1 is true in every formula of `tessera encode`"
-               : fmt::format("the value of variable {} contradicts an earlier one", literal.Variable()));
+    Refuse(word.data(), literal == formulation::kFalse
+                            ? "variable 1 is true in every formula of `tessera encode`"
+                            : fmt::format("the value of variable {} contradicts an earlier one",
+                                          literal.Variable()));
     return;
   }
   record_.Assign(literal);
@@ -173,7 +176,8 @@ void DimacsReader::ReadValue(std::string_view word) {
 void DimacsReader::CheckEnd() {
   const char* const end = line_.data() + line_.size();
   if (!claim_) {
-    Refuse(end, "the output ends without a status").expected = "a line 's SATISFIABLE' or 's UNSATISFIABLE'";
+    Refuse(end, "the output ends without a status").expected =
+        "a line 's SATISFIABLE' or 's UNSATISFIABLE'";
   } else if (*claim_ == Claim::kModel && !ended_) {
     Refuse(end, has_values_ ? "the values end without 0: the output is truncated"
                             : "the output is satisfiable but gives no values")
@@ -195,8 +199,9 @@ void DimacsReader::CheckCoverage() {
         holds = holds || record_.IsTrue(literal);
     }
     if (holds || open == formulation::kTrue) continue;
-    base::Diagnostic& fault = Refuse(line_.data() + line_.size(),
-                                     fmt::format("the model gives no value to variable {}", open.Variable()));
+    base::Diagnostic& fault =
+        Refuse(line_.data() + line_.size(),
+               fmt::format("the model gives no value to variable {}", open.Variable()));
     fault.found = fmt::format("nothing about '{}', on which a clause depends",
                               sentences_.Of(formulation::Literal(open.Variable())));
     fault.hint = "the output may be truncated, or the model of another formula";
@@ -206,8 +211,8 @@ void DimacsReader::CheckCoverage() {
 
 }  // namespace
 
-base::Expected<Claim> ReadDimacsModel(std::string_view output, std::string_view file, ClauseRecord& record,
-                                      const Sentences& sentences) {
+base::Expected<Claim> ReadDimacsModel(std::string_view output, std::string_view file,
+                                      ClauseRecord& record, const Sentences& sentences) {
   return DimacsReader(output, file, record, sentences).Read();
 }
 

@@ -13,33 +13,36 @@
 
 namespace tessera::encoder::exports {
 
-Transcript::Transcript(const problem::files::ProblemDocument& document, const FormulaOptions& options)
-    : problem_(options.rung ? AtRung(document.problem, document.ladder->rungs[*options.rung])
-                            : document.problem),
-      ladder_(document.ladder && !options.rung ? &*document.ladder : nullptr),
+Transcript::Transcript(const problem::files::ProblemDocument& document,
+                       const FormulaOptions& options)
+    : problem_(options.candidate
+                   ? AtCandidate(document.problem, document.ladder->candidates[*options.candidate])
+                   : document.problem),
+      ladder_(document.ladder && !options.candidate ? &*document.ladder : nullptr),
       wording_(problem_, ladder_),
-      demands_(formulation::Analyse(problem_, ladder_)),
-      question_{problem_, ladder_, demands_, options.capacity} {}
+      address_constraints_(formulation::Analyse(problem_, ladder_)),
+      question_{problem_, ladder_, address_constraints_, options.capacity} {}
 
 void Transcript::WriteTo(formulation::Target& target) {
   target_ = &target;
   formulation_.emplace(question_, target);
   formulation_->Write();
-  rungs_.clear();
+  candidates_.clear();
   if (ladder_ == nullptr) return;
-  for (size_t rung = 0; rung < ladder_->rungs.size(); ++rung) {
+  for (size_t candidate = 0; candidate < ladder_->candidates.size(); ++candidate) {
     if (target.Clauses().Full()) return;
-    rungs_.push_back(formulation_->SelectRung(rung));
+    candidates_.push_back(formulation_->SelectCandidate(candidate));
   }
   target.Clauses().Enter(formulation::Topic::kSizes);
-  target.Clauses().Add(rungs_);
+  target.Clauses().Add(candidates_);
 }
 
-std::optional<size_t> Transcript::SelectedRung() const {
-  const auto selected = std::find_if(rungs_.begin(), rungs_.end(),
-                                     [this](formulation::Literal rung) { return target_->IsTrue(rung); });
-  if (selected == rungs_.end()) return std::nullopt;
-  return static_cast<size_t>(selected - rungs_.begin());
+std::optional<size_t> Transcript::SelectedCandidate() const {
+  const auto selected =
+      std::find_if(candidates_.begin(), candidates_.end(),
+                   [this](formulation::Literal candidate) { return target_->IsTrue(candidate); });
+  if (selected == candidates_.end()) return std::nullopt;
+  return static_cast<size_t>(selected - candidates_.begin());
 }
 
 namespace {
@@ -48,7 +51,8 @@ constexpr std::string_view kTitle = "tessera-formula ";
 constexpr int64_t kVersion = 1;
 constexpr std::array<std::string_view, 3> kIntegerWords = {"auto", "order", "bits"};
 
-// FNV-1a over the Problem's own file form. It tells mistakes, not malice: what a model says is checked anyway.
+// FNV-1a over the Problem's own file form. It tells mistakes, not malice: what a model says is
+// checked anyway.
 std::string MarkOf(const problem::files::ProblemDocument& document) {
   const problem::Ladder* ladder = document.ladder ? &*document.ladder : nullptr;
   uint64_t hash = 0xcbf29ce484222325U;
@@ -70,12 +74,13 @@ base::Diagnostic NotAFormula(std::string_view file, std::string_view line) {
 
 }  // namespace
 
-std::string WriteHeader(const problem::files::ProblemDocument& document, const FormulaOptions& options) {
+std::string WriteHeader(const problem::files::ProblemDocument& document,
+                        const FormulaOptions& options) {
   nlohmann::ordered_json json;
   json["version"] = kVersion;
   json["problem"] = MarkOf(document);
   json["capacity"] = options.capacity;
-  if (options.rung) json["rung"] = document.ladder->rungs[*options.rung].name;
+  if (options.candidate) json["candidate"] = document.ladder->candidates[*options.candidate].name;
   json["integers"] = kIntegerWords[static_cast<size_t>(options.integers)];
   return std::string(kTitle) + json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
@@ -94,13 +99,16 @@ base::Expected<FormulaOptions> ReadOptions(std::string_view formula, std::string
     options.integers = static_cast<sat::IntegerEncoding>(root.OneOf("integers", kIntegerWords));
     const base::JsonValue mark = root.Required("problem");
     if (mark && mark.String() != MarkOf(document))
-      mark.Refuse("this is the formula of another problem", "the mark of the given one, " + MarkOf(document));
-    if (const base::JsonValue name = root.Optional("rung")) {
-      const auto& rungs = document.ladder ? document.ladder->rungs : std::vector<problem::Rung>();
-      const auto rung = std::find_if(rungs.begin(), rungs.end(),
-                                     [&](const auto& known) { return known.name == name.String(); });
-      if (rung == rungs.end()) name.Refuse("the problem has no such rung");
-      options.rung = static_cast<size_t>(rung - rungs.begin());
+      mark.Refuse("this is the formula of another problem",
+                  "the mark of the given one, " + MarkOf(document));
+    if (const base::JsonValue name = root.Optional("candidate")) {
+      const auto& candidates =
+          document.ladder ? document.ladder->candidates : std::vector<problem::CandidateSizes>();
+      const auto candidate =
+          std::find_if(candidates.begin(), candidates.end(),
+                       [&](const auto& known) { return known.name == name.String(); });
+      if (candidate == candidates.end()) name.Refuse("the problem has no such candidate");
+      options.candidate = static_cast<size_t>(candidate - candidates.begin());
     }
   }
   return reader.Finish(options);
@@ -121,7 +129,8 @@ base::Unexpected RefuseFull() {
 // Counts of a record of terms, in which integers and the bounds of their domains count as well.
 std::string TabulateTerms(const TermRecord& record) {
   formulation::TopicCounts variables{};
-  for (int32_t variable = formulation::kTrue.Variable() + 1; variable <= record.VariableCount(); ++variable) {
+  for (int32_t variable = formulation::kTrue.Variable() + 1; variable <= record.VariableCount();
+       ++variable) {
     if (record.FindBound(variable) == nullptr)
       ++variables[static_cast<size_t>(record.VariableAt(variable).topic)];
   }
@@ -167,13 +176,15 @@ base::Expected<Formula> EncodeText(Transcript& transcript, const FormulaOptions&
   if (record.Full()) return RefuseFull();
   ClauseTarget clauses(options.integers, transcript.Measure());
   transcript.WriteTo(clauses);
-  const std::string in_clauses = clauses.Clauses().Full() ? "(more than a SAT solver should be given)\n"
-                                                          : TabulateClauses(clauses.Clauses());
+  const std::string in_clauses = clauses.Clauses().Full()
+                                     ? "(more than a SAT solver should be given)\n"
+                                     : TabulateClauses(clauses.Clauses());
   Formula formula;
   formula.sizes =
       fmt::format("size as conditions\n{}\nsize as clauses\n{}", TabulateTerms(record), in_clauses);
-  formula.text = fmt::format("{}\n\n{}{}", header, WriteText(record, Sentences(record, transcript.Words())),
-                             formula.sizes);
+  formula.text =
+      fmt::format("{}\n\n{}{}", header, WriteText(record, Sentences(record, transcript.Words())),
+                  formula.sizes);
   return formula;
 }
 

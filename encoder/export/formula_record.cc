@@ -12,15 +12,16 @@ ClauseRecord::ClauseRecord(int64_t limit)
 }
 
 formulation::Literal ClauseRecord::NewVariable() {
-  variables_.push_back({CurrentTopic(), formulation::Helper{}, false});
+  variables_.push_back({CurrentTopic(), formulation::Auxiliary{}, false});
   truths_.push_back(Truth::kOpen);
   return formulation::Literal(VariableCount());
 }
 
 void ClauseRecord::Explain(formulation::Literal literal, const formulation::Meaning& meaning) {
-  if (literal.Variable() == formulation::kTrue.Variable() || literal.Variable() > VariableCount()) return;
+  if (literal.Variable() == formulation::kTrue.Variable() || literal.Variable() > VariableCount())
+    return;
   Variable& variable = variables_[static_cast<size_t>(literal.Variable())];
-  if (!std::holds_alternative<formulation::Helper>(variable.meaning)) return;
+  if (!std::holds_alternative<formulation::Auxiliary>(variable.meaning)) return;
   variable.meaning = meaning;
   variable.negated = literal.Negative();
 }
@@ -44,7 +45,8 @@ void ClauseRecord::Store(std::span<const formulation::Literal> clause) {
 }
 
 void ClauseRecord::Assign(formulation::Literal literal) {
-  truths_[static_cast<size_t>(literal.Variable())] = literal.Negative() ? Truth::kFalse : Truth::kTrue;
+  truths_[static_cast<size_t>(literal.Variable())] =
+      literal.Negative() ? Truth::kFalse : Truth::kTrue;
 }
 
 bool ClauseRecord::IsAssigned(int32_t variable) const {
@@ -61,7 +63,8 @@ formulation::Integer TermRecord::NewInteger(const formulation::Domain& domain) {
 }
 
 void TermRecord::Explain(formulation::Integer integer, const formulation::Quantity& quantity) {
-  std::optional<formulation::Quantity>& known = numbers_[static_cast<size_t>(integer.index)].quantity;
+  std::optional<formulation::Quantity>& known =
+      numbers_[static_cast<size_t>(integer.index)].quantity;
   if (!known) known = quantity;
 }
 
@@ -75,12 +78,14 @@ formulation::Literal TermRecord::AtLeast(formulation::Term term, int64_t value) 
     entry->second = NewVariable();
     bounds_[entry->second.Variable()] = {term.base, rank};
     const int64_t value = number.domain.first + rank * number.domain.step;
-    Explain(entry->second, formulation::Threshold{number.quantity.value_or(formulation::Quantity{}), value});
+    Explain(entry->second,
+            formulation::Threshold{number.quantity.value_or(formulation::Quantity{}), value});
   }
   return entry->second;
 }
 
-void TermRecord::AddOrder(formulation::Literal guard, formulation::Term low, formulation::Term high) {
+void TermRecord::AddOrder(formulation::Literal guard, formulation::Term low,
+                          formulation::Term high) {
   const int64_t distance = low.shift - high.shift;
   const formulation::Domain& below = NumberOf(low.base).domain;
   const formulation::Domain& above = NumberOf(high.base).domain;
@@ -100,17 +105,18 @@ formulation::Integer TermRecord::Remainder(formulation::Integer integer, int64_t
   return entry->second;
 }
 
-void TermRecord::AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
-                        formulation::Term sum) {
+void TermRecord::AddSum(formulation::Literal guard, formulation::Integer first,
+                        formulation::Integer second, formulation::Term sum) {
   if (guard != formulation::kFalse) Require(guard, Sum{first, second, sum});
 }
 
-void TermRecord::AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
-                        int64_t mask) {
+void TermRecord::AddXor(formulation::Literal guard, formulation::Integer first,
+                        formulation::Integer second, int64_t mask) {
   if (guard != formulation::kFalse) Require(guard, Xor{first, second, mask});
 }
 
-void TermRecord::Require(formulation::Literal guard, std::variant<Order, Division, Sum, Xor> statement) {
+void TermRecord::Require(formulation::Literal guard,
+                         std::variant<Order, Division, Sum, Xor> statement) {
   if (Count()) conditions_.push_back({CurrentTopic(), guard, statement});
 }
 
@@ -135,14 +141,16 @@ bool TermRecord::IsMet(const Condition& condition) const {
       return record.ValueOf(order.low) + order.distance <= record.ValueOf(order.high);
     }
     bool operator()(const Division& division) const {
-      return record.ValueOf(division.integer) % division.modulus == record.ValueOf(division.remainder);
+      return record.ValueOf(division.integer) % division.modulus ==
+             record.ValueOf(division.remainder);
     }
     bool operator()(const Sum& sum) const {
       return record.ValueOf(sum.first) + record.ValueOf(sum.second) ==
              record.ValueOf(sum.sum.base) + sum.sum.shift;
     }
     bool operator()(const Xor& difference) const {
-      return (record.ValueOf(difference.first) ^ record.ValueOf(difference.second)) == difference.mask;
+      return (record.ValueOf(difference.first) ^ record.ValueOf(difference.second)) ==
+             difference.mask;
     }
   };
   return !IsTrue(condition.guard) || std::visit(Check{*this}, condition.statement);

@@ -14,12 +14,14 @@
 
 namespace tessera::encoder::exports {
 
-// Clauses kept as they were said, each with its topic, and what every variable means: a formula to be written
-// down. A model found elsewhere is laid beside it with Assign, and then the record answers for it.
+// Clauses kept as they were said, each with its topic, and what every variable means: a formula to
+// be written down. A model found elsewhere is laid beside it with Assign, and then the record
+// answers for it.
 class ClauseRecord : public formulation::ClauseSink, public formulation::Model {
  public:
   struct Variable {
-    formulation::Topic topic = formulation::Topic::kOffsets;  // that was being written when it was made
+    formulation::Topic topic =
+        formulation::Topic::kOffsets;  // that was being written when it was made
     formulation::Meaning meaning;
     bool negated = false;  // then the variable holds when the meaning does not
   };
@@ -32,7 +34,9 @@ class ClauseRecord : public formulation::ClauseSink, public formulation::Model {
 
   // Variables are numbered from 1, which is kTrue.
   int32_t VariableCount() const { return static_cast<int32_t>(variables_.size()) - 1; }
-  const Variable& VariableAt(int32_t variable) const { return variables_[static_cast<size_t>(variable)]; }
+  const Variable& VariableAt(int32_t variable) const {
+    return variables_[static_cast<size_t>(variable)];
+  }
   formulation::TopicCounts CountVariables() const;  // without kTrue
 
   size_t ClauseCount() const { return topics_.size(); }
@@ -59,9 +63,9 @@ class ClauseRecord : public formulation::ClauseSink, public formulation::Model {
   std::vector<formulation::Topic> topics_;      // by clause
 };
 
-// A formula whose integers stay integers: bounds are literals, orders are conditions of their own. What people
-// and SMT solvers read. An integer first + step * rank is known by its rank, 0 <= rank < count, so that
-// alignment needs no division.
+// A formula whose integers stay integers: bounds are literals, orders are conditions of their own.
+// What people and SMT solvers read. An integer first + step * rank is known by its rank, 0 <= rank
+// < count, so that alignment needs no division.
 class TermRecord : public ClauseRecord, public formulation::IntegerSink {
  public:
   struct Number {
@@ -143,9 +147,10 @@ class TermRecord : public ClauseRecord, public formulation::IntegerSink {
 
   std::vector<Number> numbers_;
   std::vector<Condition> conditions_;
-  std::map<int32_t, Bound> bounds_;                                         // by variable
-  std::map<std::pair<int32_t, int64_t>, formulation::Literal> at_least_;    // by integer and rank
-  std::map<std::pair<int32_t, int64_t>, formulation::Integer> remainders_;  // by integer and modulus
+  std::map<int32_t, Bound> bounds_;                                       // by variable
+  std::map<std::pair<int32_t, int64_t>, formulation::Literal> at_least_;  // by integer and rank
+  std::map<std::pair<int32_t, int64_t>, formulation::Integer>
+      remainders_;  // by integer and modulus
 };
 
 }  // namespace tessera::encoder::exports

@@ -93,7 +93,8 @@ base::Expected<std::vector<SExpression>> Parser::Parse() {
   while (SkipBlanks()) {
     const char next = text_[position_];
     if (next == '(') {
-      if (open.size() > kDeepestList) return Refuse(line_, column_, "the lists are nested too deeply");
+      if (open.size() > kDeepestList)
+        return Refuse(line_, column_, "the lists are nested too deeply");
       SExpression& list = open.emplace_back();
       list.kind = SExpression::Kind::kList;
       list.line = line_;
@@ -110,20 +111,23 @@ base::Expected<std::vector<SExpression>> Parser::Parse() {
       atom.kind = next == '|' ? SExpression::Kind::kSymbol : SExpression::Kind::kString;
       atom.line = line_;
       atom.column = column_;
-      if (!TakeQuoted(atom, next)) return Refuse(line_, column_, std::string(1, next) + " is never closed");
+      if (!TakeQuoted(atom, next))
+        return Refuse(line_, column_, std::string(1, next) + " is never closed");
       open.back().items.push_back(atom);
     } else {
       open.back().items.push_back(TakeAtom());
     }
   }
   if (open.size() > 1)
-    return Refuse(open.back().line, open.back().column, "'(' is never closed: the output is truncated");
+    return Refuse(open.back().line, open.back().column,
+                  "'(' is never closed: the output is truncated");
   return std::move(open.front().items);
 }
 
 }  // namespace
 
-base::Expected<std::vector<SExpression>> ReadSExpressions(std::string_view text, std::string_view file) {
+base::Expected<std::vector<SExpression>> ReadSExpressions(std::string_view text,
+                                                          std::string_view file) {
   return Parser(text, file).Parse();
 }
 
@@ -153,7 +157,8 @@ std::optional<bool> TruthOf(const SExpression& value) {
 
 class SmtlibReader {
  public:
-  SmtlibReader(std::string_view output, std::string_view file, TermRecord& record, const Symbols& symbols)
+  SmtlibReader(std::string_view output, std::string_view file, TermRecord& record,
+               const Symbols& symbols)
       : output_(output), file_(file), record_(record), symbols_(symbols) {}
 
   base::Expected<Claim> Read();
@@ -197,7 +202,8 @@ base::Expected<Claim> SmtlibReader::Read() {
       ReadStatus(answer);
     else if (claim_ == Claim::kModel)
       ReadModel(answer);
-    // After unsat and unknown there is no model, and solvers say so with an (error ...) of their own.
+    // After unsat and unknown there is no model, and solvers say so with an (error ...) of their
+    // own.
     else if (answer.items.empty() || !answer.items[0].Is("error"))
       Refuse(answer, "a model without 'sat' before it");
   }
@@ -250,7 +256,8 @@ void SmtlibReader::ReadBinding(const SExpression& binding) {
 void SmtlibReader::Bind(const SExpression& name, const SExpression& value) {
   const Symbols::Unknown* unknown = symbols_.Find(name.text);
   if (unknown == nullptr) {
-    base::Diagnostic& fault = Refuse(name, fmt::format("the formula has no variable '{}'", name.text));
+    base::Diagnostic& fault =
+        Refuse(name, fmt::format("the formula has no variable '{}'", name.text));
     fault.hint = base::DidYouMean(name.text, symbols_.Names());
     if (fault.hint.empty()) fault.hint = "this may be the model of another formula";
     return;
@@ -275,11 +282,13 @@ void SmtlibReader::BindTruth(const SExpression& name, const SExpression& value,
   record_.Assign(literal);
 }
 
-void SmtlibReader::BindRank(const SExpression& name, const SExpression& value, formulation::Integer integer) {
+void SmtlibReader::BindRank(const SExpression& name, const SExpression& value,
+                            formulation::Integer integer) {
   const std::optional<int64_t> rank = IntegerOf(value);
   const TermRecord::Number& number = record_.NumberOf(integer);
   if (!rank) {
-    Refuse(value, fmt::format("'{}' is an integer", name.text)).expected = "a number like 7 or (- 7)";
+    Refuse(value, fmt::format("'{}' is an integer", name.text)).expected =
+        "a number like 7 or (- 7)";
   } else if (*rank < 0 || *rank >= number.domain.count) {
     base::Diagnostic& fault = Refuse(value, fmt::format("'{}' has no such value", name.text));
     fault.expected = fmt::format("0 to {}", number.domain.count - 1);
@@ -295,22 +304,24 @@ void SmtlibReader::CheckCoverage() {
   for (const std::string_view name : symbols_.Names()) {
     const Symbols::Unknown& unknown = *symbols_.Find(name);
     const formulation::Literal* variable = std::get_if<formulation::Literal>(&unknown);
-    const bool known = variable != nullptr
-                           ? record_.IsAssigned(variable->Variable())
-                           : record_.NumberOf(std::get<formulation::Integer>(unknown)).rank.has_value();
+    const bool known =
+        variable != nullptr
+            ? record_.IsAssigned(variable->Variable())
+            : record_.NumberOf(std::get<formulation::Integer>(unknown)).rank.has_value();
     if (known) continue;
     SExpression end;
     end.line = static_cast<int>(std::count(output_.begin(), output_.end(), '\n')) + 1;
     Refuse(end, fmt::format("the model gives no value to '{}'", name)).hint =
-        "ask the solver with (get-model); the output may be truncated, or the model of another formula";
+        "ask the solver with (get-model); the output may be truncated, or the model of another "
+        "formula";
     return;
   }
 }
 
 }  // namespace
 
-base::Expected<Claim> ReadSmtlibModel(std::string_view output, std::string_view file, TermRecord& record,
-                                      const Symbols& symbols) {
+base::Expected<Claim> ReadSmtlibModel(std::string_view output, std::string_view file,
+                                      TermRecord& record, const Symbols& symbols) {
   return SmtlibReader(output, file, record, symbols).Read();
 }
 

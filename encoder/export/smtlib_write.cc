@@ -26,11 +26,13 @@ Symbols::Symbols(const TermRecord& record, const Sentences& sentences)
     : variables_(static_cast<size_t>(record.VariableCount()) + 1) {
   for (size_t i = 0; i < record.Numbers().size(); ++i) {
     const TermRecord::Number& number = record.Numbers()[i];
-    integers_.push_back(number.domain.count == 1 ? ""
-                                                 : Register(RankName(number, sentences),
-                                                            formulation::Integer{static_cast<int32_t>(i)}));
+    integers_.push_back(
+        number.domain.count == 1
+            ? ""
+            : Register(RankName(number, sentences), formulation::Integer{static_cast<int32_t>(i)}));
   }
-  for (int32_t variable = formulation::kTrue.Variable() + 1; variable <= record.VariableCount(); ++variable) {
+  for (int32_t variable = formulation::kTrue.Variable() + 1; variable <= record.VariableCount();
+       ++variable) {
     if (record.FindBound(variable) != nullptr) continue;
     variables_[static_cast<size_t>(variable)] =
         Register(sentences.Of(formulation::Literal(variable)), formulation::Literal(variable));
@@ -63,7 +65,8 @@ std::vector<std::string_view> Symbols::Names() const {
 //
 //     f + s * k + d <= g + s * l    is    k + ceil((f + d - g) / s) <= l
 //
-// because k - l is an integer: a difference, whatever the alignment. Only where steps differ do factors remain.
+// because k - l is an integer: a difference, whatever the alignment. Only where steps differ do
+// factors remain.
 
 namespace {
 
@@ -133,18 +136,18 @@ struct Writer::Statement {
     const formulation::Domain& high = DomainOf(order.high);
     const int64_t constant = low.first + order.distance - high.first;
     const bool alike = low.step == high.step;
-    return fmt::format(
-        "(<= {} {})",
-        writer.Sum(order.low, alike ? 1 : low.step, alike ? base::CeilDiv(constant, low.step) : constant),
-        writer.Sum(order.high, alike ? 1 : high.step, 0));
+    return fmt::format("(<= {} {})",
+                       writer.Sum(order.low, alike ? 1 : low.step,
+                                  alike ? base::CeilDiv(constant, low.step) : constant),
+                       writer.Sum(order.high, alike ? 1 : high.step, 0));
   }
   std::string operator()(const TermRecord::Division& division) const {
     return fmt::format("(= (mod {} {}) {})", Value(division.integer), division.modulus,
                        Value(division.remainder));
   }
   std::string operator()(const TermRecord::Sum& sum) const {
-    return fmt::format("(= (+ {} {}) (+ {} {}))", Value(sum.first), Value(sum.second), Value(sum.sum.base),
-                       NumberText(sum.sum.shift));
+    return fmt::format("(= (+ {} {}) (+ {} {}))", Value(sum.first), Value(sum.second),
+                       Value(sum.sum.base), NumberText(sum.sum.shift));
   }
   // Each digit of the mask adds its worth where `first` lacks it, and takes it where it does not.
   std::string operator()(const TermRecord::Xor& difference) const {

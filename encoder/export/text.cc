@@ -15,7 +15,9 @@ std::string Join(const std::vector<std::string>& phrases, std::string_view separ
   return fmt::format("{}", fmt::join(phrases, separator));
 }
 
-int64_t UnitOf(const TermRecord::Number& number) { return number.quantity ? number.quantity->unit : 1; }
+int64_t UnitOf(const TermRecord::Number& number) {
+  return number.quantity ? number.quantity->unit : 1;
+}
 
 }  // namespace
 
@@ -25,18 +27,19 @@ std::string Sentences::Of(formulation::Literal literal) const {
   const ClauseRecord::Variable& variable = record_.VariableAt(literal.Variable());
   const bool negated = literal.Negative() != variable.negated;
   const std::string phrase = wording_.Of(variable.meaning, negated);
-  const bool is_helper = std::holds_alternative<formulation::Helper>(variable.meaning);
-  return is_helper ? fmt::format("{} {}", phrase, literal.Variable()) : phrase;
+  const bool is_auxiliary = std::holds_alternative<formulation::Auxiliary>(variable.meaning);
+  return is_auxiliary ? fmt::format("{} {}", phrase, literal.Variable()) : phrase;
 }
 
-// A clause reads as an implication: what it negates are the premises, the rest is the conclusion. With nothing
-// left to conclude, the last premise must give way.
+// A clause reads as an implication: what it negates are the premises, the rest is the conclusion.
+// With nothing left to conclude, the last premise must give way.
 std::string Sentences::Of(std::span<const formulation::Literal> clause) const {
   if (clause.empty()) return "this cannot hold";
   std::vector<std::string> premises;
   std::vector<std::string> conclusions;
   for (const formulation::Literal literal : clause) {
-    (literal.Negative() ? premises : conclusions).push_back(Of(literal.Negative() ? ~literal : literal));
+    (literal.Negative() ? premises : conclusions)
+        .push_back(Of(literal.Negative() ? ~literal : literal));
   }
   if (conclusions.empty()) {
     for (auto literal = clause.rbegin(); conclusions.empty(); ++literal) {
@@ -45,7 +48,8 @@ std::string Sentences::Of(std::span<const formulation::Literal> clause) const {
     premises.pop_back();
   }
   const std::string conclusion = Join(conclusions, " or ");
-  return premises.empty() ? conclusion : fmt::format("if {}, then {}", Join(premises, " and "), conclusion);
+  return premises.empty() ? conclusion
+                          : fmt::format("if {}, then {}", Join(premises, " and "), conclusion);
 }
 
 std::string Sentences::Of(const TermRecord::Number& number) const {
@@ -56,12 +60,13 @@ std::string Sentences::Of(const TermRecord::Number& number) const {
   const int64_t step = number.domain.step * unit;
   if (number.domain.count == 1) return fmt::format("{} is {}", name, first);
   if (step == 1) return fmt::format("{} is from {} to {}", name, first, last);
-  if (first % step == 0) return fmt::format("{} is a multiple of {} from {} to {}", name, step, first, last);
+  if (first % step == 0)
+    return fmt::format("{} is a multiple of {} from {} to {}", name, step, first, last);
   return fmt::format("{} is {} plus a multiple of {}, up to {}", name, first, step, last);
 }
 
 std::string Sentences::NameOf(const TermRecord::Number& number) const {
-  return number.quantity ? wording_.Of(*number.quantity) : "helper";
+  return number.quantity ? wording_.Of(*number.quantity) : "auxiliary";
 }
 
 // "offset of a + 16 <= offset of b", in bytes.
@@ -69,17 +74,20 @@ struct Sentences::Statement {
   const Sentences& sentences;
   const TermRecord& terms;
 
-  std::string Name(formulation::Integer integer) const { return sentences.NameOf(terms.NumberOf(integer)); }
+  std::string Name(formulation::Integer integer) const {
+    return sentences.NameOf(terms.NumberOf(integer));
+  }
   int64_t Unit(formulation::Integer integer) const { return UnitOf(terms.NumberOf(integer)); }
 
   std::string operator()(const TermRecord::Order& order) const {
     const int64_t bytes = order.distance * Unit(order.low);
-    return fmt::format("{}{} <= {}{}", Name(order.low), bytes > 0 ? fmt::format(" + {}", bytes) : "",
-                       Name(order.high), bytes < 0 ? fmt::format(" + {}", -bytes) : "");
+    return fmt::format("{}{} <= {}{}", Name(order.low),
+                       bytes > 0 ? fmt::format(" + {}", bytes) : "", Name(order.high),
+                       bytes < 0 ? fmt::format(" + {}", -bytes) : "");
   }
   std::string operator()(const TermRecord::Division& division) const {
-    return fmt::format("{} mod {} = {}", Name(division.integer), division.modulus * Unit(division.integer),
-                       Name(division.remainder));
+    return fmt::format("{} mod {} = {}", Name(division.integer),
+                       division.modulus * Unit(division.integer), Name(division.remainder));
   }
   std::string operator()(const TermRecord::Sum& sum) const {
     return fmt::format("{} + {} = {} + {}", Name(sum.first), Name(sum.second), Name(sum.sum.base),
@@ -93,12 +101,13 @@ struct Sentences::Statement {
 
 std::string Sentences::Of(const TermRecord& terms, const TermRecord::Condition& condition) const {
   const std::string statement = std::visit(Statement{*this, terms}, condition.statement);
-  return condition.guard == formulation::kTrue ? statement
-                                               : fmt::format("if {}: {}", Of(condition.guard), statement);
+  return condition.guard == formulation::kTrue
+             ? statement
+             : fmt::format("if {}: {}", Of(condition.guard), statement);
 }
 
-std::string TabulateSizes(const formulation::TopicCounts& variables, const formulation::TopicCounts& counts,
-                          std::string_view conditions) {
+std::string TabulateSizes(const formulation::TopicCounts& variables,
+                          const formulation::TopicCounts& counts, std::string_view conditions) {
   const auto row = [](std::string_view topic, const auto& first, const auto& second) {
     return fmt::format("{:<10}{:>12}{:>12}\n", topic, first, second);
   };

@@ -17,7 +17,7 @@ class Sentences {
   Sentences(const ClauseRecord& record, const formulation::Wording& wording)
       : record_(record), wording_(wording) {}
 
-  std::string Of(formulation::Literal literal) const;  // helpers carry their number: "helper 12"
+  std::string Of(formulation::Literal literal) const;  // helpers carry their number: "auxiliary 12"
 
   // "if a touches b0, then mode of sram at step 3 is not r".
   std::string Of(std::span<const formulation::Literal> clause) const;
@@ -45,11 +45,11 @@ class Sentences {
 //     total              12          14
 //
 // `conditions` is what the second column counts: "clauses".
-std::string TabulateSizes(const formulation::TopicCounts& variables, const formulation::TopicCounts& counts,
-                          std::string_view conditions);
+std::string TabulateSizes(const formulation::TopicCounts& variables,
+                          const formulation::TopicCounts& counts, std::string_view conditions);
 
-// The stack of conditions for people: what an SMT solver would be told, in sentences and inequalities over
-// bytes, grouped by topic, each numbered as the assertions of SMT-LIB are.
+// The stack of conditions for people: what an SMT solver would be told, in sentences and
+// inequalities over bytes, grouped by topic, each numbered as the assertions of SMT-LIB are.
 std::string WriteText(const TermRecord& record, const Sentences& sentences);
 
 }  // namespace tessera::encoder::exports

@@ -21,7 +21,8 @@ namespace tessera::encoder::exports {
 class ClauseTarget final : public formulation::Target {
  public:
   ClauseTarget(sat::IntegerEncoding encoding, const formulation::Magnitude& magnitude)
-      : record_(sat::kClauseLimit), integers_(sat::MakeIntegers(encoding, magnitude, record_, record_)) {}
+      : record_(sat::kClauseLimit),
+        integers_(sat::MakeIntegers(encoding, magnitude, record_, record_)) {}
 
   ClauseRecord& Clauses() override { return record_; }
   formulation::IntegerSink& Integers() override { return *integers_; }
@@ -45,19 +46,21 @@ class TermTarget final : public formulation::Target {
   TermRecord record_;
 };
 
-// A Problem said once to a target that decides nothing: capacity fixed, and with a ladder one variable for
-// each rung, of which at least one holds. Saying it again gives the same variables in the same order, which is
-// what lets a model come back from elsewhere.
+// A Problem said once to a target that decides nothing: capacity fixed, and with a ladder one
+// variable for each candidate, of which at least one holds. Saying it again gives the same
+// variables in the same order, which is what lets a model come back from elsewhere.
 class Transcript {
  public:
-  // `document` outlives this. Of the options, capacity and rung count.
+  // `document` outlives this. Of the options, capacity and candidate count.
   Transcript(const problem::files::ProblemDocument& document, const FormulaOptions& options);
 
   Transcript(const Transcript&) = delete;
   Transcript& operator=(const Transcript&) = delete;
 
   // Why it cannot be written, or nullopt.
-  std::optional<std::string> TooLarge() const { return formulation::TooLarge(question_.problem, demands_); }
+  std::optional<std::string> TooLarge() const {
+    return formulation::TooLarge(question_.problem, address_constraints_);
+  }
 
   const formulation::Wording& Words() const { return wording_; }
   formulation::Magnitude Measure() const { return formulation::Addresses::Measure(question_); }
@@ -65,19 +68,19 @@ class Transcript {
   // `target` outlives this. What is read back afterwards is of the target written to last.
   void WriteTo(formulation::Target& target);
 
-  // The target's model in the Problem's own terms, and the first rung that it selects.
+  // The target's model in the Problem's own terms, and the first candidate that it selects.
   problem::Allocation Decode() const { return formulation_->Decode(); }
-  std::optional<size_t> SelectedRung() const;
+  std::optional<size_t> SelectedCandidate() const;
 
  private:
-  problem::Problem problem_;       // with the sizes of the rung asked for
+  problem::Problem problem_;       // with the sizes of the candidate asked for
   const problem::Ladder* ladder_;  // null where the sizes are known
   formulation::Wording wording_;
-  formulation::Demands demands_;
-  formulation::Question question_;
+  formulation::AddressConstraints address_constraints_;
+  formulation::FormulationInput question_;
   formulation::Target* target_ = nullptr;
   std::optional<formulation::Formulation> formulation_;
-  std::vector<formulation::Literal> rungs_;  // empty without a ladder
+  std::vector<formulation::Literal> candidates_;  // empty without a ladder
 };
 
 }  // namespace tessera::encoder::exports

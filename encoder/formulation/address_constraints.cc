@@ -9,11 +9,11 @@
 
 #include "tessera/base/arithmetic.h"
 
-// Granules
+// Granularities
 // --------
 // Real buffers come in multiples of 16 or 1024 bytes, and a solver that counts bytes wastes its bits on
-// addresses that cannot matter. Let g divide every size (on all rungs), every fixed offset, delta, reserved
-// and bank border, and every alignment above 1. Take any solution and round each offset down to a multiple of
+// addresses that cannot matter. Let g divide every size (on all candidates), every fixed offset, delta, reserved
+// and bank boundary, and every alignment above 1. Take any solution and round each offset down to a multiple of
 // g:
 //
 //        g       g       g       g
@@ -22,20 +22,21 @@
 //     [=======a=======]       |       |    after: as g divides the size, both ends move down alike, by less
 //                                          than g, and neither passes a multiple of g
 //
-// floor(o_a) + s_a = floor(o_a + s_a) <= floor(o_b) whenever o_a + s_a <= o_b, so pairs stay apart; borders
-// at multiples of g stay uncrossed; aligned and fixed offsets do not move; colocated ones move alike. Ends
-// only sink, so the capacity holds, even rounded down to a multiple of g, because every rounded end is one. A
-// buffer may leave the highest bank that it touched and enters none, hence modes, ports, allowed and
-// different banks hold with it. Two statements can break, and then an alignment of 1 counts as well, which
-// makes g = 1:
+// floor(o_a) + s_a = floor(o_a + s_a) <= floor(o_b) whenever o_a + s_a <= o_b, so pairs stay apart;
+// boundaries at multiples of g stay uncrossed; aligned and fixed offsets do not move; colocated
+// ones move alike. Ends only sink, so the capacity holds, even rounded down to a multiple of g,
+// because every rounded end is one. A buffer may leave the highest bank that it touched and enters
+// none, hence modes, ports, allowed and different banks hold with it. Two statements can break, and
+// then an alignment of 1 counts as well, which makes g = 1:
 //   - same bank, where one of the two leaves a bank that the other keeps (not when both are kSingle);
 //   - adjacent, where the second is aligned and the first is not: up(o + s) changes, the second does not.
 // A hint is no constraint: it is rounded down like any offset.
 //
-// Rules keep to it as follows. Residues and distances hold when g divides them and their moduli: then both
-// offsets of a pair move alike. So do guards, windows, boundaries and natural alignments that g divides, as
-// borders do. Flipped address bits need g to be a power of two: clearing low bits in which two offsets agree
-// changes no XOR. Bank sets and different banks hold as above. Same bank and common delta need exact starts.
+// Rules keep to it as follows. Residues and distances hold when g divides them and their moduli:
+// then both offsets of a pair move alike. So do guards, windows, boundaries and natural alignments
+// that g divides, as boundaries do. Flipped address bits need g to be a power of two: clearing low
+// bits in which two offsets agree changes no XOR. Bank sets and different banks hold as above. Same
+// bank and common delta need exact starts.
 namespace tessera::encoder::formulation {
 namespace {
 
@@ -66,7 +67,8 @@ bool NeedsExactStart(const Problem& problem, const Relation& relation) {
   const Buffer& second = BufferAt(problem, relation.second);
   if (relation.kind == RelationKind::kAdjacent) return AlignmentOf(problem, second) > 1;
   const bool both_single = first.span == Span::kSingle && second.span == Span::kSingle;
-  return relation.kind == RelationKind::kSameBank && !both_single && !MemoryOf(problem, first).banks.empty();
+  return relation.kind == RelationKind::kSameBank && !both_single &&
+         !MemoryOf(problem, first).banks.empty();
 }
 
 bool MayShare(RelationKind kind) {
@@ -82,29 +84,33 @@ std::set<std::pair<int, int>> RelatedPairs(const Problem& problem, Predicate pre
   return pairs;
 }
 
-// Pairs that a relation keeps apart anyway, or allows to share bytes: life together says nothing about them.
+// Pairs that a relation keeps apart anyway, or allows to share bytes: life together says nothing
+// about them.
 std::set<std::pair<int, int>> ExemptPairs(const Problem& problem) {
-  return RelatedPairs(problem,
-                      [](RelationKind kind) { return MayShare(kind) || kind == RelationKind::kAdjacent; });
+  return RelatedPairs(
+      problem, [](RelationKind kind) { return MayShare(kind) || kind == RelationKind::kAdjacent; });
 }
 
 // Sweeps over the starts of the lives' hulls; whoever has ended leaves the list of the living.
-void CollectDisjointPairs(const Problem& problem, Demands& demands) {
+void CollectDisjointPairs(const Problem& problem, AddressConstraints& address_constraints) {
   const std::set<std::pair<int, int>> exempt = ExemptPairs(problem);
   std::vector<int> order(problem.buffers.size());
   std::iota(order.begin(), order.end(), 0);
   const auto start = [&problem](int i) { return BufferAt(problem, i).lifespans.front().lower; };
-  std::stable_sort(order.begin(), order.end(), [&start](int a, int b) { return start(a) < start(b); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&start](int a, int b) { return start(a) < start(b); });
   std::vector<int> living;
   for (const int i : order) {
-    std::erase_if(living, [&](int j) { return BufferAt(problem, j).lifespans.back().upper <= start(i); });
+    std::erase_if(living,
+                  [&](int j) { return BufferAt(problem, j).lifespans.back().upper <= start(i); });
     for (const int j : living) {
       const Buffer& a = BufferAt(problem, i);
       const Buffer& b = BufferAt(problem, j);
-      if (a.memory != b.memory || !LiveTogether(a, b) || exempt.contains(std::minmax(i, j))) continue;
-      demands.disjoint.emplace_back(std::min(i, j), std::max(i, j));
-      if (demands.disjoint.size() >= demands.pair_limit) {
-        demands.too_many_pairs = true;
+      if (a.memory != b.memory || !LiveTogether(a, b) || exempt.contains(std::minmax(i, j)))
+        continue;
+      address_constraints.disjoint.emplace_back(std::min(i, j), std::max(i, j));
+      if (address_constraints.disjoint.size() >= address_constraints.pair_limit) {
+        address_constraints.too_many_pairs = true;
         return;
       }
     }
@@ -112,9 +118,9 @@ void CollectDisjointPairs(const Problem& problem, Demands& demands) {
   }
 }
 
-// A bank that a kAny buffer must avoid is a forbidden range. The other spans must lie inside the union of the
-// allowed banks: the gaps between those are forbidden, and kSingle may not cross the border where two of them
-// touch.
+// A bank that a kAny buffer must avoid is a forbidden range. The other spans must lie inside the
+// union of the allowed banks: the gaps between those are forbidden, and kSingle may not cross the
+// boundary where two of them touch.
 std::vector<AddressRange> ForbiddenRanges(const Memory& memory, const Buffer& buffer) {
   std::vector<AddressRange> forbidden;
   for (const problem::Reserved& reserved : memory.reserved) forbidden.push_back(reserved.range);
@@ -123,17 +129,19 @@ std::vector<AddressRange> ForbiddenRanges(const Memory& memory, const Buffer& bu
   std::vector<AddressRange> allowed;
   for (size_t b = 0; b < memory.banks.size(); ++b) {
     const std::vector<int>& list = buffer.allowed_banks;
-    const bool may = list.empty() || std::binary_search(list.begin(), list.end(), static_cast<int>(b));
+    const bool may =
+        list.empty() || std::binary_search(list.begin(), list.end(), static_cast<int>(b));
     if (may) allowed.push_back(memory.banks[b].range);
     if (!may && buffer.span == Span::kAny) forbidden.push_back(memory.banks[b].range);
   }
   if (buffer.span == Span::kAny) return forbidden;
 
-  std::sort(allowed.begin(), allowed.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  std::sort(allowed.begin(), allowed.end(),
+            [](const auto& a, const auto& b) { return a.begin < b.begin; });
   Bytes covered = 0;
   for (const AddressRange& range : allowed) {
-    const bool border = range.begin == covered && covered > 0;
-    if (range.begin > covered || (border && buffer.span == Span::kSingle))
+    const bool boundary = range.begin == covered && covered > 0;
+    if (range.begin > covered || (boundary && buffer.span == Span::kSingle))
       forbidden.push_back({covered, range.begin});
     covered = range.end;
   }
@@ -159,15 +167,16 @@ void IncludeAlignments(const Problem& problem, const Rule& rule, Divisor& diviso
   }
 }
 
-void IncludeNaturalAlignments(const Problem& problem, const problem::Ladder* ladder, const Rule& rule,
-                              Divisor& divisor) {
+void IncludeNaturalAlignments(const Problem& problem, const problem::Ladder* ladder,
+                              const Rule& rule, Divisor& divisor) {
   for (const int i : rule.buffers) {
     for (const Bytes size : SizesOf(problem, ladder, static_cast<size_t>(i)))
       divisor.Include(NaturalAlignmentOf(size));
   }
 }
 
-void IncludeRule(const Problem& problem, const problem::Ladder* ladder, const Rule& rule, Divisor& divisor) {
+void IncludeRule(const Problem& problem, const problem::Ladder* ladder, const Rule& rule,
+                 Divisor& divisor) {
   const problem::Requirement& wanted = rule.requirement;
   switch (wanted.kind) {
     case RequirementKind::kOffset:
@@ -198,8 +207,8 @@ void IncludeRule(const Problem& problem, const problem::Ladder* ladder, const Ru
   }
 }
 
-// Whether one residue modulo the least common multiple says what both grids say. False where that multiple
-// overflows, where they contradict each other, or where the search for it would be long.
+// Whether one residue modulo the least common multiple says what both grids say. False where that
+// multiple overflows, where they contradict each other, or where the search for it would be long.
 bool Merge(Grid& grid, Bytes multiple, Bytes residue) {
   if (multiple % grid.multiple == 0) {
     if (residue % grid.multiple != grid.residue) return false;
@@ -218,19 +227,22 @@ bool Merge(Grid& grid, Bytes multiple, Bytes residue) {
   return false;
 }
 
-bool HoldsOnEveryRung(const Problem& problem, const problem::Ladder* ladder, const Rule& rule, int buffer) {
+bool HoldsOnEveryCandidate(const Problem& problem, const problem::Ladder* ladder, const Rule& rule,
+                           int buffer) {
   const std::vector<Bytes> sizes = SizesOf(problem, ladder, static_cast<size_t>(buffer));
-  return std::all_of(sizes.begin(), sizes.end(), [&](Bytes size) { return rule.sizes.Holds(size); });
+  return std::all_of(sizes.begin(), sizes.end(),
+                     [&](Bytes size) { return rule.sizes.Holds(size); });
 }
 
-// Alignments, and the rules about one offset that hold on every rung. What does not merge is left to clauses.
+// Alignments, and the rules about one offset that hold on every candidate. What does not merge is
+// left to clauses.
 std::vector<Grid> GridsOf(const Problem& problem, const problem::Ladder* ladder) {
   std::vector<Grid> grids;
   for (const Buffer& buffer : problem.buffers) grids.push_back({AlignmentOf(problem, buffer), 0});
   for (const Rule& rule : problem.rules) {
     if (rule.requirement.kind != RequirementKind::kOffset) continue;
     for (const int i : rule.buffers) {
-      if (!HoldsOnEveryRung(problem, ladder, rule, i)) continue;
+      if (!HoldsOnEveryCandidate(problem, ladder, rule, i)) continue;
       Merge(grids[static_cast<size_t>(i)], rule.requirement.multiple, rule.requirement.residue);
     }
   }
@@ -242,7 +254,8 @@ std::vector<Grid> GridsOf(const Problem& problem, const problem::Ladder* ladder)
 std::vector<Bytes> SizesOf(const Problem& problem, const problem::Ladder* ladder, size_t buffer) {
   if (ladder == nullptr) return {problem.buffers[buffer].size};
   std::vector<Bytes> sizes;
-  for (const problem::Rung& rung : ladder->rungs) sizes.push_back(rung.sizes[buffer]);
+  for (const problem::CandidateSizes& candidate : ladder->candidates)
+    sizes.push_back(candidate.sizes[buffer]);
   return sizes;
 }
 
@@ -250,7 +263,7 @@ Bytes NaturalAlignmentOf(Bytes size) {
   return static_cast<Bytes>(std::bit_ceil(static_cast<uint64_t>(size)));
 }
 
-Bytes GranuleOf(const Problem& problem, const problem::Ladder* ladder, int memory) {
+Bytes GranularityOf(const Problem& problem, const problem::Ladder* ladder, int memory) {
   const Memory& home = problem.memories[static_cast<size_t>(memory)];
   Divisor divisor;
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
@@ -258,7 +271,8 @@ Bytes GranuleOf(const Problem& problem, const problem::Ladder* ladder, int memor
     if (buffer.memory != memory) continue;
     for (const Bytes size : SizesOf(problem, ladder, i)) divisor.Include(size);
     if (buffer.offset) divisor.Include(*buffer.offset);
-    if (const Bytes alignment = AlignmentOf(problem, buffer); alignment > 1) divisor.Include(alignment);
+    if (const Bytes alignment = AlignmentOf(problem, buffer); alignment > 1)
+      divisor.Include(alignment);
   }
   for (const problem::Reserved& reserved : home.reserved) {
     divisor.Include(reserved.range.begin);
@@ -283,26 +297,29 @@ Bytes GranuleOf(const Problem& problem, const problem::Ladder* ladder, int memor
   return divisor.Value();
 }
 
-Demands Analyse(const Problem& problem, const problem::Ladder* ladder, size_t most_pairs) {
-  Demands demands;
-  demands.pair_limit = most_pairs;
+AddressConstraints Analyse(const Problem& problem, const problem::Ladder* ladder,
+                           size_t most_pairs) {
+  AddressConstraints address_constraints;
+  address_constraints.pair_limit = most_pairs;
   for (size_t m = 0; m < problem.memories.size(); ++m) {
-    demands.granules.push_back(GranuleOf(problem, ladder, static_cast<int>(m)));
+    address_constraints.granularities.push_back(
+        GranularityOf(problem, ladder, static_cast<int>(m)));
   }
   for (const Buffer& buffer : problem.buffers) {
-    demands.forbidden.push_back(ForbiddenRanges(MemoryOf(problem, buffer), buffer));
+    address_constraints.forbidden.push_back(ForbiddenRanges(MemoryOf(problem, buffer), buffer));
   }
-  demands.grids = GridsOf(problem, ladder);
-  demands.may_share = RelatedPairs(problem, MayShare);
-  CollectDisjointPairs(problem, demands);
+  address_constraints.grids = GridsOf(problem, ladder);
+  address_constraints.may_share = RelatedPairs(problem, MayShare);
+  CollectDisjointPairs(problem, address_constraints);
   for (const Relation& relation : problem.relations) {
     if (relation.kind == RelationKind::kSeparate)
-      demands.disjoint.emplace_back(std::minmax(relation.first, relation.second));
+      address_constraints.disjoint.emplace_back(std::minmax(relation.first, relation.second));
   }
-  std::sort(demands.disjoint.begin(), demands.disjoint.end());
-  demands.disjoint.erase(std::unique(demands.disjoint.begin(), demands.disjoint.end()),
-                         demands.disjoint.end());
-  return demands;
+  std::sort(address_constraints.disjoint.begin(), address_constraints.disjoint.end());
+  address_constraints.disjoint.erase(
+      std::unique(address_constraints.disjoint.begin(), address_constraints.disjoint.end()),
+      address_constraints.disjoint.end());
+  return address_constraints;
 }
 
 std::vector<Bytes> LoadOf(const Problem& problem) {

@@ -20,16 +20,16 @@
 //
 // One literal a pair, "i below j", chooses between the two halves of the first line.
 //
-// Only end_i = offset_i + size_i knows the size. Where it is the same on all rungs, the end is no variable
-// but the offset seen from further up. Where it differs, the end is an integer of its own and each rung r
-// says, guarded by its selector,
+// Only end_i = offset_i + size_i knows the size. Where it is the same on all candidates, the end is
+// no variable but the offset seen from further up. Where it differs, the end is an integer of its
+// own and each candidate r says, guarded by its selector,
 //
-//     rung_r  ->  end_i = offset_i + size_i(r)
+//     candidate_r  ->  end_i = offset_i + size_i(r)
 //
-// so a step along the ladder costs two order constraints a buffer instead of two a pair, and no clause of
-// liveness, banks or modes. What the solver learned from those stays; what it learned from sizes carries the
-// selector. The price: propagation between pairs takes one step more. A capacity is a selector too: one
-// binary clause a buffer.
+// so a step along the ladder costs two order constraints a buffer instead of two a pair, and no
+// clause of liveness, banks or modes. What the solver learned from those stays; what it learned
+// from sizes carries the selector. The price: propagation between pairs takes one step more. A
+// capacity is a selector too: one binary clause a buffer.
 //
 // Cost: pairs * 2 order constraints, plus about ten clauses for each buffer and bank.
 namespace tessera::encoder::formulation {
@@ -40,32 +40,34 @@ using problem::Bytes;
 using problem::Relation;
 using problem::RelationKind;
 
-// Sizes of one buffer over the rungs, in granules; one alone without a ladder.
-std::vector<Bytes> GranulesOf(const Question& question, size_t buffer) {
+// Sizes of one buffer over the candidates, in units of the granularity; one alone without a ladder.
+std::vector<Bytes> GranularitiesOf(const FormulationInput& question, size_t buffer) {
   std::vector<Bytes> sizes = SizesOf(question.problem, question.ladder, buffer);
-  for (Bytes& size : sizes) size /= question.GranuleOf(buffer);
+  for (Bytes& size : sizes) size /= question.GranularityOf(buffer);
   return sizes;
 }
 
-Bytes AlignmentOf(const Question& question, size_t buffer) {
-  return std::max<Bytes>(
-      1, problem::AlignmentOf(question.problem, question.BufferAt(buffer)) / question.GranuleOf(buffer));
+Bytes AlignmentOf(const FormulationInput& question, size_t buffer) {
+  return std::max<Bytes>(1, problem::AlignmentOf(question.problem, question.BufferAt(buffer)) /
+                                question.GranularityOf(buffer));
 }
 
-Bytes CapacityAround(const Question& question, size_t buffer) {
+Bytes CapacityAround(const FormulationInput& question, size_t buffer) {
   const auto memory = static_cast<size_t>(question.BufferAt(buffer).memory);
-  return question.CapacityOf(memory) / question.GranuleOf(buffer);
+  return question.CapacityOf(memory) / question.GranularityOf(buffer);
 }
 
-// The offsets that the buffer's grid leaves, in granules. A grid of multiple 1 in bytes is one in granules.
-Grid GridOf(const Question& question, size_t buffer) {
-  const Grid& grid = question.demands.grids[buffer];
-  const Bytes granule = question.GranuleOf(buffer);
-  return {std::max<Bytes>(1, grid.multiple / granule), grid.residue / granule};
+// The offsets that the buffer's grid leaves, in units of the granularity. A grid of multiple 1 in
+// bytes is one in units of the granularity.
+Grid GridOf(const FormulationInput& question, size_t buffer) {
+  const Grid& grid = question.address_constraints.grids[buffer];
+  const Bytes granularity = question.GranularityOf(buffer);
+  return {std::max<Bytes>(1, grid.multiple / granularity), grid.residue / granularity};
 }
 
 // The normal positions among these values, where there are fewer.
-std::vector<int64_t> NormalPositionsIn(const Question& question, size_t buffer, const Domain& domain) {
+std::vector<int64_t> NormalPositionsIn(const FormulationInput& question, size_t buffer,
+                                       const Domain& domain) {
   if (question.positions.empty()) return {};
   std::vector<int64_t> only;
   for (const Bytes position : question.positions[buffer]) {
@@ -76,8 +78,8 @@ std::vector<int64_t> NormalPositionsIn(const Question& question, size_t buffer, 
 }
 
 // Values that the end of a buffer with several sizes can take, given its offset's.
-Domain EndDomain(const Question& question, size_t buffer, const Domain& offset) {
-  const std::vector<Bytes> sizes = GranulesOf(question, buffer);
+Domain EndDomain(const FormulationInput& question, size_t buffer, const Domain& offset) {
+  const std::vector<Bytes> sizes = GranularitiesOf(question, buffer);
   const Bytes least = *std::min_element(sizes.begin(), sizes.end());
   Bytes step = offset.count > 1 ? offset.step : 0;
   for (const Bytes size : sizes) step = std::gcd(step, size - least);
@@ -100,17 +102,17 @@ int64_t CountOf(const Domain& domain) {
 }
 
 // Whether some constraint speaks of the end of the buffer in another way than "at most".
-bool NeedsExactEnd(const Question& question, size_t buffer) {
+bool NeedsExactEnd(const FormulationInput& question, size_t buffer) {
   if (!question.problem.rules.empty() || !question.problem.costs.empty()) return true;
   const auto names = [buffer](int first, int second) {
     return static_cast<size_t>(first) == buffer || static_cast<size_t>(second) == buffer;
   };
-  return std::any_of(
-      question.problem.relations.begin(), question.problem.relations.end(), [&](const Relation& relation) {
-        const bool asks =
-            relation.kind == RelationKind::kAdjacent || relation.kind == RelationKind::kSameBank;
-        return asks && names(relation.first, relation.second);
-      });
+  return std::any_of(question.problem.relations.begin(), question.problem.relations.end(),
+                     [&](const Relation& relation) {
+                       const bool asks = relation.kind == RelationKind::kAdjacent ||
+                                         relation.kind == RelationKind::kSameBank;
+                       return asks && names(relation.first, relation.second);
+                     });
 }
 
 bool SizeVaries(const std::vector<Bytes>& sizes) {
@@ -119,20 +121,21 @@ bool SizeVaries(const std::vector<Bytes>& sizes) {
 
 }  // namespace
 
-const problem::Memory& Question::MemoryOf(size_t buffer) const {
+const problem::Memory& FormulationInput::MemoryOf(size_t buffer) const {
   return problem.memories[static_cast<size_t>(BufferAt(buffer).memory)];
 }
 
-Bytes Question::GranuleOf(size_t buffer) const {
-  return demands.granules[static_cast<size_t>(BufferAt(buffer).memory)];
+Bytes FormulationInput::GranularityOf(size_t buffer) const {
+  return address_constraints.granularities[static_cast<size_t>(BufferAt(buffer).memory)];
 }
 
-Addresses::Addresses(const Question& question, ClauseSink& clauses, IntegerSink& integers)
+Addresses::Addresses(const FormulationInput& question, ClauseSink& clauses, IntegerSink& integers)
     : question_(question), clauses_(clauses), integers_(integers) {}
 
-std::optional<Domain> Addresses::DomainOf(const Question& question, size_t buffer) {
-  const std::vector<Bytes> sizes = GranulesOf(question, buffer);
-  const Bytes last = CapacityAround(question, buffer) - *std::min_element(sizes.begin(), sizes.end());
+std::optional<Domain> Addresses::DomainOf(const FormulationInput& question, size_t buffer) {
+  const std::vector<Bytes> sizes = GranularitiesOf(question, buffer);
+  const Bytes last =
+      CapacityAround(question, buffer) - *std::min_element(sizes.begin(), sizes.end());
   const auto [multiple, residue] = GridOf(question, buffer);
   if (last < residue) return std::nullopt;
   const std::optional<Bytes>& fixed = question.BufferAt(buffer).offset;
@@ -141,23 +144,24 @@ std::optional<Domain> Addresses::DomainOf(const Question& question, size_t buffe
     domain.only = NormalPositionsIn(question, buffer, domain);
     return domain;
   }
-  const Bytes offset = *fixed / question.GranuleOf(buffer);
+  const Bytes offset = *fixed / question.GranularityOf(buffer);
   if (*fixed < 0 || offset > last || offset % multiple != residue) return std::nullopt;
   return Domain{offset, 1, 1};
 }
 
-Magnitude Addresses::Measure(const Question& question) {
+Magnitude Addresses::Measure(const FormulationInput& question) {
   Magnitude magnitude;
-  magnitude.pairs = static_cast<int64_t>(question.demands.disjoint.size());
+  magnitude.pairs = static_cast<int64_t>(question.address_constraints.disjoint.size());
   magnitude.ladder = question.ladder != nullptr;
-  magnitude.banked = question.refinements.bank_sums &&
-                     std::any_of(question.problem.memories.begin(), question.problem.memories.end(),
-                                 [](const problem::Memory& memory) { return memory.banks.size() > 1; });
+  magnitude.banked =
+      question.refinements.bank_sums &&
+      std::any_of(question.problem.memories.begin(), question.problem.memories.end(),
+                  [](const problem::Memory& memory) { return memory.banks.size() > 1; });
   for (size_t i = 0; i < question.problem.buffers.size(); ++i) {
     const std::optional<Domain> offset = DomainOf(question, i);
     if (!offset) continue;
     magnitude.positions = std::max(magnitude.positions, CountOf(*offset));
-    if (SizeVaries(GranulesOf(question, i))) {
+    if (SizeVaries(GranularitiesOf(question, i))) {
       magnitude.positions = std::max(magnitude.positions, CountOf(EndDomain(question, i, *offset)));
     }
     magnitude.greatest = std::max(magnitude.greatest, CapacityAround(question, i));
@@ -166,7 +170,8 @@ Magnitude Addresses::Measure(const Question& question) {
     if (rule.requirement.kind == problem::RequirementKind::kCommonDelta) {
       magnitude.sums += static_cast<int64_t>(rule.pairs.size());
     }
-    if (rule.requirement.kind != problem::RequirementKind::kGuard || rule.sizes.HoldsAll()) continue;
+    if (rule.requirement.kind != problem::RequirementKind::kGuard || rule.sizes.HoldsAll())
+      continue;
     for (const int i : rule.buffers) {
       const Bytes tops = CapacityAround(question, static_cast<size_t>(i)) + 1;
       magnitude.positions = std::max(magnitude.positions, tops);
@@ -189,23 +194,27 @@ void Addresses::Write() {
   for (const Relation& relation : question_.problem.relations) WriteRelation(relation);
 }
 
-// Of buffers that are alike each lies below the next, which says all about the others of the group as well.
+// Of buffers that are alike each lies below the next, which says all about the others of the group
+// as well.
 void Addresses::WriteDisjoint() {
   clauses_.Enter(Topic::kLiveness);
-  std::map<int, std::pair<size_t, size_t>> alike;  // buffer to group and place in it
+  std::map<int, std::pair<size_t, size_t>> interchangeable;  // buffer to group and place in it
   if (question_.refinements.symmetry) {
-    const std::vector<std::vector<int>> groups = FindInterchangeable(question_.problem, question_.ladder);
+    const std::vector<std::vector<int>> groups =
+        FindInterchangeable(question_.problem, question_.ladder);
     for (size_t group = 0; group < groups.size(); ++group) {
-      for (size_t k = 0; k < groups[group].size(); ++k) alike.emplace(groups[group][k], std::pair(group, k));
+      for (size_t k = 0; k < groups[group].size(); ++k)
+        interchangeable.emplace(groups[group][k], std::pair(group, k));
     }
   }
-  for (const auto& [i, j] : question_.demands.disjoint) {
+  for (const auto& [i, j] : question_.address_constraints.disjoint) {
     if (clauses_.Full()) return;
     const Place& first = places_[static_cast<size_t>(i)];
     const Place& second = places_[static_cast<size_t>(j)];
-    const auto one = alike.find(i);
-    const auto other = alike.find(j);
-    if (one != alike.end() && other != alike.end() && one->second.first == other->second.first) {
+    const auto one = interchangeable.find(i);
+    const auto other = interchangeable.find(j);
+    if (one != interchangeable.end() && other != interchangeable.end() &&
+        one->second.first == other->second.first) {
       const size_t rank = one->second.second;
       const size_t other_rank = other->second.second;
       if (rank + 1 == other_rank) integers_.AddOrder(kTrue, first.end, {second.offset});
@@ -238,25 +247,25 @@ void Addresses::WriteBuffer(size_t buffer) {
   Place place;
   place.offset = integers_.NewInteger(*domain);
   const auto quantity = [&](Quantity::Kind kind) {
-    return Quantity{kind, static_cast<int>(buffer), question_.GranuleOf(buffer), 0};
+    return Quantity{kind, static_cast<int>(buffer), question_.GranularityOf(buffer), 0};
   };
   integers_.Explain(place.offset, quantity(Quantity::Kind::kOffset));
   if (const std::optional<Bytes>& hint = question_.BufferAt(buffer).hint; hint && *hint >= 0) {
-    integers_.Prefer(place.offset, *hint / question_.GranuleOf(buffer));
+    integers_.Prefer(place.offset, *hint / question_.GranularityOf(buffer));
   }
-  const std::vector<Bytes> sizes = GranulesOf(question_, buffer);
-  place.sized_by_rung = SizeVaries(sizes);
+  const std::vector<Bytes> sizes = GranularitiesOf(question_, buffer);
+  place.sized_by_candidate = SizeVaries(sizes);
   place.exact_end = !question_.refinements.loose_ends || NeedsExactEnd(question_, buffer);
-  place.end =
-      place.sized_by_rung ? Term{NewEnd(place.offset, buffer, *domain)} : Term{place.offset, sizes.front()};
-  if (place.sized_by_rung) integers_.Explain(place.end.base, quantity(Quantity::Kind::kEnd));
+  place.end = place.sized_by_candidate ? Term{NewEnd(place.offset, buffer, *domain)}
+                                       : Term{place.offset, sizes.front()};
+  if (place.sized_by_candidate) integers_.Explain(place.end.base, quantity(Quantity::Kind::kEnd));
   place.top = place.end;
   places_.push_back(place);
   touches_.emplace_back(question_.MemoryOf(buffer).banks.size());
 }
 
 Integer Addresses::NewEnd(Integer offset, size_t buffer, const Domain& domain) {
-  std::vector<Bytes> sizes = GranulesOf(question_, buffer);
+  std::vector<Bytes> sizes = GranularitiesOf(question_, buffer);
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return integers_.NewEnd(offset, sizes, EndDomain(question_, buffer, domain));
@@ -265,10 +274,10 @@ Integer Addresses::NewEnd(Integer offset, size_t buffer, const Domain& domain) {
 void Addresses::WriteForbidden(size_t buffer) {
   clauses_.Enter(Topic::kAddresses);
   const Place& place = places_[buffer];
-  const Bytes granule = question_.GranuleOf(buffer);
-  for (const problem::AddressRange& range : question_.demands.forbidden[buffer]) {
-    clauses_.Add({~integers_.AtLeast(place.end, range.begin / granule + 1),
-                  integers_.AtLeast({place.offset}, range.end / granule)});
+  const Bytes granularity = question_.GranularityOf(buffer);
+  for (const problem::AddressRange& range : question_.address_constraints.forbidden[buffer]) {
+    clauses_.Add({~integers_.AtLeast(place.end, range.begin / granularity + 1),
+                  integers_.AtLeast({place.offset}, range.end / granularity)});
   }
 }
 
@@ -277,7 +286,7 @@ void Addresses::WriteRelation(const Relation& relation) {
   const Place& first = places_[static_cast<size_t>(relation.first)];
   const Place& second = places_[second_index];
   if (relation.kind == RelationKind::kColocate) {
-    const Bytes delta = relation.delta / question_.GranuleOf(second_index);
+    const Bytes delta = relation.delta / question_.GranularityOf(second_index);
     integers_.AddOrder(kTrue, {first.offset, delta}, {second.offset});
     integers_.AddOrder(kTrue, {second.offset}, {first.offset, delta});
   }
@@ -335,48 +344,51 @@ Literal Addresses::Touches(size_t buffer, size_t bank) {
   if (!touches) {
     clauses_.Enter(Topic::kBanks);
     const Place& place = places_[buffer];
-    const Bytes granule = question_.GranuleOf(buffer);
+    const Bytes granularity = question_.GranularityOf(buffer);
     const problem::AddressRange& range = question_.MemoryOf(buffer).banks[bank].range;
-    touches = And(clauses_, ~integers_.AtLeast({place.offset}, range.end / granule),
-                  integers_.AtLeast(place.end, range.begin / granule + 1));
-    clauses_.Explain(*touches, Contact{static_cast<int>(buffer), static_cast<int>(bank)});
+    touches = And(clauses_, ~integers_.AtLeast({place.offset}, range.end / granularity),
+                  integers_.AtLeast(place.end, range.begin / granularity + 1));
+    clauses_.Explain(*touches, BankTouch{static_cast<int>(buffer), static_cast<int>(bank)});
   }
   return *touches;
 }
 
-Literal Addresses::SelectRung(size_t rung) {
+Literal Addresses::SelectCandidate(size_t candidate) {
   if (question_.ladder == nullptr) return kTrue;
-  if (const auto known = rungs_.find(rung); known != rungs_.end()) return known->second;
+  if (const auto known = candidates_.find(candidate); known != candidates_.end())
+    return known->second;
   clauses_.Enter(Topic::kSizes);
   const Literal selected = clauses_.NewVariable();
-  clauses_.Explain(selected, RungChoice{static_cast<int>(rung)});
-  clauses_.Prefer(~selected);  // another rung is selected
+  clauses_.Explain(selected, CandidateChoice{static_cast<int>(candidate)});
+  clauses_.Prefer(~selected);  // another candidate is selected
   for (size_t i = 0; i < places_.size() && !clauses_.Full(); ++i) {
     const Place& place = places_[i];
-    if (!place.sized_by_rung) continue;
-    const Bytes size = question_.ladder->rungs[rung].sizes[i] / question_.GranuleOf(i);
+    if (!place.sized_by_candidate) continue;
+    const Bytes size =
+        question_.ladder->candidates[candidate].sizes[i] / question_.GranularityOf(i);
     integers_.ChooseSize(selected, place.offset, size, place.end.base, place.exact_end);
   }
-  return rungs_[rung] = selected;
+  return candidates_[candidate] = selected;
 }
 
 Literal Addresses::SelectCapacity(Bytes capacity) {
   if (places_.empty() || question_.ceiling == capacity) return kTrue;
-  const Bytes granules = capacity / question_.demands.granules.front();
-  if (const auto known = capacities_.find(granules); known != capacities_.end()) return known->second;
+  const Bytes granularities = capacity / question_.address_constraints.granularities.front();
+  if (const auto known = capacities_.find(granularities); known != capacities_.end())
+    return known->second;
   clauses_.Enter(Topic::kCapacity);
   const Literal selected = clauses_.NewVariable();
   clauses_.Explain(selected, CapacityChoice{capacity});
   clauses_.Prefer(~selected);
   for (size_t i = 0; i < places_.size() && !clauses_.Full(); ++i) {
     if (question_.BufferAt(i).memory != 0) continue;
-    clauses_.Add({~selected, ~integers_.AtLeast(places_[i].top, granules + 1)});
+    clauses_.Add({~selected, ~integers_.AtLeast(places_[i].top, granularities + 1)});
   }
-  return capacities_[granules] = selected;
+  return capacities_[granularities] = selected;
 }
 
 Bytes Addresses::PlacedAt(size_t buffer) const {
-  return integers_.ValueOf(places_[buffer].offset) * question_.GranuleOf(buffer);
+  return integers_.ValueOf(places_[buffer].offset) * question_.GranularityOf(buffer);
 }
 
 }  // namespace tessera::encoder::formulation

@@ -8,8 +8,8 @@ namespace tessera::encoder::formulation {
 
 namespace {
 
-// A constant that holds, or a literal and its negation; the latter are looked for where they happen, between
-// two bounds that the domain makes one.
+// A constant that holds, or a literal and its negation; the latter are looked for where they
+// happen, between two bounds that the domain makes one.
 bool HoldsAnyway(std::span<const Literal> clause) {
   if (clause.size() == 2 && clause[0] == ~clause[1]) return true;
   return std::find(clause.begin(), clause.end(), kTrue) != clause.end();
@@ -54,7 +54,8 @@ Domain RemainderDomain(const Domain& domain, int64_t modulus) {
   return {domain.first % step, step, modulus / step};
 }
 
-Integer IntegerSink::NewEnd(Integer /*start*/, const std::vector<int64_t>& /*sizes*/, const Domain& domain) {
+Integer IntegerSink::NewEnd(Integer /*start*/, const std::vector<int64_t>& /*sizes*/,
+                            const Domain& domain) {
   return NewInteger(domain);
 }
 

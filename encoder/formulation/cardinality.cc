@@ -4,16 +4,16 @@
 #include <map>
 #include <vector>
 
-// The sequential counter (Sinz, CP 2005): count[k] after literal i means "more than k of the first i + 1
-// hold".
+// The sequential counter (Sinz, CP 2005): count[k] after literal i means "more than k of the first
+// i + 1 hold".
 //
 //     literals      x0      x1      x2      x3
 //     count > 0     o ----- o ----- o -.
 //     count > 1             o ----- o -+--> ~x3
 //
-// Each step carries the counts on and adds its literal to them; a literal that would push the count past the
-// limit is false.
-// Unit propagation alone then forces the rest to false as soon as `most` literals hold.
+// Each step carries the counts on and adds its literal to them; a literal that would push the count
+// past the limit is false. Unit propagation alone then forces the rest to false as soon as `most`
+// literals hold.
 namespace tessera::encoder::formulation {
 
 void AddAtMost(ClauseSink& sink, std::span<const Literal> literals, int most, const Tally& tally) {
@@ -54,11 +54,12 @@ void AddAtMost(ClauseSink& sink, std::span<const Literal> literals, int most, co
 //       |    '---------.                             n and literal -> h        n -> l
 //     left 9 (true)    left 4 -- b --> left 0 ...
 //
-// A node that has room for all the rest is true and needs no clause; one without room at all is false. Nodes of one
-// level that the same subsets of the rest fit are the same node: each is kept with the interval of `left` for which
-// that is so (from the greatest sum of the rest that fits, to below the least one that does not), which makes equal
-// sizes collapse. Only implications downwards are written, as nobody asks whether a sum is exceeded; they are arc
-// consistent, because a node implies its children's truth.
+// A node that has room for all the rest is true and needs no clause; one without room at all is
+// false. Nodes of one level that the same subsets of the rest fit are the same node: each is kept
+// with the interval of `left` for which that is so (from the greatest sum of the rest that fits, to
+// below the least one that does not), which makes equal sizes collapse. Only implications downwards
+// are written, as nobody asks whether a sum is exceeded; they are arc consistent, because a node
+// implies its children's truth.
 
 namespace {
 
@@ -122,7 +123,8 @@ class Diagram {
 
 }  // namespace
 
-bool AddSumAtMost(ClauseSink& sink, std::span<const Weighted> terms, int64_t limit, size_t most_nodes) {
+bool AddSumAtMost(ClauseSink& sink, std::span<const Weighted> terms, int64_t limit,
+                  size_t most_nodes) {
   std::vector<Weighted> open;
   for (const Weighted& term : terms) {
     if (term.literal == kTrue) limit -= term.weight;

@@ -8,12 +8,14 @@
 
 namespace tessera::encoder::formulation {
 
-// What "at least `held` of the first `among` literals hold" means; constants are left out of the row.
+// What "at least `held` of the first `among` literals hold" means; constants are left out of the
+// row.
 using Tally = std::function<Meaning(int held, int among)>;
 
-// At most `most` of the literals hold; most >= 0. `tally`, where given, explains the counts. Cost: about 2 * n
-// * most clauses and n * most variables.
-void AddAtMost(ClauseSink& sink, std::span<const Literal> literals, int most, const Tally& tally = {});
+// At most `most` of the literals hold; most >= 0. `tally`, where given, explains the counts. Cost:
+// about 2 * n * most clauses and n * most variables.
+void AddAtMost(ClauseSink& sink, std::span<const Literal> literals, int most,
+               const Tally& tally = {});
 
 // A literal and what it weighs where it holds; weight >= 1.
 struct Weighted {
@@ -21,9 +23,11 @@ struct Weighted {
   int64_t weight = 1;
 };
 
-// The weights of the literals that hold add up to at most `limit` >= 0. Unit propagation alone makes every literal
-// false that would exceed it. Says nothing, and returns false, when that would take more than `most_nodes` nodes of
-// the diagram (see weighted_sum.cc), each of which costs a variable and two clauses.
-bool AddSumAtMost(ClauseSink& sink, std::span<const Weighted> terms, int64_t limit, size_t most_nodes);
+// The weights of the literals that hold add up to at most `limit` >= 0. Unit propagation alone
+// makes every literal false that would exceed it. Says nothing, and returns false, when that would
+// take more than `most_nodes` nodes of the diagram (see weighted_sum.cc), each of which costs a
+// variable and two clauses.
+bool AddSumAtMost(ClauseSink& sink, std::span<const Weighted> terms, int64_t limit,
+                  size_t most_nodes);
 
 }  // namespace tessera::encoder::formulation

@@ -9,23 +9,24 @@
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 
-// The extension point for restrictions that neither a Problem nor its rules can say: a constraint written in
-// C++. It adds clauses over the variables of the formulation, whichever solver listens, and has a check of its
-// own that every answer must pass.
+// The extension point for restrictions that neither a Problem nor its rules can say: a constraint
+// written in C++. It adds clauses over the variables of the formulation, whichever solver listens,
+// and has a check of its own that every answer must pass.
 //
 //     class FirstLine : public Constraint {                     // this buffer starts in the first 64 bytes
 //       std::string Name() const override { return "first line"; }
 //       void Write(Variables& variables) const override {
 //         variables.Clauses().Add({~variables.Integers().AtLeast({variables.OffsetOf(0)},
-//                                                                64 / variables.GranuleOf(0))});
+//                                                                64 / variables.GranularityOf(0))});
 //       }
 //       ...
 //
 // examples/programs/custom_constraint.cc is a whole one.
 namespace tessera::encoder::formulation {
 
-// What a constraint sees of a formulation. Addresses are counted in granules of the buffer's memory. Sizes are
-// those of the rung that is asked about, whichever it is: EndOf follows it.
+// What a constraint sees of a formulation. Addresses are counted in units of the granularity of the
+// buffer's memory. Sizes are those of the candidate that is asked about, whichever it is: EndOf
+// follows it.
 class Variables {
  public:
   Variables() = default;
@@ -35,8 +36,8 @@ class Variables {
 
   virtual const problem::Problem& Problem() const = 0;
 
-  // The bytes of one granule of a memory.
-  virtual problem::Bytes GranuleOf(size_t memory) const = 0;
+  // The bytes of the granularity of a memory.
+  virtual problem::Bytes GranularityOf(size_t memory) const = 0;
 
   // The buffer occupies [offset, end).
   virtual Integer OffsetOf(size_t buffer) const = 0;
@@ -65,15 +66,18 @@ class Constraint {
   // For messages.
   virtual std::string Name() const = 0;
 
-  // A unit such that rounding all offsets in this memory down to multiples of it breaks nothing here; granules
-  // divide it. With 1, addresses are counted in bytes and nothing needs to be known.
-  virtual problem::Bytes UnitOf(const problem::Problem& /*problem*/, size_t /*memory*/) const { return 1; }
+  // A unit such that rounding all offsets in this memory down to multiples of it breaks nothing
+  // here; granularities divide it. With 1, addresses are counted in bytes and nothing needs to be
+  // known.
+  virtual problem::Bytes UnitOf(const problem::Problem& /*problem*/, size_t /*memory*/) const {
+    return 1;
+  }
 
   // Says what must hold. Called once for each formulation, after everything else has been said.
   virtual void Write(Variables& variables) const = 0;
 
-  // What is wrong with an answer, in words; empty when it keeps the constraint. `problem` has the sizes of the
-  // rung. Should share nothing with Write.
+  // What is wrong with an answer, in words; empty when it keeps the constraint. `problem` has the
+  // sizes of the candidate. Should share nothing with Write.
   virtual std::string FindViolation(const problem::Problem& problem,
                                     const problem::Allocation& allocation) const = 0;
 };

@@ -3,15 +3,15 @@
 
 #include "tessera/encoder/formulation/formulation.h"
 
-// A cost is a literal that its cause implies, and the total a chain of integers, each at least the one before
-// and, where its literal holds, by the weight above it:
+// A cost is a literal that its cause implies, and the total a chain of integers, each at least the
+// one before and, where its literal holds, by the weight above it:
 //
 //     s_0 = 0      s_k >= s_(k-1)      cause_k -> s_k >= s_(k-1) + w_k      bound: s_n <= limit
 //
-// Only one direction is needed: a search for low totals has no reason to count what did not happen. With order
-// literals this is the sequential counter, with bits a chain of adders. Weights are divided by their greatest
-// common divisor first. The limit is an assumption, so that it can come down from one answer to the next and
-// whatever was learned stays.
+// Only one direction is needed: a search for low totals has no reason to count what did not happen.
+// With order literals this is the sequential counter, with bits a chain of adders. Weights are
+// divided by their greatest common divisor first. The limit is an assumption, so that it can come
+// down from one answer to the next and whatever was learned stays.
 //
 // Cost: for n costs and a greatest total T, n * T clauses with order literals, 3 n log T with bits.
 namespace tessera::encoder::formulation {
@@ -22,7 +22,8 @@ using problem::CostKind;
 namespace {
 
 int64_t TimesOf(const problem::Problem& problem, const Cost& cost) {
-  return cost.kind == CostKind::kReuse ? 1 : static_cast<int64_t>(problem::Successions(problem).size());
+  return cost.kind == CostKind::kReuse ? 1
+                                       : static_cast<int64_t>(problem::Successions(problem).size());
 }
 
 }  // namespace
@@ -38,8 +39,8 @@ CostScale ScaleOf(const problem::Problem& problem) {
   return scale;
 }
 
-Costs::Costs(const Question& question, Addresses& addresses, const Schedules& schedules, ClauseSink& clauses,
-             IntegerSink& integers)
+Costs::Costs(const FormulationInput& question, Addresses& addresses, const Schedules& schedules,
+             ClauseSink& clauses, IntegerSink& integers)
     : question_(question),
       addresses_(addresses),
       schedules_(schedules),

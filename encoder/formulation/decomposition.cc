@@ -17,14 +17,15 @@
 //        |---b--|    |--e--|
 //               ^ cut
 //
-// Buffers hang together when some constraint speaks of both: a pair that must be disjoint, a relation, a rule, a port
-// of a bank that both use at one step, a mode of their memory at a step at which it matters to both. Where a memory
-// has transitions, its schedule ties all its buffers. The parts are the connected components, so any solutions of
-// the parts are one of the whole, and a part without solution refutes the whole.
+// Buffers hang together when some constraint speaks of both: a pair that must be disjoint, a
+// relation, a rule, a port of a bank that both use at one step, a mode of their memory at a step at
+// which it matters to both. Where a memory has transitions, its schedule ties all its buffers. The
+// parts are the connected components, so any solutions of the parts are one of the whole, and a
+// part without solution refutes the whole.
 //
-// A step of a memory's schedule matters to one part at most, whose mode it takes. Where transitions are free, a step
-// that matters to none takes the first mode; where not, the one part of that memory decides, and beyond its steps
-// the schedule stays as it is.
+// A step of a memory's schedule matters to one part at most, whose mode it takes. Where transitions
+// are free, a step that matters to none takes the first mode; where not, the one part of that
+// memory decides, and beyond its steps the schedule stays as it is.
 //
 // A Problem with costs is not cut, for its parts share a least cost.
 namespace tessera::encoder::formulation {
@@ -44,7 +45,9 @@ constexpr size_t kFewBuffers = 4;
 // Union by smaller index, so that the root is a component's first buffer.
 class Components {
  public:
-  explicit Components(size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0); }
+  explicit Components(size_t count) : parent_(count) {
+    std::iota(parent_.begin(), parent_.end(), 0);
+  }
 
   size_t Root(size_t i) {
     while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
@@ -62,7 +65,8 @@ class Components {
 
 bool SomeBankIsOff(const Memory& memory) {
   return std::any_of(memory.modes.begin(), memory.modes.end(), [](const problem::Mode& mode) {
-    return std::any_of(mode.banks.begin(), mode.banks.end(), [](const auto& bank) { return bank.off; });
+    return std::any_of(mode.banks.begin(), mode.banks.end(),
+                       [](const auto& bank) { return bank.off; });
   });
 }
 
@@ -84,8 +88,8 @@ std::vector<Step> MattersAt(const Problem& problem, const problem::Buffer& buffe
   return steps;
 }
 
-// Sweeps over the lives of each memory, joining each with the one that ends last so far: whoever else lives then has
-// been joined with that one already.
+// Sweeps over the lives of each memory, joining each with the one that ends last so far: whoever
+// else lives then has been joined with that one already.
 void JoinNeighbours(const Problem& problem, Components& components) {
   struct Life {
     Step lower;
@@ -112,7 +116,9 @@ void JoinNeighbours(const Problem& problem, Components& components) {
 }
 
 void JoinNamed(const Problem& problem, Components& components) {
-  const auto join = [&](int i, int j) { components.Join(static_cast<size_t>(i), static_cast<size_t>(j)); };
+  const auto join = [&](int i, int j) {
+    components.Join(static_cast<size_t>(i), static_cast<size_t>(j));
+  };
   for (const problem::Relation& relation : problem.relations) join(relation.first, relation.second);
   for (const problem::Rule& rule : problem.rules) {
     for (const auto& [first, second] : rule.pairs) {
@@ -173,24 +179,26 @@ Part MakePart(const Problem& whole, const Ladder* ladder, std::vector<size_t> bu
     part.problem.rules.push_back(std::move(rule));
   }
   if (ladder == nullptr) return part;
-  for (const problem::Rung& rung : ladder->rungs) {
-    problem::Rung& thin = part.ladder.rungs.emplace_back();
-    thin.name = rung.name;
-    for (const size_t i : part.buffers) thin.sizes.push_back(rung.sizes[i]);
+  for (const problem::CandidateSizes& candidate : ladder->candidates) {
+    problem::CandidateSizes& thin = part.ladder.candidates.emplace_back();
+    thin.name = candidate.name;
+    for (const size_t i : part.buffers) thin.sizes.push_back(candidate.sizes[i]);
   }
   return part;
 }
 
 class PartsSession : public problem::Session {
  public:
-  PartsSession(const Problem& problem, const Ladder* ladder, std::vector<Part> parts, const PartOpener& open)
+  PartsSession(const Problem& problem, const Ladder* ladder, std::vector<Part> parts,
+               const PartOpener& open)
       : problem_(problem), ladder_(ladder), parts_(std::move(parts)) {
     for (const Part& part : parts_) {
       sessions_.push_back(open(part.problem, ladder == nullptr ? nullptr : &part.ladder));
     }
   }
 
-  Result Solve(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop) override {
+  Result Solve(size_t candidate, Bytes capacity, const base::Budget& budget,
+               const base::Stop& stop) override {
     Result whole;
     whole.status = Status::kFeasible;
     whole.allocation.emplace();
@@ -198,24 +206,26 @@ class PartsSession : public problem::Session {
     whole.allocation->modes = StillSchedules();
     for (size_t p = 0; p < parts_.size(); ++p) {
       const base::Budget left{budget.units - whole.statistics.conflicts};
-      Result part = sessions_[p]->Solve(rung, capacity, left, stop);
+      Result part = sessions_[p]->Solve(candidate, capacity, left, stop);
       whole.engine = part.engine;
       whole.statistics.conflicts += part.statistics.conflicts;
       whole.lower_bound = std::max(whole.lower_bound, part.lower_bound);
-      if (part.allocation && whole.allocation) Merge(parts_[p], *part.allocation, *whole.allocation);
+      if (part.allocation && whole.allocation)
+        Merge(parts_[p], *part.allocation, *whole.allocation);
       if (part.status == Status::kFeasible) continue;
       whole.allocation.reset();
       whole.status = part.status;
       whole.reason = std::move(part.reason);
       if (whole.status != Status::kUnknown) return whole;
     }
-    if (whole.allocation) whole.peak = PeakOf(Sized(rung), *whole.allocation);
+    if (whole.allocation) whole.peak = PeakOf(Sized(candidate), *whole.allocation);
     return whole;
   }
 
   // Problems with costs are not cut.
-  Result Minimise(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop) override {
-    Result result = Solve(rung, capacity, budget, stop);
+  Result Minimise(size_t candidate, Bytes capacity, const base::Budget& budget,
+                  const base::Stop& stop) override {
+    Result result = Solve(candidate, capacity, budget, stop);
     if (result.allocation) result.cost = 0;
     return result;
   }
@@ -230,8 +240,8 @@ class PartsSession : public problem::Session {
   }
 
  private:
-  Problem Sized(size_t rung) const {
-    return ladder_ == nullptr ? problem_ : AtRung(problem_, ladder_->rungs[rung]);
+  Problem Sized(size_t candidate) const {
+    return ladder_ == nullptr ? problem_ : AtCandidate(problem_, ladder_->candidates[candidate]);
   }
 
   std::vector<problem::ModeSchedule> StillSchedules() const {
@@ -245,7 +255,8 @@ class PartsSession : public problem::Session {
   }
 
   void Merge(const Part& part, const problem::Allocation& found, problem::Allocation& whole) const {
-    for (size_t k = 0; k < part.buffers.size(); ++k) whole.offsets[part.buffers[k]] = found.offsets[k];
+    for (size_t k = 0; k < part.buffers.size(); ++k)
+      whole.offsets[part.buffers[k]] = found.offsets[k];
     for (size_t m = 0; m < whole.modes.size(); ++m) {
       if (found.modes[m].empty()) continue;
       if (problem_.memories[m].transitions) {
@@ -256,7 +267,8 @@ class PartsSession : public problem::Session {
     }
   }
 
-  void TakeAll(const Part& part, const problem::ModeSchedule& found, problem::ModeSchedule& whole) const {
+  void TakeAll(const Part& part, const problem::ModeSchedule& found,
+               problem::ModeSchedule& whole) const {
     const auto before = static_cast<size_t>(Horizon(part.problem).lower - Horizon(problem_).lower);
     for (size_t step = 0; step < whole.size(); ++step) {
       const size_t at = step < before ? 0 : std::min(step - before, found.size() - 1);
@@ -304,7 +316,8 @@ std::vector<Part> FindParts(const Problem& problem, const Ladder* ladder) {
   if (!few.empty()) groups.push_back(std::move(few));
   std::vector<Part> parts;
   parts.reserve(groups.size());
-  for (std::vector<size_t>& group : groups) parts.push_back(MakePart(problem, ladder, std::move(group)));
+  for (std::vector<size_t>& group : groups)
+    parts.push_back(MakePart(problem, ladder, std::move(group)));
   return parts;
 }
 

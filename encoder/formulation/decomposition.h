@@ -14,21 +14,23 @@ namespace tessera::encoder::formulation {
 struct Part {
   std::vector<size_t> buffers;  // of the whole, ascending
   problem::Problem problem;     // of these buffers alone, in the same memories
-  problem::Ladder ladder;       // without rungs where the whole has no ladder
+  problem::Ladder ladder;       // without candidates where the whole has no ladder
 };
 
-// The parts into which the Problem falls, in the order of their first buffers; parts of very few buffers are put
-// together, for a solver costs something to start. One part when everything hangs together. `ladder` may be null.
-// Cost: O(n log n), and a copy of the Problem.
+// The parts into which the Problem falls, in the order of their first buffers; parts of very few
+// buffers are put together, for a solver costs something to start. One part when everything hangs
+// together. `ladder` may be null. Cost: O(n log n), and a copy of the Problem.
 std::vector<Part> FindParts(const problem::Problem& problem, const problem::Ladder* ladder);
 
 // Opens a session on one part; the arguments outlive it.
-using PartOpener =
-    std::function<std::unique_ptr<problem::Session>(const problem::Problem&, const problem::Ladder*)>;
+using PartOpener = std::function<std::unique_ptr<problem::Session>(const problem::Problem&,
+                                                                   const problem::Ladder*)>;
 
-// A session that asks the parts one after the other and puts their answers together. It stops at the first part
-// that does not fit; a part that a limit cut off leaves the whole unknown, unless another does not fit.
-std::unique_ptr<problem::Session> OpenInParts(const problem::Problem& problem, const problem::Ladder* ladder,
+// A session that asks the parts one after the other and puts their answers together. It stops at
+// the first part that does not fit; a part that a limit cut off leaves the whole unknown, unless
+// another does not fit.
+std::unique_ptr<problem::Session> OpenInParts(const problem::Problem& problem,
+                                              const problem::Ladder* ladder,
                                               const PartOpener& open);
 
 }  // namespace tessera::encoder::formulation

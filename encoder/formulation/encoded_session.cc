@@ -21,14 +21,15 @@ using problem::Problem;
 using problem::Result;
 using problem::Status;
 
-// Why the heaviest step alone does not fit, or nullopt. A solver would have to prove the pigeonhole principle
-// for it.
-std::optional<std::string> Overload(const Problem& problem, const std::vector<Bytes>& loads, Bytes capacity) {
+// Why the heaviest step alone does not fit, or nullopt. A solver would have to prove the pigeonhole
+// principle for it.
+std::optional<std::string> Overload(const Problem& problem, const std::vector<Bytes>& loads,
+                                    Bytes capacity) {
   for (size_t m = 0; m < loads.size(); ++m) {
     const Bytes available = m == 0 ? capacity : problem.memories[m].capacity;
     if (loads[m] > available) {
-      return fmt::format("buffers that live together need {} bytes of memory '{}', which has {}", loads[m],
-                         problem.memories[m].name, available);
+      return fmt::format("buffers that live together need {} bytes of memory '{}', which has {}",
+                         loads[m], problem.memories[m].name, available);
     }
   }
   return std::nullopt;
@@ -43,7 +44,7 @@ size_t MostPairs(const base::Stop& stop) {
       std::min<int64_t>(ShareOf(stop) / kBytesPerPair, static_cast<int64_t>(kPairLimit)));
 }
 
-Magnitude MagnitudeOf(const Question& question, const base::Stop& stop) {
+Magnitude MagnitudeOf(const FormulationInput& question, const base::Stop& stop) {
   Magnitude magnitude = Addresses::Measure(question);
   magnitude.memory = ShareOf(stop);
   return magnitude;
@@ -51,8 +52,8 @@ Magnitude MagnitudeOf(const Question& question, const base::Stop& stop) {
 
 }  // namespace
 
-EncodedSession::Opened::Opened(Question asked, BackendFactory& open_backend, const Constraints& constraints,
-                               const base::Stop& stop)
+EncodedSession::Opened::Opened(FormulationInput asked, BackendFactory& open_backend,
+                               const Constraints& constraints, const base::Stop& stop)
     : question(std::move(asked)),
       backend(open_backend(MagnitudeOf(question, stop))),
       formulation(question, *backend, constraints) {
@@ -60,9 +61,9 @@ EncodedSession::Opened::Opened(Question asked, BackendFactory& open_backend, con
   formulation.Write();
 }
 
-EncodedSession::EncodedSession(std::string engine, const Problem& problem, const problem::Ladder* ladder,
-                               BackendFactory open_backend, Constraints constraints,
-                               const Refinements& refinements)
+EncodedSession::EncodedSession(std::string engine, const Problem& problem,
+                               const problem::Ladder* ladder, BackendFactory open_backend,
+                               Constraints constraints, const Refinements& refinements)
     : engine_(std::move(engine)),
       problem_(problem),
       ladder_(ladder),
@@ -87,34 +88,35 @@ std::string EncodedSession::Describe() const {
     if (made == 0 && written == 0) continue;
     variables += made;
     clauses += written;
-    topics += fmt::format("{}{} {} and {}", topics.empty() ? "" : ", ", NameOf(static_cast<Topic>(topic)),
-                          made, written);
+    topics += fmt::format("{}{} {} and {}", topics.empty() ? "" : ", ",
+                          NameOf(static_cast<Topic>(topic)), made, written);
   }
   return fmt::format("{} variables, {} clauses ({})", variables, clauses, topics);
 }
 
-Result EncodedSession::Solve(size_t rung, Bytes capacity, const base::Budget& budget,
+Result EncodedSession::Solve(size_t candidate, Bytes capacity, const base::Budget& budget,
                              const base::Stop& stop) {
   Result result;
   result.engine = engine_;
-  if (ladder_ != nullptr && rung >= ladder_->rungs.size()) {
+  if (ladder_ != nullptr && candidate >= ladder_->candidates.size()) {
     result.status = Status::kInvalid;
-    result.reason =
-        fmt::format("the ladder has {} rungs; rung {} was asked for", ladder_->rungs.size(), rung);
+    result.reason = fmt::format("there are {} candidates; candidate {} was asked for",
+                                ladder_->candidates.size(), candidate);
     return result;
   }
   try {
-    const Problem sized = SizedFor(rung);
+    const Problem sized = SizedFor(candidate);
     const std::vector<Bytes> loads = LoadOf(sized);
     const Bytes load = loads.empty() ? 0 : loads.front();
     if (const std::optional<std::string> overload = Overload(sized, loads, capacity)) {
       result.status = Status::kInfeasible;
       result.reason = *overload;
     } else {
-      result = Decide(sized, rung, std::max<Bytes>(capacity, 0), std::nullopt, budget, stop);
+      result = Decide(sized, candidate, std::max<Bytes>(capacity, 0), std::nullopt, budget, stop);
       result.engine = engine_;
     }
-    const bool refuted = result.status == Status::kInfeasible && capacity >= 0 && capacity < base::kMaxTotal;
+    const bool refuted =
+        result.status == Status::kInfeasible && capacity >= 0 && capacity < base::kMaxTotal;
     result.lower_bound = refuted ? std::max(load, capacity + 1) : load;
   } catch (const std::exception& fault) {
     result.status = Status::kUnknown;
@@ -125,17 +127,17 @@ Result EncodedSession::Solve(size_t rung, Bytes capacity, const base::Budget& bu
   return result;
 }
 
-Problem EncodedSession::SizedFor(size_t rung) const {
-  return ladder_ == nullptr ? problem_ : AtRung(problem_, ladder_->rungs[rung]);
+Problem EncodedSession::SizedFor(size_t candidate) const {
+  return ladder_ == nullptr ? problem_ : AtCandidate(problem_, ladder_->candidates[candidate]);
 }
 
-Result EncodedSession::Minimise(size_t rung, Bytes capacity, const base::Budget& budget,
+Result EncodedSession::Minimise(size_t candidate, Bytes capacity, const base::Budget& budget,
                                 const base::Stop& stop) {
-  Result best = Solve(rung, capacity, budget, stop);
+  Result best = Solve(candidate, capacity, budget, stop);
   if (!best.allocation) return best;
-  best.cost = problem::CostOf(SizedFor(rung), *best.allocation);
+  best.cost = problem::CostOf(SizedFor(candidate), *best.allocation);
   try {
-    Improve(best, rung, capacity, budget.units - best.statistics.conflicts, stop);
+    Improve(best, candidate, capacity, budget.units - best.statistics.conflicts, stop);
   } catch (const std::exception& fault) {
     best.reason = fmt::format("{} gave up: {}", engine_, fault.what());
     opened_.reset();
@@ -143,11 +145,11 @@ Result EncodedSession::Minimise(size_t rung, Bytes capacity, const base::Budget&
   return best;
 }
 
-void EncodedSession::Improve(Result& best, size_t rung, Bytes capacity, int64_t conflicts,
+void EncodedSession::Improve(Result& best, size_t candidate, Bytes capacity, int64_t conflicts,
                              const base::Stop& stop) {
-  const Problem sized = SizedFor(rung);
+  const Problem sized = SizedFor(candidate);
   while (*best.cost > 0) {
-    Result next = Decide(sized, rung, capacity, *best.cost - 1, {conflicts}, stop);
+    Result next = Decide(sized, candidate, capacity, *best.cost - 1, {conflicts}, stop);
     conflicts -= next.statistics.conflicts;
     best.statistics.conflicts += next.statistics.conflicts;
     if (next.status == Status::kInfeasible) {
@@ -175,8 +177,8 @@ void EncodedSession::Check(const Problem& sized, Bytes capacity, Result& result)
   for (const std::shared_ptr<const Constraint>& constraint : constraints_) {
     fault = constraint->FindViolation(sized, *result.allocation);
     if (fault.empty()) continue;
-    fault = fmt::format("constraint '{}' refuses the answer that its clauses allow: {}", constraint->Name(),
-                        fault);
+    fault = fmt::format("constraint '{}' refuses the answer that its clauses allow: {}",
+                        constraint->Name(), fault);
     break;
   }
   const bool own_fault = !constraints_.empty() && fault.empty();
@@ -192,56 +194,61 @@ void EncodedSession::Check(const Problem& sized, Bytes capacity, Result& result)
 void EncodedSession::OpenFor(Bytes capacity, const base::Stop& stop) {
   if (opened_ && opened_->question.ceiling >= capacity) return;
   opened_.reset();
-  Question question{problem_, ladder_, *demands_, capacity, refinements_};
+  FormulationInput question{problem_, ladder_, *address_constraints_, capacity, refinements_};
   if (refinements_.positions) {
     std::vector<Bytes> ceilings;
-    for (size_t m = 0; m < problem_.memories.size(); ++m) ceilings.push_back(question.CapacityOf(m));
-    question.positions = FindNormalPositions(problem_, ladder_, *demands_, ceilings, stop);
+    for (size_t m = 0; m < problem_.memories.size(); ++m)
+      ceilings.push_back(question.CapacityOf(m));
+    question.positions =
+        FindNormalPositions(problem_, ladder_, *address_constraints_, ceilings, stop);
   }
   opened_ = std::make_unique<Opened>(std::move(question), open_backend_, constraints_, stop);
 }
 
-Result EncodedSession::Decide(const Problem& sized, size_t rung, Bytes capacity, std::optional<int64_t> most,
-                              const base::Budget& budget, const base::Stop& stop) {
+Result EncodedSession::Decide(const Problem& sized, size_t candidate, Bytes capacity,
+                              std::optional<int64_t> most, const base::Budget& budget,
+                              const base::Stop& stop) {
   Result result;
   if (stop.Requested()) {
     result.reason = "stopped before the work began";
     return result;
   }
-  if (!demands_) {
-    demands_ = Analyse(problem_, ladder_, MostPairs(stop));
+  if (!address_constraints_) {
+    address_constraints_ = Analyse(problem_, ladder_, MostPairs(stop));
     for (const std::shared_ptr<const Constraint>& constraint : constraints_) {
       for (size_t m = 0; m < problem_.memories.size(); ++m) {
-        demands_->granules[m] = std::gcd(demands_->granules[m], constraint->UnitOf(problem_, m));
+        address_constraints_->granularities[m] =
+            std::gcd(address_constraints_->granularities[m], constraint->UnitOf(problem_, m));
       }
     }
   }
-  if (const std::optional<std::string> reason = TooLarge(problem_, *demands_)) {
+  if (const std::optional<std::string> reason = TooLarge(problem_, *address_constraints_)) {
     result.reason = *reason;
     return result;
   }
   OpenFor(capacity, stop);
   Backend& backend = *opened_->backend;
   backend.Clauses().ObeyStop(&stop);
-  const std::array assumptions = {opened_->formulation.SelectRung(rung),
+  const std::array assumptions = {opened_->formulation.SelectCandidate(candidate),
                                   opened_->formulation.SelectCapacity(capacity),
                                   most ? opened_->formulation.SelectCost(*most) : kTrue};
   backend.Clauses().ObeyStop(nullptr);
   if (backend.Clauses().Full()) {
     const bool stopped = stop.Requested();
-    result.reason = stopped ? "stopped" : "the formula has more clauses than the encoder writes down";
+    result.reason =
+        stopped ? "stopped" : "the formula has more clauses than the encoder writes down";
     if (stopped) opened_.reset();  // it has holes
     return result;
   }
   const Answer answer = backend.Decide(assumptions, budget, stop);
   result.statistics.conflicts = answer.conflicts;
   result.reason = answer.reason;
-  if (answer.verdict == Verdict::kUnsatisfiable) {
+  if (answer.verdict == Satisfiability::kUnsatisfiable) {
     result.status = Status::kInfeasible;
-    result.reason =
-        fmt::format("no placement and no schedule satisfies every constraint within {} bytes", capacity);
+    result.reason = fmt::format(
+        "no placement and no schedule satisfies every constraint within {} bytes", capacity);
   }
-  if (answer.verdict == Verdict::kSatisfiable) {
+  if (answer.verdict == Satisfiability::kSatisfiable) {
     result.status = Status::kFeasible;
     result.allocation = opened_->formulation.Decode();
     result.peak = problem::PeakOf(sized, *result.allocation);

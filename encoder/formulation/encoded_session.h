@@ -9,23 +9,24 @@
 
 namespace tessera::encoder::formulation {
 
-// The Session of every engine that decides a formulation with a backend. The backend is opened at the first
-// Solve and kept: later calls add the sizes of rungs not yet seen and assume them. A capacity beyond all
-// earlier ones opens a new backend, because the domains of addresses end at the greatest capacity asked
-// about.
+// The Session of every engine that decides a formulation with a backend. The backend is opened at
+// the first Solve and kept: later calls add the sizes of candidates not yet seen and assume them. A
+// capacity beyond all earlier ones opens a new backend, because the domains of addresses end at the
+// greatest capacity asked about.
 class EncodedSession : public problem::Session {
  public:
   EncodedSession(std::string engine, const problem::Problem& problem, const problem::Ladder* ladder,
                  BackendFactory open_backend, Constraints constraints = {},
                  const Refinements& refinements = Refinements::None());
 
-  problem::Result Solve(size_t rung, problem::Bytes capacity, const base::Budget& budget,
+  problem::Result Solve(size_t candidate, problem::Bytes capacity, const base::Budget& budget,
                         const base::Stop& stop) override;
 
   // Comes down from the cost of one answer to the next until none is cheaper.
-  problem::Result Minimise(size_t rung, problem::Bytes capacity, const base::Budget& budget,
+  problem::Result Minimise(size_t candidate, problem::Bytes capacity, const base::Budget& budget,
                            const base::Stop& stop) override;
-  // The size of the formula by topic: "1234 variables, 5678 clauses (offsets 12 and 30, liveness 40 and 90)".
+  // The size of the formula by topic: "1234 variables, 5678 clauses (offsets 12 and 30, liveness 40
+  // and 90)".
   std::string Describe() const override;
 
   // Clauses written since the backend was opened, by topic; all zero before.
@@ -34,19 +35,20 @@ class EncodedSession : public problem::Session {
  private:
   // What lives as long as one backend.
   struct Opened {
-    Question question;
+    FormulationInput question;
     std::unique_ptr<Backend> backend;
     Formulation formulation;
-    Opened(Question asked, BackendFactory& open_backend, const Constraints& constraints,
+    Opened(FormulationInput asked, BackendFactory& open_backend, const Constraints& constraints,
            const base::Stop& stop);
   };
 
   // `most` bounds the costs, if they are bounded.
-  problem::Result Decide(const problem::Problem& sized, size_t rung, problem::Bytes capacity,
-                         std::optional<int64_t> most, const base::Budget& budget, const base::Stop& stop);
-  void Improve(problem::Result& best, size_t rung, problem::Bytes capacity, int64_t conflicts,
+  problem::Result Decide(const problem::Problem& sized, size_t candidate, problem::Bytes capacity,
+                         std::optional<int64_t> most, const base::Budget& budget,
+                         const base::Stop& stop);
+  void Improve(problem::Result& best, size_t candidate, problem::Bytes capacity, int64_t conflicts,
                const base::Stop& stop);
-  problem::Problem SizedFor(size_t rung) const;
+  problem::Problem SizedFor(size_t candidate) const;
   void Check(const problem::Problem& sized, problem::Bytes capacity, problem::Result& result) const;
   void OpenFor(problem::Bytes capacity, const base::Stop& stop);
 
@@ -56,7 +58,7 @@ class EncodedSession : public problem::Session {
   BackendFactory open_backend_;
   Constraints constraints_;
   Refinements refinements_;
-  std::optional<Demands> demands_;
+  std::optional<AddressConstraints> address_constraints_;
   std::unique_ptr<Opened> opened_;
 };
 

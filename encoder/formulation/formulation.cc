@@ -8,19 +8,21 @@
 
 #include "tessera/encoder/formulation/cardinality.h"
 
-// A placement in banks is bin packing first and an order of offsets second. Clauses about offsets see a full bank
-// only pair by pair: that three buffers of two fifths of a bank do not fit into it takes them a search through all
-// orders of the three, and again in every bank, and again for every choice of modes. So the sums are said outright,
-// for each bank and each maximal set of buffers of span single that live together:
+// A placement in banks is bin packing first and an order of offsets second. Clauses about offsets
+// see a full bank only pair by pair: that three buffers of two fifths of a bank do not fit into it
+// takes them a search through all orders of the three, and again in every bank, and again for every
+// choice of modes. So the sums are said outright, for each bank and each maximal set of buffers of
+// span single that live together:
 //
 //     sum over i of size_i * touches(i, bank)  <=  width of the bank
 //
-// Sound: what touches a bank and lies inside one bank lies inside this one; the buffers of the set must be pairwise
-// disjoint (a pair that may share addresses is not taken into one set), so their sizes add up. On a ladder the least
-// size of each buffer counts, which holds on all rungs. Reserved bytes inside the bank are taken off its width.
+// Sound: what touches a bank and lies inside one bank lies inside this one; the buffers of the set
+// must be pairwise disjoint (a pair that may share addresses is not taken into one set), so their
+// sizes add up. On a ladder the least size of each buffer counts, which holds on all candidates.
+// Reserved bytes inside the bank are taken off its width.
 //
-// Beside it, each such buffer touches exactly one of its allowed banks. Clauses about offsets imply that too, but
-// bits of an address do not show it to unit propagation.
+// Beside it, each such buffer touches exactly one of its allowed banks. Clauses about offsets imply
+// that too, but bits of an address do not show it to unit propagation.
 //
 // Cost: banks times maximal sets, each a diagram of at most kMostNodes nodes.
 namespace tessera::encoder::formulation {
@@ -32,14 +34,15 @@ using problem::Step;
 
 constexpr size_t kMostNodes = 2000;
 
-Bytes LeastSizeOf(const Question& question, size_t buffer) {
+Bytes LeastSizeOf(const FormulationInput& question, size_t buffer) {
   if (question.ladder == nullptr) return question.BufferAt(buffer).size;
-  Bytes least = question.ladder->rungs.front().sizes[buffer];
-  for (const problem::Rung& rung : question.ladder->rungs) least = std::min(least, rung.sizes[buffer]);
+  Bytes least = question.ladder->candidates.front().sizes[buffer];
+  for (const problem::CandidateSizes& candidate : question.ladder->candidates)
+    least = std::min(least, candidate.sizes[buffer]);
   return least;
 }
 
-std::vector<size_t> SingleBuffersOf(const Question& question, size_t memory) {
+std::vector<size_t> SingleBuffersOf(const FormulationInput& question, size_t memory) {
   std::vector<size_t> buffers;
   for (size_t i = 0; i < question.problem.buffers.size(); ++i) {
     const problem::Buffer& buffer = question.BufferAt(i);
@@ -51,14 +54,16 @@ std::vector<size_t> SingleBuffersOf(const Question& question, size_t memory) {
 
 bool MayLieIn(const problem::Buffer& buffer, size_t bank) {
   return buffer.allowed_banks.empty() ||
-         std::binary_search(buffer.allowed_banks.begin(), buffer.allowed_banks.end(), static_cast<int>(bank));
+         std::binary_search(buffer.allowed_banks.begin(), buffer.allowed_banks.end(),
+                            static_cast<int>(bank));
 }
 
-// Those that live at a step at which some buffer is born and are pairwise disjoint, taken in order; only sets that
-// no other contains.
-std::vector<std::vector<size_t>> MaximalSets(const Question& question, const std::vector<size_t>& buffers) {
-  const std::set<std::pair<int, int>> disjoint(question.demands.disjoint.begin(),
-                                               question.demands.disjoint.end());
+// Those that live at a step at which some buffer is born and are pairwise disjoint, taken in order;
+// only sets that no other contains.
+std::vector<std::vector<size_t>> MaximalSets(const FormulationInput& question,
+                                             const std::vector<size_t>& buffers) {
+  const std::set<std::pair<int, int>> disjoint(question.address_constraints.disjoint.begin(),
+                                               question.address_constraints.disjoint.end());
   std::set<Step> births;
   for (const size_t i : buffers) {
     for (const problem::Lifespan& life : question.BufferAt(i).lifespans) births.insert(life.lower);
@@ -78,9 +83,11 @@ std::vector<std::vector<size_t>> MaximalSets(const Question& question, const std
   sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
   std::vector<std::vector<size_t>> maximal;
   for (const std::vector<size_t>& set : sets) {
-    const bool contained = std::any_of(sets.begin(), sets.end(), [&set](const std::vector<size_t>& other) {
-      return other.size() > set.size() && std::includes(other.begin(), other.end(), set.begin(), set.end());
-    });
+    const bool contained =
+        std::any_of(sets.begin(), sets.end(), [&set](const std::vector<size_t>& other) {
+          return other.size() > set.size() &&
+                 std::includes(other.begin(), other.end(), set.begin(), set.end());
+        });
     if (!contained && set.size() > 1) maximal.push_back(set);
   }
   return maximal;
@@ -104,7 +111,7 @@ Bytes WidthOf(const problem::Memory& memory, const problem::AddressRange& bank, 
 
 }  // namespace
 
-void WriteBankSums(const Question& question, Addresses& addresses, ClauseSink& clauses) {
+void WriteBankSums(const FormulationInput& question, Addresses& addresses, ClauseSink& clauses) {
   for (size_t m = 0; m < question.problem.memories.size(); ++m) {
     const problem::Memory& memory = question.problem.memories[m];
     if (memory.banks.size() < 2) continue;
@@ -125,11 +132,13 @@ void WriteBankSums(const Question& question, Addresses& addresses, ClauseSink& c
         std::vector<Weighted> terms;
         for (const size_t i : set) {
           if (!MayLieIn(question.BufferAt(i), bank)) continue;
-          terms.push_back({addresses.Touches(i, bank), LeastSizeOf(question, i) / question.GranuleOf(i)});
+          terms.push_back(
+              {addresses.Touches(i, bank), LeastSizeOf(question, i) / question.GranularityOf(i)});
         }
         clauses.Enter(Topic::kBanks);
         const Bytes width = WidthOf(memory, memory.banks[bank].range, question.CapacityOf(m));
-        AddSumAtMost(clauses, terms, width / question.demands.granules[m], kMostNodes);
+        AddSumAtMost(clauses, terms, width / question.address_constraints.granularities[m],
+                     kMostNodes);
       }
     }
   }
@@ -142,12 +151,14 @@ namespace {
 // The variables of one formulation, as constraints from outside see them.
 class FormulationVariables final : public Variables {
  public:
-  FormulationVariables(const Question& question, Target& target, Addresses& addresses,
+  FormulationVariables(const FormulationInput& question, Target& target, Addresses& addresses,
                        const Schedules& schedules)
       : question_(question), target_(target), addresses_(addresses), schedules_(schedules) {}
 
   const problem::Problem& Problem() const override { return question_.problem; }
-  problem::Bytes GranuleOf(size_t memory) const override { return question_.demands.granules[memory]; }
+  problem::Bytes GranularityOf(size_t memory) const override {
+    return question_.address_constraints.granularities[memory];
+  }
   Integer OffsetOf(size_t buffer) const override { return addresses_.OffsetOf(buffer); }
   Term EndOf(size_t buffer) const override { return addresses_.EndOf(buffer); }
   std::optional<Literal> Below(size_t first, size_t second) const override {
@@ -162,7 +173,7 @@ class FormulationVariables final : public Variables {
   IntegerSink& Integers() override { return target_.Integers(); }
 
  private:
-  const Question& question_;
+  const FormulationInput& question_;
   Target& target_;
   Addresses& addresses_;
   const Schedules& schedules_;
@@ -170,7 +181,8 @@ class FormulationVariables final : public Variables {
 
 }  // namespace
 
-Formulation::Formulation(const Question& question, Target& target, const Constraints& constraints)
+Formulation::Formulation(const FormulationInput& question, Target& target,
+                         const Constraints& constraints)
     : question_(question),
       target_(target),
       addresses_(question, target.Clauses(), target.Integers()),
@@ -197,9 +209,10 @@ void Formulation::Write() {
   }
 }
 
-Literal Formulation::SelectRung(size_t rung) {
-  const Literal selected = addresses_.SelectRung(rung);
-  if (question_.ladder != nullptr && rungs_.insert(rung).second) rules_.WriteForRung(rung, selected);
+Literal Formulation::SelectCandidate(size_t candidate) {
+  const Literal selected = addresses_.SelectCandidate(candidate);
+  if (question_.ladder != nullptr && candidates_.insert(candidate).second)
+    rules_.WriteForCandidate(candidate, selected);
   return selected;
 }
 
@@ -210,25 +223,29 @@ problem::Allocation Formulation::Decode() const {
   for (const std::vector<std::vector<Literal>>& steps : schedules_.Modes()) {
     problem::ModeSchedule& schedule = allocation.modes.emplace_back();
     for (const std::vector<Literal>& modes : steps) {
-      const auto chosen =
-          std::find_if(modes.begin(), modes.end(), [this](Literal mode) { return target_.IsTrue(mode); });
+      const auto chosen = std::find_if(modes.begin(), modes.end(),
+                                       [this](Literal mode) { return target_.IsTrue(mode); });
       schedule.push_back(static_cast<int>(chosen - modes.begin()));
     }
   }
   return allocation;
 }
 
-std::optional<std::string> TooLarge(const problem::Problem& problem, const Demands& demands) {
-  if (demands.too_many_pairs) {
-    return fmt::format("more than {} pairs of buffers live together, too many to write down as clauses",
-                       demands.pair_limit);
+std::optional<std::string> TooLarge(const problem::Problem& problem,
+                                    const AddressConstraints& address_constraints) {
+  if (address_constraints.too_many_pairs) {
+    return fmt::format(
+        "more than {} pairs of buffers live together, too many to write down as clauses",
+        address_constraints.pair_limit);
   }
-  const bool has_modes = std::any_of(problem.memories.begin(), problem.memories.end(),
-                                     [](const problem::Memory& memory) { return !memory.modes.empty(); });
+  const bool has_modes =
+      std::any_of(problem.memories.begin(), problem.memories.end(),
+                  [](const problem::Memory& memory) { return !memory.modes.empty(); });
   const problem::Lifespan horizon = problem::Horizon(problem);
   if (has_modes && horizon.upper - horizon.lower > kStepLimit) {
-    return fmt::format("a schedule of modes over more than {} steps is too long to write down as clauses",
-                       kStepLimit);
+    return fmt::format(
+        "a schedule of modes over more than {} steps is too long to write down as clauses",
+        kStepLimit);
   }
   return std::nullopt;
 }

@@ -6,8 +6,9 @@
 
 #include "tessera/problem/problem.h"
 
-// What the variables of a formula say about the Problem, in plain data. The formulation tells a sink as it
-// goes (Explain); solvers do not listen, writers of formulas and of proofs do. wording.h has the words.
+// What the variables of a formula say about the Problem, in plain data. The formulation tells a
+// sink as it goes (Explain); solvers do not listen, writers of formulas and of proofs do. wording.h
+// has the words.
 namespace tessera::encoder::formulation {
 
 // An integer of the formula: a number of bytes, counted in `unit`.
@@ -15,7 +16,7 @@ struct Quantity {
   enum class Kind : uint8_t {
     kOffset,
     kEnd,
-    kRemainder,    // of the offset, modulo `modulus` bytes
+    kRemainder,  // of the offset, modulo `modulus` bytes
     kCommonDelta,  // of a rule: the distance from first to second offset of its pairs, above a least one
   };
   Kind kind = Kind::kOffset;
@@ -36,14 +37,15 @@ struct Digit {
   int64_t worth = 1;
 };
 
-// Every byte of `first` lies below every byte of `second`. The negation says the same of the two exchanged.
+// Every byte of `first` lies below every byte of `second`. The negation says the same of the two
+// exchanged.
 struct Precedence {
   int first = 0;
   int second = 0;
 };
 
 // Some byte of the buffer lies in this bank of its memory.
-struct Contact {
+struct BankTouch {
   int buffer = 0;
   int bank = 0;
 };
@@ -54,9 +56,9 @@ struct ModeChoice {
   int mode = 0;
 };
 
-// Buffers have the sizes of this rung.
-struct RungChoice {
-  int rung = 0;
+// Buffers have the sizes of this candidate.
+struct CandidateChoice {
+  int candidate = 0;
 };
 
 // memories[0] has this many bytes.
@@ -64,9 +66,9 @@ struct CapacityChoice {
   problem::Bytes capacity = 0;
 };
 
-// At this step at least `held` of the first `among` buffers that are accessed, and may touch the bank, do
-// touch it. Counted are accesses of `kind`, or of both kinds where it has no value.
-struct Crowd {
+// At this step at least `held` of the first `among` buffers that are accessed, and may touch the
+// bank, do touch it. Counted are accesses of `kind`, or of both kinds where it has no value.
+struct PortCount {
   int memory = 0;
   int bank = 0;
   problem::Step step = 0;
@@ -76,9 +78,9 @@ struct Crowd {
 };
 
 // A step on the way to another condition: a carry of a sum.
-struct Helper {};
+struct Auxiliary {};
 
-using Meaning = std::variant<Helper, Threshold, Digit, Precedence, Contact, ModeChoice, RungChoice,
-                             CapacityChoice, Crowd>;
+using Meaning = std::variant<Auxiliary, Threshold, Digit, Precedence, BankTouch, ModeChoice,
+                             CandidateChoice, CapacityChoice, PortCount>;
 
 }  // namespace tessera::encoder::formulation

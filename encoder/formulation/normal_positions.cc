@@ -19,29 +19,32 @@
 //     |  | d |  |  f  |
 //     '--'---'--'-----'------> time
 //
-// Formally: among all solutions (placement and schedule) that differ from a given one only by moving buffers down,
-// take one with the least sum of offsets. It exists, as offsets are natural numbers. A move down of buffer c by its
-// alignment a, from o to o - a, would keep every constraint but for one of these, so one of them forbids it:
+// Formally: among all solutions (placement and schedule) that differ from a given one only by
+// moving buffers down, take one with the least sum of offsets. It exists, as offsets are natural
+// numbers. A move down of buffer c by its alignment a, from o to o - a, would keep every constraint
+// but for one of these, so one of them forbids it:
 //
 //   - o < a, so that o is 0;
 //   - a buffer e that must share no byte with c then overlaps c. It did not before, so its end lies in (o - a, o];
 //   - a forbidden range [p, q) (a reserved range, a bank that is not allowed, a gap between allowed ones; for a
-//     border p = q) then overlaps c, so q lies in (o - a, o];
+//     boundary p = q) then overlaps c, so q lies in (o - a, o];
 //   - c then touches a bank [p, q) that it did not touch, so q lies in (o - a, o]. If it touches no new bank, modes,
 //     ports and banks that must differ hold as before, since all of these only forbid to touch.
 //
-// In each case o = up(x, a) for x = 0, an end of e, or q. The least sets closed under these steps, from below, hold
-// every such solution. Ends are sums of sizes, so where sizes are few and large, positions are few.
+// In each case o = up(x, a) for x = 0, an end of e, or q. The least sets closed under these steps,
+// from below, hold every such solution. Ends are sums of sizes, so where sizes are few and large,
+// positions are few.
 //
-// Which buffers slide: those without fixed offset that no colocate, adjacent or same-bank relation and no rule
-// names, for these also ask for distances, or to touch. Where one that must not slide is not fixed either, its end may
-// be anywhere, so that nothing is said about its memory at all.
-// A Problem with costs keeps all positions: a move down may cost. So does one with guard bytes, on which others rest.
+// Which buffers slide: those without fixed offset that no colocate, adjacent or same-bank relation
+// and no rule names, for these also ask for distances, or to touch. Where one that must not slide
+// is not fixed either, its end may be anywhere, so that nothing is said about its memory at all. A
+// Problem with costs keeps all positions: a move down may cost. So does one with guard bytes, on
+// which others rest.
 //
-// No buffer occurs twice in such a chain of supports. Of that only this much is used, as it costs nothing: where e can
-// lie at an offset because of c alone, c does not rest on it there.
+// No buffer occurs twice in such a chain of supports. Of that only this much is used, as it costs
+// nothing: where e can lie at an offset because of c alone, c does not rest on it there.
 //
-// Each rung has its own sets; their union serves the ladder.
+// Each candidate has its own sets; their union serves the ladder.
 namespace tessera::encoder::formulation {
 namespace {
 
@@ -49,7 +52,8 @@ using problem::Bytes;
 using problem::Problem;
 using problem::RelationKind;
 
-// With more, sums of sizes are as dense as all multiples of the granule, and to find them costs more than it saves.
+// With more, sums of sizes are as dense as all multiples of the granularity, and to find them costs
+// more than it saves.
 constexpr size_t kMostPositions = 100;
 
 // Supports of all buffers that are looked at: more take seconds, and such a formula is large
@@ -61,10 +65,12 @@ constexpr int kSeveral = -1;  // or a base, which is no buffer
 
 std::vector<bool> FindMovable(const Problem& problem) {
   std::vector<bool> movable;
-  for (const problem::Buffer& buffer : problem.buffers) movable.push_back(!buffer.offset.has_value());
+  for (const problem::Buffer& buffer : problem.buffers)
+    movable.push_back(!buffer.offset.has_value());
   const auto pin = [&movable](int buffer) { movable[static_cast<size_t>(buffer)] = false; };
   for (const problem::Relation& relation : problem.relations) {
-    const bool asks = relation.kind == RelationKind::kColocate || relation.kind == RelationKind::kAdjacent ||
+    const bool asks = relation.kind == RelationKind::kColocate ||
+                      relation.kind == RelationKind::kAdjacent ||
                       relation.kind == RelationKind::kSameBank;
     if (!asks) continue;
     pin(relation.first);
@@ -77,21 +83,21 @@ std::vector<bool> FindMovable(const Problem& problem) {
   return movable;
 }
 
-// The positions of one memory's buffers on one rung, found from the lowest up, so that all that an offset can rest on
-// is known when its turn comes.
+// The positions of one memory's buffers on one candidate, found from the lowest up, so that all
+// that an offset can rest on is known when its turn comes.
 class Closure {
  public:
-  Closure(const Problem& problem, const Demands& demands, const std::vector<bool>& movable,
-          const std::vector<std::vector<size_t>>& neighbours, const std::vector<Bytes>& sizes, int memory,
-          Bytes ceiling, const base::Stop& stop)
+  Closure(const Problem& problem, const AddressConstraints& address_constraints,
+          const std::vector<bool>& movable, const std::vector<std::vector<size_t>>& neighbours,
+          const std::vector<Bytes>& sizes, int memory, Bytes ceiling, const base::Stop& stop)
       : problem_(problem),
-        demands_(demands),
+        address_constraints_(address_constraints),
         movable_(movable),
         neighbours_(neighbours),
         sizes_(sizes),
         memory_(memory),
-        granule_(demands.granules[static_cast<size_t>(memory)]),
-        granules_(ceiling / granule_),
+        granularity_(address_constraints.granularities[static_cast<size_t>(memory)]),
+        granularities_(ceiling / granularity_),
         stop_(stop) {}
 
   // Adds to the positions of each buffer; false when some buffer has too many or must not be moved
@@ -111,7 +117,7 @@ class Closure {
       if (positions[buffer].size() > kMostPositions || supports > kMostSupports) return false;
       for (const size_t other : neighbours_[buffer]) {
         const bool rests = movable_[other] && static_cast<int>(other) != support;
-        if (rests) Reach(other, offset + sizes_[buffer] / granule_, static_cast<int>(buffer));
+        if (rests) Reach(other, offset + sizes_[buffer] / granularity_, static_cast<int>(buffer));
       }
     }
     return true;
@@ -119,60 +125,63 @@ class Closure {
 
  private:
   Bytes StepOf(size_t buffer) const {
-    return std::max<Bytes>(1, AlignmentOf(problem_, problem_.buffers[buffer]) / granule_);
+    return std::max<Bytes>(1, AlignmentOf(problem_, problem_.buffers[buffer]) / granularity_);
   }
 
   // The least position from `bottom` up, for that support.
   void Reach(size_t buffer, Bytes bottom, int support) {
-    if (bottom > granules_) return;
+    if (bottom > granularities_) return;
     const Bytes offset = base::RoundUp(bottom, StepOf(buffer));
-    if (offset + sizes_[buffer] / granule_ > granules_) return;
+    if (offset + sizes_[buffer] / granularity_ > granularities_) return;
     const auto [known, is_new] = reached_.try_emplace({offset, buffer}, support);
     if (!is_new && known->second != support) known->second = kSeveral;
   }
 
   bool ReachBases(size_t buffer) {
     if (const std::optional<Bytes>& fixed = problem_.buffers[buffer].offset) {
-      reached_.emplace(std::pair(*fixed / granule_, buffer), kSeveral);
+      reached_.emplace(std::pair(*fixed / granularity_, buffer), kSeveral);
       return true;
     }
     if (!movable_[buffer]) return false;
     Reach(buffer, 0, kSeveral);
-    for (const problem::AddressRange& range : demands_.forbidden[buffer]) {
-      Reach(buffer, range.end / granule_, kSeveral);
+    for (const problem::AddressRange& range : address_constraints_.forbidden[buffer]) {
+      Reach(buffer, range.end / granularity_, kSeveral);
     }
     for (const problem::Bank& bank : problem_.memories[static_cast<size_t>(memory_)].banks) {
-      Reach(buffer, bank.range.end / granule_, kSeveral);
+      Reach(buffer, bank.range.end / granularity_, kSeveral);
     }
     return true;
   }
 
   const Problem& problem_;
-  const Demands& demands_;
+  const AddressConstraints& address_constraints_;
   const std::vector<bool>& movable_;
   const std::vector<std::vector<size_t>>& neighbours_;
   const std::vector<Bytes>& sizes_;
   int memory_;
-  Bytes granule_;
-  Bytes granules_;  // of the memory
+  Bytes granularity_;
+  Bytes granularities_;  // of the memory
   const base::Stop& stop_;
   // Offset and buffer, not yet done; with the only buffer that it can rest on, or kSeveral.
   std::map<std::pair<Bytes, size_t>, int> reached_;
 };
 
-std::vector<std::vector<size_t>> FindNeighbours(const Problem& problem, const Demands& demands) {
+std::vector<std::vector<size_t>> FindNeighbours(const Problem& problem,
+                                                const AddressConstraints& address_constraints) {
   std::vector<std::vector<size_t>> neighbours(problem.buffers.size());
-  for (const auto& [i, j] : demands.disjoint) {
+  for (const auto& [i, j] : address_constraints.disjoint) {
     neighbours[static_cast<size_t>(i)].push_back(static_cast<size_t>(j));
     neighbours[static_cast<size_t>(j)].push_back(static_cast<size_t>(i));
   }
   return neighbours;
 }
 
-std::vector<std::vector<Bytes>> SizesByRung(const Problem& problem, const problem::Ladder* ladder) {
+std::vector<std::vector<Bytes>> SizesByCandidate(const Problem& problem,
+                                                 const problem::Ladder* ladder) {
   std::vector<std::vector<Bytes>> sizes;
   if (ladder != nullptr) {
-    for (const problem::Rung& rung : ladder->rungs) sizes.push_back(rung.sizes);
+    for (const problem::CandidateSizes& candidate : ladder->candidates)
+      sizes.push_back(candidate.sizes);
     return sizes;
   }
   for (const problem::Buffer& buffer : problem.buffers) {
@@ -184,22 +193,25 @@ std::vector<std::vector<Bytes>> SizesByRung(const Problem& problem, const proble
 
 }  // namespace
 
-std::vector<std::vector<Bytes>> FindNormalPositions(const Problem& problem, const problem::Ladder* ladder,
-                                                    const Demands& demands,
+std::vector<std::vector<Bytes>> FindNormalPositions(const Problem& problem,
+                                                    const problem::Ladder* ladder,
+                                                    const AddressConstraints& address_constraints,
                                                     const std::vector<Bytes>& ceilings,
                                                     const base::Stop& stop) {
   std::vector<std::vector<Bytes>> positions(problem.buffers.size());
-  const bool guards = std::any_of(problem.rules.begin(), problem.rules.end(), [](const problem::Rule& rule) {
-    return rule.requirement.kind == problem::RequirementKind::kGuard;
-  });
+  const bool guards =
+      std::any_of(problem.rules.begin(), problem.rules.end(), [](const problem::Rule& rule) {
+        return rule.requirement.kind == problem::RequirementKind::kGuard;
+      });
   if (guards || !problem.costs.empty()) return positions;
   const std::vector<bool> movable = FindMovable(problem);
-  const std::vector<std::vector<size_t>> neighbours = FindNeighbours(problem, demands);
+  const std::vector<std::vector<size_t>> neighbours = FindNeighbours(problem, address_constraints);
   std::vector<std::set<Bytes>> found(problem.buffers.size());
   std::vector<bool> few(problem.memories.size(), true);
-  for (const std::vector<Bytes>& sizes : SizesByRung(problem, ladder)) {
+  for (const std::vector<Bytes>& sizes : SizesByCandidate(problem, ladder)) {
     for (size_t m = 0; m < problem.memories.size(); ++m) {
-      Closure closure(problem, demands, movable, neighbours, sizes, static_cast<int>(m), ceilings[m], stop);
+      Closure closure(problem, address_constraints, movable, neighbours, sizes, static_cast<int>(m),
+                      ceilings[m], stop);
       few[m] = few[m] && closure.Find(found);
     }
   }

@@ -3,8 +3,9 @@
 
 #include "tessera/encoder/formulation/formulation.h"
 
-// What each requirement becomes. An offset o, an end e and, where a rule asks for it, the remainder o mod m are
-// integers of the sink; everything is counted in granules, which divide what rules name (demands.cc).
+// What each requirement becomes. An offset o, an end e and, where a rule asks for it, the remainder
+// o mod m are integers of the sink; everything is counted in units of the granularity, which divide
+// what rules name (address_constraints.cc).
 //
 //     offset m, r          o mod m = r                        two bounds of the remainder
 //     difference m, r      (ob - oa) mod m = r                ob mod m is oa mod m + r, or m less: two choices
@@ -17,9 +18,10 @@
 //     guard                end + after <= offset of whoever lies above, offset - before >= end of whoever below
 //     common delta         oa + D = ob + M, D one integer for all pairs, M large enough to keep it positive
 //
-// A rule that holds on every rung is said once. What depends on the rung, because the rule is about a size or
-// because the size is part of the statement, is said under the rung's selector when the rung is first asked
-// about: sizes remain the only clauses that a step along the ladder adds.
+// A rule that holds on every candidate is said once. What depends on the candidate, because the
+// rule is about a size or because the size is part of the statement, is said under the candidate's
+// selector when the candidate is first asked about: sizes remain the only clauses that a step along
+// the ladder adds.
 namespace tessera::encoder::formulation {
 
 using problem::Bytes;
@@ -38,28 +40,32 @@ bool DependsOnSize(RequirementKind kind) {
   return kind == RequirementKind::kNoCrossing || kind == RequirementKind::kNaturalAlignment;
 }
 
-// On which rungs a statement about one buffer or pair holds.
-enum class Reach : uint8_t { kNoRung, kSomeRungs, kEveryRung };
+// On which candidates a statement about one buffer or pair holds.
+enum class RuleScope : uint8_t { kNoCandidate, kSomeCandidates, kEveryCandidate };
 
-Reach ReachOf(const Question& question, const Rule& rule, std::initializer_list<int> buffers) {
+RuleScope RuleScopeOf(const FormulationInput& question, const Rule& rule,
+                      std::initializer_list<int> buffers) {
   size_t holding = 0;
-  const size_t rungs = question.ladder == nullptr ? 1 : question.ladder->rungs.size();
+  const size_t candidates = question.ladder == nullptr ? 1 : question.ladder->candidates.size();
   bool constant = true;
-  std::vector<bool> holds(rungs, true);
+  std::vector<bool> holds(candidates, true);
   for (const int buffer : buffers) {
-    const std::vector<Bytes> sizes = SizesOf(question.problem, question.ladder, static_cast<size_t>(buffer));
+    const std::vector<Bytes> sizes =
+        SizesOf(question.problem, question.ladder, static_cast<size_t>(buffer));
     constant = constant && AreEqual(sizes);
-    for (size_t rung = 0; rung < rungs; ++rung) holds[rung] = holds[rung] && rule.sizes.Holds(sizes[rung]);
+    for (size_t candidate = 0; candidate < candidates; ++candidate)
+      holds[candidate] = holds[candidate] && rule.sizes.Holds(sizes[candidate]);
   }
   holding = static_cast<size_t>(std::count(holds.begin(), holds.end(), true));
-  if (holding == 0) return Reach::kNoRung;
-  if (holding < rungs || (!constant && DependsOnSize(rule.requirement.kind))) return Reach::kSomeRungs;
-  return Reach::kEveryRung;
+  if (holding == 0) return RuleScope::kNoCandidate;
+  if (holding < candidates || (!constant && DependsOnSize(rule.requirement.kind)))
+    return RuleScope::kSomeCandidates;
+  return RuleScope::kEveryCandidate;
 }
 
-// Distances from first to second offset, plus `most`, that some pair of the rule can have: the steps of all
-// domains have a common divisor, and so have the differences of their starts.
-Domain DeltaDomain(const Question& question, const Rule& rule, Bytes most) {
+// Distances from first to second offset, plus `most`, that some pair of the rule can have: the
+// steps of all domains have a common divisor, and so have the differences of their starts.
+Domain DeltaDomain(const FormulationInput& question, const Rule& rule, Bytes most) {
   Bytes step = 0;
   std::optional<Bytes> start;
   for (const auto& [first, second] : rule.pairs) {
@@ -79,16 +85,19 @@ Domain DeltaDomain(const Question& question, const Rule& rule, Bytes most) {
 
 }  // namespace
 
-Rules::Rules(const Question& question, Addresses& addresses, ClauseSink& clauses, IntegerSink& integers)
+Rules::Rules(const FormulationInput& question, Addresses& addresses, ClauseSink& clauses,
+             IntegerSink& integers)
     : question_(question), addresses_(addresses), clauses_(clauses), integers_(integers) {}
 
-Bytes Rules::Granules(size_t buffer, Bytes bytes) const { return bytes / question_.GranuleOf(buffer); }
+Bytes Rules::Granularities(size_t buffer, Bytes bytes) const {
+  return bytes / question_.GranularityOf(buffer);
+}
 
 Integer Rules::RemainderOf(size_t buffer, int64_t modulus) {
   const Integer remainder = integers_.Remainder(addresses_.OffsetOf(buffer), modulus);
-  const Bytes granule = question_.GranuleOf(buffer);
-  integers_.Explain(
-      remainder, Quantity{Quantity::Kind::kRemainder, static_cast<int>(buffer), granule, modulus * granule});
+  const Bytes granularity = question_.GranularityOf(buffer);
+  integers_.Explain(remainder, Quantity{Quantity::Kind::kRemainder, static_cast<int>(buffer),
+                                        granularity, modulus * granularity});
   return remainder;
 }
 
@@ -99,32 +108,37 @@ void Rules::Write() {
   }
 }
 
-void Rules::WriteForRung(size_t rung, Literal selected) {
+void Rules::WriteForCandidate(size_t candidate, Literal selected) {
   for (const Rule& rule : question_.problem.rules) {
     if (clauses_.Full()) return;
-    WriteFor(rule, selected, rung);
+    WriteFor(rule, selected, candidate);
   }
 }
 
-// Without a rung, what holds on every rung; with one, what holds there and not on every rung.
-void Rules::WriteFor(const Rule& rule, Literal guard, std::optional<size_t> rung) {
-  topic_ = rung ? Topic::kSizes : Topic::kRules;
+// Without a candidate, what holds on every candidate; with one, what holds there and not on every
+// candidate.
+void Rules::WriteFor(const Rule& rule, Literal guard, std::optional<size_t> candidate) {
+  topic_ = candidate ? Topic::kSizes : Topic::kRules;
   const auto size_of = [&](int buffer) {
-    return SizesOf(question_.problem, question_.ladder, static_cast<size_t>(buffer))[rung.value_or(0)];
+    return SizesOf(question_.problem, question_.ladder,
+                   static_cast<size_t>(buffer))[candidate.value_or(0)];
   };
   for (const int buffer : rule.buffers) {
-    const Reach reach = ReachOf(question_, rule, {buffer});
+    const RuleScope scope = RuleScopeOf(question_, rule, {buffer});
     clauses_.Enter(topic_);
-    if (!rung && reach == Reach::kSomeRungs && rule.requirement.kind == RequirementKind::kGuard) {
+    if (!candidate && scope == RuleScope::kSomeCandidates &&
+        rule.requirement.kind == RequirementKind::kGuard) {
       addresses_.ExpectGuard(static_cast<size_t>(buffer));
     }
-    if (reach != (rung ? Reach::kSomeRungs : Reach::kEveryRung)) continue;
+    if (scope != (candidate ? RuleScope::kSomeCandidates : RuleScope::kEveryCandidate)) continue;
     if (rule.sizes.Holds(size_of(buffer))) {
       WriteForBuffer(rule, guard, static_cast<size_t>(buffer), size_of(buffer));
     }
   }
   for (const auto& [first, second] : rule.pairs) {
-    if (ReachOf(question_, rule, {first, second}) != (rung ? Reach::kSomeRungs : Reach::kEveryRung)) continue;
+    if (RuleScopeOf(question_, rule, {first, second}) !=
+        (candidate ? RuleScope::kSomeCandidates : RuleScope::kEveryCandidate))
+      continue;
     clauses_.Enter(topic_);
     if (rule.sizes.Holds(size_of(first)) && rule.sizes.Holds(size_of(second))) {
       WriteForPair(rule, guard, static_cast<size_t>(first), static_cast<size_t>(second));
@@ -139,21 +153,24 @@ void Rules::WriteForBuffer(const Rule& rule, Literal guard, size_t buffer, Bytes
     case RequirementKind::kOffset:
       return WriteResidue(guard, buffer, wanted.multiple, wanted.residue);
     case RequirementKind::kWindow:
-      clauses_.Add({~guard, integers_.AtLeast(offset, Granules(buffer, wanted.window.begin))});
+      clauses_.Add({~guard, integers_.AtLeast(offset, Granularities(buffer, wanted.window.begin))});
       return clauses_.Add(
-          {~guard, ~integers_.AtLeast(addresses_.EndOf(buffer), Granules(buffer, wanted.window.end) + 1)});
+          {~guard, ~integers_.AtLeast(addresses_.EndOf(buffer),
+                                      Granularities(buffer, wanted.window.end) + 1)});
     case RequirementKind::kNoCrossing: {
       if (size > wanted.multiple) return clauses_.Add({~guard});
-      const Integer remainder = RemainderOf(buffer, Granules(buffer, wanted.multiple));
+      const Integer remainder = RemainderOf(buffer, Granularities(buffer, wanted.multiple));
       return clauses_.Add(
-          {~guard, ~integers_.AtLeast({remainder}, Granules(buffer, wanted.multiple - size) + 1)});
+          {~guard,
+           ~integers_.AtLeast({remainder}, Granularities(buffer, wanted.multiple - size) + 1)});
     }
     case RequirementKind::kNaturalAlignment:
       return WriteResidue(guard, buffer, NaturalAlignmentOf(size), 0);
     case RequirementKind::kBanks:
       return WriteBanks(guard, buffer, wanted.banks);
     case RequirementKind::kGuard:
-      return WriteGuard(guard, buffer, Granules(buffer, wanted.before), Granules(buffer, wanted.after));
+      return WriteGuard(guard, buffer, Granularities(buffer, wanted.before),
+                        Granularities(buffer, wanted.after));
     default:
       return;
   }
@@ -171,12 +188,12 @@ void Rules::WriteForPair(const Rule& rule, Literal guard, size_t first, size_t s
     case RequirementKind::kDifferentBank:
       return WriteBankRelation(guard, RelationKind::kDifferentBank, first, second);
     case RequirementKind::kDistance: {
-      const Bytes distance = Granules(first, wanted.distance);
+      const Bytes distance = Granularities(first, wanted.distance);
       integers_.AddOrder(guard, {a, distance}, {b});
       return integers_.AddOrder(guard, {b}, {a, distance});
     }
     case RequirementKind::kXorDistance:
-      return integers_.AddXor(guard, a, b, Granules(first, wanted.distance));
+      return integers_.AddXor(guard, a, b, Granularities(first, wanted.distance));
     case RequirementKind::kCommonDelta:
       return WriteCommonDelta(rule, guard, first, second);
     default:
@@ -184,18 +201,19 @@ void Rules::WriteForPair(const Rule& rule, Literal guard, size_t first, size_t s
   }
 }
 
-// A multiple of 1 divides no granule, and asks nothing.
+// A multiple of 1 divides no granularity, and asks nothing.
 void Rules::WriteResidue(Literal guard, size_t buffer, Bytes multiple, Bytes residue) {
   if (multiple == 1) return;
-  const Integer remainder = RemainderOf(buffer, Granules(buffer, multiple));
-  clauses_.Add({~guard, integers_.AtLeast({remainder}, Granules(buffer, residue))});
-  clauses_.Add({~guard, ~integers_.AtLeast({remainder}, Granules(buffer, residue) + 1)});
+  const Integer remainder = RemainderOf(buffer, Granularities(buffer, multiple));
+  clauses_.Add({~guard, integers_.AtLeast({remainder}, Granularities(buffer, residue))});
+  clauses_.Add({~guard, ~integers_.AtLeast({remainder}, Granularities(buffer, residue) + 1)});
 }
 
-void Rules::WriteDifference(Literal guard, size_t first, size_t second, Bytes multiple, Bytes residue) {
+void Rules::WriteDifference(Literal guard, size_t first, size_t second, Bytes multiple,
+                            Bytes residue) {
   if (multiple == 1) return;
-  const Bytes modulus = Granules(first, multiple);
-  const Bytes wanted = Granules(first, residue);
+  const Bytes modulus = Granularities(first, multiple);
+  const Bytes wanted = Granularities(first, residue);
   const Integer a = RemainderOf(first, modulus);
   const Integer b = RemainderOf(second, modulus);
   const Literal wraps = clauses_.NewVariable();
@@ -234,33 +252,36 @@ void Rules::WriteGuard(Literal guard, size_t buffer, Bytes before, Bytes after) 
   const Term start{addresses_.OffsetOf(buffer)};
   const Term end = addresses_.EndOf(buffer);
   for (const problem::Reserved& reserved : question_.MemoryOf(buffer).reserved) {
-    clauses_.Add({~guard, ~integers_.AtLeast(end, Granules(buffer, reserved.range.begin) - after + 1),
-                  integers_.AtLeast(start, Granules(buffer, reserved.range.end) + before)});
+    clauses_.Add({~guard,
+                  ~integers_.AtLeast(end, Granularities(buffer, reserved.range.begin) - after + 1),
+                  integers_.AtLeast(start, Granularities(buffer, reserved.range.end) + before)});
   }
   const problem::Buffer& guarded = question_.BufferAt(buffer);
   for (size_t other = 0; other < question_.problem.buffers.size() && !clauses_.Full(); ++other) {
     const std::optional<Literal> below = addresses_.Below(buffer, other);
     if (!below || !LiveTogether(guarded, question_.BufferAt(other))) continue;
     const std::pair<int, int> pair = std::minmax(static_cast<int>(buffer), static_cast<int>(other));
-    if (question_.demands.may_share.contains(pair)) continue;
+    if (question_.address_constraints.may_share.contains(pair)) continue;
     const Term other_end = addresses_.EndOf(other);
     integers_.AddOrder(And(clauses_, guard, *below), {end.base, end.shift + after},
                        {addresses_.OffsetOf(other)});
-    integers_.AddOrder(And(clauses_, guard, ~*below), {other_end.base, other_end.shift + before}, start);
+    integers_.AddOrder(And(clauses_, guard, ~*below), {other_end.base, other_end.shift + before},
+                       start);
   }
 }
 
 void Rules::WriteCommonDelta(const Rule& rule, Literal guard, size_t first, size_t second) {
   const auto memory = static_cast<size_t>(question_.BufferAt(first).memory);
-  const Bytes most = question_.CapacityOf(memory) / question_.GranuleOf(first);
+  const Bytes most = question_.CapacityOf(memory) / question_.GranularityOf(first);
   auto delta = deltas_.find(&rule);
   if (delta == deltas_.end()) {
     delta = deltas_.emplace(&rule, integers_.NewInteger(DeltaDomain(question_, rule, most))).first;
     const auto index = static_cast<int>(&rule - question_.problem.rules.data());
-    integers_.Explain(delta->second,
-                      Quantity{Quantity::Kind::kCommonDelta, index, question_.GranuleOf(first), 0});
+    integers_.Explain(delta->second, Quantity{Quantity::Kind::kCommonDelta, index,
+                                              question_.GranularityOf(first), 0});
   }
-  integers_.AddSum(guard, addresses_.OffsetOf(first), delta->second, {addresses_.OffsetOf(second), most});
+  integers_.AddSum(guard, addresses_.OffsetOf(first), delta->second,
+                   {addresses_.OffsetOf(second), most});
 }
 
 }  // namespace tessera::encoder::formulation

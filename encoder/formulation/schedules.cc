@@ -4,15 +4,16 @@
 #include "tessera/encoder/formulation/cardinality.h"
 #include "tessera/encoder/formulation/formulation.h"
 
-// A schedule gives each memory one mode at each step. Placement and schedule meet in a single kind of clause:
+// A schedule gives each memory one mode at each step. Placement and schedule meet in a single kind
+// of clause:
 //
 //     not touches(i, bank)  or  not mode(memory, t) = k       where mode k would forbid in `bank` what i does
 //     at t
 //
-// and what i does at t is to live there (forbidden when the bank is off) and to be accessed (forbidden unless
-// a permission names its engine, or every engine, and its kind). Loops enter through the successions alone: a
-// transition must be allowed wherever one step can follow another, over back edges and exits too, because one
-// schedule serves every turn.
+// and what i does at t is to live there (forbidden when the bank is off) and to be accessed
+// (forbidden unless a permission names its engine, or every engine, and its kind). Loops enter
+// through the successions alone: a transition must be allowed wherever one step can follow another,
+// over back edges and exits too, because one schedule serves every turn.
 namespace tessera::encoder::formulation {
 namespace {
 
@@ -38,7 +39,8 @@ bool Serves(const BankMode& bank, std::span<const Access> accesses) {
 
 bool HasOff(const Memory& memory) {
   return std::any_of(memory.modes.begin(), memory.modes.end(), [](const problem::Mode& mode) {
-    return std::any_of(mode.banks.begin(), mode.banks.end(), [](const BankMode& bank) { return bank.off; });
+    return std::any_of(mode.banks.begin(), mode.banks.end(),
+                       [](const BankMode& bank) { return bank.off; });
   });
 }
 
@@ -51,7 +53,7 @@ bool MayFollow(const Memory& memory, size_t from, size_t to) {
 
 }  // namespace
 
-Schedules::Schedules(const Question& question, Addresses& addresses, ClauseSink& clauses)
+Schedules::Schedules(const FormulationInput& question, Addresses& addresses, ClauseSink& clauses)
     : question_(question),
       addresses_(addresses),
       clauses_(clauses),
@@ -82,9 +84,11 @@ void Schedules::WriteModes(size_t memory) {
   const size_t count = question_.problem.memories[memory].modes.size();
   for (Step step = horizon_.lower; step < horizon_.upper; ++step) {
     std::vector<Literal> modes(count, kTrue);
-    if (count > 1) std::generate(modes.begin(), modes.end(), [this] { return clauses_.NewVariable(); });
+    if (count > 1)
+      std::generate(modes.begin(), modes.end(), [this] { return clauses_.NewVariable(); });
     for (size_t mode = 0; mode < count; ++mode)
-      clauses_.Explain(modes[mode], ModeChoice{static_cast<int>(memory), step, static_cast<int>(mode)});
+      clauses_.Explain(modes[mode],
+                       ModeChoice{static_cast<int>(memory), step, static_cast<int>(mode)});
     clauses_.Add(modes);
     for (size_t a = 0; a < count; ++a) {
       for (size_t b = a + 1; b < count; ++b) clauses_.Add({~modes[a], ~modes[b]});
@@ -144,12 +148,14 @@ void Schedules::WritePortsOf(size_t memory, size_t bank) {
   const problem::Ports& ports = question_.problem.memories[memory].banks[bank].ports;
   const auto limit = [&](std::optional<int> most, std::optional<AccessKind> kind) {
     if (!most) return;
-    std::map<Step, std::vector<size_t>> users;  // distinct buffers with an access of this kind at that step
+    std::map<Step, std::vector<size_t>>
+        users;  // distinct buffers with an access of this kind at that step
     for (size_t i = 0; i < accesses_.size(); ++i) {
       if (static_cast<size_t>(question_.BufferAt(i).memory) != memory) continue;
       for (const auto& [step, accesses] : accesses_[i]) {
-        const bool uses = std::any_of(accesses.begin(), accesses.end(),
-                                      [kind](const Access& access) { return !kind || access.kind == *kind; });
+        const bool uses =
+            std::any_of(accesses.begin(), accesses.end(),
+                        [kind](const Access& access) { return !kind || access.kind == *kind; });
         if (uses) users[step].push_back(i);
       }
     }
@@ -159,7 +165,7 @@ void Schedules::WritePortsOf(size_t memory, size_t bank) {
       for (const size_t buffer : buffers) touches.push_back(addresses_.Touches(buffer, bank));
       clauses_.Enter(Topic::kPorts);
       AddAtMost(clauses_, touches, *most, [&, step = step](int held, int among) {
-        return Crowd{static_cast<int>(memory), static_cast<int>(bank), step, kind, held, among};
+        return PortCount{static_cast<int>(memory), static_cast<int>(bank), step, kind, held, among};
       });
     }
   };

@@ -6,10 +6,11 @@
 
 #include "tessera/encoder/formulation/refinements.h"
 
-// Two buffers with the same sizes, lives, accesses, alignment, span, banks and memory, of which neither is fixed or
-// named by a relation, a rule or a cost, occur in all constraints alike. Exchange their offsets in a solution: it is
-// one again. As they live together they lie apart, so exchanges bring each group into any order from the bottom up.
-// Hints are no constraints and may differ; they say which of a group comes first.
+// Two buffers with the same sizes, lives, accesses, alignment, span, banks and memory, of which
+// neither is fixed or named by a relation, a rule or a cost, occur in all constraints alike.
+// Exchange their offsets in a solution: it is one again. As they live together they lie apart, so
+// exchanges bring each group into any order from the bottom up. Hints are no constraints and may
+// differ; they say which of a group comes first.
 //
 // It goes together with normal positions, which are the same for buffers that are alike.
 namespace tessera::encoder::formulation {
@@ -23,7 +24,8 @@ using problem::Problem;
 std::vector<bool> FindNamed(const Problem& problem) {
   std::vector<bool> named(problem.buffers.size(), false);
   const auto name = [&named](int buffer) { named[static_cast<size_t>(buffer)] = true; };
-  for (const problem::Relation& relation : problem.relations) name(relation.first), name(relation.second);
+  for (const problem::Relation& relation : problem.relations)
+    name(relation.first), name(relation.second);
   for (const problem::Rule& rule : problem.rules) {
     for (const int buffer : rule.buffers) name(buffer);
     for (const auto& [first, second] : rule.pairs) name(first), name(second);
@@ -32,9 +34,9 @@ std::vector<bool> FindNamed(const Problem& problem) {
 }
 
 // What makes two buffers alike, to be compared.
-struct Likeness {
+struct InterchangeKey {
   int memory;
-  std::vector<Bytes> sizes;  // by rung
+  std::vector<Bytes> sizes;  // by candidate
   std::vector<std::pair<problem::Step, problem::Step>> lives;
   Bytes alignment;
   problem::Span span;
@@ -45,35 +47,46 @@ struct Likeness {
   auto Key() const { return std::tie(memory, sizes, lives, alignment, span, banks, accesses); }
 };
 
-Likeness LikenessOf(const Problem& problem, const problem::Ladder* ladder, size_t index) {
+InterchangeKey InterchangeKeyOf(const Problem& problem, const problem::Ladder* ladder,
+                                size_t index) {
   const Buffer& buffer = problem.buffers[index];
-  Likeness likeness{
-      buffer.memory,          {}, {}, AlignmentOf(problem, buffer), buffer.span, buffer.allowed_banks, {},
-      static_cast<int>(index)};
-  if (ladder == nullptr) likeness.sizes.push_back(buffer.size);
+  InterchangeKey interchange_key{buffer.memory,
+                                 {},
+                                 {},
+                                 AlignmentOf(problem, buffer),
+                                 buffer.span,
+                                 buffer.allowed_banks,
+                                 {},
+                                 static_cast<int>(index)};
+  if (ladder == nullptr) interchange_key.sizes.push_back(buffer.size);
   if (ladder != nullptr) {
-    for (const problem::Rung& rung : ladder->rungs) likeness.sizes.push_back(rung.sizes[index]);
+    for (const problem::CandidateSizes& candidate : ladder->candidates)
+      interchange_key.sizes.push_back(candidate.sizes[index]);
   }
-  for (const problem::Lifespan& life : buffer.lifespans) likeness.lives.emplace_back(life.lower, life.upper);
+  for (const problem::Lifespan& life : buffer.lifespans)
+    interchange_key.lives.emplace_back(life.lower, life.upper);
   for (const Access& access : buffer.accesses) {
-    likeness.accesses.emplace_back(access.step, access.engine, access.kind);
+    interchange_key.accesses.emplace_back(access.step, access.engine, access.kind);
   }
-  std::sort(likeness.accesses.begin(), likeness.accesses.end());
-  return likeness;
+  std::sort(interchange_key.accesses.begin(), interchange_key.accesses.end());
+  return interchange_key;
 }
 
 }  // namespace
 
-std::vector<std::vector<int>> FindInterchangeable(const Problem& problem, const problem::Ladder* ladder) {
+std::vector<std::vector<int>> FindInterchangeable(const Problem& problem,
+                                                  const problem::Ladder* ladder) {
   std::vector<std::vector<int>> groups;
   if (!problem.costs.empty()) return groups;
   const std::vector<bool> named = FindNamed(problem);
-  std::vector<Likeness> all;
+  std::vector<InterchangeKey> all;
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
-    if (!named[i] && !problem.buffers[i].offset) all.push_back(LikenessOf(problem, ladder, i));
+    if (!named[i] && !problem.buffers[i].offset)
+      all.push_back(InterchangeKeyOf(problem, ladder, i));
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Likeness& a, const Likeness& b) { return a.Key() < b.Key(); });
+  std::stable_sort(all.begin(), all.end(), [](const InterchangeKey& a, const InterchangeKey& b) {
+    return a.Key() < b.Key();
+  });
   for (size_t k = 1; k < all.size(); ++k) {
     if (all[k - 1].Key() != all[k].Key()) continue;
     const bool goes_on = !groups.empty() && groups.back().back() == all[k - 1].index;

@@ -27,7 +27,9 @@ struct Sentence {
   const problem::Problem& problem;
   bool negated;
 
-  std::string operator()(const Helper& /*helper*/) const { return negated ? "not helper" : "helper"; }
+  std::string operator()(const Auxiliary& /*helper*/) const {
+    return negated ? "not auxiliary" : "auxiliary";
+  }
   std::string operator()(const Threshold& threshold) const {
     return fmt::format("{} {} {}", wording.Of(threshold.quantity),
                        negated ? "<" : ">=", threshold.value * threshold.quantity.unit);
@@ -41,28 +43,31 @@ struct Sentence {
         negated ? std::pair(order.second, order.first) : std::pair(order.first, order.second);
     return fmt::format("{} below {}", wording.OfBuffer(low), wording.OfBuffer(high));
   }
-  std::string operator()(const Contact& contact) const {
-    const int memory = problem.buffers[static_cast<size_t>(contact.buffer)].memory;
-    return fmt::format("{} {} {}", wording.OfBuffer(contact.buffer), negated ? "does not touch" : "touches",
-                       wording.OfBank(memory, contact.bank));
+  std::string operator()(const BankTouch& bank_touch) const {
+    const int memory = problem.buffers[static_cast<size_t>(bank_touch.buffer)].memory;
+    return fmt::format("{} {} {}", wording.OfBuffer(bank_touch.buffer),
+                       negated ? "does not touch" : "touches",
+                       wording.OfBank(memory, bank_touch.bank));
   }
   std::string operator()(const ModeChoice& mode) const {
     return fmt::format("mode of {} at step {} is {}{}", wording.OfMemory(mode.memory), mode.step,
                        negated ? "not " : "", wording.OfMode(mode.memory, mode.mode));
   }
-  std::string operator()(const RungChoice& rung) const {
-    return fmt::format("rung is {}{}", negated ? "not " : "", wording.OfRung(rung.rung));
+  std::string operator()(const CandidateChoice& candidate) const {
+    return fmt::format("candidate is {}{}", negated ? "not " : "",
+                       wording.OfCandidate(candidate.candidate));
   }
   std::string operator()(const CapacityChoice& limit) const {
-    return fmt::format("capacity of {} is {}{}", wording.OfMemory(0), negated ? "not " : "", limit.capacity);
+    return fmt::format("capacity of {} is {}{}", wording.OfMemory(0), negated ? "not " : "",
+                       limit.capacity);
   }
-  std::string operator()(const Crowd& crowd) const {
-    const std::string_view users = !crowd.kind                                 ? "accessed"
-                                   : *crowd.kind == problem::AccessKind::kRead ? "read"
-                                                                               : "written";
+  std::string operator()(const PortCount& port_count) const {
+    const std::string_view users = !port_count.kind                                 ? "accessed"
+                                   : *port_count.kind == problem::AccessKind::kRead ? "read"
+                                                                                    : "written";
     return fmt::format("{} {} of the first {} buffers {} at step {} touch {}",
-                       negated ? "fewer than" : "at least", crowd.held, crowd.among, users, crowd.step,
-                       wording.OfBank(crowd.memory, crowd.bank));
+                       negated ? "fewer than" : "at least", port_count.held, port_count.among,
+                       users, port_count.step, wording.OfBank(port_count.memory, port_count.bank));
   }
 };
 
@@ -76,12 +81,14 @@ constexpr std::array<TopicWords, kTopicCount> kTopics = {{
     {"liveness", "buffers that live together share no byte"},
     {"relations", "buffers lie to each other as the problem relates them"},
     {"addresses",
-     "no buffer touches reserved ranges, forbidden banks or borders that its span must not cross"},
+     "no buffer touches reserved ranges, forbidden banks or boundaries that its span must not "
+     "cross"},
     {"banks", "which banks a buffer touches follows from its first and last byte"},
-    {"modes", "each memory has one mode at each step, which follows the one before and allows every access"},
+    {"modes",
+     "each memory has one mode at each step, which follows the one before and allows every access"},
     {"ports", "a bank serves at most as many buffers in a step as it has ports"},
     {"rules", "buffers lie as the rules of the hardware ask"},
-    {"sizes", "buffers have the sizes of one rung"},
+    {"sizes", "buffers have the sizes of one candidate"},
     {"capacity", "buffers end within the capacity"},
     {"costs", "the total counts every reuse and every switch of modes that costs"},
 }};
@@ -97,8 +104,9 @@ std::string Wording::Of(const Quantity& quantity) const {
     case Quantity::Kind::kRemainder:
       return fmt::format("(offset of {} mod {})", OfBuffer(quantity.buffer), quantity.modulus);
     case Quantity::Kind::kCommonDelta:
-      return fmt::format("delta of {}",
-                         base::Printable(Describe(problem_.rules[static_cast<size_t>(quantity.buffer)])));
+      return fmt::format(
+          "delta of {}",
+          base::Printable(Describe(problem_.rules[static_cast<size_t>(quantity.buffer)])));
   }
   return fmt::format("offset of {}", OfBuffer(quantity.buffer));
 }
@@ -111,7 +119,9 @@ std::string Wording::OfBuffer(int buffer) const {
   return base::Printable(problem_.buffers[static_cast<size_t>(buffer)].id);
 }
 
-std::string Wording::OfMemory(int memory) const { return NameAmong(problem_.memories, memory, "memory"); }
+std::string Wording::OfMemory(int memory) const {
+  return NameAmong(problem_.memories, memory, "memory");
+}
 
 std::string Wording::OfBank(int memory, int bank) const {
   return NameAmong(problem_.memories[static_cast<size_t>(memory)].banks, bank, "bank");
@@ -121,8 +131,9 @@ std::string Wording::OfMode(int memory, int mode) const {
   return NameAmong(problem_.memories[static_cast<size_t>(memory)].modes, mode, "mode");
 }
 
-std::string Wording::OfRung(int rung) const {
-  return ladder_ == nullptr ? fmt::format("rung {}", rung) : NameAmong(ladder_->rungs, rung, "rung");
+std::string Wording::OfCandidate(int candidate) const {
+  return ladder_ == nullptr ? fmt::format("candidate {}", candidate)
+                            : NameAmong(ladder_->candidates, candidate, "candidate");
 }
 
 std::string_view NameOf(Topic topic) { return kTopics[static_cast<size_t>(topic)].name; }

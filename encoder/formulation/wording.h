@@ -9,8 +9,8 @@
 
 namespace tessera::encoder::formulation {
 
-// Meanings in the user's words: "a below b", "w touches b0", "mode of sram at step 3 is w". Addresses are
-// bytes. Control characters of names become '?', so that a sentence is one line.
+// Meanings in the user's words: "a below b", "w touches b0", "mode of sram at step 3 is w".
+// Addresses are bytes. Control characters of names become '?', so that a sentence is one line.
 class Wording {
  public:
   // `ladder` may be null; both outlive this.
@@ -26,7 +26,7 @@ class Wording {
   std::string OfMemory(int memory) const;  // by name where names tell them apart, else "memory 1"
   std::string OfBank(int memory, int bank) const;
   std::string OfMode(int memory, int mode) const;
-  std::string OfRung(int rung) const;
+  std::string OfCandidate(int candidate) const;
 
  private:
   const problem::Problem& problem_;

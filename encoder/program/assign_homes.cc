@@ -11,21 +11,25 @@
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"
 
-// First fit, decreasing, of tensors in memories. The homes must not depend on the partition, because bounds, floors and remembered verdicts
-// are about any partition. So a memory counts what it can hold at one time under some partition and order, and no less. The sum of all
-// tensors would be such a bound, but a loose one: the borders of a chain of operators come and go. Tensors that take turns
-// (docs/program.md) therefore stand in a line:
+// First fit, decreasing, of tensors in memories. The homes must not depend on the partition,
+// because bounds, floors and remembered verdicts are about any partition. So a memory counts what
+// it can hold at one time under some partition and order, and no less. The sum of all tensors would
+// be such a bound, but a loose one: the boundary tensors of a chain of operators come and go.
+// Tensors that take turns (docs/program.md) therefore stand in a line:
 //
 //     operators   a --x--> b --y--> c --z--> d          line  x y z
 //     subgraphs   [a] [b c] [d]                         x and z at most: y is a feature of [b c]
 //
-// Let three tensors of a line, t1 before t2 before t3, be there while one subgraph S runs. t1 is read in S or later, and all who read t1 come
-// before t2 is made or make it: t2 is made in S or later. t3 is made in S or before, and all who read t2 come before that or make it: t2 is
-// read in S or before, by all of them. So S makes t2 and alone reads it, which makes t2 a feature: it is not there. Hence a line needs its
-// two largest. Two slots of these sizes also hold it, its tensors in turn, so loads that fit have addresses but for reserved ranges and banks.
+// Let three tensors of a line, t1 before t2 before t3, be there while one subgraph S runs. t1 is
+// read in S or later, and all who read t1 come before t2 is made or make it: t2 is made in S or
+// later. t3 is made in S or before, and all who read t2 come before that or make it: t2 is read in
+// S or before, by all of them. So S makes t2 and alone reads it, which makes t2 a feature: it is
+// not there. Hence a line needs its two largest. Two slots of these sizes also hold it, its tensors
+// in turn, so loads that fit have addresses but for reserved ranges and banks.
 //
-// Chain covers of this kind bound antichains (Dilworth, "A decomposition theorem for partially ordered sets", 1950) and unions of two of
-// them (Greene and Kleitman, 1976); the cover here is greedy.
+// Chain covers of this kind bound antichains (Dilworth, "A decomposition theorem for partially
+// ordered sets", 1950) and unions of two of them (Greene and Kleitman, 1976); the cover here is
+// greedy.
 namespace tessera::encoder::program {
 namespace {
 
@@ -58,7 +62,8 @@ class Precedence {
   bool IsNotAfter(int first, int second) const {
     if (first == second) return true;
     const auto word = static_cast<size_t>(first) / 64;
-    return ((Row(static_cast<size_t>(second))[word] >> (static_cast<size_t>(first) % 64)) & 1U) != 0;
+    return ((Row(static_cast<size_t>(second))[word] >> (static_cast<size_t>(first) % 64)) & 1U) !=
+           0;
   }
 
   // The length of the longest chain of operators that ends with it.
@@ -66,7 +71,8 @@ class Precedence {
 
  private:
   std::span<const uint64_t> Row(size_t op) const {
-    return std::span(before_).subspan(op * static_cast<size_t>(words_), static_cast<size_t>(words_));
+    return std::span(before_).subspan(op * static_cast<size_t>(words_),
+                                      static_cast<size_t>(words_));
   }
 
   void Add(size_t op, size_t producer) {
@@ -116,15 +122,18 @@ class Assignment {
     return hw_profiles::LayoutOf(profile_, RoleAtHome(graph_, tensor));
   }
   const graph::Usage& UsageOf(int tensor) const { return usages_[static_cast<size_t>(tensor)]; }
-  const graph::Tensor& TensorAt(int tensor) const { return graph_.tensors[static_cast<size_t>(tensor)]; }
+  const graph::Tensor& TensorAt(int tensor) const {
+    return graph_.tensors[static_cast<size_t>(tensor)];
+  }
 
   std::vector<int> InSequence() const {
     using Key = std::tuple<bool, size_t, Bytes, int64_t, std::string_view>;
     std::vector<std::pair<Key, int>> ranked;
     for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
-      ranked.push_back({Key{!LayoutOf(tensor).next_homes.empty(), TurnOf(RoleAtHome(graph_, tensor)),
-                            -BytesOf(tensor), LevelOf(tensor), TensorAt(tensor).id},
-                        tensor});
+      ranked.push_back(
+          {Key{!LayoutOf(tensor).next_homes.empty(), TurnOf(RoleAtHome(graph_, tensor)),
+               -BytesOf(tensor), LevelOf(tensor), TensorAt(tensor).id},
+           tensor});
     }
     std::sort(ranked.begin(), ranked.end());
     std::vector<int> sequence;
@@ -135,7 +144,7 @@ class Assignment {
   static size_t TurnOf(TensorRole role) {
     static constexpr std::array kTurns = {TensorRole::kState, TensorRole::kNetworkInput,
                                           TensorRole::kNetworkOutput, TensorRole::kConstant,
-                                          TensorRole::kBorder};
+                                          TensorRole::kBoundary};
     return static_cast<size_t>(std::find(kTurns.begin(), kTurns.end(), role) - kTurns.begin());
   }
 
@@ -147,7 +156,8 @@ class Assignment {
     const graph::Usage& usage = UsageOf(tensor);
     if (usage.producer >= 0) return precedence_.LevelOf(usage.producer);
     int64_t level = usage.consumers.empty() ? 0 : base::kMaxTotal;
-    for (const int consumer : usage.consumers) level = std::min(level, precedence_.LevelOf(consumer));
+    for (const int consumer : usage.consumers)
+      level = std::min(level, precedence_.LevelOf(consumer));
     return level;
   }
 
@@ -186,13 +196,16 @@ class Assignment {
   }
 
   // What the tensor adds to the line, or needs as a line of its own.
-  static Bytes Growth(Bytes bytes, const Line& line) { return std::max<Bytes>(0, bytes - line.second); }
+  static Bytes Growth(Bytes bytes, const Line& line) {
+    return std::max<Bytes>(0, bytes - line.second);
+  }
 
   bool HasRoom(int tensor, int memory) const {
     const auto index = static_cast<size_t>(memory);
     const std::vector<Line>& lines = lines_[index];
     const size_t line = LineFor(tensor, lines);
-    const Bytes growth = Growth(CountedIn(tensor, memory), line < lines.size() ? lines[line] : Line{});
+    const Bytes growth =
+        Growth(CountedIn(tensor, memory), line < lines.size() ? lines[line] : Line{});
     const Bytes load = base::CheckedAdd(loads_[index], growth).value_or(base::kMaxTotal);
     return load <= RoomOf(profile_.memories[index]);
   }
@@ -224,7 +237,8 @@ class Assignment {
 Bytes RoomOf(const Memory& memory) {
   std::vector<problem::AddressRange> ranges;
   for (const problem::Reserved& reserved : memory.reserved) ranges.push_back(reserved.range);
-  std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  std::sort(ranges.begin(), ranges.end(),
+            [](const auto& a, const auto& b) { return a.begin < b.begin; });
   Bytes room = memory.capacity_bytes;
   Bytes counted = 0;  // up to this address
   for (const problem::AddressRange& range : ranges) {
@@ -236,12 +250,12 @@ Bytes RoomOf(const Memory& memory) {
   return room;
 }
 
-Bytes BytesAtHome(const graph::Graph& graph, const Profile& profile, const graph::Usage& usage, int tensor,
-                  TensorRole role) {
+Bytes BytesAtHome(const graph::Graph& graph, const Profile& profile, const graph::Usage& usage,
+                  int tensor, TensorRole role) {
   if (role == TensorRole::kConstant) return ConstantBytes(graph, profile, tensor, usage.consumers);
   const graph::Tensor& facts = graph.tensors[static_cast<size_t>(tensor)];
-  return FeatureBytes(hw_profiles::LayoutOf(profile, role), facts.type, NameExtents(facts.shape, facts.shape),
-                      Pads{});
+  return FeatureBytes(hw_profiles::LayoutOf(profile, role), facts.type,
+                      NameExtents(facts.shape, facts.shape), Pads{});
 }
 
 int64_t AlignmentAtHome(const Profile& profile, TensorRole role, int memory) {
@@ -255,7 +269,7 @@ TensorRole RoleAtHome(const graph::Graph& graph, int tensor) {
   if (facts.constant) return TensorRole::kConstant;
   if (facts.state || facts.next_of >= 0) return TensorRole::kState;
   if (facts.network_input) return TensorRole::kNetworkInput;
-  return facts.network_output ? TensorRole::kNetworkOutput : TensorRole::kBorder;
+  return facts.network_output ? TensorRole::kNetworkOutput : TensorRole::kBoundary;
 }
 
 int HomeOf(const graph::Graph& graph, const Profile& profile, int tensor, TensorRole role) {
@@ -267,7 +281,8 @@ graph::Graph WithHomes(graph::Graph graph, const Profile& profile) {
   for (graph::Tensor& tensor : graph.tensors) tensor.home = 0;
   if (!hw_profiles::HasSeveralHomes(profile)) return graph;
   const std::vector<int> places = Assignment(graph, profile).Run();
-  for (size_t tensor = 0; tensor < places.size(); ++tensor) graph.tensors[tensor].home = places[tensor];
+  for (size_t tensor = 0; tensor < places.size(); ++tensor)
+    graph.tensors[tensor].home = places[tensor];
   return graph;
 }
 

@@ -16,15 +16,15 @@ namespace tessera::encoder::program {
 using problem::Access;
 using problem::Lifespan;
 
-void BufferDraft::Live(problem::Step lower, problem::Step upper) {
+void BufferBuilder::Live(problem::Step lower, problem::Step upper) {
   if (lower < upper) buffer.lifespans.push_back({lower, upper});
 }
 
-void BufferDraft::Touch(problem::Step step, std::string_view engine, problem::AccessKind kind) {
+void BufferBuilder::Touch(problem::Step step, std::string_view engine, problem::AccessKind kind) {
   buffer.accesses.push_back({step, std::string(engine), kind});
 }
 
-void BufferDraft::Finish() {
+void BufferBuilder::Finish() {
   std::vector<Lifespan>& lives = buffer.lifespans;
   std::sort(lives.begin(), lives.end(),
             [](const Lifespan& a, const Lifespan& b) { return a.lower < b.lower; });
@@ -60,15 +60,16 @@ std::optional<Step> RestoreOf(const TensorUse& use, const Pass& pass) {
   return use.cached ? Find(pass.restores, use.First()) : std::nullopt;
 }
 
-void MoveAt(Timeline& timeline, BufferDraft& draft, const TensorUse& use, Step step, AccessKind kind) {
+void MoveAt(Timeline& timeline, BufferBuilder& draft, const TensorUse& use, Step step,
+            AccessKind kind) {
   draft.Touch(step, use.link->name, kind);
   timeline.steps[static_cast<size_t>(step - timeline.begin)].transfers.push_back(use.tensor);
 }
 
 }  // namespace
 
-BufferDraft& SubgraphDrafts::Open(BufferKind kind, std::string id) {
-  BufferDraft& draft = list.emplace_back();
+BufferBuilder& SubgraphDrafts::Open(BufferKind kind, std::string id) {
+  BufferBuilder& draft = list.emplace_back();
   draft.meaning.kind = kind;
   draft.meaning.subgraph = subgraph;
   draft.buffer.id = std::move(id);
@@ -76,45 +77,52 @@ BufferDraft& SubgraphDrafts::Open(BufferKind kind, std::string id) {
   return draft;
 }
 
-BufferDraft& SubgraphDrafts::OpenFor(const TensorUse& use, BufferKind kind, std::string_view suffix,
-                                     int parity) {
-  BufferDraft& draft = Open(kind, fmt::format("s{}/{}{}", subgraph, TensorAt(use.tensor).id, suffix));
+BufferBuilder& SubgraphDrafts::OpenFor(const TensorUse& use, BufferKind kind,
+                                       std::string_view suffix, int phase) {
+  BufferBuilder& draft =
+      Open(kind, fmt::format("s{}/{}{}", subgraph, TensorAt(use.tensor).id, suffix));
   SetTensor(draft, use);
-  draft.meaning.parity = parity;
+  draft.meaning.phase = phase;
   return draft;
 }
 
-void SubgraphDrafts::SetTensor(BufferDraft& draft, const TensorUse& use) const {
+void SubgraphDrafts::SetTensor(BufferBuilder& draft, const TensorUse& use) const {
   draft.meaning.tensor = use.tensor;
   draft.buffer.name = TensorAt(use.tensor).id;
   draft.buffer.role = base::NameOf(use.role);
   const int64_t alignment = hw_profiles::LayoutOf(profile, use.role).alignment_bytes;
-  draft.buffer.alignment = use.link == nullptr ? alignment : std::lcm(alignment, use.link->alignment_bytes);
+  draft.buffer.alignment =
+      use.link == nullptr ? alignment : std::lcm(alignment, use.link->alignment_bytes);
 }
 
-void SubgraphDrafts::TouchByEngines(BufferDraft& draft, const TensorUse& use, const Pass& pass) const {
+void SubgraphDrafts::TouchByEngines(BufferBuilder& draft, const TensorUse& use,
+                                    const Pass& pass) const {
   if (const auto restore = RestoreOf(use, pass))
     draft.Touch(*restore, EngineOf(use.First()), AccessKind::kWrite);
-  if (const auto save = SaveOf(use, pass)) draft.Touch(*save, EngineOf(use.Last()), AccessKind::kRead);
+  if (const auto save = SaveOf(use, pass))
+    draft.Touch(*save, EngineOf(use.Last()), AccessKind::kRead);
   for (const int k : use.makers)
     draft.Touch(pass.compute[static_cast<size_t>(k)], EngineOf(k), AccessKind::kWrite);
   for (const int k : use.readers)
     draft.Touch(pass.compute[static_cast<size_t>(k)], EngineOf(k), AccessKind::kRead);
 }
 
-void SubgraphDrafts::Move(BufferDraft& draft, const TensorUse& use, Step step, AccessKind kind) const {
+void SubgraphDrafts::Move(BufferBuilder& draft, const TensorUse& use, Step step,
+                          AccessKind kind) const {
   MoveAt(timeline, draft, use, step, kind);
 }
 
-void SubgraphDrafts::MoveAlive(BufferDraft& draft, const TensorUse& use, Step lower, Step upper,
+void SubgraphDrafts::MoveAlive(BufferBuilder& draft, const TensorUse& use, Step lower, Step upper,
                                AccessKind kind) const {
   draft.Live(lower, upper);
   for (Step step = lower; step < upper; ++step) Move(draft, use, step, kind);
 }
 
-void SubgraphDrafts::ArriveBefore(BufferDraft& draft, const TensorUse& use, Step lower, Step upper) const {
+void SubgraphDrafts::ArriveBefore(BufferBuilder& draft, const TensorUse& use, Step lower,
+                                  Step upper) const {
   draft.Live(lower, upper);
-  for (Step step = lower; step < upper; ++step) MoveAt(*before, draft, use, step, AccessKind::kWrite);
+  for (Step step = lower; step < upper; ++step)
+    MoveAt(*before, draft, use, step, AccessKind::kWrite);
 }
 
 std::optional<Step> SaveOf(const TensorUse& use, const Pass& pass) {
@@ -127,11 +135,13 @@ Step FirstStep(const TensorUse& use, const Pass& pass) {
 
 Step LastUse(const TensorUse& use, const Pass& pass) {
   if (const auto save = SaveOf(use, pass)) return *save;
-  return pass.compute[static_cast<size_t>(use.readers.empty() ? use.makers.back() : use.readers.back())];
+  return pass
+      .compute[static_cast<size_t>(use.readers.empty() ? use.makers.back() : use.readers.back())];
 }
 
-// When each buffer of a subgraph lives and who touches it: one function for each row of the tables in docs/program.md, in a file for each
-// of tiles, kept rows and constants. Cost: linear in buffers times steps.
+// When each buffer of a subgraph lives and who touches it: one function for each row of the tables
+// in docs/program.md, in a file for each of tiles, kept rows and constants. Cost: linear in buffers
+// times steps.
 
 namespace {
 
@@ -141,15 +151,16 @@ using problem::Step;
 // What operator k reads and writes for itself as long as it works on a tile.
 void AddWorkspace(SubgraphDrafts& drafts, int k, BufferKind kind, std::string_view word) {
   const graph::Operator& op = drafts.OperatorAt(k);
-  for (size_t parity = 0; parity < drafts.timeline.Parities(); ++parity) {
-    BufferDraft& draft = drafts.Open(kind, fmt::format("s{}/{}/{}@{}", drafts.subgraph, op.id, word, parity));
+  for (size_t phase = 0; phase < drafts.timeline.Phases(); ++phase) {
+    BufferBuilder& draft =
+        drafts.Open(kind, fmt::format("s{}/{}/{}@{}", drafts.subgraph, op.id, word, phase));
     draft.meaning.op = drafts.uses.interval.first + k;
-    draft.meaning.parity = static_cast<int>(parity);
+    draft.meaning.phase = static_cast<int>(phase);
     draft.buffer.name = op.id;
     draft.buffer.role = "scratch";
     draft.buffer.alignment =
         hw_profiles::LayoutOf(drafts.profile, base::TensorRole::kFeature).alignment_bytes;
-    for (size_t q = parity; q < drafts.timeline.passes.size(); q += 2) {
+    for (size_t q = phase; q < drafts.timeline.passes.size(); q += 2) {
       const Pass& pass = drafts.timeline.passes[q];
       const Step compute = pass.compute[static_cast<size_t>(k)];
       draft.Live(pass.first[static_cast<size_t>(k)], compute + 1);
@@ -159,29 +170,33 @@ void AddWorkspace(SubgraphDrafts& drafts, int k, BufferKind kind, std::string_vi
   }
 }
 
-std::vector<BufferDraft> Finish(SubgraphDrafts drafts) {
-  for (BufferDraft& draft : drafts.list) draft.Finish();
+std::vector<BufferBuilder> Finish(SubgraphDrafts drafts) {
+  for (BufferBuilder& draft : drafts.list) draft.Finish();
   return std::move(drafts.list);
 }
 
 }  // namespace
 
-std::vector<BufferDraft> DraftBuffers(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                      const SubgraphUses& uses, int subgraph, Timeline& timeline,
-                                      Timeline* before) {
+std::vector<BufferBuilder> DraftBuffers(const graph::Graph& graph,
+                                        const hw_profiles::Profile& profile,
+                                        const SubgraphUses& uses, int subgraph, Timeline& timeline,
+                                        Timeline* before) {
   SubgraphDrafts drafts(graph, profile, uses, subgraph, timeline, before);
   DraftResidents(drafts);
   DraftTiles(drafts);
   for (int k = 0; k < uses.Operators(); ++k) DraftSlices(drafts, k);
   for (int k = 0; k < uses.Operators(); ++k) {
-    if (HasScratch(profile, drafts.OperatorAt(k))) AddWorkspace(drafts, k, BufferKind::kScratch, "scratch");
+    if (HasScratch(profile, drafts.OperatorAt(k)))
+      AddWorkspace(drafts, k, BufferKind::kScratch, "scratch");
   }
-  if (uses.by_depth) AddWorkspace(drafts, /*k=*/0, BufferKind::kAccumulator, "accumulator");
+  if (uses.split_k) AddWorkspace(drafts, /*k=*/0, BufferKind::kAccumulator, "accumulator");
   return Finish(std::move(drafts));
 }
 
-std::vector<BufferDraft> DraftScratch(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                      const SubgraphUses& uses, int subgraph, Timeline& timeline, int k) {
+std::vector<BufferBuilder> DraftScratch(const graph::Graph& graph,
+                                        const hw_profiles::Profile& profile,
+                                        const SubgraphUses& uses, int subgraph, Timeline& timeline,
+                                        int k) {
   SubgraphDrafts drafts(graph, profile, uses, subgraph, timeline, /*of_the_one_before=*/nullptr);
   AddWorkspace(drafts, k, BufferKind::kScratch, "scratch");
   return Finish(std::move(drafts));

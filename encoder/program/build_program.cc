@@ -20,8 +20,8 @@ namespace {
 
 using problem::Bytes;
 
-void Append(std::vector<BufferDraft> drafts, Program& program) {
-  for (BufferDraft& draft : drafts) {
+void Append(std::vector<BufferBuilder> drafts, Program& program) {
+  for (BufferBuilder& draft : drafts) {
     program.problem.buffers.push_back(std::move(draft.buffer));
     program.buffers.push_back(draft.meaning);
   }
@@ -59,67 +59,77 @@ Bytes BytesAs(BufferKind kind, const graph::Graph& graph, const hw_profiles::Pro
   const graph::Tensor& feature = graph.tensors[static_cast<size_t>(tensor)];
   const NamedExtents extents = NameExtents(feature.shape, LargestOf(tiling, tensor));
   const Pads pads = PadsFor(graph, profile, readers);
-  if (!use.cached) return FeatureBytes(hw_profiles::LayoutOf(profile, use.role), feature.type, extents, pads);
+  if (!use.cached)
+    return FeatureBytes(hw_profiles::LayoutOf(profile, use.role), feature.type, extents, pads);
   return CachedBytes(profile, kind, uses, use, tiling.rows[graph::tiling::SlotOf(tiling, tensor)],
                      feature.type, extents, pads, alignment);
 }
 
 // What the profile gives an operator, and behind it a channel of its result if that is made so.
-Bytes ScratchOf(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
-                const graph::tiling::TiledSubgraph& tiling, int index) {
+Bytes ScratchOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling, int index) {
   const graph::Operator& op = graph.operators[static_cast<size_t>(index)];
   Bytes bytes = 0;
   if (HasScratch(profile, op)) {
     bytes = ScratchBytes(profile, op, NamedLargest(graph, tiling, op.inputs),
                          NamedMade(graph, tiling, op.outputs));
   }
-  if (!std::binary_search(uses.by_channel.begin(), uses.by_channel.end(), index - uses.interval.first))
+  if (!std::binary_search(uses.by_channel.begin(), uses.by_channel.end(),
+                          index - uses.interval.first))
     return bytes;
   return base::CheckedAdd(bytes, ChannelBytes(graph, tiling, op)).value_or(base::kMaxTotal);
 }
 
 // Of a slot that takes every slice of the depth in turn.
-Bytes DepthSliceBytes(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                      const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling, int tensor) {
-  const DepthCut& cut = *uses.by_depth;
+Bytes KSliceBytes(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                  const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling,
+                  int tensor) {
+  const KCut& cut = *uses.split_k;
   if (cut.constant && cut.constant->tensor == tensor) {
     const graph::tiling::Extents& result =
         LargestOf(tiling, graph.operators[static_cast<size_t>(cut.op)].outputs.front());
-    const Bytes content = ConstantSliceBytes(graph, cut, result, cut.granule);
-    const Bytes bytes =
-        base::CheckedAdd(content, ConstantTableBytes(profile, cut, result)).value_or(base::kMaxTotal);
+    const Bytes content = ConstantSliceBytes(graph, cut, result, cut.granularity);
+    const Bytes bytes = base::CheckedAdd(content, ConstantTableBytes(profile, cut, result))
+                            .value_or(base::kMaxTotal);
     return std::max<Bytes>(1, bytes);
   }
-  const auto feature = std::find_if(cut.features.begin(), cut.features.end(),
-                                    [tensor](const DepthOperand& each) { return each.tensor == tensor; });
+  const auto feature =
+      std::find_if(cut.features.begin(), cut.features.end(),
+                   [tensor](const KOperand& each) { return each.tensor == tensor; });
   const graph::Tensor& facts = graph.tensors[static_cast<size_t>(tensor)];
-  const graph::tiling::Extents extents = SliceOf(*feature, LargestOf(tiling, tensor), cut.granule);
+  const graph::tiling::Extents extents =
+      SliceOf(*feature, LargestOf(tiling, tensor), cut.granularity);
   return FeatureBytes(hw_profiles::LayoutOf(profile, UseOf(uses, tensor).role), facts.type,
                       NameExtents(facts.shape, extents), PadsFor(graph, profile, {cut.op}));
 }
 
-Bytes SizeOf(const graph::Graph& graph, const hw_profiles::Profile& profile, const Skeleton& skeleton,
+Bytes SizeOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+             const ProgramTemplate& program_template,
              std::span<const graph::tiling::TiledSubgraph> tilings, size_t index) {
-  const ProgramBuffer& buffer = skeleton.program.buffers[index];
+  const ProgramBuffer& buffer = program_template.program.buffers[index];
   const auto subgraph = static_cast<size_t>(buffer.subgraph);
   switch (buffer.kind) {
     case BufferKind::kTile:
-    case BufferKind::kRing:
+    case BufferKind::kRollingBuffer:
     case BufferKind::kLine:
     case BufferKind::kHalo:
-      return BytesAs(buffer.kind, graph, profile, skeleton.uses[subgraph], tilings[subgraph], buffer.tensor,
-                     skeleton.program.problem.buffers[index].alignment);
+      return BytesAs(buffer.kind, graph, profile, program_template.uses[subgraph],
+                     tilings[subgraph], buffer.tensor,
+                     program_template.program.problem.buffers[index].alignment);
     case BufferKind::kSlice:
-      if (!skeleton.uses[subgraph].by_depth) return skeleton.program.problem.buffers[index].size;
-      return DepthSliceBytes(graph, profile, skeleton.uses[subgraph], tilings[subgraph], buffer.tensor);
+      if (!program_template.uses[subgraph].split_k)
+        return program_template.program.problem.buffers[index].size;
+      return KSliceBytes(graph, profile, program_template.uses[subgraph], tilings[subgraph],
+                         buffer.tensor);
     case BufferKind::kAccumulator: {
       const graph::Operator& op = graph.operators[static_cast<size_t>(buffer.op)];
       return AccumulatorBytes(graph, op, LargestOf(tilings[subgraph], op.outputs.front()));
     }
     case BufferKind::kScratch:
-      return ScratchOf(graph, profile, skeleton.uses[subgraph], tilings[subgraph], buffer.op);
+      return ScratchOf(graph, profile, program_template.uses[subgraph], tilings[subgraph],
+                       buffer.op);
     default:
-      return skeleton.program.problem.buffers[index].size;
+      return program_template.program.problem.buffers[index].size;
   }
 }
 
@@ -127,54 +137,64 @@ Bytes SizeOf(const graph::Graph& graph, const hw_profiles::Profile& profile, con
 void ListOnce(std::vector<ProgramStep>& steps) {
   for (ProgramStep& step : steps) {
     std::sort(step.transfers.begin(), step.transfers.end());
-    step.transfers.erase(std::unique(step.transfers.begin(), step.transfers.end()), step.transfers.end());
+    step.transfers.erase(std::unique(step.transfers.begin(), step.transfers.end()),
+                         step.transfers.end());
   }
 }
 
-// Puts results in place channel by channel where that is sound, and gives scratch to those who had none.
-void WorkByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile, Skeleton& skeleton) {
-  const auto subgraphs = static_cast<int>(skeleton.uses.size());
+// Puts results in place channel by channel where that is sound, and gives scratch to those who had
+// none.
+void WorkByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                   ProgramTemplate& program_template) {
+  const auto subgraphs = static_cast<int>(program_template.uses.size());
   for (int s = 0; s < subgraphs; ++s)
-    AddByChannel(graph, profile, skeleton, s, skeleton.program.problem.relations);
+    AddByChannel(graph, profile, program_template, s, program_template.program.problem.relations);
   for (int s = 0; s < subgraphs; ++s) {
-    const SubgraphUses& uses = skeleton.uses[static_cast<size_t>(s)];
+    const SubgraphUses& uses = program_template.uses[static_cast<size_t>(s)];
     for (const int k : uses.by_channel) {
       if (HasScratch(profile, uses.OperatorAt(graph, k))) continue;
-      Append(DraftScratch(graph, profile, uses, s, skeleton.timelines[static_cast<size_t>(s)], k),
-             skeleton.program);
+      Append(DraftScratch(graph, profile, uses, s,
+                          program_template.timelines[static_cast<size_t>(s)], k),
+             program_template.program);
     }
   }
 }
 
 }  // namespace
 
-Skeleton BuildSkeleton(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
-                       const hw_profiles::Profile& profile, std::vector<SubgraphUses> uses,
-                       std::span<const int64_t> tiles) {
-  Skeleton skeleton;
-  skeleton.uses = std::move(uses);
-  Program& program = skeleton.program;
+ProgramTemplate BuildProgramTemplate(const graph::Graph& graph,
+                                     const std::vector<graph::Usage>& usages,
+                                     const hw_profiles::Profile& profile,
+                                     std::vector<SubgraphUses> uses,
+                                     std::span<const int64_t> tiles) {
+  ProgramTemplate program_template;
+  program_template.uses = std::move(uses);
+  Program& program = program_template.program;
   program.problem.name = graph.name;
   program.problem.memories.push_back(
       hw_profiles::AsProblemMemory(profile.memories[static_cast<size_t>(profile.tile_memory)]));
 
   problem::Step begin = 0;
-  std::vector<std::vector<BufferDraft>> drafts;
-  for (size_t s = 0; s < skeleton.uses.size(); ++s) {
-    Timeline timeline = LayOut(graph, profile, skeleton.uses[s], static_cast<int>(s), tiles[s], begin);
-    Timeline* before = s == 0 ? nullptr : &skeleton.timelines.back();
-    drafts.push_back(DraftBuffers(graph, profile, skeleton.uses[s], static_cast<int>(s), timeline, before));
+  std::vector<std::vector<BufferBuilder>> drafts;
+  for (size_t s = 0; s < program_template.uses.size(); ++s) {
+    Timeline timeline =
+        LayOut(graph, profile, program_template.uses[s], static_cast<int>(s), tiles[s], begin);
+    Timeline* before = s == 0 ? nullptr : &program_template.timelines.back();
+    drafts.push_back(DraftBuffers(graph, profile, program_template.uses[s], static_cast<int>(s),
+                                  timeline, before));
     begin = timeline.end;
-    skeleton.timelines.push_back(std::move(timeline));
+    program_template.timelines.push_back(std::move(timeline));
   }
-  Append(DraftWholeBuffers(graph, usages, profile, skeleton.uses, skeleton.timelines), program);
-  for (std::vector<BufferDraft>& each : drafts) Append(std::move(each), program);
+  Append(
+      DraftWholeBuffers(graph, usages, profile, program_template.uses, program_template.timelines),
+      program);
+  for (std::vector<BufferBuilder>& each : drafts) Append(std::move(each), program);
   program.problem.relations = AdjacentHalos(program.buffers);
-  for (const problem::Relation& relation : HandedOnInPlace(graph, usages, profile, program.buffers))
+  for (const problem::Relation& relation : AliasedStates(graph, usages, profile, program.buffers))
     program.problem.relations.push_back(relation);
-  WorkByChannel(graph, profile, skeleton);
+  WorkByChannel(graph, profile, program_template);
 
-  for (Timeline& timeline : skeleton.timelines) {
+  for (Timeline& timeline : program_template.timelines) {
     ListOnce(timeline.steps);
     program.steps.insert(program.steps.end(), timeline.steps.begin(), timeline.steps.end());
     std::vector<problem::Loop>& loops = program.problem.loops;
@@ -182,30 +202,33 @@ Skeleton BuildSkeleton(const graph::Graph& graph, const std::vector<graph::Usage
     loops.insert(loops.end(), timeline.slice_loops.begin(), timeline.slice_loops.end());
   }
   std::vector<graph::Interval> intervals;
-  for (const SubgraphUses& each : skeleton.uses) intervals.push_back(each.interval);
+  for (const SubgraphUses& each : program_template.uses) intervals.push_back(each.interval);
   program.problem.rules = ResolveRules(graph, profile, program, intervals);
-  return skeleton;
+  return program_template;
 }
 
-Bytes TileBytes(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
-                const graph::tiling::TiledSubgraph& tiling, int tensor) {
-  const bool is_ring = uses.halo == hw_profiles::HaloStorage::kRing && UseOf(uses, tensor).cached;
-  return BytesAs(is_ring ? BufferKind::kRing : BufferKind::kTile, graph, profile, uses, tiling, tensor,
+Bytes TileBytes(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling, int tensor) {
+  const bool is_rolling_buffer =
+      uses.halo == hw_profiles::HaloStorage::kRollingBuffer && UseOf(uses, tensor).cached;
+  return BytesAs(is_rolling_buffer ? BufferKind::kRollingBuffer : BufferKind::kTile, graph, profile,
+                 uses, tiling, tensor,
                  /*alignment=*/1);
 }
 
-base::Expected<std::vector<Bytes>> SizesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                           const Skeleton& skeleton,
+base::Expected<std::vector<Bytes>> SizesOf(const graph::Graph& graph,
+                                           const hw_profiles::Profile& profile,
+                                           const ProgramTemplate& program_template,
                                            std::span<const graph::tiling::TiledSubgraph> tilings) {
   std::vector<Bytes> sizes;
   std::optional<Bytes> total = 0;
-  for (size_t i = 0; i < skeleton.program.buffers.size(); ++i) {
-    sizes.push_back(SizeOf(graph, profile, skeleton, tilings, i));
+  for (size_t i = 0; i < program_template.program.buffers.size(); ++i) {
+    sizes.push_back(SizeOf(graph, profile, program_template, tilings, i));
     total = base::CheckedAdd(*total, sizes.back());
     if (total && *total < base::kMaxTotal) continue;
     base::Diagnostic refusal;
-    refusal.message =
-        fmt::format("buffers up to '{}' exceed 2^62 bytes together", skeleton.program.problem.buffers[i].id);
+    refusal.message = fmt::format("buffers up to '{}' exceed 2^62 bytes together",
+                                  program_template.program.problem.buffers[i].id);
     refusal.expected = "a network of fewer bytes";
     return base::Unexpected(refusal);
   }
@@ -214,7 +237,7 @@ base::Expected<std::vector<Bytes>> SizesOf(const graph::Graph& graph, const hw_p
 
 base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                      std::span<const SubgraphChoice> choices) {
-  if (std::optional<base::Diagnostic> fault = FindFault(graph, profile, choices))
+  if (std::optional<base::Diagnostic> fault = CheckWellFormed(graph, profile, choices))
     return base::Unexpected(*fault);
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   const std::vector<int> kept = KeptBy(choices);
@@ -222,9 +245,9 @@ base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profile
   std::vector<graph::tiling::TiledSubgraph> tilings;
   std::vector<int64_t> tiles;
   for (const SubgraphChoice& choice : choices) {
-    base::Expected<SubgraphUses> found =
-        FindUses(graph, usages, profile, choice.interval,
-                 {.weights = choice.policy.weights, .kept = kept, .depth = choice.policy.depth});
+    base::Expected<SubgraphUses> found = FindUses(
+        graph, usages, profile, choice.interval,
+        {.weights = choice.policy.weights, .kept = kept, .k_extent = choice.policy.k_extent});
     if (!found) return base::Unexpected(found.error());
     if (choice.prefetch) {
       if (std::optional<base::Diagnostic> fault = FindNothingToPrefetch(graph, *found))
@@ -238,22 +261,26 @@ base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profile
     tiles.push_back(tilings.back().tiles);
   }
 
-  Skeleton skeleton = BuildSkeleton(graph, usages, profile, std::move(uses), tiles);
-  const base::Expected<std::vector<problem::Bytes>> sizes = SizesOf(graph, profile, skeleton, tilings);
+  ProgramTemplate program_template =
+      BuildProgramTemplate(graph, usages, profile, std::move(uses), tiles);
+  const base::Expected<std::vector<problem::Bytes>> sizes =
+      SizesOf(graph, profile, program_template, tilings);
   if (!sizes) return base::Unexpected(sizes.error());
-  const bool is_whole = choices.front().interval.first == 0 &&
-                        choices.back().interval.last + 1 == static_cast<int>(graph.operators.size());
+  const bool is_whole =
+      choices.front().interval.first == 0 &&
+      choices.back().interval.last + 1 == static_cast<int>(graph.operators.size());
   if (is_whole) {
     if (std::optional<base::Diagnostic> overflow = FindHomeOverflow(graph, profile, choices))
       return base::Unexpected(*overflow);
   }
-  problem::Problem& problem = skeleton.program.problem;
+  problem::Problem& problem = program_template.program.problem;
   for (size_t s = 0; s < choices.size(); ++s) {
     if (!choices[s].policy.in_place) continue;
-    AddInPlace(graph, profile, skeleton, static_cast<int>(s), tilings[s], *sizes, problem.relations);
+    AddInPlace(graph, profile, program_template, static_cast<int>(s), tilings[s], *sizes,
+               problem.relations);
   }
   for (size_t i = 0; i < sizes->size(); ++i) problem.buffers[i].size = (*sizes)[i];
-  return std::move(skeleton.program);
+  return std::move(program_template.program);
 }
 
 }  // namespace tessera::encoder::program

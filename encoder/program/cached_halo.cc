@@ -9,7 +9,7 @@
 
 // The rows of each buffer, in the picture of one tile and the next:
 //
-//              kept      made                     ring      kept and made; and made by the next, where a DMA is at work beside it
+//              kept      made                     rolling buffer      kept and made; and made by the next, where a DMA is at work beside it
 //     tile i   [........|------------)            tile      copy: kept and made; adjacent: made
 //     tile i+1             [.........|-------)    line      kept
 //                                                 halo      kept, directly before the tile; padding above stands before them
@@ -33,20 +33,23 @@ graph::tiling::TiledSubgraph CutTiles(const graph::Graph& graph, graph::Interval
 
 bool KeepSameRows(HaloStorage a, HaloStorage b) {
   const auto whatever_the_batch = [](HaloStorage halo) {
-    return halo == HaloStorage::kRing || halo == HaloStorage::kCopy;
+    return halo == HaloStorage::kRollingBuffer || halo == HaloStorage::kLineBuffer;
   };
   return a == b || (whatever_the_batch(a) && whatever_the_batch(b));
 }
 
 std::shared_ptr<graph::tiling::TiledSubgraph> SharedTilings::Cut(
-    const graph::tiling::TileShape& tile, HaloStorage halo, const graph::tiling::ClassTest& wants_classes) {
-  const HaloStorage alike = KeepSameRows(halo, HaloStorage::kRing) ? HaloStorage::kRing : halo;
+    const graph::tiling::TileShape& tile, HaloStorage halo,
+    const graph::tiling::ClassTest& wants_classes) {
+  const HaloStorage alike =
+      KeepSameRows(halo, HaloStorage::kRollingBuffer) ? HaloStorage::kRollingBuffer : halo;
   std::shared_ptr<graph::tiling::TiledSubgraph>& tiling = tilings_[{tile, alike}];
   if (!tiling) {
     tiling = std::make_shared<graph::tiling::TiledSubgraph>(
         alike == HaloStorage::kRecompute
             ? tiler_.Cut(tile, wants_classes)
-            : tiler_.CutKeepingRows(tile, /*across_batch=*/alike != HaloStorage::kAdjacent, wants_classes));
+            : tiler_.CutKeepingRows(tile, /*across_batch=*/alike != HaloStorage::kAdjacent,
+                                    wants_classes));
     if (tiling->tiles == 0) tiling = nullptr;
   }
   return tiling;
@@ -59,41 +62,44 @@ bool GainsByKeeping(const TensorUse& use) {
 bool DiffersFromRecompute(const graph::Graph& graph, const hw_profiles::Profile& profile,
                           const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling) {
   for (const TensorUse& use : uses.tensors) {
-    const auto slot =
-        std::lower_bound(tiling.tensors.begin(), tiling.tensors.end(), use.tensor) - tiling.tensors.begin();
+    const auto slot = std::lower_bound(tiling.tensors.begin(), tiling.tensors.end(), use.tensor) -
+                      tiling.tensors.begin();
     const graph::tiling::RowCounts& rows = tiling.rows[static_cast<size_t>(slot)];
     if (GainsByKeeping(use) && (rows.kept > 0 || rows.shared > 0)) return true;
   }
   const graph::Shape& output = OutputShape(graph, uses.interval);
   const std::optional<size_t> columns = graph::tiling::AxisOf(output, base::Axis::kColumns);
   return columns && tiling.tile[*columns] < output[*columns] && tiling.classes.size() != 1 &&
-         profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
+         profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
 }
 
 bool MarkCached(const graph::tiling::TiledSubgraph& tiling, HaloStorage halo, SubgraphUses& uses) {
   uses.halo = halo;
   bool any = false;
   for (TensorUse& use : uses.tensors) {
-    const bool has_tiles = use.residence == Residence::kInside || use.residence == Residence::kLoaded ||
+    const bool has_tiles = use.residence == Residence::kInside ||
+                           use.residence == Residence::kLoaded ||
                            use.residence == Residence::kStored;
-    const auto slot =
-        std::lower_bound(tiling.tensors.begin(), tiling.tensors.end(), use.tensor) - tiling.tensors.begin();
-    use.cached = has_tiles && !tiling.rows.empty() && tiling.rows[static_cast<size_t>(slot)].kept > 0;
+    const auto slot = std::lower_bound(tiling.tensors.begin(), tiling.tensors.end(), use.tensor) -
+                      tiling.tensors.begin();
+    use.cached =
+        has_tiles && !tiling.rows.empty() && tiling.rows[static_cast<size_t>(slot)].kept > 0;
     any = any || use.cached;
   }
   return any;
 }
 
-problem::Bytes CachedBytes(const hw_profiles::Profile& profile, BufferKind kind, const SubgraphUses& uses,
-                           const TensorUse& use, const graph::tiling::RowCounts& rows, base::DataType type,
+problem::Bytes CachedBytes(const hw_profiles::Profile& profile, BufferKind kind,
+                           const SubgraphUses& uses, const TensorUse& use,
+                           const graph::tiling::RowCounts& rows, base::DataType type,
                            NamedExtents largest, Pads pads, int64_t alignment) {
-  const bool overlapped = profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
-  const bool passes_on = overlapped && use.residence != Residence::kInside;
+  const bool double_buffered = profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
+  const bool passes_on = double_buffered && use.residence != Residence::kInside;
   const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, use.role);
   if (kind == BufferKind::kLine || kind == BufferKind::kHalo) {
     largest.rows = rows.kept;
     pads.rows = kind == BufferKind::kHalo ? pads.rows_above : 0;
-  } else if (kind == BufferKind::kRing) {
+  } else if (kind == BufferKind::kRollingBuffer) {
     largest.rows = passes_on ? rows.beside : rows.held;
   } else {
     largest.rows = uses.halo == HaloStorage::kAdjacent ? rows.made : rows.held;
@@ -108,10 +114,11 @@ std::vector<problem::Relation> AdjacentHalos(std::span<const ProgramBuffer> buff
   std::vector<problem::Relation> relations;
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i].kind != BufferKind::kHalo) continue;
-    const auto tile = std::find_if(buffers.begin(), buffers.end(), [&](const ProgramBuffer& buffer) {
-      return buffer.kind == BufferKind::kTile && buffer.subgraph == buffers[i].subgraph &&
-             buffer.tensor == buffers[i].tensor && buffer.parity == buffers[i].parity;
-    });
+    const auto tile =
+        std::find_if(buffers.begin(), buffers.end(), [&](const ProgramBuffer& buffer) {
+          return buffer.kind == BufferKind::kTile && buffer.subgraph == buffers[i].subgraph &&
+                 buffer.tensor == buffers[i].tensor && buffer.phase == buffers[i].phase;
+        });
     relations.push_back({problem::RelationKind::kAdjacent, static_cast<int>(i),
                          static_cast<int>(tile - buffers.begin()), /*delta=*/0});
   }

@@ -35,14 +35,16 @@ std::optional<base::Diagnostic> FindNothingBefore(const graph::Graph& graph,
                                                   const SubgraphChoice& choice) {
   const std::string& first = graph.operators[static_cast<size_t>(choice.interval.first)].id;
   if (&choice == &choices.front()) {
-    return Fault(fmt::format("the program begins with '{}', whose constants are to be prefetched", first),
-                 "a subgraph that runs before");
+    return Fault(
+        fmt::format("the program begins with '{}', whose constants are to be prefetched", first),
+        "a subgraph that runs before");
   }
-  if (profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped) return std::nullopt;
-  return Fault(fmt::format("the constants of the subgraph that begins with '{}' are to be prefetched, but "
-                           "nothing is moved while profile '{}' computes",
-                           first, profile.name),
-               "dma: overlapped");
+  if (profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered) return std::nullopt;
+  return Fault(
+      fmt::format("the constants of the subgraph that begins with '{}' are to be prefetched, but "
+                  "nothing is moved while profile '{}' computes",
+                  first, profile.name),
+      "dma: double_buffered");
 }
 
 }  // namespace
@@ -51,80 +53,87 @@ const graph::Shape& OutputShape(const graph::Graph& graph, graph::Interval inter
   return graph.tensors[static_cast<size_t>(LastOf(graph, interval).outputs.front())].shape;
 }
 
-std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, graph::Interval interval) {
+std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph,
+                                                graph::Interval interval) {
   const int operators = static_cast<int>(graph.operators.size());
   if (interval.first < 0 || interval.first > interval.last || interval.last >= operators) {
     return Fault(fmt::format("{}..{} is no interval of operators", interval.first, interval.last),
                  fmt::format("first <= last, from 0 to {}", operators - 1));
   }
   if (LastOf(graph, interval).outputs.empty()) {
-    return Fault(fmt::format("operator '{}' ends a subgraph, but has no output", LastOf(graph, interval).id),
-                 "an output whose tiles can be counted");
+    return Fault(
+        fmt::format("operator '{}' ends a subgraph, but has no output", LastOf(graph, interval).id),
+        "an output whose tiles can be counted");
   }
   return std::nullopt;
 }
 
-std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, graph::Interval interval,
-                                          const graph::tiling::TileShape& tile) {
-  return FindFault(graph, interval, std::span(&tile, 1));
+std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph, graph::Interval interval,
+                                                const graph::tiling::TileShape& tile) {
+  return CheckWellFormed(graph, interval, std::span(&tile, 1));
 }
 
-std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, graph::Interval interval,
-                                          std::span<const graph::tiling::TileShape> tiles) {
+std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph, graph::Interval interval,
+                                                std::span<const graph::tiling::TileShape> tiles) {
   const graph::Shape& shape = OutputShape(graph, interval);
   std::vector<std::optional<bool>> can_cut(shape.size());  // by axis, as far as somebody asked
   for (const graph::tiling::TileShape& tile : tiles) {
     if (!IsInRange(shape, tile)) {
-      return Fault(
-          fmt::format("[{}] is no tile of an output [{}]", fmt::join(tile, ", "), fmt::join(shape, ", ")),
-          "an extent from 1 to the output's own for each axis");
+      return Fault(fmt::format("[{}] is no tile of an output [{}]", fmt::join(tile, ", "),
+                               fmt::join(shape, ", ")),
+                   "an extent from 1 to the output's own for each axis");
     }
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       if (tile[axis] == shape[axis]) continue;
       if (!can_cut[axis]) can_cut[axis] = graph::tiling::CanCut(graph, interval, axis);
       if (*can_cut[axis]) continue;
-      return Fault(
-          fmt::format("tile [{}] cuts axis {} of the output of '{}', which the operators inside do not allow",
-                      fmt::join(tile, ", "), axis, LastOf(graph, interval).id),
-          fmt::format("the whole extent, {}", shape[axis]));
+      return Fault(fmt::format("tile [{}] cuts axis {} of the output of '{}', which the operators "
+                               "inside do not allow",
+                               fmt::join(tile, ", "), axis, LastOf(graph, interval).id),
+                   fmt::format("the whole extent, {}", shape[axis]));
     }
   }
   return std::nullopt;
 }
 
-std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                          std::span<const SubgraphChoice> choices) {
+std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph,
+                                                const hw_profiles::Profile& profile,
+                                                std::span<const SubgraphChoice> choices) {
   if (choices.empty()) return Fault("a program of no subgraphs", "at least one");
   int next = choices.front().interval.first;
   for (const SubgraphChoice& choice : choices) {
-    if (std::optional<base::Diagnostic> fault = FindFault(graph, choice.interval)) return fault;
+    if (std::optional<base::Diagnostic> fault = CheckWellFormed(graph, choice.interval))
+      return fault;
     if (choice.interval.first != next) {
       return Fault(fmt::format("a subgraph begins with operator {}", choice.interval.first),
                    fmt::format("operator {}, where the one before ends", next));
     }
-    if (std::optional<base::Diagnostic> fault = FindFault(graph, choice.interval, choice.tile)) return fault;
+    if (std::optional<base::Diagnostic> fault =
+            CheckWellFormed(graph, choice.interval, choice.tile))
+      return fault;
     const bool caches = choice.policy.halo != hw_profiles::HaloStorage::kRecompute;
     if (caches && !MayKeepRows(profile, OutputShape(graph, choice.interval), choice.tile)) {
-      return Fault(
-          fmt::format("tile [{}] of the output of '{}' keeps no rows for the next",
-                      fmt::join(choice.tile, ", "), LastOf(graph, choice.interval).id),
-          "a tile cut along the rows, perhaps the batch and, where padding is implicit, the columns, or "
-          "halo: recompute");
+      return Fault(fmt::format("tile [{}] of the output of '{}' keeps no rows for the next",
+                               fmt::join(choice.tile, ", "), LastOf(graph, choice.interval).id),
+                   "a tile cut along the rows, perhaps the batch and, where padding is implicit, "
+                   "the columns, or "
+                   "halo: recompute");
     }
-    const bool by_depth = choice.policy.weights == hw_profiles::WeightPolicy::kByDepth;
-    if (choice.policy.depth != 0 && !by_depth) {
-      return Fault(
-          fmt::format("the subgraph that ends with '{}' states the depth of slices, and is not cut by depth",
-                      LastOf(graph, choice.interval).id),
-          "weights: by_depth, or no depth");
+    const bool split_k = choice.policy.weights == hw_profiles::WeightPolicy::kSplitK;
+    if (choice.policy.k_extent != 0 && !split_k) {
+      return Fault(fmt::format("the subgraph that ends with '{}' states the K extent of slices, "
+                               "and is not cut along K",
+                               LastOf(graph, choice.interval).id),
+                   "weights: split_k, or no k_extent");
     }
-    if (caches && by_depth) {
-      return Fault(
-          fmt::format("operator '{}' is cut by depth and keeps rows", LastOf(graph, choice.interval).id),
-          "halo: recompute");
+    if (caches && split_k) {
+      return Fault(fmt::format("operator '{}' is cut along K and keeps rows",
+                               LastOf(graph, choice.interval).id),
+                   "halo: recompute");
     }
     if (choice.prefetch) {
-      if (std::optional<base::Diagnostic> fault = FindNothingBefore(graph, profile, choices, choice))
+      if (std::optional<base::Diagnostic> fault =
+              FindNothingBefore(graph, profile, choices, choice))
         return fault;
     }
     next = choice.interval.last + 1;
@@ -146,16 +155,19 @@ std::optional<base::Diagnostic> FindUnkeepable(const graph::Graph& graph,
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   for (const int tensor : kept) {
     if (tensor < 0 || static_cast<size_t>(tensor) >= graph.tensors.size())
-      return Fault(fmt::format("there is no tensor {} to keep on chip", tensor), "a border");
+      return Fault(fmt::format("there is no tensor {} to keep on chip", tensor),
+                   "a boundary tensor");
     const graph::Usage& usage = usages[static_cast<size_t>(tensor)];
-    const bool is_border = std::all_of(choices.begin(), choices.end(), [&](const SubgraphChoice& choice) {
-      return graph::RoleIn(graph, usage, tensor, choice.interval) == base::TensorRole::kBorder;
-    });
-    if (is_border) continue;
-    return Fault(
-        fmt::format("tensor '{}' cannot be kept on chip between subgraphs",
-                    graph.tensors[static_cast<size_t>(tensor)].id),
-        "a border: made in one subgraph, read in a later one, neither input nor output of the network");
+    const bool is_boundary =
+        std::all_of(choices.begin(), choices.end(), [&](const SubgraphChoice& choice) {
+          return graph::RoleIn(graph, usage, tensor, choice.interval) ==
+                 base::TensorRole::kBoundary;
+        });
+    if (is_boundary) continue;
+    return Fault(fmt::format("tensor '{}' cannot be kept on chip between subgraphs",
+                             graph.tensors[static_cast<size_t>(tensor)].id),
+                 "a boundary tensor: made in one subgraph, read in a later one, neither input nor "
+                 "output of the network");
   }
   return std::nullopt;
 }

@@ -11,18 +11,19 @@
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/residence.h"
 
-// The load of a home is the sum of what stays there. A tensor stays for whole subgraphs, from the one that makes it to the one
-// that reads it last, for tiles come and go all through a subgraph:
+// The load of a home is the sum of what stays there. A tensor stays for whole subgraphs, from the
+// one that makes it to the one that reads it last, for tiles come and go all through a subgraph:
 //
 //     subgraph     0        1        2
 //     constants |--------|--------|--------|      state likewise
 //     x         |--------|                        network input, read last in 0
-//     a         |--------|--------|--------|      border, made in 0, read in 2
+//     a         |--------|--------|--------|      boundary tensor, made in 0, read in 2
 //     y                           |--------|      network output
 //
-// What passes a border between two subgraphs is there in both, so the loads of the subgraphs bound those of the borders. A load
-// within the capacity is necessary for addresses to exist, not sufficient: alignment and fragmentation are not counted. The Problem
-// of a home counts everything; its buffers are the bars of the picture.
+// What passes a boundary tensor between two subgraphs is there in both, so the loads of the
+// subgraphs bound those of the boundary tensors. A load within the capacity is necessary for
+// addresses to exist, not sufficient: alignment and fragmentation are not counted. The Problem of a
+// home counts everything; its buffers are the bars of the picture.
 namespace tessera::encoder::program {
 namespace {
 
@@ -36,14 +37,15 @@ Bytes Sum(Bytes a, Bytes b) { return base::CheckedAdd(a, b).value_or(base::kMaxT
 // A tensor in a memory while subgraphs [first, last] run.
 struct Stay {
   int tensor = 0;
-  TensorRole role = TensorRole::kBorder;
+  TensorRole role = TensorRole::kBoundary;
   size_t memory = 0;
   Bytes bytes = 1;
   size_t first = 0;
   size_t last = 0;
 };
 
-// Who stays where, the tile memory included: its own, and the borders kept there instead of at home.
+// Who stays where, the tile memory included: its own, and the boundary tensors kept there instead
+// of at home.
 class Residents {
  public:
   Residents(const graph::Graph& graph, const Profile& profile)
@@ -74,20 +76,24 @@ class Residents {
     return stays;
   }
 
-  // Those and what comes and goes, by tensor, where these borders are kept in the tile memory.
-  std::vector<Stay> FindAll(std::span<const SubgraphChoice> choices, const std::vector<int>& kept) const {
+  // Those and what comes and goes, by tensor, where these boundary tensors are kept in the tile
+  // memory.
+  std::vector<Stay> FindAll(std::span<const SubgraphChoice> choices,
+                            const std::vector<int>& kept) const {
     std::vector<Stay> stays = FindLasting(choices.size());
     for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
-      if (const std::optional<Stay> visit = FindVisit(choices, kept, tensor)) stays.push_back(*visit);
+      if (const std::optional<Stay> visit = FindVisit(choices, kept, tensor))
+        stays.push_back(*visit);
     }
-    std::sort(stays.begin(), stays.end(), [](const Stay& a, const Stay& b) { return a.tensor < b.tensor; });
+    std::sort(stays.begin(), stays.end(),
+              [](const Stay& a, const Stay& b) { return a.tensor < b.tensor; });
     return stays;
   }
 
  private:
   // nullopt for constants and state, features, and what has gone before or comes after the choices.
-  std::optional<Stay> FindVisit(std::span<const SubgraphChoice> choices, const std::vector<int>& kept,
-                                int tensor) const {
+  std::optional<Stay> FindVisit(std::span<const SubgraphChoice> choices,
+                                const std::vector<int>& kept, int tensor) const {
     const graph::Tensor& facts = graph_.tensors[static_cast<size_t>(tensor)];
     const graph::Usage& usage = usages_[static_cast<size_t>(tensor)];
     const int begin = choices.front().interval.first;
@@ -103,7 +109,8 @@ class Residents {
     return StayOf(tensor, role, first, last, kept);
   }
 
-  Stay StayOf(int tensor, TensorRole role, size_t first, size_t last, const std::vector<int>& kept) const {
+  Stay StayOf(int tensor, TensorRole role, size_t first, size_t last,
+              const std::vector<int>& kept) const {
     const bool is_held = IsHeldInTileMemory(profile_, kept, tensor, role);
     const int memory = is_held ? profile_.tile_memory : HomeOf(graph_, profile_, tensor, role);
     return {tensor,
@@ -115,9 +122,9 @@ class Residents {
   }
 
   static size_t SubgraphOf(std::span<const SubgraphChoice> choices, int op) {
-    const auto after =
-        std::partition_point(choices.begin(), choices.end(),
-                             [op](const SubgraphChoice& choice) { return choice.interval.last < op; });
+    const auto after = std::partition_point(
+        choices.begin(), choices.end(),
+        [op](const SubgraphChoice& choice) { return choice.interval.last < op; });
     return static_cast<size_t>(after - choices.begin());
   }
 
@@ -151,30 +158,35 @@ class Ledger {
     return std::nullopt;
   }
 
-  Bytes LoadOf(const Overflow& overflow) const { return loads_[overflow.memory][overflow.subgraph]; }
+  Bytes LoadOf(const Overflow& overflow) const {
+    return loads_[overflow.memory][overflow.subgraph];
+  }
 
   base::Diagnostic Refuse(const Overflow& overflow, std::string_view when) const {
     const Memory& home = profile_.memories[overflow.memory];
     base::Diagnostic refusal;
-    refusal.message =
-        fmt::format("memory '{}' of profile '{}' has room for {} bytes, and is home to {}{}", home.name,
-                    profile_.name, RoomOf(home), loads_[overflow.memory][overflow.subgraph], when);
+    refusal.message = fmt::format(
+        "memory '{}' of profile '{}' has room for {} bytes, and is home to {}{}", home.name,
+        profile_.name, RoomOf(home), loads_[overflow.memory][overflow.subgraph], when);
     refusal.expected = fmt::format("at most {} bytes", RoomOf(home));
     refusal.hint =
-        "a larger memory, or another home for one of the roles, which may be one more in a list of homes";
+        "a larger memory, or another home for one of the roles, which may be one more in a list of "
+        "homes";
     return refusal;
   }
 
  private:
   bool Fits(size_t memory, Bytes load) const {
-    return static_cast<int>(memory) == profile_.tile_memory || load <= RoomOf(profile_.memories[memory]);
+    return static_cast<int>(memory) == profile_.tile_memory ||
+           load <= RoomOf(profile_.memories[memory]);
   }
 
   const Profile& profile_;
   std::vector<std::vector<Bytes>> loads_;  // by memory and subgraph
 };
 
-// What a placement of whole tensors needs to know of their home. Modes belong to steps within subgraphs.
+// What a placement of whole tensors needs to know of their home. Modes belong to steps within
+// subgraphs.
 problem::Memory AsHome(const Memory& memory) {
   problem::Memory home = hw_profiles::AsProblemMemory(memory);
   home.modes.clear();
@@ -190,7 +202,8 @@ problem::Buffer BufferOf(const graph::Graph& graph, const Profile& profile, cons
   buffer.size = stay.bytes;
   buffer.alignment = AlignmentAtHome(profile, stay.role, memory);
   buffer.span = profile.memories[stay.memory].span;
-  buffer.lifespans = {{static_cast<problem::Step>(stay.first), static_cast<problem::Step>(stay.last) + 1}};
+  buffer.lifespans = {
+      {static_cast<problem::Step>(stay.first), static_cast<problem::Step>(stay.last) + 1}};
   return buffer;
 }
 
@@ -202,9 +215,10 @@ std::optional<base::Diagnostic> OverflowOf(const graph::Graph& graph, const Prof
   const std::optional<Ledger::Overflow> overflow = ledger.FindOverflow();
   if (!overflow) return std::nullopt;
   const graph::Interval interval = choices[overflow->subgraph].interval;
-  return ledger.Refuse(*overflow, fmt::format(" while operators '{}' to '{}' run",
-                                              graph.operators[static_cast<size_t>(interval.first)].id,
-                                              graph.operators[static_cast<size_t>(interval.last)].id));
+  return ledger.Refuse(*overflow,
+                       fmt::format(" while operators '{}' to '{}' run",
+                                   graph.operators[static_cast<size_t>(interval.first)].id,
+                                   graph.operators[static_cast<size_t>(interval.last)].id));
 }
 
 }  // namespace
@@ -230,7 +244,8 @@ std::optional<base::Diagnostic> HomeRoom::FindOverflow(graph::Interval interval,
   return find_ ? find_(interval, kept) : std::nullopt;
 }
 
-std::optional<base::Diagnostic> FindConstantOverflow(const graph::Graph& graph, const Profile& profile) {
+std::optional<base::Diagnostic> FindConstantOverflow(const graph::Graph& graph,
+                                                     const Profile& profile) {
   const Ledger ledger(profile, 1, Residents(graph, profile).FindLasting(1));
   const std::optional<Ledger::Overflow> overflow = ledger.FindOverflow();
   if (!overflow) return std::nullopt;

@@ -8,9 +8,10 @@
 #include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/program_template.h"
 
-// Places pass from hand to hand: where b took the place of a, and c is to take that of b, all three lie at one address. So c must
-// keep clear of every buffer that lies there, not of b alone: a may be a loaded tile, filled again in the very pass in which c
-// still leaves. Likewise for whoever has taken c's place already.
+// Places pass from hand to hand: where b took the place of a, and c is to take that of b, all three
+// lie at one address. So c must keep clear of every buffer that lies there, not of b alone: a may
+// be a loaded tile, filled again in the very pass in which c still leaves. Likewise for whoever has
+// taken c's place already.
 //
 //     a   |-----------|          |--                 place of b: {a, b}
 //     b               |-----|                        place of c: {c, d}     only b and c may meet, while c is made of b
@@ -61,22 +62,25 @@ bool SharedPlaces::ShareOnly(std::span<const Lifespan> turns, size_t a, size_t b
       const auto covers = [&shared](const Lifespan& turn) {
         return turn.lower <= shared.lower && shared.upper <= turn.upper;
       };
-      if (shared.lower < shared.upper && std::none_of(turns.begin(), turns.end(), covers)) return false;
+      if (shared.lower < shared.upper && std::none_of(turns.begin(), turns.end(), covers))
+        return false;
     }
   }
   return true;
 }
 
-// A depthwise operator makes channel c of y of channel c of x. Made channel by channel, each through a scratch that holds one
-// channel until all of x's is read, y may overwrite x, provided that nothing of channel c ever lands on a later channel.
-// In each column the channels stand side by side, so this holds wherever columns of x and y begin at the same places:
+// A depthwise operator makes channel c of y of channel c of x. Made channel by channel, each
+// through a scratch that holds one channel until all of x's is read, y may overwrite x, provided
+// that nothing of channel c ever lands on a later channel. In each column the channels stand side
+// by side, so this holds wherever columns of x and y begin at the same places:
 //
 //     x, 4 columns of channels a b c    | a b c | a b c | a b c | a b c |
 //     y, stride 2                       | a b c | a b c |
 //
-// that is, where a column takes P bytes in both, and rows begin a multiple of P behind the buffer's begin in both, because the
-// row pitch divides P. How many rows, columns and batches there are does not matter: y may be smaller than x, or larger. A row
-// pitch that leaves a rest of a column is refused, and so are elements that share a byte with the next channel.
+// that is, where a column takes P bytes in both, and rows begin a multiple of P behind the buffer's
+// begin in both, because the row pitch divides P. How many rows, columns and batches there are does
+// not matter: y may be smaller than x, or larger. A row pitch that leaves a rest of a column is
+// refused, and so are elements that share a byte with the next channel.
 //
 // Ji Lin et al., "MCUNetV2", 2021, describe it for layers of stride 1 and 2.
 //
@@ -121,8 +125,8 @@ class Comparison {
     Columns columns;
     columns.layout = &hw_profiles::LayoutOf(profile_, use.role);
     const int64_t most = whole ? facts.shape[axis] : tiling_.largest[slot][axis];
-    columns.bytes =
-        FeatureBytes({.channel_block = columns.layout->channel_block}, facts.type, {.channels = most}, {});
+    columns.bytes = FeatureBytes({.channel_block = columns.layout->channel_block}, facts.type,
+                                 {.channels = most}, {});
     for (const graph::tiling::TileClass& tiles : tiling_.classes)
       columns.channels.push_back(whole ? facts.shape[axis] : tiles.needed[slot][axis]);
     return columns;
@@ -145,7 +149,8 @@ bool WorksByChannel(const graph::Graph& graph, const hw_profiles::Profile& profi
   const graph::Tensor& x = graph.tensors[static_cast<size_t>(op.inputs.front())];
   const graph::Tensor& y = graph.tensors[static_cast<size_t>(op.outputs.front())];
   const size_t channels = *graph::tiling::AxisOf(x.shape, base::Axis::kChannels);
-  return x.type == y.type && base::BitsOf(x.type) % 8 == 0 && x.shape[channels] == y.shape[channels];
+  return x.type == y.type && base::BitsOf(x.type) % 8 == 0 &&
+         x.shape[channels] == y.shape[channels];
 }
 
 void MarkByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile,
@@ -164,21 +169,23 @@ problem::Bytes ChannelBytes(const graph::Graph& graph, const graph::tiling::Tile
                             const graph::Operator& op) {
   const int result = op.outputs.front();
   const graph::Tensor& facts = graph.tensors[static_cast<size_t>(result)];
-  NamedExtents one = NameExtents(facts.shape, tiling.largest[graph::tiling::SlotOf(tiling, result)]);
+  NamedExtents one =
+      NameExtents(facts.shape, tiling.largest[graph::tiling::SlotOf(tiling, result)]);
   one.channels = 1;
   return FeatureBytes({}, facts.type, one, {});
 }
 
-// A result may take the place of an operand when nothing is overwritten before it was read, nobody wants the operand
-// afterwards, and no neighbouring tile or transfer does either: the lives of the two share the operator's own step alone
-// (shared_places.h).
+// A result may take the place of an operand when nothing is overwritten before it was read, nobody
+// wants the operand afterwards, and no neighbouring tile or transfer does either: the lives of the
+// two share the operator's own step alone (shared_places.h).
 //
 //     x   |-----------|                 x   |-----------|
 //     y             |--------|          y        |-------------|      y begins while x is still wanted: not in place
 //                  C_k                          C_k
 //
-// Nothing is overwritten too early where element i of both lies at the same address, and each element of y is made of that of x
-// alone; or channel by channel (by_channel.h). The latter come first, for their scratch must be known before any size is.
+// Nothing is overwritten too early where element i of both lies at the same address, and each
+// element of y is made of that of x alone; or channel by channel (by_channel.h). The latter come
+// first, for their scratch must be known before any size is.
 //
 // Cost: for each operator, its inputs times tile classes, plus the buffers.
 
@@ -187,31 +194,33 @@ namespace {
 using problem::Lifespan;
 using problem::Relation;
 
-class Finder {
+class InPlaceFinder {
  public:
-  Finder(const graph::Graph& graph, const hw_profiles::Profile& profile, const Skeleton& skeleton,
-         int subgraph, std::vector<Relation>& relations)
+  InPlaceFinder(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                const ProgramTemplate& program_template, int subgraph,
+                std::vector<Relation>& relations)
       : graph_(graph),
         profile_(profile),
-        skeleton_(skeleton),
-        uses_(skeleton.uses[static_cast<size_t>(subgraph)]),
-        timeline_(skeleton.timelines[static_cast<size_t>(subgraph)]),
+        program_template_(program_template),
+        uses_(program_template.uses[static_cast<size_t>(subgraph)]),
+        timeline_(program_template.timelines[static_cast<size_t>(subgraph)]),
         subgraph_(subgraph),
         relations_(relations),
-        places_(skeleton.program.problem.buffers, relations) {}
+        places_(program_template.program.problem.buffers, relations) {}
 
-  // Whether the result of operator k can take the place of the operand, two buffers that are `alike`, for every parity. Then it does.
+  // Whether the result of operator k can take the place of the operand, two buffers that are
+  // `alike`, for every phase. Then it does.
   bool Colocate(int k, int operand, int result, const std::function<bool(size_t, size_t)>& alike) {
     if (ArePadded(operand, result) || IsWantedAfterwards(operand) || IsUnread(result)) return false;
     if (UseOf(uses_, operand).cached || UseOf(uses_, result).cached) return false;
     std::vector<Relation> relations;
-    for (size_t parity = 0; parity < timeline_.Parities(); ++parity) {
-      const std::optional<size_t> from = BufferOf(operand, parity);
-      const std::optional<size_t> to = BufferOf(result, parity);
-      if (!from || !to || !alike(*from, *to) || !places_.MayJoin(*from, *to, TurnsOf(k, parity)))
+    for (size_t phase = 0; phase < timeline_.Phases(); ++phase) {
+      const std::optional<size_t> from = BufferOf(operand, phase);
+      const std::optional<size_t> to = BufferOf(result, phase);
+      if (!from || !to || !alike(*from, *to) || !places_.MayJoin(*from, *to, TurnsOf(k, phase)))
         return false;
-      relations.push_back(
-          {problem::RelationKind::kColocate, static_cast<int>(*from), static_cast<int>(*to), /*delta=*/0});
+      relations.push_back({problem::RelationKind::kColocate, static_cast<int>(*from),
+                           static_cast<int>(*to), /*delta=*/0});
     }
     for (const Relation& relation : relations) places_.Join(relation);
     relations_.insert(relations_.end(), relations.begin(), relations.end());
@@ -224,14 +233,16 @@ class Finder {
     const std::vector<graph::Operator>& operators = graph_.operators;
     return !profile_.tiling.implicit_padding &&
            std::any_of(operators.begin(), operators.end(), [&](const graph::Operator& op) {
-             const bool reads = std::any_of(op.inputs.begin(), op.inputs.end(),
-                                            [&](int input) { return input == operand || input == result; });
+             const bool reads = std::any_of(op.inputs.begin(), op.inputs.end(), [&](int input) {
+               return input == operand || input == result;
+             });
              const std::array<int64_t, 2> none = {0, 0};
              return reads && (op.window.pad_low != none || op.window.pad_high != none);
            });
   }
 
-  // A result that dies at once says nothing of whether the operand is wanted on: their lives part in any case.
+  // A result that dies at once says nothing of whether the operand is wanted on: their lives part
+  // in any case.
   bool IsUnread(int result) const {
     const TensorUse& use = UseOf(uses_, result);
     return use.residence == Residence::kInside && use.readers.empty();
@@ -248,31 +259,34 @@ class Finder {
            });
   }
 
-  // When operator k works on tiles of that parity.
-  std::vector<Lifespan> TurnsOf(int k, size_t parity) const {
+  // When operator k works on tiles of that phase.
+  std::vector<Lifespan> TurnsOf(int k, size_t phase) const {
     std::vector<Lifespan> turns;
-    for (size_t q = parity; q < timeline_.passes.size(); q += 2) {
+    for (size_t q = phase; q < timeline_.passes.size(); q += 2) {
       const Pass& pass = timeline_.passes[q];
-      turns.push_back({pass.first[static_cast<size_t>(k)], pass.compute[static_cast<size_t>(k)] + 1});
+      turns.push_back(
+          {pass.first[static_cast<size_t>(k)], pass.compute[static_cast<size_t>(k)] + 1});
     }
     return turns;
   }
 
-  // The buffer that holds a tensor for tiles of this parity; the whole one serves a single pass only.
-  std::optional<size_t> BufferOf(int tensor, size_t parity) const {
-    const std::vector<ProgramBuffer>& buffers = skeleton_.program.buffers;
-    const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const ProgramBuffer& buffer) {
-      if (buffer.tensor != tensor || buffer.parity != static_cast<int>(parity)) return false;
-      return buffer.kind == BufferKind::kWhole ||
-             (buffer.kind == BufferKind::kTile && buffer.subgraph == subgraph_);
-    });
+  // The buffer that holds a tensor for tiles of this phase; the whole one serves a single pass
+  // only.
+  std::optional<size_t> BufferOf(int tensor, size_t phase) const {
+    const std::vector<ProgramBuffer>& buffers = program_template_.program.buffers;
+    const auto found =
+        std::find_if(buffers.begin(), buffers.end(), [&](const ProgramBuffer& buffer) {
+          if (buffer.tensor != tensor || buffer.phase != static_cast<int>(phase)) return false;
+          return buffer.kind == BufferKind::kWhole ||
+                 (buffer.kind == BufferKind::kTile && buffer.subgraph == subgraph_);
+        });
     if (found == buffers.end()) return std::nullopt;
     return static_cast<size_t>(found - buffers.begin());
   }
 
   const graph::Graph& graph_;
   const hw_profiles::Profile& profile_;
-  const Skeleton& skeleton_;
+  const ProgramTemplate& program_template_;
   const SubgraphUses& uses_;
   const Timeline& timeline_;
   int subgraph_;
@@ -280,18 +294,20 @@ class Finder {
   SharedPlaces places_;
 };
 
-// Whether the operator's description lets the result overwrite this operand: it names every input that this is, and each element of them
-// is read where its own coordinates are written.
+// Whether the operator's description lets the result overwrite this operand: it names every input
+// that this is, and each element of them is read where its own coordinates are written.
 bool AllowsInPlace(const graph::Operator& op, int operand) {
   for (size_t number = 0; number < op.inputs.size(); ++number) {
     if (op.inputs[number] != operand) continue;
-    const bool named = std::count(op.in_place.begin(), op.in_place.end(), static_cast<int>(number)) > 0;
+    const bool named =
+        std::count(op.in_place.begin(), op.in_place.end(), static_cast<int>(number)) > 0;
     if (!named || op.accesses[number].kind != graph::AccessKind::kElementwise) return false;
   }
   return true;
 }
 
-// The inputs that may be overwritten element by element: by the profile, or by the operator's own description.
+// The inputs that may be overwritten element by element: by the profile, or by the operator's own
+// description.
 std::vector<int> OverwritableOf(const graph::Operator& op, const hw_profiles::Profile& profile) {
   std::vector<int> inputs;
   for (const int number : op.in_place) {
@@ -304,39 +320,46 @@ std::vector<int> OverwritableOf(const graph::Operator& op, const hw_profiles::Pr
 }
 
 // Whether every tile holds the elements of both in the same order.
-bool LieAlike(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
-              const graph::tiling::TiledSubgraph& tiling, int operand, int result) {
+bool LieAlike(const graph::Graph& graph, const hw_profiles::Profile& profile,
+              const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling, int operand,
+              int result) {
   const graph::Tensor& x = graph.tensors[static_cast<size_t>(operand)];
   const graph::Tensor& y = graph.tensors[static_cast<size_t>(result)];
   if (operand == result || x.type != y.type || x.shape != y.shape) return false;
-  const hw_profiles::RoleLayout& x_layout = hw_profiles::LayoutOf(profile, UseOf(uses, operand).role);
-  const hw_profiles::RoleLayout& y_layout = hw_profiles::LayoutOf(profile, UseOf(uses, result).role);
+  const hw_profiles::RoleLayout& x_layout =
+      hw_profiles::LayoutOf(profile, UseOf(uses, operand).role);
+  const hw_profiles::RoleLayout& y_layout =
+      hw_profiles::LayoutOf(profile, UseOf(uses, result).role);
   if (x_layout.channel_block != y_layout.channel_block) return false;
   if (x_layout.row_pitch_bytes != y_layout.row_pitch_bytes) return false;
   const size_t x_slot = graph::tiling::SlotOf(tiling, operand);
   const size_t y_slot = graph::tiling::SlotOf(tiling, result);
-  return std::all_of(
-      tiling.classes.begin(), tiling.classes.end(),
-      [&](const graph::tiling::TileClass& tiles) { return tiles.needed[x_slot] == tiles.needed[y_slot]; });
+  return std::all_of(tiling.classes.begin(), tiling.classes.end(),
+                     [&](const graph::tiling::TileClass& tiles) {
+                       return tiles.needed[x_slot] == tiles.needed[y_slot];
+                     });
 }
 
 }  // namespace
 
-void AddByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile, Skeleton& skeleton,
-                  int subgraph, std::vector<Relation>& relations) {
-  Finder finder(graph, profile, skeleton, subgraph, relations);
-  SubgraphUses& uses = skeleton.uses[static_cast<size_t>(subgraph)];
+void AddByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                  ProgramTemplate& program_template, int subgraph,
+                  std::vector<Relation>& relations) {
+  InPlaceFinder finder(graph, profile, program_template, subgraph, relations);
+  SubgraphUses& uses = program_template.uses[static_cast<size_t>(subgraph)];
   std::erase_if(uses.by_channel, [&](int k) {
     const graph::Operator& op = uses.OperatorAt(graph, k);
-    return !finder.Colocate(k, op.inputs.front(), op.outputs.front(), [](size_t, size_t) { return true; });
+    return !finder.Colocate(k, op.inputs.front(), op.outputs.front(),
+                            [](size_t, size_t) { return true; });
   });
 }
 
-void AddInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile, const Skeleton& skeleton,
-                int subgraph, const graph::tiling::TiledSubgraph& tiling,
-                std::span<const problem::Bytes> sizes, std::vector<Relation>& relations) {
-  Finder finder(graph, profile, skeleton, subgraph, relations);
-  const SubgraphUses& uses = skeleton.uses[static_cast<size_t>(subgraph)];
+void AddInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                const ProgramTemplate& program_template, int subgraph,
+                const graph::tiling::TiledSubgraph& tiling, std::span<const problem::Bytes> sizes,
+                std::vector<Relation>& relations) {
+  InPlaceFinder finder(graph, profile, program_template, subgraph, relations);
+  const SubgraphUses& uses = program_template.uses[static_cast<size_t>(subgraph)];
   const auto same_size = [&sizes](size_t a, size_t b) { return sizes[a] == sizes[b]; };
   for (int k = 0; k < uses.Operators(); ++k) {
     const graph::Operator& op = uses.OperatorAt(graph, k);

@@ -40,11 +40,13 @@ bool IsFirstConstant(const graph::Operator& op, int tensor) {
   return !op.weights.empty() && op.weights.front() == tensor;
 }
 
-// Whether the operator does without the constant, or needs one channel of it for one output channel.
+// Whether the operator does without the constant, or needs one channel of it for one output
+// channel.
 bool AllowsSlices(const graph::Graph& graph, int tensor, const graph::Operator& op) {
   const auto uses = std::count(op.weights.begin(), op.weights.end(), tensor);
   if (uses == 0) return true;
-  const bool convolves = op.kind == base::OperatorKind::kConv || op.kind == base::OperatorKind::kDepthwise ||
+  const bool convolves = op.kind == base::OperatorKind::kConv ||
+                         op.kind == base::OperatorKind::kDepthwise ||
                          op.kind == base::OperatorKind::kTransposedConv;
   const bool multiplies = op.kind == base::OperatorKind::kMatmul && op.inputs.size() == 1;
   if (uses > 1 || !IsFirstConstant(op, tensor) || (!convolves && !multiplies)) return false;
@@ -53,8 +55,8 @@ bool AllowsSlices(const graph::Graph& graph, int tensor, const graph::Operator& 
   return axis < output.size() && OutputChannels(TensorAt(graph, tensor).shape, op) == output[axis];
 }
 
-int64_t ValueOf(hw_profiles::ScratchFactor factor, const graph::Operator& op, const NamedExtents& input,
-                const NamedExtents& output) {
+int64_t ValueOf(hw_profiles::ScratchFactor factor, const graph::Operator& op,
+                const NamedExtents& input, const NamedExtents& output) {
   switch (factor) {
     case hw_profiles::ScratchFactor::kKernelRows:
       return op.window.kernel[0];
@@ -110,11 +112,12 @@ Pads PadsFor(const graph::Graph& graph, const hw_profiles::Profile& profile,
   return {most.pad_low[0] + most.pad_high[0], most.pad_low[1] + most.pad_high[1], most.pad_low[0]};
 }
 
-Bytes FeatureBytes(const hw_profiles::RoleLayout& layout, base::DataType type, const NamedExtents& extents,
-                   Pads pads) {
+Bytes FeatureBytes(const hw_profiles::RoleLayout& layout, base::DataType type,
+                   const NamedExtents& extents, Pads pads) {
   const int64_t channels = RoundUp(extents.channels, layout.channel_block);
   const int64_t columns = Add(extents.columns, pads.columns);
-  const int64_t row = RoundUp(PackedBytes(type, Multiply(columns, channels)), layout.row_pitch_bytes);
+  const int64_t row =
+      RoundUp(PackedBytes(type, Multiply(columns, channels)), layout.row_pitch_bytes);
   const int64_t rows = Add(extents.rows, pads.rows);
   return std::max<Bytes>(1, Multiply(Multiply(extents.batch, rows), row));
 }
@@ -122,12 +125,14 @@ Bytes FeatureBytes(const hw_profiles::RoleLayout& layout, base::DataType type, c
 Bytes ConstantBytes(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor,
                     const std::vector<int>& users) {
   const graph::Tensor& constant = TensorAt(graph, tensor);
-  const Bytes packed = std::max<Bytes>(1, PackedBytes(constant.type, graph::ElementsOf(constant.shape)));
+  const Bytes packed =
+      std::max<Bytes>(1, PackedBytes(constant.type, graph::ElementsOf(constant.shape)));
   const Bytes bytes = constant.stored_bytes > 0 ? constant.stored_bytes : packed;
   int64_t channels = 0;
   for (const int user : users) {
     const graph::Operator& op = graph.operators[static_cast<size_t>(user)];
-    if (IsFirstConstant(op, tensor)) channels = std::max(channels, OutputChannels(constant.shape, op));
+    if (IsFirstConstant(op, tensor))
+      channels = std::max(channels, OutputChannels(constant.shape, op));
   }
   return Add(bytes, Multiply(profile.table_bytes_per_channel, channels));
 }
@@ -135,14 +140,15 @@ Bytes ConstantBytes(const graph::Graph& graph, const hw_profiles::Profile& profi
 bool IsSliceable(const graph::Graph& graph, int tensor, graph::Interval interval) {
   const auto first = graph.operators.begin() + interval.first;
   const auto end = graph.operators.begin() + interval.last + 1;
-  return std::all_of(first, end, [&](const graph::Operator& op) { return AllowsSlices(graph, tensor, op); });
+  return std::all_of(first, end,
+                     [&](const graph::Operator& op) { return AllowsSlices(graph, tensor, op); });
 }
 
 Slicing SlicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor,
                  const graph::Operator& user) {
   const graph::Tensor& constant = TensorAt(graph, tensor);
   const int64_t channels = std::max<int64_t>(1, OutputChannels(constant.shape, user));
-  const int64_t held = std::min(channels, profile.tiling.weight_granule_channels);
+  const int64_t held = std::min(channels, profile.tiling.weight_granularity_channels);
   const int64_t table = IsFirstConstant(user, tensor) ? profile.table_bytes_per_channel : 0;
   const int64_t elements = graph::ElementsOf(constant.shape) / channels * held;
   // Channels stored in another way are taken to share their bytes evenly.
@@ -160,8 +166,8 @@ bool HasScratch(const hw_profiles::Profile& profile, const graph::Operator& op) 
                                              });
 }
 
-Bytes ScratchBytes(const hw_profiles::Profile& profile, const graph::Operator& op, const NamedExtents& input,
-                   const NamedExtents& output) {
+Bytes ScratchBytes(const hw_profiles::Profile& profile, const graph::Operator& op,
+                   const NamedExtents& input, const NamedExtents& output) {
   Bytes total = op.scratch_bytes;
   for (const hw_profiles::Scratch& scratch : profile.scratch) {
     if (scratch.kind != op.kind) continue;

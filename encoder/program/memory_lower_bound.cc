@@ -6,24 +6,26 @@
 #include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/program_template.h"
 
-// The load at the compute steps of one pass, read off the uses: an operand is there from its maker, or its first reader, to its
-// last reader, and a result to the last reader at least.
+// The load at the compute steps of one pass, read off the uses: an operand is there from its maker,
+// or its first reader, to its last reader, and a result to the last reader at least.
 //
-//     operator     0     1     2          while a loop of overlapped tiles turns, a second buffer of everything loaded or
+//     operator     0     1     2          while a loop of double-buffered tiles turns, a second buffer of everything loaded or
 //     x (loaded)   |-----|                stored is there at every step: x of the next tile arrives, y of the last one leaves
 //     a            |-----------|
 //     y (stored)               |--
 //
-// What lives between compute steps, or is there only where tiles are many, is left out, so this is a floor, not the load; it costs
-// a few additions for each operator, where the load costs a Problem. A result that may take the place of an operand does not count
-// while it is made; a buffer that no bank has room
-// for has none at all. Held against the bounds of the Problems themselves in the tests.
+// What lives between compute steps, or is there only where tiles are many, is left out, so this is
+// a floor, not the load; it costs a few additions for each operator, where the load costs a
+// Problem. A result that may take the place of an operand does not count while it is made; a buffer
+// that no bank has room for has none at all. Held against the bounds of the Problems themselves in
+// the tests.
 namespace tessera::encoder::program {
 namespace {
 
 using problem::Bytes;
 
-// From this many overlapped tiles on some pass has both a tile before it, which leaves, and one after it, which arrives.
+// From this many double-buffered tiles on some pass has both a tile before it, which leaves, and
+// one after it, which arrives.
 constexpr int64_t kBothNeighbours = 3;
 
 Bytes Plus(Bytes a, Bytes b) { return base::CheckedAdd(a, b).value_or(base::kMaxTotal); }
@@ -65,14 +67,16 @@ RoomFloor::RoomFloor(const graph::Graph& graph, const std::vector<graph::Usage>&
   }
 }
 
-// Constants at home in the tile memory are always there; a tensor, from its maker to its last reader.
+// Constants at home in the tile memory are always there; a tensor, from its maker to its last
+// reader.
 void RoomFloor::AddWholes(const std::vector<graph::Usage>& usages) {
   const graph::Interval& interval = uses_->interval;
   for (int index = 0; index < static_cast<int>(graph_->tensors.size()); ++index) {
     const graph::Tensor& tensor = graph_->tensors[IndexOf(index)];
     const graph::Usage& usage = usages[IndexOf(index)];
     const base::TensorRole role = graph::RoleIn(*graph_, usage, index, interval);
-    if (role == base::TensorRole::kFeature || !IsHeldInTileMemory(*profile_, uses_->kept, index, role))
+    if (role == base::TensorRole::kFeature ||
+        !IsHeldInTileMemory(*profile_, uses_->kept, index, role))
       continue;
     if (tensor.constant) {
       always_ = Plus(always_, ConstantBytes(*graph_, *profile_, index, usage.consumers));
@@ -85,9 +89,9 @@ void RoomFloor::AddWholes(const std::vector<graph::Usage>& usages) {
     const bool is_made = !tensor.state && usage.producer >= interval.first;
     int from = is_made ? usage.producer : interval.first;
     if (is_made && MayTakeAPlace(graph_->operators[IndexOf(from)])) ++from;
-    const Bytes bytes =
-        FeatureBytes(hw_profiles::LayoutOf(*profile_, role), tensor.type,
-                     NameExtents(tensor.shape, tensor.shape), PadsFor(*graph_, *profile_, usage.consumers));
+    const Bytes bytes = FeatureBytes(hw_profiles::LayoutOf(*profile_, role), tensor.type,
+                                     NameExtents(tensor.shape, tensor.shape),
+                                     PadsFor(*graph_, *profile_, usage.consumers));
     for (int op = from; op <= to; ++op) {
       Bytes& there = during_[IndexOf(op - interval.first)];
       there = Plus(there, bytes);
@@ -102,15 +106,16 @@ bool RoomFloor::MayTakeAPlace(const graph::Operator& op) const {
 Bytes RoomFloor::Find(const graph::tiling::TiledSubgraph& tiling) const {
   std::vector<Bytes> load = during_;
   Bytes neighbours = 0;
-  const bool turns =
-      profile_->tiling.dma == hw_profiles::DmaSteps::kOverlapped && tiling.tiles >= kBothNeighbours;
+  const bool turns = profile_->tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered &&
+                     tiling.tiles >= kBothNeighbours;
   for (const TensorUse& use : uses_->tensors) {
     const bool crosses = use.residence == Residence::kLoaded || use.residence == Residence::kStored;
     if (!crosses && use.residence != Residence::kInside) continue;
     const Bytes bytes = TileBytes(*graph_, *profile_, *uses_, tiling, use.tensor);
     if (bytes > largest_) return base::kMaxTotal;
-    const bool is_ring = use.cached && uses_->halo == hw_profiles::HaloStorage::kRing;
-    if (turns && crosses && !is_ring) neighbours = Plus(neighbours, bytes);
+    const bool is_rolling_buffer =
+        use.cached && uses_->halo == hw_profiles::HaloStorage::kRollingBuffer;
+    if (turns && crosses && !is_rolling_buffer) neighbours = Plus(neighbours, bytes);
     const int first = use.makers.empty() ? use.readers.front() : use.makers.front();
     const int last = use.readers.empty() ? first : std::max(first, use.readers.back());
     for (int k = first; k <= last; ++k) {

@@ -17,13 +17,13 @@ bool MayTakeAPlace(const hw_profiles::Profile& profile, const graph::Operator& o
 // What a subgraph asks of the tile memory at least, found without its Problem (room_floor.cc).
 class RoomFloor {
  public:
-  // `in_place`: whether results may take the place of operands. All that is referred to outlives it; `uses` may be marked for
-  // other tiles meanwhile (MarkCached).
+  // `in_place`: whether results may take the place of operands. All that is referred to outlives
+  // it; `uses` may be marked for other tiles meanwhile (MarkCached).
   RoomFloor(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
             const hw_profiles::Profile& profile, const SubgraphUses& uses, bool in_place);
 
-  // Bytes below which no placement of the subgraph has its peak, when it is cut like that and `uses` are marked accordingly.
-  // base::kMaxTotal where there is none.
+  // Bytes below which no placement of the subgraph has its peak, when it is cut like that and
+  // `uses` are marked accordingly. base::kMaxTotal where there is none.
   problem::Bytes Find(const graph::tiling::TiledSubgraph& tiling) const;
 
  private:
@@ -34,9 +34,10 @@ class RoomFloor {
   const hw_profiles::Profile* profile_;
   const SubgraphUses* uses_;
   bool in_place_;
-  problem::Bytes largest_;              // buffer that there can be
-  problem::Bytes always_ = 0;           // what is there at every step of any tile
-  std::vector<problem::Bytes> during_;  // by operator: what else is there at its step, whatever the tile
+  problem::Bytes largest_;     // buffer that there can be
+  problem::Bytes always_ = 0;  // what is there at every step of any tile
+  std::vector<problem::Bytes>
+      during_;  // by operator: what else is there at its step, whatever the tile
 };
 
 }  // namespace tessera::encoder::program

@@ -29,7 +29,8 @@ bool IsResidentByAnotherName(const SubgraphUses& uses, WeightPolicy weights) {
 }
 
 // Whether some operator might put its result in place of an operand.
-bool MayBeInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval) {
+bool MayBeInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                  graph::Interval interval) {
   const std::vector<base::OperatorKind>& kinds = profile.tiling.in_place;
   for (int i = interval.first; i <= interval.last; ++i) {
     const graph::Operator& op = graph.operators[static_cast<size_t>(i)];
@@ -53,14 +54,14 @@ enum class Keeping : uint8_t {
   kRows,
 };
 
-bool MayCut(const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval,
-            base::Axis name) {
+bool MayCut(const graph::Graph& graph, const hw_profiles::Profile& profile,
+            graph::Interval interval, base::Axis name) {
   const graph::Shape& output = OutputShape(graph, interval);
   const std::optional<size_t> axis = graph::tiling::AxisOf(output, name);
   return axis && graph::tiling::CanCut(graph, interval, *axis) &&
          std::any_of(profile.tiling.axes.begin(), profile.tiling.axes.end(),
-                     [&](const hw_profiles::AxisGranule& each) {
-                       return each.axis == name && each.granule < output[*axis];
+                     [&](const hw_profiles::AxisGranularity& each) {
+                       return each.axis == name && each.granularity < output[*axis];
                      });
 }
 
@@ -70,37 +71,41 @@ Keeping FindKeeping(const graph::Graph& graph, const hw_profiles::Profile& profi
   if (!MayCut(graph, profile, uses.interval, base::Axis::kRows)) return Keeping::kNothing;
   const auto counts = [&uses](int tensor) { return GainsByKeeping(UseOf(uses, tensor)); };
   if (graph::tiling::MayShareRows(graph, uses.interval, counts)) return Keeping::kRows;
-  const bool makes_strips = profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped &&
+  const bool makes_strips = profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered &&
                             profile.tiling.implicit_padding &&
                             MayCut(graph, profile, uses.interval, base::Axis::kColumns);
   return makes_strips ? Keeping::kOrder : Keeping::kNothing;
 }
 
-// Multiples of the granule that are listed.
-constexpr int64_t kMostDepths = 4096;
+// Multiples of the granularity that are listed.
+constexpr int64_t kMostKExtents = 4096;
 
-// The depths of slices, of which an operator that is deeper has several: multiples of the profile's granule. Long slices have few
-// transfers to wait for, short ones take little room, and an engine's unroll or a burst may make any of them best. So each four times
-// the one before is looked at first, and the others where bounds do not rule them out.
-struct Depths {
+// The K extents of slices, of which an operator that is deeper has several: multiples of the
+// profile's granularity. Long slices have few transfers to wait for, short ones take little room,
+// and an engine's unroll or a burst may make any of them best. So each four times the one before is
+// looked at first, and the others where bounds do not rule them out.
+struct KExtents {
   std::vector<int64_t> first;
   std::vector<int64_t> further;
   bool all = true;
 };
 
-Depths FindDepths(const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval) {
+KExtents FindKExtents(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                      graph::Interval interval) {
   constexpr int64_t kNext = 4;
-  Depths depths;
-  const std::optional<DepthCut> cut = FindDepthCut(graph, profile, interval);
-  if (!cut) return depths;
-  for (int64_t depth = cut->granule; depth < cut->depth; depth *= kNext) depths.first.push_back(depth);
-  for (int64_t depth = cut->granule; depth < cut->depth; depth += cut->granule) {
-    if (std::binary_search(depths.first.begin(), depths.first.end(), depth)) continue;
-    depths.all = static_cast<int64_t>(depths.further.size()) < kMostDepths;
-    if (!depths.all) break;
-    depths.further.push_back(depth);
+  KExtents k_extents;
+  const std::optional<KCut> cut = FindKCut(graph, profile, interval);
+  if (!cut) return k_extents;
+  for (int64_t k_extent = cut->granularity; k_extent < cut->k_extent; k_extent *= kNext)
+    k_extents.first.push_back(k_extent);
+  for (int64_t k_extent = cut->granularity; k_extent < cut->k_extent;
+       k_extent += cut->granularity) {
+    if (std::binary_search(k_extents.first.begin(), k_extents.first.end(), k_extent)) continue;
+    k_extents.all = static_cast<int64_t>(k_extents.further.size()) < kMostKExtents;
+    if (!k_extents.all) break;
+    k_extents.further.push_back(k_extent);
   }
-  return depths;
+  return k_extents;
 }
 
 // In the profile's order; recomputing is always possible.
@@ -122,13 +127,14 @@ OfferedPolicies OfferPolicies(const graph::Graph& graph, const hw_profiles::Prof
                               graph::Interval interval, const std::vector<int>& kept) {
   const std::vector<WeightPolicy> tried = WeightsOf(profile);
   const auto usual = std::find_if(tried.begin(), tried.end(),
-                                  [](WeightPolicy each) { return each != WeightPolicy::kByDepth; });
+                                  [](WeightPolicy each) { return each != WeightPolicy::kSplitK; });
   const Policy fallback = {.weights = usual == tried.end() ? tried.front() : *usual, .kept = kept};
-  if (FindFault(graph, interval)) return {{fallback}, {}};
+  if (CheckWellFormed(graph, interval)) return {{fallback}, {}};
 
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   const bool may_be_in_place = MayBeInPlace(graph, profile, interval);
-  const bool offers_resident = std::find(tried.begin(), tried.end(), WeightPolicy::kResident) != tried.end();
+  const bool offers_resident =
+      std::find(tried.begin(), tried.end(), WeightPolicy::kResident) != tried.end();
   const std::vector<HaloStorage> halos = HalosOf(profile);
   OfferedPolicies offered;
   const auto offer = [&](const Policy& like, bool first) {
@@ -142,21 +148,22 @@ OfferedPolicies OfferPolicies(const graph::Graph& graph, const hw_profiles::Prof
   std::optional<Keeping> keeping;
   bool matters = true;
   for (const WeightPolicy weights : tried) {
-    const bool by_depth = weights == WeightPolicy::kByDepth;
-    if (!matters && !by_depth) continue;
+    const bool split_k = weights == WeightPolicy::kSplitK;
+    if (!matters && !split_k) continue;
     const base::Expected<SubgraphUses> uses =
         FindUses(graph, usages, profile, interval, {.weights = weights, .kept = kept});
     if (!uses || (IsResidentByAnotherName(*uses, weights) && offers_resident)) continue;
-    if (by_depth) {
-      const Depths depths = FindDepths(graph, profile, interval);
-      for (const int64_t depth : depths.first)
-        offer({.weights = weights, .kept = kept, .depth = depth}, true);
-      for (const int64_t depth : depths.further)
-        offer({.weights = weights, .kept = kept, .depth = depth}, false);
-      offered.all = offered.all && depths.all;
+    if (split_k) {
+      const KExtents k_extents = FindKExtents(graph, profile, interval);
+      for (const int64_t k_extent : k_extents.first)
+        offer({.weights = weights, .kept = kept, .k_extent = k_extent}, true);
+      for (const int64_t k_extent : k_extents.further)
+        offer({.weights = weights, .kept = kept, .k_extent = k_extent}, false);
+      offered.all = offered.all && k_extents.all;
       continue;
     }
-    if (!keeping) keeping = halos.size() > 1 ? FindKeeping(graph, profile, *uses) : Keeping::kNothing;
+    if (!keeping)
+      keeping = halos.size() > 1 ? FindKeeping(graph, profile, *uses) : Keeping::kNothing;
     for (const bool in_place : {true, false}) {
       if (in_place && !may_be_in_place) continue;
       for (const HaloStorage halo : halos) {
@@ -180,20 +187,22 @@ std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Pro
 std::vector<Policy> AllowedPolicies(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                     graph::Interval interval, const std::vector<int>& kept) {
   std::vector<Policy> policies;
-  if (FindFault(graph, interval)) return policies;
+  if (CheckWellFormed(graph, interval)) return policies;
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
-  const Depths depths = FindDepths(graph, profile, interval);
+  const KExtents k_extents = FindKExtents(graph, profile, interval);
   for (const WeightPolicy weights : WeightsOf(profile)) {
     if (!FindUses(graph, usages, profile, interval, {.weights = weights, .kept = kept})) continue;
     for (const bool in_place : {true, false}) {
-      if (weights == WeightPolicy::kByDepth) {
-        for (const std::vector<int64_t>* some : {&depths.first, &depths.further}) {
-          for (const int64_t depth : *some)
-            policies.push_back({.weights = weights, .in_place = in_place, .kept = kept, .depth = depth});
+      if (weights == WeightPolicy::kSplitK) {
+        for (const std::vector<int64_t>* some : {&k_extents.first, &k_extents.further}) {
+          for (const int64_t k_extent : *some)
+            policies.push_back(
+                {.weights = weights, .in_place = in_place, .kept = kept, .k_extent = k_extent});
         }
         continue;
       }
-      for (const HaloStorage halo : HalosOf(profile)) policies.push_back({weights, in_place, halo, kept});
+      for (const HaloStorage halo : HalosOf(profile))
+        policies.push_back({weights, in_place, halo, kept});
     }
   }
   return policies;

@@ -15,7 +15,8 @@ using hw_profiles::Selector;
 // Goes from operators to the buffers that hold their operands.
 class Resolver {
  public:
-  Resolver(const graph::Graph& graph, const Program& program, std::span<const graph::Interval> intervals)
+  Resolver(const graph::Graph& graph, const Program& program,
+           std::span<const graph::Interval> intervals)
       : graph_(graph), program_(program), intervals_(intervals) {
     for (int i = 0; i < static_cast<int>(program.buffers.size()); ++i) {
       const ProgramBuffer& buffer = program.buffers[static_cast<size_t>(i)];
@@ -49,8 +50,9 @@ class Resolver {
     if (!MatchesText(select, program_.problem.buffers[static_cast<size_t>(i)])) return false;
     if (select.types.empty()) return true;
     const int tensor = Meaning(i).tensor;
-    return tensor >= 0 && std::find(select.types.begin(), select.types.end(),
-                                    graph_.tensors[static_cast<size_t>(tensor)].type) != select.types.end();
+    return tensor >= 0 &&
+           std::find(select.types.begin(), select.types.end(),
+                     graph_.tensors[static_cast<size_t>(tensor)].type) != select.types.end();
   }
 
   std::vector<int> BuffersOf(const Selector& select) const {
@@ -79,12 +81,13 @@ class Resolver {
     const std::vector<int> buffers = BuffersOf(select);
     std::map<std::tuple<BufferKind, int, int, int, int>, int> pongs;
     for (const int i : buffers) {
-      if (Meaning(i).parity == 1) pongs.emplace(key(i), i);
+      if (Meaning(i).phase == 1) pongs.emplace(key(i), i);
     }
     std::vector<std::pair<int, int>> pairs;
     for (const int i : buffers) {
-      if (Meaning(i).parity != 0) continue;
-      if (const auto pong = pongs.find(key(i)); pong != pongs.end()) pairs.emplace_back(i, pong->second);
+      if (Meaning(i).phase != 0) continue;
+      if (const auto pong = pongs.find(key(i)); pong != pongs.end())
+        pairs.emplace_back(i, pong->second);
     }
     return pairs;
   }
@@ -94,8 +97,8 @@ class Resolver {
     ForEachOperator(select, [&](int subgraph, int op) {
       for (const int a : HoldersOf(subgraph, op, select.operands[0])) {
         for (const int b : HoldersOf(subgraph, op, select.operands[1])) {
-          const bool parity = !HasParity(a) || !HasParity(b) || Meaning(a).parity == Meaning(b).parity;
-          if (a != b && parity && Matches(select, a) && Matches(select, b)) pairs.emplace_back(a, b);
+          const bool phase = !HasPhase(a) || !HasPhase(b) || Meaning(a).phase == Meaning(b).phase;
+          if (a != b && phase && Matches(select, a) && Matches(select, b)) pairs.emplace_back(a, b);
         }
       }
     });
@@ -104,10 +107,10 @@ class Resolver {
     return pairs;
   }
 
-  bool HasParity(int i) const {
+  bool HasPhase(int i) const {
     const BufferKind kind = Meaning(i).kind;
-    return kind != BufferKind::kWhole && kind != BufferKind::kResident && kind != BufferKind::kRing &&
-           kind != BufferKind::kLine;
+    return kind != BufferKind::kWhole && kind != BufferKind::kResident &&
+           kind != BufferKind::kRollingBuffer && kind != BufferKind::kLine;
   }
 
   template <typename Visit>
@@ -115,8 +118,8 @@ class Resolver {
     for (size_t s = 0; s < intervals_.size(); ++s) {
       for (int op = intervals_[s].first; op <= intervals_[s].last; ++op) {
         const base::OperatorKind kind = graph_.operators[static_cast<size_t>(op)].kind;
-        const bool named =
-            std::find(select.operators.begin(), select.operators.end(), kind) != select.operators.end();
+        const bool named = std::find(select.operators.begin(), select.operators.end(), kind) !=
+                           select.operators.end();
         if (select.operators.empty() || named) visit(static_cast<int>(s), op);
       }
     }
@@ -134,8 +137,8 @@ class Resolver {
     return operands;
   }
 
-  // The buffers that hold the operand while the operator runs; none where it has no such operand, or where the
-  // operand is not in the tile memory.
+  // The buffers that hold the operand while the operator runs; none where it has no such operand,
+  // or where the operand is not in the tile memory.
   std::vector<int> HoldersOf(int subgraph, int index, const Operand& operand) const {
     if (operand.kind == OperandKind::kScratch) return Find(scratch_, std::pair(subgraph, index));
     const graph::Operator& op = graph_.operators[static_cast<size_t>(index)];
@@ -159,15 +162,16 @@ class Resolver {
   const graph::Graph& graph_;
   const Program& program_;
   std::span<const graph::Interval> intervals_;
-  std::map<std::pair<int, int>, std::vector<int>> scratch_;       // by subgraph and operator
-  std::map<std::pair<int, int>, std::vector<int>> holders_;       // by subgraph (-1: whole) and tensor
+  std::map<std::pair<int, int>, std::vector<int>> scratch_;  // by subgraph and operator
+  std::map<std::pair<int, int>, std::vector<int>> holders_;  // by subgraph (-1: whole) and tensor
   std::map<std::tuple<int, int, int>, std::vector<int>> slices_;  // by subgraph, operator, tensor
 };
 
 }  // namespace
 
-std::vector<problem::Rule> ResolveRules(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                        const Program& program, std::span<const graph::Interval> intervals) {
+std::vector<problem::Rule> ResolveRules(const graph::Graph& graph,
+                                        const hw_profiles::Profile& profile, const Program& program,
+                                        std::span<const graph::Interval> intervals) {
   std::vector<problem::Rule> rules;
   const Resolver resolver(graph, program, intervals);
   for (const hw_profiles::Rule& rule : profile.rules) {

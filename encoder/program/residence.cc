@@ -49,9 +49,9 @@ class Registrar {
       return std::nullopt;
     }
     if (weights != hw_profiles::WeightPolicy::kDirect) {
-      const bool streamed = uses.by_depth ? uses.by_depth->Takes(use.tensor)
-                                          : weights == hw_profiles::WeightPolicy::kStreamed &&
-                                                IsSliceable(graph_, use.tensor, uses.interval);
+      const bool streamed = uses.split_k ? uses.split_k->Takes(use.tensor)
+                                         : weights == hw_profiles::WeightPolicy::kStreamed &&
+                                               IsSliceable(graph_, use.tensor, uses.interval);
       use.residence = streamed ? Residence::kStreamed : Residence::kResident;
       return FindLink(use);
     }
@@ -75,7 +75,8 @@ class Registrar {
 
   std::optional<Diagnostic> PlaceOutgoing(TensorUse& use) const {
     const Memory& home = HomeOf(use);
-    if (!home.writable) return Refuse(use, "cannot be written", "writable", "give its role another home");
+    if (!home.writable)
+      return Refuse(use, "cannot be written", "writable", "give its role another home");
     const bool direct = home.direct_write && (use.readers.empty() || home.direct_read);
     use.residence = direct ? Residence::kDirect : Residence::kStored;
     return direct ? std::nullopt : FindLink(use);
@@ -85,8 +86,9 @@ class Registrar {
     use.link = hw_profiles::LinkBetween(profile_, HomeIndex(use), profile_.tile_memory);
     if (use.link != nullptr) return std::nullopt;
     Diagnostic refusal;
-    refusal.message = fmt::format("{} cannot be moved between memories '{}' and '{}'",
-                                  Describe(TensorOf(use), use.role), HomeOf(use).name, TileMemory().name);
+    refusal.message =
+        fmt::format("{} cannot be moved between memories '{}' and '{}'",
+                    Describe(TensorOf(use), use.role), HomeOf(use).name, TileMemory().name);
     refusal.expected = "a link between them";
     refusal.hint = "add the link to the profile, or give the role another home";
     return refusal;
@@ -95,8 +97,8 @@ class Registrar {
   Diagnostic Refuse(const TensorUse& use, std::string_view what, std::string_view needed,
                     std::string hint) const {
     Diagnostic refusal;
-    refusal.message =
-        fmt::format("{} {} in its home '{}'", Describe(TensorOf(use), use.role), what, HomeOf(use).name);
+    refusal.message = fmt::format("{} {} in its home '{}'", Describe(TensorOf(use), use.role), what,
+                                  HomeOf(use).name);
     refusal.expected = fmt::format("a home that is {}", needed);
     refusal.hint = std::move(hint);
     return refusal;
@@ -111,7 +113,9 @@ class Registrar {
   const Memory& HomeOf(const TensorUse& use) const {
     return profile_.memories[static_cast<size_t>(HomeIndex(use))];
   }
-  const Memory& TileMemory() const { return profile_.memories[static_cast<size_t>(profile_.tile_memory)]; }
+  const Memory& TileMemory() const {
+    return profile_.memories[static_cast<size_t>(profile_.tile_memory)];
+  }
   bool IsAtHome(const TensorUse& use) const {
     return IsHeldInTileMemory(profile_, kept_, use.tensor, use.role);
   }
@@ -125,7 +129,8 @@ void AddOnce(std::vector<int>& ascending, int value) {
   if (ascending.empty() || ascending.back() != value) ascending.push_back(value);
 }
 
-void CollectFeatures(const graph::Graph& graph, const std::vector<graph::Usage>& usages, SubgraphUses& uses) {
+void CollectFeatures(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+                     SubgraphUses& uses) {
   std::map<int, TensorUse> by_tensor;
   for (int k = 0; k < uses.Operators(); ++k) {
     const graph::Operator& op = uses.OperatorAt(graph, k);
@@ -167,28 +172,28 @@ std::string TypesOf(const Profile& profile, base::OperatorKind kind) {
   return types;
 }
 
-// Whether slices of the depth are ever moved.
+// Whether slices of K are ever moved.
 std::optional<Diagnostic> FindNothingToSlice(const graph::Graph& graph, const SubgraphUses& uses) {
   const auto slices = [&uses](const TensorUse& use) { return IsStreamed(uses, use.tensor); };
   if (std::any_of(uses.tensors.begin(), uses.tensors.end(), slices) ||
       std::any_of(uses.constants.begin(), uses.constants.end(), slices))
     return std::nullopt;
   Diagnostic refusal;
-  refusal.message =
-      fmt::format("operator '{}' reads whatever it adds up where it lies", uses.OperatorAt(graph, 0).id);
-  refusal.expected = "an operand that is moved, to hold it by depth";
+  refusal.message = fmt::format("operator '{}' reads whatever it adds up where it lies",
+                                uses.OperatorAt(graph, 0).id);
+  refusal.expected = "an operand that is moved, to hold it with split K";
   return refusal;
 }
 
-Diagnostic NoDepth(const graph::Graph& graph, const Profile& profile, graph::Interval interval,
-                   int64_t depth) {
-  const int64_t granule = profile.tiling.depth_granule;
+Diagnostic NoKExtent(const graph::Graph& graph, const Profile& profile, graph::Interval interval,
+                     int64_t k_extent) {
+  const int64_t granularity = profile.tiling.k_granularity;
   Diagnostic refusal;
-  refusal.message = fmt::format("what ends with operator '{}' cannot be cut by depth",
+  refusal.message = fmt::format("what ends with operator '{}' cannot be cut along K",
                                 graph.operators[static_cast<size_t>(interval.last)].id);
   refusal.expected =
       fmt::format("one convolution of one group, or one matmul, deeper than {}, a multiple of {}",
-                  depth == 0 ? granule : depth, granule);
+                  k_extent == 0 ? granularity : k_extent, granularity);
   return refusal;
 }
 
@@ -196,29 +201,33 @@ Diagnostic NoEngine(const graph::Operator& op, base::DataType type, const Profil
   const std::string types = TypesOf(profile, op.kind);
   Diagnostic refusal;
   refusal.message =
-      fmt::format("operator '{}' is of kind {} and type {}, which no engine{} of profile '{}' runs", op.id,
-                  base::NameOf(op.kind), base::NameOf(type),
+      fmt::format("operator '{}' is of kind {} and type {}, which no engine{} of profile '{}' runs",
+                  op.id, base::NameOf(op.kind), base::NameOf(type),
                   op.engine.empty() ? "" : " called '" + op.engine + "'", profile.name);
-  refusal.expected = types.empty() ? "an engine with a throughput for that kind" : "one of " + types;
+  refusal.expected =
+      types.empty() ? "an engine with a throughput for that kind" : "one of " + types;
   return refusal;
 }
 
 }  // namespace
 
-std::optional<Diagnostic> FindNothingToPrefetch(const graph::Graph& graph, const SubgraphUses& uses) {
+std::optional<Diagnostic> FindNothingToPrefetch(const graph::Graph& graph,
+                                                const SubgraphUses& uses) {
   if (std::any_of(uses.constants.begin(), uses.constants.end(),
                   [](const TensorUse& use) { return use.residence == Residence::kResident; }))
     return std::nullopt;
   Diagnostic refusal;
-  refusal.message =
-      fmt::format("the subgraph that begins with '{}' loads no constant once", uses.OperatorAt(graph, 0).id);
+  refusal.message = fmt::format("the subgraph that begins with '{}' loads no constant once",
+                                uses.OperatorAt(graph, 0).id);
   refusal.expected = "one that is resident, to prefetch it";
   return refusal;
 }
 
-bool IsHeldInTileMemory(const Profile& profile, const std::vector<int>& kept, int tensor, TensorRole role) {
-  if (hw_profiles::LayoutOf(profile, role).home == profile.tile_memory) return true;  // the only one then
-  return role == TensorRole::kBorder && std::binary_search(kept.begin(), kept.end(), tensor);
+bool IsHeldInTileMemory(const Profile& profile, const std::vector<int>& kept, int tensor,
+                        TensorRole role) {
+  if (hw_profiles::LayoutOf(profile, role).home == profile.tile_memory)
+    return true;  // the only one then
+  return role == TensorRole::kBoundary && std::binary_search(kept.begin(), kept.end(), tensor);
 }
 
 const TensorUse& UseOf(const SubgraphUses& uses, int tensor) {
@@ -236,10 +245,12 @@ bool IsStreamed(const SubgraphUses& uses, int tensor) {
 
 base::DataType WorkingType(const graph::Graph& graph, const graph::Operator& op) {
   const std::vector<int>& operands = op.inputs.empty() ? op.outputs : op.inputs;
-  return operands.empty() ? base::DataType::kInt8 : graph.tensors[static_cast<size_t>(operands.front())].type;
+  return operands.empty() ? base::DataType::kInt8
+                          : graph.tensors[static_cast<size_t>(operands.front())].type;
 }
 
-base::Expected<SubgraphUses> FindUses(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+base::Expected<SubgraphUses> FindUses(const graph::Graph& graph,
+                                      const std::vector<graph::Usage>& usages,
                                       const Profile& profile, graph::Interval interval,
                                       const Policy& policy) {
   SubgraphUses uses;
@@ -254,21 +265,23 @@ base::Expected<SubgraphUses> FindUses(const graph::Graph& graph, const std::vect
   }
   CollectFeatures(graph, usages, uses);
   CollectConstants(graph, uses);
-  const bool by_depth = policy.weights == hw_profiles::WeightPolicy::kByDepth;
-  if (by_depth) uses.by_depth = FindDepthCut(graph, profile, interval, policy.depth);
-  if (by_depth && !uses.by_depth) return base::Unexpected(NoDepth(graph, profile, interval, policy.depth));
+  const bool split_k = policy.weights == hw_profiles::WeightPolicy::kSplitK;
+  if (split_k) uses.split_k = FindKCut(graph, profile, interval, policy.k_extent);
+  if (split_k && !uses.split_k)
+    return base::Unexpected(NoKExtent(graph, profile, interval, policy.k_extent));
 
   const Registrar registrar(graph, profile, policy.kept);
   for (TensorUse& use : uses.tensors) {
-    if (std::optional<Diagnostic> refusal = registrar.PlaceFeature(use)) return base::Unexpected(*refusal);
-    if (by_depth && use.residence == Residence::kLoaded && uses.by_depth->Takes(use.tensor))
+    if (std::optional<Diagnostic> refusal = registrar.PlaceFeature(use))
+      return base::Unexpected(*refusal);
+    if (split_k && use.residence == Residence::kLoaded && uses.split_k->Takes(use.tensor))
       use.residence = Residence::kStreamed;
   }
   for (TensorUse& use : uses.constants) {
     if (std::optional<Diagnostic> refusal = registrar.PlaceConstant(use, policy.weights, uses))
       return base::Unexpected(*refusal);
   }
-  if (by_depth) {
+  if (split_k) {
     if (std::optional<Diagnostic> refusal = FindNothingToSlice(graph, uses))
       return base::Unexpected(*refusal);
   }

@@ -15,42 +15,47 @@
 namespace tessera::encoder::program {
 
 // An operand of which each slice of the depth takes a slice, along one axis.
-struct DepthOperand {
+struct KOperand {
   int tensor = -1;
   size_t axis = 0;
 };
 
-// An operator whose result is a sum over its depth, taken slice by slice (depth.cc).
-struct DepthCut {
-  int op = -1;                           // index into Graph::operators
-  int64_t depth = 1;                     // what is added up
-  int64_t granule = 1;                   // of it in every slice but the last
-  std::vector<DepthOperand> features;    // one or two
-  std::optional<DepthOperand> constant;  // the operator's first
-  size_t constant_channels = 0;          // the constant's axis of output channels,
-  size_t result_channels = 0;            // and the result's
+// An operator whose result is a sum over its depth, taken slice by slice (k_extent.cc).
+struct KCut {
+  int op = -1;                       // index into Graph::operators
+  int64_t k_extent = 1;              // what is added up
+  int64_t granularity = 1;           // of it in every slice but the last
+  std::vector<KOperand> features;    // one or two
+  std::optional<KOperand> constant;  // the operator's first
+  size_t constant_channels = 0;      // the constant's axis of output channels,
+  size_t result_channels = 0;        // and the result's
 
-  int64_t Slices() const { return (depth + granule - 1) / granule; }
+  int64_t Slices() const { return (k_extent + granularity - 1) / granularity; }
 
   // Depth of that slice.
-  int64_t Length(int64_t slice) const { return slice + 1 < Slices() ? granule : depth - slice * granule; }
+  int64_t Length(int64_t slice) const {
+    return slice + 1 < Slices() ? granularity : k_extent - slice * granularity;
+  }
 
   // Whether the operator takes the tensor slice by slice, if it is moved at all.
   bool Takes(int tensor) const;
 };
 
-// The interval's one operator as a sum over at least two slices of that depth, or nullopt: it is a convolution of one group or a
-// matmul, and deeper. 0 stands for the profile's granule, of which the depth is a multiple.
-std::optional<DepthCut> FindDepthCut(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                     graph::Interval interval, int64_t depth = 0);
+// The interval's one operator as a sum over at least two slices of that depth, or nullopt: it is a
+// convolution of one group or a matmul, and deeper. 0 stands for the profile's granularity, of
+// which the depth is a multiple.
+std::optional<KCut> FindKCut(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                             graph::Interval interval, int64_t k_extent = 0);
 
 // Extents of one slice of a feature of which a tile needs `needed`.
-graph::tiling::Extents SliceOf(const DepthOperand& feature, graph::tiling::ExtentsView needed, int64_t depth);
+graph::tiling::Extents SliceOf(const KOperand& feature, graph::tiling::ExtentsView needed,
+                               int64_t k_extent);
 
-// Bytes of one slice of the constant for a tile with these extents of the result, its table apart, and of that table.
-problem::Bytes ConstantSliceBytes(const graph::Graph& graph, const DepthCut& cut,
-                                  graph::tiling::ExtentsView result, int64_t depth);
-problem::Bytes ConstantTableBytes(const hw_profiles::Profile& profile, const DepthCut& cut,
+// Bytes of one slice of the constant for a tile with these extents of the result, its table apart,
+// and of that table.
+problem::Bytes ConstantSliceBytes(const graph::Graph& graph, const KCut& cut,
+                                  graph::tiling::ExtentsView result, int64_t k_extent);
+problem::Bytes ConstantTableBytes(const hw_profiles::Profile& profile, const KCut& cut,
                                   graph::tiling::ExtentsView result);
 
 // Bytes of the sums for a tile with these extents of the result.
@@ -65,7 +70,7 @@ enum class Residence : uint8_t {
   kWhole,     // one buffer in the tile memory for the whole tensor; nothing is moved
   kDirect,    // engines use it in its home; no buffer
   kResident,  // a constant, filled once
-  kStreamed,  // slices, filled again for every tile: of a sliceable constant (layout.h), or of what is cut by depth
+  kStreamed,  // slices, filled again for every tile: of a sliceable constant (layout.h), or of what is cut along K
 };
 
 // A tensor as one subgraph uses it. Operators are counted from the first of the interval.
@@ -90,10 +95,11 @@ struct SubgraphUses {
   std::vector<TensorUse> constants;       // in order of first use
   std::vector<std::string_view> engines;  // by operator
   std::vector<int> kept;                  // Policy::kept
-  std::vector<int> by_channel;  // operators whose result is in place channel by channel; see MarkByChannel
+  std::vector<int>
+      by_channel;  // operators whose result is in place channel by channel; see MarkByChannel
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
-  std::optional<DepthCut> by_depth;  // where slices are of the depth
-  bool prefetch = false;             // SubgraphChoice::prefetch
+  std::optional<KCut> split_k;  // where slices are of the depth
+  bool prefetch = false;        // SubgraphChoice::prefetch
 
   int Operators() const { return interval.last - interval.first + 1; }
 
@@ -104,8 +110,8 @@ struct SubgraphUses {
 };
 
 // Whether the tile memory is home to a tensor that has this role, or stands in for its home.
-bool IsHeldInTileMemory(const hw_profiles::Profile& profile, const std::vector<int>& kept, int tensor,
-                        base::TensorRole role);
+bool IsHeldInTileMemory(const hw_profiles::Profile& profile, const std::vector<int>& kept,
+                        int tensor, base::TensorRole role);
 
 // The use of a feature tensor that the subgraph touches.
 const TensorUse& UseOf(const SubgraphUses& uses, int tensor);
@@ -113,16 +119,20 @@ const TensorUse& UseOf(const SubgraphUses& uses, int tensor);
 // Whether the operator, which uses the tensor, gets it in slices.
 bool IsStreamed(const SubgraphUses& uses, int tensor);
 
-// The data type that an operator works on: that of its first input, of its first output if it has none.
+// The data type that an operator works on: that of its first input, of its first output if it has
+// none.
 base::DataType WorkingType(const graph::Graph& graph, const graph::Operator& op);
 
-// Refuses what the profile cannot run: an operator without an engine, a transfer without a link, a result in a read-only
-// home, a constant read in a home that does not allow it, state without a place, a cut by depth where nothing comes in slices.
-base::Expected<SubgraphUses> FindUses(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+// Refuses what the profile cannot run: an operator without an engine, a transfer without a link, a
+// result in a read-only home, a constant read in a home that does not allow it, state without a
+// place, a cut along K where nothing comes in slices.
+base::Expected<SubgraphUses> FindUses(const graph::Graph& graph,
+                                      const std::vector<graph::Usage>& usages,
                                       const hw_profiles::Profile& profile, graph::Interval interval,
                                       const Policy& policy);
 
 // Why no constant of the subgraph can be prefetched: none is loaded once; or nullopt.
-std::optional<base::Diagnostic> FindNothingToPrefetch(const graph::Graph& graph, const SubgraphUses& uses);
+std::optional<base::Diagnostic> FindNothingToPrefetch(const graph::Graph& graph,
+                                                      const SubgraphUses& uses);
 
 }  // namespace tessera::encoder::program

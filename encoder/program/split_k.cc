@@ -3,8 +3,8 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/residence.h"
 
-// A convolution of one group adds up over its input channels, a matmul over the columns of its first operand, which are the rows of
-// its second:
+// A convolution of one group adds up over its input channels, a matmul over the columns of its
+// first operand, which are the rows of its second:
 //
 //             depth                      columns of the tile
 //          .---.---.---.                    .-----.
@@ -13,9 +13,10 @@
 //                                           |  2  |
 //                                           '-----'
 //
-// So neither operand is ever there as a whole, however deep they are; the sums are as large as the tile. A slice of the constant
-// has the tile's own columns alone, so that tiles side by side share its bytes between them. Long slices have fewer transfers to
-// wait for, short ones take less room: both are tried.
+// So neither operand is ever there as a whole, however deep they are; the sums are as large as the
+// tile. A slice of the constant has the tile's own columns alone, so that tiles side by side share
+// its bytes between them. Long slices have fewer transfers to wait for, short ones take less room:
+// both are tried.
 namespace tessera::encoder::program {
 namespace {
 
@@ -43,11 +44,11 @@ std::optional<int> FactorOf(const graph::Graph& graph, const graph::Operator& op
   return factor;
 }
 
-std::optional<DepthCut> CutConv(const graph::Graph& graph, const graph::Operator& op) {
+std::optional<KCut> CutConv(const graph::Graph& graph, const graph::Operator& op) {
   const std::optional<int> filters = FactorOf(graph, op, 4);
   if (op.groups != 1 || op.inputs.size() != 1 || !filters) return std::nullopt;
-  DepthCut cut;
-  cut.depth = FactsOf(graph, op.inputs.front()).shape[1];
+  KCut cut;
+  cut.k_extent = FactsOf(graph, op.inputs.front()).shape[1];
   cut.features = {{op.inputs.front(), 1}};
   cut.constant = {*filters, 1};
   cut.constant_channels = 0;
@@ -55,12 +56,12 @@ std::optional<DepthCut> CutConv(const graph::Graph& graph, const graph::Operator
   return cut;
 }
 
-std::optional<DepthCut> CutMatmul(const graph::Graph& graph, const graph::Operator& op) {
+std::optional<KCut> CutMatmul(const graph::Graph& graph, const graph::Operator& op) {
   const graph::Shape& first = FactsOf(graph, op.inputs.front()).shape;
   if (first.size() < 2 || op.inputs.size() > 2) return std::nullopt;
-  DepthCut cut;
+  KCut cut;
   const size_t axis = first.size() - (op.transpose_first ? 2 : 1);
-  cut.depth = first[axis];
+  cut.k_extent = first[axis];
   cut.features = {{op.inputs.front(), axis}};
   if (op.inputs.size() == 2) {
     const graph::Shape& second = FactsOf(graph, op.inputs.back()).shape;
@@ -78,50 +79,52 @@ std::optional<DepthCut> CutMatmul(const graph::Graph& graph, const graph::Operat
 
 }  // namespace
 
-bool DepthCut::Takes(int tensor) const {
+bool KCut::Takes(int tensor) const {
   return (constant && constant->tensor == tensor) ||
          std::any_of(features.begin(), features.end(),
-                     [tensor](const DepthOperand& feature) { return feature.tensor == tensor; });
+                     [tensor](const KOperand& feature) { return feature.tensor == tensor; });
 }
 
-std::optional<DepthCut> FindDepthCut(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                     graph::Interval interval, int64_t depth) {
-  const int64_t granule = depth == 0 ? profile.tiling.depth_granule : depth;
-  if (granule % profile.tiling.depth_granule != 0) return std::nullopt;
+std::optional<KCut> FindKCut(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                             graph::Interval interval, int64_t k_extent) {
+  const int64_t granularity = k_extent == 0 ? profile.tiling.k_granularity : k_extent;
+  if (granularity % profile.tiling.k_granularity != 0) return std::nullopt;
   if (interval.first != interval.last) return std::nullopt;
   const graph::Operator& op = graph.operators[static_cast<size_t>(interval.first)];
-  std::optional<DepthCut> cut;
+  std::optional<KCut> cut;
   if (op.inputs.empty()) return cut;
   if (op.kind == OperatorKind::kConv) cut = CutConv(graph, op);
   if (op.kind == OperatorKind::kMatmul) cut = CutMatmul(graph, op);
-  if (!cut || cut->depth <= granule) return std::nullopt;
+  if (!cut || cut->k_extent <= granularity) return std::nullopt;
   if (cut->constant) {
     const graph::Shape& constant = FactsOf(graph, cut->constant->tensor).shape;
     const graph::Shape& result = FactsOf(graph, op.outputs.front()).shape;
-    if (constant[cut->constant->axis] != cut->depth ||
+    if (constant[cut->constant->axis] != cut->k_extent ||
         constant[cut->constant_channels] != result[cut->result_channels])
       return std::nullopt;
   }
   cut->op = interval.first;
-  cut->granule = granule;
+  cut->granularity = granularity;
   return cut;
 }
 
-graph::tiling::Extents SliceOf(const DepthOperand& feature, graph::tiling::ExtentsView needed,
-                               int64_t depth) {
+graph::tiling::Extents SliceOf(const KOperand& feature, graph::tiling::ExtentsView needed,
+                               int64_t k_extent) {
   graph::tiling::Extents slice(needed.begin(), needed.end());
-  slice[feature.axis] = std::min(slice[feature.axis], depth);
+  slice[feature.axis] = std::min(slice[feature.axis], k_extent);
   return slice;
 }
 
-Bytes ConstantSliceBytes(const graph::Graph& graph, const DepthCut& cut, graph::tiling::ExtentsView result,
-                         int64_t depth) {
+Bytes ConstantSliceBytes(const graph::Graph& graph, const KCut& cut,
+                         graph::tiling::ExtentsView result, int64_t k_extent) {
   const graph::Tensor& constant = FactsOf(graph, cut.constant->tensor);
-  const int64_t each = graph::ElementsOf(constant.shape) / constant.shape[cut.constant_channels] / cut.depth;
-  return BytesTogether(constant.type, Product(Product(each, depth), result[cut.result_channels]));
+  const int64_t each =
+      graph::ElementsOf(constant.shape) / constant.shape[cut.constant_channels] / cut.k_extent;
+  return BytesTogether(constant.type,
+                       Product(Product(each, k_extent), result[cut.result_channels]));
 }
 
-Bytes ConstantTableBytes(const hw_profiles::Profile& profile, const DepthCut& cut,
+Bytes ConstantTableBytes(const hw_profiles::Profile& profile, const KCut& cut,
                          graph::tiling::ExtentsView result) {
   return Product(profile.table_bytes_per_channel, result[cut.result_channels]);
 }

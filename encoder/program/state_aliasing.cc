@@ -6,40 +6,50 @@
 
 #include "tessera/encoder/program/layout.h"
 
-// What a run hands on to the next should lie where the next run looks for it: the next value y of a state h in the place of h.
+// What a run hands on to the next should lie where the next run looks for it: the next value y of a
+// state h in the place of h.
 //
 //     h   |--------------------------------|      there for all program time
 //     y              |---------------------|      made by k, there to the end: colocated with h
 //                    k
 //
-// That is sound if nobody needs the old value once k begins. Every reader of h runs before k, or is k itself and reads each element
-// in the step in which it writes the one at the same coordinates: an elementwise operator that the profile lets work in place, a
-// described one whose author allows it, or a concatenation of h with what is new, which leaves h where it is. And each element of h
-// must have its address in y's buffer too, so that nothing moves; a cache that grows by a row does if rows lie outermost.
+// That is sound if nobody needs the old value once k begins. Every reader of h runs before k, or is
+// k itself and reads each element in the step in which it writes the one at the same coordinates:
+// an elementwise operator that the profile lets work in place, a described one whose author allows
+// it, or a concatenation of h with what is new, which leaves h where it is. And each element of h
+// must have its address in y's buffer too, so that nothing moves; a cache that grows by a row does
+// if rows lie outermost.
 //
-// A subgraph in which somebody else reads h beside k, or in which tiles overlap in what they make of y, runs in one tile
-// (graph::CanCut), so all this follows from network and profile alone, and holds for every interval. Cost: for each tensor that is a next value, the readers of its state.
+// A subgraph in which somebody else reads h beside k, or in which tiles overlap in what they make
+// of y, runs in one tile (graph::CanCut), so all this follows from network and profile alone, and
+// holds for every interval. Cost: for each tensor that is a next value, the readers of its state.
 namespace tessera::encoder::program {
 namespace {
 
 using base::OperatorKind;
 
-// Bits from an element to the next one along each axis of a tensor that is whole in the tile memory.
-graph::tiling::Extents StridesOf(const hw_profiles::RoleLayout& layout, const graph::Tensor& tensor) {
+// Bits from an element to the next one along each axis of a tensor that is whole in the tile
+// memory.
+graph::tiling::Extents StridesOf(const hw_profiles::RoleLayout& layout,
+                                 const graph::Tensor& tensor) {
   const int64_t element = base::BitsOf(tensor.type);
   const NamedExtents extents = NameExtents(tensor.shape, tensor.shape);
   const int64_t column = base::RoundUp(extents.channels, layout.channel_block) * element;
-  const int64_t row =
-      FeatureBytes(layout, tensor.type, {.channels = extents.channels, .columns = extents.columns}, {}) * 8;
+  const int64_t row = FeatureBytes(layout, tensor.type,
+                                   {.channels = extents.channels, .columns = extents.columns}, {}) *
+                      8;
   graph::tiling::Extents strides(tensor.shape.size(), element);
   const std::array<std::pair<base::Axis, int64_t>, 3> outer = {
-      {{base::Axis::kColumns, column}, {base::Axis::kRows, row}, {base::Axis::kBatch, extents.rows * row}}};
+      {{base::Axis::kColumns, column},
+       {base::Axis::kRows, row},
+       {base::Axis::kBatch, extents.rows * row}}};
   for (const auto& [axis, stride] : outer) {
     if (const std::optional<size_t> index = graph::tiling::AxisOf(tensor.shape, axis))
       strides[*index] = stride;
   }
   if (graph::tiling::AxisOf(tensor.shape, base::Axis::kChannels)) return strides;
-  for (size_t axis = tensor.shape.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * tensor.shape[axis];
+  for (size_t axis = tensor.shape.size(); axis-- > 1;)
+    strides[axis - 1] = strides[axis] * tensor.shape[axis];
   return strides;
 }
 
@@ -65,7 +75,9 @@ class Candidate {
   }
 
  private:
-  const graph::Tensor& TensorAt(int tensor) const { return graph_.tensors[static_cast<size_t>(tensor)]; }
+  const graph::Tensor& TensorAt(int tensor) const {
+    return graph_.tensors[static_cast<size_t>(tensor)];
+  }
 
   bool IsUnpadded() const {
     const Pads state = PadsFor(graph_, profile_, readers_);
@@ -77,11 +89,13 @@ class Candidate {
     const graph::Tensor& h = TensorAt(state_);
     const graph::Tensor& y = TensorAt(next_);
     if (h.type != y.type || h.shape.size() != y.shape.size()) return false;
-    const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile_, base::TensorRole::kState);
+    const hw_profiles::RoleLayout& layout =
+        hw_profiles::LayoutOf(profile_, base::TensorRole::kState);
     const graph::tiling::Extents from = StridesOf(layout, h);
     const graph::tiling::Extents to = StridesOf(layout, y);
     for (size_t axis = 0; axis < h.shape.size(); ++axis) {
-      if (h.shape[axis] > y.shape[axis] || (h.shape[axis] > 1 && from[axis] != to[axis])) return false;
+      if (h.shape[axis] > y.shape[axis] || (h.shape[axis] > 1 && from[axis] != to[axis]))
+        return false;
     }
     return true;
   }
@@ -113,24 +127,27 @@ class Candidate {
 
 // The index of the whole buffer of a tensor.
 std::optional<int> WholeOf(const std::vector<ProgramBuffer>& buffers, int tensor) {
-  const auto found = std::find_if(buffers.begin(), buffers.end(), [tensor](const ProgramBuffer& buffer) {
-    return buffer.kind == BufferKind::kWhole && buffer.tensor == tensor;
-  });
+  const auto found =
+      std::find_if(buffers.begin(), buffers.end(), [tensor](const ProgramBuffer& buffer) {
+        return buffer.kind == BufferKind::kWhole && buffer.tensor == tensor;
+      });
   if (found == buffers.end()) return std::nullopt;
   return static_cast<int>(found - buffers.begin());
 }
 
 }  // namespace
 
-std::vector<problem::Relation> HandedOnInPlace(const graph::Graph& graph,
-                                               const std::vector<graph::Usage>& usages,
-                                               const hw_profiles::Profile& profile,
-                                               const std::vector<ProgramBuffer>& buffers) {
+std::vector<problem::Relation> AliasedStates(const graph::Graph& graph,
+                                             const std::vector<graph::Usage>& usages,
+                                             const hw_profiles::Profile& profile,
+                                             const std::vector<ProgramBuffer>& buffers) {
   std::vector<problem::Relation> relations;
   for (const int next : NextInPlace(graph, usages, profile)) {
-    const std::optional<int> from = WholeOf(buffers, graph.tensors[static_cast<size_t>(next)].next_of);
+    const std::optional<int> from =
+        WholeOf(buffers, graph.tensors[static_cast<size_t>(next)].next_of);
     const std::optional<int> to = WholeOf(buffers, next);
-    if (from && to) relations.push_back({problem::RelationKind::kColocate, *from, *to, /*delta=*/0});
+    if (from && to)
+      relations.push_back({problem::RelationKind::kColocate, *from, *to, /*delta=*/0});
   }
   return relations;
 }
@@ -146,10 +163,12 @@ std::vector<int> NextInPlace(const graph::Graph& graph, const std::vector<graph:
   return in_place;
 }
 
-std::optional<size_t> AxisOfGrowth(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+std::optional<size_t> AxisOfGrowth(const graph::Graph& graph,
+                                   const std::vector<graph::Usage>& usages,
                                    const hw_profiles::Profile& profile, const graph::Operator& op,
                                    RunsIn runs) {
-  const bool at_home = hw_profiles::LayoutOf(profile, base::TensorRole::kState).home == profile.tile_memory;
+  const bool at_home =
+      hw_profiles::LayoutOf(profile, base::TensorRole::kState).home == profile.tile_memory;
   if (op.kind != OperatorKind::kConcat || !at_home) return std::nullopt;
   const int next = op.outputs.front();
   const int state = graph.tensors[static_cast<size_t>(next)].next_of;

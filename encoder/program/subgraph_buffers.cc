@@ -7,7 +7,7 @@
 #include "tessera/encoder/program/buffer_builder.h"
 #include "tessera/encoder/program/layout.h"
 
-// Rows stay in the ring, which all passes share; else they wait for the next tile:
+// Rows stay in the rolling buffer, which all passes share; else they wait for the next tile:
 //
 //            | pass 0: R_0 C_0 S_0 | pass 1: R_0 C_0 S_0 |
 //     line   |  .. r         w  .. |  .. r         w  .. |        copied aside and back
@@ -20,7 +20,7 @@ using problem::AccessKind;
 using problem::Step;
 
 // From one step to another in the pass after, over the end of the loop if need be.
-void LiveAcross(const Timeline& timeline, BufferDraft& draft, Step from, Step to) {
+void LiveAcross(const Timeline& timeline, BufferBuilder& draft, Step from, Step to) {
   if (from < to) {
     draft.Live(from, to + 1);
   } else {
@@ -29,16 +29,19 @@ void LiveAcross(const Timeline& timeline, BufferDraft& draft, Step from, Step to
   }
 }
 
-BufferDraft& OpenHalo(SubgraphDrafts& drafts, const TensorUse& use, size_t parity) {
-  return drafts.OpenFor(use, BufferKind::kHalo, fmt::format("@{}.halo", parity), static_cast<int>(parity));
+BufferBuilder& OpenHalo(SubgraphDrafts& drafts, const TensorUse& use, size_t phase) {
+  return drafts.OpenFor(use, BufferKind::kHalo, fmt::format("@{}.halo", phase),
+                        static_cast<int>(phase));
 }
 
-void FillRing(SubgraphDrafts& drafts, BufferDraft& draft, const TensorUse& use) {
-  if (const auto load = drafts.timeline.loads.find(use.tensor); load != drafts.timeline.loads.end()) {
+void FillRollingBuffer(SubgraphDrafts& drafts, BufferBuilder& draft, const TensorUse& use) {
+  if (const auto load = drafts.timeline.loads.find(use.tensor);
+      load != drafts.timeline.loads.end()) {
     drafts.Move(draft, use, load->second, AccessKind::kWrite);
     return;
   }
-  drafts.MoveAlive(draft, use, *drafts.timeline.prologue, *drafts.timeline.prologue + 1, AccessKind::kWrite);
+  drafts.MoveAlive(draft, use, *drafts.timeline.prologue, *drafts.timeline.prologue + 1,
+                   AccessKind::kWrite);
   for (size_t q = 0; q < drafts.timeline.passes.size(); ++q) {
     const Pass& pass = drafts.timeline.passes[q];
     if (drafts.timeline.After(q) != nullptr)
@@ -46,12 +49,14 @@ void FillRing(SubgraphDrafts& drafts, BufferDraft& draft, const TensorUse& use) 
   }
 }
 
-void DrainRing(SubgraphDrafts& drafts, BufferDraft& draft, const TensorUse& use) {
-  if (const auto store = drafts.timeline.stores.find(use.tensor); store != drafts.timeline.stores.end()) {
+void DrainRollingBuffer(SubgraphDrafts& drafts, BufferBuilder& draft, const TensorUse& use) {
+  if (const auto store = drafts.timeline.stores.find(use.tensor);
+      store != drafts.timeline.stores.end()) {
     drafts.Move(draft, use, store->second, AccessKind::kRead);
     return;
   }
-  drafts.MoveAlive(draft, use, *drafts.timeline.epilogue, *drafts.timeline.epilogue + 1, AccessKind::kRead);
+  drafts.MoveAlive(draft, use, *drafts.timeline.epilogue, *drafts.timeline.epilogue + 1,
+                   AccessKind::kRead);
   for (size_t q = 0; q < drafts.timeline.passes.size(); ++q) {
     const Pass& pass = drafts.timeline.passes[q];
     if (drafts.timeline.Before(q) != nullptr)
@@ -61,23 +66,24 @@ void DrainRing(SubgraphDrafts& drafts, BufferDraft& draft, const TensorUse& use)
 
 }  // namespace
 
-void DraftRing(SubgraphDrafts& drafts, const TensorUse& use) {
-  BufferDraft& draft = drafts.OpenFor(use, BufferKind::kRing, "@ring");
+void DraftRollingBuffer(SubgraphDrafts& drafts, const TensorUse& use) {
+  BufferBuilder& draft = drafts.OpenFor(use, BufferKind::kRollingBuffer, "@rolling_buffer");
   for (const Pass& pass : drafts.timeline.passes) drafts.TouchByEngines(draft, use, pass);
   if (drafts.timeline.tile_loop) {
     draft.Live(drafts.timeline.tile_loop->begin, drafts.timeline.tile_loop->end);
   } else {
     const bool arrives = use.residence == Residence::kLoaded;
     draft.Live(arrives ? *drafts.timeline.prologue : FirstStep(use, drafts.timeline.passes.front()),
-               use.residence == Residence::kStored ? *drafts.timeline.epilogue
-                                                   : LastUse(use, drafts.timeline.passes.back()) + 1);
+               use.residence == Residence::kStored
+                   ? *drafts.timeline.epilogue
+                   : LastUse(use, drafts.timeline.passes.back()) + 1);
   }
-  if (use.residence == Residence::kLoaded) FillRing(drafts, draft, use);
-  if (use.residence == Residence::kStored) DrainRing(drafts, draft, use);
+  if (use.residence == Residence::kLoaded) FillRollingBuffer(drafts, draft, use);
+  if (use.residence == Residence::kStored) DrainRollingBuffer(drafts, draft, use);
 }
 
 void DraftLine(SubgraphDrafts& drafts, const TensorUse& use) {
-  BufferDraft& draft = drafts.OpenFor(use, BufferKind::kLine, "@line");
+  BufferBuilder& draft = drafts.OpenFor(use, BufferKind::kLine, "@line");
   draft.buffer.alignment = hw_profiles::LayoutOf(drafts.profile, use.role).alignment_bytes;
   for (size_t q = 0; q < drafts.timeline.passes.size(); ++q) {
     const Pass* after = drafts.timeline.After(q);
@@ -91,12 +97,12 @@ void DraftLine(SubgraphDrafts& drafts, const TensorUse& use) {
 }
 
 void DraftHalos(SubgraphDrafts& drafts, const TensorUse& use) {
-  for (size_t parity = 0; parity < drafts.timeline.Parities(); ++parity) {
-    BufferDraft* halo = nullptr;
-    for (size_t q = parity; q < drafts.timeline.passes.size(); q += 2) {
+  for (size_t phase = 0; phase < drafts.timeline.Phases(); ++phase) {
+    BufferBuilder* halo = nullptr;
+    for (size_t q = phase; q < drafts.timeline.passes.size(); q += 2) {
       const Pass* before = drafts.timeline.Before(q);
       if (before == nullptr) continue;
-      if (halo == nullptr) halo = &OpenHalo(drafts, use, parity);
+      if (halo == nullptr) halo = &OpenHalo(drafts, use, phase);
       const Pass& pass = drafts.timeline.passes[q];
       const Step filled = before->saves.at(use.Last());
       LiveAcross(drafts.timeline, *halo, filled, LastUse(use, pass));
@@ -112,35 +118,36 @@ void DraftHalos(SubgraphDrafts& drafts, const TensorUse& use) {
 // A tile arrives in the pass before its own and leaves in the pass after it:
 //
 //            P | pass 0: C_0 C_1 .. C_{n-1} | pass 1: C_0 C_1 .. C_{n-1} | E
-//     ping   w |  r  r                      |  w  w  ..  w               |        loaded, parity 0
-//     pong     |  w  w  ..  w               |  r  r                      |        loaded, parity 1
-//     out 0    |         w  ..              |  r  r  ..  r               | r      stored, parity 0, odd number of tiles
+//     ping   w |  r  r                      |  w  w  ..  w               |        loaded, phase 0
+//     pong     |  w  w  ..  w               |  r  r                      |        loaded, phase 1
+//     out 0    |         w  ..              |  r  r  ..  r               | r      stored, phase 0, odd number of tiles
 //
-// In a loop either is the other pass; up to three tiles have a pass each, and what would come before the first or after the last is P
-// or E. So the rows for one tile, for few and for many are one function each, which goes through the passes of the buffer's parity.
+// In a loop either is the other pass; up to three tiles have a pass each, and what would come
+// before the first or after the last is P or E. So the rows for one tile, for few and for many are
+// one function each, which goes through the passes of the buffer's phase.
 
 namespace {
 
 using hw_profiles::HaloStorage;
 using problem::AccessKind;
 
-BufferDraft& OpenTile(SubgraphDrafts& drafts, const TensorUse& use, size_t parity) {
-  return drafts.OpenFor(use, BufferKind::kTile, fmt::format("@{}", parity), static_cast<int>(parity));
+BufferBuilder& OpenTile(SubgraphDrafts& drafts, const TensorUse& use, size_t phase) {
+  return drafts.OpenFor(use, BufferKind::kTile, fmt::format("@{}", phase), static_cast<int>(phase));
 }
 
-void AddInside(SubgraphDrafts& drafts, const TensorUse& use, size_t parity) {
-  BufferDraft& draft = OpenTile(drafts, use, parity);
-  for (size_t q = parity; q < drafts.timeline.passes.size(); q += 2) {
+void AddInside(SubgraphDrafts& drafts, const TensorUse& use, size_t phase) {
+  BufferBuilder& draft = OpenTile(drafts, use, phase);
+  for (size_t q = phase; q < drafts.timeline.passes.size(); q += 2) {
     const Pass& pass = drafts.timeline.passes[q];
     draft.Live(FirstStep(use, pass), LastUse(use, pass) + 1);
     drafts.TouchByEngines(draft, use, pass);
   }
 }
 
-void AddLoaded(SubgraphDrafts& drafts, const TensorUse& use, size_t parity) {
-  BufferDraft& draft = OpenTile(drafts, use, parity);
+void AddLoaded(SubgraphDrafts& drafts, const TensorUse& use, size_t phase) {
+  BufferBuilder& draft = OpenTile(drafts, use, phase);
   const auto load = drafts.timeline.loads.find(use.tensor);
-  for (size_t q = parity; q < drafts.timeline.passes.size(); q += 2) {
+  for (size_t q = phase; q < drafts.timeline.passes.size(); q += 2) {
     const Pass& pass = drafts.timeline.passes[q];
     drafts.TouchByEngines(draft, use, pass);
     if (load != drafts.timeline.loads.end()) {
@@ -157,10 +164,10 @@ void AddLoaded(SubgraphDrafts& drafts, const TensorUse& use, size_t parity) {
   }
 }
 
-void AddStored(SubgraphDrafts& drafts, const TensorUse& use, size_t parity) {
-  BufferDraft& draft = OpenTile(drafts, use, parity);
+void AddStored(SubgraphDrafts& drafts, const TensorUse& use, size_t phase) {
+  BufferBuilder& draft = OpenTile(drafts, use, phase);
   const auto store = drafts.timeline.stores.find(use.tensor);
-  for (size_t q = parity; q < drafts.timeline.passes.size(); q += 2) {
+  for (size_t q = phase; q < drafts.timeline.passes.size(); q += 2) {
     const Pass& pass = drafts.timeline.passes[q];
     drafts.TouchByEngines(draft, use, pass);
     if (store != drafts.timeline.stores.end()) {
@@ -178,32 +185,32 @@ void AddStored(SubgraphDrafts& drafts, const TensorUse& use, size_t parity) {
 }
 
 // Nothing where the tensor has no tile buffer.
-void AddTile(SubgraphDrafts& drafts, const TensorUse& use, size_t parity) {
-  if (use.residence == Residence::kInside) AddInside(drafts, use, parity);
-  if (use.residence == Residence::kLoaded) AddLoaded(drafts, use, parity);
-  if (use.residence == Residence::kStored) AddStored(drafts, use, parity);
+void AddTile(SubgraphDrafts& drafts, const TensorUse& use, size_t phase) {
+  if (use.residence == Residence::kInside) AddInside(drafts, use, phase);
+  if (use.residence == Residence::kLoaded) AddLoaded(drafts, use, phase);
+  if (use.residence == Residence::kStored) AddStored(drafts, use, phase);
 }
 
 }  // namespace
 
 void DraftTiles(SubgraphDrafts& drafts) {
   for (const TensorUse& use : drafts.uses.tensors) {
-    if (use.cached && drafts.uses.halo == HaloStorage::kRing) {
-      DraftRing(drafts, use);
+    if (use.cached && drafts.uses.halo == HaloStorage::kRollingBuffer) {
+      DraftRollingBuffer(drafts, use);
       continue;
     }
-    for (size_t parity = 0; parity < drafts.timeline.Parities(); ++parity) AddTile(drafts, use, parity);
-    if (use.cached && drafts.uses.halo == HaloStorage::kCopy) DraftLine(drafts, use);
+    for (size_t phase = 0; phase < drafts.timeline.Phases(); ++phase) AddTile(drafts, use, phase);
+    if (use.cached && drafts.uses.halo == HaloStorage::kLineBuffer) DraftLine(drafts, use);
     if (use.cached && drafts.uses.halo == HaloStorage::kAdjacent) DraftHalos(drafts, use);
   }
 }
 
-// What is loaded once stays to its last user; what comes in slices has two slots in turn, the first of which is filled while whatever
-// runs before computes:
+// What is loaded once stays to its last user; what comes in slices has two slots in turn, the first
+// of which is filled while whatever runs before computes:
 //
 //               P | pass 0: C_0 C_1 | pass 1: C_0 C_1 | E
 //     resident  w |  r   .          |  r   .          |
-//     C_1's     . |  w   rw         |                 |        slot 0 of parity 0
+//     C_1's     . |  w   rw         |                 |        slot 0 of phase 0
 //               . |      rw         |                 |        slot 1, where there is more than one slice
 
 namespace {
@@ -212,7 +219,7 @@ using problem::AccessKind;
 using problem::Step;
 
 // While the subgraph before computes its last tile and stores it.
-void Prefetch(SubgraphDrafts& drafts, BufferDraft& draft, const TensorUse& use) {
+void Prefetch(SubgraphDrafts& drafts, BufferBuilder& draft, const TensorUse& use) {
   const Timeline& before = *drafts.before;
   const Pass& pass = before.passes[before.LastPass()];
   drafts.ArriveBefore(draft, use, pass.begin, pass.end);
@@ -220,38 +227,41 @@ void Prefetch(SubgraphDrafts& drafts, BufferDraft& draft, const TensorUse& use) 
 }
 
 void AddResident(SubgraphDrafts& drafts, const TensorUse& use) {
-  BufferDraft& draft = drafts.OpenFor(use, BufferKind::kResident, "");
+  BufferBuilder& draft = drafts.OpenFor(use, BufferKind::kResident, "");
   std::vector<int> users = use.readers;
   for (int& user : users) user += drafts.uses.interval.first;
   draft.buffer.size = ConstantBytes(drafts.graph, drafts.profile, use.tensor, users);
 
   const Pass& last = drafts.timeline.passes.back();
-  const Step end = drafts.timeline.tile_loop ? drafts.timeline.tile_loop->end : LastUse(use, last) + 1;
+  const Step end =
+      drafts.timeline.tile_loop ? drafts.timeline.tile_loop->end : LastUse(use, last) + 1;
   if (drafts.uses.prefetch) {
     draft.Live(drafts.timeline.begin, end);
     Prefetch(drafts, draft, use);
   } else {
     const auto own_step = drafts.timeline.loads.find(use.tensor);
-    const Step load = own_step != drafts.timeline.loads.end() ? own_step->second : *drafts.timeline.prologue;
+    const Step load =
+        own_step != drafts.timeline.loads.end() ? own_step->second : *drafts.timeline.prologue;
     draft.Live(load, end);
     drafts.Move(draft, use, load, AccessKind::kWrite);
   }
   for (const Pass& pass : drafts.timeline.passes) drafts.TouchByEngines(draft, use, pass);
 }
 
-// How an operand comes. Slices of the depth are as large as the tile makes them (skeleton.cc).
+// How an operand comes. Slices of K are as large as the tile makes them (program template.cc).
 Slicing SlicingOf(const SubgraphDrafts& drafts, int k, const TensorUse& use) {
-  if (drafts.uses.by_depth) return {.count = drafts.uses.by_depth->Slices(), .bytes = 1};
+  if (drafts.uses.split_k) return {.count = drafts.uses.split_k->Slices(), .bytes = 1};
   return SlicesOf(drafts.graph, drafts.profile, use.tensor, drafts.OperatorAt(k));
 }
 
-BufferDraft& OpenSlice(SubgraphDrafts& drafts, int k, const TensorUse& use, size_t parity, int slot) {
-  BufferDraft& draft =
-      drafts.Open(BufferKind::kSlice, fmt::format("s{}/{}/{}@{}.{}", drafts.subgraph, drafts.OperatorAt(k).id,
-                                                  drafts.TensorAt(use.tensor).id, parity, slot));
+BufferBuilder& OpenSlice(SubgraphDrafts& drafts, int k, const TensorUse& use, size_t phase,
+                         int slot) {
+  BufferBuilder& draft = drafts.Open(
+      BufferKind::kSlice, fmt::format("s{}/{}/{}@{}.{}", drafts.subgraph, drafts.OperatorAt(k).id,
+                                      drafts.TensorAt(use.tensor).id, phase, slot));
   drafts.SetTensor(draft, use);
   draft.meaning.op = drafts.uses.interval.first + k;
-  draft.meaning.parity = static_cast<int>(parity);
+  draft.meaning.phase = static_cast<int>(phase);
   draft.meaning.slot = slot;
   return draft;
 }
@@ -271,12 +281,12 @@ std::vector<Step> StepsBefore(const SubgraphDrafts& drafts, int k, size_t q) {
   return steps;
 }
 
-void AddSlot(SubgraphDrafts& drafts, int k, const TensorUse& use, const Slicing& slicing, size_t parity,
-             int slot) {
-  BufferDraft& draft = OpenSlice(drafts, k, use, parity, slot);
+void AddSlot(SubgraphDrafts& drafts, int k, const TensorUse& use, const Slicing& slicing,
+             size_t phase, int slot) {
+  BufferBuilder& draft = OpenSlice(drafts, k, use, phase, slot);
   draft.buffer.size = slicing.bytes;
   const auto own_step = drafts.timeline.slice_loads.find({k, use.tensor});
-  for (size_t q = parity; q < drafts.timeline.passes.size(); q += 2) {
+  for (size_t q = phase; q < drafts.timeline.passes.size(); q += 2) {
     const Step compute = drafts.timeline.passes[q].compute[static_cast<size_t>(k)];
     draft.LiveAt(compute);
     draft.Touch(compute, drafts.EngineOf(k), AccessKind::kRead);
@@ -294,10 +304,10 @@ void AddSlot(SubgraphDrafts& drafts, int k, const TensorUse& use, const Slicing&
 
 void AddSlots(SubgraphDrafts& drafts, int k, const TensorUse& use) {
   const Slicing slicing = SlicingOf(drafts, k, use);
-  const bool overlapped = !drafts.timeline.slice_loads.contains({k, use.tensor});
-  const int slots = overlapped && slicing.count > 1 ? 2 : 1;
-  for (size_t parity = 0; parity < drafts.timeline.Parities(); ++parity) {
-    for (int slot = 0; slot < slots; ++slot) AddSlot(drafts, k, use, slicing, parity, slot);
+  const bool double_buffered = !drafts.timeline.slice_loads.contains({k, use.tensor});
+  const int slots = double_buffered && slicing.count > 1 ? 2 : 1;
+  for (size_t phase = 0; phase < drafts.timeline.Phases(); ++phase) {
+    for (int slot = 0; slot < slots; ++slot) AddSlot(drafts, k, use, slicing, phase, slot);
   }
 }
 
@@ -309,7 +319,9 @@ void DraftResidents(SubgraphDrafts& drafts) {
     if (use.residence == Residence::kResident) AddResident(drafts, use);
   }
   std::sort(drafts.list.begin() + static_cast<ptrdiff_t>(begin), drafts.list.end(),
-            [](const BufferDraft& a, const BufferDraft& b) { return a.meaning.tensor < b.meaning.tensor; });
+            [](const BufferBuilder& a, const BufferBuilder& b) {
+              return a.meaning.tensor < b.meaning.tensor;
+            });
 }
 
 void DraftSlices(SubgraphDrafts& drafts, int k) {
@@ -323,8 +335,9 @@ void DraftSlices(SubgraphDrafts& drafts, int k) {
         op.weights.begin() + static_cast<ptrdiff_t>(i)) {
       continue;  // the same constant as an earlier operand
     }
-    const TensorUse& use = *std::find_if(drafts.uses.constants.begin(), drafts.uses.constants.end(),
-                                         [tensor](const TensorUse& each) { return each.tensor == tensor; });
+    const TensorUse& use =
+        *std::find_if(drafts.uses.constants.begin(), drafts.uses.constants.end(),
+                      [tensor](const TensorUse& each) { return each.tensor == tensor; });
     if (use.residence == Residence::kStreamed) AddSlots(drafts, k, use);
   }
 }

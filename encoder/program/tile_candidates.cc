@@ -30,9 +30,11 @@ bool MakesTooMany(const graph::Shape& output, const graph::tiling::TileShape& ti
 
 base::Expected<PolicyTiles> PolicyTiles::Make(const graph::Graph& graph,
                                               const std::vector<graph::Usage>& usages,
-                                              const hw_profiles::Profile& profile, graph::Interval interval,
-                                              const Policy& policy, TilesMade made) {
-  if (std::optional<base::Diagnostic> fault = FindFault(graph, interval)) return base::Unexpected(*fault);
+                                              const hw_profiles::Profile& profile,
+                                              graph::Interval interval, const Policy& policy,
+                                              TilesMade made) {
+  if (std::optional<base::Diagnostic> fault = CheckWellFormed(graph, interval))
+    return base::Unexpected(*fault);
   base::Expected<SubgraphUses> uses = FindUses(graph, usages, profile, interval, policy);
   if (!uses) return base::Unexpected(uses.error());
   return PolicyTiles(graph, profile, policy.halo, made, *std::move(uses));
@@ -65,12 +67,15 @@ bool PolicyTiles::AnyCached() const {
 
 // Many tile shapes, few structures.
 //
-// Steps, lives and accesses of a subgraph depend on the tile shape only through the number of tiles: one or several, and with
-// overlapped transfers one, two, three, or more, odd or even; and through which tensors are cached, and which results may be in
-// place channel by channel, both mostly the same for all. So few skeletons serve all shapes; each shape adds its sizes. Which results lie in place depends on sizes and extents too:
-// shapes that differ in it stand on different ladders.
+// Steps, lives and accesses of a subgraph depend on the tile shape only through the number of
+// tiles: one or several, and with double-buffered transfers one, two, three, or more, odd or even;
+// and through which tensors are cached, and which results may be in place channel by channel, both
+// mostly the same for all. So few program templates serve all shapes; each shape adds its sizes.
+// Which results lie in place depends on sizes and extents too: shapes that differ in it stand on
+// different ladders.
 //
-// Cost: a skeleton for each structure, then for each shape one propagation of regions and one pass over the buffers.
+// Cost: a program template for each structure, then for each shape one propagation of regions and
+// one pass over the buffers.
 
 namespace {
 
@@ -79,7 +84,7 @@ using problem::Relation;
 // The least number of tiles with the same steps.
 int64_t LeastAlike(int64_t tiles, hw_profiles::DmaSteps dma) {
   if (tiles == 1) return 1;
-  if (dma == hw_profiles::DmaSteps::kOwnSteps) return 2;
+  if (dma == hw_profiles::DmaSteps::kSerialized) return 2;
   if (tiles <= kMostStraightTiles) return tiles;
   return kMostStraightTiles + (tiles % 2 == 0 ? 1 : 2);
 }
@@ -119,17 +124,18 @@ std::string NameOf(const graph::Shape& shape, const graph::tiling::TileShape& ti
 }
 
 bool AreAlike(const std::vector<Relation>& a, const std::vector<Relation>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Relation& left, const Relation& right) {
-    return left.first == right.first && left.second == right.second;
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Relation& left, const Relation& right) {
+                      return left.first == right.first && left.second == right.second;
+                    });
 }
 
 // Grows the ladders of one interval and policy, shape by shape.
-class LadderBuilder {
+class CandidateBuilder {
  public:
-  LadderBuilder(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                const std::vector<graph::Usage>& usages, PolicyTiles tiles, bool in_place,
-                const TileCutter& cut)
+  CandidateBuilder(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                   const std::vector<graph::Usage>& usages, PolicyTiles tiles, bool in_place,
+                   const TileCutter& cut)
       : graph_(graph),
         profile_(profile),
         usages_(usages),
@@ -142,23 +148,26 @@ class LadderBuilder {
     if (tiling == nullptr) return std::nullopt;
     SubgraphUses uses = tiles_.Uses();
     if (in_place_) MarkByChannel(graph_, profile_, *tiling, uses);
-    const Structure alike = {LeastAlike(tiling->tiles, profile_.tiling.dma), CachedOf(uses), uses.by_channel};
-    const Skeleton& skeleton = SkeletonFor(alike, uses);
+    const Structure alike = {LeastAlike(tiling->tiles, profile_.tiling.dma), CachedOf(uses),
+                             uses.by_channel};
+    const ProgramTemplate& program_template = ProgramTemplateFor(alike, uses);
     base::Expected<std::vector<problem::Bytes>> sizes =
-        SizesOf(graph_, profile_, skeleton, {tiling.get(), 1});
+        SizesOf(graph_, profile_, program_template, {tiling.get(), 1});
     if (!sizes) return sizes.error();
-    std::vector<Relation> relations = skeleton.program.problem.relations;
-    if (in_place_) AddInPlace(graph_, profile_, skeleton, 0, *tiling, *sizes, relations);
-    SubgraphLadder& ladder = LadderFor(alike, skeleton, std::move(relations));
-    ladder.ladder.rungs.push_back({NameOf(OutputShape(graph_, uses.interval), tile), *std::move(sizes)});
+    std::vector<Relation> relations = program_template.program.problem.relations;
+    if (in_place_) AddInPlace(graph_, profile_, program_template, 0, *tiling, *sizes, relations);
+    SubgraphCandidates& ladder = CandidatesFor(alike, program_template, std::move(relations));
+    ladder.ladder.candidates.push_back(
+        {NameOf(OutputShape(graph_, uses.interval), tile), *std::move(sizes)});
     ladder.tilings.push_back(std::move(tiling));
     return std::nullopt;
   }
 
-  std::vector<SubgraphLadder> Finish() {
-    for (SubgraphLadder& ladder : ladders_) {
+  std::vector<SubgraphCandidates> Finish() {
+    for (SubgraphCandidates& ladder : ladders_) {
       std::vector<problem::Buffer>& buffers = ladder.program.problem.buffers;
-      for (size_t i = 0; i < buffers.size(); ++i) buffers[i].size = ladder.ladder.rungs.front().sizes[i];
+      for (size_t i = 0; i < buffers.size(); ++i)
+        buffers[i].size = ladder.ladder.candidates.front().sizes[i];
     }
     return std::move(ladders_);
   }
@@ -183,22 +192,24 @@ class LadderBuilder {
   }
 
   // The uses are marked accordingly.
-  const Skeleton& SkeletonFor(const Structure& structure, const SubgraphUses& uses) {
-    const auto found = skeletons_.find(structure);
-    if (found != skeletons_.end()) return found->second;
-    return skeletons_
-        .emplace(structure, BuildSkeleton(graph_, usages_, profile_, {uses}, {&structure.tiles, 1}))
+  const ProgramTemplate& ProgramTemplateFor(const Structure& structure, const SubgraphUses& uses) {
+    const auto found = program_templates_.find(structure);
+    if (found != program_templates_.end()) return found->second;
+    return program_templates_
+        .emplace(structure,
+                 BuildProgramTemplate(graph_, usages_, profile_, {uses}, {&structure.tiles, 1}))
         .first->second;
   }
 
-  SubgraphLadder& LadderFor(const Structure& structure, const Skeleton& skeleton,
-                            std::vector<Relation> relations) {
+  SubgraphCandidates& CandidatesFor(const Structure& structure,
+                                    const ProgramTemplate& program_template,
+                                    std::vector<Relation> relations) {
     for (size_t i = 0; i < ladders_.size(); ++i) {
       if (structures_[i] == structure && AreAlike(ladders_[i].program.problem.relations, relations))
         return ladders_[i];
     }
-    SubgraphLadder& ladder = ladders_.emplace_back();
-    ladder.program = skeleton.program;
+    SubgraphCandidates& ladder = ladders_.emplace_back();
+    ladder.program = program_template.program;
     ladder.program.problem.relations = std::move(relations);
     structures_.push_back(structure);
     return ladder;
@@ -210,35 +221,36 @@ class LadderBuilder {
   PolicyTiles tiles_;
   bool in_place_;
   const TileCutter& cut_;
-  std::map<Structure, Skeleton> skeletons_;
-  std::vector<SubgraphLadder> ladders_;
+  std::map<Structure, ProgramTemplate> program_templates_;
+  std::vector<SubgraphCandidates> ladders_;
   std::vector<Structure> structures_;  // parallel to ladders_
 };
 
 }  // namespace
 
-base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& graph,
-                                                         const hw_profiles::Profile& profile,
-                                                         graph::Interval interval, const Policy& policy,
-                                                         std::span<const graph::tiling::TileShape> shapes) {
-  if (std::optional<base::Diagnostic> fault = FindFault(graph, interval)) return base::Unexpected(*fault);
+base::Expected<std::vector<SubgraphCandidates>> BuildCandidates(
+    const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval,
+    const Policy& policy, std::span<const graph::tiling::TileShape> shapes) {
+  if (std::optional<base::Diagnostic> fault = CheckWellFormed(graph, interval))
+    return base::Unexpected(*fault);
   SharedTilings tilings(graph, interval);
-  return BuildLadders(graph, profile, interval, policy, shapes,
-                      [&tilings](const graph::tiling::TileShape& tile, hw_profiles::HaloStorage halo) {
-                        return tilings.Cut(tile, halo);
-                      });
+  return BuildCandidates(
+      graph, profile, interval, policy, shapes,
+      [&tilings](const graph::tiling::TileShape& tile, hw_profiles::HaloStorage halo) {
+        return tilings.Cut(tile, halo);
+      });
 }
 
-base::Expected<std::vector<SubgraphLadder>> BuildLadders(const graph::Graph& graph,
-                                                         const hw_profiles::Profile& profile,
-                                                         graph::Interval interval, const Policy& policy,
-                                                         std::span<const graph::tiling::TileShape> shapes,
-                                                         const TileCutter& cut, TilesMade made) {
+base::Expected<std::vector<SubgraphCandidates>> BuildCandidates(
+    const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval,
+    const Policy& policy, std::span<const graph::tiling::TileShape> shapes, const TileCutter& cut,
+    TilesMade made) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
-  base::Expected<PolicyTiles> tiles = PolicyTiles::Make(graph, usages, profile, interval, policy, made);
+  base::Expected<PolicyTiles> tiles =
+      PolicyTiles::Make(graph, usages, profile, interval, policy, made);
   if (!tiles) return base::Unexpected(tiles.error());
-  LadderBuilder builder(graph, profile, usages, *std::move(tiles), policy.in_place, cut);
-  if (std::optional<base::Diagnostic> fault = FindFault(graph, interval, shapes))
+  CandidateBuilder builder(graph, profile, usages, *std::move(tiles), policy.in_place, cut);
+  if (std::optional<base::Diagnostic> fault = CheckWellFormed(graph, interval, shapes))
     return base::Unexpected(*fault);
   for (const graph::tiling::TileShape& tile : Sort(shapes)) {
     if (std::optional<base::Diagnostic> fault = builder.Add(tile)) return base::Unexpected(*fault);

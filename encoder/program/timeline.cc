@@ -6,19 +6,21 @@
 
 // Steps of a subgraph, as docs/program.md defines them.
 //
-// A transfer either has a step of its own (dma: own_steps), just before its first use or after production,
+// A transfer either has a step of its own (dma: serialized), just before its first use or after
+// production,
 //
 //     load w | load x  C_0  C_1  store y |                    the pass is a loop when there are several tiles
 //
-// or it runs beside compute (dma: overlapped). Then two passes, ping and pong exchanged, make the loop, for a placement that is
-// right for one parity may be wrong for the next tile. Up to three tiles need no loop: each has a pass of its own.
+// or it runs beside compute (dma: double-buffered). Then two passes, ping and pong exchanged, make
+// the loop, for a placement that is right for one phase may be wrong for the next tile. Up to three
+// tiles need no loop: each has a pass of its own.
 //
 //     P | C_0 C_1 | C_0 C_1 | E                  two tiles run straight through
 //     P | C_0 C_1 | C_0 C_1 | E                  five go round, and an odd number leaves between the passes
 //         ^...................'
 //
-// Where kept rows are copied, steps R_k and S_k stand around C_k, in every pass that has a neighbour to take rows from or to keep
-// them for.
+// Where kept rows are copied, steps R_k and S_k stand around C_k, in every pass that has a
+// neighbour to take rows from or to keep them for.
 //
 // Cost: linear in the operators and their operands.
 namespace tessera::encoder::program {
@@ -36,13 +38,14 @@ class Clock {
     timeline_.end = timeline_.begin;
   }
 
-  void LayOwnSteps() {
+  void LaySerialized() {
     for (const TensorUse& use : uses_.constants) {
-      if (use.residence == Residence::kResident) timeline_.loads[use.tensor] = Tick(StepKind::kLoad, 0, -1);
+      if (use.residence == Residence::kResident)
+        timeline_.loads[use.tensor] = Tick(StepKind::kLoad, 0, -1);
     }
     Pass pass = OpenPass();
     const bool repeats = timeline_.tiles > 1;
-    for (int k = 0; k < uses_.Operators(); ++k) LayOwnSteps(k, repeats, pass);
+    for (int k = 0; k < uses_.Operators(); ++k) LaySerialized(k, repeats, pass);
     ClosePass(std::move(pass));
     if (timeline_.tiles == 1) return;
     const Pass& only = timeline_.passes.front();
@@ -50,7 +53,7 @@ class Clock {
     std::erase(timeline_.slice_loops, *timeline_.tile_loop);
   }
 
-  void LayOverlapped() {
+  void LayDoubleBuffered() {
     if (HasPrologue()) timeline_.prologue = Tick(StepKind::kPrologue, 0, -1);
     const bool repeats = timeline_.tiles > kMostStraightTiles;
     const int passes = repeats ? 2 : static_cast<int>(timeline_.tiles);
@@ -65,13 +68,14 @@ class Clock {
     }
     if (repeats) {
       const Pass& last = timeline_.passes[timeline_.LastPass()];
-      timeline_.tile_loop = Loop{timeline_.passes.front().begin, timeline_.passes.back().end, {last.end}};
+      timeline_.tile_loop =
+          Loop{timeline_.passes.front().begin, timeline_.passes.back().end, {last.end}};
     }
-    if (HasEpilogue()) timeline_.epilogue = Tick(StepKind::kEpilogue, /*parity=*/0, -1);
+    if (HasEpilogue()) timeline_.epilogue = Tick(StepKind::kEpilogue, /*phase=*/0, -1);
   }
 
  private:
-  void LayOwnSteps(int k, bool repeats, Pass& pass) {
+  void LaySerialized(int k, bool repeats, Pass& pass) {
     const graph::Operator& op = OperatorAt(k);
     for (const int tensor : op.inputs) {
       const TensorUse& use = UseOf(uses_, tensor);
@@ -100,29 +104,31 @@ class Clock {
       for (const int tensor : *operands) {
         if (!IsStreamed(uses_, tensor) || timeline_.slice_loads.contains({k, tensor})) continue;
         timeline_.slice_loads[{k, tensor}] = Tick(StepKind::kLoad, 0, uses_.interval.first + k);
-        several = several || uses_.by_depth || SlicesOf(graph_, profile_, tensor, OperatorAt(k)).count > 1;
+        several =
+            several || uses_.split_k || SlicesOf(graph_, profile_, tensor, OperatorAt(k)).count > 1;
       }
     }
     return several;
   }
 
-  void Compute(int k, int parity, Pass& pass) {
-    pass.compute.push_back(Tick(StepKind::kCompute, parity, uses_.interval.first + k));
+  void Compute(int k, int phase, Pass& pass) {
+    pass.compute.push_back(Tick(StepKind::kCompute, phase, uses_.interval.first + k));
     pass.first.push_back(pass.compute.back());
   }
 
   // Rows that the tile before left come back before operator k runs,
-  void Restore(int k, int parity, Pass& pass) {
-    const bool copies = uses_.halo == HaloStorage::kCopy;
+  void Restore(int k, int phase, Pass& pass) {
+    const bool copies = uses_.halo == HaloStorage::kLineBuffer;
     if (copies && CachesAny([k](const TensorUse& use) { return use.First() == k; }))
-      pass.restores[k] = Tick(StepKind::kCopy, parity, uses_.interval.first + k);
+      pass.restores[k] = Tick(StepKind::kCopy, phase, uses_.interval.first + k);
   }
 
   // and those that the next tile wants are put aside behind it.
-  void Save(int k, int parity, Pass& pass) {
-    const bool copies = uses_.halo == HaloStorage::kCopy || uses_.halo == HaloStorage::kAdjacent;
+  void Save(int k, int phase, Pass& pass) {
+    const bool copies =
+        uses_.halo == HaloStorage::kLineBuffer || uses_.halo == HaloStorage::kAdjacent;
     if (copies && CachesAny([k](const TensorUse& use) { return use.Last() == k; }))
-      pass.saves[k] = Tick(StepKind::kCopy, parity, uses_.interval.first + k);
+      pass.saves[k] = Tick(StepKind::kCopy, phase, uses_.interval.first + k);
   }
 
   template <typename Predicate>
@@ -142,8 +148,8 @@ class Clock {
     timeline_.passes.push_back(std::move(pass));
   }
 
-  Step Tick(StepKind kind, int parity, int op) {
-    timeline_.steps.push_back({kind, subgraph_, parity, op, {}});
+  Step Tick(StepKind kind, int phase, int op) {
+    timeline_.steps.push_back({kind, subgraph_, phase, op, {}});
     return timeline_.end++;
   }
 
@@ -183,16 +189,16 @@ const Pass* Timeline::After(size_t q) const {
   return tile_loop ? &passes.front() : nullptr;
 }
 
-Timeline LayOut(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
-                int subgraph, int64_t tiles, Step begin) {
+Timeline LayOut(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                const SubgraphUses& uses, int subgraph, int64_t tiles, Step begin) {
   Timeline timeline;
   timeline.begin = begin;
   timeline.tiles = tiles;
   Clock clock(graph, profile, uses, subgraph, timeline);
-  if (profile.tiling.dma == hw_profiles::DmaSteps::kOwnSteps) {
-    clock.LayOwnSteps();
+  if (profile.tiling.dma == hw_profiles::DmaSteps::kSerialized) {
+    clock.LaySerialized();
   } else {
-    clock.LayOverlapped();
+    clock.LayDoubleBuffered();
   }
   return timeline;
 }

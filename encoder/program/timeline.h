@@ -24,7 +24,8 @@ struct Pass {
   std::map<int, problem::Step> saves;     // S_k, by operator
 };
 
-// The most tiles whose overlapped passes are laid out one after another; more of them run in a loop of two passes.
+// The most tiles whose double-buffered passes are laid out one after another; more of them run in a
+// loop of two passes.
 inline constexpr int64_t kMostStraightTiles = 3;
 
 // The steps of one subgraph within program time. See timeline.cc.
@@ -32,21 +33,24 @@ struct Timeline {
   problem::Step begin = 0;
   problem::Step end = 0;
   int64_t tiles = 1;
-  std::vector<Pass> passes;                // pass q runs tiles of parity q mod 2
+  std::vector<Pass> passes;                // pass q runs tiles of phase q mod 2
   std::optional<problem::Loop> tile_loop;  // over tiles, when there are several
-  std::vector<problem::Loop> slice_loops;  // over slices, inside one operator; none equals tile_loop
-  std::vector<ProgramStep> steps;  // of [begin, end); their transfers belong to the buffers (lifespans.h)
+  std::vector<problem::Loop>
+      slice_loops;  // over slices, inside one operator; none equals tile_loop
+  std::vector<ProgramStep>
+      steps;  // of [begin, end); their transfers belong to the buffers (lifespans.h)
 
-  // dma: overlapped
+  // dma: double-buffered
   std::optional<problem::Step> prologue;
   std::optional<problem::Step> epilogue;
 
-  // dma: own_steps
-  std::map<int, problem::Step> loads;                        // by loaded tensor or resident constant
-  std::map<int, problem::Step> stores;                       // by stored tensor
-  std::map<std::pair<int, int>, problem::Step> slice_loads;  // by operator of the subgraph and operand
+  // dma: serialized
+  std::map<int, problem::Step> loads;   // by loaded tensor or resident constant
+  std::map<int, problem::Step> stores;  // by stored tensor
+  std::map<std::pair<int, int>, problem::Step>
+      slice_loads;  // by operator of the subgraph and operand
 
-  size_t Parities() const { return std::min<size_t>(2, passes.size()); }
+  size_t Phases() const { return std::min<size_t>(2, passes.size()); }
 
   // The pass of the last tile.
   size_t LastPass() const { return static_cast<size_t>(tiles - 1) % passes.size(); }
@@ -56,8 +60,9 @@ struct Timeline {
   const Pass* After(size_t q) const;
 };
 
-// The steps of subgraph number `subgraph` from step `begin` on, when it runs over `tiles` >= 1 tiles.
-Timeline LayOut(const graph::Graph& graph, const hw_profiles::Profile& profile, const SubgraphUses& uses,
-                int subgraph, int64_t tiles, problem::Step begin);
+// The steps of subgraph number `subgraph` from step `begin` on, when it runs over `tiles` >= 1
+// tiles.
+Timeline LayOut(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                const SubgraphUses& uses, int subgraph, int64_t tiles, problem::Step begin);
 
 }  // namespace tessera::encoder::program

@@ -6,7 +6,8 @@
 #include "tessera/encoder/program/buffer_builder.h"
 #include "tessera/encoder/program/layout.h"
 
-// Tensors at home in the tile memory, or kept there, are one buffer each, with one address for all subgraphs that touch it.
+// Tensors at home in the tile memory, or kept there, are one buffer each, with one address for all
+// subgraphs that touch it.
 //
 //     step   0        s0         |       s1 (a loop)     |      s2        |
 //     in     |-------------------|                                           read last in s0, which has one tile
@@ -14,9 +15,9 @@
 //     b                          |-----------------------------------|       made in the loop: held from its begin
 //     w      |------------------------------------------------------------|  a constant: always there
 //
-// Within a loop a tensor is held from begin to end, for every tile makes or reads a part of it. Where a few tiles run straight
-// through, it is held from its maker's first pass on, and to its reader's last. Cost: linear in the tensors of
-// the graph plus their accesses.
+// Within a loop a tensor is held from begin to end, for every tile makes or reads a part of it.
+// Where a few tiles run straight through, it is held from its maker's first pass on, and to its
+// reader's last. Cost: linear in the tensors of the graph plus their accesses.
 namespace tessera::encoder::program {
 namespace {
 
@@ -36,11 +37,12 @@ class WholeDrafter {
         timelines_(timelines),
         program_{uses.front().interval.first, uses.back().interval.last} {}
 
-  std::vector<BufferDraft> Draft() {
-    std::vector<BufferDraft> drafts;
+  std::vector<BufferBuilder> Draft() {
+    std::vector<BufferBuilder> drafts;
     for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
       const TensorRole role = RoleOf(tensor);
-      if (role == TensorRole::kFeature || !IsHeldInTileMemory(profile_, uses_.front().kept, tensor, role))
+      if (role == TensorRole::kFeature ||
+          !IsHeldInTileMemory(profile_, uses_.front().kept, tensor, role))
         continue;
       if (IsHeld(tensor)) drafts.push_back(Draft(tensor, role));
     }
@@ -48,8 +50,8 @@ class WholeDrafter {
   }
 
  private:
-  BufferDraft Draft(int tensor, TensorRole role) const {
-    BufferDraft draft;
+  BufferBuilder Draft(int tensor, TensorRole role) const {
+    BufferBuilder draft;
     draft.meaning.kind = BufferKind::kWhole;
     draft.meaning.tensor = tensor;
     draft.buffer.id = TensorAt(tensor).id;
@@ -67,7 +69,8 @@ class WholeDrafter {
   // Which role a tensor has in the subgraph that makes it; seen from the first where none does.
   TensorRole RoleOf(int tensor) const {
     const size_t maker = SubgraphOf(usages_[static_cast<size_t>(tensor)].producer).value_or(0);
-    return graph::RoleIn(graph_, usages_[static_cast<size_t>(tensor)], tensor, uses_[maker].interval);
+    return graph::RoleIn(graph_, usages_[static_cast<size_t>(tensor)], tensor,
+                         uses_[maker].interval);
   }
 
   // Made before the program's end, and wanted after its begin.
@@ -103,7 +106,8 @@ class WholeDrafter {
     const size_t s = SubgraphOf(reader).value();
     const Timeline& timeline = timelines_[s];
     if (timeline.tile_loop) return timeline.tile_loop->end;
-    return timeline.passes.back().compute[static_cast<size_t>(reader - uses_[s].interval.first)] + 1;
+    return timeline.passes.back().compute[static_cast<size_t>(reader - uses_[s].interval.first)] +
+           1;
   }
 
   problem::Bytes SizeOf(int index, TensorRole role) const {
@@ -111,13 +115,15 @@ class WholeDrafter {
     const std::vector<int>& readers = usages_[static_cast<size_t>(index)].consumers;
     if (tensor.constant) return ConstantBytes(graph_, profile_, index, readers);
     return FeatureBytes(hw_profiles::LayoutOf(profile_, role), tensor.type,
-                        NameExtents(tensor.shape, tensor.shape), PadsFor(graph_, profile_, readers));
+                        NameExtents(tensor.shape, tensor.shape),
+                        PadsFor(graph_, profile_, readers));
   }
 
-  void Touch(BufferDraft& draft, size_t s) const {
+  void Touch(BufferBuilder& draft, size_t s) const {
     const auto touch = [&](const std::vector<TensorUse>& all) {
-      const auto use = std::find_if(
-          all.begin(), all.end(), [&](const TensorUse& each) { return each.tensor == draft.meaning.tensor; });
+      const auto use = std::find_if(all.begin(), all.end(), [&](const TensorUse& each) {
+        return each.tensor == draft.meaning.tensor;
+      });
       if (use == all.end()) return;
       for (const Pass& pass : timelines_[s].passes) {
         for (const int k : use->makers) TouchAt(draft, s, pass, k, AccessKind::kWrite);
@@ -128,18 +134,22 @@ class WholeDrafter {
     touch(uses_[s].constants);
   }
 
-  void TouchAt(BufferDraft& draft, size_t s, const Pass& pass, int k, AccessKind kind) const {
-    draft.Touch(pass.compute[static_cast<size_t>(k)], uses_[s].engines[static_cast<size_t>(k)], kind);
+  void TouchAt(BufferBuilder& draft, size_t s, const Pass& pass, int k, AccessKind kind) const {
+    draft.Touch(pass.compute[static_cast<size_t>(k)], uses_[s].engines[static_cast<size_t>(k)],
+                kind);
   }
 
   std::optional<size_t> SubgraphOf(int op) const {
-    const auto after = std::find_if(uses_.begin(), uses_.end(),
-                                    [op](const SubgraphUses& uses) { return op <= uses.interval.last; });
+    const auto after = std::find_if(uses_.begin(), uses_.end(), [op](const SubgraphUses& uses) {
+      return op <= uses.interval.last;
+    });
     if (after == uses_.end() || op < after->interval.first) return std::nullopt;
     return static_cast<size_t>(after - uses_.begin());
   }
 
-  const graph::Tensor& TensorAt(int tensor) const { return graph_.tensors[static_cast<size_t>(tensor)]; }
+  const graph::Tensor& TensorAt(int tensor) const {
+    return graph_.tensors[static_cast<size_t>(tensor)];
+  }
 
   const graph::Graph& graph_;
   const std::vector<graph::Usage>& usages_;
@@ -151,10 +161,11 @@ class WholeDrafter {
 
 }  // namespace
 
-std::vector<BufferDraft> DraftWholeBuffers(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
-                                           const hw_profiles::Profile& profile,
-                                           std::span<const SubgraphUses> uses,
-                                           std::span<const Timeline> timelines) {
+std::vector<BufferBuilder> DraftWholeBuffers(const graph::Graph& graph,
+                                             const std::vector<graph::Usage>& usages,
+                                             const hw_profiles::Profile& profile,
+                                             std::span<const SubgraphUses> uses,
+                                             std::span<const Timeline> timelines) {
   return WholeDrafter(graph, usages, profile, uses, timelines).Draft();
 }
 

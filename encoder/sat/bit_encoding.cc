@@ -4,27 +4,29 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/sat/integer_encoding.h"
 
-// The binary encoding: an integer first + step * k is the sum of constants and of the bits of k, so that
-// aligned addresses have constant low bits and cost nothing for them. Sums of an integer and a constant are
-// written once and kept; in an order low + d <= high, d stands on whichever side keeps it positive.
+// The binary encoding: an integer first + step * k is the sum of constants and of the bits of k, so
+// that aligned addresses have constant low bits and cost nothing for them. Sums of an integer and a
+// constant are written once and kept; in an order low + d <= high, d stands on whichever side keeps
+// it positive.
 //
-// low <= high is decided from the highest bit down. s_k means "the bits above k are equal so far, or the
-// guard asks":
+// low <= high is decided from the highest bit down. s_k means "the bits above k are equal so far,
+// or the guard asks":
 //
 //     guard = s_n -> s_(n-1) -> ... -> s_0       s_k and low_k and not high_k   is impossible
 //                                                s_k and low_k = high_k         hands the question to s_(k-1)
 //
-// Only one direction is needed, as nobody asks whether an order is broken. Unit propagation is weak: a
-// comparator says little until the high bits are known. That is the price of a size that grows with the
-// logarithm of the capacity.
+// Only one direction is needed, as nobody asks whether an order is broken. Unit propagation is
+// weak: a comparator says little until the high bits are known. That is the price of a size that
+// grows with the logarithm of the capacity.
 //
-// A remainder modulo a power of two is a row of low bits and costs nothing; any other comes with a quotient that
-// is multiplied and added back. Flipped address bits are equalities, bit by bit.
+// A remainder modulo a power of two is a row of low bits and costs nothing; any other comes with a
+// quotient that is multiplied and added back. Flipped address bits are equalities, bit by bit.
 //
-// An end with several sizes is one sum of two numbers whose second, the size, has a variable where sizes differ:
-// choosing one is a binary clause a bit, and no clause of the sum is written twice.
+// An end with several sizes is one sum of two numbers whose second, the size, has a variable where
+// sizes differ: choosing one is a binary clause a bit, and no clause of the sum is written twice.
 //
-// Cost: about 14 clauses a bit for a sum, 3 clauses and a variable a bit for an order, 3 a bit for a bound.
+// Cost: about 14 clauses a bit for a sum, 3 clauses and a variable a bit for an order, 3 a bit for
+// a bound.
 namespace tessera::encoder::sat {
 namespace {
 
@@ -41,7 +43,7 @@ formulation::Literal BitAt(const std::vector<formulation::Literal>& bits, size_t
 
 }  // namespace
 
-formulation::Literal BitEncoding::ParityOf(formulation::Literal a, formulation::Literal b) {
+formulation::Literal BitEncoding::PhaseOf(formulation::Literal a, formulation::Literal b) {
   if (a == formulation::kTrue || a == formulation::kFalse) std::swap(a, b);
   if (b == formulation::kFalse) return a;
   if (b == formulation::kTrue) return ~a;
@@ -78,7 +80,7 @@ BitEncoding::Bits BitEncoding::SumOf(const Bits& a, const Bits& b) {
   for (size_t k = 0; k < std::max(a.size(), b.size()); ++k) {
     const formulation::Literal x = BitAt(a, k);
     const formulation::Literal y = BitAt(b, k);
-    sum.push_back(ParityOf(ParityOf(x, y), carry));
+    sum.push_back(PhaseOf(PhaseOf(x, y), carry));
     carry = MajorityOf(x, y, carry);
   }
   if (carry != formulation::kFalse) sum.push_back(carry);
@@ -125,7 +127,8 @@ formulation::Literal BitEncoding::ReachedBy(const Bits& bits, int64_t value) {
   for (size_t k = 0; k < width; ++k) {
     const formulation::Literal bit = BitAt(bits, k);
     const bool wanted = ((static_cast<uint64_t>(value) >> k) & 1U) != 0;
-    reached = wanted ? formulation::And(clauses_, bit, reached) : ~formulation::And(clauses_, ~bit, ~reached);
+    reached = wanted ? formulation::And(clauses_, bit, reached)
+                     : ~formulation::And(clauses_, ~bit, ~reached);
   }
   return reached;
 }
@@ -139,12 +142,14 @@ formulation::Literal BitEncoding::AtLeast(formulation::Term term, int64_t value)
   if (is_new) {
     const int64_t least = number.domain.first + rank * number.domain.step;
     entry->second = ReachedBy(number.bits, least);
-    if (number.quantity) clauses_.Explain(entry->second, formulation::Threshold{*number.quantity, least});
+    if (number.quantity)
+      clauses_.Explain(entry->second, formulation::Threshold{*number.quantity, least});
   }
   return entry->second;
 }
 
-void BitEncoding::AddOrder(formulation::Literal guard, formulation::Term low, formulation::Term high) {
+void BitEncoding::AddOrder(formulation::Literal guard, formulation::Term low,
+                           formulation::Term high) {
   const int64_t distance = low.shift - high.shift;
   const formulation::Domain low_domain = NumberOf(low.base).domain;
   const formulation::Domain high_domain = NumberOf(high.base).domain;
@@ -187,22 +192,23 @@ formulation::Integer BitEncoding::Remainder(formulation::Integer integer, int64_
   }
   const formulation::Integer quotient = NewInteger({0, 1, number.domain.Last() / modulus + 1});
   const formulation::Integer remainder = NewInteger(domain);
-  AddEqual(formulation::kTrue, SumOf(Multiple(NumberOf(quotient).bits, modulus), NumberOf(remainder).bits),
+  AddEqual(formulation::kTrue,
+           SumOf(Multiple(NumberOf(quotient).bits, modulus), NumberOf(remainder).bits),
            number.bits);
   return remainders_[key] = remainder;
 }
 
-void BitEncoding::AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
-                         formulation::Term sum) {
+void BitEncoding::AddSum(formulation::Literal guard, formulation::Integer first,
+                         formulation::Integer second, formulation::Term sum) {
   AddEqual(guard, SumOf(NumberOf(first).bits, NumberOf(second).bits), Shifted(sum.base, sum.shift));
 }
 
-void BitEncoding::AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
-                         int64_t mask) {
+void BitEncoding::AddXor(formulation::Literal guard, formulation::Integer first,
+                         formulation::Integer second, int64_t mask) {
   const Bits a = NumberOf(first).bits;
   const Bits b = NumberOf(second).bits;
-  const size_t width =
-      std::max({a.size(), b.size(), static_cast<size_t>(std::bit_width(static_cast<uint64_t>(mask)))});
+  const size_t width = std::max(
+      {a.size(), b.size(), static_cast<size_t>(std::bit_width(static_cast<uint64_t>(mask)))});
   for (size_t k = 0; k < width; ++k) {
     const bool flipped = ((static_cast<uint64_t>(mask) >> k) & 1U) != 0;
     const formulation::Literal wanted = flipped ? ~BitAt(b, k) : BitAt(b, k);
@@ -211,7 +217,8 @@ void BitEncoding::AddXor(formulation::Literal guard, formulation::Integer first,
   }
 }
 
-formulation::Integer BitEncoding::NewEnd(formulation::Integer start, const std::vector<int64_t>& sizes,
+formulation::Integer BitEncoding::NewEnd(formulation::Integer start,
+                                         const std::vector<int64_t>& sizes,
                                          const formulation::Domain& domain) {
   const auto width = static_cast<size_t>(std::bit_width(static_cast<uint64_t>(sizes.back())));
   Bits size;
@@ -219,7 +226,9 @@ formulation::Integer BitEncoding::NewEnd(formulation::Integer start, const std::
     const auto bit = [k](int64_t value) { return ((static_cast<uint64_t>(value) >> k) & 1U) != 0; };
     const auto ones = std::count_if(sizes.begin(), sizes.end(), bit);
     const bool constant = ones == 0 || ones == static_cast<std::ptrdiff_t>(sizes.size());
-    size.push_back(!constant ? clauses_.NewVariable() : ones == 0 ? formulation::kFalse : formulation::kTrue);
+    size.push_back(!constant   ? clauses_.NewVariable()
+                   : ones == 0 ? formulation::kFalse
+                               : formulation::kTrue);
   }
   Bits bits = SumOf(NumberOf(start).bits, size);
   clauses_.Add({~ReachedBy(bits, domain.Last() + 1)});
@@ -229,8 +238,8 @@ formulation::Integer BitEncoding::NewEnd(formulation::Integer start, const std::
   return end;
 }
 
-void BitEncoding::ChooseSize(formulation::Literal guard, formulation::Integer /*start*/, int64_t size,
-                             formulation::Integer end, bool /*exact*/) {
+void BitEncoding::ChooseSize(formulation::Literal guard, formulation::Integer /*start*/,
+                             int64_t size, formulation::Integer end, bool /*exact*/) {
   const Bits& bits = sizes_.at(end.index);
   for (size_t k = 0; k < bits.size(); ++k) {
     const bool set = ((static_cast<uint64_t>(size) >> k) & 1U) != 0;

@@ -17,8 +17,8 @@ namespace tessera::encoder::sat {
 
 namespace {
 
-// The library has no accessor for the number of conflicts, but tells a learner of every clause that it
-// learns.
+// The library has no accessor for the number of conflicts, but tells a learner of every clause that
+// it learns.
 class ConflictCounter : public CaDiCaL::Learner {
  public:
   bool learning(int /*size*/) override {
@@ -100,8 +100,10 @@ formulation::Answer CadicalSolver::Decide(std::span<const formulation::Literal> 
     misused_ = true;
   }
   if (misused_)
-    return {formulation::Verdict::kUnknown, "a literal was used that this solver did not make", 0};
-  if (budget.units <= 0) return {formulation::Verdict::kUnknown, "the budget of conflicts is spent", 0};
+    return {formulation::Satisfiability::kUnknown,
+            "a literal was used that this solver did not make", 0};
+  if (budget.units <= 0)
+    return {formulation::Satisfiability::kUnknown, "the budget of conflicts is spent", 0};
 
   assumed_.assign(assumptions.begin(), assumptions.end());
   const bool limited = budget.units < std::numeric_limits<int>::max();
@@ -119,12 +121,14 @@ formulation::Answer CadicalSolver::Decide(std::span<const formulation::Literal> 
   });
 
   state_ = code == 10 ? State::kSatisfied : code == 20 ? State::kRefuted : State::kOpen;
-  if (code == 10) return {formulation::Verdict::kSatisfiable, "", counter.conflicts};
-  if (code == 20) return {formulation::Verdict::kUnsatisfiable, "", counter.conflicts};
-  if (stop.Requested()) return {formulation::Verdict::kUnknown, "stopped", counter.conflicts};
+  if (code == 10) return {formulation::Satisfiability::kSatisfiable, "", counter.conflicts};
+  if (code == 20) return {formulation::Satisfiability::kUnsatisfiable, "", counter.conflicts};
+  if (stop.Requested())
+    return {formulation::Satisfiability::kUnknown, "stopped", counter.conflicts};
   // Not every conflict is told to the learner, yet all of the budget was used.
   if (limited) counter.conflicts = std::max(counter.conflicts, budget.units);
-  return {formulation::Verdict::kUnknown, "the budget of conflicts is spent", counter.conflicts};
+  return {formulation::Satisfiability::kUnknown, "the budget of conflicts is spent",
+          counter.conflicts};
 }
 
 std::optional<bool> CadicalSolver::ValueOf(formulation::Literal literal) const {
@@ -135,12 +139,14 @@ std::optional<bool> CadicalSolver::ValueOf(formulation::Literal literal) const {
 
 std::optional<bool> CadicalSolver::Failed(formulation::Literal assumption) const {
   if (state_ != State::kRefuted) return std::nullopt;
-  if (std::find(assumed_.begin(), assumed_.end(), assumption) == assumed_.end()) return std::nullopt;
+  if (std::find(assumed_.begin(), assumed_.end(), assumption) == assumed_.end())
+    return std::nullopt;
   return solver_->failed(assumption.Dimacs());
 }
 
-// A solver of its own for each trace: the library writes a complete one only when tracing begins before the first
-// clause, and under assumptions the trace would end in their negation instead of the empty clause.
+// A solver of its own for each trace: the library writes a complete one only when tracing begins
+// before the first clause, and under assumptions the trace would end in their negation instead of
+// the empty clause.
 
 namespace {
 
@@ -218,10 +224,10 @@ TracedAnswer SolveTraced(const std::function<void(const ClauseVisitor&)>& visit_
     throw;
   }
   if (code == 20) {
-    traced.answer.verdict = formulation::Verdict::kUnsatisfiable;
+    traced.answer.verdict = formulation::Satisfiability::kUnsatisfiable;
     traced.trace = file.Text();
   } else if (code == 10) {
-    traced.answer.verdict = formulation::Verdict::kSatisfiable;
+    traced.answer.verdict = formulation::Satisfiability::kSatisfiable;
   } else {
     traced.answer.reason = stop.Requested() ? "stopped" : "the budget of conflicts is spent";
   }
@@ -233,7 +239,8 @@ bool TakeTraceLine(std::string_view& trace, TraceLine& line) {
   line.deletes = trace.starts_with("d ");
   if (line.deletes) trace.remove_prefix(2);
   while (true) {
-    while (!trace.empty() && (trace.front() == ' ' || trace.front() == '\n')) trace.remove_prefix(1);
+    while (!trace.empty() && (trace.front() == ' ' || trace.front() == '\n'))
+      trace.remove_prefix(1);
     int literal = 0;
     const auto [end, error] = std::from_chars(trace.data(), trace.data() + trace.size(), literal);
     if (error != std::errc()) return false;
@@ -247,9 +254,9 @@ bool TakeTraceLine(std::string_view& trace, TraceLine& line) {
 
 namespace {
 
-// Measured (docs/encoding.md). The variables made last are banks and modes; the oldest are offsets. Easy rungs want
-// offsets, high ones first, in the order of the buffers; without a ladder, Problems that reach this engine are
-// decided by banks and modes.
+// Measured (docs/encoding.md). The variables made last are banks and modes; the oldest are offsets.
+// Easy candidates want offsets, high ones first, in the order of the buffers; without a ladder,
+// Problems that reach this engine are decided by banks and modes.
 CadicalSolver::FirstTry FirstTryOf(const formulation::Magnitude& magnitude) {
   return {.oldest_first = magnitude.ladder, .positive = magnitude.ladder};
 }
@@ -259,15 +266,18 @@ CadicalSolver::FirstTry FirstTryOf(const formulation::Magnitude& magnitude) {
 formulation::BackendFactory CadicalBackends(const SatOptions& options) {
   return [options](const formulation::Magnitude& magnitude) {
     return std::make_unique<SolverBackend<CadicalSolver>>(options.encoding, magnitude, options.seed,
-                                                          ClauseLimitFor(magnitude), FirstTryOf(magnitude));
+                                                          ClauseLimitFor(magnitude),
+                                                          FirstTryOf(magnitude));
   };
 }
 
 std::unique_ptr<problem::Session> SatEngine::Open(const problem::Problem& problem,
                                                   const problem::Ladder* ladder) const {
-  const auto open = [options = options_](const problem::Problem& part,
-                                         const problem::Ladder* rungs) -> std::unique_ptr<problem::Session> {
-    return std::make_unique<formulation::EncodedSession>("cadical", part, rungs, CadicalBackends(options),
+  const auto open = [options = options_](
+                        const problem::Problem& part,
+                        const problem::Ladder* candidates) -> std::unique_ptr<problem::Session> {
+    return std::make_unique<formulation::EncodedSession>("cadical", part, candidates,
+                                                         CadicalBackends(options),
                                                          options.constraints, options.refinements);
   };
   const bool cut = options_.refinements.decomposition && options_.constraints.empty();

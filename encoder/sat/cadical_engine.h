@@ -22,9 +22,9 @@ class Solver;
 
 namespace tessera::encoder::sat {
 
-// CaDiCaL behind its contract. The library aborts the process when it is called out of turn, and answers
-// "false" for the value of a variable that it never saw. This class keeps the state machine below and refuses
-// such calls itself.
+// CaDiCaL behind its contract. The library aborts the process when it is called out of turn, and
+// answers "false" for the value of a variable that it never saw. This class keeps the state machine
+// below and refuses such calls itself.
 //
 //                          Decide finds a model
 //               .---------------------------------------> kSatisfied   answers ValueOf
@@ -33,8 +33,8 @@ namespace tessera::encoder::sat {
 //       |                  Decide refutes
 //       '--- from anywhere: Add, Prefer, or a Decide that met a limit
 //
-// Variables come from NewVariable alone; a clause with any other literal is refused, and so is, from then on,
-// every Decide: a formula that lost a clause must not be answered.
+// Variables come from NewVariable alone; a clause with any other literal is refused, and so is,
+// from then on, every Decide: a formula that lost a clause must not be answered.
 class CadicalSolver : public formulation::ClauseSink, public formulation::Model {
  public:
   // Where nothing else guides the search: which variables it decides first, and how.
@@ -52,18 +52,21 @@ class CadicalSolver : public formulation::ClauseSink, public formulation::Model 
 
   void Prefer(formulation::Literal literal) override;
 
-  // Budget units are conflicts; the limit holds for this call alone. `conflicts` counts learned clauses.
-  formulation::Answer Decide(std::span<const formulation::Literal> assumptions, const base::Budget& budget,
-                             const base::Stop& stop);
+  // Budget units are conflicts; the limit holds for this call alone. `conflicts` counts learned
+  // clauses.
+  formulation::Answer Decide(std::span<const formulation::Literal> assumptions,
+                             const base::Budget& budget, const base::Stop& stop);
 
-  // In the model; nullopt unless the last Decide was satisfiable and nothing was added since, or for a
-  // foreign literal.
+  // In the model; nullopt unless the last Decide was satisfiable and nothing was added since, or
+  // for a foreign literal.
   std::optional<bool> ValueOf(formulation::Literal literal) const;
 
-  bool IsTrue(formulation::Literal literal) const override { return ValueOf(literal).value_or(false); }
+  bool IsTrue(formulation::Literal literal) const override {
+    return ValueOf(literal).value_or(false);
+  }
 
-  // Whether the assumption took part in the refutation; nullopt unless the last Decide refuted and assumed
-  // it.
+  // Whether the assumption took part in the refutation; nullopt unless the last Decide refuted and
+  // assumed it.
   std::optional<bool> Failed(formulation::Literal assumption) const;
 
  protected:
@@ -95,8 +98,8 @@ struct TracedAnswer {
 
 using ClauseVisitor = std::function<void(std::span<const int>)>;
 
-// Decides the clauses that `visit_all` hands to its argument, in one go. Literals are DIMACS. Budget units are
-// conflicts.
+// Decides the clauses that `visit_all` hands to its argument, in one go. Literals are DIMACS.
+// Budget units are conflicts.
 TracedAnswer SolveTraced(const std::function<void(const ClauseVisitor&)>& visit_all, uint64_t seed,
                          const base::Budget& budget, const base::Stop& stop);
 
@@ -116,9 +119,9 @@ struct SatOptions {
   formulation::Refinements refinements = {};  // all
 };
 
-// The engine "cadical": the whole formulation as clauses, decided by CaDiCaL. Supports everything that a
-// Problem can state. Budget units are conflicts. Deterministic: the same calls on a session give the same
-// answers.
+// The engine "cadical": the whole formulation as clauses, decided by CaDiCaL. Supports everything
+// that a Problem can state. Budget units are conflicts. Deterministic: the same calls on a session
+// give the same answers.
 class SatEngine : public problem::Engine {
  public:
   SatEngine() = default;

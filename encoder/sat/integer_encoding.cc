@@ -7,8 +7,9 @@
 namespace tessera::encoder::sat {
 
 void AddSumByValues(formulation::ClauseSink& clauses, formulation::IntegerSink& integers,
-                    formulation::Literal guard, formulation::Integer first, const formulation::Domain& a,
-                    formulation::Integer second, const formulation::Domain& b, formulation::Term sum) {
+                    formulation::Literal guard, formulation::Integer first,
+                    const formulation::Domain& a, formulation::Integer second,
+                    const formulation::Domain& b, formulation::Term sum) {
   for (int64_t i = 0; i < a.count; ++i) {
     const int64_t x = a.first + i * a.step;
     for (int64_t j = 0; j < b.count && !clauses.Full(); ++j) {
@@ -21,81 +22,89 @@ void AddSumByValues(formulation::ClauseSink& clauses, formulation::IntegerSink& 
   }
 }
 
-// The order encoding (Crawford and Baker 1994; Tamura et al. 2009): an integer is the row of answers to "at
-// least v?".
+// The order encoding (Crawford and Baker 1994; Tamura et al. 2009): an integer is the row of
+// answers to "at least v?".
 //
 //     value       0       4       8       12
 //     literals       >=4     >=8     >=12          x = 8:   true  true  false
 //                         chain: each literal implies the one on its left
 //
-// A bound is one literal, a difference one clause for each value, and unit propagation alone is bounds
-// propagation: what makes it strong makes it large. low <= high asks, for each v that low can be, that low >=
-// v implies high >= v; when high has fewer values, the same is said from its side: high < w implies low < w.
+// A bound is one literal, a difference one clause for each value, and unit propagation alone is
+// bounds propagation: what makes it strong makes it large. low <= high asks, for each v that low
+// can be, that low >= v implies high >= v; when high has fewer values, the same is said from its
+// side: high < w implies low < w.
 //
-// A function of one integer (a remainder, flipped address bits) says for each value what its image is; a sum of
-// two says for each pair of their values that both reached, or both not exceeded, carries over to the sum.
+// A function of one integer (a remainder, flipped address bits) says for each value what its image
+// is; a sum of two says for each pair of their values that both reached, or both not exceeded,
+// carries over to the sum.
 //
-// Cost: `count` variables and clauses an integer; min(count of low, count of high) clauses a difference; twice
-// the count for a function, twice the product of both counts for a sum.
+// Cost: `count` variables and clauses an integer; min(count of low, count of high) clauses a
+// difference; twice the count for a function, twice the product of both counts for a sum.
 
-int64_t OrderEncoding::Ladder::ValueAt(int64_t rank) const {
-  return domain.only.empty() ? domain.first + rank * domain.step : domain.only[static_cast<size_t>(rank)];
+int64_t OrderEncoding::OrderVariables::ValueAt(int64_t rank) const {
+  return domain.only.empty() ? domain.first + rank * domain.step
+                             : domain.only[static_cast<size_t>(rank)];
 }
 
-int64_t OrderEncoding::Ladder::RankOf(int64_t value) const {
-  if (domain.only.empty()) return std::max<int64_t>(0, base::CeilDiv(value - domain.first, domain.step));
+int64_t OrderEncoding::OrderVariables::RankOf(int64_t value) const {
+  if (domain.only.empty())
+    return std::max<int64_t>(0, base::CeilDiv(value - domain.first, domain.step));
   return std::lower_bound(domain.only.begin(), domain.only.end(), value) - domain.only.begin();
 }
 
-formulation::Literal OrderEncoding::Rise(const Ladder& ladder, int64_t rank) const {
+formulation::Literal OrderEncoding::Rise(const OrderVariables& order_variables,
+                                         int64_t rank) const {
   if (rank <= 0) return formulation::kTrue;
-  if (rank >= ladder.Count()) return formulation::kFalse;
-  return formulation::Literal(ladder.first_variable + static_cast<int32_t>(rank) - 1);
+  if (rank >= order_variables.Count()) return formulation::kFalse;
+  return formulation::Literal(order_variables.first_variable + static_cast<int32_t>(rank) - 1);
 }
 
 formulation::Integer OrderEncoding::NewInteger(const formulation::Domain& domain) {
-  Ladder ladder{domain, 0};
-  for (int64_t rank = 1; rank < ladder.Count() && !clauses_.Full(); ++rank) {
+  OrderVariables order_variables{domain, 0};
+  for (int64_t rank = 1; rank < order_variables.Count() && !clauses_.Full(); ++rank) {
     const formulation::Literal rise = clauses_.NewVariable();
-    if (rank == 1) ladder.first_variable = rise.Dimacs();
-    clauses_.Add({~rise, Rise(ladder, rank - 1)});
+    if (rank == 1) order_variables.first_variable = rise.Dimacs();
+    clauses_.Add({~rise, Rise(order_variables, rank - 1)});
   }
-  ladders_.push_back(std::move(ladder));
-  return formulation::Integer{static_cast<int32_t>(ladders_.size()) - 1};
+  order_variables_.push_back(std::move(order_variables));
+  return formulation::Integer{static_cast<int32_t>(order_variables_.size()) - 1};
 }
 
 void OrderEncoding::Explain(formulation::Integer integer, const formulation::Quantity& quantity) {
-  const Ladder& ladder = LadderOf(integer);
-  for (int64_t rank = 1; rank < ladder.Count() && ladder.first_variable != 0; ++rank)
-    clauses_.Explain(Rise(ladder, rank), formulation::Threshold{quantity, ladder.ValueAt(rank)});
+  const OrderVariables& order_variables = OrderVariablesOf(integer);
+  for (int64_t rank = 1; rank < order_variables.Count() && order_variables.first_variable != 0;
+       ++rank)
+    clauses_.Explain(Rise(order_variables, rank),
+                     formulation::Threshold{quantity, order_variables.ValueAt(rank)});
 }
 
 formulation::Literal OrderEncoding::AtLeast(formulation::Term term, int64_t value) {
-  const Ladder& ladder = LadderOf(term.base);
-  return Rise(ladder, ladder.RankOf(value - term.shift));
+  const OrderVariables& order_variables = OrderVariablesOf(term.base);
+  return Rise(order_variables, order_variables.RankOf(value - term.shift));
 }
 
-void OrderEncoding::AddOrder(formulation::Literal guard, formulation::Term low, formulation::Term high) {
-  const Ladder& low_ladder = LadderOf(low.base);
-  const Ladder& high_ladder = LadderOf(high.base);
-  if (low_ladder.Count() <= high_ladder.Count()) {
-    for (int64_t rank = 0; rank < low_ladder.Count(); ++rank) {
-      const formulation::Literal above = AtLeast(high, low_ladder.ValueAt(rank) + low.shift);
-      clauses_.Add({~guard, ~Rise(low_ladder, rank), above});
+void OrderEncoding::AddOrder(formulation::Literal guard, formulation::Term low,
+                             formulation::Term high) {
+  const OrderVariables& low_variables = OrderVariablesOf(low.base);
+  const OrderVariables& high_variables = OrderVariablesOf(high.base);
+  if (low_variables.Count() <= high_variables.Count()) {
+    for (int64_t rank = 0; rank < low_variables.Count(); ++rank) {
+      const formulation::Literal above = AtLeast(high, low_variables.ValueAt(rank) + low.shift);
+      clauses_.Add({~guard, ~Rise(low_variables, rank), above});
       if (above == formulation::kFalse)
         return;  // low lies below this value from here on, and the chain says the rest
     }
     return;
   }
-  for (int64_t rank = high_ladder.Count() - 1; rank >= 0; --rank) {
-    const formulation::Literal below = ~AtLeast(low, high_ladder.ValueAt(rank) + high.shift + 1);
-    clauses_.Add({~guard, below, Rise(high_ladder, rank + 1)});
+  for (int64_t rank = high_variables.Count() - 1; rank >= 0; --rank) {
+    const formulation::Literal below = ~AtLeast(low, high_variables.ValueAt(rank) + high.shift + 1);
+    clauses_.Add({~guard, below, Rise(high_variables, rank + 1)});
     if (below == formulation::kFalse) return;
   }
 }
 
 formulation::Integer OrderEncoding::Remainder(formulation::Integer integer, int64_t modulus) {
-  const formulation::Domain domain = LadderOf(integer).domain;
+  const formulation::Domain domain = OrderVariablesOf(integer).domain;
   if (modulus > domain.Last()) return integer;
   const std::pair key(integer.index, modulus);
   if (const auto known = remainders_.find(key); known != remainders_.end()) return known->second;
@@ -107,40 +116,43 @@ formulation::Integer OrderEncoding::Remainder(formulation::Integer integer, int6
 
 void OrderEncoding::AddSum(formulation::Literal guard, formulation::Integer first,
                            formulation::Integer second, formulation::Term sum) {
-  const formulation::Domain a = LadderOf(first).domain;
-  const formulation::Domain b = LadderOf(second).domain;
+  const formulation::Domain a = OrderVariablesOf(first).domain;
+  const formulation::Domain b = OrderVariablesOf(second).domain;
   AddSumByValues(clauses_, *this, guard, first, a, second, b, sum);
 }
 
 void OrderEncoding::AddXor(formulation::Literal guard, formulation::Integer first,
                            formulation::Integer second, int64_t mask) {
-  AddImage(clauses_, *this, guard, first, LadderOf(first).domain, second,
+  AddImage(clauses_, *this, guard, first, OrderVariablesOf(first).domain, second,
            [mask](int64_t value) { return value ^ mask; });
 }
 
 void OrderEncoding::Prefer(formulation::Integer integer, int64_t value) {
-  const Ladder& ladder = LadderOf(integer);
-  for (int64_t rank = 1; rank < ladder.Count(); ++rank) {
-    const formulation::Literal rise = Rise(ladder, rank);
-    clauses_.Prefer(ladder.ValueAt(rank) <= value ? rise : ~rise);
+  const OrderVariables& order_variables = OrderVariablesOf(integer);
+  for (int64_t rank = 1; rank < order_variables.Count(); ++rank) {
+    const formulation::Literal rise = Rise(order_variables, rank);
+    clauses_.Prefer(order_variables.ValueAt(rank) <= value ? rise : ~rise);
   }
 }
 
 int64_t OrderEncoding::ValueOf(formulation::Integer integer) const {
-  const Ladder& ladder = LadderOf(integer);
+  const OrderVariables& order_variables = OrderVariablesOf(integer);
   int64_t rank = 0;
-  while (rank + 1 < ladder.Count() && model_.IsTrue(Rise(ladder, rank + 1))) ++rank;
-  return ladder.ValueAt(rank);
+  while (rank + 1 < order_variables.Count() && model_.IsTrue(Rise(order_variables, rank + 1)))
+    ++rank;
+  return order_variables.ValueAt(rank);
 }
 
 namespace {
 
-// Measured (docs/encoding.md): above it, writing order clauses costs more than their stronger propagation saves. Where
-// banks and modes decide most, and sums say what banks hold, offsets matter less, and bits pay sooner.
+// Measured (docs/encoding.md): above it, writing order clauses costs more than their stronger
+// propagation saves. Where banks and modes decide most, and sums say what banks hold, offsets
+// matter less, and bits pay sooner.
 constexpr int64_t kMostOrderPositions = 512;
 constexpr int64_t kMostOrderPositionsInBanks = 64;
 
-constexpr int64_t kBytesPerClause = 160;  // with the variables that go with it, measured on large formulas
+constexpr int64_t kBytesPerClause =
+    160;  // with the variables that go with it, measured on large formulas
 
 }  // namespace
 
@@ -154,7 +166,8 @@ std::unique_ptr<formulation::IntegerSink> MakeIntegers(IntegerEncoding encoding,
                                                        const formulation::Model& model) {
   const int64_t limit = ClauseLimitFor(magnitude);
   const int64_t positions = std::min(magnitude.positions, kClauseLimit);
-  // The unknown distance of a common delta has twice as many values as an offset, and each meets all of those.
+  // The unknown distance of a common delta has twice as many values as an offset, and each meets
+  // all of those.
   const int64_t of_sums = magnitude.sums == 0 ? 0 : 4 * magnitude.sums * positions * positions;
   const int64_t order_clauses = (2 * magnitude.pairs + 1) * positions + of_sums;
   const bool order_fits = order_clauses <= limit;

@@ -10,33 +10,37 @@
 
 #include "tessera/encoder/formulation/backend.h"
 
-// Statements about integers that are said value by value, with bounds alone. Cheap where domains are small;
-// where they are not, the sink gets full.
+// Statements about integers that are said value by value, with bounds alone. Cheap where domains
+// are small; where they are not, the sink gets full.
 namespace tessera::encoder::sat {
 
-// If `guard` holds, then to = image(from). `domain` is that of `from`. Two clauses for each of its values.
+// If `guard` holds, then to = image(from). `domain` is that of `from`. Two clauses for each of its
+// values.
 template <typename Image>
 void AddImage(formulation::ClauseSink& clauses, formulation::IntegerSink& integers,
-              formulation::Literal guard, formulation::Integer from, const formulation::Domain& domain,
-              formulation::Integer to, Image image) {
+              formulation::Literal guard, formulation::Integer from,
+              const formulation::Domain& domain, formulation::Integer to, Image image) {
   for (int64_t rank = 0; rank < domain.count && !clauses.Full(); ++rank) {
     const int64_t value = domain.first + rank * domain.step;
     const int64_t wanted = image(value);
     const formulation::Literal below = ~integers.AtLeast({from}, value);
     const formulation::Literal above = integers.AtLeast({from}, value + 1);
-    // Where `to` cannot have the value, the two clauses contradict each other and rule out this one of `from`.
+    // Where `to` cannot have the value, the two clauses contradict each other and rule out this one
+    // of `from`.
     clauses.Add({~guard, below, above, integers.AtLeast({to}, wanted)});
     clauses.Add({~guard, below, above, ~integers.AtLeast({to}, wanted + 1)});
   }
 }
 
-// If `guard` holds, then first + second = sum: what both reach, and what neither exceeds, carries over. The
-// domains are those of the two. Two clauses for each pair of their values.
+// If `guard` holds, then first + second = sum: what both reach, and what neither exceeds, carries
+// over. The domains are those of the two. Two clauses for each pair of their values.
 void AddSumByValues(formulation::ClauseSink& clauses, formulation::IntegerSink& integers,
-                    formulation::Literal guard, formulation::Integer first, const formulation::Domain& a,
-                    formulation::Integer second, const formulation::Domain& b, formulation::Term sum);
+                    formulation::Literal guard, formulation::Integer first,
+                    const formulation::Domain& a, formulation::Integer second,
+                    const formulation::Domain& b, formulation::Term sum);
 
-// Integers as order literals: one variable [x >= v] for each value but the first. See order_encoding.cc.
+// Integers as order literals: one variable [x >= v] for each value but the first. See
+// order_encoding.cc.
 class OrderEncoding : public formulation::IntegerSink {
  public:
   // The solver behind `clauses` answers through `model`; both outlive this.
@@ -56,7 +60,7 @@ class OrderEncoding : public formulation::IntegerSink {
   int64_t ValueOf(formulation::Integer integer) const override;
 
  private:
-  struct Ladder {
+  struct OrderVariables {
     formulation::Domain domain;
     int32_t first_variable = 0;  // of [x >= the second value]; the others follow it
 
@@ -64,18 +68,20 @@ class OrderEncoding : public formulation::IntegerSink {
       return domain.only.empty() ? domain.count : static_cast<int64_t>(domain.only.size());
     }
     int64_t ValueAt(int64_t rank) const;
-    int64_t RankOf(int64_t value) const;  // of the least value >= it; Count() or more when there is none
+    int64_t RankOf(
+        int64_t value) const;  // of the least value >= it; Count() or more when there is none
   };
 
-  const Ladder& LadderOf(formulation::Integer integer) const {
-    return ladders_[static_cast<size_t>(integer.index)];
+  const OrderVariables& OrderVariablesOf(formulation::Integer integer) const {
+    return order_variables_[static_cast<size_t>(integer.index)];
   }
-  formulation::Literal Rise(const Ladder& ladder, int64_t rank) const;
+  formulation::Literal Rise(const OrderVariables& order_variables, int64_t rank) const;
 
   formulation::ClauseSink& clauses_;
   const formulation::Model& model_;
-  std::vector<Ladder> ladders_;
-  std::map<std::pair<int32_t, int64_t>, formulation::Integer> remainders_;  // by integer and modulus
+  std::vector<OrderVariables> order_variables_;
+  std::map<std::pair<int32_t, int64_t>, formulation::Integer>
+      remainders_;  // by integer and modulus
 };
 
 // Integers as binary numbers with ripple-carry adders and comparators. See bit_encoding.cc.
@@ -102,7 +108,8 @@ class BitEncoding : public formulation::IntegerSink {
   int64_t ValueOf(formulation::Integer integer) const override;
 
  private:
-  using Bits = std::vector<formulation::Literal>;  // least significant first; constants are literals too
+  using Bits =
+      std::vector<formulation::Literal>;  // least significant first; constants are literals too
 
   struct Number {
     formulation::Domain domain;
@@ -119,15 +126,17 @@ class BitEncoding : public formulation::IntegerSink {
   const Bits& Shifted(formulation::Integer integer, int64_t shift);
   formulation::Literal ReachedBy(const Bits& bits, int64_t value);
   void AddEqual(formulation::Literal guard, const Bits& a, const Bits& b);
-  formulation::Literal MajorityOf(formulation::Literal a, formulation::Literal b, formulation::Literal c);
-  formulation::Literal ParityOf(formulation::Literal a, formulation::Literal b);
+  formulation::Literal MajorityOf(formulation::Literal a, formulation::Literal b,
+                                  formulation::Literal c);
+  formulation::Literal PhaseOf(formulation::Literal a, formulation::Literal b);
 
   formulation::ClauseSink& clauses_;
   const formulation::Model& model_;
   std::vector<Number> numbers_;
-  std::map<std::pair<int32_t, int64_t>, Bits> shifted_;                     // integer and shift
-  std::map<int32_t, Bits> sizes_;                                           // of the ends made by NewEnd
-  std::map<std::pair<int32_t, int64_t>, formulation::Literal> at_least_;    // integer and rank of the value
+  std::map<std::pair<int32_t, int64_t>, Bits> shifted_;  // integer and shift
+  std::map<int32_t, Bits> sizes_;                        // of the ends made by NewEnd
+  std::map<std::pair<int32_t, int64_t>, formulation::Literal>
+      at_least_;  // integer and rank of the value
   std::map<std::pair<int32_t, int64_t>, formulation::Integer> remainders_;  // integer and modulus
 };
 
@@ -138,33 +147,36 @@ enum class IntegerEncoding : uint8_t {
   kBits,
 };
 
-// The most clauses that a formula for a SAT solver may have. One of three literals costs CaDiCaL about 80
-// bytes with its watches: 640 MB.
+// The most clauses that a formula for a SAT solver may have. One of three literals costs CaDiCaL
+// about 80 bytes with its watches: 640 MB.
 inline constexpr int64_t kClauseLimit = 8'000'000;
 
 // As many of them as there is memory for.
 int64_t ClauseLimitFor(const formulation::Magnitude& magnitude);
 
-// Integers as clauses of `clauses`, whose solver answers through `model`; both outlive what is returned.
+// Integers as clauses of `clauses`, whose solver answers through `model`; both outlive what is
+// returned.
 std::unique_ptr<formulation::IntegerSink> MakeIntegers(IntegerEncoding encoding,
                                                        const formulation::Magnitude& magnitude,
                                                        formulation::ClauseSink& clauses,
                                                        const formulation::Model& model);
 
-// Any SAT solver as a backend: a ClauseSink and Model that decides, with integers encoded for the magnitude at hand.
+// Any SAT solver as a backend: a ClauseSink and Model that decides, with integers encoded for the
+// magnitude at hand.
 template <typename Solver>
 class SolverBackend : public formulation::Backend {
  public:
   // What remains makes the solver.
   template <typename... Arguments>
-  SolverBackend(IntegerEncoding encoding, const formulation::Magnitude& magnitude, Arguments&&... arguments)
+  SolverBackend(IntegerEncoding encoding, const formulation::Magnitude& magnitude,
+                Arguments&&... arguments)
       : solver_(std::forward<Arguments>(arguments)...),
         integers_(MakeIntegers(encoding, magnitude, solver_, solver_)) {}
 
   formulation::ClauseSink& Clauses() override { return solver_; }
   formulation::IntegerSink& Integers() override { return *integers_; }
-  formulation::Answer Decide(std::span<const formulation::Literal> assumptions, const base::Budget& budget,
-                             const base::Stop& stop) override {
+  formulation::Answer Decide(std::span<const formulation::Literal> assumptions,
+                             const base::Budget& budget, const base::Stop& stop) override {
     return solver_.Decide(assumptions, budget, stop);
   }
   bool IsTrue(formulation::Literal literal) const override { return solver_.IsTrue(literal); }

@@ -47,7 +47,8 @@ void IpasirSolver::Store(std::span<const formulation::Literal> clause) {
 
 formulation::Answer IpasirSolver::Decide(std::span<const formulation::Literal> assumptions,
                                          const base::Budget& budget, const base::Stop& stop) {
-  if (budget.units <= 0) return {formulation::Verdict::kUnknown, "the budget of conflicts is spent", 0};
+  if (budget.units <= 0)
+    return {formulation::Satisfiability::kUnknown, "the budget of conflicts is spent", 0};
   for (const formulation::Literal literal : assumptions) {
     greatest_told_ = std::max(greatest_told_, literal.Variable());
     ipasir_assume(solver_.get(), literal.Dimacs());
@@ -60,10 +61,11 @@ formulation::Answer IpasirSolver::Decide(std::span<const formulation::Literal> a
   ipasir_set_learn(solver_.get(), nullptr, 0, nullptr);
 
   satisfied_ = code == kSatisfiable;
-  if (code == kSatisfiable) return {formulation::Verdict::kSatisfiable, "", watch.learned};
-  if (code == kUnsatisfiable) return {formulation::Verdict::kUnsatisfiable, "", watch.learned};
-  return {formulation::Verdict::kUnknown, stop.Requested() ? "stopped" : "the budget of conflicts is spent",
-          watch.learned};
+  if (code == kSatisfiable) return {formulation::Satisfiability::kSatisfiable, "", watch.learned};
+  if (code == kUnsatisfiable)
+    return {formulation::Satisfiability::kUnsatisfiable, "", watch.learned};
+  return {formulation::Satisfiability::kUnknown,
+          stop.Requested() ? "stopped" : "the budget of conflicts is spent", watch.learned};
 }
 
 bool IpasirSolver::IsTrue(formulation::Literal literal) const {

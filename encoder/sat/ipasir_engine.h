@@ -10,10 +10,10 @@
 #include "tessera/encoder/sat/integer_encoding.h"
 #include "tessera/problem/engine.h"
 
-// IPASIR, the C interface of incremental SAT solvers (Balyo, Biere, Iser and Sinz, "SAT Race 2015", Artificial
-// Intelligence 241, 2016), as libraries export it. A solver is in one of three states: INPUT, SAT after solve
-// gave 10, UNSAT after 20; ipasir_val may be asked in SAT only, ipasir_failed in UNSAT only, and ipasir_add and
-// ipasir_assume lead back to INPUT.
+// IPASIR, the C interface of incremental SAT solvers (Balyo, Biere, Iser and Sinz, "SAT Race 2015",
+// Artificial Intelligence 241, 2016), as libraries export it. A solver is in one of three states:
+// INPUT, SAT after solve gave 10, UNSAT after 20; ipasir_val may be asked in SAT only,
+// ipasir_failed in UNSAT only, and ipasir_add and ipasir_assume lead back to INPUT.
 extern "C" {
 const char* ipasir_signature();
 void* ipasir_init();
@@ -24,7 +24,8 @@ int ipasir_solve(void* solver);
 int ipasir_val(void* solver, int literal);
 int ipasir_failed(void* solver, int literal);
 void ipasir_set_terminate(void* solver, void* state, int (*terminate)(void* state));
-void ipasir_set_learn(void* solver, void* state, int max_length, void (*learn)(void* state, int* clause));
+void ipasir_set_learn(void* solver, void* state, int max_length,
+                      void (*learn)(void* state, int* clause));
 }
 namespace tessera::encoder::sat {
 
@@ -36,14 +37,14 @@ class IpasirSolver : public formulation::ClauseSink, public formulation::Model {
 
   formulation::Literal NewVariable() override { return formulation::Literal(++variables_); }
 
-  // Budget units are clauses that the library reports as learned, and it is asked to stop through its
-  // terminate callback: it may overrun by what it learns between two calls of that, and one that reports
-  // nothing knows no budget but 0.
-  formulation::Answer Decide(std::span<const formulation::Literal> assumptions, const base::Budget& budget,
-                             const base::Stop& stop);
+  // Budget units are clauses that the library reports as learned, and it is asked to stop through
+  // its terminate callback: it may overrun by what it learns between two calls of that, and one
+  // that reports nothing knows no budget but 0.
+  formulation::Answer Decide(std::span<const formulation::Literal> assumptions,
+                             const base::Budget& budget, const base::Stop& stop);
 
-  // False for what the library leaves open, and unless the last Decide was satisfiable and nothing was added
-  // since.
+  // False for what the library leaves open, and unless the last Decide was satisfiable and nothing
+  // was added since.
   bool IsTrue(formulation::Literal literal) const override;
 
  protected:
@@ -64,9 +65,9 @@ struct IpasirOptions {
   IntegerEncoding encoding = IntegerEncoding::kByMagnitude;
 };
 
-// The engine "ipasir": the formulation of "cadical", decided by the IPASIR library that the build names
-// (TESSERA_IPASIR). Supports what "cadical" does. Budget units as in IpasirSolver. As deterministic as the
-// library, hence in no default lane.
+// The engine "ipasir": the formulation of "cadical", decided by the IPASIR library that the build
+// names (TESSERA_IPASIR). Supports what "cadical" does. Budget units as in IpasirSolver. As
+// deterministic as the library, hence in no default lane.
 class IpasirEngine : public problem::Engine {
  public:
   IpasirEngine() = default;

@@ -19,22 +19,27 @@ using problem::Step;
 using problem::proof::AtLeast;
 using problem::proof::Below;
 using problem::proof::Ground;
-using problem::proof::Literal;
+using problem::proof::ProofLiteral;
 using problem::proof::Touches;
 using problem::proof::Under;
 
 }  // namespace
 
-PlainFormula::PlainFormula(const Problem& problem, Bytes capacity, size_t most_values, size_t most_clauses)
-    : problem_(problem), capacity_(capacity), horizon_(problem::Horizon(problem)), limit_(most_clauses) {
+PlainFormula::PlainFormula(const Problem& problem, Bytes capacity, size_t most_values,
+                           size_t most_clauses)
+    : problem_(problem),
+      capacity_(capacity),
+      horizon_(problem::Horizon(problem)),
+      limit_(most_clauses) {
   MakeDomains(most_values);
   if (contradicts_ || full_) return;
-  const formulation::Demands demands = formulation::Analyse(problem, nullptr);
-  full_ = demands.too_many_pairs;
+  const formulation::AddressConstraints address_constraints =
+      formulation::Analyse(problem, nullptr);
+  full_ = address_constraints.too_many_pairs;
   if (full_) return;
   WriteChains();
-  WriteForbidden(demands);
-  WritePairs(demands);
+  WriteForbidden(address_constraints);
+  WritePairs(address_constraints);
   for (int r = 0; r < static_cast<int>(problem.rules.size()); ++r) WriteRule(r);
   for (int r = 0; r < static_cast<int>(problem.relations.size()); ++r) WriteRelation(r);
   for (int m = 0; m < static_cast<int>(problem.memories.size()); ++m) {
@@ -49,26 +54,28 @@ PlainFormula::PlainFormula(const Problem& problem, Bytes capacity, size_t most_v
 }
 
 // Where rounding down could break a relation, the offsets there must be multiples as they are.
-Bytes PlainFormula::GranuleOf(int memory) const {
-  Bytes granule = formulation::GranuleOf(problem_, nullptr, memory);
+Bytes PlainFormula::GranularityOf(int memory) const {
+  Bytes granularity = formulation::GranularityOf(problem_, nullptr, memory);
   for (const Relation& relation : problem_.relations) {
-    const bool exact = relation.kind == RelationKind::kAdjacent || relation.kind == RelationKind::kSameBank;
+    const bool exact =
+        relation.kind == RelationKind::kAdjacent || relation.kind == RelationKind::kSameBank;
     if (!exact || BufferAt(relation.first).memory != memory) continue;
     for (const int buffer : {relation.first, relation.second}) {
-      granule = std::gcd(granule, problem::AlignmentOf(problem_, BufferAt(buffer)));
+      granularity = std::gcd(granularity, problem::AlignmentOf(problem_, BufferAt(buffer)));
     }
   }
-  return granule;
+  return granularity;
 }
 
 void PlainFormula::MakeDomains(size_t most_values) {
-  std::vector<Bytes> granules;
-  granules.reserve(problem_.memories.size());
-  for (int m = 0; m < static_cast<int>(problem_.memories.size()); ++m) granules.push_back(GranuleOf(m));
+  std::vector<Bytes> granularities;
+  granularities.reserve(problem_.memories.size());
+  for (int m = 0; m < static_cast<int>(problem_.memories.size()); ++m)
+    granularities.push_back(GranularityOf(m));
   for (const Buffer& buffer : problem_.buffers) {
     const auto memory = static_cast<size_t>(buffer.memory);
     const Bytes alignment = problem::AlignmentOf(problem_, buffer);
-    const Bytes stride = alignment > 1 ? alignment : granules[memory];
+    const Bytes stride = alignment > 1 ? alignment : granularities[memory];
     const Bytes most = (memory == 0 ? capacity_ : problem_.memories[memory].capacity) - buffer.size;
     const Bytes first = base::RoundUp(buffer.offset.value_or(0), stride);
     const Bytes last = base::RoundDown(std::min(buffer.offset.value_or(most), most), stride);
@@ -96,18 +103,19 @@ void PlainFormula::ChooseValues(int buffer, size_t most) {
   weakened_ = weakened_ || !every;
   if (!every) {
     const Memory& home = MemoryOf(buffer);
-    std::set<Bytes> borders = {0, domain.last + BufferAt(buffer).size};
-    for (const problem::Bank& bank : home.banks) borders.insert({bank.range.begin, bank.range.end});
+    std::set<Bytes> boundaries = {0, domain.last + BufferAt(buffer).size};
+    for (const problem::Bank& bank : home.banks)
+      boundaries.insert({bank.range.begin, bank.range.end});
     for (const problem::Reserved& reserved : home.reserved) {
-      borders.insert({reserved.range.begin, reserved.range.end});
+      boundaries.insert({reserved.range.begin, reserved.range.end});
     }
     std::set<Bytes> sizes = {0};
     for (const Buffer& other : problem_.buffers) {
       if (other.memory == BufferAt(buffer).memory) sizes.insert(other.size);
     }
     for (const Bytes size : sizes) {
-      for (const Bytes border : borders) insert(border + size);
-      for (const Bytes border : borders) insert(border - size - BufferAt(buffer).size + 1);
+      for (const Bytes boundary : boundaries) insert(boundary + size);
+      for (const Bytes boundary : boundaries) insert(boundary - size - BufferAt(buffer).size + 1);
     }
   }
   const int64_t pieces = every ? all : static_cast<int64_t>(most);
@@ -117,15 +125,15 @@ void PlainFormula::ChooseValues(int buffer, size_t most) {
   domain.values.assign(values.begin(), values.end());
 }
 
-Literal PlainFormula::MeaningOf(int literal) const {
-  const Literal meaning = meanings_[static_cast<size_t>(std::abs(literal)) - 1];
+ProofLiteral PlainFormula::MeaningOf(int literal) const {
+  const ProofLiteral meaning = meanings_[static_cast<size_t>(std::abs(literal)) - 1];
   return literal > 0 ? meaning : ~meaning;
 }
 
-// Makes a bound one that a variable says, which may say less. The answer is what the literal then says anyway, or
-// nullopt.
-std::optional<bool> PlainFormula::Weaken(Literal& literal) const {
-  if (literal.kind != Literal::Kind::kOffset) return std::nullopt;
+// Makes a bound one that a variable says, which may say less. The answer is what the literal then
+// says anyway, or nullopt.
+std::optional<bool> PlainFormula::Weaken(ProofLiteral& literal) const {
+  if (literal.kind != ProofLiteral::Kind::kOffset) return std::nullopt;
   const Domain& domain = domains_[static_cast<size_t>(literal.first)];
   const Bytes bound = base::RoundUp(literal.value, domain.stride);
   if (bound <= domain.first) return !literal.negated;
@@ -141,28 +149,30 @@ std::optional<bool> PlainFormula::Weaken(Literal& literal) const {
 }
 
 // Of a literal that Weaken has left open.
-int PlainFormula::DimacsOf(const Literal& literal) {
+int PlainFormula::DimacsOf(const ProofLiteral& literal) {
   const auto fresh = [this](std::map<std::pair<int, int>, int>& variables, std::pair<int, int> key,
-                            const Literal& meaning) {
+                            const ProofLiteral& meaning) {
     const auto [entry, is_new] = variables.try_emplace(key, static_cast<int>(meanings_.size()) + 1);
     if (is_new) meanings_.push_back(meaning);
     return entry->second;
   };
   const int sign = literal.negated ? -1 : 1;
   switch (literal.kind) {
-    case Literal::Kind::kOffset: {
+    case ProofLiteral::Kind::kOffset: {
       const Domain& domain = domains_[static_cast<size_t>(literal.first)];
-      const auto value = std::lower_bound(domain.values.begin(), domain.values.end(), literal.value);
+      const auto value =
+          std::lower_bound(domain.values.begin(), domain.values.end(), literal.value);
       return sign * (domain.variable + static_cast<int>(value - domain.values.begin()));
     }
-    case Literal::Kind::kBelow: {
+    case ProofLiteral::Kind::kBelow: {
       const auto pair = std::minmax(literal.first, literal.second);
       const int variable = fresh(pairs_, pair, Below(pair.first, pair.second));
       return literal.first < literal.second ? variable : -variable;
     }
-    case Literal::Kind::kTouch:
-      return sign * fresh(touches_, {literal.first, literal.second}, Touches(literal.first, literal.second));
-    case Literal::Kind::kMode:
+    case ProofLiteral::Kind::kTouch:
+      return sign * fresh(touches_, {literal.first, literal.second},
+                          Touches(literal.first, literal.second));
+    case ProofLiteral::Kind::kMode:
       return sign * (modes_.at({literal.first, literal.value}) + literal.second);
   }
   return 0;
@@ -172,7 +182,7 @@ void PlainFormula::Add(Ground ground, std::vector<int64_t> subjects, const Liter
   full_ = full_ || clauses_.size() >= limit_;
   if (full_) return;
   Clause clause{ground, false, std::move(subjects), {}};
-  for (Literal literal : literals) {
+  for (ProofLiteral literal : literals) {
     const std::optional<bool> known = Weaken(literal);
     if (known.value_or(false)) return;
     if (known) continue;
@@ -193,10 +203,11 @@ void PlainFormula::WriteChains() {
   }
 }
 
-void PlainFormula::WriteForbidden(const formulation::Demands& demands) {
+void PlainFormula::WriteForbidden(const formulation::AddressConstraints& address_constraints) {
   for (int i = 0; i < static_cast<int>(domains_.size()); ++i) {
     const Domain& domain = domains_[static_cast<size_t>(i)];
-    for (const problem::AddressRange& range : demands.forbidden[static_cast<size_t>(i)]) {
+    for (const problem::AddressRange& range :
+         address_constraints.forbidden[static_cast<size_t>(i)]) {
       const Bytes first = base::RoundUp(range.begin - BufferAt(i).size + 1, domain.stride);
       const Bytes after = base::RoundUp(std::min(range.end, domain.last + 1), domain.stride);
       if (first < after) Add(Ground::kRoom, {i}, {Under(i, first), AtLeast(i, after)});
@@ -204,11 +215,11 @@ void PlainFormula::WriteForbidden(const formulation::Demands& demands) {
   }
 }
 
-void PlainFormula::WriteOrder(Ground ground, const std::vector<int64_t>& subjects, const Literals& unless,
-                              int low, int high, Bytes distance) {
+void PlainFormula::WriteOrder(Ground ground, const std::vector<int64_t>& subjects,
+                              const Literals& unless, int low, int high, Bytes distance) {
   const Domain& below = domains_[static_cast<size_t>(low)];
   const Domain& above = domains_[static_cast<size_t>(high)];
-  const auto add = [&](Literal a, Literal b) {
+  const auto add = [&](ProofLiteral a, ProofLiteral b) {
     Literals clause = unless;
     clause.insert(clause.end(), {a, b});
     Add(ground, subjects, clause);
@@ -230,25 +241,29 @@ void PlainFormula::WriteOrder(Ground ground, const std::vector<int64_t>& subject
   }
 }
 
-// Of two that lie apart because they live together: what guards keep free when the first lies below.
-Bytes PlainFormula::GuardBetween(const std::vector<problem::Guard>& guards, int below, int above) const {
+// Of two that lie apart because they live together: what guards keep free when the first lies
+// below.
+Bytes PlainFormula::GuardBetween(const std::vector<problem::Guard>& guards, int below,
+                                 int above) const {
   if (guards.empty() || !LiveTogether(BufferAt(below), BufferAt(above))) return 0;
-  const bool may_share =
-      std::any_of(problem_.relations.begin(), problem_.relations.end(), [&](const Relation& relation) {
-        return (relation.kind == RelationKind::kColocate || relation.kind == RelationKind::kExclusive) &&
+  const bool may_share = std::any_of(
+      problem_.relations.begin(), problem_.relations.end(), [&](const Relation& relation) {
+        return (relation.kind == RelationKind::kColocate ||
+                relation.kind == RelationKind::kExclusive) &&
                std::minmax(relation.first, relation.second) == std::minmax(below, above);
       });
   if (may_share) return 0;
-  return std::max(guards[static_cast<size_t>(below)].after, guards[static_cast<size_t>(above)].before);
+  return std::max(guards[static_cast<size_t>(below)].after,
+                  guards[static_cast<size_t>(above)].before);
 }
 
-void PlainFormula::WritePairs(const formulation::Demands& demands) {
+void PlainFormula::WritePairs(const formulation::AddressConstraints& address_constraints) {
   const std::vector<problem::Guard> guards = problem::GuardsOf(problem_);
   const auto write_both = [&](int i, int j) {
     WritePair(i, j, GuardBetween(guards, i, j));
     WritePair(j, i, GuardBetween(guards, j, i));
   };
-  for (const auto& [i, j] : demands.disjoint) write_both(i, j);
+  for (const auto& [i, j] : address_constraints.disjoint) write_both(i, j);
   // The relation alone keeps adjacent buffers apart, but not their guards.
   for (const Relation& relation : problem_.relations) {
     if (relation.kind != RelationKind::kAdjacent) continue;
@@ -279,14 +294,15 @@ void PlainFormula::WriteRelation(int index) {
     WriteOrder(Ground::kTie, {index}, {}, b, a, -size - padding);
   }
   const bool same = relation.kind == RelationKind::kSameBank;
-  if (same || relation.kind == RelationKind::kDifferentBank) WriteBanks(Ground::kBanks, {index}, same, a, b);
+  if (same || relation.kind == RelationKind::kDifferentBank)
+    WriteBanks(Ground::kBanks, {index}, same, a, b);
 }
 
-void PlainFormula::WriteBanks(Ground ground, const std::vector<int64_t>& subjects, bool same, int first,
-                              int second) {
+void PlainFormula::WriteBanks(Ground ground, const std::vector<int64_t>& subjects, bool same,
+                              int first, int second) {
   for (int bank = 0; bank < static_cast<int>(MemoryOf(first).banks.size()); ++bank) {
-    const Literal a = Touch(first, bank);
-    const Literal b = Touch(second, bank);
+    const ProofLiteral a = Touch(first, bank);
+    const ProofLiteral b = Touch(second, bank);
     if (!same) Add(ground, subjects, {~a, ~b});
     if (same) Add(ground, subjects, {~a, b});
     if (same) Add(ground, subjects, {a, ~b});

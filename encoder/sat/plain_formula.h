@@ -14,9 +14,10 @@
 
 namespace tessera::encoder::sat {
 
-// A Problem as clauses of which every one is an axiom of the certificate format (problem/proof/axiom_checker.h), and every
-// variable a statement about a placement: no auxiliary variables, no symmetries, no bounds that others found. What
-// it lacks in strength it has in plainness: the proof of a SAT solver on it is a proof about the Problem.
+// A Problem as clauses of which every one is an axiom of the certificate format
+// (problem/proof/axiom_checker.h), and every variable a statement about a placement: no auxiliary
+// variables, no symmetries, no bounds that others found. What it lacks in strength it has in
+// plainness: the proof of a SAT solver on it is a proof about the Problem.
 //
 //     offsets     x_i >= v for each multiple v of the buffer's stride; each implies the one before
 //     pairs       b_ij, with a clause for each offset of i, and b_ji = not b_ij
@@ -25,9 +26,9 @@ namespace tessera::encoder::sat {
 //     rules       a clause for each run of offsets, or of offsets beside one of the partner, that break them; for a
 //                 common distance one for offsets of three of its buffers, which bound the fourth
 //
-// Where offsets have more than `most_values` values, only some are compared with: borders, sums of a border and one
-// or two sizes, and a grid between them. Literals in between are weakened to the next one, so all clauses still
-// hold; what is refuted so is refuted, and nothing else follows.
+// Where offsets have more than `most_values` values, only some are compared with: boundaries, sums
+// of a boundary and one or two sizes, and a grid between them. Literals in between are weakened to
+// the next one, so all clauses still hold; what is refuted so is refuted, and nothing else follows.
 //
 // Cost: about twice the pairs times the values of an offset.
 class PlainFormula {
@@ -39,7 +40,8 @@ class PlainFormula {
     std::vector<int> literals;  // as DIMACS has them
   };
 
-  // The formula ends early when it has more than `most_clauses`. Needs a well-formed Problem, which outlives it.
+  // The formula ends early when it has more than `most_clauses`. Needs a well-formed Problem, which
+  // outlives it.
   PlainFormula(const problem::Problem& problem, problem::Bytes capacity, size_t most_values,
                size_t most_clauses);
 
@@ -51,55 +53,60 @@ class PlainFormula {
   bool Contradicts() const { return contradicts_; }
 
   // What a DIMACS literal says.
-  problem::proof::Literal MeaningOf(int literal) const;
+  problem::proof::ProofLiteral MeaningOf(int literal) const;
 
  private:
-  using Literals = std::vector<problem::proof::Literal>;
+  using Literals = std::vector<problem::proof::ProofLiteral>;
 
   // Multiples of the stride from first to last.
   struct Domain {
     problem::Bytes first = 0;
     problem::Bytes last = 0;
     problem::Bytes stride = 1;
-    std::vector<problem::Bytes> values;  // above first: those that variables compare with, ascending
-    int variable = 0;                    // of "at least" the first of them; the others follow it
+    std::vector<problem::Bytes>
+        values;        // above first: those that variables compare with, ascending
+    int variable = 0;  // of "at least" the first of them; the others follow it
     int64_t Count() const { return (last - first) / stride + 1; }
   };
 
-  const problem::Buffer& BufferAt(int buffer) const { return problem_.buffers[static_cast<size_t>(buffer)]; }
+  const problem::Buffer& BufferAt(int buffer) const {
+    return problem_.buffers[static_cast<size_t>(buffer)];
+  }
   const problem::Memory& MemoryOf(int buffer) const {
     return problem_.memories[static_cast<size_t>(BufferAt(buffer).memory)];
   }
-  problem::Bytes GuardBetween(const std::vector<problem::Guard>& guards, int below, int above) const;
+  problem::Bytes GuardBetween(const std::vector<problem::Guard>& guards, int below,
+                              int above) const;
   void MakeDomains(size_t most_values);
   void ChooseValues(int buffer, size_t most);
-  problem::Bytes GranuleOf(int memory) const;
+  problem::Bytes GranularityOf(int memory) const;
   void Add(problem::proof::Ground ground, std::vector<int64_t> subjects, const Literals& literals);
-  std::optional<bool> Weaken(problem::proof::Literal& literal) const;
-  int DimacsOf(const problem::proof::Literal& literal);
+  std::optional<bool> Weaken(problem::proof::ProofLiteral& literal) const;
+  int DimacsOf(const problem::proof::ProofLiteral& literal);
 
   void WriteChains();
-  void WriteForbidden(const formulation::Demands& demands);
+  void WriteForbidden(const formulation::AddressConstraints& address_constraints);
   // offset(low) + distance <= offset(high), unless one of the literals holds.
-  void WriteOrder(problem::proof::Ground ground, const std::vector<int64_t>& subjects, const Literals& unless,
-                  int low, int high, problem::Bytes distance);
+  void WriteOrder(problem::proof::Ground ground, const std::vector<int64_t>& subjects,
+                  const Literals& unless, int low, int high, problem::Bytes distance);
   // The offset is none that `bad` knows, unless one of the literals holds.
   void WriteExcept(const std::vector<int64_t>& subjects, const Literals& unless, int buffer,
                    const std::function<bool(problem::Bytes)>& bad);
-  void WritePairs(const formulation::Demands& demands);
+  void WritePairs(const formulation::AddressConstraints& address_constraints);
   void WritePair(int i, int j, problem::Bytes between);
   void WriteRelation(int index);
   void WriteRule(int index);
-  void WriteRuleOn(const std::vector<int64_t>& subjects, const problem::Requirement& wanted, int buffer);
-  void WriteRuleOn(const std::vector<int64_t>& subjects, const problem::Requirement& wanted, int first,
-                   int second);
+  void WriteRuleOn(const std::vector<int64_t>& subjects, const problem::Requirement& wanted,
+                   int buffer);
+  void WriteRuleOn(const std::vector<int64_t>& subjects, const problem::Requirement& wanted,
+                   int first, int second);
   void WriteCommonDelta(int index);
   // offset(low) + offset(also_low) <= offset(high) + offset(also_high).
-  void WriteSumOrder(const std::vector<int64_t>& subjects, int low, int also_low, int high, int also_high,
-                     size_t most_clauses);
-  void WriteBanks(problem::proof::Ground ground, const std::vector<int64_t>& subjects, bool same, int first,
-                  int second);
-  problem::proof::Literal Touch(int buffer, int bank);
+  void WriteSumOrder(const std::vector<int64_t>& subjects, int low, int also_low, int high,
+                     int also_high, size_t most_clauses);
+  void WriteBanks(problem::proof::Ground ground, const std::vector<int64_t>& subjects, bool same,
+                  int first, int second);
+  problem::proof::ProofLiteral Touch(int buffer, int bank);
   void WriteModes(int memory);
   void WriteTransitions(int memory);
   void WriteAccesses(int buffer);
@@ -114,7 +121,7 @@ class PlainFormula {
   bool full_ = false;
   bool contradicts_ = false;
   std::vector<Domain> domains_;
-  std::vector<problem::proof::Literal> meanings_;       // of variables, the first is 1
+  std::vector<problem::proof::ProofLiteral> meanings_;  // of variables, the first is 1
   std::map<std::pair<int, int>, int> pairs_;            // variables, by the smaller index first
   std::map<std::pair<int, int>, int> touches_;          // by buffer and bank
   std::map<std::pair<int, problem::Step>, int> modes_;  // of mode 0, by memory and step

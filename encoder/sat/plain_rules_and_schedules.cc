@@ -5,8 +5,8 @@
 
 #include "tessera/encoder/sat/plain_formula.h"
 
-// The rules of a Problem in a plain formula: which offsets of a buffer, or of one beside an offset of the other,
-// break them.
+// The rules of a Problem in a plain formula: which offsets of a buffer, or of one beside an offset
+// of the other, break them.
 namespace tessera::encoder::sat {
 
 namespace {
@@ -37,20 +37,24 @@ void PlainFormula::WriteRule(int index) {
   }
 }
 
-void PlainFormula::WriteRuleOn(const std::vector<int64_t>& subjects, const problem::Requirement& wanted,
-                               int buffer) {
+void PlainFormula::WriteRuleOn(const std::vector<int64_t>& subjects,
+                               const problem::Requirement& wanted, int buffer) {
   const Bytes size = BufferAt(buffer).size;
   const Memory& home = MemoryOf(buffer);
-  const auto except = [&](const std::function<bool(Bytes)>& bad) { WriteExcept(subjects, {}, buffer, bad); };
+  const auto except = [&](const std::function<bool(Bytes)>& bad) {
+    WriteExcept(subjects, {}, buffer, bad);
+  };
   switch (wanted.kind) {
     case RequirementKind::kOffset:
       return except([&](Bytes offset) { return offset % wanted.multiple != wanted.residue; });
     case RequirementKind::kWindow:
-      return except(
-          [&](Bytes offset) { return offset < wanted.window.begin || offset + size > wanted.window.end; });
+      return except([&](Bytes offset) {
+        return offset < wanted.window.begin || offset + size > wanted.window.end;
+      });
     case RequirementKind::kNoCrossing:
-      return except(
-          [&](Bytes offset) { return offset / wanted.multiple != (offset + size - 1) / wanted.multiple; });
+      return except([&](Bytes offset) {
+        return offset / wanted.multiple != (offset + size - 1) / wanted.multiple;
+      });
     case RequirementKind::kNaturalAlignment:
       return except([&](Bytes offset) {
         return offset % static_cast<Bytes>(std::bit_ceil(static_cast<uint64_t>(size))) != 0;
@@ -62,12 +66,14 @@ void PlainFormula::WriteRuleOn(const std::vector<int64_t>& subjects, const probl
         return guarded.begin < 0 || guarded.end > capacity ||
                std::any_of(home.reserved.begin(), home.reserved.end(),
                            [&](const problem::Reserved& reserved) {
-                             return reserved.range.begin < guarded.end && guarded.begin < reserved.range.end;
+                             return reserved.range.begin < guarded.end &&
+                                    guarded.begin < reserved.range.end;
                            });
       });
     case RequirementKind::kBanks:
       for (int bank = 0; bank < static_cast<int>(home.banks.size()); ++bank) {
-        const bool may = std::find(wanted.banks.begin(), wanted.banks.end(), bank) != wanted.banks.end();
+        const bool may =
+            std::find(wanted.banks.begin(), wanted.banks.end(), bank) != wanted.banks.end();
         if (!may) Add(Ground::kRule, subjects, {~Touch(buffer, bank)});
       }
       return;
@@ -76,8 +82,8 @@ void PlainFormula::WriteRuleOn(const std::vector<int64_t>& subjects, const probl
   }
 }
 
-void PlainFormula::WriteRuleOn(const std::vector<int64_t>& subjects, const problem::Requirement& wanted,
-                               int first, int second) {
+void PlainFormula::WriteRuleOn(const std::vector<int64_t>& subjects,
+                               const problem::Requirement& wanted, int first, int second) {
   const auto beside = [&](const std::function<bool(Bytes, Bytes)>& bad) {
     const Domain& domain = domains_[static_cast<size_t>(first)];
     const int64_t others = domains_[static_cast<size_t>(second)].Count();
@@ -100,14 +106,16 @@ void PlainFormula::WriteRuleOn(const std::vector<int64_t>& subjects, const probl
       return beside([&](Bytes offset, Bytes other) { return (offset ^ other) != wanted.distance; });
     case RequirementKind::kSameBank:
     case RequirementKind::kDifferentBank:
-      return WriteBanks(Ground::kRule, subjects, wanted.kind == RequirementKind::kSameBank, first, second);
+      return WriteBanks(Ground::kRule, subjects, wanted.kind == RequirementKind::kSameBank, first,
+                        second);
     default:
       return;
   }
 }
 
-// Each pair is as far apart as the first: offset(b) - offset(a) = offset(d) - offset(c), without the differences,
-// and each way of the equation on its own. A quarter of the formula is theirs at most.
+// Each pair is as far apart as the first: offset(b) - offset(a) = offset(d) - offset(c), without
+// the differences, and each way of the equation on its own. A quarter of the formula is theirs at
+// most.
 void PlainFormula::WriteCommonDelta(int index) {
   const problem::Rule& rule = problem_.rules[static_cast<size_t>(index)];
   const size_t most_clauses = limit_ / 8 / rule.pairs.size();
@@ -120,17 +128,20 @@ void PlainFormula::WriteCommonDelta(int index) {
       continue;
     }
     const auto [a, b] = rule.pairs[*chosen];
-    const std::vector<int64_t> subjects = {index, static_cast<int64_t>(*chosen), static_cast<int64_t>(k)};
+    const std::vector<int64_t> subjects = {index, static_cast<int64_t>(*chosen),
+                                           static_cast<int64_t>(k)};
     WriteSumOrder(subjects, b, c, a, d, most_clauses);
     WriteSumOrder(subjects, a, d, b, c, most_clauses);
   }
 }
 
-// Where also_low begins at l or above and also_high at h or below, offset(low) + l - h <= offset(high). Some l and h
-// are passed over where all would make too many clauses.
-void PlainFormula::WriteSumOrder(const std::vector<int64_t>& subjects, int low, int also_low, int high,
-                                 int also_high, size_t most_clauses) {
-  const auto domain_of = [&](int buffer) -> const Domain& { return domains_[static_cast<size_t>(buffer)]; };
+// Where also_low begins at l or above and also_high at h or below, offset(low) + l - h <=
+// offset(high). Some l and h are skipped where all would make too many clauses.
+void PlainFormula::WriteSumOrder(const std::vector<int64_t>& subjects, int low, int also_low,
+                                 int high, int also_high, size_t most_clauses) {
+  const auto domain_of = [&](int buffer) -> const Domain& {
+    return domains_[static_cast<size_t>(buffer)];
+  };
   std::vector<Bytes> begins = {domain_of(also_low).first};
   begins.insert(begins.end(), domain_of(also_low).values.begin(), domain_of(also_low).values.end());
   std::vector<Bytes> ends = domain_of(also_high).values;
@@ -144,14 +155,14 @@ void PlainFormula::WriteSumOrder(const std::vector<int64_t>& subjects, int low, 
   for (size_t i = 0; i < begins.size(); i += step) {
     for (size_t j = ends.size(); j > 0 && !full_; j -= std::min(j, step)) {
       const Bytes end = ends[j - 1];
-      WriteOrder(Ground::kDelta, subjects, {Under(also_low, begins[i]), AtLeast(also_high, end)}, low, high,
-                 begins[i] - (end - domain_of(also_high).stride));
+      WriteOrder(Ground::kDelta, subjects, {Under(also_low, begins[i]), AtLeast(also_high, end)},
+                 low, high, begins[i] - (end - domain_of(also_high).stride));
     }
   }
 }
 
-void PlainFormula::WriteExcept(const std::vector<int64_t>& subjects, const Literals& unless, int buffer,
-                               const std::function<bool(Bytes)>& bad) {
+void PlainFormula::WriteExcept(const std::vector<int64_t>& subjects, const Literals& unless,
+                               int buffer, const std::function<bool(Bytes)>& bad) {
   const Domain& domain = domains_[static_cast<size_t>(buffer)];
   if (domain.Count() > static_cast<int64_t>(limit_)) return;
   std::optional<Bytes> first;  // of a run
@@ -167,7 +178,8 @@ void PlainFormula::WriteExcept(const std::vector<int64_t>& subjects, const Liter
   }
 }
 
-// Banks, modes and ports in a plain formula: which banks a buffer touches, what that forbids at which step.
+// Banks, modes and ports in a plain formula: which banks a buffer touches, what that forbids at
+// which step.
 
 namespace {
 
@@ -181,7 +193,7 @@ using problem::Step;
 using problem::proof::AtLeast;
 using problem::proof::Ground;
 using problem::proof::InMode;
-using problem::proof::Literal;
+using problem::proof::ProofLiteral;
 using problem::proof::Touches;
 using problem::proof::Under;
 
@@ -189,10 +201,11 @@ bool Allows(const BankMode& bank, const Buffer& buffer, Step step) {
   if (bank.off) return false;
   return std::all_of(buffer.accesses.begin(), buffer.accesses.end(), [&](const Access& access) {
     return access.step != step ||
-           std::any_of(bank.allowed.begin(), bank.allowed.end(), [&](const problem::Permission& permission) {
-             return permission.kind == access.kind &&
-                    (permission.engine.empty() || permission.engine == access.engine);
-           });
+           std::any_of(bank.allowed.begin(), bank.allowed.end(),
+                       [&](const problem::Permission& permission) {
+                         return permission.kind == access.kind &&
+                                (permission.engine.empty() || permission.engine == access.engine);
+                       });
   });
 }
 
@@ -215,8 +228,8 @@ std::set<Step> StepsThatMatter(const Memory& memory, const Buffer& buffer) {
 }  // namespace
 
 // The first question about a buffer and a bank says what the answer means.
-Literal PlainFormula::Touch(int buffer, int bank) {
-  const Literal touches = Touches(buffer, bank);
+ProofLiteral PlainFormula::Touch(int buffer, int bank) {
+  const ProofLiteral touches = Touches(buffer, bank);
   if (touches_.contains({buffer, bank})) return touches;
   const problem::AddressRange& range = MemoryOf(buffer).banks[static_cast<size_t>(bank)].range;
   const Bytes first = range.begin - BufferAt(buffer).size + 1;
@@ -250,7 +263,8 @@ void PlainFormula::WriteTransitions(int memory) {
     for (int a = 0; a < count; ++a) {
       for (int b = 0; b < count; ++b) {
         if (a == b || allowed.contains({a, b})) continue;
-        Add(Ground::kFollow, {memory, from, to}, {~InMode(memory, from, a), ~InMode(memory, to, b)});
+        Add(Ground::kFollow, {memory, from, to},
+            {~InMode(memory, from, a), ~InMode(memory, to, b)});
       }
     }
   }
@@ -262,9 +276,11 @@ void PlainFormula::WriteAccesses(int buffer) {
   for (const Step step : StepsThatMatter(home, own)) {
     for (int bank = 0; bank < static_cast<int>(home.banks.size()) && !full_; ++bank) {
       for (int mode = 0; mode < static_cast<int>(home.modes.size()); ++mode) {
-        if (Allows(home.modes[static_cast<size_t>(mode)].banks[static_cast<size_t>(bank)], own, step))
+        if (Allows(home.modes[static_cast<size_t>(mode)].banks[static_cast<size_t>(bank)], own,
+                   step))
           continue;
-        Add(Ground::kAccess, {buffer, bank, step}, {~Touch(buffer, bank), ~InMode(own.memory, step, mode)});
+        Add(Ground::kAccess, {buffer, bank, step},
+            {~Touch(buffer, bank), ~InMode(own.memory, step, mode)});
       }
     }
   }
@@ -292,14 +308,16 @@ void PlainFormula::WritePorts(int memory, int bank) {
 }
 
 // Of no most + 1 of the users all touch the bank. Walks over the sets in lexicographic order.
-void PlainFormula::WriteLimit(std::span<const int64_t> subjects, const std::vector<int>& users, int most) {
+void PlainFormula::WriteLimit(std::span<const int64_t> subjects, const std::vector<int>& users,
+                              int most) {
   const size_t count = static_cast<size_t>(std::max(most, 0)) + 1;
   if (users.size() < count) return;
   std::vector<size_t> chosen(count);
   std::iota(chosen.begin(), chosen.end(), 0);
   while (!full_) {
     Literals literals;
-    for (const size_t user : chosen) literals.push_back(~Touch(users[user], static_cast<int>(subjects[1])));
+    for (const size_t user : chosen)
+      literals.push_back(~Touch(users[user], static_cast<int>(subjects[1])));
     Add(Ground::kPorts, {subjects.begin(), subjects.end()}, literals);
     size_t at = count;
     while (at > 0 && chosen[at - 1] == users.size() - (count - at) - 1) --at;

@@ -15,11 +15,12 @@ namespace {
 using problem::Bytes;
 using problem::Problem;
 using problem::proof::Attempt;
-using problem::proof::Literal;
 using problem::proof::Log;
+using problem::proof::ProofLiteral;
 
 constexpr size_t kMostClauses = 2'000'000;
-constexpr size_t kMostValues[] = {1'000'000, 256, 1024};  // of an offset, one formula after the other
+constexpr size_t kMostValues[] = {1'000'000, 256,
+                                  1024};  // of an offset, one formula after the other
 constexpr const char* kOpen = "what a proof can speak of leaves a placement";
 constexpr int64_t kLinesPerLook = 256;  // between two looks at the stop
 
@@ -68,7 +69,8 @@ class Elaboration {
     return true;
   }
 
-  // Literals that follow for good become clauses of their own, but for one that is a clause already.
+  // Literals that follow for good become clauses of their own, but for one that is a clause
+  // already.
   void NoteUnits(int noted) {
     for (const UnitPropagation::Unit& unit : propagation_.TakeUnits()) {
       if (unit.literal != noted) AddClause(std::vector<int>{unit.literal}, {unit.clause});
@@ -91,8 +93,8 @@ class Elaboration {
     return log_.AddAxiom(clause.ground, clause.subjects, Translate(clause.literals));
   }
 
-  std::vector<Literal> Translate(std::span<const int> literals) const {
-    std::vector<Literal> meanings;
+  std::vector<ProofLiteral> Translate(std::span<const int> literals) const {
+    std::vector<ProofLiteral> meanings;
     for (const int literal : literals) meanings.push_back(formula_.MeaningOf(literal));
     return meanings;
   }
@@ -115,8 +117,9 @@ Attempt Elaborate(const PlainFormula& formula, uint64_t seed, const base::Budget
     for (const PlainFormula::Clause& clause : formula.Clauses()) visit(clause.literals);
   };
   const TracedAnswer traced = SolveTraced(visit_all, seed, budget, stop);
-  if (traced.answer.verdict == formulation::Verdict::kSatisfiable) return Refuse(kOpen);
-  if (traced.answer.verdict == formulation::Verdict::kUnknown) return Refuse(traced.answer.reason);
+  if (traced.answer.verdict == formulation::Satisfiability::kSatisfiable) return Refuse(kOpen);
+  if (traced.answer.verdict == formulation::Satisfiability::kUnknown)
+    return Refuse(traced.answer.reason);
   Elaboration elaboration(formula);
   if (std::string reason = elaboration.Run(traced.trace, stop); !reason.empty())
     return Refuse(std::move(reason));

@@ -43,7 +43,8 @@ void UnitPropagation::Add(int32_t number, std::span<const int> literals) {
   if (contradiction_) return;
   // Watch true and open literals before false ones.
   int* own = literals_.data() + first;
-  std::stable_sort(own, own + literals.size(), [&](int a, int b) { return ValueOf(a) > ValueOf(b); });
+  std::stable_sort(own, own + literals.size(),
+                   [&](int a, int b) { return ValueOf(a) > ValueOf(b); });
   if (literals.empty() || ValueOf(own[0]) < 0) {
     contradiction_ = number;
     return;
@@ -56,7 +57,8 @@ void UnitPropagation::Add(int32_t number, std::span<const int> literals) {
   if (!unit || ValueOf(own[0]) > 0) return;
   Assign(own[0], index);
   const int32_t conflict = Propagate();
-  for (; fixed_ < trail_.size(); ++fixed_) is_fixed_[static_cast<size_t>(std::abs(trail_[fixed_]))] = 1;
+  for (; fixed_ < trail_.size(); ++fixed_)
+    is_fixed_[static_cast<size_t>(std::abs(trail_[fixed_]))] = 1;
   if (conflict >= 0) contradiction_ = clauses_[static_cast<size_t>(conflict)].number;
 }
 
@@ -66,7 +68,8 @@ void UnitPropagation::Delete(std::span<const int> literals) {
   const auto [first, last] = by_hash_.equal_range(HashOf(literals));
   for (auto at = first; at != last; ++at) {
     Clause& clause = clauses_[static_cast<size_t>(at->second)];
-    std::vector<int> own(literals_.begin() + clause.first, literals_.begin() + clause.first + clause.size);
+    std::vector<int> own(literals_.begin() + clause.first,
+                         literals_.begin() + clause.first + clause.size);
     std::sort(own.begin(), own.end());
     if (own != wanted) continue;
     clause.deleted = true;

@@ -8,12 +8,12 @@
 
 namespace tessera::encoder::sat {
 
-// Says which clauses a derived clause follows from (reverse unit propagation: Goldberg and Novikov 2003; with two
-// watched literals). A DRAT proof names the clauses that a solver learned, not why they hold; what this finds out
-// once need not be searched for by whoever checks the proof.
+// Says which clauses a derived clause follows from (reverse unit propagation: Goldberg and Novikov
+// 2003; with two watched literals). A DRAT proof names the clauses that a solver learned, not why
+// they hold; what this finds out once need not be searched for by whoever checks the proof.
 //
-// What follows from the clauses alone stays; it is reported as it appears, since proofs rest on it silently. Cost:
-// that of the solver's own propagation.
+// What follows from the clauses alone stays; it is reported as it appears, since proofs rest on it
+// silently. Cost: that of the solver's own propagation.
 class UnitPropagation {
  public:
   // Clauses are numbered by the caller. Literals are DIMACS; a clause has no complementary ones.
@@ -22,8 +22,8 @@ class UnitPropagation {
   // Forgets one clause with these literals, if there is one; what it implied stays.
   void Delete(std::span<const int> literals);
 
-  // Whether the clause's negation leads to a contradiction. Then `Chain` holds the clauses that do it, each with
-  // all literals but one false by then, the last with none.
+  // Whether the clause's negation leads to a contradiction. Then `Chain` holds the clauses that do
+  // it, each with all literals but one false by then, the last with none.
   bool Refutes(std::span<const int> literals);
   const std::vector<int32_t>& Chain() const { return chain_; }
 

@@ -91,22 +91,23 @@ void Z3Sink::AddOrder(formulation::Literal guard, formulation::Term low, formula
 formulation::Integer Z3Sink::Remainder(formulation::Integer integer, int64_t modulus) {
   const Vector vector = VectorOf(integer);
   if (modulus > vector.domain.Last()) return integer;
-  vectors_.push_back(
-      {formulation::RemainderDomain(vector.domain, modulus), z3::urem(vector.bits, Constant(modulus))});
+  vectors_.push_back({formulation::RemainderDomain(vector.domain, modulus),
+                      z3::urem(vector.bits, Constant(modulus))});
   return formulation::Integer{static_cast<int32_t>(vectors_.size()) - 1};
 }
 
-void Z3Sink::AddSum(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
-                    formulation::Term sum) {
+void Z3Sink::AddSum(formulation::Literal guard, formulation::Integer first,
+                    formulation::Integer second, formulation::Term sum) {
   Require(z3::implies(ExpressionOf(guard), VectorOf(first).bits + VectorOf(second).bits ==
                                                VectorOf(sum.base).bits + Constant(sum.shift)));
 }
 
-void Z3Sink::AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
-                    int64_t mask) {
+void Z3Sink::AddXor(formulation::Literal guard, formulation::Integer first,
+                    formulation::Integer second, int64_t mask) {
   const unsigned bits = static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(mask)));
   if (bits > width_) return Add({~guard});
-  Require(z3::implies(ExpressionOf(guard), (VectorOf(first).bits ^ VectorOf(second).bits) == Constant(mask)));
+  Require(z3::implies(ExpressionOf(guard),
+                      (VectorOf(first).bits ^ VectorOf(second).bits) == Constant(mask)));
 }
 
 int64_t Z3Sink::ValueOf(formulation::Integer integer) const {
@@ -123,9 +124,9 @@ namespace {
 constexpr int64_t kConstraintLimit = 500'000;
 constexpr int64_t kBytesPerConstraint = 4'096;
 
-// Z3's own unit of work behind the budget of conflicts, for what it does between them. A conflict takes 500
-// to 1 500 units on 20 to 60 random buffers, so that only work which leads nowhere meets this limit. 0 means
-// none.
+// Z3's own unit of work behind the budget of conflicts, for what it does between them. A conflict
+// takes 500 to 1 500 units on 20 to 60 random buffers, so that only work which leads nowhere meets
+// this limit. 0 means none.
 unsigned ResourceLimitFor(int64_t conflicts) {
   constexpr int64_t kPerConflict = 20'000;
   constexpr int64_t kToSetUp = 100'000'000;
@@ -137,8 +138,9 @@ unsigned ResourceLimitFor(int64_t conflicts) {
 
 constexpr uint64_t kSeedRange = 1'000'000'000;
 
-// Interrupts Z3 when a Stop asks for it, because no limit of Z3's own stops it everywhere. An interrupt that
-// arrives between two phases of a check is lost, so it is repeated until the check has returned.
+// Interrupts Z3 when a Stop asks for it, because no limit of Z3's own stops it everywhere. An
+// interrupt that arrives between two phases of a check is lost, so it is repeated until the check
+// has returned.
 class Watchdog {
  public:
   Watchdog(z3::context& context, const base::Stop& stop)
@@ -169,8 +171,8 @@ class Z3Backend : public formulation::Backend {
 
   formulation::ClauseSink& Clauses() override { return sink_; }
   formulation::IntegerSink& Integers() override { return sink_; }
-  formulation::Answer Decide(std::span<const formulation::Literal> assumptions, const base::Budget& budget,
-                             const base::Stop& stop) override;
+  formulation::Answer Decide(std::span<const formulation::Literal> assumptions,
+                             const base::Budget& budget, const base::Stop& stop) override;
   bool IsTrue(formulation::Literal literal) const override { return sink_.IsTrue(literal); }
 
  private:
@@ -194,7 +196,8 @@ int64_t Z3Backend::Conflicts() const {
 
 formulation::Answer Z3Backend::Decide(std::span<const formulation::Literal> assumptions,
                                       const base::Budget& budget, const base::Stop& stop) {
-  if (budget.units <= 0) return {formulation::Verdict::kUnknown, "the budget of conflicts is spent", 0};
+  if (budget.units <= 0)
+    return {formulation::Satisfiability::kUnknown, "the budget of conflicts is spent", 0};
   constexpr int64_t kUnlimited = std::numeric_limits<unsigned>::max();
   solver_.set("max_conflicts", static_cast<unsigned>(std::min(budget.units, kUnlimited)));
   solver_.set("rlimit", ResourceLimitFor(budget.units));
@@ -209,13 +212,13 @@ formulation::Answer Z3Backend::Decide(std::span<const formulation::Literal> assu
   }();
   const int64_t after = Conflicts();
   const int64_t conflicts = after >= before ? after - before : after;
-  if (verdict == z3::unsat) return {formulation::Verdict::kUnsatisfiable, "", conflicts};
+  if (verdict == z3::unsat) return {formulation::Satisfiability::kUnsatisfiable, "", conflicts};
   if (verdict == z3::unknown) {
-    return {formulation::Verdict::kUnknown,
+    return {formulation::Satisfiability::kUnknown,
             stop.Requested() ? "stopped" : "limit reached: " + solver_.reason_unknown(), conflicts};
   }
   sink_.SetModel(solver_.get_model());
-  return {formulation::Verdict::kSatisfiable, "", conflicts};
+  return {formulation::Satisfiability::kSatisfiable, "", conflicts};
 }
 
 }  // namespace

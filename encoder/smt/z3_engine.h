@@ -15,9 +15,9 @@ struct Z3Options {
   formulation::Constraints constraints = {};  // beside what the Problem states
 };
 
-// The engine "z3": the whole formulation with addresses as bit-vectors, a second opinion on every other
-// engine. Supports everything that a Problem can state. Budget units are conflicts, with Z3's resource limit
-// behind them. Hints are not passed on, as Z3 cannot be told a value to try first.
+// The engine "z3": the whole formulation with addresses as bit-vectors, a second opinion on every
+// other engine. Supports everything that a Problem can state. Budget units are conflicts, with Z3's
+// resource limit behind them. Hints are not passed on, as Z3 cannot be told a value to try first.
 class Z3Engine : public problem::Engine {
  public:
   Z3Engine() = default;

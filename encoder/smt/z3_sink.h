@@ -11,11 +11,12 @@
 
 namespace tessera::encoder::smt {
 
-// Clauses as they are, integers as bit-vectors of one width, wide enough that the sum of any two values
-// cannot wrap. Z3's exceptions pass through: they end in EncodedSession.
+// Clauses as they are, integers as bit-vectors of one width, wide enough that the sum of any two
+// values cannot wrap. Z3's exceptions pass through: they end in EncodedSession.
 class Z3Sink : public formulation::ClauseSink, public formulation::IntegerSink {
  public:
-  // `greatest` is the greatest value of any integer; `limit` as in ClauseSink, orders counting as one.
+  // `greatest` is the greatest value of any integer; `limit` as in ClauseSink, orders counting as
+  // one.
   Z3Sink(z3::context& context, z3::solver& solver, int64_t greatest, int64_t limit);
 
   formulation::Literal NewVariable() override;
@@ -56,7 +57,8 @@ class Z3Sink : public formulation::ClauseSink, public formulation::IntegerSink {
   unsigned width_;
   std::vector<z3::expr> truths_;  // by variable, from 1
   std::vector<Vector> vectors_;
-  std::map<std::pair<int32_t, int64_t>, formulation::Literal> at_least_;  // integer and rank of the value
+  std::map<std::pair<int32_t, int64_t>, formulation::Literal>
+      at_least_;  // integer and rank of the value
   z3::model model_;
 };
 

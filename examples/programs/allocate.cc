@@ -4,13 +4,14 @@
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/greedy/greedy.h"
 
-// MiniMalloc's example: five buffers, the least memory that holds them, and where each lies in it. Links the
-// allocator alone, no solver and no parser; scripts/size tells how large that is.
+// MiniMalloc's example: five buffers, the least memory that holds them, and where each lies in it.
+// Links the allocator alone, no solver and no parser; scripts/size tells how large that is.
 int main() {
   using namespace tessera;
   problem::Problem problem;
   problem.memories.emplace_back();
-  const auto add = [&](const char* id, problem::Step lower, problem::Step upper, problem::Bytes size) {
+  const auto add = [&](const char* id, problem::Step lower, problem::Step upper,
+                       problem::Bytes size) {
     problem::Buffer& buffer = problem.buffers.emplace_back();
     buffer.id = id;
     buffer.lifespans = {{lower, upper}};

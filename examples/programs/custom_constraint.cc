@@ -9,10 +9,10 @@
 
 // A restriction that no rule can state, in C++.
 //
-// The accelerator of this example reads two operands at once through a cache of four colours: the lines of 64
-// bytes belong to colours 0 1 2 3 0 1 2 3 ... by address. Two operands that start in one colour evict each
-// other at every access. So each pair of operands must start in different colours, which is neither a multiple
-// nor a distance: any difference but one residue is right.
+// The accelerator of this example reads two operands at once through a cache of four colours: the
+// lines of 64 bytes belong to colours 0 1 2 3 0 1 2 3 ... by address. Two operands that start in
+// one colour evict each other at every access. So each pair of operands must start in different
+// colours, which is neither a multiple nor a distance: any difference but one residue is right.
 //
 //     $ custom_constraint
 //     without:  image at 0 (colour 0), kernel at 256 (colour 0), result at 320 (colour 1)
@@ -53,18 +53,19 @@ class DifferentColours final : public Constraint {
   std::string FindViolation(const Problem& problem, const Allocation& allocation) const override {
     const Bytes colour = ColourOf(allocation.offsets[first_]);
     if (colour != ColourOf(allocation.offsets[second_])) return "";
-    return problem.buffers[first_].id + " and " + problem.buffers[second_].id + " both start in colour " +
-           std::to_string(colour);
+    return problem.buffers[first_].id + " and " + problem.buffers[second_].id +
+           " both start in colour " + std::to_string(colour);
   }
 
  private:
   // "offset mod 256 lies in [64 c, 64 c + 64)": two bounds of a remainder.
   static Literal HasColour(Variables& variables, size_t buffer, Bytes colour) {
-    const Bytes granule = variables.GranuleOf(0);
+    const Bytes granularity = variables.GranularityOf(0);
     const Integer remainder =
-        variables.Integers().Remainder(variables.OffsetOf(buffer), kLine * kColours / granule);
-    return And(variables.Clauses(), variables.Integers().AtLeast({remainder}, colour * kLine / granule),
-               ~variables.Integers().AtLeast({remainder}, (colour + 1) * kLine / granule));
+        variables.Integers().Remainder(variables.OffsetOf(buffer), kLine * kColours / granularity);
+    return And(variables.Clauses(),
+               variables.Integers().AtLeast({remainder}, colour * kLine / granularity),
+               ~variables.Integers().AtLeast({remainder}, (colour + 1) * kLine / granularity));
   }
 
   size_t first_;
@@ -96,7 +97,8 @@ std::optional<Allocation> Place(const std::string& title, const Problem& problem
                                 tessera::encoder::formulation::Constraints constraints) {
   const tessera::encoder::sat::SatEngine engine({.seed = 0, .constraints = std::move(constraints)});
   const tessera::base::Stop stop;
-  const auto result = engine.Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, {}, stop);
+  const auto result =
+      engine.Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, {}, stop);
   if (!result.allocation) {
     std::cout << title << result.reason << "\n";
     return std::nullopt;
@@ -104,8 +106,8 @@ std::optional<Allocation> Place(const std::string& title, const Problem& problem
   std::string separator = title;
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     const Bytes offset = result.allocation->offsets[i];
-    std::cout << separator << problem.buffers[i].id << " at " << offset << " (colour " << ColourOf(offset)
-              << ")";
+    std::cout << separator << problem.buffers[i].id << " at " << offset << " (colour "
+              << ColourOf(offset) << ")";
     separator = ", ";
   }
   std::cout << "\n";

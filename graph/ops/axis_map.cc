@@ -19,9 +19,9 @@ struct Overloaded : Cases... {
 template <typename... Cases>
 Overloaded(Cases...) -> Overloaded<Cases...>;
 
-// The least index that any window of [first, last] reads, or `extent` when none reads anything. Tap t
-// reads at window * stride + shift, where shift = t * dilation - pad, and inside the input from window
-// ceil(-shift / stride) on:
+// The least index that any window of [first, last] reads, or `extent` when none reads anything. Tap
+// t reads at window * stride + shift, where shift = t * dilation - pad, and inside the input from
+// window ceil(-shift / stride) on:
 //
 //   taps from `early` on read inside at the first window already; of these the first one reads least;
 //   taps before, from `late` on, read inside from a later window on; that one reads at shift modulo
@@ -30,7 +30,8 @@ int64_t LeastRead(const AxisMap::Slide& slide, int64_t first, int64_t last) {
   const int64_t plain = first * slide.stride - slide.pad;
   if (plain >= 0) return std::min(plain, slide.extent);
   const int64_t early = base::CeilDiv(-plain, slide.dilation);
-  const int64_t late = std::max<int64_t>(0, base::CeilDiv(slide.pad - last * slide.stride, slide.dilation));
+  const int64_t late =
+      std::max<int64_t>(0, base::CeilDiv(slide.pad - last * slide.stride, slide.dilation));
   int64_t least = slide.extent;
   if (early < slide.kernel) least = std::min(least, plain + early * slide.dilation);
   const int64_t end = std::min({early, slide.kernel, late + slide.stride});
@@ -41,8 +42,8 @@ int64_t LeastRead(const AxisMap::Slide& slide, int64_t first, int64_t last) {
   return least;
 }
 
-// One past the greatest index that any window of [first, last] reads, or 0 when none reads anything:
-// LeastRead from the other end, tap for tap.
+// One past the greatest index that any window of [first, last] reads, or 0 when none reads
+// anything: LeastRead from the other end, tap for tap.
 int64_t GreatestReadEnd(const AxisMap::Slide& slide, int64_t first, int64_t last) {
   const int64_t plain = last * slide.stride - slide.pad + (slide.kernel - 1) * slide.dilation;
   if (plain < slide.extent) return std::max<int64_t>(plain + 1, 0);
@@ -61,16 +62,16 @@ int64_t GreatestReadEnd(const AxisMap::Slide& slide, int64_t first, int64_t last
   return greatest + 1;
 }
 
-// The ends found from either side may belong to windows that read nothing (below 0 or beyond the extent);
-// then they cross.
+// The ends found from either side may belong to windows that read nothing (below 0 or beyond the
+// extent); then they cross.
 Extent ApplySlide(const AxisMap::Slide& slide, Extent output) {
   const int64_t begin = LeastRead(slide, output.begin, output.end - 1);
   const int64_t end = GreatestReadEnd(slide, output.begin, output.end - 1);
   return begin < end ? Extent{begin, end} : kNothing;
 }
 
-// Input i adds to output i*stride + shift through a tap; the least and the greatest i whose output is asked for. Taps
-// without holes make one window of them.
+// Input i adds to output i*stride + shift through a tap; the least and the greatest i whose output
+// is asked for. Taps without holes make one window of them.
 Extent ApplySpread(const AxisMap::Spread& spread, Extent output) {
   const auto between = [&spread](int64_t first, int64_t last) {
     return Extent{std::max<int64_t>(base::CeilDiv(first, spread.stride), 0),
@@ -93,7 +94,8 @@ Extent ApplySpread(const AxisMap::Spread& spread, Extent output) {
 
 int64_t FloorRatio(Wide a, Wide b) { return static_cast<int64_t>(a / b - (a % b < 0 ? 1 : 0)); }
 
-// The inputs, both included, that the output reads which lies at place / scale; not yet brought back into the input.
+// The inputs, both included, that the output reads which lies at place / scale; not yet brought
+// back into the input.
 Extent SamplesAt(const AxisMap::Scaled& scaled, int64_t x) {
   const Wide place = Wide{x} * scaled.step + scaled.shift;
   const int64_t below = FloorRatio(place, scaled.scale);
@@ -118,15 +120,17 @@ Extent SamplesAt(const AxisMap::Scaled& scaled, int64_t x) {
   return up ? Extent{below + 1, below + 1} : Extent{below, below};
 }
 
-// Places ascend, and with them what is read; but an output that lies on an input reads none of the cubic's outer ones,
-// so that its neighbour may reach further than it.
+// Places ascend, and with them what is read; but an output that lies on an input reads none of the
+// cubic's outer ones, so that its neighbour may reach further than it.
 Extent ApplyScaled(const AxisMap::Scaled& scaled, Extent output) {
   const int64_t last = output.end - 1;
   const int64_t begin = std::min(SamplesAt(scaled, output.begin).begin,
                                  SamplesAt(scaled, std::min(output.begin + 1, last)).begin);
-  const int64_t end =
-      std::max(SamplesAt(scaled, last).end, SamplesAt(scaled, std::max(last - 1, output.begin)).end);
-  const auto clip = [&scaled](int64_t index) { return std::clamp<int64_t>(index, 0, scaled.extent - 1); };
+  const int64_t end = std::max(SamplesAt(scaled, last).end,
+                               SamplesAt(scaled, std::max(last - 1, output.begin)).end);
+  const auto clip = [&scaled](int64_t index) {
+    return std::clamp<int64_t>(index, 0, scaled.extent - 1);
+  };
   return {clip(begin), clip(end) + 1};
 }
 
@@ -136,8 +140,8 @@ Extent ApplyStrided(const AxisMap::Strided& strided, Extent output) {
   return {std::min(first, last), std::max(first, last) + 1};
 }
 
-// Mirrored, the input goes up and down between its first and last index, once each way in a period; over more than
-// the way to the next end it has been at that end.
+// Mirrored, the input goes up and down between its first and last index, once each way in a period;
+// over more than the way to the next end it has been at that end.
 Extent ApplyReflected(int64_t extent, int64_t first, int64_t last) {
   if (extent == 1) return {0, 1};
   const int64_t way = extent - 1;
@@ -158,7 +162,8 @@ Extent ApplyPadded(const AxisMap::Padded& padded, Extent output) {
   const int64_t last = output.end - 1 - padded.low;
   if (padded.mode == PadMode::kReflect) return ApplyReflected(extent, first, last);
   if (padded.mode == PadMode::kEdge) {
-    return {std::clamp<int64_t>(first, 0, extent - 1), std::clamp<int64_t>(last, 0, extent - 1) + 1};
+    return {std::clamp<int64_t>(first, 0, extent - 1),
+            std::clamp<int64_t>(last, 0, extent - 1) + 1};
   }
   if (base::FloorDiv(first, extent) != base::FloorDiv(last, extent)) return {0, extent};
   const int64_t turn = base::RoundDown(first, extent);
@@ -171,8 +176,8 @@ Extent ApplyListed(const AxisMap::Listed& listed, Extent output) {
   return {*least, *greatest + 1};
 }
 
-// Indices run through the stride's multiples in order; if they pass a multiple of the axis, they end high and
-// start low again.
+// Indices run through the stride's multiples in order; if they pass a multiple of the axis, they
+// end high and start low again.
 Extent ApplyDigit(const AxisMap::Digit& digit, Extent output) {
   const int64_t first = output.begin / digit.stride;
   const int64_t last = (output.end - 1) / digit.stride;
@@ -226,38 +231,42 @@ bool SpreadMayMiss(const AxisMap::Spread& spread) {
 
 Extent AxisMap::Apply(std::span<const Extent> output) const {
   const auto asked = [&] { return output[source]; };
-  return std::visit(
-      Overloaded{
-          [](const Whole& whole) {
-            return Extent{0, whole.extent};
-          },
-          [&](const Same&) { return asked(); },
-          [&](const Slide& slide) { return ApplySlide(slide, asked()); },
-          [&](const Spread& spread) { return ApplySpread(spread, asked()); },
-          [&](const Grouped& grouped) {
-            return Extent{asked().begin / grouped.outputs * grouped.inputs,
-                          base::CeilDiv(asked().end, grouped.outputs) * grouped.inputs};
-          },
-          [&](const Part& part) {
-            const Extent cut{std::max(asked().begin - part.offset, int64_t{0}),
-                             std::min(asked().end - part.offset, part.extent)};
-            return cut.begin < cut.end ? cut : kNothing;
-          },
-          [&](const Scaled& scaled) { return ApplyScaled(scaled, asked()); },
-          [&](const Strided& strided) { return ApplyStrided(strided, asked()); },
-          [&](const Padded& padded) { return ApplyPadded(padded, asked()); },
-          [&](const Listed& listed) { return ApplyListed(listed, asked()); },
-          [](const Fixed& fixed) {
-            return Extent{fixed.index, fixed.index + 1};
-          },
-          [&](const Merged& merged) { return ApplyMerged(merged, output.subspan(source, sources)); },
-          [&](const Digit& digit) { return ApplyDigit(digit, asked()); },
-          [&](const Unfolded& unfolded) {
-            return ApplyUnfolded(unfolded, asked(), output[source + source_step]);
-          },
-          [&](const Folded& folded) { return ApplyFolded(folded, output.subspan(source, sources)); },
-      },
-      rule);
+  return std::visit(Overloaded{
+                        [](const Whole& whole) {
+                          return Extent{0, whole.extent};
+                        },
+                        [&](const Same&) { return asked(); },
+                        [&](const Slide& slide) { return ApplySlide(slide, asked()); },
+                        [&](const Spread& spread) { return ApplySpread(spread, asked()); },
+                        [&](const Grouped& grouped) {
+                          return Extent{
+                              asked().begin / grouped.outputs * grouped.inputs,
+                              base::CeilDiv(asked().end, grouped.outputs) * grouped.inputs};
+                        },
+                        [&](const Part& part) {
+                          const Extent cut{std::max(asked().begin - part.offset, int64_t{0}),
+                                           std::min(asked().end - part.offset, part.extent)};
+                          return cut.begin < cut.end ? cut : kNothing;
+                        },
+                        [&](const Scaled& scaled) { return ApplyScaled(scaled, asked()); },
+                        [&](const Strided& strided) { return ApplyStrided(strided, asked()); },
+                        [&](const Padded& padded) { return ApplyPadded(padded, asked()); },
+                        [&](const Listed& listed) { return ApplyListed(listed, asked()); },
+                        [](const Fixed& fixed) {
+                          return Extent{fixed.index, fixed.index + 1};
+                        },
+                        [&](const Merged& merged) {
+                          return ApplyMerged(merged, output.subspan(source, sources));
+                        },
+                        [&](const Digit& digit) { return ApplyDigit(digit, asked()); },
+                        [&](const Unfolded& unfolded) {
+                          return ApplyUnfolded(unfolded, asked(), output[source + source_step]);
+                        },
+                        [&](const Folded& folded) {
+                          return ApplyFolded(folded, output.subspan(source, sources));
+                        },
+                    },
+                    rule);
 }
 
 bool AxisMap::MayBeEmpty() const {

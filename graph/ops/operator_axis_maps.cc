@@ -42,8 +42,11 @@ std::vector<AxisGroup> GroupAxes(const Shape& input, const Shape& output) {
 }
 
 size_t CountReal(const Shape& shape, size_t begin, size_t end) {
-  const auto at = [&shape](size_t axis) { return shape.begin() + static_cast<std::ptrdiff_t>(axis); };
-  return static_cast<size_t>(std::count_if(at(begin), at(end), [](int64_t extent) { return extent != 1; }));
+  const auto at = [&shape](size_t axis) {
+    return shape.begin() + static_cast<std::ptrdiff_t>(axis);
+  };
+  return static_cast<size_t>(
+      std::count_if(at(begin), at(end), [](int64_t extent) { return extent != 1; }));
 }
 
 void MergeOutputs(const Shape& output, const AxisGroup& group, AxisMap& map) {
@@ -54,7 +57,8 @@ void MergeOutputs(const Shape& output, const AxisGroup& group, AxisMap& map) {
   map = {std::move(merged), group.output_begin, group.output_end - group.output_begin};
 }
 
-// Where output x lies, as (x * step + shift) / scale (see ResizeCoordinates), with 2 n / d in place of a scale n / d.
+// Where output x lies, as (x * step + shift) / scale (see ResizeCoordinates), with 2 n / d in place
+// of a scale n / d.
 AxisMap ScaledAxis(const Resize& resize, size_t axis, int64_t input, int64_t output) {
   const Ratio scale = resize.scales.empty() ? Ratio{output, input} : resize.scales[axis];
   if (input == output && scale.numerator == scale.denominator) return SameAxis(axis);
@@ -156,7 +160,8 @@ std::vector<AxisMap> MapsOfReshape(const Shape& input, const Shape& output) {
       if (input[axis] == 1) continue;
       if (outputs == 1) {
         const bool same = inputs == 1;
-        maps[axis] = same ? SameAxis(source) : AxisMap{AxisMap::Digit{stride, input[axis]}, source, 1};
+        maps[axis] =
+            same ? SameAxis(source) : AxisMap{AxisMap::Digit{stride, input[axis]}, source, 1};
       } else if (inputs == 1) {
         MergeOutputs(output, group, maps[axis]);
       }
@@ -174,7 +179,8 @@ std::vector<AxisMap> MapsOfResize(const Operator& op, const Shape& input, const 
   return maps;
 }
 
-std::vector<AxisMap> MapsOfDepthToSpace(const Operator& op, const Shape& input, const Shape& output) {
+std::vector<AxisMap> MapsOfDepthToSpace(const Operator& op, const Shape& input,
+                                        const Shape& output) {
   const int64_t block = op.block;
   AxisMap::Folded folded{block, {1, block * output[1], output[1]}};
   if (op.depth_order == DepthOrder::kCrd) folded.weights = {block * block, block, 1};
@@ -190,7 +196,10 @@ std::vector<AxisMap> MapsOfSpaceToDepth(const Operator& op, const Shape& input) 
   const AxisMap::Digit channel{by_phase ? 1 : block * block, input[1]};
   const AxisMap::Digit row{by_phase ? block * input[1] : block, block};
   const AxisMap::Digit column{by_phase ? input[1] : 1, block};
-  return {SameAxis(0), {channel, 1, 1}, {AxisMap::Unfolded{row}, 1, 2}, {AxisMap::Unfolded{column}, 1, 2, 2}};
+  return {SameAxis(0),
+          {channel, 1, 1},
+          {AxisMap::Unfolded{row}, 1, 2},
+          {AxisMap::Unfolded{column}, 1, 2, 2}};
 }
 
 // From an operator kind to its axis maps; here those of kinds that compute.
@@ -241,7 +250,8 @@ AxisMap GroupedAxis(const Operands& operands, int64_t groups) {
   return {grouped, 1, 1};
 }
 
-std::vector<AxisMap> MapsOfWindow(const Operands& operands, AxisMap channels, const Window& window) {
+std::vector<AxisMap> MapsOfWindow(const Operands& operands, AxisMap channels,
+                                  const Window& window) {
   return {SameAxis(0), std::move(channels), SlidingAxis(operands, window, 0),
           SlidingAxis(operands, window, 1)};
 }
@@ -274,8 +284,8 @@ std::vector<AxisMap> MapsOfConcat(const Graph& graph, const Operands& operands, 
   return maps;
 }
 
-// Rows of the output are rows of the first operand, columns are columns of the second; the depth is needed
-// whole.
+// Rows of the output are rows of the first operand, columns are columns of the second; the depth is
+// needed whole.
 std::vector<AxisMap> MapsOfMatmul(const Operands& operands, size_t input) {
   const size_t rank = operands.input.size();
   const size_t output_rank = operands.output.size();
@@ -296,7 +306,8 @@ std::vector<AxisMap> MapsOfAccess(const Operands& operands, const OperandAccess&
     case AccessKind::kElementwise:
       return MapsOfBroadcast(operands.input, operands.output);
     case AccessKind::kWindow:
-      return MapsOfWindow(operands, access.every_channel ? WholeAxis(operands.input[1]) : SameAxis(1),
+      return MapsOfWindow(operands,
+                          access.every_channel ? WholeAxis(operands.input[1]) : SameAxis(1),
                           access.window);
   }
   return WholeAxes(operands.input);
@@ -307,7 +318,8 @@ std::vector<AxisMap> MapsOfAccess(const Operands& operands, const OperandAccess&
 std::vector<AxisMap> AxisMapsOf(const Graph& graph, const Operator& op, size_t input) {
   const Shape& input_shape = graph.tensors[static_cast<size_t>(op.inputs[input])].shape;
   if (IsBarrier(op)) return WholeAxes(input_shape);
-  const Operands operands{op, input_shape, graph.tensors[static_cast<size_t>(op.outputs.front())].shape};
+  const Operands operands{op, input_shape,
+                          graph.tensors[static_cast<size_t>(op.outputs.front())].shape};
   const Shape& output_shape = operands.output;
   switch (op.kind) {
     case base::OperatorKind::kConv:

@@ -19,8 +19,9 @@ void PadToSame(Window& window, size_t axis, int64_t extent) {
 
 tl::unexpected<ShapeFault> ReachesTooFar(size_t axis, int64_t reach, int64_t padded) {
   return Fault("kernel",
-               "kernel reaches over " + std::to_string(reach) + " " + std::string(kSpatialNames[axis]) +
-                   " of a padded input of " + std::to_string(padded),
+               "kernel reaches over " + std::to_string(reach) + " " +
+                   std::string(kSpatialNames[axis]) + " of a padded input of " +
+                   std::to_string(padded),
                "at most the padded input", "make the kernel or its dilation smaller, or pad more");
 }
 
@@ -41,8 +42,8 @@ std::optional<ShapeFault> CheckGroups(int64_t groups, int64_t in_channels, int64
   const auto fault = [groups](std::string_view attribute, int64_t channels, std::string_view side,
                               std::string expected) {
     return Fault(std::string(attribute),
-                 std::to_string(groups) + " groups do not divide " + std::to_string(channels) + " " +
-                     std::string(side) + " channels",
+                 std::to_string(groups) + " groups do not divide " + std::to_string(channels) +
+                     " " + std::string(side) + " channels",
                  std::move(expected))
         .value();
   };
@@ -55,8 +56,8 @@ std::optional<ShapeFault> CheckGroups(int64_t groups, int64_t in_channels, int64
   return std::nullopt;
 }
 
-// Pads so that the output has extent * stride indices; a kernel that does not reach that far leaves the last
-// ones to the output padding.
+// Pads so that the output has extent * stride indices; a kernel that does not reach that far leaves
+// the last ones to the output padding.
 void PadTransposedToSame(Operator& op, size_t axis, int64_t& output_padding) {
   Window& window = op.window;
   const int64_t reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1;
@@ -93,21 +94,25 @@ Inferred InferTransposedConv(Operator& op, const Wanted& wanted, const Shape& in
     const int64_t reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1;
     const std::optional<int64_t> steps = base::CheckedMul(input[axis + 2] - 1, window.stride[axis]);
     if (!steps) return Fault("stride", "the output passes 2^62 elements");
-    output[axis + 2] = *steps + output_padding + reach - window.pad_low[axis] - window.pad_high[axis];
+    output[axis + 2] =
+        *steps + output_padding + reach - window.pad_low[axis] - window.pad_high[axis];
     if (output[axis + 2] < 1) {
-      return Fault("pads", "pads leave nothing of the " + std::string(kSpatialNames[axis]),
-                   "less than the " + std::to_string(*steps + output_padding + reach) + " that there are");
+      return Fault(
+          "pads", "pads leave nothing of the " + std::string(kSpatialNames[axis]),
+          "less than the " + std::to_string(*steps + output_padding + reach) + " that there are");
     }
   }
   return output;
 }
 
-// Where the extents of a pool are stated, or rounded up, the last windows may reach beyond the padding, even the only one: the padding
-// grows until they do not, so that whatever stores padding stores all of it.
+// Where the extents of a pool are stated, or rounded up, the last windows may reach beyond the
+// padding, even the only one: the padding grows until they do not, so that whatever stores padding
+// stores all of it.
 Inferred InferPool(Operator& op, const Wanted& wanted, const Shape& input) {
   if (!wanted.ceil_mode && wanted.size.empty()) return InferWindows(op, wanted, input, input[1]);
   if (!wanted.size.empty() && wanted.size.size() != 2) {
-    return Fault("size", "a size of " + std::to_string(wanted.size.size()) + " extents", "[rows, columns]");
+    return Fault("size", "a size of " + std::to_string(wanted.size.size()) + " extents",
+                 "[rows, columns]");
   }
   Shape output = {input[0], input[1], 0, 0};
   for (size_t axis = 0; axis < 2; ++axis) {
@@ -155,21 +160,25 @@ std::optional<int64_t> ScaledExtent(int64_t extent, const Ratio& scale) {
 
 Inferred InferSlice(Operator& op, const Wanted& wanted, const Shape& input) {
   if (op.steps.empty()) op.steps.assign(input.size(), 1);
-  if (op.starts.size() != input.size()) return NotOneForEachAxis("starts", op.starts.size(), input.size());
-  if (op.steps.size() != input.size()) return NotOneForEachAxis("steps", op.steps.size(), input.size());
+  if (op.starts.size() != input.size())
+    return NotOneForEachAxis("starts", op.starts.size(), input.size());
+  if (op.steps.size() != input.size())
+    return NotOneForEachAxis("steps", op.steps.size(), input.size());
   const Shape& output = *wanted.shape;
   if (output.size() != input.size()) return NotOneForEachAxis("shape", output.size(), input.size());
   if (!IsCountable(output)) return Fault("shape", "shape " + ToText(output) + " is too large");
   for (size_t axis = 0; axis < input.size(); ++axis) {
     const std::optional<int64_t> way = base::CheckedMul(output[axis] - 1, op.steps[axis]);
-    const std::optional<int64_t> last = way ? base::CheckedAdd(op.starts[axis], *way) : std::nullopt;
+    const std::optional<int64_t> last =
+        way ? base::CheckedAdd(op.starts[axis], *way) : std::nullopt;
     const auto inside = [&](int64_t index) { return 0 <= index && index < input[axis]; };
     if (op.steps[axis] == 0) return Fault("steps", "a step of 0", "any other");
     if (inside(op.starts[axis]) && last && inside(*last)) continue;
     return Fault("starts",
-                 std::to_string(output[axis]) + " elements from " + std::to_string(op.starts[axis]) +
-                     " in steps of " + std::to_string(op.steps[axis]) + " leave axis " +
-                     std::to_string(axis) + " of " + std::to_string(input[axis]),
+                 std::to_string(output[axis]) + " elements from " +
+                     std::to_string(op.starts[axis]) + " in steps of " +
+                     std::to_string(op.steps[axis]) + " leave axis " + std::to_string(axis) +
+                     " of " + std::to_string(input[axis]),
                  "elements of the input");
   }
   return output;
@@ -179,11 +188,13 @@ Inferred InferPad(Operator& op, const Shape& input) {
   Padding& padding = op.padding;
   if (padding.low.empty()) padding.low.assign(input.size(), 0);
   if (padding.high.empty()) padding.high.assign(input.size(), 0);
-  if (padding.low.size() != input.size()) return NotOneForEachAxis("low", padding.low.size(), input.size());
+  if (padding.low.size() != input.size())
+    return NotOneForEachAxis("low", padding.low.size(), input.size());
   if (padding.high.size() != input.size())
     return NotOneForEachAxis("high", padding.high.size(), input.size());
   Shape output = input;
-  for (size_t axis = 0; axis < input.size(); ++axis) output[axis] += padding.low[axis] + padding.high[axis];
+  for (size_t axis = 0; axis < input.size(); ++axis)
+    output[axis] += padding.low[axis] + padding.high[axis];
   return output;
 }
 
@@ -199,7 +210,8 @@ Inferred InferGather(const Operator& op, const Wanted& wanted, const Shape& inpu
   Shape output = input;
   output[axis] = static_cast<int64_t>(op.indices.size());
   if (wanted.keep_axes) return output;
-  if (op.indices.size() > 1) return Fault("keep_axes", "several indices, and no axis for them", "one index");
+  if (op.indices.size() > 1)
+    return Fault("keep_axes", "several indices, and no axis for them", "one index");
   output.erase(output.begin() + op.axis);
   return output;
 }
@@ -207,7 +219,8 @@ Inferred InferGather(const Operator& op, const Wanted& wanted, const Shape& inpu
 Inferred InferReshape(const Wanted& wanted, const Shape& input) {
   if (IsCountable(*wanted.shape) && graph::ElementsOf(*wanted.shape) == graph::ElementsOf(input))
     return *wanted.shape;
-  return Fault("shape", "shape " + ToText(*wanted.shape) + " does not hold the elements of " + ToText(input),
+  return Fault("shape",
+               "shape " + ToText(*wanted.shape) + " does not hold the elements of " + ToText(input),
                std::to_string(graph::ElementsOf(input)) + " elements");
 }
 
@@ -229,12 +242,14 @@ Inferred InferTranspose(const Operator& op, const Shape& input) {
 Inferred InferResize(Operator& op, const Wanted& wanted, const Shape& input) {
   std::vector<Ratio>& scales = op.resize.scales;
   if (wanted.size.size() > input.size()) {
-    return Fault("size",
-                 std::to_string(wanted.size.size()) + " extents for an input of shape " + ToText(input),
-                 "at most one for each axis");
+    return Fault(
+        "size",
+        std::to_string(wanted.size.size()) + " extents for an input of shape " + ToText(input),
+        "at most one for each axis");
   }
   if (scales.size() > input.size()) return NotOneForEachAxis("scales", scales.size(), input.size());
-  if (scales.empty() && wanted.size.empty()) return Fault("", "neither size nor scales", "one of them");
+  if (scales.empty() && wanted.size.empty())
+    return Fault("", "neither size nor scales", "one of them");
   if (!scales.empty()) scales.insert(scales.begin(), input.size() - scales.size(), Ratio{});
   Shape output = input;
   for (size_t axis = 0; axis < scales.size() && wanted.size.empty(); ++axis) {

@@ -39,7 +39,8 @@ Box WholeBox(const Shape& shape) {
 }
 
 bool IsEmpty(const Box& box) {
-  return std::any_of(box.begin(), box.end(), [](const Extent& extent) { return extent.Length() == 0; });
+  return std::any_of(box.begin(), box.end(),
+                     [](const Extent& extent) { return extent.Length() == 0; });
 }
 
 int64_t ElementsOf(const Box& box) {
@@ -71,7 +72,8 @@ Box InputRegion(const Graph& graph, const Operator& op, size_t input, const Box&
 int64_t MacsOf(const Graph& graph, const Operator& op, const Box& output) {
   const int64_t elements = ElementsOf(output);
   if (op.kind == base::OperatorKind::kOpaque) {
-    const int64_t all = graph::ElementsOf(graph.tensors[static_cast<size_t>(op.outputs.front())].shape);
+    const int64_t all =
+        graph::ElementsOf(graph.tensors[static_cast<size_t>(op.outputs.front())].shape);
     return static_cast<int64_t>((Wide{op.macs.value_or(0)} * elements + all - 1) / all);
   }
   const int64_t macs = elements * MacsPerElement(graph, op);

@@ -14,7 +14,8 @@ tl::unexpected<ShapeFault> WrongRank(const Shape& found, std::string expected) {
 }
 
 tl::unexpected<ShapeFault> Disagreeing(const Shape& a, const Shape& b, std::string expected) {
-  return Fault("inputs", "shapes " + ToText(a) + " and " + ToText(b) + " do not agree", std::move(expected));
+  return Fault("inputs", "shapes " + ToText(a) + " and " + ToText(b) + " do not agree",
+               std::move(expected));
 }
 
 Inferred InferConcat(const Operator& op, const std::vector<Shape>& inputs) {
@@ -29,7 +30,8 @@ Inferred InferConcat(const Operator& op, const std::vector<Shape>& inputs) {
     }
     const std::optional<int64_t> extent = base::CheckedAdd(output[axis], inputs[i][axis]);
     if (!extent)
-      return Fault("inputs", "the extents of axis " + std::to_string(axis) + " add up to more than 2^62");
+      return Fault("inputs",
+                   "the extents of axis " + std::to_string(axis) + " add up to more than 2^62");
     output[axis] = *extent;
   }
   return output;
@@ -40,14 +42,16 @@ Inferred InferElementwise(const Wanted& wanted, const std::vector<Shape>& inputs
   for (const Shape& input : inputs) {
     const std::optional<Shape> together = Broadcast(output, input);
     if (!together) {
-      return Disagreeing(output, input, "equal extents, or 1, on every axis counted from the right");
+      return Disagreeing(output, input,
+                         "equal extents, or 1, on every axis counted from the right");
     }
     output = *together;
   }
   if (!wanted.shape || *wanted.shape == output) return output;
   Shape with_tables = output;
   for (const Shape& table : wanted.tables) {
-    if (const std::optional<Shape> together = Broadcast(with_tables, table)) with_tables = *together;
+    if (const std::optional<Shape> together = Broadcast(with_tables, table))
+      with_tables = *together;
   }
   return with_tables == *wanted.shape ? with_tables : output;
 }
@@ -69,7 +73,8 @@ Inferred InferMatmul(const Operator& op, const Wanted& wanted, const std::vector
   const int64_t depth = second[op.transpose_second ? rank - 1 : rank - 2];
   const int64_t columns = second[op.transpose_second ? rank - 2 : rank - 1];
   if (first_depth != depth) {
-    return Disagreeing(first, second, "a depth of " + std::to_string(first_depth) + " in the second operand");
+    return Disagreeing(first, second,
+                       "a depth of " + std::to_string(first_depth) + " in the second operand");
   }
   std::optional<Shape> output =
       Broadcast(Shape(first.begin(), first.end() - 2), Shape(second.begin(), second.end() - 2));
@@ -183,10 +188,12 @@ tl::expected<Shape, ShapeFault> InferShape(Operator& op, const Wanted& wanted,
   if (NeedsFeatureMap(op.kind) && input.size() != 4) {
     return WrongRank(input, "four axes: [batch, channels, rows, columns]");
   }
-  if (std::optional<ShapeFault> fault = CheckAxes(op, input)) return tl::unexpected(std::move(*fault));
+  if (std::optional<ShapeFault> fault = CheckAxes(op, input))
+    return tl::unexpected(std::move(*fault));
   Inferred output = InferUnchecked(op, wanted, inputs);
   if (output && !IsCountable(*output)) {
-    return Fault("", "output of shape " + ToText(*output) + " is too large", "at most 2^56 elements");
+    return Fault("", "output of shape " + ToText(*output) + " is too large",
+                 "at most 2^56 elements");
   }
   return output;
 }
@@ -220,7 +227,8 @@ std::optional<ShapeFault> CheckAccess(const OperandAccess& access, const Shape& 
       return std::nullopt;
     case AccessKind::kElementwise:
       if (Broadcast(operand, output) == output) return std::nullopt;
-      return fault("an operand whose extents are those of the output, or 1, counted from the right");
+      return fault(
+          "an operand whose extents are those of the output, or 1, counted from the right");
     case AccessKind::kWindow:
       break;
   }

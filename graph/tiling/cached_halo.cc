@@ -12,8 +12,9 @@
 
 // What a sweep down the rows makes, tensor by tensor.
 //
-// Without caching, tiles can be looked at one by one. Here a tile makes what those before it have not, so a
-// tensor is settled for all tiles at once, after all that read it: then what each tile wants of it is known,
+// Without caching, tiles can be looked at one by one. Here a tile makes what those before it have
+// not, so a tensor is settled for all tiles at once, after all that read it: then what each tile
+// wants of it is known,
 //
 //     rows      0  1  2  3  4  5  6  7  8
 //     tile 0    [------------)                         made 0..4
@@ -21,19 +22,22 @@
 //     tile 2          .............                    wants nothing: kept 2..6, for tile 3
 //     tile 3          [..............------)           kept 2..6, made 6..8
 //
-// and two numbers say the rest: `lo`, the least row that this tile or a later one wants, and the end of what was wanted so
-// far. Rows between them are there, whatever the tiles want in which order. Nothing is assumed of the operators: where a tensor is
-// wanted backwards, the first tile makes all of it.
+// and two numbers say the rest: `lo`, the least row that this tile or a later one wants, and the
+// end of what was wanted so far. Rows between them are there, whatever the tiles want in which
+// order. Nothing is assumed of the operators: where a tensor is wanted backwards, the first tile
+// makes all of it.
 //
-// Each strip of tiles begins anew, whatever the strips beside it have made, and each image of a batch that is cut:
+// Each strip of tiles begins anew, whatever the strips beside it have made, and each image of a
+// batch that is cut:
 //
 //     tiles     0  3  6        columns that strips share are made for each of them
 //               1  4  7
 //               2  5  8
 //
-// Where nothing ties rows to columns and images, they are swept once for all strips (row_sweep.cc). Else, where a strip may lie wholly in
-// the padding and want other rows than those beside it, or where of two that read a tensor one has nothing left to make, and the
-// columns of the other are all that is wanted, strips are swept one by one, as here.
+// Where nothing ties rows to columns and images, they are swept once for all strips (row_sweep.cc).
+// Else, where a strip may lie wholly in the padding and want other rows than those beside it, or
+// where of two that read a tensor one has nothing left to make, and the columns of the other are
+// all that is wanted, strips are swept one by one, as here.
 //
 // Cost: one propagation for each tile; all regions are kept at once.
 namespace tessera::graph::tiling {
@@ -56,8 +60,8 @@ std::vector<ops::Box> AllStrips(const Shape& output, const TileShape& tile) {
 
 class SweepByStrips {
  public:
-  SweepByStrips(const Graph& graph, Interval interval, const Propagation& propagation, const TileShape& tile,
-                bool across_batch)
+  SweepByStrips(const Graph& graph, Interval interval, const Propagation& propagation,
+                const TileShape& tile, bool across_batch)
       : graph_(graph),
         interval_(interval),
         across_batch_(across_batch),
@@ -81,8 +85,8 @@ class SweepByStrips {
     for (size_t slot = 0; slot < Slots(); ++slot) {
       if (propagation_.Leaves(slot)) AskForShares(slot);
     }
-    // Asks stand last operator first: whoever reads an operator's output has spoken when its own turn comes.
-    // A barrier's outputs ask for each other first, before they are settled.
+    // Asks stand last operator first: whoever reads an operator's output has spoken when its own
+    // turn comes. A barrier's outputs ask for each other first, before they are settled.
     size_t settled = static_cast<size_t>(interval_.last - interval_.first) + 1;
     for (const Propagation::Ask& ask : propagation_.Asks()) {
       const bool between_outputs = IsBetweenOutputs(ask);
@@ -121,7 +125,9 @@ class SweepByStrips {
     return graph_.tensors[static_cast<size_t>(subgraph_.tensors[slot])].state;
   }
 
-  std::optional<size_t> RowsOf(size_t slot) const { return AxisOf(propagation_.ShapeOf(slot), Axis::kRows); }
+  std::optional<size_t> RowsOf(size_t slot) const {
+    return AxisOf(propagation_.ShapeOf(slot), Axis::kRows);
+  }
 
   std::span<ops::Extent> Region(std::vector<ops::Extent>& regions, size_t tile, size_t slot) const {
     const size_t begin = propagation_.Begin(slot);
@@ -222,8 +228,8 @@ class SweepByStrips {
     if (propagation_.Leaves(slot)) LeaveWhenMade(slot, rows);
   }
 
-  // A row goes home with the tile that makes it, though a later one may be the first to have it in its share; of its columns those
-  // that are the strip's.
+  // A row goes home with the tile that makes it, though a later one may be the first to have it in
+  // its share; of its columns those that are the strip's.
   void LeaveWhenMade(size_t slot, size_t rows) {
     ops::Box share;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
@@ -261,7 +267,8 @@ class SweepByStrips {
       if (fresh) subgraph_.classes.push_back(ClassOf(tile));
       subgraph_.class_of.push_back(entry->second);
     }
-    for (const int tiles : subgraph_.class_of) ++subgraph_.classes[static_cast<size_t>(tiles)].count;
+    for (const int tiles : subgraph_.class_of)
+      ++subgraph_.classes[static_cast<size_t>(tiles)].count;
     for (size_t slot = 0; slot < Slots(); ++slot) {
       Extents& largest = subgraph_.largest.emplace_back(propagation_.ShapeOf(slot).size(), 0);
       for (const TileClass& tiles : subgraph_.classes) {
@@ -280,14 +287,16 @@ class SweepByStrips {
     for (const ops::Extent& extent : region_of(wanted_)) figures.push_back(extent.Length());
     for (const ops::Extent& extent : region_of(made_)) figures.push_back(extent.Length());
     for (size_t slot = 0; slot < Slots(); ++slot) {
-      for (const ops::Extent& extent : shares_[tile * Slots() + slot]) figures.push_back(extent.Length());
+      for (const ops::Extent& extent : shares_[tile * Slots() + slot])
+        figures.push_back(extent.Length());
       figures.push_back(kept_[tile * Slots() + slot]);
       figures.push_back(KeepsAfter(tile, slot));
     }
   }
 
   int64_t KeepsAfter(size_t tile, size_t slot) const {
-    return tile + 1 < tiles_.size() ? kept_[(tile + 1) * Slots() + slot] : 0;  // where a strip begins, none
+    return tile + 1 < tiles_.size() ? kept_[(tile + 1) * Slots() + slot]
+                                    : 0;  // where a strip begins, none
   }
 
   TileClass ClassOf(size_t tile) {
@@ -303,7 +312,8 @@ class SweepByStrips {
     }
     for (int i = interval_.first; i <= interval_.last; ++i) {
       const Operator& op = graph_.operators[static_cast<size_t>(i)];
-      const std::span<const ops::Extent> made = Region(made_, tile, propagation_.SlotOf(op.outputs.front()));
+      const std::span<const ops::Extent> made =
+          Region(made_, tile, propagation_.SlotOf(op.outputs.front()));
       tiles.macs.push_back(ops::MacsOf(graph_, op, ops::Box(made.begin(), made.end())));
     }
     return tiles;
@@ -335,7 +345,8 @@ bool CutsStrips(const Shape& output, const TileShape& tile) {
   const std::optional<size_t> batch = AxisOf(output, Axis::kBatch);
   const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);
   for (size_t axis = 0; axis < output.size(); ++axis) {
-    if (axis != *rows && axis != columns && axis != batch && tile[axis] < output[axis]) return false;
+    if (axis != *rows && axis != columns && axis != batch && tile[axis] < output[axis])
+      return false;
   }
   return true;
 }
@@ -346,13 +357,14 @@ TiledSubgraph TileKeepingRows(const Graph& graph, Interval interval, const TileS
   return TileKeepingRows(RowStructure(graph, interval, propagation), tile, across_batch, {});
 }
 
-TiledSubgraph TileKeepingRows(const RowStructure& structure, const TileShape& tile, bool across_batch,
-                              const ClassTest& wants_classes) {
+TiledSubgraph TileKeepingRows(const RowStructure& structure, const TileShape& tile,
+                              bool across_batch, const ClassTest& wants_classes) {
   if (!structure.IsTied()) {
-    if (auto swept = SweepRows(structure, tile, across_batch, wants_classes)) return *std::move(swept);
+    if (auto swept = SweepRows(structure, tile, across_batch, wants_classes))
+      return *std::move(swept);
   }
-  return SweepByStrips(structure.TheGraph(), structure.TheInterval(), structure.ThePropagation(), tile,
-                       across_batch)
+  return SweepByStrips(structure.TheGraph(), structure.TheInterval(), structure.ThePropagation(),
+                       tile, across_batch)
       .Run();
 }
 

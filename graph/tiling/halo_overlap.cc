@@ -15,11 +15,12 @@
 //     1    |-|                    |---|                                        |-----|       shared
 //     2      |-|                      |---|                                        |-----|
 //
-// Where rows follow from rows alone, by maps that never decrease and are never empty, a taller tile wants what lies between the first
-// row that its first row wants and the last that its last row wants. So if each row of the output wants rows of a tensor behind all that
-// the rows before it want, tiles of any height do, and so do the tensors that they are made of: nothing is kept. Anything else counts as
-// shared: rows that follow from columns or images or the other way round, windows that may lie in the padding as a whole, maps that go
-// backwards, very many rows.
+// Where rows follow from rows alone, by maps that never decrease and are never empty, a taller tile
+// wants what lies between the first row that its first row wants and the last that its last row
+// wants. So if each row of the output wants rows of a tensor behind all that the rows before it
+// want, tiles of any height do, and so do the tensors that they are made of: nothing is kept.
+// Anything else counts as shared: rows that follow from columns or images or the other way round,
+// windows that may lie in the padding as a whole, maps that go backwards, very many rows.
 namespace tessera::graph::tiling {
 namespace {
 
@@ -41,25 +42,28 @@ bool NeverDecreases(const Propagation& propagation, const Propagation::Ask& ask,
 
 bool AllNeverDecrease(const RowStructure& structure) {
   const Propagation& propagation = structure.ThePropagation();
-  return std::all_of(structure.Asks().begin(), structure.Asks().end(), [&](const Propagation::Ask* ask) {
-    const std::optional<size_t> output = structure.Slots()[ask->output].rows;
-    const std::optional<size_t> input = structure.Slots()[ask->input].rows;
-    return !output || !input || NeverDecreases(propagation, *ask, *output, *input);
-  });
+  return std::all_of(
+      structure.Asks().begin(), structure.Asks().end(), [&](const Propagation::Ask* ask) {
+        const std::optional<size_t> output = structure.Slots()[ask->output].rows;
+        const std::optional<size_t> input = structure.Slots()[ask->input].rows;
+        return !output || !input || NeverDecreases(propagation, *ask, *output, *input);
+      });
 }
 
 // Whether rows of the last output decide over nothing but rows.
 bool DecideOverRowsAlone(const RowStructure& structure) {
   return !structure.IsTied() && !structure.MayBeEmpty() &&
-         std::all_of(structure.Slots().begin(), structure.Slots().end(), [](const RowStructure::Slot& slot) {
-           return std::all_of(slot.along.begin(), slot.along.end(),
-                              [&slot](size_t axis) { return axis == slot.rows; });
-         });
+         std::all_of(structure.Slots().begin(), structure.Slots().end(),
+                     [](const RowStructure::Slot& slot) {
+                       return std::all_of(slot.along.begin(), slot.along.end(),
+                                          [&slot](size_t axis) { return axis == slot.rows; });
+                     });
 }
 
 }  // namespace
 
-bool MayShareRows(const Graph& graph, Interval interval, const std::function<bool(int tensor)>& counts) {
+bool MayShareRows(const Graph& graph, Interval interval,
+                  const std::function<bool(int tensor)>& counts) {
   const Propagation propagation(graph, interval);
   const RowStructure structure(graph, interval, propagation);
   const Shape& output = propagation.ShapeOf(propagation.LastSlot());

@@ -11,7 +11,8 @@ namespace {
 __extension__ using Wide = __int128;
 
 bool EmptyRegion(std::span<const ops::Extent> region) {
-  return std::any_of(region.begin(), region.end(), [](const ops::Extent& e) { return e.Length() == 0; });
+  return std::any_of(region.begin(), region.end(),
+                     [](const ops::Extent& e) { return e.Length() == 0; });
 }
 
 // Grows `region` to hold `extent` on one axis; an untouched region is all zeros.
@@ -32,7 +33,8 @@ Propagation::Propagation(const Graph& graph, Interval interval)
   CompileAsks(graph);
 }
 
-Propagation::Propagation(const Propagation& whole, const Graph& graph, std::span<const int> operators)
+Propagation::Propagation(const Propagation& whole, const Graph& graph,
+                         std::span<const int> operators)
     : operators_(operators.begin(), operators.end()), maps_(whole.maps_) {
   CollectTensors(graph);
   MarkMade(graph);
@@ -52,7 +54,8 @@ Propagation::Propagation(const Propagation& whole, const Graph& graph, std::span
 }
 
 size_t Propagation::SlotOf(int tensor) const {
-  return static_cast<size_t>(std::lower_bound(tensors_.begin(), tensors_.end(), tensor) - tensors_.begin());
+  return static_cast<size_t>(std::lower_bound(tensors_.begin(), tensors_.end(), tensor) -
+                             tensors_.begin());
 }
 
 void Propagation::CollectTensors(const Graph& graph) {
@@ -73,7 +76,8 @@ void Propagation::CollectTensors(const Graph& graph) {
 void Propagation::MarkMade(const Graph& graph) {
   made_inside_.assign(tensors_.size(), 0);
   for (const int i : operators_) {
-    for (const int tensor : graph.operators[static_cast<size_t>(i)].outputs) made_inside_[SlotOf(tensor)] = 1;
+    for (const int tensor : graph.operators[static_cast<size_t>(i)].outputs)
+      made_inside_[SlotOf(tensor)] = 1;
   }
 }
 
@@ -89,15 +93,16 @@ void Propagation::MarkLeaving(const Graph& graph, Interval interval) {
     }
   }
   for (size_t slot = 0; slot < tensors_.size(); ++slot) {
-    const bool kept = graph.tensors[static_cast<size_t>(tensors_[slot])].network_output || !read[slot];
+    const bool kept =
+        graph.tensors[static_cast<size_t>(tensors_[slot])].network_output || !read[slot];
     if (kept) leaves_[slot] = made_inside_[slot];
   }
   last_slot_ = SlotOf(graph.operators[static_cast<size_t>(interval.last)].outputs.front());
   leaves_[last_slot_] = 1;
 }
 
-// A barrier makes all its outputs whole when any is asked for: its outputs ask for each other, and each for
-// all inputs.
+// A barrier makes all its outputs whole when any is asked for: its outputs ask for each other, and
+// each for all inputs.
 void Propagation::CompileAsks(const Graph& graph) {
   first_ask_.resize(operators_.size() + 1);
   for (size_t position = operators_.size(); position-- > 0;) {
@@ -106,10 +111,11 @@ void Propagation::CompileAsks(const Graph& graph) {
     if (IsBarrier(op)) AskForOutputs(op, position);
     for (size_t input = 0; input < op.inputs.size(); ++input) {
       const std::span<const ops::AxisMap> maps = Keep(ops::AxisMapsOf(graph, op, input));
-      const bool may_be_empty =
-          std::any_of(maps.begin(), maps.end(), [](const ops::AxisMap& map) { return map.MayBeEmpty(); });
+      const bool may_be_empty = std::any_of(
+          maps.begin(), maps.end(), [](const ops::AxisMap& map) { return map.MayBeEmpty(); });
       for (const int output : op.outputs)
-        asks_.push_back(Ask{position, SlotOf(output), SlotOf(op.inputs[input]), maps, may_be_empty});
+        asks_.push_back(
+            Ask{position, SlotOf(output), SlotOf(op.inputs[input]), maps, may_be_empty});
     }
   }
   first_ask_[0] = asks_.size();
@@ -119,7 +125,8 @@ void Propagation::AskForOutputs(const Operator& op, size_t position) {
   for (const int from : op.outputs) {
     for (const int to : op.outputs) {
       std::vector<ops::AxisMap> maps;
-      for (const int64_t extent : ShapeOf(SlotOf(to))) maps.push_back({ops::AxisMap::Whole{extent}, 0, 0});
+      for (const int64_t extent : ShapeOf(SlotOf(to)))
+        maps.push_back({ops::AxisMap::Whole{extent}, 0, 0});
       asks_.push_back(Ask{position, SlotOf(from), SlotOf(to), Keep(std::move(maps)), false});
     }
   }
@@ -157,11 +164,13 @@ ops::Extent Propagation::ShareAlong(size_t slot, size_t axis, const ops::Box& ti
 
 ops::Box Propagation::ShareOf(size_t slot, const ops::Box& tile) const {
   ops::Box share;
-  for (size_t axis = 0; axis < ShapeOf(slot).size(); ++axis) share.push_back(ShareAlong(slot, axis, tile));
+  for (size_t axis = 0; axis < ShapeOf(slot).size(); ++axis)
+    share.push_back(ShareAlong(slot, axis, tile));
   return share;
 }
 
-void Propagation::AppendShareLengths(size_t slot, const ops::Box& tile, std::vector<int64_t>& lengths) const {
+void Propagation::AppendShareLengths(size_t slot, const ops::Box& tile,
+                                     std::vector<int64_t>& lengths) const {
   for (size_t axis = 0; axis < ShapeOf(slot).size(); ++axis)
     lengths.push_back(ShareAlong(slot, axis, tile).Length());
 }
@@ -179,7 +188,8 @@ void Propagation::Run(const ops::Box& tile, std::span<ops::Extent> regions) cons
   for (const Ask& ask : asks_) Apply(ask, region(ask.output), region(ask.input));
 }
 
-void Propagation::Apply(const Ask& ask, std::span<const ops::Extent> output, std::span<ops::Extent> input) {
+void Propagation::Apply(const Ask& ask, std::span<const ops::Extent> output,
+                        std::span<ops::Extent> input) {
   if (EmptyRegion(output)) return;
   if (ask.may_be_empty) {
     for (const ops::AxisMap& map : ask.maps) {
@@ -187,11 +197,12 @@ void Propagation::Apply(const Ask& ask, std::span<const ops::Extent> output, std
     }
   }
   const bool fresh = !input.empty() && EmptyRegion(input);
-  for (size_t axis = 0; axis < input.size(); ++axis) Grow(input[axis], fresh, ask.maps[axis].Apply(output));
+  for (size_t axis = 0; axis < input.size(); ++axis)
+    Grow(input[axis], fresh, ask.maps[axis].Apply(output));
 }
 
-// The same walk with sets of axes in place of extents. An input that may be empty carries, on all its axes,
-// whatever decides over its emptiness.
+// The same walk with sets of axes in place of extents. An input that may be empty carries, on all
+// its axes, whatever decides over its emptiness.
 std::vector<Propagation::Dependence> Propagation::Dependences(AxisSet cut) const {
   std::vector<Dependence> found(Size());
   std::vector<char> always(leaves_.begin(), leaves_.end());  // asked for at every tile, for certain

@@ -13,15 +13,15 @@
 
 // From a tile of a subgraph's last output to the regions of all its feature tensors.
 //
-// The tile asks for itself and for its share of every other tensor that leaves the subgraph. Operators are
-// then visited from last to first, and each asks of its inputs what it needs for what is asked of its output;
-// a tensor asked for several times holds the hull:
+// The tile asks for itself and for its share of every other tensor that leaves the subgraph.
+// Operators are then visited from last to first, and each asks of its inputs what it needs for what
+// is asked of its output; a tensor asked for several times holds the hull:
 //
 //     conv a --> conv b --+--> add     rows 4..8 of add  ask for rows 4..8 of b and of a (skip),
 //        '----------------'            b asks for rows 3..9 of a: the hull is 3..9, of a's input 2..10
 //
-// A Propagation is the interval compiled to axis maps over one flat array of extents, so that a run allocates
-// nothing and costs some nanoseconds for each operator and axis.
+// A Propagation is the interval compiled to axis maps over one flat array of extents, so that a run
+// allocates nothing and costs some nanoseconds for each operator and axis.
 namespace tessera::graph::tiling {
 
 class Propagation {
@@ -29,40 +29,41 @@ class Propagation {
   // The graph outlives it.
   Propagation(const Graph& graph, Interval interval);
 
-  // Operators of a propagation, ascending, as if there were no others and the first output of the last one alone left. Cheap, as what is
-  // compiled is shared.
+  // Operators of a propagation, ascending, as if there were no others and the first output of the
+  // last one alone left. Cheap, as what is compiled is shared.
   Propagation(const Propagation& whole, const Graph& graph, std::span<const int> operators);
 
   // Indices into Graph::operators, ascending. An operator's position is that among these.
   const std::vector<int>& Operators() const { return operators_; }
 
-  // Every feature tensor (no constant) that the interval reads or makes, ascending. A position in it is a
-  // slot.
+  // Every feature tensor (no constant) that the interval reads or makes, ascending. A position in
+  // it is a slot.
   const std::vector<int>& Tensors() const { return tensors_; }
   // The slot of one of these tensors.
   size_t SlotOf(int tensor) const;
   const Shape& ShapeOf(size_t slot) const { return *shapes_[slot]; }
   bool MadeInside(size_t slot) const { return made_inside_[slot]; }
-  // Made inside and read behind the interval, a network output, read by nobody, or the last operator's first
-  // output.
+  // Made inside and read behind the interval, a network output, read by nobody, or the last
+  // operator's first output.
   bool Leaves(size_t slot) const { return leaves_[slot]; }
   // The slot of the last operator's first output: what tiles are cut from.
   size_t LastSlot() const { return last_slot_; }
 
-  // The regions of all slots, end to end; slot s holds [Begin(s), Begin(s + 1)). All extents of a tensor that
-  // the tile does not need are {0, 0}.
+  // The regions of all slots, end to end; slot s holds [Begin(s), Begin(s + 1)). All extents of a
+  // tensor that the tile does not need are {0, 0}.
   size_t Begin(size_t slot) const { return begins_[slot]; }
   size_t Size() const { return begins_.back(); }
   void Run(const ops::Box& tile, std::span<ops::Extent> regions) const;
 
-  // The axis of the last output that decides over an axis of what leaves: the same position where the ranks
-  // agree, else the same name (rows, columns, channels, batch), else none: then every tile brings home the
-  // whole axis.
+  // The axis of the last output that decides over an axis of what leaves: the same position where
+  // the ranks agree, else the same name (rows, columns, channels, batch), else none: then every
+  // tile brings home the whole axis.
   std::optional<size_t> ShareSource(size_t slot, size_t axis) const {
     return share_sources_[begins_[slot] + axis];
   }
 
-  // What the tile must bring home of a slot that leaves: its extents in proportion, rounded outwards.
+  // What the tile must bring home of a slot that leaves: its extents in proportion, rounded
+  // outwards.
   ops::Extent ShareAlong(size_t slot, size_t axis, const ops::Box& tile) const;
   ops::Box ShareOf(size_t slot, const ops::Box& tile) const;
   // The same, appended as lengths.
@@ -87,11 +88,15 @@ class Propagation {
   };
   const std::vector<Ask>& Asks() const { return asks_; }
 
-  // Grows `input` to hold what the ask needs for that part of its output: nothing where the part is empty.
-  static void Apply(const Ask& ask, std::span<const ops::Extent> output, std::span<ops::Extent> input);
+  // Grows `input` to hold what the ask needs for that part of its output: nothing where the part is
+  // empty.
+  static void Apply(const Ask& ask, std::span<const ops::Extent> output,
+                    std::span<ops::Extent> input);
 
-  // The axes of the last output behind one axis of the ask's input, as far as its output has been `found`.
-  AxisSet AxesBehind(const Ask& ask, const ops::AxisMap& map, std::span<const Dependence> found) const;
+  // The axes of the last output behind one axis of the ask's input, as far as its output has been
+  // `found`.
+  AxisSet AxesBehind(const Ask& ask, const ops::AxisMap& map,
+                     std::span<const Dependence> found) const;
 
  private:
   void CollectTensors(const Graph& graph);
@@ -111,7 +116,7 @@ class Propagation {
   size_t last_slot_ = 0;
   std::vector<std::optional<size_t>> share_sources_;  // parallel to the regions of Run
   std::vector<Ask> asks_;                             // last operator first
-  std::vector<size_t> first_ask_;                     // by position, and the end: of the last operator 0
+  std::vector<size_t> first_ask_;  // by position, and the end: of the last operator 0
   std::shared_ptr<std::deque<std::vector<ops::AxisMap>>> maps_;  // behind all asks
 };
 

@@ -54,7 +54,8 @@ void RowStructure::FindSlots() {
   }
 }
 
-// The cut axes behind each axis, whoever of those that ask for the tensor asks in a tile. Of rows each tile may make others.
+// The cut axes behind each axis, whoever of those that ask for the tensor asks in a tile. Of rows
+// each tile may make others.
 std::vector<Propagation::Dependence> RowStructure::FindBehind(AxisSet rows, AxisSet others) const {
   std::vector<Propagation::Dependence> behind(propagation_->Size());
   for (size_t i = 0; i < slots_.size(); ++i) {
@@ -80,14 +81,14 @@ void RowStructure::FindAsks() {
   propagation_->Run(ops::WholeBox(propagation_->ShapeOf(propagation_->LastSlot())), regions);
   for (const Propagation::Ask& ask : propagation_->Asks()) {
     const size_t begin = propagation_->Begin(ask.output);
-    const auto output =
-        std::span<const ops::Extent>(regions).subspan(begin, propagation_->Begin(ask.output + 1) - begin);
-    const bool is_asked =
-        std::none_of(output.begin(), output.end(), [](const ops::Extent& e) { return e.Length() == 0; });
-    const bool is_empty = is_asked && ask.may_be_empty &&
-                          std::any_of(ask.maps.begin(), ask.maps.end(), [&](const ops::AxisMap& map) {
-                            return map.Apply(output).Length() == 0;
-                          });
+    const auto output = std::span<const ops::Extent>(regions).subspan(
+        begin, propagation_->Begin(ask.output + 1) - begin);
+    const bool is_asked = std::none_of(output.begin(), output.end(),
+                                       [](const ops::Extent& e) { return e.Length() == 0; });
+    const bool is_empty =
+        is_asked && ask.may_be_empty &&
+        std::any_of(ask.maps.begin(), ask.maps.end(),
+                    [&](const ops::AxisMap& map) { return map.Apply(output).Length() == 0; });
     if (!is_asked || is_empty) continue;
     asks_.push_back(&ask);
     may_be_empty_ = may_be_empty_ || ask.may_be_empty;
@@ -101,7 +102,8 @@ std::vector<int64_t> FiguresOf(const Strip& strip) {
   for (const std::vector<ops::Extent>& regions : strip.regions) {
     for (size_t i = 0; i < regions.size(); ++i) {
       figures.push_back(regions[i].Length());
-      if (strip.regions.size() > 1) figures.push_back(regions[i].begin - strip.regions.front()[i].begin);
+      if (strip.regions.size() > 1)
+        figures.push_back(regions[i].begin - strip.regions.front()[i].begin);
     }
   }
   return figures;
@@ -109,7 +111,8 @@ std::vector<int64_t> FiguresOf(const Strip& strip) {
 
 }  // namespace
 
-std::vector<ops::Extent> PartsOf(const Shape& output, const TileShape& tile, std::optional<size_t> axis) {
+std::vector<ops::Extent> PartsOf(const Shape& output, const TileShape& tile,
+                                 std::optional<size_t> axis) {
   if (!axis) return {{0, 1}};
   std::vector<ops::Extent> parts;
   for (int64_t begin = 0; begin < output[*axis]; begin += tile[*axis])
@@ -125,7 +128,9 @@ std::vector<ops::Extent> RowStrips::RegionsOf(const ops::Box& strip, const Lack&
     propagation.Run(strip, regions);
     return regions;
   }
-  const auto lacks = [&lack](size_t what) { return std::binary_search(lack.begin(), lack.end(), what); };
+  const auto lacks = [&lack](size_t what) {
+    return std::binary_search(lack.begin(), lack.end(), what);
+  };
   const auto region = [&](size_t slot) {
     const size_t begin = propagation.Begin(slot);
     return std::span(regions).subspan(begin, propagation.Begin(slot + 1) - begin);
@@ -137,7 +142,8 @@ std::vector<ops::Extent> RowStrips::RegionsOf(const ops::Box& strip, const Lack&
       region(slot)[axis] = propagation.ShareAlong(slot, axis, strip);
   }
   for (size_t ask = 0; ask < asks.size(); ++ask) {
-    if (!lacks(ask)) Propagation::Apply(*asks[ask], region(asks[ask]->output), region(asks[ask]->input));
+    if (!lacks(ask))
+      Propagation::Apply(*asks[ask], region(asks[ask]->output), region(asks[ask]->input));
   }
   return regions;
 }
@@ -200,7 +206,9 @@ namespace {
 class RowClasses {
  public:
   explicit RowClasses(const RowTiles& tiles)
-      : tiles_(tiles), propagation_(tiles.structure->ThePropagation()), slots_(tiles.structure->Slots()) {}
+      : tiles_(tiles),
+        propagation_(tiles.structure->ThePropagation()),
+        slots_(tiles.structure->Slots()) {}
 
   void AddTo(TiledSubgraph& subgraph) const {
     std::map<std::vector<int64_t>, int> known;
@@ -257,7 +265,8 @@ class RowClasses {
       AddLengths(tile.made, tiles_.Made(part, slot), part, slot, strip, tiles.made);
       tiles.kept.push_back(tile.kept);
       tiles.keeps.push_back(KeepsAfter(part, slot));
-      for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size() && slots_[slot].leaves; ++axis) {
+      for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size() && slots_[slot].leaves;
+           ++axis) {
         const int64_t beside = tile.leaves ? strip.shares[share] : 0;
         tiles.share.AddAxis(axis == slots_[slot].rows ? tile.share : beside);
         ++share;
@@ -268,8 +277,8 @@ class RowClasses {
     return tiles;
   }
 
-  void AddLengths(bool any, std::span<const ops::Extent> region, size_t part, size_t slot, const Strip& strip,
-                  ExtentsList& list) const {
+  void AddLengths(bool any, std::span<const ops::Extent> region, size_t part, size_t slot,
+                  const Strip& strip, ExtentsList& list) const {
     const size_t begin = propagation_.Begin(slot);
     const std::vector<ops::Extent>& beside = strip.regions[tiles_.lack_of[part]];
     auto along = slots_[slot].along.begin();
@@ -302,6 +311,8 @@ class RowClasses {
 
 }  // namespace
 
-void AddRowClasses(const RowTiles& tiles, TiledSubgraph& subgraph) { RowClasses(tiles).AddTo(subgraph); }
+void AddRowClasses(const RowTiles& tiles, TiledSubgraph& subgraph) {
+  RowClasses(tiles).AddTo(subgraph);
+}
 
 }  // namespace tessera::graph::tiling

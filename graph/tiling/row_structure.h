@@ -15,7 +15,8 @@ namespace tessera::graph::tiling {
 // What hangs on the rows of an interval's last output, found once for all tile shapes.
 class RowStructure {
  public:
-  // The graph, and the propagation, which is that of the interval, outlive it. The last output has rows.
+  // The graph, and the propagation, which is that of the interval, outlive it. The last output has
+  // rows.
   RowStructure(const Graph& graph, Interval interval, const Propagation& propagation);
 
   // Whether something ties rows to columns or images, or may, so that no strip stands for another.
@@ -30,7 +31,8 @@ class RowStructure {
   };
   const std::vector<Slot>& Slots() const { return slots_; }
 
-  // Those through which tiles ask for something; and whether some tile might not, for what it makes.
+  // Those through which tiles ask for something; and whether some tile might not, for what it
+  // makes.
   const std::vector<const Propagation::Ask*>& Asks() const { return asks_; }
   bool MayBeEmpty() const { return may_be_empty_; }
 
@@ -53,8 +55,8 @@ class RowStructure {
   std::vector<const Propagation::Ask*> asks_;
 };
 
-// What does not ask in a tile though something else asks for the same: indices of RowStructure::Asks and, behind them, of slots that
-// leave, but not with this tile. Ascending.
+// What does not ask in a tile though something else asks for the same: indices of
+// RowStructure::Asks and, behind them, of slots that leave, but not with this tile. Ascending.
 using Lack = std::vector<size_t>;
 
 // A strip of tiles that others may be like, all its rows.
@@ -64,17 +66,20 @@ struct Strip {
 };
 
 // The parts into which tiles cut an axis; one where the shape has no such axis.
-std::vector<ops::Extent> PartsOf(const Shape& output, const TileShape& tile, std::optional<size_t> axis);
+std::vector<ops::Extent> PartsOf(const Shape& output, const TileShape& tile,
+                                 std::optional<size_t> axis);
 
 // The strips of all tiles, image by image.
 class RowStrips {
  public:
   // Both outlive it. Before Find there are none.
-  RowStrips(const RowStructure& structure, const TileShape& tile) : structure_(&structure), tile_(&tile) {}
+  RowStrips(const RowStructure& structure, const TileShape& tile)
+      : structure_(&structure), tile_(&tile) {}
 
   void Find(const std::vector<Lack>& lacks);
 
-  // Those that differ: two are alike that have as much of everything whatever lacks, at the same distances.
+  // Those that differ: two are alike that have as much of everything whatever lacks, at the same
+  // distances.
   const std::vector<Strip>& Distinct() const { return distinct_; }
   // For each strip, in the order in which they are visited, its place among these.
   const std::vector<size_t>& Like() const { return like_; }
@@ -88,7 +93,8 @@ class RowStrips {
   std::vector<size_t> like_;
 };
 
-// What the tiles of a strip, one below the other, have to do with each tensor; the same in all strips but for columns and images.
+// What the tiles of a strip, one below the other, have to do with each tensor; the same in all
+// strips but for columns and images.
 struct RowTiles {
   // Of one tile and tensor.
   struct Use {
@@ -109,11 +115,15 @@ struct RowTiles {
   size_t Count() const { return parts.size(); }
   Use& Of(size_t tile, size_t slot) { return uses[tile * slots + slot]; }
   const Use& Of(size_t tile, size_t slot) const { return uses[tile * slots + slot]; }
-  std::span<ops::Extent> Wanted(size_t tile, size_t slot) { return RegionIn(std::span(wanted), tile, slot); }
+  std::span<ops::Extent> Wanted(size_t tile, size_t slot) {
+    return RegionIn(std::span(wanted), tile, slot);
+  }
   std::span<const ops::Extent> Wanted(size_t tile, size_t slot) const {
     return RegionIn(std::span(wanted), tile, slot);
   }
-  std::span<ops::Extent> Made(size_t tile, size_t slot) { return RegionIn(std::span(made), tile, slot); }
+  std::span<ops::Extent> Made(size_t tile, size_t slot) {
+    return RegionIn(std::span(made), tile, slot);
+  }
   std::span<const ops::Extent> Made(size_t tile, size_t slot) const {
     return RegionIn(std::span(made), tile, slot);
   }
@@ -123,8 +133,8 @@ struct RowTiles {
   std::vector<ops::Extent> parts;  // the rows of each tile
   RowStrips strips;
   std::vector<size_t> lack_of;  // by tile: place among the lacks of the strips
-  // Tile by tile of the first strip the regions of all slots (propagation.h); along axes that follow from rows alone they are those of
-  // every strip.
+  // Tile by tile of the first strip the regions of all slots (propagation.h); along axes that
+  // follow from rows alone they are those of every strip.
   std::vector<ops::Extent> wanted;
   std::vector<ops::Extent> made;
   std::vector<Use> uses;  // tile by tile, slot by slot
@@ -138,15 +148,16 @@ struct RowTiles {
   }
 };
 
-// Adds the classes of the tiles, and which tile is of which, strip by strip. Two tiles are of one class where their strips are alike, the
-// same is lacking, and all that hangs on rows is equal. Cost: one look at each tile of one strip, and one class made for each that there is
-// by rows in each strip that is like no other.
+// Adds the classes of the tiles, and which tile is of which, strip by strip. Two tiles are of one
+// class where their strips are alike, the same is lacking, and all that hangs on rows is equal.
+// Cost: one look at each tile of one strip, and one class made for each that there is by rows in
+// each strip that is like no other.
 void AddRowClasses(const RowTiles& tiles, TiledSubgraph& subgraph);
 
 // Tiles that keep rows, swept once for all strips (row_sweep.cc).
 
-// TileKeepingRows (kept_rows.h) for a structure that is not tied; classes only where `wants_classes`. nullopt: strips must be swept one by
-// one.
+// TileKeepingRows (kept_rows.h) for a structure that is not tied; classes only where
+// `wants_classes`. nullopt: strips must be swept one by one.
 std::optional<TiledSubgraph> SweepRows(const RowStructure& structure, const TileShape& tile,
                                        bool across_batch, const ClassTest& wants_classes);
 

@@ -7,25 +7,28 @@
 
 // One sweep down the rows for all strips.
 //
-// Where rows follow from rows alone, every strip of tiles makes the same rows of every tensor, tile by tile, and each of its tiles has the
-// strip's columns and images. So rows are swept once, and the rest is one propagation for each strip:
+// Where rows follow from rows alone, every strip of tiles makes the same rows of every tensor, tile
+// by tile, and each of its tiles has the strip's columns and images. So rows are swept once, and
+// the rest is one propagation for each strip:
 //
 //     rows of a tensor           columns of it                 classes of tiles
 //     tile 0   [-----)           strip 0  [------)             each that there is by rows in each strip that
 //     tile 1    ...[--)          strip 1     [-------)         is like no other
 //     tile 2         ..[--)      strip 2          [-----)
 //
-// A tile may want a tensor for less than others do, where of two that read it one has nothing left to make: its columns are then
-// those of the other, not the strip's. So each strip has regions for each such lack, and whether a tensor's rows are kept hangs on them:
+// A tile may want a tensor for less than others do, where of two that read it one has nothing left
+// to make: its columns are then those of the other, not the strip's. So each strip has regions for
+// each such lack, and whether a tensor's rows are kept hangs on them:
 //
 //     add reads x and b, b = conv(x)       the last tile makes the last row of add, but b is all there: of x it wants the columns
 //     tile 0   x [----------)              of add alone. Rows of x are kept only where strips are as wide as x, for then
 //     tile 1     [..-----)  lacks b        both are the same
 //
-// What is lacking shows in the sweep, and decides over it: it is swept again until both agree. They do at most one way, for a tensor hangs
-// on later ones alone.
+// What is lacking shows in the sweep, and decides over it: it is swept again until both agree. They
+// do at most one way, for a tensor hangs on later ones alone.
 //
-// Cost: one propagation for each strip and lack, and for each tile of one strip a step for each operand and axis that hangs on rows.
+// Cost: one propagation for each strip and lack, and for each tile of one strip a step for each
+// operand and axis that hangs on rows.
 namespace tessera::graph::tiling {
 namespace {
 
@@ -77,7 +80,8 @@ class Sweep {
     for (size_t slot = 0; slot < slots_.size(); ++slot) {
       if (slots_[slot].leaves) AskForShares(slot);
     }
-    // Asks stand last operator first: whoever reads an operator's output has spoken when its own turn comes.
+    // Asks stand last operator first: whoever reads an operator's output has spoken when its own
+    // turn comes.
     const Interval interval = structure_.TheInterval();
     size_t settled = static_cast<size_t>(interval.last - interval.first) + 1;
     for (const Propagation::Ask* ask : structure_.Asks()) {
@@ -99,7 +103,8 @@ class Sweep {
       Lack lack;
       for (size_t ask = 0; ask < structure_.Asks().size(); ++ask) {
         const Propagation::Ask& each = *structure_.Asks()[ask];
-        if (!tiles_.Of(part, each.output).made && tiles_.Of(part, each.input).wanted) lack.push_back(ask);
+        if (!tiles_.Of(part, each.output).made && tiles_.Of(part, each.input).wanted)
+          lack.push_back(ask);
       }
       for (size_t slot = 0; slot < slots_.size(); ++slot) {
         const RowTiles::Use& tile = tiles_.Of(part, slot);
@@ -125,7 +130,8 @@ class Sweep {
       box[*AxisOf(output_, Axis::kRows)] = tiles_.parts[part];
       const std::span<ops::Extent> wanted = tiles_.Wanted(part, slot);
       RowTiles::Use& tile = tiles_.Of(part, slot);
-      for (const size_t axis : slots_[slot].along) wanted[axis] = propagation_.ShareAlong(slot, axis, box);
+      for (const size_t axis : slots_[slot].along)
+        wanted[axis] = propagation_.ShareAlong(slot, axis, box);
       if (rows) {
         rows_[slot].shared =
             std::max(rows_[slot].shared, std::min(left, wanted[*rows].end) - wanted[*rows].begin);
@@ -148,8 +154,9 @@ class Sweep {
       for (const size_t axis : slots_[ask.input].along) {
         const ops::Extent extent = ask.maps[axis].Apply(made);
         ops::Extent& hull = wanted[axis];
-        hull = asked_before ? ops::Extent{std::min(hull.begin, extent.begin), std::max(hull.end, extent.end)}
-                            : extent;
+        hull = asked_before
+                   ? ops::Extent{std::min(hull.begin, extent.begin), std::max(hull.end, extent.end)}
+                   : extent;
       }
       asked_before = true;
     }
@@ -157,7 +164,8 @@ class Sweep {
 
   void SettleOutputs(size_t position) {
     const size_t op = static_cast<size_t>(structure_.TheInterval().first) + position;
-    for (const int tensor : structure_.TheGraph().operators[op].outputs) Settle(propagation_.SlotOf(tensor));
+    for (const int tensor : structure_.TheGraph().operators[op].outputs)
+      Settle(propagation_.SlotOf(tensor));
   }
 
   void Settle(size_t slot) {
@@ -186,12 +194,14 @@ class Sweep {
       if (!tiles_.Of(part, slot).wanted) continue;
       if (!first) first = part;
       for (const size_t axis : slots_[slot].along) {
-        if (axis != slots_[slot].rows && tiles_.Wanted(part, slot)[axis] != tiles_.Wanted(*first, slot)[axis])
+        if (axis != slots_[slot].rows &&
+            tiles_.Wanted(part, slot)[axis] != tiles_.Wanted(*first, slot)[axis])
           return false;
       }
       for (const Strip& strip : tiles_.strips.Distinct()) {
         const std::vector<ops::Extent>& here = strip.regions[tiles_.lack_of[part]];
-        if (!across_batch_ && batch && here[propagation_.Begin(slot) + *batch].Length() > 1) return false;
+        if (!across_batch_ && batch && here[propagation_.Begin(slot) + *batch].Length() > 1)
+          return false;
         if (tiles_.lack_of[part] != tiles_.lack_of[*first] &&
             !AgreeBeside(slot, here, strip.regions[tiles_.lack_of[*first]]))
           return false;
@@ -201,11 +211,13 @@ class Sweep {
   }
 
   // Along axes that do not hang on rows.
-  bool AgreeBeside(size_t slot, const std::vector<ops::Extent>& a, const std::vector<ops::Extent>& b) const {
+  bool AgreeBeside(size_t slot, const std::vector<ops::Extent>& a,
+                   const std::vector<ops::Extent>& b) const {
     const std::vector<size_t>& along = slots_[slot].along;
     for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size(); ++axis) {
       const size_t at = propagation_.Begin(slot) + axis;
-      if (std::find(along.begin(), along.end(), axis) == along.end() && a[at] != b[at]) return false;
+      if (std::find(along.begin(), along.end(), axis) == along.end() && a[at] != b[at])
+        return false;
     }
     return true;
   }
@@ -233,7 +245,8 @@ class Sweep {
       end = fresh.end;
     }
     if (!slots_[slot].leaves) return;
-    // A row goes home with the tile that makes it, though a later one may be the first to have it in its share.
+    // A row goes home with the tile that makes it, though a later one may be the first to have it
+    // in its share.
     for (size_t part = 0; part < tiles_.Count(); ++part) {
       RowTiles::Use& tile = tiles_.Of(part, slot);
       tile.leaves = tile.made;
@@ -271,7 +284,8 @@ class Sweep {
           continue;
         }
         for (const Strip& strip : tiles_.strips.Distinct())
-          largest[axis] = std::max(largest[axis], strip.regions[tiles_.lack_of[part]][begin + axis].Length());
+          largest[axis] =
+              std::max(largest[axis], strip.regions[tiles_.lack_of[part]][begin + axis].Length());
       }
     }
     return largest;

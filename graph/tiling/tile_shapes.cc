@@ -17,8 +17,9 @@ bool HasWeightedChannels(base::OperatorKind kind) {
          kind == base::OperatorKind::kTransposedConv || kind == base::OperatorKind::kMatmul;
 }
 
-// What a subgraph that has an interval's operators among others may cut: `cut` by these operators themselves or, of a tensor that
-// others may read as well, by those unless some of these need it whole.
+// What a subgraph that has an interval's operators among others may cut: `cut` by these operators
+// themselves or, of a tensor that others may read as well, by those unless some of these need it
+// whole.
 class Possible {
  public:
   // `open`: by slot, whether others may ask for the tensor.
@@ -41,8 +42,9 @@ class Possible {
   bool CutsAnOperand(size_t position) const {
     const std::vector<Propagation::Ask>& asks = propagation_.Asks();
     return std::any_of(asks.begin(), asks.end(), [&](const Propagation::Ask& ask) {
-      return ask.op == position && std::any_of(ask.maps.begin(), ask.maps.end(),
-                                               [&](const ops::AxisMap& map) { return Cuts(ask, map); });
+      return ask.op == position &&
+             std::any_of(ask.maps.begin(), ask.maps.end(),
+                         [&](const ops::AxisMap& map) { return Cuts(ask, map); });
     });
   }
 
@@ -65,8 +67,9 @@ class Possible {
 };
 
 bool HasBarrier(const Graph& graph, std::span<const int> operators) {
-  return std::any_of(operators.begin(), operators.end(),
-                     [&graph](int op) { return IsBarrier(graph.operators[static_cast<size_t>(op)]); });
+  return std::any_of(operators.begin(), operators.end(), [&graph](int op) {
+    return IsBarrier(graph.operators[static_cast<size_t>(op)]);
+  });
 }
 
 struct Cuts {
@@ -74,15 +77,15 @@ struct Cuts {
   bool thinned = false;
 };
 
-// The distinct values of ceil(extent / k) rounded up to the granule, ascending. Each step goes to the least k
-// that gives less; there are about 2 sqrt(extent) of them.
-Cuts EvenCuts(int64_t extent, int64_t granule) {
+// The distinct values of ceil(extent / k) rounded up to the granularity, ascending. Each step goes
+// to the least k that gives less; there are about 2 sqrt(extent) of them.
+Cuts EvenCuts(int64_t extent, int64_t granularity) {
   Cuts cuts;
   std::vector<int64_t>& extents = cuts.extents;
   for (int64_t part = extent;;) {
-    const int64_t rounded = std::min(base::RoundUp(part, granule), extent);
+    const int64_t rounded = std::min(base::RoundUp(part, granularity), extent);
     if (extents.empty() || extents.back() != rounded) extents.push_back(rounded);
-    if (rounded <= granule) break;
+    if (rounded <= granularity) break;
     const int64_t parts = base::CeilDiv(extent, part - 1);
     if (parts > kMostTiles) {
       cuts.thinned = true;
@@ -105,8 +108,9 @@ bool IsSame(const ops::AxisMap& map) {
   return slide != nullptr && slide->kernel == 1 && slide->stride == 1 && slide->pad == 0;
 }
 
-// For each axis of each slot (parallel to the regions of Propagation::Run) whether no tile takes more of it than its own extent along that axis
-// of the last output: it is asked for as a share, or index by index. Then tiles that differ along that axis have no element of the slot in common.
+// For each axis of each slot (parallel to the regions of Propagation::Run) whether no tile takes
+// more of it than its own extent along that axis of the last output: it is asked for as a share, or
+// index by index. Then tiles that differ along that axis have no element of the slot in common.
 std::vector<char> FindOwn(const Propagation& propagation, size_t output_axis) {
   std::vector<char> own(propagation.Size(), 1);
   const int64_t extent = propagation.ShapeOf(propagation.LastSlot())[output_axis];
@@ -114,7 +118,8 @@ std::vector<char> FindOwn(const Propagation& propagation, size_t output_axis) {
     if (!propagation.Leaves(slot)) continue;
     const Shape& shape = propagation.ShapeOf(slot);
     for (size_t axis = 0; axis < shape.size(); ++axis) {
-      const bool is_share = propagation.ShareSource(slot, axis) == output_axis && shape[axis] == extent;
+      const bool is_share =
+          propagation.ShareSource(slot, axis) == output_axis && shape[axis] == extent;
       own[propagation.Begin(slot) + axis] = is_share ? 1 : 0;
     }
   }
@@ -128,9 +133,11 @@ std::vector<char> FindOwn(const Propagation& propagation, size_t output_axis) {
   return own;
 }
 
-// Whether tiles cut along the axis read of a state what others have replaced by its value in the next run: because another operator than
-// the one that makes this value reads the state, or because several tiles make the same of this value, the later ones of what is no more.
-bool ReadsWhatTilesReplaced(const Graph& graph, const Propagation& propagation, size_t output_axis) {
+// Whether tiles cut along the axis read of a state what others have replaced by its value in the
+// next run: because another operator than the one that makes this value reads the state, or because
+// several tiles make the same of this value, the later ones of what is no more.
+bool ReadsWhatTilesReplaced(const Graph& graph, const Propagation& propagation,
+                            size_t output_axis) {
   const std::vector<int>& operators = propagation.Operators();
   const auto reads = [&graph](int op, int tensor) {
     const std::vector<int>& inputs = graph.operators[static_cast<size_t>(op)].inputs;
@@ -176,8 +183,8 @@ bool CanCut(const Graph& graph, Interval interval, size_t output_axis) {
   return MayCutAmongOthers(graph, propagation, none, output_axis);
 }
 
-bool MayCutAmongOthers(const Graph& graph, const Propagation& propagation, std::span<const char> open,
-                       size_t output_axis) {
+bool MayCutAmongOthers(const Graph& graph, const Propagation& propagation,
+                       std::span<const char> open, size_t output_axis) {
   const std::vector<int>& operators = propagation.Operators();
   if (HasBarrier(graph, operators)) return false;
   const Possible possible(propagation, open, output_axis);
@@ -185,7 +192,8 @@ bool MayCutAmongOthers(const Graph& graph, const Propagation& propagation, std::
     if (propagation.MadeInside(slot) && !possible.IsCut(slot)) return false;
   }
   for (size_t position = 0; position < operators.size(); ++position) {
-    if (HasWeightedChannels(graph.operators[static_cast<size_t>(operators[position])].kind)) continue;
+    if (HasWeightedChannels(graph.operators[static_cast<size_t>(operators[position])].kind))
+      continue;
     if (!possible.CutsAnOperand(position)) return false;
   }
   return !ReadsWhatTilesReplaced(graph, propagation, output_axis);
@@ -200,9 +208,9 @@ ShapeGrid TileShapes(const Graph& graph, Interval interval, const std::vector<Cu
   for (const CutAxis& cut : axes) {
     const std::optional<size_t> axis = AxisOf(output, cut.axis);
     if (!axis || !CanCut(graph, interval, *axis)) continue;
-    Cuts cuts = EvenCuts(output[*axis], cut.granule);
+    Cuts cuts = EvenCuts(output[*axis], cut.granularity);
     grid.extents[*axis] = std::move(cuts.extents);
-    grid.steps[*axis] = cut.granule;
+    grid.steps[*axis] = cut.granularity;
     grid.thinned = grid.thinned || cuts.thinned;
   }
   return grid;

@@ -12,22 +12,23 @@
 
 // Tiles of a subgraph, counted by class.
 //
-// A 540 x 960 output in tiles of 1 x 1 has half a million tiles, but what a tile needs of rows follows from
-// its row and of columns from its column: 540 + 960 propagations say all there is to say. Two cut axes are
-// tied together only where one decides over the other: a concatenation or a window far out in the padding
-// makes an input empty on all axes at once, and a merged or transposed axis may follow from two. Tied axes
-// form a group whose positions are tried jointly; groups are independent.
+// A 540 x 960 output in tiles of 1 x 1 has half a million tiles, but what a tile needs of rows
+// follows from its row and of columns from its column: 540 + 960 propagations say all there is to
+// say. Two cut axes are tied together only where one decides over the other: a concatenation or a
+// window far out in the padding makes an input empty on all axes at once, and a merged or
+// transposed axis may follow from two. Tied axes form a group whose positions are tried jointly;
+// groups are independent.
 //
 //     rows    | first | steady x 5 | last |        classes of the group {rows}
 //     columns | first | steady x 9 | last |        classes of the group {columns}
 //     tiles   = 3 x 3 classes, counts 1, 9, 1, 5, 45, 5, 1, 9, 1
 //
-// Within a group, positions with the same extents of every tensor form one class; the classes of the subgraph
-// are the products.
+// Within a group, positions with the same extents of every tensor form one class; the classes of
+// the subgraph are the products.
 namespace tessera::graph::tiling {
 
-// Which cut axes decide over each length, and the groups that this ties them into; the same for all tiles that cut
-// the same axes.
+// Which cut axes decide over each length, and the groups that this ties them into; the same for all
+// tiles that cut the same axes.
 struct CutStructure {
   std::vector<Propagation::AxisSet> deciders;  // parallel to PositionClass::lengths
   std::vector<Propagation::AxisSet> groups;
@@ -72,7 +73,8 @@ class TileCounter {
       positions_.push_back(base::CeilDiv(output_[axis], tile_[axis]));
       if (positions_.back() > 1) cut_ |= Bit(axis);
     }
-    for (const AxisSet axes : structure.groups) CountPositions(groups_.emplace_back(Group{axes, {}, {}}));
+    for (const AxisSet axes : structure.groups)
+      CountPositions(groups_.emplace_back(Group{axes, {}, {}}));
   }
 
   TiledSubgraph Count(const ClassTest& wants_classes);
@@ -120,8 +122,8 @@ std::vector<AxisSet> FindDeciders(const Propagation& propagation, AxisSet cut) {
   return deciders;
 }
 
-// Groups are the connected components of the sets of deciders. Without any cut there is one group, with one
-// position.
+// Groups are the connected components of the sets of deciders. Without any cut there is one group,
+// with one position.
 CutStructure FindStructure(const Propagation& propagation, AxisSet cut) {
   CutStructure structure{FindDeciders(propagation, cut), {}};
   for (AxisSet left = cut; left != 0; left &= left - 1) structure.groups.push_back(left & -left);
@@ -140,7 +142,8 @@ CutStructure FindStructure(const Propagation& propagation, AxisSet cut) {
   return structure;
 }
 
-// Goes to the next position along the axes of the set, in row-major order; false after the last one.
+// Goes to the next position along the axes of the set, in row-major order; false after the last
+// one.
 bool Advance(std::vector<int64_t>& position, const std::vector<int64_t>& counts, AxisSet axes) {
   for (size_t axis = position.size(); axis-- > 0;) {
     if ((axes & Bit(axis)) == 0) continue;
@@ -203,7 +206,8 @@ size_t TileCounter::GroupOf(size_t length) const {
   return g;
 }
 
-// One class of tiles from one class of each group: each length comes from the group that decides over it.
+// One class of tiles from one class of each group: each length comes from the group that decides
+// over it.
 TileClass TileCounter::Combine(const std::vector<int>& choice) const {
   TileClass tiles;
   tiles.count = 1;
@@ -245,7 +249,8 @@ TiledSubgraph TileCounter::Count(const ClassTest& wants_classes) {
   subgraph.tiles = 1;
   for (const int64_t positions : positions_) subgraph.tiles *= positions;
   subgraph.largest.reserve(subgraph.tensors.size());
-  for (size_t slot = 0; slot < subgraph.tensors.size(); ++slot) subgraph.largest.push_back(LargestOf(slot));
+  for (size_t slot = 0; slot < subgraph.tensors.size(); ++slot)
+    subgraph.largest.push_back(LargestOf(slot));
   if (!wants_classes || wants_classes(subgraph)) AddClasses(subgraph);
   if (cut_off_) return {};
   return subgraph;
@@ -256,7 +261,8 @@ Extents TileCounter::LargestOf(size_t slot) const {
   Extents largest;
   for (size_t i = propagation_.Begin(slot); i < propagation_.Begin(slot + 1); ++i) {
     int64_t& most = largest.emplace_back(0);
-    for (const PositionClass& each : groups_[GroupOf(i)].classes) most = std::max(most, each.lengths[i]);
+    for (const PositionClass& each : groups_[GroupOf(i)].classes)
+      most = std::max(most, each.lengths[i]);
   }
   return largest;
 }
@@ -299,10 +305,12 @@ class Tiler::Interior {
     auto structure = structures_.find(cut);
     if (structure == structures_.end())
       structure = structures_.emplace(cut, FindStructure(propagation_, cut)).first;
-    return TileCounter(graph_, interval_, propagation_, structure->second, tile, stop_).Count(wants_classes);
+    return TileCounter(graph_, interval_, propagation_, structure->second, tile, stop_)
+        .Count(wants_classes);
   }
 
-  TiledSubgraph CutKeepingRows(const TileShape& tile, bool across_batch, const ClassTest& wants_classes) {
+  TiledSubgraph CutKeepingRows(const TileShape& tile, bool across_batch,
+                               const ClassTest& wants_classes) {
     if (stop_ != nullptr && stop_->Requested()) return {};
     if (!row_structure_) row_structure_.emplace(graph_, interval_, propagation_);
     return TileKeepingRows(*row_structure_, tile, across_batch, wants_classes);

@@ -9,9 +9,11 @@ namespace {
 constexpr size_t kMostBanks = 64;
 
 bool Allows(const problem::BankMode& state, const std::string& engine, problem::AccessKind kind) {
-  return !state.off && std::any_of(state.allowed.begin(), state.allowed.end(), [&](const auto& permission) {
-    return permission.kind == kind && (permission.engine.empty() || permission.engine == engine);
-  });
+  return !state.off &&
+         std::any_of(state.allowed.begin(), state.allowed.end(), [&](const auto& permission) {
+           return permission.kind == kind &&
+                  (permission.engine.empty() || permission.engine == engine);
+         });
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ class AccessRules {
   bool IsReserved(int64_t begin, int64_t end) const;
 
   // The first of the banks to which `mode` forbids this access; -1: none, as without modes.
-  int FirstForbidden(int mode, Banks banks, const std::string& engine, problem::AccessKind kind) const;
+  int FirstForbidden(int mode, Banks banks, const std::string& engine,
+                     problem::AccessKind kind) const;
 
   bool MayFollow(int mode, int next) const;
 

@@ -18,8 +18,8 @@ namespace tessera::plan::execute {
 
 class Actions {
  public:
-  Actions(const Plan& plan, const Contents& contents, const std::vector<Users>& users, Places& places,
-          int subgraph);
+  Actions(const Plan& plan, const Contents& contents, const std::vector<Users>& users,
+          Places& places, int subgraph);
 
   int64_t Tiles() const { return tiles_.Count(); }
   const Subgraph& Of() const { return plan_.subgraphs[static_cast<size_t>(subgraph_)]; }
@@ -35,26 +35,28 @@ class Actions {
   int64_t RoundsOf(int op) const;
 
   // Transfers; finished by their number.
-  StartTransfer LoadTile(int tensor, int64_t tile, int parity, const Steps& steps);
-  StartTransfer StoreTile(int tensor, int64_t tile, int parity, const Steps& steps);
+  StartTransfer LoadTile(int tensor, int64_t tile, int phase, const Steps& steps);
+  StartTransfer StoreTile(int tensor, int64_t tile, int phase, const Steps& steps);
   StartTransfer LoadResident(int constant, const Steps& steps);
-  StartTransfer Prefetch(int constant, int64_t tile, int parity, const Steps& steps);
-  StartTransfer LoadSlice(int op, int constant, const Turn& turn, const Steps& steps);
+  StartTransfer Prefetch(int constant, int64_t tile, int phase, const Steps& steps);
+  StartTransfer LoadSlice(int op, int constant, const RunIndex& turn, const Steps& steps);
 
-  // The rows that the operator's copy step brings back into the tile from the one before, or puts aside for the one after, whose parity
-  // is given too. Without moves where there are none.
-  Copy Restore(int op, int64_t tile, int parity, int64_t step);
-  Copy Save(int op, int64_t tile, int parity, int next_parity, int64_t step);
+  // The rows that the operator's copy step brings back into the tile from the one before, or puts
+  // aside for the one after, whose phase is given too. Without moves where there are none.
+  Copy Restore(int op, int64_t tile, int phase, int64_t step);
+  Copy Save(int op, int64_t tile, int phase, int next_phase, int64_t step);
 
   // Whether rows of anything are copied by the operator's side.
   bool Restores(int op) const { return !CopiedBy(op, /*first=*/true).empty(); }
   bool Saves(int op) const { return !CopiedBy(op, /*first=*/false).empty(); }
 
   // One round of the operator on its part of a tile; slices are read in the turn's slot.
-  Compute Run(int op, const Turn& turn, int64_t step);
+  Compute Run(int op, const RunIndex& turn, int64_t step);
 
  private:
-  const graph::Operator& At(int op) const { return plan_.network.operators[static_cast<size_t>(op)]; }
+  const graph::Operator& At(int op) const {
+    return plan_.network.operators[static_cast<size_t>(op)];
+  }
   bool IsInput(int tensor) const;  // of an operator here, as a feature
   const graph::Tensor& TensorAt(int tensor) const {
     return plan_.network.tensors[static_cast<size_t>(tensor)];
@@ -72,21 +74,23 @@ class Actions {
   void LeavePadsThatAreThere(Result& result);
 
   // Where slices are of the depth (depth_actions.cc).
-  bool IsByDepth(int op) const;
-  std::optional<size_t> DepthAxisOf(int op, int tensor) const;
+  bool IsSplitK(int op) const;
+  std::optional<size_t> KAxisOf(int op, int tensor) const;
   int64_t DepthOf(int op) const;
-  int64_t DepthGranule() const { return Of().depth > 0 ? Of().depth : plan_.profile.tiling.depth_granule; }
-  Slice DepthSliceOf(int op, int tensor, int64_t round) const;
-  Box DepthBoxOf(int op, int tensor, const Turn& turn);
+  int64_t KGranularity() const {
+    return Of().k_extent > 0 ? Of().k_extent : plan_.profile.tiling.k_granularity;
+  }
+  Slice KSliceOf(int op, int tensor, int64_t round) const;
+  Box KSliceBoxOf(int op, int tensor, const RunIndex& turn);
   Range ChannelsOf(int op, int64_t tile);
-  Place DepthPlaceOf(int op, int tensor, const Turn& turn, const Intent& intent);
-  StartTransfer LoadDepthSlice(int op, int tensor, const Turn& turn, const Steps& steps);
-  void AddDepthConstant(int op, size_t position, const Intent& intent, Compute& compute);
+  Place KSlicePlaceOf(int op, int tensor, const RunIndex& turn, const Intent& intent);
+  StartTransfer LoadKSlice(int op, int tensor, const RunIndex& turn, const Steps& steps);
+  void AddSplitKConstant(int op, size_t position, const Intent& intent, Compute& compute);
   void AddUp(int op, int64_t step, Compute& compute) const;
 
-  StartTransfer LoadConstant(int constant, graph::Interval users, const Turn& turn, const Steps& steps,
-                             const std::function<Place(bool table)>& place);
-  StartTransfer Start(int tensor, std::vector<Move> moves, const Turn& turn);
+  StartTransfer LoadConstant(int constant, graph::Interval users, const RunIndex& turn,
+                             const Steps& steps, const std::function<Place(bool table)>& place);
+  StartTransfer Start(int tensor, std::vector<Move> moves, const RunIndex& turn);
   std::string LinkOf(int tensor) const;
 
   const Plan& plan_;
@@ -95,8 +99,9 @@ class Actions {
   Places& places_;
   int subgraph_;
   execute::Tiles tiles_;
-  std::map<int64_t, TileBoxes> boxes_;       // of the tiles around the one that runs
-  std::set<std::vector<int64_t>> bordered_;  // of whole tensors: tensor, axis of pads, box along the others
+  std::map<int64_t, TileBoxes> boxes_;  // of the tiles around the one that runs
+  std::set<std::vector<int64_t>>
+      bordered_;  // of whole tensors: tensor, axis of pads, box along the others
   int64_t transfers_ = 0;
 };
 

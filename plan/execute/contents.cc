@@ -32,8 +32,8 @@ int64_t Contents::TableBytes(const graph::Operator& op) const {
 }
 
 int64_t Contents::CellsPerElement(int content) const {
-  if (content >= SumsOf(0) && content < Arriving()) {
-    const graph::Operator& op = network_.operators[static_cast<size_t>(content - SumsOf(0))];
+  if (content >= PartialSumsOf(0) && content < Arriving()) {
+    const graph::Operator& op = network_.operators[static_cast<size_t>(content - PartialSumsOf(0))];
     const int typical = op.inputs.empty() ? op.outputs.front() : op.inputs.front();
     const base::DataType type = network_.tensors[static_cast<size_t>(typical)].type;
     return base::BitsOf(base::AccumulatorOf(type)) * cells_per_byte_ / 8;
@@ -43,8 +43,8 @@ int64_t Contents::CellsPerElement(int content) const {
 }
 
 const graph::Shape& Contents::ShapeOf(int content) const {
-  if (content >= SumsOf(0) && content < Arriving()) {
-    const graph::Operator& op = network_.operators[static_cast<size_t>(content - SumsOf(0))];
+  if (content >= PartialSumsOf(0) && content < Arriving()) {
+    const graph::Operator& op = network_.operators[static_cast<size_t>(content - PartialSumsOf(0))];
     return network_.tensors[static_cast<size_t>(op.outputs.front())].shape;
   }
   return content < tensors_ ? network_.tensors[static_cast<size_t>(content)].shape
@@ -57,12 +57,13 @@ std::string Contents::NameOf(int content) const {
   if (content < tensors_) return fmt::format("'{}'", tensor(content));
   if (content < 2 * tensors_) return fmt::format("the table of '{}'", tensor(content - tensors_));
   if (content < 3 * tensors_) return fmt::format("a pad of '{}'", tensor(content - 2 * tensors_));
-  if (content < SumsOf(0)) {
-    return fmt::format("scratch of '{}'", network_.operators[static_cast<size_t>(content - 3 * tensors_)].id);
+  if (content < PartialSumsOf(0)) {
+    return fmt::format("scratch of '{}'",
+                       network_.operators[static_cast<size_t>(content - 3 * tensors_)].id);
   }
   if (content < Arriving()) {
     return fmt::format("incomplete sums of '{}'",
-                       network_.operators[static_cast<size_t>(content - SumsOf(0))].id);
+                       network_.operators[static_cast<size_t>(content - PartialSumsOf(0))].id);
   }
   if (content == Arriving()) return "bytes that are still arriving";
   return content == Lost() ? "what is lost" : "what a gap may hold";
@@ -83,7 +84,7 @@ bool Contents::IsSameElement(Tag a, Tag b) const {
 std::string Contents::Describe(Tag tag) const {
   const int content = ContentOf(tag);
   const std::string name = NameOf(content);
-  if (content >= SumsOf(0) && content < Arriving()) {
+  if (content >= PartialSumsOf(0) && content < Arriving()) {
     const int64_t number = NumberOf(tag) / CellsPerElement(content);
     const int64_t elements = graph::ElementsOf(ShapeOf(content));
     return fmt::format("{} {} over slices 0 to {}", name,
@@ -95,7 +96,8 @@ std::string Contents::Describe(Tag tag) const {
 
 std::string TextOf(const std::vector<int64_t>& coordinates) {
   std::string text;
-  for (const int64_t index : coordinates) text += fmt::format("{}{}", text.empty() ? "" : ", ", index);
+  for (const int64_t index : coordinates)
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", index);
   return "[" + text + "]";
 }
 

@@ -47,14 +47,16 @@ Box WholeBox(const graph::Shape& shape) {
 Box EmptyBox(const graph::Shape& shape) { return Box(shape.size()); }
 
 bool IsEmpty(const Box& box) {
-  return std::any_of(box.begin(), box.end(), [](const Range& range) { return range.begin >= range.end; });
+  return std::any_of(box.begin(), box.end(),
+                     [](const Range& range) { return range.begin >= range.end; });
 }
 
 void Cover(Box& hull, const Box& part) {
   if (IsEmpty(part)) return;
   if (IsEmpty(hull)) hull = part;
   for (size_t axis = 0; axis < hull.size(); ++axis) {
-    hull[axis] = {std::min(hull[axis].begin, part[axis].begin), std::max(hull[axis].end, part[axis].end)};
+    hull[axis] = {std::min(hull[axis].begin, part[axis].begin),
+                  std::max(hull[axis].end, part[axis].end)};
   }
 }
 

@@ -30,11 +30,12 @@ bool IsEmpty(const Box& box);
 // Grows `hull` to the smallest box that holds `part` too.
 void Cover(Box& hull, const Box& part);
 
-// Exactly the elements that somebody touches, holes left out: a product of indices, ascending along each axis, or, where no
-// product says it, elements one by one.
+// Exactly the elements that somebody touches, holes left out: a product of indices, ascending along
+// each axis, or, where no product says it, elements one by one.
 struct ElementSet {
   std::vector<std::vector<int64_t>> axes;
-  std::optional<std::vector<int64_t>> listed;  // row-major numbers, ascending; then `axes` means nothing
+  std::optional<std::vector<int64_t>>
+      listed;  // row-major numbers, ascending; then `axes` means nothing
 };
 
 ElementSet AllOf(const Box& box);

@@ -12,8 +12,9 @@
 //              steps, buffers,  places and      cells and tags; asks the judge (reads.h)
 //              offsets, modes   boxes           what each operator must find
 //
-// plan::Validate shows that the Problem is the right one and the placement a solution of it. This shows that the placement
-// works, and shares neither the validator's derivations nor the planner's: a rule that both have wrong is found here.
+// plan::Validate shows that the Problem is the right one and the placement a solution of it. This
+// shows that the placement works, and shares neither the validator's derivations nor the planner's:
+// a rule that both have wrong is found here.
 namespace tessera::plan::execute {
 
 Report Execute(const Plan& plan, size_t most) {
@@ -21,8 +22,8 @@ Report Execute(const Plan& plan, size_t most) {
   report.obstacle = FindObstacle(plan);
   if (!report.obstacle.empty()) return report;
   const Contents contents(plan.network, plan.profile.table_bytes_per_channel);
-  problem::Memory memory =
-      hw_profiles::AsProblemMemory(plan.profile.memories[static_cast<size_t>(plan.profile.tile_memory)]);
+  problem::Memory memory = hw_profiles::AsProblemMemory(
+      plan.profile.memories[static_cast<size_t>(plan.profile.tile_memory)]);
   memory.capacity = std::min(memory.capacity, EndOfBuffers(plan));  // no cells where no buffer lies
   Machine machine(plan.network, contents, memory, most);
   Unroll(plan, contents, [&](const Instruction& instruction) { machine.Run(instruction); });

@@ -17,9 +17,10 @@ struct Report {
   Tally tally;
 };
 
-// Runs the whole program on memories whose cells hold tags, every tile of every subgraph, transfer by transfer and operator by
-// operator, and judges each operator by what it reads. Keeps at most `most` findings. Memory: 14 bytes for each byte of the tile
-// memory and a bit for each element that leaves it. Cost: linear in the bytes touched.
+// Runs the whole program on memories whose cells hold tags, every tile of every subgraph, transfer
+// by transfer and operator by operator, and judges each operator by what it reads. Keeps at most
+// `most` findings. Memory: 14 bytes for each byte of the tile memory and a bit for each element
+// that leaves it. Cost: linear in the bytes touched.
 Report Execute(const Plan& plan, size_t most = 100);
 
 }  // namespace tessera::plan::execute

@@ -8,8 +8,8 @@
 namespace tessera::plan::execute {
 
 enum class FindingKind : uint8_t {
-  kUnwritten,    // read before it was written
-  kStale,        // a cell that still holds other coordinates of the tensor: another tile's, another slice's
+  kUnwritten,  // read before it was written
+  kStale,  // a cell that still holds other coordinates of the tensor: another tile's, another slice's
   kOverwritten,  // a cell that holds something else by now
   kArriving,     // touched while a transfer may still be writing it
   kMoving,       // overwritten while a transfer may still be reading it
@@ -23,7 +23,8 @@ enum class FindingKind : uint8_t {
 
 std::string_view NameOf(FindingKind kind);
 
-// One thing that went wrong. `message` says all of it; the rest is for programs. -1 where an index means nothing.
+// One thing that went wrong. `message` says all of it; the rest is for programs. -1 where an index
+// means nothing.
 struct Finding {
   FindingKind kind = FindingKind::kControl;
   int64_t step = -1;

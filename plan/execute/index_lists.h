@@ -7,7 +7,8 @@
 #include "tessera/graph/graph.h"
 #include "tessera/plan/execute/elements.h"
 
-// What the parts of ReadsOfInput share: lists of indices along one axis, and the operators that move data or resample it.
+// What the parts of ReadsOfInput share: lists of indices along one axis, and the operators that
+// move data or resample it.
 namespace tessera::plan::execute {
 
 using Indices = std::vector<int64_t>;
@@ -36,9 +37,9 @@ ElementSet TransposeReads(const graph::Operator& op, const graph::Shape& in, con
 ElementSet ReshapeReads(const graph::Shape& in, const graph::Shape& out, const Box& output);
 ElementSet ResizeReads(const graph::Operator& op, const graph::Shape& in, const graph::Shape& out,
                        const Box& output);
-ElementSet DepthToSpaceReads(const graph::Operator& op, const graph::Shape& in, const graph::Shape& out,
-                             const Box& output);
-ElementSet SpaceToDepthReads(const graph::Operator& op, const graph::Shape& in, const graph::Shape& out,
-                             const Box& output);
+ElementSet DepthToSpaceReads(const graph::Operator& op, const graph::Shape& in,
+                             const graph::Shape& out, const Box& output);
+ElementSet SpaceToDepthReads(const graph::Operator& op, const graph::Shape& in,
+                             const graph::Shape& out, const Box& output);
 
 }  // namespace tessera::plan::execute

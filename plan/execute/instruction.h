@@ -7,8 +7,8 @@
 
 #include "tessera/plan/execute/place.h"
 
-// The program of a plan, one instruction after another. Instructions name places and boxes; what they stand for in the plan
-// has no more part in running them.
+// The program of a plan, one instruction after another. Instructions name places and boxes; what
+// they stand for in the plan has no more part in running them.
 namespace tessera::plan::execute {
 
 // The next step begins. Everything up to the next EnterStep happens in it.
@@ -37,17 +37,18 @@ struct Move {
   bool fills = false;  // the whole buffer `to` is begun anew: gaps and pads are written too
 };
 
-// Which run of a transfer, an operator or a copy: the tile that it is for, and its round of that tile's.
-struct Turn {
+// Which run of a transfer, an operator or a copy: the tile that it is for, and its round of that
+// tile's.
+struct RunIndex {
   int64_t tile = -1;  // -1: for the subgraph, before its tiles
-  int parity = 0;
+  int phase = 0;
   int64_t round = 0;
   int64_t rounds = 1;
   int slot = 0;  // of slices
 };
 
-// A transfer may read any byte of its sources and write any byte of its destinations at any moment from here to the FinishTransfer
-// of its number.
+// A transfer may read any byte of its sources and write any byte of its destinations at any moment
+// from here to the FinishTransfer of its number.
 struct StartTransfer {
   int64_t number = 0;
   std::string link;
@@ -55,7 +56,7 @@ struct StartTransfer {
   int tensor = -1;
   int op = -1;  // that a slice is for
   bool out = false;
-  Turn turn = {};
+  RunIndex turn = {};
 };
 
 struct FinishTransfer {
@@ -63,7 +64,12 @@ struct FinishTransfer {
 };
 
 struct Operand {
-  enum class Kind : uint8_t { kInput, kConstant, kTable, kSums };  // kSums: what rounds before have added up
+  enum class Kind : uint8_t {
+    kInput,
+    kConstant,
+    kTable,
+    kPartialSums
+  };  // kPartialSums: what rounds before have added up
   Kind kind = Kind::kInput;
   size_t position = 0;  // in the operator's list
   Place place;
@@ -76,26 +82,29 @@ struct Result {
   bool fills = false;  // as of a Move
 };
 
-// The operator makes boxes of its results, reading and writing in any order; or, with a `channel`, its one result channel by
-// channel: each is made in those last cells of its scratch from what is there then, and written before the next is read.
+// The operator makes boxes of its results, reading and writing in any order; or, with a `channel`,
+// its one result channel by channel: each is made in those last cells of its scratch from what is
+// there then, and written before the next is read.
 struct Compute {
   int op = -1;
   std::string engine;
   std::vector<Operand> operands;
   std::vector<Result> results;
   std::optional<Place> scratch;  // all its cells
-  std::optional<Range> depth;    // what it adds up in this round; the result is then sums, but in the last
-  Turn turn = {};
+  std::optional<Range>
+      k_extent;  // what it adds up in this round; the result is then sums, but in the last
+  RunIndex turn = {};
   std::optional<int64_t> channel;  // cells that a channel takes in the scratch
 };
 
-// The engine of an operator moves boxes within the tile memory: each by itself and row by row, from the uppermost on.
+// The engine of an operator moves boxes within the tile memory: each by itself and row by row, from
+// the uppermost on.
 struct Copy {
   int op = -1;
   std::string engine;
   std::vector<Move> moves;
   bool restores = false;  // rows that come back, not rows put aside
-  Turn turn = {};
+  RunIndex turn = {};
 };
 
 // All that the box names must be there.
@@ -109,7 +118,7 @@ struct Complaint {
   std::string message;
 };
 
-using Instruction =
-    std::variant<EnterStep, Provide, Forget, StartTransfer, FinishTransfer, Compute, Copy, Expect, Complaint>;
+using Instruction = std::variant<EnterStep, Provide, Forget, StartTransfer, FinishTransfer, Compute,
+                                 Copy, Expect, Complaint>;
 
 }  // namespace tessera::plan::execute

@@ -17,27 +17,31 @@ std::string_view NameOf(FindingKind kind) {
 
 void Ledger::Enter(int64_t step, int64_t tile) { at_ = {step, tile, -1, ""}; }
 
-uint32_t Ledger::Record(Deed deed) {
-  at_ = std::move(deed);
-  deeds_.push_back(at_);
-  return static_cast<uint32_t>(deeds_.size()) - 1;
+uint32_t Ledger::Record(Actor actor) {
+  at_ = std::move(actor);
+  actors_.push_back(at_);
+  return static_cast<uint32_t>(actors_.size()) - 1;
 }
 
 uint32_t Ledger::ActOperator(int op) { return Record({at_.step, at_.tile, op, ""}); }
-uint32_t Ledger::ActTransfer(const std::string& link) { return Record({at_.step, at_.tile, -1, link}); }
+uint32_t Ledger::ActTransfer(const std::string& link) {
+  return Record({at_.step, at_.tile, -1, link});
+}
 uint32_t Ledger::ActNobody() { return Record({at_.step, at_.tile, -1, ""}); }
 
-std::string Ledger::TextOfDeed(uint32_t deed) const {
-  const Deed& done = deeds_[deed];
+std::string Ledger::TextOfActor(uint32_t actor) const {
+  const Actor& done = actors_[actor];
   if (done.step < 0) return "before the program";
   std::string text = "nobody";
-  if (done.op >= 0) text = fmt::format("operator '{}'", network_.operators[static_cast<size_t>(done.op)].id);
+  if (done.op >= 0)
+    text = fmt::format("operator '{}'", network_.operators[static_cast<size_t>(done.op)].id);
   if (!done.link.empty()) text = fmt::format("a transfer of '{}'", done.link);
   text += fmt::format(" at step {}", done.step);
   return done.tile < 0 ? text : text + fmt::format(" for tile {}", done.tile);
 }
 
-void Ledger::Note(FindingKind kind, Tag expected, int64_t cell, int64_t cells, const std::string& story) {
+void Ledger::Note(FindingKind kind, Tag expected, int64_t cell, int64_t cells,
+                  const std::string& story) {
   ++found_;
   if (findings_.size() >= most_) return;
   Finding finding;

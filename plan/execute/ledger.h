@@ -29,17 +29,18 @@ class Ledger {
 
   void Enter(int64_t step, int64_t tile);
 
-  // Who acts from here on, until the next Act; whatever is written meanwhile bears the number given back.
+  // Who acts from here on, until the next Act; whatever is written meanwhile bears the number given
+  // back.
   uint32_t ActOperator(int op);
   uint32_t ActTransfer(const std::string& link);
   uint32_t ActNobody();
 
-  // One finding about `cells` cells, of which the first is `cell` (-1: none) and should hold `expected` (kNothing: whatever);
-  // `story` follows "step 3, tile 1, operator 'a': ".
+  // One finding about `cells` cells, of which the first is `cell` (-1: none) and should hold
+  // `expected` (kNothing: whatever); `story` follows "step 3, tile 1, operator 'a': ".
   void Note(FindingKind kind, Tag expected, int64_t cell, int64_t cells, const std::string& story);
 
   // "operator 'conv1' at step 3 for tile 1"
-  std::string TextOfDeed(uint32_t deed) const;
+  std::string TextOfActor(uint32_t actor) const;
 
   Tally& Totals() { return tally_; }
   const Tally& Totals() const { return tally_; }
@@ -47,20 +48,20 @@ class Ledger {
   int64_t Found() const { return found_; }
 
  private:
-  struct Deed {
+  struct Actor {
     int64_t step = -1;  // -1: before the program
     int64_t tile = -1;
     int op = -1;
     std::string link;  // of a transfer
   };
 
-  uint32_t Record(Deed deed);
+  uint32_t Record(Actor actor);
 
   const graph::Graph& network_;
   const Contents& contents_;
   size_t most_;
-  Deed at_;
-  std::vector<Deed> deeds_ = {{}};
+  Actor at_;
+  std::vector<Actor> actors_ = {{}};
   std::vector<Finding> findings_;
   int64_t found_ = 0;
   Tally tally_;

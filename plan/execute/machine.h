@@ -10,8 +10,8 @@
 
 namespace tessera::plan::execute {
 
-// Runs instructions on memories of tags and judges every operator by what it reads. Knows the network and the tile memory, and
-// no plan. The network and the contents outlive it.
+// Runs instructions on memories of tags and judges every operator by what it reads. Knows the
+// network and the tile memory, and no plan. The network and the contents outlive it.
 class Machine {
  public:
   // Keeps at most `most` findings and counts the others.
@@ -39,7 +39,7 @@ class Machine {
   };
   struct UnderWay {
     StartTransfer transfer;
-    uint32_t deed = 0;
+    uint32_t actor = 0;
     std::vector<Leg> legs;
     AccessRules::Banks read_banks = 0;
     AccessRules::Banks written_banks = 0;
@@ -55,7 +55,7 @@ class Machine {
   void Do(const Expect& expect);
   void Do(const Complaint& complaint);
 
-  void CopyRow(const Copy& copy, const Move& move, const Box& row, uint32_t deed);
+  void CopyRow(const Copy& copy, const Move& move, const Box& row, uint32_t actor);
   void CheckMode(AccessRules::Banks banks, const std::string& engine, problem::AccessKind kind);
   void CheckModes(const UnderWay& transfer);
   void LoseBanksThatAreOff();
@@ -63,11 +63,12 @@ class Machine {
   bool IsThere(const Place& place, const Box& box);
   ElementSet ReadsOf(const Compute& compute, const Operand& operand, const Box& output) const;
   void ReadOperand(const Compute& compute, const Operand& operand);
-  void RunByChannel(const Compute& compute, uint32_t deed);
+  void RunByChannel(const Compute& compute, uint32_t actor);
   bool HasRoomForAChannel(const Compute& compute);
-  void WriteResult(const Compute& compute, const Result& result, uint32_t deed);
+  void WriteResult(const Compute& compute, const Result& result, uint32_t actor);
   bool IsReplacedBy(const Operand& operand, const Result& result, Tag found, Tag coming) const;
-  void CheckInPlace(const Compute& compute, const Result& result, const std::vector<execute::Run>& runs);
+  void CheckInPlace(const Compute& compute, const Result& result,
+                    const std::vector<execute::Run>& runs);
 
   const graph::Graph& network_;
   const Contents& contents_;

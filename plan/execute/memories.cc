@@ -45,7 +45,8 @@ void Memories::Provide(const Place& place) {
 
 Tag Memories::Expected(const Place& place, const Run& run, int64_t i, int64_t part) const {
   if (run.pad) return Contents::TagOf(contents_.PaddingOf(place.content), 0);
-  return Contents::TagOf(place.content, (run.number + i * run.number_step) * place.element_cells + part);
+  return Contents::TagOf(place.content,
+                         (run.number + i * run.number_step) * place.element_cells + part);
 }
 
 problem::AddressRange Memories::WithinMemory(const problem::AddressRange& cells) const {
@@ -63,14 +64,16 @@ AccessRules::Banks Memories::BanksOf(const Place& place, const std::vector<Run>&
   return banks;
 }
 
-bool Memories::MayTouch(const Place& place, const std::vector<Run>& runs, problem::AccessKind kind) {
+bool Memories::MayTouch(const Place& place, const std::vector<Run>& runs,
+                        problem::AccessKind kind) {
   const std::string verb = kind == problem::AccessKind::kRead ? "reads" : "writes";
   const auto refuse = [&](FindingKind finding, int64_t cell, const std::string& why) {
     ledger_.Note(finding, kNothing, cell, 1,
                  fmt::format("{} {} {}", verb, contents_.NameOf(place.content), why));
     return false;
   };
-  if (place.where == Where::kNowhere) return refuse(FindingKind::kOutside, -1, "where no buffer holds it");
+  if (place.where == Where::kNone)
+    return refuse(FindingKind::kOutside, -1, "where no buffer holds it");
   if (!place.refusal.empty()) {
     refuse(FindingKind::kForbidden, -1, place.refusal);  // said once, then done all the same
   }
@@ -79,16 +82,16 @@ bool Memories::MayTouch(const Place& place, const std::vector<Run>& runs, proble
     const problem::AddressRange span = SpanOf(place, run);
     if (span.begin < place.cells.begin || place.cells.end < span.end) {
       const int64_t cell = span.begin < place.cells.begin ? span.begin : span.end - 1;
-      return refuse(
-          FindingKind::kOutside, cell,
-          fmt::format("at address {}, outside buffer '{}' at [{}, {})", cell / contents_.CellsPerByte(),
-                      place.buffer, place.cells.begin / contents_.CellsPerByte(),
-                      place.cells.end / contents_.CellsPerByte()));
+      return refuse(FindingKind::kOutside, cell,
+                    fmt::format("at address {}, outside buffer '{}' at [{}, {})",
+                                cell / contents_.CellsPerByte(), place.buffer,
+                                place.cells.begin / contents_.CellsPerByte(),
+                                place.cells.end / contents_.CellsPerByte()));
     }
     if (!memory_.Contains(span.begin) || !memory_.Contains(span.end - 1)) {
-      return refuse(
-          FindingKind::kOutside, span.end - 1,
-          fmt::format("at address {}, outside the memory", (span.end - 1) / contents_.CellsPerByte()));
+      return refuse(FindingKind::kOutside, span.end - 1,
+                    fmt::format("at address {}, outside the memory",
+                                (span.end - 1) / contents_.CellsPerByte()));
     }
   }
   if (!runs.empty() && rules_.IsReserved(place.cells.begin, place.cells.end)) {
@@ -97,7 +100,8 @@ bool Memories::MayTouch(const Place& place, const std::vector<Run>& runs, proble
   return true;
 }
 
-void Memories::CheckRead(const Place& place, const std::vector<Run>& runs, std::optional<FindingKind> kind) {
+void Memories::CheckRead(const Place& place, const std::vector<Run>& runs,
+                         std::optional<FindingKind> kind) {
   if (place.where == Where::kHome) {
     CheckStore(place, runs, kind);
     return;
@@ -123,17 +127,20 @@ FindingKind Memories::Diagnose(Tag expected, Tag found) const {
   return content == contents_.Lost() ? FindingKind::kLost : FindingKind::kOverwritten;
 }
 
-void Memories::NoteRead(const Trouble& trouble, const Place& place, std::optional<FindingKind> kind) {
+void Memories::NoteRead(const Trouble& trouble, const Place& place,
+                        std::optional<FindingKind> kind) {
   if (trouble.cells == 0) return;
   const Tag found = memory_.TagAt(trouble.cell);
   ledger_.Note(
       kind.value_or(trouble.kind), trouble.expected, trouble.cell, trouble.cells,
       fmt::format("{} should lie in buffer '{}' at address {}, which holds {}, written by {}",
-                  contents_.Describe(trouble.expected), place.buffer, trouble.cell / contents_.CellsPerByte(),
-                  contents_.Describe(found), ledger_.TextOfDeed(memory_.WriterAt(trouble.cell))));
+                  contents_.Describe(trouble.expected), place.buffer,
+                  trouble.cell / contents_.CellsPerByte(), contents_.Describe(found),
+                  ledger_.TextOfActor(memory_.WriterAt(trouble.cell))));
 }
 
-void Memories::CheckStore(const Place& place, const std::vector<Run>& runs, std::optional<FindingKind> kind) {
+void Memories::CheckStore(const Place& place, const std::vector<Run>& runs,
+                          std::optional<FindingKind> kind) {
   const Store& store = stores_[static_cast<size_t>(place.content)];
   if (store.provided) return;
   Trouble trouble;
@@ -144,11 +151,12 @@ void Memories::CheckStore(const Place& place, const std::vector<Run>& runs, std:
   });
   for (const Run& run : runs) ledger_.Totals().cells_checked += run.count * place.element_cells;
   if (trouble.cells == 0) return;
-  ledger_.Note(kind.value_or(trouble.kind), trouble.expected, -1, trouble.cells,
-               fmt::format("{} was never written in its home", contents_.Describe(trouble.expected)));
+  ledger_.Note(
+      kind.value_or(trouble.kind), trouble.expected, -1, trouble.cells,
+      fmt::format("{} was never written in its home", contents_.Describe(trouble.expected)));
 }
 
-void Memories::Write(const Place& place, const std::vector<Run>& runs, uint32_t deed) {
+void Memories::Write(const Place& place, const std::vector<Run>& runs, uint32_t actor) {
   if (place.where == Where::kHome) {
     Store& store = stores_[static_cast<size_t>(place.content)];
     const int64_t elements = graph::ElementsOf(contents_.ShapeOf(place.content));
@@ -162,12 +170,12 @@ void Memories::Write(const Place& place, const std::vector<Run>& runs, uint32_t 
   }
   Trouble trouble;
   ForEachCell(place, runs, [&](const Run& run, int64_t i, int64_t part, int64_t cell) {
-    Put(cell, Expected(place, run, i, part), deed, trouble);
+    Put(cell, Expected(place, run, i, part), actor, trouble);
   });
   NoteWrite(trouble);
 }
 
-void Memories::Put(int64_t cell, Tag tag, uint32_t deed, Trouble& trouble) {
+void Memories::Put(int64_t cell, Tag tag, uint32_t actor, Trouble& trouble) {
   const Tag found = memory_.TagAt(cell);
   if (memory_.IsHeld(cell)) {
     trouble.Add(FindingKind::kMoving, found, cell);
@@ -175,7 +183,7 @@ void Memories::Put(int64_t cell, Tag tag, uint32_t deed, Trouble& trouble) {
     trouble.Add(FindingKind::kArriving, found, cell);
     return;  // the transfer wins
   }
-  memory_.Write(cell, tag, deed);
+  memory_.Write(cell, tag, actor);
 }
 
 void Memories::NoteWrite(const Trouble& trouble) {
@@ -186,45 +194,49 @@ void Memories::NoteWrite(const Trouble& trouble) {
           ? fmt::format("overwrites {} at address {} while a transfer may still be reading it",
                         contents_.Describe(trouble.expected), address)
           : fmt::format("writes address {} while it may still be written by {}", address,
-                        ledger_.TextOfDeed(memory_.WriterAt(trouble.cell)));
+                        ledger_.TextOfActor(memory_.WriterAt(trouble.cell)));
   ledger_.Note(trouble.kind, trouble.expected, trouble.cell, trouble.cells, story);
 }
 
-void Memories::Fill(const problem::AddressRange& cells, Tag tag, uint32_t deed) {
+void Memories::Fill(const problem::AddressRange& cells, Tag tag, uint32_t actor) {
   const problem::AddressRange within = WithinMemory(cells);
   Trouble trouble;
-  for (int64_t cell = within.begin; cell < within.end; ++cell) Put(cell, tag, deed, trouble);
+  for (int64_t cell = within.begin; cell < within.end; ++cell) Put(cell, tag, actor, trouble);
   NoteWrite(trouble);
 }
 
-void Memories::BeginArrival(const Place& place, const std::vector<Run>& runs, bool fills, uint32_t deed) {
+void Memories::BeginArrival(const Place& place, const std::vector<Run>& runs, bool fills,
+                            uint32_t actor) {
   if (place.where != Where::kTileMemory) return;
   const Tag arriving = Contents::TagOf(contents_.Arriving(), 0);
   if (fills) {
-    Fill(place.cells, arriving, deed);
+    Fill(place.cells, arriving, actor);
     return;
   }
   Trouble trouble;
-  ForEachCell(place, runs,
-              [&](const Run&, int64_t, int64_t, int64_t cell) { Put(cell, arriving, deed, trouble); });
+  ForEachCell(place, runs, [&](const Run&, int64_t, int64_t, int64_t cell) {
+    Put(cell, arriving, actor, trouble);
+  });
   NoteWrite(trouble);
 }
 
-void Memories::Arrive(const Place& place, const std::vector<Run>& runs, bool fills, uint32_t deed) {
+void Memories::Arrive(const Place& place, const std::vector<Run>& runs, bool fills,
+                      uint32_t actor) {
   if (place.where != Where::kTileMemory) {
-    Write(place, runs, deed);
+    Write(place, runs, actor);
     return;
   }
   const Tag spoiled = Contents::TagOf(contents_.Spoiled(), 0);
   const auto is_own = [&](int64_t cell) {
-    return memory_.WriterAt(cell) == deed && Contents::ContentOf(memory_.TagAt(cell)) == contents_.Arriving();
+    return memory_.WriterAt(cell) == actor &&
+           Contents::ContentOf(memory_.TagAt(cell)) == contents_.Arriving();
   };
   ForEachCell(place, runs, [&](const Run& run, int64_t i, int64_t part, int64_t cell) {
-    if (is_own(cell)) memory_.Write(cell, Expected(place, run, i, part), deed);
+    if (is_own(cell)) memory_.Write(cell, Expected(place, run, i, part), actor);
   });
   const problem::AddressRange rest = fills ? WithinMemory(place.cells) : problem::AddressRange{};
   for (int64_t cell = rest.begin; cell < rest.end; ++cell) {
-    if (is_own(cell)) memory_.Write(cell, spoiled, deed);
+    if (is_own(cell)) memory_.Write(cell, spoiled, actor);
   }
 }
 
@@ -235,7 +247,8 @@ void Memories::Hold(const Place& place, const std::vector<Run>& runs) {
 
 void Memories::Release(const Place& place, const std::vector<Run>& runs) {
   if (place.where != Where::kTileMemory) return;
-  ForEachCell(place, runs, [&](const Run&, int64_t, int64_t, int64_t cell) { memory_.Release(cell); });
+  ForEachCell(place, runs,
+              [&](const Run&, int64_t, int64_t, int64_t cell) { memory_.Release(cell); });
 }
 
 }  // namespace tessera::plan::execute

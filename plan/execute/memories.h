@@ -11,8 +11,9 @@
 #include "tessera/plan/execute/place.h"
 #include "tessera/plan/execute/tile_memory.h"
 
-// The tile memory, and every tensor of the other memories in a store of its own. Whatever is read is held against what should
-// be there; whatever is written, against who may still want the cells. What is wrong goes to the ledger, once for each access.
+// The tile memory, and every tensor of the other memories in a store of its own. Whatever is read
+// is held against what should be there; whatever is written, against who may still want the cells.
+// What is wrong goes to the ledger, once for each access.
 namespace tessera::plan::execute {
 
 class Memories {
@@ -25,18 +26,20 @@ class Memories {
   // Whether the place can be touched at all; notes why not.
   bool MayTouch(const Place& place, const std::vector<Run>& runs, problem::AccessKind kind);
 
-  // All elements of the runs must be there. Cells that lack them are of the kind that they suggest, or of `kind` where given.
+  // All elements of the runs must be there. Cells that lack them are of the kind that they suggest,
+  // or of `kind` where given.
   void CheckRead(const Place& place, const std::vector<Run>& runs,
                  std::optional<FindingKind> kind = std::nullopt);
 
-  void Write(const Place& place, const std::vector<Run>& runs, uint32_t deed);
+  void Write(const Place& place, const std::vector<Run>& runs, uint32_t actor);
 
   // Fills cells of the tile memory with one tag.
-  void Fill(const problem::AddressRange& cells, Tag tag, uint32_t deed);
+  void Fill(const problem::AddressRange& cells, Tag tag, uint32_t actor);
 
-  // From here on a transfer may write the runs' cells, all cells of the buffer if it fills it; and it has.
-  void BeginArrival(const Place& place, const std::vector<Run>& runs, bool fills, uint32_t deed);
-  void Arrive(const Place& place, const std::vector<Run>& runs, bool fills, uint32_t deed);
+  // From here on a transfer may write the runs' cells, all cells of the buffer if it fills it; and
+  // it has.
+  void BeginArrival(const Place& place, const std::vector<Run>& runs, bool fills, uint32_t actor);
+  void Arrive(const Place& place, const std::vector<Run>& runs, bool fills, uint32_t actor);
 
   // From here on a transfer may read the runs' cells; and it has.
   void Hold(const Place& place, const std::vector<Run>& runs);
@@ -68,8 +71,9 @@ class Memories {
     }
   };
 
-  void CheckStore(const Place& place, const std::vector<Run>& runs, std::optional<FindingKind> kind);
-  void Put(int64_t cell, Tag tag, uint32_t deed, Trouble& trouble);
+  void CheckStore(const Place& place, const std::vector<Run>& runs,
+                  std::optional<FindingKind> kind);
+  void Put(int64_t cell, Tag tag, uint32_t actor, Trouble& trouble);
   FindingKind Diagnose(Tag expected, Tag found) const;
   void NoteRead(const Trouble& trouble, const Place& place, std::optional<FindingKind> kind);
   void NoteWrite(const Trouble& trouble);

@@ -54,7 +54,8 @@ struct Spot {
 };
 
 // (x + 1/2) / scale - 1/2 in its variations, over twice the scale's numerator.
-Spot SpotOf(const graph::Resize& resize, const graph::Ratio& scale, int64_t x, int64_t in, int64_t out) {
+Spot SpotOf(const graph::Resize& resize, const graph::Ratio& scale, int64_t x, int64_t in,
+            int64_t out) {
   const Wide unit = 2 * Wide{scale.numerator};
   const Wide middle = (2 * Wide{x} + 1) * scale.denominator;
   switch (resize.coordinates) {
@@ -90,8 +91,8 @@ bool Counts(const graph::Resize& resize, Wide way, Wide unit) {
   return 0 < way && way < unit;
 }
 
-// A spot on an input reads that one alone; beyond the ends the outermost stands in. An axis that keeps its extent at a scale of
-// 1 is not looked at.
+// A spot on an input reads that one alone; beyond the ends the outermost stands in. An axis that
+// keeps its extent at a scale of 1 is not looked at.
 Indices Resampled(Range outputs, const graph::Resize& resize, const graph::Ratio& scale, int64_t in,
                   int64_t out) {
   if (in == out && scale.numerator == scale.denominator) return Same(outputs);
@@ -109,19 +110,22 @@ Indices Resampled(Range outputs, const graph::Resize& resize, const graph::Ratio
 }
 
 // The element of the deep tensor behind one of the wide one, and the other way round.
-std::vector<int64_t> ToDepth(const Operator& op, int64_t channels, const std::vector<int64_t>& wide) {
+std::vector<int64_t> ToDepth(const Operator& op, int64_t channels,
+                             const std::vector<int64_t>& wide) {
   const int64_t phase = wide[2] % op.block * op.block + wide[3] % op.block;
-  const int64_t channel = op.depth_order == graph::DepthOrder::kDcr ? phase * channels + wide[1]
-                                                                    : wide[1] * op.block * op.block + phase;
+  const int64_t channel = op.depth_order == graph::DepthOrder::kDcr
+                              ? phase * channels + wide[1]
+                              : wide[1] * op.block * op.block + phase;
   return {wide[0], channel, wide[2] / op.block, wide[3] / op.block};
 }
 
-std::vector<int64_t> FromDepth(const Operator& op, int64_t channels, const std::vector<int64_t>& deep) {
+std::vector<int64_t> FromDepth(const Operator& op, int64_t channels,
+                               const std::vector<int64_t>& deep) {
   const bool dcr = op.depth_order == graph::DepthOrder::kDcr;
   const int64_t phases = op.block * op.block;
   const int64_t phase = dcr ? deep[1] / channels : deep[1] % phases;
-  return {deep[0], dcr ? deep[1] % channels : deep[1] / phases, deep[2] * op.block + phase / op.block,
-          deep[3] * op.block + phase % op.block};
+  return {deep[0], dcr ? deep[1] % channels : deep[1] / phases,
+          deep[2] * op.block + phase / op.block, deep[3] * op.block + phase % op.block};
 }
 
 // Element by element of the output, through `move`, from coordinates to coordinates.
@@ -203,12 +207,16 @@ ElementSet ResizeReads(const Operator& op, const Shape& in, const Shape& out, co
   return elements;
 }
 
-ElementSet DepthToSpaceReads(const Operator& op, const Shape& in, const Shape& out, const Box& output) {
-  return Moved(in, out, output, [&](const std::vector<int64_t>& wide) { return ToDepth(op, out[1], wide); });
+ElementSet DepthToSpaceReads(const Operator& op, const Shape& in, const Shape& out,
+                             const Box& output) {
+  return Moved(in, out, output,
+               [&](const std::vector<int64_t>& wide) { return ToDepth(op, out[1], wide); });
 }
 
-ElementSet SpaceToDepthReads(const Operator& op, const Shape& in, const Shape& out, const Box& output) {
-  return Moved(in, out, output, [&](const std::vector<int64_t>& deep) { return FromDepth(op, in[1], deep); });
+ElementSet SpaceToDepthReads(const Operator& op, const Shape& in, const Shape& out,
+                             const Box& output) {
+  return Moved(in, out, output,
+               [&](const std::vector<int64_t>& deep) { return FromDepth(op, in[1], deep); });
 }
 
 }  // namespace tessera::plan::execute

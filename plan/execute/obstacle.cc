@@ -19,9 +19,10 @@ constexpr int64_t kMostTiles = int64_t{1} << 24;
 
 bool IsIndex(int index, size_t count) { return index >= 0 && static_cast<size_t>(index) < count; }
 
-// Whether tiles lie one below the other: several of them, along the rows, perhaps the batch and, without pads between
-// them, the columns.
-bool LieInStrips(const graph::Shape& shape, const std::vector<int64_t>& tile, bool implicit_padding) {
+// Whether tiles lie one below the other: several of them, along the rows, perhaps the batch and,
+// without pads between them, the columns.
+bool LieInStrips(const graph::Shape& shape, const std::vector<int64_t>& tile,
+                 bool implicit_padding) {
   const std::optional<size_t> rows = RowAxisOf(shape.size());
   if (!rows || tile[*rows] >= shape[*rows]) return false;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -46,9 +47,10 @@ std::string FindObstacleInSteps(const Plan& plan) {
     if ((needs_operator || step.op >= 0) && (step.op < interval.first || interval.last < step.op)) {
       return fmt::format("step {} names no operator of its subgraph", i);
     }
-    if (step.parity != 0 && step.parity != 1) return fmt::format("step {} has no parity", i);
+    if (step.phase != 0 && step.phase != 1) return fmt::format("step {} has no phase", i);
     for (const int tensor : step.transfers) {
-      if (!IsIndex(tensor, plan.network.tensors.size())) return fmt::format("step {} moves no tensor", i);
+      if (!IsIndex(tensor, plan.network.tensors.size()))
+        return fmt::format("step {} moves no tensor", i);
     }
   }
   return "";
@@ -69,10 +71,13 @@ std::string FindObstacle(const Plan& plan) {
       return "subgraphs are not neighbouring intervals of the operators";
     }
     next = subgraph.interval.last + 1;
-    const graph::Operator& last = plan.network.operators[static_cast<size_t>(subgraph.interval.last)];
-    const graph::Shape& shape = plan.network.tensors[static_cast<size_t>(last.outputs.front())].shape;
+    const graph::Operator& last =
+        plan.network.operators[static_cast<size_t>(subgraph.interval.last)];
+    const graph::Shape& shape =
+        plan.network.tensors[static_cast<size_t>(last.outputs.front())].shape;
     if (subgraph.tiles < 1 || subgraph.tile.size() != shape.size() ||
-        std::any_of(subgraph.tile.begin(), subgraph.tile.end(), [](int64_t extent) { return extent < 1; })) {
+        std::any_of(subgraph.tile.begin(), subgraph.tile.end(),
+                    [](int64_t extent) { return extent < 1; })) {
       return "a subgraph has no tiles";
     }
     int64_t tiles = 1;
@@ -87,15 +92,18 @@ std::string FindObstacle(const Plan& plan) {
   }
   const int64_t capacity =
       plan.profile.memories[static_cast<size_t>(plan.profile.tile_memory)].capacity_bytes;
-  if (std::min(capacity, EndOfBuffers(plan)) > kMostBytes) return "the tile memory is too large to execute";
+  if (std::min(capacity, EndOfBuffers(plan)) > kMostBytes)
+    return "the tile memory is too large to execute";
   for (const graph::Tensor& tensor : plan.network.tensors) {
     if (graph::ElementsOf(tensor.shape) > kMostElements) {
-      return fmt::format("tensor '{}' has more elements than an execution can tell apart", tensor.id);
+      return fmt::format("tensor '{}' has more elements than an execution can tell apart",
+                         tensor.id);
     }
     if (tensor.stored_bytes > 0 &&
         tensor.stored_bytes != base::BytesOf(tensor.type, graph::ElementsOf(tensor.shape))) {
       return fmt::format(
-          "nobody can tell which bytes of constant '{}' hold which element: it has stored_bytes", tensor.id);
+          "nobody can tell which bytes of constant '{}' hold which element: it has stored_bytes",
+          tensor.id);
     }
   }
   return FindObstacleInSteps(plan);

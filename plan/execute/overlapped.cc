@@ -4,28 +4,31 @@
 
 #include "tessera/plan/execute/passes.h"
 
-// While a tile is under work, the one before leaves and the one after arrives; min(N, 3) passes, two in turn from N = 4 on:
+// While a tile is under work, the one before leaves and the one after arrives; min(N, 3) passes,
+// two in turn from N = 4 on:
 //
 //     P | C_0  C_1  C_2 | C_0  C_1  C_2 | .. | E           around C_k, rows are restored and saved
 //
-// Each step moves what the plan says. Tile q arrives at the steps of pass q - 1 that name it, from the first to the last of
-// these, and leaves at those of pass q + 1; at E the last one leaves. Where slices stream, an operator's step has rounds: while
-// slice r is used in slot r mod 2, slice r + 1 arrives in the other. The first arrives from whatever computes before on,
-// beyond the end of the pass if need be:
+// Each step moves what the plan says. Tile q arrives at the steps of pass q - 1 that name it, from
+// the first to the last of these, and leaves at those of pass q + 1; at E the last one leaves.
+// Where slices stream, an operator's step has rounds: while slice r is used in slot r mod 2, slice
+// r + 1 arrives in the other. The first arrives from whatever computes before on, beyond the end of
+// the pass if need be:
 //
 //     pass q    ..  C_1  restore  C_2  save | restore  C_0           C_2 is the last operator
 //                   '-----------' '-----------------'
 //                   first of C_2    first of C_0, for the next tile
 //
-// Constants that are prefetched for the next subgraph arrive at the steps of the last pass, and at E, that name them.
+// Constants that are prefetched for the next subgraph arrive at the steps of the last pass, and at
+// E, that name them.
 namespace tessera::plan::execute {
 namespace {
 
 using problem::Step;
 
-class Overlapped {
+class DoubleBuffered {
  public:
-  Overlapped(Walk& walk, Actions& actions, Stretch steps, int64_t tiles)
+  DoubleBuffered(Walk& walk, Actions& actions, Stretch steps, int64_t tiles)
       : walk_(walk), actions_(actions), tiles_(tiles) {
     Step first = steps.begin;
     while (first < steps.end && At(first).kind == StepKind::kPrologue) ++first;
@@ -44,13 +47,13 @@ class Overlapped {
   }
 
  private:
-  // The first slice of a constant, on its way to the operator that computes next; without one, a constant on its way to the next
-  // subgraph.
+  // The first slice of a constant, on its way to the operator that computes next; without one, a
+  // constant on its way to the next subgraph.
   struct Fetch {
     int op = -1;
     int constant = 0;
     int64_t tile = 0;
-    int parity = 0;
+    int phase = 0;
     Steps steps;
     std::vector<int64_t> under_way;
   };
@@ -62,9 +65,11 @@ class Overlapped {
     const std::vector<int>& transfers = At(step).transfers;
     return std::find(transfers.begin(), transfers.end(), tensor) != transfers.end();
   }
-  const Stretch& PassOf(int64_t tile) const { return passes_[static_cast<size_t>(tile) % passes_.size()]; }
+  const Stretch& PassOf(int64_t tile) const {
+    return passes_[static_cast<size_t>(tile) % passes_.size()];
+  }
 
-  int LastParity() const { return static_cast<int>((tiles_ - 1) % 2); }
+  int LastPhase() const { return static_cast<int>((tiles_ - 1) % 2); }
 
   static Steps StepsOf(Stretch stretch) {
     Steps steps;
@@ -72,7 +77,7 @@ class Overlapped {
     return steps;
   }
 
-  // Every pass computes as often. What is copied in between belongs to the pass whose parity it has.
+  // Every pass computes as often. What is copied in between belongs to the pass whose phase it has.
   void SplitIntoPasses(Stretch all) {
     const int64_t passes = tiles_ <= 3 ? tiles_ : 2;
     int64_t operators = 0;
@@ -82,7 +87,7 @@ class Overlapped {
       const Step begin = step;
       for (int64_t left = operators / passes; step < all.end && left > 0; ++step)
         left -= Computes(step) ? 1 : 0;
-      const auto is_own = [&] { return i + 1 == passes || At(step).parity == At(begin).parity; };
+      const auto is_own = [&] { return i + 1 == passes || At(step).phase == At(begin).phase; };
       while (step < all.end && Copies(step) && is_own()) ++step;
       passes_.push_back({begin, step});
     }
@@ -111,7 +116,7 @@ class Overlapped {
     StartFetches(step);
     for (const int tensor : At(step).transfers) {
       if (actions_.GoesOut(tensor)) {
-        walk_.Start(actions_.StoreTile(tensor, tiles_ - 1, LastParity(), {step}), under_way);
+        walk_.Start(actions_.StoreTile(tensor, tiles_ - 1, LastPhase(), {step}), under_way);
       } else if (!actions_.IsPrefetched(tensor)) {
         walk_.Complain(step, tensor);
       }
@@ -141,7 +146,7 @@ class Overlapped {
     std::map<int, std::vector<int64_t>> neighbours;  // under way, by tensor
     for (Step step = pass.begin; step < pass.end; ++step) {
       walk_.Enter(step, tile);
-      const int other = 1 - At(step).parity;
+      const int other = 1 - At(step).phase;
       for (const auto& [tensor, steps] : moves) {
         if (steps.front() != step) continue;
         if (actions_.ComesIn(tensor) && tile + 1 < tiles_) {
@@ -173,22 +178,22 @@ class Overlapped {
     while (next < pass.end && !Computes(next)) ++next;
     const Steps between = StepsOf({step, next});
     if (next < pass.end) {
-      PlanFetches(between, At(next).op, tile, At(step).parity);
+      PlanFetches(between, At(next).op, tile, At(step).phase);
     } else if (tile + 1 < tiles_) {
-      FetchForFirst(between, PassOf(tile + 1), tile + 1, 1 - At(step).parity);
+      FetchForFirst(between, PassOf(tile + 1), tile + 1, 1 - At(step).phase);
     }
   }
 
   // Up to the first operator of a pass that is to come.
-  void FetchForFirst(Steps steps, Stretch pass, int64_t tile, int parity) {
+  void FetchForFirst(Steps steps, Stretch pass, int64_t tile, int phase) {
     for (Step step = pass.begin; step < pass.end && !Computes(step); ++step) steps.push_back(step);
-    PlanFetches(steps, actions_.Of().interval.first, tile, parity);
+    PlanFetches(steps, actions_.Of().interval.first, tile, phase);
   }
 
-  void PlanFetches(const Steps& steps, int op, int64_t tile, int parity) {
+  void PlanFetches(const Steps& steps, int op, int64_t tile, int phase) {
     for (const auto& [constant, span] :
          Spans(steps, [&](int tensor) { return actions_.IsStreamed(op, tensor); }))
-      fetches_.push_back({op, constant, tile, parity, span, {}});
+      fetches_.push_back({op, constant, tile, phase, span, {}});
   }
 
   // From the last pass on.
@@ -197,7 +202,7 @@ class Overlapped {
     for (const int64_t step : StepsOf(epilogue_)) steps.push_back(step);
     for (const auto& [constant, span] :
          Spans(steps, [&](int tensor) { return actions_.IsPrefetched(tensor); }))
-      fetches_.push_back({-1, constant, tiles_ - 1, LastParity(), span, {}});
+      fetches_.push_back({-1, constant, tiles_ - 1, LastPhase(), span, {}});
   }
 
   // For each tensor of that kind the steps from the first that names it to the last.
@@ -219,8 +224,9 @@ class Overlapped {
     for (Fetch& fetch : fetches_) {
       if (fetch.steps.front() != step) continue;
       walk_.Start(fetch.op < 0
-                      ? actions_.Prefetch(fetch.constant, fetch.tile, fetch.parity, fetch.steps)
-                      : actions_.LoadSlice(fetch.op, fetch.constant, {fetch.tile, fetch.parity}, fetch.steps),
+                      ? actions_.Prefetch(fetch.constant, fetch.tile, fetch.phase, fetch.steps)
+                      : actions_.LoadSlice(fetch.op, fetch.constant, {fetch.tile, fetch.phase},
+                                           fetch.steps),
                   fetch.under_way);
     }
   }
@@ -240,10 +246,11 @@ class Overlapped {
       for (const int tensor : use.transfers) {
         if (round + 1 == rounds || !actions_.IsStreamed(use.op, tensor)) continue;
         const auto slot = static_cast<int>((round + 1) % 2);
-        const Turn turn = {tile, use.parity, round + 1, rounds, slot};
+        const RunIndex turn = {tile, use.phase, round + 1, rounds, slot};
         walk_.Start(actions_.LoadSlice(use.op, tensor, turn, {step}), under_way);
       }
-      walk_.Run(actions_.Run(use.op, {tile, use.parity, round, rounds, static_cast<int>(round % 2)}, step));
+      walk_.Run(actions_.Run(use.op, {tile, use.phase, round, rounds, static_cast<int>(round % 2)},
+                             step));
       walk_.Finish(under_way);
     }
   }
@@ -259,8 +266,8 @@ class Overlapped {
 
 }  // namespace
 
-void UnrollOverlapped(Walk& walk, Actions& actions, Stretch steps, int64_t tiles) {
-  Overlapped(walk, actions, steps, tiles).Run();
+void UnrollDoubleBuffered(Walk& walk, Actions& actions, Stretch steps, int64_t tiles) {
+  DoubleBuffered(walk, actions, steps, tiles).Run();
 }
 
 }  // namespace tessera::plan::execute

@@ -11,12 +11,14 @@ namespace {
 
 using problem::Step;
 
-class OwnSteps {
+class Serialized {
  public:
-  OwnSteps(Walk& walk, Actions& actions, Stretch pass) : walk_(walk), actions_(actions), pass_(pass) {}
+  Serialized(Walk& walk, Actions& actions, Stretch pass)
+      : walk_(walk), actions_(actions), pass_(pass) {}
 
   void Run(int64_t tiles) {
-    while (pass_.begin < pass_.end && LoadsResidents(pass_.begin)) RunTransfers(pass_.begin++, -1, 0);
+    while (pass_.begin < pass_.end && LoadsResidents(pass_.begin))
+      RunTransfers(pass_.begin++, -1, 0);
     for (int64_t tile = 0; tile < tiles; ++tile) {
       for (Step step = pass_.begin; step < pass_.end;) step = RunTurn(step, tile);
     }
@@ -29,11 +31,12 @@ class OwnSteps {
   Step RunTurn(Step step, int64_t tile) {
     if (At(step).kind == StepKind::kCopy) {
       walk_.Enter(step, tile);
-      CopyRows(walk_, actions_, step, pass_, tile, At(step).parity);
+      CopyRows(walk_, actions_, step, pass_, tile, At(step).phase);
       return step + 1;
     }
     Step compute = step;
-    while (compute < pass_.end && At(compute).kind == StepKind::kLoad && LoadsSlice(compute)) ++compute;
+    while (compute < pass_.end && At(compute).kind == StepKind::kLoad && LoadsSlice(compute))
+      ++compute;
     if (compute == pass_.end || At(compute).kind != StepKind::kCompute) {
       RunTransfers(step, tile, 0);
       return step + 1;
@@ -41,7 +44,7 @@ class OwnSteps {
     for (int64_t round = 0; round < actions_.RoundsOf(At(compute).op); ++round) {
       for (Step load = step; load < compute; ++load) RunTransfers(load, tile, round);
       walk_.Enter(compute, tile);
-      walk_.Run(actions_.Run(At(compute).op, {tile, At(compute).parity, round}, compute));
+      walk_.Run(actions_.Run(At(compute).op, {tile, At(compute).phase, round}, compute));
     }
     return compute + 1;
   }
@@ -55,8 +58,9 @@ class OwnSteps {
 
   bool LoadsSlice(Step step) const {
     const StepUse& use = At(step);
-    return use.op >= 0 && std::any_of(use.transfers.begin(), use.transfers.end(),
-                                      [&](int tensor) { return actions_.IsStreamed(use.op, tensor); });
+    return use.op >= 0 && std::any_of(use.transfers.begin(), use.transfers.end(), [&](int tensor) {
+             return actions_.IsStreamed(use.op, tensor);
+           });
   }
 
   // A step that does nothing but move.
@@ -68,11 +72,12 @@ class OwnSteps {
       if (actions_.IsResident(tensor)) {
         walk_.Start(actions_.LoadResident(tensor, {step}), under_way);
       } else if (use.op >= 0 && actions_.IsStreamed(use.op, tensor)) {
-        walk_.Start(actions_.LoadSlice(use.op, tensor, {tile, use.parity, round}, {step}), under_way);
+        walk_.Start(actions_.LoadSlice(use.op, tensor, {tile, use.phase, round}, {step}),
+                    under_way);
       } else if (tile >= 0 && actions_.ComesIn(tensor)) {
-        walk_.Start(actions_.LoadTile(tensor, tile, use.parity, {step}), under_way);
+        walk_.Start(actions_.LoadTile(tensor, tile, use.phase, {step}), under_way);
       } else if (tile >= 0 && actions_.GoesOut(tensor)) {
-        walk_.Start(actions_.StoreTile(tensor, tile, use.parity, {step}), under_way);
+        walk_.Start(actions_.StoreTile(tensor, tile, use.phase, {step}), under_way);
       } else {
         walk_.Complain(step, tensor);
       }
@@ -87,8 +92,8 @@ class OwnSteps {
 
 }  // namespace
 
-void UnrollOwnSteps(Walk& walk, Actions& actions, Stretch steps, int64_t tiles) {
-  OwnSteps(walk, actions, steps).Run(tiles);
+void UnrollSerialized(Walk& walk, Actions& actions, Stretch steps, int64_t tiles) {
+  Serialized(walk, actions, steps).Run(tiles);
 }
 
 }  // namespace tessera::plan::execute

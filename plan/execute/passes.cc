@@ -6,7 +6,7 @@ namespace tessera::plan::execute {
 
 using problem::Step;
 
-void CopyRows(Walk& walk, Actions& actions, Step step, Stretch pass, int64_t tile, int next_parity) {
+void CopyRows(Walk& walk, Actions& actions, Step step, Stretch pass, int64_t tile, int next_phase) {
   const StepUse& use = walk.At(step);
   bool computes_later = false;
   for (Step later = step + 1; later < pass.end; ++later) {
@@ -16,8 +16,8 @@ void CopyRows(Walk& walk, Actions& actions, Step step, Stretch pass, int64_t til
   if (!(computes_later ? actions.Restores(use.op) : actions.Saves(use.op))) {
     walk.Run(Complaint{fmt::format("step {} copies rows where none are kept", step)});
   }
-  const Copy copy = computes_later ? actions.Restore(use.op, tile, use.parity, step)
-                                   : actions.Save(use.op, tile, use.parity, next_parity, step);
+  const Copy copy = computes_later ? actions.Restore(use.op, tile, use.phase, step)
+                                   : actions.Save(use.op, tile, use.phase, next_phase, step);
   if (!copy.moves.empty()) walk.Run(copy);
 }
 

@@ -12,13 +12,14 @@ struct Stretch {
 };
 
 // Each transfer has steps of its own: one pass, run for every tile.
-void UnrollOwnSteps(Walk& walk, Actions& actions, Stretch steps, int64_t tiles);
+void UnrollSerialized(Walk& walk, Actions& actions, Stretch steps, int64_t tiles);
 
 // Transfers run beside compute: up to three passes, two in turn from four tiles on.
-void UnrollOverlapped(Walk& walk, Actions& actions, Stretch steps, int64_t tiles);
+void UnrollDoubleBuffered(Walk& walk, Actions& actions, Stretch steps, int64_t tiles);
 
-// A step at which an operator's engine copies rows: before it computes in `pass` those that come back, else those put aside for
-// the pass after.
-void CopyRows(Walk& walk, Actions& actions, problem::Step step, Stretch pass, int64_t tile, int next_parity);
+// A step at which an operator's engine copies rows: before it computes in `pass` those that come
+// back, else those put aside for the pass after.
+void CopyRows(Walk& walk, Actions& actions, problem::Step step, Stretch pass, int64_t tile,
+              int next_phase);
 
 }  // namespace tessera::plan::execute

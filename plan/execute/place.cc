@@ -8,7 +8,8 @@ namespace {
 bool IsPad(const AxisPlace& axis, int64_t index) { return index < 0 || index >= axis.extent; }
 
 // Runs along one axis alone, addresses and numbers counted from the base.
-std::vector<Run> RunsAlong(const AxisPlace& axis, const std::vector<int64_t>& indices, bool single) {
+std::vector<Run> RunsAlong(const AxisPlace& axis, const std::vector<int64_t>& indices,
+                           bool single) {
   std::vector<Run> runs;
   int64_t next = 0;
   int64_t next_position = 0;
@@ -94,14 +95,14 @@ ElementSet WithPads(const Place& place, const Box& box) {
   for (size_t axis = 0; axis < place.axes.size(); ++axis) {
     const AxisPlace& at = place.axes[axis];
     std::vector<int64_t>& indices = elements.axes[axis];
-    const bool ring = at.modulus > 0;
+    const bool rolling_buffer = at.modulus > 0;
     const bool first = box[axis].begin == at.held.begin;
-    const bool opens_ring = first && at.made_before == 0 && !indices.empty();
+    const bool opens_rolling_buffer = first && at.made_before == 0 && !indices.empty();
     const bool last = box[axis].end == at.held.end;
-    if (place.bordered || (ring ? opens_ring : first)) {
+    if (place.bordered || (rolling_buffer ? opens_rolling_buffer : first)) {
       for (int64_t pad = 1; pad <= at.pad_low; ++pad) indices.insert(indices.begin(), -pad);
     }
-    if (place.bordered || (ring ? opens_ring : last)) {
+    if (place.bordered || (rolling_buffer ? opens_rolling_buffer : last)) {
       for (int64_t pad = 0; pad < at.pad_high; ++pad) indices.push_back(at.extent + pad);
     }
   }

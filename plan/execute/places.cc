@@ -7,8 +7,9 @@
 
 #include "tessera/base/arithmetic.h"
 
-// docs/program.md, "Inside a buffer": batch by batch, row by row, in each row column by column, in each column channel by
-// channel, with the pitches of the largest tile. A tile of any size begins at the buffer's first byte, behind the pads:
+// docs/program.md, "Inside a buffer": batch by batch, row by row, in each row column by column, in
+// each column channel by channel, with the pitches of the largest tile. A tile of any size begins
+// at the buffer's first byte, behind the pads:
 //
 //     pads above                       .------------.
 //                                      | . . . . .  |
@@ -16,7 +17,8 @@
 //     pad  [1, c0] [1, c1] pad pad     | . d e f .  |
 //     pads below                       '------------'
 //
-// Constants, and tensors whose axes have no names, are in row-major order without gaps; a constant's table follows it.
+// Constants, and tensors whose axes have no names, are in row-major order without gaps; a
+// constant's table follows it.
 namespace tessera::plan::execute {
 namespace {
 
@@ -57,7 +59,8 @@ int Places::BufferOf(const BufferUse& use) const {
 }
 
 bool Places::IsHeldInTiles(int tensor) const {
-  return BufferOf(Tile(tensor, 0)) >= 0 || BufferOf(Tile(tensor, 1)) >= 0 || IsRing(tensor);
+  return BufferOf(Tile(tensor, 0)) >= 0 || BufferOf(Tile(tensor, 1)) >= 0 ||
+         IsRollingBuffer(tensor);
 }
 
 bool Places::HasHalo(int tensor) const {
@@ -76,12 +79,12 @@ base::TensorRole Places::RoleOf(int tensor) const {
   if (facts.state || facts.next_of >= 0) return TensorRole::kState;
   if (facts.network_input) return TensorRole::kNetworkInput;
   if (facts.network_output) return TensorRole::kNetworkOutput;
-  if (subgraph_ < 0) return TensorRole::kBorder;
+  if (subgraph_ < 0) return TensorRole::kBoundary;
   const graph::Interval interval = plan_.subgraphs[static_cast<size_t>(subgraph_)].interval;
   const Users& users = users_[static_cast<size_t>(tensor)];
   const bool stays =
       users.MadeIn(interval) && (users.readers.empty() || users.readers.back() <= interval.last);
-  return stays ? TensorRole::kFeature : TensorRole::kBorder;
+  return stays ? TensorRole::kFeature : TensorRole::kBoundary;
 }
 
 Place Places::InBuffer(int buffer, int content, const Intent& intent) const {
@@ -91,7 +94,8 @@ Place Places::InBuffer(int buffer, int content, const Intent& intent) const {
   place.where = Where::kTileMemory;
   place.content = content;
   place.buffer = facts.id;
-  place.cells = {offset * contents_.CellsPerByte(), (offset + facts.size) * contents_.CellsPerByte()};
+  place.cells = {offset * contents_.CellsPerByte(),
+                 (offset + facts.size) * contents_.CellsPerByte()};
   place.base = place.cells.begin;
   place.element_cells = contents_.CellsPerElement(content);
   for (const int64_t step : intent.steps) {
@@ -107,11 +111,12 @@ Place Places::OfWhole(int tensor, const Intent& intent) const {
   Place place = InBuffer(buffer, tensor, intent);
   const graph::Shape& shape = contents_.ShapeOf(tensor);
   const base::TensorRole role =
-      RoleOf(tensor) == base::TensorRole::kFeature ? base::TensorRole::kBorder : RoleOf(tensor);
+      RoleOf(tensor) == base::TensorRole::kFeature ? base::TensorRole::kBoundary : RoleOf(tensor);
   LayOut(place, role, shape, WholeBox(shape),
          PadsOf(tensor, {0, static_cast<int>(plan_.network.operators.size()) - 1}));
-  place.bordered = std::any_of(place.axes.begin(), place.axes.end(),
-                               [](const AxisPlace& axis) { return axis.pad_low + axis.pad_high > 0; });
+  place.bordered = std::any_of(place.axes.begin(), place.axes.end(), [](const AxisPlace& axis) {
+    return axis.pad_low + axis.pad_high > 0;
+  });
   return place;
 }
 
@@ -139,9 +144,11 @@ std::string Places::RefusalAtHome(int tensor, const Intent& intent) const {
   const hw_profiles::Memory& memory = plan_.profile.memories[static_cast<size_t>(home)];
   const bool reads = intent.kind == problem::AccessKind::kRead;
   if (intent.by == Intent::By::kEngine && !(reads ? memory.direct_read : memory.direct_write)) {
-    return fmt::format("in memory '{}', which no engine {}", memory.name, reads ? "reads" : "writes");
+    return fmt::format("in memory '{}', which no engine {}", memory.name,
+                       reads ? "reads" : "writes");
   }
-  if (!reads && !memory.writable) return fmt::format("in memory '{}', which cannot be written", memory.name);
+  if (!reads && !memory.writable)
+    return fmt::format("in memory '{}', which cannot be written", memory.name);
   if (intent.by == Intent::By::kLink &&
       hw_profiles::LinkBetween(plan_.profile, home, plan_.profile.tile_memory) == nullptr) {
     return fmt::format("in memory '{}', to which no link leads", memory.name);
@@ -176,14 +183,15 @@ Place Places::OfConstant(int buffer, int constant, const Intent& intent, bool ta
   LayOutInOrder(place, WholeBox(contents_.ShapeOf(content)));
   const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(constant)];
   if (table)
-    place.base += base::BytesOf(facts.type, graph::ElementsOf(facts.shape)) * contents_.CellsPerByte();
+    place.base +=
+        base::BytesOf(facts.type, graph::ElementsOf(facts.shape)) * contents_.CellsPerByte();
   return place;
 }
 
-Place Places::OfSlice(int op, int constant, int parity, int slot, const Slice& slice, const Intent& intent,
-                      bool table) const {
+Place Places::OfSlice(int op, int constant, int phase, int slot, const Slice& slice,
+                      const Intent& intent, bool table) const {
   const int content = table ? contents_.TablesOf(constant) : constant;
-  const int buffer = BufferOf({BufferKind::kSlice, subgraph_, constant, op, parity, slot});
+  const int buffer = BufferOf({BufferKind::kSlice, subgraph_, constant, op, phase, slot});
   Place place;
   place.content = content;
   if (buffer >= 0) place = InBuffer(buffer, content, intent);
@@ -195,9 +203,10 @@ Place Places::OfSlice(int op, int constant, int parity, int slot, const Slice& s
     LayOutInOrder(place, held);
     return place;
   }
-  const int64_t each = contents_.TableBytes(plan_.network.operators[static_cast<size_t>(op)]) / channels;
+  const int64_t each =
+      contents_.TableBytes(plan_.network.operators[static_cast<size_t>(op)]) / channels;
   LayOutInOrder(place, {{slice.indices.begin * each, slice.indices.end * each}});
-  const int64_t elements = graph::ElementsOf(facts.shape) / channels * slice.granule;
+  const int64_t elements = graph::ElementsOf(facts.shape) / channels * slice.granularity;
   place.base += base::BytesOf(facts.type, elements) * contents_.CellsPerByte();
   return place;
 }
@@ -212,8 +221,8 @@ int64_t Places::TableBytesIn(int constant, graph::Interval interval) const {
   return bytes;
 }
 
-std::optional<Place> Places::OfScratch(int op, int parity, const Intent& intent) const {
-  const int buffer = BufferOf({BufferKind::kScratch, subgraph_, -1, op, parity, 0});
+std::optional<Place> Places::OfScratch(int op, int phase, const Intent& intent) const {
+  const int buffer = BufferOf({BufferKind::kScratch, subgraph_, -1, op, phase, 0});
   if (buffer < 0) return std::nullopt;
   Place place = InBuffer(buffer, contents_.ScratchOf(op), intent);
   place.element_cells = 1;
@@ -230,8 +239,8 @@ void Places::LayOutInOrder(Place& place, const Box& held) const {
   }
 }
 
-void Places::LayOut(Place& place, base::TensorRole role, const std::vector<int64_t>& extents, const Box& held,
-                    const Pads& pads) const {
+void Places::LayOut(Place& place, base::TensorRole role, const std::vector<int64_t>& extents,
+                    const Box& held, const Pads& pads) const {
   const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(place.content)];
   const size_t rank = extents.size();
   if (!MeaningOf(rank, 0)) {
@@ -257,14 +266,15 @@ void Places::LayOut(Place& place, base::TensorRole role, const std::vector<int64
   }
   const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan_.profile, role);
   const int64_t channels = base::RoundUp(extent[Axis::kChannels], layout.channel_block);
-  const int64_t row =
-      base::RoundUp(base::BytesOf(facts.type, extent[Axis::kColumns] * channels), layout.row_pitch_bytes);
+  const int64_t row = base::RoundUp(base::BytesOf(facts.type, extent[Axis::kColumns] * channels),
+                                    layout.row_pitch_bytes);
   std::map<Axis, int64_t> step;
   step[Axis::kChannels] = place.element_cells;
   step[Axis::kColumns] = channels * place.element_cells;
   step[Axis::kRows] = row * contents_.CellsPerByte();
   step[Axis::kBatch] = extent[Axis::kRows] * step[Axis::kRows];
-  for (size_t axis = 0; axis < rank; ++axis) place.axes[axis].address_step = step[*MeaningOf(rank, axis)];
+  for (size_t axis = 0; axis < rank; ++axis)
+    place.axes[axis].address_step = step[*MeaningOf(rank, axis)];
   place.base += low[Axis::kRows] * step[Axis::kRows] + low[Axis::kColumns] * step[Axis::kColumns];
 }
 

@@ -14,7 +14,8 @@
 #include "tessera/plan/execute/tile_boxes.h"
 #include "tessera/plan/plan.h"
 
-// Where the plan puts things: from buffers and offsets to places of elements (docs/program.md, "Inside a buffer").
+// Where the plan puts things: from buffers and offsets to places of elements (docs/program.md,
+// "Inside a buffer").
 namespace tessera::plan::execute {
 
 // Steps of the plan, in the order in which they are executed: as long as something may take.
@@ -28,11 +29,12 @@ struct Intent {
   Steps steps;
 };
 
-// A part of a streamed operand: indices [begin, end) of those along `axis`, which are channels or depth.
+// A part of a streamed operand: indices [begin, end) of those along `axis`, which are channels or
+// depth.
 struct Slice {
   size_t axis = 0;
   Range indices;
-  int64_t granule = 1;  // indices in a slice that is no last one
+  int64_t granularity = 1;  // indices in a slice that is no last one
 };
 
 class Places {
@@ -44,56 +46,63 @@ class Places {
 
   // The index of the buffer that holds this, or -1.
   int BufferOf(const BufferUse& use) const;
-  bool IsHeldInTiles(int tensor) const;  // in this subgraph, for any parity, or in a ring
-  bool IsRing(int tensor) const { return BufferOf(Ring(tensor)) >= 0; }
+  bool IsHeldInTiles(int tensor) const;  // in this subgraph, for any phase, or in a rolling buffer
+  bool IsRollingBuffer(int tensor) const { return BufferOf(RollingBuffer(tensor)) >= 0; }
   bool HasLine(int tensor) const { return BufferOf(Line(tensor)) >= 0; }
-  bool HasHalo(int tensor) const;  // of any parity
+  bool HasHalo(int tensor) const;  // of any phase
   bool IsResident(int constant) const { return BufferOf(Resident(constant)) >= 0; }
   bool IsPrefetched(int constant) const;  // for the next subgraph, while this one runs
   bool IsStreamed(int op, int tensor) const;
   bool IsWhole(int tensor) const { return BufferOf(Whole(tensor)) >= 0; }
 
-  // A tensor that is no constant, as one tile of a parity sees it: its tile buffer, its ring, the whole buffer, or its home. For
-  // engines that read, a tile buffer and the halo before it are one place.
-  Place OfTile(int tensor, int parity, const TilePart& part, const Intent& intent) const;
+  // A tensor that is no constant, as one tile of a phase sees it: its tile buffer, its rolling
+  // buffer, the whole buffer, or its home. For engines that read, a tile buffer and the halo before
+  // it are one place.
+  Place OfTile(int tensor, int phase, const TilePart& part, const Intent& intent) const;
 
-  // Where the rows that the tile keeps wait for it: the line, or the halo of its parity.
-  Place OfKept(int tensor, int parity, const TilePart& part, const Intent& intent) const;
+  // Where the rows that the tile keeps wait for it: the line, or the halo of its phase.
+  Place OfKept(int tensor, int phase, const TilePart& part, const Intent& intent) const;
 
   // All of a tensor where it lies whole: in its whole buffer, or at home.
   Place OfWhole(int tensor, const Intent& intent) const;
   Place AtHome(int content, const Intent& intent) const;
 
-  // A constant, or the table beside it, in its resident buffer, that of the next subgraph, in a slot, or where it lies whole.
+  // A constant, or the table beside it, in its resident buffer, that of the next subgraph, in a
+  // slot, or where it lies whole.
   Place OfResident(int constant, const Intent& intent, bool table) const;
   Place OfPrefetched(int constant, const Intent& intent, bool table) const;
-  Place OfSlice(int op, int constant, int parity, int slot, const Slice& slice, const Intent& intent,
+  Place OfSlice(int op, int constant, int phase, int slot, const Slice& slice, const Intent& intent,
                 bool table) const;
-  // An operand of an operator that adds up by depth: what is held of it in a slot, and the part of its table beside the last slice.
-  Place OfDepthSlice(int op, int tensor, const Turn& turn, const Slice& slice, const Box& held,
-                     const Intent& intent) const;
-  Place OfDepthTable(int op, int constant, const Turn& turn, const Slice& slice, const Range& channels,
-                     const Intent& intent) const;
+  // An operand of an operator that adds up in K slices: what is held of it in a slot, and the part
+  // of its table beside the last slice.
+  Place OfKSlice(int op, int tensor, const RunIndex& turn, const Slice& slice, const Box& held,
+                 const Intent& intent) const;
+  Place OfSplitKTable(int op, int constant, const RunIndex& turn, const Slice& slice,
+                      const Range& channels, const Intent& intent) const;
 
   // Sums of a tile over the slices up to that one.
-  Place OfSums(int op, int parity, const Box& held, int64_t slice, const Intent& intent) const;
+  Place OfPartialSums(int op, int phase, const Box& held, int64_t slice,
+                      const Intent& intent) const;
 
   Place OfConstantWhole(int constant, const Intent& intent, bool table) const;
 
-  std::optional<Place> OfScratch(int op, int parity, const Intent& intent) const;
+  std::optional<Place> OfScratch(int op, int phase, const Intent& intent) const;
 
-  bool HasTable(int constant) const { return contents_.ShapeOf(contents_.TablesOf(constant)).front() > 0; }
+  bool HasTable(int constant) const {
+    return contents_.ShapeOf(contents_.TablesOf(constant)).front() > 0;
+  }
 
-  // The bytes of the table that stands with a constant where it is held for the operators of an interval.
+  // The bytes of the table that stands with a constant where it is held for the operators of an
+  // interval.
   int64_t TableBytesIn(int constant, graph::Interval interval) const;
   base::TensorRole RoleOf(int tensor) const;  // in this subgraph
-  int HomeOf(int tensor) const;               // in this role, as an index into the profile's memories
+  int HomeOf(int tensor) const;  // in this role, as an index into the profile's memories
 
  private:
   using Key = std::tuple<BufferKind, int, int, int, int, int>;
 
   static Key KeyOf(const BufferUse& use) {
-    return {use.kind, use.subgraph, use.tensor, use.op, use.parity, use.slot};
+    return {use.kind, use.subgraph, use.tensor, use.op, use.phase, use.slot};
   }
   // Stored around a tensor, along rows and columns.
   struct Pads {
@@ -101,28 +110,32 @@ class Places {
     std::array<int64_t, 2> high = {0, 0};
   };
 
-  BufferUse Tile(int tensor, int parity) const {
-    return {BufferKind::kTile, subgraph_, tensor, -1, parity, 0};
+  BufferUse Tile(int tensor, int phase) const {
+    return {BufferKind::kTile, subgraph_, tensor, -1, phase, 0};
   }
-  BufferUse Ring(int tensor) const { return {BufferKind::kRing, subgraph_, tensor, -1, 0, 0}; }
+  BufferUse RollingBuffer(int tensor) const {
+    return {BufferKind::kRollingBuffer, subgraph_, tensor, -1, 0, 0};
+  }
   BufferUse Line(int tensor) const { return {BufferKind::kLine, subgraph_, tensor, -1, 0, 0}; }
-  BufferUse Halo(int tensor, int parity) const {
-    return {BufferKind::kHalo, subgraph_, tensor, -1, parity, 0};
+  BufferUse Halo(int tensor, int phase) const {
+    return {BufferKind::kHalo, subgraph_, tensor, -1, phase, 0};
   }
   static BufferUse Whole(int tensor) { return {BufferKind::kWhole, -1, tensor, -1, 0, 0}; }
-  BufferUse Resident(int constant) const { return {BufferKind::kResident, subgraph_, constant, -1, 0, 0}; }
+  BufferUse Resident(int constant) const {
+    return {BufferKind::kResident, subgraph_, constant, -1, 0, 0};
+  }
   BufferUse NextResident(int constant) const {
     return {BufferKind::kResident, subgraph_ + 1, constant, -1, 0, 0};
   }
 
   Place OfConstant(int buffer, int constant, const Intent& intent, bool table) const;
 
-  Place InSlot(int op, int tensor, int content, const Turn& turn, const Intent& intent) const;
+  Place InSlot(int op, int tensor, int content, const RunIndex& turn, const Intent& intent) const;
   Place InBuffer(int buffer, int content, const Intent& intent) const;
-  void LayOut(Place& place, base::TensorRole role, const std::vector<int64_t>& extents, const Box& held,
-              const Pads& pads) const;
-  void CloseRing(Place& place, const TilePart& part, int64_t rows) const;
-  void JoinHalo(Place& place, int parity, const TilePart& part, const Intent& intent) const;
+  void LayOut(Place& place, base::TensorRole role, const std::vector<int64_t>& extents,
+              const Box& held, const Pads& pads) const;
+  void CloseRollingBuffer(Place& place, const TilePart& part, int64_t rows) const;
+  void JoinHalo(Place& place, int phase, const TilePart& part, const Intent& intent) const;
   void LayOutInOrder(Place& place, const Box& held) const;
   Pads PadsOf(int tensor, graph::Interval readers) const;
   std::string RefusalAtHome(int tensor, const Intent& intent) const;

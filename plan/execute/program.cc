@@ -7,10 +7,11 @@
 
 #include "tessera/plan/execute/passes.h"
 
-// Before the program lies what nobody in it makes; then subgraph follows subgraph (passes.h); after each, what it made for others
-// must be complete, and at the end whatever outlasts the program.
+// Before the program lies what nobody in it makes; then subgraph follows subgraph (passes.h); after
+// each, what it made for others must be complete, and at the end whatever outlasts the program.
 //
-// The plan's own steps are walked, and each does what the plan says it does: a step that does not name a tensor does not move it.
+// The plan's own steps are walked, and each does what the plan says it does: a step that does not
+// name a tensor does not move it.
 namespace tessera::plan::execute {
 namespace {
 
@@ -18,7 +19,8 @@ using problem::Step;
 
 class Unrolling {
  public:
-  Unrolling(const Plan& plan, const Contents& contents, const std::function<void(const Instruction&)>& run)
+  Unrolling(const Plan& plan, const Contents& contents,
+            const std::function<void(const Instruction&)>& run)
       : plan_(plan),
         contents_(contents),
         users_(UsersOf(plan.network)),
@@ -63,7 +65,7 @@ class Unrolling {
   }
 
   void Provide(Place place) {
-    if (place.where == Where::kNowhere) return;
+    if (place.where == Where::kNone) return;
     if (place.where == Where::kHome) place.refusal.clear();
     walk_.Run(execute::Provide{std::move(place)});
   }
@@ -84,14 +86,16 @@ class Unrolling {
   }
 
   // Whether the next run finds another value of the state than this one did.
-  bool IsHandedOn(int state) const {
+  bool IsAliased(int state) const {
     for (size_t i = 0; i < users_.size(); ++i) {
-      if (plan_.network.tensors[i].next_of == state && users_[i].maker <= Program().last) return true;
+      if (plan_.network.tensors[i].next_of == state && users_[i].maker <= Program().last)
+        return true;
     }
     return false;
   }
 
-  // What the tile memory holds beyond the program: state, constants at home there, results of the network, and what is read later.
+  // What the tile memory holds beyond the program: state, constants at home there, results of the
+  // network, and what is read later.
   void ExpectWhatStays() {
     const Intent look = {Intent::By::kLink, problem::AccessKind::kRead, {walk_.Steps() - 1}};
     for (size_t i = 0; i < plan_.network.tensors.size(); ++i) {
@@ -100,11 +104,12 @@ class Unrolling {
       const bool made = users_[i].maker >= Program().first && users_[i].maker <= Program().last;
       const bool read_later =
           !readers.empty() && readers.back() > Program().last && users_[i].maker <= Program().last;
-      const bool wanted = tensor.constant || (tensor.state && !IsHandedOn(static_cast<int>(i))) ||
+      const bool wanted = tensor.constant || (tensor.state && !IsAliased(static_cast<int>(i))) ||
                           (made && (tensor.network_output || readers.empty())) || read_later;
       if (!wanted || !places_.IsWhole(static_cast<int>(i))) continue;
-      const Place place = tensor.constant ? places_.OfConstantWhole(static_cast<int>(i), look, false)
-                                          : places_.OfWhole(static_cast<int>(i), look);
+      const Place place = tensor.constant
+                              ? places_.OfConstantWhole(static_cast<int>(i), look, false)
+                              : places_.OfWhole(static_cast<int>(i), look);
       walk_.Run(Expect{place, WholeBox(tensor.shape)});
     }
   }
@@ -114,12 +119,12 @@ class Unrolling {
     const int64_t planned = plan_.subgraphs[static_cast<size_t>(subgraph)].tiles;
     const int64_t tiles = std::min(planned, actions.Tiles());
     if (planned > tiles)
-      walk_.Run(
-          Complaint{fmt::format("subgraph {} has {} tiles where there are {}", subgraph, planned, tiles)});
-    if (plan_.profile.tiling.dma == hw_profiles::DmaSteps::kOwnSteps) {
-      UnrollOwnSteps(walk_, actions, {begin, end}, tiles);
+      walk_.Run(Complaint{
+          fmt::format("subgraph {} has {} tiles where there are {}", subgraph, planned, tiles)});
+    if (plan_.profile.tiling.dma == hw_profiles::DmaSteps::kSerialized) {
+      UnrollSerialized(walk_, actions, {begin, end}, tiles);
     } else {
-      UnrollOverlapped(walk_, actions, {begin, end}, tiles);
+      UnrollDoubleBuffered(walk_, actions, {begin, end}, tiles);
     }
     if (end > begin) ExpectResults(actions.Of(), end - 1);
   }
@@ -133,7 +138,8 @@ class Unrolling {
 
 }  // namespace
 
-void Unroll(const Plan& plan, const Contents& contents, const std::function<void(const Instruction&)>& run) {
+void Unroll(const Plan& plan, const Contents& contents,
+            const std::function<void(const Instruction&)>& run) {
   Unrolling(plan, contents, run).Run();
 }
 

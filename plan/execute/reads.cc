@@ -4,16 +4,18 @@
 
 #include "tessera/plan/execute/index_lists.h"
 
-// The judge names elements, not intervals: a convolution of stride 2 with a kernel of 1 reads every other column, and a cell
-// between two of them may hold anything. Most kinds treat their axes apart, so a set is a product of index lists:
+// The judge names elements, not intervals: a convolution of stride 2 with a kernel of 1 reads every
+// other column, and a cell between two of them may hold anything. Most kinds treat their axes
+// apart, so a set is a product of index lists:
 //
 //     rows, kernel 2, dilation 2, stride 3, padding 1        output 0  reads  -1 1
 //     output [0, 2)                                          output 1  reads   2 4        -> { -1 1 2 4 }
 //
-// The lists are gathered output index by output index, straight from the definition of the kind, and sorted. A reshape mixes axes;
-// it reads the element of the same row-major number, and its elements are listed, and so are those of blocks that move to depth or
-// back. moved_reads.cc has the kinds that move data or resample it. Index -1 is a tap in the padding: whether it
-// is read from a stored pad or made up by the engine is for the machine to know.
+// The lists are gathered output index by output index, straight from the definition of the kind,
+// and sorted. A reshape mixes axes; it reads the element of the same row-major number, and its
+// elements are listed, and so are those of blocks that move to depth or back. moved_reads.cc has
+// the kinds that move data or resample it. Index -1 is a tap in the padding: whether it is read
+// from a stored pad or made up by the engine is for the machine to know.
 namespace tessera::plan::execute {
 namespace {
 
@@ -23,7 +25,9 @@ using graph::Operator;
 using graph::Shape;
 
 // An operand of extent 1 serves every output.
-Indices Stretched(Range outputs, int64_t extent) { return extent == 1 ? Indices{0} : Same(outputs); }
+Indices Stretched(Range outputs, int64_t extent) {
+  return extent == 1 ? Indices{0} : Same(outputs);
+}
 
 ElementSet EverythingOf(const Shape& shape) { return AllOf(WholeBox(shape)); }
 
@@ -36,7 +40,8 @@ Indices Taps(const graph::Window& window, size_t spatial, Range outputs) {
   });
 }
 
-// Input index i adds to output i * stride - pad + tap * dilation; nothing beyond the input is stored.
+// Input index i adds to output i * stride - pad + tap * dilation; nothing beyond the input is
+// stored.
 Indices TransposedTaps(const graph::Window& window, size_t spatial, Range outputs, int64_t extent) {
   return Gather(outputs, [&](int64_t output, Indices& indices) {
     for (int64_t input = 0; input < extent; ++input) {
@@ -48,28 +53,32 @@ Indices TransposedTaps(const graph::Window& window, size_t spatial, Range output
   });
 }
 
-// Channels fall into as many groups on either side; an output channel reads all input channels of its group.
+// Channels fall into as many groups on either side; an output channel reads all input channels of
+// its group.
 Indices ChannelsOfGroups(Range outputs, int64_t out_channels, int64_t in_channels, int64_t groups) {
   Indices indices;
   const int64_t wide = in_channels / groups;
   for (int64_t group = 0; group < groups; ++group) {
     const Range made = {group * out_channels / groups, (group + 1) * out_channels / groups};
     if (made.end <= outputs.begin || outputs.end <= made.begin) continue;
-    for (int64_t channel = group * wide; channel < (group + 1) * wide; ++channel) indices.push_back(channel);
+    for (int64_t channel = group * wide; channel < (group + 1) * wide; ++channel)
+      indices.push_back(channel);
   }
   return indices;
 }
 
 ElementSet WindowReads(const Operator& op, const Shape& in, const Shape& out, const Box& output) {
   const int64_t groups = op.kind == OperatorKind::kConv ? op.groups : in[1];
-  return {{Same(output[0]), ChannelsOfGroups(output[1], out[1], in[1], groups), Taps(op.window, 0, output[2]),
-           Taps(op.window, 1, output[3])},
+  return {{Same(output[0]), ChannelsOfGroups(output[1], out[1], in[1], groups),
+           Taps(op.window, 0, output[2]), Taps(op.window, 1, output[3])},
           {}};
 }
 
-ElementSet TransposedReads(const Operator& op, const Shape& in, const Shape& out, const Box& output) {
+ElementSet TransposedReads(const Operator& op, const Shape& in, const Shape& out,
+                           const Box& output) {
   return {{Same(output[0]), ChannelsOfGroups(output[1], out[1], in[1], op.groups),
-           TransposedTaps(op.window, 0, output[2], in[2]), TransposedTaps(op.window, 1, output[3], in[3])},
+           TransposedTaps(op.window, 0, output[2], in[2]),
+           TransposedTaps(op.window, 1, output[3], in[3])},
           {}};
 }
 
@@ -123,7 +132,8 @@ ElementSet ReductionReads(const Operator& op, const Shape& in, const Box& output
   ElementSet elements;
   size_t next = 0;
   for (size_t axis = 0; axis < in.size(); ++axis) {
-    const bool reduced = std::find(op.axes.begin(), op.axes.end(), static_cast<int>(axis)) != op.axes.end();
+    const bool reduced =
+        std::find(op.axes.begin(), op.axes.end(), static_cast<int>(axis)) != op.axes.end();
     elements.axes.push_back(reduced ? Every(in[axis]) : Same(output[next]));
     next += reduced && output.size() < in.size() ? 0 : 1;
   }
@@ -139,7 +149,8 @@ ElementSet DescribedReads(const graph::OperandAccess& access, const Shape& in, c
                           Taps(access.window, 0, output[2]), Taps(access.window, 1, output[3])},
                          {}};
   for (const size_t axis : {size_t{2}, size_t{3}}) {
-    std::erase_if(elements.axes[axis], [&](int64_t index) { return index < 0 || index >= in[axis]; });
+    std::erase_if(elements.axes[axis],
+                  [&](int64_t index) { return index < 0 || index >= in[axis]; });
   }
   return elements;
 }
@@ -192,7 +203,8 @@ ElementSet ReadsOfInput(const Graph& network, const Operator& op, size_t input, 
   return EverythingOf(in);
 }
 
-ElementSet ReadsOfConstant(const Graph& network, const Operator& op, size_t constant, const Box& output) {
+ElementSet ReadsOfConstant(const Graph& network, const Operator& op, size_t constant,
+                           const Box& output) {
   const Shape& shape = ShapeOf(network, op.weights[constant]);
   ElementSet elements = AllOf(IsEmpty(output) ? EmptyBox(shape) : WholeBox(shape));
   if (IsEmpty(output)) return elements;
@@ -202,8 +214,8 @@ ElementSet ReadsOfConstant(const Graph& network, const Operator& op, size_t cons
   return elements;
 }
 
-ElementSet ReadsOfTable(const Graph& network, const Operator& op, size_t constant, int64_t table_bytes,
-                        const Box& output) {
+ElementSet ReadsOfTable(const Graph& network, const Operator& op, size_t constant,
+                        int64_t table_bytes, const Box& output) {
   const auto filters = FilterAxesOf(network, op, constant);
   if (!filters || IsEmpty(output)) return AllOf({{0, IsEmpty(output) ? 0 : table_bytes}});
   const int64_t each = table_bytes / ShapeOf(network, op.weights[constant])[filters->constant];
@@ -218,14 +230,15 @@ std::optional<FilterAxes> FilterAxesOf(const Graph& network, const Operator& op,
   const bool window = op.kind == OperatorKind::kConv || op.kind == OperatorKind::kDepthwise ||
                       op.kind == OperatorKind::kTransposedConv;
   const bool columns = op.kind == OperatorKind::kMatmul && op.inputs.size() == 1;
-  if (window && !filters.empty() && out.size() == 4 && filters.front() == out[1]) return FilterAxes{0, 1};
+  if (window && !filters.empty() && out.size() == 4 && filters.front() == out[1])
+    return FilterAxes{0, 1};
   if (columns && !filters.empty() && !out.empty() && filters.back() == out.back()) {
     return FilterAxes{filters.size() - 1, out.size() - 1};
   }
   return std::nullopt;
 }
 
-std::optional<size_t> DepthAxisOfInput(const Graph& network, const Operator& op, size_t input) {
+std::optional<size_t> KAxisOfInput(const Graph& network, const Operator& op, size_t input) {
   const size_t rank = ShapeOf(network, op.inputs[input]).size();
   if (op.kind == OperatorKind::kConv && op.groups == 1 && input == 0) return 1;
   if (op.kind != OperatorKind::kMatmul || rank < 2) return std::nullopt;
@@ -233,7 +246,7 @@ std::optional<size_t> DepthAxisOfInput(const Graph& network, const Operator& op,
   return rank - (depth_last ? 1 : 2);
 }
 
-std::optional<size_t> DepthAxisOfConstant(const Graph& network, const Operator& op, size_t constant) {
+std::optional<size_t> KAxisOfConstant(const Graph& network, const Operator& op, size_t constant) {
   const size_t rank = ShapeOf(network, op.weights[constant]).size();
   if (!FilterAxesOf(network, op, constant)) return std::nullopt;
   if (op.kind == OperatorKind::kConv && op.groups == 1 && rank == 4) return 1;
@@ -241,7 +254,7 @@ std::optional<size_t> DepthAxisOfConstant(const Graph& network, const Operator& 
   return std::nullopt;
 }
 
-void KeepDepth(std::optional<size_t> axis, const Range& depth, ElementSet& reads) {
+void KeepK(std::optional<size_t> axis, const Range& depth, ElementSet& reads) {
   if (!axis || *axis >= reads.axes.size()) return;
   std::erase_if(reads.axes[*axis],
                 [&depth](int64_t index) { return index < depth.begin || depth.end <= index; });

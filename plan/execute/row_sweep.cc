@@ -7,9 +7,9 @@
 
 #include "tessera/plan/execute/reads.h"
 
-// Of each tensor a window of rows is there, and the window slides down from tile to tile. Its upper edge goes to the least row that
-// this tile or a later one still wants, its lower edge to the end of what was wanted so far; rows that come in below are
-// made, each once:
+// Of each tensor a window of rows is there, and the window slides down from tile to tile. Its upper
+// edge goes to the least row that this tile or a later one still wants, its lower edge to the end
+// of what was wanted so far; rows that come in below are made, each once:
 //
 //     tile        0      1      2      3         wanted: rows [0, 3), [2, 5), none, [4, 7)
 //     row 0       m
@@ -20,10 +20,11 @@
 //         5                            m
 //         6                            m
 //
-// Where there are several strips of tiles, or parts of the batch, a window slides down each by itself.
+// Where there are several strips of tiles, or parts of the batch, a window slides down each by
+// itself.
 //
-// Readers come after makers. So tensors are settled from the last made to the first, each for all tiles, and an operator then
-// asks for what the judge says the rows that it makes are read from.
+// Readers come after makers. So tensors are settled from the last made to the first, each for all
+// tiles, and an operator then asks for what the judge says the rows that it makes are read from.
 namespace tessera::plan::execute {
 namespace {
 
@@ -91,7 +92,8 @@ class Sweep {
     const Box& made = tile.parts.at(op.outputs.front()).made;
     for (size_t input = 0; input < op.inputs.size(); ++input) {
       const int tensor = op.inputs[input];
-      Cover(WantedOf(tile, tensor), HullOf(ReadsOfInput(network_, op, input, made), ShapeOf(tensor)));
+      Cover(WantedOf(tile, tensor),
+            HullOf(ReadsOfInput(network_, op, input, made), ShapeOf(tensor)));
     }
   }
 
@@ -159,7 +161,8 @@ class Sweep {
     }
   }
 
-  // What the first tile of the strip that brings any of it home brings home; rows apart, that is what all of them do.
+  // What the first tile of the strip that brings any of it home brings home; rows apart, that is
+  // what all of them do.
   Box ShareOf(int tensor, Strip strip) const {
     for (const TileBoxes& tile : strip) {
       const auto share = tile.leaves.find(tensor);

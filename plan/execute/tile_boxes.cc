@@ -7,9 +7,10 @@
 #include "tessera/plan/execute/reads.h"
 #include "tessera/plan/execute/row_sweep.h"
 
-// Backwards from the tile: what leaves is asked for first, then every operator, last to first, asks for the hull of what the
-// judge says its part of the result is read from. Readers come after makers, so all have asked when a maker's turn comes.
-// Tiles that keep rows for each other are looked at together (row_sweep.h).
+// Backwards from the tile: what leaves is asked for first, then every operator, last to first, asks
+// for the hull of what the judge says its part of the result is read from. Readers come after
+// makers, so all have asked when a maker's turn comes. Tiles that keep rows for each other are
+// looked at together (row_sweep.h).
 namespace tessera::plan::execute {
 
 std::vector<Users> UsersOf(const graph::Graph& network) {
@@ -20,7 +21,8 @@ std::vector<Users> UsersOf(const graph::Graph& network) {
       for (const int tensor : *list)
         users[static_cast<size_t>(tensor)].readers.push_back(static_cast<int>(i));
     }
-    for (const int tensor : op.outputs) users[static_cast<size_t>(tensor)].maker = static_cast<int>(i);
+    for (const int tensor : op.outputs)
+      users[static_cast<size_t>(tensor)].maker = static_cast<int>(i);
   }
   return users;
 }
@@ -49,15 +51,15 @@ Tiles::Tiles(const graph::Graph& network, const std::vector<Users>& users, const
   }
   const graph::Shape& shape = ShapeOf(tiled_);
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    count_ =
-        base::CheckedMul(count_, base::CeilDiv(shape[axis], subgraph.tile[axis])).value_or(base::kMaxTotal);
+    count_ = base::CheckedMul(count_, base::CeilDiv(shape[axis], subgraph.tile[axis]))
+                 .value_or(base::kMaxTotal);
   }
   if (subgraph.halo == hw_profiles::HaloStorage::kRecompute) return;
   for (int64_t tile = 0; tile < count_; ++tile) swept_.push_back(AskedOf(tile));
   const std::optional<size_t> rows = RowAxisOf(shape.size());
   if (rows)
-    SweepRows(network, subgraph, static_cast<size_t>(base::CeilDiv(shape[*rows], subgraph.tile[*rows])),
-              swept_);
+    SweepRows(network, subgraph,
+              static_cast<size_t>(base::CeilDiv(shape[*rows], subgraph.tile[*rows])), swept_);
 }
 
 // The axes of what is cut in the order in which tiles advance along them.
@@ -112,7 +114,8 @@ TileBoxes Tiles::At(int64_t tile) const {
     }
     for (size_t input = 0; input < op.inputs.size(); ++input) {
       const int tensor = op.inputs[input];
-      const ElementSet reads = ReadsOfInput(network_, op, input, boxes.parts.at(op.outputs.front()).held);
+      const ElementSet reads =
+          ReadsOfInput(network_, op, input, boxes.parts.at(op.outputs.front()).held);
       Cover(boxes.parts.at(tensor).held, HullOf(reads, ShapeOf(tensor)));
     }
   }
@@ -120,8 +123,8 @@ TileBoxes Tiles::At(int64_t tile) const {
   return boxes;
 }
 
-// The tile's share of a tensor that leaves beside the one that is cut: in proportion along axes of the same meaning, rounded
-// outwards.
+// The tile's share of a tensor that leaves beside the one that is cut: in proportion along axes of
+// the same meaning, rounded outwards.
 Box Tiles::ShareOf(int tensor, const Box& tile) const {
   const graph::Shape& shape = ShapeOf(tensor);
   const graph::Shape& cut = ShapeOf(tiled_);

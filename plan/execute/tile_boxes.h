@@ -15,7 +15,9 @@ namespace tessera::plan::execute {
 struct Users {
   int maker = -1;  // -1: nobody, it is there from the beginning
   std::vector<int> readers;
-  bool MadeIn(graph::Interval interval) const { return interval.first <= maker && maker <= interval.last; }
+  bool MadeIn(graph::Interval interval) const {
+    return interval.first <= maker && maker <= interval.last;
+  }
 };
 std::vector<Users> UsersOf(const graph::Graph& network);
 
@@ -41,8 +43,8 @@ struct LargestPart {
   int64_t rows_beside = 0;  // held by one tile, and made by the next
 };
 
-// Tiles are numbered row-major over the first result of the subgraph's last operator; where they keep rows for each other, down one
-// strip of columns after the other.
+// Tiles are numbered row-major over the first result of the subgraph's last operator; where they
+// keep rows for each other, down one strip of columns after the other.
 class Tiles {
  public:
   Tiles(const graph::Graph& network, const std::vector<Users>& users, const Subgraph& subgraph);

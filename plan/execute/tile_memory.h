@@ -7,12 +7,14 @@
 
 namespace tessera::plan::execute {
 
-// What every cell of the tile memory holds, who wrote it last, by a number of the ledger's, and how many transfers are reading
-// it. Cost: 14 bytes a cell.
+// What every cell of the tile memory holds, who wrote it last, by a number of the ledger's, and how
+// many transfers are reading it. Cost: 14 bytes a cell.
 class TileMemory {
  public:
   explicit TileMemory(int64_t cells)
-      : tags_(static_cast<size_t>(cells), kNothing), writers_(tags_.size(), 0), holds_(tags_.size(), 0) {}
+      : tags_(static_cast<size_t>(cells), kNothing),
+        writers_(tags_.size(), 0),
+        holds_(tags_.size(), 0) {}
 
   int64_t Cells() const { return static_cast<int64_t>(tags_.size()); }
   bool Contains(int64_t cell) const { return cell >= 0 && cell < Cells(); }

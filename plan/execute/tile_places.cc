@@ -2,17 +2,19 @@
 
 #include "tessera/plan/execute/places.h"
 
-// Where a tile finds its part of a tensor (docs/program.md, "Cached halo"). Kept rows stand in front of those made, in three ways:
+// Where a tile finds its part of a tensor (docs/program.md, "Cached halo"). Kept rows stand in
+// front of those made, in three ways:
 //
-//     ring        | . . m m k k . |      one buffer of R rows: the j-th row ever made at row j mod R
+//     rolling buffer        | . . m m k k . |      one buffer of R rows: the j-th row ever made at row j mod R
 //
 //     copy        | k k m m m |          one tile buffer; between tiles the kept rows wait in a line
 //
 //     adjacent    | . k k | m m m |      the halo and, directly behind it, the tile buffer: one place for who reads
 //                   halo    tile
 //
-// Stored pads stand before the first row and behind the last one, of a ring before and behind all R rows. Where a halo holds
-// rows, it holds the pads above them too, and what is made begins where the tile buffer does.
+// Stored pads stand before the first row and behind the last one, of a rolling buffer before and
+// behind all R rows. Where a halo holds rows, it holds the pads above them too, and what is made
+// begins where the tile buffer does.
 namespace tessera::plan::execute {
 namespace {
 
@@ -29,46 +31,48 @@ LargestPart Places::LargestOf(int tensor, const TilePart& part) const {
   return largest != largest_.end() ? largest->second : LargestPart{ExtentsOf(part.held), 0, 0};
 }
 
-Place Places::OfTile(int tensor, int parity, const TilePart& part, const Intent& intent) const {
-  const bool ring = IsRing(tensor);
-  const int buffer = BufferOf(ring ? Ring(tensor) : Tile(tensor, parity));
+Place Places::OfTile(int tensor, int phase, const TilePart& part, const Intent& intent) const {
+  const bool rolling_buffer = IsRollingBuffer(tensor);
+  const int buffer = BufferOf(rolling_buffer ? RollingBuffer(tensor) : Tile(tensor, phase));
   if (buffer < 0) return OfWhole(tensor, intent);
   Place place = InBuffer(buffer, tensor, intent);
   LargestPart largest = LargestOf(tensor, part);
   const std::optional<size_t> rows = RowAxisOf(part.held.size());
-  const bool overlapped = plan_.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
+  const bool double_buffered = plan_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
   const bool moves = RoleOf(tensor) != base::TensorRole::kFeature;
-  if (ring && rows && overlapped && moves) largest.held[*rows] = largest.rows_beside;
+  if (rolling_buffer && rows && double_buffered && moves) largest.held[*rows] = largest.rows_beside;
   LayOut(place, RoleOf(tensor), largest.held, part.held, PadsOf(tensor, Current().interval));
   if (!rows) return place;
-  if (ring) CloseRing(place, part, largest.held[*rows]);
-  if (!ring && Current().halo == hw_profiles::HaloStorage::kAdjacent) JoinHalo(place, parity, part, intent);
+  if (rolling_buffer) CloseRollingBuffer(place, part, largest.held[*rows]);
+  if (!rolling_buffer && Current().halo == hw_profiles::HaloStorage::kAdjacent)
+    JoinHalo(place, phase, part, intent);
   return place;
 }
 
-void Places::CloseRing(Place& place, const TilePart& part, int64_t rows) const {
+void Places::CloseRollingBuffer(Place& place, const TilePart& part, int64_t rows) const {
   AxisPlace& axis = place.axes[*RowAxisOf(place.axes.size())];
   axis.modulus = std::max<int64_t>(1, rows);
   axis.made_before = part.made_before;
 }
 
-void Places::JoinHalo(Place& place, int parity, const TilePart& part, const Intent& intent) const {
+void Places::JoinHalo(Place& place, int phase, const TilePart& part, const Intent& intent) const {
   const size_t rows = *RowAxisOf(place.axes.size());
   const Range kept = KeptOf(part)[rows];
   if (kept.begin >= kept.end) return;
   const AxisPlace& axis = place.axes[rows];
   place.base -= (axis.pad_low + kept.end - kept.begin) * axis.address_step;
-  const int halo = BufferOf(Halo(place.content, parity));
-  if (halo < 0 || intent.by != Intent::By::kEngine || intent.kind != problem::AccessKind::kRead) return;
+  const int halo = BufferOf(Halo(place.content, phase));
+  if (halo < 0 || intent.by != Intent::By::kEngine || intent.kind != problem::AccessKind::kRead)
+    return;
   const Place before = InBuffer(halo, place.content, intent);
   place.cells.begin -= before.cells.end - before.cells.begin;
   if (place.refusal.empty()) place.refusal = before.refusal;
 }
 
-Place Places::OfKept(int tensor, int parity, const TilePart& part, const Intent& intent) const {
+Place Places::OfKept(int tensor, int phase, const TilePart& part, const Intent& intent) const {
   const std::optional<size_t> rows = RowAxisOf(part.held.size());
   const bool line = HasLine(tensor);
-  const int buffer = BufferOf(line ? Line(tensor) : Halo(tensor, parity));
+  const int buffer = BufferOf(line ? Line(tensor) : Halo(tensor, phase));
   Place place;
   place.content = tensor;
   if (buffer < 0 || !rows) return place;

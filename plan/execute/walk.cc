@@ -35,15 +35,16 @@ void Walk::Finish(std::vector<int64_t>& under_way) {
 }
 
 void Walk::Complain(Step step, int tensor) {
-  run_(Complaint{
-      fmt::format("step {} moves {}, which it has nothing to do with", step, contents_.NameOf(tensor))});
+  run_(Complaint{fmt::format("step {} moves {}, which it has nothing to do with", step,
+                             contents_.NameOf(tensor))});
 }
 
 // Whether the plan's loops lead from one step to the other.
 bool Walk::MayFollow(Step from, Step to) const {
   bool follows = to == from + 1;
   for (const problem::Loop& loop : plan_.problem.loops) {
-    const bool exits = std::find(loop.exits.begin(), loop.exits.end(), from + 1) != loop.exits.end();
+    const bool exits =
+        std::find(loop.exits.begin(), loop.exits.end(), from + 1) != loop.exits.end();
     if (from + 1 == loop.end && to == loop.begin) return true;
     if (exits && to == loop.end) return true;
     if (from + 1 == loop.end && !exits) follows = false;
@@ -63,7 +64,8 @@ std::vector<problem::AddressRange> Walk::DyingBetween(Step from, Step to) const 
   for (size_t i = 0; i < plan_.problem.buffers.size(); ++i) {
     if (LivesAt(plan_.problem.buffers[i], to)) living.push_back(CellsOf(i));
   }
-  std::sort(living.begin(), living.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  std::sort(living.begin(), living.end(),
+            [](const auto& a, const auto& b) { return a.begin < b.begin; });
   std::vector<problem::AddressRange> dying;
   for (size_t i = 0; i < plan_.problem.buffers.size(); ++i) {
     const problem::Buffer& buffer = plan_.problem.buffers[i];

@@ -12,12 +12,17 @@
 
 namespace tessera::plan::execute {
 
-// A way through the plan's steps, one after another, as instructions. Between two steps the buffers that do not live on are
-// forgotten; a step that no loop of the plan leads to is entered all the same, and says so.
+// A way through the plan's steps, one after another, as instructions. Between two steps the buffers
+// that do not live on are forgotten; a step that no loop of the plan leads to is entered all the
+// same, and says so.
 class Walk {
  public:
-  Walk(const Plan& plan, const Contents& contents, const std::function<void(const Instruction&)>& run)
-      : plan_(plan), contents_(contents), run_(run), first_scheduled_(problem::Horizon(plan.problem).lower) {}
+  Walk(const Plan& plan, const Contents& contents,
+       const std::function<void(const Instruction&)>& run)
+      : plan_(plan),
+        contents_(contents),
+        run_(run),
+        first_scheduled_(problem::Horizon(plan.problem).lower) {}
 
   problem::Step Steps() const { return static_cast<problem::Step>(plan_.steps.size()); }
   const StepUse& At(problem::Step step) const { return plan_.steps[static_cast<size_t>(step)]; }

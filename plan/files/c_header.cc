@@ -10,9 +10,9 @@
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/plan.h"
 
-// Everything is a macro or a static table of integers and strings, so that the header costs nothing where it is not used and
-// compiles as C and as C++. Identifiers come from ids, which may hold anything: what is no letter or digit becomes one '_', and
-// who comes second gets a number.
+// Everything is a macro or a static table of integers and strings, so that the header costs nothing
+// where it is not used and compiles as C and as C++. Identifiers come from ids, which may hold
+// anything: what is no letter or digit becomes one '_', and who comes second gets a number.
 namespace tessera::plan::files {
 namespace {
 
@@ -39,7 +39,8 @@ class Names {
   std::string For(std::string_view id) {
     const std::string plain = Upper(AsIdentifier(id));
     std::string name = plain;
-    for (int number = 2; !taken_.insert(name).second; ++number) name = fmt::format("{}_{}", plain, number);
+    for (int number = 2; !taken_.insert(name).second; ++number)
+      name = fmt::format("{}_{}", plain, number);
     return name;
   }
 
@@ -47,7 +48,8 @@ class Names {
   std::set<std::string> taken_;
 };
 
-// A C string literal. Octal escapes end after three digits, whatever follows; they also break up trigraphs.
+// A C string literal. Octal escapes end after three digits, whatever follows; they also break up
+// trigraphs.
 std::string Quoted(std::string_view text) {
   std::string literal = "\"";
   for (const char c : text) {
@@ -69,7 +71,8 @@ class HeaderWriter {
 
   std::string Run() {
     Add("/* Made by tessera {} from a plan of {} on {}. Offsets and sizes are bytes. */\n",
-        AsIdentifier(plan_.version), AsIdentifier(plan_.network.name), AsIdentifier(plan_.profile.name));
+        AsIdentifier(plan_.version), AsIdentifier(plan_.network.name),
+        AsIdentifier(plan_.profile.name));
     Add("#ifndef {0}_H\n#define {0}_H\n\n#include <stdint.h>\n\n", prefix_);
     Add("#define {}_PEAK_BYTES INT64_C({})\n", prefix_, plan_.totals.peak_bytes);
     AddBuffers();
@@ -87,7 +90,8 @@ class HeaderWriter {
   }
 
   // A table with its length; C knows no empty arrays.
-  void AddTable(std::string_view name, std::string_view members, const std::vector<std::string>& rows) {
+  void AddTable(std::string_view name, std::string_view members,
+                const std::vector<std::string>& rows) {
     Add("\n#define {}_{} {}\n", prefix_, Upper(std::string(name)), rows.size());
     if (rows.empty()) return;
     Add("static const struct {{\n{}}} {}_{}[{}] = {{\n", members, table_, name, rows.size());
@@ -95,9 +99,10 @@ class HeaderWriter {
     Add("}};\n");
   }
 
-  void AddPlace(std::string_view kind, const std::string& name, problem::Bytes offset, problem::Bytes size) {
-    Add("#define {0}_{1}_{2}_OFFSET INT64_C({3})\n#define {0}_{1}_{2}_SIZE INT64_C({4})\n", prefix_, kind,
-        name, offset, size);
+  void AddPlace(std::string_view kind, const std::string& name, problem::Bytes offset,
+                problem::Bytes size) {
+    Add("#define {0}_{1}_{2}_OFFSET INT64_C({3})\n#define {0}_{1}_{2}_SIZE INT64_C({4})\n", prefix_,
+        kind, name, offset, size);
   }
 
   void AddBuffers() {
@@ -108,11 +113,12 @@ class HeaderWriter {
       const problem::Buffer& buffer = plan_.problem.buffers[i];
       const problem::Bytes offset = plan_.allocation.offsets[i];
       AddPlace("BUFFER", names.For(buffer.id), offset, buffer.size);
-      rows.push_back(fmt::format("{}, INT64_C({}), INT64_C({}), {}", Quoted(buffer.id), offset, buffer.size,
-                                 plan_.buffers[i].subgraph));
+      rows.push_back(fmt::format("{}, INT64_C({}), INT64_C({}), {}", Quoted(buffer.id), offset,
+                                 buffer.size, plan_.buffers[i].subgraph));
     }
     AddTable("buffers",
-             "  const char *name;\n  int64_t offset;\n  int64_t size;\n  int32_t subgraph; /* -1: all */\n",
+             "  const char *name;\n  int64_t offset;\n  int64_t size;\n  int32_t subgraph; /* -1: "
+             "all */\n",
              rows);
   }
 
@@ -126,11 +132,12 @@ class HeaderWriter {
         const problem::Buffer& buffer = home.problem.buffers[i];
         const problem::Bytes offset = home.allocation.offsets[i];
         AddPlace("TENSOR", names.For(buffer.id), offset, buffer.size);
-        rows.push_back(fmt::format("{}, {}, INT64_C({}), INT64_C({})", Quoted(buffer.id), Quoted(memory),
-                                   offset, buffer.size));
+        rows.push_back(fmt::format("{}, {}, INT64_C({}), INT64_C({})", Quoted(buffer.id),
+                                   Quoted(memory), offset, buffer.size));
       }
     }
-    AddTable("tensors", "  const char *name;\n  const char *memory;\n  int64_t offset;\n  int64_t size;\n",
+    AddTable("tensors",
+             "  const char *name;\n  const char *memory;\n  int64_t offset;\n  int64_t size;\n",
              rows);
   }
 
@@ -143,15 +150,16 @@ class HeaderWriter {
       const auto mine = [&](const StepUse& step) { return step.subgraph == static_cast<int>(i); };
       const auto first = std::find_if(plan_.steps.begin(), plan_.steps.end(), mine);
       rows.push_back(fmt::format("{}, {}, {}, {{{}}}, INT64_C({}), {}, {}", subgraph.interval.first,
-                                 subgraph.interval.last, subgraph.tile.size(), fmt::join(subgraph.tile, ", "),
-                                 subgraph.tiles, first - plan_.steps.begin(),
+                                 subgraph.interval.last, subgraph.tile.size(),
+                                 fmt::join(subgraph.tile, ", "), subgraph.tiles,
+                                 first - plan_.steps.begin(),
                                  std::count_if(plan_.steps.begin(), plan_.steps.end(), mine)));
     }
     AddTable("subgraphs",
-             fmt::format(
-                 "  int32_t first_operator;\n  int32_t last_operator;\n  int32_t axes;\n  int64_t tile[{}];\n"
-                 "  int64_t tiles;\n  int32_t first_step;\n  int32_t steps;\n",
-                 axes),
+             fmt::format("  int32_t first_operator;\n  int32_t last_operator;\n  int32_t axes;\n  "
+                         "int64_t tile[{}];\n"
+                         "  int64_t tiles;\n  int32_t first_step;\n  int32_t steps;\n",
+                         axes),
              rows);
     std::vector<std::string> operators;
     for (const graph::Operator& op : plan_.network.operators) operators.push_back(Quoted(op.id));
@@ -160,18 +168,20 @@ class HeaderWriter {
 
   void AddSteps() {
     std::vector<std::string> modes;
-    for (const problem::Mode& mode : plan_.problem.memories.front().modes) modes.push_back(Quoted(mode.name));
+    for (const problem::Mode& mode : plan_.problem.memories.front().modes)
+      modes.push_back(Quoted(mode.name));
     AddTable("modes", "  const char *name;\n", modes);
     std::vector<std::string> rows;
     const problem::Step scheduled = problem::Horizon(plan_.problem).lower;
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       const StepUse& step = plan_.steps[i];
       rows.push_back(fmt::format("{}, {}, {}, {}, {}", Quoted(WordFor(step.kind, kStepKindNames)),
-                                 step.subgraph, step.parity, step.op,
+                                 step.subgraph, step.phase, step.op,
                                  ModeAt(static_cast<problem::Step>(i) - scheduled)));
     }
     AddTable("steps",
-             "  const char *kind;\n  int32_t subgraph;\n  int32_t parity;\n  int32_t op;   /* -1: none */\n"
+             "  const char *kind;\n  int32_t subgraph;\n  int32_t phase;\n  int32_t op;   /* -1: "
+             "none */\n"
              "  int32_t mode; /* -1: none */\n",
              rows);
   }
@@ -179,8 +189,9 @@ class HeaderWriter {
   int ModeAt(problem::Step at) const {
     if (plan_.allocation.modes.empty()) return -1;
     const problem::ModeSchedule& schedule = plan_.allocation.modes.front();
-    return at >= 0 && at < static_cast<problem::Step>(schedule.size()) ? schedule[static_cast<size_t>(at)]
-                                                                       : -1;
+    return at >= 0 && at < static_cast<problem::Step>(schedule.size())
+               ? schedule[static_cast<size_t>(at)]
+               : -1;
   }
 
   const Plan& plan_;

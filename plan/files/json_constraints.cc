@@ -16,40 +16,45 @@ using base::JsonValue;
 using base::Presence;
 using Json = nlohmann::ordered_json;
 
-constexpr base::IntegerRange kDemandedExtent = {1, base::kMaxTotal / 2};
-constexpr base::IntegerRange kDemandedOffset = {0, base::kMaxTotal / 2};
+constexpr base::IntegerRange kRequiredExtent = {1, base::kMaxTotal / 2};
+constexpr base::IntegerRange kRequiredOffset = {0, base::kMaxTotal / 2};
 
-class DemandWriter {
+class ConstraintWriter {
  public:
-  explicit DemandWriter(const graph::Graph& network) : network_(network) {}
+  explicit ConstraintWriter(const graph::Graph& network) : network_(network) {}
 
-  Json Run(const std::vector<Demand>& demands) const {
+  Json Run(const std::vector<PlanConstraint>& constraints) const {
     Json json = {{"schema", 1}};
-    for (const Demand& demand : demands) Add(demand, json);
+    for (const PlanConstraint& constraint : constraints) Add(constraint, json);
     return json;
   }
 
  private:
-  void Add(const Demand& demand, Json& json) const {
-    switch (demand.kind) {
-      case DemandKind::kTogether:
-        return json["together"].push_back(Operators(demand.interval));
-      case DemandKind::kApart:
-        return json["apart"].push_back(Operator(demand.interval.first));
-      case DemandKind::kSubgraph:
-        return json["subgraphs"].push_back(SubgraphOf(demand));
-      case DemandKind::kKeep:
-        return json["keep"].push_back(Tensor(demand.tensor));
-      case DemandKind::kSpill:
-        return json["spill"].push_back(Tensor(demand.tensor));
-      case DemandKind::kAddress:
-        return json["addresses"].push_back(
-            {{"tensor", Tensor(demand.tensor)}, {"memory", demand.memory}, {"offset", demand.offset}});
+  void Add(const PlanConstraint& constraint, Json& json) const {
+    switch (constraint.kind) {
+      case PlanConstraintKind::kTogether:
+        return json["together"].push_back(Operators(constraint.interval));
+      case PlanConstraintKind::kApart:
+        return json["apart"].push_back(Operator(constraint.interval.first));
+      case PlanConstraintKind::kSubgraph:
+        return json["subgraphs"].push_back(SubgraphOf(constraint));
+      case PlanConstraintKind::kKeep:
+        return json["keep"].push_back(Tensor(constraint.tensor));
+      case PlanConstraintKind::kSpill:
+        return json["spill"].push_back(Tensor(constraint.tensor));
+      case PlanConstraintKind::kAddress:
+        return json["addresses"].push_back({{"tensor", Tensor(constraint.tensor)},
+                                            {"memory", constraint.memory},
+                                            {"offset", constraint.offset}});
     }
   }
 
-  const std::string& Operator(int op) const { return network_.operators[static_cast<size_t>(op)].id; }
-  const std::string& Tensor(int tensor) const { return network_.tensors[static_cast<size_t>(tensor)].id; }
+  const std::string& Operator(int op) const {
+    return network_.operators[static_cast<size_t>(op)].id;
+  }
+  const std::string& Tensor(int tensor) const {
+    return network_.tensors[static_cast<size_t>(tensor)].id;
+  }
 
   // The first and the last, which need not be two.
   Json Operators(graph::Interval interval) const {
@@ -58,47 +63,49 @@ class DemandWriter {
     return json;
   }
 
-  Json SubgraphOf(const Demand& demand) const {
-    const WayDemand& way = demand.way;
-    Json json = {{"operators", Operators(demand.interval)}};
-    if (way.tile) json["tile"] = *way.tile;
-    if (way.weights) json["weights"] = WordFor(*way.weights, kWeightPolicyNames);
-    if (way.in_place) json["in_place"] = *way.in_place;
-    if (way.halo) json["halo"] = WordFor(*way.halo, kHaloNames);
-    if (!way.addresses.empty()) json["addresses"] = way.addresses;
+  Json SubgraphOf(const PlanConstraint& constraint) const {
+    const TileConfigConstraint& config = constraint.config;
+    Json json = {{"operators", Operators(constraint.interval)}};
+    if (config.tile) json["tile"] = *config.tile;
+    if (config.weights) json["weights"] = WordFor(*config.weights, kWeightPolicyNames);
+    if (config.in_place) json["in_place"] = *config.in_place;
+    if (config.halo) json["halo"] = WordFor(*config.halo, kHaloNames);
+    if (!config.addresses.empty()) json["addresses"] = config.addresses;
     return json;
   }
 
   const graph::Graph& network_;
 };
 
-class DemandReader {
+class ConstraintReader {
  public:
-  explicit DemandReader(const Plan& plan) : plan_(plan) {}
+  explicit ConstraintReader(const Plan& plan) : plan_(plan) {}
 
-  std::vector<Demand> Run(const JsonValue& value) {
+  std::vector<PlanConstraint> Run(const JsonValue& value) {
     JsonObject object = value.Object();
     object.Integer("schema", {1, 1});
     for (const JsonValue& operators : object.Items("together", Presence::kOptional))
-      Add(DemandKind::kTogether).interval = IntervalOf(operators);
+      Add(PlanConstraintKind::kTogether).interval = IntervalOf(operators);
     for (const JsonValue& id : object.Items("apart", Presence::kOptional)) {
       const int op = OperatorOf(id);
-      Add(DemandKind::kApart).interval = {op, op};
+      Add(PlanConstraintKind::kApart).interval = {op, op};
     }
-    for (const JsonValue& entry : object.Items("subgraphs", Presence::kOptional)) ReadSubgraph(entry);
+    for (const JsonValue& entry : object.Items("subgraphs", Presence::kOptional))
+      ReadSubgraph(entry);
     for (const JsonValue& id : object.Items("keep", Presence::kOptional))
-      Add(DemandKind::kKeep).tensor = TensorOf(id);
+      Add(PlanConstraintKind::kKeep).tensor = TensorOf(id);
     for (const JsonValue& id : object.Items("spill", Presence::kOptional))
-      Add(DemandKind::kSpill).tensor = TensorOf(id);
-    for (const JsonValue& entry : object.Items("addresses", Presence::kOptional)) ReadAddress(entry);
-    return std::move(demands_);
+      Add(PlanConstraintKind::kSpill).tensor = TensorOf(id);
+    for (const JsonValue& entry : object.Items("addresses", Presence::kOptional))
+      ReadAddress(entry);
+    return std::move(constraints_);
   }
 
  private:
-  Demand& Add(DemandKind kind) {
-    demands_.emplace_back();
-    demands_.back().kind = kind;
-    return demands_.back();
+  PlanConstraint& Add(PlanConstraintKind kind) {
+    constraints_.emplace_back();
+    constraints_.back().kind = kind;
+    return constraints_.back();
   }
 
   int OperatorOf(const JsonValue& id) const {
@@ -127,45 +134,51 @@ class DemandReader {
 
   void ReadSubgraph(const JsonValue& value) {
     JsonObject object = value.Object();
-    Demand& demand = Add(DemandKind::kSubgraph);
-    if (const JsonValue operators = object.Required("operators")) demand.interval = IntervalOf(operators);
-    WayDemand& way = demand.way;
+    PlanConstraint& constraint = Add(PlanConstraintKind::kSubgraph);
+    if (const JsonValue operators = object.Required("operators"))
+      constraint.interval = IntervalOf(operators);
+    TileConfigConstraint& config = constraint.config;
     if (const JsonValue tile = object.Optional("tile")) {
-      way.tile.emplace();
-      for (const JsonValue& extent : tile.Items()) way.tile->push_back(extent.Integer(kDemandedExtent));
+      config.tile.emplace();
+      for (const JsonValue& extent : tile.Items())
+        config.tile->push_back(extent.Integer(kRequiredExtent));
     }
     if (const JsonValue weights = object.Optional("weights"))
-      way.weights = static_cast<hw_profiles::WeightPolicy>(weights.OneOf(kWeightPolicyNames));
-    if (const JsonValue in_place = object.Optional("in_place")) way.in_place = in_place.Boolean();
+      config.weights = static_cast<hw_profiles::WeightPolicy>(weights.OneOf(kWeightPolicyNames));
+    if (const JsonValue in_place = object.Optional("in_place"))
+      config.in_place = in_place.Boolean();
     if (const JsonValue halo = object.Optional("halo"))
-      way.halo = static_cast<hw_profiles::HaloStorage>(halo.OneOf(kHaloNames));
+      config.halo = static_cast<hw_profiles::HaloStorage>(halo.OneOf(kHaloNames));
     if (const JsonValue addresses = object.Optional("addresses")) {
       JsonObject entries = addresses.Object();
       for (const auto& [id, offset] : entries.Members())
-        way.addresses.emplace(id, offset.Integer(kDemandedOffset));
+        config.addresses.emplace(id, offset.Integer(kRequiredOffset));
     }
   }
 
   void ReadAddress(const JsonValue& value) {
     JsonObject object = value.Object();
-    Demand& demand = Add(DemandKind::kAddress);
-    if (const JsonValue tensor = object.Required("tensor")) demand.tensor = TensorOf(tensor);
+    PlanConstraint& constraint = Add(PlanConstraintKind::kAddress);
+    if (const JsonValue tensor = object.Required("tensor")) constraint.tensor = TensorOf(tensor);
     std::vector<std::string_view> memories;
-    for (const hw_profiles::Memory& memory : plan_.profile.memories) memories.push_back(memory.name);
-    demand.memory = memories[object.OneOf("memory", memories)];
-    demand.offset = object.Integer("offset", kDemandedOffset);
+    for (const hw_profiles::Memory& memory : plan_.profile.memories)
+      memories.push_back(memory.name);
+    constraint.memory = memories[object.OneOf("memory", memories)];
+    constraint.offset = object.Integer("offset", kRequiredOffset);
   }
 
   const Plan& plan_;
-  std::vector<Demand> demands_;
+  std::vector<PlanConstraint> constraints_;
 };
 
 }  // namespace
 
-Json DemandsToJson(const Plan& plan) { return DemandWriter(plan.network).Run(plan.demands); }
+Json ConstraintsToJson(const Plan& plan) {
+  return ConstraintWriter(plan.network).Run(plan.constraints);
+}
 
-std::vector<Demand> ReadDemands(const JsonValue& value, const Plan& plan) {
-  return DemandReader(plan).Run(value);
+std::vector<PlanConstraint> ReadConstraints(const JsonValue& value, const Plan& plan) {
+  return ConstraintReader(plan).Run(value);
 }
 
 }  // namespace tessera::plan::files

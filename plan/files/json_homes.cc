@@ -54,7 +54,8 @@ void ReadResident(const JsonValue& value, const Plan& plan, Home& home) {
   const JsonValue subgraphs = object.Required("subgraphs");
   if (subgraphs) {
     const std::vector<JsonValue> ends = subgraphs.Items(2);
-    if (ends.size() == 2) buffer.lifespans = {{ends[0].Integer(kSubgraphs), ends[1].Integer(kSubgraphs)}};
+    if (ends.size() == 2)
+      buffer.lifespans = {{ends[0].Integer(kSubgraphs), ends[1].Integer(kSubgraphs)}};
   }
   home.problem.buffers.push_back(std::move(buffer));
 }
@@ -64,7 +65,8 @@ int ReadMemory(const JsonValue& value, const Plan& plan) {
   std::vector<std::string_view> names;
   for (const hw_profiles::Memory& memory : plan.profile.memories) names.push_back(memory.name);
   const auto memory = static_cast<int>(value.OneOf(names));
-  if (memory == plan.profile.tile_memory) value.Refuse("tensors at home in the tile memory are buffers");
+  if (memory == plan.profile.tile_memory)
+    value.Refuse("tensors at home in the tile memory are buffers");
   return memory;
 }
 
@@ -73,7 +75,8 @@ Home ReadHome(const JsonValue& value, const Plan& plan) {
   Home home;
   home.memory = ReadMemory(object.Required("memory"), plan);
   home.problem.memories = {verify::HomeMemory(plan.profile, home.memory)};
-  home.problem.name = fmt::format("{} in {}", plan.network.name, home.problem.memories.front().name);
+  home.problem.name =
+      fmt::format("{} in {}", plan.network.name, home.problem.memories.front().name);
   for (const JsonValue& resident : object.Items("tensors")) ReadResident(resident, plan, home);
   const JsonValue peak = object.Required("peak");
   const problem::Bytes found = problem::PeakOf(home.problem, home.allocation);
@@ -83,17 +86,20 @@ Home ReadHome(const JsonValue& value, const Plan& plan) {
 }
 
 bool HasSeveralHomes(const Plan& plan, int tensor) {
-  const base::TensorRole role = verify::RoleAtHome(plan.network.tensors[static_cast<size_t>(tensor)]);
+  const base::TensorRole role =
+      verify::RoleAtHome(plan.network.tensors[static_cast<size_t>(tensor)]);
   return !hw_profiles::LayoutOf(plan.profile, role).next_homes.empty();
 }
 
 // The place of the memory in the list of the tensor's homes.
 int ReadPlace(const JsonValue& value, const Plan& plan, int tensor) {
-  const base::TensorRole role = verify::RoleAtHome(plan.network.tensors[static_cast<size_t>(tensor)]);
+  const base::TensorRole role =
+      verify::RoleAtHome(plan.network.tensors[static_cast<size_t>(tensor)]);
   const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan.profile, role);
   std::vector<std::string_view> names;
   for (int place = 0; place <= static_cast<int>(layout.next_homes.size()); ++place)
-    names.push_back(plan.profile.memories[static_cast<size_t>(hw_profiles::HomeAt(layout, place))].name);
+    names.push_back(
+        plan.profile.memories[static_cast<size_t>(hw_profiles::HomeAt(layout, place))].name);
   return static_cast<int>(value.OneOf(names));
 }
 
@@ -117,7 +123,8 @@ void ReadTensorHomes(const JsonValue& value, const JsonValue& network, Plan& pla
       const std::optional<int> tensor = graph::FindTensor(plan.network, id);
       if (!tensor) return memory.Refuse(fmt::format("there is no tensor '{}'", id));
       if (!HasSeveralHomes(plan, *tensor))
-        return memory.Refuse(fmt::format("tensor '{}' has one home", id), "tensors whose role has several");
+        return memory.Refuse(fmt::format("tensor '{}' has one home", id),
+                             "tensors whose role has several");
       stated.emplace(*tensor, memory);
     }
   }
@@ -127,7 +134,8 @@ void ReadTensorHomes(const JsonValue& value, const JsonValue& network, Plan& pla
     const auto memory = stated.find(tensor);
     if (memory == stated.end()) {
       return (value ? value : network)
-          .Refuse(fmt::format("the home of tensor '{}' is not stated, and its role has several", facts.id),
+          .Refuse(fmt::format("the home of tensor '{}' is not stated, and its role has several",
+                              facts.id),
                   "an entry of tensor_homes for it");
     }
     facts.home = ReadPlace(memory->second, plan, tensor);

@@ -30,7 +30,7 @@ class Reader {
   Lowered Run(const JsonValue& value) {
     JsonObject object = value.Object();
     for (const JsonValue& loop : object.Items("loops")) ReadLoop(loop);
-    lowered_.parities = object.Integer("parities", {1, 2});
+    lowered_.phases = object.Integer("phases", {1, 2});
     const std::vector<JsonValue> jobs = object.Items("jobs");
     for (const JsonValue& job : jobs) rounds_.push_back(RoundsOf(job));
     for (const JsonValue& job : jobs) ReadJob(job);
@@ -39,7 +39,8 @@ class Reader {
     int64_t tiles = 0;
     for (const JsonValue& each : object.Items("classes")) tiles += ReadClass(each);
     if (tiles != subgraph_.tiles)
-      object.Refuse("the classes are of another number of tiles", fmt::format("{}", subgraph_.tiles));
+      object.Refuse("the classes are of another number of tiles",
+                    fmt::format("{}", subgraph_.tiles));
     return std::move(lowered_);
   }
 
@@ -47,8 +48,8 @@ class Reader {
   void ReadLoop(const JsonValue& value) {
     JsonObject object = value.Object();
     Loop loop;
-    loop.axis =
-        static_cast<int>(object.Integer("axis", {0, static_cast<int64_t>(subgraph_.tile.size()) - 1}));
+    loop.axis = static_cast<int>(
+        object.Integer("axis", {0, static_cast<int64_t>(subgraph_.tile.size()) - 1}));
     loop.extent = object.Integer("extent", kFromOne);
     loop.tile = object.Integer("tile", kFromOne);
     loop.trips = object.Integer("trips", kTrips);
@@ -94,8 +95,8 @@ class Reader {
     if (job.does == Does::kMode) {
       job.before = static_cast<Before>(object.OneOf("before", kBeforeNames));
       for (const JsonValue& mode : object.Items("modes")) job.modes.push_back(ModeOf(mode));
-      if (static_cast<int64_t>(job.modes.size()) > lowered_.parities)
-        object.Refuse("there are fewer parities than modes");
+      if (static_cast<int64_t>(job.modes.size()) > lowered_.phases)
+        object.Refuse("there are fewer phases than modes");
     } else {
       job.on = object.String("on");
     }
@@ -106,8 +107,10 @@ class Reader {
     if (has_operator && job.op < 0) object.Refuse("it does not say which operator");
     job.once = object.Boolean("once", false);
     job.rounds = object.Integer("rounds", kRounds, 1);
-    for (const JsonValue& operand : object.Items("operands", Presence::kOptional)) ReadOperand(operand, job);
-    for (const JsonValue& wait : object.Items("depends_on", Presence::kOptional)) ReadWait(wait, job);
+    for (const JsonValue& operand : object.Items("operands", Presence::kOptional))
+      ReadOperand(operand, job);
+    for (const JsonValue& wait : object.Items("depends_on", Presence::kOptional))
+      ReadWait(wait, job);
     lowered_.jobs.push_back(std::move(job));
   }
 
@@ -130,14 +133,15 @@ class Reader {
       object.Refuse("all but scratch is of a tensor");
     operand.table = object.Boolean("table", operand.part == Part::kTable);
     std::vector<std::string_view> memories;
-    for (const hw_profiles::Memory& memory : plan_.profile.memories) memories.push_back(memory.name);
+    for (const hw_profiles::Memory& memory : plan_.profile.memories)
+      memories.push_back(memory.name);
     operand.memory = static_cast<int>(object.OneOf("memory", memories));
     for (const JsonValue& spot : object.Items("at")) operand.spots.push_back(ReadSpot(spot));
     for (const JsonValue& stride : object.Items("strides"))
       operand.strides.push_back(stride.Integer(kRepeats));
     if (operand.strides.size() != RankOf(operand))
       object.Refuse("each axis has a stride", fmt::format("{} strides", RankOf(operand)));
-    operand.ring_rows = object.Integer("ring_rows", kRepeats, 0);
+    operand.rolling_buffer_rows = object.Integer("rolling_buffer_rows", kRepeats, 0);
     operand.stored_pads = object.Boolean("stored_pads", false);
     operand.bordered = object.Boolean("bordered", false);
     job.operands.push_back(std::move(operand));
@@ -146,7 +150,7 @@ class Reader {
   static Spot ReadSpot(const JsonValue& value) {
     JsonObject object = value.Object();
     Spot spot;
-    spot.parity = static_cast<int>(object.Integer("parity", {0, 1}, 0));
+    spot.phase = static_cast<int>(object.Integer("phase", {0, 1}, 0));
     spot.slot = static_cast<int>(object.Integer("slot", {0, 1}, 0));
     spot.buffer = object.String("buffer", "");
     spot.address = object.Integer("address", kRepeats);
@@ -161,7 +165,8 @@ class Reader {
   void ReadWait(const JsonValue& value, Job& job) const {
     JsonObject object = value.Object();
     Wait wait;
-    wait.job = static_cast<int>(object.Integer("job", {0, static_cast<int64_t>(rounds_.size()) - 1}));
+    wait.job =
+        static_cast<int>(object.Integer("job", {0, static_cast<int64_t>(rounds_.size()) - 1}));
     wait.tiles = object.Integer("tiles", kNumber, 0);
     wait.end_round = job.rounds;
     if (const JsonValue rounds = object.Optional("rounds"))
@@ -194,8 +199,10 @@ class Reader {
       const std::vector<JsonValue> ends = trips[i].Items(2);
       if (ends.size() != 2) return 0;
       tiles.trips.push_back({ends[0].Integer(kIndex), ends[1].Integer(kIndex)});
-      if (tiles.trips[i].begin >= tiles.trips[i].end || tiles.trips[i].end > lowered_.loops[i].trips)
-        trips[i].Refuse("the loop has no such trips", fmt::format("within [0, {})", lowered_.loops[i].trips));
+      if (tiles.trips[i].begin >= tiles.trips[i].end ||
+          tiles.trips[i].end > lowered_.loops[i].trips)
+        trips[i].Refuse("the loop has no such trips",
+                        fmt::format("within [0, {})", lowered_.loops[i].trips));
     }
     if (tiles.trips.size() != lowered_.loops.size()) return 0;
     CheckTold(object, tiles);
@@ -213,17 +220,18 @@ class Reader {
     const JsonValue count = object.Required("tiles");
     if (count && count.Integer(kRepeats) != CountOf(tiles))
       count.Refuse("these trips are of another number of tiles", fmt::format("{}", CountOf(tiles)));
-    std::vector<int64_t> parities;
-    const JsonValue told = object.Required("parities");
+    std::vector<int64_t> phases;
+    const JsonValue told = object.Required("phases");
     if (!told) return;
-    for (const JsonValue& parity : told.Items()) parities.push_back(parity.Integer({0, 1}));
-    if (parities != ParitiesOf(tiles, lowered_)) told.Refuse("these trips have other parities");
+    for (const JsonValue& phase : told.Items()) phases.push_back(phase.Integer({0, 1}));
+    if (phases != PhasesOf(tiles, lowered_)) told.Refuse("these trips have other phases");
   }
 
   Work ReadWork(const JsonValue& value, bool once) const {
     JsonObject object = value.Object();
     Work work;
-    work.job = static_cast<int>(object.Integer("job", {0, static_cast<int64_t>(lowered_.jobs.size()) - 1}));
+    work.job = static_cast<int>(
+        object.Integer("job", {0, static_cast<int64_t>(lowered_.jobs.size()) - 1}));
     if (const JsonValue rounds = object.Optional("rounds"))
       ReadRounds(rounds, work.first_round, work.end_round);
     if (lowered_.jobs.empty()) return work;
@@ -247,8 +255,8 @@ class Reader {
   Region ReadRegion(const JsonValue& value, const Job& job) const {
     JsonObject object = value.Object();
     Region region;
-    region.operand =
-        static_cast<size_t>(object.Integer("operand", {0, static_cast<int64_t>(job.operands.size()) - 1}));
+    region.operand = static_cast<size_t>(
+        object.Integer("operand", {0, static_cast<int64_t>(job.operands.size()) - 1}));
     if (region.operand >= job.operands.size()) return region;
     const Operand& operand = job.operands[region.operand];
     const size_t rank = RankOf(operand);
@@ -316,7 +324,8 @@ Program ReadProgram(const std::vector<JsonValue>& values, const Plan& plan) {
     program.subgraphs.push_back(Reader(plan, plan.subgraphs[i]).Run(values[i]));
   }
   if (!values.empty() && values.size() < plan.subgraphs.size())
-    values.front().Refuse("each subgraph is lowered", fmt::format("{} entries", plan.subgraphs.size()));
+    values.front().Refuse("each subgraph is lowered",
+                          fmt::format("{} entries", plan.subgraphs.size()));
   return program;
 }
 

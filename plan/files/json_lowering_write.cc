@@ -18,10 +18,12 @@ class Writer {
     Json json = Json::object();
     json["loops"] = Json::array();
     for (const Loop& loop : lowered_.loops) {
-      json["loops"].push_back(
-          {{"axis", loop.axis}, {"extent", loop.extent}, {"tile", loop.tile}, {"trips", loop.trips}});
+      json["loops"].push_back({{"axis", loop.axis},
+                               {"extent", loop.extent},
+                               {"tile", loop.tile},
+                               {"trips", loop.trips}});
     }
-    json["parities"] = lowered_.parities;
+    json["phases"] = lowered_.phases;
     json["jobs"] = Json::array();
     for (size_t i = 0; i < lowered_.jobs.size(); ++i) json["jobs"].push_back(ToJson(i));
     if (!lowered_.once.empty()) json["once"] = ToJson(lowered_.once);
@@ -55,7 +57,8 @@ class Writer {
   }
 
   Json ModesToJson(const std::vector<int>& modes) const {
-    const auto& known = plan_.profile.memories[static_cast<size_t>(plan_.profile.tile_memory)].modes;
+    const auto& known =
+        plan_.profile.memories[static_cast<size_t>(plan_.profile.tile_memory)].modes;
     Json json = Json::array();
     for (const int mode : modes)
       json.push_back(mode < 0 ? Json() : Json(known[static_cast<size_t>(mode)].name));
@@ -72,7 +75,7 @@ class Writer {
     json["at"] = Json::array();
     for (const Spot& spot : operand.spots) json["at"].push_back(ToJson(spot));
     json["strides"] = operand.strides;
-    if (operand.ring_rows > 0) json["ring_rows"] = operand.ring_rows;
+    if (operand.rolling_buffer_rows > 0) json["rolling_buffer_rows"] = operand.rolling_buffer_rows;
     if (operand.stored_pads) json["stored_pads"] = true;
     if (operand.bordered) json["bordered"] = true;
     return json;
@@ -80,7 +83,7 @@ class Writer {
 
   static Json ToJson(const Spot& spot) {
     Json json = Json::object();
-    if (spot.parity != 0) json["parity"] = spot.parity;
+    if (spot.phase != 0) json["phase"] = spot.phase;
     if (spot.slot != 0) json["slot"] = spot.slot;
     if (!spot.buffer.empty()) json["buffer"] = spot.buffer;
     json["address"] = spot.address;
@@ -108,7 +111,7 @@ class Writer {
     json["trips"] = Json::array();
     for (const Trips& trips : tiles.trips) json["trips"].push_back({trips.begin, trips.end});
     json["tiles"] = CountOf(tiles);
-    json["parities"] = ParitiesOf(tiles, lowered_);
+    json["phases"] = PhasesOf(tiles, lowered_);
     json["work"] = ToJson(tiles.work);
     return json;
   }
@@ -118,7 +121,8 @@ class Writer {
     for (const Work& work : list) {
       Json entry = Json::object();
       entry["job"] = work.job;
-      if (work.first_round != 0 || work.end_round != 1) entry["rounds"] = {work.first_round, work.end_round};
+      if (work.first_round != 0 || work.end_round != 1)
+        entry["rounds"] = {work.first_round, work.end_round};
       if (!work.regions.empty()) entry["regions"] = Json::array();
       for (const Region& region : work.regions) entry["regions"].push_back(ToJson(region));
       json.push_back(std::move(entry));
@@ -166,7 +170,8 @@ class Writer {
 
 Json ToJson(const Plan& plan) {
   Json json = Json::array();
-  for (const Lowered& lowered : plan.lowering->subgraphs) json.push_back(Writer(plan, lowered).Run());
+  for (const Lowered& lowered : plan.lowering->subgraphs)
+    json.push_back(Writer(plan, lowered).Run());
   return json;
 }
 

@@ -50,7 +50,8 @@ std::vector<int> ReadOrder(const JsonValue& value, const graph::Graph& network) 
 std::shared_ptr<const Plan> ReadBefore(const JsonValue& value) {
   base::Expected<Plan> plan = ReadPlanJson(value.Text(), "");
   if (plan) {
-    if (plan->digest != DigestOf(*plan)) value.Refuse("the older plan is not what it was", DigestOf(*plan));
+    if (plan->digest != DigestOf(*plan))
+      value.Refuse("the older plan is not what it was", DigestOf(*plan));
     return std::make_shared<const Plan>(*std::move(plan));
   }
   value.Refuse(fmt::format("the embedded older plan is refused: {}", plan.error().message),
@@ -73,7 +74,7 @@ Json RunToJson(const Plan& plan) {
   if (run.max_operators) json["max_operators"] = *run.max_operators;
   json["effort"] = run.effort;
   if (run.most_work) json["most_work"] = *run.most_work;
-  json["keep_borders"] = run.keeps_borders;
+  json["keep_boundaries"] = run.keeps_boundaries;
   json["prefetch"] = run.prefetches;
   for (const int op : run.file_order)
     json["file_order"].push_back(plan.network.operators[static_cast<size_t>(op)].id);
@@ -98,9 +99,10 @@ Run ReadRun(const JsonValue& value, const Plan& plan) {
     run.max_operators = static_cast<int>(most.Integer(kOperators));
   run.effort = object.Integer("effort", kWork);
   if (const JsonValue most = object.Optional("most_work")) run.most_work = most.Integer(kWork);
-  run.keeps_borders = object.Required("keep_borders").Boolean();
+  run.keeps_boundaries = object.Required("keep_boundaries").Boolean();
   run.prefetches = object.Required("prefetch").Boolean();
-  if (const JsonValue order = object.Optional("file_order")) run.file_order = ReadOrder(order, plan.network);
+  if (const JsonValue order = object.Optional("file_order"))
+    run.file_order = ReadOrder(order, plan.network);
   if (const JsonValue before = object.Optional("before")) run.before = ReadBefore(before);
   return run;
 }
@@ -113,7 +115,8 @@ constexpr base::IntegerRange kTileExtent = {1, base::kMaxTotal / 2};
 constexpr base::IntegerRange kNeed = {0, base::kMaxTotal};
 constexpr double kHighestScore = std::numeric_limits<double>::max();
 
-Json RejectionToJson(const Rejection& rejection, const Subgraph& subgraph, const graph::Graph& network) {
+Json RejectedAlternativeToJson(const RejectedAlternative& rejection, const Subgraph& subgraph,
+                               const graph::Graph& network) {
   Json json = Json::object();
   if (rejection.interval.last > subgraph.interval.last)
     json["through"] = network.operators[static_cast<size_t>(rejection.interval.last)].id;
@@ -121,7 +124,7 @@ Json RejectionToJson(const Rejection& rejection, const Subgraph& subgraph, const
     json["tile"] = rejection.tile;
     json["weights"] = WordFor(rejection.weights, kWeightPolicyNames);
     json["halo"] = WordFor(rejection.halo, kHaloNames);
-    if (rejection.depth > 0) json["depth"] = rejection.depth;
+    if (rejection.k_extent > 0) json["k_extent"] = rejection.k_extent;
   }
   json["cause"] = WordFor(rejection.cause, kRejectionCauseNames);
   if (rejection.score) json["score"] = *rejection.score;
@@ -139,9 +142,10 @@ int LastOf(const base::JsonValue& through, const Subgraph& subgraph, const graph
   return subgraph.interval.last;
 }
 
-Rejection ReadRejection(const base::JsonValue& value, const Subgraph& subgraph, const graph::Graph& network) {
+RejectedAlternative ReadRejectedAlternative(const base::JsonValue& value, const Subgraph& subgraph,
+                                            const graph::Graph& network) {
   base::JsonObject object = value.Object();
-  Rejection rejection;
+  RejectedAlternative rejection;
   rejection.interval = subgraph.interval;
   if (const base::JsonValue through = object.Optional("through"))
     rejection.interval.last = LastOf(through, subgraph, network);
@@ -151,7 +155,8 @@ Rejection ReadRejection(const base::JsonValue& value, const Subgraph& subgraph, 
     rejection.weights = static_cast<hw_profiles::WeightPolicy>(weights.OneOf(kWeightPolicyNames));
   if (const base::JsonValue halo = object.Optional("halo"))
     rejection.halo = static_cast<hw_profiles::HaloStorage>(halo.OneOf(kHaloNames));
-  if (const base::JsonValue depth = object.Optional("depth")) rejection.depth = depth.Integer(kTileExtent);
+  if (const base::JsonValue k_extent = object.Optional("k_extent"))
+    rejection.k_extent = k_extent.Integer(kTileExtent);
   rejection.cause = static_cast<RejectionCause>(object.OneOf("cause", kRejectionCauseNames));
   if (const base::JsonValue score = object.Optional("score"))
     rejection.score = score.Number(0, kHighestScore);
@@ -162,18 +167,20 @@ Rejection ReadRejection(const base::JsonValue& value, const Subgraph& subgraph, 
 
 }  // namespace
 
-Json RejectionsToJson(const Subgraph& subgraph, const graph::Graph& network) {
+Json RejectedAlternativesToJson(const Subgraph& subgraph, const graph::Graph& network) {
   Json json = Json::array();
-  for (const Rejection& rejection : subgraph.rejected)
-    json.push_back(RejectionToJson(rejection, subgraph, network));
+  for (const RejectedAlternative& rejection : subgraph.rejected_alternatives)
+    json.push_back(RejectedAlternativeToJson(rejection, subgraph, network));
   return json;
 }
 
-std::vector<Rejection> ReadRejections(const std::vector<base::JsonValue>& values, const Subgraph& subgraph,
-                                      const graph::Graph& network) {
-  std::vector<Rejection> rejections;
+std::vector<RejectedAlternative> ReadRejectedAlternatives(
+    const std::vector<base::JsonValue>& values, const Subgraph& subgraph,
+    const graph::Graph& network) {
+  std::vector<RejectedAlternative> rejections;
   rejections.reserve(values.size());
-  for (const base::JsonValue& value : values) rejections.push_back(ReadRejection(value, subgraph, network));
+  for (const base::JsonValue& value : values)
+    rejections.push_back(ReadRejectedAlternative(value, subgraph, network));
   return rejections;
 }
 

@@ -9,13 +9,15 @@
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/verify/residency.h"
 
-// Two partitions are compared between the cuts that they share, so that what a change costs is counted where it was made:
+// Two partitions are compared between the cuts that they share, so that what a change costs is
+// counted where it was made:
 //
 //     first    | s0      | s1   | s2        |
 //     second   | s0 | s1 | s2          | s3 |
 //     stretches|---------|------------------|
 //
-// Where a stretch is one subgraph in both plans, its buffers are the same things and can be compared one by one.
+// Where a stretch is one subgraph in both plans, its buffers are the same things and can be
+// compared one by one.
 namespace tessera::plan::files {
 namespace {
 
@@ -46,19 +48,23 @@ class Comparison {
     note(graph::import::yaml::WriteNetworkJson(first_.network) ==
              graph::import::yaml::WriteNetworkJson(second_.network),
          "network");
-    note(hw_profiles::WriteProfileJson(first_.profile) == hw_profiles::WriteProfileJson(second_.profile),
+    note(hw_profiles::WriteProfileJson(first_.profile) ==
+             hw_profiles::WriteProfileJson(second_.profile),
          "profile");
     note(first_.objective.weights == second_.objective.weights &&
              first_.objective.limits == second_.objective.limits,
          "objective");
-    note(Describe(first_.network, first_.demands) == Describe(second_.network, second_.demands), "demands");
+    note(Describe(first_.network, first_.constraints) ==
+             Describe(second_.network, second_.constraints),
+         "constraints");
     note(first_.seed == second_.seed, "seed");
   }
 
   bool SameOperators() const {
-    return std::equal(first_.network.operators.begin(), first_.network.operators.end(),
-                      second_.network.operators.begin(), second_.network.operators.end(),
-                      [](const graph::Operator& a, const graph::Operator& b) { return a.id == b.id; });
+    return std::equal(
+        first_.network.operators.begin(), first_.network.operators.end(),
+        second_.network.operators.begin(), second_.network.operators.end(),
+        [](const graph::Operator& a, const graph::Operator& b) { return a.id == b.id; });
   }
 
   static std::vector<std::string> SortedIds(const Plan& plan) {
@@ -79,7 +85,8 @@ class Comparison {
 
   static std::set<std::string> KeptBy(const Plan& plan) {
     std::set<std::string> ids;
-    for (const int tensor : plan.kept) ids.insert(plan.network.tensors[static_cast<size_t>(tensor)].id);
+    for (const int tensor : plan.kept)
+      ids.insert(plan.network.tensors[static_cast<size_t>(tensor)].id);
     return ids;
   }
 
@@ -104,11 +111,14 @@ class Comparison {
     if (stretch.first.empty()) return;
     stretch.interval = {first_.subgraphs[stretch.first.front()].interval.first,
                         first_.subgraphs[stretch.first.back()].interval.last};
-    for (const size_t i : stretch.first) Accumulate(stretch.first_costs, first_.subgraphs[i].metrics);
-    for (const size_t i : stretch.second) Accumulate(stretch.second_costs, second_.subgraphs[i].metrics);
+    for (const size_t i : stretch.first)
+      Accumulate(stretch.first_costs, first_.subgraphs[i].metrics);
+    for (const size_t i : stretch.second)
+      Accumulate(stretch.second_costs, second_.subgraphs[i].metrics);
     const bool one_each = stretch.first.size() == 1 && stretch.second.size() == 1;
     if (one_each)
-      CompareBuffers(static_cast<int>(stretch.first.front()), static_cast<int>(stretch.second.front()));
+      CompareBuffers(static_cast<int>(stretch.first.front()),
+                     static_cast<int>(stretch.second.front()));
     if (one_each && IsCutAlike(stretch.first.front(), stretch.second.front()) &&
         CostAlike(stretch.first_costs, stretch.second_costs)) {
       return;
@@ -120,7 +130,7 @@ class Comparison {
     const Subgraph& a = first_.subgraphs[first];
     const Subgraph& b = second_.subgraphs[second];
     return a.interval == b.interval && a.tile == b.tile && a.weights == b.weights &&
-           verify::DepthOfSlices(first_, a) == verify::DepthOfSlices(second_, b) &&
+           verify::KExtentOfSlices(first_, a) == verify::KExtentOfSlices(second_, b) &&
            a.in_place == b.in_place && a.halo == b.halo && a.prefetch == b.prefetch;
   }
 
@@ -137,8 +147,9 @@ class Comparison {
       if (use.subgraph != subgraph) continue;
       const std::string tensor =
           use.tensor < 0 ? "" : plan.network.tensors[static_cast<size_t>(use.tensor)].id;
-      const std::string op = use.op < 0 ? "" : plan.network.operators[static_cast<size_t>(use.op)].id;
-      buffers.emplace(Key{use.kind, tensor, op, use.parity, use.slot}, i);
+      const std::string op =
+          use.op < 0 ? "" : plan.network.operators[static_cast<size_t>(use.op)].id;
+      buffers.emplace(Key{use.kind, tensor, op, use.phase, use.slot}, i);
     }
     return buffers;
   }
@@ -196,6 +207,8 @@ class Comparison {
 
 }  // namespace
 
-Difference FindDifference(const Plan& first, const Plan& second) { return Comparison(first, second).Run(); }
+Difference FindDifference(const Plan& first, const Plan& second) {
+  return Comparison(first, second).Run();
+}
 
 }  // namespace tessera::plan::files

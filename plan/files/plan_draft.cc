@@ -115,14 +115,18 @@ std::vector<int> ReadKept(const std::vector<JsonValue>& ids, const graph::Graph&
 Subgraph ReadCut(JsonObject& object, const graph::Graph& network) {
   Subgraph subgraph;
   subgraph.interval = ReadInterval(object.Required("operators"), network);
-  for (const JsonValue& extent : object.Items("tile")) subgraph.tile.push_back(extent.Integer(kExtent));
+  for (const JsonValue& extent : object.Items("tile"))
+    subgraph.tile.push_back(extent.Integer(kExtent));
   JsonObject policies = object.Required("policies").Object();
-  subgraph.weights = static_cast<hw_profiles::WeightPolicy>(policies.OneOf("weights", kWeightPolicyNames));
+  subgraph.weights =
+      static_cast<hw_profiles::WeightPolicy>(policies.OneOf("weights", kWeightPolicyNames));
   subgraph.in_place = policies.Required("in_place").Boolean();
   if (const JsonValue halo = policies.Optional("halo"))
     subgraph.halo = static_cast<hw_profiles::HaloStorage>(halo.OneOf(kHaloNames));
-  if (const JsonValue depth = policies.Optional("depth")) subgraph.depth = depth.Integer(kExtent);
-  if (const JsonValue prefetch = policies.Optional("prefetch")) subgraph.prefetch = prefetch.Boolean();
+  if (const JsonValue k_extent = policies.Optional("k_extent"))
+    subgraph.k_extent = k_extent.Integer(kExtent);
+  if (const JsonValue prefetch = policies.Optional("prefetch"))
+    subgraph.prefetch = prefetch.Boolean();
   return subgraph;
 }
 
@@ -149,16 +153,19 @@ class DraftReader {
     root.Format("tessera-plan", 1);
     draft_.network = ReadEmbeddedNetwork(root.Required("network"));
     draft_.profile = ReadEmbeddedProfile(root.Required("profile"));
-    if (const JsonValue objective = root.Optional("objective")) draft_.objective = ReadObjective(objective);
+    if (const JsonValue objective = root.Optional("objective"))
+      draft_.objective = ReadObjective(objective);
     if (const JsonValue seed = root.Optional("seed")) draft_.seed = ReadSeed(seed);
-    PassBy(root, {"made_by", "digest", "name",          "run",     "demands",  "status",       "score",
-                  "bound",   "scope",  "proven_within", "time_ms", "totals",   "lower_bounds", "baseline",
-                  "notes",   "loops",  "relations",     "rules",   "lowering", "tensor_homes"});
+    PassBy(root, {"made_by", "digest",    "name",         "run",      "constraints",
+                  "status",  "score",     "bound",        "scope",    "proven_within",
+                  "time_ms", "totals",    "lower_bounds", "baseline", "notes",
+                  "loops",   "relations", "rules",        "lowering", "tensor_homes"});
     if (reader_.Failed()) return std::move(draft_);  // what follows speaks of the network
     draft_.kept = ReadKept(root.Items("kept", Presence::kOptional), draft_.network);
     ReadBuffers(root.Items("buffers", Presence::kOptional), "/buffers");
     const std::vector<JsonValue> subgraphs = root.Items("subgraphs");
-    for (size_t i = 0; i < subgraphs.size(); ++i) ReadSubgraph(subgraphs[i], fmt::format("/subgraphs/{}", i));
+    for (size_t i = 0; i < subgraphs.size(); ++i)
+      ReadSubgraph(subgraphs[i], fmt::format("/subgraphs/{}", i));
     const std::vector<JsonValue> homes = root.Items("homes", Presence::kOptional);
     for (size_t i = 0; i < homes.size(); ++i) ReadHome(homes[i], fmt::format("/homes/{}", i));
     return std::move(draft_);
@@ -168,7 +175,8 @@ class DraftReader {
   void ReadSubgraph(const JsonValue& value, const std::string& pointer) {
     JsonObject object = value.Object();
     draft_.subgraphs.push_back(ReadCut(object, draft_.network));
-    PassBy(object, {"tiles", "largest_proven", "metrics", "rejected", "first_step", "steps"});
+    PassBy(object,
+           {"tiles", "largest_proven", "metrics", "rejected_alternatives", "first_step", "steps"});
     ReadBuffers(object.Items("buffers", Presence::kOptional), pointer + "/buffers");
   }
 
@@ -176,9 +184,9 @@ class DraftReader {
     for (size_t i = 0; i < values.size(); ++i) {
       JsonObject object = values[i].Object();
       const std::string id = object.String("id");
-      PassBy(object,
-             {"name", "role", "kind", "tensor", "operator", "parity", "slot", "memory", "size", "alignment",
-              "span", "banks", "allowed_banks", "fixed", "hint", "lifespans", "accesses", "annotations"});
+      PassBy(object, {"name", "role", "kind", "tensor", "operator", "phase", "slot", "memory",
+                      "size", "alignment", "span", "banks", "allowed_banks", "fixed", "hint",
+                      "lifespans", "accesses", "annotations"});
       AddPin(object, id, "", fmt::format("{}/{}", pointer, i));
     }
   }

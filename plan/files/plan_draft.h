@@ -29,9 +29,9 @@ struct Draft {
   std::vector<Pin> pins;
 };
 
-// Reads plan.json, whole or stripped of anything that follows from network, profile and partition: those three must be there.
-// Of buffers and tensors at home, "offset" counts where it is stated; all other known entries pass unread, and unknown keys are
-// refused. `file` is for messages.
+// Reads plan.json, whole or stripped of anything that follows from network, profile and partition:
+// those three must be there. Of buffers and tensors at home, "offset" counts where it is stated;
+// all other known entries pass unread, and unknown keys are refused. `file` is for messages.
 base::Expected<Draft> ReadDraft(std::string_view text, std::string file);
 
 }  // namespace tessera::plan::files

@@ -75,17 +75,20 @@ class PlanReader {
     plan_.score = root.Number("score", 0, kMostNumber);
     plan_.bound = root.Number("bound", 0, kMostNumber);
     ReadScope(root);
-    root.Number("time_ms", 0, kMostNumber, 0);  // what a run on a terminal adds; no part of the plan
+    root.Number("time_ms", 0, kMostNumber,
+                0);  // what a run on a terminal adds; no part of the plan
     plan_.objective = ReadObjective(root.Required("objective"));
     plan_.seed = ReadSeed(root.Required("seed"));
     plan_.totals = ReadMetrics(root.Required("totals"));
     plan_.lower_bounds = ReadMetrics(root.Required("lower_bounds"));
     ReadBaseline(root.Required("baseline"));
     for (const JsonValue& note : root.Items("notes")) plan_.notes.push_back(note.String());
-    if (reader_.Failed()) return std::move(plan_);  // what follows speaks of the network and the profile
+    if (reader_.Failed())
+      return std::move(plan_);  // what follows speaks of the network and the profile
     ReadTensorHomes(root.Optional("tensor_homes"), network, plan_);
     if (const JsonValue run = root.Optional("run")) plan_.run = ReadRun(run, plan_);
-    if (const JsonValue demands = root.Optional("demands")) plan_.demands = ReadDemands(demands, plan_);
+    if (const JsonValue constraints = root.Optional("constraints"))
+      plan_.constraints = ReadConstraints(constraints, plan_);
     plan_.kept = ReadKept(root.Items("kept", Presence::kOptional), plan_.network);
     ReadBuffers(root.Items("buffers"), -1);
     const std::vector<JsonValue> subgraphs = root.Items("subgraphs");
@@ -103,8 +106,10 @@ class PlanReader {
 
  private:
   void ReadProfile(const JsonValue& value) {
-    for (const graph::Tensor& tensor : plan_.network.tensors) tensors_.emplace(tensor.id, tensors_.size());
-    for (const graph::Operator& op : plan_.network.operators) operators_.emplace(op.id, operators_.size());
+    for (const graph::Tensor& tensor : plan_.network.tensors)
+      tensors_.emplace(tensor.id, tensors_.size());
+    for (const graph::Operator& op : plan_.network.operators)
+      operators_.emplace(op.id, operators_.size());
     plan_.profile = ReadEmbeddedProfile(value);
     if (plan_.profile.memories.empty()) return;
     plan_.problem.memories = {verify::TileMemory(plan_.profile)};
@@ -156,7 +161,8 @@ class PlanReader {
     plan_.baseline.totals = ReadMetrics(object.Required("totals"));
   }
 
-  static int IndexOf(const std::map<std::string, size_t>& ids, const JsonValue& id, std::string_view what) {
+  static int IndexOf(const std::map<std::string, size_t>& ids, const JsonValue& id,
+                     std::string_view what) {
     const std::string text = id.String();
     const auto found = ids.find(text);
     if (found != ids.end()) return static_cast<int>(found->second);
@@ -174,11 +180,12 @@ class PlanReader {
     subgraph.tiles = object.Integer("tiles", kAtLeastOne);
     subgraph.largest_proven = object.Required("largest_proven").Boolean();
     subgraph.metrics = ReadMetrics(object.Required("metrics"));
-    subgraph.rejected =
-        ReadRejections(object.Items("rejected", Presence::kOptional), subgraph, plan_.network);
+    subgraph.rejected_alternatives = ReadRejectedAlternatives(
+        object.Items("rejected_alternatives", Presence::kOptional), subgraph, plan_.network);
     const JsonValue first = object.Required("first_step");
     if (first && first.Integer(kSteps) != static_cast<int64_t>(plan_.steps.size())) {
-      first.Refuse("the subgraphs before this one end elsewhere", fmt::format("{}", plan_.steps.size()));
+      first.Refuse("the subgraphs before this one end elsewhere",
+                   fmt::format("{}", plan_.steps.size()));
     }
     for (const JsonValue& step : object.Items("steps")) ReadStep(step, index);
     ReadBuffers(object.Items("buffers"), index);
@@ -190,7 +197,7 @@ class PlanReader {
     StepUse step;
     step.subgraph = subgraph;
     step.kind = static_cast<StepKind>(object.OneOf("kind", kStepKindNames));
-    step.parity = static_cast<int>(object.Integer("parity", {0, 1}));
+    step.phase = static_cast<int>(object.Integer("phase", {0, 1}));
     if (const JsonValue op = object.Optional("operator")) step.op = OperatorOf(op);
     for (const JsonValue& id : object.Items("transfers", Presence::kOptional))
       step.transfers.push_back(TensorOf(id));
@@ -199,7 +206,8 @@ class PlanReader {
   }
 
   void ReadMode(const JsonValue& mode) {
-    if (mode_names_.empty()) return mode.Refuse(fmt::format("memory '{}' has no modes", Memory().name));
+    if (mode_names_.empty())
+      return mode.Refuse(fmt::format("memory '{}' has no modes", Memory().name));
     const std::vector<std::string_view> names(mode_names_.begin(), mode_names_.end());
     plan_.allocation.modes.front().push_back(static_cast<int>(mode.OneOf(names)));
   }
@@ -220,7 +228,7 @@ class PlanReader {
     use.kind = static_cast<BufferKind>(object.OneOf("kind", kBufferKindNames));
     if (const JsonValue tensor = object.Optional("tensor")) use.tensor = TensorOf(tensor);
     if (const JsonValue op = object.Optional("operator")) use.op = OperatorOf(op);
-    use.parity = static_cast<int>(object.Integer("parity", {0, 1}, 0));
+    use.phase = static_cast<int>(object.Integer("phase", {0, 1}, 0));
     use.slot = static_cast<int>(object.Integer("slot", {0, 1}, 0));
     const JsonValue memory = object.Required("memory");
     if (memory && memory.String() != Memory().name)
@@ -240,7 +248,8 @@ class PlanReader {
       JsonObject entries = annotations.Object();
       for (const auto& [key, text] : entries.Members()) buffer.annotations[key] = text.String();
     }
-    if (!buffers_.emplace(buffer.id, buffers_.size()).second) id.Refuse("another buffer has this id");
+    if (!buffers_.emplace(buffer.id, buffers_.size()).second)
+      id.Refuse("another buffer has this id");
     plan_.problem.buffers.push_back(std::move(buffer));
     plan_.buffers.push_back(use);
     plan_.allocation.offsets.push_back(offset);
@@ -250,7 +259,8 @@ class PlanReader {
   void CheckBanks(const JsonValue& value, int64_t offset, int64_t size) const {
     std::vector<std::string> expected;
     for (const problem::Bank& bank : Memory().banks) {
-      if (bank.range.begin < offset + size && offset < bank.range.end) expected.push_back(bank.name);
+      if (bank.range.begin < offset + size && offset < bank.range.end)
+        expected.push_back(bank.name);
     }
     std::vector<std::string> found;
     for (const JsonValue& bank : value.Items()) found.push_back(bank.String());
@@ -261,7 +271,8 @@ class PlanReader {
   static void ReadLife(JsonObject& object, problem::Buffer& buffer) {
     for (const JsonValue& life : object.Items("lifespans")) {
       const std::vector<JsonValue> ends = life.Items(2);
-      if (ends.size() == 2) buffer.lifespans.push_back({ends[0].Integer(kSteps), ends[1].Integer(kSteps)});
+      if (ends.size() == 2)
+        buffer.lifespans.push_back({ends[0].Integer(kSteps), ends[1].Integer(kSteps)});
     }
     for (const JsonValue& access : object.Items("accesses")) {
       const std::vector<JsonValue> parts = access.Items(3);

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// JSON text of another room as a value; its writers make nothing that does not parse.
+// JSON text of another module as a value; its writers make nothing that does not parse.
 Json Embed(const std::string& text) {
   const base::Expected<Json> value = base::ParseJson(text, "");
   return value ? *value : Json();
@@ -61,7 +61,7 @@ class PlanWriter {
     if (plan_.proven && !CoversAll(plan_.scope)) json["proven_within"] = ScopeToJson(true);
     if (time_ms) json["time_ms"] = *time_ms;
     json["objective"] = {{"weights", plan_.objective.weights}, {"limits", plan_.objective.limits}};
-    if (!plan_.demands.empty()) json["demands"] = DemandsToJson(plan_);
+    if (!plan_.constraints.empty()) json["constraints"] = ConstraintsToJson(plan_);
     json["seed"] = plan_.seed;
     json["run"] = RunToJson(plan_);
     json["totals"] = MetricsToJson(plan_.totals);
@@ -97,7 +97,9 @@ class PlanWriter {
     return rule;
   }
 
-  const std::string& OperatorId(int op) const { return plan_.network.operators[static_cast<size_t>(op)].id; }
+  const std::string& OperatorId(int op) const {
+    return plan_.network.operators[static_cast<size_t>(op)].id;
+  }
   const std::string& TensorId(int tensor) const {
     return plan_.network.tensors[static_cast<size_t>(tensor)].id;
   }
@@ -141,13 +143,15 @@ class PlanWriter {
     json["policies"] = {{"weights", WordFor(subgraph.weights, kWeightPolicyNames)},
                         {"in_place", subgraph.in_place},
                         {"halo", WordFor(subgraph.halo, kHaloNames)}};
-    if (subgraph.depth > 0) json["policies"]["depth"] = subgraph.depth;
+    if (subgraph.k_extent > 0) json["policies"]["k_extent"] = subgraph.k_extent;
     if (subgraph.prefetch) json["policies"]["prefetch"] = true;
     json["largest_proven"] = subgraph.largest_proven;
     json["metrics"] = MetricsToJson(subgraph.metrics);
-    if (!subgraph.rejected.empty()) json["rejected"] = RejectionsToJson(subgraph, plan_.network);
+    if (!subgraph.rejected_alternatives.empty())
+      json["rejected_alternatives"] = RejectedAlternativesToJson(subgraph, plan_.network);
     const auto mine = [index](const StepUse& step) { return step.subgraph == index; };
-    json["first_step"] = std::find_if(plan_.steps.begin(), plan_.steps.end(), mine) - plan_.steps.begin();
+    json["first_step"] =
+        std::find_if(plan_.steps.begin(), plan_.steps.end(), mine) - plan_.steps.begin();
     json["steps"] = Json::array();
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       if (mine(plan_.steps[i])) json["steps"].push_back(StepToJson(i));
@@ -160,7 +164,7 @@ class PlanWriter {
     const StepUse& step = plan_.steps[index];
     Json json = Json::object();
     json["kind"] = WordFor(step.kind, kStepKindNames);
-    json["parity"] = step.parity;
+    json["phase"] = step.phase;
     if (step.op >= 0) json["operator"] = OperatorId(step.op);
     if (!step.transfers.empty()) {
       json["transfers"] = Json::array();
@@ -195,7 +199,7 @@ class PlanWriter {
     json["kind"] = WordFor(use.kind, kBufferKindNames);
     if (use.tensor >= 0) json["tensor"] = TensorId(use.tensor);
     if (use.op >= 0) json["operator"] = OperatorId(use.op);
-    if (use.parity != 0) json["parity"] = use.parity;
+    if (use.phase != 0) json["phase"] = use.phase;
     if (use.slot != 0) json["slot"] = use.slot;
     json["memory"] = memory_.name;
     json["offset"] = offset;
@@ -211,7 +215,8 @@ class PlanWriter {
       json["lifespans"].push_back({life.lower, life.upper});
     json["accesses"] = Json::array();
     for (const problem::Access& access : buffer.accesses) {
-      json["accesses"].push_back({access.step, access.engine, WordFor(access.kind, kAccessKindNames)});
+      json["accesses"].push_back(
+          {access.step, access.engine, WordFor(access.kind, kAccessKindNames)});
     }
     if (!buffer.annotations.empty()) json["annotations"] = buffer.annotations;
     return json;
@@ -280,11 +285,11 @@ Json OffsetsOf(const problem::Problem& problem, const problem::Allocation& alloc
 Json AskedOf(const Plan& plan) {
   Json json = {{"made_by", plan.version}, {"seed", plan.seed}, {"run", RunToJson(plan)}};
   json["objective"] = {plan.objective.weights, plan.objective.limits};
-  // Files list demands kind by kind, in whatever order of kinds.
-  const Json demands = DemandsToJson(plan);
+  // Files list constraints kind by kind, in whatever order of kinds.
+  const Json constraints = ConstraintsToJson(plan);
   std::map<std::string, Json> by_kind;
-  for (const auto& [kind, list] : demands.items()) by_kind.emplace(kind, list);
-  json["demands"] = by_kind;
+  for (const auto& [kind, list] : constraints.items()) by_kind.emplace(kind, list);
+  json["constraints"] = by_kind;
   return json;
 }
 
@@ -295,7 +300,8 @@ Json ChosenOf(const Plan& plan) {
   for (const Subgraph& subgraph : plan.subgraphs) {
     json["subgraphs"].push_back({subgraph.interval.first, subgraph.interval.last, subgraph.tile,
                                  WordFor(subgraph.weights, kWeightPolicyNames), subgraph.in_place,
-                                 WordFor(subgraph.halo, kHaloNames), subgraph.depth, subgraph.prefetch});
+                                 WordFor(subgraph.halo, kHaloNames), subgraph.k_extent,
+                                 subgraph.prefetch});
   }
   json["offsets"] = OffsetsOf(plan.problem, plan.allocation);
   for (const problem::ModeSchedule& schedule : plan.allocation.modes) {
@@ -310,24 +316,26 @@ Json ChosenOf(const Plan& plan) {
 
 std::string DigestOf(const Plan& plan) {
   const Json given = {AskedOf(plan), ChosenOf(plan)};
-  return fmt::format("fnv1a-{:016x}",
-                     Fnv1a(base::WriteJson(given) + graph::import::yaml::WriteNetworkJson(plan.network) +
-                           hw_profiles::WriteProfileJson(plan.profile)));
+  return fmt::format("fnv1a-{:016x}", Fnv1a(base::WriteJson(given) +
+                                            graph::import::yaml::WriteNetworkJson(plan.network) +
+                                            hw_profiles::WriteProfileJson(plan.profile)));
 }
 
 void CheckDigest(const Plan& plan, verify::Findings& findings) {
   if (plan.digest.empty()) {
-    findings.Note(verify::ViolationKind::kDigest,
-                  "the plan states no digest of what it is made from; `tessera eval` makes it whole again");
+    findings.Note(
+        verify::ViolationKind::kDigest,
+        "the plan states no digest of what it is made from; `tessera eval` makes it whole again");
     return;
   }
   const std::string expected = DigestOf(plan);
   if (plan.digest == expected) return;
   findings.Note(
       verify::ViolationKind::kDigest,
-      fmt::format("the plan states {}, but what it is made from gives {}: its question, its "
-                  "partition, an address or a mode was changed; `tessera eval` makes it whole again",
-                  plan.digest, expected));
+      fmt::format(
+          "the plan states {}, but what it is made from gives {}: its question, its "
+          "partition, an address or a mode was changed; `tessera eval` makes it whole again",
+          plan.digest, expected));
 }
 
 }  // namespace tessera::plan::files

@@ -17,24 +17,27 @@ struct IndexRange {
   int64_t count = 0;
 };
 
-// What a region has along one axis; index 0 is the box's first, or row 0 of the ring.
+// What a region has along one axis; index 0 is the box's first, or row 0 of the rolling buffer.
 struct Along {
   int64_t extent = 0;
   int64_t low = 0;  // pads
   int64_t high = 0;
-  int64_t before = 0;  // indices between the low pads and the box, and between the box and the high ones
+  int64_t before =
+      0;  // indices between the low pads and the box, and between the box and the high ones
   int64_t behind = 0;
 };
 
 std::vector<IndexRange> IndexRangesOf(const Along& along) {
-  return {
-      {-along.before - along.low, along.low}, {0, along.extent}, {along.extent + along.behind, along.high}};
+  return {{-along.before - along.low, along.low},
+          {0, along.extent},
+          {along.extent + along.behind, along.high}};
 }
 
-std::vector<IndexRange> IndexRangesInRing(const Along& along, int64_t turn, int64_t ring_rows) {
-  std::vector<IndexRange> pieces = {{-along.low, along.low}, {ring_rows, along.high}};
-  const int64_t first = turn - base::RoundDown(turn, ring_rows);
-  const int64_t before_turn = std::min(along.extent, ring_rows - first);
+std::vector<IndexRange> IndexRangesInRollingBuffer(const Along& along, int64_t turn,
+                                                   int64_t rolling_buffer_rows) {
+  std::vector<IndexRange> pieces = {{-along.low, along.low}, {rolling_buffer_rows, along.high}};
+  const int64_t first = turn - base::RoundDown(turn, rolling_buffer_rows);
+  const int64_t before_turn = std::min(along.extent, rolling_buffer_rows - first);
   pieces.push_back({first, before_turn});
   pieces.push_back({0, along.extent - before_turn});
   return pieces;
@@ -60,37 +63,43 @@ void Merge(std::vector<AddressRange>& ranges) {
 
 int64_t ElementBytes(const graph::Graph& network, int op, const Operand& operand) {
   if (operand.tensor < 0 || operand.table) return 1;
-  if (operand.part == Part::kAddend || operand.part == Part::kSums) {
+  if (operand.part == Part::kAddend || operand.part == Part::kPartialSums) {
     const std::vector<int>& inputs = network.operators[static_cast<size_t>(op)].inputs;
     const int typical = inputs.empty() ? operand.tensor : inputs.front();
-    return base::BitsOf(base::AccumulatorOf(network.tensors[static_cast<size_t>(typical)].type)) / 8;
+    return base::BitsOf(base::AccumulatorOf(network.tensors[static_cast<size_t>(typical)].type)) /
+           8;
   }
   return base::BitsOf(network.tensors[static_cast<size_t>(operand.tensor)].type) / 8;
 }
 
 std::vector<AddressRange> BytesOf(const graph::Graph& network, int op, const Operand& operand,
-                                  const FixedRegion& region, const FixedRegion& box, int64_t spot_address) {
+                                  const FixedRegion& region, const FixedRegion& box,
+                                  int64_t spot_address) {
   const size_t rank = box.extent.size();
-  const bool pads = !region.pad_low.empty() && (operand.part != Part::kInput || operand.stored_pads);
+  const bool pads =
+      !region.pad_low.empty() && (operand.part != Part::kInput || operand.stored_pads);
   const std::optional<size_t> rows = execute::RowAxisOf(rank);
   std::vector<AddressRange> ranges = {
-      {spot_address + region.offset, spot_address + region.offset + ElementBytes(network, op, operand)}};
+      {spot_address + region.offset,
+       spot_address + region.offset + ElementBytes(network, op, operand)}};
   std::vector<size_t> inwards(rank);  // axes from the shortest stride to the longest
   for (size_t axis = 0; axis < rank; ++axis) inwards[axis] = axis;
   std::sort(inwards.begin(), inwards.end(),
             [&](size_t a, size_t b) { return operand.strides[a] < operand.strides[b]; });
   for (const size_t axis : inwards) {
     const int64_t stride = operand.strides[axis];
-    const int64_t ring = rows == axis ? operand.ring_rows : 0;
-    Along along = {box.extent[axis], pads ? region.pad_low[axis] : 0, pads ? region.pad_high[axis] : 0, 0, 0};
+    const int64_t rolling_buffer = rows == axis ? operand.rolling_buffer_rows : 0;
+    Along along = {box.extent[axis], pads ? region.pad_low[axis] : 0,
+                   pads ? region.pad_high[axis] : 0, 0, 0};
     if (operand.bordered) {
       along.before = box.begin[axis];
-      along.behind = network.tensors[static_cast<size_t>(operand.tensor)].shape[axis] - box.begin[axis] -
-                     box.extent[axis];
+      along.behind = network.tensors[static_cast<size_t>(operand.tensor)].shape[axis] -
+                     box.begin[axis] - box.extent[axis];
     }
     std::vector<AddressRange> product;
     for (const IndexRange& piece :
-         ring > 0 ? IndexRangesInRing(along, region.turn, ring) : IndexRangesOf(along)) {
+         rolling_buffer > 0 ? IndexRangesInRollingBuffer(along, region.turn, rolling_buffer)
+                            : IndexRangesOf(along)) {
       for (int64_t i = piece.first; i < piece.first + piece.count; ++i) {
         for (const AddressRange& range : ranges)
           product.push_back({range.begin + i * stride, range.end + i * stride});
@@ -112,7 +121,8 @@ std::vector<int64_t> RowMajor(const graph::Shape& shape, int64_t element) {
   return strides;
 }
 
-// Batch by batch, row by row, column by column, channels side by side in blocks; rows at their pitch.
+// Batch by batch, row by row, column by column, channels side by side in blocks; rows at their
+// pitch.
 std::vector<int64_t> InLayout(const graph::Tensor& tensor, const hw_profiles::RoleLayout& layout) {
   const size_t rank = tensor.shape.size();
   const int64_t element = base::BitsOf(tensor.type) / 8;
@@ -150,7 +160,7 @@ base::TensorRole RoleAtHome(const graph::Tensor& tensor) {
   if (tensor.constant) return TensorRole::kConstant;
   if (tensor.state || tensor.next_of >= 0) return TensorRole::kState;
   if (tensor.network_input) return TensorRole::kNetworkInput;
-  return tensor.network_output ? TensorRole::kNetworkOutput : TensorRole::kBorder;
+  return tensor.network_output ? TensorRole::kNetworkOutput : TensorRole::kBoundary;
 }
 
 }  // namespace
@@ -165,8 +175,9 @@ std::optional<HomeLayout> FindAtHome(const Plan& plan, int tensor) {
     layout.address = home.allocation.offsets[static_cast<size_t>(found - home.tensors.begin())];
     layout.table = layout.address + base::BytesOf(facts.type, graph::ElementsOf(facts.shape));
     const bool in_order = facts.constant || !execute::MeaningOf(facts.shape.size(), 0);
-    layout.strides = in_order ? RowMajor(facts.shape, base::BitsOf(facts.type) / 8)
-                              : InLayout(facts, hw_profiles::LayoutOf(plan.profile, RoleAtHome(facts)));
+    layout.strides = in_order
+                         ? RowMajor(facts.shape, base::BitsOf(facts.type) / 8)
+                         : InLayout(facts, hw_profiles::LayoutOf(plan.profile, RoleAtHome(facts)));
     return layout;
   }
   return std::nullopt;

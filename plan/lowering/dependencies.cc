@@ -7,18 +7,21 @@
 #include "tessera/plan/lowering/job_recorder.h"
 #include "tessera/plan/lowering/run_order.h"
 
-// Two deeds that touch a byte, one of them writing, must keep their order. Deeds are taken in an order that is right, and every
-// stretch of bytes remembers who wrote it last and who has read it since:
+// Two job runs that touch a byte, one of them writing, must keep their order. Job runs are taken in
+// an order that is right, and every stretch of bytes remembers who wrote it last and who has read
+// it since:
 //
 //     address    0 ........ 64 ...... 96 ....... 160
-//     written by | load x #2 | conv #1 |  load w  |            a stretch is split where a deed touches part of it
+//     written by | load x #2 | conv #1 |  load w  |            a stretch is split where a job run touches part of it
 //     read by    |  conv #2  | store #1|  conv #2 |
 //
-// A reader waits for the writer (data); a writer for the writer and the readers (reuse). What another one waits for is
-// waited for without saying so, and is left out (Precedence): few waits remain.
+// A reader waits for the writer (data); a writer for the writer and the readers (reuse). What
+// another one waits for is waited for without saying so, and is left out (Precedence): few waits
+// remain.
 //
-// Modes: a deed that its mode of the tile memory does not allow before must wait for the switch; a switch waits for those before
-// that the new mode does not allow, and for the switch before it. What both modes allow runs on beside the switch.
+// Modes: a job run that its mode of the tile memory does not allow before must wait for the switch;
+// a switch waits for those before that the new mode does not allow, and for the switch before it.
+// What both modes allow runs on beside the switch.
 namespace tessera::plan::lowering {
 
 namespace {
@@ -26,7 +29,7 @@ namespace {
 using problem::AccessKind;
 using problem::AddressRange;
 
-// What a deed does to memory.
+// What a job run does to memory.
 struct Touch {
   int memory = 0;
   bool writes = false;
@@ -81,24 +84,25 @@ class Bytes {
   std::map<int64_t, Stretch> stretches_;  // by begin
 };
 
-class Finder {
+class DependencyFinder {
  public:
-  Finder(const Plan& plan, const std::vector<Job>& jobs)
+  DependencyFinder(const Plan& plan, const std::vector<Job>& jobs)
       : plan_(plan),
         jobs_(jobs),
         tile_memory_(hw_profiles::AsProblemMemory(
             plan.profile.memories[static_cast<size_t>(plan.profile.tile_memory)])),
         rules_(tile_memory_, 1) {
-    for (const problem::Buffer& buffer : plan.problem.buffers) sizes_.emplace(buffer.id, buffer.size);
+    for (const problem::Buffer& buffer : plan.problem.buffers)
+      sizes_.emplace(buffer.id, buffer.size);
   }
 
-  std::vector<Dependency> Add(const Deed& deed) {
+  std::vector<Dependency> Add(const JobRun& job_run) {
     const int number = added_++;
-    const Job& job = jobs_[static_cast<size_t>(deed.job)];
-    const std::vector<Touch> touches = TouchesOf(job, deed);
+    const Job& job = jobs_[static_cast<size_t>(job_run.job)];
+    const std::vector<Touch> touches = TouchesOf(job, job_run);
     std::map<int, Cause> before;
     if (job.does == Does::kMode) {
-      WaitForForbidden(ModeOf(job, deed), before);
+      WaitForForbidden(ModeOf(job, job_run), before);
     } else {
       for (const Touch& touch : touches) Collect(touch, before);
       WaitForMode(job, touches, before);
@@ -110,8 +114,10 @@ class Finder {
     precedence_.Add(latest);
     for (const Touch& touch : touches) Enter(touch, number);
     if (job.does == Does::kMode) {
-      switches_.push_back({number, ModeOf(job, deed)});
-      std::erase_if(running_, [&](const Running& each) { return precedence_.Precedes(each.deed, number); });
+      switches_.push_back({number, ModeOf(job, job_run)});
+      std::erase_if(running_, [&](const Running& each) {
+        return precedence_.Precedes(each.job_run, number);
+      });
     } else if (MayBeForbidden(job, touches)) {
       running_.push_back({number, &job, touches});
     }
@@ -123,33 +129,34 @@ class Finder {
 
  private:
   struct Switch {
-    int deed = 0;
+    int job_run = 0;
     int mode = 0;
   };
   struct Running {
-    int deed = 0;
+    int job_run = 0;
     const Job* job = nullptr;
     std::vector<Touch> touches;
   };
 
-  static int ModeOf(const Job& job, const Deed& deed) {
-    return job.modes[static_cast<size_t>(deed.turn.parity)];
+  static int ModeOf(const Job& job, const JobRun& job_run) {
+    return job.modes[static_cast<size_t>(job_run.turn.phase)];
   }
 
-  std::vector<Touch> TouchesOf(const Job& job, const Deed& deed) const {
+  std::vector<Touch> TouchesOf(const Job& job, const JobRun& job_run) const {
     std::vector<Touch> touches;
-    for (size_t i = 0; i < deed.regions.size(); ++i) {
-      const FixedRegion& region = deed.regions[i];
+    for (size_t i = 0; i < job_run.regions.size(); ++i) {
+      const FixedRegion& region = job_run.regions[i];
       const Operand& operand = job.operands[region.operand];
-      const Spot& spot = *FindSpot(operand, deed.turn.parity, deed.turn.slot);
-      const FixedRegion& box = operand.part == Part::kTo ? deed.regions[i - 1] : region;
+      const Spot& spot = *FindSpot(operand, job_run.turn.phase, job_run.turn.slot);
+      const FixedRegion& box = operand.part == Part::kTo ? job_run.regions[i - 1] : region;
       Touch touch;
       touch.memory = operand.memory;
       touch.writes = operand.part == Part::kOutput || operand.part == Part::kTo ||
-                     operand.part == Part::kScratch || operand.part == Part::kSums;
-      touch.bytes = region.fills
-                        ? std::vector<AddressRange>{{spot.address, spot.address + sizes_.at(spot.buffer)}}
-                        : BytesOf(plan_.network, job.op, operand, region, box, spot.address);
+                     operand.part == Part::kScratch || operand.part == Part::kPartialSums;
+      touch.bytes =
+          region.fills
+              ? std::vector<AddressRange>{{spot.address, spot.address + sizes_.at(spot.buffer)}}
+              : BytesOf(plan_.network, job.op, operand, region, box, spot.address);
       touches.push_back(std::move(touch));
     }
     return touches;
@@ -178,7 +185,8 @@ class Finder {
       }
       bytes.ForEach(range, [&](Stretch& stretch) {
         if (stretch.writer == number) return;  // in place
-        std::erase_if(stretch.readers, [&](int reader) { return precedence_.Precedes(reader, number); });
+        std::erase_if(stretch.readers,
+                      [&](int reader) { return precedence_.Precedes(reader, number); });
         stretch.readers.push_back(number);
       });
     }
@@ -204,17 +212,19 @@ class Finder {
   }
 
   void WaitForForbidden(int mode, std::map<int, Cause>& before) const {
-    if (!switches_.empty()) before.emplace(switches_.back().deed, Cause::kMode);
+    if (!switches_.empty()) before.emplace(switches_.back().job_run, Cause::kMode);
     for (const Running& each : running_) {
-      if (!IsAllowed(*each.job, each.touches, mode)) before.emplace(each.deed, Cause::kMode);
+      if (!IsAllowed(*each.job, each.touches, mode)) before.emplace(each.job_run, Cause::kMode);
     }
   }
 
-  // The latest switch from a mode that does not allow the deed; before the first, any mode may be.
-  void WaitForMode(const Job& job, const std::vector<Touch>& touches, std::map<int, Cause>& before) const {
+  // The latest switch from a mode that does not allow the job run; before the first, any mode may
+  // be.
+  void WaitForMode(const Job& job, const std::vector<Touch>& touches,
+                   std::map<int, Cause>& before) const {
     for (size_t i = switches_.size(); i-- > 0;) {
       if (i > 0 && IsAllowed(job, touches, switches_[i - 1].mode)) continue;
-      if (i > 0 || MayBeForbidden(job, touches)) before.emplace(switches_[i].deed, Cause::kMode);
+      if (i > 0 || MayBeForbidden(job, touches)) before.emplace(switches_[i].job_run, Cause::kMode);
       return;
     }
   }
@@ -227,29 +237,30 @@ class Finder {
   std::map<int, Bytes> bytes_;            // by memory
   Precedence precedence_;
   std::vector<Switch> switches_;
-  std::vector<Running> running_;  // deeds that some switch may have to wait for
+  std::vector<Running> running_;  // job runs that some switch may have to wait for
   int added_ = 0;
 };
 
 }  // namespace
 
-const Spot* FindSpot(const Operand& operand, int parity, int slot) {
-  const bool parities = std::any_of(operand.spots.begin(), operand.spots.end(),
-                                    [](const Spot& spot) { return spot.parity > 0; });
-  const bool slots =
-      std::any_of(operand.spots.begin(), operand.spots.end(), [](const Spot& spot) { return spot.slot > 0; });
+const Spot* FindSpot(const Operand& operand, int phase, int slot) {
+  const bool phases = std::any_of(operand.spots.begin(), operand.spots.end(),
+                                  [](const Spot& spot) { return spot.phase > 0; });
+  const bool slots = std::any_of(operand.spots.begin(), operand.spots.end(),
+                                 [](const Spot& spot) { return spot.slot > 0; });
   for (const Spot& spot : operand.spots) {
-    if ((!parities || spot.parity == parity) && (!slots || spot.slot == slot)) return &spot;
+    if ((!phases || spot.phase == phase) && (!slots || spot.slot == slot)) return &spot;
   }
   return nullptr;
 }
 
-std::vector<std::vector<Dependency>> FindDependencies(const Plan& plan, const std::vector<Job>& jobs,
-                                                      const std::vector<Deed>& deeds) {
-  Finder finder(plan, jobs);
+std::vector<std::vector<Dependency>> FindDependencies(const Plan& plan,
+                                                      const std::vector<Job>& jobs,
+                                                      const std::vector<JobRun>& job_runs) {
+  DependencyFinder finder(plan, jobs);
   std::vector<std::vector<Dependency>> dependencies;
-  dependencies.reserve(deeds.size());
-  for (const Deed& deed : deeds) dependencies.push_back(finder.Add(deed));
+  dependencies.reserve(job_runs.size());
+  for (const JobRun& job_run : job_runs) dependencies.push_back(finder.Add(job_run));
   return dependencies;
 }
 
@@ -257,22 +268,22 @@ namespace {
 
 constexpr size_t kMostWork = size_t{1} << 21;
 
-// Deeds and the waits of their jobs, tile by tile.
+// Job runs and the waits of their jobs, tile by tile.
 class Unfolded {
  public:
-  Unfolded(const std::vector<Deed>& deeds, const std::vector<Job>& jobs) : jobs_(jobs) {
-    for (size_t i = 0; i < deeds.size(); ++i)
-      numbers_.emplace(std::tuple(deeds[i].job, deeds[i].turn.tile, deeds[i].turn.round),
+  Unfolded(const std::vector<JobRun>& job_runs, const std::vector<Job>& jobs) : jobs_(jobs) {
+    for (size_t i = 0; i < job_runs.size(); ++i)
+      numbers_.emplace(std::tuple(job_runs[i].job, job_runs[i].turn.tile, job_runs[i].turn.round),
                        static_cast<int>(i));
   }
 
-  std::vector<int> AwaitedBy(const Deed& deed) const {
+  std::vector<int> AwaitedBy(const JobRun& job_run) const {
     std::vector<int> awaited;
-    for (const Wait& wait : jobs_[static_cast<size_t>(deed.job)].waits) {
-      if (deed.turn.round < wait.first_round || deed.turn.round >= wait.end_round) continue;
+    for (const Wait& wait : jobs_[static_cast<size_t>(job_run.job)].waits) {
+      if (job_run.turn.round < wait.first_round || job_run.turn.round >= wait.end_round) continue;
       const bool once = jobs_[static_cast<size_t>(wait.job)].once;
-      const int64_t tile = once ? -1 : deed.turn.tile - wait.tiles;
-      const int64_t back = deed.turn.round - wait.rounds_back.value_or(0);
+      const int64_t tile = once ? -1 : job_run.turn.tile - wait.tiles;
+      const int64_t back = job_run.turn.round - wait.rounds_back.value_or(0);
       const int64_t first = wait.rounds_back ? back : 0;
       const int64_t end = wait.rounds_back ? back + 1 : wait.until_round;
       for (int64_t round = first; round < end; ++round) {
@@ -285,26 +296,27 @@ class Unfolded {
 
  private:
   const std::vector<Job>& jobs_;
-  std::map<std::tuple<int, int64_t, int64_t>, int> numbers_;  // of deeds
+  std::map<std::tuple<int, int64_t, int64_t>, int> numbers_;  // of job runs
 };
 
 class Dropping {
  public:
-  Dropping(const std::vector<Deed>& deeds, const std::vector<std::vector<Dependency>>& dependencies,
-           std::vector<Job>& jobs)
-      : deeds_(deeds), dependencies_(dependencies), jobs_(jobs), unfolded_(deeds, jobs) {}
+  Dropping(const std::vector<JobRun>& job_runs,
+           const std::vector<std::vector<Dependency>>& dependencies, std::vector<Job>& jobs)
+      : job_runs_(job_runs), dependencies_(dependencies), jobs_(jobs), unfolded_(job_runs, jobs) {}
 
   void Run() {
     size_t count = 0;
     for (const Job& job : jobs_) count += job.waits.size();
-    if (count * deeds_.size() > kMostWork) return;
+    if (count * job_runs_.size() > kMostWork) return;
     for (const Cause cause : {Cause::kReuse, Cause::kMode, Cause::kData}) {
       for (Job& job : jobs_) {
         for (size_t i = job.waits.size(); i-- > 0;) {
           if (job.waits[i].cause != cause) continue;
           const Wait wait = job.waits[i];
           job.waits.erase(job.waits.begin() + static_cast<std::ptrdiff_t>(i));
-          if (!IsEnough()) job.waits.insert(job.waits.begin() + static_cast<std::ptrdiff_t>(i), wait);
+          if (!IsEnough())
+            job.waits.insert(job.waits.begin() + static_cast<std::ptrdiff_t>(i), wait);
         }
       }
     }
@@ -313,16 +325,16 @@ class Dropping {
  private:
   bool IsEnough() const {
     Precedence order;
-    for (size_t i = 0; i < deeds_.size(); ++i) {
-      const int deed = order.Add(unfolded_.AwaitedBy(deeds_[i]));
+    for (size_t i = 0; i < job_runs_.size(); ++i) {
+      const int job_run = order.Add(unfolded_.AwaitedBy(job_runs_[i]));
       for (const Dependency& dependency : dependencies_[i]) {
-        if (!order.Precedes(dependency.before, deed)) return false;
+        if (!order.Precedes(dependency.before, job_run)) return false;
       }
     }
     return true;
   }
 
-  const std::vector<Deed>& deeds_;
+  const std::vector<JobRun>& job_runs_;
   const std::vector<std::vector<Dependency>>& dependencies_;
   std::vector<Job>& jobs_;
   Unfolded unfolded_;
@@ -330,19 +342,20 @@ class Dropping {
 
 }  // namespace
 
-bool LookBack(const std::vector<Deed>& deeds, const std::vector<Job>& jobs) {
-  const Unfolded unfolded(deeds, jobs);
-  for (size_t i = 0; i < deeds.size(); ++i) {
-    const std::vector<int> awaited = unfolded.AwaitedBy(deeds[i]);
+bool LookBack(const std::vector<JobRun>& job_runs, const std::vector<Job>& jobs) {
+  const Unfolded unfolded(job_runs, jobs);
+  for (size_t i = 0; i < job_runs.size(); ++i) {
+    const std::vector<int> awaited = unfolded.AwaitedBy(job_runs[i]);
     const auto comes_later = [i](int other) { return static_cast<size_t>(other) >= i; };
     if (std::any_of(awaited.begin(), awaited.end(), comes_later)) return false;
   }
   return true;
 }
 
-void DropImpliedWaits(const std::vector<Deed>& deeds,
-                      const std::vector<std::vector<Dependency>>& dependencies, std::vector<Job>& jobs) {
-  Dropping(deeds, dependencies, jobs).Run();
+void DropImpliedWaits(const std::vector<JobRun>& job_runs,
+                      const std::vector<std::vector<Dependency>>& dependencies,
+                      std::vector<Job>& jobs) {
+  Dropping(job_runs, dependencies, jobs).Run();
 }
 
 }  // namespace tessera::plan::lowering

@@ -6,15 +6,17 @@
 
 #include "tessera/plan/lowering/job_recorder.h"
 
-// Tiles are cut into classes along each loop: a class goes on as long as all tiles of the next index have the same work and every
-// number grows by what it grew before. Rows of x that tiles of four rows need, 3x3, 16 rows in all:
+// Tiles are cut into classes along each loop: a class goes on as long as all tiles of the next
+// index have the same work and every number grows by what it grew before. Rows of x that tiles of
+// four rows need, 3x3, 16 rows in all:
 //
 //     tile      0    1    2    3            tile 0 has a pad above, tile 3 one below
 //     begin     0    3    7    11           steady: begin 3 + 4 i, extent 6
 //     extent    5    6    6    5
 //               first | steady | last
 //
-// Along several loops a class is a box; where numbers do not add up over the loops, the box is cut into its lines.
+// Along several loops a class is a box; where numbers do not add up over the loops, the box is cut
+// into its lines.
 namespace tessera::plan::lowering {
 namespace {
 
@@ -52,7 +54,9 @@ std::vector<int64_t> Difference(const std::vector<int64_t>& a, const std::vector
 Region ToRegion(const FixedRegion& fixed, const FixedRegion& growth) {
   const std::vector<int64_t> per_round = NumbersOf({growth});
   size_t next = 0;
-  return MakeRegion<Affine>(fixed, [&](int64_t number) { return Affine{number, {}, per_round[next++]}; });
+  return MakeRegion<Affine>(fixed, [&](int64_t number) {
+    return Affine{number, {}, per_round[next++]};
+  });
 }
 
 FixedRegion GrowthOf(const FixedRegion& before, const FixedRegion& after) {
@@ -62,25 +66,26 @@ FixedRegion GrowthOf(const FixedRegion& before, const FixedRegion& after) {
 }
 
 // Runs of one job for one tile, ascending by round, as few pieces as grow evenly.
-void AddRounds(const std::vector<const Deed*>& deeds, std::vector<Work>& work) {
-  for (size_t first = 0; first < deeds.size();) {
+void AddRounds(const std::vector<const JobRun*>& job_runs, std::vector<Work>& work) {
+  for (size_t first = 0; first < job_runs.size();) {
     size_t end = first + 1;
     std::vector<int64_t> growth;
-    while (end < deeds.size() && deeds[end]->turn.round == deeds[end - 1]->turn.round + 1 &&
-           HaveOneShape(deeds[end - 1]->regions, deeds[end]->regions)) {
+    while (end < job_runs.size() &&
+           job_runs[end]->turn.round == job_runs[end - 1]->turn.round + 1 &&
+           HaveOneShape(job_runs[end - 1]->regions, job_runs[end]->regions)) {
       const std::vector<int64_t> next =
-          Difference(NumbersOf(deeds[end]->regions), NumbersOf(deeds[end - 1]->regions));
+          Difference(NumbersOf(job_runs[end]->regions), NumbersOf(job_runs[end - 1]->regions));
       if (end > first + 1 && next != growth) break;
       growth = next;
       ++end;
     }
     Work piece;
-    piece.job = deeds[first]->job;
-    piece.first_round = deeds[first]->turn.round;
-    piece.end_round = deeds[end - 1]->turn.round + 1;
-    const std::vector<FixedRegion>& regions = deeds[first]->regions;
+    piece.job = job_runs[first]->job;
+    piece.first_round = job_runs[first]->turn.round;
+    piece.end_round = job_runs[end - 1]->turn.round + 1;
+    const std::vector<FixedRegion>& regions = job_runs[first]->regions;
     for (size_t i = 0; i < regions.size(); ++i) {
-      const FixedRegion& later = end > first + 1 ? deeds[first + 1]->regions[i] : regions[i];
+      const FixedRegion& later = end > first + 1 ? job_runs[first + 1]->regions[i] : regions[i];
       piece.regions.push_back(ToRegion(regions[i], GrowthOf(regions[i], later)));
     }
     work.push_back(std::move(piece));
@@ -88,15 +93,16 @@ void AddRounds(const std::vector<const Deed*>& deeds, std::vector<Work>& work) {
   }
 }
 
-TileWork Gather(const std::map<int, std::vector<const Deed*>>& by_job) {
+TileWork Gather(const std::map<int, std::vector<const JobRun*>>& by_job) {
   TileWork tile;
-  for (const auto& [job, deeds] : by_job) AddRounds(deeds, tile.work);
+  for (const auto& [job, job_runs] : by_job) AddRounds(job_runs, tile.work);
   for (const Work& work : tile.work) {
     tile.shape.insert(tile.shape.end(), {work.job, work.first_round, work.end_round});
     for (const Region& region : work.regions) {
-      tile.shape.insert(tile.shape.end(), {static_cast<int64_t>(region.operand), region.fills ? 1 : 0,
-                                           static_cast<int64_t>(region.extent.size()),
-                                           static_cast<int64_t>(region.pad_low.size())});
+      tile.shape.insert(tile.shape.end(),
+                        {static_cast<int64_t>(region.operand), region.fills ? 1 : 0,
+                         static_cast<int64_t>(region.extent.size()),
+                         static_cast<int64_t>(region.pad_low.size())});
       ForEachNumber(region, [&](const Affine& number) {
         tile.shape.push_back(number.per_round);
         tile.numbers.push_back(number.base);
@@ -108,9 +114,11 @@ TileWork Gather(const std::map<int, std::vector<const Deed*>>& by_job) {
 
 class Classes {
  public:
-  Classes(const std::vector<Loop>& loops, const std::vector<TileWork>& tiles) : loops_(loops), tiles_(tiles) {
+  Classes(const std::vector<Loop>& loops, const std::vector<TileWork>& tiles)
+      : loops_(loops), tiles_(tiles) {
     strides_.assign(loops.size(), 1);
-    for (size_t loop = loops.size(); loop-- > 1;) strides_[loop - 1] = strides_[loop] * loops[loop].trips;
+    for (size_t loop = loops.size(); loop-- > 1;)
+      strides_[loop - 1] = strides_[loop] * loops[loop].trips;
   }
 
   std::vector<TileClass> Run() {
@@ -131,7 +139,8 @@ class Classes {
   }
 
  private:
-  // Along one loop, whether all tiles of an index have the work of those before, and whether their numbers grow as before.
+  // Along one loop, whether all tiles of an index have the work of those before, and whether their
+  // numbers grow as before.
   std::vector<Trips> Cut(size_t loop) const {
     const auto trips = static_cast<size_t>(loops_[loop].trips);
     const auto stride = static_cast<size_t>(strides_[loop]);
@@ -239,7 +248,8 @@ class Classes {
       for (Region& region : work.regions) {
         ForEachNumber(region, [&](Affine& number) {
           for (const std::vector<int64_t>& along : growth) number.steps.push_back(along[next]);
-          if (std::all_of(number.steps.begin(), number.steps.end(), [](int64_t step) { return step == 0; }))
+          if (std::all_of(number.steps.begin(), number.steps.end(),
+                          [](int64_t step) { return step == 0; }))
             number.steps.clear();
           ++next;
         });
@@ -260,7 +270,8 @@ using Rounds = std::set<std::pair<int64_t, int64_t>>;
 // One more round that waits in the same way, by itself or behind the one before.
 void Extend(std::vector<Wait>& waits, const Wait& wait) {
   for (Wait& known : waits) {
-    const bool same = known.rounds_back == wait.rounds_back && known.until_round == wait.until_round;
+    const bool same =
+        known.rounds_back == wait.rounds_back && known.until_round == wait.until_round;
     if (!same || known.end_round != wait.first_round) continue;
     known.end_round = wait.end_round;
     return;
@@ -268,7 +279,8 @@ void Extend(std::vector<Wait>& waits, const Wait& wait) {
   waits.push_back(wait);
 }
 
-// Where both go round side by side, round waits for round; else all rounds up to the last that is waited for come before.
+// Where both go round side by side, round waits for round; else all rounds up to the last that is
+// waited for come before.
 void AddWaits(const Wait& like, const Rounds& rounds, bool side_by_side, std::vector<Wait>& waits) {
   std::vector<Wait> found;
   for (auto pair = rounds.begin(); pair != rounds.end(); ++pair) {
@@ -287,14 +299,14 @@ void AddWaits(const Wait& like, const Rounds& rounds, bool side_by_side, std::ve
 
 }  // namespace
 
-void FoldTiles(const std::vector<Deed>& deeds, Lowered& lowered) {
+void FoldTiles(const std::vector<JobRun>& job_runs, Lowered& lowered) {
   int64_t count = 1;
   for (const Loop& loop : lowered.loops) count *= loop.trips;
-  std::vector<std::map<int, std::vector<const Deed*>>> by_tile(static_cast<size_t>(count));
-  std::map<int, std::vector<const Deed*>> once;
-  for (const Deed& deed : deeds) {
-    auto& by_job = deed.turn.tile < 0 ? once : by_tile[static_cast<size_t>(deed.turn.tile)];
-    by_job[deed.job].push_back(&deed);
+  std::vector<std::map<int, std::vector<const JobRun*>>> by_tile(static_cast<size_t>(count));
+  std::map<int, std::vector<const JobRun*>> once;
+  for (const JobRun& job_run : job_runs) {
+    auto& by_job = job_run.turn.tile < 0 ? once : by_tile[static_cast<size_t>(job_run.turn.tile)];
+    by_job[job_run.job].push_back(&job_run);
   }
   lowered.once = Gather(once).work;
   std::vector<TileWork> tiles;
@@ -303,19 +315,20 @@ void FoldTiles(const std::vector<Deed>& deeds, Lowered& lowered) {
   lowered.classes = Classes(lowered.loops, tiles).Run();
 }
 
-void FoldWaits(const std::vector<Deed>& deeds, const std::vector<std::vector<Dependency>>& dependencies,
-               std::vector<Job>& jobs) {
+void FoldWaits(const std::vector<JobRun>& job_runs,
+               const std::vector<std::vector<Dependency>>& dependencies, std::vector<Job>& jobs) {
   struct Found {
     Rounds rounds;
     Cause cause = Cause::kMode;
   };
-  std::map<std::tuple<int, int, int64_t>, Found> found;  // by who waits, for whom, how many tiles back
-  for (size_t i = 0; i < deeds.size(); ++i) {
+  std::map<std::tuple<int, int, int64_t>, Found>
+      found;  // by who waits, for whom, how many tiles back
+  for (size_t i = 0; i < job_runs.size(); ++i) {
     for (const Dependency& dependency : dependencies[i]) {
-      const Deed& before = deeds[static_cast<size_t>(dependency.before)];
-      const int64_t tiles = before.turn.tile < 0 ? 0 : deeds[i].turn.tile - before.turn.tile;
-      Found& entry = found[{deeds[i].job, before.job, tiles}];
-      entry.rounds.emplace(deeds[i].turn.round, before.turn.round);
+      const JobRun& before = job_runs[static_cast<size_t>(dependency.before)];
+      const int64_t tiles = before.turn.tile < 0 ? 0 : job_runs[i].turn.tile - before.turn.tile;
+      Found& entry = found[{job_runs[i].job, before.job, tiles}];
+      entry.rounds.emplace(job_runs[i].turn.round, before.turn.round);
       entry.cause = std::min(entry.cause, dependency.cause);
     }
   }

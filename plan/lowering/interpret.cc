@@ -13,18 +13,21 @@
 #include "tessera/plan/lowering/performer.h"
 #include "tessera/plan/plan.h"
 
-// A lowered plan is right if whoever does its jobs, as soon as what they wait for is done and in no other order, gets the network's
-// results. Here that is somebody who does them in the strangest order that is allowed:
+// A lowered plan is right if whoever does its jobs, as soon as what they wait for is done and in no
+// other order, gets the network's results. Here that is somebody who does them in the strangest
+// order that is allowed:
 //
 //     lowering --- UnrollRuns ---> runs and waits --- draw among those that are ready ---> Performer --- tags ---> findings
 //                                        |                                                     |
 //                                        '--- Precedence: which runs are in order -------------'
 //
-// **One order stands for all.** Runs that touch a byte, one of them writing, must be in order (TaggedMemories); so each read finds in
-// every order what it finds in this one. A wait that is missing is found whether or not the order drawn trips over it; a
-// wait that only repeats what others imply may go.
+// **One order stands for all.** Runs that touch a byte, one of them writing, must be in order
+// (TaggedMemories); so each read finds in every order what it finds in this one. A wait that is
+// missing is found whether or not the order drawn trips over it; a wait that only repeats what
+// others imply may go.
 //
-// Before the program lie inputs, constants and state; after each subgraph, what others want of it must be complete.
+// Before the program lie inputs, constants and state; after each subgraph, what others want of it
+// must be complete.
 namespace tessera::plan::lowering {
 namespace {
 
@@ -76,7 +79,7 @@ class Interpreter {
     at_ = "after the program: ";
     for (size_t i = 0; i < plan_.network.tensors.size(); ++i) {
       const graph::Tensor& tensor = plan_.network.tensors[i];
-      if (tensor.network_output || (tensor.state && !IsHandedOn(static_cast<int>(i))))
+      if (tensor.network_output || (tensor.state && !IsAliased(static_cast<int>(i))))
         Expect(static_cast<int>(i));
     }
     return std::move(report_);
@@ -88,9 +91,10 @@ class Interpreter {
   }
 
   // Whether the next run finds another value of the state.
-  bool IsHandedOn(int state) const {
+  bool IsAliased(int state) const {
     for (size_t i = 0; i < users_.size(); ++i) {
-      if (plan_.network.tensors[i].next_of == state && users_[i].maker <= Program().last) return true;
+      if (plan_.network.tensors[i].next_of == state && users_[i].maker <= Program().last)
+        return true;
     }
     return false;
   }
@@ -102,7 +106,8 @@ class Interpreter {
 
   void Provide(int tensor) {
     whole_.ForEachByte(tensor, /*pads=*/true, [this](const WholeByte& byte) {
-      if (memories_.Contains(byte.memory, byte.address)) memories_.Set(byte.memory, byte.address, byte.tag);
+      if (memories_.Contains(byte.memory, byte.address))
+        memories_.Set(byte.memory, byte.address, byte.tag);
     });
   }
 
@@ -116,8 +121,8 @@ class Interpreter {
       if (missing++ == 0) first = byte.address;
     });
     if (missing > 0)
-      Note(fmt::format("{} is not complete: {} bytes, the first at address {}", contents_.NameOf(tensor),
-                       missing, first));
+      Note(fmt::format("{} is not complete: {} bytes, the first at address {}",
+                       contents_.NameOf(tensor), missing, first));
   }
 
   void ExpectResults(graph::Interval interval) {
@@ -127,7 +132,8 @@ class Interpreter {
       const std::vector<int>& readers = users_[i].readers;
       const bool read_later = !readers.empty() && readers.back() > interval.last;
       const graph::Tensor& tensor = plan_.network.tensors[i];
-      if (tensor.network_output || tensor.state || readers.empty() || read_later) Expect(static_cast<int>(i));
+      if (tensor.network_output || tensor.state || readers.empty() || read_later)
+        Expect(static_cast<int>(i));
     }
   }
 
@@ -138,8 +144,8 @@ class Interpreter {
     const std::optional<std::vector<lowering::Run>> runs = UnrollRuns(lowered, kMostRuns, faults);
     for (const std::string& fault : faults) Note(fault);
     if (!runs) {
-      report_.obstacle =
-          fmt::format("subgraph {} has more runs of jobs than an execution can go through", subgraph_);
+      report_.obstacle = fmt::format(
+          "subgraph {} has more runs of jobs than an execution can go through", subgraph_);
       return;
     }
     order_ = Precedence();
@@ -147,7 +153,8 @@ class Interpreter {
     modes_.BeginSubgraph(order_);
     const size_t done = RunInSomeOrder(lowered, *runs);
     at_ = fmt::format("subgraph {}: ", subgraph_);
-    if (done < runs->size()) Note(fmt::format("{} runs of jobs wait for each other", runs->size() - done));
+    if (done < runs->size())
+      Note(fmt::format("{} runs of jobs wait for each other", runs->size() - done));
   }
 
   // Draws from those that wait for nothing any more, until there is none. Gives how many have run.
@@ -163,12 +170,14 @@ class Interpreter {
     std::vector<int> numbers(runs.size(), -1);  // in the order in which they run
     size_t done = 0;
     for (; !ready.empty(); ++done) {
-      const auto drawn = static_cast<size_t>(random_.Uniform(0, static_cast<int64_t>(ready.size()) - 1));
+      const auto drawn =
+          static_cast<size_t>(random_.Uniform(0, static_cast<int64_t>(ready.size()) - 1));
       std::swap(ready[drawn], ready.back());
       const size_t next = ready.back();
       ready.pop_back();
       std::vector<int> before;
-      for (const int other : runs[next].before) before.push_back(numbers[static_cast<size_t>(other)]);
+      for (const int other : runs[next].before)
+        before.push_back(numbers[static_cast<size_t>(other)]);
       numbers[next] = order_.Add(before);
       Execute(lowered, runs[next], numbers[next]);
       for (const size_t other : after[next]) {
@@ -180,7 +189,8 @@ class Interpreter {
 
   bool HasLoopsOfTile(const Lowered& lowered) const {
     const Subgraph& subgraph = plan_.subgraphs[static_cast<size_t>(subgraph_)];
-    const int last = plan_.network.operators[static_cast<size_t>(subgraph.interval.last)].outputs.front();
+    const int last =
+        plan_.network.operators[static_cast<size_t>(subgraph.interval.last)].outputs.front();
     const graph::Shape& shape = contents_.ShapeOf(last);
     std::vector<Loop> loops;
     for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -189,7 +199,8 @@ class Interpreter {
       const Loop loop = {static_cast<int>(axis), shape[axis], subgraph.tile[axis], trips};
       // Of tiles that keep rows the next is the one below, whatever the columns.
       const bool keeps = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
-      const bool beside = keeps && shape.size() == 4 && axis == 3 && !loops.empty() && loops.back().axis == 2;
+      const bool beside =
+          keeps && shape.size() == 4 && axis == 3 && !loops.empty() && loops.back().axis == 2;
       loops.insert(beside ? loops.end() - 1 : loops.end(), loop);
     }
     return lowered.loops == loops;
@@ -203,16 +214,17 @@ class Interpreter {
     at_ += ": ";
     ++report_.jobs;
     memories_.Begin(number);
-    const int64_t parity = run.tile < 0 ? 0 : run.tile % lowered.parities;
-    if (job.does == Does::kMode) return Switch(job, static_cast<size_t>(parity), number);
-    performer_.Perform(job, run, static_cast<int>(parity));
-    const std::string fault = modes_.Use(number, {job.on, performer_.ReadBanks(), performer_.WrittenBanks()});
+    const int64_t phase = run.tile < 0 ? 0 : run.tile % lowered.phases;
+    if (job.does == Does::kMode) return Switch(job, static_cast<size_t>(phase), number);
+    performer_.Perform(job, run, static_cast<int>(phase));
+    const std::string fault =
+        modes_.Use(number, {job.on, performer_.ReadBanks(), performer_.WrittenBanks()});
     if (!fault.empty()) Note(fault);
   }
 
-  void Switch(const Job& job, size_t parity, int number) {
-    if (parity >= job.modes.size() || job.modes[parity] < 0) return Note("sets no mode");
-    const int mode = job.modes[parity];
+  void Switch(const Job& job, size_t phase, int number) {
+    if (phase >= job.modes.size() || job.modes[phase] < 0) return Note("sets no mode");
+    const int mode = job.modes[phase];
     if (const std::string fault = modes_.Switch(number, mode); !fault.empty()) Note(fault);
     const problem::Memory& memory = performer_.Rules().Memory();
     const std::vector<problem::BankMode>& states = memory.modes[static_cast<size_t>(mode)].banks;
@@ -228,7 +240,8 @@ class Interpreter {
   std::string NameOf(const Job& job) const {
     std::string name(WordFor(job.does, kDoesNames));
     if (job.tensor >= 0) name += " " + contents_.NameOf(job.tensor);
-    if (job.op >= 0) name += fmt::format(" '{}'", plan_.network.operators[static_cast<size_t>(job.op)].id);
+    if (job.op >= 0)
+      name += fmt::format(" '{}'", plan_.network.operators[static_cast<size_t>(job.op)].id);
     return name;
   }
 

@@ -8,11 +8,13 @@
 #include "tessera/plan/execute/reads.h"
 #include "tessera/plan/lowering/byte_layout.h"
 
-// A place says where each element of a tensor lies; a region says it of one box, as whoever drives an engine wants it: the address of
-// the first element and a stride for each axis. What is the same for every tile (the buffer of a parity, the strides) goes to the
-// job's operand; what a tile changes goes to the region, as an offset behind the buffer's begin.
+// A place says where each element of a tensor lies; a region says it of one box, as whoever drives
+// an engine wants it: the address of the first element and a stride for each axis. What is the same
+// for every tile (the buffer of a phase, the strides) goes to the job's operand; what a tile
+// changes goes to the region, as an offset behind the buffer's begin.
 //
-// Regions of inputs are the hulls of what the judge says the results are made from, pads the taps that fall outside the tensor.
+// Regions of inputs are the hulls of what the judge says the results are made from, pads the taps
+// that fall outside the tensor.
 namespace tessera::plan::lowering {
 namespace {
 
@@ -37,9 +39,10 @@ void DropPadsOfNone(FixedRegion& region) {
 }
 
 bool IsLike(const Operand& a, const Operand& b) {
-  return a.part == b.part && a.position == b.position && a.tensor == b.tensor && a.table == b.table &&
-         a.memory == b.memory && a.strides == b.strides && a.ring_rows == b.ring_rows &&
-         a.stored_pads == b.stored_pads && a.bordered == b.bordered;
+  return a.part == b.part && a.position == b.position && a.tensor == b.tensor &&
+         a.table == b.table && a.memory == b.memory && a.strides == b.strides &&
+         a.rolling_buffer_rows == b.rolling_buffer_rows && a.stored_pads == b.stored_pads &&
+         a.bordered == b.bordered;
 }
 
 Part PartOf(execute::Operand::Kind kind) {
@@ -50,13 +53,14 @@ Part PartOf(execute::Operand::Kind kind) {
       return Part::kConstant;
     case execute::Operand::Kind::kTable:
       return Part::kTable;
-    case execute::Operand::Kind::kSums:
+    case execute::Operand::Kind::kPartialSums:
       break;
   }
   return Part::kAddend;
 }
 
-// Pads of a tile stand beside what is held, so the region goes as far where it has any. Whether any axis stores pads.
+// Pads of a tile stand beside what is held, so the region goes as far where it has any. Whether any
+// axis stores pads.
 bool ReachPads(const execute::ElementSet& reads, const Place& place, Box& region) {
   bool stored = false;
   for (size_t axis = 0; axis < reads.axes.size(); ++axis) {
@@ -70,7 +74,7 @@ bool ReachPads(const execute::ElementSet& reads, const Place& place, Box& region
   return stored;
 }
 
-// Whether no parity would have two modes.
+// Whether no phase would have two modes.
 bool MayShare(const std::vector<int>& a, const std::vector<int>& b) {
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     if (a[i] >= 0 && b[i] >= 0 && a[i] != b[i]) return false;
@@ -81,16 +85,17 @@ bool MayShare(const std::vector<int>& a, const std::vector<int>& b) {
 // The spots of two operands that are one, if none contradicts another.
 bool JoinSpot(Operand& operand, const Spot& spot) {
   for (const Spot& known : operand.spots) {
-    if (known.parity == spot.parity && known.slot == spot.slot) return known == spot;
+    if (known.phase == spot.phase && known.slot == spot.slot) return known == spot;
   }
   operand.spots.push_back(spot);
   std::sort(operand.spots.begin(), operand.spots.end(), [](const Spot& a, const Spot& b) {
-    return std::pair(a.parity, a.slot) < std::pair(b.parity, b.slot);
+    return std::pair(a.phase, a.slot) < std::pair(b.phase, b.slot);
   });
   return true;
 }
 
-// Whether the buffer is the subgraph's, a whole one, or filled for the next subgraph while this one runs.
+// Whether the buffer is the subgraph's, a whole one, or filled for the next subgraph while this one
+// runs.
 bool IsSeenFrom(const Plan& plan, const BufferUse& use, int subgraph) {
   const bool prefetched = use.kind == BufferKind::kResident && use.subgraph == subgraph + 1 &&
                           plan.subgraphs[static_cast<size_t>(use.subgraph)].prefetch;
@@ -124,24 +129,24 @@ void Recorder::Record(const execute::Copy& copy) {
   AddMoves(std::move(job), copy.turn, copy.moves);
 }
 
-void Recorder::SetMode(int mode, Before before, int op, int64_t tile, int parity) {
+void Recorder::SetMode(int mode, Before before, int op, int64_t tile, int phase) {
   Job like;
   like.does = Does::kMode;
   like.op = op;
   like.before = before;
   like.once = tile < 0;
-  like.modes.resize(static_cast<size_t>(parity) + 1, -1);
+  like.modes.resize(static_cast<size_t>(phase) + 1, -1);
   like.modes.back() = mode;
   const int number = JobFor(like);
   Job& job = jobs_[static_cast<size_t>(number)];
   if (job.modes.size() < like.modes.size()) job.modes.resize(like.modes.size(), -1);
-  job.modes[static_cast<size_t>(parity)] = mode;
+  job.modes[static_cast<size_t>(phase)] = mode;
   const int64_t round = switches_[{number, tile}]++;
   job.rounds = std::max(job.rounds, round + 1);
-  deeds_.push_back({number, {tile, parity, round, 1, 0}, {}});
+  job_runs_.push_back({number, {tile, phase, round, 1, 0}, {}});
 }
 
-void Recorder::AddMoves(Job like, const Turn& turn, const std::vector<execute::Move>& moves) {
+void Recorder::AddMoves(Job like, const RunIndex& turn, const std::vector<execute::Move>& moves) {
   std::vector<Found> found;
   for (size_t i = 0; i < moves.size(); ++i) {
     const execute::Move& move = moves[i];
@@ -163,7 +168,7 @@ void Recorder::AddMoves(Job like, const Turn& turn, const std::vector<execute::M
 }
 
 void Recorder::Record(const execute::Compute& compute) {
-  const Turn& turn = compute.turn;
+  const RunIndex& turn = compute.turn;
   Job job;
   job.does = Does::kCompute;
   job.op = compute.op;
@@ -172,8 +177,8 @@ void Recorder::Record(const execute::Compute& compute) {
   for (size_t i = 0; i < compute.results.size(); ++i) {
     const execute::Result& result = compute.results[i];
     Found found = Find(result.place, result.box, turn);
-    const bool sums = result.place.content == contents_.SumsOf(compute.op);
-    found.operand.part = sums ? Part::kSums : Part::kOutput;
+    const bool sums = result.place.content == contents_.PartialSumsOf(compute.op);
+    found.operand.part = sums ? Part::kPartialSums : Part::kOutput;
     found.operand.position = static_cast<int>(i);
     found.region.fills = result.fills;
     AddWrittenPads(result.place, result.box, found.region);
@@ -188,7 +193,7 @@ void Recorder::Record(const execute::Compute& compute) {
     scratch.part = Part::kScratch;
     scratch.memory = plan_.profile.tile_memory;
     scratch.strides = {1};
-    scratch.spots = {{turn.parity, 0, compute.scratch->buffer, compute.scratch->cells.begin}};
+    scratch.spots = {{turn.phase, 0, compute.scratch->buffer, compute.scratch->cells.begin}};
     FixedRegion all;
     all.begin = {0};
     all.extent = {compute.scratch->cells.end - compute.scratch->cells.begin};
@@ -197,7 +202,8 @@ void Recorder::Record(const execute::Compute& compute) {
   Add(std::move(job), turn, std::move(found));
 }
 
-void Recorder::AddOperands(const execute::Compute& compute, const Turn& turn, std::vector<Found>& found) {
+void Recorder::AddOperands(const execute::Compute& compute, const RunIndex& turn,
+                           std::vector<Found>& found) {
   const graph::Operator& op = plan_.network.operators[static_cast<size_t>(compute.op)];
   const Box& made = compute.results.front().box;
   for (const execute::Operand& operand : compute.operands) {
@@ -205,13 +211,14 @@ void Recorder::AddOperands(const execute::Compute& compute, const Turn& turn, st
     execute::ElementSet reads;
     if (operand.kind == execute::Operand::Kind::kInput) {
       reads = ReadsOfInput(plan_.network, op, operand.position, made);
-      if (compute.depth)
-        KeepDepth(execute::DepthAxisOfInput(plan_.network, op, operand.position), *compute.depth, reads);
+      if (compute.k_extent)
+        KeepK(execute::KAxisOfInput(plan_.network, op, operand.position), *compute.k_extent, reads);
     } else if (operand.kind == execute::Operand::Kind::kConstant) {
       reads = ReadsOfConstant(plan_.network, op, operand.position, made);
-      if (compute.depth)
-        KeepDepth(execute::DepthAxisOfConstant(plan_.network, op, operand.position), *compute.depth, reads);
-    } else if (operand.kind == execute::Operand::Kind::kSums) {
+      if (compute.k_extent)
+        KeepK(execute::KAxisOfConstant(plan_.network, op, operand.position), *compute.k_extent,
+              reads);
+    } else if (operand.kind == execute::Operand::Kind::kPartialSums) {
       reads = execute::AllOf(made);
     } else {
       reads = ReadsOfTable(plan_.network, op, operand.position, contents_.TableBytes(op), made);
@@ -235,14 +242,15 @@ void Recorder::AddOperands(const execute::Compute& compute, const Turn& turn, st
 
 // The tensor that the sums become.
 int Recorder::ResultOf(int sums) const {
-  return plan_.network.operators[static_cast<size_t>(sums - contents_.SumsOf(0))].outputs.front();
+  return plan_.network.operators[static_cast<size_t>(sums - contents_.PartialSumsOf(0))]
+      .outputs.front();
 }
 
-Recorder::Found Recorder::Find(const Place& place, const Box& box, const Turn& turn) {
+Recorder::Found Recorder::Find(const Place& place, const Box& box, const RunIndex& turn) {
   Found found;
   Spot spot;
   const auto tensors = static_cast<int>(plan_.network.tensors.size());
-  const bool sums = place.content >= contents_.SumsOf(0);
+  const bool sums = place.content >= contents_.PartialSumsOf(0);
   found.operand.table = !sums && place.content >= tensors;
   found.operand.tensor = sums                  ? ResultOf(place.content)
                          : found.operand.table ? place.content - tensors
@@ -250,7 +258,7 @@ Recorder::Found Recorder::Find(const Place& place, const Box& box, const Turn& t
   SetBox(found.region, box);
   if (place.where == execute::Where::kHome) {
     FindAtHome(place, box, found, spot);
-  } else if (place.where == execute::Where::kNowhere) {
+  } else if (place.where == execute::Where::kNone) {
     Refuse(fmt::format("the plan has no buffer for {}", contents_.NameOf(place.content)));
   } else {
     found.operand.memory = plan_.profile.tile_memory;
@@ -262,14 +270,14 @@ Recorder::Found Recorder::Find(const Place& place, const Box& box, const Turn& t
     if (kind == BufferKind::kSlice) spot.slot = turn.slot;
     if (kind == BufferKind::kSlice || kind == BufferKind::kTile || kind == BufferKind::kHalo ||
         kind == BufferKind::kAccumulator)
-      spot.parity = turn.parity;
+      spot.phase = turn.phase;
     found.region.offset = place.base - spot.address;
     for (size_t axis = 0; axis < place.axes.size(); ++axis) {
       const AxisPlace& at = place.axes[axis];
       found.operand.strides.push_back(at.address_step);
       const int64_t position = box[axis].begin - at.held.begin;
       if (at.modulus > 0) {
-        found.operand.ring_rows = at.modulus;
+        found.operand.rolling_buffer_rows = at.modulus;
         found.region.turn = at.made_before + position;
       } else {
         found.region.offset += position * at.address_step;
@@ -283,8 +291,8 @@ Recorder::Found Recorder::Find(const Place& place, const Box& box, const Turn& t
 void Recorder::FindAtHome(const Place& place, const Box& box, Found& found, Spot& spot) {
   const std::optional<HomeLayout> home = lowering::FindAtHome(plan_, found.operand.tensor);
   if (!home)
-    return Refuse(
-        fmt::format("the plan says nowhere at which address {} lies", contents_.NameOf(place.content)));
+    return Refuse(fmt::format("the plan says nowhere at which address {} lies",
+                              contents_.NameOf(place.content)));
   found.operand.memory = home->memory;
   found.operand.strides = found.operand.table ? std::vector<int64_t>{1} : home->strides;
   spot.address = found.operand.table ? home->table : home->address;
@@ -309,7 +317,8 @@ void Recorder::AddWrittenPads(const Place& place, const Box& box, FixedRegion& r
 bool Recorder::WritesSomething(const Found& found) const {
   for (size_t axis = 0; axis < found.region.extent.size(); ++axis) {
     int64_t indices = found.region.extent[axis];
-    if (!found.region.pad_low.empty()) indices += found.region.pad_low[axis] + found.region.pad_high[axis];
+    if (!found.region.pad_low.empty())
+      indices += found.region.pad_low[axis] + found.region.pad_high[axis];
     if (indices == 0) return false;
   }
   return true;
@@ -326,12 +335,12 @@ int Recorder::JobFor(const Job& like) {
   return static_cast<int>(jobs_.size()) - 1;
 }
 
-void Recorder::Add(Job like, const Turn& turn, std::vector<Found> found) {
+void Recorder::Add(Job like, const RunIndex& turn, std::vector<Found> found) {
   if (found.empty()) return;
   like.once = turn.tile < 0;
   like.rounds = turn.rounds;
-  Deed deed = {JobFor(like), turn, {}};
-  Job& job = jobs_[static_cast<size_t>(deed.job)];
+  JobRun job_run = {JobFor(like), turn, {}};
+  Job& job = jobs_[static_cast<size_t>(job_run.job)];
   for (Found& each : found) {
     size_t at = 0;
     while (at < job.operands.size() && !(IsLike(job.operands[at], each.operand) &&
@@ -339,9 +348,9 @@ void Recorder::Add(Job like, const Turn& turn, std::vector<Found> found) {
       ++at;
     if (at == job.operands.size()) job.operands.push_back(std::move(each.operand));
     each.region.operand = at;
-    deed.regions.push_back(std::move(each.region));
+    job_run.regions.push_back(std::move(each.region));
   }
-  deeds_.push_back(std::move(deed));
+  job_runs_.push_back(std::move(job_run));
 }
 
 }  // namespace tessera::plan::lowering

@@ -21,28 +21,32 @@ template <typename T>
 std::string FirstDifference(const std::vector<T>& found, const std::vector<T>& expected,
                             std::string_view what) {
   for (size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {
-    if (!(found[i] == expected[i])) return fmt::format("{} {} is not what the plan makes of it", what, i);
+    if (!(found[i] == expected[i]))
+      return fmt::format("{} {} is not what the plan makes of it", what, i);
   }
   if (found.size() == expected.size()) return "";
-  return fmt::format("there are {} of {} where the plan has {}", found.size(), what, expected.size());
+  return fmt::format("there are {} of {} where the plan has {}", found.size(), what,
+                     expected.size());
 }
 
 std::string DifferenceOf(const Job& found, const Job& expected) {
-  if (std::string told = FirstDifference(found.operands, expected.operands, "operand"); !told.empty())
+  if (std::string told = FirstDifference(found.operands, expected.operands, "operand");
+      !told.empty())
     return told;
   return FirstDifference(found.waits, expected.waits, "depends_on");
 }
 
 std::string DifferenceOf(const Lowered& found, const Lowered& expected) {
   std::string told = FirstDifference(found.loops, expected.loops, "loop");
-  if (told.empty() && found.parities != expected.parities) told = "it has another number of parities";
+  if (told.empty() && found.phases != expected.phases) told = "it has another number of phases";
   for (size_t i = 0; told.empty() && i < std::min(found.jobs.size(), expected.jobs.size()); ++i) {
     told = DifferenceOf(found.jobs[i], expected.jobs[i]);
     if (!told.empty()) told = fmt::format("job {}: {}", i, told);
   }
   if (told.empty()) told = FirstDifference(found.jobs, expected.jobs, "job");
   if (told.empty()) told = FirstDifference(found.once, expected.once, "work that is done once");
-  for (size_t i = 0; told.empty() && i < std::min(found.classes.size(), expected.classes.size()); ++i) {
+  for (size_t i = 0; told.empty() && i < std::min(found.classes.size(), expected.classes.size());
+       ++i) {
     told = FirstDifference(found.classes[i].work, expected.classes[i].work, "work");
     if (!told.empty()) told = fmt::format("class {}: {}", i, told);
   }
@@ -64,15 +68,15 @@ std::vector<std::string> FindDifferences(const Program& found, const Program& ex
 
 // The program is unrolled once, as the executing checker does it, and folded again:
 //
-//     plan --- Unroll ---> instructions --- Recorder ---> deeds ---+--- FoldTiles ---> classes of tiles
+//     plan --- Unroll ---> instructions --- Recorder ---> job runs ---+--- FoldTiles ---> classes of tiles
 //              (execute)                    jobs, operands         '--- FindDependencies ---> FoldWaits, DropImpliedWaits
 //
-// Steps and lifespans are gone then: what remains of them is who waits for whom. Subgraphs are lowered one by one, as all of one is
-// over before the next begins.
+// Steps and lifespans are gone then: what remains of them is who waits for whom. Subgraphs are
+// lowered one by one, as all of one is over before the next begins.
 
 namespace {
 
-constexpr size_t kMostDeeds = size_t{1} << 18;
+constexpr size_t kMostJobRuns = size_t{1} << 18;
 
 template <typename... Visitors>
 struct Overloaded : Visitors... {
@@ -87,9 +91,11 @@ std::vector<Loop> LoopsOf(const Plan& plan, const Subgraph& subgraph) {
   std::vector<Loop> loops;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const int64_t trips = base::CeilDiv(shape[axis], subgraph.tile[axis]);
-    if (trips > 1) loops.push_back({static_cast<int>(axis), shape[axis], subgraph.tile[axis], trips});
+    if (trips > 1)
+      loops.push_back({static_cast<int>(axis), shape[axis], subgraph.tile[axis], trips});
   }
-  // Tiles that keep rows for each other go down one strip of columns after the other, image by image.
+  // Tiles that keep rows for each other go down one strip of columns after the other, image by
+  // image.
   const bool keeps = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
   const auto down = std::find_if(loops.begin(), loops.end(), [&shape](const Loop& loop) {
     return verify::AxisName(shape.size(), static_cast<size_t>(loop.axis)) == base::Axis::kRows;
@@ -105,9 +111,11 @@ class Lowering {
 
   base::Expected<Program> Run() {
     if (std::string why = execute::FindObstacle(plan_); !why.empty()) return Refuse(why);
-    if (contents_.CellsPerByte() > 1) return Refuse("elements of four bits have no addresses in bytes");
+    if (contents_.CellsPerByte() > 1)
+      return Refuse("elements of four bits have no addresses in bytes");
     FindSwitches();
-    execute::Unroll(plan_, contents_, [this](const execute::Instruction& instruction) { Take(instruction); });
+    execute::Unroll(plan_, contents_,
+                    [this](const execute::Instruction& instruction) { Take(instruction); });
     Finish();
     if (!refusal_.empty()) return Refuse(refusal_);
     return std::move(program_);
@@ -126,7 +134,8 @@ class Lowering {
   const StepUse& StepAt(int64_t step) const { return plan_.steps[static_cast<size_t>(step)]; }
 
   Position PositionOf(const execute::EnterStep& enter) const {
-    return {StepAt(enter.step).subgraph, BeforeOf(enter.step), StepAt(enter.step).op, enter.tile < 0};
+    return {StepAt(enter.step).subgraph, BeforeOf(enter.step), StepAt(enter.step).op,
+            enter.tile < 0};
   }
 
   Before BeforeOf(int64_t step) const {
@@ -153,14 +162,14 @@ class Lowering {
       const StepUse& use = plan_.steps[next];
       if (use.kind != StepKind::kCompute) continue;
       const StepUse& copy = StepAt(step);
-      return use.subgraph == copy.subgraph && use.op == copy.op && use.parity == copy.parity;
+      return use.subgraph == copy.subgraph && use.op == copy.op && use.phase == copy.phase;
     }
     return false;
   }
 
-  int64_t Parities() const {
-    const bool overlapped = plan_.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
-    return overlapped && plan_.subgraphs[static_cast<size_t>(subgraph_)].tiles > 1 ? 2 : 1;
+  int64_t Phases() const {
+    const bool double_buffered = plan_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
+    return double_buffered && plan_.subgraphs[static_cast<size_t>(subgraph_)].tiles > 1 ? 2 : 1;
   }
 
   void FindSwitches() {
@@ -175,16 +184,17 @@ class Lowering {
 
   void Take(const execute::Instruction& instruction) {
     if (!refusal_.empty()) return;
-    std::visit(Overloaded{[this](const execute::EnterStep& enter) { Enter(enter); },
-                          [this](const execute::StartTransfer& transfer) { recorder_->Record(transfer); },
-                          [this](const execute::Compute& compute) { recorder_->Record(compute); },
-                          [this](const execute::Copy& copy) { recorder_->Record(copy); },
-                          [this](const execute::Complaint& complaint) { refusal_ = complaint.message; },
-                          [](const auto& /*other*/) {}},
-               instruction);
-    if (recorder_ && recorder_->Deeds().size() > kMostDeeds) {
-      refusal_ =
-          fmt::format("subgraph {} has more than {} transfers and runs of operators", subgraph_, kMostDeeds);
+    std::visit(
+        Overloaded{[this](const execute::EnterStep& enter) { Enter(enter); },
+                   [this](const execute::StartTransfer& transfer) { recorder_->Record(transfer); },
+                   [this](const execute::Compute& compute) { recorder_->Record(compute); },
+                   [this](const execute::Copy& copy) { recorder_->Record(copy); },
+                   [this](const execute::Complaint& complaint) { refusal_ = complaint.message; },
+                   [](const auto& /*other*/) {}},
+        instruction);
+    if (recorder_ && recorder_->JobRuns().size() > kMostJobRuns) {
+      refusal_ = fmt::format("subgraph {} has more than {} transfers and runs of operators",
+                             subgraph_, kMostJobRuns);
     }
   }
 
@@ -196,8 +206,9 @@ class Lowering {
       recorder_.emplace(plan_, contents_, subgraph_);
     }
     if (!enter.mode || !switches_.contains(PositionOf(enter))) return;
-    const int64_t parity = enter.tile < 0 ? 0 : enter.tile % Parities();
-    recorder_->SetMode(*enter.mode, BeforeOf(enter.step), step.op, enter.tile, static_cast<int>(parity));
+    const int64_t phase = enter.tile < 0 ? 0 : enter.tile % Phases();
+    recorder_->SetMode(*enter.mode, BeforeOf(enter.step), step.op, enter.tile,
+                       static_cast<int>(phase));
   }
 
   void Finish() {
@@ -207,16 +218,17 @@ class Lowering {
     const Subgraph& subgraph = plan_.subgraphs[static_cast<size_t>(subgraph_)];
     Lowered lowered;
     lowered.loops = LoopsOf(plan_, subgraph);
-    lowered.parities = Parities();
+    lowered.phases = Phases();
     lowered.jobs = recorder_->Jobs();
-    FoldTiles(recorder_->Deeds(), lowered);
-    const auto dependencies = FindDependencies(plan_, lowered.jobs, recorder_->Deeds());
-    FoldWaits(recorder_->Deeds(), dependencies, lowered.jobs);
-    if (!LookBack(recorder_->Deeds(), lowered.jobs)) {
-      refusal_ = fmt::format("in subgraph {} some tiles would wait for what comes after them", subgraph_);
+    FoldTiles(recorder_->JobRuns(), lowered);
+    const auto dependencies = FindDependencies(plan_, lowered.jobs, recorder_->JobRuns());
+    FoldWaits(recorder_->JobRuns(), dependencies, lowered.jobs);
+    if (!LookBack(recorder_->JobRuns(), lowered.jobs)) {
+      refusal_ =
+          fmt::format("in subgraph {} some tiles would wait for what comes after them", subgraph_);
       return;
     }
-    DropImpliedWaits(recorder_->Deeds(), dependencies, lowered.jobs);
+    DropImpliedWaits(recorder_->JobRuns(), dependencies, lowered.jobs);
     program_.subgraphs.push_back(std::move(lowered));
     recorder_.reset();
   }

@@ -40,8 +40,8 @@ int32_t TaggedMemories::OutOfOrderIn(int32_t set) {
   last_looked_ = set;
   last_out_of_order_ = -1;
   for (const int32_t reader : sets_[static_cast<size_t>(set)]) {
-    const bool over =
-        reader < first_ || reader == current_ || order_->Precedes(reader - first_, current_ - first_);
+    const bool over = reader < first_ || reader == current_ ||
+                      order_->Precedes(reader - first_, current_ - first_);
     if (!over) last_out_of_order_ = reader;
   }
   return last_out_of_order_;
@@ -106,7 +106,8 @@ std::string Modes::Refusal(int mode, const BankUse& use) const {
 
 std::string Modes::Switch(int run, int mode) {
   std::string fault;
-  const std::optional<int> last = switches_.empty() ? before_ : std::optional(switches_.back().mode);
+  const std::optional<int> last =
+      switches_.empty() ? before_ : std::optional(switches_.back().mode);
   if (!switches_.empty() && !order_->Precedes(switches_.back().run, run))
     fault = fmt::format("does not wait for #{}, which sets a mode too", switches_.back().run);
   if (fault.empty() && last && !rules_.MayFollow(*last, mode))
@@ -115,7 +116,8 @@ std::string Modes::Switch(int run, int mode) {
     if (fault.empty() && !order_->Precedes(running.run, run) && !Allows(mode, running.use))
       fault = fmt::format("does not wait for #{}, which its mode does not allow", running.run);
   }
-  std::erase_if(running_, [&](const Running& running) { return order_->Precedes(running.run, run); });
+  std::erase_if(running_,
+                [&](const Running& running) { return order_->Precedes(running.run, run); });
   switches_.push_back({run, mode});
   return fault;
 }
@@ -139,8 +141,8 @@ using base::Axis;
 void WholeTensors::ForEachByte(int tensor, bool pads, const Visit& visit) const {
   const bool constant = plan_.network.tensors[static_cast<size_t>(tensor)].constant;
   if (places_.IsWhole(tensor)) {
-    WalkBuffer(constant ? places_.OfConstantWhole(tensor, {}, false) : places_.OfWhole(tensor, {}), pads,
-               visit);
+    WalkBuffer(constant ? places_.OfConstantWhole(tensor, {}, false) : places_.OfWhole(tensor, {}),
+               pads, visit);
     if (constant && places_.HasTable(tensor))
       WalkBuffer(places_.OfConstantWhole(tensor, {}, true), pads, visit);
     return;
@@ -159,16 +161,19 @@ void WholeTensors::PutElement(int memory, int64_t address, int content, int64_t 
     visit({memory, address + part, execute::Contents::TagOf(content, number * bytes + part)});
 }
 
-// Batch by batch, in it row by row, in it column by column, in it channel by channel; a constant element by element, and then its
-// table.
-void WholeTensors::WalkHome(const Home& home, int64_t address, int tensor, const Visit& visit) const {
+// Batch by batch, in it row by row, in it column by column, in it channel by channel; a constant
+// element by element, and then its table.
+void WholeTensors::WalkHome(const Home& home, int64_t address, int tensor,
+                            const Visit& visit) const {
   const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(tensor)];
   const size_t rank = facts.shape.size();
   const int64_t bytes = contents_.CellsPerElement(tensor);
   if (facts.constant || !execute::MeaningOf(rank, 0)) {
     const int64_t elements = graph::ElementsOf(facts.shape);
-    for (int64_t i = 0; i < elements; ++i) PutElement(home.memory, address + i * bytes, tensor, i, visit);
-    const int64_t table = facts.constant ? contents_.ShapeOf(contents_.TablesOf(tensor)).front() : 0;
+    for (int64_t i = 0; i < elements; ++i)
+      PutElement(home.memory, address + i * bytes, tensor, i, visit);
+    const int64_t table =
+        facts.constant ? contents_.ShapeOf(contents_.TablesOf(tensor)).front() : 0;
     for (int64_t i = 0; i < table; ++i)
       PutElement(home.memory, address + elements * bytes + i, contents_.TablesOf(tensor), i, visit);
     return;
@@ -182,13 +187,15 @@ void WholeTensors::WalkHome(const Home& home, int64_t address, int tensor, const
     step[meaning] = 1;
     for (size_t inner = axis + 1; inner < rank; ++inner) step[meaning] *= facts.shape[inner];
   }
-  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan_.profile, places_.RoleOf(tensor));
+  const hw_profiles::RoleLayout& layout =
+      hw_profiles::LayoutOf(plan_.profile, places_.RoleOf(tensor));
   const int64_t blocks = base::CeilDiv(extent[Axis::kChannels], layout.channel_block);
   const int64_t column = blocks * layout.channel_block * bytes;
   for (int64_t b = 0; b < extent[Axis::kBatch]; ++b) {
     for (int64_t r = 0; r < extent[Axis::kRows]; ++r) {
       for (int64_t c = 0; c < extent[Axis::kColumns]; ++c) {
-        const int64_t before = b * step[Axis::kBatch] + r * step[Axis::kRows] + c * step[Axis::kColumns];
+        const int64_t before =
+            b * step[Axis::kBatch] + r * step[Axis::kRows] + c * step[Axis::kColumns];
         for (int64_t ch = 0; ch < extent[Axis::kChannels]; ++ch)
           PutElement(home.memory, address + c * column + ch * bytes, tensor,
                      before + ch * step[Axis::kChannels], visit);
@@ -205,8 +212,8 @@ void WholeTensors::WalkBuffer(const execute::Place& place, bool pads, const Visi
     for (int64_t i = 0; i < run.count; ++i) {
       const int64_t address = run.address + i * run.address_step;
       if (!run.pad) {
-        PutElement(plan_.profile.tile_memory, address, place.content, run.number + i * run.number_step,
-                   visit);
+        PutElement(plan_.profile.tile_memory, address, place.content,
+                   run.number + i * run.number_step, visit);
         continue;
       }
       for (int64_t part = 0; part < bytes; ++part)

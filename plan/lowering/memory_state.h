@@ -18,17 +18,20 @@ namespace tessera::plan::lowering {
 
 using execute::Tag;
 
-// The memories of a plan, byte by byte: what each byte holds, which run wrote it, and which have read it since. Two runs that
-// touch a byte, one of them writing, must be in order: then every order that the waits permit gives the reads the same values as
-// the one that is tried, and one run stands for all (data-race freedom, Adve and Hill 1990).
+// The memories of a plan, byte by byte: what each byte holds, which run wrote it, and which have
+// read it since. Two runs that touch a byte, one of them writing, must be in order: then every
+// order that the waits permit gives the reads the same values as the one that is tried, and one run
+// stands for all (data-race freedom, Adve and Hill 1990).
 //
-// Who has read a byte is a set of runs, and sets are numbered: bytes that the same runs have read share one. A set drops a run
-// that comes before one that joins it, so it holds only what runs side by side.
+// Who has read a byte is a set of runs, and sets are numbered: bytes that the same runs have read
+// share one. A set drops a run that comes before one that joins it, so it holds only what runs side
+// by side.
 class TaggedMemories {
  public:
   explicit TaggedMemories(const std::vector<int64_t>& sizes);  // bytes by memory
 
-  // All runs so far are over; those that follow are numbered by `order` from 0 on, which outlives them.
+  // All runs so far are over; those that follow are numbered by `order` from 0 on, which outlives
+  // them.
   void BeginSubgraph(const Precedence& order);
 
   // Who touches from here on.
@@ -39,7 +42,8 @@ class TaggedMemories {
   }
   Tag TagAt(int memory, int64_t byte) const { return At(memory, byte).tag; }
 
-  // Each gives the run that it should have waited for and did not, or -1. The byte is within the memory.
+  // Each gives the run that it should have waited for and did not, or -1. The byte is within the
+  // memory.
   int Read(int memory, int64_t byte);
   int Write(int memory, int64_t byte, Tag tag);
 
@@ -89,8 +93,8 @@ struct BankUse {
   execute::AccessRules::Banks written = 0;
 };
 
-// Which modes may be in force while a run is under way: that of the last switch before it, and of every switch that is not in order
-// with it. All of them must allow what it does.
+// Which modes may be in force while a run is under way: that of the last switch before it, and of
+// every switch that is not in order with it. All of them must allow what it does.
 class Modes {
  public:
   explicit Modes(const execute::AccessRules& rules) : rules_(rules) {}
@@ -129,8 +133,9 @@ struct WholeByte {
   execute::Tag tag = execute::kNothing;
 };
 
-// The bytes of tensors where they lie whole, in their home or in a whole buffer, straight from docs/program.md, "Inside a buffer" and
-// "Homes", without the strides of any lowering. What it refers to outlives it.
+// The bytes of tensors where they lie whole, in their home or in a whole buffer, straight from
+// docs/program.md, "Inside a buffer" and "Homes", without the strides of any lowering. What it
+// refers to outlives it.
 class WholeTensors {
  public:
   WholeTensors(const Plan& plan, const execute::Contents& contents, const execute::Places& places)
@@ -144,7 +149,8 @@ class WholeTensors {
  private:
   void WalkHome(const Home& home, int64_t address, int tensor, const Visit& visit) const;
   void WalkBuffer(const execute::Place& place, bool pads, const Visit& visit) const;
-  void PutElement(int memory, int64_t address, int content, int64_t number, const Visit& visit) const;
+  void PutElement(int memory, int64_t address, int content, int64_t number,
+                  const Visit& visit) const;
 
   const Plan& plan_;
   const execute::Contents& contents_;

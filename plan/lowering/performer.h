@@ -15,8 +15,8 @@
 
 namespace tessera::plan::lowering {
 
-// An index along one axis, or a point of several: bytes behind the operand's base, and the row-major number of the element in its
-// tensor, which means nothing in a pad.
+// An index along one axis, or a point of several: bytes behind the operand's base, and the
+// row-major number of the element in its tensor, which means nothing in a pad.
 struct Point {
   int64_t address = 0;
   int64_t number = 0;
@@ -30,29 +30,31 @@ template <typename Visit>
 void ForEachPoint(const Walk& walk, const Visit& visit, const Point& at = {}, size_t axis = 0) {
   if (axis == walk.size()) return visit(at);
   for (const Point& point : walk[axis]) {
-    ForEachPoint(walk, visit, {at.address + point.address, at.number + point.number, at.pad || point.pad},
+    ForEachPoint(walk, visit,
+                 {at.address + point.address, at.number + point.number, at.pad || point.pad},
                  axis + 1);
   }
 }
 
 // What a run reaches of one operand.
-struct Reach {
+struct ResolvedRegion {
   const Operand* operand = nullptr;
   FixedRegion region;
   FixedRegion box;  // whose begin and extent count
   graph::Shape shape;
-  int64_t base = 0;  // address of the box's first element, or of row 0 of the ring
+  int64_t base = 0;  // address of the box's first element, or of row 0 of the rolling buffer
   int64_t element_bytes = 1;
   int content = -1;
   problem::AddressRange buffer;  // the bytes that may be touched; empty: any
 
   bool Writes() const {
-    return operand->part == Part::kOutput || operand->part == Part::kTo || operand->part == Part::kScratch ||
-           operand->part == Part::kSums;
+    return operand->part == Part::kOutput || operand->part == Part::kTo ||
+           operand->part == Part::kScratch || operand->part == Part::kPartialSums;
   }
   execute::Box Box() const;
 
-  // The element of that index of the tensor along an axis; those outside the tensor are in its pads, beside the box.
+  // The element of that index of the tensor along an axis; those outside the tensor are in its
+  // pads, beside the box.
   Point At(size_t axis, int64_t index) const;
 
   Walk Elements() const;                                         // of the box
@@ -63,37 +65,40 @@ struct Reach {
   Walk Nearby(Walk walk) const;
 };
 
-// Opens regions of runs, with a fault in words where the region is of no such tensor, buffer or memory. All that it refers to outlives
-// it.
+// Opens regions of runs, with a fault in words where the region is of no such tensor, buffer or
+// memory. All that it refers to outlives it.
 class Opener {
  public:
   Opener(const Plan& plan, const execute::Contents& contents, const TaggedMemories& memories)
       : plan_(plan), contents_(contents), memories_(memories) {}
 
   // Gives the fault, empty if there is none.
-  std::string Open(const Job& job, const Run& run, size_t region, int parity, Reach& reach) const;
+  std::string Open(const Job& job, const Run& run, size_t region, int phase,
+                   ResolvedRegion& resolved) const;
 
  private:
-  static bool FitsTensor(const Reach& reach);
-  bool FindBuffer(const Spot& spot, Reach& reach) const;
-  bool FitsMemory(const Reach& reach) const;
+  static bool FitsTensor(const ResolvedRegion& resolved);
+  bool FindBuffer(const Spot& spot, ResolvedRegion& resolved) const;
+  bool FitsMemory(const ResolvedRegion& resolved) const;
 
   const Plan& plan_;
   const execute::Contents& contents_;
   const TaggedMemories& memories_;
 };
 
-// Performs runs of jobs on tagged memories, one at a time: transfers and copies move tags from address to address, operators are
-// judged by what they find at the addresses of their regions. Knows the network, the buffers and the profile, nothing of how the plan
-// was lowered. What it refers to outlives it.
+// Performs runs of jobs on tagged memories, one at a time: transfers and copies move tags from
+// address to address, operators are judged by what they find at the addresses of their regions.
+// Knows the network, the buffers and the profile, nothing of how the plan was lowered. What it
+// refers to outlives it.
 class Performer {
  public:
-  // `tell` is called for each fault, once for each operand, with the end of a sentence that begins with the run.
+  // `tell` is called for each fault, once for each operand, with the end of a sentence that begins
+  // with the run.
   Performer(const Plan& plan, const execute::Contents& contents, TaggedMemories& memories,
             const std::function<void(const std::string&)>& tell);
 
   // One that moves or computes; `memories` are told that it begins.
-  void Perform(const Job& job, const Run& run, int parity);
+  void Perform(const Job& job, const Run& run, int phase);
 
   // Banks of the tile memory that the last run read, and wrote.
   execute::AccessRules::Banks ReadBanks() const { return read_banks_; }
@@ -101,39 +106,43 @@ class Performer {
   const execute::AccessRules& Rules() const { return rules_; }
 
  private:
-  // A round of an operator that adds up by depth.
-  struct DepthRound {
-    execute::Range depth;
+  // A round of an operator that adds up in K slices.
+  struct SplitKRound {
+    execute::Range k_extent;
     int64_t number = 0;
     bool last = false;
   };
-  std::optional<DepthRound> DepthRoundOf(const Job& job, const Run& run) const;
+  std::optional<SplitKRound> SplitKRoundOf(const Job& job, const Run& run) const;
 
   // Of sums, how many are numbered before those of the rounds that the reach is about.
-  int64_t FirstNumberOf(const Reach& reach) const;
+  int64_t FirstNumberOf(const ResolvedRegion& resolved) const;
 
-  void Move(const Job& job, const std::vector<Reach>& reaches);
-  void MoveBox(const Reach& from, const Reach& to);
-  void CheckMemories(const Job& job, const Reach& reach);
-  std::string EngineFor(const Job& job, const std::vector<Reach>& reaches) const;
+  void Move(const Job& job, const std::vector<ResolvedRegion>& resolved_regions);
+  void MoveBox(const ResolvedRegion& from, const ResolvedRegion& to);
+  void CheckMemories(const Job& job, const ResolvedRegion& resolved);
+  std::string EngineFor(const Job& job, const std::vector<ResolvedRegion>& resolved_regions) const;
 
-  void Compute(const graph::Operator& op, const std::vector<Reach>& reaches);
-  void CheckAllGiven(const graph::Operator& op, const std::vector<Reach>& reaches, const execute::Box& made);
-  void CheckOperand(const graph::Operator& op, const Reach& reach, const execute::ElementSet& reads);
-  void CheckPads(const graph::Operator& op, const Reach& reach, const execute::ElementSet& reads);
-  void ReadOperand(const graph::Operator& op, const Reach& reach, const execute::Box& made);
-  void ReadElement(const Reach& reach, const Point& point);
-  void WriteResult(const graph::Operator& op, const Reach& reach);
-  bool HasRoomForAChannel(const Reach& result) const;
+  void Compute(const graph::Operator& op, const std::vector<ResolvedRegion>& resolved_regions);
+  void CheckAllGiven(const graph::Operator& op, const std::vector<ResolvedRegion>& resolved_regions,
+                     const execute::Box& made);
+  void CheckOperand(const graph::Operator& op, const ResolvedRegion& resolved,
+                    const execute::ElementSet& reads);
+  void CheckPads(const graph::Operator& op, const ResolvedRegion& resolved,
+                 const execute::ElementSet& reads);
+  void ReadOperand(const graph::Operator& op, const ResolvedRegion& resolved,
+                   const execute::Box& made);
+  void ReadElement(const ResolvedRegion& resolved, const Point& point);
+  void WriteResult(const graph::Operator& op, const ResolvedRegion& resolved);
+  bool HasRoomForAChannel(const ResolvedRegion& result) const;
   bool MayReplace(const graph::Operator& op, execute::Tag old_tag, execute::Tag new_tag,
-                  const Reach& reach) const;
+                  const ResolvedRegion& resolved) const;
   execute::ElementSet ReadsOf(const graph::Operator& op, Part part, size_t position,
                               const execute::Box& made) const;
 
-  void BeginAnew(const Reach& reach);
-  void WritePads(const Reach& reach);
-  void ReadByte(const Reach& reach, int64_t byte);
-  void WriteByte(const Reach& reach, int64_t byte, execute::Tag tag);
+  void BeginAnew(const ResolvedRegion& resolved);
+  void WritePads(const ResolvedRegion& resolved);
+  void ReadByte(const ResolvedRegion& resolved, int64_t byte);
+  void WriteByte(const ResolvedRegion& resolved, int64_t byte, execute::Tag tag);
   void TellOnce(const std::string& fault);
 
   const Plan& plan_;
@@ -142,12 +151,13 @@ class Performer {
   const std::function<void(const std::string&)>& tell_;
   Opener opener_;
   execute::AccessRules rules_;
-  std::vector<execute::AccessRules::Banks> bank_of_;  // by byte of the tile memory; empty without banks
+  std::vector<execute::AccessRules::Banks>
+      bank_of_;  // by byte of the tile memory; empty without banks
   execute::AccessRules::Banks read_banks_ = 0;
   execute::AccessRules::Banks written_banks_ = 0;
-  int64_t scratch_bytes_ = 0;        // of the operator at hand
-  bool told_ = false;                // of the operand at hand
-  std::optional<DepthRound> round_;  // of the run at hand
+  int64_t scratch_bytes_ = 0;         // of the operator at hand
+  bool told_ = false;                 // of the operand at hand
+  std::optional<SplitKRound> round_;  // of the run at hand
 };
 
 }  // namespace tessera::plan::lowering

@@ -43,8 +43,8 @@ std::vector<int> Precedence::LatestOf(std::vector<int> events) const {
   events.erase(std::unique(events.begin(), events.end()), events.end());
   std::vector<int> latest;
   for (size_t i = events.size(); i-- > 0;) {
-    const bool passed =
-        std::any_of(latest.begin(), latest.end(), [&](int later) { return Precedes(events[i], later); });
+    const bool passed = std::any_of(latest.begin(), latest.end(),
+                                    [&](int later) { return Precedes(events[i], later); });
     if (!passed) latest.push_back(events[i]);
   }
   std::reverse(latest.begin(), latest.end());
@@ -88,7 +88,8 @@ class Unrolling {
       covered[static_cast<size_t>(tile)] = true;
       for (const Work& work : tiles.work) AddRuns(work, tile, indices);
       size_t loop = indices.size();
-      while (loop > 0 && ++indices[loop - 1] == tiles.trips[loop - 1].end - tiles.trips[loop - 1].begin) {
+      while (loop > 0 &&
+             ++indices[loop - 1] == tiles.trips[loop - 1].end - tiles.trips[loop - 1].begin) {
         indices[--loop] = 0;
       }
       if (loop == 0) return;
@@ -102,7 +103,8 @@ class Unrolling {
       for (const Region& region : work.regions)
         run.regions.push_back(Evaluate(region, indices, round - work.first_round));
       if (!numbers_.emplace(Key{run.job, tile, round}, static_cast<int>(runs_.size())).second)
-        faults_.push_back(fmt::format("job {} runs twice for tile {}, round {}", run.job, tile, round));
+        faults_.push_back(
+            fmt::format("job {} runs twice for tile {}, round {}", run.job, tile, round));
       runs_.push_back(std::move(run));
     }
   }
@@ -113,7 +115,8 @@ class Unrolling {
       if (own_round < wait.first_round || own_round >= wait.end_round) continue;
       const bool once = lowered_.jobs[static_cast<size_t>(wait.job)].once;
       if (!once && runs_[index].tile < 0) {
-        faults_.push_back(fmt::format("job {} runs before the tiles and waits for one", runs_[index].job));
+        faults_.push_back(
+            fmt::format("job {} runs before the tiles and waits for one", runs_[index].job));
         return;
       }
       const int64_t tile = once ? -1 : runs_[index].tile - wait.tiles;
@@ -150,7 +153,8 @@ class Unrolling {
 FixedRegion Evaluate(const Region& region, const std::vector<int64_t>& indices, int64_t round) {
   return MakeRegion<int64_t>(region, [&](const Affine& affine) {
     int64_t number = affine.base + affine.per_round * round;
-    for (size_t loop = 0; loop < affine.steps.size(); ++loop) number += affine.steps[loop] * indices[loop];
+    for (size_t loop = 0; loop < affine.steps.size(); ++loop)
+      number += affine.steps[loop] * indices[loop];
     return number;
   });
 }

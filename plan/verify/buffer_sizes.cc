@@ -26,7 +26,8 @@ graph::Interval Everything(const Plan& plan) {
 }
 
 bool HasWindow(OperatorKind kind) {
-  return kind == OperatorKind::kConv || kind == OperatorKind::kDepthwise || kind == OperatorKind::kPool;
+  return kind == OperatorKind::kConv || kind == OperatorKind::kDepthwise ||
+         kind == OperatorKind::kPool;
 }
 
 // A constant as it lies in memory, its tables apart.
@@ -39,9 +40,10 @@ int64_t TableBytes(const Plan& plan, const graph::Operator& op, int constant, in
   return op.weights.front() == constant ? plan.profile.table_bytes_per_channel * channels : 0;
 }
 
-// Rows and columns that are stored as padding: on each side the most that a windowed reader inside the interval asks for.
-// Gives back how many of the rows stand above.
-int64_t AddPads(const Plan& plan, const Users& users, graph::Interval interval, NamedExtents& extents) {
+// Rows and columns that are stored as padding: on each side the most that a windowed reader inside
+// the interval asks for. Gives back how many of the rows stand above.
+int64_t AddPads(const Plan& plan, const Users& users, graph::Interval interval,
+                NamedExtents& extents) {
   if (plan.profile.tiling.implicit_padding) return 0;
   int64_t above = 0;
   int64_t below = 0;
@@ -63,7 +65,8 @@ int64_t AddPads(const Plan& plan, const Users& users, graph::Interval interval, 
 int64_t FactorOf(const graph::Operator& op, ScratchFactor factor, const LargestExtents& largest,
                  const RowTallies& rows) {
   NamedExtents out = NameExtents(largest.at(op.outputs.front()));
-  if (const auto tally = rows.find(op.outputs.front()); tally != rows.end()) out.rows = tally->second.made;
+  if (const auto tally = rows.find(op.outputs.front()); tally != rows.end())
+    out.rows = tally->second.made;
   switch (factor) {
     case ScratchFactor::kKernelRows:
       return op.window.kernel[0];
@@ -95,7 +98,8 @@ int64_t ScratchBytes(const Plan& plan, const graph::Operator& op, const LargestE
   for (const hw_profiles::Scratch& scratch : plan.profile.scratch) {
     if (scratch.kind != op.kind) continue;
     int64_t product = scratch.bytes;
-    for (const ScratchFactor factor : scratch.factors) product *= FactorOf(op, factor, largest, rows);
+    for (const ScratchFactor factor : scratch.factors)
+      product *= FactorOf(op, factor, largest, rows);
     bytes += product;
   }
   return std::max<int64_t>(1, bytes);
@@ -106,7 +110,8 @@ const hw_profiles::RoleLayout& LayoutOf(const Plan& plan, base::TensorRole role)
 }
 
 int64_t LinkAlignment(const Plan& plan, const Held& held) {
-  const hw_profiles::Link* link = hw_profiles::LinkBetween(plan.profile, held.home, plan.profile.tile_memory);
+  const hw_profiles::Link* link =
+      hw_profiles::LinkBetween(plan.profile, held.home, plan.profile.tile_memory);
   return held.link.empty() || link == nullptr ? 1 : link->alignment_bytes;
 }
 
@@ -117,7 +122,8 @@ Footprint WholeFootprint(const Plan& plan, const std::vector<Users>& users, int 
     return {ConstantBytes(plan, users, tensor, Everything(plan)),
             LayoutOf(plan, base::TensorRole::kConstant).alignment_bytes};
   }
-  // A whole buffer is never a feature of its maker's subgraph, so any interval short of its readers names its role.
+  // A whole buffer is never a feature of its maker's subgraph, so any interval short of its readers
+  // names its role.
   const base::TensorRole role = RoleOf(facts, who, {-1, -1});
   NamedExtents extents = NameExtents(facts.shape);
   AddPads(plan, who, Everything(plan), extents);
@@ -133,10 +139,11 @@ int64_t RowsOf(const Plan& plan, const Subgraph& subgraph, const Held& held, Buf
     case BufferKind::kLine:
     case BufferKind::kHalo:
       return tally.kept;
-    case BufferKind::kRing: {
+    case BufferKind::kRollingBuffer: {
       // A tile arrives or leaves while its neighbour is under work.
-      const bool overlapped = plan.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
-      return overlapped && held.holding != Holding::kInner ? tally.beside : tally.held;
+      const bool double_buffered =
+          plan.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
+      return double_buffered && held.residency != Residency::kInner ? tally.beside : tally.held;
     }
     default:
       return subgraph.halo == hw_profiles::HaloStorage::kAdjacent ? tally.made : tally.held;
@@ -146,10 +153,11 @@ int64_t RowsOf(const Plan& plan, const Subgraph& subgraph, const Held& held, Buf
 Footprint TileFootprint(const Plan& plan, const std::vector<Users>& users, const BufferUse& use,
                         const LargestExtents& largest, const RowTallies& rows) {
   const Subgraph& subgraph = plan.subgraphs[static_cast<size_t>(use.subgraph)];
-  const Held held = HoldingOf(plan, users, subgraph, use.tensor);
+  const Held held = ResidencyOf(plan, users, subgraph, use.tensor);
   const hw_profiles::RoleLayout& layout = LayoutOf(plan, held.role);
   NamedExtents extents = NameExtents(largest.at(use.tensor));
-  const int64_t above = AddPads(plan, users[static_cast<size_t>(use.tensor)], subgraph.interval, extents);
+  const int64_t above =
+      AddPads(plan, users[static_cast<size_t>(use.tensor)], subgraph.interval, extents);
   if (IsCached(held, use.tensor, rows)) {
     int64_t pads = extents.rows - NameExtents(largest.at(use.tensor)).rows;
     if (use.kind == BufferKind::kLine) pads = 0;
@@ -159,8 +167,8 @@ Footprint TileFootprint(const Plan& plan, const std::vector<Users>& users, const
   const int64_t alignment = use.kind == BufferKind::kLine
                                 ? layout.alignment_bytes
                                 : std::lcm(layout.alignment_bytes, LinkAlignment(plan, held));
-  const int64_t bytes =
-      StoredBytes(extents, TensorAt(plan, use.tensor).type, layout.channel_block, layout.row_pitch_bytes);
+  const int64_t bytes = StoredBytes(extents, TensorAt(plan, use.tensor).type, layout.channel_block,
+                                    layout.row_pitch_bytes);
   if (use.kind != BufferKind::kHalo) return {bytes, alignment};
   const auto tile_memory = static_cast<size_t>(plan.profile.tile_memory);
   const int64_t begins = std::lcm(alignment, plan.profile.memories[tile_memory].alignment_bytes);
@@ -168,38 +176,43 @@ Footprint TileFootprint(const Plan& plan, const std::vector<Users>& users, const
 }
 
 // A slot that holds any slice of the depth.
-Footprint DepthFootprint(const Plan& plan, const std::vector<Users>& users, const BufferUse& use,
-                         const DepthSlices& slices, const LargestExtents& largest) {
+Footprint SplitKFootprint(const Plan& plan, const std::vector<Users>& users, const BufferUse& use,
+                          const KSlices& slices, const LargestExtents& largest) {
   const Subgraph& subgraph = plan.subgraphs[static_cast<size_t>(use.subgraph)];
-  const Held held = HoldingOf(plan, users, subgraph, use.tensor);
+  const Held held = ResidencyOf(plan, users, subgraph, use.tensor);
   const hw_profiles::RoleLayout& layout = LayoutOf(plan, held.role);
   const int64_t alignment = std::lcm(layout.alignment_bytes, LinkAlignment(plan, held));
   const graph::Tensor& facts = TensorAt(plan, use.tensor);
   if (use.tensor == slices.constant) {
     const std::vector<int64_t>& result = largest.at(OperatorAt(plan, use.op).outputs.front());
-    const int64_t bytes = DepthSliceBytes(plan, slices, slices.granule, result[slices.result_channels]) +
-                          plan.profile.table_bytes_per_channel * result[slices.result_channels];
+    const int64_t bytes =
+        KSliceBytes(plan, slices, slices.granularity, result[slices.result_channels]) +
+        plan.profile.table_bytes_per_channel * result[slices.result_channels];
     return {std::max<int64_t>(1, bytes), alignment};
   }
   std::vector<int64_t> part = largest.at(use.tensor);
-  int64_t& depth = part[slices.along.at(use.tensor)];
-  depth = std::min(depth, slices.granule);
+  int64_t& k_extent = part[slices.along.at(use.tensor)];
+  k_extent = std::min(k_extent, slices.granularity);
   NamedExtents extents = NameExtents(part);
   AddPads(plan, users[static_cast<size_t>(use.tensor)], subgraph.interval, extents);
-  return {StoredBytes(extents, facts.type, layout.channel_block, layout.row_pitch_bytes), alignment};
+  return {StoredBytes(extents, facts.type, layout.channel_block, layout.row_pitch_bytes),
+          alignment};
 }
 
 // The sums of one tile, side by side.
-int64_t AccumulatorSize(const Plan& plan, const graph::Operator& op, const LargestExtents& largest) {
+int64_t AccumulatorSize(const Plan& plan, const graph::Operator& op,
+                        const LargestExtents& largest) {
   const std::vector<int64_t>& result = largest.at(op.outputs.front());
-  const int64_t sums = std::accumulate(result.begin(), result.end(), int64_t{1}, std::multiplies<>());
-  return std::max<int64_t>(1,
-                           base::BytesOf(base::AccumulatorOf(TensorAt(plan, op.inputs.front()).type), sums));
+  const int64_t sums =
+      std::accumulate(result.begin(), result.end(), int64_t{1}, std::multiplies<>());
+  return std::max<int64_t>(
+      1, base::BytesOf(base::AccumulatorOf(TensorAt(plan, op.inputs.front()).type), sums));
 }
 
-Footprint ConstantFootprint(const Plan& plan, const std::vector<Users>& users, const BufferUse& use) {
+Footprint ConstantFootprint(const Plan& plan, const std::vector<Users>& users,
+                            const BufferUse& use) {
   const Subgraph& subgraph = plan.subgraphs[static_cast<size_t>(use.subgraph)];
-  const Held held = HoldingOf(plan, users, subgraph, use.tensor);
+  const Held held = ResidencyOf(plan, users, subgraph, use.tensor);
   const int64_t bytes = use.kind == BufferKind::kSlice
                             ? SliceBytes(plan, OperatorAt(plan, use.op), use.tensor)
                             : ConstantBytes(plan, users, use.tensor, subgraph.interval);
@@ -209,8 +222,8 @@ Footprint ConstantFootprint(const Plan& plan, const std::vector<Users>& users, c
 }  // namespace
 
 bool IsCached(const Held& held, int tensor, const RowTallies& rows) {
-  const bool tiles =
-      held.holding == Holding::kInner || held.holding == Holding::kLoaded || held.holding == Holding::kStored;
+  const bool tiles = held.residency == Residency::kInner || held.residency == Residency::kLoaded ||
+                     held.residency == Residency::kStored;
   const auto tally = rows.find(tensor);
   return tiles && tally != rows.end() && tally->second.kept > 0;
 }
@@ -218,7 +231,8 @@ bool IsCached(const Held& held, int tensor, const RowTallies& rows) {
 NamedExtents NameExtents(const std::vector<int64_t>& extents) {
   NamedExtents named;
   if (!AxisName(extents.size(), 0)) {
-    named.channels = std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
+    named.channels =
+        std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
     return named;
   }
   for (size_t axis = 0; axis < extents.size(); ++axis) {
@@ -242,30 +256,33 @@ NamedExtents NameExtents(const std::vector<int64_t>& extents) {
 
 int64_t StoredBytes(const NamedExtents& extents, base::DataType type, int64_t channel_block,
                     int64_t row_pitch) {
-  const int64_t row = base::BytesOf(type, extents.columns * base::RoundUp(extents.channels, channel_block));
+  const int64_t row =
+      base::BytesOf(type, extents.columns * base::RoundUp(extents.channels, channel_block));
   return std::max<int64_t>(1, extents.batch * extents.rows * base::RoundUp(row, row_pitch));
 }
 
 int64_t ConstantBytes(const Plan& plan, const graph::Operator& op, int constant) {
   const graph::Tensor& tensor = TensorAt(plan, constant);
-  return ContentBytes(tensor) + TableBytes(plan, op, constant, SlicingOf(plan, op, constant).channels);
+  return ContentBytes(tensor) +
+         TableBytes(plan, op, constant, SlicingOf(plan, op, constant).channels);
 }
 
 int64_t SliceBytes(const Plan& plan, const graph::Operator& op, int constant) {
   const graph::Tensor& tensor = TensorAt(plan, constant);
   const Slicing slicing = SlicingOf(plan, op, constant);
   const int64_t each = VolumeOf(WholeOf(tensor.shape)) / slicing.channels;
-  int64_t content = base::BytesOf(tensor.type, each * slicing.granule);
+  int64_t content = base::BytesOf(tensor.type, each * slicing.granularity);
   if (tensor.stored_bytes > 0) {
-    const int64_t shares = base::CheckedMul(tensor.stored_bytes, slicing.granule).value_or(base::kMaxTotal);
+    const int64_t shares =
+        base::CheckedMul(tensor.stored_bytes, slicing.granularity).value_or(base::kMaxTotal);
     content = base::CeilDiv(shares, slicing.channels);
   }
-  return std::max<int64_t>(1, content + TableBytes(plan, op, constant, slicing.granule));
+  return std::max<int64_t>(1, content + TableBytes(plan, op, constant, slicing.granularity));
 }
 
-int64_t DepthSliceBytes(const Plan& plan, const DepthSlices& slices, int64_t depth, int64_t channels) {
+int64_t KSliceBytes(const Plan& plan, const KSlices& slices, int64_t k_extent, int64_t channels) {
   const graph::Tensor& constant = TensorAt(plan, slices.constant);
-  int64_t elements = depth * channels;
+  int64_t elements = k_extent * channels;
   for (size_t axis = 0; axis < constant.shape.size(); ++axis) {
     const bool taken = axis == slices.channels || axis == slices.along.at(slices.constant);
     if (!taken) elements *= constant.shape[axis];
@@ -291,13 +308,13 @@ Footprint FootprintOf(const Plan& plan, const std::vector<Users>& users, const B
     case BufferKind::kWhole:
       return WholeFootprint(plan, users, use.tensor);
     case BufferKind::kTile:
-    case BufferKind::kRing:
+    case BufferKind::kRollingBuffer:
     case BufferKind::kLine:
     case BufferKind::kHalo:
       return TileFootprint(plan, users, use, largest, rows);
     case BufferKind::kSlice: {
-      const auto slices = FindDepthSlices(plan, plan.subgraphs[static_cast<size_t>(use.subgraph)]);
-      if (slices) return DepthFootprint(plan, users, use, *slices, largest);
+      const auto slices = FindKSlices(plan, plan.subgraphs[static_cast<size_t>(use.subgraph)]);
+      if (slices) return SplitKFootprint(plan, users, use, *slices, largest);
       return ConstantFootprint(plan, users, use);
     }
     case BufferKind::kResident:

@@ -12,8 +12,8 @@
 // Bytes of buffers and of what is moved: docs/program.md, Sizes.
 namespace tessera::plan::verify {
 
-// Extents of a tensor by what its axes mean; 1 where the rank has no such axis. Ranks without named axes count all
-// their elements as channels.
+// Extents of a tensor by what its axes mean; 1 where the rank has no such axis. Ranks without named
+// axes count all their elements as channels.
 struct NamedExtents {
   int64_t batch = 1;
   int64_t channels = 1;
@@ -26,12 +26,14 @@ NamedExtents NameExtents(const std::vector<int64_t>& extents);
 int64_t StoredBytes(const NamedExtents& extents, base::DataType type, int64_t channel_block,
                     int64_t row_pitch);
 
-// Bytes of a constant, or of one slice of it, as `op` uses it: the tables stand with an operator's first constant.
+// Bytes of a constant, or of one slice of it, as `op` uses it: the tables stand with an operator's
+// first constant.
 int64_t ConstantBytes(const Plan& plan, const graph::Operator& op, int constant);
 int64_t SliceBytes(const Plan& plan, const graph::Operator& op, int constant);
 
-// Bytes of a slice of the constant that is multiplied by depth, for so many output channels, its table apart.
-int64_t DepthSliceBytes(const Plan& plan, const DepthSlices& slices, int64_t depth, int64_t channels);
+// Bytes of a slice of the constant that is multiplied with split K, for so many output channels,
+// its table apart.
+int64_t KSliceBytes(const Plan& plan, const KSlices& slices, int64_t k_extent, int64_t channels);
 
 // The largest over the operators of the interval that use it.
 int64_t ConstantBytes(const Plan& plan, const std::vector<Users>& users, int constant,
@@ -40,8 +42,9 @@ int64_t ConstantBytes(const Plan& plan, const std::vector<Users>& users, int con
 // By tensor, the most that any tile needs along each axis.
 using LargestExtents = std::map<int, std::vector<int64_t>>;
 
-// The size and the alignment that a buffer must have. `largest` and `rows` are of the buffer's subgraph, empty for whole
-// buffers; `rows` also where the halo is not cached. `by_channel`: operators that work in place channel by channel.
+// The size and the alignment that a buffer must have. `largest` and `rows` are of the buffer's
+// subgraph, empty for whole buffers; `rows` also where the halo is not cached. `by_channel`:
+// operators that work in place channel by channel.
 struct Footprint {
   int64_t size = 1;
   int64_t alignment = 1;

@@ -19,13 +19,13 @@ void MomentLog::Hold(const BufferUse& use, int64_t value, size_t moment) {
   stay.last = std::max(stay.last, moment);
 }
 
-std::map<BufferUse, Sighting, UseOrder> MomentLog::Fold(size_t steps) const {
-  std::map<BufferUse, Sighting, UseOrder> buffers;
+std::map<BufferUse, ObservedUse, UseOrder> MomentLog::Fold(size_t steps) const {
+  std::map<BufferUse, ObservedUse, UseOrder> buffers;
   for (const auto& [use, record] : records_) {
-    Sighting& sighting = buffers[use];
-    sighting.lifespans = LifespansOf(record, steps);
+    ObservedUse& observed_use = buffers[use];
+    observed_use.lifespans = LifespansOf(record, steps);
     for (const auto& [step, engine, kind] : record.accesses)
-      sighting.accesses.push_back({step, engine, kind});
+      observed_use.accesses.push_back({step, engine, kind});
   }
   return buffers;
 }
@@ -51,54 +51,57 @@ std::vector<problem::Lifespan> MomentLog::LifespansOf(const Record& record, size
 
 using hw_profiles::HaloStorage;
 
-SubgraphHoldings::SubgraphHoldings(const Plan& plan, const std::vector<Users>& users, int subgraph,
-                                   std::set<int> cached)
+SubgraphResidency::SubgraphResidency(const Plan& plan, const std::vector<Users>& users,
+                                     int subgraph, std::set<int> cached)
     : plan_(&plan), subgraph_(subgraph), cached_(std::move(cached)) {
   for (const int tensor : TensorsOf(plan.network, Current().interval))
-    held_.emplace(tensor, HoldingOf(plan, users, Current(), tensor));
-  depth_ = FindDepthSlices(plan, Current());
+    held_.emplace(tensor, ResidencyOf(plan, users, Current(), tensor));
+  k_slices_ = FindKSlices(plan, Current());
 }
 
-std::vector<int> SubgraphHoldings::All(Holding holding) const {
+std::vector<int> SubgraphResidency::All(Residency residency) const {
   std::vector<int> tensors;
   for (int op = Current().interval.first; op <= Current().interval.last; ++op) {
     for (const auto* list : {&At(op).inputs, &At(op).weights, &At(op).outputs}) {
       for (const int tensor : *list) {
-        if (HeldOf(tensor).holding != holding) continue;
-        if (std::find(tensors.begin(), tensors.end(), tensor) == tensors.end()) tensors.push_back(tensor);
+        if (HeldOf(tensor).residency != residency) continue;
+        if (std::find(tensors.begin(), tensors.end(), tensor) == tensors.end())
+          tensors.push_back(tensor);
       }
     }
   }
   return tensors;
 }
 
-std::vector<Stream> SubgraphHoldings::StreamsOf(int op) const {
+std::vector<Stream> SubgraphResidency::StreamsOf(int op) const {
   std::vector<Stream> streams;
   for (const auto* list : {&At(op).inputs, &At(op).weights}) {
     for (const int tensor : *list) {
-      if (HeldOf(tensor).holding != Holding::kStreamed) continue;
+      if (HeldOf(tensor).residency != Residency::kStreamed) continue;
       const bool seen = std::any_of(streams.begin(), streams.end(),
                                     [&](const Stream& stream) { return stream.tensor == tensor; });
-      const int64_t slices = depth_ ? depth_->Count() : SlicingOf(*plan_, At(op), tensor).slices;
+      const int64_t slices =
+          k_slices_ ? k_slices_->Count() : SlicingOf(*plan_, At(op), tensor).slices;
       if (!seen) streams.push_back({tensor, slices});
     }
   }
   return streams;
 }
 
-bool SubgraphHoldings::Caches(int tensor, HaloStorage halo) const {
+bool SubgraphResidency::Caches(int tensor, HaloStorage halo) const {
   return Current().halo == halo && cached_.contains(tensor);
 }
 
-std::vector<int> SubgraphHoldings::CachedAt(int op, bool first) const {
+std::vector<int> SubgraphResidency::CachedAt(int op, bool first) const {
   std::vector<int> tensors;
   for (const int tensor : cached_) {
     std::vector<int> touching;
     for (int each = Current().interval.first; each <= Current().interval.last; ++each) {
       const auto lists = {&At(each).inputs, &At(each).outputs};
-      const bool touches = std::any_of(lists.begin(), lists.end(), [tensor](const std::vector<int>* list) {
-        return std::find(list->begin(), list->end(), tensor) != list->end();
-      });
+      const bool touches =
+          std::any_of(lists.begin(), lists.end(), [tensor](const std::vector<int>* list) {
+            return std::find(list->begin(), list->end(), tensor) != list->end();
+          });
       if (touches) touching.push_back(each);
     }
     if ((first ? touching.front() : touching.back()) == op) tensors.push_back(tensor);
@@ -106,28 +109,35 @@ std::vector<int> SubgraphHoldings::CachedAt(int op, bool first) const {
   return tensors;
 }
 
-bool SubgraphHoldings::Restores(int op) const {
-  return Current().halo == HaloStorage::kCopy && !CachedFirstBy(op).empty();
+bool SubgraphResidency::Restores(int op) const {
+  return Current().halo == HaloStorage::kLineBuffer && !CachedFirstBy(op).empty();
 }
-bool SubgraphHoldings::Saves(int op) const {
-  const bool copies = Current().halo == HaloStorage::kCopy || Current().halo == HaloStorage::kAdjacent;
+bool SubgraphResidency::Saves(int op) const {
+  const bool copies =
+      Current().halo == HaloStorage::kLineBuffer || Current().halo == HaloStorage::kAdjacent;
   return copies && !CachedLastBy(op).empty();
 }
 
-BufferUse SubgraphHoldings::TileOf(int tensor, int parity) const {
-  const bool ring = Caches(tensor, HaloStorage::kRing);
-  return {ring ? BufferKind::kRing : BufferKind::kTile, subgraph_, tensor, -1, ring ? 0 : parity, 0};
+BufferUse SubgraphResidency::TileOf(int tensor, int phase) const {
+  const bool rolling_buffer = Caches(tensor, HaloStorage::kRollingBuffer);
+  return {rolling_buffer ? BufferKind::kRollingBuffer : BufferKind::kTile,
+          subgraph_,
+          tensor,
+          -1,
+          rolling_buffer ? 0 : phase,
+          0};
 }
 
-std::string SubgraphHoldings::EngineNameOf(int op) const {
+std::string SubgraphResidency::EngineNameOf(int op) const {
   const hw_profiles::Engine* engine = EngineOf(*plan_, At(op));
   return engine == nullptr ? "" : engine->name;
 }
 
-bool SubgraphHoldings::HasScratch(int op) const {
+bool SubgraphResidency::HasScratch(int op) const {
   return At(op).scratch_bytes > 0 ||
-         std::any_of(plan_->profile.scratch.begin(), plan_->profile.scratch.end(),
-                     [&](const hw_profiles::Scratch& scratch) { return scratch.kind == At(op).kind; });
+         std::any_of(
+             plan_->profile.scratch.begin(), plan_->profile.scratch.end(),
+             [&](const hw_profiles::Scratch& scratch) { return scratch.kind == At(op).kind; });
 }
 
 using hw_profiles::HaloStorage;
@@ -138,42 +148,42 @@ void Touches::RunStep(problem::Step step) {
   log_.RunStep(step);
 }
 
-void Touches::LoadResident(const SubgraphHoldings& of, int constant) {
+void Touches::LoadResident(const SubgraphResidency& of, int constant) {
   MoveBy(of.HeldOf(constant).link, of.ResidentOf(constant), 0, AccessKind::kWrite);
 }
 
-void Touches::LoadResidents(const SubgraphHoldings& of) {
-  for (const int constant : of.All(Holding::kResident)) LoadResident(of, constant);
+void Touches::LoadResidents(const SubgraphResidency& of) {
+  for (const int constant : of.All(Residency::kResident)) LoadResident(of, constant);
 }
 
 void Touches::LoadSlice(int op, int tensor, int64_t tile, int64_t round) {
   Move(here_->SliceOf(op, tensor, 0, 0), tile * kRoundsShown + round, AccessKind::kWrite);
 }
 
-// What a tile buffer holds; all tiles are one in a ring.
+// What a tile buffer holds; all tiles are one in a rolling buffer.
 int64_t Touches::ValueOf(int tensor, int64_t tile) const {
-  return here_->Caches(tensor, HaloStorage::kRing) ? 0 : tile;
+  return here_->Caches(tensor, HaloStorage::kRollingBuffer) ? 0 : tile;
 }
 
-void Touches::MoveTile(int tensor, int parity, int64_t tile, AccessKind kind) {
-  Move(here_->TileOf(tensor, parity), ValueOf(tensor, tile), kind);
+void Touches::MoveTile(int tensor, int phase, int64_t tile, AccessKind kind) {
+  Move(here_->TileOf(tensor, phase), ValueOf(tensor, tile), kind);
 }
 
-void Touches::Restore(int op, int parity, int64_t tile) {
+void Touches::Restore(int op, int phase, int64_t tile) {
   if (tile == 0) return;
   for (const int tensor : here_->CachedFirstBy(op)) {
     log_.Touch(here_->LineOf(tensor), tile, here_->EngineNameOf(op), AccessKind::kRead);
-    log_.Touch(here_->TileOf(tensor, parity), tile, here_->EngineNameOf(op), AccessKind::kWrite);
+    log_.Touch(here_->TileOf(tensor, phase), tile, here_->EngineNameOf(op), AccessKind::kWrite);
   }
 }
 
-void Touches::Save(int op, int parity, int next_parity, int64_t tile) {
+void Touches::Save(int op, int phase, int next_phase, int64_t tile) {
   for (const int tensor : here_->CachedLastBy(op)) {
-    log_.Touch(here_->TileOf(tensor, parity), tile, here_->EngineNameOf(op), AccessKind::kRead);
-    const bool line = here_->Current().halo == HaloStorage::kCopy;
+    log_.Touch(here_->TileOf(tensor, phase), tile, here_->EngineNameOf(op), AccessKind::kRead);
+    const bool line = here_->Current().halo == HaloStorage::kLineBuffer;
     if (!line && tile > 0)
-      log_.Touch(here_->HaloOf(tensor, parity), tile, here_->EngineNameOf(op), AccessKind::kRead);
-    log_.Touch(line ? here_->LineOf(tensor) : here_->HaloOf(tensor, next_parity), tile + 1,
+      log_.Touch(here_->HaloOf(tensor, phase), tile, here_->EngineNameOf(op), AccessKind::kRead);
+    log_.Touch(line ? here_->LineOf(tensor) : here_->HaloOf(tensor, next_phase), tile + 1,
                here_->EngineNameOf(op), AccessKind::kWrite);
   }
 }
@@ -182,26 +192,28 @@ void Touches::Move(const BufferUse& use, int64_t value, AccessKind kind) {
   MoveBy(here_->HeldOf(use.tensor).link, use, value, kind);
 }
 
-void Touches::MoveBy(const std::string& link, const BufferUse& use, int64_t value, AccessKind kind) {
+void Touches::MoveBy(const std::string& link, const BufferUse& use, int64_t value,
+                     AccessKind kind) {
   log_.Touch(use, value, link, kind);
   transfers_.insert({step_, use.tensor});
 }
 
-void Touches::Compute(int op, int parity, int64_t tile, int64_t round) {
+void Touches::Compute(int op, int phase, int64_t tile, int64_t round) {
   const std::string engine = here_->EngineNameOf(op);
   const int64_t slice = tile * kRoundsShown + round;
   for (const int input : here_->At(op).inputs) {
-    if (here_->HeldOf(input).holding == Holding::kStreamed) {
-      log_.Touch(here_->SliceOf(op, input, parity, 0), slice, engine, AccessKind::kRead);
+    if (here_->HeldOf(input).residency == Residency::kStreamed) {
+      log_.Touch(here_->SliceOf(op, input, phase, 0), slice, engine, AccessKind::kRead);
     } else {
-      TouchOperand(input, parity, tile, engine, AccessKind::kRead);
+      TouchOperand(input, phase, tile, engine, AccessKind::kRead);
     }
   }
-  for (const int constant : here_->At(op).weights) TouchConstant(op, constant, parity, slice, engine);
-  if (here_->HasScratch(op)) WorkIn(here_->ScratchOf(op, parity), tile, engine);
-  if (here_->Accumulates()) WorkIn(here_->AccumulatorOf(op, parity), tile, engine);
+  for (const int constant : here_->At(op).weights)
+    TouchConstant(op, constant, phase, slice, engine);
+  if (here_->HasScratch(op)) WorkIn(here_->ScratchOf(op, phase), tile, engine);
+  if (here_->Accumulates()) WorkIn(here_->AccumulatorOf(op, phase), tile, engine);
   for (const int output : here_->At(op).outputs)
-    TouchOperand(output, parity, tile, engine, AccessKind::kWrite);
+    TouchOperand(output, phase, tile, engine, AccessKind::kWrite);
 }
 
 void Touches::WorkIn(const BufferUse& workspace, int64_t tile, const std::string& engine) {
@@ -209,48 +221,51 @@ void Touches::WorkIn(const BufferUse& workspace, int64_t tile, const std::string
   log_.Touch(workspace, tile, engine, AccessKind::kWrite);
 }
 
-void Touches::TouchOperand(int tensor, int parity, int64_t tile, const std::string& engine, AccessKind kind) {
-  switch (here_->HeldOf(tensor).holding) {
-    case Holding::kWhole:
+void Touches::TouchOperand(int tensor, int phase, int64_t tile, const std::string& engine,
+                           AccessKind kind) {
+  switch (here_->HeldOf(tensor).residency) {
+    case Residency::kWhole:
       log_.Touch(WholeOf(tensor), 0, engine, kind);
       break;
-    case Holding::kInner:
-    case Holding::kLoaded:
-    case Holding::kStored:
-      log_.Touch(here_->TileOf(tensor, parity), ValueOf(tensor, tile), engine, kind);
+    case Residency::kInner:
+    case Residency::kLoaded:
+    case Residency::kStored:
+      log_.Touch(here_->TileOf(tensor, phase), ValueOf(tensor, tile), engine, kind);
       if (here_->Caches(tensor, HaloStorage::kAdjacent) && kind == AccessKind::kRead && tile > 0)
-        log_.Touch(here_->HaloOf(tensor, parity), tile, engine, kind);
+        log_.Touch(here_->HaloOf(tensor, phase), tile, engine, kind);
       break;
-    case Holding::kDirect:
-    case Holding::kResident:
-    case Holding::kStreamed:
+    case Residency::kDirect:
+    case Residency::kResident:
+    case Residency::kStreamed:
       break;
   }
 }
 
-void Touches::TouchConstant(int op, int constant, int parity, int64_t slice, const std::string& engine) {
-  const Holding holding = here_->HeldOf(constant).holding;
-  if (holding == Holding::kWhole) log_.Touch(WholeOf(constant), 0, engine, AccessKind::kRead);
-  if (holding == Holding::kResident) log_.Touch(here_->ResidentOf(constant), 0, engine, AccessKind::kRead);
-  if (holding == Holding::kStreamed) {
-    log_.Touch(here_->SliceOf(op, constant, parity, 0), slice, engine, AccessKind::kRead);
+void Touches::TouchConstant(int op, int constant, int phase, int64_t slice,
+                            const std::string& engine) {
+  const Residency residency = here_->HeldOf(constant).residency;
+  if (residency == Residency::kWhole) log_.Touch(WholeOf(constant), 0, engine, AccessKind::kRead);
+  if (residency == Residency::kResident)
+    log_.Touch(here_->ResidentOf(constant), 0, engine, AccessKind::kRead);
+  if (residency == Residency::kStreamed) {
+    log_.Touch(here_->SliceOf(op, constant, phase, 0), slice, engine, AccessKind::kRead);
   }
 }
 
-void Touches::FillFirstSlots(int op, int parity, int64_t tile) {
+void Touches::FillFirstSlots(int op, int phase, int64_t tile) {
   for (const Stream& stream : here_->StreamsOf(op)) {
-    Move(here_->SliceOf(op, stream.tensor, parity, 0), tile * kRoundsShown, AccessKind::kWrite);
+    Move(here_->SliceOf(op, stream.tensor, phase, 0), tile * kRoundsShown, AccessKind::kWrite);
   }
 }
 
-void Touches::FillWhileComputing(int op, int parity, int64_t tile) {
+void Touches::FillWhileComputing(int op, int phase, int64_t tile) {
   for (const Stream& stream : here_->StreamsOf(op)) {
     if (stream.slices == 1) continue;
     for (const int slot : {0, 1}) {
-      Move(here_->SliceOf(op, stream.tensor, parity, slot), tile * kRoundsShown, AccessKind::kWrite);
+      Move(here_->SliceOf(op, stream.tensor, phase, slot), tile * kRoundsShown, AccessKind::kWrite);
     }
-    log_.Touch(here_->SliceOf(op, stream.tensor, parity, 1), tile * kRoundsShown, here_->EngineNameOf(op),
-               AccessKind::kRead);
+    log_.Touch(here_->SliceOf(op, stream.tensor, phase, 1), tile * kRoundsShown,
+               here_->EngineNameOf(op), AccessKind::kRead);
   }
 }
 

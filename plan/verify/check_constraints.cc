@@ -20,29 +20,32 @@ std::optional<int64_t> AddressOf(const std::string& id, const problem::Problem& 
   return std::nullopt;
 }
 
-bool RunsAs(const Plan& plan, size_t index, const WayDemand& way) {
+bool RunsAs(const Plan& plan, size_t index, const TileConfigConstraint& config) {
   const Subgraph& subgraph = plan.subgraphs[index];
-  const bool same =
-      (!way.tile || subgraph.tile == *way.tile) && (!way.weights || subgraph.weights == *way.weights) &&
-      (!way.in_place || subgraph.in_place == *way.in_place) && (!way.halo || subgraph.halo == *way.halo);
-  return same && std::all_of(way.addresses.begin(), way.addresses.end(), [&](const auto& pin) {
-           return AddressOf(fmt::format("s{}/{}", index, pin.first), plan.problem, plan.allocation) ==
-                  pin.second;
+  const bool same = (!config.tile || subgraph.tile == *config.tile) &&
+                    (!config.weights || subgraph.weights == *config.weights) &&
+                    (!config.in_place || subgraph.in_place == *config.in_place) &&
+                    (!config.halo || subgraph.halo == *config.halo);
+  return same &&
+         std::all_of(config.addresses.begin(), config.addresses.end(), [&](const auto& pin) {
+           return AddressOf(fmt::format("s{}/{}", index, pin.first), plan.problem,
+                            plan.allocation) == pin.second;
          });
 }
 
-bool IsSubgraph(const Plan& plan, const Demand& demand) {
+bool IsSubgraph(const Plan& plan, const PlanConstraint& constraint) {
   for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
-    if (plan.subgraphs[i].interval == demand.interval) return RunsAs(plan, i, demand.way);
+    if (plan.subgraphs[i].interval == constraint.interval)
+      return RunsAs(plan, i, constraint.config);
   }
   return false;
 }
 
-bool LiesAt(const Plan& plan, const Demand& demand) {
-  const std::string& id = plan.network.tensors[static_cast<size_t>(demand.tensor)].id;
+bool LiesAt(const Plan& plan, const PlanConstraint& constraint) {
+  const std::string& id = plan.network.tensors[static_cast<size_t>(constraint.tensor)].id;
   const auto lies = [&](const problem::Problem& problem, const problem::Allocation& allocation) {
-    return problem.memories.front().name != demand.memory ||
-           AddressOf(id, problem, allocation).value_or(demand.offset) == demand.offset;
+    return problem.memories.front().name != constraint.memory ||
+           AddressOf(id, problem, allocation).value_or(constraint.offset) == constraint.offset;
   };
   return lies(plan.problem, plan.allocation) &&
          std::all_of(plan.homes.begin(), plan.homes.end(),
@@ -71,42 +74,45 @@ graph::Interval LifeOf(const Plan& plan, int tensor) {
 
 }  // namespace
 
-bool Keeps(const Plan& plan, const Demand& demand) {
-  const auto is_kept = [&] { return std::count(plan.kept.begin(), plan.kept.end(), demand.tensor) > 0; };
-  switch (demand.kind) {
-    case DemandKind::kTogether:
-      return !IsCutBetween(plan, demand.interval.first, demand.interval.last);
-    case DemandKind::kApart:
-      return demand.interval.first == 0 ||
-             IsCutBetween(plan, demand.interval.first - 1, demand.interval.first);
-    case DemandKind::kSubgraph:
-      return IsSubgraph(plan, demand);
-    case DemandKind::kKeep: {
-      const graph::Interval life = LifeOf(plan, demand.tensor);
+bool Keeps(const Plan& plan, const PlanConstraint& constraint) {
+  const auto is_kept = [&] {
+    return std::count(plan.kept.begin(), plan.kept.end(), constraint.tensor) > 0;
+  };
+  switch (constraint.kind) {
+    case PlanConstraintKind::kTogether:
+      return !IsCutBetween(plan, constraint.interval.first, constraint.interval.last);
+    case PlanConstraintKind::kApart:
+      return constraint.interval.first == 0 ||
+             IsCutBetween(plan, constraint.interval.first - 1, constraint.interval.first);
+    case PlanConstraintKind::kSubgraph:
+      return IsSubgraph(plan, constraint);
+    case PlanConstraintKind::kKeep: {
+      const graph::Interval life = LifeOf(plan, constraint.tensor);
       return is_kept() || !IsCutBetween(plan, life.first, life.last);
     }
-    case DemandKind::kSpill:
+    case PlanConstraintKind::kSpill:
       return !is_kept();
-    case DemandKind::kAddress:
-      return LiesAt(plan, demand);
+    case PlanConstraintKind::kAddress:
+      return LiesAt(plan, constraint);
   }
   return false;
 }
 
-void CheckDemands(const Plan& plan, Findings& findings) {
-  for (const Demand& demand : plan.demands) {
-    if (!Keeps(plan, demand))
-      findings.Note(ViolationKind::kDemand, "not as demanded: " + Describe(plan.network, demand));
+void CheckConstraints(const Plan& plan, Findings& findings) {
+  for (const PlanConstraint& constraint : plan.constraints) {
+    if (!Keeps(plan, constraint))
+      findings.Note(ViolationKind::kConstraint,
+                    "not as required: " + Describe(plan.network, constraint));
   }
 }
 
 namespace {
 
-// How many of the demand's operators are in the interval.
-int CountInside(std::span<const int> order, graph::Interval interval, graph::Interval demanded) {
+// How many of the constraint's operators are in the interval.
+int CountInside(std::span<const int> order, graph::Interval interval, graph::Interval required) {
   int count = 0;
   for (int op = interval.first; op <= interval.last; ++op)
-    count += Contains(demanded, order[static_cast<size_t>(op)]) ? 1 : 0;
+    count += Contains(required, order[static_cast<size_t>(op)]) ? 1 : 0;
   return count;
 }
 
@@ -119,25 +125,27 @@ bool PassesBorder(const Users& users, graph::Interval interval) {
          std::any_of(users.readers.begin(), users.readers.end(), outside);
 }
 
-bool Allows(const Demand& demand, std::span<const int> order, const std::vector<Users>& users,
-            graph::Interval interval, const std::vector<int>& kept) {
-  const int inside = CountInside(order, interval, demand.interval);
-  const bool is_kept = std::count(kept.begin(), kept.end(), demand.tensor) > 0;
-  switch (demand.kind) {
-    case DemandKind::kTogether:
-      return inside == 0 || inside == LengthOf(demand.interval);
-    case DemandKind::kApart:
-      return inside == 0 || order[static_cast<size_t>(interval.first)] == demand.interval.first;
-    case DemandKind::kSubgraph:
-      return inside == 0 || (inside == LengthOf(demand.interval) && inside == LengthOf(interval));
-    case DemandKind::kKeep: {
-      const Users& who = users[static_cast<size_t>(demand.tensor)];
+bool Allows(const PlanConstraint& constraint, std::span<const int> order,
+            const std::vector<Users>& users, graph::Interval interval,
+            const std::vector<int>& kept) {
+  const int inside = CountInside(order, interval, constraint.interval);
+  const bool is_kept = std::count(kept.begin(), kept.end(), constraint.tensor) > 0;
+  switch (constraint.kind) {
+    case PlanConstraintKind::kTogether:
+      return inside == 0 || inside == LengthOf(constraint.interval);
+    case PlanConstraintKind::kApart:
+      return inside == 0 || order[static_cast<size_t>(interval.first)] == constraint.interval.first;
+    case PlanConstraintKind::kSubgraph:
+      return inside == 0 ||
+             (inside == LengthOf(constraint.interval) && inside == LengthOf(interval));
+    case PlanConstraintKind::kKeep: {
+      const Users& who = users[static_cast<size_t>(constraint.tensor)];
       const bool touches = AnyInside(who.makers, interval) || AnyInside(who.readers, interval);
       return !touches || is_kept || !PassesBorder(who, interval);
     }
-    case DemandKind::kSpill:
+    case PlanConstraintKind::kSpill:
       return !is_kept;
-    case DemandKind::kAddress:
+    case PlanConstraintKind::kAddress:
       return true;
   }
   return true;
@@ -147,25 +155,31 @@ bool Allows(const Demand& demand, std::span<const int> order, const std::vector<
 
 bool MayBeSubgraph(const Plan& plan, std::span<const int> order, const std::vector<Users>& users,
                    graph::Interval interval, const std::vector<int>& kept) {
-  return std::all_of(plan.demands.begin(), plan.demands.end(),
-                     [&](const Demand& demand) { return Allows(demand, order, users, interval, kept); });
+  return std::all_of(plan.constraints.begin(), plan.constraints.end(),
+                     [&](const PlanConstraint& constraint) {
+                       return Allows(constraint, order, users, interval, kept);
+                     });
 }
 
-const Demand* DemandOn(const Plan& plan, std::span<const int> order, graph::Interval interval) {
-  const auto found = std::find_if(plan.demands.begin(), plan.demands.end(), [&](const Demand& demand) {
-    return demand.kind == DemandKind::kSubgraph &&
-           CountInside(order, interval, demand.interval) == LengthOf(demand.interval) &&
-           LengthOf(interval) == LengthOf(demand.interval);
-  });
-  return found == plan.demands.end() ? nullptr : &*found;
+const PlanConstraint* ConstraintOn(const Plan& plan, std::span<const int> order,
+                                   graph::Interval interval) {
+  const auto found = std::find_if(
+      plan.constraints.begin(), plan.constraints.end(), [&](const PlanConstraint& constraint) {
+        return constraint.kind == PlanConstraintKind::kSubgraph &&
+               CountInside(order, interval, constraint.interval) == LengthOf(constraint.interval) &&
+               LengthOf(interval) == LengthOf(constraint.interval);
+      });
+  return found == plan.constraints.end() ? nullptr : &*found;
 }
 
-bool RunsAsDemanded(const Plan& plan, std::span<const int> order, const Subgraph& subgraph) {
-  const Demand* demand = DemandOn(plan, order, subgraph.interval);
-  if (demand == nullptr) return true;
-  const WayDemand& way = demand->way;
-  return (!way.tile || subgraph.tile == *way.tile) && (!way.weights || subgraph.weights == *way.weights) &&
-         (!way.in_place || subgraph.in_place == *way.in_place) && (!way.halo || subgraph.halo == *way.halo);
+bool RunsAsRequired(const Plan& plan, std::span<const int> order, const Subgraph& subgraph) {
+  const PlanConstraint* constraint = ConstraintOn(plan, order, subgraph.interval);
+  if (constraint == nullptr) return true;
+  const TileConfigConstraint& config = constraint->config;
+  return (!config.tile || subgraph.tile == *config.tile) &&
+         (!config.weights || subgraph.weights == *config.weights) &&
+         (!config.in_place || subgraph.in_place == *config.in_place) &&
+         (!config.halo || subgraph.halo == *config.halo);
 }
 
 }  // namespace tessera::plan::verify

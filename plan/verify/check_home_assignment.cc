@@ -13,9 +13,10 @@
 #include "tessera/plan/verify/checks.h"
 #include "tessera/plan/verify/residency.h"
 
-// The rule is applied once more, in its own words. Instead of asking of two operators whether one comes before the other, each tensor
-// collects what is certainly gone when it is made: a walk back from its maker over everything that this needs passes all operators that
-// have run by then, and a tensor of which these are all the readers is gone.
+// The rule is applied once more, in its own words. Instead of asking of two operators whether one
+// comes before the other, each tensor collects what is certainly gone when it is made: a walk back
+// from its maker over everything that this needs passes all operators that have run by then, and a
+// tensor of which these are all the readers is gone.
 //
 // A memory's lines are kept as lists, and what they need is summed anew for each tensor that asks.
 namespace tessera::plan::verify {
@@ -40,8 +41,9 @@ class AssignmentCheck {
   std::map<size_t, int> Run() {
     std::map<size_t, int> memories;
     for (const bool several : {false, true}) {
-      for (const TensorRole role : {TensorRole::kState, TensorRole::kNetworkInput, TensorRole::kNetworkOutput,
-                                    TensorRole::kConstant, TensorRole::kBorder}) {
+      for (const TensorRole role :
+           {TensorRole::kState, TensorRole::kNetworkInput, TensorRole::kNetworkOutput,
+            TensorRole::kConstant, TensorRole::kBoundary}) {
         for (const size_t tensor : TensorsOf(role, several)) {
           const int memory = Settle(tensor);
           if (several) memories[tensor] = memory;
@@ -64,14 +66,16 @@ class AssignmentCheck {
 
   int64_t BytesOf(size_t tensor) const {
     const graph::Interval everything{0, static_cast<int>(plan_.network.operators.size()) - 1};
-    if (At(tensor).constant) return ConstantBytes(plan_, users_, static_cast<int>(tensor), everything);
-    return StoredBytes(NameExtents(At(tensor).shape), At(tensor).type, LayoutOf(tensor).channel_block,
-                       LayoutOf(tensor).row_pitch_bytes);
+    if (At(tensor).constant)
+      return ConstantBytes(plan_, users_, static_cast<int>(tensor), everything);
+    return StoredBytes(NameExtents(At(tensor).shape), At(tensor).type,
+                       LayoutOf(tensor).channel_block, LayoutOf(tensor).row_pitch_bytes);
   }
 
   int64_t BytesIn(size_t tensor, int memory) const {
     int64_t alignment = LayoutOf(tensor).alignment_bytes;
-    if (const auto* link = hw_profiles::LinkBetween(plan_.profile, memory, plan_.profile.tile_memory))
+    if (const auto* link =
+            hw_profiles::LinkBetween(plan_.profile, memory, plan_.profile.tile_memory))
       alignment = std::lcm(alignment, link->alignment_bytes);
     return UpTo(UpTo(BytesOf(tensor), alignment),
                 plan_.profile.memories[static_cast<size_t>(memory)].alignment_bytes);
@@ -112,13 +116,15 @@ class AssignmentCheck {
       if (!run.insert(op).second) continue;
       for (const int input : plan_.network.operators[static_cast<size_t>(op)].inputs) {
         const std::vector<int>& makers = users_[static_cast<size_t>(input)].makers;
-        if (!makers.empty() && !At(static_cast<size_t>(input)).state) waiting.push_back(makers.back());
+        if (!makers.empty() && !At(static_cast<size_t>(input)).state)
+          waiting.push_back(makers.back());
       }
     }
     for (size_t other = 0; other < users_.size(); ++other) {
       const std::vector<int>& readers = users_[other].readers;
       const bool stays = readers.empty() || At(other).network_output;
-      if (!stays && std::all_of(readers.begin(), readers.end(), [&](int op) { return run.contains(op); }))
+      if (!stays &&
+          std::all_of(readers.begin(), readers.end(), [&](int op) { return run.contains(op); }))
         gone.insert(other);
     }
     return gone;
@@ -126,7 +132,8 @@ class AssignmentCheck {
 
   bool TakeTurns(size_t a, size_t b) const {
     for (const size_t tensor : {a, b}) {
-      if (RoleOf(tensor) == TensorRole::kConstant || RoleOf(tensor) == TensorRole::kState) return false;
+      if (RoleOf(tensor) == TensorRole::kConstant || RoleOf(tensor) == TensorRole::kState)
+        return false;
     }
     return gone_[a].contains(b) || gone_[b].contains(a);
   }
@@ -134,7 +141,8 @@ class AssignmentCheck {
   std::vector<size_t> TensorsOf(TensorRole role, bool several) const {
     std::vector<size_t> tensors;
     for (size_t tensor = 0; tensor < users_.size(); ++tensor) {
-      if (RoleOf(tensor) == role && LayoutOf(tensor).next_homes.empty() != several) tensors.push_back(tensor);
+      if (RoleOf(tensor) == role && LayoutOf(tensor).next_homes.empty() != several)
+        tensors.push_back(tensor);
     }
     std::sort(tensors.begin(), tensors.end(), [this](size_t a, size_t b) {
       if (BytesOf(a) != BytesOf(b)) return BytesOf(a) > BytesOf(b);
@@ -144,12 +152,14 @@ class AssignmentCheck {
     return tensors;
   }
 
-  // The lines of the memory with the tensor in the first that it takes turns with, or in one of its own.
+  // The lines of the memory with the tensor in the first that it takes turns with, or in one of its
+  // own.
   std::vector<Line> With(size_t tensor, int memory) const {
     const auto found = lines_.find(memory);
     std::vector<Line> lines = found == lines_.end() ? std::vector<Line>() : found->second;
     for (Line& line : lines) {
-      if (!std::all_of(line.begin(), line.end(), [&](size_t other) { return TakeTurns(tensor, other); }))
+      if (!std::all_of(line.begin(), line.end(),
+                       [&](size_t other) { return TakeTurns(tensor, other); }))
         continue;
       line.push_back(tensor);
       return lines;
@@ -174,7 +184,8 @@ class AssignmentCheck {
     const Memory& facts = plan_.profile.memories[static_cast<size_t>(memory)];
     std::vector<problem::AddressRange> taken;
     for (const problem::Reserved& reserved : facts.reserved) taken.push_back(reserved.range);
-    std::sort(taken.begin(), taken.end(), [](const auto& a, const auto& b) { return a.end > b.end; });
+    std::sort(taken.begin(), taken.end(),
+              [](const auto& a, const auto& b) { return a.end > b.end; });
     int64_t room = 0;
     int64_t top = facts.capacity_bytes;  // what lies above is counted
     for (const problem::AddressRange& range : taken) {
@@ -209,14 +220,17 @@ class AssignmentCheck {
 
 void CheckAssignment(const Plan& plan, Findings& findings) {
   if (!hw_profiles::HasSeveralHomes(plan.profile)) return;
-  const auto name = [&](int memory) { return plan.profile.memories[static_cast<size_t>(memory)].name; };
+  const auto name = [&](int memory) {
+    return plan.profile.memories[static_cast<size_t>(memory)].name;
+  };
   for (const auto& [tensor, memory] : AssignmentCheck(plan).Run()) {
     const graph::Tensor& facts = plan.network.tensors[tensor];
     const int stated = HomeOf(plan, static_cast<int>(tensor));
     if (stated == memory) continue;
-    findings.Note(ViolationKind::kMemory,
-                  fmt::format("the home of tensor '{}' is '{}', but the profile's homes give it '{}'",
-                              facts.id, name(stated), name(memory)));
+    findings.Note(
+        ViolationKind::kMemory,
+        fmt::format("the home of tensor '{}' is '{}', but the profile's homes give it '{}'",
+                    facts.id, name(stated), name(memory)));
   }
 }
 

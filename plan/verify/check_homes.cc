@@ -13,8 +13,9 @@
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 
-// The homes' books are kept while the program runs, subgraph by subgraph: what a subgraph makes and others read moves in
-// as it begins, what nobody after it reads moves out as it ends. In between, the memory holds both.
+// The homes' books are kept while the program runs, subgraph by subgraph: what a subgraph makes and
+// others read moves in as it begins, what nobody after it reads moves out as it ends. In between,
+// the memory holds both.
 //
 //     constants, state, network inputs  ->| s0 |-> ...  | s1 |-> ...  | s2 |
 //                                     +a  ----------------------  -a
@@ -33,7 +34,8 @@ class HomeBooks {
     for (size_t tensor = 0; tensor < users_.size(); ++tensor) {
       readers_left_[tensor] = users_[tensor].readers.size();
       const graph::Tensor& facts = plan_.network.tensors[tensor];
-      if (facts.constant || facts.state || facts.network_input) MoveIn(static_cast<int>(tensor), {}, 0);
+      if (facts.constant || facts.state || facts.network_input)
+        MoveIn(static_cast<int>(tensor), {}, 0);
     }
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
       const graph::Interval interval = plan_.subgraphs[i].interval;
@@ -60,9 +62,10 @@ class HomeBooks {
     stay.memory = MemoryOf(plan_, tensor, role);
     stay.tensor = tensor;
     stay.role = role;
-    stay.size = role == TensorRole::kConstant ? ConstantBytes(plan_, users_, tensor, everything)
-                                              : StoredBytes(NameExtents(facts.shape), facts.type,
-                                                            layout.channel_block, layout.row_pitch_bytes);
+    stay.size = role == TensorRole::kConstant
+                    ? ConstantBytes(plan_, users_, tensor, everything)
+                    : StoredBytes(NameExtents(facts.shape), facts.type, layout.channel_block,
+                                  layout.row_pitch_bytes);
     stay.alignment = std::lcm(layout.alignment_bytes, LinkAlignment(stay.memory));
     // To the end of the program, unless somebody is seen to be the last to read it.
     stay.subgraphs = {static_cast<problem::Step>(subgraph),
@@ -73,7 +76,8 @@ class HomeBooks {
   int64_t LinkAlignment(int home) const {
     int64_t alignment = 1;
     for (const hw_profiles::Link& link : plan_.profile.links) {
-      if (std::minmax(link.first, link.second) != std::minmax(home, plan_.profile.tile_memory)) continue;
+      if (std::minmax(link.first, link.second) != std::minmax(home, plan_.profile.tile_memory))
+        continue;
       alignment = link.alignment_bytes;
       break;
     }
@@ -89,7 +93,8 @@ class HomeBooks {
     if (readers.empty() || readers_left_[index] > 0) return;
     if (facts.constant || facts.state || facts.network_output) return;
     const auto stay = stays_.find(tensor);
-    if (stay != stays_.end()) stay->second.subgraphs.upper = static_cast<problem::Step>(subgraph) + 1;
+    if (stay != stays_.end())
+      stay->second.subgraphs.upper = static_cast<problem::Step>(subgraph) + 1;
   }
 
   const Plan& plan_;
@@ -102,8 +107,9 @@ class HomeBooks {
 
 std::vector<HomeStay> FindHomeStays(const Plan& plan) { return HomeBooks(plan).Run(); }
 
-// Whether every tensor outside the tile memory has an address of its own while it is there. What must be there follows from the
-// partition (home_stays.h); that the bytes fit is asked first, for it tells more than any placement that fails.
+// Whether every tensor outside the tile memory has an address of its own while it is there. What
+// must be there follows from the partition (home_stays.h); that the bytes fit is asked first, for
+// it tells more than any placement that fails.
 
 namespace {
 
@@ -124,13 +130,15 @@ class HomeCheck {
       if (!stays_.contains(home.memory)) {
         findings_.Note(ViolationKind::kMemory, "the plan has a home that holds nothing");
       } else if (!homes_.emplace(home.memory, &home).second) {
-        findings_.Note(ViolationKind::kMemory, fmt::format("home '{}' is there twice", NameOf(home.memory)));
+        findings_.Note(ViolationKind::kMemory,
+                       fmt::format("home '{}' is there twice", NameOf(home.memory)));
       }
     }
     for (const auto& [memory, stays] : stays_) {
       const auto home = homes_.find(memory);
       if (home == homes_.end()) {
-        findings_.Note(ViolationKind::kMemory, fmt::format("home '{}' has no addresses", NameOf(memory)));
+        findings_.Note(ViolationKind::kMemory,
+                       fmt::format("home '{}' has no addresses", NameOf(memory)));
       } else {
         CheckHome(*home->second, stays);
       }
@@ -178,8 +186,9 @@ class HomeCheck {
     for (const HomeStay& stay : stays) {
       const auto buffer = buffers.find(stay.tensor);
       if (buffer == buffers.end()) {
-        findings_.Note(ViolationKind::kBuffer, fmt::format("tensor '{}' has no address in its home '{}'",
-                                                           TensorId(stay.tensor), NameOf(home.memory)));
+        findings_.Note(ViolationKind::kBuffer,
+                       fmt::format("tensor '{}' has no address in its home '{}'",
+                                   TensorId(stay.tensor), NameOf(home.memory)));
       } else {
         CheckTensor(*buffer->second, stay);
       }
@@ -196,20 +205,24 @@ class HomeCheck {
                      fmt::format("{} has {} bytes but needs {}", where, buffer.size, stay.size));
     }
     if (buffer.alignment != stay.alignment) {
-      findings_.Note(ViolationKind::kAlignment, fmt::format("{} is aligned to {} bytes instead of {}", where,
-                                                            buffer.alignment, stay.alignment));
+      findings_.Note(ViolationKind::kAlignment,
+                     fmt::format("{} is aligned to {} bytes instead of {}", where, buffer.alignment,
+                                 stay.alignment));
     }
     if (buffer.lifespans != expected) {
-      findings_.Note(ViolationKind::kLifespan, fmt::format("{} should be there for subgraphs [{}, {})", where,
-                                                           stay.subgraphs.lower, stay.subgraphs.upper));
+      findings_.Note(ViolationKind::kLifespan,
+                     fmt::format("{} should be there for subgraphs [{}, {})", where,
+                                 stay.subgraphs.lower, stay.subgraphs.upper));
     }
     if (buffer.role != base::NameOf(stay.role)) {
-      findings_.Note(ViolationKind::kBuffer, fmt::format("{} states role '{}' instead of '{}'", where,
-                                                         buffer.role, base::NameOf(stay.role)));
+      findings_.Note(ViolationKind::kBuffer,
+                     fmt::format("{} states role '{}' instead of '{}'", where, buffer.role,
+                                 base::NameOf(stay.role)));
     }
     const problem::Span span = plan_.profile.memories[static_cast<size_t>(stay.memory)].span;
     if (buffer.span != span || !buffer.allowed_banks.empty() || buffer.memory != 0) {
-      findings_.Note(ViolationKind::kSpan, fmt::format("{} is not bound to banks as its memory says", where));
+      findings_.Note(ViolationKind::kSpan,
+                     fmt::format("{} is not bound to banks as its memory says", where));
     }
   }
 
@@ -219,16 +232,16 @@ class HomeCheck {
     problem.buffers = home.problem.buffers;
     problem.memories = {HomeMemory(plan_.profile, home.memory)};
     for (Buffer& buffer : problem.buffers) buffer.offset.reset();
-    if (const auto fault = problem::FindFault(problem)) {
-      findings_.Note(ViolationKind::kMemory,
-                     fmt::format("home '{}': {}: {}", NameOf(home.memory), fault->pointer, fault->message));
+    if (const auto fault = problem::CheckWellFormed(problem)) {
+      findings_.Note(ViolationKind::kMemory, fmt::format("home '{}': {}: {}", NameOf(home.memory),
+                                                         fault->pointer, fault->message));
       return;
     }
     for (const problem::Violation& violation :
          problem::Validate(problem, home.allocation, problem.memories.front().capacity)) {
       findings_.Note(ViolationKind::kAllocation,
-                     fmt::format("home '{}': {}: {}", NameOf(home.memory), problem::NameOf(violation.kind),
-                                 violation.message));
+                     fmt::format("home '{}': {}: {}", NameOf(home.memory),
+                                 problem::NameOf(violation.kind), violation.message));
     }
   }
 

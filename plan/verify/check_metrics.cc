@@ -9,8 +9,8 @@
 namespace tessera::plan::verify {
 namespace {
 
-// Sums of doubles that differ by no more than this, relative to their size, count as equal: first those of whole plans, then those
-// of one subgraph.
+// Sums of doubles that differ by no more than this, relative to their size, count as equal: first
+// those of whole plans, then those of one subgraph.
 constexpr double kTolerance = 1e-6;
 constexpr double kRounding = 1e-12;
 
@@ -34,21 +34,23 @@ class MetricsCheck {
  private:
   void Expect(const std::string& where, std::string_view what, int64_t found, int64_t expected) {
     if (found == expected) return;
-    findings_.Note(ViolationKind::kMetric,
-                   fmt::format("{} states {} {} where {} are counted", where, found, what, expected));
+    findings_.Note(ViolationKind::kMetric, fmt::format("{} states {} {} where {} are counted",
+                                                       where, found, what, expected));
   }
 
   void ExpectClose(const std::string& where, std::string_view what, double found, double expected) {
     if (Close(found, expected)) return;
-    findings_.Note(ViolationKind::kMetric,
-                   fmt::format("{} states {} of {} where its parts give {}", where, what, found, expected));
+    findings_.Note(ViolationKind::kMetric, fmt::format("{} states {} of {} where its parts give {}",
+                                                       where, what, found, expected));
   }
 
   // For what follows from network, profile and partition.
-  void ExpectComputed(const std::string& where, const std::string& what, double found, double expected) {
-    if (std::abs(found - expected) <= kRounding * std::max(std::abs(found), std::abs(expected))) return;
-    findings_.Note(ViolationKind::kMetric,
-                   fmt::format("{} states {} of {} where {} is computed", where, what, found, expected));
+  void ExpectComputed(const std::string& where, const std::string& what, double found,
+                      double expected) {
+    if (std::abs(found - expected) <= kRounding * std::max(std::abs(found), std::abs(expected)))
+      return;
+    findings_.Note(ViolationKind::kMetric, fmt::format("{} states {} of {} where {} is computed",
+                                                       where, what, found, expected));
   }
 
   void CheckSubgraph(size_t i) {
@@ -63,8 +65,10 @@ class MetricsCheck {
       Expect(where, "off-chip bytes of " + cause, PartOf(metrics.off_chip_by_cause, cause),
              PartOf(cost.off_chip_by_cause, cause));
     }
-    Expect(where, "bytes of peak", metrics.peak_bytes, PeakDuring(derivation_.trace.subgraph_steps[i]));
-    ExpectComputed(where, "a peak bandwidth", metrics.peak_bytes_per_cycle, cost.peak_bytes_per_cycle);
+    Expect(where, "bytes of peak", metrics.peak_bytes,
+           PeakDuring(derivation_.trace.subgraph_steps[i]));
+    ExpectComputed(where, "a peak bandwidth", metrics.peak_bytes_per_cycle,
+                   cost.peak_bytes_per_cycle);
     ExpectComputed(where, "an energy", metrics.energy_pj, cost.energy_pj);
     CheckEnergies(where, metrics.energy_by_part, cost.energy_by_part);
     CheckParts(where, metrics);
@@ -77,13 +81,15 @@ class MetricsCheck {
       if (stated != found.end()) {
         ExpectComputed(where, fmt::format("an energy in '{}'", part), stated->second, energy);
       } else {
-        findings_.Note(ViolationKind::kMetric, fmt::format("{} states no energy in '{}'", where, part));
+        findings_.Note(ViolationKind::kMetric,
+                       fmt::format("{} states no energy in '{}'", where, part));
       }
     }
     for (const auto& [part, energy] : found) {
       if (!expected.contains(part))
-        findings_.Note(ViolationKind::kMetric,
-                       fmt::format("{} states an energy in '{}', which is no part of it", where, part));
+        findings_.Note(
+            ViolationKind::kMetric,
+            fmt::format("{} states an energy in '{}', which is no part of it", where, part));
     }
   }
 
@@ -98,9 +104,9 @@ class MetricsCheck {
     int64_t peak = 0;
     for (size_t i = 0; i < plan_.problem.buffers.size(); ++i) {
       const problem::Buffer& buffer = plan_.problem.buffers[i];
-      const bool there = std::any_of(buffer.lifespans.begin(), buffer.lifespans.end(), [&](const auto& life) {
-        return life.lower < steps.upper && steps.lower < life.upper;
-      });
+      const bool there = std::any_of(
+          buffer.lifespans.begin(), buffer.lifespans.end(),
+          [&](const auto& life) { return life.lower < steps.upper && steps.lower < life.upper; });
       if (!there) continue;
       const int64_t guard = guards.empty() ? 0 : guards[i].after;
       peak = std::max(peak, plan_.allocation.offsets[i] + buffer.size + guard);
@@ -131,7 +137,8 @@ class MetricsCheck {
     Expect("its lower bounds", "operators of unknown work", plan_.lower_bounds.unknown_work,
            sum.unknown_work);
     Expect(where, "off-chip bytes", totals.off_chip_bytes, sum.off_chip_bytes);
-    Expect(where, "bytes of peak", totals.peak_bytes, problem::PeakOf(plan_.problem, plan_.allocation));
+    Expect(where, "bytes of peak", totals.peak_bytes,
+           problem::PeakOf(plan_.problem, plan_.allocation));
     ExpectClose(where, "a peak bandwidth", totals.peak_bytes_per_cycle, sum.peak_bytes_per_cycle);
     CheckParts(where, totals);
   }
@@ -141,32 +148,36 @@ class MetricsCheck {
       const double value = ValueOf(plan_.totals, metric);
       const double bound = ValueOf(plan_.lower_bounds, metric);
       if (value >= bound || Close(value, bound)) continue;
-      findings_.Note(
-          ViolationKind::kMetric,
-          fmt::format("the plan's {} is {}, below its own lower bound of {}", metric, value, bound));
+      findings_.Note(ViolationKind::kMetric,
+                     fmt::format("the plan's {} is {}, below its own lower bound of {}", metric,
+                                 value, bound));
     }
     for (const auto& [metric, limit] : plan_.objective.limits) {
       const double value = ValueOf(plan_.totals, metric);
       if (value <= limit || Close(value, limit)) continue;
-      findings_.Note(ViolationKind::kMetric,
-                     fmt::format("the plan's {} is {}, beyond the limit of {}", metric, value, limit));
+      findings_.Note(
+          ViolationKind::kMetric,
+          fmt::format("the plan's {} is {}, beyond the limit of {}", metric, value, limit));
     }
   }
 
   // Lower bounds of latency, energy and MACs order no plans.
   void CheckStatus() {
     if (plan_.status != "optimal" || IsKnownValue(plan_.network, plan_.objective)) return;
-    findings_.Note(ViolationKind::kMetric,
-                   fmt::format("the plan is called optimal in what {} operators of unknown work are part of",
-                               plan_.totals.unknown_work));
+    findings_.Note(
+        ViolationKind::kMetric,
+        fmt::format("the plan is called optimal in what {} operators of unknown work are part of",
+                    plan_.totals.unknown_work));
   }
 
-  // One metric: its value. Several: the mean of value over bound by weight; a bound of 0 leaves it undefined.
+  // One metric: its value. Several: the mean of value over bound by weight; a bound of 0 leaves it
+  // undefined.
   void CheckScore() {
     const auto& weights = plan_.objective.weights;
     if (weights.empty()) return;
     if (weights.size() == 1) {
-      ExpectClose("the plan", "a score", plan_.score, ValueOf(plan_.totals, weights.begin()->first));
+      ExpectClose("the plan", "a score", plan_.score,
+                  ValueOf(plan_.totals, weights.begin()->first));
       return;
     }
     double sum = 0;

@@ -38,12 +38,14 @@ class PartitionCheck {
 
   void Check(size_t i, const std::vector<Users>& users) {
     CheckTile(i, users);
-    CheckHoldings(i, users);
+    CheckResidency(i, users);
     if (plan_.subgraphs[i].prefetch) CheckPrefetch(i, users);
   }
 
  private:
-  const graph::Operator& At(int op) const { return plan_.network.operators[static_cast<size_t>(op)]; }
+  const graph::Operator& At(int op) const {
+    return plan_.network.operators[static_cast<size_t>(op)];
+  }
   const graph::Tensor& TensorAt(int tensor) const {
     return plan_.network.tensors[static_cast<size_t>(tensor)];
   }
@@ -55,11 +57,12 @@ class PartitionCheck {
   void CheckProfile() {
     const auto memories = static_cast<int>(plan_.profile.memories.size());
     const auto exists = [&](int memory) { return memory >= 0 && memory < memories; };
-    const bool homes = std::all_of(
-        plan_.profile.roles.begin(), plan_.profile.roles.end(), [&](const hw_profiles::RoleLayout& layout) {
-          return exists(layout.home) &&
-                 std::all_of(layout.next_homes.begin(), layout.next_homes.end(), exists);
-        });
+    const bool homes =
+        std::all_of(plan_.profile.roles.begin(), plan_.profile.roles.end(),
+                    [&](const hw_profiles::RoleLayout& layout) {
+                      return exists(layout.home) && std::all_of(layout.next_homes.begin(),
+                                                                layout.next_homes.end(), exists);
+                    });
     if (exists(plan_.profile.tile_memory) && homes &&
         plan_.profile.roles.size() == base::TensorRoleNames().size()) {
       return;
@@ -74,8 +77,9 @@ class PartitionCheck {
         elements = extent < 1 ? 0 : base::CheckedMul(elements, extent).value_or(0);
       }
       if (elements >= 1 && elements <= kMostElements) continue;
-      findings_.Note(ViolationKind::kNetwork, fmt::format("tensor '{}' has a shape of [{}]", tensor.id,
-                                                          fmt::join(tensor.shape, ", ")));
+      findings_.Note(
+          ViolationKind::kNetwork,
+          fmt::format("tensor '{}' has a shape of [{}]", tensor.id, fmt::join(tensor.shape, ", ")));
     }
   }
 
@@ -83,16 +87,19 @@ class PartitionCheck {
   void CheckOperators() {
     for (const graph::Tensor& tensor : plan_.network.tensors) {
       const bool of_state =
-          tensor.next_of < 0 ||
-          (IsTensor(tensor.next_of) && plan_.network.tensors[static_cast<size_t>(tensor.next_of)].state);
+          tensor.next_of < 0 || (IsTensor(tensor.next_of) &&
+                                 plan_.network.tensors[static_cast<size_t>(tensor.next_of)].state);
       if (!of_state || (tensor.next_of >= 0 && !tensor.network_output))
-        findings_.Note(ViolationKind::kNetwork, fmt::format("tensor '{}' follows no state", tensor.id));
+        findings_.Note(ViolationKind::kNetwork,
+                       fmt::format("tensor '{}' follows no state", tensor.id));
     }
     std::vector<int> maker(plan_.network.tensors.size(), -1);
     for (const graph::Operator& op : plan_.network.operators) {
       for (const auto* list : {&op.inputs, &op.weights, &op.outputs}) {
-        if (!std::all_of(list->begin(), list->end(), [&](int tensor) { return IsTensor(tensor); })) {
-          findings_.Note(ViolationKind::kNetwork, fmt::format("operator '{}' names no tensor", op.id));
+        if (!std::all_of(list->begin(), list->end(),
+                         [&](int tensor) { return IsTensor(tensor); })) {
+          findings_.Note(ViolationKind::kNetwork,
+                         fmt::format("operator '{}' names no tensor", op.id));
           return;
         }
       }
@@ -105,7 +112,8 @@ class PartitionCheck {
         int& first = maker[static_cast<size_t>(output)];
         const graph::Tensor& tensor = plan_.network.tensors[static_cast<size_t>(output)];
         if ((first >= 0 && !tensor.state) || tensor.constant || tensor.network_input) {
-          findings_.Note(ViolationKind::kNetwork, fmt::format("tensor '{}' may not be made here", tensor.id));
+          findings_.Note(ViolationKind::kNetwork,
+                         fmt::format("tensor '{}' may not be made here", tensor.id));
         }
         first = static_cast<int>(i);
       }
@@ -114,8 +122,9 @@ class PartitionCheck {
       for (const int input : plan_.network.operators[i].inputs) {
         const graph::Tensor& tensor = plan_.network.tensors[static_cast<size_t>(input)];
         if (tensor.state || maker[static_cast<size_t>(input)] < static_cast<int>(i)) continue;
-        findings_.Note(ViolationKind::kNetwork, fmt::format("operator '{}' reads '{}' before it is made",
-                                                            plan_.network.operators[i].id, tensor.id));
+        findings_.Note(ViolationKind::kNetwork,
+                       fmt::format("operator '{}' reads '{}' before it is made",
+                                   plan_.network.operators[i].id, tensor.id));
       }
     }
   }
@@ -126,15 +135,17 @@ class PartitionCheck {
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
       const graph::Interval interval = plan_.subgraphs[i].interval;
       if (interval.first > interval.last || interval.first < 0 || interval.last >= operators) {
-        findings_.Note(ViolationKind::kCoverage, fmt::format("subgraph {} holds operators {} to {} of {}", i,
-                                                             interval.first, interval.last, operators));
+        findings_.Note(ViolationKind::kCoverage,
+                       fmt::format("subgraph {} holds operators {} to {} of {}", i, interval.first,
+                                   interval.last, operators));
         return;
       }
       for (int op = next; op < interval.first; ++op) NoteUncovered(op);
       for (int op = interval.first; op < std::min(next, interval.last + 1); ++op) {
-        findings_.Note(ViolationKind::kCoverage,
-                       fmt::format("operator '{}' stands in subgraph {} after it, or one behind it, has run",
-                                   At(op).id, i));
+        findings_.Note(
+            ViolationKind::kCoverage,
+            fmt::format("operator '{}' stands in subgraph {} after it, or one behind it, has run",
+                        At(op).id, i));
       }
       next = std::max(next, interval.last + 1);
     }
@@ -146,25 +157,27 @@ class PartitionCheck {
                    fmt::format("operator '{}' is in no subgraph at its turn", At(op).id));
   }
 
-  // Borders of this partition, each named once, that would else leave the tile memory.
+  // Boundary tensors of this partition, each named once, that would else leave the tile memory.
   void CheckKept(const std::vector<Users>& users) {
     int before = -1;
     for (const int tensor : plan_.kept) {
       if (!IsTensor(tensor) || tensor <= before) {
-        findings_.Note(ViolationKind::kPolicy, "the tensors kept on chip are no ascending list of tensors");
+        findings_.Note(ViolationKind::kPolicy,
+                       "the tensors kept on chip are no ascending list of tensors");
         return;
       }
       before = tensor;
       const auto index = static_cast<size_t>(tensor);
       const graph::Tensor& facts = plan_.network.tensors[index];
-      const bool crosses =
-          std::all_of(plan_.subgraphs.begin(), plan_.subgraphs.end(), [&](const Subgraph& subgraph) {
-            return RoleOf(facts, users[index], subgraph.interval) == base::TensorRole::kBorder;
+      const bool crosses = std::all_of(
+          plan_.subgraphs.begin(), plan_.subgraphs.end(), [&](const Subgraph& subgraph) {
+            return RoleOf(facts, users[index], subgraph.interval) == base::TensorRole::kBoundary;
           });
       if (!crosses) {
-        findings_.Note(ViolationKind::kPolicy,
-                       fmt::format("tensor '{}' is kept on chip, but passes between no subgraphs", facts.id));
-      } else if (hw_profiles::LayoutOf(plan_.profile, base::TensorRole::kBorder).home ==
+        findings_.Note(
+            ViolationKind::kPolicy,
+            fmt::format("tensor '{}' is kept on chip, but passes between no subgraphs", facts.id));
+      } else if (hw_profiles::LayoutOf(plan_.profile, base::TensorRole::kBoundary).home ==
                  plan_.profile.tile_memory) {
         findings_.Note(ViolationKind::kPolicy,
                        fmt::format("tensor '{}' is kept on chip, which is its home", facts.id));
@@ -188,13 +201,15 @@ class PartitionCheck {
     if (caches && !MayCacheHalo(plan_.profile, tiled.shape, subgraph.tile)) {
       findings_.Note(
           ViolationKind::kTile,
-          fmt::format("subgraph {} caches its halo, but its tiles do not lie one below the other", i));
+          fmt::format("subgraph {} caches its halo, but its tiles do not lie one below the other",
+                      i));
     }
     const int64_t tiles = CountTiles(tiled.shape, subgraph.tile);
     if (tiles != subgraph.tiles) {
-      findings_.Note(ViolationKind::kTile,
-                     fmt::format("subgraph {} states {} tiles, but tiles of [{}] cut '{}' into {}", i,
-                                 subgraph.tiles, fmt::join(subgraph.tile, ", "), tiled.id, tiles));
+      findings_.Note(
+          ViolationKind::kTile,
+          fmt::format("subgraph {} states {} tiles, but tiles of [{}] cut '{}' into {}", i,
+                      subgraph.tiles, fmt::join(subgraph.tile, ", "), tiled.id, tiles));
     }
     if (tiles > kMostTiles) {
       findings_.Note(ViolationKind::kTile,
@@ -202,16 +217,17 @@ class PartitionCheck {
     }
     for (int op = subgraph.interval.first; op <= subgraph.interval.last; ++op) {
       if (tiles == 1 || !graph::IsBarrier(At(op))) continue;
-      findings_.Note(
-          ViolationKind::kTile,
-          fmt::format("operator '{}' is opaque, but subgraph {} has {} tiles", At(op).id, i, tiles));
+      findings_.Note(ViolationKind::kTile,
+                     fmt::format("operator '{}' is opaque, but subgraph {} has {} tiles", At(op).id,
+                                 i, tiles));
     }
     if (tiles == 1) return;
     CheckStates(i);
     if (findings_.Empty()) CheckReplacements(i, users);
   }
 
-  // What a tile makes of a state's next value may lie where another operator reads the state for the next tile.
+  // What a tile makes of a state's next value may lie where another operator reads the state for
+  // the next tile.
   void CheckStates(size_t i) {
     const graph::Interval interval = plan_.subgraphs[i].interval;
     for (int op = interval.first; op <= interval.last; ++op) {
@@ -219,17 +235,20 @@ class PartitionCheck {
         const int state = plan_.network.tensors[static_cast<size_t>(output)].next_of;
         for (int reader = interval.first; reader <= interval.last && state >= 0; ++reader) {
           const std::vector<int>& inputs = At(reader).inputs;
-          if (reader == op || std::find(inputs.begin(), inputs.end(), state) == inputs.end()) continue;
-          findings_.Note(ViolationKind::kTile,
-                         fmt::format("operator '{}' reads a state that '{}' replaces, but subgraph {} has "
-                                     "several tiles",
-                                     At(reader).id, At(op).id, i));
+          if (reader == op || std::find(inputs.begin(), inputs.end(), state) == inputs.end())
+            continue;
+          findings_.Note(
+              ViolationKind::kTile,
+              fmt::format("operator '{}' reads a state that '{}' replaces, but subgraph {} has "
+                          "several tiles",
+                          At(reader).id, At(op).id, i));
         }
       }
     }
   }
 
-  // Whoever reads a state to make its next value may write over what it reads: a second tile that makes the same would read that.
+  // Whoever reads a state to make its next value may write over what it reads: a second tile that
+  // makes the same would read that.
   void CheckReplacements(size_t i, const std::vector<Users>& users) {
     const Subgraph& subgraph = plan_.subgraphs[i];
     std::map<int, int64_t> made;  // elements, by next value
@@ -237,7 +256,8 @@ class PartitionCheck {
       const std::vector<int>& inputs = At(op).inputs;
       for (const int output : At(op).outputs) {
         const int state = TensorAt(output).next_of;
-        if (state >= 0 && std::find(inputs.begin(), inputs.end(), state) != inputs.end()) made[output] = 0;
+        if (state >= 0 && std::find(inputs.begin(), inputs.end(), state) != inputs.end())
+          made[output] = 0;
       }
     }
     if (made.empty()) return;
@@ -253,50 +273,55 @@ class PartitionCheck {
     }
   }
 
-  void CheckExtent(size_t i, const graph::Tensor& tiled, size_t axis, const std::vector<Users>& users) {
+  void CheckExtent(size_t i, const graph::Tensor& tiled, size_t axis,
+                   const std::vector<Users>& users) {
     const int64_t extent = plan_.subgraphs[i].tile[axis];
     if (extent < 1 || extent > tiled.shape[axis]) {
       findings_.Note(ViolationKind::kTile,
-                     fmt::format("the tile of subgraph {} takes {} of the {} along axis {} of '{}'", i,
-                                 extent, tiled.shape[axis], axis, tiled.id));
+                     fmt::format("the tile of subgraph {} takes {} of the {} along axis {} of '{}'",
+                                 i, extent, tiled.shape[axis], axis, tiled.id));
       return;
     }
     if (extent == tiled.shape[axis]) return;
     const auto name = AxisName(tiled.shape.size(), axis);
     const auto& axes = plan_.profile.tiling.axes;
-    const auto cut = std::find_if(axes.begin(), axes.end(), [&](const hw_profiles::AxisGranule& granule) {
-      return granule.axis == name;
-    });
+    const auto cut = std::find_if(
+        axes.begin(), axes.end(),
+        [&](const hw_profiles::AxisGranularity& granularity) { return granularity.axis == name; });
     if (cut == axes.end()) {
-      findings_.Note(
-          ViolationKind::kTile,
-          fmt::format("subgraph {} cuts axis {} of '{}', which the profile does not", i, axis, tiled.id));
-    } else if (extent % cut->granule != 0) {
-      findings_.Note(ViolationKind::kTile, fmt::format("the tile of subgraph {} has {} {}, no multiple of {}",
-                                                       i, extent, base::NameOf(cut->axis), cut->granule));
+      findings_.Note(ViolationKind::kTile,
+                     fmt::format("subgraph {} cuts axis {} of '{}', which the profile does not", i,
+                                 axis, tiled.id));
+    } else if (extent % cut->granularity != 0) {
+      findings_.Note(ViolationKind::kTile,
+                     fmt::format("the tile of subgraph {} has {} {}, no multiple of {}", i, extent,
+                                 base::NameOf(cut->axis), cut->granularity));
     } else if (!MayCut(plan_.network, users, plan_.subgraphs[i].interval, axis)) {
-      findings_.Note(
-          ViolationKind::kTile,
-          fmt::format(
-              "subgraph {} cuts axis {} of '{}', and its operators need something whole for each tile", i,
-              axis, tiled.id));
+      findings_.Note(ViolationKind::kTile,
+                     fmt::format("subgraph {} cuts axis {} of '{}', and its operators need "
+                                 "something whole for each tile",
+                                 i, axis, tiled.id));
     }
   }
 
-  // What is held by depth has operands that come in slices.
-  void CheckDepth(size_t i, const std::vector<Users>& users) {
+  // What is held along K has operands that come in slices.
+  void CheckSplitK(size_t i, const std::vector<Users>& users) {
     const Subgraph& subgraph = plan_.subgraphs[i];
-    std::string fault = DepthFault(plan_, subgraph);
-    if (const std::optional<DepthSlices> slices = FindDepthSlices(plan_, subgraph); slices && fault.empty()) {
-      const bool moves = std::any_of(slices->along.begin(), slices->along.end(), [&](const auto& factor) {
-        return HoldingOf(plan_, users, subgraph, factor.first).holding == Holding::kStreamed;
-      });
-      if (!moves) fault = "is held by_depth, but none of its operands is moved";
+    std::string fault = SplitKFault(plan_, subgraph);
+    if (const std::optional<KSlices> slices = FindKSlices(plan_, subgraph);
+        slices && fault.empty()) {
+      const bool moves =
+          std::any_of(slices->along.begin(), slices->along.end(), [&](const auto& factor) {
+            return ResidencyOf(plan_, users, subgraph, factor.first).residency ==
+                   Residency::kStreamed;
+          });
+      if (!moves) fault = "is held as split_k, but none of its operands is moved";
     }
-    if (!fault.empty()) findings_.Note(ViolationKind::kPolicy, fmt::format("subgraph {} {}", i, fault));
+    if (!fault.empty())
+      findings_.Note(ViolationKind::kPolicy, fmt::format("subgraph {} {}", i, fault));
   }
 
-  void CheckHoldings(size_t i, const std::vector<Users>& users) {
+  void CheckResidency(size_t i, const std::vector<Users>& users) {
     const Subgraph& subgraph = plan_.subgraphs[i];
     const auto& policies = plan_.profile.tiling.weights;
     const auto& halos = plan_.profile.tiling.halo;
@@ -306,14 +331,16 @@ class PartitionCheck {
                      fmt::format("subgraph {} has its halo {}, which the profile does not", i,
                                  hw_profiles::NameOf(subgraph.halo)));
     }
-    CheckDepth(i, users);
+    CheckSplitK(i, users);
     for (const int tensor : TensorsOf(plan_.network, subgraph.interval)) {
-      const Held held = HoldingOf(plan_, users, subgraph, tensor);
+      const Held held = ResidencyOf(plan_, users, subgraph, tensor);
       if (!held.fault.empty()) {
         findings_.Note(ViolationKind::kPolicy, fmt::format("subgraph {}: {}", i, held.fault));
       }
-      const bool chosen = held.role == base::TensorRole::kConstant && held.holding != Holding::kWhole;
-      if (chosen && std::find(policies.begin(), policies.end(), subgraph.weights) == policies.end()) {
+      const bool chosen =
+          held.role == base::TensorRole::kConstant && held.residency != Residency::kWhole;
+      if (chosen &&
+          std::find(policies.begin(), policies.end(), subgraph.weights) == policies.end()) {
         findings_.Note(ViolationKind::kPolicy,
                        fmt::format("subgraph {} holds weights {}, which the profile does not", i,
                                    hw_profiles::NameOf(subgraph.weights)));
@@ -325,8 +352,8 @@ class PartitionCheck {
       const int typical = At(op).inputs.empty() ? At(op).outputs.front() : At(op).inputs.front();
       const base::DataType type = plan_.network.tensors[static_cast<size_t>(typical)].type;
       findings_.Note(ViolationKind::kPolicy,
-                     fmt::format("no engine of the profile runs operator '{}' ({} of {})", At(op).id,
-                                 base::NameOf(At(op).kind), base::NameOf(type)));
+                     fmt::format("no engine of the profile runs operator '{}' ({} of {})",
+                                 At(op).id, base::NameOf(At(op).kind), base::NameOf(type)));
     }
   }
 
@@ -335,13 +362,14 @@ class PartitionCheck {
     const Subgraph& subgraph = plan_.subgraphs[i];
     const std::vector<int> tensors = TensorsOf(plan_.network, subgraph.interval);
     const bool loads = std::any_of(tensors.begin(), tensors.end(), [&](int tensor) {
-      return HoldingOf(plan_, users, subgraph, tensor).holding == Holding::kResident;
+      return ResidencyOf(plan_, users, subgraph, tensor).residency == Residency::kResident;
     });
-    const bool beside = i > 0 && plan_.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
+    const bool beside = i > 0 && plan_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
     if (loads && beside) return;
-    findings_.Note(ViolationKind::kPolicy,
-                   fmt::format("subgraph {} prefetches its constants, but {}", i,
-                               loads ? "nothing runs while they arrive" : "loads none of them once"));
+    findings_.Note(
+        ViolationKind::kPolicy,
+        fmt::format("subgraph {} prefetches its constants, but {}", i,
+                    loads ? "nothing runs while they arrive" : "loads none of them once"));
   }
 
   const Plan& plan_;

@@ -8,9 +8,10 @@
 #include "tessera/plan/verify/buffer_sizes.h"
 #include "tessera/plan/verify/residency.h"
 
-// How a region lies in memory is found by strides. A walk over it begins with one element; each level, from the innermost to the
-// outermost, repeats what is there so far at a stride. If the stride is the length of what is there, and nothing before was left
-// apart, the run becomes longer; else the level is a loop.
+// How a region lies in memory is found by strides. A walk over it begins with one element; each
+// level, from the innermost to the outermost, repeats what is there so far at a stride. If the
+// stride is the length of what is there, and nothing before was left apart, the run becomes longer;
+// else the level is a loop.
 //
 //     [rows][columns][channels], 2 of 3 columns, all 4 channels of one byte
 //     columns   stride 4 bits*8, run 4 bytes   -> run 8 bytes
@@ -86,27 +87,29 @@ int64_t StepsOf(const std::vector<Loop>& loops) {
 }
 
 // Slice by slice, where there are slices.
-int64_t StepsOfDepth(int64_t length, int64_t unroll, const std::optional<DepthSlices>& depth) {
-  if (!depth) return CeilDiv(length, unroll);
+int64_t StepsOfK(int64_t length, int64_t unroll, const std::optional<KSlices>& k_extent) {
+  if (!k_extent) return CeilDiv(length, unroll);
   int64_t steps = 0;
-  for (int64_t slice = 0; slice < depth->Count(); ++slice) steps += CeilDiv(depth->DepthOf(slice), unroll);
+  for (int64_t slice = 0; slice < k_extent->Count(); ++slice)
+    steps += CeilDiv(k_extent->DepthOf(slice), unroll);
   return steps;
 }
 
 int64_t StepsOfMatmul(const graph::Shape& first, const graph::Operator& op, const Extents& made,
-                      const hw_profiles::Unroll& unroll, const std::optional<DepthSlices>& depth) {
+                      const hw_profiles::Unroll& unroll, const std::optional<KSlices>& k_extent) {
   const size_t rank = made.size();
   int64_t batch = 1;
   for (size_t axis = 0; axis + 2 < rank; ++axis) batch = Times(batch, made[axis]);
   const int64_t rows = rank < 2 ? 1 : made[rank - 2];
   const int64_t length = first[first.size() - (op.transpose_first ? 2 : 1)];
-  return Times(StepsOf({{batch, unroll.batch}, {rows, unroll.out_rows}, {made.back(), unroll.out_channels}}),
-               StepsOfDepth(length, unroll.in_channels, depth));
+  return Times(
+      StepsOf({{batch, unroll.batch}, {rows, unroll.out_rows}, {made.back(), unroll.out_channels}}),
+      StepsOfK(length, unroll.in_channels, k_extent));
 }
 
 int64_t StepsOfConvolution(int64_t in_channels, int64_t out_channels, const graph::Operator& op,
                            const Extents& made, const hw_profiles::Unroll& unroll,
-                           const std::optional<DepthSlices>& depth) {
+                           const std::optional<KSlices>& k_extent) {
   std::array<int64_t, 2> taps = op.window.kernel;
   for (size_t axis = 0; axis < taps.size() && op.kind == OperatorKind::kTransposedConv; ++axis)
     taps[axis] = CeilDiv(taps[axis], op.window.stride[axis]);
@@ -115,17 +118,19 @@ int64_t StepsOfConvolution(int64_t in_channels, int64_t out_channels, const grap
                                  {made[3], unroll.out_columns},
                                  {taps[0], unroll.kernel_rows},
                                  {taps[1], unroll.kernel_columns}});
-  if (op.kind == OperatorKind::kDepthwise) return Times(steps, CeilDiv(made[1], unroll.out_channels));
+  if (op.kind == OperatorKind::kDepthwise)
+    return Times(steps, CeilDiv(made[1], unroll.out_channels));
   const int64_t of_group = std::max<int64_t>(1, out_channels / op.groups);
   const int64_t groups = CeilDiv(made[1], of_group);
   const int64_t one_group = Times(CeilDiv(std::min(made[1], of_group), unroll.out_channels),
-                                  StepsOfDepth(in_channels / op.groups, unroll.in_channels, depth));
+                                  StepsOfK(in_channels / op.groups, unroll.in_channels, k_extent));
   return Times(steps, Times(groups, one_group));
 }
 
 }  // namespace
 
-Pieces PiecesOf(const graph::Tensor& tensor, const Extents& extents, const hw_profiles::RoleLayout& layout) {
+Pieces PiecesOf(const graph::Tensor& tensor, const Extents& extents,
+                const hw_profiles::RoleLayout& layout) {
   if (HasNoElement(extents)) return {};
   const NamedExtents part = NameExtents(extents);
   const NamedExtents whole = NameExtents(tensor.shape);
@@ -148,14 +153,14 @@ Pieces PiecesOf(const graph::Tensor& tensor, const Extents& extents, const hw_pr
   return walk.Take();
 }
 
-Pieces PiecesOfDepth(const Plan& plan, const DepthSlices& slices, int64_t depth, int64_t channels) {
+Pieces PiecesOfK(const Plan& plan, const KSlices& slices, int64_t k_extent, int64_t channels) {
   const graph::Tensor& constant = plan.network.tensors[static_cast<size_t>(slices.constant)];
   int64_t stride = base::BitsOf(constant.type);
   AddressWalk walk(stride);
   for (size_t axis = constant.shape.size(); axis-- > 0;) {
     const int64_t all = constant.shape[axis];
-    const bool is_depth = axis == slices.along.at(slices.constant);
-    walk.Repeat(is_depth ? depth : axis == slices.channels ? channels : all, stride);
+    const bool is_k = axis == slices.along.at(slices.constant);
+    walk.Repeat(is_k ? k_extent : axis == slices.channels ? channels : all, stride);
     stride = Times(stride, all);
   }
   return walk.Take();
@@ -163,29 +168,35 @@ Pieces PiecesOfDepth(const Plan& plan, const DepthSlices& slices, int64_t depth,
 
 int64_t PayloadOf(const graph::Tensor& tensor, const Extents& extents,
                   const hw_profiles::RoleLayout& layout) {
-  return HasNoElement(extents) ? 0 : StoredBytes(NameExtents(extents), tensor.type, layout.channel_block, 1);
+  return HasNoElement(extents)
+             ? 0
+             : StoredBytes(NameExtents(extents), tensor.type, layout.channel_block, 1);
 }
 
-int64_t TransferCycles(const hw_profiles::Profile& profile, int home, Way way, const Pieces& pieces) {
+int64_t TransferCycles(const hw_profiles::Profile& profile, int home, Direction direction,
+                       const Pieces& pieces) {
   if (pieces.bytes == 0) return 0;
   const hw_profiles::Port& there = PortAt(profile, home);
   const hw_profiles::Port& here = PortAt(profile, profile.tile_memory);
-  const bool from = way == Way::kFromHome;
+  const bool from = direction == Direction::kFromHome;
   const double pace = from ? std::min(there.read_bytes_per_cycle, here.write_bytes_per_cycle)
                            : std::min(there.write_bytes_per_cycle, here.read_bytes_per_cycle);
-  int64_t cycles =
-      Plus(from ? there.read_latency_cycles : there.write_latency_cycles, StreamCycles(there, pieces, pace));
+  int64_t cycles = Plus(from ? there.read_latency_cycles : there.write_latency_cycles,
+                        StreamCycles(there, pieces, pace));
   const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, home, profile.tile_memory);
-  if (link != nullptr) cycles = Plus(cycles, Times(link->setup_cycles, DescriptorsOf(*link, pieces)));
+  if (link != nullptr)
+    cycles = Plus(cycles, Times(link->setup_cycles, DescriptorsOf(*link, pieces)));
   return cycles;
 }
 
-int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Way way, const Pieces& pieces) {
+int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction direction,
+                     const Pieces& pieces) {
   if (pieces.bytes == 0) return 0;
   const hw_profiles::Port& port = PortAt(profile, home);
-  return way == Way::kFromHome
+  return direction == Direction::kFromHome
              ? Plus(port.read_latency_cycles, StreamCycles(port, pieces, port.read_bytes_per_cycle))
-             : Plus(port.write_latency_cycles, StreamCycles(port, pieces, port.write_bytes_per_cycle));
+             : Plus(port.write_latency_cycles,
+                    StreamCycles(port, pieces, port.write_bytes_per_cycle));
 }
 
 int64_t PortCycles(const hw_profiles::Port& port, int64_t read, int64_t written) {
@@ -200,24 +211,24 @@ bool TakesTurns(const hw_profiles::Profile& profile, int memory) {
 }
 
 Arithmetic ArithmeticOf(const Plan& plan, const graph::Operator& op, const Extents& made,
-                        const std::optional<DepthSlices>& depth) {
+                        const std::optional<KSlices>& k_extent) {
   const hw_profiles::Engine* engine = EngineOf(plan, op);
   if (engine == nullptr || HasNoElement(made)) return {};
   const auto shape_of = [&plan](int tensor) -> const graph::Shape& {
     return plan.network.tensors[static_cast<size_t>(tensor)].shape;
   };
   const int typical = op.inputs.empty() ? op.outputs.front() : op.inputs.front();
-  const hw_profiles::Throughput& speed =
-      *hw_profiles::ThroughputFor(*engine, op.kind, plan.network.tensors[static_cast<size_t>(typical)].type);
+  const hw_profiles::Throughput& speed = *hw_profiles::ThroughputFor(
+      *engine, op.kind, plan.network.tensors[static_cast<size_t>(typical)].type);
   int64_t outputs = 1;
   for (const int64_t extent : made) outputs = Times(outputs, extent);
   double cycles = static_cast<double>(outputs) * speed.cycles_per_output;
   if (hw_profiles::HasUnroll(op.kind)) {
     const graph::Shape& in = shape_of(op.inputs.front());
-    const int64_t steps =
-        op.kind == OperatorKind::kMatmul
-            ? StepsOfMatmul(in, op, made, speed.unroll, depth)
-            : StepsOfConvolution(in[1], shape_of(op.outputs.front())[1], op, made, speed.unroll, depth);
+    const int64_t steps = op.kind == OperatorKind::kMatmul
+                              ? StepsOfMatmul(in, op, made, speed.unroll, k_extent)
+                              : StepsOfConvolution(in[1], shape_of(op.outputs.front())[1], op, made,
+                                                   speed.unroll, k_extent);
     cycles = std::max(cycles, static_cast<double>(steps) * speed.cycles_per_step);
   }
   return {speed.start_cycles, WholeCycles(cycles)};
@@ -257,17 +268,18 @@ int64_t MacsFor(const graph::Graph& network, const graph::Operator& op, const Bo
   if (op.inputs.empty()) return 0;
   const int64_t terms = VolumeOf(output) * TermsOf(network, op);
   if (op.kind != OperatorKind::kTransposedConv) return terms;
-  // A kernel moved by a stride over the output meets each of its places taps / stride times on average.
+  // A kernel moved by a stride over the output meets each of its places taps / stride times on
+  // average.
   const int64_t spread = op.window.stride[0] * op.window.stride[1];
   return (terms + spread - 1) / spread;
 }
 
 WorkCount::WorkCount(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph)
-    : plan_(plan), users_(users), subgraph_(subgraph), depth_(FindDepthSlices(plan, subgraph)) {
+    : plan_(plan), users_(users), subgraph_(subgraph), k_slices_(FindKSlices(plan, subgraph)) {
   for (const int tensor : TensorsOf(plan.network, subgraph.interval)) {
-    const Held held = HoldingOf(plan, users, subgraph, tensor);
+    const Held held = ResidencyOf(plan, users, subgraph, tensor);
     held_.emplace(tensor, held);
-    if (held.holding == Holding::kResident) {
+    if (held.residency == Residency::kResident) {
       work_.off_chip["weights"] += ConstantBytes(plan, users, tensor, subgraph.interval);
     }
   }
@@ -280,36 +292,39 @@ void WorkCount::Add(const Tile& tile) {
   }
   for (const auto& [tensor, need] : tile.needs) {
     const Held& held = held_.at(tensor);
-    if (held.holding == Holding::kLoaded) Move("inputs", tensor, MadeOf(tile, tensor));
-    if (held.holding == Holding::kStreamed) MoveSlices(tensor, need);
-    if (held.holding == Holding::kDirect && held.read) Move("inputs", tensor, need);
+    if (held.residency == Residency::kLoaded) Move("inputs", tensor, MadeOf(tile, tensor));
+    if (held.residency == Residency::kStreamed) MoveSlices(tensor, need);
+    if (held.residency == Residency::kDirect && held.read) Move("inputs", tensor, need);
   }
   for (const auto& [tensor, share] : tile.shares) {
-    const Holding holding = held_.at(tensor).holding;
-    if (holding == Holding::kStored || holding == Holding::kDirect) Move("outputs", tensor, share);
+    const Residency residency = held_.at(tensor).residency;
+    if (residency == Residency::kStored || residency == Residency::kDirect)
+      Move("outputs", tensor, share);
   }
-  if (!depth_) {
+  if (!k_slices_) {
     ReadConstants();
-  } else if (depth_->constant >= 0 && held_.at(depth_->constant).holding == Holding::kStreamed) {
-    const int result = plan_.network.operators[static_cast<size_t>(depth_->op)].outputs.front();
-    ReadConstantByDepth(ExtentsOf(tile.needs.at(result))[depth_->result_channels]);
+  } else if (k_slices_->constant >= 0 &&
+             held_.at(k_slices_->constant).residency == Residency::kStreamed) {
+    const int result = plan_.network.operators[static_cast<size_t>(k_slices_->op)].outputs.front();
+    ReadConstantOfSplitK(ExtentsOf(tile.needs.at(result))[k_slices_->result_channels]);
   }
 }
 
 // Each slice of the depth comes by itself.
 void WorkCount::MoveSlices(int tensor, const Box& need) {
-  const size_t axis = depth_->along.at(tensor);
-  for (int64_t slice = 0; slice < depth_->Count() && !IsEmpty(need); ++slice) {
+  const size_t axis = k_slices_->along.at(tensor);
+  for (int64_t slice = 0; slice < k_slices_->Count() && !IsEmpty(need); ++slice) {
     Box part = need;
-    part[axis] = {slice * depth_->granule, slice * depth_->granule + depth_->DepthOf(slice)};
+    part[axis] = {slice * k_slices_->granularity,
+                  slice * k_slices_->granularity + k_slices_->DepthOf(slice)};
     Move("inputs", tensor, part);
   }
 }
 
-void WorkCount::ReadConstantByDepth(int64_t channels) {
+void WorkCount::ReadConstantOfSplitK(int64_t channels) {
   int64_t& bytes = work_.off_chip["weights"];
-  for (int64_t slice = 0; slice < depth_->Count(); ++slice)
-    bytes += DepthSliceBytes(plan_, *depth_, depth_->DepthOf(slice), channels);
+  for (int64_t slice = 0; slice < k_slices_->Count(); ++slice)
+    bytes += KSliceBytes(plan_, *k_slices_, k_slices_->DepthOf(slice), channels);
   bytes += plan_.profile.table_bytes_per_channel * channels;
 }
 
@@ -321,11 +336,12 @@ void WorkCount::Move(const std::string& cause, int tensor, const Box& box) {
   work_.off_chip[cause] += StoredBytes(NameExtents(ExtentsOf(box)), type, block, 1);
 }
 
-// Constants that are fetched again for every tile: slices by each operator, direct ones in their home.
+// Constants that are fetched again for every tile: slices by each operator, direct ones in their
+// home.
 void WorkCount::ReadConstants() {
   for (const auto& [constant, held] : held_) {
     if (held.role != base::TensorRole::kConstant) continue;
-    if (held.holding != Holding::kStreamed && held.holding != Holding::kDirect) continue;
+    if (held.residency != Residency::kStreamed && held.residency != Residency::kDirect) continue;
     for (const int reader : users_[static_cast<size_t>(constant)].readers) {
       if (!Contains(subgraph_.interval, reader)) continue;
       const graph::Operator& op = plan_.network.operators[static_cast<size_t>(reader)];
@@ -339,7 +355,8 @@ Work WorkCount::Finish() const {
   work.macs_of = macs_;
   for (const auto& [i, macs] : macs_) {
     const graph::Operator& op = plan_.network.operators[static_cast<size_t>(i)];
-    const int64_t once = MacsFor(plan_.network, op, WholeOf(ShapeOf(plan_.network, op.outputs.front())));
+    const int64_t once =
+        MacsFor(plan_.network, op, WholeOf(ShapeOf(plan_.network, op.outputs.front())));
     work.macs += macs;
     work.unknown_work += graph::HasUnknownWork(op) ? 1 : 0;
     work.recomputed_macs += std::max<int64_t>(0, macs - once);

@@ -16,8 +16,12 @@
 namespace tessera::plan::verify {
 
 // A sum or product beyond base::kMaxTotal stays there.
-inline int64_t Plus(int64_t a, int64_t b) { return base::CheckedAdd(a, b).value_or(base::kMaxTotal); }
-inline int64_t Times(int64_t a, int64_t b) { return base::CheckedMul(a, b).value_or(base::kMaxTotal); }
+inline int64_t Plus(int64_t a, int64_t b) {
+  return base::CheckedAdd(a, b).value_or(base::kMaxTotal);
+}
+inline int64_t Times(int64_t a, int64_t b) {
+  return base::CheckedMul(a, b).value_or(base::kMaxTotal);
+}
 
 // Adjacent bytes, and the loops around them from the innermost to the outermost. Empty: no bytes.
 struct Pieces {
@@ -29,18 +33,20 @@ struct Pieces {
 Pieces PiecesOf(const graph::Tensor& tensor, const std::vector<int64_t>& extents,
                 const hw_profiles::RoleLayout& layout);
 
-// One slice of the constant that is multiplied by depth, for so many output channels.
-Pieces PiecesOfDepth(const Plan& plan, const DepthSlices& slices, int64_t depth, int64_t channels);
+// One slice of the constant that is multiplied with split K, for so many output channels.
+Pieces PiecesOfK(const Plan& plan, const KSlices& slices, int64_t k_extent, int64_t channels);
 
 // Bytes of the region in its home, without row pitch; 0 where an extent is 0.
 int64_t PayloadOf(const graph::Tensor& tensor, const std::vector<int64_t>& extents,
                   const hw_profiles::RoleLayout& layout);
 
-enum class Way : uint8_t { kFromHome, kToHome };
+enum class Direction : uint8_t { kFromHome, kToHome };
 
 // One transfer between the tile memory and `home`; engines that work in `home` themselves.
-int64_t TransferCycles(const hw_profiles::Profile& profile, int home, Way way, const Pieces& pieces);
-int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Way way, const Pieces& pieces);
+int64_t TransferCycles(const hw_profiles::Profile& profile, int home, Direction direction,
+                       const Pieces& pieces);
+int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction direction,
+                     const Pieces& pieces);
 
 // The tile memory's port, or any port that streams without pause.
 int64_t PortCycles(const hw_profiles::Port& port, int64_t read, int64_t written);
@@ -53,12 +59,13 @@ struct Arithmetic {
   int64_t start = 0;
   int64_t body = 0;
 };
-Arithmetic ArithmeticOf(const Plan& plan, const graph::Operator& op, const std::vector<int64_t>& made,
-                        const std::optional<DepthSlices>& depth);
+Arithmetic ArithmeticOf(const Plan& plan, const graph::Operator& op,
+                        const std::vector<int64_t>& made, const std::optional<KSlices>& k_extent);
 
 // Work and off-chip traffic of a subgraph, counted tile by tile.
 
-// What one or many tiles do. Bytes are those of the tensors' homes, wherever that is not the tile memory.
+// What one or many tiles do. Bytes are those of the tensors' homes, wherever that is not the tile
+// memory.
 struct Work {
   int64_t macs = 0;
   std::map<int, int64_t> macs_of;  // by operator; add up to `macs`
@@ -83,12 +90,12 @@ class WorkCount {
   void Move(const std::string& cause, int tensor, const Box& box);
   void MoveSlices(int tensor, const Box& need);
   void ReadConstants();
-  void ReadConstantByDepth(int64_t channels);
+  void ReadConstantOfSplitK(int64_t channels);
 
   const Plan& plan_;
   const std::vector<Users>& users_;
   const Subgraph& subgraph_;
-  std::optional<DepthSlices> depth_;
+  std::optional<KSlices> k_slices_;
   std::map<int, Held> held_;
   std::map<int, int64_t> macs_;  // by operator
   Work work_;

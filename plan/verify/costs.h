@@ -63,23 +63,23 @@ class TileCosting {
   };
   Operand At(int tensor) const;
   size_t TileMemory() const { return static_cast<size_t>(plan_.profile.tile_memory); }
-  bool IsByDepth(int constant) const { return depth_ && depth_->constant == constant; }
+  bool IsSplitK(int constant) const { return k_slices_ && k_slices_->constant == constant; }
 
   void AddCrossing(int tensor, const Tile& tile, TileCost& cost) const;
   void AddStep(int index, const Tile& tile, TileCost& cost) const;
-  void AddOperand(int tensor, const std::vector<int64_t>& extents, Way way,
+  void AddOperand(int tensor, const std::vector<int64_t>& extents, Direction direction,
                   std::vector<MemoryCost>& step) const;
   void AddConstants(const graph::Operator& op, bool idle, std::vector<MemoryCost>& step,
                     TileCost& cost) const;
-  void AddDepth(const Tile& tile, const std::vector<int64_t>& result, std::vector<MemoryCost>& step,
-                TileCost& cost) const;
+  void AddSplitK(const Tile& tile, const std::vector<int64_t>& result,
+                 std::vector<MemoryCost>& step, TileCost& cost) const;
   void AddSlice(int home, const Pieces& pieces, bool first, TileCost& cost) const;
   void AddSliced(int home, int64_t bytes, TileCost& cost) const;
   int64_t StartBehindOthers(const TileCost& cost, int64_t start) const;
 
   const Plan& plan_;
   const Subgraph& subgraph_;
-  std::optional<DepthSlices> depth_;
+  std::optional<KSlices> k_slices_;
   std::map<int, Held> held_;           // by tensor
   std::map<int, size_t> grows_along_;  // by concatenation that writes a state in its place
 };
@@ -119,8 +119,8 @@ class CostCount {
   int64_t SlicesDuring(const Neighbours& tiles, size_t step, size_t memory) const;
   int64_t PortCyclesOf(size_t memory, int64_t in, int64_t out) const;
   int64_t PassOf(const Neighbours& tiles) const;
-  Slot OwnStepsSlot(const Neighbours& tiles) const;
-  Slot OverlappedSlot(const Neighbours& tiles) const;
+  Slot SerializedSlot(const Neighbours& tiles) const;
+  Slot DoubleBufferedSlot(const Neighbours& tiles) const;
   Slot SlotOf(int64_t cycles, const std::vector<int64_t>& bytes) const;
   void AddEnergy(const Work& work, Metrics& metrics) const;
 
@@ -136,9 +136,10 @@ class CostCount {
   LargestExtents largest_;
 };
 
-// What one subgraph costs (docs/program.md, docs/profile-format.md): latency_cycles, energy_pj with energy_by_part, off_chip_bytes with
-// off_chip_by_cause, macs, recomputed_macs, unknown_work, peak_bytes_per_cycle; bound_by is left empty and peak_bytes 0.
-// `subgraph` is an index into plan.subgraphs; the partition has passed CheckPartition. Cost: tiles times operators.
+// What one subgraph costs (docs/program.md, docs/profile-format.md): latency_cycles, energy_pj with
+// energy_by_part, off_chip_bytes with off_chip_by_cause, macs, recomputed_macs, unknown_work,
+// peak_bytes_per_cycle; bound_by is left empty and peak_bytes 0. `subgraph` is an index into
+// plan.subgraphs; the partition has passed CheckPartition. Cost: tiles times operators.
 Metrics CostOf(const Plan& plan, const std::vector<Users>& users, int subgraph);
 
 }  // namespace tessera::plan::verify

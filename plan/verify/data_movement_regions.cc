@@ -19,7 +19,8 @@ int64_t AxesAboveOne(const Shape& shape, size_t begin, size_t end) {
                        [](int64_t extent) { return extent > 1; });
 }
 
-// Axes [in_begin, in_end) hold the same elements, in the same order, as output axes [out_begin, out_end).
+// Axes [in_begin, in_end) hold the same elements, in the same order, as output axes [out_begin,
+// out_end).
 struct AxisGroup {
   size_t in_begin = 0;
   size_t in_end = 0;
@@ -60,7 +61,8 @@ void NeedOfMerged(const AxisGroup& group, const Shape& in, Range merged, Box& ne
 }
 
 // One input axis was split into many: the box's first and last elements, counted along it.
-void NeedOfSplit(const AxisGroup& group, const Shape& in, const Shape& out, const Box& output, Box& need) {
+void NeedOfSplit(const AxisGroup& group, const Shape& in, const Shape& out, const Box& output,
+                 Box& need) {
   int64_t first = 0;
   int64_t last = 0;
   for (size_t axis = group.out_begin; axis < group.out_end; ++axis) {
@@ -103,7 +105,8 @@ struct Place {
 
 // Of output index x, by the definitions of graph::ResizeCoordinates with a scale of up / down:
 // (x + 1/2) * down / up - 1/2, and its variations.
-Place PlaceOf(const graph::Resize& resize, int64_t x, const graph::Ratio& scale, int64_t in, int64_t out) {
+Place PlaceOf(const graph::Resize& resize, int64_t x, const graph::Ratio& scale, int64_t in,
+              int64_t out) {
   const Wide up = scale.numerator;
   const Wide down = scale.denominator;
   using graph::ResizeCoordinates;
@@ -141,8 +144,9 @@ int64_t Nearest(const Place& place, graph::NearestRounding rounding) {
   return from_below < to_above ? below : below + 1;
 }
 
-// Neighbours that count nothing, those of an output that lies on an index, are not read. Outside the operand the border
-// element is repeated. An axis that keeps its extent at a scale of 1 maps index to index.
+// Neighbours that count nothing, those of an output that lies on an index, are not read. Outside
+// the operand the border element is repeated. An axis that keeps its extent at a scale of 1 maps
+// index to index.
 Range Resized(Range outputs, const graph::Resize& resize, const graph::Ratio& scale, int64_t in,
               int64_t out) {
   if (in == out && scale.numerator == scale.denominator) return SameIndex(outputs, in);
@@ -163,14 +167,17 @@ Range Resized(Range outputs, const graph::Resize& resize, const graph::Ratio& sc
 // Which of the phases 0 .. block-1 the indices have.
 std::vector<int64_t> PhasesOf(Range indices, int64_t block) {
   std::vector<int64_t> phases;
-  for (int64_t index = indices.begin; index < std::min(indices.end, indices.begin + block); ++index) {
+  for (int64_t index = indices.begin; index < std::min(indices.end, indices.begin + block);
+       ++index) {
     phases.push_back(index % block);
   }
   return phases;
 }
 
-// The channel of the deep tensor for a channel of the wide one, of `channels`, and the phases in its block.
-int64_t DeepChannel(const Operator& op, int64_t channels, int64_t channel, int64_t row, int64_t column) {
+// The channel of the deep tensor for a channel of the wide one, of `channels`, and the phases in
+// its block.
+int64_t DeepChannel(const Operator& op, int64_t channels, int64_t channel, int64_t row,
+                    int64_t column) {
   const int64_t phase = row * op.block + column;
   return op.depth_order == graph::DepthOrder::kDcr ? phase * channels + channel
                                                    : channel * op.block * op.block + phase;
@@ -269,8 +276,8 @@ Box DepthToSpaceNeed(const Operator& op, const Shape& in, const Shape& out, cons
       }
     }
   };
-  return {SameIndex(output[0], in[0]), HullOf(output[1], in[1], channel), HullOf(output[2], in[2], block),
-          HullOf(output[3], in[3], block)};
+  return {SameIndex(output[0], in[0]), HullOf(output[1], in[1], channel),
+          HullOf(output[2], in[2], block), HullOf(output[3], in[3], block)};
 }
 
 // Runs through the block that a deep channel may come from until it is found.

@@ -49,7 +49,8 @@ Derivation Derive(const Plan& plan) {
       for (const auto& [tensor, need] : tile.needs) {
         const std::vector<int64_t> extents = ExtentsOf(need);
         std::vector<int64_t>& most = largest[i].try_emplace(tensor, extents).first->second;
-        for (size_t axis = 0; axis < extents.size(); ++axis) most[axis] = std::max(most[axis], extents[axis]);
+        for (size_t axis = 0; axis < extents.size(); ++axis)
+          most[axis] = std::max(most[axis], extents[axis]);
       }
     });
     derivation.work.push_back(count.Finish());
@@ -57,29 +58,32 @@ Derivation Derive(const Plan& plan) {
     rows[i] = row_count.Tallies();
     by_channel[i] = survey.Able(largest[i]);
     for (const auto& [tensor, extents] : largest[i]) {
-      if (IsCached(HoldingOf(plan, users, subgraph, tensor), tensor, rows[i])) cached[i].insert(tensor);
+      if (IsCached(ResidencyOf(plan, users, subgraph, tensor), tensor, rows[i]))
+        cached[i].insert(tensor);
     }
   }
   derivation.trace = Execute(plan, users, std::move(cached));
-  derivation.pairs = FindHandedOn(plan, users, derivation.trace);
+  derivation.pairs = FindAliasedStates(plan, users, derivation.trace);
   for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
     const auto subgraph = static_cast<int>(i);
-    by_channel[i] = AddChannelPairs(plan, users, subgraph, derivation.trace, by_channel[i], derivation.pairs);
+    by_channel[i] =
+        AddChannelPairs(plan, users, subgraph, derivation.trace, by_channel[i], derivation.pairs);
     AddChannelScratch(plan, subgraph, by_channel[i], derivation.trace);
   }
   derivation.rules = FindRules(plan, users, derivation.trace);
 
-  for (const auto& [use, sighting] : derivation.trace.buffers) {
+  for (const auto& [use, observed_use] : derivation.trace.buffers) {
     derivation.labels.emplace(use, LabelOf(plan, users, use));
     const auto subgraph = static_cast<size_t>(use.subgraph);
-    derivation.footprints.emplace(use, use.subgraph < 0 ? FootprintOf(plan, users, use, {})
-                                                        : FootprintOf(plan, users, use, largest[subgraph],
-                                                                      rows[subgraph], by_channel[subgraph]));
+    derivation.footprints.emplace(use, use.subgraph < 0
+                                           ? FootprintOf(plan, users, use, {})
+                                           : FootprintOf(plan, users, use, largest[subgraph],
+                                                         rows[subgraph], by_channel[subgraph]));
   }
   for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
     if (!plan.subgraphs[i].in_place) continue;
-    AddInPlacePairs(plan, users, static_cast<int>(i), derivation.trace, comparisons[i], derivation.footprints,
-                    derivation.pairs);
+    AddInPlacePairs(plan, users, static_cast<int>(i), derivation.trace, comparisons[i],
+                    derivation.footprints, derivation.pairs);
   }
   return derivation;
 }
@@ -89,25 +93,25 @@ std::string BufferId(const graph::Graph& network, const BufferUse& use) {
   const std::string op = use.op < 0 ? "" : network.operators[static_cast<size_t>(use.op)].id;
   switch (use.kind) {
     case BufferKind::kTile:
-      return fmt::format("s{}/{}@{}", use.subgraph, tensor, use.parity);
+      return fmt::format("s{}/{}@{}", use.subgraph, tensor, use.phase);
     case BufferKind::kWhole:
       return tensor;
     case BufferKind::kResident:
       return fmt::format("s{}/{}", use.subgraph, tensor);
     case BufferKind::kSlice:
-      return fmt::format("s{}/{}/{}@{}.{}", use.subgraph, op, tensor, use.parity, use.slot);
-    case BufferKind::kRing:
-      return fmt::format("s{}/{}@ring", use.subgraph, tensor);
+      return fmt::format("s{}/{}/{}@{}.{}", use.subgraph, op, tensor, use.phase, use.slot);
+    case BufferKind::kRollingBuffer:
+      return fmt::format("s{}/{}@rolling_buffer", use.subgraph, tensor);
     case BufferKind::kLine:
       return fmt::format("s{}/{}@line", use.subgraph, tensor);
     case BufferKind::kHalo:
-      return fmt::format("s{}/{}@{}.halo", use.subgraph, tensor, use.parity);
+      return fmt::format("s{}/{}@{}.halo", use.subgraph, tensor, use.phase);
     case BufferKind::kAccumulator:
-      return fmt::format("s{}/{}/accumulator@{}", use.subgraph, op, use.parity);
+      return fmt::format("s{}/{}/accumulator@{}", use.subgraph, op, use.phase);
     case BufferKind::kScratch:
       break;
   }
-  return fmt::format("s{}/{}/scratch@{}", use.subgraph, op, use.parity);
+  return fmt::format("s{}/{}/scratch@{}", use.subgraph, op, use.phase);
 }
 
 namespace {
@@ -151,7 +155,7 @@ class Builder {
   Problem Run() {
     problem_.name = plan_.network.name;
     problem_.memories = {TileMemory(plan_.profile)};
-    for (const auto& [use, sighting] : derivation_.trace.buffers) AddBuffer(use, sighting);
+    for (const auto& [use, observed_use] : derivation_.trace.buffers) AddBuffer(use, observed_use);
     for (const problem::Loop& loop : derivation_.trace.loops) AddLoop(loop);
     for (const auto& [operand, result] : derivation_.pairs)
       Relate(problem::RelationKind::kColocate, operand, result);
@@ -161,22 +165,23 @@ class Builder {
       tile.kind = BufferKind::kTile;
       Relate(problem::RelationKind::kAdjacent, use, tile);
     }
-    for (const RuleReach& reach : derivation_.rules) AddRule(reach);
+    for (const RuleMatch& match : derivation_.rules) AddRule(match);
     return std::move(problem_);
   }
 
  private:
   bool IsInside(Step step) const { return steps_.lower <= step && step < steps_.upper; }
 
-  void AddBuffer(const BufferUse& use, const Sighting& sighting) {
+  void AddBuffer(const BufferUse& use, const ObservedUse& observed_use) {
     problem::Buffer buffer;
-    for (const Lifespan& life : sighting.lifespans) {
-      const Lifespan part = {std::max(life.lower, steps_.lower), std::min(life.upper, steps_.upper)};
+    for (const Lifespan& life : observed_use.lifespans) {
+      const Lifespan part = {std::max(life.lower, steps_.lower),
+                             std::min(life.upper, steps_.upper)};
       if (part.lower < part.upper)
         buffer.lifespans.push_back({part.lower - steps_.lower, part.upper - steps_.lower});
     }
     if (buffer.lifespans.empty()) return;
-    for (problem::Access access : sighting.accesses) {
+    for (problem::Access access : observed_use.accesses) {
       if (!IsInside(access.step)) continue;
       access.step -= steps_.lower;
       buffer.accesses.push_back(std::move(access));
@@ -210,12 +215,12 @@ class Builder {
     if (a && b) problem_.relations.push_back({kind, *a, *b, 0});
   }
 
-  void AddRule(const RuleReach& reach) {
-    problem::Rule rule{reach.rule->name, reach.rule->require, {}, {}, reach.rule->select.sizes};
-    for (const BufferUse& use : reach.buffers) {
+  void AddRule(const RuleMatch& match) {
+    problem::Rule rule{match.rule->name, match.rule->require, {}, {}, match.rule->select.sizes};
+    for (const BufferUse& use : match.buffers) {
       if (const std::optional<int> index = IndexOf(use)) rule.buffers.push_back(*index);
     }
-    for (const auto& [a, b] : reach.pairs) {
+    for (const auto& [a, b] : match.pairs) {
       const std::optional<int> first = IndexOf(a);
       const std::optional<int> second = IndexOf(b);
       if (first && second) rule.pairs.emplace_back(*first, *second);

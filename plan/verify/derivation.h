@@ -17,16 +17,17 @@
 namespace tessera::plan::verify {
 
 // A rule of the profile and what it is about in this program: buffers, or pairs of them.
-struct RuleReach {
+struct RuleMatch {
   const hw_profiles::Rule* rule = nullptr;
   std::set<BufferUse, UseOrder> buffers;
   std::vector<std::pair<BufferUse, BufferUse>> pairs;
 };
 
-// The profile's rules that are about anything (docs/program.md, "Rules"), found by asking of each buffer that
-// the trace saw, and of each two, whether the rule is about them. Cost: rules * buffers^2 of a subgraph *
-// operators.
-std::vector<RuleReach> FindRules(const Plan& plan, const std::vector<Users>& users, const Trace& trace);
+// The profile's rules that are about anything (docs/program.md, "Rules"), found by asking of each
+// buffer that the trace saw, and of each two, whether the rule is about them. Cost: rules *
+// buffers^2 of a subgraph * operators.
+std::vector<RuleMatch> FindRules(const Plan& plan, const std::vector<Users>& users,
+                                 const Trace& trace);
 
 // What a buffer is for: the tensor and its role, or the operator that works in it and "scratch".
 struct Label {
@@ -35,18 +36,20 @@ struct Label {
   friend bool operator==(const Label&, const Label&) = default;
 };
 
-// Everything that follows from network, profile and partition alone: what the plan's problem must say.
+// Everything that follows from network, profile and partition alone: what the plan's problem must
+// say.
 struct Derivation {
   Trace trace;
   std::map<BufferUse, Footprint, UseOrder> footprints;  // of the trace's buffers
   std::map<BufferUse, Label, UseOrder> labels;          // likewise
   std::vector<InPlacePair> pairs;
-  std::vector<RuleReach> rules;
+  std::vector<RuleMatch> rules;
   std::vector<Work> work;      // parallel to Plan::subgraphs
   std::vector<Metrics> costs;  // likewise, as CostOf gives them
 };
 
-// The partition has passed CheckPartition. Reads network, profile and subgraphs of the plan, nothing else.
+// The partition has passed CheckPartition. Reads network, profile and subgraphs of the plan,
+// nothing else.
 Derivation Derive(const Plan& plan);
 
 // "s0/x@1", "s2/conv/weights@0.1", "x": docs/program.md, Names.

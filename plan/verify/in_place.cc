@@ -6,18 +6,20 @@
 #include <tuple>
 #include <utility>
 
-// While operator k computes, its operand x is read and its result y written. y may lie where x lies if every value
-// of x is dead once k has finished and no value of y is there before k begins, that is, if the steps at which both
-// buffers were seen alive all belong to k's own turn. Anything else that reads x later, a next tile that is already
-// arriving in it, or a y that is still leaving, shows up as another common step. One reader is never seen: whoever
-// takes a network output, or state, when the program has ended. If k runs at the last step, the steps alone would
-// let y destroy what is still wanted, so such operands keep their place.
+// While operator k computes, its operand x is read and its result y written. y may lie where x lies
+// if every value of x is dead once k has finished and no value of y is there before k begins, that
+// is, if the steps at which both buffers were seen alive all belong to k's own turn. Anything else
+// that reads x later, a next tile that is already arriving in it, or a y that is still leaving,
+// shows up as another common step. One reader is never seen: whoever takes a network output, or
+// state, when the program has ended. If k runs at the last step, the steps alone would let y
+// destroy what is still wanted, so such operands keep their place.
 //
-// A place may have had guests before: x may itself have been put where w was. Then y moves in with w as well, and must
-// not be alive at any step at which w is. So all guests of a place are kept together, and whoever moves in is held against each,
-// with all who have moved in with him before.
+// A place may have had guests before: x may itself have been put where w was. Then y moves in with
+// w as well, and must not be alive at any step at which w is. So all guests of a place are kept
+// together, and whoever moves in is held against each, with all who have moved in with him before.
 //
-// What makes its result channel by channel (by_channel.h) is looked at first, for the sizes of scratch depend on it.
+// What makes its result channel by channel (by_channel.h) is looked at first, for the sizes of
+// scratch depend on it.
 namespace tessera::plan::verify {
 
 namespace {
@@ -40,7 +42,9 @@ std::vector<Lifespan> CommonSteps(const std::vector<Lifespan>& a, const std::vec
   return common;
 }
 
-bool IsSame(const BufferUse& a, const BufferUse& b) { return !UseOrder()(a, b) && !UseOrder()(b, a); }
+bool IsSame(const BufferUse& a, const BufferUse& b) {
+  return !UseOrder()(a, b) && !UseOrder()(b, a);
+}
 
 // Buffers that lie in one place, one after another.
 using Guests = std::set<BufferUse, UseOrder>;
@@ -70,7 +74,8 @@ class PairSearch {
     for (const int op : able) {
       const int operand = At(op).inputs.front();
       const int result = At(op).outputs.front();
-      if (IsForNobody(result) || IsCached(result) || IsCached(operand) || HasPads(operand) || HasPads(result))
+      if (IsForNobody(result) || IsCached(result) || IsCached(operand) || HasPads(operand) ||
+          HasPads(result))
         continue;
       if (MoveInAll(PairsOf(TurnsOf(op), operand, result, /*of_one_size=*/false))) found.insert(op);
     }
@@ -78,7 +83,9 @@ class PairSearch {
   }
 
  private:
-  const graph::Operator& At(int op) const { return plan_.network.operators[static_cast<size_t>(op)]; }
+  const graph::Operator& At(int op) const {
+    return plan_.network.operators[static_cast<size_t>(op)];
+  }
   const graph::Tensor& TensorAt(int tensor) const {
     return plan_.network.tensors[static_cast<size_t>(tensor)];
   }
@@ -89,10 +96,12 @@ class PairSearch {
            std::find(kinds.begin(), kinds.end(), At(op).kind) != kinds.end();
   }
 
-  bool IsCached(int tensor) const { return trace_.cached[static_cast<size_t>(subgraph_)].contains(tensor); }
+  bool IsCached(int tensor) const {
+    return trace_.cached[static_cast<size_t>(subgraph_)].contains(tensor);
+  }
 
-  // What the author of a described operator says of it, wherever this operand stands among its inputs. What it reads of other
-  // coordinates than those that it writes would be gone.
+  // What the author of a described operator says of it, wherever this operand stands among its
+  // inputs. What it reads of other coordinates than those that it writes would be gone.
   bool AllowsInPlace(int op, int operand) const {
     const std::vector<int>& inputs = At(op).inputs;
     for (size_t number = 0; number < inputs.size(); ++number) {
@@ -104,24 +113,25 @@ class PairSearch {
     return true;
   }
 
-  using Turns = std::map<int, std::vector<Lifespan>>;  // by parity
+  using LifespansByPhase = std::map<int, std::vector<Lifespan>>;  // by phase
 
-  Turns TurnsOf(int op) const {
-    Turns turns;
-    for (const Turn& turn : trace_.turns) {
-      if (turn.op == op) turns[turn.parity].push_back(turn.steps);
+  LifespansByPhase TurnsOf(int op) const {
+    LifespansByPhase turns;
+    for (const OperatorSteps& turn : trace_.turns) {
+      if (turn.op == op) turns[turn.phase].push_back(turn.steps);
     }
     return turns;
   }
 
   void Search(int op) {
-    const Turns turns = TurnsOf(op);
+    const LifespansByPhase turns = TurnsOf(op);
     const int result = At(op).outputs.front();
     if (IsForNobody(result) || IsCached(result)) return;
     for (const int operand : At(op).inputs) {
       if (IsCached(operand)) continue;
       if (!IsNamed(op) && !AllowsInPlace(op, operand)) continue;
-      if (operand == result || !LookAlike(operand, result) || !extents_.AlwaysEqual(operand, result))
+      if (operand == result || !LookAlike(operand, result) ||
+          !extents_.AlwaysEqual(operand, result))
         continue;
       if (MoveInAll(PairsOf(turns, operand, result, /*of_one_size=*/true))) return;
     }
@@ -133,13 +143,15 @@ class PairSearch {
     return !found.empty();
   }
 
-  // One pair for each parity; none at all if one parity does not allow it.
-  std::vector<InPlacePair> PairsOf(const Turns& turns, int operand, int result, bool of_one_size) const {
+  // One pair for each phase; none at all if one phase does not allow it.
+  std::vector<InPlacePair> PairsOf(const LifespansByPhase& turns, int operand, int result,
+                                   bool of_one_size) const {
     std::vector<InPlacePair> found;
-    for (const auto& [parity, steps] : turns) {
-      const auto x = UseOf(operand, parity);
-      const auto y = UseOf(result, parity);
-      if (!x || !y || IsWantedAfterwards(*x) || overwritten_.contains(*x) || overwriting_.contains(*y))
+    for (const auto& [phase, steps] : turns) {
+      const auto x = UseOf(operand, phase);
+      const auto y = UseOf(result, phase);
+      if (!x || !y || IsWantedAfterwards(*x) || overwritten_.contains(*x) ||
+          overwriting_.contains(*y))
         return {};
       if (of_one_size && sizes_.at(*x).size != sizes_.at(*y).size) return {};
       if (!MayMoveIn(steps, *x, *y)) return {};
@@ -148,13 +160,15 @@ class PairSearch {
     return found;
   }
 
-  // Whether y meets x at steps of the operator's turns alone, and otherwise no guest of x's place ever meets one of y's.
+  // Whether y meets x at steps of the operator's turns alone, and otherwise no guest of x's place
+  // ever meets one of y's.
   bool MayMoveIn(const std::vector<Lifespan>& turns, const BufferUse& x, const BufferUse& y) const {
     const std::vector<Lifespan> meetings = CommonSteps(LivesOf(x), LivesOf(y));
-    const bool in_turn = std::all_of(meetings.begin(), meetings.end(), [&](const Lifespan& meeting) {
-      return std::any_of(turns.begin(), turns.end(),
-                         [&](const Lifespan& turn) { return Within(meeting, turn); });
-    });
+    const bool in_turn =
+        std::all_of(meetings.begin(), meetings.end(), [&](const Lifespan& meeting) {
+          return std::any_of(turns.begin(), turns.end(),
+                             [&](const Lifespan& turn) { return Within(meeting, turn); });
+        });
     if (!in_turn || meetings.empty()) return false;
     const Guests coming = GuestsWith(y);
     for (const BufferUse& guest : GuestsWith(x)) {
@@ -186,9 +200,9 @@ class PairSearch {
     overwriting_.insert(y);
   }
 
-  // The buffer that holds the tensor in passes of that parity, if it has one.
-  std::optional<BufferUse> UseOf(int tensor, int parity) const {
-    for (const BufferUse& use : {BufferUse{BufferKind::kTile, subgraph_, tensor, -1, parity, 0},
+  // The buffer that holds the tensor in passes of that phase, if it has one.
+  std::optional<BufferUse> UseOf(int tensor, int phase) const {
+    for (const BufferUse& use : {BufferUse{BufferKind::kTile, subgraph_, tensor, -1, phase, 0},
                                  BufferUse{BufferKind::kWhole, -1, tensor, -1, 0, 0}}) {
       if (trace_.buffers.contains(use)) return use;
     }
@@ -200,11 +214,12 @@ class PairSearch {
     return use.kind == BufferKind::kWhole && (tensor.network_output || tensor.state);
   }
 
-  // A result that is dropped as soon as it is made is never alive together with later readers of the operand, and would
-  // still destroy what they read.
+  // A result that is dropped as soon as it is made is never alive together with later readers of
+  // the operand, and would still destroy what they read.
   bool IsForNobody(int result) const {
     const graph::Tensor& tensor = TensorAt(result);
-    return users_[static_cast<size_t>(result)].readers.empty() && !tensor.network_output && !tensor.state;
+    return users_[static_cast<size_t>(result)].readers.empty() && !tensor.network_output &&
+           !tensor.state;
   }
 
   // Pads stand before the data, and those of operand and result need not agree.
@@ -226,14 +241,16 @@ class PairSearch {
     const graph::Tensor& y = TensorAt(result);
     const hw_profiles::RoleLayout& x_layout = LayoutOf(operand);
     const hw_profiles::RoleLayout& y_layout = LayoutOf(result);
-    return x.type == y.type && x.shape == y.shape && x_layout.channel_block == y_layout.channel_block &&
+    return x.type == y.type && x.shape == y.shape &&
+           x_layout.channel_block == y_layout.channel_block &&
            x_layout.row_pitch_bytes == y_layout.row_pitch_bytes;
   }
 
   const hw_profiles::RoleLayout& LayoutOf(int tensor) const {
     const Subgraph& subgraph = plan_.subgraphs[static_cast<size_t>(subgraph_)];
     const auto index = static_cast<size_t>(tensor);
-    return hw_profiles::LayoutOf(plan_.profile, RoleOf(TensorAt(tensor), users_[index], subgraph.interval));
+    return hw_profiles::LayoutOf(plan_.profile,
+                                 RoleOf(TensorAt(tensor), users_[index], subgraph.interval));
   }
 
   const Plan& plan_;
@@ -258,15 +275,17 @@ void ExtentComparison::Look(graph::Interval interval, const Tile& tile) {
     for (const int operand : op.inputs) {
       const auto x = tile.needs.find(operand);
       const auto y = tile.needs.find(result);
-      if (x == tile.needs.end() || y == tile.needs.end() || ExtentsOf(x->second) != ExtentsOf(y->second)) {
+      if (x == tile.needs.end() || y == tile.needs.end() ||
+          ExtentsOf(x->second) != ExtentsOf(y->second)) {
         unequal_.insert({operand, result});
       }
     }
   }
 }
 
-void AddInPlacePairs(const Plan& plan, const std::vector<Users>& users, int subgraph, const Trace& trace,
-                     const ExtentComparison& extents, const std::map<BufferUse, Footprint, UseOrder>& sizes,
+void AddInPlacePairs(const Plan& plan, const std::vector<Users>& users, int subgraph,
+                     const Trace& trace, const ExtentComparison& extents,
+                     const std::map<BufferUse, Footprint, UseOrder>& sizes,
                      std::vector<InPlacePair>& pairs) {
   PairSearch(plan, users, subgraph, trace, extents, sizes, pairs).Run();
 }
@@ -278,11 +297,13 @@ std::set<int> AddChannelPairs(const Plan& plan, const std::vector<Users>& users,
   return PairSearch(plan, users, subgraph, trace, extents, {}, pairs).RunByChannel(able);
 }
 
-// Why the result may overwrite its operand, if all of this is the tile's own. Let the address of an element be a * (bytes of a batch) + h * (bytes of a row) + w * P
-// + (place in the column), where P is what a column takes. If P divides the bytes of a row, it divides those of a batch, and an
-// address modulo P tells the place in the column, so the channel. Let it do so in operand and result alike, with the same P and the
-// same first channel; then what is written of channel c lies on bytes of channel c, or on padding. The engine has read
-// all of these when it writes: it makes a channel in scratch first.
+// Why the result may overwrite its operand, if all of this is the tile's own. Let the address of an
+// element be a * (bytes of a batch) + h * (bytes of a row) + w * P + (place in the column), where P
+// is what a column takes. If P divides the bytes of a row, it divides those of a batch, and an
+// address modulo P tells the place in the column, so the channel. Let it do so in operand and
+// result alike, with the same P and the same first channel; then what is written of channel c lies
+// on bytes of channel c, or on padding. The engine has read all of these when it writes: it makes a
+// channel in scratch first.
 //
 //     h w      0 0     0 1     0 2     1 0     1 1 ..                  P = 3
 //     operand  a b c   a b c   a b c   a b c   a b c   a b c
@@ -301,19 +322,21 @@ bool MapsChannels(const graph::Graph& network, const graph::Operator& op) {
   const graph::Tensor& x = network.tensors[static_cast<size_t>(op.inputs.front())];
   const graph::Tensor& y = network.tensors[static_cast<size_t>(op.outputs.front())];
   const bool whole_bytes = base::BytesOf(x.type, 1) * 8 == base::BitsOf(x.type);
-  return x.type == y.type && whole_bytes && NameExtents(x.shape).channels == NameExtents(y.shape).channels;
+  return x.type == y.type && whole_bytes &&
+         NameExtents(x.shape).channels == NameExtents(y.shape).channels;
 }
 
 }  // namespace
 
-ChannelSurvey::ChannelSurvey(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph)
+ChannelSurvey::ChannelSurvey(const Plan& plan, const std::vector<Users>& users,
+                             const Subgraph& subgraph)
     : plan_(plan) {
   if (!subgraph.in_place || !NamesDepthwise(plan)) return;
   for (int op = subgraph.interval.first; op <= subgraph.interval.last; ++op) {
     const graph::Operator& facts = plan.network.operators[static_cast<size_t>(op)];
     if (!MapsChannels(plan.network, facts)) continue;
     for (const int tensor : {facts.inputs.front(), facts.outputs.front()})
-      held_.emplace(tensor, HoldingOf(plan, users, subgraph, tensor));
+      held_.emplace(tensor, ResidencyOf(plan, users, subgraph, tensor));
     // Other tiles' windows reach over what a tile would overwrite in a whole buffer.
     if (subgraph.tiles == 1 || !IsWhole(facts.inputs.front())) operators_.insert(op);
   }
@@ -340,7 +363,8 @@ std::set<int> ChannelSurvey::Able(const LargestExtents& largest) const {
 }
 
 int64_t ChannelSurvey::ChannelsIn(const Tile& tile, int tensor) const {
-  if (IsWhole(tensor)) return NameExtents(plan_.network.tensors[static_cast<size_t>(tensor)].shape).channels;
+  if (IsWhole(tensor))
+    return NameExtents(plan_.network.tensors[static_cast<size_t>(tensor)].shape).channels;
   const auto need = tile.needs.find(tensor);
   return need == tile.needs.end() ? 0 : NameExtents(ExtentsOf(need->second)).channels;
 }
@@ -354,28 +378,33 @@ int64_t ChannelSurvey::ColumnBytes(int tensor, const LargestExtents& largest) co
 }
 
 bool ChannelSurvey::BeginsRowsWithColumns(int tensor, int64_t column_bytes) const {
-  return column_bytes % hw_profiles::LayoutOf(plan_.profile, held_.at(tensor).role).row_pitch_bytes == 0;
+  return column_bytes %
+             hw_profiles::LayoutOf(plan_.profile, held_.at(tensor).role).row_pitch_bytes ==
+         0;
 }
 
-void AddChannelScratch(const Plan& plan, int subgraph, const std::set<int>& operators, Trace& trace) {
-  std::map<BufferUse, Sighting, UseOrder> seen;
-  for (const Turn& turn : trace.turns) {
-    const BufferUse use = {BufferKind::kScratch, subgraph, -1, turn.op, turn.parity, 0};
+void AddChannelScratch(const Plan& plan, int subgraph, const std::set<int>& operators,
+                       Trace& trace) {
+  std::map<BufferUse, ObservedUse, UseOrder> seen;
+  for (const OperatorSteps& turn : trace.turns) {
+    const BufferUse use = {BufferKind::kScratch, subgraph, -1, turn.op, turn.phase, 0};
     if (!operators.contains(turn.op) || trace.buffers.contains(use)) continue;
-    const hw_profiles::Engine* engine = EngineOf(plan, plan.network.operators[static_cast<size_t>(turn.op)]);
+    const hw_profiles::Engine* engine =
+        EngineOf(plan, plan.network.operators[static_cast<size_t>(turn.op)]);
     const std::string name = engine == nullptr ? "" : engine->name;
-    Sighting& sighting = seen[use];
-    sighting.lifespans.push_back(turn.steps);
+    ObservedUse& observed_use = seen[use];
+    observed_use.lifespans.push_back(turn.steps);
     for (const problem::AccessKind kind : {problem::AccessKind::kRead, problem::AccessKind::kWrite})
-      sighting.accesses.push_back({turn.steps.upper - 1, name, kind});
+      observed_use.accesses.push_back({turn.steps.upper - 1, name, kind});
   }
-  for (auto& [use, sighting] : seen) {
-    std::sort(sighting.lifespans.begin(), sighting.lifespans.end(),
+  for (auto& [use, observed_use] : seen) {
+    std::sort(observed_use.lifespans.begin(), observed_use.lifespans.end(),
               [](const auto& a, const auto& b) { return a.lower < b.lower; });
-    std::sort(sighting.accesses.begin(), sighting.accesses.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.step, a.kind) < std::tie(b.step, b.kind);
-    });
-    trace.buffers.emplace(use, std::move(sighting));
+    std::sort(observed_use.accesses.begin(), observed_use.accesses.end(),
+              [](const auto& a, const auto& b) {
+                return std::tie(a.step, a.kind) < std::tie(b.step, b.kind);
+              });
+    trace.buffers.emplace(use, std::move(observed_use));
   }
 }
 

@@ -16,7 +16,8 @@ namespace tessera::plan::verify {
 // An operand and the result that takes its place.
 using InPlacePair = std::pair<BufferUse, BufferUse>;
 
-// Whether, tile by tile, a subgraph needs as much of an operand as of the result: fed with every tile, then asked.
+// Whether, tile by tile, a subgraph needs as much of an operand as of the result: fed with every
+// tile, then asked.
 class ExtentComparison {
  public:
   explicit ExtentComparison(const graph::Graph& network) : network_(network) {}
@@ -28,22 +29,27 @@ class ExtentComparison {
   std::set<std::pair<int, int>> unequal_;
 };
 
-// Adds the pairs of one subgraph to those of the subgraphs before: for each operator whose kind the profile names, in
-// order, its first operand whose values nobody needs once the operator has begun to overwrite them, where that holds for
-// every parity. `sizes` holds every buffer that the trace saw.
-void AddInPlacePairs(const Plan& plan, const std::vector<Users>& users, int subgraph, const Trace& trace,
-                     const ExtentComparison& extents, const std::map<BufferUse, Footprint, UseOrder>& sizes,
+// Adds the pairs of one subgraph to those of the subgraphs before: for each operator whose kind the
+// profile names, in order, its first operand whose values nobody needs once the operator has begun
+// to overwrite them, where that holds for every phase. `sizes` holds every buffer that the trace
+// saw.
+void AddInPlacePairs(const Plan& plan, const std::vector<Users>& users, int subgraph,
+                     const Trace& trace, const ExtentComparison& extents,
+                     const std::map<BufferUse, Footprint, UseOrder>& sizes,
                      std::vector<InPlacePair>& pairs);
 
-// The same for operators that make their result channel by channel, of which `able` says that no channel comes in the way of a later
-// one (by_channel.h). Comes before all others, of any subgraph. Gives back those that work so.
+// The same for operators that make their result channel by channel, of which `able` says that no
+// channel comes in the way of a later one (by_channel.h). Comes before all others, of any subgraph.
+// Gives back those that work so.
 std::set<int> AddChannelPairs(const Plan& plan, const std::vector<Users>& users, int subgraph,
-                              const Trace& trace, const std::set<int>& able, std::vector<InPlacePair>& pairs);
+                              const Trace& trace, const std::set<int>& able,
+                              std::vector<InPlacePair>& pairs);
 
-// Depthwise operators that make their result channel by channel in the place of their operand: docs/program.md, Channel by channel.
+// Depthwise operators that make their result channel by channel in the place of their operand:
+// docs/program.md, Channel by channel.
 
-// Of one subgraph, the operators of which no channel of the result comes in the way of a later one of the operand: fed with every
-// tile, then asked. The plan outlives it.
+// Of one subgraph, the operators of which no channel of the result comes in the way of a later one
+// of the operand: fed with every tile, then asked. The plan outlives it.
 class ChannelSurvey {
  public:
   ChannelSurvey(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph);
@@ -54,7 +60,7 @@ class ChannelSurvey {
   std::set<int> Able(const LargestExtents& largest) const;
 
  private:
-  bool IsWhole(int tensor) const { return held_.at(tensor).holding == Holding::kWhole; }
+  bool IsWhole(int tensor) const { return held_.at(tensor).residency == Residency::kWhole; }
   int64_t ChannelsIn(const Tile& tile, int tensor) const;
   int64_t ColumnBytes(int tensor, const LargestExtents& largest) const;
   bool BeginsRowsWithColumns(int tensor, int64_t column_bytes) const;
@@ -65,13 +71,16 @@ class ChannelSurvey {
 };
 
 // Shows the trace the scratch of operators that work so, where nothing else asks for any.
-void AddChannelScratch(const Plan& plan, int subgraph, const std::set<int>& operators, Trace& trace);
+void AddChannelScratch(const Plan& plan, int subgraph, const std::set<int>& operators,
+                       Trace& trace);
 
-// The pairs of a state and what it is in the next run, where the latter must lie in the place of the former: docs/program.md, State
-// that is handed on.
-std::vector<InPlacePair> FindHandedOn(const Plan& plan, const std::vector<Users>& users, const Trace& trace);
+// The pairs of a state and what it is in the next run, where the latter must lie in the place of
+// the former: docs/program.md, State that is aliased.
+std::vector<InPlacePair> FindAliasedStates(const Plan& plan, const std::vector<Users>& users,
+                                           const Trace& trace);
 
-// Whether the next value of a state must lie in the state's place where both have whole buffers. `next` has a state.
+// Whether the next value of a state must lie in the state's place where both have whole buffers.
+// `next` has a state.
 bool MayTakePlaceOfState(const Plan& plan, const std::vector<Users>& users, int next);
 
 }  // namespace tessera::plan::verify

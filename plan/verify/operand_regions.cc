@@ -4,17 +4,19 @@
 #include <functional>
 #include <numeric>
 
-// No interval arithmetic here, on purpose: graph/ propagates intervals by closed forms, and this file is what they
-// are held against. A rule says for ONE output index along an axis which input indices are read; HullOf walks all
-// output indices, drops what lies outside the operand, and keeps the least and the greatest that is left:
+// No interval arithmetic here, on purpose: graph/ propagates intervals by closed forms, and this
+// file is what they are held against. A rule says for ONE output index along an axis which input
+// indices are read; HullOf walks all output indices, drops what lies outside the operand, and keeps
+// the least and the greatest that is left:
 //
 //     rows, kernel 3, stride 2, padding 1        o = 0  reads -1 0 1        -> 0 1
 //     output [0, 2)                              o = 1  reads 1 2 3         -> 1 2 3      hull [0, 4)
 //
-// What clipping leaves of a dilated window, or of one that lies wholly in padding, comes out exactly, since no rule
-// knows of it. Axes are independent in every kind but reshape, which is walked group of axes by group of axes, and
-// depth-to-space with its opposite, whose channels are walked by the phases of rows and columns. moved_needs.cc has the
-// kinds that move data or resample it.
+// What clipping leaves of a dilated window, or of one that lies wholly in padding, comes out
+// exactly, since no rule knows of it. Axes are independent in every kind but reshape, which is
+// walked group of axes by group of axes, and depth-to-space with its opposite, whose channels are
+// walked by the phases of rows and columns. moved_needs.cc has the kinds that move data or resample
+// it.
 namespace tessera::plan::verify {
 namespace {
 
@@ -23,7 +25,8 @@ using graph::Shape;
 
 // As SameIndex, but an operand of extent 1 serves every output index.
 Range Broadcast(Range outputs, int64_t extent) {
-  return HullOf(outputs, extent, [&](int64_t output, const auto& add) { add(extent == 1 ? 0 : output); });
+  return HullOf(outputs, extent,
+                [&](int64_t output, const auto& add) { add(extent == 1 ? 0 : output); });
 }
 
 // The first of so many taps from which on the test holds; their number where it holds for none.
@@ -47,8 +50,10 @@ Range Taps(Range outputs, int64_t extent, const graph::Window& window, size_t ax
       return output * window.stride[axis] - window.pad_low[axis] + tap * window.dilation[axis];
     };
     // Indices ascend with the taps: the first and the last inside say it all.
-    const int64_t first = FirstOf(window.kernel[axis], [&](int64_t tap) { return index_of(tap) >= 0; });
-    const int64_t end = FirstOf(window.kernel[axis], [&](int64_t tap) { return index_of(tap) >= extent; });
+    const int64_t first =
+        FirstOf(window.kernel[axis], [&](int64_t tap) { return index_of(tap) >= 0; });
+    const int64_t end =
+        FirstOf(window.kernel[axis], [&](int64_t tap) { return index_of(tap) >= extent; });
     if (first >= end) return;
     add(index_of(first));
     add(index_of(end - 1));
@@ -65,7 +70,8 @@ Range TransposedTaps(Range outputs, int64_t extent, const graph::Window& window,
   });
 }
 
-// Each output channel reads all channels of its group; a group has at least one channel on either side.
+// Each output channel reads all channels of its group; a group has at least one channel on either
+// side.
 Range GroupChannels(Range outputs, int64_t out_extent, int64_t in_extent, int64_t groups) {
   const int64_t outputs_each = std::max<int64_t>(1, out_extent / std::max<int64_t>(1, groups));
   const int64_t inputs_each = std::max<int64_t>(1, in_extent / std::max<int64_t>(1, groups));
@@ -87,7 +93,8 @@ Box WindowNeed(const Operator& op, const Shape& in, const Shape& out, const Box&
 Box TransposedConvNeed(const Operator& op, const Shape& in, const Shape& out, const Box& output) {
   if (in.size() != 4 || out.size() != 4) return WholeOf(in);
   return {SameIndex(output[0], in[0]), GroupChannels(output[1], out[1], in[1], op.groups),
-          TransposedTaps(output[2], in[2], op.window, 0), TransposedTaps(output[3], in[3], op.window, 1)};
+          TransposedTaps(output[2], in[2], op.window, 0),
+          TransposedTaps(output[3], in[3], op.window, 1)};
 }
 
 // Axes that keep their extent map index to index; the others are averaged over.
@@ -124,8 +131,10 @@ Box ConcatNeed(const graph::Graph& graph, const Operator& op, size_t operand, co
   return need;
 }
 
-// Output [..., rows, columns] reads rows of the first operand and columns of the second, each over all its depth.
-Box MatmulNeed(const Operator& op, size_t operand, const Shape& in, const Shape& out, const Box& output) {
+// Output [..., rows, columns] reads rows of the first operand and columns of the second, each over
+// all its depth.
+Box MatmulNeed(const Operator& op, size_t operand, const Shape& in, const Shape& out,
+               const Box& output) {
   const size_t rank = in.size();
   if (rank < 2 || rank > out.size()) return WholeOf(in);
   Box need = WholeOf(in);
@@ -155,10 +164,13 @@ Box ReductionNeed(const Operator& op, const Shape& in, const Box& output) {
 }
 
 // A described operator, operand by operand.
-Box DescribedNeed(const graph::OperandAccess& access, const Shape& in, const Shape& out, const Box& output) {
+Box DescribedNeed(const graph::OperandAccess& access, const Shape& in, const Shape& out,
+                  const Box& output) {
   if (access.kind == graph::AccessKind::kElementwise) return ElementwiseNeed(in, out, output);
-  if (access.kind == graph::AccessKind::kFull || in.size() != 4 || out.size() != 4) return WholeOf(in);
-  return {SameIndex(output[0], in[0]), access.every_channel ? Range{0, in[1]} : SameIndex(output[1], in[1]),
+  if (access.kind == graph::AccessKind::kFull || in.size() != 4 || out.size() != 4)
+    return WholeOf(in);
+  return {SameIndex(output[0], in[0]),
+          access.every_channel ? Range{0, in[1]} : SameIndex(output[1], in[1]),
           Taps(output[2], in[2], access.window, 0), Taps(output[3], in[3], access.window, 1)};
 }
 
@@ -218,7 +230,8 @@ Box WholeOf(const Shape& shape) {
 Box EmptyOf(const Shape& shape) { return Box(shape.size()); }
 
 bool IsEmpty(const Box& box) {
-  return std::any_of(box.begin(), box.end(), [](const Range& range) { return range.begin >= range.end; });
+  return std::any_of(box.begin(), box.end(),
+                     [](const Range& range) { return range.begin >= range.end; });
 }
 
 int64_t VolumeOf(const Box& box) {

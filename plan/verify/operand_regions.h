@@ -6,7 +6,8 @@
 
 #include "tessera/graph/graph.h"
 
-// Which elements of its operands an operator reads: the definition of each kind, one output index at a time.
+// Which elements of its operands an operator reads: the definition of each kind, one output index
+// at a time.
 namespace tessera::plan::verify {
 
 // Indices [begin, end) along one axis; empty when begin >= end.
@@ -30,14 +31,16 @@ std::vector<int64_t> ExtentsOf(const Box& box);
 // Grows `hull` to the least box that holds both; they have one rank.
 void Enclose(Box& hull, const Box& part);
 
-// The least box that holds every element of op.inputs[operand] that is read to compute the elements `output` of
-// op.outputs[0]; empty when none is (a branch of a concatenation, a window wholly in padding). Cost: the output
-// indices along each axis, times the window.
+// The least box that holds every element of op.inputs[operand] that is read to compute the elements
+// `output` of op.outputs[0]; empty when none is (a branch of a concatenation, a window wholly in
+// padding). Cost: the output indices along each axis, times the window.
 Box NeedOf(const graph::Graph& graph, const graph::Operator& op, size_t operand, const Box& output);
 
-// What the parts of NeedOf share: walks along one axis, and the operators that move data or resample it.
+// What the parts of NeedOf share: walks along one axis, and the operators that move data or
+// resample it.
 
-// The hull of what `rule(output, add)` adds for each output index, as far as it lies in an operand of that extent.
+// The hull of what `rule(output, add)` adds for each output index, as far as it lies in an operand
+// of that extent.
 template <typename Rule>
 Range HullOf(Range outputs, int64_t extent, const Rule& rule) {
   Range hull{extent, 0};
@@ -58,7 +61,8 @@ Box PadNeed(const graph::Operator& op, const graph::Shape& in, const Box& output
 Box GatherNeed(const graph::Operator& op, const graph::Shape& in, const Box& output);
 Box TransposeNeed(const graph::Operator& op, const graph::Shape& in, const Box& output);
 Box ReshapeNeed(const graph::Shape& in, const graph::Shape& out, const Box& output);
-Box ResizeNeed(const graph::Operator& op, const graph::Shape& in, const graph::Shape& out, const Box& output);
+Box ResizeNeed(const graph::Operator& op, const graph::Shape& in, const graph::Shape& out,
+               const Box& output);
 Box DepthToSpaceNeed(const graph::Operator& op, const graph::Shape& in, const graph::Shape& out,
                      const Box& output);
 Box SpaceToDepthNeed(const graph::Operator& op, const graph::Shape& in, const Box& output);

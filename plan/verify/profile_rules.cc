@@ -20,26 +20,28 @@ class RuleFinder {
   RuleFinder(const Plan& plan, const std::vector<Users>& users, const Trace& trace)
       : plan_(plan), users_(users), trace_(trace) {}
 
-  RuleReach Find(const hw_profiles::Rule& rule) const {
-    RuleReach reach;
-    reach.rule = &rule;
+  RuleMatch Find(const hw_profiles::Rule& rule) const {
+    RuleMatch match;
+    match.rule = &rule;
     std::vector<BufferUse> candidates;
-    for (const auto& [use, sighting] : trace_.buffers) {
+    for (const auto& [use, observed_use] : trace_.buffers) {
       if (Looks(rule.select, use)) candidates.push_back(use);
     }
     const bool pairwise = IsPairwise(rule.require.kind);
     for (const BufferUse& use : candidates) {
-      if (!pairwise && IsOperand(rule.select, use)) reach.buffers.insert(use);
+      if (!pairwise && IsOperand(rule.select, use)) match.buffers.insert(use);
       if (!pairwise) continue;
       for (const BufferUse& other : candidates) {
-        if (ArePaired(rule.select, use, other)) reach.pairs.emplace_back(use, other);
+        if (ArePaired(rule.select, use, other)) match.pairs.emplace_back(use, other);
       }
     }
-    return reach;
+    return match;
   }
 
  private:
-  const graph::Operator& OperatorAt(int op) const { return plan_.network.operators[static_cast<size_t>(op)]; }
+  const graph::Operator& OperatorAt(int op) const {
+    return plan_.network.operators[static_cast<size_t>(op)];
+  }
   const graph::Tensor& TensorAt(int tensor) const {
     return plan_.network.tensors[static_cast<size_t>(tensor)];
   }
@@ -51,7 +53,8 @@ class RuleFinder {
 
   bool Looks(const Selector& select, const BufferUse& use) const {
     if (IsWorkspace(use)) {
-      const bool named = select.name.empty() || base::MatchesGlob(OperatorAt(use.op).id, select.name);
+      const bool named =
+          select.name.empty() || base::MatchesGlob(OperatorAt(use.op).id, select.name);
       return named && select.types.empty() && IsNoneOr<std::string>(select.roles, "scratch");
     }
     const graph::Tensor& tensor = TensorAt(use.tensor);
@@ -65,7 +68,8 @@ class RuleFinder {
     const bool own = use.kind == BufferKind::kSlice || IsWorkspace(use);
     if (own && use.op != op) return false;
     if (use.kind == BufferKind::kLine) return false;
-    if (use.subgraph >= 0 && !Contains(plan_.subgraphs[static_cast<size_t>(use.subgraph)].interval, op))
+    if (use.subgraph >= 0 &&
+        !Contains(plan_.subgraphs[static_cast<size_t>(use.subgraph)].interval, op))
       return false;
     if (IsWorkspace(use) || operand.kind == OperandKind::kScratch)
       return IsWorkspace(use) && operand.kind == OperandKind::kScratch;
@@ -92,7 +96,8 @@ class RuleFinder {
     const auto most =
         static_cast<int>(std::max({user.inputs.size(), user.weights.size(), user.outputs.size()}));
     for (int index = 0; index < most; ++index) {
-      for (const OperandKind kind : {OperandKind::kInput, OperandKind::kConstant, OperandKind::kOutput}) {
+      for (const OperandKind kind :
+           {OperandKind::kInput, OperandKind::kConstant, OperandKind::kOutput}) {
         if (Holds(use, op, {kind, index})) return true;
       }
     }
@@ -115,13 +120,13 @@ class RuleFinder {
   bool ArePaired(const Selector& select, const BufferUse& a, const BufferUse& b) const {
     if (select.ping_pong) {
       BufferUse pong = a;
-      pong.parity = 1;
+      pong.phase = 1;
       const bool same = !UseOrder()(b, pong) && !UseOrder()(pong, b);
-      return a.parity == 0 && same && IsOperand(select, a) && IsOperand(select, b);
+      return a.phase == 0 && same && IsOperand(select, a) && IsOperand(select, b);
     }
     const bool same = !UseOrder()(a, b) && !UseOrder()(b, a);
     const bool both_turn = Turns(a) && Turns(b);
-    if (same || (both_turn && a.parity != b.parity)) return false;
+    if (same || (both_turn && a.phase != b.phase)) return false;
     if (a.subgraph >= 0 && b.subgraph >= 0 && a.subgraph != b.subgraph) return false;
     for (int op = 0; op < static_cast<int>(plan_.network.operators.size()); ++op) {
       if (!IsNoneOr(select.operators, OperatorAt(op).kind)) continue;
@@ -130,10 +135,10 @@ class RuleFinder {
     return false;
   }
 
-  // Whether there is one of it for each parity.
+  // Whether there is one of it for each phase.
   static bool Turns(const BufferUse& use) {
     return use.kind != BufferKind::kWhole && use.kind != BufferKind::kResident &&
-           use.kind != BufferKind::kRing && use.kind != BufferKind::kLine;
+           use.kind != BufferKind::kRollingBuffer && use.kind != BufferKind::kLine;
   }
 
   const Plan& plan_;
@@ -143,12 +148,13 @@ class RuleFinder {
 
 }  // namespace
 
-std::vector<RuleReach> FindRules(const Plan& plan, const std::vector<Users>& users, const Trace& trace) {
-  std::vector<RuleReach> found;
+std::vector<RuleMatch> FindRules(const Plan& plan, const std::vector<Users>& users,
+                                 const Trace& trace) {
+  std::vector<RuleMatch> found;
   const RuleFinder finder(plan, users, trace);
   for (const hw_profiles::Rule& rule : plan.profile.rules) {
-    RuleReach reach = finder.Find(rule);
-    if (!reach.buffers.empty() || !reach.pairs.empty()) found.push_back(std::move(reach));
+    RuleMatch match = finder.Find(rule);
+    if (!match.buffers.empty() || !match.pairs.empty()) found.push_back(std::move(match));
   }
   return found;
 }

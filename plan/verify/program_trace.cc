@@ -5,24 +5,27 @@
 #include <set>
 #include <utility>
 
-// Lifespans by observation. docs/program.md states them as a table of closed forms, and encoder/adapt builds them
-// from it; this file never looks at the table. It executes the program: a list of *moments*, each of which runs one
-// step. Whoever touches a buffer says which value (tile, slice, whole tensor) it touches. A value must sit still from
-// the first moment that touches it to the last, so a buffer lives at the steps of all moments in between:
+// Lifespans by observation. docs/program.md states them as a table of closed forms, and
+// encoder/adapt builds them from it; this file never looks at the table. It executes the program: a
+// list of *moments*, each of which runs one step. Whoever touches a buffer says which value (tile,
+// slice, whole tensor) it touches. A value must sit still from the first moment that touches it to
+// the last, so a buffer lives at the steps of all moments in between:
 //
 //     moment   0  1  2  3  4  5        step of each moment   0  1  2  1  2  3      (a loop of steps 1 and 2, run twice)
 //     tile 0   w     r                 lives at moments 0..2:   steps 0 1 2
 //     tile 1         w  .  r           lives at moments 2..4:   steps 2 1 2        buffer: [0, 3)
 //
-// A loop runs often enough for every step to meet every neighbour it can have: three passes where all are alike, four
-// or five (by the parity of the tile count, which decides the exit) where ping and pong alternate, and three slices.
-// What the real program would do only in a longer run counts too: a loop may always go round again. Where ping and pong
-// alternate, up to three tiles run in a row, without a loop: of three passes only the middle one has a neighbour on either
-// side, and folding them onto two would make buffers meet that never do.
+// A loop runs often enough for every step to meet every neighbour it can have: three passes where
+// all are alike, four or five (by the phase of the tile count, which decides the exit) where ping
+// and pong alternate, and three slices. What the real program would do only in a longer run counts
+// too: a loop may always go round again. Where ping and pong alternate, up to three tiles run in a
+// row, without a loop: of three passes only the middle one has a neighbour on either side, and
+// folding them onto two would make buffers meet that never do.
 //
-// With a cached halo, rows of a tile stay for the next one. A ring is one value that all tiles touch. Otherwise the rows that
-// tile i leaves are a value of their own, numbered by the tile that will read them: in the line from the step that saves them to
-// the step that restores them, or in the halo of that tile's parity.
+// With a cached halo, rows of a tile stay for the next one. A rolling buffer is one value that all
+// tiles touch. Otherwise the rows that tile i leaves are a value of their own, numbered by the tile
+// that will read them: in the line from the step that saves them to the step that restores them, or
+// in the halo of that tile's phase.
 namespace tessera::plan::verify {
 namespace {
 
@@ -47,10 +50,10 @@ class Execution {
       touches_.EnterSubgraph(*here_);
       FindNext(i + 1);
       const auto begin = static_cast<Step>(trace_.steps.size());
-      if (plan_.profile.tiling.dma == hw_profiles::DmaSteps::kOwnSteps) {
-        RunOwnSteps();
+      if (plan_.profile.tiling.dma == hw_profiles::DmaSteps::kSerialized) {
+        RunSerialized();
       } else {
-        RunOverlapped();
+        RunDoubleBuffered();
       }
       trace_.subgraph_steps.push_back({begin, static_cast<Step>(trace_.steps.size())});
     }
@@ -62,8 +65,8 @@ class Execution {
   }
 
  private:
-  Step AddStep(StepKind kind, int parity, int op) {
-    trace_.steps.push_back({kind, here_->Index(), parity, op, {}});
+  Step AddStep(StepKind kind, int phase, int op) {
+    trace_.steps.push_back({kind, here_->Index(), phase, op, {}});
     return static_cast<Step>(trace_.steps.size()) - 1;
   }
 
@@ -86,13 +89,13 @@ class Execution {
     int64_t rounds = 1;  // of the slice loop
   };
 
-  void RunOwnSteps() {
-    for (const int constant : here_->All(Holding::kResident)) {
+  void RunSerialized() {
+    for (const int constant : here_->All(Residency::kResident)) {
       touches_.RunStep(AddStep(StepKind::kLoad, 0, -1));
       touches_.LoadResident(*here_, constant);
     }
     const auto begin = static_cast<Step>(trace_.steps.size());
-    const std::vector<OwnTurn> turns = LayOutOwnSteps();
+    const std::vector<OwnTurn> turns = LayOutSerialized();
     const auto end = static_cast<Step>(trace_.steps.size());
     if (here_->Current().tiles > 1) trace_.loops.push_back({begin, end, {end}});
     const int64_t passes = here_->Current().tiles > 1 ? kAlikePasses : 1;
@@ -101,14 +104,15 @@ class Execution {
     }
   }
 
-  std::vector<OwnTurn> LayOutOwnSteps() {
+  std::vector<OwnTurn> LayOutSerialized() {
     std::vector<OwnTurn> turns;
     std::set<int> loaded;
     for (int op = here_->Current().interval.first; op <= here_->Current().interval.last; ++op) {
       OwnTurn turn;
       turn.op = op;
       for (const int input : here_->At(op).inputs) {
-        if (here_->HeldOf(input).holding != Holding::kLoaded || !loaded.insert(input).second) continue;
+        if (here_->HeldOf(input).residency != Residency::kLoaded || !loaded.insert(input).second)
+          continue;
         turn.loads.emplace_back(AddStep(StepKind::kLoad, 0, -1), input);
       }
       if (here_->Restores(op)) turn.restore = AddStep(StepKind::kCopy, 0, op);
@@ -123,7 +127,7 @@ class Execution {
       if (turn.rounds > 1) trace_.loops.push_back({first, turn.compute + 1, {turn.compute + 1}});
       if (here_->Saves(op)) turn.save = AddStep(StepKind::kCopy, 0, op);
       for (const int output : here_->At(op).outputs) {
-        if (here_->HeldOf(output).holding == Holding::kStored) {
+        if (here_->HeldOf(output).residency == Residency::kStored) {
           turn.stores.emplace_back(AddStep(StepKind::kStore, 0, -1), output);
         }
       }
@@ -159,7 +163,7 @@ class Execution {
     }
   }
 
-  // One step of an overlapped pass.
+  // One step of a double-buffered pass.
   struct PassStep {
     enum class Task : uint8_t { kRestore, kCompute, kSave };
     Task task = Task::kCompute;
@@ -169,29 +173,29 @@ class Execution {
   using Pass = std::vector<PassStep>;
 
   // A pass copies rows only from a neighbour before it and for one after it.
-  Pass LayOutPass(int parity, bool has_before, bool has_after) {
+  Pass LayOutPass(int phase, bool has_before, bool has_after) {
     using Task = PassStep::Task;
     Pass pass;
     for (int op = here_->Current().interval.first; op <= here_->Current().interval.last; ++op) {
       if (has_before && here_->Restores(op))
-        pass.push_back({Task::kRestore, op, AddStep(StepKind::kCopy, parity, op)});
-      pass.push_back({Task::kCompute, op, AddStep(StepKind::kCompute, parity, op)});
-      trace_.turns.push_back({op, parity, {pass.back().step, pass.back().step + 1}});
+        pass.push_back({Task::kRestore, op, AddStep(StepKind::kCopy, phase, op)});
+      pass.push_back({Task::kCompute, op, AddStep(StepKind::kCompute, phase, op)});
+      trace_.turns.push_back({op, phase, {pass.back().step, pass.back().step + 1}});
       if (has_after && here_->Saves(op))
-        pass.push_back({Task::kSave, op, AddStep(StepKind::kCopy, parity, op)});
+        pass.push_back({Task::kSave, op, AddStep(StepKind::kCopy, phase, op)});
     }
     return pass;
   }
 
-  void RunOverlapped() {
+  void RunDoubleBuffered() {
     const int64_t tiles = here_->Current().tiles;
-    const std::vector<int> incoming = here_->All(Holding::kLoaded);
-    const std::vector<int> outgoing = here_->All(Holding::kStored);
+    const std::vector<int> incoming = here_->All(Residency::kLoaded);
+    const std::vector<int> outgoing = here_->All(Residency::kStored);
     RunPrologue(incoming);
     const bool loops = tiles > kMostTilesInARow;
     std::vector<Pass> passes;
     for (int64_t i = 0; i < (loops ? 2 : tiles); ++i)
-      passes.push_back(LayOutPass(ParityOf(i), loops || i > 0, loops || i + 1 < tiles));
+      passes.push_back(LayOutPass(PhaseOf(i), loops || i > 0, loops || i + 1 < tiles));
     const bool odd = tiles % 2 == 1;
     if (loops) {
       const Step exit = passes[odd ? 0 : 1].back().step + 1;
@@ -203,20 +207,20 @@ class Execution {
       for (size_t i = 0; i < pass.size(); ++i) {
         touches_.RunStep(pass[i].step);
         if (next_ && tile + 1 == runs) touches_.LoadResidents(*next_);
-        RunOverlappedStep(pass, i, tile, runs, incoming, outgoing);
+        RunDoubleBufferedStep(pass, i, tile, runs, incoming, outgoing);
       }
     }
     if (outgoing.empty()) return;
     touches_.RunStep(AddStep(StepKind::kEpilogue, 0, -1));
     if (next_) touches_.LoadResidents(*next_);
     for (const int tensor : outgoing)
-      touches_.MoveTile(tensor, ParityOf(runs - 1), runs - 1, AccessKind::kRead);
+      touches_.MoveTile(tensor, PhaseOf(runs - 1), runs - 1, AccessKind::kRead);
   }
 
-  static int ParityOf(int64_t tile) { return static_cast<int>(tile % 2); }
+  static int PhaseOf(int64_t tile) { return static_cast<int>(tile % 2); }
 
   void RunPrologue(const std::vector<int>& incoming) {
-    const std::vector<int> residents = here_->All(Holding::kResident);
+    const std::vector<int> residents = here_->All(Residency::kResident);
     const int first = here_->Current().interval.first;
     const bool loads_residents = !residents.empty() && !here_->Current().prefetch;
     if (!loads_residents && incoming.empty() && here_->StreamsOf(first).empty()) return;
@@ -226,38 +230,38 @@ class Execution {
     touches_.FillFirstSlots(first, 0, 0);
   }
 
-  // One step of a tile's pass, and beside it whatever moves for the tile before, the tile after, and the operator that
-  // computes next.
-  void RunOverlappedStep(const Pass& pass, size_t position, int64_t tile, int64_t runs,
-                         const std::vector<int>& incoming, const std::vector<int>& outgoing) {
-    const int parity = ParityOf(tile);
+  // One step of a tile's pass, and beside it whatever moves for the tile before, the tile after,
+  // and the operator that computes next.
+  void RunDoubleBufferedStep(const Pass& pass, size_t position, int64_t tile, int64_t runs,
+                             const std::vector<int>& incoming, const std::vector<int>& outgoing) {
+    const int phase = PhaseOf(tile);
     if (tile + 1 < runs) {
       for (const int tensor : incoming)
-        touches_.MoveTile(tensor, ParityOf(tile + 1), tile + 1, AccessKind::kWrite);
+        touches_.MoveTile(tensor, PhaseOf(tile + 1), tile + 1, AccessKind::kWrite);
     }
     if (tile > 0) {
       for (const int tensor : outgoing)
-        touches_.MoveTile(tensor, ParityOf(tile - 1), tile - 1, AccessKind::kRead);
+        touches_.MoveTile(tensor, PhaseOf(tile - 1), tile - 1, AccessKind::kRead);
     }
     const auto next =
         std::find_if(pass.begin() + static_cast<std::ptrdiff_t>(position) + 1, pass.end(),
                      [](const PassStep& step) { return step.task == PassStep::Task::kCompute; });
     if (next != pass.end()) {
-      touches_.FillFirstSlots(next->op, parity, tile);
+      touches_.FillFirstSlots(next->op, phase, tile);
     } else if (tile + 1 < runs) {
-      touches_.FillFirstSlots(here_->Current().interval.first, ParityOf(tile + 1), tile + 1);
+      touches_.FillFirstSlots(here_->Current().interval.first, PhaseOf(tile + 1), tile + 1);
     }
     const int op = pass[position].op;
     switch (pass[position].task) {
       case PassStep::Task::kRestore:
-        touches_.Restore(op, parity, tile);
+        touches_.Restore(op, phase, tile);
         break;
       case PassStep::Task::kCompute:
-        touches_.FillWhileComputing(op, parity, tile);
-        touches_.Compute(op, parity, tile, 0);
+        touches_.FillWhileComputing(op, phase, tile);
+        touches_.Compute(op, phase, tile, 0);
         break;
       case PassStep::Task::kSave:
-        if (tile + 1 < runs) touches_.Save(op, parity, ParityOf(tile + 1), tile);
+        if (tile + 1 < runs) touches_.Save(op, phase, PhaseOf(tile + 1), tile);
         break;
     }
   }
@@ -268,12 +272,13 @@ class Execution {
       const graph::Tensor& tensor = plan_.network.tensors[i];
       const graph::Interval everything{0, static_cast<int>(plan_.network.operators.size()) - 1};
       const base::TensorRole role = RoleOf(tensor, users_[i], everything);
-      if (role == base::TensorRole::kFeature || role == base::TensorRole::kBorder) continue;
+      if (role == base::TensorRole::kFeature || role == base::TensorRole::kBoundary) continue;
       if (hw_profiles::LayoutOf(plan_.profile, role).home != plan_.profile.tile_memory) continue;
       const auto index = static_cast<int>(i);
       const bool always = tensor.constant || tensor.state;
       if (always || tensor.network_input) touches_.HoldFromTheFirst(index);
-      if (always || tensor.network_output || users_[i].readers.empty()) touches_.HoldToTheLast(index);
+      if (always || tensor.network_output || users_[i].readers.empty())
+        touches_.HoldToTheLast(index);
     }
   }
 
@@ -285,23 +290,25 @@ class Execution {
 
   // A pass may be nothing but one operator's slice loop; they are one loop then.
   void SortLoops() {
-    std::sort(trace_.loops.begin(), trace_.loops.end(), [](const problem::Loop& a, const problem::Loop& b) {
-      return std::tie(a.begin, a.end, a.exits) < std::tie(b.begin, b.end, b.exits);
-    });
+    std::sort(trace_.loops.begin(), trace_.loops.end(),
+              [](const problem::Loop& a, const problem::Loop& b) {
+                return std::tie(a.begin, a.end, a.exits) < std::tie(b.begin, b.end, b.exits);
+              });
     trace_.loops.erase(std::unique(trace_.loops.begin(), trace_.loops.end()), trace_.loops.end());
   }
 
   const Plan& plan_;
   const std::vector<Users>& users_;
-  std::optional<SubgraphHoldings> here_;  // the subgraph that runs
-  std::optional<SubgraphHoldings> next_;  // the one after, where its constants are prefetched
+  std::optional<SubgraphResidency> here_;  // the subgraph that runs
+  std::optional<SubgraphResidency> next_;  // the one after, where its constants are prefetched
   Touches touches_;
   Trace trace_;
 };
 
 }  // namespace
 
-Trace Execute(const Plan& plan, const std::vector<Users>& users, std::vector<std::set<int>> cached) {
+Trace Execute(const Plan& plan, const std::vector<Users>& users,
+              std::vector<std::set<int>> cached) {
   return Execution(plan, users, std::move(cached)).Run();
 }
 

@@ -16,21 +16,22 @@ namespace tessera::plan::verify {
 
 struct UseOrder {
   bool operator()(const BufferUse& a, const BufferUse& b) const {
-    return std::tie(a.kind, a.subgraph, a.tensor, a.op, a.parity, a.slot) <
-           std::tie(b.kind, b.subgraph, b.tensor, b.op, b.parity, b.slot);
+    return std::tie(a.kind, a.subgraph, a.tensor, a.op, a.phase, a.slot) <
+           std::tie(b.kind, b.subgraph, b.tensor, b.op, b.phase, b.slot);
   }
 };
 
 // What was seen of a buffer, folded onto the steps of the program.
-struct Sighting {
+struct ObservedUse {
   std::vector<problem::Lifespan> lifespans;
   std::vector<problem::Access> accesses;  // by step, engine, kind; each once
 };
 
-// Steps at which one operator computes in one pass: C_k, or all of its slice loop. Passes may share a parity.
-struct Turn {
+// Steps at which one operator computes in one pass: C_k, or all of its slice loop. Passes may share
+// a phase.
+struct OperatorSteps {
   int op = 0;
-  int parity = 0;
+  int phase = 0;
   problem::Lifespan steps;
 };
 
@@ -38,19 +39,21 @@ struct Trace {
   std::vector<StepUse> steps;
   std::vector<problem::Loop> loops;               // ascending
   std::vector<problem::Lifespan> subgraph_steps;  // parallel to Plan::subgraphs
-  std::vector<Turn> turns;
+  std::vector<OperatorSteps> turns;
   std::vector<std::set<int>>
       cached;  // parallel to Plan::subgraphs: tensors of which rows stay from tile to tile
-  std::map<BufferUse, Sighting, UseOrder> buffers;
+  std::map<BufferUse, ObservedUse, UseOrder> buffers;
 };
 
-// The whole program, each loop run often enough to see everything that it can do. Subgraphs cover the network, and
-// no tensor of theirs has a fault. `cached` is Trace::cached; left out, nothing is. Cost: moments executed times tensors
-// moved, plus buffers times moments.
-Trace Execute(const Plan& plan, const std::vector<Users>& users, std::vector<std::set<int>> cached = {});
+// The whole program, each loop run often enough to see everything that it can do. Subgraphs cover
+// the network, and no tensor of theirs has a fault. `cached` is Trace::cached; left out, nothing
+// is. Cost: moments executed times tensors moved, plus buffers times moments.
+Trace Execute(const Plan& plan, const std::vector<Users>& users,
+              std::vector<std::set<int>> cached = {});
 
-// What happens while a program runs: at each moment one of its steps is executed, and buffers are touched. A buffer holds
-// values, told apart by number; each stays from the first moment that touches it to the last.
+// What happens while a program runs: at each moment one of its steps is executed, and buffers are
+// touched. A buffer holds values, told apart by number; each stays from the first moment that
+// touches it to the last.
 class MomentLog {
  public:
   // The moment that begins executes this step.
@@ -59,13 +62,15 @@ class MomentLog {
   // The latest moment. RunStep has been called.
   size_t Now() const { return moments_.size() - 1; }
 
-  void Touch(const BufferUse& use, int64_t value, const std::string& engine, problem::AccessKind kind);
+  void Touch(const BufferUse& use, int64_t value, const std::string& engine,
+             problem::AccessKind kind);
 
   // The value is needed at that moment although nobody touches it.
   void Hold(const BufferUse& use, int64_t value, size_t moment);
 
-  // Every buffer's stays and accesses on the program's `steps` steps. Cost: moments that values stay.
-  std::map<BufferUse, Sighting, UseOrder> Fold(size_t steps) const;
+  // Every buffer's stays and accesses on the program's `steps` steps. Cost: moments that values
+  // stay.
+  std::map<BufferUse, ObservedUse, UseOrder> Fold(size_t steps) const;
 
  private:
   struct Stay {
@@ -88,19 +93,23 @@ struct Stream {
   int64_t slices = 1;
 };
 
-// One subgraph: how it holds each of its tensors, and which of its operators moves or copies what. Plan and users outlive it.
-class SubgraphHoldings {
+// One subgraph: how it holds each of its tensors, and which of its operators moves or copies what.
+// Plan and users outlive it.
+class SubgraphResidency {
  public:
   // `cached`: the tensors of which rows stay from tile to tile.
-  SubgraphHoldings(const Plan& plan, const std::vector<Users>& users, int subgraph, std::set<int> cached);
+  SubgraphResidency(const Plan& plan, const std::vector<Users>& users, int subgraph,
+                    std::set<int> cached);
 
   int Index() const { return subgraph_; }
   const Subgraph& Current() const { return plan_->subgraphs[static_cast<size_t>(subgraph_)]; }
-  const graph::Operator& At(int op) const { return plan_->network.operators[static_cast<size_t>(op)]; }
+  const graph::Operator& At(int op) const {
+    return plan_->network.operators[static_cast<size_t>(op)];
+  }
   const Held& HeldOf(int tensor) const { return held_.at(tensor); }
 
   // The tensors of that holding, in order of first use.
-  std::vector<int> All(Holding holding) const;
+  std::vector<int> All(Residency residency) const;
 
   // Each once.
   std::vector<Stream> StreamsOf(int op) const;
@@ -108,7 +117,8 @@ class SubgraphHoldings {
   // Whether rows of the tensor stay from tile to tile, in that way.
   bool Caches(int tensor, hw_profiles::HaloStorage halo) const;
 
-  // The cached tensors that the operator makes, or, of loaded ones, reads before all others; those that it reads last.
+  // The cached tensors that the operator makes, or, of loaded ones, reads before all others; those
+  // that it reads last.
   std::vector<int> CachedFirstBy(int op) const { return CachedAt(op, true); }
   std::vector<int> CachedLastBy(int op) const { return CachedAt(op, false); }
 
@@ -121,23 +131,25 @@ class SubgraphHoldings {
   bool HasScratch(int op) const;
 
   // Whether the operator adds up slice by slice.
-  bool Accumulates() const { return depth_.has_value(); }
+  bool Accumulates() const { return k_slices_.has_value(); }
 
-  // Its buffers. A ring serves as tile buffer of both parities.
-  BufferUse TileOf(int tensor, int parity) const;
+  // Its buffers. A rolling buffer serves as tile buffer of both phases.
+  BufferUse TileOf(int tensor, int phase) const;
   BufferUse LineOf(int tensor) const { return {BufferKind::kLine, subgraph_, tensor, -1, 0, 0}; }
-  BufferUse HaloOf(int tensor, int parity) const {
-    return {BufferKind::kHalo, subgraph_, tensor, -1, parity, 0};
+  BufferUse HaloOf(int tensor, int phase) const {
+    return {BufferKind::kHalo, subgraph_, tensor, -1, phase, 0};
   }
-  BufferUse ResidentOf(int constant) const { return {BufferKind::kResident, subgraph_, constant, -1, 0, 0}; }
-  BufferUse SliceOf(int op, int tensor, int parity, int slot) const {
-    return {BufferKind::kSlice, subgraph_, tensor, op, parity, slot};
+  BufferUse ResidentOf(int constant) const {
+    return {BufferKind::kResident, subgraph_, constant, -1, 0, 0};
   }
-  BufferUse ScratchOf(int op, int parity) const {
-    return {BufferKind::kScratch, subgraph_, -1, op, parity, 0};
+  BufferUse SliceOf(int op, int tensor, int phase, int slot) const {
+    return {BufferKind::kSlice, subgraph_, tensor, op, phase, slot};
   }
-  BufferUse AccumulatorOf(int op, int parity) const {
-    return {BufferKind::kAccumulator, subgraph_, -1, op, parity, 0};
+  BufferUse ScratchOf(int op, int phase) const {
+    return {BufferKind::kScratch, subgraph_, -1, op, phase, 0};
+  }
+  BufferUse AccumulatorOf(int op, int phase) const {
+    return {BufferKind::kAccumulator, subgraph_, -1, op, phase, 0};
   }
 
  private:
@@ -147,7 +159,7 @@ class SubgraphHoldings {
   int subgraph_;
   std::set<int> cached_;
   std::map<int, Held> held_;
-  std::optional<DepthSlices> depth_;
+  std::optional<KSlices> k_slices_;
 };
 
 // Who touches which buffer at one step of a program.
@@ -155,43 +167,44 @@ class SubgraphHoldings {
 // Slices after which a loop over slices shows nothing new.
 inline constexpr int64_t kRoundsShown = 3;
 
-// Writes into a log what happens at the step that runs: for an operator, in a pass of that parity, for that tile. A buffer holds
-// one value for each tile or, of streamed operands, for each slice of each tile; but a ring holds one for all tiles, and what is resident or
-// whole is one.
+// Writes into a log what happens at the step that runs: for an operator, in a pass of that phase,
+// for that tile. A buffer holds one value for each tile or, of streamed operands, for each slice of
+// each tile; but a rolling buffer holds one for all tiles, and what is resident or whole is one.
 class Touches {
  public:
   // The subgraph that runs from here on; outlives this.
-  void EnterSubgraph(const SubgraphHoldings& here) { here_ = &here; }
+  void EnterSubgraph(const SubgraphResidency& here) { here_ = &here; }
 
   void RunStep(problem::Step step);
 
   // Links. What is resident may be of the subgraph after, and arrive ahead.
-  void LoadResident(const SubgraphHoldings& of, int constant);
-  void LoadResidents(const SubgraphHoldings& of);
-  void MoveTile(int tensor, int parity, int64_t tile, problem::AccessKind kind);
+  void LoadResident(const SubgraphResidency& of, int constant);
+  void LoadResidents(const SubgraphResidency& of);
+  void MoveTile(int tensor, int phase, int64_t tile, problem::AccessKind kind);
   void LoadSlice(int op, int tensor, int64_t tile, int64_t round);
 
   // Slot 0 of every streamed operand of `op` is filled for a tile that will be computed next.
-  void FillFirstSlots(int op, int parity, int64_t tile);
+  void FillFirstSlots(int op, int phase, int64_t tile);
 
   // Further slices arrive in both slots while the operator computes.
-  void FillWhileComputing(int op, int parity, int64_t tile);
+  void FillWhileComputing(int op, int phase, int64_t tile);
 
   // C_k for one tile and one group of slices.
-  void Compute(int op, int parity, int64_t tile, int64_t round);
+  void Compute(int op, int phase, int64_t tile, int64_t round);
 
   // R_k: the rows that the tile before has left come into the tile.
-  void Restore(int op, int parity, int64_t tile);
+  void Restore(int op, int phase, int64_t tile);
 
-  // S_k: rows are put aside for the tile after, whose parity is given too.
-  void Save(int op, int parity, int next_parity, int64_t tile);
+  // S_k: rows are put aside for the tile after, whose phase is given too.
+  void Save(int op, int phase, int next_phase, int64_t tile);
 
-  // The whole buffer is needed at the first moment of all, or at the latest, though nobody touches it then.
+  // The whole buffer is needed at the first moment of all, or at the latest, though nobody touches
+  // it then.
   void HoldFromTheFirst(int tensor) { log_.Hold(WholeOf(tensor), 0, 0); }
   void HoldToTheLast(int tensor) { log_.Hold(WholeOf(tensor), 0, log_.Now()); }
 
   // All that was touched, on the program's `steps` steps.
-  std::map<BufferUse, Sighting, UseOrder> Fold(size_t steps) const { return log_.Fold(steps); }
+  std::map<BufferUse, ObservedUse, UseOrder> Fold(size_t steps) const { return log_.Fold(steps); }
 
   // Step and tensor of each transfer.
   const std::set<std::pair<problem::Step, int>>& Transfers() const { return transfers_; }
@@ -200,13 +213,14 @@ class Touches {
   static BufferUse WholeOf(int tensor) { return {BufferKind::kWhole, -1, tensor, -1, 0, 0}; }
   int64_t ValueOf(int tensor, int64_t tile) const;
   void Move(const BufferUse& use, int64_t value, problem::AccessKind kind);
-  void MoveBy(const std::string& link, const BufferUse& use, int64_t value, problem::AccessKind kind);
+  void MoveBy(const std::string& link, const BufferUse& use, int64_t value,
+              problem::AccessKind kind);
   void WorkIn(const BufferUse& workspace, int64_t tile, const std::string& engine);
-  void TouchOperand(int tensor, int parity, int64_t tile, const std::string& engine,
+  void TouchOperand(int tensor, int phase, int64_t tile, const std::string& engine,
                     problem::AccessKind kind);
-  void TouchConstant(int op, int constant, int parity, int64_t slice, const std::string& engine);
+  void TouchConstant(int op, int constant, int phase, int64_t slice, const std::string& engine);
 
-  const SubgraphHoldings* here_ = nullptr;
+  const SubgraphResidency* here_ = nullptr;
   MomentLog log_;
   problem::Step step_ = 0;  // that runs
   std::set<std::pair<problem::Step, int>> transfers_;

@@ -13,7 +13,8 @@
 //     convolution    out[n, o, y, x]  = sum over d and taps of   in[n, d, ..] * filter[o, d, ..]
 //     matmul         out[.., i, j]    = sum over d of            first[.., i, d] * second[.., d, j]
 //
-// The axis on which d stands in each factor is the one that slices run along; o or j is the constant's channel.
+// The axis on which d stands in each factor is the one that slices run along; o or j is the
+// constant's channel.
 namespace tessera::plan::verify {
 
 namespace {
@@ -25,26 +26,28 @@ class Reading {
   Reading(const Plan& plan, const Subgraph& subgraph)
       : plan_(plan), op_(plan.network.operators[static_cast<size_t>(subgraph.interval.first)]) {
     slices_.op = subgraph.interval.first;
-    slices_.granule = DepthOfSlices(plan, subgraph);
+    slices_.granularity = KExtentOfSlices(plan, subgraph);
   }
 
-  std::optional<DepthSlices> Find() {
+  std::optional<KSlices> Find() {
     const bool read = op_.kind == OperatorKind::kConv     ? ReadConv()
                       : op_.kind == OperatorKind::kMatmul ? ReadMatmul()
                                                           : false;
-    if (!read || slices_.depth <= slices_.granule) return std::nullopt;
+    if (!read || slices_.k_extent <= slices_.granularity) return std::nullopt;
     return slices_;
   }
 
  private:
-  const graph::Tensor& At(int tensor) const { return plan_.network.tensors[static_cast<size_t>(tensor)]; }
+  const graph::Tensor& At(int tensor) const {
+    return plan_.network.tensors[static_cast<size_t>(tensor)];
+  }
 
   // False where the factor is another's too, or of another depth.
   bool Multiply(int tensor, size_t axis) {
     const graph::Shape& shape = At(tensor).shape;
     if (axis >= shape.size()) return false;
-    if (slices_.along.empty()) slices_.depth = shape[axis];
-    return shape[axis] == slices_.depth && slices_.along.emplace(tensor, axis).second;
+    if (slices_.along.empty()) slices_.k_extent = shape[axis];
+    return shape[axis] == slices_.k_extent && slices_.along.emplace(tensor, axis).second;
   }
 
   // A constant stands for one factor alone, as its shape and type say.
@@ -69,49 +72,54 @@ class Reading {
   bool ReadMatmul() {
     if (op_.inputs.empty() || op_.inputs.size() > 2) return false;
     const size_t rank = At(op_.inputs.front()).shape.size();
-    if (rank < 2 || !Multiply(op_.inputs.front(), op_.transpose_first ? rank - 2 : rank - 1)) return false;
-    if (op_.inputs.size() == 1) return MultiplyConstant(2, 0, 1, At(op_.outputs.front()).shape.size() - 1);
+    if (rank < 2 || !Multiply(op_.inputs.front(), op_.transpose_first ? rank - 2 : rank - 1))
+      return false;
+    if (op_.inputs.size() == 1)
+      return MultiplyConstant(2, 0, 1, At(op_.outputs.front()).shape.size() - 1);
     const size_t other = At(op_.inputs.back()).shape.size();
     return other >= 2 && Multiply(op_.inputs.back(), op_.transpose_second ? other - 1 : other - 2);
   }
 
   const Plan& plan_;
   const graph::Operator& op_;
-  DepthSlices slices_;
+  KSlices slices_;
 };
 
 }  // namespace
 
-int64_t DepthSlices::Count() const { return base::CeilDiv(depth, granule); }
+int64_t KSlices::Count() const { return base::CeilDiv(k_extent, granularity); }
 
-int64_t DepthSlices::DepthOf(int64_t slice) const {
-  return std::min(depth, (slice + 1) * granule) - slice * granule;
+int64_t KSlices::DepthOf(int64_t slice) const {
+  return std::min(k_extent, (slice + 1) * granularity) - slice * granularity;
 }
 
-int64_t DepthOfSlices(const Plan& plan, const Subgraph& subgraph) {
-  if (subgraph.weights != hw_profiles::WeightPolicy::kByDepth) return 0;
-  return subgraph.depth > 0 ? subgraph.depth : plan.profile.tiling.depth_granule;
+int64_t KExtentOfSlices(const Plan& plan, const Subgraph& subgraph) {
+  if (subgraph.weights != hw_profiles::WeightPolicy::kSplitK) return 0;
+  return subgraph.k_extent > 0 ? subgraph.k_extent : plan.profile.tiling.k_granularity;
 }
 
-std::optional<DepthSlices> FindDepthSlices(const Plan& plan, const Subgraph& subgraph) {
+std::optional<KSlices> FindKSlices(const Plan& plan, const Subgraph& subgraph) {
   const bool one = subgraph.interval.first == subgraph.interval.last;
-  if (subgraph.weights != hw_profiles::WeightPolicy::kByDepth || !one) return std::nullopt;
+  if (subgraph.weights != hw_profiles::WeightPolicy::kSplitK || !one) return std::nullopt;
   return Reading(plan, subgraph).Find();
 }
 
-std::string DepthFault(const Plan& plan, const Subgraph& subgraph) {
-  if (subgraph.weights != hw_profiles::WeightPolicy::kByDepth)
-    return subgraph.depth == 0 ? "" : "states the depth of slices, but is not held by_depth";
-  const int64_t slice = DepthOfSlices(plan, subgraph);
-  const int64_t granule = plan.profile.tiling.depth_granule;
-  if (slice % granule != 0) return fmt::format("has slices of depth {}, no multiple of {}", slice, granule);
+std::string SplitKFault(const Plan& plan, const Subgraph& subgraph) {
+  if (subgraph.weights != hw_profiles::WeightPolicy::kSplitK)
+    return subgraph.k_extent == 0 ? ""
+                                  : "states the K extent of slices, but is not held as split_k";
+  const int64_t slice = KExtentOfSlices(plan, subgraph);
+  const int64_t granularity = plan.profile.tiling.k_granularity;
+  if (slice % granularity != 0)
+    return fmt::format("has slices of K extent {}, no multiple of {}", slice, granularity);
   const auto& policies = plan.profile.tiling.weights;
   if (std::find(policies.begin(), policies.end(), subgraph.weights) == policies.end())
-    return "holds operands by_depth, which the profile does not";
-  if (subgraph.halo != hw_profiles::HaloStorage::kRecompute) return "is held by_depth and keeps rows";
-  if (!FindDepthSlices(plan, subgraph))
-    return fmt::format("is held by_depth, but is no convolution of one group or matmul deeper than {}",
-                       slice);
+    return "holds operands as split_k, which the profile does not";
+  if (subgraph.halo != hw_profiles::HaloStorage::kRecompute)
+    return "is held as split_k and keeps rows";
+  if (!FindKSlices(plan, subgraph))
+    return fmt::format(
+        "is held as split_k, but is no convolution of one group or matmul deeper than {}", slice);
   return "";
 }
 
@@ -125,13 +133,15 @@ void AddOnce(std::vector<int>& operators, int op) {
   if (operators.empty() || operators.back() != op) operators.push_back(op);
 }
 
-// Whether computing some output channels of the operator takes those channels of the constant and no others: so it is with the
-// filters of a convolution, one of which makes one channel, and with the columns of the matrix behind a matmul's one operand.
-// Of any other constant (a bias, a table, a second factor) nothing says which part an output channel takes.
+// Whether computing some output channels of the operator takes those channels of the constant and
+// no others: so it is with the filters of a convolution, one of which makes one channel, and with
+// the columns of the matrix behind a matmul's one operand. Of any other constant (a bias, a table,
+// a second factor) nothing says which part an output channel takes.
 bool IsTakenByChannel(const graph::Graph& network, const graph::Operator& op, int constant) {
   const graph::Shape& have = network.tensors[static_cast<size_t>(constant)].shape;
   const graph::Shape& make = network.tensors[static_cast<size_t>(op.outputs.front())].shape;
-  if (op.weights.front() != constant || std::count(op.weights.begin(), op.weights.end(), constant) != 1)
+  if (op.weights.front() != constant ||
+      std::count(op.weights.begin(), op.weights.end(), constant) != 1)
     return false;
   switch (op.kind) {
     case base::OperatorKind::kConv:
@@ -146,47 +156,53 @@ bool IsTakenByChannel(const graph::Graph& network, const graph::Operator& op, in
   }
 }
 
-bool IsMultipliedByDepth(const Plan& plan, const Subgraph& subgraph, int tensor) {
-  const std::optional<DepthSlices> slices = FindDepthSlices(plan, subgraph);
+bool IsMultipliedInSplitK(const Plan& plan, const Subgraph& subgraph, int tensor) {
+  const std::optional<KSlices> slices = FindKSlices(plan, subgraph);
   return slices && slices->along.contains(tensor);
 }
 
-Holding HoldConstant(const Plan& plan, const Users& users, const Subgraph& subgraph, int constant) {
-  if (subgraph.weights == WeightPolicy::kDirect) return Holding::kDirect;
-  if (subgraph.weights == WeightPolicy::kResident) return Holding::kResident;
-  if (subgraph.weights == WeightPolicy::kByDepth)
-    return IsMultipliedByDepth(plan, subgraph, constant) ? Holding::kStreamed : Holding::kResident;
+Residency HoldConstant(const Plan& plan, const Users& users, const Subgraph& subgraph,
+                       int constant) {
+  if (subgraph.weights == WeightPolicy::kDirect) return Residency::kDirect;
+  if (subgraph.weights == WeightPolicy::kResident) return Residency::kResident;
+  if (subgraph.weights == WeightPolicy::kSplitK)
+    return IsMultipliedInSplitK(plan, subgraph, constant) ? Residency::kStreamed
+                                                          : Residency::kResident;
   const bool by_channel = std::all_of(users.readers.begin(), users.readers.end(), [&](int reader) {
     return !Contains(subgraph.interval, reader) ||
-           IsTakenByChannel(plan.network, plan.network.operators[static_cast<size_t>(reader)], constant);
+           IsTakenByChannel(plan.network, plan.network.operators[static_cast<size_t>(reader)],
+                            constant);
   });
-  return by_channel ? Holding::kStreamed : Holding::kResident;
+  return by_channel ? Residency::kStreamed : Residency::kResident;
 }
 
 // A tensor that is no constant and not at home in the tile memory.
-Holding HoldElsewhere(const Held& held, const Memory& home) {
-  if (held.role == TensorRole::kState) return Holding::kDirect;
-  if (!held.made) return home.direct_read ? Holding::kDirect : Holding::kLoaded;
+Residency HoldElsewhere(const Held& held, const Memory& home) {
+  if (held.role == TensorRole::kState) return Residency::kDirect;
+  if (!held.made) return home.direct_read ? Residency::kDirect : Residency::kLoaded;
   const bool direct = home.direct_write && (!held.read || home.direct_read);
-  return direct ? Holding::kDirect : Holding::kStored;
+  return direct ? Residency::kDirect : Residency::kStored;
 }
 
 std::string FaultOf(const Held& held, const Memory& home, const std::string& tensor) {
-  const bool reads_home = held.holding == Holding::kDirect && held.read;
-  const bool writes_home = held.holding == Holding::kDirect && held.made;
+  const bool reads_home = held.residency == Residency::kDirect && held.read;
+  const bool writes_home = held.residency == Residency::kDirect && held.made;
   if (reads_home && !home.direct_read) {
     return fmt::format("'{}' is read in memory '{}', where engines cannot read", tensor, home.name);
   }
   if (writes_home && !home.direct_write) {
-    return fmt::format("'{}' is written in memory '{}', where engines cannot write", tensor, home.name);
+    return fmt::format("'{}' is written in memory '{}', where engines cannot write", tensor,
+                       home.name);
   }
-  if ((writes_home || held.holding == Holding::kStored) && !home.writable) {
+  if ((writes_home || held.residency == Residency::kStored) && !home.writable) {
     return fmt::format("'{}' leaves to memory '{}', which cannot be written", tensor, home.name);
   }
-  const bool moves = held.holding == Holding::kLoaded || held.holding == Holding::kStored ||
-                     held.holding == Holding::kResident || held.holding == Holding::kStreamed;
+  const bool moves = held.residency == Residency::kLoaded || held.residency == Residency::kStored ||
+                     held.residency == Residency::kResident ||
+                     held.residency == Residency::kStreamed;
   if (moves && held.link.empty()) {
-    return fmt::format("no link moves '{}' between memory '{}' and the tile memory", tensor, home.name);
+    return fmt::format("no link moves '{}' between memory '{}' and the tile memory", tensor,
+                       home.name);
   }
   return "";
 }
@@ -207,10 +223,13 @@ std::vector<Users> FindUsers(const graph::Graph& network) {
   return users;
 }
 
-bool Contains(graph::Interval interval, int op) { return interval.first <= op && op <= interval.last; }
+bool Contains(graph::Interval interval, int op) {
+  return interval.first <= op && op <= interval.last;
+}
 
 bool AnyInside(const std::vector<int>& operators, graph::Interval interval) {
-  return std::any_of(operators.begin(), operators.end(), [&](int op) { return Contains(interval, op); });
+  return std::any_of(operators.begin(), operators.end(),
+                     [&](int op) { return Contains(interval, op); });
 }
 
 TensorRole RoleOf(const graph::Tensor& tensor, const Users& users, graph::Interval interval) {
@@ -219,9 +238,9 @@ TensorRole RoleOf(const graph::Tensor& tensor, const Users& users, graph::Interv
   if (tensor.network_input) return TensorRole::kNetworkInput;
   if (tensor.network_output) return TensorRole::kNetworkOutput;
   const auto inside = [&](int op) { return Contains(interval, op); };
-  const bool stays =
-      AnyInside(users.makers, interval) && std::all_of(users.readers.begin(), users.readers.end(), inside);
-  return stays ? TensorRole::kFeature : TensorRole::kBorder;
+  const bool stays = AnyInside(users.makers, interval) &&
+                     std::all_of(users.readers.begin(), users.readers.end(), inside);
+  return stays ? TensorRole::kFeature : TensorRole::kBoundary;
 }
 
 TensorRole RoleOf(const Plan& plan, const std::vector<Users>& users, const BufferUse& use) {
@@ -241,7 +260,7 @@ TensorRole RoleAtHome(const graph::Tensor& tensor) {
   if (tensor.constant) return TensorRole::kConstant;
   if (tensor.state || tensor.next_of >= 0) return TensorRole::kState;
   if (tensor.network_input) return TensorRole::kNetworkInput;
-  return tensor.network_output ? TensorRole::kNetworkOutput : TensorRole::kBorder;
+  return tensor.network_output ? TensorRole::kNetworkOutput : TensorRole::kBoundary;
 }
 
 int HomeOf(const Plan& plan, int tensor) {
@@ -250,13 +269,14 @@ int HomeOf(const Plan& plan, int tensor) {
 }
 
 int MemoryOf(const Plan& plan, int tensor, TensorRole role) {
-  const bool kept =
-      role == TensorRole::kBorder && std::find(plan.kept.begin(), plan.kept.end(), tensor) != plan.kept.end();
+  const bool kept = role == TensorRole::kBoundary &&
+                    std::find(plan.kept.begin(), plan.kept.end(), tensor) != plan.kept.end();
   if (kept || role == TensorRole::kFeature) return plan.profile.tile_memory;
   return HomeOf(plan, tensor);
 }
 
-Held HoldingOf(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph, int tensor) {
+Held ResidencyOf(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph,
+                 int tensor) {
   const auto index = static_cast<size_t>(tensor);
   const graph::Tensor& facts = plan.network.tensors[index];
   Held held;
@@ -266,15 +286,16 @@ Held HoldingOf(const Plan& plan, const std::vector<Users>& users, const Subgraph
   held.read = AnyInside(users[index].readers, subgraph.interval);
   if (held.role == TensorRole::kFeature) return held;
   if (held.home == plan.profile.tile_memory) {
-    held.holding = Holding::kWhole;
+    held.residency = Residency::kWhole;
     return held;
   }
   const Memory& home = plan.profile.memories[static_cast<size_t>(held.home)];
-  held.holding = held.role == TensorRole::kConstant ? HoldConstant(plan, users[index], subgraph, tensor)
-                                                    : HoldElsewhere(held, home);
-  if (held.holding == Holding::kLoaded && IsMultipliedByDepth(plan, subgraph, tensor))
-    held.holding = Holding::kStreamed;
-  if (held.holding != Holding::kDirect) {
+  held.residency = held.role == TensorRole::kConstant
+                       ? HoldConstant(plan, users[index], subgraph, tensor)
+                       : HoldElsewhere(held, home);
+  if (held.residency == Residency::kLoaded && IsMultipliedInSplitK(plan, subgraph, tensor))
+    held.residency = Residency::kStreamed;
+  if (held.residency != Residency::kDirect) {
     const hw_profiles::Link* link =
         hw_profiles::LinkBetween(plan.profile, held.home, plan.profile.tile_memory);
     if (link != nullptr) held.link = link->name;
@@ -306,8 +327,8 @@ Slicing SlicingOf(const Plan& plan, const graph::Operator& op, int constant) {
   if (!shape.empty()) {
     slicing.channels = op.kind == base::OperatorKind::kMatmul ? shape.back() : shape.front();
   }
-  slicing.granule = std::min(slicing.channels, plan.profile.tiling.weight_granule_channels);
-  slicing.slices = base::CeilDiv(slicing.channels, slicing.granule);
+  slicing.granularity = std::min(slicing.channels, plan.profile.tiling.weight_granularity_channels);
+  slicing.slices = base::CeilDiv(slicing.channels, slicing.granularity);
   return slicing;
 }
 

@@ -3,16 +3,16 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/verify/in_place.h"
 
-// When may the next value be written over the old one? Ask each element of the state: it must be where the next value has the
-// element of the same coordinates, and its last reader must be done with it. Addresses are linear in the coordinates, so it does to
-// look at one step along each axis.
+// When may the next value be written over the old one? Ask each element of the state: it must be
+// where the next value has the element of the same coordinates, and its last reader must be done
+// with it. Addresses are linear in the coordinates, so it does to look at one step along each axis.
 //
 //     state [1, 3, 2]   rows outermost    a0 b0 | a1 b1 | a2 b2
 //     next  [1, 4, 2]                     a0 b0 | a1 b1 | a2 b2 | a3 b3       a row more: all of the state stays where it is
 //     next  [1, 3, 3]                     a0 b0 c0 | a1 ..                    a column more: b0 stays, a1 would have to move
 //
-// An operator before the maker is done with all of it. The maker itself is done with an element as it writes it, if it takes none of
-// any other coordinates.
+// An operator before the maker is done with all of it. The maker itself is done with an element as
+// it writes it, if it takes none of any other coordinates.
 namespace tessera::plan::verify {
 namespace {
 
@@ -23,7 +23,8 @@ class Succession {
 
   bool IsInPlace() const {
     const std::vector<int>& makers = users_[static_cast<size_t>(next_)].makers;
-    if (makers.empty() || At(state_).network_output || HasPads(state_) || HasPads(next_) || !StaysWhereItIs())
+    if (makers.empty() || At(state_).network_output || HasPads(state_) || HasPads(next_) ||
+        !StaysWhereItIs())
       return false;
     const std::vector<int>& readers = users_[static_cast<size_t>(state_)].readers;
     return std::none_of(readers.begin(), readers.end(), [&](int reader) {
@@ -32,8 +33,12 @@ class Succession {
   }
 
  private:
-  const graph::Tensor& At(int tensor) const { return plan_.network.tensors[static_cast<size_t>(tensor)]; }
-  const graph::Operator& OperatorAt(int op) const { return plan_.network.operators[static_cast<size_t>(op)]; }
+  const graph::Tensor& At(int tensor) const {
+    return plan_.network.tensors[static_cast<size_t>(tensor)];
+  }
+  const graph::Operator& OperatorAt(int op) const {
+    return plan_.network.operators[static_cast<size_t>(op)];
+  }
 
   bool HasPads(int tensor) const {
     if (plan_.profile.tiling.implicit_padding) return false;
@@ -41,28 +46,33 @@ class Succession {
     return std::any_of(readers.begin(), readers.end(), [&](int reader) {
       const base::OperatorKind kind = OperatorAt(reader).kind;
       const graph::Window& window = OperatorAt(reader).window;
-      const bool slides = kind == base::OperatorKind::kConv || kind == base::OperatorKind::kDepthwise ||
+      const bool slides = kind == base::OperatorKind::kConv ||
+                          kind == base::OperatorKind::kDepthwise ||
                           kind == base::OperatorKind::kPool;
-      return slides && (window.pad_low[0] + window.pad_low[1] + window.pad_high[0] + window.pad_high[1] > 0);
+      return slides &&
+             (window.pad_low[0] + window.pad_low[1] + window.pad_high[0] + window.pad_high[1] > 0);
     });
   }
 
   // Bits from the begin of the tensor's whole buffer.
   int64_t AddressOf(int tensor, const std::vector<int64_t>& coordinates) const {
     const graph::Tensor& facts = At(tensor);
-    const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan_.profile, base::TensorRole::kState);
+    const hw_profiles::RoleLayout& layout =
+        hw_profiles::LayoutOf(plan_.profile, base::TensorRole::kState);
     const int64_t bits = base::BitsOf(facts.type);
     const size_t rank = facts.shape.size();
     if (!AxisName(rank, 0)) {
       int64_t number = 0;
-      for (size_t axis = 0; axis < rank; ++axis) number = number * facts.shape[axis] + coordinates[axis];
+      for (size_t axis = 0; axis < rank; ++axis)
+        number = number * facts.shape[axis] + coordinates[axis];
       return number * bits;
     }
     NamedExtents row = NameExtents(facts.shape);
     const int64_t rows = row.rows;
     const int64_t column = base::RoundUp(row.channels, layout.channel_block);
     row.batch = row.rows = 1;
-    const int64_t row_bits = 8 * StoredBytes(row, facts.type, layout.channel_block, layout.row_pitch_bytes);
+    const int64_t row_bits =
+        8 * StoredBytes(row, facts.type, layout.channel_block, layout.row_pitch_bytes);
     NamedExtents at{0, 0, 0, 0};
     for (size_t axis = 0; axis < rank; ++axis) {
       const base::Axis name = *AxisName(rank, axis);
@@ -102,8 +112,9 @@ class Succession {
     const bool named = op.kind == base::OperatorKind::kElementwise &&
                        std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
     const auto number = static_cast<int>(places.front());
-    const bool described = std::find(op.in_place.begin(), op.in_place.end(), number) != op.in_place.end() &&
-                           op.accesses[places.front()].kind == graph::AccessKind::kElementwise;
+    const bool described =
+        std::find(op.in_place.begin(), op.in_place.end(), number) != op.in_place.end() &&
+        op.accesses[places.front()].kind == graph::AccessKind::kElementwise;
     return (named || described) && At(state_).shape == At(next_).shape;
   }
 
@@ -120,7 +131,8 @@ bool MayTakePlaceOfState(const Plan& plan, const std::vector<Users>& users, int 
   return Succession(plan, users, state, next).IsInPlace();
 }
 
-std::vector<InPlacePair> FindHandedOn(const Plan& plan, const std::vector<Users>& users, const Trace& trace) {
+std::vector<InPlacePair> FindAliasedStates(const Plan& plan, const std::vector<Users>& users,
+                                           const Trace& trace) {
   std::vector<InPlacePair> pairs;
   for (size_t i = 0; i < plan.network.tensors.size(); ++i) {
     const int state = plan.network.tensors[i].next_of;

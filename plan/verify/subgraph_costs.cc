@@ -3,18 +3,20 @@
 
 #include "tessera/plan/verify/costs.h"
 
-// The time of a subgraph is a row of slots, one for each tile. With steps of their own for transfers, a slot is the sum of what is done
-// in it. With overlapped transfers the engine's pass over tile i runs at the same time as the transfers that fill tile i + 1 and empty
-// tile i - 1, and the slot ends with the last of them:
+// The time of a subgraph is a row of slots, one for each tile. With steps of their own for
+// transfers, a slot is the sum of what is done in it. With double-buffered transfers the engine's
+// pass over tile i runs at the same time as the transfers that fill tile i + 1 and empty tile i -
+// 1, and the slot ends with the last of them:
 //
 //     P         | slot 0     | slot 1               | ..  | slot N-1    | E
 //     load 0    | compute 0  | compute 1            |     | compute N-1 |
 //     constants | load 1     | load 2, store 0      |     | store N-2   | store N-1
 //                                                         '- constants of the next subgraph -
 //
-// A slot thus follows from three tiles side by side. What a tile costs follows from its extents, so tiles with the same extents are
-// priced once, and the rest is a walk over all tiles. docs/program.md, Costs, has every formula.
-// Cost: tiles times tensors, and different tiles times operators.
+// A slot thus follows from three tiles side by side. What a tile costs follows from its extents, so
+// tiles with the same extents are priced once, and the rest is a walk over all tiles.
+// docs/program.md, Costs, has every formula. Cost: tiles times tensors, and different tiles times
+// operators.
 namespace tessera::plan::verify {
 
 using hw_profiles::HaloStorage;
@@ -34,12 +36,13 @@ CostCount::CostCount(const Plan& plan, const std::vector<Users>& users, int subg
 std::vector<CostCount::Moved> CostCount::ConstantsOf(const Subgraph& subgraph) const {
   std::vector<Moved> moved(plan_.profile.memories.size());
   for (const int tensor : TensorsOf(plan_.network, subgraph.interval)) {
-    const Held held = HoldingOf(plan_, users_, subgraph, tensor);
-    if (held.holding != Holding::kResident) continue;
+    const Held held = ResidencyOf(plan_, users_, subgraph, tensor);
+    if (held.residency != Residency::kResident) continue;
     const int64_t bytes = ConstantBytes(plan_, users_, tensor, subgraph.interval);
     Moved& once = moved[static_cast<size_t>(held.home)];
     once.bytes = Plus(once.bytes, bytes);
-    once.cycles = Plus(once.cycles, TransferCycles(plan_.profile, held.home, Way::kFromHome, {bytes, {}}));
+    once.cycles = Plus(once.cycles,
+                       TransferCycles(plan_.profile, held.home, Direction::kFromHome, {bytes, {}}));
   }
   return moved;
 }
@@ -58,14 +61,16 @@ void CostCount::Add(const Tile& tile) {
     const auto kept = tile.kept.find(tensor);
     extents.push_back(kept == tile.kept.end() ? 0 : kept->second);
   }
-  const auto [number, is_new] = numbers_.try_emplace(std::move(extents), static_cast<int>(alike_.size()));
+  const auto [number, is_new] =
+      numbers_.try_emplace(std::move(extents), static_cast<int>(alike_.size()));
   if (is_new) {
     alike_.push_back({costing_.CostOf(tile), tile.kept, 0});
     for (const auto& [tensor, need] : tile.needs) {
       std::vector<int64_t>& most = largest_[tensor];
       const std::vector<int64_t> here = ExtentsOf(need);
       most.resize(here.size());
-      for (size_t axis = 0; axis < here.size(); ++axis) most[axis] = std::max(most[axis], here[axis]);
+      for (size_t axis = 0; axis < here.size(); ++axis)
+        most[axis] = std::max(most[axis], here[axis]);
     }
   }
   ++alike_[static_cast<size_t>(number->second)].count;
@@ -77,8 +82,9 @@ CostCount::Moved CostCount::CopiesOf(const Alike& tile) const {
   Moved copies;
   for (const auto& [tensor, rows] : tile.kept) {
     const Held& held = costing_.HeldOf(tensor);
-    const bool has_tiles = held.holding == Holding::kInner || held.holding == Holding::kLoaded ||
-                           held.holding == Holding::kStored;
+    const bool has_tiles = held.residency == Residency::kInner ||
+                           held.residency == Residency::kLoaded ||
+                           held.residency == Residency::kStored;
     if (!has_tiles) continue;
     std::vector<int64_t> extents = largest_.at(tensor);
     for (size_t axis = 0; axis < extents.size(); ++axis) {
@@ -88,7 +94,8 @@ CostCount::Moved CostCount::CopiesOf(const Alike& tile) const {
                                     hw_profiles::LayoutOf(plan_.profile, held.role));
     const auto here = static_cast<size_t>(plan_.profile.tile_memory);
     copies.bytes = Plus(copies.bytes, bytes);
-    copies.cycles = Plus(copies.cycles, PortCycles(plan_.profile.memories[here].port, bytes, bytes));
+    copies.cycles =
+        Plus(copies.cycles, PortCycles(plan_.profile.memories[here].port, bytes, bytes));
   }
   return copies;
 }
@@ -96,13 +103,15 @@ CostCount::Moved CostCount::CopiesOf(const Alike& tile) const {
 // Kept rows are saved once after the tile before, and under `copy` restored as well.
 int64_t CostCount::CopyCycles(const Neighbours& tiles) const {
   const HaloStorage halo = Current().halo;
-  if (halo != HaloStorage::kCopy && halo != HaloStorage::kAdjacent) return 0;
+  if (halo != HaloStorage::kLineBuffer && halo != HaloStorage::kAdjacent) return 0;
   const int64_t saves = tiles[2] < 0 ? 0 : CopiesOf(alike_[static_cast<size_t>(tiles[2])]).cycles;
-  return halo == HaloStorage::kAdjacent ? saves
-                                        : Plus(saves, CopiesOf(alike_[static_cast<size_t>(tiles[1])]).cycles);
+  return halo == HaloStorage::kAdjacent
+             ? saves
+             : Plus(saves, CopiesOf(alike_[static_cast<size_t>(tiles[1])]).cycles);
 }
 
-// The later slices of a step, and the first ones of the step after it, perhaps that of the next tile.
+// The later slices of a step, and the first ones of the step after it, perhaps that of the next
+// tile.
 int64_t CostCount::SlicesDuring(const Neighbours& tiles, size_t step, size_t memory) const {
   const std::vector<StepCost>& steps = alike_[static_cast<size_t>(tiles[1])].cost.steps;
   const int64_t later = steps[step].slices[memory].later;
@@ -134,13 +143,14 @@ CostCount::Slot CostCount::SlotOf(int64_t cycles, const std::vector<int64_t>& by
   return slot;
 }
 
-CostCount::Slot CostCount::OwnStepsSlot(const Neighbours& tiles) const {
+CostCount::Slot CostCount::SerializedSlot(const Neighbours& tiles) const {
   const TileCost& here = alike_[static_cast<size_t>(tiles[1])].cost;
   int64_t cycles = CopyCycles(tiles);
   std::vector<int64_t> bytes(here.memories.size());
   for (const StepCost& step : here.steps) {
     cycles = Plus(cycles, step.cycles);
-    for (const SliceCycles& slices : step.slices) cycles = Plus(cycles, Plus(slices.first, slices.later));
+    for (const SliceCycles& slices : step.slices)
+      cycles = Plus(cycles, Plus(slices.first, slices.later));
   }
   for (size_t i = 0; i < here.memories.size(); ++i) {
     const MemoryCost& memory = here.memories[i];
@@ -155,7 +165,7 @@ CostCount::Slot CostCount::OwnStepsSlot(const Neighbours& tiles) const {
 }
 
 // P belongs to the first slot, E to the last.
-CostCount::Slot CostCount::OverlappedSlot(const Neighbours& tiles) const {
+CostCount::Slot CostCount::DoubleBufferedSlot(const Neighbours& tiles) const {
   const bool first = tiles[0] < 0;
   const bool last = tiles[2] < 0;
   const TileCost& here = alike_[static_cast<size_t>(tiles[1])].cost;
@@ -167,10 +177,13 @@ CostCount::Slot CostCount::OverlappedSlot(const Neighbours& tiles) const {
   std::vector<int64_t> bytes(here.memories.size());
   for (size_t i = 0; i < here.memories.size(); ++i) {
     const MemoryCost& memory = here.memories[i];
-    const MemoryCost next = last ? MemoryCost{} : alike_[static_cast<size_t>(tiles[2])].cost.memories[i];
-    const MemoryCost previous = first ? MemoryCost{} : alike_[static_cast<size_t>(tiles[0])].cost.memories[i];
+    const MemoryCost next =
+        last ? MemoryCost{} : alike_[static_cast<size_t>(tiles[2])].cost.memories[i];
+    const MemoryCost previous =
+        first ? MemoryCost{} : alike_[static_cast<size_t>(tiles[0])].cost.memories[i];
     int64_t in = Plus(next.load, memory.read);
-    for (size_t step = 0; step < here.steps.size(); ++step) in = Plus(in, SlicesDuring(tiles, step, i));
+    for (size_t step = 0; step < here.steps.size(); ++step)
+      in = Plus(in, SlicesDuring(tiles, step, i));
     const int64_t out = Plus(previous.store, memory.written);
     during = std::max(during, PortCyclesOf(i, in, out));
     bytes[i] = Plus(memory.other_bytes, Plus(next.load_bytes, previous.store_bytes));
@@ -182,7 +195,8 @@ CostCount::Slot CostCount::OverlappedSlot(const Neighbours& tiles) const {
     }
     if (last) {
       after = std::max(after, memory.store);
-      through = std::max(through, PortCyclesOf(i, Plus(in, ahead_[i].cycles), Plus(out, memory.store)));
+      through =
+          std::max(through, PortCyclesOf(i, Plus(in, ahead_[i].cycles), Plus(out, memory.store)));
       bytes[i] = Plus(bytes[i], Plus(memory.store_bytes, ahead_[i].bytes));
     }
   }
@@ -193,7 +207,8 @@ void CostCount::AddEnergy(const Work& work, Metrics& metrics) const {
   const hw_profiles::Profile& profile = plan_.profile;
   double mac_pj = 0;
   for (const auto& [op, macs] : work.macs_of) {
-    const hw_profiles::Engine* engine = EngineOf(plan_, plan_.network.operators[static_cast<size_t>(op)]);
+    const hw_profiles::Engine* engine =
+        EngineOf(plan_, plan_.network.operators[static_cast<size_t>(op)]);
     if (engine != nullptr) mac_pj += engine->mac_pj * static_cast<double>(macs);
   }
   const double seconds =
@@ -203,7 +218,7 @@ void CostCount::AddEnergy(const Work& work, Metrics& metrics) const {
   metrics.energy_by_part = {{"mac", mac_pj}, {"leakage", leakage_mw * 1e9 * seconds}};
 
   const auto tile_memory = static_cast<size_t>(profile.tile_memory);
-  const int copies_of_a_row = Current().halo == HaloStorage::kCopy       ? 2
+  const int copies_of_a_row = Current().halo == HaloStorage::kLineBuffer ? 2
                               : Current().halo == HaloStorage::kAdjacent ? 1
                                                                          : 0;
   int64_t loaded = 0;
@@ -234,16 +249,19 @@ Metrics CostCount::Finish(const Work& work) const {
     metrics.off_chip_by_cause[cause] = moved;
     metrics.off_chip_bytes = Plus(metrics.off_chip_bytes, moved);
   }
-  const bool overlapped = plan_.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
+  const bool double_buffered = plan_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
   std::map<Neighbours, Slot> slots;
   for (size_t i = 0; i < order_.size(); ++i) {
     const Neighbours tiles = {i == 0 ? -1 : order_[i - 1], order_[i],
                               i + 1 == order_.size() ? -1 : order_[i + 1]};
     auto slot = slots.find(tiles);
     if (slot == slots.end())
-      slot = slots.emplace(tiles, overlapped ? OverlappedSlot(tiles) : OwnStepsSlot(tiles)).first;
+      slot =
+          slots.emplace(tiles, double_buffered ? DoubleBufferedSlot(tiles) : SerializedSlot(tiles))
+              .first;
     metrics.latency_cycles = Plus(metrics.latency_cycles, slot->second.cycles);
-    metrics.peak_bytes_per_cycle = std::max(metrics.peak_bytes_per_cycle, slot->second.bytes_per_cycle);
+    metrics.peak_bytes_per_cycle =
+        std::max(metrics.peak_bytes_per_cycle, slot->second.bytes_per_cycle);
   }
   AddEnergy(work, metrics);
   return metrics;

@@ -50,7 +50,8 @@ std::vector<Source> WindowSources(const Shape& in, const Shape& out, bool all_ch
   return {Along(0), all_channels ? kWhole : Along(1), Along(2), Along(3)};
 }
 
-std::vector<Source> MatmulSources(const Operator& op, size_t operand, const Shape& in, const Shape& out) {
+std::vector<Source> MatmulSources(const Operator& op, size_t operand, const Shape& in,
+                                  const Shape& out) {
   if (in.size() < 2 || in.size() > out.size()) return std::vector<Source>(in.size(), kWhole);
   std::vector<Source> sources = AlignedAtTheRight(in, out);
   const size_t last = in.size() - 1;
@@ -147,7 +148,8 @@ struct Asked {
 
 class Division {
  public:
-  Division(const Graph& network, const std::vector<Users>& users, graph::Interval interval, size_t axis)
+  Division(const Graph& network, const std::vector<Users>& users, graph::Interval interval,
+           size_t axis)
       : network_(network), users_(users), interval_(interval), axis_(axis) {
     const Operator& last = network.operators[static_cast<size_t>(interval.last)];
     tiled_ = last.outputs.front();
@@ -242,7 +244,8 @@ class Division {
 
 }  // namespace
 
-bool MayCut(const Graph& network, const std::vector<Users>& users, graph::Interval interval, size_t axis) {
+bool MayCut(const Graph& network, const std::vector<Users>& users, graph::Interval interval,
+            size_t axis) {
   return Division(network, users, interval, axis).Allows();
 }
 

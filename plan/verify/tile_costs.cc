@@ -6,9 +6,10 @@
 #include "tessera/plan/verify/costs.h"
 #include "tessera/plan/verify/in_place.h"
 
-// A tile is walked twice. First tensor by tensor: what crosses between the tile memory and the tensor's home, by transfer or under an
-// engine's hands, counts once, however many operators read it. Then operator by operator: each reads its operands and writes its
-// results where they lie, and its step lasts as long as the slowest of its arithmetic and the ports that it works through.
+// A tile is walked twice. First tensor by tensor: what crosses between the tile memory and the
+// tensor's home, by transfer or under an engine's hands, counts once, however many operators read
+// it. Then operator by operator: each reads its operands and writes its results where they lie, and
+// its step lasts as long as the slowest of its arithmetic and the ports that it works through.
 namespace tessera::plan::verify {
 namespace {
 
@@ -17,25 +18,29 @@ using Extents = std::vector<int64_t>;
 void Add(int64_t& sum, int64_t part) { sum = Plus(sum, part); }
 
 void AddAll(const MemoryCost& part, MemoryCost& sum) {
-  for (int64_t MemoryCost::*each : {&MemoryCost::read, &MemoryCost::written, &MemoryCost::other_bytes,
-                                    &MemoryCost::bytes_read, &MemoryCost::bytes_written})
+  for (int64_t MemoryCost::*each :
+       {&MemoryCost::read, &MemoryCost::written, &MemoryCost::other_bytes, &MemoryCost::bytes_read,
+        &MemoryCost::bytes_written})
     Add(sum.*each, part.*each);
 }
 
 // A concatenation whose first operand is a state that stays where it is, in the tile memory.
-bool WritesBehindState(const Plan& plan, const std::vector<Users>& users, const graph::Operator& op) {
+bool WritesBehindState(const Plan& plan, const std::vector<Users>& users,
+                       const graph::Operator& op) {
   if (op.kind != base::OperatorKind::kConcat) return false;
   const int state = plan.network.tensors[static_cast<size_t>(op.outputs.front())].next_of;
-  return state >= 0 && state == op.inputs.front() && HomeOf(plan, state) == plan.profile.tile_memory &&
+  return state >= 0 && state == op.inputs.front() &&
+         HomeOf(plan, state) == plan.profile.tile_memory &&
          MayTakePlaceOfState(plan, users, op.outputs.front());
 }
 
 }  // namespace
 
-TileCosting::TileCosting(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph)
-    : plan_(plan), subgraph_(subgraph), depth_(FindDepthSlices(plan, subgraph)) {
+TileCosting::TileCosting(const Plan& plan, const std::vector<Users>& users,
+                         const Subgraph& subgraph)
+    : plan_(plan), subgraph_(subgraph), k_slices_(FindKSlices(plan, subgraph)) {
   for (const int tensor : TensorsOf(plan.network, subgraph.interval))
-    held_.emplace(tensor, HoldingOf(plan, users, subgraph, tensor));
+    held_.emplace(tensor, ResidencyOf(plan, users, subgraph, tensor));
   for (int i = subgraph.interval.first; i <= subgraph.interval.last; ++i) {
     const graph::Operator& op = plan.network.operators[static_cast<size_t>(i)];
     if (WritesBehindState(plan, users, op)) grows_along_.emplace(i, static_cast<size_t>(op.axis));
@@ -62,43 +67,47 @@ void TileCosting::AddCrossing(int tensor, const Tile& tile, TileCost& cost) cons
   MemoryCost& there = cost.memories[static_cast<size_t>(held.home)];
   const auto share = tile.shares.find(tensor);
   const Extents leaves = share == tile.shares.end() ? Extents{} : ExtentsOf(share->second);
-  if (held.holding == Holding::kLoaded) {
+  if (held.residency == Residency::kLoaded) {
     const Extents loaded = ExtentsOf(MadeOf(tile, tensor));
     const int64_t bytes = PayloadOf(facts, loaded, layout);
-    Add(there.load,
-        TransferCycles(plan_.profile, held.home, Way::kFromHome, PiecesOf(facts, loaded, layout)));
+    Add(there.load, TransferCycles(plan_.profile, held.home, Direction::kFromHome,
+                                   PiecesOf(facts, loaded, layout)));
     Add(there.load_bytes, bytes);
     Add(there.bytes_read, bytes);
     Add(here.bytes_written, bytes);
-  } else if (held.holding == Holding::kStored) {
+  } else if (held.residency == Residency::kStored) {
     const int64_t bytes = PayloadOf(facts, leaves, layout);
-    Add(there.store, TransferCycles(plan_.profile, held.home, Way::kToHome, PiecesOf(facts, leaves, layout)));
+    Add(there.store, TransferCycles(plan_.profile, held.home, Direction::kToHome,
+                                    PiecesOf(facts, leaves, layout)));
     Add(there.store_bytes, bytes);
     Add(there.bytes_written, bytes);
     Add(here.bytes_read, bytes);
-  } else if (held.holding == Holding::kDirect) {
-    if (held.read) Add(there.other_bytes, PayloadOf(facts, ExtentsOf(tile.needs.at(tensor)), layout));
+  } else if (held.residency == Residency::kDirect) {
+    if (held.read)
+      Add(there.other_bytes, PayloadOf(facts, ExtentsOf(tile.needs.at(tensor)), layout));
     if (held.made) Add(there.other_bytes, PayloadOf(facts, leaves, layout));
   }
 }
 
 // What an operator reads or writes of one operand, where that lies.
-void TileCosting::AddOperand(int tensor, const Extents& extents, Way way,
+void TileCosting::AddOperand(int tensor, const Extents& extents, Direction direction,
                              std::vector<MemoryCost>& step) const {
   const auto [facts, held, layout] = At(tensor);
-  const bool direct = held.holding == Holding::kDirect;
+  const bool direct = held.residency == Residency::kDirect;
   MemoryCost& memory = step[direct ? static_cast<size_t>(held.home) : TileMemory()];
-  const bool reads = way == Way::kFromHome;
+  const bool reads = direction == Direction::kFromHome;
   Add(reads ? memory.bytes_read : memory.bytes_written, PayloadOf(facts, extents, layout));
   if (!direct) return;
   Add(reads ? memory.read : memory.written,
-      DirectCycles(plan_.profile, held.home, way, PiecesOf(facts, extents, layout)));
+      DirectCycles(plan_.profile, held.home, direction, PiecesOf(facts, extents, layout)));
 }
 
-// Cycles of one slice, and bytes of slices, which the link writes while the tile memory's port serves engines.
+// Cycles of one slice, and bytes of slices, which the link writes while the tile memory's port
+// serves engines.
 void TileCosting::AddSlice(int home, const Pieces& pieces, bool first, TileCost& cost) const {
   SliceCycles& slices = cost.steps.back().slices[static_cast<size_t>(home)];
-  Add(first ? slices.first : slices.later, TransferCycles(plan_.profile, home, Way::kFromHome, pieces));
+  Add(first ? slices.first : slices.later,
+      TransferCycles(plan_.profile, home, Direction::kFromHome, pieces));
 }
 
 void TileCosting::AddSliced(int home, int64_t bytes, TileCost& cost) const {
@@ -111,18 +120,18 @@ void TileCosting::AddSliced(int home, int64_t bytes, TileCost& cost) const {
 void TileCosting::AddConstants(const graph::Operator& op, bool idle, std::vector<MemoryCost>& step,
                                TileCost& cost) const {
   for (const int constant : std::set<int>(op.weights.begin(), op.weights.end())) {
-    if (IsByDepth(constant)) continue;
+    if (IsSplitK(constant)) continue;
     const Held& held = held_.at(constant);
     const int64_t bytes = ConstantBytes(plan_, op, constant);
-    if (held.holding == Holding::kDirect) {
+    if (held.residency == Residency::kDirect) {
       MemoryCost& home = step[static_cast<size_t>(held.home)];
       Add(home.bytes_read, bytes);
       Add(home.other_bytes, bytes);
-      Add(home.read, DirectCycles(plan_.profile, held.home, Way::kFromHome, {bytes, {}}));
+      Add(home.read, DirectCycles(plan_.profile, held.home, Direction::kFromHome, {bytes, {}}));
       continue;
     }
     if (!idle) Add(step[TileMemory()].bytes_read, bytes);
-    if (held.holding != Holding::kStreamed) continue;
+    if (held.residency != Residency::kStreamed) continue;
     const int64_t slices = SlicingOf(plan_, op, constant).slices;
     const int64_t full = SliceBytes(plan_, op, constant);
     for (int64_t slice = 0; slice < slices; ++slice) {
@@ -133,30 +142,31 @@ void TileCosting::AddConstants(const graph::Operator& op, bool idle, std::vector
   }
 }
 
-void TileCosting::AddDepth(const Tile& tile, const Extents& result, std::vector<MemoryCost>& step,
-                           TileCost& cost) const {
+void TileCosting::AddSplitK(const Tile& tile, const Extents& result, std::vector<MemoryCost>& step,
+                            TileCost& cost) const {
   MemoryCost& here = step[TileMemory()];
-  const graph::Operator& op = plan_.network.operators[static_cast<size_t>(depth_->op)];
-  for (const auto& [tensor, axis] : depth_->along) {
+  const graph::Operator& op = plan_.network.operators[static_cast<size_t>(k_slices_->op)];
+  for (const auto& [tensor, axis] : k_slices_->along) {
     const auto [facts, held, layout] = At(tensor);
-    const bool moved = held.holding == Holding::kStreamed;
-    if (tensor == depth_->constant) {
-      const int64_t channels = result[depth_->result_channels];
+    const bool moved = held.residency == Residency::kStreamed;
+    if (tensor == k_slices_->constant) {
+      const int64_t channels = result[k_slices_->result_channels];
       const int64_t table = Times(plan_.profile.table_bytes_per_channel, channels);
       int64_t bytes = table;
-      for (int64_t slice = 0; slice < depth_->Count(); ++slice) {
-        const int64_t depth = depth_->DepthOf(slice);
-        Add(bytes, DepthSliceBytes(plan_, *depth_, depth, channels));
-        if (moved) AddSlice(held.home, PiecesOfDepth(plan_, *depth_, depth, channels), slice == 0, cost);
+      for (int64_t slice = 0; slice < k_slices_->Count(); ++slice) {
+        const int64_t k_extent = k_slices_->DepthOf(slice);
+        Add(bytes, KSliceBytes(plan_, *k_slices_, k_extent, channels));
+        if (moved)
+          AddSlice(held.home, PiecesOfK(plan_, *k_slices_, k_extent, channels), slice == 0, cost);
       }
       Add(here.bytes_read, bytes);
       if (!moved) continue;
       AddSlice(held.home, {table, {}}, false, cost);
       AddSliced(held.home, bytes, cost);
     } else if (moved) {
-      for (int64_t slice = 0; slice < depth_->Count(); ++slice) {
+      for (int64_t slice = 0; slice < k_slices_->Count(); ++slice) {
         Extents part = ExtentsOf(tile.needs.at(tensor));
-        part[axis] = std::min(part[axis], depth_->DepthOf(slice));
+        part[axis] = std::min(part[axis], k_slices_->DepthOf(slice));
         AddSlice(held.home, PiecesOf(facts, part, layout), slice == 0, cost);
         AddSliced(held.home, PayloadOf(facts, part, layout), cost);
       }
@@ -165,7 +175,7 @@ void TileCosting::AddDepth(const Tile& tile, const Extents& result, std::vector<
   int64_t sums = 1;
   for (const int64_t extent : result) sums = Times(sums, extent);
   const base::DataType wide = base::AccumulatorOf(At(op.inputs.front()).tensor.type);
-  const int64_t bytes = Times(base::BytesOf(wide, sums), depth_->Count() - 1);
+  const int64_t bytes = Times(base::BytesOf(wide, sums), k_slices_->Count() - 1);
   Add(here.bytes_read, bytes);
   Add(here.bytes_written, bytes);
 }
@@ -174,7 +184,8 @@ void TileCosting::AddDepth(const Tile& tile, const Extents& result, std::vector<
 int64_t TileCosting::StartBehindOthers(const TileCost& cost, int64_t start) const {
   const hw_profiles::Engine* engine = cost.steps.back().engine;
   int64_t under_way = engine == nullptr ? 0 : engine->outstanding - 1;
-  for (auto before = cost.steps.rbegin() + 1; before != cost.steps.rend() && under_way-- > 0; ++before) {
+  for (auto before = cost.steps.rbegin() + 1; before != cost.steps.rend() && under_way-- > 0;
+       ++before) {
     if (before->engine != engine) break;
     start -= std::min(start, before->cycles);
   }
@@ -196,22 +207,23 @@ void TileCosting::AddStep(int index, const Tile& tile, TileCost& cost) const {
 
   std::vector<MemoryCost> step(memories);
   for (size_t i = behind_state ? 1 : 0; i < op.inputs.size() && !idle; ++i)
-    AddOperand(op.inputs[i], ExtentsOf(tile.needs.at(op.inputs[i])), Way::kFromHome, step);
+    AddOperand(op.inputs[i], ExtentsOf(tile.needs.at(op.inputs[i])), Direction::kFromHome, step);
   for (size_t i = 0; i < op.outputs.size(); ++i) {
-    const bool direct = held_.at(op.outputs[i]).holding == Holding::kDirect;
+    const bool direct = held_.at(op.outputs[i]).residency == Residency::kDirect;
     const Box& box = direct ? tile.shares.at(op.outputs[i]) : MadeOf(tile, op.outputs[i]);
-    AddOperand(op.outputs[i], i == 0 && !direct ? made : ExtentsOf(box), Way::kToHome, step);
+    AddOperand(op.outputs[i], i == 0 && !direct ? made : ExtentsOf(box), Direction::kToHome, step);
   }
   AddConstants(op, idle, step, cost);
-  if (depth_) AddDepth(tile, made, step, cost);
+  if (k_slices_) AddSplitK(tile, made, step, cost);
 
-  const Arithmetic arithmetic = ArithmeticOf(plan_, op, made, depth_);
+  const Arithmetic arithmetic = ArithmeticOf(plan_, op, made, k_slices_);
   int64_t longest = Plus(arithmetic.body, StartBehindOthers(cost, arithmetic.start));
   for (size_t i = 0; i < memories; ++i) {
     const hw_profiles::Port& port = plan_.profile.memories[i].port;
-    const int64_t busy = i == TileMemory() ? PortCycles(port, step[i].bytes_read, step[i].bytes_written)
-                         : port.shared     ? Plus(step[i].read, step[i].written)
-                                           : std::max(step[i].read, step[i].written);
+    const int64_t busy = i == TileMemory()
+                             ? PortCycles(port, step[i].bytes_read, step[i].bytes_written)
+                         : port.shared ? Plus(step[i].read, step[i].written)
+                                       : std::max(step[i].read, step[i].written);
     longest = std::max(longest, busy);
     AddAll(step[i], cost.memories[i]);
   }

@@ -7,21 +7,24 @@
 
 #include "tessera/base/arithmetic.h"
 
-// From the tile backwards. A tile asks for its own box of the last operator's first output and for a share of each
-// other tensor that leaves; operators are then visited last to first, and each adds what it reads to what is asked
-// of its operands. As operators are in topological order, all readers of a tensor have spoken when its maker's turn
-// comes, and what is asked of a tensor is the hull of their wishes.
+// From the tile backwards. A tile asks for its own box of the last operator's first output and for
+// a share of each other tensor that leaves; operators are then visited last to first, and each adds
+// what it reads to what is asked of its operands. As operators are in topological order, all
+// readers of a tensor have spoken when its maker's turn comes, and what is asked of a tensor is the
+// hull of their wishes.
 //
-// Where the halo is cached, all tiles go through the operators together, and each row of a tensor has one stay: it comes
-// with the first tile that reaches as far down, and goes after the last tile that still begins at it or above.
+// Where the halo is cached, all tiles go through the operators together, and each row of a tensor
+// has one stay: it comes with the first tile that reaches as far down, and goes after the last tile
+// that still begins at it or above.
 //
 //     tile      0  1  2  3                   wants of the tiles: rows [0, 3), [2, 5), none, [3, 6)
 //     row 2     m  k  .  .                   made by tile 0, kept for 1
 //     row 4     .  m  k  k                   made by tile 1, kept for 2 and 3, though 2 does not read it
 //     row 5     .  .  .  m
 //
-// The operators above are then asked for what is made, tile by tile, and for nothing else; and what is made of a result leaves, but
-// for columns that other strips of tiles bring home. Strips know nothing of each other.
+// The operators above are then asked for what is made, tile by tile, and for nothing else; and what
+// is made of a result leaves, but for columns that other strips of tiles bring home. Strips know
+// nothing of each other.
 namespace tessera::plan::verify {
 namespace {
 
@@ -55,8 +58,8 @@ class Propagation {
       touched_.push_back(tensor);
       const Users& who = users[static_cast<size_t>(tensor)];
       if (!AnyInside(who.makers, interval_)) continue;
-      const bool read_later =
-          std::any_of(who.readers.begin(), who.readers.end(), [&](int op) { return op > interval_.last; });
+      const bool read_later = std::any_of(who.readers.begin(), who.readers.end(),
+                                          [&](int op) { return op > interval_.last; });
       const bool leaves = facts.network_output || facts.state || read_later || who.readers.empty();
       if (leaves || tensor == tiled_) leaving_.push_back(tensor);
     }
@@ -71,7 +74,8 @@ class Propagation {
   }
 
   // All tiles of a subgraph that caches its halo, of which so many make a strip.
-  std::vector<Tile> RunTogether(const std::vector<Box>& boxes, size_t strip_length, bool one_image) const {
+  std::vector<Tile> RunTogether(const std::vector<Box>& boxes, size_t strip_length,
+                                bool one_image) const {
     std::vector<Tile> tiles;
     tiles.reserve(boxes.size());
     for (const Box& box : boxes) tiles.push_back(Begin(box));
@@ -99,7 +103,8 @@ class Propagation {
       }
     }
     for (const int tensor : touched_) {
-      const bool state = network_.tensors[static_cast<size_t>(tensor)].state;  // is read before it is made
+      const bool state =
+          network_.tensors[static_cast<size_t>(tensor)].state;  // is read before it is made
       if (state || !tiles.front().makes.contains(tensor)) Settle(tensor, one_image, strips);
     }
     return tiles;
@@ -146,7 +151,8 @@ class Propagation {
     for (const Tile& tile : tiles) {
       Box need = tile.needs.at(tensor);
       if (IsEmpty(need)) continue;
-      const bool images = AxisName(need.size(), 0) == base::Axis::kBatch && need[0].end > need[0].begin + 1;
+      const bool images =
+          AxisName(need.size(), 0) == base::Axis::kBatch && need[0].end > need[0].begin + 1;
       if (one_image && images) return false;
       need[axis] = {0, 0};
       if (first && *first != need) return false;
@@ -194,8 +200,8 @@ class Propagation {
     return nullptr;
   }
 
-  // Tile [a, b) of extent E answers for [floor(aF / E), ceil(bF / E)) of extent F along the axis of the same name, or
-  // the same place where no axis has a name.
+  // Tile [a, b) of extent E answers for [floor(aF / E), ceil(bF / E)) of extent F along the axis of
+  // the same name, or the same place where no axis has a name.
   Box ShareOf(int tensor, const Box& box) const {
     const Shape& shape = ShapeOf(network_, tensor);
     const Shape& tiled = ShapeOf(network_, tiled_);
@@ -204,8 +210,9 @@ class Propagation {
       for (size_t other = 0; other < tiled.size(); ++other) {
         if (!StandsFor(tiled.size(), other, shape.size(), axis)) continue;
         const Wide extent = shape[axis];
-        share[axis] = {static_cast<int64_t>(box[other].begin * extent / tiled[other]),
-                       static_cast<int64_t>((box[other].end * extent + tiled[other] - 1) / tiled[other])};
+        share[axis] = {
+            static_cast<int64_t>(box[other].begin * extent / tiled[other]),
+            static_cast<int64_t>((box[other].end * extent + tiled[other] - 1) / tiled[other])};
       }
     }
     return share;
@@ -214,7 +221,8 @@ class Propagation {
   // What a barrier makes, it makes whole, where anything of it is needed.
   void WantWhole(const Operator& op, Tile& tile) const {
     const auto is_needed = [&tile](int output) { return !IsEmpty(tile.needs[output]); };
-    if (!graph::IsBarrier(op) || std::none_of(op.outputs.begin(), op.outputs.end(), is_needed)) return;
+    if (!graph::IsBarrier(op) || std::none_of(op.outputs.begin(), op.outputs.end(), is_needed))
+      return;
     for (const int output : op.outputs) tile.needs[output] = WholeOf(ShapeOf(network_, output));
   }
 
@@ -249,7 +257,8 @@ int64_t CountTiles(const Shape& shape, const std::vector<int64_t>& tile) {
   return count;
 }
 
-bool MayCacheHalo(const hw_profiles::Profile& profile, const Shape& shape, const std::vector<int64_t>& tile) {
+bool MayCacheHalo(const hw_profiles::Profile& profile, const Shape& shape,
+                  const std::vector<int64_t>& tile) {
   bool rows = false;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     if (tile[axis] == shape[axis]) continue;
@@ -285,7 +294,8 @@ void ForEachTile(const Graph& network, const std::vector<Users>& users, const Su
       visit(propagation.Run(box));
     }
     size_t axis = shape.size();
-    while (axis > 0 && corner[axis - 1] + subgraph.tile[axis - 1] >= shape[axis - 1]) corner[--axis] = 0;
+    while (axis > 0 && corner[axis - 1] + subgraph.tile[axis - 1] >= shape[axis - 1])
+      corner[--axis] = 0;
     if (axis == 0) break;
     corner[axis - 1] += subgraph.tile[axis - 1];
   }

@@ -12,10 +12,13 @@
 namespace tessera::plan::verify {
 
 struct Tile {
-  std::map<int, Box> needs;   // by tensor: what one pass reads of it, or makes of it; constants are not here
-  std::map<int, Box> shares;  // by tensor that leaves the subgraph: the part that this pass brings home
+  std::map<int, Box>
+      needs;  // by tensor: what one pass reads of it, or makes of it; constants are not here
+  std::map<int, Box>
+      shares;  // by tensor that leaves the subgraph: the part that this pass brings home
 
-  // Where the subgraph caches its halo, by tensor; empty otherwise, as all that a pass needs is made then.
+  // Where the subgraph caches its halo, by tensor; empty otherwise, as all that a pass needs is
+  // made then.
   std::map<int, Box> makes;     // what this pass makes of it, or loads
   std::map<int, int64_t> kept;  // rows that passes before made and this one or a later one needs
 };
@@ -25,20 +28,23 @@ const Box& MadeOf(const Tile& tile, int tensor);
 // The product over axes of ceil(extent / tile).
 int64_t CountTiles(const graph::Shape& shape, const std::vector<int64_t>& tile);
 
-// Whether a subgraph of the profile may cache the halo of such tiles: several of them lie one below the other, for each part of the
-// batch in one strip, or where padding is implicit in several strips beside each other.
+// Whether a subgraph of the profile may cache the halo of such tiles: several of them lie one below
+// the other, for each part of the batch in one strip, or where padding is implicit in several
+// strips beside each other.
 bool MayCacheHalo(const hw_profiles::Profile& profile, const graph::Shape& shape,
                   const std::vector<int64_t>& tile);
 
-// What one tile needs that computes this part of the last operator's first output, where no rows are kept.
-Tile SingleTile(const graph::Graph& network, const std::vector<Users>& users, const Subgraph& subgraph,
-                const Box& box);
+// What one tile needs that computes this part of the last operator's first output, where no rows
+// are kept.
+Tile SingleTile(const graph::Graph& network, const std::vector<Users>& users,
+                const Subgraph& subgraph, const Box& box);
 
-// Calls `visit` for each tile in program order: row-major, or if the halo is cached strip by strip; the last along each axis may be
-// smaller. subgraph.tile is within the shape, and such that its halo may be cached if it is. Cost: tiles times operators times the
-// walk of NeedOf; with a cached halo also rows, and all tiles are held at once.
-void ForEachTile(const graph::Graph& network, const std::vector<Users>& users, const Subgraph& subgraph,
-                 const std::function<void(const Tile&)>& visit);
+// Calls `visit` for each tile in program order: row-major, or if the halo is cached strip by strip;
+// the last along each axis may be smaller. subgraph.tile is within the shape, and such that its
+// halo may be cached if it is. Cost: tiles times operators times the walk of NeedOf; with a cached
+// halo also rows, and all tiles are held at once.
+void ForEachTile(const graph::Graph& network, const std::vector<Users>& users,
+                 const Subgraph& subgraph, const std::function<void(const Tile&)>& visit);
 
 // The most rows of a tensor over all tiles, where the halo is cached.
 struct RowTally {

@@ -9,8 +9,9 @@
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 
-// A planner's mistakes are mistakes of derivation: a lifespan one step short places buffers perfectly well, and wrong.
-// So everything that the problem states is derived a second time, "and the two are held against each other":
+// A planner's mistakes are mistakes of derivation: a lifespan one step short places buffers
+// perfectly well, and wrong. So everything that the problem states is derived a second time, "and
+// the two are held against each other":
 //
 //     network, profile, partition --- needs, tiles, holdings, trace, sizes ---> what the problem must say
 //                                                                                       |
@@ -35,9 +36,9 @@ void CheckAllocation(const Plan& plan, size_t most, Findings& findings) {
 
 std::string_view NameOf(ViolationKind kind) {
   static constexpr std::array<std::string_view, 19> kNames = {
-      "network",   "coverage", "tile",       "policy", "step",     "buffer", "size",
-      "alignment", "span",     "lifespan",   "access", "in place", "memory", "rule",
-      "demand",    "metric",   "allocation", "claim",  "digest"};
+      "network",    "coverage", "tile",       "policy", "step",     "buffer", "size",
+      "alignment",  "span",     "lifespan",   "access", "in place", "memory", "rule",
+      "constraint", "metric",   "allocation", "claim",  "digest"};
   return kNames.at(static_cast<size_t>(kind));
 }
 
@@ -45,16 +46,18 @@ std::vector<Violation> Validate(const Plan& plan, size_t most) {
   Findings findings(most);
   CheckPartition(plan, findings);
   if (!findings.Empty()) return findings.Take();
-  CheckDemands(plan, findings);
+  CheckConstraints(plan, findings);
   CheckHomes(plan, findings);
   const Derivation derivation = Derive(plan);
   CheckProgram(plan, derivation, findings);
-  if (const auto fault = problem::FindFault(plan.problem)) {
-    findings.Note(ViolationKind::kAllocation, fmt::format("{}: {}", fault->pointer, fault->message));
+  if (const auto fault = problem::CheckWellFormed(plan.problem)) {
+    findings.Note(ViolationKind::kAllocation,
+                  fmt::format("{}: {}", fault->pointer, fault->message));
     return findings.Take();
   }
   CheckAllocation(plan, most, findings);
-  if (plan.allocation.offsets.size() == plan.problem.buffers.size()) CheckMetrics(plan, derivation, findings);
+  if (plan.allocation.offsets.size() == plan.problem.buffers.size())
+    CheckMetrics(plan, derivation, findings);
   return findings.Take();
 }
 

@@ -23,9 +23,9 @@ enum class ViolationKind : uint8_t {
   kLifespan,
   kAccess,
   kInPlace,  // a pair of buffers put in one place that may not be, or left apart that should be
-  kMemory,   // the problem's memory is not the profile's, or another memory is home to more than it holds
-  kRule,     // a rule that the profile does not make, or makes of other buffers, or that is missing
-  kDemand,   // what was demanded is not kept
+  kMemory,  // the problem's memory is not the profile's, or another memory is home to more than it holds
+  kRule,  // a rule that the profile does not make, or makes of other buffers, or that is missing
+  kConstraint,  // what was required is not kept
   kMetric,
   kAllocation,  // what problem::Validate says
   kClaim,       // what is said of the plan, as its status, does not come out when it is made again
@@ -55,12 +55,13 @@ class Findings {
   std::vector<Violation> violations_;
 };
 
-// Everything that is wrong with a plan, judged by its network, its profile and docs/program.md alone; empty when it is
-// right. Regions, sizes, steps, lifespans, accesses, in-place pairs, latencies, energies, MACs, off-chip bytes and peak
-// bandwidths are derived anew, by other means than graph/, encoder/adapt and search/simulate use, as is what every memory
-// is home to; offsets and modes are then judged by problem::Validate. Lower bounds, the baseline and bound_by are not
-// recomputed. Stops after `most` violations, and early where what is broken leaves nothing to derive. Cost: tiles times
-// operators, plus that of problem::Validate.
+// Everything that is wrong with a plan, judged by its network, its profile and docs/program.md
+// alone; empty when it is right. Regions, sizes, steps, lifespans, accesses, in-place pairs,
+// latencies, energies, MACs, off-chip bytes and peak bandwidths are derived anew, by other means
+// than graph/, encoder/adapt and search/simulate use, as is what every memory is home to; offsets
+// and modes are then judged by problem::Validate. Lower bounds, the baseline and bound_by are not
+// recomputed. Stops after `most` violations, and early where what is broken leaves nothing to
+// derive. Cost: tiles times operators, plus that of problem::Validate.
 std::vector<Violation> Validate(const Plan& plan, size_t most = 100);
 
 }  // namespace tessera::plan::verify

@@ -29,8 +29,9 @@ Window CutWindow(const Problem& problem, const Allocation& allocation, Step lowe
     if (lifespans.empty()) continue;
     Buffer buffer = problem.buffers[i];
     buffer.lifespans = std::move(lifespans);
-    std::erase_if(buffer.accesses,
-                  [&](const Access& access) { return access.step < lower || access.step >= upper; });
+    std::erase_if(buffer.accesses, [&](const Access& access) {
+      return access.step < lower || access.step >= upper;
+    });
     window.problem.buffers.push_back(std::move(buffer));
     window.allocation.offsets.push_back(allocation.offsets[i]);
   }
@@ -67,7 +68,8 @@ Bytes FirstFit(std::vector<AddressRange> taken, Bytes alignment, Bytes size) {
             [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
   Bytes offset = 0;
   for (const AddressRange& range : taken) {
-    if (range.begin < offset + size && offset < range.end) offset = base::RoundUp(range.end, alignment);
+    if (range.begin < offset + size && offset < range.end)
+      offset = base::RoundUp(range.end, alignment);
   }
   return offset;
 }
@@ -89,13 +91,15 @@ Window PileUp(const Problem& problem, const Explanation& explanation) {
   const std::vector<Buffer>& buffers = pile.problem.buffers;
   const Lifespan horizon = Horizon(pile.problem);
   for (const Loop& loop : problem.loops) {
-    if (horizon.lower <= loop.begin && loop.end <= horizon.upper) pile.problem.loops.push_back(loop);
+    if (horizon.lower <= loop.begin && loop.end <= horizon.upper)
+      pile.problem.loops.push_back(loop);
   }
 
   std::vector<size_t> order(buffers.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    if (buffers[a].offset.has_value() != buffers[b].offset.has_value()) return buffers[a].offset.has_value();
+    if (buffers[a].offset.has_value() != buffers[b].offset.has_value())
+      return buffers[a].offset.has_value();
     return buffers[a].size > buffers[b].size;
   });
   std::vector<Bytes>& offsets = pile.allocation.offsets;
@@ -110,8 +114,8 @@ Window PileUp(const Problem& problem, const Explanation& explanation) {
       if (below.memory == buffer.memory && LiveTogether(below, buffer))
         taken.push_back({offsets[order[m]], offsets[order[m]] + below.size});
     }
-    offsets[order[n]] =
-        buffer.offset.value_or(FirstFit(std::move(taken), AlignmentOf(problem, buffer), buffer.size));
+    offsets[order[n]] = buffer.offset.value_or(
+        FirstFit(std::move(taken), AlignmentOf(problem, buffer), buffer.size));
   }
   pile.allocation.modes.resize(problem.memories.size());
   return pile;

@@ -27,9 +27,11 @@ constexpr double kTitle = 30;
 constexpr double kAxis = 44;
 constexpr double kLetter = 6.2;  // mean advance of the 10 pixel font
 
-constexpr std::array<std::string_view, 10> kColours = {"#8ecae6", "#ffb703", "#a7c957", "#e5989b", "#b8a1d9",
-                                                       "#76c7b7", "#f4a261", "#c9ada7", "#90a8ed", "#d4d06a"};
-constexpr std::array<std::string_view, 4> kModeColours = {"#dfe7f5", "#f7e3c8", "#dcefd9", "#f3d9e3"};
+constexpr std::array<std::string_view, 10> kColours = {"#8ecae6", "#ffb703", "#a7c957", "#e5989b",
+                                                       "#b8a1d9", "#76c7b7", "#f4a261", "#c9ada7",
+                                                       "#90a8ed", "#d4d06a"};
+constexpr std::array<std::string_view, 4> kModeColours = {"#dfe7f5", "#f7e3c8", "#dcefd9",
+                                                          "#f3d9e3"};
 
 // An address on an axis whose ticks are `tick` apart, in one unit for all of them.
 std::string AddressLabel(Bytes address, Bytes tick) {
@@ -63,7 +65,8 @@ int64_t TickOf(int64_t extent, int64_t most, bool binary) {
 std::vector<std::string_view> RolesOf(const Problem& problem) {
   std::vector<std::string_view> roles;
   for (const Buffer& buffer : problem.buffers) {
-    if (buffer.role.empty() || std::find(roles.begin(), roles.end(), buffer.role) != roles.end()) continue;
+    if (buffer.role.empty() || std::find(roles.begin(), roles.end(), buffer.role) != roles.end())
+      continue;
     roles.emplace_back(buffer.role);
   }
   return roles;
@@ -80,7 +83,7 @@ class Drawing {
         captions_(std::move(captions)),
         horizon_(Horizon(problem)),
         roles_(RolesOf(problem)),
-        loops_(LoopsByDepth(problem)) {}
+        loops_(LoopsOverK(problem)) {}
 
   std::string Draw() {
     double y = kTitle;
@@ -92,7 +95,8 @@ class Drawing {
     const std::string title =
         problem_.name.empty() ? (Collides() ? "collision" : "allocation") : problem_.name;
     std::string document = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
+        "width=\"{0:.0f}\" "
         "height=\"{1:.0f}\" "
         "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"10\">\n"
         "<defs><pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
@@ -111,18 +115,19 @@ class Drawing {
   bool Collides() const { return !captions_.empty(); }
 
   bool Holds(size_t memory) const {
-    return std::any_of(problem_.buffers.begin(), problem_.buffers.end(), [memory](const Buffer& buffer) {
-      return static_cast<size_t>(buffer.memory) == memory;
-    });
+    return std::any_of(
+        problem_.buffers.begin(), problem_.buffers.end(),
+        [memory](const Buffer& buffer) { return static_cast<size_t>(buffer.memory) == memory; });
   }
 
   // Loops with their nesting depth, outermost 0.
-  static std::vector<std::pair<Loop, int>> LoopsByDepth(const Problem& problem) {
+  static std::vector<std::pair<Loop, int>> LoopsOverK(const Problem& problem) {
     std::vector<std::pair<Loop, int>> loops;
     for (const Loop& loop : problem.loops) {
-      const auto depth = std::count_if(problem.loops.begin(), problem.loops.end(), [&](const Loop& outer) {
-        return outer.begin <= loop.begin && loop.end <= outer.end && !(outer == loop);
-      });
+      const auto depth =
+          std::count_if(problem.loops.begin(), problem.loops.end(), [&](const Loop& outer) {
+            return outer.begin <= loop.begin && loop.end <= outer.end && !(outer == loop);
+          });
       loops.emplace_back(loop, static_cast<int>(depth));
     }
     return loops;
@@ -169,8 +174,8 @@ class Drawing {
     const Memory& memory = problem_.memories[index];
     const Bytes capacity = index == 0 ? capacity_ : memory.capacity;
     const Bytes peak = PeakOf(problem_, allocation_, static_cast<int>(index));
-    // The whole capacity where banks are to be seen or that leaves the buffers at least a quarter of the
-    // picture.
+    // The whole capacity where banks are to be seen or that leaves the buffers at least a quarter
+    // of the picture.
     const bool whole = !memory.banks.empty() || capacity / 4 <= peak;
     extent_ = std::max<Bytes>(1, whole ? std::max(capacity, peak) : peak + peak / 8);
     Put("<text x=\"10\" y=\"{:.0f}\" font-size=\"12\" font-weight=\"bold\">{}: {} {} of {} "
@@ -186,7 +191,8 @@ class Drawing {
     DrawReserved(memory);
     DrawBuffers(index);
     if (whole) {
-      Put("<path d=\"M{:.1f} {:.1f}H{:.1f}\" stroke=\"#c1121f\" stroke-width=\"1.5\"><title>capacity "
+      Put("<path d=\"M{:.1f} {:.1f}H{:.1f}\" stroke=\"#c1121f\" "
+          "stroke-width=\"1.5\"><title>capacity "
           "{}</title></path>\n",
           kLeft, Y(capacity), kWidth - kRight, capacity);
     }
@@ -204,7 +210,8 @@ class Drawing {
           Fit(fmt::format("loop [{}, {})", loop.begin, loop.end), X(loop.end) - X(loop.begin));
       Put("<path d=\"M{0:.1f} {2:.1f}v-6H{1:.1f}v6\" fill=\"none\" stroke=\"#333\"/>"
           "<text x=\"{3:.1f}\" y=\"{4:.1f}\" text-anchor=\"middle\">{5}</text>\n",
-          X(loop.begin) + 1, X(loop.end) - 1, at + 4, (X(loop.begin) + X(loop.end)) / 2, at - 5, label);
+          X(loop.begin) + 1, X(loop.end) - 1, at + 4, (X(loop.begin) + X(loop.end)) / 2, at - 5,
+          label);
     }
     if (depths > 0) y += depths * kStrip + 4;
   }
@@ -215,7 +222,8 @@ class Drawing {
       if (range.begin >= extent_) continue;
       const double top = Y(std::min(range.end, extent_));
       const double height = Y(range.begin) - top;
-      Put("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\" stroke=\"#999\" "
+      Put("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\" "
+          "stroke=\"#999\" "
           "stroke-dasharray=\"4 2\"/>\n",
           kLeft, top, kWidth - kLeft - kRight, height, i % 2 == 0 ? "#f3f3f3" : "#e6e6e6");
       const std::string name =
@@ -231,7 +239,8 @@ class Drawing {
     for (Bytes address = 0; address <= extent_; address += tick) {
       Put("<path d=\"M{0:.1f} {1:.1f}H{2:.1f}\" stroke=\"#ddd\"/><text x=\"{3:.1f}\" y=\"{4:.1f}\" "
           "text-anchor=\"end\" fill=\"#555\">{5}</text>\n",
-          kLeft - 4, Y(address), kWidth - kRight, kLeft - 7, Y(address) + 3, AddressLabel(address, tick));
+          kLeft - 4, Y(address), kWidth - kRight, kLeft - 7, Y(address) + 3,
+          AddressLabel(address, tick));
     }
   }
 
@@ -267,8 +276,8 @@ class Drawing {
         if (Collides()) DrawExcess(memory, {offset, offset + buffer.size}, life);
         const std::string label = Fit(buffer.name.empty() ? buffer.id : buffer.name, width);
         if (height < 11 || label.empty()) continue;
-        Put("<text x=\"{:.2f}\" y=\"{:.2f}\" text-anchor=\"middle\">{}</text>", X(life.lower) + width / 2,
-            top + height / 2 + 3.5, EscapeMarkup(label));
+        Put("<text x=\"{:.2f}\" y=\"{:.2f}\" text-anchor=\"middle\">{}</text>",
+            X(life.lower) + width / 2, top + height / 2 + 3.5, EscapeMarkup(label));
       }
       if (Collides()) DrawAccesses(buffer, top);
       Put("</g>\n");
@@ -280,8 +289,10 @@ class Drawing {
     const Bytes capacity = memory == 0 ? capacity_ : problem_.memories[memory].capacity;
     if (bytes.end <= capacity) return;
     const double top = Y(bytes.end);
-    Put("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"url(#beyond)\"/>",
-        X(life.lower), top, X(life.upper) - X(life.lower), Y(std::max(bytes.begin, capacity)) - top);
+    Put("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" "
+        "fill=\"url(#beyond)\"/>",
+        X(life.lower), top, X(life.upper) - X(life.lower),
+        Y(std::max(bytes.begin, capacity)) - top);
   }
 
   // A letter at the step of each access: r or w.
@@ -290,7 +301,8 @@ class Drawing {
       const bool reads = access.kind == AccessKind::kRead;
       Put("<text x=\"{:.2f}\" y=\"{:.2f}\" text-anchor=\"middle\" font-weight=\"bold\" "
           "fill=\"#c1121f\">{}</text>",
-          (X(access.step) + X(access.step + 1)) / 2 + (reads ? -5 : 5), top + 10, reads ? "r" : "w");
+          (X(access.step) + X(access.step + 1)) / 2 + (reads ? -5 : 5), top + 10,
+          reads ? "r" : "w");
     }
   }
 
@@ -310,7 +322,8 @@ class Drawing {
     if (!buffer.role.empty()) text += fmt::format(", {}", buffer.role);
     text += fmt::format(": {} bytes at [{}, {}), lives", buffer.size, allocation_.offsets[i],
                         allocation_.offsets[i] + buffer.size);
-    for (const Lifespan& life : buffer.lifespans) text += fmt::format(" [{}, {})", life.lower, life.upper);
+    for (const Lifespan& life : buffer.lifespans)
+      text += fmt::format(" [{}, {})", life.lower, life.upper);
     return text;
   }
 
@@ -328,8 +341,8 @@ class Drawing {
           "fill=\"{4}\" "
           "stroke=\"#777\" stroke-width=\"0.5\"/><text x=\"{5:.2f}\" y=\"{6:.2f}\" "
           "text-anchor=\"middle\">{7}</text></g>\n",
-          EscapeMarkup(name), left, y, width, kModeColours[mode % kModeColours.size()], left + width / 2,
-          y + 11.5, EscapeMarkup(Fit(name, width)));
+          EscapeMarkup(name), left, y, width, kModeColours[mode % kModeColours.size()],
+          left + width / 2, y + 11.5, EscapeMarkup(Fit(name, width)));
     }
     y += kStrip;
   }
@@ -342,7 +355,8 @@ class Drawing {
           "fill=\"#555\">{3}</text>\n",
           X(step), y, y + 15, step);
     }
-    Put("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\" fill=\"#555\">step</text>\n", kLeft - 7, y + 15);
+    Put("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\" fill=\"#555\">step</text>\n",
+        kLeft - 7, y + 15);
     y += kAxis;
   }
 
@@ -364,9 +378,11 @@ std::string WriteSvg(const Problem& problem, const Allocation& allocation, Bytes
   return Drawing(problem, allocation, capacity).Draw();
 }
 
-std::string WriteCollisionSvg(const Problem& problem, const Explanation& explanation, Bytes capacity) {
+std::string WriteCollisionSvg(const Problem& problem, const Explanation& explanation,
+                              Bytes capacity) {
   const Window pile = PileUp(problem, explanation);
-  return Drawing(pile.problem, pile.allocation, capacity, Sentences(problem, explanation, capacity)).Draw();
+  return Drawing(pile.problem, pile.allocation, capacity, Sentences(problem, explanation, capacity))
+      .Draw();
 }
 
 }  // namespace tessera::problem::draw

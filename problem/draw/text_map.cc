@@ -11,7 +11,8 @@
 namespace tessera::problem::draw {
 namespace {
 
-constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+constexpr std::string_view kLetters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 constexpr char kFree = '.';
 constexpr char kReserved = '#';
 constexpr size_t kWidestCell = 9;
@@ -34,7 +35,8 @@ std::string Plain(std::string_view text) {
 
 class TextMap {
  public:
-  TextMap(const Problem& problem, const Allocation& allocation, size_t memory, Bytes capacity, size_t columns)
+  TextMap(const Problem& problem, const Allocation& allocation, size_t memory, Bytes capacity,
+          size_t columns)
       : problem_(problem),
         allocation_(allocation),
         memory_(problem.memories[memory]),
@@ -45,19 +47,23 @@ class TextMap {
     for (size_t i = 0; i < problem.buffers.size(); ++i) {
       if (static_cast<size_t>(problem.buffers[i].memory) == memory) buffers_.push_back(i);
     }
-    for (const Bank& bank : memory_.banks) bank_width_ = std::max(bank_width_, Plain(bank.name).size());
+    for (const Bank& bank : memory_.banks)
+      bank_width_ = std::max(bank_width_, Plain(bank.name).size());
   }
 
   std::string Write() {
     if (buffers_.empty()) return "";
-    const std::string name = memory_.name.empty() ? fmt::format("memory {}", index_) : Plain(memory_.name);
+    const std::string name =
+        memory_.name.empty() ? fmt::format("memory {}", index_) : Plain(memory_.name);
     text_ = fmt::format("{}: peak {} of {} bytes\n", name,
                         PeakOf(problem_, allocation_, static_cast<int>(index_)), capacity_);
     const std::vector<Stretch> stretches = FindStretches();
-    const size_t room = (columns_ - LeftWidth()) / 2;  // a letter and a blank, should it come to that
+    const size_t room =
+        (columns_ - LeftWidth()) / 2;  // a letter and a blank, should it come to that
     for (size_t first = 0; first < stretches.size(); first += room) {
       const auto begin = stretches.begin() + static_cast<std::ptrdiff_t>(first);
-      WritePart({begin, begin + static_cast<std::ptrdiff_t>(std::min(room, stretches.size() - first))});
+      WritePart(
+          {begin, begin + static_cast<std::ptrdiff_t>(std::min(room, stretches.size() - first))});
     }
     return text_;
   }
@@ -80,7 +86,9 @@ class TextMap {
     return width + (bank_width_ == 0 ? 0 : std::min<size_t>(bank_width_, 12) + 2);
   }
 
-  bool HasModes() const { return index_ < allocation_.modes.size() && !allocation_.modes[index_].empty(); }
+  bool HasModes() const {
+    return index_ < allocation_.modes.size() && !allocation_.modes[index_].empty();
+  }
   int ModeAt(Step step) const {
     return HasModes() ? allocation_.modes[index_][static_cast<size_t>(step - horizon_.lower)] : 0;
   }
@@ -122,7 +130,8 @@ class TextMap {
   std::vector<Bytes> CutsOf(const std::vector<size_t>& living) const {
     std::vector<Bytes> cuts = {0, std::max(capacity_, AllUpper())};
     for (const size_t buffer : living) cuts.insert(cuts.end(), {Lower(buffer), Upper(buffer)});
-    for (const Bank& bank : memory_.banks) cuts.insert(cuts.end(), {bank.range.begin, bank.range.end});
+    for (const Bank& bank : memory_.banks)
+      cuts.insert(cuts.end(), {bank.range.begin, bank.range.end});
     for (const Reserved& reserved : memory_.reserved)
       cuts.insert(cuts.end(), {reserved.range.begin, reserved.range.end});
     std::sort(cuts.begin(), cuts.end());
@@ -132,7 +141,8 @@ class TextMap {
 
   std::string BankAt(Bytes address) const {
     for (const Bank& bank : memory_.banks) {
-      if (bank.range.begin <= address && address < bank.range.end) return Plain(bank.name).substr(0, 12);
+      if (bank.range.begin <= address && address < bank.range.end)
+        return Plain(bank.name).substr(0, 12);
     }
     return "";
   }
@@ -143,7 +153,8 @@ class TextMap {
     }
     for (size_t i = 0; i < living.size(); ++i) {
       const bool covers = Lower(living[i]) <= address && address < Upper(living[i]);
-      if (covers && LivesAt(problem_.buffers[living[i]], step)) return kLetters[i % kLetters.size()];
+      if (covers && LivesAt(problem_.buffers[living[i]], step))
+        return kLetters[i % kLetters.size()];
     }
     return kFree;
   }
@@ -187,11 +198,11 @@ class TextMap {
       const bool alike = i > 1 && BankAt(cuts[i - 2]) == BankAt(cuts[i - 1]) &&
                          CellsAt(cuts[i - 2], part, cell, living) == cells;
       if (alike) continue;
-      const std::string bank =
-          bank_width_ == 0 ? ""
-                           : fmt::format("{:<{}}  ", BankAt(cuts[i - 1]), std::min<size_t>(bank_width_, 12));
-      text_ += fmt::format("{:>{}} .. {:>{}}  {}{}\n", cuts[i - 1], AddressWidth(), upper, AddressWidth(),
-                           bank, cells);
+      const std::string bank = bank_width_ == 0 ? ""
+                                                : fmt::format("{:<{}}  ", BankAt(cuts[i - 1]),
+                                                              std::min<size_t>(bank_width_, 12));
+      text_ += fmt::format("{:>{}} .. {:>{}}  {}{}\n", cuts[i - 1], AddressWidth(), upper,
+                           AddressWidth(), bank, cells);
       upper = cuts[i - 1];
     }
   }
@@ -199,7 +210,8 @@ class TextMap {
   std::string CellsAt(Bytes address, const std::vector<Stretch>& part, size_t cell,
                       const std::vector<size_t>& living) const {
     std::string cells;
-    for (const Stretch& stretch : part) cells += std::string(cell, CellAt(address, stretch.begin, living));
+    for (const Stretch& stretch : part)
+      cells += std::string(cell, CellAt(address, stretch.begin, living));
     return cells;
   }
 
@@ -207,8 +219,10 @@ class TextMap {
     for (size_t i = 0; i < living.size(); ++i) {
       const Buffer& buffer = problem_.buffers[living[i]];
       std::string about = buffer.role.empty() ? "" : fmt::format(" ({})", Plain(buffer.role));
-      about += fmt::format(" {} bytes [{}, {}), steps", buffer.size, Lower(living[i]), Upper(living[i]));
-      for (const Lifespan& life : buffer.lifespans) about += fmt::format(" [{}, {})", life.lower, life.upper);
+      about +=
+          fmt::format(" {} bytes [{}, {}), steps", buffer.size, Lower(living[i]), Upper(living[i]));
+      for (const Lifespan& life : buffer.lifespans)
+        about += fmt::format(" [{}, {})", life.lower, life.upper);
       // The numbers cannot be guessed, the name perhaps.
       std::string id = Plain(buffer.id);
       const size_t room = columns_ - std::min(columns_ - kLeastId, about.size() + 3);
@@ -221,7 +235,8 @@ class TextMap {
         return static_cast<size_t>(ModeAt(stretch.begin)) == mode;
       });
       if (used)
-        AddLine(fmt::format("mode {}  {}", Digit(static_cast<int>(mode)), Plain(memory_.modes[mode].name)));
+        AddLine(fmt::format("mode {}  {}", Digit(static_cast<int>(mode)),
+                            Plain(memory_.modes[mode].name)));
     }
   }
 

@@ -79,8 +79,10 @@ std::string Unquote(const Field& field) {
 // Reads line by line. Each step answers whether it succeeded; when not, fault_ says why.
 class CsvReader {
  public:
-  CsvReader(std::string_view text, std::string_view file_name) : text_(text), file_name_(file_name) {
-    if (text_.substr(0, kByteOrderMark.size()) == kByteOrderMark) text_.remove_prefix(kByteOrderMark.size());
+  CsvReader(std::string_view text, std::string_view file_name)
+      : text_(text), file_name_(file_name) {
+    if (text_.substr(0, kByteOrderMark.size()) == kByteOrderMark)
+      text_.remove_prefix(kByteOrderMark.size());
   }
 
   Expected<Problem> Read() {
@@ -95,13 +97,14 @@ class CsvReader {
       if (!content.empty() && content.back() == '\r') content.remove_suffix(1);
       const Field whole = {content, line, 1};
       if (Trim(whole).text.empty()) continue;
-      if (!(columns_.empty() ? ReadHeader(whole) : ReadRow(whole))) return Unexpected(std::move(*fault_));
+      if (!(columns_.empty() ? ReadHeader(whole) : ReadRow(whole)))
+        return Unexpected(std::move(*fault_));
     }
     if (columns_.empty()) {
       Refuse({"", 1, 1}, "the file has no header", "id,lower,upper,size");
       return Unexpected(std::move(*fault_));
     }
-    if (std::optional<Diagnostic> fault = FindFault(problem_)) {
+    if (std::optional<Diagnostic> fault = CheckWellFormed(problem_)) {
       fault->file = file_name_;
       return Unexpected(std::move(*fault));
     }
@@ -109,7 +112,8 @@ class CsvReader {
   }
 
  private:
-  bool Refuse(const Field& field, std::string message, std::string expected = "", std::string hint = "") {
+  bool Refuse(const Field& field, std::string message, std::string expected = "",
+              std::string hint = "") {
     Diagnostic diagnostic;
     diagnostic.message = std::move(message);
     diagnostic.file = file_name_;
@@ -141,7 +145,8 @@ class CsvReader {
         const Field behind = Trim({rest.text.substr(0, end).substr(skipped + close + 1), rest.line,
                                    field.column + static_cast<int>(close) + 1});
         if (!behind.text.empty()) {
-          Refuse(behind, "text behind the closing quote", "a comma, or two quotes for one inside the field");
+          Refuse(behind, "text behind the closing quote",
+                 "a comma, or two quotes for one inside the field");
           return std::nullopt;
         }
         field = {field.text.substr(1, close - 1), field.line, field.column + 1, true};
@@ -163,12 +168,14 @@ class CsvReader {
       if (known == kColumnNames.end()) return RefuseColumn(field);
       const auto column = static_cast<Column>(known - kColumnNames.begin());
       if (std::find(columns_.begin(), columns_.end(), column) != columns_.end()) {
-        return Refuse(field, fmt::format("the column '{}' is given twice", field.text), "each column once");
+        return Refuse(field, fmt::format("the column '{}' is given twice", field.text),
+                      "each column once");
       }
       columns_.push_back(column);
     }
     for (size_t i = 0; i < kRequiredColumns; ++i) {
-      if (std::find(columns_.begin(), columns_.end(), static_cast<Column>(i)) != columns_.end()) continue;
+      if (std::find(columns_.begin(), columns_.end(), static_cast<Column>(i)) != columns_.end())
+        continue;
       return Refuse(line, fmt::format("the column '{}' is missing", kColumnNames[i]),
                     "id, lower, upper, size");
     }
@@ -182,10 +189,11 @@ class CsvReader {
                     "'start' is the first step of the life: rename it to 'lower'");
     }
     if (field.text == "end") {
-      return Refuse(field, "the column 'end' is ambiguous", expected,
-                    "some tools count 'end' as the last step of the life, others as the step after it; if it "
-                    "is the step "
-                    "after, rename it to 'upper', else add 1 as well");
+      return Refuse(
+          field, "the column 'end' is ambiguous", expected,
+          "some tools count 'end' as the last step of the life, others as the step after it; if it "
+          "is the step "
+          "after, rename it to 'upper', else add 1 as well");
     }
     return Refuse(field, fmt::format("unknown column '{}'", field.text), expected,
                   base::DidYouMean(field.text, kColumnNames));
@@ -197,7 +205,8 @@ class CsvReader {
     const std::vector<Field>& fields = *split;
     if (fields.size() < columns_.size()) {
       const Field end = {"", line.line, line.column + static_cast<int>(line.text.size())};
-      return Refuse(end, fmt::format("the field '{}' is missing", kColumnNames[columns_[fields.size()]]),
+      return Refuse(end,
+                    fmt::format("the field '{}' is missing", kColumnNames[columns_[fields.size()]]),
                     fmt::format("{} fields", columns_.size()));
     }
     if (fields.size() > columns_.size()) {
@@ -213,7 +222,8 @@ class CsvReader {
     }
     const Lifespan& life = buffer.lifespans[0];
     if (life.lower >= life.upper) {
-      return Refuse(by_column[kUpper], fmt::format("the life [{}, {}) is empty", life.lower, life.upper),
+      return Refuse(by_column[kUpper],
+                    fmt::format("the life [{}, {}) is empty", life.lower, life.upper),
                     "lower < upper", "upper is the step after the last");
     }
     if (!by_column[kGaps].text.empty() && !ReadGaps(by_column[kGaps], buffer)) return false;
@@ -258,7 +268,8 @@ class CsvReader {
   }
 
   bool ReadNumber(const Field& field, std::string_view name, int64_t least, int64_t& value) {
-    if (field.text.empty()) return Refuse(field, fmt::format("the field '{}' is empty", name), "a number");
+    if (field.text.empty())
+      return Refuse(field, fmt::format("the field '{}' is empty", name), "a number");
     if (field.text.front() == '-' || field.text.front() == '+') {
       return Refuse(field, fmt::format("{} has a sign", name), "decimal digits");
     }
@@ -298,7 +309,8 @@ class CsvReader {
       rest.lower = hole.upper;
     }
     if (rest.lower < rest.upper) buffer.lifespans.push_back(rest);
-    if (buffer.lifespans.empty()) return Refuse(field, "the gaps leave no step at which the buffer lives");
+    if (buffer.lifespans.empty())
+      return Refuse(field, "the gaps leave no step at which the buffer lives");
     return true;
   }
 

@@ -29,7 +29,8 @@ std::string BeyondCsv(const Problem& problem) {
   if (!problem.costs.empty()) return "costs";
   for (const Buffer& buffer : problem.buffers) {
     if (!buffer.accesses.empty()) return fmt::format("accesses (of buffer '{}')", buffer.id);
-    if (buffer.lifespans.front().lower < 0) return fmt::format("negative steps (of buffer '{}')", buffer.id);
+    if (buffer.lifespans.front().lower < 0)
+      return fmt::format("negative steps (of buffer '{}')", buffer.id);
   }
   std::set<std::string> ids;
   for (const Buffer& buffer : problem.buffers) {
@@ -43,8 +44,8 @@ std::string BeyondCsv(const Problem& problem) {
 // characters escaped.
 std::string FieldOf(const std::string& id) {
   const std::string text = base::Printable(id);
-  const bool plain =
-      text.find_first_of(",\"") == std::string::npos && !text.starts_with(' ') && !text.ends_with(' ');
+  const bool plain = text.find_first_of(",\"") == std::string::npos && !text.starts_with(' ') &&
+                     !text.ends_with(' ');
   if (plain) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
@@ -58,8 +59,8 @@ bool Any(const Problem& problem, Predicate predicate) {
 
 void AppendGaps(const Buffer& buffer, std::string& text) {
   for (size_t i = 1; i < buffer.lifespans.size(); ++i) {
-    fmt::format_to(std::back_inserter(text), "{}{}-{}", i > 1 ? " " : "", buffer.lifespans[i - 1].upper,
-                   buffer.lifespans[i].lower);
+    fmt::format_to(std::back_inserter(text), "{}{}-{}", i > 1 ? " " : "",
+                   buffer.lifespans[i - 1].upper, buffer.lifespans[i].lower);
   }
 }
 
@@ -73,8 +74,8 @@ Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocat
     return Unexpected(std::move(diagnostic));
   }
   const bool alignment = Any(problem, [](const Buffer& buffer) { return buffer.alignment != 1; });
-  const bool offset =
-      allocation != nullptr || Any(problem, [](const Buffer& buffer) { return buffer.offset.has_value(); });
+  const bool offset = allocation != nullptr ||
+                      Any(problem, [](const Buffer& buffer) { return buffer.offset.has_value(); });
   const bool hint = Any(problem, [](const Buffer& buffer) { return buffer.hint.has_value(); });
   const bool gaps = Any(problem, [](const Buffer& buffer) { return buffer.lifespans.size() > 1; });
 

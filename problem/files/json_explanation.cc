@@ -17,12 +17,13 @@ using Json = nlohmann::ordered_json;
 constexpr std::array<std::string_view, 14> kConditionWords = {
     "buffer", "alignment", "fixed_offset",     "banks",    "access", "relation", "rule",
     "loop",   "capacity",  "memory_alignment", "reserved", "ports",  "modes",    "transitions"};
-constexpr std::array<std::string_view, 7> kChangeWords = {"capacity", "alignment", "bank", "free_bank",
-                                                          "ports",    "drop",      "rung"};
+constexpr std::array<std::string_view, 7> kChangeWords = {
+    "capacity", "alignment", "bank", "free_bank", "ports", "drop", "candidate"};
 
 bool HasItem(ConditionKind kind) {
-  return kind == ConditionKind::kAccess || kind == ConditionKind::kRelation || kind == ConditionKind::kRule ||
-         kind == ConditionKind::kLoop || kind == ConditionKind::kReserved || kind == ConditionKind::kPorts;
+  return kind == ConditionKind::kAccess || kind == ConditionKind::kRelation ||
+         kind == ConditionKind::kRule || kind == ConditionKind::kLoop ||
+         kind == ConditionKind::kReserved || kind == ConditionKind::kPorts;
 }
 
 // How many things `item` of the condition may index; 1 where it indexes nothing.
@@ -56,13 +57,14 @@ Json ToJson(const Problem& problem, const Condition& condition) {
 
 Json ToJson(const Problem& problem, const Change& change) {
   Json json = {{"kind", kChangeWords[static_cast<size_t>(change.kind)]}};
-  if (change.kind == ChangeKind::kRung) {
-    json["rung"] = change.rung;
+  if (change.kind == ChangeKind::kCandidate) {
+    json["candidate"] = change.candidate;
   } else if (change.kind == ChangeKind::kBank || change.kind == ChangeKind::kFreeBank) {
     const Memory& memory = problem.memories[static_cast<size_t>(change.condition.owner)];
     json["memory"] = Refer(problem.memories, change.condition.owner);
     if (change.kind == ChangeKind::kBank) json["bank"] = Refer(memory.banks, change.condition.item);
-  } else if (change.kind != ChangeKind::kAlignment || change.condition.kind != ConditionKind::kBuffer) {
+  } else if (change.kind != ChangeKind::kAlignment ||
+             change.condition.kind != ConditionKind::kBuffer) {
     json["condition"] = ToJson(problem, change.condition);
   }
   if (change.amount != 0) json["amount"] = change.amount;
@@ -92,7 +94,8 @@ class Reader {
     const JsonValue value = object.Required(key);
     if (!value) return 0;
     if (count == 0) value.Refuse("there is nothing of this kind to refer to");
-    return static_cast<int>(value.Integer({0, std::max<int64_t>(0, static_cast<int64_t>(count) - 1)}));
+    return static_cast<int>(
+        value.Integer({0, std::max<int64_t>(0, static_cast<int64_t>(count) - 1)}));
   }
 
   int ReadMemory(JsonObject& object) const {
@@ -126,7 +129,8 @@ class Reader {
   // Whether the optional part of the problem that the condition is about is there.
   bool IsStated(const Condition& condition) const {
     const auto owner = static_cast<size_t>(condition.owner);
-    if (condition.kind == ConditionKind::kFixedOffset) return problem_.buffers[owner].offset.has_value();
+    if (condition.kind == ConditionKind::kFixedOffset)
+      return problem_.buffers[owner].offset.has_value();
     if (condition.kind == ConditionKind::kTransitions)
       return problem_.memories[owner].transitions.has_value();
     return true;
@@ -134,7 +138,8 @@ class Reader {
 
   // Whether a change of this kind can be made to the condition.
   static bool Suits(const Change& change) {
-    if (change.kind == ChangeKind::kCapacity) return change.condition.kind == ConditionKind::kCapacity;
+    if (change.kind == ChangeKind::kCapacity)
+      return change.condition.kind == ConditionKind::kCapacity;
     if (change.kind == ChangeKind::kPorts) return change.condition.kind == ConditionKind::kPorts;
     return true;
   }
@@ -144,8 +149,8 @@ class Reader {
     JsonObject object = value.Object();
     object.Optional("text");
     change.kind = static_cast<ChangeKind>(object.OneOf("kind", kChangeWords));
-    if (change.kind == ChangeKind::kRung) {
-      change.rung = object.String("rung");
+    if (change.kind == ChangeKind::kCandidate) {
+      change.candidate = object.String("candidate");
     } else if (change.kind == ChangeKind::kBank || change.kind == ChangeKind::kFreeBank) {
       change.condition.kind = ConditionKind::kCapacity;
       change.condition.owner = ReadMemory(object);
@@ -156,7 +161,8 @@ class Reader {
       }
     } else {
       const bool of_all = change.kind == ChangeKind::kAlignment;
-      const JsonValue condition = of_all ? object.Optional("condition") : object.Required("condition");
+      const JsonValue condition =
+          of_all ? object.Optional("condition") : object.Required("condition");
       if (condition) change.condition = ReadCondition(condition);
     }
     change.amount = object.Integer("amount", {0, base::kMaxTotal}, 0);

@@ -44,7 +44,8 @@ Bank ReadBank(const JsonValue& value) {
   if (const JsonValue range = object.Required("range")) bank.range = ReadRange(range);
   if (const JsonValue ports = object.Optional("ports")) {
     JsonObject limits = ports.Object();
-    bank.ports = {ReadCount(limits, "total"), ReadCount(limits, "reads"), ReadCount(limits, "writes")};
+    bank.ports = {ReadCount(limits, "total"), ReadCount(limits, "reads"),
+                  ReadCount(limits, "writes")};
   }
   return bank;
 }
@@ -58,7 +59,8 @@ Permission ReadPermission(const JsonValue& value) {
   if (dot != std::string::npos) permission.engine = text.substr(0, dot);
   const auto* const word = std::find(kAccessWords.begin(), kAccessWords.end(), kind);
   if (word == kAccessWords.end() || (dot != std::string::npos && permission.engine.empty())) {
-    value.Refuse(fmt::format("'{}' is not an access", text), "read, write, ENGINE.read or ENGINE.write");
+    value.Refuse(fmt::format("'{}' is not an access", text),
+                 "read, write, ENGINE.read or ENGINE.write");
     return permission;
   }
   permission.kind = static_cast<AccessKind>(word - kAccessWords.begin());
@@ -68,10 +70,12 @@ Permission ReadPermission(const JsonValue& value) {
 BankMode ReadBankMode(const JsonValue& value) {
   static const std::array<BankMode, kBankModeWords.size()> kMeanings = {
       BankMode{false, {{"", AccessKind::kRead}}}, BankMode{false, {{"", AccessKind::kWrite}}},
-      BankMode{false, {{"", AccessKind::kRead}, {"", AccessKind::kWrite}}}, BankMode{}, BankMode{true, {}}};
+      BankMode{false, {{"", AccessKind::kRead}, {"", AccessKind::kWrite}}}, BankMode{},
+      BankMode{true, {}}};
   if (value.IsString()) return kMeanings[value.OneOf(kBankModeWords)];
   BankMode mode;
-  for (const JsonValue& permission : value.Items()) mode.allowed.push_back(ReadPermission(permission));
+  for (const JsonValue& permission : value.Items())
+    mode.allowed.push_back(ReadPermission(permission));
   return mode;
 }
 
@@ -130,12 +134,13 @@ Buffer ReadBuffer(const JsonValue& value, const std::vector<Memory>& memories) {
   buffer.alignment = object.Integer("alignment", kSizes, 1);
   if (const JsonValue memory = object.Optional("memory"))
     buffer.memory = ReadReference(memory, memories, "memory");
-  buffer.span = static_cast<Span>(object.OneOf("span", kSpanWords, static_cast<size_t>(Span::kAny)));
+  buffer.span =
+      static_cast<Span>(object.OneOf("span", kSpanWords, static_cast<size_t>(Span::kAny)));
   for (const JsonValue& bank : object.Items("allowed_banks", Presence::kOptional)) {
     const std::vector<Bank> none;
     const bool known = static_cast<size_t>(buffer.memory) < memories.size();
-    buffer.allowed_banks.push_back(
-        ReadReference(bank, known ? memories[static_cast<size_t>(buffer.memory)].banks : none, "bank"));
+    buffer.allowed_banks.push_back(ReadReference(
+        bank, known ? memories[static_cast<size_t>(buffer.memory)].banks : none, "bank"));
   }
   buffer.offset = ReadOptional(object, "offset", kAddresses);
   buffer.hint = ReadOptional(object, "hint", kAddresses);
@@ -168,14 +173,15 @@ Relation ReadRelation(const JsonValue& value, const BufferIndex& buffers) {
   return relation;
 }
 
-Ladder ReadLadder(const JsonValue& value, const BufferIndex& index, const std::vector<Buffer>& buffers) {
+Ladder ReadLadder(const JsonValue& value, const BufferIndex& index,
+                  const std::vector<Buffer>& buffers) {
   JsonObject object = value.Object();
   Ladder ladder;
-  for (const JsonValue& item : object.Items("rungs")) {
-    JsonObject rung = item.Object();
-    ladder.rungs.push_back({rung.String("name"), {}});
-    if (const JsonValue sizes = rung.Required("sizes"))
-      ladder.rungs.back().sizes = index.ReadAll(sizes, kSizes, buffers);
+  for (const JsonValue& item : object.Items("candidates")) {
+    JsonObject candidate = item.Object();
+    ladder.candidates.push_back({candidate.String("name"), {}});
+    if (const JsonValue sizes = candidate.Required("sizes"))
+      ladder.candidates.back().sizes = index.ReadAll(sizes, kSizes, buffers);
   }
   return ladder;
 }
@@ -186,7 +192,8 @@ ProblemDocument ReadProblemObject(const JsonValue& root) {
   JsonObject object = root.Object();
   object.Format(kProblemFormat, kFormatVersion);
   problem.name = object.String("name", "");
-  for (const JsonValue& item : object.Items("memories")) problem.memories.push_back(ReadMemory(item));
+  for (const JsonValue& item : object.Items("memories"))
+    problem.memories.push_back(ReadMemory(item));
   for (const JsonValue& item : object.Items("buffers"))
     problem.buffers.push_back(ReadBuffer(item, problem.memories));
   const BufferIndex index(problem.buffers);
@@ -199,7 +206,7 @@ ProblemDocument ReadProblemObject(const JsonValue& root) {
     problem.rules.push_back(ReadRule(item, problem, index));
   for (const JsonValue& item : object.Items("costs", Presence::kOptional))
     problem.costs.push_back(ReadCost(item, problem, index));
-  if (const JsonValue ladder = object.Optional("ladder"))
+  if (const JsonValue ladder = object.Optional("tile_candidates"))
     document.ladder = ReadLadder(ladder, index, problem.buffers);
   return document;
 }
@@ -233,10 +240,11 @@ AllocationDocument ReadAllocationObject(const JsonValue& root, const Problem& pr
   object.Format(kAllocationFormat, kFormatVersion);
   object.Optional("problem");  // for people
   object.Optional("gap");      // follows from peak and lower_bound
-  result.status =
-      static_cast<Status>(object.OneOf("status", kStatusWords, static_cast<size_t>(Status::kFeasible)));
+  result.status = static_cast<Status>(
+      object.OneOf("status", kStatusWords, static_cast<size_t>(Status::kFeasible)));
   document.capacity = ReadOptional(object, "capacity", kAddresses);
-  if (const JsonValue rung = object.Optional("rung")) document.rung = rung.String();
+  if (const JsonValue candidate = object.Optional("candidate"))
+    document.candidate = candidate.String();
   result.peak = ReadOptional(object, "peak", kAddresses);
   result.lower_bound = object.Integer("lower_bound", kAddresses, 0);
   result.cost = ReadOptional(object, "cost", kAddresses);
@@ -270,9 +278,10 @@ Expected<ProblemDocument> ReadProblem(std::string_view text, std::string_view fi
   JsonReader reader(text, std::string(file));
   ProblemDocument document = ReadProblemObject(reader.Root());
   if (reader.Failed()) return reader.Finish(std::move(document));
-  if (auto fault = FindFault(document.problem)) reader.Refuse(std::move(*fault));
+  if (auto fault = CheckWellFormed(document.problem)) reader.Refuse(std::move(*fault));
   if (document.ladder) {
-    if (auto fault = FindFault(document.problem, *document.ladder)) reader.Refuse(std::move(*fault));
+    if (auto fault = CheckWellFormed(document.problem, *document.ladder))
+      reader.Refuse(std::move(*fault));
   }
   return reader.Finish(std::move(document));
 }

@@ -18,7 +18,8 @@ std::optional<size_t> BufferIndex::Find(const std::string& id, const JsonValue& 
   if (const auto found = by_id_.find(id); found != by_id_.end()) return found->second;
   std::vector<std::string_view> ids;
   for (const auto& [known, index] : by_id_) ids.push_back(known);
-  where.Refuse(fmt::format("there is no buffer '{}'", id), "the id of a buffer", base::DidYouMean(id, ids));
+  where.Refuse(fmt::format("there is no buffer '{}'", id), "the id of a buffer",
+               base::DidYouMean(id, ids));
   return std::nullopt;
 }
 

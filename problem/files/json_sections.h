@@ -17,8 +17,8 @@
 #include "tessera/problem/explanation.h"
 #include "tessera/problem/problem.h"
 
-// The words of the JSON formats, shared by reader and writer. Arrays are indexed by the enumeration they
-// spell.
+// The words of the JSON formats, shared by reader and writer. Arrays are indexed by the enumeration
+// they spell.
 namespace tessera::problem::files {
 
 inline constexpr std::string_view kProblemFormat = "tessera-problem";
@@ -27,10 +27,10 @@ inline constexpr int kFormatVersion = 1;
 
 inline constexpr std::array<std::string_view, 2> kAccessWords = {"read", "write"};
 inline constexpr std::array<std::string_view, 3> kSpanWords = {"any", "contiguous", "single"};
-inline constexpr std::array<std::string_view, 6> kRelationWords = {"colocate",       "adjacent", "same_bank",
-                                                                   "different_bank", "separate", "exclusive"};
-inline constexpr std::array<std::string_view, 6> kStatusWords = {"optimal", "feasible", "infeasible",
-                                                                 "unknown", "invalid",  "unsupported"};
+inline constexpr std::array<std::string_view, 6> kRelationWords = {
+    "colocate", "adjacent", "same_bank", "different_bank", "separate", "exclusive"};
+inline constexpr std::array<std::string_view, 6> kStatusWords = {
+    "optimal", "feasible", "infeasible", "unknown", "invalid", "unsupported"};
 inline constexpr std::array<std::string_view, 2> kCostWords = {"reuse", "mode_switch"};
 inline constexpr std::array<std::string_view, 5> kBankModeWords = {"r", "w", "rw", "hold", "off"};
 
@@ -61,7 +61,8 @@ std::vector<std::string_view> NamesOf(const std::vector<T>& items) {
 
 // The index of the item that `value` names, or states as an index.
 template <typename T>
-int ReadReference(const base::JsonValue& value, const std::vector<T>& items, std::string_view what) {
+int ReadReference(const base::JsonValue& value, const std::vector<T>& items,
+                  std::string_view what) {
   if (value.IsInteger()) {
     if (items.empty()) value.Refuse(fmt::format("there is no {} to refer to", what));
     return static_cast<int>(value.Integer({0, static_cast<int64_t>(items.size()) - 1}));
@@ -82,7 +83,7 @@ int ReadReference(const base::JsonValue& value, const std::vector<T>& items, std
 
 AddressRange ReadRange(const base::JsonValue& value);
 
-// Buffers by id. Of buffers with one id the first counts; FindFault refuses the others.
+// Buffers by id. Of buffers with one id the first counts; CheckWellFormed refuses the others.
 class BufferIndex {
  public:
   explicit BufferIndex(const std::vector<Buffer>& buffers);
@@ -101,15 +102,16 @@ class BufferIndex {
   std::map<std::string, size_t> by_id_;
 };
 
-// One rule of a problem in its JSON form, which other documents that hold problems share. `problem` has its
-// memories and buffers.
+// One rule of a problem in its JSON form, which other documents that hold problems share. `problem`
+// has its memories and buffers.
 nlohmann::ordered_json RuleToJson(const Problem& problem, const Rule& rule);
 Rule ReadRule(const base::JsonValue& value, const Problem& problem, const BufferIndex& buffers);
 
 // The same of a cost.
 Cost ReadCost(const base::JsonValue& value, const Problem& problem, const BufferIndex& buffers);
 
-// The "explanation" of an allocation document, and of other answers that hold one. Sentences are for people and not read back.
+// The "explanation" of an allocation document, and of other answers that hold one. Sentences are
+// for people and not read back.
 
 nlohmann::ordered_json ExplanationToJson(const Problem& problem, const Explanation& explanation,
                                          Bytes capacity);

@@ -13,7 +13,8 @@ using Json = nlohmann::ordered_json;
 template <typename T>
 class References {
  public:
-  explicit References(const std::vector<T>& items) : items_(items), by_name_(HaveDistinctNames(items)) {}
+  explicit References(const std::vector<T>& items)
+      : items_(items), by_name_(HaveDistinctNames(items)) {}
   Json operator()(int index) const {
     return by_name_ ? Json(items_[static_cast<size_t>(index)].name) : Json(index);
   }
@@ -151,7 +152,8 @@ Json ToJson(const Requirement& wanted, const Memory& memory) {
       break;
     case RequirementKind::kBanks:
       json["banks"] = Json::array();
-      for (const int bank : wanted.banks) json["banks"].push_back(References<Bank>(memory.banks)(bank));
+      for (const int bank : wanted.banks)
+        json["banks"].push_back(References<Bank>(memory.banks)(bank));
       break;
     case RequirementKind::kDistance:
     case RequirementKind::kXorDistance:
@@ -185,16 +187,16 @@ Json ToJson(const Problem& problem, const Cost& cost) {
 }
 
 Json ToJson(const Problem& problem, const Ladder& ladder) {
-  Json rungs = Json::array();
-  for (const Rung& rung : ladder.rungs) {
+  Json candidates = Json::array();
+  for (const CandidateSizes& candidate : ladder.candidates) {
     Json::object_t sizes;
     // Ids are distinct; the container's own look-up would be quadratic.
-    for (size_t i = 0; i < rung.sizes.size(); ++i) {
-      sizes.Json::object_t::Container::emplace_back(problem.buffers[i].id, rung.sizes[i]);
+    for (size_t i = 0; i < candidate.sizes.size(); ++i) {
+      sizes.Json::object_t::Container::emplace_back(problem.buffers[i].id, candidate.sizes[i]);
     }
-    rungs.push_back({{"name", rung.name}, {"sizes", std::move(sizes)}});
+    candidates.push_back({{"name", candidate.name}, {"sizes", std::move(sizes)}});
   }
-  return {{"rungs", std::move(rungs)}};
+  return {{"candidates", std::move(candidates)}};
 }
 
 Json ModesToJson(const Problem& problem, const Allocation& allocation) {
@@ -220,7 +222,9 @@ Json ToJson(const Statistics& statistics) {
 }  // namespace
 
 Json RuleToJson(const Problem& problem, const Rule& rule) {
-  const auto buffer = [&](int i) -> const Buffer& { return problem.buffers[static_cast<size_t>(i)]; };
+  const auto buffer = [&](int i) -> const Buffer& {
+    return problem.buffers[static_cast<size_t>(i)];
+  };
   const Buffer& head = buffer(rule.pairs.empty() ? rule.buffers.front() : rule.pairs.front().first);
   Json json = Json::object();
   PutIf(!rule.name.empty(), json, "name", rule.name);
@@ -239,13 +243,14 @@ std::string WriteProblem(const Problem& problem, const Ladder* ladder) {
   for (const Memory& memory : problem.memories) json["memories"].push_back(ToJson(memory));
   json["buffers"] = Json::array();
   for (const Buffer& buffer : problem.buffers) json["buffers"].push_back(ToJson(problem, buffer));
-  for (const Relation& relation : problem.relations) json["relations"].push_back(ToJson(problem, relation));
+  for (const Relation& relation : problem.relations)
+    json["relations"].push_back(ToJson(problem, relation));
   for (const Loop& loop : problem.loops) {
     json["loops"].push_back({{"begin", loop.begin}, {"end", loop.end}, {"exits", loop.exits}});
   }
   for (const Rule& rule : problem.rules) json["rules"].push_back(RuleToJson(problem, rule));
   for (const Cost& cost : problem.costs) json["costs"].push_back(ToJson(problem, cost));
-  if (ladder != nullptr) json["ladder"] = ToJson(problem, *ladder);
+  if (ladder != nullptr) json["tile_candidates"] = ToJson(problem, *ladder);
   return base::WriteJson(json);
 }
 
@@ -255,7 +260,7 @@ std::string WriteAllocation(const Problem& problem, const AllocationDocument& do
   PutIf(!problem.name.empty(), json, "problem", problem.name);
   json["status"] = kStatusWords[static_cast<size_t>(result.status)];
   PutIf(json, "capacity", document.capacity);
-  PutIf(json, "rung", document.rung);
+  PutIf(json, "candidate", document.candidate);
   PutIf(json, "peak", result.peak);
   json["lower_bound"] = result.lower_bound;
   if (result.peak) json["gap"] = *result.peak - result.lower_bound;
@@ -274,10 +279,12 @@ std::string WriteAllocation(const Problem& problem, const AllocationDocument& do
 
   Json::object_t offsets;
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
-    offsets.Json::object_t::Container::emplace_back(problem.buffers[i].id, result.allocation->offsets[i]);
+    offsets.Json::object_t::Container::emplace_back(problem.buffers[i].id,
+                                                    result.allocation->offsets[i]);
   }
   json["offsets"] = std::move(offsets);
-  if (Json modes = ModesToJson(problem, *result.allocation); !modes.empty()) json["modes"] = std::move(modes);
+  if (Json modes = ModesToJson(problem, *result.allocation); !modes.empty())
+    json["modes"] = std::move(modes);
   return base::WriteJson(json);
 }
 

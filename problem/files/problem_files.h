@@ -23,9 +23,9 @@ namespace tessera::problem::files {
 // lines, blanks around fields, a UTF-8 byte order mark and quoted fields (RFC 4180, within one
 // line) are fine. Bytes of an id that are no UTF-8 are escaped (base/text.h).
 //
-// The Problem has one memory. CSV states no capacity, so memories[0].capacity is base::kMaxTotal until the
-// caller sets it. Faults carry line and column of the offending field; `file_name` is for messages. Cost: O(n
-// log n).
+// The Problem has one memory. CSV states no capacity, so memories[0].capacity is base::kMaxTotal
+// until the caller sets it. Faults carry line and column of the offending field; `file_name` is for
+// messages. Cost: O(n log n).
 base::Expected<Problem> ReadCsv(std::string_view text, std::string_view file_name);
 
 // The same CSV for `problem`, with only the optional columns that some buffer needs; reading it
@@ -34,11 +34,12 @@ base::Expected<Problem> ReadCsv(std::string_view text, std::string_view file_nam
 // ranges, relations, loops, accesses, negative steps. Ids are quoted where RFC 4180 asks for it;
 // control characters in them are escaped. Names, roles and annotations are for people and are left
 // out; so is the capacity.
-base::Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocation = nullptr);
+base::Expected<std::string> WriteCsv(const Problem& problem,
+                                     const Allocation* allocation = nullptr);
 
-// Versioned JSON, in and out without loss; docs/problem-format.md is its reference. Writing is deterministic:
-// equal values give equal bytes. Reading is strict (base/json_reader.h) and never throws; what is read is
-// well formed. `file` is for messages.
+// Versioned JSON, in and out without loss; docs/problem-format.md is its reference. Writing is
+// deterministic: equal values give equal bytes. Reading is strict (base/json_reader.h) and never
+// throws; what is read is well formed. `file` is for messages.
 
 // "tessera-problem", version 1.
 struct ProblemDocument {
@@ -54,14 +55,15 @@ std::string WriteProblem(const Problem& problem, const Ladder* ladder = nullptr)
 // "tessera-allocation", version 1: a Result and how it came about.
 struct AllocationDocument {
   Result result;
-  std::optional<Bytes> capacity;    // that memories[0] was given
-  std::optional<std::string> rung;  // of the ladder, when there is one
+  std::optional<Bytes> capacity;         // that memories[0] was given
+  std::optional<std::string> candidate;  // of the ladder, when there is one
   std::optional<int64_t> seed;
   std::optional<double> time_ms;  // leave empty where bytes must not differ from run to run
 };
 
-// Offsets go by buffer id and modes by name, so `problem` says what they mean. An allocation that names every
-// buffer and gives every step a mode is read whether or not it is correct: Validate decides that.
+// Offsets go by buffer id and modes by name, so `problem` says what they mean. An allocation that
+// names every buffer and gives every step a mode is read whether or not it is correct: Validate
+// decides that.
 base::Expected<AllocationDocument> ReadAllocation(std::string_view text, std::string_view file,
                                                   const Problem& problem);
 

@@ -9,13 +9,13 @@
 namespace tessera::problem::proof {
 namespace {
 
-using Kind = Literal::Kind;
+using Kind = ProofLiteral::Kind;
 
 // How many numbers stand between a ground's name and the colon, at least.
 size_t SubjectsOf(Ground ground) {
   switch (ground) {
     case Ground::kStack:
-    case Ground::kHandover:
+    case Ground::kSectionPair:
     case Ground::kRoom:
     case Ground::kTie:
     case Ground::kBanks:
@@ -30,15 +30,16 @@ size_t SubjectsOf(Ground ground) {
   }
 }
 
-bool Has(const Axiom& axiom, const Literal& literal) {
+bool Has(const Axiom& axiom, const ProofLiteral& literal) {
   return std::find(axiom.literals.begin(), axiom.literals.end(), literal) != axiom.literals.end();
 }
 
 // The modes that the axiom's literals forbid to the memory at the step: given by the negation.
 std::vector<int> ModesAt(const Axiom& axiom, int memory, Step step) {
   std::vector<int> modes;
-  for (const Literal& literal : axiom.literals) {
-    const bool here = literal.kind == Kind::kMode && literal.first == memory && literal.value == step;
+  for (const ProofLiteral& literal : axiom.literals) {
+    const bool here =
+        literal.kind == Kind::kMode && literal.first == memory && literal.value == step;
     if (here && literal.negated) modes.push_back(literal.second);
   }
   return modes;
@@ -53,25 +54,27 @@ bool Permits(const BankMode& bank, const Access& access) {
 
 // Whether a buffer may lie in a bank in this state at a step at which it lives.
 bool Serves(const BankMode& bank, const Buffer& buffer, Step step) {
-  return !bank.off && std::all_of(buffer.accesses.begin(), buffer.accesses.end(), [&](const Access& access) {
-    return access.step != step || Permits(bank, access);
-  });
+  return !bank.off &&
+         std::all_of(buffer.accesses.begin(), buffer.accesses.end(), [&](const Access& access) {
+           return access.step != step || Permits(bank, access);
+         });
 }
 
 }  // namespace
 
-Grounds::Grounds(const Facts& facts) : facts_(facts), guards_(GuardsOf(facts.problem())) {
-  const bool limited = std::any_of(facts.problem().memories.begin(), facts.problem().memories.end(),
-                                   [](const Memory& memory) { return memory.transitions.has_value(); });
+AxiomChecker::AxiomChecker(const Facts& facts) : facts_(facts), guards_(GuardsOf(facts.problem())) {
+  const bool limited =
+      std::any_of(facts.problem().memories.begin(), facts.problem().memories.end(),
+                  [](const Memory& memory) { return memory.transitions.has_value(); });
   if (limited) successions_ = Successions(facts.problem());
 }
 
-std::string Grounds::FindFlaw(const Axiom& axiom) const {
+std::string AxiomChecker::FindFlaw(const Axiom& axiom) const {
   const size_t wanted = SubjectsOf(axiom.ground);
-  const bool takes_more = axiom.ground == Ground::kStack || axiom.ground == Ground::kHandover;
+  const bool takes_more = axiom.ground == Ground::kStack || axiom.ground == Ground::kSectionPair;
   if (axiom.subjects.size() < wanted || (!takes_more && axiom.subjects.size() > wanted)) {
-    return "the ground '" + std::string(kGroundNames[static_cast<size_t>(axiom.ground)]) + "' takes " +
-           (takes_more ? "buffers" : std::to_string(wanted) + " numbers");
+    return "the ground '" + std::string(kGroundNames[static_cast<size_t>(axiom.ground)]) +
+           "' takes " + (takes_more ? "buffers" : std::to_string(wanted) + " numbers");
   }
   switch (axiom.ground) {
     case Ground::kStack:
@@ -96,8 +99,8 @@ std::string Grounds::FindFlaw(const Axiom& axiom) const {
       return FindFlawInRule(axiom);
     case Ground::kGuard:
       return FindFlawInGuard(axiom);
-    case Ground::kHandover:
-      return FindFlawInHandover(axiom);
+    case Ground::kSectionPair:
+      return FindFlawInSectionPair(axiom);
     case Ground::kDelta:
       return FindFlawInDelta(axiom);
   }
@@ -105,9 +108,9 @@ std::string Grounds::FindFlaw(const Axiom& axiom) const {
 }
 
 // Where the negation of the literals leaves the buffer.
-Range Grounds::RangeOf(int buffer, const Axiom& axiom) const {
+Range AxiomChecker::RangeOf(int buffer, const Axiom& axiom) const {
   Range range{facts_.LowestOf(buffer), facts_.HighestOf(buffer)};
-  for (const Literal& literal : axiom.literals) {
+  for (const ProofLiteral& literal : axiom.literals) {
     if (literal.kind != Kind::kOffset || literal.first != buffer) continue;
     if (literal.negated) {
       range.least = std::max(range.least, literal.value);
@@ -118,7 +121,7 @@ Range Grounds::RangeOf(int buffer, const Axiom& axiom) const {
   return range;
 }
 
-std::string Grounds::FindFlawInStack(const Axiom& axiom) const {
+std::string AxiomChecker::FindFlawInStack(const Axiom& axiom) const {
   std::vector<int> members;
   if (!FindMembers(axiom, members)) return "the buffers of a stack must pairwise lie apart";
   Range room = PlaceOf(members.front(), axiom);
@@ -127,15 +130,16 @@ std::string Grounds::FindFlawInStack(const Axiom& axiom) const {
     room = {std::min(room.least, place.least), std::max(room.greatest, place.greatest)};
   }
   if (Overflows(members, room.least, room.greatest)) return "";
-  return "the stack fits between " + std::to_string(room.least) + " and " + std::to_string(room.greatest);
+  return "the stack fits between " + std::to_string(room.least) + " and " +
+         std::to_string(room.greatest);
 }
 
-// Where the buffer begins at least and ends at most, by its own bounds and those of whom the negation has below and
-// above it.
-Range Grounds::PlaceOf(int buffer, const Axiom& axiom) const {
+// Where the buffer begins at least and ends at most, by its own bounds and those of whom the
+// negation has below and above it.
+Range AxiomChecker::PlaceOf(int buffer, const Axiom& axiom) const {
   Range place = RangeOf(buffer, axiom);
   place.greatest += facts_.SizeOf(buffer);
-  for (const Literal& literal : axiom.literals) {
+  for (const ProofLiteral& literal : axiom.literals) {
     if (literal.kind != Kind::kBelow) continue;
     const int below = literal.second;
     const int above = literal.first;
@@ -148,7 +152,7 @@ Range Grounds::PlaceOf(int buffer, const Axiom& axiom) const {
   return place;
 }
 
-bool Grounds::FindMembers(const Axiom& axiom, std::vector<int>& members) const {
+bool AxiomChecker::FindMembers(const Axiom& axiom, std::vector<int>& members) const {
   for (const int64_t subject : axiom.subjects) {
     if (!IsIndex(subject, facts_.problem().buffers.size())) return false;
     members.push_back(static_cast<int>(subject));
@@ -156,7 +160,7 @@ bool Grounds::FindMembers(const Axiom& axiom, std::vector<int>& members) const {
   return LieApart(members);
 }
 
-bool Grounds::LieApart(const std::vector<int>& members) const {
+bool AxiomChecker::LieApart(const std::vector<int>& members) const {
   for (size_t a = 0; a < members.size(); ++a) {
     for (size_t b = a + 1; b < members.size(); ++b) {
       if (!facts_.LieApart(members[a], members[b])) return false;
@@ -165,7 +169,7 @@ bool Grounds::LieApart(const std::vector<int>& members) const {
   return true;
 }
 
-bool Grounds::Overflows(const std::vector<int>& members, Bytes begin, Bytes end) const {
+bool AxiomChecker::Overflows(const std::vector<int>& members, Bytes begin, Bytes end) const {
   const Bytes room = end - begin;
   Bytes sum = 0;
   Bytes stride = facts_.StrideOf(members.front());
@@ -186,14 +190,14 @@ bool Grounds::Overflows(const std::vector<int>& members, Bytes begin, Bytes end)
   return padded - widest > room;
 }
 
-std::string Grounds::FindFlawInRoom(const Axiom& axiom) const {
+std::string AxiomChecker::FindFlawInRoom(const Axiom& axiom) const {
   if (!IsIndex(axiom.subjects[0], facts_.problem().buffers.size())) return "no such buffer";
   const int buffer = static_cast<int>(axiom.subjects[0]);
   const Range range = RangeOf(buffer, axiom);
   return facts_.HasPlace(buffer, range.least, range.greatest) ? "the buffer has a place there" : "";
 }
 
-std::string Grounds::FindFlawInTie(const Axiom& axiom) const {
+std::string AxiomChecker::FindFlawInTie(const Axiom& axiom) const {
   const auto& relations = facts_.problem().relations;
   if (!IsIndex(axiom.subjects[0], relations.size())) return "no such relation";
   const Relation& relation = relations[static_cast<size_t>(axiom.subjects[0])];
@@ -207,25 +211,27 @@ std::string Grounds::FindFlawInTie(const Axiom& axiom) const {
   }
   const Range first = RangeOf(relation.first, axiom);
   const Range second = RangeOf(relation.second, axiom);
-  const bool broken = first.least + least > second.greatest || first.greatest + greatest < second.least;
+  const bool broken =
+      first.least + least > second.greatest || first.greatest + greatest < second.least;
   return broken ? "" : "the distance can be kept";
 }
 
-std::string Grounds::FindFlawInTouch(const Axiom& axiom) const {
+std::string AxiomChecker::FindFlawInTouch(const Axiom& axiom) const {
   if (!IsIndex(axiom.subjects[0], facts_.problem().buffers.size())) return "no such buffer";
   const int buffer = static_cast<int>(axiom.subjects[0]);
   const std::vector<Bank>& banks = facts_.MemoryOf(buffer).banks;
   if (!IsIndex(axiom.subjects[1], banks.size())) return "no such bank";
   const AddressRange bank = banks[static_cast<size_t>(axiom.subjects[1])].range;
-  const Literal touches = Touches(buffer, static_cast<int>(axiom.subjects[1]));
+  const ProofLiteral touches = Touches(buffer, static_cast<int>(axiom.subjects[1]));
   const Range range = RangeOf(buffer, axiom);
-  const bool outside = range.least >= bank.end || range.greatest + facts_.SizeOf(buffer) <= bank.begin;
+  const bool outside =
+      range.least >= bank.end || range.greatest + facts_.SizeOf(buffer) <= bank.begin;
   const bool within = range.least + facts_.SizeOf(buffer) > bank.begin && range.greatest < bank.end;
   if ((outside && Has(axiom, ~touches)) || (within && Has(axiom, touches))) return "";
   return "where the buffer lies does not decide whether it touches the bank";
 }
 
-std::string Grounds::FindFlawInBanks(const Axiom& axiom) const {
+std::string AxiomChecker::FindFlawInBanks(const Axiom& axiom) const {
   const auto& relations = facts_.problem().relations;
   if (!IsIndex(axiom.subjects[0], relations.size())) return "no such relation";
   const Relation& relation = relations[static_cast<size_t>(axiom.subjects[0])];
@@ -235,19 +241,21 @@ std::string Grounds::FindFlawInBanks(const Axiom& axiom) const {
   return "the relation says nothing about these banks";
 }
 
-// Whether the negation has both touch one bank, or only one of them do so where the banks must be the same.
-bool Grounds::BreaksBanks(bool same, int first, int second, const Axiom& axiom) const {
+// Whether the negation has both touch one bank, or only one of them do so where the banks must be
+// the same.
+bool AxiomChecker::BreaksBanks(bool same, int first, int second, const Axiom& axiom) const {
   const size_t banks = facts_.MemoryOf(first).banks.size();
   for (int bank = 0; bank < static_cast<int>(banks); ++bank) {
-    const Literal a = Touches(first, bank);
-    const Literal b = Touches(second, bank);
+    const ProofLiteral a = Touches(first, bank);
+    const ProofLiteral b = Touches(second, bank);
     if (!same && Has(axiom, ~a) && Has(axiom, ~b)) return true;
-    if (same && ((Has(axiom, ~a) && Has(axiom, b)) || (Has(axiom, a) && Has(axiom, ~b)))) return true;
+    if (same && ((Has(axiom, ~a) && Has(axiom, b)) || (Has(axiom, a) && Has(axiom, ~b))))
+      return true;
   }
   return false;
 }
 
-std::string Grounds::FindFlawInMode(const Axiom& axiom) const {
+std::string AxiomChecker::FindFlawInMode(const Axiom& axiom) const {
   const auto& memories = facts_.problem().memories;
   if (!IsIndex(axiom.subjects[0], memories.size())) return "no such memory";
   const int memory = static_cast<int>(axiom.subjects[0]);
@@ -263,7 +271,7 @@ std::string Grounds::FindFlawInMode(const Axiom& axiom) const {
   return "";
 }
 
-std::string Grounds::FindFlawInFollow(const Axiom& axiom) const {
+std::string AxiomChecker::FindFlawInFollow(const Axiom& axiom) const {
   const auto& memories = facts_.problem().memories;
   if (!IsIndex(axiom.subjects[0], memories.size())) return "no such memory";
   const int memory = static_cast<int>(axiom.subjects[0]);
@@ -274,16 +282,16 @@ std::string Grounds::FindFlawInFollow(const Axiom& axiom) const {
   }
   for (const int from : ModesAt(axiom, memory, steps.first)) {
     for (const int to : ModesAt(axiom, memory, steps.second)) {
-      const bool allowed =
-          from == to || !transitions ||
-          std::find(transitions->begin(), transitions->end(), std::pair(from, to)) != transitions->end();
+      const bool allowed = from == to || !transitions ||
+                           std::find(transitions->begin(), transitions->end(),
+                                     std::pair(from, to)) != transitions->end();
       if (!allowed) return "";
     }
   }
   return "the modes may follow each other";
 }
 
-std::string Grounds::FindFlawInAccess(const Axiom& axiom) const {
+std::string AxiomChecker::FindFlawInAccess(const Axiom& axiom) const {
   if (!IsIndex(axiom.subjects[0], facts_.problem().buffers.size())) return "no such buffer";
   const int buffer = static_cast<int>(axiom.subjects[0]);
   const Buffer& own = facts_.BufferAt(buffer);
@@ -294,12 +302,13 @@ std::string Grounds::FindFlawInAccess(const Axiom& axiom) const {
   if (!LivesAt(own, step)) return "the buffer does not live at the step";
   if (!Has(axiom, ~Touches(buffer, bank))) return "the buffer need not touch the bank";
   for (const int mode : ModesAt(axiom, own.memory, step)) {
-    if (!Serves(home.modes[static_cast<size_t>(mode)].banks[static_cast<size_t>(bank)], own, step)) return "";
+    if (!Serves(home.modes[static_cast<size_t>(mode)].banks[static_cast<size_t>(bank)], own, step))
+      return "";
   }
   return "the mode allows what the buffer does";
 }
 
-std::string Grounds::FindFlawInPorts(const Axiom& axiom) const {
+std::string AxiomChecker::FindFlawInPorts(const Axiom& axiom) const {
   const auto& memories = facts_.problem().memories;
   if (!IsIndex(axiom.subjects[0], memories.size())) return "no such memory";
   const auto memory = static_cast<size_t>(axiom.subjects[0]);
@@ -309,7 +318,7 @@ std::string Grounds::FindFlawInPorts(const Axiom& axiom) const {
   std::set<int> all;
   std::set<int> reads;
   std::set<int> writes;
-  for (const Literal& literal : axiom.literals) {
+  for (const ProofLiteral& literal : axiom.literals) {
     if (literal.kind != Kind::kTouch || !literal.negated || literal.second != bank) continue;
     const Buffer& buffer = facts_.BufferAt(literal.first);
     if (static_cast<size_t>(buffer.memory) != memory) continue;
@@ -328,7 +337,7 @@ std::string Grounds::FindFlawInPorts(const Axiom& axiom) const {
   return too_many ? "" : "the bank serves as many buffers";
 }
 
-std::string Grounds::FindFlawInGuard(const Axiom& axiom) const {
+std::string AxiomChecker::FindFlawInGuard(const Axiom& axiom) const {
   for (const int64_t subject : axiom.subjects) {
     if (!IsIndex(subject, facts_.problem().buffers.size())) return "no such buffer";
   }
@@ -340,13 +349,13 @@ std::string Grounds::FindFlawInGuard(const Axiom& axiom) const {
   return end + between > RangeOf(above, axiom).greatest ? "" : "there is room for the guards";
 }
 
-std::string Grounds::FindFlawInHandover(const Axiom& axiom) const {
+std::string AxiomChecker::FindFlawInSectionPair(const Axiom& axiom) const {
   std::vector<int> stayers;
   if (!FindMembers(axiom, stayers)) return "the buffers that stay must pairwise lie apart";
   const int around = stayers.front();
   std::vector<int> below = stayers;
   std::vector<int> above = stayers;
-  for (const Literal& literal : axiom.literals) {
+  for (const ProofLiteral& literal : axiom.literals) {
     if (literal.kind != Kind::kBelow) continue;
     if (literal.first == around) below.push_back(literal.second);  // in the negation
     if (literal.second == around) above.push_back(literal.first);

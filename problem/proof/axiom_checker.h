@@ -12,21 +12,24 @@
 
 namespace tessera::problem::proof {
 
-// What a Problem says of single buffers and of pairs when memories[0] has `capacity` bytes: the numbers that
-// axioms are held against. Everything is computed from the Problem; a requirement that is not looked at here
-// only makes fewer proofs succeed, for a Problem with less required has more placements.
+// What a Problem says of single buffers and of pairs when memories[0] has `capacity` bytes: the
+// numbers that axioms are held against. Everything is computed from the Problem; a requirement that
+// is not looked at here only makes fewer proofs succeed, for a Problem with less required has more
+// placements.
 //
-// *Granule.* If a placement exists, one exists in which every offset is a multiple of its memory's granule:
-// round all offsets of a placement down. Sizes, alignments above 1, fixed offsets, distances, and the borders of
-// reserved ranges and banks are multiples of the granule, so what lay apart stays apart, nothing enters a range
-// or a bank that it did not touch, and ends only sink. Where rounding could break more, beside an adjacent buffer
-// and where the banks or distances of several must be equal, the granule divides the alignments, so that nothing
-// there moves. Of rules it divides moduli, residues, distances, guards and the begins of windows; where two
-// addresses differ in given bits it is a power of two, so that rounding clears only bits in which both agree.
+// *Granularity.* If a placement exists, one exists in which every offset is a multiple of its
+// memory's granularity: round all offsets of a placement down. Sizes, alignments above 1, fixed
+// offsets, distances, and the boundaries of reserved ranges and banks are multiples of the
+// granularity, so what lay apart stays apart, nothing enters a range or a bank that it did not
+// touch, and ends only sink. Where rounding could break more, beside an adjacent buffer and where
+// the banks or distances of several must be equal, the granularity divides the alignments, so that
+// nothing there moves. Of rules it divides moduli, residues, distances, guards and the begins of
+// windows; where two addresses differ in given bits it is a power of two, so that rounding clears
+// only bits in which both agree.
 class Facts {
  public:
   // What keeps the numbers from being added safely, or nullopt: addresses beyond 2^60.
-  static std::optional<std::string> FindFault(const Problem& problem, Bytes capacity);
+  static std::optional<std::string> CheckWellFormed(const Problem& problem, Bytes capacity);
 
   // Needs a well-formed Problem without that fault, which outlives this.
   Facts(const Problem& problem, Bytes capacity);
@@ -42,13 +45,13 @@ class Facts {
 
   // Every offset of the buffer is a multiple of this.
   Bytes StrideOf(int buffer) const { return strides_[static_cast<size_t>(buffer)]; }
-  // The first and last multiple that the capacity, or a fixed offset, leaves. The first may exceed the last: then
-  // nothing fits.
+  // The first and last multiple that the capacity, or a fixed offset, leaves. The first may exceed
+  // the last: then nothing fits.
   Bytes LowestOf(int buffer) const { return lowest_[static_cast<size_t>(buffer)]; }
   Bytes HighestOf(int buffer) const { return highest_[static_cast<size_t>(buffer)]; }
 
-  // Whether the two must not share an address: because they live together, and neither a colocate nor an
-  // exclusive relation lets them, or because a separate relation says so.
+  // Whether the two must not share an address: because they live together, and neither a colocate
+  // nor an exclusive relation lets them, or because a separate relation says so.
   bool LieApart(int a, int b) const;
 
   // Whether a colocate or exclusive relation lets the two share addresses.
@@ -57,14 +60,14 @@ class Facts {
   // Bytes of [begin, end) that are reserved in the memory.
   Bytes ReservedWithin(int memory, Bytes begin, Bytes end) const;
 
-  // Whether the buffer, alone in its memory, could begin at some multiple of its stride in [first, last]: clear of
-  // reserved ranges, and in banks as its span and its allowed banks demand.
+  // Whether the buffer, alone in its memory, could begin at some multiple of its stride in [first,
+  // last]: clear of reserved ranges, and in banks as its span and its allowed banks require.
   bool HasPlace(int buffer, Bytes first, Bytes last) const;
 
  private:
   using Pairs = std::set<std::pair<int, int>>;
 
-  Bytes GranuleOf(int memory) const;
+  Bytes GranularityOf(int memory) const;
   Bytes DivisorOf(const Rule& rule) const;
   std::vector<AddressRange> WindowsOf(int buffer) const;
 
@@ -73,7 +76,8 @@ class Facts {
   std::vector<Bytes> strides_;
   std::vector<Bytes> lowest_;
   std::vector<Bytes> highest_;
-  std::vector<std::vector<AddressRange>> reserved_;  // of memories: ascending, disjoint, not touching
+  std::vector<std::vector<AddressRange>>
+      reserved_;  // of memories: ascending, disjoint, not touching
   Pairs may_share_;
   Pairs separate_;
 };
@@ -83,24 +87,25 @@ inline bool IsIndex(int64_t number, size_t count) {
   return number >= 0 && number < static_cast<int64_t>(count);
 }
 
-// What is known of a placement while a clause is being proven: where each buffer can begin, and which of the other
-// statements hold. A bound says all weaker bounds, so no clause has to.
+// What is known of a placement while a clause is being proven: where each buffer can begin, and
+// which of the other statements hold. A bound says all weaker bounds, so no clause has to.
 //
-// One byte for each pair of buffers, each buffer and bank, and each memory, step and mode, in memory from the
-// first such literal on.
+// One byte for each pair of buffers, each buffer and bank, and each memory, step and mode, in
+// memory from the first such literal on.
 class Assignment {
  public:
   explicit Assignment(const Facts& facts);
 
-  // Why the literal means nothing for this Problem, or empty. Bounds become multiples of the buffer's stride.
-  std::string Understand(Literal& literal) const;
+  // Why the literal means nothing for this Problem, or empty. Bounds become multiples of the
+  // buffer's stride.
+  std::string Understand(ProofLiteral& literal) const;
 
   // Of literals that Understand passed.
-  bool IsTrue(const Literal& literal) const;
-  bool IsFalse(const Literal& literal) const { return IsTrue(~literal); }
+  bool IsTrue(const ProofLiteral& literal) const;
+  bool IsFalse(const ProofLiteral& literal) const { return IsTrue(~literal); }
 
   // Makes an open literal true. False when no place is left to a buffer.
-  bool Assert(const Literal& literal);
+  bool Assert(const ProofLiteral& literal);
 
   // Whether some buffer has no place from the start.
   bool Contradicts() const { return contradicts_; }
@@ -117,9 +122,9 @@ class Assignment {
     Bytes before = 0;
   };
 
-  size_t IndexOf(const Literal& literal) const;
-  std::string UnderstandOffset(Literal& literal) const;
-  std::string UnderstandMode(const Literal& literal) const;
+  size_t IndexOf(const ProofLiteral& literal) const;
+  std::string UnderstandOffset(ProofLiteral& literal) const;
+  std::string UnderstandMode(const ProofLiteral& literal) const;
 
   const Facts& facts_;
   Lifespan horizon_;
@@ -138,23 +143,25 @@ struct Range {
   Bytes greatest = 0;
 };
 
-// Whether the buffer can keep what the rule asks of each of its buffers, beginning at a multiple of its stride in
-// the range. For kOffset, kWindow, kNoCrossing, kNaturalAlignment and kGuard (inside the memory, clear of what is
-// reserved); true for other kinds, and where more than 2^16 offsets would have to be tried.
+// Whether the buffer can keep what the rule asks of each of its buffers, beginning at a multiple of
+// its stride in the range. For kOffset, kWindow, kNoCrossing, kNaturalAlignment and kGuard (inside
+// the memory, clear of what is reserved); true for other kinds, and where more than 2^16 offsets
+// would have to be tried.
 bool CanKeep(const Facts& facts, const Requirement& wanted, int buffer, Range range);
 
-// The same for what a rule asks of a pair: kDifference, kDistance and kXorDistance; true for other kinds, and where
-// neither analysis nor trying 2^16 offsets decides it.
-bool CanKeep(const Facts& facts, const Requirement& wanted, int first, Range first_range, int second,
-             Range second_range);
+// The same for what a rule asks of a pair: kDifference, kDistance and kXorDistance; true for other
+// kinds, and where neither analysis nor trying 2^16 offsets decides it.
+bool CanKeep(const Facts& facts, const Requirement& wanted, int first, Range first_range,
+             int second, Range second_range);
 
-// Bytes that guards keep free between the two when `below` lies below `above`: 0 unless they live together and may
-// not share addresses.
+// Bytes that guards keep free between the two when `below` lies below `above`: 0 unless they live
+// together and may not share addresses.
 Bytes GuardBetween(const Facts& facts, const std::vector<Guard>& guards, int below, int above);
 
-// Decides whether an axiom holds in every placement. Each ground takes the *negation* of the axiom's literals as
-// given and looks for a contradiction with the numbers of the Problem; literals that a ground has no use for only
-// make an axiom weaker, so they do no harm. Subjects are the numbers between the ground's name and the colon:
+// Decides whether an axiom holds in every placement. Each ground takes the *negation* of the
+// axiom's literals as given and looks for a contradiction with the numbers of the Problem; literals
+// that a ground has no use for only make an axiom weaker, so they do no harm. Subjects are the
+// numbers between the ground's name and the colon:
 //
 //     stack i j ...   buffers that pairwise lie apart do not fit between the least place where one of them can
 //                     begin and the greatest where one of them can end
@@ -170,28 +177,32 @@ Bytes GuardBetween(const Facts& facts, const std::vector<Guard>& guards, int bel
 //     rule r k        rule r of the Problem cannot be kept by its buffer or pair number k
 //     delta r j k     the two buffers of pair j of rule r cannot be as far apart as those of pair k
 //     guard i j       i lies below j and nearer than the guards of the two allow
-//     handover k s .. buffers below k that pairwise lie apart with k and the s, and buffers above k that do too,
+//     section_pair k s .. buffers below k that pairwise lie apart with k and the s, and buffers above k that do too,
 //                     need more than the capacity together with k and the s
 //
-// One ground, the stack, covers all that sizes forbid: two buffers one above the other, a whole section that is too
-// full (edge finding, energy), and the load bound. Of its members k, with bounds and orders from the negation:
+// One ground, the stack, covers all that sizes forbid: two buffers one above the other, a whole
+// section that is too full (edge finding, energy), and the load bound. Of its members k, with
+// bounds and orders from the negation:
 //
 //     floor(k) = greatest of  k's own least offset;  least offset of j + size of j, for every j below k
 //     top(k)   = least of     k's own greatest offset + size;  greatest offset of j, for every j above k
 //
-// They need the sum of their sizes; where all their offsets are multiples of g, each but the topmost needs its
-// size rounded up to g. Where that exceeds greatest top - least floor, less what is reserved in between, there is
-// no placement.
+// They need the sum of their sizes; where all their offsets are multiples of g, each but the
+// topmost needs its size rounded up to g. Where that exceeds greatest top - least floor, less what
+// is reserved in between, there is no placement.
 //
-// A handover joins two stacks in k: below it lie the buffers from the first and some of the s, above it those from
-// the second and the rest of the s, whichever these are; so the sizes of all add up, k's and those of the s once.
+// A section pair joins two stacks in k: below it lie the buffers from the first and some of the s,
+// above it those from the second and the rest of the s, whichever these are; so the sizes of all
+// add up, k's and those of the s once.
 //
-// Cost of a stack: O(members squared + members * literals), of any other axiom O(literals) or O(banks).
-class Grounds {
+// Cost of a stack: O(members squared + members * literals), of any other axiom O(literals) or
+// O(banks).
+class AxiomChecker {
  public:
-  explicit Grounds(const Facts& facts);
+  explicit AxiomChecker(const Facts& facts);
 
-  // Why the axiom need not hold, in words, or empty when it does. Its literals are those of Checker::Understand.
+  // Why the axiom need not hold, in words, or empty when it does. Its literals are those of
+  // Checker::Understand.
   std::string FindFlaw(const Axiom& axiom) const;
 
  private:
@@ -211,7 +222,7 @@ class Grounds {
   std::string FindFlawInRule(const Axiom& axiom) const;
   std::string FindFlawInDelta(const Axiom& axiom) const;
   std::string FindFlawInGuard(const Axiom& axiom) const;
-  std::string FindFlawInHandover(const Axiom& axiom) const;
+  std::string FindFlawInSectionPair(const Axiom& axiom) const;
   bool LieApart(const std::vector<int>& members) const;
   bool BreaksBanks(bool same, int first, int second, const Axiom& axiom) const;
 

@@ -14,22 +14,27 @@ namespace {
 constexpr std::string_view kFormat = "tessera-certificate";
 
 // The Problem with the sizes that the claim speaks of.
-base::Expected<Problem> AtClaimedRung(const files::ProblemDocument& document, const Claim& claim) {
-  if (!document.ladder && !claim.rung) return document.problem;
+base::Expected<Problem> AtClaimedCandidate(const files::ProblemDocument& document,
+                                           const Claim& claim) {
+  if (!document.ladder && !claim.candidate) return document.problem;
   base::Diagnostic fault;
   fault.file = kManifestName;
   std::vector<std::string_view> names;
   if (document.ladder) {
-    for (const Rung& rung : document.ladder->rungs) names.push_back(rung.name);
-    const auto rung = std::find(names.begin(), names.end(), claim.rung.value_or(""));
-    if (claim.rung && rung != names.end()) {
-      return AtRung(document.problem, document.ladder->rungs[static_cast<size_t>(rung - names.begin())]);
+    for (const CandidateSizes& candidate : document.ladder->candidates)
+      names.push_back(candidate.name);
+    const auto candidate = std::find(names.begin(), names.end(), claim.candidate.value_or(""));
+    if (claim.candidate && candidate != names.end()) {
+      return AtCandidate(
+          document.problem,
+          document.ladder->candidates[static_cast<size_t>(candidate - names.begin())]);
     }
   }
-  fault.pointer = "/rung";
-  fault.message =
-      claim.rung ? "the problem has no rung '" + *claim.rung + "'" : "the problem has a ladder of sizes";
-  fault.expected = names.empty() ? "no rung, as the problem has no ladder" : "one of " + base::Join(names);
+  fault.pointer = "/candidate";
+  fault.message = claim.candidate ? "the problem has no candidate '" + *claim.candidate + "'"
+                                  : "the problem has tile candidates";
+  fault.expected = names.empty() ? "no candidate, as the problem has no tile candidates"
+                                 : "one of " + base::Join(names);
   return base::Unexpected(std::move(fault));
 }
 
@@ -40,7 +45,7 @@ std::string WriteManifest(const Claim& claim) {
   manifest["format"] = kFormat;
   manifest["version"] = 1;
   manifest["capacity"] = claim.capacity;
-  if (claim.rung) manifest["rung"] = *claim.rung;
+  if (claim.candidate) manifest["candidate"] = *claim.candidate;
   manifest["prover"] = claim.prover;
   return base::WriteJson(manifest);
 }
@@ -52,7 +57,8 @@ base::Expected<Claim> ReadManifest(std::string_view text, std::string_view file)
     base::JsonObject root = reader.Root().Object();
     root.Format(kFormat, 1);
     claim.capacity = root.Integer("capacity", {0, base::kMaxTotal});
-    if (const base::JsonValue rung = root.Optional("rung")) claim.rung = rung.String();
+    if (const base::JsonValue candidate = root.Optional("candidate"))
+      claim.candidate = candidate.String();
     claim.prover = root.String("prover", "");
   }
   return reader.Finish(std::move(claim));
@@ -61,9 +67,10 @@ base::Expected<Claim> ReadManifest(std::string_view text, std::string_view file)
 base::Expected<Judgement> CheckCertificate(const CertificateTexts& texts) {
   base::Expected<Claim> claim = ReadManifest(texts.manifest, kManifestName);
   if (!claim) return base::Unexpected(claim.error());
-  const base::Expected<files::ProblemDocument> document = files::ReadProblem(texts.problem, kProblemName);
+  const base::Expected<files::ProblemDocument> document =
+      files::ReadProblem(texts.problem, kProblemName);
   if (!document) return base::Unexpected(document.error());
-  base::Expected<Problem> problem = AtClaimedRung(*document, *claim);
+  base::Expected<Problem> problem = AtClaimedCandidate(*document, *claim);
   if (!problem) return base::Unexpected(problem.error());
   Judgement judgement{*std::move(claim), *std::move(problem), {}};
   judgement.verdict = CheckProof(judgement.problem, judgement.claim.capacity, texts.proof);

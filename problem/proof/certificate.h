@@ -8,8 +8,8 @@
 #include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/proof/checker.h"
 
-// A certificate is a folder of three files that says: this Problem has no placement within so many bytes.
-// docs/certificate-format.md is the reference.
+// A certificate is a folder of three files that says: this Problem has no placement within so many
+// bytes. docs/certificate-format.md is the reference.
 //
 //     manifest.json    "tessera-certificate", version 1: the claim
 //     problem.json     "tessera-problem", version 1: what is claimed about
@@ -21,9 +21,10 @@ inline constexpr std::string_view kProblemName = "problem.json";
 inline constexpr std::string_view kProofName = "proof.txt";
 
 struct Claim {
-  Bytes capacity = 0;               // of memories[0]: nothing fits
-  std::optional<std::string> rung;  // of the Problem's ladder, when it has one: whose sizes count
-  std::string prover;               // for people
+  Bytes capacity = 0;  // of memories[0]: nothing fits
+  std::optional<std::string>
+      candidate;       // of the Problem's ladder, when it has one: whose sizes count
+  std::string prover;  // for people
 };
 
 std::string WriteManifest(const Claim& claim);
@@ -39,12 +40,12 @@ struct CertificateTexts {
 
 struct Judgement {
   Claim claim;
-  Problem problem;  // with the sizes of the rung
-  Verdict verdict;
+  Problem problem;  // with the sizes of the candidate
+  ProofCheck verdict;
 };
 
-// Reads claim and Problem and checks the proof. A proof that is refused is no error: the verdict says why. What
-// keeps the claim from being understood is. Cost: CheckProof's.
+// Reads claim and Problem and checks the proof. A proof that is refused is no error: the verdict
+// says why. What keeps the claim from being understood is. Cost: CheckProof's.
 base::Expected<Judgement> CheckCertificate(const CertificateTexts& texts);
 
 }  // namespace tessera::problem::proof

@@ -11,7 +11,9 @@ namespace {
 
 class Checker {
  public:
-  explicit Checker(const Facts& facts) : grounds_(facts), known_(facts) { ends_.push_back(0); }
+  explicit Checker(const Facts& facts) : axiom_checker_(facts), known_(facts) {
+    ends_.push_back(0);
+  }
 
   // What is wrong with the next line, or empty.
   std::string Take(Line& line) {
@@ -45,7 +47,7 @@ class Checker {
   std::string TakeGiven(Line& line) {
     if (state_ == State::kProving) return "the clause above is not proven";
     if (std::string flaw = Understand(line.axiom.literals); !flaw.empty()) return flaw;
-    if (std::string flaw = grounds_.FindFlaw(line.axiom); !flaw.empty()) return flaw;
+    if (std::string flaw = axiom_checker_.FindFlaw(line.axiom); !flaw.empty()) return flaw;
     Conclude();
     if (std::string flaw = Store(line); !flaw.empty()) return flaw;
     state_ = State::kProven;
@@ -58,7 +60,7 @@ class Checker {
     Conclude();
     if (std::string flaw = Store(line); !flaw.empty()) return flaw;
     state_ = known_.Contradicts() || refuted_ ? State::kProven : State::kProving;
-    for (const Literal& literal : line.axiom.literals) {
+    for (const ProofLiteral& literal : line.axiom.literals) {
       if (known_.IsTrue(literal)) state_ = State::kProven;
       if (state_ == State::kProving && !known_.IsFalse(literal) && !known_.Assert(~literal)) {
         state_ = State::kProven;
@@ -70,7 +72,7 @@ class Checker {
   std::string TakeAxiom(Line& line) {
     if (state_ == State::kBetween) return "no clause is being proven";
     if (std::string flaw = Understand(line.axiom.literals); !flaw.empty()) return flaw;
-    if (std::string flaw = grounds_.FindFlaw(line.axiom); !flaw.empty()) return flaw;
+    if (std::string flaw = axiom_checker_.FindFlaw(line.axiom); !flaw.empty()) return flaw;
     return Apply(line.axiom.literals);
   }
 
@@ -94,8 +96,8 @@ class Checker {
     return "";
   }
 
-  std::string Understand(std::vector<Literal>& literals) const {
-    for (Literal& literal : literals) {
+  std::string Understand(std::vector<ProofLiteral>& literals) const {
+    for (ProofLiteral& literal : literals) {
       if (std::string flaw = known_.Understand(literal); !flaw.empty())
         return ToString(literal) + ": " + flaw;
     }
@@ -111,7 +113,7 @@ class Checker {
     return "";
   }
 
-  std::span<const Literal> ClauseAt(int64_t number) const {
+  std::span<const ProofLiteral> ClauseAt(int64_t number) const {
     const auto at = static_cast<size_t>(number);
     return {literals_.data() + ends_[at - 1], ends_[at] - ends_[at - 1]};
   }
@@ -121,22 +123,24 @@ class Checker {
     if (state_ != State::kProven) return;
     state_ = State::kBetween;
     known_.Undo();
-    const std::span<const Literal> clause = ClauseAt(static_cast<int64_t>(Clauses()));
+    const std::span<const ProofLiteral> clause = ClauseAt(static_cast<int64_t>(Clauses()));
     if (clause.empty()) refuted_ = true;
     if (clause.size() != 1 || known_.IsTrue(clause[0])) return;
     if (known_.IsFalse(clause[0]) || !known_.Assert(clause[0])) refuted_ = true;
     known_.Keep();
   }
 
-  // Draws the one consequence of a clause whose literals are false but for one; none of a clause that is true.
-  std::string Apply(std::span<const Literal> clause) {
+  // Draws the one consequence of a clause whose literals are false but for one; none of a clause
+  // that is true.
+  std::string Apply(std::span<const ProofLiteral> clause) {
     if (state_ == State::kProven) return "";
-    const Literal* open = nullptr;
-    for (const Literal& literal : clause) {
+    const ProofLiteral* open = nullptr;
+    for (const ProofLiteral& literal : clause) {
       if (known_.IsFalse(literal)) continue;
       if (known_.IsTrue(literal)) return "";
       if (open != nullptr) {
-        return "nothing follows yet: both " + ToString(*open) + " and " + ToString(literal) + " are open";
+        return "nothing follows yet: both " + ToString(*open) + " and " + ToString(literal) +
+               " are open";
       }
       open = &literal;
     }
@@ -144,19 +148,19 @@ class Checker {
     return "";
   }
 
-  Grounds grounds_;
+  AxiomChecker axiom_checker_;
   Assignment known_;
   State state_ = State::kStart;
-  bool refuted_ = false;           // the empty clause is proven
-  std::vector<Literal> literals_;  // of all clauses
-  std::vector<size_t> ends_;       // of each clause
+  bool refuted_ = false;                // the empty clause is proven
+  std::vector<ProofLiteral> literals_;  // of all clauses
+  std::vector<size_t> ends_;            // of each clause
 };
 
 }  // namespace
 
-Verdict CheckProof(const Problem& problem, Bytes capacity, std::string_view text) {
-  Verdict verdict;
-  if (auto fault = Facts::FindFault(problem, capacity)) {
+ProofCheck CheckProof(const Problem& problem, Bytes capacity, std::string_view text) {
+  ProofCheck verdict;
+  if (auto fault = Facts::CheckWellFormed(problem, capacity)) {
     verdict.flaw = *std::move(fault);
     return verdict;
   }

@@ -47,7 +47,7 @@ std::pair<int, int> Ordered(int a, int b) { return {std::min(a, b), std::max(a, 
 
 }  // namespace
 
-std::optional<std::string> Facts::FindFault(const Problem& problem, Bytes capacity) {
+std::optional<std::string> Facts::CheckWellFormed(const Problem& problem, Bytes capacity) {
   if (capacity > kMostBytes) return "a capacity beyond 2^60 bytes";
   for (size_t m = 1; m < problem.memories.size(); ++m) {
     if (problem.memories[m].capacity > kMostBytes) return "a capacity beyond 2^60 bytes";
@@ -61,8 +61,8 @@ std::optional<std::string> Facts::FindFault(const Problem& problem, Bytes capaci
   }
   for (const Rule& rule : problem.rules) {
     const Requirement& wanted = rule.requirement;
-    for (const Bytes bytes :
-         {wanted.multiple, wanted.window.end, std::abs(wanted.distance), wanted.before, wanted.after}) {
+    for (const Bytes bytes : {wanted.multiple, wanted.window.end, std::abs(wanted.distance),
+                              wanted.before, wanted.after}) {
       if (bytes > kMostBytes) return "a rule that speaks of more than 2^60 bytes";
     }
   }
@@ -83,12 +83,14 @@ Facts::Facts(const Problem& problem, Bytes capacity) : problem_(problem) {
       may_share_.insert(pair);
     }
   }
-  std::vector<Bytes> granules;
-  granules.reserve(problem.memories.size());
-  for (int m = 0; m < static_cast<int>(problem.memories.size()); ++m) granules.push_back(GranuleOf(m));
+  std::vector<Bytes> granularities;
+  granularities.reserve(problem.memories.size());
+  for (int m = 0; m < static_cast<int>(problem.memories.size()); ++m)
+    granularities.push_back(GranularityOf(m));
   for (const Buffer& buffer : problem.buffers) {
     const Bytes alignment = AlignmentOf(problem, buffer);
-    const Bytes stride = alignment > 1 ? alignment : granules[static_cast<size_t>(buffer.memory)];
+    const Bytes stride =
+        alignment > 1 ? alignment : granularities[static_cast<size_t>(buffer.memory)];
     const Bytes last = capacities_[static_cast<size_t>(buffer.memory)] - buffer.size;
     strides_.push_back(stride);
     lowest_.push_back(base::RoundUp(buffer.offset.value_or(0), stride));
@@ -96,9 +98,9 @@ Facts::Facts(const Problem& problem, Bytes capacity) : problem_(problem) {
   }
 }
 
-Bytes Facts::GranuleOf(int memory) const {
-  Bytes granule = 0;
-  const auto divide = [&granule](Bytes value) { granule = std::gcd(granule, value); };
+Bytes Facts::GranularityOf(int memory) const {
+  Bytes granularity = 0;
+  const auto divide = [&granularity](Bytes value) { granularity = std::gcd(granularity, value); };
   for (const Buffer& buffer : problem_.buffers) {
     if (buffer.memory != memory) continue;
     divide(buffer.size);
@@ -106,7 +108,8 @@ Bytes Facts::GranuleOf(int memory) const {
     if (const Bytes alignment = AlignmentOf(problem_, buffer); alignment > 1) divide(alignment);
   }
   const Memory& home = problem_.memories[static_cast<size_t>(memory)];
-  for (const Reserved& reserved : home.reserved) divide(reserved.range.begin), divide(reserved.range.end);
+  for (const Reserved& reserved : home.reserved)
+    divide(reserved.range.begin), divide(reserved.range.end);
   for (const Bank& bank : home.banks) divide(bank.range.begin), divide(bank.range.end);
   for (const Relation& relation : problem_.relations) {
     if (BufferAt(relation.first).memory != memory) continue;
@@ -124,11 +127,11 @@ Bytes Facts::GranuleOf(int memory) const {
     divide(DivisorOf(rule));
     flips_bits = flips_bits || rule.requirement.kind == RequirementKind::kXorDistance;
   }
-  granule = std::max<Bytes>(granule, 1);
-  return flips_bits ? granule & -granule : granule;
+  granularity = std::max<Bytes>(granularity, 1);
+  return flips_bits ? granularity & -granularity : granularity;
 }
 
-// What the granule must divide for the rule's sake; 0 when anything will do.
+// What the granularity must divide for the rule's sake; 0 when anything will do.
 Bytes Facts::DivisorOf(const Rule& rule) const {
   const Requirement& wanted = rule.requirement;
   Bytes divisor = 0;
@@ -147,7 +150,8 @@ Bytes Facts::DivisorOf(const Rule& rule) const {
       return std::gcd(wanted.before, wanted.after);
     case RequirementKind::kNaturalAlignment:
       for (const int i : rule.buffers) {
-        divisor = std::gcd(divisor, static_cast<Bytes>(std::bit_ceil(static_cast<uint64_t>(SizeOf(i)))));
+        divisor =
+            std::gcd(divisor, static_cast<Bytes>(std::bit_ceil(static_cast<uint64_t>(SizeOf(i)))));
       }
       return divisor;
     case RequirementKind::kSameBank:
@@ -164,7 +168,9 @@ Bytes Facts::DivisorOf(const Rule& rule) const {
   return 1;
 }
 
-bool Facts::MayShare(int a, int b) const { return !may_share_.empty() && may_share_.contains(Ordered(a, b)); }
+bool Facts::MayShare(int a, int b) const {
+  return !may_share_.empty() && may_share_.contains(Ordered(a, b));
+}
 
 bool Facts::LieApart(int a, int b) const {
   if (a == b || BufferAt(a).memory != BufferAt(b).memory) return false;
@@ -191,9 +197,9 @@ std::vector<AddressRange> Facts::WindowsOf(int buffer) const {
   std::vector<AddressRange> allowed;
   std::vector<AddressRange> denied;
   for (size_t bank = 0; bank < home.banks.size(); ++bank) {
-    const bool may = own.allowed_banks.empty() ||
-                     std::find(own.allowed_banks.begin(), own.allowed_banks.end(), static_cast<int>(bank)) !=
-                         own.allowed_banks.end();
+    const bool may =
+        own.allowed_banks.empty() || std::find(own.allowed_banks.begin(), own.allowed_banks.end(),
+                                               static_cast<int>(bank)) != own.allowed_banks.end();
     (may ? allowed : denied).push_back(home.banks[bank].range);
   }
   if (own.span == Span::kAny) return clear(Subtract(windows, Join(std::move(denied))));
@@ -212,10 +218,11 @@ bool Facts::HasPlace(int buffer, Bytes first, Bytes last) const {
 
 namespace {
 
-using Kind = Literal::Kind;
+using Kind = ProofLiteral::Kind;
 
 constexpr size_t kMostTruths = size_t{1} << 28;
-constexpr Bytes kFarthest = Bytes{1} << 61;  // any bound; sums with sizes and strides stay below 2^63
+constexpr Bytes kFarthest = Bytes{1}
+                            << 61;  // any bound; sums with sizes and strides stay below 2^63
 
 }  // namespace
 
@@ -236,39 +243,41 @@ Assignment::Assignment(const Facts& facts) : facts_(facts), horizon_(Horizon(fac
   }
 }
 
-std::string Assignment::Understand(Literal& literal) const {
+std::string Assignment::Understand(ProofLiteral& literal) const {
   if (literal.kind == Kind::kMode) return UnderstandMode(literal);
   const Problem& problem = facts_.problem();
   if (!IsIndex(literal.first, problem.buffers.size())) return "there is no such buffer";
   if (literal.kind == Kind::kOffset) return UnderstandOffset(literal);
   if (count_ > kMostTruths) return "the problem is too large for such literals";
   if (literal.kind == Kind::kTouch) {
-    return IsIndex(literal.second, facts_.MemoryOf(literal.first).banks.size()) ? ""
-                                                                                : "there is no such bank";
+    return IsIndex(literal.second, facts_.MemoryOf(literal.first).banks.size())
+               ? ""
+               : "there is no such bank";
   }
   if (!IsIndex(literal.second, problem.buffers.size())) return "there is no such buffer";
   return facts_.LieApart(literal.first, literal.second) ? "" : "the two buffers need not lie apart";
 }
 
-std::string Assignment::UnderstandOffset(Literal& literal) const {
+std::string Assignment::UnderstandOffset(ProofLiteral& literal) const {
   if (literal.value > kFarthest || literal.value < -kFarthest) return "the offset is beyond 2^61";
   literal.value = base::RoundUp(literal.value, facts_.StrideOf(literal.first));
   return "";
 }
 
-std::string Assignment::UnderstandMode(const Literal& literal) const {
+std::string Assignment::UnderstandMode(const ProofLiteral& literal) const {
   const Problem& problem = facts_.problem();
   if (!IsIndex(literal.first, problem.memories.size())) return "there is no such memory";
   if (count_ > kMostTruths) return "the problem is too large for such literals";
   if (!IsIndex(literal.second, problem.memories[static_cast<size_t>(literal.first)].modes.size())) {
     return "there is no such mode";
   }
-  if (literal.value < horizon_.lower || literal.value >= horizon_.upper) return "there is no such step";
+  if (literal.value < horizon_.lower || literal.value >= horizon_.upper)
+    return "there is no such step";
   return "";
 }
 
 // Of a pair, of a buffer and a bank, or of a memory, a step and a mode.
-size_t Assignment::IndexOf(const Literal& literal) const {
+size_t Assignment::IndexOf(const ProofLiteral& literal) const {
   const auto first = static_cast<size_t>(literal.first);
   const auto second = static_cast<size_t>(literal.second);
   if (literal.kind == Kind::kBelow) {
@@ -279,26 +288,29 @@ size_t Assignment::IndexOf(const Literal& literal) const {
   return first_mode_[first] + static_cast<size_t>(literal.value - horizon_.lower) * modes + second;
 }
 
-bool Assignment::IsTrue(const Literal& literal) const {
+bool Assignment::IsTrue(const ProofLiteral& literal) const {
   if (literal.kind == Kind::kOffset) {
     const size_t least = 2 * static_cast<size_t>(literal.first);
     return literal.negated ? bounds_[least + 1] < literal.value : bounds_[least] >= literal.value;
   }
   if (truths_.empty()) return false;
-  const bool says_no = literal.kind == Kind::kBelow ? literal.first > literal.second : literal.negated;
+  const bool says_no =
+      literal.kind == Kind::kBelow ? literal.first > literal.second : literal.negated;
   return truths_[IndexOf(literal)] == (says_no ? -1 : 1);
 }
 
-bool Assignment::Assert(const Literal& literal) {
+bool Assignment::Assert(const ProofLiteral& literal) {
   if (literal.kind == Kind::kOffset) {
     const size_t least = 2 * static_cast<size_t>(literal.first);
     const size_t changed = literal.negated ? least + 1 : least;
     trail_.push_back({true, changed, bounds_[changed]});
-    bounds_[changed] = literal.negated ? literal.value - facts_.StrideOf(literal.first) : literal.value;
+    bounds_[changed] =
+        literal.negated ? literal.value - facts_.StrideOf(literal.first) : literal.value;
     return bounds_[least] <= bounds_[least + 1];
   }
   if (truths_.empty()) truths_.resize(count_);
-  const bool says_no = literal.kind == Kind::kBelow ? literal.first > literal.second : literal.negated;
+  const bool says_no =
+      literal.kind == Kind::kBelow ? literal.first > literal.second : literal.negated;
   const size_t index = IndexOf(literal);
   trail_.push_back({false, index, truths_[index]});
   truths_[index] = says_no ? -1 : 1;

@@ -29,7 +29,8 @@ class Words {
   bool more_;
 };
 
-// Takes a number off the front. Refuses "+1", "-0" and "01", so that each number is written in one way.
+// Takes a number off the front. Refuses "+1", "-0" and "01", so that each number is written in one
+// way.
 template <typename Integer>
 bool TakeNumber(std::string_view& text, Integer& number) {
   const bool negative = !text.empty() && text.front() == '-';
@@ -47,9 +48,11 @@ bool Take(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-bool ReadNumber(std::string_view text, int64_t& number) { return TakeNumber(text, number) && text.empty(); }
+bool ReadNumber(std::string_view text, int64_t& number) {
+  return TakeNumber(text, number) && text.empty();
+}
 
-bool ReadLiteral(std::string_view text, Literal& literal) {
+bool ReadLiteral(std::string_view text, ProofLiteral& literal) {
   literal = {};
   literal.negated = Take(text, "!");
   if (text.empty()) return false;
@@ -57,18 +60,18 @@ bool ReadLiteral(std::string_view text, Literal& literal) {
   text.remove_prefix(1);
   if (!TakeNumber(text, literal.first)) return false;
   if (kind == 'x' && !literal.negated) {
-    literal.kind = Literal::Kind::kOffset;
+    literal.kind = ProofLiteral::Kind::kOffset;
     literal.negated = Take(text, "<");
     if (!literal.negated && !Take(text, ">=")) return false;
     return TakeNumber(text, literal.value) && text.empty();
   }
   if (kind == 'm') {
-    literal.kind = Literal::Kind::kMode;
+    literal.kind = ProofLiteral::Kind::kMode;
     if (!Take(text, ",") || !TakeNumber(text, literal.value)) return false;
   } else if (kind == 't') {
-    literal.kind = Literal::Kind::kTouch;
+    literal.kind = ProofLiteral::Kind::kTouch;
   } else if (kind == 'b' && !literal.negated) {
-    literal.kind = Literal::Kind::kBelow;
+    literal.kind = ProofLiteral::Kind::kBelow;
   } else {
     return false;
   }
@@ -93,7 +96,8 @@ bool ReadLiterals(Words& words, Line& line) {
 
 bool ReadAxiom(std::string_view ground, Words& words, Line& line) {
   const auto found = std::find(kGroundNames.begin(), kGroundNames.end(), ground);
-  if (found == kGroundNames.end()) return Refuse(line, "'" + std::string(ground) + "' begins no line");
+  if (found == kGroundNames.end())
+    return Refuse(line, "'" + std::string(ground) + "' begins no line");
   line.axiom.ground = static_cast<Ground>(found - kGroundNames.begin());
   while (words.More()) {
     const std::string_view word = words.Next();
@@ -119,7 +123,8 @@ bool ReadClause(Words& words, Line& line) {
 bool ReadUse(Words& words, Line& line) {
   if (!words.More()) return Refuse(line, "nothing is used");
   while (words.More()) {
-    if (!ReadNumber(words.Next(), line.used.emplace_back())) return Refuse(line, "no number of a clause");
+    if (!ReadNumber(words.Next(), line.used.emplace_back()))
+      return Refuse(line, "no number of a clause");
   }
   return true;
 }
@@ -130,7 +135,7 @@ void Append(std::string& text, int64_t number) {
   text.append(digits.data(), end);
 }
 
-void Append(std::string& text, const Literal& literal) {
+void Append(std::string& text, const ProofLiteral& literal) {
   const auto pair = [&](char kind, int64_t a, int64_t b) {
     if (literal.negated) text += '!';
     text += kind;
@@ -139,25 +144,25 @@ void Append(std::string& text, const Literal& literal) {
     Append(text, b);
   };
   switch (literal.kind) {
-    case Literal::Kind::kOffset:
+    case ProofLiteral::Kind::kOffset:
       text += 'x';
       Append(text, int64_t{literal.first});
       text += literal.negated ? "<" : ">=";
       return Append(text, literal.value);
-    case Literal::Kind::kBelow:
+    case ProofLiteral::Kind::kBelow:
       return pair('b', literal.first, literal.second);
-    case Literal::Kind::kTouch:
+    case ProofLiteral::Kind::kTouch:
       return pair('t', literal.first, literal.second);
-    case Literal::Kind::kMode:
+    case ProofLiteral::Kind::kMode:
       pair('m', literal.first, literal.value);
       text += ',';
       return Append(text, int64_t{literal.second});
   }
 }
 
-void AppendLiterals(std::string& text, std::span<const Literal> literals) {
+void AppendLiterals(std::string& text, std::span<const ProofLiteral> literals) {
   text += " :";
-  for (const Literal& literal : literals) {
+  for (const ProofLiteral& literal : literals) {
     text += ' ';
     Append(text, literal);
   }
@@ -181,7 +186,8 @@ bool ReadLine(std::string_view text, Line& line) {
   line.kind = first == "given" ? Line::Kind::kGiven : Line::Kind::kAxiom;
   if (first != "given") return ReadAxiom(first, words, line);
   if (!ReadNumberOf(words, line)) return false;
-  return words.More() ? ReadAxiom(words.Next(), words, line) : Refuse(line, "the ground is missing");
+  return words.More() ? ReadAxiom(words.Next(), words, line)
+                      : Refuse(line, "the ground is missing");
 }
 
 void WriteHeader(std::string& text) { text.append(kHeader) += '\n'; }
@@ -202,7 +208,7 @@ void WriteAxiom(std::string& text, const Axiom& axiom) {
   AppendLiterals(text, axiom.literals);
 }
 
-void WriteClause(std::string& text, int64_t number, std::span<const Literal> literals) {
+void WriteClause(std::string& text, int64_t number, std::span<const ProofLiteral> literals) {
   text += "clause ";
   Append(text, number);
   AppendLiterals(text, literals);
@@ -219,7 +225,7 @@ void WriteUse(std::string& text, std::span<const int64_t> numbers) {
 
 void WriteEnd(std::string& text) { text += "end\n"; }
 
-std::string ToString(const Literal& literal) {
+std::string ToString(const ProofLiteral& literal) {
   std::string text;
   Append(text, literal);
   return text;
@@ -234,10 +240,11 @@ uint64_t Mix(uint64_t hash, uint64_t value) {
   return hash ^ (hash >> 29U);
 }
 
-uint64_t HashOf(Ground ground, std::span<const int64_t> subjects, std::span<const Literal> literals) {
+uint64_t HashOf(Ground ground, std::span<const int64_t> subjects,
+                std::span<const ProofLiteral> literals) {
   uint64_t hash = static_cast<uint64_t>(ground);
   for (const int64_t subject : subjects) hash = Mix(hash, static_cast<uint64_t>(subject));
-  for (const Literal& literal : literals) {
+  for (const ProofLiteral& literal : literals) {
     hash = Mix(hash, static_cast<uint64_t>(literal.kind) * 2 + (literal.negated ? 1 : 0));
     hash = Mix(hash, static_cast<uint64_t>(static_cast<uint32_t>(literal.first)) << 32U |
                          static_cast<uint32_t>(literal.second));
@@ -326,18 +333,19 @@ class Log::Writer {
 };
 
 bool Log::Is(const AxiomEntry& axiom, Ground ground, std::span<const int64_t> subjects,
-             std::span<const Literal> literals) const {
+             std::span<const ProofLiteral> literals) const {
   return axiom.ground == ground && std::ranges::equal(SubjectsOf(axiom), subjects) &&
          std::ranges::equal(LiteralsOf(axiom.literals), literals);
 }
 
-Log::Part Log::Store(std::span<const Literal> literals) {
+Log::Part Log::Store(std::span<const ProofLiteral> literals) {
   const size_t begin = literals_.size();
   literals_.insert(literals_.end(), literals.begin(), literals.end());
   return {begin, literals_.size()};
 }
 
-Log::Hint Log::AddAxiom(Ground ground, std::span<const int64_t> subjects, std::span<const Literal> literals) {
+Log::Hint Log::AddAxiom(Ground ground, std::span<const int64_t> subjects,
+                        std::span<const ProofLiteral> literals) {
   const uint64_t hash = HashOf(ground, subjects, literals);
   const auto [first, last] = axiom_by_hash_.equal_range(hash);
   for (auto known = first; known != last; ++known) {
@@ -352,7 +360,7 @@ Log::Hint Log::AddAxiom(Ground ground, std::span<const int64_t> subjects, std::s
   return {index, true};
 }
 
-Log::Hint Log::AddClause(std::span<const Literal> literals, std::span<const Hint> hints) {
+Log::Hint Log::AddClause(std::span<const ProofLiteral> literals, std::span<const Hint> hints) {
   const size_t begin = hints_.size();
   hints_.insert(hints_.end(), hints.begin(), hints.end());
   clauses_.push_back({Store(literals), {begin, hints_.size()}});
@@ -360,7 +368,8 @@ Log::Hint Log::AddClause(std::span<const Literal> literals, std::span<const Hint
 }
 
 std::optional<std::string> Log::Write() const {
-  if (clauses_.empty() || clauses_.back().literals.begin != clauses_.back().literals.end) return std::nullopt;
+  if (clauses_.empty() || clauses_.back().literals.begin != clauses_.back().literals.end)
+    return std::nullopt;
   return Writer(*this).Write();
 }
 

@@ -13,14 +13,14 @@
 
 namespace tessera::problem::proof {
 
-// One statement about a placement, in the Problem's own terms. There are no others: a proof has no variables
-// whose meaning would have to be believed.
+// One statement about a placement, in the Problem's own terms. There are no others: a proof has no
+// variables whose meaning would have to be believed.
 //
 //     x3>=64     buffer 3 begins at byte 64 or above           x3<64      it begins below byte 64
 //     b3,5       buffer 3 ends at or below the begin of 5      b5,3       its opposite, for two that lie apart
 //     t3,1       some byte of buffer 3 lies in bank 1          !t3,1      none does
 //     m0,7,2     memory 0 is in mode 2 at step 7               !m0,7,2    it is not
-struct Literal {
+struct ProofLiteral {
   enum class Kind : uint8_t { kOffset, kBelow, kTouch, kMode };
 
   Kind kind = Kind::kOffset;
@@ -29,29 +29,33 @@ struct Literal {
   int32_t second = 0;    // the buffer above, the bank, or the mode
   int64_t value = 0;     // bytes for kOffset, the step for kMode
 
-  friend bool operator==(const Literal&, const Literal&) = default;
+  friend bool operator==(const ProofLiteral&, const ProofLiteral&) = default;
 };
 
-constexpr Literal AtLeast(int buffer, Bytes offset) {
-  return {Literal::Kind::kOffset, false, buffer, 0, offset};
+constexpr ProofLiteral AtLeast(int buffer, Bytes offset) {
+  return {ProofLiteral::Kind::kOffset, false, buffer, 0, offset};
 }
-constexpr Literal Under(int buffer, Bytes offset) {
-  return {Literal::Kind::kOffset, true, buffer, 0, offset};
+constexpr ProofLiteral Under(int buffer, Bytes offset) {
+  return {ProofLiteral::Kind::kOffset, true, buffer, 0, offset};
 }
-constexpr Literal Below(int lower, int upper) { return {Literal::Kind::kBelow, false, lower, upper, 0}; }
-constexpr Literal Touches(int buffer, int bank) { return {Literal::Kind::kTouch, false, buffer, bank, 0}; }
-constexpr Literal InMode(int memory, Step step, int mode) {
-  return {Literal::Kind::kMode, false, memory, mode, step};
+constexpr ProofLiteral Below(int lower, int upper) {
+  return {ProofLiteral::Kind::kBelow, false, lower, upper, 0};
+}
+constexpr ProofLiteral Touches(int buffer, int bank) {
+  return {ProofLiteral::Kind::kTouch, false, buffer, bank, 0};
+}
+constexpr ProofLiteral InMode(int memory, Step step, int mode) {
+  return {ProofLiteral::Kind::kMode, false, memory, mode, step};
 }
 
-constexpr Literal operator~(Literal literal) {
-  if (literal.kind == Literal::Kind::kBelow) return Below(literal.second, literal.first);
+constexpr ProofLiteral operator~(ProofLiteral literal) {
+  if (literal.kind == ProofLiteral::Kind::kBelow) return Below(literal.second, literal.first);
   literal.negated = !literal.negated;
   return literal;
 }
 
-// How a proof is written down: lines of words, numbers and literals. docs/certificate-format.md is the
-// reference.
+// How a proof is written down: lines of words, numbers and literals. docs/certificate-format.md is
+// the reference.
 //
 //     tessera-proof 1
 //     given 1 stack 4 7 : b7,4 x4<64 x7>=96        an axiom with a number
@@ -60,7 +64,7 @@ constexpr Literal operator~(Literal literal) {
 //     use 1                                        and clauses from above
 //     end
 
-// Why an axiom holds in every placement (grounds.h).
+// Why an axiom holds in every placement (axiom checker.h).
 enum class Ground : uint8_t {
   kStack,
   kRoom,
@@ -73,18 +77,18 @@ enum class Ground : uint8_t {
   kPorts,
   kRule,
   kGuard,
-  kHandover,
+  kSectionPair,
   kDelta
 };
 
 inline constexpr std::array<std::string_view, 13> kGroundNames = {
-    "stack",  "room",  "tie",  "touch", "banks",    "mode", "follow",
-    "access", "ports", "rule", "guard", "handover", "delta"};
+    "stack",  "room",  "tie",  "touch", "banks",        "mode", "follow",
+    "access", "ports", "rule", "guard", "section_pair", "delta"};
 
 struct Axiom {
   Ground ground = Ground::kStack;
   std::vector<int64_t> subjects;  // what the ground speaks of, by number
-  std::vector<Literal> literals;
+  std::vector<ProofLiteral> literals;
 };
 
 // One line of a proof, without its line break.
@@ -98,22 +102,23 @@ struct Line {
   std::string flaw;           // what keeps the text from being a line; empty: nothing
 };
 
-// Reads one line into `line`, whose storage is reused. Every byte counts: words and numbers are separated by one
-// space, numbers have no leading zeros. False when `line.flaw` says what is wrong.
+// Reads one line into `line`, whose storage is reused. Every byte counts: words and numbers are
+// separated by one space, numbers have no leading zeros. False when `line.flaw` says what is wrong.
 bool ReadLine(std::string_view text, Line& line);
 
 // Writes lines in the form that ReadLine reads.
 void WriteHeader(std::string& text);
 void WriteGiven(std::string& text, int64_t number, const Axiom& axiom);
 void WriteAxiom(std::string& text, const Axiom& axiom);
-void WriteClause(std::string& text, int64_t number, std::span<const Literal> literals);
+void WriteClause(std::string& text, int64_t number, std::span<const ProofLiteral> literals);
 void WriteUse(std::string& text, std::span<const int64_t> numbers);
 void WriteEnd(std::string& text);
 
-std::string ToString(const Literal& literal);
+std::string ToString(const ProofLiteral& literal);
 
-// A proof in the making, for whoever finds one. Axioms and clauses are noted as they come; what did not help in
-// the end is left out when the proof is written. Equal axioms are kept once. Memory: 24 bytes a literal.
+// A proof in the making, for whoever finds one. Axioms and clauses are noted as they come; what did
+// not help in the end is left out when the proof is written. Equal axioms are kept once. Memory: 24
+// bytes a literal.
 class Log {
  public:
   // Something to apply in a proof of a clause.
@@ -122,17 +127,18 @@ class Log {
     bool axiom = false;
   };
 
-  Hint AddAxiom(Ground ground, std::span<const int64_t> subjects, std::span<const Literal> literals);
+  Hint AddAxiom(Ground ground, std::span<const int64_t> subjects,
+                std::span<const ProofLiteral> literals);
 
-  // `hints` in the order in which their consequences follow from the clause's negation, the last one
-  // contradicting it. Whether they do is for the checker to find out.
-  Hint AddClause(std::span<const Literal> literals, std::span<const Hint> hints);
+  // `hints` in the order in which their consequences follow from the clause's negation, the last
+  // one contradicting it. Whether they do is for the checker to find out.
+  Hint AddClause(std::span<const ProofLiteral> literals, std::span<const Hint> hints);
 
   // Whether so much was noted that no more should be: about a gigabyte.
   bool Full() const { return literals_.size() > kMostLiterals; }
 
-  // The proof without what it does not need, or nullopt when the last clause is not empty. Clauses of one literal
-  // hold without being used, so all are kept.
+  // The proof without what it does not need, or nullopt when the last clause is not empty. Clauses
+  // of one literal hold without being used, so all are kept.
   std::optional<std::string> Write() const;
 
  private:
@@ -154,20 +160,21 @@ class Log {
   };
   class Writer;
 
-  std::span<const Literal> LiteralsOf(Part part) const {
+  std::span<const ProofLiteral> LiteralsOf(Part part) const {
     return std::span(literals_).subspan(part.begin, part.end - part.begin);
   }
   std::span<const Hint> HintsOf(const ClauseEntry& clause) const {
     return std::span(hints_).subspan(clause.hints.begin, clause.hints.end - clause.hints.begin);
   }
   std::span<const int64_t> SubjectsOf(const AxiomEntry& axiom) const {
-    return std::span(subjects_).subspan(axiom.subjects.begin, axiom.subjects.end - axiom.subjects.begin);
+    return std::span(subjects_).subspan(axiom.subjects.begin,
+                                        axiom.subjects.end - axiom.subjects.begin);
   }
   bool Is(const AxiomEntry& axiom, Ground ground, std::span<const int64_t> subjects,
-          std::span<const Literal> literals) const;
-  Part Store(std::span<const Literal> literals);
+          std::span<const ProofLiteral> literals) const;
+  Part Store(std::span<const ProofLiteral> literals);
 
-  std::vector<Literal> literals_;
+  std::vector<ProofLiteral> literals_;
   std::vector<int64_t> subjects_;
   std::vector<Hint> hints_;
   std::vector<AxiomEntry> axioms_;

@@ -27,8 +27,9 @@ class Prover {
 
   virtual std::string_view Name() const = 0;
 
-  // Looks for a proof that `problem`, which is well formed, has no placement when memories[0] has `capacity`
-  // bytes. What is found has not been checked. Budget units are the prover's own. Never throws.
+  // Looks for a proof that `problem`, which is well formed, has no placement when memories[0] has
+  // `capacity` bytes. What is found has not been checked. Budget units are the prover's own. Never
+  // throws.
   virtual Attempt Prove(const Problem& problem, Bytes capacity, const base::Budget& budget,
                         const base::Stop& stop) const = 0;
 };

@@ -42,7 +42,8 @@ bool CanKeep(const Facts& facts, const Requirement& wanted, int buffer, Range ra
     case RequirementKind::kOffset:
       return HasResidue(range, stride, wanted.multiple, wanted.residue);
     case RequirementKind::kNaturalAlignment:
-      return HasResidue(range, stride, static_cast<Bytes>(std::bit_ceil(static_cast<uint64_t>(size))), 0);
+      return HasResidue(range, stride,
+                        static_cast<Bytes>(std::bit_ceil(static_cast<uint64_t>(size))), 0);
     case RequirementKind::kWindow:
       range.least = std::max(range.least, wanted.window.begin);
       range.greatest = std::min(range.greatest, wanted.window.end - size);
@@ -56,7 +57,8 @@ bool CanKeep(const Facts& facts, const Requirement& wanted, int buffer, Range ra
       range.least = std::max(range.least, wanted.before);
       range.greatest = std::min(range.greatest, facts.CapacityOf(memory) - size - wanted.after);
       return HasOffset(range, stride, [&](Bytes offset) {
-        return facts.ReservedWithin(memory, offset - wanted.before, offset + size + wanted.after) == 0;
+        return facts.ReservedWithin(memory, offset - wanted.before, offset + size + wanted.after) ==
+               0;
       });
     }
     default:
@@ -64,8 +66,8 @@ bool CanKeep(const Facts& facts, const Requirement& wanted, int buffer, Range ra
   }
 }
 
-bool CanKeep(const Facts& facts, const Requirement& wanted, int first, Range first_range, int second,
-             Range second_range) {
+bool CanKeep(const Facts& facts, const Requirement& wanted, int first, Range first_range,
+             int second, Range second_range) {
   const Bytes stride = facts.StrideOf(second);
   switch (wanted.kind) {
     case RequirementKind::kDistance:
@@ -88,11 +90,13 @@ bool CanKeep(const Facts& facts, const Requirement& wanted, int first, Range fir
 
 Bytes GuardBetween(const Facts& facts, const std::vector<Guard>& guards, int below, int above) {
   if (guards.empty() || !facts.LieApart(below, above)) return 0;
-  if (!LiveTogether(facts.BufferAt(below), facts.BufferAt(above)) || facts.MayShare(below, above)) return 0;
-  return std::max(guards[static_cast<size_t>(below)].after, guards[static_cast<size_t>(above)].before);
+  if (!LiveTogether(facts.BufferAt(below), facts.BufferAt(above)) || facts.MayShare(below, above))
+    return 0;
+  return std::max(guards[static_cast<size_t>(below)].after,
+                  guards[static_cast<size_t>(above)].before);
 }
 
-std::string Grounds::FindFlawInRule(const Axiom& axiom) const {
+std::string AxiomChecker::FindFlawInRule(const Axiom& axiom) const {
   const auto& rules = facts_.problem().rules;
   if (!IsIndex(axiom.subjects[0], rules.size())) return "no such rule";
   const Rule& rule = rules[static_cast<size_t>(axiom.subjects[0])];
@@ -106,7 +110,8 @@ std::string Grounds::FindFlawInRule(const Axiom& axiom) const {
     const bool same = wanted.kind == RequirementKind::kSameBank;
     const bool about_banks = same || wanted.kind == RequirementKind::kDifferentBank;
     if (about_banks && BreaksBanks(same, first, second, axiom)) return "";
-    const bool can = CanKeep(facts_, wanted, first, RangeOf(first, axiom), second, RangeOf(second, axiom));
+    const bool can =
+        CanKeep(facts_, wanted, first, RangeOf(first, axiom), second, RangeOf(second, axiom));
     return can ? "the rule can be kept" : "";
   }
   if (!IsIndex(axiom.subjects[1], rule.buffers.size())) return "the rule has no such buffer";
@@ -114,30 +119,35 @@ std::string Grounds::FindFlawInRule(const Axiom& axiom) const {
   if (!holds_for(buffer)) return "the rule is about other sizes";
   const bool leaves_banks =
       wanted.kind == RequirementKind::kBanks &&
-      std::any_of(axiom.literals.begin(), axiom.literals.end(), [&](const Literal& literal) {
-        return literal.kind == Literal::Kind::kTouch && literal.negated && literal.first == buffer &&
-               std::find(wanted.banks.begin(), wanted.banks.end(), literal.second) == wanted.banks.end();
+      std::any_of(axiom.literals.begin(), axiom.literals.end(), [&](const ProofLiteral& literal) {
+        return literal.kind == ProofLiteral::Kind::kTouch && literal.negated &&
+               literal.first == buffer &&
+               std::find(wanted.banks.begin(), wanted.banks.end(), literal.second) ==
+                   wanted.banks.end();
       });
   if (leaves_banks || !CanKeep(facts_, wanted, buffer, RangeOf(buffer, axiom))) return "";
   return "the rule can be kept";
 }
 
-std::string Grounds::FindFlawInDelta(const Axiom& axiom) const {
+std::string AxiomChecker::FindFlawInDelta(const Axiom& axiom) const {
   const auto& rules = facts_.problem().rules;
   if (!IsIndex(axiom.subjects[0], rules.size())) return "no such rule";
   const Rule& rule = rules[static_cast<size_t>(axiom.subjects[0])];
-  if (rule.requirement.kind != RequirementKind::kCommonDelta) return "the rule asks for no common distance";
+  if (rule.requirement.kind != RequirementKind::kCommonDelta)
+    return "the rule asks for no common distance";
   std::array<Range, 2> distances;  // from the first buffer of a pair to the second
   for (size_t k = 0; k < distances.size(); ++k) {
     if (!IsIndex(axiom.subjects[k + 1], rule.pairs.size())) return "the rule has no such pair";
     const auto [first, second] = rule.pairs[static_cast<size_t>(axiom.subjects[k + 1])];
-    const bool about = rule.sizes.Holds(facts_.SizeOf(first)) && rule.sizes.Holds(facts_.SizeOf(second));
+    const bool about =
+        rule.sizes.Holds(facts_.SizeOf(first)) && rule.sizes.Holds(facts_.SizeOf(second));
     if (!about) return "the rule is about other sizes";
     const Range from = RangeOf(first, axiom);
     const Range to = RangeOf(second, axiom);
     distances[k] = {to.least - from.greatest, to.greatest - from.least};
   }
-  const bool apart = distances[0].least > distances[1].greatest || distances[1].least > distances[0].greatest;
+  const bool apart =
+      distances[0].least > distances[1].greatest || distances[1].least > distances[0].greatest;
   return apart ? "" : "both pairs can be as far apart";
 }
 

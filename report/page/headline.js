@@ -1,4 +1,4 @@
-// The totals: each metric beside the lower bound and what every operator alone would need, then where energy and traffic go.
+// The totals: each metric beside the lower bound and what running layer by layer would need, then where energy and traffic go.
 //
 //   Latency                       0        bound    plan          alone
 //   3 443 507 cycles              |----------|=======|-------------|
@@ -30,7 +30,7 @@ function metricCard({ key, title, text, aside }) {
     title,
     rows: [
       ['this plan', text(value)],
-      ['every operator alone', alone === undefined ? 'does not fit' : text(alone)],
+      ['layer by layer', alone === undefined ? 'does not fit' : text(alone)],
       ['lower bound', text(bound)],
     ],
   }));
@@ -107,7 +107,7 @@ function drawHeadline() {
       sharesBar('Energy by part', plan.totals.energy_by_part, energyText),
       sharesBar('Off-chip traffic by cause', plan.totals.off_chip_by_cause, bytesText, 'cause'),
     ),
-    ...listCard('What was demanded', plan.demands),
+    ...listCard('Constraints', plan.constraints),
     ...listCard('What the search says', notes),
   );
 }

@@ -40,11 +40,11 @@ function sayBuffer(buffer) {
 }
 
 function sayStep(step, memory) {
-  const { parity, kind } = plan.steps[step];
+  const { phase, kind } = plan.steps[step];
   const mode = plan.schedules[memory]?.[step];
   return {
     title: `step ${step}: ${stepText(plan.steps[step])}`,
-    rows: [['kind', kind], ['parity', parity], ['mode', mode === undefined ? '' : plan.memories[memory].modes[mode].name]],
+    rows: [['kind', kind], ['phase', phase], ['mode', mode === undefined ? '' : plan.memories[memory].modes[mode].name]],
   };
 }
 
@@ -182,7 +182,7 @@ class MemoryMap {
       .map(([step, , kind]) => svg('circle', { class: kind, cx: px(this.x(step + 0.5) + (kind === 'read' ? 4 : -4)), cy: px(y), r: 2.4 }));
   }
 
-  // Runs of steps with one parity in one kind of place: "even tiles", "odd tiles".
+  // Runs of steps with one phase in one kind of place: "even tiles", "odd tiles".
   passes() {
     const { left, top, width } = this.frame;
     const group = svg('g', { class: 'axis' }, this.bankNames());
@@ -194,7 +194,7 @@ class MemoryMap {
     };
     for (const [begin, end] of plan.loops) {
       if (begin < this.steps[0] || end > this.steps[1]) continue;
-      const middle = plan.steps.findIndex((step, index) => begin <= index && index < end && step.parity === 1);
+      const middle = plan.steps.findIndex((step, index) => begin <= index && index < end && step.phase === 1);
       if (middle < 0) bracket(begin, end, 'loop: every tile', top - 11);
       else {
         bracket(begin, middle, 'loop: even tiles', top - 11);

@@ -85,8 +85,8 @@ function drawLines(layout) {
       const to = layout.nodes[reader];
       const inside = from.box === to.box;
       crosses ||= !inside;
-      const path = inside ? innerPath(from, to) : borderPath(layout, from, to, lane);
-      const line = svg('g', { class: inside ? 'line' : 'line border' }, svg('path', { class: 'hit', d: path }), svg('path', { d: path }));
+      const path = inside ? innerPath(from, to) : boundaryPath(layout, from, to, lane);
+      const line = svg('g', { class: inside ? 'line' : 'line boundary' }, svg('path', { class: 'hit', d: path }), svg('path', { d: path }));
       lines.append(explain(line, () => sayTensor(tensor)));
     }
     if (crosses) ++lane;

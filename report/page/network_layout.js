@@ -100,7 +100,7 @@ function innerPath(from, to) {
 }
 
 // The line between boxes; lines that share a gutter keep to lanes of their own.
-function borderPath(layout, from, to, lane) {
+function boundaryPath(layout, from, to, lane) {
   const [x1, y1] = [from.x + nodeSize.width, from.y + nodeSize.height / 2];
   const [x2, y2] = [to.x, to.y + nodeSize.height / 2];
   const aside = 9 + 4 * (lane % 7);

@@ -5,7 +5,7 @@
 //   subgraphs   first, last (operators), tile, tiles, weights, depth (of slices, if by it), in_place, halo, prefetch (if so), largest_proven, metrics,
 //               rejected: last (operator), tile (may be empty), weights, depth, halo, cause, score, taken, needs_bytes
 //   memories    name, capacity, banks, modes, reserved; the first is the one whose capacity is asked about
-//   steps       kind, subgraph, parity, op, transfers (tensors); schedules: a mode for each step, by memory
+//   steps       kind, subgraph, phase, op, transfers (tensors); schedules: a mode for each step, by memory
 //   loops       [begin, end) in steps
 //   buffers     id, role, size, offset, memory, subgraph, tensor, op, lives [lower, upper), accesses [step, engine, kind]
 //   tracks      name, flow; timelines by subgraph: cycles, busy, omissions, activities
@@ -39,7 +39,7 @@ function spanOf(subgraph) {
 }
 
 function policyOf(subgraph) {
-  return `weights ${subgraph.weights}${subgraph.depth ? ` ${subgraph.depth}` : ''}${subgraph.in_place ? ', results in place' : ''}${subgraph.halo === 'recompute' ? '' : `, halo ${subgraph.halo}`}${subgraph.prefetch ? ', prefetched' : ''}`;
+  return `weights ${subgraph.weights}${subgraph.k_extent ? ` ${subgraph.k_extent}` : ''}${subgraph.in_place ? ', results in place' : ''}${subgraph.halo === 'recompute' ? '' : `, halo ${subgraph.halo}`}${subgraph.prefetch ? ', prefetched' : ''}`;
 }
 
 function stepText(step) {
@@ -52,5 +52,5 @@ function stepText(step) {
 // "s3/conv1@0" -> "conv1@0": the subgraph is known where this is written.
 const shortId = (buffer) => buffer.id.replace(/^s\d+\//, '');
 
-// Colours of kinds, roles and activities are variables of the style sheet: --kind-conv, --role-border, --do-load.
+// Colours of kinds, roles and activities are variables of the style sheet: --kind-conv, --role-boundary, --do-load.
 const colourOf = (family, name) => `var(--${family}-${name.replace(/[^a-z]+/g, '-')}, var(--other))`;

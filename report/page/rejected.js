@@ -1,4 +1,4 @@
-// What the search passed over for a subgraph, and why.
+// Alternatives that the search rejected for a subgraph, and why.
 //
 //   in place of          policy              would score               why
 //   1×64×28×56           weights resident    70 210 cycles  −12 %      needs at least 1 204 224 B of 1 048 576
@@ -25,7 +25,7 @@ function causeText({ cause, needs_bytes: needs }, joined) {
   return needs > 0 ? `no placement exists, though no more than ${grouped(needs)} B are needed at once` : 'no tile fits';
 }
 
-function rejectionRow(rejection, subgraph) {
+function alternativeRow(rejection, subgraph) {
   const joined = rejection.last > subgraph.last;
   const next = joined ? plan.subgraphs[subgraphOf[subgraph.last + 1]] : null;
   const tile = rejection.tile.length > 0 ? `${joined ? ', tile ' : ''}${shapeText(rejection.tile)}` : '';
@@ -41,10 +41,10 @@ function rejectionRow(rejection, subgraph) {
   );
 }
 
-function rejectedTable(subgraph) {
-  if (subgraph.rejected.length === 0) return null;
+function alternativesTable(subgraph) {
+  if (subgraph.rejected_alternatives.length === 0) return null;
   const head = ['instead', 'policy', 'would take', '', 'why not'].map((title) => html('th', {}, title));
-  const rows = subgraph.rejected.map((rejection) => rejectionRow(rejection, subgraph));
-  return html('details', { class: 'card rejected', open: '' }, html('summary', {}, 'Passed over'),
+  const rows = subgraph.rejected_alternatives.map((rejection) => alternativeRow(rejection, subgraph));
+  return html('details', { class: 'card rejected', open: '' }, html('summary', {}, 'Rejected alternatives'),
               html('div', { class: 'wide' }, html('table', {}, html('tr', {}, ...head), ...rows)));
 }

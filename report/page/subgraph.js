@@ -75,7 +75,7 @@ function drawSubgraph(index) {
     ...detail.maps.map((map) => figure(`Memory map of ${map.of.name}`, map, roleLegend(map.buffers),
                                        `steps ${stepsOf[index][0]} to ${stepsOf[index][1] - 1}, peak ${grouped(map.peak)} B`)),
     figure('Timeline', detail.timeline, activityLegend(index), `${grouped(plan.timelines[index].cycles)} cycles`),
-    rejectedTable(subgraph),
+    alternativesTable(subgraph),
     operatorTable(subgraph),
   ];
   byId('subgraph').replaceChildren(...parts.filter(Boolean));

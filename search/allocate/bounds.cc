@@ -11,14 +11,15 @@
 
 // The load bound, swept over the maximal sections.
 //
-// Buffers that live together lie one above the other. If all their offsets are multiples of g, each but the
-// topmost takes its size rounded up to g; which one is topmost is unknown, so the greatest padding among them
-// is given back:
+// Buffers that live together lie one above the other. If all their offsets are multiples of g, each
+// but the topmost takes its size rounded up to g; which one is topmost is unknown, so the greatest
+// padding among them is given back:
 //
 //     peak >= sum of up(size, g) - max of (up(size, g) - size)
 //
-// With reserved ranges the load must fit into the free bytes below the peak. A reserved border need not be a
-// multiple of g, so a buffer's padding may hang over into a reserved range: there the bare sizes count.
+// With reserved ranges the load must fit into the free bytes below the peak. A reserved boundary
+// need not be a multiple of g, so a buffer's padding may hang over into a reserved range: there the
+// bare sizes count.
 namespace tessera::search::allocate {
 
 using problem::Buffer;
@@ -34,7 +35,8 @@ namespace {
 std::vector<bool> FindOverlapping(const Problem& problem) {
   std::vector<bool> overlapping(problem.buffers.size(), false);
   for (const Relation& relation : problem.relations) {
-    if (relation.kind != RelationKind::kExclusive && relation.kind != RelationKind::kColocate) continue;
+    if (relation.kind != RelationKind::kExclusive && relation.kind != RelationKind::kColocate)
+      continue;
     overlapping[static_cast<size_t>(relation.first)] = true;
     overlapping[static_cast<size_t>(relation.second)] = true;
   }
@@ -44,14 +46,14 @@ std::vector<bool> FindOverlapping(const Problem& problem) {
 // The load of one section, kept up to date while buffers are born and die.
 class Load {
  public:
-  explicit Load(Bytes granule) : granule_(granule) {}
+  explicit Load(Bytes granularity) : granularity_(granularity) {}
 
   void Insert(Bytes size, bool overlapping) {
     if (overlapping) {
       shared_.insert(size);
     } else {
-      padded_ += base::RoundUp(size, granule_);
-      if (granule_ > 1) paddings_.insert(base::RoundUp(size, granule_) - size);
+      padded_ += base::RoundUp(size, granularity_);
+      if (granularity_ > 1) paddings_.insert(base::RoundUp(size, granularity_) - size);
     }
   }
 
@@ -59,8 +61,9 @@ class Load {
     if (overlapping) {
       shared_.erase(shared_.find(size));
     } else {
-      padded_ -= base::RoundUp(size, granule_);
-      if (granule_ > 1) paddings_.erase(paddings_.find(base::RoundUp(size, granule_) - size));
+      padded_ -= base::RoundUp(size, granularity_);
+      if (granularity_ > 1)
+        paddings_.erase(paddings_.find(base::RoundUp(size, granularity_) - size));
     }
   }
 
@@ -69,14 +72,14 @@ class Load {
     Bytes padding = paddings_.empty() ? 0 : *paddings_.rbegin();
     if (!shared_.empty()) {
       const Bytes size = *shared_.rbegin();
-      padded += base::RoundUp(size, granule_);
-      padding = std::max(padding, base::RoundUp(size, granule_) - size);
+      padded += base::RoundUp(size, granularity_);
+      padding = std::max(padding, base::RoundUp(size, granularity_) - size);
     }
     return padded - padding;
   }
 
  private:
-  Bytes granule_;
+  Bytes granularity_;
   Bytes padded_ = 0;
   std::multiset<Bytes> paddings_;
   std::multiset<Bytes> shared_;
@@ -103,13 +106,13 @@ std::vector<int> CountedAt(const Problem& problem, int memory, problem::Step ste
 
 // The least peak below which `load` bytes are not reserved.
 Bytes LiftOverReserved(const Memory& memory, Bytes load) {
-  std::vector<AddressRange> free = {{0, kNowhere}};
+  std::vector<AddressRange> free = {{0, kNoPosition}};
   for (const problem::Reserved& reserved : memory.reserved) Subtract(free, reserved.range);
   for (const AddressRange& range : free) {
     if (load <= range.end - range.begin) return load == 0 ? 0 : range.begin + load;
     load -= range.end - range.begin;
   }
-  return kNowhere;
+  return kNoPosition;
 }
 
 // The lowest end that the buffer alone can have with that size.
@@ -124,10 +127,11 @@ Bytes LowestTop(const Problem& problem, const Buffer& buffer, Bytes size) {
 }
 
 Bytes CommonAlignment(const Problem& problem, const Memory& home, std::span<const int> buffers) {
-  Bytes granule = 0;
+  Bytes granularity = 0;
   for (const int i : buffers)
-    granule = std::gcd(granule, problem::AlignmentOf(problem, problem.buffers[static_cast<size_t>(i)]));
-  return !home.reserved.empty() || granule == 0 ? 1 : granule;
+    granularity = std::gcd(granularity,
+                           problem::AlignmentOf(problem, problem.buffers[static_cast<size_t>(i)]));
+  return !home.reserved.empty() || granularity == 0 ? 1 : granularity;
 }
 
 }  // namespace
@@ -164,7 +168,8 @@ struct BoundFinder::Lives {
   Lives(const Problem& problem, int memory)
       : buffers(BuffersOf(problem, memory)),
         overlapping(FindOverlapping(problem)),
-        granule(CommonAlignment(problem, problem.memories[static_cast<size_t>(memory)], buffers)),
+        granularity(
+            CommonAlignment(problem, problem.memories[static_cast<size_t>(memory)], buffers)),
         sections(FindSections(problem, buffers)),
         births(sections, &SectionRange::first),
         deaths(sections, &SectionRange::last) {}
@@ -172,7 +177,7 @@ struct BoundFinder::Lives {
   // The greatest load, and where.
   Bound FindLoad(std::span<const Bytes> sizes) const {
     Bound bound;
-    Load load(granule);
+    Load load(granularity);
     for (int section = 0; section < sections.Count(); ++section) {
       for (const size_t number : deaths.At(section)) {
         const auto i = static_cast<size_t>(buffers[number]);
@@ -192,7 +197,7 @@ struct BoundFinder::Lives {
 
   std::vector<int> buffers;  // of the memory
   std::vector<bool> overlapping;
-  Bytes granule;
+  Bytes granularity;
   Sections sections;
   SectionEvents births;
   SectionEvents deaths;
@@ -208,7 +213,8 @@ Bound BoundFinder::Find(std::span<const Bytes> sizes) const {
   if (ReachesTooFar(*problem_, sizes)) return {};
   Bound bound = lives_->FindLoad(sizes);
   bound.bytes = LiftOverReserved(problem_->memories[static_cast<size_t>(memory_)], bound.bytes);
-  if (bound.step) bound.buffers = CountedAt(*problem_, memory_, *bound.step, lives_->overlapping, sizes);
+  if (bound.step)
+    bound.buffers = CountedAt(*problem_, memory_, *bound.step, lives_->overlapping, sizes);
   for (const int i : lives_->buffers) {
     const auto number = static_cast<size_t>(i);
     const Bytes top = LowestTop(*problem_, problem_->buffers[number], sizes[number]);
@@ -234,19 +240,21 @@ std::string Explain(const Problem& problem, const Bound& bound, Bytes capacity) 
   }
   const bool alone = bound.buffers.size() == 1;
   if (!bound.step || alone) {
-    if (bound.bytes >= kNowhere) return "the buffer " + names + " fits nowhere beside what is reserved";
+    if (bound.bytes >= kNoPosition)
+      return "the buffer " + names + " fits nowhere beside what is reserved";
     return "the buffer " + names + " alone reaches up to " + std::to_string(bound.bytes) + holds;
   }
   return "at step " + std::to_string(*bound.step) + " the buffers " + names + " need " +
          std::to_string(bound.bytes) + " bytes together" + holds;
 }
 
-Bytes GranuleOf(const Problem& problem) {
+Bytes GranularityOf(const Problem& problem) {
   if (!problem.rules.empty()) return 1;
-  Bytes granule = 0;
-  const auto include = [&granule](Bytes bytes) { granule = std::gcd(granule, bytes); };
+  Bytes granularity = 0;
+  const auto include = [&granularity](Bytes bytes) { granularity = std::gcd(granularity, bytes); };
   for (const Relation& relation : problem.relations) {
-    if (relation.kind == RelationKind::kAdjacent || relation.kind == RelationKind::kSameBank) return 1;
+    if (relation.kind == RelationKind::kAdjacent || relation.kind == RelationKind::kSameBank)
+      return 1;
     if (relation.kind == RelationKind::kColocate) include(relation.delta);
   }
   for (const int i : BuffersOf(problem, 0)) {
@@ -264,7 +272,7 @@ Bytes GranuleOf(const Problem& problem) {
     include(bank.range.begin);
     include(bank.range.end);
   }
-  return std::max<Bytes>(granule, 1);
+  return std::max<Bytes>(granularity, 1);
 }
 
 }  // namespace tessera::search::allocate

@@ -23,7 +23,8 @@ Attempt ProveByBound(const Problem& problem, Bytes capacity) {
   attempt.reason = "no bound exceeds the capacity";
   for (int memory = 0; memory < static_cast<int>(problem.memories.size()); ++memory) {
     const Bound bound = FindBound(problem, memory);
-    const Bytes room = memory == 0 ? capacity : problem.memories[static_cast<size_t>(memory)].capacity;
+    const Bytes room =
+        memory == 0 ? capacity : problem.memories[static_cast<size_t>(memory)].capacity;
     if (bound.bytes <= room || bound.buffers.empty()) continue;
     problem::proof::Log log;
     const std::vector<int64_t> subjects(bound.buffers.begin(), bound.buffers.end());
@@ -59,17 +60,18 @@ Attempt ProveByRule(const Problem& problem, Bytes capacity) {
 }  // namespace
 
 Certification Certify(const Problem& problem, Bytes capacity,
-                      std::span<const problem::proof::Prover* const> provers, const base::Budget& budget,
-                      const base::Stop& stop, const std::function<void(std::string_view)>& progress) {
+                      std::span<const problem::proof::Prover* const> provers,
+                      const base::Budget& budget, const base::Stop& stop,
+                      const std::function<void(std::string_view)>& progress) {
   Certification certification;
   // Whether the attempt settles it.
   const auto take = [&](std::string_view name, Attempt attempt) {
     std::string line(name);
     if (attempt.proof) {
       const auto verdict = problem::proof::CheckProof(problem, capacity, *attempt.proof);
-      line += verdict.accepted
-                  ? ": a proof of " + std::to_string(verdict.clauses) + " clauses"
-                  : ": its proof is refused at line " + std::to_string(verdict.line) + ": " + verdict.flaw;
+      line += verdict.accepted ? ": a proof of " + std::to_string(verdict.clauses) + " clauses"
+                               : ": its proof is refused at line " + std::to_string(verdict.line) +
+                                     ": " + verdict.flaw;
       if (verdict.accepted) {
         certification.proof = std::move(attempt.proof);
         certification.prover = name;

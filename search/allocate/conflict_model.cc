@@ -17,7 +17,7 @@ using problem::Problem;
 using problem::Relation;
 using problem::RelationKind;
 
-Lists::Lists(const std::vector<std::vector<int>>& lists) {
+CompressedLists::CompressedLists(const std::vector<std::vector<int>>& lists) {
   begin_.reserve(lists.size() + 1);
   for (const std::vector<int>& list : lists) {
     items_.insert(items_.end(), list.begin(), list.end());
@@ -25,7 +25,7 @@ Lists::Lists(const std::vector<std::vector<int>>& lists) {
   }
 }
 
-Lists::Lists(int count, std::span<const std::pair<int, int>> pairs)
+CompressedLists::CompressedLists(int count, std::span<const std::pair<int, int>> pairs)
     : begin_(static_cast<size_t>(count) + 1), items_(2 * pairs.size()) {
   for (const auto& [a, b] : pairs) {
     ++begin_[static_cast<size_t>(a) + 1];
@@ -61,7 +61,7 @@ class ModelBuilder {
     FindNeighbours();
     FindPositions();
     FindCliques();
-    FindTwins();
+    FindInterchangeable();
     return std::move(model_);
   }
 
@@ -90,7 +90,8 @@ class ModelBuilder {
         const Buffer& b = BufferAt(fixed_[j]);
         const bool overlap = *a.offset < *b.offset + b.size && *b.offset < top;
         if (overlap && Conflict(fixed_[i], fixed_[j])) {
-          model_.contradiction = "the fixed offsets of " + b.id + " and " + a.id + " make them overlap";
+          model_.contradiction =
+              "the fixed offsets of " + b.id + " and " + a.id + " make them overlap";
         }
       }
     }
@@ -104,27 +105,30 @@ class ModelBuilder {
       lives.push_back({Movable(i).lifespans.front().lower, Movable(i).lifespans.back().upper});
     }
     const auto meet = [&lives](int a, int b) {
-      const problem::Lifespan &x = lives[static_cast<size_t>(a)], &y = lives[static_cast<size_t>(b)];
+      const problem::Lifespan &x = lives[static_cast<size_t>(a)],
+                              &y = lives[static_cast<size_t>(b)];
       return x.lower < y.upper && y.lower < x.upper;
     };
     for (int a = 0; a < model_.Count(); ++a) {
       for (int b = a + 1; b < model_.Count(); ++b) {
         if (separate_.empty() && !meet(a, b)) continue;
-        if (!Conflict(model_.buffers[static_cast<size_t>(a)], model_.buffers[static_cast<size_t>(b)]))
+        if (!Conflict(model_.buffers[static_cast<size_t>(a)],
+                      model_.buffers[static_cast<size_t>(b)]))
           continue;
         pairs.emplace_back(a, b);
       }
     }
-    model_.neighbours = Lists(model_.Count(), pairs);
+    model_.neighbours = CompressedLists(model_.Count(), pairs);
   }
 
-  // A buffer takes its size rounded up to what divides its own alignment and those of all its neighbours:
-  // whoever lies on it starts at a multiple of that. Padding may hang over into a fixed or reserved hole,
-  // which is why it is dropped where there are any.
+  // A buffer takes its size rounded up to what divides its own alignment and those of all its
+  // neighbours: whoever lies on it starts at a multiple of that. Padding may hang over into a fixed
+  // or reserved hole, which is why it is dropped where there are any.
   void FindPositions() {
     const bool holes = !fixed_.empty() || !memory_.reserved.empty();
     std::vector<Bytes> alignments;
-    for (const int i : model_.buffers) alignments.push_back(problem::AlignmentOf(problem_, BufferAt(i)));
+    for (const int i : model_.buffers)
+      alignments.push_back(problem::AlignmentOf(problem_, BufferAt(i)));
     for (int i = 0; i < model_.Count(); ++i) {
       const Buffer& buffer = Movable(i);
       std::vector<AddressRange> windows = WindowsOf(problem_, buffer);
@@ -135,13 +139,13 @@ class ModelBuilder {
         taken.push_back({*fixed.offset, *fixed.offset + fixed.size});
       }
       SubtractAll(windows, std::move(taken));
-      Bytes granule = alignments[static_cast<size_t>(i)];
-      model_.positions.emplace_back(std::move(windows), granule, buffer.size);
+      Bytes granularity = alignments[static_cast<size_t>(i)];
+      model_.positions.emplace_back(std::move(windows), granularity, buffer.size);
       for (const int e : model_.neighbours[i]) {
-        if (granule == 1) break;
-        granule = std::gcd(granule, alignments[static_cast<size_t>(e)]);
+        if (granularity == 1) break;
+        granularity = std::gcd(granularity, alignments[static_cast<size_t>(e)]);
       }
-      model_.sizes.push_back(holes ? buffer.size : base::RoundUp(buffer.size, granule));
+      model_.sizes.push_back(holes ? buffer.size : base::RoundUp(buffer.size, granularity));
     }
   }
 
@@ -174,8 +178,8 @@ class ModelBuilder {
       }
       model_.overhang.push_back(overhang);
     }
-    model_.members = Lists(cliques);
-    model_.cliques_of = Lists(cliques_of);
+    model_.members = CompressedLists(cliques);
+    model_.cliques_of = CompressedLists(cliques_of);
     FindExtents(sections, first_clique);
   }
 
@@ -188,10 +192,12 @@ class ModelBuilder {
     std::set<int> uncovered(living.begin(), living.end());
     std::vector<std::vector<int>> cliques;
     while (!uncovered.empty()) {
-      std::vector<int> clique = {
-          *std::find_if(by_size.begin(), by_size.end(), [&](int i) { return uncovered.contains(i); })};
+      std::vector<int> clique = {*std::find_if(by_size.begin(), by_size.end(),
+                                               [&](int i) { return uncovered.contains(i); })};
       for (const int candidate : by_size) {
-        const auto fits = [&](int member) { return member != candidate && AreNeighbours(member, candidate); };
+        const auto fits = [&](int member) {
+          return member != candidate && AreNeighbours(member, candidate);
+        };
         if (std::all_of(clique.begin(), clique.end(), fits)) clique.push_back(candidate);
       }
       for (const int i : clique) uncovered.erase(i);
@@ -206,9 +212,10 @@ class ModelBuilder {
     return std::binary_search(list.begin(), list.end(), b);
   }
 
-  // Bytes that no member can use: reserved, or taken by a fixed buffer that conflicts with all of them.
+  // Bytes that no member can use: reserved, or taken by a fixed buffer that conflicts with all of
+  // them.
   std::vector<AddressRange> BlockedFor(const std::vector<int>& clique, problem::Step step) const {
-    std::vector<AddressRange> free = {{0, kNowhere}};
+    std::vector<AddressRange> free = {{0, kNoPosition}};
     for (const problem::Reserved& reserved : memory_.reserved) Subtract(free, reserved.range);
     for (const int f : fixed_) {
       const Buffer& fixed = BufferAt(f);
@@ -218,13 +225,13 @@ class ModelBuilder {
       });
       if (blocks) Subtract(free, {*fixed.offset, *fixed.offset + fixed.size});
     }
-    std::vector<AddressRange> blocked = {{0, kNowhere}};
+    std::vector<AddressRange> blocked = {{0, kNoPosition}};
     for (const AddressRange& range : free) Subtract(blocked, range);
     return blocked;
   }
 
-  // From the first clique of the first section to the last clique of the last, partners in other sections
-  // included.
+  // From the first clique of the first section to the last clique of the last, partners in other
+  // sections included.
   void FindExtents(const Sections& sections, const std::vector<int>& first_clique) {
     for (const std::vector<SectionRange>& ranges : sections.ranges) {
       model_.extents.emplace_back(first_clique[static_cast<size_t>(ranges.front().first)],
@@ -244,9 +251,9 @@ class ModelBuilder {
     }
   }
 
-  void FindTwins() {
-    model_.twin_before.assign(model_.buffers.size(), -1);
-    model_.twin_after.assign(model_.buffers.size(), -1);
+  void FindInterchangeable() {
+    model_.interchangeable_below.assign(model_.buffers.size(), -1);
+    model_.interchangeable_above.assign(model_.buffers.size(), -1);
     using Key = std::tuple<std::vector<std::pair<problem::Step, problem::Step>>, Bytes, Bytes>;
     std::map<Key, int> last;
     for (int i = 0; i < model_.Count(); ++i) {
@@ -259,8 +266,8 @@ class ModelBuilder {
       std::get<2>(key) = problem::AlignmentOf(problem_, buffer);
       const auto [found, inserted] = last.try_emplace(std::move(key), i);
       if (inserted) continue;
-      model_.twin_before[static_cast<size_t>(i)] = found->second;
-      model_.twin_after[static_cast<size_t>(found->second)] = i;
+      model_.interchangeable_below[static_cast<size_t>(i)] = found->second;
+      model_.interchangeable_above[static_cast<size_t>(found->second)] = i;
       found->second = i;
     }
   }
@@ -278,7 +285,8 @@ class ModelBuilder {
 std::optional<std::string> FindOversize(const Problem& problem, int memory, int64_t memory_limit) {
   constexpr size_t kMostBuffers = 8192;
   constexpr int64_t kMostMeetings = 16'000'000;
-  constexpr int64_t kBytesPerMeeting = 64;  // in the lists of neighbours, of cliques and of their members
+  constexpr int64_t kBytesPerMeeting =
+      64;  // in the lists of neighbours, of cliques and of their members
   const std::string name = "memory '" + problem.memories[static_cast<size_t>(memory)].name + "'";
   if (BuffersOf(problem, memory).size() > kMostBuffers)
     return "more than " + std::to_string(kMostBuffers) + " buffers in " + name;

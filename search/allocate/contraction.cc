@@ -9,8 +9,8 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/problem/well_formed.h"
 
-// In-place operators write their result over their operand: x and y are colocated with delta 0 and of one
-// size. Whoever conflicts with either conflicts with both, at the same bytes:
+// In-place operators write their result over their operand: x and y are colocated with delta 0 and
+// of one size. Whoever conflicts with either conflicts with both, at the same bytes:
 //
 //     address                                      address
 //        ^  .-----.      .-----.                      ^  .-----.      .-----.
@@ -19,9 +19,10 @@
 //        |  [  x  ][  y  ][  z ]                      |  |      x=y=z       |   as long as any of them
 //        '----------------------> step                '----------------------> step
 //
-// A relation allows the overlap of the two buffers that it names and of no others. So members of a group that
-// live together unnamed, like x and z above if x lived on, rule every placement out; and an exclusive
-// relation between two groups survives only when no other pair of their members conflicts.
+// A relation allows the overlap of the two buffers that it names and of no others. So members of a
+// group that live together unnamed, like x and z above if x lived on, rule every placement out; and
+// an exclusive relation between two groups survives only when no other pair of their members
+// conflicts.
 namespace tessera::search::allocate {
 
 using problem::Allocation;
@@ -53,7 +54,7 @@ class Contractor {
     MapRelations();
     MapLadder();
     // Common multiples of alignments may be beyond all addresses.
-    if (problem::FindFault(result_.problem)) return std::nullopt;
+    if (problem::CheckWellFormed(result_.problem)) return std::nullopt;
     return std::move(result_);
   }
 
@@ -63,9 +64,11 @@ class Contractor {
 
   bool HaveEqualSizes(int a, int b) const {
     if (ladder_ == nullptr) return BufferAt(a).size == BufferAt(b).size;
-    return std::all_of(ladder_->rungs.begin(), ladder_->rungs.end(), [&](const problem::Rung& rung) {
-      return rung.sizes[static_cast<size_t>(a)] == rung.sizes[static_cast<size_t>(b)];
-    });
+    return std::all_of(ladder_->candidates.begin(), ladder_->candidates.end(),
+                       [&](const problem::CandidateSizes& candidate) {
+                         return candidate.sizes[static_cast<size_t>(a)] ==
+                                candidate.sizes[static_cast<size_t>(b)];
+                       });
   }
 
   // Whether all groups can be joined as far as distances and sizes say.
@@ -80,7 +83,8 @@ class Contractor {
       return i;
     };
     for (const Relation& relation : problem_.relations) {
-      if (relation.kind != RelationKind::kColocate && relation.kind != RelationKind::kExclusive) continue;
+      if (relation.kind != RelationKind::kColocate && relation.kind != RelationKind::kExclusive)
+        continue;
       may_overlap_.insert(std::minmax(relation.first, relation.second));
       if (relation.kind == RelationKind::kExclusive) continue;
       if (relation.delta != 0 || !HaveEqualSizes(relation.first, relation.second)) return false;
@@ -99,7 +103,8 @@ class Contractor {
 
   void Contradict(int a, int b, const char* why) {
     if (result_.contradiction.empty()) {
-      result_.contradiction = BufferAt(a).id + " and " + BufferAt(b).id + " are colocated but " + why;
+      result_.contradiction =
+          BufferAt(a).id + " and " + BufferAt(b).id + " are colocated but " + why;
     }
   }
 
@@ -109,10 +114,11 @@ class Contractor {
     for (size_t i = 1; i < group.size(); ++i) {
       const Buffer& member = BufferAt(group[i]);
       joined.id += "=" + member.id;
-      joined.lifespans.insert(joined.lifespans.end(), member.lifespans.begin(), member.lifespans.end());
+      joined.lifespans.insert(joined.lifespans.end(), member.lifespans.begin(),
+                              member.lifespans.end());
       joined.accesses.insert(joined.accesses.end(), member.accesses.begin(), member.accesses.end());
-      const auto multiple =
-          base::CheckedMul(joined.alignment / std::gcd(joined.alignment, member.alignment), member.alignment);
+      const auto multiple = base::CheckedMul(
+          joined.alignment / std::gcd(joined.alignment, member.alignment), member.alignment);
       if (!multiple) return false;
       joined.alignment = *multiple;
       if (joined.offset && member.offset && *joined.offset != *member.offset) {
@@ -157,7 +163,8 @@ class Contractor {
   }
 
   bool Conflict(int a, int b) const {
-    return problem::LiveTogether(BufferAt(a), BufferAt(b)) && !may_overlap_.contains(std::minmax(a, b));
+    return problem::LiveTogether(BufferAt(a), BufferAt(b)) &&
+           !may_overlap_.contains(std::minmax(a, b));
   }
 
   void CheckMembers(const std::vector<int>& group) {
@@ -184,10 +191,13 @@ class Contractor {
     }
   }
 
-  // A relation between two members of one group, which share all their bytes and hence all their banks.
+  // A relation between two members of one group, which share all their bytes and hence all their
+  // banks.
   void CheckInside(const Relation& relation) {
-    if (relation.kind == RelationKind::kSeparate) Contradict(relation.first, relation.second, "separate");
-    if (relation.kind == RelationKind::kAdjacent) Contradict(relation.first, relation.second, "adjacent");
+    if (relation.kind == RelationKind::kSeparate)
+      Contradict(relation.first, relation.second, "separate");
+    if (relation.kind == RelationKind::kAdjacent)
+      Contradict(relation.first, relation.second, "adjacent");
   }
 
   bool GroupsConflict(const Relation& mapped) const {
@@ -200,37 +210,40 @@ class Contractor {
 
   void MapLadder() {
     if (ladder_ == nullptr) return;
-    for (const problem::Rung& rung : ladder_->rungs) {
+    for (const problem::CandidateSizes& candidate : ladder_->candidates) {
       std::vector<Bytes> sizes;
       for (const std::vector<int>& group : groups_) {
-        sizes.push_back(rung.sizes[static_cast<size_t>(group.front())]);
+        sizes.push_back(candidate.sizes[static_cast<size_t>(group.front())]);
       }
-      result_.ladder.rungs.push_back({rung.name, std::move(sizes)});
+      result_.ladder.candidates.push_back({candidate.name, std::move(sizes)});
     }
   }
 
   const Problem& problem_;
   const Ladder* ladder_;
-  std::set<Pair> may_overlap_;            // pairs that a relation allows to share bytes
-  std::vector<std::vector<int>> groups_;  // by index in the result; a buffer on its own is a group of one
+  std::set<Pair> may_overlap_;  // pairs that a relation allows to share bytes
+  std::vector<std::vector<int>>
+      groups_;  // by index in the result; a buffer on its own is a group of one
   Contraction result_;
 };
 
-// Members of one group touch the same banks, which may even be none where the span is free; then their banks
-// are disjoint as well. That is for engines that know banks.
+// Members of one group touch the same banks, which may even be none where the span is free; then
+// their banks are disjoint as well. That is for engines that know banks.
 bool HasDifferentBanksInside(const Problem& problem, const std::vector<int>& image) {
-  return std::any_of(problem.relations.begin(), problem.relations.end(), [&](const Relation& relation) {
-    return relation.kind == RelationKind::kDifferentBank &&
-           image[static_cast<size_t>(relation.first)] == image[static_cast<size_t>(relation.second)];
-  });
+  return std::any_of(problem.relations.begin(), problem.relations.end(),
+                     [&](const Relation& relation) {
+                       return relation.kind == RelationKind::kDifferentBank &&
+                              image[static_cast<size_t>(relation.first)] ==
+                                  image[static_cast<size_t>(relation.second)];
+                     });
 }
 
 }  // namespace
 
 std::optional<Contraction> ContractColocated(const Problem& problem, const Ladder* ladder) {
-  const bool colocated =
-      std::any_of(problem.relations.begin(), problem.relations.end(),
-                  [](const Relation& relation) { return relation.kind == RelationKind::kColocate; });
+  const bool colocated = std::any_of(
+      problem.relations.begin(), problem.relations.end(),
+      [](const Relation& relation) { return relation.kind == RelationKind::kColocate; });
   if (!colocated || !problem.rules.empty()) return std::nullopt;
   auto contraction = Contractor(problem, ladder).Run();
   if (contraction && HasDifferentBanksInside(problem, contraction->image)) return std::nullopt;

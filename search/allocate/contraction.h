@@ -13,20 +13,23 @@ namespace tessera::search::allocate {
 // A Problem in which buffers that must lie on the same bytes are one buffer.
 struct Contraction {
   problem::Problem problem;
-  problem::Ladder ladder;     // the rungs with the sizes of `problem`'s buffers; none without a ladder
-  std::vector<int> image;     // of each original buffer: its index in `problem`
-  std::string contradiction;  // why no allocation exists, in words; empty: nothing speaks against one
+  problem::Ladder
+      ladder;  // the candidates with the sizes of `problem`'s buffers; none without a ladder
+  std::vector<int> image;  // of each original buffer: its index in `problem`
+  std::string
+      contradiction;  // why no allocation exists, in words; empty: nothing speaks against one
 };
 
-// Joins all buffers that kColocate relations with delta 0 tie together, transitively. The placements of the
-// contracted Problem are those of the original, offset for offset.
+// Joins all buffers that kColocate relations with delta 0 tie together, transitively. The
+// placements of the contracted Problem are those of the original, offset for offset.
 //
-// nullopt when nothing is colocated, or when something is that cannot be joined and is for engines that know
-// kColocate: another delta, sizes that differ on some rung, banks that only parts of a group may touch, and
-// rules, which are for engines that know them all.
-// Accesses of a group are joined too, so modes stay right, but a group counts as one buffer at a port.
-// `ladder` may be null. Cost: O(n + relations * size of the greatest group^2).
-std::optional<Contraction> ContractColocated(const problem::Problem& problem, const problem::Ladder* ladder);
+// nullopt when nothing is colocated, or when something is that cannot be joined and is for engines
+// that know kColocate: another delta, sizes that differ on some candidate, banks that only parts of
+// a group may touch, and rules, which are for engines that know them all. Accesses of a group are
+// joined too, so modes stay right, but a group counts as one buffer at a port. `ladder` may be
+// null. Cost: O(n + relations * size of the greatest group^2).
+std::optional<Contraction> ContractColocated(const problem::Problem& problem,
+                                             const problem::Ladder* ladder);
 
 // The same placement of the original buffers. Modes are the same in both.
 problem::Allocation Expand(const Contraction& contraction, const problem::Allocation& allocation);

@@ -8,20 +8,20 @@
 
 namespace tessera::search::allocate {
 
-std::function<problem::Result(const problem::Problem&, problem::Bytes, const base::Budget&)> MakeDecider(
-    std::span<const problem::Engine* const> engines, const base::Stop& stop) {
-  return
-      [engines, &stop](const problem::Problem& problem, problem::Bytes capacity, const base::Budget& budget) {
-        AllocateOptions options;
-        options.capacity = capacity;
-        options.budget = budget;
-        options.stop = &stop;
-        base::Expected<problem::Result> result = Allocate(problem, nullptr, 0, engines, options);
-        if (result) return *std::move(result);
-        problem::Result fault;
-        fault.reason = result.error().message;
-        return fault;
-      };
+std::function<problem::Result(const problem::Problem&, problem::Bytes, const base::Budget&)>
+MakeDecider(std::span<const problem::Engine* const> engines, const base::Stop& stop) {
+  return [engines, &stop](const problem::Problem& problem, problem::Bytes capacity,
+                          const base::Budget& budget) {
+    AllocateOptions options;
+    options.capacity = capacity;
+    options.budget = budget;
+    options.stop = &stop;
+    base::Expected<problem::Result> result = Allocate(problem, nullptr, 0, engines, options);
+    if (result) return *std::move(result);
+    problem::Result fault;
+    fault.reason = result.error().message;
+    return fault;
+  };
 }
 
 using problem::Result;
@@ -37,21 +37,25 @@ void AppendReason(std::string& reason, const std::string& more) {
 // Takes over what the engine found, if it is cheaper, and what it proved.
 void Take(Result& best, Result found) {
   best.statistics.conflicts += found.statistics.conflicts;
-  if (found.status == Status::kUnknown || !found.cost) return AppendReason(best.reason, found.reason);
+  if (found.status == Status::kUnknown || !found.cost)
+    return AppendReason(best.reason, found.reason);
   best.least_cost = found.least_cost;
   if (*found.cost < *best.cost) {
     best.allocation = std::move(found.allocation);
     best.peak = found.peak;
     best.cost = found.cost;
     best.engine = std::move(found.engine);
-    if (best.status == Status::kOptimal && *best.peak > best.lower_bound) best.status = Status::kFeasible;
+    if (best.status == Status::kOptimal && *best.peak > best.lower_bound)
+      best.status = Status::kFeasible;
   }
-  if (*best.cost > best.least_cost) AppendReason(best.reason, "a cheaper placement is not ruled out");
+  if (*best.cost > best.least_cost)
+    AppendReason(best.reason, "a cheaper placement is not ruled out");
 }
 
 }  // namespace
 
-base::Expected<Result> FindCheapest(const problem::Problem& problem, Result placed, problem::Bytes capacity,
+base::Expected<Result> FindCheapest(const problem::Problem& problem, Result placed,
+                                    problem::Bytes capacity,
                                     std::span<const problem::Engine* const> engines,
                                     const base::Budget& budget, const base::Stop& stop) {
   if (problem.costs.empty() || !placed.allocation) return placed;
@@ -68,7 +72,8 @@ base::Expected<Result> FindCheapest(const problem::Problem& problem, Result plac
       const auto violations = problem::Validate(problem, *found.allocation, capacity, 1);
       if (!violations.empty()) {
         base::Diagnostic fault;
-        fault.message = found.engine + " returned a wrong allocation: " + violations.front().message;
+        fault.message =
+            found.engine + " returned a wrong allocation: " + violations.front().message;
         return base::Unexpected(fault);
       }
     }

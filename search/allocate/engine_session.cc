@@ -75,7 +75,8 @@ bool HasPorts(const Memory& memory) {
 
 bool BanksNarrow(const Memory& memory, const Buffer& buffer) {
   if (memory.banks.empty()) return false;
-  const bool all = buffer.allowed_banks.empty() || buffer.allowed_banks.size() == memory.banks.size();
+  const bool all =
+      buffer.allowed_banks.empty() || buffer.allowed_banks.size() == memory.banks.size();
   return buffer.span != Span::kAny || !all;
 }
 
@@ -101,15 +102,16 @@ bool ReachesTooFar(const Problem& problem) { return ReachesTooFar(problem, Sizes
 bool ReachesTooFar(const Problem& problem, std::span<const Bytes> sizes) {
   Bytes total = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] > kNowhere || problem.buffers[i].offset.value_or(0) > kNowhere - sizes[i]) return true;
+    if (sizes[i] > kNoPosition || problem.buffers[i].offset.value_or(0) > kNoPosition - sizes[i])
+      return true;
     total += sizes[i];
-    if (total > kNowhere) return true;
+    if (total > kNoPosition) return true;
   }
   return std::any_of(problem.memories.begin(), problem.memories.end(), [](const Memory& memory) {
-    return std::any_of(memory.reserved.begin(), memory.reserved.end(),
-                       [&](const problem::Reserved& reserved) {
-                         return reserved.range.end > kNowhere && reserved.range.end < memory.capacity;
-                       });
+    return std::any_of(
+        memory.reserved.begin(), memory.reserved.end(), [&](const problem::Reserved& reserved) {
+          return reserved.range.end > kNoPosition && reserved.range.end < memory.capacity;
+        });
   });
 }
 
@@ -148,34 +150,34 @@ std::optional<std::string> FindUnsupported(const Problem& problem, BankSupport s
 using problem::Result;
 using problem::Status;
 
-SizedSession::SizedSession(std::string_view engine, BankSupport banks, const problem::Problem& problem,
-                           const problem::Ladder* ladder)
+SizedSession::SizedSession(std::string_view engine, BankSupport banks,
+                           const problem::Problem& problem, const problem::Ladder* ladder)
     : engine_(engine), banks_(banks), problem_(problem), ladder_(ladder) {}
 
-Result SizedSession::Solve(size_t rung, problem::Bytes capacity, const base::Budget& budget,
+Result SizedSession::Solve(size_t candidate, problem::Bytes capacity, const base::Budget& budget,
                            const base::Stop& stop) {
   Result result;
   result.engine = engine_;
   if (const auto unsupported = FindUnsupported(problem_, banks_)) {
     result.status = Status::kUnsupported;
     result.reason = "the " + engine_ + " engine does not honour " + *unsupported;
-  } else if (ladder_ != nullptr && rung >= ladder_->rungs.size()) {
+  } else if (ladder_ != nullptr && candidate >= ladder_->candidates.size()) {
     result.status = Status::kInvalid;
-    result.reason = "the ladder has no rung " + std::to_string(rung);
+    result.reason = "there is no candidate " + std::to_string(candidate);
   } else if (stop.Requested()) {
     result.reason = "the " + engine_ + " engine was stopped before it began";
   } else {
-    OpenRung(rung);
+    OpenCandidate(candidate);
     Answer(capacity, budget, stop, result);
   }
   return result;
 }
 
-void SizedSession::OpenRung(size_t rung) {
-  if (sized_ != nullptr && rung == rung_) return;
-  rung_ = rung;
-  if (ladder_ != nullptr) at_rung_ = AtRung(problem_, ladder_->rungs[rung]);
-  sized_ = at_rung_ ? &*at_rung_ : &problem_;
+void SizedSession::OpenCandidate(size_t candidate) {
+  if (sized_ != nullptr && candidate == candidate_) return;
+  candidate_ = candidate;
+  if (ladder_ != nullptr) at_candidate_ = AtCandidate(problem_, ladder_->candidates[candidate]);
+  sized_ = at_candidate_ ? &*at_candidate_ : &problem_;
   Reopen();
 }
 
@@ -193,7 +195,7 @@ class ContractedSession final : public problem::Session {
         contraction_(std::move(contraction)),
         inner_(open(contraction_.problem, has_ladder ? &contraction_.ladder : nullptr)) {}
 
-  Result Solve(size_t rung, problem::Bytes capacity, const base::Budget& budget,
+  Result Solve(size_t candidate, problem::Bytes capacity, const base::Budget& budget,
                const base::Stop& stop) override {
     if (!contraction_.contradiction.empty()) {
       Result result;
@@ -202,7 +204,7 @@ class ContractedSession final : public problem::Session {
       result.reason = contraction_.contradiction;
       return result;
     }
-    Result result = inner_->Solve(rung, capacity, budget, stop);
+    Result result = inner_->Solve(candidate, capacity, budget, stop);
     if (result.allocation) result.allocation = Expand(contraction_, *result.allocation);
     return result;
   }
@@ -221,7 +223,8 @@ std::unique_ptr<problem::Session> OpenContracted(std::string_view engine, const 
                                                  const Ladder* ladder, const SessionOpener& open) {
   auto contraction = ContractColocated(problem, ladder);
   if (!contraction) return open(problem, ladder);
-  return std::make_unique<ContractedSession>(engine, *std::move(contraction), ladder != nullptr, open);
+  return std::make_unique<ContractedSession>(engine, *std::move(contraction), ladder != nullptr,
+                                             open);
 }
 
 }  // namespace tessera::search::allocate

@@ -15,17 +15,19 @@ using problem::Status;
 
 namespace {
 
-constexpr size_t kSmall = 48;              // buffers; up to here a reserve may well be the best
-constexpr int64_t kReserveSlice = 50'000;  // nodes; what is decided with less needs no reserve and no finder
-constexpr int64_t kLatePart = 4;           // of a slice: what a finder has where nothing is found yet
+constexpr size_t kSmall = 48;  // buffers; up to here a reserve may well be the best
+constexpr int64_t kReserveSlice =
+    50'000;                       // nodes; what is decided with less needs no reserve and no finder
+constexpr int64_t kLatePart = 4;  // of a slice: what a finder has where nothing is found yet
 
-// Quarters of a slice that finders have to come down with: fewest after another engine did so, most after one of them
-// did; each round in vain then brings them nearer to the usual share. The other engines have a slice to themselves,
-// or what is missing to two slices where finders have more.
+// Quarters of a slice that finders have to come down with: fewest after another engine did so, most
+// after one of them did; each round in vain then brings them nearer to the usual share. The other
+// engines have a slice to themselves, or what is missing to two slices where finders have more.
 constexpr int64_t kSmallShare = 1, kUsualShare = 2, kWholeShare = 4, kLargeShare = 7;
 
-constexpr Bytes kLongStrides = 8;                 // those longer than this part of the gap
-constexpr Bytes kLongChase = 4, kShortChase = 8;  // parts of the gap: two lanes chase at different depths
+constexpr Bytes kLongStrides = 8;  // those longer than this part of the gap
+constexpr Bytes kLongChase = 4,
+                kShortChase = 8;  // parts of the gap: two lanes chase at different depths
 
 void Append(std::string& reasons, const std::string& reason) {
   if (!reasons.empty() && !reason.empty()) reasons += "; ";
@@ -39,8 +41,8 @@ int64_t WorkOf(const problem::Statistics& statistics, int64_t cost_of_unit) {
 
 }  // namespace
 
-Lane::Lane(const LaneQuestion& question, std::span<const Seat> seats)
-    : question_(question), seats_(seats.begin(), seats.end()) {
+Lane::Lane(const LaneProblem& question, std::span<const EngineSlot> slots)
+    : question_(question), slots_(slots.begin(), slots.end()) {
   Reopen();
 }
 
@@ -48,16 +50,16 @@ void Lane::Reopen() {
   states_.clear();
   refusals_.clear();
   finder_share_ = kSmallShare;
-  for (const Seat& seat : seats_) {
+  for (const EngineSlot& slot : slots_) {
     State state;
-    state.cost_of_unit = seat.cost_of_unit;
+    state.cost_of_unit = slot.cost_of_unit;
     states_.push_back(std::move(state));
   }
 }
 
 bool Lane::Works() const {
-  for (size_t i = 0; i < seats_.size(); ++i) {
-    if (!seats_[i].helper && !seats_[i].finder && !states_[i].refused) return true;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    if (!slots_[i].helper && !slots_[i].finder && !states_[i].refused) return true;
   }
   return false;
 }
@@ -65,29 +67,32 @@ bool Lane::Works() const {
 LaneReport Lane::Decide(Bytes capacity, const Allowance& allowance, const base::Stop& stop) {
   Round round{allowance, stop, {}};
   Result result = Probe(capacity, allowance.slice, false, round);
-  round.report.conclusive = result.status != Status::kUnknown && result.status != Status::kUnsupported;
+  round.report.conclusive =
+      result.status != Status::kUnknown && result.status != Status::kUnsupported;
   round.report.verdict = std::move(result);
   return std::move(round.report);
 }
 
-LaneReport Lane::Narrow(Gap gap, Share share, const Allowance& allowance, const base::Stop& stop) {
+LaneReport Lane::Narrow(Gap gap, GapSide side, const Allowance& allowance, const base::Stop& stop) {
   Round round{allowance, stop, {}};
   round.report.bound = gap.bound;
   const Bytes width = gap.peak - gap.bound;
-  const Bytes border = width / kLongStrides;
-  if (share == Share::kShort) {
+  const Bytes boundary = width / kLongStrides;
+  if (side == GapSide::kShort) {
     // Where the bound is all that is left below the peak, up and down come to the same.
-    RaiseBound(gap, width <= question_.granule ? allowance.slice : allowance.slice / 2, round);
-    Descend(gap, border, 0, kShortChase, round);
+    RaiseBound(gap, width <= question_.granularity ? allowance.slice : allowance.slice / 2, round);
+    Descend(gap, boundary, 0, kShortChase, round);
   } else {
     const bool leaps = std::exchange(leapt_to_, gap.bound) != gap.bound;
-    Descend(gap, leaps ? width : width / 2, share == Share::kLong ? border + 1 : 0, kLongChase, round);
+    Descend(gap, leaps ? width : width / 2, side == GapSide::kLong ? boundary + 1 : 0, kLongChase,
+            round);
   }
   round.report.conclusive = gap.bound >= gap.peak;
   return std::move(round.report);
 }
 
-// Comes down from the peak with what is left of the slice, and with finders for their share on top of it.
+// Comes down from the peak with what is left of the slice, and with finders for their share on top
+// of it.
 void Lane::Descend(Gap& gap, Bytes stride, Bytes least, Bytes parts, Round& round) {
   const Bytes peak = gap.peak;
   const int64_t left = std::max<int64_t>(round.left.slice, 0);
@@ -96,51 +101,58 @@ void Lane::Descend(Gap& gap, Bytes stride, Bytes least, Bytes parts, Round& roun
   LowerPeak(gap, stride, least, round);
   round.left.slice = chase;
   Chase(gap, parts, round);
-  if (gap.peak == peak && finder_share_ != kUsualShare) finder_share_ += finder_share_ < kUsualShare ? 1 : -1;
+  if (gap.peak == peak && finder_share_ != kUsualShare)
+    finder_share_ += finder_share_ < kUsualShare ? 1 : -1;
 }
 
-// Tries the bound, which is often the answer, and while it is refuted goes up from there, in strides that double, for where banks
-// leave holes the answer may be far above; a peak on the way halves them.
+// Tries the bound, which is often the answer, and while it is refuted goes up from there, in
+// strides that double, for where banks leave holes the answer may be far above; a peak on the way
+// halves them.
 void Lane::RaiseBound(Gap& gap, int64_t slice, Round& round) {
   const int64_t rest = round.left.slice - slice;
   Bytes stride = 0;
   while (gap.bound < gap.peak && !round.Over() && round.left.slice > rest) {
     const Bytes peak = gap.peak;
-    const Bytes probe = std::min(gap.bound + stride, std::max(gap.bound, gap.peak - question_.granule));
+    const Bytes probe =
+        std::min(gap.bound + stride, std::max(gap.bound, gap.peak - question_.granularity));
     if (!Absorb(Probe(probe, round.left.slice - rest, false, round), probe, gap, round)) break;
-    stride = gap.peak < peak ? base::RoundDown(stride / 2, question_.granule)
-                             : std::max(2 * stride, question_.granule);
+    stride = gap.peak < peak ? base::RoundDown(stride / 2, question_.granularity)
+                             : std::max(2 * stride, question_.granularity);
   }
 }
 
-// Comes down from the peak, in strides that are halved where no answer is had soon, until they fall below
-// `least`. How hard a capacity is says little about the next: so the slice is shared evenly, and a stride that
-// succeeded is made again; one that was refuted makes the next go half the way to there.
+// Comes down from the peak, in strides that are halved where no answer is had soon, until they fall
+// below `least`. How hard a capacity is says little about the next: so the slice is shared evenly,
+// and a stride that succeeded is made again; one that was refuted makes the next go half the way to
+// there.
 void Lane::LowerPeak(Gap& gap, Bytes stride, Bytes least, Round& round) {
   int64_t probes = 1;
-  for (Bytes shorter = stride / 2; shorter >= std::max(least, question_.granule); shorter /= 2) ++probes;
+  for (Bytes shorter = stride / 2; shorter >= std::max(least, question_.granularity); shorter /= 2)
+    ++probes;
   const int64_t slice = std::max<int64_t>(round.left.slice / probes, 1);
   while (gap.bound < gap.peak && !round.Over()) {
-    const Bytes step = std::max(question_.granule, base::RoundUp(stride, question_.granule));
+    const Bytes step =
+        std::max(question_.granularity, base::RoundUp(stride, question_.granularity));
     const Bytes probe = std::max(gap.bound, gap.peak - step);
     const Bytes peak = gap.peak;
     const bool answered = Absorb(Probe(probe, slice, true, round), probe, gap, round);
     if (answered) finder_share_ = kSmallShare;
     const bool refuted = answered && gap.peak == peak;
-    stride =
-        refuted ? (gap.peak - gap.bound) / 2 : std::min(answered ? stride : stride / 2, gap.peak - gap.bound);
-    if (!answered && (step <= question_.granule || stride < least)) break;
+    stride = refuted ? (gap.peak - gap.bound) / 2
+                     : std::min(answered ? stride : stride / 2, gap.peak - gap.bound);
+    if (!answered && (step <= question_.granularity || stride < least)) break;
   }
 }
 
-// Comes down with the engines that only find, one of so many `parts` of the gap at a time. Such an engine takes
-// its work along to the next capacity, so it is asked about one until that yields.
+// Comes down with the engines that only find, one of so many `parts` of the gap at a time. Such an
+// engine takes its work along to the next capacity, so it is asked about one until that yields.
 void Lane::Chase(Gap& gap, Bytes parts, Round& round) {
-  for (size_t i = 0; i < seats_.size(); ++i) {
-    if (!seats_[i].finder) continue;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    if (!slots_[i].finder) continue;
     while (!states_[i].refused && gap.bound < gap.peak && !round.Over()) {
       const Bytes step =
-          std::max(question_.granule, base::RoundUp((gap.peak - gap.bound) / parts, question_.granule));
+          std::max(question_.granularity,
+                   base::RoundUp((gap.peak - gap.bound) / parts, question_.granularity));
       const Bytes probe = std::max(gap.bound, gap.peak - step);
       const int64_t units = std::min(round.left.slice, round.left.units);
       if (!Absorb(Ask(i, probe, units, round), probe, gap, round)) break;
@@ -158,20 +170,22 @@ bool Lane::Absorb(Result result, Bytes capacity, Gap& gap, Round& round) const {
     return true;
   }
   if (result.status != Status::kInfeasible) return false;
-  gap.bound = base::RoundUp(std::max(capacity + 1, result.lower_bound), question_.granule);
+  gap.bound = base::RoundUp(std::max(capacity + 1, result.lower_bound), question_.granularity);
   report.bound = gap.bound;
   report.proof = result.engine;
   return true;
 }
 
-// Asks the engines in turn whether everything fits into `capacity`; each may use its part of the slice.
+// Asks the engines in turn whether everything fits into `capacity`; each may use its part of the
+// slice.
 Result Lane::Probe(Bytes capacity, int64_t slice, bool descending, Round& round) {
   Result answer;
   std::string unknown;
-  for (size_t i = 0; i < seats_.size(); ++i) {
+  for (size_t i = 0; i < slots_.size(); ++i) {
     if (!IsAsked(i, slice, descending)) continue;
-    const int64_t part = seats_[i].finder ? slice / kLatePart : slice;
-    const int64_t units = std::min(std::max<int64_t>(part / states_[i].cost_of_unit, 1), round.left.units);
+    const int64_t part = slots_[i].finder ? slice / kLatePart : slice;
+    const int64_t units =
+        std::min(std::max<int64_t>(part / states_[i].cost_of_unit, 1), round.left.units);
     if (units <= 0 || round.stop.Requested()) {
       round.report.more_would_help = true;
       unknown = units <= 0 ? "the budget is spent" : "stopped";
@@ -194,12 +208,12 @@ Result Lane::Probe(Bytes capacity, int64_t slice, bool descending, Round& round)
 }
 
 // An engine that finds no memory is not asked again; others may need less.
-Result Lane::Solve(size_t seat, Bytes capacity, int64_t units, const base::Stop& stop) {
-  const problem::Engine& engine = *seats_[seat].engine;
-  State& state = states_[seat];
+Result Lane::Solve(size_t slot, Bytes capacity, int64_t units, const base::Stop& stop) {
+  const problem::Engine& engine = *slots_[slot].engine;
+  State& state = states_[slot];
   try {
     if (!state.session) state.session = engine.Open(question_.problem, question_.ladder);
-    return state.session->Solve(question_.rung, capacity, base::Budget{units}, stop);
+    return state.session->Solve(question_.candidate, capacity, base::Budget{units}, stop);
   } catch (const std::bad_alloc&) {
     state.session.reset();
     state.lacks_memory = true;
@@ -210,10 +224,10 @@ Result Lane::Solve(size_t seat, Bytes capacity, int64_t units, const base::Stop&
 }
 
 // One engine's turn: its answer is checked, told, and charged.
-Result Lane::Ask(size_t seat, Bytes capacity, int64_t units, Round& round) {
-  const problem::Engine& engine = *seats_[seat].engine;
-  State& state = states_[seat];
-  Result result = Solve(seat, capacity, units, round.stop);
+Result Lane::Ask(size_t slot, Bytes capacity, int64_t units, Round& round) {
+  const problem::Engine& engine = *slots_[slot].engine;
+  State& state = states_[slot];
+  Result result = Solve(slot, capacity, units, round.stop);
   state.refused = result.status == Status::kUnsupported || state.lacks_memory;
   const int64_t work = WorkOf(result.statistics, state.cost_of_unit);
   if (work >= units && result.status == Status::kUnknown) {
@@ -231,52 +245,56 @@ Result Lane::Ask(size_t seat, Bytes capacity, int64_t units, Round& round) {
   std::string description = state.session ? state.session->Describe() : "";
   if (description == state.description) description.clear();
   if (!description.empty()) state.description = description;
-  round.report.turns.push_back(
-      {engine.Name(), capacity, result.status, result.peak, result.statistics, std::move(description)});
+  round.report.runs.push_back({engine.Name(), capacity, result.status, result.peak,
+                               result.statistics, std::move(description)});
   return result;
 }
 
 bool Lane::LacksMemory() const {
-  return std::any_of(states_.begin(), states_.end(), [](const State& state) { return state.lacks_memory; });
+  return std::any_of(states_.begin(), states_.end(),
+                     [](const State& state) { return state.lacks_memory; });
 }
 
-bool Lane::IsAsked(size_t seat, int64_t slice, bool descending) const {
-  const Seat& asked = seats_[seat];
-  if (states_[seat].refused || (asked.reserve && !CallsReserve(slice))) return false;
+bool Lane::IsAsked(size_t slot, int64_t slice, bool descending) const {
+  const EngineSlot& asked = slots_[slot];
+  if (states_[slot].refused || (asked.reserve && !CallsReserve(slice))) return false;
   if (asked.finder && (descending || slice < kReserveSlice)) return false;
   // Seats behind a helper that refuses take its place at once.
   return asked.helper == (descending && HasHelper());
 }
 
 bool Lane::HasHelper() const {
-  for (size_t i = 0; i < seats_.size(); ++i) {
-    if (seats_[i].helper && !seats_[i].finder && !states_[i].refused) return true;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    if (slots_[i].helper && !slots_[i].finder && !states_[i].refused) return true;
   }
   return false;
 }
 
 bool Lane::HasFinder() const {
-  for (size_t i = 0; i < seats_.size(); ++i) {
-    if (seats_[i].finder && !states_[i].refused) return true;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    if (slots_[i].finder && !states_[i].refused) return true;
   }
   return false;
 }
 
-// A reserve is dear to prepare: it waits until nobody else can or goes on, or until a small Problem turns out hard.
+// A reserve is dear to prepare: it waits until nobody else can or goes on, or until a small Problem
+// turns out hard.
 bool Lane::CallsReserve(int64_t slice) const {
   if (question_.problem.buffers.size() <= kSmall && slice >= kReserveSlice) return true;
-  for (size_t i = 0; i < seats_.size(); ++i) {
-    const bool regular = !seats_[i].reserve && !seats_[i].helper && !seats_[i].finder;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    const bool regular = !slots_[i].reserve && !slots_[i].helper && !slots_[i].finder;
     if (regular && !states_[i].refused && !states_[i].gave_up) return false;
   }
   return true;
 }
 
 // What is wrong with an engine's allocation.
-std::optional<base::Diagnostic> Lane::Check(std::string_view engine, Result& result, Bytes capacity) const {
+std::optional<base::Diagnostic> Lane::Check(std::string_view engine, Result& result,
+                                            Bytes capacity) const {
   base::Diagnostic diagnostic;
   diagnostic.message = "the engine '" + std::string(engine) + "' returned a wrong allocation";
-  diagnostic.hint = "this is a fault of the program, not of the input; please report it with the input";
+  diagnostic.hint =
+      "this is a fault of the program, not of the input; please report it with the input";
   if (!result.allocation) {
     diagnostic.found = "no allocation";
     return diagnostic;

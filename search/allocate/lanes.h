@@ -15,12 +15,13 @@
 namespace tessera::search::allocate {
 
 // The Problem that all lanes of a portfolio work on; what it refers to outlives them.
-struct LaneQuestion {
+struct LaneProblem {
   const problem::Problem& problem;  // what engines are asked
   const problem::Ladder* ladder;    // may be null
-  size_t rung;
-  const problem::Problem& sized;  // at the rung, every rule included: what answers are held against
-  problem::Bytes granule;         // every peak is a multiple of it
+  size_t candidate;
+  const problem::Problem&
+      sized;  // at the candidate, every rule included: what answers are held against
+  problem::Bytes granularity;  // every peak is a multiple of it
 };
 
 // What is open between what is proven and what is found.
@@ -30,7 +31,7 @@ struct Gap {
 };
 
 // Of the work of closing a gap.
-enum class Share : uint8_t {
+enum class GapSide : uint8_t {
   kWhole,  // down from the peak in strides, the first of them once all the way to the bound
   kLong,   // the long ones of them
   kShort,  // up from the bound, then down from the peak in the short ones
@@ -43,7 +44,7 @@ struct Allowance {
 };
 
 // One engine's answer about one capacity.
-struct Turn {
+struct EngineRun {
   std::string_view engine;
   problem::Bytes capacity = 0;
   problem::Status status = problem::Status::kUnknown;
@@ -54,37 +55,38 @@ struct Turn {
 
 // What a lane brings home from a round.
 struct LaneReport {
-  problem::Result verdict;       // on the capacity asked for, or the best placement of a minimisation
-  problem::Bytes bound = 0;      // no allocation has a lower peak
-  std::string proof;             // the engine that raised the bound last; empty: none did
-  bool conclusive = false;       // nothing is left to do, whatever other lanes find
+  problem::Result verdict;   // on the capacity asked for, or the best placement of a minimisation
+  problem::Bytes bound = 0;  // no allocation has a lower peak
+  std::string proof;         // the engine that raised the bound last; empty: none did
+  bool conclusive = false;   // nothing is left to do, whatever other lanes find
   bool more_would_help = false;  // some engine used up its slice
   int64_t units = 0;             // used, of the budget
-  std::vector<Turn> turns;
+  std::vector<EngineRun> runs;
   std::optional<base::Diagnostic> fault;  // an engine returned a wrong allocation
 };
 
-// Engines that take turns, each with a session of its own: one strand of a portfolio's work. What a lane does
-// depends on the calls alone, never on other lanes or the clock (but for a stop).
+// Engines that take turns, each with a session of its own: one strand of a portfolio's work. What a
+// lane does depends on the calls alone, never on other lanes or the clock (but for a stop).
 class Lane {
  public:
-  struct Seat {
+  struct EngineSlot {
     const problem::Engine* engine;
     int64_t cost_of_unit;  // nodes or kNodesPerConflict; a guess until the engine's first long turn
     bool reserve = false;  // asked where all before it refuse, or where the Problem is small
-    bool helper = false;   // asked on the way down from a peak, and then alone: otherwise it has another lane
+    bool helper =
+        false;  // asked on the way down from a peak, and then alone: otherwise it has another lane
     bool finder =
         false;  // refutes nothing: chases a peak where there is one, and is asked late where there is none
   };
   static constexpr int64_t kNodesPerConflict = 128;
 
-  Lane(const LaneQuestion& question, std::span<const Seat> seats);
+  Lane(const LaneProblem& question, std::span<const EngineSlot> slots);
 
   // Forgets all that was learned.
   void Reopen();
 
-  // Whether some engine that is not only a helper may still honour the Problem; else Refusals() says why none
-  // does.
+  // Whether some engine that is not only a helper may still honour the Problem; else Refusals()
+  // says why none does.
   bool Works() const;
   const std::string& Refusals() const { return refusals_; }
 
@@ -94,7 +96,7 @@ class Lane {
   // Whether everything fits into `capacity`.
   LaneReport Decide(problem::Bytes capacity, const Allowance& allowance, const base::Stop& stop);
   // Closes the gap, or the part of that work which falls to this lane.
-  LaneReport Narrow(Gap gap, Share share, const Allowance& allowance, const base::Stop& stop);
+  LaneReport Narrow(Gap gap, GapSide side, const Allowance& allowance, const base::Stop& stop);
 
  private:
   struct State {
@@ -110,27 +112,31 @@ class Lane {
     const base::Stop& stop;
     LaneReport report;
 
-    bool Over() const { return left.slice <= 0 || left.units <= 0 || report.fault || stop.Requested(); }
+    bool Over() const {
+      return left.slice <= 0 || left.units <= 0 || report.fault || stop.Requested();
+    }
   };
 
   void RaiseBound(Gap& gap, int64_t slice, Round& round);
-  void Descend(Gap& gap, problem::Bytes stride, problem::Bytes least, problem::Bytes parts, Round& round);
+  void Descend(Gap& gap, problem::Bytes stride, problem::Bytes least, problem::Bytes parts,
+               Round& round);
   void LowerPeak(Gap& gap, problem::Bytes stride, problem::Bytes least, Round& round);
   void Chase(Gap& gap, problem::Bytes parts, Round& round);
   problem::Result Probe(problem::Bytes capacity, int64_t slice, bool descending, Round& round);
-  problem::Result Ask(size_t seat, problem::Bytes capacity, int64_t units, Round& round);
-  problem::Result Solve(size_t seat, problem::Bytes capacity, int64_t units, const base::Stop& stop);
+  problem::Result Ask(size_t slot, problem::Bytes capacity, int64_t units, Round& round);
+  problem::Result Solve(size_t slot, problem::Bytes capacity, int64_t units,
+                        const base::Stop& stop);
   bool Absorb(problem::Result result, problem::Bytes capacity, Gap& gap, Round& round) const;
-  bool IsAsked(size_t seat, int64_t slice, bool descending) const;
+  bool IsAsked(size_t slot, int64_t slice, bool descending) const;
   bool HasHelper() const;
   bool HasFinder() const;
   bool CallsReserve(int64_t slice) const;
   std::optional<base::Diagnostic> Check(std::string_view engine, problem::Result& result,
                                         problem::Bytes capacity) const;
 
-  LaneQuestion question_;
-  std::vector<Seat> seats_;
-  std::vector<State> states_;     // parallel to seats_
+  LaneProblem question_;
+  std::vector<EngineSlot> slots_;
+  std::vector<State> states_;     // parallel to slots_
   std::string refusals_;          // of the engines that refused so far
   problem::Bytes leapt_to_ = -1;  // the last bound that was tried in one stride
   int64_t finder_share_ = 0;      // of a slice, in quarters: for the next descent

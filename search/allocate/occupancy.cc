@@ -31,16 +31,16 @@ Sections FindSections(const Problem& problem, std::span<const int> buffers) {
     closings.push_back(death);
   }
 
-  // A life holds section s when it begins no later than the section's last birth and ends no sooner than its
-  // death.
+  // A life holds section s when it begins no later than the section's last birth and ends no sooner
+  // than its death.
   sections.ranges.reserve(buffers.size());
   for (const int buffer : buffers) {
     std::vector<SectionRange>& ranges = sections.ranges.emplace_back();
     for (const Lifespan& life : problem.buffers[static_cast<size_t>(buffer)].lifespans) {
       const auto first = std::lower_bound(sections.steps.begin(), sections.steps.end(), life.lower);
       const auto last = std::upper_bound(closings.begin(), closings.end(), life.upper);
-      ranges.push_back(
-          {static_cast<int>(first - sections.steps.begin()), static_cast<int>(last - closings.begin())});
+      ranges.push_back({static_cast<int>(first - sections.steps.begin()),
+                        static_cast<int>(last - closings.begin())});
     }
   }
   return sections;
@@ -61,7 +61,7 @@ using problem::Span;
 
 Positions::Positions(std::vector<AddressRange> windows, Bytes alignment, Bytes size)
     : windows_(std::move(windows)), alignment_(alignment), size_(size) {
-  plain_ = alignment_ == 1 && windows_.size() == 1 && windows_[0] == AddressRange{0, kNowhere};
+  plain_ = alignment_ == 1 && windows_.size() == 1 && windows_[0] == AddressRange{0, kNoPosition};
 }
 
 Bytes Positions::Search(Bytes offset) const {
@@ -71,7 +71,7 @@ Bytes Positions::Search(Bytes offset) const {
     const Bytes position = base::RoundUp(std::max(offset, window->begin), alignment_);
     if (position + size_ <= window->end) return position;
   }
-  return kNowhere;
+  return kNoPosition;
 }
 
 Bytes Positions::SearchBelow(Bytes offset) const {
@@ -129,7 +129,7 @@ std::vector<AddressRange> AllowedBankRanges(const Memory& memory, const Buffer& 
   return ranges;
 }
 
-// Ranges that touch become one: a contiguous buffer may cross the border.
+// Ranges that touch become one: a contiguous buffer may cross the boundary.
 std::vector<AddressRange> Fuse(const std::vector<AddressRange>& ranges) {
   std::vector<AddressRange> fused;
   for (const AddressRange& range : ranges) {
@@ -143,14 +143,15 @@ std::vector<AddressRange> Fuse(const std::vector<AddressRange>& ranges) {
 }
 
 std::vector<AddressRange> WindowsInBanks(const Memory& memory, const Buffer& buffer) {
-  if (memory.banks.empty()) return {{0, kNowhere}};
+  if (memory.banks.empty()) return {{0, kNoPosition}};
   if (buffer.span == Span::kSingle) return AllowedBankRanges(memory, buffer);
   if (buffer.span == Span::kContiguous) return Fuse(AllowedBankRanges(memory, buffer));
-  std::vector<AddressRange> windows = {{0, kNowhere}};
+  std::vector<AddressRange> windows = {{0, kNoPosition}};
   if (buffer.allowed_banks.empty()) return windows;
   for (size_t i = 0; i < memory.banks.size(); ++i) {
     const auto& allowed = buffer.allowed_banks;
-    const bool forbidden = std::find(allowed.begin(), allowed.end(), static_cast<int>(i)) == allowed.end();
+    const bool forbidden =
+        std::find(allowed.begin(), allowed.end(), static_cast<int>(i)) == allowed.end();
     if (forbidden) Subtract(windows, memory.banks[i].range);
   }
   return windows;
@@ -166,11 +167,11 @@ std::vector<AddressRange> WindowsOf(const Problem& problem, const Buffer& buffer
 }
 
 void Merge(RangeList& list, AddressRange range) {
-  const auto first = std::partition_point(list.begin(), list.end(),
-                                          [&](const AddressRange& r) { return r.end < range.begin; });
+  const auto first = std::partition_point(
+      list.begin(), list.end(), [&](const AddressRange& r) { return r.end < range.begin; });
   if (first != list.end() && first->begin <= range.begin && range.end <= first->end) return;
-  const auto last =
-      std::partition_point(first, list.end(), [&](const AddressRange& r) { return r.begin <= range.end; });
+  const auto last = std::partition_point(
+      first, list.end(), [&](const AddressRange& r) { return r.begin <= range.end; });
   if (first == last) {
     list.insert(first, range);
     return;
@@ -188,7 +189,8 @@ void Occupancy::Insert(SectionRange sections, AddressRange addresses) {
   Insert(1, {0, width_}, sections, addresses);
 }
 
-void Occupancy::Insert(size_t node, SectionRange covered, SectionRange sections, AddressRange addresses) {
+void Occupancy::Insert(size_t node, SectionRange covered, SectionRange sections,
+                       AddressRange addresses) {
   Merge(nodes_[node].some, addresses);
   if (sections.first <= covered.first && covered.last <= sections.last) {
     Merge(nodes_[node].whole, addresses);
@@ -222,13 +224,14 @@ namespace {
 class GapCursor {
  public:
   explicit GapCursor(const std::vector<const RangeList*>& lists) {
-    for (const RangeList* list : lists) tracks_.push_back({list->data(), list->data() + list->size(), 0});
+    for (const RangeList* list : lists)
+      tracks_.push_back({list->data(), list->data() + list->size(), 0});
   }
 
   // The least free position at or above `from`, which must not fall from call to call.
   Bytes Next(const Positions& positions, Bytes from) {
     Bytes position = positions.AtLeast(from);
-    for (bool moved = true; moved && position < kNowhere;) {
+    for (bool moved = true; moved && position < kNoPosition;) {
       moved = false;
       for (Track& track : tracks_) {
         Gallop(track, position);
@@ -242,7 +245,7 @@ class GapCursor {
 
   // The free bytes around the position last returned.
   AddressRange Gap() const {
-    AddressRange gap{0, kNowhere};
+    AddressRange gap{0, kNoPosition};
     for (const Track& track : tracks_) {
       gap.begin = std::max(gap.begin, track.passed);
       if (track.next != track.end) gap.end = std::min(gap.end, track.next->begin);
@@ -262,7 +265,8 @@ class GapCursor {
     if (track.next == track.end || track.next->end > position) return;
     std::ptrdiff_t stride = 1;
     while (stride < track.end - track.next && track.next[stride].end <= position) stride *= 2;
-    const AddressRange* limit = track.next + std::min<std::ptrdiff_t>(stride, track.end - track.next);
+    const AddressRange* limit =
+        track.next + std::min<std::ptrdiff_t>(stride, track.end - track.next);
     track.next = std::partition_point(track.next + stride / 2, limit,
                                       [&](const AddressRange& r) { return r.end <= position; });
     track.passed = track.next[-1].end;
@@ -277,14 +281,14 @@ Bytes FindFit(const Positions& positions, const std::vector<const RangeList*>& t
   GapCursor cursor(taken);
   Bytes position = cursor.Next(positions, 0);
   if (fit == Fit::kFirst) return position;
-  Bytes best = kNowhere, best_gap = kNowhere;
-  while (position < kNowhere) {
+  Bytes best = kNoPosition, best_gap = kNoPosition;
+  while (position < kNoPosition) {
     const AddressRange gap = cursor.Gap();
-    if (best == kNowhere || gap.end - gap.begin < best_gap) {
+    if (best == kNoPosition || gap.end - gap.begin < best_gap) {
       best = position;
       best_gap = gap.end - gap.begin;
     }
-    if (gap.end >= kNowhere) break;
+    if (gap.end >= kNoPosition) break;
     position = cursor.Next(positions, gap.end);
   }
   return best;
@@ -292,8 +296,8 @@ Bytes FindFit(const Positions& positions, const std::vector<const RangeList*>& t
 
 bool IsFree(const std::vector<const RangeList*>& taken, AddressRange range) {
   return std::none_of(taken.begin(), taken.end(), [&](const RangeList* list) {
-    const auto next = std::partition_point(list->begin(), list->end(),
-                                           [&](const AddressRange& r) { return r.end <= range.begin; });
+    const auto next = std::partition_point(
+        list->begin(), list->end(), [&](const AddressRange& r) { return r.end <= range.begin; });
     return next != list->end() && next->begin < range.end;
   });
 }

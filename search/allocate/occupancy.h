@@ -15,8 +15,8 @@
 //         [a] [ab][b][bc] [c]           here, two instead of five.
 //             ^^^^    ^^^^
 //
-// A maximal section begins with a birth and ends with a death. Two buffers live together at some step exactly
-// when they share a maximal section, and the greatest load is reached in one.
+// A maximal section begins with a birth and ends with a death. Two buffers live together at some
+// step exactly when they share a maximal section, and the greatest load is reached in one.
 namespace tessera::search::allocate {
 
 // Half-open range of section indices.
@@ -28,8 +28,8 @@ struct SectionRange {
 
 struct Sections {
   std::vector<problem::Step> steps;  // one step of each maximal section, ascending
-  // Parallel to the buffers handed in: one range for each lifespan, ascending, none empty. Neighbouring
-  // ranges of a buffer with gaps may touch where nothing distinguishes the gap.
+  // Parallel to the buffers handed in: one range for each lifespan, ascending, none empty.
+  // Neighbouring ranges of a buffer with gaps may touch where nothing distinguishes the gap.
   std::vector<std::vector<SectionRange>> ranges;
 
   int Count() const { return static_cast<int>(steps.size()); }
@@ -45,23 +45,27 @@ using problem::AddressRange;
 using problem::Bytes;
 
 // Beyond every address; small enough to add any size to it.
-inline constexpr Bytes kNowhere = base::kMaxTotal / 2;
+inline constexpr Bytes kNoPosition = base::kMaxTotal / 2;
 
-// The offsets that one buffer could take if it were alone: multiples of its alignment at which all its bytes
-// lie inside one window. Reserved ranges cut windows apart; banks and spans can narrow them.
+// The offsets that one buffer could take if it were alone: multiples of its alignment at which all
+// its bytes lie inside one window. Reserved ranges cut windows apart; banks and spans can narrow
+// them.
 //
 //     0      8        16          24                 size 6, alignment 4:
 //     |#######|........|##########|.................   8 (not 12: it would reach 18), 24, 28, ...
 class Positions {
  public:
-  // `windows` are ascending, disjoint and not touching; the last may reach to kNowhere.
+  // `windows` are ascending, disjoint and not touching; the last may reach to kNoPosition.
   Positions(std::vector<AddressRange> windows, Bytes alignment, Bytes size);
 
-  // The least position >= offset, or kNowhere. offset <= kNowhere + any size. Cost: O(log windows).
+  // The least position >= offset, or kNoPosition. offset <= kNoPosition + any size. Cost: O(log
+  // windows).
   Bytes AtLeast(Bytes offset) const { return plain_ ? (offset < 0 ? 0 : offset) : Search(offset); }
 
   // The greatest position < offset, or -1.
-  Bytes Below(Bytes offset) const { return plain_ ? (offset < 0 ? -1 : offset - 1) : SearchBelow(offset); }
+  Bytes Below(Bytes offset) const {
+    return plain_ ? (offset < 0 ? -1 : offset - 1) : SearchBelow(offset);
+  }
 
   Bytes Size() const { return size_; }
 
@@ -75,8 +79,8 @@ class Positions {
   bool plain_;  // every offset >= 0 will do
 };
 
-// Where the memory, its reserved ranges, and the buffer's span and allowed banks let the buffer lie; capacity
-// apart.
+// Where the memory, its reserved ranges, and the buffer's span and allowed banks let the buffer
+// lie; capacity apart.
 std::vector<AddressRange> WindowsOf(const problem::Problem& problem, const problem::Buffer& buffer);
 
 // Takes `hole` out of the windows.
@@ -106,8 +110,8 @@ class Occupancy {
 
   void Insert(SectionRange sections, AddressRange addresses);
 
-  // Appends the lists whose union is what is taken in some of the sections. They stay valid until the next
-  // Insert.
+  // Appends the lists whose union is what is taken in some of the sections. They stay valid until
+  // the next Insert.
   void Collect(SectionRange sections, std::vector<const RangeList*>& lists) const;
 
  private:
@@ -129,8 +133,8 @@ enum class Fit : uint8_t {
   kBest,   // the free position in the smallest gap, the lowest of equals
 };
 
-// A position that touches no range of the lists, or kNowhere. Cost: O(ranges passed * log) thanks to
-// galloping cursors.
+// A position that touches no range of the lists, or kNoPosition. Cost: O(ranges passed * log)
+// thanks to galloping cursors.
 Bytes FindFit(const Positions& positions, const std::vector<const RangeList*>& taken, Fit fit);
 
 // Whether no list touches the range.

@@ -25,27 +25,28 @@
 //     round 1    lane 1 |lazy|               lane 0 |canonical|
 //     round 2    lane 1 |-- lazy --|         lane 0 |-- canonical --|             slices grow by half
 //
-// Deciding, every lane is asked the same question; the first lane that knows is believed. Minimising, lane 0
-// comes down from the peak in long strides, the first of them to the bound itself; lane 1 raises the bound, and
-// lets lane 0's best engine come down in short strides there:
+// Deciding, every lane is asked the same question; the first lane that knows is believed.
+// Minimising, lane 0 comes down from the peak in long strides, the first of them to the bound
+// itself; lane 1 raises the bound, and lets lane 0's best engine come down in short strides there:
 //
 //     0 ............ bound ============= probe === peak ............ capacity
 //       impossible     ^ both            ^ both     found
 //
-// What one lane finds, another hears of only when the round is over, at a counted amount of work. So the answer
-// depends on no thread and no clock: with one thread the lanes of a round run one after the other, with two at
-// the same time. A lane that is conclusive ends the later lanes of its round, whose work is then forgotten,
-// finished or not. Slices are counted in nodes, a conflict as many of them as it takes the time of, so that no
-// lane waits long for another. They grow, so that no engine costs more than a small multiple of what the best one
-// alone would have needed, and slowly, so that the last round, in which one lane may run in vain or not at all,
-// is a small part of the whole: that is what a second thread cannot make up for.
+// What one lane finds, another hears of only when the round is over, at a counted amount of work.
+// So the answer depends on no thread and no clock: with one thread the lanes of a round run one
+// after the other, with two at the same time. A lane that is conclusive ends the later lanes of its
+// round, whose work is then forgotten, finished or not. Slices are counted in nodes, a conflict as
+// many of them as it takes the time of, so that no lane waits long for another. They grow, so that
+// no engine costs more than a small multiple of what the best one alone would have needed, and
+// slowly, so that the last round, in which one lane may run in vain or not at all, is a small part
+// of the whole: that is what a second thread cannot make up for.
 //
-// Engines that only find chase the peak in both lanes, after the others have come down as far as they could: with
-// a fraction of their time at first, with most of it once a finder was the last to come down. Which kind comes
-// down well is a matter of the Problem, and seldom changes on the way.
+// Engines that only find chase the peak in both lanes, after the others have come down as far as
+// they could: with a fraction of their time at first, with most of it once a finder was the last to
+// come down. Which kind comes down well is a matter of the Problem, and seldom changes on the way.
 //
-// It ends when bound and peak meet, at the user's limits, or when every engine gave up without having used its
-// slice, since more would not help.
+// It ends when bound and peak meet, at the user's limits, or when every engine gave up without
+// having used its slice, since more would not help.
 namespace tessera::search::allocate {
 
 using problem::Bytes;
@@ -58,18 +59,20 @@ using problem::Status;
 namespace {
 
 constexpr size_t kLanes = 2;
-constexpr int64_t kFirstSlice = 4'000;        // nodes...
-constexpr int64_t kFirstSlicePerBuffer = 24;  // ... and for each buffer: all orders get their first try
-constexpr size_t kQuick = 2;                  // engines that the opening asks
+constexpr int64_t kFirstSlice = 4'000;  // nodes...
+constexpr int64_t kFirstSlicePerBuffer =
+    24;                       // ... and for each buffer: all orders get their first try
+constexpr size_t kQuick = 2;  // engines that the opening asks
 constexpr int64_t kLastSlice = base::kMaxTotal / 4;
 
-// Of those that refute, the first two engines share lane 0; the third has lane 1 for itself, where the second helps
-// it come down from a peak; the rest are reserves. Those that only find join both lanes on the way down.
-std::vector<std::vector<Lane::Seat>> SeatEngines(std::span<const Engine* const> all) {
+// Of those that refute, the first two engines share lane 0; the third has lane 1 for itself, where
+// the second helps it come down from a peak; the rest are reserves. Those that only find join both
+// lanes on the way down.
+std::vector<std::vector<Lane::EngineSlot>> SlotEngines(std::span<const Engine* const> all) {
   std::vector<const Engine*> engines, finders;
   for (const Engine* engine : all) (engine->Refutes() ? engines : finders).push_back(engine);
   if (engines.empty()) engines.swap(finders);
-  std::vector<std::vector<Lane::Seat>> lanes(engines.size() > kQuick ? kLanes : 1);
+  std::vector<std::vector<Lane::EngineSlot>> lanes(engines.size() > kQuick ? kLanes : 1);
   if (lanes.size() == kLanes) lanes[1].push_back({engines[kQuick - 1], 1, false, true});
   for (size_t i = 0; i < engines.size(); ++i) {
     const size_t lane = i < kQuick ? 0 : (i - 1) % kLanes;
@@ -91,21 +94,27 @@ std::string Describe(const problem::Statistics& statistics) {
 
 class Portfolio {
  public:
-  Portfolio(const Problem& problem, const Ladder* ladder, size_t rung, std::span<const Engine* const> engines,
-            const AllocateOptions& options)
-      : at_rung_(ladder != nullptr ? std::optional(AtRung(problem, ladder->rungs[rung])) : std::nullopt),
-        sized_(at_rung_ ? *at_rung_ : problem),
+  Portfolio(const Problem& problem, const Ladder* ladder, size_t candidate,
+            std::span<const Engine* const> engines, const AllocateOptions& options)
+      : at_candidate_(ladder != nullptr
+                          ? std::optional(AtCandidate(problem, ladder->candidates[candidate]))
+                          : std::nullopt),
+        sized_(at_candidate_ ? *at_candidate_ : problem),
         folded_(problem.rules.empty() ? std::nullopt : std::optional(FoldRules(problem, ladder))),
-        folded_at_rung_(problem.rules.empty() ? std::nullopt : std::optional(FoldRules(sized_, nullptr))),
+        folded_at_candidate_(problem.rules.empty() ? std::nullopt
+                                                   : std::optional(FoldRules(sized_, nullptr))),
         options_(options),
         stop_(options.stop != nullptr ? *options.stop : never_),
-        // No buffer can lie beyond kNowhere, so a larger memory is no larger.
-        capacity_(std::min(options.capacity.value_or(problem.memories[0].capacity), kNowhere - 1)),
-        granule_(GranuleOf(Bounded())),
-        first_slice_(kFirstSlice + kFirstSlicePerBuffer * static_cast<int64_t>(problem.buffers.size())),
+        // No buffer can lie beyond kNoPosition, so a larger memory is no larger.
+        capacity_(
+            std::min(options.capacity.value_or(problem.memories[0].capacity), kNoPosition - 1)),
+        granularity_(GranularityOf(Bounded())),
+        first_slice_(kFirstSlice +
+                     kFirstSlicePerBuffer * static_cast<int64_t>(problem.buffers.size())),
         left_(options.budget.units) {
-    const LaneQuestion question{folded_ ? *folded_ : problem, ladder, rung, sized_, granule_};
-    for (const auto& seats : SeatEngines(engines)) lanes_.emplace_back(question, seats);
+    const LaneProblem question{folded_ ? *folded_ : problem, ladder, candidate, sized_,
+                               granularity_};
+    for (const auto& slots : SlotEngines(engines)) lanes_.emplace_back(question, slots);
   }
 
   base::Expected<Result> Run() {
@@ -133,7 +142,7 @@ class Portfolio {
   using Task = LaneReport (Portfolio::*)(size_t lane, const Allowance&, const base::Stop&);
 
   // What bounds look at.
-  const Problem& Bounded() const { return folded_at_rung_ ? *folded_at_rung_ : sized_; }
+  const Problem& Bounded() const { return folded_at_candidate_ ? *folded_at_candidate_ : sized_; }
 
   std::optional<Result> RefuteByBounds() {
     Result result;
@@ -147,7 +156,7 @@ class Portfolio {
     for (size_t memory = 0; memory < sized_.memories.size(); ++memory) {
       const Bound bound = FindBound(problem, static_cast<int>(memory));
       const Bytes capacity = memory == 0 ? capacity_ : sized_.memories[memory].capacity;
-      if (memory == 0) bound_ = result.lower_bound = base::RoundUp(bound.bytes, granule_);
+      if (memory == 0) bound_ = result.lower_bound = base::RoundUp(bound.bytes, granularity_);
       if (result.status == Status::kInfeasible || bound.bytes <= capacity) continue;
       result.status = Status::kInfeasible;
       result.reason = Explain(problem, bound, capacity);
@@ -219,8 +228,8 @@ class Portfolio {
   }
 
   LaneReport NarrowGap(size_t lane, const Allowance& allowance, const base::Stop& stop) {
-    const Share share = alone_ ? Share::kWhole : lane == 0 ? Share::kLong : Share::kShort;
-    return lanes_[lane].Narrow({bound_, *best_.peak}, share, allowance, stop);
+    const GapSide side = alone_ ? GapSide::kWhole : lane == 0 ? GapSide::kLong : GapSide::kShort;
+    return lanes_[lane].Narrow({bound_, *best_.peak}, side, allowance, stop);
   }
 
   void Narrow(LaneReport& report) {
@@ -228,7 +237,8 @@ class Portfolio {
       bound_ = report.bound;
       proof_ = report.proof;
     }
-    if (report.verdict.allocation && *report.verdict.peak < *best_.peak) best_ = std::move(report.verdict);
+    if (report.verdict.allocation && *report.verdict.peak < *best_.peak)
+      best_ = std::move(report.verdict);
   }
 
   // The reports of the lanes up to the first conclusive one.
@@ -264,29 +274,30 @@ class Portfolio {
   // Charges and tells what a lane did.
   void Take(LaneReport& report) {
     left_ -= report.units;
-    for (const Turn& turn : report.turns) {
-      Accumulate(statistics_, turn.statistics);
-      problem::Statistics& total = totals_[std::string(turn.engine)];
-      Accumulate(total, turn.statistics);
-      Tell(turn);
+    for (const EngineRun& run : report.runs) {
+      Accumulate(statistics_, run.statistics);
+      problem::Statistics& total = totals_[std::string(run.engine)];
+      Accumulate(total, run.statistics);
+      Tell(run);
     }
     if (report.fault) fault_ = std::move(report.fault);
   }
 
-  void Tell(const Turn& turn) const {
+  void Tell(const EngineRun& run) const {
     if (!options_.progress) return;
-    std::string line(turn.engine);
-    if (turn.peak) {
-      line += ": peak " + std::to_string(*turn.peak) + ", bound " + std::to_string(bound_);
-    } else if (turn.status == Status::kInfeasible) {
-      line += ": nothing fits into " + std::to_string(turn.capacity);
-    } else if (turn.status == Status::kUnsupported) {
+    std::string line(run.engine);
+    if (run.peak) {
+      line += ": peak " + std::to_string(*run.peak) + ", bound " + std::to_string(bound_);
+    } else if (run.status == Status::kInfeasible) {
+      line += ": nothing fits into " + std::to_string(run.capacity);
+    } else if (run.status == Status::kUnsupported) {
       line += ": cannot honour the problem";
     } else {
-      line += ": no answer yet for " + std::to_string(turn.capacity);
+      line += ": no answer yet for " + std::to_string(run.capacity);
     }
-    options_.progress(line + " (" + Describe(turn.statistics) + ")");
-    if (!turn.description.empty()) options_.progress(std::string(turn.engine) + ": " + turn.description);
+    options_.progress(line + " (" + Describe(run.statistics) + ")");
+    if (!run.description.empty())
+      options_.progress(std::string(run.engine) + ": " + run.description);
   }
 
   void TellTotals() const {
@@ -302,8 +313,8 @@ class Portfolio {
   }
 
   bool LacksMemory() const {
-    return out_of_memory_ ||
-           std::any_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) { return lane.LacksMemory(); });
+    return out_of_memory_ || std::any_of(lanes_.begin(), lanes_.end(),
+                                         [](const Lane& lane) { return lane.LacksMemory(); });
   }
 
   bool Ended() const { return bound_ >= *best_.peak || left_ <= 0 || stop_.Requested(); }
@@ -315,24 +326,26 @@ class Portfolio {
       best_.reason = proof_.empty() ? "the peak equals a lower bound"
                                     : "every lower peak is proven impossible by " + proof_;
     } else if (minimize) {
-      best_.reason = stop_.IsOutOfMemory() ? "the memory limit was reached before the least peak was proven"
-                     : stop_.Requested()   ? "stopped before the least peak was proven"
-                     : left_ <= 0          ? "the budget was spent before the least peak was proven"
-                     : LacksMemory()       ? "memory was exhausted before the least peak was proven"
-                                           : "no engine could decide a lower peak";
+      best_.reason = stop_.IsOutOfMemory()
+                         ? "the memory limit was reached before the least peak was proven"
+                     : stop_.Requested() ? "stopped before the least peak was proven"
+                     : left_ <= 0        ? "the budget was spent before the least peak was proven"
+                     : LacksMemory()     ? "memory was exhausted before the least peak was proven"
+                                         : "no engine could decide a lower peak";
     }
     return std::move(best_);
   }
 
   const base::Stop never_;
-  std::optional<Problem> at_rung_;  // none without a ladder
+  std::optional<Problem> at_candidate_;  // none without a ladder
   const Problem& sized_;
-  std::optional<Problem> folded_;  // what engines are asked, where there are rules: with fewer of them
-  std::optional<Problem> folded_at_rung_;  // the same with the sizes of the rung
+  std::optional<Problem>
+      folded_;  // what engines are asked, where there are rules: with fewer of them
+  std::optional<Problem> folded_at_candidate_;  // the same with the sizes of the candidate
   const AllocateOptions& options_;
   const base::Stop& stop_;
   Bytes capacity_;
-  Bytes granule_;
+  Bytes granularity_;
   int64_t first_slice_;
   Bytes bound_ = 0;     // no allocation has a lower peak
   int64_t left_;        // of the budget
@@ -355,17 +368,20 @@ Result Invalid(const std::string& pointer, const std::string& message) {
 
 }  // namespace
 
-base::Expected<Result> Allocate(const Problem& problem, const Ladder* ladder, size_t rung,
-                                std::span<const Engine* const> engines, const AllocateOptions& options) {
+base::Expected<Result> Allocate(const Problem& problem, const Ladder* ladder, size_t candidate,
+                                std::span<const Engine* const> engines,
+                                const AllocateOptions& options) {
   try {
-    if (const auto fault = problem::FindFault(problem)) return Invalid(fault->pointer, fault->message);
+    if (const auto fault = problem::CheckWellFormed(problem))
+      return Invalid(fault->pointer, fault->message);
     if (ladder != nullptr) {
-      if (const auto fault = problem::FindFault(problem, *ladder))
+      if (const auto fault = problem::CheckWellFormed(problem, *ladder))
         return Invalid(fault->pointer, fault->message);
-      if (rung >= ladder->rungs.size()) return Invalid("", "the ladder has no rung " + std::to_string(rung));
+      if (candidate >= ladder->candidates.size())
+        return Invalid("", "there is no candidate " + std::to_string(candidate));
     }
     if (problem.memories.empty()) return Invalid("/memories", "the problem has no memory");
-    return Portfolio(problem, ladder, rung, engines, options).Run();
+    return Portfolio(problem, ladder, candidate, engines, options).Run();
   } catch (const std::bad_alloc&) {
     Result result;
     result.reason = "memory is exhausted";

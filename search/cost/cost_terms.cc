@@ -12,13 +12,14 @@
 
 namespace tessera::search::cost {
 
-void FillEnergy(const hw_profiles::Profile& profile, double mac_pj, std::span<const Touched> touched,
-                Detail detail, plan::Metrics& metrics) {
+void FillEnergy(const hw_profiles::Profile& profile, double mac_pj,
+                std::span<const Touched> touched, Detail detail, plan::Metrics& metrics) {
   // A milliwatt is 1e9 picojoules a second.
   const double seconds =
       profile.clock_hz > 0 ? static_cast<double>(metrics.latency_cycles) / profile.clock_hz : 0;
   double leakage_pj = 0;
-  for (const hw_profiles::Memory& memory : profile.memories) leakage_pj += memory.leakage_mw * 1e9 * seconds;
+  for (const hw_profiles::Memory& memory : profile.memories)
+    leakage_pj += memory.leakage_mw * 1e9 * seconds;
   if (detail == Detail::kParts) metrics.energy_by_part = {{"mac", mac_pj}, {"leakage", leakage_pj}};
   metrics.energy_pj = mac_pj + leakage_pj;
   for (size_t i = 0; i < profile.memories.size(); ++i) {
@@ -30,8 +31,8 @@ void FillEnergy(const hw_profiles::Profile& profile, double mac_pj, std::span<co
   }
 }
 
-double MacEnergy(const graph::Graph& graph, const hw_profiles::Profile& profile, const graph::Operator& op,
-                 int64_t macs) {
+double MacEnergy(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                 const graph::Operator& op, int64_t macs) {
   const hw_profiles::Engine* engine =
       hw_profiles::EngineFor(profile, op.kind, encoder::program::WorkingType(graph, op), op.engine);
   return engine == nullptr ? 0 : engine->mac_pj * static_cast<double>(macs);
@@ -51,41 +52,48 @@ const graph::Tensor& TensorAt(const Graph& graph, int tensor) {
   return graph.tensors[static_cast<size_t>(tensor)];
 }
 
-int64_t Steps(int64_t length, int64_t unroll) { return base::CeilDiv(length, std::max<int64_t>(1, unroll)); }
-
-// Steps through the depth, slice by slice where there are slices.
-int64_t StepsOfDepth(int64_t depth, int64_t unroll, std::optional<int64_t> slice) {
-  if (!slice || *slice >= depth) return Steps(depth, unroll);
-  const int64_t full = (depth - 1) / *slice;
-  return full * Steps(*slice, unroll) + Steps(depth - full * *slice, unroll);
+int64_t Steps(int64_t length, int64_t unroll) {
+  return base::CeilDiv(length, std::max<int64_t>(1, unroll));
 }
 
-// The taps along an axis that one output adds up: of a transposed convolution those that a stride leaves it, at most.
+// Steps through the depth, slice by slice where there are slices.
+int64_t StepsOfK(int64_t k_extent, int64_t unroll, std::optional<int64_t> slice) {
+  if (!slice || *slice >= k_extent) return Steps(k_extent, unroll);
+  const int64_t full = (k_extent - 1) / *slice;
+  return full * Steps(*slice, unroll) + Steps(k_extent - full * *slice, unroll);
+}
+
+// The taps along an axis that one output adds up: of a transposed convolution those that a stride
+// leaves it, at most.
 int64_t TapsOf(const Operator& op, size_t axis) {
   const bool transposed = op.kind == OperatorKind::kTransposedConv;
-  return transposed ? base::CeilDiv(op.window.kernel[axis], op.window.stride[axis]) : op.window.kernel[axis];
+  return transposed ? base::CeilDiv(op.window.kernel[axis], op.window.stride[axis])
+                    : op.window.kernel[axis];
 }
 
 // How the loops of an operator run.
 struct Loops {
-  std::optional<int64_t> depth_slice;
+  std::optional<int64_t> k_slice;
   bool ignores_groups = false;  // for output channels
 };
 
-int64_t StepsOfConvolution(const Graph& graph, const Operator& op, ExtentsView output, const Unroll& unroll,
-                           const Loops& loops) {
+int64_t StepsOfConvolution(const Graph& graph, const Operator& op, ExtentsView output,
+                           const Unroll& unroll, const Loops& loops) {
   const int64_t in_channels = TensorAt(graph, op.inputs.front()).shape[1];
   const bool depthwise = op.kind == OperatorKind::kDepthwise;
   const int64_t groups = depthwise ? 1 : std::max<int64_t>(1, op.groups);
-  // Groups run one after another; a depthwise convolution unrolls over its channels as over output channels.
-  const int64_t group_channels = std::max<int64_t>(1, TensorAt(graph, op.outputs.front()).shape[1] / groups);
+  // Groups run one after another; a depthwise convolution unrolls over its channels as over output
+  // channels.
+  const int64_t group_channels =
+      std::max<int64_t>(1, TensorAt(graph, op.outputs.front()).shape[1] / groups);
   const int64_t touched_groups = base::CeilDiv(output[1], group_channels);
-  int64_t steps = loops.ignores_groups
-                      ? Steps(output[1], unroll.out_channels)
-                      : base::SaturatingMul(touched_groups,
-                                            Steps(std::min(output[1], group_channels), unroll.out_channels));
+  int64_t steps =
+      loops.ignores_groups
+          ? Steps(output[1], unroll.out_channels)
+          : base::SaturatingMul(touched_groups,
+                                Steps(std::min(output[1], group_channels), unroll.out_channels));
   steps = base::SaturatingMul(
-      steps, depthwise ? 1 : StepsOfDepth(in_channels / groups, unroll.in_channels, loops.depth_slice));
+      steps, depthwise ? 1 : StepsOfK(in_channels / groups, unroll.in_channels, loops.k_slice));
   steps = base::SaturatingMul(steps, Steps(output[0], unroll.batch));
   steps = base::SaturatingMul(steps, Steps(output[2], unroll.out_rows));
   steps = base::SaturatingMul(steps, Steps(output[3], unroll.out_columns));
@@ -93,9 +101,9 @@ int64_t StepsOfConvolution(const Graph& graph, const Operator& op, ExtentsView o
   return base::SaturatingMul(steps, Steps(TapsOf(op, 1), unroll.kernel_columns));
 }
 
-// Rows by depth times depth by columns, once for each index of the leading axes.
-int64_t StepsOfMatmul(const Graph& graph, const Operator& op, ExtentsView output, const Unroll& unroll,
-                      std::optional<int64_t> depth_slice) {
+// Rows with split K times depth by columns, once for each index of the leading axes.
+int64_t StepsOfMatmul(const Graph& graph, const Operator& op, ExtentsView output,
+                      const Unroll& unroll, std::optional<int64_t> k_slice) {
   const size_t rank = output.size();
   const int64_t columns = output[rank - 1];
   const int64_t rows = rank >= 2 ? output[rank - 2] : 1;
@@ -104,8 +112,8 @@ int64_t StepsOfMatmul(const Graph& graph, const Operator& op, ExtentsView output
   int64_t steps = base::SaturatingMul(Steps(batch, unroll.batch), Steps(rows, unroll.out_rows));
   steps = base::SaturatingMul(steps, Steps(columns, unroll.out_channels));
   const graph::Shape& first = TensorAt(graph, op.inputs.front()).shape;
-  const int64_t depth = first[first.size() - (op.transpose_first ? 2 : 1)];
-  return base::SaturatingMul(steps, StepsOfDepth(depth, unroll.in_channels, depth_slice));
+  const int64_t k_extent = first[first.size() - (op.transpose_first ? 2 : 1)];
+  return base::SaturatingMul(steps, StepsOfK(k_extent, unroll.in_channels, k_slice));
 }
 
 const hw_profiles::Port& PortOf(const Profile& profile, int memory) {
@@ -120,7 +128,8 @@ double PaceOf(const hw_profiles::Port& port, Direction direction) {
   return direction == Direction::kRead ? port.read_bytes_per_cycle : port.write_bytes_per_cycle;
 }
 
-// What a descriptor cannot walk becomes several: `dims` loop levels each, the run itself being the innermost.
+// What a descriptor cannot walk becomes several: `dims` loop levels each, the run itself being the
+// innermost.
 int64_t Descriptors(const hw_profiles::Link& link, const Runs& runs) {
   const auto levels = static_cast<int64_t>(runs.loops.size()) + 1;
   int64_t descriptors = 1;
@@ -138,11 +147,13 @@ Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, 
   double cycles = static_cast<double>(elements) * throughput->cycles_per_output;
   if (hw_profiles::HasUnroll(op.kind)) {
     const int64_t steps = op.kind == OperatorKind::kMatmul
-                              ? StepsOfMatmul(graph, op, output, throughput->unroll, loops.depth_slice)
+                              ? StepsOfMatmul(graph, op, output, throughput->unroll, loops.k_slice)
                               : StepsOfConvolution(graph, op, output, throughput->unroll, loops);
     cycles = std::max(cycles, static_cast<double>(steps) * throughput->cycles_per_step);
   }
-  return {.engine = worker.engine, .start = throughput->start_cycles, .body = base::WholeCycles(cycles)};
+  return {.engine = worker.engine,
+          .start = throughput->start_cycles,
+          .body = base::WholeCycles(cycles)};
 }
 
 }  // namespace
@@ -155,14 +166,14 @@ Worker WorkerOf(const Graph& graph, const Profile& profile, const Operator& op) 
 }
 
 Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,
-                  std::optional<int64_t> depth_slice) {
-  return ComputeOf(graph, worker, op, output, Loops{.depth_slice = depth_slice});
+                  std::optional<int64_t> k_slice) {
+  return ComputeOf(graph, worker, op, output, Loops{.k_slice = k_slice});
 }
 
-Compute LeastComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,
-                       bool divides_channels) {
+Compute LeastComputeOf(const Graph& graph, const Worker& worker, const Operator& op,
+                       ExtentsView output, bool divides_channels) {
   return ComputeOf(graph, worker, op, output,
-                   Loops{.depth_slice = std::nullopt, .ignores_groups = divides_channels});
+                   Loops{.k_slice = std::nullopt, .ignores_groups = divides_channels});
 }
 
 int64_t PortCycles(const hw_profiles::Port& port, const Touched& touched) {
@@ -200,32 +211,35 @@ int64_t DirectCycles(const Profile& profile, int home, Direction direction, cons
 
 using hw_profiles::Profile;
 
-Ahead AheadOf(const graph::Graph& graph, const Profile& profile, std::span<const plan::Subgraph> subgraphs,
-              size_t number) {
+Ahead AheadOf(const graph::Graph& graph, const Profile& profile,
+              std::span<const plan::Subgraph> subgraphs, size_t number) {
   Ahead ahead{.own = subgraphs[number].prefetch, .next = {}};
   if (number + 1 == subgraphs.size() || !subgraphs[number + 1].prefetch) return ahead;
   const plan::Subgraph& next = subgraphs[number + 1];
   if (PassageOfConstants(profile, next.weights) != Passage::kMoved) return ahead;
-  for (const LoadedOnce& constant : ConstantsLoadedOnce(graph, profile, next.interval, next.weights)) {
+  for (const LoadedOnce& constant :
+       ConstantsLoadedOnce(graph, profile, next.interval, next.weights)) {
     auto part = std::find_if(ahead.next.begin(), ahead.next.end(),
                              [&](const Ahead::Part& each) { return each.home == constant.home; });
-    if (part == ahead.next.end()) part = ahead.next.insert(part, Ahead::Part{.home = constant.home});
+    if (part == ahead.next.end())
+      part = ahead.next.insert(part, Ahead::Part{.home = constant.home});
     base::Accumulate(part->bytes, constant.bytes);
-    base::Accumulate(part->cycles,
-                     TransferCycles(profile, constant.home, Direction::kRead, OneRun(constant.bytes)));
+    base::Accumulate(part->cycles, TransferCycles(profile, constant.home, Direction::kRead,
+                                                  OneRun(constant.bytes)));
   }
   return ahead;
 }
 
-// A tile of D slices: the first of each factor comes before the operator's step, D - 1 more during it, the last of them shorter and,
-// of the constant, with its table. In between the sums go to the tile memory and come back:
+// A tile of D slices: the first of each factor comes before the operator's step, D - 1 more during
+// it, the last of them shorter and, of the constant, with its table. In between the sums go to the
+// tile memory and come back:
 //
 //     slice      0      1      2    ..    D-1
 //     sums       write  r w    r w        read, then the result is written        D - 1 times each
 
 namespace {
 
-using encoder::program::DepthCut;
+using encoder::program::KCut;
 using hw_profiles::Profile;
 
 // One slice on its way.
@@ -241,9 +255,9 @@ void AddFlow(const SliceFlow& flow, SliceFlow& sum) {
   base::Accumulate(sum.later_bytes, flow.later_bytes);
 }
 
-SliceFlow FlowOf(const DepthCut& cut, const std::function<Piece(int64_t)>& piece_of) {
+SliceFlow FlowOf(const KCut& cut, const std::function<Piece(int64_t)>& piece_of) {
   SliceFlow flow;
-  const Piece full = piece_of(cut.granule);
+  const Piece full = piece_of(cut.granularity);
   const Piece last = piece_of(cut.Length(cut.Slices() - 1));
   const int64_t between = cut.Slices() - 2;
   flow.first_cycles = full.cycles;
@@ -254,31 +268,33 @@ SliceFlow FlowOf(const DepthCut& cut, const std::function<Piece(int64_t)>& piece
 }
 
 // Some channels of some depth, where the constant lies in row-major order.
-Runs RunsOfConstant(const graph::Graph& graph, const DepthCut& cut, graph::tiling::ExtentsView result,
-                    int64_t depth) {
+Runs RunsOfConstant(const graph::Graph& graph, const KCut& cut, graph::tiling::ExtentsView result,
+                    int64_t k_extent) {
   const graph::Tensor& constant = graph.tensors[static_cast<size_t>(cut.constant->tensor)];
-  const int64_t bytes = encoder::program::ConstantSliceBytes(graph, cut, result, depth);
+  const int64_t bytes = encoder::program::ConstantSliceBytes(graph, cut, result, k_extent);
   const int64_t channels = result[cut.result_channels];
   const bool channels_inside = cut.constant_channels > cut.constant->axis;
-  const int64_t runs = channels_inside ? depth : channels;
+  const int64_t runs = channels_inside ? k_extent : channels;
   const bool joins = channels_inside && channels == constant.shape[cut.constant_channels];
   if (joins || runs == 1) return OneRun(bytes);
-  const int64_t elements = graph::ElementsOf(constant.shape) / constant.shape[cut.constant_channels] /
-                           cut.depth * depth * channels / runs;
+  const int64_t elements = graph::ElementsOf(constant.shape) /
+                           constant.shape[cut.constant_channels] / cut.k_extent * k_extent *
+                           channels / runs;
   return {.bytes = base::BytesOf(constant.type, elements), .count = runs, .loops = {runs}};
 }
 
 }  // namespace
 
-DepthCost DepthCostOf(const graph::Graph& graph, const Profile& profile, const DepthCut& cut,
-                      Passage constants, const std::vector<SlicedFeature>& features,
-                      graph::tiling::ExtentsView result) {
-  DepthCost cost;
+SplitKCost SplitKCostOf(const graph::Graph& graph, const Profile& profile, const KCut& cut,
+                        Passage constants, const std::vector<SlicedFeature>& features,
+                        graph::tiling::ExtentsView result) {
+  SplitKCost cost;
   cost.memories.resize(profile.memories.size());
   for (const SlicedFeature& feature : features) {
     const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, feature.route.role);
-    const SliceFlow flow = FlowOf(cut, [&](int64_t depth) {
-      const graph::tiling::Extents slice = encoder::program::SliceOf(feature.along, feature.needed, depth);
+    const SliceFlow flow = FlowOf(cut, [&](int64_t k_extent) {
+      const graph::tiling::Extents slice =
+          encoder::program::SliceOf(feature.along, feature.needed, k_extent);
       return Piece{TransferCycles(profile, feature.route.home, Direction::kRead,
                                   RunsOf(*feature.tensor, slice, layout)),
                    PayloadBytes(*feature.tensor, slice, layout)};
@@ -289,13 +305,15 @@ DepthCost DepthCostOf(const graph::Graph& graph, const Profile& profile, const D
   if (cut.constant) {
     const int home =
         encoder::program::HomeOf(graph, profile, cut.constant->tensor, base::TensorRole::kConstant);
-    SliceFlow flow = FlowOf(cut, [&](int64_t depth) {
-      return Piece{TransferCycles(profile, home, Direction::kRead, RunsOfConstant(graph, cut, result, depth)),
-                   encoder::program::ConstantSliceBytes(graph, cut, result, depth)};
+    SliceFlow flow = FlowOf(cut, [&](int64_t k_extent) {
+      return Piece{TransferCycles(profile, home, Direction::kRead,
+                                  RunsOfConstant(graph, cut, result, k_extent)),
+                   encoder::program::ConstantSliceBytes(graph, cut, result, k_extent)};
     });
     const int64_t table = encoder::program::ConstantTableBytes(profile, cut, result);
     base::Accumulate(flow.later_bytes, table);
-    base::Accumulate(flow.later_cycles, TransferCycles(profile, home, Direction::kRead, OneRun(table)));
+    base::Accumulate(flow.later_cycles,
+                     TransferCycles(profile, home, Direction::kRead, OneRun(table)));
     cost.constant_bytes = base::SaturatingAdd(flow.first_bytes, flow.later_bytes);
     if (constants == Passage::kMoved) {
       AddFlow(flow, cost.memories[static_cast<size_t>(home)]);

@@ -23,14 +23,15 @@ struct Touched {
 // What of plan::Metrics is filled: all but the parts that add up to sums, or those too.
 enum class Detail : uint8_t { kTotals, kParts };
 
-// Fills energy_pj, and energy_by_part if parts are asked for, from the multiply-accumulates' energy, what was touched in each memory (parallel to
-// Profile::memories), and the leakage of all memories over metrics.latency_cycles. Parts are summed in the order of the profile.
-void FillEnergy(const hw_profiles::Profile& profile, double mac_pj, std::span<const Touched> touched,
-                Detail detail, plan::Metrics& metrics);
+// Fills energy_pj, and energy_by_part if parts are asked for, from the multiply-accumulates'
+// energy, what was touched in each memory (parallel to Profile::memories), and the leakage of all
+// memories over metrics.latency_cycles. Parts are summed in the order of the profile.
+void FillEnergy(const hw_profiles::Profile& profile, double mac_pj,
+                std::span<const Touched> touched, Detail detail, plan::Metrics& metrics);
 
 // Energy of that many multiply-accumulates of one operator.
-double MacEnergy(const graph::Graph& graph, const hw_profiles::Profile& profile, const graph::Operator& op,
-                 int64_t macs);
+double MacEnergy(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                 const graph::Operator& op, int64_t macs);
 
 // How long one thing takes that an engine or a link does without pause (FACTS: cost terms).
 
@@ -39,7 +40,8 @@ struct Worker {
   const hw_profiles::Engine* engine = nullptr;
   const hw_profiles::Throughput* throughput = nullptr;
 };
-Worker WorkerOf(const graph::Graph& graph, const hw_profiles::Profile& profile, const graph::Operator& op);
+Worker WorkerOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                const graph::Operator& op);
 
 // What an operator's arithmetic takes of its engine, in cycles.
 struct Compute {
@@ -48,14 +50,15 @@ struct Compute {
   int64_t body = 0;
 };
 
-// `op` computes `output` of its first output: the product over its loops of ceil(length / unroll) where it multiplies and
-// accumulates, cycles per output element where it does not. No cycles when the output is empty. `depth_slice`: what it adds up at
-// a time, where its depth is cut.
+// `op` computes `output` of its first output: the product over its loops of ceil(length / unroll)
+// where it multiplies and accumulates, cycles per output element where it does not. No cycles when
+// the output is empty. `k_slice`: what it adds up at a time, where its depth is cut.
 Compute ComputeOf(const graph::Graph& graph, const Worker& worker, const graph::Operator& op,
-                  graph::tiling::ExtentsView output, std::optional<int64_t> depth_slice = std::nullopt);
+                  graph::tiling::ExtentsView output, std::optional<int64_t> k_slice = std::nullopt);
 
-// What tiles that cover `output` take together at least. A tile with channels of two groups counts as if they were of one, so groups
-// that tiles may divide take no more than all channels in a row do.
+// What tiles that cover `output` take together at least. A tile with channels of two groups counts
+// as if they were of one, so groups that tiles may divide take no more than all channels in a row
+// do.
 Compute LeastComputeOf(const graph::Graph& graph, const Worker& worker, const graph::Operator& op,
                        graph::tiling::ExtentsView output, bool divides_channels);
 
@@ -70,14 +73,17 @@ int64_t PortCycles(const hw_profiles::Port& port, const Touched& touched);
 // Cycles that a port takes for the runs once it answers: whole bursts. 0 for no bytes.
 double StreamCycles(const hw_profiles::Port& port, const Runs& runs, double bytes_per_cycle);
 
-// One DMA transfer between the tile memory and `home`: setup of each descriptor, latency of the home, then its bursts at the
-// pace of the slower end. 0 for no bytes.
-int64_t TransferCycles(const hw_profiles::Profile& profile, int home, Direction direction, const Runs& runs);
+// One DMA transfer between the tile memory and `home`: setup of each descriptor, latency of the
+// home, then its bursts at the pace of the slower end. 0 for no bytes.
+int64_t TransferCycles(const hw_profiles::Profile& profile, int home, Direction direction,
+                       const Runs& runs);
 
 // An engine that reads or writes its operand in `home`: no setup.
-int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction direction, const Runs& runs);
+int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction direction,
+                     const Runs& runs);
 
-// Constants that arrive beside the subgraph before the one that uses them (docs/program.md, "Ahead").
+// Constants that arrive beside the subgraph before the one that uses them (docs/program.md,
+// "Ahead").
 struct Ahead {
   // From one of their homes.
   struct Part {
@@ -85,8 +91,9 @@ struct Ahead {
     int64_t cycles = 0;
     int64_t bytes = 0;
   };
-  bool own = false;        // this subgraph's were there when it began; their bytes still count as its own
-  std::vector<Part> next;  // the next subgraph's, on their way to it while this one runs; each home once
+  bool own = false;  // this subgraph's were there when it began; their bytes still count as its own
+  std::vector<Part>
+      next;  // the next subgraph's, on their way to it while this one runs; each home once
 };
 
 // As the subgraph of that number finds it among the subgraphs of a program.
@@ -101,8 +108,9 @@ struct SliceFlow {
   int64_t later_bytes = 0;
 };
 
-// What a tile of a subgraph that adds up by depth (encoder/program/residence.h) takes beyond what other tiles do.
-struct DepthCost {
+// What a tile of a subgraph that adds up in K slices (encoder/program/residence.h) takes beyond
+// what other tiles do.
+struct SplitKCost {
   std::vector<SliceFlow> memories;  // parallel to Profile::memories
   int64_t input_bytes = 0;          // that are moved
   int64_t weight_bytes = 0;
@@ -113,13 +121,14 @@ struct DepthCost {
 // A factor whose slices are moved.
 struct SlicedFeature {
   const graph::Tensor* tensor = nullptr;
-  encoder::program::DepthOperand along;
+  encoder::program::KOperand along;
   Route route;
   graph::tiling::ExtentsView needed;  // by the tile
 };
 
-DepthCost DepthCostOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                      const encoder::program::DepthCut& cut, Passage constants,
-                      const std::vector<SlicedFeature>& features, graph::tiling::ExtentsView result);
+SplitKCost SplitKCostOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                        const encoder::program::KCut& cut, Passage constants,
+                        const std::vector<SlicedFeature>& features,
+                        graph::tiling::ExtentsView result);
 
 }  // namespace tessera::search::cost

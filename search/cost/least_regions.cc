@@ -7,10 +7,12 @@
 #include "tessera/graph/ops/region.h"
 #include "tessera/search/cost/lower_bounds.h"
 
-// Tiles overlap, so together they do at least what one tile of the whole output does, provided that they leave no holes: a
-// convolution with a stride beyond its kernel skips rows, and small tiles then ask its producer for less than the hull that one
-// large tile asks for. So an operator counts when somebody outside reads its result, or when an operator that counts reads it
-// without holes; the rest counts nothing. The same where rows are kept: what a tile does not make again was made before.
+// Tiles overlap, so together they do at least what one tile of the whole output does, provided that
+// they leave no holes: a convolution with a stride beyond its kernel skips rows, and small tiles
+// then ask its producer for less than the hull that one large tile asks for. So an operator counts
+// when somebody outside reads its result, or when an operator that counts reads it without holes;
+// the rest counts nothing. The same where rows are kept: what a tile does not make again was made
+// before.
 namespace tessera::search::cost {
 
 namespace {
@@ -25,20 +27,23 @@ bool SlidesWithoutHoles(const graph::Window& window) {
 
 }  // namespace
 
-Coverage::Coverage(const graph::Graph& graph, std::span<const graph::Usage> usages, graph::Interval interval)
+Coverage::Coverage(const graph::Graph& graph, std::span<const graph::Usage> usages,
+                   graph::Interval interval)
     : graph_(&graph), usages_(usages) {
   const graph::Operator& last = OpAt(interval.last);
-  whole_ =
-      graph::tiling::Tile(graph, interval, graph.tensors[static_cast<size_t>(last.outputs.front())].shape);
+  whole_ = graph::tiling::Tile(graph, interval,
+                               graph.tensors[static_cast<size_t>(last.outputs.front())].shape);
   const bool shared = std::any_of(whole_.tensors.begin(), whole_.tensors.end(),
                                   [this](int tensor) { return ReadersInside(tensor) > 1; });
-  if (shared) regions_ = graph::tiling::RegionsOfTile(graph, interval, graph::ops::WholeBox(whole_.tile));
+  if (shared)
+    regions_ = graph::tiling::RegionsOfTile(graph, interval, graph::ops::WholeBox(whole_.tile));
   counted_.assign(static_cast<size_t>(interval.last - interval.first) + 1, false);
   counted_.back() = true;
   for (int op = interval.last - 1; op >= interval.first; --op) {
     const std::vector<int>& outputs = OpAt(op).outputs;
-    counted_[static_cast<size_t>(op - interval.first)] = std::any_of(
-        outputs.begin(), outputs.end(), [this](int tensor) { return Leaves(tensor) || SurelyRead(tensor); });
+    counted_[static_cast<size_t>(op - interval.first)] =
+        std::any_of(outputs.begin(), outputs.end(),
+                    [this](int tensor) { return Leaves(tensor) || SurelyRead(tensor); });
   }
 }
 
@@ -66,7 +71,8 @@ int Coverage::ReadersInside(int tensor) const {
       std::count_if(consumers.begin(), consumers.end(), [this](int op) { return Inside(op); }));
 }
 
-// What several operators read may have gaps between them, which only the hull of one large tile fills.
+// What several operators read may have gaps between them, which only the hull of one large tile
+// fills.
 bool Coverage::CoverTheHull(int tensor, const std::vector<int>& readers) const {
   const graph::ops::Box& hull = regions_[SlotOf(tensor)];
   std::vector<graph::ops::Box> parts;
@@ -74,13 +80,15 @@ bool Coverage::CoverTheHull(int tensor, const std::vector<int>& readers) const {
     const graph::Operator& op = OpAt(index);
     for (size_t i = 0; i < op.inputs.size(); ++i) {
       if (op.inputs[i] == tensor)
-        parts.push_back(graph::ops::InputRegion(*graph_, op, i, regions_[SlotOf(op.outputs.front())]));
+        parts.push_back(
+            graph::ops::InputRegion(*graph_, op, i, regions_[SlotOf(op.outputs.front())]));
     }
   }
   for (size_t axis = 0; axis < hull.size(); ++axis) {
-    std::sort(parts.begin(), parts.end(), [axis](const graph::ops::Box& a, const graph::ops::Box& b) {
-      return a[axis].begin < b[axis].begin;
-    });
+    std::sort(parts.begin(), parts.end(),
+              [axis](const graph::ops::Box& a, const graph::ops::Box& b) {
+                return a[axis].begin < b[axis].begin;
+              });
     int64_t end = hull[axis].begin;
     for (graph::ops::Box part : parts) {
       const graph::ops::Extent along = std::exchange(part[axis], hull[axis]);
@@ -91,8 +99,9 @@ bool Coverage::CoverTheHull(int tensor, const std::vector<int>& readers) const {
   return hull.empty();
 }
 
-// An operand that others read too is as large as they want it; then this operator must want as much. So it does in those tiles in
-// which it makes something, of which rows that are kept leave fewer than there are tiles.
+// An operand that others read too is as large as they want it; then this operator must want as
+// much. So it does in those tiles in which it makes something, of which rows that are kept leave
+// fewer than there are tiles.
 bool Coverage::ReadsAndMakesAll(int index) const {
   const graph::Operator& op = OpAt(index);
   if (!Counts(index) || op.outputs.size() != 1 || !IsNeededWhole(op)) return false;
@@ -102,9 +111,10 @@ bool Coverage::ReadsAndMakesAll(int index) const {
     if (!ReadsWithoutHoles(op, op.inputs[i])) return false;
     const graph::ops::Box wanted = graph::ops::InputRegion(*graph_, op, i, made);
     const graph::tiling::ExtentsView needed = NeededOf(op.inputs[i]);
-    if (!std::equal(
-            wanted.begin(), wanted.end(), needed.begin(), needed.end(),
-            [](const graph::ops::Extent& extent, int64_t length) { return extent.Length() == length; }))
+    if (!std::equal(wanted.begin(), wanted.end(), needed.begin(), needed.end(),
+                    [](const graph::ops::Extent& extent, int64_t length) {
+                      return extent.Length() == length;
+                    }))
       return false;
   }
   return true;
@@ -115,8 +125,8 @@ bool Coverage::IsNeededWhole(const graph::Operator& op) const {
   return NeededOf(output) == graph_->tensors[static_cast<size_t>(output)].shape;
 }
 
-// Whether a cover of the output asks for a cover of the input's hull. Kinds that put every element in another place leave holes in
-// parts alone.
+// Whether a cover of the output asks for a cover of the input's hull. Kinds that put every element
+// in another place leave holes in parts alone.
 bool Coverage::ReadsWithoutHoles(const graph::Operator& op, int input) const {
   switch (op.kind) {
     case base::OperatorKind::kResize: {
@@ -137,9 +147,9 @@ bool Coverage::ReadsWithoutHoles(const graph::Operator& op, int input) const {
     case base::OperatorKind::kGather:
       return false;
     case base::OperatorKind::kOpaque:
-      return std::all_of(op.accesses.begin(), op.accesses.end(), [](const graph::OperandAccess& access) {
-        return SlidesWithoutHoles(access.window);
-      });
+      return std::all_of(
+          op.accesses.begin(), op.accesses.end(),
+          [](const graph::OperandAccess& access) { return SlidesWithoutHoles(access.window); });
     default:
       return SlidesWithoutHoles(op.window);
   }
@@ -150,30 +160,40 @@ bool Coverage::Leaves(int tensor) const {
          base::TensorRole::kFeature;
 }
 
-// Let v be the operator, e the one whose result leaves, and P all operators on the ways from v to e. A subgraph that has v and e has P, since
-// it is an interval of an order. It may end with any operator, and have others that read what P makes.
+// Let v be the operator, e the one whose result leaves, and P all operators on the ways from v to
+// e. A subgraph that has v and e has P, since it is an interval of an order. It may end with any
+// operator, and have others that read what P makes.
 //
 //     order 1    a  b [v  e] d  f       v --> e --> f        whatever the order, a subgraph with v and f has what lies on a way
 //     order 2    a [v  d  e  f] b       '---> d ----'        from v to f
 //
-// *Cut axes.* Each tile brings home a share of e's result: along an axis that no subgraph with P can cut (graph::MayCutAmongOthers) all of it, along any
-// other at least one index. The shares cover the result, so for every choice of one index along each of these axes some tile has it in its share.
+// *Cut axes.* Each tile brings home a share of e's result: along an axis that no subgraph with P
+// can cut (graph::MayCutAmongOthers) all of it, along any other at least one index. The shares
+// cover the result, so for every choice of one index along each of these axes some tile has it in
+// its share.
 //
-// *Rows that are recomputed.* That tile runs all of P, and regions only grow with what is asked for. So what it needs of a tensor contains what
-// propagation through P finds for the share of one index; the subgraph's other operators add to it. A buffer is as large as the most that any tile
-// needs. Any index will do. It is the middle one, or the next to it for which v is needed at all: a concatenation takes some indices elsewhere.
+// *Rows that are recomputed.* That tile runs all of P, and regions only grow with what is asked
+// for. So what it needs of a tensor contains what propagation through P finds for the share of one
+// index; the subgraph's other operators add to it. A buffer is as large as the most that any tile
+// needs. Any index will do. It is the middle one, or the next to it for which v is needed at all: a
+// concatenation takes some indices elsewhere.
 //
-// *Rows that are kept.* Here a tile makes only what no tile before it has made, so several readers need not ask in the same tile, and no hull
-// over them is sure. But each row that is wanted of a tensor is made in some tile of the strip, in the width that this strip wants along the other axes, and whoever
-// makes a row asks for all that it needs. So one way from e back to v is followed: the need for one row of a result is a need of the operand before,
-// of which again one row is made in some tile. The need is that of the reader that asks for most, the row the middle one.
+// *Rows that are kept.* Here a tile makes only what no tile before it has made, so several readers
+// need not ask in the same tile, and no hull over them is sure. But each row that is wanted of a
+// tensor is made in some tile of the strip, in the width that this strip wants along the other
+// axes, and whoever makes a row asks for all that it needs. So one way from e back to v is
+// followed: the need for one row of a result is a need of the operand before, of which again one
+// row is made in some tile. The need is that of the reader that asks for most, the row the middle
+// one.
 //
 //     rows of    e   [5, 6)   -- needs -->   d   [4, 7)   -- one of them -->   [5, 6)   -- needs -->   v   [4, 7)
 //
-// What cannot be cached is wanted again in full by each tile, so one row of it is no more than is there. Strips are cut along rows, images and, where padding is implicit,
-// columns; without rows to cut there are none.
+// What cannot be cached is wanted again in full by each tile, so one row of it is no more than is
+// there. Strips are cut along rows, images and, where padding is implicit, columns; without rows to
+// cut there are none.
 //
-// Cost: as many propagations as there are axes to cut, and one walk; where the middle index asks nothing of v, one for each index or row that is tried.
+// Cost: as many propagations as there are axes to cut, and one walk; where the middle index asks
+// nothing of v, one for each index or row that is tried.
 
 namespace {
 
@@ -192,18 +212,20 @@ std::vector<char> FindOpen(const Graph& graph, std::span<const graph::Usage> usa
   std::vector<char> open;
   for (const int tensor : propagation.Tensors()) {
     const std::vector<int>& readers = usages[static_cast<size_t>(tensor)].consumers;
-    const bool is_read_elsewhere = std::any_of(readers.begin(), readers.end(), [operators](int reader) {
-      return !std::binary_search(operators.begin(), operators.end(), reader);
-    });
-    open.push_back(
-        static_cast<char>(is_read_elsewhere || graph.tensors[static_cast<size_t>(tensor)].network_output));
+    const bool is_read_elsewhere =
+        std::any_of(readers.begin(), readers.end(), [operators](int reader) {
+          return !std::binary_search(operators.begin(), operators.end(), reader);
+        });
+    open.push_back(static_cast<char>(is_read_elsewhere ||
+                                     graph.tensors[static_cast<size_t>(tensor)].network_output));
   }
   open[propagation.LastSlot()] = static_cast<char>(result == SurelyAsked::Result::kMayBeReadInside);
   return open;
 }
 
 bool IsEmpty(std::span<const Extent> region) {
-  return std::any_of(region.begin(), region.end(), [](const Extent& extent) { return extent.Length() == 0; });
+  return std::any_of(region.begin(), region.end(),
+                     [](const Extent& extent) { return extent.Length() == 0; });
 }
 
 int64_t VolumeOf(std::span<const Extent> region) {
@@ -224,16 +246,19 @@ void FromTheMiddle(const Extent& extent, const Visit& visit) {
 
 }  // namespace
 
-SurelyAsked::SurelyAsked(const Graph& graph, std::span<const graph::Usage> usages, const Propagation& whole,
-                         const Profile& profile, std::span<const int> operators, Result result)
+SurelyAsked::SurelyAsked(const Graph& graph, std::span<const graph::Usage> usages,
+                         const Propagation& whole, const Profile& profile,
+                         std::span<const int> operators, Result result)
     : profile_(profile),
       propagation_(whole, graph, operators),
-      result_(propagation_.SlotOf(graph.operators[static_cast<size_t>(operators.front())].outputs.front())) {
+      result_(propagation_.SlotOf(
+          graph.operators[static_cast<size_t>(operators.front())].outputs.front())) {
   const std::vector<char> open = FindOpen(graph, usages, operators, propagation_, result);
   const graph::Shape& shape = propagation_.ShapeOf(propagation_.LastSlot());
-  for (const hw_profiles::AxisGranule& cut : profile.tiling.axes) {
+  for (const hw_profiles::AxisGranularity& cut : profile.tiling.axes) {
     const std::optional<size_t> axis = graph::tiling::AxisOf(shape, cut.axis);
-    if (axis && graph::tiling::MayCutAmongOthers(graph, propagation_, open, *axis)) cut_.push_back(cut.axis);
+    if (axis && graph::tiling::MayCutAmongOthers(graph, propagation_, open, *axis))
+      cut_.push_back(cut.axis);
   }
 }
 
@@ -252,7 +277,9 @@ graph::tiling::Extents SurelyAsked::Extents::Of(int tensor) const {
   return extents;
 }
 
-SurelyAsked::Extents SurelyAsked::WhereRowsAreRecomputed() const { return {&propagation_, TileOf(cut_)}; }
+SurelyAsked::Extents SurelyAsked::WhereRowsAreRecomputed() const {
+  return {&propagation_, TileOf(cut_)};
+}
 
 SurelyAsked::Extents SurelyAsked::WhereRowsAreKept() const {
   std::vector<Axis> cut = cut_;
@@ -270,7 +297,9 @@ std::span<Extent> SurelyAsked::RegionOf(Regions& regions, size_t slot) const {
   return std::span(regions).subspan(begin, propagation_.Begin(slot + 1) - begin);
 }
 
-bool SurelyAsked::IsAskedFor(Regions& regions) const { return !IsEmpty(RegionOf(regions, result_)); }
+bool SurelyAsked::IsAskedFor(Regions& regions) const {
+  return !IsEmpty(RegionOf(regions, result_));
+}
 
 // The regions of a tile of one index along each of these axes.
 SurelyAsked::Regions SurelyAsked::TileOf(std::span<const Axis> cut) const {

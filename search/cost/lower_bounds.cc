@@ -13,14 +13,16 @@
 #include "tessera/search/cost/tile_cost.h"
 #include "tessera/search/cost/traffic.h"
 
-// A bound under every tile and policy: what one tile of the whole output costs, of that which the tiles of every other cut do as well
-// (coverage.h). Ceilings keep the bound: boxes that cover a box hold at least as many unroll steps (each step of the whole has its
-// lattice point in some tile, and a tile has no more lattice points than steps), and as many bytes, blocks and cycles of a port. Groups of
-// a convolution do not, where tiles may divide them (LeastComputeOf).
+// A bound under every tile and policy: what one tile of the whole output costs, of that which the
+// tiles of every other cut do as well (coverage.h). Ceilings keep the bound: boxes that cover a box
+// hold at least as many unroll steps (each step of the whole has its lattice point in some tile,
+// and a tile has no more lattice points than steps), and as many bytes, blocks and cycles of a
+// port. Groups of a convolution do not, where tiles may divide them (LeastComputeOf).
 //
-// Where the interval is cut further, tensors inside become borders, which engines may read and write elsewhere; then only
-// arithmetic and crossings are certain. As one subgraph it also works through the tile memory's port, operator by operator, and gets
-// its constants by one of few policies:
+// Where the interval is cut further, tensors inside become boundary tensors, which engines may read
+// and write elsewhere; then only arithmetic and crossings are certain. As one subgraph it also
+// works through the tile memory's port, operator by operator, and gets its constants by one of few
+// policies:
 //
 //     resident   | all constants | op 0 | op 1 | op 2 |            an operator takes its arithmetic or the port, whichever is
 //     streamed   | w0 | op 0     | op 1     | op 2    |            longer; streamed, no less than what arrives meanwhile
@@ -32,16 +34,17 @@ using graph::tiling::Extents;
 using graph::tiling::ExtentsView;
 using hw_profiles::Profile;
 
-// Whether some tile may have a part of the channels of some tensor: because channels may be cut, or some operator may make other axes of
-// them, or take a part.
-bool MayDivideChannels(const graph::Graph& graph, const Profile& profile, graph::Interval interval) {
+// Whether some tile may have a part of the channels of some tensor: because channels may be cut, or
+// some operator may make other axes of them, or take a part.
+bool MayDivideChannels(const graph::Graph& graph, const Profile& profile,
+                       graph::Interval interval) {
   using base::OperatorKind;
   static constexpr std::array kKeepThem = {OperatorKind::kConv,           OperatorKind::kDepthwise,
                                            OperatorKind::kTransposedConv, OperatorKind::kPool,
                                            OperatorKind::kElementwise,    OperatorKind::kSoftmax,
                                            OperatorKind::kLayerNorm};
   constexpr size_t kFeatureMap = 4;  // axes
-  const std::vector<hw_profiles::AxisGranule>& axes = profile.tiling.axes;
+  const std::vector<hw_profiles::AxisGranularity>& axes = profile.tiling.axes;
   if (std::any_of(axes.begin(), axes.end(),
                   [](const auto& cut) { return cut.axis == base::Axis::kChannels; }))
     return true;
@@ -85,7 +88,8 @@ class Bound {
     }
     for (size_t i = 0; i < coverage_.Whole().tensors.size(); ++i) AddTensor(i);
     AddConstants();
-    metrics_.off_chip_by_cause = {{"inputs", inputs_}, {"outputs", outputs_}, {"weights", weights_}};
+    metrics_.off_chip_by_cause = {
+        {"inputs", inputs_}, {"outputs", outputs_}, {"weights", weights_}};
     metrics_.off_chip_bytes = base::SaturatingAdd(base::SaturatingAdd(inputs_, outputs_), weights_);
     AddLatency();
     FillEnergy(profile_, mac_pj_, touched_, Detail::kParts, metrics_);
@@ -142,8 +146,8 @@ class Bound {
 Bound::Engine Bound::AddOperator(int index) {
   const graph::Operator& op = graph_.operators[static_cast<size_t>(index)];
   Extents part;
-  const Compute compute =
-      LeastComputeOf(graph_, WorkerOf(graph_, profile_, op), op, MovedOf(op, part), divides_channels_);
+  const Compute compute = LeastComputeOf(graph_, WorkerOf(graph_, profile_, op), op,
+                                         MovedOf(op, part), divides_channels_);
   Engine engine;
   engine.arithmetic = compute.body;
   if (compute.engine != nullptr && compute.engine->outstanding < 2)
@@ -162,12 +166,14 @@ Bound::Engine Bound::AddOperator(int index) {
   return engine;
 }
 
-// Of the first result, all but a state that it grows from where that lies; `part` has it where there is one.
+// Of the first result, all but a state that it grows from where that lies; `part` has it where
+// there is one.
 ExtentsView Bound::MovedOf(const graph::Operator& op, Extents& part) const {
   const ExtentsView made = coverage_.NeededOf(op.outputs.front());
   const std::optional<size_t> growth = GrowthOf(op);
   if (!growth) return made;
-  part = WithoutStaying({made.begin(), made.end()}, *growth, coverage_.NeededOf(op.inputs.front())[*growth]);
+  part = WithoutStaying({made.begin(), made.end()}, *growth,
+                        coverage_.NeededOf(op.inputs.front())[*growth]);
   return part;
 }
 
@@ -185,11 +191,13 @@ Touched Bound::TouchedBy(const graph::Operator& op) const {
     add(op.inputs[i], coverage_.NeededOf(op.inputs[i]), touched.read);
   Extents part;
   for (size_t i = 0; i < op.outputs.size(); ++i)
-    add(op.outputs[i], i == 0 ? MovedOf(op, part) : coverage_.NeededOf(op.outputs[i]), touched.written);
+    add(op.outputs[i], i == 0 ? MovedOf(op, part) : coverage_.NeededOf(op.outputs[i]),
+        touched.written);
   return touched;
 }
 
-// Whether an engine may write a result there, though another operator of the interval reads it: where a cut parts the two.
+// Whether an engine may write a result there, though another operator of the interval reads it:
+// where a cut parts the two.
 bool Bound::MayBeWrittenDirectly(int home) const {
   return scope_ == Scope::kAnyCut && profile_.memories[static_cast<size_t>(home)].direct_write;
 }
@@ -232,8 +240,8 @@ void Bound::AddCrossing(int home, Direction direction, int64_t bytes, bool moved
   base::Accumulate(in ? here.written : here.read, bytes);
 }
 
-// Where transfers have steps of their own, those that only DMA can do come on top of the engines' work; elsewhere the busiest of all
-// decides.
+// Where transfers have steps of their own, those that only DMA can do come on top of the engines'
+// work; elsewhere the busiest of all decides.
 void Bound::AddLatency() {
   int64_t in_turn = EnginePass();
   metrics_.latency_cycles = in_turn;
@@ -244,10 +252,11 @@ void Bound::AddLatency() {
       const double written = static_cast<double>(bytes.written) / port.write_bytes_per_cycle;
       return static_cast<int64_t>(one_by_one ? read + written : std::max(read, written));
     };
-    metrics_.latency_cycles = std::max(metrics_.latency_cycles, cycles_of(ports_[memory], port.shared));
+    metrics_.latency_cycles =
+        std::max(metrics_.latency_cycles, cycles_of(ports_[memory], port.shared));
     base::Accumulate(in_turn, cycles_of(dma_[memory], true));
   }
-  if (profile_.tiling.dma == hw_profiles::DmaSteps::kOwnSteps) {
+  if (profile_.tiling.dma == hw_profiles::DmaSteps::kSerialized) {
     metrics_.latency_cycles = std::max(metrics_.latency_cycles, in_turn);
   } else if (scope_ == Scope::kOneSubgraph) {
     std::optional<int64_t> least;
@@ -266,20 +275,22 @@ int64_t Bound::EnginePass() const {
   return pass;
 }
 
-// With the constants that come before the pass and during it, in overlapped subgraphs.
+// With the constants that come before the pass and during it, in double-buffered subgraphs.
 int64_t Bound::EnginePass(hw_profiles::WeightPolicy weights) const {
   const hw_profiles::Port& port = profile_.memories[static_cast<size_t>(profile_.tile_memory)].port;
-  const TileCosts costs(graph_, profile_, usages_, coverage_.Whole(), {.weights = weights, .kept = kept_});
+  const TileCosts costs(graph_, profile_, usages_, coverage_.Whole(),
+                        {.weights = weights, .kept = kept_});
   const Passage passage = costs.ConstantPassage();
-  const bool streamed = passage == Passage::kMoved && weights == hw_profiles::WeightPolicy::kStreamed;
+  const bool streamed =
+      passage == Passage::kMoved && weights == hw_profiles::WeightPolicy::kStreamed;
   const std::vector<int>& homes = costs.ConstantHomes();
   int64_t pass = 0;  // what the slowest of the homes sends before the pass
   for (size_t home = 0; home < homes.size() && passage == Passage::kMoved; ++home) {
     int64_t arriving = streamed ? costs.ConstantsIn(home).front().first_slice_cycles : 0;
     for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, interval_, weights)) {
       if (constant.home != homes[home]) continue;
-      base::Accumulate(arriving,
-                       TransferCycles(profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
+      base::Accumulate(arriving, TransferCycles(profile_, constant.home, Direction::kRead,
+                                                OneRun(constant.bytes)));
     }
     pass = std::max(pass, arriving);
   }
@@ -288,9 +299,11 @@ int64_t Bound::EnginePass(hw_profiles::WeightPolicy weights) const {
     int64_t longest = engine_[i].arithmetic;
     for (size_t home = 0; home < homes.size(); ++home) {
       const std::span<const ConstantCost> constants = costs.ConstantsIn(home);
-      if (engine_[i].all && passage != Passage::kDirect) base::Accumulate(touched.read, constants[i].bytes);
+      if (engine_[i].all && passage != Passage::kDirect)
+        base::Accumulate(touched.read, constants[i].bytes);
       int64_t arriving = streamed ? constants[i].later_slices_cycles : 0;
-      if (streamed && i + 1 < engine_.size()) base::Accumulate(arriving, constants[i + 1].first_slice_cycles);
+      if (streamed && i + 1 < engine_.size())
+        base::Accumulate(arriving, constants[i + 1].first_slice_cycles);
       longest = std::max(longest, arriving);
     }
     base::Accumulate(pass, std::max(longest, PortCycles(port, touched)));
@@ -300,9 +313,11 @@ int64_t Bound::EnginePass(hw_profiles::WeightPolicy weights) const {
 
 }  // namespace
 
-plan::Metrics LowerBound(const graph::Graph& graph, const Profile& profile, graph::Interval interval) {
+plan::Metrics LowerBound(const graph::Graph& graph, const Profile& profile,
+                         graph::Interval interval) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
-  return Bound(graph, profile, usages, Coverage(graph, usages, interval), Scope::kAnyCut, {}, {}).Find();
+  return Bound(graph, profile, usages, Coverage(graph, usages, interval), Scope::kAnyCut, {}, {})
+      .Find();
 }
 
 SubgraphBounds::SubgraphBounds(const graph::Graph& graph, const Profile& profile,
@@ -317,11 +332,12 @@ SubgraphBounds::SubgraphBounds(const graph::Graph& graph, const Profile& profile
 }
 
 plan::Metrics SubgraphBounds::Find(const std::vector<int>& kept) const {
-  return Bound(graph_, profile_, usages_, coverage_, Scope::kOneSubgraph, kept, weight_policies_).Find();
+  return Bound(graph_, profile_, usages_, coverage_, Scope::kOneSubgraph, kept, weight_policies_)
+      .Find();
 }
 
-plan::Metrics SubgraphBound(const graph::Graph& graph, const Profile& profile, graph::Interval interval,
-                            const std::vector<int>& kept) {
+plan::Metrics SubgraphBound(const graph::Graph& graph, const Profile& profile,
+                            graph::Interval interval, const std::vector<int>& kept) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   return SubgraphBounds(graph, profile, usages, interval).Find(kept);
 }

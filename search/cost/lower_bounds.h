@@ -14,11 +14,12 @@
 // What the tiles of an interval do together at least, however it is cut.
 namespace tessera::search::cost {
 
-// Seen from one tile of the whole output: the hulls that it needs of every tensor, and which of them the tiles of any other
-// cut cover as well. Graph and usages outlive it.
+// Seen from one tile of the whole output: the hulls that it needs of every tensor, and which of
+// them the tiles of any other cut cover as well. Graph and usages outlive it.
 class Coverage {
  public:
-  Coverage(const graph::Graph& graph, std::span<const graph::Usage> usages, graph::Interval interval);
+  Coverage(const graph::Graph& graph, std::span<const graph::Usage> usages,
+           graph::Interval interval);
 
   // The interval as one tile.
   const graph::tiling::TiledSubgraph& Whole() const { return whole_; }
@@ -31,11 +32,12 @@ class Coverage {
   // Whether the operator's tiles together make at least what the one tile makes.
   bool Counts(int op) const { return counted_[static_cast<size_t>(op - whole_.interval.first)]; }
 
-  // Whether operators that count read the whole hull of the tensor, one of them or several in turn along one axis.
+  // Whether operators that count read the whole hull of the tensor, one of them or several in turn
+  // along one axis.
   bool SurelyRead(int tensor) const;
 
-  // Whether this operator's tiles make all of its results and together read, each operand as far as a tile needs it, at
-  // least the hulls of its operands.
+  // Whether this operator's tiles make all of its results and together read, each operand as far as
+  // a tile needs it, at least the hulls of its operands.
   bool ReadsAndMakesAll(int op) const;
 
  private:
@@ -55,8 +57,8 @@ class Coverage {
   std::vector<bool> counted_;
 };
 
-// SubgraphBound of one interval for many sets of kept borders: what does not depend on them is found once. Graph, profile and
-// usages outlive it.
+// SubgraphBound of one interval for many sets of kept boundary tensors: what does not depend on
+// them is found once. Graph, profile and usages outlive it.
 class SubgraphBounds {
  public:
   SubgraphBounds(const graph::Graph& graph, const hw_profiles::Profile& profile,
@@ -69,7 +71,8 @@ class SubgraphBounds {
   const hw_profiles::Profile& profile_;
   const std::vector<graph::Usage>& usages_;
   Coverage coverage_;
-  std::vector<hw_profiles::WeightPolicy> weight_policies_;  // that the profile allows here, each once
+  std::vector<hw_profiles::WeightPolicy>
+      weight_policies_;  // that the profile allows here, each once
 };
 
 // Bytes of the tile memory below which no plan can stay.
@@ -78,19 +81,22 @@ struct PeakFloor {
   int op = 0;  // the operator that needs them
 };
 
-// Some step runs the operator whose operands are largest in the smallest tiles, together with the constants that are at home
-// there. Holds for subgraphs of any length, for tiles of any shape and for every policy.
+// Some step runs the operator whose operands are largest in the smallest tiles, together with the
+// constants that are at home there. Holds for subgraphs of any length, for tiles of any shape and
+// for every policy.
 PeakFloor FindPeakFloor(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
-// What a subgraph asks of the tensors of one operator at least, when nothing is known of the subgraph but that it has all operators
-// on the ways from that operator to another one whose result leaves it (surely_asked.cc).
+// What a subgraph asks of the tensors of one operator at least, when nothing is known of the
+// subgraph but that it has all operators on the ways from that operator to another one whose result
+// leaves it (surely_asked.cc).
 class SurelyAsked {
  public:
   // Whether operators inside the subgraph may read the result that leaves.
   enum class Result : uint8_t { kOnlyLeaves, kMayBeReadInside };
 
-  // `operators`: ascending, the first is the one in question, the last makes what leaves, all others lie between them. `usages` are those
-  // of the graph, `whole` is its propagation. All outlive it.
+  // `operators`: ascending, the first is the one in question, the last makes what leaves, all
+  // others lie between them. `usages` are those of the graph, `whole` is its propagation. All
+  // outlive it.
   SurelyAsked(const graph::Graph& graph, std::span<const graph::Usage> usages,
               const graph::tiling::Propagation& whole, const hw_profiles::Profile& profile,
               std::span<const int> operators, Result result);
@@ -98,7 +104,8 @@ class SurelyAsked {
   // Whether tiles of such a subgraph may keep rows for the next ones.
   bool MayKeepRows() const;
 
-  // Elements that buffers have along each axis at least, for each tensor of the operators; all 0 where nothing is sure.
+  // Elements that buffers have along each axis at least, for each tensor of the operators; all 0
+  // where nothing is sure.
   struct Extents {
     const graph::tiling::Propagation* propagation = nullptr;
     std::vector<graph::ops::Extent> regions;

@@ -18,8 +18,8 @@ constexpr std::string_view kPeak = "peak";
 // Sums of the same doubles in another order differ by less, relative to the sum.
 constexpr double kSumRounding = 1e-12;
 
-std::optional<base::Diagnostic> FindFault(const std::map<std::string, double>& values,
-                                          std::string_view what) {
+std::optional<base::Diagnostic> CheckWellFormed(const std::map<std::string, double>& values,
+                                                std::string_view what) {
   const std::vector<std::string_view> names = plan::MetricNames();
   for (const auto& [name, value] : values) {
     base::Diagnostic fault;
@@ -55,7 +55,8 @@ Cost Join(const Cost& a, const Cost& b) {
                       .energy = a.tie.energy + b.tie.energy,
                       .off_chip_bytes = a.tie.off_chip_bytes + b.tie.off_chip_bytes,
                       .peak = std::max(a.tie.peak, b.tie.peak)}};
-  for (size_t i = 0; i < joined.limited.size(); ++i) joined.limited[i] = a.limited[i] + b.limited[i];
+  for (size_t i = 0; i < joined.limited.size(); ++i)
+    joined.limited[i] = a.limited[i] + b.limited[i];
   return joined;
 }
 
@@ -63,7 +64,8 @@ bool IsLess(double a, double b) { return a < b - kSumRounding * std::abs(b); }
 
 int CompareTies(const Cost& a, const Cost& b) {
   const auto values = [](const Cost& cost) {
-    return std::array{cost.change, cost.tie.latency, cost.tie.energy, cost.tie.off_chip_bytes, cost.tie.peak};
+    return std::array{cost.change, cost.tie.latency, cost.tie.energy, cost.tie.off_chip_bytes,
+                      cost.tie.peak};
   };
   const auto of_a = values(a);
   const auto of_b = values(b);
@@ -82,9 +84,10 @@ bool Dominates(const Cost& a, const Cost& b) {
   return IsLess(a.score, b.score) || CompareTies(a, b) <= 0;
 }
 
-base::Expected<Scale> Scale::Make(const plan::Objective& objective, const plan::Metrics& lower_bounds) {
-  if (auto fault = FindFault(objective.weights, "weights")) return base::Unexpected(*fault);
-  if (auto fault = FindFault(objective.limits, "limits")) return base::Unexpected(*fault);
+base::Expected<Scale> Scale::Make(const plan::Objective& objective,
+                                  const plan::Metrics& lower_bounds) {
+  if (auto fault = CheckWellFormed(objective.weights, "weights")) return base::Unexpected(*fault);
+  if (auto fault = CheckWellFormed(objective.limits, "limits")) return base::Unexpected(*fault);
   Scale scale;
   scale.objective_ = objective;
   std::map<std::string, double>& weights = scale.objective_.weights;

@@ -14,30 +14,37 @@
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/traffic.h"
 
-// Every operator v runs in some subgraph, where buffers of its operands live together at its step. What v needs there depends on what the
-// subgraph asks of it, and only operators that hang on v ask. So follow the results from v through the subgraph:
+// Every operator v runs in some subgraph, where buffers of its operands live together at its step.
+// What v needs there depends on what the subgraph asks of it, and only operators that hang on v
+// ask. So follow the results from v through the subgraph:
 //
 //     v --> a --> b --> e         at v, and at each operator u behind it, one of these is so:
 //           '---> c               1. u's result leaves, and nothing inside reads it;
 //                                 2. it leaves, and some reader of it is inside;
 //                                 3. it does not leave, and all readers of it are inside.
 //
-// In the first two cases all operators between v and u are inside and a share of u's result is asked for; how many bytes v needs for that at
-// least is B(u) in the first and B'(u) in the second (surely_asked.h). In the last two the same holds for some reader, or for each. So with R(u) the
+// In the first two cases all operators between v and u are inside and a share of u's result is
+// asked for; how many bytes v needs for that at least is B(u) in the first and B'(u) in the second
+// (surely_asked.h). In the last two the same holds for some reader, or for each. So with R(u) the
 // readers of u's result no subgraph with all operators between v and u has less than
 //
 //     G(u) = min(B(u), max(B'(u), min over R(u) of G), max over R(u) of G)
 //
-// where the second is left out if there is one reader and the network does not want the result, and the third if it does. G(v) bounds every plan from
-// below, and so does the greatest G(v) of all v, together with the constants that are at home in the tile memory.
+// where the second is left out if there is one reader and the network does not want the result, and
+// the third if it does. G(v) bounds every plan from below, and so does the greatest G(v) of all v,
+// together with the constants that are at home in the tile memory.
 //
-// *Bytes.* Operands of one operator live in different places, but for a result in place of an operand. Each is counted as the
-// least that it can be: a tile, a whole buffer where its home is the tile memory, nothing where engines reach it in its home, where it comes in slices of
-// the depth, or where it may lie in the place of a state. What is kept on chip is whole, so no less than a tile.
+// *Bytes.* Operands of one operator live in different places, but for a result in place of an
+// operand. Each is counted as the least that it can be: a tile, a whole buffer where its home is
+// the tile memory, nothing where engines reach it in its home, where it comes in slices of the
+// depth, or where it may lie in the place of a state. What is kept on chip is whole, so no less
+// than a tile.
 //
-// Operators are looked at in descending order of B(v), which is no less than G(v), and the rest is left out when that is no more than
-// the greatest G so far. Cost: usually the propagations of each operator alone, and for few of them those to each operator behind it, which
-// are squares of operators. Where these are more than kMostSteps, operators with fewer behind them must do: each of them bounds the peak.
+// Operators are looked at in descending order of B(v), which is no less than G(v), and the rest is
+// left out when that is no more than the greatest G so far. Cost: usually the propagations of each
+// operator alone, and for few of them those to each operator behind it, which are squares of
+// operators. Where these are more than kMostSteps, operators with fewer behind them must do: each
+// of them bounds the peak.
 namespace tessera::search::cost {
 namespace {
 
@@ -56,7 +63,8 @@ class Behind {
     follows_[static_cast<size_t>(op)] = true;
     for (size_t i = static_cast<size_t>(op) + 1; i < follows_.size(); ++i) {
       const std::vector<int>& before = dependencies_[i];
-      follows_[i] = std::any_of(before.begin(), before.end(), [this](int other) { return Has(other); });
+      follows_[i] =
+          std::any_of(before.begin(), before.end(), [this](int other) { return Has(other); });
     }
   }
 
@@ -77,7 +85,8 @@ class Behind {
     for (int i = last; i >= 0; --i) {
       if (!needed[static_cast<size_t>(i)] || !Has(i)) continue;
       between.push_back(i);
-      for (const int other : dependencies_[static_cast<size_t>(i)]) needed[static_cast<size_t>(other)] = true;
+      for (const int other : dependencies_[static_cast<size_t>(i)])
+        needed[static_cast<size_t>(other)] = true;
     }
     std::reverse(between.begin(), between.end());
     return between;
@@ -157,18 +166,20 @@ class Floor {
     return graph_.tensors[static_cast<size_t>(result)].network_output;
   }
 
-  // What the first of these operators needs at least where all are in one subgraph and the result of the last leaves it.
+  // What the first of these operators needs at least where all are in one subgraph and the result
+  // of the last leaves it.
   Bytes BytesOf(const std::vector<int>& operators, SurelyAsked::Result result) {
     steps_ += static_cast<int64_t>(operators.size());
     const SurelyAsked asked(graph_, usages_, propagation_, profile_, operators, result);
-    Bytes least = OperandBytes(operators, DepthCutOf(operators), asked.WhereRowsAreRecomputed());
+    Bytes least = OperandBytes(operators, KCutOf(operators), asked.WhereRowsAreRecomputed());
     if (asked.MayKeepRows())
       least = std::min(least, OperandBytes(operators, std::nullopt, asked.WhereRowsAreKept()));
     return least;
   }
 
   // A result may take the place of an operand; then only the larger of the two is certain.
-  Bytes OperandBytes(const std::vector<int>& operators, const std::optional<encoder::program::DepthCut>& cut,
+  Bytes OperandBytes(const std::vector<int>& operators,
+                     const std::optional<encoder::program::KCut>& cut,
                      const SurelyAsked::Extents& asked) const {
     const int number = operators.front();
     const graph::Operator& op = graph_.operators[static_cast<size_t>(number)];
@@ -178,35 +189,39 @@ class Floor {
       if (cut && cut->Takes(tensor)) continue;
       const graph::tiling::Extents extents = asked.Of(tensor);
       Bytes least = BytesAs(RoleAlone(number, tensor), tensor, extents, Use::kRead, {number});
-      const bool may_be_inside =
-          UsageOf(tensor).producer >= 0 && !graph_.tensors[static_cast<size_t>(tensor)].network_output;
+      const bool may_be_inside = UsageOf(tensor).producer >= 0 &&
+                                 !graph_.tensors[static_cast<size_t>(tensor)].network_output;
       if (may_be_inside)
-        least = std::min(least, BytesAs(TensorRole::kFeature, tensor, extents, Use::kRead, {number}));
+        least =
+            std::min(least, BytesAs(TensorRole::kFeature, tensor, extents, Use::kRead, {number}));
       base::Accumulate(read, least);
     }
     for (const int tensor : op.outputs) {
       if (graph_.tensors[static_cast<size_t>(tensor)].next_of >= 0)
         continue;  // it may lie in the place of its state
       const graph::tiling::Extents extents = asked.Of(tensor);
-      const bool may_leave = operators.size() == 1 || !AreAllAmong(UsageOf(tensor).consumers, operators);
+      const bool may_leave =
+          operators.size() == 1 || !AreAllAmong(UsageOf(tensor).consumers, operators);
       const bool may_stay =
           operators.size() > 1 && !graph_.tensors[static_cast<size_t>(tensor)].network_output;
       Bytes least = std::numeric_limits<Bytes>::max();
-      if (may_leave || !may_stay) least = BytesAs(RoleAlone(number, tensor), tensor, extents, Use::kMade, {});
-      if (may_stay) least = std::min(least, BytesAs(TensorRole::kFeature, tensor, extents, Use::kMade, {}));
+      if (may_leave || !may_stay)
+        least = BytesAs(RoleAlone(number, tensor), tensor, extents, Use::kMade, {});
+      if (may_stay)
+        least = std::min(least, BytesAs(TensorRole::kFeature, tensor, extents, Use::kMade, {}));
       base::Accumulate(made, least);
     }
     return encoder::program::MayTakeAPlace(profile_, op) ? std::max(read, made)
                                                          : base::SaturatingAdd(read, made);
   }
 
-  // What may come in slices of the depth, and is then nowhere as a whole.
-  std::optional<encoder::program::DepthCut> DepthCutOf(const std::vector<int>& operators) const {
+  // What may come in slices of K, and is then nowhere as a whole.
+  std::optional<encoder::program::KCut> KCutOf(const std::vector<int>& operators) const {
     const std::vector<hw_profiles::WeightPolicy>& weights = profile_.tiling.weights;
-    const bool offered =
-        std::find(weights.begin(), weights.end(), hw_profiles::WeightPolicy::kByDepth) != weights.end();
+    const bool offered = std::find(weights.begin(), weights.end(),
+                                   hw_profiles::WeightPolicy::kSplitK) != weights.end();
     if (!offered || operators.size() > 1) return std::nullopt;
-    return encoder::program::FindDepthCut(graph_, profile_, {operators.front(), operators.front()});
+    return encoder::program::FindKCut(graph_, profile_, {operators.front(), operators.front()});
   }
 
   enum class Use : uint8_t { kRead, kMade };
@@ -221,19 +236,20 @@ class Floor {
         return BytesIn(layout, tensor, graph_.tensors[static_cast<size_t>(tensor)].shape,
                        UsageOf(tensor).consumers);
       }
-      const hw_profiles::Memory& home =
-          profile_.memories[static_cast<size_t>(encoder::program::HomeOf(graph_, profile_, tensor, role))];
+      const hw_profiles::Memory& home = profile_.memories[static_cast<size_t>(
+          encoder::program::HomeOf(graph_, profile_, tensor, role))];
       if (use == Use::kMade ? home.direct_write : home.direct_read) return 0;
     }
     return BytesIn(layout, tensor, extents, readers);
   }
 
   // Of a buffer; 0 where nothing of the tensor is sure to be needed.
-  Bytes BytesIn(const hw_profiles::RoleLayout& layout, int tensor, const graph::tiling::Extents& extents,
-                const std::vector<int>& readers) const {
+  Bytes BytesIn(const hw_profiles::RoleLayout& layout, int tensor,
+                const graph::tiling::Extents& extents, const std::vector<int>& readers) const {
     if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return 0;
     const graph::Tensor& t = graph_.tensors[static_cast<size_t>(tensor)];
-    return encoder::program::FeatureBytes(layout, t.type, encoder::program::NameExtents(t.shape, extents),
+    return encoder::program::FeatureBytes(layout, t.type,
+                                          encoder::program::NameExtents(t.shape, extents),
                                           encoder::program::PadsFor(graph_, profile_, readers));
   }
 
@@ -244,12 +260,14 @@ class Floor {
   }
 
   static bool AreAllAmong(const std::vector<int>& some, const std::vector<int>& all) {
-    return std::all_of(some.begin(), some.end(),
-                       [&all](int each) { return std::binary_search(all.begin(), all.end(), each); });
+    return std::all_of(some.begin(), some.end(), [&all](int each) {
+      return std::binary_search(all.begin(), all.end(), each);
+    });
   }
 
   Bytes ConstantsAtHome() const {
-    if (hw_profiles::LayoutOf(profile_, TensorRole::kConstant).home != profile_.tile_memory) return 0;
+    if (hw_profiles::LayoutOf(profile_, TensorRole::kConstant).home != profile_.tile_memory)
+      return 0;
     const graph::Interval all{0, static_cast<int>(graph_.operators.size()) - 1};
     Bytes total = 0;
     for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, all))
@@ -267,6 +285,8 @@ class Floor {
 
 }  // namespace
 
-PeakFloor FindPeakFloor(const Graph& graph, const Profile& profile) { return Floor(graph, profile).Find(); }
+PeakFloor FindPeakFloor(const Graph& graph, const Profile& profile) {
+  return Floor(graph, profile).Find();
+}
 
 }  // namespace tessera::search::cost

@@ -20,10 +20,11 @@ encoder::program::Policy PolicyOf(const plan::Subgraph& subgraph, const std::vec
           .in_place = subgraph.in_place,
           .halo = subgraph.halo,
           .kept = kept,
-          .depth = subgraph.depth};
+          .k_extent = subgraph.k_extent};
 }
 
-encoder::program::SubgraphChoice ChoiceOf(const plan::Subgraph& subgraph, const std::vector<int>& kept) {
+encoder::program::SubgraphChoice ChoiceOf(const plan::Subgraph& subgraph,
+                                          const std::vector<int>& kept) {
   return {subgraph.interval, subgraph.tile, PolicyOf(subgraph, kept), subgraph.prefetch};
 }
 
@@ -40,7 +41,8 @@ class Differences {
  public:
   template <typename Value>
   void Compare(std::string_view what, const Value& stated, const Value& expected) {
-    if (!IsSame(stated, expected)) Note(what, fmt::format("{}", stated), fmt::format("{}", expected));
+    if (!IsSame(stated, expected))
+      Note(what, fmt::format("{}", stated), fmt::format("{}", expected));
   }
 
   // Each part of either. A part of 0 is a part.
@@ -68,7 +70,8 @@ class Differences {
   static bool IsSame(const std::string& a, const std::string& b) { return a == b; }
 
   void Note(std::string_view what, const std::string& stated, const std::string& expected) {
-    differences_.push_back(fmt::format("{} {} where a simulation gives {}", what, stated, expected));
+    differences_.push_back(
+        fmt::format("{} {} where a simulation gives {}", what, stated, expected));
   }
 
   std::vector<std::string> differences_;
@@ -82,7 +85,8 @@ class PriceCheck {
     const Simulator simulator(plan_.network, plan_.profile);
     Metrics totals;
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
-      Metrics price = PriceOf(plan_.network, plan_.profile, simulator, plan_.subgraphs, i, plan_.kept);
+      Metrics price =
+          PriceOf(plan_.network, plan_.profile, simulator, plan_.subgraphs, i, plan_.kept);
       plan::Accumulate(totals, price);
       price.peak_bytes = plan_.subgraphs[i].metrics.peak_bytes;  // of the placement
       Compare(fmt::format("subgraph {}", i), plan_.subgraphs[i].metrics, price);
@@ -106,10 +110,12 @@ class PriceCheck {
     if (!scale) return Note(scale.error().message);
     const double score = scale->ScoreOf(totals);
     if (!IsSamePrice(plan_.score, score))
-      Note(fmt::format("the plan states a score of {} where its objective gives {}", plan_.score, score));
+      Note(fmt::format("the plan states a score of {} where its objective gives {}", plan_.score,
+                       score));
     const double bound = scale->ScoreOf(bounds);
     if (!IsSamePrice(plan_.bound, bound))
-      Note(fmt::format("the plan states a bound of {} where its lower bounds give {}", plan_.bound, bound));
+      Note(fmt::format("the plan states a bound of {} where its lower bounds give {}", plan_.bound,
+                       bound));
   }
 
   void Note(std::string message) {
@@ -124,7 +130,8 @@ class PriceCheck {
 
 bool IsSamePrice(double a, double b) {
   const double difference = std::abs(a - b);
-  return difference <= kMostRounding && difference <= kRelativeRounding * std::max(std::abs(a), std::abs(b));
+  return difference <= kMostRounding &&
+         difference <= kRelativeRounding * std::max(std::abs(a), std::abs(b));
 }
 
 std::vector<std::string> FindDifferences(const Metrics& stated, const Metrics& expected) {
@@ -133,10 +140,13 @@ std::vector<std::string> FindDifferences(const Metrics& stated, const Metrics& e
   differences.Compare("states an energy of", stated.energy_pj, expected.energy_pj);
   differences.CompareParts("states an energy in", stated.energy_by_part, expected.energy_by_part);
   differences.Compare("states off-chip bytes of", stated.off_chip_bytes, expected.off_chip_bytes);
-  differences.CompareParts("states off-chip bytes for", stated.off_chip_by_cause, expected.off_chip_by_cause);
+  differences.CompareParts("states off-chip bytes for", stated.off_chip_by_cause,
+                           expected.off_chip_by_cause);
   differences.Compare("states MACs of", stated.macs, expected.macs);
-  differences.Compare("states recomputed MACs of", stated.recomputed_macs, expected.recomputed_macs);
-  differences.Compare("states operators of unknown work", stated.unknown_work, expected.unknown_work);
+  differences.Compare("states recomputed MACs of", stated.recomputed_macs,
+                      expected.recomputed_macs);
+  differences.Compare("states operators of unknown work", stated.unknown_work,
+                      expected.unknown_work);
   differences.Compare("states a peak of", stated.peak_bytes, expected.peak_bytes);
   differences.Compare("states a peak bandwidth of", stated.peak_bytes_per_cycle,
                       expected.peak_bytes_per_cycle);
@@ -150,11 +160,13 @@ Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& p
   return bounds;
 }
 
-Metrics PriceOf(const graph::Graph& graph, const hw_profiles::Profile& profile, const Simulator& simulator,
-                std::span<const plan::Subgraph> subgraphs, size_t number, const std::vector<int>& kept) {
+Metrics PriceOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                const Simulator& simulator, std::span<const plan::Subgraph> subgraphs,
+                size_t number, const std::vector<int>& kept) {
   const plan::Subgraph& subgraph = subgraphs[number];
-  return simulator.Run(encoder::program::CutTiles(graph, subgraph.interval, subgraph.tile, subgraph.halo),
-                       PolicyOf(subgraph, kept), Detail::kParts, AheadOf(graph, profile, subgraphs, number));
+  return simulator.Run(
+      encoder::program::CutTiles(graph, subgraph.interval, subgraph.tile, subgraph.halo),
+      PolicyOf(subgraph, kept), Detail::kParts, AheadOf(graph, profile, subgraphs, number));
 }
 
 std::vector<Violation> FindMispriced(const plan::Plan& plan) { return PriceCheck(plan).Run(); }

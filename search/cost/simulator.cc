@@ -9,25 +9,27 @@
 #include "tessera/graph/ops/region.h"
 #include "tessera/search/cost/cost_terms.h"
 
-// A subgraph is a row of slots, one for each tile. With `dma: own_steps` nothing runs beside anything else:
+// A subgraph is a row of slots, one for each tile. With `dma: serialized` nothing runs beside
+// anything else:
 //
 //     slot i:  loads | step 0 | step 1 | .. | stores                      slot 0 also begins with the resident constants
 //
-// With `dma: overlapped` engines and links work side by side, a tile being loaded while the one before it is computed and the
-// one before that is stored:
+// With `dma: double_buffered` engines and links work side by side, a tile being loaded while the
+// one before it is computed and the one before that is stored:
 //
 //     prologue | slot 0           | slot 1            | slot 2   ..  | slot N-1          | epilogue
 //     load 0   | compute 0        | compute 1         | compute 2    | compute N-1       |
 //     constants| load 1           | load 2, store 0   | load 3 ..    | store N-2         | store N-1
 //                                                                     '- - - prefetched constants - - '
 //
-// What is prefetched for the next subgraph takes what its port leaves free in the last slot and the epilogue, and as much longer
-// as it must; the next one has no constants in its prologue then.
-// A slot lasts as long as the busiest of the engine pass and the ports. Streamed slices belong to the slot too: those after the
-// first arrive during their own step, the first during the step before it, of constants and of what is cut by depth alike, from all
-// homes side by side; steps that copy kept rows delay the engine. Only the classes of three neighbouring tiles decide
-// a slot, so the costs of a class are found once and the loop over tiles only compares numbers.
-// Cost: O(classes * operators + tiles * memories).
+// What is prefetched for the next subgraph takes what its port leaves free in the last slot and the
+// epilogue, and as much longer as it must; the next one has no constants in its prologue then. A
+// slot lasts as long as the busiest of the engine pass and the ports. Streamed slices belong to the
+// slot too: those after the first arrive during their own step, the first during the step before
+// it, of constants and of what is cut along K alike, from all homes side by side; steps that copy
+// kept rows delay the engine. Only the classes of three neighbouring tiles decide a slot, so the
+// costs of a class are found once and the loop over tiles only compares numbers. Cost: O(classes *
+// operators + tiles * memories).
 namespace tessera::search::cost {
 namespace {
 
@@ -35,8 +37,8 @@ using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 
-// How constants come from one of their homes: once in the prologue or before it, or slice by slice with every tile. A policy that streams
-// does both.
+// How constants come from one of their homes: once in the prologue or before it, or slice by slice
+// with every tile. A policy that streams does both.
 struct ConstantFlow {
   int64_t resident_cycles = 0;
   int64_t resident_bytes = 0;
@@ -50,14 +52,16 @@ struct ConstantFlow {
 // Classes, or tiles, between two polls of a stop.
 size_t BetweenPolls(const graph::tiling::TiledSubgraph& tiling) {
   constexpr int kOperators = 4'096;
-  return static_cast<size_t>(std::max(1, kOperators / (tiling.interval.last - tiling.interval.first + 1)));
+  return static_cast<size_t>(
+      std::max(1, kOperators / (tiling.interval.last - tiling.interval.first + 1)));
 }
 
 class Timeline {
  public:
-  Timeline(const graph::Graph& graph, const Profile& profile, const std::vector<int64_t>& whole_macs,
-           const graph::tiling::TiledSubgraph& tiling, const ClassCosts& costs, WeightPolicy weights,
-           const Ahead& ahead, const base::Stop* stop)
+  Timeline(const graph::Graph& graph, const Profile& profile,
+           const std::vector<int64_t>& whole_macs, const graph::tiling::TiledSubgraph& tiling,
+           const ClassCosts& costs, WeightPolicy weights, const Ahead& ahead,
+           const base::Stop* stop)
       : graph_(graph),
         profile_(profile),
         whole_macs_(whole_macs),
@@ -85,12 +89,14 @@ class Timeline {
     std::vector<int64_t> bytes;  // parallel to Profile::memories
   };
 
-  // The classes of a tile and of those before and after it, -1 where there is none: they decide its slot, and are mostly those
-  // of the tile before.
+  // The classes of a tile and of those before and after it, -1 where there is none: they decide its
+  // slot, and are mostly those of the tile before.
   using Neighbours = std::array<int, 3>;
 
-  bool Overlapped() const { return profile_.tiling.dma == DmaSteps::kOverlapped; }
-  const TileCost& TileAt(size_t tile) const { return classes_[static_cast<size_t>(tiling_.class_of[tile])]; }
+  bool DoubleBuffered() const { return profile_.tiling.dma == DmaSteps::kDoubleBuffered; }
+  const TileCost& TileAt(size_t tile) const {
+    return classes_[static_cast<size_t>(tiling_.class_of[tile])];
+  }
 
   // Of the constants at home there; nullptr where none are.
   const ConstantFlow* FlowFrom(size_t memory) const {
@@ -111,8 +117,8 @@ class Timeline {
   int64_t SlicesDuring(size_t tile, size_t memory) const;
   int64_t PassOf(size_t tile) const;
   int64_t PortBusy(size_t memory, int64_t in, int64_t out) const;
-  Slot OwnStepsSlot(size_t tile) const;
-  Slot OverlappedSlot(size_t tile) const;
+  Slot SerializedSlot(size_t tile) const;
+  Slot DoubleBufferedSlot(size_t tile) const;
   void AddTime(plan::Metrics& metrics) const;
   void AddBytes(Detail detail, plan::Metrics& metrics) const;
   void AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const;
@@ -144,7 +150,8 @@ void Timeline::FindConstantFlows(WeightPolicy policy) {
       base::Accumulate(flow.streamed_bytes, cost.streamed_bytes);
     }
   }
-  for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, tiling_.interval, policy)) {
+  for (const LoadedOnce& constant :
+       ConstantsLoadedOnce(graph_, profile_, tiling_.interval, policy)) {
     const auto home = std::lower_bound(homes.begin(), homes.end(), constant.home);
     ConstantFlow& flow = constants_[static_cast<size_t>(home - homes.begin())];
     if (ahead_.own) {
@@ -152,15 +159,16 @@ void Timeline::FindConstantFlows(WeightPolicy policy) {
       continue;
     }
     base::Accumulate(flow.resident_bytes, constant.bytes);
-    base::Accumulate(flow.resident_cycles,
-                     TransferCycles(profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
+    base::Accumulate(flow.resident_cycles, TransferCycles(profile_, constant.home, Direction::kRead,
+                                                          OneRun(constant.bytes)));
   }
 }
 
-// All slices of a tile that come from one memory; the first of those of its first operator by itself.
+// All slices of a tile that come from one memory; the first of those of its first operator by
+// itself.
 SliceFlow Timeline::SlicesOf(size_t tile, size_t memory) const {
   SliceFlow flow;
-  if (costs_.IsByDepth()) flow = TileAt(tile).depth.memories[memory];
+  if (costs_.IsSplitK()) flow = TileAt(tile).k_extent.memories[memory];
   const ConstantFlow* constants = streamed_ ? FlowFrom(memory) : nullptr;
   if (constants == nullptr) return flow;
   flow.first_cycles = constants->first_slice_cycles;
@@ -169,15 +177,16 @@ SliceFlow Timeline::SlicesOf(size_t tile, size_t memory) const {
   return flow;
 }
 
-// What arrives of them while the tile is computed: all but the first, and the first of the next tile.
+// What arrives of them while the tile is computed: all but the first, and the first of the next
+// tile.
 int64_t Timeline::SlicesDuring(size_t tile, size_t memory) const {
   const bool last = static_cast<int64_t>(tile) + 1 == tiling_.tiles;
   const int64_t next = last ? 0 : SlicesOf(tile + 1, memory).first_cycles;
   return base::SaturatingAdd(SlicesOf(tile, memory).later_cycles, next);
 }
 
-// The engine's way through its steps; where slices stream, each step also waits for what must arrive during it. After the last
-// tile no first slice follows.
+// The engine's way through its steps; where slices stream, each step also waits for what must
+// arrive during it. After the last tile no first slice follows.
 int64_t Timeline::PassOf(size_t index) const {
   const TileCost& tile = TileAt(index);
   const bool last = static_cast<int64_t>(index) + 1 == tiling_.tiles;
@@ -192,7 +201,7 @@ int64_t Timeline::PassOf(size_t index) const {
       if (!ends || !last) base::Accumulate(from_here, constants[next].first_slice_cycles);
       slices = std::max(slices, from_here);
     }
-    for (size_t memory = 0; memory < tile.depth.memories.size(); ++memory)
+    for (size_t memory = 0; memory < tile.k_extent.memories.size(); ++memory)
       slices = std::max(slices, SlicesDuring(index, memory));
     base::Accumulate(pass, std::max(tile.engine[step], slices));
   }
@@ -203,22 +212,24 @@ int64_t Timeline::PassOf(size_t index) const {
 int64_t Timeline::PortBusy(size_t memory, int64_t in, int64_t out) const {
   const hw_profiles::Link* link =
       hw_profiles::LinkBetween(profile_, static_cast<int>(memory), profile_.tile_memory);
-  const bool in_turn = profile_.memories[memory].port.shared || (link != nullptr && link->outstanding < 2);
+  const bool in_turn =
+      profile_.memories[memory].port.shared || (link != nullptr && link->outstanding < 2);
   return in_turn ? base::SaturatingAdd(in, out) : std::max(in, out);
 }
 
-Timeline::Slot Timeline::OwnStepsSlot(size_t tile) const {
+Timeline::Slot Timeline::SerializedSlot(size_t tile) const {
   const TileCost& cost = TileAt(tile);
   Slot slot{.cycles = cost.copies, .bytes = std::vector<int64_t>(profile_.memories.size())};
   for (const int64_t cycles : cost.engine) base::Accumulate(slot.cycles, cycles);
   for (size_t memory = 0; memory < cost.flows.size(); ++memory) {
     const Flow& flow = cost.flows[memory];
     base::Accumulate(slot.cycles, base::SaturatingAdd(flow.load_cycles, flow.store_cycles));
-    slot.bytes[memory] =
-        base::SaturatingAdd(base::SaturatingAdd(flow.load_bytes, flow.store_bytes), flow.DirectBytes());
+    slot.bytes[memory] = base::SaturatingAdd(base::SaturatingAdd(flow.load_bytes, flow.store_bytes),
+                                             flow.DirectBytes());
     const SliceFlow slices = SlicesOf(tile, memory);
     base::Accumulate(slot.cycles, base::SaturatingAdd(slices.first_cycles, slices.later_cycles));
-    base::Accumulate(slot.bytes[memory], base::SaturatingAdd(slices.first_bytes, slices.later_bytes));
+    base::Accumulate(slot.bytes[memory],
+                     base::SaturatingAdd(slices.first_bytes, slices.later_bytes));
   }
   for (size_t i = 0; i < constants_.size() && tile == 0; ++i) {
     base::Accumulate(slot.cycles, constants_[i].resident_cycles);
@@ -229,7 +240,7 @@ Timeline::Slot Timeline::OwnStepsSlot(size_t tile) const {
 }
 
 // The prologue counts as part of the first slot, the epilogue as part of the last.
-Timeline::Slot Timeline::OverlappedSlot(size_t tile) const {
+Timeline::Slot Timeline::DoubleBufferedSlot(size_t tile) const {
   const TileCost& cost = TileAt(tile);
   const size_t memories = profile_.memories.size();
   const bool first = tile == 0;
@@ -244,13 +255,14 @@ Timeline::Slot Timeline::OverlappedSlot(size_t tile) const {
     const Flow& next = last ? nothing : TileAt(tile + 1).flows[memory];
     const Flow& previous = first ? nothing : TileAt(tile - 1).flows[memory];
     const SliceFlow slices = SlicesOf(tile, memory);
-    const int64_t in = base::SaturatingAdd(base::SaturatingAdd(next.load_cycles, here.direct_read_cycles),
-                                           SlicesDuring(tile, memory));
+    const int64_t in = base::SaturatingAdd(
+        base::SaturatingAdd(next.load_cycles, here.direct_read_cycles), SlicesDuring(tile, memory));
     const int64_t out = base::SaturatingAdd(previous.store_cycles, here.direct_write_cycles);
     slot.cycles = std::max(slot.cycles, PortBusy(memory, in, out));
-    slot.bytes[memory] =
-        base::SaturatingAdd(base::SaturatingAdd(next.load_bytes, previous.store_bytes), here.DirectBytes());
-    base::Accumulate(slot.bytes[memory], base::SaturatingAdd(slices.first_bytes, slices.later_bytes));
+    slot.bytes[memory] = base::SaturatingAdd(
+        base::SaturatingAdd(next.load_bytes, previous.store_bytes), here.DirectBytes());
+    base::Accumulate(slot.bytes[memory],
+                     base::SaturatingAdd(slices.first_bytes, slices.later_bytes));
     if (first) {
       int64_t arrives = base::SaturatingAdd(here.load_cycles, slices.first_cycles);
       base::Accumulate(slot.bytes[memory], here.load_bytes);
@@ -271,7 +283,8 @@ Timeline::Slot Timeline::OverlappedSlot(size_t tile) const {
       base::Accumulate(slot.bytes[memory], part.bytes);
     }
   }
-  slot.cycles = base::SaturatingAdd(prologue, std::max(base::SaturatingAdd(slot.cycles, epilogue), ending));
+  slot.cycles =
+      base::SaturatingAdd(prologue, std::max(base::SaturatingAdd(slot.cycles, epilogue), ending));
   return slot;
 }
 
@@ -285,13 +298,14 @@ void Timeline::AddTime(plan::Metrics& metrics) const {
     const Neighbours here = {tile == 0 ? -1 : class_of[tile - 1], class_of[tile],
                              tile + 1 == class_of.size() ? -1 : class_of[tile + 1]};
     const bool as_before = tile > 0 && here == seen;
-    if (!as_before) slot = Overlapped() ? OverlappedSlot(tile) : OwnStepsSlot(tile);
+    if (!as_before) slot = DoubleBuffered() ? DoubleBufferedSlot(tile) : SerializedSlot(tile);
     seen = here;
     base::Accumulate(metrics.latency_cycles, slot.cycles);
     if (as_before || slot.cycles == 0) continue;
     for (const int64_t bytes : slot.bytes) {
-      metrics.peak_bytes_per_cycle = std::max(metrics.peak_bytes_per_cycle,
-                                              static_cast<double>(bytes) / static_cast<double>(slot.cycles));
+      metrics.peak_bytes_per_cycle =
+          std::max(metrics.peak_bytes_per_cycle,
+                   static_cast<double>(bytes) / static_cast<double>(slot.cycles));
     }
   }
 }
@@ -303,13 +317,15 @@ void Timeline::AddBytes(Detail detail, plan::Metrics& metrics) const {
   for (const ConstantFlow& flow : constants_) base::Accumulate(weights, BytesMoved(flow));
   for (size_t i = 0; i < classes_.size(); ++i) {
     const int64_t count = tiling_.classes[i].count;
-    base::Accumulate(inputs, base::SaturatingMul(count, classes_[i].depth.input_bytes));
-    base::Accumulate(weights, base::SaturatingMul(count, classes_[i].depth.weight_bytes));
+    base::Accumulate(inputs, base::SaturatingMul(count, classes_[i].k_extent.input_bytes));
+    base::Accumulate(weights, base::SaturatingMul(count, classes_[i].k_extent.weight_bytes));
     for (const Flow& flow : classes_[i].flows) {
       base::Accumulate(
-          inputs, base::SaturatingMul(count, base::SaturatingAdd(flow.load_bytes, flow.direct_read_bytes)));
-      base::Accumulate(outputs, base::SaturatingMul(
-                                    count, base::SaturatingAdd(flow.store_bytes, flow.direct_write_bytes)));
+          inputs,
+          base::SaturatingMul(count, base::SaturatingAdd(flow.load_bytes, flow.direct_read_bytes)));
+      base::Accumulate(outputs,
+                       base::SaturatingMul(
+                           count, base::SaturatingAdd(flow.store_bytes, flow.direct_write_bytes)));
       base::Accumulate(weights, base::SaturatingMul(count, flow.direct_constant_bytes));
     }
   }
@@ -367,10 +383,11 @@ std::string Timeline::BoundBy() const {
       const int64_t in = base::SaturatingAdd(flow.load_cycles, flow.direct_read_cycles);
       const int64_t out = base::SaturatingAdd(flow.store_cycles, flow.direct_write_cycles);
       base::Accumulate(ports[memory], base::SaturatingMul(count, PortBusy(memory, in, out)));
-      if (!costs_.IsByDepth()) continue;
-      const SliceFlow& slices = classes_[i].depth.memories[memory];
-      base::Accumulate(ports[memory], base::SaturatingMul(count, base::SaturatingAdd(slices.first_cycles,
-                                                                                     slices.later_cycles)));
+      if (!costs_.IsSplitK()) continue;
+      const SliceFlow& slices = classes_[i].k_extent.memories[memory];
+      base::Accumulate(ports[memory],
+                       base::SaturatingMul(
+                           count, base::SaturatingAdd(slices.first_cycles, slices.later_cycles)));
     }
   }
   for (size_t i = 0; i < constants_.size(); ++i) {
@@ -395,14 +412,15 @@ std::string Timeline::BoundBy() const {
 }  // namespace
 
 plan::Metrics Simulate(const graph::Graph& graph, const Profile& profile,
-                       const graph::tiling::TiledSubgraph& tiling, const encoder::program::Policy& policy,
-                       const Ahead& ahead) {
+                       const graph::tiling::TiledSubgraph& tiling,
+                       const encoder::program::Policy& policy, const Ahead& ahead) {
   return Simulator(graph, profile).Run(tiling, policy, Detail::kParts, ahead);
 }
 
 Simulator::Simulator(const graph::Graph& graph, const Profile& profile)
     : graph_(&graph), profile_(&profile), usages_(graph::UsagesOf(graph)) {
-  for (const graph::Operator& op : graph.operators) whole_macs_.push_back(graph::ops::MacsOf(graph, op));
+  for (const graph::Operator& op : graph.operators)
+    whole_macs_.push_back(graph::ops::MacsOf(graph, op));
 }
 
 plan::Metrics Simulator::Run(const graph::tiling::TiledSubgraph& tiling,
@@ -412,7 +430,8 @@ plan::Metrics Simulator::Run(const graph::tiling::TiledSubgraph& tiling,
 }
 
 ClassCosts Simulator::CostsOf(const graph::tiling::TiledSubgraph& tiling,
-                              const encoder::program::Policy& policy, const base::Stop* stop) const {
+                              const encoder::program::Policy& policy,
+                              const base::Stop* stop) const {
   ClassCosts costs{.subgraph = TileCosts(*graph_, *profile_, usages_, tiling, policy), .tiles = {}};
   costs.tiles.reserve(tiling.classes.size());
   const size_t between = BetweenPolls(tiling);
@@ -431,7 +450,8 @@ plan::Metrics Simulator::Run(const graph::tiling::TiledSubgraph& tiling, const C
 
 void Simulator::AddCopies(const graph::tiling::TiledSubgraph& tiling, ClassCosts& costs) {
   costs.subgraph.KeepByCopying(tiling);
-  for (size_t i = 0; i < costs.tiles.size(); ++i) costs.subgraph.AddCopies(tiling.classes[i], costs.tiles[i]);
+  for (size_t i = 0; i < costs.tiles.size(); ++i)
+    costs.subgraph.AddCopies(tiling.classes[i], costs.tiles[i]);
 }
 
 }  // namespace tessera::search::cost

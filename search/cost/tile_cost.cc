@@ -26,26 +26,27 @@ int64_t Beside(const Port& port, int64_t read, int64_t written) {
 }  // namespace
 
 TileCosts::TileCosts(const graph::Graph& graph, const Profile& profile,
-                     const std::vector<graph::Usage>& usages, const graph::tiling::TiledSubgraph& tiling,
+                     const std::vector<graph::Usage>& usages,
+                     const graph::tiling::TiledSubgraph& tiling,
                      const encoder::program::Policy& policy)
     : graph_(&graph),
       profile_(&profile),
       interval_(tiling.interval),
       constant_passage_(PassageOfConstants(profile, policy.weights)),
       constant_homes_(HomesOfConstants(graph, profile, interval_)) {
-  if (policy.weights == hw_profiles::WeightPolicy::kByDepth)
-    cut_ = encoder::program::FindDepthCut(graph, profile, interval_, policy.depth);
+  if (policy.weights == hw_profiles::WeightPolicy::kSplitK)
+    cut_ = encoder::program::FindKCut(graph, profile, interval_, policy.k_extent);
   operands_.reserve(tiling.tensors.size());
   for (size_t i = 0; i < tiling.tensors.size(); ++i) {
-    operands_.push_back(
-        OperandOf(tiling.tensors[i], usages[static_cast<size_t>(tiling.tensors[i])], i, policy.kept));
+    operands_.push_back(OperandOf(tiling.tensors[i], usages[static_cast<size_t>(tiling.tensors[i])],
+                                  i, policy.kept));
   }
   for (const int home : constant_homes_) {
     for (int op = interval_.first; op <= interval_.last; ++op)
       constants_.push_back(CostOfConstants(op, home));
   }
   for (int op = interval_.first; op <= interval_.last; ++op) steps_.push_back(StepOf(op, usages));
-  if (policy.halo == HaloStorage::kCopy) KeepByCopying(tiling);
+  if (policy.halo == HaloStorage::kLineBuffer) KeepByCopying(tiling);
   if (policy.halo == HaloStorage::kAdjacent) FindCopied(tiling);
 }
 
@@ -88,20 +89,24 @@ ConstantCost TileCosts::CostOfConstants(int index, int home) const {
     if (std::find(op.weights.begin(), at, constant) != at)
       continue;  // the same constant as an earlier operand
     if (cut_ && cut_->Takes(constant)) continue;
-    if (encoder::program::HomeOf(*graph_, *profile_, constant, base::TensorRole::kConstant) != home) continue;
+    if (encoder::program::HomeOf(*graph_, *profile_, constant, base::TensorRole::kConstant) != home)
+      continue;
     const int64_t bytes = encoder::program::ConstantBytes(*graph_, *profile_, constant, {index});
     base::Accumulate(cost.bytes, bytes);
     if (constant_passage_ == Passage::kWhole) continue;
-    base::Accumulate(cost.direct_cycles, DirectCycles(*profile_, home, Direction::kRead, OneRun(bytes)));
+    base::Accumulate(cost.direct_cycles,
+                     DirectCycles(*profile_, home, Direction::kRead, OneRun(bytes)));
     if (!encoder::program::IsSliceable(*graph_, constant, interval_)) continue;
     base::Accumulate(cost.streamed_bytes, bytes);
-    const encoder::program::Slicing slices = encoder::program::SlicesOf(*graph_, *profile_, constant, op);
+    const encoder::program::Slicing slices =
+        encoder::program::SlicesOf(*graph_, *profile_, constant, op);
     const int64_t last = std::max<int64_t>(0, bytes - (slices.count - 1) * slices.bytes);
     base::Accumulate(cost.first_slice_cycles, transfer(slices.count == 1 ? last : slices.bytes));
     if (slices.count == 1) continue;
     base::Accumulate(
         cost.later_slices_cycles,
-        base::SaturatingAdd(base::SaturatingMul(transfer(slices.bytes), slices.count - 2), transfer(last)));
+        base::SaturatingAdd(base::SaturatingMul(transfer(slices.bytes), slices.count - 2),
+                            transfer(last)));
   }
   return cost;
 }
@@ -111,7 +116,7 @@ TileCost TileCosts::CostOf(const graph::tiling::TileClass& tile) const {
   cost.flows.resize(profile_->memories.size());
   cost.touched.resize(profile_->memories.size());
   AddTransfers(tile, cost);
-  if (cut_) AddDepth(tile, cost);
+  if (cut_) AddSplitK(tile, cost);
   StepTraffic traffic;
   for (size_t step = 0; step < steps_.size(); ++step) AddStep(tile, step, traffic, cost);
   AddCopies(tile, cost);
@@ -124,7 +129,8 @@ void TileCosts::AddCopies(const graph::tiling::TileClass& tile, TileCost& cost) 
   for (const Copied& copied : copied_) {
     const Operand& operand = operands_[copied.operand];
     const RoleLayout& layout = hw_profiles::LayoutOf(*profile_, operand.route.role);
-    for (const int64_t rows : {restores_ ? tile.kept[copied.operand] : 0, tile.keeps[copied.operand]}) {
+    for (const int64_t rows :
+         {restores_ ? tile.kept[copied.operand] : 0, tile.keeps[copied.operand]}) {
       Extents extents = copied.row;
       extents[copied.rows] = rows;
       const int64_t bytes = PayloadBytes(*operand.tensor, extents, layout);
@@ -152,11 +158,13 @@ TileCosts::Step TileCosts::StepOf(int index, const std::vector<graph::Usage>& us
   return step;
 }
 
-// A tensor that is read crosses as far as the tile needs it, less the rows kept from tiles before if it is loaded; one that is made
-// as far as the tile's share goes. A state can do both, as can a result that engines write and read in its home.
+// A tensor that is read crosses as far as the tile needs it, less the rows kept from tiles before
+// if it is loaded; one that is made as far as the tile's share goes. A state can do both, as can a
+// result that engines write and read in its home.
 void TileCosts::AddTransfers(const graph::tiling::TileClass& tile, TileCost& cost) const {
   for (const Operand& operand : operands_) {
-    if (operand.route.passage != Passage::kMoved && operand.route.passage != Passage::kDirect) continue;
+    if (operand.route.passage != Passage::kMoved && operand.route.passage != Passage::kDirect)
+      continue;
     if (IsSliced(operand)) continue;
     const bool direct = operand.route.passage == Passage::kDirect;
     if (!operand.made_inside || (direct && operand.read_inside)) {
@@ -164,28 +172,31 @@ void TileCosts::AddTransfers(const graph::tiling::TileClass& tile, TileCost& cos
           direct ? tile.needed[operand.index] : graph::tiling::MadeOf(tile, operand.index);
       AddCrossing(operand, read, Direction::kRead, cost);
     }
-    if (operand.made_inside) AddCrossing(operand, tile.share[operand.index], Direction::kWrite, cost);
+    if (operand.made_inside)
+      AddCrossing(operand, tile.share[operand.index], Direction::kWrite, cost);
   }
 }
 
 bool TileCosts::IsSliced(const Operand& operand) const {
-  return operand.route.passage == Passage::kMoved && !operand.made_inside && TakesByDepth(operand.id);
+  return operand.route.passage == Passage::kMoved && !operand.made_inside &&
+         TakesSplitK(operand.id);
 }
 
 // Slices cross as other transfers do.
-void TileCosts::AddDepth(const graph::tiling::TileClass& tile, TileCost& cost) const {
+void TileCosts::AddSplitK(const graph::tiling::TileClass& tile, TileCost& cost) const {
   std::vector<SlicedFeature> features;
-  for (const encoder::program::DepthOperand& along : cut_->features) {
-    const auto operand = std::find_if(operands_.begin(), operands_.end(),
-                                      [&along](const Operand& each) { return each.id == along.tensor; });
+  for (const encoder::program::KOperand& along : cut_->features) {
+    const auto operand =
+        std::find_if(operands_.begin(), operands_.end(),
+                     [&along](const Operand& each) { return each.id == along.tensor; });
     if (IsSliced(*operand))
       features.push_back({operand->tensor, along, operand->route, tile.needed[operand->index]});
   }
   const graph::tiling::ExtentsView result = tile.needed[steps_.front().outputs.front()];
-  cost.depth = DepthCostOf(*graph_, *profile_, *cut_, constant_passage_, features, result);
+  cost.k_extent = SplitKCostOf(*graph_, *profile_, *cut_, constant_passage_, features, result);
   Touched& here = cost.touched[static_cast<size_t>(profile_->tile_memory)];
-  for (size_t memory = 0; memory < cost.depth.memories.size(); ++memory) {
-    const SliceFlow& flow = cost.depth.memories[memory];
+  for (size_t memory = 0; memory < cost.k_extent.memories.size(); ++memory) {
+    const SliceFlow& flow = cost.k_extent.memories[memory];
     const int64_t bytes = base::SaturatingAdd(flow.first_bytes, flow.later_bytes);
     base::Accumulate(cost.touched[memory].read, bytes);
     base::Accumulate(here.written, bytes);
@@ -203,7 +214,8 @@ void TileCosts::AddCrossing(const Operand& operand, ExtentsView extents, Directi
     base::Accumulate(in ? flow.direct_read_bytes : flow.direct_write_bytes, bytes);
     return;
   }
-  const int64_t cycles = TransferCycles(*profile_, home, direction, RunsOf(*operand.tensor, extents, layout));
+  const int64_t cycles =
+      TransferCycles(*profile_, home, direction, RunsOf(*operand.tensor, extents, layout));
   base::Accumulate(in ? flow.load_bytes : flow.store_bytes, bytes);
   base::Accumulate(in ? flow.load_cycles : flow.store_cycles, cycles);
   Touched& there = cost.touched[static_cast<size_t>(home)];
@@ -212,7 +224,8 @@ void TileCosts::AddCrossing(const Operand& operand, ExtentsView extents, Directi
   base::Accumulate(in ? here.written : here.read, bytes);
 }
 
-// An engine that takes several operators at once starts one while it still works on those before it.
+// An engine that takes several operators at once starts one while it still works on those before
+// it.
 int64_t TileCosts::ExposedStart(const Compute& compute, const TileCost& cost) {
   int64_t hidden = 0;
   const size_t steps = cost.engine.size();
@@ -239,8 +252,10 @@ void TileCosts::Touch(const Operand& operand, ExtentsView extents, Direction dir
                    DirectCycles(*profile_, operand.route.home, direction, runs));
 }
 
-// What the operator makes of its first output, but for what lies there already; `part` has it where some does.
-ExtentsView TileCosts::MovedOf(const graph::tiling::TileClass& tile, size_t index, Extents& part) const {
+// What the operator makes of its first output, but for what lies there already; `part` has it where
+// some does.
+ExtentsView TileCosts::MovedOf(const graph::tiling::TileClass& tile, size_t index,
+                               Extents& part) const {
   const Step& step = steps_[index];
   const ExtentsView made = graph::tiling::MadeOf(tile, step.outputs.front());
   if (!step.growth) return made;
@@ -251,7 +266,7 @@ ExtentsView TileCosts::MovedOf(const graph::tiling::TileClass& tile, size_t inde
 
 // Every operand byte is read once, every result byte written once, each where it lives.
 void TileCosts::FindTraffic(const graph::tiling::TileClass& tile, size_t step, ExtentsView moved,
-                            const DepthCost& depth, StepTraffic& traffic) const {
+                            const SplitKCost& k_extent, StepTraffic& traffic) const {
   traffic.bytes.assign(profile_->memories.size(), {});
   traffic.direct_cycles.assign(profile_->memories.size(), {});
   const bool idle = graph::tiling::ElementsOf(moved) == 0;
@@ -273,33 +288,36 @@ void TileCosts::FindTraffic(const graph::tiling::TileClass& tile, size_t step, E
       base::Accumulate(traffic.bytes[home].read, constants.bytes);
       base::Accumulate(traffic.direct_cycles[home].read, constants.direct_cycles);
     } else if (!idle) {
-      base::Accumulate(traffic.bytes[static_cast<size_t>(profile_->tile_memory)].read, constants.bytes);
+      base::Accumulate(traffic.bytes[static_cast<size_t>(profile_->tile_memory)].read,
+                       constants.bytes);
     }
   }
   Touched& here = traffic.bytes[static_cast<size_t>(profile_->tile_memory)];
-  base::Accumulate(here.read, base::SaturatingAdd(depth.constant_bytes, depth.sums_bytes));
-  base::Accumulate(here.written, depth.sums_bytes);
+  base::Accumulate(here.read, base::SaturatingAdd(k_extent.constant_bytes, k_extent.sums_bytes));
+  base::Accumulate(here.written, k_extent.sums_bytes);
 }
 
 void TileCosts::AddStep(const graph::tiling::TileClass& tile, size_t step, StepTraffic& traffic,
                         TileCost& cost) const {
   Extents part;
   const ExtentsView result = MovedOf(tile, step, part);
-  FindTraffic(tile, step, result, cost.depth, traffic);
+  FindTraffic(tile, step, result, cost.k_extent, traffic);
   for (size_t i = 0; i < constant_homes_.size() && constant_passage_ == Passage::kDirect; ++i) {
     base::Accumulate(cost.flows[static_cast<size_t>(constant_homes_[i])].direct_constant_bytes,
                      ConstantsIn(i)[step].bytes);
   }
   const size_t here = static_cast<size_t>(profile_->tile_memory);
-  const std::optional<int64_t> depth_slice = cut_ ? std::optional(cut_->granule) : std::nullopt;
-  const Compute compute = ComputeOf(*graph_, steps_[step].worker, *steps_[step].op, result, depth_slice);
+  const std::optional<int64_t> k_slice = cut_ ? std::optional(cut_->granularity) : std::nullopt;
+  const Compute compute =
+      ComputeOf(*graph_, steps_[step].worker, *steps_[step].op, result, k_slice);
   const int64_t arithmetic = base::SaturatingAdd(compute.body, ExposedStart(compute, cost));
   const int64_t port = PortCycles(profile_->memories[here].port, traffic.bytes[here]);
   int64_t longest = std::max(arithmetic, port);
   for (size_t memory = 0; memory < traffic.bytes.size(); ++memory) {
     const Touched& bytes = traffic.bytes[memory];
     const Touched& cycles = traffic.direct_cycles[memory];
-    longest = std::max(longest, Beside(profile_->memories[memory].port, cycles.read, cycles.written));
+    longest =
+        std::max(longest, Beside(profile_->memories[memory].port, cycles.read, cycles.written));
     base::Accumulate(cost.flows[memory].direct_read_cycles, cycles.read);
     base::Accumulate(cost.flows[memory].direct_write_cycles, cycles.written);
     base::Accumulate(cost.touched[memory].read, bytes.read);

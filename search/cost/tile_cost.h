@@ -40,14 +40,15 @@ struct TileCost {
   std::vector<const hw_profiles::Engine*> runs_on;  // parallel to `engine`
   int64_t copies = 0;                               // cycles of the steps that copy kept rows
   int64_t compute = 0;                              // arithmetic alone
-  int64_t tile_memory = 0;                          // cycles that the tile memory's port works for engines
+  int64_t tile_memory = 0;  // cycles that the tile memory's port works for engines
   std::vector<Flow> flows;  // parallel to Profile::memories; empty flow for the tile memory
   std::vector<Touched>
-      touched;  // bytes, parallel to Profile::memories, by feature tensors, by engines reading constants, and by slices of the depth
-  DepthCost depth;  // where the subgraph adds up by depth
+      touched;  // bytes, parallel to Profile::memories, by feature tensors, by engines reading constants, and by slices of K
+  SplitKCost k_extent;  // where the subgraph adds up in K slices
 };
 
-// The constants of one operator in one of their homes, but for one that is cut by depth, which each tile reads its part of.
+// The constants of one operator in one of their homes, but for one that is cut along K, which each
+// tile reads its part of.
 struct ConstantCost {
   int64_t bytes = 0;           // with tables
   int64_t streamed_bytes = 0;  // of those that come in slices
@@ -66,15 +67,17 @@ class TileCosts {
 
   TileCost CostOf(const graph::tiling::TileClass& tile) const;
 
-  // From here on kept rows are copied, which were in rings before; and what that adds to the cost of a tile.
+  // From here on kept rows are copied, which were in rolling buffers before; and what that adds to
+  // the cost of a tile.
   void KeepByCopying(const graph::tiling::TiledSubgraph& tiling);
   void AddCopies(const graph::tiling::TileClass& tile, TileCost& cost) const;
 
-  bool IsByDepth() const { return cut_.has_value(); }
-  bool TakesByDepth(int tensor) const { return cut_ && cut_->Takes(tensor); }
+  bool IsSplitK() const { return cut_.has_value(); }
+  bool TakesSplitK(int tensor) const { return cut_ && cut_->Takes(tensor); }
 
-  // What becomes of the constants; where those live that are not in the tile memory: at least one home; and what they cost, by index
-  // into those homes and, for each, operator by operator of the interval.
+  // What becomes of the constants; where those live that are not in the tile memory: at least one
+  // home; and what they cost, by index into those homes and, for each, operator by operator of the
+  // interval.
   Passage ConstantPassage() const { return constant_passage_; }
   const std::vector<int>& ConstantHomes() const { return constant_homes_; }
   std::span<const ConstantCost> ConstantsIn(size_t home) const {
@@ -98,7 +101,8 @@ class TileCosts {
     Worker worker;
     std::vector<size_t> inputs;
     std::vector<size_t> outputs;
-    std::optional<size_t> growth = {};  // the axis along which the result grows where the first input lies
+    std::optional<size_t> growth =
+        {};  // the axis along which the result grows where the first input lies
   };
 
   // What one step reads and writes, parallel to Profile::memories.
@@ -115,19 +119,22 @@ class TileCosts {
   };
 
   ConstantCost CostOfConstants(int index, int home) const;
-  Operand OperandOf(int tensor, const graph::Usage& usage, size_t index, const std::vector<int>& kept) const;
+  Operand OperandOf(int tensor, const graph::Usage& usage, size_t index,
+                    const std::vector<int>& kept) const;
   Step StepOf(int index, const std::vector<graph::Usage>& usages) const;
   void AddTransfers(const graph::tiling::TileClass& tile, TileCost& cost) const;
   void AddCrossing(const Operand& operand, graph::tiling::ExtentsView extents, Direction direction,
                    TileCost& cost) const;
-  void AddDepth(const graph::tiling::TileClass& tile, TileCost& cost) const;
+  void AddSplitK(const graph::tiling::TileClass& tile, TileCost& cost) const;
   bool IsSliced(const Operand& operand) const;
   static int64_t ExposedStart(const Compute& compute, const TileCost& cost);
-  void AddStep(const graph::tiling::TileClass& tile, size_t step, StepTraffic& traffic, TileCost& cost) const;
+  void AddStep(const graph::tiling::TileClass& tile, size_t step, StepTraffic& traffic,
+               TileCost& cost) const;
   graph::tiling::ExtentsView MovedOf(const graph::tiling::TileClass& tile, size_t step,
                                      graph::tiling::Extents& part) const;
-  void FindTraffic(const graph::tiling::TileClass& tile, size_t step, graph::tiling::ExtentsView moved,
-                   const DepthCost& depth, StepTraffic& traffic) const;
+  void FindTraffic(const graph::tiling::TileClass& tile, size_t step,
+                   graph::tiling::ExtentsView moved, const SplitKCost& k_extent,
+                   StepTraffic& traffic) const;
   void Touch(const Operand& operand, graph::tiling::ExtentsView extents, Direction direction,
              StepTraffic& traffic) const;
   void FindCopied(const graph::tiling::TiledSubgraph& tiling);
@@ -135,12 +142,12 @@ class TileCosts {
   const graph::Graph* graph_;
   const hw_profiles::Profile* profile_;
   graph::Interval interval_;
-  std::optional<encoder::program::DepthCut> cut_;
+  std::optional<encoder::program::KCut> cut_;
   Passage constant_passage_;
   std::vector<int> constant_homes_;
   std::vector<ConstantCost> constants_;  // home by home, operator by operator
-  std::vector<Operand> operands_;        // parallel to TiledSubgraph::tensors, hence ascending by tensor
-  std::vector<Step> steps_;              // parallel to the interval's operators
+  std::vector<Operand> operands_;  // parallel to TiledSubgraph::tensors, hence ascending by tensor
+  std::vector<Step> steps_;        // parallel to the interval's operators
   std::vector<Copied> copied_;
   bool restores_ = false;  // kept rows are copied twice: out of the tile and into the next
 };

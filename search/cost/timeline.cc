@@ -14,16 +14,18 @@
 #include "tessera/search/cost/tile_cost.h"
 #include "tessera/search/cost/traffic.h"
 
-// simulate.cc counts how long each slot lasts; here every activity gets its place in the slot, and the slot ends where the last
-// one does. The model fixes less than a picture needs, so three things are this file's choice:
+// simulate.cc counts how long each slot lasts; here every activity gets its place in the slot, and
+// the slot ends where the last one does. The model fixes less than a picture needs, so three things
+// are this file's choice:
 //
 //     engine   | C_0      | C_1   | .. |          one step after another; a step that waits for its slices is followed by a gap
 //     dma      |ss load   |ss load| store |       slices begin with their step; what is free is filled with direct work, then
 //                                                 loads, then stores, each cut where slices come between
 //
-// Whatever is filled in leaves no track idle while something waits for it, so a slot is as long as the longest of its tracks: the
-// same as the greatest of the sums that simulate.cc compares. Slots look alike when they and both neighbours are of the same
-// classes, so each kind of slot is laid out once. What is prefetched fills the last slot and the epilogue.
+// Whatever is filled in leaves no track idle while something waits for it, so a slot is as long as
+// the longest of its tracks: the same as the greatest of the sums that simulate.cc compares. Slots
+// look alike when they and both neighbours are of the same classes, so each kind of slot is laid
+// out once. What is prefetched fills the last slot and the epilogue.
 namespace tessera::search::cost {
 namespace {
 
@@ -48,8 +50,9 @@ struct TileWork {
 
 class Layout {
  public:
-  Layout(const graph::Graph& graph, const Profile& profile, const graph::tiling::TiledSubgraph& tiling,
-         const encoder::program::Policy& policy, const Ahead& ahead)
+  Layout(const graph::Graph& graph, const Profile& profile,
+         const graph::tiling::TiledSubgraph& tiling, const encoder::program::Policy& policy,
+         const Ahead& ahead)
       : graph_(graph),
         profile_(profile),
         tiling_(tiling),
@@ -66,7 +69,7 @@ class Layout {
   SubgraphTimeline Run(int64_t most_tiles);
 
  private:
-  bool Overlapped() const { return profile_.tiling.dma == DmaSteps::kOverlapped; }
+  bool DoubleBuffered() const { return profile_.tiling.dma == DmaSteps::kDoubleBuffered; }
   const TileWork* WorkOf(int64_t tile) const {
     if (tile < 0 || tile >= tiling_.tiles) return nullptr;
     return &work_[static_cast<size_t>(tiling_.class_of[static_cast<size_t>(tile)])];
@@ -80,7 +83,7 @@ class Layout {
   void ForEachSlices(const TileWork& work, size_t step, Visit visit) const;
   Slot Prologue() const;
   Slot Epilogue() const;
-  Slot OwnSteps(const TileWork& here) const;
+  Slot Serialized(const TileWork& here) const;
   Slot Beside(const TileWork* previous, const TileWork& here, const TileWork* next) const;
   void AddPass(const TileWork& here, const TileWork* next, Slot& slot) const;
   static Activity AsActivity(const Crossing& crossing, int64_t tile);
@@ -99,7 +102,8 @@ class Layout {
   // Constants of one home, and what is loaded of them once.
   struct Constants {
     int home = 0;
-    std::vector<SliceFlow> slices;  // parallel to the operators of the interval; empty unless streamed
+    std::vector<SliceFlow>
+        slices;  // parallel to the operators of the interval; empty unless streamed
     int64_t resident_cycles = 0;
     int64_t resident_bytes = 0;
   };
@@ -116,9 +120,11 @@ std::vector<Crossing> Layout::CrossingsOf(const graph::tiling::TileClass& tile) 
     const Route route = RouteOf(graph_, profile_, usage, tensor, interval, kept_);
     if (route.passage != Passage::kMoved) continue;
     const bool made = interval.first <= usage.producer && usage.producer <= interval.last;
-    if (!made && costs_.TakesByDepth(tensor)) continue;
-    const auto reader = std::lower_bound(usage.consumers.begin(), usage.consumers.end(), interval.first);
-    const graph::tiling::ExtentsView extents = made ? tile.share[i] : graph::tiling::MadeOf(tile, i);
+    if (!made && costs_.TakesSplitK(tensor)) continue;
+    const auto reader =
+        std::lower_bound(usage.consumers.begin(), usage.consumers.end(), interval.first);
+    const graph::tiling::ExtentsView extents =
+        made ? tile.share[i] : graph::tiling::MadeOf(tile, i);
     const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile_, route.role);
     const graph::Tensor& moved = graph_.tensors[static_cast<size_t>(tensor)];
     Crossing crossing{.tensor = tensor,
@@ -139,24 +145,28 @@ void Layout::FindConstants(WeightPolicy policy) {
   for (size_t home = 0; home < homes.size(); ++home) {
     Constants& constants = constants_.emplace_back();
     constants.home = homes[home];
-    for (int op = tiling_.interval.first; op <= tiling_.interval.last && policy == WeightPolicy::kStreamed;
-         ++op)
+    for (int op = tiling_.interval.first;
+         op <= tiling_.interval.last && policy == WeightPolicy::kStreamed; ++op)
       constants.slices.push_back(SlicesOf(op, home));
   }
   if (ahead_.own) return;
-  for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, tiling_.interval, policy)) {
+  for (const LoadedOnce& constant :
+       ConstantsLoadedOnce(graph_, profile_, tiling_.interval, policy)) {
     const auto home = std::lower_bound(homes.begin(), homes.end(), constant.home);
     Constants& constants = constants_[static_cast<size_t>(home - homes.begin())];
     base::Accumulate(constants.resident_bytes, constant.bytes);
-    base::Accumulate(constants.resident_cycles,
-                     TransferCycles(profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
+    base::Accumulate(
+        constants.resident_cycles,
+        TransferCycles(profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
   }
 }
 
 // Cycles as TileCosts found them; of the bytes, the first slice of each constant comes first.
 SliceFlow Layout::SlicesOf(int op, size_t home) const {
-  const ConstantCost& cost = costs_.ConstantsIn(home)[static_cast<size_t>(op - tiling_.interval.first)];
-  SliceFlow slices{.first_cycles = cost.first_slice_cycles, .later_cycles = cost.later_slices_cycles};
+  const ConstantCost& cost =
+      costs_.ConstantsIn(home)[static_cast<size_t>(op - tiling_.interval.first)];
+  SliceFlow slices{.first_cycles = cost.first_slice_cycles,
+                   .later_cycles = cost.later_slices_cycles};
   const graph::Operator& user = graph_.operators[static_cast<size_t>(op)];
   if (cost.streamed_bytes == 0) return slices;
   for (auto at = user.weights.begin(); at != user.weights.end(); ++at) {
@@ -165,7 +175,8 @@ SliceFlow Layout::SlicesOf(int op, size_t home) const {
     if (encoder::program::HomeOf(graph_, profile_, *at, base::TensorRole::kConstant) !=
         costs_.ConstantHomes()[home])
       continue;
-    const encoder::program::Slicing slicing = encoder::program::SlicesOf(graph_, profile_, *at, user);
+    const encoder::program::Slicing slicing =
+        encoder::program::SlicesOf(graph_, profile_, *at, user);
     base::Accumulate(slices.first_bytes, slicing.count == 1 ? cost.streamed_bytes : slicing.bytes);
   }
   slices.first_bytes = std::min(slices.first_bytes, cost.streamed_bytes);
@@ -179,9 +190,10 @@ void Layout::ForEachSlices(const TileWork& work, size_t step, Visit visit) const
   for (const Constants& constants : constants_) {
     if (!constants.slices.empty()) visit(TrackFrom(constants.home), constants.slices[step]);
   }
-  for (size_t memory = 0; memory < work.cost.depth.memories.size(); ++memory) {
+  for (size_t memory = 0; memory < work.cost.k_extent.memories.size(); ++memory) {
     if (static_cast<int>(memory) == profile_.tile_memory) continue;
-    visit(tracks_.OfMemory(static_cast<int>(memory), Direction::kRead), work.cost.depth.memories[memory]);
+    visit(tracks_.OfMemory(static_cast<int>(memory), Direction::kRead),
+          work.cost.k_extent.memories[memory]);
   }
 }
 
@@ -194,10 +206,11 @@ Activity Layout::AsActivity(const Crossing& crossing, int64_t tile) {
           .bytes = crossing.bytes};
 }
 
-// What is loaded once and, where transfers run beside compute, the first tile and the first slice; memories then work side by side.
+// What is loaded once and, where transfers run beside compute, the first tile and the first slice;
+// memories then work side by side.
 Slot Layout::Prologue() const {
   Slot slot;
-  if (!Overlapped()) {
+  if (!DoubleBuffered()) {
     for (const Constants& constants : constants_) {
       const int64_t begin = slot.cycles;
       slot.cycles += constants.resident_cycles;
@@ -224,7 +237,9 @@ Slot Layout::Prologue() const {
     }
     ForEachSlices(*WorkOf(0), 0, [&](int track, const SliceFlow& slices) {
       if (track != tracks_.OfMemory(memory, Direction::kRead)) return;
-      filling.Add({.kind = ActivityKind::kSlices, .op = tiling_.interval.first, .bytes = slices.first_bytes},
+      filling.Add({.kind = ActivityKind::kSlices,
+                   .op = tiling_.interval.first,
+                   .bytes = slices.first_bytes},
                   slices.first_cycles);
     });
   }
@@ -233,7 +248,7 @@ Slot Layout::Prologue() const {
 
 Slot Layout::Epilogue() const {
   Slot slot;
-  if (!Overlapped()) return slot;
+  if (!DoubleBuffered()) return slot;
   for (int memory = 0; memory < static_cast<int>(profile_.memories.size()); ++memory) {
     if (memory == profile_.tile_memory) continue;
     Filling filling(slot, tracks_.OfMemory(memory, Direction::kWrite));
@@ -245,9 +260,10 @@ Slot Layout::Epilogue() const {
   return slot;
 }
 
-// One thing after another: an operator's operands arrive, its slices, it computes, its results leave. (Slices and compute take
-// turns in the program; here all slices come first.) Direct work is part of the step and holds nothing else up.
-Slot Layout::OwnSteps(const TileWork& here) const {
+// One thing after another: an operator's operands arrive, its slices, it computes, its results
+// leave. (Slices and compute take turns in the program; here all slices come first.) Direct work is
+// part of the step and holds nothing else up.
+Slot Layout::Serialized(const TileWork& here) const {
   Slot slot;
   const auto put = [&slot](Activity activity, int track, int64_t cycles) {
     if (cycles == 0) return;
@@ -266,8 +282,10 @@ Slot Layout::OwnSteps(const TileWork& here) const {
     const int op = tiling_.interval.first + static_cast<int>(step);
     transfer(Direction::kRead, op);
     ForEachSlices(here, step, [&](int track, const SliceFlow& slices) {
-      put({.kind = ActivityKind::kSlices, .op = op, .bytes = slices.first_bytes + slices.later_bytes}, track,
-          slices.first_cycles + slices.later_cycles);
+      put({.kind = ActivityKind::kSlices,
+           .op = op,
+           .bytes = slices.first_bytes + slices.later_bytes},
+          track, slices.first_cycles + slices.later_cycles);
     });
     put({.kind = ActivityKind::kCompute, .op = op}, tracks_.OfEngine(here.cost.runs_on[step]),
         here.cost.engine[step]);
@@ -277,7 +295,8 @@ Slot Layout::OwnSteps(const TileWork& here) const {
   return slot;
 }
 
-// The engine's steps, and beside each the slices that must arrive during it; copies of kept rows come last.
+// The engine's steps, and beside each the slices that must arrive during it; copies of kept rows
+// come last.
 void Layout::AddPass(const TileWork& here, const TileWork* next, Slot& slot) const {
   const size_t steps = here.cost.engine.size();
   for (size_t step = 0; step < steps; ++step) {
@@ -291,8 +310,8 @@ void Layout::AddPass(const TileWork& here, const TileWork* next, Slot& slot) con
       slot.cycles = std::max(slot.cycles, activity.end);
       slot.activities.push_back(activity);
     };
-    put({.kind = ActivityKind::kCompute, .op = op}, tracks_.OfEngine(here.cost.runs_on[step]), begin,
-        here.cost.engine[step]);
+    put({.kind = ActivityKind::kCompute, .op = op}, tracks_.OfEngine(here.cost.runs_on[step]),
+        begin, here.cost.engine[step]);
     std::map<int, int64_t> arrived;  // by track
     ForEachSlices(here, step, [&](int track, const SliceFlow& own) {
       put({.kind = ActivityKind::kSlices, .op = op, .bytes = own.later_bytes}, track, begin,
@@ -301,13 +320,14 @@ void Layout::AddPass(const TileWork& here, const TileWork* next, Slot& slot) con
     });
     const bool ends = step + 1 == steps;
     if (ends && next == nullptr) continue;
-    ForEachSlices(ends ? *next : here, ends ? 0 : step + 1, [&](int track, const SliceFlow& following) {
-      put({.kind = ActivityKind::kSlices,
-           .tile = ends ? 1 : 0,
-           .op = ends ? tiling_.interval.first : op + 1,
-           .bytes = following.first_bytes},
-          track, arrived[track], following.first_cycles);
-    });
+    ForEachSlices(ends ? *next : here, ends ? 0 : step + 1,
+                  [&](int track, const SliceFlow& following) {
+                    put({.kind = ActivityKind::kSlices,
+                         .tile = ends ? 1 : 0,
+                         .op = ends ? tiling_.interval.first : op + 1,
+                         .bytes = following.first_bytes},
+                        track, arrived[track], following.first_cycles);
+                  });
   }
   if (here.cost.copies == 0) return;
   const int64_t begin = slot.cycles;
@@ -361,7 +381,8 @@ void Layout::Prefetch(Slot& last, Slot& epilogue) const {
 
 void Layout::Append(const Slot& slot, int64_t tile, bool shown) {
   for (const Activity& activity : slot.activities) {
-    base::Accumulate(timeline_.busy[static_cast<size_t>(activity.track)], activity.end - activity.begin);
+    base::Accumulate(timeline_.busy[static_cast<size_t>(activity.track)],
+                     activity.end - activity.begin);
     if (!shown) continue;
     timeline_.activities.push_back(activity);
     Activity& added = timeline_.activities.back();
@@ -384,14 +405,15 @@ SubgraphTimeline Layout::Run(int64_t most_tiles) {
   Slot epilogue = Epilogue();
   for (int64_t tile = 0; tile < tiles; ++tile) {
     const TileWork* here = WorkOf(tile);
-    const TileWork* previous = Overlapped() ? WorkOf(tile - 1) : nullptr;
-    const TileWork* next = Overlapped() ? WorkOf(tile + 1) : nullptr;
+    const TileWork* previous = DoubleBuffered() ? WorkOf(tile - 1) : nullptr;
+    const TileWork* next = DoubleBuffered() ? WorkOf(tile + 1) : nullptr;
     const auto [slot, added] = slots.try_emplace({previous, here, next});
-    if (added) slot->second = Overlapped() ? Beside(previous, *here, next) : OwnSteps(*here);
+    if (added) slot->second = DoubleBuffered() ? Beside(previous, *here, next) : Serialized(*here);
     if (tile + 1 == tiles && !ahead_.next.empty()) Prefetch(slot->second, epilogue);
     const bool shown = tile < head || tile >= tiles - tail;
     if (tile == head)
-      timeline_.omissions.push_back({head, tiles - tail - head, timeline_.cycles, timeline_.cycles});
+      timeline_.omissions.push_back(
+          {head, tiles - tail - head, timeline_.cycles, timeline_.cycles});
     Append(slot->second, tile, shown);
     if (!shown) timeline_.omissions.back().end = timeline_.cycles;
   }
@@ -407,7 +429,8 @@ SubgraphTimeline Layout::Run(int64_t most_tiles) {
 
 SubgraphTimeline TimelineOf(const graph::Graph& graph, const Profile& profile,
                             const graph::tiling::TiledSubgraph& tiling,
-                            const encoder::program::Policy& policy, int64_t most_tiles, const Ahead& ahead) {
+                            const encoder::program::Policy& policy, int64_t most_tiles,
+                            const Ahead& ahead) {
   return Layout(graph, profile, tiling, policy, ahead).Run(most_tiles);
 }
 

@@ -25,7 +25,8 @@ struct Track {
   TrackFlow flow = TrackFlow::kCompute;
 };
 
-// The tracks of a profile: its engines, then the ways to every memory but the tile memory. The profile outlives them.
+// The tracks of a profile: its engines, then the ways to every memory but the tile memory. The
+// profile outlives them.
 class Tracks {
  public:
   explicit Tracks(const hw_profiles::Profile& profile);
@@ -69,7 +70,8 @@ struct Activity {
   int64_t bytes = 0;  // of the whole transfer; 0 for kCompute and kCopy
 };
 
-// A stretch of time with its activities, counted from its begin. Tiles are counted from the one that it computes.
+// A stretch of time with its activities, counted from its begin. Tiles are counted from the one
+// that it computes.
 struct Slot {
   int64_t cycles = 0;
   std::vector<Activity> activities;
@@ -96,7 +98,8 @@ int64_t FreeCycles(const Slot& slot, int track);
 
 // Who works when, cycle by cycle: what stands behind plan::Metrics::latency_cycles.
 
-// Tiles [first, first + count) that were left out, from the begin of their first slot to the end of their last.
+// Tiles [first, first + count) that were left out, from the begin of their first slot to the end of
+// their last.
 struct Omission {
   int64_t first = 0;
   int64_t count = 0;
@@ -108,14 +111,15 @@ struct SubgraphTimeline {
   std::vector<Track> tracks;         // the same for all subgraphs of a profile
   std::vector<Activity> activities;  // by begin, then track
   std::vector<Omission> omissions;   // at most one
-  std::vector<int64_t> busy;         // cycles of each track at work, over all tiles; parallel to `tracks`
-  int64_t cycles = 0;                // Simulate's latency_cycles
+  std::vector<int64_t> busy;  // cycles of each track at work, over all tiles; parallel to `tracks`
+  int64_t cycles = 0;         // Simulate's latency_cycles
 };
 
 inline constexpr int64_t kAllTiles = INT64_MAX;
 
-// The timeline of one subgraph from cycle 0 on. Of more than `most_tiles` tiles (at least 2) the first and the last are told, the
-// rest left out. Arguments as of Simulate. Cost: O(tiles) comparisons beside the activities.
+// The timeline of one subgraph from cycle 0 on. Of more than `most_tiles` tiles (at least 2) the
+// first and the last are told, the rest left out. Arguments as of Simulate. Cost: O(tiles)
+// comparisons beside the activities.
 SubgraphTimeline TimelineOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                             const graph::tiling::TiledSubgraph& tiling,
                             const encoder::program::Policy& policy, int64_t most_tiles,

@@ -20,7 +20,8 @@ bool WorksInTurn(const Profile& profile, int memory) {
 Tracks::Tracks(const Profile& profile) : profile_(profile) {
   for (const hw_profiles::Engine& engine : profile.engines)
     tracks_.push_back({engine.name, TrackFlow::kCompute});
-  for (int memory = 0; memory < static_cast<int>(profile.memories.size()); ++memory) AddMemory(memory);
+  for (int memory = 0; memory < static_cast<int>(profile.memories.size()); ++memory)
+    AddMemory(memory);
 }
 
 void Tracks::AddMemory(int memory) {
@@ -48,7 +49,8 @@ Filling::Filling(Slot& slot, int track) : slot_(slot), track_(track) {
 void Filling::Add(Activity activity, int64_t cycles) {
   activity.track = track_;
   while (cycles > 0) {
-    while (next_ < taken_.size() && taken_[next_].first <= at_) at_ = std::max(at_, taken_[next_++].second);
+    while (next_ < taken_.size() && taken_[next_].first <= at_)
+      at_ = std::max(at_, taken_[next_++].second);
     const int64_t free = next_ < taken_.size() ? taken_[next_].first - at_ : cycles;
     activity.begin = at_;
     activity.end = at_ + std::min(free, cycles);

@@ -16,7 +16,9 @@ using encoder::program::NamedExtents;
 using hw_profiles::Profile;
 using hw_profiles::RoleLayout;
 
-bool Inside(int op, graph::Interval interval) { return interval.first <= op && op <= interval.last; }
+bool Inside(int op, graph::Interval interval) {
+  return interval.first <= op && op <= interval.last;
+}
 
 bool IsEmpty(graph::tiling::ExtentsView extents) {
   return std::any_of(extents.begin(), extents.end(), [](int64_t extent) { return extent <= 0; });
@@ -35,8 +37,8 @@ void Wrap(Runs& runs, int64_t count, bool adjacent) {
 
 }  // namespace
 
-Route RouteOf(const graph::Graph& graph, const Profile& profile, const graph::Usage& usage, int tensor,
-              graph::Interval interval, const std::vector<int>& kept) {
+Route RouteOf(const graph::Graph& graph, const Profile& profile, const graph::Usage& usage,
+              int tensor, graph::Interval interval, const std::vector<int>& kept) {
   const base::TensorRole role = graph::RoleIn(graph, usage, tensor, interval);
   if (role == base::TensorRole::kFeature) return {Passage::kInside, role, profile.tile_memory};
   if (encoder::program::IsHeldInTileMemory(profile, kept, tensor, role))
@@ -58,12 +60,14 @@ Passage PassageOfConstants(const Profile& profile, hw_profiles::WeightPolicy pol
 
 std::vector<int> HomesOfConstants(const graph::Graph& graph, const Profile& profile,
                                   graph::Interval interval) {
-  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, base::TensorRole::kConstant);
+  const hw_profiles::RoleLayout& layout =
+      hw_profiles::LayoutOf(profile, base::TensorRole::kConstant);
   if (layout.next_homes.empty()) return {layout.home};
   std::vector<int> homes;
   for (int i = interval.first; i <= interval.last; ++i) {
     for (const int constant : graph.operators[static_cast<size_t>(i)].weights)
-      homes.push_back(encoder::program::HomeOf(graph, profile, constant, base::TensorRole::kConstant));
+      homes.push_back(
+          encoder::program::HomeOf(graph, profile, constant, base::TensorRole::kConstant));
   }
   if (homes.empty()) return {layout.home};
   std::sort(homes.begin(), homes.end());
@@ -75,19 +79,22 @@ int64_t PayloadBytes(const graph::Tensor& tensor, graph::tiling::ExtentsView ext
                      const RoleLayout& layout) {
   if (IsEmpty(extents)) return 0;
   const NamedExtents named = encoder::program::NameExtents(tensor.shape, extents);
-  const int64_t row =
-      base::BytesOf(tensor.type, named.columns * base::RoundUp(named.channels, layout.channel_block));
+  const int64_t row = base::BytesOf(
+      tensor.type, named.columns * base::RoundUp(named.channels, layout.channel_block));
   return base::SaturatingMul(base::SaturatingMul(named.batch, named.rows), row);
 }
 
-Runs RunsOf(const graph::Tensor& tensor, graph::tiling::ExtentsView extents, const RoleLayout& layout) {
+Runs RunsOf(const graph::Tensor& tensor, graph::tiling::ExtentsView extents,
+            const RoleLayout& layout) {
   if (IsEmpty(extents)) return {};
   const NamedExtents part = encoder::program::NameExtents(tensor.shape, extents);
   const NamedExtents full = encoder::program::NameExtents(tensor.shape, tensor.shape);
   const int64_t block = layout.channel_block;
-  const int64_t full_row = base::BytesOf(tensor.type, full.columns * base::RoundUp(full.channels, block));
+  const int64_t full_row =
+      base::BytesOf(tensor.type, full.columns * base::RoundUp(full.channels, block));
   const bool all_columns = part.columns == full.columns;
-  const bool all_channels = base::CeilDiv(part.channels, block) == base::CeilDiv(full.channels, block);
+  const bool all_channels =
+      base::CeilDiv(part.channels, block) == base::CeilDiv(full.channels, block);
   const bool whole_rows = all_columns && all_channels && full_row % layout.row_pitch_bytes == 0;
 
   Runs runs;
@@ -111,11 +118,12 @@ Runs RunsOf(const graph::Tensor& tensor, graph::tiling::ExtentsView extents, con
 Runs OneRun(int64_t bytes) { return {.bytes = bytes, .count = 1, .loops = {}}; }
 
 std::vector<LoadedOnce> ConstantsLoadedOnce(const graph::Graph& graph, const Profile& profile,
-                                            graph::Interval interval, hw_profiles::WeightPolicy policy) {
+                                            graph::Interval interval,
+                                            hw_profiles::WeightPolicy policy) {
   const bool streams = policy == hw_profiles::WeightPolicy::kStreamed;
-  std::optional<encoder::program::DepthCut> cut;
-  if (policy == hw_profiles::WeightPolicy::kByDepth)
-    cut = encoder::program::FindDepthCut(graph, profile, interval);
+  std::optional<encoder::program::KCut> cut;
+  if (policy == hw_profiles::WeightPolicy::kSplitK)
+    cut = encoder::program::FindKCut(graph, profile, interval);
   std::vector<int> constants;  // in order of first use
   std::vector<std::vector<int>> users;
   for (int i = interval.first; i <= interval.last; ++i) {
@@ -133,8 +141,9 @@ std::vector<LoadedOnce> ConstantsLoadedOnce(const graph::Graph& graph, const Pro
   for (size_t i = 0; i < constants.size(); ++i) {
     if (streams && encoder::program::IsSliceable(graph, constants[i], interval)) continue;
     if (cut && cut->Takes(constants[i])) continue;
-    loaded.push_back({encoder::program::HomeOf(graph, profile, constants[i], base::TensorRole::kConstant),
-                      encoder::program::ConstantBytes(graph, profile, constants[i], users[i])});
+    loaded.push_back(
+        {encoder::program::HomeOf(graph, profile, constants[i], base::TensorRole::kConstant),
+         encoder::program::ConstantBytes(graph, profile, constants[i], users[i])});
   }
   return loaded;
 }

@@ -35,7 +35,8 @@ Precedence::Precedence(const graph::Graph& graph, std::span<const graph::Interva
     std::vector<int>& before = before_[node];
     std::sort(before.begin(), before.end());
     before.erase(std::unique(before.begin(), before.end()), before.end());
-    for (const int other : before) behind_[static_cast<size_t>(other)].push_back(static_cast<int>(node));
+    for (const int other : before)
+      behind_[static_cast<size_t>(other)].push_back(static_cast<int>(node));
   }
 }
 
@@ -50,7 +51,8 @@ bool Precedence::IsChain() const {
 Order Precedence::OperatorsOf(std::span<const int> order) const {
   Order operators;
   for (const int node : order) {
-    for (int op = OperatorsOf(node).first; op <= OperatorsOf(node).last; ++op) operators.push_back(op);
+    for (int op = OperatorsOf(node).first; op <= OperatorsOf(node).last; ++op)
+      operators.push_back(op);
   }
   return operators;
 }
@@ -58,9 +60,9 @@ Order Precedence::OperatorsOf(std::span<const int> order) const {
 Order Precedence::NodesOf(const Order& operators) const {
   Order order;
   for (const int op : operators) {
-    const auto node =
-        std::lower_bound(nodes_.begin(), nodes_.end(), op,
-                         [](const graph::Interval& each, int wanted) { return each.last < wanted; });
+    const auto node = std::lower_bound(
+        nodes_.begin(), nodes_.end(), op,
+        [](const graph::Interval& each, int wanted) { return each.last < wanted; });
     if (node->first == op) order.push_back(static_cast<int>(node - nodes_.begin()));
   }
   return order;
@@ -94,8 +96,12 @@ namespace {
 class Enumeration {
  public:
   Enumeration(const Precedence& precedence, size_t most, const base::Stop& stop)
-      : precedence_(precedence), most_(most), stop_(stop), nodes_(static_cast<int>(precedence.Count())) {
-    for (int node = 0; node < nodes_; ++node) waiting_for_.push_back(precedence.Before(node).size());
+      : precedence_(precedence),
+        most_(most),
+        stop_(stop),
+        nodes_(static_cast<int>(precedence.Count())) {
+    for (int node = 0; node < nodes_; ++node)
+      waiting_for_.push_back(precedence.Before(node).size());
     placed_.resize(precedence.Count());
   }
 
@@ -168,8 +174,8 @@ std::vector<Swap> FindSwaps(const Precedence& precedence, const Order& order, in
   };
   std::vector<Swap> swaps;
   for (int middle = 1; middle < nodes; ++middle) {
-    int first_end =
-        std::min(nodes, middle + longest);  // no end beyond it is legal for any longer run before the middle
+    int first_end = std::min(
+        nodes, middle + longest);  // no end beyond it is legal for any longer run before the middle
     for (int begin = middle - 1; begin >= std::max(0, middle - longest + 1); --begin) {
       for (int end = middle + 1; end <= std::min(first_end, begin + longest); ++end) {
         if (needs(end - 1, begin)) {
@@ -188,13 +194,15 @@ std::vector<Swap> FindSwaps(const Precedence& precedence, const Order& order, in
 
 }  // namespace
 
-std::vector<Order> FindSwapped(const Precedence& precedence, const Order& order, int longest, size_t most) {
+std::vector<Order> FindSwapped(const Precedence& precedence, const Order& order, int longest,
+                               size_t most) {
   std::vector<Order> orders;
   std::vector<std::vector<bool>> touched;  // parallel: which places are swapped
   for (const Swap& swap : FindSwaps(precedence, order, longest)) {
     size_t at = 0;
     const auto is_free = [&](const std::vector<bool>& places) {
-      return std::none_of(places.begin() + swap.begin, places.begin() + swap.end, [](bool is) { return is; });
+      return std::none_of(places.begin() + swap.begin, places.begin() + swap.end,
+                          [](bool is) { return is; });
     };
     while (at < orders.size() && !is_free(touched[at])) ++at;
     if (at == most) continue;

@@ -8,7 +8,8 @@
 
 namespace tessera::search::orders {
 
-LiveBytes::LiveBytes(const graph::Graph& graph, const Precedence& precedence, std::span<const int64_t> bytes)
+LiveBytes::LiveBytes(const graph::Graph& graph, const Precedence& precedence,
+                     std::span<const int64_t> bytes)
     : bytes_(bytes.begin(), bytes.end()),
       readers_(graph.tensors.size()),
       touched_(precedence.Count()),
@@ -32,7 +33,8 @@ LiveBytes::LiveBytes(const graph::Graph& graph, const Precedence& precedence, st
     for (const int tensor : touched) readers_[static_cast<size_t>(tensor)].push_back(node);
   }
   for (size_t tensor = 0; tensor < graph.tensors.size(); ++tensor) {
-    if (graph.tensors[tensor].network_input || graph.tensors[tensor].state) at_start_ += bytes_[tensor];
+    if (graph.tensors[tensor].network_input || graph.tensors[tensor].state)
+      at_start_ += bytes_[tensor];
   }
 }
 
@@ -62,8 +64,8 @@ struct Cut {
 
 class CutSearch {
  public:
-  CutSearch(const Precedence& precedence, const LiveBytes& live, LiveGoal goal, const base::Stop& stop,
-            size_t width)
+  CutSearch(const Precedence& precedence, const LiveBytes& live, LiveGoal goal,
+            const base::Stop& stop, size_t width)
       : precedence_(precedence), live_(live), goal_(goal), stop_(stop), width_(width) {}
 
   std::optional<Order> Run() {
@@ -104,16 +106,17 @@ class CutSearch {
         }
       }
     }
-    std::stable_sort(next.begin(), next.end(), [this](const Cut& a, const Cut& b) { return IsBetter(a, b); });
+    std::stable_sort(next.begin(), next.end(),
+                     [this](const Cut& a, const Cut& b) { return IsBetter(a, b); });
     if (next.size() > width_) next.resize(width_);
     return next;
   }
 
   bool IsReady(const Cut& cut, int node) const {
     const std::vector<int>& before = precedence_.Before(node);
-    return !cut.done[static_cast<size_t>(node)] && std::all_of(before.begin(), before.end(), [&](int other) {
-      return cut.done[static_cast<size_t>(other)];
-    });
+    return !cut.done[static_cast<size_t>(node)] &&
+           std::all_of(before.begin(), before.end(),
+                       [&](int other) { return cut.done[static_cast<size_t>(other)]; });
   }
 
   Cut Behind(const Cut& cut, int node) const {
@@ -121,7 +124,8 @@ class CutSearch {
     next.node = node;
     next.live += live_.MadeBy(node);
     const int64_t held = next.live;
-    next.live -= live_.FreedBy(node, [&cut](int other) { return cut.done[static_cast<size_t>(other)]; });
+    next.live -=
+        live_.FreedBy(node, [&cut](int other) { return cut.done[static_cast<size_t>(other)]; });
     next.done[static_cast<size_t>(node)] = true;
     next.peak = std::max(next.peak, held);
     next.sum += held;
@@ -142,8 +146,8 @@ class CutSearch {
 
 }  // namespace
 
-std::optional<Order> FindLeastLiveOrder(const Precedence& precedence, const LiveBytes& live, LiveGoal goal,
-                                        const base::Stop& stop, size_t width) {
+std::optional<Order> FindLeastLiveOrder(const Precedence& precedence, const LiveBytes& live,
+                                        LiveGoal goal, const base::Stop& stop, size_t width) {
   return CutSearch(precedence, live, goal, stop, width).Run();
 }
 
@@ -151,12 +155,14 @@ namespace {
 
 class DepthFirst {
  public:
-  DepthFirst(const Precedence& precedence, const LiveBytes& live, Turn turn)
-      : precedence_(precedence), nodes_(static_cast<int>(precedence.Count())), visited_(precedence.Count()) {
+  DepthFirst(const Precedence& precedence, const LiveBytes& live, OperandOrder turn)
+      : precedence_(precedence),
+        nodes_(static_cast<int>(precedence.Count())),
+        visited_(precedence.Count()) {
     for (int node = 0; node < nodes_; ++node) operands_.push_back(precedence.Before(node));
-    if (turn == Turn::kLast) {
+    if (turn == OperandOrder::kLast) {
       for (std::vector<int>& operands : operands_) std::reverse(operands.begin(), operands.end());
-    } else if (turn == Turn::kHungriest) {
+    } else if (turn == OperandOrder::kHungriest) {
       for (int node = 0; node < nodes_; ++node) SortOperands(live, node);
     }
   }
@@ -175,7 +181,8 @@ class DepthFirst {
     const auto beyond = [&](int operand) {
       return needs_[static_cast<size_t>(operand)] - live.MadeBy(operand);
     };
-    std::stable_sort(operands.begin(), operands.end(), [&](int a, int b) { return beyond(a) > beyond(b); });
+    std::stable_sort(operands.begin(), operands.end(),
+                     [&](int a, int b) { return beyond(a) > beyond(b); });
     int64_t held = 0;
     int64_t need = 0;
     for (const int operand : operands) {
@@ -187,7 +194,8 @@ class DepthFirst {
 
   // With a stack of its own, for networks may be deep.
   void Visit(int sink) {
-    std::vector<std::pair<int, size_t>> open = {{sink, 0}};  // nodes, and how many operands were looked at
+    std::vector<std::pair<int, size_t>> open = {
+        {sink, 0}};  // nodes, and how many operands were looked at
     visited_[static_cast<size_t>(sink)] = true;
     while (!open.empty()) {
       auto& [node, looked] = open.back();
@@ -207,14 +215,15 @@ class DepthFirst {
   const Precedence& precedence_;
   int nodes_;
   std::vector<std::vector<int>> operands_;  // by node, in the order in which they are walked to
-  std::vector<int64_t> needs_;  // by node: bytes that its walk needs at most, where Turn::kHungriest asks
+  std::vector<int64_t>
+      needs_;  // by node: bytes that its walk needs at most, where OperandOrder::kHungriest asks
   std::vector<bool> visited_;
   Order order_;
 };
 
 }  // namespace
 
-Order WalkDepthFirst(const Precedence& precedence, const LiveBytes& live, Turn turn) {
+Order WalkDepthFirst(const Precedence& precedence, const LiveBytes& live, OperandOrder turn) {
   return DepthFirst(precedence, live, turn).Run();
 }
 
@@ -224,11 +233,13 @@ Order WalkBreadthFirst(const Precedence& precedence, Pace pace) {
   const auto key = [&keys](int node) -> int64_t& { return keys[static_cast<size_t>(node)]; };
   if (pace == Pace::kEarliest) {
     for (int node = 0; node < nodes; ++node) {
-      for (const int before : precedence.Before(node)) key(node) = std::max(key(node), key(before) + 1);
+      for (const int before : precedence.Before(node))
+        key(node) = std::max(key(node), key(before) + 1);
     }
   } else {
     for (int node = nodes - 1; node >= 0; --node) {
-      for (const int after : precedence.Behind(node)) key(node) = std::min(key(node), key(after) - 1);
+      for (const int after : precedence.Behind(node))
+        key(node) = std::min(key(node), key(after) - 1);
     }
   }
   return precedence.NearestTo(keys);

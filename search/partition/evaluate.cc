@@ -14,8 +14,9 @@
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/partition/placement/home_and_joint_placement.h"
 
-// Nothing that a person wrote is believed but network, profile, partition and addresses: the joint Problem is built as the search
-// builds it, the given addresses become fixed offsets (or hints), and engines place the rest around them.
+// Nothing that a person wrote is believed but network, profile, partition and addresses: the joint
+// Problem is built as the search builds it, the given addresses become fixed offsets (or hints),
+// and engines place the rest around them.
 namespace tessera::search::partition {
 namespace {
 
@@ -42,20 +43,21 @@ std::optional<base::Diagnostic> FindGap(const plan::files::Draft& draft) {
     const int first = draft.subgraphs[i].interval.first;
     if (first != next) {
       return DraftFault(fmt::format("subgraph {} begins with operator '{}'", i, id(first)),
-                        next < operators ? fmt::format("'{}', which follows the subgraph before", id(next))
-                                         : "no further subgraph: the network ends before",
+                        next < operators
+                            ? fmt::format("'{}', which follows the subgraph before", id(next))
+                            : "no further subgraph: the network ends before",
                         fmt::format("/subgraphs/{}/operators", i));
     }
     next = draft.subgraphs[i].interval.last + 1;
   }
   if (next == operators) return std::nullopt;
-  return DraftFault(fmt::format("operator '{}' is in no subgraph", id(next)), "each operator in one",
-                    "/subgraphs");
+  return DraftFault(fmt::format("operator '{}' is in no subgraph", id(next)),
+                    "each operator in one", "/subgraphs");
 }
 
 // Gives the buffers of one memory the addresses that the draft states for them.
-std::optional<base::Diagnostic> Pin(const plan::files::Draft& draft, const std::string& memory, bool may_move,
-                                    problem::Problem& problem) {
+std::optional<base::Diagnostic> Pin(const plan::files::Draft& draft, const std::string& memory,
+                                    bool may_move, problem::Problem& problem) {
   std::map<std::string_view, Buffer*> buffers;
   for (Buffer& buffer : problem.buffers) buffers.emplace(buffer.id, &buffer);
   for (const plan::files::Pin& pin : draft.pins) {
@@ -69,9 +71,9 @@ std::optional<base::Diagnostic> Pin(const plan::files::Draft& draft, const std::
     std::vector<std::string_view> names;
     names.reserve(buffers.size());
     for (const auto& [id, known] : buffers) names.push_back(id);
-    base::Diagnostic fault =
-        DraftFault(fmt::format("this partition has no '{}'{}", pin.id, memory.empty() ? "" : " in " + memory),
-                   "the address of something that is there", pin.pointer);
+    base::Diagnostic fault = DraftFault(
+        fmt::format("this partition has no '{}'{}", pin.id, memory.empty() ? "" : " in " + memory),
+        "the address of something that is there", pin.pointer);
     fault.hint = base::DidYouMean(pin.id, names);
     if (fault.hint.empty()) fault.hint = "leave out the addresses of what has changed";
     return fault;
@@ -79,8 +81,8 @@ std::optional<base::Diagnostic> Pin(const plan::files::Draft& draft, const std::
   return std::nullopt;
 }
 
-std::optional<base::Diagnostic> FindUnknownHome(const plan::files::Draft& draft,
-                                                const std::vector<encoder::program::HomeProblem>& homes) {
+std::optional<base::Diagnostic> FindUnknownHome(
+    const plan::files::Draft& draft, const std::vector<encoder::program::HomeProblem>& homes) {
   for (const plan::files::Pin& pin : draft.pins) {
     const bool known =
         std::any_of(homes.begin(), homes.end(), [&](const encoder::program::HomeProblem& home) {
@@ -103,8 +105,8 @@ void Unpin(problem::Problem& problem) {
 class Evaluator {
  public:
   Evaluator(const plan::files::Draft& draft, const answer::EvaluateOptions& options,
-            const choices::Planning& planning)
-      : draft_(draft), options_(options), planning_(planning) {
+            const choices::SearchContext& context)
+      : draft_(draft), options_(options), context_(context) {
     for (const plan::Subgraph& subgraph : draft.subgraphs)
       choices_.push_back(cost::ChoiceOf(subgraph, draft.kept));
   }
@@ -114,7 +116,8 @@ class Evaluator {
       fault->pointer = "/kept";
       return base::Unexpected(*fault);
     }
-    if (const auto overflow = encoder::program::FindHomeOverflow(draft_.network, draft_.profile, choices_))
+    if (const auto overflow =
+            encoder::program::FindHomeOverflow(draft_.network, draft_.profile, choices_))
       return Declined(Status::kInfeasible, overflow->message);
     base::Expected<encoder::program::Program> program =
         encoder::program::BuildProgram(draft_.network, draft_.profile, choices_);
@@ -142,11 +145,12 @@ class Evaluator {
         encoder::program::BuildHomes(draft_.network, draft_.profile, choices_);
     if (auto fault = FindUnknownHome(draft_, homes)) return base::Unexpected(*fault);
     for (encoder::program::HomeProblem& home : homes) {
-      if (auto fault = Pin(draft_, home.problem.memories.front().name, options_.may_move, home.problem))
+      if (auto fault =
+              Pin(draft_, home.problem.memories.front().name, options_.may_move, home.problem))
         return base::Unexpected(*fault);
     }
     base::Expected<placement::HomePlacement> placed =
-        placement::PlaceHomes(std::move(homes), planning_.engines, planning_.budget, planning_.stop);
+        placement::PlaceHomes(std::move(homes), context_.engines, context_.budget, context_.stop);
     if (!placed) return base::Unexpected(placed.error());
     if (!placed->reason.empty()) return Declined(placed->status, placed->reason);
     joint_.homes = std::move(placed->homes);
@@ -159,18 +163,19 @@ class Evaluator {
     if (auto fault = Pin(draft_, "", options_.may_move, problem)) return base::Unexpected(*fault);
     allocate::AllocateOptions allocate;
     allocate.capacity = problem.memories.front().capacity;
-    if (planning_.scale.LimitsPeak() && planning_.scale.PeakLimit() < static_cast<double>(*allocate.capacity))
-      allocate.capacity = static_cast<Bytes>(planning_.scale.PeakLimit());
-    allocate.minimize = planning_.scale.MinimizesPeak();
-    allocate.budget = planning_.budget;
+    if (context_.scale.LimitsPeak() &&
+        context_.scale.PeakLimit() < static_cast<double>(*allocate.capacity))
+      allocate.capacity = static_cast<Bytes>(context_.scale.PeakLimit());
+    allocate.minimize = context_.scale.MinimizesPeak();
+    allocate.budget = context_.budget;
     allocate.threads = options_.threads;
-    allocate.stop = &planning_.stop;
+    allocate.stop = &context_.stop;
     base::Expected<problem::Result> result =
-        allocate::Allocate(problem, nullptr, 0, planning_.engines, allocate);
+        allocate::Allocate(problem, nullptr, 0, context_.engines, allocate);
     if (!result) return base::Unexpected(result.error());
     if (!result->allocation) {
       Evaluation declined = Declined(result->status, result->reason);
-      declined.misfit = std::move(problem);
+      declined.infeasible_problem = std::move(problem);
       declined.capacity = *allocate.capacity;
       return declined;
     }
@@ -185,19 +190,19 @@ class Evaluator {
       subgraphs[i].tiles =
           graph::tiling::Tile(draft_.network, subgraphs[i].interval, subgraphs[i].tile).tiles;
       subgraphs[i].largest_proven = answer::IsWholeOutput(draft_.network, subgraphs[i]);
-      subgraphs[i].metrics =
-          cost::PriceOf(draft_.network, draft_.profile, planning_.simulator, subgraphs, i, draft_.kept);
+      subgraphs[i].metrics = cost::PriceOf(draft_.network, draft_.profile, context_.simulator,
+                                           subgraphs, i, draft_.kept);
     }
-    plan::Plan plan = answer::AssemblePlan(planning_, std::move(subgraphs), draft_.kept, joint_);
+    plan::Plan plan = answer::AssemblePlan(context_, std::move(subgraphs), draft_.kept, joint_);
     plan.lower_bounds = lower_bounds;
-    plan.bound = planning_.scale.ScoreOf(lower_bounds);
+    plan.bound = context_.scale.ScoreOf(lower_bounds);
     answer::ClaimNothing(plan);
     plan.notes = {"the partition was given, not searched for"};
     if (auto note = plan::NoteOnUnknownWork(plan.network, plan.objective))
       plan.notes.push_back(*std::move(note));
     plan.version = options_.version;
     plan.run = answer::RecordOf(options_);
-    plan.baseline = answer::FindBaseline(plan, planning_.scale, planning_.engines, options_.threads);
+    plan.baseline = answer::FindBaseline(plan, context_.scale, context_.engines, options_.threads);
     plan.seed = draft_.seed;
     Evaluation evaluation;
     evaluation.status = Status::kFeasible;
@@ -208,7 +213,7 @@ class Evaluator {
 
   const plan::files::Draft& draft_;
   const answer::EvaluateOptions& options_;
-  const choices::Planning& planning_;
+  const choices::SearchContext& context_;
   std::vector<SubgraphChoice> choices_;
   placement::JointPlacement joint_;
 };
@@ -225,15 +230,15 @@ base::Expected<Evaluation> Evaluate(const plan::files::Draft& stated,
   if (!scale) return base::Unexpected(scale.error());
   const base::Stop never;
   const cost::Simulator simulator(draft.network, draft.profile);
-  const choices::Planning planning{.graph = draft.network,
-                                   .profile = draft.profile,
-                                   .simulator = simulator,
-                                   .scale = *scale,
-                                   .stop = options.stop != nullptr ? *options.stop : never,
-                                   .engines = options.engines,
-                                   .tile_engines = options.engines,
-                                   .budget = options.budget};
-  return Evaluator(draft, options, planning).Run(lower_bounds);
+  const choices::SearchContext context{.graph = draft.network,
+                                       .profile = draft.profile,
+                                       .simulator = simulator,
+                                       .scale = *scale,
+                                       .stop = options.stop != nullptr ? *options.stop : never,
+                                       .engines = options.engines,
+                                       .tile_engines = options.engines,
+                                       .budget = options.budget};
+  return Evaluator(draft, options, context).Run(lower_bounds);
 }
 
 }  // namespace tessera::search::partition

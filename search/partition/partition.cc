@@ -17,8 +17,9 @@
 namespace tessera::search::partition {
 namespace {
 
-std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                          const answer::PartitionOptions& options) {
+std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph,
+                                                const hw_profiles::Profile& profile,
+                                                const answer::PartitionOptions& options) {
   base::Diagnostic fault;
   if (graph.operators.empty()) {
     fault.message = "the network has no operators";
@@ -31,12 +32,14 @@ std::optional<base::Diagnostic> FindFault(const graph::Graph& graph, const hw_pr
     fault.found = std::to_string(*options.max_operators);
     return fault;
   }
-  if (const auto bad = constraints::FindFault(graph, profile, options.demands, options.max_operators))
+  if (const auto bad =
+          constraints::CheckWellFormed(graph, profile, options.constraints, options.max_operators))
     return bad->diagnostic;
   return std::nullopt;
 }
 
-// Says in the plan how it came to be, and of one that a stop cut off no more than can be found again.
+// Says in the plan how it came to be, and of one that a stop cut off no more than can be found
+// again.
 void Record(const graph::Graph& graph, const answer::PartitionOptions& options,
             answer::PartitionResult& result) {
   plan::Plan& plan = *result.plan;
@@ -56,48 +59,53 @@ void Record(const graph::Graph& graph, const answer::PartitionOptions& options,
 
 void ReportCache(const answer::PartitionOptions& options, const tiling::CachedEngines& cached) {
   if (!options.progress) return;
-  const tiling::VerdictCache::Counts counts = cached.Count();
-  options.progress(fmt::format("{} of {} answers about subgraphs were known, {} kB are kept", counts.hits,
-                               counts.hits + counts.misses, counts.bytes / 1000));
+  const tiling::ResultCache::Counts counts = cached.Count();
+  options.progress(fmt::format("{} of {} answers about subgraphs were known, {} kB are kept",
+                               counts.hits, counts.hits + counts.misses, counts.bytes / 1000));
 }
 
 base::Expected<answer::PartitionResult> Search(const graph::Graph& network,
                                                const hw_profiles::Profile& profile,
                                                const answer::PartitionOptions& options) {
   const graph::Graph graph = encoder::program::WithHomes(network, profile);
-  if (auto fault = FindFault(graph, profile, options)) return base::Unexpected(*fault);
+  if (auto fault = CheckWellFormed(graph, profile, options)) return base::Unexpected(*fault);
   if (const auto overflow = encoder::program::FindConstantOverflow(graph, profile)) {
     answer::PartitionResult refused{
         problem::Status::kInfeasible, std::nullopt, overflow->message,
-        placement::ObstacleOf(graph, profile, *encoder::program::FindOverfullHome(graph, profile, {}))};
+        placement::ObstacleOf(graph, profile,
+                              *encoder::program::FindOverfullHome(graph, profile, {}))};
     answer::Confirm(graph, profile, options, refused);
     return refused;
   }
-  const answer::Floors floors{.costs = cost::FindLowerBounds(graph, profile),
-                              .tightest = cost::FindPeakFloor(graph, profile).op};
-  const base::Expected<cost::Scale> scale = cost::Scale::Make(options.objective, floors.costs);
+  const answer::LowerBounds lower_bounds{.costs = cost::FindLowerBounds(graph, profile),
+                                         .tightest = cost::FindPeakFloor(graph, profile).op};
+  const base::Expected<cost::Scale> scale =
+      cost::Scale::Make(options.objective, lower_bounds.costs);
   if (!scale) return base::Unexpected(scale.error());
 
   const base::Stop never;
   const tiling::Engines engines(options.engines.begin(), options.engines.end());
   const tiling::CachedEngines own(options.cached != nullptr ? tiling::Engines() : engines);
   const tiling::CachedEngines& cached = options.cached != nullptr ? *options.cached : own;
-  const paths::Grounds grounds{.graph = graph,
-                               .profile = profile,
-                               .scale = *scale,
-                               .stop = options.stop != nullptr ? *options.stop : never,
-                               .engines = engines,
-                               .tile_engines = cached.Pointers(),
-                               .budget = options.budget,
-                               .predecessor = options.predecessor,
-                               .demands = options.demands,
-                               .keeping = options.keeping};
-  base::Expected<answer::PartitionResult> result = driver::OrderSearch(grounds, options, floors).Run();
+  const paths::NetworkContext network_context{
+      .graph = graph,
+      .profile = profile,
+      .scale = *scale,
+      .stop = options.stop != nullptr ? *options.stop : never,
+      .engines = engines,
+      .tile_engines = cached.Pointers(),
+      .budget = options.budget,
+      .previous = options.previous,
+      .constraints = options.constraints,
+      .keeping = options.keeping};
+  base::Expected<answer::PartitionResult> result =
+      driver::OrderSearch(network_context, options, lower_bounds).Run();
   if (!result) return result;
   if (result->plan) Record(graph, options, *result);
   answer::Confirm(graph, profile, options, *result);
   const bool unknown = result->status == problem::Status::kUnknown;
-  if (unknown && grounds.stop.IsOutOfMemory()) result->reason += "; the memory limit was reached";
+  if (unknown && network_context.stop.IsOutOfMemory())
+    result->reason += "; the memory limit was reached";
   ReportCache(options, cached);
   return result;
 }

@@ -20,14 +20,16 @@ using problem::RelationKind;
 
 namespace {
 
-bool HasPorts(const Bank& bank) { return bank.ports.total || bank.ports.reads || bank.ports.writes; }
+bool HasPorts(const Bank& bank) {
+  return bank.ports.total || bank.ports.reads || bank.ports.writes;
+}
 
 bool CountsAccesses(const Memory& memory) {
   return !memory.modes.empty() || std::any_of(memory.banks.begin(), memory.banks.end(), HasPorts);
 }
 
-// A loop without an exit at its end also says that the step behind it does not follow its last one: leaving it out would not only
-// take away, so it stays.
+// A loop without an exit at its end also says that the step behind it does not follow its last one:
+// leaving it out would not only take away, so it stays.
 bool CanGo(const problem::Loop& loop) { return loop.exits.back() == loop.end; }
 
 void ListBuffer(const Problem& problem, size_t i, std::vector<Condition>& list) {
@@ -42,7 +44,8 @@ void ListBuffer(const Problem& problem, size_t i, std::vector<Condition>& list) 
   const bool restricted = buffer.span != problem::Span::kAny || !buffer.allowed_banks.empty();
   if (restricted && !home.banks.empty()) add(ConditionKind::kBanks);
   if (!CountsAccesses(home)) return;
-  for (size_t access = 0; access < buffer.accesses.size(); ++access) add(ConditionKind::kAccess, access);
+  for (size_t access = 0; access < buffer.accesses.size(); ++access)
+    add(ConditionKind::kAccess, access);
 }
 
 void ListMemory(const Query& query, size_t m, std::vector<Condition>& list) {
@@ -89,9 +92,10 @@ std::vector<Bytes> FindRoundings(const Problem& problem, const Kept& kept, Round
     roundings[second] =
         rounding == Rounding::kAsAsked
             ? AlignmentOf(problem, buffer)
-            : std::lcm(
-                  kept(ConditionKind::kAlignment, second) ? buffer.alignment : 1,
-                  kept(ConditionKind::kMemoryAlignment, memory) ? problem.memories[memory].alignment : 1);
+            : std::lcm(kept(ConditionKind::kAlignment, second) ? buffer.alignment : 1,
+                       kept(ConditionKind::kMemoryAlignment, memory)
+                           ? problem.memories[memory].alignment
+                           : 1);
   }
   return roundings;
 }
@@ -144,8 +148,8 @@ Bytes PowerAbove(Bytes bytes) {
   return power;
 }
 
-// Shifting a buffer by a multiple of this, and all that it is tied to by a fixed distance, breaks no alignment and no rule of the
-// kinds that look at addresses by their remainders.
+// Shifting a buffer by a multiple of this, and all that it is tied to by a fixed distance, breaks
+// no alignment and no rule of the kinds that look at addresses by their remainders.
 Bytes PeriodOf(const Problem& problem, int memory) {
   Bytes period = 1;
   Bytes largest = 1;
@@ -181,7 +185,8 @@ Bytes SlackOf(const Problem& problem, int memory) {
   return slack;
 }
 
-// The rule among the buffers that stay, by their new indices; nullopt when it is about none of them.
+// The rule among the buffers that stay, by their new indices; nullopt when it is about none of
+// them.
 std::optional<problem::Rule> KeepRule(problem::Rule rule, const std::vector<int>& indices) {
   const auto index = [&](int buffer) { return indices[static_cast<size_t>(buffer)]; };
   std::vector<int> buffers;
@@ -272,11 +277,13 @@ Query Keep(const Query& query, std::span<const Condition> conditions, Rounding r
   Query to;
   to.problem.name = from.name;
   for (size_t i = 0; i < from.loops.size(); ++i) {
-    if (!CanGo(from.loops[i]) || kept(ConditionKind::kLoop, 0, i)) to.problem.loops.push_back(from.loops[i]);
+    if (!CanGo(from.loops[i]) || kept(ConditionKind::kLoop, 0, i))
+      to.problem.loops.push_back(from.loops[i]);
   }
-  for (size_t m = 0; m < from.memories.size(); ++m) to.problem.memories.push_back(KeepMemory(query, m, kept));
-  to.capacity =
-      kept(ConditionKind::kCapacity, 0) ? query.capacity : std::max(query.capacity, Roomy(query, 0));
+  for (size_t m = 0; m < from.memories.size(); ++m)
+    to.problem.memories.push_back(KeepMemory(query, m, kept));
+  to.capacity = kept(ConditionKind::kCapacity, 0) ? query.capacity
+                                                  : std::max(query.capacity, Roomy(query, 0));
 
   std::vector<int> indices(from.buffers.size(), -1);
   for (size_t i = 0; i < from.buffers.size(); ++i) {
@@ -329,17 +336,20 @@ Query Strike(const Query& query, const Condition& condition) {
   return to;
 }
 
-// Whatever fits in unbounded memory fits in this much. Above everything that is fixed, reserved, banked or windowed, buffers are tied
-// to each other by fixed distances, and to addresses by remainders. Of a placement take the ties as they are, and close every gap
-// that no distance spans to less than a period, by shifting what lies above it by multiples of it. What is left has at most
-// the sizes, the distances, and a period for each buffer; twice, as rules of a common distance may keep two copies apart.
+// Whatever fits in unbounded memory fits in this much. Above everything that is fixed, reserved,
+// banked or windowed, buffers are tied to each other by fixed distances, and to addresses by
+// remainders. Of a placement take the ties as they are, and close every gap that no distance spans
+// to less than a period, by shifting what lies above it by multiples of it. What is left has at
+// most the sizes, the distances, and a period for each buffer; twice, as rules of a common distance
+// may keep two copies apart.
 Bytes Roomy(const Query& query, int memory) {
   const Problem& problem = query.problem;
   const Memory& home = problem.memories[static_cast<size_t>(memory)];
   Bytes room = 0;
   for (const problem::Reserved& reserved : home.reserved) room = std::max(room, reserved.range.end);
   for (const Bank& bank : home.banks) room = std::max(room, bank.range.end);
-  for (const problem::Rule& rule : problem.rules) room = std::max(room, rule.requirement.window.end);
+  for (const problem::Rule& rule : problem.rules)
+    room = std::max(room, rule.requirement.window.end);
   Bytes stack = SlackOf(problem, memory);
   Bytes buffers = 0;
   for (const Buffer& buffer : problem.buffers) {
@@ -360,7 +370,8 @@ Query WithCapacity(Query query, int memory, Bytes capacity) {
 }
 
 Bytes CapacityOf(const Query& query, int memory) {
-  return memory == 0 ? query.capacity : query.problem.memories[static_cast<size_t>(memory)].capacity;
+  return memory == 0 ? query.capacity
+                     : query.problem.memories[static_cast<size_t>(memory)].capacity;
 }
 
 }  // namespace tessera::search::reasons

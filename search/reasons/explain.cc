@@ -13,15 +13,18 @@
 
 // What would have to give.
 //
-// Every candidate is first tried at its fullest: all capacity that could be of use, no alignment, as many ports as there are
-// accesses. If that does not help nothing smaller does. Otherwise the least is found: capacities by bisection, where each placement
-// that is found brings the upper end down to its own peak, and each answer's bound the lower end up; alignments among the divisors,
-// largest first; ports one by one. An alignment that an adjacent relation rounds up to moves the neighbour, so there every
-// divisor is tried, whether the alignment is one of the conditions or not.
+// Every candidate is first tried at its fullest: all capacity that could be of use, no alignment,
+// as many ports as there are accesses. If that does not help nothing smaller does. Otherwise the
+// least is found: capacities by bisection, where each placement that is found brings the upper end
+// down to its own peak, and each answer's bound the lower end up; alignments among the divisors,
+// largest first; ports one by one. An alignment that an adjacent relation rounds up to moves the
+// neighbour, so there every divisor is tried, whether the alignment is one of the conditions or
+// not.
 //
 //     infeasible ]........ bound ...... probe ...... peak [ feasible
 //
-// A probe that stays unknown counts as infeasible for the search, but then the end that is found is not called least.
+// A probe that stays unknown counts as infeasible for the search, but then the end that is found is
+// not called least.
 namespace tessera::search::reasons {
 
 using problem::Bytes;
@@ -35,7 +38,8 @@ namespace {
 
 constexpr Bytes kMostDivisors = 1 << 16;  // trial divisors of an alignment
 
-// Proper divisors, largest first. All of them up to 2^32; beyond, those with a factor of at most 2^16.
+// Proper divisors, largest first. All of them up to 2^32; beyond, those with a factor of at most
+// 2^16.
 std::vector<Bytes> DivisorsOf(Bytes number) {
   std::set<Bytes, std::greater<>> divisors;
   for (Bytes factor = 1; factor <= kMostDivisors && factor <= number / factor; ++factor) {
@@ -58,20 +62,20 @@ class ChangeFinder {
   ChangeFinder(const Query& query, std::span<const Condition> set, Oracle& oracle)
       : query_(query), set_(set), oracle_(oracle) {}
 
-  ChangeSearch Run(RungOf rung) {
+  ChangeSearch Run(CandidateOf candidate) {
     ForEach(ConditionKind::kCapacity, [this](const Condition& each) { TryCapacity(each); });
     TryAlignments();
     for (const int memory : MemoriesWithBanks()) TryBanks(memory);
     ForEach(ConditionKind::kPorts, [this](const Condition& each) { TryPorts(each); });
     for (const ConditionKind kind :
          {ConditionKind::kRule, ConditionKind::kRelation, ConditionKind::kReserved,
-          ConditionKind::kFixedOffset, ConditionKind::kBanks, ConditionKind::kAccess, ConditionKind::kLoop,
-          ConditionKind::kTransitions, ConditionKind::kModes}) {
+          ConditionKind::kFixedOffset, ConditionKind::kBanks, ConditionKind::kAccess,
+          ConditionKind::kLoop, ConditionKind::kTransitions, ConditionKind::kModes}) {
       ForEach(kind, [this](const Condition& each) {
         if (Fits(Strike(query_, each))) Add(ChangeKind::kDrop, each);
       });
     }
-    TryRungs(rung);
+    TryCandidates(candidate);
     return std::move(found_);
   }
 
@@ -95,15 +99,16 @@ class ChangeFinder {
     found_.changes.push_back({kind, condition, amount, {}, least});
   }
 
-  // Narrows (impossible, reached], where only multiples of `granule` count; probe(amount) answers with a Result, and
-  // reach(result, amount) says what its placement really takes.
+  // Narrows (impossible, reached], where only multiples of `granularity` count; probe(amount)
+  // answers with a Result, and reach(result, amount) says what its placement really takes.
   template <typename Probe, typename Reach>
-  Least Bisect(Bytes impossible, Bytes reached, Bytes granule, Bytes first_probe, Probe probe, Reach reach) {
+  Least Bisect(Bytes impossible, Bytes reached, Bytes granularity, Bytes first_probe, Probe probe,
+               Reach reach) {
     Least least{reached, true};
-    Bytes low = base::RoundDown(impossible, granule);
-    for (Bytes next = base::RoundUp(first_probe, granule);;
-         next = base::RoundDown((low + least.amount) / 2, granule)) {
-      next = std::max(next, low + granule);
+    Bytes low = base::RoundDown(impossible, granularity);
+    for (Bytes next = base::RoundUp(first_probe, granularity);;
+         next = base::RoundDown((low + least.amount) / 2, granularity)) {
+      next = std::max(next, low + granularity);
       if (next >= least.amount) return least;
       const Result answer = probe(next);
       if (answer.status == Status::kFeasible) {
@@ -115,10 +120,11 @@ class ChangeFinder {
     }
   }
 
-  // Rules may ask for addresses between granules.
-  Bytes GranuleFor(int memory) const {
-    return query_.problem.rules.empty() ? encoder::formulation::GranuleOf(query_.problem, nullptr, memory)
-                                        : 1;
+  // Rules may ask for addresses between units.
+  Bytes GranularityFor(int memory) const {
+    return query_.problem.rules.empty()
+               ? encoder::formulation::GranularityOf(query_.problem, nullptr, memory)
+               : 1;
   }
 
   void TryCapacity(const Condition& capacity) {
@@ -130,7 +136,7 @@ class ChangeFinder {
       return PeakOf(query_.problem, *result.allocation, memory);
     };
     const Least least = Bisect(
-        present, peak(roomy, 0), GranuleFor(memory),
+        present, peak(roomy, 0), GranularityFor(memory),
         memory == 0 ? std::max(present, roomy.lower_bound) : present,
         [&](Bytes bytes) { return oracle_.Solve(WithCapacity(query_, memory, bytes)); }, peak);
     Add(ChangeKind::kCapacity, capacity, least.amount - present, least.proven);
@@ -143,7 +149,8 @@ class ChangeFinder {
       alignments.insert(each);
       ++buffers;
     });
-    ForEach(ConditionKind::kMemoryAlignment, [&](const Condition& each) { alignments.insert(each); });
+    ForEach(ConditionKind::kMemoryAlignment,
+            [&](const Condition& each) { alignments.insert(each); });
     std::set<Condition> moving;  // of neighbours in the set
     ForEach(ConditionKind::kRelation, [&](const Condition& each) {
       const problem::Relation& relation = query_.problem.relations[static_cast<size_t>(each.item)];
@@ -155,7 +162,8 @@ class ChangeFinder {
     });
     alignments.insert(moving.begin(), moving.end());
     bool alone = false;
-    for (const Condition& each : alignments) alone = TryAlignment(each, moving.contains(each)) || alone;
+    for (const Condition& each : alignments)
+      alone = TryAlignment(each, moving.contains(each)) || alone;
     if (!alone && buffers > 1 && Fits(WithoutAlignments(query_)))
       Add(ChangeKind::kAlignment, {ConditionKind::kBuffer, 0, 0}, 1);
   }
@@ -168,11 +176,13 @@ class ChangeFinder {
                               : query_.problem.memories[owner].alignment;
     bool proven = true;
     for (const Bytes divisor : DivisorsOf(present)) {
-      const Status status = moves_neighbours ? Solve(WithAlignment(query_, alignment, divisor)).status
-                                             : oracle_.Ask(WithAlignment(query_, alignment, divisor));
+      const Status status = moves_neighbours
+                                ? Solve(WithAlignment(query_, alignment, divisor)).status
+                                : oracle_.Ask(WithAlignment(query_, alignment, divisor));
       proven = proven && status != Status::kUnknown;
       if (status != Status::kFeasible) continue;
-      Add(ChangeKind::kAlignment, alignment, divisor, proven && present <= kMostDivisors * kMostDivisors);
+      Add(ChangeKind::kAlignment, alignment, divisor,
+          proven && present <= kMostDivisors * kMostDivisors);
       return true;
     }
     return !moves_neighbours;
@@ -186,7 +196,8 @@ class ChangeFinder {
       const bool of_buffer = each.kind < ConditionKind::kRelation;
       const int memory =
           of_buffer ? query_.problem.buffers[static_cast<size_t>(each.owner)].memory : each.owner;
-      if (!query_.problem.memories[static_cast<size_t>(memory)].banks.empty()) memories.insert(memory);
+      if (!query_.problem.memories[static_cast<size_t>(memory)].banks.empty())
+        memories.insert(memory);
     }
     return memories;
   }
@@ -200,14 +211,15 @@ class ChangeFinder {
       const problem::AddressRange& range = banks[static_cast<size_t>(bank)].range;
       longest = std::max(longest, range.end - range.begin);
       bool seen = false;
-      for (int other = 0; other < bank; ++other) seen = seen || AreAlike(query_, memory, bank, other);
+      for (int other = 0; other < bank; ++other)
+        seen = seen || AreAlike(query_, memory, bank, other);
       if (!seen && Fits(WithCopyOfBank(query_, memory, bank)))
         Add(ChangeKind::kBank, {ConditionKind::kCapacity, memory, bank}, range.end - range.begin);
     }
     if (found_.changes.size() > before || !Fits(WithFreeBank(query_, memory, longest))) return;
-    const Bytes granule = std::gcd(GranuleFor(memory), EndOf(query_, memory));
+    const Bytes granularity = std::gcd(GranularityFor(memory), EndOf(query_, memory));
     const Least least = Bisect(
-        0, longest, granule, longest / 2,
+        0, longest, granularity, longest / 2,
         [&](Bytes bytes) { return oracle_.Solve(WithFreeBank(query_, memory, bytes)); },
         [](const Result&, Bytes bytes) { return bytes; });
     Add(ChangeKind::kFreeBank, {ConditionKind::kCapacity, memory, 0}, least.amount, least.proven);
@@ -224,12 +236,12 @@ class ChangeFinder {
     }
   }
 
-  // The next smaller rung that fits.
-  void TryRungs(RungOf at) {
-    for (size_t rung = at.ladder != nullptr ? at.rung : 0; rung-- > 0;) {
-      const problem::Rung& smaller = at.ladder->rungs[rung];
-      if (!Fits({AtRung(query_.problem, smaller), query_.capacity})) continue;
-      found_.changes.push_back({ChangeKind::kRung, {}, 0, smaller.name, true});
+  // The next smaller candidate that fits.
+  void TryCandidates(CandidateOf at) {
+    for (size_t candidate = at.ladder != nullptr ? at.candidate : 0; candidate-- > 0;) {
+      const problem::CandidateSizes& smaller = at.ladder->candidates[candidate];
+      if (!Fits({AtCandidate(query_.problem, smaller), query_.capacity})) continue;
+      found_.changes.push_back({ChangeKind::kCandidate, {}, 0, smaller.name, true});
       return;
     }
   }
@@ -242,8 +254,9 @@ class ChangeFinder {
 
 }  // namespace
 
-ChangeSearch FindChanges(const Query& query, std::span<const Condition> set, RungOf rung, Oracle& oracle) {
-  return ChangeFinder(query, set, oracle).Run(rung);
+ChangeSearch FindChanges(const Query& query, std::span<const Condition> set, CandidateOf candidate,
+                         Oracle& oracle) {
+  return ChangeFinder(query, set, oracle).Run(candidate);
 }
 
 namespace {
@@ -253,8 +266,8 @@ constexpr int64_t kMostTurns = 16;
 
 }  // namespace
 
-problem::Explanation Explain(const problem::Problem& problem, problem::Bytes capacity, const Decide& decide,
-                             const ExplainOptions& options) {
+problem::Explanation Explain(const problem::Problem& problem, problem::Bytes capacity,
+                             const Decide& decide, const ExplainOptions& options) {
   const base::Stop never;
   const base::Stop& stop = options.stop != nullptr ? *options.stop : never;
   const int64_t half = options.budget.units / 2;
@@ -264,7 +277,8 @@ problem::Explanation Explain(const problem::Problem& problem, problem::Bytes cap
   Oracle oracle(decide, {half - confirmation}, {options.budget.units / kMostTurns + 1}, stop);
   MinimalSet set = FindMinimalSet(query, oracle, confirmation);
   oracle.Grant(options.budget.units - half);
-  ChangeSearch search = FindChanges(query, set.conditions, {options.ladder, options.rung}, oracle);
+  ChangeSearch search =
+      FindChanges(query, set.conditions, {options.ladder, options.candidate}, oracle);
   return {std::move(set.conditions), set.proven, std::move(search.changes), search.all_tried};
 }
 

@@ -5,9 +5,10 @@
 #include <set>
 #include <utility>
 
-// Iterative deepening: is there a hitting set of 0, 1, 2, ... elements? Some set that is not hit yet must be, so the search branches on
-// the elements of the shortest such set alone. Sets that are not hit and pairwise disjoint need an element each; when they are more
-// than what is left, the branch is dead.
+// Iterative deepening: is there a hitting set of 0, 1, 2, ... elements? Some set that is not hit
+// yet must be, so the search branches on the elements of the shortest such set alone. Sets that are
+// not hit and pairwise disjoint need an element each; when they are more than what is left, the
+// branch is dead.
 namespace tessera::search::reasons {
 
 namespace {
@@ -28,8 +29,9 @@ class Search {
     }
     if (open.empty()) return true;
     if (CountDisjoint(open) > left) return false;
-    const std::vector<int>& shortest = **std::min_element(
-        open.begin(), open.end(), [](const auto* a, const auto* b) { return a->size() < b->size(); });
+    const std::vector<int>& shortest =
+        **std::min_element(open.begin(), open.end(),
+                           [](const auto* a, const auto* b) { return a->size() < b->size(); });
     for (const int element : shortest) {
       chosen_.push_back(element);
       if (Extend(left - 1)) return true;
@@ -45,15 +47,16 @@ class Search {
 
  private:
   bool IsHit(const std::vector<int>& set) const {
-    return std::any_of(chosen_.begin(), chosen_.end(),
-                       [&set](int element) { return std::binary_search(set.begin(), set.end(), element); });
+    return std::any_of(chosen_.begin(), chosen_.end(), [&set](int element) {
+      return std::binary_search(set.begin(), set.end(), element);
+    });
   }
 
   static size_t CountDisjoint(const std::vector<const std::vector<int>*>& open) {
     std::vector<const std::vector<int>*> apart;
     for (const std::vector<int>* set : open) {
-      const bool meets =
-          std::any_of(apart.begin(), apart.end(), [set](const auto* other) { return Meet(*set, *other); });
+      const bool meets = std::any_of(apart.begin(), apart.end(),
+                                     [set](const auto* other) { return Meet(*set, *other); });
       if (!meets) apart.push_back(set);
     }
     return apart.size();
@@ -66,7 +69,8 @@ class Search {
 }  // namespace
 
 std::optional<std::vector<int>> FindHittingSet(std::span<const std::vector<int>> sets) {
-  if (std::any_of(sets.begin(), sets.end(), [](const auto& set) { return set.empty(); })) return std::nullopt;
+  if (std::any_of(sets.begin(), sets.end(), [](const auto& set) { return set.empty(); }))
+    return std::nullopt;
   for (size_t size = 0;; ++size) {
     Search search(sets);
     if (search.Extend(size)) return search.Chosen();
@@ -75,20 +79,23 @@ std::optional<std::vector<int>> FindHittingSet(std::span<const std::vector<int>>
 
 // The fewest modes by implicit hitting sets.
 //
-// More modes never hurt: a schedule stays one. So where a set of modes is not enough for a query, it can be grown as long as it stays
-// so, and then one of the modes outside must be there:
+// More modes never hurt: a schedule stays one. So where a set of modes is not enough for a query,
+// it can be grown as long as it stays so, and then one of the modes outside must be there:
 //
 //     modes                 a b c d e
 //     not enough            a . c . .
 //     grown, not enough     a . c d .      a need: { b, e }
 //
-// A set is enough only if it meets every need. The smallest set that meets all needs known so far is asked next; if it is enough for
-// every query, no smaller one is, for a smaller one misses a need. Otherwise it yields another need. This is the hitting-set duality of
-// Reiter (Artificial Intelligence 32, 1987), with needs found on demand as in MaxHS (Davies and Bacchus, CP 2011). Answers known before
-// end it early: the modes that they use are enough, and when no smaller set meets all needs nothing is left to ask.
+// A set is enough only if it meets every need. The smallest set that meets all needs known so far
+// is asked next; if it is enough for every query, no smaller one is, for a smaller one misses a
+// need. Otherwise it yields another need. This is the hitting-set duality of Reiter (Artificial
+// Intelligence 32, 1987), with needs found on demand as in MaxHS (Davies and Bacchus, CP 2011).
+// Answers known before end it early: the modes that they use are enough, and when no smaller set
+// meets all needs nothing is left to ask.
 //
-// Cost: a solve for each mode and need; needs are few where modes do different things. A solve that stays unknown makes a need that
-// is not proven: the set asked about is passed by, and the answer is not called least.
+// Cost: a solve for each mode and need; needs are few where modes do different things. A solve that
+// stays unknown makes a need that is not proven: the set asked about is passed by, and the answer
+// is not called least.
 
 using problem::Allocation;
 using problem::Memory;
@@ -104,7 +111,8 @@ bool IsKept(std::span<const ModeId> kept, ModeId mode) {
 
 class ModeSearch {
  public:
-  ModeSearch(std::span<const ModeQuery> queries, const Decide& decide, const FewestModesOptions& options)
+  ModeSearch(std::span<const ModeQuery> queries, const Decide& decide,
+             const FewestModesOptions& options)
       : queries_(queries),
         stop_(options.stop != nullptr ? *options.stop : never_),
         oracle_(decide, {std::numeric_limits<int64_t>::max()}, options.budget, stop_) {
@@ -127,9 +135,11 @@ class ModeSearch {
     }
     const bool proven = std::all_of(found_.needs.begin(), found_.needs.end(),
                                     [](const ModeNeed& need) { return need.proven; });
-    if (proven && SmallestThatMeetsNeeds().size() >= enough.size()) found_.status = Status::kOptimal;
+    if (proven && SmallestThatMeetsNeeds().size() >= enough.size())
+      found_.status = Status::kOptimal;
     found_.kept = std::move(enough);
-    for (std::optional<Allocation>& answer : shown) found_.allocations.push_back(*std::move(answer));
+    for (std::optional<Allocation>& answer : shown)
+      found_.allocations.push_back(*std::move(answer));
     return std::move(found_);
   }
 
@@ -157,16 +167,19 @@ class ModeSearch {
   // Solves the query with these modes; the answer that it has, it keeps.
   Result Solve(size_t query, std::span<const ModeId> kept) {
     ++found_.solves;
-    Result result = oracle_.Solve({WithModes(queries_[query].problem, kept), queries_[query].capacity});
+    Result result =
+        oracle_.Solve({WithModes(queries_[query].problem, kept), queries_[query].capacity});
     if (result.status == Status::kFeasible) {
       answers_[query] = *result.allocation;
-      for (size_t m = 0; m < answers_[query]->modes.size(); ++m) Renumber(m, kept, answers_[query]->modes[m]);
+      for (size_t m = 0; m < answers_[query]->modes.size(); ++m)
+        Renumber(m, kept, answers_[query]->modes[m]);
     }
     return result;
   }
 
   // From numbers among the modes kept to the query's own.
-  static void Renumber(size_t memory, std::span<const ModeId> kept, problem::ModeSchedule& schedule) {
+  static void Renumber(size_t memory, std::span<const ModeId> kept,
+                       problem::ModeSchedule& schedule) {
     std::vector<int> own;
     for (const ModeId& mode : kept) {
       if (static_cast<size_t>(mode.memory) == memory) own.push_back(mode.mode);
@@ -205,7 +218,8 @@ class ModeSearch {
   std::vector<ModeId> SmallestThatMeetsNeeds() const {
     std::vector<std::vector<int>> sets;
     const auto index = [this](const ModeId& mode) {
-      return static_cast<int>(std::lower_bound(modes_.begin(), modes_.end(), mode) - modes_.begin());
+      return static_cast<int>(std::lower_bound(modes_.begin(), modes_.end(), mode) -
+                              modes_.begin());
     };
     for (size_t i = 0; i < modes_.size(); ++i) {
       // A memory is always in some mode.
@@ -266,7 +280,8 @@ class ModeSearch {
 
 FewestModes FindFewestModes(std::span<const ModeQuery> queries, const Decide& decide,
                             const FewestModesOptions& options) {
-  if (queries.empty()) return {.status = Status::kOptimal, .kept = {}, .needs = {}, .allocations = {}};
+  if (queries.empty())
+    return {.status = Status::kOptimal, .kept = {}, .needs = {}, .allocations = {}};
   return ModeSearch(queries, decide, options).Run();
 }
 
@@ -285,7 +300,8 @@ Problem WithModes(const Problem& problem, std::span<const ModeId> kept) {
     if (!memory.transitions) continue;
     std::vector<std::pair<int, int>> transitions;
     for (const auto& [from, to] : *memory.transitions) {
-      const std::pair pair(renumbered[static_cast<size_t>(from)], renumbered[static_cast<size_t>(to)]);
+      const std::pair pair(renumbered[static_cast<size_t>(from)],
+                           renumbered[static_cast<size_t>(to)]);
       if (pair.first >= 0 && pair.second >= 0) transitions.push_back(pair);
     }
     memory.transitions = std::move(transitions);
@@ -306,12 +322,14 @@ std::vector<FreedAccess> FindFreedAccesses(const Problem& problem, std::span<con
       }
       for (const problem::Mode& mode : memory.modes) {
         for (const problem::Permission& access : mode.banks[b].allowed) {
-          const bool remains =
-              std::any_of(remaining.begin(), remaining.end(), [&](const problem::Permission& other) {
-                return other.kind == access.kind && (other.engine.empty() || other.engine == access.engine);
+          const bool remains = std::any_of(
+              remaining.begin(), remaining.end(), [&](const problem::Permission& other) {
+                return other.kind == access.kind &&
+                       (other.engine.empty() || other.engine == access.engine);
               });
           const FreedAccess entry{static_cast<int>(m), static_cast<int>(b), access};
-          if (!remains && std::find(freed.begin(), freed.end(), entry) == freed.end()) freed.push_back(entry);
+          if (!remains && std::find(freed.begin(), freed.end(), entry) == freed.end())
+            freed.push_back(entry);
         }
       }
     }

@@ -10,14 +10,16 @@
 
 namespace tessera::search::reasons {
 
-// A smallest set that has an element in common with every one of `sets`, ascending; nullopt when one of them is empty. Elements are
-// numbers from 0 up; each set is ascending. The same sets give the same answer. Cost: exponential in the size of the answer alone,
-// O(w^k) for sets of w elements and an answer of k.
+// A smallest set that has an element in common with every one of `sets`, ascending; nullopt when
+// one of them is empty. Elements are numbers from 0 up; each set is ascending. The same sets give
+// the same answer. Cost: exponential in the size of the answer alone, O(w^k) for sets of w elements
+// and an answer of k.
 std::optional<std::vector<int>> FindHittingSet(std::span<const std::vector<int>> sets);
 
 // Which modes of its memories a chip could do without: docs/modes.md.
 
-// A Problem that must stay solvable. Problems of one question have the same memories, banks and modes.
+// A Problem that must stay solvable. Problems of one question have the same memories, banks and
+// modes.
 struct ModeQuery {
   problem::Problem problem;
   problem::Bytes capacity = 0;                              // of memories[0]
@@ -33,7 +35,8 @@ struct ModeId {
   }
 };
 
-// Why so many modes are needed: `query` is infeasible unless one of these is there, whatever the other modes.
+// Why so many modes are needed: `query` is infeasible unless one of these is there, whatever the
+// other modes.
 struct ModeNeed {
   size_t query = 0;
   std::vector<ModeId> any_of;  // ascending
@@ -41,12 +44,14 @@ struct ModeNeed {
 };
 
 struct FewestModes {
-  // kOptimal: `kept` is enough for all queries, and no fewer modes are; kFeasible: it is enough, fewer may be; kInfeasible: all
-  // modes are not enough; kUnknown: not even that was decided.
+  // kOptimal: `kept` is enough for all queries, and no fewer modes are; kFeasible: it is enough,
+  // fewer may be; kInfeasible: all modes are not enough; kUnknown: not even that was decided.
   problem::Status status = problem::Status::kUnknown;
-  std::vector<ModeId> kept;     // ascending
-  std::vector<ModeNeed> needs;  // no smaller set of modes meets all of these that are proven, if kOptimal
-  std::vector<problem::Allocation> allocations;  // parallel to the queries, with the modes of `kept` alone
+  std::vector<ModeId> kept;  // ascending
+  std::vector<ModeNeed>
+      needs;  // no smaller set of modes meets all of these that are proven, if kOptimal
+  std::vector<problem::Allocation>
+      allocations;  // parallel to the queries, with the modes of `kept` alone
   int64_t solves = 0;
 };
 
@@ -55,15 +60,18 @@ struct FewestModesOptions {
   const base::Stop* stop = nullptr;
 };
 
-// The smallest set of modes with which every query has an answer; offsets and schedules are free. At least one mode of each memory
-// that has modes is kept. Queries come in the order in which they are best asked: small ones that refuse much first.
+// The smallest set of modes with which every query has an answer; offsets and schedules are free.
+// At least one mode of each memory that has modes is kept. Queries come in the order in which they
+// are best asked: small ones that refuse much first.
 FewestModes FindFewestModes(std::span<const ModeQuery> queries, const Decide& decide,
                             const FewestModesOptions& options);
 
-// The problem with the modes of `kept` alone, renumbered in their order, and with the transitions between them.
+// The problem with the modes of `kept` alone, renumbered in their order, and with the transitions
+// between them.
 problem::Problem WithModes(const problem::Problem& problem, std::span<const ModeId> kept);
 
-// A way in which a bank can be accessed that some mode of the memory allows and none of those kept: wires to be saved.
+// A way in which a bank can be accessed that some mode of the memory allows and none of those kept:
+// wires to be saved.
 struct FreedAccess {
   int memory = 0;
   int bank = 0;
@@ -71,6 +79,7 @@ struct FreedAccess {
   friend bool operator==(const FreedAccess&, const FreedAccess&) = default;
 };
 
-std::vector<FreedAccess> FindFreedAccesses(const problem::Problem& problem, std::span<const ModeId> kept);
+std::vector<FreedAccess> FindFreedAccesses(const problem::Problem& problem,
+                                           std::span<const ModeId> kept);
 
 }  // namespace tessera::search::reasons

@@ -13,9 +13,10 @@
 //     |=========== a ===========|====== b ======|=== c ==|===|== d ==|= e =|
 //                                                        ^ c is the first beyond it: a, b and c collide
 //
-// The largest buffers first make the set the smallest of this step. It is minimal: without c the sizes stay within the capacity,
-// and each of a and b is at least as large as c; a stack of what remains, without alignments or banks, is a placement.
-// Buffers that a relation allows to share addresses are not counted.
+// The largest buffers first make the set the smallest of this step. It is minimal: without c the
+// sizes stay within the capacity, and each of a and b is at least as large as c; a stack of what
+// remains, without alignments or banks, is a placement. Buffers that a relation allows to share
+// addresses are not counted.
 namespace tessera::search::reasons {
 
 using problem::Buffer;
@@ -34,14 +35,18 @@ std::vector<bool> FindCounted(const Problem& problem, int memory) {
   std::vector<bool> counted;
   for (const Buffer& buffer : problem.buffers) counted.push_back(buffer.memory == memory);
   for (const problem::Relation& relation : problem.relations) {
-    if (relation.kind != RelationKind::kExclusive && relation.kind != RelationKind::kColocate) continue;
-    counted[static_cast<size_t>(relation.first)] = counted[static_cast<size_t>(relation.second)] = false;
+    if (relation.kind != RelationKind::kExclusive && relation.kind != RelationKind::kColocate)
+      continue;
+    counted[static_cast<size_t>(relation.first)] = counted[static_cast<size_t>(relation.second)] =
+        false;
   }
   return counted;
 }
 
-// Steps at which a buffer is born and more than `capacity` bytes live, heaviest first, at most kSteps.
-std::vector<Step> FindHeavySteps(const Problem& problem, const std::vector<bool>& counted, Bytes capacity) {
+// Steps at which a buffer is born and more than `capacity` bytes live, heaviest first, at most
+// kSteps.
+std::vector<Step> FindHeavySteps(const Problem& problem, const std::vector<bool>& counted,
+                                 Bytes capacity) {
   std::map<Step, Bytes> changes;
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     if (!counted[i]) continue;
@@ -71,8 +76,9 @@ std::vector<size_t> FindLargest(const Problem& problem, const std::vector<bool>&
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     if (counted[i] && problem::LivesAt(problem.buffers[i], step)) living.push_back(i);
   }
-  std::stable_sort(living.begin(), living.end(),
-                   [&](size_t a, size_t b) { return problem.buffers[a].size > problem.buffers[b].size; });
+  std::stable_sort(living.begin(), living.end(), [&](size_t a, size_t b) {
+    return problem.buffers[a].size > problem.buffers[b].size;
+  });
   Bytes load = 0;
   size_t count = 0;
   while (load <= capacity) load += problem.buffers[living[count++]].size;
@@ -92,7 +98,8 @@ std::optional<std::vector<Condition>> FindOverload(const Query& query) {
       const std::vector<size_t> buffers = FindLargest(problem, counted, step, capacity);
       if (best && best->size() <= buffers.size() + 1) continue;
       best.emplace();
-      for (const size_t i : buffers) best->push_back({ConditionKind::kBuffer, static_cast<int>(i), 0});
+      for (const size_t i : buffers)
+        best->push_back({ConditionKind::kBuffer, static_cast<int>(i), 0});
       best->push_back({ConditionKind::kCapacity, static_cast<int>(m), 0});
     }
   }
@@ -102,8 +109,8 @@ std::optional<std::vector<Condition>> FindOverload(const Query& query) {
 
 // A minimal set of conditions that collide, by deletion in chunks.
 //
-// A condition that can be left out while the rest stays infeasible is left out for good. Asking one by one costs a question for
-// each; so whole chunks are tried, and halved where they cannot go:
+// A condition that can be left out while the rest stays infeasible is left out for good. Asking one
+// by one costs a question for each; so whole chunks are tried, and halved where they cannot go:
 //
 //     a b c d e f g h      without a..h: fits, so one of them is needed
 //     a b c d              without a..d: infeasible; gone
@@ -113,19 +120,23 @@ std::optional<std::vector<Condition>> FindOverload(const Query& query) {
 //               f          need not be asked: needed
 //                 g h      without g, h: infeasible; gone
 //
-// That is the divide and conquer of Junker's QuickXplain (AAAI 2004), which asks O(k log(n/k) + k) questions for k of n conditions;
-// written as deletion, a question that stays unknown does no harm: the chunk is halved, and a single condition stays.
+// That is the divide and conquer of Junker's QuickXplain (AAAI 2004), which asks O(k log(n/k) + k)
+// questions for k of n conditions; written as deletion, a question that stays unknown does no harm:
+// the chunk is halved, and a single condition stays.
 //
-// Leaving something out adds placements, but for the alignment that an adjacent relation rounds up to: without it the neighbour moves.
-// Then both places count (Readings in conditions.h), so whatever the question allows is allowed by each set that is asked about, and a
-// set that collides is a reason of the question. What was needed among many is then mostly, not always, needed among few. So
-// the set is confirmed at the end: each member is left out once more, until none can be.
+// Leaving something out adds placements, but for the alignment that an adjacent relation rounds up
+// to: without it the neighbour moves. Then both places count (Readings in conditions.h), so
+// whatever the question allows is allowed by each set that is asked about, and a set that collides
+// is a reason of the question. What was needed among many is then mostly, not always, needed among
+// few. So the set is confirmed at the end: each member is left out once more, until none can be.
 //
-// What is tried first tends to go, so the order is one of taste. First all at once that speaks of one thing: capacities, modes and
-// ports, relations, reserved ranges, and so on; if any kind has no part in the matter, the reason should not mention it. Adjacent
-// relations wait: where sizes alone collide too, the set that names the relation is the one that the user can act on. Then
-// buffers, in the order of their lives, those that are adjacent to others last: neighbours in time share a chunk, and most collisions are
-// confined to a few steps. Then everything else, one kind after the other.
+// What is tried first tends to go, so the order is one of taste. First all at once that speaks of
+// one thing: capacities, modes and ports, relations, reserved ranges, and so on; if any kind has no
+// part in the matter, the reason should not mention it. Adjacent relations wait: where sizes alone
+// collide too, the set that names the relation is the one that the user can act on. Then buffers,
+// in the order of their lives, those that are adjacent to others last: neighbours in time share a
+// chunk, and most collisions are confined to a few steps. Then everything else, one kind after the
+// other.
 
 using problem::Condition;
 using problem::ConditionKind;
@@ -177,8 +188,9 @@ class Deletion {
       if (!all.empty() && AskWithout(all) == Status::kInfeasible) LeaveOut(all);
     }
     std::vector<Condition> buffers = Select({ConditionKind::kBuffer});
-    std::stable_sort(buffers.begin(), buffers.end(),
-                     [this](const Condition& a, const Condition& b) { return RankOf(a) < RankOf(b); });
+    std::stable_sort(
+        buffers.begin(), buffers.end(),
+        [this](const Condition& a, const Condition& b) { return RankOf(a) < RankOf(b); });
     Shrink(buffers, false);
     LeaveOutWhatIsVoid();
     for (const ConditionKind kind : kOneByOne) Shrink(Select({kind}), false);
@@ -188,7 +200,8 @@ class Deletion {
   }
 
  private:
-  // Whether the set collides and each of its members is needed, as answers about this very set say. Members that are not go.
+  // Whether the set collides and each of its members is needed, as answers about this very set say.
+  // Members that are not go.
   bool Confirm() {
     const Status together = AskWithout({});
     // Answers that contradict each other, or that no Problem could get.
@@ -215,15 +228,17 @@ class Deletion {
 
   std::vector<Condition> Select(const Kinds& kinds) const {
     std::vector<Condition> selected;
-    std::copy_if(kept_.begin(), kept_.end(), std::back_inserter(selected), [&](const Condition& each) {
-      return std::find(kinds.begin(), kinds.end(), each.kind) != kinds.end();
-    });
+    std::copy_if(kept_.begin(), kept_.end(), std::back_inserter(selected),
+                 [&](const Condition& each) {
+                   return std::find(kinds.begin(), kinds.end(), each.kind) != kinds.end();
+                 });
     return selected;
   }
 
   bool IsAdjacent(const Condition& condition) const {
     return condition.kind == ConditionKind::kRelation &&
-           query_.problem.relations[static_cast<size_t>(condition.item)].kind == RelationKind::kAdjacent;
+           query_.problem.relations[static_cast<size_t>(condition.item)].kind ==
+               RelationKind::kAdjacent;
   }
 
   std::pair<bool, problem::Step> RankOf(const Condition& buffer) const {
@@ -233,14 +248,16 @@ class Deletion {
           return relation.kind == RelationKind::kAdjacent &&
                  (relation.first == buffer.owner || relation.second == buffer.owner);
         });
-    return {is_adjacent, query_.problem.buffers[static_cast<size_t>(buffer.owner)].lifespans.front().lower};
+    return {is_adjacent,
+            query_.problem.buffers[static_cast<size_t>(buffer.owner)].lifespans.front().lower};
   }
 
   std::vector<Condition> Without(std::span<const Condition> chunk) const {
     std::vector<Condition> sorted(chunk.begin(), chunk.end());
     std::sort(sorted.begin(), sorted.end());
     std::vector<Condition> rest;
-    std::set_difference(kept_.begin(), kept_.end(), sorted.begin(), sorted.end(), std::back_inserter(rest));
+    std::set_difference(kept_.begin(), kept_.end(), sorted.begin(), sorted.end(),
+                        std::back_inserter(rest));
     return rest;
   }
 
@@ -257,7 +274,8 @@ class Deletion {
 
   void LeaveOut(std::span<const Condition> chunk) { kept_ = Without(chunk); }
 
-  // Leaves out of the chunk what can go. `needed`: not all of it can, as is proven. Returns whether all went.
+  // Leaves out of the chunk what can go. `needed`: not all of it can, as is proven. Returns whether
+  // all went.
   bool Shrink(std::span<const Condition> chunk, bool needed) {
     if (chunk.empty()) return true;
     if (!needed) {
@@ -278,13 +296,15 @@ class Deletion {
   // What belongs to buffers that are gone; a rule about none but them goes when its kind comes.
   void LeaveOutWhatIsVoid() {
     const auto is_gone = [this](int buffer) {
-      return !std::binary_search(kept_.begin(), kept_.end(), Condition{ConditionKind::kBuffer, buffer, 0});
+      return !std::binary_search(kept_.begin(), kept_.end(),
+                                 Condition{ConditionKind::kBuffer, buffer, 0});
     };
     std::vector<Condition> left;
     for (const Condition& each : kept_) {
       bool is_void = each.kind < ConditionKind::kRelation && is_gone(each.owner);
       if (each.kind == ConditionKind::kRelation) {
-        const problem::Relation& relation = query_.problem.relations[static_cast<size_t>(each.item)];
+        const problem::Relation& relation =
+            query_.problem.relations[static_cast<size_t>(each.item)];
         is_void = is_gone(relation.first) || is_gone(relation.second);
       }
       if (!is_void) left.push_back(each);

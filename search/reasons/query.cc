@@ -73,7 +73,8 @@ Query WithPorts(const Query& query, const Condition& condition, int ports) {
 
 Query WithCopyOfBank(const Query& query, int memory, int item) {
   Query to = query;
-  const Bank original = to.problem.memories[static_cast<size_t>(memory)].banks[static_cast<size_t>(item)];
+  const Bank original =
+      to.problem.memories[static_cast<size_t>(memory)].banks[static_cast<size_t>(item)];
   const int copy = AddBank(to, memory, original.range.end - original.range.begin);
   Memory& home = to.problem.memories[static_cast<size_t>(memory)];
   home.banks.back().ports = original.ports;
@@ -82,7 +83,8 @@ Query WithCopyOfBank(const Query& query, int memory, int item) {
     mode.banks.push_back(same);
   }
   for (Buffer& buffer : to.problem.buffers) {
-    if (buffer.memory == memory && Contains(buffer.allowed_banks, item)) buffer.allowed_banks.push_back(copy);
+    if (buffer.memory == memory && Contains(buffer.allowed_banks, item))
+      buffer.allowed_banks.push_back(copy);
   }
   for (problem::Rule& rule : to.problem.rules) {
     std::vector<int>* banks = BanksOf(rule, query.problem, memory);
@@ -94,11 +96,13 @@ Query WithCopyOfBank(const Query& query, int memory, int item) {
 Query WithFreeBank(const Query& query, int memory, Bytes length) {
   Query to = query;
   const int bank = AddBank(to, memory, length);
-  const BankMode free = {false, {{"", problem::AccessKind::kRead}, {"", problem::AccessKind::kWrite}}};
+  const BankMode free = {false,
+                         {{"", problem::AccessKind::kRead}, {"", problem::AccessKind::kWrite}}};
   for (problem::Mode& mode : to.problem.memories[static_cast<size_t>(memory)].modes)
     mode.banks.push_back(free);
   for (Buffer& buffer : to.problem.buffers) {
-    if (buffer.memory == memory && !buffer.allowed_banks.empty()) buffer.allowed_banks.push_back(bank);
+    if (buffer.memory == memory && !buffer.allowed_banks.empty())
+      buffer.allowed_banks.push_back(bank);
   }
   for (problem::Rule& rule : to.problem.rules) {
     if (std::vector<int>* banks = BanksOf(rule, query.problem, memory)) banks->push_back(bank);
@@ -107,26 +111,28 @@ Query WithFreeBank(const Query& query, int memory, Bytes length) {
 }
 
 Bytes EndOf(const Query& query, int memory) {
-  return std::max(CapacityOf(query, memory), query.problem.memories[static_cast<size_t>(memory)].capacity);
+  return std::max(CapacityOf(query, memory),
+                  query.problem.memories[static_cast<size_t>(memory)].capacity);
 }
 
 bool AreAlike(const Query& query, int memory, int bank, int other) {
   const Memory& home = query.problem.memories[static_cast<size_t>(memory)];
   const Bank& a = home.banks[static_cast<size_t>(bank)];
   const Bank& b = home.banks[static_cast<size_t>(other)];
-  const bool same_modes = std::all_of(home.modes.begin(), home.modes.end(), [&](const problem::Mode& mode) {
-    return mode.banks[static_cast<size_t>(bank)] == mode.banks[static_cast<size_t>(other)];
-  });
-  const bool same_buffers =
-      std::all_of(query.problem.buffers.begin(), query.problem.buffers.end(), [&](const Buffer& buffer) {
+  const bool same_modes =
+      std::all_of(home.modes.begin(), home.modes.end(), [&](const problem::Mode& mode) {
+        return mode.banks[static_cast<size_t>(bank)] == mode.banks[static_cast<size_t>(other)];
+      });
+  const bool same_buffers = std::all_of(
+      query.problem.buffers.begin(), query.problem.buffers.end(), [&](const Buffer& buffer) {
         return buffer.memory != memory ||
                Contains(buffer.allowed_banks, bank) == Contains(buffer.allowed_banks, other);
       });
-  const bool same_rules =
-      std::all_of(query.problem.rules.begin(), query.problem.rules.end(), [&](const problem::Rule& rule) {
-        const std::vector<int>& banks = rule.requirement.banks;
-        return Contains(banks, bank) == Contains(banks, other);
-      });
+  const bool same_rules = std::all_of(query.problem.rules.begin(), query.problem.rules.end(),
+                                      [&](const problem::Rule& rule) {
+                                        const std::vector<int>& banks = rule.requirement.banks;
+                                        return Contains(banks, bank) == Contains(banks, other);
+                                      });
   return a.range.end - a.range.begin == b.range.end - b.range.begin && Equal(a.ports, b.ports) &&
          same_modes && same_buffers && same_rules;
 }
@@ -140,7 +146,8 @@ Result Oracle::Solve(const Query& query) {
   left_ -= result.statistics.nodes + result.statistics.conflicts +
            static_cast<int64_t>(query.problem.buffers.size()) + 1;
   if (result.allocation) {
-    const bool sound = problem::Validate(query.problem, *result.allocation, query.capacity, 1).empty();
+    const bool sound =
+        problem::Validate(query.problem, *result.allocation, query.capacity, 1).empty();
     result.status = sound ? Status::kFeasible : Status::kUnknown;
   } else if (result.status != Status::kInfeasible) {
     result.status = Status::kUnknown;

@@ -8,8 +8,9 @@
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/bounds.h"
 
-// A placement for large buffers serves smaller ones in the same places; what does not fit small does not fit large. Where every size
-// of rung a is at most its size of rung b, b *dominates* a, and one solve answers for many rungs:
+// A placement for large buffers serves smaller ones in the same places; what does not fit small
+// does not fit large. Where every size of candidate a is at most its size of candidate b, b
+// *dominates* a, and one solve answers for many candidates:
 //
 //     columns                              each point a tile shape, x infeasible, o feasible
 //        ^   . x x x x
@@ -18,14 +19,17 @@
 //        |   . o o ( x
 //        '--------------> rows
 //
-// Dominance is tested size by size, never assumed: halos vanish at full extent, padding rounds up, a user's ladder may do
-// as it likes. Where nothing dominates, every rung is solved on its own. It also needs that shrinking a buffer in place breaks no
-// other constraint (problem::ShrinkingIsSafe).
+// Dominance is tested size by size, never assumed: halos vanish at full extent, padding rounds up,
+// a user's ladder may do as it likes. Where nothing dominates, every candidate is solved on its
+// own. It also needs that shrinking a buffer in place breaks no other constraint
+// (problem::ShrinkingIsSafe).
 //
-// Order of questions. Bounds come first and cost no solve; they decide most hopeless rungs. The largest rung left is asked next, for
-// a bound is often met. Then always the rung whose answer, whichever it is, settles most others: on a chain this is
-// bisection, on a plane it walks along the staircase between fit and not. A limit settles nothing but takes the rung out of play.
-// Cost: on a chain of n rungs at most 1 + ceil(log2 n) solves; on none more than n. O(n^2) comparisons of size vectors.
+// Order of questions. Bounds come first and cost no solve; they decide most hopeless candidates.
+// The largest candidate left is asked next, for a bound is often met. Then always the candidate
+// whose answer, whichever it is, settles most others: on a chain this is bisection, on a plane it
+// walks along the staircase between fit and not. A limit settles nothing but takes the candidate
+// out of play. Cost: on a chain of n candidates at most 1 + ceil(log2 n) solves; on none more than
+// n. O(n^2) comparisons of size vectors.
 namespace tessera::search::tiling {
 namespace {
 
@@ -33,26 +37,28 @@ using problem::Bytes;
 using problem::Result;
 using problem::Status;
 
-// Rungs above and below each rung, by dominance.
+// Candidates above and below each candidate, by dominance.
 class Order {
  public:
   Order(const problem::Ladder& ladder, bool may_infer)
-      : size_(ladder.rungs.size()), below_(size_ * size_, false) {
+      : size_(ladder.candidates.size()), below_(size_ * size_, false) {
     if (!may_infer) return;
     for (size_t upper = 0; upper < size_; ++upper) {
       for (size_t lower = 0; lower < size_; ++lower) {
-        below_[upper * size_ + lower] = upper != lower && Dominates(ladder.rungs[upper], ladder.rungs[lower]);
+        below_[upper * size_ + lower] =
+            upper != lower && Dominates(ladder.candidates[upper], ladder.candidates[lower]);
       }
     }
   }
 
-  // The number of open rungs that any answer for `rung` settles at least: those below it if it fits, above it if not.
-  size_t LeastGain(size_t rung, const std::vector<size_t>& open) const {
+  // The number of open candidates that any answer for `candidate` settles at least: those below it
+  // if it fits, above it if not.
+  size_t LeastGain(size_t candidate, const std::vector<size_t>& open) const {
     size_t below = 0;
     size_t above = 0;
     for (const size_t other : open) {
-      below += below_[rung * size_ + other] ? 1 : 0;
-      above += below_[other * size_ + rung] ? 1 : 0;
+      below += below_[candidate * size_ + other] ? 1 : 0;
+      above += below_[other * size_ + candidate] ? 1 : 0;
     }
     return std::min(below, above);
   }
@@ -64,64 +70,69 @@ class Order {
 
 // A contracted buffer would count once where its members count each.
 bool CountsPorts(const problem::Problem& problem) {
-  return std::any_of(problem.memories.begin(), problem.memories.end(), [](const problem::Memory& memory) {
-    return std::any_of(memory.banks.begin(), memory.banks.end(), [](const problem::Bank& bank) {
-      return bank.ports.total || bank.ports.reads || bank.ports.writes;
-    });
-  });
+  return std::any_of(
+      problem.memories.begin(), problem.memories.end(), [](const problem::Memory& memory) {
+        return std::any_of(memory.banks.begin(), memory.banks.end(), [](const problem::Bank& bank) {
+          return bank.ports.total || bank.ports.reads || bank.ports.writes;
+        });
+      });
 }
 
 }  // namespace
 
-bool Fits(const RungAnswer& answer) {
+bool Fits(const CandidateAnswer& answer) {
   return answer.status == Status::kOptimal || answer.status == Status::kFeasible;
 }
 
-bool IsProven(const RungAnswer& answer) { return Fits(answer) || answer.status == Status::kInfeasible; }
+bool IsProven(const CandidateAnswer& answer) {
+  return Fits(answer) || answer.status == Status::kInfeasible;
+}
 
-LadderSearch::LadderSearch(const problem::Problem& problem, const problem::Ladder& ladder, Engines engines,
-                           LadderOptions options)
+CandidateSearch::CandidateSearch(const problem::Problem& problem, const problem::Ladder& ladder,
+                                 Engines engines, CandidateSearchOptions options)
     : problem_(&problem),
       ladder_(&ladder),
       engines_(std::move(engines)),
       options_(options),
       may_infer_(options.infer && ShrinkingIsSafe(problem)),
       sessions_(engines_.size()),
-      answers_(ladder.rungs.size()) {
-  if (!problem.rules.empty()) folded_ = std::make_unique<const problem::Problem>(FoldRules(problem, &ladder));
+      answers_(ladder.candidates.size()) {
+  if (!problem.rules.empty())
+    folded_ = std::make_unique<const problem::Problem>(FoldRules(problem, &ladder));
   if (!CountsPorts(problem)) {
-    if (std::optional<allocate::Contraction> contraction = allocate::ContractColocated(Posed(), &ladder))
+    if (std::optional<allocate::Contraction> contraction =
+            allocate::ContractColocated(Formulated(), &ladder))
       contraction_ = std::make_unique<const allocate::Contraction>(*std::move(contraction));
   }
   FindBounds();
   if (contraction_ && !contraction_->contradiction.empty()) RefuseAll(contraction_->contradiction);
 }
 
-LadderSearch::LadderSearch(LadderSearch&&) noexcept = default;
-LadderSearch& LadderSearch::operator=(LadderSearch&&) noexcept = default;
-LadderSearch::~LadderSearch() = default;
+CandidateSearch::CandidateSearch(CandidateSearch&&) noexcept = default;
+CandidateSearch& CandidateSearch::operator=(CandidateSearch&&) noexcept = default;
+CandidateSearch::~CandidateSearch() = default;
 
-void LadderSearch::FindBounds() {
-  const problem::Problem& posed = Posed();
-  for (size_t memory = 0; memory < posed.memories.size(); ++memory) {
-    const allocate::BoundFinder finder(posed, static_cast<int>(memory));
-    const Bytes capacity = posed.memories[memory].capacity;
-    for (size_t rung = 0; rung < answers_.size(); ++rung) {
-      const allocate::Bound bound = finder.Find(PosedLadder().rungs[rung].sizes);
-      RungAnswer& answer = answers_[rung];
+void CandidateSearch::FindBounds() {
+  const problem::Problem& formulated = Formulated();
+  for (size_t memory = 0; memory < formulated.memories.size(); ++memory) {
+    const allocate::BoundFinder finder(formulated, static_cast<int>(memory));
+    const Bytes capacity = formulated.memories[memory].capacity;
+    for (size_t candidate = 0; candidate < answers_.size(); ++candidate) {
+      const allocate::Bound bound = finder.Find(FormulatedLadder().candidates[candidate].sizes);
+      CandidateAnswer& answer = answers_[candidate];
       if (memory == 0) answer.lower_bound = bound.bytes;
       if (bound.bytes <= capacity || answer.asked) continue;
       answer.asked = true;
       answer.status = Status::kInfeasible;
       answer.engine = "bound";
-      answer.reason = allocate::Explain(posed, bound, capacity);
+      answer.reason = allocate::Explain(formulated, bound, capacity);
     }
   }
 }
 
-// No rung has a placement, whatever its sizes.
-void LadderSearch::RefuseAll(const std::string& reason) {
-  for (RungAnswer& answer : answers_) {
+// No candidate has a placement, whatever its sizes.
+void CandidateSearch::RefuseAll(const std::string& reason) {
+  for (CandidateAnswer& answer : answers_) {
     if (IsProven(answer)) continue;
     answer.asked = true;
     answer.status = Status::kInfeasible;
@@ -130,19 +141,19 @@ void LadderSearch::RefuseAll(const std::string& reason) {
   }
 }
 
-const RungAnswer& LadderSearch::Decide(size_t rung, const base::Stop& stop) {
-  if (!IsProven(answers_[rung])) Ask(rung, stop);
-  return answers_[rung];
+const CandidateAnswer& CandidateSearch::Decide(size_t candidate, const base::Stop& stop) {
+  if (!IsProven(answers_[candidate])) Ask(candidate, stop);
+  return answers_[candidate];
 }
 
-void LadderSearch::DecideAll(const base::Stop& stop) {
+void CandidateSearch::DecideAll(const base::Stop& stop) {
   const Order order(*ladder_, may_infer_);
   std::vector<bool> tried(answers_.size(), false);
   bool first = true;
   while (true) {
     std::vector<size_t> open;
-    for (size_t rung = 0; rung < answers_.size(); ++rung) {
-      if (!IsProven(answers_[rung]) && !tried[rung]) open.push_back(rung);
+    for (size_t candidate = 0; candidate < answers_.size(); ++candidate) {
+      if (!IsProven(answers_[candidate]) && !tried[candidate]) open.push_back(candidate);
     }
     if (open.empty()) return;
     size_t next = open.back();
@@ -159,7 +170,7 @@ void LadderSearch::DecideAll(const base::Stop& stop) {
   }
 }
 
-void LadderSearch::Ask(size_t rung, const base::Stop& stop) {
+void CandidateSearch::Ask(size_t candidate, const base::Stop& stop) {
   Result last;
   last.reason = "no engine was given";
   std::string limits;
@@ -169,19 +180,22 @@ void LadderSearch::Ask(size_t rung, const base::Stop& stop) {
       limits = "stopped";
       break;
     }
-    if (sessions_[i] == nullptr) sessions_[i] = engines_[i]->Open(Posed(), &PosedLadder());
+    if (sessions_[i] == nullptr)
+      sessions_[i] = engines_[i]->Open(Formulated(), &FormulatedLadder());
     ++solves_;
-    Result result = sessions_[i]->Solve(rung, problem_->memories[0].capacity, options_.budget, stop);
+    Result result =
+        sessions_[i]->Solve(candidate, problem_->memories[0].capacity, options_.budget, stop);
     if (contraction_ && result.allocation &&
         result.allocation->offsets.size() == contraction_->problem.buffers.size()) {
       result.allocation = allocate::Expand(*contraction_, *result.allocation);
     }
     const bool places = result.status == Status::kOptimal || result.status == Status::kFeasible;
-    if (places && !Check(rung, result, engines_[i]->Name())) {
+    if (places && !Check(candidate, result, engines_[i]->Name())) {
       result = {};
       result.reason = fault_->message;
-    } else if (places || result.status == Status::kInfeasible || result.status == Status::kInvalid) {
-      Settle(rung, std::move(result), engines_[i]->Name());
+    } else if (places || result.status == Status::kInfeasible ||
+               result.status == Status::kInvalid) {
+      Settle(candidate, std::move(result), engines_[i]->Name());
       return;
     }
     if (result.status == Status::kUnknown && limits.empty())
@@ -193,11 +207,11 @@ void LadderSearch::Ask(size_t rung, const base::Stop& stop) {
     last = {};
     last.reason = limits;
   }
-  Settle(rung, std::move(last), "");
+  Settle(candidate, std::move(last), "");
 }
 
-void LadderSearch::Settle(size_t rung, Result result, std::string_view engine) {
-  RungAnswer& answer = answers_[rung];
+void CandidateSearch::Settle(size_t candidate, Result result, std::string_view engine) {
+  CandidateAnswer& answer = answers_[candidate];
   answer.asked = true;
   answer.status = result.status;
   answer.engine = engine;
@@ -208,49 +222,52 @@ void LadderSearch::Settle(size_t rung, Result result, std::string_view engine) {
     answer.lower_bound = std::max(answer.lower_bound, problem_->memories[0].capacity + 1);
   }
   if (answer.allocation) {
-    answer.peak = PeakAt(rung, *answer.allocation);
+    answer.peak = PeakAt(candidate, *answer.allocation);
     answer.status = *answer.peak <= answer.lower_bound ? Status::kOptimal : Status::kFeasible;
   }
-  if (may_infer_ && IsProven(answer)) Spread(rung);
+  if (may_infer_ && IsProven(answer)) Spread(candidate);
 }
 
-bool LadderSearch::Check(size_t rung, const Result& result, std::string_view engine) {
+bool CandidateSearch::Check(size_t candidate, const Result& result, std::string_view engine) {
   std::vector<problem::Violation> violations;
   if (result.allocation) {
-    const problem::Problem sized = AtRung(*problem_, ladder_->rungs[rung]);
+    const problem::Problem sized = AtCandidate(*problem_, ladder_->candidates[candidate]);
     violations = Validate(sized, *result.allocation, sized.memories[0].capacity, /*most=*/1);
   }
   if (result.allocation && violations.empty()) return true;
   base::Diagnostic fault;
-  fault.message = "the engine '" + std::string(engine) + "' returned a wrong allocation for rung '" +
-                  ladder_->rungs[rung].name + "'";
+  fault.message = "the engine '" + std::string(engine) +
+                  "' returned a wrong allocation for candidate '" +
+                  ladder_->candidates[candidate].name + "'";
   fault.found = violations.empty() ? "no allocation" : violations.front().message;
   fault.hint = "this is a fault of the program, not of the input; please report it with the input";
   if (!fault_) fault_ = std::move(fault);
   return false;
 }
 
-void LadderSearch::Spread(size_t rung) {
-  const bool fits = Fits(answers_[rung]);
+void CandidateSearch::Spread(size_t candidate) {
+  const bool fits = Fits(answers_[candidate]);
   for (size_t other = 0; other < answers_.size(); ++other) {
-    RungAnswer& answer = answers_[other];
-    if (other == rung || IsProven(answer)) continue;
-    const problem::Rung& here = ladder_->rungs[rung];
-    const problem::Rung& there = ladder_->rungs[other];
+    CandidateAnswer& answer = answers_[other];
+    if (other == candidate || IsProven(answer)) continue;
+    const problem::CandidateSizes& here = ladder_->candidates[candidate];
+    const problem::CandidateSizes& there = ladder_->candidates[other];
     if (fits ? !Dominates(here, there) : !Dominates(there, here)) continue;
     const Bytes lower_bound = answer.lower_bound;
-    answer = answers_[rung];
-    answer.lower_bound = fits ? lower_bound : std::max(lower_bound, answers_[rung].lower_bound);
-    answer.implied_by = rung;
+    answer = answers_[candidate];
+    answer.lower_bound =
+        fits ? lower_bound : std::max(lower_bound, answers_[candidate].lower_bound);
+    answer.implied_by = candidate;
     if (!fits) continue;
     answer.peak = PeakAt(other, *answer.allocation);
     answer.status = *answer.peak <= lower_bound ? Status::kOptimal : Status::kFeasible;
   }
 }
 
-Bytes LadderSearch::PeakAt(size_t rung, const problem::Allocation& allocation) const {
-  if (!problem_->rules.empty()) return PeakOf(AtRung(*problem_, ladder_->rungs[rung]), allocation);
-  const std::vector<Bytes>& sizes = ladder_->rungs[rung].sizes;
+Bytes CandidateSearch::PeakAt(size_t candidate, const problem::Allocation& allocation) const {
+  if (!problem_->rules.empty())
+    return PeakOf(AtCandidate(*problem_, ladder_->candidates[candidate]), allocation);
+  const std::vector<Bytes>& sizes = ladder_->candidates[candidate].sizes;
   Bytes peak = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (problem_->buffers[i].memory == 0) peak = std::max(peak, allocation.offsets[i] + sizes[i]);
@@ -258,21 +275,23 @@ Bytes LadderSearch::PeakAt(size_t rung, const problem::Allocation& allocation) c
   return peak;
 }
 
-LadderOutcome SearchLadder(const problem::Problem& problem, const problem::Ladder& ladder,
-                           const Engines& engines, const LadderOptions& options, const base::Stop& stop) {
-  LadderSearch search(problem, ladder, engines, options);
+CandidateOutcome SearchCandidates(const problem::Problem& problem, const problem::Ladder& ladder,
+                                  const Engines& engines, const CandidateSearchOptions& options,
+                                  const base::Stop& stop) {
+  CandidateSearch search(problem, ladder, engines, options);
   search.DecideAll(stop);
-  LadderOutcome outcome;
+  CandidateOutcome outcome;
   outcome.solves = search.Solves();
   outcome.fault = search.Fault();
-  outcome.rungs = std::move(search).TakeAnswers();
+  outcome.candidates = std::move(search).TakeAnswers();
   outcome.largest_proven = true;
-  for (size_t rung = outcome.rungs.size(); rung-- > 0;) {
-    if (Fits(outcome.rungs[rung])) {
-      outcome.largest = rung;
+  for (size_t candidate = outcome.candidates.size(); candidate-- > 0;) {
+    if (Fits(outcome.candidates[candidate])) {
+      outcome.largest = candidate;
       break;
     }
-    outcome.largest_proven = outcome.largest_proven && outcome.rungs[rung].status == Status::kInfeasible;
+    outcome.largest_proven =
+        outcome.largest_proven && outcome.candidates[candidate].status == Status::kInfeasible;
   }
   return outcome;
 }

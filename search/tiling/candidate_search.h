@@ -13,55 +13,58 @@
 #include "tessera/problem/tile_candidates.h"
 #include "tessera/search/allocate/contraction.h"
 
-// Which rungs of a ladder fit. Sizes change from rung to rung, nothing else does, so one answer often holds for others.
+// Which candidates of a ladder fit. Sizes change from candidate to candidate, nothing else does, so
+// one answer often holds for others.
 namespace tessera::search::tiling {
 
-// Engines in the order in which they are tried; they outlive the search. The first that answers kFeasible or kInfeasible ends
-// the matter. None at all is allowed: then only bounds speak.
+// Engines in the order in which they are tried; they outlive the search. The first that answers
+// kFeasible or kInfeasible ends the matter. None at all is allowed: then only bounds speak.
 using Engines = std::vector<const problem::Engine*>;
 
-struct LadderOptions {
-  base::Budget budget;  // for each rung and engine
-  bool infer = true;    // let the answer for one rung serve those that it dominates or that dominate it
+struct CandidateSearchOptions {
+  base::Budget budget;  // for each candidate and engine
+  bool infer =
+      true;  // let the answer for one candidate serve those that it dominates or that dominate it
 };
 
-// What is known of one rung.
-struct RungAnswer {
-  bool asked = false;                                  // decided, tried in vain, or implied by another answer
+// What is known of one candidate.
+struct CandidateAnswer {
+  bool asked = false;  // decided, tried in vain, or implied by another answer
   problem::Status status = problem::Status::kUnknown;  // kOptimal: the peak meets the bound
   problem::Bytes lower_bound = 0;                      // of the peak; known without solving
   std::optional<problem::Bytes> peak;
   std::optional<problem::Allocation> allocation;
   std::string engine;                // who answered; "bound" for a load beyond the capacity
   std::string reason;                // why infeasible, or which limit, in the user's words
-  std::optional<size_t> implied_by;  // the rung whose answer this follows from
+  std::optional<size_t> implied_by;  // the candidate whose answer this follows from
 };
 
-// Whether the rung has a placement; whether the question is settled.
-bool Fits(const RungAnswer& answer);
-bool IsProven(const RungAnswer& answer);
+// Whether the candidate has a placement; whether the question is settled.
+bool Fits(const CandidateAnswer& answer);
+bool IsProven(const CandidateAnswer& answer);
 
-// Answers rung by rung, on demand, and remembers. Engine sessions stay open from one rung to the next. The problem, the ladder
-// and the engines outlive it. Not safe to use from two threads at once.
-class LadderSearch {
+// Answers candidate by candidate, on demand, and remembers. Engine sessions stay open from one
+// candidate to the next. The problem, the ladder and the engines outlive it. Not safe to use from
+// two threads at once.
+class CandidateSearch {
  public:
   // Problem and ladder are well formed (problem/well_formed.h). Finds the bounds; solves nothing.
-  LadderSearch(const problem::Problem& problem, const problem::Ladder& ladder, Engines engines,
-               LadderOptions options);
-  LadderSearch(LadderSearch&&) noexcept;
-  LadderSearch& operator=(LadderSearch&&) noexcept;
-  LadderSearch(const LadderSearch&) = delete;
-  LadderSearch& operator=(const LadderSearch&) = delete;
-  ~LadderSearch();
+  CandidateSearch(const problem::Problem& problem, const problem::Ladder& ladder, Engines engines,
+                  CandidateSearchOptions options);
+  CandidateSearch(CandidateSearch&&) noexcept;
+  CandidateSearch& operator=(CandidateSearch&&) noexcept;
+  CandidateSearch(const CandidateSearch&) = delete;
+  CandidateSearch& operator=(const CandidateSearch&) = delete;
+  ~CandidateSearch();
 
   size_t Size() const { return answers_.size(); }
 
   // What is known so far; solves nothing.
-  const RungAnswer& Known(size_t rung) const { return answers_[rung]; }
+  const CandidateAnswer& Known(size_t candidate) const { return answers_[candidate]; }
 
-  // Decides the rung within memories[0].capacity, unless that is settled already. A rung that a limit cut off is tried again when
-  // asked again.
-  const RungAnswer& Decide(size_t rung, const base::Stop& stop);
+  // Decides the candidate within memories[0].capacity, unless that is settled already. A candidate
+  // that a limit cut off is tried again when asked again.
+  const CandidateAnswer& Decide(size_t candidate, const base::Stop& stop);
 
   // Decides all of them with few solves; see ladder_search.cc.
   void DecideAll(const base::Stop& stop);
@@ -69,52 +72,57 @@ class LadderSearch {
   // Questions put to engines.
   int64_t Solves() const { return solves_; }
 
-  // The first wrong allocation that an engine returned: a fault of the program. It counts as no answer.
+  // The first wrong allocation that an engine returned: a fault of the program. It counts as no
+  // answer.
   const std::optional<base::Diagnostic>& Fault() const { return fault_; }
 
   // The outcomes, given up by the search.
-  std::vector<RungAnswer> TakeAnswers() && { return std::move(answers_); }
+  std::vector<CandidateAnswer> TakeAnswers() && { return std::move(answers_); }
 
  private:
   void FindBounds();
   void RefuseAll(const std::string& reason);
-  void Ask(size_t rung, const base::Stop& stop);
-  void Settle(size_t rung, problem::Result result, std::string_view engine);
-  bool Check(size_t rung, const problem::Result& result, std::string_view engine);
-  void Spread(size_t rung);
-  const problem::Problem& Posed() const {
+  void Ask(size_t candidate, const base::Stop& stop);
+  void Settle(size_t candidate, problem::Result result, std::string_view engine);
+  bool Check(size_t candidate, const problem::Result& result, std::string_view engine);
+  void Spread(size_t candidate);
+  const problem::Problem& Formulated() const {
     return contraction_ ? contraction_->problem : folded_ ? *folded_ : *problem_;
   }
-  const problem::Ladder& PosedLadder() const { return contraction_ ? contraction_->ladder : *ladder_; }
-  problem::Bytes PeakAt(size_t rung, const problem::Allocation& allocation) const;
+  const problem::Ladder& FormulatedLadder() const {
+    return contraction_ ? contraction_->ladder : *ladder_;
+  }
+  problem::Bytes PeakAt(size_t candidate, const problem::Allocation& allocation) const;
 
   const problem::Problem* problem_;
   const problem::Ladder* ladder_;
   Engines engines_;
-  LadderOptions options_;
+  CandidateSearchOptions options_;
   bool may_infer_;
   std::unique_ptr<const problem::Problem>
       folded_;  // with fewer rules, if it has any (problem/tile_candidates.h)
   std::unique_ptr<const allocate::Contraction>
       contraction_;  // what engines are asked instead, if anything; sessions refer to it
-  std::vector<std::unique_ptr<problem::Session>> sessions_;  // parallel to engines_, opened when first asked
-  std::vector<RungAnswer> answers_;                          // parallel to the rungs
+  std::vector<std::unique_ptr<problem::Session>>
+      sessions_;                          // parallel to engines_, opened when first asked
+  std::vector<CandidateAnswer> answers_;  // parallel to the candidates
   int64_t solves_ = 0;
   std::optional<base::Diagnostic> fault_;
 };
 
 // The outcome for a whole ladder.
-struct LadderOutcome {
-  std::vector<RungAnswer> rungs;  // parallel to Ladder::rungs
-  std::optional<size_t> largest;  // the last rung that fits
-  // Every rung after it is proven infeasible; with none that fits, every rung is.
+struct CandidateOutcome {
+  std::vector<CandidateAnswer> candidates;  // parallel to Ladder::candidates
+  std::optional<size_t> largest;            // the last candidate that fits
+  // Every candidate after it is proven infeasible; with none that fits, every candidate is.
   bool largest_proven = false;
   int64_t solves = 0;
-  std::optional<base::Diagnostic> fault;  // see LadderSearch::Fault
+  std::optional<base::Diagnostic> fault;  // see CandidateSearch::Fault
 };
 
-// Decides every rung. Problem and ladder are well formed (problem/well_formed.h).
-LadderOutcome SearchLadder(const problem::Problem& problem, const problem::Ladder& ladder,
-                           const Engines& engines, const LadderOptions& options, const base::Stop& stop);
+// Decides every candidate. Problem and ladder are well formed (problem/well_formed.h).
+CandidateOutcome SearchCandidates(const problem::Problem& problem, const problem::Ladder& ladder,
+                                  const Engines& engines, const CandidateSearchOptions& options,
+                                  const base::Stop& stop);
 
 }  // namespace tessera::search::tiling

@@ -26,7 +26,7 @@ size_t BytesOf(const std::string& key, const problem::Result& result) {
 
 }  // namespace
 
-std::optional<problem::Result> VerdictCache::Find(std::string_view key) {
+std::optional<problem::Result> ResultCache::Find(std::string_view key) {
   const std::lock_guard lock(mutex_);
   const auto found = position_.find(key);
   if (found == position_.end()) {
@@ -38,7 +38,7 @@ std::optional<problem::Result> VerdictCache::Find(std::string_view key) {
   return found->second->result;
 }
 
-void VerdictCache::Keep(std::string key, const problem::Result& result) {
+void ResultCache::Keep(std::string key, const problem::Result& result) {
   const size_t bytes = BytesOf(key, result);
   const std::lock_guard lock(mutex_);
   if (bytes > most_bytes_ || position_.contains(key)) return;
@@ -53,13 +53,14 @@ void VerdictCache::Keep(std::string key, const problem::Result& result) {
   counts_.bytes += bytes;
 }
 
-VerdictCache::Counts VerdictCache::Count() const {
+ResultCache::Counts ResultCache::Count() const {
   const std::lock_guard lock(mutex_);
   return counts_;
 }
 
-// The signature is the text of the Problem in JSON: all that a Problem can say is in it, whatever that comes to be, and two
-// texts are compared in full. It is long, some kilobytes, but made once for a ladder.
+// The signature is the text of the Problem in JSON: all that a Problem can say is in it, whatever
+// that comes to be, and two texts are compared in full. It is long, some kilobytes, but made once
+// for a ladder.
 
 namespace {
 
@@ -67,29 +68,32 @@ using problem::Problem;
 using problem::Step;
 
 bool StepsMatter(const Problem& problem) {
-  return std::any_of(problem.memories.begin(), problem.memories.end(), [](const problem::Memory& memory) {
-    return !memory.modes.empty() ||
-           std::any_of(memory.banks.begin(), memory.banks.end(), [](const problem::Bank& bank) {
-             return bank.ports.total || bank.ports.reads || bank.ports.writes;
-           });
-  });
+  return std::any_of(
+      problem.memories.begin(), problem.memories.end(), [](const problem::Memory& memory) {
+        return !memory.modes.empty() ||
+               std::any_of(memory.banks.begin(), memory.banks.end(), [](const problem::Bank& bank) {
+                 return bank.ports.total || bank.ports.reads || bank.ports.writes;
+               });
+      });
 }
 
 void NumberSteps(Problem& problem) {
-  std::vector<Step> borders;
+  std::vector<Step> boundaries;
   for (const problem::Buffer& buffer : problem.buffers) {
     for (const problem::Lifespan& life : buffer.lifespans) {
-      borders.push_back(life.lower);
-      borders.push_back(life.upper);
+      boundaries.push_back(life.lower);
+      boundaries.push_back(life.upper);
     }
   }
-  std::sort(borders.begin(), borders.end());
-  borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
-  const auto number = [&borders](Step step) {
-    return static_cast<Step>(std::lower_bound(borders.begin(), borders.end(), step) - borders.begin());
+  std::sort(boundaries.begin(), boundaries.end());
+  boundaries.erase(std::unique(boundaries.begin(), boundaries.end()), boundaries.end());
+  const auto number = [&boundaries](Step step) {
+    return static_cast<Step>(std::lower_bound(boundaries.begin(), boundaries.end(), step) -
+                             boundaries.begin());
   };
   for (problem::Buffer& buffer : problem.buffers) {
-    for (problem::Lifespan& life : buffer.lifespans) life = {number(life.lower), number(life.upper)};
+    for (problem::Lifespan& life : buffer.lifespans)
+      life = {number(life.lower), number(life.upper)};
   }
 }
 
@@ -135,16 +139,18 @@ std::string RestoreNames(const std::string& sentence, const Problem& problem) {
   return restored;
 }
 
-// Blocks of a network repeat, and so do the questions about them: the same lives, the same sizes, the same memory. What tells
-// two questions apart is the key: the engine, the Problem's signature (signature.h), the sizes, the capacity, the budget.
+// Blocks of a network repeat, and so do the questions about them: the same lives, the same sizes,
+// the same memory. What tells two questions apart is the key: the engine, the Problem's signature
+// (signature.h), the sizes, the capacity, the budget.
 //
 //     interval 12..14 of one network  --.
 //                                        >-- WithoutNames --> key --> kept result, or a session of its own
 //     interval 4..6 of another        --'
 //
-// An answer must not depend on what happens to be remembered. So the engine is asked about the Problem without names, in a session
-// that has seen nothing else, whether or not the answer is then kept: it is a function of the key. What a session could carry
-// over from one rung to the next is given up for that.
+// An answer must not depend on what happens to be remembered. So the engine is asked about the
+// Problem without names, in a session that has seen nothing else, whether or not the answer is then
+// kept: it is a function of the key. What a session could carry over from one candidate to the next
+// is given up for that.
 
 namespace {
 
@@ -161,25 +167,26 @@ void Append(std::string& key, int64_t number) {
 
 class CachedSession final : public problem::Session {
  public:
-  CachedSession(const problem::Engine& engine, size_t number, VerdictCache& cache, const Problem& problem,
-                const Ladder* ladder)
+  CachedSession(const problem::Engine& engine, size_t number, ResultCache& cache,
+                const Problem& problem, const Ladder* ladder)
       : engine_(engine), number_(number), cache_(cache), problem_(problem), ladder_(ladder) {}
 
-  Result Solve(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop) override {
-    if (ladder_ != nullptr && rung >= ladder_->rungs.size()) {
+  Result Solve(size_t candidate, Bytes capacity, const base::Budget& budget,
+               const base::Stop& stop) override {
+    if (ladder_ != nullptr && candidate >= ladder_->candidates.size()) {
       Result invalid;
       invalid.status = problem::Status::kInvalid;
-      invalid.reason = "the ladder has no rung " + std::to_string(rung);
+      invalid.reason = "there is no candidate " + std::to_string(candidate);
       return invalid;
     }
-    Result result = Answer(KeyOf(rung, capacity, budget), capacity, budget, stop);
+    Result result = Answer(KeyOf(candidate, capacity, budget), capacity, budget, stop);
     result.reason = RestoreNames(result.reason, problem_);
     return result;
   }
 
  private:
-  // Gives the nameless Problem the sizes of the rung.
-  std::string KeyOf(size_t rung, Bytes capacity, const base::Budget& budget) {
+  // Gives the nameless Problem the sizes of the candidate.
+  std::string KeyOf(size_t candidate, Bytes capacity, const base::Budget& budget) {
     if (!nameless_) {
       nameless_ = WithoutNames(problem_);
       signature_ = SignatureOf(*nameless_);
@@ -190,13 +197,14 @@ class CachedSession final : public problem::Session {
     Append(key, budget.units);
     for (size_t i = 0; i < nameless_->buffers.size(); ++i) {
       Bytes& size = nameless_->buffers[i].size;
-      if (ladder_ != nullptr) size = ladder_->rungs[rung].sizes[i];
+      if (ladder_ != nullptr) size = ladder_->candidates[candidate].sizes[i];
       Append(key, size);
     }
     return key;
   }
 
-  Result Answer(std::string key, Bytes capacity, const base::Budget& budget, const base::Stop& stop) {
+  Result Answer(std::string key, Bytes capacity, const base::Budget& budget,
+                const base::Stop& stop) {
     if (std::optional<Result> known = cache_.Find(key)) return *std::move(known);
     Result result = engine_.Open(*nameless_, nullptr)->Solve(0, capacity, budget, stop);
     if (!stop.Requested()) cache_.Keep(std::move(key), result);
@@ -205,7 +213,7 @@ class CachedSession final : public problem::Session {
 
   const problem::Engine& engine_;
   const size_t number_;
-  VerdictCache& cache_;
+  ResultCache& cache_;
   const Problem& problem_;
   const Ladder* ladder_;
   std::optional<Problem> nameless_;
@@ -214,20 +222,21 @@ class CachedSession final : public problem::Session {
 
 class CachedEngine final : public problem::Engine {
  public:
-  CachedEngine(const problem::Engine& engine, size_t number, VerdictCache& cache)
+  CachedEngine(const problem::Engine& engine, size_t number, ResultCache& cache)
       : engine_(engine), number_(number), cache_(cache) {}
 
   std::string_view Name() const override { return engine_.Name(); }
   bool Refutes() const override { return engine_.Refutes(); }
 
-  std::unique_ptr<problem::Session> Open(const Problem& problem, const Ladder* ladder) const override {
+  std::unique_ptr<problem::Session> Open(const Problem& problem,
+                                         const Ladder* ladder) const override {
     return std::make_unique<CachedSession>(engine_, number_, cache_, problem, ladder);
   }
 
  private:
   const problem::Engine& engine_;
   const size_t number_;
-  VerdictCache& cache_;
+  ResultCache& cache_;
 };
 
 }  // namespace

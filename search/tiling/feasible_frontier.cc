@@ -13,23 +13,23 @@
 //        ^   x x x | | |          largest rows down. A line need only be searched above what corners of earlier
 //        |   O b x | | |          lines contain (.): along it the largest shape that no bound refuses is asked first,
 //        |   . . O b | |          for a bound is often met. Where it does not fit the line is bisected, and what the
-//        |   . . . O x |          bisection passed over is asked too, unless tested dominance has settled it.
+//        |   . . . O x |          bisection skipped is asked too, unless tested dominance has settled it.
 //        |   . . . . O x
 //        '---------------> rows   b: refused by its bound, without a question
 //
-// With further axes there is a line for each combination of their extents, the larger ones first, so that every shape which
-// contains a shape of the line was dealt with before.
+// With further axes there is a line for each combination of their extents, the larger ones first,
+// so that every shape which contains a shape of the line was dealt with before.
 //
-// Nothing here assumes that smaller shapes fit where larger ones do: what a corner contains is left alone because it could not
-// be a corner, and everything else is decided, by its bound, by the answer for a shape whose every size is at most its own
-// (ladder_search.cc), or by a question.
+// Nothing here assumes that smaller shapes fit where larger ones do: what a corner contains is left
+// alone because it could not be a corner, and everything else is decided, by its bound, by the
+// answer for a shape whose every size is at most its own (ladder_search.cc), or by a question.
 //
-// A limit counts as a refusal while the line is bisected, which makes the tile shrink; what is found then grows again over the
-// extent that was given up, as long as there is an answer: what fits beyond it settles it too. What that leaves open is open in
-// the answer.
+// A limit counts as a refusal while the line is bisected, which makes the tile shrink; what is
+// found then grows again over the extent that was given up, as long as there is an answer: what
+// fits beyond it settles it too. What that leaves open is open in the answer.
 //
-// Cost: bounds of all n shapes; where sizes grow with the shape and bounds are exact, one question for each corner, and at most
-// log(extents) for each line else.
+// Cost: bounds of all n shapes; where sizes grow with the shape and bounds are exact, one question
+// for each corner, and at most log(extents) for each line else.
 namespace tessera::search::tiling {
 namespace {
 
@@ -55,7 +55,8 @@ class Numbering {
 
   size_t NumberOf(const Position& position) const {
     size_t number = 0;
-    for (size_t axis = 0; axis < position.size(); ++axis) number = number * Extents(axis) + position[axis];
+    for (size_t axis = 0; axis < position.size(); ++axis)
+      number = number * Extents(axis) + position[axis];
     return number;
   }
 
@@ -70,8 +71,8 @@ class Numbering {
     Position position;
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       const std::vector<int64_t>& extents = grid_.extents[axis];
-      position.push_back(static_cast<size_t>(std::lower_bound(extents.begin(), extents.end(), shape[axis]) -
-                                             extents.begin()));
+      position.push_back(static_cast<size_t>(
+          std::lower_bound(extents.begin(), extents.end(), shape[axis]) - extents.begin()));
     }
     return position;
   }
@@ -80,11 +81,11 @@ class Numbering {
   const ShapeGrid& grid_;
 };
 
-// The candidates of one policy by number; kNone for shapes that make too many tiles or that the policy does not apply to. A shape
-// that is not listed in place has nothing in place, so its Problem is that of the policy without. Empty where the policy
-// has no candidate of its own.
-std::vector<size_t> CandidatesUnder(const encoder::program::Policy& policy, const IntervalTiles& tiles,
-                                    const Numbering& numbering) {
+// The candidates of one policy by number; kNone for shapes that make too many tiles or that the
+// policy does not apply to. A shape that is not listed in place has nothing in place, so its
+// Problem is that of the policy without. Empty where the policy has no candidate of its own.
+std::vector<size_t> CandidatesUnder(const encoder::program::Policy& policy,
+                                    const IntervalTiles& tiles, const Numbering& numbering) {
   encoder::program::Policy without = policy;
   without.in_place = false;
   std::vector<size_t> at(numbering.Size(), kNone);
@@ -103,8 +104,8 @@ std::vector<size_t> CandidatesUnder(const encoder::program::Policy& policy, cons
 
 class Walk {
  public:
-  Walk(IntervalTiles& tiles, const Numbering& numbering, std::vector<size_t> candidates, bool thinned,
-       const base::Stop& stop)
+  Walk(IntervalTiles& tiles, const Numbering& numbering, std::vector<size_t> candidates,
+       bool thinned, const base::Stop& stop)
       : tiles_(tiles),
         numbering_(numbering),
         candidates_(std::move(candidates)),
@@ -118,7 +119,8 @@ class Walk {
 
   PolicyStaircase Run(const encoder::program::Policy& policy) {
     Position line;
-    for (size_t axis = 0; axis < numbering_.Axes(); ++axis) line.push_back(numbering_.Extents(axis) - 1);
+    for (size_t axis = 0; axis < numbering_.Axes(); ++axis)
+      line.push_back(numbering_.Extents(axis) - 1);
     do {
       size_t first = 0;
       for (const Position& corner : corners_) {
@@ -154,7 +156,8 @@ class Walk {
     return false;
   }
 
-  // Moves `line` to its largest shape that fits and has at least the extent number `first`, if it can be found.
+  // Moves `line` to its largest shape that fits and has at least the extent number `first`, if it
+  // can be found.
   bool FindLargest(Position& line, size_t first) {
     const auto fits = [&](size_t extent) {
       line[along_] = extent;
@@ -202,7 +205,7 @@ class Walk {
   bool Ask(size_t number) {
     if (candidates_[number] == kNone || gave_up_[number]) return false;
     tiles_.Decide(candidates_[number], stop_);
-    const RungAnswer& answer = tiles_.Known(candidates_[number]);
+    const CandidateAnswer& answer = tiles_.Known(candidates_[number]);
     gave_up_[number] = !IsProven(answer);
     limits_ += gave_up_[number] ? 1 : 0;
     return Fits(answer);
@@ -247,16 +250,17 @@ class Walk {
 // Halves the longest axes until the shapes are few enough.
 ShapeGrid Thinned(ShapeGrid grid) {
   while (CountShapes(grid) > kMostShapes) {
-    auto longest = std::max_element(grid.extents.begin(), grid.extents.end(),
-                                    [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    auto longest =
+        std::max_element(grid.extents.begin(), grid.extents.end(),
+                         [](const auto& a, const auto& b) { return a.size() < b.size(); });
     *longest = graph::tiling::Thin(*longest, (longest->size() + 1) / 2);
     grid.thinned = true;
   }
   return grid;
 }
 
-// Sums up over policies. A shape of more elements, or fewer tiles, than a corner has is in no corner like it, hence either proven
-// infeasible or open.
+// Sums up over policies. A shape of more elements, or fewer tiles, than a corner has is in no
+// corner like it, hence either proven infeasible or open.
 void Summarize(Staircase& staircase) {
   const IntervalTiles& tiles = staircase.tiles;
   const auto elements = [&](size_t candidate) {
@@ -283,25 +287,29 @@ void Summarize(Staircase& staircase) {
   if (staircase.fewest) staircase.fewest->proven = !staircase.grid.thinned;
   for (size_t i = 0; i < tiles.Candidates().size(); ++i) {
     if (tiles.Known(i).status == Status::kInfeasible) continue;
-    if (!staircase.largest || elements(i) > elements(*staircase.largest)) staircase.largest_proven = false;
+    if (!staircase.largest || elements(i) > elements(*staircase.largest))
+      staircase.largest_proven = false;
     if (staircase.fewest && count(i) < staircase.fewest->tiles) staircase.fewest->proven = false;
   }
 }
 
 }  // namespace
 
-base::Expected<Staircase> FindStaircase(const graph::Graph& graph, const hw_profiles::Profile& profile,
+base::Expected<Staircase> FindStaircase(const graph::Graph& graph,
+                                        const hw_profiles::Profile& profile,
                                         graph::Interval interval, const TileOptions& options,
                                         const base::Stop& stop) {
-  if (std::optional<base::Diagnostic> fault = encoder::program::FindFault(graph, interval))
+  if (std::optional<base::Diagnostic> fault = encoder::program::CheckWellFormed(graph, interval))
     return base::Unexpected(*fault);
   ShapeGrid grid = Thinned(GridOf(graph, profile, interval));
   TileOptions all = options;
   all.shapes = ShapesOf(grid);
-  base::Expected<IntervalTiles> tiles = IntervalTiles::Build(graph, profile, interval, all, {}, &stop);
+  base::Expected<IntervalTiles> tiles =
+      IntervalTiles::Build(graph, profile, interval, all, {}, &stop);
   if (!tiles) return base::Unexpected(tiles.error());
   tiles->DropClasses();
-  grid.thinned = grid.thinned || stop.Requested();  // shapes may be missing: nothing is proven of all
+  grid.thinned =
+      grid.thinned || stop.Requested();  // shapes may be missing: nothing is proven of all
 
   Staircase staircase{*std::move(tiles), std::move(grid), {}, std::nullopt, std::nullopt, false};
   const Numbering numbering(staircase.grid);

@@ -12,7 +12,7 @@
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/search/tiling/tile_driver.h"
 
-// The border between the tile shapes of an interval that fit and those that do not.
+// The boundary between the tile shapes of an interval that fit and those that do not.
 //
 //     columns
 //        ^   x x x x x      o fits   x does not
@@ -27,14 +27,15 @@ namespace tessera::search::tiling {
 struct Corner {
   size_t candidate = 0;  // index into the staircase's candidates
   std::vector<size_t>
-      beyond;           // the candidates that are one extent larger along one axis; none at the grid's end
+      beyond;  // the candidates that are one extent larger along one axis; none at the grid's end
   bool proven = false;  // each of those is proven infeasible, and the grid left no extent out
 };
 
 struct PolicyStaircase {
   encoder::program::Policy policy;
   std::vector<Corner> corners;  // fewest elements first
-  // Every shape of the grid that no corner contains is proven infeasible; those apart that make too many tiles.
+  // Every shape of the grid that no corner contains is proven infeasible; those apart that make too
+  // many tiles.
   bool complete = false;
 };
 
@@ -49,17 +50,18 @@ struct Staircase {
   graph::tiling::ShapeGrid grid;  // GridOf, thinned where it has more than kMostShapes
   std::vector<PolicyStaircase> policies;
   std::optional<FewestTiles> fewest;  // none where nothing fits
-  // The corner with most elements; among equals the first. Proven: every shape with more elements is infeasible
-  // under every policy; with no corner at all, every shape is.
+  // The corner with most elements; among equals the first. Proven: every shape with more elements
+  // is infeasible under every policy; with no corner at all, every shape is.
   std::optional<size_t> largest;
   bool largest_proven = false;
 };
 
 inline constexpr int64_t kMostShapes = 1 << 14;
 
-// Finds the corners under every policy with about as many questions to engines as there are corners; see
-// staircase.cc. options.shapes is not read. Refuses what IntervalTiles::Build refuses.
-base::Expected<Staircase> FindStaircase(const graph::Graph& graph, const hw_profiles::Profile& profile,
+// Finds the corners under every policy with about as many questions to engines as there are
+// corners; see staircase.cc. options.shapes is not read. Refuses what IntervalTiles::Build refuses.
+base::Expected<Staircase> FindStaircase(const graph::Graph& graph,
+                                        const hw_profiles::Profile& profile,
                                         graph::Interval interval, const TileOptions& options,
                                         const base::Stop& stop);
 

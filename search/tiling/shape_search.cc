@@ -13,13 +13,16 @@
 //        |  . . . : . . . o
 //        '--o-o-o-o-o-o-o-o--> rows, the whole extent last
 //
-// All of these are even cuts (ShapeGrid). Further extents are looked at only where somebody asks for the rest.
+// All of these are even cuts (ShapeGrid). Further extents are looked at only where somebody asks
+// for the rest.
 //
-// A subset looks at shapes that are whole along all other axes, and goes by what it and its own subsets looked at, by nothing
-// else. So whoever may cut along more axes looks at all shapes that he would look at with fewer, and more: a further
-// axis never makes an answer worse. Along a single axis every even cut is tried, and so is every shape of a small grid.
+// A subset looks at shapes that are whole along all other axes, and goes by what it and its own
+// subsets looked at, by nothing else. So whoever may cut along more axes looks at all shapes that
+// he would look at with fewer, and more: a further axis never makes an answer worse. Along a single
+// axis every even cut is tried, and so is every shape of a small grid.
 //
-// Cost: for 1, 2, 3 axes about 20, 65, 150 shapes to start with, where each has 20 extents; then a handful for each subset.
+// Cost: for 1, 2, 3 axes about 20, 65, 150 shapes to start with, where each has 20 extents; then a
+// handful for each subset.
 namespace tessera::search::tiling {
 namespace {
 
@@ -36,7 +39,8 @@ size_t CoarseExtents(size_t axes) {
   return axes == 2 ? 5 : 3;
 }
 
-// Thins each axis to what does not make too many tiles beside the extents chosen before it, so that the smallest tiles stay.
+// Thins each axis to what does not make too many tiles beside the extents chosen before it, so that
+// the smallest tiles stay.
 std::vector<TileShape> ThinnedShapes(const ShapeGrid& grid, size_t most) {
   std::vector<TileShape> shapes = {{}};
   for (const std::vector<int64_t>& extents : grid.extents) {
@@ -96,7 +100,8 @@ std::vector<TileShape> ShapeSearch::Refine(const Rating& rating) {
     std::vector<std::pair<AxisSet, std::vector<TileShape>>> wanted;
     for (const AxisSet axes : subsets_) {
       const std::optional<TileShape> best = FindBest(axes, rating);
-      if (best) AppendNeighbours(axes, *best, wanted.emplace_back(axes, std::vector<TileShape>{}).second);
+      if (best)
+        AppendNeighbours(axes, *best, wanted.emplace_back(axes, std::vector<TileShape>{}).second);
     }
     any = false;
     for (const auto& [axes, neighbours] : wanted) {
@@ -121,7 +126,8 @@ std::vector<TileShape> ShapeSearch::Rest(size_t most) {
     return true;
   };
   std::stable_sort(rest.begin(), rest.end(), [&](const TileShape& a, const TileShape& b) {
-    return std::pair(!is_even(a), graph::ElementsOf(a)) < std::pair(!is_even(b), graph::ElementsOf(b));
+    return std::pair(!is_even(a), graph::ElementsOf(a)) <
+           std::pair(!is_even(b), graph::ElementsOf(b));
   });
   if (rest.size() > most) rest.resize(most);
   const AxisSet all = subsets_.empty() ? 0 : subsets_.back();
@@ -129,7 +135,9 @@ std::vector<TileShape> ShapeSearch::Rest(size_t most) {
   return rest;
 }
 
-int64_t ShapeSearch::CountRest() const { return CountShapes(every_) - static_cast<int64_t>(out_.size()); }
+int64_t ShapeSearch::CountRest() const {
+  return CountShapes(every_) - static_cast<int64_t>(out_.size());
+}
 
 bool ShapeSearch::IsExhausted() const { return !every_.thinned && CountRest() == 0; }
 

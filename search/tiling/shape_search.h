@@ -25,14 +25,15 @@ class ShapeSearch {
   // Further shapes, around the best so far; none when no neighbour of those is left.
   std::vector<graph::tiling::TileShape> Refine(const Rating& rating);
 
-  // Up to `most` of the shapes that were not handed out: even cuts first, then those with fewest elements; none where there are more
-  // than 2^16 in all.
+  // Up to `most` of the shapes that were not handed out: even cuts first, then those with fewest
+  // elements; none where there are more than 2^16 in all.
   std::vector<graph::tiling::TileShape> Rest(size_t most);
 
   // How many shapes Rest would give if asked for all.
   int64_t CountRest() const;
 
-  // Whether every tile shape was handed out, even cut or not. Never so where some were left out of the grid or make too many tiles.
+  // Whether every tile shape was handed out, even cut or not. Never so where some were left out of
+  // the grid or make too many tiles.
   bool IsExhausted() const;
 
  private:
@@ -49,7 +50,8 @@ class ShapeSearch {
   graph::tiling::ShapeGrid grid_;   // the even cuts
   graph::tiling::ShapeGrid every_;  // every extent
   std::vector<AxisSet> subsets_;    // of the axes that have a choice; not the empty one
-  std::map<graph::tiling::TileShape, std::vector<AxisSet>> out_;  // handed out, and for which subsets
+  std::map<graph::tiling::TileShape, std::vector<AxisSet>>
+      out_;  // handed out, and for which subsets
 };
 
 }  // namespace tessera::search::tiling

@@ -7,13 +7,14 @@
 #include "tessera/encoder/program/choices.h"
 #include "tessera/search/tiling/shape_search.h"
 
-// A candidate is a rung of a ladder. Policies differ in structure, and so do one tile, odd and even numbers of tiles: each such
-// structure is a ladder with engine sessions of its own (encoder::BuildLadders), and answers spread within it alone.
+// A candidate is a candidate of a ladder. Policies differ in structure, and so do one tile, odd and
+// even numbers of tiles: each such structure is a ladder with engine sessions of its own
+// (encoder::BuildCandidates), and answers spread within it alone.
 namespace tessera::search::tiling {
 namespace {
 
 using encoder::program::Policy;
-using encoder::program::SubgraphLadder;
+using encoder::program::SubgraphCandidates;
 
 bool IsInPlace(const std::vector<problem::Relation>& relations) {
   return std::any_of(relations.begin(), relations.end(), [](const problem::Relation& relation) {
@@ -21,32 +22,35 @@ bool IsInPlace(const std::vector<problem::Relation>& relations) {
   });
 }
 
-int64_t TileElements(const TileCandidate& candidate) { return graph::ElementsOf(candidate.choice.tile); }
+int64_t TileElements(const TileCandidate& candidate) {
+  return graph::ElementsOf(candidate.choice.tile);
+}
 
 }  // namespace
 
 graph::tiling::ShapeGrid GridOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                 graph::Interval interval) {
   std::vector<graph::tiling::CutAxis> axes;
-  for (const hw_profiles::AxisGranule& axis : profile.tiling.axes) axes.push_back({axis.axis, axis.granule});
+  for (const hw_profiles::AxisGranularity& axis : profile.tiling.axes)
+    axes.push_back({axis.axis, axis.granularity});
   return graph::tiling::TileShapes(graph, interval, axes);
 }
 
 bool FixOffsets(std::span<const PinnedBuffer> pins, problem::Problem& problem) {
   return std::all_of(pins.begin(), pins.end(), [&problem](const PinnedBuffer& pin) {
-    const auto buffer = std::find_if(problem.buffers.begin(), problem.buffers.end(),
-                                     [&pin](const problem::Buffer& each) { return each.id == pin.id; });
+    const auto buffer =
+        std::find_if(problem.buffers.begin(), problem.buffers.end(),
+                     [&pin](const problem::Buffer& each) { return each.id == pin.id; });
     if (buffer == problem.buffers.end()) return !pin.required;
     buffer->offset = pin.offset;
     return true;
   });
 }
 
-base::Expected<IntervalTiles> IntervalTiles::Build(const graph::Graph& graph,
-                                                   const hw_profiles::Profile& profile,
-                                                   graph::Interval interval, const TileOptions& options,
-                                                   const TileFilter& filter, const base::Stop* stop) {
-  if (std::optional<base::Diagnostic> fault = encoder::program::FindFault(graph, interval))
+base::Expected<IntervalTiles> IntervalTiles::Build(
+    const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval,
+    const TileOptions& options, const TileFilter& filter, const base::Stop* stop) {
+  if (std::optional<base::Diagnostic> fault = encoder::program::CheckWellFormed(graph, interval))
     return base::Unexpected(*fault);
   IntervalTiles tiles;
   tiles.graph_ = &graph;
@@ -56,10 +60,12 @@ base::Expected<IntervalTiles> IntervalTiles::Build(const graph::Graph& graph,
   tiles.options_ = {options.budget, options.infer};
   tiles.made_ = options.made;
   tiles.pins_ = options.pins;
-  tiles.policies_ = options.policies ? *options.policies
-                                     : encoder::program::PoliciesOf(graph, profile, interval, options.kept);
+  tiles.policies_ = options.policies
+                        ? *options.policies
+                        : encoder::program::PoliciesOf(graph, profile, interval, options.kept);
   const std::optional<base::Diagnostic> refusal = tiles.Add(
-      options.shapes ? *options.shapes : ShapeSearch(GridOf(graph, profile, interval)).Start(), filter, stop);
+      options.shapes ? *options.shapes : ShapeSearch(GridOf(graph, profile, interval)).Start(),
+      filter, stop);
   if (refusal) return base::Unexpected(*refusal);
   return tiles;
 }
@@ -68,8 +74,9 @@ void IntervalTiles::Allow(std::span<const encoder::program::Policy> policies) {
   policies_.insert(policies_.end(), policies.begin(), policies.end());
 }
 
-std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::tiling::TileShape>& shapes,
-                                                   const TileFilter& filter, const base::Stop* stop) {
+std::optional<base::Diagnostic> IntervalTiles::Add(
+    const std::vector<graph::tiling::TileShape>& shapes, const TileFilter& filter,
+    const base::Stop* stop) {
   const size_t first_candidate = candidates_.size();
   const size_t first_ladder = ladders_.size();
   std::optional<base::Diagnostic> refusal;
@@ -81,23 +88,27 @@ std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::tili
   for (const Policy& policy : policies_) {
     std::vector<graph::tiling::TileShape> wanted = shapes;
     if (filter)
-      std::erase_if(wanted, [&](const graph::tiling::TileShape& shape) { return !filter(policy, shape); });
+      std::erase_if(wanted,
+                    [&](const graph::tiling::TileShape& shape) { return !filter(policy, shape); });
     if (filter && wanted.empty()) continue;
-    base::Expected<std::vector<SubgraphLadder>> ladders =
-        encoder::program::BuildLadders(*graph_, *profile_, interval_, policy, wanted, cut, made_);
+    base::Expected<std::vector<SubgraphCandidates>> ladders = encoder::program::BuildCandidates(
+        *graph_, *profile_, interval_, policy, wanted, cut, made_);
     if (!ladders) {
       if (!refusal) refusal = ladders.error();
       continue;
     }
     Policy without = policy;
     without.in_place = false;
-    if (policy.in_place && std::find(policies_.begin(), policies_.end(), without) != policies_.end()) {
-      std::erase_if(*ladders,
-                    [](const SubgraphLadder& each) { return !IsInPlace(each.program.problem.relations); });
+    if (policy.in_place &&
+        std::find(policies_.begin(), policies_.end(), without) != policies_.end()) {
+      std::erase_if(*ladders, [](const SubgraphCandidates& each) {
+        return !IsInPlace(each.program.problem.relations);
+      });
     }
     if (!pins_.empty()) {
-      std::erase_if(*ladders,
-                    [this](SubgraphLadder& each) { return !FixOffsets(pins_, each.program.problem); });
+      std::erase_if(*ladders, [this](SubgraphCandidates& each) {
+        return !FixOffsets(pins_, each.program.problem);
+      });
     }
     AddPolicy(policy, *std::move(ladders));
   }
@@ -112,24 +123,26 @@ std::optional<base::Diagnostic> IntervalTiles::Add(const std::vector<graph::tili
   return std::nullopt;
 }
 
-void IntervalTiles::AddPolicy(const Policy& policy, std::vector<SubgraphLadder> ladders) {
+void IntervalTiles::AddPolicy(const Policy& policy, std::vector<SubgraphCandidates> ladders) {
   const auto begin = static_cast<std::ptrdiff_t>(candidates_.size());
-  for (SubgraphLadder& ladder : ladders) {
-    for (size_t rung = 0; rung < ladder.tilings.size(); ++rung) {
+  for (SubgraphCandidates& ladder : ladders) {
+    for (size_t index = 0; index < ladder.tilings.size(); ++index) {
       TileCandidate& candidate = candidates_.emplace_back();
-      candidate.choice = {ladder.tilings[rung]->interval, ladder.tilings[rung]->tile, policy};
+      candidate.choice = {ladder.tilings[index]->interval, ladder.tilings[index]->tile, policy};
       candidate.ladder = ladders_.size();
-      candidate.rung = rung;
+      candidate.index = index;
     }
-    ladders_.push_back(std::make_unique<SubgraphLadder>(std::move(ladder)));
+    ladders_.push_back(std::make_unique<SubgraphCandidates>(std::move(ladder)));
   }
-  std::stable_sort(
-      candidates_.begin() + begin, candidates_.end(),
-      [](const TileCandidate& a, const TileCandidate& b) { return TileElements(a) < TileElements(b); });
+  std::stable_sort(candidates_.begin() + begin, candidates_.end(),
+                   [](const TileCandidate& a, const TileCandidate& b) {
+                     return TileElements(a) < TileElements(b);
+                   });
 }
 
 size_t IntervalTiles::RankOf(const Policy& policy) const {
-  return static_cast<size_t>(std::find(policies_.begin(), policies_.end(), policy) - policies_.begin());
+  return static_cast<size_t>(std::find(policies_.begin(), policies_.end(), policy) -
+                             policies_.begin());
 }
 
 void IntervalTiles::Sort() {
@@ -143,7 +156,7 @@ void IntervalTiles::Sort() {
 }
 
 void IntervalTiles::DropClasses() {
-  for (const std::unique_ptr<SubgraphLadder>& ladder : ladders_) {
+  for (const std::unique_ptr<SubgraphCandidates>& ladder : ladders_) {
     for (const std::shared_ptr<graph::tiling::TiledSubgraph>& tiling : ladder->tilings) {
       tiling->classes = {};
       tiling->class_of = std::vector<int>();
@@ -151,39 +164,40 @@ void IntervalTiles::DropClasses() {
   }
 }
 
-const SubgraphLadder& IntervalTiles::LadderOf(size_t candidate) const {
+const SubgraphCandidates& IntervalTiles::CandidatesOf(size_t candidate) const {
   return *ladders_[candidates_[candidate].ladder];
 }
 
 const graph::tiling::TiledSubgraph& IntervalTiles::TilingOf(size_t candidate) const {
-  return *LadderOf(candidate).tilings[candidates_[candidate].rung];
+  return *CandidatesOf(candidate).tilings[candidates_[candidate].index];
 }
 
 problem::Problem IntervalTiles::ProblemOf(size_t candidate) const {
-  const SubgraphLadder& ladder = LadderOf(candidate);
-  return AtRung(ladder.program.problem, ladder.ladder.rungs[candidates_[candidate].rung]);
+  const SubgraphCandidates& ladder = CandidatesOf(candidate);
+  return AtCandidate(ladder.program.problem,
+                     ladder.ladder.candidates[candidates_[candidate].index]);
 }
 
-const RungAnswer& IntervalTiles::Known(size_t candidate) const {
-  return searches_[candidates_[candidate].ladder].Known(candidates_[candidate].rung);
+const CandidateAnswer& IntervalTiles::Known(size_t candidate) const {
+  return searches_[candidates_[candidate].ladder].Known(candidates_[candidate].index);
 }
 
 problem::Status IntervalTiles::Decide(size_t candidate, const base::Stop& stop) {
-  return searches_[candidates_[candidate].ladder].Decide(candidates_[candidate].rung, stop).status;
+  return searches_[candidates_[candidate].ladder].Decide(candidates_[candidate].index, stop).status;
 }
 
 void IntervalTiles::DecideAll(const base::Stop& stop) {
-  for (LadderSearch& search : searches_) search.DecideAll(stop);
+  for (CandidateSearch& search : searches_) search.DecideAll(stop);
 }
 
 int64_t IntervalTiles::Solves() const {
   int64_t solves = 0;
-  for (const LadderSearch& search : searches_) solves += search.Solves();
+  for (const CandidateSearch& search : searches_) solves += search.Solves();
   return solves;
 }
 
 const base::Diagnostic* IntervalTiles::Fault() const {
-  for (const LadderSearch& search : searches_) {
+  for (const CandidateSearch& search : searches_) {
     if (search.Fault()) return &*search.Fault();
   }
   return nullptr;

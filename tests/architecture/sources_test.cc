@@ -21,8 +21,8 @@ using testing::IsEmpty;
 // Lowest first. A module includes itself and modules of lower levels.
 const std::map<std::string, int>& Levels() {
   static const std::map<std::string, int> levels = {
-      {"base", 0}, {"problem", 1}, {"hw_profiles", 2}, {"graph", 2}, {"plan", 3},
-      {"encoder", 3}, {"search", 4}, {"report", 5}, {"cli", 6}};
+      {"base", 0},    {"problem", 1}, {"hw_profiles", 2}, {"graph", 2}, {"plan", 3},
+      {"encoder", 3}, {"search", 4},  {"report", 5},      {"cli", 6}};
   return levels;
 }
 
@@ -51,8 +51,10 @@ std::vector<Source> ReadSources() {
       if (extension != ".h" && extension != ".cc") continue;
       std::ostringstream text;
       text << std::ifstream(entry.path()).rdbuf();
-      Source& source = sources.emplace_back(Source{entry.path().lexically_relative(root), text.str(), {}});
-      for (std::sregex_iterator at(source.text.begin(), source.text.end(), include), end; at != end; ++at)
+      Source& source =
+          sources.emplace_back(Source{entry.path().lexically_relative(root), text.str(), {}});
+      for (std::sregex_iterator at(source.text.begin(), source.text.end(), include), end; at != end;
+           ++at)
         source.includes.push_back((*at)[1]);
     }
   }
@@ -142,7 +144,8 @@ TEST(Sources, IncludeFilesThatExist) {
 TEST(Sources, AreInTheNamespaceOfTheirFolder) {
   int found = 0;
   for (const Source& source : ReadSources()) {
-    const std::string wanted = "namespace " + NamespaceOf(fs::path(source.path).parent_path()) + " {\n";
+    const std::string wanted =
+        "namespace " + NamespaceOf(fs::path(source.path).parent_path()) + " {\n";
     if (source.text.find("\nnamespace tessera") == std::string::npos) continue;
     EXPECT_NE(source.text.find(wanted), std::string::npos) << source.path << " has no " << wanted;
     ++found;

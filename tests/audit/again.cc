@@ -18,10 +18,10 @@ using base::Random;
 // Of a network of this size an answer is expected, not just that a limit came first.
 constexpr size_t kSmall = 8;
 
-bool IsSmall(const Question& question) { return question.network.operators.size() <= kSmall; }
+bool IsSmall(const PlanRequest& question) { return question.network.operators.size() <= kSmall; }
 
-void ReportLost(const std::string& kind, const Question& question, const Answer& answer, const Answer& known,
-                Run& run) {
+void ReportLost(const std::string& kind, const PlanRequest& question, const Answer& answer,
+                const Answer& known, Run& run) {
   run.Report({kind,
               fmt::format("{}; there is {}", Describe(answer), Describe(known)),
               question,
@@ -30,8 +30,8 @@ void ReportLost(const std::string& kind, const Question& question, const Answer&
 }
 
 // Of a question that `known` satisfies, whatever it scores.
-void ExpectPlan(const std::string& kind, const Question& question, const Answer& answer, const Answer& known,
-                Run& run) {
+void ExpectPlan(const std::string& kind, const PlanRequest& question, const Answer& answer,
+                const Answer& known, Run& run) {
   if (answer.plan || !answer.fault.empty()) return;
   const bool is_wrong = answer.IsInfeasible() || answer.status == problem::Status::kUnsupported;
   if (is_wrong) {
@@ -50,40 +50,42 @@ std::map<std::string, double> OwnLimits(const plan::Metrics& totals) {
   return limits;
 }
 
-// A demand for each subgraph and each border that is kept.
-std::vector<plan::Demand> DemandsOf(const plan::Plan& plan) {
-  std::vector<plan::Demand> demands;
+// A constraint for each subgraph and each boundary tensor that is kept.
+std::vector<plan::PlanConstraint> ConstraintsOf(const plan::Plan& plan) {
+  std::vector<plan::PlanConstraint> constraints;
   for (const plan::Subgraph& subgraph : plan.subgraphs) {
-    plan::Demand& demand = demands.emplace_back();
-    demand.kind = plan::DemandKind::kSubgraph;
-    demand.interval = subgraph.interval;
-    demand.way.tile = subgraph.tile;
-    demand.way.weights = subgraph.weights;
-    demand.way.in_place = subgraph.in_place;
-    demand.way.halo = subgraph.halo;
+    plan::PlanConstraint& constraint = constraints.emplace_back();
+    constraint.kind = plan::PlanConstraintKind::kSubgraph;
+    constraint.interval = subgraph.interval;
+    constraint.config.tile = subgraph.tile;
+    constraint.config.weights = subgraph.weights;
+    constraint.config.in_place = subgraph.in_place;
+    constraint.config.halo = subgraph.halo;
   }
   for (const int tensor : plan.kept) {
-    plan::Demand& demand = demands.emplace_back();
-    demand.kind = plan::DemandKind::kKeep;
-    demand.tensor = tensor;
+    plan::PlanConstraint& constraint = constraints.emplace_back();
+    constraint.kind = plan::PlanConstraintKind::kKeep;
+    constraint.tensor = tensor;
   }
-  return demands;
+  return constraints;
 }
 
 bool IsSamePartition(const plan::Plan& a, const plan::Plan& b) {
-  if (a.kept != b.kept || a.subgraphs.size() != b.subgraphs.size() || !(a.network == b.network)) return false;
+  if (a.kept != b.kept || a.subgraphs.size() != b.subgraphs.size() || !(a.network == b.network))
+    return false;
   for (size_t i = 0; i < a.subgraphs.size(); ++i) {
     const plan::Subgraph& one = a.subgraphs[i];
     const plan::Subgraph& other = b.subgraphs[i];
-    if (!(one.interval == other.interval) || one.tile != other.tile || one.weights != other.weights ||
-        one.in_place != other.in_place || one.halo != other.halo || one.depth != other.depth)
+    if (!(one.interval == other.interval) || one.tile != other.tile ||
+        one.weights != other.weights || one.in_place != other.in_place || one.halo != other.halo ||
+        one.k_extent != other.k_extent)
       return false;
   }
   return true;
 }
 
 // Of a question that `known` satisfies: it is not lost, and `optimal` means no worse.
-void ExpectNoWorse(const std::string& kind, const Question& question, const Answer& answer,
+void ExpectNoWorse(const std::string& kind, const PlanRequest& question, const Answer& answer,
                    const Answer& known, Run& run) {
   ExpectPlan(kind, question, answer, known, run);
   if (!answer.plan) return;
@@ -96,20 +98,20 @@ void ExpectNoWorse(const std::string& kind, const Question& question, const Answ
 
 }  // namespace
 
-void CheckLimits(const Question& question, uint64_t seed, Run& run) {
+void CheckLimits(const PlanRequest& question, uint64_t seed, Run& run) {
   Random random(seed);
   const Answer known = run.Ask(question);
   if (!known.plan) return;
   Claims claims;
   claims.Add(question, known);
   const std::map<std::string, double> own = OwnLimits(known.plan->totals);
-  Question limited = question;
+  PlanRequest limited = question;
   limited.objective.limits = own;
   const Answer again = run.Ask(limited);
   ExpectNoWorse("own metrics as limits", limited, again, known, run);
   claims.Add(limited, again);
   for (int times = 0; times < 3; ++times) {
-    Question other = question;
+    PlanRequest other = question;
     other.objective.weights = DrawObjective(random).weights;
     for (const auto& [metric, value] : own) {
       if (random.Chance(0.4)) other.objective.limits[metric] = value;
@@ -121,29 +123,30 @@ void CheckLimits(const Question& question, uint64_t seed, Run& run) {
   claims.Check(run);
 }
 
-void CheckDemands(const Question& question, uint64_t seed, Run& run) {
+void CheckConstraints(const PlanRequest& question, uint64_t seed, Run& run) {
   Random random(seed);
   const Answer known = run.Ask(question);
   if (!known.plan) return;
-  Question demanded = question;
-  demanded.network = known.plan->network;
-  demanded.demands = DemandsOf(*known.plan);
-  demanded.ordering = search::partition::answer::Ordering::kGiven;
-  ExpectNoWorse("plan as demands", demanded, run.Ask(demanded), known, run);
+  PlanRequest required = question;
+  required.network = known.plan->network;
+  required.constraints = ConstraintsOf(*known.plan);
+  required.ordering = search::partition::answer::Ordering::kGiven;
+  ExpectNoWorse("plan as constraints", required, run.Ask(required), known, run);
 
-  Question partly = demanded;
+  PlanRequest partly = required;
   partly.ordering = search::partition::answer::Ordering::kSearch;
-  std::erase_if(partly.demands, [&](const plan::Demand&) { return random.Chance(0.5); });
-  for (plan::Demand& demand : partly.demands) {
-    if (random.Chance(0.3)) demand.way.tile.reset();
-    if (random.Chance(0.3)) demand.way.weights.reset();
-    if (random.Chance(0.3)) demand.way.in_place.reset();
-    if (random.Chance(0.3)) demand.way.halo.reset();
+  std::erase_if(partly.constraints,
+                [&](const plan::PlanConstraint&) { return random.Chance(0.5); });
+  for (plan::PlanConstraint& constraint : partly.constraints) {
+    if (random.Chance(0.3)) constraint.config.tile.reset();
+    if (random.Chance(0.3)) constraint.config.weights.reset();
+    if (random.Chance(0.3)) constraint.config.in_place.reset();
+    if (random.Chance(0.3)) constraint.config.halo.reset();
   }
-  ExpectNoWorse("part of a plan as demands", partly, run.Ask(partly), known, run);
+  ExpectNoWorse("part of a plan as constraints", partly, run.Ask(partly), known, run);
 
-  Question older = question;
-  older.predecessor = known.plan;
+  PlanRequest older = question;
+  older.previous = known.plan;
   const Answer again = run.Ask(older);
   ExpectNoWorse("plan as the older one", older, again, known, run);
   if (known.IsOptimal() && again.IsOptimal() && !IsSamePartition(*known.plan, *again.plan))

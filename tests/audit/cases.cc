@@ -11,22 +11,24 @@
 namespace tessera::audit {
 namespace {
 
-void Write(const std::filesystem::path& file, const std::string& text) { std::ofstream(file) << text; }
+void Write(const std::filesystem::path& file, const std::string& text) {
+  std::ofstream(file) << text;
+}
 
 }  // namespace
 
 void WriteCase(const Finding& finding, const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
-  const Question& question = finding.question;
+  const PlanRequest& question = finding.question;
   Write(folder / "network.yaml", graph::import::yaml::WriteNetworkJson(question.network));
   Write(folder / "profile.yaml", hw_profiles::WriteProfileJson(question.profile));
-  if (question.predecessor) Write(folder / "old.json", plan::files::WritePlanJson(*question.predecessor));
-  if (!question.demands.empty()) {
+  if (question.previous) Write(folder / "old.json", plan::files::WritePlanJson(*question.previous));
+  if (!question.constraints.empty()) {
     plan::Plan plan;
     plan.network = question.network;
     plan.profile = question.profile;
-    plan.demands = question.demands;
-    Write(folder / "demands.yaml", plan::files::DemandsToJson(plan).dump(1));
+    plan.constraints = question.constraints;
+    Write(folder / "constraints.yaml", plan::files::ConstraintsToJson(plan).dump(1));
   }
   for (const auto& [file, text] : finding.files) Write(folder / file, text);
   std::string shell = "#!/bin/sh\n# " + finding.kind + ": ";

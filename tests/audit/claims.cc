@@ -10,8 +10,9 @@ namespace tessera::audit {
 namespace {
 
 bool IsWithin(const std::map<std::string, double>& limits, const plan::Metrics& totals) {
-  return std::all_of(limits.begin(), limits.end(),
-                     [&](const auto& limit) { return plan::ValueOf(totals, limit.first) <= limit.second; });
+  return std::all_of(limits.begin(), limits.end(), [&](const auto& limit) {
+    return plan::ValueOf(totals, limit.first) <= limit.second;
+  });
 }
 
 }  // namespace
@@ -51,11 +52,14 @@ void Claims::CheckAgainst(const Entry& claim, const Entry& witness, Run& run) co
     for (const std::string_view name : plan::MetricNames()) {
       const double bound = plan::ValueOf(claim.answer.plan->lower_bounds, name);
       if (IsLess(plan::ValueOf(totals, name), bound))
-        report(fmt::format("bound of {} above a plan", name), fmt::format("{} at least {}", name, bound));
+        report(fmt::format("bound of {} above a plan", name),
+               fmt::format("{} at least {}", name, bound));
     }
   }
-  if (!claim.question.demands.empty() || !IsWithin(claim.question.objective.limits, totals)) return;
-  if (claim.answer.IsInfeasible()) return report("infeasible, and there is a plan", Describe(claim.answer));
+  if (!claim.question.constraints.empty() || !IsWithin(claim.question.objective.limits, totals))
+    return;
+  if (claim.answer.IsInfeasible())
+    return report("infeasible, and there is a plan", Describe(claim.answer));
   if (!claim.answer.IsOptimal()) return;
   const plan::Metrics& bounds = claim.answer.plan->lower_bounds;
   const double score = ScoreUnder(claim.question.objective, bounds, claim.answer.plan->totals);

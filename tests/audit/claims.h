@@ -5,26 +5,30 @@
 
 #include "run.h"
 
-// What answers to several questions about one network and one profile claim, held against each other.
+// What answers to several questions about one network and one profile claim, held against each
+// other.
 namespace tessera::audit {
 
 // The score of these totals under an objective whose metrics are weighed by these bounds.
-double ScoreUnder(const plan::Objective& objective, const plan::Metrics& bounds, const plan::Metrics& totals);
+double ScoreUnder(const plan::Objective& objective, const plan::Metrics& bounds,
+                  const plan::Metrics& totals);
 
 class Claims {
  public:
-  // Objectives differ, and perhaps demands; all else is equal.
-  void Add(const Question& question, const Answer& answer) { entries_.push_back({question, answer}); }
+  // Objectives differ, and perhaps constraints; all else is equal.
+  void Add(const PlanRequest& question, const Answer& answer) {
+    entries_.push_back({question, answer});
+  }
 
   // Reports every claim that a plan refutes:
   // - a bound above the value of any plan;
-  // - `optimal` where a plan within the limits, and without demands of its own, scores better;
+  // - `optimal` where a plan within the limits, and without constraints of its own, scores better;
   // - `infeasible` where a plan is within the limits.
   void Check(Run& run) const;
 
  private:
   struct Entry {
-    Question question;
+    PlanRequest question;
     Answer answer;
   };
 

@@ -40,7 +40,8 @@ Shape DrawShape(Random& random, int64_t rank, int64_t most) {
 }
 
 Shape DrawMap(Random& random) {
-  return {random.Chance(0.8) ? 1 : 2, random.Uniform(1, 4), random.Uniform(1, 8), random.Uniform(1, 6)};
+  return {random.Chance(0.8) ? 1 : 2, random.Uniform(1, 4), random.Uniform(1, 8),
+          random.Uniform(1, 6)};
 }
 
 // An opaque operator of which nothing is known, with one or two results.
@@ -48,14 +49,16 @@ void AddBarrier(Random& random, GraphBuilder& builder) {
   std::vector<Shape> outputs = {DrawShape(random, random.Uniform(1, 4), 6)};
   if (random.Chance(0.4)) outputs.push_back(DrawShape(random, random.Uniform(1, 3), 6));
   std::vector<int> inputs = {builder.TensorCount() - 1};
-  if (random.Chance(0.3)) inputs.push_back(static_cast<int>(random.Uniform(0, builder.TensorCount() - 1)));
+  if (random.Chance(0.3))
+    inputs.push_back(static_cast<int>(random.Uniform(0, builder.TensorCount() - 1)));
   Operator op;
   op.macs = random.Uniform(0, 500);
   op.scratch_bytes = random.Chance(0.5) ? 0 : random.Uniform(1, 40);
   builder.AddOpaque(std::move(op), outputs, std::move(inputs));
 }
 
-// What convolutional networks are made of: mostly one operator after another, with sums over earlier results of the same shape.
+// What convolutional networks are made of: mostly one operator after another, with sums over
+// earlier results of the same shape.
 void AddLayer(Random& random, GraphBuilder& builder) {
   const int last = builder.TensorCount() - 1;
   const int input = random.Chance(0.8) ? last : static_cast<int>(random.Uniform(0, last));
@@ -67,9 +70,10 @@ void AddLayer(Random& random, GraphBuilder& builder) {
       return;
     }
   }
-  Operator op = graph::OfKind(
-      OneOf(random, std::array{OperatorKind::kConv, OperatorKind::kConv, OperatorKind::kConv,
-                               OperatorKind::kDepthwise, OperatorKind::kPool, OperatorKind::kElementwise}));
+  Operator op =
+      graph::OfKind(OneOf(random, std::array{OperatorKind::kConv, OperatorKind::kConv,
+                                             OperatorKind::kConv, OperatorKind::kDepthwise,
+                                             OperatorKind::kPool, OperatorKind::kElementwise}));
   for (size_t axis = 0; axis < 2; ++axis) {
     op.window.kernel[axis] = OneOf<int64_t>(random, std::array<int64_t, 4>{1, 3, 3, 2});
     op.window.stride[axis] = random.Chance(0.75) ? 1 : 2;
@@ -84,7 +88,8 @@ void AddLayer(Random& random, GraphBuilder& builder) {
 Graph Layers(Random& random, int operators) {
   GraphBuilder builder;
   builder.AddInput(DrawMap(random));
-  for (int i = 0; builder.OperatorCount() < operators && i < 50 * operators; ++i) AddLayer(random, builder);
+  for (int i = 0; builder.OperatorCount() < operators && i < 50 * operators; ++i)
+    AddLayer(random, builder);
   return std::move(builder).Build();
 }
 
@@ -115,16 +120,19 @@ int AddConstant(Random& random, Graph& network, Shape shape, DataType type) {
   tensor.shape = std::move(shape);
   tensor.type = type;
   tensor.constant = true;
-  if (random.Chance(0.1)) tensor.stored_bytes = random.Uniform(1, 2 * graph::ElementsOf(tensor.shape));
+  if (random.Chance(0.1))
+    tensor.stored_bytes = random.Uniform(1, 2 * graph::ElementsOf(tensor.shape));
   network.tensors.push_back(std::move(tensor));
   return static_cast<int>(network.tensors.size()) - 1;
 }
 
-// The filters of an operator that has any and tables for some others; shared where a constant of the shape is there already.
+// The filters of an operator that has any and tables for some others; shared where a constant of
+// the shape is there already.
 void AddConstants(Random& random, Graph& network, size_t index) {
   Operator& op = network.operators[index];
   std::vector<Shape> shapes;
-  for (const int input : op.inputs) shapes.push_back(network.tensors[static_cast<size_t>(input)].shape);
+  for (const int input : op.inputs)
+    shapes.push_back(network.tensors[static_cast<size_t>(input)].shape);
   const Shape out = network.tensors[static_cast<size_t>(op.outputs.front())].shape;
   const auto share = [&](const Shape& shape) {
     for (size_t i = 0; i < network.tensors.size(); ++i) {
@@ -136,8 +144,8 @@ void AddConstants(Random& random, Graph& network, size_t index) {
   const auto filters = graph::ops::WeightShapeOf(op, shapes, out);
   if (filters) {
     const int shared = share(*filters);
-    const DataType type =
-        OneOf(random, std::array{DataType::kInt8, DataType::kInt8, DataType::kInt16, DataType::kInt4});
+    const DataType type = OneOf(
+        random, std::array{DataType::kInt8, DataType::kInt8, DataType::kInt16, DataType::kInt4});
     op.weights = {shared >= 0 ? shared : AddConstant(random, network, *filters, type)};
   }
   const bool takes_table =
@@ -157,8 +165,8 @@ void DrawTypes(Random& random, Graph& network) {
   for (Tensor& tensor : network.tensors) {
     tensor.type = usual;
     if (mixed && random.Chance(0.2))
-      tensor.type =
-          OneOf(random, std::array{DataType::kInt32, DataType::kInt4, DataType::kUint8, DataType::kFloat32});
+      tensor.type = OneOf(random, std::array{DataType::kInt32, DataType::kInt4, DataType::kUint8,
+                                             DataType::kFloat32});
   }
 }
 
@@ -168,7 +176,8 @@ void DrawEnds(Random& random, Graph& network) {
                                      [](const Tensor& tensor) { return tensor.state; });
   if (!has_state && random.Chance(0.15)) graph::DrawStates(random, network);
   for (Tensor& tensor : network.tensors) {
-    if (tensor.next_of >= 0) tensor.type = network.tensors[static_cast<size_t>(tensor.next_of)].type;
+    if (tensor.next_of >= 0)
+      tensor.type = network.tensors[static_cast<size_t>(tensor.next_of)].type;
   }
   const std::vector<graph::Usage> usages = graph::UsagesOf(network);
   for (size_t i = 0; i < network.tensors.size(); ++i) {
@@ -209,8 +218,8 @@ void NameFunctions(Random& random, Graph& network) {
 
 // As a file would have it: the order of its tensors is that of graph/import/yaml/network_yaml.h.
 Graph AsRead(const Graph& network) {
-  base::Expected<Graph> read =
-      graph::import::yaml::ReadNetwork(graph::import::yaml::WriteNetworkJson(network), "drawn.json");
+  base::Expected<Graph> read = graph::import::yaml::ReadNetwork(
+      graph::import::yaml::WriteNetworkJson(network), "drawn.json");
   if (!read) throw std::logic_error("a drawn network is refused: " + base::Format(read.error()));
   return *std::move(read);
 }

@@ -5,10 +5,11 @@
 
 namespace tessera::audit {
 
-// A network of `operators` operators, of every kind that base::OperatorKind names, on tensors of rank 1 to 6: chains, forks, joins,
-// several inputs and outputs, states that are handed on, constants that several operators share, tables, stored sizes, barriers with
-// several results and described operators. Extents are small; tensors hold at most graph::kMostRandomElements elements.
-// The result is what graph::ReadNetwork reads from what graph::WriteNetworkJson writes of it.
+// A network of `operators` operators, of every kind that base::OperatorKind names, on tensors of
+// rank 1 to 6: chains, forks, joins, several inputs and outputs, aliased states, constants that
+// several operators share, tables, stored sizes, barriers with several results and described
+// operators. Extents are small; tensors hold at most graph::kMostRandomElements elements. The
+// result is what graph::ReadNetwork reads from what graph::WriteNetworkJson writes of it.
 graph::Graph DrawNetwork(base::Random& random, int operators);
 
 }  // namespace tessera::audit

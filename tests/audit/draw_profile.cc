@@ -24,7 +24,8 @@ using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 using problem::RequirementKind;
 
-constexpr int64_t kEndless = int64_t{1} << 24;  // as good as without end for networks that are drawn
+constexpr int64_t kEndless = int64_t{1}
+                             << 24;  // as good as without end for networks that are drawn
 constexpr int kDram = 0;
 constexpr int kSram = 1;
 constexpr int kFlash = 2;
@@ -93,22 +94,26 @@ void DrawMemories(Random& random, Profile& profile) {
     profile.memories[kFlash].direct_read = random.Chance(0.6);
   }
   if (random.Chance(0.3)) {
-    Memory& tcm = profile.memories.emplace_back(DrawMemory(random, std::string(kSmallHome), kEndless));
-    tcm.direct_read = random.Chance(0.2) || profile.memories[profile.memories.size() - 2].direct_read;
+    Memory& tcm =
+        profile.memories.emplace_back(DrawMemory(random, std::string(kSmallHome), kEndless));
+    tcm.direct_read =
+        random.Chance(0.2) || profile.memories[profile.memories.size() - 2].direct_read;
     tcm.direct_write = random.Chance(0.2);
   }
 }
 
 // The memory that stands before others in lists of homes; -1: none.
 int SmallHome(const Profile& profile) {
-  return profile.memories.back().name == kSmallHome ? static_cast<int>(profile.memories.size()) - 1 : -1;
+  return profile.memories.back().name == kSmallHome ? static_cast<int>(profile.memories.size()) - 1
+                                                    : -1;
 }
 
 void DrawLinks(Random& random, Profile& profile) {
   for (int memory = 0; memory < static_cast<int>(profile.memories.size()); ++memory) {
     if (memory == kSram) continue;
     hw_profiles::Link link;
-    link.name = memory == kDram ? "dma" : profile.memories[static_cast<size_t>(memory)].name + "_dma";
+    link.name =
+        memory == kDram ? "dma" : profile.memories[static_cast<size_t>(memory)].name + "_dma";
     link.first = memory;
     link.second = kSram;
     link.setup_cycles = random.Chance(0.5) ? 0 : random.Uniform(1, 15);
@@ -119,7 +124,8 @@ void DrawLinks(Random& random, Profile& profile) {
   }
 }
 
-// One engine for every kind, at some speed of its own; in some draws a second one for a few kinds, which stands first.
+// One engine for every kind, at some speed of its own; in some draws a second one for a few kinds,
+// which stands first.
 void DrawEngines(Random& random, Profile& profile) {
   hw_profiles::Engine all = hw_profiles::EngineForEveryKind("pe");
   if (random.Chance(0.03)) all.throughputs.erase(all.throughputs.begin() + random.Uniform(0, 18));
@@ -135,8 +141,8 @@ void DrawEngines(Random& random, Profile& profile) {
     for (hw_profiles::Throughput& throughput : engine.throughputs) {
       const bool multiplies = hw_profiles::HasUnroll(throughput.kind);
       throughput.start_cycles = random.Chance(0.4) ? 0 : random.Uniform(1, 9);
-      throughput.cycles_per_output =
-          multiplies ? (random.Chance(0.8) ? 0 : 0.5) : OneOf(random, std::array{0.0, 0.25, 1.0, 2.0});
+      throughput.cycles_per_output = multiplies ? (random.Chance(0.8) ? 0 : 0.5)
+                                                : OneOf(random, std::array{0.0, 0.25, 1.0, 2.0});
       if (!multiplies) continue;
       throughput.cycles_per_step = OneOf(random, std::array{1.0, 1.0, 0.5, 2.0});
       throughput.unroll.out_channels = random.Uniform(1, 4);
@@ -158,7 +164,8 @@ void DrawRoles(Random& random, Profile& profile) {
     layout.home = one_memory || random.Chance(0.12) ? kSram : kDram;
     if (role == TensorRole::kConstant) {
       layout.home = random.Chance(0.85) ? kDram : kSram;
-      if (profile.memories.size() > kFlash && profile.memories[kFlash].name == "flash") layout.home = kFlash;
+      if (profile.memories.size() > kFlash && profile.memories[kFlash].name == "flash")
+        layout.home = kFlash;
     }
     if (role == TensorRole::kFeature) layout.home = kSram;
     const Memory& dram = profile.memories[kDram];
@@ -169,7 +176,8 @@ void DrawRoles(Random& random, Profile& profile) {
   }
 }
 
-// Roles that are not at home in the tile memory may have the small memory before or, seldom, behind their home.
+// Roles that are not at home in the tile memory may have the small memory before or, seldom, behind
+// their home.
 void DrawLists(Random& random, Profile& profile) {
   const int small = SmallHome(profile);
   if (small < 0) return;
@@ -199,35 +207,43 @@ void DrawTiling(Random& random, Profile& profile, const graph::Graph& network) {
   hw_profiles::Tiling& tiling = profile.tiling;
   const int64_t operators = static_cast<int64_t>(network.operators.size());
   const auto most_axes = static_cast<size_t>(operators > 5 ? 1 : operators > 3 ? 2 : 4);
-  for (const base::Axis axis : SomeOf(random,
-                                      std::vector{base::Axis::kRows, base::Axis::kRows, base::Axis::kColumns,
-                                                  base::Axis::kChannels, base::Axis::kBatch},
-                                      0.6)) {
-    const auto same = [axis](const hw_profiles::AxisGranule& other) { return other.axis == axis; };
-    if (tiling.axes.size() == most_axes || std::any_of(tiling.axes.begin(), tiling.axes.end(), same))
+  for (const base::Axis axis :
+       SomeOf(random,
+              std::vector{base::Axis::kRows, base::Axis::kRows, base::Axis::kColumns,
+                          base::Axis::kChannels, base::Axis::kBatch},
+              0.6)) {
+    const auto same = [axis](const hw_profiles::AxisGranularity& other) {
+      return other.axis == axis;
+    };
+    if (tiling.axes.size() == most_axes ||
+        std::any_of(tiling.axes.begin(), tiling.axes.end(), same))
       continue;
     tiling.axes.push_back({axis, random.Chance(0.75) ? 1 : random.Uniform(2, 4)});
   }
-  tiling.halo = SomeOf(
-      random,
-      std::vector{HaloStorage::kRecompute, HaloStorage::kRing, HaloStorage::kCopy, HaloStorage::kAdjacent},
-      operators > 4 ? 0.3 : 0.45);
+  tiling.halo = SomeOf(random,
+                       std::vector{HaloStorage::kRecompute, HaloStorage::kRollingBuffer,
+                                   HaloStorage::kLineBuffer, HaloStorage::kAdjacent},
+                       operators > 4 ? 0.3 : 0.45);
   if (tiling.halo.empty()) tiling.halo = {HaloStorage::kRecompute};
-  tiling.weights = SomeOf(random, std::vector{WeightPolicy::kResident, WeightPolicy::kStreamed}, 0.6);
+  tiling.weights =
+      SomeOf(random, std::vector{WeightPolicy::kResident, WeightPolicy::kStreamed}, 0.6);
   const hw_profiles::RoleLayout& constants = hw_profiles::LayoutOf(profile, TensorRole::kConstant);
   bool reads_directly = true;
   for (int memory = 0; memory < static_cast<int>(profile.memories.size()); ++memory) {
-    const bool direct = memory == kSram || profile.memories[static_cast<size_t>(memory)].direct_read;
+    const bool direct =
+        memory == kSram || profile.memories[static_cast<size_t>(memory)].direct_read;
     reads_directly = reads_directly && (direct || !hw_profiles::IsHomeOf(constants, memory));
   }
   if (reads_directly && random.Chance(0.6)) tiling.weights.push_back(WeightPolicy::kDirect);
   if (tiling.weights.empty()) tiling.weights = {WeightPolicy::kResident};
-  if (random.Chance(0.3)) tiling.weights.push_back(WeightPolicy::kByDepth);
-  tiling.dma = random.Chance(0.5) ? hw_profiles::DmaSteps::kOverlapped : hw_profiles::DmaSteps::kOwnSteps;
+  if (random.Chance(0.3)) tiling.weights.push_back(WeightPolicy::kSplitK);
+  tiling.dma = random.Chance(0.5) ? hw_profiles::DmaSteps::kDoubleBuffered
+                                  : hw_profiles::DmaSteps::kSerialized;
   tiling.implicit_padding = random.Chance(0.65);
-  tiling.in_place = SomeOf(random, std::vector{OperatorKind::kElementwise, OperatorKind::kDepthwise}, 0.4);
-  tiling.weight_granule_channels = random.Uniform(1, 3);
-  tiling.depth_granule = random.Uniform(1, 4);
+  tiling.in_place =
+      SomeOf(random, std::vector{OperatorKind::kElementwise, OperatorKind::kDepthwise}, 0.4);
+  tiling.weight_granularity_channels = random.Uniform(1, 3);
+  tiling.k_granularity = random.Uniform(1, 4);
 }
 
 void DrawScratch(Random& random, Profile& profile) {
@@ -251,7 +267,8 @@ void DrawBanks(Random& random, Profile& profile) {
   if (!random.Chance(0.15)) return;
   Memory& memory = profile.memories[kSram];
   const int64_t banks = random.Uniform(2, 3);
-  const int64_t each = base::RoundUp(base::CeilDiv(memory.capacity_bytes, banks), memory.alignment_bytes);
+  const int64_t each =
+      base::RoundUp(base::CeilDiv(memory.capacity_bytes, banks), memory.alignment_bytes);
   memory.capacity_bytes = each * banks;
   for (int64_t bank = 0; bank < banks; ++bank) {
     problem::Bank drawn;
@@ -271,7 +288,8 @@ void DrawBanks(Random& random, Profile& profile) {
       problem::BankMode& state = drawn.banks.emplace_back();
       if (mode > 0) state.off = random.Chance(0.05);
       if (state.off) continue;
-      if (bank == 0 || random.Chance(0.8)) state.allowed.push_back({"", problem::AccessKind::kRead});
+      if (bank == 0 || random.Chance(0.8))
+        state.allowed.push_back({"", problem::AccessKind::kRead});
       if (random.Chance(0.8))
         state.allowed.push_back({random.Chance(0.7) ? "" : "dma", problem::AccessKind::kWrite});
     }
@@ -338,14 +356,16 @@ void DrawRules(Random& random, Profile& profile) {
           random, std::array<std::string, 4>{"constant", "feature", "network_input", "scratch"})};
     if (random.Chance(0.2)) select.operators = {OperatorKind::kConv, OperatorKind::kElementwise};
     if (random.Chance(0.2))
-      select.sizes = random.Chance(0.5) ? problem::SizeRange{16, base::kMaxTotal} : problem::SizeRange{1, 32};
+      select.sizes =
+          random.Chance(0.5) ? problem::SizeRange{16, base::kMaxTotal} : problem::SizeRange{1, 32};
     if (random.Chance(0.1)) select.types = {base::DataType::kInt8};
     if (random.Chance(0.1)) select.name = random.Chance(0.5) ? "t*" : "w?";
     if (problem::IsPairwise(rule.require.kind)) {
       if (random.Chance(0.5)) {
         select.ping_pong = true;
       } else {
-        select.operands = {{hw_profiles::OperandKind::kInput, 0}, {hw_profiles::OperandKind::kOutput, 0}};
+        select.operands = {{hw_profiles::OperandKind::kInput, 0},
+                           {hw_profiles::OperandKind::kOutput, 0}};
         if (random.Chance(0.4)) select.operands[1] = {hw_profiles::OperandKind::kConstant, 0};
       }
     }
@@ -364,7 +384,8 @@ void DrawCapacities(Random& random, Profile& profile, const graph::Graph& networ
                 : kind < 0.5 ? Share(random, needs.most, 1.0, 3.0)
                              : Share(random, needs.all, 1.0, 3.0);
   tile_memory = std::max<int64_t>(tile_memory, 4);
-  if (random.Chance(0.3)) profile.memories[kDram].capacity_bytes = Share(random, needs.all, 0.6, 2.0);
+  if (random.Chance(0.3))
+    profile.memories[kDram].capacity_bytes = Share(random, needs.all, 0.6, 2.0);
   if (const int small = SmallHome(profile); small >= 0) {
     Memory& tcm = profile.memories[static_cast<size_t>(small)];
     tcm.capacity_bytes = Share(random, needs.all, 0.05, 0.9);

@@ -10,8 +10,8 @@
 
 namespace tessera::audit {
 
-Question DrawQuestion(base::Random& random, int most_operators) {
-  Question question;
+PlanRequest DrawPlanRequest(base::Random& random, int most_operators) {
+  PlanRequest question;
   question.network = DrawNetwork(random, static_cast<int>(random.Uniform(1, most_operators)));
   question.profile = DrawProfile(random, question.network);
   question.objective = DrawObjective(random);
@@ -39,8 +39,8 @@ std::map<std::string, double> DrawLimits(base::Random& random, const plan::Metri
     const std::string name(
         names[static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(names.size()) - 1))]);
     const double value = plan::ValueOf(totals, name);
-    const double limit =
-        std::floor(value * (random.Chance(0.25) ? 0.7 + 0.3 * random.Real() : 1 + 0.2 * random.Real()));
+    const double limit = std::floor(
+        value * (random.Chance(0.25) ? 0.7 + 0.3 * random.Real() : 1 + 0.2 * random.Real()));
     if (limit >= 1) limits[name] = limit;
   }
   return limits;

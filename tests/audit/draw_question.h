@@ -6,7 +6,7 @@
 namespace tessera::audit {
 
 // A network of up to so many operators, an accelerator and an objective without limits.
-Question DrawQuestion(base::Random& random, int most_operators);
+PlanRequest DrawPlanRequest(base::Random& random, int most_operators);
 
 // One metric, or two with weights.
 plan::Objective DrawObjective(base::Random& random);

@@ -11,9 +11,11 @@
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/portfolio.h"
 
-// What one engine places, no other refutes; least peaks that are proven are equal; no bound is above a peak.
+// What one engine places, no other refutes; least peaks that are proven are equal; no bound is
+// above a peak.
 //
-// Problems come from plans: the joint one and those of the homes, as large as the peak, a byte smaller, and somewhere around it.
+// Problems come from plans: the joint one and those of the homes, as large as the peak, a byte
+// smaller, and somewhere around it.
 namespace tessera::audit {
 namespace {
 
@@ -23,15 +25,16 @@ using problem::Status;
 
 constexpr double kSeconds = 2;  // for each engine and Problem
 
-struct Verdict {
+struct EngineAnswer {
   const problem::Engine* engine = nullptr;
   problem::Result result;
 };
 
 problem::Result AskAlone(const problem::Engine& engine, const Problem& problem, Bytes capacity,
                          bool minimise) {
-  const base::Stop stop(base::Stop::Clock::now() + std::chrono::duration_cast<base::Stop::Clock::duration>(
-                                                       std::chrono::duration<double>(kSeconds)));
+  const base::Stop stop(base::Stop::Clock::now() +
+                        std::chrono::duration_cast<base::Stop::Clock::duration>(
+                            std::chrono::duration<double>(kSeconds)));
   search::allocate::AllocateOptions options;
   options.capacity = capacity;
   options.minimize = minimise;
@@ -47,31 +50,37 @@ problem::Result AskAlone(const problem::Engine& engine, const Problem& problem, 
 
 class Contest {
  public:
-  Contest(const Question& question, const Problem& problem, Bytes capacity, bool minimise, Run& run)
-      : question_(question), problem_(problem), capacity_(capacity), minimise_(minimise), run_(run) {}
+  Contest(const PlanRequest& question, const Problem& problem, Bytes capacity, bool minimise,
+          Run& run)
+      : question_(question),
+        problem_(problem),
+        capacity_(capacity),
+        minimise_(minimise),
+        run_(run) {}
 
   void Hold() {
     for (const problem::Engine* engine : AllEngines())
       verdicts_.push_back({engine, AskAlone(*engine, problem_, capacity_, minimise_)});
     run_.Count("problems");
-    for (const Verdict& verdict : verdicts_) Check(verdict);
-    for (const Verdict& claim : verdicts_) {
-      for (const Verdict& witness : verdicts_) {
+    for (const EngineAnswer& verdict : verdicts_) Check(verdict);
+    for (const EngineAnswer& claim : verdicts_) {
+      for (const EngineAnswer& witness : verdicts_) {
         if (witness.result.allocation) CheckAgainst(claim, witness);
       }
     }
   }
 
  private:
-  void Check(const Verdict& verdict) {
+  void Check(const EngineAnswer& verdict) {
     run_.Count(fmt::format("{} {}", verdict.engine->Name(), NameOf(verdict.result.status)));
-    if (verdict.result.status == Status::kInvalid) return Report("fault of an engine", verdict, verdict);
+    if (verdict.result.status == Status::kInvalid)
+      return Report("fault of an engine", verdict, verdict);
     if (!verdict.result.allocation) return;
     if (!problem::Validate(problem_, *verdict.result.allocation, capacity_).empty())
       Report("placement is wrong", verdict, verdict);
   }
 
-  void CheckAgainst(const Verdict& claim, const Verdict& witness) {
+  void CheckAgainst(const EngineAnswer& claim, const EngineAnswer& witness) {
     const Bytes peak = witness.result.peak.value_or(0);
     if (claim.result.status == Status::kInfeasible)
       Report("refuted what another engine places", claim, witness);
@@ -80,16 +89,17 @@ class Contest {
     if (is_least && *claim.result.peak > peak) Report("least peak is beaten", claim, witness);
   }
 
-  void Report(const std::string& kind, const Verdict& claim, const Verdict& witness) {
-    const auto text = [](const Verdict& verdict) {
+  void Report(const std::string& kind, const EngineAnswer& claim, const EngineAnswer& witness) {
+    const auto text = [](const EngineAnswer& verdict) {
       return fmt::format("{}: {}, bound {}, peak {} {}", verdict.engine->Name(),
                          NameOf(verdict.result.status), verdict.result.lower_bound,
                          verdict.result.peak.value_or(-1), verdict.result.reason);
     };
     std::vector<std::string> commands;
-    for (const Verdict* verdict : {&claim, &witness})
-      commands.push_back(fmt::format("tessera alloc problem.json --capacity {} --engine {}{}", capacity_,
-                                     verdict->engine->Name(), minimise_ ? " --minimize" : ""));
+    for (const EngineAnswer* verdict : {&claim, &witness})
+      commands.push_back(fmt::format("tessera alloc problem.json --capacity {} --engine {}{}",
+                                     capacity_, verdict->engine->Name(),
+                                     minimise_ ? " --minimize" : ""));
     run_.Report({kind,
                  fmt::format("{}; {}", text(claim), text(witness)),
                  question_,
@@ -97,17 +107,17 @@ class Contest {
                  commands});
   }
 
-  const Question& question_;
+  const PlanRequest& question_;
   const Problem& problem_;
   const Bytes capacity_;
   const bool minimise_;
   Run& run_;
-  std::vector<Verdict> verdicts_;
+  std::vector<EngineAnswer> verdicts_;
 };
 
 }  // namespace
 
-void CheckEngines(const Question& question, uint64_t seed, Run& run) {
+void CheckEngines(const PlanRequest& question, uint64_t seed, Run& run) {
   base::Random random(seed);
   const Answer usual = run.Ask(question);
   if (!usual.fault.empty()) return;
@@ -115,7 +125,7 @@ void CheckEngines(const Question& question, uint64_t seed, Run& run) {
   claims.Add(question, usual);
   for (const problem::Engine* engine : UsualEngines()) {
     if (random.Chance(0.5)) continue;
-    Question alone = question;
+    PlanRequest alone = question;
     alone.engine = engine;
     claims.Add(alone, run.Ask(alone, kSeconds));
   }

@@ -5,6 +5,6 @@
 namespace tessera::audit {
 
 // Every engine alone, on the Problems of a plan and on the question itself.
-void CheckEngines(const Question& question, uint64_t seed, Run& run);
+void CheckEngines(const PlanRequest& question, uint64_t seed, Run& run);
 
 }  // namespace tessera::audit

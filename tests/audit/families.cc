@@ -16,9 +16,11 @@ const std::vector<Family>& Families() {
        CheckOptimum,
        {{"called optimal", "best known", 0.9}, {"refuted", "none known", 0.95}}},
       {"more", "more of anything allowed is never worse", 1, DrawAny, CheckMore},
-      {"limits", "a plan's own metrics as limits, and claims of several objectives", 1, DrawAny, CheckLimits},
-      {"demands", "a plan as demands, and as the older plan", 1, DrawAny, CheckDemands},
-      {"same", "threads, caches, names and the order of the file change nothing", 1, DrawAny, CheckSame},
+      {"limits", "a plan's own metrics as limits, and claims of several objectives", 1, DrawAny,
+       CheckLimits},
+      {"constraints", "a plan as constraints, and as the older plan", 1, DrawAny, CheckConstraints},
+      {"same", "threads, caches, names and the order of the file change nothing", 1, DrawAny,
+       CheckSame},
       {"written", "YAML, JSON and ONNX give one network", 0.5, DrawPlain, CheckWritten},
       {"engines", "each engine alone, on plans and on their Problems", 0.5, DrawAny, CheckEngines}};
   return kFamilies;

@@ -18,7 +18,7 @@ TensorRole RoleOf(const graph::Tensor& tensor) {
   if (tensor.constant) return TensorRole::kConstant;
   if (tensor.state || tensor.next_of >= 0) return TensorRole::kState;
   if (tensor.network_input) return TensorRole::kNetworkInput;
-  return tensor.network_output ? TensorRole::kNetworkOutput : TensorRole::kBorder;
+  return tensor.network_output ? TensorRole::kNetworkOutput : TensorRole::kBoundary;
 }
 
 const hw_profiles::RoleLayout& LayoutOf(const graph::Tensor& tensor, const Profile& profile) {
@@ -59,8 +59,9 @@ class Rule {
       const graph::Tensor& tensor = network.tensors[i];
       Facts facts;
       facts.several = !LayoutOf(tensor, profile).next_homes.empty();
-      const TensorRole order[] = {TensorRole::kState, TensorRole::kNetworkInput, TensorRole::kNetworkOutput,
-                                  TensorRole::kConstant, TensorRole::kBorder};
+      const TensorRole order[] = {TensorRole::kState, TensorRole::kNetworkInput,
+                                  TensorRole::kNetworkOutput, TensorRole::kConstant,
+                                  TensorRole::kBoundary};
       while (order[facts.role] != RoleOf(tensor)) ++facts.role;
       facts.bytes = BytesOf(static_cast<int>(i), usages[i]);
       facts.maker = usages[i].producer;
@@ -76,7 +77,8 @@ class Rule {
       facts.id = tensor.id;
       facts.tensor = i;
       facts.stays = facts.readers.empty() || tensor.network_output;
-      facts.comes_and_goes = RoleOf(tensor) != TensorRole::kConstant && RoleOf(tensor) != TensorRole::kState;
+      facts.comes_and_goes =
+          RoleOf(tensor) != TensorRole::kConstant && RoleOf(tensor) != TensorRole::kState;
       tensors_.push_back(std::move(facts));
     }
     std::sort(tensors_.begin(), tensors_.end(), [](const Facts& a, const Facts& b) {
@@ -109,9 +111,11 @@ class Rule {
  private:
   int64_t BytesOf(int index, const graph::Usage& usage) const {
     const graph::Tensor& tensor = network_.tensors[static_cast<size_t>(index)];
-    if (tensor.constant) return encoder::program::ConstantBytes(network_, profile_, index, usage.consumers);
+    if (tensor.constant)
+      return encoder::program::ConstantBytes(network_, profile_, index, usage.consumers);
     return encoder::program::FeatureBytes(LayoutOf(tensor, profile_), tensor.type,
-                                          encoder::program::NameExtents(tensor.shape, tensor.shape), {});
+                                          encoder::program::NameExtents(tensor.shape, tensor.shape),
+                                          {});
   }
 
   bool GoneBefore(const Facts& a, const Facts& b) const {
@@ -121,11 +125,13 @@ class Rule {
     });
   }
 
-  std::vector<std::vector<Facts>> With(const Facts& facts, std::vector<std::vector<Facts>> lines) const {
+  std::vector<std::vector<Facts>> With(const Facts& facts,
+                                       std::vector<std::vector<Facts>> lines) const {
     for (std::vector<Facts>& line : lines) {
       bool joins = facts.comes_and_goes;
       for (const Facts& other : line) {
-        joins = joins && other.comes_and_goes && (GoneBefore(facts, other) || GoneBefore(other, facts));
+        joins =
+            joins && other.comes_and_goes && (GoneBefore(facts, other) || GoneBefore(other, facts));
       }
       if (!joins) continue;
       line.push_back(facts);
@@ -181,8 +187,8 @@ class Rule {
 
   const Graph& network_;
   const Profile& profile_;
-  std::vector<std::vector<char>> needs_;                // whether an operator needs another, itself included
-  std::vector<Facts> tensors_;                          // in the order in which they are taken
+  std::vector<std::vector<char>> needs_;  // whether an operator needs another, itself included
+  std::vector<Facts> tensors_;            // in the order in which they are taken
   std::vector<std::vector<std::vector<Facts>>> lines_;  // by memory
 };
 
@@ -205,7 +211,8 @@ graph::Graph AtHome(Graph network, const Profile& profile) {
 
 int StatedHome(const graph::Tensor& tensor, const Profile& profile) {
   const hw_profiles::RoleLayout& layout = LayoutOf(tensor, profile);
-  return tensor.home == 0 ? layout.home : layout.next_homes.at(static_cast<size_t>(tensor.home) - 1);
+  return tensor.home == 0 ? layout.home
+                          : layout.next_homes.at(static_cast<size_t>(tensor.home) - 1);
 }
 
 }  // namespace tessera::audit

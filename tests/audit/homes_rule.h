@@ -5,7 +5,8 @@
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 
-// The rule of docs/program.md, "Several homes", a third time: for networks of a few operators, as plainly as it can be put.
+// The rule of docs/program.md, "Several homes", a third time: for networks of a few operators, as
+// plainly as it can be put.
 namespace tessera::audit {
 
 // The home of each tensor where it is no feature: indices into Profile::memories, by tensor.

@@ -14,7 +14,8 @@
 #include "draws.h"
 #include "run.h"
 
-// Draws questions and holds the answers against each other, against trying everything, and against all checkers; docs/audits.md.
+// Draws questions and holds the answers against each other, against trying everything, and against
+// all checkers; docs/audits.md.
 namespace tessera::audit {
 namespace {
 
@@ -50,9 +51,10 @@ struct Course {
 };
 
 // The smallest question that a family finds the same sort of fault in.
-Finding Smallest(const Finding& found, const Question& drawn, uint64_t seed, const Family& family) {
+Finding Smallest(const Finding& found, const PlanRequest& drawn, uint64_t seed,
+                 const Family& family) {
   Finding smallest = found;
-  const auto shows = [&](const Question& question) {
+  const auto shows = [&](const PlanRequest& question) {
     Tally unused;
     Run run(unused);
     family.check(question, seed, run);
@@ -67,10 +69,11 @@ Finding Smallest(const Finding& found, const Question& drawn, uint64_t seed, con
   return smallest;
 }
 
-void DrawOnce(Course& course, uint64_t draw, const Options& options, const std::filesystem::path& output) {
+void DrawOnce(Course& course, uint64_t draw, const Options& options,
+              const std::filesystem::path& output) {
   const uint64_t seed = SeedOf(options.seed, course.number, draw);
   base::Random random(seed);
-  const Question question = course.family->draw(random);
+  const PlanRequest question = course.family->draw(random);
   Run run(course.tally);
   ++course.tally.drawn;
   course.family->check(question, seed, run);
@@ -83,7 +86,8 @@ void DrawOnce(Course& course, uint64_t draw, const Options& options, const std::
     fmt::print("{}: {}: {}\n", name, found.kind, found.what);
     std::fflush(stdout);
     if (course.findings > kMostCases) continue;
-    WriteCase(options.reduce ? Smallest(found, question, seed, *course.family) : found, output / name);
+    WriteCase(options.reduce ? Smallest(found, question, seed, *course.family) : found,
+              output / name);
   }
 }
 
@@ -103,18 +107,19 @@ std::vector<std::string> ShortfallsOf(const Course& course) {
   std::vector<std::string> shortfalls;
   if (tally.drawn >= kEnough &&
       static_cast<double>(tally.Skipped()) > kMostSkipped * static_cast<double>(tally.drawn))
-    shortfalls.push_back(
-        fmt::format("{}: {} of {} draws were skipped", course.family->name, tally.Skipped(), tally.drawn));
+    shortfalls.push_back(fmt::format("{}: {} of {} draws were skipped", course.family->name,
+                                     tally.Skipped(), tally.drawn));
   for (const Aim& aim : course.family->aims) {
     const auto count = [&](std::string_view name) {
       const auto found = tally.counts.find(std::string(name));
       return found == tally.counts.end() ? 0 : found->second;
     };
-    const double share =
-        static_cast<double>(count(aim.count)) / static_cast<double>(std::max<int64_t>(1, count(aim.of)));
+    const double share = static_cast<double>(count(aim.count)) /
+                         static_cast<double>(std::max<int64_t>(1, count(aim.of)));
     if (count(aim.of) >= kEnough && share < aim.share)
       shortfalls.push_back(fmt::format("{}: '{}' is {:.1f} % of '{}'; the aim is {:.0f} %",
-                                       course.family->name, aim.count, 100 * share, aim.of, 100 * aim.share));
+                                       course.family->name, aim.count, 100 * share, aim.of,
+                                       100 * aim.share));
   }
   return shortfalls;
 }
@@ -157,8 +162,8 @@ int Main(const Options& options) {
   std::vector<Course> courses;
   for (size_t i = 0; i < Families().size(); ++i) {
     const auto& wanted = options.families;
-    const bool runs =
-        wanted.empty() || std::find(wanted.begin(), wanted.end(), Families()[i].name) != wanted.end();
+    const bool runs = wanted.empty() ||
+                      std::find(wanted.begin(), wanted.end(), Families()[i].name) != wanted.end();
     if (runs) courses.push_back({&Families()[i], i, {}, 0, 0, 0});
   }
   const uint64_t most =
@@ -168,7 +173,8 @@ int Main(const Options& options) {
     Course* behind = nullptr;  // its share of the time the most
     for (Course& course : courses) {
       if (most > 0 && course.next >= most) continue;
-      if (behind == nullptr || course.spent / course.family->share < behind->spent / behind->family->share)
+      if (behind == nullptr ||
+          course.spent / course.family->share < behind->spent / behind->family->share)
         behind = &course;
     }
     if (behind == nullptr) break;
@@ -177,7 +183,8 @@ int Main(const Options& options) {
     DrawOnce(*behind, draw, options, output);
     ++behind->next;
     behind->spent += SecondsSince(began);
-    if (options.verbose) fmt::print("{} {}: {:.2f} s\n", behind->family->name, draw, SecondsSince(began));
+    if (options.verbose)
+      fmt::print("{} {}: {:.2f} s\n", behind->family->name, draw, SecondsSince(began));
   }
   return Conclude(courses, options, output);
 }

@@ -22,8 +22,9 @@
 //     a plan    feasible     no worse once the plan is handed in as the older one
 //     a plan    unknown      likewise: then there is a plan
 //
-// Where the answers break this, the plan of the smaller question is priced in the larger one: where it costs more there than here, the
-// costs themselves are not monotone, and the finding says so instead.
+// Where the answers break this, the plan of the smaller question is priced in the larger one: where
+// it costs more there than here, the costs themselves are not monotone, and the finding says so
+// instead.
 namespace tessera::audit {
 namespace {
 
@@ -34,10 +35,10 @@ using hw_profiles::Profile;
 // Makes `less` or `more` out of two equal questions; false where it does not apply.
 struct Relation {
   std::string_view name;
-  bool (*make)(Random& random, Question& less, Question& more);
+  bool (*make)(Random& random, PlanRequest& less, PlanRequest& more);
 };
 
-Memory& TileMemory(Question& question) {
+Memory& TileMemory(PlanRequest& question) {
   return question.profile.memories[static_cast<size_t>(question.profile.tile_memory)];
 }
 
@@ -51,32 +52,32 @@ auto AnyOf(Random& random, List& list) {
   return list.begin() + random.Uniform(0, static_cast<int64_t>(list.size()) - 1);
 }
 
-bool HasStates(const Question& question) {
+bool HasStates(const PlanRequest& question) {
   return std::any_of(question.network.tensors.begin(), question.network.tensors.end(),
                      [](const graph::Tensor& tensor) { return tensor.state; });
 }
 
-bool MoreTileMemory(Random& random, Question&, Question& more) {
+bool MoreTileMemory(Random& random, PlanRequest&, PlanRequest& more) {
   Memory& memory = TileMemory(more);
   if (!memory.banks.empty()) return false;
   memory.capacity_bytes += random.Chance(0.5) ? memory.capacity_bytes : random.Uniform(1, 64);
   return true;
 }
 
-bool MoreHome(Random&, Question&, Question& more) {
+bool MoreHome(Random&, PlanRequest&, PlanRequest& more) {
   Memory& memory = more.profile.memories.front();
   memory.capacity_bytes *= 2;
   return memory.capacity_bytes < int64_t{1} << 24;
 }
 
-bool MoreBandwidth(Random& random, Question&, Question& more) {
+bool MoreBandwidth(Random& random, PlanRequest&, PlanRequest& more) {
   hw_profiles::Port& port = AnyMemory(random, more.profile).port;
   port.read_bytes_per_cycle *= 2;
   port.write_bytes_per_cycle *= 2;
   return true;
 }
 
-bool LessLatency(Random& random, Question&, Question& more) {
+bool LessLatency(Random& random, PlanRequest&, PlanRequest& more) {
   hw_profiles::Port& port = AnyMemory(random, more.profile).port;
   const bool any = port.read_latency_cycles + port.write_latency_cycles + port.burst_bytes > 1;
   port.read_latency_cycles = port.write_latency_cycles = 0;
@@ -84,26 +85,26 @@ bool LessLatency(Random& random, Question&, Question& more) {
   return any;
 }
 
-bool LessSetup(Random& random, Question&, Question& more) {
+bool LessSetup(Random& random, PlanRequest&, PlanRequest& more) {
   return std::exchange(AnyOf(random, more.profile.links)->setup_cycles, 0) > 0;
 }
 
-bool MoreDescriptorLoops(Random& random, Question&, Question& more) {
+bool MoreDescriptorLoops(Random& random, PlanRequest&, PlanRequest& more) {
   AnyOf(random, more.profile.links)->dims += 1;
   return true;
 }
 
-bool MoreTransfersAtOnce(Random& random, Question&, Question& more) {
+bool MoreTransfersAtOnce(Random& random, PlanRequest&, PlanRequest& more) {
   AnyOf(random, more.profile.links)->outstanding += 1;
   return true;
 }
 
-bool MoreOperatorsAtOnce(Random& random, Question&, Question& more) {
+bool MoreOperatorsAtOnce(Random& random, PlanRequest&, PlanRequest& more) {
   AnyOf(random, more.profile.engines)->outstanding += 1;
   return true;
 }
 
-bool MoreMacs(Random& random, Question&, Question& more) {
+bool MoreMacs(Random& random, PlanRequest&, PlanRequest& more) {
   for (hw_profiles::Throughput& throughput : AnyOf(random, more.profile.engines)->throughputs) {
     throughput.unroll.out_channels *= 2;
     throughput.cycles_per_step /= 2;
@@ -111,7 +112,7 @@ bool MoreMacs(Random& random, Question&, Question& more) {
   return true;
 }
 
-bool LessStart(Random& random, Question&, Question& more) {
+bool LessStart(Random& random, PlanRequest&, PlanRequest& more) {
   for (hw_profiles::Throughput& throughput : AnyOf(random, more.profile.engines)->throughputs) {
     throughput.start_cycles = 0;
     throughput.cycles_per_output /= 2;
@@ -119,60 +120,62 @@ bool LessStart(Random& random, Question&, Question& more) {
   return true;
 }
 
-bool MoreHalos(Random& random, Question& less, Question&) {
+bool MoreHalos(Random& random, PlanRequest& less, PlanRequest&) {
   std::vector<hw_profiles::HaloStorage>& halo = less.profile.tiling.halo;
   if (halo.size() < 2) return false;
   halo.erase(AnyOf(random, halo));
   return true;
 }
 
-bool MoreWeights(Random& random, Question& less, Question&) {
+bool MoreWeights(Random& random, PlanRequest& less, PlanRequest&) {
   std::vector<hw_profiles::WeightPolicy>& weights = less.profile.tiling.weights;
   if (weights.size() < 2) return false;
   weights.erase(AnyOf(random, weights));
   return std::any_of(weights.begin(), weights.end(),
-                     [](auto each) { return each != hw_profiles::WeightPolicy::kByDepth; });
+                     [](auto each) { return each != hw_profiles::WeightPolicy::kSplitK; });
 }
 
-// A state is replaced by its next value where a kind may work in place, whatever the policy: that is no choice.
-bool MoreInPlace(Random& random, Question& less, Question&) {
+// A state is replaced by its next value where a kind may work in place, whatever the policy: that
+// is no choice.
+bool MoreInPlace(Random& random, PlanRequest& less, PlanRequest&) {
   std::vector<base::OperatorKind>& kinds = less.profile.tiling.in_place;
   if (kinds.empty() || HasStates(less)) return false;
   kinds.erase(AnyOf(random, kinds));
   return true;
 }
 
-bool MoreAxes(Random& random, Question& less, Question&) {
-  std::vector<hw_profiles::AxisGranule>& axes = less.profile.tiling.axes;
+bool MoreAxes(Random& random, PlanRequest& less, PlanRequest&) {
+  std::vector<hw_profiles::AxisGranularity>& axes = less.profile.tiling.axes;
   if (axes.empty()) return false;
   axes.erase(AnyOf(random, axes));
   return true;
 }
 
-bool FinerAxes(Random& random, Question& less, Question&) {
-  std::vector<hw_profiles::AxisGranule>& axes = less.profile.tiling.axes;
+bool FinerAxes(Random& random, PlanRequest& less, PlanRequest&) {
+  std::vector<hw_profiles::AxisGranularity>& axes = less.profile.tiling.axes;
   if (axes.empty()) return false;
-  AnyOf(random, axes)->granule *= random.Uniform(2, 3);
+  AnyOf(random, axes)->granularity *= random.Uniform(2, 3);
   return true;
 }
 
-bool FinerDepth(Random&, Question& less, Question&) {
+bool FinerKExtent(Random&, PlanRequest& less, PlanRequest&) {
   const auto& weights = less.profile.tiling.weights;
-  less.profile.tiling.depth_granule *= 2;
-  return std::find(weights.begin(), weights.end(), hw_profiles::WeightPolicy::kByDepth) != weights.end();
+  less.profile.tiling.k_granularity *= 2;
+  return std::find(weights.begin(), weights.end(), hw_profiles::WeightPolicy::kSplitK) !=
+         weights.end();
 }
 
-bool MoreOrders(Random&, Question& less, Question&) {
+bool MoreOrders(Random&, PlanRequest& less, PlanRequest&) {
   less.ordering = search::partition::answer::Ordering::kGiven;
   return less.network.operators.size() > 2;
 }
 
-bool MoreKept(Random&, Question& less, Question&) {
+bool MoreKept(Random&, PlanRequest& less, PlanRequest&) {
   less.keeping = search::partition::paths::Keeping::kNothing;
   return less.network.operators.size() > 1;
 }
 
-bool LongerSubgraphs(Random& random, Question& less, Question& more) {
+bool LongerSubgraphs(Random& random, PlanRequest& less, PlanRequest& more) {
   const auto operators = static_cast<int64_t>(less.network.operators.size());
   if (operators < 2) return false;
   less.max_operators = static_cast<int>(random.Uniform(1, operators - 1));
@@ -180,7 +183,7 @@ bool LongerSubgraphs(Random& random, Question& less, Question& more) {
   return true;
 }
 
-bool FewerLimits(Random& random, Question& less, Question& more) {
+bool FewerLimits(Random& random, PlanRequest& less, PlanRequest& more) {
   if (less.objective.limits.empty()) return false;
   auto limit = more.objective.limits.begin();
   std::advance(limit, random.Uniform(0, static_cast<int64_t>(more.objective.limits.size()) - 1));
@@ -192,24 +195,24 @@ bool FewerLimits(Random& random, Question& less, Question& more) {
   return true;
 }
 
-bool MoreEffort(Random& random, Question& less, Question& more) {
+bool MoreEffort(Random& random, PlanRequest& less, PlanRequest& more) {
   less.effort = random.Uniform(10, 3000);
   more.effort = 10 * search::partition::answer::kUsualEffort;
   return true;
 }
 
-bool MorePrefetch(Random&, Question&, Question& more) {
+bool MorePrefetch(Random&, PlanRequest&, PlanRequest& more) {
   more.prefetch = true;
-  return more.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
+  return more.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
 }
 
-bool FewerRules(Random& random, Question&, Question& more) {
+bool FewerRules(Random& random, PlanRequest&, PlanRequest& more) {
   if (more.profile.rules.empty()) return false;
   more.profile.rules.erase(AnyOf(random, more.profile.rules));
   return true;
 }
 
-bool FinerAlignment(Random& random, Question& less, Question&) {
+bool FinerAlignment(Random& random, PlanRequest& less, PlanRequest&) {
   if (!less.profile.rules.empty() || !TileMemory(less).banks.empty()) return false;
   if (random.Chance(0.3)) {
     AnyMemory(random, less.profile).alignment_bytes *= 2;
@@ -219,7 +222,7 @@ bool FinerAlignment(Random& random, Question& less, Question&) {
   return true;
 }
 
-bool FewerModes(Random& random, Question&, Question& more) {
+bool FewerModes(Random& random, PlanRequest&, PlanRequest& more) {
   Memory& memory = TileMemory(more);
   if (memory.banks.empty()) return false;
   switch (random.Uniform(0, 3)) {
@@ -238,12 +241,12 @@ bool FewerModes(Random& random, Question&, Question& more) {
   }
 }
 
-bool FewerReserved(Random&, Question&, Question& more) {
+bool FewerReserved(Random&, PlanRequest&, PlanRequest& more) {
   Memory& memory = TileMemory(more);
   return !std::exchange(memory.reserved, {}).empty();
 }
 
-bool LessScratch(Random&, Question&, Question& more) {
+bool LessScratch(Random&, PlanRequest&, PlanRequest& more) {
   if (!more.profile.rules.empty()) return false;
   const bool any = !more.profile.scratch.empty() || more.profile.table_bytes_per_channel > 0;
   more.profile.scratch.clear();
@@ -266,9 +269,9 @@ constexpr std::array kRelations = {Relation{"tile memory", MoreTileMemory},
                                    Relation{"kinds in place", MoreInPlace},
                                    Relation{"axes", MoreAxes},
                                    Relation{"step of an axis", FinerAxes},
-                                   Relation{"step of the depth", FinerDepth},
+                                   Relation{"step of the depth", FinerKExtent},
                                    Relation{"orders", MoreOrders},
-                                   Relation{"borders kept", MoreKept},
+                                   Relation{"boundary tensors kept", MoreKept},
                                    Relation{"operators per subgraph", LongerSubgraphs},
                                    Relation{"limits", FewerLimits},
                                    Relation{"effort", MoreEffort},
@@ -279,8 +282,9 @@ constexpr std::array kRelations = {Relation{"tile memory", MoreTileMemory},
                                    Relation{"reserved ranges", FewerReserved},
                                    Relation{"scratch and tables", LessScratch}};
 
-// What the smaller question's plan costs in the larger one: its score there, with the bounds of the answer that it is held against.
-std::optional<double> ScoreIn(const Question& more, const plan::Plan& plan) {
+// What the smaller question's plan costs in the larger one: its score there, with the bounds of the
+// answer that it is held against.
+std::optional<double> ScoreIn(const PlanRequest& more, const plan::Plan& plan) {
   plan::files::Draft draft = DraftOf(plan);
   draft.profile = more.profile;
   draft.objective = more.objective;
@@ -293,7 +297,7 @@ std::optional<double> ScoreIn(const Question& more, const plan::Plan& plan) {
 
 class Comparison {
  public:
-  Comparison(std::string_view relation, const Question& less, const Question& more, Run& run)
+  Comparison(std::string_view relation, const PlanRequest& less, const PlanRequest& more, Run& run)
       : relation_(relation), less_(less), more_(more), run_(run) {}
 
   void Check(const Answer& small) {
@@ -306,7 +310,7 @@ class Comparison {
     if (large.IsOptimal() && IsWorse(large, small)) return Report("more is worse", small, large);
     if (large.plan && !IsWorse(large, small)) return;
     run_.Count("predecessors");
-    more_.predecessor = small.plan;
+    more_.previous = small.plan;
     const Answer again = run_.Ask(more_);
     if (!again.fault.empty()) return;
     if (!again.plan) return Report("older plan is lost", small, again);
@@ -328,38 +332,39 @@ class Comparison {
     } else if (IsLess(small.plan->score, *there) && more_.objective.weights.size() == 1) {
       suffix = ", and the plan of less costs more there";
     }
-    run_.Report({fmt::format("{}: {}{}", relation_, kind, suffix),
-                 fmt::format("less: {}; more: {}; the plan of less scores {} there", Describe(small),
-                             Describe(large), there ? fmt::format("{}", *there) : "nothing"),
-                 more_,
-                 {{"less.json", plan::files::WritePlanJson(*small.plan)}},
-                 {"# less: the plan is less.json, asked by: " + CommandOf(less_)}});
+    run_.Report(
+        {fmt::format("{}: {}{}", relation_, kind, suffix),
+         fmt::format("less: {}; more: {}; the plan of less scores {} there", Describe(small),
+                     Describe(large), there ? fmt::format("{}", *there) : "nothing"),
+         more_,
+         {{"less.json", plan::files::WritePlanJson(*small.plan)}},
+         {"# less: the plan is less.json, asked by: " + CommandOf(less_)}});
   }
 
   const std::string_view relation_;
-  const Question& less_;
-  Question more_;
+  const PlanRequest& less_;
+  PlanRequest more_;
   Run& run_;
 };
 
 }  // namespace
 
-Question DrawAny(base::Random& random) {
+PlanRequest DrawAny(base::Random& random) {
   const int most = random.Chance(0.1) ? 16 : random.Chance(0.2) ? 8 : 5;
-  Question question = DrawQuestion(random, most);
+  PlanRequest question = DrawPlanRequest(random, most);
   if (!random.Chance(0.3)) return question;
   const Answer answer = Ask(question);
   if (answer.plan) question.objective.limits = DrawLimits(random, answer.plan->totals);
   return question;
 }
 
-void CheckMore(const Question& question, uint64_t seed, Run& run) {
+void CheckMore(const PlanRequest& question, uint64_t seed, Run& run) {
   Random random(seed);
   const Answer base = run.Ask(question);
   for (int drawn = 0; drawn < 4;) {
     const Relation& relation = OneOf(random, kRelations);
-    Question less = question;
-    Question more = question;
+    PlanRequest less = question;
+    PlanRequest more = question;
     Random own(random.Next());
     ++drawn;
     if (!relation.make(own, less, more)) continue;
@@ -369,9 +374,9 @@ void CheckMore(const Question& question, uint64_t seed, Run& run) {
       continue;
     }
     // The question itself is one of the two, mostly: its answer is there.
-    const bool is_base =
-        CommandOf(less) == CommandOf(question) && less.effort == question.effort &&
-        hw_profiles::WriteProfileJson(less.profile) == hw_profiles::WriteProfileJson(question.profile);
+    const bool is_base = CommandOf(less) == CommandOf(question) && less.effort == question.effort &&
+                         hw_profiles::WriteProfileJson(less.profile) ==
+                             hw_profiles::WriteProfileJson(question.profile);
     const Answer small = is_base ? base : run.Ask(less);
     if (small.fault.empty()) Comparison(relation.name, less, more, run).Check(small);
   }

@@ -5,9 +5,9 @@
 namespace tessera::audit {
 
 // Of up to 16 operators, mostly few; in some draws with limits.
-Question DrawAny(base::Random& random);
+PlanRequest DrawAny(base::Random& random);
 
 // More of anything allowed is never worse (more.cc).
-void CheckMore(const Question& question, uint64_t seed, Run& run);
+void CheckMore(const PlanRequest& question, uint64_t seed, Run& run);
 
 }  // namespace tessera::audit

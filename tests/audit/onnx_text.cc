@@ -71,12 +71,14 @@ class OnnxText {
     return {{"kernel_shape", Ints(window.kernel.begin(), window.kernel.end())},
             {"strides", Ints(window.stride.begin(), window.stride.end())},
             {"dilations", Ints(window.dilation.begin(), window.dilation.end())},
-            {"pads", Ints{window.pad_low[0], window.pad_low[1], window.pad_high[0], window.pad_high[1]}}};
+            {"pads",
+             Ints{window.pad_low[0], window.pad_low[1], window.pad_high[0], window.pad_high[1]}}};
   }
 
   // Filters that no other operator has.
   std::optional<std::string> Filters(const Operator& op, const Shape& shape) {
-    if (op.weights.size() != 1 || !used_.emplace(op.weights.front(), true).second) return std::nullopt;
+    if (op.weights.size() != 1 || !used_.emplace(op.weights.front(), true).second)
+      return std::nullopt;
     return model_.Weight(TensorAt(op.weights.front()).id, shape);
   }
 
@@ -104,14 +106,16 @@ class OnnxText {
     }
     attributes["group"] = groups;
     const auto filters = Filters(op, shape);
-    return filters && Put(transposed ? "ConvTranspose" : "Conv", op, {Inputs(op)[0], *filters}, attributes);
+    return filters &&
+           Put(transposed ? "ConvTranspose" : "Conv", op, {Inputs(op)[0], *filters}, attributes);
   }
 
   bool AddPool(const Operator& op) {
     Attributes attributes = AttributesOf(op.window);
     for (size_t axis = 0; axis < 2; ++axis) {
       const int64_t reach = (op.window.kernel[axis] - 1) * op.window.dilation[axis] + 1;
-      const int64_t room = InputOf(op)[axis + 2] + op.window.pad_low[axis] + op.window.pad_high[axis] - reach;
+      const int64_t room =
+          InputOf(op)[axis + 2] + op.window.pad_low[axis] + op.window.pad_high[axis] - reach;
       if (room < 0 || OutputOf(op)[axis + 2] != room / op.window.stride[axis] + 1) return false;
       if (op.window.pad_low[axis] >= op.window.kernel[axis] ||
           op.window.pad_high[axis] >= op.window.kernel[axis])
@@ -121,7 +125,9 @@ class OnnxText {
       if (op.window.dilation != std::array<int64_t, 2>{1, 1}) return false;
       attributes.erase("dilations");
     }
-    const char* type = op.function == "max" ? "MaxPool" : op.function == "average" ? "AveragePool" : "LpPool";
+    const char* type = op.function == "max"       ? "MaxPool"
+                       : op.function == "average" ? "AveragePool"
+                                                  : "LpPool";
     return Put(type, op, Inputs(op), attributes);
   }
 
@@ -134,10 +140,11 @@ class OnnxText {
       axes.push_back(static_cast<int64_t>(axis));
     }
     if (OutputOf(op) == InputOf(op)) return false;
-    return Put("Slice", op,
-               {Inputs(op)[0], model_.Integers(Constant(op, "starts"), op.starts),
-                model_.Integers(Constant(op, "ends"), ends), model_.Integers(Constant(op, "axes"), axes),
-                model_.Integers(Constant(op, "steps"), op.steps)});
+    return Put(
+        "Slice", op,
+        {Inputs(op)[0], model_.Integers(Constant(op, "starts"), op.starts),
+         model_.Integers(Constant(op, "ends"), ends), model_.Integers(Constant(op, "axes"), axes),
+         model_.Integers(Constant(op, "steps"), op.steps)});
   }
 
   bool AddPad(const Operator& op) {
@@ -145,7 +152,8 @@ class OnnxText {
     Ints pads = op.padding.low;
     pads.insert(pads.end(), op.padding.high.begin(), op.padding.high.end());
     const std::string mode(graph::PadModeNames()[static_cast<size_t>(op.padding.mode)]);
-    return Put("Pad", op, {Inputs(op)[0], model_.Integers(Constant(op, "pads"), pads)}, {{"mode", mode}});
+    return Put("Pad", op, {Inputs(op)[0], model_.Integers(Constant(op, "pads"), pads)},
+               {{"mode", mode}});
   }
 
   bool AddReduce(const Operator& op) {
@@ -161,24 +169,29 @@ class OnnxText {
     if (resize.coordinates == graph::ResizeCoordinates::kTfHalfPixelForNn) return false;
     for (size_t axis = 0; axis < resize.scales.size(); ++axis) {
       const graph::Ratio& scale = resize.scales[axis];
-      if (scale.numerator * InputOf(op)[axis] != scale.denominator * OutputOf(op)[axis]) return false;
+      if (scale.numerator * InputOf(op)[axis] != scale.denominator * OutputOf(op)[axis])
+        return false;
     }
     const bool keeps = OutputOf(op) == InputOf(op);
-    if (keeps || (resize.mode == graph::ResizeMode::kCubic && OutputOf(op).size() != 4)) return false;
-    const auto coordinates = graph::ResizeCoordinatesNames()[static_cast<size_t>(resize.coordinates)];
+    if (keeps || (resize.mode == graph::ResizeMode::kCubic && OutputOf(op).size() != 4))
+      return false;
+    const auto coordinates =
+        graph::ResizeCoordinatesNames()[static_cast<size_t>(resize.coordinates)];
     Attributes attributes = {{"mode", std::string(kModes.at(static_cast<size_t>(resize.mode)))},
                              {"coordinate_transformation_mode", std::string(coordinates)}};
     if (resize.mode == graph::ResizeMode::kNearest)
       attributes["nearest_mode"] =
           std::string(graph::NearestRoundingNames()[static_cast<size_t>(resize.rounding)]);
-    return Put("Resize", op, {Inputs(op)[0], "", "", model_.Integers(Constant(op, "sizes"), OutputOf(op))},
+    return Put("Resize", op,
+               {Inputs(op)[0], "", "", model_.Integers(Constant(op, "sizes"), OutputOf(op))},
                attributes);
   }
 
   bool AddMatmul(const Operator& op) {
     if (op.transpose_first || op.transpose_second) return false;
     if (op.inputs.size() == 2) return Put("MatMul", op, Inputs(op));
-    const auto filters = Filters(op, op.weights.empty() ? Shape{} : TensorAt(op.weights.front()).shape);
+    const auto filters =
+        Filters(op, op.weights.empty() ? Shape{} : TensorAt(op.weights.front()).shape);
     return filters && Put("MatMul", op, {Inputs(op)[0], *filters});
   }
 
@@ -218,18 +231,21 @@ class OnnxText {
       case OperatorKind::kMatmul:
         return AddMatmul(op);
       case OperatorKind::kSoftmax:
-        return op.axes.size() == 1 && Put("Softmax", op, Inputs(op), {{"axis", int64_t{op.axes.front()}}});
+        return op.axes.size() == 1 &&
+               Put("Softmax", op, Inputs(op), {{"axis", int64_t{op.axes.front()}}});
       case OperatorKind::kReshape:
         return OutputOf(op) != InputOf(op) &&
-               Put("Reshape", op, {Inputs(op)[0], model_.Integers(Constant(op, "shape"), OutputOf(op))});
+               Put("Reshape", op,
+                   {Inputs(op)[0], model_.Integers(Constant(op, "shape"), OutputOf(op))});
       case OperatorKind::kTranspose:
         return !std::is_sorted(op.permutation.begin(), op.permutation.end()) &&
                Put("Transpose", op, Inputs(op),
                    {{"perm", Ints(op.permutation.begin(), op.permutation.end())}});
       case OperatorKind::kDepthToSpace:
-        return Put("DepthToSpace", op, Inputs(op),
-                   {{"blocksize", op.block},
-                    {"mode", std::string(op.depth_order == graph::DepthOrder::kDcr ? "DCR" : "CRD")}});
+        return Put(
+            "DepthToSpace", op, Inputs(op),
+            {{"blocksize", op.block},
+             {"mode", std::string(op.depth_order == graph::DepthOrder::kDcr ? "DCR" : "CRD")}});
       case OperatorKind::kSpaceToDepth:
         return op.depth_order == graph::DepthOrder::kDcr &&
                Put("SpaceToDepth", op, Inputs(op), {{"blocksize", op.block}});

@@ -31,7 +31,8 @@ Files FilesOf(const OracleAnswer& oracle, std::string& flaw) {
   if (!evaluated) {
     flaw = base::Format(evaluated.error());
   } else if (!evaluated->plan) {
-    flaw = evaluated->violations.empty() ? evaluated->reason : evaluated->violations.front().message;
+    flaw =
+        evaluated->violations.empty() ? evaluated->reason : evaluated->violations.front().message;
   } else {
     const std::vector<std::string> faults = FaultsOf(*evaluated->plan);
     if (!faults.empty()) flaw = faults.front();
@@ -44,9 +45,10 @@ std::string RankText(const OracleAnswer& oracle) {
   return fmt::format("score {}, {}", oracle.least[0], Describe(oracle.totals));
 }
 
-// The independent judge of refusals must not refuse what a known plan keeps, each of its figures being a limit.
-void CheckJudge(const Question& question, const plan::Metrics& totals, Run& run) {
-  Question exact = question;
+// The independent judge of refusals must not refuse what a known plan keeps, each of its figures
+// being a limit.
+void CheckJudge(const PlanRequest& question, const plan::Metrics& totals, Run& run) {
+  PlanRequest exact = question;
   for (const std::string_view name : plan::MetricNames())
     exact.objective.limits[std::string(name)] = plan::ValueOf(totals, name);
   const base::Stop stop(base::Stop::Clock::now() + std::chrono::seconds(3));
@@ -54,7 +56,8 @@ void CheckJudge(const Question& question, const plan::Metrics& totals, Run& run)
   options.objective = exact.objective;
   options.engines = UsualEngines();
   options.stop = &stop;
-  const auto judgement = search::partition::answer::JudgeWhetherNone(exact.network, exact.profile, options);
+  const auto judgement =
+      search::partition::answer::JudgeWhetherNone(exact.network, exact.profile, options);
   run.Count("judged with a plan");
   if (judgement.refutation) {
     run.Report({"the judge refuses what has a plan",
@@ -65,16 +68,17 @@ void CheckJudge(const Question& question, const plan::Metrics& totals, Run& run)
   }
 }
 
-void Compare(const Question& question, const Answer& answer, const OracleAnswer& oracle, Run& run) {
-  const bool exists = oracle.verdict == OracleAnswer::Verdict::kBest;
+void Compare(const PlanRequest& question, const Answer& answer, const OracleAnswer& oracle,
+             Run& run) {
+  const bool exists = oracle.verdict == OracleAnswer::EngineAnswer::kBest;
   const auto report = [&](const std::string& kind, const std::string& what) {
     std::string flaw;
     const Files files = exists ? FilesOf(oracle, flaw) : Files{};
     const std::string there = exists ? "; there is " + RankText(oracle) : "";
     const std::string but = flaw.empty() ? "" : "; but that plan is refused: " + flaw;
     const bool has_plan = !files.empty();
-    run.Report({flaw.empty() ? kind : kind + ", by a plan that is refused", what + there + but, question,
-                files,
+    run.Report({flaw.empty() ? kind : kind + ", by a plan that is refused", what + there + but,
+                question, files,
                 has_plan ? std::vector<std::string>{"tessera check --execute better.json"}
                          : std::vector<std::string>{}});
   };
@@ -92,7 +96,8 @@ void Compare(const Question& question, const Answer& answer, const OracleAnswer&
   if (hw_profiles::HasSeveralHomes(question.profile)) run.Count("several homes");
   const double score = answer.plan->score;
   const std::string scored = fmt::format("score {}, {}", score, answered);
-  if (answer.IsOptimal() && IsLess(oracle.least[0], score)) return report("optimal is beaten", scored);
+  if (answer.IsOptimal() && IsLess(oracle.least[0], score))
+    return report("optimal is beaten", scored);
   if (IsLess(score, oracle.least[0])) return report("oracle misses a plan", scored);
   for (const std::string_view name : plan::MetricNames()) {
     const double bound = plan::ValueOf(answer.plan->lower_bounds, name);
@@ -113,32 +118,33 @@ void Compare(const Question& question, const Answer& answer, const OracleAnswer&
 
 }  // namespace
 
-Question DrawSmall(base::Random& random) {
-  Question question = DrawQuestion(random, random.Chance(0.3) ? 8 : 5);
+PlanRequest DrawSmall(base::Random& random) {
+  PlanRequest question = DrawPlanRequest(random, random.Chance(0.3) ? 8 : 5);
   if (!random.Chance(0.4)) return question;
   const Answer answer = Ask(question);
   if (answer.plan) question.objective.limits = DrawLimits(random, answer.plan->totals);
   return question;
 }
 
-void CheckOptimum(const Question& question, uint64_t, Run& run) {
+void CheckOptimum(const PlanRequest& question, uint64_t, Run& run) {
   const Answer answer = run.Ask(question);
-  const auto weights =
-      answer.plan ? WeightsOf(question.objective, answer.plan->lower_bounds) : question.objective.weights;
+  const auto weights = answer.plan ? WeightsOf(question.objective, answer.plan->lower_bounds)
+                                   : question.objective.weights;
   const OracleAnswer oracle = FindBest(question, weights);
-  if (oracle.verdict == OracleAnswer::Verdict::kDeclined) {
+  if (oracle.verdict == OracleAnswer::EngineAnswer::kDeclined) {
     run.Skip(oracle.why);
     if (oracle.why.starts_with("engine fault"))
       run.Report({"fault of an engine", oracle.why, question, {}, {}});
     return;
   }
   if (!answer.fault.empty()) return;
-  if (oracle.verdict == OracleAnswer::Verdict::kBest) {
+  if (oracle.verdict == OracleAnswer::EngineAnswer::kBest) {
     run.Count("best known");
     if (answer.IsOptimal()) run.Count("called optimal");
   } else {
     run.Count("none known");
-    if (answer.IsInfeasible() || answer.status == problem::Status::kUnsupported) run.Count("refuted");
+    if (answer.IsInfeasible() || answer.status == problem::Status::kUnsupported)
+      run.Count("refuted");
   }
   Compare(question, answer, oracle, run);
 }

@@ -5,9 +5,9 @@
 namespace tessera::audit {
 
 // Of so few operators that an oracle knows the best plan.
-Question DrawSmall(base::Random& random);
+PlanRequest DrawSmall(base::Random& random);
 
 // The search against the oracle.
-void CheckOptimum(const Question& question, uint64_t seed, Run& run);
+void CheckOptimum(const PlanRequest& question, uint64_t seed, Run& run);
 
 }  // namespace tessera::audit

@@ -46,7 +46,9 @@ constexpr std::array<std::string_view, 4> kSummed = {"latency", "energy", "off_c
 // Score, latency, energy, off-chip bytes, peak, compared in this order.
 using Rank = std::array<double, 5>;
 
-Sums Add(const Sums& a, const Sums& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]}; }
+Sums Add(const Sums& a, const Sums& b) {
+  return {a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]};
+}
 
 bool Precedes(const Rank& a, const Rank& b) {
   for (size_t i = 0; i < a.size(); ++i) {
@@ -57,7 +59,7 @@ bool Precedes(const Rank& a, const Rank& b) {
 }
 
 // One way to run an interval as a subgraph.
-struct Way {
+struct TileConfig {
   graph::tiling::TileShape tile;
   Policy policy;
   Sums costs = {};
@@ -73,7 +75,8 @@ struct Limit {
 
 class Oracle {
  public:
-  Oracle(const Question& question, const std::map<std::string, double>& weights, const OracleLimits& limits)
+  Oracle(const PlanRequest& question, const std::map<std::string, double>& weights,
+         const OracleLimits& limits)
       : question_(question),
         network_(AtHome(question.network, question.profile)),
         limits_(limits),
@@ -81,16 +84,20 @@ class Oracle {
                                              std::chrono::duration<double>(limits.seconds))) {
     for (size_t i = 0; i < kSummed.size(); ++i) {
       const std::string name(kSummed[i]);
-      if (const auto weight = weights.find(name); weight != weights.end()) weights_[i] = weight->second;
+      if (const auto weight = weights.find(name); weight != weights.end())
+        weights_[i] = weight->second;
       const auto limit = question.objective.limits.find(name);
       most_[i] = limit == question.objective.limits.end() ? kNever : limit->second;
     }
-    if (const auto weight = weights.find("peak"); weight != weights.end()) peak_weight_ = weight->second;
+    if (const auto weight = weights.find("peak"); weight != weights.end())
+      peak_weight_ = weight->second;
     capacity_ = TileMemory().capacity_bytes;
     hands_on_ = std::any_of(question.network.tensors.begin(), question.network.tensors.end(),
                             [](const graph::Tensor& tensor) { return tensor.next_of >= 0; });
-    if (const auto limit = question.objective.limits.find("peak"); limit != question.objective.limits.end()) {
-      if (limit->second < static_cast<double>(capacity_)) capacity_ = static_cast<Bytes>(limit->second);
+    if (const auto limit = question.objective.limits.find("peak");
+        limit != question.objective.limits.end()) {
+      if (limit->second < static_cast<double>(capacity_))
+        capacity_ = static_cast<Bytes>(limit->second);
     }
   }
 
@@ -101,10 +108,10 @@ class Oracle {
       best_.fill(kNever);
       for (const std::vector<int>& order : orders_) Walk(order);
       if (best_[0] == kNever) {
-        answer.verdict = OracleAnswer::Verdict::kNone;
+        answer.verdict = OracleAnswer::EngineAnswer::kNone;
         return answer;
       }
-      answer.verdict = OracleAnswer::Verdict::kBest;
+      answer.verdict = OracleAnswer::EngineAnswer::kBest;
     } catch (const Limit& limit) {
       answer.why = limit.why;
       return answer;
@@ -133,12 +140,13 @@ class Oracle {
     Graph network;
     std::vector<graph::Usage> usages;
     std::vector<int> order;
-    std::map<std::pair<int, std::vector<int>>, std::pair<Sums, double>> least;  // of the way to the end
+    std::map<std::pair<int, std::vector<int>>, std::pair<Sums, double>>
+        least;  // of the way to the end
   };
 
   struct Step {
     Rank least = {};
-    Way* way = nullptr;
+    TileConfig* config = nullptr;
     int last = 0;
     std::vector<int> behind;  // what stays on chip where it ends
   };
@@ -162,8 +170,9 @@ class Oracle {
       return;
     }
     for (size_t op = 0; op < before.size(); ++op) {
-      const bool ready = std::all_of(before[op].begin(), before[op].end(),
-                                     [&](int each) { return done[static_cast<size_t>(each)] != 0; });
+      const bool ready = std::all_of(before[op].begin(), before[op].end(), [&](int each) {
+        return done[static_cast<size_t>(each)] != 0;
+      });
       if (done[op] != 0 || !ready) continue;
       done[op] = 1;
       order.push_back(static_cast<int>(op));
@@ -208,40 +217,43 @@ class Oracle {
   }
 
   // The least sums and peak of all that comes behind.
-  const std::pair<Sums, double>& LeastFrom(Walking& walking, int first, const std::vector<int>& crossing) {
+  const std::pair<Sums, double>& LeastFrom(Walking& walking, int first,
+                                           const std::vector<int>& crossing) {
     const auto [place, is_new] = walking.least.try_emplace({first, crossing});
     if (!is_new) return place->second;
     if (first == static_cast<int>(walking.network.operators.size())) return place->second = {{}, 0};
     std::pair<Sums, double> least = {{kNever, kNever, kNever, kNever}, kNever};
     for (int last = first; last < static_cast<int>(walking.network.operators.size()); ++last) {
       for (const auto& [kept, behind] : SetsOf(walking, first, last, crossing)) {
-        const std::vector<Way>& ways = WaysOf(walking, {first, last}, kept);
-        if (ways.empty()) continue;
+        const std::vector<TileConfig>& configs = ConfigsOf(walking, {first, last}, kept);
+        if (configs.empty()) continue;
         const auto& [rest, peak] = LeastFrom(walking, last + 1, behind);
-        for (const Way& way : ways) {
-          const Sums sums = Add(way.costs, rest);
-          for (size_t i = 0; i < sums.size(); ++i) least.first[i] = std::min(least.first[i], sums[i]);
-          least.second = std::min(least.second, std::max(static_cast<double>(way.low), peak));
+        for (const TileConfig& config : configs) {
+          const Sums sums = Add(config.costs, rest);
+          for (size_t i = 0; i < sums.size(); ++i)
+            least.first[i] = std::min(least.first[i], sums[i]);
+          least.second = std::min(least.second, std::max(static_cast<double>(config.low), peak));
         }
       }
     }
     return walking.least[{first, crossing}] = least;
   }
 
-  // Every set of borders that may be kept on chip around the interval, with what of it stays behind it.
-  std::vector<std::pair<std::vector<int>, std::vector<int>>> SetsOf(const Walking& walking, int first,
-                                                                    int last,
-                                                                    const std::vector<int>& crossing) const {
+  // Every set of boundary tensors that may be kept on chip around the interval, with what of it
+  // stays behind it.
+  std::vector<std::pair<std::vector<int>, std::vector<int>>> SetsOf(
+      const Walking& walking, int first, int last, const std::vector<int>& crossing) const {
     const Profile& profile = question_.profile;
     std::vector<int> made;
     for (int tensor = 0; tensor < static_cast<int>(walking.network.tensors.size()); ++tensor) {
       const graph::Usage& usage = walking.usages[static_cast<size_t>(tensor)];
       if (usage.producer < first || usage.producer > last || usage.consumers.empty()) continue;
-      const bool is_border =
-          graph::RoleIn(walking.network, usage, tensor, {first, last}) == base::TensorRole::kBorder;
-      if (is_border && usage.consumers.back() > last) made.push_back(tensor);
+      const bool is_boundary = graph::RoleIn(walking.network, usage, tensor, {first, last}) ==
+                               base::TensorRole::kBoundary;
+      if (is_boundary && usage.consumers.back() > last) made.push_back(tensor);
     }
-    if (hw_profiles::LayoutOf(profile, base::TensorRole::kBorder).home == profile.tile_memory) made.clear();
+    if (hw_profiles::LayoutOf(profile, base::TensorRole::kBoundary).home == profile.tile_memory)
+      made.clear();
     std::vector<std::pair<std::vector<int>, std::vector<int>>> sets;
     for (uint64_t set = 0; set < uint64_t{1} << made.size(); ++set) {
       std::vector<int> kept = crossing;
@@ -260,18 +272,20 @@ class Oracle {
 
   void Complete(Walking& walking, int first, const std::vector<int>& crossing,
                 std::vector<SubgraphChoice>& so_far, const Sums& sums, double peak) {
-    if (first == static_cast<int>(walking.network.operators.size())) return Finish(walking, so_far, sums);
+    if (first == static_cast<int>(walking.network.operators.size()))
+      return Finish(walking, so_far, sums);
     std::vector<Step> steps;
     for (int last = first; last < static_cast<int>(walking.network.operators.size()); ++last) {
       for (auto& [kept, behind] : SetsOf(walking, first, last, crossing)) {
-        std::vector<Way>& ways = WaysOf(walking, {first, last}, kept);
-        if (ways.empty()) continue;
+        std::vector<TileConfig>& configs = ConfigsOf(walking, {first, last}, kept);
+        if (configs.empty()) continue;
         const auto& [rest, rest_peak] = LeastFrom(walking, last + 1, behind);
-        for (Way& way : ways) {
-          const Sums least = Add(Add(sums, way.costs), rest);
-          const double low = std::max({peak, static_cast<double>(way.low), rest_peak});
-          if (least[0] == kNever || !IsWithinLimits(least) || low > static_cast<double>(capacity_)) continue;
-          steps.push_back({RankOf(least, low), &way, last, behind});
+        for (TileConfig& config : configs) {
+          const Sums least = Add(Add(sums, config.costs), rest);
+          const double low = std::max({peak, static_cast<double>(config.low), rest_peak});
+          if (least[0] == kNever || !IsWithinLimits(least) || low > static_cast<double>(capacity_))
+            continue;
+          steps.push_back({RankOf(least, low), &config, last, behind});
         }
       }
     }
@@ -280,18 +294,18 @@ class Oracle {
     for (Step& step : steps) {
       if (!MayGain(step.least)) continue;
       Count();
-      Way& way = *step.way;
-      if (!Fits(way)) continue;
-      if ((peak_weight_ > 0 || breaks_ties_) && !way.is_exact) {
-        FindLeastPeak(way);
+      TileConfig& config = *step.config;
+      if (!Fits(config)) continue;
+      if ((peak_weight_ > 0 || breaks_ties_) && !config.is_exact) {
+        FindLeastPeak(config);
         Rank least = step.least;
-        least[4] = std::max(least[4], static_cast<double>(way.low));
+        least[4] = std::max(least[4], static_cast<double>(config.low));
         least[0] = std::max(least[0], step.least[0] + peak_weight_ * (least[4] - step.least[4]));
         if (!MayGain(least)) continue;
       }
-      so_far.push_back({{first, step.last}, way.tile, way.policy});
-      Complete(walking, step.last + 1, step.behind, so_far, Add(sums, way.costs),
-               std::max(peak, static_cast<double>(way.low)));
+      so_far.push_back({{first, step.last}, config.tile, config.policy});
+      Complete(walking, step.last + 1, step.behind, so_far, Add(sums, config.costs),
+               std::max(peak, static_cast<double>(config.low)));
       so_far.pop_back();
     }
   }
@@ -299,7 +313,8 @@ class Oracle {
   // A whole partition: homes, then the joint placement.
   void Finish(Walking& walking, const std::vector<SubgraphChoice>& choices, const Sums& sums) {
     Count();
-    const auto program = encoder::program::BuildProgram(walking.network, question_.profile, choices);
+    const auto program =
+        encoder::program::BuildProgram(walking.network, question_.profile, choices);
     if (!program) return;
     for (const encoder::program::HomeProblem& home :
          encoder::program::BuildHomes(walking.network, question_.profile, choices)) {
@@ -334,7 +349,7 @@ class Oracle {
       subgraph.weights = choice.policy.weights;
       subgraph.in_place = choice.policy.in_place;
       subgraph.halo = choice.policy.halo;
-      subgraph.depth = choice.policy.depth;
+      subgraph.k_extent = choice.policy.k_extent;
       kept.insert(choice.policy.kept.begin(), choice.policy.kept.end());
     }
     for (size_t i = 0; i < tensors.size(); ++i) {
@@ -342,7 +357,8 @@ class Oracle {
     }
   }
 
-  // The peak of a placement, the least one where that is asked for; or nullopt where there is none, by proof.
+  // The peak of a placement, the least one where that is asked for; or nullopt where there is none,
+  // by proof.
   std::optional<Bytes> Place(const Problem& problem, Bytes capacity, bool minimise) {
     search::allocate::AllocateOptions options;
     options.capacity = capacity;
@@ -356,36 +372,40 @@ class Oracle {
     return result->peak;
   }
 
-  bool Fits(Way& way) {
-    if (!way.fits) way.fits = Place(way.problem, capacity_, false).has_value();
-    return *way.fits;
+  bool Fits(TileConfig& config) {
+    if (!config.fits) config.fits = Place(config.problem, capacity_, false).has_value();
+    return *config.fits;
   }
 
-  void FindLeastPeak(Way& way) {
-    way.low = std::max(way.low, Place(way.problem, capacity_, true).value());
-    way.is_exact = true;
+  void FindLeastPeak(TileConfig& config) {
+    config.low = std::max(config.low, Place(config.problem, capacity_, true).value());
+    config.is_exact = true;
   }
 
-  // Every way to run the interval where these borders are kept.
-  std::vector<Way>& WaysOf(const Walking& walking, Interval interval, const std::vector<int>& kept) {
+  // Every way to run the interval where these boundary tensors are kept.
+  std::vector<TileConfig>& ConfigsOf(const Walking& walking, Interval interval,
+                                     const std::vector<int>& kept) {
     const auto from = walking.order.begin() + interval.first;
     const auto to = walking.order.begin() + interval.last + 1;
-    // What was made before is all that counts, but for states: the order tells whether a next value lies in its state's place.
+    // What was made before is all that counts, but for states: the order tells whether a next value
+    // lies in its state's place.
     std::vector<int> before(walking.order.begin(), from);
     if (!hands_on_) std::sort(before.begin(), before.end());
-    const auto [place, is_new] = ways_.try_emplace({before, std::vector<int>(from, to), kept});
-    std::vector<Way>& ways = place->second;
-    if (!is_new) return ways;
+    const auto [place, is_new] = configs_.try_emplace({before, std::vector<int>(from, to), kept});
+    std::vector<TileConfig>& configs = place->second;
+    if (!is_new) return configs;
     const std::vector<graph::tiling::TileShape> shapes = ShapesOf(walking.network, interval);
     std::set<std::pair<Sums, std::string>> seen;
     for (const Policy& policy : PoliciesOf(walking.network, interval, kept)) {
-      for (const graph::tiling::TileShape& tile : shapes) AddWay(walking, interval, tile, policy, seen, ways);
+      for (const graph::tiling::TileShape& tile : shapes)
+        AddConfig(walking, interval, tile, policy, seen, configs);
     }
-    return ways;
+    return configs;
   }
 
-  void AddWay(const Walking& walking, Interval interval, const graph::tiling::TileShape& tile,
-              const Policy& policy, std::set<std::pair<Sums, std::string>>& seen, std::vector<Way>& ways) {
+  void AddConfig(const Walking& walking, Interval interval, const graph::tiling::TileShape& tile,
+                 const Policy& policy, std::set<std::pair<Sums, std::string>>& seen,
+                 std::vector<TileConfig>& configs) {
     if (++choices_ > limits_.choices) throw Limit{"choices"};
     if (stop_.Requested()) throw Limit{"time"};
     const SubgraphChoice choice{interval, tile, policy};
@@ -393,15 +413,16 @@ class Oracle {
     if (!program) return;
     const graph::tiling::TiledSubgraph tiling =
         encoder::program::CutTiles(walking.network, interval, tile, policy.halo);
-    const plan::Metrics metrics = search::cost::Simulate(walking.network, question_.profile, tiling, policy);
-    Way way{.tile = tile, .policy = policy, .costs = {}, .problem = {}, .fits = {}};
+    const plan::Metrics metrics =
+        search::cost::Simulate(walking.network, question_.profile, tiling, policy);
+    TileConfig config{.tile = tile, .policy = policy, .costs = {}, .problem = {}, .fits = {}};
     for (size_t i = 0; i < kSummed.size(); ++i)
-      way.costs[i] = plan::ValueOf(metrics, std::string(kSummed[i]));
-    way.problem = std::move(program->problem);
-    way.low = search::allocate::FindBound(way.problem, 0).bytes;
-    if (way.low > capacity_ || !IsWithinLimits(way.costs)) return;
-    if (!seen.emplace(way.costs, problem::files::WriteProblem(way.problem)).second) return;
-    ways.push_back(std::move(way));
+      config.costs[i] = plan::ValueOf(metrics, std::string(kSummed[i]));
+    config.problem = std::move(program->problem);
+    config.low = search::allocate::FindBound(config.problem, 0).bytes;
+    if (config.low > capacity_ || !IsWithinLimits(config.costs)) return;
+    if (!seen.emplace(config.costs, problem::files::WriteProblem(config.problem)).second) return;
+    configs.push_back(std::move(config));
   }
 
   std::vector<graph::tiling::TileShape> ShapesOf(const Graph& network, Interval interval) const {
@@ -410,11 +431,11 @@ class Oracle {
     std::vector<graph::tiling::TileShape> shapes = {{}};
     for (size_t axis = 0; axis < output.size(); ++axis) {
       std::vector<int64_t> extents = {output[axis]};
-      for (const hw_profiles::AxisGranule& cut : question_.profile.tiling.axes) {
+      for (const hw_profiles::AxisGranularity& cut : question_.profile.tiling.axes) {
         if (graph::tiling::AxisOf(output, cut.axis) != axis ||
             !graph::tiling::CanCut(network, interval, axis))
           continue;
-        for (int64_t extent = cut.granule; extent < output[axis]; extent += cut.granule)
+        for (int64_t extent = cut.granularity; extent < output[axis]; extent += cut.granularity)
           extents.push_back(extent);
       }
       std::vector<graph::tiling::TileShape> longer;
@@ -436,25 +457,25 @@ class Oracle {
     halos.insert(HaloStorage::kRecompute);
     std::vector<Policy> policies;
     for (const WeightPolicy weights : tiling.weights) {
-      std::vector<int64_t> depths = {0};
-      if (weights == WeightPolicy::kByDepth) {
-        depths.clear();
-        for (int64_t depth = tiling.depth_granule;
-             encoder::program::FindDepthCut(network, question_.profile, interval, depth);
-             depth += tiling.depth_granule)
-          depths.push_back(depth);
+      std::vector<int64_t> k_extents = {0};
+      if (weights == WeightPolicy::kSplitK) {
+        k_extents.clear();
+        for (int64_t k_extent = tiling.k_granularity;
+             encoder::program::FindKCut(network, question_.profile, interval, k_extent);
+             k_extent += tiling.k_granularity)
+          k_extents.push_back(k_extent);
       }
-      for (const int64_t depth : depths) {
+      for (const int64_t k_extent : k_extents) {
         for (const HaloStorage halo : halos) {
           for (const bool in_place : {false, true})
-            policies.push_back({weights, in_place, halo, kept, depth});
+            policies.push_back({weights, in_place, halo, kept, k_extent});
         }
       }
     }
     return policies;
   }
 
-  const Question& question_;
+  const PlanRequest& question_;
   const Graph network_;  // with every tensor in its home
   const OracleLimits limits_;
   const base::Stop stop_;
@@ -464,8 +485,9 @@ class Oracle {
   Bytes capacity_ = 0;
   bool hands_on_ = false;  // whether some state has a next value
   std::vector<std::vector<int>> orders_;
-  std::map<std::tuple<std::vector<int>, std::vector<int>, std::vector<int>>, std::vector<Way>>
-      ways_;  // by what was done before, the operators in order, and what is kept
+  std::map<std::tuple<std::vector<int>, std::vector<int>, std::vector<int>>,
+           std::vector<TileConfig>>
+      configs_;  // by what was done before, the operators in order, and what is kept
   int64_t choices_ = 0;
   int64_t steps_ = 0;
   bool breaks_ties_ = false;
@@ -476,12 +498,13 @@ class Oracle {
 
 }  // namespace
 
-OracleAnswer FindBest(const Question& question, const std::map<std::string, double>& weights,
+OracleAnswer FindBest(const PlanRequest& question, const std::map<std::string, double>& weights,
                       const OracleLimits& limits) {
   return Oracle(question, weights, limits).Run();
 }
 
-std::map<std::string, double> WeightsOf(const plan::Objective& objective, const plan::Metrics& lower_bounds) {
+std::map<std::string, double> WeightsOf(const plan::Objective& objective,
+                                        const plan::Metrics& lower_bounds) {
   if (objective.weights.size() <= 1) return objective.weights;
   double sum = 0;
   for (const auto& [metric, weight] : objective.weights) sum += weight;

@@ -13,22 +13,27 @@
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
 
-// The best plan of a small question by trying everything: all orders of the operators, all partitions of each, all sets of borders
-// kept on chip, all tile extents that the profile's axes permit (every multiple of the step, not the even cuts alone), all policies,
-// all depths of slices. A placement of the joint Problem and of every home has the last word.
+// The best plan of a small question by trying everything: all orders of the operators, all
+// partitions of each, all sets of boundary tensors kept on chip, all tile extents that the
+// profile's axes permit (every multiple of the step, not the even cuts alone), all policies, all K
+// extents of slices. A placement of the joint Problem and of every home has the last word.
 //
 //     order  a b c d      subgraphs  [a b] [c d]      choices of [c d] where x is kept     joint placement
 //            a c b d                 [a] [b] [c d]    tile 1..E, weights, halo, in place
 //            ..                      ..               sorted by what they cost at least
 //
-// Plain recursion, subgraph by subgraph. What can no longer become better than the best plan so far is not followed: each state (the
-// operators done, the borders kept) has a least cost of the way to the end, over all orders, that no placement can undercut; and a
-// peak is at least that of each subgraph alone. Choices, costs and least peaks of a subgraph are remembered across orders.
+// Plain recursion, subgraph by subgraph. What can no longer become better than the best plan so far
+// is not followed: each state (the operators done, the boundary tensors kept) has a least cost of
+// the way to the end, over all orders, that no placement can undercut; and a peak is at least that
+// of each subgraph alone. Choices, costs and least peaks of a subgraph are remembered across
+// orders.
 //
-// Costs come from search::Simulate and Problems from encoder::BuildProgram, each held against other derivations elsewhere. Nothing
-// else of the search is used: no grid of shapes, no list of policies, no ladders, no bounds of intervals, no dominance.
+// Costs come from search::Simulate and Problems from encoder::BuildProgram, each held against other
+// derivations elsewhere. Nothing else of the search is used: no grid of shapes, no list of
+// policies, no ladders, no bounds of intervals, no dominance.
 //
-// Cost: a simulation and a Problem for each choice of each interval and set, then placements. Questions with too many are declined.
+// Cost: a simulation and a Problem for each choice of each interval and set, then placements.
+// Questions with too many are declined.
 namespace tessera::audit {
 
 struct OracleLimits {
@@ -39,10 +44,11 @@ struct OracleLimits {
 };
 
 struct OracleAnswer {
-  enum class Verdict : uint8_t { kBest, kNone, kDeclined };
-  Verdict verdict = Verdict::kDeclined;
+  enum class EngineAnswer : uint8_t { kBest, kNone, kDeclined };
+  EngineAnswer verdict = EngineAnswer::kDeclined;
   std::string why;  // kDeclined: which limit
-  // kBest: score, latency, energy, off-chip bytes, peak: the least in this order. The last four are least only where `ties` says so.
+  // kBest: score, latency, energy, off-chip bytes, peak: the least in this order. The last four are
+  // least only where `ties` says so.
   std::array<double, 5> least = {};
   bool ties = false;
   plan::files::Draft draft;  // kBest: that plan
@@ -50,12 +56,14 @@ struct OracleAnswer {
   int64_t choices = 0;
 };
 
-// `weights`: what one unit of a metric counts in the score, by name, as plan::Plan::score has it; limits are those of the question.
-// The search's limits (keeping, max_operators, ordering) are not looked at: the oracle answers for all plans.
-OracleAnswer FindBest(const Question& question, const std::map<std::string, double>& weights,
+// `weights`: what one unit of a metric counts in the score, by name, as plan::Plan::score has it;
+// limits are those of the question. The search's limits (keeping, max_operators, ordering) are not
+// looked at: the oracle answers for all plans.
+OracleAnswer FindBest(const PlanRequest& question, const std::map<std::string, double>& weights,
                       const OracleLimits& limits = {});
 
 // What one unit of each metric counts where the bounds are these.
-std::map<std::string, double> WeightsOf(const plan::Objective& objective, const plan::Metrics& lower_bounds);
+std::map<std::string, double> WeightsOf(const plan::Objective& objective,
+                                        const plan::Metrics& lower_bounds);
 
 }  // namespace tessera::audit

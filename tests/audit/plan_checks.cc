@@ -42,7 +42,8 @@ std::vector<std::string> FaultsOf(const plan::Plan& plan) {
   if (!read) {
     faults.push_back("plan.json is refused: " + base::Format(read.error()));
   } else if (const std::string again = plan::files::WritePlanJson(*read); again != json) {
-    faults.push_back("plan.json changes on its way through the reader: " + FirstDifference(json, again));
+    faults.push_back("plan.json changes on its way through the reader: " +
+                     FirstDifference(json, again));
   } else {
     for (const plan::verify::Violation& violation : plan::verify::Validate(*read))
       faults.push_back("as plan.json: " + violation.message);
@@ -50,7 +51,8 @@ std::vector<std::string> FaultsOf(const plan::Plan& plan) {
 
   const plan::execute::Report executed = plan::execute::Execute(plan);
   const bool is_encoded = executed.obstacle.find("stored_bytes") != std::string::npos;
-  if (!executed.obstacle.empty() && !is_encoded) faults.push_back("execution: " + executed.obstacle);
+  if (!executed.obstacle.empty() && !is_encoded)
+    faults.push_back("execution: " + executed.obstacle);
   for (const plan::execute::Finding& finding : executed.findings)
     faults.push_back("execution: " + finding.message);
 

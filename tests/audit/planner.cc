@@ -29,10 +29,11 @@ std::string ValuesOf(const std::map<std::string, double>& values) {
 const std::vector<const problem::Engine*>& UsualEngines() {
   static const search::engines::greedy::GreedyEngine greedy;
   static const search::engines::canonical::CanonicalEngine canonical;
-  static const search::engines::local_search::RepairEngine repair(0);
+  static const search::engines::local_search::LocalSearchEngine local_search(0);
   static const search::engines::lazy::LazyEngine lazy;
   static const encoder::sat::SatEngine sat;
-  static const std::vector<const problem::Engine*> engines = {&greedy, &canonical, &repair, &lazy, &sat};
+  static const std::vector<const problem::Engine*> engines = {&greedy, &canonical, &local_search,
+                                                              &lazy, &sat};
   return engines;
 }
 
@@ -46,7 +47,7 @@ const std::vector<const problem::Engine*>& AllEngines() {
   return engines;
 }
 
-Answer Ask(const Question& question, double seconds) {
+Answer Ask(const PlanRequest& question, double seconds) {
   const auto start = base::Stop::Clock::now();
   const base::Stop stop(start + std::chrono::duration_cast<base::Stop::Clock::duration>(
                                     std::chrono::duration<double>(seconds)));
@@ -56,8 +57,8 @@ Answer Ask(const Question& question, double seconds) {
   options.ordering = question.ordering;
   options.keeping = question.keeping;
   options.prefetch = question.prefetch;
-  options.demands = question.demands;
-  options.predecessor = question.predecessor ? &*question.predecessor : nullptr;
+  options.constraints = question.constraints;
+  options.previous = question.previous ? &*question.previous : nullptr;
   if (question.effort) options.effort = *question.effort;
   options.engines = UsualEngines();
   if (question.engine != nullptr) options.engines = {&question.engine, 1};
@@ -94,7 +95,7 @@ std::string Describe(const Answer& answer) {
   return fmt::format("{} ({}{})", text, answer.reason, answer.timed_out ? "; timed out" : "");
 }
 
-std::string CommandOf(const Question& question) {
+std::string CommandOf(const PlanRequest& question) {
   std::string command = "tessera plan network.yaml --hw profile.yaml";
   const plan::Objective& objective = question.objective;
   if (objective.weights.size() == 1) {
@@ -104,11 +105,12 @@ std::string CommandOf(const Question& question) {
   }
   if (!objective.limits.empty()) command += " --limit " + ValuesOf(objective.limits);
   if (question.ordering == search::partition::answer::Ordering::kGiven) command += " --order given";
-  if (question.keeping == search::partition::paths::Keeping::kNothing) command += " --spill-borders";
-  if (question.max_operators) command += fmt::format(" --max-operators {}", *question.max_operators);
+  if (question.keeping == search::partition::paths::Keeping::kNothing) command += " --no-keep";
+  if (question.max_operators)
+    command += fmt::format(" --max-operators {}", *question.max_operators);
   if (question.prefetch) command += " --prefetch";
-  if (!question.demands.empty()) command += " --demands demands.yaml";
-  if (question.predecessor) command += " --baseline old.json";
+  if (!question.constraints.empty()) command += " --constraints constraints.yaml";
+  if (question.previous) command += " --previous old.json";
   if (question.threads != 1) command += fmt::format(" --threads {}", question.threads);
   if (question.engine != nullptr) command += fmt::format(" --engine {}", question.engine->Name());
   return command + " --timeout 10";

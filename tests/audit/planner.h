@@ -21,7 +21,7 @@ const std::vector<const problem::Engine*>& UsualEngines();
 // Those, and Z3.
 const std::vector<const problem::Engine*>& AllEngines();
 
-struct Question {
+struct PlanRequest {
   graph::Graph network;
   hw_profiles::Profile profile;
   plan::Objective objective;
@@ -29,8 +29,8 @@ struct Question {
   search::partition::paths::Keeping keeping = search::partition::paths::Keeping::kWherePossible;
   std::optional<int> max_operators;
   bool prefetch = false;
-  std::vector<plan::Demand> demands;
-  std::optional<plan::Plan> predecessor;
+  std::vector<plan::PlanConstraint> constraints;
+  std::optional<plan::Plan> previous;
   std::optional<int64_t> effort;  // not an option of the command
   int threads = 1;
   const search::tiling::CachedEngines* cached = nullptr;
@@ -41,7 +41,8 @@ struct Answer {
   problem::Status status = problem::Status::kUnknown;
   std::optional<plan::Plan> plan;
   std::string reason;
-  std::string fault;  // what the search called a fault of the program, or of the question; else empty
+  std::string
+      fault;  // what the search called a fault of the program, or of the question; else empty
   double seconds = 0;
   bool timed_out = false;
 
@@ -50,15 +51,15 @@ struct Answer {
 };
 
 // Asks with the command's budgets, and a deadline after so many seconds.
-Answer Ask(const Question& question, double seconds = 10);
+Answer Ask(const PlanRequest& question, double seconds = 10);
 
 // "optimal, latency 7, energy 12.5, off_chip_bytes 40, peak 64, macs 3".
 std::string Describe(const Answer& answer);
 std::string Describe(const plan::Metrics& metrics);
 
-// The options of the command that ask this of network.json and profile.json, demands.yaml and old.json being there where they are
-// needed.
-std::string CommandOf(const Question& question);
+// The options of the command that ask this of network.json and profile.json, constraints.yaml and
+// old.json being there where they are needed.
+std::string CommandOf(const PlanRequest& question);
 
 // Whether `a` is less than `b` by more than the rounding of sums. The values are not negative.
 bool IsLess(double a, double b);

@@ -8,8 +8,8 @@
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/hw_profiles/profile_yaml.h"
 
-// Greedy: each simplification is tried once a round, and kept where the question still shows the fault; rounds go on until one brings
-// nothing. What a reader refuses counts as not shown.
+// Greedy: each simplification is tried once a round, and kept where the question still shows the
+// fault; rounds go on until one brings nothing. What a reader refuses counts as not shown.
 namespace tessera::audit {
 namespace {
 
@@ -18,9 +18,10 @@ using graph::Operator;
 using graph::Tensor;
 using hw_profiles::Profile;
 
-using Change = std::function<void(Question&)>;
+using Change = std::function<void(PlanRequest&)>;
 
-// Only these operators stay: what they read and none of them makes becomes an input, what is not read an output.
+// Only these operators stay: what they read and none of them makes becomes an input, what is not
+// read an output.
 void KeepOperators(Graph& network, const std::vector<char>& stays) {
   std::vector<Operator> operators;
   for (size_t i = 0; i < stays.size(); ++i) {
@@ -36,7 +37,8 @@ void KeepOperators(Graph& network, const std::vector<char>& stays) {
     if (!is_used) continue;
     Tensor tensor = network.tensors[i];
     tensor.network_input = usages[i].producer < 0 && !tensor.constant && !tensor.state;
-    tensor.network_output = usages[i].producer >= 0 && (tensor.network_output || usages[i].consumers.empty());
+    tensor.network_output =
+        usages[i].producer >= 0 && (tensor.network_output || usages[i].consumers.empty());
     tensors.push_back(std::move(tensor));
   }
   network.tensors = std::move(tensors);
@@ -50,11 +52,11 @@ void KeepOperators(Graph& network, const std::vector<char>& stays) {
   }
 }
 
-void AddNetworkChanges(const Question& question, std::vector<Change>& changes) {
+void AddNetworkChanges(const PlanRequest& question, std::vector<Change>& changes) {
   const size_t operators = question.network.operators.size();
   for (size_t length = operators / 2; length >= 1; length /= 2) {
     for (size_t first = 0; first + length <= operators && operators > 1; ++first) {
-      changes.push_back([first, length](Question& q) {
+      changes.push_back([first, length](PlanRequest& q) {
         std::vector<char> stays(q.network.operators.size(), 1);
         for (size_t i = first; i < std::min(first + length, stays.size()); ++i) stays[i] = 0;
         KeepOperators(q.network, stays);
@@ -62,12 +64,12 @@ void AddNetworkChanges(const Question& question, std::vector<Change>& changes) {
     }
   }
   for (size_t i = 0; i < question.network.tensors.size(); ++i) {
-    changes.push_back([i](Question& q) {
+    changes.push_back([i](PlanRequest& q) {
       Tensor& tensor = q.network.tensors.at(i);
       tensor.type = base::DataType::kInt8;
       tensor.stored_bytes = 0;
     });
-    changes.push_back([i](Question& q) {
+    changes.push_back([i](PlanRequest& q) {
       Tensor& tensor = q.network.tensors.at(i);
       if (tensor.state) tensor.network_input = true;
       tensor.state = false;
@@ -75,14 +77,15 @@ void AddNetworkChanges(const Question& question, std::vector<Change>& changes) {
         if (next.next_of == static_cast<int>(i)) next.next_of = -1;
       }
     });
-    changes.push_back([i](Question& q) {
-      if (!graph::UsagesOf(q.network).at(i).consumers.empty()) q.network.tensors.at(i).network_output = false;
+    changes.push_back([i](PlanRequest& q) {
+      if (!graph::UsagesOf(q.network).at(i).consumers.empty())
+        q.network.tensors.at(i).network_output = false;
     });
   }
   for (size_t i = 0; i < operators; ++i) {
-    changes.push_back([i](Question& q) { q.network.operators.at(i).scratch_bytes = 0; });
-    changes.push_back([i](Question& q) { q.network.operators.at(i).macs = 0; });
-    changes.push_back([i](Question& q) {
+    changes.push_back([i](PlanRequest& q) { q.network.operators.at(i).scratch_bytes = 0; });
+    changes.push_back([i](PlanRequest& q) { q.network.operators.at(i).macs = 0; });
+    changes.push_back([i](PlanRequest& q) {
       std::vector<int>& weights = q.network.operators.at(i).weights;
       if (weights.size() > 1) weights.resize(1);
       KeepOperators(q.network, std::vector<char>(q.network.operators.size(), 1));
@@ -91,9 +94,9 @@ void AddNetworkChanges(const Question& question, std::vector<Change>& changes) {
 }
 
 template <typename List>
-void AddRemovals(const Question& question, List Profile::*list, std::vector<Change>& changes) {
+void AddRemovals(const PlanRequest& question, List Profile::*list, std::vector<Change>& changes) {
   for (size_t i = 0; i < (question.profile.*list).size(); ++i) {
-    changes.push_back([list, i](Question& q) {
+    changes.push_back([list, i](PlanRequest& q) {
       auto& items = q.profile.*list;
       items.erase(items.begin() + static_cast<std::ptrdiff_t>(i));
     });
@@ -101,10 +104,10 @@ void AddRemovals(const Question& question, List Profile::*list, std::vector<Chan
 }
 
 template <typename List>
-void AddTilingRemovals(const Question& question, List hw_profiles::Tiling::*list,
+void AddTilingRemovals(const PlanRequest& question, List hw_profiles::Tiling::*list,
                        std::vector<Change>& changes) {
   for (size_t i = 0; i < (question.profile.tiling.*list).size(); ++i) {
-    changes.push_back([list, i](Question& q) {
+    changes.push_back([list, i](PlanRequest& q) {
       auto& items = q.profile.tiling.*list;
       if (i < items.size()) items.erase(items.begin() + static_cast<std::ptrdiff_t>(i));
     });
@@ -113,7 +116,7 @@ void AddTilingRemovals(const Question& question, List hw_profiles::Tiling::*list
 
 void AddMemoryChanges(size_t i, std::vector<Change>& changes) {
   const auto add = [&changes, i](void (*change)(hw_profiles::Memory&)) {
-    changes.push_back([change, i](Question& q) { change(q.profile.memories.at(i)); });
+    changes.push_back([change, i](PlanRequest& q) { change(q.profile.memories.at(i)); });
   };
   add([](hw_profiles::Memory& m) { m.modes.clear(), m.transitions.reset(); });
   add([](hw_profiles::Memory& m) { m.transitions.reset(); });
@@ -134,23 +137,25 @@ void AddMemoryChanges(size_t i, std::vector<Change>& changes) {
   add([](hw_profiles::Memory& m) { m.port.read_latency_cycles = 0; });
   add([](hw_profiles::Memory& m) { m.port.write_latency_cycles = 0; });
   add([](hw_profiles::Memory& m) { m.port.burst_bytes = 1; });
-  add([](hw_profiles::Memory& m) { m.port.read_bytes_per_cycle = m.port.write_bytes_per_cycle = 1; });
+  add([](hw_profiles::Memory& m) {
+    m.port.read_bytes_per_cycle = m.port.write_bytes_per_cycle = 1;
+  });
   add([](hw_profiles::Memory& m) { m.read_pj_per_byte = m.write_pj_per_byte = 1; });
   add([](hw_profiles::Memory& m) { m.read_pj_per_byte = m.write_pj_per_byte = 0; });
 }
 
-void AddProfileChanges(const Question& question, std::vector<Change>& changes) {
+void AddProfileChanges(const PlanRequest& question, std::vector<Change>& changes) {
   AddRemovals(question, &Profile::rules, changes);
   AddRemovals(question, &Profile::scratch, changes);
   for (size_t i = 0; i < question.profile.memories.size(); ++i) AddMemoryChanges(i, changes);
-  changes.push_back([](Question& q) {
+  changes.push_back([](PlanRequest& q) {
     if (q.profile.engines.size() > 1) q.profile.engines.erase(q.profile.engines.begin());
   });
   for (size_t i = 0; i < question.profile.engines.size(); ++i) {
-    changes.push_back([i](Question& q) { q.profile.engines.at(i).outstanding = 1; });
-    changes.push_back([i](Question& q) { q.profile.engines.at(i).mac_pj = 0; });
+    changes.push_back([i](PlanRequest& q) { q.profile.engines.at(i).outstanding = 1; });
+    changes.push_back([i](PlanRequest& q) { q.profile.engines.at(i).mac_pj = 0; });
     for (size_t j = 0; j < question.profile.engines[i].throughputs.size(); ++j) {
-      changes.push_back([i, j](Question& q) {
+      changes.push_back([i, j](PlanRequest& q) {
         hw_profiles::Throughput& throughput = q.profile.engines.at(i).throughputs.at(j);
         hw_profiles::Throughput plain;
         plain.kind = throughput.kind;
@@ -160,17 +165,17 @@ void AddProfileChanges(const Question& question, std::vector<Change>& changes) {
     }
   }
   for (size_t i = 0; i < question.profile.links.size(); ++i) {
-    changes.push_back([i](Question& q) { q.profile.links.at(i).setup_cycles = 0; });
-    changes.push_back([i](Question& q) { q.profile.links.at(i).alignment_bytes = 1; });
-    changes.push_back([i](Question& q) { q.profile.links.at(i).dims = 3; });
-    changes.push_back([i](Question& q) { q.profile.links.at(i).outstanding = 1; });
+    changes.push_back([i](PlanRequest& q) { q.profile.links.at(i).setup_cycles = 0; });
+    changes.push_back([i](PlanRequest& q) { q.profile.links.at(i).alignment_bytes = 1; });
+    changes.push_back([i](PlanRequest& q) { q.profile.links.at(i).dims = 3; });
+    changes.push_back([i](PlanRequest& q) { q.profile.links.at(i).outstanding = 1; });
   }
   for (size_t i = 0; i < question.profile.roles.size(); ++i) {
-    changes.push_back([i](Question& q) { q.profile.roles.at(i).alignment_bytes = 1; });
-    changes.push_back([i](Question& q) { q.profile.roles.at(i).channel_block = 1; });
-    changes.push_back([i](Question& q) { q.profile.roles.at(i).row_pitch_bytes = 1; });
-    changes.push_back([i](Question& q) { q.profile.roles.at(i).next_homes.clear(); });
-    changes.push_back([i](Question& q) {
+    changes.push_back([i](PlanRequest& q) { q.profile.roles.at(i).alignment_bytes = 1; });
+    changes.push_back([i](PlanRequest& q) { q.profile.roles.at(i).channel_block = 1; });
+    changes.push_back([i](PlanRequest& q) { q.profile.roles.at(i).row_pitch_bytes = 1; });
+    changes.push_back([i](PlanRequest& q) { q.profile.roles.at(i).next_homes.clear(); });
+    changes.push_back([i](PlanRequest& q) {
       q.profile.roles.at(i).home = q.profile.tile_memory == 0 ? 1 : 0;
       q.profile.roles.at(i).next_homes.clear();
     });
@@ -180,36 +185,39 @@ void AddProfileChanges(const Question& question, std::vector<Change>& changes) {
   AddTilingRemovals(question, &hw_profiles::Tiling::weights, changes);
   AddTilingRemovals(question, &hw_profiles::Tiling::in_place, changes);
   for (size_t i = 0; i < question.profile.tiling.axes.size(); ++i)
-    changes.push_back([i](Question& q) { q.profile.tiling.axes.at(i).granule = 1; });
-  changes.push_back([](Question& q) { q.profile.tiling.dma = hw_profiles::DmaSteps::kOwnSteps; });
-  changes.push_back([](Question& q) { q.profile.tiling.implicit_padding = true; });
-  changes.push_back([](Question& q) { q.profile.tiling.weight_granule_channels = 1; });
-  changes.push_back([](Question& q) { q.profile.tiling.depth_granule = 1; });
-  changes.push_back([](Question& q) { q.profile.table_bytes_per_channel = 0; });
+    changes.push_back([i](PlanRequest& q) { q.profile.tiling.axes.at(i).granularity = 1; });
+  changes.push_back(
+      [](PlanRequest& q) { q.profile.tiling.dma = hw_profiles::DmaSteps::kSerialized; });
+  changes.push_back([](PlanRequest& q) { q.profile.tiling.implicit_padding = true; });
+  changes.push_back([](PlanRequest& q) { q.profile.tiling.weight_granularity_channels = 1; });
+  changes.push_back([](PlanRequest& q) { q.profile.tiling.k_granularity = 1; });
+  changes.push_back([](PlanRequest& q) { q.profile.table_bytes_per_channel = 0; });
 }
 
-void AddObjectiveChanges(const Question& question, std::vector<Change>& changes) {
+void AddObjectiveChanges(const PlanRequest& question, std::vector<Change>& changes) {
   for (const auto& [metric, limit] : question.objective.limits)
-    changes.push_back([metric = metric](Question& q) { q.objective.limits.erase(metric); });
+    changes.push_back([metric = metric](PlanRequest& q) { q.objective.limits.erase(metric); });
   for (const auto& [metric, weight] : question.objective.weights) {
-    changes.push_back([metric = metric](Question& q) { q.objective.weights = {{metric, 1}}; });
+    changes.push_back([metric = metric](PlanRequest& q) { q.objective.weights = {{metric, 1}}; });
   }
 }
 
-// The question after the change as readers have it; nullopt where it is none, or the same as before.
-std::optional<Question> Apply(const Question& question, const Change& change) {
+// The question after the change as readers have it; nullopt where it is none, or the same as
+// before.
+std::optional<PlanRequest> Apply(const PlanRequest& question, const Change& change) {
   try {
-    Question changed = question;
+    PlanRequest changed = question;
     change(changed);
     const auto network = graph::import::yaml::ReadNetwork(
         graph::import::yaml::WriteNetworkJson(changed.network), "reduced.json");
     if (!network) return std::nullopt;
     changed.network = *network;
     changed.profile = AsRead(changed.profile);
-    const bool same =
-        changed.network == question.network && changed.objective.limits == question.objective.limits &&
-        changed.objective.weights == question.objective.weights &&
-        hw_profiles::WriteProfileJson(changed.profile) == hw_profiles::WriteProfileJson(question.profile);
+    const bool same = changed.network == question.network &&
+                      changed.objective.limits == question.objective.limits &&
+                      changed.objective.weights == question.objective.weights &&
+                      hw_profiles::WriteProfileJson(changed.profile) ==
+                          hw_profiles::WriteProfileJson(question.profile);
     if (same) return std::nullopt;
     return changed;
   } catch (const std::exception&) {
@@ -219,9 +227,10 @@ std::optional<Question> Apply(const Question& question, const Change& change) {
 
 }  // namespace
 
-Question Reduce(const Question& question, const std::function<bool(const Question&)>& shows, double seconds) {
+PlanRequest Reduce(const PlanRequest& question,
+                   const std::function<bool(const PlanRequest&)>& shows, double seconds) {
   const auto start = std::chrono::steady_clock::now();
-  Question best = question;
+  PlanRequest best = question;
   for (bool gained = true; gained;) {
     gained = false;
     std::vector<Change> changes;
@@ -231,7 +240,7 @@ Question Reduce(const Question& question, const std::function<bool(const Questio
     for (const Change& change : changes) {
       if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds)
         return best;
-      const std::optional<Question> changed = Apply(best, change);
+      const std::optional<PlanRequest> changed = Apply(best, change);
       if (!changed || !shows(*changed)) continue;
       best = *changed;
       gained = true;

@@ -10,7 +10,7 @@ int64_t Tally::Skipped() const {
   return sum;
 }
 
-Answer Run::Ask(const Question& question, double seconds) {
+Answer Run::Ask(const PlanRequest& question, double seconds) {
   Answer answer = audit::Ask(question, seconds);
   if (!answer.fault.empty()) {
     ++tally_.statuses["fault"];

@@ -21,7 +21,7 @@ using Files = std::map<std::string, std::string>;
 struct Finding {
   std::string kind;  // the same words for every finding of its sort: "optimal is beaten"
   std::string what;  // in one line, with the figures
-  Question question;
+  PlanRequest question;
   Files files;
   std::vector<std::string> commands;  // after that of the question
 };
@@ -37,13 +37,15 @@ struct Tally {
   int64_t Skipped() const;
 };
 
-// One check of one question at work. Questions go through it, so that every answer is counted and every plan checked.
+// One check of one question at work. Questions go through it, so that every answer is counted and
+// every plan checked.
 class Run {
  public:
   explicit Run(Tally& tally) : tally_(tally) {}
 
-  // Asks, counts the answer, and reports a fault of the program or a plan that some checker refuses.
-  Answer Ask(const Question& question, double seconds = 10);
+  // Asks, counts the answer, and reports a fault of the program or a plan that some checker
+  // refuses.
+  Answer Ask(const PlanRequest& question, double seconds = 10);
 
   void Skip(const std::string& reason) { ++tally_.skipped[reason]; }
   void Count(const std::string& name, int64_t times = 1) { tally_.counts[name] += times; }
@@ -56,7 +58,8 @@ class Run {
   std::vector<Finding> findings_;
 };
 
-// How often something that a family counts must be so, of another: at least that share, where there are enough to tell.
+// How often something that a family counts must be so, of another: at least that share, where there
+// are enough to tell.
 struct Aim {
   std::string_view count;
   std::string_view of;
@@ -67,16 +70,17 @@ struct Family {
   std::string_view name;
   std::string_view about;
   double share;  // of the time
-  Question (*draw)(base::Random& random);
+  PlanRequest (*draw)(base::Random& random);
   // A pure function of the question and the seed, from which it draws whatever else it needs.
-  void (*check)(const Question& question, uint64_t seed, Run& run);
+  void (*check)(const PlanRequest& question, uint64_t seed, Run& run);
   std::vector<Aim> aims = {};
 };
 
 // All of them.
 const std::vector<Family>& Families();
 
-// Everything that checkers of plans find wrong with a plan: validator, prices, execution, lowering, the way through plan.json.
+// Everything that checkers of plans find wrong with a plan: validator, prices, execution, lowering,
+// the way through plan.json.
 std::vector<std::string> FaultsOf(const plan::Plan& plan);
 
 // The plan's own draft.

@@ -5,6 +5,6 @@
 namespace tessera::audit {
 
 // What must not change an answer does not: threads, caches, names, the order of the file.
-void CheckSame(const Question& question, uint64_t seed, Run& run);
+void CheckSame(const PlanRequest& question, uint64_t seed, Run& run);
 
 }  // namespace tessera::audit

@@ -20,34 +20,40 @@ using graph::Graph;
 using graph::Operator;
 using graph::Tensor;
 
-void Report(const std::string& kind, const std::string& what, const Question& question,
+void Report(const std::string& kind, const std::string& what, const PlanRequest& question,
             const std::string& file, const std::string& text, Run& run) {
   run.Report({kind, what, question, {{file, text}}, {}});
 }
 
-void CheckYaml(const Question& question, base::Random& random, Run& run) {
+void CheckYaml(const PlanRequest& question, base::Random& random, Run& run) {
   const std::string text = WriteYaml(random, question.network, /*shuffles=*/false);
   const base::Expected<Graph> read = graph::import::yaml::ReadNetwork(text, "as.yaml");
-  if (!read) return Report("YAML is refused", base::Format(read.error()), question, "as.yaml", text, run);
+  if (!read)
+    return Report("YAML is refused", base::Format(read.error()), question, "as.yaml", text, run);
   if (!(*read == question.network))
-    Report("YAML gives another network", "as.yaml is not network.yaml", question, "as.yaml", text, run);
+    Report("YAML gives another network", "as.yaml is not network.yaml", question, "as.yaml", text,
+           run);
 }
 
 // Operators in any order: the reader sorts them, perhaps into another order than before.
-void CheckShuffled(const Question& question, const Answer& before, base::Random& random, Run& run) {
+void CheckShuffled(const PlanRequest& question, const Answer& before, base::Random& random,
+                   Run& run) {
   const std::string text = WriteYaml(random, question.network, /*shuffles=*/true);
   const base::Expected<Graph> read = graph::import::yaml::ReadNetwork(text, "as.yaml");
   if (!read)
-    return Report("shuffled YAML is refused", base::Format(read.error()), question, "as.yaml", text, run);
-  Question shuffled = question;
+    return Report("shuffled YAML is refused", base::Format(read.error()), question, "as.yaml", text,
+                  run);
+  PlanRequest shuffled = question;
   shuffled.network = *read;
   const Answer after = run.Ask(shuffled);
   if (!after.fault.empty()) return;
   const std::string what = fmt::format("before: {}; after: {}", Describe(before), Describe(after));
-  const bool contradict = (before.plan && after.IsInfeasible()) || (after.plan && before.IsInfeasible());
+  const bool contradict =
+      (before.plan && after.IsInfeasible()) || (after.plan && before.IsInfeasible());
   if (contradict) return Report("shuffled YAML: infeasible", what, question, "as.yaml", text, run);
   if (!before.IsOptimal() || !after.IsOptimal()) return;
-  if (IsLess(before.plan->score, after.plan->score) || IsLess(after.plan->score, before.plan->score))
+  if (IsLess(before.plan->score, after.plan->score) ||
+      IsLess(after.plan->score, before.plan->score))
     Report("shuffled YAML: optimal is beaten", what, question, "as.yaml", text, run);
 }
 
@@ -68,11 +74,13 @@ std::string FindDifference(const Graph& written, const Operator& op, const Graph
   const auto shape = [](const Graph& network, int tensor) {
     return network.tensors[static_cast<size_t>(tensor)].shape;
   };
-  if (shape(written, op.outputs[0]) != shape(read, same.outputs[0])) return "its result has another shape";
+  if (shape(written, op.outputs[0]) != shape(read, same.outputs[0]))
+    return "its result has another shape";
   if (!(op.window == same.window)) return "its window";
   if (op.kind != OperatorKind::kDepthwise && op.groups != same.groups) return "its groups";
   if (op.axes != same.axes || op.permutation != same.permutation) return "its axes";
-  if (op.starts != same.starts || op.steps != same.steps || op.indices != same.indices) return "its indices";
+  if (op.starts != same.starts || op.steps != same.steps || op.indices != same.indices)
+    return "its indices";
   if (!(op.padding == same.padding)) return "its pads";
   if (op.block != same.block || op.depth_order != same.depth_order) return "its blocks";
   if (op.kind == OperatorKind::kResize &&
@@ -83,7 +91,8 @@ std::string FindDifference(const Graph& written, const Operator& op, const Graph
   if (!op.weights.empty() && shape(written, op.weights[0]) != shape(read, same.weights[0]))
     return "its filters";
   for (size_t i = 0; i < op.inputs.size(); ++i) {
-    if (shape(written, op.inputs[i]) != shape(read, same.inputs[i])) return "the shape of an operand";
+    if (shape(written, op.inputs[i]) != shape(read, same.inputs[i]))
+      return "the shape of an operand";
   }
   return "";
 }
@@ -101,9 +110,10 @@ std::string FindDifference(const Graph& written, const Graph& read) {
   }
   for (const Operator& op : written.operators) {
     const std::string& name = written.tensors[static_cast<size_t>(op.outputs.front())].id;
-    const auto maker = std::find_if(read.operators.begin(), read.operators.end(), [&](const Operator& other) {
-      return read.tensors[static_cast<size_t>(other.outputs.front())].id == name;
-    });
+    const auto maker =
+        std::find_if(read.operators.begin(), read.operators.end(), [&](const Operator& other) {
+          return read.tensors[static_cast<size_t>(other.outputs.front())].id == name;
+        });
     if (maker == read.operators.end()) {
       if (!MayVanish(op.kind)) return fmt::format("nothing makes '{}'", name);
       continue;
@@ -115,7 +125,7 @@ std::string FindDifference(const Graph& written, const Graph& read) {
   return "";
 }
 
-void CheckOnnx(const Question& question, Run& run) {
+void CheckOnnx(const PlanRequest& question, Run& run) {
   const std::optional<std::string> model = WriteOnnx(question.network);
   if (!model) return run.Count("not said in ONNX");
   run.Count("ONNX");
@@ -128,21 +138,23 @@ void CheckOnnx(const Question& question, Run& run) {
   }
   const auto import = graph::import::onnx::ImportOnnx(*model, "as.onnx", options);
   if (!import)
-    return Report("ONNX is refused", base::Format(import.error()), question, "as.onnx", *model, run);
+    return Report("ONNX is refused", base::Format(import.error()), question, "as.onnx", *model,
+                  run);
   const std::string difference = FindDifference(question.network, import->graph);
-  if (!difference.empty()) Report("ONNX gives another network", difference, question, "as.onnx", *model, run);
+  if (!difference.empty())
+    Report("ONNX gives another network", difference, question, "as.onnx", *model, run);
 }
 
 #else
 
-void CheckOnnx(const Question&, Run& run) { run.Count("not said in ONNX"); }
+void CheckOnnx(const PlanRequest&, Run& run) { run.Count("not said in ONNX"); }
 
 #endif
 
 }  // namespace
 
-Question DrawPlain(base::Random& random) {
-  Question question = DrawQuestion(random, 6);
+PlanRequest DrawPlain(base::Random& random) {
+  PlanRequest question = DrawPlanRequest(random, 6);
   if (random.Chance(0.3)) return question;
   Graph& network = question.network;
   std::set<int> taken;  // filters are not shared
@@ -167,7 +179,8 @@ Question DrawPlain(base::Random& random) {
   used.tensors.clear();
   for (size_t i = 0; i < network.tensors.size(); ++i) {
     numbers.push_back(static_cast<int>(used.tensors.size()));
-    if (usages[i].producer >= 0 || !usages[i].consumers.empty()) used.tensors.push_back(network.tensors[i]);
+    if (usages[i].producer >= 0 || !usages[i].consumers.empty())
+      used.tensors.push_back(network.tensors[i]);
   }
   for (Operator& op : used.operators) {
     for (std::vector<int>* list : {&op.inputs, &op.weights, &op.outputs}) {
@@ -178,11 +191,12 @@ Question DrawPlain(base::Random& random) {
     if (tensor.next_of >= 0) tensor.next_of = numbers[static_cast<size_t>(tensor.next_of)];
   }
   network =
-      graph::import::yaml::ReadNetwork(graph::import::yaml::WriteNetworkJson(used), "drawn.json").value();
+      graph::import::yaml::ReadNetwork(graph::import::yaml::WriteNetworkJson(used), "drawn.json")
+          .value();
   return question;
 }
 
-void CheckWritten(const Question& question, uint64_t seed, Run& run) {
+void CheckWritten(const PlanRequest& question, uint64_t seed, Run& run) {
   base::Random random(seed);
   CheckYaml(question, random, run);
   CheckOnnx(question, run);

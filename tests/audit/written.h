@@ -5,9 +5,9 @@
 namespace tessera::audit {
 
 // Of one data type and without tables, so that other formats can say it all.
-Question DrawPlain(base::Random& random);
+PlanRequest DrawPlain(base::Random& random);
 
 // A network is the same from YAML, JSON and ONNX.
-void CheckWritten(const Question& question, uint64_t seed, Run& run);
+void CheckWritten(const PlanRequest& question, uint64_t seed, Run& run);
 
 }  // namespace tessera::audit

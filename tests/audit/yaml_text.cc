@@ -67,7 +67,8 @@ class YamlText {
       if (kind == "resize" && key == "mode") continue;
       if (item.contains(key) && item[key] == value && random_.Chance(0.8)) item.erase(key);
     }
-    if (!kind.empty() && !kStateTheirShape.contains(kind) && random_.Chance(0.8)) item.erase("shape");
+    if (!kind.empty() && !kStateTheirShape.contains(kind) && random_.Chance(0.8))
+      item.erase("shape");
     for (const char* key : {"kernel", "stride", "dilation"}) {
       if (item.contains(key) && item[key][0] == item[key][1]) item[key] = Json(item[key][0]);
     }

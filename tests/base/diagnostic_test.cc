@@ -53,7 +53,8 @@ TEST(DiagnosticTest, NeverSteersTheTerminal) {
   diagnostic.column = 1;
   diagnostic.excerpt = "\x1b[2J";
   const std::string text = Format(diagnostic);
-  EXPECT_EQ(text, "1:1: error: unknown key 'a\\u001b]0;b\\u0000c'\n    1 | \\u001b[2J\n      | ^\n");
+  EXPECT_EQ(text,
+            "1:1: error: unknown key 'a\\u001b]0;b\\u0000c'\n    1 | \\u001b[2J\n      | ^\n");
 }
 
 TEST(DiagnosticTest, ANameForgesNoLine) {
@@ -62,7 +63,8 @@ TEST(DiagnosticTest, ANameForgesNoLine) {
   diagnostic.message = "unknown key 'x\nerror: y'";
   diagnostic.pointer = "/a\nb";
   diagnostic.found = "1\n2";
-  EXPECT_EQ(Format(diagnostic), "a\\nb: at /a\\nb: error: unknown key 'x\\nerror: y'\n  found: 1\\n2\n");
+  EXPECT_EQ(Format(diagnostic),
+            "a\\nb: at /a\\nb: error: unknown key 'x\\nerror: y'\n  found: 1\\n2\n");
 }
 
 TEST(DiagnosticTest, TheCaretFollowsWhatIsShown) {

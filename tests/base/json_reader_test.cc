@@ -29,7 +29,8 @@ Expected<Shape> Read(std::string_view text) {
     shape.name = root.String("name");
     shape.rows = root.Integer("rows", {1, 10}, 4);
     shape.kind = root.OneOf("kind", kKinds, 0);
-    for (const JsonValue& axis : root.Items("axes", Presence::kOptional)) shape.axes.push_back(axis.String());
+    for (const JsonValue& axis : root.Items("axes", Presence::kOptional))
+      shape.axes.push_back(axis.String());
     if (const JsonValue inner = root.Optional("inner")) inner.Object().Integer("deep", {});
     shape.user = root.UserKeys();
   }
@@ -148,7 +149,8 @@ TEST(JsonReaderTest, HostileNestingIsRefusedNotFollowed) {
   const Diagnostic fault =
       FaultOf(Document(", \"x-deep\": " + std::string(99, '[') + "[" + std::string(100, ']')));
   EXPECT_EQ(fault.message, "the document is nested too deeply");
-  EXPECT_TRUE(Read(Document(", \"x-deep\": " + std::string(99, '[') + std::string(99, ']'))).has_value());
+  EXPECT_TRUE(
+      Read(Document(", \"x-deep\": " + std::string(99, '[') + std::string(99, ']'))).has_value());
 }
 
 TEST(JsonReaderTest, NumbersBeyondADoubleAreAFault) {
@@ -159,8 +161,8 @@ TEST(JsonWriterTest, KeepsShortThingsOnOneLineAndBreaksLongOnes) {
   nlohmann::ordered_json json = {{"z", {1, 2}}, {"a", nlohmann::ordered_json::object()}};
   EXPECT_EQ(WriteJson(json), "{\"z\": [1, 2], \"a\": {}}\n");
   json["long"] = std::string(120, 'x');
-  EXPECT_EQ(WriteJson(json),
-            "{\n  \"z\": [1, 2],\n  \"a\": {},\n  \"long\": \"" + std::string(120, 'x') + "\"\n}\n");
+  EXPECT_EQ(WriteJson(json), "{\n  \"z\": [1, 2],\n  \"a\": {},\n  \"long\": \"" +
+                                 std::string(120, 'x') + "\"\n}\n");
 }
 
 TEST(JsonWriterTest, ReplacesWhatIsNoUtf8) { EXPECT_EQ(WriteJson("\xFF"), "\"\xEF\xBF\xBD\"\n"); }

@@ -5,7 +5,9 @@
 namespace tessera::base {
 namespace {
 
-TEST(EscapeMarkupTest, LeavesPlainTextAndUtf8Alone) { EXPECT_EQ(EscapeMarkup("conv1 … 3×3"), "conv1 … 3×3"); }
+TEST(EscapeMarkupTest, LeavesPlainTextAndUtf8Alone) {
+  EXPECT_EQ(EscapeMarkup("conv1 … 3×3"), "conv1 … 3×3");
+}
 
 TEST(EscapeMarkupTest, EscapesWhatMarkupWouldRead) {
   EXPECT_EQ(EscapeMarkup("<a href=\"x\">&</a>"), "&lt;a href=&quot;x&quot;&gt;&amp;&lt;/a&gt;");

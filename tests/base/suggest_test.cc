@@ -16,7 +16,9 @@ TEST(SuggestTest, StaysSilentWhenNothingIsNear) {
   EXPECT_EQ(Nearest("banana", kKeys), "");
   EXPECT_EQ(DidYouMean("banana", kKeys), "");
 }
-TEST(SuggestTest, AsksAQuestion) { EXPECT_EQ(DidYouMean("strde", kKeys), "did you mean 'stride'?"); }
+TEST(SuggestTest, AsksAQuestion) {
+  EXPECT_EQ(DidYouMean("strde", kKeys), "did you mean 'stride'?");
+}
 TEST(SuggestTest, Joins) {
   EXPECT_EQ(Join(kKeys), "kernel, stride, strides");
   EXPECT_EQ(Join({}), "");

@@ -30,7 +30,8 @@ TEST(AsUtf8, EscapesBytesAlone) {
 }
 
 TEST(Printable, LeavesWhatIsOnlyShown) {
-  EXPECT_EQ(Printable("conv1 … 3×3 C:\\n 日本 \xf0\x9f\x98\x80"), "conv1 … 3×3 C:\\n 日本 \xf0\x9f\x98\x80");
+  EXPECT_EQ(Printable("conv1 … 3×3 C:\\n 日本 \xf0\x9f\x98\x80"),
+            "conv1 … 3×3 C:\\n 日本 \xf0\x9f\x98\x80");
 }
 
 TEST(Printable, EscapesWhatSteers) {
@@ -46,7 +47,9 @@ TEST(Printable, EscapesWhatSteers) {
   EXPECT_EQ(Printable("\xff\xe2\x82"), "\\xff\\xe2\\x82");
 }
 
-TEST(Printable, KeepsWhatIsAskedFor) { EXPECT_EQ(Printable("a\n\tb\x1b", "\n\t"), "a\n\tb\\u001b"); }
+TEST(Printable, KeepsWhatIsAskedFor) {
+  EXPECT_EQ(Printable("a\n\tb\x1b", "\n\t"), "a\n\tb\\u001b");
+}
 
 TEST(Printable, IsPrintableItself) {
   std::string all;

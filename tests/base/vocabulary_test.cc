@@ -6,7 +6,8 @@ namespace tessera::base {
 namespace {
 
 TEST(VocabularyTest, EveryNameReadsBack) {
-  for (const std::string_view name : DataTypeNames()) EXPECT_EQ(NameOf(ParseDataType(name).value()), name);
+  for (const std::string_view name : DataTypeNames())
+    EXPECT_EQ(NameOf(ParseDataType(name).value()), name);
   for (const std::string_view name : OperatorKindNames())
     EXPECT_EQ(NameOf(ParseOperatorKind(name).value()), name);
   for (const std::string_view name : TensorRoleNames())
@@ -16,7 +17,7 @@ TEST(VocabularyTest, EveryNameReadsBack) {
 TEST(VocabularyTest, UnknownNamesAreRefused) {
   EXPECT_EQ(ParseDataType("int7"), std::nullopt);
   EXPECT_EQ(ParseOperatorKind(""), std::nullopt);
-  EXPECT_EQ(ParseTensorRole("Border"), std::nullopt);
+  EXPECT_EQ(ParseTensorRole("Boundary"), std::nullopt);
 }
 
 TEST(VocabularyTest, SumsAreWiderThanWhatIsAddedUp) {

@@ -80,26 +80,30 @@ RC_GTEST_PROP(YamlInteger, ReadsBackWhatIsPrinted, (int64_t value)) {
 
 TEST(YamlInteger, RefusesWhatIsNoInteger) {
   const auto integer = [](const YamlNode& root) { root.At("v").Integer(0, 100); };
-  for (const char* text : {"1__0", "_1", "1_", "0x", "Ki", "1ki", "1KiB", "--1", "+1", "1 0", "ten", "0xg"}) {
+  for (const char* text :
+       {"1__0", "_1", "1_", "0x", "Ki", "1ki", "1KiB", "--1", "+1", "1 0", "ten", "0xg"}) {
     EXPECT_FAULT(ReadFault("v: " + std::string(text), integer), 1, 4, "not an integer",
                  "an integer from 0 to 100", "'" + std::string(text) + "'",
                  "write 393216, 393_216, 0x60000 or 384Ki");
   }
   EXPECT_EQ(ReadFault("v: 1.5", integer).message, "not an integer, or beyond 64 bits");
-  EXPECT_EQ(ReadFault("v: 9223372036854775808", integer).message, "not an integer, or beyond 64 bits");
+  EXPECT_EQ(ReadFault("v: 9223372036854775808", integer).message,
+            "not an integer, or beyond 64 bits");
   EXPECT_EQ(ReadFault("v: 8388608Ti", integer).message, "not an integer");
 }
 
 TEST(YamlInteger, KeepsToItsRange) {
-  EXPECT_FAULT(ReadFault("a:\n  v: 101", [](const YamlNode& root) { root.At("a").At("v").Integer(1, 100); }),
-               2, 6, "out of range", "an integer from 1 to 100", "'101'", "");
-  EXPECT_EQ(ReadFault("v: 0", [](const YamlNode& root) { root.At("v").Integer(1, kMost); }).expected,
-            "an integer from 1 up");
+  EXPECT_FAULT(
+      ReadFault("a:\n  v: 101", [](const YamlNode& root) { root.At("a").At("v").Integer(1, 100); }),
+      2, 6, "out of range", "an integer from 1 to 100", "'101'", "");
+  EXPECT_EQ(
+      ReadFault("v: 0", [](const YamlNode& root) { root.At("v").Integer(1, kMost); }).expected,
+      "an integer from 1 up");
 }
 
 TEST(YamlInteger, InQuotesIsText) {
-  EXPECT_FAULT(ReadFault("v: \"5\"", [](const YamlNode& root) { root.At("v").Integer(1, 9); }), 1, 4,
-               "this is text, because it stands in quotes", "an integer from 1 to 9", "'5'",
+  EXPECT_FAULT(ReadFault("v: \"5\"", [](const YamlNode& root) { root.At("v").Integer(1, 9); }), 1,
+               4, "this is text, because it stands in quotes", "an integer from 1 to 9", "'5'",
                "remove the quotes");
 }
 
@@ -109,9 +113,10 @@ TEST(YamlNumber, IsFinite) {
   EXPECT_EQ(NumberOf("500_000_000"), 5e8);
   EXPECT_EQ(NumberOf("-3"), -3.0);
   for (const char* text : {".nan", "nan", "inf", ".inf", "-.inf", "1e999", "0x10", "1,5"}) {
-    EXPECT_FAULT(
-        ReadFault("v: " + std::string(text), [](const YamlNode& root) { root.At("v").Number(0, 1); }), 1, 4,
-        "not a finite number", "a number from 0 to 1", "'" + std::string(text) + "'", "");
+    EXPECT_FAULT(ReadFault("v: " + std::string(text),
+                           [](const YamlNode& root) { root.At("v").Number(0, 1); }),
+                 1, 4, "not a finite number", "a number from 0 to 1", "'" + std::string(text) + "'",
+                 "");
   }
 }
 
@@ -120,8 +125,9 @@ TEST(YamlBoolean, IsTrueOrFalseAlone) {
   EXPECT_TRUE(ReadValue<bool>("true", boolean));
   EXPECT_FALSE(ReadValue<bool>("false", boolean));
   for (const char* text : {"yes", "no", "on", "off", "True", "1"}) {
-    EXPECT_FAULT(ReadFault("v: " + std::string(text), [](const YamlNode& root) { root.At("v").Boolean(); }),
-                 1, 4, "not a truth value", "true or false", "'" + std::string(text) + "'", "");
+    EXPECT_FAULT(
+        ReadFault("v: " + std::string(text), [](const YamlNode& root) { root.At("v").Boolean(); }),
+        1, 4, "not a truth value", "true or false", "'" + std::string(text) + "'", "");
   }
 }
 
@@ -136,8 +142,8 @@ TEST(YamlText, IsNeitherEmptyNorNull) {
   const auto text = [](const YamlNode& root) { root.At("v").Text(); };
   EXPECT_FAULT(ReadFault("a: 1\nv: ''", text), 2, 4, "empty text", "text", "''", "");
   for (const char* null : {"", "~", "null"}) {
-    EXPECT_FAULT(ReadFault("a: 1\nv: " + std::string(null), text), 2, 1, "wrong kind of value", "text",
-                 "nothing", "");
+    EXPECT_FAULT(ReadFault("a: 1\nv: " + std::string(null), text), 2, 1, "wrong kind of value",
+                 "text", "nothing", "");
   }
 }
 
@@ -162,7 +168,8 @@ TEST(YamlKeys, RepeatedOnesAreRefused) {
 }
 
 TEST(YamlKeys, ThatBeginWithXAreTheUsersOwn) {
-  const YamlFile file = *YamlFile::Parse("x-note: hello\na: 1\nx-list: [1, {b: \"c\"}]\nx-none:\n", "a.yaml");
+  const YamlFile file =
+      *YamlFile::Parse("x-note: hello\na: 1\nx-list: [1, {b: \"c\"}]\nx-none:\n", "a.yaml");
   YamlReader reader(file);
   const YamlNode root = reader.Root();
   root.OnlyKeys({"a"});
@@ -176,16 +183,19 @@ TEST(YamlKeys, ThatBeginWithXAreTheUsersOwn) {
 
 TEST(YamlKeys, CanBeChosenFromNames) {
   const std::array<std::string_view, 2> names = {"conv", "pool"};
-  EXPECT_FAULT(ReadFault("con: 1", [&](const YamlNode& root) { root.Entries()[0].second.KeyOneOf(names); }),
-               1, 1, "unknown key 'con'", "one of conv, pool", "", "did you mean 'conv'?");
+  EXPECT_FAULT(
+      ReadFault("con: 1", [&](const YamlNode& root) { root.Entries()[0].second.KeyOneOf(names); }),
+      1, 1, "unknown key 'con'", "one of conv, pool", "", "did you mean 'conv'?");
 }
 
 TEST(YamlNames, SuggestTheNearest) {
-  const std::array<std::string_view, 3> names = {"ring", "copy", "adjacent"};
-  EXPECT_EQ(ReadValue<size_t>("copy", [&](const YamlNode& node) { return node.OneOf(names); }), 1U);
-  EXPECT_FAULT(ReadFault("v: adjacnt", [&](const YamlNode& root) { root.At("v").OneOf(names); }), 1, 4,
-               "unknown name 'adjacnt'", "one of ring, copy, adjacent", "'adjacnt'",
-               "did you mean 'adjacent'?");
+  const std::array<std::string_view, 3> names = {"rolling_buffer", "line_buffer", "adjacent"};
+  EXPECT_EQ(
+      ReadValue<size_t>("line_buffer", [&](const YamlNode& node) { return node.OneOf(names); }),
+      1U);
+  EXPECT_FAULT(ReadFault("v: adjacnt", [&](const YamlNode& root) { root.At("v").OneOf(names); }), 1,
+               4, "unknown name 'adjacnt'", "one of rolling_buffer, line_buffer, adjacent",
+               "'adjacnt'", "did you mean 'adjacent'?");
 }
 
 TEST(YamlReader, KeepsTheFirstComplaint) {
@@ -208,8 +218,8 @@ TEST(YamlReader, ComplainsOfKindsThatAreNotWanted) {
 }
 
 TEST(YamlReader, ShowsTheLineOfTheComplaint) {
-  const Diagnostic fault =
-      ReadFault("# first\r\nv:   ten  # why\r\n", [](const YamlNode& root) { root.At("v").Integer(0, 1); });
+  const Diagnostic fault = ReadFault("# first\r\nv:   ten  # why\r\n",
+                                     [](const YamlNode& root) { root.At("v").Integer(0, 1); });
   EXPECT_EQ(fault.excerpt, "v:   ten  # why");
   EXPECT_EQ(fault.column, 6);
 }
@@ -278,15 +288,15 @@ TEST(YamlSyntax, ASecondDocumentIsRefused) {
 }
 
 TEST(YamlSyntax, ControlCharactersAreRefused) {
-  EXPECT_FAULT(SyntaxFault(std::string("a: 1\nb: \x04 2\n")), 2, 4, "a control character stands here",
-               "text in UTF-8", "byte 4", "");
+  EXPECT_FAULT(SyntaxFault(std::string("a: 1\nb: \x04 2\n")), 2, 4,
+               "a control character stands here", "text in UTF-8", "byte 4", "");
 }
 
 TEST(YamlSyntax, MergeKeysAndTagsAreRefused) {
   EXPECT_FAULT(SyntaxFault("a: &a {x: 1}\nb:\n  <<: *a\n"), 3, 3, "merge keys are not understood",
                "keys written out", "", "write the merged keys out in this map");
-  EXPECT_FAULT(SyntaxFault("a: !!int 5\n"), 1, 4, "a tag stands before this value", "a value without a tag",
-               "", "remove 'tag:yaml.org,2002:int'");
+  EXPECT_FAULT(SyntaxFault("a: !!int 5\n"), 1, 4, "a tag stands before this value",
+               "a value without a tag", "", "remove 'tag:yaml.org,2002:int'");
   EXPECT_EQ(SyntaxFault("? [a, b]\n: 1\n").message, "this key is no text");
 }
 
@@ -317,8 +327,8 @@ TEST(YamlAliases, BombsAreRefused) {
 }
 
 TEST(YamlAliases, MayNotNameWhatTheyStandIn) {
-  EXPECT_FAULT(SyntaxFault("a: &x [1, *x]\n"), 1, 11, "the alias stands inside the value that it names",
-               "a tree", "", "remove the alias");
+  EXPECT_FAULT(SyntaxFault("a: &x [1, *x]\n"), 1, 11,
+               "the alias stands inside the value that it names", "a tree", "", "remove the alias");
 }
 
 TEST(YamlAliases, OfNothingAreRefused) { EXPECT_EQ(SyntaxFault("a: *nowhere\n").line, 1); }

@@ -127,7 +127,7 @@ class ReportTest(unittest.TestCase):
         self.browser.drag("#network .surface", 80, 0)
         self.assertAlmostEqual(self.browser.run(place) - before, 80, delta=3)
 
-    def test_tells_what_was_passed_over(self):
+    def test_tells_rejected_alternatives(self):
         table = self.text("#subgraph .rejected")
         self.assertIn("joined with", table)
         self.assertIn("no better", table)

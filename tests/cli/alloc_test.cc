@@ -20,8 +20,8 @@ class AllocTest : public CommandLineTest {
 };
 
 TEST_F(AllocTest, JsonAnswersInFull) {
-  const Outcome outcome =
-      Run({"alloc", "buffers.csv", "--capacity", "40", "--minimize", "--seed", "7", "--format", "json"});
+  const Outcome outcome = Run({"alloc", "buffers.csv", "--capacity", "40", "--minimize", "--seed",
+                               "7", "--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto answer = ParseJson(outcome.out);
   EXPECT_EQ(answer.at("status"), "optimal");
@@ -75,9 +75,10 @@ TEST_F(AllocTest, ABlankLineDoesNotEndTheInput) {
 }
 
 TEST_F(AllocTest, TakesCapacityAndAlignmentOfAProfile) {
-  // 16-byte granules in 384 KiB of SRAM: 'c' takes 8 bytes from a multiple of 16.
-  const Outcome outcome = Run({"alloc", "buffers.csv", "--hw", Shipped("hw_profiles/ethos_u65_256.yaml"),
-                               "--minimize", "--format", "json"});
+  // a granularity of 16 bytes in 384 KiB of SRAM: 'c' takes 8 bytes from a multiple of 16.
+  const Outcome outcome =
+      Run({"alloc", "buffers.csv", "--hw", Shipped("hw_profiles/ethos_u65_256.yaml"), "--minimize",
+           "--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto answer = ParseJson(outcome.out);
   EXPECT_EQ(answer.at("capacity"), 384 * 1024);
@@ -85,32 +86,33 @@ TEST_F(AllocTest, TakesCapacityAndAlignmentOfAProfile) {
     EXPECT_EQ(offset.get<int64_t>() % 16, 0) << id;
 }
 
-TEST_F(AllocTest, SizesAreThoseOfTheRung) {
-  Write("ladder.json", kTwoRungs);
-  const Outcome fits = Run({"alloc", "ladder.json", "--rung", "rows=1", "--format", "json"});
+TEST_F(AllocTest, SizesAreThoseOfTheCandidate) {
+  Write("candidates.json", kTwoCandidates);
+  const Outcome fits =
+      Run({"alloc", "candidates.json", "--candidate", "rows=1", "--format", "json"});
   EXPECT_EQ(fits.exit_code, 0) << fits.err;
   EXPECT_EQ(ParseJson(fits.out).at("peak"), 20);
-  EXPECT_EQ(ParseJson(fits.out).at("rung"), "rows=1");
-  EXPECT_EQ(Run({"alloc", "ladder.json", "--rung", "rows=2"}).exit_code, 20);
+  EXPECT_EQ(ParseJson(fits.out).at("candidate"), "rows=1");
+  EXPECT_EQ(Run({"alloc", "candidates.json", "--candidate", "rows=2"}).exit_code, 20);
 }
 
-TEST_F(AllocTest, ALadderNeedsARung) {
-  Write("ladder.json", kTwoRungs);
-  const Outcome outcome = Run({"alloc", "ladder.json"});
+TEST_F(AllocTest, ALadderNeedsACandidate) {
+  Write("candidates.json", kTwoCandidates);
+  const Outcome outcome = Run({"alloc", "candidates.json"});
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_THAT(outcome.err, HasSubstr("expected: --rung with one of rows=1, rows=2\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("expected: --candidate with one of rows=1, rows=2\n"));
 }
 
-TEST_F(AllocTest, AnUnknownRungIsToldFromItsNeighbour) {
-  Write("ladder.json", kTwoRungs);
-  const Outcome outcome = Run({"alloc", "ladder.json", "--rung", "row=2"});
+TEST_F(AllocTest, AnUnknownCandidateIsToldFromItsNeighbour) {
+  Write("candidates.json", kTwoCandidates);
+  const Outcome outcome = Run({"alloc", "candidates.json", "--candidate", "row=2"});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.err, HasSubstr("hint: did you mean 'rows=2'?\n"));
 }
 
 TEST_F(AllocTest, CheckAndShowTakeWhatItWrites) {
-  const Outcome outcome = Run({"alloc", "buffers.csv", "--capacity", "32", "--output", "answer.json",
-                               "--output", "answer.csv", "--output", "map.svg"});
+  const Outcome outcome = Run({"alloc", "buffers.csv", "--capacity", "32", "--output",
+                               "answer.json", "--output", "answer.csv", "--output", "map.svg"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(Files(), ElementsAre("answer.csv", "answer.json", "buffers.csv", "map.svg"));
   EXPECT_EQ(Run({"check", "answer.json", "--problem", "buffers.csv"}).out,
@@ -129,17 +131,19 @@ TEST_F(AllocTest, FilesHoldNoTimes) {
 }
 
 TEST_F(AllocTest, AnInfeasibleAnswerIsNoFile) {
-  const Outcome outcome = Run({"alloc", "buffers.csv", "--capacity", "31", "--output", "answer.json"});
+  const Outcome outcome =
+      Run({"alloc", "buffers.csv", "--capacity", "31", "--output", "answer.json"});
   EXPECT_EQ(outcome.exit_code, 20);
-  EXPECT_THAT(outcome.out,
-              HasSubstr("'a' and 'b' live together at step 1 and need 32 bytes; the memory holds 31"));
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr("'a' and 'b' live together at step 1 and need 32 bytes; the memory holds 31"));
   EXPECT_THAT(Files(), ElementsAre("buffers.csv"));
 }
 
 // One output that CSV cannot state must not leave the others behind.
 TEST_F(AllocTest, WhatCsvCannotStateIsToldBeforeAnythingIsWritten) {
-  const Outcome outcome = Run({"alloc", Shipped("examples/problems/patent_five_banks.json"), "--output",
-                               "answer.json", "--output", "answer.csv"});
+  const Outcome outcome = Run({"alloc", Shipped("examples/problems/patent_five_banks.json"),
+                               "--output", "answer.json", "--output", "answer.csv"});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_EQ(outcome.err, "answer.csv: error: CSV cannot state banks\n  hint: write JSON instead\n");
   EXPECT_THAT(outcome.out, IsEmpty());
@@ -152,8 +156,9 @@ TEST_F(AllocTest, OutputMayStandBeforeTheFile) {
 }
 
 TEST_F(AllocTest, EnginesThatAreAskedByNameAgree) {
-  for (const std::string engine : {"canonical", "repair", "lazy", "cadical", "z3"}) {
-    const auto answer = ParseJson(Run({"alloc", "buffers.csv", "--engine", engine, "--format", "json"}).out);
+  for (const std::string engine : {"canonical", "local-search", "lazy", "cadical", "z3"}) {
+    const auto answer =
+        ParseJson(Run({"alloc", "buffers.csv", "--engine", engine, "--format", "json"}).out);
     EXPECT_EQ(answer.at("engine"), engine);
     EXPECT_EQ(answer.at("peak"), 32);
     EXPECT_EQ(answer.at("status"), "optimal");
@@ -163,15 +168,17 @@ TEST_F(AllocTest, EnginesThatAreAskedByNameAgree) {
 TEST_F(AllocTest, VerboseTellsWhatEachEngineFoundAndWhen) {
   const Outcome outcome = Run({"alloc", "buffers.csv", "--engine", "lazy", "--verbose"});
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.err, testing::ContainsRegex("^ +[0-9]+[.][0-9]+ ms  lazy: peak [0-9]+, bound 32 \\("
-                                                  "[0-9]+ nodes, [0-9]+ backtracks, [0-9]+ conflicts\\)\n"));
+  EXPECT_THAT(outcome.err,
+              testing::ContainsRegex("^ +[0-9]+[.][0-9]+ ms  lazy: peak [0-9]+, bound 32 \\("
+                                     "[0-9]+ nodes, [0-9]+ backtracks, [0-9]+ conflicts\\)\n"));
   EXPECT_THAT(outcome.err, HasSubstr(" ms  lazy: in all "));
 }
 
 TEST_F(AllocTest, RulesThatAreSwitchedOffChangeNoAnswer) {
-  for (const std::string rule : {"support", "edge-finding", "duplicates", "restarts"}) {
-    const auto answer = ParseJson(
-        Run({"alloc", "buffers.csv", "--switch-off", rule, "--switch-off", "cache", "--format", "json"}).out);
+  for (const std::string rule : {"support", "edge-finding", "interchangeable", "restarts"}) {
+    const auto answer = ParseJson(Run({"alloc", "buffers.csv", "--switch-off", rule, "--switch-off",
+                                       "cache", "--format", "json"})
+                                      .out);
     EXPECT_EQ(answer.at("peak"), 32) << rule;
     EXPECT_EQ(answer.at("status"), "optimal") << rule;
   }

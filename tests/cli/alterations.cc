@@ -18,22 +18,23 @@ using Pointer = Json::json_pointer;
 constexpr std::array<std::string_view, 15> kVocabularies = {
     "optimal feasible infeasible",
     "given searched search",
-    "resident streamed direct by_depth",
-    "recompute ring copy adjacent",
+    "resident streamed direct split_k",
+    "recompute rolling_buffer line_buffer adjacent",
     "prologue load compute store epilogue copy",
-    "tile whole resident slice scratch ring line halo accumulator",
+    "tile whole resident slice scratch rolling buffer line halo accumulator",
     "any contiguous single",
     "read write",
     "colocate adjacent same_bank different_bank separate exclusive",
-    "network_input network_output border feature constant state scratch",
-    "overlapped own_steps",
+    "network_input network_output boundary feature constant state scratch",
+    "double-buffered serialized",
     "int8 uint8 int16",
     "rows columns channels batch",
     "conv depthwise pool elementwise matmul reshape",
     "compute dma several",
 };
 
-// Members that objects under a key may have besides those that they have, with values that mean something and values that mean nothing.
+// Members that objects under a key may have besides those that they have, with values that mean
+// something and values that mean nothing.
 struct Extra {
   std::string_view under;  // "": the document itself
   std::string key;
@@ -44,7 +45,7 @@ const std::vector<Extra>& Extras() {
   static const std::vector<Extra> extras = {
       {"", "kept", {Json::array(), Json{"a"}}},
       {"", "rules", {Json::array()}},
-      {"", "demands", {Json{{"schema", 1}}, Json{{"schema", 1}, {"apart", {"a"}}}}},
+      {"", "constraints", {Json{{"schema", 1}}, Json{{"schema", 1}, {"apart", {"a"}}}}},
       {"", "lowering", {Json::array()}},
       {"weights", "latency", {0, 1}},
       {"weights", "macs", {0, 1}},
@@ -53,7 +54,7 @@ const std::vector<Extra>& Extras() {
       {"energy_by_part", "another", {0, 1}},
       {"off_chip_by_cause", "another", {0, 1}},
       {"off_chip_by_cause", "weights", {0, 1}},
-      {"policies", "depth", {8, 64}},
+      {"policies", "k_extent", {8, 64}},
       {"policies", "prefetch", {false, true}},
       {"run", "file_order", {Json::array()}},
       {"run", "max_operators", {1, 64}},
@@ -66,15 +67,16 @@ const std::vector<Extra>& Extras() {
       {"buffers", "annotations", {Json{{"a", "b"}}}},
       {"buffers", "allowed_banks", {Json::array(), Json{0}}},
       {"buffers", "slot", {0, 1}},
-      {"buffers", "parity", {0, 1}},
+      {"buffers", "phase", {0, 1}},
       {"relations", "delta", {0, 16}},
   };
   return extras;
 }
 
 bool IsIndex(const std::string& token) {
-  return !token.empty() && std::all_of(token.begin(), token.end(),
-                                       [](unsigned char letter) { return std::isdigit(letter) != 0; });
+  return !token.empty() && std::all_of(token.begin(), token.end(), [](unsigned char letter) {
+    return std::isdigit(letter) != 0;
+  });
 }
 
 class Collector {
@@ -171,7 +173,9 @@ class Collector {
 
 }  // namespace
 
-std::vector<Alteration> AlterationsOf(const Json& document) { return Collector(document).Run(document); }
+std::vector<Alteration> AlterationsOf(const Json& document) {
+  return Collector(document).Run(document);
+}
 
 Json Apply(Json document, const Alteration& alteration) {
   const Pointer& at = alteration.at;
@@ -201,8 +205,8 @@ std::string PatternOf(const Alteration& alteration) {
 }
 
 std::string Describe(const Alteration& alteration) {
-  static constexpr std::array<std::string_view, 5> kEdits = {"becomes", "is removed", "is doubled", "gets",
-                                                             "gets the key"};
+  static constexpr std::array<std::string_view, 5> kEdits = {"becomes", "is removed", "is doubled",
+                                                             "gets", "gets the key"};
   std::string text = alteration.at.to_string() + ' ';
   text += kEdits.at(static_cast<size_t>(alteration.edit));
   if (!alteration.key.empty()) text += ' ' + alteration.key;

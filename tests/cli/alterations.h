@@ -16,8 +16,9 @@ struct Alteration {
   std::string key = {};                    // kAddKey
 };
 
-// Each leaf gets other plausible values: numbers near it and 0, words that stand under the same key or in the same vocabulary, the
-// other truth value. Each member and each element is removed, each element is doubled, and each object and list gets one more.
+// Each leaf gets other plausible values: numbers near it and 0, words that stand under the same key
+// or in the same vocabulary, the other truth value. Each member and each element is removed, each
+// element is doubled, and each object and list gets one more.
 std::vector<Alteration> AlterationsOf(const nlohmann::ordered_json& document);
 
 nlohmann::ordered_json Apply(nlohmann::ordered_json document, const Alteration& alteration);

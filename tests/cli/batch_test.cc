@@ -32,14 +32,14 @@ class BatchTest : public CommandLineTest {
 
   // The 64 KiB accelerator, which cuts batches, with another memory and other axes.
   void WriteProfile(const std::string& name, const std::string& capacity, const std::string& axes) {
-    Write(name + ".yaml", "extends: " + Shipped("hw_profiles/edge_npu_64kib.yaml") + "\nname: " + name +
-                              "\nmemories: {sram: {capacity_bytes: " + capacity +
+    Write(name + ".yaml", "extends: " + Shipped("hw_profiles/edge_npu_64kib.yaml") + "\nname: " +
+                              name + "\nmemories: {sram: {capacity_bytes: " + capacity +
                               "}}\ntiling: {axes: " + axes + "}\n");
   }
 };
 
 TEST_F(BatchTest, ImagesThatDoNotFitTogetherFitOneByOne) {
-  WriteProfile("images_apart", "48Ki", "[batch, rows, {axis: channels, granule: 32}]");
+  WriteProfile("images_apart", "48Ki", "[batch, rows, {axis: channels, granularity: 32}]");
   const Outcome planned = Run({"plan", "images.yaml", "--hw", "images_apart.yaml", "--minimize",
                                "off_chip_bytes", "--lowering", "--output", "plan.json"});
   ASSERT_EQ(planned.exit_code, 0) << planned.err;
@@ -51,16 +51,16 @@ TEST_F(BatchTest, ImagesThatDoNotFitTogetherFitOneByOne) {
   const Outcome run = Run({"check", "--execute", "plan.json"});
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   EXPECT_THAT(run.out, HasSubstr("\nlowered: "));
-  WriteProfile("images_together", "48Ki", "[rows, {axis: channels, granule: 32}]");
+  WriteProfile("images_together", "48Ki", "[rows, {axis: channels, granularity: 32}]");
   EXPECT_EQ(Run({"plan", "images.yaml", "--hw", "images_together.yaml"}).exit_code, 20);
 }
 
-// Queries, keys, values and what they make are 4 * 128 * 64 bytes each. A tile of one head and half its queries loads keys and values
-// again for the other half, unless it keeps them.
+// Queries, keys, values and what they make are 4 * 128 * 64 bytes each. A tile of one head and half
+// its queries loads keys and values again for the other half, unless it keeps them.
 TEST_F(BatchTest, KeysAndValuesStayForTheirHead) {
-  const Outcome outcome = Run({"tile", Shipped("examples/networks/transformer_encoder.yaml"), "--hw",
-                               Shipped("hw_profiles/edge_npu_64kib.yaml"), "--ops", "scores..mixed",
-                               "--no-reasons", "--format", "json"});
+  const Outcome outcome = Run({"tile", Shipped("examples/networks/transformer_encoder.yaml"),
+                               "--hw", Shipped("hw_profiles/edge_npu_64kib.yaml"), "--ops",
+                               "scores..mixed", "--no-reasons", "--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   std::map<std::string, int64_t> off_chip;  // by policy
   const nlohmann::ordered_json answer = ParseJson(outcome.out);
@@ -68,7 +68,7 @@ TEST_F(BatchTest, KeysAndValuesStayForTheirHead) {
     if (corner["tile"] == "1x64x64") off_chip[corner["policy"]] = corner["cost"]["off_chip_bytes"];
   }
   EXPECT_EQ(off_chip["resident"], 32768 * (1 + 2 + 2 + 1));
-  EXPECT_EQ(off_chip["resident, halo ring"], 32768 * 4);
+  EXPECT_EQ(off_chip["resident, halo rolling_buffer"], 32768 * 4);
 }
 
 }  // namespace

@@ -8,7 +8,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// A row times a matrix, and a matrix times a matrix, either with a depth that no operand has room for.
+// A row times a matrix, and a matrix times a matrix, either with a depth that no operand has room
+// for.
 const std::string kDeep = R"(schema: 1
 name: deep
 dtype: int8
@@ -22,68 +23,73 @@ operators:
 outputs: [fully_connected, product]
 )";
 
-class ByDepthTest : public CommandLineTest {
+class SplitKTest : public CommandLineTest {
  protected:
-  ByDepthTest() {
+  SplitKTest() {
     Write("deep.yaml", kDeep);
     Write("slices.yaml", "extends: " + Shipped("hw_profiles/edge_npu_64kib.yaml") +
-                             "\nname: slices\ntiling: {depth_granule: 1024}\n");
+                             "\nname: slices\ntiling: {k_granularity: 1024}\n");
     Write("wide.yaml", "extends: " + Shipped("hw_profiles/edge_npu_64kib.yaml") +
                            "\nname: wide\ntiling: {weights: [resident, streamed]}\n");
   }
 
   Outcome Plan(const std::string& network, const std::string& profile) {
-    return Run({"plan", network, "--hw", profile, "--lowering", "--format", "json", "--output", "plan.json"});
+    return Run({"plan", network, "--hw", profile, "--lowering", "--format", "json", "--output",
+                "plan.json"});
   }
 };
 
-TEST_F(ByDepthTest, WhatFitsInNoOtherWayIsPlannedAndRuns) {
+TEST_F(SplitKTest, WhatFitsInNoOtherWayIsPlannedAndRuns) {
   const Outcome planned = Plan("deep.yaml", "slices.yaml");
   ASSERT_EQ(planned.exit_code, 0) << planned.err;
   const nlohmann::ordered_json plan = ReadJson("plan.json");
   ASSERT_EQ(plan["subgraphs"].size(), 2U);
-  for (const auto& subgraph : plan["subgraphs"]) EXPECT_EQ(subgraph["policies"]["weights"], "by_depth");
+  for (const auto& subgraph : plan["subgraphs"])
+    EXPECT_EQ(subgraph["policies"]["weights"], "split_k");
   const Outcome run = Run({"check", "--execute", "plan.json"});
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   EXPECT_THAT(run.out, HasSubstr("\nlowered: "));
   EXPECT_EQ(Plan("deep.yaml", "wide.yaml").exit_code, 20);
 }
 
-TEST_F(ByDepthTest, TheClassifierOfVgg) {
+TEST_F(SplitKTest, TheClassifierOfVgg) {
   const std::string network = Shipped("examples/networks/vgg_classifier.yaml");
-  ASSERT_EQ(
-      Run({"plan", network, "--hw", Shipped("hw_profiles/edge_npu_64kib.yaml"), "--output", "plan.json"})
-          .exit_code,
-      0);
+  ASSERT_EQ(Run({"plan", network, "--hw", Shipped("hw_profiles/edge_npu_64kib.yaml"), "--output",
+                 "plan.json"})
+                .exit_code,
+            0);
   const nlohmann::ordered_json plan = ReadJson("plan.json");
   const auto& first = plan["subgraphs"][0];
-  EXPECT_EQ(first["policies"]["weights"], "by_depth");
+  EXPECT_EQ(first["policies"]["weights"], "split_k");
   EXPECT_EQ(first["metrics"]["macs"], 25088 * 4096);
   int told = 0;
   for (const auto& subgraph : plan["subgraphs"]) {
-    for (const auto& other : subgraph.value("rejected", nlohmann::ordered_json::array())) {
-      if (other.value("weights", "") == "by_depth") told += other.value("depth", 0) > 0 ? 1 : -1000;
+    for (const auto& other :
+         subgraph.value("rejected_alternatives", nlohmann::ordered_json::array())) {
+      if (other.value("weights", "") == "split_k")
+        told += other.value("k_extent", 0) > 0 ? 1 : -1000;
     }
   }
   EXPECT_GT(told, 0);
   EXPECT_EQ(Plan(network, "wide.yaml").exit_code, 20);
 }
 
-TEST_F(ByDepthTest, APlanThatSaysSoOfWhatCannotIsRefused) {
+TEST_F(SplitKTest, APlanThatSaysSoOfWhatCannotIsRefused) {
   ASSERT_EQ(PlanPatentChain("edge_npu_1mib", {"--output", "chain.json"}).exit_code, 0);
   nlohmann::ordered_json plan = ReadJson("chain.json");
-  plan["subgraphs"][0]["policies"]["weights"] = "by_depth";
+  plan["subgraphs"][0]["policies"]["weights"] = "split_k";
   Write("chain.json", plan.dump());
   const Outcome outcome = Run({"check", "chain.json"});
   EXPECT_EQ(outcome.exit_code, 5);
-  EXPECT_THAT(outcome.out + outcome.err, HasSubstr("holds operands by_depth, which the profile does not"));
+  EXPECT_THAT(outcome.out + outcome.err,
+              HasSubstr("holds operands as split_k, which the profile does not"));
 }
 
-TEST_F(ByDepthTest, NoProfileHoldsEverythingByDepth) {
-  Write("only.yaml", "extends: wide.yaml\nname: only\ntiling: {weights: [by_depth]}\n");
+TEST_F(SplitKTest, NoProfileSplitsEverythingAlongK) {
+  Write("only.yaml", "extends: wide.yaml\nname: only\ntiling: {weights: [split_k]}\n");
   const Outcome outcome = Plan("deep.yaml", "only.yaml");
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_THAT(outcome.err, HasSubstr("most operators cannot be cut by depth"));
+  EXPECT_THAT(outcome.err, HasSubstr("most operators cannot be cut along K"));
 }
 
 }  // namespace

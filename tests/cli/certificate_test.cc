@@ -11,7 +11,8 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Of three that live together two must lie on one side of the fixed one; either side has 5 bytes, two need 6.
+// Of three that live together two must lie on one side of the fixed one; either side has 5 bytes,
+// two need 6.
 const std::string kSplit = R"({
   "format": "tessera-problem", "version": 1,
   "memories": [{"name": "sram", "capacity": 11}],
@@ -23,7 +24,9 @@ class CertificateCommandTest : public CommandLineTest {
  protected:
   CertificateCommandTest() { Write("split.json", kSplit); }
 
-  Outcome Prove() { return Run({"alloc", "split.json", "--capacity", "11", "--certificate", "proof"}); }
+  Outcome Prove() {
+    return Run({"alloc", "split.json", "--capacity", "11", "--certificate", "proof"});
+  }
   Outcome Check(const std::vector<std::string>& more = {}) {
     Arguments arguments = {"check", "--certificate", "proof"};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -34,7 +37,8 @@ class CertificateCommandTest : public CommandLineTest {
 TEST_F(CertificateCommandTest, WhatDoesNotFitIsProven) {
   const Outcome outcome = Prove();
   EXPECT_EQ(outcome.exit_code, 20) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("certificate in proof: nothing fits into 11 bytes, proven by lazy"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("certificate in proof: nothing fits into 11 bytes, proven by lazy"));
   const Outcome checked = Check();
   EXPECT_EQ(checked.exit_code, 0) << checked.err;
   EXPECT_THAT(checked.out, StartsWith("accepted: nothing fits into 11 bytes; 4 buffers, "));
@@ -59,27 +63,29 @@ TEST_F(CertificateCommandTest, ALoadThatIsTooHighNeedsNoSearch) {
 }
 
 TEST_F(CertificateCommandTest, BanksAndModesAreProvenByCadical) {
-  const Outcome outcome = Run({"alloc", Shipped("examples/problems/patent_three_banks.json"), "--capacity",
-                               "192", "--certificate", "proof"});
+  const Outcome outcome = Run({"alloc", Shipped("examples/problems/patent_three_banks.json"),
+                               "--capacity", "192", "--certificate", "proof"});
   EXPECT_EQ(outcome.exit_code, 20) << outcome.err;
   EXPECT_EQ(ReadJson("proof/manifest.json").at("prover"), "cadical");
   EXPECT_EQ(Check().exit_code, 0);
 }
 
-TEST_F(CertificateCommandTest, ARungIsNamedInTheClaim) {
-  Write("ladder.json", Replace(kSplit, R"("offset": 5}])",
-                               R"("offset": 5}], "ladder": {"rungs": [
+TEST_F(CertificateCommandTest, ACandidateIsNamedInTheClaim) {
+  Write("candidates.json", Replace(kSplit, R"("offset": 5}])",
+                                   R"("offset": 5}], "tile_candidates": {"candidates": [
     {"name": "small", "sizes": {"a": 1, "b": 1, "c": 1, "d": 1}},
     {"name": "large", "sizes": {"a": 3, "b": 3, "c": 3, "d": 1}}]})"));
-  const Outcome outcome = Run({"alloc", "ladder.json", "--rung", "large", "--certificate", "proof"});
+  const Outcome outcome =
+      Run({"alloc", "candidates.json", "--candidate", "large", "--certificate", "proof"});
   EXPECT_EQ(outcome.exit_code, 20) << outcome.err;
-  EXPECT_EQ(Check({"--problem", "ladder.json"}).exit_code, 0);
+  EXPECT_EQ(Check({"--problem", "candidates.json"}).exit_code, 0);
   Write("proof/manifest.json", Replace(Read("proof/manifest.json"), "large", "small"));
   EXPECT_EQ(Check().exit_code, 5);
 }
 
 TEST_F(CertificateCommandTest, WhatFitsHasNoCertificate) {
-  const Outcome outcome = Run({"alloc", "split.json", "--capacity", "20", "--certificate", "proof"});
+  const Outcome outcome =
+      Run({"alloc", "split.json", "--capacity", "20", "--certificate", "proof"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_FALSE(std::filesystem::exists(Folder() / "proof"));
 }
@@ -123,7 +129,8 @@ TEST_F(CertificateCommandTest, AProofOfSomethingElseIsRefused) {
 
 TEST_F(CertificateCommandTest, WhatCannotBeReadIsNoClaim) {
   ASSERT_EQ(Prove().exit_code, 20);
-  Write("proof/manifest.json", Replace(Read("proof/manifest.json"), R"("version": 1)", R"("version": 2)"));
+  Write("proof/manifest.json",
+        Replace(Read("proof/manifest.json"), R"("version": 1)", R"("version": 2)"));
   const Outcome outcome = Check();
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.err, HasSubstr("proof/manifest.json"));
@@ -149,7 +156,7 @@ const std::string kAlignedMachine = R"({
   "memories": {"dram": {"capacity_bytes": 65536}, "sram": {"capacity_bytes": 575, "alignment_bytes": 512}},
   "engines": {"pe": {"operators": {"elementwise": {}}}},
   "links": {"dma": {"between": ["dram", "sram"]}},
-  "roles": {"network_input": {"home": "dram"}, "network_output": {"home": "dram"}, "border": {"home": "dram"}}
+  "roles": {"network_input": {"home": "dram"}, "network_output": {"home": "dram"}, "boundary": {"home": "dram"}}
 })";
 
 class PlanCertificateTest : public CertificateCommandTest {
@@ -194,7 +201,8 @@ TEST_F(PlanCertificateTest, IsTheSameEachTime) {
 TEST_F(PlanCertificateTest, AnAlteredQuestionIsRefused) {
   ASSERT_EQ(Plan().exit_code, 20);
   const std::string text = Read("proof/refutation.json");
-  Write("proof/refutation.json", Replace(text, "\"capacity_bytes\": 575", "\"capacity_bytes\": 576"));
+  Write("proof/refutation.json",
+        Replace(text, "\"capacity_bytes\": 575", "\"capacity_bytes\": 576"));
   const Outcome roomier = Check();
   EXPECT_EQ(roomier.exit_code, 5) << roomier.out << roomier.err;
   Write("proof/refutation.json", Replace(text, "\"placements\": 1", "\"placements\": 2"));

@@ -4,7 +4,8 @@
 
 #include "command_line.h"
 
-// `tessera check` believes nothing: a plan with one thing wrong is refused, and the message names it.
+// `tessera check` believes nothing: a plan with one thing wrong is refused, and the message names
+// it.
 namespace tessera::cli {
 namespace {
 
@@ -62,16 +63,18 @@ INSTANTIATE_TEST_SUITE_P(
         Corruption{"misaligned_offset",
                    [](ordered_json& plan) { BufferOf(plan, "s0/conv1@0")["offset"] = 8; },
                    "alignment: offset 8 of buffer 's0/conv1@0' is not a multiple of 16"},
-        Corruption{"offset_beyond_the_memory",
-                   [](ordered_json& plan) { BufferOf(plan, "s0/conv1@0")["offset"] = 1'048'576; },
-                   "bounds: buffer 's0/conv1@0' of 1152 bytes at offset 1048576 is outside [0, 1048576)"},
         Corruption{
-            "shortened_lifespan",
-            [](ordered_json& plan) {
-              BufferOf(plan, "s0/conv2@0")["lifespans"] = {{2, 3}};
-            },
-            "lifespan: buffer 's0/conv2@0' lives [2, 3) but is needed at step 3: it should live [2, 4)"},
-        Corruption{"smaller_size", [](ordered_json& plan) { BufferOf(plan, "s0/conv2@0")["size"] = 767; },
+            "offset_beyond_the_memory",
+            [](ordered_json& plan) { BufferOf(plan, "s0/conv1@0")["offset"] = 1'048'576; },
+            "bounds: buffer 's0/conv1@0' of 1152 bytes at offset 1048576 is outside [0, 1048576)"},
+        Corruption{"shortened_lifespan",
+                   [](ordered_json& plan) {
+                     BufferOf(plan, "s0/conv2@0")["lifespans"] = {{2, 3}};
+                   },
+                   "lifespan: buffer 's0/conv2@0' lives [2, 3) but is needed at step 3: it should "
+                   "live [2, 4)"},
+        Corruption{"smaller_size",
+                   [](ordered_json& plan) { BufferOf(plan, "s0/conv2@0")["size"] = 767; },
                    "size: buffer 's0/conv2@0' has 767 bytes but needs 768"},
         Corruption{"dropped_buffer",
                    [](ordered_json& plan) {
@@ -79,26 +82,33 @@ INSTANTIATE_TEST_SUITE_P(
                      buffers.erase(0);
                    },
                    "buffer: buffer 's0/image@0' is missing"},
-        Corruption{"dropped_access",
-                   [](ordered_json& plan) { BufferOf(plan, "s0/image@0")["accesses"].erase(1); },
-                   "access: buffer 's0/image@0' is read by 'npu' at step 1, which the plan does not say"},
-        Corruption{"dropped_operator", [](ordered_json& plan) { plan["subgraphs"][0]["operators"].erase(2); },
+        Corruption{
+            "dropped_access",
+            [](ordered_json& plan) { BufferOf(plan, "s0/image@0")["accesses"].erase(1); },
+            "access: buffer 's0/image@0' is read by 'npu' at step 1, which the plan does not say"},
+        Corruption{"dropped_operator",
+                   [](ordered_json& plan) { plan["subgraphs"][0]["operators"].erase(2); },
                    "coverage: operator 'conv3' is in no subgraph at its turn"},
-        Corruption{"dropped_step", [](ordered_json& plan) { plan["subgraphs"][0]["steps"].erase(1); },
+        Corruption{"dropped_step",
+                   [](ordered_json& plan) { plan["subgraphs"][0]["steps"].erase(1); },
                    "step: the plan has 4 steps where the program has 5"},
-        Corruption{"wrong_count_of_tiles", [](ordered_json& plan) { plan["subgraphs"][0]["tiles"] = 2; },
-                   "tile: subgraph 0 states 2 tiles, but tiles of [1, 4, 4, 14] cut 'conv3' into 1"},
-        Corruption{"fewer_off_chip_bytes", [](ordered_json& plan) { plan["totals"]["off_chip_bytes"] = 1; },
+        Corruption{
+            "wrong_count_of_tiles", [](ordered_json& plan) { plan["subgraphs"][0]["tiles"] = 2; },
+            "tile: subgraph 0 states 2 tiles, but tiles of [1, 4, 4, 14] cut 'conv3' into 1"},
+        Corruption{"fewer_off_chip_bytes",
+                   [](ordered_json& plan) { plan["totals"]["off_chip_bytes"] = 1; },
                    "metric: the plan states 1 off-chip bytes where 2064 are counted"},
-        Corruption{"lower_latency", [](ordered_json& plan) { plan["totals"]["latency_cycles"] = 1000; },
+        Corruption{"lower_latency",
+                   [](ordered_json& plan) { plan["totals"]["latency_cycles"] = 1000; },
                    "metric: the plan states 1000 cycles where "},
-        Corruption{"lower_latency_throughout",
-                   [](ordered_json& plan) {
-                     for (ordered_json* metrics : {&plan["totals"], &plan["subgraphs"][0]["metrics"]})
-                       (*metrics)["latency_cycles"] = (*metrics)["latency_cycles"].get<int64_t>() - 1;
-                     plan["score"] = plan["totals"]["latency_cycles"];
-                   },
-                   "metric: subgraph 0 states 2865 cycles where 2866 are counted"},
+        Corruption{
+            "lower_latency_throughout",
+            [](ordered_json& plan) {
+              for (ordered_json* metrics : {&plan["totals"], &plan["subgraphs"][0]["metrics"]})
+                (*metrics)["latency_cycles"] = (*metrics)["latency_cycles"].get<int64_t>() - 1;
+              plan["score"] = plan["totals"]["latency_cycles"];
+            },
+            "metric: subgraph 0 states 2865 cycles where 2866 are counted"},
         Corruption{"lower_bound_of_its_own",
                    [](ordered_json& plan) { plan["lower_bounds"]["latency_cycles"] = 1; },
                    "metric: the lower bound states cycles of 1 where a simulation gives "},
@@ -117,17 +127,20 @@ INSTANTIATE_TEST_SUITE_P(
         Corruption{"score_of_its_own", [](ordered_json& plan) { plan["score"] = 1; },
                    "metric: the plan states a score of 1 where its parts give "},
         Corruption{"smaller_memory",
-                   [](ordered_json& plan) { plan["profile"]["memories"]["sram"]["capacity_bytes"] = 2048; },
+                   [](ordered_json& plan) {
+                     plan["profile"]["memories"]["sram"]["capacity_bytes"] = 2048;
+                   },
                    "is outside [0, 2048) of memory 0"}),
     [](const auto& info) { return info.param.name; });
 
 TEST_F(CheckTest, AcceptsThePlanAsItWas) {
   const Outcome outcome = Run({"check", "plan.json"});
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.out,
-            "accepted: 7 buffers, peak 2880 of 1048576 bytes\n"
-            "made again: status, score, baseline and largest tiles\n"
-            "not checked, for people alone: /time_ms, /notes, /subgraphs/*/rejected, x-*\n");
+  EXPECT_EQ(
+      outcome.out,
+      "accepted: 7 buffers, peak 2880 of 1048576 bytes\n"
+      "made again: status, score, baseline and largest tiles\n"
+      "not checked, for people alone: /time_ms, /notes, /subgraphs/*/rejected_alternatives, x-*\n");
   EXPECT_THAT(outcome.err, IsEmpty());
 }
 
@@ -142,7 +155,8 @@ TEST_F(CheckTest, JsonListsViolations) {
   EXPECT_EQ(accepted.at("status"), "accepted");
   EXPECT_THAT(accepted.at("violations"), IsEmpty());
   EXPECT_EQ(accepted.at("made_again"), true);
-  EXPECT_EQ(accepted.at("exempt"), ordered_json({"/time_ms", "/notes", "/subgraphs/*/rejected", "x-*"}));
+  EXPECT_EQ(accepted.at("exempt"),
+            ordered_json({"/time_ms", "/notes", "/subgraphs/*/rejected_alternatives", "x-*"}));
 }
 
 TEST_F(CheckTest, SaysWhereTheSearchWasNotRepeated) {
@@ -156,9 +170,11 @@ TEST_F(CheckTest, SaysWhereTheSearchWasNotRepeated) {
                         "optimal\n"));
   const Outcome accepted = Run({"check", "plan.json", "--no-search"});
   EXPECT_EQ(accepted.exit_code, 0);
-  EXPECT_THAT(accepted.out,
-              HasSubstr("\nnot made again (--no-search): status, score, baseline and largest tiles\n"));
-  EXPECT_EQ(ParseJson(Run({"check", "plan.json", "--no-search", "--format", "json"}).out).at("made_again"),
+  EXPECT_THAT(
+      accepted.out,
+      HasSubstr("\nnot made again (--no-search): status, score, baseline and largest tiles\n"));
+  EXPECT_EQ(ParseJson(Run({"check", "plan.json", "--no-search", "--format", "json"}).out)
+                .at("made_again"),
             false);
 }
 
@@ -167,8 +183,8 @@ TEST_F(CheckTest, WhatIsForPeopleMayBeAnything) {
   plan["notes"] = {"made by hand"};
   plan["time_ms"] = 3;
   plan["x-reviewed"] = true;
-  ASSERT_TRUE(plan["subgraphs"][0].contains("rejected"));
-  plan["subgraphs"][0].erase("rejected");
+  ASSERT_TRUE(plan["subgraphs"][0].contains("rejected_alternatives"));
+  plan["subgraphs"][0].erase("rejected_alternatives");
   Write("plan.json", plan.dump());
   EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
 }
@@ -200,7 +216,8 @@ TEST_F(CheckTest, CsvNeedsACapacity) {
   const Outcome outcome = Run({"check", "answer.csv"});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_EQ(outcome.err,
-            "answer.csv: error: a CSV does not say how large the memory is\n  hint: add --capacity BYTES\n");
+            "answer.csv: error: a CSV does not say how large the memory is\n  hint: add --capacity "
+            "BYTES\n");
 }
 
 TEST_F(CheckTest, CsvKeepsToTheCapacity) {
@@ -226,23 +243,23 @@ TEST_F(CheckTest, AllocationsNeedTheirProblem) {
   EXPECT_THAT(outcome.err, HasSubstr("hint: add --problem FILE\n"));
 }
 
-TEST_F(CheckTest, AnAllocationOfARungIsCheckedAgainstItsSizes) {
+TEST_F(CheckTest, AnAllocationOfACandidateIsCheckedAgainstItsSizes) {
   const std::string ladder = Shipped("examples/problems/halo_ladder.json");
-  Run({"alloc", ladder, "--rung", "rows=3", "--output", "answer.json"});
+  Run({"alloc", ladder, "--candidate", "rows=3", "--output", "answer.json"});
   EXPECT_EQ(Run({"check", "answer.json", "--problem", ladder}).exit_code, 0);
 
   // Where rows=2 lies, there is no room for rows=3.
-  Run({"alloc", ladder, "--rung", "rows=2", "--output", "answer.json"});
+  Run({"alloc", ladder, "--candidate", "rows=2", "--output", "answer.json"});
   ordered_json answer = ReadJson("answer.json");
-  answer["rung"] = "rows=3";
+  answer["candidate"] = "rows=3";
   Write("answer.json", answer.dump());
   EXPECT_EQ(Run({"check", "answer.json", "--problem", ladder}).exit_code, 5);
 
-  answer["rung"] = "rows=5";
+  answer["candidate"] = "rows=5";
   Write("answer.json", answer.dump());
   const Outcome outcome = Run({"check", "answer.json", "--problem", ladder});
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_THAT(outcome.err, HasSubstr("halo_ladder.json has no rung 'rows=5'\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("halo_ladder.json has no candidate 'rows=5'\n"));
 }
 
 TEST_F(CheckTest, AnAlignmentIsThatOfThePlacedBuffer) {

@@ -17,13 +17,16 @@
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/search/partition/partition.h"
 
-// `tessera check` accepts no altered claim: plans of many kinds are altered entry by entry, and every altered one must be refused.
+// `tessera check` accepts no altered claim: plans of many kinds are altered entry by entry, and
+// every altered one must be refused.
 //
-// Skipped are the entries that plan/files/plan_files.h lists. A document may be accepted that states the very same plan: one that, read and
-// written again, gives the bytes of the original. No value may be altered so, and no element removed or doubled; only a member may be
-// left out, or spelled out, that has a default (docs/plan-format.md, docs/network-format.md, docs/profile-format.md). Nothing else may.
-// So an address that is moved to another right place is refused too, for the digest covers addresses and modes. What the digest alone
-// refuses must be given (plan/files/plan_files.h): all that follows from it is refused because it does not follow.
+// Skipped are the entries that plan/files/plan_files.h lists. A document may be accepted that
+// states the very same plan: one that, read and written again, gives the bytes of the original. No
+// value may be altered so, and no element removed or doubled; only a member may be left out, or
+// spelled out, that has a default (docs/plan-format.md, docs/network-format.md,
+// docs/profile-format.md). Nothing else may. So an address that is moved to another right place is
+// refused too, for the digest covers addresses and modes. What the digest alone refuses must be
+// given (plan/files/plan_files.h): all that follows from it is refused because it does not follow.
 namespace tessera::cli {
 namespace {
 
@@ -63,19 +66,19 @@ links:
 roles:
   network_input: {home: dram, alignment_bytes: 16}
   network_output: {home: dram, alignment_bytes: 16}
-  border: {home: dram, alignment_bytes: 16}
+  boundary: {home: dram, alignment_bytes: 16}
   feature: {home: sram, alignment_bytes: 16}
   constant: {home: dram, alignment_bytes: 16}
   state: {home: sram, alignment_bytes: 16}
 tiling:
-  axes: [rows, {axis: channels, granule: 8}]
-  halo: [recompute, ring, copy, adjacent]
-  weights: [resident, streamed, by_depth]
-  dma: overlapped
+  axes: [rows, {axis: channels, granularity: 8}]
+  halo: [recompute, rolling_buffer, line_buffer, adjacent]
+  weights: [resident, streamed, split_k]
+  dma: double_buffered
   implicit_padding: true
   in_place: [elementwise]
-  weight_granule_channels: 8
-  depth_granule: 64
+  weight_granularity_channels: 8
+  k_granularity: 64
 table_bytes_per_channel: 4
 )";
 
@@ -108,7 +111,7 @@ engines:
 roles:
   network_input: {home: sram, alignment_bytes: 4}
   network_output: {home: sram, alignment_bytes: 4}
-  border: {home: sram, alignment_bytes: 4}
+  boundary: {home: sram, alignment_bytes: 4}
   feature: {home: sram, alignment_bytes: 4}
   constant: {home: flash, alignment_bytes: 4}
   state: {home: sram, alignment_bytes: 4}
@@ -116,7 +119,7 @@ tiling:
   axes: [rows]
   halo: [recompute]
   weights: [direct]
-  dma: own_steps
+  dma: serialized
   implicit_padding: true
   in_place: [elementwise]
 scratch:
@@ -177,7 +180,7 @@ outputs: [product]
 constexpr std::array<std::string_view, 15> kGiven = {"/made_by",
                                                      "/digest",
                                                      "/objective",
-                                                     "/demands",
+                                                     "/constraints",
                                                      "/seed",
                                                      "/run",
                                                      "/network",
@@ -217,7 +220,8 @@ Answer Judge(const Original& original, const Json& altered) {
   const std::vector<std::string> cheaply = CheckPlan(*plan, {.search = false}).violations;
   if (!cheaply.empty())
     return cheaply.front().starts_with("digest: ") ? Answer::kByDigestAlone : Answer::kRefused;
-  if (plan->digest == original.document.at("digest") && plan::files::WritePlanJson(*plan) == original.written)
+  if (plan->digest == original.document.at("digest") &&
+      plan::files::WritePlanJson(*plan) == original.written)
     return Answer::kSame;
   return CheckPlan(*plan, {}).violations.empty() ? Answer::kAccepted : Answer::kRefused;
 }
@@ -235,7 +239,8 @@ class ClaimsTest : public CommandLineTest {
   }
 
   void Plan(const std::string& network, const std::string& profile, const Arguments& more = {}) {
-    Arguments arguments = {"plan", network + ".yaml", "--hw", profile + ".yaml", "--output", "plan.json"};
+    Arguments arguments = {"plan",     network + ".yaml", "--hw", profile + ".yaml",
+                           "--output", "plan.json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Outcome outcome = Run(arguments);
     ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
@@ -250,7 +255,8 @@ class ClaimsTest : public CommandLineTest {
   static std::string RefusalsOfForged(const Json& document) {
     const base::Expected<plan::Plan> read = plan::files::ReadPlanJson(document.dump(), "");
     EXPECT_TRUE(read) << read.error().message;
-    const base::Expected<plan::Plan> plan = plan::files::ReadPlanJson(plan::files::WritePlanJson(*read), "");
+    const base::Expected<plan::Plan> plan =
+        plan::files::ReadPlanJson(plan::files::WritePlanJson(*read), "");
     return fmt::format("{}", fmt::join(CheckPlan(*plan, {}).violations, "\n"));
   }
 
@@ -270,8 +276,9 @@ class ClaimsTest : public CommandLineTest {
     EXPECT_GE(run, least);
   }
 
-  // Alters plan.json in at least that many ways, entries that are exempt apart. Of the embedded network and profile, which the same
-  // digest guards in all plans, one alteration of eight where not all are wanted.
+  // Alters plan.json in at least that many ways, entries that are exempt apart. Of the embedded
+  // network and profile, which the same digest guards in all plans, one alteration of eight where
+  // not all are wanted.
   void Alter(size_t least, Inputs inputs = Inputs::kSome) const {
     Original original{ReadJson("plan.json"), ""};
     const base::Expected<plan::Plan> plan = plan::files::ReadPlanJson(original.document.dump(), "");
@@ -283,7 +290,7 @@ class ClaimsTest : public CommandLineTest {
     size_t altered = 0;
     size_t same = 0;
     size_t exempt = 0;
-    size_t passed_over = 0;
+    size_t rejected_alternatives = 0;
     for (const Alteration& alteration : AlterationsOf(original.document)) {
       const std::string pattern = PatternOf(alteration);
       if (IsExempt(pattern)) {
@@ -291,14 +298,15 @@ class ClaimsTest : public CommandLineTest {
         continue;
       }
       const bool is_input = pattern.starts_with("/network") || pattern.starts_with("/profile");
-      if (is_input && inputs == Inputs::kSome && ++passed_over % 8 != 0) continue;
+      if (is_input && inputs == Inputs::kSome && ++rejected_alternatives % 8 != 0) continue;
       ++altered;
       const Answer answer = Judge(original, Apply(original.document, alteration));
       // Without a lowering a plan claims less, and is whole.
       const bool claims_less = pattern == "/lowering" && alteration.edit == Edit::kRemove;
       EXPECT_EQ(answer == Answer::kAccepted, claims_less) << Describe(alteration);
       if (answer == Answer::kByDigestAlone) {
-        EXPECT_TRUE(IsAmong(pattern, kGiven)) << Describe(alteration) << ": what refuses it but the digest?";
+        EXPECT_TRUE(IsAmong(pattern, kGiven))
+            << Describe(alteration) << ": what refuses it but the digest?";
       }
       if (answer != Answer::kSame) continue;
       ++same;
@@ -326,24 +334,26 @@ TEST_F(ClaimsTest, SeveralHomes) {
       Replace(kTight, "  dram:\n",
               "  tcm: {capacity_bytes: 1200, alignment_bytes: 16, port: {bytes_per_cycle: 8}}\n"
               "  dram:\n");
-  listed = Replace(listed, "links:\n", "links:\n  dma2: {between: [tcm, sram], alignment_bytes: 16}\n");
+  listed =
+      Replace(listed, "links:\n", "links:\n  dma2: {between: [tcm, sram], alignment_bytes: 16}\n");
   listed = Replace(listed, "constant: {home: dram", "constant: {home: [tcm, dram]");
-  Write("listed.yaml", Replace(listed, "border: {home: dram", "border: {home: [tcm, dram]"));
+  Write("listed.yaml", Replace(listed, "boundary: {home: dram", "boundary: {home: [tcm, dram]"));
   Plan("chain", "listed", {"--max-operators", "2"});
   ExpectInPlan({"\"tensor_homes\"", "\": \"tcm\"", "\": \"dram\""});
   Alter(3000);
 }
 
-TEST_F(ClaimsTest, RowsInRings) {
+TEST_F(ClaimsTest, RowsInRollingBuffers) {
   Plan("chain", "tight");
-  ExpectInPlan({"\"halo\": \"ring\"", "\"weights\": \"streamed\"", "\"in_place\": true", "\"exits\""});
+  ExpectInPlan({"\"halo\": \"rolling_buffer\"", "\"weights\": \"streamed\"", "\"in_place\": true",
+                "\"exits\""});
   Alter(5500, Inputs::kAll);
 }
 
-TEST_F(ClaimsTest, KeptBordersSeveralMetricsAndALimit) {
+TEST_F(ClaimsTest, KeptBoundariesSeveralMetricsAndALimit) {
   Plan("chain", "roomy",
-       {"--score", "latency=1,energy=2,off_chip_bytes=4", "--limit", "peak=6144", "--max-operators", "1",
-        "--seed", "3"});
+       {"--score", "latency=1,energy=2,off_chip_bytes=4", "--limit", "peak=6144", "--max-operators",
+        "1", "--seed", "3"});
   ExpectInPlan({"\"kept\"", "\"max_operators\": 1"});
   Alter(3000);
 }
@@ -354,9 +364,9 @@ TEST_F(ClaimsTest, PrefetchedConstants) {
   Alter(3000);
 }
 
-TEST_F(ClaimsTest, Demands) {
+TEST_F(ClaimsTest, Constraints) {
   Plan("chain", "tight",
-       {"--together", "b..c", "--apart", "d", "--spill", "c", "--spill-borders", "--order", "given",
+       {"--together", "b..c", "--apart", "d", "--spill", "c", "--no-keep", "--order", "given",
         "--switch-off", "mirror", "--minimize", "off_chip_bytes"});
   ExpectInPlan({"\"together\"", "\"apart\"", "\"spill\"", "\"switched_off\""});
   Alter(3000);
@@ -374,14 +384,15 @@ TEST_F(ClaimsTest, StatesAndALowering) {
   Alter(2000);
 }
 
-TEST_F(ClaimsTest, SumsByDepthAndALowering) {
+TEST_F(ClaimsTest, SplitKSumsAndALowering) {
   Plan("deep", "tight", {"--lowering"});
-  ExpectInPlan({"\"by_depth\"", "\"accumulator\"", "\"lowering\""});
+  ExpectInPlan({"\"split_k\"", "\"accumulator\"", "\"lowering\""});
   Alter(3000);
 }
 
 TEST_F(ClaimsTest, BanksWithModesAsShipped) {
-  Write("banked.yaml", "extends: " + Shipped("hw_profiles/three_bank_two_mode.yaml") + "\nname: banked\n");
+  Write("banked.yaml",
+        "extends: " + Shipped("hw_profiles/three_bank_two_mode.yaml") + "\nname: banked\n");
   Plan("chain", "banked");
   ExpectInPlan({"\"mode\": \"forward\"", "\"mode\": \"reverse\""});
   Alter(3000, Inputs::kAll);
@@ -390,7 +401,7 @@ TEST_F(ClaimsTest, BanksWithModesAsShipped) {
 TEST_F(ClaimsTest, AnOlderPlanThatWasToChangeLittle) {
   Plan("deep", "tight");
   Write("older.json", Read("plan.json"));
-  Plan("deep", "tight", {"--baseline", "older.json"});
+  Plan("deep", "tight", {"--previous", "older.json"});
   ExpectInPlan({"\"before\""});
   Alter(3000);
 }
@@ -403,10 +414,13 @@ TEST_F(ClaimsTest, APartitionThatWasGiven) {
   Alter(3000);
 }
 
-// Ended by a request that comes once the first subgraphs are decided: what rests on how far the search came is not claimed.
+// Ended by a request that comes once the first subgraphs are decided: what rests on how far the
+// search came is not claimed.
 TEST_F(ClaimsTest, ASearchThatWasCutOff) {
-  const base::Expected<graph::Graph> network = graph::import::yaml::ReadNetwork(kChain, "chain.yaml");
-  const base::Expected<hw_profiles::Profile> profile = LoadProfile((Folder() / "tight.yaml").string());
+  const base::Expected<graph::Graph> network =
+      graph::import::yaml::ReadNetwork(kChain, "chain.yaml");
+  const base::Expected<hw_profiles::Profile> profile =
+      LoadProfile((Folder() / "tight.yaml").string());
   ASSERT_TRUE(network && profile);
   const EngineSet engines(SearchOptions{});
   base::Stop stop;
@@ -442,15 +456,22 @@ TEST_F(ClaimsTest, NoClaimRestsOnTheDigest) {
     forged[Json::json_pointer(pointer)] = value;
     return RefusalsOfForged(forged);
   };
-  EXPECT_THAT(forge("/status", "feasible"), HasSubstr("claim: the plan states status feasible where"));
-  EXPECT_THAT(forge("/run/cut_off", true), HasSubstr("claim: the plan states status optimal where"));
+  EXPECT_THAT(forge("/status", "feasible"),
+              HasSubstr("claim: the plan states status feasible where"));
+  EXPECT_THAT(forge("/run/cut_off", true),
+              HasSubstr("claim: the plan states status optimal where"));
   EXPECT_THAT(forge("/run/max_operators", 1), HasSubstr("claim: the plan states score "));
-  EXPECT_THAT(forge("/run/engines/0", "oracle"), HasSubstr("claim: the plan was made with engine 'oracle'"));
-  EXPECT_THAT(forge("/objective/weights", {{"latency", 1}}), HasSubstr("metric: the plan states a score of"));
-  EXPECT_THAT(forge("/objective/weights/energy", 3), HasSubstr("metric: the plan states a score of"));
+  EXPECT_THAT(forge("/run/engines/0", "oracle"),
+              HasSubstr("claim: the plan was made with engine 'oracle'"));
+  EXPECT_THAT(forge("/objective/weights", {{"latency", 1}}),
+              HasSubstr("metric: the plan states a score of"));
+  EXPECT_THAT(forge("/objective/weights/energy", 3),
+              HasSubstr("metric: the plan states a score of"));
   EXPECT_THAT(forge("/baseline/complete", false), HasSubstr("claim: the plan states "));
-  EXPECT_THAT(forge("/lower_bounds/macs", 1), HasSubstr("metric: the lower bound states MACs of 1"));
-  EXPECT_THAT(forge("/lower_bounds/off_chip_by_cause/weights", 0), HasSubstr("off-chip bytes for 'weights'"));
+  EXPECT_THAT(forge("/lower_bounds/macs", 1),
+              HasSubstr("metric: the lower bound states MACs of 1"));
+  EXPECT_THAT(forge("/lower_bounds/off_chip_by_cause/weights", 0),
+              HasSubstr("off-chip bytes for 'weights'"));
 }
 
 }  // namespace

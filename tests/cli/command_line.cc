@@ -99,7 +99,8 @@ Outcome Process::Wait() {
 
 CommandLineTest::CommandLineTest() {
   std::string pattern = (std::filesystem::temp_directory_path() / "tessera-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");
+  if (mkdtemp(pattern.data()) == nullptr)
+    throw std::runtime_error("cannot make a temporary folder");
   root_ = pattern;
   std::filesystem::create_directory(Folder());
 }
@@ -124,7 +125,9 @@ void CommandLineTest::Write(const std::string& name, const std::string& content)
   WriteFile(Folder() / name, content);
 }
 
-std::string CommandLineTest::Read(const std::string& name) const { return ReadFile(Folder() / name); }
+std::string CommandLineTest::Read(const std::string& name) const {
+  return ReadFile(Folder() / name);
+}
 
 nlohmann::ordered_json CommandLineTest::ReadJson(const std::string& name) const {
   return ParseJson(Read(name));
@@ -139,7 +142,9 @@ std::vector<std::string> CommandLineTest::Files() const {
   return names;
 }
 
-std::string Shipped(const std::string& path) { return std::string(TESSERA_SOURCE_DIR) + '/' + path; }
+std::string Shipped(const std::string& path) {
+  return std::string(TESSERA_SOURCE_DIR) + '/' + path;
+}
 
 nlohmann::ordered_json ParseJson(const std::string& text) {
   nlohmann::ordered_json document = nlohmann::ordered_json::parse(text, nullptr, false);

@@ -54,7 +54,8 @@ class CommandLineTest : public testing::Test {
 
   Outcome Run(const Arguments& arguments, const std::string& input = "") const;
 
-  // `tessera plan` of a small shipped network on a shipped profile: PlanPatentChain("mcu_320k", {"--output", "plan.json"}).
+  // `tessera plan` of a small shipped network on a shipped profile: PlanPatentChain("mcu_320k",
+  // {"--output", "plan.json"}).
   Outcome PlanPatentChain(const std::string& profile, const Arguments& more = {}) const;
 
   std::filesystem::path Folder() const { return root_ / "work"; }

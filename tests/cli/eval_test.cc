@@ -47,12 +47,15 @@ TEST_F(EvalTest, ThePlanAsItWasKeepsEveryAddressAndPrice) {
   const Outcome outcome = Eval(plan_, {"--output", "again.json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   const ordered_json again = ReadJson("again.json");
-  for (const char* key : {"totals", "lower_bounds", "baseline", "score", "homes", "loops", "relations"})
+  for (const char* key :
+       {"totals", "lower_bounds", "baseline", "score", "homes", "loops", "relations"})
     EXPECT_EQ(again.at(key), plan_.at(key)) << key;
   EXPECT_EQ(Run({"check", "again.json"}).exit_code, 0);
-  const auto difference = ParseJson(Run({"diff", "plan.json", "again.json", "--format", "json"}).out);
+  const auto difference =
+      ParseJson(Run({"diff", "plan.json", "again.json", "--format", "json"}).out);
   EXPECT_EQ(difference.at("same"), true) << difference;
-  EXPECT_THAT(Run({"diff", "plan.json", "again.json"}).out, HasSubstr("same subgraphs, same addresses\n"));
+  EXPECT_THAT(Run({"diff", "plan.json", "again.json"}).out,
+              HasSubstr("same subgraphs, same addresses\n"));
 }
 
 // Where banks have modes, engines that remember answers place buffers otherwise than those that do
@@ -107,8 +110,9 @@ TEST_F(EvalTest, SaysPreciselyWhatIsWrong) {
   edited["subgraphs"][0]["operators"] = {"conv1", "conv2"};
   Outcome outcome = Eval(edited);
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_THAT(outcome.err,
-              StartsWith("edited.json: at /subgraphs: error: operator 'conv3' is in no subgraph\n"));
+  EXPECT_THAT(
+      outcome.err,
+      StartsWith("edited.json: at /subgraphs: error: operator 'conv3' is in no subgraph\n"));
 
   edited = Bare();
   edited["subgraphs"][0]["tile"] = {1, 4, 400, 14};
@@ -122,7 +126,8 @@ TEST_F(EvalTest, SaysPreciselyWhatIsWrong) {
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(
       outcome.err,
-      StartsWith("edited.json: at /subgraphs/0/buffers/0: error: this partition has no 's0/conv1@O'\n"));
+      StartsWith(
+          "edited.json: at /subgraphs/0/buffers/0: error: this partition has no 's0/conv1@O'\n"));
   EXPECT_THAT(outcome.err, HasSubstr("did you mean 's0/conv1@0'?"));
 
   edited = Bare();
@@ -146,7 +151,8 @@ TEST_F(EvalTest, ASmallerTileCostsWhatDiffSays) {
   edited["subgraphs"][0]["tile"] = {1, 4, 2, 14};
   const Outcome outcome = Eval(edited, {"--output", "smaller.json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-  const auto difference = ParseJson(Run({"diff", "plan.json", "smaller.json", "--format", "json"}).out);
+  const auto difference =
+      ParseJson(Run({"diff", "plan.json", "smaller.json", "--format", "json"}).out);
   EXPECT_EQ(difference.at("same"), false);
   ASSERT_EQ(difference.at("stretches").size(), 1U);
   const auto& stretch = difference.at("stretches")[0];
@@ -161,9 +167,9 @@ TEST_F(EvalTest, ASmallerTileCostsWhatDiffSays) {
 }
 
 // One subgraph for each convolution, so that what the first two make crosses a cut.
-TEST_F(EvalTest, BordersThatAreKeptStayOnChip) {
-  Write("machine.yaml",
-        "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") + "\ntiling: {halo: [recompute]}\n");
+TEST_F(EvalTest, BoundariesThatAreKeptStayOnChip) {
+  Write("machine.yaml", "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") +
+                            "\ntiling: {halo: [recompute]}\n");
   const Arguments plan = {"plan",
                           Shipped("examples/networks/patent_chain.yaml"),
                           "--hw",
@@ -177,7 +183,7 @@ TEST_F(EvalTest, BordersThatAreKeptStayOnChip) {
     EXPECT_EQ(Run(arguments).exit_code, 0);
     return ReadJson(name);
   };
-  plan_ = planned_as(plan, "plan.json", {"--spill-borders"});
+  plan_ = planned_as(plan, "plan.json", {"--no-keep"});
   const ordered_json searched = planned_as(plan, "searched.json", {});
   EXPECT_EQ(searched.at("kept"), ordered_json({"conv1", "conv2"}));
   EXPECT_THAT(Run({"check", "--execute", "searched.json"}).out, HasSubstr("\nexecuted: "));
@@ -195,8 +201,9 @@ TEST_F(EvalTest, BordersThatAreKeptStayOnChip) {
   EXPECT_THAT(Run({"diff", "plan.json", "kept.json"}).out, HasSubstr("\n+ kept on chip: conv1\n"));
 
   edited["kept"] = {"conv3"};
-  EXPECT_THAT(Eval(edited).err, StartsWith("edited.json: at /kept: error: tensor 'conv3' cannot be kept on "
-                                           "chip between subgraphs\n"));
+  EXPECT_THAT(Eval(edited).err,
+              StartsWith("edited.json: at /kept: error: tensor 'conv3' cannot be kept on "
+                         "chip between subgraphs\n"));
   edited["kept"] = {"cnov1"};
   EXPECT_THAT(Eval(edited).err, HasSubstr("did you mean 'conv1'?"));
 }

@@ -19,7 +19,8 @@ void PrintTo(const NetworkOnProfile& pair, std::ostream* out) {
   *out << pair.network << " on " << pair.profile;
 }
 
-class ShippedPlanTest : public CommandLineTest, public testing::WithParamInterface<NetworkOnProfile> {};
+class ShippedPlanTest : public CommandLineTest,
+                        public testing::WithParamInterface<NetworkOnProfile> {};
 
 TEST_P(ShippedPlanTest, Runs) {
   const Outcome planned =
@@ -31,31 +32,33 @@ TEST_P(ShippedPlanTest, Runs) {
   EXPECT_THAT(run.out, HasSubstr("\nexecuted: "));
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, ShippedPlanTest,
-                         testing::Values(NetworkOnProfile{"patent_chain", "edge_npu_1mib"},
-                                         NetworkOnProfile{"patent_chain", "mcu_320k"},
-                                         NetworkOnProfile{"patent_chain", "three_bank_two_mode"},
-                                         NetworkOnProfile{"transformer_encoder", "edge_npu_1mib"},
-                                         NetworkOnProfile{"transformer_encoder", "mcu_320k"},
-                                         NetworkOnProfile{"every_kind", "edge_npu_1mib", "tests/graph"},
-                                         NetworkOnProfile{"every_kind", "tpu_like", "tests/graph"},
-                                         NetworkOnProfile{"mobilenet_v2", "ethos_u55_256"},
-                                         NetworkOnProfile{"transformer_encoder", "edge_npu_64kib"}),
-                         [](const auto& info) { return info.param.network + "_on_" + info.param.profile; });
+INSTANTIATE_TEST_SUITE_P(
+    Of, ShippedPlanTest,
+    testing::Values(NetworkOnProfile{"patent_chain", "edge_npu_1mib"},
+                    NetworkOnProfile{"patent_chain", "mcu_320k"},
+                    NetworkOnProfile{"patent_chain", "three_bank_two_mode"},
+                    NetworkOnProfile{"transformer_encoder", "edge_npu_1mib"},
+                    NetworkOnProfile{"transformer_encoder", "mcu_320k"},
+                    NetworkOnProfile{"every_kind", "edge_npu_1mib", "tests/graph"},
+                    NetworkOnProfile{"every_kind", "tpu_like", "tests/graph"},
+                    NetworkOnProfile{"mobilenet_v2", "ethos_u55_256"},
+                    NetworkOnProfile{"transformer_encoder", "edge_npu_64kib"}),
+    [](const auto& info) { return info.param.network + "_on_" + info.param.profile; });
 
-struct DrawnQuestion {
+struct DrawnRequest {
   std::string name;  // of two files in tests/cli/drawn
   std::vector<std::string> options;
 };
 
-void PrintTo(const DrawnQuestion& question, std::ostream* out) { *out << question.name; }
+void PrintTo(const DrawnRequest& question, std::ostream* out) { *out << question.name; }
 
 // Questions that audits drew, of which plans were once refused.
-class DrawnPlanTest : public CommandLineTest, public testing::WithParamInterface<DrawnQuestion> {};
+class DrawnPlanTest : public CommandLineTest, public testing::WithParamInterface<DrawnRequest> {};
 
 TEST_P(DrawnPlanTest, Runs) {
   const std::string files = Shipped("tests/cli/drawn/" + GetParam().name);
-  Arguments arguments = {"plan", files + ".yaml", "--hw", files + ".hw.yaml", "--output", "plan.json"};
+  Arguments arguments = {"plan",     files + ".yaml", "--hw", files + ".hw.yaml",
+                         "--output", "plan.json"};
   arguments.insert(arguments.end(), GetParam().options.begin(), GetParam().options.end());
   const Outcome planned = Run(arguments);
   ASSERT_EQ(planned.exit_code, 0) << planned.out << planned.err;
@@ -64,10 +67,11 @@ TEST_P(DrawnPlanTest, Runs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, DrawnPlanTest,
-                         testing::Values(DrawnQuestion{"barrier_of_no_use", {"--minimize", "energy"}},
-                                         DrawnQuestion{"rule_about_late_scratch",
-                                                       {"--minimize", "energy", "--limit",
-                                                        "off_chip_bytes=44,peak=112"}}),
+                         testing::Values(DrawnRequest{"barrier_of_no_use",
+                                                      {"--minimize", "energy"}},
+                                         DrawnRequest{"rule_about_late_scratch",
+                                                      {"--minimize", "energy", "--limit",
+                                                       "off_chip_bytes=44,peak=112"}}),
                          [](const auto& info) { return info.param.name; });
 
 class ExecuteTest : public CommandLineTest {

@@ -6,8 +6,9 @@
 
 #include "command_line.h"
 
-// Each outcome has an exit code of its own, so that a script need not read the text. (2 is the business of
-// help_test.cc, 3 that of the fault tests; 70 means a fault of the program, which no input should reach.)
+// Each outcome has an exit code of its own, so that a script need not read the text. (2 is the
+// business of help_test.cc, 3 that of the fault tests; 70 means a fault of the program, which no
+// input should reach.)
 namespace tessera::cli {
 namespace {
 
@@ -17,8 +18,8 @@ using testing::StartsWith;
 
 const std::string kTwoBuffers = "id,lower,upper,size\na,0,2,16\nb,1,3,16\n";
 
-// Items that must be packed between walls: the load is a bound that is met only if every bin is filled to the
-// last byte. Placing them is easy, proving a peak least is not.
+// Items that must be packed between walls: the load is a bound that is met only if every bin is
+// filled to the last byte. Placing them is easy, proving a peak least is not.
 std::string ManyBins() {
   constexpr int kBins = 12, kItems = 48;
   std::string text = "id,lower,upper,size,offset\n";
@@ -40,7 +41,8 @@ class ExitCodeTest : public CommandLineTest {
  protected:
   ExitCodeTest() { Write("two.csv", kTwoBuffers); }
 
-  Outcome Plan(const std::string& network, const std::string& profile, const Arguments& more = {}) const {
+  Outcome Plan(const std::string& network, const std::string& profile,
+               const Arguments& more = {}) const {
     Arguments arguments = {"plan", Shipped("examples/networks/" + network), "--hw",
                            Shipped("hw_profiles/" + profile)};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -67,8 +69,8 @@ TEST_F(ExitCodeTest, AFolderInPlaceOfAFileIs3) {
 }
 
 TEST_F(ExitCodeTest, AConstraintThatTheEngineCannotHonourIs4) {
-  const Outcome outcome = Run({"alloc", Shipped("examples/problems/patent_five_banks.json"), "--engine",
-                               "canonical", "--format", "json"});
+  const Outcome outcome = Run({"alloc", Shipped("examples/problems/patent_five_banks.json"),
+                               "--engine", "canonical", "--format", "json"});
   EXPECT_EQ(outcome.exit_code, 4);
   const auto answer = ParseJson(outcome.out);
   EXPECT_EQ(answer.at("status"), "unsupported");
@@ -89,7 +91,8 @@ TEST_F(ExitCodeTest, AWrongAnswerIs5) {
   Write("wrong.csv", "id,lower,upper,size,offset\na,0,2,16,0\nb,1,3,16,15\n");
   const Outcome outcome = Run({"check", "wrong.csv", "--capacity", "32"});
   EXPECT_EQ(outcome.exit_code, 5);
-  EXPECT_THAT(outcome.out, HasSubstr("overlap: buffers 'a' and 'b' share addresses [15, 16) at step 1"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("overlap: buffers 'a' and 'b' share addresses [15, 16) at step 1"));
 }
 
 // The load of the two buffers is 32 and the memory holds as much, so no bound decides.
@@ -115,7 +118,8 @@ TEST_P(LimitTest, MinimisingIs10AndNeverInfeasible) {
 }
 
 TEST_P(LimitTest, BanksThatAreInfeasibleAreNotCalledSoWithoutAProof) {
-  const Outcome outcome = Run(With({"alloc", Shipped("examples/problems/patent_three_banks.json")}));
+  const Outcome outcome =
+      Run(With({"alloc", Shipped("examples/problems/patent_three_banks.json")}));
   EXPECT_EQ(outcome.exit_code, 10);
   EXPECT_EQ(ParseJson(outcome.out).at("status"), "unknown");
 }
@@ -142,7 +146,8 @@ INSTANTIATE_TEST_SUITE_P(Zero, LimitTest, testing::Values("budget", "timeout"),
 
 TEST_F(ExitCodeTest, ProvenInfeasibleIs20) {
   EXPECT_EQ(Run({"alloc", "two.csv", "--capacity", "31"}).exit_code, 20);
-  // One byte above the bound, where it takes a search to prove: 16 and 16 beside a wall in the middle.
+  // One byte above the bound, where it takes a search to prove: 16 and 16 beside a wall in the
+  // middle.
   Write("wall.csv", "id,lower,upper,size,offset\na,0,2,16,\nb,0,2,16,\nwall,0,2,1,15\n");
   const Outcome outcome = Run({"alloc", "wall.csv", "--capacity", "47", "--format", "json"});
   EXPECT_EQ(outcome.exit_code, 20);
@@ -153,10 +158,12 @@ TEST_F(ExitCodeTest, ProvenInfeasibleIs20) {
 TEST_F(ExitCodeTest, LimitsThatNoPlanKeepsAre20) {
   const Outcome outcome = Plan("patent_chain.yaml", "edge_npu_1mib.yaml", {"--limit", "peak=100"});
   EXPECT_EQ(outcome.exit_code, 20);
-  EXPECT_THAT(outcome.out,
-              StartsWith("infeasible: no partition of the network keeps the limits: peak at most 100; "));
+  EXPECT_THAT(
+      outcome.out,
+      StartsWith("infeasible: no partition of the network keeps the limits: peak at most 100; "));
   EXPECT_THAT(outcome.out, HasSubstr("'conv2' needs 824 bytes of 'sram' at step 1; 100 are there"));
-  EXPECT_THAT(outcome.out, HasSubstr("--limit peak=824 instead of 100: a plan was found with it\n"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("--limit peak=824 instead of 100: a plan was found with it\n"));
 }
 
 TEST_F(ExitCodeTest, AnOutputThatCannotBeWrittenIs74) {
@@ -165,13 +172,16 @@ TEST_F(ExitCodeTest, AnOutputThatCannotBeWrittenIs74) {
   EXPECT_EQ(outcome.err,
             "missing/answer.json: error: cannot write: No such file or directory\n"
             "  hint: choose a folder that exists and is writable\n");
-  EXPECT_EQ(Plan("patent_chain.yaml", "mcu_320k.yaml", {"--report", "missing/plan.html"}).exit_code, 74);
-  EXPECT_EQ(Plan("patent_chain.yaml", "mcu_320k.yaml", {"--output", "missing/plan.svg"}).exit_code, 74);
+  EXPECT_EQ(Plan("patent_chain.yaml", "mcu_320k.yaml", {"--report", "missing/plan.html"}).exit_code,
+            74);
+  EXPECT_EQ(Plan("patent_chain.yaml", "mcu_320k.yaml", {"--output", "missing/plan.svg"}).exit_code,
+            74);
   EXPECT_THAT(Files(), ElementsAre("two.csv"));
 }
 
 TEST_F(ExitCodeTest, OneOutputThatCannotBeWrittenIsFoundBeforeAnyIsWritten) {
-  EXPECT_EQ(Run({"alloc", "two.csv", "--output", "answer.csv", "--output", "missing/answer.json"}).exit_code,
+  EXPECT_EQ(Run({"alloc", "two.csv", "--output", "answer.csv", "--output", "missing/answer.json"})
+                .exit_code,
             74);
   EXPECT_THAT(Files(), ElementsAre("two.csv"));
 }
@@ -209,8 +219,8 @@ TEST_F(ExitCodeTest, ALinkIsFollowed) {
 
 TEST_F(ExitCodeTest, InterruptedIs130AndTheIncumbentIsWritten) {
   Write("bins.csv", ManyBins());
-  Process process({"alloc", "bins.csv", "--budget", "4000000000000", "--verbose", "--output", "answer.csv",
-                   "--output", "answer.json", "--format", "json"},
+  Process process({"alloc", "bins.csv", "--budget", "4000000000000", "--verbose", "--output",
+                   "answer.csv", "--output", "answer.json", "--format", "json"},
                   Folder(), Streams(), "");
   ASSERT_TRUE(process.AwaitError("peak ")) << "no incumbent was found before the end";
   process.Signal(SIGINT);
@@ -221,13 +231,14 @@ TEST_F(ExitCodeTest, InterruptedIs130AndTheIncumbentIsWritten) {
   EXPECT_GT(answer.at("gap"), 0);
   const std::string peak = std::to_string(answer.at("peak").get<int64_t>());
   EXPECT_EQ(Run({"check", "answer.csv", "--capacity", peak}).exit_code, 0);
-  EXPECT_EQ(Run({"check", "answer.json", "--problem", "bins.csv", "--capacity", peak}).exit_code, 0);
+  EXPECT_EQ(Run({"check", "answer.json", "--problem", "bins.csv", "--capacity", peak}).exit_code,
+            0);
 }
 
 TEST_F(ExitCodeTest, APlanThatIsInterruptedIs130AndTheBestSoFarIsWritten) {
   Process process({"plan", Shipped("examples/networks/mobilenet_v2.yaml"), "--hw",
-                   Shipped("hw_profiles/edge_npu_1mib.yaml"), "--threads", "1", "--verbose", "--output",
-                   "plan.json", "--format", "json"},
+                   Shipped("hw_profiles/edge_npu_1mib.yaml"), "--threads", "1", "--verbose",
+                   "--output", "plan.json", "--format", "json"},
                   Folder(), Streams(), "");
   ASSERT_TRUE(process.AwaitError("intervals opened"));
   process.Signal(SIGINT);

@@ -30,8 +30,8 @@ void ExpectComplaint(const Outcome& outcome, const std::string& file, const std:
                      const Fault& fault) {
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.out, IsEmpty());
-  std::string complaint = file + ":" + std::to_string(fault.line) + ":" + std::to_string(fault.column) +
-                          ": error: " + fault.message + "\n";
+  std::string complaint = file + ":" + std::to_string(fault.line) + ":" +
+                          std::to_string(fault.column) + ": error: " + fault.message + "\n";
   complaint += Picture(text, fault);
   for (const std::string& line : fault.cure) complaint += "  " + line + "\n";
   EXPECT_EQ(outcome.err, complaint);

@@ -8,12 +8,12 @@
 
 #include "command_line.h"
 
-// Faults that are made by a single change to a sound file, and the complaint about each: it names file, line and column, shows the
-// place, and says what would have been right.
+// Faults that are made by a single change to a sound file, and the complaint about each: it names
+// file, line and column, shows the place, and says what would have been right.
 namespace tessera::cli {
 
-// A change, where the complaint about it stands, and what the complaint says: the message, then lines below
-// the picture of the place.
+// A change, where the complaint about it stands, and what the complaint says: the message, then
+// lines below the picture of the place.
 struct Fault {
   std::string name;
   std::string from;

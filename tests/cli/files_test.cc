@@ -42,7 +42,8 @@ class FilesTest : public CommandLineTest {
     Write("shell.sh", "T='" TESSERA_COMMAND "'\nP=\"$T plan net.yaml --hw " +
                           Shipped("hw_profiles/mcu_320k.yaml") + "\"\n" + text + '\n');
     const std::string command = "cd '" + Folder().string() + "' && bash shell.sh";
-    const int status = std::system(command.c_str());  // NOLINT(cert-env33-c): a shell is what is tested
+    const int status =
+        std::system(command.c_str());  // NOLINT(cert-env33-c): a shell is what is tested
     std::filesystem::remove(Folder() / "shell.sh");
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
@@ -98,7 +99,8 @@ TEST_F(FilesTest, AFolderThatIsWrittenHoldsNoInput) {
   const Outcome outcome = Run({"alloc", "proof/problem.json", "--certificate", "proof"});
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_EQ(outcome.err, "--certificate proof: the input proof/problem.json lies in this folder\n");
-  EXPECT_EQ(Run({"alloc", "two.csv", "--certificate", "proof", "--output", "proof/problem.json"}).exit_code,
+  EXPECT_EQ(Run({"alloc", "two.csv", "--certificate", "proof", "--output", "proof/problem.json"})
+                .exit_code,
             2);
   EXPECT_EQ(Run({"alloc", "two.csv", "--certificate", "two.csv"}).exit_code, 74);
 }
@@ -107,7 +109,8 @@ TEST_F(FilesTest, AFolderThatIsWrittenHoldsNoInput) {
 TEST_F(FilesTest, OutputsAreCheckedBeforeTheInputsAreRead) {
   const Outcome outcome = Run({"alloc", "nothing.csv", "--output", "missing/answer.json"});
   EXPECT_EQ(outcome.exit_code, 74);
-  EXPECT_THAT(outcome.err, HasSubstr("missing/answer.json: error: cannot write: No such file or directory"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("missing/answer.json: error: cannot write: No such file or directory"));
   EXPECT_EQ(RunPlan({"--certificate", "net.yaml/proof"}).exit_code, 74);
   EXPECT_EQ(RunPlan({"--dump-problems", "net.yaml"}).exit_code, 74);
 }
@@ -135,7 +138,8 @@ TEST_F(FilesTest, AFolderWithoutPermissionIs74) {
 
 TEST_F(FilesTest, OneFailingOutputLosesNoOther) {
   std::filesystem::create_symlink("/dev/full", Folder() / "full.svg");
-  const Outcome outcome = RunPlan({"--output", "full.svg", "--output", "plan.json", "--report", "r.html"});
+  const Outcome outcome =
+      RunPlan({"--output", "full.svg", "--output", "plan.json", "--report", "r.html"});
   EXPECT_EQ(outcome.exit_code, 74);
   EXPECT_THAT(outcome.err, HasSubstr("full.svg: error: cannot write: No space left on device\n"));
   EXPECT_THAT(outcome.out, HasSubstr("small on mcu_320k"));
@@ -181,7 +185,8 @@ TEST_F(FilesTest, AReplacedFileKeepsItsModeAndANewOneFollowsTheUmask) {
   EXPECT_EQ(ModeOf("old.json"), 0640U);
   EXPECT_EQ(ModeOf("new.json"), 0640U);
   std::filesystem::permissions(Folder() / "old.json", std::filesystem::perms(0604));
-  EXPECT_EQ(Shell("umask 077; $P --output old.json > /dev/null; $P --report new.html > /dev/null"), 0);
+  EXPECT_EQ(Shell("umask 077; $P --output old.json > /dev/null; $P --report new.html > /dev/null"),
+            0);
   EXPECT_EQ(ModeOf("old.json"), 0604U);
   EXPECT_EQ(ModeOf("new.html"), 0600U);
   ExpectNoDrafts();
@@ -190,7 +195,8 @@ TEST_F(FilesTest, AReplacedFileKeepsItsModeAndANewOneFollowsTheUmask) {
 // A process that reads the old file keeps it: the new one took its name, not its place.
 TEST_F(FilesTest, FilesAreReplacedInOneStep) {
   Write("plan.json", "old");
-  EXPECT_EQ(Shell("exec 5< plan.json; $P --output plan.json > /dev/null; test \"$(cat <&5)\" = old"), 0);
+  EXPECT_EQ(
+      Shell("exec 5< plan.json; $P --output plan.json > /dev/null; test \"$(cat <&5)\" = old"), 0);
   EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
 }
 
@@ -201,9 +207,10 @@ TEST_F(FilesTest, ALinkStaysAndItsTargetIsReplacedInItsOwnFolder) {
   std::filesystem::create_symlink("there/old.json", Folder() / "first.json");
   std::filesystem::create_symlink("first.json", Folder() / "second.json");
   std::filesystem::create_symlink("there/new.json", Folder() / "dangling.json");
-  EXPECT_EQ(Shell("exec 5< there/old.json; $P --output second.json --output dangling.json > /dev/null; "
-                  "test \"$(cat <&5)\" = old"),
-            0);
+  EXPECT_EQ(
+      Shell("exec 5< there/old.json; $P --output second.json --output dangling.json > /dev/null; "
+            "test \"$(cat <&5)\" = old"),
+      0);
   for (const char* link : {"first.json", "second.json", "dangling.json"})
     EXPECT_TRUE(std::filesystem::is_symlink(Folder() / link)) << link;
   EXPECT_EQ(ModeOf("there/old.json"), 0600U);
@@ -219,7 +226,8 @@ TEST_F(FilesTest, ALinkStaysAndItsTargetIsReplacedInItsOwnFolder) {
 TEST_F(FilesTest, AnOlderFileIsNamedWhereTheCallHasNoAnswer) {
   Write("old.json", "old");
   const std::string left = "the file at old.json is from an earlier run and was left as it was\n";
-  const Outcome infeasible = RunPlan({"--limit", "peak=1", "--output", "old.json", "--output", "new.json"});
+  const Outcome infeasible =
+      RunPlan({"--limit", "peak=1", "--output", "old.json", "--output", "new.json"});
   EXPECT_EQ(infeasible.exit_code, 20);
   EXPECT_THAT(infeasible.err, EndsWith(left));
   EXPECT_THAT(infeasible.err, Not(HasSubstr("new.json")));
@@ -254,7 +262,8 @@ TEST_F(FilesTest, AFullStandardOutputIsNamedAndLosesNoFile) {
 // 141 is what a shell makes of a process that SIGPIPE ended. The reader is gone before the command
 // starts.
 TEST_F(FilesTest, APipeThatClosesEarlyEndsQuietly) {
-  EXPECT_EQ(Shell("exec 6> >(exit); wait $!; $P --format json --output plan.json >&6 2> err.txt"), 141);
+  EXPECT_EQ(Shell("exec 6> >(exit); wait $!; $P --format json --output plan.json >&6 2> err.txt"),
+            141);
   EXPECT_THAT(Read("err.txt"), IsEmpty());
   EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
 }
@@ -273,8 +282,10 @@ TEST_F(FilesTest, StreamsAreWrittenToAndNotReplaced) {
   EXPECT_THAT(Read("out.txt"), HasSubstr("small on mcu_320k"));
   EXPECT_EQ(Shell("$P --trace /dev/fd/7 7> seven.txt > /dev/null"), 0);
   EXPECT_THAT(Read("seven.txt"), EndsWith("]}\n"));
-  EXPECT_EQ(Shell("mkfifo pipe.json; cat pipe.json > got.json & $P --output pipe.json > /dev/null && wait"),
-            0);
+  EXPECT_EQ(
+      Shell(
+          "mkfifo pipe.json; cat pipe.json > got.json & $P --output pipe.json > /dev/null && wait"),
+      0);
   EXPECT_EQ(Read("got.json"), Read("plan.json"));
   EXPECT_TRUE(std::filesystem::is_fifo(Folder() / "pipe.json"));
 }
@@ -293,11 +304,14 @@ TEST_F(FilesTest, ASuffixThatNamesNoFormatIsRefused) {
   const std::vector<std::string> before = Files();
   const Outcome show = Run({"show", "plan.json", "--output", "x.png"});
   EXPECT_EQ(show.exit_code, 2);
-  EXPECT_EQ(show.err, "--output x.png: expected a name that ends in .svg, or in .txt for letters\n");
+  EXPECT_EQ(show.err,
+            "--output x.png: expected a name that ends in .svg, or in .txt for letters\n");
   EXPECT_EQ(Run({"show", "plan.json", "--format", "text", "--output", "x.svg"}).exit_code, 2);
   EXPECT_EQ(Run({"encode", "two.csv", "--capacity", "16", "--output", "x.png"}).exit_code, 2);
   EXPECT_EQ(
-      Run({"encode", "two.csv", "--capacity", "16", "--format", "smtlib", "--output", "x.cnf"}).exit_code, 2);
+      Run({"encode", "two.csv", "--capacity", "16", "--format", "smtlib", "--output", "x.cnf"})
+          .exit_code,
+      2);
   EXPECT_EQ(Run({"alloc", "two.csv", "--output", "x.png"}).exit_code, 2);
   EXPECT_EQ(RunPlan({"--output", "x.png"}).exit_code, 2);
   EXPECT_EQ(Run({"eval", "plan.json", "--output", "x.png"}).exit_code, 2);

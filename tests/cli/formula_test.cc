@@ -23,7 +23,7 @@ class FormulaTest : public CommandLineTest {
   FormulaTest() {
     Write("buffers.csv", kThreeBuffers);
     Write("model.txt", kModel);
-    Write("ladder.json", kTwoRungs);
+    Write("candidates.json", kTwoCandidates);
   }
 };
 
@@ -37,7 +37,8 @@ TEST_F(FormulaTest, TheSuffixChoosesTheFormat) {
 }
 
 TEST_F(FormulaTest, StdoutHasTheFormulaOrItsSize) {
-  const Outcome formula = Run({"encode", "-", "--capacity", "32", "--format", "dimacs"}, kThreeBuffers);
+  const Outcome formula =
+      Run({"encode", "-", "--capacity", "32", "--format", "dimacs"}, kThreeBuffers);
   EXPECT_EQ(formula.exit_code, 0);
   EXPECT_THAT(formula.out, StartsWith("c tessera-formula {"));
   const Outcome size = Run({"encode", "buffers.csv", "--capacity", "32", "--output", "f.cnf"});
@@ -51,16 +52,17 @@ TEST_F(FormulaTest, AFileWithoutACapacityNeedsOne) {
   EXPECT_THAT(outcome.err, HasSubstr("add --capacity BYTES"));
 }
 
-TEST_F(FormulaTest, AnUnknownRungIsRefused) {
-  const Outcome outcome = Run({"encode", "ladder.json", "--rung", "rows=3"});
+TEST_F(FormulaTest, AnUnknownCandidateIsRefused) {
+  const Outcome outcome = Run({"encode", "candidates.json", "--candidate", "rows=3"});
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_THAT(outcome.err, HasSubstr("there is no rung 'rows=3'"));
+  EXPECT_THAT(outcome.err, HasSubstr("there is no candidate 'rows=3'"));
 }
 
-TEST_F(FormulaTest, ARungHasItsSizesAndALadderItsVariables) {
-  EXPECT_THAT(Run({"encode", "ladder.json", "--rung", "rows=2", "--capacity", "24"}).out,
+TEST_F(FormulaTest, ACandidateHasItsSizesAndALadderItsVariables) {
+  EXPECT_THAT(Run({"encode", "candidates.json", "--candidate", "rows=2", "--capacity", "24"}).out,
               HasSubstr("if a below b: offset of a + 9 <= offset of b"));
-  EXPECT_THAT(Run({"encode", "ladder.json"}).out, HasSubstr("rung is rows=1 or rung is rows=2"));
+  EXPECT_THAT(Run({"encode", "candidates.json"}).out,
+              HasSubstr("candidate is rows=1 or candidate is rows=2"));
 }
 
 class NetworkFormulaTest : public FormulaTest {
@@ -74,15 +76,17 @@ class NetworkFormulaTest : public FormulaTest {
 };
 
 TEST_F(NetworkFormulaTest, ATileOfANetworkIsTheProblemThatItWrites) {
-  const Outcome outcome = EncodeTile({"--tile", "rows=2", "--problem", "tile.json", "--output", "f.cnf"});
+  const Outcome outcome =
+      EncodeTile({"--tile", "rows=2", "--problem", "tile.json", "--output", "f.cnf"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   ASSERT_EQ(Run({"encode", "tile.json", "--output", "g.cnf"}).exit_code, 0);
   EXPECT_EQ(Read("f.cnf"), Read("g.cnf"));
-  const auto tile = ParseJson(
-      Run({"tile", Shipped("examples/networks/patent_chain.yaml"), "--hw",
-           Shipped("hw_profiles/three_bank_two_mode.yaml"), "--why-not", "rows=2", "--format", "json"})
-          .out);
-  const auto answer = ParseJson(Run({"alloc", "tile.json", "--capacity", "384Ki", "--format", "json"}).out);
+  const auto tile = ParseJson(Run({"tile", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                                   Shipped("hw_profiles/three_bank_two_mode.yaml"), "--why-not",
+                                   "rows=2", "--format", "json"})
+                                  .out);
+  const auto answer =
+      ParseJson(Run({"alloc", "tile.json", "--capacity", "384Ki", "--format", "json"}).out);
   EXPECT_EQ(answer.at("lower_bound"), tile.at("policies").at(0).at("lower_bound"));
 }
 
@@ -99,8 +103,9 @@ TEST_F(NetworkFormulaTest, ATileNeedsAProfile) {
 }
 
 TEST_F(FormulaTest, AModelBecomesAVerifiedAllocation) {
-  const Outcome outcome = Run({"decode", "buffers.csv", "model.txt", "--capacity", "32", "--format", "json",
-                               "--output", "a.json", "--output", "a.csv", "--output", "a.svg"});
+  const Outcome outcome =
+      Run({"decode", "buffers.csv", "model.txt", "--capacity", "32", "--format", "json", "--output",
+           "a.json", "--output", "a.csv", "--output", "a.svg"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto answer = ParseJson(outcome.out);
   EXPECT_EQ(answer.at("status"), "optimal");
@@ -119,7 +124,7 @@ TEST_F(FormulaTest, TheFormulaGivesTheOptions) {
 }
 
 TEST_F(FormulaTest, TheFormulaOfAnotherProblemIsRefused) {
-  ASSERT_EQ(Run({"encode", "ladder.json", "--output", "f.smt2"}).exit_code, 0);
+  ASSERT_EQ(Run({"encode", "candidates.json", "--output", "f.smt2"}).exit_code, 0);
   const Outcome outcome = Run({"decode", "buffers.csv", "model.txt", "--formula", "f.smt2"});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.err, HasSubstr("the formula of another problem"));
@@ -134,14 +139,17 @@ TEST_F(FormulaTest, OptionsBesideTheFormulaAreRefused) {
 
 TEST_F(FormulaTest, AModelThatBreaksAConditionIsRefused) {
   Write("model.txt", Replace(kModel, "|offset of b / 8| 2", "|offset of b / 8| 1"));
-  const Outcome text = Run({"decode", "buffers.csv", "model.txt", "--capacity", "32", "--output", "a.csv"});
+  const Outcome text =
+      Run({"decode", "buffers.csv", "model.txt", "--capacity", "32", "--output", "a.csv"});
   EXPECT_EQ(text.exit_code, 5);
-  EXPECT_EQ(text.out,
-            "refused: 1 violation\n"
-            "  formula: the model breaks liveness: if a below b: offset of a + 16 <= offset of b\n");
-  const Outcome json = Run({"decode", "buffers.csv", "model.txt", "--capacity", "32", "--format", "json"});
+  EXPECT_EQ(
+      text.out,
+      "refused: 1 violation\n"
+      "  formula: the model breaks liveness: if a below b: offset of a + 16 <= offset of b\n");
+  const Outcome json =
+      Run({"decode", "buffers.csv", "model.txt", "--capacity", "32", "--format", "json"});
   EXPECT_EQ(ParseJson(json.out).at("status"), "refused");
-  EXPECT_THAT(Files(), ElementsAre("buffers.csv", "ladder.json", "model.txt"));
+  EXPECT_THAT(Files(), ElementsAre("buffers.csv", "candidates.json", "model.txt"));
 }
 
 TEST_F(FormulaTest, ATruncatedModelIsBadInput) {
@@ -172,7 +180,7 @@ TEST_F(FormulaTest, ASolverThatGaveUpLeavesTheQuestionOpen) {
 
 TEST_F(FormulaTest, FormulasAreTheSameBytesEachTime) {
   for (const char* format : {"dimacs", "smtlib", "text"}) {
-    const Arguments arguments = {"encode", "ladder.json", "--format", format};
+    const Arguments arguments = {"encode", "candidates.json", "--format", format};
     EXPECT_EQ(Run(arguments).out, Run(arguments).out);
   }
 }

@@ -20,8 +20,8 @@ TEST_F(HelpTest, VersionIsOneLine) {
 TEST_F(HelpTest, NamesEverySubcommandAndExitCode) {
   const Outcome outcome = Run({"--help"});
   EXPECT_EQ(outcome.exit_code, 0);
-  for (const char* name : {"  plan ", "  tile ", "  alloc ", "  encode ", "  decode ", "  check ", "  eval ",
-                           "  diff ", "  show ", "  modes "}) {
+  for (const char* name : {"  plan ", "  tile ", "  alloc ", "  encode ", "  decode ", "  check ",
+                           "  eval ", "  diff ", "  show ", "  modes "}) {
     EXPECT_THAT(outcome.out, HasSubstr(name));
   }
   for (const char* code :
@@ -48,8 +48,8 @@ TEST_P(SubcommandHelpTest, RefusesAnUnknownOption) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, SubcommandHelpTest,
-                         testing::Values("plan", "tile", "alloc", "encode", "decode", "check", "eval", "diff",
-                                         "show", "modes"),
+                         testing::Values("plan", "tile", "alloc", "encode", "decode", "check",
+                                         "eval", "diff", "show", "modes"),
                          [](const auto& info) { return info.param; });
 
 // A command line that is refused before any file is read: none of the files named here exists.
@@ -81,14 +81,17 @@ INSTANTIATE_TEST_SUITE_P(
                  "--capacity: expected bytes from 0 to 4Ei, as 393216 or 384Ki, found -1"},
         Nonsense{"capacity_beyond_2_to_62",
                  {"alloc", "a.csv", "--capacity", "4611686018427387905"},
-                 "--capacity: expected bytes from 0 to 4Ei, as 393216 or 384Ki, found 4611686018427387905"},
+                 "--capacity: expected bytes from 0 to 4Ei, as 393216 or 384Ki, found "
+                 "4611686018427387905"},
         Nonsense{"capacity_beyond_64_bits",
                  {"alloc", "a.csv", "--capacity", "99999999999999999999"},
                  "--capacity: "},
-        Nonsense{"unit_that_is_none", {"alloc", "a.csv", "--capacity", "12 stones"}, "--capacity: "},
+        Nonsense{
+            "unit_that_is_none", {"alloc", "a.csv", "--capacity", "12 stones"}, "--capacity: "},
         Nonsense{"negative_seed", {"alloc", "a.csv", "--seed", "-1"}, "--seed: "},
         Nonsense{"negative_budget", {"alloc", "a.csv", "--budget", "-1"}, "--budget: "},
-        Nonsense{"timeout_that_is_no_number", {"alloc", "a.csv", "--timeout", "nan"}, "--timeout: "},
+        Nonsense{
+            "timeout_that_is_no_number", {"alloc", "a.csv", "--timeout", "nan"}, "--timeout: "},
         Nonsense{"negative_timeout", {"alloc", "a.csv", "--timeout", "-0.5"}, "--timeout: "},
         Nonsense{"unknown_engine", {"alloc", "a.csv", "--engine", "gurobi"}, "cadical"},
         Nonsense{"unknown_format", {"alloc", "a.csv", "--format", "xml"}, "--format: "},
@@ -115,9 +118,10 @@ INSTANTIATE_TEST_SUITE_P(
         Nonsense{"limit_given_twice",
                  {"plan", "n.yaml", "--hw", "h.yaml", "--limit", "peak=1,peak=2"},
                  "peak is given twice"},
-        Nonsense{"tile_without_anything", {"tile"}, "expected a network with --hw, or --ladder"},
+        Nonsense{
+            "tile_without_anything", {"tile"}, "expected a network with --hw, or --candidates"},
         Nonsense{"tile_of_network_and_ladder",
-                 {"tile", "n.yaml", "--hw", "h.yaml", "--ladder", "l.json"},
+                 {"tile", "n.yaml", "--hw", "h.yaml", "--candidates", "l.json"},
                  "excludes"}),
     [](const auto& info) { return info.param.name; });
 

@@ -29,12 +29,13 @@ class SeveralHomesTest : public CommandLineTest {
 
   // edge_npu_1mib without tables, with a second memory of that many bytes, and these lines.
   void WriteChip(const std::string& tcm, const std::string& lines) const {
-    Write("chip.yaml", "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") +
-                           "\nschema: 1\nname: chip\ntable_bytes_per_channel: 0\n"
-                           "memories: {tcm: {capacity_bytes: " +
-                           tcm + ", alignment_bytes: 16, port: {bytes_per_cycle: 32}}}\n" +
-                           "links: {dma2: {between: [tcm, sram], setup_cycles: 2, alignment_bytes: 16}}\n" +
-                           lines);
+    Write("chip.yaml",
+          "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") +
+              "\nschema: 1\nname: chip\ntable_bytes_per_channel: 0\n"
+              "memories: {tcm: {capacity_bytes: " +
+              tcm + ", alignment_bytes: 16, port: {bytes_per_cycle: 32}}}\n" +
+              "links: {dma2: {between: [tcm, sram], setup_cycles: 2, alignment_bytes: 16}}\n" +
+              lines);
   }
 
   Outcome Plan(const Arguments& more = {}) const {
@@ -48,7 +49,8 @@ TEST_F(SeveralHomesTest, AreFilledAndCheckedAndCountedInTheCosts) {
   WriteChip("3500", "roles: {constant: {home: [tcm, dram]}}\n");
   ASSERT_EQ(Plan({"--lowering"}).exit_code, 0);
   const nlohmann::ordered_json listed = ReadJson("plan.json");
-  const nlohmann::ordered_json expected = {{"a.weights", "tcm"}, {"b.weights", "tcm"}, {"c.weights", "dram"}};
+  const nlohmann::ordered_json expected = {
+      {"a.weights", "tcm"}, {"b.weights", "tcm"}, {"c.weights", "dram"}};
   EXPECT_EQ(listed.at("tensor_homes"), expected);
   const Outcome checked = Run({"check", "--execute", "plan.json"});
   EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
@@ -59,7 +61,8 @@ TEST_F(SeveralHomesTest, AreFilledAndCheckedAndCountedInTheCosts) {
   const nlohmann::ordered_json single = ReadJson("plan.json");
   EXPECT_FALSE(single.contains("tensor_homes"));
   EXPECT_LT(listed.at("totals").at("latency_cycles"), single.at("totals").at("latency_cycles"));
-  EXPECT_EQ(listed.at("lower_bounds").at("off_chip_bytes"), single.at("lower_bounds").at("off_chip_bytes"));
+  EXPECT_EQ(listed.at("lower_bounds").at("off_chip_bytes"),
+            single.at("lower_bounds").at("off_chip_bytes"));
 }
 
 TEST_F(SeveralHomesTest, CannotBeAlteredInAPlan) {
@@ -69,8 +72,9 @@ TEST_F(SeveralHomesTest, CannotBeAlteredInAPlan) {
   Write("altered.json", Replace(plan, "\"b.weights\": \"tcm\"", "\"b.weights\": \"dram\""));
   const Outcome checked = Run({"check", "altered.json"});
   EXPECT_EQ(checked.exit_code, 5) << checked.out << checked.err;
-  EXPECT_THAT(checked.out + checked.err,
-              HasSubstr("the home of tensor 'b.weights' is 'dram', but the profile's homes give it 'tcm'"));
+  EXPECT_THAT(
+      checked.out + checked.err,
+      HasSubstr("the home of tensor 'b.weights' is 'dram', but the profile's homes give it 'tcm'"));
 }
 
 // The first home alone is too small, the list is not.
@@ -83,9 +87,9 @@ TEST_F(SeveralHomesTest, TakeWhatTheFirstHasNoRoomFor) {
 
 TEST_F(SeveralHomesTest, ThatAreAllTooSmallAreNamedAndLengthened) {
   WriteChip("2Ki", "roles: {constant: {home: [tcm, rom]}}\n");
-  Write("chip.yaml",
-        Replace(Replace(Read("chip.yaml"), "memories: {", "memories: {rom: {capacity_bytes: 4Ki}, "),
-                "links: {", "links: {dma3: {between: [rom, sram]}, "));
+  Write("chip.yaml", Replace(Replace(Read("chip.yaml"), "memories: {",
+                                     "memories: {rom: {capacity_bytes: 4Ki}, "),
+                             "links: {", "links: {dma3: {between: [rom, sram]}, "));
   const Outcome refused = Plan({"--format", "json"});
   ASSERT_EQ(refused.exit_code, 20) << refused.out << refused.err;
   const nlohmann::ordered_json answer = ParseJson(refused.out);

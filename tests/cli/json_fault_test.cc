@@ -39,7 +39,9 @@ struct JsonFault {
 
 void PrintTo(const JsonFault& fault, std::ostream* out) { *out << fault.name; }
 
-std::string NameOfJsonFault(const testing::TestParamInfo<JsonFault>& info) { return info.param.name; }
+std::string NameOfJsonFault(const testing::TestParamInfo<JsonFault>& info) {
+  return info.param.name;
+}
 
 class JsonFaultTest : public CommandLineTest, public testing::WithParamInterface<JsonFault> {
  protected:
@@ -56,7 +58,8 @@ class PlanFaultTest : public JsonFaultTest {};
 
 TEST_P(ProblemFaultTest, IsToldInFull) {
   Write("problem.json", Replace(kProblem, GetParam().from, GetParam().to));
-  ExpectComplaint(Run({"alloc", "problem.json", "--output", "answer.json", "--output", "answer.svg"}));
+  ExpectComplaint(
+      Run({"alloc", "problem.json", "--output", "answer.json", "--output", "answer.svg"}));
   EXPECT_THAT(Files(), ElementsAre("problem.json"));
 }
 
@@ -78,11 +81,13 @@ TEST_P(PlanFaultTest, IsToldInFull) {
 INSTANTIATE_TEST_SUITE_P(
     Of, ProblemFaultTest,
     testing::Values(
-        JsonFault{"missing_comma", "\"size\": 8,", "\"size\": 8",
-                  "problem.json:7:27: error: syntax error while parsing object - unexpected string literal\n"
-                  "    7 |     {\"id\": \"b\", \"size\": 8 \"lifespans\": [[1, 4]], \"alignment\": 8}\n"
-                  "      |                           ^\n"
-                  "  expected: '}'\n"},
+        JsonFault{
+            "missing_comma", "\"size\": 8,", "\"size\": 8",
+            "problem.json:7:27: error: syntax error while parsing object - unexpected string "
+            "literal\n"
+            "    7 |     {\"id\": \"b\", \"size\": 8 \"lifespans\": [[1, 4]], \"alignment\": 8}\n"
+            "      |                           ^\n"
+            "  expected: '}'\n"},
         JsonFault{"open_brace", "\"alignment\": 8}", "\"alignment\": 8",
                   "problem.json:8:3: error: syntax error while parsing object - unexpected ']'\n"
                   "    8 |   ],\n"
@@ -104,7 +109,8 @@ INSTANTIATE_TEST_SUITE_P(
                   "  expected: lower < upper\n"},
         JsonFault{"misspelt_relation", "\"separate\"", "\"seperate\"",
                   "problem.json: at /relations/0/kind: error: unknown name 'seperate'\n"
-                  "  expected: one of colocate, adjacent, same_bank, different_bank, separate, exclusive\n"
+                  "  expected: one of colocate, adjacent, same_bank, different_bank, separate, "
+                  "exclusive\n"
                   "  found: \"seperate\"\n"
                   "  hint: did you mean 'separate'?\n"},
         JsonFault{"relation_to_nobody", "\"second\": \"b\"", "\"second\": \"c\"",
@@ -113,59 +119,64 @@ INSTANTIATE_TEST_SUITE_P(
                   "  found: \"c\"\n"
                   "  hint: did you mean 'a'?\n"},
         JsonFault{"bank_beyond_its_memory", "[0, 32]", "[0, 65]",
-                  "problem.json: at /memories/0/banks/0: error: bank [0, 65) is empty or leaves its memory\n"
+                  "problem.json: at /memories/0/banks/0: error: bank [0, 65) is empty or leaves "
+                  "its memory\n"
                   "  expected: 0 <= begin < end <= 64\n"}),
     NameOfJsonFault);
 
 INSTANTIATE_TEST_SUITE_P(
     Of, AllocationFaultTest,
-    testing::Values(JsonFault{"list_for_an_object", "\"offsets\": {", "\"offsets\": [",
-                              "answer.json:6:18: error: syntax error while parsing array - unexpected ':'\n"
-                              "    6 |   \"offsets\": [\"a\": 0, \"b\": 16}\n"
-                              "      |                  ^\n"
-                              "  expected: ']'\n"},
-                    JsonFault{"offset_of_nobody", "\"b\": 16", "\"c\": 16",
-                              "answer.json: at /offsets/c: error: there is no buffer 'c'\n"
-                              "  expected: the id of a buffer\n"
-                              "  found: 16\n"
-                              "  hint: did you mean 'a'?\n"},
-                    JsonFault{"buffer_without_an_offset", ", \"b\": 16", "",
-                              "answer.json: at /offsets: error: buffer 'b' is missing\n"
-                              "  expected: an entry for each buffer\n"
-                              "  found: an object of 1\n"},
-                    JsonFault{
-                        "unknown_status", "\"feasible\"", "\"best\"",
-                        "answer.json: at /status: error: unknown name 'best'\n"
-                        "  expected: one of optimal, feasible, infeasible, unknown, invalid, unsupported\n"
-                        "  found: \"best\"\n"}),
+    testing::Values(
+        JsonFault{"list_for_an_object", "\"offsets\": {", "\"offsets\": [",
+                  "answer.json:6:18: error: syntax error while parsing array - unexpected ':'\n"
+                  "    6 |   \"offsets\": [\"a\": 0, \"b\": 16}\n"
+                  "      |                  ^\n"
+                  "  expected: ']'\n"},
+        JsonFault{"offset_of_nobody", "\"b\": 16", "\"c\": 16",
+                  "answer.json: at /offsets/c: error: there is no buffer 'c'\n"
+                  "  expected: the id of a buffer\n"
+                  "  found: 16\n"
+                  "  hint: did you mean 'a'?\n"},
+        JsonFault{"buffer_without_an_offset", ", \"b\": 16", "",
+                  "answer.json: at /offsets: error: buffer 'b' is missing\n"
+                  "  expected: an entry for each buffer\n"
+                  "  found: an object of 1\n"},
+        JsonFault{
+            "unknown_status", "\"feasible\"", "\"best\"",
+            "answer.json: at /status: error: unknown name 'best'\n"
+            "  expected: one of optimal, feasible, infeasible, unknown, invalid, unsupported\n"
+            "  found: \"best\"\n"}),
     NameOfJsonFault);
 
 INSTANTIATE_TEST_SUITE_P(
     Of, PlanFaultTest,
     testing::Values(
-        JsonFault{"missing_comma", "\"version\": 1,", "\"version\": 1",
-                  "plan.json:4:3: error: syntax error while parsing object - unexpected string literal\n"
-                  "    4 |   \"made_by\": \"0.1.0\",\n"
-                  "      |   ^\n"
-                  "  expected: '}'\n"},
-        JsonFault{"unknown_key", "\"seed\": 0,", "\"seed\": 0, \"sede\": 1,",
-                  "plan.json: at /sede: error: unknown key 'sede'\n"
-                  "  expected: one of format, version, network, profile, made_by, name, digest, status, "
-                  "score, bound, scope, proven_within, time_ms, objective, "
-                  "seed, totals, lower_bounds, baseline, notes, tensor_homes, run, demands, kept, buffers, "
-                  "subgraphs, "
-                  "homes, loops, relations, rules, lowering\n"
-                  "  found: 1\n"
-                  "  hint: did you mean 'seed'?\n"},
+        JsonFault{
+            "missing_comma", "\"version\": 1,", "\"version\": 1",
+            "plan.json:4:3: error: syntax error while parsing object - unexpected string literal\n"
+            "    4 |   \"made_by\": \"0.1.0\",\n"
+            "      |   ^\n"
+            "  expected: '}'\n"},
+        JsonFault{
+            "unknown_key", "\"seed\": 0,", "\"seed\": 0, \"sede\": 1,",
+            "plan.json: at /sede: error: unknown key 'sede'\n"
+            "  expected: one of format, version, network, profile, made_by, name, digest, status, "
+            "score, bound, scope, proven_within, time_ms, objective, "
+            "seed, totals, lower_bounds, baseline, notes, tensor_homes, run, constraints, kept, "
+            "buffers, "
+            "subgraphs, "
+            "homes, loops, relations, rules, lowering\n"
+            "  found: 1\n"
+            "  hint: did you mean 'seed'?\n"},
         JsonFault{"unknown_operator", "[\"conv1\", \"conv2\", \"conv3\"]",
                   "[\"cnov1\", \"conv2\", \"conv3\"]",
                   "plan.json: at /subgraphs/0/operators/0: error: there is no operator 'cnov1'\n"
                   "  found: \"cnov1\"\n"},
-        JsonFault{
-            "first_step_that_is_not", "\"first_step\": 0", "\"first_step\": 1",
-            "plan.json: at /subgraphs/0/first_step: error: the subgraphs before this one end elsewhere\n"
-            "  expected: 0\n"
-            "  found: 1\n"}),
+        JsonFault{"first_step_that_is_not", "\"first_step\": 0", "\"first_step\": 1",
+                  "plan.json: at /subgraphs/0/first_step: error: the subgraphs before this one end "
+                  "elsewhere\n"
+                  "  expected: 0\n"
+                  "  found: 1\n"}),
     NameOfJsonFault);
 
 }  // namespace

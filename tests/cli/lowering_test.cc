@@ -15,8 +15,8 @@ class LoweringTest : public CommandLineTest {
  protected:
   void Plan(const std::string& network, const std::string& profile) const {
     const Outcome outcome = Run({"plan", Shipped("examples/networks/" + network + ".yaml"), "--hw",
-                                 Shipped("hw_profiles/" + profile + ".yaml"), "--minimize", "off_chip_bytes",
-                                 "--lowering", "--output", "plan.json"});
+                                 Shipped("hw_profiles/" + profile + ".yaml"), "--minimize",
+                                 "off_chip_bytes", "--lowering", "--output", "plan.json"});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   }
 
@@ -44,8 +44,9 @@ class LoweringTest : public CommandLineTest {
   }
 };
 
-class ShippedLoweringTest : public LoweringTest,
-                            public testing::WithParamInterface<std::pair<std::string, std::string>> {};
+class ShippedLoweringTest
+    : public LoweringTest,
+      public testing::WithParamInterface<std::pair<std::string, std::string>> {};
 
 TEST_P(ShippedLoweringTest, RunsInAnotherOrder) {
   Plan(GetParam().first, GetParam().second);
@@ -62,7 +63,9 @@ INSTANTIATE_TEST_SUITE_P(Of, ShippedLoweringTest,
                                          std::pair("mobilenet_v2", "ethos_u55_256"),
                                          std::pair("mobilenet_v2", "ethos_u65_256"),
                                          std::pair("transformer_encoder", "edge_npu_64kib")),
-                         [](const auto& info) { return info.param.first + "_on_" + info.param.second; });
+                         [](const auto& info) {
+                           return info.param.first + "_on_" + info.param.second;
+                         });
 
 TEST_F(LoweringTest, IsThereOnRequestAndChangesNothingElse) {
   Plan("patent_chain", "edge_npu_1mib");
@@ -78,7 +81,8 @@ TEST_F(LoweringTest, IsThereOnRequestAndChangesNothingElse) {
 
 TEST_F(LoweringTest, FaultsAreRefused) {
   Plan("patent_chain", "edge_npu_1mib");
-  ExpectRefused([](Json& lowering) { JobIn(lowering, "compute").erase("depends_on"); }, "does not wait for");
+  ExpectRefused([](Json& lowering) { JobIn(lowering, "compute").erase("depends_on"); },
+                "does not wait for");
   ExpectRefused(
       [](Json& lowering) {
         Json& strides = JobIn(lowering, "load")["operands"][1]["strides"];
@@ -109,15 +113,19 @@ TEST_F(LoweringTest, IsReadStrictly) {
     std::string pointer;
   };
   const std::vector<Fault> faults = {
-      {[](Json& lowering) { lowering[0]["jobs"][0]["depend_on"] = 1; }, "/lowering/0/jobs/0/depend_on"},
+      {[](Json& lowering) { lowering[0]["jobs"][0]["depend_on"] = 1; },
+       "/lowering/0/jobs/0/depend_on"},
       {[](Json& lowering) { lowering[0]["jobs"][0]["id"] = 1; }, "/lowering/0/jobs/0/id"},
       {[](Json& lowering) { lowering[0]["jobs"][0]["does"] = "lode"; }, "/lowering/0/jobs/0/does"},
       {[](Json& lowering) { lowering[0]["jobs"][0]["tensor"] = "q"; }, "/lowering/0/jobs/0/tensor"},
       {[](Json& lowering) { lowering[0]["jobs"][0]["operands"][0]["strides"].push_back(1); },
        "/lowering/0/jobs/0/operands/0"},
-      {[](Json& lowering) { lowering[0]["jobs"].back()["depends_on"][0]["job"] = 99; }, "/depends_on/0/job"},
-      {[](Json& lowering) { lowering[0]["classes"][0]["tiles"] = 2; }, "/lowering/0/classes/0/tiles"},
-      {[](Json& lowering) { lowering[0]["classes"][0]["name"] = "first"; }, "/lowering/0/classes/0/name"},
+      {[](Json& lowering) { lowering[0]["jobs"].back()["depends_on"][0]["job"] = 99; },
+       "/depends_on/0/job"},
+      {[](Json& lowering) { lowering[0]["classes"][0]["tiles"] = 2; },
+       "/lowering/0/classes/0/tiles"},
+      {[](Json& lowering) { lowering[0]["classes"][0]["name"] = "first"; },
+       "/lowering/0/classes/0/name"},
       {[](Json& lowering) { lowering[0]["classes"][0]["work"][0]["regions"][0]["operand"] = 9; },
        "/lowering/0/classes/0/work/0/regions/0/operand"},
       {[](Json& lowering) { lowering[0]["classes"] = Json::array(); }, "/lowering/0"},

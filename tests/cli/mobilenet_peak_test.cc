@@ -5,8 +5,9 @@
 
 #include "command_line.h"
 
-// The peaks of MobileNetV2-224 int8 that others published, by plan: weights read in flash, the network input off chip, borders on
-// chip, and depthwise operators in the place of their operands, channel by channel, also those of stride 2.
+// The peaks of MobileNetV2-224 int8 that others published, by plan: weights read in flash, the
+// network input off chip, boundary tensors on chip, and depthwise operators in the place of their
+// operands, channel by channel, also those of stride 2.
 namespace tessera::cli {
 namespace {
 
@@ -19,7 +20,8 @@ class MobileNetPeakTest : public CommandLineTest {
            "  flash: {capacity_bytes: 16Mi, writable: false, direct_read: true}\n"
            "  camera: {capacity_bytes: 1Mi, direct_read: true}\n"
            "tile_memory: sram\n"
-           "engines: {cpu: {operators: {conv: {}, depthwise: {}, elementwise: {}, global_pool: {}, matmul: "
+           "engines: {cpu: {operators: {conv: {}, depthwise: {}, elementwise: {}, global_pool: {}, "
+           "matmul: "
            "{}}}}\n"
            "roles: {network_input: {home: camera}, constant: {home: flash}}\n"
            "tiling: {axes: [rows, columns], weights: [direct], in_place: " +
@@ -40,7 +42,8 @@ class MobileNetPeakTest : public CommandLineTest {
   }
 
   // Of a plan that was executed, too.
-  int64_t PeakOf(const std::string& network, const std::string& in_place, const Arguments& more) const {
+  int64_t PeakOf(const std::string& network, const std::string& in_place,
+                 const Arguments& more) const {
     Write("hw.yaml", Profile(in_place));
     Write("net.yaml", network);
     Arguments arguments = {"plan",       "net.yaml", "--hw",     "hw.yaml",
@@ -55,9 +58,9 @@ class MobileNetPeakTest : public CommandLineTest {
 
   // Sixteen tiles up to the map of 28 x 28 x 32, everything behind it operator by operator.
   Arguments InPatches(const std::string& network) const {
-    Write("demands.yaml",
+    Write("constraints.yaml",
           "schema: 1\nsubgraphs:\n  - {operators: [stem, block3_project], tile: [1, 32, 7, 7]}\n");
-    Arguments more = {"--max-operators", "13", "--demands", "demands.yaml"};
+    Arguments more = {"--max-operators", "13", "--constraints", "constraints.yaml"};
     const std::string key = "- {id: ";
     size_t at = network.find("id: block4_expand,") - 3;
     for (; at != std::string::npos; at = network.find(key, at + 1)) {

@@ -10,7 +10,8 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// One buffer that is read, on one bank; three modes, of which the second would do as well as the first.
+// One buffer that is read, on one bank; three modes, of which the second would do as well as the
+// first.
 const std::string kThreeModes = R"({
   "format": "tessera-problem", "version": 1, "name": "reader",
   "memories": [{"name": "sram", "capacity": 8, "banks": [{"name": "b0", "range": [0, 8]}],
@@ -52,7 +53,8 @@ TEST_F(ModesTest, TheReducedProblemIsWrittenAndSolvable) {
 TEST_F(ModesTest, ThePatentsFiveBanksNeedBothModes) {
   const Outcome outcome = Run({"modes", Shipped("examples/problems/patent_five_banks.json")});
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.out, HasSubstr("sram: 2 of 2 modes are enough, fewer are proven not to be\n"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("sram: 2 of 2 modes are enough, fewer are proven not to be\n"));
   EXPECT_THAT(outcome.out, HasSubstr("patent_five_banks.json needs mode0\n"));
   EXPECT_THAT(outcome.out, HasSubstr("patent_five_banks.json needs mode1\n"));
 }
@@ -63,7 +65,8 @@ TEST_F(ModesTest, WhatAllModesCannotDoIsInfeasible) {
   EXPECT_EQ(outcome.out, "infeasible: not even all modes are enough\n");
 }
 
-// A third mode in the shipped profile is of no use; what remains is a profile with which the plan's network can be planned.
+// A third mode in the shipped profile is of no use; what remains is a profile with which the plan's
+// network can be planned.
 TEST_F(ModesTest, APlansProfileLosesTheModesThatNoPlanNeeds) {
   const std::string profile = Shipped("hw_profiles/three_bank_two_mode.yaml");
   Write("wide.yaml", "extends: " + profile +
@@ -71,11 +74,13 @@ TEST_F(ModesTest, APlansProfileLosesTheModesThatNoPlanNeeds) {
                          "      reverse: [w, w, r]\n      write: [w, w, w]\n");
   const std::string network = Shipped("examples/networks/patent_chain.yaml");
   ASSERT_EQ(Run({"plan", network, "--hw", "wide.yaml", "--output", "plan.json"}).exit_code, 0);
-  const Outcome outcome = Run({"modes", "plan.json", "--output", "smaller.yaml", "--format", "json"});
+  const Outcome outcome =
+      Run({"modes", "plan.json", "--output", "smaller.yaml", "--format", "json"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto answer = ParseJson(outcome.out);
   EXPECT_EQ(answer.at("status"), "optimal");
-  EXPECT_EQ(answer.at("memories").at(0).at("keep").size() + answer.at("memories").at(0).at("remove").size(),
+  EXPECT_EQ(answer.at("memories").at(0).at("keep").size() +
+                answer.at("memories").at(0).at("remove").size(),
             3U);
   EXPECT_GE(answer.at("memories").at(0).at("remove").size(), 1U);
   EXPECT_EQ(Run({"plan", network, "--hw", "smaller.yaml"}).exit_code, 0);
@@ -88,7 +93,8 @@ TEST_F(ModesTest, WhatHasNoModesIsRefused) {
 }
 
 TEST_F(ModesTest, DifferentMemoriesAreRefused) {
-  const Outcome outcome = Run({"modes", "three.json", Shipped("examples/problems/patent_five_banks.json")});
+  const Outcome outcome =
+      Run({"modes", "three.json", Shipped("examples/problems/patent_five_banks.json")});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.err, HasSubstr("memories and modes differ from those of the first file"));
 }

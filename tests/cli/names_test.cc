@@ -38,10 +38,10 @@ class NamesTest : public CommandLineTest {
                           R"(, "kind": "pool", "inputs": [)" + Hostile("y") +
                           R"(], "kernel": 2, "stride": 2}], "outputs": [)" + Hostile("z") + "]}");
     Write("buffers.json", R"({"format": "tessera-problem", "version": 1, "memories": [{"name": )" +
-                              Hostile("sram") + R"(, "capacity": 64, "banks": [{"name": )" + Hostile("low") +
-                              R"(, "range": [0, 32]}, {"name": )" + Hostile("high") +
-                              R"(, "range": [32, 64]}]}], "buffers": [{"id": )" + Hostile("a") +
-                              R"(, "role": )" + Hostile("role") +
+                              Hostile("sram") + R"(, "capacity": 64, "banks": [{"name": )" +
+                              Hostile("low") + R"(, "range": [0, 32]}, {"name": )" +
+                              Hostile("high") + R"(, "range": [32, 64]}]}], "buffers": [{"id": )" +
+                              Hostile("a") + R"(, "role": )" + Hostile("role") +
                               R"(, "lifespans": [[0, 2]], "size": 24}, {"id": )" + Hostile("b") +
                               R"(, "lifespans": [[1, 3]], "size": 24}]})");
   }
@@ -69,14 +69,16 @@ class NamesTest : public CommandLineTest {
 
 TEST_F(NamesTest, OfANetworkInEverythingThatPlanWrites) {
   const std::string profile = Shipped("hw_profiles/mcu_320k.yaml");
-  const Arguments outputs = {"--output",        "plan.json", "--output",   "plan.svg",        "--report",
-                             "plan.html",       "--trace",   "t.json",     "--emit-header",   "plan.h",
-                             "--dump-problems", "asked",     "--lowering", "--max-operators", "1"};
+  const Arguments outputs = {
+      "--output",        "plan.json", "--output",   "plan.svg",        "--report",
+      "plan.html",       "--trace",   "t.json",     "--emit-header",   "plan.h",
+      "--dump-problems", "asked",     "--lowering", "--max-operators", "1"};
   Arguments plan = {"plan", "net.json", "--hw", profile};
   plan.insert(plan.end(), outputs.begin(), outputs.end());
   const Outcome text = RunTame(plan, 0);
   EXPECT_THAT(text.out, HasSubstr("net\\u001b[31mred"));
-  for (const char* file : {"plan.json", "plan.svg", "plan.html", "t.json", "plan.h"}) ExpectFileTame(file);
+  for (const char* file : {"plan.json", "plan.svg", "plan.html", "t.json", "plan.h"})
+    ExpectFileTame(file);
   for (const auto& entry : std::filesystem::directory_iterator(Folder() / "asked"))
     ExpectFileTame("asked/" + entry.path().filename().string());
 
@@ -88,10 +90,13 @@ TEST_F(NamesTest, OfANetworkInEverythingThatPlanWrites) {
   EXPECT_THAT(Read("plan.html"), Not(HasSubstr("red</text>")));
 
   RunTame({"plan", "net.json", "--hw", profile, "--pareto"}, 0);
-  RunTame({"plan", "net.json", "--hw", profile, "--sensitivity", "--minimize", "energy", "--verbose"}, 0);
+  RunTame(
+      {"plan", "net.json", "--hw", profile, "--sensitivity", "--minimize", "energy", "--verbose"},
+      0);
   RunTame({"plan", "net.json", "--hw", profile, "--limit", "peak=1"}, 20);
   RunTame({"plan", "net.json", "--hw", profile, "--limit", "peak=1", "--format", "json"}, 20);
-  RunTame({"plan", "net.json", "--hw", profile, "--limit", "peak=200", "--certificate", "proof"}, 20);
+  RunTame({"plan", "net.json", "--hw", profile, "--limit", "peak=200", "--certificate", "proof"},
+          20);
   ExpectFileTame("proof/refutation.json");
   RunTame({"check", "--certificate", "proof"}, 0);
   RunTame({"plan", "net.json", "--hw", profile, "--apart", "nothing"}, 3);
@@ -102,7 +107,8 @@ TEST_F(NamesTest, OfANetworkInEverythingThatPlanWrites) {
   RunTame({"show", "plan.json"}, 0);
   RunTame({"show", "plan.json", "--format", "text"}, 0);
   RunTame({"eval", "plan.json"}, 0);
-  RunTame({"encode", "net.json", "--hw", profile, "--format", "dimacs", "--problem", "tile.json"}, 0);
+  RunTame({"encode", "net.json", "--hw", profile, "--format", "dimacs", "--problem", "tile.json"},
+          0);
   ExpectFileTame("tile.json");
 
   auto broken = ReadJson("plan.json");
@@ -115,8 +121,9 @@ TEST_F(NamesTest, OfANetworkInEverythingThatPlanWrites) {
 }
 
 TEST_F(NamesTest, OfAProblemInEverythingThatAllocAndEncodeWrite) {
-  const Outcome text = RunTame(
-      {"alloc", "buffers.json", "--output", "a.json", "--output", "a.svg", "--certificate", "proof"}, 0);
+  const Outcome text = RunTame({"alloc", "buffers.json", "--output", "a.json", "--output", "a.svg",
+                                "--certificate", "proof"},
+                               0);
   for (const char* file : {"a.json", "a.svg", "proof/problem.json", "proof/manifest.json"})
     ExpectFileTame(file);
   EXPECT_EQ(Run({"check", "a.json", "--problem", "buffers.json"}).exit_code, 0);
@@ -148,8 +155,8 @@ TEST_F(NamesTest, InCsv) {
 // Latin-1, and two ids that differ in such bytes alone.
 TEST_F(NamesTest, ThatAreNoUtf8) {
   Write("latin.csv", "id,lower,upper,size\nn\xe4me,0,2,8\nn\xeame,1,3,8\n\x1b[31m,1,3,8\n");
-  RunTame({"alloc", "latin.csv", "--output", "a.json", "--output", "a.csv", "--output", "a.svg", "--format",
-           "json"},
+  RunTame({"alloc", "latin.csv", "--output", "a.json", "--output", "a.csv", "--output", "a.svg",
+           "--format", "json"},
           0);
   for (const char* file : {"a.json", "a.csv", "a.svg"}) ExpectFileTame(file);
   EXPECT_TRUE(ReadJson("a.json").at("offsets").contains("n\\xe4me")) << Read("a.json");
@@ -158,11 +165,13 @@ TEST_F(NamesTest, ThatAreNoUtf8) {
   RunTame({"alloc", "latin.csv", "--capacity", "23"}, 20);
 
   Write("latin.yaml",
-        "schema: 1\nname: \"n\xe4\"\ninputs: [{id: \"x\xe4\", shape: [1, 4, 8, 8]}, {id: \"x\xea\", shape: "
+        "schema: 1\nname: \"n\xe4\"\ninputs: [{id: \"x\xe4\", shape: [1, 4, 8, 8]}, {id: "
+        "\"x\xea\", shape: "
         "[1, 4, 8, 8]}]\n"
-        "operators: [{id: \"y\xff\", kind: elementwise, function: add, inputs: [\"x\xe4\", \"x\xea\"]}]\n");
-  RunTame({"plan", "latin.yaml", "--hw", Shipped("hw_profiles/mcu_320k.yaml"), "--output", "plan.json",
-           "--output", "plan.svg"},
+        "operators: [{id: \"y\xff\", kind: elementwise, function: add, inputs: [\"x\xe4\", "
+        "\"x\xea\"]}]\n");
+  RunTame({"plan", "latin.yaml", "--hw", Shipped("hw_profiles/mcu_320k.yaml"), "--output",
+           "plan.json", "--output", "plan.svg"},
           0);
   for (const char* file : {"plan.json", "plan.svg"}) ExpectFileTame(file);
   EXPECT_EQ(ReadJson("plan.json").at("network").at("inputs").at(1).at("id"), "x\\xea");

@@ -46,7 +46,8 @@ TEST_F(NumbersTest, BytesHaveUnits) {
 
 TEST_F(NumbersTest, WhatIsNoNumberIsRefusedWithItsOption) {
   for (const std::string option : {"--capacity", "--threads", "--seed", "--budget", "--timeout"}) {
-    for (const std::string value : {"nan", "inf", "-1", "1e400", "", "x", "12x", "0x", "0x-1", "--", "1,2"}) {
+    for (const std::string value :
+         {"nan", "inf", "-1", "1e400", "", "x", "12x", "0x", "0x-1", "--", "1,2"}) {
       const Outcome outcome = Alloc(option, value);
       EXPECT_EQ(outcome.exit_code, 2) << option << " '" << value << "': " << outcome.err;
       EXPECT_THAT(outcome.err, HasSubstr(option)) << value;
@@ -56,7 +57,8 @@ TEST_F(NumbersTest, WhatIsNoNumberIsRefusedWithItsOption) {
     for (const std::string value : {"1e308", "99999999999999999999", "9223372036854775808", "1.5"})
       EXPECT_EQ(Alloc(option, value).exit_code, 2) << option << ' ' << value;
   }
-  for (const std::string value : {"8Ei", "16Ei", "9223372036854775807", "5z", "1.5Ki", "99999999999Gi"})
+  for (const std::string value :
+       {"8Ei", "16Ei", "9223372036854775807", "5z", "1.5Ki", "99999999999Gi"})
     EXPECT_EQ(Alloc("--capacity", value).exit_code, 2) << value;
 }
 
@@ -65,7 +67,8 @@ TEST_F(NumbersTest, CapacitiesAreReadAlikeEverywhere) {
   Write("placed.csv", "id,lower,upper,size,offset\na,0,2,6,0\nb,1,3,6,6\n");
   for (const char* command : {"check", "show"}) {
     EXPECT_EQ(Run({command, "placed.csv", "--capacity", "012"}).exit_code, 0) << command;
-    EXPECT_EQ(Run({command, "placed.csv", "--capacity", "99999999999999999999"}).exit_code, 2) << command;
+    EXPECT_EQ(Run({command, "placed.csv", "--capacity", "99999999999999999999"}).exit_code, 2)
+        << command;
   }
   EXPECT_THAT(Run({"encode", "two.csv", "--capacity", "012"}).out, HasSubstr("\"capacity\":12,"));
 }
@@ -73,8 +76,8 @@ TEST_F(NumbersTest, CapacitiesAreReadAlikeEverywhere) {
 TEST_F(NumbersTest, WeightsAndLimitsBeyondArithmeticAreRefused) {
   for (const std::string option : {"--score", "--limit"}) {
     for (const std::string value :
-         {"latency=1e308", "latency=1e308,energy=1e308", "latency=1e-320", "latency=1e400", "latency=nan",
-          "latency=inf", "latency=-1", "latency=", "latency=0x10", "1e308"}) {
+         {"latency=1e308", "latency=1e308,energy=1e308", "latency=1e-320", "latency=1e400",
+          "latency=nan", "latency=inf", "latency=-1", "latency=", "latency=0x10", "1e308"}) {
       const Outcome outcome = PlanPatentChain("mcu_320k", {option, value});
       EXPECT_EQ(outcome.exit_code, 2) << option << ' ' << value << outcome.out;
       EXPECT_THAT(outcome.err, HasSubstr("error: " + option + ": "));
@@ -100,11 +103,11 @@ TEST_F(NumbersTest, ProfilesAtTheEndOfTheRange) {
       entry = value;
     }
     Write("profile.json", profile.dump());
-    return Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw", "profile.json", "--minimize",
-                "energy", "--timeout", "5"});
+    return Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw", "profile.json",
+                "--minimize", "energy", "--timeout", "5"});
   };
-  for (const char* pointer :
-       {"/engines/cpu/operators/conv/cycles_per_step", "/engines/cpu/operators/conv/cycles_per_output"}) {
+  for (const char* pointer : {"/engines/cpu/operators/conv/cycles_per_step",
+                              "/engines/cpu/operators/conv/cycles_per_output"}) {
     EXPECT_EQ(plan(pointer, 1e18, false).exit_code, 0) << pointer;
     const Outcome refused = plan(pointer, 1e308, false);
     EXPECT_EQ(refused.exit_code, 3) << pointer;

@@ -35,8 +35,9 @@ class OnnxPlanTest : public OnnxTest, public testing::WithParamInterface<Network
 
 TEST_P(OnnxPlanTest, IsPlannedFromEndToEnd) {
   WriteModel(GetParam().build);
-  Arguments arguments = {"plan", "net.onnx",        "--hw", Profile(),  "--floats-as", "int8", "--budget",
-                         "2000", "--max-operators", "4",    "--output", "plan.json"};
+  Arguments arguments = {"plan",     "net.onnx", "--hw", Profile(),         "--floats-as",
+                         "int8",     "--budget", "2000", "--max-operators", "4",
+                         "--output", "plan.json"};
   if (!GetParam().dim.empty()) arguments.insert(arguments.end(), {"--dim", GetParam().dim});
   const Outcome outcome = Run(arguments);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err << outcome.out;
@@ -44,22 +45,23 @@ TEST_P(OnnxPlanTest, IsPlannedFromEndToEnd) {
   EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, OnnxPlanTest,
-                         testing::Values(Network{"resnet", graph::onnx::BuildResNet, "batch=1"},
-                                         Network{"mobilenet", graph::onnx::BuildMobileNet, "N=1"},
-                                         Network{"inception", graph::onnx::BuildInception, ""},
-                                         Network{"unet", graph::onnx::BuildUNet, ""},
-                                         Network{"transformer", graph::onnx::BuildTransformer, "length=16"},
-                                         Network{"keywords", graph::onnx::BuildKeywords, ""},
-                                         Network{"decoder", graph::onnx::BuildDecoderStep, "past=15"}),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Of, OnnxPlanTest,
+    testing::Values(Network{"resnet", graph::onnx::BuildResNet, "batch=1"},
+                    Network{"mobilenet", graph::onnx::BuildMobileNet, "N=1"},
+                    Network{"inception", graph::onnx::BuildInception, ""},
+                    Network{"unet", graph::onnx::BuildUNet, ""},
+                    Network{"transformer", graph::onnx::BuildTransformer, "length=16"},
+                    Network{"keywords", graph::onnx::BuildKeywords, ""},
+                    Network{"decoder", graph::onnx::BuildDecoderStep, "past=15"}),
+    [](const auto& info) { return info.param.name; });
 
 // One token more, and the caches have grown by a row each where they lie.
 TEST_F(OnnxTest, ADecoderStepWritesItsCachesInPlace) {
   WriteModel(graph::onnx::BuildDecoderStep);
   const Outcome outcome =
-      Run({"plan", "net.onnx", "--hw", Profile(), "--floats-as", "int8", "--dim", "past=15", "--budget",
-           "2000", "--max-operators", "4", "--output", "plan.json"});
+      Run({"plan", "net.onnx", "--hw", Profile(), "--floats-as", "int8", "--dim", "past=15",
+           "--budget", "2000", "--max-operators", "4", "--output", "plan.json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   std::map<std::string, int64_t> offsets;
   const auto plan = ReadJson("plan.json");
@@ -88,8 +90,8 @@ TEST_F(OnnxTest, ACacheThatCannotStayIsNoted) {
 
 TEST_F(OnnxTest, PrintsWhatItDidAndWritesItIntoThePlan) {
   WriteModel(graph::onnx::BuildMobileNet);
-  const Outcome outcome = Run({"plan", "net.onnx", "--hw", Profile(), "--dim", "N=1", "--floats-as", "int8",
-                               "--max-operators", "1", "--output", "plan.json"});
+  const Outcome outcome = Run({"plan", "net.onnx", "--hw", Profile(), "--dim", "N=1", "--floats-as",
+                               "int8", "--max-operators", "1", "--output", "plan.json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("folded constants, 4: shape, batch, listed, wanted\n"));
   EXPECT_THAT(outcome.err, HasSubstr("relu6 into block0_expand"));
@@ -122,7 +124,8 @@ TEST_F(OnnxTest, ListsEveryNodeOfTheFile) {
 TEST_F(OnnxTest, WhatIsComputedForAnOperandIsPlanned) {
   ModelBuilder model;
   model.Input("x", {1, 8, 16, 16});
-  model.Add("ReduceMean", {"x"}, "bias", {{"axes", std::vector<int64_t>{0, 2, 3}}, {"keepdims", int64_t{0}}});
+  model.Add("ReduceMean", {"x"}, "bias",
+            {{"axes", std::vector<int64_t>{0, 2, 3}}, {"keepdims", int64_t{0}}});
   model.Add("Conv", {"x", model.Weight("w", {8, 8, 3, 3}), "bias"}, "y");
   model.Output("y");
   Write("net.onnx", model.Bytes());
@@ -178,8 +181,9 @@ TEST_F(UnknownWorkTest, ProvesNoPlanBestInWhatItIsPartOf) {
     EXPECT_EQ(plan.at("baseline").at("totals").at("unknown_work"), 1);
     EXPECT_THAT(
         plan.at("notes").dump(),
-        HasSubstr("the work of 1 operator is unknown: y (my.domain:Warp); latency, energy and MACs are "
-                  "lower bounds"));
+        HasSubstr(
+            "the work of 1 operator is unknown: y (my.domain:Warp); latency, energy and MACs are "
+            "lower bounds"));
     EXPECT_THAT(outcome.out, HasSubstr("operators of unknown work"));
     EXPECT_THAT(outcome.out, HasSubstr("latency, cycles, at least"));
     EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
@@ -194,7 +198,8 @@ TEST_F(UnknownWorkTest, IsNotDenied) {
   Write("claims.json", claims.dump());
   const Outcome refused = Run({"check", "claims.json"});
   EXPECT_EQ(refused.exit_code, 5);
-  EXPECT_THAT(refused.out + refused.err, HasSubstr("called optimal in what 1 operators of unknown work"));
+  EXPECT_THAT(refused.out + refused.err,
+              HasSubstr("called optimal in what 1 operators of unknown work"));
   for (const char* part : {"totals", "lower_bounds"}) {
     auto silent = plan;
     silent[part].erase("unknown_work");
@@ -208,13 +213,14 @@ TEST_F(UnknownWorkTest, IsNotDenied) {
 }
 
 TEST_F(UnknownWorkTest, IsStatedByTilesAndFronts) {
-  const Outcome tile =
-      Run({"tile", "net.onnx", "--hw", Profile(), "--floats-as", "int8", "--ops", "y", "--format", "json"});
+  const Outcome tile = Run({"tile", "net.onnx", "--hw", Profile(), "--floats-as", "int8", "--ops",
+                            "y", "--format", "json"});
   ASSERT_EQ(tile.exit_code, 0) << tile.err;
   EXPECT_THAT(tile.out, HasSubstr("\"unknown_work\": 1"));
-  EXPECT_THAT(ParseJson(tile.out).at("notes").dump(), HasSubstr("the work of 1 operator is unknown: y"));
-  const Outcome front =
-      Run({"plan", "net.onnx", "--hw", Profile(), "--floats-as", "int8", "--pareto", "--format", "json"});
+  EXPECT_THAT(ParseJson(tile.out).at("notes").dump(),
+              HasSubstr("the work of 1 operator is unknown: y"));
+  const Outcome front = Run({"plan", "net.onnx", "--hw", Profile(), "--floats-as", "int8",
+                             "--pareto", "--format", "json"});
   ASSERT_EQ(front.exit_code, 0) << front.err;
   EXPECT_EQ(ParseJson(front.out).at("complete"), false);
 }
@@ -231,15 +237,17 @@ TEST_F(OnnxTest, IsKnownByContentOnStandardInput) {
   ModelBuilder model;
   graph::onnx::BuildInception(model);
   const Outcome outcome =
-      Run({"tile", "-", "--hw", Profile(), "--ops", "block0_1x1", "--floats-as", "int8"}, model.Bytes());
+      Run({"tile", "-", "--hw", Profile(), "--ops", "block0_1x1", "--floats-as", "int8"},
+          model.Bytes());
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("largest tile that fits"));
 }
 
 TEST_F(OnnxTest, TileGivesItsNotesToProgramsToo) {
   WriteModel(graph::onnx::BuildMobileNet);
-  const Arguments tile = {"tile",  "net.onnx", "--hw",        Profile(), "--ops",    "block0_expand",
-                          "--dim", "N=1",      "--floats-as", "int8",    "--format", "json"};
+  const Arguments tile = {"tile",        "net.onnx",      "--hw",     Profile(),
+                          "--ops",       "block0_expand", "--dim",    "N=1",
+                          "--floats-as", "int8",          "--format", "json"};
   Arguments why_not = tile;
   why_not.insert(why_not.end(), {"--why-not", "7x7"});
   for (const Arguments& arguments : {tile, why_not}) {
@@ -248,8 +256,8 @@ TEST_F(OnnxTest, TileGivesItsNotesToProgramsToo) {
     EXPECT_THAT(ParseJson(outcome.out).at("notes").get<std::vector<std::string>>(),
                 testing::Contains("folded constants, 4: shape, batch, listed, wanted"));
   }
-  const Outcome yaml =
-      Run({"tile", Shipped("examples/networks/patent_chain.yaml"), "--hw", Profile(), "--format", "json"});
+  const Outcome yaml = Run({"tile", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                            Profile(), "--format", "json"});
   EXPECT_EQ(ParseJson(yaml.out).at("notes").size(), 0U);
 }
 

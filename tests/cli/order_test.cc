@@ -2,15 +2,16 @@
 
 #include "command_line.h"
 
-// `tessera plan` with the order of the operators as part of the search, and what works on a plan in another order.
+// `tessera plan` with the order of the operators as part of the search, and what works on a plan in
+// another order.
 namespace tessera::cli {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
 
-// A network with long skips, each through a convolution that leaves an eighth of the channels: in the file it runs where its result is
-// read, so that the whole map waits.
+// A network with long skips, each through a convolution that leaves an eighth of the channels: in
+// the file it runs where its result is read, so that the whole map waits.
 constexpr const char* kSkips = R"(schema: 1
 name: skips
 dtype: int8
@@ -37,7 +38,8 @@ class OrderTest : public CommandLineTest {
  protected:
   Outcome Plan(const Arguments& more) {
     Write("skips.yaml", kSkips);
-    Arguments arguments = {"plan",       "skips.yaml",    "--hw", Shipped("hw_profiles/ethos_u65_256.yaml"),
+    Arguments arguments = {"plan",       "skips.yaml",
+                           "--hw",       Shipped("hw_profiles/ethos_u65_256.yaml"),
                            "--minimize", "off_chip_bytes"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return Run(arguments);
@@ -52,19 +54,22 @@ class OrderTest : public CommandLineTest {
 };
 
 TEST_F(OrderTest, GainsAndSaysSo) {
-  ASSERT_EQ(Plan({"--order", "given", "--max-operators", "3", "--output", "given.json"}).exit_code, 0);
+  ASSERT_EQ(Plan({"--order", "given", "--max-operators", "3", "--output", "given.json"}).exit_code,
+            0);
   const Outcome outcome = Plan({"--max-operators", "3", "--output", "found.json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_LT(ReadJson("found.json").at("score"), ReadJson("given.json").at("score"));
-  EXPECT_THAT(outcome.out,
-              HasSubstr("operators run elsewhere than in the order of the file, in which the score is "));
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr("operators run elsewhere than in the order of the file, in which the score is "));
   EXPECT_NE(OrderIn("found.json"), OrderIn("given.json"));
 }
 
 TEST_F(OrderTest, WhatWorksOnPlansWorksOnOneInAnotherOrder) {
-  ASSERT_EQ(Plan({"--order", "given", "--max-operators", "3", "--output", "given.json"}).exit_code, 0);
-  ASSERT_EQ(Plan({"--max-operators", "3", "--lowering", "--output", "found.json", "--output", "found.html",
-                  "--trace", "trace.json"})
+  ASSERT_EQ(Plan({"--order", "given", "--max-operators", "3", "--output", "given.json"}).exit_code,
+            0);
+  ASSERT_EQ(Plan({"--max-operators", "3", "--lowering", "--output", "found.json", "--output",
+                  "found.html", "--trace", "trace.json"})
                 .exit_code,
             0);
   const Outcome checked = Run({"check", "--execute", "found.json"});
@@ -85,7 +90,7 @@ TEST_F(OrderTest, IsTheSameOnAnyNumberOfThreads) {
   EXPECT_TRUE(Read("one.json") == Read("three.json"));
 }
 
-TEST_F(OrderTest, NumbersInDemandsAreThoseOfTheFile) {
+TEST_F(OrderTest, NumbersInConstraintsAreThoseOfTheFile) {
   const Outcome outcome = Plan({"--max-operators", "3", "--apart", "10", "--output", "found.json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("a subgraph that begins with operator 'skip1'"));
@@ -99,10 +104,12 @@ TEST_F(OrderTest, NumbersInDemandsAreThoseOfTheFile) {
 
 TEST_F(OrderTest, AnOlderPlanKeepsItsOrderWhereThatCostsNothing) {
   ASSERT_EQ(Plan({"--max-operators", "3", "--output", "old.json"}).exit_code, 0);
-  const Outcome outcome = Plan({"--max-operators", "3", "--baseline", "old.json", "--output", "new.json"});
+  const Outcome outcome =
+      Plan({"--max-operators", "3", "--previous", "old.json", "--output", "new.json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(OrderIn("new.json"), OrderIn("old.json"));
-  EXPECT_THAT(Run({"diff", "old.json", "new.json"}).out, HasSubstr("same subgraphs, same addresses"));
+  EXPECT_THAT(Run({"diff", "old.json", "new.json"}).out,
+              HasSubstr("same subgraphs, same addresses"));
 }
 
 TEST_F(OrderTest, IsOneOfTwo) {

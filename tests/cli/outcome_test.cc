@@ -7,16 +7,17 @@
 
 #include "command_line.h"
 
-// Every shipped network on every shipped profile: a plan that check accepts, or a reason why there is none.
+// Every shipped network on every shipped profile: a plan that check accepts, or a reason why there
+// is none.
 namespace tessera::cli {
 namespace {
 
 using testing::IsEmpty;
 using testing::StartsWith;
 
-const std::array<std::string, 8> kProfiles = {"edge_npu_1mib",       "edge_npu_64kib", "ethos_u55_256",
-                                              "ethos_u65_256",       "ethos_u65_512",  "mcu_320k",
-                                              "three_bank_two_mode", "tpu_like"};
+const std::array<std::string, 8> kProfiles = {
+    "edge_npu_1mib", "edge_npu_64kib", "ethos_u55_256",       "ethos_u65_256",
+    "ethos_u65_512", "mcu_320k",       "three_bank_two_mode", "tpu_like"};
 
 // The exit code of `tessera plan` on each of kProfiles, and what it says where there is no plan.
 struct Row {
@@ -62,9 +63,9 @@ class OutcomeTest : public CommandLineTest, public testing::WithParamInterface<P
 
 TEST_P(OutcomeTest, IsAsStatedAndThePlanIsRight) {
   const auto& [row, profile] = GetParam();
-  const Outcome outcome = Run({"plan", Shipped("examples/networks/" + row.network + ".yaml"), "--hw",
-                               Shipped("hw_profiles/" + kProfiles[profile] + ".yaml"), "--threads", "1",
-                               "--output", "plan.json"});
+  const Outcome outcome = Run({"plan", Shipped("examples/networks/" + row.network + ".yaml"),
+                               "--hw", Shipped("hw_profiles/" + kProfiles[profile] + ".yaml"),
+                               "--threads", "1", "--output", "plan.json"});
   ASSERT_EQ(outcome.exit_code, row.exit_codes[profile]) << outcome.out << outcome.err;
   if (outcome.exit_code == 0) {
     const Outcome check = Run({"check", "plan.json"});

@@ -16,7 +16,8 @@ using testing::SizeIs;
 
 class PlanFilesTest : public CommandLineTest {
  protected:
-  Outcome Plan(const std::string& network, const std::string& profile, const Arguments& more) const {
+  Outcome Plan(const std::string& network, const std::string& profile,
+               const Arguments& more) const {
     Arguments arguments = {"plan", network, "--hw", Shipped("hw_profiles/" + profile + ".yaml")};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return Run(arguments);
@@ -26,10 +27,10 @@ class PlanFilesTest : public CommandLineTest {
   int CompileAndRun(const std::string& compiler, const std::string& source) const {
     const std::string folder = Folder().string();
     const std::string program = (Streams() / "program").string();
-    const std::string compile = compiler + " -Wall -Wextra -Werror -pedantic -I" + folder + " " + folder +
-                                "/" + source + " -o " + program;
+    const std::string compile = compiler + " -Wall -Wextra -Werror -pedantic -I" + folder + " " +
+                                folder + "/" + source + " -o " + program;
     if (std::system(compile.c_str()) != 0)
-      return -1;                          // NOLINT(cert-env33-c): the system's compiler is the judge
+      return -1;  // NOLINT(cert-env33-c): the system's compiler is the judge
     return std::system(program.c_str());  // NOLINT(cert-env33-c)
   }
 };
@@ -48,8 +49,8 @@ int main(void) {
 )";
 
 TEST_F(PlanFilesTest, TheHeaderCompilesAsCAndAsCpp) {
-  const Outcome outcome = Plan(Shipped("examples/networks/patent_chain.yaml"), "three_bank_two_mode",
-                               {"--emit-header", "plan.h"});
+  const Outcome outcome = Plan(Shipped("examples/networks/patent_chain.yaml"),
+                               "three_bank_two_mode", {"--emit-header", "plan.h"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   Write("program.c", kProgram);
   Write("program.cc", kProgram);
@@ -57,7 +58,8 @@ TEST_F(PlanFilesTest, TheHeaderCompilesAsCAndAsCpp) {
   EXPECT_EQ(CompileAndRun("g++ -std=c++11", "program.cc"), 0);
 }
 
-// Ids that are no identifiers, that hold what C treats specially, and that are one identifier once simplified.
+// Ids that are no identifiers, that hold what C treats specially, and that are one identifier once
+// simplified.
 TEST_F(PlanFilesTest, NamesAreMadeValidAndUnique) {
   Write("odd.yaml",
         "schema: 1\nname: \"2 */ odd?\?/\"\ninputs: [{id: \"x-1\", shape: [1, 4, 8, 8]}]\n"
@@ -65,7 +67,8 @@ TEST_F(PlanFilesTest, NamesAreMadeValidAndUnique) {
         "  - {id: \"x 1\", kind: pool, inputs: [\"x.1\"], kernel: 2, stride: 2}\n");
   const Outcome outcome = Plan("odd.yaml", "edge_npu_1mib", {"--emit-header", "plan.h"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  Write("program.c", "#include \"plan.h\"\nint main(void) { return tsr_2_odd_buffers[0].size == 0; }\n");
+  Write("program.c",
+        "#include \"plan.h\"\nint main(void) { return tsr_2_odd_buffers[0].size == 0; }\n");
   EXPECT_EQ(CompileAndRun("gcc -std=c99", "program.c"), 0) << Read("plan.h");
   EXPECT_THAT(Read("plan.h"), HasSubstr("#define TSR_2_ODD_TENSOR_X_1_2_OFFSET "));
 }
@@ -82,17 +85,20 @@ TEST_F(PlanFilesTest, DumpedProblemsAreAnsweredAgain) {
   EXPECT_THAT(names, Not(IsEmpty()));
   for (const std::string& name : names) {
     const int64_t capacity = ReadJson("asked/" + name).at("memories").at(0).at("capacity");
-    const int code = Run({"alloc", "asked/" + name, "--capacity", std::to_string(capacity)}).exit_code;
+    const int code =
+        Run({"alloc", "asked/" + name, "--capacity", std::to_string(capacity)}).exit_code;
     EXPECT_TRUE(code == 0 || code == 20) << name << ": " << code;
   }
   Plan(network, "three_bank_two_mode", {"--dump-problems", "again", "--threads", "1"});
-  for (const std::string& name : names) EXPECT_EQ(Read("again/" + name), Read("asked/" + name)) << name;
+  for (const std::string& name : names)
+    EXPECT_EQ(Read("again/" + name), Read("asked/" + name)) << name;
 }
 
 TEST_F(PlanFilesTest, AFolderThatCannotBeStopsThePlan) {
   Write("taken", "");
-  const Outcome outcome = Plan(Shipped("examples/networks/patent_chain.yaml"), "three_bank_two_mode",
-                               {"--dump-problems", "taken", "--output", "plan.json"});
+  const Outcome outcome =
+      Plan(Shipped("examples/networks/patent_chain.yaml"), "three_bank_two_mode",
+           {"--dump-problems", "taken", "--output", "plan.json"});
   EXPECT_EQ(outcome.exit_code, 74);
   EXPECT_THAT(Files(), SizeIs(1));
 }

@@ -2,7 +2,8 @@
 
 #include "command_line.h"
 
-// `tessera plan` without a plan: who does not fit, by how much, and what would help, each on a chip that is too small in one way.
+// `tessera plan` without a plan: who does not fit, by how much, and what would help, each on a chip
+// that is too small in one way.
 namespace tessera::cli {
 namespace {
 
@@ -31,13 +32,13 @@ class PlanRefusalTest : public CommandLineTest {
 
   // A profile like a shipped one, but for these lines.
   std::string Derived(const std::string& profile, const std::string& lines) const {
-    Write("chip.yaml",
-          "schema: 1\nextends: " + Shipped("hw_profiles/" + profile + ".yaml") + "\nname: chip\n" + lines);
+    Write("chip.yaml", "schema: 1\nextends: " + Shipped("hw_profiles/" + profile + ".yaml") +
+                           "\nname: chip\n" + lines);
     return "chip.yaml";
   }
 
-  nlohmann::ordered_json Refused(const std::string& network, const std::string& profile, int exit_code,
-                                 const Arguments& more = {}) const {
+  nlohmann::ordered_json Refused(const std::string& network, const std::string& profile,
+                                 int exit_code, const Arguments& more = {}) const {
     Arguments arguments = {"plan", network, "--hw", profile, "--format", "json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Outcome outcome = Run(arguments);
@@ -46,7 +47,8 @@ class PlanRefusalTest : public CommandLineTest {
   }
 
   // The remedy of this kind, which is said to lead to a plan.
-  static nlohmann::ordered_json Remedy(const nlohmann::ordered_json& answer, const std::string& kind) {
+  static nlohmann::ordered_json Remedy(const nlohmann::ordered_json& answer,
+                                       const std::string& kind) {
     for (const auto& remedy : answer.at("remedies")) {
       if (remedy.at("kind") != kind) continue;
       EXPECT_EQ(remedy.at("evidence"), "plan");
@@ -56,7 +58,8 @@ class PlanRefusalTest : public CommandLineTest {
     return {{"value", "0"}, {"subject", ""}};
   }
 
-  int PlanExitCode(const std::string& network, const std::string& profile, const Arguments& more = {}) const {
+  int PlanExitCode(const std::string& network, const std::string& profile,
+                   const Arguments& more = {}) const {
     Arguments arguments = {"plan", network, "--hw", profile};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return Run(arguments).exit_code;
@@ -64,14 +67,17 @@ class PlanRefusalTest : public CommandLineTest {
 };
 
 TEST_F(PlanRefusalTest, TextNamesOperatorTensorsBytesAndChanges) {
-  const Outcome outcome = Run({"plan", "heavy.yaml", "--hw", Shipped("hw_profiles/edge_npu_1mib.yaml")});
+  const Outcome outcome =
+      Run({"plan", "heavy.yaml", "--hw", Shipped("hw_profiles/edge_npu_1mib.yaml")});
   EXPECT_EQ(outcome.exit_code, 20);
   EXPECT_THAT(outcome.out, StartsWith("infeasible: operator 'third' fits in no subgraph: "));
-  EXPECT_THAT(outcome.out, HasSubstr("'third' needs 1380864 bytes of 'sram' at step 1; 1048576 are there"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("'third' needs 1380864 bytes of 'sram' at step 1; 1048576 are there"));
   EXPECT_THAT(outcome.out, HasSubstr("590080  third.weights, slice\n"));
   EXPECT_THAT(outcome.out, HasSubstr("\nwhat would help\n"));
   EXPECT_THAT(outcome.out, HasSubstr("--floats-as int8"));
-  EXPECT_THAT(outcome.out, HasSubstr("1380864 bytes in memory 'sram' instead of 1048576: a plan was found"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("1380864 bytes in memory 'sram' instead of 1048576: a plan was found"));
 }
 
 TEST_F(PlanRefusalTest, FloatingPointIsToBecomeInt8) {
@@ -85,24 +91,26 @@ TEST_F(PlanRefusalTest, FloatingPointIsToBecomeInt8) {
 }
 
 TEST_F(PlanRefusalTest, TheCapacityThatIsNamedIsEnough) {
-  const auto answer =
-      Refused("int8.yaml", Derived("edge_npu_1mib", "memories: {sram: {capacity_bytes: 200000}}\n"), 20);
+  const auto answer = Refused(
+      "int8.yaml", Derived("edge_npu_1mib", "memories: {sram: {capacity_bytes: 200000}}\n"), 20);
   const std::string enough = Remedy(answer, "capacity").at("value");
-  EXPECT_EQ(PlanExitCode("int8.yaml",
-                         Derived("edge_npu_1mib", "memories: {sram: {capacity_bytes: " + enough + "}}\n")),
-            0);
+  EXPECT_EQ(
+      PlanExitCode("int8.yaml", Derived("edge_npu_1mib",
+                                        "memories: {sram: {capacity_bytes: " + enough + "}}\n")),
+      0);
 }
 
 TEST_F(PlanRefusalTest, TheHomeThatIsTooSmallIsNamed) {
-  const auto answer =
-      Refused("int8.yaml", Derived("edge_npu_1mib", "memories: {dram: {capacity_bytes: 100000}}\n"), 20);
+  const auto answer = Refused(
+      "int8.yaml", Derived("edge_npu_1mib", "memories: {dram: {capacity_bytes: 100000}}\n"), 20);
   EXPECT_EQ(answer.at("obstacle").at("kind"), "home");
   EXPECT_EQ(answer.at("obstacle").at("memory"), "dram");
   EXPECT_GT(answer.at("obstacle").at("tensors").size(), 2U);
   const std::string enough = Remedy(answer, "capacity").at("value");
-  EXPECT_EQ(PlanExitCode("int8.yaml",
-                         Derived("edge_npu_1mib", "memories: {dram: {capacity_bytes: " + enough + "}}\n")),
-            0);
+  EXPECT_EQ(
+      PlanExitCode("int8.yaml", Derived("edge_npu_1mib",
+                                        "memories: {dram: {capacity_bytes: " + enough + "}}\n")),
+      0);
 }
 
 TEST_F(PlanRefusalTest, TheLimitIsNamedWithItsBoundAndAValueThatDoes) {
@@ -112,11 +120,13 @@ TEST_F(PlanRefusalTest, TheLimitIsNamedWithItsBoundAndAValueThatDoes) {
   EXPECT_EQ(limit.at("metric"), "latency");
   EXPECT_GT(limit.at("bound").get<double>(), 100);
   EXPECT_EQ(limit.at("operator"), "third");
-  EXPECT_EQ(PlanExitCode("int8.yaml", profile, {"--limit", Remedy(answer, "limit").at("value")}), 0);
+  EXPECT_EQ(PlanExitCode("int8.yaml", profile, {"--limit", Remedy(answer, "limit").at("value")}),
+            0);
 }
 
 TEST_F(PlanRefusalTest, ReasonsCanBeLeftOut) {
-  const auto answer = Refused("heavy.yaml", Shipped("hw_profiles/edge_npu_1mib.yaml"), 20, {"--no-reasons"});
+  const auto answer =
+      Refused("heavy.yaml", Shipped("hw_profiles/edge_npu_1mib.yaml"), 20, {"--no-reasons"});
   EXPECT_FALSE(answer.contains("remedies"));
   EXPECT_FALSE(answer.contains("explanation"));
   EXPECT_EQ(answer.at("obstacle").at("operator"), "third");

@@ -18,7 +18,9 @@ class PrefetchTest : public CommandLineTest {
     return Run(arguments);
   }
 
-  static int64_t CyclesIn(const nlohmann::json& plan) { return plan.at("totals").at("latency_cycles"); }
+  static int64_t CyclesIn(const nlohmann::json& plan) {
+    return plan.at("totals").at("latency_cycles");
+  }
 };
 
 TEST_F(PrefetchTest, GainsAndSaysSo) {

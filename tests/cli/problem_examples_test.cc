@@ -10,11 +10,14 @@ using testing::HasSubstr;
 
 class ProblemExamplesTest : public CommandLineTest {
  protected:
-  static std::string Problem(const std::string& name) { return Shipped("examples/problems/" + name); }
+  static std::string Problem(const std::string& name) {
+    return Shipped("examples/problems/" + name);
+  }
 };
 
 TEST_F(ProblemExamplesTest, Figure1FitsIntoItsLoad) {
-  const Outcome outcome = Run({"alloc", Problem("patent_fig1.csv"), "--capacity", "10", "--format", "json"});
+  const Outcome outcome =
+      Run({"alloc", Problem("patent_fig1.csv"), "--capacity", "10", "--format", "json"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(ParseJson(outcome.out).at("peak"), 10);
   EXPECT_EQ(Run({"alloc", Problem("patent_fig1.csv"), "--capacity", "9"}).exit_code, 20);
@@ -33,7 +36,8 @@ TEST_F(ProblemExamplesTest, EveryOffsetIsAMultipleOf4) {
   const auto answer = ParseJson(outcome.out);
   EXPECT_EQ(answer.at("status"), "optimal");
   EXPECT_EQ(answer.at("peak"), 29);
-  for (const auto& [id, offset] : answer.at("offsets").items()) EXPECT_EQ(offset.get<int64_t>() % 4, 0) << id;
+  for (const auto& [id, offset] : answer.at("offsets").items())
+    EXPECT_EQ(offset.get<int64_t>() % 4, 0) << id;
 }
 
 TEST_F(ProblemExamplesTest, ThreeBanksCannotServeBothPasses) {
@@ -43,7 +47,8 @@ TEST_F(ProblemExamplesTest, ThreeBanksCannotServeBothPasses) {
 }
 
 TEST_F(ProblemExamplesTest, FiveBanksServeBothPassesByAChangeOfMode) {
-  const Outcome outcome = Run({"alloc", Problem("patent_five_banks.json"), "--output", "answer.json"});
+  const Outcome outcome =
+      Run({"alloc", Problem("patent_five_banks.json"), "--output", "answer.json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto answer = ReadJson("answer.json");
   const auto schedule = answer.at("modes").at(0).at("schedule");
@@ -52,7 +57,8 @@ TEST_F(ProblemExamplesTest, FiveBanksServeBothPassesByAChangeOfMode) {
   // Only bank 3 is read, and only bank 4 written, in both modes.
   EXPECT_EQ(answer.at("offsets").at("weights").get<int64_t>() / 64, 3);
   EXPECT_EQ(answer.at("offsets").at("out").get<int64_t>() / 64, 4);
-  EXPECT_EQ(Run({"check", "answer.json", "--problem", Problem("patent_five_banks.json")}).exit_code, 0);
+  EXPECT_EQ(Run({"check", "answer.json", "--problem", Problem("patent_five_banks.json")}).exit_code,
+            0);
 }
 
 TEST_F(ProblemExamplesTest, FiveBanksWithoutTheChangeAreRefused) {
@@ -60,27 +66,30 @@ TEST_F(ProblemExamplesTest, FiveBanksWithoutTheChangeAreRefused) {
   auto answer = ReadJson("answer.json");
   answer["modes"][0]["schedule"][1] = answer["modes"][0]["schedule"][0];
   Write("answer.json", answer.dump());
-  const Outcome outcome = Run({"check", "answer.json", "--problem", Problem("patent_five_banks.json")});
+  const Outcome outcome =
+      Run({"check", "answer.json", "--problem", Problem("patent_five_banks.json")});
   EXPECT_EQ(outcome.exit_code, 5);
   EXPECT_THAT(outcome.out, HasSubstr("step 1"));
 }
 
 // The halo is not kept at full height: 8 rows fit where 4 and 6 do not.
 TEST_F(ProblemExamplesTest, TheLadderIsClimbedOverItsGap) {
-  const Outcome outcome = Run({"tile", "--ladder", Problem("halo_ladder.json"), "--format", "json"});
+  const Outcome outcome =
+      Run({"tile", "--candidates", Problem("halo_ladder.json"), "--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto answer = ParseJson(outcome.out);
   EXPECT_EQ(answer.at("largest"), "rows=8");
   EXPECT_EQ(answer.at("largest_proven"), true);
   std::vector<std::string> infeasible;
-  for (const auto& rung : answer.at("candidates")) {
-    if (rung.at("status") == "infeasible") infeasible.push_back(rung.at("tile"));
+  for (const auto& candidate : answer.at("candidates")) {
+    if (candidate.at("status") == "infeasible") infeasible.push_back(candidate.at("tile"));
   }
   EXPECT_THAT(infeasible, testing::ElementsAre("rows=4", "rows=6"));
 }
 
-TEST_F(ProblemExamplesTest, ARungOfTheLadderCanBePlacedAlone) {
-  const Outcome outcome = Run({"alloc", Problem("halo_ladder.json"), "--rung", "rows=3", "--format", "json"});
+TEST_F(ProblemExamplesTest, ACandidateOfTheLadderCanBePlacedAlone) {
+  const Outcome outcome =
+      Run({"alloc", Problem("halo_ladder.json"), "--candidate", "rows=3", "--format", "json"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(ParseJson(outcome.out).at("peak"), 152);
 }

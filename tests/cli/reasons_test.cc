@@ -26,7 +26,8 @@ TEST_F(ReasonsTest, AnOverloadIsToldInSentences) {
   EXPECT_THAT(
       outcome.out,
       EndsWith(
-          "reason       'x', 'y' and 'z' live together at step 7 and need 96 bytes; the memory holds 64\n"
+          "reason       'x', 'y' and 'z' live together at step 7 and need 96 bytes; the memory "
+          "holds 64\n"
           "             4 conditions collide; without any one of them the others can be kept:\n"
           "               'x' of 32 bytes lives in steps [0, 8)\n"
           "               'y' of 32 bytes lives in steps [7, 9)\n"
@@ -64,14 +65,16 @@ TEST_F(ReasonsTest, TheAlignmentThatANeighbourIsRoundedUpToIsNamed) {
   EXPECT_EQ(explanation.at("minimal"), true);
   std::vector<std::string> texts;
   for (const auto& condition : explanation.at("conditions")) texts.push_back(condition.at("text"));
-  EXPECT_THAT(texts,
-              ElementsAre("'a' of 4 bytes lives in steps [0, 1)", "'c' of 1 byte lives in steps [2, 3)",
-                          "'a' is adjacent to 'c': it begins where 'c' ends, rounded up to a multiple of 3",
-                          "'sram' holds 6 bytes", "every offset in 'sram' is a multiple of 3"));
+  EXPECT_THAT(
+      texts,
+      ElementsAre("'a' of 4 bytes lives in steps [0, 1)", "'c' of 1 byte lives in steps [2, 3)",
+                  "'a' is adjacent to 'c': it begins where 'c' ends, rounded up to a multiple of 3",
+                  "'sram' holds 6 bytes", "every offset in 'sram' is a multiple of 3"));
 }
 
 TEST_F(ReasonsTest, TheCapacityThatIsNamedIsTheLeast) {
-  const auto answer = ParseJson(Run({"alloc", "aligned.csv", "--capacity", "15", "--format", "json"}).out);
+  const auto answer =
+      ParseJson(Run({"alloc", "aligned.csv", "--capacity", "15", "--format", "json"}).out);
   const auto& change = answer.at("explanation").at("changes").at(0);
   ASSERT_EQ(change.at("kind"), "capacity");
   EXPECT_EQ(change.at("least"), true);
@@ -85,12 +88,13 @@ TEST_F(ReasonsTest, TheyCanBeLeftOut) {
       Run({"alloc", "overload.csv", "--capacity", "64", "--no-reasons", "--format", "json"});
   EXPECT_EQ(outcome.exit_code, 20);
   EXPECT_FALSE(ParseJson(outcome.out).contains("explanation"));
-  EXPECT_THAT(ParseJson(outcome.out).at("reason").get<std::string>(), HasSubstr("need 96 bytes together"));
+  EXPECT_THAT(ParseJson(outcome.out).at("reason").get<std::string>(),
+              HasSubstr("need 96 bytes together"));
 }
 
 TEST_F(ReasonsTest, ABudgetThatIsSpentClaimsNothing) {
-  const auto answer =
-      ParseJson(Run({"alloc", "overload.csv", "--capacity", "64", "--budget", "0", "--format", "json"}).out);
+  const auto answer = ParseJson(
+      Run({"alloc", "overload.csv", "--capacity", "64", "--budget", "0", "--format", "json"}).out);
   EXPECT_EQ(answer.at("explanation").at("all_tried"), false);
   EXPECT_EQ(answer.at("explanation").at("changes").size(), 0U);
 }
@@ -114,32 +118,33 @@ TEST_F(ReasonsTest, CheckStillWantsAddresses) {
   EXPECT_THAT(outcome.err, HasSubstr("this is an answer without addresses: infeasible"));
 }
 
-TEST_F(ReasonsTest, ASmallerRungIsAChange) {
-  const Outcome outcome = Run({"alloc", Shipped("examples/problems/halo_ladder.json"), "--rung", "rows=4"});
+TEST_F(ReasonsTest, ASmallerCandidateIsAChange) {
+  const Outcome outcome =
+      Run({"alloc", Shipped("examples/problems/halo_ladder.json"), "--candidate", "rows=4"});
   EXPECT_EQ(outcome.exit_code, 20);
   EXPECT_THAT(outcome.out, EndsWith("with the sizes of 'rows=3'\n"));
 }
 
 TEST_F(ReasonsTest, TileSaysWhyTheNextLargerDoesNotFit) {
-  Write("ladder.json", R"({
+  Write("candidates.json", R"({
     "format": "tessera-problem", "version": 1, "memories": [{"name": "sram", "capacity": 20}],
     "buffers": [{"id": "a", "size": 1, "lifespans": [[0, 2]]}, {"id": "b", "size": 1, "lifespans": [[1, 3]]}],
-    "ladder": {"rungs": [{"name": "one", "sizes": {"a": 8, "b": 12}}, {"name": "two", "sizes": {"a": 9, "b": 12}},
+    "tile_candidates": {"candidates": [{"name": "one", "sizes": {"a": 8, "b": 12}}, {"name": "two", "sizes": {"a": 9, "b": 12}},
                          {"name": "three", "sizes": {"a": 19, "b": 12}}]}})");
-  const Outcome outcome = Run({"tile", "--ladder", "ladder.json"});
+  const Outcome outcome = Run({"tile", "--candidates", "candidates.json"});
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(
-      outcome.out,
-      EndsWith(
-          "why two does not fit: 'a' and 'b' live together at step 1 and need 21 bytes; 'sram' holds 20\n"
-          "  3 conditions collide; without any one of them the others can be kept:\n"
-          "    'a' of 9 bytes lives in steps [0, 2)\n"
-          "    'b' of 12 bytes lives in steps [1, 3)\n"
-          "    'sram' holds 20 bytes\n"
-          "  it would fit\n"
-          "    with 1 byte more in 'sram', 21 in all\n"
-          "    with the sizes of 'one'\n"));
-  const auto answer = ParseJson(Run({"tile", "--ladder", "ladder.json", "--format", "json"}).out);
+  EXPECT_THAT(outcome.out,
+              EndsWith("why two does not fit: 'a' and 'b' live together at step 1 and need 21 "
+                       "bytes; 'sram' holds 20\n"
+                       "  3 conditions collide; without any one of them the others can be kept:\n"
+                       "    'a' of 9 bytes lives in steps [0, 2)\n"
+                       "    'b' of 12 bytes lives in steps [1, 3)\n"
+                       "    'sram' holds 20 bytes\n"
+                       "  it would fit\n"
+                       "    with 1 byte more in 'sram', 21 in all\n"
+                       "    with the sizes of 'one'\n"));
+  const auto answer =
+      ParseJson(Run({"tile", "--candidates", "candidates.json", "--format", "json"}).out);
   EXPECT_EQ(answer.at("refused").at("tile"), "two");
   EXPECT_EQ(answer.at("refused").at("explanation").at("minimal"), true);
 }
@@ -160,15 +165,17 @@ TEST_F(ReasonsTest, PlanNamesTheOperatorAndWhatItCollidesWith) {
   const Outcome outcome =
       Run({"plan", network, "--hw", profile, "--output", "map.svg", "--output", "plan.json"});
   EXPECT_EQ(outcome.exit_code, 20);
-  EXPECT_THAT(outcome.out,
-              HasSubstr("why reconstruct alone does not fit with tiles of 1x16x1x960: 'expand' needs "
-                        "33177600 bytes; 'sram' holds 393216\n"));
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr("why reconstruct alone does not fit with tiles of 1x16x1x960: 'expand' needs "
+                "33177600 bytes; 'sram' holds 393216\n"));
   EXPECT_THAT(Files(), ElementsAre("aligned.csv", "map.svg", "overload.csv"));
   const auto answer = ParseJson(Run({"plan", network, "--hw", profile, "--format", "json"}).out);
   EXPECT_EQ(answer.at("operator"), "reconstruct");
   EXPECT_EQ(answer.at("explanation").at("minimal"), true);
-  EXPECT_FALSE(ParseJson(Run({"plan", network, "--hw", profile, "--format", "json", "--no-reasons"}).out)
-                   .contains("explanation"));
+  EXPECT_FALSE(
+      ParseJson(Run({"plan", network, "--hw", profile, "--format", "json", "--no-reasons"}).out)
+          .contains("explanation"));
 }
 
 }  // namespace

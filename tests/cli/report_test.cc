@@ -10,8 +10,8 @@
 
 #include "command_line.h"
 
-// The HTML report: one well-formed file that needs nothing else and holds the whole plan as data. What it does in a browser is
-// tested by tests/browser.
+// The HTML report: one well-formed file that needs nothing else and holds the whole plan as data.
+// What it does in a browser is tested by tests/browser.
 namespace tessera::cli {
 namespace {
 
@@ -21,8 +21,8 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-// Reads a page strictly: every element that is opened is closed in order, but for those without content; attributes stand in
-// double quotes; what scripts and styles hold is not looked at.
+// Reads a page strictly: every element that is opened is closed in order, but for those without
+// content; attributes stand in double quotes; what scripts and styles hold is not looked at.
 class MarkupReader {
  public:
   explicit MarkupReader(std::string_view page) : rest_(page) {}
@@ -43,8 +43,8 @@ class MarkupReader {
 
  private:
   std::string Name() {
-    const auto end =
-        std::find_if_not(rest_.begin(), rest_.end(), [](unsigned char c) { return std::isalnum(c); });
+    const auto end = std::find_if_not(rest_.begin(), rest_.end(),
+                                      [](unsigned char c) { return std::isalnum(c); });
     const std::string name(rest_.begin(), end);
     rest_.remove_prefix(name.size());
     return name;
@@ -99,7 +99,8 @@ class ReportTest : public CommandLineTest {
  protected:
   std::string Report(const std::string& network, const std::string& profile,
                      const Arguments& more = {}) const {
-    Arguments arguments = {"plan",     network,    "--hw", Shipped("hw_profiles/" + profile + ".yaml"),
+    Arguments arguments = {"plan",     network,
+                           "--hw",     Shipped("hw_profiles/" + profile + ".yaml"),
                            "--output", "plan.html"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Outcome outcome = Run(arguments);
@@ -145,8 +146,10 @@ TEST_F(ReportTest, HoldsTheWholePlan) {
   const auto plan = ReadJson("plan.json");
   EXPECT_EQ(data.at("network"), "patent_chain");
   EXPECT_EQ(data.at("totals").at("latency"), plan.at("totals").at("latency_cycles"));
-  EXPECT_EQ(data.at("lower_bounds").at("off_chip_bytes"), plan.at("lower_bounds").at("off_chip_bytes"));
-  EXPECT_EQ(data.at("baseline").at("totals").at("energy"), plan.at("baseline").at("totals").at("energy_pj"));
+  EXPECT_EQ(data.at("lower_bounds").at("off_chip_bytes"),
+            plan.at("lower_bounds").at("off_chip_bytes"));
+  EXPECT_EQ(data.at("baseline").at("totals").at("energy"),
+            plan.at("baseline").at("totals").at("energy_pj"));
   EXPECT_EQ(data.at("subgraphs").size(), plan.at("subgraphs").size());
   EXPECT_EQ(data.at("notes"), plan.at("notes"));
   EXPECT_EQ(data.at("memories")[0].at("banks").size(), 3U);
@@ -156,11 +159,11 @@ TEST_F(ReportTest, HoldsTheWholePlan) {
   EXPECT_EQ(data.at("buffers").size(), buffers);
 }
 
-TEST_F(ReportTest, TellsWhatWasDemanded) {
+TEST_F(ReportTest, TellsWhatWasRequired) {
   const auto data = ParseJson(DataText(ReportOnChain({"--apart", "conv2", "--spill", "conv1"})));
-  EXPECT_EQ(data.at("demands"), ParseJson(R"(["a subgraph that begins with operator 'conv2'",
+  EXPECT_EQ(data.at("constraints"), ParseJson(R"(["a subgraph that begins with operator 'conv2'",
                                               "tensor 'conv1' at home between subgraphs"])"));
-  EXPECT_TRUE(ParseJson(DataText(ReportOnChain())).at("demands").empty());
+  EXPECT_TRUE(ParseJson(DataText(ReportOnChain())).at("constraints").empty());
 }
 
 TEST_F(ReportTest, TellsWhatEachTensorIsToTheNetwork) {
@@ -196,8 +199,8 @@ TEST_F(ReportTest, NamesAreDataWhateverTheyHold) {
   const std::string hostile = "</script><img src=x onerror=alert(1)>&\\u003c\"'`${1}\xE2\x80\xA8";
   const std::string quoted = nlohmann::json(hostile).dump();
   Write("net.yaml", "schema: 1\nname: " + quoted + "\ninputs: [{id: " + quoted +
-                        ", shape: [1, 4, 8, 8]}]\noperators: [{id: a, kind: pool, inputs: [" + quoted +
-                        "], kernel: 2, stride: 2}]\n");
+                        ", shape: [1, 4, 8, 8]}]\noperators: [{id: a, kind: pool, inputs: [" +
+                        quoted + "], kernel: 2, stride: 2}]\n");
   const std::string report = Report("net.yaml", "mcu_320k");
   EXPECT_THAT(MarkupReader(report).Fault(), IsEmpty());
   EXPECT_THAT(report, Not(HasSubstr("<img")));
@@ -215,7 +218,8 @@ TEST_F(ReportTest, TheSameRunGivesTheSameBytes) {
 }
 
 TEST_F(ReportTest, OfMobileNetItIsSmall) {
-  const std::string report = Report(Shipped("examples/networks/mobilenet_v2.yaml"), "ethos_u65_256");
+  const std::string report =
+      Report(Shipped("examples/networks/mobilenet_v2.yaml"), "ethos_u65_256");
   EXPECT_LT(report.size(), 2U << 20);
   EXPECT_EQ(ParseJson(DataText(report)).at("operators").size(), 64U);
 }

@@ -19,7 +19,8 @@ class RulesTest : public CommandLineTest {
 
   // A shipped profile with these rules.
   void WriteProfile(const std::string& rules) const {
-    Write("mine.yaml", "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") + "\nrules:\n" + rules);
+    Write("mine.yaml",
+          "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") + "\nrules:\n" + rules);
   }
 
   Outcome Alloc(const std::string& rule) const {
@@ -29,14 +30,16 @@ class RulesTest : public CommandLineTest {
 
   Outcome Plan(const std::string& rule, const Arguments& more = {}) const {
     WriteProfile("  - {name: mine, " + rule + "}\n");
-    Arguments arguments = {"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw", "mine.yaml"};
+    Arguments arguments = {"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                           "mine.yaml"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return Run(arguments);
   }
 };
 
 TEST_F(RulesTest, AllocAppliesThemToAListOfBuffers) {
-  const Outcome outcome = Alloc("select: {pair: ping_pong}, require: {kind: xor_distance, distance: 64Ki}");
+  const Outcome outcome =
+      Alloc("select: {pair: ping_pong}, require: {kind: xor_distance, distance: 64Ki}");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto answer = ParseJson(outcome.out);
   const int64_t ping = answer.at("offsets").at("x@0");
@@ -58,7 +61,7 @@ TEST_F(RulesTest, AllocRefusesOneThatAListOfBuffersCannotMeet) {
 }
 
 TEST_F(RulesTest, AFaultInOneStandsWhereItIs) {
-  const Outcome outcome = Alloc("select: {rol: border}, require: {kind: natural_alignment}");
+  const Outcome outcome = Alloc("select: {rol: boundary}, require: {kind: natural_alignment}");
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.err, HasSubstr("mine.yaml:3:27: error: unknown key 'rol'"));
   EXPECT_THAT(outcome.err, HasSubstr("did you mean 'role'?"));
@@ -81,8 +84,10 @@ TEST_F(RulesTest, APlanKeepsThemAndChecksAgain) {
 }
 
 TEST_F(RulesTest, APlanIsRefutedByThem) {
-  EXPECT_EQ(Plan("select: {role: network_output}, require: {kind: natural_alignment}").exit_code, 0);
-  const Outcome outcome = Plan("select: {role: network_output}, require: {kind: window, window: [0, 1]}");
+  EXPECT_EQ(Plan("select: {role: network_output}, require: {kind: natural_alignment}").exit_code,
+            0);
+  const Outcome outcome =
+      Plan("select: {role: network_output}, require: {kind: window, window: [0, 1]}");
   EXPECT_EQ(outcome.exit_code, 20) << outcome.out << outcome.err;
 }
 
@@ -91,11 +96,12 @@ TEST_F(RulesTest, AllocMinimisesCosts) {
   Write("costs.json", R"({"format": "tessera-problem", "version": 1, "memories": [{"capacity": 8}],
     "buffers": [{"id": "a", "size": 4, "lifespans": [[0, 1]], "offset": 4}, {"id": "b", "size": 4, "lifespans": [[1, 2]]}],
     "costs": [{"kind": "reuse", "first": "a", "second": "b", "weight": 3}]})");
-  const auto roomy = ParseJson(Run({"alloc", "costs.json", "--capacity", "8", "--format", "json"}).out);
+  const auto roomy =
+      ParseJson(Run({"alloc", "costs.json", "--capacity", "8", "--format", "json"}).out);
   EXPECT_EQ(roomy.at("cost"), 0);
   EXPECT_EQ(roomy.at("offsets").at("b"), 0);
-  const auto lazy =
-      ParseJson(Run({"alloc", "costs.json", "--capacity", "8", "--engine", "lazy", "--format", "json"}).out);
+  const auto lazy = ParseJson(
+      Run({"alloc", "costs.json", "--capacity", "8", "--engine", "lazy", "--format", "json"}).out);
   EXPECT_THAT(lazy.at("reason"), HasSubstr("no engine asked minimises costs"));
 }
 

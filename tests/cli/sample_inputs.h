@@ -13,11 +13,11 @@ inline const std::string kThreeBuffers =
     "c,3,6,8\n";
 
 // Two buffers that live together, and a second size for each.
-inline const std::string kTwoRungs = R"({
+inline const std::string kTwoCandidates = R"({
   "format": "tessera-problem", "version": 1,
   "memories": [{"name": "sram", "capacity": 20}],
   "buffers": [{"id": "a", "size": 1, "lifespans": [[0, 2]]}, {"id": "b", "size": 1, "lifespans": [[1, 3]]}],
-  "ladder": {"rungs": [{"name": "rows=1", "sizes": {"a": 8, "b": 12}}, {"name": "rows=2", "sizes": {"a": 9, "b": 12}}]}
+  "tile_candidates": {"candidates": [{"name": "rows=1", "sizes": {"a": 8, "b": 12}}, {"name": "rows=2", "sizes": {"a": 9, "b": 12}}]}
 })";
 
 }  // namespace tessera::cli

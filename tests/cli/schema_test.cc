@@ -42,31 +42,33 @@ class SchemaTest : public CommandLineTest {
 };
 
 TEST_F(SchemaTest, PlansKeepTheirs) {
-  for (const char* profile : {"edge_npu_1mib", "three_bank_two_mode", "ethos_u55_256", "tpu_like"}) {
+  for (const char* profile :
+       {"edge_npu_1mib", "three_bank_two_mode", "ethos_u55_256", "tpu_like"}) {
     const Outcome outcome = Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
-                                 Shipped(std::string("hw_profiles/") + profile + ".yaml"), "--lowering",
-                                 "--output", std::string(profile) + ".json"});
+                                 Shipped(std::string("hw_profiles/") + profile + ".yaml"),
+                                 "--lowering", "--output", std::string(profile) + ".json"});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_TRUE(Accepts(std::string(profile) + ".json")) << profile;
   }
 }
 
-TEST_F(SchemaTest, APlanUnderDemandsKeepsIts) {
-  Write("demands.yaml",
+TEST_F(SchemaTest, APlanUnderConstraintsKeepsIts) {
+  Write("constraints.yaml",
         "schema: 1\n"
         "together: [[conv1, conv2]]\n"
         "apart: [conv3]\n"
         "subgraphs:\n"
-        "  - {operators: [conv3], weights: resident, in_place: false, halo: recompute, addresses: {conv3@0: "
+        "  - {operators: [conv3], weights: resident, in_place: false, halo: recompute, addresses: "
+        "{conv3@0: "
         "4Ki}}\n"
         "keep: [conv1]\n"
         "spill: [conv2]\n"
         "addresses: [{tensor: image, memory: dram, offset: 0x1000}]\n");
-  const Outcome outcome =
-      Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
-           Shipped("hw_profiles/edge_npu_1mib.yaml"), "--demands", "demands.yaml", "--output", "plan.json"});
+  const Outcome outcome = Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                               Shipped("hw_profiles/edge_npu_1mib.yaml"), "--constraints",
+                               "constraints.yaml", "--output", "plan.json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_EQ(ReadJson("plan.json").at("demands").size(), 7U);
+  EXPECT_EQ(ReadJson("plan.json").at("constraints").size(), 7U);
   EXPECT_TRUE(Accepts("plan.json"));
 }
 
@@ -87,14 +89,14 @@ TEST_F(SchemaTest, APlanWithStoredPadsKeepsIts) {
   EXPECT_EQ(Run({"check", "--execute", "plan.json"}).exit_code, 0);
 }
 
-// Slices of the depth, and kept rows.
-TEST_F(SchemaTest, APlanOfSumsByDepthKeepsIts) {
+// Slices of K, and kept rows.
+TEST_F(SchemaTest, APlanOfSplitKSumsKeepsIts) {
   const Outcome outcome =
       Run({"plan", Shipped("examples/networks/transformer_encoder.yaml"), "--hw",
            Shipped("hw_profiles/edge_npu_64kib.yaml"), "--lowering", "--output", "plan.json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::string plan = Read("plan.json");
-  for (const char* word : {"\"by_depth\"", "\"accumulator\"", "\"addend\"", "\"depth\""})
+  for (const char* word : {"\"split_k\"", "\"accumulator\"", "\"addend\"", "\"k_extent\""})
     EXPECT_NE(plan.find(word), std::string::npos) << word;
   EXPECT_TRUE(Accepts("plan.json"));
 }
@@ -102,7 +104,8 @@ TEST_F(SchemaTest, APlanOfSumsByDepthKeepsIts) {
 TEST_F(SchemaTest, ProblemsAndAllocationsKeepTheirs) {
   for (const std::string name :
        {"patent_three_banks.json", "patent_five_banks.json", "minimalloc_example.csv"}) {
-    const Outcome outcome = Run({"alloc", Shipped("examples/problems/" + name), "--format", "json"});
+    const Outcome outcome =
+        Run({"alloc", Shipped("examples/problems/" + name), "--format", "json"});
     Write("answer.json", outcome.out);
     EXPECT_TRUE(Accepts("answer.json")) << name;
     if (name.ends_with(".json")) {
@@ -115,7 +118,8 @@ TEST_F(SchemaTest, ProblemsAndAllocationsKeepTheirs) {
 }
 
 TEST_F(SchemaTest, WhatTheReaderRefusesIsRefused) {
-  Write("problem.json", R"({"format": "tessera-problem", "version": 1, "memories": [{"capacity": 8}],
+  Write("problem.json",
+        R"({"format": "tessera-problem", "version": 1, "memories": [{"capacity": 8}],
                             "buffers": [{"id": "a", "size": 0, "lifespans": [[0, 1]]}]})");
   EXPECT_EQ(Run({"alloc", "problem.json"}).exit_code, 3);
   EXPECT_FALSE(Accepts("problem.json 2> /dev/null"));

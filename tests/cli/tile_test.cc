@@ -81,8 +81,9 @@ TEST_F(CornerTest, EachCornerSaysWhatItCostsAndWhatStandsInTheWay) {
     EXPECT_EQ(corner.at("beyond")[0].at("reason"),
               "'s0/block1_expand@0' needs 1204224 bytes; 'sram' holds 1048576");
   }
-  EXPECT_EQ(cached, 4);                             // ring and copy, resident and streamed
-  EXPECT_EQ(answer.at("corners").size(), 4U + 4U);  // halves along either axis, resident and streamed
+  EXPECT_EQ(cached, 4);  // rolling buffer and copy, resident and streamed
+  EXPECT_EQ(answer.at("corners").size(),
+            4U + 4U);  // halves along either axis, resident and streamed
 }
 
 TEST_F(CornerTest, AShapeThatFitsIsAnsweredWithItsPeakAndCost) {
@@ -92,7 +93,7 @@ TEST_F(CornerTest, AShapeThatFitsIsAnsweredWithItsPeakAndCost) {
   EXPECT_EQ(answer.at("tile"), "1x24x28x28");
   EXPECT_EQ(answer.at("status"), "feasible");
   ASSERT_EQ(answer.at("policies").size(),
-            6U);  // resident and streamed, with rows made again, in a ring and copied
+            6U);  // resident and streamed, with rows made again, in a rolling buffer and copied
   EXPECT_LE(answer.at("policies")[0].at("peak"), 1 << 20);
   EXPECT_GT(answer.at("policies")[0].at("cost").at("latency_cycles"), 0);
 }
@@ -120,14 +121,17 @@ TEST_F(CornerTest, AnIllegalShapeIsRefusedWithTheNearest) {
             "error: tile 1x24x7x57 is no tile of 1x24x56x56\n"
             "  expected: from 1 to 56 columns\n"
             "  hint: the nearest is 1x24x7x56\n");
-  EXPECT_THAT(TileBlock({"--why-not", "rows=7,channels=12"}).err,
-              HasSubstr("expected: all 24 of axis channels: the operators inside do not allow it to be cut"));
-  EXPECT_THAT(TileBlock({"--why-not", "rows=7,chanels=24"}).err, HasSubstr("did you mean 'channels'?"));
+  EXPECT_THAT(
+      TileBlock({"--why-not", "rows=7,channels=12"}).err,
+      HasSubstr(
+          "expected: all 24 of axis channels: the operators inside do not allow it to be cut"));
+  EXPECT_THAT(TileBlock({"--why-not", "rows=7,chanels=24"}).err,
+              HasSubstr("did you mean 'channels'?"));
   EXPECT_THAT(TileBlock({"--why-not", "7xx"}).err, HasSubstr("'' gives no extent"));
   EXPECT_THAT(TileBlock({"--why-not", "7x7x7"}).err, HasSubstr("tile 7x7x7 has 3 extents"));
 }
 
-TEST_F(CornerTest, ExtentsBetweenGranulesHaveTwoNeighbours) {
+TEST_F(CornerTest, ExtentsBetweenGranularitiesHaveTwoNeighbours) {
   const Outcome outcome = Run({"tile", Shipped("examples/networks/mobilenet_v2.yaml"), "--hw",
                                Shipped("hw_profiles/edge_npu_1mib.yaml"), "--ops", "block1_expand",
                                "--why-not", "rows=7,channels=40"});
@@ -167,22 +171,24 @@ TEST_F(TileTest, TextEndsWithTheVerdict) {
                                Shipped("hw_profiles/mcu_320k.yaml"), "--ops", "0"});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.out,
-              testing::EndsWith("largest tile that fits: 1x8x8x18\nevery larger one is proven impossible\n"));
+              testing::EndsWith(
+                  "largest tile that fits: 1x8x8x18\nevery larger one is proven impossible\n"));
 }
 
 TEST_F(TileTest, AFileWithoutALadderIsRefused) {
-  const Outcome outcome = Run({"tile", "--ladder", Shipped("examples/problems/patent_five_banks.json")});
+  const Outcome outcome =
+      Run({"tile", "--candidates", Shipped("examples/problems/patent_five_banks.json")});
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_THAT(outcome.err, HasSubstr("error: the file has no ladder\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("error: the file has no tile candidates\n"));
   EXPECT_THAT(outcome.err, HasSubstr("hint: `tessera alloc` answers"));
 }
 
 TEST_F(TileTest, NothingThatFitsIsProvenImpossible) {
-  Write("ladder.json", R"({
+  Write("candidates.json", R"({
     "format": "tessera-problem", "version": 1, "memories": [{"capacity": 7}],
     "buffers": [{"id": "a", "size": 1, "lifespans": [[0, 2]]}],
-    "ladder": {"rungs": [{"name": "small", "sizes": {"a": 8}}, {"name": "large", "sizes": {"a": 9}}]}})");
-  const Outcome outcome = Run({"tile", "--ladder", "ladder.json", "--format", "json"});
+    "tile_candidates": {"candidates": [{"name": "small", "sizes": {"a": 8}}, {"name": "large", "sizes": {"a": 9}}]}})");
+  const Outcome outcome = Run({"tile", "--candidates", "candidates.json", "--format", "json"});
   EXPECT_EQ(outcome.exit_code, 20);
   const auto answer = ParseJson(outcome.out);
   EXPECT_EQ(answer.at("status"), "infeasible");

@@ -13,9 +13,9 @@ class TraceTest : public CommandLineTest {
  protected:
   // The trace, with the plan's latency in `latency_`.
   nlohmann::ordered_json Trace(const std::string& network, const std::string& profile) {
-    const Outcome outcome =
-        Run({"plan", Shipped("examples/networks/" + network + ".yaml"), "--hw",
-             Shipped("hw_profiles/" + profile + ".yaml"), "--trace", "trace.json", "--format", "json"});
+    const Outcome outcome = Run({"plan", Shipped("examples/networks/" + network + ".yaml"), "--hw",
+                                 Shipped("hw_profiles/" + profile + ".yaml"), "--trace",
+                                 "trace.json", "--format", "json"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     latency_ = ParseJson(outcome.out).at("totals").at("latency_cycles");
     return ReadJson("trace.json");
@@ -68,7 +68,8 @@ TEST_F(TraceTest, IsTheSameWhateverTheThreads) {
                           Shipped("hw_profiles/ethos_u65_256.yaml")};
   for (const char* threads : {"1", "2"}) {
     Arguments arguments = plan;
-    arguments.insert(arguments.end(), {"--threads", threads, "--trace", std::string(threads) + ".json"});
+    arguments.insert(arguments.end(),
+                     {"--threads", threads, "--trace", std::string(threads) + ".json"});
     ASSERT_EQ(Run(arguments).exit_code, 0);
   }
   EXPECT_EQ(Read("1.json"), Read("2.json"));

@@ -13,8 +13,8 @@
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 
-// Axioms at random, against every placement of a Problem small enough to try them all: what the checker takes must
-// hold in each.
+// Axioms at random, against every placement of a Problem small enough to try them all: what the
+// checker takes must hold in each.
 
 namespace tessera::encoder {
 namespace {
@@ -25,15 +25,15 @@ using problem::Problem;
 using problem::proof::Axiom;
 using problem::proof::Facts;
 using problem::proof::Ground;
-using problem::proof::Literal;
+using problem::proof::ProofLiteral;
 
 constexpr int kProblems = 60;
 constexpr size_t kMostPlacements = 400;
 constexpr int kMostTries = 20'000;  // of a Problem
 constexpr int kAxiomsOfEachGround = 10;
 
-// Placements with offsets that are multiples of their strides, in every schedule, as far as so many tries
-// reach.
+// Placements with offsets that are multiples of their strides, in every schedule, as far as so many
+// tries reach.
 class Placements {
  public:
   Placements(const Problem& problem, const Facts& facts)
@@ -62,7 +62,8 @@ class Placements {
       return;
     }
     const int i = static_cast<int>(buffer);
-    for (Bytes offset = facts_.LowestOf(i); offset <= facts_.HighestOf(i); offset += facts_.StrideOf(i)) {
+    for (Bytes offset = facts_.LowestOf(i); offset <= facts_.HighestOf(i);
+         offset += facts_.StrideOf(i)) {
       draft_.offsets.push_back(offset);
       PlaceFrom(buffer + 1);
       draft_.offsets.pop_back();
@@ -98,26 +99,27 @@ class Placements {
   int tries_ = 0;
 };
 
-bool IsTrue(const Problem& problem, const Allocation& allocation, const Literal& literal) {
+bool IsTrue(const Problem& problem, const Allocation& allocation, const ProofLiteral& literal) {
   const auto offset = [&](int buffer) { return allocation.offsets[static_cast<size_t>(buffer)]; };
   const auto end = [&](int buffer) {
     return offset(buffer) + problem.buffers[static_cast<size_t>(buffer)].size;
   };
   bool holds = false;
   switch (literal.kind) {
-    case Literal::Kind::kOffset:
+    case ProofLiteral::Kind::kOffset:
       holds = offset(literal.first) >= literal.value;
       break;
-    case Literal::Kind::kBelow:
+    case ProofLiteral::Kind::kBelow:
       holds = end(literal.first) <= offset(literal.second);
       break;
-    case Literal::Kind::kTouch: {
-      const auto memory = static_cast<size_t>(problem.buffers[static_cast<size_t>(literal.first)].memory);
+    case ProofLiteral::Kind::kTouch: {
+      const auto memory =
+          static_cast<size_t>(problem.buffers[static_cast<size_t>(literal.first)].memory);
       const auto& range = problem.memories[memory].banks[static_cast<size_t>(literal.second)].range;
       holds = offset(literal.first) < range.end && range.begin < end(literal.first);
       break;
     }
-    case Literal::Kind::kMode: {
+    case ProofLiteral::Kind::kMode: {
       const auto step = static_cast<size_t>(literal.value - problem::Horizon(problem).lower);
       holds = allocation.modes[static_cast<size_t>(literal.first)][step] == literal.second;
       break;
@@ -147,20 +149,22 @@ problem::Rule DrawRule(base::Random& random, const Problem& problem) {
   }
   const bool pairwise = problem::IsPairwise(rule.requirement.kind);
   if (!pairwise) rule.buffers = buffers;
-  if (pairwise && buffers.size() > 1) rule.pairs = {{buffers[0], buffers[1]}, {buffers[1], buffers.back()}};
+  if (pairwise && buffers.size() > 1)
+    rule.pairs = {{buffers[0], buffers[1]}, {buffers[1], buffers.back()}};
   if (pairwise && buffers.size() == 2) rule.pairs.pop_back();
   return rule;
 }
 
-Literal DrawLiteral(base::Random& random, const Problem& problem, Literal::Kind kind) {
+ProofLiteral DrawLiteral(base::Random& random, const Problem& problem, ProofLiteral::Kind kind) {
   const auto last = static_cast<int64_t>(problem.buffers.size()) - 1;
-  Literal literal;
+  ProofLiteral literal;
   literal.kind = kind;
   literal.first = static_cast<int>(random.Uniform(0, last));
-  literal.second = static_cast<int>(random.Uniform(0, kind == Literal::Kind::kBelow ? last : 2));
-  literal.negated = kind != Literal::Kind::kBelow && random.Chance(0.5);
-  if (kind == Literal::Kind::kOffset) literal.value = random.Uniform(0, 10);
-  if (kind != Literal::Kind::kMode) return literal;
+  literal.second =
+      static_cast<int>(random.Uniform(0, kind == ProofLiteral::Kind::kBelow ? last : 2));
+  literal.negated = kind != ProofLiteral::Kind::kBelow && random.Chance(0.5);
+  if (kind == ProofLiteral::Kind::kOffset) literal.value = random.Uniform(0, 10);
+  if (kind != ProofLiteral::Kind::kMode) return literal;
   const problem::Lifespan horizon = problem::Horizon(problem);
   literal.first = random.Chance(0.9) ? 0 : 1;
   literal.value = random.Uniform(horizon.lower, horizon.upper - 1);
@@ -185,14 +189,14 @@ std::optional<std::pair<int, int>> FindPair(base::Random& random, const Problem&
 }
 
 // Makes the literal speak of what the axiom's ground speaks of.
-void Aim(base::Random& random, const Problem& problem, const Axiom& axiom, Literal& literal) {
+void Aim(base::Random& random, const Problem& problem, const Axiom& axiom, ProofLiteral& literal) {
   const auto subject = [&](size_t k) { return static_cast<int>(axiom.subjects[k]); };
   switch (axiom.ground) {
     case Ground::kTouch:
     case Ground::kAccess:
-      if (literal.kind == Literal::Kind::kMode) literal.value = axiom.subjects[2];
-      if (literal.kind == Literal::Kind::kTouch) literal.second = subject(1);
-      if (literal.kind != Literal::Kind::kMode) literal.first = subject(0);
+      if (literal.kind == ProofLiteral::Kind::kMode) literal.value = axiom.subjects[2];
+      if (literal.kind == ProofLiteral::Kind::kTouch) literal.second = subject(1);
+      if (literal.kind != ProofLiteral::Kind::kMode) literal.first = subject(0);
       literal.negated = axiom.ground == Ground::kAccess || literal.negated;
       return;
     case Ground::kBanks:
@@ -213,9 +217,10 @@ void Aim(base::Random& random, const Problem& problem, const Axiom& axiom, Liter
       literal.negated = true;
       return;
     case Ground::kGuard:
-      if (literal.kind == Literal::Kind::kBelow) literal = problem::proof::Below(subject(1), subject(0));
+      if (literal.kind == ProofLiteral::Kind::kBelow)
+        literal = problem::proof::Below(subject(1), subject(0));
       return;
-    case Ground::kHandover:
+    case Ground::kSectionPair:
       (random.Chance(0.5) ? literal.first : literal.second) = subject(0);
       return;
     default:
@@ -225,7 +230,7 @@ void Aim(base::Random& random, const Problem& problem, const Axiom& axiom, Liter
 
 // Of a shape that its ground might take.
 Axiom DrawAxiom(base::Random& random, const Problem& problem) {
-  using Kind = Literal::Kind;
+  using Kind = ProofLiteral::Kind;
   static constexpr std::array<size_t, 13> kSubjects = {0, 1, 1, 2, 1, 2, 3, 3, 3, 2, 2, 0, 3};
   Axiom axiom;
   axiom.ground = static_cast<Ground>(random.Uniform(0, 12));
@@ -247,7 +252,8 @@ Axiom DrawAxiom(base::Random& random, const Problem& problem) {
     if (axiom.ground == Ground::kDelta && !problem.rules.empty()) {
       axiom.subjects = {static_cast<int64_t>(problem.rules.size()) - 1, 0, 1};
     }
-    if (axiom.ground == Ground::kFollow && random.Chance(0.5)) axiom.subjects[2] = axiom.subjects[1] + 1;
+    if (axiom.ground == Ground::kFollow && random.Chance(0.5))
+      axiom.subjects[2] = axiom.subjects[1] + 1;
   }
   static constexpr std::array<std::array<Kind, 2>, 13> kKinds = {{{Kind::kOffset, Kind::kBelow},
                                                                   {Kind::kOffset, Kind::kOffset},
@@ -273,8 +279,8 @@ Axiom DrawAxiom(base::Random& random, const Problem& problem) {
 
 // Drops the literals that say nothing about the Problem.
 void KeepUnderstood(const problem::proof::Assignment& known, Axiom& axiom) {
-  std::vector<Literal> understood;
-  for (Literal literal : axiom.literals) {
+  std::vector<ProofLiteral> understood;
+  for (ProofLiteral literal : axiom.literals) {
     if (known.Understand(literal).empty()) understood.push_back(literal);
   }
   axiom.literals = std::move(understood);
@@ -286,22 +292,22 @@ TEST(AxiomSoundness, WhatTheCheckerTakesHoldsInEveryPlacement) {
   for (int drawn = 0; drawn < kProblems;) {
     Problem problem = DrawProblem(random);
     if (random.Chance(0.5)) problem.rules.push_back(DrawRule(random, problem));
-    if (problem.buffers.size() > 4 || problem::FindFault(problem)) continue;
+    if (problem.buffers.size() > 4 || problem::CheckWellFormed(problem)) continue;
     const Facts facts(problem, problem.memories[0].capacity);
     const Placements placements(problem, facts);
     if (placements.All().empty()) continue;
     ++drawn;
     const problem::proof::Assignment known(facts);
-    problem::proof::Grounds grounds(facts);
+    problem::proof::AxiomChecker axiom_checker(facts);
     for (int k = 0; k < 3000; ++k) {
       Axiom axiom = DrawAxiom(random, problem);
       KeepUnderstood(known, axiom);
-      if (!grounds.FindFlaw(axiom).empty()) continue;
+      if (!axiom_checker.FindFlaw(axiom).empty()) continue;
       ++taken[static_cast<size_t>(axiom.ground)];
       for (const Allocation& allocation : placements.All()) {
-        const bool holds =
-            std::any_of(axiom.literals.begin(), axiom.literals.end(),
-                        [&](const Literal& literal) { return IsTrue(problem, allocation, literal); });
+        const bool holds = std::any_of(
+            axiom.literals.begin(), axiom.literals.end(),
+            [&](const ProofLiteral& literal) { return IsTrue(problem, allocation, literal); });
         std::string text;
         if (!holds) problem::proof::WriteAxiom(text, axiom);
         ASSERT_TRUE(holds) << "problem " << drawn << ": " << text;

@@ -11,8 +11,8 @@
 #include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/problem/validator.h"
 
-// The patent's double-buffered loop: two passes with ping and pong exchanged, over banks whose modes say
-// which of them are read and which are written at a time.
+// The patent's double-buffered loop: two passes with ping and pong exchanged, over banks whose
+// modes say which of them are read and which are written at a time.
 //
 //     pass 0   reads ping, weights    writes out, pong
 //     pass 1   reads pong, weights    writes out, ping
@@ -81,7 +81,8 @@ int CountAssignments(const problem::Engine& engine, Problem problem) {
       rest /= banks;
     }
     const base::Stop stop;
-    const Result result = engine.Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, {}, stop);
+    const Result result =
+        engine.Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, {}, stop);
     EXPECT_NE(result.status, Status::kUnknown);
     if (result.status == Status::kFeasible) ++count;
   }
@@ -137,7 +138,7 @@ TEST_P(BankModesOf, ATransitionThatTheBackEdgeNeedsIsNotForgotten) {
 TEST_P(BankModesOf, OffsetsAreMultiplesOfTheAlignment) {
   Problem problem = DoubleBufferedLoop("rrwrw", "wwrrw");
   for (problem::Buffer& buffer : problem.buffers)
-    buffer.size = 15;  // so that the granule alone does not align
+    buffer.size = 15;  // so that the granularity alone does not align
   const Result result = Solve(problem);
   ASSERT_EQ(result.status, Status::kFeasible);
   for (const Bytes offset : result.allocation->offsets) EXPECT_EQ(offset % 4, 0);

@@ -29,9 +29,13 @@ using problem::Step;
 
 constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
 
-bool Meet(const AddressRange& a, const AddressRange& b) { return a.begin < b.end && b.begin < a.end; }
+bool Meet(const AddressRange& a, const AddressRange& b) {
+  return a.begin < b.end && b.begin < a.end;
+}
 
-bool Holds(const AddressRange& outer, Bytes byte) { return outer.begin <= byte && byte < outer.end; }
+bool Holds(const AddressRange& outer, Bytes byte) {
+  return outer.begin <= byte && byte < outer.end;
+}
 
 class Enumeration {
  public:
@@ -61,7 +65,9 @@ class Enumeration {
 
  private:
   const Buffer& At(size_t i) const { return problem_.buffers[i]; }
-  const Memory& HomeOf(size_t i) const { return problem_.memories[static_cast<size_t>(At(i).memory)]; }
+  const Memory& HomeOf(size_t i) const {
+    return problem_.memories[static_cast<size_t>(At(i).memory)];
+  }
 
   void FindLiveSteps() {
     for (const Buffer& buffer : problem_.buffers) {
@@ -72,8 +78,8 @@ class Enumeration {
     }
   }
 
-  // Steps as a graph, from the definition of a loop: a step goes to the next, but the last step of a loop
-  // goes to the next only if that is one of the exits.
+  // Steps as a graph, from the definition of a loop: a step goes to the next, but the last step of
+  // a loop goes to the next only if that is one of the exits.
   void FindSuccessors() {
     for (Step step = horizon_.lower; step < horizon_.upper; ++step) {
       std::set<Step>& next = successors_[step];
@@ -127,7 +133,8 @@ class Enumeration {
       }
       if (bank < 0 && At(i).span != Span::kAny) return false;
       if (bank < 0) continue;
-      if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), bank) == allowed.end()) return false;
+      if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), bank) == allowed.end())
+        return false;
       touched.insert(bank);
     }
     return At(i).span != Span::kSingle || touched.size() == 1;
@@ -145,26 +152,29 @@ class Enumeration {
     for (size_t j = 0; j < i; ++j) {
       if (ShareAByteAndAStep(i, j) && !MayShare(i, j)) return false;
     }
-    return std::all_of(problem_.relations.begin(), problem_.relations.end(), [&](const Relation& relation) {
-      const auto first = static_cast<size_t>(relation.first);
-      const auto second = static_cast<size_t>(relation.second);
-      return std::max(first, second) != i || RelationHolds(relation, first, second);
-    });
+    return std::all_of(
+        problem_.relations.begin(), problem_.relations.end(), [&](const Relation& relation) {
+          const auto first = static_cast<size_t>(relation.first);
+          const auto second = static_cast<size_t>(relation.second);
+          return std::max(first, second) != i || RelationHolds(relation, first, second);
+        });
   }
 
   bool ShareAByteAndAStep(size_t i, size_t j) const {
     if (At(i).memory != At(j).memory || !Meet(placed_[i], placed_[j])) return false;
-    return std::any_of(live_[i].begin(), live_[i].end(), [&](Step step) { return live_[j].contains(step); });
+    return std::any_of(live_[i].begin(), live_[i].end(),
+                       [&](Step step) { return live_[j].contains(step); });
   }
 
   bool MayShare(size_t i, size_t j) const {
-    return std::any_of(problem_.relations.begin(), problem_.relations.end(), [&](const Relation& relation) {
-      const bool licence =
-          relation.kind == RelationKind::kColocate || relation.kind == RelationKind::kExclusive;
-      const std::set<size_t> both = {static_cast<size_t>(relation.first),
-                                     static_cast<size_t>(relation.second)};
-      return licence && both == std::set<size_t>{i, j};
-    });
+    return std::any_of(
+        problem_.relations.begin(), problem_.relations.end(), [&](const Relation& relation) {
+          const bool licence =
+              relation.kind == RelationKind::kColocate || relation.kind == RelationKind::kExclusive;
+          const std::set<size_t> both = {static_cast<size_t>(relation.first),
+                                         static_cast<size_t>(relation.second)};
+          return licence && both == std::set<size_t>{i, j};
+        });
   }
 
   bool RelationHolds(const Relation& relation, size_t first, size_t second) const {
@@ -183,7 +193,8 @@ class Enumeration {
       case RelationKind::kDifferentBank: {
         const std::set<size_t> taken = BanksOf(first);
         const std::set<size_t> wanted = BanksOf(second);
-        return std::none_of(wanted.begin(), wanted.end(), [&](size_t bank) { return taken.contains(bank); });
+        return std::none_of(wanted.begin(), wanted.end(),
+                            [&](size_t bank) { return taken.contains(bank); });
       }
       case RelationKind::kSeparate:
         return !Meet(a, b);
@@ -195,10 +206,11 @@ class Enumeration {
 
   static bool Permits(const problem::BankMode& bank, const Access& access) {
     if (bank.off) return false;
-    return std::any_of(bank.allowed.begin(), bank.allowed.end(), [&](const problem::Permission& permission) {
-      return permission.kind == access.kind &&
-             (permission.engine.empty() || permission.engine == access.engine);
-    });
+    return std::any_of(bank.allowed.begin(), bank.allowed.end(),
+                       [&](const problem::Permission& permission) {
+                         return permission.kind == access.kind &&
+                                (permission.engine.empty() || permission.engine == access.engine);
+                       });
   }
 
   bool ModeServes(size_t i, Step step, const problem::Mode& mode) const {
@@ -227,8 +239,9 @@ class Enumeration {
 
   bool EveryStepHasAMode(size_t i) const {
     if (HomeOf(i).modes.empty()) return true;
-    return std::all_of(live_[i].begin(), live_[i].end(),
-                       [&](Step step) { return !ModesFor(static_cast<size_t>(At(i).memory), step).empty(); });
+    return std::all_of(live_[i].begin(), live_[i].end(), [&](Step step) {
+      return !ModesFor(static_cast<size_t>(At(i).memory), step).empty();
+    });
   }
 
   bool SchedulesExist() const {
@@ -238,12 +251,15 @@ class Enumeration {
     return true;
   }
 
-  std::optional<ModeSchedule> FindSchedule(size_t memory, int64_t most_switches = kUnlimited) const {
+  std::optional<ModeSchedule> FindSchedule(size_t memory,
+                                           int64_t most_switches = kUnlimited) const {
     if (problem_.memories[memory].modes.empty()) return ModeSchedule{};
     std::vector<std::vector<int>> choices;
-    for (Step step = horizon_.lower; step < horizon_.upper; ++step) choices.push_back(ModesFor(memory, step));
+    for (Step step = horizon_.lower; step < horizon_.upper; ++step)
+      choices.push_back(ModesFor(memory, step));
     ModeSchedule schedule;
-    if (ExtendSchedule(problem_.memories[memory], choices, most_switches, schedule)) return schedule;
+    if (ExtendSchedule(problem_.memories[memory], choices, most_switches, schedule))
+      return schedule;
     return std::nullopt;
   }
 
@@ -251,7 +267,8 @@ class Enumeration {
                       int64_t most_switches, ModeSchedule& schedule) const {
     if (schedule.size() == choices.size()) return true;
     for (const int mode : choices[schedule.size()]) {
-      if (changes_ == ModeChanges::kForbidden && !schedule.empty() && schedule.front() != mode) continue;
+      if (changes_ == ModeChanges::kForbidden && !schedule.empty() && schedule.front() != mode)
+        continue;
       schedule.push_back(mode);
       if (TransitionsHold(memory, schedule) && SwitchesIn(schedule) <= most_switches &&
           ExtendSchedule(memory, choices, most_switches, schedule)) {
@@ -270,8 +287,8 @@ class Enumeration {
       if (!successors_.at(from).contains(to)) return true;
       const int before = schedule[static_cast<size_t>(from - horizon_.lower)];
       const int after = schedule[static_cast<size_t>(to - horizon_.lower)];
-      return before == after ||
-             std::count(memory.transitions->begin(), memory.transitions->end(), std::pair(before, after)) > 0;
+      return before == after || std::count(memory.transitions->begin(), memory.transitions->end(),
+                                           std::pair(before, after)) > 0;
     };
     for (Step step = horizon_.lower; step <= last; ++step) {
       if (!allowed(step, last) || !allowed(last, step)) return false;
@@ -285,7 +302,8 @@ class Enumeration {
       for (const Step to : next) {
         const auto before = static_cast<size_t>(from - horizon_.lower);
         const auto after = static_cast<size_t>(to - horizon_.lower);
-        if (std::max(before, after) < schedule.size() && schedule[before] != schedule[after]) ++switches;
+        if (std::max(before, after) < schedule.size() && schedule[before] != schedule[after])
+          ++switches;
       }
     }
     return switches;
@@ -298,8 +316,8 @@ class Enumeration {
       const auto a = static_cast<size_t>(cost.first);
       const auto b = static_cast<size_t>(cost.second);
       if (cost.kind != problem::CostKind::kReuse || std::max(a, b) >= placed_.size()) continue;
-      const bool together =
-          std::any_of(live_[a].begin(), live_[a].end(), [&](Step step) { return live_[b].contains(step); });
+      const bool together = std::any_of(live_[a].begin(), live_[a].end(),
+                                        [&](Step step) { return live_[b].contains(step); });
       if (Meet(placed_[a], placed_[b]) && !together) total += cost.weight;
     }
     return total;

@@ -36,7 +36,9 @@ class RuleReading {
 
  private:
   const Buffer& At(size_t i) const { return problem_.buffers[i]; }
-  const Memory& HomeOf(size_t i) const { return problem_.memories[static_cast<size_t>(At(i).memory)]; }
+  const Memory& HomeOf(size_t i) const {
+    return problem_.memories[static_cast<size_t>(At(i).memory)];
+  }
   Bytes StartOf(int i) const { return placed_[static_cast<size_t>(i)].begin; }
 
   bool IsAbout(const Rule& rule, int i) const {
@@ -74,7 +76,8 @@ class RuleReading {
       }
       case RequirementKind::kBanks:
         for (const size_t bank : BanksOf(i)) {
-          if (std::count(wanted.banks.begin(), wanted.banks.end(), static_cast<int>(bank)) == 0) return false;
+          if (std::count(wanted.banks.begin(), wanted.banks.end(), static_cast<int>(bank)) == 0)
+            return false;
         }
         return true;
       case RequirementKind::kGuard:
@@ -88,7 +91,9 @@ class RuleReading {
   }
 
   bool IsFree(size_t i, Bytes byte) const {
-    const auto holds = [byte](const AddressRange& range) { return range.begin <= byte && byte < range.end; };
+    const auto holds = [byte](const AddressRange& range) {
+      return range.begin <= byte && byte < range.end;
+    };
     if (byte < 0 || byte >= (At(i).memory == 0 ? capacity_ : HomeOf(i).capacity)) return false;
     for (const problem::Reserved& reserved : HomeOf(i).reserved) {
       if (holds(reserved.range)) return false;
@@ -109,12 +114,13 @@ class RuleReading {
   }
 
   bool MayShare(size_t i, size_t j) const {
-    return std::any_of(problem_.relations.begin(), problem_.relations.end(), [&](const auto& relation) {
-      const bool licence =
-          relation.kind == RelationKind::kColocate || relation.kind == RelationKind::kExclusive;
-      return licence && std::minmax(relation.first, relation.second) ==
-                            std::minmax(static_cast<int>(i), static_cast<int>(j));
-    });
+    return std::any_of(
+        problem_.relations.begin(), problem_.relations.end(), [&](const auto& relation) {
+          const bool licence =
+              relation.kind == RelationKind::kColocate || relation.kind == RelationKind::kExclusive;
+          return licence && std::minmax(relation.first, relation.second) ==
+                                std::minmax(static_cast<int>(i), static_cast<int>(j));
+        });
   }
 
   bool HoldsFor(const Requirement& wanted, size_t a, size_t b) const {

@@ -23,7 +23,8 @@ TEST(AtMost, AllowsExactlyTheSmallEnoughChoices) {
         std::vector<formulation::Literal> choice;
         for (size_t i = 0; i < literals.size(); ++i)
           choice.push_back(((chosen >> i) & 1U) != 0 ? literals[i] : ~literals[i]);
-        const bool allowed = solver.Decide(choice, {}, stop).verdict == formulation::Verdict::kSatisfiable;
+        const bool allowed =
+            solver.Decide(choice, {}, stop).verdict == formulation::Satisfiability::kSatisfiable;
         EXPECT_EQ(allowed, std::popcount(chosen) <= most) << count << " literals, at most " << most;
       }
     }
@@ -36,9 +37,10 @@ TEST(AtMost, ConstantsUseUpTheLimit) {
   const formulation::Literal a = solver.NewVariable();
   const std::vector<formulation::Literal> literals = {formulation::kTrue, a, formulation::kFalse};
   formulation::AddAtMost(solver, literals, 1);
-  EXPECT_EQ(solver.Decide(std::vector{a}, {}, stop).verdict, formulation::Verdict::kUnsatisfiable);
+  EXPECT_EQ(solver.Decide(std::vector{a}, {}, stop).verdict,
+            formulation::Satisfiability::kUnsatisfiable);
   formulation::AddAtMost(solver, literals, 0);
-  EXPECT_EQ(solver.Decide({}, {}, stop).verdict, formulation::Verdict::kUnsatisfiable);
+  EXPECT_EQ(solver.Decide({}, {}, stop).verdict, formulation::Satisfiability::kUnsatisfiable);
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
 
-// Constraints from outside: their clauses bind, their check is believed, and granules respect their units.
+// Constraints from outside: their clauses bind, their check is believed, and granularities respect
+// their units.
 namespace tessera::encoder {
 namespace {
 
@@ -18,19 +19,21 @@ using problem::Status;
 // Buffer 0 starts at `place`. The check may ask for another.
 class StartsAt final : public formulation::Constraint {
  public:
-  StartsAt(Bytes place, Bytes checked, Bytes unit) : place_(place), checked_(checked), unit_(unit) {}
+  StartsAt(Bytes place, Bytes checked, Bytes unit)
+      : place_(place), checked_(checked), unit_(unit) {}
   explicit StartsAt(Bytes place) : StartsAt(place, place, 1) {}
 
   std::string Name() const override { return "starts"; }
   Bytes UnitOf(const Problem& /*problem*/, size_t /*memory*/) const override { return unit_; }
   void Write(formulation::Variables& variables) const override {
-    const Bytes granule = variables.GranuleOf(0);
-    EXPECT_EQ(place_ % granule, 0);
+    const Bytes granularity = variables.GranularityOf(0);
+    EXPECT_EQ(place_ % granularity, 0);
     formulation::IntegerSink& integers = variables.Integers();
-    variables.Clauses().Add({integers.AtLeast({variables.OffsetOf(0)}, place_ / granule)});
-    variables.Clauses().Add({~integers.AtLeast({variables.OffsetOf(0)}, place_ / granule + 1)});
+    variables.Clauses().Add({integers.AtLeast({variables.OffsetOf(0)}, place_ / granularity)});
+    variables.Clauses().Add({~integers.AtLeast({variables.OffsetOf(0)}, place_ / granularity + 1)});
   }
-  std::string FindViolation(const Problem& /*problem*/, const Allocation& allocation) const override {
+  std::string FindViolation(const Problem& /*problem*/,
+                            const Allocation& allocation) const override {
     return allocation.offsets[0] == checked_ ? "" : "it starts elsewhere";
   }
 
@@ -68,12 +71,14 @@ TEST(ConstraintTest, ItsClausesBindBothEngines) {
 }
 
 TEST(ConstraintTest, TwoThatContradictEachOtherLeaveNothing) {
-  const formulation::Constraints constraints = {std::make_shared<StartsAt>(3), std::make_shared<StartsAt>(4)};
-  EXPECT_EQ(SolveWith(sat::SatEngine({.seed = 0, .constraints = constraints})).status, Status::kInfeasible);
+  const formulation::Constraints constraints = {std::make_shared<StartsAt>(3),
+                                                std::make_shared<StartsAt>(4)};
+  EXPECT_EQ(SolveWith(sat::SatEngine({.seed = 0, .constraints = constraints})).status,
+            Status::kInfeasible);
 }
 
 // Without its unit the addresses would be counted in sixteens, and 4 would be lost.
-TEST(ConstraintTest, GranulesDivideItsUnit) {
+TEST(ConstraintTest, GranularitiesDivideItsUnit) {
   const formulation::Constraints constraints = {std::make_shared<StartsAt>(4, 4, 4)};
   const Result result = SolveWith(sat::SatEngine({.seed = 0, .constraints = constraints}));
   ASSERT_EQ(result.status, Status::kFeasible) << result.reason;

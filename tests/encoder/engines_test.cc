@@ -26,7 +26,9 @@ struct Party {
 class Promise : public testing::TestWithParam<Party> {
  protected:
   Result Solve(const Problem& problem, const base::Budget& budget = {}) const {
-    return GetParam().engine->Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, budget, stop_);
+    return GetParam()
+        .engine->Open(problem, nullptr)
+        ->Solve(0, problem.memories[0].capacity, budget, stop_);
   }
 
   static Problem Together(int count, Bytes size, Bytes capacity) {
@@ -41,8 +43,9 @@ class Promise : public testing::TestWithParam<Party> {
     return problem;
   }
 
-  // 21 bytes on either side of the reserved one hold ten buffers of two bytes each, and here are 21 buffers:
-  // infeasible, though the load fits, and beyond any short proof by resolution (pigeons and holes).
+  // 21 bytes on either side of the reserved one hold ten buffers of two bytes each, and here are 21
+  // buffers: infeasible, though the load fits, and beyond any short proof by resolution (pigeons
+  // and holes).
   static Problem Pigeons() {
     Problem problem = Together(21, 2, 43);
     problem.memories[0].reserved = {{{21, 22}, "vectors"}};
@@ -110,8 +113,9 @@ TEST_P(Promise, HugeAddressesDoNotWrap) {
   EXPECT_TRUE(problem::Validate(problem, *result.allocation, problem.memories[0].capacity).empty());
 }
 
-// `first` must start at 1: up(first + 4) = 8 leaves it 1 to 4, and `tail`, eight bytes above it, ends at 13
-// at the latest. All sizes, alignments above 1 and offsets given are multiples of 4, yet no solution is.
+// `first` must start at 1: up(first + 4) = 8 leaves it 1 to 4, and `tail`, eight bytes above it,
+// ends at 13 at the latest. All sizes, alignments above 1 and offsets given are multiples of 4, yet
+// no solution is.
 TEST_P(Promise, AnAlignedNeighbourMayNeedSingleBytes) {
   Problem problem = Together(4, 4, 13);
   enum { kFirst, kNext, kBlock, kTail };
@@ -127,7 +131,8 @@ TEST_P(Promise, AnAlignedNeighbourMayNeedSingleBytes) {
 
 TEST_P(Promise, ANegativeCapacityHoldsNothing) {
   const Problem problem = Together(1, 1, 8);
-  EXPECT_EQ(GetParam().engine->Open(problem, nullptr)->Solve(0, -1, {}, stop_).status, Status::kInfeasible);
+  EXPECT_EQ(GetParam().engine->Open(problem, nullptr)->Solve(0, -1, {}, stop_).status,
+            Status::kInfeasible);
 }
 
 TEST_P(Promise, EqualQuestionsGiveEqualAnswers) {
@@ -143,18 +148,19 @@ TEST_P(Promise, SchedulesCoverTheHorizon) {
   problem.memories[0].modes = {{"only", {{false, {}}}}};
   const Result result = Solve(problem);
   ASSERT_EQ(result.status, Status::kFeasible);
-  EXPECT_EQ(result.allocation->modes, std::vector<problem::ModeSchedule>({problem::ModeSchedule(7, 0)}));
+  EXPECT_EQ(result.allocation->modes,
+            std::vector<problem::ModeSchedule>({problem::ModeSchedule(7, 0)}));
 }
 
 // Without refinements, under which pigeons that are alike are no puzzle.
 INSTANTIATE_TEST_SUITE_P(
     Engines, Promise,
-    testing::Values(Party{"order",
-                          std::make_shared<sat::SatEngine>(sat::SatOptions{
-                              0, sat::IntegerEncoding::kOrder, {}, formulation::Refinements::None()})},
-                    Party{"bits", std::make_shared<sat::SatEngine>(sat::SatOptions{
-                                      0, sat::IntegerEncoding::kBits, {}, formulation::Refinements::None()})},
-                    Party{"z3", std::make_shared<smt::Z3Engine>()}),
+    testing::Values(
+        Party{"order", std::make_shared<sat::SatEngine>(sat::SatOptions{
+                           0, sat::IntegerEncoding::kOrder, {}, formulation::Refinements::None()})},
+        Party{"bits", std::make_shared<sat::SatEngine>(sat::SatOptions{
+                          0, sat::IntegerEncoding::kBits, {}, formulation::Refinements::None()})},
+        Party{"z3", std::make_shared<smt::Z3Engine>()}),
     [](const testing::TestParamInfo<Party>& info) { return info.param.name; });
 
 TEST(SatEngine, TriesHintsFirst) {

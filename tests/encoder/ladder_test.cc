@@ -13,8 +13,8 @@
 #include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/problem/validator.h"
 
-// Moving along a ladder: an open session answers as a fresh one would, in any order, and adds clauses of
-// sizes alone.
+// Moving along a ladder: an open session answers as a fresh one would, in any order, and adds
+// clauses of sizes alone.
 namespace tessera::encoder {
 namespace {
 
@@ -41,21 +41,23 @@ Problem Chain(Bytes capacity) {
   return problem;
 }
 
-// Rows of the tile: the halo adds two rows to each map, but at full height (8 rows of 8) nothing is left to
-// add.
+// Rows of the tile: the halo adds two rows to each map, but at full height (8 rows of 8) nothing is
+// left to add.
 Ladder RowsWithHalo() {
   Ladder ladder;
   for (const Bytes rows : {1, 2, 3, 4, 5, 6, 7, 8}) {
     const Bytes middle = std::min<Bytes>(rows + 2, 8);
     const Bytes input = std::min<Bytes>(middle + 2, 8);
-    ladder.rungs.push_back({"rows=" + std::to_string(rows), {20, input * 8, middle * 8, rows * 8}});
+    ladder.candidates.push_back(
+        {"rows=" + std::to_string(rows), {20, input * 8, middle * 8, rows * 8}});
   }
   return ladder;
 }
 
 // At full height the halo line buffers vanish: the largest tile needs less than the one before it.
 Ladder HaloVanishes() {
-  return {{{"rows=4", {20, 32, 24, 16}}, {"rows=6", {20, 64, 48, 24}}, {"rows=8", {20, 40, 32, 24}}}};
+  return {
+      {{"rows=4", {20, 32, 24, 16}}, {"rows=6", {20, 64, 48, 24}}, {"rows=8", {20, 40, 32, 24}}}};
 }
 
 struct Party {
@@ -63,40 +65,40 @@ struct Party {
   std::shared_ptr<problem::Engine> engine;
 };
 
-class LadderOf : public testing::TestWithParam<Party> {
+class CandidatesOf : public testing::TestWithParam<Party> {
  protected:
-  static Status Ask(problem::Session& session, size_t rung, Bytes capacity) {
+  static Status Ask(problem::Session& session, size_t candidate, Bytes capacity) {
     const base::Stop stop;
-    return session.Solve(rung, capacity, {}, stop).status;
+    return session.Solve(candidate, capacity, {}, stop).status;
   }
   const problem::Engine& Engine() const { return *GetParam().engine; }
 };
 
-TEST_P(LadderOf, FindsTheLargestRungOfANonLinearLadder) {
+TEST_P(CandidatesOf, FindsTheLargestCandidateOfANonLinearLadder) {
   // input + middle + weights: 8 * (rows + 4) + 8 * (rows + 2) + 20, until both are clipped at 64.
   const Problem problem = Chain(120);
   const Ladder ladder = RowsWithHalo();
   const auto session = Engine().Open(problem, &ladder);
-  const std::vector<Status> expected = {Status::kFeasible,   Status::kFeasible,   Status::kFeasible,
-                                        Status::kInfeasible, Status::kInfeasible, Status::kInfeasible,
-                                        Status::kInfeasible, Status::kInfeasible};
-  for (size_t rung = 0; rung < expected.size(); ++rung)
-    EXPECT_EQ(Ask(*session, rung, 120), expected[rung]) << rung;
-  for (size_t rung = expected.size(); rung-- > 0;)
-    EXPECT_EQ(Ask(*session, rung, 120), expected[rung]) << rung;
+  const std::vector<Status> expected = {
+      Status::kFeasible,   Status::kFeasible,   Status::kFeasible,   Status::kInfeasible,
+      Status::kInfeasible, Status::kInfeasible, Status::kInfeasible, Status::kInfeasible};
+  for (size_t candidate = 0; candidate < expected.size(); ++candidate)
+    EXPECT_EQ(Ask(*session, candidate, 120), expected[candidate]) << candidate;
+  for (size_t candidate = expected.size(); candidate-- > 0;)
+    EXPECT_EQ(Ask(*session, candidate, 120), expected[candidate]) << candidate;
 }
 
-TEST_P(LadderOf, AnswersEachRungOnItsOwnWhereDominanceBreaks) {
+TEST_P(CandidatesOf, AnswersEachCandidateOnItsOwnWhereDominanceBreaks) {
   const Problem problem = Chain(100);
   const Ladder ladder = HaloVanishes();
-  ASSERT_FALSE(Dominates(ladder.rungs[2], ladder.rungs[1]));
+  ASSERT_FALSE(Dominates(ladder.candidates[2], ladder.candidates[1]));
   const auto session = Engine().Open(problem, &ladder);
   EXPECT_EQ(Ask(*session, 1, 100), Status::kInfeasible);
   EXPECT_EQ(Ask(*session, 2, 100), Status::kFeasible);
   EXPECT_EQ(Ask(*session, 0, 100), Status::kFeasible);
 }
 
-TEST_P(LadderOf, CapacityMayRiseAndFallWithinASession) {
+TEST_P(CandidatesOf, CapacityMayRiseAndFallWithinASession) {
   const Problem problem = Chain(100);
   const Ladder ladder = HaloVanishes();
   const auto session = Engine().Open(problem, &ladder);
@@ -107,14 +109,14 @@ TEST_P(LadderOf, CapacityMayRiseAndFallWithinASession) {
   EXPECT_EQ(Ask(*session, 2, 92), Status::kFeasible);
 }
 
-TEST_P(LadderOf, RefusesARungThatDoesNotExist) {
+TEST_P(CandidatesOf, RefusesACandidateThatDoesNotExist) {
   const Problem problem = Chain(100);
   const Ladder ladder = HaloVanishes();
   EXPECT_EQ(Ask(*Engine().Open(problem, &ladder), 3, 100), Status::kInvalid);
 }
 
 // Random ladders over random Problems, with sizes that rise, fall and repeat.
-TEST_P(LadderOf, SessionAgreesWithFreshSolvesInAnyOrder) {
+TEST_P(CandidatesOf, SessionAgreesWithFreshSolvesInAnyOrder) {
   base::Random random(7);
   int feasible = 0;
   int asked = 0;
@@ -123,19 +125,20 @@ TEST_P(LadderOf, SessionAgreesWithFreshSolvesInAnyOrder) {
     const Problem problem = DrawProblem(random);
     Ladder ladder;
     for (int r = 0; r < 4; ++r) {
-      ladder.rungs.push_back({"r" + std::to_string(r), {}});
+      ladder.candidates.push_back({"r" + std::to_string(r), {}});
       for (size_t b = 0; b < problem.buffers.size(); ++b)
-        ladder.rungs.back().sizes.push_back(random.Uniform(1, 3));
+        ladder.candidates.back().sizes.push_back(random.Uniform(1, 3));
     }
     const auto session = Engine().Open(problem, &ladder);
     for (int question = 0; question < 8; ++question) {
-      const auto rung = static_cast<size_t>(random.Uniform(0, 3));
+      const auto candidate = static_cast<size_t>(random.Uniform(0, 3));
       const Bytes capacity = problem.memories[0].capacity - random.Uniform(-1, 2);
-      const Problem sized = AtRung(problem, ladder.rungs[rung]);
+      const Problem sized = AtCandidate(problem, ladder.candidates[candidate]);
       const base::Stop stop;
-      const Result kept = session->Solve(rung, capacity, {}, stop);
+      const Result kept = session->Solve(candidate, capacity, {}, stop);
       const Result fresh = Engine().Open(sized, nullptr)->Solve(0, capacity, {}, stop);
-      EXPECT_EQ(kept.status, fresh.status) << "rung " << rung << ", capacity " << capacity;
+      EXPECT_EQ(kept.status, fresh.status)
+          << "candidate " << candidate << ", capacity " << capacity;
       if (kept.allocation) {
         EXPECT_TRUE(problem::Validate(sized, *kept.allocation, capacity).empty());
       }
@@ -147,15 +150,17 @@ TEST_P(LadderOf, SessionAgreesWithFreshSolvesInAnyOrder) {
   EXPECT_LT(feasible, asked * 9 / 10);
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, LadderOf,
-                         testing::Values(Party{"order", std::make_shared<sat::SatEngine>(sat::SatOptions{
-                                                            0, sat::IntegerEncoding::kOrder})},
-                                         Party{"bits", std::make_shared<sat::SatEngine>(sat::SatOptions{
-                                                           0, sat::IntegerEncoding::kBits})},
-                                         Party{"z3", std::make_shared<smt::Z3Engine>()}),
-                         [](const testing::TestParamInfo<Party>& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Engines, CandidatesOf,
+    testing::Values(Party{"order", std::make_shared<sat::SatEngine>(sat::SatOptions{
+                                       0, sat::IntegerEncoding::kOrder})},
+                    Party{"bits", std::make_shared<sat::SatEngine>(sat::SatOptions{
+                                      0, sat::IntegerEncoding::kBits})},
+                    Party{"z3", std::make_shared<smt::Z3Engine>()}),
+    [](const testing::TestParamInfo<Party>& info) { return info.param.name; });
 
-// A loop over three banks whose modes exchange reading and writing, so that every topic has clauses.
+// A loop over three banks whose modes exchange reading and writing, so that every topic has
+// clauses.
 Problem BankedLoop() {
   Problem problem = Chain(256);
   problem::Memory& memory = problem.memories[0];
@@ -167,27 +172,31 @@ Problem BankedLoop() {
   memory.transitions = {{0, 1}, {1, 0}};
   memory.reserved = {{{0, 4}, "vectors"}};
   problem.buffers[1].accesses = {{0, "", problem::AccessKind::kRead}};
-  problem.buffers[2].accesses = {{0, "", problem::AccessKind::kWrite}, {1, "", problem::AccessKind::kRead}};
+  problem.buffers[2].accesses = {{0, "", problem::AccessKind::kWrite},
+                                 {1, "", problem::AccessKind::kRead}};
   problem.buffers[3].accesses = {{1, "", problem::AccessKind::kWrite}};
   problem.relations = {{problem::RelationKind::kDifferentBank, 1, 2, 0}};
   problem.loops = {{0, 2, {2}}};
   return problem;
 }
 
-TEST(LadderClauses, LaterRungsAddSizesAndNothingElse) {
+TEST(LadderClauses, LaterCandidatesAddSizesAndNothingElse) {
   const Problem problem = BankedLoop();
   const Ladder ladder = RowsWithHalo();
-  for (const sat::IntegerEncoding encoding : {sat::IntegerEncoding::kOrder, sat::IntegerEncoding::kBits}) {
-    formulation::EncodedSession session("cadical", problem, &ladder, sat::CadicalBackends({0, encoding}));
+  for (const sat::IntegerEncoding encoding :
+       {sat::IntegerEncoding::kOrder, sat::IntegerEncoding::kBits}) {
+    formulation::EncodedSession session("cadical", problem, &ladder,
+                                        sat::CadicalBackends({0, encoding}));
     const base::Stop stop;
     EXPECT_EQ(session.Solve(0, 256, {}, stop).status, Status::kFeasible);
     const formulation::TopicCounts first = session.Counts();
     for (const formulation::Topic topic :
-         {formulation::Topic::kLiveness, formulation::Topic::kRelations, formulation::Topic::kAddresses,
-          formulation::Topic::kBanks, formulation::Topic::kModes}) {
+         {formulation::Topic::kLiveness, formulation::Topic::kRelations,
+          formulation::Topic::kAddresses, formulation::Topic::kBanks, formulation::Topic::kModes}) {
       EXPECT_GT(first[static_cast<size_t>(topic)], 0) << static_cast<int>(topic);
     }
-    for (size_t rung = 1; rung < ladder.rungs.size(); ++rung) session.Solve(rung, 256, {}, stop);
+    for (size_t candidate = 1; candidate < ladder.candidates.size(); ++candidate)
+      session.Solve(candidate, 256, {}, stop);
     const formulation::TopicCounts later = session.Counts();
     for (size_t topic = 0; topic < formulation::kTopicCount; ++topic) {
       if (static_cast<formulation::Topic>(topic) == formulation::Topic::kSizes) {
@@ -196,8 +205,9 @@ TEST(LadderClauses, LaterRungsAddSizesAndNothingElse) {
         EXPECT_EQ(later[topic], first[topic]) << topic;
       }
     }
-    for (size_t rung = 0; rung < ladder.rungs.size(); ++rung) session.Solve(rung, 256, {}, stop);
-    EXPECT_EQ(session.Counts(), later) << "a rung seen before adds nothing";
+    for (size_t candidate = 0; candidate < ladder.candidates.size(); ++candidate)
+      session.Solve(candidate, 256, {}, stop);
+    EXPECT_EQ(session.Counts(), later) << "a candidate seen before adds nothing";
   }
 }
 

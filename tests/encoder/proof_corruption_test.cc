@@ -15,7 +15,8 @@
 #include "tessera/problem/proof/checker.h"
 #include "tessera/search/engines/lazy/lazy_engine.h"
 
-// Proofs of engines, damaged, and held against Problems that have a placement: none may be accepted.
+// Proofs of engines, damaged, and held against Problems that have a placement: none may be
+// accepted.
 
 namespace tessera::encoder {
 namespace {
@@ -23,8 +24,8 @@ namespace {
 using problem::Bytes;
 using problem::Problem;
 
-// The same Problem with a little less asked for, such that a placement exists; nullopt when the draws do not find
-// one.
+// The same Problem with a little less asked for, such that a placement exists; nullopt when the
+// draws do not find one.
 std::optional<Problem> Relax(const Problem& problem, base::Random& random) {
   for (int attempt = 0; attempt < 12; ++attempt) {
     Problem relaxed = problem;
@@ -85,7 +86,8 @@ void ChangeNumber(std::string& word, base::Random& random) {
   if (digit == std::string::npos) return;
   size_t end = digit;
   const int64_t number = std::stoll(word.substr(digit), &end);
-  word = word.substr(0, digit) + std::to_string(std::max<int64_t>(0, number + random.Uniform(-2, 2))) +
+  word = word.substr(0, digit) +
+         std::to_string(std::max<int64_t>(0, number + random.Uniform(-2, 2))) +
          word.substr(digit + end);
 }
 
@@ -95,9 +97,11 @@ std::string Corrupt(const std::string& proof, base::Random& random) {
   const int64_t changes = random.Uniform(1, 3);
   for (int64_t change = 0; change < changes; ++change) {
     const auto at = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(lines.size()) - 1));
-    const auto other = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(lines.size()) - 1));
+    const auto other =
+        static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(lines.size()) - 1));
     std::vector<std::string> words = Split(lines[at], ' ');
-    const auto word = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(words.size()) - 1));
+    const auto word =
+        static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(words.size()) - 1));
     switch (random.Uniform(0, 5)) {
       case 0:
         std::swap(lines[at], lines[other]);
@@ -111,7 +115,8 @@ std::string Corrupt(const std::string& proof, base::Random& random) {
         break;
       case 3: {
         const std::vector<std::string> donors = Split(lines[other], ' ');
-        words[word] = donors[static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(donors.size()) - 1))];
+        words[word] =
+            donors[static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(donors.size()) - 1))];
         break;
       }
       default:

@@ -123,7 +123,8 @@ class Generator {
       for (int b = 0; b < static_cast<int>(home.banks.size()); ++b) {
         if (random_.Chance(0.09)) buffer.allowed_banks.push_back(b);
       }
-      if (random_.Chance(0.06)) buffer.offset = Pick(0, std::max<Bytes>(0, home.capacity - buffer.size));
+      if (random_.Chance(0.06))
+        buffer.offset = Pick(0, std::max<Bytes>(0, home.capacity - buffer.size));
       if (random_.Chance(0.2)) buffer.hint = Pick(0, home.capacity);
       problem_.buffers.push_back(std::move(buffer));
     }
@@ -142,10 +143,12 @@ class Generator {
       for (Step step = first_step_; step < first_step_ + steps_; ++step) {
         if (!LivesAt(problem_.buffers[i], step) || random_.Chance(0.15)) continue;
         const bool ping = (step + static_cast<Step>(i)) % 2 == 0;
-        const AccessKind kind = ping != random_.Chance(0.1) ? AccessKind::kWrite : AccessKind::kRead;
+        const AccessKind kind =
+            ping != random_.Chance(0.1) ? AccessKind::kWrite : AccessKind::kRead;
         const std::string engine = random_.Chance(0.5) ? "pe" : random_.Chance(0.5) ? "dma" : "";
         problem_.buffers[i].accesses.push_back({step, engine, kind});
-        if (random_.Chance(0.03)) problem_.buffers[i].accesses.push_back({step, engine, AccessKind::kRead});
+        if (random_.Chance(0.03))
+          problem_.buffers[i].accesses.push_back({step, engine, AccessKind::kRead});
       }
     }
   }
@@ -189,11 +192,13 @@ class Generator {
     const Step exit = Pick(begin + 1, end);
     problem_.loops.push_back({begin, end, {exit}});
     if (exit != end && random_.Chance(0.5)) problem_.loops.back().exits.push_back(end);
-    if (end - begin > 2 && random_.Chance(0.3)) problem_.loops.push_back({begin, begin + 2, {begin + 2}});
+    if (end - begin > 2 && random_.Chance(0.3))
+      problem_.loops.push_back({begin, begin + 2, {begin + 2}});
   }
 
-  // Modes drawn blindly almost never admit a schedule that changes. So take a placement that ignores modes,
-  // let the mode change at random along the steps, and let each mode permit just what happens while it is on.
+  // Modes drawn blindly almost never admit a schedule that changes. So take a placement that
+  // ignores modes, let the mode change at random along the steps, and let each mode permit just
+  // what happens while it is on.
   void PlantModes() {
     const auto placement = FindPlacement();
     if (!placement) return;
@@ -210,15 +215,15 @@ class Generator {
     for (Step step = 0; step < steps_; ++step) {
       const int64_t previous = step > 0 ? schedule.back() : 0;
       const bool stays = random_.Chance(0.05);
-      schedule.push_back(
-          static_cast<int>(stays ? previous : (previous + Pick(1, std::max<int64_t>(1, last))) % (last + 1)));
+      schedule.push_back(static_cast<int>(
+          stays ? previous : (previous + Pick(1, std::max<int64_t>(1, last))) % (last + 1)));
     }
     for (size_t i = 0; i < offsets.size(); ++i) {
       const Buffer& buffer = problem_.buffers[i];
       if (static_cast<size_t>(buffer.memory) != m) continue;
       for (const Access& access : buffer.accesses) {
-        problem::Mode& mode =
-            memory.modes[static_cast<size_t>(schedule[static_cast<size_t>(access.step - first_step_)])];
+        problem::Mode& mode = memory.modes[static_cast<size_t>(
+            schedule[static_cast<size_t>(access.step - first_step_)])];
         for (size_t b = 0; b < memory.banks.size(); ++b) {
           const problem::AddressRange& range = memory.banks[b].range;
           const bool touches = offsets[i] < range.end && range.begin < offsets[i] + buffer.size;
@@ -236,7 +241,8 @@ class Generator {
   }
 
   // Half of the banks in which nothing lives while a mode is on are off in it.
-  void SwitchOffUnusedBanks(size_t m, const std::vector<Bytes>& offsets, const std::vector<int>& schedule) {
+  void SwitchOffUnusedBanks(size_t m, const std::vector<Bytes>& offsets,
+                            const std::vector<int>& schedule) {
     Memory& memory = problem_.memories[m];
     for (size_t k = 0; k < memory.modes.size(); ++k) {
       for (size_t b = 0; b < memory.banks.size(); ++b) {
@@ -247,8 +253,8 @@ class Generator {
           const bool touches = offsets[i] < range.end && range.begin < offsets[i] + buffer.size;
           if (static_cast<size_t>(buffer.memory) != m || !touches) continue;
           for (size_t s = 0; s < schedule.size(); ++s) {
-            used |=
-                static_cast<size_t>(schedule[s]) == k && LivesAt(buffer, first_step_ + static_cast<Step>(s));
+            used |= static_cast<size_t>(schedule[s]) == k &&
+                    LivesAt(buffer, first_step_ + static_cast<Step>(s));
           }
         }
         if (!used && random_.Chance(0.5)) memory.modes[k].banks[b].off = true;
@@ -271,7 +277,8 @@ std::optional<Cost> DrawReuse(base::Random& random, const Problem& problem) {
     const int second = static_cast<int>(random.Uniform(0, last));
     const Buffer& a = problem.buffers[static_cast<size_t>(first)];
     const Buffer& b = problem.buffers[static_cast<size_t>(second)];
-    if (first == second || a.memory != b.memory || (LiveTogether(a, b) && random.Chance(0.9))) continue;
+    if (first == second || a.memory != b.memory || (LiveTogether(a, b) && random.Chance(0.9)))
+      continue;
     return Cost{"", CostKind::kReuse, random.Uniform(0, 5), first, second, 0};
   }
   return std::nullopt;
@@ -286,7 +293,8 @@ void DrawCosts(base::Random& random, Problem& problem) {
     const auto last = static_cast<int64_t>(problem.memories.size()) - 1;
     const int memory = static_cast<int>(random.Uniform(0, last));
     if (random.Chance(0.6)) {
-      if (const std::optional<Cost> reuse = DrawReuse(random, problem)) problem.costs.push_back(*reuse);
+      if (const std::optional<Cost> reuse = DrawReuse(random, problem))
+        problem.costs.push_back(*reuse);
     } else if (!problem.memories[static_cast<size_t>(memory)].modes.empty()) {
       problem.costs.push_back({"", CostKind::kModeSwitch, random.Uniform(0, 5), 0, 0, memory});
     }

@@ -5,8 +5,10 @@
 
 namespace tessera::encoder {
 
-// Adds `count` rules of uniformly drawn kinds to a Problem that has its memories and buffers; a draw that fits
-// nothing adds none. What they name are multiples of `scale`, or not, so that units of addresses are tried.
-void DrawRules(base::Random& random, int64_t count, problem::Bytes scale, problem::Problem& problem);
+// Adds `count` rules of uniformly drawn kinds to a Problem that has its memories and buffers; a
+// draw that fits nothing adds none. What they name are multiples of `scale`, or not, so that units
+// of addresses are tried.
+void DrawRules(base::Random& random, int64_t count, problem::Bytes scale,
+               problem::Problem& problem);
 
 }  // namespace tessera::encoder

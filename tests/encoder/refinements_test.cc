@@ -38,7 +38,8 @@ Problem Memory(Bytes capacity) {
   return problem;
 }
 
-std::vector<std::vector<Bytes>> PositionsOf(const Problem& problem, const Ladder* ladder = nullptr) {
+std::vector<std::vector<Bytes>> PositionsOf(const Problem& problem,
+                                            const Ladder* ladder = nullptr) {
   return formulation::FindNormalPositions(problem, ladder, formulation::Analyse(problem, ladder),
                                           {problem.memories[0].capacity}, {});
 }
@@ -55,10 +56,11 @@ TEST(NormalPositions, RestOnlyOnWhatLivesAtTheSameTime) {
   Live(problem, 3, 0, 2);
   Live(problem, 17, 0, 1);
   Live(problem, 2, 5, 6);
-  EXPECT_THAT(PositionsOf(problem), ElementsAre(ElementsAre(0, 17), ElementsAre(0, 3), ElementsAre(0)));
+  EXPECT_THAT(PositionsOf(problem),
+              ElementsAre(ElementsAre(0, 17), ElementsAre(0, 3), ElementsAre(0)));
 }
 
-TEST(NormalPositions, RestOnBankBordersAndReservedBytes) {
+TEST(NormalPositions, RestOnBankBoundariesAndReservedBytes) {
   Problem problem = Memory(20);
   problem.memories[0].banks = {{"a", {0, 8}, {}}, {"b", {8, 20}, {}}};
   problem.memories[0].reserved = {{{11, 13}, "vectors"}};
@@ -74,7 +76,7 @@ TEST(NormalPositions, AreAligned) {
   EXPECT_THAT(PositionsOf(problem)[1], ElementsAre(0, 8));
 }
 
-TEST(NormalPositions, OfALadderServeEveryRung) {
+TEST(NormalPositions, OfALadderServeEveryCandidate) {
   Problem problem = Memory(12);
   Live(problem, 1, 0, 1);
   Live(problem, 1, 0, 1);
@@ -97,12 +99,13 @@ TEST(NormalPositions, SayNothingWhereARelationTies) {
   EXPECT_THAT(PositionsOf(problem), ElementsAre(IsEmpty(), IsEmpty(), IsEmpty()));
 }
 
-TEST(Symmetry, GroupsWhatIsAlikeOnEveryRung) {
+TEST(Symmetry, GroupsWhatIsInterchangeableForEveryCandidate) {
   Problem problem = Memory(20);
   for (int i = 0; i < 5; ++i) Live(problem, 2, 0, 3);
   problem.buffers[3].alignment = 4;
   Live(problem, 2, 0, 4);
-  EXPECT_THAT(formulation::FindInterchangeable(problem, nullptr), ElementsAre(ElementsAre(0, 1, 2, 4)));
+  EXPECT_THAT(formulation::FindInterchangeable(problem, nullptr),
+              ElementsAre(ElementsAre(0, 1, 2, 4)));
   const Ladder ladder = {{{"small", {1, 1, 1, 1, 1, 1}}, {"large", {2, 3, 2, 2, 3, 2}}}};
   EXPECT_THAT(formulation::FindInterchangeable(problem, &ladder),
               ElementsAre(ElementsAre(0, 2), ElementsAre(1, 4)));
@@ -146,7 +149,8 @@ TEST(Decomposition, SchedulesTieOnlyWhereTransitionsDo) {
   Problem problem = ThreeBursts();
   problem::Memory& memory = problem.memories[0];
   memory.banks = {{"a", {0, 20}, {}}};
-  const problem::BankMode all{false, {{"", problem::AccessKind::kRead}, {"", problem::AccessKind::kWrite}}};
+  const problem::BankMode all{
+      false, {{"", problem::AccessKind::kRead}, {"", problem::AccessKind::kWrite}}};
   memory.modes = {{"one", {all}}, {"two", {all}}};
   EXPECT_THAT(formulation::FindParts(problem, nullptr), SizeIs(3));
   memory.transitions.emplace();
@@ -192,7 +196,8 @@ TEST(Decomposition, PartsAnswerLikeTheWhole) {
     const problem::Result found = parts.Open(problem, nullptr)->Solve(0, capacity, {}, stop);
     EXPECT_EQ(found.status, expected.status) << "problem " << i;
     if (found.allocation) {
-      EXPECT_THAT(problem::Validate(problem, *found.allocation, capacity), IsEmpty()) << "problem " << i;
+      EXPECT_THAT(problem::Validate(problem, *found.allocation, capacity), IsEmpty())
+          << "problem " << i;
       ++feasible;
     }
   }

@@ -9,7 +9,8 @@
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 
-// Each kind of rule turns an answer around: what fits without it does not fit with it, or only elsewhere.
+// Each kind of rule turns an answer around: what fits without it does not fit with it, or only
+// elsewhere.
 namespace tessera::encoder {
 namespace {
 
@@ -30,7 +31,7 @@ struct Party {
 class RulesOf : public testing::TestWithParam<Party> {
  protected:
   Result Solve(const Problem& problem) const {
-    EXPECT_FALSE(problem::FindFault(problem).has_value());
+    EXPECT_FALSE(problem::CheckWellFormed(problem).has_value());
     const base::Stop stop;
     const Bytes capacity = problem.memories[0].capacity;
     Result result = GetParam().engine->Open(problem, nullptr)->Solve(0, capacity, {}, stop);
@@ -207,7 +208,7 @@ TEST_P(RulesOf, AnXorDistance) {
   EXPECT_TRUE(Fits(problem));
 }
 
-// The mask is a multiple of no granule but 4, though all sizes are multiples of 12.
+// The mask is a multiple of no granularity but 4, though all sizes are multiples of 12.
 TEST_P(RulesOf, AnXorDistanceAmongManyAddresses) {
   Problem problem = Together({1200, 1200, 12'000}, 30'000);
   AddRule(problem, RequirementKind::kXorDistance, {}, {{0, 1}}).requirement.distance = 16'384 + 4;
@@ -258,7 +259,7 @@ TEST_P(RulesOf, OneDeltaForAllPairs) {
   EXPECT_EQ(Place(problem), std::vector<Bytes>({0, 5, 3, 8}));
 }
 
-TEST_P(RulesOf, ARuleAboutSizesFollowsTheRung) {
+TEST_P(RulesOf, ARuleAboutSizesFollowsTheCandidate) {
   Problem problem = Together({1, 1}, 12);
   Rule& rule = AddRule(problem, RequirementKind::kOffset, {0, 1});
   rule.requirement.multiple = 8;
@@ -272,7 +273,7 @@ TEST_P(RulesOf, ARuleAboutSizesFollowsTheRung) {
   EXPECT_EQ(session->Solve(2, 9, {}, stop).status, Status::kFeasible);
 }
 
-TEST_P(RulesOf, AGuardAboutSizesFollowsTheRungAndTheCapacity) {
+TEST_P(RulesOf, AGuardAboutSizesFollowsTheCandidateAndTheCapacity) {
   Problem problem = Together({1, 1}, 16);
   Rule& rule = AddRule(problem, RequirementKind::kGuard, {0, 1});
   rule.requirement.after = 2;
@@ -287,7 +288,7 @@ TEST_P(RulesOf, AGuardAboutSizesFollowsTheRungAndTheCapacity) {
   EXPECT_EQ(session->Solve(0, 8, {}, stop).status, Status::kFeasible);
 }
 
-TEST_P(RulesOf, NaturalAlignmentFollowsTheRung) {
+TEST_P(RulesOf, NaturalAlignmentFollowsTheCandidate) {
   Problem problem = Together({1, 1}, 16);
   AddRule(problem, RequirementKind::kNaturalAlignment, {0, 1});
   const Ladder ladder{{{"four", {4, 4}}, {"five", {5, 5}}}};
@@ -302,7 +303,8 @@ TEST_P(RulesOf, NaturalAlignmentFollowsTheRung) {
 TEST_P(RulesOf, CostsAreMinimisedOnRequest) {
   Problem problem = Together({4, 4, 4}, 8);
   problem.buffers[1].lifespans = problem.buffers[2].lifespans = {{1, 2}};
-  problem.costs = {{"", problem::CostKind::kReuse, 5, 0, 1, 0}, {"", problem::CostKind::kReuse, 3, 2, 0, 0}};
+  problem.costs = {{"", problem::CostKind::kReuse, 5, 0, 1, 0},
+                   {"", problem::CostKind::kReuse, 3, 2, 0, 0}};
   const base::Stop stop;
   const auto session = GetParam().engine->Open(problem, nullptr);
   const Result result = session->Minimise(0, 8, {}, stop);
@@ -322,7 +324,8 @@ TEST_P(RulesOf, ModeSwitchesAreMinimisedOnRequest) {
   problem.buffers[1].accesses = {{1, "", problem::AccessKind::kWrite}};
   const problem::BankMode read = {false, {{"", problem::AccessKind::kRead}}};
   const problem::BankMode write = {false, {{"", problem::AccessKind::kWrite}}};
-  problem.memories[0].modes = {{"reads", {read, read}}, {"writes", {write, write}}, {"both", {read, write}}};
+  problem.memories[0].modes = {
+      {"reads", {read, read}}, {"writes", {write, write}}, {"both", {read, write}}};
   problem.costs = {{"", problem::CostKind::kModeSwitch, 7, 0, 0, 0}};
   const base::Stop stop;
   const Result result = GetParam().engine->Open(problem, nullptr)->Minimise(0, 16, {}, stop);
@@ -333,13 +336,14 @@ TEST_P(RulesOf, ModeSwitchesAreMinimisedOnRequest) {
   EXPECT_EQ(GetParam().engine->Open(problem, nullptr)->Minimise(0, 16, {}, stop).least_cost, 7);
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, RulesOf,
-                         testing::Values(Party{"order", std::make_shared<sat::SatEngine>(sat::SatOptions{
-                                                            0, sat::IntegerEncoding::kOrder})},
-                                         Party{"bits", std::make_shared<sat::SatEngine>(sat::SatOptions{
-                                                           0, sat::IntegerEncoding::kBits})},
-                                         Party{"z3", std::make_shared<smt::Z3Engine>()}),
-                         [](const testing::TestParamInfo<Party>& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Engines, RulesOf,
+    testing::Values(Party{"order", std::make_shared<sat::SatEngine>(sat::SatOptions{
+                                       0, sat::IntegerEncoding::kOrder})},
+                    Party{"bits", std::make_shared<sat::SatEngine>(sat::SatOptions{
+                                      0, sat::IntegerEncoding::kBits})},
+                    Party{"z3", std::make_shared<smt::Z3Engine>()}),
+    [](const testing::TestParamInfo<Party>& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace tessera::encoder

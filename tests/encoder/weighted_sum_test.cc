@@ -41,8 +41,10 @@ TEST(SumAtMost, AllowsExactlyTheLightEnoughChoices) {
       std::vector<formulation::Literal> choice;
       for (size_t i = 0; i < terms.size(); ++i)
         choice.push_back(((chosen >> i) & 1U) != 0 ? terms[i].literal : ~terms[i].literal);
-      const bool allowed = solver.Decide(choice, {}, stop).verdict == formulation::Verdict::kSatisfiable;
-      EXPECT_EQ(allowed, SumOf(weights, chosen) <= limit) << "draw " << draw << ", choice " << chosen;
+      const bool allowed =
+          solver.Decide(choice, {}, stop).verdict == formulation::Satisfiability::kSatisfiable;
+      EXPECT_EQ(allowed, SumOf(weights, chosen) <= limit)
+          << "draw " << draw << ", choice " << chosen;
     }
   }
 }
@@ -50,7 +52,8 @@ TEST(SumAtMost, AllowsExactlyTheLightEnoughChoices) {
 TEST(SumAtMost, EqualWeightsShareNodes) {
   sat::CadicalSolver solver(0, 10'000);
   const std::vector<formulation::Weighted> terms = MakeTerms(solver, std::vector<int64_t>(20, 7));
-  EXPECT_TRUE(formulation::AddSumAtMost(solver, terms, 35, 120)) << "20 levels with six counts each";
+  EXPECT_TRUE(formulation::AddSumAtMost(solver, terms, 35, 120))
+      << "20 levels with six counts each";
 }
 
 TEST(SumAtMost, SaysNothingBeyondTheNodesAllowed) {
@@ -70,10 +73,11 @@ TEST(SumAtMost, ConstantsUseUpTheLimit) {
   const std::vector<formulation::Weighted> terms = {
       {formulation::kTrue, 5}, {a, 4}, {formulation::kFalse, 100}};
   formulation::AddSumAtMost(solver, terms, 8, kMostNodes);
-  EXPECT_EQ(solver.Decide({}, {}, stop).verdict, formulation::Verdict::kSatisfiable);
-  EXPECT_EQ(solver.Decide(std::vector{a}, {}, stop).verdict, formulation::Verdict::kUnsatisfiable);
+  EXPECT_EQ(solver.Decide({}, {}, stop).verdict, formulation::Satisfiability::kSatisfiable);
+  EXPECT_EQ(solver.Decide(std::vector{a}, {}, stop).verdict,
+            formulation::Satisfiability::kUnsatisfiable);
   formulation::AddSumAtMost(solver, terms, 4, kMostNodes);
-  EXPECT_EQ(solver.Decide({}, {}, stop).verdict, formulation::Verdict::kUnsatisfiable);
+  EXPECT_EQ(solver.Decide({}, {}, stop).verdict, formulation::Satisfiability::kUnsatisfiable);
 }
 
 }  // namespace

@@ -4,7 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-// The switch of seeded faults: which one is on, if any. Only sources that tests/faults/seed.py has written include this.
+// The switch of seeded faults: which one is on, if any. Only sources that tests/faults/seed.py has
+// written include this.
 namespace tessera::tests {
 
 constexpr uint64_t HashOf(std::string_view name) {

@@ -3,8 +3,8 @@
 #include "borders.h"
 #include "graph_builder.h"
 
-// Operators with a window, and what is resized, at their borders, in numbers: the low end, the middle, the high end, what is clipped,
-// what is padded further than a window reaches, and holes.
+// Operators with a window, and what is resized, at their borders, in numbers: the low end, the
+// middle, the high end, what is clipped, what is padded further than a window reaches, and holes.
 namespace tessera::graph {
 namespace {
 
@@ -161,7 +161,8 @@ TEST(Borders, BilinearAtHalfPixels) {
 
 // One output lies at 5/2 of 6, but at 0 as PyTorch has it.
 TEST(Borders, OneOutputAtHalfPixels) {
-  EXPECT_EQ(Resized(6, 1, ResizeCoordinates::kHalfPixel, ResizeMode::kBilinear)(0, 1), (ops::Extent{2, 4}));
+  EXPECT_EQ(Resized(6, 1, ResizeCoordinates::kHalfPixel, ResizeMode::kBilinear)(0, 1),
+            (ops::Extent{2, 4}));
   EXPECT_EQ(Resized(6, 1, ResizeCoordinates::kPytorchHalfPixel, ResizeMode::kBilinear)(0, 1),
             (ops::Extent{0, 1}));
   EXPECT_EQ(Resized(6, 1, ResizeCoordinates::kAlignCorners, ResizeMode::kBilinear)(0, 1),
@@ -189,12 +190,12 @@ TEST(Borders, NearestRoundsHalvesAsAsked) {
 
 // Places 1/4, 3/4 ... 15/4 of 4.
 TEST(Borders, NearestAsTensorFlowHasIt) {
-  const Along down =
-      Resized(4, 8, ResizeCoordinates::kTfHalfPixelForNn, ResizeMode::kNearest, NearestRounding::kFloor);
+  const Along down = Resized(4, 8, ResizeCoordinates::kTfHalfPixelForNn, ResizeMode::kNearest,
+                             NearestRounding::kFloor);
   EXPECT_EQ(down(3, 4), (ops::Extent{1, 2}));
   EXPECT_EQ(down(7, 8), (ops::Extent{3, 4}));
-  const Along up =
-      Resized(4, 8, ResizeCoordinates::kTfHalfPixelForNn, ResizeMode::kNearest, NearestRounding::kCeil);
+  const Along up = Resized(4, 8, ResizeCoordinates::kTfHalfPixelForNn, ResizeMode::kNearest,
+                           NearestRounding::kCeil);
   EXPECT_EQ(up(0, 1), (ops::Extent{1, 2}));
   EXPECT_EQ(up(7, 8), (ops::Extent{3, 4}));
 }

@@ -16,7 +16,8 @@ inline ops::Box RegionFor(const Graph& graph, const ops::Box& output, size_t inp
   return ops::InputRegion(graph, graph.operators.front(), input, output);
 }
 
-// What indices [begin, end) along an axis of the output need of the same axis of an input, all else being asked whole.
+// What indices [begin, end) along an axis of the output need of the same axis of an input, all else
+// being asked whole.
 class Along {
  public:
   Along(Graph graph, size_t axis) : graph_(std::move(graph)), axis_(axis) {}

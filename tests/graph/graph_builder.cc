@@ -19,7 +19,8 @@ int GraphBuilder::AddInput(Shape shape) {
   return TensorCount() - 1;
 }
 
-std::optional<int> GraphBuilder::Add(Operator op, const ops::Wanted& wanted, std::vector<int> inputs) {
+std::optional<int> GraphBuilder::Add(Operator op, const ops::Wanted& wanted,
+                                     std::vector<int> inputs) {
   std::vector<Shape> shapes;
   for (const int input : inputs) shapes.push_back(ShapeOf(input));
   const auto shape = ops::InferShape(op, wanted, shapes);
@@ -35,7 +36,8 @@ std::optional<int> GraphBuilder::Add(Operator op, const ops::Wanted& wanted, std
   return TensorCount() - 1;
 }
 
-int GraphBuilder::AddConv(int input, int64_t channels, int64_t kernel, int64_t stride, int64_t pad) {
+int GraphBuilder::AddConv(int input, int64_t channels, int64_t kernel, int64_t stride,
+                          int64_t pad) {
   Operator op = OfKind(OperatorKind::kConv);
   op.window = {.kernel = {kernel, kernel},
                .stride = {stride, stride},
@@ -47,7 +49,9 @@ int GraphBuilder::AddConv(int input, int64_t channels, int64_t kernel, int64_t s
   return Add(std::move(op), wanted, {input}).value();
 }
 
-int GraphBuilder::AddSum(int a, int b) { return Add(OfKind(OperatorKind::kElementwise), {}, {a, b}).value(); }
+int GraphBuilder::AddSum(int a, int b) {
+  return Add(OfKind(OperatorKind::kElementwise), {}, {a, b}).value();
+}
 
 int GraphBuilder::AddConcat(std::vector<int> inputs, int axis) {
   Operator op = OfKind(OperatorKind::kConcat);

@@ -18,15 +18,19 @@ class GraphBuilder {
   // Adds the operator if its attributes fit its inputs; the index of its output tensor, or nullopt.
   std::optional<int> Add(Operator op, const ops::Wanted& wanted, std::vector<int> inputs);
 
-  // An opaque operator, described by op.accesses if there are any, with outputs of these shapes; their indices.
-  std::vector<int> AddOpaque(Operator op, const std::vector<Shape>& outputs, std::vector<int> inputs);
+  // An opaque operator, described by op.accesses if there are any, with outputs of these shapes;
+  // their indices.
+  std::vector<int> AddOpaque(Operator op, const std::vector<Shape>& outputs,
+                             std::vector<int> inputs);
 
   // An operator of one of the windowed kinds; square windows.
   int AddConv(int input, int64_t channels, int64_t kernel, int64_t stride = 1, int64_t pad = 0);
   int AddSum(int a, int b);
   int AddConcat(std::vector<int> inputs, int axis);
 
-  const Shape& ShapeOf(int tensor) const { return graph_.tensors[static_cast<size_t>(tensor)].shape; }
+  const Shape& ShapeOf(int tensor) const {
+    return graph_.tensors[static_cast<size_t>(tensor)].shape;
+  }
   int TensorCount() const { return static_cast<int>(graph_.tensors.size()); }
   int OperatorCount() const { return static_cast<int>(graph_.operators.size()); }
 

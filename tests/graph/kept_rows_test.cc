@@ -20,8 +20,8 @@ TEST(TileKeepingRows, PatentChainMakesEachRowOnce) {
   const Graph graph = std::move(builder).Build();
   const tiling::TiledSubgraph tiled = tiling::TileKeepingRows(graph, {0, 2}, {1, 4, 2, 14});
   ASSERT_EQ(tiled.tiles, 2);
-  EXPECT_EQ(tiled.rows,
-            (std::vector<tiling::RowCounts>{{2, 8, 8, 10}, {2, 6, 6, 8}, {2, 4, 4, 6}, {0, 2, 2, 4}}));
+  EXPECT_EQ(tiled.rows, (std::vector<tiling::RowCounts>{
+                            {2, 8, 8, 10}, {2, 6, 6, 8}, {2, 4, 4, 6}, {0, 2, 2, 4}}));
   const tiling::TileClass& second = tiled.classes[static_cast<size_t>(tiled.class_of[1])];
   EXPECT_EQ(second.needed[0], (tiling::Extents{1, 3, 4, 20}));
   EXPECT_EQ(second.made[0], (tiling::Extents{1, 3, 2, 20}));
@@ -29,7 +29,8 @@ TEST(TileKeepingRows, PatentChainMakesEachRowOnce) {
   for (size_t op = 0; op < 3; ++op) {
     int64_t macs = 0;
     for (const tiling::TileClass& tiles : tiled.classes) macs += tiles.count * tiles.macs[op];
-    EXPECT_EQ(macs, ops::MacsOf(graph, graph.operators[op], ops::WholeBox(graph.tensors[op + 1].shape)));
+    EXPECT_EQ(macs,
+              ops::MacsOf(graph, graph.operators[op], ops::WholeBox(graph.tensors[op + 1].shape)));
   }
 }
 
@@ -67,7 +68,8 @@ TEST(TileKeepingRows, ASkipWaitsForTheSlowerBranch) {
   builder.AddSum(input, branch);
   const Graph graph = std::move(builder).Build();
   const tiling::TiledSubgraph tiled = tiling::TileKeepingRows(graph, {0, 3}, {1, 1, 1, 4});
-  // Tile 3 sums row 3, for which the first convolution makes row 5 of rows 4, 5 and 6: rows 3 to 6 are held.
+  // Tile 3 sums row 3, for which the first convolution makes row 5 of rows 4, 5 and 6: rows 3 to 6
+  // are held.
   EXPECT_EQ(tiled.rows[0], (tiling::RowCounts{3, 4, 4, 5}));
 }
 
@@ -82,7 +84,8 @@ TEST(TileKeepingRows, OperandThatEveryTileWantsWholeIsLoadedOnce) {
   EXPECT_EQ(tiled.rows[1], (tiling::RowCounts{6, 6, 6, 6}));
 }
 
-// Two strips of four columns: the second 3x3 wants five columns of the first, of which either strip makes its own.
+// Two strips of four columns: the second 3x3 wants five columns of the first, of which either strip
+// makes its own.
 TEST(TileKeepingRows, EveryStripMakesTheColumnsThatItNeeds) {
   GraphBuilder builder;
   const int a = builder.AddConv(builder.AddInput({1, 1, 8, 8}), 2, 3, 1, 1);

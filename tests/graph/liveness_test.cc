@@ -28,11 +28,12 @@ Picture Draw() {
 
 TEST(Liveness, LivesWithinAnInterval) {
   const Picture p = Draw();
-  EXPECT_EQ(LivesIn(p.graph, {1, 2}), (std::vector<TensorLife>{
-                                          {.tensor = p.a, .made = -1, .last_read = 1, .leaves = false},
-                                          {.tensor = p.b, .made = 0, .last_read = -1, .leaves = true},
-                                          {.tensor = p.c, .made = 1, .last_read = -1, .leaves = true},
-                                      }));
+  EXPECT_EQ(LivesIn(p.graph, {1, 2}),
+            (std::vector<TensorLife>{
+                {.tensor = p.a, .made = -1, .last_read = 1, .leaves = false},
+                {.tensor = p.b, .made = 0, .last_read = -1, .leaves = true},
+                {.tensor = p.c, .made = 1, .last_read = -1, .leaves = true},
+            }));
 }
 
 TEST(Liveness, WhatPassesOverIsNeitherReadNorMade) {
@@ -79,8 +80,8 @@ TEST(Roles, FollowFromTheInterval) {
   EXPECT_EQ(role(p.input, {0, 3}), base::TensorRole::kNetworkInput);
   EXPECT_EQ(role(p.output, {0, 3}), base::TensorRole::kNetworkOutput);
   EXPECT_EQ(role(p.a, {0, 3}), base::TensorRole::kFeature);
-  EXPECT_EQ(role(p.a, {0, 1}), base::TensorRole::kBorder);
-  EXPECT_EQ(role(p.a, {1, 3}), base::TensorRole::kBorder);
+  EXPECT_EQ(role(p.a, {0, 1}), base::TensorRole::kBoundary);
+  EXPECT_EQ(role(p.a, {1, 3}), base::TensorRole::kBoundary);
 }
 
 }  // namespace

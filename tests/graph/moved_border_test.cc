@@ -5,7 +5,8 @@
 #include "tessera/graph/ops/region.h"
 #include "tessera/graph/tiling/tiling.h"
 
-// Operators without a window at their borders, in numbers: what passes on elements, moves them, or reads axes whole; and two networks.
+// Operators without a window at their borders, in numbers: what passes on elements, moves them, or
+// reads axes whole; and two networks.
 namespace tessera::graph {
 namespace {
 
@@ -130,12 +131,16 @@ TEST(Borders, DepthToSpace) {
   Operator op = OfKind(OperatorKind::kDepthToSpace);
   op.block = 2;
   const Graph dcr = OneOperator(op, {}, {{1, 12, 4, 4}});
-  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {0, 3}, {3, 4}, {2, 3}}), (ops::Box{{0, 1}, {6, 9}, {1, 2}, {1, 2}}));
-  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {0, 3}, {2, 4}, {0, 2}}), (ops::Box{{0, 1}, {0, 12}, {1, 2}, {0, 1}}));
-  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {1, 2}, {3, 6}, {2, 3}}), (ops::Box{{0, 1}, {1, 8}, {1, 3}, {1, 2}}));
+  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {0, 3}, {3, 4}, {2, 3}}),
+            (ops::Box{{0, 1}, {6, 9}, {1, 2}, {1, 2}}));
+  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {0, 3}, {2, 4}, {0, 2}}),
+            (ops::Box{{0, 1}, {0, 12}, {1, 2}, {0, 1}}));
+  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {1, 2}, {3, 6}, {2, 3}}),
+            (ops::Box{{0, 1}, {1, 8}, {1, 3}, {1, 2}}));
   op.depth_order = DepthOrder::kCrd;
   const Graph crd = OneOperator(op, {}, {{1, 12, 4, 4}});
-  EXPECT_EQ(RegionFor(crd, {{0, 1}, {0, 2}, {3, 4}, {2, 3}}), (ops::Box{{0, 1}, {2, 7}, {1, 2}, {1, 2}}));
+  EXPECT_EQ(RegionFor(crd, {{0, 1}, {0, 2}, {3, 4}, {2, 3}}),
+            (ops::Box{{0, 1}, {2, 7}, {1, 2}, {1, 2}}));
 }
 
 // Channels 6 to 8 of 12 are phase (1, 0) of the three.
@@ -143,11 +148,14 @@ TEST(Borders, SpaceToDepth) {
   Operator op = OfKind(OperatorKind::kSpaceToDepth);
   op.block = 2;
   const Graph dcr = OneOperator(op, {}, {{1, 3, 8, 8}});
-  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {0, 12}, {1, 3}, {3, 4}}), (ops::Box{{0, 1}, {0, 3}, {2, 6}, {6, 8}}));
-  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {6, 9}, {1, 3}, {3, 4}}), (ops::Box{{0, 1}, {0, 3}, {3, 6}, {6, 7}}));
+  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {0, 12}, {1, 3}, {3, 4}}),
+            (ops::Box{{0, 1}, {0, 3}, {2, 6}, {6, 8}}));
+  EXPECT_EQ(RegionFor(dcr, {{0, 1}, {6, 9}, {1, 3}, {3, 4}}),
+            (ops::Box{{0, 1}, {0, 3}, {3, 6}, {6, 7}}));
   op.depth_order = DepthOrder::kCrd;
   const Graph crd = OneOperator(op, {}, {{1, 3, 8, 8}});
-  EXPECT_EQ(RegionFor(crd, {{0, 1}, {5, 7}, {1, 2}, {3, 4}}), (ops::Box{{0, 1}, {1, 2}, {2, 4}, {6, 8}}));
+  EXPECT_EQ(RegionFor(crd, {{0, 1}, {5, 7}, {1, 2}, {3, 4}}),
+            (ops::Box{{0, 1}, {1, 2}, {2, 4}, {6, 8}}));
 }
 
 TEST(Borders, MatmulsReadRowsAndColumnsOverAllTheirDepth) {
@@ -180,9 +188,9 @@ TEST(Borders, ReductionsReadTheirAxesWhole) {
 TEST(Borders, GlobalPoolsReadWholeMaps) {
   ops::Wanted wanted;
   wanted.keep_axes = false;
-  EXPECT_EQ(
-      RegionFor(OneOperator(OfKind(OperatorKind::kGlobalPool), wanted, {{2, 4, 8, 6}}), {{1, 2}, {1, 3}}),
-      (ops::Box{{1, 2}, {1, 3}, {0, 8}, {0, 6}}));
+  EXPECT_EQ(RegionFor(OneOperator(OfKind(OperatorKind::kGlobalPool), wanted, {{2, 4, 8, 6}}),
+                      {{1, 2}, {1, 3}}),
+            (ops::Box{{1, 2}, {1, 3}, {0, 8}, {0, 6}}));
 }
 
 TEST(Borders, DescribedOperatorsReadWhatTheirAuthorSays) {
@@ -210,7 +218,8 @@ TEST(Borders, DescribedOperatorsReadWhatTheirAuthorSays) {
   EXPECT_TRUE(tiling::CanCut(graph, {0, 0}, 2));
 }
 
-// Four heads of sixteen tokens: rows [2, 4) of head 1 need their query rows, and all keys and values of the head.
+// Four heads of sixteen tokens: rows [2, 4) of head 1 need their query rows, and all keys and
+// values of the head.
 TEST(Borders, AttentionTiledByQueryRowsAndHeads) {
   GraphBuilder builder;
   const int query = builder.AddInput({4, 16, 8});
@@ -226,7 +235,8 @@ TEST(Borders, AttentionTiledByQueryRowsAndHeads) {
   const Graph graph = std::move(builder).Build();
   EXPECT_TRUE(tiling::CanCut(graph, {0, 2}, 0));
   EXPECT_TRUE(tiling::CanCut(graph, {0, 2}, 1));
-  const std::vector<ops::Box> regions = tiling::RegionsOfTile(graph, {0, 2}, {{1, 2}, {2, 4}, {0, 8}});
+  const std::vector<ops::Box> regions =
+      tiling::RegionsOfTile(graph, {0, 2}, {{1, 2}, {2, 4}, {0, 8}});
   EXPECT_EQ(regions[static_cast<size_t>(query)], (ops::Box{{1, 2}, {2, 4}, {0, 8}}));
   EXPECT_EQ(regions[static_cast<size_t>(key)], (ops::Box{{1, 2}, {0, 16}, {0, 8}}));
   EXPECT_EQ(regions[static_cast<size_t>(value)], (ops::Box{{1, 2}, {0, 16}, {0, 8}}));
@@ -241,8 +251,8 @@ TEST(Borders, SlowerBranchDecidesOverWhatBothRead) {
   builder.AddSum(input, slow);
   const Graph graph = std::move(builder).Build();
   const auto rows = [&](int64_t begin, int64_t end) {
-    return tiling::RegionsOfTile(graph, {0, 3},
-                                 {{0, 1}, {0, 1}, {begin, end}, {0, 12}})[static_cast<size_t>(input)][2];
+    return tiling::RegionsOfTile(
+        graph, {0, 3}, {{0, 1}, {0, 1}, {begin, end}, {0, 12}})[static_cast<size_t>(input)][2];
   };
   EXPECT_EQ(rows(0, 2), (ops::Extent{0, 4}));
   EXPECT_EQ(rows(4, 6), (ops::Extent{2, 8}));

@@ -47,8 +47,9 @@ TEST(NetworkFault, UnknownKind) {
 }
 
 TEST(NetworkFault, UnknownKey) {
-  ExpectFault(Around("  - {id: a, kind: conv, inputs: [x], out_channels: 4, kernel: 1, strde: 2}\n"),
-              {5, 66, "unknown key 'strde'", "did you mean 'stride'?"});
+  ExpectFault(
+      Around("  - {id: a, kind: conv, inputs: [x], out_channels: 4, kernel: 1, strde: 2}\n"),
+      {5, 66, "unknown key 'strde'", "did you mean 'stride'?"});
 }
 
 TEST(NetworkFault, KeyOfAnotherKind) {
@@ -80,10 +81,11 @@ TEST(NetworkFault, OperatorNamedLikeAnInput) {
 }
 
 TEST(NetworkFault, CycleIsNamed) {
-  ExpectFault(Around("  - {id: a, kind: elementwise, function: add, inputs: [x, c]}\n"
-                     "  - {id: b, kind: pool, inputs: [a], kernel: 1}\n"
-                     "  - {id: c, kind: pool, inputs: [b], kernel: 1}\n"),
-              {6, 33, "operators depend on each other in a cycle: b -> c -> a -> b", "made before"});
+  ExpectFault(
+      Around("  - {id: a, kind: elementwise, function: add, inputs: [x, c]}\n"
+             "  - {id: b, kind: pool, inputs: [a], kernel: 1}\n"
+             "  - {id: c, kind: pool, inputs: [b], kernel: 1}\n"),
+      {6, 33, "operators depend on each other in a cycle: b -> c -> a -> b", "made before"});
 }
 
 TEST(NetworkFault, OperatorThatReadsItself) {
@@ -121,13 +123,15 @@ TEST(NetworkFault, ReshapeElements) {
 }
 
 TEST(NetworkFault, KernelLargerThanPaddedInput) {
-  ExpectFault(Around("  - {id: a, kind: conv, inputs: [x], out_channels: 4, kernel: 5, dilation: 3}\n"),
-              {5, 63, "kernel reaches over 13 rows of a padded input of 8", "pad more"});
+  ExpectFault(
+      Around("  - {id: a, kind: conv, inputs: [x], out_channels: 4, kernel: 5, dilation: 3}\n"),
+      {5, 63, "kernel reaches over 13 rows of a padded input of 8", "pad more"});
 }
 
 TEST(NetworkFault, GroupsThatDoNotDivide) {
-  ExpectFault(Around("  - {id: a, kind: conv, inputs: [x], out_channels: 6, kernel: 1, groups: 3}\n"),
-              {5, 74, "3 groups do not divide 4 input channels", "a divisor of 4"});
+  ExpectFault(
+      Around("  - {id: a, kind: conv, inputs: [x], out_channels: 6, kernel: 1, groups: 3}\n"),
+      {5, 74, "3 groups do not divide 4 input channels", "a divisor of 4"});
 }
 
 TEST(NetworkFault, MissingAttribute) {
@@ -146,8 +150,9 @@ TEST(NetworkFault, NegativeStride) {
 }
 
 TEST(NetworkFault, ShapeBeyondCounting) {
-  ExpectFault("schema: 1\nname: n\ninputs:\n  - {id: x, shape: [1073741824, 1073741824]}\noperators: []\n",
-              {4, 20, "shape [1073741824, 1073741824] is too large", "2^56"});
+  ExpectFault(
+      "schema: 1\nname: n\ninputs:\n  - {id: x, shape: [1073741824, 1073741824]}\noperators: []\n",
+      {4, 20, "shape [1073741824, 1073741824] is too large", "2^56"});
 }
 
 TEST(NetworkFault, OutputBeyondCounting) {
@@ -164,10 +169,11 @@ TEST(NetworkFault, MultiplyAccumulatesBeyondCounting) {
 }
 
 TEST(NetworkFault, UnreadTensorBesideListedOutputs) {
-  ExpectFault(Around("  - {id: a, kind: pool, inputs: [x], kernel: 1}\n"
-                     "  - {id: b, kind: pool, inputs: [x], kernel: 1}\n",
-                     "outputs: [a]\n"),
-              {6, 10, "nobody reads tensor 'b', and it is no network output", "an entry in 'outputs'"});
+  ExpectFault(
+      Around("  - {id: a, kind: pool, inputs: [x], kernel: 1}\n"
+             "  - {id: b, kind: pool, inputs: [x], kernel: 1}\n",
+             "outputs: [a]\n"),
+      {6, 10, "nobody reads tensor 'b', and it is no network output", "an entry in 'outputs'"});
 }
 
 TEST(NetworkFault, UnknownOutput) {
@@ -176,15 +182,17 @@ TEST(NetworkFault, UnknownOutput) {
 }
 
 TEST(NetworkFault, SharedWeightsOfAnotherShape) {
-  ExpectFault(Around("  - {id: a, kind: conv, inputs: [x], out_channels: 4, kernel: 3}\n"
-                     "  - {id: b, kind: conv, inputs: [x], out_channels: 8, kernel: 3, weights: a}\n"),
-              {6, 75, "weights of shape [4, 4, 3, 3] do not fit operator 'b'", "[8, 4, 3, 3]"});
+  ExpectFault(
+      Around("  - {id: a, kind: conv, inputs: [x], out_channels: 4, kernel: 3}\n"
+             "  - {id: b, kind: conv, inputs: [x], out_channels: 8, kernel: 3, weights: a}\n"),
+      {6, 75, "weights of shape [4, 4, 3, 3] do not fit operator 'b'", "[8, 4, 3, 3]"});
 }
 
 TEST(NetworkFault, WeightsOfABorrower) {
-  ExpectFault(Around("  - {id: a, kind: conv, inputs: [x], out_channels: 4, kernel: 1, weights: b}\n"
-                     "  - {id: b, kind: conv, inputs: [a], out_channels: 4, kernel: 1, weights: a}\n"),
-              {5, 75, "operator 'b' has no weights of its own", "owns its weights"});
+  ExpectFault(
+      Around("  - {id: a, kind: conv, inputs: [x], out_channels: 4, kernel: 1, weights: b}\n"
+             "  - {id: b, kind: conv, inputs: [a], out_channels: 4, kernel: 1, weights: a}\n"),
+      {5, 75, "operator 'b' has no weights of its own", "owns its weights"});
 }
 
 TEST(NetworkFault, WrongNumberOfInputs) {
@@ -223,16 +231,17 @@ TEST(NetworkReader, OperatorsMayStandInAnyOrder) {
 
 TEST(NetworkReader, AliasesRepeatAttributes) {
   const base::Expected<Graph> graph = import::yaml::ReadNetwork(
-      Around("  - {id: a, kind: conv, inputs: [x], out_channels: &many 16, kernel: &square [3, 3]}\n"
-             "  - {id: b, kind: conv, inputs: [a], out_channels: *many, kernel: *square}\n"),
+      Around(
+          "  - {id: a, kind: conv, inputs: [x], out_channels: &many 16, kernel: &square [3, 3]}\n"
+          "  - {id: b, kind: conv, inputs: [a], out_channels: *many, kernel: *square}\n"),
       "n.yaml");
   ASSERT_TRUE(graph);
   EXPECT_EQ(graph->tensors.back().shape, (Shape{1, 16, 4, 4}));
 }
 
 TEST(NetworkReader, UnreadTensorsAreOutputsByDefault) {
-  const base::Expected<Graph> graph =
-      import::yaml::ReadNetwork(Around("  - {id: a, kind: pool, inputs: [x], kernel: 1}\n"), "n.yaml");
+  const base::Expected<Graph> graph = import::yaml::ReadNetwork(
+      Around("  - {id: a, kind: pool, inputs: [x], kernel: 1}\n"), "n.yaml");
   ASSERT_TRUE(graph);
   EXPECT_TRUE(graph->tensors.back().network_output);
 }
@@ -248,7 +257,8 @@ TEST(NetworkReader, SamePadsGiveTheCeilingAndPutTheOddOneBelow) {
 
 TEST(NetworkReader, UserKeysComeBackUntouched) {
   const base::Expected<Graph> graph = import::yaml::ReadNetwork(
-      Around("  - {id: a, kind: pool, inputs: [x], kernel: 1, x-note: \"two\\nlines\"}\n", "x-owner: me\n"),
+      Around("  - {id: a, kind: pool, inputs: [x], kernel: 1, x-note: \"two\\nlines\"}\n",
+             "x-owner: me\n"),
       "n.yaml");
   ASSERT_TRUE(graph);
   EXPECT_EQ(graph->annotations.at("x-owner"), "me");
@@ -261,7 +271,8 @@ TEST(NetworkReader, UserKeysComeBackUntouched) {
 
 TEST(NetworkReader, StateIsNoNetworkInput) {
   const base::Expected<Graph> graph = import::yaml::ReadNetwork(
-      "schema: 1\nname: n\ninputs:\n  - {id: x, shape: [2, 4]}\n  - {id: cache, shape: [4, 3], state: true}\n"
+      "schema: 1\nname: n\ninputs:\n  - {id: x, shape: [2, 4]}\n  - {id: cache, shape: [4, 3], "
+      "state: true}\n"
       "operators:\n  - {id: a, kind: matmul, inputs: [x, cache], output: y}\n",
       "n.yaml");
   ASSERT_TRUE(graph);

@@ -9,8 +9,8 @@
 #include "tessera/graph/ops/region.h"
 #include "tessera/graph/tiling/tiling.h"
 
-// The networks under examples/, against published or hand-counted figures (FACTS: checks that others
-// published).
+// The networks under examples/, against published or hand-counted figures (FACTS: checks that
+// others published).
 namespace tessera::graph {
 namespace {
 
@@ -91,7 +91,8 @@ TEST(Networks, MobileNetV2PatchesRecomputeAsPublished) {
   const Graph graph = Load("mobilenet_v2");
   const int last = FindOperator(graph, "block3_project").value();
   int64_t plain = 0;
-  for (int i = 0; i <= last; ++i) plain += ops::MacsOf(graph, graph.operators[static_cast<size_t>(i)]);
+  for (int i = 0; i <= last; ++i)
+    plain += ops::MacsOf(graph, graph.operators[static_cast<size_t>(i)]);
   const tiling::TiledSubgraph tiled = tiling::Tile(graph, {0, last}, {1, 32, 7, 7});
   int64_t tiles_macs = 0;
   for (const tiling::TileClass& tile : tiled.classes) {
@@ -161,7 +162,8 @@ TEST(Networks, PatentFig1) {
 TEST(Networks, ImagePipeline) {
   const Graph graph = Load("image_pipeline");
   EXPECT_EQ(TotalMacs(graph), 480 * 640 * 3 * (25 + 3 + 25));
-  EXPECT_TRUE(graph.tensors[static_cast<size_t>(FindTensor(graph, "preview").value())].network_output);
+  EXPECT_TRUE(
+      graph.tensors[static_cast<size_t>(FindTensor(graph, "preview").value())].network_output);
 }
 
 class EveryNetwork : public testing::TestWithParam<const char*> {};
@@ -182,7 +184,8 @@ TEST_P(EveryNetwork, SlipsOfThePenAreReadOrRefused) {
   int refused = 0;
   for (int round = 0; round < 200; ++round) {
     std::string changed = text;
-    const auto place = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(text.size()) - 1));
+    const auto place =
+        static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(text.size()) - 1));
     if (random.Chance(0.3)) {
       changed.resize(place);
     } else {
@@ -190,8 +193,9 @@ TEST_P(EveryNetwork, SlipsOfThePenAreReadOrRefused) {
     }
     const base::Expected<Graph> graph = import::yaml::ReadNetwork(changed, "slip.yaml");
     if (graph) {
-      EXPECT_EQ(import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "slip.json").value(),
-                *graph);
+      EXPECT_EQ(
+          import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "slip.json").value(),
+          *graph);
       continue;
     }
     ++refused;
@@ -202,9 +206,9 @@ TEST_P(EveryNetwork, SlipsOfThePenAreReadOrRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Examples, EveryNetwork,
-                         testing::Values("mobilenet_v2", "mobilenet_v2_035", "resnet_18", "fsrcnn_valid",
-                                         "fsrcnn_same", "transformer_encoder", "patent_chain", "patent_fig1",
-                                         "image_pipeline"),
+                         testing::Values("mobilenet_v2", "mobilenet_v2_035", "resnet_18",
+                                         "fsrcnn_valid", "fsrcnn_same", "transformer_encoder",
+                                         "patent_chain", "patent_fig1", "image_pipeline"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include "tessera/graph/ops/region.h"
 #include "tessera/graph/ops/shape_inference.h"
 
-// What every kind of operator makes of its keys: the shape of its result, its work, and the same graph again from its
-// JSON.
+// What every kind of operator makes of its keys: the shape of its result, its work, and the same
+// graph again from its JSON.
 namespace tessera::graph {
 namespace {
 
@@ -28,7 +28,8 @@ struct Kind {
 class EveryKind : public testing::TestWithParam<Kind> {};
 
 TEST_P(EveryKind, HasItsShapeAndItsWorkAndReadsBackFromJson) {
-  const base::Expected<Graph> graph = import::yaml::ReadNetwork(NetworkOf(GetParam().line), "n.yaml");
+  const base::Expected<Graph> graph =
+      import::yaml::ReadNetwork(NetworkOf(GetParam().line), "n.yaml");
   ASSERT_TRUE(graph) << base::Format(graph.error());
   EXPECT_EQ(ops::ToText(graph->tensors[static_cast<size_t>(*FindTensor(*graph, "y"))].shape),
             ops::ToText(GetParam().shape));
@@ -42,25 +43,32 @@ TEST_P(EveryKind, HasItsShapeAndItsWorkAndReadsBackFromJson) {
 INSTANTIATE_TEST_SUITE_P(
     Operators, EveryKind,
     testing::Values(
-        // 8 rows in steps of 2 make 14 and a kernel of 3; 6 columns 10 and 3; a pad of 1 off either end and one more.
+        // 8 rows in steps of 2 make 14 and a kernel of 3; 6 columns 10 and 3; a pad of 1 off either
+        // end and one more.
         Kind{"TransposedConv",
-             "kind: transposed_conv, inputs: [x], out_channels: 5, kernel: 3, stride: 2, pads: [1, 1], "
+             "kind: transposed_conv, inputs: [x], out_channels: 5, kernel: 3, stride: 2, pads: [1, "
+             "1], "
              "output_padding: [1, 0]",
              {2, 5, 16, 11},
              (2 * 5 * 16 * 11 * 4 * 9 + 3) / 4},
         Kind{"TransposedConvSame",
-             "kind: transposed_conv, inputs: [x], out_channels: 4, groups: 2, kernel: 2, stride: 3, pads: "
+             "kind: transposed_conv, inputs: [x], out_channels: 4, groups: 2, kernel: 2, stride: "
+             "3, pads: "
              "same",
              {2, 4, 24, 18},
              (2 * 4 * 24 * 18 * 2 * 4 + 8) / 9},
         Kind{"Pool", "kind: pool, inputs: [x], kernel: 3, stride: 2", {2, 4, 3, 2}},
-        Kind{"PoolRoundedUp", "kind: pool, inputs: [x], kernel: 3, stride: 2, ceil_mode: true", {2, 4, 4, 3}},
+        Kind{"PoolRoundedUp",
+             "kind: pool, inputs: [x], kernel: 3, stride: 2, ceil_mode: true",
+             {2, 4, 4, 3}},
         // A third window of 3 in steps of 4 would begin at 8, behind the last row, in the high pad.
         Kind{"PoolThatBeginsInThePad",
-             "kind: pool, inputs: [x], kernel: [3, 1], stride: [4, 1], pads: [0, 0, 1, 0], ceil_mode: true",
+             "kind: pool, inputs: [x], kernel: [3, 1], stride: [4, 1], pads: [0, 0, 1, 0], "
+             "ceil_mode: true",
              {2, 4, 2, 6}},
         Kind{"PoolOfStatedSize",
-             "kind: pool, inputs: [x], kernel: [3, 1], stride: [4, 1], pads: [0, 0, 1, 0], size: [3, 6]",
+             "kind: pool, inputs: [x], kernel: [3, 1], stride: [4, 1], pads: [0, 0, 1, 0], size: "
+             "[3, 6]",
              {2, 4, 3, 6}},
         Kind{"Reduce", "kind: reduce, inputs: [x], function: mean, axis: [1, 3]", {2, 1, 8, 1}},
         Kind{"ReduceAndDrop",
@@ -68,7 +76,8 @@ INSTANTIATE_TEST_SUITE_P(
              {2, 4, 6}},
         Kind{"Softmax", "kind: softmax, inputs: [x], axis: [2, 3]", {2, 4, 8, 6}},
         Kind{"Slice",
-             "kind: slice, inputs: [x], starts: [0, 3, 7, 1], steps: [1, -1, -2, 2], shape: [2, 4, 4, 3]",
+             "kind: slice, inputs: [x], starts: [0, 3, 7, 1], steps: [1, -1, -2, 2], shape: [2, 4, "
+             "4, 3]",
              {2, 4, 4, 3}},
         Kind{"Pad",
              "kind: pad, inputs: [x], low: [0, 0, 1, 2], high: [0, 0, 3, 0], mode: reflect",
@@ -86,16 +95,21 @@ INSTANTIATE_TEST_SUITE_P(
         Kind{"Resize",
              "kind: resize, inputs: [x], size: [4, 9], mode: cubic, coordinates: align_corners",
              {2, 4, 4, 9}},
-        Kind{"ResizeByScales", "kind: resize, inputs: [m], scales: [3/2, 2/3], rounding: ceil", {3, 12, 3}},
-        Kind{"DepthToSpace", "kind: depth_to_space, inputs: [x], block: 2, order: crd", {2, 1, 16, 12}},
+        Kind{"ResizeByScales",
+             "kind: resize, inputs: [m], scales: [3/2, 2/3], rounding: ceil",
+             {3, 12, 3}},
+        Kind{"DepthToSpace",
+             "kind: depth_to_space, inputs: [x], block: 2, order: crd",
+             {2, 1, 16, 12}},
         Kind{"SpaceToDepth", "kind: space_to_depth, inputs: [x], block: 2", {2, 16, 4, 3}},
-        Kind{
-            "Described",
-            "kind: opaque, inputs: [x, m], accesses: [{kernel: 3, pads: [1, 1], every_channel: true}, full], "
-            "outputs: [{id: y, shape: [2, 5, 8, 6]}], macs: 1000, scratch_bytes: 64, engine: npu, in_place: "
-            "[0]",
-            {2, 5, 8, 6},
-            1000}),
+        Kind{"Described",
+             "kind: opaque, inputs: [x, m], accesses: [{kernel: 3, pads: [1, 1], every_channel: "
+             "true}, full], "
+             "outputs: [{id: y, shape: [2, 5, 8, 6]}], macs: 1000, scratch_bytes: 64, engine: npu, "
+             "in_place: "
+             "[0]",
+             {2, 5, 8, 6},
+             1000}),
     [](const auto& info) { return info.param.name; });
 
 struct Slip {
@@ -107,7 +121,8 @@ struct Slip {
 class SlipOfKind : public testing::TestWithParam<Slip> {};
 
 TEST_P(SlipOfKind, IsRefused) {
-  const base::Expected<Graph> graph = import::yaml::ReadNetwork(NetworkOf(GetParam().line), "n.yaml");
+  const base::Expected<Graph> graph =
+      import::yaml::ReadNetwork(NetworkOf(GetParam().line), "n.yaml");
   ASSERT_FALSE(graph);
   EXPECT_EQ(graph.error().message, GetParam().message);
 }
@@ -118,13 +133,16 @@ INSTANTIATE_TEST_SUITE_P(
         Slip{"PadsThatLeaveNothing",
              "kind: transposed_conv, inputs: [x], out_channels: 5, kernel: 1, pads: [4, 0]",
              "pads leave nothing of the rows"},
-        Slip{"PoolOfTooManyRows", "kind: pool, inputs: [x], kernel: 3, stride: 2, size: [5, 2]", "5 rows"},
+        Slip{"PoolOfTooManyRows", "kind: pool, inputs: [x], kernel: 3, stride: 2, size: [5, 2]",
+             "5 rows"},
         Slip{"AxesOutOfOrder", "kind: softmax, inputs: [x], axis: [3, 2]", "axes out of order"},
         Slip{"SliceBehindTheEnd",
-             "kind: slice, inputs: [x], starts: [0, 0, 0, 3], steps: [1, 1, 1, 2], shape: [2, 4, 8, 3]",
+             "kind: slice, inputs: [x], starts: [0, 0, 0, 3], steps: [1, 1, 1, 2], shape: [2, 4, "
+             "8, 3]",
              "3 elements from 3 in steps of 2 leave axis 3 of 6"},
         Slip{"SliceThatStands",
-             "kind: slice, inputs: [x], starts: [0, 0, 0, 3], steps: [1, 1, 1, 0], shape: [2, 4, 8, 3]",
+             "kind: slice, inputs: [x], starts: [0, 0, 0, 3], steps: [1, 1, 1, 0], shape: [2, 4, "
+             "8, 3]",
              "a step of 0"},
         Slip{"PadsOfTooFewAxes", "kind: pad, inputs: [x], low: [1, 1]", "a list of 2 for 4 axes"},
         Slip{"GatherBehindTheEnd", "kind: gather, inputs: [x], axis: 3, indices: [0, 6]",
@@ -135,18 +153,21 @@ INSTANTIATE_TEST_SUITE_P(
         Slip{"BlockThatDoesNotDivide", "kind: space_to_depth, inputs: [x], block: 4",
              "blocks of 4 do not divide 6 columns"},
         Slip{"AccessOfAnotherShape",
-             "kind: opaque, inputs: [x], accesses: [elementwise], outputs: [{id: y, shape: [2, 4, 8, 7]}]",
+             "kind: opaque, inputs: [x], accesses: [elementwise], outputs: [{id: y, shape: [2, 4, "
+             "8, 7]}]",
              "shapes [2, 4, 8, 6] and [2, 4, 8, 7] do not agree"},
         Slip{"TooFewAccesses",
              "kind: opaque, inputs: [x, m], accesses: [full], outputs: [{id: y, shape: [2]}]",
              "1 accesses for 2 inputs"},
-        Slip{"BarrierInPlace", "kind: opaque, inputs: [x], in_place: [0], outputs: [{id: y, shape: [2]}]",
+        Slip{"BarrierInPlace",
+             "kind: opaque, inputs: [x], in_place: [0], outputs: [{id: y, shape: [2]}]",
              "a place to overwrite in a barrier"}),
     [](const auto& info) { return info.param.name; });
 
 // y reads x [1, 3] with the constant t.
 std::string AlongATable(const std::string& table, const std::string& shape) {
-  return "schema: 1\nname: n\ninputs: [{id: x, shape: [1, 3]}]\nconstants: [{id: t, shape: " + table +
+  return "schema: 1\nname: n\ninputs: [{id: x, shape: [1, 3]}]\nconstants: [{id: t, shape: " +
+         table +
          "}]\noperators:\n  - {id: y, kind: elementwise, function: add, inputs: [x], weights: [t]" +
          (shape.empty() ? "" : ", shape: " + shape) + "}\n";
 }
@@ -160,14 +181,16 @@ TEST(Elementwise, MayHaveTheExtentsOfItsConstantsWhereItStatesThem) {
       import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
   ASSERT_TRUE(again) << base::Format(again.error());
   EXPECT_EQ(*again, *graph);
-  const base::Expected<Graph> silent = import::yaml::ReadNetwork(AlongATable("[4, 5, 1]", ""), "n.yaml");
+  const base::Expected<Graph> silent =
+      import::yaml::ReadNetwork(AlongATable("[4, 5, 1]", ""), "n.yaml");
   ASSERT_TRUE(silent) << base::Format(silent.error());
   EXPECT_EQ(silent->tensors.back().shape, (Shape{1, 3})) << "the constant is a table of any shape";
 }
 
 TEST(Elementwise, HasNoExtentThatNothingHas) {
   for (const char* shape : {"[4, 6, 3]", "[5, 3]", "[4, 5, 6]"}) {
-    const base::Expected<Graph> graph = import::yaml::ReadNetwork(AlongATable("[4, 5, 1]", shape), "n.yaml");
+    const base::Expected<Graph> graph =
+        import::yaml::ReadNetwork(AlongATable("[4, 5, 1]", shape), "n.yaml");
     ASSERT_FALSE(graph) << shape;
     EXPECT_NE(graph.error().message.find("has an output of shape [1, 3]"), std::string::npos)
         << base::Format(graph.error());

@@ -156,8 +156,10 @@ void DrawAttributes(Random& random, Draft& draft) {
   }
 }
 
-// A described operator on one or two tensors whose output has the shape of the first, or that of its windows.
-std::optional<int> AddDescribed(Random& random, GraphBuilder& builder, Draft draft, std::vector<int> inputs) {
+// A described operator on one or two tensors whose output has the shape of the first, or that of
+// its windows.
+std::optional<int> AddDescribed(Random& random, GraphBuilder& builder, Draft draft,
+                                std::vector<int> inputs) {
   const Shape output = draft.inputs[0];
   for (const Shape& input : draft.inputs) {
     OperandAccess access;
@@ -189,7 +191,9 @@ bool TakesTwo(Random& random, OperatorKind kind) {
 std::optional<int> AddRandomOperator(Random& random, GraphBuilder& builder) {
   Draft draft;
   draft.op.kind = DrawOne(random, OperatorKind::kOpaque);
-  const auto draw_tensor = [&] { return static_cast<int>(random.Uniform(0, builder.TensorCount() - 1)); };
+  const auto draw_tensor = [&] {
+    return static_cast<int>(random.Uniform(0, builder.TensorCount() - 1));
+  };
   std::vector<int> inputs = {random.Chance(0.6) ? builder.TensorCount() - 1 : draw_tensor()};
   if (TakesTwo(random, draft.op.kind)) inputs.push_back(draw_tensor());
   for (const int input : inputs) draft.inputs.push_back(builder.ShapeOf(input));
@@ -206,7 +210,8 @@ Graph RandomGraph(Random& random, int operators) {
   Shape shape = {1, random.Uniform(1, 2) * 2, random.Uniform(3, 7), random.Uniform(3, 7)};
   if (random.Chance(0.2)) {
     shape.clear();
-    for (int64_t rank = random.Uniform(1, 5); rank > 0; --rank) shape.push_back(random.Uniform(1, 4));
+    for (int64_t rank = random.Uniform(1, 5); rank > 0; --rank)
+      shape.push_back(random.Uniform(1, 4));
   }
   builder.AddInput(shape);
   if (random.Chance(0.5)) builder.AddInput(shape);
@@ -216,12 +221,12 @@ Graph RandomGraph(Random& random, int operators) {
 
 Graph RandomDepthwiseChain(Random& random, int operators) {
   GraphBuilder builder;
-  builder.AddInput(
-      {random.Chance(0.8) ? 1 : 2, random.Uniform(1, 4), random.Uniform(3, 9), random.Uniform(3, 9)});
+  builder.AddInput({random.Chance(0.8) ? 1 : 2, random.Uniform(1, 4), random.Uniform(3, 9),
+                    random.Uniform(3, 9)});
   while (builder.OperatorCount() < operators) {
     const bool last = random.Chance(0.85);
-    const int input =
-        last ? builder.TensorCount() - 1 : static_cast<int>(random.Uniform(0, builder.TensorCount() - 1));
+    const int input = last ? builder.TensorCount() - 1
+                           : static_cast<int>(random.Uniform(0, builder.TensorCount() - 1));
     if (random.Chance(0.15)) {
       builder.AddConv(input, random.Uniform(1, 4), 1);
       continue;

@@ -26,7 +26,8 @@ int AddConstant(Graph& graph, const std::string& id, Shape shape, DataType type)
 }
 
 // An input of the network, or what an elementwise operator makes of one.
-int AddOperand(Random& random, Graph& graph, const std::string& id, const Shape& shape, DataType type) {
+int AddOperand(Random& random, Graph& graph, const std::string& id, const Shape& shape,
+               DataType type) {
   const int input = AddTensor(graph, id, shape, type);
   graph.tensors.back().network_input = true;
   if (random.Chance(0.7)) return input;
@@ -44,7 +45,8 @@ void AddConv(Random& random, Graph& graph, DataType type) {
   Operator op;
   op.id = "conv";
   op.kind = OperatorKind::kConv;
-  Shape in = {random.Uniform(1, 2), random.Uniform(2, 9), random.Uniform(2, 6), random.Uniform(2, 5)};
+  Shape in = {random.Uniform(1, 2), random.Uniform(2, 9), random.Uniform(2, 6),
+              random.Uniform(2, 5)};
   Shape out = {in[0], random.Uniform(1, 6), 0, 0};
   Shape filters = {out[1], in[1], 0, 0};
   for (size_t axis = 0; axis < 2; ++axis) {
@@ -59,7 +61,8 @@ void AddConv(Random& random, Graph& graph, DataType type) {
   }
   op.inputs = {AddOperand(random, graph, "x", in, type)};
   op.weights = {AddConstant(graph, "w", filters, type)};
-  if (random.Chance(0.3)) op.weights.push_back(AddConstant(graph, "bias", {out[1]}, DataType::kInt32));
+  if (random.Chance(0.3))
+    op.weights.push_back(AddConstant(graph, "bias", {out[1]}, DataType::kInt32));
   op.outputs = {AddTensor(graph, "y", out, type)};
   graph.operators.push_back(std::move(op));
 }
@@ -70,7 +73,8 @@ void AddMatmul(Random& random, Graph& graph, DataType type) {
   op.kind = OperatorKind::kMatmul;
   const int64_t depth = random.Uniform(2, 9);
   Shape leading;
-  for (int64_t axes = random.Uniform(0, 2); axes > 0; --axes) leading.push_back(random.Uniform(1, 3));
+  for (int64_t axes = random.Uniform(0, 2); axes > 0; --axes)
+    leading.push_back(random.Uniform(1, 3));
   const int64_t rows = random.Uniform(1, 5);
   const int64_t columns = random.Uniform(1, 6);
   const auto with = [&leading](int64_t first, int64_t second) {
@@ -80,15 +84,17 @@ void AddMatmul(Random& random, Graph& graph, DataType type) {
     return shape;
   };
   op.transpose_first = random.Chance(0.3);
-  op.inputs = {
-      AddOperand(random, graph, "a", op.transpose_first ? with(depth, rows) : with(rows, depth), type)};
+  op.inputs = {AddOperand(random, graph, "a",
+                          op.transpose_first ? with(depth, rows) : with(rows, depth), type)};
   if (random.Chance(0.5)) {
     op.transpose_second = random.Chance(0.5);
-    op.inputs.push_back(AddOperand(random, graph, "b",
-                                   op.transpose_second ? with(columns, depth) : with(depth, columns), type));
+    op.inputs.push_back(
+        AddOperand(random, graph, "b",
+                   op.transpose_second ? with(columns, depth) : with(depth, columns), type));
   } else {
     op.weights = {AddConstant(graph, "w", {depth, columns}, type)};
-    if (random.Chance(0.3)) op.weights.push_back(AddConstant(graph, "bias", {columns}, DataType::kInt32));
+    if (random.Chance(0.3))
+      op.weights.push_back(AddConstant(graph, "bias", {columns}, DataType::kInt32));
   }
   op.outputs = {AddTensor(graph, "y", with(rows, columns), type)};
   graph.operators.push_back(std::move(op));

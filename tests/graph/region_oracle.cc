@@ -49,7 +49,8 @@ Fraction PlaceOf(ResizeCoordinates coordinates, int64_t x, Fraction scale, int64
   return Of(0);
 }
 
-// Whether the sample at index i of the input's axis, drawn out beyond both ends, counts for a place.
+// Whether the sample at index i of the input's axis, drawn out beyond both ends, counts for a
+// place.
 bool Counts(const Resize& resize, int64_t i, Fraction place) {
   const Fraction at = Of(i);
   if (place.below == 1) return i == place.above;
@@ -134,8 +135,9 @@ int64_t Flat(const Shape& shape, const Index& index) {
   return flat;
 }
 
-// Whether element `deep` of the tensor with many channels is element `wide` of the one with few, for blocks of
-// `block`: the deep channel read as (row phase, column phase, channel) or as (channel, row phase, column phase).
+// Whether element `deep` of the tensor with many channels is element `wide` of the one with few,
+// for blocks of `block`: the deep channel read as (row phase, column phase, channel) or as
+// (channel, row phase, column phase).
 bool SameOfBlock(const Operator& op, const Index& deep, const Index& wide, int64_t wide_channels) {
   const int64_t block = op.block;
   const bool dcr = op.depth_order == DepthOrder::kDcr;
@@ -146,7 +148,8 @@ bool SameOfBlock(const Operator& op, const Index& deep, const Index& wide, int64
          deep[3] * block + column == wide[3];
 }
 
-bool MatmulReads(const Operator& op, size_t input, const Shape& in, const Index& x, const Index& y) {
+bool MatmulReads(const Operator& op, size_t input, const Shape& in, const Index& x,
+                 const Index& y) {
   if (!Aligned(in, x, y, 2)) return false;
   const bool depth_last = input == 0 ? !op.transpose_first : op.transpose_second;
   const int64_t kept = x[x.size() - (depth_last ? 2 : 1)];
@@ -219,8 +222,9 @@ bool Reads(const Graph& graph, const Operator& op, size_t input, const Index& x,
     case OperatorKind::kSlice:
       return every_axis([&](size_t i) { return x[i] == op.starts[i] + y[i] * op.steps[i]; });
     case OperatorKind::kPad:
-      return every_axis(
-          [&](size_t i) { return PadReads(op.padding.mode, x[i], y[i], op.padding.low[i], in[i]); });
+      return every_axis([&](size_t i) {
+        return PadReads(op.padding.mode, x[i], y[i], op.padding.low[i], in[i]);
+      });
     case OperatorKind::kGather: {
       const auto axis = static_cast<size_t>(op.axis);
       const size_t which = out.size() < in.size() ? 0 : static_cast<size_t>(y[axis]);
@@ -231,9 +235,11 @@ bool Reads(const Graph& graph, const Operator& op, size_t input, const Index& x,
     case OperatorKind::kReshape:
       return Flat(in, x) == Flat(out, y);
     case OperatorKind::kResize:
-      return every_axis([&](size_t i) { return ResizeReads(op.resize, i, x[i], y[i], in[i], out[i]); });
+      return every_axis(
+          [&](size_t i) { return ResizeReads(op.resize, i, x[i], y[i], in[i], out[i]); });
     case OperatorKind::kTranspose:
-      return every_axis([&](size_t i) { return x[static_cast<size_t>(op.permutation[i])] == y[i]; });
+      return every_axis(
+          [&](size_t i) { return x[static_cast<size_t>(op.permutation[i])] == y[i]; });
     case OperatorKind::kDepthToSpace:
       return SameOfBlock(op, x, y, out[1]);
     case OperatorKind::kSpaceToDepth:
@@ -263,8 +269,9 @@ ops::Box ElementSet::Hull() const {
     if (!has[i]) continue;
     for (size_t axis = 0; axis < hull.size(); ++axis) {
       const int64_t at = all[i][axis];
-      hull[axis] = any ? ops::Extent{std::min(hull[axis].begin, at), std::max(hull[axis].end, at + 1)}
-                       : ops::Extent{at, at + 1};
+      hull[axis] =
+          any ? ops::Extent{std::min(hull[axis].begin, at), std::max(hull[axis].end, at + 1)}
+              : ops::Extent{at, at + 1};
     }
     any = true;
   }
@@ -291,7 +298,8 @@ ElementSet NeedOf(const Graph& graph, const Operator& op, size_t input, const El
 
 namespace {
 
-bool LeavesInterval(const Graph& graph, Interval interval, int tensor, const std::vector<Usage>& usages) {
+bool LeavesInterval(const Graph& graph, Interval interval, int tensor,
+                    const std::vector<Usage>& usages) {
   const Usage& usage = usages[static_cast<size_t>(tensor)];
   if (usage.producer < interval.first || usage.producer > interval.last) return false;
   return graph.tensors[static_cast<size_t>(tensor)].network_output || usage.consumers.empty() ||
@@ -330,9 +338,10 @@ void AddShare(const Shape& last, const ops::Box& tile, ElementSet& set) {
 std::map<int, ElementSet> NeedsOfTile(const Graph& graph, Interval interval, const ops::Box& tile) {
   std::map<int, ElementSet> needs;
   const std::vector<Usage> usages = UsagesOf(graph);
-  const Shape& last =
-      graph.tensors[static_cast<size_t>(graph.operators[static_cast<size_t>(interval.last)].outputs[0])]
-          .shape;
+  const Shape& last = graph
+                          .tensors[static_cast<size_t>(
+                              graph.operators[static_cast<size_t>(interval.last)].outputs[0])]
+                          .shape;
   for (int i = interval.first; i <= interval.last; ++i) {
     const Operator& op = graph.operators[static_cast<size_t>(i)];
     for (const std::vector<int>* list : {&op.inputs, &op.outputs}) {

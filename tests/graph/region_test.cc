@@ -58,7 +58,11 @@ ops::Box RegionOfOnly(const Graph& graph, const ops::Box& output, size_t input =
 
 TEST(Region, WindowsInThePaddingReadNothing) {
   Operator op = OfKind(OperatorKind::kPool);
-  op.window = {.kernel = {2, 1}, .stride = {1, 1}, .dilation = {1, 1}, .pad_low = {3, 0}, .pad_high = {0, 0}};
+  op.window = {.kernel = {2, 1},
+               .stride = {1, 1},
+               .dilation = {1, 1},
+               .pad_low = {3, 0},
+               .pad_high = {0, 0}};
   const Graph graph = OneOperator(op, {}, {{1, 1, 4, 4}});
   EXPECT_TRUE(ops::IsEmpty(RegionOfOnly(graph, {{0, 1}, {0, 1}, {0, 2}, {0, 4}})));
   EXPECT_EQ(RegionOfOnly(graph, {{0, 1}, {0, 1}, {0, 3}, {0, 4}}),
@@ -68,7 +72,11 @@ TEST(Region, WindowsInThePaddingReadNothing) {
 TEST(Region, DilatedWindowEndsAtATapInsideTheInput) {
   // Taps at -3, 0, 3 of 3 rows: only row 0 is read.
   Operator op = OfKind(OperatorKind::kPool);
-  op.window = {.kernel = {3, 1}, .stride = {1, 1}, .dilation = {3, 1}, .pad_low = {3, 0}, .pad_high = {3, 0}};
+  op.window = {.kernel = {3, 1},
+               .stride = {1, 1},
+               .dilation = {3, 1},
+               .pad_low = {3, 0},
+               .pad_high = {3, 0}};
   const Graph graph = OneOperator(op, {}, {{1, 1, 3, 1}});
   EXPECT_EQ(RegionOfOnly(graph, {{0, 1}, {0, 1}, {0, 1}, {0, 1}}),
             (ops::Box{{0, 1}, {0, 1}, {0, 1}, {0, 1}}));
@@ -106,8 +114,8 @@ TEST(Region, OfAnyWindowIsTheSmallestAroundItsTaps) {
 }
 
 TEST(Region, NearestResizeRoundsHalvesDown) {
-  // Output 1 of 2 looks at 3.5 of 6 rows, which rounds to 3 downwards only: (1.5 * 3) - 0.5 = 4, (0.5 * 3) -
-  // 0.5 = 1.
+  // Output 1 of 2 looks at 3.5 of 6 rows, which rounds to 3 downwards only: (1.5 * 3) - 0.5 = 4,
+  // (0.5 * 3) - 0.5 = 1.
   ops::Wanted wanted;
   wanted.size = {2, 1};
   const Graph to_two = OneOperator(OfKind(OperatorKind::kResize), wanted, {{1, 1, 6, 1}});
@@ -141,7 +149,11 @@ TEST(Region, HugeResizeDoesNotOverflow) {
 TEST(Macs, CountWholeWindows) {
   Operator op = OfKind(OperatorKind::kConv);
   op.groups = 2;
-  op.window = {.kernel = {3, 3}, .stride = {1, 1}, .dilation = {1, 1}, .pad_low = {1, 1}, .pad_high = {1, 1}};
+  op.window = {.kernel = {3, 3},
+               .stride = {1, 1},
+               .dilation = {1, 1},
+               .pad_low = {1, 1},
+               .pad_high = {1, 1}};
   ops::Wanted wanted;
   wanted.out_channels = 6;
   const Graph graph = OneOperator(op, wanted, {{1, 4, 5, 5}});

@@ -20,8 +20,8 @@ bool AnyShares(const Graph& graph, Interval interval, const Shape& output) {
   tiling::ShapeGrid grid;
   for (size_t axis = 0; axis < output.size(); ++axis) {
     std::vector<int64_t>& extents = grid.extents.emplace_back();
-    for (int64_t extent = tiling::CanCut(graph, interval, axis) ? 1 : output[axis]; extent <= output[axis];
-         ++extent)
+    for (int64_t extent = tiling::CanCut(graph, interval, axis) ? 1 : output[axis];
+         extent <= output[axis]; ++extent)
       extents.push_back(extent);
   }
   for (const tiling::TileShape& tile : tiling::ShapesOf(grid)) {
@@ -62,7 +62,8 @@ TEST(MayShareRows, IsTrueWhereverSomeTileSharesARow) {
     base::Random random(seed);
     const Graph graph = RandomGraph(random, static_cast<int>(random.Uniform(1, 4)));
     const Interval interval = {0, static_cast<int>(graph.operators.size()) - 1};
-    const Shape& output = graph.tensors[static_cast<size_t>(graph.operators.back().outputs.front())].shape;
+    const Shape& output =
+        graph.tensors[static_cast<size_t>(graph.operators.back().outputs.front())].shape;
     const std::optional<size_t> rows = tiling::AxisOf(output, base::Axis::kRows);
     if (!rows || output[*rows] < 2 || !tiling::CanCut(graph, interval, *rows)) continue;
     const bool may = tiling::MayShareRows(graph, interval, AlwaysCounts);

@@ -4,8 +4,8 @@
 #include "region_oracle.h"
 #include "tessera/graph/tiling/tiling.h"
 
-// Tiles of whole subgraphs against the oracle: hulls over consumers, lags of slower branches, branches that a tile does
-// not need, several outputs.
+// Tiles of whole subgraphs against the oracle: hulls over consumers, lags of slower branches,
+// branches that a tile does not need, several outputs.
 namespace tessera::graph {
 namespace {
 
@@ -57,11 +57,12 @@ bool HoldsAll(const ops::Box& box, const ElementSet& set) {
 }
 
 std::string Describe(const Drawn& drawn, const ops::Box& tile) {
-  std::string text =
-      "operators " + std::to_string(drawn.interval.first) + ".." + std::to_string(drawn.interval.last);
+  std::string text = "operators " + std::to_string(drawn.interval.first) + ".." +
+                     std::to_string(drawn.interval.last);
   for (const Operator& op : drawn.graph.operators) {
     text += "\n  " + std::string(base::NameOf(op.kind));
-    for (const int input : op.inputs) text += " " + drawn.graph.tensors[static_cast<size_t>(input)].id;
+    for (const int input : op.inputs)
+      text += " " + drawn.graph.tensors[static_cast<size_t>(input)].id;
     const Tensor& output = drawn.graph.tensors[static_cast<size_t>(op.outputs[0])];
     text += " -> " + output.id + " " + ops::ToText(output.shape);
   }
@@ -71,8 +72,8 @@ std::string Describe(const Drawn& drawn, const ops::Box& tile) {
   return text;
 }
 
-// Where no operator leaves holes, all that its readers together need of a tensor being a box, the regions are the least
-// boxes throughout the subgraph.
+// Where no operator leaves holes, all that its readers together need of a tensor being a box, the
+// regions are the least boxes throughout the subgraph.
 TEST(Subgraph, RegionsHoldAllThatATileNeedsAndNoMoreWhereNothingHasHoles) {
   base::Random random(30);
   int without_holes = 0;

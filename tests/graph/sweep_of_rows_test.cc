@@ -14,11 +14,14 @@
 #include "tessera/graph/tiling/cached_halo.h"
 #include "tessera/graph/tiling/propagation.h"
 
-// Rows that are kept, against a sweep that decides about every row of every tensor by itself, and then runs.
+// Rows that are kept, against a sweep that decides about every row of every tensor by itself, and
+// then runs.
 namespace tessera::graph {
 namespace {
 
-const Tensor& TensorIn(const Graph& graph, int tensor) { return graph.tensors[static_cast<size_t>(tensor)]; }
+const Tensor& TensorIn(const Graph& graph, int tensor) {
+  return graph.tensors[static_cast<size_t>(tensor)];
+}
 
 const Shape& OutputOf(const Graph& graph, Interval interval) {
   return TensorIn(graph, graph.operators[static_cast<size_t>(interval.last)].outputs[0]).shape;
@@ -44,8 +47,8 @@ class NaiveSweep {
     const std::optional<size_t> columns = tiling::AxisOf(output, base::Axis::kColumns);
     const auto step = [&](std::optional<size_t> axis) { return axis ? tile[*axis] : 1; };
     const auto extent = [&](std::optional<size_t> axis) { return axis ? output[*axis] : 1; };
-    for (int64_t strip = 0;
-         strip < base::CeilDiv(extent(batch), step(batch)) * base::CeilDiv(extent(columns), step(columns));
+    for (int64_t strip = 0; strip < base::CeilDiv(extent(batch), step(batch)) *
+                                        base::CeilDiv(extent(columns), step(columns));
          ++strip) {
       const int64_t across = base::CeilDiv(extent(columns), step(columns));
       const int64_t image = strip / across * step(batch);
@@ -54,7 +57,8 @@ class NaiveSweep {
         tiles_.push_back(ops::WholeBox(output));
         tiles_.back()[rows] = {begin, std::min(begin + tile[rows], output[rows])};
         if (batch) tiles_.back()[*batch] = {image, std::min(image + tile[*batch], output[*batch])};
-        if (columns) tiles_.back()[*columns] = {left, std::min(left + tile[*columns], output[*columns])};
+        if (columns)
+          tiles_.back()[*columns] = {left, std::min(left + tile[*columns], output[*columns])};
       }
     }
     strip_ = static_cast<size_t>(base::CeilDiv(output[rows], tile[rows]));
@@ -69,7 +73,8 @@ class NaiveSweep {
       for (size_t input = 0; input < op.inputs.size(); ++input) {
         for (size_t tile = 0; tile < tiles_.size(); ++tile) {
           ops::Box& wanted = rows_[op.inputs[input]].wanted[tile];
-          wanted = ops::Hull(wanted, ops::InputRegion(graph, op, input, rows_[op.outputs[0]].made_box[tile]));
+          wanted = ops::Hull(
+              wanted, ops::InputRegion(graph, op, input, rows_[op.outputs[0]].made_box[tile]));
         }
       }
     }
@@ -178,7 +183,8 @@ void ExpectSameAsSweep(const Graph& graph, Interval interval, const tiling::Tile
     const Rows& rows = naive.Of(tensor);
     tiling::RowCounts most;
     most.shared = rows.most_shared;
-    const std::optional<size_t> axis = tiling::AxisOf(TensorIn(graph, tensor).shape, base::Axis::kRows);
+    const std::optional<size_t> axis =
+        tiling::AxisOf(TensorIn(graph, tensor).shape, base::Axis::kRows);
     for (size_t t = 0; t < naive.Tiles(); ++t) {
       const tiling::TileClass& tiles = found.classes[static_cast<size_t>(found.class_of[t])];
       RC_ASSERT(tiles.needed[slot] == ExtentsIn(rows.wanted[t]));
@@ -243,14 +249,16 @@ void ExpectSameOfRandomGraphs(uint64_t seed, Seen& seen) {
   base::Random random(seed);
   for (int round = 0; round < 30; ++round) {
     const Graph graph = RandomGraph(random, static_cast<int>(random.Uniform(1, 8)));
-    const auto last = static_cast<int>(random.Uniform(0, static_cast<int64_t>(graph.operators.size()) - 1));
+    const auto last =
+        static_cast<int>(random.Uniform(0, static_cast<int64_t>(graph.operators.size()) - 1));
     const Interval interval{static_cast<int>(random.Uniform(0, last)), last};
     tiling::TileShape tile = OutputOf(graph, interval);
     const std::optional<size_t> rows = tiling::AxisOf(tile, base::Axis::kRows);
     if (!rows || tile[*rows] < 2 || !tiling::CanCut(graph, interval, *rows)) continue;
     tile[*rows] = random.Uniform(1, tile[*rows] - 1);
     const std::optional<size_t> batch = tiling::AxisOf(tile, base::Axis::kBatch);
-    if (batch && tile[*batch] > 1 && random.Chance(0.7) && tiling::CanCut(graph, interval, *batch)) {
+    if (batch && tile[*batch] > 1 && random.Chance(0.7) &&
+        tiling::CanCut(graph, interval, *batch)) {
       tile[*batch] = random.Uniform(1, tile[*batch] - 1);
       ++seen.sweeping;
     }
@@ -266,7 +274,8 @@ void ExpectSameOfRandomGraphs(uint64_t seed, Seen& seen) {
                                 [](const tiling::RowCounts& c) { return c.kept > 0; });
     for (const tiling::TileClass& tiles : found.classes) {
       bool idle = false;
-      for (size_t slot = 0; slot < tiles.made.size(); ++slot) idle = idle || tiles.made[slot][0] == 0;
+      for (size_t slot = 0; slot < tiles.made.size(); ++slot)
+        idle = idle || tiles.made[slot][0] == 0;
       seen.idle += idle ? 1 : 0;
     }
   }
@@ -275,7 +284,8 @@ void ExpectSameOfRandomGraphs(uint64_t seed, Seen& seen) {
 TEST(TileKeepingRows, EqualsTheSweepRowByRow) {
   Seen seen;
   const bool held = rc::check("rows equal those found one by one", [&] {
-    ExpectSameOfRandomGraphs(*rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<uint64_t>()), seen);
+    ExpectSameOfRandomGraphs(*rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<uint64_t>()),
+                             seen);
   });
   EXPECT_TRUE(held);
   EXPECT_GE(seen.keeping, 100);
@@ -284,7 +294,8 @@ TEST(TileKeepingRows, EqualsTheSweepRowByRow) {
   EXPECT_GE(seen.strips, 100);
 }
 
-// Graphs among these tell strips apart only where a tile wants nothing: a share that has left, columns in the padding.
+// Graphs among these tell strips apart only where a tile wants nothing: a share that has left,
+// columns in the padding.
 TEST(TileKeepingRows, SweepsStripsByThemselvesWhereTilesWantNothing) {
   for (const uint64_t seed : {15775627092906673744U, 11364808168410023240U, 4228661581514733776U}) {
     EXPECT_TRUE(rc::check("rows equal those found one by one", [seed] {

@@ -18,7 +18,7 @@ Graph OneConv(Shape input, int64_t channels) {
 
 using Extents2 = std::vector<std::vector<int64_t>>;
 
-TEST(TileShapes, AreEvenCutsRoundedToTheGranule) {
+TEST(TileShapes, AreEvenCutsRoundedToTheGranularity) {
   const Graph graph = OneConv({1, 8, 10, 10}, 24);
   const tiling::ShapeGrid rows = tiling::TileShapes(graph, {0, 0}, {{base::Axis::kRows, 1}});
   EXPECT_EQ(rows.extents, (Extents2{{1}, {24}, {1, 2, 3, 4, 5, 10}, {10}}));
@@ -38,16 +38,16 @@ TEST(TileShapes, OnlyTheWholeWhereNothingMayBeCut) {
 
 TEST(TileShapes, AnyOtherExtentMakesAsManyTilesAsASmallerOneOfTheGrid) {
   for (const int64_t extent : {1, 2, 7, 48, 97, 360}) {
-    for (const int64_t granule : {1, 3, 16}) {
-      const tiling::ShapeGrid grid =
-          tiling::TileShapes(OneConv({1, 1, extent, 2}, 1), {0, 0}, {{base::Axis::kRows, granule}});
+    for (const int64_t granularity : {1, 3, 16}) {
+      const tiling::ShapeGrid grid = tiling::TileShapes(OneConv({1, 1, extent, 2}, 1), {0, 0},
+                                                        {{base::Axis::kRows, granularity}});
       ASSERT_FALSE(grid.thinned);
       const std::vector<int64_t>& extents = grid.extents[2];
-      for (int64_t any = granule; any <= extent; any += granule) {
+      for (int64_t any = granularity; any <= extent; any += granularity) {
         EXPECT_TRUE(std::any_of(extents.begin(), extents.end(),
                                 [&](int64_t listed) {
-                                  return listed <= any &&
-                                         base::CeilDiv(extent, listed) == base::CeilDiv(extent, any);
+                                  return listed <= any && base::CeilDiv(extent, listed) ==
+                                                              base::CeilDiv(extent, any);
                                 }))
             << any << " of " << extent;
       }
@@ -76,7 +76,8 @@ TEST(ShapesOf, AreAllCombinationsWithFewEnoughTiles) {
   EXPECT_EQ(tiling::CountShapes(grid), 6);
   // 1 x 1 makes 2^23 tiles, 1 x 4 2^21.
   EXPECT_EQ(tiling::ShapesOf(grid),
-            (std::vector<tiling::TileShape>{{1, 1 << 11}, {1 << 12, 1}, {1 << 12, 4}, {1 << 12, 1 << 11}}));
+            (std::vector<tiling::TileShape>{
+                {1, 1 << 11}, {1 << 12, 1}, {1 << 12, 4}, {1 << 12, 1 << 11}}));
 }
 
 TEST(Thin, KeepsFirstAndLast) {

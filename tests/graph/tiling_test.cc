@@ -16,9 +16,12 @@ namespace {
 
 using base::OperatorKind;
 
-const Tensor& TensorAt(const Graph& graph, int tensor) { return graph.tensors[static_cast<size_t>(tensor)]; }
+const Tensor& TensorAt(const Graph& graph, int tensor) {
+  return graph.tensors[static_cast<size_t>(tensor)];
+}
 
-// Whether a tensor made in the interval is needed behind it, or by nobody; the last output always leaves.
+// Whether a tensor made in the interval is needed behind it, or by nobody; the last output always
+// leaves.
 bool Leaves(const Graph& graph, Interval interval, int tensor) {
   const Usage usage = UsagesOf(graph)[static_cast<size_t>(tensor)];
   if (usage.producer < interval.first || usage.producer > interval.last) return false;
@@ -47,10 +50,12 @@ ops::Box Share(const Shape& last, const Shape& shape, const ops::Box& tile) {
 std::vector<ops::Box> NaiveRegions(const Graph& graph, Interval interval, const ops::Box& tile,
                                    const std::vector<int>& tensors) {
   std::map<int, ops::Box> asked;
-  const Shape& last = TensorAt(graph, graph.operators[static_cast<size_t>(interval.last)].outputs[0]).shape;
+  const Shape& last =
+      TensorAt(graph, graph.operators[static_cast<size_t>(interval.last)].outputs[0]).shape;
   for (const int tensor : tensors) {
     const Shape& shape = TensorAt(graph, tensor).shape;
-    asked[tensor] = Leaves(graph, interval, tensor) ? Share(last, shape, tile) : ops::Box(shape.size());
+    asked[tensor] =
+        Leaves(graph, interval, tensor) ? Share(last, shape, tile) : ops::Box(shape.size());
   }
   for (int i = interval.last; i >= interval.first; --i) {
     const Operator& op = graph.operators[static_cast<size_t>(i)];
@@ -87,13 +92,15 @@ std::vector<ops::Box> AllTiles(const Shape& shape, const tiling::TileShape& tile
 
 void ExpectSameAsNaive(const Graph& graph, Interval interval, const tiling::TileShape& tile) {
   const tiling::TiledSubgraph found = tiling::Tile(graph, interval, tile);
-  const Shape& last = TensorAt(graph, graph.operators[static_cast<size_t>(interval.last)].outputs[0]).shape;
+  const Shape& last =
+      TensorAt(graph, graph.operators[static_cast<size_t>(interval.last)].outputs[0]).shape;
   const std::vector<ops::Box> tiles = AllTiles(last, tile);
   RC_ASSERT(found.tiles == static_cast<int64_t>(tiles.size()));
   RC_ASSERT(found.class_of.size() == tiles.size());
   std::vector<int64_t> counts(found.classes.size(), 0);
   std::vector<tiling::Extents> largest;
-  for (const int tensor : found.tensors) largest.emplace_back(TensorAt(graph, tensor).shape.size(), 0);
+  for (const int tensor : found.tensors)
+    largest.emplace_back(TensorAt(graph, tensor).shape.size(), 0);
   int next_class = 0;
   for (size_t t = 0; t < tiles.size(); ++t) {
     RC_ASSERT(found.class_of[t] <= next_class);
@@ -106,16 +113,18 @@ void ExpectSameAsNaive(const Graph& graph, Interval interval, const tiling::Tile
       const int tensor = found.tensors[slot];
       const tiling::Extents lengths = LengthsOf(regions[slot]);
       RC_ASSERT(tile_class.needed[slot] == lengths);
-      for (size_t a = 0; a < lengths.size(); ++a) largest[slot][a] = std::max(largest[slot][a], lengths[a]);
+      for (size_t a = 0; a < lengths.size(); ++a)
+        largest[slot][a] = std::max(largest[slot][a], lengths[a]);
       const bool leaves = Leaves(graph, interval, tensor);
       const tiling::Extents share =
-          leaves ? LengthsOf(Share(last, TensorAt(graph, tensor).shape, tiles[t])) : tiling::Extents{};
+          leaves ? LengthsOf(Share(last, TensorAt(graph, tensor).shape, tiles[t]))
+                 : tiling::Extents{};
       RC_ASSERT(tile_class.share[slot] == share);
     }
     for (int i = interval.first; i <= interval.last; ++i) {
       const Operator& op = graph.operators[static_cast<size_t>(i)];
-      const auto slot =
-          std::find(found.tensors.begin(), found.tensors.end(), op.outputs[0]) - found.tensors.begin();
+      const auto slot = std::find(found.tensors.begin(), found.tensors.end(), op.outputs[0]) -
+                        found.tensors.begin();
       RC_ASSERT(tile_class.macs[static_cast<size_t>(i - interval.first)] ==
                 ops::MacsOf(graph, op, regions[static_cast<size_t>(slot)]));
     }
@@ -137,9 +146,11 @@ TEST(Tile, EqualsPropagationTileByTile) {
     base::Random random(seed);
     for (int round = 0; round < 20; ++round) {
       const Graph graph = RandomGraph(random, static_cast<int>(random.Uniform(1, 8)));
-      const auto last = static_cast<int>(random.Uniform(0, static_cast<int64_t>(graph.operators.size()) - 1));
+      const auto last =
+          static_cast<int>(random.Uniform(0, static_cast<int64_t>(graph.operators.size()) - 1));
       const Interval interval{static_cast<int>(random.Uniform(0, last)), last};
-      const Shape& output = TensorAt(graph, graph.operators[static_cast<size_t>(last)].outputs[0]).shape;
+      const Shape& output =
+          TensorAt(graph, graph.operators[static_cast<size_t>(last)].outputs[0]).shape;
       if (ElementsOf(output) > 1500) continue;
       tiling::TileShape tile;
       for (const int64_t extent : output)
@@ -151,7 +162,8 @@ TEST(Tile, EqualsPropagationTileByTile) {
         bool none = false;
         for (size_t slot = 0; slot < c.needed.size(); ++slot) {
           const tiling::ExtentsView e = c.needed[slot];
-          none = none || std::all_of(e.begin(), e.end(), [](int64_t length) { return length == 0; });
+          none =
+              none || std::all_of(e.begin(), e.end(), [](int64_t length) { return length == 0; });
         }
         needs_nothing += none ? 1 : 0;
       }

@@ -20,8 +20,8 @@ Loader LoaderOf(std::map<std::string, std::string> files) {
 
 TEST(Extends, TheExtendingFileWinsKeyByKey) {
   const Profile profile =
-      Read("extends: small.yaml\nname: larger\nmemories:\n  sram: {capacity_bytes: 128Ki}\n", "a.yaml",
-           LoaderOf({{"small.yaml", kSmall}}));
+      Read("extends: small.yaml\nname: larger\nmemories:\n  sram: {capacity_bytes: 128Ki}\n",
+           "a.yaml", LoaderOf({{"small.yaml", kSmall}}));
   EXPECT_EQ(profile.name, "larger");
   EXPECT_EQ(profile.memories[0].capacity_bytes, 131072);
   EXPECT_EQ(profile.memories[0].banks[1].range.end, 131072);
@@ -31,7 +31,8 @@ TEST(Extends, TheExtendingFileWinsKeyByKey) {
 
 TEST(Extends, NewNamesComeAfterTheOldAndListsAreReplaced) {
   const Profile profile = Read(
-      "extends: small.yaml\nmemories:\n  flash: {capacity_bytes: 1Mi, writable: false}\ntiling: {axes: "
+      "extends: small.yaml\nmemories:\n  flash: {capacity_bytes: 1Mi, writable: false}\ntiling: "
+      "{axes: "
       "[columns]}\n",
       "a.yaml", LoaderOf({{"small.yaml", kSmall}}));
   ASSERT_EQ(profile.memories.size(), 3U);
@@ -43,20 +44,21 @@ TEST(Extends, NewNamesComeAfterTheOldAndListsAreReplaced) {
 
 TEST(Extends, AListOfHomesTakesThePlaceOfOneAndTheOtherWayRound) {
   const std::string one =
-      "extends: small.yaml\nmemories: {tcm: {capacity_bytes: 1Ki}}\nlinks: {far: {between: [tcm, sram]}}\n"
-      "roles: {border: {home: [tcm, dram]}}\n";
+      "extends: small.yaml\nmemories: {tcm: {capacity_bytes: 1Ki}}\nlinks: {far: {between: [tcm, "
+      "sram]}}\n"
+      "roles: {boundary: {home: [tcm, dram]}}\n";
   const Profile listed = Read(one, "a.yaml", LoaderOf({{"small.yaml", kSmall}}));
-  EXPECT_EQ(LayoutOf(listed, base::TensorRole::kBorder).home, 2);
-  EXPECT_EQ(LayoutOf(listed, base::TensorRole::kBorder).next_homes, std::vector<int>({1}));
-  const Profile single = Read("extends: one.yaml\nroles: {border: {home: dram}}\n", "a.yaml",
+  EXPECT_EQ(LayoutOf(listed, base::TensorRole::kBoundary).home, 2);
+  EXPECT_EQ(LayoutOf(listed, base::TensorRole::kBoundary).next_homes, std::vector<int>({1}));
+  const Profile single = Read("extends: one.yaml\nroles: {boundary: {home: dram}}\n", "a.yaml",
                               LoaderOf({{"small.yaml", kSmall}, {"one.yaml", one}}));
   EXPECT_FALSE(HasSeveralHomes(single));
 }
 
 TEST(Extends, NamesAreRelativeToTheFileThatStatesThem) {
-  const Profile profile =
-      Read("extends: ../base/top.yaml\nname: a\n", "boards/a.yaml",
-           LoaderOf({{"base/top.yaml", "extends: small.yaml\nclock_hz: 7\n"}, {"base/small.yaml", kSmall}}));
+  const Profile profile = Read("extends: ../base/top.yaml\nname: a\n", "boards/a.yaml",
+                               LoaderOf({{"base/top.yaml", "extends: small.yaml\nclock_hz: 7\n"},
+                                         {"base/small.yaml", kSmall}}));
   EXPECT_EQ(profile.name, "a");
   EXPECT_EQ(profile.clock_hz, 7);
 }
@@ -67,13 +69,13 @@ TEST(Extends, AComplaintNamesTheFileOfItsKey) {
       FaultOf("extends: small.yaml\nname: a\n", LoaderOf({{"small.yaml", faulty}}));
   EXPECT_EQ(fault.file, "small.yaml");
   EXPECT_EQ(fault.line, 23);
-  EXPECT_EQ(fault.column, 18);
+  EXPECT_EQ(fault.column, 20);
   EXPECT_EQ(fault.message, "no memory is called 'dran'");
 }
 
 TEST(Extends, WhatNoLongerFitsTogetherIsComplainedOfWhereItStands) {
-  const base::Diagnostic fault =
-      FaultOf("extends: small.yaml\nmemories:\n  sram:\n    banks: 4\n", LoaderOf({{"small.yaml", kSmall}}));
+  const base::Diagnostic fault = FaultOf("extends: small.yaml\nmemories:\n  sram:\n    banks: 4\n",
+                                         LoaderOf({{"small.yaml", kSmall}}));
   EXPECT_EQ(fault.file, "small.yaml");
   EXPECT_EQ(fault.line, 9);
   EXPECT_EQ(fault.message, "mode 'even' states 2 banks");

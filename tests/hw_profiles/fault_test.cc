@@ -6,8 +6,8 @@
 #include "fixture.h"
 #include "tessera/hw_profiles/profile_yaml.h"
 
-// Faults of profiles, each made by one change to the small profile: where the complaint stands and what it
-// says.
+// Faults of profiles, each made by one change to the small profile: where the complaint stands and
+// what it says.
 namespace tessera::hw_profiles {
 namespace {
 
@@ -46,7 +46,8 @@ TEST(ProfileFault, AMisspeltKey) {
   ExpectComplaint(
       "    capacity_bytes: 1Mi", "    capacity_byte: 1Mi",
       {12, 5, "unknown key 'capacity_byte'",
-       "one of capacity_bytes, alignment_bytes, writable, direct_read, direct_write, port, read_pj_per_byte, "
+       "one of capacity_bytes, alignment_bytes, writable, direct_read, direct_write, port, "
+       "read_pj_per_byte, "
        "write_pj_per_byte, leakage_mw, reserved, banks, bank_ports, modes, transitions, span",
        "", "did you mean 'capacity_bytes'?"});
 }
@@ -57,8 +58,8 @@ TEST(ProfileFault, ANumberThatIsNotFinite) {
 }
 
 TEST(ProfileFault, AnAlignmentOfZero) {
-  ExpectComplaint("  border: {home: dram}", "  border: {alignment_bytes: 0}",
-                  {23, 29, "out of range", "an integer from 1 to 1073741824", "'0'", ""});
+  ExpectComplaint("  boundary: {home: dram}", "  boundary: {alignment_bytes: 0}",
+                  {23, 31, "out of range", "an integer from 1 to 1073741824", "'0'", ""});
 }
 
 TEST(ProfileFault, ANameThatIsNone) {
@@ -68,40 +69,45 @@ TEST(ProfileFault, ANameThatIsNone) {
 }
 
 TEST(ProfileFault, AnUnknownTileMemory) {
-  ExpectComplaint(
-      "tile_memory: sram", "tile_memory: srma",
-      {13, 14, "no memory is called 'srma'", "one of sram, dram", "'srma'", "did you mean 'sram'?"});
+  ExpectComplaint("tile_memory: sram", "tile_memory: srma",
+                  {13, 14, "no memory is called 'srma'", "one of sram, dram", "'srma'",
+                   "did you mean 'sram'?"});
 }
 
 TEST(ProfileFault, ATileMemoryThatIsNotWritable) {
-  ExpectComplaint("    capacity_bytes: 64Ki", "    capacity_bytes: 64Ki\n    writable: false",
-                  {14, 14, "the tile memory must be writable", "a memory with writable: true", "'sram'", ""});
+  ExpectComplaint(
+      "    capacity_bytes: 64Ki", "    capacity_bytes: 64Ki\n    writable: false",
+      {14, 14, "the tile memory must be writable", "a memory with writable: true", "'sram'", ""});
 }
 
 TEST(ProfileFault, DirectWritesToAMemoryThatIsNotWritable) {
-  ExpectComplaint("    capacity_bytes: 1Mi",
-                  "    capacity_bytes: 1Mi\n    direct_write: true\n    writable: false",
-                  {13, 19, "a memory that is not writable takes no direct writes", "false", "'true'", ""});
+  ExpectComplaint(
+      "    capacity_bytes: 1Mi",
+      "    capacity_bytes: 1Mi\n    direct_write: true\n    writable: false",
+      {13, 19, "a memory that is not writable takes no direct writes", "false", "'true'", ""});
 }
 
 TEST(ProfileFault, BanksThatDoNotDivideTheMemory) {
-  ExpectComplaint("banks: 2", "banks: 3",
-                  {7, 12, "the banks would not be of equal size", "a divisor of the capacity, 65536", "'3'",
-                   "write a map of banks with their ranges"});
+  ExpectComplaint(
+      "banks: 2", "banks: 3",
+      {7, 12, "the banks would not be of equal size", "a divisor of the capacity, 65536", "'3'",
+       "write a map of banks with their ranges"});
 }
 
 TEST(ProfileFault, ABankBeyondTheCapacity) {
-  ExpectComplaint("    banks: 2", "    banks:\n      b: {begin_bytes: 0, end_bytes: 65Ki}",
-                  {8, 38, "the range leaves the memory", "at most its capacity, 65536", "'65Ki'", ""});
-  ExpectComplaint("    banks: 2", "    banks:\n      b: {begin_bytes: 0, end_bytes: 65537}",
-                  {8, 38, "the range leaves the memory", "at most its capacity, 65536", "'65537'", ""});
+  ExpectComplaint(
+      "    banks: 2", "    banks:\n      b: {begin_bytes: 0, end_bytes: 65Ki}",
+      {8, 38, "the range leaves the memory", "at most its capacity, 65536", "'65Ki'", ""});
+  ExpectComplaint(
+      "    banks: 2", "    banks:\n      b: {begin_bytes: 0, end_bytes: 65537}",
+      {8, 38, "the range leaves the memory", "at most its capacity, 65536", "'65537'", ""});
 }
 
 TEST(ProfileFault, BanksThatOverlap) {
-  ExpectComplaint(
-      "    banks: 2",
-      "    banks:\n      a: {begin_bytes: 0, end_bytes: 4Ki}\n      b: {begin_bytes: 4095, end_bytes: 8Ki}",
-      {9, 7, "bank 'b' overlaps bank 'a'", "ranges that share no byte", "", ""});
+  ExpectComplaint("    banks: 2",
+                  "    banks:\n      a: {begin_bytes: 0, end_bytes: 4Ki}\n      b: {begin_bytes: "
+                  "4095, end_bytes: 8Ki}",
+                  {9, 7, "bank 'b' overlaps bank 'a'", "ranges that share no byte", "", ""});
 }
 
 TEST(ProfileFault, AReservedRangeThatIsEmpty) {
@@ -117,40 +123,44 @@ TEST(ProfileFault, AModeOfTheWrongWidth) {
 }
 
 TEST(ProfileFault, AModeThatAllowsNothing) {
-  ExpectComplaint(
-      "odd: [w, r]", "odd: [hold, off]",
-      {10, 7, "mode 'odd' allows no access in any bank", "at least one bank with r, w or rw", "", ""});
+  ExpectComplaint("odd: [w, r]", "odd: [hold, off]",
+                  {10, 7, "mode 'odd' allows no access in any bank",
+                   "at least one bank with r, w or rw", "", ""});
 }
 
 TEST(ProfileFault, AnUnknownStateOfABank) {
-  ExpectComplaint("odd: [w, r]", "odd: [w, x]",
-                  {10, 16, "unknown state of a bank",
-                   "one of r, w, rw, hold, off, or a list such as [pe.read, dma.write]", "'x'", ""});
+  ExpectComplaint(
+      "odd: [w, r]", "odd: [w, x]",
+      {10, 16, "unknown state of a bank",
+       "one of r, w, rw, hold, off, or a list such as [pe.read, dma.write]", "'x'", ""});
 }
 
 TEST(ProfileFault, AModeThatNamesAnUnknownEngine) {
-  ExpectComplaint(
-      "odd: [w, r]", "odd: [[dna.write], r]",
-      {10, 14, "no engine or link is called 'dna'", "one of pe, dma", "'dna.write'", "did you mean 'dma'?"});
+  ExpectComplaint("odd: [w, r]", "odd: [[dna.write], r]",
+                  {10, 14, "no engine or link is called 'dna'", "one of pe, dma", "'dna.write'",
+                   "did you mean 'dma'?"});
 }
 
 TEST(ProfileFault, ATransitionToAnUnknownMode) {
-  ExpectComplaint("      odd: [w, r]\n", "      odd: [w, r]\n    transitions: [[even, old]]\n",
-                  {11, 26, "unknown name 'old'", "one of even, odd", "'old'", "did you mean 'odd'?"});
+  ExpectComplaint(
+      "      odd: [w, r]\n", "      odd: [w, r]\n    transitions: [[even, old]]\n",
+      {11, 26, "unknown name 'old'", "one of even, odd", "'old'", "did you mean 'odd'?"});
 }
 
 TEST(ProfileFault, ASpanWithoutBanks) {
-  ExpectComplaint("    capacity_bytes: 1Mi", "    capacity_bytes: 1Mi\n    span: single",
-                  {13, 11, "a span needs banks", "banks beside it", "'single'", "add banks, or remove span"});
+  ExpectComplaint(
+      "    capacity_bytes: 1Mi", "    capacity_bytes: 1Mi\n    span: single",
+      {13, 11, "a span needs banks", "banks beside it", "'single'", "add banks, or remove span"});
 }
 
 TEST(ProfileFault, AnUnknownOperatorKind) {
-  ExpectComplaint("pool: {", "pol: {",
-                  {18, 7, "unknown key 'pol'",
-                   "one of conv, depthwise, transposed_conv, pool, global_pool, reduce, elementwise, concat, "
-                   "slice, pad, gather, matmul, softmax, layer_norm, reshape, resize, transpose, "
-                   "depth_to_space, space_to_depth, opaque",
-                   "", "did you mean 'pool'?"});
+  ExpectComplaint(
+      "pool: {", "pol: {",
+      {18, 7, "unknown key 'pol'",
+       "one of conv, depthwise, transposed_conv, pool, global_pool, reduce, elementwise, concat, "
+       "slice, pad, gather, matmul, softmax, layer_norm, reshape, resize, transpose, "
+       "depth_to_space, space_to_depth, opaque",
+       "", "did you mean 'pool'?"});
 }
 
 TEST(ProfileFault, AnUnknownDataType) {
@@ -162,9 +172,10 @@ TEST(ProfileFault, AnUnknownDataType) {
 }
 
 TEST(ProfileFault, ASpeedThatTheKindDoesNotHave) {
-  ExpectComplaint("conv: {cycles_per_step: 2}", "concat: {cycles_per_step: 2}",
-                  {17, 16, "unknown key 'cycles_per_step'", "one of cycles_per_output, start_cycles", "",
-                   "did you mean 'cycles_per_output'?"});
+  ExpectComplaint(
+      "conv: {cycles_per_step: 2}", "concat: {cycles_per_step: 2}",
+      {17, 16, "unknown key 'cycles_per_step'", "one of cycles_per_output, start_cycles", "",
+       "did you mean 'cycles_per_output'?"});
 }
 
 TEST(ProfileFault, ALinkWithOneEnd) {
@@ -173,71 +184,75 @@ TEST(ProfileFault, ALinkWithOneEnd) {
 }
 
 TEST(ProfileFault, ALinkFromAMemoryToItself) {
-  ExpectComplaint("between: [dram, sram]", "between: [sram, sram]",
-                  {21, 21, "a link joins two memories, not one to itself", "another memory", "'sram'", ""});
+  ExpectComplaint(
+      "between: [dram, sram]", "between: [sram, sram]",
+      {21, 21, "a link joins two memories, not one to itself", "another memory", "'sram'", ""});
 }
 
 TEST(ProfileFault, AnUnknownRole) {
-  ExpectComplaint("  border: {", "  boarder: {",
-                  {23, 3, "unknown key 'boarder'",
-                   "one of network_input, network_output, border, feature, constant, state", "",
-                   "did you mean 'border'?"});
+  ExpectComplaint("  boundary: {", "  boundry: {",
+                  {23, 3, "unknown key 'boundry'",
+                   "one of network_input, network_output, boundary, feature, constant, state", "",
+                   "did you mean 'boundary'?"});
 }
 
 TEST(ProfileFault, AHomeThatIsNotWritable) {
   ExpectComplaint("    capacity_bytes: 1Mi", "    capacity_bytes: 1Mi\n    writable: false",
-                  {24, 18, "'dram' is not writable, and tensors of role border are written",
+                  {24, 20, "'dram' is not writable, and tensors of role boundary are written",
                    "a memory with writable: true", "'dram'", ""});
 }
 
 TEST(ProfileFault, AHomeWithoutALink) {
   ExpectComplaint("links:\n  dma:\n    between: [dram, sram]\n", "",
-                  {20, 18, "no link joins 'dram' to the tile memory 'sram'", "a link between [dram, sram]",
-                   "'dram'", "add it to links"});
+                  {20, 20, "no link joins 'dram' to the tile memory 'sram'",
+                   "a link between [dram, sram]", "'dram'", "add it to links"});
 }
 
 TEST(ProfileFault, AHomeWithoutALinkOfWhatIsWrittenAlone) {
   ExpectComplaint(
-      "links:\n  dma:\n    between: [dram, sram]\nroles:\n  border: {home: dram}\n  constant: {home: dram}\n",
+      "links:\n  dma:\n    between: [dram, sram]\nroles:\n  boundary: {home: dram}\n  constant: "
+      "{home: dram}\n",
       "roles:\n  network_output: {home: dram}\n",
-      {20, 26, "no link joins 'dram' to the tile memory 'sram'", "a link between [dram, sram]", "'dram'",
-       "add it to links"});
+      {20, 26, "no link joins 'dram' to the tile memory 'sram'", "a link between [dram, sram]",
+       "'dram'", "add it to links"});
 }
 
 TEST(ProfileFault, AHomeForFeatures) {
-  ExpectComplaint("  border: {", "  feature: {",
-                  {23, 19, "features live in tiles, which are in the tile memory", "'sram'", "'dram'",
-                   "remove this home"});
+  ExpectComplaint("  boundary: {", "  feature: {",
+                  {23, 19, "features live in tiles, which are in the tile memory", "'sram'",
+                   "'dram'", "remove this home"});
 }
 
 TEST(ProfileFault, AHomeForStateThatIsNotDirect) {
-  ExpectComplaint("  border: {", "  state: {",
+  ExpectComplaint("  boundary: {", "  state: {",
                   {23, 17, "state is never moved, and no engine reads and writes 'dram' directly",
                    "'sram', or a memory with direct_read and direct_write", "'dram'", ""});
 }
 
 TEST(ProfileFault, AListOfNoHomes) {
-  ExpectComplaint("  border: {home: dram}", "  border: {home: []}",
-                  {23, 18, "the list of homes is empty", "the name of a memory, or a list of at least one",
-                   "", "remove the key to make the tile memory the home"});
+  ExpectComplaint(
+      "  boundary: {home: dram}", "  boundary: {home: []}",
+      {23, 20, "the list of homes is empty", "the name of a memory, or a list of at least one", "",
+       "remove the key to make the tile memory the home"});
 }
 
 TEST(ProfileFault, AListWithAnUnknownMemory) {
-  ExpectComplaint(
-      "  border: {home: dram}", "  border: {home: [dram, drum]}",
-      {23, 25, "no memory is called 'drum'", "one of sram, dram", "'drum'", "did you mean 'dram'?"});
+  ExpectComplaint("  boundary: {home: dram}", "  boundary: {home: [dram, drum]}",
+                  {23, 27, "no memory is called 'drum'", "one of sram, dram", "'drum'",
+                   "did you mean 'dram'?"});
 }
 
 TEST(ProfileFault, AListWithAMemoryTwice) {
-  ExpectComplaint("  border: {home: dram}", "  border: {home: [dram, dram]}",
-                  {23, 25, "repeated memory 'dram'", "each memory once", "'dram'",
+  ExpectComplaint("  boundary: {home: dram}", "  boundary: {home: [dram, dram]}",
+                  {23, 27, "repeated memory 'dram'", "each memory once", "'dram'",
                    "remove it: no tensor gets past the first place of a memory to its second"});
 }
 
 TEST(ProfileFault, AListWithTheTileMemory) {
-  ExpectComplaint("  border: {home: dram}", "  border: {home: [dram, sram]}",
-                  {23, 25, "the tile memory is one of several homes", "other memories, or 'sram' alone",
-                   "'sram'", "remove it: how much room it has depends on the tiles"});
+  ExpectComplaint(
+      "  boundary: {home: dram}", "  boundary: {home: [dram, sram]}",
+      {23, 27, "the tile memory is one of several homes", "other memories, or 'sram' alone",
+       "'sram'", "remove it: how much room it has depends on the tiles"});
 }
 
 // Each home of a list must do what a single one must.
@@ -256,21 +271,23 @@ TEST(ProfileFault, DirectWeightsWithoutDirectRead) {
   ExpectComplaint(
       "[resident, streamed]", "[resident, direct]",
       {27, 23, "engines cannot read weights directly from 'dram', the home of constants",
-       "direct_read: true at that memory", "'direct'", "add direct_read there, or remove direct here"});
+       "direct_read: true at that memory", "'direct'",
+       "add direct_read there, or remove direct here"});
 }
 
 TEST(ProfileFault, ARepeatedAxis) {
-  ExpectComplaint("axes: [rows]", "axes: [rows, {axis: rows, granule: 2}]",
+  ExpectComplaint("axes: [rows]", "axes: [rows, {axis: rows, granularity: 2}]",
                   {26, 23, "repeated axis 'rows'", "each axis once", "'rows'", ""});
 }
 
 TEST(ProfileFault, ARepeatedKey) {
-  ExpectComplaint("name: small\n", "name: small\nname: again\n",
-                  {3, 1, "repeated key 'name'", "each key once", "", "it stands on line 2 already"});
+  ExpectComplaint(
+      "name: small\n", "name: small\nname: again\n",
+      {3, 1, "repeated key 'name'", "each key once", "", "it stands on line 2 already"});
 }
 
-// Any text that is nearly a profile is read, or refused with a place in it; what is read can be written and
-// read again.
+// Any text that is nearly a profile is read, or refused with a place in it; what is read can be
+// written and read again.
 RC_GTEST_PROP(ProfileFault, NearlyAProfileIsReadOrRefused, ()) {
   std::string text = kSmall;
   const std::string pieces = " \n-:,[]{}&*!|>'\"%@`#?09ax_.~\t";

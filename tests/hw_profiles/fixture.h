@@ -22,7 +22,9 @@ inline std::string ReadSource(const std::string& path) {
 }
 
 // Reads files of the project.
-inline base::Expected<std::string> LoadSource(std::string_view name) { return ReadSource(std::string(name)); }
+inline base::Expected<std::string> LoadSource(std::string_view name) {
+  return ReadSource(std::string(name));
+}
 
 // A profile that reads, or a failed test.
 inline Profile Read(const std::string& text, const std::string& file = "a.yaml",
@@ -42,8 +44,8 @@ inline base::Diagnostic FaultOf(const std::string& text, const Loader& loader = 
   return profile ? base::Diagnostic{} : profile.error();
 }
 
-// A small profile that reads: SRAM beside DRAM, one engine, one link. Line numbers matter to the tests of
-// faults.
+// A small profile that reads: SRAM beside DRAM, one engine, one link. Line numbers matter to the
+// tests of faults.
 inline constexpr const char* kSmall = R"(schema: 1
 name: small
 clock_hz: 1e9
@@ -66,7 +68,7 @@ links:
   dma:
     between: [dram, sram]
 roles:
-  border: {home: dram}
+  boundary: {home: dram}
   constant: {home: dram}
 tiling:
   axes: [rows]

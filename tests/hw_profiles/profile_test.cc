@@ -15,11 +15,11 @@ TEST(Profile, FindsTheFirstEngineOfAKind) {
   Profile profile;
   profile.engines.resize(2);
   profile.engines[0] = {"vector", {{OperatorKind::kPool, std::nullopt, {}, 1, 1, 0}}, 0, 1};
-  profile.engines[1] = {
-      "array",
-      {{OperatorKind::kConv, std::nullopt, {}, 1, 1, 0}, {OperatorKind::kPool, std::nullopt, {}, 1, 1, 0}},
-      0,
-      1};
+  profile.engines[1] = {"array",
+                        {{OperatorKind::kConv, std::nullopt, {}, 1, 1, 0},
+                         {OperatorKind::kPool, std::nullopt, {}, 1, 1, 0}},
+                        0,
+                        1};
   EXPECT_EQ(EngineFor(profile, OperatorKind::kPool, DataType::kInt8)->name, "vector");
   EXPECT_EQ(EngineFor(profile, OperatorKind::kConv, DataType::kInt8)->name, "array");
   EXPECT_EQ(EngineFor(profile, OperatorKind::kSoftmax, DataType::kInt8), nullptr);
@@ -76,8 +76,9 @@ TEST(Profile, ALinkJoinsEitherWay) {
 
 // Of a role with several homes each has its place, and is written and read back there.
 TEST(Profile, HomesHavePlaces) {
-  const std::string text = SmallWith(
-      "  dram:\n", "  tcm: {capacity_bytes: 1Ki, direct_read: true, direct_write: true}\n  dram:\n");
+  const std::string text =
+      SmallWith("  dram:\n",
+                "  tcm: {capacity_bytes: 1Ki, direct_read: true, direct_write: true}\n  dram:\n");
   const std::string from = "  constant: {home: dram}";
   std::string listed = text;
   listed.replace(listed.find(from), from.size(),
@@ -95,12 +96,13 @@ TEST(Profile, HomesHavePlaces) {
   EXPECT_FALSE(HasSeveralHomes(Read(text)));
   const std::string written = WriteProfileJson(profile);
   EXPECT_EQ(WriteProfileJson(Read(written)), written);
-  EXPECT_EQ(LayoutOf(Read(written), base::TensorRole::kNetworkInput).next_homes, std::vector<int>({2}));
+  EXPECT_EQ(LayoutOf(Read(written), base::TensorRole::kNetworkInput).next_homes,
+            std::vector<int>({2}));
 }
 
 TEST(Profile, RolesWithoutAnEntryAreAtHomeInTheTileMemory) {
   const Profile profile = Read(kSmall);
-  EXPECT_EQ(LayoutOf(profile, base::TensorRole::kBorder).home, 1);
+  EXPECT_EQ(LayoutOf(profile, base::TensorRole::kBoundary).home, 1);
   EXPECT_EQ(LayoutOf(profile, base::TensorRole::kNetworkInput).home, profile.tile_memory);
 }
 

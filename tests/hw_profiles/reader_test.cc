@@ -118,17 +118,19 @@ void ExpectLayoutOfExample(const Profile& profile) {
   const Tiling& tiling = profile.tiling;
   ASSERT_EQ(tiling.axes.size(), 2U);
   EXPECT_EQ(tiling.axes[0].axis, base::Axis::kRows);
-  EXPECT_EQ(tiling.axes[0].granule, 1);
+  EXPECT_EQ(tiling.axes[0].granularity, 1);
   EXPECT_EQ(tiling.axes[1].axis, base::Axis::kChannels);
-  EXPECT_EQ(tiling.axes[1].granule, 8);
-  EXPECT_EQ(tiling.halo, (std::vector<HaloStorage>{HaloStorage::kRecompute, HaloStorage::kRing}));
-  EXPECT_EQ(tiling.weights, (std::vector<WeightPolicy>{WeightPolicy::kStreamed, WeightPolicy::kResident}));
-  EXPECT_EQ(tiling.dma, DmaSteps::kOverlapped);
+  EXPECT_EQ(tiling.axes[1].granularity, 8);
+  EXPECT_EQ(tiling.halo,
+            (std::vector<HaloStorage>{HaloStorage::kRecompute, HaloStorage::kRollingBuffer}));
+  EXPECT_EQ(tiling.weights,
+            (std::vector<WeightPolicy>{WeightPolicy::kStreamed, WeightPolicy::kResident}));
+  EXPECT_EQ(tiling.dma, DmaSteps::kDoubleBuffered);
   EXPECT_FALSE(tiling.implicit_padding);
   EXPECT_EQ(tiling.in_place,
             (std::vector<OperatorKind>{OperatorKind::kElementwise, OperatorKind::kDepthwise}));
-  EXPECT_EQ(tiling.weight_granule_channels, 16);
-  EXPECT_EQ(tiling.depth_granule, 32);
+  EXPECT_EQ(tiling.weight_granularity_channels, 16);
+  EXPECT_EQ(tiling.k_granularity, 32);
 
   ASSERT_EQ(profile.scratch.size(), 1U);
   EXPECT_EQ(profile.scratch[0].kind, OperatorKind::kConv);
@@ -173,7 +175,7 @@ TEST(ReadProfile, DefaultsAreThoseOfThePage) {
   EXPECT_TRUE(profile.tiling.axes.empty());
   EXPECT_EQ(profile.tiling.halo, std::vector<HaloStorage>{HaloStorage::kRecompute});
   EXPECT_EQ(profile.tiling.weights, std::vector<WeightPolicy>{WeightPolicy::kResident});
-  EXPECT_EQ(profile.tiling.dma, DmaSteps::kOwnSteps);
+  EXPECT_EQ(profile.tiling.dma, DmaSteps::kSerialized);
   EXPECT_TRUE(profile.tiling.implicit_padding);
   EXPECT_EQ(profile.table_bytes_per_channel, 0);
 }

@@ -6,7 +6,8 @@
 #include "tessera/hw_profiles/profile_yaml.h"
 #include "tessera/problem/problem.h"
 
-// Rules of profiles: what they say, what is wrong with them, and what they mean for a Problem without a network.
+// Rules of profiles: what they say, what is wrong with them, and what they mean for a Problem
+// without a network.
 namespace tessera::hw_profiles {
 namespace {
 
@@ -17,7 +18,7 @@ std::string WithRules(const std::string& rules) { return std::string(kSmall) + "
 
 TEST(ProfileRules, SelectorsAndRequirementsAreRead) {
   const Profile profile = Read(WithRules(R"(  - name: halves
-    select: {role: [border, network_input], type: int8, at_least_bytes: 4Ki, at_most_bytes: 8Ki, pair: ping_pong}
+    select: {role: [boundary, network_input], type: int8, at_least_bytes: 4Ki, at_most_bytes: 8Ki, pair: ping_pong}
     require: {kind: xor_distance, distance: 32Ki}
   - select: {operator: conv, operands: [input.0, constant.1], name: "w*"}
     require: {kind: different_bank}
@@ -26,7 +27,7 @@ TEST(ProfileRules, SelectorsAndRequirementsAreRead) {
   ASSERT_EQ(profile.rules.size(), 3U);
   const Rule& halves = profile.rules[0];
   EXPECT_EQ(halves.name, "halves");
-  EXPECT_EQ(halves.select.roles, std::vector<std::string>({"border", "network_input"}));
+  EXPECT_EQ(halves.select.roles, std::vector<std::string>({"boundary", "network_input"}));
   EXPECT_EQ(halves.select.types, std::vector<base::DataType>({base::DataType::kInt8}));
   EXPECT_EQ(halves.select.sizes, (problem::SizeRange{4096, 8192}));
   EXPECT_TRUE(halves.select.ping_pong);
@@ -61,7 +62,8 @@ TEST(ProfileRules, EveryKindIsWrittenAsItWasRead) {
 // "line:column message; expected ...; hint" of the fault in a profile with these rules.
 std::string Complaint(const std::string& rules) {
   const base::Diagnostic fault = FaultOf(WithRules(rules));
-  std::string text = std::to_string(fault.line) + ":" + std::to_string(fault.column) + " " + fault.message;
+  std::string text =
+      std::to_string(fault.line) + ":" + std::to_string(fault.column) + " " + fault.message;
   if (!fault.expected.empty()) text += "; " + fault.expected;
   if (!fault.hint.empty()) text += "; " + fault.hint;
   return text;
@@ -81,24 +83,27 @@ TEST(ProfileRules, FaultsStandWhereTheyAreAndNameTheCure) {
             "29:37 this is no window of addresses; a list [begin, end] with begin < end");
   EXPECT_EQ(Complaint("  - require: {kind: banks, banks: [bank2]}\n"),
             "29:36 unknown name 'bank2'; one of bank0, bank1; did you mean 'bank0'?");
-  EXPECT_EQ(
-      Complaint("  - select: {role: border}\n    require: {kind: same_bank}\n"),
-      "29:5 'same_bank' is about pairs of buffers, and this selects none; pair: ping_pong, or operands: "
-      "[first, second]");
+  EXPECT_EQ(Complaint("  - select: {role: boundary}\n    require: {kind: same_bank}\n"),
+            "29:5 'same_bank' is about pairs of buffers, and this selects none; pair: ping_pong, "
+            "or operands: "
+            "[first, second]");
   EXPECT_EQ(Complaint("  - select: {pair: ping_pong}\n    require: {kind: natural_alignment}\n"),
             "29:20 'natural_alignment' is about single buffers, not about pairs; no pair");
   EXPECT_EQ(
       Complaint("  - select: {operands: [imput.0]}\n    require: {kind: natural_alignment}\n"),
-      "29:25 'imput.0' is no operand; input.0, constant.0, output.0 (or another index), or scratch; did you "
+      "29:25 'imput.0' is no operand; input.0, constant.0, output.0 (or another index), or "
+      "scratch; did you "
       "mean 'input.0'?");
-  EXPECT_EQ(Complaint("  - select: {role: weights}\n    require: {kind: natural_alignment}\n").substr(0, 29),
+  EXPECT_EQ(Complaint("  - select: {role: weights}\n    require: {kind: natural_alignment}\n")
+                .substr(0, 29),
             "29:20 unknown name 'weights';");
+  EXPECT_EQ(Complaint("  - select: {at_least_bytes: 8, at_most_bytes: 4}\n    require: {kind: "
+                      "natural_alignment}\n")
+                .substr(0, 19),
+            "29:48 out of range;");
   EXPECT_EQ(
-      Complaint("  - select: {at_least_bytes: 8, at_most_bytes: 4}\n    require: {kind: natural_alignment}\n")
-          .substr(0, 19),
-      "29:48 out of range;");
-  EXPECT_EQ(Complaint("  - select: {operands: [input.0, input.0]}\n    require: {kind: same_bank}\n"),
-            "29:24 an operand makes no pair with itself; two operands that differ");
+      Complaint("  - select: {operands: [input.0, input.0]}\n    require: {kind: same_bank}\n"),
+      "29:24 an operand makes no pair with itself; two operands that differ");
 }
 
 problem::Problem PingAndPong() {
@@ -107,14 +112,14 @@ problem::Problem PingAndPong() {
   for (const char* id : {"x@0", "x@1", "w"}) {
     problem::Buffer& buffer = problem.buffers.emplace_back();
     buffer.id = id;
-    buffer.role = id[0] == 'x' ? "border" : "constant";
+    buffer.role = id[0] == 'x' ? "boundary" : "constant";
   }
   return problem;
 }
 
 TEST(ProfileRules, ApplyToAHandWrittenProblemByRoleSizeAndName) {
   const Profile profile = Read(WithRules(
-      R"(  - {name: r, select: {role: border, at_most_bytes: 64}, require: {kind: natural_alignment}}
+      R"(  - {name: r, select: {role: boundary, at_most_bytes: 64}, require: {kind: natural_alignment}}
   - {name: n, select: {name: "w*"}, require: {kind: offset, multiple: 64}}
   - {name: p, select: {pair: ping_pong}, require: {kind: same_bank}}
   - {name: nothing, select: {name: "z"}, require: {kind: natural_alignment}}
@@ -129,8 +134,8 @@ TEST(ProfileRules, ApplyToAHandWrittenProblemByRoleSizeAndName) {
 }
 
 TEST(ProfileRules, AProblemWithoutANetworkHasNoOperands) {
-  const Profile profile =
-      Read(WithRules("  - {name: r, select: {operator: conv}, require: {kind: natural_alignment}}\n"));
+  const Profile profile = Read(
+      WithRules("  - {name: r, select: {operator: conv}, require: {kind: natural_alignment}}\n"));
   problem::Problem problem = PingAndPong();
   EXPECT_EQ(ApplyRules(profile.rules, problem),
             "rule 'r', which selects by operator, type or operand: a problem states none");

@@ -13,8 +13,8 @@ Profile Shipped(const std::string& name) {
   return Read(ReadSource(path), path, LoadSource);
 }
 
-// The first character of every line of JSON taken away, and every space outside of text: what a plan embeds
-// on one line.
+// The first character of every line of JSON taken away, and every space outside of text: what a
+// plan embeds on one line.
 std::string OnOneLine(const std::string& json) {
   std::string line;
   bool quoted = false;
@@ -27,7 +27,9 @@ std::string OnOneLine(const std::string& json) {
 
 class ShippedProfile : public testing::TestWithParam<std::string> {};
 
-TEST_P(ShippedProfile, IsCalledWhatItsFileIsCalled) { EXPECT_EQ(Shipped(GetParam()).name, GetParam()); }
+TEST_P(ShippedProfile, IsCalledWhatItsFileIsCalled) {
+  EXPECT_EQ(Shipped(GetParam()).name, GetParam());
+}
 
 TEST_P(ShippedProfile, ReadsBackFromItsJson) {
   const std::string json = WriteProfileJson(Shipped(GetParam()));
@@ -39,11 +41,12 @@ TEST_P(ShippedProfile, RunsTheOperatorsOfAnImageNetwork) {
   using base::OperatorKind;
   const Profile profile = Shipped(GetParam());
   for (const OperatorKind kind :
-       {OperatorKind::kConv, OperatorKind::kDepthwise, OperatorKind::kPool, OperatorKind::kGlobalPool,
-        OperatorKind::kElementwise, OperatorKind::kConcat, OperatorKind::kMatmul, OperatorKind::kReshape,
-        OperatorKind::kSoftmax, OperatorKind::kTransposedConv, OperatorKind::kReduce, OperatorKind::kSlice,
-        OperatorKind::kPad, OperatorKind::kGather, OperatorKind::kTranspose, OperatorKind::kDepthToSpace,
-        OperatorKind::kSpaceToDepth}) {
+       {OperatorKind::kConv, OperatorKind::kDepthwise, OperatorKind::kPool,
+        OperatorKind::kGlobalPool, OperatorKind::kElementwise, OperatorKind::kConcat,
+        OperatorKind::kMatmul, OperatorKind::kReshape, OperatorKind::kSoftmax,
+        OperatorKind::kTransposedConv, OperatorKind::kReduce, OperatorKind::kSlice,
+        OperatorKind::kPad, OperatorKind::kGather, OperatorKind::kTranspose,
+        OperatorKind::kDepthToSpace, OperatorKind::kSpaceToDepth}) {
     EXPECT_NE(EngineFor(profile, kind, base::DataType::kInt8), nullptr) << base::NameOf(kind);
   }
 }
@@ -56,15 +59,18 @@ TEST_P(ShippedProfile, StatesEnergyForEveryMemory) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ShippedProfile,
-                         testing::Values("edge_npu_1mib", "edge_npu_64kib", "ethos_u55_256", "ethos_u65_256",
-                                         "ethos_u65_512", "mcu_320k", "three_bank_two_mode", "tpu_like"),
+                         testing::Values("edge_npu_1mib", "edge_npu_64kib", "ethos_u55_256",
+                                         "ethos_u65_256", "ethos_u65_512", "mcu_320k",
+                                         "three_bank_two_mode", "tpu_like"),
                          [](const auto& info) { return info.param; });
 
 TEST(ShippedProfiles, EthosU65HasTwiceTheMacsInTwoCores) {
   const Profile small = Shipped("ethos_u65_256");
   const Profile large = Shipped("ethos_u65_512");
-  const Throughput* half = ThroughputFor(small.engines[0], base::OperatorKind::kConv, base::DataType::kUint8);
-  const Throughput* full = ThroughputFor(large.engines[0], base::OperatorKind::kConv, base::DataType::kUint8);
+  const Throughput* half =
+      ThroughputFor(small.engines[0], base::OperatorKind::kConv, base::DataType::kUint8);
+  const Throughput* full =
+      ThroughputFor(large.engines[0], base::OperatorKind::kConv, base::DataType::kUint8);
   const auto macs = [](const Unroll& unroll) {
     return unroll.out_rows * unroll.out_columns * unroll.out_channels * unroll.in_channels;
   };
@@ -73,19 +79,19 @@ TEST(ShippedProfiles, EthosU65HasTwiceTheMacsInTwoCores) {
   EXPECT_EQ(large.memories[0].capacity_bytes, small.memories[0].capacity_bytes);
 }
 
-TEST(ShippedProfiles, TheSmallEdgeNpuHoldsByDepthWhatTheLargeOneNeedNot) {
+TEST(ShippedProfiles, TheSmallEdgeNpuSplitsAlongKWhatTheLargeOneNeedNot) {
   const Profile large = Shipped("edge_npu_1mib");
   const Profile small = Shipped("edge_npu_64kib");
   EXPECT_EQ(small.memories[0].capacity_bytes * 16, large.memories[0].capacity_bytes);
-  EXPECT_EQ(small.tiling.weights.back(), WeightPolicy::kByDepth);
-  EXPECT_EQ(small.tiling.depth_granule, 64);
-  EXPECT_NE(large.tiling.weights.back(), WeightPolicy::kByDepth);
+  EXPECT_EQ(small.tiling.weights.back(), WeightPolicy::kSplitK);
+  EXPECT_EQ(small.tiling.k_granularity, 64);
+  EXPECT_NE(large.tiling.weights.back(), WeightPolicy::kSplitK);
   EXPECT_EQ(small.engines[0].throughputs.size(), large.engines[0].throughputs.size());
 }
 
 TEST(ShippedProfiles, EthosU55KeepsFeatureMapsInSramAndReadsWeightsFromFlash) {
   const Profile profile = Shipped("ethos_u55_256");
-  EXPECT_EQ(LayoutOf(profile, base::TensorRole::kBorder).home, profile.tile_memory);
+  EXPECT_EQ(LayoutOf(profile, base::TensorRole::kBoundary).home, profile.tile_memory);
   const RoleLayout& weights = LayoutOf(profile, base::TensorRole::kConstant);
   const Memory& flash = profile.memories[static_cast<size_t>(weights.home)];
   EXPECT_FALSE(flash.writable);

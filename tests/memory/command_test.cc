@@ -44,7 +44,8 @@ TEST_P(Exhausted, EndsWithACodeAMessageAndNoPartOfAFile) {
   for (int run = 0; run < kRuns; ++run, next = next * 1.16 + 1) {
     if (writes) std::filesystem::remove(Folder() / "out.json");
     const Outcome outcome = RunFailing(static_cast<int64_t>(next));
-    ASSERT_THAT(outcome.exit_code, AnyOf(Eq(0), Eq(10))) << "allocation " << next << ": " << outcome.err;
+    ASSERT_THAT(outcome.exit_code, AnyOf(Eq(0), Eq(10)))
+        << "allocation " << next << ": " << outcome.err;
     if (outcome.exit_code == 10) {
       ++failures;
       EXPECT_FALSE(outcome.err.empty() && outcome.out.empty()) << "allocation " << next;
@@ -60,15 +61,16 @@ TEST_P(Exhausted, EndsWithACodeAMessageAndNoPartOfAFile) {
   EXPECT_GT(answers, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, Exhausted,
-                         testing::Values(Case{"alloc", {"alloc", "buffers.csv"}},
-                                         Case{"plan",
-                                              {"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
-                                               Shipped("hw_profiles/mcu_320k.yaml"), "--output", "out.json"}},
-                                         Case{"tile",
-                                              {"tile", Shipped("examples/networks/patent_chain.yaml"), "--hw",
-                                               Shipped("hw_profiles/mcu_320k.yaml")}}),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Commands, Exhausted,
+    testing::Values(Case{"alloc", {"alloc", "buffers.csv"}},
+                    Case{"plan",
+                         {"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                          Shipped("hw_profiles/mcu_320k.yaml"), "--output", "out.json"}},
+                    Case{"tile",
+                         {"tile", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                          Shipped("hw_profiles/mcu_320k.yaml")}}),
+    [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace tessera::cli

@@ -44,7 +44,8 @@ std::atomic<int64_t>& Blocks() {
 }  // namespace
 
 void* operator new(size_t bytes) {
-  if (UntilFailure().load(std::memory_order_relaxed) > 0 && --UntilFailure() == 0) throw std::bad_alloc();
+  if (UntilFailure().load(std::memory_order_relaxed) > 0 && --UntilFailure() == 0)
+    throw std::bad_alloc();
   void* const block = std::malloc(std::max<size_t>(bytes, 1));
   if (block == nullptr) throw std::bad_alloc();
   ++Blocks();
@@ -112,7 +113,7 @@ TEST_P(EnginesUnderFailure, AnswerHonestlyAndLoseNothing) {
 TEST(PlanUnderFailure, AnswersHonestlyAndLosesNothing) {
   constexpr int64_t kFailures = 400;
   const graph::Graph graph = Chain(3);
-  const hw_profiles::Profile profile = SmallMachine(hw_profiles::DmaSteps::kOverlapped, 200);
+  const hw_profiles::Profile profile = SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 200);
   const engines::canonical::CanonicalEngine canonical;
   const engines::greedy::GreedyEngine greedy;
   partition::answer::PartitionOptions options;
@@ -167,7 +168,8 @@ TEST_P(EnginesUnderALimit, DeclineWhatTheyHaveNoRoomFor) {
   base::Stop stop;
   stop.LimitMemory(base::ResidentBytes() + (100 << 20));
   const int64_t before = Blocks();
-  const Result result = GetParam()->Open(problem, nullptr)->Solve(0, int64_t{1} << 30, {1'000}, stop);
+  const Result result =
+      GetParam()->Open(problem, nullptr)->Solve(0, int64_t{1} << 30, {1'000}, stop);
   EXPECT_FALSE(stop.IsOutOfMemory());
   EXPECT_FALSE(result.allocation);
   EXPECT_NE(result.status, Status::kInfeasible);
@@ -181,17 +183,25 @@ TEST_P(EnginesUnderALimit, DeclineWhatTheyHaveNoRoomFor) {
 
 const engines::greedy::GreedyEngine kGreedy;
 const engines::canonical::CanonicalEngine kCanonical;
-const engines::local_search::RepairEngine kRepair;
+const engines::local_search::LocalSearchEngine kLocalSearch;
 const engines::lazy::LazyEngine kLazy;
 const encoder::sat::SatEngine kCadical;
 
 INSTANTIATE_TEST_SUITE_P(Engines, EnginesUnderALimit,
-                         testing::Values(&kCanonical, &kRepair, &kLazy, &kCadical),
-                         [](const auto& info) { return std::string(info.param->Name()); });
+                         testing::Values(&kCanonical, &kLocalSearch, &kLazy, &kCadical),
+                         [](const auto& info) {
+                           std::string name(info.param->Name());
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 INSTANTIATE_TEST_SUITE_P(Engines, EnginesUnderFailure,
-                         testing::Values(&kGreedy, &kCanonical, &kRepair, &kLazy, &kCadical),
-                         [](const auto& info) { return std::string(info.param->Name()); });
+                         testing::Values(&kGreedy, &kCanonical, &kLocalSearch, &kLazy, &kCadical),
+                         [](const auto& info) {
+                           std::string name(info.param->Name());
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace tessera::search

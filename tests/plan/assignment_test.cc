@@ -33,8 +33,8 @@ Plan ListedPlan(int64_t capacity) {
   link.name = "tcm_dma";
   (link.first == plan.profile.tile_memory ? link.second : link.first) = kTcm;
   plan.profile.links.push_back(link);
-  for (const base::TensorRole role :
-       {base::TensorRole::kConstant, base::TensorRole::kNetworkInput, base::TensorRole::kNetworkOutput}) {
+  for (const base::TensorRole role : {base::TensorRole::kConstant, base::TensorRole::kNetworkInput,
+                                      base::TensorRole::kNetworkOutput}) {
     hw_profiles::RoleLayout& layout = plan.profile.roles[static_cast<size_t>(role)];
     layout.next_homes = {layout.home};
     layout.home = kTcm;
@@ -65,16 +65,19 @@ TEST(CheckAssignment, AcceptsTheHomesOfTheRule) {
 }
 
 TEST(CheckAssignment, RefusesAnyOther) {
-  EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(1000), {0, 1, 0})),
-              ElementsAre("the home of tensor 'w' is 'dram', but the profile's homes give it 'tcm'"));
-  EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(64 + 64 + 159), {0, 0, 0})),
-              ElementsAre("the home of tensor 'w' is 'tcm', but the profile's homes give it 'dram'"));
+  EXPECT_THAT(
+      FindingsOf(WithHomes(ListedPlan(1000), {0, 1, 0})),
+      ElementsAre("the home of tensor 'w' is 'dram', but the profile's homes give it 'tcm'"));
+  EXPECT_THAT(
+      FindingsOf(WithHomes(ListedPlan(64 + 64 + 159), {0, 0, 0})),
+      ElementsAre("the home of tensor 'w' is 'tcm', but the profile's homes give it 'dram'"));
   EXPECT_EQ(FindingsOf(WithHomes(ListedPlan(64), {1, 1, 0})).size(), 2U);
 }
 
 TEST(CheckAssignment, IsPartOfTheCheckOfAPlan) {
   std::vector<std::string> messages;
-  for (const verify::Violation& violation : verify::Validate(WithHomes(ListedPlan(1000), {0, 1, 0})))
+  for (const verify::Violation& violation :
+       verify::Validate(WithHomes(ListedPlan(1000), {0, 1, 0})))
     messages.push_back(std::string(verify::NameOf(violation.kind)) + ": " + violation.message);
   EXPECT_THAT(messages, Contains(HasSubstr("memory: the home of tensor 'w' is 'dram'")));
 }
@@ -82,7 +85,8 @@ TEST(CheckAssignment, IsPartOfTheCheckOfAPlan) {
 TEST(TensorHomes, AreWrittenAndReadBack) {
   const Plan plan = WithHomes(ListedPlan(64), {0, 1, 1});
   const std::string text = files::WritePlanJson(plan);
-  EXPECT_THAT(text, HasSubstr("\"tensor_homes\": {\"x\": \"tcm\", \"w\": \"dram\", \"y\": \"dram\"}"));
+  EXPECT_THAT(text,
+              HasSubstr("\"tensor_homes\": {\"x\": \"tcm\", \"w\": \"dram\", \"y\": \"dram\"}"));
   const base::Expected<Plan> read = files::ReadPlanJson(text, "plan.json");
   ASSERT_TRUE(read) << base::Format(read.error());
   EXPECT_EQ(verify::HomeOf(*read, 0), kTcm);

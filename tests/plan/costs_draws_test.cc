@@ -17,8 +17,9 @@
 #include "tessera/tests/search/simulate/disagreements.h"
 #include "tessera/tests/search/simulate/random_program.h"
 
-// Costs of subgraphs are found twice: by search/simulate, from classes of tiles, and by plan::CostOf, tile by tile. Drawn networks with
-// every kind of operator, on drawn machines with every feature, cut at random and run under any policies: both must say the same.
+// Costs of subgraphs are found twice: by search/simulate, from classes of tiles, and by
+// plan::CostOf, tile by tile. Drawn networks with every kind of operator, on drawn machines with
+// every feature, cut at random and run under any policies: both must say the same.
 namespace tessera::plan {
 namespace {
 
@@ -63,7 +64,8 @@ graph::Graph DrawCache(Random& random) {
 graph::Graph DrawGraph(Random& random) {
   const double kind = random.Real();
   if (kind < 0.25)
-    return graph::RandomSum(random, random.Chance(0.3) ? base::DataType::kInt4 : base::DataType::kInt8);
+    return graph::RandomSum(random,
+                            random.Chance(0.3) ? base::DataType::kInt4 : base::DataType::kInt8);
   if (kind < 0.32) return DrawCache(random);
   graph::Graph network = audit::DrawNetwork(random, static_cast<int>(random.Uniform(1, 7)));
   if (random.Chance(0.1)) {
@@ -72,7 +74,8 @@ graph::Graph DrawGraph(Random& random) {
   return network;
 }
 
-// There is room for everything, any axis may be cut and any policy chosen. What rules and banks ask for has no cost.
+// There is room for everything, any axis may be cut and any policy chosen. What rules and banks ask
+// for has no cost.
 Profile DrawMachine(Random& random, const graph::Graph& network) {
   Profile profile = audit::DrawProfile(random, network);
   for (hw_profiles::Memory& memory : profile.memories) {
@@ -87,25 +90,30 @@ Profile DrawMachine(Random& random, const graph::Graph& network) {
     if (random.Chance(0.1)) layout.channel_block = 3;
   }
   hw_profiles::Tiling& tiling = profile.tiling;
-  tiling.axes = {
-      {base::Axis::kRows, 1}, {base::Axis::kColumns, 1}, {base::Axis::kChannels, 1}, {base::Axis::kBatch, 1}};
-  tiling.halo = {HaloStorage::kRecompute, HaloStorage::kRing, HaloStorage::kCopy, HaloStorage::kAdjacent};
+  tiling.axes = {{base::Axis::kRows, 1},
+                 {base::Axis::kColumns, 1},
+                 {base::Axis::kChannels, 1},
+                 {base::Axis::kBatch, 1}};
+  tiling.halo = {HaloStorage::kRecompute, HaloStorage::kRollingBuffer, HaloStorage::kLineBuffer,
+                 HaloStorage::kAdjacent};
   tiling.weights = {WeightPolicy::kResident, WeightPolicy::kStreamed, WeightPolicy::kDirect,
-                    WeightPolicy::kByDepth};
+                    WeightPolicy::kSplitK};
   return profile;
 }
 
-std::vector<encoder::program::SubgraphChoice> DrawChoices(Random& random, const graph::Graph& network,
+std::vector<encoder::program::SubgraphChoice> DrawChoices(Random& random,
+                                                          const graph::Graph& network,
                                                           const Profile& profile) {
   std::vector<encoder::program::SubgraphChoice> choices;
   const auto operators = static_cast<int>(network.operators.size());
   for (int first = 0; first < operators;) {
     const int last = std::min(operators - 1, first + static_cast<int>(random.Uniform(0, 3)));
-    encoder::program::SubgraphChoice choice = search::RandomChoice(random, network, profile, {first, last});
+    encoder::program::SubgraphChoice choice =
+        search::RandomChoice(random, network, profile, {first, last});
     if (first == last && random.Chance(0.5)) {
-      choice.policy.weights = WeightPolicy::kByDepth;
+      choice.policy.weights = WeightPolicy::kSplitK;
       choice.policy.halo = HaloStorage::kRecompute;
-      choice.policy.depth = profile.tiling.depth_granule * random.Uniform(0, 2);
+      choice.policy.k_extent = profile.tiling.k_granularity * random.Uniform(0, 2);
     }
     choices.push_back(std::move(choice));
     first = last + 1;
@@ -115,30 +123,33 @@ std::vector<encoder::program::SubgraphChoice> DrawChoices(Random& random, const 
   return choices;
 }
 
-// What was drawn for a subgraph and cannot be had gives way; where constants can be prefetched, many are. Whether the choices are a
-// program then.
+// What was drawn for a subgraph and cannot be had gives way; where constants can be prefetched,
+// many are. Whether the choices are a program then.
 bool MakeBuildable(Random& random, const graph::Graph& network, const Profile& profile,
                    std::vector<encoder::program::SubgraphChoice>& choices) {
   const auto refused = [&] { return !encoder::program::BuildProgram(network, profile, choices); };
   for (encoder::program::SubgraphChoice& choice : choices) {
     if (!refused()) break;
-    if (choice.policy.weights != WeightPolicy::kByDepth && choice.policy.weights != WeightPolicy::kDirect)
+    if (choice.policy.weights != WeightPolicy::kSplitK &&
+        choice.policy.weights != WeightPolicy::kDirect)
       continue;
     choice.policy.weights = WeightPolicy::kResident;
-    choice.policy.depth = 0;
+    choice.policy.k_extent = 0;
   }
   if (refused()) return false;
   for (encoder::program::SubgraphChoice& choice : choices) {
-    choice.prefetch = profile.tiling.dma == DmaSteps::kOverlapped && random.Chance(0.5);
+    choice.prefetch = profile.tiling.dma == DmaSteps::kDoubleBuffered && random.Chance(0.5);
     if (choice.prefetch && refused()) choice.prefetch = false;
   }
   return true;
 }
 
-bool GrowsState(const Plan& plan, const std::vector<verify::Users>& users, const graph::Operator& op) {
+bool GrowsState(const Plan& plan, const std::vector<verify::Users>& users,
+                const graph::Operator& op) {
   const int state = plan.network.tensors[static_cast<size_t>(op.outputs.front())].next_of;
   return op.kind == base::OperatorKind::kConcat && state >= 0 && op.inputs.front() == state &&
-         hw_profiles::LayoutOf(plan.profile, base::TensorRole::kState).home == plan.profile.tile_memory &&
+         hw_profiles::LayoutOf(plan.profile, base::TensorRole::kState).home ==
+             plan.profile.tile_memory &&
          MayTakePlaceOfState(plan, users, op.outputs.front());
 }
 
@@ -178,11 +189,11 @@ TEST(CostsOfDraws, AreWhatTheSimulationSays) {
     }
   }
   ExpectEnough(compared, DrawsOf(5000));
-  for (const char* dma : {"own_steps ", "overlapped "}) {
-    for (const char* what : {"resident", "streamed", "direct", "recompute", "ring", "copy", "adjacent",
-                             "tiles 1", "tiles 2", "tiles 3", "tiles 4"})
+  for (const char* dma : {"serialized ", "double_buffered "}) {
+    for (const char* what : {"resident", "streamed", "direct", "recompute", "rolling_buffer",
+                             "line_buffer", "adjacent", "tiles 1", "tiles 2", "tiles 3", "tiles 4"})
       EXPECT_GE(tally[std::string(dma) + what], DrawsOf(200)) << dma << what;
-    EXPECT_GE(tally[std::string(dma) + "by_depth"], DrawsOf(80)) << dma;
+    EXPECT_GE(tally[std::string(dma) + "split_k"], DrawsOf(80)) << dma;
   }
   for (const char* what : {"in_place", "prefetch", "kept", "growing state"})
     EXPECT_GE(tally[what], DrawsOf(150)) << what;

@@ -17,15 +17,17 @@ using hw_profiles::HaloStorage;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 
-// Memory 0 is "sram", where tiles live: a shared port of 8 bytes a cycle. Memory 1 is "dram": reads 4 and writes 2 bytes a cycle over
-// one shared port, latencies 7 and 5, bursts of 4 bytes. The link takes 3 cycles to set up. The engine does 2 input channels by 2
-// output channels a cycle after a start of 5.
+// Memory 0 is "sram", where tiles live: a shared port of 8 bytes a cycle. Memory 1 is "dram": reads
+// 4 and writes 2 bytes a cycle over one shared port, latencies 7 and 5, bursts of 4 bytes. The link
+// takes 3 cycles to set up. The engine does 2 input channels by 2 output channels a cycle after a
+// start of 5.
 Profile Machine(DmaSteps dma) {
   Profile profile = SmallProfile();
   profile.table_bytes_per_channel = 0;
   profile.tiling.dma = dma;
-  profile.tiling.weight_granule_channels = 1;
-  profile.memories[0].port.read_bytes_per_cycle = profile.memories[0].port.write_bytes_per_cycle = 8;
+  profile.tiling.weight_granularity_channels = 1;
+  profile.memories[0].port.read_bytes_per_cycle = profile.memories[0].port.write_bytes_per_cycle =
+      8;
   profile.memories[1].port = {.read_bytes_per_cycle = 4,
                               .write_bytes_per_cycle = 2,
                               .shared = true,
@@ -40,8 +42,9 @@ Profile Machine(DmaSteps dma) {
   return profile;
 }
 
-// x [1, 2, 4, 3] -> 1x1 convolution -> y, in tiles of two rows, 12 bytes each of x and y, and 4 bytes of weights. A tile loads in
-// 3 + 7 + 12/4 = 13 cycles, is computed in 5 + 6 and stored in 3 + 5 + 12/2 = 14; the weights load in 3 + 7 + 4/4 = 11.
+// x [1, 2, 4, 3] -> 1x1 convolution -> y, in tiles of two rows, 12 bytes each of x and y, and 4
+// bytes of weights. A tile loads in 3 + 7 + 12/4 = 13 cycles, is computed in 5 + 6 and stored in 3
+// + 5 + 12/2 = 14; the weights load in 3 + 7 + 4/4 = 11.
 Plan Pointwise(DmaSteps dma) {
   Plan plan = OneConvPlan();
   plan.profile = Machine(dma);
@@ -58,7 +61,7 @@ Metrics CostOf(const Plan& plan, int subgraph = 0) {
 }
 
 TEST(Costs, OfStepsOfTheirOwnAddUp) {
-  const Metrics cost = CostOf(Pointwise(DmaSteps::kOwnSteps));
+  const Metrics cost = CostOf(Pointwise(DmaSteps::kSerialized));
   EXPECT_EQ(cost.latency_cycles, 11 + 2 * (13 + 11 + 14));
   EXPECT_EQ(cost.off_chip_bytes, 24 + 24 + 4);
   EXPECT_EQ(cost.macs, 24 * 2);
@@ -69,11 +72,12 @@ TEST(Costs, OfStepsOfTheirOwnAddUp) {
   EXPECT_EQ(cost.peak_bytes, 0);
 }
 
-TEST(Costs, OfOverlappedTransfersAreThoseOfTheBusiest) {
-  Plan plan = Pointwise(DmaSteps::kOverlapped);
+TEST(Costs, OfDoubleBufferedTransfersAreThoseOfTheBusiest) {
+  Plan plan = Pointwise(DmaSteps::kDoubleBuffered);
   // P, compute 0 with load 1, compute 1 with store 0, E.
   EXPECT_EQ(CostOf(plan).latency_cycles, (13 + 11) + 13 + 14 + 14);
-  // Tiles of one row load in 12 cycles, compute in 8, store in 12: transfers take turns, and do not over two ports and two channels.
+  // Tiles of one row load in 12 cycles, compute in 8, store in 12: transfers take turns, and do not
+  // over two ports and two channels.
   plan.subgraphs[0].tile[2] = 1;
   plan.subgraphs[0].tiles = 4;
   EXPECT_EQ(CostOf(plan).latency_cycles, (12 + 11) + 12 + 24 + 24 + 12 + 12);
@@ -85,18 +89,19 @@ TEST(Costs, OfOverlappedTransfersAreThoseOfTheBusiest) {
 
 // Two slices of one output channel, 2 bytes and 3 + 7 + 1 cycles each.
 TEST(Costs, OfStreamedWeightsComeWithEveryTile) {
-  Plan plan = Pointwise(DmaSteps::kOwnSteps);
+  Plan plan = Pointwise(DmaSteps::kSerialized);
   plan.subgraphs[0].weights = WeightPolicy::kStreamed;
   EXPECT_EQ(CostOf(plan).latency_cycles, 2 * (13 + 2 * 11 + 11 + 14));
   EXPECT_EQ(CostOf(plan).off_chip_by_cause.at("weights"), 2 * 4);
 
-  plan.profile.tiling.dma = DmaSteps::kOverlapped;
-  // The port brings, after P, the second slice of tile 0, the first of tile 1 and load 1; then the second of tile 1 and store 0.
+  plan.profile.tiling.dma = DmaSteps::kDoubleBuffered;
+  // The port brings, after P, the second slice of tile 0, the first of tile 1 and load 1; then the
+  // second of tile 1 and store 0.
   EXPECT_EQ(CostOf(plan).latency_cycles, (13 + 11) + (11 + 11 + 13) + (11 + 14) + 14);
 }
 
 TEST(Costs, OfDirectOperandsAreWithinTheStep) {
-  Plan plan = Pointwise(DmaSteps::kOwnSteps);
+  Plan plan = Pointwise(DmaSteps::kSerialized);
   plan.profile.memories[1].direct_read = true;
   plan.subgraphs[0].weights = WeightPolicy::kDirect;
   // The step waits for 7 + 12/4 cycles of x and 7 + 4/4 of the weights.
@@ -107,7 +112,7 @@ TEST(Costs, OfDirectOperandsAreWithinTheStep) {
 // x [1, 1, 6, 1] -> a -> y, both 3x1 with padding, in tiles of 3 rows.
 Plan Chain(HaloStorage halo) {
   Plan plan = TwoConvsPlan();
-  plan.profile = Machine(DmaSteps::kOwnSteps);
+  plan.profile = Machine(DmaSteps::kSerialized);
   plan.profile.tiling.halo = {halo};
   for (const size_t tensor : {0, 3, 4}) plan.network.tensors[tensor].shape = {1, 1, 6, 1};
   for (const size_t tensor : {1, 2}) plan.network.tensors[tensor].shape = {1, 1, 3, 1};
@@ -121,30 +126,35 @@ Plan Chain(HaloStorage halo) {
   return plan;
 }
 
-// Weights: 3 + 7 + 1 cycles each. Recomputed, either tile loads 5 rows (two bursts), makes 4 rows of a and 3 of y, and stores 3 rows
-// (one burst). In a ring the second tile loads one row and makes 2 of a.
+// Weights: 3 + 7 + 1 cycles each. Recomputed, either tile loads 5 rows (two bursts), makes 4 rows
+// of a and 3 of y, and stores 3 rows (one burst). In a rolling buffer the second tile loads one row
+// and makes 2 of a.
 TEST(Costs, OfKeptRowsAreLessThanOfRecomputedOnes) {
   const Metrics recomputed = CostOf(Chain(HaloStorage::kRecompute));
   const int64_t store = 3 + 5 + 4 / 2;
   EXPECT_EQ(recomputed.latency_cycles, 22 + 2 * ((3 + 7 + 2) + (5 + 4 * 3) + (5 + 3 * 3) + store));
   EXPECT_EQ(recomputed.recomputed_macs, 2 * 3);
-  const Metrics ring = CostOf(Chain(HaloStorage::kRing));
-  EXPECT_EQ(ring.latency_cycles, recomputed.latency_cycles - 1 - 2 * 3);
-  EXPECT_EQ(ring.recomputed_macs, 0);
-  EXPECT_EQ(ring.off_chip_by_cause.at("inputs"), 6);
+  const Metrics rolling_buffer = CostOf(Chain(HaloStorage::kRollingBuffer));
+  EXPECT_EQ(rolling_buffer.latency_cycles, recomputed.latency_cycles - 1 - 2 * 3);
+  EXPECT_EQ(rolling_buffer.recomputed_macs, 0);
+  EXPECT_EQ(rolling_buffer.off_chip_by_cause.at("inputs"), 6);
 
-  // Two rows of x and two of a are saved after the first tile and restored before the second: 2 bytes read and written in a cycle.
-  const Metrics copy = CostOf(Chain(HaloStorage::kCopy));
-  EXPECT_EQ(copy.latency_cycles, ring.latency_cycles + 4);
-  EXPECT_DOUBLE_EQ(copy.energy_by_part.at("sram"), ring.energy_by_part.at("sram") + 4 * 2 * (1 + 2));
+  // Two rows of x and two of a are saved after the first tile and restored before the second: 2
+  // bytes read and written in a cycle.
+  const Metrics copy = CostOf(Chain(HaloStorage::kLineBuffer));
+  EXPECT_EQ(copy.latency_cycles, rolling_buffer.latency_cycles + 4);
+  EXPECT_DOUBLE_EQ(copy.energy_by_part.at("sram"),
+                   rolling_buffer.energy_by_part.at("sram") + 4 * 2 * (1 + 2));
   const Metrics adjacent = CostOf(Chain(HaloStorage::kAdjacent));
-  EXPECT_EQ(adjacent.latency_cycles, ring.latency_cycles + 2);
-  EXPECT_DOUBLE_EQ(adjacent.energy_by_part.at("sram"), ring.energy_by_part.at("sram") + 2 * 2 * (1 + 2));
+  EXPECT_EQ(adjacent.latency_cycles, rolling_buffer.latency_cycles + 2);
+  EXPECT_DOUBLE_EQ(adjacent.energy_by_part.at("sram"),
+                   rolling_buffer.energy_by_part.at("sram") + 2 * 2 * (1 + 2));
 }
 
-// 3 of 4 columns of 2 channels: a run of 6 bytes, 2 bursts, for each row; a descriptor of one level walks one run.
+// 3 of 4 columns of 2 channels: a run of 6 bytes, 2 bursts, for each row; a descriptor of one level
+// walks one run.
 TEST(Costs, OfScatteredRunsAreBurstsAndDescriptors) {
-  Plan plan = Pointwise(DmaSteps::kOwnSteps);
+  Plan plan = Pointwise(DmaSteps::kSerialized);
   plan.network.tensors[0].shape = plan.network.tensors[2].shape = {1, 2, 2, 4};
   plan.profile.tiling.axes = {{base::Axis::kColumns, 1}};
   plan.subgraphs[0].tile = {1, 2, 2, 3};
@@ -155,34 +165,37 @@ TEST(Costs, OfScatteredRunsAreBurstsAndDescriptors) {
   EXPECT_EQ(CostOf(plan).latency_cycles, 11 + wide + narrow + 4 * 3);
 }
 
-// y [4, 2] = x [4, 3] times w [3, 2], in slices of depth 2 and 1.
-TEST(Costs, OfSumsByDepthAreThoseOfTheirSlices) {
-  Plan plan = Pointwise(DmaSteps::kOwnSteps);
+// y [4, 2] = x [4, 3] times w [3, 2], in slices of K extent 2 and 1.
+TEST(Costs, OfSplitKSumsAreThoseOfTheirSlices) {
+  Plan plan = Pointwise(DmaSteps::kSerialized);
   plan.network.tensors[0].shape = {4, 3};
   plan.network.tensors[1].shape = {3, 2};
   plan.network.tensors[2].shape = {4, 2};
   plan.network.operators[0].kind = OperatorKind::kMatmul;
-  plan.profile.tiling.weights.push_back(WeightPolicy::kByDepth);
-  plan.profile.tiling.depth_granule = 2;
+  plan.profile.tiling.weights.push_back(WeightPolicy::kSplitK);
+  plan.profile.tiling.k_granularity = 2;
   Subgraph& subgraph = plan.subgraphs[0];
-  subgraph.weights = WeightPolicy::kByDepth;
+  subgraph.weights = WeightPolicy::kSplitK;
   subgraph.tile = {4, 2};
   subgraph.tiles = 1;
-  // x: 4 runs of 2 bytes, then 4 of 1 byte; w: 4 bytes, then 2. The sums are 4 steps for 2 of the depth and 4 for the last.
+  // x: 4 runs of 2 bytes, then 4 of 1 byte; w: 4 bytes, then 2. The sums are 4 steps for 2 of the
+  // depth and 4 for the last.
   const int64_t slices = 2 * (3 + 7 + 4 * 4 / 4) + 2 * (3 + 7 + 1);
   EXPECT_EQ(CostOf(plan).latency_cycles, slices + (5 + 8) + (3 + 5 + 8 / 2));
   EXPECT_EQ(CostOf(plan).off_chip_by_cause.at("weights"), 6);
   // Read in SRAM: x, w, the sums of 8 by 4 bytes, and y; written: x, w, the sums and y.
-  EXPECT_DOUBLE_EQ(CostOf(plan).energy_by_part.at("sram"), (12 + 6 + 32 + 8) * 1 + (12 + 6 + 32 + 8) * 2);
+  EXPECT_DOUBLE_EQ(CostOf(plan).energy_by_part.at("sram"),
+                   (12 + 6 + 32 + 8) * 1 + (12 + 6 + 32 + 8) * 2);
 
-  plan.profile.tiling.dma = DmaSteps::kOverlapped;
+  plan.profile.tiling.dma = DmaSteps::kDoubleBuffered;
   // First slices in P, later ones during the step.
   EXPECT_EQ(CostOf(plan).latency_cycles, slices / 2 + slices / 2 + (3 + 5 + 8 / 2));
 }
 
-// Two convolutions, each a subgraph of two tiles; the weights of the second arrive while the first stores.
+// Two convolutions, each a subgraph of two tiles; the weights of the second arrive while the first
+// stores.
 TEST(Costs, OfPrefetchedConstantsFallOnTheSubgraphBefore) {
-  Plan plan = Pointwise(DmaSteps::kOverlapped);
+  Plan plan = Pointwise(DmaSteps::kDoubleBuffered);
   plan.profile.memories[1].port.shared = false;
   plan.profile.links[0].outstanding = 2;
   graph::Tensor middle = FeatureTensor("m", {1, 2, 4, 3});
@@ -207,7 +220,7 @@ TEST(Costs, OfPrefetchedConstantsFallOnTheSubgraphBefore) {
 }
 
 TEST(Costs, LeakAsLongAsTheProgramRuns) {
-  Plan plan = Pointwise(DmaSteps::kOwnSteps);
+  Plan plan = Pointwise(DmaSteps::kSerialized);
   plan.profile.memories[0].leakage_mw = 1;
   plan.profile.memories[1].leakage_mw = 2;
   EXPECT_DOUBLE_EQ(CostOf(plan).energy_by_part.at("leakage"), 3e9 * 87 / 1e9);

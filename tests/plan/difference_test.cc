@@ -10,7 +10,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Five operators in a row, cut after those operators; each subgraph costs a cycle for each of its operators, squared.
+// Five operators in a row, cut after those operators; each subgraph costs a cycle for each of its
+// operators, squared.
 Plan CutAfter(const std::vector<int>& lasts) {
   Plan plan = OneConvPlan();
   const graph::Operator op = plan.network.operators[0];
@@ -41,7 +42,8 @@ TEST(Difference, OfAPlanAndItselfIsNone) {
 
 // a | b c | d e   and   a | b c d | e: the cut after a is shared, and what follows is one stretch.
 TEST(Difference, IsCountedBetweenSharedCuts) {
-  const files::Difference difference = files::FindDifference(CutAfter({0, 2, 4}), CutAfter({0, 3, 4}));
+  const files::Difference difference =
+      files::FindDifference(CutAfter({0, 2, 4}), CutAfter({0, 3, 4}));
   ASSERT_EQ(difference.stretches.size(), 1U);
   const files::Stretch& stretch = difference.stretches[0];
   EXPECT_EQ(stretch.interval, (graph::Interval{1, 4}));
@@ -62,13 +64,13 @@ TEST(Difference, OfTilesAndPoliciesConcernsTheirSubgraphAlone) {
   EXPECT_THAT(difference.stretches[1].second, ElementsAre(2));
 }
 
-TEST(Difference, IsNoneBetweenSlicesOfTheGranuleThatAreStatedAndNot) {
+TEST(Difference, IsNoneBetweenSlicesOfTheGranularityThatAreStatedAndNot) {
   Plan first = CutAfter({4});
-  first.subgraphs[0].weights = hw_profiles::WeightPolicy::kByDepth;
+  first.subgraphs[0].weights = hw_profiles::WeightPolicy::kSplitK;
   Plan second = first;
-  second.subgraphs[0].depth = second.profile.tiling.depth_granule;
+  second.subgraphs[0].k_extent = second.profile.tiling.k_granularity;
   EXPECT_THAT(files::FindDifference(first, second).stretches, IsEmpty());
-  second.subgraphs[0].depth *= 2;
+  second.subgraphs[0].k_extent *= 2;
   EXPECT_EQ(files::FindDifference(first, second).stretches.size(), 1U);
 }
 
@@ -82,12 +84,12 @@ TEST(Difference, NamesWhatMovedOnChipAndOff) {
   EXPECT_THAT(difference.stretches, IsEmpty());
   std::vector<std::string> shifts;
   for (const files::Shift& shift : difference.shifts) {
-    shifts.push_back(shift.memory + " " + shift.id + " " + std::to_string(shift.first_offset) + "+" +
-                     std::to_string(shift.first_size) + " " + std::to_string(shift.second_offset) + "+" +
-                     std::to_string(shift.second_size));
+    shifts.push_back(shift.memory + " " + shift.id + " " + std::to_string(shift.first_offset) +
+                     "+" + std::to_string(shift.first_size) + " " +
+                     std::to_string(shift.second_offset) + "+" + std::to_string(shift.second_size));
   }
-  EXPECT_THAT(shifts,
-              ElementsAre("sram s0/y@0 64+64 512+64", "sram s0/w 128+152 128+160", "dram x 0+64 1024+64"));
+  EXPECT_THAT(shifts, ElementsAre("sram s0/y@0 64+64 512+64", "sram s0/w 128+152 128+160",
+                                  "dram x 0+64 1024+64"));
 }
 
 TEST(Difference, OfOtherOperatorsIsNotComparable) {

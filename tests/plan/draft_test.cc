@@ -43,8 +43,8 @@ TEST(Draft, OfAWholePlanHoldsEveryAddress) {
   std::vector<std::string> pins;
   for (const files::Pin& pin : draft->pins)
     pins.push_back(pin.memory + ":" + pin.id + "=" + std::to_string(pin.offset));
-  EXPECT_THAT(pins, testing::ElementsAre(":s0/x@0=0", ":s0/w=128", ":s0/y@0=64", "dram:x=0", "dram:w=64",
-                                         "dram:y=224"));
+  EXPECT_THAT(pins, testing::ElementsAre(":s0/x@0=0", ":s0/w=128", ":s0/y@0=64", "dram:x=0",
+                                         "dram:w=64", "dram:y=224"));
   EXPECT_EQ(draft->pins[1].pointer, "/subgraphs/0/buffers/1");
   EXPECT_EQ(draft->pins[3].pointer, "/homes/0/tensors/0");
   EXPECT_EQ(draft->seed, 7U);

@@ -33,14 +33,15 @@ std::string RoleWord(const graph::Tensor& tensor, const std::string& otherwise) 
   return tensor.network_output ? "network_output" : otherwise;
 }
 
-// A buffer, what it holds, and where it lies. A tile buffer of a tensor that is made inside holds a feature, a whole one a border.
+// A buffer, what it holds, and where it lies. A tile buffer of a tensor that is made inside holds a
+// feature, a whole one a boundary tensor.
 void Add(Plan& plan, BufferUse use, const std::string& id, int64_t size, int64_t offset,
          std::vector<problem::Lifespan> lifespans, std::vector<problem::Access> accesses) {
   const graph::Tensor& tensor = plan.network.tensors[static_cast<size_t>(use.tensor)];
   problem::Buffer buffer;
   buffer.id = id;
   buffer.name = tensor.id;
-  buffer.role = RoleWord(tensor, use.kind == BufferKind::kWhole ? "border" : "feature");
+  buffer.role = RoleWord(tensor, use.kind == BufferKind::kWhole ? "boundary" : "feature");
   buffer.size = size;
   buffer.alignment = 16;
   buffer.lifespans = std::move(lifespans);
@@ -50,13 +51,13 @@ void Add(Plan& plan, BufferUse use, const std::string& id, int64_t size, int64_t
   plan.allocation.offsets.push_back(offset);
 }
 
-BufferUse TileUse(int tensor, int parity) { return {BufferKind::kTile, 0, tensor, -1, parity, 0}; }
+BufferUse TileUse(int tensor, int phase) { return {BufferKind::kTile, 0, tensor, -1, phase, 0}; }
 BufferUse ResidentUse(int tensor) { return {BufferKind::kResident, 0, tensor, -1, 0, 0}; }
 BufferUse WholeUse(int tensor) { return {BufferKind::kWhole, -1, tensor, -1, 0, 0}; }
 
 // Work and traffic; then what that takes.
-void SetWork(Metrics& metrics, int64_t macs, int64_t recomputed, std::map<std::string, int64_t> off_chip,
-             int64_t peak) {
+void SetWork(Metrics& metrics, int64_t macs, int64_t recomputed,
+             std::map<std::string, int64_t> off_chip, int64_t peak) {
   metrics.off_chip_by_cause = std::move(off_chip);
   for (const auto& [cause, bytes] : metrics.off_chip_by_cause) metrics.off_chip_bytes += bytes;
   metrics.macs = macs;
@@ -118,7 +119,7 @@ void AddHome(Plan& plan, const std::vector<Resident>& residents) {
     problem::Buffer buffer;
     const graph::Tensor& tensor = plan.network.tensors[static_cast<size_t>(resident.tensor)];
     buffer.id = tensor.id;
-    buffer.role = RoleWord(tensor, "border");
+    buffer.role = RoleWord(tensor, "boundary");
     buffer.size = resident.size;
     buffer.alignment = 16;
     buffer.lifespans = {resident.subgraphs};
@@ -199,8 +200,9 @@ hw_profiles::Profile SmallProfile() {
   profile.roles[static_cast<size_t>(base::TensorRole::kState)].home = 0;
   profile.tiling.axes = {{base::Axis::kRows, 1}};
   profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute};
-  profile.tiling.weights = {hw_profiles::WeightPolicy::kResident, hw_profiles::WeightPolicy::kStreamed};
-  profile.tiling.weight_granule_channels = 2;
+  profile.tiling.weights = {hw_profiles::WeightPolicy::kResident,
+                            hw_profiles::WeightPolicy::kStreamed};
+  profile.tiling.weight_granularity_channels = 2;
   profile.table_bytes_per_channel = 2;
   return profile;
 }
@@ -214,7 +216,7 @@ hw_profiles::Profile OneSramProfile() {
   for (hw_profiles::RoleLayout& layout : profile.roles) layout.home = 0;
   profile.roles[static_cast<size_t>(base::TensorRole::kConstant)].home = 1;
   profile.tiling.weights = {hw_profiles::WeightPolicy::kDirect};
-  profile.tiling.dma = hw_profiles::DmaSteps::kOverlapped;
+  profile.tiling.dma = hw_profiles::DmaSteps::kDoubleBuffered;
   profile.tiling.in_place = {OperatorKind::kElementwise};
   return profile;
 }
@@ -248,9 +250,10 @@ Plan OneConvPlan() {
   subgraph.tiles = 1;
   SetWork(subgraph.metrics, 64 * 36, 0, {{"inputs", 64}, {"outputs", 64}, {"weights", 152}}, 280);
   // Ports move a byte a cycle. Both ends touch 280 bytes: 216 that come and 64 that leave.
-  SetCosts(subgraph.metrics, 152 + 64 + 64 * 36 + 64, 280.0 / 2584,
-           {{"mac", 1152}, {"leakage", 0}, {"dram", 216 * 10 + 64 * 20}, {"sram", 280 * 1 + 280 * 2}},
-           "compute");
+  SetCosts(
+      subgraph.metrics, 152 + 64 + 64 * 36 + 64, 280.0 / 2584,
+      {{"mac", 1152}, {"leakage", 0}, {"dram", 216 * 10 + 64 * 20}, {"sram", 280 * 1 + 280 * 2}},
+      "compute");
   plan.subgraphs = {subgraph};
   plan.steps = {{StepKind::kLoad, 0, 0, -1, {1}},
                 {StepKind::kLoad, 0, 0, -1, {0}},
@@ -268,7 +271,7 @@ Plan TwoConvsPlan() {
   Plan plan;
   plan.network = TwoConvs(10);
   plan.profile = SmallProfile();
-  plan.profile.tiling.dma = hw_profiles::DmaSteps::kOverlapped;
+  plan.profile.tiling.dma = hw_profiles::DmaSteps::kDoubleBuffered;
   plan.problem.name = "two_convs";
   plan.problem.memories = {SramOf(plan.profile)};
   plan.problem.loops = {{1, 5, {3}}};
@@ -276,10 +279,11 @@ Plan TwoConvsPlan() {
   subgraph.interval = {0, 1};
   subgraph.tile = {1, 4, 2, 4};
   subgraph.tiles = 5;
-  SetWork(subgraph.metrics, 28 * 16 * 36, 8 * 16 * 36, {{"inputs", 416}, {"outputs", 160}, {"weights", 304}},
-          696);
-  // P loads 4 rows of x and the weights, then a makes 3, 4, 4, 4 and 3 rows and b 2 each time, and E stores 2. P and slot 0 move 464
-  // bytes. Read in SRAM are x, wa, m, wb and y, those with 5 tiles; written are x, the weights, m and y.
+  SetWork(subgraph.metrics, 28 * 16 * 36, 8 * 16 * 36,
+          {{"inputs", 416}, {"outputs", 160}, {"weights", 304}}, 696);
+  // P loads 4 rows of x and the weights, then a makes 3, 4, 4, 4 and 3 rows and b 2 each time, and
+  // E stores 2. P and slot 0 move 464 bytes. Read in SRAM are x, wa, m, wb and y, those with 5
+  // tiles; written are x, the weights, m and y.
   constexpr int64_t kCycles = (64 + 304) + 28 * 16 * 36 + 32;
   SetCosts(subgraph.metrics, kCycles, 464.0 / (368 + 5 * 16 * 36),
            {{"mac", 8064},
@@ -305,7 +309,9 @@ Plan TwoConvsPlan() {
       {{0, "dma", kWrite}, {1, "pe", kRead}, {3, "pe", kRead}});
   Add(plan, ResidentUse(2), "s0/wb", 152, 544, {{0, 5}},
       {{0, "dma", kWrite}, {2, "pe", kRead}, {4, "pe", kRead}});
-  AddHome(plan, {{0, 160, 0, {0, 1}}, {1, 152, 160, {0, 1}}, {2, 152, 320, {0, 1}}, {4, 160, 480, {0, 1}}});
+  AddHome(
+      plan,
+      {{0, 160, 0, {0, 1}}, {1, 152, 160, {0, 1}}, {2, 152, 320, {0, 1}}, {4, 160, 480, {0, 1}}});
   SetTotals(plan);
   return plan;
 }
@@ -328,14 +334,15 @@ Plan OneSramPlan() {
   first.weights = hw_profiles::WeightPolicy::kDirect;
   SetWork(first.metrics, 64 * 36, 0, {{"weights", 152}}, 128);
   SetCosts(first.metrics, 64 * 36, 152.0 / 2304,
-           {{"mac", 1152}, {"leakage", 0}, {"flash", 152 * 10}, {"sram", 64 * 1 + 64 * 2}}, "compute");
+           {{"mac", 1152}, {"leakage", 0}, {"flash", 152 * 10}, {"sram", 64 * 1 + 64 * 2}},
+           "compute");
   Subgraph second = first;
   second.interval = {1, 1};
   second.in_place = true;
   second.metrics = {};
   SetWork(second.metrics, 0, 0, {}, 128);
-  SetCosts(second.metrics, 64 + 64, 0, {{"mac", 0}, {"leakage", 0}, {"flash", 0}, {"sram", 64 * 1 + 64 * 2}},
-           "sram");
+  SetCosts(second.metrics, 64 + 64, 0,
+           {{"mac", 0}, {"leakage", 0}, {"flash", 0}, {"sram", 64 * 1 + 64 * 2}}, "sram");
   plan.subgraphs = {first, second};
   plan.steps = {{StepKind::kCompute, 0, 0, 0, {}}, {StepKind::kCompute, 1, 0, 1, {}}};
   Add(plan, WholeUse(0), "x", 64, 0, {{0, 1}}, {{0, "pe", kRead}});

@@ -5,11 +5,12 @@
 
 #include "tessera/plan/plan.h"
 
-// Plans written out by hand from docs/program.md, with every figure stated, for a small accelerator: 1 KiB of SRAM, a
-// DRAM, one engine "pe" and one link "dma".
+// Plans written out by hand from docs/program.md, with every figure stated, for a small
+// accelerator: 1 KiB of SRAM, a DRAM, one engine "pe" and one link "dma".
 namespace tessera::plan {
 
-// Every role at home in DRAM but features; alignment 16, two bytes of tables a channel, granule 2.
+// Every role at home in DRAM but features; alignment 16, two bytes of tables a channel, granularity
+// 2.
 hw_profiles::Profile SmallProfile();
 
 // Homes of everything but constants in SRAM; constants are read directly from flash.
@@ -20,7 +21,8 @@ graph::Tensor ConstantTensor(const std::string& id, graph::Shape shape);
 graph::Operator Conv3x3(const std::string& id, int input, int weights, int output);
 graph::Operator Concat(int axis, std::vector<int> inputs, int output);
 
-// x -> a -> m -> b -> y, both 3x3 with padding 1, all maps [1, 4, rows, 4]. Tensors: 0 x, 1 wa, 2 wb, 3 m, 4 y.
+// x -> a -> m -> b -> y, both 3x3 with padding 1, all maps [1, 4, rows, 4]. Tensors: 0 x, 1 wa, 2
+// wb, 3 m, 4 y.
 graph::Graph TwoConvs(int64_t rows);
 
 // One convolution, one tile, steps of their own for each transfer.
@@ -33,7 +35,8 @@ Plan OneConvPlan();
 //     step     0 P | 1 a  2 b | 3 a  4 b | 5 E        leaves its loop after step 2
 Plan TwoConvsPlan();
 
-// A convolution and an activation, each a subgraph of its own, all maps at home in SRAM; the activation in place.
+// A convolution and an activation, each a subgraph of its own, all maps at home in SRAM; the
+// activation in place.
 Plan OneSramPlan();
 
 // OneConvPlan on an SRAM of two banks, of which each mode reads one and writes the other.

@@ -7,7 +7,8 @@
 #include "tessera/plan/verify/checks.h"
 #include "tessera/plan/verify/validator.h"
 
-// Addresses outside the tile memory: what must be there when, and every way in which a plan can be wrong about it.
+// Addresses outside the tile memory: what must be there when, and every way in which a plan can be
+// wrong about it.
 namespace tessera::plan {
 namespace {
 
@@ -22,8 +23,9 @@ Plan SplitPlan() {
 }
 
 std::string TextOf(const verify::HomeStay& stay, const Plan& plan) {
-  return plan.network.tensors[static_cast<size_t>(stay.tensor)].id + " " + std::to_string(stay.size) + " [" +
-         std::to_string(stay.subgraphs.lower) + ", " + std::to_string(stay.subgraphs.upper) + ")";
+  return plan.network.tensors[static_cast<size_t>(stay.tensor)].id + " " +
+         std::to_string(stay.size) + " [" + std::to_string(stay.subgraphs.lower) + ", " +
+         std::to_string(stay.subgraphs.upper) + ")";
 }
 
 TEST(HomeStays, LastFromTheMakerToTheLastReader) {
@@ -34,7 +36,8 @@ TEST(HomeStays, LastFromTheMakerToTheLastReader) {
     EXPECT_EQ(stay.alignment, 16);
     stays.push_back(TextOf(stay, plan));
   }
-  EXPECT_THAT(stays, testing::ElementsAre("x 64 [0, 1)", "w 152 [0, 2)", "m 64 [0, 2)", "y 64 [1, 2)"));
+  EXPECT_THAT(stays,
+              testing::ElementsAre("x 64 [0, 1)", "w 152 [0, 2)", "m 64 [0, 2)", "y 64 [1, 2)"));
 }
 
 TEST(HomeStays, OfWhatIsKeptOnChipAreInTheTileMemory) {
@@ -70,7 +73,8 @@ TEST_P(SeededHomeFault, IsNamed) {
 
 // OneConvPlan: x 64 bytes at 0, w 152 at 64, y 64 at 224.
 const std::vector<HomeFault> kHomeFaults = {
-    {"Overlap", [](Home& home) { home.allocation.offsets[1] = 48; }, "allocation: home 'dram': overlap: "},
+    {"Overlap", [](Home& home) { home.allocation.offsets[1] = 48; },
+     "allocation: home 'dram': overlap: "},
     {"Misaligned", [](Home& home) { home.allocation.offsets[2] = 232; },
      "allocation: home 'dram': alignment: "},
     {"BeyondTheEnd", [](Home& home) { home.allocation.offsets[2] = 1 << 20; },
@@ -95,11 +99,14 @@ const std::vector<HomeFault> kHomeFaults = {
      "buffer: tensor 'y' is not in its home 'dram', or there twice"},
     {"InTheTileMemory", [](Home& home) { home.memory = 0; },
      "memory: the plan has a home that holds nothing"},
-    {"FewerOffsets", [](Home& home) { home.allocation.offsets.pop_back(); }, "allocation: home 'dram': "},
+    {"FewerOffsets", [](Home& home) { home.allocation.offsets.pop_back(); },
+     "allocation: home 'dram': "},
 };
 
 INSTANTIATE_TEST_SUITE_P(Plan, SeededHomeFault, testing::ValuesIn(kHomeFaults),
-                         [](const testing::TestParamInfo<HomeFault>& info) { return info.param.name; });
+                         [](const testing::TestParamInfo<HomeFault>& info) {
+                           return info.param.name;
+                         });
 
 TEST(PlanHomes, MustAllBeThereOnce) {
   Plan plan = OneConvPlan();

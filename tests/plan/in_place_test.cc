@@ -25,7 +25,8 @@ graph::Operator Relu(const std::string& id, int input) {
   return op;
 }
 
-// t0 -> t1 -> .. -> t<length> of eight rows in one subgraph, transfers beside compute, borders in DRAM.
+// t0 -> t1 -> .. -> t<length> of eight rows in one subgraph, transfers beside compute, boundary
+// tensors in DRAM.
 Plan ChainOf(int length, int64_t tile_rows) {
   Plan plan;
   for (int i = 0; i <= length; ++i) {
@@ -35,7 +36,7 @@ Plan ChainOf(int length, int64_t tile_rows) {
   plan.network.tensors.front().network_input = true;
   plan.network.tensors.back().network_output = true;
   plan.profile = SmallProfile();
-  plan.profile.tiling.dma = hw_profiles::DmaSteps::kOverlapped;
+  plan.profile.tiling.dma = hw_profiles::DmaSteps::kDoubleBuffered;
   plan.profile.tiling.in_place = {base::OperatorKind::kElementwise};
   Subgraph subgraph;
   subgraph.interval = {0, length - 1};
@@ -49,17 +50,19 @@ Plan ChainOf(int length, int64_t tile_rows) {
 std::vector<std::string> Pairs(const Plan& plan) {
   std::vector<std::string> pairs;
   for (const auto& [operand, result] : verify::Derive(plan).pairs)
-    pairs.push_back(verify::BufferId(plan.network, operand) + " = " + verify::BufferId(plan.network, result));
+    pairs.push_back(verify::BufferId(plan.network, operand) + " = " +
+                    verify::BufferId(plan.network, result));
   return pairs;
 }
 
 TEST(InPlace, OfOneOrTwoTilesRunsThroughTheChain) {
   EXPECT_THAT(Pairs(ChainOf(2, 8)), ElementsAre("s0/t0@0 = s0/t1@0", "s0/t1@0 = s0/t2@0"));
-  EXPECT_THAT(Pairs(ChainOf(2, 4)), ElementsAre("s0/t0@0 = s0/t1@0", "s0/t0@1 = s0/t1@1", "s0/t1@0 = s0/t2@0",
-                                                "s0/t1@1 = s0/t2@1"));
+  EXPECT_THAT(Pairs(ChainOf(2, 4)), ElementsAre("s0/t0@0 = s0/t1@0", "s0/t0@1 = s0/t1@1",
+                                                "s0/t1@0 = s0/t2@0", "s0/t1@1 = s0/t2@1"));
 }
 
-// t3@0 leaves while t0@0 is filled again. Of three tiles parity 1 would do, but a pair counts for both or not at all.
+// t3@0 leaves while t0@0 is filled again. Of three tiles phase 1 would do, but a pair counts for
+// both or not at all.
 TEST(InPlace, EndsBeforeAResultThatMeetsTheFirstGuestOfThePlace) {
   for (const int64_t rows : {3, 2, 1}) {
     EXPECT_THAT(Pairs(ChainOf(3, rows)), ElementsAre("s0/t0@0 = s0/t1@0", "s0/t0@1 = s0/t1@1",
@@ -79,7 +82,8 @@ TEST(InPlace, IsNotForAResultThatNobodyReads) {
   EXPECT_THAT(Pairs(plan), ElementsAre("s0/t0@0 = s0/t2@0"));
 }
 
-// m -> y in the second subgraph, y -> z in the third: whole buffers pass their place on from subgraph to subgraph.
+// m -> y in the second subgraph, y -> z in the third: whole buffers pass their place on from
+// subgraph to subgraph.
 TEST(InPlace, GoesOnFromSubgraphToSubgraph) {
   Plan plan = OneSramPlan();
   plan.network.tensors[3].network_output = false;
@@ -91,7 +95,8 @@ TEST(InPlace, GoesOnFromSubgraphToSubgraph) {
   EXPECT_THAT(Pairs(plan), ElementsAre("m = y", "y = z"));
 }
 
-// x -> dw -> y in one tile, 3x3 of stride 2: [1, 4, 8, 8] -> [1, 4, 4, 4], borders in DRAM.
+// x -> dw -> y in one tile, 3x3 of stride 2: [1, 4, 8, 8] -> [1, 4, 4, 4], boundary tensors in
+// DRAM.
 Plan DepthwisePlan() {
   Plan plan;
   plan.network.tensors = {FeatureTensor("x", {1, 4, 8, 8}), ConstantTensor("w", {4, 1, 3, 3}),
@@ -102,7 +107,8 @@ Plan DepthwisePlan() {
   plan.network.operators[0].kind = base::OperatorKind::kDepthwise;
   plan.network.operators[0].window.stride = {2, 2};
   plan.profile = SmallProfile();
-  plan.profile.engines[0].throughputs.push_back({base::OperatorKind::kDepthwise, std::nullopt, {}, 1, 0, 0});
+  plan.profile.engines[0].throughputs.push_back(
+      {base::OperatorKind::kDepthwise, std::nullopt, {}, 1, 0, 0});
   plan.profile.tiling.in_place = {base::OperatorKind::kDepthwise};
   Subgraph subgraph;
   subgraph.tile = {1, 4, 4, 4};
@@ -172,7 +178,8 @@ Plan GrowingState() {
   plan.network.tensors[2].next_of = 0;
   plan.network.operators = {Concat(0, {0, 1}, 2)};
   plan.profile = SmallProfile();
-  plan.profile.engines[0].throughputs.push_back({base::OperatorKind::kConcat, std::nullopt, {}, 1, 1, 0});
+  plan.profile.engines[0].throughputs.push_back(
+      {base::OperatorKind::kConcat, std::nullopt, {}, 1, 1, 0});
   Subgraph subgraph;
   subgraph.tile = {8, 4};
   subgraph.tiles = 1;
@@ -180,7 +187,7 @@ Plan GrowingState() {
   return plan;
 }
 
-TEST(HandedOn, LiesInThePlaceOfTheStateIfThatStaysWhereItIs) {
+TEST(StateAliasing, LiesInThePlaceOfTheStateIfThatStaysWhereItIs) {
   Plan plan = GrowingState();
   EXPECT_THAT(Pairs(plan), ElementsAre("state = next"));
   std::swap(plan.network.operators[0].inputs[0], plan.network.operators[0].inputs[1]);

@@ -10,8 +10,9 @@
 #include "tessera/graph/ops/region.h"
 #include "tessera/plan/verify/derivation.h"
 
-// The partitions that msf-CNN (Huang, Baccelli 2025) published for its MobileNetV2. A block of several convolutions makes one element
-// of its result at a time, sliding along the row: columns are cached, rows are made again for every row of the result.
+// The partitions that msf-CNN (Huang, Baccelli 2025) published for its MobileNetV2. A block of
+// several convolutions makes one element of its result at a time, sliding along the row: columns
+// are cached, rows are made again for every row of the result.
 namespace tessera::plan {
 namespace {
 
@@ -36,8 +37,11 @@ struct Published {
 std::vector<Published> Partitions() {
   return {
       {7'887, 31'758'160, {12, 15, 21, 24, 27, 30, 33, 36, 39, 42, 45, 48, 52}},
-      {13'926, 29'560'000, {12, 15, 21, 22, 24, 25, 27, 28, 30, 33, 36, 42, 43, 45, 46, 48, 49, 52}},
-      {15'340, 26'132'080, {6, 12, 15, 21, 22, 24, 25, 27, 28, 30, 31, 33, 36, 41, 43, 45, 46, 48, 49, 52}},
+      {13'926,
+       29'560'000,
+       {12, 15, 21, 22, 24, 25, 27, 28, 30, 33, 36, 42, 43, 45, 46, 48, 49, 52}},
+      {15'340, 26'132'080, {6,  12, 15, 21, 22, 24, 25, 27, 28, 30,
+                            31, 33, 36, 41, 43, 45, 46, 48, 49, 52}},
       {21'288, 24'536'110, {6,  9,  12, 15, 22, 24, 25, 27, 28, 30, 31,
                             33, 34, 36, 37, 39, 40, 41, 43, 46, 49, 52}},
       {25'674, 23'700'946, {6,  9,  12, 13, 15, 16, 18, 19, 21, 22, 25, 28,
@@ -50,7 +54,8 @@ std::vector<Published> Partitions() {
 }
 
 const graph::Tensor& ResultOf(const graph::Graph& network, int op) {
-  return network.tensors[static_cast<size_t>(network.operators[static_cast<size_t>(op)].outputs.front())];
+  return network
+      .tensors[static_cast<size_t>(network.operators[static_cast<size_t>(op)].outputs.front())];
 }
 
 int64_t RowsOf(const graph::Graph& network, int op) { return ResultOf(network, op).shape[2]; }
@@ -60,8 +65,9 @@ int64_t MacsOf(const graph::Graph& network, int op) {
                             graph::ops::WholeBox(ResultOf(network, op).shape));
 }
 
-// The formula: a convolution of a block makes T rows for each position that a window of T rows, moved by what the strides behind it
-// multiply to, has within its result. What the windows miss at the borders is not counted.
+// The formula: a convolution of a block makes T rows for each position that a window of T rows,
+// moved by what the strides behind it multiply to, has within its result. What the windows miss at
+// the borders is not counted.
 int64_t MacsByFormula(const graph::Graph& network, int first, int last) {
   if (first == last) return MacsOf(network, first);
   int64_t macs = 0;
@@ -115,7 +121,8 @@ TEST(MsfCnn, NineTotalsFollowFromItsFormula) {
   }
 }
 
-// Where strides lead beyond the border, the formula leaves out rows that the result needs: tile by tile there are more.
+// Where strides lead beyond the border, the formula leaves out rows that the result needs: tile by
+// tile there are more.
 TEST(MsfCnn, CountedTileByTileThereIsMore) {
   const graph::Graph network = Network();
   const std::vector<int64_t> counted = {35'512'762, 32'064'466, 27'508'810, 25'090'906, 24'038'338,

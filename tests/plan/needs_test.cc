@@ -20,7 +20,8 @@ using testing::ElementsAre;
 
 using Index = std::vector<int64_t>;
 
-// One operator, its operands and its result, and which elements of operand 0 one output element reads, by definition.
+// One operator, its operands and its result, and which elements of operand 0 one output element
+// reads, by definition.
 struct Case {
   Graph network;
   size_t operand = 0;
@@ -108,7 +109,8 @@ void ExpectExact(const Case& made, uint64_t seed) {
 }
 
 // Adds every index of `shape` along `axes` to the one index given.
-std::vector<Index> AllAlong(const Index& index, const Shape& shape, const std::vector<size_t>& axes) {
+std::vector<Index> AllAlong(const Index& index, const Shape& shape,
+                            const std::vector<size_t>& axes) {
   verify::Box box;
   for (const int64_t i : index) box.push_back({i, i + 1});
   for (const size_t axis : axes) box[axis] = {0, shape[axis]};
@@ -141,9 +143,10 @@ TEST(Needs, WindowsReadTheirTapsWithStrideDilationAndPadding) {
       for (int64_t channel = out[1] / 3 * 2; channel < out[1] / 3 * 2 + 2; ++channel) {
         for (int64_t i = 0; i < window.kernel[0]; ++i) {
           for (int64_t j = 0; j < window.kernel[1]; ++j) {
-            reads.push_back({out[0], channel,
-                             out[2] * window.stride[0] + i * window.dilation[0] - window.pad_low[0],
-                             out[3] * window.stride[1] + j * window.dilation[1] - window.pad_low[1]});
+            reads.push_back(
+                {out[0], channel,
+                 out[2] * window.stride[0] + i * window.dilation[0] - window.pad_low[0],
+                 out[3] * window.stride[1] + j * window.dilation[1] - window.pad_low[1]});
           }
         }
       }
@@ -171,7 +174,8 @@ TEST(Needs, PoolsReadTheirWindowOfOneChannel) {
   OpOf(made).window.stride = {2, 2};
   made.reads = [](const Index& out) {
     std::vector<Index> reads;
-    for (int64_t i = 0; i < 4; ++i) reads.push_back({out[0], out[1], 2 * out[2] + i / 2, 2 * out[3] + i % 2});
+    for (int64_t i = 0; i < 4; ++i)
+      reads.push_back({out[0], out[1], 2 * out[2] + i / 2, 2 * out[3] + i % 2});
     return reads;
   };
   ExpectExact(made, 3);
@@ -179,7 +183,9 @@ TEST(Needs, PoolsReadTheirWindowOfOneChannel) {
 
 TEST(Needs, GlobalPoolsReadWholeMaps) {
   Case made = MakeCase(OperatorKind::kGlobalPool, {{2, 4, 3, 5}}, {2, 4, 1, 1});
-  made.reads = [](const Index& out) { return AllAlong({out[0], out[1], 0, 0}, {2, 4, 3, 5}, {2, 3}); };
+  made.reads = [](const Index& out) {
+    return AllAlong({out[0], out[1], 0, 0}, {2, 4, 3, 5}, {2, 3});
+  };
   ExpectExact(made, 4);
 }
 
@@ -193,7 +199,8 @@ TEST(Needs, ElementwiseBroadcastsFromTheLastAxis) {
 }
 
 TEST(Needs, ConcatenationsReadTheBranchThatHoldsTheElement) {
-  Case made = MakeCase(OperatorKind::kConcat, {{1, 2, 3, 3}, {1, 3, 3, 3}, {1, 1, 3, 3}}, {1, 6, 3, 3});
+  Case made =
+      MakeCase(OperatorKind::kConcat, {{1, 2, 3, 3}, {1, 3, 3, 3}, {1, 1, 3, 3}}, {1, 6, 3, 3});
   OpOf(made).axis = 1;
   for (const int64_t operand : {0, 1, 2}) {
     made.operand = static_cast<size_t>(operand);
@@ -251,8 +258,9 @@ Index Reshaped(const Index& out, const Shape& from, const Shape& to) {
 
 TEST(Needs, ReshapesThatMergeOrSplitAxesAreFollowed) {
   const std::vector<std::pair<Shape, Shape>> shapes = {
-      {{2, 3, 4, 5}, {2, 3, 20}}, {{2, 3, 20}, {2, 3, 4, 5}}, {{1, 6, 1, 1}, {1, 6}},  {{6, 4}, {2, 3, 4}},
-      {{2, 3, 4}, {6, 4}},        {{5, 1}, {1, 5}},           {{2, 3, 1, 4}, {2, 12}}, {{24}, {2, 3, 4}}};
+      {{2, 3, 4, 5}, {2, 3, 20}}, {{2, 3, 20}, {2, 3, 4, 5}}, {{1, 6, 1, 1}, {1, 6}},
+      {{6, 4}, {2, 3, 4}},        {{2, 3, 4}, {6, 4}},        {{5, 1}, {1, 5}},
+      {{2, 3, 1, 4}, {2, 12}},    {{24}, {2, 3, 4}}};
   for (const auto& [from, to] : shapes) {
     Case made = MakeCase(OperatorKind::kReshape, {from}, to);
     made.reads = [from = from, to = to](const Index& out) {
@@ -272,14 +280,18 @@ TEST(Needs, ReshapesThatMixAxesNeedAllOfThem) {
 TEST(Needs, ResizesReadHalfPixelNeighbours) {
   for (const auto& [in, out] :
        std::vector<std::pair<int64_t, int64_t>>{{4, 8}, {4, 12}, {9, 3}, {5, 7}, {6, 6}}) {
-    for (const graph::ResizeMode mode : {graph::ResizeMode::kNearest, graph::ResizeMode::kBilinear}) {
+    for (const graph::ResizeMode mode :
+         {graph::ResizeMode::kNearest, graph::ResizeMode::kBilinear}) {
       Case made = MakeCase(OperatorKind::kResize, {{1, 1, in, in}}, {1, 1, out, out});
       OpOf(made).resize.mode = mode;
       const auto along = [in = in, out = out, mode](int64_t o) -> std::vector<int64_t> {
         if (in == out) return {o};
         const double x =
-            (static_cast<double>(o) + 0.5) * static_cast<double>(in) / static_cast<double>(out) - 0.5;
-        const auto clamp = [in](double i) { return std::clamp<int64_t>(static_cast<int64_t>(i), 0, in - 1); };
+            (static_cast<double>(o) + 0.5) * static_cast<double>(in) / static_cast<double>(out) -
+            0.5;
+        const auto clamp = [in](double i) {
+          return std::clamp<int64_t>(static_cast<int64_t>(i), 0, in - 1);
+        };
         if (mode == graph::ResizeMode::kNearest) return {clamp(std::ceil(x - 0.5))};
         return {clamp(std::floor(x + 1e-9)), clamp(std::ceil(x - 1e-9))};
       };
@@ -303,7 +315,8 @@ TEST(Needs, OpaqueOperatorsReadEverything) {
 
 TEST(Needs, NothingIsReadForNothing) {
   const Case made = MakeCase(OperatorKind::kElementwise, {{3, 5}}, {3, 5});
-  EXPECT_TRUE(verify::IsEmpty(verify::NeedOf(made.network, made.network.operators[0], 0, {{2, 2}, {0, 5}})));
+  EXPECT_TRUE(verify::IsEmpty(
+      verify::NeedOf(made.network, made.network.operators[0], 0, {{2, 2}, {0, 5}})));
 }
 
 }  // namespace

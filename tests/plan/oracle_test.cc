@@ -11,7 +11,8 @@
 #include "tessera/plan/verify/operand_regions.h"
 #include "tessera/plan/verify/tiles.h"
 
-// What plan/ derives, against the oracle of elements and against graph/, on random graphs of every kind of operator.
+// What plan/ derives, against the oracle of elements and against graph/, on random graphs of every
+// kind of operator.
 namespace tessera::plan {
 namespace {
 
@@ -66,7 +67,8 @@ TEST(Needs, OfEveryKindAreTheSmallestBoxAroundWhatTheElementsRead) {
         ASSERT_EQ(TextOf(AsGraphBox(need)), TextOf(graph::NeedOf(graph, op, operand, asked).Hull()))
             << Describe(graph);
       }
-      ASSERT_EQ(verify::MacsFor(graph, op, AsPlanBox(output)), graph::ops::MacsOf(graph, op, output))
+      ASSERT_EQ(verify::MacsFor(graph, op, AsPlanBox(output)),
+                graph::ops::MacsOf(graph, op, output))
           << Describe(graph);
     }
   }
@@ -118,21 +120,23 @@ TEST(Reads, OfEveryKindAreTheElementsThatItsDefinitionReads) {
   }
 }
 
-// graph/ propagates intervals and counts classes, plan/ walks indices and goes tile by tile: they must agree on every
-// box, for the validator to accept what the encoder makes of it.
+// graph/ propagates intervals and counts classes, plan/ walks indices and goes tile by tile: they
+// must agree on every box, for the validator to accept what the encoder makes of it.
 TEST(Tiles, NeedAndShareWhatGraphSaysOfThem) {
   base::Random random(60);
   int64_t tiles_seen = 0;
   for (int round = 0; round < 1500; ++round) {
     const Graph graph = graph::RandomGraph(random, static_cast<int>(random.Uniform(1, 7)));
-    const auto last = static_cast<int>(random.Uniform(0, static_cast<int64_t>(graph.operators.size()) - 1));
+    const auto last =
+        static_cast<int>(random.Uniform(0, static_cast<int64_t>(graph.operators.size()) - 1));
     Subgraph subgraph;
     subgraph.interval = {static_cast<int>(random.Uniform(0, last)), last};
     const int tiled = graph.operators[static_cast<size_t>(last)].outputs[0];
     for (const int64_t extent : graph.tensors[static_cast<size_t>(tiled)].shape) {
       subgraph.tile.push_back(random.Chance(0.4) ? extent : random.Uniform(1, extent));
     }
-    const graph::tiling::TiledSubgraph counted = graph::tiling::Tile(graph, subgraph.interval, subgraph.tile);
+    const graph::tiling::TiledSubgraph counted =
+        graph::tiling::Tile(graph, subgraph.interval, subgraph.tile);
     size_t number = 0;
     verify::ForEachTile(graph, verify::FindUsers(graph), subgraph, [&](const verify::Tile& tile) {
       const graph::tiling::TileClass& alike =
@@ -144,8 +148,9 @@ TEST(Tiles, NeedAndShareWhatGraphSaysOfThem) {
         ASSERT_EQ(TextOf(AsGraphBox(tile.needs.at(tensor))), TextOf(regions[slot]))
             << Describe(graph) << "\ntensor " << tensor;
         const auto share = tile.shares.find(tensor);
-        const graph::tiling::Extents stated =
-            share == tile.shares.end() ? graph::tiling::Extents{} : verify::ExtentsOf(share->second);
+        const graph::tiling::Extents stated = share == tile.shares.end()
+                                                  ? graph::tiling::Extents{}
+                                                  : verify::ExtentsOf(share->second);
         ASSERT_EQ(stated, alike.share[slot]) << Describe(graph) << "\ntensor " << tensor;
       }
       ++tiles_seen;
@@ -167,7 +172,8 @@ TEST(Tiles, HoldAllThatTheirElementsNeed) {
       subgraph.tile.push_back(random.Uniform((extent + 1) / 2, extent));
     }
     verify::ForEachTile(graph, verify::FindUsers(graph), subgraph, [&](const verify::Tile& tile) {
-      const auto needs = graph::NeedsOfTile(graph, subgraph.interval, AsGraphBox(tile.shares.at(tiled)));
+      const auto needs =
+          graph::NeedsOfTile(graph, subgraph.interval, AsGraphBox(tile.shares.at(tiled)));
       for (const auto& [tensor, set] : needs) {
         verify::Box hull = AsPlanBox(set.Hull());
         const verify::Box held = tile.needs.at(tensor);

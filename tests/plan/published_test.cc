@@ -24,7 +24,8 @@ Plan WholeTiles(const std::string& network, int operators_each) {
   for (int first = 0; first < operators; first += operators_each) {
     Subgraph subgraph;
     subgraph.interval = {first, std::min(first + operators_each, operators) - 1};
-    const graph::Operator& last = plan.network.operators[static_cast<size_t>(subgraph.interval.last)];
+    const graph::Operator& last =
+        plan.network.operators[static_cast<size_t>(subgraph.interval.last)];
     subgraph.tile = plan.network.tensors[static_cast<size_t>(last.outputs.front())].shape;
     subgraph.tiles = 1;
     plan.subgraphs.push_back(subgraph);
@@ -70,11 +71,13 @@ TEST(Published, FsrcnnLayerByLayerAndFullyFused) {
 // Traffic and work of a fused network do not depend on the tile when rows are kept.
 TEST(Published, FsrcnnFusedInTilesThatKeepTheirRows) {
   for (const int64_t rows : {4, 100}) {
-    const Counted valid = Count(RowsOf("fsrcnn_valid.yaml", rows, hw_profiles::HaloStorage::kRing));
+    const Counted valid =
+        Count(RowsOf("fsrcnn_valid.yaml", rows, hw_profiles::HaloStorage::kRollingBuffer));
     EXPECT_EQ(valid.features, 8'833'996);
     EXPECT_EQ(valid.macs, 8'362'594'208);
     EXPECT_EQ(valid.recomputed, 0);
-    const Counted same = Count(RowsOf("fsrcnn_same.yaml", rows, hw_profiles::HaloStorage::kRing));
+    const Counted same =
+        Count(RowsOf("fsrcnn_same.yaml", rows, hw_profiles::HaloStorage::kRollingBuffer));
     EXPECT_EQ(same.features, 8'812'800);
     EXPECT_EQ(same.macs, 8'290'252'800);
     EXPECT_EQ(same.recomputed, 0);
@@ -83,7 +86,7 @@ TEST(Published, FsrcnnFusedInTilesThatKeepTheirRows) {
 
 // Two rows for each of the five convolutions, with the columns that pad them.
 TEST(Published, VggEKeepsTwoRowsForEachConvolution) {
-  Plan plan = RowsOf("../../tests/plan/vgg_e_fused.yaml", 1, hw_profiles::HaloStorage::kCopy);
+  Plan plan = RowsOf("../../tests/plan/vgg_e_fused.yaml", 1, hw_profiles::HaloStorage::kLineBuffer);
   plan.profile.tiling.implicit_padding = false;
   EXPECT_EQ(Count(plan).features, 3'813'376);
   EXPECT_EQ(Count(plan).recomputed, 0);
@@ -117,8 +120,9 @@ TEST(Published, MobileNetV2InPatchesComputesNinePercentAgain) {
   plan.network = WithoutAdditions("mobilenet_v2.yaml");
   plan.profile = SmallProfile();
   const std::vector<graph::Operator>& operators = plan.network.operators;
-  const auto patched = std::find_if(operators.begin(), operators.end(),
-                                    [](const graph::Operator& op) { return op.id == "block3_project"; });
+  const auto patched =
+      std::find_if(operators.begin(), operators.end(),
+                   [](const graph::Operator& op) { return op.id == "block3_project"; });
   for (int first = 0; first < static_cast<int>(operators.size());) {
     Subgraph& subgraph = plan.subgraphs.emplace_back();
     subgraph.interval = {first, first == 0 ? static_cast<int>(patched - operators.begin()) : first};

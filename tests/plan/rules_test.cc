@@ -6,7 +6,8 @@
 #include "tessera/plan/verify/derivation.h"
 #include "tessera/plan/verify/validator.h"
 
-// A plan must state the profile's rules of the buffers that they are about, and its placement must keep them.
+// A plan must state the profile's rules of the buffers that they are about, and its placement must
+// keep them.
 namespace tessera::plan {
 namespace {
 
@@ -38,25 +39,30 @@ Plan WithRule(const Selector& select, RequirementKind kind, int64_t number) {
 }
 
 TEST(PlanRules, ARuleThatIsKeptAndStatedIsAccepted) {
-  Plan plan = WithRule({.roles = {"network_input"}, .ping_pong = true}, RequirementKind::kDistance, 96);
+  Plan plan =
+      WithRule({.roles = {"network_input"}, .ping_pong = true}, RequirementKind::kDistance, 96);
   plan.problem.rules = {{"test", plan.profile.rules[0].require, {}, {{0, 1}}, {}}};
   EXPECT_THAT(Messages(plan), IsEmpty());
 }
 
 TEST(PlanRules, ARuleThatThePlacementBreaksIsNamed) {
-  Plan plan = WithRule({.roles = {"network_input"}, .ping_pong = true}, RequirementKind::kDistance, 64);
+  Plan plan =
+      WithRule({.roles = {"network_input"}, .ping_pong = true}, RequirementKind::kDistance, 64);
   plan.problem.rules = {{"test", plan.profile.rules[0].require, {}, {{0, 1}}, {}}};
   EXPECT_THAT(Messages(plan), ElementsAre(HasSubstr("rule 'test': buffer 's0/x@0'")));
 }
 
 TEST(PlanRules, ARuleThatIsNotStatedIsMissed) {
-  const Plan plan = WithRule({.roles = {"network_input"}, .ping_pong = true}, RequirementKind::kDistance, 64);
-  EXPECT_THAT(Messages(plan), ElementsAre("rule: the problem has 0 rules where the profile makes 1"));
+  const Plan plan =
+      WithRule({.roles = {"network_input"}, .ping_pong = true}, RequirementKind::kDistance, 64);
+  EXPECT_THAT(Messages(plan),
+              ElementsAre("rule: the problem has 0 rules where the profile makes 1"));
 }
 
 TEST(PlanRules, ARuleAboutOtherBuffersIsRefused) {
-  Plan plan = WithRule({.operators = {base::OperatorKind::kConv}, .operands = {{OperandKind::kInput, 0}}},
-                       RequirementKind::kOffset, 32);
+  Plan plan =
+      WithRule({.operators = {base::OperatorKind::kConv}, .operands = {{OperandKind::kInput, 0}}},
+               RequirementKind::kOffset, 32);
   plan.problem.rules = {{"test", plan.profile.rules[0].require, {0, 1, 2}, {}, {}}};
   EXPECT_THAT(Messages(plan), ElementsAre("rule: rule 'test' is about other buffers"));
   plan.problem.rules[0].buffers = {0, 1, 2, 3};
@@ -68,7 +74,8 @@ TEST(PlanRules, ARuleAboutOtherBuffersIsRefused) {
 TEST(PlanRules, OperandsOfOneOperatorMakePairs) {
   Plan plan = WithRule({.operands = {{OperandKind::kConstant, 0}, {OperandKind::kOutput, 0}}},
                        RequirementKind::kDifference, 16);
-  plan.problem.rules = {{"test", plan.profile.rules[0].require, {}, {{6, 2}, {6, 3}, {7, 4}, {7, 5}}, {}}};
+  plan.problem.rules = {
+      {"test", plan.profile.rules[0].require, {}, {{6, 2}, {6, 3}, {7, 4}, {7, 5}}, {}}};
   EXPECT_THAT(Messages(plan), IsEmpty());
 }
 
@@ -81,7 +88,8 @@ TEST(PlanRules, InventedRulesAndCostsAreRefused) {
 }
 
 TEST(PlanRules, AreReadBackFromThePlansJson) {
-  Plan plan = WithRule({.roles = {"network_input"}, .ping_pong = true}, RequirementKind::kDistance, 96);
+  Plan plan =
+      WithRule({.roles = {"network_input"}, .ping_pong = true}, RequirementKind::kDistance, 96);
   plan.problem.rules = {{"test", plan.profile.rules[0].require, {}, {{0, 1}}, {}}};
   plan.problem.rules[0].requirement.multiple = 1;
   plan.profile.rules[0].require.multiple = 1;

@@ -68,7 +68,7 @@ TEST(Sizes, ExplicitPaddingAboveIsStoredWithTheHalo) {
   };
   EXPECT_EQ(size_of(BufferKind::kTile), (1 + 3 + 1) * 24);
   EXPECT_EQ(size_of(BufferKind::kHalo), 80);  // (1 + 2) * 24 in whole units of 16
-  plan.subgraphs[0].halo = hw_profiles::HaloStorage::kCopy;
+  plan.subgraphs[0].halo = hw_profiles::HaloStorage::kLineBuffer;
   EXPECT_EQ(size_of(BufferKind::kTile), (1 + 4 + 1) * 24);
   EXPECT_EQ(size_of(BufferKind::kLine), 2 * 24);
 }
@@ -77,7 +77,8 @@ TEST(Sizes, WhatAnEngineMovesAlsoObeysTheLink) {
   Plan plan = OneConvPlan();
   plan.profile.links[0].alignment_bytes = 24;
   const std::vector<verify::Users> users = verify::FindUsers(plan.network);
-  EXPECT_EQ(verify::FootprintOf(plan, users, {BufferKind::kResident, 0, 1, -1, 0, 0}, {}).alignment, 48);
+  EXPECT_EQ(verify::FootprintOf(plan, users, {BufferKind::kResident, 0, 1, -1, 0, 0}, {}).alignment,
+            48);
 }
 
 TEST(Sizes, ScratchFormulasOfOneKindAddUp) {
@@ -91,8 +92,8 @@ TEST(Sizes, ScratchFormulasOfOneKindAddUp) {
        4,
        {ScratchFactor::kOutColumns, ScratchFactor::kOutChannels, ScratchFactor::kOutRows}}};
   const verify::LargestExtents largest = {{0, {1, 4, 4, 4}}, {2, {1, 4, 2, 3}}};
-  EXPECT_EQ(verify::FootprintOf(plan, verify::FindUsers(plan.network), {BufferKind::kScratch, 0, -1, 0, 0, 0},
-                                largest)
+  EXPECT_EQ(verify::FootprintOf(plan, verify::FindUsers(plan.network),
+                                {BufferKind::kScratch, 0, -1, 0, 0, 0}, largest)
                 .size,
             2 * 9 * 4 + 4 * 3 * 4 * 2);
 }
@@ -102,11 +103,11 @@ TEST(Sizes, ScratchOfWideAccumulatorsHasOneForEachOutput) {
   Plan plan = OneConvPlan();
   plan.profile.scratch = {{base::OperatorKind::kConv,
                            4,
-                           {ScratchFactor::kOutBatch, ScratchFactor::kOutRows, ScratchFactor::kOutColumns,
-                            ScratchFactor::kOutChannels}}};
+                           {ScratchFactor::kOutBatch, ScratchFactor::kOutRows,
+                            ScratchFactor::kOutColumns, ScratchFactor::kOutChannels}}};
   const verify::LargestExtents largest = {{0, {3, 4, 4, 4}}, {2, {3, 5, 2, 7}}};
-  EXPECT_EQ(verify::FootprintOf(plan, verify::FindUsers(plan.network), {BufferKind::kScratch, 0, -1, 0, 0, 0},
-                                largest)
+  EXPECT_EQ(verify::FootprintOf(plan, verify::FindUsers(plan.network),
+                                {BufferKind::kScratch, 0, -1, 0, 0, 0}, largest)
                 .size,
             4 * 3 * 5 * 2 * 7);
 }
@@ -117,8 +118,8 @@ TEST(Sizes, ScratchOfADescribedOperatorIsAdded) {
   plan.network.operators[0].scratch_bytes = 100;
   plan.profile.scratch = {{base::OperatorKind::kConv, 8, {hw_profiles::ScratchFactor::kOutRows}}};
   const verify::LargestExtents largest = {{0, {1, 4, 4, 4}}, {2, {1, 4, 2, 3}}};
-  EXPECT_EQ(verify::FootprintOf(plan, verify::FindUsers(plan.network), {BufferKind::kScratch, 0, -1, 0, 0, 0},
-                                largest)
+  EXPECT_EQ(verify::FootprintOf(plan, verify::FindUsers(plan.network),
+                                {BufferKind::kScratch, 0, -1, 0, 0, 0}, largest)
                 .size,
             100 + 8 * 2);
 }

@@ -45,7 +45,7 @@ TEST(Tiles, ThatKeepRowsMakeEachRowOnce) {
   Subgraph subgraph;
   subgraph.interval = {0, 2};
   subgraph.tile = {1, 1, 2, 14};
-  subgraph.halo = hw_profiles::HaloStorage::kRing;
+  subgraph.halo = hw_profiles::HaloStorage::kRollingBuffer;
   const std::vector<verify::Tile> tiles = TilesOf(ThreeValidConvs(), subgraph);
   ASSERT_EQ(tiles.size(), 2U);
   EXPECT_THAT(verify::ExtentsOf(verify::MadeOf(tiles[0], 0)), ElementsAre(1, 1, 8, 20));
@@ -61,7 +61,7 @@ TEST(Tiles, ThatKeepRowsGoDownOneStripAfterTheOther) {
   Subgraph subgraph;
   subgraph.interval = {0, 2};
   subgraph.tile = {1, 1, 2, 8};
-  subgraph.halo = hw_profiles::HaloStorage::kRing;
+  subgraph.halo = hw_profiles::HaloStorage::kRollingBuffer;
   graph::Graph network = ThreeValidConvs();
   network.tensors[2].network_output = true;
   const std::vector<verify::Tile> tiles = TilesOf(network, subgraph);
@@ -72,7 +72,8 @@ TEST(Tiles, ThatKeepRowsGoDownOneStripAfterTheOther) {
   EXPECT_EQ(verify::MadeOf(tiles[2], 3), (verify::Box{{0, 1}, {0, 1}, {0, 4}, {8, 16}}));
   EXPECT_THAT(tiles[1].kept, ElementsAre(std::pair(0, 2), std::pair(2, 2), std::pair(3, 2)));
   EXPECT_TRUE(tiles[2].kept.empty());
-  // Of m columns 8 to 12 are made twice; those of either half of it leave once, as far as halves have no column in common.
+  // Of m columns 8 to 12 are made twice; those of either half of it leave once, as far as halves
+  // have no column in common.
   EXPECT_EQ(verify::MadeOf(tiles[0], 2)[3], (verify::Range{0, 12}));
   EXPECT_EQ(tiles[0].shares.at(2)[3], (verify::Range{0, 11}));
   EXPECT_EQ(tiles[2].shares.at(2)[3], (verify::Range{10, 18}));
@@ -85,7 +86,7 @@ TEST(Tiles, ThatKeepRowsBringHomeWhatTheyMake) {
   Subgraph subgraph;
   subgraph.interval = {0, 2};
   subgraph.tile = {1, 1, 2, 14};
-  subgraph.halo = hw_profiles::HaloStorage::kRing;
+  subgraph.halo = hw_profiles::HaloStorage::kRollingBuffer;
   const std::vector<verify::Tile> tiles = TilesOf(network, subgraph);
   ASSERT_EQ(tiles.size(), 2U);
   EXPECT_EQ(tiles[0].shares.at(2)[2], (verify::Range{0, 6}));
@@ -99,10 +100,10 @@ TEST(Tiles, ComeInRowMajorOrderWithRaggedEnds) {
   const std::vector<verify::Tile> tiles = TilesOf(ThreeValidConvs(), subgraph);
   ASSERT_EQ(tiles.size(), 4U);
   EXPECT_EQ(verify::CountTiles({1, 1, 4, 14}, subgraph.tile), 4);
-  EXPECT_THAT(tiles[1].needs.at(4), ElementsAre(verify::Range{0, 1}, verify::Range{0, 1}, verify::Range{0, 3},
-                                                verify::Range{8, 14}));
-  EXPECT_THAT(tiles[2].needs.at(4), ElementsAre(verify::Range{0, 1}, verify::Range{0, 1}, verify::Range{3, 4},
-                                                verify::Range{0, 8}));
+  EXPECT_THAT(tiles[1].needs.at(4), ElementsAre(verify::Range{0, 1}, verify::Range{0, 1},
+                                                verify::Range{0, 3}, verify::Range{8, 14}));
+  EXPECT_THAT(tiles[2].needs.at(4), ElementsAre(verify::Range{0, 1}, verify::Range{0, 1},
+                                                verify::Range{3, 4}, verify::Range{0, 8}));
 }
 
 TEST(Tiles, OtherOutputsAreSharedInProportionAndHulledWithInnerReaders) {
@@ -115,7 +116,8 @@ TEST(Tiles, OtherOutputsAreSharedInProportionAndHulledWithInnerReaders) {
   ASSERT_EQ(tiles.size(), 2U);
   EXPECT_EQ(tiles[0].shares.at(3)[2], (verify::Range{0, 5}));  // floor(0 * 6/4), ceil(3 * 6/4)
   EXPECT_EQ(tiles[1].shares.at(3)[2], (verify::Range{4, 6}));  // floor(3 * 6/4), ceil(4 * 6/4)
-  EXPECT_EQ(tiles[1].needs.at(3)[2], (verify::Range{3, 6}));   // c reads rows 3 to 5 for its last row
+  EXPECT_EQ(tiles[1].needs.at(3)[2],
+            (verify::Range{3, 6}));  // c reads rows 3 to 5 for its last row
 }
 
 TEST(Tiles, ABranchThatATileDoesNotTouchIsNotComputed) {
@@ -135,7 +137,8 @@ TEST(Tiles, ABranchThatATileDoesNotTouchIsNotComputed) {
 TEST(Tiles, ShareTensorsOfHugeExtents) {
   constexpr int64_t kRows = int64_t{3} << 31;
   graph::Graph network;
-  for (const char* id : {"x", "a", "b"}) network.tensors.push_back(FeatureTensor(id, {1, 1, kRows, 1}));
+  for (const char* id : {"x", "a", "b"})
+    network.tensors.push_back(FeatureTensor(id, {1, 1, kRows, 1}));
   network.tensors[0].network_input = true;
   network.tensors[1].network_output = network.tensors[2].network_output = true;
   for (const int i : {0, 1}) {

@@ -23,8 +23,8 @@ TEST(Traffic, HaloRowsAreFetchedAndComputedAgain) {
   const verify::Work work = CountWork(TwoConvsPlan());
   EXPECT_EQ(work.macs, (18 + 10) * 16 * 36);  // a makes 3 + 4 + 4 + 4 + 3 rows of 4 x 4, b makes 10
   EXPECT_EQ(work.recomputed_macs, 8 * 16 * 36);
-  EXPECT_THAT(work.off_chip, ElementsAre(Pair("inputs", (4 + 6 + 6 + 6 + 4) * 16), Pair("outputs", 10 * 16),
-                                         Pair("weights", 304)));
+  EXPECT_THAT(work.off_chip, ElementsAre(Pair("inputs", (4 + 6 + 6 + 6 + 4) * 16),
+                                         Pair("outputs", 10 * 16), Pair("weights", 304)));
 }
 
 TEST(Traffic, StreamedWeightsAreFetchedForEveryTile) {

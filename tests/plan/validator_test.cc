@@ -26,11 +26,13 @@ TEST(PlanValidator, AcceptsOneConvolutionWithStepsOfTheirOwn) {
   EXPECT_THAT(Messages(OneConvPlan()), IsEmpty());
 }
 
-TEST(PlanValidator, AcceptsTwoConvolutionsWithOverlappedTransfers) {
+TEST(PlanValidator, AcceptsTwoConvolutionsWithDoubleBufferedTransfers) {
   EXPECT_THAT(Messages(TwoConvsPlan()), IsEmpty());
 }
 
-TEST(PlanValidator, AcceptsWholeBuffersInOneSram) { EXPECT_THAT(Messages(OneSramPlan()), IsEmpty()); }
+TEST(PlanValidator, AcceptsWholeBuffersInOneSram) {
+  EXPECT_THAT(Messages(OneSramPlan()), IsEmpty());
+}
 
 TEST(PlanValidator, AcceptsBanksAndModes) { EXPECT_THAT(Messages(BankedPlan()), IsEmpty()); }
 
@@ -83,7 +85,8 @@ const std::vector<Fault> kFaults = {
        plan.problem.buffers[kPing].lifespans = {{0, 5}};
      },
      "lifespan: buffer 's0/x@0' lives [0, 5) but is not needed at step 2"},
-    {"AccessDropped", TwoConvsPlan, [](Plan& plan) { plan.problem.buffers[kPing].accesses.pop_back(); },
+    {"AccessDropped", TwoConvsPlan,
+     [](Plan& plan) { plan.problem.buffers[kPing].accesses.pop_back(); },
      "access: buffer 's0/x@0' is written by 'dma' at step 4, which the plan does not say"},
     {"AccessInvented", TwoConvsPlan,
      [](Plan& plan) {
@@ -98,7 +101,7 @@ const std::vector<Fault> kFaults = {
        std::swap(plan.problem.buffers[kPing].lifespans, plan.problem.buffers[kPong].lifespans);
      },
      "lifespan: buffer 's0/x@0' lives [1, 4) but is needed at step 0"},
-    {"WrongParityLeavesAtTheEnd", TwoConvsPlan,
+    {"WrongPhaseLeavesAtTheEnd", TwoConvsPlan,
      [](Plan& plan) {
        problem::Buffer& pong = plan.problem.buffers[kOutPong];
        pong.lifespans = {{1, 3}, {4, 6}};
@@ -136,7 +139,8 @@ const std::vector<Fault> kFaults = {
      "size: buffer 's0/w' has 144 bytes but needs 152"},
     {"AlignmentTooSmall", OneConvPlan, [](Plan& plan) { plan.problem.buffers[0].alignment = 8; },
      "alignment: buffer 's0/x@0' is aligned to 8 bytes instead of 16"},
-    {"SpanLoosened", BankedPlan, [](Plan& plan) { plan.profile.memories[0].span = problem::Span::kSingle; },
+    {"SpanLoosened", BankedPlan,
+     [](Plan& plan) { plan.profile.memories[0].span = problem::Span::kSingle; },
      "span: buffer 's0/x@0' is not bound to banks as its memory says"},
     {"ModeForbids", BankedPlan, [](Plan& plan) { plan.allocation.modes[0][2] = 1; },
      "allocation: mode: buffer 's0/x@0' is read at step 2 by 'pe' but mode 'down' forbids that"},
@@ -146,7 +150,8 @@ const std::vector<Fault> kFaults = {
        plan.problem.memories[0].transitions = {{{0, 1}}};
      },
      "allocation: transition: mode 'down' at step 1 may not be followed by mode 'up'"},
-    {"BankMoved", BankedPlan, [](Plan& plan) { plan.problem.memories[0].banks[1].range.end = 1000; },
+    {"BankMoved", BankedPlan,
+     [](Plan& plan) { plan.problem.memories[0].banks[1].range.end = 1000; },
      "memory: the banks of the problem's memory differ"},
     {"InPlaceWhereValuesAreNeeded", TwoConvsPlan,
      [](Plan& plan) {
@@ -157,9 +162,11 @@ const std::vector<Fault> kFaults = {
      "in place: buffers 'm' and 'y' may not be related so"},
     {"InPlaceForgotten", OneSramPlan, [](Plan& plan) { plan.problem.relations.clear(); },
      "in place: buffers 'm' and 'y' should share one place"},
-    {"InPlaceOfALiveTensor", OneSramPlan, [](Plan& plan) { plan.network.tensors[2].network_output = true; },
+    {"InPlaceOfALiveTensor", OneSramPlan,
+     [](Plan& plan) { plan.network.tensors[2].network_output = true; },
      "in place: buffers 'm' and 'y' may not be related so"},
-    {"NextValueOfWhatIsNoState", OneSramPlan, [](Plan& plan) { plan.network.tensors[3].next_of = 0; },
+    {"NextValueOfWhatIsNoState", OneSramPlan,
+     [](Plan& plan) { plan.network.tensors[3].next_of = 0; },
      "network: tensor 'y' follows no state"},
     {"StateReadBesideItsReplacementInTiles", TwoConvsPlan,
      [](Plan& plan) {
@@ -177,7 +184,8 @@ const std::vector<Fault> kFaults = {
      },
      "tile: tiles of subgraph 0 make parts of 'm' twice, from a state that it replaces"},
     {"InPlaceApart", OneSramPlan, [](Plan& plan) { plan.allocation.offsets[2] = 128; },
-     "allocation: relation: buffer 'm' at [64, 128) and buffer 'y' at [128, 192) are not 0 bytes apart"},
+     "allocation: relation: buffer 'm' at [64, 128) and buffer 'y' at [128, 192) are not 0 bytes "
+     "apart"},
     {"WholeBufferEndsEarly", OneSramPlan,
      [](Plan& plan) {
        plan.problem.buffers[1].lifespans = {{0, 1}};
@@ -190,11 +198,12 @@ const std::vector<Fault> kFaults = {
      "tile: the tile of subgraph 0 takes 11 of the 10 along axis 2 of 'y'"},
     {"TileAlongAForbiddenAxis", TwoConvsPlan, [](Plan& plan) { plan.subgraphs[0].tile[3] = 2; },
      "tile: subgraph 0 cuts axis 3 of 'y', which the profile does not"},
-    {"TileOffTheGranule", TwoConvsPlan, [](Plan& plan) { plan.profile.tiling.axes[0].granule = 4; },
+    {"TileOffTheGranularity", TwoConvsPlan,
+     [](Plan& plan) { plan.profile.tiling.axes[0].granularity = 4; },
      "tile: the tile of subgraph 0 has 2 rows, no multiple of 4"},
     {"KeptThoughAtHome", OneSramPlan, [](Plan& plan) { plan.kept = {2}; },
      "policy: tensor 'm' is kept on chip, which is its home"},
-    {"KeptThoughNoBorder", OneSramPlan, [](Plan& plan) { plan.kept = {3}; },
+    {"KeptThoughNoBoundary", OneSramPlan, [](Plan& plan) { plan.kept = {3}; },
      "policy: tensor 'y' is kept on chip, but passes between no subgraphs"},
     {"KeptTwice", OneSramPlan,
      [](Plan& plan) {
@@ -205,7 +214,8 @@ const std::vector<Fault> kFaults = {
      "coverage: operator 'relu' is in no subgraph"},
     {"OperatorTwice", OneSramPlan, [](Plan& plan) { plan.subgraphs[1].interval.first = 0; },
      "coverage: operator 'conv' stands in subgraph 1"},
-    {"SubgraphsExchanged", OneSramPlan, [](Plan& plan) { std::swap(plan.subgraphs[0], plan.subgraphs[1]); },
+    {"SubgraphsExchanged", OneSramPlan,
+     [](Plan& plan) { std::swap(plan.subgraphs[0], plan.subgraphs[1]); },
      "coverage: operator 'conv' is in no subgraph at its turn"},
     {"ReadBeforeMade", TwoConvsPlan,
      [](Plan& plan) { std::swap(plan.network.operators[0], plan.network.operators[1]); },

@@ -40,8 +40,8 @@ TEST(ReadCsvTest, ReadsRequiredColumnsInAnyOrder) {
 }
 
 TEST(ReadCsvTest, ReadsOptionalColumnsThatMayBeEmpty) {
-  const Problem problem =
-      ReadSound("id,lower,upper,size,alignment,offset,hint,gaps\na,0,9,1,4,8,,3-5 8-9\nb,0,9,1,,,2,\n");
+  const Problem problem = ReadSound(
+      "id,lower,upper,size,alignment,offset,hint,gaps\na,0,9,1,4,8,,3-5 8-9\nb,0,9,1,,,2,\n");
   ASSERT_EQ(problem.buffers.size(), 2U);
   EXPECT_EQ(problem.buffers[0].alignment, 4);
   EXPECT_EQ(problem.buffers[0].offset, 8);
@@ -129,7 +129,8 @@ TEST(ReadCsvFaultTest, Rows) {
 }
 
 TEST(ReadCsvFaultTest, PositionsCountBlankLinesAndCrlf) {
-  EXPECT_EQ(FaultOf("\r\nid,lower,upper,size\r\n\r\na,0, x,1\r\n"), "4:6 upper is not a whole number");
+  EXPECT_EQ(FaultOf("\r\nid,lower,upper,size\r\n\r\na,0, x,1\r\n"),
+            "4:6 upper is not a whole number");
 }
 
 TEST(ReadCsvFaultTest, Gaps) {
@@ -151,7 +152,8 @@ TEST(ReadCsvFaultTest, TotalsBeyondTheLimit) {
 }
 
 TEST(WriteCsvTest, WritesOnlyTheColumnsNeeded) {
-  EXPECT_EQ(*files::WriteCsv(PlainProblem({MakeBuffer("a", 0, 2, 4)})), "id,lower,upper,size\na,0,2,4\n");
+  EXPECT_EQ(*files::WriteCsv(PlainProblem({MakeBuffer("a", 0, 2, 4)})),
+            "id,lower,upper,size\na,0,2,4\n");
 }
 
 TEST(WriteCsvTest, AnAllocationFillsTheOffsetColumn) {
@@ -168,7 +170,8 @@ TEST(WriteCsvTest, QuotesAnIdThatHoldsSeparators) {
   const auto text = files::WriteCsv(PlainProblem(buffers));
   ASSERT_TRUE(text.has_value());
   EXPECT_EQ(*text,
-            "id,lower,upper,size\n\"a,b\",0,2,4\n\"say \"\"hi\"\"\",0,2,4\n\" outer \",0,2,4\nplain,0,2,4\n"
+            "id,lower,upper,size\n\"a,b\",0,2,4\n\"say \"\"hi\"\"\",0,2,4\n\" outer "
+            "\",0,2,4\nplain,0,2,4\n"
             "=1+1,0,2,4\n\"\"\"\",0,2,4\n");
   const auto read = files::ReadCsv(*text, "quoted.csv");
   ASSERT_TRUE(read.has_value()) << read.error().message;
@@ -182,7 +185,8 @@ TEST(WriteCsvTest, EscapesControlCharactersInIds) {
 }
 
 TEST(ReadCsvTest, BytesThatAreNoUtf8AreEscapedWhereTheyComeIn) {
-  const auto read = files::ReadCsv("id,lower,upper,size\n\xff\xc3\xa4,0,1,1\n\xfe,0,1,1\n", "latin.csv");
+  const auto read =
+      files::ReadCsv("id,lower,upper,size\n\xff\xc3\xa4,0,1,1\n\xfe,0,1,1\n", "latin.csv");
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(read->buffers[0].id, "\\xff\xc3\xa4");
   EXPECT_EQ(read->buffers[1].id, "\\xfe");
@@ -211,7 +215,8 @@ TEST(WriteCsvTest, RefusesWhatCsvCannotSay) {
   problem = plain;
   problem.buffers[0].id = "b\x1b";
   problem.buffers[1].id = "b\\u001b";
-  EXPECT_EQ(refusal(problem), "CSV cannot state ids that differ in control characters alone ('b\\u001b')");
+  EXPECT_EQ(refusal(problem),
+            "CSV cannot state ids that differ in control characters alone ('b\\u001b')");
   problem = plain;
   problem.buffers[1].lifespans[0].lower = -1;
   EXPECT_EQ(refusal(problem), "CSV cannot state negative steps (of buffer 'b')");
@@ -222,7 +227,8 @@ RC_GTEST_PROP(CsvTest, WhatIsWrittenReadsBack, ()) {
   const auto count = *rc::gen::inRange<size_t>(0, 6);
   for (size_t i = 0; i < count; ++i) {
     const Step lower = *rc::gen::inRange<Step>(0, 9);
-    Buffer buffer = MakeBuffer("b" + std::to_string(i), lower, lower + 2, *rc::gen::inRange<Bytes>(1, 99));
+    Buffer buffer =
+        MakeBuffer("b" + std::to_string(i), lower, lower + 2, *rc::gen::inRange<Bytes>(1, 99));
     if (*rc::gen::arbitrary<bool>()) buffer.lifespans.push_back({lower + 5, lower + 6});
     if (*rc::gen::arbitrary<bool>()) buffer.alignment = *rc::gen::inRange<Bytes>(1, 65);
     if (*rc::gen::arbitrary<bool>()) buffer.offset = *rc::gen::inRange<Bytes>(0, 99);
@@ -235,7 +241,8 @@ RC_GTEST_PROP(CsvTest, WhatIsWrittenReadsBack, ()) {
   for (size_t i = 0; i < count; ++i) {
     const Buffer& a = read.buffers[i];
     const Buffer& b = problem.buffers[i];
-    RC_ASSERT(a.id == b.id && a.size == b.size && a.lifespans == b.lifespans && a.alignment == b.alignment);
+    RC_ASSERT(a.id == b.id && a.size == b.size && a.lifespans == b.lifespans &&
+              a.alignment == b.alignment);
     RC_ASSERT(a.offset == b.offset && a.hint == b.hint);
   }
   RC_ASSERT(files::WriteCsv(read).value() == text);

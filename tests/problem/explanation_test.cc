@@ -55,7 +55,8 @@ TEST(ExplanationTextTest, ConditionsOfBuffers) {
 }
 
 TEST(ExplanationTextTest, Loops) {
-  EXPECT_EQ(Say(Of(ConditionKind::kLoop)), "steps [0, 2) repeat: the mode of step 0 follows that of step 1");
+  EXPECT_EQ(Say(Of(ConditionKind::kLoop)),
+            "steps [0, 2) repeat: the mode of step 0 follows that of step 1");
 }
 
 TEST(ExplanationTextTest, Relations) {
@@ -91,7 +92,8 @@ std::string SayRule(const Requirement& requirement) {
 }
 
 TEST(ExplanationTextTest, Rules) {
-  EXPECT_EQ(SayRule(Asking(RequirementKind::kOffset, 64, 8)), "rule 'r': 'a' and 'b' at 8 modulo 64");
+  EXPECT_EQ(SayRule(Asking(RequirementKind::kOffset, 64, 8)),
+            "rule 'r': 'a' and 'b' at 8 modulo 64");
   EXPECT_EQ(SayRule(Asking(RequirementKind::kDifference, 4, 1)),
             "rule 'r': ('a', 'b') and ('b', 'c') apart by 1 modulo 4");
   EXPECT_EQ(SayRule(Asking(RequirementKind::kNoCrossing, 8)),
@@ -115,7 +117,8 @@ TEST(ExplanationTextTest, ConditionsOfMemories) {
   EXPECT_EQ(Say(Of(ConditionKind::kMemoryAlignment)), "every offset in 'sram' is a multiple of 2");
   EXPECT_EQ(Say(Of(ConditionKind::kReserved, 0, 0)), "[0, 2) of 'sram' is reserved for 'table'");
   EXPECT_EQ(Say(Of(ConditionKind::kReserved, 0, 1)), "[14, 16) of 'sram' is reserved");
-  EXPECT_EQ(Say(Of(ConditionKind::kPorts, 0, 0)), "'low' serves at most 2 buffers and 1 read in one step");
+  EXPECT_EQ(Say(Of(ConditionKind::kPorts, 0, 0)),
+            "'low' serves at most 2 buffers and 1 read in one step");
   EXPECT_EQ(Say(Of(ConditionKind::kModes)),
             "'sram' has the modes 'rw' (r w), 'wr' (w r) and 'sleep' (off hold), bank by bank");
   EXPECT_EQ(Say(Of(ConditionKind::kTransitions)),
@@ -143,17 +146,21 @@ TEST(ExplanationTextTest, Changes) {
             "with 1 port more in 'low'");
   EXPECT_EQ(Say(Change{ChangeKind::kDrop, Of(ConditionKind::kFixedOffset), 0, "", true}),
             "if it were not that 'a' is fixed at offset 8");
-  EXPECT_EQ(Say(Change{ChangeKind::kRung, {}, 0, "rows=2", true}), "with the sizes of 'rows=2'");
+  EXPECT_EQ(Say(Change{ChangeKind::kCandidate, {}, 0, "rows=2", true}),
+            "with the sizes of 'rows=2'");
 }
 
-Explanation Made(std::vector<Condition> conditions) { return {std::move(conditions), true, {}, true}; }
+Explanation Made(std::vector<Condition> conditions) {
+  return {std::move(conditions), true, {}, true};
+}
 
 TEST(ExplanationTextTest, AnOverloadIsSummedUpAtItsStep) {
-  Problem problem =
-      PlainProblem({MakeBuffer("x", 0, 8, 32), MakeBuffer("y", 7, 9, 32), MakeBuffer("z", 5, 8, 32)});
+  Problem problem = PlainProblem(
+      {MakeBuffer("x", 0, 8, 32), MakeBuffer("y", 7, 9, 32), MakeBuffer("z", 5, 8, 32)});
   problem.memories[0].name = "sram";
-  const Explanation explanation = Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1),
-                                        Of(ConditionKind::kBuffer, 2), Of(ConditionKind::kCapacity)});
+  const Explanation explanation =
+      Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1),
+            Of(ConditionKind::kBuffer, 2), Of(ConditionKind::kCapacity)});
   EXPECT_EQ(Summarize(problem, explanation, 64),
             "'x', 'y' and 'z' live together at step 7 and need 96 bytes; 'sram' holds 64");
 }
@@ -161,30 +168,34 @@ TEST(ExplanationTextTest, AnOverloadIsSummedUpAtItsStep) {
 TEST(ExplanationTextTest, ReservedBytesAreMissing) {
   Problem problem = PlainProblem({MakeBuffer("x", 0, 8, 12)});
   problem.memories[0].reserved = {{{12, 20}, ""}};
-  EXPECT_EQ(
-      Summarize(
-          problem,
-          Made({Of(ConditionKind::kBuffer), Of(ConditionKind::kCapacity), Of(ConditionKind::kReserved)}), 14),
-      "'x' finds no place, although no step needs more than 12 bytes; the memory holds 14, 2 of them "
-      "reserved");
+  EXPECT_EQ(Summarize(problem,
+                      Made({Of(ConditionKind::kBuffer), Of(ConditionKind::kCapacity),
+                            Of(ConditionKind::kReserved)}),
+                      14),
+            "'x' finds no place, although no step needs more than 12 bytes; the memory holds 14, 2 "
+            "of them "
+            "reserved");
   EXPECT_EQ(Summarize(problem, Made({Of(ConditionKind::kBuffer), Of(ConditionKind::kCapacity)}), 8),
             "'x' needs 12 bytes; the memory holds 8");
 }
 
 TEST(ExplanationTextTest, AFragmentedPackingIsToldFromAnOverload) {
   const Problem problem = PlainProblem({MakeBuffer("x", 0, 2, 4), MakeBuffer("y", 1, 3, 4)});
-  const Explanation explanation = Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1),
-                                        Of(ConditionKind::kAlignment, 0), Of(ConditionKind::kCapacity)});
-  EXPECT_EQ(
-      Summarize(problem, explanation, 9),
-      "'x' and 'y' find no place together, although no step needs more than 8 bytes; the memory holds 9");
+  const Explanation explanation =
+      Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1),
+            Of(ConditionKind::kAlignment, 0), Of(ConditionKind::kCapacity)});
+  EXPECT_EQ(Summarize(problem, explanation, 9),
+            "'x' and 'y' find no place together, although no step needs more than 8 bytes; the "
+            "memory holds 9");
 }
 
 TEST(ExplanationTextTest, ModesAndContradictionsHaveTheirOwnSentences) {
   const Problem problem = EveryCondition();
-  EXPECT_EQ(Summarize(problem, Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kModes)}), 16),
-            "no choice of banks and modes of 'sram' serves what happens to 'a'");
-  EXPECT_EQ(Summarize(problem, Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kFixedOffset)}), 16),
+  EXPECT_EQ(
+      Summarize(problem, Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kModes)}), 16),
+      "no choice of banks and modes of 'sram' serves what happens to 'a'");
+  EXPECT_EQ(Summarize(problem,
+                      Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kFixedOffset)}), 16),
             "'a' cannot be placed in 'sram' as is asked of it");
 }
 
@@ -245,7 +256,7 @@ TEST(ExplanationJsonTest, ReadsBack) {
                          {ChangeKind::kBank, Of(ConditionKind::kCapacity, 0, 1), 8, "", true},
                          {ChangeKind::kFreeBank, Of(ConditionKind::kCapacity), 4, "", true},
                          {ChangeKind::kDrop, Of(ConditionKind::kRelation, 0, 1), 0, "", true},
-                         {ChangeKind::kRung, {}, 0, "rows=2", true}};
+                         {ChangeKind::kCandidate, {}, 0, "rows=2", true}};
   explanation.minimal = true;
   Problem problem = EveryCondition();
   problem.rules = {{"r", Asking(RequirementKind::kOffset, 4), {0}, {}, {}}};
@@ -256,7 +267,8 @@ TEST(ExplanationJsonTest, ReadsBack) {
   EXPECT_EQ(files::WriteAllocation(problem, *document), text);
 }
 
-// What is refused when an explanation of EveryCondition() is read for a problem that lacks what it speaks of.
+// What is refused when an explanation of EveryCondition() is read for a problem that lacks what it
+// speaks of.
 std::string FaultOf(const Condition& condition, const Problem& problem) {
   const std::string text = files::WriteAllocation(EveryCondition(), Infeasible(Made({condition})));
   const auto document = files::ReadAllocation(text, "a.json", problem);
@@ -268,8 +280,10 @@ TEST(ExplanationJsonTest, WhatTheProblemDoesNotStateIsRefused) {
   bare.memories[0].name = "sram";
   const std::string at = "/explanation/conditions/0";
   EXPECT_EQ(FaultOf(Of(ConditionKind::kBuffer, 1), bare), at + "/buffer there is no buffer 'b'");
-  EXPECT_EQ(FaultOf(Of(ConditionKind::kFixedOffset), bare), at + " the problem states no such condition");
-  EXPECT_EQ(FaultOf(Of(ConditionKind::kTransitions), bare), at + " the problem states no such condition");
+  EXPECT_EQ(FaultOf(Of(ConditionKind::kFixedOffset), bare),
+            at + " the problem states no such condition");
+  EXPECT_EQ(FaultOf(Of(ConditionKind::kTransitions), bare),
+            at + " the problem states no such condition");
   EXPECT_EQ(FaultOf(Of(ConditionKind::kReserved), bare),
             at + "/index there is nothing of this kind to refer to");
   EXPECT_EQ(FaultOf(Of(ConditionKind::kRelation, 0, 1), bare),
@@ -289,9 +303,9 @@ TEST(CollisionTest, BuffersArePiledUpBeyondTheCapacity) {
 
 TEST(CollisionTest, FixedBuffersStayWhereTheyAreAndOnlyNamedAccessesRemain) {
   const Problem problem = EveryCondition();
-  const draw::Window pile = draw::PileUp(
-      problem,
-      Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1), Of(ConditionKind::kAccess, 1, 1)}));
+  const draw::Window pile =
+      draw::PileUp(problem, Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1),
+                                  Of(ConditionKind::kAccess, 1, 1)}));
   EXPECT_THAT(pile.allocation.offsets, ElementsAre(8, 2));
   EXPECT_EQ(pile.problem.buffers[1].accesses, std::vector<Access>{problem.buffers[1].accesses[1]});
 }
@@ -299,8 +313,8 @@ TEST(CollisionTest, FixedBuffersStayWhereTheyAreAndOnlyNamedAccessesRemain) {
 TEST(CollisionTest, ThePictureMarksWhatCollidesAndWhatSticksOut) {
   const Problem problem =
       PlainProblem({MakeBuffer("a", 0, 2, 12), MakeBuffer("b", 1, 3, 8), MakeBuffer("c", 0, 3, 1)});
-  const Explanation explanation =
-      Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1), Of(ConditionKind::kCapacity)});
+  const Explanation explanation = Made(
+      {Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1), Of(ConditionKind::kCapacity)});
   const std::string picture = draw::WriteCollisionSvg(problem, explanation, 16);
   EXPECT_THAT(picture, HasSubstr("memory 0: what collides, piled up, 20 of 16 bytes"));
   EXPECT_THAT(picture, HasSubstr("stroke=\"#c1121f\""));
@@ -310,9 +324,11 @@ TEST(CollisionTest, ThePictureMarksWhatCollidesAndWhatSticksOut) {
 }
 
 TEST(CollisionTest, AccessesOfTheReasonAreLetters) {
-  const std::string picture = draw::WriteCollisionSvg(
-      EveryCondition(),
-      Made({Of(ConditionKind::kBuffer, 1), Of(ConditionKind::kAccess, 1, 1), Of(ConditionKind::kModes)}), 16);
+  const std::string picture =
+      draw::WriteCollisionSvg(EveryCondition(),
+                              Made({Of(ConditionKind::kBuffer, 1), Of(ConditionKind::kAccess, 1, 1),
+                                    Of(ConditionKind::kModes)}),
+                              16);
   EXPECT_THAT(picture, HasSubstr(">w</text>"));
   EXPECT_THAT(picture, Not(HasSubstr(">r</text>")));
 }

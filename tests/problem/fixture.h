@@ -25,8 +25,8 @@ inline Problem PlainProblem(std::vector<Buffer> buffers) {
   return problem;
 }
 
-// One memory of 16 bytes with banks "low" [0, 8) and "high" [8, 16), and modes "rw" (low read, high written),
-// "wr" (the reverse) and "sleep" (low off, high holds).
+// One memory of 16 bytes with banks "low" [0, 8) and "high" [8, 16), and modes "rw" (low read, high
+// written), "wr" (the reverse) and "sleep" (low off, high holds).
 inline Problem BankedProblem(std::vector<Buffer> buffers) {
   Problem problem = PlainProblem(std::move(buffers));
   const BankMode reads = {false, {{"", AccessKind::kRead}}};

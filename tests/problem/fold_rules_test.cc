@@ -40,7 +40,7 @@ TEST(FoldRulesTest, ARuleOfSizesStays) {
   EXPECT_EQ(FoldRules(problem, nullptr).rules, problem.rules);
 }
 
-TEST(FoldRulesTest, NaturalAlignmentIsOneWhereEveryRungHasTheSame) {
+TEST(FoldRulesTest, NaturalAlignmentIsOneWhereEveryCandidateHasTheSame) {
   const Problem problem = WithRule(RequirementKind::kNaturalAlignment);
   EXPECT_EQ(FoldRules(problem, nullptr).buffers[1].alignment, 8);
   const Ladder alike{{{"r0", {3, 5}}, {"r1", {4, 8}}}};

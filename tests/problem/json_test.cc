@@ -83,10 +83,10 @@ TEST(ProblemJsonTest, EverythingReadsBackAsTheSameBytes) {
 
 TEST(ProblemJsonTest, WritesWhatAPersonWouldWrite) {
   Problem problem = PlainProblem({MakeBuffer("a", 0, 2, 4)});
-  EXPECT_EQ(
-      files::WriteProblem(problem),
-      "{\n  \"format\": \"tessera-problem\",\n  \"version\": 1,\n  \"memories\": [{\"capacity\": 16}],\n"
-      "  \"buffers\": [{\"id\": \"a\", \"size\": 4, \"lifespans\": [[0, 2]]}]\n}\n");
+  EXPECT_EQ(files::WriteProblem(problem),
+            "{\n  \"format\": \"tessera-problem\",\n  \"version\": 1,\n  \"memories\": "
+            "[{\"capacity\": 16}],\n"
+            "  \"buffers\": [{\"id\": \"a\", \"size\": 4, \"lifespans\": [[0, 2]]}]\n}\n");
 }
 
 TEST(ProblemJsonTest, NamelessThingsGoByIndex) {
@@ -108,18 +108,21 @@ TEST(ProblemJsonTest, ALadderComesAlong) {
   const auto document = files::ReadProblem(files::WriteProblem(problem, &ladder), "p.json");
   ASSERT_TRUE(document.has_value()) << base::Format(document.error());
   ASSERT_TRUE(document->ladder.has_value());
-  ASSERT_EQ(document->ladder->rungs.size(), 2U);
-  EXPECT_EQ(document->ladder->rungs[1].name, "rows=2");
-  EXPECT_EQ(document->ladder->rungs[1].sizes, (std::vector<Bytes>{3, 2, 1}));
+  ASSERT_EQ(document->ladder->candidates.size(), 2U);
+  EXPECT_EQ(document->ladder->candidates[1].name, "rows=2");
+  EXPECT_EQ(document->ladder->candidates[1].sizes, (std::vector<Bytes>{3, 2, 1}));
 }
 
 TEST(ProblemJsonTest, FaultsPointAtTheValue) {
   EXPECT_EQ(FaultAfter("\"id\": \"a\", ", "\"id\": \"a\", \"sise\": 1, "),
             "/buffers/0/sise unknown key 'sise'");
-  EXPECT_EQ(FaultAfter("\"size\": 4", "\"size\": 0"), "/buffers/0/size the value is not what belongs here");
-  EXPECT_EQ(FaultAfter("[0, 2]", "[0, 2, 3]"), "/buffers/0/lifespans/0 the value is not what belongs here");
+  EXPECT_EQ(FaultAfter("\"size\": 4", "\"size\": 0"),
+            "/buffers/0/size the value is not what belongs here");
+  EXPECT_EQ(FaultAfter("[0, 2]", "[0, 2, 3]"),
+            "/buffers/0/lifespans/0 the value is not what belongs here");
   EXPECT_EQ(FaultAfter("[0, 2]", "[2, 2]"), "/buffers/0/lifespans/0 the lifespan [2, 2) is empty");
-  EXPECT_EQ(FaultAfter("\"id\": \"b\"", "\"id\": \"a\""), "/relations/0/second there is no buffer 'b'");
+  EXPECT_EQ(FaultAfter("\"id\": \"b\"", "\"id\": \"a\""),
+            "/relations/0/second there is no buffer 'b'");
   EXPECT_EQ(FaultAfter("\"second\": \"b\"", "\"second\": \"a\""),
             "/relations/0 a relation of a buffer with itself");
   EXPECT_EQ(FaultAfter("separate", "seperate"), "/relations/0/kind unknown name 'seperate'");
@@ -131,20 +134,22 @@ TEST(ProblemJsonTest, FaultsPointAtTheValue) {
             "/buffers/0/memory the value is not what belongs here");
   EXPECT_EQ(FaultAfter("\"version\": 1", "\"version\": 2"),
             "/version this version of the format is not known");
-  EXPECT_EQ(FaultAfter("\"memories\": [{\"capacity\": 16}],", ""), " the key 'memories' is missing");
-  EXPECT_EQ(
-      FaultAfter("\"capacity\": 16",
-                 "\"capacity\": 16, \"banks\": [{\"range\": [0, 8]}], \"modes\": [{\"banks\": [\"rx\"]}]"),
-      "/memories/0/modes/0/banks/0 unknown name 'rx'");
+  EXPECT_EQ(FaultAfter("\"memories\": [{\"capacity\": 16}],", ""),
+            " the key 'memories' is missing");
   EXPECT_EQ(
       FaultAfter(
           "\"capacity\": 16",
-          "\"capacity\": 16, \"banks\": [{\"range\": [0, 8]}], \"modes\": [{\"banks\": [[\".read\"]]}]"),
-      "/memories/0/modes/0/banks/0/0 '.read' is not an access");
+          "\"capacity\": 16, \"banks\": [{\"range\": [0, 8]}], \"modes\": [{\"banks\": [\"rx\"]}]"),
+      "/memories/0/modes/0/banks/0 unknown name 'rx'");
+  EXPECT_EQ(FaultAfter("\"capacity\": 16",
+                       "\"capacity\": 16, \"banks\": [{\"range\": [0, 8]}], \"modes\": "
+                       "[{\"banks\": [[\".read\"]]}]"),
+            "/memories/0/modes/0/banks/0/0 '.read' is not an access");
 }
 
 TEST(ProblemJsonTest, SyntaxErrorsNameTheLine) {
-  const auto document = files::ReadProblem(Replace(kSmall, "\"version\": 1", "\"version\": ?"), "p.json");
+  const auto document =
+      files::ReadProblem(Replace(kSmall, "\"version\": 1", "\"version\": ?"), "p.json");
   ASSERT_FALSE(document.has_value());
   EXPECT_EQ(document.error().line, 3);
   EXPECT_EQ(document.error().column, 14);
@@ -166,7 +171,8 @@ RC_GTEST_PROP(ProblemJsonTest, RandomDamageIsReadOrRefusedButNeverCrashes, ()) {
         "{}[],:\"019-ae.x"[random.Uniform(0, 13)];
   }
   const auto document = files::ReadProblem(text, "p.json");
-  if (document) RC_ASSERT(files::ReadProblem(files::WriteProblem(document->problem), "p.json").has_value());
+  if (document)
+    RC_ASSERT(files::ReadProblem(files::WriteProblem(document->problem), "p.json").has_value());
 }
 
 RC_GTEST_PROP(ProblemJsonTest, RandomProblemsReadBackAsTheSameBytes, ()) {
@@ -174,10 +180,11 @@ RC_GTEST_PROP(ProblemJsonTest, RandomProblemsReadBackAsTheSameBytes, ()) {
   std::vector<Buffer> buffers;
   for (size_t i = 0; i < count; ++i) {
     const Step lower = *rc::gen::inRange<Step>(-5, 5);
-    buffers.push_back(MakeBuffer(*rc::gen::string<std::string>() + std::to_string(i), lower, lower + 3,
-                                 1 + static_cast<Bytes>(i)));
+    buffers.push_back(MakeBuffer(*rc::gen::string<std::string>() + std::to_string(i), lower,
+                                 lower + 3, 1 + static_cast<Bytes>(i)));
     buffers.back().span = *rc::gen::element(Span::kAny, Span::kContiguous, Span::kSingle);
-    if (*rc::gen::arbitrary<bool>()) buffers.back().accesses = {{lower + 1, "e", AccessKind::kRead}};
+    if (*rc::gen::arbitrary<bool>())
+      buffers.back().accesses = {{lower + 1, "e", AccessKind::kRead}};
   }
   Problem problem = BankedProblem(buffers);
   for (size_t i = 1; i < count; ++i) {
@@ -188,7 +195,8 @@ RC_GTEST_PROP(ProblemJsonTest, RandomProblemsReadBackAsTheSameBytes, ()) {
   const std::string text = files::WriteProblem(problem);
   const auto document = files::ReadProblem(text, "p.json");
   // Bytes that are no UTF-8 are replaced, after which two ids may meet; nothing else may fail.
-  RC_ASSERT(document.has_value() || document.error().message.find("already that of") != std::string::npos);
+  RC_ASSERT(document.has_value() ||
+            document.error().message.find("already that of") != std::string::npos);
   if (document) RC_ASSERT(files::WriteProblem(document->problem) == text);
 }
 

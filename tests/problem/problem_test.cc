@@ -61,13 +61,15 @@ TEST(SuccessionsTest, ALoopAddsItsBackEdge) {
 }
 
 TEST(SuccessionsTest, AnOddExitLeavesBetweenThePassesAndNotAtTheEnd) {
-  // Passes [1, 3) and [3, 5): with an odd number of passes the loop leaves after step 2 and goes on at
-  // step 5.
-  EXPECT_EQ(Successions(Spanning(6, {{1, 5, {3}}})), (Pairs{{0, 1}, {1, 2}, {2, 3}, {2, 5}, {3, 4}, {4, 1}}));
+  // Passes [1, 3) and [3, 5): with an odd number of passes the loop leaves after step 2 and goes on
+  // at step 5.
+  EXPECT_EQ(Successions(Spanning(6, {{1, 5, {3}}})),
+            (Pairs{{0, 1}, {1, 2}, {2, 3}, {2, 5}, {3, 4}, {4, 1}}));
 }
 
 TEST(SuccessionsTest, BothExitsLeaveAtBothPlaces) {
-  EXPECT_EQ(Successions(Spanning(4, {{0, 3, {1, 3}}})), (Pairs{{0, 1}, {0, 3}, {1, 2}, {2, 0}, {2, 3}}));
+  EXPECT_EQ(Successions(Spanning(4, {{0, 3, {1, 3}}})),
+            (Pairs{{0, 1}, {0, 3}, {1, 2}, {2, 0}, {2, 3}}));
 }
 
 TEST(SuccessionsTest, ALoopAtTheEndOfTimeLeavesToNowhere) {
@@ -75,7 +77,8 @@ TEST(SuccessionsTest, ALoopAtTheEndOfTimeLeavesToNowhere) {
 }
 
 TEST(SuccessionsTest, NestedLoopsKeepBothBackEdges) {
-  EXPECT_EQ(Successions(Spanning(3, {{0, 3, {3}}, {1, 3, {3}}})), (Pairs{{0, 1}, {1, 2}, {2, 0}, {2, 1}}));
+  EXPECT_EQ(Successions(Spanning(3, {{0, 3, {3}}, {1, 3, {3}}})),
+            (Pairs{{0, 1}, {1, 2}, {2, 0}, {2, 1}}));
 }
 
 TEST(LadderTest, DominanceComparesEverySize) {
@@ -83,9 +86,9 @@ TEST(LadderTest, DominanceComparesEverySize) {
   EXPECT_FALSE(Dominates({"big", {4, 2}}, {"small", {3, 3}}));
 }
 
-TEST(LadderTest, ARungReplacesSizesOnly) {
+TEST(LadderTest, ACandidateReplacesSizesOnly) {
   const Problem problem = Spanning(3, {});
-  const Problem at = AtRung(problem, {"r", {7}});
+  const Problem at = AtCandidate(problem, {"r", {7}});
   EXPECT_EQ(at.buffers[0].size, 7);
   EXPECT_EQ(at.buffers[0].lifespans, problem.buffers[0].lifespans);
 }

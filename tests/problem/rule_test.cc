@@ -20,8 +20,8 @@ Requirement Wanted(RequirementKind kind) {
   return wanted;
 }
 
-// "test: ..." for each violation of one rule about buffers a (2 bytes) and b (4 bytes), which never live
-// together. They are its buffers, or its one pair.
+// "test: ..." for each violation of one rule about buffers a (2 bytes) and b (4 bytes), which never
+// live together. They are its buffers, or its one pair.
 std::string Faults(const Requirement& wanted, Bytes a, Bytes b,
                    const std::function<void(Problem&)>& change = nullptr) {
   Problem problem = BankedProblem({MakeBuffer("a", 0, 1, 2), MakeBuffer("b", 1, 2, 4)});
@@ -33,7 +33,7 @@ std::string Faults(const Requirement& wanted, Bytes a, Bytes b,
     problem.rules[0].buffers = {0, 1};
   }
   if (change) change(problem);
-  EXPECT_FALSE(FindFault(problem).has_value());
+  EXPECT_FALSE(CheckWellFormed(problem).has_value());
   std::string text;
   for (const Violation& violation : Validate(problem, {{a, b}, {}}, kCapacity)) {
     EXPECT_EQ(violation.kind, ViolationKind::kRule) << violation.message;
@@ -57,8 +57,9 @@ TEST(RuleTest, DifferenceCountsFromTheFirstToTheSecondAndWraps) {
   EXPECT_EQ(Faults(wanted, 0, 3), "");
   EXPECT_EQ(Faults(wanted, 0, 11), "");
   EXPECT_EQ(Faults(wanted, 5, 0), "");
-  EXPECT_EQ(Faults(wanted, 3, 0),
-            "rule 'test': buffer 'a' at [3, 5) and buffer 'b' at [0, 4) are 5 apart modulo 8, not 3");
+  EXPECT_EQ(
+      Faults(wanted, 3, 0),
+      "rule 'test': buffer 'a' at [3, 5) and buffer 'b' at [0, 4) are 5 apart modulo 8, not 3");
 }
 
 TEST(RuleTest, WindowHoldsTheWholeBuffer) {
@@ -81,7 +82,8 @@ TEST(RuleTest, NaturalAlignmentRoundsTheSizeUpToAPowerOfTwo) {
   const Requirement wanted = Wanted(RequirementKind::kNaturalAlignment);
   const auto three = [](Problem& problem) { problem.buffers[1].size = 3; };
   EXPECT_EQ(Faults(wanted, 2, 4, three), "");
-  EXPECT_EQ(Faults(wanted, 2, 6, three), "rule 'test': buffer 'b' at [6, 9) is not at a multiple of 4");
+  EXPECT_EQ(Faults(wanted, 2, 6, three),
+            "rule 'test': buffer 'b' at [6, 9) is not at a multiple of 4");
 }
 
 TEST(RuleTest, BanksAreTheOnlyOnesTouched) {
@@ -94,8 +96,9 @@ TEST(RuleTest, BanksAreTheOnlyOnesTouched) {
 
 TEST(RuleTest, SameAndDifferentBank) {
   EXPECT_EQ(Faults(Wanted(RequirementKind::kSameBank), 0, 4), "");
-  EXPECT_EQ(Faults(Wanted(RequirementKind::kSameBank), 0, 6),
-            "rule 'test': buffer 'a' at [0, 2) and buffer 'b' at [6, 10) do not touch the same banks");
+  EXPECT_EQ(
+      Faults(Wanted(RequirementKind::kSameBank), 0, 6),
+      "rule 'test': buffer 'a' at [0, 2) and buffer 'b' at [6, 10) do not touch the same banks");
   EXPECT_EQ(Faults(Wanted(RequirementKind::kDifferentBank), 0, 8), "");
   EXPECT_EQ(Faults(Wanted(RequirementKind::kDifferentBank), 0, 6),
             "rule 'test': buffer 'a' at [0, 2) and buffer 'b' at [6, 10) touch the same bank");
@@ -115,7 +118,8 @@ TEST(RuleTest, XorDistanceIsAboutAddressBits) {
   EXPECT_EQ(Faults(wanted, 3, 11), "");
   EXPECT_EQ(Faults(wanted, 11, 3), "");
   EXPECT_EQ(Faults(wanted, 4, 0),
-            "rule 'test': buffer 'a' at [4, 6) and buffer 'b' at [0, 4) differ in the address bits 0x4, not "
+            "rule 'test': buffer 'a' at [4, 6) and buffer 'b' at [0, 4) differ in the address bits "
+            "0x4, not "
             "0x8");
 }
 
@@ -124,12 +128,14 @@ TEST(RuleTest, GuardBytesLieInsideTheMemoryAndOutsideReservedRanges) {
   wanted.before = 1;
   wanted.after = 2;
   EXPECT_EQ(Faults(wanted, 1, 10), "");
-  EXPECT_EQ(Faults(wanted, 0, 10), "rule 'test': buffer 'a' at [0, 2) has its guard [-1, 4) outside [0, 16)");
+  EXPECT_EQ(Faults(wanted, 0, 10),
+            "rule 'test': buffer 'a' at [0, 2) has its guard [-1, 4) outside [0, 16)");
   EXPECT_EQ(Faults(wanted, 1, 11),
             "rule 'test': buffer 'b' at [11, 15) has its guard [10, 17) outside [0, 16)");
   const auto stack = [](Problem& problem) { problem.memories[0].reserved = {{{0, 1}, "stack"}}; };
-  EXPECT_EQ(Faults(wanted, 1, 10, stack),
-            "rule 'test': buffer 'a' at [1, 3) has its guard [0, 5) in the range reserved for 'stack'");
+  EXPECT_EQ(
+      Faults(wanted, 1, 10, stack),
+      "rule 'test': buffer 'a' at [1, 3) has its guard [0, 5) in the range reserved for 'stack'");
 }
 
 TEST(RuleTest, GuardBytesAreFreeOfBuffersThatLiveAtTheSameTime) {
@@ -174,10 +180,10 @@ TEST(RuleTest, CommonDeltaTiesPairs) {
   EXPECT_TRUE(Validate(problem, {{0, 5, 10, 15}, {}}, kCapacity).empty());
   const auto violations = Validate(problem, {{0, 5, 10, 4}, {}}, kCapacity);
   ASSERT_EQ(violations.size(), 1U);
-  EXPECT_EQ(
-      violations[0].message,
-      "a rule of kind common_delta: buffer 'c' at [10, 11) and buffer 'd' at [4, 5) are -6 apart, where "
-      "another pair is 5");
+  EXPECT_EQ(violations[0].message,
+            "a rule of kind common_delta: buffer 'c' at [10, 11) and buffer 'd' at [4, 5) are -6 "
+            "apart, where "
+            "another pair is 5");
 }
 
 TEST(RuleTest, ARuleOfSizesLooksAwayFromOtherSizes) {
@@ -198,8 +204,8 @@ TEST(RuleTest, OnlySizesAndSameBankMakeShrinkingUnsafe) {
   }
 }
 
-// Where the fault lies once `spoil` has been at a sound rule of offsets for buffers 0 and 1 of three, the last
-// in a memory of its own.
+// Where the fault lies once `spoil` has been at a sound rule of offsets for buffers 0 and 1 of
+// three, the last in a memory of its own.
 std::string FaultAfter(const std::function<void(Rule&)>& spoil) {
   Problem problem =
       BankedProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 1, 4, 4), MakeBuffer("c", 1, 4, 4)});
@@ -207,14 +213,16 @@ std::string FaultAfter(const std::function<void(Rule&)>& spoil) {
   problem.buffers[2].memory = 1;
   problem.rules = {{"test", Wanted(RequirementKind::kOffset), {0, 1}, {}, {}}};
   spoil(problem.rules[0]);
-  const auto fault = FindFault(problem);
+  const auto fault = CheckWellFormed(problem);
   return fault ? fault->pointer : "sound";
 }
 
 TEST(RuleTest, RequirementsAreChecked) {
   EXPECT_EQ(FaultAfter([](Rule&) {}), "sound");
-  EXPECT_EQ(FaultAfter([](Rule& rule) { rule.requirement.multiple = 0; }), "/rules/0/require/multiple");
-  EXPECT_EQ(FaultAfter([](Rule& rule) { rule.requirement.residue = 1; }), "/rules/0/require/residue");
+  EXPECT_EQ(FaultAfter([](Rule& rule) { rule.requirement.multiple = 0; }),
+            "/rules/0/require/multiple");
+  EXPECT_EQ(FaultAfter([](Rule& rule) { rule.requirement.residue = 1; }),
+            "/rules/0/require/residue");
   EXPECT_EQ(FaultAfter([](Rule& rule) {
               rule.requirement = Wanted(RequirementKind::kNoCrossing);
               rule.requirement.multiple = -4;
@@ -254,7 +262,7 @@ TEST(RuleTest, CostsAreChecked) {
     Problem problem = BankedProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 2, 4, 4)});
     problem.memories.push_back(PlainProblem({}).memories[0]);
     problem.costs = {cost};
-    const auto fault = FindFault(problem);
+    const auto fault = CheckWellFormed(problem);
     return fault ? fault->pointer : "sound";
   };
   EXPECT_EQ(fault_after({"", CostKind::kReuse, 5, 0, 1, 0}), "sound");
@@ -317,7 +325,8 @@ TEST(RuleTest, EveryKindReadsBackAsItWasWritten) {
     if (k % 2 == 0) rule.sizes = {2, 100};
     problem.rules.push_back(rule);
   }
-  problem.costs = {{"spread", CostKind::kReuse, 5, 0, 1, 0}, {"", CostKind::kModeSwitch, 3, 0, 0, 0}};
+  problem.costs = {{"spread", CostKind::kReuse, 5, 0, 1, 0},
+                   {"", CostKind::kModeSwitch, 3, 0, 0, 0}};
   const auto document = files::ReadProblem(files::WriteProblem(problem), "p.json");
   ASSERT_TRUE(document.has_value()) << base::Format(document.error());
   EXPECT_EQ(document->problem.rules, problem.rules);
@@ -326,9 +335,11 @@ TEST(RuleTest, EveryKindReadsBackAsItWasWritten) {
 
 // Pointer and message of the fault in a rule of one buffer "a" and a pair with "b".
 std::string JsonFault(const std::string& rule) {
-  const std::string text = R"({"format": "tessera-problem", "version": 1, "memories": [{"capacity": 16}],
+  const std::string text =
+      R"({"format": "tessera-problem", "version": 1, "memories": [{"capacity": 16}],
     "buffers": [{"id": "a", "size": 4, "lifespans": [[0, 2]]}, {"id": "b", "size": 4, "lifespans": [[1, 3]]}],
-    "rules": [)" + rule + "]}";
+    "rules": [)" +
+      rule + "]}";
   const auto document = files::ReadProblem(text, "p.json");
   if (document) return "sound";
   return document.error().pointer + " " + document.error().message +
@@ -336,7 +347,8 @@ std::string JsonFault(const std::string& rule) {
 }
 
 TEST(RuleTest, FaultsInJsonHaveAPointerAndACure) {
-  EXPECT_EQ(JsonFault(R"({"require": {"kind": "offset", "multiple": 4}, "buffers": ["a"]})"), "sound");
+  EXPECT_EQ(JsonFault(R"({"require": {"kind": "offset", "multiple": 4}, "buffers": ["a"]})"),
+            "sound");
   EXPECT_EQ(JsonFault(R"({"require": {"kind": "ofset", "multiple": 4}, "buffers": ["a"]})"),
             "/rules/0/require/kind unknown name 'ofset'; did you mean 'offset'?");
   EXPECT_EQ(JsonFault(R"({"require": {"kind": "offset", "boundary": 4}, "buffers": ["a"]})"),

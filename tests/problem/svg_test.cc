@@ -6,7 +6,9 @@
 namespace tessera::problem {
 namespace {
 
-bool Has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+bool Has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST(SvgTest, ATooltipTellsEverythingAboutABuffer) {
   Problem problem = PlainProblem({MakeBuffer("a", 0, 2, 4)});

@@ -44,7 +44,8 @@ TEST(TextMapTest, TellsBanksModesRolesAndWhatIsReserved) {
 TEST(TextMapTest, WhatIsTooWideContinuesBelow) {
   std::vector<Buffer> buffers;
   for (int i = 0; i < 70; ++i) buffers.push_back(MakeBuffer("b" + std::to_string(i), i, i + 1, 4));
-  const std::string text = draw::WriteTextMap(PlainProblem(buffers), {std::vector<Bytes>(70, 0), {}}, 16);
+  const std::string text =
+      draw::WriteTextMap(PlainProblem(buffers), {std::vector<Bytes>(70, 0), {}}, 16);
   std::istringstream lines(text);
   int heads = 0;
   for (std::string line; std::getline(lines, line);) {

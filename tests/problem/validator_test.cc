@@ -14,10 +14,12 @@ namespace {
 constexpr Bytes kCapacity = 16;
 
 // "kind: message" of every violation, joined by line breaks.
-std::string Faults(const Problem& problem, const Allocation& allocation, Bytes capacity = kCapacity) {
+std::string Faults(const Problem& problem, const Allocation& allocation,
+                   Bytes capacity = kCapacity) {
   std::string text;
   for (const Violation& violation : Validate(problem, allocation, capacity)) {
-    text += (text.empty() ? "" : "\n") + std::string(NameOf(violation.kind)) + ": " + violation.message;
+    text +=
+        (text.empty() ? "" : "\n") + std::string(NameOf(violation.kind)) + ": " + violation.message;
   }
   return text;
 }
@@ -32,7 +34,8 @@ TEST(ValidatorTest, Shape) {
   const Problem problem = BankedProblem({MakeBuffer("a", 5, 7, 4)});
   EXPECT_EQ(Faults(problem, {{}, {{0, 0}}}), "shape: 0 offsets for 1 buffers");
   EXPECT_EQ(Faults(problem, {{0}, {}}), "shape: mode schedules for 0 of 1 memories");
-  EXPECT_EQ(Faults(problem, {{0}, {{0}}}), "shape: memory 0 has a mode for 1 steps where 2 are needed");
+  EXPECT_EQ(Faults(problem, {{0}, {{0}}}),
+            "shape: memory 0 has a mode for 1 steps where 2 are needed");
   EXPECT_EQ(Faults(problem, {{0}, {{0, 3}}}), "shape: memory 0 has no mode 3, used at step 6");
   EXPECT_EQ(Faults(problem, {{0}, {{0, 0}}}), "");
 }
@@ -52,7 +55,8 @@ TEST(ValidatorTest, BoundsAreThoseOfTheGivenCapacityAndOfTheOtherMemories) {
 
 TEST(ValidatorTest, OffsetsNearTheEndOfIntegersAreOutOfBoundsNotOverflow) {
   const Problem problem = PlainProblem({MakeBuffer("a", 0, 1, 4)});
-  for (const Bytes offset : {std::numeric_limits<Bytes>::max(), std::numeric_limits<Bytes>::min()}) {
+  for (const Bytes offset :
+       {std::numeric_limits<Bytes>::max(), std::numeric_limits<Bytes>::min()}) {
     const auto violations = Validate(problem, {{offset}, {}}, kCapacity);
     ASSERT_EQ(violations.size(), 1U);
     EXPECT_EQ(violations[0].kind, ViolationKind::kBounds);
@@ -71,7 +75,8 @@ TEST(ValidatorTest, AlignmentOfBufferAndOfMemory) {
 TEST(ValidatorTest, FixedOffset) {
   Problem problem = PlainProblem({MakeBuffer("a", 0, 1, 1)});
   problem.buffers[0].offset = 3;
-  EXPECT_EQ(Faults(problem, {{4}, {}}), "fixed offset: buffer 'a' is fixed at offset 3 but placed at 4");
+  EXPECT_EQ(Faults(problem, {{4}, {}}),
+            "fixed offset: buffer 'a' is fixed at offset 3 but placed at 4");
 }
 
 TEST(ValidatorTest, AHintIsNoConstraint) {
@@ -93,7 +98,8 @@ TEST(ValidatorTest, Reserved) {
 
 TEST(ValidatorTest, Overlap) {
   const Problem problem = PlainProblem({MakeBuffer("a", 0, 3, 4), MakeBuffer("b", 2, 5, 4)});
-  EXPECT_EQ(Faults(problem, {{0, 3}, {}}), "overlap: buffers 'a' and 'b' share addresses [3, 4) at step 2");
+  EXPECT_EQ(Faults(problem, {{0, 3}, {}}),
+            "overlap: buffers 'a' and 'b' share addresses [3, 4) at step 2");
 }
 
 TEST(ValidatorTest, BuffersOfDifferentMemoriesDoNotOverlap) {
@@ -112,7 +118,8 @@ TEST(ValidatorTest, OnlyTheStatedPairMayOverlap) {
 }
 
 // Two buffers a, b of 3 bytes with one relation; b alone is aligned to 4.
-std::string RelationFault(RelationKind kind, Bytes delta, Bytes first, Bytes second, bool banked = false) {
+std::string RelationFault(RelationKind kind, Bytes delta, Bytes first, Bytes second,
+                          bool banked = false) {
   std::vector<Buffer> buffers = {MakeBuffer("a", 0, 1, 3), MakeBuffer("b", 1, 2, 3)};
   buffers[1].alignment = 4;
   Problem problem = banked ? BankedProblem(buffers) : PlainProblem(buffers);
@@ -129,9 +136,9 @@ TEST(ValidatorTest, Colocate) {
 
 TEST(ValidatorTest, AdjacentRoundsUpToTheSecondsAlignment) {
   EXPECT_EQ(RelationFault(RelationKind::kAdjacent, 0, 2, 8), "");
-  EXPECT_EQ(
-      RelationFault(RelationKind::kAdjacent, 0, 1, 8),
-      "relation: buffer 'a' at [1, 4) and buffer 'b' at [8, 11) are not adjacent: the second belongs at 4");
+  EXPECT_EQ(RelationFault(RelationKind::kAdjacent, 0, 1, 8),
+            "relation: buffer 'a' at [1, 4) and buffer 'b' at [8, 11) are not adjacent: the second "
+            "belongs at 4");
 }
 
 TEST(ValidatorTest, SeparateHoldsWhateverTheLifespans) {
@@ -165,7 +172,7 @@ TEST(ValidatorTest, SpanAnyMayLeaveTheBanksButNotTouchAForbiddenOne) {
             "span: buffer 'a' at [4, 8) touches bank 0, which is not allowed to it");
 }
 
-TEST(ValidatorTest, SpanContiguousMayCrossBordersButNotLeaveTheBanks) {
+TEST(ValidatorTest, SpanContiguousMayCrossBoundariesButNotLeaveTheBanks) {
   EXPECT_EQ(SpanFault(Span::kContiguous, {}, 4), "");
   EXPECT_EQ(SpanFault(Span::kContiguous, {}, 10),
             "span: buffer 'a' at [10, 14) has 2 bytes outside the banks");
@@ -177,17 +184,20 @@ TEST(ValidatorTest, SpanSingleStaysInsideOneBank) {
   EXPECT_EQ(SpanFault(Span::kSingle, {}, 2), "");
   EXPECT_EQ(SpanFault(Span::kSingle, {}, 4),
             "span: buffer 'a' at [4, 8) belongs inside a single bank but touches 2 banks");
-  EXPECT_EQ(SpanFault(Span::kSingle, {}, 12), "span: buffer 'a' at [12, 16) has 4 bytes outside the banks");
+  EXPECT_EQ(SpanFault(Span::kSingle, {}, 12),
+            "span: buffer 'a' at [12, 16) has 4 bytes outside the banks");
 }
 
 TEST(ValidatorTest, ModesAllowAccessesInEveryTouchedBank) {
   Problem problem = BankedProblem({MakeBuffer("a", 0, 1, 4)});
   problem.buffers[0].accesses = {{0, "pe", AccessKind::kRead}};
   EXPECT_EQ(Faults(problem, {{0}, {{0}}}), "");
-  EXPECT_EQ(Faults(problem, {{0}, {{1}}}),
-            "mode: buffer 'a' is read at step 0 by 'pe' but mode 'wr' forbids that in bank 0 'low'");
-  EXPECT_EQ(Faults(problem, {{6}, {{0}}}),
-            "mode: buffer 'a' is read at step 0 by 'pe' but mode 'rw' forbids that in bank 1 'high'");
+  EXPECT_EQ(
+      Faults(problem, {{0}, {{1}}}),
+      "mode: buffer 'a' is read at step 0 by 'pe' but mode 'wr' forbids that in bank 0 'low'");
+  EXPECT_EQ(
+      Faults(problem, {{6}, {{0}}}),
+      "mode: buffer 'a' is read at step 0 by 'pe' but mode 'rw' forbids that in bank 1 'high'");
 }
 
 TEST(ValidatorTest, PermissionsOfOneEngineServeNoOther) {
@@ -261,15 +271,18 @@ TEST(ValidatorTest, StopsAfterMost) {
 }
 
 // All pairs at all steps, as the definition says.
-std::set<std::pair<size_t, size_t>> NaiveOverlaps(const Problem& problem, const std::vector<Bytes>& offsets) {
+std::set<std::pair<size_t, size_t>> NaiveOverlaps(const Problem& problem,
+                                                  const std::vector<Bytes>& offsets) {
   std::set<std::pair<size_t, size_t>> pairs;
   const auto exempt = [&](size_t i, size_t j) {
-    return std::any_of(problem.relations.begin(), problem.relations.end(), [&](const Relation& relation) {
-      const auto a = static_cast<size_t>(relation.first);
-      const auto b = static_cast<size_t>(relation.second);
-      const bool lets = relation.kind == RelationKind::kColocate || relation.kind == RelationKind::kExclusive;
-      return lets && ((a == i && b == j) || (a == j && b == i));
-    });
+    return std::any_of(
+        problem.relations.begin(), problem.relations.end(), [&](const Relation& relation) {
+          const auto a = static_cast<size_t>(relation.first);
+          const auto b = static_cast<size_t>(relation.second);
+          const bool lets =
+              relation.kind == RelationKind::kColocate || relation.kind == RelationKind::kExclusive;
+          return lets && ((a == i && b == j) || (a == j && b == i));
+        });
   };
   const Lifespan horizon = Horizon(problem);
   for (size_t j = 0; j < offsets.size(); ++j) {
@@ -294,16 +307,19 @@ RC_GTEST_PROP(OverlapTest, TheSweepFindsExactlyWhatAllPairsAtAllStepsFind, ()) {
   for (size_t i = 0; i < count; ++i) {
     const Step lower = *rc::gen::inRange<Step>(0, 8);
     const Step upper = *rc::gen::inRange<Step>(lower + 1, 10);
-    problem.buffers.push_back(MakeBuffer(std::to_string(i), lower, upper, *rc::gen::inRange<Bytes>(1, 6)));
-    if (*rc::gen::inRange(0, 3) == 0) problem.buffers.back().lifespans.push_back({upper + 1, upper + 3});
+    problem.buffers.push_back(
+        MakeBuffer(std::to_string(i), lower, upper, *rc::gen::inRange<Bytes>(1, 6)));
+    if (*rc::gen::inRange(0, 3) == 0)
+      problem.buffers.back().lifespans.push_back({upper + 1, upper + 3});
     problem.buffers.back().memory = *rc::gen::inRange(0, 4) == 0 ? 1 : 0;
     offsets.push_back(*rc::gen::inRange<Bytes>(0, 20));
   }
   for (size_t i = 1; i < count; ++i) {
     if (*rc::gen::inRange(0, 4) != 0) continue;
-    const auto kind =
-        *rc::gen::element(RelationKind::kColocate, RelationKind::kExclusive, RelationKind::kSeparate);
-    problem.relations.push_back({kind, static_cast<int>(i), *rc::gen::inRange(0, static_cast<int>(i)), 0});
+    const auto kind = *rc::gen::element(RelationKind::kColocate, RelationKind::kExclusive,
+                                        RelationKind::kSeparate);
+    problem.relations.push_back(
+        {kind, static_cast<int>(i), *rc::gen::inRange(0, static_cast<int>(i)), 0});
   }
   std::set<std::pair<size_t, size_t>> found;
   for (const Overlap& overlap : FindOverlaps(problem, offsets, 1000))

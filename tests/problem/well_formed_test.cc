@@ -23,7 +23,7 @@ template <typename Spoil>
 std::string FaultAfter(Spoil spoil) {
   Problem problem = Sound();
   spoil(problem);
-  const auto fault = FindFault(problem);
+  const auto fault = CheckWellFormed(problem);
   return fault ? fault->pointer : "sound";
 }
 
@@ -42,14 +42,21 @@ TEST(WellFormedTest, MemoriesAreChecked) {
 }
 
 TEST(WellFormedTest, BanksAreChecked) {
-  EXPECT_EQ(FaultAfter([](Problem& p) { p.memories[0].banks[1].range = {7, 16}; }), "/memories/0/banks/1");
-  EXPECT_EQ(FaultAfter([](Problem& p) { p.memories[0].banks[1].range = {8, 17}; }), "/memories/0/banks/1");
+  EXPECT_EQ(FaultAfter([](Problem& p) {
+              p.memories[0].banks[1].range = {7, 16};
+            }),
+            "/memories/0/banks/1");
+  EXPECT_EQ(FaultAfter([](Problem& p) {
+              p.memories[0].banks[1].range = {8, 17};
+            }),
+            "/memories/0/banks/1");
   EXPECT_EQ(FaultAfter([](Problem& p) { p.memories[0].banks[0].ports.reads = -1; }),
             "/memories/0/banks/0/ports");
 }
 
 TEST(WellFormedTest, ModesAreChecked) {
-  EXPECT_EQ(FaultAfter([](Problem& p) { p.memories[0].modes[1].banks.pop_back(); }), "/memories/0/modes/1");
+  EXPECT_EQ(FaultAfter([](Problem& p) { p.memories[0].modes[1].banks.pop_back(); }),
+            "/memories/0/modes/1");
   EXPECT_EQ(FaultAfter([](Problem& p) { p.memories[0].modes[0].banks[1].off = true; }),
             "/memories/0/modes/0/banks/1");
   EXPECT_EQ(FaultAfter([](Problem& p) {
@@ -58,7 +65,8 @@ TEST(WellFormedTest, ModesAreChecked) {
             "/memories/0/transitions/0");
   EXPECT_EQ(FaultAfter([](Problem& p) { p.buffers[1].lifespans[0].upper = kMaxModeSteps + 1; }),
             "/memories/0/modes");
-  EXPECT_EQ(FaultAfter([](Problem& p) { p.buffers[1].lifespans[0].upper = kMaxModeSteps; }), "sound");
+  EXPECT_EQ(FaultAfter([](Problem& p) { p.buffers[1].lifespans[0].upper = kMaxModeSteps; }),
+            "sound");
 }
 
 TEST(WellFormedTest, BuffersAreChecked) {
@@ -78,12 +86,16 @@ TEST(WellFormedTest, BuffersAreChecked) {
             "/buffers/0/allowed_banks/1");
   EXPECT_EQ(FaultAfter([](Problem& p) { p.buffers[0].offset = -4; }), "/buffers/0/offset");
   EXPECT_EQ(FaultAfter([](Problem& p) { p.buffers[0].hint = -4; }), "/buffers/0/hint");
-  EXPECT_EQ(FaultAfter([](Problem& p) { p.buffers[0].accesses[0].step = 2; }), "/buffers/0/accesses/0");
+  EXPECT_EQ(FaultAfter([](Problem& p) { p.buffers[0].accesses[0].step = 2; }),
+            "/buffers/0/accesses/0");
 }
 
 TEST(WellFormedTest, LifespansAreChecked) {
   EXPECT_EQ(FaultAfter([](Problem& p) { p.buffers[1].lifespans.clear(); }), "/buffers/1/lifespans");
-  EXPECT_EQ(FaultAfter([](Problem& p) { p.buffers[1].lifespans = {{2, 2}}; }), "/buffers/1/lifespans/0");
+  EXPECT_EQ(FaultAfter([](Problem& p) {
+              p.buffers[1].lifespans = {{2, 2}};
+            }),
+            "/buffers/1/lifespans/0");
   EXPECT_EQ(FaultAfter([](Problem& p) {
               p.buffers[1].lifespans = {{0, 2}, {2, 3}};
             }),
@@ -117,9 +129,11 @@ TEST(WellFormedTest, LoopsAreChecked) {
 }
 
 TEST(WellFormedTest, TotalsMayNotOverflow) {
-  EXPECT_EQ(FaultAfter([](Problem& p) { p.buffers[0].size = p.buffers[1].size = kMaxTotal / 2; }), "sound");
-  EXPECT_EQ(FaultAfter([](Problem& p) { p.buffers[0].size = p.buffers[1].size = kMaxTotal / 2 + 1; }),
-            "/buffers");
+  EXPECT_EQ(FaultAfter([](Problem& p) { p.buffers[0].size = p.buffers[1].size = kMaxTotal / 2; }),
+            "sound");
+  EXPECT_EQ(
+      FaultAfter([](Problem& p) { p.buffers[0].size = p.buffers[1].size = kMaxTotal / 2 + 1; }),
+      "/buffers");
   EXPECT_EQ(FaultAfter([](Problem& p) {
               p.memories[0].alignment = kMaxTotal;
               p.buffers[0].alignment = 3;
@@ -130,15 +144,15 @@ TEST(WellFormedTest, TotalsMayNotOverflow) {
 TEST(WellFormedTest, LaddersAreChecked) {
   const Problem problem = Sound();
   const auto pointer = [&](const Ladder& ladder) {
-    const auto fault = FindFault(problem, ladder);
+    const auto fault = CheckWellFormed(problem, ladder);
     return fault ? fault->pointer : "sound";
   };
   EXPECT_EQ(pointer({{{"s", {1, 1}}, {"t", {2, 1}}}}), "sound");
-  EXPECT_EQ(pointer({}), "/ladder/rungs");
-  EXPECT_EQ(pointer({{{"s", {1}}}}), "/ladder/rungs/0/sizes");
-  EXPECT_EQ(pointer({{{"s", {1, 1}}, {"s", {2, 1}}}}), "/ladder/rungs/1/name");
-  EXPECT_EQ(pointer({{{"s", {1, 0}}}}), "/ladder/rungs/0/sizes");
-  EXPECT_EQ(pointer({{{"s", {kMaxTotal, 1}}}}), "/ladder/rungs/0/sizes");
+  EXPECT_EQ(pointer({}), "/tile_candidates/candidates");
+  EXPECT_EQ(pointer({{{"s", {1}}}}), "/tile_candidates/candidates/0/sizes");
+  EXPECT_EQ(pointer({{{"s", {1, 1}}, {"s", {2, 1}}}}), "/tile_candidates/candidates/1/name");
+  EXPECT_EQ(pointer({{{"s", {1, 0}}}}), "/tile_candidates/candidates/0/sizes");
+  EXPECT_EQ(pointer({{{"s", {kMaxTotal, 1}}}}), "/tile_candidates/candidates/0/sizes");
 }
 
 }  // namespace

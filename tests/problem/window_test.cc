@@ -16,7 +16,8 @@ TEST(WindowTest, ClipsLifespansAndAccessesAndLeavesOutWhatDoesNotLiveThere) {
   ASSERT_EQ(window.problem.buffers.size(), 1);
   EXPECT_EQ(window.problem.buffers[0].id, "across");
   EXPECT_THAT(window.problem.buffers[0].lifespans, testing::ElementsAre(Lifespan{2, 5}));
-  EXPECT_THAT(window.problem.buffers[0].accesses, testing::ElementsAre(Access{3, "pe", AccessKind::kRead}));
+  EXPECT_THAT(window.problem.buffers[0].accesses,
+              testing::ElementsAre(Access{3, "pe", AccessKind::kRead}));
   EXPECT_THAT(window.allocation.offsets, testing::ElementsAre(4));
 }
 

@@ -77,7 +77,8 @@ bool IsUnread(const Links& links, const Operator& op) {
 void KeepReadOutputs(const Links& links, Operator& op) {
   std::vector<int> read;
   for (const int tensor : op.outputs) {
-    if (!links.ReadersOf(tensor).empty() || links.TensorAt(tensor).network_output) read.push_back(tensor);
+    if (!links.ReadersOf(tensor).empty() || links.TensorAt(tensor).network_output)
+      read.push_back(tensor);
   }
   op.outputs = std::move(read);
 }
@@ -115,7 +116,8 @@ class ReshapeJoiner {
     return links_.OnlyReads(op, input) ? links_.MakerOf(input) : -1;
   }
 
-  // An operator that gives back what `tensor` is. The one before it goes too, unless somebody else reads its result.
+  // An operator that restores what `tensor` is. The one before it goes too, unless somebody else
+  // reads its result.
   void Undo(int op, int tensor, const std::string& detail) {
     const int result = links_.At(op).outputs.front();
     if (links_.TensorAt(result).network_output) return;
@@ -143,7 +145,7 @@ class ReshapeJoiner {
       const int origin = before.inputs.front();
       if (ShapeOf(origin) == result &&
           links_.TensorAt(origin).type == links_.TensorAt(links_.At(op).outputs.front()).type)
-        return Undo(op, origin, "gives back the shape of before");
+        return Undo(op, origin, "restores the shape of before");
       if (Before(op) >= 0) return ReadInstead(op, origin);
     }
     if (Before(op) >= 0 && DropsAxes(before, ShapeOf(input), result)) {
@@ -174,7 +176,7 @@ class ReshapeJoiner {
     for (const int axis : links_.At(op).permutation)
       joined.push_back(before.permutation[static_cast<size_t>(axis)]);
     if (std::is_sorted(joined.begin(), joined.end()))
-      return Undo(op, before.inputs.front(), "gives back the order of before");
+      return Undo(op, before.inputs.front(), "restores the order of before");
     if (Before(op) < 0) return;
     links_.At(op).permutation = std::move(joined);
     ReadInstead(op, before.inputs.front());

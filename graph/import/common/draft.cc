@@ -6,12 +6,15 @@
 namespace tessera::graph::import::common {
 
 tl::unexpected<Obstacle> Barrier(std::string reason) {
-  return tl::unexpected(Obstacle{.reason = std::move(reason), .fault = false, .expected = "", .hint = ""});
+  return tl::unexpected(
+      Obstacle{.reason = std::move(reason), .fault = false, .expected = "", .hint = ""});
 }
 
 tl::unexpected<Obstacle> Fault(std::string message, std::string expected, std::string hint) {
-  return tl::unexpected(Obstacle{
-      .reason = std::move(message), .fault = true, .expected = std::move(expected), .hint = std::move(hint)});
+  return tl::unexpected(Obstacle{.reason = std::move(message),
+                                 .fault = true,
+                                 .expected = std::move(expected),
+                                 .hint = std::move(hint)});
 }
 
 Outcome AsOutcome(const MadeTensor& made) {
@@ -39,7 +42,8 @@ std::string SnakeCase(std::string_view name) {
 
 std::string Draft::FreeTensorName(const std::string& wanted) const {
   std::string name = wanted;
-  for (int number = 2; tensor_names_.count(name) > 0; ++number) name = wanted + "." + std::to_string(number);
+  for (int number = 2; tensor_names_.count(name) > 0; ++number)
+    name = wanted + "." + std::to_string(number);
   return name;
 }
 
@@ -115,10 +119,12 @@ void Draft::Rewind(const Mark& mark, const Node& node) {
   for (size_t i = mark.operators; i < graph.operators.size(); ++i)
     operator_names_.erase(graph.operators[i].id);
   graph.operators.resize(mark.operators);
-  for (size_t i = mark.tensors; i < graph.tensors.size(); ++i) tensor_names_.erase(graph.tensors[i].id);
+  for (size_t i = mark.tensors; i < graph.tensors.size(); ++i)
+    tensor_names_.erase(graph.tensors[i].id);
   graph.tensors.resize(mark.tensors);
-  std::erase_if(weights_,
-                [&](const auto& weight) { return weight.second >= static_cast<int>(mark.tensors); });
+  std::erase_if(weights_, [&](const auto& weight) {
+    return weight.second >= static_cast<int>(mark.tensors);
+  });
   for (const std::string& output : node.outputs) values_.erase(output);
   report.Rewind(mark.report);
 }
@@ -150,7 +156,8 @@ MadeTensor Translation::Append(Part part, std::string id, const std::string& out
   return draft_.AddOperator(std::move(part.op), output, *shape, type);
 }
 
-MadeTensor Translation::Emit(Part part, std::string_view op_suffix, std::string_view tensor_suffix) {
+MadeTensor Translation::Emit(Part part, std::string_view op_suffix,
+                             std::string_view tensor_suffix) {
   MadeTensor made = Append(std::move(part), NameOfNode() + std::string(op_suffix),
                            node_.outputs.front() + std::string(tensor_suffix));
   if (made && tensor_suffix.empty()) BindOutput(0, *made);
@@ -158,7 +165,8 @@ MadeTensor Translation::Emit(Part part, std::string_view op_suffix, std::string_
 }
 
 MadeTensor Translation::EmitOutput(Part part, size_t i) {
-  MadeTensor made = Append(std::move(part), NameOfNode() + "/" + std::to_string(i), node_.outputs[i]);
+  MadeTensor made =
+      Append(std::move(part), NameOfNode() + "/" + std::to_string(i), node_.outputs[i]);
   if (made) BindOutput(i, *made);
   return made;
 }
@@ -193,7 +201,8 @@ MadeTensor Translation::Broadcast(int tensor, const Shape& shape, std::string_vi
     part.op.indices.assign(static_cast<size_t>(shape[axis]), 0);
     part.inputs = {*made};
     --steps;
-    const std::string step = std::string(suffix) + (steps == 0 ? "" : "/axis" + std::to_string(axis));
+    const std::string step =
+        std::string(suffix) + (steps == 0 ? "" : "/axis" + std::to_string(axis));
     made = Emit(std::move(part), step, step);
   }
   return made;
@@ -205,7 +214,8 @@ MadeTensor Translation::EmitGather(int indices, Shape shape, base::DataType type
   op.kind = base::OperatorKind::kOpaque;
   op.inputs = {indices};
   op.macs = 0;
-  op.accesses = {OperandAccess{.kind = AccessKind::kElementwise, .window = {}, .every_channel = false}};
+  op.accesses = {
+      OperandAccess{.kind = AccessKind::kElementwise, .window = {}, .every_channel = false}};
   op.annotations = node_.annotations;
   op.annotations.emplace("x-op_type", node_.type);
   const int made = draft_.AddOperator(std::move(op), node_.outputs.front(), std::move(shape), type);

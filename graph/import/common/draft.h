@@ -16,7 +16,8 @@
 
 namespace tessera::graph::import::common {
 
-// Why a node became no operators of known kinds. A fault ends the import; anything else makes the node a barrier.
+// Why a node became no operators of known kinds. A fault ends the import; anything else makes the
+// node a barrier.
 struct Obstacle {
   std::string reason;  // "its indices are computed while the network runs"
   bool fault = false;
@@ -24,7 +25,8 @@ struct Obstacle {
   std::string hint;
 };
 tl::unexpected<Obstacle> Barrier(std::string reason);
-tl::unexpected<Obstacle> Fault(std::string message, std::string expected = "", std::string hint = "");
+tl::unexpected<Obstacle> Fault(std::string message, std::string expected = "",
+                               std::string hint = "");
 
 using Outcome = tl::expected<void, Obstacle>;
 using MadeTensor = tl::expected<int, Obstacle>;
@@ -38,8 +40,8 @@ struct Rounding {
   std::optional<std::vector<int64_t>> zero;
 };
 
-// A graph in the making, and what each name of the file stands for: a feature tensor of that graph, or a constant.
-// Constants enter the graph only where an operator takes them as weights.
+// A graph in the making, and what each name of the file stands for: a feature tensor of that graph,
+// or a constant. Constants enter the graph only where an operator takes them as weights.
 class Draft {
  public:
   // Names are the caller's to keep unique; a name can be bound once.
@@ -64,8 +66,9 @@ class Draft {
   int AddOperator(Operator op, const std::string& output, Shape shape, base::DataType type);
   void AddOperator(Operator op, std::vector<int> outputs);
 
-  // Before a node is taken: what the draft holds by then. Rewind takes out all that the node added since, the values that it bound
-  // included, so that it can be taken in another way. Cost: the constants that operators read.
+  // Before a node is taken: what the draft holds by then. Rewind takes out all that the node added
+  // since, the values that it bound included, so that it can be taken in another way. Cost: the
+  // constants that operators read.
   struct Mark {
     size_t tensors = 0;
     size_t operators = 0;
@@ -110,8 +113,8 @@ struct Part {
   std::optional<base::DataType> type = std::nullopt;  // of the result; none: of the first input
 };
 
-// A node on its way into the draft, with its operands by position. Translations look first and emit last: once
-// something is emitted only faults may follow.
+// A node on its way into the draft, with its operands by position. Translations look first and emit
+// last: once something is emitted only faults may follow.
 class Translation {
  public:
   Translation(Draft& draft, const Node& node) : draft_(draft), node_(node) {}
@@ -131,13 +134,15 @@ class Translation {
   int Weight(size_t i, const Shape& shape) { return draft_.WeightOf(node_.inputs[i], shape); }
   Shape ShapeOfTensor(int tensor) const { return draft_.TensorAt(tensor).shape; }
 
-  // Integers that the file states, or that follow from what it states: of an operand, or of an attribute of old operator sets.
+  // Integers that the file states, or that follow from what it states: of an operand, or of an
+  // attribute of old operator sets.
   std::optional<std::vector<int64_t>> Integers(size_t i) const;
   std::optional<std::vector<double>> Reals(size_t i) const;
   // Integers of an operand some of which are missing, -1 for those.
   std::optional<std::vector<int64_t>> Outline(size_t i) const;
 
-  // Appends an operator, its shape inferred. Without suffixes it has the node's name and makes its first output.
+  // Appends an operator, its shape inferred. Without suffixes it has the node's name and makes its
+  // first output.
   MadeTensor Emit(Part part, std::string_view op_suffix = "", std::string_view tensor_suffix = "");
   // One that makes output `i` of a node with several.
   MadeTensor EmitOutput(Part part, size_t i);
@@ -145,11 +150,12 @@ class Translation {
   // The tensor in another shape of as many elements; no operator where it has that shape.
   MadeTensor Reshape(int tensor, const Shape& shape, std::string_view suffix);
 
-  // The tensor repeated along axes of extent 1, and given leading ones, until it has `shape`. With an empty suffix, the node's first
-  // output.
+  // The tensor repeated along axes of extent 1, and given leading ones, until it has `shape`. With
+  // an empty suffix, the node's first output.
   MadeTensor Broadcast(int tensor, const Shape& shape, std::string_view suffix);
 
-  // An opaque operator that reads its operand element by element, broadcast to `shape`. It makes the node's first output.
+  // An opaque operator that reads its operand element by element, broadcast to `shape`. It makes
+  // the node's first output.
   MadeTensor EmitGather(int indices, Shape shape, base::DataType type);
 
   // The shape that the file declares of output `i`; none where it leaves extents open.

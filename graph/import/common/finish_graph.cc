@@ -35,7 +35,8 @@ base::Unexpected Unknown(const std::string& file, const std::string& what, const
   return base::Unexpected(std::move(fault));
 }
 
-// "past_key_values.0.key" becomes "present.0.key" or "present_key_values.0.key", "past_0" becomes "present_0".
+// "past_key_values.0.key" becomes "present.0.key" or "present_key_values.0.key", "past_0" becomes
+// "present_0".
 std::string OutputOf(const std::string& input, const Model& model) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kNames = {
       {{"past_key_values", "present"}, {"past", "present"}}};
@@ -66,26 +67,27 @@ base::Expected<void> MarkStates(const Model& model,
     if (!Has(model.outputs, output)) return Unknown(file, "output", output, model.outputs);
   }
   for (const Declaration& input : model.inputs) {
-    const auto stated =
-        std::find_if(pairs.begin(), pairs.end(), [&](const auto& pair) { return pair.first == input.name; });
+    const auto stated = std::find_if(pairs.begin(), pairs.end(),
+                                     [&](const auto& pair) { return pair.first == input.name; });
     const std::string output = stated != pairs.end() ? stated->second : OutputOf(input.name, model);
     if (output.empty()) continue;
     Tensor& tensor = draft.TensorAt(draft.TensorOf(input.name));
     tensor.state = true;
     tensor.network_input = false;
-    draft.report.Add(Report::Event::kState, input.name, "handed on as '" + output + "'");
+    draft.report.Add(Report::Event::kState, input.name, "aliased with '" + output + "'");
     LinkNext(input.name, output, draft);
   }
   return {};
 }
 
-// An output of the file is a name of a value, and one value may have several. In the graph an output is a tensor, which has one name.
-// So a value leaves the network by itself under the first of its names, its own before others; each further name is a copy:
+// An output of the file is a name of a value, and one value may have several. In the graph an
+// output is a tensor, which has one name. So a value leaves the network by itself under the first
+// of its names, its own before others; each further name is a copy:
 //
 //     relu -> a,  y1 = Identity(a),  y2 = Identity(a)     becomes     relu -> y1,  identity (y1) -> y2
 //
-// A network input or a constant that is an output under its own name needs no operator: it stays where it lies. Under another name
-// an input is copied, and a constant is a constant of that name.
+// A network input or a constant that is an output under its own name needs no operator: it stays
+// where it lies. Under another name an input is copied, and a constant is a constant of that name.
 
 namespace {
 
@@ -100,7 +102,8 @@ class OutputMarker {
   void Run() {
     std::vector<const Declaration*> renamed;
     for (const Declaration& output : model_.outputs) {
-      const bool leaves = !draft_.IsConstant(output.name) && IsNamed(output) && !IsOutput(TensorOf(output));
+      const bool leaves =
+          !draft_.IsConstant(output.name) && IsNamed(output) && !IsOutput(TensorOf(output));
       leaves ? MarkUnderItsName(output) : renamed.push_back(&output);
     }
     for (const Declaration* output : renamed) MarkUnderAnotherName(*output);
@@ -115,7 +118,8 @@ class OutputMarker {
 
   void Mark(int tensor, const Declaration& output) {
     draft_.TensorAt(tensor).network_output = true;
-    if (!output.doc.empty()) draft_.TensorAt(tensor).annotations.emplace("x-doc_string", output.doc);
+    if (!output.doc.empty())
+      draft_.TensorAt(tensor).annotations.emplace("x-doc_string", output.doc);
   }
 
   void MarkUnderItsName(const Declaration& output) {
@@ -145,12 +149,14 @@ class OutputMarker {
     const int made = draft_.AddOperator(std::move(copy), output.name, of.shape, of.type);
     if (draft_.TensorAt(made).id == output.name) draft_.BindFeature(output.name, made);
     Mark(made, output);
-    draft_.report.Add(Report::Event::kAssumed, output.name, "this output is a copy of '" + of.id + "'");
+    draft_.report.Add(Report::Event::kAssumed, output.name,
+                      "this output is a copy of '" + of.id + "'");
   }
 
   void MarkConstant(const Declaration& output) {
     if (!ops::IsCountable(draft_.ShapeOf(output.name))) {
-      draft_.report.Add(Report::Event::kAssumed, output.name, "this output has no elements; it is left out");
+      draft_.report.Add(Report::Event::kAssumed, output.name,
+                        "this output has no elements; it is left out");
       return;
     }
     int tensor = draft_.WeightOf(output.name);
@@ -214,7 +220,8 @@ class Order {
 base::Expected<Graph> Finish(Draft draft, const std::string& file) {
   Graph graph = std::move(draft.graph);
   if (graph.operators.empty())
-    return FileFault(file, "nothing is computed: no operator leads to an output", "at least one operator");
+    return FileFault(file, "nothing is computed: no operator leads to an output",
+                     "at least one operator");
   int64_t total = 0;
   for (const Operator& op : graph.operators) {
     const std::optional<int64_t> sum = base::CheckedAdd(total, ops::MacsOf(graph, op));
@@ -232,7 +239,8 @@ base::Expected<Graph> Finish(Draft draft, const std::string& file) {
     for (const int weight : op.weights) order.Take(weight);
   }
   for (size_t i = 0; i < graph.tensors.size(); ++i) {
-    if (graph.tensors[i].constant && graph.tensors[i].network_output) order.Take(static_cast<int>(i));
+    if (graph.tensors[i].constant && graph.tensors[i].network_output)
+      order.Take(static_cast<int>(i));
   }
   for (const Operator& op : graph.operators) {
     for (const int output : op.outputs) order.Take(output);

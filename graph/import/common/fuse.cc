@@ -10,8 +10,8 @@
 //
 //     x --> mean --> x - m --> square --> mean --> + eps --> sqrt --> (x - m) / s --> * scale --> + bias
 //
-// Any region behind x that reads x alone, has means over the same axes, a root, and leaves one tensor in x's shape is one. It grows
-// as the region of an activation does (fuse.cc).
+// Any region behind x that reads x alone, has means over the same axes, a root, and leaves one
+// tensor in x's shape is one. It grows as the region of an activation does (fuse.cc).
 namespace tessera::graph::import::common {
 
 namespace {
@@ -38,13 +38,16 @@ class Gatherer {
     bool has_root = false;
   };
 
-  static bool IsMean(const Operator& op) { return op.kind == OperatorKind::kReduce && op.function == "mean"; }
+  static bool IsMean(const Operator& op) {
+    return op.kind == OperatorKind::kReduce && op.function == "mean";
+  }
 
   static bool IsRoot(const Operator& op) { return op.function == "sqrt" || op.function == "pow"; }
 
   bool Joins(const Operator& op, const Operator& first, const Region& region) const {
     const bool reads_inside = std::all_of(op.inputs.begin(), op.inputs.end(), [&](int tensor) {
-      return std::find(region.tensors.begin(), region.tensors.end(), tensor) != region.tensors.end();
+      return std::find(region.tensors.begin(), region.tensors.end(), tensor) !=
+             region.tensors.end();
     });
     if (!reads_inside) return false;
     if (IsMean(op)) return op.axes == first.axes;
@@ -63,10 +66,11 @@ class Gatherer {
   }
 
   bool IsNormalization(const Region& region) const {
-    const auto means =
-        std::count_if(region.ops.begin(), region.ops.end(), [&](int op) { return IsMean(links_.At(op)); });
+    const auto means = std::count_if(region.ops.begin(), region.ops.end(),
+                                     [&](int op) { return IsMean(links_.At(op)); });
     const Shape& result = links_.TensorAt(region.tensors.back()).shape;
-    return region.has_root && means >= 1 && result == links_.TensorAt(region.tensors.front()).shape &&
+    return region.has_root && means >= 1 &&
+           result == links_.TensorAt(region.tensors.front()).shape &&
            links_.At(region.ops.back()).inputs.size() == 2;
   }
 
@@ -79,9 +83,9 @@ class Gatherer {
       next.erase(next.begin());
       const Operator& reader = links_.At(op);
       if (!Joins(reader, first, region)) {
-        const bool reads_x_alone =
-            std::find_first_of(reader.inputs.begin(), reader.inputs.end(), region.tensors.begin() + 1,
-                               region.tensors.end()) == reader.inputs.end();
+        const bool reads_x_alone = std::find_first_of(reader.inputs.begin(), reader.inputs.end(),
+                                                      region.tensors.begin() + 1,
+                                                      region.tensors.end()) == reader.inputs.end();
         if (reads_x_alone) continue;
         return std::nullopt;
       }
@@ -100,7 +104,8 @@ class Gatherer {
     if (!region) return;
     Operator& op = links_.At(region->ops.front());
     for (size_t i = 1; i < region->ops.size(); ++i)
-      draft_.report.Join(Report::Event::kFused, links_.At(region->ops[i]).id, op.id, "layer normalisation");
+      draft_.report.Join(Report::Event::kFused, links_.At(region->ops[i]).id, op.id,
+                         "layer normalisation");
     links_.Absorb(region->ops.front(), {region->ops.begin() + 1, region->ops.end()});
     op.kind = OperatorKind::kLayerNorm;
     op.function.clear();
@@ -116,14 +121,16 @@ class Gatherer {
 
 void GatherNormalizations(Draft& draft) { Gatherer(draft).Run(); }
 
-// An activation is not one operator but any region of them that computes element by element from one tensor alone:
+// An activation is not one operator but any region of them that computes element by element from
+// one tensor alone:
 //
 //     conv -> x --> sigmoid --.          x + 3 -> clip -> (.) * x -> / 6        x / 1.41 -> erf -> + 1 -> (.) * x -> * 0.5
 //             '-------------> mul ->
 //
-// From x the region grows by the reader that comes first until a single tensor leaves it: the smallest such region is
-// taken, and the search begins again behind it. Each operator is looked at once for each tensor that a region may start
-// from, and a region has at most kMostInRegion operators.
+// From x the region grows by the reader that comes first until a single tensor leaves it: the
+// smallest such region is taken, and the search begins again behind it. Each operator is looked at
+// once for each tensor that a region may start from, and a region has at most kMostInRegion
+// operators.
 
 namespace {
 
@@ -163,7 +170,9 @@ std::string NameOfRegion(const std::string& functions) {
   for (const auto& [spelled, name] : kNames) {
     if (functions == spelled) return std::string(name);
   }
-  const auto has = [&functions](std::string_view word) { return functions.find(word) != std::string::npos; };
+  const auto has = [&functions](std::string_view word) {
+    return functions.find(word) != std::string::npos;
+  };
   if (has("erf") && has("mul")) return "gelu";
   if (has("pow") && has("tanh") && has("mul")) return "gelu";
   const bool clips = has("clip") || has("relu6");
@@ -189,7 +198,8 @@ class Fuser {
  private:
   int ResultOf(int op) const { return links_.At(op).outputs.front(); }
 
-  // The one operator that reads the result, behind reshapes that nothing else reads; `made` is what it reads.
+  // The one operator that reads the result, behind reshapes that nothing else reads; `made` is what
+  // it reads.
   struct Reader {
     int op = -1;
     int last = -1;  // the operator that makes what it reads: the first one, or a reshape
@@ -226,8 +236,10 @@ class Fuser {
       return false;  // it is broadcast along a constant
     if (reader.function == "batch_normalization")
       return Convolves(maker.kind) || (maker.kind == OperatorKind::kMatmul && result.size() == 2);
-    static constexpr std::array<std::string_view, 5> kByChannel = {"add", "sub", "mul", "div", "prelu"};
-    if (std::find(kByChannel.begin(), kByChannel.end(), reader.function) == kByChannel.end()) return false;
+    static constexpr std::array<std::string_view, 5> kByChannel = {"add", "sub", "mul", "div",
+                                                                   "prelu"};
+    if (std::find(kByChannel.begin(), kByChannel.end(), reader.function) == kByChannel.end())
+      return false;
     const bool convolves = Convolves(maker.kind);
     const bool multiplies = maker.kind == OperatorKind::kMatmul && maker.inputs.size() == 1;
     if (!convolves && !multiplies && maker.kind != OperatorKind::kLayerNorm) return false;
@@ -245,7 +257,8 @@ class Fuser {
     const bool once = reader.kind == OperatorKind::kElementwise && reader.inputs.size() == 1;
     if (!once || reader.weights.empty() || !maker.activation.empty() || !FitsTables(maker, reader))
       return false;
-    // Sizes of biases follow from the profile; what a slope or a normalisation has is a table of its own.
+    // Sizes of biases follow from the profile; what a slope or a normalisation has is a table of
+    // its own.
     if (reader.function == "prelu" || maker.kind == OperatorKind::kLayerNorm)
       maker.weights.insert(maker.weights.end(), reader.weights.begin(), reader.weights.end());
     if (reader.function == "prelu") maker.activation = reader.function;

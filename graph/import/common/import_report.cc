@@ -99,10 +99,12 @@ std::vector<std::string> Report::Lines(size_t most_names) const {
   }
   for (const Entry& entry : entries_) {
     if (entry.event == Event::kState) lines.push_back("state " + entry.name + ": " + entry.detail);
-    if (entry.event == Event::kAssumed) lines.push_back("assumed of " + entry.name + ": " + entry.detail);
+    if (entry.event == Event::kAssumed)
+      lines.push_back("assumed of " + entry.name + ": " + entry.detail);
   }
   for (const Entry& entry : entries_) {
-    if (entry.event == Event::kFenced) lines.push_back("barrier " + entry.name + ": " + entry.detail);
+    if (entry.event == Event::kFenced)
+      lines.push_back("barrier " + entry.name + ": " + entry.detail);
   }
   return lines;
 }
@@ -154,7 +156,8 @@ std::vector<NodeFate> Report::Fates(const Model& model, const Graph& graph) cons
   for (const Operator& op : graph.operators) standing.insert(op.id);
   std::vector<NodeFate> fates;
   for (const Node& node : model.nodes) fates.push_back(FateOf(node, standing));
-  std::sort(fates.begin(), fates.end(), [](const NodeFate& a, const NodeFate& b) { return a.node < b.node; });
+  std::sort(fates.begin(), fates.end(),
+            [](const NodeFate& a, const NodeFate& b) { return a.node < b.node; });
   return fates;
 }
 

@@ -15,9 +15,9 @@ namespace tessera::graph::import::common {
 enum class Fate : uint8_t {
   kOperator,  // operators of its own
   kBarrier,  // an opaque operator: what it computes is unknown, or one of its operands has no place in a known kind
-  kFused,   // part of operators that other nodes made
-  kFolded,  // a constant that import worked out itself
-  kRemoved  // nothing, for a reason
+  kFused,    // part of operators that other nodes made
+  kFolded,   // a constant that import worked out itself
+  kRemoved   // nothing, for a reason
 };
 
 struct NodeFate {
@@ -32,8 +32,8 @@ struct NodeFate {
 // One line that lists every node: "3 nodes of the file: c (Conv) is operator c; ...".
 std::string TextOf(const std::vector<NodeFate>& nodes);
 
-// What happens to the nodes of a file on their way into the graph. Nodes are known by their place in the file, operators by
-// their ids, which no two operators of a draft share.
+// What happens to the nodes of a file on their way into the graph. Nodes are known by their place
+// in the file, operators by their ids, which no two operators of a draft share.
 class Report {
  public:
   enum class Event : uint8_t {
@@ -58,8 +58,8 @@ class Report {
   void Join(Event event, const std::string& op, const std::string& into, std::string detail);
   void Remove(Event event, const std::string& op, std::string why, bool quiet = false);
 
-  // One line for each barrier, each state and each assumption, and one for each other sort of event with the names it befell; at
-  // most `most_names` of them, the rest counted.
+  // One line for each barrier, each state and each assumption, and one for each other sort of event
+  // with the names it befell; at most `most_names` of them, the rest counted.
   std::vector<std::string> Lines(size_t most_names) const;
 
   // Every node of the file once, in its order. `graph` is the finished graph.
@@ -92,7 +92,7 @@ class Report {
 
   std::vector<Entry> entries_;
   int node_ = -1;
-  std::map<int, Entry> own_;                      // of the node itself, not of its operators: the last one
+  std::map<int, Entry> own_;  // of the node itself, not of its operators: the last one
   std::map<int, std::vector<std::string>> made_;  // operators by node
   std::map<std::string, End> ends_;               // by operator
 };

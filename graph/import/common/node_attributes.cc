@@ -65,7 +65,8 @@ void CutAxis(Cut& cut, size_t axis, int64_t extent, Bounds bounds) {
     return index < 0 ? std::max(index, -extent - 1) + extent : index;
   };
   const bool forward = bounds.step > 0;
-  const int64_t start = std::clamp<int64_t>(from_end(bounds.start), 0, forward ? extent : extent - 1);
+  const int64_t start =
+      std::clamp<int64_t>(from_end(bounds.start), 0, forward ? extent : extent - 1);
   const int64_t end = std::clamp<int64_t>(from_end(bounds.end), forward ? 0 : -1, extent);
   const int64_t way = forward ? end - start : start - end;
   const int64_t step = std::min(forward ? bounds.step : -std::max(bounds.step, -extent), extent);
@@ -84,12 +85,14 @@ std::optional<std::vector<int64_t>> StatedIntegers(const Node& node, const Integ
 
 }  // namespace
 
-tl::expected<Cut, Obstacle> ReadCut(const Node& node, const Shape& input, const IntegersOf& integers) {
+tl::expected<Cut, Obstacle> ReadCut(const Node& node, const Shape& input,
+                                    const IntegersOf& integers) {
   const auto starts = StatedIntegers(node, integers, 1, "starts");
   const auto ends = StatedIntegers(node, integers, 2, "ends");
   auto axes = StatedIntegers(node, integers, 3, "axes");
   const auto steps = StatedIntegers(node, integers, 4, "steps");
-  if (!starts || !ends || !axes || !steps) return Barrier("its bounds are computed while the network runs");
+  if (!starts || !ends || !axes || !steps)
+    return Barrier("its bounds are computed while the network runs");
   if (axes->empty()) {
     axes->resize(starts->size());
     std::iota(axes->begin(), axes->end(), 0);
@@ -101,13 +104,15 @@ tl::expected<Cut, Obstacle> ReadCut(const Node& node, const Shape& input, const 
   for (size_t i = 0; i < axes->size(); ++i) {
     const std::optional<int> axis = AxisFrom((*axes)[i], input.size());
     if (!axis) {
-      return Fault("axis " + std::to_string((*axes)[i]) + " of an input of shape " + ops::ToText(input),
-                   "an axis of the input");
+      return Fault(
+          "axis " + std::to_string((*axes)[i]) + " of an input of shape " + ops::ToText(input),
+          "an axis of the input");
     }
     const int64_t extent = input[static_cast<size_t>(*axis)];
     const int64_t step = steps->empty() ? 1 : (*steps)[i];
     if (step == 0) return Fault("a step of 0", "any other");
-    if (extent > 0) CutAxis(cut, static_cast<size_t>(*axis), extent, {(*starts)[i], (*ends)[i], step});
+    if (extent > 0)
+      CutAxis(cut, static_cast<size_t>(*axis), extent, {(*starts)[i], (*ends)[i], step});
   }
   return cut;
 }
@@ -123,8 +128,8 @@ tl::expected<std::vector<int>, Obstacle> ReadPermutation(const Node& node, size_
   std::vector<int64_t> axes(rank);
   std::iota(axes.begin(), axes.end(), 0);
   if (sorted != axes) {
-    return Fault("'perm' is " + ops::ToText(stated) + ", and the input has " + std::to_string(rank) +
-                     (rank == 1 ? " axis" : " axes"),
+    return Fault("'perm' is " + ops::ToText(stated) + ", and the input has " +
+                     std::to_string(rank) + (rank == 1 ? " axis" : " axes"),
                  rank == 0 ? "no axis" : "each of 0 to " + std::to_string(rank - 1) + " once",
                  "correct the attribute, or export the model again");
   }

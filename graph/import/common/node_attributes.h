@@ -9,8 +9,8 @@
 
 namespace tessera::graph::import::common {
 
-// The data type that ONNX numbers so (TensorProto.DataType); none for text, complex numbers and floats of 8 bits. Unsigned integers
-// of 16 bits and more become the signed ones of their width.
+// The data type that ONNX numbers so (TensorProto.DataType); none for text, complex numbers and
+// floats of 8 bits. Unsigned integers of 16 bits and more become the signed ones of their width.
 std::optional<base::DataType> TypeFromOnnx(int64_t number);
 int32_t TypeToOnnx(base::DataType type);
 
@@ -27,10 +27,11 @@ struct Cut {
 using IntegersOf = std::function<std::optional<std::vector<int64_t>>(size_t operand)>;
 
 // Reads a Slice of any version and clamps its bounds as ONNX defines.
-tl::expected<Cut, Obstacle> ReadCut(const Node& node, const Shape& input, const IntegersOf& integers);
+tl::expected<Cut, Obstacle> ReadCut(const Node& node, const Shape& input,
+                                    const IntegersOf& integers);
 
-// The axes of the input in the order that a Transpose states, or that of all axes reversed where it states none. A fault where they
-// are not each axis once.
+// The axes of the input in the order that a Transpose states, or that of all axes reversed where it
+// states none. A fault where they are not each axis once.
 tl::expected<std::vector<int>, Obstacle> ReadPermutation(const Node& node, size_t rank);
 
 }  // namespace tessera::graph::import::common

@@ -8,8 +8,9 @@
 
 namespace tessera::graph::import::common {
 
-// Who makes and who reads each tensor of a graph while passes rewrite it. Operators that vanish keep their index until Compact, so
-// that a pass may go through them in order. Each change costs the readers that it moves.
+// Who makes and who reads each tensor of a graph while passes rewrite it. Operators that vanish
+// keep their index until Compact, so that a pass may go through them in order. Each change costs
+// the readers that it moves.
 class Links {
  public:
   explicit Links(Graph& graph);
@@ -21,13 +22,16 @@ class Links {
   Tensor& TensorAt(int tensor) { return graph_->tensors[static_cast<size_t>(tensor)]; }
   const Tensor& TensorAt(int tensor) const { return graph_->tensors[static_cast<size_t>(tensor)]; }
 
-  int MakerOf(int tensor) const { return makers_[static_cast<size_t>(tensor)]; }  // -1 for given tensors
+  int MakerOf(int tensor) const {
+    return makers_[static_cast<size_t>(tensor)];
+  }  // -1 for given tensors
   const std::set<int>& ReadersOf(int tensor) const { return readers_[static_cast<size_t>(tensor)]; }
 
   // Whether this operator alone reads the tensor, and it does not leave the network.
   bool OnlyReads(int op, int tensor) const;
 
-  // The first operator makes what the last one made; those in `ops`, the last one among them, vanish.
+  // The first operator makes what the last one made; those in `ops`, the last one among them,
+  // vanish.
   void Absorb(int maker, const std::vector<int>& ops);
 
   // Whoever read `from` reads `to`; the operator that made `from` vanishes.
@@ -49,23 +53,27 @@ class Links {
   std::vector<bool> gone_;
 };
 
-// What makes operators fewer once all nodes are translated. Each keeps what the network computes, and reports what it takes out.
+// What makes operators fewer once all nodes are translated. Each keeps what the network computes,
+// and reports what it takes out.
 
 // Takes out operators whose results nobody reads, and network inputs that nobody reads.
 void DropUnread(Draft& draft);
 
-// Takes out quantisation: a pair gives the tensor before it the quantised type; a lone conversion is done by the operator that
-// makes its operand, where nobody else reads that.
+// Takes out quantisation: a pair gives the tensor before it the quantised type; a lone conversion
+// is done by the operator that makes its operand, where nobody else reads that.
 void SetDataTypes(Draft& draft);
 
-// Joins reshapes and transposes in a row, those that end where they began vanish; a pool over a whole map drops its axes itself.
+// Joins reshapes and transposes in a row, those that end where they began vanish; a pool over a
+// whole map drops its axes itself.
 void JoinReshapes(Draft& draft);
 
-// Layer normalisations that are spelled out as means, differences and quotients become one operator each.
+// Layer normalisations that are spelled out as means, differences and quotients become one operator
+// each.
 void GatherNormalizations(Draft& draft);
 
-// Batch normalisation, biases and scales by the channel go into the convolution or product before them; what is computed element
-// by element from the result of an operator alone becomes its activation.
+// Batch normalisation, biases and scales by the channel go into the convolution or product before
+// them; what is computed element by element from the result of an operator alone becomes its
+// activation.
 void Fuse(Draft& draft);
 
 }  // namespace tessera::graph::import::common

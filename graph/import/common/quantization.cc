@@ -9,20 +9,23 @@
 //
 //     conv -> x -> quantize -> q -> dequantize -> y -> relu
 //
-// means a convolution that writes x in q's type and a relu that reads it so. Without its pair a conversion is a real one, and the
-// operator before does it on the way, unless all that read the result are quantised themselves: then they read q.
+// means a convolution that writes x in q's type and a relu that reads it so. Without its pair a
+// conversion is a real one, and the operator before does it on the way, unless all that read the
+// result are quantised themselves: then they read q.
 //
-// Rounding commutes with operators that only move elements or select among them (reshape, transpose, slice, concat, max pool, ...):
-// move(dequantize(q)) = dequantize(move(q)). So such an operator has the quantised type of what it reads, or of what is made of its
-// result, though the file has no conversion at it:
+// Rounding commutes with operators that only move elements or select among them (reshape,
+// transpose, slice, concat, max pool, ...): move(dequantize(q)) = dequantize(move(q)). So such an
+// operator has the quantised type of what it reads, or of what is made of its result, though the
+// file has no conversion at it:
 //
 //     conv -> x -> quantize -> dequantize -> flatten -> y -> gemm      y has the type of x
 //
-// Two conversions undo each other only where they round alike. Where the file says that they do not, the second one stays: it is a
-// requantisation, and is computed. Weightless files say nothing of it; there, they are taken to round alike.
+// Two conversions undo each other only where they round alike. Where the file says that they do
+// not, the second one stays: it is a requantisation, and is computed. Weightless files say nothing
+// of it; there, they are taken to round alike.
 //
-// Each pass is linear in the operators; the search for what reads a lone conversion runs until it is stable, once more for each
-// conversion of a concatenation that falls out.
+// Each pass is linear in the operators; the search for what reads a lone conversion runs until it
+// is stable, once more for each conversion of a concatenation that falls out.
 namespace tessera::graph::import::common {
 namespace {
 
@@ -95,7 +98,8 @@ class TypeSetter {
     const int q = ResultOf(op);
     const std::set<int>& readers = links_.ReadersOf(q);
     const bool all = std::all_of(readers.begin(), readers.end(), [&](int reader) {
-      return IsConversion(links_.At(reader), "dequantize") && MayAgree(RoundingOf(op), RoundingOf(reader));
+      return IsConversion(links_.At(reader), "dequantize") &&
+             MayAgree(RoundingOf(op), RoundingOf(reader));
     });
     if (!all || TensorAt(q).network_output) return {};
     return {readers.begin(), readers.end()};
@@ -105,8 +109,9 @@ class TypeSetter {
     const int x = InputOf(op);
     const int q = ResultOf(op);
     const std::vector<int> pairs = FindPairs(op);
-    const bool is_output = std::any_of(pairs.begin(), pairs.end(),
-                                       [&](int pair) { return TensorAt(ResultOf(pair)).network_output; });
+    const bool is_output = std::any_of(pairs.begin(), pairs.end(), [&](int pair) {
+      return TensorAt(ResultOf(pair)).network_output;
+    });
     if (pairs.empty() || !links_.OnlyReads(op, x) || (is_output && links_.MakerOf(x) < 0)) return;
     Tensor& before = links_.TensorAt(x);
     before.type = TensorAt(q).type;
@@ -120,8 +125,8 @@ class TypeSetter {
     links_.Bypass(q, x);
   }
 
-  // What reads the conversion's result reads x. Where the result leaves the network, x leaves under its name; where x has a name of
-  // its own there already, the conversion is a copy.
+  // What reads the conversion's result reads x. Where the result leaves the network, x leaves under
+  // its name; where x has a name of its own there already, the conversion is a copy.
   void TakeOut(int op, int x, const std::string& why, bool quiet = false) {
     const int y = ResultOf(op);
     if (TensorAt(y).network_output) {
@@ -146,7 +151,8 @@ class TypeSetter {
     links_.ReadInstead(op, InputOf(op), x);
   }
 
-  // Lone conversions back whose readers are all quantised: the largest set in which each such reader reads nothing else.
+  // Lone conversions back whose readers are all quantised: the largest set in which each such
+  // reader reads nothing else.
   void ReadWithoutConversion() {
     std::set<int> ops;
     ForEach("dequantize", [&](int op) { ops.insert(op); });
@@ -160,7 +166,8 @@ class TypeSetter {
     }
   }
 
-  // Whether all that read the tensor would rather read it quantised, where the conversions in `ops` are left out.
+  // Whether all that read the tensor would rather read it quantised, where the conversions in `ops`
+  // are left out.
   bool IsReadQuantised(int tensor, const std::set<int>& ops) const {
     const std::set<int>& readers = links_.ReadersOf(tensor);
     if (readers.empty() || TensorAt(tensor).network_output) return false;
@@ -175,7 +182,8 @@ class TypeSetter {
     });
   }
 
-  // Whether the operator's result is quantised, at once or behind operators that work on it element by element.
+  // Whether the operator's result is quantised, at once or behind operators that work on it element
+  // by element.
   bool IsWrittenQuantised(const Operator& op) const {
     constexpr int kMostBehind = 4;
     const Operator* writer = &op;
@@ -218,7 +226,8 @@ class TypeSetter {
     int reader = op;
     for (int tensor = x;; tensor = InputOf(reader)) {
       const int maker = links_.MakerOf(tensor);
-      if (!IsFloating(TensorAt(tensor).type) || maker < 0 || !links_.OnlyReads(reader, tensor)) return false;
+      if (!IsFloating(TensorAt(tensor).type) || maker < 0 || !links_.OnlyReads(reader, tensor))
+        return false;
       const Operator& makes = links_.At(maker);
       if (makes.kind == OperatorKind::kOpaque) return false;
       if (!MovesElements(makes) || makes.inputs.size() != 1) return reader != op;
@@ -226,7 +235,8 @@ class TypeSetter {
     }
   }
 
-  // The operator before writes the other type, where it is one that computes and no other reads its result.
+  // The operator before writes the other type, where it is one that computes and no other reads its
+  // result.
   void DoBefore(int op) {
     const int x = InputOf(op);
     const int maker = links_.MakerOf(x);
@@ -264,8 +274,8 @@ class TypeSetter {
       if (links_.IsGone(i) || !MovesElements(links_.At(i)) || !IsQuantised(ResultOf(i))) continue;
       for (const int input : links_.At(i).inputs) {
         const int maker = links_.MakerOf(input);
-        const bool made_for_it =
-            maker >= 0 && links_.OnlyReads(i, input) && links_.At(maker).kind != OperatorKind::kOpaque;
+        const bool made_for_it = maker >= 0 && links_.OnlyReads(i, input) &&
+                                 links_.At(maker).kind != OperatorKind::kOpaque;
         if (made_for_it && IsFloating(TensorAt(input).type))
           links_.TensorAt(input).type = TensorAt(ResultOf(i)).type;
       }

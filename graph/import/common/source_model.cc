@@ -23,7 +23,8 @@ base::Expected<Makers> FindMakers(const Model& model, const std::string& file) {
   Makers makers;
   for (const Declaration& input : model.inputs) {
     if (!makers.emplace(input.name, kGiven).second)
-      return FileFault(file, "network input '" + input.name + "' is declared twice", "a name of its own");
+      return FileFault(file, "network input '" + input.name + "' is declared twice",
+                       "a name of its own");
   }
   for (const auto& [name, constant] : model.constants) makers.emplace(name, kGiven);
   for (size_t i = 0; i < model.nodes.size(); ++i) {
@@ -74,8 +75,8 @@ base::Unexpected FileFault(const std::string& file, std::string message, std::st
   return base::Unexpected(std::move(fault));
 }
 
-base::Diagnostic FaultAt(const std::string& file, const Node& node, std::string message, std::string expected,
-                         std::string hint) {
+base::Diagnostic FaultAt(const std::string& file, const Node& node, std::string message,
+                         std::string expected, std::string hint) {
   base::Diagnostic fault;
   fault.file = file;
   fault.message = Describe(node) + ": " + std::move(message);
@@ -105,18 +106,20 @@ base::Expected<void> OrderNodes(Model& model, const std::string& file) {
   }
   for (const Declaration& output : model.outputs) {
     if (makers->count(output.name) == 0) {
-      return FileFault(file, "nobody makes network output '" + output.name + "'", "the output of an operator",
-                       NearestValue(output.name, *makers));
+      return FileFault(file, "nobody makes network output '" + output.name + "'",
+                       "the output of an operator", NearestValue(output.name, *makers));
     }
   }
   const TopologicalOrder sorted = SortTopologically(dependencies);
   if (!sorted.cycle.empty()) {
-    return FileFault(file, "operators depend on each other in a cycle: " + NamesAlong(model, sorted.cycle),
-                     "inputs that are made before");
+    return FileFault(
+        file, "operators depend on each other in a cycle: " + NamesAlong(model, sorted.cycle),
+        "inputs that are made before");
   }
   std::vector<Node> in_order;
   in_order.reserve(model.nodes.size());
-  for (const int i : sorted.order) in_order.push_back(std::move(model.nodes[static_cast<size_t>(i)]));
+  for (const int i : sorted.order)
+    in_order.push_back(std::move(model.nodes[static_cast<size_t>(i)]));
   model.nodes = std::move(in_order);
   return {};
 }
@@ -125,7 +128,8 @@ namespace {
 
 class Resolver {
  public:
-  Resolver(const std::map<std::string, int64_t>& dims, const std::string& file) : dims_(dims), file_(file) {}
+  Resolver(const std::map<std::string, int64_t>& dims, const std::string& file)
+      : dims_(dims), file_(file) {}
 
   // Extents below 1 are as good as open: exporters write 0 and -1 for them.
   std::optional<Shape> Resolve(const Declaration& declaration) {
@@ -138,8 +142,9 @@ class Resolver {
         shape.push_back(*dimension.extent);
         continue;
       }
-      const std::string name =
-          dimension.symbol.empty() ? declaration.name + "[" + std::to_string(axis) + "]" : dimension.symbol;
+      const std::string name = dimension.symbol.empty()
+                                   ? declaration.name + "[" + std::to_string(axis) + "]"
+                                   : dimension.symbol;
       names_.insert(name);
       const auto found = dims_.find(name);
       complete = complete && found != dims_.end();
@@ -155,32 +160,34 @@ class Resolver {
   base::Expected<void> ResolveInputs(const Model& model, Declared& declared) {
     for (const Declaration& input : model.inputs) {
       if (!input.type || !input.shape) {
-        return FileFault(file_, "network input '" + input.name + "' has no shape, or is no tensor of numbers",
-                         "a tensor with a data type and a shape",
-                         "export the model with shapes of its inputs");
+        return FileFault(
+            file_, "network input '" + input.name + "' has no shape, or is no tensor of numbers",
+            "a tensor with a data type and a shape", "export the model with shapes of its inputs");
       }
       const std::optional<Shape> shape = Resolve(input);
       declared[input.name] = {shape, input.type};
       if (shape && !ops::IsCountable(*shape))
-        return FileFault(file_, "network input '" + input.name + "' has shape " + ops::ToText(*shape),
+        return FileFault(file_,
+                         "network input '" + input.name + "' has shape " + ops::ToText(*shape),
                          "at most 2^56 elements", "");
     }
     if (open_.empty()) return {};
     std::string wanted;
     std::set<std::string> listed;
     for (const std::string& name : open_) {
-      if (listed.insert(name).second) wanted += (wanted.empty() ? "--dim " : " --dim ") + name + "=1";
+      if (listed.insert(name).second)
+        wanted += (wanted.empty() ? "--dim " : " --dim ") + name + "=1";
     }
-    return FileFault(file_, "the extent of dimension '" + open_.front() + "' is not in the file", wanted,
-                     "each with the extent that you want");
+    return FileFault(file_, "the extent of dimension '" + open_.front() + "' is not in the file",
+                     wanted, "each with the extent that you want");
   }
 
   base::Expected<void> CheckAllUsed() const {
     const std::vector<std::string_view> known(names_.begin(), names_.end());
     for (const auto& [name, extent] : dims_) {
       if (names_.count(name) > 0) continue;
-      const std::string expected =
-          known.empty() ? "no --dim, as every extent is in the file" : "one of " + base::Join(known);
+      const std::string expected = known.empty() ? "no --dim, as every extent is in the file"
+                                                 : "one of " + base::Join(known);
       return FileFault(file_, "there is no symbolic dimension '" + name + "'", expected,
                        base::DidYouMean(name, known));
     }
@@ -196,11 +203,13 @@ class Resolver {
 
 }  // namespace
 
-base::Expected<Declared> ResolveDimensions(const Model& model, const std::map<std::string, int64_t>& dims,
+base::Expected<Declared> ResolveDimensions(const Model& model,
+                                           const std::map<std::string, int64_t>& dims,
                                            const std::string& file) {
   Declared declared;
   Resolver resolver(dims, file);
-  if (const auto done = resolver.ResolveInputs(model, declared); !done) return base::Unexpected(done.error());
+  if (const auto done = resolver.ResolveInputs(model, declared); !done)
+    return base::Unexpected(done.error());
   for (const auto& [name, declaration] : model.inner)
     declared.emplace(name, ValueType{resolver.Resolve(declaration), declaration.type});
   for (const Declaration& output : model.outputs)

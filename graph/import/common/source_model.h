@@ -12,11 +12,13 @@
 #include "tessera/base/vocabulary.h"
 #include "tessera/graph/graph.h"
 
-// An ONNX model in plain values: what import needs of its protobuf messages, so that few files see those.
+// An ONNX model in plain values: what import needs of its protobuf messages, so that few files see
+// those.
 namespace tessera::graph::import::common {
 
-// A tensor of known extents (0 is possible). Values are there when the file has them in full, they are few, and
-// nothing but their number was needed to read them: large weights, external data and meaningless bytes have none.
+// A tensor of known extents (0 is possible). Values are there when the file has them in full, they
+// are few, and nothing but their number was needed to read them: large weights, external data and
+// meaningless bytes have none.
 struct Constant {
   Shape shape;
   base::DataType type = base::DataType::kFloat32;
@@ -54,13 +56,15 @@ struct Node {
   std::vector<std::string> outputs;
   std::vector<std::string> captured;  // values of this graph that the graphs inside the node read
   std::map<std::string, Attribute> attributes;
-  // What no operator here reads, as text: "x-doc_string", and attributes that the operator's definition does not have.
+  // What no operator here reads, as text: "x-doc_string", and attributes that the operator's
+  // definition does not have.
   std::map<std::string, std::string> annotations;
 
   bool HasInput(size_t i) const { return i < inputs.size() && !inputs[i].empty(); }
   bool HasOutput(size_t i) const { return i < outputs.size() && !outputs[i].empty(); }
 
-  // Whether the attribute, where the node has it, means what operators of this type mean by it. Others are the user's own.
+  // Whether the attribute, where the node has it, means what operators of this type mean by it.
+  // Others are the user's own.
   bool Defines(std::string_view key) const {
     return !known || annotations.count("x-" + std::string(key)) == 0;
   }
@@ -72,12 +76,16 @@ struct Node {
     const T* value = found == attributes.end() ? nullptr : std::get_if<T>(&found->second);
     return value == nullptr ? otherwise : *value;
   }
-  int64_t Int(std::string_view key, int64_t otherwise) const { return Get<int64_t>(key, otherwise); }
+  int64_t Int(std::string_view key, int64_t otherwise) const {
+    return Get<int64_t>(key, otherwise);
+  }
   bool Flag(std::string_view key) const { return Int(key, 0) != 0; }
   std::string Text(std::string_view key, const std::string& otherwise = "") const {
     return Get<std::string>(key, otherwise);
   }
-  std::vector<int64_t> Ints(std::string_view key) const { return Get<std::vector<int64_t>>(key, {}); }
+  std::vector<int64_t> Ints(std::string_view key) const {
+    return Get<std::vector<int64_t>>(key, {});
+  }
 };
 
 // An extent as declared: a number, a symbol, or neither.
@@ -117,17 +125,18 @@ base::Diagnostic FaultAt(const std::string& file, const Node& node, std::string 
 // "operator 'conv1' (Conv)"; a node without a name goes by its first output.
 std::string Describe(const Node& node);
 
-// Puts the nodes in the order nearest to the file's in which each value is made before it is read. Refuses values that are made
-// twice or by nobody, and cycles.
+// Puts the nodes in the order nearest to the file's in which each value is made before it is read.
+// Refuses values that are made twice or by nobody, and cycles.
 base::Expected<void> OrderNodes(Model& model, const std::string& file);
 
-// What a file declares of its values once symbols have their extents, by name. Inputs are complete; of others an open extent leaves
-// the shape open.
+// What a file declares of its values once symbols have their extents, by name. Inputs are complete;
+// of others an open extent leaves the shape open.
 using Declared = std::map<std::string, ValueType>;
 
-// Gives each symbolic dimension of the inputs its extent from `dims`. Refuses inputs that keep an open one, naming all of them,
-// and entries of `dims` that no dimension has.
-base::Expected<Declared> ResolveDimensions(const Model& model, const std::map<std::string, int64_t>& dims,
+// Gives each symbolic dimension of the inputs its extent from `dims`. Refuses inputs that keep an
+// open one, naming all of them, and entries of `dims` that no dimension has.
+base::Expected<Declared> ResolveDimensions(const Model& model,
+                                           const std::map<std::string, int64_t>& dims,
                                            const std::string& file);
 
 }  // namespace tessera::graph::import::common

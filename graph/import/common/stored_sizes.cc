@@ -38,7 +38,8 @@ class SizeReader {
 
   std::optional<SizeFault> Take(std::string_view line) {
     const size_t comma = line.rfind(',');
-    if (comma == std::string_view::npos) return SizeFault{"a line without a comma", "tensor,bytes", "", 0};
+    if (comma == std::string_view::npos)
+      return SizeFault{"a line without a comma", "tensor,bytes", "", 0};
     const std::string name(Trim(line.substr(0, comma)));
     const std::string_view number = Trim(line.substr(comma + 1));
     const auto found = constants_.find(name);
@@ -52,8 +53,10 @@ class SizeReader {
       return SizeFault{"constant '" + name + "' comes twice", "each constant once", "", 0};
     int64_t bytes = 0;
     const auto [rest, error] = std::from_chars(number.data(), number.data() + number.size(), bytes);
-    if (error != std::errc() || rest != number.data() + number.size() || bytes < 1 || bytes > kMostBytes)
-      return SizeFault{"bytes '" + std::string(number) + "'", "a whole number from 1 to 2^56", "", comma + 1};
+    if (error != std::errc() || rest != number.data() + number.size() || bytes < 1 ||
+        bytes > kMostBytes)
+      return SizeFault{"bytes '" + std::string(number) + "'", "a whole number from 1 to 2^56", "",
+                       comma + 1};
     found->second->stored_bytes = bytes;
     return std::nullopt;
   }
@@ -65,7 +68,8 @@ class SizeReader {
 
 }  // namespace
 
-base::Expected<void> ReadStoredSizes(std::string_view csv, const std::string& file_name, Graph& graph) {
+base::Expected<void> ReadStoredSizes(std::string_view csv, const std::string& file_name,
+                                     Graph& graph) {
   const std::string_view whole = csv;
   if (csv.starts_with(kByteOrderMark)) csv.remove_prefix(kByteOrderMark.size());
   SizeReader reader(graph);
@@ -75,7 +79,8 @@ base::Expected<void> ReadStoredSizes(std::string_view csv, const std::string& fi
     csv.remove_prefix(std::min(text.size() + 1, csv.size()));
     if (Trim(text).empty()) continue;
     std::optional<SizeFault> fault;
-    if (header && Trim(text) != "tensor,bytes") fault = SizeFault{"another header", "tensor,bytes", "", 0};
+    if (header && Trim(text) != "tensor,bytes")
+      fault = SizeFault{"another header", "tensor,bytes", "", 0};
     if (!header) fault = reader.Take(text);
     header = false;
     if (!fault) continue;

@@ -7,8 +7,9 @@
 #include "tessera/graph/import/onnx/node_import.h"
 #include "tessera/graph/ops/shape_inference.h"
 
-// Opaque operators state their work. It is counted as that of the known kinds is (graph.h): products that are added up, taps that
-// fall into the padding included, and nothing for what works element by element.
+// Opaque operators state their work. It is counted as that of the known kinds is (graph.h):
+// products that are added up, taps that fall into the padding included, and nothing for what works
+// element by element.
 //
 //     convolution, any number of axes   elements of the output * channels of a group * taps
 //     its transpose                     the same, shared out over the strides, rounded up
@@ -17,8 +18,9 @@
 //     LSTM, GRU, RNN                    steps * batch * elements of all weight matrices
 //     what moves elements alone         none
 //
-// Einsum of more operands depends on the order in which they are multiplied, and a recurrent operator with lengths of its own on what
-// these are; of such, and of all else, the work is unknown.
+// Einsum of more operands depends on the order in which they are multiplied, and a recurrent
+// operator with lengths of its own on what these are; of such, and of all else, the work is
+// unknown.
 namespace tessera::graph::import::onnx {
 namespace {
 
@@ -44,9 +46,9 @@ bool IsAmong(std::string_view type, std::initializer_list<std::string_view> type
 
 bool OnlyMovesElements(const common::Node& node) {
   return node.domain.empty() &&
-         IsAmong(node.type, {"Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements",
-                             "GatherND", "Identity", "Pad", "Reshape", "Slice", "SpaceToDepth", "Split",
-                             "Squeeze", "Tile", "Transpose", "Unsqueeze"});
+         IsAmong(node.type, {"Concat", "DepthToSpace", "Expand", "Flatten", "Gather",
+                             "GatherElements", "GatherND", "Identity", "Pad", "Reshape", "Slice",
+                             "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"});
 }
 
 class Counter {
@@ -84,11 +86,12 @@ class Counter {
     const Shape* input = ShapeOf(0);
     const Shape* kernel = ShapeOf(1);
     const int64_t groups = node_.Int("group", 1);
-    if (input == nullptr || kernel == nullptr || kernel->size() < 3 || input->size() != kernel->size() ||
-        groups < 1)
+    if (input == nullptr || kernel == nullptr || kernel->size() < 3 ||
+        input->size() != kernel->size() || groups < 1)
       return std::nullopt;
     const int64_t spread = std::max<int64_t>(1, ProductOf(node_.Ints("strides")));
-    const int64_t all = Times(Times(ProductOf(output_), (*input)[1] / groups), ProductOf(*kernel, 2));
+    const int64_t all =
+        Times(Times(ProductOf(output_), (*input)[1] / groups), ProductOf(*kernel, 2));
     return all >= kTooMany ? all : base::CeilDiv(all, spread);
   }
 
@@ -113,7 +116,8 @@ class Counter {
       const common::Constant* lengths = draft_.ConstantOf(node_.inputs[4]);
       if (lengths == nullptr || !lengths->integers) return std::nullopt;
       steps = 0;
-      for (const int64_t length : *lengths->integers) steps += std::clamp<int64_t>(length, 0, kMostSteps);
+      for (const int64_t length : *lengths->integers)
+        steps += std::clamp<int64_t>(length, 0, kMostSteps);
     }
     const int64_t each = ProductOf(*w) >= kTooMany || ProductOf(*r) >= kTooMany
                              ? kTooMany
@@ -154,7 +158,8 @@ std::optional<std::vector<Term>> ReadTerms(std::string_view text) {
   return terms;
 }
 
-// One multiplication for each combination of all indices, those that are summed over and those that stay.
+// One multiplication for each combination of all indices, those that are summed over and those that
+// stay.
 Macs Counter::OfEinsum() const {
   const std::string equation = node_.Text("equation");
   const std::optional<std::vector<Term>> terms =
@@ -174,9 +179,11 @@ Macs Counter::OfEinsum() const {
       int64_t& known = extents.emplace(index, extent).first->second;
       known = std::max(known, extent);
     };
-    for (size_t axis = 0; axis < term.before.size(); ++axis) note(term.before[axis], (*shape)[axis]);
+    for (size_t axis = 0; axis < term.before.size(); ++axis)
+      note(term.before[axis], (*shape)[axis]);
     const size_t tail = shape->size() - term.behind.size();
-    for (size_t axis = 0; axis < term.behind.size(); ++axis) note(term.behind[axis], (*shape)[tail + axis]);
+    for (size_t axis = 0; axis < term.behind.size(); ++axis)
+      note(term.behind[axis], (*shape)[tail + axis]);
     const Shape middle(shape->begin() + static_cast<std::ptrdiff_t>(term.before.size()),
                        shape->begin() + static_cast<std::ptrdiff_t>(tail));
     const std::optional<Shape> together = ops::Broadcast(open, middle);
@@ -191,11 +198,14 @@ Macs Counter::OfEinsum() const {
 }  // namespace
 
 tl::expected<std::optional<int64_t>, common::Obstacle> CountMacs(
-    const common::Draft& draft, const common::Node& node, const std::vector<common::ValueType>& outputs) {
-  // Of what a convolution or product makes the first output alone has a shape; an LSTM may leave it out.
+    const common::Draft& draft, const common::Node& node,
+    const std::vector<common::ValueType>& outputs) {
+  // Of what a convolution or product makes the first output alone has a shape; an LSTM may leave it
+  // out.
   const Shape output = outputs.empty() ? Shape{} : outputs.front().shape.value_or(Shape{});
   const Macs macs = Counter(draft, node, output).Run();
-  if (macs && *macs >= kTooMany) return common::Fault("more than 2^62 multiply-accumulates", "fewer");
+  if (macs && *macs >= kTooMany)
+    return common::Fault("more than 2^62 multiply-accumulates", "fewer");
   return macs;
 }
 

@@ -31,10 +31,12 @@ std::vector<int> ReadOperandNumbers(const YamlNode& node) {
 
 Description ReadDescription(const YamlNode& node) {
   constexpr int64_t kMostBytes = int64_t{1} << 56;
-  node.OnlyKeys({"accesses", "shape", "shape_of", "macs_per_output", "scratch_bytes", "engine", "in_place"});
+  node.OnlyKeys(
+      {"accesses", "shape", "shape_of", "macs_per_output", "scratch_bytes", "engine", "in_place"});
   Description description;
   const YamlNode accesses = node.At("accesses");
-  for (const YamlNode& access : accesses.Items()) description.accesses.push_back(yaml::ReadAccess(access));
+  for (const YamlNode& access : accesses.Items())
+    description.accesses.push_back(yaml::ReadAccess(access));
   if (description.accesses.empty())
     accesses.Complain("no accesses", "one for each operand that is no constant");
   if (const YamlNode shape = node.Maybe("shape")) description.shape = yaml::ReadShape(shape);
@@ -47,7 +49,8 @@ Description ReadDescription(const YamlNode& node) {
   if (const YamlNode scratch = node.Maybe("scratch_bytes"))
     description.scratch_bytes = scratch.Integer(0, kMostBytes);
   if (const YamlNode engine = node.Maybe("engine")) description.engine = engine.Text();
-  if (const YamlNode in_place = node.Maybe("in_place")) description.in_place = ReadOperandNumbers(in_place);
+  if (const YamlNode in_place = node.Maybe("in_place"))
+    description.in_place = ReadOperandNumbers(in_place);
   return description;
 }
 
@@ -59,14 +62,16 @@ base::Expected<Descriptions> ReadDescriptions(std::string text, const std::strin
   base::YamlReader reader(*file);
   Descriptions descriptions;
   if (const YamlNode ops = reader.Root().Maybe("ops")) {
-    for (const auto& [type, node] : ops.Entries()) descriptions.emplace(type, ReadDescription(node));
+    for (const auto& [type, node] : ops.Entries())
+      descriptions.emplace(type, ReadDescription(node));
   }
   if (reader.Failed()) return base::Unexpected(reader.TakeFault());
   return descriptions;
 }
 
-// From file to graph: the file is parsed and put in order, symbols get their extents, each node is taken into a draft, passes make
-// the draft smaller, and what remains is put in the order of networks in YAML.
+// From file to graph: the file is parsed and put in order, symbols get their extents, each node is
+// taken into a draft, passes make the draft smaller, and what remains is put in the order of
+// networks in YAML.
 
 namespace {
 
@@ -115,7 +120,8 @@ base::Expected<Import> ImportOnnx(std::string_view bytes, const std::string& fil
   if (!file) return base::Unexpected(file.error());
   const common::Model& model = file->Contents();
   common::Draft draft;
-  base::Expected<common::Declared> declared = common::ResolveDimensions(model, options.dims, file_name);
+  base::Expected<common::Declared> declared =
+      common::ResolveDimensions(model, options.dims, file_name);
   if (!declared) return base::Unexpected(declared.error());
   draft.declared = *std::move(declared);
   BindGiven(model, draft.declared, draft);

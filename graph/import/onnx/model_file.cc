@@ -14,8 +14,8 @@
 #include "tessera/graph/import/common/source_model.h"
 #include "tessera/graph/import/onnx/protobuf.h"
 
-// From protobuf messages to plain values. Whatever the messages hold is checked here once, so that later steps may
-// rely on it; the library throws, and this is where that ends.
+// From protobuf messages to plain values. Whatever the messages hold is checked here once, so that
+// later steps may rely on it; the library throws, and this is where that ends.
 namespace tessera::graph::import::onnx {
 namespace {
 
@@ -35,10 +35,12 @@ bool ParseBytes(std::string_view bytes, ModelProto& model) {
 }
 
 // Values of outer graphs that `graph` reads, with those of the graphs inside it.
-void CollectCaptured(const GraphProto& graph, std::set<std::string> inner, std::set<std::string>& captured) {
+void CollectCaptured(const GraphProto& graph, std::set<std::string> inner,
+                     std::set<std::string>& captured) {
   for (const auto& input : graph.input()) inner.insert(input.name());
   for (const auto& constant : graph.initializer()) inner.insert(constant.name());
-  for (const NodeProto& node : graph.node()) inner.insert(node.output().begin(), node.output().end());
+  for (const NodeProto& node : graph.node())
+    inner.insert(node.output().begin(), node.output().end());
   for (const NodeProto& node : graph.node()) {
     for (const std::string& input : node.input()) {
       if (!input.empty() && inner.count(input) == 0) captured.insert(input);
@@ -62,7 +64,8 @@ class ModelReader {
     const GraphProto& graph = message_.graph();
     model_.name = graph.name();
     model_.doc = graph.doc_string().empty() ? message_.doc_string() : graph.doc_string();
-    for (const auto& entry : message_.metadata_props()) model_.metadata.emplace(entry.key(), entry.value());
+    for (const auto& entry : message_.metadata_props())
+      model_.metadata.emplace(entry.key(), entry.value());
     base::Expected<void> done = ReadConstants(graph);
     if (done) done = ReadDeclarations(graph);
     if (done) done = ReadNodes(graph);
@@ -79,18 +82,22 @@ class ModelReader {
 
   base::Expected<void> ReadConstants(const GraphProto& graph) {
     for (const TensorProto& tensor : graph.initializer()) {
-      if (auto added = AddConstant(tensor.name(), ReadConstant(tensor, tensor.name(), file_)); !added)
+      if (auto added = AddConstant(tensor.name(), ReadConstant(tensor, tensor.name(), file_));
+          !added)
         return added;
-      if (!tensor.doc_string().empty()) model_.constant_docs.emplace(tensor.name(), tensor.doc_string());
+      if (!tensor.doc_string().empty())
+        model_.constant_docs.emplace(tensor.name(), tensor.doc_string());
     }
     for (const auto& sparse : graph.sparse_initializer()) {
       const std::string& name = sparse.values().name();
-      if (auto added = AddConstant(name, ReadSparseConstant(sparse, name, file_)); !added) return added;
+      if (auto added = AddConstant(name, ReadSparseConstant(sparse, name, file_)); !added)
+        return added;
     }
     return {};
   }
 
-  base::Expected<void> AddConstant(const std::string& name, base::Expected<common::Constant> constant) {
+  base::Expected<void> AddConstant(const std::string& name,
+                                   base::Expected<common::Constant> constant) {
     if (auto named = CheckName(name); !named) return named;
     if (!constant) return base::Unexpected(constant.error());
     if (model_.constants.emplace(name, *std::move(constant)).second) return {};
@@ -148,7 +155,8 @@ class ModelReader {
       node.name = message.name();
       node.type = message.op_type();
       node.domain = DomainOf(message);
-      if (!message.doc_string().empty()) node.annotations.emplace("x-doc_string", message.doc_string());
+      if (!message.doc_string().empty())
+        node.annotations.emplace("x-doc_string", message.doc_string());
       node.inputs = {message.input().begin(), message.input().end()};
       node.outputs = {message.output().begin(), message.output().end()};
       if (auto read = ReadAttributes(message, node); !read) return read;
@@ -163,7 +171,8 @@ class ModelReader {
     for (const AttributeProto& attribute : message.attribute()) {
       base::Expected<common::Attribute> value = ReadAttribute(attribute, file_);
       if (!value)
-        return base::Unexpected(common::FaultAt(file_, node, value.error().message, value.error().expected));
+        return base::Unexpected(
+            common::FaultAt(file_, node, value.error().message, value.error().expected));
       node.attributes.emplace(attribute.name(), *std::move(value));
       if (attribute.has_g()) CollectCaptured(attribute.g(), {}, captured);
     }
@@ -181,9 +190,11 @@ class ModelReader {
     const auto version = versions_.find(node.domain);
     node.version = version == versions_.end() ? 0 : version->second;
     if (node.outputs.empty()) {
-      return base::Unexpected(common::FaultAt(file_, node, "it has no outputs", "at least one output"));
+      return base::Unexpected(
+          common::FaultAt(file_, node, "it has no outputs", "at least one output"));
     }
-    const auto newest = ::onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().find(node.domain);
+    const auto newest =
+        ::onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().find(node.domain);
     const ::onnx::OpSchema* schema =
         ::onnx::OpSchemaRegistry::Schema(node.type, static_cast<int>(node.version), node.domain);
     Annotate(schema, node);
@@ -192,16 +203,17 @@ class ModelReader {
     if (!node.known) return {};
     NodeProto defined = message;
     auto& attributes = *defined.mutable_attribute();
-    attributes.erase(
-        std::remove_if(attributes.begin(), attributes.end(),
-                       [&](const auto& each) { return node.annotations.count("x-" + each.name()) > 0; }),
-        attributes.end());
+    attributes.erase(std::remove_if(attributes.begin(), attributes.end(),
+                                    [&](const auto& each) {
+                                      return node.annotations.count("x-" + each.name()) > 0;
+                                    }),
+                     attributes.end());
     try {
       schema->Verify(defined);
     } catch (const std::exception& error) {
-      return base::Unexpected(
-          common::FaultAt(file_, node, error.what(),
-                          "an operator as ONNX version " + std::to_string(node.version) + " defines it"));
+      return base::Unexpected(common::FaultAt(
+          file_, node, error.what(),
+          "an operator as ONNX version " + std::to_string(node.version) + " defines it"));
     }
     return {};
   }
@@ -261,8 +273,8 @@ base::Expected<ModelFile> ModelFile::Parse(std::string_view bytes, const std::st
     if (!model) return base::Unexpected(model.error());
     file.model_ = *std::move(model);
   } catch (const std::exception& error) {
-    return common::FileFault(file_name, std::string("the ONNX library refuses the file: ") + error.what(),
-                             kWanted);
+    return common::FileFault(
+        file_name, std::string("the ONNX library refuses the file: ") + error.what(), kWanted);
   }
   return file;
 }

@@ -51,8 +51,8 @@ std::string Kind(const common::Node& node) {
 
 }  // namespace
 
-NodeImport::NodeImport(const ModelFile& file, const std::string& file_name, const Descriptions& descriptions,
-                       common::Draft& draft)
+NodeImport::NodeImport(const ModelFile& file, const std::string& file_name,
+                       const Descriptions& descriptions, common::Draft& draft)
     : file_(file), file_name_(file_name), descriptions_(descriptions), draft_(draft) {
   for (const common::Node& node : file.Contents().nodes) {
     read_.insert(node.inputs.begin(), node.inputs.end());
@@ -73,14 +73,16 @@ std::map<std::string, Operand> NodeImport::OperandsOf(const common::Node& node) 
   std::map<std::string, Operand> operands;
   const auto add = [&](const std::string& name) {
     if (name.empty()) return;
-    operands.emplace(name, Operand{{draft_.ShapeOf(name), draft_.TypeOf(name)}, draft_.ConstantOf(name)});
+    operands.emplace(name,
+                     Operand{{draft_.ShapeOf(name), draft_.TypeOf(name)}, draft_.ConstantOf(name)});
   };
   for (const std::string& name : node.inputs) add(name);
   for (const std::string& name : node.captured) add(name);
   return operands;
 }
 
-// From the library where it has the operator in this version, else from what the file declares, else from an older version.
+// From the library where it has the operator in this version, else from what the file declares,
+// else from an older version.
 std::vector<common::ValueType> NodeImport::TypesOfOutputs(const common::Node& node) const {
   std::vector<common::ValueType> types(node.outputs.size());
   if (const auto inferred = file_.InferOutputs(node, OperandsOf(node))) types = *inferred;
@@ -94,7 +96,8 @@ std::vector<common::ValueType> NodeImport::TypesOfOutputs(const common::Node& no
   return types;
 }
 
-// Whether the node's outputs are constants: with values where those can be worked out, else of known shape alone.
+// Whether the node's outputs are constants: with values where those can be worked out, else of
+// known shape alone.
 bool NodeImport::TakeAsConstants(const common::Node& node) {
   std::vector<common::fold::Known> operands;
   for (const std::string& name : node.inputs) {
@@ -129,8 +132,9 @@ bool NodeImport::TakeAsConstants(const common::Node& node) {
       draft_.BindConstant(node.outputs[i], std::move((*constants)[i]));
     }
   }
-  draft_.report.Add(node.type == "Constant" ? common::Report::Event::kGiven : common::Report::Event::kFolded,
-                    node, "");
+  draft_.report.Add(
+      node.type == "Constant" ? common::Report::Event::kGiven : common::Report::Event::kFolded,
+      node, "");
   return true;
 }
 
@@ -155,13 +159,14 @@ base::Expected<void> NodeImport::CheckAttributes(const common::Node& node) const
   const auto permutation = common::ReadPermutation(node, draft_.ShapeOf(node.inputs[0]).size());
   if (permutation) return {};
   const common::Obstacle& fault = permutation.error();
-  return base::Unexpected(common::FaultAt(file_name_, node, fault.reason, fault.expected, fault.hint));
+  return base::Unexpected(
+      common::FaultAt(file_name_, node, fault.reason, fault.expected, fault.hint));
 }
 
 base::Expected<void> NodeImport::Translate(const common::Node& node, const TranslationRule& rule) {
   const common::Draft::Mark before = draft_.Here();
   std::vector<common::ValueType> known;
-  std::optional<common::Obstacle> obstacle = FindMisfit(node, rule);
+  std::optional<common::Obstacle> obstacle = FindMismatch(node, rule);
   if (!obstacle) {
     common::Translation translation(draft_, node);
     const common::Outcome outcome = rule.translate(translation);
@@ -191,9 +196,10 @@ std::vector<common::ValueType> NodeImport::TranslatedOutputs(const common::Node&
 }
 
 // What the translator's function takes for granted.
-std::optional<common::Obstacle> NodeImport::FindMisfit(const common::Node& node,
-                                                       const TranslationRule& rule) const {
-  // Quantised operators of Microsoft's domain may leave out zero points, the last operands of their kind.
+std::optional<common::Obstacle> NodeImport::FindMismatch(const common::Node& node,
+                                                         const TranslationRule& rule) const {
+  // Quantised operators of Microsoft's domain may leave out zero points, the last operands of their
+  // kind.
   const bool gaps = !node.domain.empty() && node.type.starts_with("QLinear");
   for (size_t i = 0; i < rule.least_operands; ++i) {
     if (node.HasInput(i) || (gaps && i > 0 && i != 3 && i < node.inputs.size())) continue;
@@ -204,13 +210,14 @@ std::optional<common::Obstacle> NodeImport::FindMisfit(const common::Node& node,
   if (!node.HasOutput(0)) return common::Barrier("its first output is left out").value();
   if (!rule.constant_first && draft_.IsConstant(node.inputs[0]))
     return common::Barrier(
-               "its first operand is a constant, and another one is computed while the network runs")
+               "its first operand is a constant, and another one is computed while the network "
+               "runs")
         .value();
   return std::nullopt;
 }
 
-// What the network computes and the operators since `before` do not take up, or nothing. Operands that several positions share count
-// as often as they stand there.
+// What the network computes and the operators since `before` do not take up, or nothing. Operands
+// that several positions share count as often as they stand there.
 std::optional<std::string> NodeImport::FindLoss(const common::Node& node,
                                                 const common::Draft::Mark& before) const {
   for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -227,15 +234,16 @@ std::optional<std::string> NodeImport::FindLoss(const common::Node& node,
   }
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const bool computed = node.HasInput(i) && !draft_.IsConstant(node.inputs[i]);
-    if (!computed || IsReadForItsType(node, i) || taken[draft_.TensorOf(node.inputs[i])]-- > 0) continue;
+    if (!computed || IsReadForItsType(node, i) || taken[draft_.TensorOf(node.inputs[i])]-- > 0)
+      continue;
     return "operand " + std::to_string(i) + ", '" + node.inputs[i] +
            "', is computed while the network runs, and no known kind takes it";
   }
   return std::nullopt;
 }
 
-// What import inferred is held against what the file declares, else against the library: where the file and import agree, the
-// library has the minority.
+// What import inferred is held against what the file declares, else against the library: where the
+// file and import agree, the library has the minority.
 base::Expected<void> NodeImport::CheckShapes(const common::Node& node) const {
   const auto check = [&](size_t i, const std::optional<Shape>& other,
                          const char* who) -> base::Expected<void> {
@@ -244,8 +252,8 @@ base::Expected<void> NodeImport::CheckShapes(const common::Node& node) const {
     if (found == *other) return {};
     return base::Unexpected(
         common::FaultAt(file_name_, node,
-                        "its output '" + node.outputs[i] + "' has shape " + ops::ToText(found) + ", and " +
-                            who + " says " + ops::ToText(*other),
+                        "its output '" + node.outputs[i] + "' has shape " + ops::ToText(found) +
+                            ", and " + who + " says " + ops::ToText(*other),
                         "shapes that agree", "infer the file's shapes anew, or export it again"));
   };
   std::vector<common::ValueType> inferred(node.outputs.size());
@@ -296,20 +304,24 @@ base::Expected<void> NodeImport::Fence(const common::Node& node, const std::stri
     if (!node.HasOutput(i)) continue;
     if (!types[i].shape || !ops::IsCountable(*types[i].shape)) {
       return base::Unexpected(common::FaultAt(
-          file_name_, node, "the shape of its output '" + node.outputs[i] + "' is not known (" + reason + ")",
-          "a shape in the file's value_info", "or describe operator " + Kind(node) + " under 'ops'"));
+          file_name_, node,
+          "the shape of its output '" + node.outputs[i] + "' is not known (" + reason + ")",
+          "a shape in the file's value_info",
+          "or describe operator " + Kind(node) + " under 'ops'"));
     }
   }
   const auto macs = CountMacs(draft_, node, types);
   if (!macs)
-    return base::Unexpected(common::FaultAt(file_name_, node, macs.error().reason, macs.error().expected));
+    return base::Unexpected(
+        common::FaultAt(file_name_, node, macs.error().reason, macs.error().expected));
   op.macs = *macs;
   const base::DataType otherwise =
       op.inputs.empty() ? base::DataType::kFloat32 : draft_.TensorAt(op.inputs.front()).type;
   std::vector<int> outputs;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (!node.HasOutput(i)) continue;
-    outputs.push_back(draft_.AddFeature(node.outputs[i], *types[i].shape, types[i].type.value_or(otherwise)));
+    outputs.push_back(
+        draft_.AddFeature(node.outputs[i], *types[i].shape, types[i].type.value_or(otherwise)));
     draft_.BindFeature(node.outputs[i], outputs.back());
   }
   draft_.AddOperator(std::move(op), std::move(outputs));
@@ -317,12 +329,15 @@ base::Expected<void> NodeImport::Fence(const common::Node& node, const std::stri
   return CheckShapes(node);
 }
 
-base::Expected<void> NodeImport::Describe(const common::Node& node, const Description& description) {
+base::Expected<void> NodeImport::Describe(const common::Node& node,
+                                          const Description& description) {
   const auto fault = [&](std::string message, std::string expected) {
-    return base::Unexpected(common::FaultAt(
-        file_name_, node, "its description does not fit: " + std::move(message), std::move(expected)));
+    return base::Unexpected(common::FaultAt(file_name_, node,
+                                            "its description does not fit: " + std::move(message),
+                                            std::move(expected)));
   };
-  if (node.outputs.size() != 1) return fault(std::to_string(node.outputs.size()) + " outputs", "one output");
+  if (node.outputs.size() != 1)
+    return fault(std::to_string(node.outputs.size()) + " outputs", "one output");
   Operator op = Opaque(node);
   if (op.inputs.empty()) return fault("no operand but constants", "at least one");
   const std::vector<common::ValueType> types = TypesOfOutputs(node);
@@ -330,14 +345,17 @@ base::Expected<void> NodeImport::Describe(const common::Node& node, const Descri
   if (description.shape_of) {
     const auto operand = static_cast<size_t>(*description.shape_of);
     if (operand >= op.inputs.size())
-      return fault("no operand " + std::to_string(operand), "0 to " + std::to_string(op.inputs.size() - 1));
+      return fault("no operand " + std::to_string(operand),
+                   "0 to " + std::to_string(op.inputs.size() - 1));
     shape = draft_.TensorAt(op.inputs[operand]).shape;
   }
-  if (!shape || !ops::IsCountable(*shape)) return fault("nothing says its shape", "'shape' or 'shape_of'");
+  if (!shape || !ops::IsCountable(*shape))
+    return fault("nothing says its shape", "'shape' or 'shape_of'");
   for (size_t i = 0; i < op.inputs.size(); ++i) {
-    const OperandAccess& access = description.accesses[std::min(i, description.accesses.size() - 1)];
-    const auto misfit = ops::CheckAccess(access, draft_.TensorAt(op.inputs[i]).shape, *shape);
-    if (misfit) return fault(misfit->message, misfit->expected);
+    const OperandAccess& access =
+        description.accesses[std::min(i, description.accesses.size() - 1)];
+    const auto mismatch = ops::CheckAccess(access, draft_.TensorAt(op.inputs[i]).shape, *shape);
+    if (mismatch) return fault(mismatch->message, mismatch->expected);
     op.accesses.push_back(access);
   }
   if (description.macs_per_output) {
@@ -351,7 +369,8 @@ base::Expected<void> NodeImport::Describe(const common::Node& node, const Descri
   const int made = draft_.AddFeature(node.outputs[0], *shape, type);
   draft_.BindFeature(node.outputs[0], made);
   draft_.AddOperator(std::move(op), {made});
-  draft_.report.Add(common::Report::Event::kAssumed, node, Kind(node) + " is as described under 'ops'");
+  draft_.report.Add(common::Report::Event::kAssumed, node,
+                    Kind(node) + " is as described under 'ops'");
   return {};
 }
 

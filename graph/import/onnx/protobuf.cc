@@ -46,9 +46,11 @@ std::optional<std::vector<int64_t>> IntegersOf(const TensorProto& tensor) {
     case TensorProto::UINT8:
       return raw.empty() ? FromField<int64_t>(tensor.int32_data()) : FromRaw<uint8_t, int64_t>(raw);
     case TensorProto::UINT16:
-      return raw.empty() ? FromField<int64_t>(tensor.int32_data()) : FromRaw<uint16_t, int64_t>(raw);
+      return raw.empty() ? FromField<int64_t>(tensor.int32_data())
+                         : FromRaw<uint16_t, int64_t>(raw);
     case TensorProto::UINT32:
-      return raw.empty() ? FromField<int64_t>(tensor.uint64_data()) : FromRaw<uint32_t, int64_t>(raw);
+      return raw.empty() ? FromField<int64_t>(tensor.uint64_data())
+                         : FromRaw<uint32_t, int64_t>(raw);
     default:
       return std::nullopt;
   }
@@ -66,14 +68,17 @@ std::optional<std::vector<double>> RealsOf(const TensorProto& tensor) {
   }
 }
 
-// Constants of few bytes keep their values; where the bytes do not match the extents there are none.
+// Constants of few bytes keep their values; where the bytes do not match the extents there are
+// none.
 void ReadValues(const TensorProto& tensor, common::Constant& constant) {
   const int64_t count = ElementsOf(constant.shape);
   if (count > common::kMostValues || tensor.data_location() == TensorProto::EXTERNAL) return;
   const int64_t bits = base::BitsOf(constant.type);
-  if (!tensor.raw_data().empty() && static_cast<int64_t>(tensor.raw_data().size()) * 8 != count * bits)
+  if (!tensor.raw_data().empty() &&
+      static_cast<int64_t>(tensor.raw_data().size()) * 8 != count * bits)
     return;
-  if (auto integers = IntegersOf(tensor); integers && static_cast<int64_t>(integers->size()) == count) {
+  if (auto integers = IntegersOf(tensor);
+      integers && static_cast<int64_t>(integers->size()) == count) {
     constant.integers = std::move(integers);
   }
   if (auto reals = RealsOf(tensor); reals && static_cast<int64_t>(reals->size()) == count) {
@@ -99,13 +104,14 @@ base::Expected<common::Constant> Outlined(const TensorProto& tensor,
   constant.shape = {dims.begin(), dims.end()};
   const std::optional<base::DataType> type = common::TypeFromOnnx(tensor.data_type());
   if (!type) {
-    return common::FileFault(file,
-                             "constant '" + name + "' has data type " + std::to_string(tensor.data_type()),
-                             "integers, Booleans, or floating-point numbers of 16, 32 or 64 bits");
+    return common::FileFault(
+        file, "constant '" + name + "' has data type " + std::to_string(tensor.data_type()),
+        "integers, Booleans, or floating-point numbers of 16, 32 or 64 bits");
   }
   if (!IsPossible(constant.shape)) {
-    return common::FileFault(file, "constant '" + name + "' has the extents " + ops::ToText(constant.shape),
-                             "extents from 0 on, and at most 2^56 elements");
+    return common::FileFault(
+        file, "constant '" + name + "' has the extents " + ops::ToText(constant.shape),
+        "extents from 0 on, and at most 2^56 elements");
   }
   constant.type = *type;
   return constant;
@@ -139,11 +145,13 @@ base::Expected<common::Constant> ReadConstant(const TensorProto& tensor, const s
 }
 
 base::Expected<common::Constant> ReadSparseConstant(const ::onnx::SparseTensorProto& tensor,
-                                                    const std::string& name, const std::string& file) {
+                                                    const std::string& name,
+                                                    const std::string& file) {
   return Outlined(tensor.values(), tensor.dims(), name, file);
 }
 
-base::Expected<common::Attribute> ReadAttribute(const AttributeProto& attribute, const std::string& file) {
+base::Expected<common::Attribute> ReadAttribute(const AttributeProto& attribute,
+                                                const std::string& file) {
   switch (attribute.type()) {
     case AttributeProto::INT:
       return common::Attribute(attribute.i());
@@ -159,7 +167,8 @@ base::Expected<common::Attribute> ReadAttribute(const AttributeProto& attribute,
       return common::Attribute(FromField<std::string>(attribute.strings()));
     case AttributeProto::TENSOR: {
       if (attribute.t().data_type() == TensorProto::STRING) return common::Attribute();
-      base::Expected<common::Constant> constant = ReadConstant(attribute.t(), attribute.name(), file);
+      base::Expected<common::Constant> constant =
+          ReadConstant(attribute.t(), attribute.name(), file);
       if (!constant) return base::Unexpected(constant.error());
       return common::Attribute(*std::move(constant));
     }
@@ -182,8 +191,9 @@ std::optional<std::string> TextOf(const common::Attribute& attribute) {
   return text && base::IsUtf8(*text) ? text : std::nullopt;
 }
 
-// The library infers a whole graph at once, from what the file declares. Here it is asked node by node, with every constant that
-// import has folded so far as its input data: so shapes that follow from arithmetic on shapes are known to it too.
+// The library infers a whole graph at once, from what the file declares. Here it is asked node by
+// node, with every constant that import has folded so far as its input data: so shapes that follow
+// from arithmetic on shapes are known to it too.
 
 namespace {
 
@@ -196,7 +206,8 @@ TypeProto ToProto(const common::ValueType& type) {
   if (type.type) tensor->set_elem_type(common::TypeToOnnx(*type.type));
   if (!type.shape) return proto;
   tensor->mutable_shape();
-  for (const int64_t extent : *type.shape) tensor->mutable_shape()->add_dim()->set_dim_value(extent);
+  for (const int64_t extent : *type.shape)
+    tensor->mutable_shape()->add_dim()->set_dim_value(extent);
   return proto;
 }
 
@@ -204,7 +215,8 @@ TensorProto ToProto(const common::Constant& constant) {
   TensorProto proto;
   for (const int64_t extent : constant.shape) proto.add_dims(extent);
   if (constant.integers) {
-    proto.set_data_type(constant.type == base::DataType::kInt32 ? TensorProto::INT32 : TensorProto::INT64);
+    proto.set_data_type(constant.type == base::DataType::kInt32 ? TensorProto::INT32
+                                                                : TensorProto::INT64);
     for (const int64_t value : *constant.integers) {
       if (constant.type == base::DataType::kInt32) {
         proto.add_int32_data(static_cast<int32_t>(value));
@@ -239,12 +251,15 @@ bool AreAtLeast(const std::vector<int64_t>& list, int64_t least) {
   return std::all_of(list.begin(), list.end(), [least](int64_t value) { return value >= least; });
 }
 
-// The library reads past the end of shapes and lists of convolutions and pools that do not fit each other.
+// The library reads past the end of shapes and lists of convolutions and pools that do not fit each
+// other.
 bool HasSoundWindow(const common::Node& node, const std::map<std::string, Operand>& operands) {
-  if (node.type.find("Conv") == std::string::npos && node.type.find("Pool") == std::string::npos) return true;
+  if (node.type.find("Conv") == std::string::npos && node.type.find("Pool") == std::string::npos)
+    return true;
   const auto rank_of = [&](size_t i) -> size_t {
     const auto found = node.HasInput(i) ? operands.find(node.inputs[i]) : operands.end();
-    return found == operands.end() || !found->second.type.shape ? 0 : found->second.type.shape->size();
+    return found == operands.end() || !found->second.type.shape ? 0
+                                                                : found->second.type.shape->size();
   };
   const size_t rank = rank_of(0);
   if (rank < 3) return false;
@@ -259,7 +274,8 @@ bool HasSoundWindow(const common::Node& node, const std::map<std::string, Operan
          fits("output_padding", rank - 2, 0);
 }
 
-// With ceil_mode the library also counts windows that begin in the padding behind the input, which no runtime computes.
+// With ceil_mode the library also counts windows that begin in the padding behind the input, which
+// no runtime computes.
 void LeaveOutWindowsBehind(const common::Node& node, const std::map<std::string, Operand>& operands,
                            std::vector<common::ValueType>& outputs) {
   if (!RoundsUp(node) || !node.HasInput(0)) return;
@@ -270,7 +286,8 @@ void LeaveOutWindowsBehind(const common::Node& node, const std::map<std::string,
   const std::string automatic = node.Text("auto_pad", "NOTSET");
   const bool explicit_pads = automatic == "NOTSET" && pads.size() == 2 * axes;
   for (common::ValueType& output : outputs) {
-    for (size_t axis = 0; axis < axes && output.shape && output.shape->size() == input->size(); ++axis) {
+    for (size_t axis = 0; axis < axes && output.shape && output.shape->size() == input->size();
+         ++axis) {
       const int64_t stride = axis < strides.size() ? strides[axis] : 1;
       const int64_t end = (*input)[axis + 2] + (explicit_pads ? pads[axis] : 0);
       int64_t& windows = (*output.shape)[axis + 2];

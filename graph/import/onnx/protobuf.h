@@ -19,15 +19,17 @@ struct ModelFile::Message {
   std::unordered_map<std::string, int> versions;  // of operator sets, by domain
 };
 
-// Tensors and attributes of protobuf messages as plain values. Faults name `file` and what they found.
+// Tensors and attributes of protobuf messages as plain values. Faults name `file` and what they
+// found.
 
 // With values where there are few, and as many as the extents say.
-base::Expected<common::Constant> ReadConstant(const ::onnx::TensorProto& tensor, const std::string& name,
-                                              const std::string& file);
+base::Expected<common::Constant> ReadConstant(const ::onnx::TensorProto& tensor,
+                                              const std::string& name, const std::string& file);
 
 // Its extents and type alone: what is not zero, and where, changes no plan.
 base::Expected<common::Constant> ReadSparseConstant(const ::onnx::SparseTensorProto& tensor,
-                                                    const std::string& name, const std::string& file);
+                                                    const std::string& name,
+                                                    const std::string& file);
 
 // Strings have no type here: a constant of strings, like a graph, is one that nobody can use.
 base::Expected<common::Attribute> ReadAttribute(const ::onnx::AttributeProto& attribute,

@@ -14,7 +14,8 @@ std::string AxisText(int64_t axis, const Shape& shape) {
   return "axis " + std::to_string(axis) + " of an input of shape " + ops::ToText(shape);
 }
 
-common::Part SlicePart(int input, std::vector<int64_t> starts, std::vector<int64_t> steps, Shape shape) {
+common::Part SlicePart(int input, std::vector<int64_t> starts, std::vector<int64_t> steps,
+                       Shape shape) {
   common::Part part;
   part.op.kind = base::OperatorKind::kSlice;
   part.op.starts = std::move(starts);
@@ -24,9 +25,11 @@ common::Part SlicePart(int input, std::vector<int64_t> starts, std::vector<int64
   return part;
 }
 
-// Constants at the ends of a concatenation: the joined features are padded, and the constants fill the pads.
+// Constants at the ends of a concatenation: the joined features are padded, and the constants fill
+// the pads.
 common::MadeTensor PadWithConstants(common::Translation& node, int joined, int axis,
-                                    const std::vector<size_t>& before, const std::vector<size_t>& behind) {
+                                    const std::vector<size_t>& before,
+                                    const std::vector<size_t>& behind) {
   const auto index = static_cast<size_t>(axis);
   common::Part part;
   part.op.kind = base::OperatorKind::kPad;
@@ -50,7 +53,8 @@ tl::expected<std::vector<int64_t>, common::Obstacle> SizesOfParts(const common::
   const common::Node& source = node.Source();
   if (node.Has(1)) {
     const auto sizes = node.Integers(1);
-    if (!sizes) return common::Barrier("the sizes of its parts are computed while the network runs");
+    if (!sizes)
+      return common::Barrier("the sizes of its parts are computed while the network runs");
     return *sizes;
   }
   if (const std::vector<int64_t> sizes = source.Ints("split"); !sizes.empty()) return sizes;
@@ -79,7 +83,8 @@ tl::expected<Pads, common::Obstacle> ReadPads(const common::Translation& node) {
   } else {
     stated = source.Ints(source.attributes.count("paddings") > 0 ? "paddings" : "pads");
   }
-  std::optional<std::vector<int64_t>> axes = node.Has(3) ? node.Integers(3) : std::vector<int64_t>{};
+  std::optional<std::vector<int64_t>> axes =
+      node.Has(3) ? node.Integers(3) : std::vector<int64_t>{};
   if (!stated || !axes) return common::Barrier("its pads are computed while the network runs");
   if (axes->empty()) {
     axes->resize(rank);
@@ -173,7 +178,8 @@ common::Outcome TranslateConcat(common::Translation& node) {
   for (size_t i = 0; i < node.Operands(); ++i) {
     axis = common::AxisFrom(node.Source().Int("axis", 1), node.ShapeOf(i).size());
     if (!axis)
-      return common::Fault(AxisText(node.Source().Int("axis", 1), node.ShapeOf(i)), "an axis of every input");
+      return common::Fault(AxisText(node.Source().Int("axis", 1), node.ShapeOf(i)),
+                           "an axis of every input");
     if (node.ShapeOf(i)[static_cast<size_t>(*axis)] == 0) continue;
     if (node.IsFeature(i)) {
       if (!behind.empty()) return common::Barrier("a constant stands between its features");
@@ -204,9 +210,11 @@ common::Outcome TranslateQLinearConcat(common::Translation& node) {
   part.op.kind = base::OperatorKind::kConcat;
   for (size_t i = 2; i < node.Operands(); i += 3) {
     if (!node.IsFeature(i)) return common::Barrier("it joins a constant");
-    const std::optional<int> axis = common::AxisFrom(node.Source().Int("axis", 1), node.ShapeOf(i).size());
+    const std::optional<int> axis =
+        common::AxisFrom(node.Source().Int("axis", 1), node.ShapeOf(i).size());
     if (!axis)
-      return common::Fault(AxisText(node.Source().Int("axis", 1), node.ShapeOf(i)), "an axis of every input");
+      return common::Fault(AxisText(node.Source().Int("axis", 1), node.ShapeOf(i)),
+                           "an axis of every input");
     part.op.axis = *axis;
     part.inputs.push_back(node.Feature(i));
   }
@@ -217,15 +225,18 @@ common::Outcome TranslateQLinearConcat(common::Translation& node) {
 common::Outcome TranslateSplit(common::Translation& node) {
   const Shape& input = node.ShapeOf(0);
   const std::optional<int> stated = common::AxisFrom(node.Source().Int("axis", 0), input.size());
-  if (!stated) return common::Fault(AxisText(node.Source().Int("axis", 0), input), "an axis of the input");
+  if (!stated)
+    return common::Fault(AxisText(node.Source().Int("axis", 0), input), "an axis of the input");
   const auto axis = static_cast<size_t>(*stated);
   const auto sizes = SizesOfParts(node, input[axis]);
   if (!sizes) return tl::unexpected(sizes.error());
-  const bool positive = std::all_of(sizes->begin(), sizes->end(), [](int64_t size) { return size >= 1; });
+  const bool positive =
+      std::all_of(sizes->begin(), sizes->end(), [](int64_t size) { return size >= 1; });
   if (sizes->size() != node.Source().outputs.size() || !positive ||
       std::accumulate(sizes->begin(), sizes->end(), int64_t{0}) != input[axis])
-    return common::Fault("parts of " + ops::ToText(*sizes) + " of " + AxisText(*stated, input),
-                         std::to_string(node.Source().outputs.size()) + " parts that add up to the axis");
+    return common::Fault(
+        "parts of " + ops::ToText(*sizes) + " of " + AxisText(*stated, input),
+        std::to_string(node.Source().outputs.size()) + " parts that add up to the axis");
   if (sizes->size() == 1) {
     node.Drop(node.Source().inputs[0], "keeps everything");
     return {};
@@ -235,7 +246,8 @@ common::Outcome TranslateSplit(common::Translation& node) {
     Shape shape = input;
     shape[axis] = (*sizes)[i];
     if (node.Source().HasOutput(i)) {
-      const common::MadeTensor made = node.EmitOutput(SlicePart(node.Feature(0), starts, {}, shape), i);
+      const common::MadeTensor made =
+          node.EmitOutput(SlicePart(node.Feature(0), starts, {}, shape), i);
       if (!made) return common::AsOutcome(made);
     }
     starts[axis] += (*sizes)[i];
@@ -244,8 +256,8 @@ common::Outcome TranslateSplit(common::Translation& node) {
 }
 
 common::Outcome TranslateSlice(common::Translation& node) {
-  const tl::expected<common::Cut, common::Obstacle> cut =
-      common::ReadCut(node.Source(), node.ShapeOf(0), [&node](size_t i) { return node.Integers(i); });
+  const tl::expected<common::Cut, common::Obstacle> cut = common::ReadCut(
+      node.Source(), node.ShapeOf(0), [&node](size_t i) { return node.Integers(i); });
   if (!cut) return tl::unexpected(cut.error());
   if (!ops::IsCountable(cut->shape))
     return common::Fault("nothing remains of an input of shape " + ops::ToText(node.ShapeOf(0)),
@@ -256,7 +268,8 @@ common::Outcome TranslateSlice(common::Translation& node) {
     node.Drop(node.Source().inputs[0], "keeps everything");
     return {};
   }
-  return common::AsOutcome(node.Emit(SlicePart(node.Feature(0), cut->starts, cut->steps, cut->shape)));
+  return common::AsOutcome(
+      node.Emit(SlicePart(node.Feature(0), cut->starts, cut->steps, cut->shape)));
 }
 
 common::Outcome TranslatePad(common::Translation& node) {
@@ -265,7 +278,8 @@ common::Outcome TranslatePad(common::Translation& node) {
   const std::string mode = node.Source().Text("mode", "constant");
   static constexpr std::array<std::string_view, 4> kModes = {"constant", "reflect", "edge", "wrap"};
   const auto* found = std::find(kModes.begin(), kModes.end(), mode);
-  if (found == kModes.end()) return common::Fault("mode '" + mode + "'", "constant, reflect, edge or wrap");
+  if (found == kModes.end())
+    return common::Fault("mode '" + mode + "'", "constant, reflect, edge or wrap");
   const auto pads_nothing = [](const std::vector<int64_t>& list) {
     return std::all_of(list.begin(), list.end(), [](int64_t pad) { return pad <= 0; });
   };
@@ -291,8 +305,9 @@ common::Outcome TranslateExpand(common::Translation& node) {
   const std::optional<Shape> shape =
       ops::IsCountable(*stated) ? ops::Broadcast(node.ShapeOf(0), *stated) : std::nullopt;
   if (!shape)
-    return common::Fault("shape " + ops::ToText(*stated) + " for an input of " + ops::ToText(node.ShapeOf(0)),
-                         "extents that are equal or 1");
+    return common::Fault(
+        "shape " + ops::ToText(*stated) + " for an input of " + ops::ToText(node.ShapeOf(0)),
+        "extents that are equal or 1");
   if (*shape == node.ShapeOf(0)) {
     node.Drop(node.Source().inputs[0], "keeps the shape");
     return {};
@@ -322,7 +337,8 @@ common::Outcome TranslateTile(common::Translation& node) {
     common::Part part;
     part.op.kind = base::OperatorKind::kGather;
     part.op.axis = static_cast<int>(axis);
-    for (int64_t i = 0; i < input[axis] * (*repeats)[axis]; ++i) part.op.indices.push_back(i % input[axis]);
+    for (int64_t i = 0; i < input[axis] * (*repeats)[axis]; ++i)
+      part.op.indices.push_back(i % input[axis]);
     part.inputs = {tensor};
     const std::string step = axis == last ? "" : "/axis" + std::to_string(axis);
     const common::MadeTensor made = node.Emit(std::move(part), step, step);
@@ -335,7 +351,8 @@ common::Outcome TranslateTile(common::Translation& node) {
 common::Outcome TranslateGather(common::Translation& node) {
   const Shape& input = node.ShapeOf(0);
   const std::optional<int> axis = common::AxisFrom(node.Source().Int("axis", 0), input.size());
-  if (!axis) return common::Fault(AxisText(node.Source().Int("axis", 0), input), "an axis of the input");
+  if (!axis)
+    return common::Fault(AxisText(node.Source().Int("axis", 0), input), "an axis of the input");
   if (!node.IsFeature(0)) {
     if (*axis == 0) return LookUpRows(node);
     return common::Barrier(

@@ -18,10 +18,11 @@ Positions AllOperands(const common::Translation& node) {
   return positions;
 }
 
-// Emits one elementwise operator over these operands. Extents that only constants have are those of the result, too; axes that only
-// constants of one element have, which are no tensors, are given to the first feature before.
-common::Outcome EmitElementwise(common::Translation& node, const Positions& operands, std::string function,
-                                std::optional<base::DataType> type) {
+// Emits one elementwise operator over these operands. Extents that only constants have are those of
+// the result, too; axes that only constants of one element have, which are no tensors, are given to
+// the first feature before.
+common::Outcome EmitElementwise(common::Translation& node, const Positions& operands,
+                                std::string function, std::optional<base::DataType> type) {
   common::Part part;
   part.op.kind = base::OperatorKind::kElementwise;
   part.op.function = std::move(function);
@@ -50,15 +51,18 @@ common::Outcome EmitElementwise(common::Translation& node, const Positions& oper
     part.inputs.front() = *lifted;
   }
   for (const size_t i : operands) {
-    if (node.IsConstant(i) && ElementsOf(node.ShapeOf(i)) > 1) part.op.weights.push_back(node.Weight(i));
+    if (node.IsConstant(i) && ElementsOf(node.ShapeOf(i)) > 1)
+      part.op.weights.push_back(node.Weight(i));
   }
   part.wanted.shape = *together;
   return common::AsOutcome(node.Emit(std::move(part)));
 }
 
 // The value of a bound of Clip: an operand, or an attribute of old operator sets.
-std::optional<double> BoundOf(const common::Translation& node, size_t operand, std::string_view attribute) {
-  if (const auto values = node.Reals(operand); values && values->size() == 1) return values->front();
+std::optional<double> BoundOf(const common::Translation& node, size_t operand,
+                              std::string_view attribute) {
+  if (const auto values = node.Reals(operand); values && values->size() == 1)
+    return values->front();
   const auto found = node.Source().attributes.find(std::string(attribute));
   if (found == node.Source().attributes.end()) return std::nullopt;
   const auto* value = std::get_if<double>(&found->second);
@@ -90,9 +94,11 @@ common::Outcome TranslateComparison(common::Translation& node) {
                          base::DataType::kBool);
 }
 
-// Quantised operators list a scale and a zero point behind each operand, and those of the result last.
+// Quantised operators list a scale and a zero point behind each operand, and those of the result
+// last.
 common::Outcome TranslateQLinear(common::Translation& node) {
-  const std::string function = common::SnakeCase(node.Source().type.substr(std::string("QLinear").size()));
+  const std::string function =
+      common::SnakeCase(node.Source().type.substr(std::string("QLinear").size()));
   const bool binary = node.Operands() > 5;
   const size_t zero_point = binary ? 7 : 4;
   const std::optional<base::DataType> type =
@@ -101,8 +107,9 @@ common::Outcome TranslateQLinear(common::Translation& node) {
 }
 
 common::Outcome TranslateCast(common::Translation& node) {
-  const std::optional<base::DataType> type =
-      node.Source().type == "CastLike" ? node.TypeOf(1) : common::TypeFromOnnx(node.Source().Int("to", 0));
+  const std::optional<base::DataType> type = node.Source().type == "CastLike"
+                                                 ? node.TypeOf(1)
+                                                 : common::TypeFromOnnx(node.Source().Int("to", 0));
   if (!type) return common::Barrier("it casts to a data type that has no name here");
   if (*type == node.TypeOf(0)) {
     node.Drop(node.Source().inputs[0], "casts to the type that is there");
@@ -117,7 +124,8 @@ common::Outcome TranslateBatchNorm(common::Translation& node) {
   const Shape& shape = node.ShapeOf(0);
   const int64_t channels = shape.size() < 2 ? 1 : shape[1];
   for (size_t i = 1; i < 5; ++i) {
-    if (!node.IsConstant(i)) return common::Barrier("its statistics are computed while the network runs");
+    if (!node.IsConstant(i))
+      return common::Barrier("its statistics are computed while the network runs");
     if (node.ShapeOf(i) == Shape{channels}) continue;
     return common::Fault("an operand of shape " + ops::ToText(node.ShapeOf(i)) + " for " +
                              std::to_string(channels) + " channels",
@@ -136,8 +144,9 @@ common::Outcome TranslateIdentity(common::Translation& node) {
   return {};
 }
 
-// Conversions between real numbers and their quantised form. Each becomes an elementwise operator here; the pass on data types
-// then takes out the pairs, and those that a neighbour can do on the way (data_types.cc).
+// Conversions between real numbers and their quantised form. Each becomes an elementwise operator
+// here; the pass on data types then takes out the pairs, and those that a neighbour can do on the
+// way (data_types.cc).
 
 namespace {
 
@@ -149,7 +158,8 @@ common::Outcome Convert(common::Translation& node, std::string function, base::D
   part.inputs = {node.Feature(0)};
   const common::MadeTensor made = node.Emit(std::move(part));
   if (made)
-    node.Target().roundings[node.Target().graph.operators.back().id] = {node.Reals(1), node.Integers(2)};
+    node.Target().roundings[node.Target().graph.operators.back().id] = {node.Reals(1),
+                                                                        node.Integers(2)};
   return common::AsOutcome(made);
 }
 

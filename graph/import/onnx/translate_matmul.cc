@@ -42,14 +42,18 @@ std::optional<Shape> MatrixOf(const Shape& shape) {
 }
 
 tl::unexpected<common::Obstacle> DepthsDiffer(const Shape& first, const Shape& second) {
-  return common::Fault("shapes " + ops::ToText(first) + " and " + ops::ToText(second) + " do not agree",
-                       "equal depths");
+  return common::Fault(
+      "shapes " + ops::ToText(first) + " and " + ops::ToText(second) + " do not agree",
+      "equal depths");
 }
 
-// feature x weight. Leading ones of the weight's shape that the feature lacks are leading ones of the result.
-common::MadeTensor MultiplyByWeight(common::Translation& node, const Product& product, int feature) {
+// feature x weight. Leading ones of the weight's shape that the feature lacks are leading ones of
+// the result.
+common::MadeTensor MultiplyByWeight(common::Translation& node, const Product& product,
+                                    int feature) {
   const Shape& constant = node.ShapeOf(product.second);
-  Shape matrix = constant.size() == 1 ? Shape{constant[0], 1} : MatrixOf(constant).value_or(Shape{});
+  Shape matrix =
+      constant.size() == 1 ? Shape{constant[0], 1} : MatrixOf(constant).value_or(Shape{});
   if (matrix.empty()) return common::Barrier("its weights are a batch of matrices");
   if (product.transpose_second && constant.size() > 1) std::swap(matrix[0], matrix[1]);
   Shape input = node.ShapeOfTensor(feature);
@@ -63,7 +67,8 @@ common::MadeTensor MultiplyByWeight(common::Translation& node, const Product& pr
   const Shape plain = result;
   if (constant.size() == 1) result.pop_back();
   if (vector) result.erase(result.end() - (constant.size() == 1 ? 1 : 2));
-  if (constant.size() > input.size()) result.insert(result.begin(), constant.size() - input.size(), 1);
+  if (constant.size() > input.size())
+    result.insert(result.begin(), constant.size() - input.size(), 1);
   common::MadeTensor rows = node.Reshape(feature, input, "/matrix");
   if (!rows) return rows;
   common::Part part;
@@ -73,14 +78,16 @@ common::MadeTensor MultiplyByWeight(common::Translation& node, const Product& pr
   part.wanted.columns = matrix[1];
   part.inputs = {*rows};
   part.type = product.type;
-  common::MadeTensor made = node.Emit(std::move(part), product.result,
-                                      result == plain ? product.result : product.result + "/matrix");
+  common::MadeTensor made =
+      node.Emit(std::move(part), product.result,
+                result == plain ? product.result : product.result + "/matrix");
   if (!made || result == plain) return made;
   return node.Reshape(*made, result, product.result);
 }
 
 // weight x feature, made transposed.
-common::MadeTensor MultiplyWeightBy(common::Translation& node, const Product& product, int feature) {
+common::MadeTensor MultiplyWeightBy(common::Translation& node, const Product& product,
+                                    int feature) {
   const std::optional<Shape> stored = MatrixOf(node.ShapeOf(product.first));
   const Shape& input = node.ShapeOfTensor(feature);
   if (!stored || input.size() < std::max<size_t>(2, node.ShapeOf(product.first).size()))
@@ -97,7 +104,8 @@ common::MadeTensor MultiplyWeightBy(common::Translation& node, const Product& pr
   part.wanted.columns = matrix[1];
   part.inputs = {feature};
   part.type = product.type;
-  common::MadeTensor made = node.Emit(std::move(part), product.result, product.result + "/transposed");
+  common::MadeTensor made =
+      node.Emit(std::move(part), product.result, product.result + "/transposed");
   if (!made) return made;
   common::Part turn;
   turn.op.kind = base::OperatorKind::kTranspose;
@@ -121,7 +129,8 @@ common::MadeTensor MultiplyFeatures(common::Translation& node, const Product& pr
   return node.Emit(std::move(part), product.result, product.result);
 }
 
-// FusedMatMul may hold the batch axes between the matrix's two: [rows, batch..., columns] of the file is [batch..., rows, columns].
+// FusedMatMul may hold the batch axes between the matrix's two: [rows, batch..., columns] of the
+// file is [batch..., rows, columns].
 common::MadeTensor FrontBatches(common::Translation& node, size_t operand, bool wanted,
                                 std::string_view suffix) {
   const int feature = node.Feature(operand);
@@ -129,7 +138,8 @@ common::MadeTensor FrontBatches(common::Translation& node, size_t operand, bool 
   if (!wanted || rank < 3) return feature;
   common::Part part;
   part.op.kind = base::OperatorKind::kTranspose;
-  for (size_t axis = 1; axis + 1 < rank; ++axis) part.op.permutation.push_back(static_cast<int>(axis));
+  for (size_t axis = 1; axis + 1 < rank; ++axis)
+    part.op.permutation.push_back(static_cast<int>(axis));
   part.op.permutation.push_back(0);
   part.op.permutation.push_back(static_cast<int>(rank) - 1);
   part.inputs = {feature};

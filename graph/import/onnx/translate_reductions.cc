@@ -16,13 +16,15 @@ Axes AxesFrom(int first, size_t rank) {
 }
 
 // Ascending, each once.
-tl::expected<Axes, common::Obstacle> ResolveAxes(const std::vector<int64_t>& stated, const Shape& input) {
+tl::expected<Axes, common::Obstacle> ResolveAxes(const std::vector<int64_t>& stated,
+                                                 const Shape& input) {
   Axes axes;
   for (const int64_t each : stated) {
     const std::optional<int> axis = common::AxisFrom(each, input.size());
     if (!axis)
-      return common::Fault("axis " + std::to_string(each) + " of an input of shape " + ops::ToText(input),
-                           "an axis of the input");
+      return common::Fault(
+          "axis " + std::to_string(each) + " of an input of shape " + ops::ToText(input),
+          "an axis of the input");
     axes.push_back(*axis);
   }
   std::sort(axes.begin(), axes.end());
@@ -112,8 +114,9 @@ common::Outcome TranslateSoftmax(common::Translation& node) {
   const int64_t stated = node.Source().Int("axis", blocks ? 1 : -1);
   const std::optional<int> axis = common::AxisFrom(stated, input.size());
   if (!axis)
-    return common::Fault("axis " + std::to_string(stated) + " of an input of shape " + ops::ToText(input),
-                         "an axis of the input");
+    return common::Fault(
+        "axis " + std::to_string(stated) + " of an input of shape " + ops::ToText(input),
+        "an axis of the input");
   common::Part part;
   part.op.kind = base::OperatorKind::kSoftmax;
   part.op.axes = blocks ? AxesFrom(*axis, input.size()) : Axes{*axis};
@@ -124,7 +127,8 @@ common::Outcome TranslateSoftmax(common::Translation& node) {
 common::Outcome TranslateLayerNorm(common::Translation& node) {
   const common::Node& source = node.Source();
   if (MakesMore(source)) return common::Barrier("it also gives mean and deviation");
-  if (HasComputedTables(node, 1, 3)) return common::Barrier("its scale is computed while the network runs");
+  if (HasComputedTables(node, 1, 3))
+    return common::Barrier("its scale is computed while the network runs");
   const Shape& input = node.ShapeOf(0);
   common::Part part;
   if (source.type == "MeanVarianceNormalization") {
@@ -135,9 +139,9 @@ common::Outcome TranslateLayerNorm(common::Translation& node) {
   } else {
     const std::optional<int> axis = common::AxisFrom(source.Int("axis", -1), input.size());
     if (!axis)
-      return common::Fault(
-          "axis " + std::to_string(source.Int("axis", -1)) + " of an input of shape " + ops::ToText(input),
-          "an axis of the input");
+      return common::Fault("axis " + std::to_string(source.Int("axis", -1)) +
+                               " of an input of shape " + ops::ToText(input),
+                           "an axis of the input");
     part.op.axes = source.type == "LpNormalization" ? Axes{*axis} : AxesFrom(*axis, input.size());
   }
   AddTables(node, 1, 3, part);
@@ -145,7 +149,8 @@ common::Outcome TranslateLayerNorm(common::Translation& node) {
 }
 
 common::Outcome TranslateInstanceNorm(common::Translation& node) {
-  if (HasComputedTables(node, 1, 3)) return common::Barrier("its scale is computed while the network runs");
+  if (HasComputedTables(node, 1, 3))
+    return common::Barrier("its scale is computed while the network runs");
   const Shape& input = node.ShapeOf(0);
   if (input.size() < 3)
     return common::Fault("an input of shape " + ops::ToText(input), "at least three axes");
@@ -156,12 +161,14 @@ common::Outcome TranslateInstanceNorm(common::Translation& node) {
 }
 
 common::Outcome TranslateGroupNorm(common::Translation& node) {
-  if (HasComputedTables(node, 1, 3)) return common::Barrier("its scale is computed while the network runs");
+  if (HasComputedTables(node, 1, 3))
+    return common::Barrier("its scale is computed while the network runs");
   const Shape input = node.ShapeOf(0);
   const int64_t groups = node.Source().Int("num_groups", node.Source().Int("groups", 0));
   if (input.size() < 3 || groups < 1 || input[1] % groups != 0)
-    return common::Fault(std::to_string(groups) + " groups of an input of shape " + ops::ToText(input),
-                         "a divisor of its channels");
+    return common::Fault(
+        std::to_string(groups) + " groups of an input of shape " + ops::ToText(input),
+        "a divisor of its channels");
   Shape grouped = {input[0], groups, input[1] / groups};
   grouped.insert(grouped.end(), input.begin() + 2, input.end());
   const common::MadeTensor split = node.Reshape(node.Feature(0), grouped, "/groups");
@@ -178,7 +185,8 @@ common::Outcome TranslateGroupNorm(common::Translation& node) {
 // Adds the two first operands, then normalises their sum; a fourth output is that sum.
 common::Outcome TranslateSkipLayerNorm(common::Translation& node) {
   const common::Node& source = node.Source();
-  if (source.HasOutput(1) || source.HasOutput(2)) return common::Barrier("it also gives mean and deviation");
+  if (source.HasOutput(1) || source.HasOutput(2))
+    return common::Barrier("it also gives mean and deviation");
   if (!node.IsFeature(0) || !node.IsFeature(1)) return common::Barrier("it adds a constant");
   if (HasComputedTables(node, 2, node.Operands()))
     return common::Barrier("its scale is computed while the network runs");

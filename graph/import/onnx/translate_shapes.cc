@@ -21,7 +21,8 @@ common::Outcome EmitReshape(common::Translation& node, const Shape& shape) {
   return common::AsOutcome(node.Reshape(node.Feature(0), shape, ""));
 }
 
-// Axes from the operand that newer operator sets have, or from the attribute; empty where the node states none.
+// Axes from the operand that newer operator sets have, or from the attribute; empty where the node
+// states none.
 tl::expected<std::vector<int64_t>, common::Obstacle> StatedAxes(const common::Translation& node) {
   if (!node.Has(1)) return node.Source().Ints("axes");
   const auto axes = node.Integers(1);
@@ -30,7 +31,8 @@ tl::expected<std::vector<int64_t>, common::Obstacle> StatedAxes(const common::Tr
 }
 
 // The shape that a Reshape means: 0 copies an extent, -1 takes what is left.
-tl::expected<Shape, common::Obstacle> ResolveShape(const Shape& input, Shape wanted, bool zero_is_zero) {
+tl::expected<Shape, common::Obstacle> ResolveShape(const Shape& input, Shape wanted,
+                                                   bool zero_is_zero) {
   int64_t known = 1;
   std::optional<size_t> open;
   for (size_t axis = 0; axis < wanted.size(); ++axis) {
@@ -41,7 +43,8 @@ tl::expected<Shape, common::Obstacle> ResolveShape(const Shape& input, Shape wan
     }
     const auto product = wanted[axis] < 1 ? std::nullopt : base::CheckedMul(known, wanted[axis]);
     if (!product)
-      return common::Fault("shape " + ops::ToText(wanted), "extents from 1 on, and at most one of -1");
+      return common::Fault("shape " + ops::ToText(wanted),
+                           "extents from 1 on, and at most one of -1");
     known = *product;
   }
   if (open) wanted[*open] = ElementsOf(input) / known;
@@ -151,23 +154,25 @@ common::Outcome TranslateDepthToSpace(common::Translation& node) {
   const std::string mode = source.Text("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") return common::Fault("mode '" + mode + "'", "DCR or CRD");
   common::Part part;
-  part.op.kind =
-      source.type == "DepthToSpace" ? base::OperatorKind::kDepthToSpace : base::OperatorKind::kSpaceToDepth;
+  part.op.kind = source.type == "DepthToSpace" ? base::OperatorKind::kDepthToSpace
+                                               : base::OperatorKind::kSpaceToDepth;
   part.op.block = block;
   part.op.depth_order = mode == "CRD" ? DepthOrder::kCrd : DepthOrder::kDcr;
   part.inputs = {node.Feature(0)};
   return common::AsOutcome(node.Emit(std::move(part)));
 }
 
-// Resize in the modes of all its versions, and Upsample. Scales come as floats: where one is the ratio of the extents as nearly as
-// floats can say, that ratio is meant; else it is the very fraction that the float is.
+// Resize in the modes of all its versions, and Upsample. Scales come as floats: where one is the
+// ratio of the extents as nearly as floats can say, that ratio is meant; else it is the very
+// fraction that the float is.
 
 namespace {
 
 constexpr int64_t kMostTerm = int64_t{1} << 40;
 
 template <typename Enum, size_t kCount>
-std::optional<Enum> Among(const std::array<std::string_view, kCount>& names, std::string_view name) {
+std::optional<Enum> Among(const std::array<std::string_view, kCount>& names,
+                          std::string_view name) {
   const auto* found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) return std::nullopt;
   return static_cast<Enum>(found - names.begin());
@@ -179,17 +184,20 @@ std::optional<Ratio> FractionOf(double scale) {
     scale *= 2;
     denominator *= 2;
   }
-  if (scale != std::floor(scale) || scale < 1 || scale > static_cast<double>(kMostTerm)) return std::nullopt;
+  if (scale != std::floor(scale) || scale < 1 || scale > static_cast<double>(kMostTerm))
+    return std::nullopt;
   return Ratio{static_cast<int64_t>(scale), denominator};
 }
 
-// What a Resize of any version wants of each axis: an extent and, where that is not their ratio, a scale.
+// What a Resize of any version wants of each axis: an extent and, where that is not their ratio, a
+// scale.
 struct Goal {
   Shape shape;
   std::vector<Ratio> scales;  // empty: the ratios of the extents
 };
 
-tl::expected<Goal, common::Obstacle> GoalOfScales(const Shape& input, const std::vector<double>& scales) {
+tl::expected<Goal, common::Obstacle> GoalOfScales(const Shape& input,
+                                                  const std::vector<double>& scales) {
   Goal goal{input, std::vector<Ratio>(input.size())};
   bool all_are_ratios = true;
   for (size_t axis = 0; axis < input.size(); ++axis) {
@@ -199,8 +207,8 @@ tl::expected<Goal, common::Obstacle> GoalOfScales(const Shape& input, const std:
                            "scales that give 1 to 2^56 elements");
     goal.shape[axis] = static_cast<int64_t>(extent);
     const Ratio exact{goal.shape[axis], input[axis]};
-    const bool is_ratio =
-        static_cast<float>(extent / static_cast<double>(input[axis])) == static_cast<float>(scales[axis]);
+    const bool is_ratio = static_cast<float>(extent / static_cast<double>(input[axis])) ==
+                          static_cast<float>(scales[axis]);
     const std::optional<Ratio> fraction = is_ratio ? exact : FractionOf(scales[axis]);
     if (!fraction)
       return common::Barrier("its scale of " + std::to_string(scales[axis]) +
@@ -222,9 +230,9 @@ tl::expected<std::vector<T>, common::Obstacle> SpreadOverAxes(const common::Tran
     for (size_t axis = 0; axis < values.size(); ++axis) axes.push_back(static_cast<int64_t>(axis));
   }
   if (axes.size() != stated.size())
-    return common::Fault(
-        std::to_string(stated.size()) + " scales or sizes for " + std::to_string(axes.size()) + " axes",
-        "one for each axis");
+    return common::Fault(std::to_string(stated.size()) + " scales or sizes for " +
+                             std::to_string(axes.size()) + " axes",
+                         "one for each axis");
   for (size_t i = 0; i < axes.size(); ++i) {
     const std::optional<int> axis = common::AxisFrom(axes[i], values.size());
     if (!axis) return common::Fault("axis " + std::to_string(axes[i]), "an axis of the input");
@@ -250,7 +258,8 @@ tl::expected<Goal, common::Obstacle> ReadGoal(const common::Translation& node) {
     if (!sizes) return common::Barrier("its sizes are computed while the network runs");
     const auto shape = SpreadOverAxes<int64_t>(node, *sizes, input);
     if (!shape) return tl::unexpected(shape.error());
-    if (!ops::IsCountable(*shape)) return common::Fault("sizes " + ops::ToText(*shape), "extents from 1 on");
+    if (!ops::IsCountable(*shape))
+      return common::Fault("sizes " + ops::ToText(*shape), "extents from 1 on");
     return Goal{*shape, {}};
   }
   std::optional<std::vector<double>> scales;
@@ -270,8 +279,8 @@ tl::expected<Resize, common::Obstacle> ReadModes(const common::Node& node) {
   static constexpr std::array<std::string_view, 3> kModes = {"nearest", "linear", "cubic"};
   static constexpr std::array<std::string_view, 5> kCoordinates = {
       "half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn"};
-  static constexpr std::array<std::string_view, 4> kRoundings = {"round_prefer_floor", "round_prefer_ceil",
-                                                                 "floor", "ceil"};
+  static constexpr std::array<std::string_view, 4> kRoundings = {
+      "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
   const bool first_version = node.version < 11;
   const auto mode = Among<ResizeMode>(kModes, node.Text("mode", "nearest"));
   const std::string coordinates_name =
@@ -281,7 +290,8 @@ tl::expected<Resize, common::Obstacle> ReadModes(const common::Node& node) {
       kRoundings, first_version ? "floor" : node.Text("nearest_mode", "round_prefer_floor"));
   if (!mode) return common::Fault("mode '" + node.Text("mode") + "'", "nearest, linear or cubic");
   if (!coordinates) return common::Barrier("its coordinates are '" + coordinates_name + "'");
-  if (!rounding) return common::Fault("nearest_mode '" + node.Text("nearest_mode") + "'", "a way to round");
+  if (!rounding)
+    return common::Fault("nearest_mode '" + node.Text("nearest_mode") + "'", "a way to round");
   if (node.Flag("antialias")) return common::Barrier("it smooths what it makes smaller");
   Resize resize;
   resize.mode = *mode;

@@ -29,7 +29,8 @@ tl::expected<WindowPads, common::Obstacle> ReadWindowPads(const common::Node& no
   }
   for (const int64_t pad : stated) {
     if (pad < 0) return common::Barrier("its pads are negative");
-    if (pad > kMostWindow) return common::Barrier("a pad of " + std::to_string(pad) + " is beyond 65536");
+    if (pad > kMostWindow)
+      return common::Barrier("a pad of " + std::to_string(pad) + " is beyond 65536");
   }
   for (size_t axis = 0; axis < axes; ++axis) {
     pads.low[axis + 2 - axes] = stated[axis];
@@ -57,18 +58,22 @@ std::optional<Shape> AsFeatureMap(const Shape& shape) {
 
 tl::unexpected<common::Obstacle> NoFeatureMap(const Shape& shape) {
   if (shape.size() < 3) return common::Barrier("its input has no axis to slide over");
-  return common::Barrier("it slides over " + std::to_string(shape.size() - 2) + " axes; known are 1 and 2");
+  return common::Barrier("it slides over " + std::to_string(shape.size() - 2) +
+                         " axes; known are 1 and 2");
 }
 
 tl::expected<std::array<int64_t, 2>, common::Obstacle> ReadSpatial(const common::Node& node,
-                                                                   std::string_view attribute, size_t axes,
-                                                                   int64_t otherwise, int64_t least) {
+                                                                   std::string_view attribute,
+                                                                   size_t axes, int64_t otherwise,
+                                                                   int64_t least) {
   std::array<int64_t, 2> values = {otherwise, otherwise};
-  const std::vector<int64_t> stated = node.Defines(attribute) ? node.Ints(attribute) : std::vector<int64_t>{};
+  const std::vector<int64_t> stated =
+      node.Defines(attribute) ? node.Ints(attribute) : std::vector<int64_t>{};
   if (stated.empty()) return values;
   if (stated.size() != axes) {
-    return common::Fault("'" + std::string(attribute) + "' has " + std::to_string(stated.size()) + " entries",
-                         std::to_string(axes) + ": one for each spatial axis");
+    return common::Fault(
+        "'" + std::string(attribute) + "' has " + std::to_string(stated.size()) + " entries",
+        std::to_string(axes) + ": one for each spatial axis");
   }
   for (size_t axis = 0; axis < axes; ++axis) {
     if (stated[axis] < least) {
@@ -76,8 +81,8 @@ tl::expected<std::array<int64_t, 2>, common::Obstacle> ReadSpatial(const common:
                            "at least " + std::to_string(least));
     }
     if (stated[axis] > kMostWindow)
-      return common::Barrier("'" + std::string(attribute) + "' holds " + std::to_string(stated[axis]) +
-                             ", beyond 65536");
+      return common::Barrier("'" + std::string(attribute) + "' holds " +
+                             std::to_string(stated[axis]) + ", beyond 65536");
     values[axis + 2 - axes] = stated[axis];
   }
   return values;
@@ -91,16 +96,17 @@ tl::expected<Window, common::Obstacle> ReadWindow(const common::Node& node, cons
                                                   const std::vector<int64_t>& kernel) {
   const size_t axes = input.size() - 2;
   if (kernel.size() != axes) {
-    return common::Fault(
-        "a kernel of " + std::to_string(kernel.size()) + " axes on an input of shape " + ops::ToText(input),
-        std::to_string(axes) + " axes");
+    return common::Fault("a kernel of " + std::to_string(kernel.size()) +
+                             " axes on an input of shape " + ops::ToText(input),
+                         std::to_string(axes) + " axes");
   }
   Window window;
   for (size_t axis = 0; axis < axes; ++axis) {
     if (kernel[axis] < 1)
       return common::Fault("a kernel of extent " + std::to_string(kernel[axis]), "at least 1");
     if (kernel[axis] > kMostWindow)
-      return common::Barrier("a kernel of extent " + std::to_string(kernel[axis]) + " is beyond 65536");
+      return common::Barrier("a kernel of extent " + std::to_string(kernel[axis]) +
+                             " is beyond 65536");
     window.kernel[axis + 2 - axes] = kernel[axis];
   }
   const auto stride = ReadSpatial(node, "strides", axes, 1, 1);
@@ -119,13 +125,14 @@ tl::expected<Window, common::Obstacle> ReadWindow(const common::Node& node, cons
     for (size_t axis = 0; axis < axes; ++axis)
       PadToSame(window, axis + 2 - axes, input[axis + 2], automatic == "SAME_UPPER");
   } else if (automatic != "VALID") {
-    return common::Fault("auto_pad is '" + automatic + "'", "NOTSET, SAME_UPPER, SAME_LOWER or VALID");
+    return common::Fault("auto_pad is '" + automatic + "'",
+                         "NOTSET, SAME_UPPER, SAME_LOWER or VALID");
   }
   return window;
 }
 
-// Convolutions. One with a row less, as sound has it, gets one row and gives it back. Biases are no tensors: the profile adds their
-// bytes by the channel.
+// Convolutions. One with a row less, as sound has it, gets one row and gives it back. Biases are no
+// tensors: the profile adds their bytes by the channel.
 
 namespace {
 
@@ -152,28 +159,31 @@ struct Convolution {
   Window window;
 };
 
-tl::expected<Convolution, common::Obstacle> ReadConvolution(const common::Translation& node, size_t weight) {
+tl::expected<Convolution, common::Obstacle> ReadConvolution(const common::Translation& node,
+                                                            size_t weight) {
   if (!node.IsFeature(0)) return common::Barrier("its input is a constant");
-  if (!node.IsConstant(weight)) return common::Barrier("its weights are computed while the network runs");
+  if (!node.IsConstant(weight))
+    return common::Barrier("its weights are computed while the network runs");
   const std::optional<Shape> input = AsFeatureMap(node.ShapeOf(0));
   if (!input) return NoFeatureMap(node.ShapeOf(0));
   Convolution conv;
   conv.input = *input;
   conv.weight = node.ShapeOf(weight);
   if (conv.weight.size() != node.ShapeOf(0).size() || !ops::IsCountable(conv.weight)) {
-    return common::Fault("weights of shape " + ops::ToText(conv.weight) + " for an input of shape " +
-                             ops::ToText(node.ShapeOf(0)),
+    return common::Fault("weights of shape " + ops::ToText(conv.weight) +
+                             " for an input of shape " + ops::ToText(node.ShapeOf(0)),
                          "as many axes, and extents from 1 on");
   }
   conv.kernel.assign(conv.weight.begin() + 2, conv.weight.end());
   const std::vector<int64_t> stated = node.Source().Ints("kernel_shape");
   if (!stated.empty() && stated != conv.kernel) {
-    return common::Fault("'kernel_shape' is " + ops::ToText(stated) + ", and the weights have shape " +
-                             ops::ToText(conv.weight),
+    return common::Fault("'kernel_shape' is " + ops::ToText(stated) +
+                             ", and the weights have shape " + ops::ToText(conv.weight),
                          "the extents of the weights");
   }
   conv.groups = node.Source().Int("group", 1);
-  if (conv.groups < 1) return common::Fault("'group' is " + std::to_string(conv.groups), "at least 1");
+  if (conv.groups < 1)
+    return common::Fault("'group' is " + std::to_string(conv.groups), "at least 1");
   const tl::expected<Window, common::Obstacle> window =
       ReadWindow(node.Source(), node.ShapeOf(0), conv.kernel);
   if (!window) return tl::unexpected(window.error());
@@ -200,7 +210,8 @@ struct Total {
 };
 
 // A transposed convolution that states what its output shall be leaves its pads to follow.
-void FollowOutput(Window& window, std::array<int64_t, 2>& output_padding, size_t axis, Total total) {
+void FollowOutput(Window& window, std::array<int64_t, 2>& output_padding, size_t axis,
+                  Total total) {
   const int64_t pads = std::max<int64_t>(total.pads, 0);
   window.pad_low[axis] = total.upper ? pads / 2 : pads - pads / 2;
   window.pad_high[axis] = pads - window.pad_low[axis];
@@ -211,14 +222,16 @@ void FollowOutput(Window& window, std::array<int64_t, 2>& output_padding, size_t
 
 common::Outcome TranslateConv(common::Translation& node) {
   const Places places = PlacesOf(node.Source());
-  if (node.Source().type == "FusedConv" && node.Has(3)) return common::Barrier("it adds a further operand");
+  if (node.Source().type == "FusedConv" && node.Has(3))
+    return common::Barrier("it adds a further operand");
   const tl::expected<Convolution, common::Obstacle> conv = ReadConvolution(node, places.weight);
   if (!conv) return tl::unexpected(conv.error());
   const int64_t channels = conv->input[1];
   const int64_t out_channels = conv->weight[0];
   if (channels != conv->weight[1] * conv->groups) {
-    return common::Fault("an input of " + std::to_string(channels) + " channels and weights of shape " +
-                             ops::ToText(conv->weight) + " in " + std::to_string(conv->groups) + " groups",
+    return common::Fault("an input of " + std::to_string(channels) +
+                             " channels and weights of shape " + ops::ToText(conv->weight) +
+                             " in " + std::to_string(conv->groups) + " groups",
                          std::to_string(conv->weight[1] * conv->groups) + " input channels");
   }
   common::Part part;
@@ -234,7 +247,8 @@ common::Outcome TranslateConv(common::Translation& node) {
   const auto [rows, columns] = conv->window.kernel;
   part.op.weights = {node.Weight(places.weight, {out_channels, conv->weight[1], rows, columns})};
   part.type = places.type;
-  if (places.result_type && node.Has(*places.result_type)) part.type = node.TypeOf(*places.result_type);
+  if (places.result_type && node.Has(*places.result_type))
+    part.type = node.TypeOf(*places.result_type);
   part.op.activation = common::SnakeCase(node.Source().Text("activation"));  // FusedConv
   return EmitOnMap(node, std::move(part), conv->input);
 }
@@ -245,8 +259,8 @@ common::Outcome TranslateTransposedConv(common::Translation& node) {
   const common::Node& source = node.Source();
   const size_t axes = conv->kernel.size();
   if (conv->input[1] != conv->weight[0]) {
-    return common::Fault("an input of " + std::to_string(conv->input[1]) + " channels and weights of shape " +
-                             ops::ToText(conv->weight),
+    return common::Fault("an input of " + std::to_string(conv->input[1]) +
+                             " channels and weights of shape " + ops::ToText(conv->weight),
                          std::to_string(conv->weight[0]) + " input channels");
   }
   const auto padding = ReadSpatial(source, "output_padding", axes, 0, 0);
@@ -266,7 +280,8 @@ common::Outcome TranslateTransposedConv(common::Translation& node) {
     const int64_t extent = conv->input[axis + 2];
     const int64_t reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1;
     const int64_t goal = wanted.empty() ? extent * window.stride[axis] : wanted[i];
-    if (goal < 1) return common::Fault("'output_shape' holds " + std::to_string(goal), "at least 1");
+    if (goal < 1)
+      return common::Fault("'output_shape' holds " + std::to_string(goal), "at least 1");
     const int64_t reached = (extent - 1) * window.stride[axis] + output_padding[axis] + reach;
     FollowOutput(window, output_padding, axis, {reached - goal, automatic == "SAME_UPPER"});
   }
@@ -277,8 +292,8 @@ common::Outcome TranslateTransposedConv(common::Translation& node) {
   part.op.groups = conv->groups;
   part.wanted.out_channels = out_channels;
   part.wanted.output_padding = output_padding;
-  part.op.weights = {
-      node.Weight(1, {out_channels, conv->input[1] / conv->groups, window.kernel[0], window.kernel[1]})};
+  part.op.weights = {node.Weight(
+      1, {out_channels, conv->input[1] / conv->groups, window.kernel[0], window.kernel[1]})};
   return EmitOnMap(node, std::move(part), conv->input);
 }
 
@@ -291,15 +306,17 @@ std::string PoolFunctionOf(const common::Node& node) {
   return node.type.find("Lp") != std::string::npos ? "lp" : "average";
 }
 
-// QLinearAveragePool and QLinearGlobalAveragePool: the type of the result is that of its zero point.
+// QLinearAveragePool and QLinearGlobalAveragePool: the type of the result is that of its zero
+// point.
 std::optional<base::DataType> ResultType(const common::Translation& node) {
   constexpr size_t kZeroPoint = 4;
   if (!node.Source().type.starts_with("QLinear") || !node.Has(kZeroPoint)) return std::nullopt;
   return node.TypeOf(kZeroPoint);
 }
 
-// The number of windows that a pool with ceil_mode has. Whether windows that begin in the padding behind the input count has changed
-// with the versions of ONNX and of what runs it; where the file declares an output that either reading gives, that one is meant.
+// The number of windows that a pool with ceil_mode has. Whether windows that begin in the padding
+// behind the input count has changed with the versions of ONNX and of what runs it; where the file
+// declares an output that either reading gives, that one is meant.
 std::vector<int64_t> DeclaredWindows(const common::Translation& node, const common::Part& part,
                                      const Shape& map) {
   const std::optional<Shape> declared = node.DeclaredShape(0);
@@ -316,7 +333,8 @@ std::vector<int64_t> DeclaredWindows(const common::Translation& node, const comm
 
 common::Outcome TranslatePool(common::Translation& node) {
   if (!node.IsFeature(0)) return common::Barrier("its input is a constant");
-  if (node.Source().HasOutput(1)) return common::Barrier("it also says where each maximum was found");
+  if (node.Source().HasOutput(1))
+    return common::Barrier("it also says where each maximum was found");
   const Shape& shape = node.ShapeOf(0);
   const std::optional<Shape> map = AsFeatureMap(shape);
   if (!map) return NoFeatureMap(shape);

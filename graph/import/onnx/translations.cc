@@ -11,7 +11,8 @@ constexpr std::string_view kMicrosoft = "com.microsoft";
 
 using Table = std::unordered_map<std::string_view, TranslationRule>;
 
-void AddAll(Table& table, const TranslationRule& rule, std::initializer_list<std::string_view> types) {
+void AddAll(Table& table, const TranslationRule& rule,
+            std::initializer_list<std::string_view> types) {
   for (const std::string_view type : types) table.emplace(type, rule);
 }
 
@@ -49,13 +50,14 @@ Table MakeOnnxTable() {
          {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
           "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", "ArgMax", "ArgMin"});
   AddAll(table, {TranslateSoftmax}, {"Softmax", "LogSoftmax", "Hardmax"});
-  AddAll(table, {TranslateLayerNorm},
-         {"LayerNormalization", "RMSNormalization", "LpNormalization", "MeanVarianceNormalization"});
+  AddAll(
+      table, {TranslateLayerNorm},
+      {"LayerNormalization", "RMSNormalization", "LpNormalization", "MeanVarianceNormalization"});
   AddAll(table, {TranslateInstanceNorm, 3}, {"InstanceNormalization"});
   AddAll(table, {TranslateGroupNorm, 3}, {"GroupNormalization"});
   AddAll(table, {TranslateComparison, 1, true},
-         {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor", "Not", "IsInf",
-          "IsNaN"});
+         {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor", "Not",
+          "IsInf", "IsNaN"});
   AddAll(table, {TranslateElementwise, 1, true},
          {"Abs",        "Acos",      "Acosh",      "Add",      "Asin",
           "Asinh",      "Atan",      "Atanh",      "BitShift", "BitwiseAnd",

@@ -4,11 +4,11 @@
 
 namespace tessera::graph::import::onnx {
 
-// Makes operators of a node that reads at least one feature. One function for each family of ONNX operators, in the
-// source of that name.
+// Makes operators of a node that reads at least one feature. One function for each family of ONNX
+// operators, in the source of that name.
 using Translator = common::Outcome (*)(common::Translation&);
 
-common::Outcome TranslateConv(common::Translation& node);            // Conv, ConvInteger, QLinearConv
+common::Outcome TranslateConv(common::Translation& node);  // Conv, ConvInteger, QLinearConv
 common::Outcome TranslateTransposedConv(common::Translation& node);  // ConvTranspose
 
 common::Outcome TranslatePool(common::Translation& node);  // MaxPool, AveragePool, LpPool
@@ -21,7 +21,8 @@ common::Outcome TranslateGemm(common::Translation& node);  // Gemm
 
 common::Outcome TranslateElementwise(common::Translation& node);  // Add, Relu, Where, Clip, ...
 common::Outcome TranslateComparison(common::Translation& node);   // Equal, Less, ...: Booleans
-common::Outcome TranslateQLinear(common::Translation& node);    // QLinearAdd, QLinearMul, QLinearSigmoid, ...
+common::Outcome TranslateQLinear(
+    common::Translation& node);  // QLinearAdd, QLinearMul, QLinearSigmoid, ...
 common::Outcome TranslateCast(common::Translation& node);       // Cast, CastLike
 common::Outcome TranslateBatchNorm(common::Translation& node);  // BatchNormalization
 common::Outcome TranslateIdentity(common::Translation& node);   // Identity, Dropout
@@ -45,9 +46,10 @@ common::Outcome TranslateGather(common::Translation& node);         // Gather
 common::Outcome TranslateDepthToSpace(common::Translation& node);   // DepthToSpace, SpaceToDepth
 common::Outcome TranslateResize(common::Translation& node);         // Resize, Upsample
 
-common::Outcome TranslateReduce(common::Translation& node);     // ReduceMean, ReduceMax, ..., ArgMax, ArgMin
-common::Outcome TranslateSoftmax(common::Translation& node);    // Softmax, LogSoftmax, Hardmax
-common::Outcome TranslateLayerNorm(common::Translation& node);  // LayerNormalization and its kin
+common::Outcome TranslateReduce(
+    common::Translation& node);  // ReduceMean, ReduceMax, ..., ArgMax, ArgMin
+common::Outcome TranslateSoftmax(common::Translation& node);       // Softmax, LogSoftmax, Hardmax
+common::Outcome TranslateLayerNorm(common::Translation& node);     // LayerNormalization and its kin
 common::Outcome TranslateInstanceNorm(common::Translation& node);  // InstanceNormalization
 common::Outcome TranslateGroupNorm(common::Translation& node);     // GroupNormalization
 common::Outcome TranslateSkipLayerNorm(

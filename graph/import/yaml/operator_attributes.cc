@@ -23,7 +23,9 @@ constexpr std::array<std::string_view, 3> kPoolFunctions = {"max", "average", "l
 
 std::vector<std::string_view> KeysOf(OperatorKind kind, size_t operands) {
   std::vector<std::string_view> keys = {"id", "kind", "inputs"};
-  const auto add = [&keys](std::initializer_list<std::string_view> more) { keys.insert(keys.end(), more); };
+  const auto add = [&keys](std::initializer_list<std::string_view> more) {
+    keys.insert(keys.end(), more);
+  };
   if (kind == OperatorKind::kOpaque) {
     add({"outputs", "weights", "macs", "accesses", "scratch_bytes", "engine", "in_place"});
     return keys;
@@ -96,7 +98,8 @@ std::array<int64_t, 2> ReadPair(const YamlNode& node, int64_t least, int64_t mos
   }
   const std::vector<int64_t> values = node.Integers(least, most);
   if (values.size() == 2) return {values[0], values[1]};
-  node.Complain("a list of " + std::to_string(values.size()) + " numbers", "one number, or [rows, columns]");
+  node.Complain("a list of " + std::to_string(values.size()) + " numbers",
+                "one number, or [rows, columns]");
   return {least, least};
 }
 
@@ -121,7 +124,8 @@ void ReadPads(const YamlNode& node, Window& window, ops::Wanted& wanted) {
 
 void ReadWindow(const YamlNode& entry, Operator& op, ops::Wanted& wanted) {
   op.window.kernel = ReadPair(entry.At("kernel"), 1, kMostWindow);
-  if (const YamlNode stride = entry.Maybe("stride")) op.window.stride = ReadPair(stride, 1, kMostWindow);
+  if (const YamlNode stride = entry.Maybe("stride"))
+    op.window.stride = ReadPair(stride, 1, kMostWindow);
   if (const YamlNode dilation = entry.Maybe("dilation"))
     op.window.dilation = ReadPair(dilation, 1, kMostWindow);
   ReadPads(entry.Maybe("pads"), op.window, wanted);
@@ -147,7 +151,8 @@ void ReadAxes(const YamlNode& entry, Operator& op) {
 
 void ReadTransposedConv(const YamlNode& entry, Operator& op, ops::Wanted& wanted) {
   wanted.out_channels = entry.At("out_channels").Integer(1, ops::kMostElements);
-  if (const YamlNode groups = entry.Maybe("groups")) op.groups = groups.Integer(1, ops::kMostElements);
+  if (const YamlNode groups = entry.Maybe("groups"))
+    op.groups = groups.Integer(1, ops::kMostElements);
   if (const YamlNode padding = entry.Maybe("output_padding"))
     wanted.output_padding = ReadPair(padding, 0, kMostWindow);
   ReadWindow(entry, op, wanted);
@@ -169,7 +174,8 @@ void ReadSlice(const YamlNode& entry, Operator& op, ops::Wanted& wanted) {
 
 void ReadPadding(const YamlNode& entry, Operator& op) {
   if (const YamlNode low = entry.Maybe("low")) op.padding.low = low.Integers(0, ops::kMostElements);
-  if (const YamlNode high = entry.Maybe("high")) op.padding.high = high.Integers(0, ops::kMostElements);
+  if (const YamlNode high = entry.Maybe("high"))
+    op.padding.high = high.Integers(0, ops::kMostElements);
   if (const YamlNode mode = entry.Maybe("mode"))
     op.padding.mode = static_cast<PadMode>(mode.OneOf(PadModeNames()));
 }
@@ -184,7 +190,8 @@ void ReadGather(const YamlNode& entry, Operator& op, ops::Wanted& wanted) {
 }
 
 void ReadMatmul(const YamlNode& entry, size_t operands, Operator& op, ops::Wanted& wanted) {
-  if (const YamlNode transpose = entry.Maybe("transpose_first")) op.transpose_first = transpose.Boolean();
+  if (const YamlNode transpose = entry.Maybe("transpose_first"))
+    op.transpose_first = transpose.Boolean();
   if (operands == 1) {
     wanted.columns = entry.At("columns").Integer(1, ops::kMostElements);
   } else if (const YamlNode transpose = entry.Maybe("transpose_second")) {
@@ -204,7 +211,8 @@ Ratio ReadRatio(const YamlNode& node) {
   const size_t bar = std::min(text.find('/'), text.size());
   const Ratio ratio{read(0, bar), bar == text.size() ? 1 : read(bar + 1, text.size())};
   if (ratio.numerator > 0 && ratio.denominator > 0) return ratio;
-  node.Complain("scale '" + text + "'", "a positive whole number or fraction, as 3/2, of terms up to 2^40");
+  node.Complain("scale '" + text + "'",
+                "a positive whole number or fraction, as 3/2, of terms up to 2^40");
   return {};
 }
 
@@ -240,9 +248,9 @@ void ReadOpaque(const YamlNode& entry, size_t operands, Operator& op) {
   if (const YamlNode accesses = entry.Maybe("accesses")) {
     for (const YamlNode& access : accesses.Items()) op.accesses.push_back(ReadAccess(access));
     if (op.accesses.size() != operands || operands == 0) {
-      accesses.Complain(
-          std::to_string(op.accesses.size()) + " accesses for " + std::to_string(operands) + " inputs",
-          "one for each input, and at least one");
+      accesses.Complain(std::to_string(op.accesses.size()) + " accesses for " +
+                            std::to_string(operands) + " inputs",
+                        "one for each input, and at least one");
     }
   }
   if (const YamlNode scratch = entry.Maybe("scratch_bytes"))
@@ -250,7 +258,8 @@ void ReadOpaque(const YamlNode& entry, size_t operands, Operator& op) {
   if (const YamlNode engine = entry.Maybe("engine")) op.engine = engine.Text();
   if (const YamlNode in_place = entry.Maybe("in_place")) {
     const int64_t most = static_cast<int64_t>(operands) - 1;
-    for (const int64_t input : in_place.Integers(0, most)) op.in_place.push_back(static_cast<int>(input));
+    for (const int64_t input : in_place.Integers(0, most))
+      op.in_place.push_back(static_cast<int>(input));
   }
 }
 
@@ -269,7 +278,8 @@ OperandAccess ReadAccess(const YamlNode& node) {
   ops::Wanted wanted;
   ReadWindow(node, windowed, wanted);
   access.window = windowed.window;
-  if (wanted.same_pads) node.At("pads").Complain("pads that nothing determines", "valid, or a list of pads");
+  if (wanted.same_pads)
+    node.At("pads").Complain("pads that nothing determines", "valid, or a list of pads");
   if (const YamlNode every = node.Maybe("every_channel")) access.every_channel = every.Boolean();
   return access;
 }
@@ -295,7 +305,8 @@ void ReadAttributes(const YamlNode& entry, size_t operands, Operator& op, ops::W
   switch (op.kind) {
     case OperatorKind::kConv:
       wanted.out_channels = entry.At("out_channels").Integer(1, ops::kMostElements);
-      if (const YamlNode groups = entry.Maybe("groups")) op.groups = groups.Integer(1, ops::kMostElements);
+      if (const YamlNode groups = entry.Maybe("groups"))
+        op.groups = groups.Integer(1, ops::kMostElements);
       ReadWindow(entry, op, wanted);
       break;
     case OperatorKind::kDepthwise:
@@ -364,10 +375,12 @@ void CheckAccesses(const YamlNode& entry, const Operator& op, const std::vector<
                    const std::vector<Tensor>& made) {
   if (op.accesses.empty()) {
     if (op.in_place.empty()) return;
-    return entry.At("in_place").Complain("a place to overwrite in a barrier", "accesses that allow it");
+    return entry.At("in_place")
+        .Complain("a place to overwrite in a barrier", "accesses that allow it");
   }
   if (made.size() > 1) {
-    entry.At("outputs").Complain(std::to_string(made.size()) + " outputs of a described operator", "one");
+    entry.At("outputs").Complain(std::to_string(made.size()) + " outputs of a described operator",
+                                 "one");
   }
   const std::vector<YamlNode> nodes = entry.At("accesses").Items();
   for (size_t i = 0; i < nodes.size(); ++i) {

@@ -15,15 +15,18 @@ struct Arity {
 };
 Arity ArityOf(base::OperatorKind kind);
 
-// Reads the attributes of op.kind from an entry of `operators` into `op` and `wanted`; complains of keys that
-// the kind does not have. `operands` is the number of feature operands.
-void ReadAttributes(const base::YamlNode& entry, size_t operands, Operator& op, ops::Wanted& wanted);
+// Reads the attributes of op.kind from an entry of `operators` into `op` and `wanted`; complains of
+// keys that the kind does not have. `operands` is the number of feature operands.
+void ReadAttributes(const base::YamlNode& entry, size_t operands, Operator& op,
+                    ops::Wanted& wanted);
 
-// Complains where the description of an opaque operator does not fit the shapes of its operands and of what it makes.
-void CheckAccesses(const base::YamlNode& entry, const Operator& op, const std::vector<Shape>& operands,
-                   const std::vector<Tensor>& made);
+// Complains where the description of an opaque operator does not fit the shapes of its operands and
+// of what it makes.
+void CheckAccesses(const base::YamlNode& entry, const Operator& op,
+                   const std::vector<Shape>& operands, const std::vector<Tensor>& made);
 
-// How an operand is read: "full", "elementwise", or a window {kernel: 3, stride: 1, pads: [1, 1], every_channel: true}.
+// How an operand is read: "full", "elementwise", or a window {kernel: 3, stride: 1, pads: [1, 1],
+// every_channel: true}.
 OperandAccess ReadAccess(const base::YamlNode& node);
 
 }  // namespace tessera::graph::import::yaml

@@ -13,9 +13,9 @@
 #include "tessera/graph/operator_order.h"
 #include "tessera/graph/ops/shape_inference.h"
 
-// A network is read in four passes: declared tensors; the names of all operators, so that they may stand in
-// any order; each operator in topological order, inferring its shape; constants and network outputs at last,
-// for they name what came before.
+// A network is read in four passes: declared tensors; the names of all operators, so that they may
+// stand in any order; each operator in topological order, inferring its shape; constants and
+// network outputs at last, for they name what came before.
 namespace tessera::graph::import::yaml {
 namespace {
 
@@ -55,7 +55,8 @@ class NetworkReader {
   void ReadNames();
   void ReadOpaqueOutputs(OperatorDraft& draft);
   void SortDrafts();
-  std::vector<int> DependenciesOf(const OperatorDraft& draft, const std::map<std::string, int>& maker) const;
+  std::vector<int> DependenciesOf(const OperatorDraft& draft,
+                                  const std::map<std::string, int>& maker) const;
   void ComplainOfCycle(const std::vector<int>& cycle) const;
   void ReadOperator(OperatorDraft& draft);
   void ReadGrownShape(OperatorDraft& draft);
@@ -74,7 +75,8 @@ class NetworkReader {
   YamlNode root_;
   Graph graph_;
   base::DataType default_type_ = base::DataType::kInt8;
-  std::map<std::string, Shape> features_;  // every feature tensor known by name, with its shape once inferred
+  std::map<std::string, Shape>
+      features_;  // every feature tensor known by name, with its shape once inferred
   std::map<std::string, Shape> constants_;
   std::map<std::string, int> index_of_;  // of tensors that have their place in the graph
   std::vector<OperatorDraft> drafts_;
@@ -83,8 +85,8 @@ class NetworkReader {
 };
 
 // Tensors of any sort share one space of names.
-void NetworkReader::Claim(std::map<std::string, Shape>& names, const YamlNode& node, const std::string& id,
-                          Shape shape) const {
+void NetworkReader::Claim(std::map<std::string, Shape>& names, const YamlNode& node,
+                          const std::string& id, Shape shape) const {
   if (features_.count(id) + constants_.count(id) > 0) {
     node.Complain("duplicate tensor id " + InQuotes(id), "a name of its own");
   }
@@ -145,10 +147,12 @@ void NetworkReader::ReadNames() {
     OperatorDraft& draft = drafts_.emplace_back();
     draft.entry = entry;
     draft.op.id = entry.At("id").Text();
-    draft.op.kind = static_cast<base::OperatorKind>(entry.At("kind").OneOf(base::OperatorKindNames()));
+    draft.op.kind =
+        static_cast<base::OperatorKind>(entry.At("kind").OneOf(base::OperatorKindNames()));
     draft.op.annotations = ReadAnnotations(entry);
     if (!ids.insert(draft.op.id).second) {
-      entry.At("id").Complain("duplicate operator id " + InQuotes(draft.op.id), "a name of its own");
+      entry.At("id").Complain("duplicate operator id " + InQuotes(draft.op.id),
+                              "a name of its own");
     }
     const bool opaque = draft.op.kind == base::OperatorKind::kOpaque;
     if (const YamlNode inputs = opaque ? entry.Maybe("inputs") : entry.At("inputs")) {
@@ -191,10 +195,11 @@ std::vector<int> NetworkReader::DependenciesOf(const OperatorDraft& draft,
       makers.push_back(made->second);
     } else if (constants_.count(name) > 0) {
       items[i].Complain("constant " + InQuotes(name) + " as an input",
-                        "a network input or the output of an operator", "name constants under 'weights'");
+                        "a network input or the output of an operator",
+                        "name constants under 'weights'");
     } else if (features_.count(name) == 0) {
-      items[i].Complain("unknown input " + InQuotes(name), "a network input or the output of an operator",
-                        NearestTensor(name));
+      items[i].Complain("unknown input " + InQuotes(name),
+                        "a network input or the output of an operator", NearestTensor(name));
     }
   }
   return makers;
@@ -220,8 +225,9 @@ void NetworkReader::ComplainOfCycle(const std::vector<int>& cycle) const {
   std::string path;
   for (const int i : cycle) path += drafts_[static_cast<size_t>(i)].op.id + " -> ";
   const OperatorDraft& first = drafts_[static_cast<size_t>(cycle.front())];
-  first.entry.At("inputs").Complain("operators depend on each other in a cycle: " + path + first.op.id,
-                                    "inputs that are made before");
+  first.entry.At("inputs").Complain(
+      "operators depend on each other in a cycle: " + path + first.op.id,
+      "inputs that are made before");
 }
 
 void NetworkReader::ReadOperator(OperatorDraft& draft) {
@@ -233,7 +239,8 @@ void NetworkReader::ReadOperator(OperatorDraft& draft) {
         std::to_string(draft.operands.size()) + " inputs for operator " + InQuotes(draft.op.id),
         Describe(arity));
   }
-  for (const std::string& operand : draft.operands) draft.operand_shapes.push_back(features_.at(operand));
+  for (const std::string& operand : draft.operands)
+    draft.operand_shapes.push_back(features_.at(operand));
   if (reader_.Failed()) return;
   if (draft.op.kind == base::OperatorKind::kOpaque) {
     CheckAccesses(draft.entry, draft.op, draft.operand_shapes, draft.made);
@@ -266,13 +273,15 @@ void NetworkReader::InferOutput(OperatorDraft& draft) {
       ops::InferShape(draft.op, draft.wanted, draft.operand_shapes);
   if (!shape) {
     const ops::ShapeFault& fault = shape.error();
-    const YamlNode place = fault.attribute.empty() ? YamlNode() : draft.entry.Maybe(fault.attribute);
+    const YamlNode place =
+        fault.attribute.empty() ? YamlNode() : draft.entry.Maybe(fault.attribute);
     (place ? place : draft.entry.At("id")).Complain(fault.message, fault.expected, fault.hint);
     return;
   }
   if (const YamlNode stated = draft.entry.Maybe("shape"); stated && ReadShape(stated) != *shape) {
-    stated.Complain("operator " + InQuotes(draft.op.id) + " has an output of shape " + ops::ToText(*shape),
-                    ops::ToText(*shape));
+    stated.Complain(
+        "operator " + InQuotes(draft.op.id) + " has an output of shape " + ops::ToText(*shape),
+        ops::ToText(*shape));
   }
   draft.made.front().shape = features_[draft.made.front().id] = *shape;
   draft.own_weight = ops::WeightShapeOf(draft.op, draft.operand_shapes, *shape);
@@ -300,7 +309,8 @@ void NetworkReader::CheckTotals(const OperatorDraft& draft) {
 
 void NetworkReader::AddMacs(const OperatorDraft& draft, std::optional<int64_t> macs) {
   const std::optional<int64_t> total = base::CheckedAdd(total_macs_, macs.value_or(0));
-  if (!total) draft.entry.At("id").Complain("multiply-accumulates of the network pass 2^62", "at most 2^62");
+  if (!total)
+    draft.entry.At("id").Complain("multiply-accumulates of the network pass 2^62", "at most 2^62");
   total_macs_ = total.value_or(0);
 }
 
@@ -327,14 +337,16 @@ void NetworkReader::AddOperators() {
   size_t next = graph_.tensors.size();
   for (const OperatorDraft& draft : drafts_) next -= draft.made.size();
   for (OperatorDraft& draft : drafts_) {
-    for (const std::string& operand : draft.operands) draft.op.inputs.push_back(index_of_.at(operand));
-    for (size_t i = 0; i < draft.made.size(); ++i) draft.op.outputs.push_back(static_cast<int>(next++));
+    for (const std::string& operand : draft.operands)
+      draft.op.inputs.push_back(index_of_.at(operand));
+    for (size_t i = 0; i < draft.made.size(); ++i)
+      draft.op.outputs.push_back(static_cast<int>(next++));
     graph_.operators.push_back(std::move(draft.op));
   }
 }
 
-// Tensors that nobody reads are outputs, and what states hand on; where outputs are listed, a tensor that is neither listed nor read
-// is a mistake.
+// Tensors that nobody reads are outputs, and what states hand on; where outputs are listed, a
+// tensor that is neither listed nor read is a mistake.
 void NetworkReader::MarkOutputs() {
   const std::vector<Usage> usages = UsagesOf(graph_);
   const YamlNode outputs = root_.Maybe("outputs");
@@ -342,9 +354,11 @@ void NetworkReader::MarkOutputs() {
     const std::string name = node.Text();
     const auto found = index_of_.find(name);
     if (found == index_of_.end())
-      return node.Complain("unknown output " + InQuotes(name), "the name of a tensor", NearestTensor(name));
+      return node.Complain("unknown output " + InQuotes(name), "the name of a tensor",
+                           NearestTensor(name));
     Tensor& tensor = graph_.tensors[static_cast<size_t>(found->second)];
-    if (tensor.network_output) return node.Complain("duplicate output " + InQuotes(name), "each output once");
+    if (tensor.network_output)
+      return node.Complain("duplicate output " + InQuotes(name), "each output once");
     tensor.network_output = true;
   }
   for (size_t i = 0; i < graph_.tensors.size(); ++i) {

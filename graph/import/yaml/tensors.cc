@@ -51,7 +51,8 @@ Tensor ReadTensor(const base::YamlNode& entry, base::DataType default_type) {
 namespace {
 
 // The results of operators.
-std::map<std::string, int> ResultsAmong(const std::map<std::string, int>& tensors, const Graph& graph) {
+std::map<std::string, int> ResultsAmong(const std::map<std::string, int>& tensors,
+                                        const Graph& graph) {
   const std::vector<Usage> usages = UsagesOf(graph);
   std::map<std::string, int> results;
   for (const auto& [name, tensor] : tensors) {
@@ -70,7 +71,8 @@ void ComplainOfUnknown(const base::YamlNode& node, const std::map<std::string, i
 
 }  // namespace
 
-void LinkStates(const NextValues& next_values, const std::map<std::string, int>& tensors, Graph& graph) {
+void LinkStates(const NextValues& next_values, const std::map<std::string, int>& tensors,
+                Graph& graph) {
   if (next_values.empty()) return;
   const std::map<std::string, int> results = ResultsAmong(tensors, graph);
   for (const auto& [state, node] : next_values) {
@@ -85,8 +87,9 @@ void LinkStates(const NextValues& next_values, const std::map<std::string, int>&
                            "a tensor of its own for each state");
     }
     if (next.type != now.type) {
-      return node.Complain("state " + InQuotes(now.id) + " is of type " + std::string(NameOf(now.type)) +
-                               ", " + InQuotes(name) + " of type " + std::string(NameOf(next.type)),
+      return node.Complain("state " + InQuotes(now.id) + " is of type " +
+                               std::string(NameOf(now.type)) + ", " + InQuotes(name) + " of type " +
+                               std::string(NameOf(next.type)),
                            "the same type");
     }
     next.next_of = state;
@@ -105,7 +108,8 @@ using base::YamlNode;
 
 class Weights {
  public:
-  Weights(std::span<const OperatorDraft> drafts, const std::map<std::string, int>& index_of, Graph& graph)
+  Weights(std::span<const OperatorDraft> drafts, const std::map<std::string, int>& index_of,
+          Graph& graph)
       : drafts_(drafts), index_of_(index_of), graph_(graph) {}
 
   // False where something is wrong.
@@ -117,7 +121,8 @@ class Weights {
       if (draft.own_weight) op.weights = {index_of_.at(op.id + ".weights")};
       return true;
     }
-    const std::vector<YamlNode> nodes = weights.IsList() ? weights.Items() : std::vector<YamlNode>{weights};
+    const std::vector<YamlNode> nodes =
+        weights.IsList() ? weights.Items() : std::vector<YamlNode>{weights};
     for (const YamlNode& node : nodes) {
       const std::optional<int> weight = Resolve(node, node.Text(), index);
       if (!weight) return false;
@@ -135,7 +140,8 @@ class Weights {
     if (tensor != index_of_.end() && IsConstant(tensor->second)) return tensor->second;
     const std::optional<int> other = FindOperator(graph_, name);
     if (!other || *other == static_cast<int>(index)) {
-      node.Complain("unknown weights " + InQuotes(name), "a constant or another operator", Nearest(name));
+      node.Complain("unknown weights " + InQuotes(name), "a constant or another operator",
+                    Nearest(name));
       return std::nullopt;
     }
     const OperatorDraft& lender = drafts_[static_cast<size_t>(*other)];
@@ -177,8 +183,8 @@ class Weights {
 
 }  // namespace
 
-void ConnectWeights(std::span<const OperatorDraft> drafts, const std::map<std::string, int>& index_of,
-                    Graph& graph) {
+void ConnectWeights(std::span<const OperatorDraft> drafts,
+                    const std::map<std::string, int>& index_of, Graph& graph) {
   Weights weights(drafts, index_of, graph);
   for (size_t i = 0; i < drafts.size(); ++i) {
     if (!weights.Connect(i)) return;

@@ -14,7 +14,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const Tensor& TensorOf(const Graph& graph, int tensor) { return graph.tensors[static_cast<size_t>(tensor)]; }
+const Tensor& TensorOf(const Graph& graph, int tensor) {
+  return graph.tensors[static_cast<size_t>(tensor)];
+}
 
 void PutAnnotations(const std::map<std::string, std::string>& annotations, Json& json) {
   for (const auto& [key, text] : annotations) json[key] = text;
@@ -64,7 +66,8 @@ void PutResize(const Resize& resize, const Shape& output, Json& json) {
   json["rounding"] = NameOf(NearestRoundingNames(), resize.rounding);
   json["size"] = output;
   for (const Ratio& scale : resize.scales) {
-    json["scales"].push_back(std::to_string(scale.numerator) + "/" + std::to_string(scale.denominator));
+    json["scales"].push_back(std::to_string(scale.numerator) + "/" +
+                             std::to_string(scale.denominator));
   }
 }
 
@@ -161,7 +164,8 @@ void PutAttributes(const Graph& graph, const Operator& op, Json& json) {
 }
 
 Json ToJson(const Graph& graph, const Operator& op) {
-  Json json = {{"id", op.id}, {"kind", base::NameOf(op.kind)}, {"inputs", NamesOf(graph, op.inputs)}};
+  Json json = {
+      {"id", op.id}, {"kind", base::NameOf(op.kind)}, {"inputs", NamesOf(graph, op.inputs)}};
   if (!op.weights.empty()) json["weights"] = NamesOf(graph, op.weights);
   if (op.kind == base::OperatorKind::kOpaque) {
     json["outputs"] = Json::array();

@@ -36,7 +36,7 @@
 // one tile, a whole buffer lives from its maker to its last reader. The cheaper of the two counts.
 //
 // Of operands that may share one place the larger counts; what may stay in its home, lie in the
-// place of a state, or come by depth counts as nothing. Constants count as the least that any
+// place of a state, or come in K slices counts as nothing. Constants count as the least that any
 // policy holds of them.
 //
 // *Everywhere.* Without an order, only a single index of an operator's own result is sure to be
@@ -48,11 +48,13 @@ using base::TensorRole;
 using hw_profiles::HaloStorage;
 using hw_profiles::WeightPolicy;
 
-constexpr int64_t kMostIndices = 4'000;  // of a result, along all axes, that are looked at one by one
+constexpr int64_t kMostIndices =
+    4'000;  // of a result, along all axes, that are looked at one by one
 
-class Floors {
+class MemoryLowerBounds {
  public:
-  Floors(const Plan& plan, const std::vector<Users>& users) : plan_(plan), users_(users) {}
+  MemoryLowerBounds(const Plan& plan, const std::vector<Users>& users)
+      : plan_(plan), users_(users) {}
 
   int64_t OfInterval(graph::Interval interval) const {
     const Box output = WholeOf(ShapeOf(TiledOf(interval)));
@@ -62,8 +64,8 @@ class Floors {
     for (size_t axis = 0; axis < output.size(); ++axis) {
       const auto name = AxisName(output.size(), axis);
       const auto& axes = plan_.profile.tiling.axes;
-      const bool offered =
-          std::any_of(axes.begin(), axes.end(), [&](const auto& each) { return each.axis == name; });
+      const bool offered = std::any_of(axes.begin(), axes.end(),
+                                       [&](const auto& each) { return each.axis == name; });
       if (!name || !offered || !MayCut(plan_.network, users_, interval, axis)) continue;
       const int64_t middle = output[axis].end / 2;
       least[axis] = {middle, middle + 1};
@@ -77,7 +79,8 @@ class Floors {
   }
 
   // Of a tile in the middle of the output.
-  int64_t OfTile(graph::Interval interval, const std::vector<int64_t>& tile, bool keeps_rows) const {
+  int64_t OfTile(graph::Interval interval, const std::vector<int64_t>& tile,
+                 bool keeps_rows) const {
     const graph::Shape& output = ShapeOf(TiledOf(interval));
     Box box = WholeOf(output);
     for (size_t axis = 0; axis < box.size(); ++axis) {
@@ -86,7 +89,9 @@ class Floors {
       const int64_t begin = (output[axis] / tile[axis] / 2) * tile[axis];
       box[axis] = {begin, std::min(begin + tile[axis], output[axis])};
     }
-    const Tiles tiles = keeps_rows ? Tiles::kKeepingRows : tile == output ? Tiles::kOne : Tiles::kSeveral;
+    const Tiles tiles = keeps_rows       ? Tiles::kKeepingRows
+                        : tile == output ? Tiles::kOne
+                                         : Tiles::kSeveral;
     return Plus(LeastFor(interval, box, tiles), ConstantsHere());
   }
 
@@ -101,13 +106,16 @@ class Floors {
       for (size_t axis = 0; axis < extents.size() && !is_new; ++axis)
         known->second[axis] = std::max(known->second[axis], extents[axis]);
     }
-    for (const int tensor : facts.outputs) least[tensor] = std::vector<int64_t>(ShapeOf(tensor).size(), 1);
+    for (const int tensor : facts.outputs)
+      least[tensor] = std::vector<int64_t>(ShapeOf(tensor).size(), 1);
     const auto extents_of = [&](int tensor) { return least.at(tensor); };
     return Plus(OperandBytes(op, {op, op}, extents_of, true), ConstantsHere());
   }
 
  private:
-  const graph::Operator& At(int op) const { return plan_.network.operators[static_cast<size_t>(op)]; }
+  const graph::Operator& At(int op) const {
+    return plan_.network.operators[static_cast<size_t>(op)];
+  }
   const graph::Shape& ShapeOf(int tensor) const {
     return plan_.network.tensors[static_cast<size_t>(tensor)].shape;
   }
@@ -138,8 +146,8 @@ class Floors {
       const std::map<int, Box> needs =
           tiles == Tiles::kKeepingRows ? NeedsOfOneRow(op, tile, rows) : tile.needs;
       const auto extents_of = [&](int tensor) { return ExtentsOf(needs.at(tensor)); };
-      most = std::max(
-          most, Plus(OperandBytes(op, interval, extents_of, false), OthersBytes(op, interval, tile, tiles)));
+      most = std::max(most, Plus(OperandBytes(op, interval, extents_of, false),
+                                 OthersBytes(op, interval, tile, tiles)));
     }
     return most;
   }
@@ -159,15 +167,16 @@ class Floors {
       };
       const bool is_kept_for_runs = facts.constant || facts.state || facts.next_of >= 0;
       if (is_kept_for_runs || is_operand(users.makers) || is_operand(users.readers)) continue;
-      const Held held = HoldingOf(plan_, users_, subgraph, tensor);
+      const Held held = ResidencyOf(plan_, users_, subgraph, tensor);
       const bool is_made = !held.made || users.makers.front() < op;
       const bool is_read = !users.readers.empty() && users.readers.back() > op;
-      if (held.holding == Holding::kWhole) {
+      if (held.residency == Residency::kWhole) {
         const bool is_there = tiles == Tiles::kOne ? is_made && (is_read || facts.network_output)
                                                    : is_made || op == interval.first;
         if (is_there) bytes = Plus(bytes, BytesAs(facts, held.role, facts.shape));
-      } else if (tiles != Tiles::kKeepingRows && held.made && is_made && IsReadBetween(users, op, interval)) {
-        if (held.holding != Holding::kDirect)
+      } else if (tiles != Tiles::kKeepingRows && held.made && is_made &&
+                 IsReadBetween(users, op, interval)) {
+        if (held.residency != Residency::kDirect)
           bytes = Plus(bytes, TileBytes(facts, held, tile.needs.at(tensor)));
       }
     }
@@ -222,7 +231,8 @@ class Floors {
     std::vector<int64_t> least(in.size(), std::numeric_limits<int64_t>::max());
     if (graph::IsBarrier(op)) return in;
     // Their axes are not independent.
-    static constexpr std::array kMixing = {base::OperatorKind::kReshape, base::OperatorKind::kDepthToSpace,
+    static constexpr std::array kMixing = {base::OperatorKind::kReshape,
+                                           base::OperatorKind::kDepthToSpace,
                                            base::OperatorKind::kSpaceToDepth};
     const bool is_mixing = std::find(kMixing.begin(), kMixing.end(), op.kind) != kMixing.end();
     const int64_t indices = std::accumulate(output.begin(), output.end(), int64_t{0});
@@ -241,45 +251,50 @@ class Floors {
   }
 
   template <typename Extents>
-  int64_t OperandBytes(int op, graph::Interval interval, const Extents& extents_of, bool anywhere) const {
+  int64_t OperandBytes(int op, graph::Interval interval, const Extents& extents_of,
+                       bool anywhere) const {
     const graph::Operator& facts = At(op);
     int64_t read = 0;
     int64_t made = 0;
-    const bool by_depth = MayComeByDepth(interval);
+    const bool split_k = MayBeSplitK(interval);
     for (const int tensor : std::set<int>(facts.inputs.begin(), facts.inputs.end())) {
-      if (!by_depth) read = Plus(read, FeatureBytes(tensor, interval, extents_of(tensor), anywhere));
+      if (!split_k) read = Plus(read, FeatureBytes(tensor, interval, extents_of(tensor), anywhere));
     }
     for (const int tensor : std::set<int>(facts.outputs.begin(), facts.outputs.end()))
       made = Plus(made, FeatureBytes(tensor, interval, extents_of(tensor), anywhere));
     return Plus(MaySharePlace(plan_.profile, facts) ? std::max(read, made) : Plus(read, made),
-                by_depth ? 0 : LeastConstants(plan_, users_, op));
+                split_k ? 0 : LeastConstants(plan_, users_, op));
   }
 
-  bool MayComeByDepth(graph::Interval interval) const {
+  bool MayBeSplitK(graph::Interval interval) const {
     const std::vector<WeightPolicy>& weights = plan_.profile.tiling.weights;
     return interval.first == interval.last &&
-           std::find(weights.begin(), weights.end(), WeightPolicy::kByDepth) != weights.end();
+           std::find(weights.begin(), weights.end(), WeightPolicy::kSplitK) != weights.end();
   }
 
   // `anywhere`: whichever subgraph the operator is in, so in whichever role.
   int64_t FeatureBytes(int tensor, graph::Interval interval, const std::vector<int64_t>& extents,
                        bool anywhere) const {
     const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(tensor)];
-    if (facts.state || facts.next_of >= 0 || std::count(extents.begin(), extents.end(), 0) > 0) return 0;
+    if (facts.state || facts.next_of >= 0 || std::count(extents.begin(), extents.end(), 0) > 0)
+      return 0;
     Subgraph subgraph;
     subgraph.interval = interval;
-    const Held held = HoldingOf(plan_, users_, subgraph, tensor);
-    const bool is_whole = held.holding == Holding::kWhole;
-    int64_t bytes =
-        held.holding == Holding::kDirect ? 0 : BytesAs(facts, held.role, is_whole ? facts.shape : extents);
-    const bool inside = anywhere && held.role == TensorRole::kBorder;
+    const Held held = ResidencyOf(plan_, users_, subgraph, tensor);
+    const bool is_whole = held.residency == Residency::kWhole;
+    int64_t bytes = held.residency == Residency::kDirect
+                        ? 0
+                        : BytesAs(facts, held.role, is_whole ? facts.shape : extents);
+    const bool inside = anywhere && held.role == TensorRole::kBoundary;
     if (inside) bytes = std::min(bytes, BytesAs(facts, TensorRole::kFeature, extents));
     return bytes;
   }
 
-  int64_t BytesAs(const graph::Tensor& facts, TensorRole role, const std::vector<int64_t>& extents) const {
+  int64_t BytesAs(const graph::Tensor& facts, TensorRole role,
+                  const std::vector<int64_t>& extents) const {
     const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan_.profile, role);
-    return StoredBytes(NameExtents(extents), facts.type, layout.channel_block, layout.row_pitch_bytes);
+    return StoredBytes(NameExtents(extents), facts.type, layout.channel_block,
+                       layout.row_pitch_bytes);
   }
 
   int64_t ConstantsHere() const {
@@ -314,7 +329,8 @@ bool IsSurelyNeeded(const graph::Graph& network, const std::vector<Users>& users
     if (whole[static_cast<size_t>(made)] == 0) return false;
     const Box all = WholeOf(network.tensors[static_cast<size_t>(made)].shape);
     for (size_t operand = 0; operand < facts.inputs.size(); ++operand) {
-      if (facts.inputs[operand] == result && !IsEmpty(NeedOf(network, facts, operand, all))) return true;
+      if (facts.inputs[operand] == result && !IsEmpty(NeedOf(network, facts, operand, all)))
+        return true;
     }
     return false;
   });
@@ -331,18 +347,19 @@ bool MaySharePlace(const hw_profiles::Profile& profile, const graph::Operator& o
 // overlap.
 int64_t LeastConstants(const Plan& plan, const std::vector<Users>& users, int op) {
   const graph::Operator& facts = plan.network.operators[static_cast<size_t>(op)];
-  const bool overlaps = plan.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
+  const bool overlaps = plan.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
   std::optional<int64_t> least;
   for (const WeightPolicy weights : plan.profile.tiling.weights) {
-    if (weights == WeightPolicy::kByDepth) continue;
+    if (weights == WeightPolicy::kSplitK) continue;
     Subgraph subgraph;
     subgraph.interval = {op, op};
     subgraph.weights = weights;
     int64_t bytes = 0;
     for (const int constant : std::set<int>(facts.weights.begin(), facts.weights.end())) {
-      const Held held = HoldingOf(plan, users, subgraph, constant);
-      if (held.holding == Holding::kResident) bytes = Plus(bytes, ConstantBytes(plan, facts, constant));
-      if (held.holding != Holding::kStreamed) continue;
+      const Held held = ResidencyOf(plan, users, subgraph, constant);
+      if (held.residency == Residency::kResident)
+        bytes = Plus(bytes, ConstantBytes(plan, facts, constant));
+      if (held.residency != Residency::kStreamed) continue;
       const int64_t slots = overlaps && SlicingOf(plan, facts, constant).slices > 1 ? 2 : 1;
       bytes = Plus(bytes, Times(slots, SliceBytes(plan, facts, constant)));
     }
@@ -352,15 +369,16 @@ int64_t LeastConstants(const Plan& plan, const std::vector<Users>& users, int op
 }
 
 int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interval interval) {
-  return Floors(plan, users).OfInterval(interval);
+  return MemoryLowerBounds(plan, users).OfInterval(interval);
 }
 
 int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interval interval,
                 const std::vector<int64_t>& tile, bool keeps_rows) {
-  return Floors(plan, users).OfTile(interval, tile, keeps_rows);
+  return MemoryLowerBounds(plan, users).OfTile(interval, tile, keeps_rows);
 }
 
-std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users, int64_t room) {
+std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users,
+                                          int64_t room) {
   for (size_t i = 0; i < plan.profile.memories.size(); ++i) {
     const auto memory = static_cast<int>(i);
     if (memory == plan.profile.tile_memory) continue;
@@ -372,15 +390,15 @@ std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Us
     const problem::Memory described = HomeMemory(plan.profile, memory);
     const int64_t free = FreeBytes(described, described.capacity);
     if (load > free) {
-      return fmt::format("constants and states take {} bytes of memory '{}', which has room for {}", load,
-                         described.name, free);
+      return fmt::format("constants and states take {} bytes of memory '{}', which has room for {}",
+                         load, described.name, free);
     }
   }
-  const Floors floors(plan, users);
+  const MemoryLowerBounds lower_bounds(plan, users);
   const std::vector<char> whole = FindNeededWhole(plan.network, users);
   for (int op = 0; op < static_cast<int>(plan.network.operators.size()); ++op) {
     if (!IsSurelyNeeded(plan.network, users, whole, op)) continue;
-    const int64_t bytes = floors.OfOperator(op);
+    const int64_t bytes = lower_bounds.OfOperator(op);
     if (bytes > room) {
       return fmt::format(
           "operator '{}' needs {} bytes of the tile memory in every subgraph, and {} may be used",
@@ -390,8 +408,8 @@ std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Us
   const Metrics least = LeastMetrics(plan, users);
   for (const auto& [metric, limit] : plan.objective.limits) {
     if (metric != "peak" && IsBeyond(ValueOf(least, metric), limit))
-      return fmt::format("every plan has {} {} at least, and {} is allowed", metric, ValueOf(least, metric),
-                         limit);
+      return fmt::format("every plan has {} {} at least, and {} is allowed", metric,
+                         ValueOf(least, metric), limit);
   }
   return std::nullopt;
 }

@@ -19,7 +19,7 @@
 //     x  loaded    ####                     read by 0; twice, where the next tile arrives meanwhile
 //     a            ############             made by 0, read by 1 and 2
 //     b                ########             made by 1, read by 2
-//     ring of c    ################         a ring lives throughout
+//     rolling buffer of c    ################         a rolling buffer lives throughout
 //
 // What an operator reads and what it makes may share one place, so of the two the larger counts
 // where that is possible. Constants, scratch and what is copied between tiles are left out.
@@ -40,7 +40,10 @@ struct Stay {
 class ShapeLoad {
  public:
   ShapeLoad(const Plan& plan, const std::vector<Users>& users, size_t index)
-      : plan_(plan), users_(users), index_(static_cast<int>(index)), subgraph_(plan.subgraphs[index]) {}
+      : plan_(plan),
+        users_(users),
+        index_(static_cast<int>(index)),
+        subgraph_(plan.subgraphs[index]) {}
 
   int64_t Run() {
     FindSizes();
@@ -59,13 +62,16 @@ class ShapeLoad {
       for (const auto& [tensor, need] : tile.needs) {
         const std::vector<int64_t> extents = ExtentsOf(need);
         std::vector<int64_t>& most = largest_.try_emplace(tensor, extents).first->second;
-        for (size_t axis = 0; axis < extents.size(); ++axis) most[axis] = std::max(most[axis], extents[axis]);
+        for (size_t axis = 0; axis < extents.size(); ++axis)
+          most[axis] = std::max(most[axis], extents[axis]);
       }
     });
     rows_ = rows.Tallies();
   }
 
-  bool Overlaps() const { return plan_.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped; }
+  bool Overlaps() const {
+    return plan_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
+  }
 
   // Whether some tile has one before it and one behind it in the program's steps, so that all that
   // lives from tile to tile is there.
@@ -79,7 +85,7 @@ class ShapeLoad {
   void AddStay(int tensor) {
     const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(tensor)];
     if (facts.constant || facts.state || facts.next_of >= 0) return;
-    const Held held = HoldingOf(plan_, users_, subgraph_, tensor);
+    const Held held = ResidencyOf(plan_, users_, subgraph_, tensor);
     const Users& users = users_[static_cast<size_t>(tensor)];
     const graph::Interval all = subgraph_.interval;
     Stay stay{tensor, 0, all.last, all.first};
@@ -90,7 +96,7 @@ class ShapeLoad {
         stay.last = std::max(stay.last, op);
       }
     }
-    if (held.holding == Holding::kWhole) {
+    if (held.residency == Residency::kWhole) {
       const bool is_wanted_later =
           facts.network_output || (!users.readers.empty() && users.readers.back() > all.last);
       if (!held.made) stay.first = all.first;
@@ -98,17 +104,21 @@ class ShapeLoad {
       // With several tiles, what is read stays for the last one.
       if (subgraph_.tiles > 1 && !held.made) stay.last = all.last;
       stay.bytes = SizeOf(BufferKind::kWhole, tensor);
-    } else if (held.holding == Holding::kInner || held.holding == Holding::kLoaded ||
-               held.holding == Holding::kStored) {
-      const bool is_cached = subgraph_.halo != HaloStorage::kRecompute && IsCached(held, tensor, rows_);
-      const bool is_ring = is_cached && subgraph_.halo == HaloStorage::kRing;
-      if (is_ring && HasMiddle()) stay = {tensor, 0, all.first, all.last};
+    } else if (held.residency == Residency::kInner || held.residency == Residency::kLoaded ||
+               held.residency == Residency::kStored) {
+      const bool is_cached =
+          subgraph_.halo != HaloStorage::kRecompute && IsCached(held, tensor, rows_);
+      const bool is_rolling_buffer = is_cached && subgraph_.halo == HaloStorage::kRollingBuffer;
+      if (is_rolling_buffer && HasMiddle()) stay = {tensor, 0, all.first, all.last};
       const auto extents = largest_.find(tensor);
-      if (extents == largest_.end() || std::count(extents->second.begin(), extents->second.end(), 0) > 0)
+      if (extents == largest_.end() ||
+          std::count(extents->second.begin(), extents->second.end(), 0) > 0)
         return;
-      stay.bytes = SizeOf(is_ring ? BufferKind::kRing : BufferKind::kTile, tensor);
-      const bool crosses = held.holding != Holding::kInner && !is_ring;
-      if (crosses && Overlaps() && HasMiddle()) stays_.push_back({tensor, stay.bytes, all.first, all.last});
+      stay.bytes =
+          SizeOf(is_rolling_buffer ? BufferKind::kRollingBuffer : BufferKind::kTile, tensor);
+      const bool crosses = held.residency != Residency::kInner && !is_rolling_buffer;
+      if (crosses && Overlaps() && HasMiddle())
+        stays_.push_back({tensor, stay.bytes, all.first, all.last});
     }
     if (stay.bytes > 0 && stay.first <= stay.last) stays_.push_back(stay);
   }
@@ -131,7 +141,8 @@ class ShapeLoad {
       sum = Plus(sum, stay->bytes);
     }
     others = Plus(others, LeastConstants(plan_, users_, op));
-    return Plus(others, MaySharePlace(plan_.profile, facts) ? std::max(read, made) : Plus(read, made));
+    return Plus(others,
+                MaySharePlace(plan_.profile, facts) ? std::max(read, made) : Plus(read, made));
   }
 
   const Plan& plan_;
@@ -156,10 +167,12 @@ using base::TensorRole;
 // Whether a reader that needs all of its result needs all of the operand, without gaps.
 bool ReadsAll(const graph::Graph& network, const graph::Operator& op, size_t operand) {
   using base::OperatorKind;
-  static constexpr std::array kWithoutGaps = {
-      OperatorKind::kElementwise, OperatorKind::kMatmul,     OperatorKind::kReduce, OperatorKind::kSoftmax,
-      OperatorKind::kLayerNorm,   OperatorKind::kGlobalPool, OperatorKind::kConcat, OperatorKind::kTranspose};
-  static constexpr std::array kWindows = {OperatorKind::kConv, OperatorKind::kDepthwise, OperatorKind::kPool};
+  static constexpr std::array kWithoutGaps = {OperatorKind::kElementwise, OperatorKind::kMatmul,
+                                              OperatorKind::kReduce,      OperatorKind::kSoftmax,
+                                              OperatorKind::kLayerNorm,   OperatorKind::kGlobalPool,
+                                              OperatorKind::kConcat,      OperatorKind::kTranspose};
+  static constexpr std::array kWindows = {OperatorKind::kConv, OperatorKind::kDepthwise,
+                                          OperatorKind::kPool};
   const bool is_window = std::find(kWindows.begin(), kWindows.end(), op.kind) != kWindows.end();
   const bool gapless =
       std::find(kWithoutGaps.begin(), kWithoutGaps.end(), op.kind) != kWithoutGaps.end() ||
@@ -175,7 +188,8 @@ bool ReadsAll(const graph::Graph& network, const graph::Operator& op, size_t ope
 // cut groups apart, and run a part of several as one, so of groups only the work counts.
 int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, int64_t macs) {
   const graph::Shape& made = plan.network.tensors[static_cast<size_t>(op.outputs.front())].shape;
-  const bool may_grow_in_place = plan.network.tensors[static_cast<size_t>(op.outputs.front())].next_of >= 0;
+  const bool may_grow_in_place =
+      plan.network.tensors[static_cast<size_t>(op.outputs.front())].next_of >= 0;
   if (may_grow_in_place) return 0;
   if (op.groups <= 1) return ArithmeticOf(plan, op, made, std::nullopt).body;
   const hw_profiles::Engine* engine = EngineOf(plan, op);
@@ -183,10 +197,11 @@ int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, int64_t macs)
   const base::DataType type = plan.network.tensors[static_cast<size_t>(op.inputs.front())].type;
   const hw_profiles::Throughput* throughput = hw_profiles::ThroughputFor(*engine, op.kind, type);
   const hw_profiles::Unroll& unroll = throughput->unroll;
-  const double at_once = static_cast<double>(unroll.batch) * static_cast<double>(unroll.out_rows) *
-                         static_cast<double>(unroll.out_columns) * static_cast<double>(unroll.out_channels) *
-                         static_cast<double>(unroll.in_channels) * static_cast<double>(unroll.kernel_rows) *
-                         static_cast<double>(unroll.kernel_columns);
+  const double at_once =
+      static_cast<double>(unroll.batch) * static_cast<double>(unroll.out_rows) *
+      static_cast<double>(unroll.out_columns) * static_cast<double>(unroll.out_channels) *
+      static_cast<double>(unroll.in_channels) * static_cast<double>(unroll.kernel_rows) *
+      static_cast<double>(unroll.kernel_columns);
   return static_cast<int64_t>(static_cast<double>(macs) / at_once * throughput->cycles_per_step);
 }
 
@@ -226,7 +241,8 @@ Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
     const int home = HomeOf(plan, static_cast<int>(tensor));
     if (home == profile.tile_memory) return;
     const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(home)];
-    const double pj = role == TensorRole::kConstant ? memory.read_pj_per_byte : memory.write_pj_per_byte;
+    const double pj =
+        role == TensorRole::kConstant ? memory.read_pj_per_byte : memory.write_pj_per_byte;
     least.off_chip_bytes = Plus(least.off_chip_bytes, bytes);
     least.energy_pj += pj * static_cast<double>(bytes);
   };
@@ -236,7 +252,8 @@ Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
     if (facts.constant && !users[i].readers.empty()) {
       count(i, TensorRole::kConstant, ConstantBytes(plan, users, static_cast<int>(i), everything));
     } else if (facts.network_output && facts.next_of < 0 && !facts.network_input && !facts.state) {
-      const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, TensorRole::kNetworkOutput);
+      const hw_profiles::RoleLayout& layout =
+          hw_profiles::LayoutOf(profile, TensorRole::kNetworkOutput);
       count(i, TensorRole::kNetworkOutput,
             StoredBytes(NameExtents(facts.shape), facts.type, layout.channel_block, 1));
     }

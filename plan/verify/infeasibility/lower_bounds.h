@@ -19,7 +19,7 @@ int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interv
 // Whether some policy and lifespans let a result of the operator take the place of an operand.
 bool MaySharePlace(const hw_profiles::Profile& profile, const graph::Operator& op);
 
-// The least that any policy for weights but `by_depth` holds of an operator's constants while it
+// The least that any policy for weights but `split_k` holds of an operator's constants while it
 // runs, in any subgraph.
 int64_t LeastConstants(const Plan& plan, const std::vector<Users>& users, int op);
 
@@ -32,10 +32,11 @@ int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interv
 // order, cut, tile and policy from one of these: constants and states overflow a home; an
 // operator's smallest part does not fit; the least work or traffic exceeds a limit. nullopt where
 // none of them shows it. `room`: bytes of the tile memory that may be used.
-std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users, int64_t room);
+std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users,
+                                          int64_t room);
 
 // Bytes of the tile memory that some step of a subgraph needs, whatever its weights and results in
-// place: its tiles and halo count, and that nothing is held by depth. `index` is that of the
+// place: its tiles and halo count, and that nothing is held along K. `index` is that of the
 // subgraph among plan.subgraphs. Cost: the tiles, once.
 int64_t LoadOfShape(const Plan& plan, const std::vector<Users>& users, size_t index);
 

@@ -21,18 +21,19 @@
 //     programs if each subgraph of a path may have a placement, all paths are gone through: each as a whole, or one of its homes, must
 //              have none by proof
 //
-// Cost: as of Ways::Find for each arc, which `Shared::work` limits, then labels times arcs for each
-// way that is taken out.
+// Cost: as of SubgraphConfigs::Find for each arc, which `Shared::work` limits, then labels times
+// arcs for each way that is taken out.
 namespace tessera::plan::verify::infeasibility {
 namespace {
 
-using Placing = TestedWay::Placing;
+using Placing = TestedConfig::Placing;
 
 constexpr size_t kMostKept = 8;  // tensors of one interval that may or may not be kept
 constexpr size_t kMostLabels = 100'000;
 constexpr size_t kMostArcs = 50'000;
 constexpr int64_t kMostPrograms = 3'000;
-constexpr const char* kTooMuch = "there are more tiles and policies than an independent check goes through";
+constexpr const char* kTooMuch =
+    "there are more tiles and policies than an independent check goes through";
 
 bool Precedes(const graph::Interval& a, const graph::Interval& b) {
   return std::tie(a.first, a.last) < std::tie(b.first, b.last);
@@ -56,8 +57,9 @@ Passage::Passage(const Plan& question, std::span<const int> order, int64_t room,
       stop_(stop),
       finder_(question, order, room, stop),
       open_(&Precedes) {
-  hands_on_ = std::any_of(question.network.tensors.begin(), question.network.tensors.end(),
-                          [](const graph::Tensor& tensor) { return tensor.next_of >= 0 || tensor.state; });
+  hands_on_ =
+      std::any_of(question.network.tensors.begin(), question.network.tensors.end(),
+                  [](const graph::Tensor& tensor) { return tensor.next_of >= 0 || tensor.state; });
 }
 
 bool Passage::GiveUp(std::string why) {
@@ -72,7 +74,8 @@ Shared::Interval Passage::KeyOf(graph::Interval interval) const {
 }
 
 bool Passage::IsBarred() {
-  if (!IsSmallEnough()) return GiveUp("the network is larger than an independent check goes through");
+  if (!IsSmallEnough())
+    return GiveUp("the network is larger than an independent check goes through");
   FindOpenIntervals();
   if (stop_.Requested()) return GiveUp("time ended");
   if (!BuildArcs()) return false;
@@ -81,14 +84,14 @@ bool Passage::IsBarred() {
     if (!gap_.empty()) return false;
     if (!path) return true;
     if (stop_.Requested()) return GiveUp("time ended");
-    const bool is_known =
-        std::all_of(path->begin(), path->end(), [](const auto& step) { return step.second != kUnknown; });
+    const bool is_known = std::all_of(path->begin(), path->end(),
+                                      [](const auto& step) { return step.second != kUnknown; });
     if (!is_known) {
       if (!FindCheapestUnknown(*path)) return false;
       continue;
     }
     const bool all_possible = std::all_of(path->begin(), path->end(), [this](const auto& step) {
-      return Test(*step.first, (*step.first->choices->ways)[step.second]);
+      return Test(*step.first, (*step.first->choices->configs)[step.second]);
     });
     if (all_possible) return AllProgramsFail();
   }
@@ -109,7 +112,8 @@ bool Passage::IsSmallEnough() const {
     most = std::max(most, sum);
   }
   const auto operators = static_cast<int64_t>(order_.size());
-  return Times(Times(operators, operators + 1), operators + 2) / 6 <= kMostSteps / std::max<int64_t>(1, most);
+  return Times(Times(operators, operators + 1), operators + 2) / 6 <=
+         kMostSteps / std::max<int64_t>(1, most);
 }
 
 // Intervals that are left by their floors, and lie on a way from the first cut to the last.
@@ -134,7 +138,7 @@ void Passage::FindOpenIntervals() {
 }
 
 bool Passage::IsOpen(graph::Interval interval) {
-  const auto [floor, is_new] = shared_.floors.try_emplace(KeyOf(interval), 0);
+  const auto [floor, is_new] = shared_.lower_bounds.try_emplace(KeyOf(interval), 0);
   if (is_new) floor->second = FloorOf(finder_.InOrder(), finder_.UsersOf(), interval);
   return floor->second <= room_;
 }
@@ -148,12 +152,13 @@ bool Passage::BuildArcs() {
     next.pop_back();
     if (!arcs_.contains(state) && !AddArcs(state, next)) return false;
   }
-  const bool limits_sums = std::any_of(kSummed.begin(), kSummed.end(), [this](std::string_view name) {
-    return question_.objective.limits.contains(std::string(name));
-  });
+  const bool limits_sums =
+      std::any_of(kSummed.begin(), kSummed.end(), [this](std::string_view name) {
+        return question_.objective.limits.contains(std::string(name));
+      });
   int64_t work = 0;
   for (const auto& [key, choices] : shared_.choices) {
-    if (!choices.ways) work = base::CheckedAdd(work, choices.work).value_or(base::kMaxTotal);
+    if (!choices.configs) work = base::CheckedAdd(work, choices.work).value_or(base::kMaxTotal);
   }
   return !limits_sums || work <= shared_.work || GiveUp(kTooMuch);
 }
@@ -182,10 +187,12 @@ bool Passage::AddArcs(const CutState& state, std::vector<CutState>& next) {
 }
 
 bool Passage::MayKeep(int tensor) const {
-  if (question_.run.keeps_borders) return true;
-  return std::any_of(question_.demands.begin(), question_.demands.end(), [tensor](const Demand& demand) {
-    return demand.kind == DemandKind::kKeep && demand.tensor == tensor;
-  });
+  if (question_.run.keeps_boundaries) return true;
+  return std::any_of(question_.constraints.begin(), question_.constraints.end(),
+                     [tensor](const PlanConstraint& constraint) {
+                       return constraint.kind == PlanConstraintKind::kKeep &&
+                              constraint.tensor == tensor;
+                     });
 }
 
 // What is kept before the interval, with each choice of what it makes for operators behind it.
@@ -195,16 +202,17 @@ std::vector<std::vector<int>> Passage::KeptSets(const CutState& state, graph::In
   for (size_t i = 0; i < plan.network.tensors.size(); ++i) {
     const Users& users = finder_.UsersOf()[i];
     const auto tensor = static_cast<int>(i);
-    const bool passes =
-        AnyInside(users.makers, interval) && !users.readers.empty() && users.readers.back() > interval.last;
+    const bool passes = AnyInside(users.makers, interval) && !users.readers.empty() &&
+                        users.readers.back() > interval.last;
     if (!passes || !MayKeep(tensor)) continue;
     const base::TensorRole role = RoleOf(plan.network.tensors[i], users, interval);
-    if (role == base::TensorRole::kBorder && HomeOf(plan, tensor) != plan.profile.tile_memory)
+    if (role == base::TensorRole::kBoundary && HomeOf(plan, tensor) != plan.profile.tile_memory)
       made.push_back(tensor);
   }
   std::vector<std::vector<int>> sets;
   if (made.size() > kMostKept) {
-    GiveUp("there are more tensors that may be kept at a cut than an independent check goes through");
+    GiveUp(
+        "there are more tensors that may be kept at a cut than an independent check goes through");
     return sets;
   }
   for (uint64_t set = 0; set < uint64_t{1} << made.size(); ++set) {
@@ -224,23 +232,23 @@ Choices& Passage::ChoicesOf(graph::Interval interval, const std::vector<int>& ke
   return choices->second;
 }
 
-bool Passage::FindWays(const Arc& arc) {
-  if (arc.choices->ways) return true;
-  std::optional<std::vector<Way>> ways;
-  if (!stop_.Requested()) ways = finder_.Find(arc.interval, arc.kept, shared_.work);
-  if (!ways) return GiveUp(stop_.Requested() ? "time ended" : kTooMuch);
-  std::vector<TestedWay>& tested = arc.choices->ways.emplace();
-  for (Way& way : *ways) tested.push_back({std::move(way), Placing::kOpen});
+bool Passage::FindConfigs(const Arc& arc) {
+  if (arc.choices->configs) return true;
+  std::optional<std::vector<SubgraphConfig>> configs;
+  if (!stop_.Requested()) configs = finder_.Find(arc.interval, arc.kept, shared_.work);
+  if (!configs) return GiveUp(stop_.Requested() ? "time ended" : kTooMuch);
+  std::vector<TestedConfig>& tested = arc.choices->configs.emplace();
+  for (SubgraphConfig& config : *configs) tested.push_back({std::move(config), Placing::kOpen});
   return true;
 }
 
 bool Passage::FindCheapestUnknown(const Path& path) {
   const Arc* cheapest = nullptr;
-  for (const auto& [arc, way] : path) {
-    if (way == kUnknown && (cheapest == nullptr || arc->choices->work < cheapest->choices->work))
+  for (const auto& [arc, config] : path) {
+    if (config == kUnknown && (cheapest == nullptr || arc->choices->work < cheapest->choices->work))
       cheapest = arc;
   }
-  return FindWays(*cheapest);
+  return FindConfigs(*cheapest);
 }
 
 bool Passage::IsWithinLimits(const Sums& sums) const {
@@ -255,11 +263,13 @@ bool Passage::IsWithinLimits(const Sums& sums) const {
 bool Passage::AddLabel(std::vector<Label>& labels, const Label& label) const {
   const auto is_as_low = [this](const Label& a, const Label& b) {
     for (size_t i = 0; i < kSummed.size(); ++i) {
-      if (question_.objective.limits.contains(std::string(kSummed[i])) && a.sums[i] > b.sums[i]) return false;
+      if (question_.objective.limits.contains(std::string(kSummed[i])) && a.sums[i] > b.sums[i])
+        return false;
     }
     return a.work <= b.work;
   };
-  if (std::any_of(labels.begin(), labels.end(), [&](const Label& each) { return is_as_low(each, label); }))
+  if (std::any_of(labels.begin(), labels.end(),
+                  [&](const Label& each) { return is_as_low(each, label); }))
     return false;
   labels.push_back(label);
   return true;
@@ -281,24 +291,25 @@ std::optional<Passage::Path> Passage::FindPath() {
   }
   const auto last = labels.find({static_cast<int>(order_.size()), {}});
   if (last == labels.end() || last->second.empty()) return std::nullopt;
-  const Label* label = &*std::min_element(last->second.begin(), last->second.end(),
-                                          [](const Label& a, const Label& b) { return a.work < b.work; });
+  const Label* label =
+      &*std::min_element(last->second.begin(), last->second.end(),
+                         [](const Label& a, const Label& b) { return a.work < b.work; });
   Path path;
-  for (; label->arc != nullptr; label = label->before) path.emplace_back(label->arc, label->way);
+  for (; label->arc != nullptr; label = label->before) path.emplace_back(label->arc, label->config);
   return path;
 }
 
 bool Passage::Follow(const Arc& arc, const Label& before, std::vector<Label>& labels) {
-  const auto add = [&](size_t way, const Sums& sums, int64_t work) {
-    const Label label = {Added(before.sums, sums), &arc, way, &before, before.work + work};
+  const auto add = [&](size_t config, const Sums& sums, int64_t work) {
+    const Label label = {Added(before.sums, sums), &arc, config, &before, before.work + work};
     if (IsWithinLimits(label.sums) && AddLabel(labels, label)) ++labels_;
   };
-  if (!arc.choices->ways) {
+  if (!arc.choices->configs) {
     add(kUnknown, {}, arc.choices->work);
   } else {
-    for (size_t way = 0; way < arc.choices->ways->size(); ++way) {
-      const TestedWay& tested = (*arc.choices->ways)[way];
-      if (tested.placing != Placing::kImpossible) add(way, tested.way.sums, 0);
+    for (size_t config = 0; config < arc.choices->configs->size(); ++config) {
+      const TestedConfig& tested = (*arc.choices->configs)[config];
+      if (tested.placing != Placing::kImpossible) add(config, tested.config.sums, 0);
     }
   }
   return labels_ <= kMostLabels ||
@@ -306,9 +317,10 @@ bool Passage::Follow(const Arc& arc, const Label& before, std::vector<Label>& la
 }
 
 // Whether the way may have a placement.
-bool Passage::Test(const Arc& arc, TestedWay& tested) {
+bool Passage::Test(const Arc& arc, TestedConfig& tested) {
   if (tested.placing == Placing::kOpen) {
-    const bool impossible = placements_.AreImpossible(finder_.ProblemOf(tested.way, arc.kept), room_);
+    const bool impossible =
+        placements_.AreImpossible(finder_.ProblemOf(tested.config, arc.kept), room_);
     tested.placing = impossible ? Placing::kImpossible : Placing::kPossible;
   }
   return tested.placing == Placing::kPossible;
@@ -327,11 +339,13 @@ bool Passage::AllProgramsFail() {
       const auto rest = least_.find(arc.to);
       if (rest == least_.end()) continue;
       const auto lower = [&](const Sums& sums) {
-        for (size_t i = 0; i < sums.size(); ++i) least[i] = std::min(least[i], sums[i] + rest->second[i]);
+        for (size_t i = 0; i < sums.size(); ++i)
+          least[i] = std::min(least[i], sums[i] + rest->second[i]);
       };
-      if (!arc.choices->ways) lower({});
-      for (const TestedWay& tested : arc.choices->ways.value_or(std::vector<TestedWay>())) {
-        if (tested.placing != Placing::kImpossible) lower(tested.way.sums);
+      if (!arc.choices->configs) lower({});
+      for (const TestedConfig& tested :
+           arc.choices->configs.value_or(std::vector<TestedConfig>())) {
+        if (tested.placing != Placing::kImpossible) lower(tested.config.sums);
       }
     }
     if (least[0] != kNever) least_[each->first] = least;
@@ -345,14 +359,15 @@ bool Passage::Fail(const CutState& state, const Sums& sums, Path& path) {
   for (const Arc& arc : arcs_.at(state)) {
     const auto rest = least_.find(arc.to);
     if (rest == least_.end()) continue;
-    if (!FindWays(arc)) return false;
-    for (size_t way = 0; way < arc.choices->ways->size(); ++way) {
-      TestedWay& tested = (*arc.choices->ways)[way];
-      const Sums here = Added(sums, tested.way.sums);
-      if (tested.placing == Placing::kImpossible || !IsWithinLimits(Added(here, rest->second))) continue;
+    if (!FindConfigs(arc)) return false;
+    for (size_t config = 0; config < arc.choices->configs->size(); ++config) {
+      TestedConfig& tested = (*arc.choices->configs)[config];
+      const Sums here = Added(sums, tested.config.sums);
+      if (tested.placing == Placing::kImpossible || !IsWithinLimits(Added(here, rest->second)))
+        continue;
       if (stop_.Requested()) return GiveUp("time ended");
       if (!Test(arc, tested)) continue;
-      path.emplace_back(&arc, way);
+      path.emplace_back(&arc, config);
       if (!Fail(arc.to, here, path)) return false;
       path.pop_back();
     }
@@ -362,14 +377,16 @@ bool Passage::Fail(const CutState& state, const Sums& sums, Path& path) {
 
 bool Passage::FailsAsProgram(const Path& path) {
   if (++programs_ > kMostPrograms)
-    return GiveUp("there are more combinations of subgraphs than an independent check goes through");
+    return GiveUp(
+        "there are more combinations of subgraphs than an independent check goes through");
   std::vector<Subgraph> subgraphs;
   std::set<int> kept;
-  for (const auto& [arc, way] : path) {
-    subgraphs.push_back((*arc->choices->ways)[way].way.subgraph);
+  for (const auto& [arc, config] : path) {
+    subgraphs.push_back((*arc->choices->configs)[config].config.subgraph);
     kept.insert(arc->kept.begin(), arc->kept.end());
   }
-  const std::vector<problem::Problem> problems = finder_.ProblemsOf(subgraphs, {kept.begin(), kept.end()});
+  const std::vector<problem::Problem> problems =
+      finder_.ProblemsOf(subgraphs, {kept.begin(), kept.end()});
   for (size_t i = 0; i < problems.size(); ++i) {
     const int64_t capacity = i == 0 ? room_ : problems[i].memories.front().capacity;
     if (placements_.AreImpossible(problems[i], capacity)) return true;

@@ -17,15 +17,15 @@
 namespace tessera::plan::verify::infeasibility {
 
 // A way, and what is known of its placement.
-struct TestedWay {
+struct TestedConfig {
   enum class Placing : uint8_t { kOpen, kPossible, kImpossible };
-  Way way;
+  SubgraphConfig config;
   Placing placing = Placing::kOpen;
 };
 
 // The ways of an interval, found when they are asked for.
 struct Choices {
-  std::optional<std::vector<TestedWay>> ways;
+  std::optional<std::vector<TestedConfig>> configs;
   int64_t work = 0;  // that finding them takes, roughly
 };
 
@@ -33,7 +33,7 @@ struct Choices {
 // in them in the same order.
 struct Shared {
   using Interval = std::pair<std::vector<int>, std::vector<int>>;
-  std::map<Interval, int64_t> floors;
+  std::map<Interval, int64_t> lower_bounds;
   std::map<std::pair<Interval, std::vector<int>>, Choices> choices;  // and by what is kept
   int64_t work = 0;                                                  // that may still be done
 };
@@ -69,13 +69,13 @@ class Passage {
   struct Label {
     Sums sums = {};
     const Arc* arc = nullptr;
-    size_t way = 0;
+    size_t config = 0;
     const Label* before = nullptr;
     int64_t work = 0;  // to find the ways of arcs on the way that are not known
   };
 
-  using Path = std::vector<
-      std::pair<const Arc*, size_t>>;  // and which of the arc's ways, kUnknown where these are not known
+  using Path = std::vector<std::pair<
+      const Arc*, size_t>>;  // and which of the arc's ways, kUnknown where these are not known
   static constexpr size_t kUnknown = static_cast<size_t>(-1);
 
   Shared::Interval KeyOf(graph::Interval interval) const;
@@ -87,13 +87,13 @@ class Passage {
   std::vector<std::vector<int>> KeptSets(const CutState& state, graph::Interval interval);
   bool MayKeep(int tensor) const;
   Choices& ChoicesOf(graph::Interval interval, const std::vector<int>& kept);
-  bool FindWays(const Arc& arc);
+  bool FindConfigs(const Arc& arc);
   bool FindCheapestUnknown(const Path& path);
   std::optional<Path> FindPath();
   bool Follow(const Arc& arc, const Label& before, std::vector<Label>& labels);
   bool AddLabel(std::vector<Label>& labels, const Label& label) const;
   bool IsWithinLimits(const Sums& sums) const;
-  bool Test(const Arc& arc, TestedWay& tested);
+  bool Test(const Arc& arc, TestedConfig& tested);
   bool AllProgramsFail();
   bool Fail(const CutState& state, const Sums& sums, Path& path);
   bool FailsAsProgram(const Path& path);
@@ -105,8 +105,9 @@ class Passage {
   Shared& shared_;
   Placements& placements_;
   const base::Stop& stop_;
-  Ways finder_;
-  bool hands_on_ = false;  // whether a state has a next value: then the order before an interval counts
+  SubgraphConfigs finder_;
+  bool hands_on_ =
+      false;  // whether a state has a next value: then the order before an interval counts
   std::map<graph::Interval, bool, bool (*)(const graph::Interval&, const graph::Interval&)> open_;
   std::map<CutState, std::vector<Arc>> arcs_;
   std::map<CutState, Sums> least_;  // from the state to the end; none where nothing leads there

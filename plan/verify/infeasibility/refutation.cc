@@ -30,13 +30,14 @@ namespace tessera::plan::verify::infeasibility {
 
 bool Placements::AreImpossible(const problem::Problem& problem, problem::Bytes capacity) {
   if (LeastLoad(problem) > FreeBytes(problem.memories.front(), capacity)) return true;
-  const bool is_open = std::all_of(problem.buffers.begin(), problem.buffers.end(), [&](const auto& buffer) {
-    return !buffer.offset || (*buffer.offset % problem::AlignmentOf(problem, buffer) == 0 &&
-                              *buffer.offset <= capacity - buffer.size);
-  });
+  const bool is_open =
+      std::all_of(problem.buffers.begin(), problem.buffers.end(), [&](const auto& buffer) {
+        return !buffer.offset || (*buffer.offset % problem::AlignmentOf(problem, buffer) == 0 &&
+                                  *buffer.offset <= capacity - buffer.size);
+      });
   if (!is_open) return true;
   const auto [known, is_new] = known_.try_emplace(problem::files::WriteProblem(problem), false);
-  if (!is_new || AreSpent() || problem::FindFault(problem)) return known->second;
+  if (!is_new || AreSpent() || problem::CheckWellFormed(problem)) return known->second;
   ++asked_;
   std::optional<std::string> text = find_proof_(problem, capacity);
   if (!text || !problem::proof::CheckProof(problem, capacity, *text).accepted) return false;
@@ -48,7 +49,8 @@ namespace {
 
 class Listing {
  public:
-  Listing(const graph::Graph& network, size_t most) : most_(most), needs_(network.operators.size()) {
+  Listing(const graph::Graph& network, size_t most)
+      : most_(most), needs_(network.operators.size()) {
     std::vector<int> maker(network.tensors.size(), -1);
     for (size_t i = 0; i < network.operators.size(); ++i) {
       for (const int output : network.operators[i].outputs) {
@@ -58,7 +60,8 @@ class Listing {
     }
     for (size_t i = 0; i < network.operators.size(); ++i) {
       for (const int input : network.operators[i].inputs) {
-        if (const int other = maker[static_cast<size_t>(input)]; other >= 0) needs_[i].push_back(other);
+        if (const int other = maker[static_cast<size_t>(input)]; other >= 0)
+          needs_[i].push_back(other);
       }
     }
   }
@@ -173,7 +176,9 @@ Judgement JudgeIn(const Plan& asked, const FindProof& find_proof, const base::St
   std::vector<std::vector<int>> orders = {OrderOfFile(question.network)};
   if (question.run.searches_order) {
     auto all = OrdersOf(question.network, kMostOrders);
-    if (!all) return {std::nullopt, "the operators have more orders than an independent check goes through"};
+    if (!all)
+      return {std::nullopt,
+              "the operators have more orders than an independent check goes through"};
     orders = *std::move(all);
   }
   Shared shared;
@@ -184,17 +189,17 @@ Judgement JudgeIn(const Plan& asked, const FindProof& find_proof, const base::St
     if (!passage.IsBarred()) return {std::nullopt, passage.Gap()};
   }
   refutation.orders = static_cast<int64_t>(orders.size());
-  refutation.intervals = static_cast<int64_t>(shared.floors.size());
+  refutation.intervals = static_cast<int64_t>(shared.lower_bounds.size());
   for (const auto& [interval, choices] : shared.choices)
-    refutation.ways += choices.ways ? static_cast<int64_t>(choices.ways->size()) : 0;
+    refutation.configs += choices.configs ? static_cast<int64_t>(choices.configs->size()) : 0;
   refutation.proofs = placements.TakeProofs();
-  refutation.argument =
-      orders.size() == 1
-          ? "no sequence of subgraphs leads from the first operator to the last"
-          : fmt::format(
-                "in each of {} orders of the operators no sequence of subgraphs leads from the first "
-                "operator to the last",
-                orders.size());
+  refutation.argument = orders.size() == 1
+                            ? "no sequence of subgraphs leads from the first operator to the last"
+                            : fmt::format(
+                                  "in each of {} orders of the operators no sequence of subgraphs "
+                                  "leads from the first "
+                                  "operator to the last",
+                                  orders.size());
   return {std::move(refutation), {}};
 }
 
@@ -230,13 +235,14 @@ std::string WriteRefutation(const Plan& question, const Refutation& refutation) 
   json["argument"] = refutation.argument;
   json["orders"] = refutation.orders;
   json["intervals"] = refutation.intervals;
-  json["ways"] = refutation.ways;
+  json["configurations"] = refutation.configs;
   json["placements"] = refutation.proofs.size();
-  json["objective"] = {{"weights", question.objective.weights}, {"limits", question.objective.limits}};
-  if (!question.demands.empty()) json["demands"] = files::DemandsToJson(question);
+  json["objective"] = {{"weights", question.objective.weights},
+                       {"limits", question.objective.limits}};
+  if (!question.constraints.empty()) json["constraints"] = files::ConstraintsToJson(question);
   Json& run = json["run"] = Json::object();
   run["searches_order"] = question.run.searches_order;
-  run["keeps_borders"] = question.run.keeps_borders;
+  run["keeps_boundaries"] = question.run.keeps_boundaries;
   run["prefetches"] = question.run.prefetches;
   json["network"] = Embed(graph::import::yaml::WriteNetworkJson(question.network));
   json["profile"] = Embed(hw_profiles::WriteProfileJson(question.profile));
@@ -253,16 +259,17 @@ base::Expected<Document> ReadRefutation(std::string_view text, std::string file)
     document.stated.argument = root.String("argument");
     document.stated.orders = root.Integer("orders", {});
     document.stated.intervals = root.Integer("intervals", {});
-    document.stated.ways = root.Integer("ways", {});
+    document.stated.configs = root.Integer("configurations", {});
     document.placements = root.Integer("placements", {});
     question.network = files::ReadEmbeddedNetwork(root.Required("network"));
     question.profile = files::ReadEmbeddedProfile(root.Required("profile"));
     question.objective = files::ReadObjective(root.Required("objective"));
-    const base::JsonValue demands = root.Optional("demands");
-    if (demands && !reader.Failed()) question.demands = files::ReadDemands(demands, question);
+    const base::JsonValue constraints = root.Optional("constraints");
+    if (constraints && !reader.Failed())
+      question.constraints = files::ReadConstraints(constraints, question);
     base::JsonObject run = root.Required("run").Object();
     question.run.searches_order = run.Boolean("searches_order", true);
-    question.run.keeps_borders = run.Boolean("keeps_borders", true);
+    question.run.keeps_boundaries = run.Boolean("keeps_boundaries", true);
     question.run.prefetches = run.Boolean("prefetches", false);
   }
   return reader.Finish(std::move(document));
@@ -275,10 +282,11 @@ std::string FindDifference(const Document& document, const Refutation& found) {
   const std::array<std::tuple<std::string_view, int64_t, int64_t>, 4> counts = {
       {{"orders", stated.orders, found.orders},
        {"intervals", stated.intervals, found.intervals},
-       {"ways", stated.ways, found.ways},
+       {"configurations", stated.configs, found.configs},
        {"placements", document.placements, static_cast<int64_t>(found.proofs.size())}}};
   for (const auto& [name, its, right] : counts) {
-    if (its != right) return fmt::format("it states {} {}, and the check finds {}", its, name, right);
+    if (its != right)
+      return fmt::format("it states {} {}, and the check finds {}", its, name, right);
   }
   return "";
 }

@@ -29,10 +29,11 @@ struct PlacementProof {
 
 // Why no plan exists.
 struct Refutation {
-  std::string argument;   // in words
-  int64_t orders = 0;     // of the operators that were listed; 0 where the argument holds for all of them
+  std::string argument;  // in words
+  int64_t orders =
+      0;  // of the operators that were listed; 0 where the argument holds for all of them
   int64_t intervals = 0;  // of operators, over all orders, alike ones once
-  int64_t ways =
+  int64_t configs =
       0;  // to run them, that only a proof about placements, or the way through the network, rules out
   std::vector<PlacementProof> proofs;  // each accepted by the checker
 };
@@ -44,8 +45,8 @@ struct Judgement {
 };
 
 // Gives the text of a PlacementProof, or nothing. What it gives is checked.
-using FindProof =
-    std::function<std::optional<std::string>(const problem::Problem& problem, problem::Bytes capacity)>;
+using FindProof = std::function<std::optional<std::string>(const problem::Problem& problem,
+                                                           problem::Bytes capacity)>;
 
 // How much may be looked at: tiles times operators times policies, and Problems for which a proof
 // is asked.
@@ -55,8 +56,8 @@ struct Effort {
 };
 
 // Judges whether the network of `question` has no plan on its profile that keeps the limits of its
-// objective and its demands. Of the question these count: network, profile, objective.limits,
-// demands, and of `run` searches_order, keeps_borders and prefetches. Operators are
+// objective and its constraints. Of the question these count: network, profile, objective.limits,
+// constraints, and of `run` searches_order, keeps_boundaries and prefetches. Operators are
 // in the order of the file. Never throws.
 Judgement Judge(const Plan& question, const FindProof& find_proof, const base::Stop& stop,
                 const Effort& effort = {});

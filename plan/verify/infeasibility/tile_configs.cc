@@ -70,12 +70,13 @@ void PinBuffer(problem::Problem& problem, const std::string& id, int64_t offset)
 
 }  // namespace
 
-Ways::Ways(const Plan& question, std::span<const int> order, int64_t room, const base::Stop& stop)
+SubgraphConfigs::SubgraphConfigs(const Plan& question, std::span<const int> order, int64_t room,
+                                 const base::Stop& stop)
     : order_(order.begin(), order.end()), room_(room), stop_(stop) {
   probe_.network = question.network;
   probe_.profile = question.profile;
   probe_.objective = question.objective;
-  probe_.demands = question.demands;
+  probe_.constraints = question.constraints;
   probe_.run = question.run;
   for (size_t i = 0; i < order_.size(); ++i)
     probe_.network.operators[i] = question.network.operators[static_cast<size_t>(order_[i])];
@@ -83,22 +84,22 @@ Ways::Ways(const Plan& question, std::span<const int> order, int64_t room, const
 }
 
 // Along each axis the extents that a tile may have.
-std::vector<std::vector<int64_t>> Ways::ExtentsOf(graph::Interval interval) const {
+std::vector<std::vector<int64_t>> SubgraphConfigs::ExtentsOf(graph::Interval interval) const {
   const Subgraph whole = AsOneTile(probe_.network, interval);
   std::vector<std::vector<int64_t>> extents;
   for (size_t axis = 0; axis < whole.tile.size(); ++axis) {
     std::vector<int64_t>& here = extents.emplace_back(1, whole.tile[axis]);
-    for (const hw_profiles::AxisGranule& cut : probe_.profile.tiling.axes) {
+    for (const hw_profiles::AxisGranularity& cut : probe_.profile.tiling.axes) {
       const bool meant = AxisName(whole.tile.size(), axis) == cut.axis;
       if (!meant || !MayCut(probe_.network, users_, interval, axis)) continue;
-      for (int64_t extent = cut.granule; extent < whole.tile[axis]; extent += cut.granule)
+      for (int64_t extent = cut.granularity; extent < whole.tile[axis]; extent += cut.granularity)
         here.push_back(extent);
     }
   }
   return extents;
 }
 
-std::vector<std::vector<int64_t>> Ways::TilesOf(graph::Interval interval) const {
+std::vector<std::vector<int64_t>> SubgraphConfigs::TilesOf(graph::Interval interval) const {
   std::vector<std::vector<int64_t>> tiles = {{}};
   for (const std::vector<int64_t>& extents : ExtentsOf(interval)) {
     std::vector<std::vector<int64_t>> longer;
@@ -113,7 +114,7 @@ std::vector<std::vector<int64_t>> Ways::TilesOf(graph::Interval interval) const 
   return tiles;
 }
 
-std::vector<Subgraph> Ways::PoliciesOf(graph::Interval interval) const {
+std::vector<Subgraph> SubgraphConfigs::PoliciesOf(graph::Interval interval) const {
   const hw_profiles::Tiling& tiling = probe_.profile.tiling;
   const std::vector<int> tensors = TensorsOf(probe_.network, interval);
   const bool has_constants = std::any_of(tensors.begin(), tensors.end(), [this](int tensor) {
@@ -121,7 +122,8 @@ std::vector<Subgraph> Ways::PoliciesOf(graph::Interval interval) const {
   });
   bool may_be_in_place = !tiling.in_place.empty();
   for (int op = interval.first; op <= interval.last; ++op)
-    may_be_in_place = may_be_in_place || !probe_.network.operators[static_cast<size_t>(op)].in_place.empty();
+    may_be_in_place =
+        may_be_in_place || !probe_.network.operators[static_cast<size_t>(op)].in_place.empty();
   std::set<HaloStorage> halos(tiling.halo.begin(), tiling.halo.end());
   halos.insert(HaloStorage::kRecompute);
   std::vector<WeightPolicy> weights = tiling.weights;
@@ -132,27 +134,27 @@ std::vector<Subgraph> Ways::PoliciesOf(graph::Interval interval) const {
   for (const WeightPolicy each : weights) {
     Subgraph policy = AsOneTile(probe_.network, interval);
     policy.weights = each;
-    const bool by_depth = each == WeightPolicy::kByDepth;
-    if (!by_depth && !std::exchange(is_first, false) && !has_constants) continue;
-    for (int64_t depth = by_depth ? tiling.depth_granule : 0;; depth += tiling.depth_granule) {
-      policy.depth = depth;
+    const bool split_k = each == WeightPolicy::kSplitK;
+    if (!split_k && !std::exchange(is_first, false) && !has_constants) continue;
+    for (int64_t k_extent = split_k ? tiling.k_granularity : 0;; k_extent += tiling.k_granularity) {
+      policy.k_extent = k_extent;
       policy.halo = HaloStorage::kRecompute;
-      if (by_depth && !DepthFault(probe_, policy).empty()) break;
+      if (split_k && !SplitKFault(probe_, policy).empty()) break;
       for (const HaloStorage halo : halos) {
         for (const bool in_place : {true, false}) {
           policy.halo = halo;
           policy.in_place = in_place;
           if (in_place && !may_be_in_place) continue;
-          if (!by_depth || halo == HaloStorage::kRecompute) policies.push_back(policy);
+          if (!split_k || halo == HaloStorage::kRecompute) policies.push_back(policy);
         }
       }
-      if (!by_depth) break;
+      if (!split_k) break;
     }
   }
   return policies;
 }
 
-int64_t Ways::WorkOf(graph::Interval interval) const {
+int64_t SubgraphConfigs::WorkOf(graph::Interval interval) const {
   int64_t work = interval.last - interval.first + 1;
   for (const std::vector<int64_t>& extents : ExtentsOf(interval))
     work = Product(work, static_cast<int64_t>(extents.size()));
@@ -160,7 +162,7 @@ int64_t Ways::WorkOf(graph::Interval interval) const {
 }
 
 // The subgraph among the operators before and behind it; its index.
-size_t Ways::Surround(const Subgraph& subgraph, const std::vector<int>& kept) {
+size_t SubgraphConfigs::Surround(const Subgraph& subgraph, const std::vector<int>& kept) {
   const auto operators = static_cast<int>(probe_.network.operators.size());
   probe_.kept = kept;
   probe_.subgraphs.clear();
@@ -169,11 +171,12 @@ size_t Ways::Surround(const Subgraph& subgraph, const std::vector<int>& kept) {
   const size_t index = probe_.subgraphs.size();
   probe_.subgraphs.push_back(subgraph);
   if (subgraph.interval.last + 1 < operators)
-    probe_.subgraphs.push_back(AsOneTile(probe_.network, {subgraph.interval.last + 1, operators - 1}));
+    probe_.subgraphs.push_back(
+        AsOneTile(probe_.network, {subgraph.interval.last + 1, operators - 1}));
   return index;
 }
 
-bool Ways::HomesHold(size_t index) {
+bool SubgraphConfigs::HomesHold(size_t index) {
   std::vector<int64_t> load(probe_.profile.memories.size());
   const auto step = static_cast<problem::Step>(index);
   for (const HomeStay& stay : FindHomeStays(probe_)) {
@@ -189,7 +192,7 @@ bool Ways::HomesHold(size_t index) {
   return true;
 }
 
-bool Ways::IsBeyondLimits(const Sums& sums) const {
+bool SubgraphConfigs::IsBeyondLimits(const Sums& sums) const {
   for (size_t i = 0; i < sums.size(); ++i) {
     const auto limit = probe_.objective.limits.find(std::string(kSummed[i]));
     if (limit != probe_.objective.limits.end() && IsBeyond(sums[i], limit->second)) return true;
@@ -197,42 +200,50 @@ bool Ways::IsBeyondLimits(const Sums& sums) const {
   return false;
 }
 
-// Addresses that are demanded of tensors in that memory, and of buffers of the subgraph with that
+// Addresses that are required of tensors in that memory, and of buffers of the subgraph with that
 // number.
-void Ways::Pin(problem::Problem& problem, size_t subgraph) const {
+void SubgraphConfigs::Pin(problem::Problem& problem, size_t subgraph) const {
   const std::string& memory = problem.memories.front().name;
-  for (const Demand& demand : probe_.demands) {
-    if (demand.kind == DemandKind::kAddress && demand.memory == memory)
-      PinBuffer(problem, probe_.network.tensors[static_cast<size_t>(demand.tensor)].id, demand.offset);
+  for (const PlanConstraint& constraint : probe_.constraints) {
+    if (constraint.kind == PlanConstraintKind::kAddress && constraint.memory == memory)
+      PinBuffer(problem, probe_.network.tensors[static_cast<size_t>(constraint.tensor)].id,
+                constraint.offset);
   }
-  if (memory != probe_.profile.memories[static_cast<size_t>(probe_.profile.tile_memory)].name) return;
-  const Demand* demand = DemandOn(probe_, order_, probe_.subgraphs[subgraph].interval);
-  if (demand == nullptr) return;
-  for (const auto& [id, offset] : demand->way.addresses)
+  if (memory != probe_.profile.memories[static_cast<size_t>(probe_.profile.tile_memory)].name)
+    return;
+  const PlanConstraint* constraint =
+      ConstraintOn(probe_, order_, probe_.subgraphs[subgraph].interval);
+  if (constraint == nullptr) return;
+  for (const auto& [id, offset] : constraint->config.addresses)
     PinBuffer(problem, fmt::format("s{}/{}", subgraph, id), offset);
 }
 
-// An address is demanded of a buffer that must be there.
-bool Ways::HasDemandedBuffers(const problem::Problem& problem, size_t subgraph) const {
-  const Demand* demand = DemandOn(probe_, order_, probe_.subgraphs[subgraph].interval);
-  if (demand == nullptr) return true;
-  return std::all_of(demand->way.addresses.begin(), demand->way.addresses.end(), [&](const auto& address) {
-    const std::string id = fmt::format("s{}/{}", subgraph, address.first);
-    return std::any_of(problem.buffers.begin(), problem.buffers.end(),
-                       [&id](const problem::Buffer& buffer) { return buffer.id == id; });
-  });
+// An address is required of a buffer that must be there.
+bool SubgraphConfigs::HasRequiredBuffers(const problem::Problem& problem, size_t subgraph) const {
+  const PlanConstraint* constraint =
+      ConstraintOn(probe_, order_, probe_.subgraphs[subgraph].interval);
+  if (constraint == nullptr) return true;
+  return std::all_of(constraint->config.addresses.begin(), constraint->config.addresses.end(),
+                     [&](const auto& address) {
+                       const std::string id = fmt::format("s{}/{}", subgraph, address.first);
+                       return std::any_of(
+                           problem.buffers.begin(), problem.buffers.end(),
+                           [&id](const problem::Buffer& buffer) { return buffer.id == id; });
+                     });
 }
 
-problem::Problem Ways::ProblemOf(const Way& way, const std::vector<int>& kept) {
-  const size_t index = Surround(way.subgraph, kept);
+problem::Problem SubgraphConfigs::ProblemOf(const SubgraphConfig& config,
+                                            const std::vector<int>& kept) {
+  const size_t index = Surround(config.subgraph, kept);
   const Derivation derivation = Derive(probe_);
-  problem::Problem problem = verify::ProblemOf(probe_, derivation, derivation.trace.subgraph_steps[index]);
+  problem::Problem problem =
+      verify::ProblemOf(probe_, derivation, derivation.trace.subgraph_steps[index]);
   Pin(problem, index);
   return problem;
 }
 
-std::vector<problem::Problem> Ways::ProblemsOf(const std::vector<Subgraph>& subgraphs,
-                                               const std::vector<int>& kept) {
+std::vector<problem::Problem> SubgraphConfigs::ProblemsOf(const std::vector<Subgraph>& subgraphs,
+                                                          const std::vector<int>& kept) {
   probe_.subgraphs = subgraphs;
   probe_.kept = kept;
   const Derivation derivation = Derive(probe_);
@@ -259,11 +270,12 @@ std::vector<problem::Problem> Ways::ProblemsOf(const std::vector<Subgraph>& subg
   return problems;
 }
 
-std::optional<std::vector<Way>> Ways::Find(graph::Interval interval, const std::vector<int>& kept,
-                                           int64_t& work) {
-  std::vector<Way> ways;
+std::optional<std::vector<SubgraphConfig>> SubgraphConfigs::Find(graph::Interval interval,
+                                                                 const std::vector<int>& kept,
+                                                                 int64_t& work) {
+  std::vector<SubgraphConfig> configs;
   const Subgraph whole = AsOneTile(probe_.network, interval);
-  if (!HomesHold(Surround(whole, kept))) return ways;
+  if (!HomesHold(Surround(whole, kept))) return configs;
   if (WorkOf(interval) > work) return std::nullopt;
   const std::vector<Subgraph> policies = PoliciesOf(interval);
   const int64_t operators = interval.last - interval.first + 1;
@@ -279,36 +291,40 @@ std::optional<std::vector<Way>> Ways::Find(graph::Interval interval, const std::
       const auto [room, is_new] = has_room.try_emplace(subgraph.halo, true);
       if (is_new) room->second = HasRoom(subgraph, kept, work);
       if (work < 0) return std::nullopt;
-      if (!room->second && subgraph.weights != WeightPolicy::kByDepth) continue;
+      if (!room->second && subgraph.weights != WeightPolicy::kSplitK) continue;
       work -= std::min(work + 1, Product(Product(tiles, 2), operators));
       if (work < 0) return std::nullopt;
-      if (std::optional<Way> way = Try(subgraph, kept, seen)) ways.push_back(*std::move(way));
+      if (std::optional<SubgraphConfig> config = Try(subgraph, kept, seen))
+        configs.push_back(*std::move(config));
     }
   }
-  return ways;
+  return configs;
 }
 
 // Whether tiles of that shape and halo may have room, by the least that they need.
-bool Ways::HasRoom(const Subgraph& subgraph, const std::vector<int>& kept, int64_t& work) {
+bool SubgraphConfigs::HasRoom(const Subgraph& subgraph, const std::vector<int>& kept,
+                              int64_t& work) {
   const bool keeps_rows = subgraph.halo != HaloStorage::kRecompute;
   const int64_t operators = subgraph.interval.last - subgraph.interval.first + 1;
   work -= std::min(work + 1, operators);
-  if (keeps_rows &&
-      !MayCacheHalo(probe_.profile, AsOneTile(probe_.network, subgraph.interval).tile, subgraph.tile))
+  if (keeps_rows && !MayCacheHalo(probe_.profile, AsOneTile(probe_.network, subgraph.interval).tile,
+                                  subgraph.tile))
     return false;
   if (FloorOf(probe_, users_, subgraph.interval, subgraph.tile, keeps_rows) > room_) return false;
   // Which rows are kept is found row by row for each tile.
   constexpr int64_t kRowsATile = 64;
   const graph::Shape output = AsOneTile(probe_.network, subgraph.interval).tile;
-  const int64_t rows = keeps_rows ? *std::max_element(output.begin(), output.end()) / kRowsATile + 1 : 1;
+  const int64_t rows =
+      keeps_rows ? *std::max_element(output.begin(), output.end()) / kRowsATile + 1 : 1;
   work -= std::min(work + 1, Product(Product(subgraph.tiles, rows), operators));
   if (work < 0) return false;
   return LoadOfShape(probe_, users_, Surround(subgraph, kept)) <= room_;
 }
 
-std::optional<Way> Ways::Try(const Subgraph& subgraph, const std::vector<int>& kept,
-                             std::set<std::pair<Sums, std::string>>& seen) {
-  if (!RunsAsDemanded(probe_, order_, subgraph)) return std::nullopt;
+std::optional<SubgraphConfig> SubgraphConfigs::Try(const Subgraph& subgraph,
+                                                   const std::vector<int>& kept,
+                                                   std::set<std::pair<Sums, std::string>>& seen) {
+  if (!RunsAsRequired(probe_, order_, subgraph)) return std::nullopt;
   const size_t index = Surround(subgraph, kept);
   Findings findings(1);
   CheckSubgraph(probe_, index, findings);
@@ -317,11 +333,12 @@ std::optional<Way> Ways::Try(const Subgraph& subgraph, const std::vector<int>& k
   const problem::Problem problem =
       verify::ProblemOf(probe_, derivation, derivation.trace.subgraph_steps[index]);
   if (LeastLoad(problem) > FreeBytes(TileMemory(probe_.profile), room_)) return std::nullopt;
-  if (!HasDemandedBuffers(problem, index)) return std::nullopt;
-  Way way{subgraph, SumsOf(probe_, users_, index)};
-  if (IsBeyondLimits(way.sums) || !seen.emplace(way.sums, problem::files::WriteProblem(problem)).second)
+  if (!HasRequiredBuffers(problem, index)) return std::nullopt;
+  SubgraphConfig config{subgraph, SumsOf(probe_, users_, index)};
+  if (IsBeyondLimits(config.sums) ||
+      !seen.emplace(config.sums, problem::files::WriteProblem(problem)).second)
     return std::nullopt;
-  return way;
+  return config;
 }
 
 }  // namespace tessera::plan::verify::infeasibility

@@ -18,21 +18,23 @@
 namespace tessera::plan::verify::infeasibility {
 
 // Metrics that add up over the subgraphs of a plan, in this order.
-inline constexpr std::array<std::string_view, 4> kSummed = {"latency", "energy", "off_chip_bytes", "macs"};
+inline constexpr std::array<std::string_view, 4> kSummed = {"latency", "energy", "off_chip_bytes",
+                                                            "macs"};
 using Sums = std::array<double, kSummed.size()>;
 
 // One way to run an interval.
-struct Way {
+struct SubgraphConfig {
   Subgraph subgraph;
   Sums sums = {};
 };
 
 // A network in one order, and what its subgraphs may be.
-class Ways {
+class SubgraphConfigs {
  public:
-  // `question`: network, profile, objective and demands; `order`: its operators as they run.
+  // `question`: network, profile, objective and constraints; `order`: its operators as they run.
   // `room`: bytes of the tile memory that may be used.
-  Ways(const Plan& question, std::span<const int> order, int64_t room, const base::Stop& stop);
+  SubgraphConfigs(const Plan& question, std::span<const int> order, int64_t room,
+                  const base::Stop& stop);
 
   const Plan& InOrder() const { return probe_; }
   const std::vector<Users>& UsersOf() const { return users_; }
@@ -46,10 +48,11 @@ class Ways {
   // and have the same Problem one stands for all. Takes from `work` the tiles times operators that
   // it looks at, and gives up with nullopt where that would become negative, at the stop, and where
   // one way has too many tiles.
-  std::optional<std::vector<Way>> Find(graph::Interval interval, const std::vector<int>& kept, int64_t& work);
+  std::optional<std::vector<SubgraphConfig>> Find(graph::Interval interval,
+                                                  const std::vector<int>& kept, int64_t& work);
 
   // What has to be placed in the tile memory while the subgraph runs.
-  problem::Problem ProblemOf(const Way& way, const std::vector<int>& kept);
+  problem::Problem ProblemOf(const SubgraphConfig& config, const std::vector<int>& kept);
 
   // What has to be placed in the tile memory and in each home if these subgraphs are the program.
   std::vector<problem::Problem> ProblemsOf(const std::vector<Subgraph>& subgraphs,
@@ -63,9 +66,9 @@ class Ways {
   bool HomesHold(size_t index);
   bool HasRoom(const Subgraph& subgraph, const std::vector<int>& kept, int64_t& work);
   bool IsBeyondLimits(const Sums& sums) const;
-  std::optional<Way> Try(const Subgraph& subgraph, const std::vector<int>& kept,
-                         std::set<std::pair<Sums, std::string>>& seen);
-  bool HasDemandedBuffers(const problem::Problem& problem, size_t subgraph) const;
+  std::optional<SubgraphConfig> Try(const Subgraph& subgraph, const std::vector<int>& kept,
+                                    std::set<std::pair<Sums, std::string>>& seen);
+  bool HasRequiredBuffers(const problem::Problem& problem, size_t subgraph) const;
   void Pin(problem::Problem& problem, size_t subgraph) const;
 
   Plan probe_;

@@ -23,29 +23,32 @@ using problem::Status;
 namespace {
 
 constexpr int64_t kFirstLimitPerBuffer = 3;
-constexpr uint64_t kRoundsOfSeed = 1'000'000;  // from there on shakes would be those of the next seed
+constexpr uint64_t kRoundsOfSeed =
+    1'000'000;  // from there on shakes would be those of the next seed
 
 // Each half of a round holds every order once.
 std::vector<CanonicalStrategy> StrategiesOf(const CanonicalOptions& options) {
-  std::vector<CanonicalStrategy> strategies(std::begin(kCanonicalStrategies), std::end(kCanonicalStrategies));
+  std::vector<CanonicalStrategy> strategies(std::begin(kCanonicalStrategies),
+                                            std::end(kCanonicalStrategies));
   if (options.both_directions) return strategies;
   strategies.resize(strategies.size() / 2);
   for (CanonicalStrategy& strategy : strategies) strategy.direction = Direction::kForwards;
   return strategies;
 }
 
-// Where the restarts for one capacity stand, so that another call goes on instead of repeating them.
+// Where the restarts for one capacity stand, so that another call goes on instead of repeating
+// them.
 struct Restarts {
   uint64_t round = 0;
   size_t strategy = 0;
 };
 
-// Rounds of all orders, as long as Luby's sequence says: chances to finish fall off so slowly that many short
-// searches beat a long one, yet no length would do for all. Only the first round is unshaken, whatever the seed:
-// it is the best that is known.
+// Rounds of all orders, as long as Luby's sequence says: chances to finish fall off so slowly that
+// many short searches beat a long one, yet no length would do for all. Only the first round is
+// unshaken, whatever the seed: it is the best that is known.
 TreeOutcome SearchWithRestarts(const Problem& problem, const allocate::CanonicalModel& model,
-                               CanonicalTree& tree, const CanonicalOptions& options, Restarts& restarts,
-                               int64_t budget, const base::Stop& stop) {
+                               CanonicalTree& tree, const CanonicalOptions& options,
+                               Restarts& restarts, int64_t budget, const base::Stop& stop) {
   const std::vector<CanonicalStrategy> strategies = StrategiesOf(options);
   while (true) {
     const int64_t limit =
@@ -55,7 +58,8 @@ TreeOutcome SearchWithRestarts(const Problem& problem, const allocate::Canonical
       const CanonicalStrategy& strategy = strategies[restarts.strategy++];
       const int64_t left = budget - tree.Statistics().nodes;
       const std::vector<int> ranks = RankBuffers(problem, model, strategy, shake);
-      const TreeOutcome outcome = tree.Search(ranks, strategy.direction, std::min(limit, left), stop);
+      const TreeOutcome outcome =
+          tree.Search(ranks, strategy.direction, std::min(limit, left), stop);
       if (outcome != TreeOutcome::kLimit || left <= limit) return outcome;
     }
     restarts.strategy = 0;
@@ -98,8 +102,8 @@ class CanonicalSession final : public allocate::SizedSession {
   }
 
   // Whether to go on with the next memory.
-  bool SolveMemory(size_t memory, problem::Bytes capacity, const base::Budget& budget, const base::Stop& stop,
-                   Result& result) {
+  bool SolveMemory(size_t memory, problem::Bytes capacity, const base::Budget& budget,
+                   const base::Stop& stop, Result& result) {
     const std::string& name = Sized().memories[memory].name;
     std::optional<allocate::CanonicalModel>& model = models_[memory];
     if (!model) {
@@ -113,8 +117,8 @@ class CanonicalSession final : public allocate::SizedSession {
     }
     CanonicalTree tree(*model, capacity, options_);
     const int64_t left = budget.units - result.statistics.nodes;
-    const TreeOutcome outcome =
-        SearchWithRestarts(Sized(), *model, tree, options_, restarts_[{memory, capacity}], left, stop);
+    const TreeOutcome outcome = SearchWithRestarts(Sized(), *model, tree, options_,
+                                                   restarts_[{memory, capacity}], left, stop);
     Accumulate(result.statistics, tree.Statistics());
     switch (outcome) {
       case TreeOutcome::kPlaced:
@@ -127,12 +131,13 @@ class CanonicalSession final : public allocate::SizedSession {
         result.status = Status::kInfeasible;
         result.reason = !model->contradiction.empty()
                             ? model->contradiction
-                            : "canonical search exhausted every placement in memory '" + name + "' of " +
-                                  std::to_string(capacity) + " bytes";
+                            : "canonical search exhausted every placement in memory '" + name +
+                                  "' of " + std::to_string(capacity) + " bytes";
         return false;
       case TreeOutcome::kLimit:
         result.status = Status::kUnknown;
-        result.reason = "canonical search reached its limit of " + std::to_string(budget.units) + " nodes";
+        result.reason =
+            "canonical search reached its limit of " + std::to_string(budget.units) + " nodes";
         return false;
       case TreeOutcome::kStopped:
         result.status = Status::kUnknown;
@@ -143,17 +148,20 @@ class CanonicalSession final : public allocate::SizedSession {
   }
 
   CanonicalOptions options_;
-  std::vector<std::optional<allocate::CanonicalModel>> models_;     // of the sizes last asked for, by memory
-  std::map<std::pair<size_t, problem::Bytes>, Restarts> restarts_;  // of those sizes, by memory and capacity
+  std::vector<std::optional<allocate::CanonicalModel>>
+      models_;  // of the sizes last asked for, by memory
+  std::map<std::pair<size_t, problem::Bytes>, Restarts>
+      restarts_;  // of those sizes, by memory and capacity
 };
 
 }  // namespace
 
-std::unique_ptr<problem::Session> CanonicalEngine::Open(const Problem& problem, const Ladder* ladder) const {
-  return allocate::OpenContracted(Name(), problem, ladder,
-                                  [this](const Problem& contracted, const Ladder* rungs) {
-                                    return std::make_unique<CanonicalSession>(contracted, rungs, options_);
-                                  });
+std::unique_ptr<problem::Session> CanonicalEngine::Open(const Problem& problem,
+                                                        const Ladder* ladder) const {
+  return allocate::OpenContracted(
+      Name(), problem, ladder, [this](const Problem& contracted, const Ladder* candidates) {
+        return std::make_unique<CanonicalSession>(contracted, candidates, options_);
+      });
 }
 
 }  // namespace tessera::search::engines::canonical

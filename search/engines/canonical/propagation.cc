@@ -4,8 +4,8 @@
 
 namespace tessera::search::engines::canonical {
 
-Propagator::Propagator(const allocate::CanonicalModel& model, CanonicalState& state, problem::Bytes capacity,
-                       const CanonicalOptions& options)
+Propagator::Propagator(const allocate::CanonicalModel& model, CanonicalState& state,
+                       problem::Bytes capacity, const CanonicalOptions& options)
     : model_(model),
       state_(state),
       options_(options),
@@ -26,11 +26,12 @@ bool Propagator::Start() {
     dirty_.push_back(clique);
   }
   for (int i = 0; i < model_.Count(); ++i) {
-    const int twin = options_.duplicates ? model_.twin_before[static_cast<size_t>(i)] : -1;
-    if (twin < 0 || model_.twin_before[static_cast<size_t>(twin)] >= 0) continue;
+    const int peer =
+        options_.interchangeable ? model_.interchangeable_below[static_cast<size_t>(i)] : -1;
+    if (peer < 0 || model_.interchangeable_below[static_cast<size_t>(peer)] >= 0) continue;
     const problem::Bytes bound =
-        state_.least[static_cast<size_t>(twin)] + model_.sizes[static_cast<size_t>(twin)];
-    if (!Raise(i, bound, Cause::kTwin, twin)) return false;
+        state_.least[static_cast<size_t>(peer)] + model_.sizes[static_cast<size_t>(peer)];
+    if (!Raise(i, bound, Cause::kInterchangeable, peer)) return false;
   }
   if (!Propagate()) return false;
   state_.FixRoot();
@@ -57,10 +58,10 @@ bool Propagator::Place(int buffer, int level) {
 
 bool Propagator::Delay(int buffer) {
   const auto at = static_cast<size_t>(buffer);
-  problem::Bytes lowest_top = allocate::kNowhere, lowest = allocate::kNowhere;
+  problem::Bytes lowest_top = allocate::kNoPosition, lowest = allocate::kNoPosition;
   for (const int e : model_.neighbours[buffer]) {
     const problem::Bytes least = state_.least[static_cast<size_t>(e)];
-    if (least == allocate::kNowhere) continue;
+    if (least == allocate::kNoPosition) continue;
     if (least < lowest) {
       lowest = least;
       witness_[at] = e;
@@ -86,7 +87,8 @@ bool Propagator::Delay(int buffer) {
   return Propagate();
 }
 
-// Lifts the least offset to the first position at or above `bound`, and the twins above with it.
+// Lifts the least offset to the first position at or above `bound`, and the interchangeable buffers
+// above with it.
 bool Propagator::Raise(int buffer, problem::Bytes bound, Cause cause, int subject) {
   while (true) {
     const auto at = static_cast<size_t>(buffer);
@@ -100,16 +102,18 @@ bool Propagator::Raise(int buffer, problem::Bytes bound, Cause cause, int subjec
       return false;
     }
     LoseCandidate(buffer, before);
-    const int twin = options_.duplicates ? model_.twin_after[at] : -1;
+    const int peer = options_.interchangeable ? model_.interchangeable_above[at] : -1;
     bound = least + model_.sizes[at];
-    if (twin < 0 || state_.IsPlaced(twin) || state_.least[static_cast<size_t>(twin)] >= bound) return true;
+    if (peer < 0 || state_.IsPlaced(peer) || state_.least[static_cast<size_t>(peer)] >= bound)
+      return true;
     subject = buffer;
-    buffer = twin;
-    cause = Cause::kTwin;
+    buffer = peer;
+    cause = Cause::kInterchangeable;
   }
 }
 
-// Where `buffer` no longer lies open at `floor`, and was the last to do so, the floor has to be found again.
+// Where `buffer` no longer lies open at `floor`, and was the last to do so, the floor has to be
+// found again.
 void Propagator::LoseCandidate(int buffer, problem::Bytes floor) {
   for (const int clique : model_.cliques_of[buffer]) {
     const auto at = static_cast<size_t>(clique);
@@ -156,7 +160,7 @@ bool Propagator::CheckCliques() {
 
 bool Propagator::CheckClique(int clique) {
   const auto at = static_cast<size_t>(clique);
-  problem::Bytes floor = allocate::kNowhere;
+  problem::Bytes floor = allocate::kNoPosition;
   int candidates = 0;
   for (const int i : model_.members[clique]) {
     const problem::Bytes least = state_.least[static_cast<size_t>(i)];
@@ -205,12 +209,14 @@ bool Propagator::CheckDelayed(int buffer, bool& raised) {
   const auto top_of = [this](int e) {
     return state_.least[static_cast<size_t>(e)] + model_.sizes[static_cast<size_t>(e)];
   };
-  const bool supported = !options_.support || (support_[at] >= 0 && top_of(support_[at]) <= state_.least[at]);
+  const bool supported =
+      !options_.support || (support_[at] >= 0 && top_of(support_[at]) <= state_.least[at]);
   const bool witnessed =
-      !options_.witness || (witness_[at] >= 0 && state_.least[static_cast<size_t>(witness_[at])] < reach);
+      !options_.witness ||
+      (witness_[at] >= 0 && state_.least[static_cast<size_t>(witness_[at])] < reach);
   if (supported && witnessed) return true;
 
-  problem::Bytes lowest = allocate::kNowhere, lowest_top = allocate::kNowhere;
+  problem::Bytes lowest = allocate::kNoPosition, lowest_top = allocate::kNoPosition;
   for (const int e : model_.neighbours[buffer]) {
     const problem::Bytes least = state_.least[static_cast<size_t>(e)];
     if (least < lowest) {

@@ -29,7 +29,8 @@ CanonicalState::CanonicalState(const allocate::CanonicalModel& model, problem::B
       ++unplaced[static_cast<size_t>(clique)];
     }
     const auto& [first, last] = model.extents[static_cast<size_t>(i)];
-    for (int border = first + 1; border < last; ++border) ++crossings[static_cast<size_t>(border)];
+    for (int boundary = first + 1; boundary < last; ++boundary)
+      ++crossings[static_cast<size_t>(boundary)];
   }
   root = least;
 }
@@ -39,14 +40,15 @@ void CanonicalState::MarkPlaced(int buffer, int at_level) {
   offset[at] = least[at];
   level[at] = at_level;
   placed_at[at] = changes.size();
-  least[at] = allocate::kNowhere;
+  least[at] = allocate::kNoPosition;
   placed_.push_back(buffer);
   for (const int clique : model_.cliques_of[buffer]) {
     load[static_cast<size_t>(clique)] -= model_.sizes[at];
     --unplaced[static_cast<size_t>(clique)];
   }
   const auto& [first, last] = model_.extents[at];
-  for (int border = first + 1; border < last; ++border) --crossings[static_cast<size_t>(border)];
+  for (int boundary = first + 1; boundary < last; ++boundary)
+    --crossings[static_cast<size_t>(boundary)];
 }
 
 void CanonicalState::Undo(const Mark& mark) {
@@ -59,7 +61,8 @@ void CanonicalState::Undo(const Mark& mark) {
     floor[at] = saved_floors_.back().floor;
     candidates[at] = saved_floors_.back().candidates;
   }
-  // A buffer is never raised once placed, so its offset is the bound from which earlier ones are taken back.
+  // A buffer is never raised once placed, so its offset is the bound from which earlier ones are
+  // taken back.
   for (; placed_.size() > mark.placed; placed_.pop_back()) {
     const int buffer = placed_.back();
     const auto at = static_cast<size_t>(buffer);
@@ -70,7 +73,8 @@ void CanonicalState::Undo(const Mark& mark) {
       ++unplaced[static_cast<size_t>(clique)];
     }
     const auto& [first, last] = model_.extents[at];
-    for (int border = first + 1; border < last; ++border) ++crossings[static_cast<size_t>(border)];
+    for (int boundary = first + 1; boundary < last; ++boundary)
+      ++crossings[static_cast<size_t>(boundary)];
   }
   for (; changes.size() > mark.changes; changes.pop_back()) {
     const auto at = static_cast<size_t>(changes.back().buffer);
@@ -96,7 +100,8 @@ uint64_t BitOf(int change) { return uint64_t{1} << (change % 64); }
 
 }  // namespace
 
-ConflictAnalysis::ConflictAnalysis(const allocate::CanonicalModel& model, const CanonicalState& state)
+ConflictAnalysis::ConflictAnalysis(const allocate::CanonicalModel& model,
+                                   const CanonicalState& state)
     : model_(model),
       state_(state),
       levels_(model.Count()),
@@ -106,13 +111,13 @@ ConflictAnalysis::ConflictAnalysis(const allocate::CanonicalModel& model, const 
 void ConflictAnalysis::Need(int buffer, problem::Bytes bound) {
   const auto at = static_cast<size_t>(buffer);
   if (bound <= covered_[at]) return;
-  // Whatever exceeds the position below the bound reaches the bound: the weakest statement of the same
-  // meaning.
+  // Whatever exceeds the position below the bound reaches the bound: the weakest statement of the
+  // same meaning.
   const problem::Bytes weakest = model_.positions[at].Below(bound) + 1;
   if (weakest <= covered_[at]) return;
   const std::vector<Rise>& rises = state_.rises[at];
-  const auto met = std::partition_point(rises.begin(), rises.end(),
-                                        [weakest](const Rise& rise) { return rise.before < weakest; });
+  const auto met = std::partition_point(
+      rises.begin(), rises.end(), [weakest](const Rise& rise) { return rise.before < weakest; });
   const int change = (met - 1)->change;
   covered_[at] = weakest;
   if (needed_at_[at] == change) return;
@@ -172,14 +177,15 @@ void ConflictAnalysis::ResolveChange(size_t at, problem::Bytes bound) {
       Need(change.buffer, change.before);
       NeedSupports(change.buffer, bound, at);
       break;
-    case Cause::kTwin:
+    case Cause::kInterchangeable:
       Need(change.subject, bound - model_.sizes[subject]);
       break;
   }
 }
 
-// Why nothing on which the buffer could rest lets it lie below `bound`: each neighbour's top is too high for
-// that, or the neighbour was placed by then, with its top beneath the buffer's offset already.
+// Why nothing on which the buffer could rest lets it lie below `bound`: each neighbour's top is too
+// high for that, or the neighbour was placed by then, with its top beneath the buffer's offset
+// already.
 void ConflictAnalysis::NeedSupports(int buffer, problem::Bytes bound, size_t at) {
   for (const int e : model_.neighbours[buffer]) {
     const auto neighbour = static_cast<size_t>(e);

@@ -32,10 +32,10 @@ class LevelSet {
 
 // Why the least offset of a buffer rose.
 enum class Cause : uint8_t {
-  kPlaced,   // subject: the neighbour that was placed and cannot lie above
+  kPlaced,  // subject: the neighbour that was placed and cannot lie above
   kDelayed,  // subject: index of the reason that forbids the former least offset; then the support bound
-  kSupport,  // the support bound alone
-  kTwin,     // subject: the identical buffer that lies lower
+  kSupport,          // the support bound alone
+  kInterchangeable,  // subject: the identical buffer that lies lower
 };
 
 struct BoundChange {
@@ -60,8 +60,9 @@ struct Mark {
   size_t delayed = 0;
 };
 
-// For each buffer its least offset under the decisions so far, for each clique its floor. The members are
-// read by all techniques of the search and written by the functions below and by the propagator.
+// For each buffer its least offset under the decisions so far, for each clique its floor. The
+// members are read by all techniques of the search and written by the functions below and by the
+// propagator.
 class CanonicalState {
  public:
   CanonicalState(const allocate::CanonicalModel& model, problem::Bytes capacity);
@@ -74,8 +75,8 @@ class CanonicalState {
     top_below[static_cast<size_t>(buffer)] = top;
   }
 
-  // Call before the floor or the candidates of a clique change: Undo restores them. Only the first call of a
-  // decision does anything.
+  // Call before the floor or the candidates of a clique change: Undo restores them. Only the first
+  // call of a decision does anything.
   void SaveFloor(int clique) {
     const auto at = static_cast<size_t>(clique);
     if (floor_saved_in_[at] == decision_) return;
@@ -91,7 +92,8 @@ class CanonicalState {
     least[at] = bound;
   }
 
-  // Forbids `buffer` an offset because of the decisions in `levels`; returns the number of that reason.
+  // Forbids `buffer` an offset because of the decisions in `levels`; returns the number of that
+  // reason.
   int MarkDelayed(int buffer, const LevelSet& levels) {
     delayed.push_back(buffer);
     reasons_.insert(reasons_.end(), levels.Words().begin(), levels.Words().end());
@@ -103,8 +105,8 @@ class CanonicalState {
     return {reasons_.data() + static_cast<size_t>(number) * words_, words_};
   }
 
-  // Notes that `buffer` lies at its least offset by the decision `at_level`, and takes it out of its cliques'
-  // loads.
+  // Notes that `buffer` lies at its least offset by the decision `at_level`, and takes it out of
+  // its cliques' loads.
   void MarkPlaced(int buffer, int at_level);
 
   // The present, before a decision.
@@ -114,13 +116,13 @@ class CanonicalState {
   }
   void Undo(const Mark& mark);
 
-  // Makes the present bounds the root: what they say needs no explanation any more, and no Undo goes behind
-  // them.
+  // Makes the present bounds the root: what they say needs no explanation any more, and no Undo
+  // goes behind them.
   void FixRoot();
 
   // Per buffer.
   std::vector<problem::Bytes>
-      least;  // least offset; kNowhere once placed, so that minima over neighbours pass it by
+      least;  // least offset; kNoPosition once placed, so that minima over neighbours pass it by
   std::vector<problem::Bytes> top_below;  // the highest top of a placed neighbour
   std::vector<problem::Bytes> offset;     // where it is placed
   std::vector<problem::Bytes> highest;    // the greatest offset within the capacity
@@ -134,7 +136,8 @@ class CanonicalState {
   std::vector<problem::Bytes> floor;  // least offset of an unplaced member
   std::vector<int> candidates;        // unplaced members whose least offset is the floor
   std::vector<int> unplaced;          // unplaced members
-  std::vector<int> crossings;  // unplaced buffers that reach over the border below this clique's number
+  std::vector<int>
+      crossings;  // unplaced buffers that reach over the boundary below this clique's number
 
   std::vector<BoundChange> changes;
   std::vector<int> delayed;  // buffers that must not lie at some offset that was open to them
@@ -162,14 +165,15 @@ class CanonicalState {
 
 // Conflict-directed backjumping (Prosser 1993), explained lazily.
 //
-// When a branch fails, the failure rests on a few statements of the form "the offset of d is at least v".
-// Each was once derived: the log of bound changes says from what. Going through the log from its end, each
-// statement is replaced by those it came from, weakened as far as the failure allows, until only decisions
-// remain. Decisions outside that set are innocent: the search leaps over them without trying their other
-// branch. No explanation is built unless a branch fails, and none for changes that played no part.
+// When a branch fails, the failure rests on a few statements of the form "the offset of d is at
+// least v". Each was once derived: the log of bound changes says from what. Going through the log
+// from its end, each statement is replaced by those it came from, weakened as far as the failure
+// allows, until only decisions remain. Decisions outside that set are innocent: the search leaps
+// over them without trying their other branch. No explanation is built unless a branch fails, and
+// none for changes that played no part.
 //
-// Cost of one failure: the log's length / 64, plus for each change that took part a binary search among its
-// buffer's changes or, where the support bound did it, one for each neighbour.
+// Cost of one failure: the log's length / 64, plus for each change that took part a binary search
+// among its buffer's changes or, where the support bound did it, one for each neighbour.
 class ConflictAnalysis {
  public:
   ConflictAnalysis(const allocate::CanonicalModel& model, const CanonicalState& state);
@@ -182,7 +186,8 @@ class ConflictAnalysis {
   // Asks for the reasons of offset(buffer) >= bound, which must hold now.
   void Need(int buffer, problem::Bytes bound);
 
-  // Asks why no unplaced neighbour of `buffer` reaches below `top`, and who its placed neighbours are.
+  // Asks why no unplaced neighbour of `buffer` reaches below `top`, and who its placed neighbours
+  // are.
   void NeedNoWitness(int buffer, problem::Bytes top);
 
   // Resolves everything asked for into Levels(), which grows.
@@ -195,18 +200,19 @@ class ConflictAnalysis {
   const allocate::CanonicalModel& model_;
   const CanonicalState& state_;
   LevelSet levels_;
-  std::vector<problem::Bytes> covered_;  // by buffer: the bound asked for, or, when none is, that of the root
-  std::vector<int> needed_at_;           // by buffer: the change that first met what is asked, or -1
-  std::vector<uint64_t> open_;           // changes to explain, as bits
-  size_t top_ = 0;                       // words of open_ that may hold a bit
+  std::vector<problem::Bytes>
+      covered_;  // by buffer: the bound asked for, or, when none is, that of the root
+  std::vector<int> needed_at_;  // by buffer: the change that first met what is asked, or -1
+  std::vector<uint64_t> open_;  // changes to explain, as bits
+  size_t top_ = 0;              // words of open_ that may hold a bit
 };
 
 // What follows from placing or delaying a buffer.
 //
-// The search looks for an allocation with the least sum of offsets, in which therefore no buffer can move
-// down. Let M be a buffer's least offset and up_d(v) the first position of d at or above v (alignment,
-// reserved ranges, fixed buffers). Every placed neighbour of an unplaced d lies below it; let R be the
-// highest of their tops.
+// The search looks for an allocation with the least sum of offsets, in which therefore no buffer
+// can move down. Let M be a buffer's least offset and up_d(v) the first position of d at or above v
+// (alignment, reserved ranges, fixed buffers). Every placed neighbour of an unplaced d lies below
+// it; let R be the highest of their tops.
 //
 //   Support bound.  If d lies above up_d(R) it rests on something unplaced: M(d) rises to the least
 //                   up_d(M(e) + size(e)) over its unplaced neighbours e.
@@ -225,8 +231,8 @@ class ConflictAnalysis {
 // The bounds are stated over up_d rather than over tops, which makes them hold for any set of
 // positions that does not depend on other buffers.
 //
-// Each function returns false when the branch fails; Analysis().Levels() is then the set of decisions to
-// blame.
+// Each function returns false when the branch fails; Analysis().Levels() is then the set of
+// decisions to blame.
 class Propagator {
  public:
   Propagator(const allocate::CanonicalModel& model, CanonicalState& state, problem::Bytes capacity,
@@ -234,7 +240,7 @@ class Propagator {
 
   ConflictAnalysis& Analysis() { return analysis_; }
 
-  // Orders twins and brings all bounds to their fixpoint before any decision.
+  // Orders interchangeable buffers and brings all bounds to their fixpoint before any decision.
   bool Start();
 
   // Lays `buffer` at its least offset. No unplaced neighbour can lie below it there.
@@ -261,7 +267,8 @@ class Propagator {
   std::vector<int> dirty_;  // cliques whose floor has to be found again
   std::vector<char> is_dirty_;
   std::vector<problem::Bytes> capacity_;  // of a clique
-  std::vector<int> support_;  // of a delayed buffer: a neighbour with the lowest top when last looked for
+  std::vector<int>
+      support_;  // of a delayed buffer: a neighbour with the lowest top when last looked for
   std::vector<int> witness_;  // and one with the least offset
 };
 

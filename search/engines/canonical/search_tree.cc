@@ -13,9 +13,11 @@ namespace {
 using Key = std::array<double, 3>;
 
 // Measures are shaken; points in time are not, for they mean nothing but their order.
-Key KeyOf(const problem::Problem& problem, const allocate::CanonicalModel& model, CanonicalStrategy strategy,
-          int i, const std::vector<problem::Bytes>& loads, double shake) {
-  const problem::Buffer& buffer = problem.buffers[static_cast<size_t>(model.buffers[static_cast<size_t>(i)])];
+Key KeyOf(const problem::Problem& problem, const allocate::CanonicalModel& model,
+          CanonicalStrategy strategy, int i, const std::vector<problem::Bytes>& loads,
+          double shake) {
+  const problem::Buffer& buffer =
+      problem.buffers[static_cast<size_t>(model.buffers[static_cast<size_t>(i)])];
   double lifetime = 0;
   for (const problem::Lifespan& life : buffer.lifespans)
     lifetime += static_cast<double>(life.upper - life.lower);
@@ -58,8 +60,9 @@ std::vector<int> RankBuffers(const problem::Problem& problem, const allocate::Ca
   }
   std::vector<int> sequence(keys.size());
   std::iota(sequence.begin(), sequence.end(), 0);
-  std::stable_sort(sequence.begin(), sequence.end(),
-                   [&](int a, int b) { return keys[static_cast<size_t>(a)] > keys[static_cast<size_t>(b)]; });
+  std::stable_sort(sequence.begin(), sequence.end(), [&](int a, int b) {
+    return keys[static_cast<size_t>(a)] > keys[static_cast<size_t>(b)];
+  });
   std::vector<int> ranks(keys.size());
   for (size_t rank = 0; rank < sequence.size(); ++rank) {
     ranks[static_cast<size_t>(sequence[rank])] = static_cast<int>(rank);
@@ -96,7 +99,8 @@ CanonicalTree::CanonicalTree(const allocate::CanonicalModel& model, problem::Byt
       capacity_(capacity),
       state_(model, capacity),
       propagator_(model, state_, capacity, options) {
-  contradiction_ = !model.contradiction.empty() || model.fixed_top > capacity || !propagator_.Start();
+  contradiction_ =
+      !model.contradiction.empty() || model.fixed_top > capacity || !propagator_.Start();
 }
 
 TreeOutcome CanonicalTree::Search(const std::vector<int>& ranks, Direction direction, int64_t limit,
@@ -133,7 +137,8 @@ int CanonicalTree::Select(const std::vector<int>& ranks) {
   return -1;
 }
 
-// The clique on the lowest floor, with the fewest candidates, with the least slack; -1 when all are served.
+// The clique on the lowest floor, with the fewest candidates, with the least slack; -1 when all are
+// served.
 int CanonicalTree::SelectClique(const OpenRange& range) const {
   int best = -1;
   problem::Bytes best_slack = 0;
@@ -163,7 +168,8 @@ int CanonicalTree::SelectIn(const OpenRange& range, const std::vector<int>& rank
   int chosen = -1;
   for (const int i : model_.members[best]) {
     if (state_.least[static_cast<size_t>(i)] != state_.floor[static_cast<size_t>(best)]) continue;
-    if (chosen < 0 || ranks[static_cast<size_t>(i)] < ranks[static_cast<size_t>(chosen)]) chosen = i;
+    if (chosen < 0 || ranks[static_cast<size_t>(i)] < ranks[static_cast<size_t>(chosen)])
+      chosen = i;
   }
   return chosen;
 }
@@ -196,7 +202,8 @@ bool CanonicalTree::Backtrack() {
   return false;
 }
 
-// Neither placing nor delaying the buffer led anywhere: so much for the state in which it was chosen.
+// Neither placing nor delaying the buffer led anywhere: so much for the state in which it was
+// chosen.
 bool CanonicalTree::DelayAndRemember(int buffer) {
   if (!remembers_) return propagator_.Delay(buffer);
   DescribeState();
@@ -243,18 +250,19 @@ int CanonicalTree::CountUnplaced(int first, int last) const {
   return count;
 }
 
-// Replaces the range at the head of the list by its independent parts, the one with the fewest buffers first:
-// it fails soonest. Only borders between cliques first and last are looked at.
+// Replaces the range at the head of the list by its independent parts, the one with the fewest
+// buffers first: it fails soonest. Only boundaries between cliques first and last are looked at.
 void CanonicalTree::SplitOpenRange(int first, int last) {
   if (!options_.decomposition) return;
   const OpenRange range = ranges_[static_cast<size_t>(open_)];
-  std::vector<int> borders;
-  for (int border = std::max(first, range.first) + 1; border < std::min(last, range.last); ++border) {
-    if (state_.crossings[static_cast<size_t>(border)] == 0) borders.push_back(border);
+  std::vector<int> boundaries;
+  for (int boundary = std::max(first, range.first) + 1; boundary < std::min(last, range.last);
+       ++boundary) {
+    if (state_.crossings[static_cast<size_t>(boundary)] == 0) boundaries.push_back(boundary);
   }
-  if (borders.empty()) return;
-  borders.insert(borders.begin(), range.first);
-  borders.push_back(range.last);
+  if (boundaries.empty()) return;
+  boundaries.insert(boundaries.begin(), range.first);
+  boundaries.push_back(range.last);
 
   struct Part {
     int buffers;
@@ -262,9 +270,9 @@ void CanonicalTree::SplitOpenRange(int first, int last) {
     int last;
   };
   std::vector<Part> parts;
-  for (size_t i = 0; i + 1 < borders.size(); ++i) {
-    const int buffers = CountUnplaced(borders[i], borders[i + 1]);
-    if (buffers > 0) parts.push_back({buffers, borders[i], borders[i + 1]});
+  for (size_t i = 0; i + 1 < boundaries.size(); ++i) {
+    const int buffers = CountUnplaced(boundaries[i], boundaries[i + 1]);
+    if (buffers > 0) parts.push_back({buffers, boundaries[i], boundaries[i + 1]});
   }
   std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
     return std::pair(a.buffers, a.first) > std::pair(b.buffers, b.first);

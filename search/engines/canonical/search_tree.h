@@ -21,7 +21,8 @@ enum class CanonicalOrder : uint8_t {
   kEndSize,           // latest death (backwards: earliest birth), then largest
 };
 
-// With the steps of the Problem or against them: a program that resists one way often yields the other.
+// With the steps of the Problem or against them: a program that resists one way often yields the
+// other.
 enum class Direction : uint8_t { kForwards, kBackwards };
 
 struct CanonicalStrategy {
@@ -38,21 +39,21 @@ inline constexpr CanonicalStrategy kCanonicalStrategies[] = {
     {CanonicalOrder::kSizeSectionsLoad, Direction::kForwards},
     {CanonicalOrder::kEndSize, Direction::kBackwards}};
 
-// The rank of each buffer, 0 first. A seed other than 0 shakes every measure (not points in time) by up to 30 %,
-// the same way on every machine.
+// The rank of each buffer, 0 first. A seed other than 0 shakes every measure (not points in time)
+// by up to 30 %, the same way on every machine.
 std::vector<int> RankBuffers(const problem::Problem& problem, const allocate::CanonicalModel& model,
                              CanonicalStrategy strategy, uint64_t seed);
 
 // States of the canonical search that are known to lead nowhere.
 //
-// What can still come of a stretch of time depends on its unplaced buffers alone: on which they are, on the
-// least offset M of each, and on the real top R beneath it, for whether a buffer must rest on something
-// unplaced depends on both (canonical_propagation.h). Two branches that agree in these triples agree in their
-// answer; (buffer, M) alone would not do. The order in which a search tries candidates plays no part, so
-// states stay refuted over restarts.
+// What can still come of a stretch of time depends on its unplaced buffers alone: on which they
+// are, on the least offset M of each, and on the real top R beneath it, for whether a buffer must
+// rest on something unplaced depends on both (canonical_propagation.h). Two branches that agree in
+// these triples agree in their answer; (buffer, M) alone would not do. The order in which a search
+// tries candidates plays no part, so states stay refuted over restarts.
 //
-// A table of fixed size, one state a slot, the last one wins. States are compared in full: equal hashes alone
-// prove nothing. Cost: O(length) a look-up; at most kMostWords words of memory.
+// A table of fixed size, one state a slot, the last one wins. States are compared in full: equal
+// hashes alone prove nothing. Cost: O(length) a look-up; at most kMostWords words of memory.
 class FailureCache {
  public:
   FailureCache() : slots_(kSlots) {}
@@ -74,27 +75,29 @@ enum class TreeOutcome : uint8_t { kPlaced, kExhausted, kLimit, kStopped };
 
 // Depth-first search over place-or-delay decisions for one memory and one capacity.
 //
-// At each node a buffer c with the least offset of all that are open is either placed there or delayed: it
-// must then rest on something that is placed later. Since c is lowest, nothing unplaced fits under it, and
-// the two branches together lose no allocation with a least sum of offsets. Of all cliques on the lowest
-// floor the one with the fewest candidates is served, the tightest of equals.
+// At each node a buffer c with the least offset of all that are open is either placed there or
+// delayed: it must then rest on something that is placed later. Since c is lowest, nothing unplaced
+// fits under it, and the two branches together lose no allocation with a least sum of offsets. Of
+// all cliques on the lowest floor the one with the fewest candidates is served, the tightest of
+// equals.
 //
-// Where no unplaced buffer's conflicts cross a border in time, both sides are independent: they are searched
-// one after the other, and because a failure on one side never blames decisions of the other, backjumping
-// leaps over those.
+// Where no unplaced buffer's conflicts cross a boundary in time, both sides are independent: they
+// are searched one after the other, and because a failure on one side never blames decisions of the
+// other, backjumping leaps over those.
 //
-// When neither branch of a node led anywhere its state is remembered (canonical_cache.h), and a node in such a
-// state fails at once; to blame are then the placed neighbours of its unplaced buffers and whatever raised
-// their least offsets.
+// When neither branch of a node led anywhere its state is remembered (canonical_cache.h), and a
+// node in such a state fails at once; to blame are then the placed neighbours of its unplaced
+// buffers and whatever raised their least offsets.
 //
-// The stack of decisions is explicit: its depth is the number of buffers, not that of the machine's stack.
+// The stack of decisions is explicit: its depth is the number of buffers, not that of the machine's
+// stack.
 class CanonicalTree {
  public:
   CanonicalTree(const allocate::CanonicalModel& model, problem::Bytes capacity,
                 const CanonicalOptions& options);
 
-  // Searches anew from the root, at most `limit` nodes. `ranks` orders candidates; of equally good cliques the
-  // first is served, or the last when searching backwards. kExhausted is a proof.
+  // Searches anew from the root, at most `limit` nodes. `ranks` orders candidates; of equally good
+  // cliques the first is served, or the last when searching backwards. kExhausted is a proof.
   TreeOutcome Search(const std::vector<int>& ranks, Direction direction, int64_t limit,
                      const base::Stop& stop);
 
@@ -137,7 +140,7 @@ class CanonicalTree {
   std::vector<Decision> decisions_;
   std::vector<OpenRange> ranges_;
   int open_ = -1;
-  bool remembers_ = false;                 // the search at hand has spent enough nodes to want the cache
+  bool remembers_ = false;  // the search at hand has spent enough nodes to want the cache
   std::optional<FailureCache> cache_;      // once one did
   std::vector<problem::Bytes> described_;  // by DescribeState
   problem::Statistics statistics_;

@@ -19,8 +19,8 @@ using problem::RelationKind;
 
 namespace {
 
-// Maxima over ranges of a fixed sequence: row k holds the maxima of 2^k neighbours. O(n log n) to build, O(1)
-// to ask.
+// Maxima over ranges of a fixed sequence: row k holds the maxima of 2^k neighbours. O(n log n) to
+// build, O(1) to ask.
 class RangeMaximum {
  public:
   explicit RangeMaximum(std::vector<problem::Bytes> values) {
@@ -46,8 +46,8 @@ class RangeMaximum {
 
 }  // namespace
 
-// What changes while buffers are laid down. Buffers with exclusive partners stay out of `occupancy`, which
-// does not know whose bytes it holds, and are looked at one by one.
+// What changes while buffers are laid down. Buffers with exclusive partners stay out of
+// `occupancy`, which does not know whose bytes it holds, and are looked at one by one.
 struct GreedyPlacement::Pass {
   allocate::Occupancy occupancy;
   std::vector<problem::Bytes> offsets;
@@ -66,8 +66,8 @@ GreedyPlacement::GreedyPlacement(const Problem& problem, int memory)
   std::vector<problem::Bytes> change(static_cast<size_t>(sections_.Count()) + 1, 0);
   for (size_t i = 0; i < buffers_.size(); ++i) {
     const Buffer& buffer = BufferAt(i);
-    positions_.emplace_back(allocate::WindowsOf(problem, buffer), problem::AlignmentOf(problem, buffer),
-                            buffer.size);
+    positions_.emplace_back(allocate::WindowsOf(problem, buffer),
+                            problem::AlignmentOf(problem, buffer), buffer.size);
     for (const allocate::SectionRange& range : sections_.ranges[i]) {
       change[static_cast<size_t>(range.first)] += buffer.size;
       change[static_cast<size_t>(range.last)] -= buffer.size;
@@ -77,7 +77,8 @@ GreedyPlacement::GreedyPlacement(const Problem& problem, int memory)
   const RangeMaximum load(std::move(change));
   for (const std::vector<allocate::SectionRange>& ranges : sections_.ranges) {
     problem::Bytes greatest = 0;
-    for (const allocate::SectionRange& range : ranges) greatest = std::max(greatest, load.In(range));
+    for (const allocate::SectionRange& range : ranges)
+      greatest = std::max(greatest, load.In(range));
     contention_.push_back(greatest);
   }
 
@@ -96,12 +97,14 @@ GreedyPlacement::GreedyPlacement(const Problem& problem, int memory)
 
 // The position of a buffer of the memory in Buffers(), which ascend.
 size_t GreedyPlacement::NumberOf(int buffer) const {
-  return static_cast<size_t>(std::lower_bound(buffers_.begin(), buffers_.end(), buffer) - buffers_.begin());
+  return static_cast<size_t>(std::lower_bound(buffers_.begin(), buffers_.end(), buffer) -
+                             buffers_.begin());
 }
 
 bool GreedyPlacement::HasHints() const {
-  return std::any_of(buffers_.begin(), buffers_.end(),
-                     [this](int i) { return problem_.buffers[static_cast<size_t>(i)].hint.has_value(); });
+  return std::any_of(buffers_.begin(), buffers_.end(), [this](int i) {
+    return problem_.buffers[static_cast<size_t>(i)].hint.has_value();
+  });
 }
 
 std::vector<size_t> GreedyPlacement::Sequence(GreedyOrder order) const {
@@ -145,8 +148,9 @@ std::vector<size_t> GreedyPlacement::Sequence(GreedyOrder order) const {
   return sequence;
 }
 
-std::optional<std::vector<problem::Bytes>> GreedyPlacement::Place(GreedyOrder order, allocate::Fit fit,
-                                                                  bool use_hints, problem::Bytes capacity,
+std::optional<std::vector<problem::Bytes>> GreedyPlacement::Place(GreedyOrder order,
+                                                                  allocate::Fit fit, bool use_hints,
+                                                                  problem::Bytes capacity,
                                                                   const base::Stop& stop) const {
   static constexpr size_t kPlacedBetweenStops = 64;
   Pass pass{allocate::Occupancy(sections_.Count()),
@@ -168,9 +172,10 @@ bool GreedyPlacement::PlaceOne(Pass& pass, size_t i, allocate::Fit fit, bool use
   Collect(pass, i);
 
   const auto stands = [&](problem::Bytes offset) {
-    return positions_[i].AtLeast(offset) == offset && allocate::IsFree(taken, {offset, offset + buffer.size});
+    return positions_[i].AtLeast(offset) == offset &&
+           allocate::IsFree(taken, {offset, offset + buffer.size});
   };
-  problem::Bytes offset = allocate::kNowhere;
+  problem::Bytes offset = allocate::kNoPosition;
   if (buffer.offset) {
     if (!stands(*buffer.offset)) return false;
     offset = *buffer.offset;
@@ -179,7 +184,7 @@ bool GreedyPlacement::PlaceOne(Pass& pass, size_t i, allocate::Fit fit, bool use
   } else {
     offset = allocate::FindFit(positions_[i], taken, fit);
   }
-  if (offset >= allocate::kNowhere || offset > capacity - buffer.size) return false;
+  if (offset >= allocate::kNoPosition || offset > capacity - buffer.size) return false;
 
   pass.offsets[i] = offset;
   pass.placed[i] = true;
@@ -197,12 +202,14 @@ bool GreedyPlacement::PlaceOne(Pass& pass, size_t i, allocate::Fit fit, bool use
 void GreedyPlacement::Collect(Pass& pass, size_t i) const {
   pass.taken.clear();
   pass.untold.clear();
-  for (const allocate::SectionRange& range : sections_.ranges[i]) pass.occupancy.Collect(range, pass.taken);
+  for (const allocate::SectionRange& range : sections_.ranges[i])
+    pass.occupancy.Collect(range, pass.taken);
   const auto add = [&](size_t j) {
     allocate::Merge(pass.untold, {pass.offsets[j], pass.offsets[j] + BufferAt(j).size});
   };
   for (const size_t j : pass.apart) {
-    const bool exclusive = std::find(exclusive_[i].begin(), exclusive_[i].end(), j) != exclusive_[i].end();
+    const bool exclusive =
+        std::find(exclusive_[i].begin(), exclusive_[i].end(), j) != exclusive_[i].end();
     if (!exclusive && problem::LiveTogether(BufferAt(i), BufferAt(j))) add(j);
   }
   for (const size_t j : separate_[i]) {
@@ -224,16 +231,20 @@ struct Recipe {
 };
 
 constexpr Recipe kRecipes[] = {
-    {GreedyOrder::kContention, allocate::Fit::kFirst}, {GreedyOrder::kSize, allocate::Fit::kFirst},
-    {GreedyOrder::kArea, allocate::Fit::kFirst},       {GreedyOrder::kLifetime, allocate::Fit::kFirst},
-    {GreedyOrder::kBirth, allocate::Fit::kBest},       {GreedyOrder::kDeath, allocate::Fit::kBest},
-    {GreedyOrder::kSize, allocate::Fit::kBest},        {GreedyOrder::kBirth, allocate::Fit::kFirst},
+    {GreedyOrder::kContention, allocate::Fit::kFirst},
+    {GreedyOrder::kSize, allocate::Fit::kFirst},
+    {GreedyOrder::kArea, allocate::Fit::kFirst},
+    {GreedyOrder::kLifetime, allocate::Fit::kFirst},
+    {GreedyOrder::kBirth, allocate::Fit::kBest},
+    {GreedyOrder::kDeath, allocate::Fit::kBest},
+    {GreedyOrder::kSize, allocate::Fit::kBest},
+    {GreedyOrder::kBirth, allocate::Fit::kFirst},
 };
 
 enum class PassOutcome : uint8_t { kFits, kAllTried, kLimit, kStopped };
 
-// The passes over one memory, made one after the other as capacities ask for them. A pass ends where it first
-// exceeds the capacity, so a larger one may ask for it again.
+// The passes over one memory, made one after the other as capacities ask for them. A pass ends
+// where it first exceeds the capacity, so a larger one may ask for it again.
 class MemoryPasses {
  public:
   MemoryPasses(const Problem& problem, int memory) : problem_(problem), memory_(memory) {}
@@ -243,7 +254,8 @@ class MemoryPasses {
     return *bound_;
   }
 
-  // Makes passes until one keeps within the capacity. `units` is lowered by the buffers of each pass.
+  // Makes passes until one keeps within the capacity. `units` is lowered by the buffers of each
+  // pass.
   PassOutcome Reach(problem::Bytes capacity, int64_t& units, const base::Stop& stop) {
     if (!placement_) {
       placement_.emplace(problem_, memory_);
@@ -286,7 +298,7 @@ class MemoryPasses {
   int memory_;
   std::optional<allocate::Bound> bound_;
   std::optional<GreedyPlacement> placement_;
-  size_t hinted_ = 0;                      // passes that try hints come first; without hints there are none
+  size_t hinted_ = 0;  // passes that try hints come first; without hints there are none
   std::vector<problem::Bytes> too_small_;  // by pass: the greatest capacity known not to suffice it
   problem::Bytes peak_ = std::numeric_limits<
       problem::Bytes>::max();  // of the best pass; beyond any capacity where there is none
@@ -337,7 +349,8 @@ class GreedySession final : public allocate::SizedSession {
     return false;
   }
 
-  // No order fits: perhaps because nothing can. A bound costs as much as a pass, so it waits until then.
+  // No order fits: perhaps because nothing can. A bound costs as much as a pass, so it waits until
+  // then.
   void Refute(size_t memory, problem::Bytes capacity, Result& result) {
     const allocate::Bound& bound = passes_[memory].LowerBound();
     if (memory == 0) result.lower_bound = bound.bytes;
@@ -363,10 +376,11 @@ class GreedySession final : public allocate::SizedSession {
 
 }  // namespace
 
-std::unique_ptr<problem::Session> GreedyEngine::Open(const Problem& problem, const Ladder* ladder) const {
+std::unique_ptr<problem::Session> GreedyEngine::Open(const Problem& problem,
+                                                     const Ladder* ladder) const {
   return allocate::OpenContracted(Name(), problem, ladder,
-                                  [](const Problem& contracted, const Ladder* rungs) {
-                                    return std::make_unique<GreedySession>(contracted, rungs);
+                                  [](const Problem& contracted, const Ladder* candidates) {
+                                    return std::make_unique<GreedySession>(contracted, candidates);
                                   });
 }
 

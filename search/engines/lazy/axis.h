@@ -10,8 +10,8 @@
 
 namespace tessera::search::engines::lazy {
 
-// The two ends from which addresses can be counted. Whatever holds from the bottom holds, turned upside down,
-// from the top, so every rule is written once:
+// The two ends from which addresses can be counted. Whatever holds from the bottom holds, turned
+// upside down, from the top, so every rule is written once:
 //
 //     side     floor of buffer i            before          room ends at
 //     bottom   least offset                 lies below      the ceiling of its memory
@@ -32,22 +32,29 @@ class Axis {
   Bound Size(int buffer) const { return sizes_[static_cast<size_t>(buffer)]; }
 
   // No solution below the present decisions has the buffer begin before this.
-  Bound Floor(Side side, int buffer) const { return trail_[OffsetView(side, buffer)] - Shift(side, buffer); }
+  Bound Floor(Side side, int buffer) const {
+    return trail_[OffsetView(side, buffer)] - Shift(side, buffer);
+  }
   // The latest beginning.
-  Bound Latest(Side side, int buffer) const { return -Floor(OtherSide(side), buffer) - Size(buffer); }
+  Bound Latest(Side side, int buffer) const {
+    return -Floor(OtherSide(side), buffer) - Size(buffer);
+  }
   // "The buffer begins at `floor` or later."
-  Literal From(Side side, int buffer, Bound floor) const {
+  BoundLiteral From(Side side, int buffer, Bound floor) const {
     return {OffsetView(side, buffer), floor + Shift(side, buffer)};
   }
 
   // "i comes before j", or the view -1 when the two may share addresses.
-  Literal Before(Side side, int i, int j) const {
-    return OrderLiteral(side == Side::kBottom ? packing_.BelowView(i, j) : packing_.BelowView(j, i));
+  BoundLiteral Before(Side side, int i, int j) const {
+    return OrderLiteral(side == Side::kBottom ? packing_.BelowView(i, j)
+                                              : packing_.BelowView(j, i));
   }
 
   // Where the room of a memory ends, and the literal that says so (from the top it needs none).
-  Bound End(Side side, int memory) const { return side == Side::kBottom ? -trail_[CeilingView(memory)] : 0; }
-  Literal EndsAt(int memory, Bound end) const { return {CeilingView(memory), -end}; }
+  Bound End(Side side, int memory) const {
+    return side == Side::kBottom ? -trail_[CeilingView(memory)] : 0;
+  }
+  BoundLiteral EndsAt(int memory, Bound end) const { return {CeilingView(memory), -end}; }
   View CeilingView(int memory) const { return 2 * packing_.CeilingOf(memory) + 1; }
 
   const Packing& packing() const { return packing_; }
@@ -80,8 +87,8 @@ class BufferSet {
   std::vector<uint64_t> words_;
 };
 
-// Who is known to come before whom, as bits, so that "does j come before all of these?" is answered 64 buffers
-// at a time. Follows the order literals of the trail as they are dispatched and undone.
+// Who is known to come before whom, as bits, so that "does j come before all of these?" is answered
+// 64 buffers at a time. Follows the order literals of the trail as they are dispatched and undone.
 class OrderMatrix {
  public:
   explicit OrderMatrix(const Packing& packing)

@@ -5,10 +5,10 @@
 
 namespace tessera::search::engines::lazy {
 
-int ClauseDatabase::Add(std::span<const Literal> literals, int glue, int question) {
+int ClauseDatabase::Add(std::span<const BoundLiteral> literals, int glue, int question) {
   const int clause = Count();
-  clauses_.push_back({static_cast<int32_t>(literals_.size()), static_cast<int32_t>(literals.size()), glue,
-                      question, true, -1});
+  clauses_.push_back({static_cast<int32_t>(literals_.size()), static_cast<int32_t>(literals.size()),
+                      glue, question, true, -1});
   literals_.insert(literals_.end(), literals.begin(), literals.end());
   if (glue > 0) ++learned_;
   AddWatch(clause, literals[0], literals[1]);
@@ -16,8 +16,8 @@ int ClauseDatabase::Add(std::span<const Literal> literals, int glue, int questio
   return clause;
 }
 
-void ClauseDatabase::AddWatch(int clause, Literal watched, Literal blocker) {
-  const Literal falsifier = trail_.Not(watched);
+void ClauseDatabase::AddWatch(int clause, BoundLiteral watched, BoundLiteral blocker) {
+  const BoundLiteral falsifier = trail_.Not(watched);
   if (watches_.size() < static_cast<size_t>(trail_.Views()))
     watches_.resize(static_cast<size_t>(trail_.Views()));
   watches_[static_cast<size_t>(falsifier.view)].push_back({clause, falsifier.bound, blocker});
@@ -44,9 +44,9 @@ bool ClauseDatabase::Propagate(const Change& change) {
   return consistent;
 }
 
-bool ClauseDatabase::Visit(Watch& watch, Literal falsified, bool& moved) {
+bool ClauseDatabase::Visit(Watch& watch, BoundLiteral falsified, bool& moved) {
   const Clause& clause = clauses_[static_cast<size_t>(watch.clause)];
-  Literal* literals = literals_.data() + clause.first;
+  BoundLiteral* literals = literals_.data() + clause.first;
   if (literals[0] == falsified) std::swap(literals[0], literals[1]);
   watch.blocker = literals[0];
   if (trail_.IsTrue(literals[0])) return true;
@@ -95,28 +95,31 @@ bool ClauseDatabase::Keep(const std::vector<bool>& questions) {
 
 bool ClauseDatabase::Rebuild(const std::vector<bool>& kept) {
   const std::vector<Clause> clauses = std::exchange(clauses_, {});
-  const std::vector<Literal> literals = std::exchange(literals_, {});
+  const std::vector<BoundLiteral> literals = std::exchange(literals_, {});
   for (auto& list : watches_) list.clear();
   learned_ = 0;
   bool consistent = true;
   for (size_t k = 0; k < clauses.size(); ++k) {
     if (!kept[k]) continue;
     const auto first = static_cast<size_t>(clauses[k].first);
-    const std::span<const Literal> own(literals.data() + first, static_cast<size_t>(clauses[k].size));
+    const std::span<const BoundLiteral> own(literals.data() + first,
+                                            static_cast<size_t>(clauses[k].size));
     consistent = Restore(clauses[k], own) && consistent;
   }
   return consistent;
 }
 
-// Given clauses stay whatever the root says of them: under another question it may say something else.
-bool ClauseDatabase::Restore(const Clause& clause, std::span<const Literal> literals) {
+// Given clauses stay whatever the root says of them: under another question it may say something
+// else.
+bool ClauseDatabase::Restore(const Clause& clause, std::span<const BoundLiteral> literals) {
   const bool given = clause.glue == 0;
-  const bool satisfied =
-      std::any_of(literals.begin(), literals.end(), [&](Literal literal) { return trail_.IsTrue(literal); });
+  const bool satisfied = std::any_of(literals.begin(), literals.end(),
+                                     [&](BoundLiteral literal) { return trail_.IsTrue(literal); });
   if (satisfied && !given) return true;
-  std::vector<Literal> ordered(literals.begin(), literals.end());
-  const auto open = std::stable_partition(ordered.begin(), ordered.end(),
-                                          [&](Literal literal) { return !trail_.IsFalse(literal); });
+  std::vector<BoundLiteral> ordered(literals.begin(), literals.end());
+  const auto open =
+      std::stable_partition(ordered.begin(), ordered.end(),
+                            [&](BoundLiteral literal) { return !trail_.IsFalse(literal); });
   const auto count = open - ordered.begin();
   if (count == 1 && !satisfied) trail_.Push(ordered[0], {});
   const int added = Add(ordered, clause.glue, clause.question);
@@ -132,20 +135,24 @@ constexpr int kDepth = 8;
 
 }  // namespace
 
-ConflictAnalysis::ConflictAnalysis(const Trail& trail, ClauseDatabase& clauses, Decisions& decisions,
-                                   bool minimize)
-    : trail_(trail), clauses_(clauses), decisions_(decisions), minimize_(minimize), buffers_(kDepth + 1) {}
+ConflictAnalysis::ConflictAnalysis(const Trail& trail, ClauseDatabase& clauses,
+                                   Decisions& decisions, bool minimize)
+    : trail_(trail),
+      clauses_(clauses),
+      decisions_(decisions),
+      minimize_(minimize),
+      buffers_(kDepth + 1) {}
 
-int ConflictAnalysis::LevelOf(const std::vector<Literal>& conflict) const {
+int ConflictAnalysis::LevelOf(const std::vector<BoundLiteral>& conflict) const {
   int level = 0;
-  for (const Literal literal : conflict) {
+  for (const BoundLiteral literal : conflict) {
     const int change = trail_.Find(literal);
     if (change >= 0) level = std::max(level, trail_.At(change).level);
   }
   return level;
 }
 
-const Lesson& ConflictAnalysis::Learn(const std::vector<Literal>& conflict) {
+const Lesson& ConflictAnalysis::Learn(const std::vector<BoundLiteral>& conflict) {
   level_ = trail_.Level();
   const auto size = static_cast<size_t>(trail_.Size());
   if (needed_.size() < size) {
@@ -155,7 +162,7 @@ const Lesson& ConflictAnalysis::Learn(const std::vector<Literal>& conflict) {
   }
   strongest_.resize(static_cast<size_t>(trail_.Views()), -1);
   has_level_.resize(std::max(has_level_.size(), static_cast<size_t>(level_) + 1));
-  for (const Literal literal : conflict) Need(literal);
+  for (const BoundLiteral literal : conflict) Need(literal);
   const int asserting = FindFirstUniqueImplication();
   if (minimize_) Minimize();
   Compose(asserting);
@@ -164,7 +171,7 @@ const Lesson& ConflictAnalysis::Learn(const std::vector<Literal>& conflict) {
   return lesson_;
 }
 
-void ConflictAnalysis::Need(Literal literal) {
+void ConflictAnalysis::Need(BoundLiteral literal) {
   const int change = trail_.Find(literal);
   if (change < 0 || trail_.At(change).level == 0) return;
   const auto at = static_cast<size_t>(change);
@@ -193,11 +200,11 @@ int ConflictAnalysis::FindFirstUniqueImplication() {
     Resolve(change, needed_[static_cast<size_t>(change)], buffers_[0]);
     if (keeps_derivations_) resolved_.push_back(change);
     --open_;
-    for (const Literal literal : buffers_[0]) Need(literal);
+    for (const BoundLiteral literal : buffers_[0]) Need(literal);
   }
 }
 
-void ConflictAnalysis::Resolve(int change, Bound needed, std::vector<Literal>& out) const {
+void ConflictAnalysis::Resolve(int change, Bound needed, std::vector<BoundLiteral>& out) const {
   out.clear();
   const Change& step = trail_.At(change);
   if (step.reason.kind != Reason::Kind::kClause) {
@@ -206,7 +213,7 @@ void ConflictAnalysis::Resolve(int change, Bound needed, std::vector<Literal>& o
   }
   // The first literal of a clause that is a reason is the one it implied.
   const auto literals = clauses_.LiteralsOf(step.reason.first);
-  for (const Literal literal : literals.subspan(1)) out.push_back(trail_.Not(literal));
+  for (const BoundLiteral literal : literals.subspan(1)) out.push_back(trail_.Not(literal));
 }
 
 void ConflictAnalysis::Minimize() {
@@ -219,18 +226,19 @@ void ConflictAnalysis::Minimize() {
   for (const int change : touched_) has_level_[static_cast<size_t>(trail_.At(change).level)] = 0;
 }
 
-// Whether the change's literal follows from others of the clause. Reasons point backwards, so nothing is ever
-// derived from itself.
+// Whether the change's literal follows from others of the clause. Reasons point backwards, so
+// nothing is ever derived from itself.
 bool ConflictAnalysis::Follows(int change, Bound needed, int depth) {
   const Change& step = trail_.At(change);
-  if (step.reason.kind == Reason::Kind::kDecision || has_level_[static_cast<size_t>(step.level)] == 0)
+  if (step.reason.kind == Reason::Kind::kDecision ||
+      has_level_[static_cast<size_t>(step.level)] == 0)
     return false;
   Known& known = known_[static_cast<size_t>(change)];
   if (known.has_follows && needed <= known.follows) return true;
   if (known.has_stands && needed >= known.stands) return false;
-  std::vector<Literal>& reason = buffers_[static_cast<size_t>(depth)];
+  std::vector<BoundLiteral>& reason = buffers_[static_cast<size_t>(depth)];
   Resolve(change, needed, reason);
-  const bool follows = std::all_of(reason.begin(), reason.end(), [&](Literal literal) {
+  const bool follows = std::all_of(reason.begin(), reason.end(), [&](BoundLiteral literal) {
     const int cause = trail_.Find(literal);
     if (cause < 0 || trail_.At(cause).level == 0) return true;
     const auto at = static_cast<size_t>(cause);
@@ -280,9 +288,9 @@ void ConflictAnalysis::NoteFollowing(int change) {
   if (known.is_noted) return;
   known.is_noted = true;
   lesson_.derivation.push_back({change, known.follows});
-  std::vector<Literal> reason;
+  std::vector<BoundLiteral> reason;
   Resolve(change, known.follows, reason);
-  for (const Literal literal : reason) {
+  for (const BoundLiteral literal : reason) {
     const int cause = trail_.Find(literal);
     if (cause < 0 || trail_.At(cause).level == 0) continue;
     const auto at = static_cast<size_t>(cause);

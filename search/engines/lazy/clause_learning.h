@@ -9,17 +9,18 @@
 
 namespace tessera::search::engines::lazy {
 
-// Ordinary clauses over bound and order literals, with two watched literals each (Moskewicz et al. 2001).
+// Ordinary clauses over bound and order literals, with two watched literals each (Moskewicz et al.
+// 2001).
 //
-// A watch stands in the list of the view whose rise falsifies its literal, together with the least bound that
-// does:
+// A watch stands in the list of the view whose rise falsifies its literal, together with the least
+// bound that does:
 //
 //     clause  x >= 5  or  p  or  -y >= -7          watches:  -x: at -4      -p: at 0
 //     the change  -x: -9 -> -3  crosses -4, so this clause is looked at; -x: -9 -> -6 passes it by
 //
-// Learned clauses carry their glue (the number of levels among their literals, Audemard and Simon 2009), and
-// the question under which they were learned (solver.h). Clauses are added, dropped and compacted at the root
-// only, where none is a reason that anybody will ask for.
+// Learned clauses carry their glue (the number of levels among their literals, Audemard and Simon
+// 2009), and the question under which they were learned (solver.h). Clauses are added, dropped and
+// compacted at the root only, where none is a reason that anybody will ask for.
 class ClauseDatabase {
  public:
   struct Clause {
@@ -33,14 +34,14 @@ class ClauseDatabase {
 
   explicit ClauseDatabase(Trail& trail) : trail_(trail) {}
 
-  // Adds a clause of at least two literals and watches the first two. For a learned one the first literal is
-  // the one it implies and the second is falsified last. Returns its index.
-  int Add(std::span<const Literal> literals, int glue, int question);
+  // Adds a clause of at least two literals and watches the first two. For a learned one the first
+  // literal is the one it implies and the second is falsified last. Returns its index.
+  int Add(std::span<const BoundLiteral> literals, int glue, int question);
 
   // Visits the clauses that the change falsifies a watch of. False on a conflict.
   bool Propagate(const Change& change);
 
-  std::span<const Literal> LiteralsOf(int clause) const {
+  std::span<const BoundLiteral> LiteralsOf(int clause) const {
     const Clause& header = clauses_[static_cast<size_t>(clause)];
     return {literals_.data() + header.first, static_cast<size_t>(header.size)};
   }
@@ -49,40 +50,42 @@ class ClauseDatabase {
   void MarkUsed(int clause) { clauses_[static_cast<size_t>(clause)].used = true; }
   int Count() const { return static_cast<int>(clauses_.size()); }
 
-  // At the root: drops what is satisfied there, and the worse half of the learned clauses of glue above 2 that
-  // took no part in a conflict since the last reduction. False when a clause is falsified.
+  // At the root: drops what is satisfied there, and the worse half of the learned clauses of glue
+  // above 2 that took no part in a conflict since the last reduction. False when a clause is
+  // falsified.
   bool Reduce();
 
-  // At the root of another question: keeps the learned clauses whose question says so, and watches all
-  // afresh. False when a clause is falsified.
+  // At the root of another question: keeps the learned clauses whose question says so, and watches
+  // all afresh. False when a clause is falsified.
   bool Keep(const std::vector<bool>& questions);
 
  private:
   struct Watch {
     int32_t clause = 0;
     Bound threshold = 0;
-    Literal blocker;  // another literal of the clause; while true, the clause needs no look
+    BoundLiteral blocker;  // another literal of the clause; while true, the clause needs no look
   };
 
-  bool Visit(Watch& watch, Literal falsified, bool& moved);
-  void AddWatch(int clause, Literal watched, Literal blocker);
+  bool Visit(Watch& watch, BoundLiteral falsified, bool& moved);
+  void AddWatch(int clause, BoundLiteral watched, BoundLiteral blocker);
   bool Rebuild(const std::vector<bool>& kept);
-  bool Restore(const Clause& clause, std::span<const Literal> literals);
+  bool Restore(const Clause& clause, std::span<const BoundLiteral> literals);
 
   Trail& trail_;
   std::vector<Clause> clauses_;
-  std::vector<Literal> literals_;
+  std::vector<BoundLiteral> literals_;
   std::vector<std::vector<Watch>> watches_;  // by view
   int learned_ = 0;
 };
 
-// What a conflict teaches: a clause whose first literal is false only because of the conflict's level.
+// What a conflict teaches: a clause whose first literal is false only because of the conflict's
+// level.
 struct Lesson {
-  std::vector<Literal> clause;  // the second literal, if any, is false since `level`
-  int level = 0;                // to return to, where the first literal follows
+  std::vector<BoundLiteral> clause;  // the second literal, if any, is false since `level`
+  int level = 0;                     // to return to, where the first literal follows
   int glue = 0;
-  // Where a proof is kept: the changes whose reasons, one after the other, lead from the clause's negation to the
-  // conflict, each with the bound that was needed of it. Ascending.
+  // Where a proof is kept: the changes whose reasons, one after the other, lead from the clause's
+  // negation to the conflict, each with the bound that was needed of it. Ascending.
   struct Step {
     int change = 0;
     Bound needed = 0;
@@ -92,28 +95,30 @@ struct Lesson {
 
 // First-UIP learning (Marques-Silva and Sakallah 1996; Zhang et al. 2001) over bounds.
 //
-// The conflict is a set of true literals "view >= bound". Walking the trail backwards, the change behind each
-// literal of the last level is replaced by its reason until one is left. What is carried for a change is not
-// the bound that it set but the least bound *needed*; shiftable reasons then ask less of their own literals:
+// The conflict is a set of true literals "view >= bound". Walking the trail backwards, the change
+// behind each literal of the last level is replaced by its reason until one is left. What is
+// carried for a change is not the bound that it set but the least bound *needed*; shiftable reasons
+// then ask less of their own literals:
 //
 //     change    y: 0 -> 40  because p, x >= 30       needed: y >= 36       asks p, x >= 26
 //
-// Afterwards literals that follow from others of the clause are dropped (Sörensson and Biere 2009), and of two
-// bounds on one view only the stronger stays.
+// Afterwards literals that follow from others of the clause are dropped (Sörensson and Biere 2009),
+// and of two bounds on one view only the stronger stays.
 class ConflictAnalysis {
  public:
-  ConflictAnalysis(const Trail& trail, ClauseDatabase& clauses, Decisions& decisions, bool minimize);
+  ConflictAnalysis(const Trail& trail, ClauseDatabase& clauses, Decisions& decisions,
+                   bool minimize);
 
   // The level of the latest literal of the conflict; the trail must stand there before Learn.
-  int LevelOf(const std::vector<Literal>& conflict) const;
+  int LevelOf(const std::vector<BoundLiteral>& conflict) const;
   // Needs a conflict of level >= 1. The lesson lives until the next call.
-  const Lesson& Learn(const std::vector<Literal>& conflict);
+  const Lesson& Learn(const std::vector<BoundLiteral>& conflict);
   // Lessons tell their derivation from here on.
   void KeepDerivations() { keeps_derivations_ = true; }
 
  private:
-  void Need(Literal literal);
-  void Resolve(int change, Bound needed, std::vector<Literal>& out) const;
+  void Need(BoundLiteral literal);
+  void Resolve(int change, Bound needed, std::vector<BoundLiteral>& out) const;
   int FindFirstUniqueImplication();
   void Minimize();
   bool Follows(int change, Bound needed, int depth);
@@ -144,9 +149,9 @@ class ConflictAnalysis {
   };
   std::vector<Known> known_;  // by change: what Follows found
   std::vector<int> known_changes_;
-  std::vector<int> resolved_;                  // changes of the last level whose reasons were taken
-  std::vector<int> dropped_;                   // changes that Minimize took out of the clause
-  std::vector<std::vector<Literal>> buffers_;  // by depth
+  std::vector<int> resolved_;  // changes of the last level whose reasons were taken
+  std::vector<int> dropped_;   // changes that Minimize took out of the clause
+  std::vector<std::vector<BoundLiteral>> buffers_;  // with split K
   Lesson lesson_;
 };
 

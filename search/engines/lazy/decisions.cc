@@ -17,7 +17,8 @@ std::vector<double> RankBuffers(const Axis& axis, uint64_t seed) {
   std::vector<int> order(static_cast<size_t>(packing.buffers));
   std::iota(order.begin(), order.end(), 0);
   const auto area = [&](int i) {
-    return static_cast<double>(axis.Size(i)) * static_cast<double>(packing.duration[static_cast<size_t>(i)]);
+    return static_cast<double>(axis.Size(i)) *
+           static_cast<double>(packing.duration[static_cast<size_t>(i)]);
   };
   std::stable_sort(order.begin(), order.end(), [&](int i, int j) { return area(i) < area(j); });
   if (seed != 0) base::Random(seed).Shuffle(std::span(order));
@@ -81,7 +82,8 @@ Bound Decisions::FloorOf(int buffer) const {
 bool Decisions::Precedes(int i, int j) const {
   const Bound left = FloorOf(i);
   const Bound right = FloorOf(j);
-  return left != right ? left < right : activity_[static_cast<size_t>(i)] > activity_[static_cast<size_t>(j)];
+  return left != right ? left < right
+                       : activity_[static_cast<size_t>(i)] > activity_[static_cast<size_t>(j)];
 }
 
 bool Decisions::Decide() {
@@ -89,7 +91,7 @@ bool Decisions::Decide() {
   return DecideFloor() || DecideBoolean();
 }
 
-void Decisions::Assume(Literal literal) {
+void Decisions::Assume(BoundLiteral literal) {
   axis_.trail().OpenLevel();
   axis_.trail().Push(literal, {Reason::Kind::kDecision, 0, 0});
 }
@@ -101,9 +103,10 @@ bool Decisions::DecideFloor() {
     if (!trail.IsFixed(i) && (next < 0 || Precedes(i, next))) next = i;
   }
   if (next < 0) return false;
-  Literal choice{2 * next + 1, -trail[2 * next]};
+  BoundLiteral choice{2 * next + 1, -trail[2 * next]};
   if (HintIsOpen(next)) {
-    const Literal hinted = trail.Rounded({2 * next, *axis_.packing().hint[static_cast<size_t>(next)]});
+    const BoundLiteral hinted =
+        trail.Rounded({2 * next, *axis_.packing().hint[static_cast<size_t>(next)]});
     if (!trail.IsFalse(hinted)) choice = hinted;
   }
   Assume(choice);
@@ -126,9 +129,9 @@ View Decisions::PhaseOf(int pair) const {
   const auto middle = [&](int buffer) {
     return axis_.Floor(Side::kBottom, buffer) + axis_.Latest(Side::kBottom, buffer);
   };
-  const bool first_below = middle(i) != middle(j)
-                               ? middle(i) < middle(j)
-                               : activity_[static_cast<size_t>(i)] > activity_[static_cast<size_t>(j)];
+  const bool first_below = middle(i) != middle(j) ? middle(i) < middle(j)
+                                                  : activity_[static_cast<size_t>(i)] >
+                                                        activity_[static_cast<size_t>(j)];
   return 2 * (FirstPair() + pair) + (first_below ? 0 : 1);
 }
 

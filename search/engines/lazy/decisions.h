@@ -9,8 +9,8 @@
 
 namespace tessera::search::engines::lazy {
 
-// A binary heap of the numbers below n by activity, the greatest on top, the lower number first among equals.
-// Activities can be raised in place. Cost: O(log n) an operation.
+// A binary heap of the numbers below n by activity, the greatest on top, the lower number first
+// among equals. Activities can be raised in place. Cost: O(log n) an operation.
 class ActivityHeap {
  public:
   explicit ActivityHeap(std::vector<double> activities)
@@ -85,18 +85,21 @@ class ActivityHeap {
 
 // What to assume next, in one of two moods, which a restart may change.
 //
-// *Floors*: the movable buffer of the lowest floor is put on its floor. This builds placements from the bottom,
-// as a skyline does, so that sections fill without holes; among equal floors the buffer that took part in the
-// most recent conflicts goes first (activity: Moskewicz et al. 2001), at the beginning the one of the largest
-// area. Learned clauses turn a refuted "on the floor" into "above it". Cost: O(buffers).
+// *Floors*: the movable buffer of the lowest floor is put on its floor. This builds placements from
+// the bottom, as a skyline does, so that sections fill without holes; among equal floors the buffer
+// that took part in the most recent conflicts goes first (activity: Moskewicz et al. 2001), at the
+// beginning the one of the largest area. Learned clauses turn a refuted "on the floor" into "above
+// it". Cost: O(buffers).
 //
-// *Orders*: the open pair of the highest activity gets the order that it had last, at first the one that its
-// middles suggest. A proof that nothing fits speaks of orders, not of offsets: with 1 to 2 % slack this mood
-// alone can need ten times fewer conflicts, or never end, and it finds tight packings late. So floors get most
-// runs (options.h). When no pair is open, floors finish the placement. Cost: O(log pairs).
+// *Orders*: the open pair of the highest activity gets the order that it had last, at first the one
+// that its middles suggest. A proof that nothing fits speaks of orders, not of offsets: with 1 to 2
+// % slack this mood alone can need ten times fewer conflicts, or never end, and it finds tight
+// packings late. So floors get most runs (options.h). When no pair is open, floors finish the
+// placement. Cost: O(log pairs).
 //
-// Where hints are followed, a buffer whose hint lies between its bounds is first asked to begin at its hint or
-// later, and then put on its floor; lower hints go first. Booleans of the caller come last, as false.
+// Where hints are followed, a buffer whose hint lies between its bounds is first asked to begin at
+// its hint or later, and then put on its floor; lower hints go first. Booleans of the caller come
+// last, as false.
 class Decisions {
  public:
   enum class Mood : uint8_t { kFloors, kOrders };
@@ -128,7 +131,7 @@ class Decisions {
   bool Precedes(int i, int j) const;
   Bound FloorOf(int buffer) const;
   bool HintIsOpen(int buffer) const;
-  void Assume(Literal literal);
+  void Assume(BoundLiteral literal);
 
   Axis& axis_;
   Mood mood_ = Mood::kFloors;

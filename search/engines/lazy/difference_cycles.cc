@@ -128,14 +128,17 @@ class Graph {
     for (int at = start.value_or(trail.Size()); at < trail.Size(); ++at) {
       const View view = trail.At(at).view;
       const auto buffer = static_cast<size_t>(IntegerOf(view));
-      if ((view & 1) == 0 && buffer < number_.size() && number_[buffer] < 0) number_[buffer] = nodes_++;
+      if ((view & 1) == 0 && buffer < number_.size() && number_[buffer] < 0)
+        number_[buffer] = nodes_++;
     }
     alignment_.resize(static_cast<size_t>(nodes_), 1);
     for (size_t buffer = 0; buffer < number_.size(); ++buffer) {
-      if (number_[buffer] >= 0) alignment_[static_cast<size_t>(number_[buffer])] = packing.alignment[buffer];
+      if (number_[buffer] >= 0)
+        alignment_[static_cast<size_t>(number_[buffer])] = packing.alignment[buffer];
     }
     for (const Difference& tie : packing.differences) {
-      if ((tie.from & 1) == 0) Add(IntegerOf(tie.from), IntegerOf(tie.to), DistanceOf(tie, axis), -1);
+      if ((tie.from & 1) == 0)
+        Add(IntegerOf(tie.from), IntegerOf(tie.to), DistanceOf(tie, axis), -1);
     }
     for (int buffer = 0; buffer < packing.buffers; ++buffer) {
       if (number_[static_cast<size_t>(buffer)] < 0) continue;
@@ -186,7 +189,8 @@ class Graph {
     std::vector<int> seen_from(static_cast<size_t>(nodes_), -1);
     for (int start = 0; start < nodes_; ++start) {
       int node = start;
-      while (seen_from[static_cast<size_t>(node)] < 0 && raised_by_[static_cast<size_t>(node)] >= 0) {
+      while (seen_from[static_cast<size_t>(node)] < 0 &&
+             raised_by_[static_cast<size_t>(node)] >= 0) {
         seen_from[static_cast<size_t>(node)] = start;
         node = EdgeInto(node).from;
       }

@@ -32,13 +32,14 @@ class LazySession final : public problem::Session {
         options_(options),
         unsupported_(lazy::FindUnsupported(problem, ladder)) {}
 
-  Result Solve(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop) override;
+  Result Solve(size_t candidate, Bytes capacity, const base::Budget& budget,
+               const base::Stop& stop) override;
 
  private:
   Result Answer(Status status, std::string reason) const;
   bool Load(const base::Stop& stop);
-  Question QuestionOf(size_t rung, Bytes capacity) const;
-  Solver::Verdict Decide(Question question, const base::Budget& budget, const base::Stop& stop);
+  PackingQuery QuestionOf(size_t candidate, Bytes capacity) const;
+  Solver::Verdict Decide(PackingQuery question, const base::Budget& budget, const base::Stop& stop);
   Bound HeaviestSection(const std::vector<Bound>& sizes) const;
   Bytes RefutedBelow(Bytes capacity);
   void AddPlacement(Result& result, const std::vector<Bound>& sizes) const;
@@ -66,18 +67,19 @@ bool LazySession::Load(const base::Stop& stop) {
   return packing_.has_value();
 }
 
-Question LazySession::QuestionOf(size_t rung, Bytes capacity) const {
-  Question question{lazy::SizesOf(*packing_, problem_, ladder_, rung), {}};
+PackingQuery LazySession::QuestionOf(size_t candidate, Bytes capacity) const {
+  PackingQuery question{lazy::SizesOf(*packing_, problem_, ladder_, candidate), {}};
   for (int m = 0; m < packing_->memories; ++m) {
     const Bytes bytes = m == 0 ? capacity : problem_.memories[static_cast<size_t>(m)].capacity;
-    const Bound units = std::max<Bytes>(bytes, 0) / packing_->granule;
+    const Bound units = std::max<Bytes>(bytes, 0) / packing_->granularity;
     question.ceilings.push_back(std::min(units, packing_->HighestCeiling()));
   }
   return question;
 }
 
-Solver::Verdict LazySession::Decide(Question question, const base::Budget& budget, const base::Stop& stop) {
-  std::vector<Literal> assumptions;
+Solver::Verdict LazySession::Decide(PackingQuery question, const base::Budget& budget,
+                                    const base::Stop& stop) {
+  std::vector<BoundLiteral> assumptions;
   // Without a known reach an unassumed ceiling would let tied offsets climb for ever at the root.
   if (options_.assume_capacity && packing_->reach) {
     const Bound ceiling = std::exchange(question.ceilings[0], packing_->HighestCeiling());
@@ -95,7 +97,8 @@ Bound LazySession::HeaviestSection(const std::vector<Bound>& sizes) const {
   Bound heaviest = 0;
   for (int i = 0; i < packing_->buffers; ++i) {
     const auto at = static_cast<size_t>(i);
-    if (packing_->memory[at] == 0) heaviest = std::max(heaviest, packing_->fixed[at].value_or(0) + sizes[at]);
+    if (packing_->memory[at] == 0)
+      heaviest = std::max(heaviest, packing_->fixed[at].value_or(0) + sizes[at]);
   }
   for (int section = 0; section < packing_->sections.Count(); ++section) {
     if (packing_->section_memory[static_cast<size_t>(section)] != 0) continue;
@@ -110,10 +113,11 @@ void LazySession::AddPlacement(Result& result, const std::vector<Bound>& sizes) 
   problem::Allocation allocation;
   Bytes peak = 0;
   for (int i = 0; i < packing_->buffers; ++i) {
-    const Bytes offset = solver_->OffsetOf(i) * packing_->granule;
+    const Bytes offset = solver_->OffsetOf(i) * packing_->granularity;
     allocation.offsets.push_back(offset);
     const auto at = static_cast<size_t>(i);
-    if (packing_->memory[at] == 0) peak = std::max(peak, offset + sizes[at] * packing_->granule);
+    if (packing_->memory[at] == 0)
+      peak = std::max(peak, offset + sizes[at] * packing_->granularity);
   }
   allocation.modes = lazy::HarmlessSchedules(problem_);
   result.allocation = std::move(allocation);
@@ -123,24 +127,30 @@ void LazySession::AddPlacement(Result& result, const std::vector<Bound>& sizes) 
 // The least capacity that this refutation of `capacity` leaves open.
 Bytes LazySession::RefutedBelow(Bytes capacity) {
   if (capacity > kFarthest) return 0;
-  const Bound units = std::max<Bytes>(capacity, 0) / packing_->granule + 1;
+  const Bound units = std::max<Bytes>(capacity, 0) / packing_->granularity + 1;
   // Where the capacity was assumed, its negation was derived, often for larger ones as well.
-  const Bound derived = options_.assume_capacity ? solver_->LeastAtRoot(2 * packing_->CeilingOf(0)) : 0;
-  return std::max(units, derived) * packing_->granule;
+  const Bound derived =
+      options_.assume_capacity ? solver_->LeastAtRoot(2 * packing_->CeilingOf(0)) : 0;
+  return std::max(units, derived) * packing_->granularity;
 }
 
-Result LazySession::Solve(size_t rung, Bytes capacity, const base::Budget& budget, const base::Stop& stop) {
-  if (unsupported_) return Answer(Status::kUnsupported, "the lazy engine does not honour " + *unsupported_);
-  if (ladder_ != nullptr && rung >= ladder_->rungs.size()) return Answer(Status::kInvalid, "no such rung");
+Result LazySession::Solve(size_t candidate, Bytes capacity, const base::Budget& budget,
+                          const base::Stop& stop) {
+  if (unsupported_)
+    return Answer(Status::kUnsupported, "the lazy engine does not honour " + *unsupported_);
+  if (ladder_ != nullptr && candidate >= ladder_->candidates.size())
+    return Answer(Status::kInvalid, "no such candidate");
   if (budget.units <= 0) return Answer(Status::kUnknown, "no budget");
   if (stop.Requested()) return Answer(Status::kUnknown, "stopped");
   if (lazy::CountPairs(problem_) > stop.MemoryLimit() / 6 / kBytesPerPair)
-    return Answer(Status::kUnsupported, "the lazy engine has no memory for so many pairs of buffers");
+    return Answer(Status::kUnsupported,
+                  "the lazy engine has no memory for so many pairs of buffers");
   if (!Load(stop)) return Answer(Status::kUnknown, "stopped");
   if (!packing_->reach && capacity > kFarthest) {
-    return Answer(Status::kUnsupported, "the lazy engine does not honour tied offsets beyond 2^60 bytes");
+    return Answer(Status::kUnsupported,
+                  "the lazy engine does not honour tied offsets beyond 2^60 bytes");
   }
-  Question question = QuestionOf(rung, capacity);
+  PackingQuery question = QuestionOf(candidate, capacity);
   const std::vector<Bound> sizes = question.sizes;
   const problem::Statistics before = solver_ ? solver_->statistics() : problem::Statistics{};
   const Solver::Verdict verdict = Decide(std::move(question), budget, stop);
@@ -149,13 +159,14 @@ Result LazySession::Solve(size_t rung, Bytes capacity, const base::Budget& budge
   Result result = Answer(Status::kUnknown, "");
   result.statistics = {after.nodes - before.nodes, after.backtracks - before.backtracks,
                        after.conflicts - before.conflicts};
-  result.lower_bound = HeaviestSection(sizes) * packing_->granule;
+  result.lower_bound = HeaviestSection(sizes) * packing_->granularity;
   if (verdict == Solver::Verdict::kFeasible) {
     result.status = Status::kFeasible;
     AddPlacement(result, sizes);
   } else if (verdict == Solver::Verdict::kInfeasible) {
     result.status = Status::kInfeasible;
-    result.reason = fmt::format("no placement exists: {} conflicts prove it", result.statistics.conflicts);
+    result.reason =
+        fmt::format("no placement exists: {} conflicts prove it", result.statistics.conflicts);
     result.lower_bound = std::max(result.lower_bound, RefutedBelow(capacity));
   } else {
     result.reason = solver_->GaveUp()  ? "bounds rise in too many steps"
@@ -167,7 +178,8 @@ Result LazySession::Solve(size_t rung, Bytes capacity, const base::Budget& budge
 
 }  // namespace
 
-std::unique_ptr<problem::Session> LazyEngine::Open(const Problem& problem, const Ladder* ladder) const {
+std::unique_ptr<problem::Session> LazyEngine::Open(const Problem& problem,
+                                                   const Ladder* ladder) const {
   return std::make_unique<LazySession>(problem, ladder, options_);
 }
 
@@ -178,7 +190,7 @@ using problem::proof::Attempt;
 LazyProver::LazyProver(const LazyOptions& options) : options_(options) {
   options_.order_interchangeable = false;
   options_.break_mirror = false;
-  options_.resting = false;
+  options_.bottom_left = false;
   options_.assume_capacity = false;
 }
 
@@ -195,11 +207,11 @@ Attempt LazyProver::Prove(const Problem& problem, Bytes capacity, const base::Bu
     return attempt;
   }
   const Packing& packing = *loaded;
-  Question question{lazy::SizesOf(packing, problem, nullptr, 0), {}};
+  PackingQuery question{lazy::SizesOf(packing, problem, nullptr, 0), {}};
   for (size_t m = 0; m < problem.memories.size(); ++m) {
     const Bytes bytes = m == 0 ? capacity : problem.memories[m].capacity;
     question.ceilings.push_back(
-        std::min(std::max<Bytes>(bytes, 0) / packing.granule, packing.HighestCeiling()));
+        std::min(std::max<Bytes>(bytes, 0) / packing.granularity, packing.HighestCeiling()));
   }
   problem::proof::Log log;
   base::Stop failure(std::nullopt, &stop);
@@ -210,8 +222,8 @@ Attempt LazyProver::Prove(const Problem& problem, Bytes capacity, const base::Bu
   if (verdict == Solver::Verdict::kFeasible) {
     attempt.reason = "what a proof can speak of leaves a placement";
   } else if (proof.Failed()) {
-    attempt.reason =
-        log.Full() ? "the proof grows too large" : "a step of the lazy engine has no ground to name";
+    attempt.reason = log.Full() ? "the proof grows too large"
+                                : "a step of the lazy engine has no ground to name";
   } else if (verdict == Solver::Verdict::kInfeasible) {
     attempt.proof = log.Write();
   } else {

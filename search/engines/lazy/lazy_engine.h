@@ -10,13 +10,14 @@
 
 namespace tessera::search::engines::lazy {
 
-// The engine "lazy": conflict-driven clause learning over bounds and orders that come into being on demand
-// (lazy/solver.h). At its best on tight packings and on proofs that nothing fits.
+// The engine "lazy": conflict-driven clause learning over bounds and orders that come into being on
+// demand (lazy/solver.h). At its best on tight packings and on proofs that nothing fits.
 //
-// Honours sizes, alignments, fixed offsets, hints, reserved ranges, gaps, several memories, separate,
-// exclusive, colocate and adjacent; answers kUnsupported on modes, ports, spans and banks that restrict
-// something, and beyond the magnitudes of lazy/support.h. kInfeasible comes of a derived empty clause alone;
-// kUnknown of the budget (conflicts) or the stop. The same calls on a session give the same answers.
+// Honours sizes, alignments, fixed offsets, hints, reserved ranges, gaps, several memories,
+// separate, exclusive, colocate and adjacent; answers kUnsupported on modes, ports, spans and banks
+// that restrict something, and beyond the magnitudes of lazy/support.h. kInfeasible comes of a
+// derived empty clause alone; kUnknown of the budget (conflicts) or the stop. The same calls on a
+// session give the same answers.
 class LazyEngine final : public problem::Engine {
  public:
   LazyEngine() = default;
@@ -30,9 +31,9 @@ class LazyEngine final : public problem::Engine {
   LazyOptions options_;
 };
 
-// The lazy engine with its steps written down (lazy/proof_log.h): every order, sum and bound that a learned clause
-// rests on is an axiom, every learned clause is derived from axioms and clauses before it. It encodes plainly: no
-// symmetries, no resting buffers.
+// The lazy engine with its steps written down (lazy/proof_log.h): every order, sum and bound that a
+// learned clause rests on is an axiom, every learned clause is derived from axioms and clauses
+// before it. It encodes plainly: no symmetries, no resting buffers.
 //
 // Takes what the lazy engine takes. Budget units are conflicts. Deterministic.
 class LazyProver final : public problem::proof::Prover {

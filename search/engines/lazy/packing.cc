@@ -26,9 +26,9 @@ struct Event {
   }
 };
 
-// The buffers alive just before somebody leaves after somebody entered: between two such moments sets only
-// grow or only shrink, so nothing else can be maximal.
-std::vector<Members> FindCrowds(const problem::Problem& problem, int memory) {
+// The buffers alive just before somebody leaves after somebody entered: between two such moments
+// sets only grow or only shrink, so nothing else can be maximal.
+std::vector<Members> FindLiveSets(const problem::Problem& problem, int memory) {
   std::vector<Event> events;
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     if (problem.buffers[i].memory != memory) continue;
@@ -38,47 +38,49 @@ std::vector<Members> FindCrowds(const problem::Problem& problem, int memory) {
     }
   }
   std::sort(events.begin(), events.end());
-  std::vector<Members> crowds;
+  std::vector<Members> live_sets;
   std::set<int> alive;
   bool grew = false;
   for (const Event& event : events) {
-    if (!event.enters && grew) crowds.emplace_back(alive.begin(), alive.end());
+    if (!event.enters && grew) live_sets.emplace_back(alive.begin(), alive.end());
     grew = event.enters;
     event.enters ? static_cast<void>(alive.insert(event.buffer))
                  : static_cast<void>(alive.erase(event.buffer));
   }
-  return crowds;
+  return live_sets;
 }
 
 // The largest clique that greed finds around `seed`, larger buffers first.
 Members GrowClique(const Members& by_size, int seed, const Conflict& conflict) {
   Members clique = {seed};
   for (const int candidate : by_size) {
-    const bool fits = candidate != seed && std::all_of(clique.begin(), clique.end(), [&](int member) {
-                        return conflict(std::min(member, candidate), std::max(member, candidate));
-                      });
+    const bool fits =
+        candidate != seed && std::all_of(clique.begin(), clique.end(), [&](int member) {
+          return conflict(std::min(member, candidate), std::max(member, candidate));
+        });
     if (fits) clique.push_back(candidate);
   }
   std::sort(clique.begin(), clique.end());
   return clique;
 }
 
-void AddCliques(const problem::Problem& problem, const Members& crowd, const Conflict& conflict,
+void AddCliques(const problem::Problem& problem, const Members& live_set, const Conflict& conflict,
                 const base::Stop& stop, std::vector<Members>& sections) {
-  Members by_size = crowd;
+  Members by_size = live_set;
   std::stable_sort(by_size.begin(), by_size.end(), [&](int a, int b) {
-    return problem.buffers[static_cast<size_t>(a)].size > problem.buffers[static_cast<size_t>(b)].size;
+    return problem.buffers[static_cast<size_t>(a)].size >
+           problem.buffers[static_cast<size_t>(b)].size;
   });
-  for (const int seed : crowd) {
+  for (const int seed : live_set) {
     if (stop.Requested()) return;
     sections.push_back(GrowClique(by_size, seed, conflict));
   }
 }
 
-bool IsClique(const Members& crowd, const Conflict& conflict) {
-  for (size_t a = 0; a < crowd.size(); ++a) {
-    for (size_t b = a + 1; b < crowd.size(); ++b) {
-      if (!conflict(crowd[a], crowd[b])) return false;
+bool IsClique(const Members& live_set, const Conflict& conflict) {
+  for (size_t a = 0; a < live_set.size(); ++a) {
+    for (size_t b = a + 1; b < live_set.size(); ++b) {
+      if (!conflict(live_set[a], live_set[b])) return false;
     }
   }
   return true;
@@ -86,15 +88,15 @@ bool IsClique(const Members& crowd, const Conflict& conflict) {
 
 }  // namespace
 
-std::vector<Members> FindSections(const problem::Problem& problem, int memory, const Conflict& conflict,
-                                  const base::Stop& stop) {
+std::vector<Members> FindSections(const problem::Problem& problem, int memory,
+                                  const Conflict& conflict, const base::Stop& stop) {
   std::vector<Members> sections;
-  for (const Members& crowd : FindCrowds(problem, memory)) {
+  for (const Members& live_set : FindLiveSets(problem, memory)) {
     if (stop.Requested()) return sections;
-    if (IsClique(crowd, conflict)) {
-      sections.push_back(crowd);
+    if (IsClique(live_set, conflict)) {
+      sections.push_back(live_set);
     } else {
-      AddCliques(problem, crowd, conflict, stop, sections);
+      AddCliques(problem, live_set, conflict, stop, sections);
     }
   }
   std::set<Members> seen;
@@ -119,12 +121,12 @@ bool Has(const Problem& problem, RelationKind kind) {
                      [&](const Relation& relation) { return relation.kind == kind; });
 }
 
-// Rounding every offset down to a multiple of the granule breaks nothing, except that a buffer adjacent to
-// another may then no longer be the next aligned one.
-Bytes GranuleOf(const Problem& problem, const Ladder* ladder) {
+// Rounding every offset down to a multiple of the granularity breaks nothing, except that a buffer
+// adjacent to another may then no longer be the next aligned one.
+Bytes GranularityOf(const Problem& problem, const Ladder* ladder) {
   if (Has(problem, RelationKind::kAdjacent)) return 1;
-  Bytes granule = 0;
-  const auto divide = [&](Bytes value) { granule = std::gcd(granule, value); };
+  Bytes granularity = 0;
+  const auto divide = [&](Bytes value) { granularity = std::gcd(granularity, value); };
   for (const Buffer& buffer : problem.buffers) {
     const Bytes alignment = problem::AlignmentOf(problem, buffer);
     if (alignment > 1) divide(alignment);
@@ -132,8 +134,8 @@ Bytes GranuleOf(const Problem& problem, const Ladder* ladder) {
     if (buffer.offset) divide(*buffer.offset);
   }
   if (ladder != nullptr) {
-    for (const problem::Rung& rung : ladder->rungs)
-      std::for_each(rung.sizes.begin(), rung.sizes.end(), divide);
+    for (const problem::CandidateSizes& candidate : ladder->candidates)
+      std::for_each(candidate.sizes.begin(), candidate.sizes.end(), divide);
   }
   for (const problem::Memory& memory : problem.memories) {
     for (const problem::Reserved& reserved : memory.reserved) {
@@ -142,18 +144,21 @@ Bytes GranuleOf(const Problem& problem, const Ladder* ladder) {
     }
   }
   for (const Relation& relation : problem.relations) divide(relation.delta);
-  return std::max<Bytes>(granule, 1);
+  return std::max<Bytes>(granularity, 1);
 }
 
 void FillBuffers(const Problem& problem, Packing& packing) {
   for (const Buffer& buffer : problem.buffers) {
     packing.memory.push_back(buffer.memory);
-    packing.alignment.push_back(std::max<Bytes>(problem::AlignmentOf(problem, buffer) / packing.granule, 1));
+    packing.alignment.push_back(
+        std::max<Bytes>(problem::AlignmentOf(problem, buffer) / packing.granularity, 1));
     Bound duration = 0;
     for (const problem::Lifespan& life : buffer.lifespans) duration += life.upper - life.lower;
     packing.duration.push_back(duration);
-    packing.fixed.push_back(buffer.offset ? std::optional(*buffer.offset / packing.granule) : std::nullopt);
-    packing.hint.push_back(buffer.hint ? std::optional(*buffer.hint / packing.granule) : std::nullopt);
+    packing.fixed.push_back(buffer.offset ? std::optional(*buffer.offset / packing.granularity)
+                                          : std::nullopt);
+    packing.hint.push_back(buffer.hint ? std::optional(*buffer.hint / packing.granularity)
+                                       : std::nullopt);
   }
 }
 
@@ -167,7 +172,8 @@ std::set<Pair> PairsOf(const Problem& problem, std::initializer_list<RelationKin
 }
 
 void FillPairs(const Problem& problem, Packing& packing) {
-  const std::set<Pair> sharing = PairsOf(problem, {RelationKind::kExclusive, RelationKind::kColocate});
+  const std::set<Pair> sharing =
+      PairsOf(problem, {RelationKind::kExclusive, RelationKind::kColocate});
   const std::set<Pair> separate = PairsOf(problem, {RelationKind::kSeparate});
   const auto apart = [&](int i, int j) {
     const Buffer& first = problem.buffers[static_cast<size_t>(i)];
@@ -182,7 +188,8 @@ void FillPairs(const Problem& problem, Packing& packing) {
   for (int i = 0; i < packing.buffers; ++i) {
     for (int j = i + 1; j < packing.buffers; ++j) {
       if (!apart(i, j)) continue;
-      const View view = 2 * (packing.buffers + packing.memories + static_cast<int>(packing.pairs.size()));
+      const View view =
+          2 * (packing.buffers + packing.memories + static_cast<int>(packing.pairs.size()));
       packing.pairs.emplace_back(i, j);
       packing.below[static_cast<size_t>(i) * n + static_cast<size_t>(j)] = view;
       packing.below[static_cast<size_t>(j) * n + static_cast<size_t>(i)] = Opposite(view);
@@ -190,7 +197,7 @@ void FillPairs(const Problem& problem, Packing& packing) {
       neighbours[static_cast<size_t>(j)].push_back({i, Opposite(view)});
     }
   }
-  packing.neighbours = Lists<Neighbour>(neighbours);
+  packing.neighbours = CompressedLists<Neighbour>(neighbours);
 }
 
 void FillSections(const Problem& problem, const base::Stop& stop, Packing& packing) {
@@ -207,8 +214,8 @@ void FillSections(const Problem& problem, const base::Stop& stop, Packing& packi
       packing.section_memory.push_back(m);
     }
   }
-  packing.sections = Lists<int>(sections);
-  packing.sections_of = Lists<int>(sections_of);
+  packing.sections = CompressedLists<int>(sections);
+  packing.sections_of = CompressedLists<int>(sections_of);
 }
 
 void FillHoles(const Problem& problem, Packing& packing) {
@@ -217,7 +224,8 @@ void FillHoles(const Problem& problem, Packing& packing) {
     std::vector<Hole> reserved;
     for (const problem::Reserved& range : problem.memories[m].reserved) {
       if (range.range.begin < range.range.end) {
-        reserved.push_back({range.range.begin / packing.granule, range.range.end / packing.granule});
+        reserved.push_back(
+            {range.range.begin / packing.granularity, range.range.end / packing.granularity});
       }
     }
     std::sort(reserved.begin(), reserved.end(),
@@ -230,7 +238,7 @@ void FillHoles(const Problem& problem, Packing& packing) {
       }
     }
   }
-  packing.holes = Lists<Hole>(holes);
+  packing.holes = CompressedLists<Hole>(holes);
 }
 
 // Each inequality is stated on offsets and again on their negatives.
@@ -244,7 +252,7 @@ void FillDifferences(const Problem& problem, Packing& packing) {
     const int a = relation.first;
     const int b = relation.second;
     if (relation.kind == RelationKind::kColocate) {
-      const Bound delta = relation.delta / packing.granule;
+      const Bound delta = relation.delta / packing.granularity;
       AddDifference(packing, a, b, delta, -1, false);
       AddDifference(packing, b, a, -delta, -1, false);
     } else if (relation.kind == RelationKind::kAdjacent) {
@@ -255,26 +263,30 @@ void FillDifferences(const Problem& problem, Packing& packing) {
   }
 }
 
-// What two buffers must have in common so that exchanging their offsets in a solution gives a solution: memory,
-// alignment, lifespans, and the size on each rung.
-using Likeness =
-    std::tuple<int, Bound, std::vector<std::pair<problem::Step, problem::Step>>, std::vector<Bytes>>;
+// What two buffers must have in common so that exchanging their offsets in a solution gives a
+// solution: memory, alignment, lifespans, and the size on each candidate.
+using InterchangeKey = std::tuple<int, Bound, std::vector<std::pair<problem::Step, problem::Step>>,
+                                  std::vector<Bytes>>;
 
-Likeness LikenessOf(const Problem& problem, const Ladder* ladder, const Packing& packing, size_t i) {
+InterchangeKey InterchangeKeyOf(const Problem& problem, const Ladder* ladder,
+                                const Packing& packing, size_t i) {
   std::vector<std::pair<problem::Step, problem::Step>> lifespans;
   for (const problem::Lifespan& life : problem.buffers[i].lifespans)
     lifespans.emplace_back(life.lower, life.upper);
   std::vector<Bytes> sizes;
   if (ladder == nullptr) sizes.push_back(problem.buffers[i].size);
   if (ladder != nullptr) {
-    for (const problem::Rung& rung : ladder->rungs) sizes.push_back(rung.sizes[i]);
+    for (const problem::CandidateSizes& candidate : ladder->candidates)
+      sizes.push_back(candidate.sizes[i]);
   }
   return {packing.memory[i], packing.alignment[i], std::move(lifespans), std::move(sizes)};
 }
 
-// Turning a memory upside down exchanges "below" and "above" everywhere; of a pair without likes either order
-// may then be asked for, and sorting the alike afterwards does not touch it. Of all pairs take the heaviest.
-void AddMirroredPair(const Problem& problem, int m, const std::vector<bool>& unlike, Packing& packing) {
+// Turning a memory upside down exchanges "below" and "above" everywhere; of a pair without likes
+// either order may then be asked for, and sorting the alike afterwards does not touch it. Of all
+// pairs take the heaviest.
+void AddMirroredPair(const Problem& problem, int m, const std::vector<bool>& unlike,
+                     Packing& packing) {
   if (!packing.holes[m].empty() || !packing.differences.empty()) return;
   const auto weight = [&](int i) {
     return static_cast<double>(problem.buffers[static_cast<size_t>(i)].size) *
@@ -295,13 +307,13 @@ void FillSymmetries(const Problem& problem, const Ladder* ladder, Packing& packi
   for (const Relation& relation : problem.relations) {
     bound[static_cast<size_t>(relation.first)] = bound[static_cast<size_t>(relation.second)] = true;
   }
-  std::map<Likeness, std::vector<int>> alike;
+  std::map<InterchangeKey, std::vector<int>> interchangeable;
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     if (bound[i] || problem.buffers[i].offset) continue;
-    alike[LikenessOf(problem, ladder, packing, i)].push_back(static_cast<int>(i));
+    interchangeable[InterchangeKeyOf(problem, ladder, packing, i)].push_back(static_cast<int>(i));
   }
   std::vector<bool> unlike(problem.buffers.size());
-  for (const auto& [likeness, members] : alike) {
+  for (const auto& [interchange_key, members] : interchangeable) {
     if (members.size() == 1) unlike[static_cast<size_t>(members[0])] = true;
     for (size_t k = 1; k < members.size(); ++k) {
       for (size_t l = 0; l < k; ++l) packing.interchangeable.emplace_back(members[l], members[k]);
@@ -318,11 +330,12 @@ void FillSymmetries(const Problem& problem, const Ladder* ladder, Packing& packi
 
 }  // namespace
 
-std::optional<Packing> MakePacking(const Problem& problem, const Ladder* ladder, const base::Stop& stop) {
+std::optional<Packing> MakePacking(const Problem& problem, const Ladder* ladder,
+                                   const base::Stop& stop) {
   Packing packing;
   packing.buffers = static_cast<int>(problem.buffers.size());
   packing.memories = static_cast<int>(problem.memories.size());
-  packing.granule = GranuleOf(problem, ladder);
+  packing.granularity = GranularityOf(problem, ladder);
   FillBuffers(problem, packing);
   FillPairs(problem, packing);
   FillSections(problem, stop, packing);
@@ -331,17 +344,19 @@ std::optional<Packing> MakePacking(const Problem& problem, const Ladder* ladder,
   FillDifferences(problem, packing);
   FillSymmetries(problem, ladder, packing);
   if (packing.differences.empty()) {
-    packing.reach = base::CeilDiv(HeightThatSuffices(problem, ladder).value_or(kFarthest), packing.granule);
+    packing.reach =
+        base::CeilDiv(HeightThatSuffices(problem, ladder).value_or(kFarthest), packing.granularity);
   }
   return packing;
 }
 
 std::vector<Bound> SizesOf(const Packing& packing, const Problem& problem, const Ladder* ladder,
-                           size_t rung) {
+                           size_t candidate) {
   std::vector<Bound> sizes;
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
-    const Bytes size = ladder != nullptr ? ladder->rungs[rung].sizes[i] : problem.buffers[i].size;
-    sizes.push_back(size / packing.granule);
+    const Bytes size =
+        ladder != nullptr ? ladder->candidates[candidate].sizes[i] : problem.buffers[i].size;
+    sizes.push_back(size / packing.granularity);
   }
   return sizes;
 }

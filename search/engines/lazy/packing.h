@@ -25,10 +25,10 @@ std::vector<std::vector<int>> FindSections(const problem::Problem& problem, int 
 
 // A list of lists in one piece of memory.
 template <typename T>
-class Lists {
+class CompressedLists {
  public:
-  Lists() = default;
-  explicit Lists(const std::vector<std::vector<T>>& lists) {
+  CompressedLists() = default;
+  explicit CompressedLists(const std::vector<std::vector<T>>& lists) {
     for (const auto& list : lists) {
       items_.insert(items_.end(), list.begin(), list.end());
       ends_.push_back(items_.size());
@@ -51,8 +51,8 @@ struct Neighbour {
   View below = 0;  // OrderLiteral(below): this buffer lies below the other
 };
 
-// offset(to) >= offset(from) + distance, and + size(from) or + size(to) where said; sizes change, distances
-// stay. The two may be swapped in sign: views of offsets, not buffers.
+// offset(to) >= offset(from) + distance, and + size(from) or + size(to) where said; sizes change,
+// distances stay. The two may be swapped in sign: views of offsets, not buffers.
 struct Difference {
   View from = 0;
   View to = 0;
@@ -67,31 +67,33 @@ struct Hole {
   Bound end = 0;
 };
 
-// A Problem as the lazy engine sees it, in units of its granule: all that stays when sizes and capacity change.
+// A Problem as the lazy engine sees it, in units of its granularity: all that stays when sizes and
+// capacity change.
 //
-// Integers are numbered buffers first (their offsets), then memories (their ceilings, the capacity in force),
-// then pairs (who lies below). A section is a set of buffers that must not share addresses with each other
-// because they live at one step; only maximal ones are kept. Exclusive and colocated pairs break a section up
-// into maximal cliques that cover it.
+// Integers are numbered buffers first (their offsets), then memories (their ceilings, the capacity
+// in force), then pairs (who lies below). A section is a set of buffers that must not share
+// addresses with each other because they live at one step; only maximal ones are kept. Exclusive
+// and colocated pairs break a section up into maximal cliques that cover it.
 struct Packing {
   int buffers = 0;
   int memories = 0;
-  problem::Bytes granule = 1;  // bytes of a unit: divides whatever an offset can depend on
-  std::vector<int> memory;     // of each buffer
+  problem::Bytes granularity = 1;  // bytes of a unit: divides whatever an offset can depend on
+  std::vector<int> memory;         // of each buffer
   std::vector<Bound> alignment;
   std::vector<Bound> duration;  // steps that it lives
   std::vector<std::optional<Bound>> fixed;
   std::vector<std::optional<Bound>> hint;
   std::vector<std::pair<int, int>> pairs;  // first < second
-  Lists<Neighbour> neighbours;             // of each buffer
+  CompressedLists<Neighbour> neighbours;   // of each buffer
   std::vector<View> below;                 // buffers * buffers
-  Lists<int> sections;                     // members
+  CompressedLists<int> sections;           // members
   std::vector<int> section_memory;
-  Lists<int> sections_of;                            // of each buffer
-  Lists<Hole> holes;                                 // of each memory: ascending, disjoint, not touching
-  std::vector<Difference> differences;               // of colocated and adjacent buffers
+  CompressedLists<int> sections_of;     // of each buffer
+  CompressedLists<Hole> holes;          // of each memory: ascending, disjoint, not touching
+  std::vector<Difference> differences;  // of colocated and adjacent buffers
   std::vector<std::pair<int, int>> interchangeable;  // alike in everything: the first may lie below
-  // In each memory where turning a solution upside down gives another: a pair whose first may lie below.
+  // In each memory where turning a solution upside down gives another: a pair whose first may lie
+  // below.
   std::vector<std::pair<int, int>> mirrored;
   std::optional<Bound> reach;  // a height that every feasible packing can do with
 
@@ -100,7 +102,7 @@ struct Packing {
     return below[static_cast<size_t>(i) * static_cast<size_t>(buffers) + static_cast<size_t>(j)];
   }
   int CeilingOf(int m) const { return buffers + m; }
-  Bound HighestCeiling() const { return reach.value_or(kFarthest / granule); }
+  Bound HighestCeiling() const { return reach.value_or(kFarthest / granularity); }
   // Who lies below whom when OrderLiteral(order) holds.
   std::pair<int, int> OrderedPair(View order) const {
     const auto& [first, second] = pairs[static_cast<size_t>(IntegerOf(order) - buffers - memories)];
@@ -113,8 +115,8 @@ struct Packing {
 std::optional<Packing> MakePacking(const problem::Problem& problem, const problem::Ladder* ladder,
                                    const base::Stop& stop);
 
-// The sizes of the Problem, or of one rung of its ladder, in units.
+// The sizes of the Problem, or of one candidate of its ladder, in units.
 std::vector<Bound> SizesOf(const Packing& packing, const problem::Problem& problem,
-                           const problem::Ladder* ladder, size_t rung);
+                           const problem::Ladder* ladder, size_t candidate);
 
 }  // namespace tessera::search::engines::lazy

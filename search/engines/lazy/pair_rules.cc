@@ -7,8 +7,9 @@ namespace tessera::search::engines::lazy {
 PairRules::PairRules(Axis& axis) : axis_(axis), trail_(axis.trail()) {
   const Packing& packing = axis.packing();
   std::vector<std::vector<Difference>> ties(2 * static_cast<size_t>(packing.buffers));
-  for (const Difference& tie : packing.differences) ties[static_cast<size_t>(tie.from)].push_back(tie);
-  ties_ = Lists<Difference>(ties);
+  for (const Difference& tie : packing.differences)
+    ties[static_cast<size_t>(tie.from)].push_back(tie);
+  ties_ = CompressedLists<Difference>(ties);
   inhabitants_.resize(static_cast<size_t>(packing.memories));
   for (int i = 0; i < packing.buffers; ++i) {
     inhabitants_[static_cast<size_t>(packing.memory[static_cast<size_t>(i)])].push_back(i);
@@ -18,7 +19,7 @@ PairRules::PairRules(Axis& axis) : axis_(axis), trail_(axis.trail()) {
 bool PairRules::FloorRose(Side side, int buffer) {
   if (!LeaveHole(side, buffer) || !Tie(OffsetView(side, buffer))) return false;
   for (const Neighbour& neighbour : axis_.packing().neighbours[buffer]) {
-    const Literal order = OrderLiteral(neighbour.below ^ static_cast<View>(side));
+    const BoundLiteral order = OrderLiteral(neighbour.below ^ static_cast<View>(side));
     if (trail_.IsTrue(order)) {
       if (!RaiseOver(side, buffer, neighbour.buffer, order)) return false;
     } else if (!trail_.IsFalse(order)) {
@@ -37,7 +38,7 @@ bool PairRules::OrderSet(View order) {
 bool PairRules::CeilingSank(int memory) {
   const Bound ceiling = axis_.End(Side::kBottom, memory);
   for (const int buffer : inhabitants_[static_cast<size_t>(memory)]) {
-    const Literal low{OffsetView(Side::kTop, buffer), axis_.Size(buffer) - ceiling};
+    const BoundLiteral low{OffsetView(Side::kTop, buffer), axis_.Size(buffer) - ceiling};
     if (trail_.IsTrue(low)) continue;
     trail_.OpenReason();
     trail_.Because(axis_.EndsAt(memory, ceiling));
@@ -46,9 +47,9 @@ bool PairRules::CeilingSank(int memory) {
   return true;
 }
 
-bool PairRules::RaiseOver(Side side, int before, int after, Literal order) {
+bool PairRules::RaiseOver(Side side, int before, int after, BoundLiteral order) {
   const Bound floor = axis_.Floor(side, before);
-  const Literal raised = axis_.From(side, after, floor + axis_.Size(before));
+  const BoundLiteral raised = axis_.From(side, after, floor + axis_.Size(before));
   if (trail_.IsTrue(raised)) return true;
   trail_.OpenReason();
   trail_.Because(order);
@@ -56,7 +57,7 @@ bool PairRules::RaiseOver(Side side, int before, int after, Literal order) {
   return trail_.Imply(raised, trail_.CloseReason(Reason::Kind::kShiftable));
 }
 
-bool PairRules::Squeeze(Side side, int before, int after, Literal order) {
+bool PairRules::Squeeze(Side side, int before, int after, BoundLiteral order) {
   const Bound latest = axis_.Latest(side, after);
   if (axis_.Floor(side, before) + axis_.Size(before) <= latest) return true;
   trail_.OpenReason();
@@ -83,7 +84,7 @@ bool PairRules::LeaveHole(Side side, int buffer) {
 
 bool PairRules::Tie(View from) {
   for (const Difference& tie : ties_[from]) {
-    const Literal raised{tie.to, trail_[from] + DistanceOf(tie, axis_)};
+    const BoundLiteral raised{tie.to, trail_[from] + DistanceOf(tie, axis_)};
     if (trail_.IsTrue(raised)) continue;
     trail_.OpenReason();
     trail_.Because({from, trail_[from]});
@@ -94,41 +95,41 @@ bool PairRules::Tie(View from) {
 
 namespace {
 
-constexpr Bound kNowhere = Bound{1} << 61;
+constexpr Bound kNoPosition = Bound{1} << 61;
 
 }  // namespace
 
-RestingRule::RestingRule(Axis& axis)
+BottomLeftRule::BottomLeftRule(Axis& axis)
     : axis_(axis),
       trail_(axis.trail()),
       supporters_(static_cast<size_t>(axis.packing().buffers), -1),
       awake_(static_cast<size_t>(axis.packing().buffers)) {}
 
-void RestingRule::Wake(int buffer) {
+void BottomLeftRule::Wake(int buffer) {
   char& awake = awake_[static_cast<size_t>(buffer)];
   if (awake != 0 || axis_.packing().fixed[static_cast<size_t>(buffer)]) return;
   awake = 1;
   woken_.push_back(buffer);
 }
 
-void RestingRule::FloorRose(Side side, int buffer) {
+void BottomLeftRule::FloorRose(Side side, int buffer) {
   if (side == Side::kBottom) Wake(buffer);
   for (const Neighbour& neighbour : axis_.packing().neighbours[buffer]) {
     if (supporters_[static_cast<size_t>(neighbour.buffer)] == buffer) Wake(neighbour.buffer);
   }
 }
 
-void RestingRule::OrderSet(View order) {
+void BottomLeftRule::OrderSet(View order) {
   const auto [below, above] = axis_.packing().OrderedPair(order);
   if (supporters_[static_cast<size_t>(below)] == above) Wake(below);
 }
 
-void RestingRule::Sleep() {
+void BottomLeftRule::Sleep() {
   for (const int buffer : woken_) awake_[static_cast<size_t>(buffer)] = 0;
   woken_.clear();
 }
 
-bool RestingRule::PropagateOne() {
+bool BottomLeftRule::PropagateOne() {
   const int buffer = woken_.back();
   woken_.pop_back();
   awake_[static_cast<size_t>(buffer)] = 0;
@@ -140,15 +141,16 @@ bool RestingRule::PropagateOne() {
 }
 
 // Whether the supporter's end, rounded up as the buffer needs it, can lie at the floor or above.
-bool RestingRule::Reaches(int supporter, Bound floor) const {
+bool BottomLeftRule::Reaches(int supporter, Bound floor) const {
   return axis_.Latest(Side::kBottom, supporter) + axis_.Size(supporter) >= floor;
 }
 
-RestingRule::Support RestingRule::FindSupport(int buffer) const {
+BottomLeftRule::Support BottomLeftRule::FindSupport(int buffer) const {
   const Packing& packing = axis_.packing();
   // The last position of its alignment below the floor is refuted; whoever ends above that serves.
-  const Bound floor = axis_.Floor(Side::kBottom, buffer) - packing.alignment[static_cast<size_t>(buffer)] + 1;
-  Support least{kNowhere, -1};
+  const Bound floor =
+      axis_.Floor(Side::kBottom, buffer) - packing.alignment[static_cast<size_t>(buffer)] + 1;
+  Support least{kNoPosition, -1};
   for (const Neighbour& neighbour : packing.neighbours[buffer]) {
     const Bound top = axis_.Floor(Side::kBottom, neighbour.buffer) + axis_.Size(neighbour.buffer);
     if (top >= least.top || trail_.IsTrue(OrderLiteral(neighbour.below))) continue;
@@ -160,7 +162,7 @@ RestingRule::Support RestingRule::FindSupport(int buffer) const {
   return least;
 }
 
-bool RestingRule::RaiseTo(int buffer, Bound top) {
+bool BottomLeftRule::RaiseTo(int buffer, Bound top) {
   const Packing& packing = axis_.packing();
   const Bound floor = axis_.Floor(Side::kBottom, buffer);
   Bound needed = 1;
@@ -169,7 +171,8 @@ bool RestingRule::RaiseTo(int buffer, Bound top) {
     if (trail_.IsTrue(OrderLiteral(neighbour.below))) {
       trail_.Because(OrderLiteral(neighbour.below));
     } else if (axis_.Floor(Side::kBottom, neighbour.buffer) + axis_.Size(neighbour.buffer) >= top) {
-      trail_.Because(axis_.From(Side::kBottom, neighbour.buffer, top - axis_.Size(neighbour.buffer)));
+      trail_.Because(
+          axis_.From(Side::kBottom, neighbour.buffer, top - axis_.Size(neighbour.buffer)));
     } else {
       const Bound latest = axis_.Latest(Side::kBottom, neighbour.buffer);
       trail_.Because({2 * neighbour.buffer + 1, -latest});
@@ -181,8 +184,8 @@ bool RestingRule::RaiseTo(int buffer, Bound top) {
   }
   trail_.Because(axis_.From(Side::kBottom, buffer, needed));
   const Reason reason = trail_.CloseReason(Reason::Kind::kLiterals);
-  return top == kNowhere ? trail_.Refute(reason)
-                         : trail_.Imply(axis_.From(Side::kBottom, buffer, top), reason);
+  return top == kNoPosition ? trail_.Refute(reason)
+                            : trail_.Imply(axis_.From(Side::kBottom, buffer, top), reason);
 }
 
 }  // namespace tessera::search::engines::lazy

@@ -14,9 +14,9 @@ namespace tessera::search::engines::lazy {
 //     hole     end of i > begin of a hole          implies offset(i) >= end of the hole
 //     tie      offset(j) >= offset(i) + distance, unconditionally (colocate, adjacent)
 //
-// Together they are complete: when every offset is fixed and nothing fails, the placement is valid. Reasons of
-// order, ceiling and tie are shiftable (trail.h); squeeze puts all of its slack on i. Each change costs
-// O(neighbours).
+// Together they are complete: when every offset is fixed and nothing fails, the placement is valid.
+// Reasons of order, ceiling and tie are shiftable (trail.h); squeeze puts all of its slack on i.
+// Each change costs O(neighbours).
 class PairRules {
  public:
   explicit PairRules(Axis& axis);
@@ -27,14 +27,14 @@ class PairRules {
   bool OrderSet(View order);
 
  private:
-  bool RaiseOver(Side side, int before, int after, Literal order);
-  bool Squeeze(Side side, int before, int after, Literal order);
+  bool RaiseOver(Side side, int before, int after, BoundLiteral order);
+  bool Squeeze(Side side, int before, int after, BoundLiteral order);
   bool LeaveHole(Side side, int buffer);
   bool Tie(View from);
 
   Axis& axis_;
   Trail& trail_;
-  Lists<Difference> ties_;                     // by view
+  CompressedLists<Difference> ties_;           // by view
   std::vector<std::vector<int>> inhabitants_;  // of each memory
 };
 
@@ -44,19 +44,20 @@ class PairRules {
 //     |--|  i |----.                   offset(i) >= least of floor(j) + size(j) over the j that may lie below
 //     |  '----'  j |                   it and still reach it
 //
-// Nothing is lost: let all buffers of a solution sink until none can, keeping who lies below whom, and one is
-// found in which all rest (the canonical solutions of MiniMalloc, and of two-dimensional packing's bottom-left
-// arguments, Baker et al. 1980). Orders stay, so the rule agrees with asking interchangeable and mirrored pairs
-// for an order; it does not agree with ties between offsets, nor with clauses of the caller. Smaller ceilings
-// keep it, other sizes do not (solver.h, Implies).
+// Nothing is lost: let all buffers of a solution sink until none can, keeping who lies below whom,
+// and one is found in which all rest (the canonical solutions of MiniMalloc, and of two-dimensional
+// packing's bottom-left arguments, Baker et al. 1980). Orders stay, so the rule agrees with asking
+// interchangeable and mirrored pairs for an order; it does not agree with ties between offsets, nor
+// with clauses of the caller. Smaller ceilings keep it, other sizes do not (solver.h, Implies).
 //
-// It denies a buffer the useless positions above its floor, as edge finding does where sections have no slack.
-// A reason names all neighbours, so clauses grow longer: proofs need as many conflicts as without, each dearer,
-// while some feasible packings with slack are found at once. Hence it is off unless asked for. A remembered
-// supporter keeps the rule quiet while it can serve. Cost: O(neighbours) a question.
-class RestingRule {
+// It denies a buffer the useless positions above its floor, as edge finding does where sections
+// have no slack. A reason names all neighbours, so clauses grow longer: proofs need as many
+// conflicts as without, each dearer, while some feasible packings with slack are found at once.
+// Hence it is off unless asked for. A remembered supporter keeps the rule quiet while it can serve.
+// Cost: O(neighbours) a question.
+class BottomLeftRule {
  public:
-  explicit RestingRule(Axis& axis);
+  explicit BottomLeftRule(Axis& axis);
 
   void FloorRose(Side side, int buffer);
   void OrderSet(View order);

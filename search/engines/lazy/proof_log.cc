@@ -14,7 +14,7 @@ int32_t ProofLog::NoteLesson(const Lesson& lesson, Trail& trail, const ClauseDat
     AddStep(trail.At(step.change), step.needed, trail, clauses);
   AddConflict(trail, clauses);
   literals_.clear();
-  for (const Literal literal : lesson.clause) literals_.push_back(Translate(literal));
+  for (const BoundLiteral literal : lesson.clause) literals_.push_back(Translate(literal));
   if (log_.Full()) Fail();
   return failed_ ? -1 : log_.AddClause(literals_, hints_).index;
 }
@@ -49,7 +49,7 @@ void ProofLog::AddStep(const Change& change, Bound needed, const Trail& trail,
   given_.clear();
   trail.Explain(change.reason, change.bound, needed, given_);
   // That ceilings end offsets is known.
-  const auto is_ceiling = [this](Literal literal) { return IsCeiling(literal); };
+  const auto is_ceiling = [this](BoundLiteral literal) { return IsCeiling(literal); };
   if (IsOffset({change.view, 0}) && std::all_of(given_.begin(), given_.end(), is_ceiling)) return;
   given_.push_back(trail.Not({change.view, needed}));
   AddAxiom(trail);
@@ -68,7 +68,7 @@ void ProofLog::AddAxiom(const Trail& trail) {
   proof::Ground ground = proof::Ground::kStack;
   if (failed_ || !FindGround(ground)) return Fail();
   literals_.clear();
-  for (const Literal literal : given_) {
+  for (const BoundLiteral literal : given_) {
     const bool always = IsOffset(literal) && (literal.view & 1) == 0 && literal.bound <= 0;
     if (!always) literals_.push_back(Translate(trail.Not(literal)));
   }
@@ -83,7 +83,7 @@ void ProofLog::Fail() {
 // Fills in the subjects too, and leaves out the ceilings, which the proof knows.
 bool ProofLog::FindGround(proof::Ground& ground) {
   subjects_.clear();
-  const auto is_ceiling = [this](Literal literal) { return IsCeiling(literal); };
+  const auto is_ceiling = [this](BoundLiteral literal) { return IsCeiling(literal); };
   if (!given_.empty() && std::all_of(given_.begin(), given_.end(), is_ceiling)) {
     ground = proof::Ground::kStack;
     FindHeaviestSection(IntegerOf(given_[0].view) - packing_.buffers);
@@ -91,16 +91,17 @@ bool ProofLog::FindGround(proof::Ground& ground) {
   std::erase_if(given_, is_ceiling);
   if (!subjects_.empty()) return true;
   std::vector<int> integers;
-  for (const Literal literal : given_) integers.push_back(IntegerOf(literal.view));
+  for (const BoundLiteral literal : given_) integers.push_back(IntegerOf(literal.view));
   const int end = packing_.buffers + packing_.memories + static_cast<int>(packing_.pairs.size());
   const auto is_known = [end](int integer) { return integer < end; };
   if (given_.empty() || !std::all_of(integers.begin(), integers.end(), is_known)) return false;
-  const auto is_bound = [this](Literal literal) { return IsOffset(literal); };
+  const auto is_bound = [this](BoundLiteral literal) { return IsOffset(literal); };
   if (std::none_of(given_.begin(), given_.end(), is_bound)) {
-    ground = proof::Ground::kHandover;
-    return FindHandover();
+    ground = proof::Ground::kSectionPair;
+    return FindSectionPair();
   }
-  if (std::all_of(integers.begin(), integers.end(), [&](int integer) { return integer == integers[0]; })) {
+  if (std::all_of(integers.begin(), integers.end(),
+                  [&](int integer) { return integer == integers[0]; })) {
     ground = proof::Ground::kRoom;
     subjects_ = {integers[0]};
     return true;
@@ -115,7 +116,8 @@ bool ProofLog::FindGround(proof::Ground& ground) {
   return true;
 }
 
-// Whoever stays between two sections can be too much by themselves; then so is the heaviest section.
+// Whoever stays between two sections can be too much by themselves; then so is the heaviest
+// section.
 void ProofLog::FindHeaviestSection(int memory) {
   problem::Bytes heaviest = 0;
   for (int section = 0; section < packing_.sections.Count(); ++section) {
@@ -133,7 +135,7 @@ void ProofLog::FindStack() {
   std::vector<std::pair<int, int>> orders;
   std::vector<int64_t> from_bottom;
   std::vector<int64_t> from_top;
-  for (const Literal literal : given_) {
+  for (const BoundLiteral literal : given_) {
     if (!IsOffset(literal)) {
       orders.push_back(packing_.OrderedPair(literal.view));
     } else {
@@ -156,15 +158,15 @@ void ProofLog::FindStack() {
   subjects_.erase(std::unique(subjects_.begin(), subjects_.end()), subjects_.end());
 }
 
-// The buffer that all orders are about, and a set that stays on either side of it: what two sections with the buffers
-// below and above have in common, the heaviest of these.
-bool ProofLog::FindHandover() {
+// The buffer that all orders are about, and a set that stays on either side of it: what two
+// sections with the buffers below and above have in common, the heaviest of these.
+bool ProofLog::FindSectionPair() {
   const auto [first, second] = packing_.OrderedPair(given_[0].view);
   Bound heaviest = 0;
   for (const int around : {first, second}) {
     std::vector<int> below;
     std::vector<int> above;
-    for (const Literal literal : given_) {
+    for (const BoundLiteral literal : given_) {
       const auto pair = packing_.OrderedPair(literal.view);
       if (pair.second == around) below.push_back(pair.first);
       if (pair.first == around) above.push_back(pair.second);
@@ -186,7 +188,8 @@ bool ProofLog::FindHandover() {
 }
 
 void ProofLog::NoteStayers(int around, const std::vector<int>& below, const std::vector<int>& above,
-                           std::span<const int> before, std::span<const int> after, Bound& heaviest) {
+                           std::span<const int> before, std::span<const int> after,
+                           Bound& heaviest) {
   std::vector<int64_t> stayers = {around};
   Bound sum = 0;
   const auto is_in = [](const std::vector<int>& sorted, int buffer) {
@@ -208,9 +211,9 @@ void ProofLog::NoteStayers(int around, const std::vector<int>& below, const std:
 // The relation that the two bounds contradict, one from below and one from above.
 int ProofLog::FindTie() const {
   const bool in_order = (given_[0].view & 1) == 0;
-  const Literal low = given_[in_order ? 0 : 1];
-  const Literal high = given_[in_order ? 1 : 0];
-  const problem::Bytes gap = (-high.bound - low.bound) * packing_.granule;
+  const BoundLiteral low = given_[in_order ? 0 : 1];
+  const BoundLiteral high = given_[in_order ? 1 : 0];
+  const problem::Bytes gap = (-high.bound - low.bound) * packing_.granularity;
   for (size_t r = 0; r < problem_.relations.size(); ++r) {
     const problem::Relation& relation = problem_.relations[r];
     problem::Bytes least = relation.delta;
@@ -223,27 +226,29 @@ int ProofLog::FindTie() const {
       continue;
     }
     const std::pair buffers(IntegerOf(low.view), IntegerOf(high.view));
-    if (buffers == std::pair(relation.first, relation.second) && gap < least) return static_cast<int>(r);
-    if (buffers == std::pair(relation.second, relation.first) && gap < -greatest) return static_cast<int>(r);
+    if (buffers == std::pair(relation.first, relation.second) && gap < least)
+      return static_cast<int>(r);
+    if (buffers == std::pair(relation.second, relation.first) && gap < -greatest)
+      return static_cast<int>(r);
   }
   return -1;
 }
 
-bool ProofLog::IsCeiling(Literal literal) const {
+bool ProofLog::IsCeiling(BoundLiteral literal) const {
   const int integer = IntegerOf(literal.view);
   return integer >= packing_.buffers && integer < packing_.buffers + packing_.memories;
 }
 
-proof::Literal ProofLog::Translate(Literal literal) const {
+proof::ProofLiteral ProofLog::Translate(BoundLiteral literal) const {
   if (!IsOffset(literal)) {
     const auto [below, above] = packing_.OrderedPair(literal.view);
     return proof::Below(below, above);
   }
   const int buffer = IntegerOf(literal.view);
-  if ((literal.view & 1) == 0) return proof::AtLeast(buffer, literal.bound * packing_.granule);
+  if ((literal.view & 1) == 0) return proof::AtLeast(buffer, literal.bound * packing_.granularity);
   const Bound greatest = -literal.bound;
-  return proof::Under(buffer,
-                      (greatest + packing_.alignment[static_cast<size_t>(buffer)]) * packing_.granule);
+  return proof::Under(
+      buffer, (greatest + packing_.alignment[static_cast<size_t>(buffer)]) * packing_.granularity);
 }
 
 }  // namespace tessera::search::engines::lazy

@@ -26,7 +26,8 @@ Parting Part(std::span<const int> before, std::span<const int> after) {
 
 }  // namespace
 
-Handovers::Handovers(Axis& axis, int reach, const base::Stop* stop) : axis_(axis), trail_(axis.trail()) {
+SectionPairCuts::SectionPairCuts(Axis& axis, int reach, const base::Stop* stop)
+    : axis_(axis), trail_(axis.trail()) {
   const Packing& packing = axis.packing();
   for (int distance = 1; distance <= reach; ++distance) {
     for (int section = 0; section + distance < packing.sections.Count(); ++section) {
@@ -48,13 +49,14 @@ Handovers::Handovers(Axis& axis, int reach, const base::Stop* stop) : axis_(axis
   std::vector<std::vector<Use>> uses(static_cast<size_t>(trail_.Views()));
   for (size_t r = 0; r < rows_.size(); ++r) {
     for (uint32_t at = rows_[r].first; at < rows_[r].first + rows_[r].count; ++at) {
-      uses[static_cast<size_t>(entries_[at].order)].push_back({static_cast<int>(r), entries_[at].buffer});
+      uses[static_cast<size_t>(entries_[at].order)].push_back(
+          {static_cast<int>(r), entries_[at].buffer});
     }
   }
-  uses_ = Lists<Use>(uses);
+  uses_ = CompressedLists<Use>(uses);
 }
 
-void Handovers::AddRows(int first_section, int second_section) {
+void SectionPairCuts::AddRows(int first_section, int second_section) {
   const Packing& packing = axis_.packing();
   const Parting parting = Part(packing.sections[first_section], packing.sections[second_section]);
   struct Mover {
@@ -82,12 +84,12 @@ void Handovers::AddRows(int first_section, int second_section) {
   }
 }
 
-int Handovers::MemoryOf(const Row& row) const {
+int SectionPairCuts::MemoryOf(const Row& row) const {
   return axis_.packing().section_memory[static_cast<size_t>(row.first_section)];
 }
 
-void Handovers::Reload() {
-  const Lists<int>& sections = axis_.packing().sections;
+void SectionPairCuts::Reload() {
+  const CompressedLists<int>& sections = axis_.packing().sections;
   const Row* last = nullptr;  // rows of one pair of sections are neighbours
   for (Row& row : rows_) {
     const bool same = last != nullptr && last->first_section == row.first_section &&
@@ -95,7 +97,8 @@ void Handovers::Reload() {
     row.stayers = same ? last->stayers : 0;
     row.sum = row.largest = 0;
     if (!same) {
-      for (const int stayer : Part(sections[row.first_section], sections[row.second_section]).stayers)
+      for (const int stayer :
+           Part(sections[row.first_section], sections[row.second_section]).stayers)
         row.stayers += axis_.Size(stayer);
     }
     last = &row;
@@ -109,14 +112,14 @@ void Handovers::Reload() {
   }
 }
 
-void Handovers::Wake(int row) {
+void SectionPairCuts::Wake(int row) {
   char& awake = awake_[static_cast<size_t>(row)];
   if (awake != 0) return;
   awake = 1;
   woken_.push_back(row);
 }
 
-void Handovers::OrderSet(View order) {
+void SectionPairCuts::OrderSet(View order) {
   for (const Use& use : uses_[order]) {
     Row& row = rows_[static_cast<size_t>(use.row)];
     row.sum += axis_.Size(use.buffer);
@@ -124,22 +127,23 @@ void Handovers::OrderSet(View order) {
   }
 }
 
-void Handovers::OrderUndone(View order) {
-  for (const Use& use : uses_[order]) rows_[static_cast<size_t>(use.row)].sum -= axis_.Size(use.buffer);
+void SectionPairCuts::OrderUndone(View order) {
+  for (const Use& use : uses_[order])
+    rows_[static_cast<size_t>(use.row)].sum -= axis_.Size(use.buffer);
 }
 
-void Handovers::CeilingSank(int memory) {
+void SectionPairCuts::CeilingSank(int memory) {
   for (size_t r = 0; r < rows_.size(); ++r) {
     if (MemoryOf(rows_[r]) == memory) Wake(static_cast<int>(r));
   }
 }
 
-void Handovers::Sleep() {
+void SectionPairCuts::Sleep() {
   for (const int row : woken_) awake_[static_cast<size_t>(row)] = 0;
   woken_.clear();
 }
 
-bool Handovers::PropagateOne() {
+bool SectionPairCuts::PropagateOne() {
   const auto r = static_cast<size_t>(woken_.back());
   woken_.pop_back();
   awake_[r] = 0;
@@ -150,7 +154,7 @@ bool Handovers::PropagateOne() {
     const Entry& entry = entries_[at];
     const Bound size = axis_.Size(entry.buffer);
     if (size <= left) break;
-    const Literal excluded = OrderLiteral(Opposite(entry.order));
+    const BoundLiteral excluded = OrderLiteral(Opposite(entry.order));
     if (trail_.IsTrue(excluded) || trail_.IsFalse(excluded)) continue;
     if (!trail_.Imply(excluded, Because(row, size))) return false;
   }
@@ -158,12 +162,12 @@ bool Handovers::PropagateOne() {
 }
 
 // Enough of the true entries, the largest first, to leave no room for `entering` beside them.
-Reason Handovers::Because(const Row& row, Bound entering) {
+Reason SectionPairCuts::Because(const Row& row, Bound entering) {
   const Bound free = Free(row);
   Bound sum = entering;
   trail_.OpenReason();
   for (uint32_t at = row.first; sum <= free; ++at) {
-    const Literal entry = OrderLiteral(entries_[at].order);
+    const BoundLiteral entry = OrderLiteral(entries_[at].order);
     if (!trail_.IsTrue(entry)) continue;
     trail_.Because(entry);
     sum += axis_.Size(entries_[at].buffer);

@@ -9,30 +9,32 @@
 
 namespace tessera::search::engines::lazy {
 
-// Handovers: what leaves between two sections makes room for what enters, below and above whoever stays.
+// Section-pair cuts: what leaves between two sections makes room for what enters, below and above
+// whoever stays.
 //
 //     section A                section B              k stays, l leaves, e enters. With the stayers' sizes
 //     |-- l --|== k ==|  s  |  |   s  |== k ==|- e -|  taken off, the room is `free` = ceiling - stayers:
 //
 //         sum of the leavers below k + sum of the enterers above k <= free
 //
-// For below k lie the leavers and in A some of the stayers; above k the enterers and in B the rest of the
-// stayers. Adding up, each stayer counts once, whether it lies below or above, so that the bound holds while
-// the stayers' orders are open. Exchanging A and B turns it around. Where both sections are full, what leaves
-// below k is exactly what enters below k.
+// For below k lie the leavers and in A some of the stayers; above k the enterers and in B the rest
+// of the stayers. Adding up, each stayer counts once, whether it lies below or above, so that the
+// bound holds while the stayers' orders are open. Exchanging A and B turns it around. Where both
+// sections are full, what leaves below k is exactly what enters below k.
 //
-// Each such row is linear over order literals: its sum follows the trail, and an entry that no longer fits is
-// false. The reason is a few of the largest true entries and the ceiling. No rule that looks at one section at
-// a time, nor bounds of offsets, draw this conclusion while stayers are open; on packings with little slack,
-// up to a few per cent, most proofs need it (docs/lazy-engine.md).
+// Each such row is linear over order literals: its sum follows the trail, and an entry that no
+// longer fits is false. The reason is a few of the largest true entries and the ceiling. No rule
+// that looks at one section at a time, nor bounds of offsets, draw this conclusion while stayers
+// are open; on packings with little slack, up to a few per cent, most proofs need it
+// (docs/lazy-engine.md).
 //
-// Sections are compared with their next in time. Cost: O(rows that an order is an entry of), which is few: a
-// buffer leaves and enters once or twice among sections that a stayer is in.
-class Handovers {
+// Sections are compared with their next in time. Cost: O(rows that an order is an entry of), which
+// is few: a buffer leaves and enters once or twice among sections that a stayer is in.
+class SectionPairCuts {
  public:
   // Compares each section with the `reach` next in time; 0: none. At the stop, if there is one,
   // fewer are compared.
-  Handovers(Axis& axis, int reach, const base::Stop* stop = nullptr);
+  SectionPairCuts(Axis& axis, int reach, const base::Stop* stop = nullptr);
 
   // The sizes changed, and no order is known.
   void Reload();
@@ -76,7 +78,7 @@ class Handovers {
   Trail& trail_;
   std::vector<Row> rows_;
   std::vector<Entry> entries_;
-  Lists<Use> uses_;  // of each view
+  CompressedLists<Use> uses_;  // of each view
   std::vector<char> awake_;
   std::vector<int> woken_;
 };

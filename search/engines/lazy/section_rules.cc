@@ -7,7 +7,7 @@ namespace tessera::search::engines::lazy {
 
 EdgeFinding::EdgeFinding(Axis& axis, const OrderMatrix& orders)
     : axis_(axis), trail_(axis.trail()), known_(orders), suffix_(axis.packing().buffers) {
-  const Lists<int>& sections = axis.packing().sections;
+  const CompressedLists<int>& sections = axis.packing().sections;
   for (int section = 0; section < sections.Count(); ++section) {
     starts_.push_back(orders_[0].size());
     orders_[0].insert(orders_[0].end(), sections[section].begin(), sections[section].end());
@@ -47,7 +47,8 @@ bool EdgeFinding::PropagateOne() {
 
 void EdgeFinding::Sort(Side side, int section) {
   int* order = orders_[static_cast<size_t>(side)].data() + starts_[static_cast<size_t>(section)];
-  const size_t count = starts_[static_cast<size_t>(section) + 1] - starts_[static_cast<size_t>(section)];
+  const size_t count =
+      starts_[static_cast<size_t>(section) + 1] - starts_[static_cast<size_t>(section)];
   members_.resize(count);
   largest_.resize(count + 1);
   settled_from_.assign(count, count);
@@ -103,7 +104,7 @@ bool EdgeFinding::PutBefore(Side side, int memory, size_t outside, size_t first,
                             Bound threshold) {
   Reason reason;
   for (size_t k = first; k < last; ++k) {
-    const Literal before = axis_.Before(side, members_[outside].buffer, members_[k].buffer);
+    const BoundLiteral before = axis_.Before(side, members_[outside].buffer, members_[k].buffer);
     if (trail_.IsTrue(before)) continue;
     if (reason.kind == Reason::Kind::kRoot) {
       const Bound sum = axis_.End(side, memory) + 1 - threshold;
@@ -114,14 +115,15 @@ bool EdgeFinding::PutBefore(Side side, int memory, size_t outside, size_t first,
   return true;
 }
 
-// Why members from `first` on, which with whoever joins them need `sum`, do not fit when none begins below
-// `threshold`.
+// Why members from `first` on, which with whoever joins them need `sum`, do not fit when none
+// begins below `threshold`.
 Reason EdgeFinding::BecauseSuffix(Side side, int memory, size_t first, Bound threshold, Bound sum) {
   trail_.OpenReason();
   for (size_t k = first; k < members_.size(); ++k) {
     trail_.Because(axis_.From(side, members_[k].buffer, threshold));
   }
-  if (side == Side::kBottom) trail_.Because(axis_.EndsAt(memory, std::max<Bound>(threshold, 0) + sum - 1));
+  if (side == Side::kBottom)
+    trail_.Because(axis_.EndsAt(memory, std::max<Bound>(threshold, 0) + sum - 1));
   return trail_.CloseReason(Reason::Kind::kLiterals);
 }
 
@@ -136,11 +138,12 @@ SectionEnergy::SectionEnergy(Axis& axis, int slack_percent)
 }
 
 void SectionEnergy::Reload() {
-  const Lists<int>& sections = axis_.packing().sections;
+  const CompressedLists<int>& sections = axis_.packing().sections;
   loads_.assign(static_cast<size_t>(sections.Count()), 0);
   ceilings_.assign(static_cast<size_t>(axis_.packing().memories), -1);
   for (int section = 0; section < sections.Count(); ++section) {
-    for (const int buffer : sections[section]) loads_[static_cast<size_t>(section)] += axis_.Size(buffer);
+    for (const int buffer : sections[section])
+      loads_[static_cast<size_t>(section)] += axis_.Size(buffer);
   }
 }
 
@@ -173,7 +176,7 @@ bool SectionEnergy::PropagateOne() {
 void SectionEnergy::FindTight(int memory, Bound ceiling) {
   ceilings_[static_cast<size_t>(memory)] = ceiling;
   const Bound most = ceiling / 100 * slack_percent_ + ceiling % 100 * slack_percent_ / 100;
-  const Lists<int>& sections = axis_.packing().sections;
+  const CompressedLists<int>& sections = axis_.packing().sections;
   for (int section = 0; section < sections.Count(); ++section) {
     const auto at = static_cast<size_t>(section);
     if (axis_.packing().section_memory[at] != memory) continue;
@@ -200,19 +203,21 @@ void SectionEnergy::ForTightSectionsOfBoth(int i, int j, Visit visit) const {
 bool SectionEnergy::Propagate(Side side, int buffer) {
   Collect(side, buffer);
   if (members_.size() < 2) return true;
-  for (const int section : axis_.packing().sections_of[buffer]) sums_[static_cast<size_t>(section)] = 0;
+  for (const int section : axis_.packing().sections_of[buffer])
+    sums_[static_cast<size_t>(section)] = 0;
   Bound highest = axis_.Floor(side, buffer);
   int best = -1;
   size_t last = 0;
   for (size_t k = 0; k < members_.size(); ++k) {
     const auto [floor, member] = members_[k];
-    ForTightSectionsOfBoth(buffer, member, [&, floor = floor, size = axis_.Size(member)](size_t section) {
-      sums_[section] += size;
-      if (floor + sums_[section] <= highest) return;
-      highest = floor + sums_[section];
-      best = static_cast<int>(section);
-      last = k;
-    });
+    ForTightSectionsOfBoth(buffer, member,
+                           [&, floor = floor, size = axis_.Size(member)](size_t section) {
+                             sums_[section] += size;
+                             if (floor + sums_[section] <= highest) return;
+                             highest = floor + sums_[section];
+                             best = static_cast<int>(section);
+                             last = k;
+                           });
   }
   return best < 0 || Raise(side, buffer, best, last, highest);
 }
@@ -220,8 +225,9 @@ bool SectionEnergy::Propagate(Side side, int buffer) {
 void SectionEnergy::Collect(Side side, int buffer) {
   members_.clear();
   for (const Neighbour& neighbour : axis_.packing().neighbours[buffer]) {
-    const Literal after = OrderLiteral(neighbour.below ^ static_cast<View>(side));
-    if (trail_.IsFalse(after)) members_.push_back({axis_.Floor(side, neighbour.buffer), neighbour.buffer});
+    const BoundLiteral after = OrderLiteral(neighbour.below ^ static_cast<View>(side));
+    if (trail_.IsFalse(after))
+      members_.push_back({axis_.Floor(side, neighbour.buffer), neighbour.buffer});
   }
   std::sort(members_.begin(), members_.end(), [](const Member& a, const Member& b) {
     return a.floor != b.floor ? a.floor > b.floor : a.buffer < b.buffer;
@@ -237,7 +243,8 @@ bool SectionEnergy::Raise(Side side, int buffer, int section, size_t last, Bound
     trail_.Because(axis_.Before(side, member, buffer));
     trail_.Because(axis_.From(side, member, members_[last].floor));
   }
-  return trail_.Imply(axis_.From(side, buffer, floor), trail_.CloseReason(Reason::Kind::kShiftable));
+  return trail_.Imply(axis_.From(side, buffer, floor),
+                      trail_.CloseReason(Reason::Kind::kShiftable));
 }
 
 }  // namespace tessera::search::engines::lazy

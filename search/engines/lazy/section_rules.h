@@ -8,23 +8,25 @@
 
 namespace tessera::search::engines::lazy {
 
-// Edge finding on sections (Carlier and Pinson 1989, for one machine; a section is a machine, addresses are its
-// time, sizes the durations, the ceiling everybody's deadline).
+// Edge finding on sections (Carlier and Pinson 1989, for one machine; a section is a machine,
+// addresses are its time, sizes the durations, the ceiling everybody's deadline).
 //
-// Sort a section by floors. Each suffix S begins at its least floor l and needs s, the sum of its sizes:
+// Sort a section by floors. Each suffix S begins at its least floor l and needs s, the sum of its
+// sizes:
 //
 //     0        l                          end       overload:  l + s > end, no solution
 //     |   j....|[---S---][--S--][-S-]......|        edge:      l + s + size(j) > end for a j outside S, so
 //                                                              j comes before every member of S
 //
-// Weakened explanations: an overload of S needs floors of end - s + 1 only, an edge end - s - size(j) + 1; one
-// threshold serves all, and members whose floor reaches it from the start drop out. If all do, what is left
-// goes to the ceiling, so that a refuted capacity refutes as many others as it can.
+// Weakened explanations: an overload of S needs floors of end - s + 1 only, an edge end - s -
+// size(j) + 1; one threshold serves all, and members whose floor reaches it from the start drop
+// out. If all do, what is left goes to the ceiling, so that a refuted capacity refutes as many
+// others as it can.
 //
 // A fixed j needs no edges: the pair rules settled it when it was fixed.
 //
-// Cost: O(members log members) for a section in which nothing moves, insertion sort keeping nearly sorted
-// orders; O(members squared) when edges appear.
+// Cost: O(members log members) for a section in which nothing moves, insertion sort keeping nearly
+// sorted orders; O(members squared) when edges appear.
 class EdgeFinding {
  public:
   EdgeFinding(Axis& axis, const OrderMatrix& orders);
@@ -61,24 +63,26 @@ class EdgeFinding {
   std::vector<size_t> starts_;              // of each section in them
   std::array<std::vector<bool>, 2> awake_;
   std::vector<Woken> woken_;
-  std::vector<Member> members_;       // of the section at hand, ascending
-  BufferSet suffix_;                  // members from the one at hand on
-  std::vector<Bound> largest_;        // size among the movable members before each
-  std::vector<size_t> settled_from_;  // each member is already known to come before all from here on
+  std::vector<Member> members_;  // of the section at hand, ascending
+  BufferSet suffix_;             // members from the one at hand on
+  std::vector<Bound> largest_;   // size among the movable members before each
+  std::vector<size_t>
+      settled_from_;  // each member is already known to come before all from here on
 };
 
-// Section energy: whoever must come before a buffer in one section fills the room before it together.
+// Section energy: whoever must come before a buffer in one section fills the room before it
+// together.
 //
 //     |      l ......|[----][--][------]|  i        floor(i) >= l + sum of sizes, for the members of one section
 //                    '---- before i ----'           known to come before i whose floors are l or more
 //
-// The pair rules see only one chain of such members at a time; energy needs no order among them. It pays where
-// a section has little slack, since only there a floor raised by a sum meets something, and while orders are
-// decided; where floors are, on the way to a placement, it costs more than it saves. It is asked on changes of
-// order alone: floors that rise later are left to the pair rules.
+// The pair rules see only one chain of such members at a time; energy needs no order among them. It
+// pays where a section has little slack, since only there a floor raised by a sum meets something,
+// and while orders are decided; where floors are, on the way to a placement, it costs more than it
+// saves. It is asked on changes of order alone: floors that rise later are left to the pair rules.
 //
-// The reason is shiftable: the sum stays, l and the raised floor sink together. Cost: O(members log members),
-// and one addition for each section that a member shares with the buffer.
+// The reason is shiftable: the sum stays, l and the raised floor sink together. Cost: O(members log
+// members), and one addition for each section that a member shares with the buffer.
 class SectionEnergy {
  public:
   // Looks at sections whose slack is at most `slack_percent` hundredths of the ceiling.

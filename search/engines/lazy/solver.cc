@@ -19,7 +19,8 @@ constexpr int kMostChanges = 4'000'000;  // on the trail: about 250 MB
 // Every integer with room for any question; SetFirstBounds narrows them.
 Trail MakeTrail(const Packing& packing) {
   Trail trail;
-  for (int i = 0; i < packing.buffers; ++i) trail.AddInteger(0, 0, packing.alignment[static_cast<size_t>(i)]);
+  for (int i = 0; i < packing.buffers; ++i)
+    trail.AddInteger(0, 0, packing.alignment[static_cast<size_t>(i)]);
   for (int m = 0; m < packing.memories; ++m) trail.AddInteger(0, 0, 1);
   for (size_t pair = 0; pair < packing.pairs.size(); ++pair) trail.AddBoolean();
   return trail;
@@ -27,15 +28,15 @@ Trail MakeTrail(const Packing& packing) {
 
 }  // namespace
 
-bool Implies(const Question& tight, const Question& loose, bool sizes_may_differ) {
+bool Implies(const PackingQuery& tight, const PackingQuery& loose, bool sizes_may_differ) {
   const auto at_most = [](Bound a, Bound b) { return a <= b; };
   if (!sizes_may_differ && tight.sizes != loose.sizes) return false;
   return std::equal(loose.sizes.begin(), loose.sizes.end(), tight.sizes.begin(), at_most) &&
          std::equal(tight.ceilings.begin(), tight.ceilings.end(), loose.ceilings.begin(), at_most);
 }
 
-Solver::Solver(const Packing& packing, const LazyOptions& options, Question question, ProofLog* proof,
-               const base::Stop* stop)
+Solver::Solver(const Packing& packing, const LazyOptions& options, PackingQuery question,
+               ProofLog* proof, const base::Stop* stop)
     : packing_(packing),
       options_(options),
       proof_(proof),
@@ -45,10 +46,10 @@ Solver::Solver(const Packing& packing, const LazyOptions& options, Question ques
       orders_(packing),
       pairs_(axis_),
       edges_(axis_, orders_),
-      handovers_(axis_, options.handovers, stop),
+      section_pair_cuts_(axis_, options.section_pair_cuts, stop),
       energy_(axis_, options.energy_slack_percent),
-      resting_(axis_),
-      rests_(options.resting && packing.differences.empty()),
+      bottom_left_(axis_),
+      rests_(options.bottom_left && packing.differences.empty()),
       decisions_(axis_, options.seed),
       analysis_(trail_, clauses_, decisions_, options.minimize_clauses),
       questions_{{std::move(question), false}} {
@@ -58,21 +59,22 @@ Solver::Solver(const Packing& packing, const LazyOptions& options, Question ques
   Reset();
 }
 
-void Solver::AddClause(std::span<const Literal> literals) {
+void Solver::AddClause(std::span<const BoundLiteral> literals) {
   BacktrackTo(0);
-  const bool places = std::any_of(literals.begin(), literals.end(), [&](Literal literal) {
+  const bool places = std::any_of(literals.begin(), literals.end(), [&](BoundLiteral literal) {
     return IntegerOf(literal.view) < packing_.buffers || IsOrder(literal.view);
   });
   if (places && symmetric_) EndSymmetries();
-  std::vector<Literal> clause;
-  for (const Literal literal : literals) clause.push_back(trail_.Rounded(literal));
-  std::sort(clause.begin(), clause.end(),
-            [](Literal a, Literal b) { return std::pair(a.view, a.bound) < std::pair(b.view, b.bound); });
+  std::vector<BoundLiteral> clause;
+  for (const BoundLiteral literal : literals) clause.push_back(trail_.Rounded(literal));
+  std::sort(clause.begin(), clause.end(), [](BoundLiteral a, BoundLiteral b) {
+    return std::pair(a.view, a.bound) < std::pair(b.view, b.bound);
+  });
   // Of two literals on one view the weaker says both.
-  const auto same_view = [](Literal a, Literal b) { return a.view == b.view; };
+  const auto same_view = [](BoundLiteral a, BoundLiteral b) { return a.view == b.view; };
   clause.erase(std::unique(clause.begin(), clause.end(), same_view), clause.end());
   std::stable_partition(clause.begin(), clause.end(),
-                        [&](Literal literal) { return !trail_.IsFalse(literal); });
+                        [&](BoundLiteral literal) { return !trail_.IsFalse(literal); });
   if (clause.empty()) {
     refuted_ = questions_.back().contradicted = true;
   } else if (clause.size() == 1) {
@@ -80,7 +82,8 @@ void Solver::AddClause(std::span<const Literal> literals) {
     if (!trail_.Imply(clause[0], {})) questions_.back().contradicted = true;
   } else {
     clauses_.Add(clause, 0, 0);
-    if (trail_.IsFalse(clause[1]) && !trail_.Imply(clause[0], {})) questions_.back().contradicted = true;
+    if (trail_.IsFalse(clause[1]) && !trail_.Imply(clause[0], {}))
+      questions_.back().contradicted = true;
   }
 }
 
@@ -94,9 +97,9 @@ void Solver::EndSymmetries() {
   Reset();
 }
 
-void Solver::Ask(Question question) {
+void Solver::Ask(PackingQuery question) {
   BacktrackTo(0);
-  const Question& present = questions_.back().question;
+  const PackingQuery& present = questions_.back().question;
   const bool same_sizes = question.sizes == present.sizes;
   if (same_sizes && question.ceilings == present.ceilings) return;
   const bool tighter = same_sizes && options_.keep_clauses && Implies(question, present, false);
@@ -121,8 +124,8 @@ std::vector<bool> Solver::FindKept() const {
   std::vector<bool> kept(questions_.size());
   for (size_t k = 0; k < kept.size(); ++k) {
     const bool same = k + 1 == kept.size();
-    kept[k] = same || (options_.keep_clauses &&
-                       Implies(questions_.back().question, questions_[k].question, SizesMayDiffer()));
+    kept[k] = same || (options_.keep_clauses && Implies(questions_.back().question,
+                                                        questions_[k].question, SizesMayDiffer()));
   }
   return kept;
 }
@@ -137,10 +140,10 @@ void Solver::Reset() {
   SetFirstBounds();
   edges_.Sleep();
   energy_.Sleep();
-  resting_.Sleep();
+  bottom_left_.Sleep();
   energy_.Reload();
-  handovers_.Sleep();
-  handovers_.Reload();
+  section_pair_cuts_.Sleep();
+  section_pair_cuts_.Reload();
   const std::vector<bool> kept = FindKept();
   const bool consistent = AssertFacts() && AssertUnits(kept) && clauses_.Keep(kept);
   if (!consistent) {
@@ -154,7 +157,8 @@ void Solver::SetFirstBounds() {
   const Bound highest = packing_.HighestCeiling();
   axis_.SetSizes(questions_.back().question.sizes);
   for (int i = 0; i < packing_.buffers; ++i) {
-    const Bound most = base::RoundDown(highest - axis_.Size(i), packing_.alignment[static_cast<size_t>(i)]);
+    const Bound most =
+        base::RoundDown(highest - axis_.Size(i), packing_.alignment[static_cast<size_t>(i)]);
     trail_.SetInitial(i, 0, most);
   }
   for (int m = 0; m < packing_.memories; ++m) trail_.SetInitial(packing_.CeilingOf(m), 0, highest);
@@ -167,14 +171,16 @@ bool Solver::AssertFacts() {
   if (proof_ == nullptr && !AssertTiedOrders()) return false;
   for (int i = 0; i < packing_.buffers; ++i) {
     const auto fixed = packing_.fixed[static_cast<size_t>(i)];
-    if (fixed && !(trail_.Imply({2 * i, *fixed}, {}) && trail_.Imply({2 * i + 1, -*fixed}, {}))) return false;
+    if (fixed && !(trail_.Imply({2 * i, *fixed}, {}) && trail_.Imply({2 * i + 1, -*fixed}, {})))
+      return false;
   }
   const auto assert_orders = [&](const std::vector<std::pair<int, int>>& pairs) {
     return std::all_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
       return trail_.Imply(axis_.Before(Side::kBottom, pair.first, pair.second), {});
     });
   };
-  if (symmetric_ && options_.order_interchangeable && !assert_orders(packing_.interchangeable)) return false;
+  if (symmetric_ && options_.order_interchangeable && !assert_orders(packing_.interchangeable))
+    return false;
   if (symmetric_ && options_.break_mirror && !assert_orders(packing_.mirrored)) return false;
   if (!AssertCeilings()) return false;
   for (int i = 0; i < packing_.buffers; ++i) {
@@ -195,7 +201,8 @@ bool Solver::AssertTiedOrders() {
     const Bound distance = ties.distance[b] - ties.distance[a];
     const bool is_below = distance > 0;
     if (std::abs(distance) < axis_.Size(is_below ? first : second)) return false;
-    const Literal order = axis_.Before(Side::kBottom, is_below ? first : second, is_below ? second : first);
+    const BoundLiteral order =
+        axis_.Before(Side::kBottom, is_below ? first : second, is_below ? second : first);
     if (!trail_.Imply(order, {})) return false;
   }
   return RefuteCycle(packing_, axis_, std::nullopt);
@@ -217,7 +224,7 @@ bool Solver::AssertCeilings() {
   return true;
 }
 
-Solver::Verdict Solver::Solve(std::span<const Literal> assumptions, const base::Budget& budget,
+Solver::Verdict Solver::Solve(std::span<const BoundLiteral> assumptions, const base::Budget& budget,
                               const base::Stop& stop) {
   BacktrackTo(0);
   if (budget.units <= 0) return Verdict::kUnknown;
@@ -255,7 +262,7 @@ Solver::Fixpoint Solver::Propagate(const base::Stop& stop) {
       interrupted = true;
       break;
     }
-    idle = handovers_.Idle() && energy_.Idle() && edges_.Idle() && resting_.Idle();
+    idle = section_pair_cuts_.Idle() && energy_.Idle() && edges_.Idle() && bottom_left_.Idle();
     consistent = idle || PropagateRules();
   }
   if (!interrupted) return consistent ? Fixpoint::kReached : Fixpoint::kConflict;
@@ -268,10 +275,10 @@ Solver::Fixpoint Solver::Propagate(const base::Stop& stop) {
 
 // Asks the first rule that has something to look at.
 bool Solver::PropagateRules() {
-  if (!handovers_.Idle()) return handovers_.PropagateOne();
+  if (!section_pair_cuts_.Idle()) return section_pair_cuts_.PropagateOne();
   if (!energy_.Idle()) return energy_.PropagateOne();
   if (!edges_.Idle()) return edges_.PropagateOne();
-  return resting_.PropagateOne();
+  return bottom_left_.PropagateOne();
 }
 
 // Dispatches changes until there is none; false on a conflict.
@@ -314,19 +321,19 @@ bool Solver::IsOrder(View view) const {
 // Whoever counts orders counts those that were dispatched, even where dispatching found a conflict.
 void Solver::SetOrder(View view) {
   orders_.Set(view);
-  handovers_.OrderSet(view);
+  section_pair_cuts_.OrderSet(view);
 }
 
 void Solver::UndoOrder(View view) {
   orders_.Unset(view);
-  handovers_.OrderUndone(view);
+  section_pair_cuts_.OrderUndone(view);
 }
 
 bool Solver::OffsetChanged(View view) {
   const Side side = (view & 1) == 0 ? Side::kBottom : Side::kTop;
   const int buffer = IntegerOf(view);
   if (!pairs_.FloorRose(side, buffer)) return false;
-  if (rests_) resting_.FloorRose(side, buffer);
+  if (rests_) bottom_left_.FloorRose(side, buffer);
   if (!options_.edge_finding) return true;
   for (const int section : packing_.sections_of[buffer]) edges_.Wake(side, section);
   return true;
@@ -334,7 +341,7 @@ bool Solver::OffsetChanged(View view) {
 
 bool Solver::OrderChanged(View view) {
   if (!pairs_.OrderSet(view)) return false;
-  if (rests_) resting_.OrderSet(view);
+  if (rests_) bottom_left_.OrderSet(view);
   if (!options_.section_energy || decisions_.mood() != Decisions::Mood::kOrders) return true;
   auto [below, above] = packing_.OrderedPair(view);
   energy_.Wake(Side::kBottom, above);
@@ -344,10 +351,11 @@ bool Solver::OrderChanged(View view) {
 
 bool Solver::CeilingChanged(int memory) {
   if (!pairs_.CeilingSank(memory)) return false;
-  handovers_.CeilingSank(memory);
+  section_pair_cuts_.CeilingSank(memory);
   if (!options_.edge_finding) return true;
   for (int section = 0; section < packing_.sections.Count(); ++section) {
-    if (packing_.section_memory[static_cast<size_t>(section)] == memory) edges_.Wake(Side::kBottom, section);
+    if (packing_.section_memory[static_cast<size_t>(section)] == memory)
+      edges_.Wake(Side::kBottom, section);
   }
   return true;
 }
@@ -395,7 +403,7 @@ void Solver::ChangeMood() {
 }
 
 // Makes the next assumption or decision. False when there is none to make: `verdict` says why.
-bool Solver::Extend(std::span<const Literal> assumptions, Verdict& verdict) {
+bool Solver::Extend(std::span<const BoundLiteral> assumptions, Verdict& verdict) {
   ++statistics_.nodes;
   const auto level = static_cast<size_t>(trail_.Level());
   if (level >= assumptions.size()) {
@@ -404,7 +412,7 @@ bool Solver::Extend(std::span<const Literal> assumptions, Verdict& verdict) {
     verdict = Verdict::kFeasible;
     return false;
   }
-  const Literal assumption = trail_.Rounded(assumptions[level]);
+  const BoundLiteral assumption = trail_.Rounded(assumptions[level]);
   if (trail_.IsFalse(assumption)) {
     verdict = Verdict::kInfeasible;
     return false;
@@ -431,8 +439,8 @@ void Solver::BacktrackTo(int level) {
   processed_ = std::min(processed_, trail_.Size());
   edges_.Sleep();
   energy_.Sleep();
-  handovers_.Sleep();
-  resting_.Sleep();
+  section_pair_cuts_.Sleep();
+  bottom_left_.Sleep();
 }
 
 Bound Solver::LeastAtRoot(View view) {

@@ -19,19 +19,19 @@
 namespace tessera::search::engines::lazy {
 
 // The constants of one question about a packing.
-struct Question {
+struct PackingQuery {
   std::vector<Bound> sizes;
   std::vector<Bound> ceilings;  // of each memory, none negative
 };
 
-// Whether every placement that answers `tight` answers `loose`, so that what is learned under `loose` holds
-// under `tight`: larger buffers under lower ceilings. Sizes must be the same where buffers rest on each other or
-// are adjacent: a larger one moves its neighbour.
-bool Implies(const Question& tight, const Question& loose, bool sizes_may_differ);
+// Whether every placement that answers `tight` answers `loose`, so that what is learned under
+// `loose` holds under `tight`: larger buffers under lower ceilings. Sizes must be the same where
+// buffers rest on each other or are adjacent: a larger one moves its neighbour.
+bool Implies(const PackingQuery& tight, const PackingQuery& loose, bool sizes_may_differ);
 
 // Conflict-driven search over bounds of offsets and orders of pairs (literal.h).
 //
-//     propagate to a fixpoint: clauses and pair rules on each change; handovers, energy, edge finding
+//     propagate to a fixpoint: clauses and pair rules on each change; section-pair cuts, energy, edge finding
 //       conflict?  learn, return to where the lesson is news; at the root: infeasible
 //       none:      restart when it is time, else assume what is asked for, else decide; nothing left: feasible
 //
@@ -39,9 +39,9 @@ bool Implies(const Question& tight, const Question& loose, bool sizes_may_differ
 // byte at a time. After many changes in a row such a cycle is looked for (cycles.h), and is a
 // conflict itself.
 //
-// The cheap rules run dry before a dear one is asked. Infeasible is said only when the empty clause has been
-// derived, or a clause of assumptions alone. Everything happens in the order of the input and the seed, so the
-// same calls give the same answers.
+// The cheap rules run dry before a dear one is asked. Infeasible is said only when the empty clause
+// has been derived, or a clause of assumptions alone. Everything happens in the order of the input
+// and the seed, so the same calls give the same answers.
 //
 // Clauses over any literal can be added, integers and booleans of the caller's own among them.
 class Solver {
@@ -51,22 +51,25 @@ class Solver {
   // `proof` may be null; else it records how everything was derived, and only one question may be
   // asked. `stop` may be null, and ends the construction early; what is then left out only makes
   // the search weaker.
-  Solver(const Packing& packing, const LazyOptions& options, Question question, ProofLog* proof = nullptr,
-         const base::Stop* stop = nullptr);
+  Solver(const Packing& packing, const LazyOptions& options, PackingQuery question,
+         ProofLog* proof = nullptr, const base::Stop* stop = nullptr);
 
   // A fresh {0, 1} integer for the caller's clauses; OrderLiteral(2 * it) says that it is 1.
   int AddBoolean() { return trail_.AddBoolean(); }
-  // A clause that holds under every question. Literals may repeat; a clause without open literals makes
-  // everything infeasible. A clause about offsets or orders may tell buffers apart that are alike to the
-  // packing, up from down, and a resting buffer from a floating one: the first such clause ends, with all that
-  // was learned, what the options say of interchangeable and mirrored pairs and of resting.
-  void AddClause(std::span<const Literal> literals);
+  // A clause that holds under every question. Literals may repeat; a clause without open literals
+  // makes everything infeasible. A clause about offsets or orders may tell buffers apart that are
+  // alike to the packing, up from down, and a resting buffer from a floating one: the first such
+  // clause ends, with all that was learned, what the options say of interchangeable and mirrored
+  // pairs and of resting.
+  void AddClause(std::span<const BoundLiteral> literals);
 
-  // Exchanges the constants; learned clauses stay where they follow. Needs sizes for the same buffers.
-  void Ask(Question question);
+  // Exchanges the constants; learned clauses stay where they follow. Needs sizes for the same
+  // buffers.
+  void Ask(PackingQuery question);
 
   // Decides the question under the assumptions. Budget units are conflicts.
-  Verdict Solve(std::span<const Literal> assumptions, const base::Budget& budget, const base::Stop& stop);
+  Verdict Solve(std::span<const BoundLiteral> assumptions, const base::Budget& budget,
+                const base::Stop& stop);
 
   // Whether the last kUnknown is due to bounds that rose in more steps than are followed. More
   // budget does not help.
@@ -80,12 +83,12 @@ class Solver {
   const problem::Statistics& statistics() const { return statistics_; }
 
  private:
-  struct Posed {
-    Question question;
+  struct Formulated {
+    PackingQuery question;
     bool contradicted = false;
   };
   struct Unit {
-    Literal literal;
+    BoundLiteral literal;
     int question = kGiven;
   };
   static constexpr int kGiven = -1;
@@ -118,7 +121,7 @@ class Solver {
   bool LearnFromConflict();
   void Restart();
   void ChangeMood();
-  bool Extend(std::span<const Literal> assumptions, Verdict& verdict);
+  bool Extend(std::span<const BoundLiteral> assumptions, Verdict& verdict);
   void BacktrackTo(int level);
   void KeepSolution();
 
@@ -131,15 +134,15 @@ class Solver {
   OrderMatrix orders_;
   PairRules pairs_;
   EdgeFinding edges_;
-  Handovers handovers_;
+  SectionPairCuts section_pair_cuts_;
   SectionEnergy energy_;
-  RestingRule resting_;
+  BottomLeftRule bottom_left_;
   bool rests_;             // whether the resting rule is asked
   bool symmetric_ = true;  // nothing but the packing tells buffers and directions apart
   Decisions decisions_;
   ConflictAnalysis analysis_;
 
-  std::vector<Posed> questions_;  // the last one is in force
+  std::vector<Formulated> questions_;  // the last one is in force
   std::vector<Unit> units_;
   bool refuted_ = false;  // the given clauses contradict each other
   bool gave_up_ = false;

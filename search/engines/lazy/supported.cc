@@ -28,16 +28,19 @@ bool AllowsEverything(const BankMode& bank, const Problem& problem, int memory) 
              (permission.engine.empty() || permission.engine == access.engine);
     });
   };
-  return !bank.off && std::all_of(problem.buffers.begin(), problem.buffers.end(), [&](const Buffer& buffer) {
-    return buffer.memory != memory || std::all_of(buffer.accesses.begin(), buffer.accesses.end(), allowed);
-  });
+  return !bank.off &&
+         std::all_of(problem.buffers.begin(), problem.buffers.end(), [&](const Buffer& buffer) {
+           return buffer.memory != memory ||
+                  std::all_of(buffer.accesses.begin(), buffer.accesses.end(), allowed);
+         });
 }
 
 std::optional<int> FindHarmlessMode(const Problem& problem, int memory) {
   const std::vector<Mode>& modes = problem.memories[static_cast<size_t>(memory)].modes;
   const auto harmless = std::find_if(modes.begin(), modes.end(), [&](const Mode& mode) {
-    return std::all_of(mode.banks.begin(), mode.banks.end(),
-                       [&](const BankMode& bank) { return AllowsEverything(bank, problem, memory); });
+    return std::all_of(mode.banks.begin(), mode.banks.end(), [&](const BankMode& bank) {
+      return AllowsEverything(bank, problem, memory);
+    });
   });
   if (harmless == modes.end()) return std::nullopt;
   return static_cast<int>(harmless - modes.begin());
@@ -56,7 +59,8 @@ std::optional<std::string> FindUnsupportedMemory(const Problem& problem, int m) 
 
 bool BanksRestrict(const Memory& memory, const Buffer& buffer) {
   if (memory.banks.empty()) return false;
-  const bool every = buffer.allowed_banks.empty() || buffer.allowed_banks.size() == memory.banks.size();
+  const bool every =
+      buffer.allowed_banks.empty() || buffer.allowed_banks.size() == memory.banks.size();
   return buffer.span != problem::Span::kAny || !every;
 }
 
@@ -90,16 +94,18 @@ std::optional<Bytes> AddAll(const std::vector<Bytes>& terms) {
 
 int64_t CountPairs(const Problem& problem) {
   int64_t pairs = 0;
-  for (int m = 0; m < static_cast<int>(problem.memories.size()); ++m) pairs += CountMeetings(problem, m);
+  for (int m = 0; m < static_cast<int>(problem.memories.size()); ++m)
+    pairs += CountMeetings(problem, m);
   return pairs;
 }
 
 std::optional<Bytes> HeightThatSuffices(const Problem& problem, const problem::Ladder* ladder) {
   std::vector<Bytes> terms = {0};
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
-    Bytes size = ladder != nullptr && !ladder->rungs.empty() ? 0 : problem.buffers[i].size;
+    Bytes size = ladder != nullptr && !ladder->candidates.empty() ? 0 : problem.buffers[i].size;
     if (ladder != nullptr) {
-      for (const problem::Rung& rung : ladder->rungs) size = std::max(size, rung.sizes[i]);
+      for (const problem::CandidateSizes& candidate : ladder->candidates)
+        size = std::max(size, candidate.sizes[i]);
     }
     terms.insert(terms.end(), {size, problem::AlignmentOf(problem, problem.buffers[i])});
     const Bytes hint =
@@ -117,7 +123,8 @@ std::optional<Bytes> HeightThatSuffices(const Problem& problem, const problem::L
 
 std::optional<std::string> FindUnsupported(const Problem& problem, const problem::Ladder* ladder) {
   if (problem.buffers.size() > kMostBuffers) return "more than 4096 buffers";
-  if (CountPairs(problem) > kMostPairs) return "more than 2000000 pairs of buffers that live together";
+  if (CountPairs(problem) > kMostPairs)
+    return "more than 2000000 pairs of buffers that live together";
   if (!HeightThatSuffices(problem, ladder)) return "addresses beyond 2^60 bytes";
   for (int m = 0; m < static_cast<int>(problem.memories.size()); ++m) {
     if (auto reason = FindUnsupportedMemory(problem, m)) return reason;

@@ -19,12 +19,14 @@ inline constexpr problem::Bytes kFarthest = problem::Bytes{1} << 60;
 // Pairs of buffers that live together, those with several lifespans perhaps more than once.
 int64_t CountPairs(const problem::Problem& problem);
 
-// The first requirement that the engine cannot honour, in words, or nullopt: modes, ports, spans, allowed banks
-// and bank relations that restrict something, and magnitudes beyond the limits above.
-std::optional<std::string> FindUnsupported(const problem::Problem& problem, const problem::Ladder* ladder);
+// The first requirement that the engine cannot honour, in words, or nullopt: modes, ports, spans,
+// allowed banks and bank relations that restrict something, and magnitudes beyond the limits above.
+std::optional<std::string> FindUnsupported(const problem::Problem& problem,
+                                           const problem::Ladder* ladder);
 
-// The highest fixed border or hint plus everything else stacked on top, on the rungs where it is largest; nullopt
-// beyond kFarthest. Unless offsets are tied to each other, what does not fit below does not fit at all.
+// The highest fixed boundary or hint plus everything else stacked on top, on the candidates where
+// it is largest; nullopt beyond kFarthest. Unless offsets are tied to each other, what does not fit
+// below does not fit at all.
 std::optional<problem::Bytes> HeightThatSuffices(const problem::Problem& problem,
                                                  const problem::Ladder* ladder);
 

@@ -4,11 +4,11 @@
 
 namespace tessera::search::engines::lazy {
 
-int Trail::AddInteger(Bound least, Bound most, Bound granule) {
+int Trail::AddInteger(Bound least, Bound most, Bound granularity) {
   bounds_.insert(bounds_.end(), {least, -most});
   initial_.insert(initial_.end(), {least, -most});
   last_.insert(last_.end(), {-1, -1});
-  granules_.push_back(granule);
+  granularities_.push_back(granularity);
   first_boolean_view_ = Views();
   return IntegerOf(Views()) - 1;
 }
@@ -51,33 +51,34 @@ void Trail::BacktrackTo(int level) {
   levels_.resize(static_cast<size_t>(level));
 }
 
-int Trail::Find(Literal literal) const {
+int Trail::Find(BoundLiteral literal) const {
   int32_t at = last_[static_cast<size_t>(literal.view)];
   while (at >= 0 && At(at).before >= literal.bound) at = At(at).previous;
   return at;
 }
 
-void Trail::Push(Literal literal, Reason reason) {
+void Trail::Push(BoundLiteral literal, Reason reason) {
   const auto view = static_cast<size_t>(literal.view);
   changes_.push_back({literal.view, Level(), literal.bound, bounds_[view], last_[view], reason});
   last_[view] = Size() - 1;
   bounds_[view] = literal.bound;
 }
 
-bool Trail::Imply(Literal literal, Reason reason) {
-  const Literal rounded = Rounded(literal);
+bool Trail::Imply(BoundLiteral literal, Reason reason) {
+  const BoundLiteral rounded = Rounded(literal);
   if (IsTrue(rounded)) return true;
-  const Bound granule = granules_[static_cast<size_t>(IntegerOf(literal.view))];
+  const Bound granularity = granularities_[static_cast<size_t>(IntegerOf(literal.view))];
   // Anything above the multiple before would have been rounded up to the same bound.
-  if (reason.kind == Reason::Kind::kShiftable) Weaken(reason, literal.bound - (rounded.bound - granule + 1));
+  if (reason.kind == Reason::Kind::kShiftable)
+    Weaken(reason, literal.bound - (rounded.bound - granularity + 1));
   if (!IsFalse(rounded)) {
     Push(rounded, reason);
     return true;
   }
-  const Literal barrier{Opposite(literal.view), (*this)[Opposite(literal.view)]};
+  const BoundLiteral barrier{Opposite(literal.view), (*this)[Opposite(literal.view)]};
   conflict_.clear();
   conflict_clause_ = -1;
-  Explain(reason, rounded.bound, granule - barrier.bound, conflict_);
+  Explain(reason, rounded.bound, granularity - barrier.bound, conflict_);
   conflict_.push_back(barrier);
   return false;
 }
@@ -89,10 +90,11 @@ bool Trail::Refute(Reason reason) {
   return false;
 }
 
-void Trail::Explain(Reason reason, Bound bound, Bound needed, std::vector<Literal>& out) const {
+void Trail::Explain(Reason reason, Bound bound, Bound needed,
+                    std::vector<BoundLiteral>& out) const {
   const Bound shift = reason.kind == Reason::Kind::kShiftable ? bound - needed : 0;
   for (int32_t at = reason.first; at < reason.first + reason.count; ++at) {
-    Literal literal = reasons_[static_cast<size_t>(at)];
+    BoundLiteral literal = reasons_[static_cast<size_t>(at)];
     if (!IsBoolean(literal.view)) literal.bound -= shift;
     out.push_back(Rounded(literal));
   }
@@ -101,7 +103,7 @@ void Trail::Explain(Reason reason, Bound bound, Bound needed, std::vector<Litera
 void Trail::Weaken(Reason reason, Bound by) {
   if (by == 0) return;
   for (int32_t at = reason.first; at < reason.first + reason.count; ++at) {
-    Literal& literal = reasons_[static_cast<size_t>(at)];
+    BoundLiteral& literal = reasons_[static_cast<size_t>(at)];
     if (!IsBoolean(literal.view)) literal.bound -= by;
   }
 }

@@ -19,9 +19,9 @@ constexpr int64_t kForgetAfterPerBuffer = 5'000;  // steps
 constexpr int64_t kOneIn = 100;                   // moves among equally cheap offsets
 constexpr int64_t kStepsBetweenStops = 256;
 
-// Takes time in proportion to the events and little more where few are out of order (Cook and Kim, 1980): of each
-// two neighbours in the wrong order both go astray, for either may be the one that moved; those are sorted apart and
-// merged. `astray` is empty before and after.
+// Takes time in proportion to the events and little more where few are out of order (Cook and Kim,
+// 1980): of each two neighbours in the wrong order both go astray, for either may be the one that
+// moved; those are sorted apart and merged. `astray` is empty before and after.
 template <typename Event>
 void SortAlmostSorted(std::vector<Event>& events, std::vector<Event>& astray) {
   const auto earlier = [](const Event& a, const Event& b) { return a.at < b.at; };
@@ -47,7 +47,7 @@ void SortAlmostSorted(std::vector<Event>& events, std::vector<Event>& astray) {
 
 }  // namespace
 
-RepairSearch::RepairSearch(const allocate::CanonicalModel& model, uint64_t seed)
+LocalSearch::LocalSearch(const allocate::CanonicalModel& model, uint64_t seed)
     : model_(model), random_(seed), steps_left_(kForgetAfterPerBuffer * model.Count()) {
   const auto buffers = static_cast<size_t>(model.Count());
   offset_.assign(buffers, -1);
@@ -59,7 +59,7 @@ RepairSearch::RepairSearch(const allocate::CanonicalModel& model, uint64_t seed)
 }
 
 // Neighbours are in ascending order, so each buffer meets its mirror pairs in that order too.
-void RepairSearch::PairUp() {
+void LocalSearch::PairUp() {
   first_.push_back(0);
   for (int i = 0; i < model_.Count(); ++i) {
     const auto neighbours = model_.neighbours[i];
@@ -67,7 +67,8 @@ void RepairSearch::PairUp() {
     first_.push_back(neighbour_.size());
   }
   std::vector<size_t> next(first_.begin(), first_.end() - 1);
-  for (const int e : neighbour_) mirror_.push_back(static_cast<uint32_t>(next[static_cast<size_t>(e)]++));
+  for (const int e : neighbour_)
+    mirror_.push_back(static_cast<uint32_t>(next[static_cast<size_t>(e)]++));
   weight_.assign(neighbour_.size(), 1);
   for (size_t pair = 0; pair < neighbour_.size(); ++pair) {
     const auto lower = 2 * static_cast<uint32_t>(neighbour_[pair]);
@@ -76,7 +77,7 @@ void RepairSearch::PairUp() {
   }
 }
 
-bool RepairSearch::Confine(problem::Bytes capacity) {
+bool LocalSearch::Confine(problem::Bytes capacity) {
   for (int i = 0; i < model_.Count(); ++i) {
     const auto at = static_cast<size_t>(i);
     const allocate::Positions& positions = model_.positions[at];
@@ -94,7 +95,7 @@ bool RepairSearch::Confine(problem::Bytes capacity) {
   return true;
 }
 
-int64_t RepairSearch::Mend(int64_t limit, const base::Stop& stop) {
+int64_t LocalSearch::Improve(int64_t limit, const base::Stop& stop) {
   int64_t steps = 0;
   for (; steps < limit && HasOverlaps(); ++steps) {
     if (steps % kStepsBetweenStops == 0 && stop.Requested()) break;
@@ -107,7 +108,7 @@ int64_t RepairSearch::Mend(int64_t limit, const base::Stop& stop) {
   return steps;
 }
 
-void RepairSearch::Step() {
+void LocalSearch::Step() {
   const auto drawn = random_.Uniform(0, static_cast<int64_t>(overlapping_.size()) - 1);
   const int buffer = overlapping_[static_cast<size_t>(drawn)];
   SortEvents(buffer);
@@ -121,7 +122,7 @@ void RepairSearch::Step() {
 }
 
 // A neighbour is in the way from the offset at which the buffer's last byte meets its first.
-void RepairSearch::SortEvents(int buffer) {
+void LocalSearch::SortEvents(int buffer) {
   const auto at = static_cast<size_t>(buffer);
   const problem::Bytes reach = model_.sizes[at] - 1;
   const size_t begin = 2 * first_[at];
@@ -135,7 +136,7 @@ void RepairSearch::SortEvents(int buffer) {
 }
 
 // `cost` holds from one event to the next.
-void RepairSearch::FindCheapest(int buffer) {
+void LocalSearch::FindCheapest(int buffer) {
   const auto at = static_cast<size_t>(buffer);
   const problem::Bytes beyond = highest_[at] + 1, own = offset_[at];
   least_ = std::numeric_limits<Cost>::max();
@@ -156,8 +157,8 @@ void RepairSearch::FindCheapest(int buffer) {
 }
 
 // The lowest and the highest position from `from` up to, not including, `to`.
-void RepairSearch::Offer(const allocate::Positions& positions, problem::Bytes from, problem::Bytes to,
-                         Cost cost) {
+void LocalSearch::Offer(const allocate::Positions& positions, problem::Bytes from,
+                        problem::Bytes to, Cost cost) {
   const problem::Bytes lowest = positions.AtLeast(from);
   if (lowest >= to) return;
   if (cost < least_) cheapest_.clear();
@@ -167,19 +168,19 @@ void RepairSearch::Offer(const allocate::Positions& positions, problem::Bytes fr
   if (highest > lowest) cheapest_.push_back(highest);
 }
 
-void RepairSearch::Lay(int buffer, problem::Bytes offset) {
+void LocalSearch::Lay(int buffer, problem::Bytes offset) {
   const auto at = static_cast<size_t>(buffer);
   offset_[at] = edges_[2 * at] = offset;
   edges_[2 * at + 1] = offset + model_.sizes[at];
 }
 
-void RepairSearch::Move(int buffer, problem::Bytes offset) {
+void LocalSearch::Move(int buffer, problem::Bytes offset) {
   CountOverlaps(buffer, -1);
   Lay(buffer, offset);
   CountOverlaps(buffer, 1);
 }
 
-void RepairSearch::CountOverlaps(int buffer, int change) {
+void LocalSearch::CountOverlaps(int buffer, int change) {
   for (const int e : model_.neighbours[buffer]) {
     if (!Overlap(buffer, e)) continue;
     ChangeCount(buffer, change);
@@ -187,7 +188,7 @@ void RepairSearch::CountOverlaps(int buffer, int change) {
   }
 }
 
-void RepairSearch::ChangeCount(int buffer, int change) {
+void LocalSearch::ChangeCount(int buffer, int change) {
   const auto at = static_cast<size_t>(buffer);
   const int before = overlaps_[at];
   overlaps_[at] += change;
@@ -202,7 +203,7 @@ void RepairSearch::ChangeCount(int buffer, int change) {
   }
 }
 
-void RepairSearch::RaiseWeights(int buffer) {
+void LocalSearch::RaiseWeights(int buffer) {
   const auto at = static_cast<size_t>(buffer);
   for (size_t pair = first_[at]; pair < first_[at + 1]; ++pair) {
     if (!Overlap(buffer, neighbour_[pair])) continue;
@@ -211,7 +212,7 @@ void RepairSearch::RaiseWeights(int buffer) {
   }
 }
 
-bool RepairSearch::Overlap(int a, int b) const {
+bool LocalSearch::Overlap(int a, int b) const {
   const auto first = 2 * static_cast<size_t>(a), second = 2 * static_cast<size_t>(b);
   return edges_[first] < edges_[second + 1] && edges_[second] < edges_[first + 1];
 }
@@ -224,20 +225,21 @@ using problem::Status;
 namespace {
 
 // One memory. The search refers to the model, so neither moves.
-struct RepairShop {
-  RepairShop(const Problem& problem, int memory, uint64_t seed)
+struct MemoryState {
+  MemoryState(const Problem& problem, int memory, uint64_t seed)
       : model(allocate::BuildModel(problem, memory)), search(model, seed) {}
-  RepairShop(const RepairShop&) = delete;
-  RepairShop& operator=(const RepairShop&) = delete;
+  MemoryState(const MemoryState&) = delete;
+  MemoryState& operator=(const MemoryState&) = delete;
 
   allocate::CanonicalModel model;
-  RepairSearch search;
+  LocalSearch search;
 };
 
-class RepairSession final : public allocate::SizedSession {
+class LocalSearchSession final : public allocate::SizedSession {
  public:
-  RepairSession(const Problem& problem, const Ladder* ladder, uint64_t seed)
-      : allocate::SizedSession("repair", allocate::BankSupport::kNone, problem, ladder), seed_(seed) {}
+  LocalSearchSession(const Problem& problem, const Ladder* ladder, uint64_t seed)
+      : allocate::SizedSession("local-search", allocate::BankSupport::kNone, problem, ladder),
+        seed_(seed) {}
 
  private:
   void Reopen() override {
@@ -255,8 +257,8 @@ class RepairSession final : public allocate::SizedSession {
     allocation.modes = allocate::ConstantModes(Sized());
     for (size_t memory = 0; memory < shops_.size(); ++memory) {
       const problem::Bytes limit = memory == 0 ? capacity : Sized().memories[memory].capacity;
-      if (!MendMemory(memory, limit, budget, stop, result)) return;
-      const RepairShop& shop = *shops_[memory];
+      if (!ImproveMemory(memory, limit, budget, stop, result)) return;
+      const MemoryState& shop = *shops_[memory];
       for (size_t i = 0; i < shop.model.buffers.size(); ++i) {
         allocation.offsets[static_cast<size_t>(shop.model.buffers[i])] = shop.search.Offsets()[i];
       }
@@ -267,11 +269,11 @@ class RepairSession final : public allocate::SizedSession {
   }
 
   // False, with the reason in the result, where overlaps are left.
-  bool MendMemory(size_t memory, problem::Bytes capacity, const base::Budget& budget, const base::Stop& stop,
-                  Result& result) {
+  bool ImproveMemory(size_t memory, problem::Bytes capacity, const base::Budget& budget,
+                     const base::Stop& stop, Result& result) {
     const std::string name = "memory '" + Sized().memories[memory].name + "'";
     if (const std::string refusal = Open(memory, stop.MemoryLimit()); !refusal.empty()) {
-      result.reason = "repair does not take " + refusal;
+      result.reason = "local search does not take " + refusal;
       return false;
     }
     auto& [model, search] = *shops_[memory];
@@ -279,13 +281,16 @@ class RepairSession final : public allocate::SizedSession {
       result.reason = "some buffer has no place of its own in " + name;
       return false;
     }
-    const int64_t steps_of_unit = std::max<int64_t>(model.Count() / RepairEngine::kBuffersPerStep, 1);
-    const int64_t units = std::min(budget.units - result.statistics.nodes, base::kMaxTotal / steps_of_unit);
-    result.statistics.nodes += base::CeilDiv(search.Mend(units * steps_of_unit, stop), steps_of_unit);
+    const int64_t steps_of_unit =
+        std::max<int64_t>(model.Count() / LocalSearchEngine::kBuffersPerStep, 1);
+    const int64_t units =
+        std::min(budget.units - result.statistics.nodes, base::kMaxTotal / steps_of_unit);
+    result.statistics.nodes +=
+        base::CeilDiv(search.Improve(units * steps_of_unit, stop), steps_of_unit);
     if (!search.HasOverlaps()) return true;
-    result.reason = stop.Requested()
-                        ? "repair was stopped"
-                        : "repair reached its limit of " + std::to_string(budget.units) + " nodes";
+    result.reason = stop.Requested() ? "local search was stopped"
+                                     : "local search reached its limit of " +
+                                           std::to_string(budget.units) + " nodes";
     return false;
   }
 
@@ -297,13 +302,13 @@ class RepairSession final : public allocate::SizedSession {
     const auto number = static_cast<int>(memory);
     if (const auto oversize = allocate::FindOversize(Sized(), number, memory_limit))
       return refusal = *oversize;
-    auto shop = std::make_unique<RepairShop>(Sized(), number, seed_);
+    auto shop = std::make_unique<MemoryState>(Sized(), number, seed_);
     int64_t ends = 0;
     for (int i = 0; i < shop->model.Count(); ++i)
       ends += static_cast<int64_t>(shop->model.neighbours[i].size());
-    if (ends > 2 * RepairEngine::kMostPairs) {
-      return refusal = "more than " + std::to_string(RepairEngine::kMostPairs) + " conflicts in memory '" +
-                       Sized().memories[memory].name + "'";
+    if (ends > 2 * LocalSearchEngine::kMostPairs) {
+      return refusal = "more than " + std::to_string(LocalSearchEngine::kMostPairs) +
+                       " conflicts in memory '" + Sized().memories[memory].name + "'";
     }
     shops_[memory] = std::move(shop);
     return "";
@@ -311,17 +316,18 @@ class RepairSession final : public allocate::SizedSession {
 
   uint64_t seed_;
   // Of the sizes last asked for, by memory.
-  std::vector<std::unique_ptr<RepairShop>> shops_;
+  std::vector<std::unique_ptr<MemoryState>> shops_;
   std::vector<std::string> refusals_;
 };
 
 }  // namespace
 
-std::unique_ptr<problem::Session> RepairEngine::Open(const Problem& problem, const Ladder* ladder) const {
-  return allocate::OpenContracted(Name(), problem, ladder,
-                                  [this](const Problem& contracted, const Ladder* rungs) {
-                                    return std::make_unique<RepairSession>(contracted, rungs, seed_);
-                                  });
+std::unique_ptr<problem::Session> LocalSearchEngine::Open(const Problem& problem,
+                                                          const Ladder* ladder) const {
+  return allocate::OpenContracted(
+      Name(), problem, ladder, [this](const Problem& contracted, const Ladder* candidates) {
+        return std::make_unique<LocalSearchSession>(contracted, candidates, seed_);
+      });
 }
 
 }  // namespace tessera::search::engines::local_search

@@ -6,9 +6,10 @@
 #include <string_view>
 #include <utility>
 
-// Epsilon constraints (Haimes 1971), where they tell most. The least latency and the least of each other metric are the ends of a
-// curve; between two neighbours on it lies a gap. The search for the least latency with the metric limited to the middle of
-// a gap gives a plan that splits it in two, and leaves out what lies between that plan and the limit, where nothing can be:
+// Epsilon constraints (Haimes 1971), where they tell most. The least latency and the least of each
+// other metric are the ends of a curve; between two neighbours on it lies a gap. The search for the
+// least latency with the metric limited to the middle of a gap gives a plan that splits it in two,
+// and leaves out what lies between that plan and the limit, where nothing can be:
 //
 //     latency
 //       |  q                      q: the least of the metric
@@ -19,8 +20,9 @@
 //       '-----'---'---'----'----> metric
 //            lo      limit hi
 //
-// The gap that covers most of the curve's rectangle comes next, so that few searches show its shape. Each search proves its
-// point as far as it proves anything. Searches share what engines answered.
+// The gap that covers most of the curve's rectangle comes next, so that few searches show its
+// shape. Each search proves its point as far as it proves anything. Searches share what engines
+// answered.
 namespace tessera::search::partition::analysis {
 namespace {
 
@@ -43,8 +45,9 @@ struct Gap {
 // Whether `a` is at least as good in every metric.
 bool Covers(const plan::Metrics& a, const plan::Metrics& b) {
   const std::vector<std::string_view> names = FrontMetrics();
-  return std::all_of(names.begin(), names.end(),
-                     [&](std::string_view name) { return plan::ValueOf(a, name) <= plan::ValueOf(b, name); });
+  return std::all_of(names.begin(), names.end(), [&](std::string_view name) {
+    return plan::ValueOf(a, name) <= plan::ValueOf(b, name);
+  });
 }
 
 class FrontSearch {
@@ -72,7 +75,8 @@ class FrontSearch {
     while (!gaps_.empty() && MaySearch()) {
       if (auto fault = SplitWidest()) return base::Unexpected(*fault);
     }
-    const bool known = std::none_of(graph_.operators.begin(), graph_.operators.end(), graph::HasUnknownWork);
+    const bool known =
+        std::none_of(graph_.operators.begin(), graph_.operators.end(), graph::HasUnknownWork);
     front_.complete = gaps_.empty() && !left_out_ && !IsStopped() && known;
     Tidy();
     return std::move(front_);
@@ -94,7 +98,8 @@ class FrontSearch {
     options.objective.weights = {{std::string(metric), 1}};
     options.judges_refusals = options.judges_refusals && !limit;
     if (limit) {
-      double& most = options.objective.limits.try_emplace(limit->first, limit->second).first->second;
+      double& most =
+          options.objective.limits.try_emplace(limit->first, limit->second).first->second;
       most = std::min(most, limit->second);
     }
     ++front_.searches;
@@ -124,8 +129,9 @@ class FrontSearch {
   }
 
   std::optional<base::Diagnostic> SplitWidest() {
-    const auto widest = std::max_element(gaps_.begin(), gaps_.end(),
-                                         [](const Gap& a, const Gap& b) { return a.Share() < b.Share(); });
+    const auto widest =
+        std::max_element(gaps_.begin(), gaps_.end(),
+                         [](const Gap& a, const Gap& b) { return a.Share() < b.Share(); });
     const Gap gap = *widest;
     gaps_.erase(widest);
     const double limit = std::max(gap.low, std::floor((gap.low + gap.high) / 2));
@@ -172,7 +178,9 @@ class FrontSearch {
 
 }  // namespace
 
-std::vector<std::string_view> FrontMetrics() { return {"latency", "energy", "off_chip_bytes", "peak"}; }
+std::vector<std::string_view> FrontMetrics() {
+  return {"latency", "energy", "off_chip_bytes", "peak"};
+}
 
 base::Expected<Front> FindFront(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                 const answer::PartitionOptions& options, int most_searches) {

@@ -12,13 +12,15 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/homes.h"
 
-// What would help is found out by trying: the network, the profile or the objective is changed in one place, and the question put again in
-// its easiest form. The operator in the way goes first, alone: most changes fail there, at the cost of a few placements. A change that
-// passes is tried on the other operators that do not fit alone, and last on a plan of single operators with nothing kept on chip, which the
-// search itself makes and checks. Such a plan has more traffic than need be, but whatever else is allowed, it stays a plan.
+// What would help is found out by trying: the network, the profile or the objective is changed in
+// one place, and the question put again in its easiest form. The operator in the way goes first,
+// alone: most changes fail there, at the cost of a few placements. A change that passes is tried on
+// the other operators that do not fit alone, and last on a plan of single operators with nothing
+// kept on chip, which the search itself makes and checks. Such a plan has more traffic than need
+// be, but whatever else is allowed, it stays a plan.
 //
-// Work is counted so that answers do not depend on the clock (Trials). The stop is for inputs that take long all the same; what it
-// leaves untried is bounded only.
+// Work is counted so that answers do not depend on the clock (Trials). The stop is for inputs that
+// take long all the same; what it leaves untried is bounded only.
 namespace tessera::search::partition::analysis {
 namespace {
 
@@ -37,8 +39,9 @@ bool IsFloat(base::DataType type) {
 
 class RemedySearch {
  public:
-  RemedySearch(const graph::Graph& graph, const Profile& profile, const answer::PartitionOptions& options,
-               const placement::Obstacle& obstacle, const base::Stop& stop)
+  RemedySearch(const graph::Graph& graph, const Profile& profile,
+               const answer::PartitionOptions& options, const placement::Obstacle& obstacle,
+               const base::Stop& stop)
       : graph_(graph),
         profile_(profile),
         objective_(options.objective),
@@ -79,8 +82,8 @@ class RemedySearch {
 
  private:
   size_t CountOf(RemedyKind kind) const {
-    return static_cast<size_t>(std::count_if(found_.begin(), found_.end(),
-                                             [kind](const Remedy& each) { return each.kind == kind; }));
+    return static_cast<size_t>(std::count_if(
+        found_.begin(), found_.end(), [kind](const Remedy& each) { return each.kind == kind; }));
   }
 
   void Add(Remedy remedy, Evidence evidence) {
@@ -109,10 +112,10 @@ class RemedySearch {
 
   void TryFloats() {
     if (!HasFloats()) return;
-    Trial trial = trials_.Unchanged(
-        RemedyKind::kFloatsAs,
-        "int8 in place of floating point (--floats-as int8 of an ONNX file, dtype: int8 of a YAML file)",
-        "--floats-as", "int8");
+    Trial trial = trials_.Unchanged(RemedyKind::kFloatsAs,
+                                    "int8 in place of floating point (--floats-as int8 of an ONNX "
+                                    "file, dtype: int8 of a YAML file)",
+                                    "--floats-as", "int8");
     for (graph::Tensor& tensor : trial.graph.tensors) {
       if (IsFloat(tensor.type)) tensor.type = base::DataType::kInt8;
     }
@@ -131,16 +134,17 @@ class RemedySearch {
   Trial WithRoom(Bytes bytes) const {
     const hw_profiles::Memory& memory = TileMemory();
     if (bytes <= memory.capacity_bytes) {
-      Trial trial = trials_.Unchanged(RemedyKind::kLimit,
-                                      fmt::format("--limit peak={} instead of {}", bytes, obstacle_.capacity),
-                                      "peak", std::to_string(bytes));
+      Trial trial =
+          trials_.Unchanged(RemedyKind::kLimit,
+                            fmt::format("--limit peak={} instead of {}", bytes, obstacle_.capacity),
+                            "peak", std::to_string(bytes));
       trial.objective.limits["peak"] = static_cast<double>(bytes);
       return trial;
     }
-    Trial trial = trials_.Unchanged(
-        RemedyKind::kCapacity,
-        fmt::format("{} bytes in memory '{}' instead of {}", bytes, memory.name, memory.capacity_bytes),
-        memory.name, std::to_string(bytes));
+    Trial trial = trials_.Unchanged(RemedyKind::kCapacity,
+                                    fmt::format("{} bytes in memory '{}' instead of {}", bytes,
+                                                memory.name, memory.capacity_bytes),
+                                    memory.name, std::to_string(bytes));
     TileMemoryOf(trial).capacity_bytes = bytes;
     const auto limit = trial.objective.limits.find("peak");
     if (limit != trial.objective.limits.end() && limit->second < static_cast<double>(bytes)) {
@@ -176,10 +180,11 @@ class RemedySearch {
   void TryBanks() {
     for (int64_t factor = 2; factor <= kMostFactor && trials_.MayTry(); factor *= 2) {
       const hw_profiles::Memory& memory = TileMemory();
-      Trial trial = trials_.Unchanged(RemedyKind::kBanks,
-                                      fmt::format("banks {} times as long in memory '{}', {} bytes in all",
-                                                  factor, memory.name, memory.capacity_bytes * factor),
-                                      memory.name, std::to_string(memory.capacity_bytes * factor));
+      Trial trial =
+          trials_.Unchanged(RemedyKind::kBanks,
+                            fmt::format("banks {} times as long in memory '{}', {} bytes in all",
+                                        factor, memory.name, memory.capacity_bytes * factor),
+                            memory.name, std::to_string(memory.capacity_bytes * factor));
       hw_profiles::Memory& grown = TileMemoryOf(trial);
       grown.capacity_bytes *= factor;
       for (problem::Bank& bank : grown.banks) {
@@ -205,7 +210,8 @@ class RemedySearch {
     }
   }
 
-  // One that allows a little more, and one that allows everything. If that does not help, nothing less does.
+  // One that allows a little more, and one that allows everything. If that does not help, nothing
+  // less does.
   void TryModes() {
     const std::vector<Trial> modes = ModeTrials(trials_, profile_);
     if (modes.empty() || !trials_.OperatorFits(modes.front())) return;
@@ -223,22 +229,26 @@ class RemedySearch {
     Add(trial.remedy, trials_.FindPlan(trial) ? Evidence::kPlan : Evidence::kObstacle);
   }
 
-  // The capacity that a plan takes where the home does not count, and a home for one role that holds more.
+  // The capacity that a plan takes where the home does not count, and a home for one role that
+  // holds more.
   void TryHome() {
     size_t memory = 0;
-    while (memory < profile_.memories.size() && profile_.memories[memory].name != obstacle_.memory) ++memory;
+    while (memory < profile_.memories.size() && profile_.memories[memory].name != obstacle_.memory)
+      ++memory;
     if (memory == profile_.memories.size()) return;
     TryLargerHome(memory);
     for (size_t other = 0; other < profile_.memories.size(); ++other) {
-      const bool larger = profile_.memories[other].capacity_bytes > profile_.memories[memory].capacity_bytes;
+      const bool larger =
+          profile_.memories[other].capacity_bytes > profile_.memories[memory].capacity_bytes;
       if (other == memory || !larger || static_cast<int>(other) == profile_.tile_memory ||
           LinkBetween(profile_, static_cast<int>(other), profile_.tile_memory) == nullptr)
         continue;
       for (const base::TensorRole role :
-           {base::TensorRole::kBorder, base::TensorRole::kConstant, base::TensorRole::kNetworkInput,
-            base::TensorRole::kNetworkOutput}) {
+           {base::TensorRole::kBoundary, base::TensorRole::kConstant,
+            base::TensorRole::kNetworkInput, base::TensorRole::kNetworkOutput}) {
         const hw_profiles::RoleLayout& layout = LayoutOf(profile_, role);
-        if (!IsHomeOf(layout, static_cast<int>(memory)) || IsHomeOf(layout, static_cast<int>(other)))
+        if (!IsHomeOf(layout, static_cast<int>(memory)) ||
+            IsHomeOf(layout, static_cast<int>(other)))
           continue;
         if (role != base::TensorRole::kConstant && !profile_.memories[other].writable) continue;
         if (CountOf(RemedyKind::kHome) >= kMostOfKind) return;
@@ -260,10 +270,10 @@ class RemedySearch {
         homes += ", " + profile_.memories[static_cast<size_t>(next)].name;
       homes += "]";
     }
-    Trial trial =
-        trials_.Unchanged(RemedyKind::kHome,
-                          fmt::format("`{}: {{home: {}}}` in the profile's roles", base::NameOf(role), homes),
-                          "roles." + std::string(base::NameOf(role)), homes);
+    Trial trial = trials_.Unchanged(
+        RemedyKind::kHome,
+        fmt::format("`{}: {{home: {}}}` in the profile's roles", base::NameOf(role), homes),
+        "roles." + std::string(base::NameOf(role)), homes);
     trial.profile.roles[static_cast<size_t>(role)] = layout;
     return trial;
   }
@@ -281,8 +291,8 @@ class RemedySearch {
           enough = std::max(enough, problem::PeakOf(placed.problem, placed.allocation));
       }
     }
-    roomy.remedy.what =
-        fmt::format("{} bytes in memory '{}' instead of {}", enough, home.name, home.capacity_bytes);
+    roomy.remedy.what = fmt::format("{} bytes in memory '{}' instead of {}", enough, home.name,
+                                    home.capacity_bytes);
     roomy.remedy.value = std::to_string(enough);
     Add(roomy.remedy, plan                            ? Evidence::kPlan
                       : trials_.HoldsConstants(roomy) ? Evidence::kObstacle
@@ -293,8 +303,8 @@ class RemedySearch {
     if (obstacle_.op < 0 || profile_.engines.empty()) return;
     const base::OperatorKind kind = graph_.operators[static_cast<size_t>(obstacle_.op)].kind;
     Trial trial = trials_.Unchanged(RemedyKind::kEngine,
-                                    fmt::format("`{}` among the operators of engine '{}'", base::NameOf(kind),
-                                                profile_.engines.front().name),
+                                    fmt::format("`{}` among the operators of engine '{}'",
+                                                base::NameOf(kind), profile_.engines.front().name),
                                     profile_.engines.front().name, std::string(base::NameOf(kind)));
     hw_profiles::Throughput& more = trial.profile.engines.front().throughputs.emplace_back();
     more.kind = kind;
@@ -306,10 +316,12 @@ class RemedySearch {
     }
   }
 
-  // Where one limit alone may be in the way, it is left out, and its metric minimised within the others; else, or where that finds nothing,
-  // all are.
+  // Where one limit alone may be in the way, it is left out, and its metric minimised within the
+  // others; else, or where that finds nothing, all are.
   void TryLimits() {
-    const auto is_exceeded = [](const placement::BrokenLimit& limit) { return limit.bound > limit.most; };
+    const auto is_exceeded = [](const placement::BrokenLimit& limit) {
+      return limit.bound > limit.most;
+    };
     const std::vector<placement::BrokenLimit>& limits = obstacle_.limits;
     const auto exceeded = std::count_if(limits.begin(), limits.end(), is_exceeded);
     for (const placement::BrokenLimit& limit : limits) {
@@ -373,8 +385,8 @@ class RemedySearch {
 }  // namespace
 
 std::string_view NameOf(RemedyKind kind) {
-  static constexpr std::array<std::string_view, 8> kNames = {"floats_as", "capacity", "banks", "policy",
-                                                             "mode",      "home",     "limit", "engine"};
+  static constexpr std::array<std::string_view, 8> kNames = {
+      "floats_as", "capacity", "banks", "policy", "mode", "home", "limit", "engine"};
   return kNames[static_cast<size_t>(kind)];
 }
 

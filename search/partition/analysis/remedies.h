@@ -31,9 +31,9 @@ std::string_view NameOf(RemedyKind kind);  // "floats_as"
 
 // What is known of it. The more there is to try, the less is.
 enum class Evidence : uint8_t {
-  kPlan,      // a plan was found with it, and checked
+  kPlan,  // a plan was found with it, and checked
   kObstacle,  // what is in the way no longer is: operators that do not fit alone fit, a home holds its constants
-  kBound,     // it is needed as far as bytes go; not tried
+  kBound,  // it is needed as far as bytes go; not tried
 };
 std::string_view NameOf(Evidence evidence);  // "plan"
 
@@ -45,9 +45,10 @@ struct Remedy {
   Evidence evidence = Evidence::kBound;
 };
 
-// Tries changes that suit the obstacle of `refused`, which has no plan, the most promising first, and returns those that help. Each is tried
-// on the operator in the way, then on the others that do not fit, then by a search for a plan that runs operator by operator, as long as
-// neither `stop` nor a fixed amount of work comes first. Nothing where the obstacle is not known.
+// Tries changes that suit the obstacle of `refused`, which has no plan, the most promising first,
+// and returns those that help. Each is tried on the operator in the way, then on the others that do
+// not fit, then by a search for a plan that runs operator by operator, as long as neither `stop`
+// nor a fixed amount of work comes first. Nothing where the obstacle is not known.
 std::vector<Remedy> FindRemedies(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                  const answer::PartitionOptions& options,
                                  const answer::PartitionResult& refused, const base::Stop& stop);
@@ -60,11 +61,13 @@ struct Trial {
   plan::Objective objective;
 };
 
-// Puts easier questions about changed inputs, as many as a fixed amount of work allows. All that it is made of outlives it.
+// Puts easier questions about changed inputs, as many as a fixed amount of work allows. All that it
+// is made of outlives it.
 class Trials {
  public:
   Trials(const graph::Graph& graph, const hw_profiles::Profile& profile,
-         const answer::PartitionOptions& options, const placement::Obstacle& obstacle, const base::Stop& stop)
+         const answer::PartitionOptions& options, const placement::Obstacle& obstacle,
+         const base::Stop& stop)
       : graph_(graph), profile_(profile), options_(options), obstacle_(obstacle), stop_(stop) {}
 
   // The inputs as they are, to be changed.
@@ -74,7 +77,8 @@ class Trials {
   bool MayTry() const { return tried_ < kMostOperators && !stop_.Requested(); }
   bool IsStopped() const { return stop_.Requested(); }
 
-  // The operator with nothing changed, within the room that there is; and the least peak of the problem.
+  // The operator with nothing changed, within the room that there is; and the least peak of the
+  // problem.
   placement::Alone TryUnchanged(int op);
   std::optional<problem::Bytes> PeakOf(const problem::Problem& problem) const;
 
@@ -87,7 +91,8 @@ class Trials {
   // Whether the homes hold constants and state, where these alone are in the way.
   bool HoldsConstants(const Trial& trial) const;
 
-  // A plan of single operators, nothing kept on chip, that keeps the trial's limits and the demands.
+  // A plan of single operators, nothing kept on chip, that keeps the trial's limits and the
+  // constraints.
   std::optional<plan::Plan> FindPlan(const Trial& trial);
 
   // The better of that and one of longer subgraphs, which the search finds with a small effort.
@@ -114,12 +119,13 @@ class Trials {
 
 // Profiles with one entry changed.
 
-// Further ways to hold weights, smaller slices of them, transfers in steps of their own, further axes to cut. One key may have
-// several values, the smallest change first.
+// Further ways to hold weights, smaller slices of them, transfers in steps of their own, further
+// axes to cut. One key may have several values, the smallest change first.
 std::vector<Trial> TilingTrials(const Trials& trials, const hw_profiles::Profile& profile);
 
-// The tile memory with one mode more, in which all banks are read and written; then, with the modes that it has, each engine and link in one
-// bank that a mode does not let it read and write. None without modes.
+// The tile memory with one mode more, in which all banks are read and written; then, with the modes
+// that it has, each engine and link in one bank that a mode does not let it read and write. None
+// without modes.
 std::vector<Trial> ModeTrials(const Trials& trials, const hw_profiles::Profile& profile);
 
 }  // namespace tessera::search::partition::analysis

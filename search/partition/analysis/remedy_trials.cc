@@ -19,15 +19,19 @@ Bytes RoomUnder(const Trial& trial) {
   const Bytes capacity =
       trial.profile.memories[static_cast<size_t>(trial.profile.tile_memory)].capacity_bytes;
   const auto limit = trial.objective.limits.find("peak");
-  const bool limits = limit != trial.objective.limits.end() && limit->second < static_cast<double>(capacity);
+  const bool limits =
+      limit != trial.objective.limits.end() && limit->second < static_cast<double>(capacity);
   return limits ? static_cast<Bytes>(limit->second) : capacity;
 }
 
 }  // namespace
 
-Trial Trials::Unchanged(RemedyKind kind, std::string what, std::string subject, std::string value) const {
-  return {
-      {kind, std::move(what), std::move(subject), std::move(value)}, graph_, profile_, options_.objective};
+Trial Trials::Unchanged(RemedyKind kind, std::string what, std::string subject,
+                        std::string value) const {
+  return {{kind, std::move(what), std::move(subject), std::move(value)},
+          graph_,
+          profile_,
+          options_.objective};
 }
 
 placement::AloneOptions Trials::OptionsFor(Bytes room) const {
@@ -49,12 +53,14 @@ std::optional<Bytes> Trials::PeakOf(const problem::Problem& problem) const {
 bool Trials::Fits(const Trial& trial, int op) {
   if (!MayTry()) return false;
   ++tried_;
-  return placement::TryAlone(encoder::program::WithHomes(trial.graph, trial.profile), trial.profile, op,
-                             OptionsFor(RoomUnder(trial)))
+  return placement::TryAlone(encoder::program::WithHomes(trial.graph, trial.profile), trial.profile,
+                             op, OptionsFor(RoomUnder(trial)))
              .status == problem::Status::kFeasible;
 }
 
-bool Trials::OperatorFits(const Trial& trial) { return obstacle_.op < 0 || Fits(trial, obstacle_.op); }
+bool Trials::OperatorFits(const Trial& trial) {
+  return obstacle_.op < 0 || Fits(trial, obstacle_.op);
+}
 
 bool Trials::OthersFit(const Trial& trial) {
   return std::all_of(obstacle_.blocked.begin(), obstacle_.blocked.end(),
@@ -64,24 +70,25 @@ bool Trials::OthersFit(const Trial& trial) {
 bool Trials::HoldsConstants(const Trial& trial) const {
   return obstacle_.kind == placement::ObstacleKind::kHome &&
          encoder::program::FindOverfullHome(graph_, profile_, {}) &&
-         !encoder::program::FindOverfullHome(encoder::program::WithHomes(trial.graph, trial.profile),
-                                             trial.profile, {});
+         !encoder::program::FindOverfullHome(
+             encoder::program::WithHomes(trial.graph, trial.profile), trial.profile, {});
 }
 
 std::optional<plan::Plan> Trials::Search(const Trial& trial, answer::PartitionOptions options) {
-  if (plans_ >= kMostPlans || graph_.operators.size() > kLongest || stop_.Requested()) return std::nullopt;
+  if (plans_ >= kMostPlans || graph_.operators.size() > kLongest || stop_.Requested())
+    return std::nullopt;
   ++plans_;
   options.objective = trial.objective;
   options.ordering = answer::Ordering::kGiven;
   options.prefetch = false;
-  options.predecessor = nullptr;
+  options.previous = nullptr;
   options.cached = nullptr;
   options.progress = {};
   options.judges_refusals = false;
   options.stop = &stop_;
   hw_profiles::Profile profile = trial.profile;
   // A part of what is allowed, tried sooner.
-  if (options.demands.empty()) profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute};
+  if (options.constraints.empty()) profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute};
   base::Expected<answer::PartitionResult> result = SearchPartition(trial.graph, profile, options);
   if (!result) return std::nullopt;
   return std::move(result->plan);
@@ -90,7 +97,7 @@ std::optional<plan::Plan> Trials::Search(const Trial& trial, answer::PartitionOp
 std::optional<plan::Plan> Trials::FindPlan(const Trial& trial) {
   answer::PartitionOptions options = options_;
   options.keeping = paths::Keeping::kNothing;
-  if (options.demands.empty()) options.max_operators = 1;
+  if (options.constraints.empty()) options.max_operators = 1;
   return Search(trial, std::move(options));
 }
 
@@ -105,7 +112,7 @@ std::optional<plan::Plan> Trials::FindGoodPlan(const Trial& trial) {
 
 namespace {
 
-using hw_profiles::AxisGranule;
+using hw_profiles::AxisGranularity;
 using hw_profiles::DmaSteps;
 using hw_profiles::Memory;
 using hw_profiles::Profile;
@@ -114,7 +121,8 @@ using hw_profiles::WeightPolicy;
 using problem::AccessKind;
 
 Trial TilingTrial(const Trials& trials, const std::string& key, const std::string& value) {
-  return trials.Unchanged(RemedyKind::kPolicy, fmt::format("`{}: {}` in the profile's tiling", key, value),
+  return trials.Unchanged(RemedyKind::kPolicy,
+                          fmt::format("`{}: {}` in the profile's tiling", key, value),
                           "tiling." + key, value);
 }
 
@@ -123,10 +131,11 @@ Memory& TileMemoryOf(Trial& trial) {
 }
 
 bool Allows(const problem::BankMode& mode, const std::string& engine, AccessKind kind) {
-  return !mode.off &&
-         std::any_of(mode.allowed.begin(), mode.allowed.end(), [&](const problem::Permission& each) {
-           return each.kind == kind && (each.engine.empty() || each.engine == engine);
-         });
+  return !mode.off && std::any_of(mode.allowed.begin(), mode.allowed.end(),
+                                  [&](const problem::Permission& each) {
+                                    return each.kind == kind &&
+                                           (each.engine.empty() || each.engine == engine);
+                                  });
 }
 
 // Those that touch the tile memory.
@@ -134,7 +143,8 @@ std::set<std::string> EnginesAndLinks(const Profile& profile) {
   std::set<std::string> names;
   for (const hw_profiles::Engine& engine : profile.engines) names.insert(engine.name);
   for (const hw_profiles::Link& link : profile.links) {
-    if (link.first == profile.tile_memory || link.second == profile.tile_memory) names.insert(link.name);
+    if (link.first == profile.tile_memory || link.second == profile.tile_memory)
+      names.insert(link.name);
   }
   return names;
 }
@@ -142,7 +152,8 @@ std::set<std::string> EnginesAndLinks(const Profile& profile) {
 Trial WithFreeMode(const Trials& trials, const Memory& memory) {
   Trial trial = trials.Unchanged(
       RemedyKind::kMode,
-      fmt::format("one mode more in memory '{}', in which every bank is read and written", memory.name),
+      fmt::format("one mode more in memory '{}', in which every bank is read and written",
+                  memory.name),
       memory.name, "rw");
   Memory& changed = TileMemoryOf(trial);
   const problem::BankMode free = {false, {{"", AccessKind::kRead}, {"", AccessKind::kWrite}}};
@@ -160,8 +171,9 @@ Trial WithPermission(const Trials& trials, const Memory& memory, size_t mode, si
   const std::string& called = memory.banks[bank].name;
   Trial trial = trials.Unchanged(
       RemedyKind::kMode,
-      fmt::format("mode '{}' of memory '{}' also letting '{}' read and write {}", memory.modes[mode].name,
-                  memory.name, name, called.empty() ? fmt::format("bank {}", bank) : "bank '" + called + "'"),
+      fmt::format("mode '{}' of memory '{}' also letting '{}' read and write {}",
+                  memory.modes[mode].name, memory.name, name,
+                  called.empty() ? fmt::format("bank {}", bank) : "bank '" + called + "'"),
       memory.modes[mode].name, name);
   problem::BankMode& opened = TileMemoryOf(trial).modes[mode].banks[bank];
   opened.off = false;
@@ -176,22 +188,26 @@ std::vector<Trial> TilingTrials(const Trials& trials, const Profile& profile) {
   const Tiling& tiling = profile.tiling;
   std::vector<Trial> all;
   for (const WeightPolicy policy :
-       {WeightPolicy::kStreamed, WeightPolicy::kByDepth, WeightPolicy::kResident}) {
-    if (std::find(tiling.weights.begin(), tiling.weights.end(), policy) != tiling.weights.end()) continue;
-    all.push_back(TilingTrial(trials, "weights", fmt::format("[..., {}]", hw_profiles::NameOf(policy))));
+       {WeightPolicy::kStreamed, WeightPolicy::kSplitK, WeightPolicy::kResident}) {
+    if (std::find(tiling.weights.begin(), tiling.weights.end(), policy) != tiling.weights.end())
+      continue;
+    all.push_back(
+        TilingTrial(trials, "weights", fmt::format("[..., {}]", hw_profiles::NameOf(policy))));
     all.back().profile.tiling.weights.push_back(policy);
   }
-  for (int64_t granule = tiling.weight_granule_channels / 2; granule >= 1; granule /= 2) {
-    all.push_back(TilingTrial(trials, "weight_granule_channels", std::to_string(granule)));
-    all.back().profile.tiling.weight_granule_channels = granule;
+  for (int64_t granularity = tiling.weight_granularity_channels / 2; granularity >= 1;
+       granularity /= 2) {
+    all.push_back(TilingTrial(trials, "weight_granularity_channels", std::to_string(granularity)));
+    all.back().profile.tiling.weight_granularity_channels = granularity;
   }
-  if (tiling.dma == DmaSteps::kOverlapped) {
-    all.push_back(TilingTrial(trials, "dma", std::string(hw_profiles::NameOf(DmaSteps::kOwnSteps))));
-    all.back().profile.tiling.dma = DmaSteps::kOwnSteps;
+  if (tiling.dma == DmaSteps::kDoubleBuffered) {
+    all.push_back(
+        TilingTrial(trials, "dma", std::string(hw_profiles::NameOf(DmaSteps::kSerialized))));
+    all.back().profile.tiling.dma = DmaSteps::kSerialized;
   }
   for (const base::Axis axis : {base::Axis::kRows, base::Axis::kColumns, base::Axis::kChannels}) {
     if (std::any_of(tiling.axes.begin(), tiling.axes.end(),
-                    [axis](const AxisGranule& cut) { return cut.axis == axis; }))
+                    [axis](const AxisGranularity& cut) { return cut.axis == axis; }))
       continue;
     all.push_back(TilingTrial(trials, "axes", fmt::format("[..., {}]", base::NameOf(axis))));
     all.back().profile.tiling.axes.push_back({axis, 1});

@@ -20,43 +20,46 @@ using plan::Plan;
 using plan::Subgraph;
 
 // What a search was asked that made a plan.
-struct Question {
+struct SearchInput {
   graph::Graph graph;  // as the file has it
-  std::vector<plan::Demand> demands;
+  std::vector<plan::PlanConstraint> constraints;
 };
 
-// The network with its operators and tensors as its file numbers them, and what is demanded in these numbers. What demands hold
-// together stands together in either order.
-Question QuestionOf(const Plan& plan) {
-  Question question{plan.network, plan.demands};
+// The network with its operators and tensors as its file numbers them, and what is required in
+// these numbers. What constraints hold together stands together in either order.
+SearchInput SearchInputOf(const Plan& plan) {
+  SearchInput question{plan.network, plan.constraints};
   const std::vector<int>& order = plan.run.file_order;
   if (order.empty()) return question;
   const graph::Graph reordered = graph::Reordered(plan.network, order);
   const std::vector<int> tensors = graph::TensorsByMaker(reordered);
   question.graph = graph::Renumbered(reordered, tensors);
   std::map<int, int> place_of;
-  for (size_t place = 0; place < order.size(); ++place) place_of[order[place]] = static_cast<int>(place);
+  for (size_t place = 0; place < order.size(); ++place)
+    place_of[order[place]] = static_cast<int>(place);
   std::map<int, int> number_of = {{-1, -1}};
   for (size_t i = 0; i < tensors.size(); ++i) number_of[tensors[i]] = static_cast<int>(i);
-  for (plan::Demand& demand : question.demands) {
-    const int length = demand.interval.last - demand.interval.first;
-    demand.interval.first = place_of[demand.interval.first];
-    demand.interval.last = demand.interval.first + length;
-    demand.tensor = number_of[demand.tensor];
+  for (plan::PlanConstraint& constraint : question.constraints) {
+    const int length = constraint.interval.last - constraint.interval.first;
+    constraint.interval.first = place_of[constraint.interval.first];
+    constraint.interval.last = constraint.interval.first + length;
+    constraint.tensor = number_of[constraint.tensor];
   }
   return question;
 }
 
-answer::PartitionOptions OptionsOf(const Plan& plan, const Question& question, const ReproduceOptions& own) {
+answer::PartitionOptions OptionsOf(const Plan& plan, const SearchInput& question,
+                                   const ReproduceOptions& own) {
   const plan::Run& run = plan.run;
   answer::PartitionOptions options;
   options.objective = plan.objective;
   options.max_operators = run.max_operators;
   options.ordering = run.searches_order ? answer::Ordering::kSearch : answer::Ordering::kGiven;
-  options.keeping = run.keeps_borders ? paths::Keeping::kWherePossible : paths::Keeping::kNothing;
+  options.keeping =
+      run.keeps_boundaries ? paths::Keeping::kWherePossible : paths::Keeping::kNothing;
   options.prefetch = run.prefetches;
-  options.demands = question.demands;
-  options.predecessor = run.before.get();
+  options.constraints = question.constraints;
+  options.previous = run.before.get();
   options.effort = run.effort;
   options.engines = own.engines;
   options.seed = plan.seed;
@@ -81,7 +84,8 @@ class Comparison {
       Say("the search that the plan records gives other subgraphs");
       return;
     }
-    for (size_t i = 0; i < plan_.subgraphs.size(); ++i) ExpectLargest(i, found.subgraphs[i].largest_proven);
+    for (size_t i = 0; i < plan_.subgraphs.size(); ++i)
+      ExpectLargest(i, found.subgraphs[i].largest_proven);
     AgainstBaseline(found.baseline);
   }
 
@@ -105,7 +109,8 @@ class Comparison {
  private:
   static bool RunAlike(const Subgraph& a, const Subgraph& b) {
     return a.interval == b.interval && a.tile == b.tile && a.weights == b.weights &&
-           a.in_place == b.in_place && a.halo == b.halo && a.depth == b.depth && a.prefetch == b.prefetch;
+           a.in_place == b.in_place && a.halo == b.halo && a.k_extent == b.k_extent &&
+           a.prefetch == b.prefetch;
   }
 
   void AgainstClaims(const Plan& expected) {
@@ -135,8 +140,8 @@ class Comparison {
   }
 
   void ExpectLargest(size_t subgraph, bool expected) {
-    Expect(fmt::format("largest_proven of subgraph {}", subgraph), plan_.subgraphs[subgraph].largest_proven,
-           expected);
+    Expect(fmt::format("largest_proven of subgraph {}", subgraph),
+           plan_.subgraphs[subgraph].largest_proven, expected);
   }
 
   template <typename Stated, typename Expected>
@@ -168,7 +173,7 @@ Reproduction Reproduce(const Plan& plan, const ReproduceOptions& own) {
     return {true, comparison.Take()};
   }
   Comparison comparison(plan, "the search, repeated,");
-  const Question question = QuestionOf(plan);
+  const SearchInput question = SearchInputOf(plan);
   const answer::PartitionOptions options = OptionsOf(plan, question, own);
   const base::Expected<answer::PartitionResult> result =
       SearchPartition(question.graph, plan.profile, options);

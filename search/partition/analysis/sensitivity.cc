@@ -11,7 +11,8 @@
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/cost/simulator.h"
 
-// Placements do not depend on energies, so every answer that an engine gave for one profile holds for the others.
+// Placements do not depend on energies, so every answer that an engine gave for one profile holds
+// for the others.
 namespace tessera::search::partition::analysis {
 namespace {
 
@@ -27,7 +28,8 @@ struct Variant {
 };
 
 void AddVariants(const Profile& profile, const std::string& what,
-                 const std::function<void(Profile&, double)>& scale, std::vector<Variant>& variants) {
+                 const std::function<void(Profile&, double)>& scale,
+                 std::vector<Variant>& variants) {
   for (const double factor : {0.5, 2.0}) {
     Variant& variant = variants.emplace_back(Variant{what, factor, profile});
     scale(variant.profile, factor);
@@ -48,8 +50,9 @@ std::vector<Variant> VariantsOf(const Profile& profile) {
         },
         variants);
   }
-  const bool free = std::all_of(profile.engines.begin(), profile.engines.end(),
-                                [](const hw_profiles::Engine& engine) { return engine.mac_pj == 0; });
+  const bool free =
+      std::all_of(profile.engines.begin(), profile.engines.end(),
+                  [](const hw_profiles::Engine& engine) { return engine.mac_pj == 0; });
   if (free) return variants;
   AddVariants(
       profile, "the energy of a multiply-accumulate",
@@ -65,7 +68,8 @@ plan::Metrics PriceUnder(const Profile& profile, const plan::Plan& plan) {
   const cost::Simulator simulator(plan.network, profile);
   plan::Metrics totals;
   for (size_t i = 0; i < plan.subgraphs.size(); ++i)
-    plan::Accumulate(totals, cost::PriceOf(plan.network, profile, simulator, plan.subgraphs, i, plan.kept));
+    plan::Accumulate(totals,
+                     cost::PriceOf(plan.network, profile, simulator, plan.subgraphs, i, plan.kept));
   totals.peak_bytes = plan.totals.peak_bytes;
   return totals;
 }
@@ -74,20 +78,23 @@ plan::Metrics PriceUnder(const Profile& profile, const plan::Plan& plan) {
 
 bool LooksAtEnergy(const plan::Objective& objective) {
   const auto weight = objective.weights.find("energy");
-  return (weight != objective.weights.end() && weight->second > 0) || objective.limits.contains("energy");
+  return (weight != objective.weights.end() && weight->second > 0) ||
+         objective.limits.contains("energy");
 }
 
-base::Expected<std::vector<Sensitivity>> FindSensitivities(const graph::Graph& graph, const plan::Plan& plan,
-                                                           const answer::PartitionOptions& options) {
+base::Expected<std::vector<Sensitivity>> FindSensitivities(
+    const graph::Graph& graph, const plan::Plan& plan, const answer::PartitionOptions& options) {
   std::vector<Sensitivity> sensitivities;
   if (!LooksAtEnergy(options.objective)) return sensitivities;
-  const tiling::CachedEngines remembering(tiling::Engines(options.engines.begin(), options.engines.end()));
+  const tiling::CachedEngines remembering(
+      tiling::Engines(options.engines.begin(), options.engines.end()));
   answer::PartitionOptions again = options;
   if (again.cached == nullptr) again.cached = &remembering;
   for (const Variant& variant : VariantsOf(plan.profile)) {
-    const base::Expected<cost::Scale> scale = cost::Scale::Make(
-        options.objective,
-        cost::FindLowerBounds(encoder::program::WithHomes(graph, variant.profile), variant.profile));
+    const base::Expected<cost::Scale> scale =
+        cost::Scale::Make(options.objective,
+                          cost::FindLowerBounds(encoder::program::WithHomes(graph, variant.profile),
+                                                variant.profile));
     if (!scale) return base::Unexpected(scale.error());
     const plan::Metrics totals = PriceUnder(variant.profile, plan);
     Sensitivity& found = sensitivities.emplace_back();
@@ -96,7 +103,8 @@ base::Expected<std::vector<Sensitivity>> FindSensitivities(const graph::Graph& g
     found.within = scale->WithinLimits(scale->CostOf(totals));
     found.score = scale->ScoreOf(totals);
     found.best_score = found.score;
-    const base::Expected<answer::PartitionResult> best = SearchPartition(graph, variant.profile, again);
+    const base::Expected<answer::PartitionResult> best =
+        SearchPartition(graph, variant.profile, again);
     if (!best) return base::Unexpected(best.error());
     const bool better = best->plan && best->plan->score < found.score * (1 - kRounding);
     const bool stopped = options.stop != nullptr && options.stop->Requested();

@@ -16,21 +16,22 @@ plan::BufferUse UseOf(const encoder::program::ProgramBuffer& buffer) {
           .subgraph = buffer.subgraph,
           .tensor = buffer.tensor,
           .op = buffer.op,
-          .parity = buffer.parity,
+          .phase = buffer.phase,
           .slot = buffer.slot};
 }
 
 plan::StepUse UseOf(const encoder::program::ProgramStep& step) {
   return {.kind = static_cast<plan::StepKind>(step.kind),
           .subgraph = step.subgraph,
-          .parity = step.parity,
+          .phase = step.phase,
           .op = step.op,
           .transfers = step.transfers};
 }
 
 static_assert(static_cast<int>(plan::BufferKind::kAccumulator) ==
               static_cast<int>(encoder::program::BufferKind::kAccumulator));
-static_assert(static_cast<int>(plan::StepKind::kCopy) == static_cast<int>(encoder::program::StepKind::kCopy));
+static_assert(static_cast<int>(plan::StepKind::kCopy) ==
+              static_cast<int>(encoder::program::StepKind::kCopy));
 
 // One past the highest byte of all buffers that live while the subgraph runs, guards included.
 Bytes PeakDuring(const placement::JointPlacement& joint, int subgraph) {
@@ -44,8 +45,9 @@ Bytes PeakDuring(const placement::JointPlacement& joint, int subgraph) {
   Bytes peak = 0;
   for (size_t i = 0; i < joint.program.problem.buffers.size(); ++i) {
     const problem::Buffer& buffer = joint.program.problem.buffers[i];
-    const bool lives = std::any_of(buffer.lifespans.begin(), buffer.lifespans.end(),
-                                   [&](const auto& life) { return life.lower < end && first < life.upper; });
+    const bool lives =
+        std::any_of(buffer.lifespans.begin(), buffer.lifespans.end(),
+                    [&](const auto& life) { return life.lower < end && first < life.upper; });
     if (!lives) continue;
     const Bytes guard = guards.empty() ? 0 : guards[i].after;
     peak = std::max(peak, joint.result.allocation->offsets[i] + buffer.size + guard);
@@ -54,37 +56,40 @@ Bytes PeakDuring(const placement::JointPlacement& joint, int subgraph) {
 }
 
 // The costs of a choice with all their parts.
-plan::Metrics MetricsOf(const choices::Planning& planning, const choices::IntervalChoices& interval,
-                        const choices::Choice& choice) {
-  const encoder::program::SubgraphChoice& taken = interval.Tiles().Candidates()[choice.candidate].choice;
+plan::Metrics MetricsOf(const choices::SearchContext& context,
+                        const choices::IntervalChoices& interval, const choices::Choice& choice) {
+  const encoder::program::SubgraphChoice& taken =
+      interval.Tiles().Candidates()[choice.candidate].choice;
   const graph::tiling::TiledSubgraph tiling =
-      encoder::program::CutTiles(planning.graph, taken.interval, taken.tile, taken.policy.halo);
-  plan::Metrics metrics = planning.simulator.Run(tiling, taken.policy);
+      encoder::program::CutTiles(context.graph, taken.interval, taken.tile, taken.policy.halo);
+  plan::Metrics metrics = context.simulator.Run(tiling, taken.policy);
   metrics.peak_bytes = choice.peak_bytes;
   return metrics;
 }
 
-plan::Subgraph SubgraphOf(const choices::Planning& planning, const choices::IntervalChoices& interval,
-                          const choices::Choice& choice) {
-  const encoder::program::SubgraphChoice& taken = interval.Tiles().Candidates()[choice.candidate].choice;
+plan::Subgraph SubgraphOf(const choices::SearchContext& context,
+                          const choices::IntervalChoices& interval, const choices::Choice& choice) {
+  const encoder::program::SubgraphChoice& taken =
+      interval.Tiles().Candidates()[choice.candidate].choice;
   return {.interval = taken.interval,
           .tile = taken.tile,
           .tiles = interval.Tiles().TilingOf(choice.candidate).tiles,
           .weights = taken.policy.weights,
           .in_place = taken.policy.in_place,
           .halo = taken.policy.halo,
-          .depth = taken.policy.depth,
-          .metrics = MetricsOf(planning, interval, choice)};
+          .k_extent = taken.policy.k_extent,
+          .metrics = MetricsOf(context, interval, choice)};
 }
 
 }  // namespace
 
-bool IsLargest(const choices::Planning& planning, const choices::IntervalChoices& interval,
+bool IsLargest(const choices::SearchContext& context, const choices::IntervalChoices& interval,
                const choices::Choice& choice) {
-  const graph::Operator& last = planning.graph.operators[static_cast<size_t>(interval.Interval().last)];
-  const graph::Tensor& output = planning.graph.tensors[static_cast<size_t>(last.outputs.front())];
+  const graph::Operator& last =
+      context.graph.operators[static_cast<size_t>(interval.Interval().last)];
+  const graph::Tensor& output = context.graph.tensors[static_cast<size_t>(last.outputs.front())];
   if (interval.Tiles().Candidates()[choice.candidate].choice.tile == output.shape) return true;
-  if (!interval.IsComplete() || interval.IsDemanded()) return false;
+  if (!interval.IsComplete() || interval.IsRequired()) return false;
   const std::span<const tiling::TileCandidate> candidates = interval.Tiles().Candidates();
   const encoder::program::SubgraphChoice& taken = candidates[choice.candidate].choice;
   const std::span<const choices::Choice> choices = interval.Choices();
@@ -92,29 +97,30 @@ bool IsLargest(const choices::Planning& planning, const choices::IntervalChoices
     const encoder::program::SubgraphChoice& rival = candidates[other.candidate].choice;
     const bool comparable = rival.policy.weights == taken.policy.weights &&
                             rival.policy.in_place == taken.policy.in_place &&
-                            rival.policy.depth == taken.policy.depth;
+                            rival.policy.k_extent == taken.policy.k_extent;
     if (!comparable || graph::ElementsOf(rival.tile) <= graph::ElementsOf(taken.tile)) return true;
-    return other.verdict == choices::Verdict::kImpossible;
+    return other.verdict == choices::ChoiceStatus::kImpossible;
   });
 }
 
-plan::Plan AssemblePlan(const choices::Planning& planning, const paths::Selection& selection,
+plan::Plan AssemblePlan(const choices::SearchContext& context, const paths::Selection& selection,
                         const placement::JointPlacement& joint) {
   std::vector<plan::Subgraph> subgraphs;
   for (size_t s = 0; s < selection.intervals.size(); ++s) {
     const choices::IntervalChoices& interval = *selection.intervals[s];
-    subgraphs.push_back(SubgraphOf(planning, interval, interval.Choices()[selection.choices[s]]));
+    subgraphs.push_back(SubgraphOf(context, interval, interval.Choices()[selection.choices[s]]));
   }
-  return AssemblePlan(planning, std::move(subgraphs),
+  return AssemblePlan(context, std::move(subgraphs),
                       encoder::program::KeptBy(placement::ChoicesOf(selection)), joint);
 }
 
-plan::Plan AssemblePlan(const choices::Planning& planning, std::vector<plan::Subgraph> subgraphs,
-                        std::vector<int> kept, const placement::JointPlacement& joint) {
+plan::Plan AssemblePlan(const choices::SearchContext& context,
+                        std::vector<plan::Subgraph> subgraphs, std::vector<int> kept,
+                        const placement::JointPlacement& joint) {
   plan::Plan plan;
-  plan.network = planning.graph;
-  plan.profile = planning.profile;
-  plan.objective = planning.scale.Objective();
+  plan.network = context.graph;
+  plan.profile = context.profile;
+  plan.objective = context.scale.Objective();
   plan.subgraphs = std::move(subgraphs);
   plan.kept = std::move(kept);
   for (size_t s = 0; s < plan.subgraphs.size(); ++s) {
@@ -127,10 +133,11 @@ plan::Plan AssemblePlan(const choices::Planning& planning, std::vector<plan::Sub
   plan.allocation = *joint.result.allocation;
   for (const encoder::program::ProgramBuffer& buffer : joint.program.buffers)
     plan.buffers.push_back(UseOf(buffer));
-  for (const encoder::program::ProgramStep& step : joint.program.steps) plan.steps.push_back(UseOf(step));
+  for (const encoder::program::ProgramStep& step : joint.program.steps)
+    plan.steps.push_back(UseOf(step));
   plan.homes = joint.homes;
   plan.totals.peak_bytes = problem::PeakOf(plan.problem, plan.allocation);
-  plan.score = planning.scale.ScoreOf(plan.totals);
+  plan.score = context.scale.ScoreOf(plan.totals);
   return plan;
 }
 
@@ -154,22 +161,23 @@ void RenumberTensors(plan::Plan& plan) {
     std::sort(step.transfers.begin(), step.transfers.end());
   }
   for (plan::Home& home : plan.homes) renumber_all(home.tensors);
-  for (plan::Demand& demand : plan.demands) renumber(demand.tensor);
+  for (plan::PlanConstraint& constraint : plan.constraints) renumber(constraint.tensor);
 }
 
-plan::Baseline AssembleBaseline(const choices::Planning& planning, const paths::PathSearch& paths) {
+plan::Baseline AssembleBaseline(const choices::SearchContext& context,
+                                const paths::PathSearch& paths) {
   plan::Baseline baseline;
   for (int op = 0; op < paths.Operators(); ++op) {
     const choices::IntervalChoices& single = paths.Single(op);
     const std::optional<size_t> best = paths.BestSingle(single);
-    if (best && single.Choices()[*best].verdict == choices::Verdict::kFits) {
-      plan::Accumulate(baseline.totals, MetricsOf(planning, single, single.Choices()[*best]));
+    if (best && single.Choices()[*best].verdict == choices::ChoiceStatus::kFits) {
+      plan::Accumulate(baseline.totals, MetricsOf(context, single, single.Choices()[*best]));
     } else {
       baseline.do_not_fit.push_back(op);
     }
   }
   baseline.complete = baseline.do_not_fit.empty();
-  baseline.score = planning.scale.ScoreOf(baseline.totals);
+  baseline.score = context.scale.ScoreOf(baseline.totals);
   return baseline;
 }
 
@@ -181,7 +189,8 @@ plan::Baseline UnknownBaseline(const graph::Graph& network) {
 }
 
 bool IsUnknown(const plan::Baseline& baseline, const graph::Graph& network) {
-  return !baseline.complete && baseline.score == 0 && baseline.do_not_fit.size() == network.operators.size();
+  return !baseline.complete && baseline.score == 0 &&
+         baseline.do_not_fit.size() == network.operators.size();
 }
 
 }  // namespace tessera::search::partition::answer

@@ -24,23 +24,25 @@ constexpr size_t kMostStuck = 64;
 
 class Absence {
  public:
-  Absence(const choices::Planning& planning, const paths::PathSearch& paths, const Floors& floors,
-          Telling telling)
-      : planning_(planning), paths_(paths), floors_(floors), telling_(telling) {}
+  Absence(const choices::SearchContext& context, const paths::PathSearch& paths,
+          const LowerBounds& lower_bounds, Telling telling)
+      : context_(context), paths_(paths), lower_bounds_(lower_bounds), telling_(telling) {}
 
   PartitionResult Explain() const {
     if (!paths_.LeavesOutIntervals()) {
       if (const std::optional<PartitionResult> refused = FindRefusal()) return *refused;
     }
-    if (floors_.costs.peak_bytes > planning_.Room())
-      return Naming(floors_.tightest, Infeasible(DescribeFloor()));
-    if (IsHopeless(planning_, floors_)) return NamingLimits(Infeasible(DescribeLimits("of the network")));
+    if (lower_bounds_.costs.peak_bytes > context_.Room())
+      return Naming(lower_bounds_.tightest, Infeasible(DescribeFloor()));
+    if (IsHopeless(context_, lower_bounds_))
+      return NamingLimits(Infeasible(DescribeLimits("of the network")));
     if (paths_.LeavesOutIntervals())
       return NamingBlocked(Unknown("the search was stopped before a plan was found"));
     if (std::optional<PartitionResult> overflow = FindFullHome()) return *std::move(overflow);
     if (const std::optional<int> op = FindTightest(&Absence::RoomFor))
       return Naming(*op, AmongTried(DescribeTightest(*op)));
-    if (paths_.IsCutShort()) return NamingBlocked(Unknown("the search was stopped before a plan was found"));
+    if (paths_.IsCutShort())
+      return NamingBlocked(Unknown("the search was stopped before a plan was found"));
     if (!HasPath(false)) return WithoutPath();
     if (!HasPath(true)) return NamingLimits(AmongTried(DescribeLimits(Within())));
     return NamingBlocked(Unknown(DescribeUndecided()));
@@ -57,29 +59,32 @@ class Absence {
 
   bool IsCapped() const { return paths_.MostOperators() < paths_.Operators(); }
 
-  // What is proven of subgraphs as long as they may be is no proof for longer ones, nor for more that is kept.
+  // What is proven of subgraphs as long as they may be is no proof for longer ones, nor for more
+  // that is kept.
   PartitionResult AmongTried(std::string reason) const {
     if (paths_.SpillsAll()) reason += paths::kAllSpilled;
     const bool caps_kept = paths_.CapsKept() || paths_.LeavesOutKept();
     if (!IsCapped() && !caps_kept) return Infeasible(std::move(reason));
     if (paths_.LeavesOutKept()) {
-      reason += "; keeping borders on chip was not tried to the end";
+      reason += "; keeping boundary tensors on chip was not tried to the end";
     } else if (paths_.CapsKept())
       reason +=
-          fmt::format("; keeping more than {} borders on chip at a cut was not tried", paths_.MostKept());
+          fmt::format("; keeping more than {} boundary tensors on chip at a cut was not tried",
+                      paths_.MostKept());
     if (!IsCapped()) return Unknown(std::move(reason));
     reason += "; longer subgraphs were not tried";
     if (paths_.MostOperators() < paths::kUsualMostOperators)
-      reason +=
-          fmt::format(", try --max-operators {}", std::min(paths::kUsualMostOperators, paths_.Operators()));
+      reason += fmt::format(", try --max-operators {}",
+                            std::min(paths::kUsualMostOperators, paths_.Operators()));
     return Unknown(std::move(reason));
   }
 
-  // Where an operator has no room with everything at home, what could be kept beside it has not been looked at if nothing leads there.
+  // Where an operator has no room with everything at home, what could be kept beside it has not
+  // been looked at if nothing leads there.
   PartitionResult WithoutPath() const {
     if (const std::optional<int> op = FindTightest(&Absence::RoomAtHome))
       return Naming(*op, AmongTried(DescribeTightest(*op)));
-    if (planning_.scale.LimitsPeak())
+    if (context_.scale.LimitsPeak())
       return NamingBlocked(NamingLimits(AmongTried(DescribeLimits(Within()))));
     const std::optional<int> end = FarthestCut();
     PartitionResult result = NamingBlocked(AmongTried(DescribeNoCover(end)), end);
@@ -87,14 +92,17 @@ class Absence {
     return result;
   }
 
-  const std::string& NameOf(int op) const { return planning_.graph.operators[static_cast<size_t>(op)].id; }
+  const std::string& NameOf(int op) const {
+    return context_.graph.operators[static_cast<size_t>(op)].id;
+  }
 
   std::string Within() const {
     if (!IsCapped()) return "of the network";
     return fmt::format("into subgraphs of at most {} operators", paths_.MostOperators());
   }
 
-  // Calls visit(choices) for each interval that covers the operator, however it is crossed, as far as demands allow.
+  // Calls visit(choices) for each interval that covers the operator, however it is crossed, as far
+  // as constraints allow.
   template <typename Visit>
   void ForEachAround(int op, Visit visit) const {
     for (int first = std::max(0, op - paths_.Longest() + 1); first <= op; ++first) {
@@ -109,7 +117,7 @@ class Absence {
 
   // An operator around which no subgraph leaves room in the homes of its tensors.
   std::optional<PartitionResult> FindFullHome() const {
-    const encoder::program::HomeRoom homes(planning_.graph, planning_.profile);
+    const encoder::program::HomeRoom homes(context_.graph, context_.profile);
     for (int op = 0; op < paths_.Operators(); ++op) {
       const std::optional<base::Diagnostic> overflow = homes.FindOverflow({op, op}, {});
       if (!overflow) continue;
@@ -120,31 +128,32 @@ class Absence {
       encoder::program::SubgraphChoice alone;
       alone.interval = {op, op};
       if (const auto full =
-              encoder::program::FindOverfullHome(planning_.graph, planning_.profile, {&alone, 1}))
-        result.obstacle = placement::ObstacleOf(planning_.graph, planning_.profile, *full);
+              encoder::program::FindOverfullHome(context_.graph, context_.profile, {&alone, 1}))
+        result.obstacle = placement::ObstacleOf(context_.graph, context_.profile, *full);
       return result;
     }
     return std::nullopt;
   }
 
   static Room RoomIn(const choices::IntervalChoices& interval) {
-    if (!interval.IsOpened()) return Room::kUndecided;
+    if (!interval.IsExpanded()) return Room::kUndecided;
     Room room = interval.IsComplete() ? Room::kNone : Room::kUndecided;
     for (const choices::Choice& choice : interval.Choices()) {
-      if (choice.verdict == choices::Verdict::kFits) return Room::kSome;
-      if (choice.verdict != choices::Verdict::kImpossible) room = Room::kUndecided;
+      if (choice.verdict == choices::ChoiceStatus::kFits) return Room::kSome;
+      if (choice.verdict != choices::ChoiceStatus::kImpossible) room = Room::kUndecided;
     }
     return room;
   }
 
   Room RoomFor(int op) const {
     Room best = Room::kNone;
-    ForEachAround(op,
-                  [&](const choices::IntervalChoices& interval) { best = std::min(best, RoomIn(interval)); });
+    ForEachAround(op, [&](const choices::IntervalChoices& interval) {
+      best = std::min(best, RoomIn(interval));
+    });
     return best;
   }
 
-  // The same where nothing is kept on chip but what is demanded.
+  // The same where nothing is kept on chip but what is required.
   Room RoomAtHome(int op) const {
     Room best = Room::kNone;
     ForEachAround(op, [&](const choices::IntervalChoices& interval) {
@@ -153,13 +162,13 @@ class Absence {
     return best;
   }
 
-  // The search need not have opened what lies next to something that is refused.
+  // The search need not have expanded what lies next to something that is refused.
   bool IsRefused(const choices::IntervalChoices& interval) const {
-    if (interval.IsPosed()) return interval.Refusal() != nullptr;
-    if (planning_.stop.Requested()) return false;
-    choices::IntervalChoices probe(planning_, interval.Interval(), interval.Kept());
-    probe.Open(planning_.stop);
-    probe.Pose(planning_.stop);
+    if (interval.IsFormulated()) return interval.Refusal() != nullptr;
+    if (context_.stop.Requested()) return false;
+    choices::IntervalChoices probe(context_, interval.Interval(), interval.Kept());
+    probe.Expand(context_.stop);
+    probe.Formulate(context_.stop);
     return probe.Refusal() != nullptr;
   }
 
@@ -179,12 +188,14 @@ class Absence {
       placement::Obstacle obstacle;
       obstacle.kind = placement::ObstacleKind::kEngine;
       obstacle.op = op;
-      return PartitionResult{problem::Status::kUnsupported, std::nullopt, reason, std::move(obstacle)};
+      return PartitionResult{problem::Status::kUnsupported, std::nullopt, reason,
+                             std::move(obstacle)};
     }
     return std::nullopt;
   }
 
-  // Of the operators without room, where `room` looks, the one that needs most alone, as far as bounds tell.
+  // Of the operators without room, where `room` looks, the one that needs most alone, as far as
+  // bounds tell.
   std::optional<int> FindTightest(Room (Absence::*room)(int) const) const {
     std::optional<int> tightest;
     problem::Bytes most = -1;
@@ -216,16 +227,16 @@ class Absence {
   std::string DescribeFloor() const {
     return fmt::format(
         "operator '{}' fits in no subgraph: it needs {} bytes in the smallest tiles, {} are there",
-        NameOf(floors_.tightest), floors_.costs.peak_bytes, planning_.Room());
+        NameOf(lower_bounds_.tightest), lower_bounds_.costs.peak_bytes, context_.Room());
   }
 
   // ---- what is in the way ----
 
   placement::AloneOptions Options() const {
-    return {.engines = planning_.tile_engines,
-            .budget = planning_.budget,
-            .room = planning_.Room(),
-            .stop = planning_.stop};
+    return {.engines = context_.tile_engines,
+            .budget = context_.budget,
+            .room = context_.Room(),
+            .stop = context_.stop};
   }
 
   // The result with what the operator asks for alone, where that is too much.
@@ -234,7 +245,7 @@ class Absence {
     std::vector<int> blocked;
     for (const Stuck& each : FindStuck(op)) {
       if (each.op == op) {
-        result.obstacle = placement::ObstacleOf(planning_.profile, op, each.alone, planning_.Room());
+        result.obstacle = placement::ObstacleOf(context_.profile, op, each.alone, context_.Room());
         result.reason += Separator(result.reason) + "alone, " + DescribeAlone(each);
       }
       blocked.push_back(each.op);
@@ -243,26 +254,29 @@ class Absence {
     return result;
   }
 
-  // The result with the operator that is farthest from fitting alone, of those that the search did not see fit anywhere if there are such;
-  // the one at `preferred` where that does not fit.
-  PartitionResult NamingBlocked(PartitionResult result, std::optional<int> preferred = std::nullopt) const {
+  // The result with the operator that is farthest from fitting alone, of those that the search did
+  // not see fit anywhere if there are such; the one at `preferred` where that does not fit.
+  PartitionResult NamingBlocked(PartitionResult result,
+                                std::optional<int> preferred = std::nullopt) const {
     if (telling_ == Telling::kVerdict) return result;
     const std::vector<Stuck> stuck = FindStuck(preferred);
     if (stuck.empty()) return result;
     const auto rank = [&](const Stuck& each) {
       return std::tuple(each.op == preferred, RoomFor(each.op) != Room::kSome, Shortage(each));
     };
-    const auto worst = std::max_element(stuck.begin(), stuck.end(),
-                                        [&](const Stuck& a, const Stuck& b) { return rank(a) < rank(b); });
+    const auto worst =
+        std::max_element(stuck.begin(), stuck.end(),
+                         [&](const Stuck& a, const Stuck& b) { return rank(a) < rank(b); });
     placement::Obstacle obstacle =
-        placement::ObstacleOf(planning_.profile, worst->op, worst->alone, planning_.Room());
+        placement::ObstacleOf(context_.profile, worst->op, worst->alone, context_.Room());
     for (const Stuck& each : stuck) obstacle.blocked.push_back(each.op);
     if (result.obstacle) obstacle.limits = std::move(result.obstacle->limits);
     result.obstacle = std::move(obstacle);
     std::string named = fmt::format("operator '{}'", NameOf(worst->op));
     if (stuck.size() == 2) named += " and 1 other";
     if (stuck.size() > 2) named += fmt::format(" and {} others", stuck.size() - 1);
-    named += fmt::format(" {} not fit alone: {}", stuck.size() == 1 ? "does" : "do", DescribeAlone(*worst));
+    named += fmt::format(" {} not fit alone: {}", stuck.size() == 1 ? "does" : "do",
+                         DescribeAlone(*worst));
     if (result.status == problem::Status::kUnknown && RoomFor(worst->op) != Room::kSome)
       named += "; whether a longer subgraph has room for it is not decided";
     const bool proven = result.status == problem::Status::kInfeasible;
@@ -272,12 +286,12 @@ class Absence {
 
   PartitionResult NamingLimits(PartitionResult result) const {
     if (telling_ == Telling::kVerdict) return result;
-    result.obstacle = placement::LimitObstacle(planning_.graph, planning_.profile,
-                                               planning_.scale.Objective(), floors_.costs);
+    result.obstacle = placement::LimitObstacle(context_.graph, context_.profile,
+                                               context_.scale.Objective(), lower_bounds_.costs);
     for (const placement::BrokenLimit& limit : result.obstacle->limits) {
       if (limit.bound <= limit.most) continue;
       result.reason += fmt::format("; {} is {} at least", limit.metric, limit.bound);
-      if (limit.op >= 0 && limit.part > 0 && planning_.graph.operators.size() > 1)
+      if (limit.op >= 0 && limit.part > 0 && context_.graph.operators.size() > 1)
         result.reason += fmt::format(", '{}' alone takes {}", NameOf(limit.op), limit.part);
     }
     return result;
@@ -291,10 +305,11 @@ class Absence {
 
   problem::Bytes Shortage(const Stuck& stuck) const {
     return std::max<problem::Bytes>(
-        0, stuck.alone.bound.bytes - stuck.alone.longest_bank.value_or(planning_.Room()));
+        0, stuck.alone.bound.bytes - stuck.alone.longest_bank.value_or(context_.Room()));
   }
 
-  // Those among the first kMostStuck that the search did not see fit, ascending; `first` whatever the others are.
+  // Those among the first kMostStuck that the search did not see fit, ascending; `first` whatever
+  // the others are.
   std::vector<Stuck> FindStuck(std::optional<int> first) const {
     std::vector<int> unseen;
     if (first) unseen.push_back(*first);
@@ -305,8 +320,8 @@ class Absence {
     std::sort(unseen.begin(), unseen.end());
     std::vector<Stuck> stuck;
     for (const int op : unseen) {
-      if (planning_.stop.Requested()) break;
-      Stuck each{op, placement::TryAlone(planning_.graph, planning_.profile, op, Options())};
+      if (context_.stop.Requested()) break;
+      Stuck each{op, placement::TryAlone(context_.graph, context_.profile, op, Options())};
       if (each.alone.status != problem::Status::kFeasible && !each.alone.tile.empty())
         stuck.push_back(std::move(each));
     }
@@ -317,26 +332,29 @@ class Absence {
     return reason.find(": ") == std::string::npos ? ": " : "; ";
   }
 
-  // "with tiles of 1x16x1x7 and weights streamed, 'a' needs 1189376 bytes of 'sram' at step 3; 1048576 are there"
+  // "with tiles of 1x16x1x7 and weights streamed, 'a' needs 1189376 bytes of 'sram' at step 3;
+  // 1048576 are there"
   std::string DescribeAlone(const Stuck& stuck) const {
     const placement::Alone& alone = stuck.alone;
-    const std::string& memory = planning_.TileMemory().name;
-    const std::string how = fmt::format("with tiles of {} and weights {}, '{}' ", fmt::join(alone.tile, "x"),
-                                        hw_profiles::NameOf(alone.policy.weights), NameOf(stuck.op));
+    const std::string& memory = context_.TileMemory().name;
+    const std::string how =
+        fmt::format("with tiles of {} and weights {}, '{}' ", fmt::join(alone.tile, "x"),
+                    hw_profiles::NameOf(alone.policy.weights), NameOf(stuck.op));
     if (alone.longest_bank) {
-      return how + fmt::format("needs {} bytes in one bank of '{}'; the longest has {}", alone.bound.bytes,
-                               memory, *alone.longest_bank);
+      return how + fmt::format("needs {} bytes in one bank of '{}'; the longest has {}",
+                               alone.bound.bytes, memory, *alone.longest_bank);
     }
-    if (alone.bound.bytes > planning_.Room()) {
-      return how + fmt::format("needs {} bytes of '{}'{}; {} are there", alone.bound.bytes, memory,
-                               alone.bound.step ? fmt::format(" at step {}", *alone.bound.step) : "",
-                               planning_.Room());
+    if (alone.bound.bytes > context_.Room()) {
+      return how +
+             fmt::format("needs {} bytes of '{}'{}; {} are there", alone.bound.bytes, memory,
+                         alone.bound.step ? fmt::format(" at step {}", *alone.bound.step) : "",
+                         context_.Room());
     }
     const std::string_view none = alone.status == problem::Status::kInfeasible
                                       ? "has no placement"
                                       : "was not seen to have a placement";
-    return how + fmt::format("{} in '{}', although only {} of {} bytes are needed at once", none, memory,
-                             alone.bound.bytes, planning_.Room());
+    return how + fmt::format("{} in '{}', although only {} of {} bytes are needed at once", none,
+                             memory, alone.bound.bytes, context_.Room());
   }
 
   // Whether some path avoids all that is proven impossible; what is undecided counts as fitting,
@@ -346,23 +364,24 @@ class Absence {
     for (const choices::IntervalChoices& interval : paths_.Intervals()) {
       if (!paths_.IsAllowed(interval)) continue;
       paths::Arc arc = paths_.ArcOf(interval);
-      if (!interval.IsOpened() || !interval.IsComplete()) {
+      if (!interval.IsExpanded() || !interval.IsComplete()) {
         if (within_limits) arc.cost = interval.Bound();
         arcs.push_back(arc);
       }
       for (const choices::Choice& choice : interval.Choices()) {
-        if (choice.verdict == choices::Verdict::kImpossible) continue;
+        if (choice.verdict == choices::ChoiceStatus::kImpossible) continue;
         if (within_limits) arc.cost = choice.cost;
         arcs.push_back(arc);
         if (!within_limits) break;
       }
     }
-    paths::PathLook look{.stop = &planning_.stop};
-    return paths::FindBestPath(planning_.scale, paths_.LastState(), arcs, {}, look).has_value() ||
-           planning_.stop.Requested();
+    paths::PathLook look{.stop = &context_.stop};
+    return paths::FindBestPath(context_.scale, paths_.LastState(), arcs, {}, look).has_value() ||
+           context_.stop.Requested();
   }
 
-  // The last operator before which a sequence of subgraphs that may fit ends, whatever is kept; nullopt where one covers all.
+  // The last operator before which a sequence of subgraphs that may fit ends, whatever is kept;
+  // nullopt where one covers all.
   std::optional<int> FarthestCut() const {
     std::vector<bool> reached(static_cast<size_t>(paths_.Operators()) + 1);
     reached[0] = true;
@@ -370,7 +389,8 @@ class Absence {
     for (int cut = 0; cut < paths_.Operators(); ++cut) {
       if (!reached[static_cast<size_t>(cut)]) continue;
       farthest = cut;
-      for (int length = 1; length <= std::min(paths_.Longest(), paths_.Operators() - cut); ++length) {
+      for (int length = 1; length <= std::min(paths_.Longest(), paths_.Operators() - cut);
+           ++length) {
         for (const choices::IntervalChoices& interval : paths_.Crossings(cut, length)) {
           if (paths_.IsAllowed(interval) && RoomIn(interval) != Room::kNone)
             reached[static_cast<size_t>(cut + length)] = true;
@@ -382,48 +402,55 @@ class Absence {
 
   std::string DescribeNoCover(std::optional<int> end) const {
     const std::string none = fmt::format("no partition {} fits as a whole: ", Within());
-    if (!end) return none + "subgraphs that may fit do not agree on what is kept on chip between them";
-    if (*end == 0) return none + fmt::format("no subgraph that begins with '{}' fits", NameOf(*end));
-    return none +
-           fmt::format("subgraphs that may fit reach up to operator '{}', and none of them goes on from '{}'",
-                       NameOf(*end - 1), NameOf(*end));
+    if (!end)
+      return none + "subgraphs that may fit do not agree on what is kept on chip between them";
+    if (*end == 0)
+      return none + fmt::format("no subgraph that begins with '{}' fits", NameOf(*end));
+    return none + fmt::format(
+                      "subgraphs that may fit reach up to operator '{}', and none of them goes on "
+                      "from '{}'",
+                      NameOf(*end - 1), NameOf(*end));
   }
 
   std::string DescribeLimits(std::string_view which) const {
-    return fmt::format("no partition {} keeps the limits: {}", which, planning_.scale.DescribeLimits());
+    return fmt::format("no partition {} keeps the limits: {}", which,
+                       context_.scale.DescribeLimits());
   }
 
   std::string DescribeUndecided() const {
     for (const choices::IntervalChoices& interval : paths_.Intervals()) {
-      if (paths_.IsAllowed(interval) && interval.IsOpened() && !interval.IsComplete() &&
+      if (paths_.IsAllowed(interval) && interval.IsExpanded() && !interval.IsComplete() &&
           !interval.AnyGivenUp())
-        return "nothing fits among the tile shapes that were tried, and there are too many to try all";
+        return "nothing fits among the tile shapes that were tried, and there are too many to try "
+               "all";
     }
     for (int op = 0; op < paths_.Operators(); ++op) {
       if (RoomFor(op) == Room::kUndecided) {
-        return fmt::format("a limit came before it was known whether operator '{}' fits in any subgraph",
-                           NameOf(op));
+        return fmt::format(
+            "a limit came before it was known whether operator '{}' fits in any subgraph",
+            NameOf(op));
       }
     }
     return "a limit came before a plan was found";
   }
 
-  const choices::Planning& planning_;
+  const choices::SearchContext& context_;
   const paths::PathSearch& paths_;
-  const Floors& floors_;
+  const LowerBounds& lower_bounds_;
   Telling telling_;
 };
 
 }  // namespace
 
-bool IsHopeless(const choices::Planning& planning, const Floors& floors) {
-  return floors.costs.peak_bytes > planning.Room() ||
-         !planning.scale.WithinLimits(planning.scale.CostOf(floors.costs));
+bool IsHopeless(const choices::SearchContext& context, const LowerBounds& lower_bounds) {
+  return lower_bounds.costs.peak_bytes > context.Room() ||
+         !context.scale.WithinLimits(context.scale.CostOf(lower_bounds.costs));
 }
 
-PartitionResult ExplainAbsence(const choices::Planning& planning, const paths::PathSearch& paths,
-                               const Floors& floors, Telling telling) {
-  return Absence(planning, paths, floors, telling).Explain();
+PartitionResult ExplainAbsence(const choices::SearchContext& context,
+                               const paths::PathSearch& paths, const LowerBounds& lower_bounds,
+                               Telling telling) {
+  return Absence(context, paths, lower_bounds, telling).Explain();
 }
 
 }  // namespace tessera::search::partition::answer

@@ -7,53 +7,59 @@
 namespace tessera::search::partition::answer {
 namespace {
 
-using plan::Rejection;
+using plan::RejectedAlternative;
 using plan::RejectionCause;
 
 bool IsRefused(const choices::Choice& choice) {
-  return choice.verdict == choices::Verdict::kImpossible || choice.verdict == choices::Verdict::kGivenUp;
+  return choice.verdict == choices::ChoiceStatus::kImpossible ||
+         choice.verdict == choices::ChoiceStatus::kGivenUp;
 }
 
-// Of the choices that run in one way, and differ in what lies in place, one that may fit before one that does not.
-std::map<choices::Way, const choices::Choice*> ByWay(const choices::IntervalChoices& interval) {
-  std::map<choices::Way, const choices::Choice*> ways;
+// Of the choices that run in one way, and differ in what lies in place, one that may fit before one
+// that does not.
+std::map<choices::TileConfig, const choices::Choice*> ByTileConfig(
+    const choices::IntervalChoices& interval) {
+  std::map<choices::TileConfig, const choices::Choice*> configs;
   for (const choices::Choice& choice : interval.Choices()) {
-    const choices::Choice*& known = ways.try_emplace(choice.way, &choice).first->second;
+    const choices::Choice*& known = configs.try_emplace(choice.config, &choice).first->second;
     if (IsRefused(*known) && !IsRefused(choice)) known = &choice;
   }
-  return ways;
+  return configs;
 }
 
-class Rejections {
+class RejectedAlternatives {
  public:
-  Rejections(const choices::Planning& planning, const choices::IntervalChoices& interval,
-             const cost::Cost& taken)
-      : scale_(planning.scale), interval_(interval), taken_(scale_.ScoreOf(taken)) {}
+  RejectedAlternatives(const choices::SearchContext& context,
+                       const choices::IntervalChoices& interval, const cost::Cost& taken)
+      : scale_(context.scale), interval_(interval), taken_(scale_.ScoreOf(taken)) {}
 
-  // Other tiles and policies than that of `chosen`. Of those without room, what they would have cost is not always known; larger
-  // tiles are worth telling all the same.
-  std::vector<Rejection> Beside(const choices::Choice& chosen) const {
-    std::vector<Rejection> better;
-    std::vector<Rejection> larger;
-    std::vector<Rejection> worse;
-    const int64_t size = graph::ElementsOf(chosen.way.tile);
-    for (const auto& [way, choice] : ByWay(interval_)) {
-      if (!(way < chosen.way) && !(chosen.way < way)) continue;
-      const Rejection rejection = Reject(*choice);
+  // Other tiles and policies than that of `chosen`. Of those without room, what they would have
+  // cost is not always known; larger tiles are worth telling all the same.
+  std::vector<RejectedAlternative> Beside(const choices::Choice& chosen) const {
+    std::vector<RejectedAlternative> better;
+    std::vector<RejectedAlternative> larger;
+    std::vector<RejectedAlternative> worse;
+    const int64_t size = graph::ElementsOf(chosen.config.tile);
+    for (const auto& [config, choice] : ByTileConfig(interval_)) {
+      if (!(config < chosen.config) && !(chosen.config < config)) continue;
+      const RejectedAlternative rejection = Reject(*choice);
       if (rejection.cause == RejectionCause::kScore) {
         worse.push_back(rejection);
       } else if (!rejection.score) {
-        if (graph::ElementsOf(way.tile) > size) larger.push_back(rejection);
+        if (graph::ElementsOf(config.tile) > size) larger.push_back(rejection);
       } else if (rejection.score.value_or(0) < taken_) {
         better.push_back(rejection);
       }
     }
-    const auto by_score = [](const Rejection& a, const Rejection& b) { return a.score < b.score; };
+    const auto by_score = [](const RejectedAlternative& a, const RejectedAlternative& b) {
+      return a.score < b.score;
+    };
     std::stable_sort(better.begin(), better.end(), by_score);
     std::stable_sort(worse.begin(), worse.end(), by_score);
-    std::stable_sort(larger.begin(), larger.end(), [](const Rejection& a, const Rejection& b) {
-      return graph::ElementsOf(a.tile) < graph::ElementsOf(b.tile);
-    });
+    std::stable_sort(larger.begin(), larger.end(),
+                     [](const RejectedAlternative& a, const RejectedAlternative& b) {
+                       return graph::ElementsOf(a.tile) < graph::ElementsOf(b.tile);
+                     });
     better.insert(better.end(), larger.begin(), larger.end());
     better.resize(std::min(better.size(), kMostRejected));
     worse.resize(std::min(worse.size(), kMostRejected));
@@ -62,17 +68,18 @@ class Rejections {
   }
 
   // All of it: by its best choice, or by its bound.
-  Rejection Whole() const {
-    const Rejection bounded = Rejected(interval_.Bound());
-    if (!interval_.IsOpened()) return WithCause(bounded, choices::Verdict::kOpen);
+  RejectedAlternative Whole() const {
+    const RejectedAlternative bounded = Rejected(interval_.Bound());
+    if (!interval_.IsExpanded()) return WithCause(bounded, choices::ChoiceStatus::kOpen);
     const choices::Choice* best = nullptr;
     for (const choices::Choice& choice : interval_.Choices()) {
       if (best == nullptr || IsBetter(choice, *best)) best = &choice;
     }
     if (best != nullptr) return Reject(*best);
-    // Of tile shapes that were passed over nothing is proven, nor is a refusal a matter of room.
+    // Of tile shapes that were skipped nothing is proven, nor is a refusal a matter of room.
     const bool proven = interval_.IsComplete() && !interval_.Refusal();
-    return WithCause(bounded, proven ? choices::Verdict::kImpossible : choices::Verdict::kGivenUp);
+    return WithCause(bounded,
+                     proven ? choices::ChoiceStatus::kImpossible : choices::ChoiceStatus::kGivenUp);
   }
 
  private:
@@ -81,29 +88,32 @@ class Rejections {
     return scale_.ScoreOf(a.cost) < scale_.ScoreOf(b.cost);
   }
 
-  Rejection Rejected(const cost::Cost& cost) const {
-    Rejection rejection;
+  RejectedAlternative Rejected(const cost::Cost& cost) const {
+    RejectedAlternative rejection;
     rejection.interval = interval_.Interval();
     rejection.score = scale_.ScoreOf(cost);
     rejection.taken = taken_;
     return rejection;
   }
 
-  Rejection Reject(const choices::Choice& choice) const {
-    Rejection rejection = Rejected(choice.cost);
+  RejectedAlternative Reject(const choices::Choice& choice) const {
+    RejectedAlternative rejection = Rejected(choice.cost);
     if (!choice.priced) rejection.score.reset();
-    rejection.tile = choice.way.tile;
-    rejection.weights = choice.way.weights;
-    rejection.halo = choice.way.halo;
-    rejection.depth = choice.way.depth;
-    if (choice.verdict == choices::Verdict::kImpossible) rejection.needs_bytes = choice.peak_bytes;
+    rejection.tile = choice.config.tile;
+    rejection.weights = choice.config.weights;
+    rejection.halo = choice.config.halo;
+    rejection.k_extent = choice.config.k_extent;
+    if (choice.verdict == choices::ChoiceStatus::kImpossible)
+      rejection.needs_bytes = choice.peak_bytes;
     return WithCause(rejection, choice.verdict);
   }
 
-  static Rejection WithCause(Rejection rejection, choices::Verdict verdict) {
-    if (verdict == choices::Verdict::kImpossible) {
+  static RejectedAlternative WithCause(RejectedAlternative rejection,
+                                       choices::ChoiceStatus verdict) {
+    if (verdict == choices::ChoiceStatus::kImpossible) {
       rejection.cause = RejectionCause::kRoom;
-    } else if (verdict == choices::Verdict::kGivenUp || rejection.score.value_or(0) < rejection.taken) {
+    } else if (verdict == choices::ChoiceStatus::kGivenUp ||
+               rejection.score.value_or(0) < rejection.taken) {
       rejection.cause = RejectionCause::kUndecided;
     } else {
       rejection.cause = RejectionCause::kScore;
@@ -116,8 +126,10 @@ class Rejections {
   double taken_;
 };
 
-// The interval of two neighbours with the same borders kept around it; null where it was not looked at.
-const choices::IntervalChoices* FindJoined(const paths::PathSearch& paths, const choices::IntervalChoices& a,
+// The interval of two neighbours with the same boundary tensors kept around it; null where it was
+// not looked at.
+const choices::IntervalChoices* FindJoined(const paths::PathSearch& paths,
+                                           const choices::IntervalChoices& a,
                                            const choices::IntervalChoices& b) {
   const int first = a.Interval().first;
   const int length = b.Interval().last - first + 1;
@@ -132,16 +144,19 @@ const choices::IntervalChoices* FindJoined(const paths::PathSearch& paths, const
 
 }  // namespace
 
-std::vector<Rejection> RejectionsOf(const choices::Planning& planning, const paths::PathSearch& paths,
-                                    const paths::Selection& selection, size_t s) {
+std::vector<RejectedAlternative> RejectedAlternativesOf(const choices::SearchContext& context,
+                                                        const paths::PathSearch& paths,
+                                                        const paths::Selection& selection,
+                                                        size_t s) {
   const choices::IntervalChoices& interval = *selection.intervals[s];
   const choices::Choice& chosen = interval.Choices()[selection.choices[s]];
-  std::vector<Rejection> rejections = Rejections(planning, interval, chosen.cost).Beside(chosen);
+  std::vector<RejectedAlternative> rejections =
+      RejectedAlternatives(context, interval, chosen.cost).Beside(chosen);
   if (s + 1 == selection.intervals.size()) return rejections;
   const choices::IntervalChoices& next = *selection.intervals[s + 1];
   const cost::Cost apart = cost::Join(chosen.cost, next.Choices()[selection.choices[s + 1]].cost);
   if (const choices::IntervalChoices* joined = FindJoined(paths, interval, next))
-    rejections.push_back(Rejections(planning, *joined, apart).Whole());
+    rejections.push_back(RejectedAlternatives(context, *joined, apart).Whole());
   return rejections;
 }
 

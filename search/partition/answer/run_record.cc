@@ -33,18 +33,19 @@ std::shared_ptr<const plan::Plan> BriefOf(const plan::Plan& before) {
   brief.run.before.reset();
   brief.lowering.reset();
   brief.notes.clear();
-  for (plan::Subgraph& subgraph : brief.subgraphs) subgraph.rejected.clear();
+  for (plan::Subgraph& subgraph : brief.subgraphs) subgraph.rejected_alternatives.clear();
   return std::make_shared<const plan::Plan>(std::move(brief));
 }
 
 }  // namespace
 
-plan::Run RecordOf(const graph::Graph& graph, const plan::Plan& plan, const PartitionOptions& options) {
+plan::Run RecordOf(const graph::Graph& graph, const plan::Plan& plan,
+                   const PartitionOptions& options) {
   plan::Run run;
   run.searched = true;
   run.searches_order = options.ordering == Ordering::kSearch;
   run.max_operators = options.max_operators;
-  run.keeps_borders = options.keeping == paths::Keeping::kWherePossible;
+  run.keeps_boundaries = options.keeping == paths::Keeping::kWherePossible;
   run.prefetches = options.prefetch;
   run.effort = options.effort;
   run.most_work = options.most_work;
@@ -52,7 +53,7 @@ plan::Run RecordOf(const graph::Graph& graph, const plan::Plan& plan, const Part
   run.engines = NamesOf(options.engines);
   run.switched_off = options.switched_off;
   run.file_order = FileOrder(graph, plan);
-  if (options.predecessor != nullptr) run.before = BriefOf(*options.predecessor);
+  if (options.previous != nullptr) run.before = BriefOf(*options.previous);
   run.cut_off = options.stop != nullptr && options.stop->HasCutOff();
   return run;
 }
@@ -66,34 +67,36 @@ plan::Run RecordOf(const EvaluateOptions& options) {
   return run;
 }
 
-plan::Baseline FindBaseline(const plan::Plan& plan, const cost::Scale& scale, const tiling::Engines& engines,
-                            int threads) {
+plan::Baseline FindBaseline(const plan::Plan& plan, const cost::Scale& scale,
+                            const tiling::Engines& engines, int threads) {
   const base::Stop never;
   const tiling::CachedEngines cached(engines);
-  const paths::Grounds grounds{.graph = plan.network,
-                               .profile = plan.profile,
-                               .scale = scale,
-                               .stop = never,
-                               .engines = engines,
-                               .tile_engines = cached.Pointers(),
-                               .budget = {plan.run.budget},
-                               .predecessor = plan.run.before.get(),
-                               .demands = plan.demands,
-                               .keeping = paths::Keeping::kNothing};
+  const paths::NetworkContext network_context{.graph = plan.network,
+                                              .profile = plan.profile,
+                                              .scale = scale,
+                                              .stop = never,
+                                              .engines = engines,
+                                              .tile_engines = cached.Pointers(),
+                                              .budget = {plan.run.budget},
+                                              .previous = plan.run.before.get(),
+                                              .constraints = plan.constraints,
+                                              .keeping = paths::Keeping::kNothing};
   orders::Order as_it_stands(plan.network.operators.size());
   std::iota(as_it_stands.begin(), as_it_stands.end(), 0);
-  const paths::OrderedNetwork network(grounds, std::move(as_it_stands));
+  const paths::OrderedNetwork network(network_context, std::move(as_it_stands));
   const std::vector<paths::Ordered> orders = {network.AsOrdered()};
-  paths::PathSearch singles(orders, {.most_operators = 1, .effort = {}}, paths::Besides{}, threads, {}, {});
+  paths::PathSearch singles(orders, {.most_operators = 1, .effort = {}}, paths::OtherOrderLimits{},
+                            threads, {}, {});
   singles.DecideSingles(never);
-  return AssembleBaseline(network.Planning(), singles);
+  return AssembleBaseline(network.Context(), singles);
 }
 
 void ClaimByBound(plan::Plan& plan) {
   plan.proven = plan::IsKnownValue(plan.network, plan.objective) && plan.score <= plan.bound;
   plan.status = plan.proven ? "optimal" : "feasible";
   for (const plan::ScopePart& part : plan::kScopeParts)
-    plan.scope.*part.left_out = plan.proven ? "" : "what was not looked at before the search was stopped";
+    plan.scope.*part.left_out =
+        plan.proven ? "" : "what was not looked at before the search was stopped";
 }
 
 void ClaimNothing(plan::Plan& plan) {

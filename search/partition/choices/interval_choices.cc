@@ -13,192 +13,201 @@
 namespace tessera::search::partition::choices {
 namespace {
 
-Verdict VerdictOf(problem::Status status) {
+ChoiceStatus VerdictOf(problem::Status status) {
   switch (status) {
     case problem::Status::kOptimal:
     case problem::Status::kFeasible:
-      return Verdict::kFits;
+      return ChoiceStatus::kFits;
     case problem::Status::kInfeasible:
-      return Verdict::kImpossible;
+      return ChoiceStatus::kImpossible;
     default:
-      return Verdict::kGivenUp;
+      return ChoiceStatus::kGivenUp;
   }
 }
 
 }  // namespace
 
-IntervalChoices::IntervalChoices(const Planning& planning, graph::Interval interval, std::vector<int> kept,
-                                 const constraints::Demands* demands)
-    : planning_(&planning), interval_(interval), kept_(std::move(kept)) {
-  if (planning.predecessor != nullptr) bound_.change = planning.predecessor->LeastChange(interval, kept_);
-  if (demands == nullptr) return;
-  way_ = demands->WayOf(interval);
-  pins_ = demands->PinsOf(interval, 0, planning.TileMemory().name);
+IntervalChoices::IntervalChoices(const SearchContext& context, graph::Interval interval,
+                                 std::vector<int> kept,
+                                 const constraints::PlanConstraints* constraints)
+    : context_(&context), interval_(interval), kept_(std::move(kept)) {
+  if (context.previous != nullptr) bound_.change = context.previous->LeastChange(interval, kept_);
+  if (constraints == nullptr) return;
+  config_ = constraints->ConfigOf(interval);
+  pins_ = constraints->PinsOf(interval, 0, context.TileMemory().name);
 }
 
 void IntervalChoices::SetBound(const plan::Metrics& bound) {
   const auto change = bound_.change;
-  bound_ = planning_->scale.CostOf(bound);
+  bound_ = context_->scale.CostOf(bound);
   bound_.change = change;
 }
 
 graph::tiling::ShapeGrid IntervalChoices::Grid() const {
-  if (way_ == nullptr || !way_->tile) return tiling::GridOf(planning_->graph, planning_->profile, interval_);
+  if (config_ == nullptr || !config_->tile)
+    return tiling::GridOf(context_->graph, context_->profile, interval_);
   graph::tiling::ShapeGrid grid;
-  for (const int64_t extent : *way_->tile) grid.extents.push_back({extent});
+  for (const int64_t extent : *config_->tile) grid.extents.push_back({extent});
   return grid;
 }
 
 // The tile of an older plan is looked at first, if it still is one.
 std::vector<graph::tiling::TileShape> IntervalChoices::FirstShapes() {
-  std::vector<graph::tiling::TileShape> shapes = opened_->shapes.Start();
-  if (planning_->predecessor == nullptr || (way_ != nullptr && way_->tile)) return shapes;
-  const graph::tiling::TileShape* before = planning_->predecessor->TileOf(interval_);
-  if (before == nullptr || encoder::program::FindFault(planning_->graph, interval_, *before)) return shapes;
+  std::vector<graph::tiling::TileShape> shapes = expanded_->shapes.Start();
+  if (context_->previous == nullptr || (config_ != nullptr && config_->tile)) return shapes;
+  const graph::tiling::TileShape* before = context_->previous->TileOf(interval_);
+  if (before == nullptr || encoder::program::CheckWellFormed(context_->graph, interval_, *before))
+    return shapes;
   if (std::find(shapes.begin(), shapes.end(), *before) == shapes.end()) shapes.push_back(*before);
   return shapes;
 }
 
-// Before the interval is posed a choice stands for several policies: it changes as little as is possible.
+// Before the interval is formulated a choice stands for several policies: it changes as little as
+// is possible.
 double IntervalChoices::ChangeOf(const Choice& choice) const {
-  const bool stands_for_one = opened_->posed && opened_->tiles;
-  return planning_->predecessor != nullptr && stands_for_one
-             ? planning_->predecessor->ChangeOf(opened_->tiles->Candidates()[choice.candidate].choice)
+  const bool stands_for_one = expanded_->formulated && expanded_->tiles;
+  return context_->previous != nullptr && stands_for_one
+             ? context_->previous->ChangeOf(expanded_->tiles->Candidates()[choice.candidate].choice)
              : bound_.change;
 }
 
 const base::Diagnostic* IntervalChoices::Refusal() const {
-  return opened_ != nullptr && opened_->refusal ? &*opened_->refusal : nullptr;
+  return expanded_ != nullptr && expanded_->refusal ? &*expanded_->refusal : nullptr;
 }
 
 std::span<const Choice> IntervalChoices::Choices() const {
-  return opened_ == nullptr ? std::span<const Choice>() : opened_->choices;
+  return expanded_ == nullptr ? std::span<const Choice>() : expanded_->choices;
 }
 
-bool IntervalChoices::IsComplete() const { return opened_ != nullptr && !UntriedBound(); }
+bool IntervalChoices::IsComplete() const { return expanded_ != nullptr && !UntriedBound(); }
 
 std::optional<cost::Cost> IntervalChoices::UntriedBound() const {
-  if (opened_->refusal) return std::nullopt;
+  if (expanded_->refusal) return std::nullopt;
   if (LeavesOutShapes() || LeavesOutPolicies()) return bound_;
-  if (opened_->aside.empty()) return std::nullopt;
+  if (expanded_->aside.empty()) return std::nullopt;
   cost::Cost least = bound_;
   double score = std::numeric_limits<double>::infinity();
-  for (const auto& [aside, its] : opened_->aside) score = std::min(score, its);
+  for (const auto& [aside, its] : expanded_->aside) score = std::min(score, its);
   least.score = std::max(least.score, score);
   return least;
 }
 
 bool IntervalChoices::LeavesOutShapes() const {
-  return !opened_->refusal && (!opened_->shapes.IsExhausted() || opened_->lost_shapes);
+  return !expanded_->refusal && (!expanded_->shapes.IsExhausted() || expanded_->lost_shapes);
 }
 
 int64_t IntervalChoices::CountUntried() const {
-  if (opened_->refusal) return 0;
-  const int64_t shapes = opened_->shapes.CountRest();
-  const auto all = shapes + static_cast<int64_t>(opened_->tried.size());
-  const auto further = static_cast<int64_t>(opened_->further.size());
+  if (expanded_->refusal) return 0;
+  const int64_t shapes = expanded_->shapes.CountRest();
+  const auto all = shapes + static_cast<int64_t>(expanded_->tried.size());
+  const auto further = static_cast<int64_t>(expanded_->further.size());
   return shapes + all * further / static_cast<int64_t>(kPoliciesForOne);
 }
 
 const std::vector<encoder::program::Policy>& IntervalChoices::Policies() {
-  if (opened_->policies.empty()) FindPolicies();
-  return opened_->policies;
+  if (expanded_->policies.empty()) FindPolicies();
+  return expanded_->policies;
 }
 
-// Where a tile is demanded all of its policies are looked at, though some make the same program: what is demanded of them may be
-// just that. So they are where nothing else keeps the demand.
+// Where a tile is required all of its policies are looked at, though some make the same program:
+// what is required of them may be just that. So they are where nothing else keeps the constraint.
 void IntervalChoices::FindPolicies() {
   encoder::program::OfferedPolicies offered =
-      encoder::program::OfferPolicies(planning_->graph, planning_->profile, interval_, kept_);
-  opened_->policies = std::move(offered.first);
-  opened_->further = std::move(offered.further);
-  opened_->lists_policies = offered.all;
-  if (way_ != nullptr) {
+      encoder::program::OfferPolicies(context_->graph, context_->profile, interval_, kept_);
+  expanded_->policies = std::move(offered.first);
+  expanded_->further = std::move(offered.further);
+  expanded_->lists_policies = offered.all;
+  if (config_ != nullptr) {
     const auto is_refused = [this](const encoder::program::Policy& policy) {
-      return !constraints::Allows(*way_, policy);
+      return !constraints::Allows(*config_, policy);
     };
-    std::erase_if(opened_->policies, is_refused);
-    std::erase_if(opened_->further, is_refused);
-    if (way_->tile || opened_->policies.empty()) {
-      opened_->policies =
-          encoder::program::AllowedPolicies(planning_->graph, planning_->profile, interval_, kept_);
-      std::erase_if(opened_->policies, is_refused);
-      opened_->further.clear();
+    std::erase_if(expanded_->policies, is_refused);
+    std::erase_if(expanded_->further, is_refused);
+    if (config_->tile || expanded_->policies.empty()) {
+      expanded_->policies =
+          encoder::program::AllowedPolicies(context_->graph, context_->profile, interval_, kept_);
+      std::erase_if(expanded_->policies, is_refused);
+      expanded_->further.clear();
     }
   }
-  if (planning_->predecessor == nullptr) return;
-  if (const encoder::program::Policy* before = planning_->predecessor->PolicyOf(interval_))
+  if (context_->previous == nullptr) return;
+  if (const encoder::program::Policy* before = context_->previous->PolicyOf(interval_))
     LookFirstAt(*before);
 }
 
 // The policy of an older plan is looked at first, if it still is one.
 void IntervalChoices::LookFirstAt(const encoder::program::Policy& before) {
-  const auto rest = std::stable_partition(
-      opened_->further.begin(), opened_->further.end(), [&before](const encoder::program::Policy& policy) {
-        return policy.weights == before.weights && policy.halo == before.halo && policy.depth == before.depth;
-      });
-  opened_->policies.insert(opened_->policies.end(), opened_->further.begin(), rest);
-  opened_->further.erase(opened_->further.begin(), rest);
+  const auto rest = std::stable_partition(expanded_->further.begin(), expanded_->further.end(),
+                                          [&before](const encoder::program::Policy& policy) {
+                                            return policy.weights == before.weights &&
+                                                   policy.halo == before.halo &&
+                                                   policy.k_extent == before.k_extent;
+                                          });
+  expanded_->policies.insert(expanded_->policies.end(), expanded_->further.begin(), rest);
+  expanded_->further.erase(expanded_->further.begin(), rest);
 }
 
-// Tiles that keep rows although none are shared are looked at where they are demanded.
+// Tiles that keep rows although none are shared are looked at where they are required.
 encoder::program::TilesMade IntervalChoices::Made() const {
-  const bool all = way_ != nullptr && (way_->tile || way_->halo);
+  const bool all = config_ != nullptr && (config_->tile || config_->halo);
   return all ? encoder::program::TilesMade::kAll : encoder::program::TilesMade::kThatDiffer;
 }
 
-void IntervalChoices::Open(const base::Stop& stop) {
-  opened_ = std::make_unique<Opened>(Grid());
-  opened_->ways = std::make_unique<WayCosts>(*planning_, interval_, Policies(), Made(), stop);
-  if (opened_->ways->IsRefused()) {
-    opened_->tried = FirstShapes();
-    Pose(stop);
+void IntervalChoices::Expand(const base::Stop& stop) {
+  expanded_ = std::make_unique<Expanded>(Grid());
+  expanded_->configs =
+      std::make_unique<TileConfigCost>(*context_, interval_, Policies(), Made(), stop);
+  if (expanded_->configs->IsRefused()) {
+    expanded_->tried = FirstShapes();
+    Formulate(stop);
   } else {
     AddShapes(FirstShapes(), stop);
     Refine(stop);
   }
-  opened_->ways.reset();
+  expanded_->configs.reset();
 }
 
-void IntervalChoices::Pose(const base::Stop& stop) {
-  if (opened_->posed) return;
-  opened_->posed = true;
-  for (Choice& choice : opened_->choices) opened_->costs.emplace(std::move(choice.way), choice.cost);
-  opened_->choices.clear();
-  if (opened_->costs.empty() ? AddCandidates(opened_->tried, {}, stop) : AddPriced(opened_->tried, stop))
+void IntervalChoices::Formulate(const base::Stop& stop) {
+  if (expanded_->formulated) return;
+  expanded_->formulated = true;
+  for (Choice& choice : expanded_->choices)
+    expanded_->costs.emplace(std::move(choice.config), choice.cost);
+  expanded_->choices.clear();
+  if (expanded_->costs.empty() ? AddCandidates(expanded_->tried, {}, stop)
+                               : AddPriced(expanded_->tried, stop))
     Refine(stop);
-  opened_->costs.clear();
+  expanded_->costs.clear();
   // Of choices with equal costs the one that needs least room is likeliest to fit.
-  std::stable_sort(opened_->choices.begin(), opened_->choices.end(),
+  std::stable_sort(expanded_->choices.begin(), expanded_->choices.end(),
                    [](const Choice& a, const Choice& b) { return a.peak_bytes < b.peak_bytes; });
-  opened_->ways.reset();
+  expanded_->configs.reset();
 }
 
-// Of what is posed with its costs, the rest surely has no room.
-void IntervalChoices::PoseRefused(size_t index, size_t most) {
-  if (!opened_->tiles) return;
-  std::set<Way> known;
-  std::set<Way> refused;
-  for (const Choice& choice : opened_->choices) {
-    known.insert(choice.way);
-    if (!choice.priced) refused.insert(choice.way);
+// Of what is formulated with its costs, the rest surely has no room.
+void IntervalChoices::FormulateRefused(size_t index, size_t most) {
+  if (!expanded_->tiles) return;
+  std::set<TileConfig> known;
+  std::set<TileConfig> refused;
+  for (const Choice& choice : expanded_->choices) {
+    known.insert(choice.config);
+    if (!choice.priced) refused.insert(choice.config);
   }
   const tiling::TileFilter is_refused = [&known](const encoder::program::Policy& policy,
                                                  const graph::tiling::TileShape& shape) {
-    return !known.contains({shape, policy.weights, policy.halo, policy.depth});
+    return !known.contains({shape, policy.weights, policy.halo, policy.k_extent});
   };
   std::map<int64_t, std::vector<graph::tiling::TileShape>> larger;  // by their elements
-  const int64_t elements = graph::ElementsOf(opened_->choices[index].way.tile);
-  for (const graph::tiling::TileShape& shape : opened_->tried) {
+  const int64_t elements = graph::ElementsOf(expanded_->choices[index].config.tile);
+  for (const graph::tiling::TileShape& shape : expanded_->tried) {
     if (graph::ElementsOf(shape) > elements) larger[graph::ElementsOf(shape)].push_back(shape);
   }
   for (const auto& [size, shapes] : larger) {
-    if (refused.size() >= most || planning_->stop.Requested()) return;
-    const size_t first = opened_->choices.size();
-    if (!AddCandidates(shapes, is_refused, planning_->stop)) return;
-    for (size_t i = first; i < opened_->choices.size(); ++i) {
-      opened_->choices[i].verdict = Verdict::kImpossible;
-      refused.insert(opened_->choices[i].way);
+    if (refused.size() >= most || context_->stop.Requested()) return;
+    const size_t first = expanded_->choices.size();
+    if (!AddCandidates(shapes, is_refused, context_->stop)) return;
+    for (size_t i = first; i < expanded_->choices.size(); ++i) {
+      expanded_->choices[i].verdict = ChoiceStatus::kImpossible;
+      refused.insert(expanded_->choices[i].config);
     }
   }
 }
@@ -213,14 +222,14 @@ void IntervalChoices::Refine(const base::Stop& stop) {
     return found == scores.end() ? std::nullopt : std::optional(found->second);
   };
   while (!stop.Requested()) {
-    for (; rated < opened_->choices.size(); ++rated) {
-      const Choice& choice = opened_->choices[rated];
-      if (choice.verdict == Verdict::kImpossible) continue;
-      const double score = planning_->scale.ScoreOf(choice.cost);
-      double& least = scores.try_emplace(choice.way.tile, score).first->second;
+    for (; rated < expanded_->choices.size(); ++rated) {
+      const Choice& choice = expanded_->choices[rated];
+      if (choice.verdict == ChoiceStatus::kImpossible) continue;
+      const double score = context_->scale.ScoreOf(choice.cost);
+      double& least = scores.try_emplace(choice.config.tile, score).first->second;
       least = std::min(least, score);
     }
-    const std::vector<graph::tiling::TileShape> next = opened_->shapes.Refine(rating);
+    const std::vector<graph::tiling::TileShape> next = expanded_->shapes.Refine(rating);
     if (next.empty() || !AddShapes(next, stop)) return;
   }
 }
@@ -230,100 +239,106 @@ size_t IntervalChoices::Extend(size_t most) {
 }
 
 size_t IntervalChoices::ExtendBelow(double score, size_t most) {
-  if (opened_ == nullptr || opened_->refusal) return 0;
+  if (expanded_ == nullptr || expanded_->refusal) return 0;
   std::map<Range, std::vector<graph::tiling::TileShape>> aside;
   size_t added = 0;
-  for (const auto& [which, least] : opened_->aside) {
+  for (const auto& [which, least] : expanded_->aside) {
     if (least < score) aside[which.first].push_back(which.second);
   }
   for (const auto& [policies, shapes] : aside) {
-    for (const graph::tiling::TileShape& shape : shapes) opened_->aside.erase({policies, shape});
-    AddWays(shapes, policies, score, planning_->stop);
+    for (const graph::tiling::TileShape& shape : shapes) expanded_->aside.erase({policies, shape});
+    AddTileConfigs(shapes, policies, score, context_->stop);
     added += shapes.size();
   }
   if (added == 0) {
-    const std::vector<graph::tiling::TileShape> rest = opened_->shapes.Rest(most);
-    if (!rest.empty()) AddShapes(rest, planning_->stop, score);
+    const std::vector<graph::tiling::TileShape> rest = expanded_->shapes.Rest(most);
+    if (!rest.empty()) AddShapes(rest, context_->stop, score);
     added = rest.size();
   }
   if (added == 0) added = TakePolicies(score, most);
-  opened_->ways.reset();
+  expanded_->configs.reset();
   return added;
 }
 
-// Tries some of the policies that were passed over with every shape that was tried.
+// Tries some of the policies that were skipped with every shape that was tried.
 size_t IntervalChoices::TakePolicies(double score, size_t most) {
-  std::vector<encoder::program::Policy>& further = opened_->further;
+  std::vector<encoder::program::Policy>& further = expanded_->further;
   if (further.empty()) return 0;
-  const size_t shapes = std::max<size_t>(1, opened_->tried.size());
-  const size_t count = std::min(further.size(), std::max<size_t>(1, most * kPoliciesForOne / shapes));
+  const size_t shapes = std::max<size_t>(1, expanded_->tried.size());
+  const size_t count =
+      std::min(further.size(), std::max<size_t>(1, most * kPoliciesForOne / shapes));
   const std::span<const encoder::program::Policy> taken = std::span(further).first(count);
-  const Range range = {opened_->policies.size(), opened_->policies.size() + count};
-  opened_->policies.insert(opened_->policies.end(), taken.begin(), taken.end());
-  if (opened_->tiles) opened_->tiles->Allow(taken);
+  const Range range = {expanded_->policies.size(), expanded_->policies.size() + count};
+  expanded_->policies.insert(expanded_->policies.end(), taken.begin(), taken.end());
+  if (expanded_->tiles) expanded_->tiles->Allow(taken);
   further.erase(further.begin(), further.begin() + static_cast<std::ptrdiff_t>(count));
-  opened_->ways.reset();
-  AddWays(opened_->tried, range, score, planning_->stop);
+  expanded_->configs.reset();
+  AddTileConfigs(expanded_->tried, range, score, context_->stop);
   const size_t added = std::max<size_t>(1, shapes * count / kPoliciesForOne);
-  opened_->effort_further += static_cast<int64_t>(added);
+  expanded_->effort_further += static_cast<int64_t>(added);
   return added;
 }
 
 void IntervalChoices::TryAll(size_t most) {
-  const auto missing = opened_->shapes.CountRest() + static_cast<int64_t>(opened_->aside.size());
+  const auto missing =
+      expanded_->shapes.CountRest() + static_cast<int64_t>(expanded_->aside.size());
   if (missing > static_cast<int64_t>(most)) return;
-  while (opened_->shapes.CountRest() > 0 || !opened_->aside.empty()) {
+  while (expanded_->shapes.CountRest() > 0 || !expanded_->aside.empty()) {
     if (ExtendBelow(std::numeric_limits<double>::infinity(), most) == 0) return;
   }
 }
 
 // Of a shape under these policies all choices are put aside, or none.
-void IntervalChoices::PutAside(Range policies, double below, std::map<Way, plan::Metrics>& found) {
+void IntervalChoices::PutAside(Range policies, double below,
+                               std::map<TileConfig, plan::Metrics>& found) {
   std::map<graph::tiling::TileShape, double> least;
-  for (const auto& [way, metrics] : found) {
-    const double score = planning_->scale.CostOf(metrics).score;
-    const auto at = least.try_emplace(way.tile, score).first;
+  for (const auto& [config, metrics] : found) {
+    const double score = context_->scale.CostOf(metrics).score;
+    const auto at = least.try_emplace(config.tile, score).first;
     at->second = std::min(at->second, score);
   }
   std::erase_if(least, [below](const auto& each) { return each.second < below; });
   std::erase_if(found, [&least](const auto& each) { return least.contains(each.first.tile); });
-  for (const auto& [shape, score] : least) opened_->aside.emplace(Aside{policies, shape}, score);
+  for (const auto& [shape, score] : least) expanded_->aside.emplace(Aside{policies, shape}, score);
 }
 
 // Under all policies that are tried, behind those that are there; false where the encoder refuses.
 bool IntervalChoices::AddShapes(const std::vector<graph::tiling::TileShape>& tile_shapes,
                                 const base::Stop& stop, double below) {
-  opened_->tried.insert(opened_->tried.end(), tile_shapes.begin(), tile_shapes.end());
+  expanded_->tried.insert(expanded_->tried.end(), tile_shapes.begin(), tile_shapes.end());
   Policies();
-  return AddWays(tile_shapes, EveryPolicy(), below, stop);
+  return AddTileConfigs(tile_shapes, EveryPolicy(), below, stop);
 }
 
-bool IntervalChoices::AddWays(const std::vector<graph::tiling::TileShape>& tile_shapes, Range policies,
-                              double below, const base::Stop& stop) {
-  std::map<Way, plan::Metrics> found;
+bool IntervalChoices::AddTileConfigs(const std::vector<graph::tiling::TileShape>& tile_shapes,
+                                     Range policies, double below, const base::Stop& stop) {
+  std::map<TileConfig, plan::Metrics> found;
   if (policies == EveryPolicy()) {
-    if (opened_->ways == nullptr)
-      opened_->ways = std::make_unique<WayCosts>(*planning_, interval_, Policies(), Made(), stop);
-    found = opened_->ways->Find(tile_shapes);
-    opened_->lost_shapes = opened_->lost_shapes || opened_->ways->LeavesOut();
+    if (expanded_->configs == nullptr)
+      expanded_->configs =
+          std::make_unique<TileConfigCost>(*context_, interval_, Policies(), Made(), stop);
+    found = expanded_->configs->Find(tile_shapes);
+    expanded_->lost_shapes = expanded_->lost_shapes || expanded_->configs->LeavesOut();
   } else {
-    const auto some = std::span(opened_->policies).subspan(policies.begin, policies.end - policies.begin);
-    WayCosts ways(*planning_, interval_, some, Made(), stop);
-    found = ways.Find(tile_shapes);
-    opened_->lost_shapes = opened_->lost_shapes || ways.LeavesOut();
+    const auto some =
+        std::span(expanded_->policies).subspan(policies.begin, policies.end - policies.begin);
+    TileConfigCost configs(*context_, interval_, some, Made(), stop);
+    found = configs.Find(tile_shapes);
+    expanded_->lost_shapes = expanded_->lost_shapes || configs.LeavesOut();
   }
   PutAside(policies, below, found);
-  if (opened_->posed) {
-    opened_->costs.clear();
-    for (const auto& [way, metrics] : found) opened_->costs.emplace(way, planning_->CostOf(metrics));
-    return opened_->costs.empty() || AddPriced(tile_shapes, stop);
+  if (expanded_->formulated) {
+    expanded_->costs.clear();
+    for (const auto& [config, metrics] : found)
+      expanded_->costs.emplace(config, context_->CostOf(metrics));
+    return expanded_->costs.empty() || AddPriced(tile_shapes, stop);
   }
-  opened_->choices.reserve(opened_->choices.size() + found.size());
-  for (const auto& [way, metrics] : found) {
-    Choice& choice = opened_->choices.emplace_back();
-    choice.way = way;
+  expanded_->choices.reserve(expanded_->choices.size() + found.size());
+  for (const auto& [config, metrics] : found) {
+    Choice& choice = expanded_->choices.emplace_back();
+    choice.config = config;
     choice.peak_bytes = metrics.peak_bytes;
-    choice.cost = planning_->CostOf(metrics);
+    choice.cost = context_->CostOf(metrics);
     choice.cost.change = ChangeOf(choice);
   }
   return true;
@@ -334,7 +349,7 @@ bool IntervalChoices::AddPriced(const std::vector<graph::tiling::TileShape>& til
                                 const base::Stop& stop) {
   const tiling::TileFilter has_costs = [this](const encoder::program::Policy& policy,
                                               const graph::tiling::TileShape& shape) {
-    return opened_->costs.contains({shape, policy.weights, policy.halo, policy.depth});
+    return expanded_->costs.contains({shape, policy.weights, policy.halo, policy.k_extent});
   };
   return AddCandidates(tile_shapes, has_costs, stop);
 }
@@ -342,86 +357,88 @@ bool IntervalChoices::AddPriced(const std::vector<graph::tiling::TileShape>& til
 bool IntervalChoices::AddCandidates(const std::vector<graph::tiling::TileShape>& tile_shapes,
                                     const tiling::TileFilter& filter, const base::Stop& stop) {
   size_t first = 0;
-  if (opened_->tiles) {
-    first = opened_->tiles->Candidates().size();
-    if (opened_->tiles->Add(tile_shapes, filter, &stop)) {
-      opened_->lost_shapes = true;
+  if (expanded_->tiles) {
+    first = expanded_->tiles->Candidates().size();
+    if (expanded_->tiles->Add(tile_shapes, filter, &stop)) {
+      expanded_->lost_shapes = true;
       return false;
     }
   } else {
     tiling::TileOptions options;
-    options.engines = planning_->tile_engines;
-    options.budget = IsSingle() ? planning_->LeastBudget() : planning_->budget;
+    options.engines = context_->tile_engines;
+    options.budget = IsSingle() ? context_->LeastBudget() : context_->budget;
     options.shapes = tile_shapes;
     options.policies = Policies();
     options.made = Made();
     options.pins = pins_;
-    base::Expected<tiling::IntervalTiles> tiles =
-        tiling::IntervalTiles::Build(planning_->graph, planning_->profile, interval_, options, filter, &stop);
+    base::Expected<tiling::IntervalTiles> tiles = tiling::IntervalTiles::Build(
+        context_->graph, context_->profile, interval_, options, filter, &stop);
     if (!tiles) {
-      opened_->refusal = tiles.error();
+      expanded_->refusal = tiles.error();
       return false;
     }
-    opened_->tiles.emplace(*std::move(tiles));
+    expanded_->tiles.emplace(*std::move(tiles));
   }
-  opened_->lost_shapes = opened_->lost_shapes || stop.Requested();
-  const std::span<const tiling::TileCandidate> candidates = opened_->tiles->Candidates();
+  expanded_->lost_shapes = expanded_->lost_shapes || stop.Requested();
+  const std::span<const tiling::TileCandidate> candidates = expanded_->tiles->Candidates();
   for (size_t i = first; i < candidates.size(); ++i) {
     const encoder::program::SubgraphChoice& made = candidates[i].choice;
-    Choice& choice = opened_->choices.emplace_back();
-    choice.way = {made.tile, made.policy.weights, made.policy.halo, made.policy.depth};
+    Choice& choice = expanded_->choices.emplace_back();
+    choice.config = {made.tile, made.policy.weights, made.policy.halo, made.policy.k_extent};
     choice.candidate = i;
     // What its bound refuses needs no costs.
-    auto known = opened_->costs.find(choice.way);
-    if (known == opened_->costs.end() && opened_->tiles->Known(i).status != problem::Status::kInfeasible) {
-      const graph::tiling::TiledSubgraph& tiling = opened_->tiles->TilingOf(i);
-      const cost::ClassCosts costs = planning_->simulator.CostsOf(tiling, made.policy, &stop);
+    auto known = expanded_->costs.find(choice.config);
+    if (known == expanded_->costs.end() &&
+        expanded_->tiles->Known(i).status != problem::Status::kInfeasible) {
+      const graph::tiling::TiledSubgraph& tiling = expanded_->tiles->TilingOf(i);
+      const cost::ClassCosts costs = context_->simulator.CostsOf(tiling, made.policy, &stop);
       plan::Metrics metrics;
       if (!stop.Requested())
-        metrics =
-            planning_->simulator.Run(tiling, costs, made.policy.weights, cost::Detail::kTotals, {}, &stop);
+        metrics = context_->simulator.Run(tiling, costs, made.policy.weights, cost::Detail::kTotals,
+                                          {}, &stop);
       if (stop.Requested()) {
-        opened_->choices.pop_back();
+        expanded_->choices.pop_back();
         break;
       }
-      known = opened_->costs.emplace(choice.way, planning_->CostOf(metrics)).first;
+      known = expanded_->costs.emplace(choice.config, context_->CostOf(metrics)).first;
     }
-    choice.priced = known != opened_->costs.end();
+    choice.priced = known != expanded_->costs.end();
     if (choice.priced) choice.cost = known->second;
     SetPeak(choice, candidates[i].lower_bound);
     choice.cost.change = ChangeOf(choice);
   }
-  opened_->tiles->DropClasses();
+  expanded_->tiles->DropClasses();
   TakeAnswers();
   return true;
 }
 
 void IntervalChoices::Decide(size_t index, const base::Stop& stop) {
-  Choice& choice = opened_->choices[index];
-  if (choice.verdict != Verdict::kOpen) return;
-  if (planning_->LooksAtPeak()) {
+  Choice& choice = expanded_->choices[index];
+  if (choice.verdict != ChoiceStatus::kOpen) return;
+  if (context_->LooksAtPeak()) {
     DecideByPeak(choice, stop);
     return;
   }
-  choice.verdict = VerdictOf(opened_->tiles->Decide(choice.candidate, stop));
-  opened_->solves = opened_->tiles->Solves();
+  choice.verdict = VerdictOf(expanded_->tiles->Decide(choice.candidate, stop));
+  expanded_->solves = expanded_->tiles->Solves();
   TakeAnswers();
 }
 
-// Any placement will do unless the objective looks at peaks; then the least one must be found, or one below the limit.
+// Any placement will do unless the objective looks at peaks; then the least one must be found, or
+// one below the limit.
 void IntervalChoices::DecideByPeak(Choice& choice, const base::Stop& stop) {
-  const problem::Problem problem = opened_->tiles->ProblemOf(choice.candidate);
+  const problem::Problem problem = expanded_->tiles->ProblemOf(choice.candidate);
   allocate::AllocateOptions options;
-  options.minimize = planning_->scale.MinimizesPeak();
-  options.budget = IsSingle() ? planning_->LeastBudget() : planning_->budget;
+  options.minimize = context_->scale.MinimizesPeak();
+  options.budget = IsSingle() ? context_->LeastBudget() : context_->budget;
   options.stop = &stop;
-  options.capacity = planning_->Room();
+  options.capacity = context_->Room();
   base::Expected<problem::Result> result =
-      allocate::Allocate(problem, nullptr, 0, planning_->engines, options);
-  ++opened_->solves;
-  if (!result && !opened_->fault) opened_->fault = result.error();
-  choice.verdict = result ? VerdictOf(result->status) : Verdict::kGivenUp;
-  if (choice.verdict != Verdict::kFits) return;
+      allocate::Allocate(problem, nullptr, 0, context_->engines, options);
+  ++expanded_->solves;
+  if (!result && !expanded_->fault) expanded_->fault = result.error();
+  choice.verdict = result ? VerdictOf(result->status) : ChoiceStatus::kGivenUp;
+  if (choice.verdict != ChoiceStatus::kFits) return;
   choice.exact = !options.minimize || result->status == problem::Status::kOptimal;
   choice.allocation = std::move(result->allocation);
   SetPeak(choice, *result->peak);
@@ -429,19 +446,20 @@ void IntervalChoices::DecideByPeak(Choice& choice, const base::Stop& stop) {
 
 void IntervalChoices::SetPeak(Choice& choice, problem::Bytes peak) const {
   choice.peak_bytes = peak;
-  choice.cost.peak = planning_->PeakCostOf(peak);
+  choice.cost.peak = context_->PeakCostOf(peak);
   choice.cost.tie.peak = static_cast<double>(peak);
 }
 
 // One answer often settles other choices too, and bounds settle some without a question.
 void IntervalChoices::TakeAnswers() {
-  for (Choice& choice : opened_->choices) {
-    const tiling::RungAnswer& known = opened_->tiles->Known(choice.candidate);
-    const bool beyond = choice.peak_bytes > planning_->TileMemory().capacity_bytes;
-    if (choice.verdict == Verdict::kOpen && (beyond || known.status == problem::Status::kInfeasible)) {
-      choice.verdict = Verdict::kImpossible;
+  for (Choice& choice : expanded_->choices) {
+    const tiling::CandidateAnswer& known = expanded_->tiles->Known(choice.candidate);
+    const bool beyond = choice.peak_bytes > context_->TileMemory().capacity_bytes;
+    if (choice.verdict == ChoiceStatus::kOpen &&
+        (beyond || known.status == problem::Status::kInfeasible)) {
+      choice.verdict = ChoiceStatus::kImpossible;
     }
-    if (choice.verdict == Verdict::kFits && !choice.allocation) {
+    if (choice.verdict == ChoiceStatus::kFits && !choice.allocation) {
       choice.allocation = known.allocation;
       choice.peak_bytes = known.peak.value_or(choice.peak_bytes);
     }
@@ -450,17 +468,18 @@ void IntervalChoices::TakeAnswers() {
 
 std::vector<size_t> IntervalChoices::Front(const std::vector<size_t>& kept) const {
   std::vector<size_t> order;
-  if (opened_ == nullptr) return order;
-  for (size_t i = 0; i < opened_->choices.size(); ++i) {
-    if (opened_->choices[i].verdict == Verdict::kOpen || opened_->choices[i].verdict == Verdict::kFits)
+  if (expanded_ == nullptr) return order;
+  for (size_t i = 0; i < expanded_->choices.size(); ++i) {
+    if (expanded_->choices[i].verdict == ChoiceStatus::kOpen ||
+        expanded_->choices[i].verdict == ChoiceStatus::kFits)
       order.push_back(i);
   }
   // Whatever dominates a choice comes before it.
   std::sort(order.begin(), order.end(), [this](size_t a, size_t b) {
     const auto key = [this](size_t i) {
-      const cost::Cost& cost = opened_->choices[i].cost;
-      return std::tie(cost.score, cost.change, cost.tie.latency, cost.tie.energy, cost.tie.off_chip_bytes,
-                      cost.tie.peak, cost.peak, cost.limited);
+      const cost::Cost& cost = expanded_->choices[i].cost;
+      return std::tie(cost.score, cost.change, cost.tie.latency, cost.tie.energy,
+                      cost.tie.off_chip_bytes, cost.tie.peak, cost.peak, cost.limited);
     };
     return key(a) != key(b) ? key(a) < key(b) : a < b;
   });
@@ -469,7 +488,7 @@ std::vector<size_t> IntervalChoices::Front(const std::vector<size_t>& kept) cons
   for (const size_t i : order) {
     const bool is_kept = std::find(kept.begin(), kept.end(), i) != kept.end();
     const bool dominated = std::any_of(dominating.begin(), dominating.end(), [&](size_t j) {
-      return cost::Dominates(opened_->choices[j].cost, opened_->choices[i].cost);
+      return cost::Dominates(expanded_->choices[j].cost, expanded_->choices[i].cost);
     });
     if (dominated && !is_kept) continue;
     front.push_back(i);
@@ -480,34 +499,35 @@ std::vector<size_t> IntervalChoices::Front(const std::vector<size_t>& kept) cons
 }
 
 int64_t IntervalChoices::Effort() const {
-  if (opened_ == nullptr) return 0;
-  const auto shapes = static_cast<int64_t>(opened_->tried.size());
-  const bool keeps_rows = std::any_of(opened_->policies.begin(), opened_->policies.end(),
+  if (expanded_ == nullptr) return 0;
+  const auto shapes = static_cast<int64_t>(expanded_->tried.size());
+  const bool keeps_rows = std::any_of(expanded_->policies.begin(), expanded_->policies.end(),
                                       [](const encoder::program::Policy& policy) {
                                         return policy.halo != hw_profiles::HaloStorage::kRecompute;
                                       });
-  const int64_t tried = shapes * (keeps_rows ? 2 : 1) + opened_->effort_further;
-  return tried * (interval_.last - interval_.first + 1) * (opened_->posed ? 2 : 1);
+  const int64_t tried = shapes * (keeps_rows ? 2 : 1) + expanded_->effort_further;
+  return tried * (interval_.last - interval_.first + 1) * (expanded_->formulated ? 2 : 1);
 }
 
 bool IntervalChoices::ProvenEmpty() const {
   const std::span<const Choice> choices = Choices();
-  return IsPosed() && IsComplete() && std::all_of(choices.begin(), choices.end(), [](const Choice& choice) {
-           return choice.verdict == Verdict::kImpossible;
+  return IsFormulated() && IsComplete() &&
+         std::all_of(choices.begin(), choices.end(), [](const Choice& choice) {
+           return choice.verdict == ChoiceStatus::kImpossible;
          });
 }
 
 bool IntervalChoices::AnyGivenUp() const {
   const std::span<const Choice> choices = Choices();
   return std::any_of(choices.begin(), choices.end(), [](const Choice& choice) {
-    return choice.verdict == Verdict::kGivenUp || !choice.exact;
+    return choice.verdict == ChoiceStatus::kGivenUp || !choice.exact;
   });
 }
 
 const base::Diagnostic* IntervalChoices::Fault() const {
-  if (opened_ == nullptr) return nullptr;
-  if (opened_->fault) return &*opened_->fault;
-  return opened_->tiles ? opened_->tiles->Fault() : nullptr;
+  if (expanded_ == nullptr) return nullptr;
+  if (expanded_->fault) return &*expanded_->fault;
+  return expanded_->tiles ? expanded_->tiles->Fault() : nullptr;
 }
 
 }  // namespace tessera::search::partition::choices

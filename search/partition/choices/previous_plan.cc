@@ -40,7 +40,7 @@ int LengthOf(Interval interval) { return interval.last - interval.first + 1; }
 
 }  // namespace
 
-Predecessor::Predecessor(const plan::Plan& old, const graph::Graph& graph)
+PreviousPlan::PreviousPlan(const plan::Plan& old, const graph::Graph& graph)
     : usages_(graph::UsagesOf(graph)), subgraphs_(old.subgraphs.size()) {
   for (const graph::Tensor& tensor : old.network.tensors)
     tensors_.push_back(graph::FindTensor(graph, tensor.id).value_or(-1));
@@ -53,7 +53,7 @@ Predecessor::Predecessor(const plan::Plan& old, const graph::Graph& graph)
   TakeAddresses(old);
 }
 
-void Predecessor::TakeSubgraphs(const plan::Plan& old, const graph::Graph& graph) {
+void PreviousPlan::TakeSubgraphs(const plan::Plan& old, const graph::Graph& graph) {
   std::vector<int> kept;
   for (const int tensor : old.kept) {
     if (At(tensors_, tensor) >= 0) kept.push_back(At(tensors_, tensor));
@@ -68,25 +68,26 @@ void Predecessor::TakeSubgraphs(const plan::Plan& old, const graph::Graph& graph
     if (!there) continue;
     const Interval now = {first, first + LengthOf(subgraph.interval) - 1};
     if (now.last >= static_cast<int>(graph.operators.size())) continue;
-    before_[{now.first, now.last}] = {.tile = subgraph.tile,
-                                      .policy = {.weights = subgraph.weights,
-                                                 .in_place = subgraph.in_place,
-                                                 .halo = subgraph.halo,
-                                                 .kept = Crossing(now, kept),
-                                                 .depth = plan::verify::DepthOfSlices(old, subgraph)},
-                                      .prefetch = subgraph.prefetch,
-                                      .subgraph = static_cast<int>(s)};
+    before_[{now.first, now.last}] = {
+        .tile = subgraph.tile,
+        .policy = {.weights = subgraph.weights,
+                   .in_place = subgraph.in_place,
+                   .halo = subgraph.halo,
+                   .kept = Crossing(now, kept),
+                   .k_extent = plan::verify::KExtentOfSlices(old, subgraph)},
+        .prefetch = subgraph.prefetch,
+        .subgraph = static_cast<int>(s)};
   }
 }
 
-void Predecessor::TakeAddresses(const plan::Plan& old) {
+void PreviousPlan::TakeAddresses(const plan::Plan& old) {
   const auto now = [](const std::vector<int>& indices, int index) {
     return index < 0 ? index : At(indices, index) < 0 ? -2 : At(indices, index);
   };
   for (size_t i = 0; i < old.buffers.size(); ++i) {
     const plan::BufferUse& use = old.buffers[i];
     const Key key = {static_cast<int>(use.kind), use.subgraph, now(tensors_, use.tensor),
-                     now(operators_, use.op),    use.parity,   use.slot};
+                     now(operators_, use.op),    use.phase,    use.slot};
     addresses_.emplace(key, old.allocation.offsets[i]);
   }
   placed_ = old.buffers.size();
@@ -99,12 +100,12 @@ void Predecessor::TakeAddresses(const plan::Plan& old) {
   }
 }
 
-const Predecessor::Before* Predecessor::Find(Interval interval) const {
+const PreviousPlan::Before* PreviousPlan::Find(Interval interval) const {
   const auto found = before_.find({interval.first, interval.last});
   return found == before_.end() ? nullptr : &found->second;
 }
 
-std::vector<int> Predecessor::Crossing(Interval interval, const std::vector<int>& kept) const {
+std::vector<int> PreviousPlan::Crossing(Interval interval, const std::vector<int>& kept) const {
   std::vector<int> crossing;
   for (const int tensor : kept) {
     const graph::Usage& usage = At(usages_, tensor);
@@ -117,59 +118,63 @@ std::vector<int> Predecessor::Crossing(Interval interval, const std::vector<int>
   return crossing;
 }
 
-const graph::tiling::TileShape* Predecessor::TileOf(Interval interval) const {
+const graph::tiling::TileShape* PreviousPlan::TileOf(Interval interval) const {
   const Before* before = Find(interval);
   return before == nullptr ? nullptr : &before->tile;
 }
 
-const encoder::program::Policy* Predecessor::PolicyOf(Interval interval) const {
+const encoder::program::Policy* PreviousPlan::PolicyOf(Interval interval) const {
   const Before* before = Find(interval);
   return before == nullptr ? nullptr : &before->policy;
 }
 
-double Predecessor::LeastChange(Interval interval, const std::vector<int>& kept) const {
+double PreviousPlan::LeastChange(Interval interval, const std::vector<int>& kept) const {
   const Before* before = Find(interval);
   return before != nullptr && before->policy.kept == kept ? 0 : LengthOf(interval);
 }
 
-double Predecessor::ChangeOf(const encoder::program::SubgraphChoice& choice) const {
+double PreviousPlan::ChangeOf(const encoder::program::SubgraphChoice& choice) const {
   const Before* before = Find(choice.interval);
-  const bool same = before != nullptr && before->tile == choice.tile && before->policy == choice.policy;
+  const bool same =
+      before != nullptr && before->tile == choice.tile && before->policy == choice.policy;
   return same ? 0 : LengthOf(choice.interval);
 }
 
-std::optional<Bytes> Predecessor::AddressOf(std::span<const Interval> intervals, int kind, int subgraph,
-                                            int tensor, int op, int parity, int slot) const {
+std::optional<Bytes> PreviousPlan::AddressOf(std::span<const Interval> intervals, int kind,
+                                             int subgraph, int tensor, int op, int phase,
+                                             int slot) const {
   int old_subgraph = -1;
   if (subgraph >= 0) {
     const Before* before = Find(intervals[static_cast<size_t>(subgraph)]);
     if (before == nullptr) return std::nullopt;
     old_subgraph = before->subgraph;
   }
-  const auto found = addresses_.find({kind, old_subgraph, tensor, op, parity, slot});
+  const auto found = addresses_.find({kind, old_subgraph, tensor, op, phase, slot});
   return found == addresses_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void Predecessor::AddHints(std::span<const encoder::program::SubgraphChoice> choices,
-                           encoder::program::Program& program) const {
+void PreviousPlan::AddHints(std::span<const encoder::program::SubgraphChoice> choices,
+                            encoder::program::Program& program) const {
   std::vector<Interval> intervals;
-  for (const encoder::program::SubgraphChoice& choice : choices) intervals.push_back(choice.interval);
+  for (const encoder::program::SubgraphChoice& choice : choices)
+    intervals.push_back(choice.interval);
   for (size_t i = 0; i < program.buffers.size(); ++i) {
     const encoder::program::ProgramBuffer& buffer = program.buffers[i];
-    const std::optional<Bytes> address = AddressOf(intervals, static_cast<int>(buffer.kind), buffer.subgraph,
-                                                   buffer.tensor, buffer.op, buffer.parity, buffer.slot);
+    const std::optional<Bytes> address =
+        AddressOf(intervals, static_cast<int>(buffer.kind), buffer.subgraph, buffer.tensor,
+                  buffer.op, buffer.phase, buffer.slot);
     if (address) program.problem.buffers[i].hint = address;
   }
 }
 
-void Predecessor::AddHints(encoder::program::HomeProblem& home) const {
+void PreviousPlan::AddHints(encoder::program::HomeProblem& home) const {
   for (problem::Buffer& buffer : home.problem.buffers) {
     const auto found = at_home_.find({home.problem.memories.front().name, buffer.id});
     if (found != at_home_.end()) buffer.hint = found->second;
   }
 }
 
-std::string Predecessor::Compare(const plan::Plan& plan) const {
+std::string PreviousPlan::Compare(const plan::Plan& plan) const {
   std::vector<Interval> intervals;
   size_t subgraphs = 0;
   size_t tiles = 0;
@@ -179,8 +184,9 @@ std::string Predecessor::Compare(const plan::Plan& plan) const {
     if (before == nullptr) continue;
     ++subgraphs;
     tiles += before->tile == subgraph.tile && before->policy.weights == subgraph.weights &&
-                     before->policy.in_place == subgraph.in_place && before->policy.halo == subgraph.halo &&
-                     before->policy.depth == plan::verify::DepthOfSlices(plan, subgraph) &&
+                     before->policy.in_place == subgraph.in_place &&
+                     before->policy.halo == subgraph.halo &&
+                     before->policy.k_extent == plan::verify::KExtentOfSlices(plan, subgraph) &&
                      before->prefetch == subgraph.prefetch
                  ? 1
                  : 0;
@@ -188,13 +194,15 @@ std::string Predecessor::Compare(const plan::Plan& plan) const {
   size_t addresses = 0;
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     const plan::BufferUse& use = plan.buffers[i];
-    const std::optional<Bytes> address = AddressOf(intervals, static_cast<int>(use.kind), use.subgraph,
-                                                   use.tensor, use.op, use.parity, use.slot);
+    const std::optional<Bytes> address =
+        AddressOf(intervals, static_cast<int>(use.kind), use.subgraph, use.tensor, use.op,
+                  use.phase, use.slot);
     addresses += address && *address == plan.allocation.offsets[i] ? 1 : 0;
   }
   for (const plan::Home& home : plan.homes) {
     for (size_t i = 0; i < home.problem.buffers.size(); ++i) {
-      const auto found = at_home_.find({home.problem.memories.front().name, home.problem.buffers[i].id});
+      const auto found =
+          at_home_.find({home.problem.memories.front().name, home.problem.buffers[i].id});
       addresses += found != at_home_.end() && found->second == home.allocation.offsets[i] ? 1 : 0;
     }
   }
@@ -204,8 +212,9 @@ std::string Predecessor::Compare(const plan::Plan& plan) const {
                         before_.size(), subgraphs_);
   }
   return text +
-         fmt::format("{} of {} subgraphs, {} of {} tiles with their policies and {} of {} addresses stayed",
-                     subgraphs, subgraphs_, tiles, subgraphs_, addresses, placed_);
+         fmt::format(
+             "{} of {} subgraphs, {} of {} tiles with their policies and {} of {} addresses stayed",
+             subgraphs, subgraphs_, tiles, subgraphs_, addresses, placed_);
 }
 
 }  // namespace tessera::search::partition::choices

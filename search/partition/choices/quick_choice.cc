@@ -12,11 +12,11 @@
 namespace tessera::search::partition::choices {
 
 // The shapes that a search begins with, and all others only where none of those fits.
-void IntervalChoices::OpenInHaste() {
-  opened_ = std::make_unique<Opened>(Grid());
-  opened_->posed = true;
-  opened_->lost_shapes = true;
-  if (!FindsOneThatFits(FirstShapes())) FindsOneThatFits(opened_->shapes.Rest(kFewShapes));
+void IntervalChoices::ExpandInHaste() {
+  expanded_ = std::make_unique<Expanded>(Grid());
+  expanded_->formulated = true;
+  expanded_->lost_shapes = true;
+  if (!FindsOneThatFits(FirstShapes())) FindsOneThatFits(expanded_->shapes.Rest(kFewShapes));
 }
 
 // Looks at shapes of few tiles first, and of those that are cut along the same axes only at every
@@ -29,8 +29,9 @@ bool IntervalChoices::FindsOneThatFits(std::vector<graph::tiling::TileShape> til
     graph::tiling::TileShape tile;
   };
   std::vector<Shape> shapes;
-  const graph::Operator& last = planning_->graph.operators[static_cast<size_t>(interval_.last)];
-  const graph::Shape& output = planning_->graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
+  const graph::Operator& last = context_->graph.operators[static_cast<size_t>(interval_.last)];
+  const graph::Shape& output =
+      context_->graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
   for (graph::tiling::TileShape& tile : tiles) {
     Shape& shape = shapes.emplace_back();
     for (size_t axis = 0; axis < tile.size(); ++axis) {
@@ -48,13 +49,13 @@ bool IntervalChoices::FindsOneThatFits(std::vector<graph::tiling::TileShape> til
     if (2 * shape.tiles < 3 * before) continue;
     before = shape.tiles;
     looked_at += shape.tiles;
-    if (looked_at > kFewTiles || opened_->refusal) return false;
-    const size_t first = opened_->choices.size();
+    if (looked_at > kFewTiles || expanded_->refusal) return false;
+    const size_t first = expanded_->choices.size();
     AddShapes({shape.tile}, never);
-    opened_->ways.reset();
-    for (size_t i = first; i < opened_->choices.size(); ++i) {
+    expanded_->configs.reset();
+    for (size_t i = first; i < expanded_->choices.size(); ++i) {
       Decide(i, never);
-      if (opened_->choices[i].verdict == Verdict::kFits) return true;
+      if (expanded_->choices[i].verdict == ChoiceStatus::kFits) return true;
     }
   }
   return false;

@@ -20,39 +20,44 @@
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/tiling/candidate_search.h"
 
-// What an older plan, perhaps of a network that has changed since, tells a search: among plans that score alike the one that
-// differs least from it is wanted.
+// What an older plan, perhaps of a network that has changed since, tells a search: among plans that
+// score alike the one that differs least from it is wanted.
 //
 //     old   | a b | c d | e |          operators and their tensors are the same by id and in all else; a subgraph of
 //     new   | a b | c D | e f |        the old plan is still there if all its operators are, as neighbours: here a..b, e
 namespace tessera::search::partition::choices {
 
-class Predecessor {
+class PreviousPlan {
  public:
   // Refers to nothing afterwards.
-  Predecessor(const plan::Plan& old, const graph::Graph& graph);
+  PreviousPlan(const plan::Plan& old, const graph::Graph& graph);
 
-  // The tile that the interval was a subgraph with; nullptr where it was none, or its operators have changed.
+  // The tile that the interval was a subgraph with; nullptr where it was none, or its operators
+  // have changed.
   const graph::tiling::TileShape* TileOf(graph::Interval interval) const;
   const encoder::program::Policy* PolicyOf(graph::Interval interval) const;  // likewise
 
-  // How many operators a plan has elsewhere than before if the interval becomes a subgraph while just these borders are kept on
-  // chip: none or all of its own; as little as is possible, and with this tile and policy.
+  // How many operators a plan has elsewhere than before if the interval becomes a subgraph while
+  // just these boundary tensors are kept on chip: none or all of its own; as little as is possible,
+  // and with this tile and policy.
   double LeastChange(graph::Interval interval, const std::vector<int>& kept) const;
   double ChangeOf(const encoder::program::SubgraphChoice& choice) const;
 
-  // Gives the buffers of the program that the old plan has too their old addresses as hints, and likewise tensors at home.
+  // Gives the buffers of the program that the old plan has too their old addresses as hints, and
+  // likewise tensors at home.
   void AddHints(std::span<const encoder::program::SubgraphChoice> choices,
                 encoder::program::Program& program) const;
   void AddHints(encoder::program::HomeProblem& home) const;
 
-  // What a plan of the same network has kept of it: "of the plan before 3 of 4 subgraphs, ... stayed"
+  // What a plan of the same network has kept of it: "of the plan before 3 of 4 subgraphs, ...
+  // stayed"
   std::string Compare(const plan::Plan& plan) const;
 
  private:
   struct Before {
     graph::tiling::TileShape tile;
-    encoder::program::Policy policy;  // kept: of the borders that cross the interval's ends
+    encoder::program::Policy
+        policy;  // kept: of the boundary tensors that cross the interval's ends
     bool prefetch = false;
     int subgraph = 0;  // its number in the old plan
   };
@@ -64,8 +69,9 @@ class Predecessor {
   std::vector<int> Crossing(graph::Interval interval, const std::vector<int>& kept) const;
   void TakeSubgraphs(const plan::Plan& old, const graph::Graph& graph);
   void TakeAddresses(const plan::Plan& old);
-  std::optional<problem::Bytes> AddressOf(std::span<const graph::Interval> intervals, int kind, int subgraph,
-                                          int tensor, int op, int parity, int slot) const;
+  std::optional<problem::Bytes> AddressOf(std::span<const graph::Interval> intervals, int kind,
+                                          int subgraph, int tensor, int op, int phase,
+                                          int slot) const;
 
   std::vector<graph::Usage> usages_;              // of the new network
   std::vector<int> tensors_;                      // by old index: the new one, or -1
@@ -78,7 +84,7 @@ class Predecessor {
 };
 
 // Everything that the parts of one search over partitions share. All of it outlives them.
-struct Planning {
+struct SearchContext {
   const graph::Graph& graph;
   const hw_profiles::Profile& profile;
   const cost::Simulator& simulator;
@@ -86,9 +92,10 @@ struct Planning {
   const base::Stop& stop;
   tiling::Engines engines;
   tiling::Engines
-      tile_engines;     // the same, asked whether single subgraphs fit: they may remember (cached_engines.h)
-  base::Budget budget;  // for each question put to an engine, of single operators and of whole plans apart
-  const Predecessor* predecessor = nullptr;  // where an older plan is to be changed little
+      tile_engines;  // the same, asked whether single subgraphs fit: they may remember (cached_engines.h)
+  base::Budget
+      budget;  // for each question put to an engine, of single operators and of whole plans apart
+  const PreviousPlan* previous = nullptr;  // where an older plan is to be changed little
 
   // Work that engines may do on what every plan needs, however small the budget.
   static constexpr int64_t kLeastBudget = 20'000;

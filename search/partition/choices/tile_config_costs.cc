@@ -11,8 +11,10 @@ using hw_profiles::HaloStorage;
 using hw_profiles::WeightPolicy;
 
 bool ReadWeightsAlike(const encoder::program::Policy& a, const encoder::program::Policy& b) {
-  const auto like = [&a, &b](WeightPolicy policy) { return (a.weights == policy) == (b.weights == policy); };
-  return a.depth == b.depth && like(WeightPolicy::kDirect) && like(WeightPolicy::kByDepth);
+  const auto like = [&a, &b](WeightPolicy policy) {
+    return (a.weights == policy) == (b.weights == policy);
+  };
+  return a.k_extent == b.k_extent && like(WeightPolicy::kDirect) && like(WeightPolicy::kSplitK);
 }
 
 // Whether tiles cost the same under both policies, what comes to the subgraph as a whole apart.
@@ -22,38 +24,41 @@ bool ShareTileCosts(const encoder::program::Policy& a, const encoder::program::P
 
 // Whether the same tiles cost the same under the second policy, but for rows that it copies.
 bool OnlyCopiesMore(const encoder::program::Policy& a, const encoder::program::Policy& b) {
-  return a.halo == HaloStorage::kRing && b.halo == HaloStorage::kCopy && ReadWeightsAlike(a, b);
+  return a.halo == HaloStorage::kRollingBuffer && b.halo == HaloStorage::kLineBuffer &&
+         ReadWeightsAlike(a, b);
 }
 
 }  // namespace
 
-WayCosts::Tried::Tried(const Planning& planning, const encoder::program::Policy& its,
-                       encoder::program::PolicyTiles made)
+TileConfigCost::Tried::Tried(const SearchContext& context, const encoder::program::Policy& its,
+                             encoder::program::PolicyTiles made)
     : policy(its),
       tiles(std::move(made)),
-      floor(planning.graph, planning.simulator.Usages(), planning.profile, tiles.Uses(), its.in_place) {}
+      floor(context.graph, context.simulator.Usages(), context.profile, tiles.Uses(),
+            its.in_place) {}
 
-WayCosts::WayCosts(const Planning& planning, graph::Interval interval,
-                   std::span<const encoder::program::Policy> policies, encoder::program::TilesMade made,
-                   const base::Stop& stop)
-    : planning_(&planning), stop_(&stop), made_(made), tilings_(planning.graph, interval, &stop) {
+TileConfigCost::TileConfigCost(const SearchContext& context, graph::Interval interval,
+                               std::span<const encoder::program::Policy> policies,
+                               encoder::program::TilesMade made, const base::Stop& stop)
+    : context_(&context), stop_(&stop), made_(made), tilings_(context.graph, interval, &stop) {
   for (const encoder::program::Policy& policy : policies) {
     const bool done =
         std::any_of(tried_.begin(), tried_.end(), [&policy](const std::unique_ptr<Tried>& other) {
           return other->policy.weights == policy.weights && other->policy.halo == policy.halo &&
-                 other->policy.depth == policy.depth;
+                 other->policy.k_extent == policy.k_extent;
         });
     if (done) continue;  // in place came first
     base::Expected<encoder::program::PolicyTiles> tiles = encoder::program::PolicyTiles::Make(
-        planning.graph, planning.simulator.Usages(), planning.profile, interval, policy, made);
-    if (tiles) tried_.push_back(std::make_unique<Tried>(planning, policy, *std::move(tiles)));
+        context.graph, context.simulator.Usages(), context.profile, interval, policy, made);
+    if (tiles) tried_.push_back(std::make_unique<Tried>(context, policy, *std::move(tiles)));
   }
   std::stable_sort(tried_.begin(), tried_.end(),
                    [](const auto& a, const auto& b) { return a->policy.halo < b->policy.halo; });
 }
 
-std::map<Way, plan::Metrics> WayCosts::Find(std::span<const graph::tiling::TileShape> shapes) {
-  std::map<Way, plan::Metrics> costs;
+std::map<TileConfig, plan::Metrics> TileConfigCost::Find(
+    std::span<const graph::tiling::TileShape> shapes) {
+  std::map<TileConfig, plan::Metrics> costs;
   for (const graph::tiling::TileShape& shape : shapes) {
     AddCosts(shape, costs);
     leaves_out_ = leaves_out_ || stop_->Requested();
@@ -62,25 +67,28 @@ std::map<Way, plan::Metrics> WayCosts::Find(std::span<const graph::tiling::TileS
   return costs;
 }
 
-// Whether copying makes the program of a ring that is tried too, because no tile buffer keeps rows.
-bool WayCosts::IsRingByAnotherName(const Tried& tried) const {
-  if (tried.policy.halo != HaloStorage::kCopy || made_ == encoder::program::TilesMade::kAll ||
+// Whether copying makes the program of a rolling buffer that is tried too, because no tile buffer
+// keeps rows.
+bool TileConfigCost::IsRollingBufferByAnotherName(const Tried& tried) const {
+  if (tried.policy.halo != HaloStorage::kLineBuffer || made_ == encoder::program::TilesMade::kAll ||
       tried.tiles.AnyCached())
     return false;
   return std::any_of(tried_.begin(), tried_.end(), [&tried](const std::unique_ptr<Tried>& other) {
-    return other->policy.halo == HaloStorage::kRing && other->policy.weights == tried.policy.weights;
+    return other->policy.halo == HaloStorage::kRollingBuffer &&
+           other->policy.weights == tried.policy.weights;
   });
 }
 
 // Under some policy that keeps the same rows.
-bool WayCosts::HasRoom(const graph::tiling::TiledSubgraph& tiling, HaloStorage halo) {
+bool TileConfigCost::HasRoom(const graph::tiling::TiledSubgraph& tiling, HaloStorage halo) {
   return std::any_of(tried_.begin(), tried_.end(), [&](const std::unique_ptr<Tried>& tried) {
     return encoder::program::KeepSameRows(tried->policy.halo, halo) && tried->tiles.Mark(tiling) &&
-           tried->floor.Find(tiling) <= planning_->Room();
+           tried->floor.Find(tiling) <= context_->Room();
   });
 }
 
-void WayCosts::AddCosts(const graph::tiling::TileShape& shape, std::map<Way, plan::Metrics>& costs) {
+void TileConfigCost::AddCosts(const graph::tiling::TileShape& shape,
+                              std::map<TileConfig, plan::Metrics>& costs) {
   const encoder::program::TileCutter cut = [this](const graph::tiling::TileShape& tile,
                                                   hw_profiles::HaloStorage halo) {
     return tilings_.Cut(tile, halo, [this, halo](const graph::tiling::TiledSubgraph& tiling) {
@@ -94,22 +102,22 @@ void WayCosts::AddCosts(const graph::tiling::TileShape& shape, std::map<Way, pla
     const encoder::program::Policy& policy = tried->policy;
     leaves_out_ = leaves_out_ || tried->tiles.LeavesOut(shape);
     const std::shared_ptr<graph::tiling::TiledSubgraph> tiling = tried->tiles.Cut(shape, cut);
-    if (tiling == nullptr || IsRingByAnotherName(*tried)) continue;
+    if (tiling == nullptr || IsRollingBufferByAnotherName(*tried)) continue;
     const problem::Bytes floor = tried->floor.Find(*tiling);
-    if (floor > planning_->Room()) continue;
+    if (floor > context_->Room()) continue;
     if (before != nullptr && tiling == tiling_before && OnlyCopiesMore(before->policy, policy)) {
       cost::Simulator::AddCopies(*tiling, *shared);
     } else if (before == nullptr || !ShareTileCosts(before->policy, policy)) {
-      shared = planning_->simulator.CostsOf(*tiling, policy, stop_);
+      shared = context_->simulator.CostsOf(*tiling, policy, stop_);
       if (shared->tiles.size() < tiling->classes.size()) return;
     }
     before = tried.get();
     tiling_before = tiling;
     plan::Metrics metrics =
-        planning_->simulator.Run(*tiling, *shared, policy.weights, cost::Detail::kTotals, {}, stop_);
+        context_->simulator.Run(*tiling, *shared, policy.weights, cost::Detail::kTotals, {}, stop_);
     if (stop_->Requested()) return;
     metrics.peak_bytes = floor;
-    costs[Way{shape, policy.weights, policy.halo, policy.depth}] = std::move(metrics);
+    costs[TileConfig{shape, policy.weights, policy.halo, policy.k_extent}] = std::move(metrics);
   }
   tilings_.Forget();
 }

@@ -15,35 +15,51 @@ using base::YamlNode;
 constexpr int64_t kMostExtent = int64_t{1} << 56;
 constexpr int64_t kMostOffset = base::kMaxTotal / 2;
 
-class DemandReader {
+class ConstraintReader {
  public:
-  DemandReader(base::YamlReader& reader, const graph::Graph& graph, const hw_profiles::Profile& profile)
+  ConstraintReader(base::YamlReader& reader, const graph::Graph& graph,
+                   const hw_profiles::Profile& profile)
       : root_(reader.Root()), graph_(graph), profile_(profile) {}
 
   void Read() {
     root_.OnlyKeys({"schema", "together", "apart", "subgraphs", "keep", "spill", "addresses"});
     root_.At("schema").Integer(1, 1);
     for (const YamlNode& operators : Items("together"))
-      Add({.kind = DemandKind::kTogether, .interval = Hull(operators), .way = {}, .memory = {}}, operators);
+      Add({.kind = PlanConstraintKind::kTogether,
+           .interval = Hull(operators),
+           .config = {},
+           .memory = {}},
+          operators);
     for (const YamlNode& name : Items("apart")) {
       const int op = Operator(name);
-      Add({.kind = DemandKind::kApart, .interval = {op, op}, .way = {}, .memory = {}}, name);
+      Add({.kind = PlanConstraintKind::kApart, .interval = {op, op}, .config = {}, .memory = {}},
+          name);
     }
     for (const YamlNode& entry : Items("subgraphs")) ReadSubgraph(entry);
     for (const YamlNode& name : Items("keep"))
-      Add({.kind = DemandKind::kKeep, .interval = {}, .tensor = Tensor(name), .way = {}, .memory = {}}, name);
+      Add({.kind = PlanConstraintKind::kKeep,
+           .interval = {},
+           .tensor = Tensor(name),
+           .config = {},
+           .memory = {}},
+          name);
     for (const YamlNode& name : Items("spill"))
-      Add({.kind = DemandKind::kSpill, .interval = {}, .tensor = Tensor(name), .way = {}, .memory = {}},
+      Add({.kind = PlanConstraintKind::kSpill,
+           .interval = {},
+           .tensor = Tensor(name),
+           .config = {},
+           .memory = {}},
           name);
     for (const YamlNode& entry : Items("addresses")) ReadAddress(entry);
   }
 
   void ComplainOfFaults(std::optional<int> max_operators) const {
-    const std::optional<DemandFault> fault = FindFault(graph_, profile_, demands_, max_operators);
-    if (fault) Complain(places_[fault->demand], fault->diagnostic);
+    const std::optional<ConstraintFault> fault =
+        CheckWellFormed(graph_, profile_, constraints_, max_operators);
+    if (fault) Complain(places_[fault->constraint], fault->diagnostic);
   }
 
-  std::vector<Demand> Take() { return std::move(demands_); }
+  std::vector<PlanConstraint> Take() { return std::move(constraints_); }
 
  private:
   std::vector<YamlNode> Items(std::string_view key) const {
@@ -51,8 +67,8 @@ class DemandReader {
     return list ? list.Items() : std::vector<YamlNode>();
   }
 
-  void Add(Demand demand, const YamlNode& place) {
-    demands_.push_back(std::move(demand));
+  void Add(PlanConstraint constraint, const YamlNode& place) {
+    constraints_.push_back(std::move(constraint));
     places_.push_back(place);
   }
 
@@ -67,7 +83,9 @@ class DemandReader {
     return 0;
   }
 
-  int Operator(const YamlNode& name) const { return Index(name, LookUpOperator(graph_, name.Text())); }
+  int Operator(const YamlNode& name) const {
+    return Index(name, LookUpOperator(graph_, name.Text()));
+  }
   int Tensor(const YamlNode& name) const { return Index(name, LookUpTensor(graph_, name.Text())); }
 
   // From the first to the last of the operators in the list.
@@ -85,54 +103,61 @@ class DemandReader {
   void ReadSubgraph(const YamlNode& entry) {
     entry.OnlyKeys({"operators", "tile", "weights", "in_place", "halo", "addresses"});
     const graph::Interval interval = Hull(entry.At("operators"));
-    WayDemand way;
-    if (const YamlNode tile = entry.Maybe("tile")) way.tile = tile.Integers(1, kMostExtent);
+    TileConfigConstraint config;
+    if (const YamlNode tile = entry.Maybe("tile")) config.tile = tile.Integers(1, kMostExtent);
     if (const YamlNode weights = entry.Maybe("weights"))
-      way.weights = static_cast<hw_profiles::WeightPolicy>(weights.OneOf(hw_profiles::WeightPolicyNames()));
-    if (const YamlNode in_place = entry.Maybe("in_place")) way.in_place = in_place.Boolean();
+      config.weights =
+          static_cast<hw_profiles::WeightPolicy>(weights.OneOf(hw_profiles::WeightPolicyNames()));
+    if (const YamlNode in_place = entry.Maybe("in_place")) config.in_place = in_place.Boolean();
     if (const YamlNode halo = entry.Maybe("halo"))
-      way.halo = static_cast<hw_profiles::HaloStorage>(halo.OneOf(hw_profiles::HaloStorageNames()));
+      config.halo =
+          static_cast<hw_profiles::HaloStorage>(halo.OneOf(hw_profiles::HaloStorageNames()));
     if (const YamlNode addresses = entry.Maybe("addresses")) {
       for (const auto& [id, offset] : addresses.Entries())
-        way.addresses.emplace(id, offset.Integer(0, kMostOffset));
+        config.addresses.emplace(id, offset.Integer(0, kMostOffset));
     }
-    Add({.kind = DemandKind::kSubgraph, .interval = interval, .way = std::move(way), .memory = {}}, entry);
+    Add({.kind = PlanConstraintKind::kSubgraph,
+         .interval = interval,
+         .config = std::move(config),
+         .memory = {}},
+        entry);
   }
 
   void ReadAddress(const YamlNode& entry) {
     entry.OnlyKeys({"tensor", "memory", "offset"});
     std::vector<std::string_view> memories;
     for (const hw_profiles::Memory& memory : profile_.memories) memories.push_back(memory.name);
-    Demand demand;
-    demand.kind = DemandKind::kAddress;
-    demand.tensor = Tensor(entry.At("tensor"));
+    PlanConstraint constraint;
+    constraint.kind = PlanConstraintKind::kAddress;
+    constraint.tensor = Tensor(entry.At("tensor"));
     const size_t memory = entry.At("memory").OneOf(memories);
-    demand.memory = profile_.memories[memory].name;
-    demand.offset = entry.At("offset").Integer(0, kMostOffset);
-    Add(std::move(demand), entry);
+    constraint.memory = profile_.memories[memory].name;
+    constraint.offset = entry.At("offset").Integer(0, kMostOffset);
+    Add(std::move(constraint), entry);
   }
 
   const YamlNode root_;
   const graph::Graph& graph_;
   const hw_profiles::Profile& profile_;
-  std::vector<Demand> demands_;
+  std::vector<PlanConstraint> constraints_;
   std::vector<YamlNode> places_;  // parallel: where each stands
 };
 
 }  // namespace
 
-base::Expected<std::vector<Demand>> ReadDemands(std::string text, std::string file_name,
-                                                const graph::Graph& graph,
-                                                const hw_profiles::Profile& profile,
-                                                std::optional<int> max_operators) {
-  const base::Expected<base::YamlFile> file = base::YamlFile::Parse(std::move(text), std::move(file_name));
+base::Expected<std::vector<PlanConstraint>> ReadConstraints(std::string text, std::string file_name,
+                                                            const graph::Graph& graph,
+                                                            const hw_profiles::Profile& profile,
+                                                            std::optional<int> max_operators) {
+  const base::Expected<base::YamlFile> file =
+      base::YamlFile::Parse(std::move(text), std::move(file_name));
   if (!file) return base::Unexpected(file.error());
   base::YamlReader reader(*file);
-  DemandReader demands(reader, graph, profile);
-  demands.Read();
-  if (!reader.Failed()) demands.ComplainOfFaults(max_operators);
+  ConstraintReader constraints(reader, graph, profile);
+  constraints.Read();
+  if (!reader.Failed()) constraints.ComplainOfFaults(max_operators);
   if (reader.Failed()) return base::Unexpected(reader.TakeFault());
-  return demands.Take();
+  return constraints.Take();
 }
 
 }  // namespace tessera::search::partition::constraints

@@ -18,18 +18,19 @@ bool Contains(Interval outer, Interval inner) {
 
 int LengthOf(Interval interval) { return interval.last - interval.first + 1; }
 
-// Whether the demand alone lets the interval be a subgraph.
-bool Allows(const Demand& demand, Interval interval) {
-  switch (demand.kind) {
-    case DemandKind::kTogether:
-      return !Overlap(demand.interval, interval) || Contains(interval, demand.interval);
-    case DemandKind::kApart:
-      return !Contains(interval, demand.interval) || interval.first == demand.interval.first;
-    case DemandKind::kSubgraph:
-      return !Overlap(demand.interval, interval) || interval == demand.interval;
-    case DemandKind::kKeep:
-    case DemandKind::kSpill:
-    case DemandKind::kAddress:
+// Whether the constraint alone lets the interval be a subgraph.
+bool Allows(const PlanConstraint& constraint, Interval interval) {
+  switch (constraint.kind) {
+    case PlanConstraintKind::kTogether:
+      return !Overlap(constraint.interval, interval) || Contains(interval, constraint.interval);
+    case PlanConstraintKind::kApart:
+      return !Contains(interval, constraint.interval) ||
+             interval.first == constraint.interval.first;
+    case PlanConstraintKind::kSubgraph:
+      return !Overlap(constraint.interval, interval) || interval == constraint.interval;
+    case PlanConstraintKind::kKeep:
+    case PlanConstraintKind::kSpill:
+    case PlanConstraintKind::kAddress:
       break;
   }
   return true;
@@ -37,7 +38,8 @@ bool Allows(const Demand& demand, Interval interval) {
 
 // The intervals joined that share operators, in ascending order.
 std::vector<Interval> Joined(std::vector<Interval> intervals) {
-  std::sort(intervals.begin(), intervals.end(), [](Interval a, Interval b) { return a.first < b.first; });
+  std::sort(intervals.begin(), intervals.end(),
+            [](Interval a, Interval b) { return a.first < b.first; });
   std::vector<Interval> joined;
   for (const Interval interval : intervals) {
     if (!joined.empty() && interval.first <= joined.back().last) {
@@ -49,76 +51,86 @@ std::vector<Interval> Joined(std::vector<Interval> intervals) {
   return joined;
 }
 
-std::vector<tiling::PinnedBuffer> PinsOf(const WayDemand& way, int subgraph) {
+std::vector<tiling::PinnedBuffer> PinsOf(const TileConfigConstraint& config, int subgraph) {
   std::vector<tiling::PinnedBuffer> pins;
-  for (const auto& [id, offset] : way.addresses)
+  for (const auto& [id, offset] : config.addresses)
     pins.push_back({.id = fmt::format("s{}/{}", subgraph, id), .offset = offset, .required = true});
   return pins;
 }
 
 }  // namespace
 
-bool Allows(const WayDemand& way, const encoder::program::Policy& policy) {
-  return (!way.weights || policy.weights == *way.weights) &&
-         (!way.in_place || policy.in_place == *way.in_place) && (!way.halo || policy.halo == *way.halo);
+bool Allows(const TileConfigConstraint& config, const encoder::program::Policy& policy) {
+  return (!config.weights || policy.weights == *config.weights) &&
+         (!config.in_place || policy.in_place == *config.in_place) &&
+         (!config.halo || policy.halo == *config.halo);
 }
 
-Demands::Demands(const graph::Graph& graph, std::vector<Demand> demands) : demands_(std::move(demands)) {
+PlanConstraints::PlanConstraints(const graph::Graph& graph, std::vector<PlanConstraint> constraints)
+    : constraints_(std::move(constraints)) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
-  for (const Demand& demand : demands_) {
-    if (demand.kind == DemandKind::kTogether || demand.kind == DemandKind::kSubgraph)
-      blocks_.push_back(demand.interval);
-    if (demand.kind == DemandKind::kAddress) {
-      const std::string& id = graph.tensors[static_cast<size_t>(demand.tensor)].id;
-      pins_[demand.memory].push_back({.id = id, .offset = demand.offset, .required = false});
+  for (const PlanConstraint& constraint : constraints_) {
+    if (constraint.kind == PlanConstraintKind::kTogether ||
+        constraint.kind == PlanConstraintKind::kSubgraph)
+      blocks_.push_back(constraint.interval);
+    if (constraint.kind == PlanConstraintKind::kAddress) {
+      const std::string& id = graph.tensors[static_cast<size_t>(constraint.tensor)].id;
+      pins_[constraint.memory].push_back(
+          {.id = id, .offset = constraint.offset, .required = false});
     }
-    if (demand.kind != DemandKind::kKeep) continue;
-    const graph::Usage& usage = usages[static_cast<size_t>(demand.tensor)];
-    stays_.push_back({demand.tensor, usage.producer, usage.consumers.back()});
+    if (constraint.kind != PlanConstraintKind::kKeep) continue;
+    const graph::Usage& usage = usages[static_cast<size_t>(constraint.tensor)];
+    stays_.push_back({constraint.tensor, usage.producer, usage.consumers.back()});
   }
   blocks_ = Joined(std::move(blocks_));
 }
 
-bool Demands::Allow(Interval interval) const {
-  return std::all_of(demands_.begin(), demands_.end(),
-                     [&](const Demand& demand) { return Allows(demand, interval); });
+bool PlanConstraints::Allow(Interval interval) const {
+  return std::all_of(
+      constraints_.begin(), constraints_.end(),
+      [&](const PlanConstraint& constraint) { return Allows(constraint, interval); });
 }
 
-bool Demands::Allow(Interval interval, const std::vector<int>& kept) const {
-  const auto is_kept = [&](int tensor) { return std::binary_search(kept.begin(), kept.end(), tensor); };
+bool PlanConstraints::Allow(Interval interval, const std::vector<int>& kept) const {
+  const auto is_kept = [&](int tensor) {
+    return std::binary_search(kept.begin(), kept.end(), tensor);
+  };
   const auto crosses = [](const Stay& stay, int position) {
     return stay.maker < position && position <= stay.last_reader;
   };
   const bool stay = std::all_of(stays_.begin(), stays_.end(), [&](const Stay& each) {
-    return (!crosses(each, interval.first) && !crosses(each, interval.last + 1)) || is_kept(each.tensor);
+    return (!crosses(each, interval.first) && !crosses(each, interval.last + 1)) ||
+           is_kept(each.tensor);
   });
   return stay && Allow(interval) &&
          std::none_of(kept.begin(), kept.end(), [&](int t) { return MustSpill(t); });
 }
 
-const WayDemand* Demands::WayOf(Interval interval) const {
-  for (const Demand& demand : demands_) {
-    if (demand.kind == DemandKind::kSubgraph && demand.interval == interval) return &demand.way;
+const TileConfigConstraint* PlanConstraints::ConfigOf(Interval interval) const {
+  for (const PlanConstraint& constraint : constraints_) {
+    if (constraint.kind == PlanConstraintKind::kSubgraph && constraint.interval == interval)
+      return &constraint.config;
   }
   return nullptr;
 }
 
-std::vector<tiling::PinnedBuffer> Demands::PinsOf(Interval interval, int subgraph,
-                                                  const std::string& tile_memory) const {
-  const WayDemand* way = WayOf(interval);
-  std::vector<tiling::PinnedBuffer> pins =
-      way == nullptr ? std::vector<tiling::PinnedBuffer>() : constraints::PinsOf(*way, subgraph);
+std::vector<tiling::PinnedBuffer> PlanConstraints::PinsOf(Interval interval, int subgraph,
+                                                          const std::string& tile_memory) const {
+  const TileConfigConstraint* config = ConfigOf(interval);
+  std::vector<tiling::PinnedBuffer> pins = config == nullptr
+                                               ? std::vector<tiling::PinnedBuffer>()
+                                               : constraints::PinsOf(*config, subgraph);
   const std::vector<tiling::PinnedBuffer> whole = PinsIn(tile_memory);
   pins.insert(pins.end(), whole.begin(), whole.end());
   return pins;
 }
 
-std::vector<tiling::PinnedBuffer> Demands::PinsIn(const std::string& memory) const {
+std::vector<tiling::PinnedBuffer> PlanConstraints::PinsIn(const std::string& memory) const {
   const auto pins = pins_.find(memory);
   return pins == pins_.end() ? std::vector<tiling::PinnedBuffer>() : pins->second;
 }
 
-int Demands::Inseparable(Interval interval) const {
+int PlanConstraints::Inseparable(Interval interval) const {
   int most = 0;
   for (const Interval block : blocks_) {
     if (Contains(interval, block)) most = std::max(most, LengthOf(block));
@@ -126,18 +138,19 @@ int Demands::Inseparable(Interval interval) const {
   return most;
 }
 
-bool Demands::MustKeep(int tensor) const {
+bool PlanConstraints::MustKeep(int tensor) const {
   return std::any_of(stays_.begin(), stays_.end(),
                      [tensor](const Stay& stay) { return stay.tensor == tensor; });
 }
 
-bool Demands::MustSpill(int tensor) const {
-  return std::any_of(demands_.begin(), demands_.end(), [tensor](const Demand& demand) {
-    return demand.kind == DemandKind::kSpill && demand.tensor == tensor;
-  });
+bool PlanConstraints::MustSpill(int tensor) const {
+  return std::any_of(
+      constraints_.begin(), constraints_.end(), [tensor](const PlanConstraint& constraint) {
+        return constraint.kind == PlanConstraintKind::kSpill && constraint.tensor == tensor;
+      });
 }
 
-bool Demands::AreAllOf(const std::vector<int>& kept) const {
+bool PlanConstraints::AreAllOf(const std::vector<int>& kept) const {
   return std::all_of(kept.begin(), kept.end(), [this](int tensor) { return MustKeep(tensor); });
 }
 

@@ -20,7 +20,8 @@
 namespace tessera::search::partition::driver {
 namespace {
 
-// Selections that are laid out, and then forbidden where they do not give what they promise: kMostForbidden in all.
+// Selections that are laid out, and then forbidden where they do not give what they promise:
+// kMostForbidden in all.
 constexpr size_t kMostAttempts = 26;
 constexpr size_t kMostCompletions = 16;
 
@@ -48,10 +49,11 @@ std::optional<base::Diagnostic> FindEngineFault(const paths::PathSearch& paths) 
 // Tries selections in the order of their scores and keeps the best plan.
 class Attempts {
  public:
-  Attempts(const paths::OrderedNetwork& network, const answer::Floors& floors, paths::PathSearch& paths)
-      : planning_(network.Planning()),
-        demands_(network.Demands()),
-        floors_(floors),
+  Attempts(const paths::OrderedNetwork& network, const answer::LowerBounds& lower_bounds,
+           paths::PathSearch& paths)
+      : context_(network.Context()),
+        constraints_(network.PlanConstraints()),
+        lower_bounds_(lower_bounds),
         paths_(paths),
         reordered_(!std::is_sorted(network.InOrder().begin(), network.InOrder().end())) {}
 
@@ -61,8 +63,9 @@ class Attempts {
     return fault_;
   }
 
-  // What is kept on chip must keep one address throughout, and the best selections may all fail by that; those that keep nothing
-  // rarely do. And what was left out for want of effort may be all that fits.
+  // What is kept on chip must keep one address throughout, and the best selections may all fail by
+  // that; those that keep nothing rarely do. And what was left out for want of effort may be all
+  // that fits.
   std::optional<base::Diagnostic> Run(int64_t effort) {
     Search();
     if (!attempted_.best && !paths_.IsCutShort() && paths_.Widen()) Search();
@@ -78,31 +81,33 @@ class Attempts {
   Attempted Take() { return std::move(attempted_); }
 
  private:
-  enum class Outcome : uint8_t { kAsPromised, kWorse, kNowhere };
+  enum class Outcome : uint8_t { kAsPromised, kWorse, kNoPlan };
 
   double BestScore() const { return attempted_.best ? attempted_.best->score : kNoLimit; }
-  bool MeetsBound() const { return BestScore() <= planning_.scale.ScoreOf(floors_.costs); }
+  bool MeetsBound() const { return BestScore() <= context_.scale.ScoreOf(lower_bounds_.costs); }
 
   // Lays the selection out as one program. A plan that scores as the best one does replaces it
   // where ties prefer it. Each is checked before it counts, so that a stop can hand out the last
   // one at once; after a stop no plan is laid out if there is one already.
   Outcome Place(const paths::Selection& selection) {
-    if (attempted_.best && planning_.stop.Requested()) return Outcome::kNowhere;
-    base::Expected<placement::JointPlacement> joint = placement::PlaceJointly(planning_, demands_, selection);
+    if (attempted_.best && context_.stop.Requested()) return Outcome::kNoPlan;
+    base::Expected<placement::JointPlacement> joint =
+        placement::PlaceJointly(context_, constraints_, selection);
     if (!joint) {
       fault_ = joint.error();
-      return Outcome::kNowhere;
+      return Outcome::kNoPlan;
     }
     if (!joint->result.allocation) {
-      (joint->result.status == problem::Status::kInfeasible ? attempted_.failed : attempted_.undecided)++;
+      (joint->result.status == problem::Status::kInfeasible ? attempted_.failed
+                                                            : attempted_.undecided)++;
       attempted_.last_reason = joint->result.reason;
       attempted_.obstacle = std::move(joint->obstacle);
-      return Outcome::kNowhere;
+      return Outcome::kNoPlan;
     }
-    plan::Plan plan = answer::AssemblePlan(planning_, selection, *joint);
-    const bool as_promised = !cost::IsLess(planning_.scale.ScoreOf(selection.cost), plan.score);
+    plan::Plan plan = answer::AssemblePlan(context_, selection, *joint);
+    const bool as_promised = !cost::IsLess(context_.scale.ScoreOf(selection.cost), plan.score);
     if (!attempted_.best || IsBetter(plan, selection)) {
-      if (!IsChecked(plan)) return Outcome::kNowhere;
+      if (!IsChecked(plan)) return Outcome::kNoPlan;
       attempted_.best = std::move(plan);
       attempted_.selection = selection;
     }
@@ -112,23 +117,24 @@ class Attempts {
   // Whether the plan is right as it would be handed out at once. If not, that is a fault.
   bool IsChecked(const plan::Plan& plan) {
     plan::Plan now = plan;
-    now.lower_bounds = floors_.costs;
-    now.bound = planning_.scale.ScoreOf(floors_.costs);
-    now.demands = demands_.All();
+    now.lower_bounds = lower_bounds_.costs;
+    now.bound = context_.scale.ScoreOf(lower_bounds_.costs);
+    now.constraints = constraints_.All();
     answer::ClaimByBound(now);
     if (reordered_) answer::RenumberTensors(now);
-    fault_ = FindFault(now);
+    fault_ = CheckWellFormed(now);
     return !fault_;
   }
 
   // How much a plan changes of an older one is known of its selection.
   bool IsBetter(const plan::Plan& plan, const paths::Selection& selection) const {
     const auto cost_of = [this](const plan::Plan& its, const paths::Selection& behind) {
-      cost::Cost cost = planning_.scale.CostOf(its.totals);
+      cost::Cost cost = context_.scale.CostOf(its.totals);
       cost.change = behind.cost.change;
       return cost;
     };
-    return planning_.scale.Prefers(cost_of(plan, selection), cost_of(*attempted_.best, attempted_.selection));
+    return context_.scale.Prefers(cost_of(plan, selection),
+                                  cost_of(*attempted_.best, attempted_.selection));
   }
 
   void Search() {
@@ -141,7 +147,7 @@ class Attempts {
       }
       if (found.ending == paths::Ending::kCutShort) return;
       if (found.ending == paths::Ending::kNone ||
-          cost::IsLess(BestScore(), planning_.scale.ScoreOf(found.selection.cost))) {
+          cost::IsLess(BestScore(), context_.scale.ScoreOf(found.selection.cost))) {
         attempted_.settled = true;
         return;
       }
@@ -154,7 +160,8 @@ class Attempts {
     }
   }
 
-  // At a milestone: a failure counts for nothing, for the search comes back to the selection if it is the best.
+  // At a milestone: a failure counts for nothing, for the search comes back to the selection if it
+  // is the best.
   void TakeOpen() {
     const std::optional<paths::Selection> open = paths_.FindOpen(BestScore());
     if (!open) return;
@@ -163,7 +170,7 @@ class Attempts {
     std::tie(attempted_.failed, attempted_.undecided) = counts;
   }
 
-  // Looks at what was passed over, as far as bounds do not rule it out.
+  // Looks at what was skipped, as far as bounds do not rule it out.
   void Complete(int64_t effort) {
     for (size_t attempt = 0; attempt < kMostCompletions && !fault_; ++attempt) {
       const paths::Found found = paths_.FindBetter(BestScore(), effort);
@@ -173,9 +180,9 @@ class Attempts {
     }
   }
 
-  const choices::Planning& planning_;
-  const constraints::Demands& demands_;
-  const answer::Floors& floors_;
+  const choices::SearchContext& context_;
+  const constraints::PlanConstraints& constraints_;
+  const answer::LowerBounds& lower_bounds_;
   paths::PathSearch& paths_;
   bool reordered_;  // tensors are numbered anew when the plan is handed out
   Attempted attempted_;
@@ -184,19 +191,20 @@ class Attempts {
 
 bool IsCapped(const paths::PathSearch& paths) { return paths.MostOperators() < paths.Operators(); }
 
-bool MeetsBound(const choices::Planning& planning, const answer::Floors& floors, const plan::Plan& plan) {
-  return plan.score <= planning.scale.ScoreOf(floors.costs);
+bool MeetsBound(const choices::SearchContext& context, const answer::LowerBounds& lower_bounds,
+                const plan::Plan& plan) {
+  return plan.score <= context.scale.ScoreOf(lower_bounds.costs);
 }
 
 // What was looked at in this order of the operators, of which the scope says nothing.
-plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::Demands& demands,
+plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::PlanConstraints& constraints,
                     const Attempted& attempted, const answer::PartitionOptions& options) {
   plan::Scope scope;
   if (IsCapped(paths)) {
     scope.cuts = fmt::format("subgraphs of more than {} operators, {}", paths.MostOperators(),
                              options.max_operators ? "as asked" : "for want of effort");
   }
-  const std::string_view apart = demands.KeepAny() ? " that are not demanded" : "";
+  const std::string_view apart = constraints.KeepAny() ? " that are not required" : "";
   if (paths.LeavesOutKept()) {
     scope.kept = fmt::format("boundary tensors{}, for want of effort", apart);
   } else if (paths.SpillsAll()) {
@@ -205,23 +213,26 @@ plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::Demands& 
     scope.kept = fmt::format("more than {} boundary tensors{} at a cut", paths.MostKept(), apart);
   }
   if (attempted.complete) return scope;
-  constexpr std::string_view kOpen = ", for want of effort, among which bounds do not rule out a better plan";
+  constexpr std::string_view kOpen =
+      ", for want of effort, among which bounds do not rule out a better plan";
   const bool policies = paths.LeavesOutPolicies();
-  if (policies) scope.policies = fmt::format("some depths of slices and some ways to keep rows{}", kOpen);
-  if (paths.LeavesOutShapes() || !policies) scope.tile_extents = fmt::format("some extents{}", kOpen);
+  if (policies)
+    scope.policies = fmt::format("some K extents of slices and some ways to keep rows{}", kOpen);
+  if (paths.LeavesOutShapes() || !policies)
+    scope.tile_extents = fmt::format("some extents{}", kOpen);
   return scope;
 }
 
 // What is proven of the plan by this search in its one order of the operators.
 void StateProof(const paths::OrderedNetwork& network, const paths::PathSearch& paths,
                 const Attempted& attempted, const answer::PartitionOptions& options,
-                const answer::Floors& floors, plan::Plan& plan) {
+                const answer::LowerBounds& lower_bounds, plan::Plan& plan) {
   const bool is_known = plan::IsKnownValue(plan.network, plan.objective);
-  plan.bound = network.Planning().scale.ScoreOf(floors.costs);
-  if (is_known && MeetsBound(network.Planning(), floors, plan)) {
+  plan.bound = network.Context().scale.ScoreOf(lower_bounds.costs);
+  if (is_known && MeetsBound(network.Context(), lower_bounds, plan)) {
     plan.proven = true;
   } else {
-    plan.scope = ScopeOf(paths, network.Demands(), attempted, options);
+    plan.scope = ScopeOf(paths, network.PlanConstraints(), attempted, options);
     plan.proven = is_known && attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp();
   }
   plan.status = plan.proven && plan::CoversAll(plan.scope) ? "optimal" : "feasible";
@@ -229,34 +240,41 @@ void StateProof(const paths::OrderedNetwork& network, const paths::PathSearch& p
 
 // States whose next values lie elsewhere when the program is over.
 void NoteStatesApart(const plan::Plan& plan, std::vector<std::string>& notes) {
-  const auto tensor_of = [&plan](int buffer) { return plan.buffers[static_cast<size_t>(buffer)].tensor; };
+  const auto tensor_of = [&plan](int buffer) {
+    return plan.buffers[static_cast<size_t>(buffer)].tensor;
+  };
   for (size_t next = 0; next < plan.network.tensors.size(); ++next) {
     const int state = plan.network.tensors[next].next_of;
     const std::vector<problem::Relation>& relations = plan.problem.relations;
     const bool in_place =
-        state < 0 || std::any_of(relations.begin(), relations.end(), [&](const problem::Relation& relation) {
-          return relation.kind == problem::RelationKind::kColocate && tensor_of(relation.first) == state &&
+        state < 0 ||
+        std::any_of(relations.begin(), relations.end(), [&](const problem::Relation& relation) {
+          return relation.kind == problem::RelationKind::kColocate &&
+                 tensor_of(relation.first) == state &&
                  tensor_of(relation.second) == static_cast<int>(next);
         });
     if (in_place) continue;
-    notes.push_back(
-        fmt::format("state '{}' is not written in its place: whoever runs the program copies '{}' there",
-                    plan.network.tensors[static_cast<size_t>(state)].id, plan.network.tensors[next].id));
+    notes.push_back(fmt::format(
+        "state '{}' is not written in its place: whoever runs the program copies '{}' there",
+        plan.network.tensors[static_cast<size_t>(state)].id, plan.network.tensors[next].id));
   }
 }
 
-std::vector<std::string> NotesOn(const choices::Planning& planning, const paths::PathSearch& paths,
-                                 const constraints::Demands& demands, const Attempted& attempted,
-                                 const plan::Plan& plan) {
+std::vector<std::string> NotesOn(const choices::SearchContext& context,
+                                 const paths::PathSearch& paths,
+                                 const constraints::PlanConstraints& constraints,
+                                 const Attempted& attempted, const plan::Plan& plan) {
   std::vector<std::string> notes;
-  if (!demands.IsEmpty()) notes.push_back("as demanded, " + Describe(planning.graph, demands.All()));
-  if (paths.AnyGivenUp()) notes.emplace_back("a limit left some tiles undecided; they count as not fitting");
+  if (!constraints.IsEmpty())
+    notes.push_back("as required, " + Describe(context.graph, constraints.All()));
+  if (paths.AnyGivenUp())
+    notes.emplace_back("a limit left some tiles undecided; they count as not fitting");
   if (paths.IsCutShort() && !plan.proven)
     notes.emplace_back("the search was stopped; this is the best plan known then");
   if (attempted.failed + attempted.undecided > 0) {
-    notes.push_back(
-        fmt::format("{} better combinations fit subgraph by subgraph but not jointly ({} of them undecided)",
-                    attempted.failed + attempted.undecided, attempted.undecided));
+    notes.push_back(fmt::format(
+        "{} better combinations fit subgraph by subgraph but not jointly ({} of them undecided)",
+        attempted.failed + attempted.undecided, attempted.undecided));
   }
   if (std::any_of(plan.baseline.do_not_fit.begin(), plan.baseline.do_not_fit.end(),
                   [&paths](int op) { return !paths.Single(op).ProvenEmpty(); })) {
@@ -264,17 +282,20 @@ std::vector<std::string> NotesOn(const choices::Planning& planning, const paths:
         "of some operators left out of the baseline it is not proven that they do not fit alone");
   }
   NoteStatesApart(plan, notes);
-  if (auto note = plan::NoteOnUnknownWork(plan.network, plan.objective)) notes.push_back(*std::move(note));
+  if (auto note = plan::NoteOnUnknownWork(plan.network, plan.objective))
+    notes.push_back(*std::move(note));
   return notes;
 }
 
-answer::PartitionResult WithoutPlan(const choices::Planning& planning, const paths::PathSearch& paths,
-                                    const Attempted& attempted, const answer::Floors& floors) {
+answer::PartitionResult WithoutPlan(const choices::SearchContext& context,
+                                    const paths::PathSearch& paths, const Attempted& attempted,
+                                    const answer::LowerBounds& lower_bounds) {
   const int tried = attempted.failed + attempted.undecided;
-  if (tried == 0) return answer::ExplainAbsence(planning, paths, floors);
-  const std::string text = fmt::format("{} combination{} of subgraphs fit{} one by one, yet not jointly{}{}",
-                                       tried, tried == 1 ? "" : "s", tried == 1 ? "s" : "",
-                                       attempted.last_reason.empty() ? "" : ": ", attempted.last_reason);
+  if (tried == 0) return answer::ExplainAbsence(context, paths, lower_bounds);
+  const std::string text =
+      fmt::format("{} combination{} of subgraphs fit{} one by one, yet not jointly{}{}", tried,
+                  tried == 1 ? "" : "s", tried == 1 ? "s" : "",
+                  attempted.last_reason.empty() ? "" : ": ", attempted.last_reason);
   const bool proven = attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp() &&
                       !IsCapped(paths) && !paths.CapsKept() && !paths.LeavesOutKept() &&
                       !paths.UntriedCouldBeat(kNoLimit);
@@ -285,17 +306,20 @@ answer::PartitionResult WithoutPlan(const choices::Planning& planning, const pat
 // Where no plan was found.
 base::Expected<answer::PartitionResult> Decline(const paths::OrderedNetwork& network,
                                                 const answer::PartitionOptions& options,
-                                                const paths::PathSearch& paths, const Attempted& attempted,
-                                                const answer::Floors& floors, const paths::Reach& reach) {
-  answer::PartitionResult result = WithoutPlan(network.Planning(), paths, attempted, floors);
-  if (network.Demands().IsEmpty()) return result;
-  const answer::DemandProbe probe{network.Planning(), floors, options.keeping, reach, options.threads};
-  return answer::BlameDemands(probe, network.Demands().All(), std::move(result));
+                                                const paths::PathSearch& paths,
+                                                const Attempted& attempted,
+                                                const answer::LowerBounds& lower_bounds,
+                                                const paths::SearchLimits& search_limits) {
+  answer::PartitionResult result = WithoutPlan(network.Context(), paths, attempted, lower_bounds);
+  if (network.PlanConstraints().IsEmpty()) return result;
+  const answer::ConstraintProbe probe{network.Context(), lower_bounds, options.keeping,
+                                      search_limits, options.threads};
+  return answer::BlameConstraints(probe, network.PlanConstraints().All(), std::move(result));
 }
 
 }  // namespace
 
-std::optional<base::Diagnostic> FindFault(const plan::Plan& plan) {
+std::optional<base::Diagnostic> CheckWellFormed(const plan::Plan& plan) {
   std::vector<std::string> faults;
   for (const plan::verify::Violation& violation : plan::verify::Validate(plan, 3))
     faults.push_back(violation.message);
@@ -303,13 +327,15 @@ std::optional<base::Diagnostic> FindFault(const plan::Plan& plan) {
   base::Diagnostic failure;
   failure.message = "the plan that was found fails its own check";
   failure.found = fmt::format("{}", fmt::join(faults, "; "));
-  failure.hint = "this is a fault of the program, not of the input; please report it with the input";
+  failure.hint =
+      "this is a fault of the program, not of the input; please report it with the input";
   return failure;
 }
 
-// The longest intervals such that all of them together have as many operators as those of a network of 64 (64 * 65 * 66 / 6).
-paths::Reach ReachFor(const graph::Graph& graph, const cost::Scale& scale,
-                      const answer::PartitionOptions& options) {
+// The longest intervals such that all of them together have as many operators as those of a network
+// of 64 (64 * 65 * 66 / 6).
+paths::SearchLimits SearchLimitsFor(const graph::Graph& graph, const cost::Scale& scale,
+                                    const answer::PartitionOptions& options) {
   constexpr int64_t kMostVisited = 45'760;
   if (options.max_operators)
     return {.most_operators = *options.max_operators, .effort = {}, .most_work = options.most_work};
@@ -328,33 +354,35 @@ paths::Reach ReachFor(const graph::Graph& graph, const cost::Scale& scale,
 
 base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& network,
                                                   const answer::PartitionOptions& options,
-                                                  const answer::Floors& floors,
-                                                  std::span<paths::PathSearch* const> before, Known known) {
-  const choices::Planning& planning = network.Planning();
-  const constraints::Demands& demands = network.Demands();
-  const paths::Reach reach = ReachFor(network.Graph(), planning.scale, options);
+                                                  const answer::LowerBounds& lower_bounds,
+                                                  std::span<paths::PathSearch* const> before,
+                                                  Known known) {
+  const choices::SearchContext& context = network.Context();
+  const constraints::PlanConstraints& constraints = network.PlanConstraints();
+  const paths::SearchLimits search_limits =
+      SearchLimitsFor(network.Graph(), context.scale, options);
   FixedOrderResult found;
   const std::vector<paths::Ordered> orders = {network.AsOrdered()};
-  found.paths = std::make_unique<paths::PathSearch>(orders, reach, paths::Besides{}, options.threads,
-                                                    options.progress, before);
+  found.paths = std::make_unique<paths::PathSearch>(
+      orders, search_limits, paths::OtherOrderLimits{}, options.threads, options.progress, before);
   paths::PathSearch& paths = *found.paths;
-  paths.PoseSingles(planning.stop);
-  if (answer::IsHopeless(planning, floors)) {
-    found.result = answer::ExplainAbsence(planning, paths, floors);
+  paths.FormulateSingles(context.stop);
+  if (answer::IsHopeless(context, lower_bounds)) {
+    found.result = answer::ExplainAbsence(context, paths, lower_bounds);
     found.whatever_the_order = true;
     return found;
   }
-  // Where a plan exists that runs every operator alone it is found, whatever the budget, and mostly
+  // Where a plan exists that runs layer by layer it is found, whatever the budget, and mostly
   // where a stop comes first.
-  if (paths.DecideSingles(planning.stop)) {
-    if (before.empty()) found.alone = answer::AssembleBaseline(planning, paths);
+  if (paths.DecideSingles(context.stop)) {
+    if (before.empty()) found.alone = answer::AssembleBaseline(context, paths);
   } else if (known == Known::kPlan) {
     found.result.reason = "the search was stopped before a plan was found";
     return found;
   } else {
     paths.DecideSinglesInHaste();
   }
-  Attempts attempts(network, floors, paths);
+  Attempts attempts(network, lower_bounds, paths);
   if (auto fault = attempts.TakeKnown()) return base::Unexpected(*fault);
   paths.FindBounds();
   if (auto fault = attempts.Run(options.effort * kCompletion)) return base::Unexpected(*fault);
@@ -362,37 +390,39 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
   if (auto fault = FindEngineFault(paths)) return base::Unexpected(*fault);
   if (!attempted.best) {
     base::Expected<answer::PartitionResult> declined =
-        Decline(network, options, paths, attempted, floors, reach);
+        Decline(network, options, paths, attempted, lower_bounds, search_limits);
     if (!declined) return base::Unexpected(declined.error());
     found.result = *std::move(declined);
     found.whatever_the_order = found.result.status == problem::Status::kUnsupported;
     return found;
   }
-  paths.DecideSingles(planning.stop);  // of those that were extended meanwhile
+  paths.DecideSingles(context.stop);  // of those that were extended meanwhile
 
   plan::Plan plan = *attempted.best;
-  paths.PoseRefused(attempted.selection, answer::kMostRejected);
+  paths.FormulateRefused(attempted.selection, answer::kMostRejected);
   for (size_t s = 0; s < plan.subgraphs.size(); ++s) {
     const choices::IntervalChoices& interval = *attempted.selection.intervals[s];
     plan.subgraphs[s].largest_proven =
-        answer::IsLargest(planning, interval, interval.Choices()[attempted.selection.choices[s]]);
-    plan.subgraphs[s].rejected = answer::RejectionsOf(planning, paths, attempted.selection, s);
+        answer::IsLargest(context, interval, interval.Choices()[attempted.selection.choices[s]]);
+    plan.subgraphs[s].rejected_alternatives =
+        answer::RejectedAlternativesOf(context, paths, attempted.selection, s);
   }
-  plan.baseline = planning.stop.Requested() ? answer::UnknownBaseline(plan.network)
-                                            : answer::AssembleBaseline(planning, paths);
-  plan.lower_bounds = floors.costs;
-  StateProof(network, paths, attempted, options, floors, plan);
-  plan.notes = NotesOn(planning, paths, demands, attempted, plan);
-  plan.demands = demands.All();
+  plan.baseline = context.stop.Requested() ? answer::UnknownBaseline(plan.network)
+                                           : answer::AssembleBaseline(context, paths);
+  plan.lower_bounds = lower_bounds.costs;
+  StateProof(network, paths, attempted, options, lower_bounds, plan);
+  plan.notes = NotesOn(context, paths, constraints, attempted, plan);
+  plan.constraints = constraints.All();
   plan.version = options.version;
   plan.seed = options.seed;
-  found.whatever_the_order = MeetsBound(planning, floors, plan);
+  found.whatever_the_order = MeetsBound(context, lower_bounds, plan);
   // What a stop cut off was checked when it was found, and claims nothing that needs a proof
   // (ClaimByBound).
-  if (!planning.stop.Requested()) {
-    if (auto fault = FindFault(plan)) return base::Unexpected(*std::move(fault));
+  if (!context.stop.Requested()) {
+    if (auto fault = CheckWellFormed(plan)) return base::Unexpected(*std::move(fault));
   }
-  found.result.status = plan.status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
+  found.result.status =
+      plan.status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
   found.result.plan = std::move(plan);
   return found;
 }

@@ -24,11 +24,13 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr size_t kMostSwapped = 48;
 constexpr int kLongestSwap = 24;
 
-// Operators in intervals that only other orders have, as many as those of all intervals of a network of 64.
+// Operators in intervals that only other orders have, as many as those of all intervals of a
+// network of 64.
 constexpr int64_t kMostVisited = 45'760;
 constexpr int64_t kMostVisitedForProof = 8 * kMostVisited;  // where no plan is known
 
-// Of all searches of one network together: a quarter of a minute or so. Where the first takes more, no other order is looked at.
+// Of all searches of one network together: a quarter of a minute or so. Where the first takes more,
+// no other order is looked at.
 constexpr int64_t kMostWork = 6'000'000;
 
 // Orders in one round that are tried for nothing.
@@ -42,8 +44,9 @@ constexpr int kMostAtHome = 6;
 
 constexpr size_t kEveryInterval = std::numeric_limits<size_t>::max() / 2;
 
-// A round of scouting may take the effort of a search where there is a plan already; where there is none, and in networks that are so
-// small that a proof over all orders is in reach, it may take that many times as much.
+// A round of scouting may take the effort of a search where there is a plan already; where there is
+// none, and in networks that are so small that a proof over all orders is in reach, it may take
+// that many times as much.
 constexpr int64_t kShare = 4;
 
 // Sums of doubles in another order differ by less: no reason to change the order.
@@ -51,36 +54,39 @@ constexpr double kRounding = 1e-9;
 
 // Whether nothing that the search could have looked at is left, as far as one in these orders goes.
 bool LeavesNothing(const paths::PathSearch& paths) {
-  return paths.MostOperators() >= paths.Operators() && !paths.CapsKept() && !paths.LeavesOutKept() &&
-         !paths.UntriedCouldBeat(kInfinity);
+  return paths.MostOperators() >= paths.Operators() && !paths.CapsKept() &&
+         !paths.LeavesOutKept() && !paths.UntriedCouldBeat(kInfinity);
 }
 
 }  // namespace
 
-OrderSearch::OrderSearch(const paths::Grounds& grounds, const answer::PartitionOptions& options,
-                         const answer::Floors& floors)
-    : grounds_(grounds),
-      at_home_(grounds),
+OrderSearch::OrderSearch(const paths::NetworkContext& network_context,
+                         const answer::PartitionOptions& options,
+                         const answer::LowerBounds& lower_bounds)
+    : network_context_(network_context),
+      at_home_(network_context),
       options_(options),
-      floors_(floors),
-      precedence_(grounds.graph, constraints::Demands(grounds.graph, grounds.demands).Inseparable()) {
+      lower_bounds_(lower_bounds),
+      precedence_(network_context.graph,
+                  constraints::PlanConstraints(network_context.graph, network_context.constraints)
+                      .Inseparable()) {
   at_home_.keeping = paths::Keeping::kNothing;
 }
 
 base::Expected<answer::PartitionResult> OrderSearch::Run() {
-  orders::Order given(grounds_.graph.operators.size());
+  orders::Order given(network_context_.graph.operators.size());
   std::iota(given.begin(), given.end(), 0);
   if (auto fault = Try(given, Gain::kNone, {})) return base::Unexpected(*fault);
   if (incumbent_.found.result.plan) first_score_ = incumbent_.found.result.plan->score;
   if (options_.ordering == answer::Ordering::kGiven || precedence_.IsChain()) return Finish();
-  if (grounds_.predecessor != nullptr) {
-    orders::Order like =
-        precedence_.OperatorsOf(paths::FindOrderLike(*grounds_.predecessor, grounds_.graph, precedence_));
+  if (network_context_.previous != nullptr) {
+    orders::Order like = precedence_.OperatorsOf(
+        paths::FindOrderLike(*network_context_.previous, network_context_.graph, precedence_));
     if (like != given) {
       if (auto fault = Try(std::move(like), Gain::kNone, {})) return base::Unexpected(*fault);
     }
   }
-  every_ = orders::FindEveryOrder(precedence_, kMostEvery, grounds_.stop);
+  every_ = orders::FindEveryOrder(precedence_, kMostEvery, network_context_.stop);
   bool gained = true;
   for (int round = 0; gained && MayGain() && round < kMostRounds; ++round) {
     const orders::Order before = incumbent_.network->InOrder();
@@ -91,27 +97,31 @@ base::Expected<answer::PartitionResult> OrderSearch::Run() {
 }
 
 bool OrderSearch::MayGain() const {
-  return !incumbent_.found.whatever_the_order && work_ <= kMostWork && !incumbent_.found.paths->IsCutShort();
+  return !incumbent_.found.whatever_the_order && work_ <= kMostWork &&
+         !incumbent_.found.paths->IsCutShort();
 }
 
-const paths::OrderedNetwork& OrderSearch::Add(const paths::Grounds& grounds, orders::Order order) {
-  networks_.push_back(std::make_unique<paths::OrderedNetwork>(grounds, std::move(order)));
+const paths::OrderedNetwork& OrderSearch::Add(const paths::NetworkContext& network_context,
+                                              orders::Order order) {
+  networks_.push_back(std::make_unique<paths::OrderedNetwork>(network_context, std::move(order)));
   return *networks_.back();
 }
 
 // Searches the order by itself, and stays with it if it is better, or as good where that is enough.
 std::optional<base::Diagnostic> OrderSearch::Try(orders::Order order, Gain wanted,
                                                  std::span<paths::PathSearch* const> before) {
-  const paths::OrderedNetwork& network = Add(grounds_, std::move(order));
-  base::Expected<FixedOrderResult> found = SearchFixedOrder(
-      network, options_, floors_, before, incumbent_.found.result.plan ? Known::kPlan : Known::kNothing);
+  const paths::OrderedNetwork& network = Add(network_context_, std::move(order));
+  base::Expected<FixedOrderResult> found =
+      SearchFixedOrder(network, options_, lower_bounds_, before,
+                       incumbent_.found.result.plan ? Known::kPlan : Known::kNothing);
   if (!found) return found.error();
   if (networks_.size() == 1) alone_ = std::move(found->alone);
   work_ += found->paths->Work();
   const std::optional<plan::Plan>& best = incumbent_.found.result.plan;
   const std::optional<plan::Plan>& plan = found->result.plan;
   const bool gains =
-      best && plan && (plan->score < best->score || (wanted == Gain::kNone && plan->score == best->score));
+      best && plan &&
+      (plan->score < best->score || (wanted == Gain::kNone && plan->score == best->score));
   const bool better = incumbent_.network == nullptr || (plan && !best) || gains;
   if (better) {
     incumbent_ = {&network, *std::move(found)};
@@ -128,7 +138,7 @@ std::vector<orders::Order> OrderSearch::FindOrders() const {
   if (every_) {
     nodes = *every_;
   } else {
-    nodes = paths::FindUsualOrders(grounds_.graph, precedence_, grounds_.stop);
+    nodes = paths::FindUsualOrders(network_context_.graph, precedence_, network_context_.stop);
     const std::vector<orders::Order> swapped =
         orders::FindSwapped(precedence_, precedence_.NodesOf(own), kLongestSwap, kMostSwapped);
     nodes.insert(nodes.end(), swapped.begin(), swapped.end());
@@ -139,30 +149,34 @@ std::vector<orders::Order> OrderSearch::FindOrders() const {
   return orders;
 }
 
-std::vector<paths::Ordered> OrderSearch::Prepare(const paths::Grounds& grounds,
+std::vector<paths::Ordered> OrderSearch::Prepare(const paths::NetworkContext& network_context,
                                                  const std::vector<orders::Order>& orders) {
   std::vector<paths::Ordered> prepared;
   prepared.reserve(orders.size());
-  for (const orders::Order& order : orders) prepared.push_back(Add(grounds, order).AsOrdered());
+  for (const orders::Order& order : orders)
+    prepared.push_back(Add(network_context, order).AsOrdered());
   return prepared;
 }
 
-// The best order if nothing were kept on chip but what is demanded, and subgraphs were short; nullopt where that is the incumbent's, the
-// first of these, or the effort is spent before it is known.
+// The best order if nothing were kept on chip but what is required, and subgraphs were short;
+// nullopt where that is the incumbent's, the first of these, or the effort is spent before it is
+// known.
 std::optional<orders::Order> OrderSearch::FindAtHome(const std::vector<orders::Order>& orders,
                                                      int64_t effort) {
-  const paths::Reach reach{.most_operators = kMostAtHome, .effort = {}};
-  const paths::Besides besides{.most_operators = kMostAtHome};
+  const paths::SearchLimits search_limits{.most_operators = kMostAtHome, .effort = {}};
+  const paths::OtherOrderLimits other_limits{.most_operators = kMostAtHome};
   const std::vector<paths::Ordered> all = Prepare(at_home_, orders);
-  paths::PathSearch own(std::span<const paths::Ordered>(all).first(1), reach, besides, options_.threads,
-                        options_.progress, {});
+  paths::PathSearch own(std::span<const paths::Ordered>(all).first(1), search_limits, other_limits,
+                        options_.threads, options_.progress, {});
   own.FindBounds();
   const std::optional<paths::Selection> best = own.FindBelow(kInfinity, effort);
   work_ += own.Work();
   if (!best && (own.HasSpent() || own.IsCutShort())) return std::nullopt;
-  const double below = best ? grounds_.scale.ScoreOf(best->cost) * (1 - kRounding) : kInfinity;
+  const double below =
+      best ? network_context_.scale.ScoreOf(best->cost) * (1 - kRounding) : kInfinity;
   const std::vector<paths::PathSearch*> known = {&own};
-  paths::PathSearch others(all, reach, besides, options_.threads, options_.progress, known);
+  paths::PathSearch others(all, search_limits, other_limits, options_.threads, options_.progress,
+                           known);
   others.FindBounds();
   const std::optional<paths::Selection> better = others.FindBelow(below, effort);
   work_ += others.Work();
@@ -172,21 +186,24 @@ std::optional<orders::Order> OrderSearch::FindAtHome(const std::vector<orders::O
 
 std::optional<base::Diagnostic> OrderSearch::Scout() {
   const bool has_plan = incumbent_.found.result.plan.has_value();
-  const bool is_small = grounds_.graph.operators.size() <= paths::kSmallNetwork;
+  const bool is_small = network_context_.graph.operators.size() <= paths::kSmallNetwork;
   const int64_t effort = has_plan && !is_small ? options_.effort : options_.effort * kShare;
   std::vector<orders::Order> orders = FindOrders();
-  if (grounds_.stop.Requested()) return std::nullopt;
+  if (network_context_.stop.Requested()) return std::nullopt;
   if (every_) {
-    const paths::Besides besides{.most_operators = incumbent_.found.paths->MostOperators(),
-                                 .most_intervals = kEveryInterval,
-                                 .alike = false};
-    const std::vector<orders::Order> all = paths::TakeFirst(orders, besides.most_operators, besides.alike,
-                                                            has_plan ? kMostVisited : kMostVisitedForProof);
+    const paths::OtherOrderLimits other_limits{
+        .most_operators = incumbent_.found.paths->MostOperators(),
+        .most_intervals = kEveryInterval,
+        .alike = false};
+    const std::vector<orders::Order> all =
+        paths::TakeFirst(orders, other_limits.most_operators, other_limits.alike,
+                         has_plan ? kMostVisited : kMostVisitedForProof);
     survey_ = {.orders = all.size(), .every = all.size() == every_->size()};
-    if (survey_.every) return ScoutAmong(all, besides, effort);
+    if (survey_.every) return ScoutAmong(all, other_limits, effort);
   }
-  const paths::Besides besides;
-  orders = paths::TakeFirst(std::move(orders), besides.most_operators, besides.alike, kMostVisited);
+  const paths::OtherOrderLimits other_limits;
+  orders = paths::TakeFirst(std::move(orders), other_limits.most_operators, other_limits.alike,
+                            kMostVisited);
   survey_ = {.orders = orders.size()};
   // An order that is found so has to be searched from the beginning.
   if (incumbent_.found.paths->MayKeep() && work_ + incumbent_.found.paths->Work() <= kMostWork) {
@@ -196,29 +213,33 @@ std::optional<base::Diagnostic> OrderSearch::Scout() {
     }
     if (incumbent_.network != before) return std::nullopt;
   }
-  return ScoutAmong(orders, besides, effort);
+  return ScoutAmong(orders, other_limits, effort);
 }
 
-// What fits subgraph by subgraph may fit no more as a whole: then what was forbidden for that is left out, and the next best is tried.
+// What fits subgraph by subgraph may fit no more as a whole: then what was forbidden for that is
+// left out, and the next best is tried.
 std::optional<base::Diagnostic> OrderSearch::ScoutAmong(const std::vector<orders::Order>& orders,
-                                                        const paths::Besides& besides, int64_t effort) {
+                                                        const paths::OtherOrderLimits& other_limits,
+                                                        int64_t effort) {
   const std::optional<plan::Plan>& plan = incumbent_.found.result.plan;
   const double below = plan ? plan->score * (1 - kRounding) : kInfinity;
-  const paths::Reach reach = ReachFor(grounds_.graph, grounds_.scale, options_);
-  const std::vector<paths::Ordered> looked_at = Prepare(grounds_, orders);
+  const paths::SearchLimits search_limits =
+      SearchLimitsFor(network_context_.graph, network_context_.scale, options_);
+  const std::vector<paths::Ordered> looked_at = Prepare(network_context_, orders);
   std::vector<std::unique_ptr<paths::PathSearch>> scouts;
   std::vector<paths::PathSearch*> known = {incumbent_.found.paths.get()};
-  for (int attempt = 0; attempt < kMostFailed && !grounds_.stop.Requested(); ++attempt) {
-    scouts.push_back(std::make_unique<paths::PathSearch>(looked_at, reach, besides, options_.threads,
-                                                         options_.progress, known));
+  for (int attempt = 0; attempt < kMostFailed && !network_context_.stop.Requested(); ++attempt) {
+    scouts.push_back(std::make_unique<paths::PathSearch>(
+        looked_at, search_limits, other_limits, options_.threads, options_.progress, known));
     paths::PathSearch& scout = *scouts.back();
     known.push_back(&scout);
     scout.FindBounds();
     std::optional<paths::Selection> selection = scout.FindBelow(below, effort);
     const bool at_end = !scout.HasSpent() && scout.HasAllOrders() && !scout.IsCutShort();
-    paths::Found passed_over{paths::Ending::kCutShort};
-    if (!selection && at_end && plan) passed_over = scout.FindBetter(below, effort);
-    if (passed_over.ending == paths::Ending::kFound) selection = std::move(passed_over.selection);
+    paths::Found rejected_alternatives{paths::Ending::kCutShort};
+    if (!selection && at_end && plan) rejected_alternatives = scout.FindBetter(below, effort);
+    if (rejected_alternatives.ending == paths::Ending::kFound)
+      selection = std::move(rejected_alternatives.selection);
     work_ += scout.Work();
     if (options_.progress) {
       options_.progress(fmt::format("{} orders of the operators looked at{}", survey_.orders,
@@ -226,7 +247,7 @@ std::optional<base::Diagnostic> OrderSearch::ScoutAmong(const std::vector<orders
     }
     if (!selection) {
       const bool all_decided = at_end && failed_.empty() && !scout.AnyGivenUp();
-      survey_.settled = all_decided && passed_over.ending == paths::Ending::kNone;
+      survey_.settled = all_decided && rejected_alternatives.ending == paths::Ending::kNone;
       survey_.proven = all_decided && survey_.every && !plan && LeavesNothing(scout);
       return std::nullopt;
     }
@@ -243,18 +264,20 @@ base::Expected<answer::PartitionResult> OrderSearch::TakeResult() {
   if (!result.plan) return result;
   const paths::OrderedNetwork& network = *incumbent_.network;
   if (options_.prefetch) {
-    base::Expected<plan::Plan> plan = Prefetch(network.Planning(), network.Demands(), *result.plan);
+    base::Expected<plan::Plan> plan =
+        Prefetch(network.Context(), network.PlanConstraints(), *result.plan);
     if (!plan) return base::Unexpected(plan.error());
-    if (grounds_.stop.Requested()) {
-      result.plan->notes.emplace_back("no constants are prefetched; time ended before all was tried");
+    if (network_context_.stop.Requested()) {
+      result.plan->notes.emplace_back(
+          "no constants are prefetched; time ended before all was tried");
     } else {
-      if (auto fault = FindFault(*plan)) return base::Unexpected(*std::move(fault));
+      if (auto fault = CheckWellFormed(*plan)) return base::Unexpected(*std::move(fault));
       result.status = plan->status == "optimal" ? Status::kOptimal : Status::kFeasible;
       result.plan = *std::move(plan);
     }
   }
-  if (const choices::Predecessor* predecessor = network.Planning().predecessor)
-    result.plan->notes.push_back(predecessor->Compare(*result.plan));
+  if (const choices::PreviousPlan* previous = network.Context().previous)
+    result.plan->notes.push_back(previous->Compare(*result.plan));
   return result;
 }
 
@@ -269,8 +292,8 @@ base::Expected<answer::PartitionResult> OrderSearch::Finish() {
     const orders::Order& order = incumbent_.network->InOrder();
     if (!std::is_sorted(order.begin(), order.end())) {
       answer::RenumberTensors(*result.plan);  // what a stop cut off was checked so
-      if (!grounds_.stop.Requested()) {
-        if (auto fault = FindFault(*result.plan)) return base::Unexpected(*std::move(fault));
+      if (!network_context_.stop.Requested()) {
+        if (auto fault = CheckWellFormed(*result.plan)) return base::Unexpected(*std::move(fault));
       }
     }
   } else if (result.status == Status::kInfeasible && !incumbent_.found.whatever_the_order &&
@@ -283,7 +306,8 @@ base::Expected<answer::PartitionResult> OrderSearch::Finish() {
 // The baseline of the network in the order of the file, of the same network in another order.
 plan::Baseline OrderSearch::BaselineOf(plan::Baseline baseline, const graph::Graph& ordered) const {
   for (int& op : baseline.do_not_fit)
-    op = graph::FindOperator(ordered, grounds_.graph.operators[static_cast<size_t>(op)].id).value_or(op);
+    op = graph::FindOperator(ordered, network_context_.graph.operators[static_cast<size_t>(op)].id)
+             .value_or(op);
   std::sort(baseline.do_not_fit.begin(), baseline.do_not_fit.end());
   return baseline;
 }
@@ -295,7 +319,8 @@ void OrderSearch::StateOrders(plan::Plan& plan) const {
     size_t moved = 0;
     for (size_t i = 0; i < order.size(); ++i) moved += order[i] == static_cast<int>(i) ? 0 : 1;
     plan.notes.push_back(fmt::format(
-        "{} of {} operators run elsewhere than in the order of the file, in which {}", moved, order.size(),
+        "{} of {} operators run elsewhere than in the order of the file, in which {}", moved,
+        order.size(),
         first_score_ ? fmt::format("the score is {}", *first_score_) : "no plan was found"));
   }
   if (precedence_.IsChain() || incumbent_.found.whatever_the_order) return;
@@ -304,7 +329,8 @@ void OrderSearch::StateOrders(plan::Plan& plan) const {
   } else if (survey_.every && survey_.settled) {
     plan.notes.push_back(fmt::format("all {} orders of the operators were tried", survey_.orders));
   } else {
-    plan.scope.orders = "some orders, for want of effort, among which bounds do not rule out a better plan";
+    plan.scope.orders =
+        "some orders, for want of effort, among which bounds do not rule out a better plan";
   }
   if (!plan::CoversAll(plan.scope)) plan.status = "feasible";
 }

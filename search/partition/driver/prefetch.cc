@@ -16,20 +16,21 @@
 #include "tessera/search/partition/driver/order_search.h"
 #include "tessera/search/partition/placement/home_and_joint_placement.h"
 
-// Constants that are loaded once keep the engines of their subgraph waiting. Where there is room they arrive while the subgraph before
-// computes its last tile (docs/program.md, "Ahead"):
+// Constants that are loaded once keep the engines of their subgraph waiting. Where there is room
+// they arrive while the subgraph before computes its last tile (docs/program.md, "Ahead"):
 //
 //     engine | .. compute | wait | compute          | .. compute | compute
 //     dma    | .. store   | w w w|                  | .. store ww|
 //     tile memory         |  w                      |         w
 //
-// What this saves hangs on both neighbours, so it is no property of an interval, and the search over partitions knows nothing of it. It
-// is tried on the partition that was found, one subgraph after the other, those first that gain most; weights that are streamed may be
-// held resident for it. Each is first placed around what lies where it lies; if that fails, what lives in the two subgraphs may move,
-// and all else stays.
-// Sound: a step is taken only if the joint Problem has a placement and the score falls. It need not be the best: another partition may
-// gain more by it, and so may other subsets where room is short.
-// Cost: for each subgraph that could gain, two simulations and at most two joint Problems that are mostly fixed.
+// What this saves hangs on both neighbours, so it is no property of an interval, and the search
+// over partitions knows nothing of it. It is tried on the partition that was found, one subgraph
+// after the other, those first that gain most; weights that are streamed may be held resident for
+// it. Each is first placed around what lies where it lies; if that fails, what lives in the two
+// subgraphs may move, and all else stays. Sound: a step is taken only if the joint Problem has a
+// placement and the score falls. It need not be the best: another partition may gain more by it,
+// and so may other subsets where room is short. Cost: for each subgraph that could gain, two
+// simulations and at most two joint Problems that are mostly fixed.
 namespace tessera::search::partition::driver {
 namespace {
 
@@ -39,8 +40,9 @@ using problem::Problem;
 
 class Prefetcher {
  public:
-  Prefetcher(const choices::Planning& planning, const constraints::Demands& demands, plan::Plan plan)
-      : planning_(planning), demands_(demands), plan_(std::move(plan)) {}
+  Prefetcher(const choices::SearchContext& context, const constraints::PlanConstraints& constraints,
+             plan::Plan plan)
+      : context_(context), constraints_(constraints), plan_(std::move(plan)) {}
 
   base::Expected<plan::Plan> Run() {
     const double before = plan_.score;
@@ -72,7 +74,8 @@ class Prefetcher {
       const std::vector<plan::Subgraph>& subgraphs) const {
     std::vector<encoder::program::SubgraphChoice> choices;
     choices.reserve(subgraphs.size());
-    for (const plan::Subgraph& subgraph : subgraphs) choices.push_back(cost::ChoiceOf(subgraph, plan_.kept));
+    for (const plan::Subgraph& subgraph : subgraphs)
+      choices.push_back(cost::ChoiceOf(subgraph, plan_.kept));
     return choices;
   }
 
@@ -83,8 +86,8 @@ class Prefetcher {
     if (subgraph.weights != candidate.weights) subgraph.largest_proven = false;
     subgraph.weights = candidate.weights;
     for (const size_t changed : {candidate.number - 1, candidate.number}) {
-      subgraphs[changed].metrics = cost::PriceOf(planning_.graph, planning_.profile, planning_.simulator,
-                                                 subgraphs, changed, plan_.kept);
+      subgraphs[changed].metrics = cost::PriceOf(
+          context_.graph, context_.profile, context_.simulator, subgraphs, changed, plan_.kept);
     }
     return subgraphs;
   }
@@ -95,7 +98,8 @@ class Prefetcher {
     return cycles;
   }
 
-  // Whoever would gain, those first that gain most: as weights are held, or resident where they are streamed.
+  // Whoever would gain, those first that gain most: as weights are held, or resident where they are
+  // streamed.
   std::vector<Candidate> Candidates() const {
     std::vector<Candidate> candidates;
     if (!MayOverlap()) return candidates;
@@ -116,43 +120,49 @@ class Prefetcher {
     return candidates;
   }
 
-  bool MayOverlap() const { return planning_.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped; }
+  bool MayOverlap() const {
+    return context_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
+  }
 
-  // Addresses may be demanded of slices, which there would be no more.
+  // Addresses may be required of slices, which there would be no more.
   bool MayReside(const plan::Subgraph& subgraph) const {
-    const std::vector<WeightPolicy>& policies = planning_.profile.tiling.weights;
-    const plan::WayDemand* way = demands_.WayOf(subgraph.interval);
+    const std::vector<WeightPolicy>& policies = context_.profile.tiling.weights;
+    const plan::TileConfigConstraint* config = constraints_.ConfigOf(subgraph.interval);
     return std::find(policies.begin(), policies.end(), WeightPolicy::kResident) != policies.end() &&
-           (way == nullptr || (!way->weights && way->addresses.empty()));
+           (config == nullptr || (!config->weights && config->addresses.empty()));
   }
 
   // The plan has it if that is better.
   base::Expected<Outcome> Try(const Candidate& candidate) {
-    if (planning_.stop.Requested()) return Outcome::kStopped;
+    if (context_.stop.Requested()) return Outcome::kStopped;
     std::vector<plan::Subgraph> subgraphs = With(candidate);
     if (LatencyOf(subgraphs) >= LatencyOf(plan_.subgraphs)) return Outcome::kNoGain;
     const std::vector<encoder::program::SubgraphChoice> choices = ChoicesOf(subgraphs);
     base::Expected<encoder::program::Program> program =
-        encoder::program::BuildProgram(planning_.graph, planning_.profile, choices);
+        encoder::program::BuildProgram(context_.graph, context_.profile, choices);
     if (!program) return base::Unexpected(program.error());
-    if (planning_.predecessor != nullptr) planning_.predecessor->AddHints(choices, *program);
-    placement::JointPlacement joint{.program = *std::move(program), .result = {}, .homes = plan_.homes};
+    if (context_.previous != nullptr) context_.previous->AddHints(choices, *program);
+    placement::JointPlacement joint{
+        .program = *std::move(program), .result = {}, .homes = plan_.homes};
     for (const bool may_move : {false, true}) {
-      base::Expected<problem::Result> result = Place(Fixed(joint.program, candidate.number, may_move));
+      base::Expected<problem::Result> result =
+          Place(Fixed(joint.program, candidate.number, may_move));
       if (!result) return base::Unexpected(result.error());
       joint.result = *std::move(result);
       if (joint.result.allocation) break;
     }
-    if (!joint.result.allocation) return planning_.stop.Requested() ? Outcome::kStopped : Outcome::kNoRoom;
-    plan::Plan better = answer::AssemblePlan(planning_, std::move(subgraphs), plan_.kept, joint);
-    if (better.score >= plan_.score || !planning_.scale.WithinLimits(planning_.scale.CostOf(better.totals)))
+    if (!joint.result.allocation)
+      return context_.stop.Requested() ? Outcome::kStopped : Outcome::kNoRoom;
+    plan::Plan better = answer::AssemblePlan(context_, std::move(subgraphs), plan_.kept, joint);
+    if (better.score >= plan_.score ||
+        !context_.scale.WithinLimits(context_.scale.CostOf(better.totals)))
       return Outcome::kNoGain;
     Take(std::move(better), candidate.number);
     return Outcome::kTaken;
   }
 
-  // The Problem with all that the plan has where it lies, but for the constants of the subgraph; with `may_move` also but for whatever
-  // lives in it or in the one before.
+  // The Problem with all that the plan has where it lies, but for the constants of the subgraph;
+  // with `may_move` also but for whatever lives in it or in the one before.
   Problem Fixed(const encoder::program::Program& program, size_t number, bool may_move) const {
     std::map<std::string_view, problem::Bytes> known;
     for (size_t i = 0; i < plan_.problem.buffers.size(); ++i)
@@ -169,42 +179,47 @@ class Prefetcher {
       (moves ? buffer.hint : buffer.offset) = at->second;
     }
     for (size_t s = 0; s < plan_.subgraphs.size(); ++s) {
-      tiling::FixOffsets(
-          demands_.PinsOf(plan_.subgraphs[s].interval, static_cast<int>(s), planning_.TileMemory().name),
-          problem);
+      tiling::FixOffsets(constraints_.PinsOf(plan_.subgraphs[s].interval, static_cast<int>(s),
+                                             context_.TileMemory().name),
+                         problem);
     }
     return problem;
   }
 
-  static bool LivesIn(const encoder::program::Program& program, const Buffer& buffer, size_t number) {
+  static bool LivesIn(const encoder::program::Program& program, const Buffer& buffer,
+                      size_t number) {
     const auto subgraph = static_cast<int>(number);
-    return std::any_of(buffer.lifespans.begin(), buffer.lifespans.end(), [&](const problem::Lifespan& life) {
-      const auto begin = program.steps.begin();
-      return std::any_of(begin + life.lower, begin + life.upper,
-                         [&](const encoder::program::ProgramStep& step) {
-                           return step.subgraph == subgraph || step.subgraph + 1 == subgraph;
-                         });
-    });
+    return std::any_of(
+        buffer.lifespans.begin(), buffer.lifespans.end(), [&](const problem::Lifespan& life) {
+          const auto begin = program.steps.begin();
+          return std::any_of(begin + life.lower, begin + life.upper,
+                             [&](const encoder::program::ProgramStep& step) {
+                               return step.subgraph == subgraph || step.subgraph + 1 == subgraph;
+                             });
+        });
   }
 
   base::Expected<problem::Result> Place(const Problem& problem) const {
     allocate::AllocateOptions options;
-    options.capacity = planning_.Room();
-    options.budget = planning_.budget;
-    options.stop = &planning_.stop;
-    return allocate::Allocate(problem, nullptr, 0, planning_.engines, options);
+    options.capacity = context_.Room();
+    options.budget = context_.budget;
+    options.stop = &context_.stop;
+    return allocate::Allocate(problem, nullptr, 0, context_.engines, options);
   }
 
-  // All that follows from the partition; what was found out about it stays, but that the subgraph is not run as it is run now.
+  // All that follows from the partition; what was found out about it stays, but that the subgraph
+  // is not run as it is run now.
   void Take(plan::Plan better, size_t number) {
     plan::Subgraph& subgraph = better.subgraphs[number];
-    const auto is_taken = [&](const plan::Rejection& rejection) {
+    const auto is_taken = [&](const plan::RejectedAlternative& rejection) {
       return rejection.interval == subgraph.interval && rejection.tile == subgraph.tile &&
              rejection.weights == subgraph.weights && rejection.halo == subgraph.halo &&
-             rejection.depth == subgraph.depth;
+             rejection.k_extent == subgraph.k_extent;
     };
-    subgraph.rejected.erase(std::remove_if(subgraph.rejected.begin(), subgraph.rejected.end(), is_taken),
-                            subgraph.rejected.end());
+    subgraph.rejected_alternatives.erase(
+        std::remove_if(subgraph.rejected_alternatives.begin(), subgraph.rejected_alternatives.end(),
+                       is_taken),
+        subgraph.rejected_alternatives.end());
     plan_.subgraphs = std::move(better.subgraphs);
     plan_.problem = std::move(better.problem);
     plan_.allocation = std::move(better.allocation);
@@ -221,14 +236,16 @@ class Prefetcher {
       plan_.scope = {};
       plan_.proven = true;
     } else {
-      plan_.scope.policies = "prefetched constants, which were tried on the partition that was found";
+      plan_.scope.policies =
+          "prefetched constants, which were tried on the partition that was found";
     }
     plan_.status = plan_.proven && plan::CoversAll(plan_.scope) ? "optimal" : "feasible";
   }
 
   void Note(double before) {
-    const auto taken = std::count_if(plan_.subgraphs.begin(), plan_.subgraphs.end(),
-                                     [](const plan::Subgraph& subgraph) { return subgraph.prefetch; });
+    const auto taken =
+        std::count_if(plan_.subgraphs.begin(), plan_.subgraphs.end(),
+                      [](const plan::Subgraph& subgraph) { return subgraph.prefetch; });
     std::string note;
     if (!MayOverlap()) {
       note = "constants are not prefetched where transfers have steps of their own";
@@ -241,14 +258,14 @@ class Prefetcher {
       note = "no constants are prefetched";
     }
     if (!without_room_.empty())
-      note += fmt::format("; no room was found for {}{} that would gain", taken > 0 ? "another " : "",
-                          without_room_.size());
+      note += fmt::format("; no room was found for {}{} that would gain",
+                          taken > 0 ? "another " : "", without_room_.size());
     if (stopped_) note += "; time ended before all was tried";
     plan_.notes.push_back(std::move(note));
   }
 
-  const choices::Planning& planning_;
-  const constraints::Demands& demands_;
+  const choices::SearchContext& context_;
+  const constraints::PlanConstraints& constraints_;
   plan::Plan plan_;
   std::set<size_t> without_room_;  // subgraphs that would gain
   bool stopped_ = false;
@@ -256,9 +273,10 @@ class Prefetcher {
 
 }  // namespace
 
-base::Expected<plan::Plan> Prefetch(const choices::Planning& planning, const constraints::Demands& demands,
+base::Expected<plan::Plan> Prefetch(const choices::SearchContext& context,
+                                    const constraints::PlanConstraints& constraints,
                                     plan::Plan plan) {
-  return Prefetcher(planning, demands, std::move(plan)).Run();
+  return Prefetcher(context, constraints, std::move(plan)).Run();
 }
 
 }  // namespace tessera::search::partition::driver

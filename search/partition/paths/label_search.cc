@@ -23,7 +23,8 @@ bool SameArc(const Arc& a, const Arc& b) {
   return a.begin == b.begin && a.end == b.end && a.interval == b.interval && a.choice == b.choice;
 }
 
-// A label can stand for another only if whatever completes that one to an allowed path completes this one too.
+// A label can stand for another only if whatever completes that one to an allowed path completes
+// this one too.
 bool Replaces(const Label& a, const Label& b) {
   return (a.forbidden & ~b.forbidden) == 0 && Dominates(a.cost, b.cost);
 }
@@ -41,8 +42,9 @@ class BestFirst {
         forbidden_(forbidden),
         starting_at_(last_),
         labels_at_(last_ + 1),
-        behind_(last_ + 1, kNowhere) {
-    for (size_t i = 0; i < arcs.size(); ++i) starting_at_[static_cast<size_t>(arcs[i].begin)].push_back(i);
+        behind_(last_ + 1, kUnreachable) {
+    for (size_t i = 0; i < arcs.size(); ++i)
+      starting_at_[static_cast<size_t>(arcs[i].begin)].push_back(i);
     behind_.back() = {};
     for (size_t state = last_; state-- > 0;) {
       for (const size_t arc : starting_at_[state])
@@ -76,13 +78,14 @@ class BestFirst {
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-  // What no way from a state to the last one goes below; each metric may have its least on a way of its own.
+  // What no way from a state to the last one goes below; each metric may have its least on a way of
+  // its own.
   struct Rest {
     double sum = 0;
     double peak = 0;
     std::array<double, 4> limited = {};
 
-    bool IsNowhere() const { return sum == kInfinity; }
+    bool IsUnreachable() const { return sum == kInfinity; }
 
     // A way that begins with an arc of this cost.
     void Offer(const cost::Cost& cost, const Rest& after) {
@@ -101,7 +104,8 @@ class BestFirst {
       return least;
     }
   };
-  static constexpr Rest kNowhere = {kInfinity, kInfinity, {kInfinity, kInfinity, kInfinity, kInfinity}};
+  static constexpr Rest kUnreachable = {
+      kInfinity, kInfinity, {kInfinity, kInfinity, kInfinity, kInfinity}};
 
   struct Open {
     double least = 0;  // score of any path that it begins
@@ -114,14 +118,17 @@ class BestFirst {
 
   double Score(size_t label) const { return scale_.ScoreOf(labels_[label].cost); }
 
-  bool IsBetter(size_t a, size_t b) const { return scale_.Prefers(labels_[a].cost, labels_[b].cost); }
+  bool IsBetter(size_t a, size_t b) const {
+    return scale_.Prefers(labels_[a].cost, labels_[b].cost);
+  }
 
   void Add(size_t state, const Label& label) {
-    if (behind_[state].IsNowhere()) return;
+    if (behind_[state].IsUnreachable()) return;
     const cost::Cost least = behind_[state].After(label.cost);
     if (!scale_.WithinLimits(least)) return;
     std::vector<size_t>& here = labels_at_[state];
-    if (std::any_of(here.begin(), here.end(), [&](size_t other) { return Replaces(labels_[other], label); }))
+    if (std::any_of(here.begin(), here.end(),
+                    [&](size_t other) { return Replaces(labels_[other], label); }))
       return;
     std::erase_if(here, [&](size_t other) { return Replaces(label, labels_[other]); });
     here.push_back(labels_.size());
@@ -131,7 +138,8 @@ class BestFirst {
 
   void Extend(const Open& from) {
     const std::vector<size_t>& here = labels_at_[from.state];
-    if (std::find(here.begin(), here.end(), from.label) == here.end()) return;  // replaced meanwhile
+    if (std::find(here.begin(), here.end(), from.label) == here.end())
+      return;  // replaced meanwhile
     for (const size_t arc : starting_at_[from.state]) {
       const Label& before = labels_[from.label];
       const Label to{.cost = cost::Join(before.cost, arcs_[arc].cost),
@@ -147,7 +155,8 @@ class BestFirst {
     uint64_t mask = 0;
     for (size_t i = 0; i < std::min(forbidden_.size(), kMostForbidden); ++i) {
       const bool so_far = ((label.forbidden >> i) & 1U) != 0;
-      if (so_far && label.length < forbidden_[i].size() && SameArc(forbidden_[i][label.length], arc))
+      if (so_far && label.length < forbidden_[i].size() &&
+          SameArc(forbidden_[i][label.length], arc))
         mask |= uint64_t{1} << i;
     }
     return mask;
@@ -187,7 +196,8 @@ std::optional<Path> FindBestPath(const cost::Scale& scale, int last, std::span<c
 
 int64_t CountIntervals(int operators, int most) {
   int64_t count = 0;
-  for (int length = 1; length <= std::min(operators, most); ++length) count += operators - length + 1;
+  for (int length = 1; length <= std::min(operators, most); ++length)
+    count += operators - length + 1;
   return count;
 }
 

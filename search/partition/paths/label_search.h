@@ -14,14 +14,17 @@
 //                   |______|      |      |          from 0 to the last state is a partition
 //                   |_____________|______|
 //
-// States are cut points, or what else tells one cut from another (cut_states.h). Labels at a state are costs of ways to get there. Sums add and maxima join, and both only grow, so a label that another
-// one dominates can never win and is dropped (Martins 1984, multiple-criteria shortest path). Labels are taken up in the order of
-// the least score that they can lead to (A*: Hart, Nilsson, Raphael 1968): that of the label with the least sum and the least
-// peak from its state on. So the first label at the last state is the best, and those that are worse are never extended. A label
-// that cannot keep the limits, even with the least of each limited metric from its state on, is dropped at once.
-// With a single metric the bound is exact, and hardly more is extended than the path.
-// Cost: a pass over all arcs, then for each label extended a join for each arc and a dominance test for each label there. With
-// several metrics the labels of one state can be exponential in the arcs: a stop ends the look.
+// States are cut points, or what else tells one cut from another (cut_states.h). Labels at a state
+// are costs of ways to get there. Sums add and maxima join, and both only grow, so a label that
+// another one dominates can never win and is dropped (Martins 1984, multiple-criteria shortest
+// path). Labels are taken up in the order of the least score that they can lead to (A*: Hart,
+// Nilsson, Raphael 1968): that of the label with the least sum and the least peak from its state
+// on. So the first label at the last state is the best, and those that are worse are never
+// extended. A label that cannot keep the limits, even with the least of each limited metric from
+// its state on, is dropped at once. With a single metric the bound is exact, and hardly more is
+// extended than the path. Cost: a pass over all arcs, then for each label extended a join for each
+// arc and a dominance test for each label there. With several metrics the labels of one state can
+// be exponential in the arcs: a stop ends the look.
 namespace tessera::search::partition::paths {
 
 struct Arc {
@@ -48,9 +51,10 @@ struct PathLook {
   int64_t joins = 0;                 // of labels with arcs; grows
 };
 
-// The path that the scale prefers from state 0 to `last`, within the limits, that is not forbidden; nullopt when there is none or the
-// stop came first. Of equals the first found wins, arcs being tried in the order given. Two arcs are the same when begin, end,
-// interval and choice are. At most kMostForbidden forbidden paths.
+// The path that the scale prefers from state 0 to `last`, within the limits, that is not forbidden;
+// nullopt when there is none or the stop came first. Of equals the first found wins, arcs being
+// tried in the order given. Two arcs are the same when begin, end, interval and choice are. At most
+// kMostForbidden forbidden paths.
 std::optional<Path> FindBestPath(const cost::Scale& scale, int last, std::span<const Arc> arcs,
                                  std::span<const Forbidden> forbidden, PathLook& look);
 std::optional<Path> FindBestPath(const cost::Scale& scale, int last, std::span<const Arc> arcs,

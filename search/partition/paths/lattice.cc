@@ -21,7 +21,8 @@ OrderLattice::OrderLattice(std::vector<orders::Order> orders, std::vector<Kind> 
     for (size_t i = 0; i < orders_.size(); ++i) {
       if (position > 0) done[i][static_cast<size_t>(orders_[i][position - 1])] = true;
       const bool at_an_end = position == 0 || position == operators;
-      const auto [cut, fresh] = numbers_.try_emplace(Done(at_an_end ? Kind() : kinds_[i], done[i]), cuts_);
+      const auto [cut, fresh] =
+          numbers_.try_emplace(Done(at_an_end ? Kind() : kinds_[i], done[i]), cuts_);
       if (fresh) ++cuts_;
       cut_at_[i].push_back(cut->second);
     }
@@ -37,11 +38,14 @@ std::vector<int> OrderLattice::CutsOf(const OrderLattice& other) const {
   return cuts;
 }
 
-// The kind and the cut where it begins, then its operators; of those that are alike the last one and then the others, ascending.
-DistinctIntervals::Identity DistinctIntervals::IdentityOf(size_t order, graph::Interval interval) const {
+// The kind and the cut where it begins, then its operators; of those that are alike the last one
+// and then the others, ascending.
+DistinctIntervals::Identity DistinctIntervals::IdentityOf(size_t order,
+                                                          graph::Interval interval) const {
   const orders::Order& operators = lattice_->Orders()[order];
   std::vector<int> identity = {lattice_->CutAt(order, interval.first)};
-  identity.insert(identity.end(), operators.begin() + interval.first, operators.begin() + interval.last + 1);
+  identity.insert(identity.end(), operators.begin() + interval.first,
+                  operators.begin() + interval.last + 1);
   if (alike_) std::sort(identity.begin() + 1, identity.end() - 1);
   return Identity(lattice_->KindOf(order), std::move(identity));
 }
@@ -95,9 +99,10 @@ std::vector<int> Without(const std::vector<int>& a, const std::vector<int>& b) {
 }  // namespace
 
 CutStates::CutStates(const graph::Graph& graph, const hw_profiles::Profile& profile, Bytes room,
-                     Keeping keeping, const constraints::Demands& demands)
-    : room_(room), most_kept_(graph.operators.size() <= kSmallNetwork ? kMostKeptInSmall : kMostKept) {
-  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, TensorRole::kBorder);
+                     Keeping keeping, const constraints::PlanConstraints& constraints)
+    : room_(room),
+      most_kept_(graph.operators.size() <= kSmallNetwork ? kMostKeptInSmall : kMostKept) {
+  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, TensorRole::kBoundary);
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   const auto operators = static_cast<int>(graph.operators.size());
   for (const graph::Operator& op : graph.operators)
@@ -106,18 +111,18 @@ CutStates::CutStates(const graph::Graph& graph, const hw_profiles::Profile& prof
   for (int tensor = 0; keeps_apart && tensor < static_cast<int>(graph.tensors.size()); ++tensor) {
     const graph::Tensor& facts = graph.tensors[static_cast<size_t>(tensor)];
     const graph::Usage& usage = usages[static_cast<size_t>(tensor)];
-    if (usage.producer < 0 || usage.consumers.empty() || demands.MustSpill(tensor)) continue;
+    if (usage.producer < 0 || usage.consumers.empty() || constraints.MustSpill(tensor)) continue;
     const graph::Interval maker{usage.producer, usage.producer};
-    if (graph::RoleIn(graph, usage, tensor, maker) != TensorRole::kBorder) continue;
+    if (graph::RoleIn(graph, usage, tensor, maker) != TensorRole::kBoundary) continue;
     const Bytes bytes = encoder::program::FeatureBytes(
         layout, facts.type, encoder::program::NameExtents(facts.shape, facts.shape),
         encoder::program::PadsFor(graph, profile, usage.consumers));
     if (bytes > room_) continue;
-    const bool demanded = demands.MustKeep(tensor);
-    if (keeping == Keeping::kNothing && !demanded) {
+    const bool required = constraints.MustKeep(tensor);
+    if (keeping == Keeping::kNothing && !required) {
       spills_all_ = true;
     } else {
-      borders_.push_back({tensor, usage.producer, usage.consumers.back(), bytes, demanded});
+      boundaries_.push_back({tensor, usage.producer, usage.consumers.back(), bytes, required});
     }
   }
   for (int position = 0; position <= operators; ++position) AddStates(position);
@@ -125,32 +130,33 @@ CutStates::CutStates(const graph::Graph& graph, const hw_profiles::Profile& prof
 }
 
 // All that must be kept there; nullopt where there is no room for it.
-std::optional<CutStates::Subset> CutStates::FindDemanded(const std::vector<Border>& crossing, Bytes room) {
-  Subset demanded;
-  for (const Border& border : crossing) {
-    if (!border.demanded) continue;
-    demanded.kept.push_back(border.tensor);
-    demanded.bytes = base::SaturatingAdd(demanded.bytes, border.bytes);
+std::optional<CutStates::Subset> CutStates::FindRequired(const std::vector<Boundary>& crossing,
+                                                         Bytes room) {
+  Subset required;
+  for (const Boundary& boundary : crossing) {
+    if (!boundary.required) continue;
+    required.kept.push_back(boundary.tensor);
+    required.bytes = base::SaturatingAdd(required.bytes, boundary.bytes);
   }
-  return demanded.bytes <= room ? std::optional(demanded) : std::nullopt;
+  return required.bytes <= room ? std::optional(required) : std::nullopt;
 }
 
 void CutStates::AddStates(int position) {
   first_at_.push_back(static_cast<int>(states_.size()));
-  std::vector<Border> crossing;
-  for (const Border& border : borders_) {
-    if (Crosses(border.tensor, position)) crossing.push_back(border);
+  std::vector<Boundary> crossing;
+  for (const Boundary& boundary : boundaries_) {
+    if (Crosses(boundary.tensor, position)) crossing.push_back(boundary);
   }
-  const std::optional<Subset> demanded = FindDemanded(crossing, room_);
-  if (!demanded || !demanded->kept.empty()) states_.emplace_back();
+  const std::optional<Subset> required = FindRequired(crossing, room_);
+  if (!required || !required->kept.empty()) states_.emplace_back();
   std::vector<Subset> subsets;
-  if (demanded) subsets.push_back(*demanded);
+  if (required) subsets.push_back(*required);
   for (size_t i = 0; i < subsets.size(); ++i) {  // grows
     const Subset subset = subsets[i];
     states_.push_back(subset.kept);
     std::sort(states_.back().begin(), states_.back().end());
     for (size_t next = subset.next; next < crossing.size(); ++next) {
-      if (crossing[next].demanded) continue;
+      if (crossing[next].required) continue;
       const Bytes bytes = base::SaturatingAdd(subset.bytes, crossing[next].bytes);
       if (bytes > room_) continue;
       capped_ = capped_ || subset.free == most_kept_;
@@ -162,14 +168,14 @@ void CutStates::AddStates(int position) {
   }
 }
 
-const CutStates::Border& CutStates::BorderOf(int tensor) const {
-  return *std::lower_bound(borders_.begin(), borders_.end(), tensor,
-                           [](const Border& each, int wanted) { return each.tensor < wanted; });
+const CutStates::Boundary& CutStates::BoundaryOf(int tensor) const {
+  return *std::lower_bound(boundaries_.begin(), boundaries_.end(), tensor,
+                           [](const Boundary& each, int wanted) { return each.tensor < wanted; });
 }
 
 bool CutStates::Crosses(int tensor, int position) const {
-  const Border& border = BorderOf(tensor);
-  return border.maker < position && position <= border.last_reader;
+  const Boundary& boundary = BoundaryOf(tensor);
+  return boundary.maker < position && position <= boundary.last_reader;
 }
 
 // What is kept while an operator runs is in the tile memory all at once, but for a result in the
@@ -180,11 +186,11 @@ bool CutStates::HasRoom(const std::vector<int>& kept, graph::Interval interval) 
     Bytes behind = 0;
     Bytes during = 0;
     for (const int tensor : kept) {
-      const Border& border = BorderOf(tensor);
-      if (op < border.maker || border.last_reader < op) continue;
-      during = base::SaturatingAdd(during, border.bytes);
-      if (border.maker < op) before = base::SaturatingAdd(before, border.bytes);
-      if (op < border.last_reader) behind = base::SaturatingAdd(behind, border.bytes);
+      const Boundary& boundary = BoundaryOf(tensor);
+      if (op < boundary.maker || boundary.last_reader < op) continue;
+      during = base::SaturatingAdd(during, boundary.bytes);
+      if (boundary.maker < op) before = base::SaturatingAdd(before, boundary.bytes);
+      if (op < boundary.last_reader) behind = base::SaturatingAdd(behind, boundary.bytes);
     }
     const bool shares = shares_[static_cast<size_t>(op)] != 0;
     if ((shares ? std::max(before, behind) : during) > room_) return false;
@@ -202,7 +208,8 @@ std::vector<int> CutStates::CrossingOf(const std::vector<int>& kept, int positio
 
 std::vector<Crossing> CutStates::CrossingsOf(graph::Interval interval) const {
   const auto states_at = [this](int position) {
-    return std::pair(first_at_[static_cast<size_t>(position)], first_at_[static_cast<size_t>(position) + 1]);
+    return std::pair(first_at_[static_cast<size_t>(position)],
+                     first_at_[static_cast<size_t>(position) + 1]);
   };
   const auto [first_begin, last_begin] = states_at(interval.first);
   const auto [first_end, last_end] = states_at(interval.last + 1);

@@ -22,20 +22,25 @@ constexpr int64_t kMostElements = int64_t{1} << 34;
 
 }  // namespace
 
-std::vector<orders::Order> FindUsualOrders(const graph::Graph& graph, const orders::Precedence& precedence,
+std::vector<orders::Order> FindUsualOrders(const graph::Graph& graph,
+                                           const orders::Precedence& precedence,
                                            const base::Stop& stop) {
   std::vector<int64_t> bytes;
   for (const graph::Tensor& tensor : graph.tensors) {
-    const int64_t elements = tensor.constant ? 0 : std::min(graph::ElementsOf(tensor.shape), kMostElements);
+    const int64_t elements =
+        tensor.constant ? 0 : std::min(graph::ElementsOf(tensor.shape), kMostElements);
     bytes.push_back(elements * base::BitsOf(tensor.type) / 8);
   }
   const orders::LiveBytes live(graph, precedence, bytes);
   std::vector<orders::Order> orders;
   for (const orders::LiveGoal goal : {orders::LiveGoal::kPeak, orders::LiveGoal::kSum}) {
-    if (std::optional<orders::Order> order = orders::FindLeastLiveOrder(precedence, live, goal, stop))
+    if (std::optional<orders::Order> order =
+            orders::FindLeastLiveOrder(precedence, live, goal, stop))
       orders.push_back(*std::move(order));
   }
-  for (const orders::Turn turn : {orders::Turn::kHungriest, orders::Turn::kFirst, orders::Turn::kLast}) {
+  for (const orders::OperandOrder turn :
+       {orders::OperandOrder::kHungriest, orders::OperandOrder::kFirst,
+        orders::OperandOrder::kLast}) {
     if (!stop.Requested()) orders.push_back(orders::WalkDepthFirst(precedence, live, turn));
   }
   for (const orders::Pace pace : {orders::Pace::kEarliest, orders::Pace::kLatest}) {
@@ -58,10 +63,11 @@ orders::Order FindOrderLike(const plan::Plan& old, const graph::Graph& graph,
   return precedence.NearestTo(keys);
 }
 
-std::vector<orders::Order> TakeFirst(std::vector<orders::Order> orders, int most_operators, bool alike,
-                                     int64_t most_visited) {
+std::vector<orders::Order> TakeFirst(std::vector<orders::Order> orders, int most_operators,
+                                     bool alike, int64_t most_visited) {
   std::set<orders::Order> known;
-  std::erase_if(orders, [&known](const orders::Order& order) { return !known.insert(order).second; });
+  std::erase_if(orders,
+                [&known](const orders::Order& order) { return !known.insert(order).second; });
   const OrderLattice lattice(orders);
   DistinctIntervals distinct(lattice, alike);
   distinct.Take(0, most_operators);
@@ -78,45 +84,49 @@ std::vector<orders::Order> TakeFirst(std::vector<orders::Order> orders, int most
 
 namespace {
 
-std::optional<choices::Predecessor> PredecessorOf(const plan::Plan* old, const graph::Graph& graph) {
-  return old == nullptr ? std::nullopt : std::optional<choices::Predecessor>(std::in_place, *old, graph);
+std::optional<choices::PreviousPlan> PreviousPlanOf(const plan::Plan* old,
+                                                    const graph::Graph& graph) {
+  return old == nullptr ? std::nullopt
+                        : std::optional<choices::PreviousPlan>(std::in_place, *old, graph);
 }
 
 }  // namespace
 
-std::vector<plan::Demand> InOrder(std::vector<plan::Demand> demands, const orders::Order& order) {
+std::vector<plan::PlanConstraint> InOrder(std::vector<plan::PlanConstraint> constraints,
+                                          const orders::Order& order) {
   std::vector<int> place_of(order.size());
   for (size_t place = 0; place < order.size(); ++place)
     place_of[static_cast<size_t>(order[place])] = static_cast<int>(place);
-  for (plan::Demand& demand : demands) {
-    const bool about_operators = demand.kind == plan::DemandKind::kTogether ||
-                                 demand.kind == plan::DemandKind::kApart ||
-                                 demand.kind == plan::DemandKind::kSubgraph;
+  for (plan::PlanConstraint& constraint : constraints) {
+    const bool about_operators = constraint.kind == plan::PlanConstraintKind::kTogether ||
+                                 constraint.kind == plan::PlanConstraintKind::kApart ||
+                                 constraint.kind == plan::PlanConstraintKind::kSubgraph;
     if (!about_operators) continue;
-    const int length = demand.interval.last - demand.interval.first;
-    demand.interval.first = place_of[static_cast<size_t>(demand.interval.first)];
-    demand.interval.last = demand.interval.first + length;
+    const int length = constraint.interval.last - constraint.interval.first;
+    constraint.interval.first = place_of[static_cast<size_t>(constraint.interval.first)];
+    constraint.interval.last = constraint.interval.first + length;
   }
-  return demands;
+  return constraints;
 }
 
-OrderedNetwork::OrderedNetwork(const Grounds& grounds, orders::Order order)
+OrderedNetwork::OrderedNetwork(const NetworkContext& network_context, orders::Order order)
     : order_(std::move(order)),
-      graph_(graph::Reordered(grounds.graph, order_)),
-      simulator_(graph_, grounds.profile),
-      predecessor_(PredecessorOf(grounds.predecessor, graph_)),
-      planning_{.graph = graph_,
-                .profile = grounds.profile,
-                .simulator = simulator_,
-                .scale = grounds.scale,
-                .stop = grounds.stop,
-                .engines = grounds.engines,
-                .tile_engines = grounds.tile_engines,
-                .budget = grounds.budget,
-                .predecessor = predecessor_ ? &*predecessor_ : nullptr},
-      demands_(graph_, paths::InOrder(grounds.demands, order_)),
-      states_(graph_, grounds.profile, planning_.Room(), grounds.keeping, demands_),
-      homes_(graph_, grounds.profile),
-      kind_(encoder::program::NextInPlace(graph_, simulator_.Usages(), grounds.profile)) {}
+      graph_(graph::Reordered(network_context.graph, order_)),
+      simulator_(graph_, network_context.profile),
+      previous_(PreviousPlanOf(network_context.previous, graph_)),
+      context_{.graph = graph_,
+               .profile = network_context.profile,
+               .simulator = simulator_,
+               .scale = network_context.scale,
+               .stop = network_context.stop,
+               .engines = network_context.engines,
+               .tile_engines = network_context.tile_engines,
+               .budget = network_context.budget,
+               .previous = previous_ ? &*previous_ : nullptr},
+      constraints_(graph_, paths::InOrder(network_context.constraints, order_)),
+      states_(graph_, network_context.profile, context_.Room(), network_context.keeping,
+              constraints_),
+      homes_(graph_, network_context.profile),
+      kind_(encoder::program::NextInPlace(graph_, simulator_.Usages(), network_context.profile)) {}
 
 }  // namespace tessera::search::partition::paths

@@ -14,7 +14,7 @@ namespace tessera::search::partition::paths {
 namespace {
 
 Ordered InGivenOrder(Ordered ordered) {
-  ordered.order.resize(ordered.planning->graph.operators.size());
+  ordered.order.resize(ordered.context->graph.operators.size());
   std::iota(ordered.order.begin(), ordered.order.end(), 0);
   return ordered;
 }
@@ -37,33 +37,35 @@ constexpr size_t kMostLarger = 128;
 
 }  // namespace
 
-PathSearch::PathSearch(const Ordered& ordered, const Reach& reach, int threads,
+PathSearch::PathSearch(const Ordered& ordered, const SearchLimits& search_limits, int threads,
                        std::function<void(std::string_view)> progress)
-    : PathSearch(std::vector{InGivenOrder(ordered)}, reach, {}, threads, std::move(progress), {}) {}
+    : PathSearch(std::vector{InGivenOrder(ordered)}, search_limits, {}, threads,
+                 std::move(progress), {}) {}
 
-PathSearch::PathSearch(std::span<const Ordered> orders, const Reach& reach, const Besides& besides,
-                       int threads, std::function<void(std::string_view)> progress,
+PathSearch::PathSearch(std::span<const Ordered> orders, const SearchLimits& search_limits,
+                       const OtherOrderLimits& other_limits, int threads,
+                       std::function<void(std::string_view)> progress,
                        std::span<PathSearch* const> before)
     : orders_(orders.begin(), orders.end()),
-      planning_(orders_.front().planning),
-      demands_(orders_.front().demands),
-      operators_(static_cast<int>(planning_->graph.operators.size())),
+      context_(orders_.front().context),
+      constraints_(orders_.front().constraints),
+      operators_(static_cast<int>(context_->graph.operators.size())),
       lattice_(LatticeOf(orders)),
-      most_(std::min(reach.most_operators, operators_)),
-      lengths_(std::max(most_, demands_->Inseparable({0, operators_ - 1}))),
+      most_(std::min(search_limits.most_operators, operators_)),
+      lengths_(std::max(most_, constraints_->Inseparable({0, operators_ - 1}))),
       longest_(most_),
-      allowance_(reach.effort),
-      most_work_(reach.most_work),
+      allowance_(search_limits.effort),
+      most_work_(search_limits.most_work),
       threads_(std::max(1, threads)),
       progress_(std::move(progress)) {
   NumberStates();
-  AddIntervals(besides);
+  AddIntervals(other_limits);
   kept_.resize(intervals_.size());
   arcs_.resize(intervals_.size());
   bounded_.resize(intervals_.size());
   given_away_.resize(intervals_.size());
   for (PathSearch* search : before) TakeOver(*search);
-  if (!before.empty()) TakeReach(*before.front());
+  if (!before.empty()) TakeSearchLimits(*before.front());
   for (size_t i = 0; i < intervals_.size(); ++i) Refresh(i);
 }
 
@@ -80,9 +82,9 @@ void PathSearch::FindBounds() {
     if (!all_bounded) {
       tasks.emplace_back([this, begin, end, is_bounded] {
         if (IsCutShort()) return;
-        const choices::Planning& planning = *orders_[order_of_[begin]].planning;
-        const cost::SubgraphBounds bounds(planning.graph, planning.profile, planning.simulator.Usages(),
-                                          intervals_[begin].Interval());
+        const choices::SearchContext& context = *orders_[order_of_[begin]].context;
+        const cost::SubgraphBounds bounds(context.graph, context.profile,
+                                          context.simulator.Usages(), intervals_[begin].Interval());
         for (size_t i = begin; i < end; ++i) {
           if (is_bounded(i)) continue;
           intervals_[i].SetBound(bounds.Find(intervals_[i].Kept()));
@@ -136,7 +138,7 @@ void PathSearch::Refresh(size_t interval) {
   if (!InReach(choices)) return;
   Arc arc = ArcOf(choices);
   arc.cost = choices.Bound();
-  if (!choices.IsOpened()) {
+  if (!choices.IsExpanded()) {
     arcs.push_back(arc);
     return;
   }
@@ -168,8 +170,8 @@ Selection PathSearch::SelectionOf(const Path& path, std::span<const Arc> arcs) c
 }
 
 std::optional<Path> PathSearch::Look(std::span<const Arc> arcs) {
-  PathLook look{.stop = &planning_->stop};
-  std::optional<Path> path = FindBestPath(planning_->scale, last_state_, arcs, forbidden_, look);
+  PathLook look{.stop = &context_->stop};
+  std::optional<Path> path = FindBestPath(context_->scale, last_state_, arcs, forbidden_, look);
   work_ += (static_cast<int64_t>(arcs.size()) + look.joins) / kArcsForOne;
   return path;
 }
@@ -197,7 +199,7 @@ std::optional<Selection> PathSearch::FindOpen(double below) {
   while (!IsCutShort()) {
     const std::vector<Arc> arcs = CurrentArcs(true);
     const std::optional<Path> path = Look(arcs);
-    if (!path || !cost::IsLess(planning_->scale.ScoreOf(path->cost), below)) return std::nullopt;
+    if (!path || !cost::IsLess(context_->scale.ScoreOf(path->cost), below)) return std::nullopt;
     if (auto selection = Confirm(*path, arcs)) return selection;
   }
   return std::nullopt;
@@ -208,7 +210,7 @@ std::optional<Selection> PathSearch::FindBelow(double score, int64_t effort) {
   while (!IsCutShort() && !has_spent_) {
     const std::vector<Arc> arcs = CurrentArcs();
     const std::optional<Path> path = Look(arcs);
-    if (path && planning_->scale.ScoreOf(path->cost) >= score) return std::nullopt;
+    if (path && context_->scale.ScoreOf(path->cost) >= score) return std::nullopt;
     if (!path) {
       if (IsCutShort() || (!Widen() && !Extend())) return std::nullopt;
     } else if (auto selection = Confirm(*path, arcs)) {
@@ -221,22 +223,24 @@ std::optional<Selection> PathSearch::FindBelow(double score, int64_t effort) {
 
 // The path if all of it is known to fit; else finds out the next thing about it.
 std::optional<Selection> PathSearch::Confirm(const Path& path, std::span<const Arc> arcs) {
-  Tasks openings;
-  Tasks posings;
+  Tasks expansions;
+  Tasks formulations;
   Tasks decisions;
   for (const size_t index : path.arcs) {
     const Arc& arc = arcs[index];
     choices::IntervalChoices& choices = intervals_[arc.interval];
     if (arc.choice == kBounded) {
-      openings.emplace_back([this, &choices] { Open(choices); });
-    } else if (!choices.IsPosed()) {
-      posings.emplace_back([this, &choices] { choices.Pose(planning_->stop); });
-    } else if (choices.Choices()[arc.choice].verdict == choices::Verdict::kOpen) {
+      expansions.emplace_back([this, &choices] { Expand(choices); });
+    } else if (!choices.IsFormulated()) {
+      formulations.emplace_back([this, &choices] { choices.Formulate(context_->stop); });
+    } else if (choices.Choices()[arc.choice].verdict == choices::ChoiceStatus::kOpen) {
       decisions.emplace_back(
-          [this, &choices, choice = arc.choice] { choices.Decide(choice, planning_->stop); });
+          [this, &choices, choice = arc.choice] { choices.Decide(choice, context_->stop); });
     }
   }
-  const Tasks& next = !openings.empty() ? openings : !posings.empty() ? posings : decisions;
+  const Tasks& next = !expansions.empty()     ? expansions
+                      : !formulations.empty() ? formulations
+                                              : decisions;
   if (next.empty()) return SelectionOf(path, arcs);
   std::vector<size_t> intervals;
   for (const size_t index : path.arcs) intervals.push_back(arcs[index].interval);
@@ -247,14 +251,14 @@ std::optional<Selection> PathSearch::Confirm(const Path& path, std::span<const A
   return std::nullopt;
 }
 
-void PathSearch::Open(choices::IntervalChoices& choices) const {
-  if (!IsCutShort()) choices.Open(planning_->stop);
+void PathSearch::Expand(choices::IntervalChoices& choices) const {
+  if (!IsCutShort()) choices.Expand(context_->stop);
 }
 
 bool PathSearch::InReach(const choices::IntervalChoices& interval) const {
   const graph::Interval operators = interval.Interval();
   if (!IsAllowed(interval)) return false;
-  const int inseparable = DemandsOf(IndexOf(interval)).Inseparable(operators);
+  const int inseparable = ConstraintsOf(IndexOf(interval)).Inseparable(operators);
   if (operators.last - operators.first >= std::max(longest_, inseparable)) return false;
   return IsAtHome(interval) || (may_keep_ && looks_at_kept_);
 }
@@ -263,8 +267,8 @@ PathSearch::Tally PathSearch::TallyOf(std::span<const size_t> intervals) const {
   Tally tally;
   for (const size_t index : intervals) {
     const choices::IntervalChoices& interval = intervals_[index];
-    tally.opened += interval.IsOpened() ? 1 : 0;
-    tally.posed += interval.IsPosed() ? 1 : 0;
+    tally.expanded += interval.IsExpanded() ? 1 : 0;
+    tally.formulated += interval.IsFormulated() ? 1 : 0;
     tally.solves += interval.Solves();
     tally.effort += interval.Effort();
   }
@@ -282,8 +286,8 @@ int64_t PathSearch::RunOn(std::span<const size_t> intervals, const Tasks& tasks)
 }
 
 void PathSearch::Account(const Tally& before, const Tally& after) {
-  done_.opened += after.opened - before.opened;
-  done_.posed += after.posed - before.posed;
+  done_.expanded += after.expanded - before.expanded;
+  done_.formulated += after.formulated - before.formulated;
   done_.solves += after.solves - before.solves;
   done_.effort += after.effort - before.effort;
 }
@@ -308,14 +312,15 @@ bool PathSearch::Widen() {
   return true;
 }
 
-// Gives the shortest opened intervals that have further tile shapes some of them; false when there are none, or enough.
+// Gives the shortest expanded intervals that have further tile shapes some of them; false when
+// there are none, or enough.
 bool PathSearch::Extend() {
   for (int length = 1; length <= lengths_; ++length) {
     size_t added = 0;
     for (size_t i = 0; i < intervals_.size(); ++i) {
       const graph::Interval operators = intervals_[i].Interval();
       if (operators.last - operators.first + 1 != length || allowed_[i] == 0) continue;
-      if (planning_->stop.Requested() || extended_ >= kMostExtended) return added > 0;
+      if (context_->stop.Requested() || extended_ >= kMostExtended) return added > 0;
       const size_t more = intervals_[i].Extend(kExtension);
       if (more > 0) Refresh(i);
       added += more;
@@ -327,22 +332,24 @@ bool PathSearch::Extend() {
 }
 
 bool PathSearch::UntriedCouldBeat(double score) const {
-  PathLook look{.stop = &planning_->stop};
+  PathLook look{.stop = &context_->stop};
   const std::optional<Path> path =
-      FindBestPath(planning_->scale, last_state_, ArcsWithUntried(), forbidden_, look);
-  return planning_->stop.Requested() || (path && planning_->scale.ScoreOf(path->cost) < score);
+      FindBestPath(context_->scale, last_state_, ArcsWithUntried(), forbidden_, look);
+  return context_->stop.Requested() || (path && context_->scale.ScoreOf(path->cost) < score);
 }
 
 bool PathSearch::LeavesOutShapes() const {
-  return std::any_of(intervals_.begin(), intervals_.end(), [this](const choices::IntervalChoices& interval) {
-    return IsAllowed(interval) && (!interval.IsOpened() || interval.LeavesOutShapes());
-  });
+  return std::any_of(
+      intervals_.begin(), intervals_.end(), [this](const choices::IntervalChoices& interval) {
+        return IsAllowed(interval) && (!interval.IsExpanded() || interval.LeavesOutShapes());
+      });
 }
 
 bool PathSearch::LeavesOutPolicies() const {
-  return std::any_of(intervals_.begin(), intervals_.end(), [this](const choices::IntervalChoices& interval) {
-    return IsAllowed(interval) && interval.IsOpened() && interval.LeavesOutPolicies();
-  });
+  return std::any_of(
+      intervals_.begin(), intervals_.end(), [this](const choices::IntervalChoices& interval) {
+        return IsAllowed(interval) && interval.IsExpanded() && interval.LeavesOutPolicies();
+      });
 }
 
 std::optional<Selection> PathSearch::FindKnown() const {
@@ -352,16 +359,16 @@ std::optional<Selection> PathSearch::FindKnown() const {
     Arc arc = ArcOf(interval);
     for (arc.choice = 0; arc.choice < interval.Choices().size(); ++arc.choice) {
       const choices::Choice& choice = interval.Choices()[arc.choice];
-      if (choice.verdict != choices::Verdict::kFits) continue;
+      if (choice.verdict != choices::ChoiceStatus::kFits) continue;
       arc.cost = choice.cost;
       arcs.push_back(arc);
     }
   }
-  PathLook look{.stop = &planning_->stop};
-  std::optional<Path> path = FindBestPath(planning_->scale, last_state_, arcs, forbidden_, look);
-  if (!path && planning_->stop.Requested()) {
+  PathLook look{.stop = &context_->stop};
+  std::optional<Path> path = FindBestPath(context_->scale, last_state_, arcs, forbidden_, look);
+  if (!path && context_->stop.Requested()) {
     arcs = BestSingleArcs();
-    path = FindBestPath(planning_->scale, last_state_, arcs, forbidden_);
+    path = FindBestPath(context_->scale, last_state_, arcs, forbidden_);
   }
   if (!path) return std::nullopt;
   return SelectionOf(*path, arcs);
@@ -376,8 +383,8 @@ std::vector<Arc> PathSearch::BestSingleArcs() const {
     std::optional<size_t> best;
     for (size_t i = 0; i < single.Choices().size(); ++i) {
       const choices::Choice& choice = single.Choices()[i];
-      if (choice.verdict != choices::Verdict::kFits) continue;
-      if (!best || planning_->scale.Prefers(choice.cost, single.Choices()[*best].cost)) best = i;
+      if (choice.verdict != choices::ChoiceStatus::kFits) continue;
+      if (!best || context_->scale.Prefers(choice.cost, single.Choices()[*best].cost)) best = i;
     }
     if (!best) continue;
     Arc& arc = arcs.emplace_back(ArcOf(single));
@@ -387,14 +394,14 @@ std::vector<Arc> PathSearch::BestSingleArcs() const {
   return arcs;
 }
 
-void PathSearch::PoseRefused(const Selection& selection, size_t most) {
+void PathSearch::FormulateRefused(const Selection& selection, size_t most) {
   Tasks tasks;
   for (size_t i = 0; i < selection.intervals.size(); ++i) {
     choices::IntervalChoices& interval = intervals_[IndexOf(*selection.intervals[i])];
     const size_t choice = selection.choices[i];
     tasks.emplace_back([this, &interval, choice, most] {
-      if (!planning_->stop.Requested()) interval.TryAll(kMostLarger);
-      interval.PoseRefused(choice, most);
+      if (!context_->stop.Requested()) interval.TryAll(kMostLarger);
+      interval.FormulateRefused(choice, most);
     });
   }
   Run(tasks);
@@ -414,8 +421,9 @@ void PathSearch::Forbid(const Selection& selection) {
 }
 
 bool PathSearch::AnyGivenUp() const {
-  return std::any_of(intervals_.begin(), intervals_.end(),
-                     [this](const choices::IntervalChoices& i) { return IsAllowed(i) && i.AnyGivenUp(); });
+  return std::any_of(
+      intervals_.begin(), intervals_.end(),
+      [this](const choices::IntervalChoices& i) { return IsAllowed(i) && i.AnyGivenUp(); });
 }
 
 void PathSearch::Run(const Tasks& tasks) const {
@@ -428,8 +436,8 @@ void PathSearch::Run(const Tasks& tasks) const {
 
 void PathSearch::Report() const {
   if (!progress_) return;
-  progress_(fmt::format("{} of {} intervals opened, {} posed, {} questions put to engines", done_.opened,
-                        intervals_.size(), done_.posed, done_.solves));
+  progress_(fmt::format("{} of {} intervals opened, {} posed, {} questions put to engines",
+                        done_.expanded, intervals_.size(), done_.formulated, done_.solves));
 }
 
 }  // namespace tessera::search::partition::paths

@@ -9,12 +9,14 @@
 
 #include "tessera/search/partition/paths/path_search.h"
 
-// What a path search makes of several orders: states and intervals that they share, and what searches before found out.
+// What a path search makes of several orders: states and intervals that they share, and what
+// searches before found out.
 namespace tessera::search::partition::paths {
 
 namespace {
 
-// Forbidden selections of searches before, the last of them, which leave room for those of this one.
+// Forbidden selections of searches before, the last of them, which leave room for those of this
+// one.
 constexpr size_t kMostTakenOver = 8;
 
 }  // namespace
@@ -37,23 +39,23 @@ void PathSearch::NumberStates() {
   last_state_ = states - 1;
 }
 
-void PathSearch::AddIntervals(const Besides& besides) {
+void PathSearch::AddIntervals(const OtherOrderLimits& other_limits) {
   for (int first = 0; first < operators_; ++first) {
     for (int length = 1; length <= std::min(lengths_, operators_ - first); ++length) {
       crossings_.push_back(intervals_.size());
-      leaves_out_ = leaves_out_ || (length > 1 && planning_->stop.Requested());
+      leaves_out_ = leaves_out_ || (length > 1 && context_->stop.Requested());
       if (length > 1 && leaves_out_) continue;
       AddInterval(0, {first, first + length - 1});
     }
   }
   if (orders_.size() == 1) return;
-  DistinctIntervals distinct(lattice_, besides.alike);
+  DistinctIntervals distinct(lattice_, other_limits.alike);
   distinct.Take(0, lengths_);
-  const int most =
-      std::max(std::min(besides.most_operators, most_), demands_->Inseparable({0, operators_ - 1}));
-  const size_t room = intervals_.size() + besides.most_intervals;
+  const int most = std::max(std::min(other_limits.most_operators, most_),
+                            constraints_->Inseparable({0, operators_ - 1}));
+  const size_t room = intervals_.size() + other_limits.most_intervals;
   for (size_t order = 1; order < orders_.size() && has_all_orders_; ++order) {
-    if (planning_->stop.Requested()) leaves_out_ = true;
+    if (context_->stop.Requested()) leaves_out_ = true;
     has_all_orders_ = !leaves_out_;
     if (leaves_out_) break;
     for (const graph::Interval interval : distinct.Take(order, most)) AddInterval(order, interval);
@@ -62,36 +64,39 @@ void PathSearch::AddIntervals(const Besides& besides) {
 }
 
 void PathSearch::AddInterval(size_t order, graph::Interval interval) {
-  const choices::Planning* planning = orders_[order].planning;
+  const choices::SearchContext* context = orders_[order].context;
   const CutStates* states = orders_[order].states;
-  const constraints::Demands* demands = orders_[order].demands;
+  const constraints::PlanConstraints* constraints = orders_[order].constraints;
   const int length = interval.last - interval.first + 1;
-  const bool allowed = length <= std::max(most_, demands->Inseparable(interval)) && demands->Allow(interval);
+  const bool allowed =
+      length <= std::max(most_, constraints->Inseparable(interval)) && constraints->Allow(interval);
   if (!allowed && (length > 1 || order > 0)) return;
-  const bool is_open = demands->WayOf(interval) == nullptr &&
-                       demands->PinsOf(interval, 0, planning->TileMemory().name).empty();
+  const bool is_open = constraints->ConfigOf(interval) == nullptr &&
+                       constraints->PinsOf(interval, 0, context->TileMemory().name).empty();
   const auto state_at = [&](int position, int state) {
     return first_state_[static_cast<size_t>(lattice_.CutAt(order, position))] + state -
            states->FirstAt(position);
   };
   const auto add = [&](const Crossing& crossing, bool is_allowed) {
-    intervals_.emplace_back(*planning, interval, crossing.kept, is_allowed ? demands : nullptr);
+    intervals_.emplace_back(*context, interval, crossing.kept, is_allowed ? constraints : nullptr);
     order_of_.push_back(order);
     allowed_.push_back(is_allowed ? 1 : 0);
-    states_.emplace_back(state_at(interval.first, crossing.begin), state_at(interval.last + 1, crossing.end));
-    could_keep_ = could_keep_ || (is_allowed && !demands->AreAllOf(crossing.kept));
+    states_.emplace_back(state_at(interval.first, crossing.begin),
+                         state_at(interval.last + 1, crossing.end));
+    could_keep_ = could_keep_ || (is_allowed && !constraints->AreAllOf(crossing.kept));
   };
   const encoder::program::HomeRoom& homes = *orders_[order].homes;
   for (const Crossing& crossing : states->CrossingsOf(interval)) {
-    const bool may_be_chosen =
-        allowed && demands->Allow(interval, crossing.kept) && !homes.FindOverflow(interval, crossing.kept);
+    const bool may_be_chosen = allowed && constraints->Allow(interval, crossing.kept) &&
+                               !homes.FindOverflow(interval, crossing.kept);
     const bool in_baseline = order == 0 && length == 1 && crossing.kept.empty();
     if (in_baseline && !(may_be_chosen && is_open)) add(crossing, false);
     if (may_be_chosen) add(crossing, true);
   }
 }
 
-// Intervals are one if their orders are of one kind, they begin at one cut, have the same operators in the same order, and keep the same.
+// Intervals are one if their orders are of one kind, they begin at one cut, have the same operators
+// in the same order, and keep the same.
 std::vector<std::optional<size_t>> PathSearch::FindHere(const PathSearch& before) const {
   const auto end_of_group = [](const PathSearch& search, size_t begin) {
     size_t end = begin + 1;
@@ -108,7 +113,8 @@ std::vector<std::optional<size_t>> PathSearch::FindHere(const PathSearch& before
   const auto kind_of = [](const PathSearch& search, size_t i) {
     return search.lattice_.KindOf(search.order_of_[i]);
   };
-  std::map<std::tuple<OrderLattice::Kind, int, orders::Order>, size_t> groups;  // of intervals: the first
+  std::map<std::tuple<OrderLattice::Kind, int, orders::Order>, size_t>
+      groups;  // of intervals: the first
   for (size_t i = 0; i < intervals_.size(); i = end_of_group(*this, i)) {
     const int cut = lattice_.CutAt(order_of_[i], intervals_[i].Interval().first);
     groups.emplace(std::tuple(kind_of(*this, i), cut, operators_of(*this, i)), i);
@@ -124,14 +130,16 @@ std::vector<std::optional<size_t>> PathSearch::FindHere(const PathSearch& before
       i = end;
       continue;
     }
-    // Mostly both have the same crossings in the same order: each is looked for behind the one before.
+    // Mostly both have the same crossings in the same order: each is looked for behind the one
+    // before.
     const size_t first = group->second;
     const size_t crossings = end_of_group(*this, first) - first;
     size_t next = 0;
     for (; i < end; ++i) {
       for (size_t step = 0; step < crossings && !here[i]; ++step) {
         const size_t j = first + (next + step) % crossings;
-        if (allowed_[j] == before.allowed_[i] && intervals_[j].Kept() == before.intervals_[i].Kept())
+        if (allowed_[j] == before.allowed_[i] &&
+            intervals_[j].Kept() == before.intervals_[i].Kept())
           here[i] = j;
       }
       if (here[i]) next = *here[i] - first + 1;
@@ -147,7 +155,7 @@ void PathSearch::TakeOver(PathSearch& before) {
     if (!here[i] || before.given_away_[i] != 0) continue;
     before.given_away_[i] = 1;
     const graph::Interval interval = before.intervals_[i].Interval();
-    choices::IntervalChoices untold(*orders_[order_of_[*here[i]]].planning, interval,
+    choices::IntervalChoices untold(*orders_[order_of_[*here[i]]].context, interval,
                                     before.intervals_[i].Kept());
     intervals_[*here[i]] = std::exchange(before.intervals_[i], std::move(untold));
     taken.push_back(*here[i]);
@@ -156,8 +164,9 @@ void PathSearch::TakeOver(PathSearch& before) {
   }
   Account({}, TallyOf(taken));
   for (Forbidden forbidden : before.forbidden_) {
-    const bool is_here = std::all_of(forbidden.begin(), forbidden.end(),
-                                     [&here](const Arc& arc) { return here[arc.interval].has_value(); });
+    const bool is_here = std::all_of(forbidden.begin(), forbidden.end(), [&here](const Arc& arc) {
+      return here[arc.interval].has_value();
+    });
     if (!is_here) continue;
     for (Arc& arc : forbidden) {
       const size_t choice = arc.choice;
@@ -165,17 +174,20 @@ void PathSearch::TakeOver(PathSearch& before) {
       arc.choice = choice;
     }
     const auto same = [&forbidden](const Forbidden& other) {
-      return std::equal(
-          forbidden.begin(), forbidden.end(), other.begin(), other.end(),
-          [](const Arc& a, const Arc& b) { return a.interval == b.interval && a.choice == b.choice; });
+      return std::equal(forbidden.begin(), forbidden.end(), other.begin(), other.end(),
+                        [](const Arc& a, const Arc& b) {
+                          return a.interval == b.interval && a.choice == b.choice;
+                        });
     };
-    if (std::none_of(forbidden_.begin(), forbidden_.end(), same)) forbidden_.push_back(std::move(forbidden));
+    if (std::none_of(forbidden_.begin(), forbidden_.end(), same))
+      forbidden_.push_back(std::move(forbidden));
   }
   if (forbidden_.size() > kMostTakenOver)
-    forbidden_.erase(forbidden_.begin(), forbidden_.end() - static_cast<std::ptrdiff_t>(kMostTakenOver));
+    forbidden_.erase(forbidden_.begin(),
+                     forbidden_.end() - static_cast<std::ptrdiff_t>(kMostTakenOver));
 }
 
-void PathSearch::TakeReach(const PathSearch& before) {
+void PathSearch::TakeSearchLimits(const PathSearch& before) {
   longest_ = std::min(most_, before.longest_);
   looks_at_kept_ = before.looks_at_kept_;
   may_keep_ = before.may_keep_;
@@ -192,9 +204,10 @@ orders::Order PathSearch::OrderOf(const Selection& selection) const {
   return all;
 }
 
-// What a path search finds out about operators alone, nothing kept: the baseline is made of them, they are what a search cut short falls
-// back on, and an operator that does not fit alone is the plainest reason why no plan exists. So they are decided before anything else is
-// looked at, each until its best choice fits, none is left, or more tile shapes were added than PathSearch allows.
+// What a path search finds out about operators alone, nothing kept: the baseline is made of them,
+// they are what a search cut short falls back on, and an operator that does not fit alone is the
+// plainest reason why no plan exists. So they are decided before anything else is looked at, each
+// until its best choice fits, none is left, or more tile shapes were added than PathSearch allows.
 
 std::vector<size_t> PathSearch::Singles() const {
   std::vector<size_t> singles;
@@ -203,23 +216,23 @@ std::vector<size_t> PathSearch::Singles() const {
   return singles;
 }
 
-void PathSearch::PoseSingles(const base::Stop& stop) {
+void PathSearch::FormulateSingles(const base::Stop& stop) {
   const std::vector<size_t> singles = Singles();
   Tasks tasks;
   for (const size_t index : singles) {
     choices::IntervalChoices& single = intervals_[index];
-    if (single.IsPosed()) continue;
+    if (single.IsFormulated()) continue;
     tasks.emplace_back([&single, &stop] {
       if (stop.Requested()) return;
-      if (!single.IsOpened()) single.Open(stop);
-      single.Pose(stop);
+      if (!single.IsExpanded()) single.Expand(stop);
+      single.Formulate(stop);
     });
   }
   work_ += RunOn(singles, tasks);
 }
 
 bool PathSearch::DecideSingles(const base::Stop& stop) {
-  PoseSingles(stop);
+  FormulateSingles(stop);
   const std::vector<size_t> singles = Singles();
   Tasks tasks;
   for (const size_t index : singles) {
@@ -227,7 +240,7 @@ bool PathSearch::DecideSingles(const base::Stop& stop) {
     tasks.emplace_back([this, &single, &stop] {
       while (!stop.Requested()) {
         const std::optional<size_t> best = BestSingle(single);
-        if (best && single.Choices()[*best].verdict == choices::Verdict::kFits) return;
+        if (best && single.Choices()[*best].verdict == choices::ChoiceStatus::kFits) return;
         if (best) {
           single.Decide(*best, stop);
         } else if (single.Choices().size() > kMostExtended || single.Extend(kExtension) == 0) {
@@ -248,10 +261,11 @@ void PathSearch::DecideSinglesInHaste() {
   for (const size_t index : singles) {
     choices::IntervalChoices& single = intervals_[index];
     const std::span<const choices::Choice> known = single.Choices();
-    if (std::any_of(known.begin(), known.end(),
-                    [](const choices::Choice& choice) { return choice.verdict == choices::Verdict::kFits; }))
+    if (std::any_of(known.begin(), known.end(), [](const choices::Choice& choice) {
+          return choice.verdict == choices::ChoiceStatus::kFits;
+        }))
       continue;
-    tasks.emplace_back([&single] { single.OpenInHaste(); });
+    tasks.emplace_back([&single] { single.ExpandInHaste(); });
   }
   RunOn(singles, tasks);
 }
@@ -260,7 +274,7 @@ std::optional<size_t> PathSearch::BestSingle(const choices::IntervalChoices& sin
   std::optional<size_t> best;
   for (const size_t choice : single.Front({})) {
     const auto cost = [&](size_t i) -> const cost::Cost& { return single.Choices()[i].cost; };
-    if (!best || planning_->scale.Prefers(cost(choice), cost(*best))) best = choice;
+    if (!best || context_->scale.Prefers(cost(choice), cost(*best))) best = choice;
   }
   return best;
 }

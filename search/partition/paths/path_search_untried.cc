@@ -6,7 +6,7 @@
 
 #include "tessera/search/partition/paths/path_search.h"
 
-// Whether a better plan exists than the best one known, among all that was passed over: tile shapes
+// Whether a better plan exists than the best one known, among all that was skipped: tile shapes
 // that are no even cuts, policies, and intervals out of reach. An open interval has one arc more
 // that costs as little as any of its untried shapes can. As long as the best path through all arcs
 // is better than the plan, what is untried on it is tried; when it is not, no plan is better. The
@@ -15,7 +15,7 @@
 namespace tessera::search::partition::paths {
 namespace {
 
-// Tile shapes that the opening and posing of an interval looks at, about.
+// Tile shapes that the expanding and formulating of an interval looks at, about.
 constexpr int64_t kUsualShapes = 16;
 
 // How much dearer the regions of tiles are that are cut along rows and columns, and placements
@@ -25,8 +25,9 @@ constexpr int64_t kModesCost = 4;
 
 bool CutsRowsAndColumns(const hw_profiles::Profile& profile) {
   const auto cuts = [&profile](base::Axis axis) {
-    return std::any_of(profile.tiling.axes.begin(), profile.tiling.axes.end(),
-                       [axis](const hw_profiles::AxisGranule& each) { return each.axis == axis; });
+    return std::any_of(
+        profile.tiling.axes.begin(), profile.tiling.axes.end(),
+        [axis](const hw_profiles::AxisGranularity& each) { return each.axis == axis; });
   };
   return cuts(base::Axis::kRows) && cuts(base::Axis::kColumns);
 }
@@ -36,8 +37,8 @@ bool CutsRowsAndColumns(const hw_profiles::Profile& profile) {
 Found PathSearch::FindBetter(double below, int64_t most_work) {
   const auto reach_before = std::pair(longest_, looks_at_kept_);
   const auto allowance_before = allowance_;
-  if (CutsRowsAndColumns(planning_->profile)) most_work /= kColumnsCost;
-  if (planning_->TileMemory().modes.size() > 1) most_work /= kModesCost;
+  if (CutsRowsAndColumns(context_->profile)) most_work /= kColumnsCost;
+  if (context_->TileMemory().modes.size() > 1) most_work /= kModesCost;
   const int64_t most = work_ + most_work;
   Widen();
   Found found{Ending::kCutShort};
@@ -46,12 +47,13 @@ Found PathSearch::FindBetter(double below, int64_t most_work) {
       const std::vector<Arc> arcs = ArcsWithUntried();
       const std::optional<Path> path = Look(arcs);
       if (!path && IsCutShort()) break;
-      if (!path || !cost::IsLess(planning_->scale.ScoreOf(path->cost), below)) {
+      if (!path || !cost::IsLess(context_->scale.ScoreOf(path->cost), below)) {
         found.ending = Ending::kNone;
         break;
       }
-      const bool untried = std::any_of(path->arcs.begin(), path->arcs.end(),
-                                       [&arcs](size_t arc) { return arcs[arc].choice == kUntried; });
+      const bool untried = std::any_of(path->arcs.begin(), path->arcs.end(), [&arcs](size_t arc) {
+        return arcs[arc].choice == kUntried;
+      });
       if (untried) {
         if (!ExtendUntried(below, *path, arcs)) break;
       } else if (auto selection = Confirm(*path, arcs)) {
@@ -68,12 +70,12 @@ Found PathSearch::FindBetter(double below, int64_t most_work) {
   return found;
 }
 
-// What is in reach, and for each open interval with tile shapes that were passed over one arc that
+// What is in reach, and for each open interval with tile shapes that were skipped one arc that
 // costs as little as any can.
 std::vector<Arc> PathSearch::ArcsWithUntried() const {
   std::vector<Arc> arcs = CurrentArcs();
   for (const choices::IntervalChoices& interval : intervals_) {
-    if (!interval.IsOpened() || !InReach(interval)) continue;
+    if (!interval.IsExpanded() || !InReach(interval)) continue;
     const std::optional<cost::Cost> untried = interval.UntriedBound();
     if (!untried) continue;
     arcs.push_back(ArcOf(interval));
@@ -105,7 +107,8 @@ std::vector<double> PathSearch::RoomsBelow(double below, std::span<const Arc> ar
   std::vector<double> rooms;
   rooms.reserve(arcs.size());
   for (const Arc& arc : arcs)
-    rooms.push_back(below - before[static_cast<size_t>(arc.begin)] - behind[static_cast<size_t>(arc.end)]);
+    rooms.push_back(below - before[static_cast<size_t>(arc.begin)] -
+                    behind[static_cast<size_t>(arc.end)]);
   return rooms;
 }
 
@@ -139,7 +142,8 @@ bool PathSearch::ExtendUntried(double below, const Path& path, std::span<const A
   std::vector<size_t> added(intervals.size());
   Tasks tasks;
   for (size_t i = 0; i < intervals.size(); ++i)
-    tasks.emplace_back([&, i] { added[i] = intervals_[intervals[i]].ExtendBelow(most[i], kExtension); });
+    tasks.emplace_back(
+        [&, i] { added[i] = intervals_[intervals[i]].ExtendBelow(most[i], kExtension); });
   work_ += RunOn(intervals, tasks);
   return std::none_of(added.begin(), added.end(), [](size_t shapes) { return shapes == 0; });
 }

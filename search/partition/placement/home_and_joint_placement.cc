@@ -15,9 +15,9 @@
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/portfolio.h"
 
-// Homes are roomy and their tensors few: a greedy order usually meets the bound, and no metric looks at the peak. So only a
-// little is spent on lowering it, and nothing where hints say where tensors had better be; what is spent on finding any placement
-// at all is the whole budget.
+// Homes are roomy and their tensors few: a greedy order usually meets the bound, and no metric
+// looks at the peak. So only a little is spent on lowering it, and nothing where hints say where
+// tensors had better be; what is spent on finding any placement at all is the whole budget.
 namespace tessera::search::partition::placement {
 
 namespace {
@@ -32,8 +32,9 @@ constexpr std::chrono::milliseconds kHomeGrace{200};
 base::Expected<Result> PlaceHome(const problem::Problem& problem, const tiling::Engines& engines,
                                  const base::Budget& budget, const base::Stop& stop) {
   allocate::AllocateOptions options;
-  const bool hinted = std::any_of(problem.buffers.begin(), problem.buffers.end(),
-                                  [](const problem::Buffer& buffer) { return buffer.hint.has_value(); });
+  const bool hinted =
+      std::any_of(problem.buffers.begin(), problem.buffers.end(),
+                  [](const problem::Buffer& buffer) { return buffer.hint.has_value(); });
   options.minimize = !hinted;
   if (hinted) options.capacity = problem.memories.front().capacity;
   options.budget.units = std::min(budget.units, kLoweringBudget);
@@ -104,16 +105,16 @@ using Key = std::tuple<int, encoder::program::BufferKind, int, int, int, int>;
 
 Key KeyOf(const encoder::program::ProgramBuffer& buffer, int subgraph) {
   const bool whole = buffer.kind == encoder::program::BufferKind::kWhole;
-  return {whole ? -1 : subgraph, buffer.kind, buffer.tensor, buffer.op, buffer.parity, buffer.slot};
+  return {whole ? -1 : subgraph, buffer.kind, buffer.tensor, buffer.op, buffer.phase, buffer.slot};
 }
 
 const encoder::program::Program& ProgramOf(const choices::IntervalChoices& interval,
                                            const choices::Choice& choice) {
-  return interval.Tiles().LadderOf(choice.candidate).program;
+  return interval.Tiles().CandidatesOf(choice.candidate).program;
 }
 
-// Gives every buffer of the joint Problem the address that its subgraph found; of a buffer that several subgraphs share, the
-// first address counts.
+// Gives every buffer of the joint Problem the address that its subgraph found; of a buffer that
+// several subgraphs share, the first address counts.
 void AddHints(const paths::Selection& selection, encoder::program::Program& program) {
   std::map<Key, Bytes> found;
   for (size_t s = 0; s < selection.intervals.size(); ++s) {
@@ -132,7 +133,8 @@ void AddHints(const paths::Selection& selection, encoder::program::Program& prog
 }
 
 // The subgraphs' own placements and mode schedules end to end; nullopt where one lacks.
-std::optional<Allocation> Compose(const paths::Selection& selection, const problem::Problem& joint) {
+std::optional<Allocation> Compose(const paths::Selection& selection,
+                                  const problem::Problem& joint) {
   Allocation composed;
   for (const problem::Buffer& buffer : joint.buffers) {
     if (!buffer.hint) return std::nullopt;
@@ -149,7 +151,8 @@ std::optional<Allocation> Compose(const paths::Selection& selection, const probl
   return composed;
 }
 
-JointPlacement Refused(problem::Status status, const std::string& reason, std::optional<Obstacle> obstacle) {
+JointPlacement Refused(problem::Status status, const std::string& reason,
+                       std::optional<Obstacle> obstacle) {
   JointPlacement refused;
   refused.result.status = status;
   refused.result.reason = reason;
@@ -158,16 +161,17 @@ JointPlacement Refused(problem::Status status, const std::string& reason, std::o
 }
 
 // What of the program is live when most bytes are.
-Obstacle JointObstacle(const choices::Planning& planning, const encoder::program::Program& program) {
+Obstacle JointObstacle(const choices::SearchContext& context,
+                       const encoder::program::Program& program) {
   const allocate::Bound bound = allocate::FindBound(program.problem, 0);
   Obstacle obstacle;
   obstacle.kind = ObstacleKind::kJoint;
-  obstacle.memory = planning.TileMemory().name;
+  obstacle.memory = context.TileMemory().name;
   obstacle.needed = bound.bytes;
-  obstacle.available = planning.Room();
-  obstacle.capacity = planning.Room();
+  obstacle.available = context.Room();
+  obstacle.capacity = context.Room();
   obstacle.step = bound.step;
-  obstacle.tensors = HoldingsOf(planning.graph, program, program.problem, bound.buffers);
+  obstacle.tensors = HeldPartsOf(context.graph, program, program.problem, bound.buffers);
   obstacle.problem = program.problem;
   for (problem::Buffer& buffer : obstacle.problem->buffers) buffer.hint.reset();
   return obstacle;
@@ -178,31 +182,33 @@ void FreeOffsets(problem::Problem& problem) {
   for (problem::Buffer& buffer : problem.buffers) buffer.offset.reset();
 }
 
-base::Expected<problem::Result> PlaceAnyhow(const choices::Planning& planning,
+base::Expected<problem::Result> PlaceAnyhow(const choices::SearchContext& context,
                                             const paths::Selection& selection,
                                             const problem::Problem& problem) {
   allocate::AllocateOptions options;
-  options.capacity = planning.Room();
-  options.minimize = planning.scale.MinimizesPeak();
-  options.budget = planning.LeastBudget();
-  options.stop = &planning.stop;
+  options.capacity = context.Room();
+  options.minimize = context.scale.MinimizesPeak();
+  options.budget = context.LeastBudget();
+  options.stop = &context.stop;
 
   problem::Result known;
   const std::optional<Allocation> composed = Compose(selection, problem);
   if (composed && problem::Validate(problem, *composed, *options.capacity, 1).empty()) {
     known.peak = problem::PeakOf(problem, *composed);
     known.lower_bound = allocate::FindBound(problem, 0).bytes;
-    known.status = *known.peak <= known.lower_bound ? problem::Status::kOptimal : problem::Status::kFeasible;
+    known.status =
+        *known.peak <= known.lower_bound ? problem::Status::kOptimal : problem::Status::kFeasible;
     known.engine = "subgraphs";
     known.allocation = composed;
     if (!options.minimize || *known.peak <= static_cast<Bytes>(selection.cost.peak)) return known;
   }
-  base::Expected<problem::Result> result = allocate::Allocate(problem, nullptr, 0, planning.engines, options);
-  if (result && !result->allocation && !known.allocation && planning.stop.Requested()) {
+  base::Expected<problem::Result> result =
+      allocate::Allocate(problem, nullptr, 0, context.engines, options);
+  if (result && !result->allocation && !known.allocation && context.stop.Requested()) {
     const base::Stop grace(base::Stop::Clock::now() + kGrace);
     options.minimize = false;
     options.stop = &grace;
-    result = allocate::Allocate(problem, nullptr, 0, planning.engines, options);
+    result = allocate::Allocate(problem, nullptr, 0, context.engines, options);
   }
   if (!result) return result;
   const bool better = result->allocation && (!known.peak || *result->peak < *known.peak);
@@ -210,38 +216,39 @@ base::Expected<problem::Result> PlaceAnyhow(const choices::Planning& planning,
   return known;
 }
 
-// Where the objective does not look at peaks they decide between equals: a little is spent on lowering them, unless buffers had better
-// stay where an older plan has them.
-base::Expected<problem::Result> PlaceTiles(const choices::Planning& planning,
+// Where the objective does not look at peaks they decide between equals: a little is spent on
+// lowering them, unless buffers had better stay where an older plan has them.
+base::Expected<problem::Result> PlaceTiles(const choices::SearchContext& context,
                                            const paths::Selection& selection,
                                            const problem::Problem& problem) {
-  base::Expected<problem::Result> any = PlaceAnyhow(planning, selection, problem);
+  base::Expected<problem::Result> any = PlaceAnyhow(context, selection, problem);
   const bool open = any && any->allocation && any->status != problem::Status::kOptimal;
-  if (!open || planning.scale.MinimizesPeak() || planning.predecessor != nullptr) return any;
+  if (!open || context.scale.MinimizesPeak() || context.previous != nullptr) return any;
   if (*any->peak <= allocate::FindBound(problem, 0).bytes) return any;
   allocate::AllocateOptions options;
-  options.capacity = planning.Room();
+  options.capacity = context.Room();
   options.minimize = true;
-  options.budget = {std::min(planning.budget.units, kLoweringPeak)};
-  options.stop = &planning.stop;
-  base::Expected<problem::Result> lower = allocate::Allocate(problem, nullptr, 0, planning.engines, options);
+  options.budget = {std::min(context.budget.units, kLoweringPeak)};
+  options.stop = &context.stop;
+  base::Expected<problem::Result> lower =
+      allocate::Allocate(problem, nullptr, 0, context.engines, options);
   if (!lower || (lower->allocation && *lower->peak < *any->peak)) return lower;
   return any;
 }
 
 // First with what an older plan has where it has it, if there is one.
-base::Expected<problem::Result> PlaceLike(const choices::Planning& planning,
+base::Expected<problem::Result> PlaceLike(const choices::SearchContext& context,
                                           const paths::Selection& selection,
                                           std::span<const encoder::program::SubgraphChoice> choices,
                                           encoder::program::Program& program) {
-  if (planning.predecessor != nullptr) {
+  if (context.previous != nullptr) {
     std::vector<problem::Buffer> plain = program.problem.buffers;
-    planning.predecessor->AddHints(choices, program);
-    base::Expected<problem::Result> like = PlaceTiles(planning, selection, program.problem);
+    context.previous->AddHints(choices, program);
+    base::Expected<problem::Result> like = PlaceTiles(context, selection, program.problem);
     if (!like || like->allocation || like->status == problem::Status::kInfeasible) return like;
     program.problem.buffers = std::move(plain);
   }
-  return PlaceTiles(planning, selection, program.problem);
+  return PlaceTiles(context, selection, program.problem);
 }
 
 }  // namespace
@@ -256,38 +263,42 @@ std::vector<encoder::program::SubgraphChoice> ChoicesOf(const paths::Selection& 
   return choices;
 }
 
-base::Expected<JointPlacement> PlaceJointly(const choices::Planning& planning,
-                                            const constraints::Demands& demands,
+base::Expected<JointPlacement> PlaceJointly(const choices::SearchContext& context,
+                                            const constraints::PlanConstraints& constraints,
                                             const paths::Selection& selection) {
   const std::vector<encoder::program::SubgraphChoice> choices = ChoicesOf(selection);
-  if (const auto overflow = encoder::program::FindHomeOverflow(planning.graph, planning.profile, choices))
+  if (const auto overflow =
+          encoder::program::FindHomeOverflow(context.graph, context.profile, choices))
     return Refused(
         problem::Status::kInfeasible, overflow->message,
-        ObstacleOf(planning.graph, planning.profile,
-                   *encoder::program::FindOverfullHome(planning.graph, planning.profile, choices)));
+        ObstacleOf(context.graph, context.profile,
+                   *encoder::program::FindOverfullHome(context.graph, context.profile, choices)));
   std::vector<encoder::program::HomeProblem> home_problems =
-      encoder::program::BuildHomes(planning.graph, planning.profile, choices);
+      encoder::program::BuildHomes(context.graph, context.profile, choices);
   for (encoder::program::HomeProblem& home : home_problems) {
-    if (planning.predecessor != nullptr) planning.predecessor->AddHints(home);
-    tiling::FixOffsets(demands.PinsIn(home.problem.memories.front().name), home.problem);
+    if (context.previous != nullptr) context.previous->AddHints(home);
+    tiling::FixOffsets(constraints.PinsIn(home.problem.memories.front().name), home.problem);
   }
   base::Expected<HomePlacement> homes =
-      PlaceHomes(std::move(home_problems), planning.engines, planning.LeastBudget(), planning.stop);
+      PlaceHomes(std::move(home_problems), context.engines, context.LeastBudget(), context.stop);
   if (!homes) return base::Unexpected(homes.error());
-  if (!homes->reason.empty()) return Refused(homes->status, homes->reason, std::move(homes->obstacle));
+  if (!homes->reason.empty())
+    return Refused(homes->status, homes->reason, std::move(homes->obstacle));
   base::Expected<encoder::program::Program> program =
-      encoder::program::BuildProgram(planning.graph, planning.profile, choices);
+      encoder::program::BuildProgram(context.graph, context.profile, choices);
   if (!program) return base::Unexpected(program.error());
-  JointPlacement joint{.program = *std::move(program), .result = {}, .homes = std::move(homes->homes)};
+  JointPlacement joint{
+      .program = *std::move(program), .result = {}, .homes = std::move(homes->homes)};
   AddHints(selection, joint.program);
   for (size_t s = 0; s < choices.size(); ++s) {
-    tiling::FixOffsets(demands.PinsOf(choices[s].interval, static_cast<int>(s), planning.TileMemory().name),
-                       joint.program.problem);
+    tiling::FixOffsets(
+        constraints.PinsOf(choices[s].interval, static_cast<int>(s), context.TileMemory().name),
+        joint.program.problem);
   }
-  base::Expected<problem::Result> result = PlaceLike(planning, selection, choices, joint.program);
+  base::Expected<problem::Result> result = PlaceLike(context, selection, choices, joint.program);
   if (!result) return base::Unexpected(result.error());
   joint.result = *std::move(result);
-  if (!joint.result.allocation) joint.obstacle = JointObstacle(planning, joint.program);
+  if (!joint.result.allocation) joint.obstacle = JointObstacle(context, joint.program);
   FreeOffsets(joint.program.problem);
   for (plan::Home& home : joint.homes) {
     FreeOffsets(home.problem);

@@ -26,8 +26,9 @@ struct HomePlacement {
   std::vector<plan::Home> homes;  // parallel to the problems, where all fit
 };
 
-// Places each Problem on its own, as low as a small part of the budget allows, or, where it has hints, near those. What the stop cuts short is tried for a moment
-// longer. An error is a fault of the program.
+// Places each Problem on its own, as low as a small part of the budget allows, or, where it has
+// hints, near those. What the stop cuts short is tried for a moment longer. An error is a fault of
+// the program.
 base::Expected<HomePlacement> PlaceHomes(std::vector<encoder::program::HomeProblem> problems,
                                          const tiling::Engines& engines, const base::Budget& budget,
                                          const base::Stop& stop);
@@ -41,12 +42,14 @@ struct JointPlacement {
   std::optional<Obstacle> obstacle = std::nullopt;  // where it has none
 };
 
-// Finds addresses in the other memories, then puts the placements that the subgraphs found alone side by side. Where long-lived buffers got one address in all of them that
-// is the answer already; else the engines decide the joint Problem with those addresses as hints, nothing being fixed but what is demanded. Minimises
-// the peak where the objective does, and obeys its limit. After planning.stop
-// little is tried beyond the composition. An error is what encoder::BuildProgram refuses, or a fault of the program.
-base::Expected<JointPlacement> PlaceJointly(const choices::Planning& planning,
-                                            const constraints::Demands& demands,
+// Finds addresses in the other memories, then puts the placements that the subgraphs found alone
+// side by side. Where long-lived buffers got one address in all of them that is the answer already;
+// else the engines decide the joint Problem with those addresses as hints, nothing being fixed but
+// what is required. Minimises the peak where the objective does, and obeys its limit. After
+// context.stop little is tried beyond the composition. An error is what encoder::BuildProgram
+// refuses, or a fault of the program.
+base::Expected<JointPlacement> PlaceJointly(const choices::SearchContext& context,
+                                            const constraints::PlanConstraints& constraints,
                                             const paths::Selection& selection);
 
 // What the selection stands for.

@@ -38,7 +38,7 @@ std::string_view PartOf(BufferKind kind) {
       return "whole";
     case BufferKind::kSlice:
       return "slice";
-    case BufferKind::kRing:
+    case BufferKind::kRollingBuffer:
     case BufferKind::kLine:
     case BufferKind::kHalo:
       return "rows kept for the next tile";
@@ -54,11 +54,13 @@ std::string_view PartOf(BufferKind kind) {
 std::vector<encoder::program::Policy> PoliciesToTry(const graph::Graph& graph,
                                                     const hw_profiles::Profile& profile,
                                                     graph::Interval interval) {
-  const std::vector<encoder::program::Policy> all = encoder::program::PoliciesOf(graph, profile, interval);
+  const std::vector<encoder::program::Policy> all =
+      encoder::program::PoliciesOf(graph, profile, interval);
   std::vector<encoder::program::Policy> some;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(some), [](const encoder::program::Policy& policy) {
-    return policy.halo == hw_profiles::HaloStorage::kRecompute;
-  });
+  std::copy_if(all.begin(), all.end(), std::back_inserter(some),
+               [](const encoder::program::Policy& policy) {
+                 return policy.halo == hw_profiles::HaloStorage::kRecompute;
+               });
   return some.empty() ? all : some;
 }
 
@@ -66,7 +68,8 @@ std::vector<graph::tiling::TileShape> ShapesToTry(const graph::tiling::ShapeGrid
   std::vector<graph::tiling::TileShape> shapes = tiling::ShapeSearch(grid).Start();
   graph::tiling::TileShape least;
   for (const std::vector<int64_t>& extents : grid.extents) least.push_back(extents.front());
-  if (std::find(shapes.begin(), shapes.end(), least) == shapes.end()) shapes.push_back(std::move(least));
+  if (std::find(shapes.begin(), shapes.end(), least) == shapes.end())
+    shapes.push_back(std::move(least));
   return shapes;
 }
 
@@ -75,7 +78,8 @@ problem::Result PlaceAlone(const problem::Problem& problem, const AloneOptions& 
   asked.capacity = options.room;
   asked.budget = options.budget;
   asked.stop = &options.stop;
-  base::Expected<problem::Result> result = allocate::Allocate(problem, nullptr, 0, options.engines, asked);
+  base::Expected<problem::Result> result =
+      allocate::Allocate(problem, nullptr, 0, options.engines, asked);
   return result ? *std::move(result) : problem::Result();
 }
 
@@ -90,7 +94,8 @@ Bytes BytesOfAll(const problem::Problem& problem) {
 
 // A buffer that no address suits.
 void MindBanks(Alone& alone) {
-  const problem::Buffer& buffer = alone.problem.buffers[static_cast<size_t>(alone.bound.buffers.front())];
+  const problem::Buffer& buffer =
+      alone.problem.buffers[static_cast<size_t>(alone.bound.buffers.front())];
   alone.bound.bytes = buffer.size;
   alone.longest_bank = 0;
   for (const problem::Bank& bank : alone.problem.memories.front().banks)
@@ -99,19 +104,20 @@ void MindBanks(Alone& alone) {
 
 }  // namespace
 
-std::vector<Holding> HoldingsOf(const graph::Graph& graph, const encoder::program::Program& program,
-                                const problem::Problem& sized, const std::vector<int>& buffers) {
-  std::vector<Holding> holdings;
+std::vector<HeldPart> HeldPartsOf(const graph::Graph& graph,
+                                  const encoder::program::Program& program,
+                                  const problem::Problem& sized, const std::vector<int>& buffers) {
+  std::vector<HeldPart> held_parts;
   for (const int buffer : buffers) {
     const auto at = static_cast<size_t>(buffer);
     const encoder::program::ProgramBuffer& holds = program.buffers[at];
     const std::string& id = holds.tensor >= 0 ? graph.tensors[static_cast<size_t>(holds.tensor)].id
                                               : graph.operators[static_cast<size_t>(holds.op)].id;
-    holdings.push_back({id, std::string(PartOf(holds.kind)), sized.buffers[at].size});
+    held_parts.push_back({id, std::string(PartOf(holds.kind)), sized.buffers[at].size});
   }
-  std::stable_sort(holdings.begin(), holdings.end(),
-                   [](const Holding& a, const Holding& b) { return a.bytes > b.bytes; });
-  return holdings;
+  std::stable_sort(held_parts.begin(), held_parts.end(),
+                   [](const HeldPart& a, const HeldPart& b) { return a.bytes > b.bytes; });
+  return held_parts;
 }
 
 Alone TryAlone(const graph::Graph& graph, const hw_profiles::Profile& profile, int op,
@@ -133,8 +139,9 @@ Alone TryAlone(const graph::Graph& graph, const hw_profiles::Profile& profile, i
   const std::span<const tiling::TileCandidate> candidates = tiles->Candidates();
   std::vector<size_t> order(candidates.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return candidates[a].lower_bound < candidates[b].lower_bound; });
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return candidates[a].lower_bound < candidates[b].lower_bound;
+  });
   const auto take = [&](size_t candidate) {
     alone.tile = candidates[candidate].choice.tile;
     alone.policy = candidates[candidate].choice.policy;
@@ -142,8 +149,8 @@ Alone TryAlone(const graph::Graph& graph, const hw_profiles::Profile& profile, i
     alone.bound = allocate::FindBound(alone.problem, 0);
     alone.longest_bank.reset();
     if (alone.bound.bytes > BytesOfAll(alone.problem)) MindBanks(alone);
-    alone.holdings =
-        HoldingsOf(graph, tiles->LadderOf(candidate).program, alone.problem, alone.bound.buffers);
+    alone.held_parts = HeldPartsOf(graph, tiles->CandidatesOf(candidate).program, alone.problem,
+                                   alone.bound.buffers);
   };
   if (!order.empty()) take(order.front());
   alone.status = options.stop.Requested() ? Status::kUnknown : Status::kInfeasible;
@@ -164,7 +171,8 @@ Alone TryAlone(const graph::Graph& graph, const hw_profiles::Profile& profile, i
   return alone;
 }
 
-std::optional<Bytes> PeakWithoutCapacity(const problem::Problem& problem, const AloneOptions& options) {
+std::optional<Bytes> PeakWithoutCapacity(const problem::Problem& problem,
+                                         const AloneOptions& options) {
   const Bytes all = BytesOfAll(problem);
   problem::Problem roomy = problem;
   roomy.memories.front().capacity = all;
@@ -184,7 +192,8 @@ std::string_view NameOf(ObstacleKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-Obstacle ObstacleOf(const hw_profiles::Profile& profile, int op, const Alone& alone, problem::Bytes room) {
+Obstacle ObstacleOf(const hw_profiles::Profile& profile, int op, const Alone& alone,
+                    problem::Bytes room) {
   Obstacle obstacle;
   obstacle.op = op;
   obstacle.memory = profile.memories[static_cast<size_t>(profile.tile_memory)].name;
@@ -195,7 +204,7 @@ Obstacle ObstacleOf(const hw_profiles::Profile& profile, int op, const Alone& al
   obstacle.in_one_bank = alone.longest_bank.has_value();
   obstacle.capacity = room;
   obstacle.step = alone.bound.step;
-  obstacle.tensors = alone.holdings;
+  obstacle.tensors = alone.held_parts;
   if (!alone.problem.buffers.empty()) obstacle.problem = alone.problem;
   return obstacle;
 }

@@ -20,7 +20,7 @@ using testing::ElementsAre;
 
 // TwoLevels with a memory "tcm" of that size, which the roles have before "dram".
 Profile WithTcm(int64_t capacity, const std::vector<TensorRole>& roles) {
-  Profile profile = TwoLevels(hw_profiles::DmaSteps::kOwnSteps);
+  Profile profile = TwoLevels(hw_profiles::DmaSteps::kSerialized);
   hw_profiles::Memory tcm;
   tcm.name = "tcm";
   tcm.capacity_bytes = capacity;
@@ -117,10 +117,10 @@ TEST(WithHomes, CountsBytesRoundedUpToAlignments) {
   EXPECT_EQ(InTcm(graph, profile).size(), 0U);
 }
 
-// Of the borders a, b, c and d, two are there at most, the two largest at worst.
-TEST(WithHomes, BordersOfAChainTakeTurns) {
+// Of the boundary tensors a, b, c and d, two are there at most, the two largest at worst.
+TEST(WithHomes, BoundariesOfAChainTakeTurns) {
   const graph::Graph graph = Chain({40, 30, 20, 10, 5});
-  const std::vector<TensorRole> roles = {TensorRole::kBorder};
+  const std::vector<TensorRole> roles = {TensorRole::kBoundary};
   EXPECT_THAT(InTcm(graph, WithTcm(70, roles)), ElementsAre("a", "b", "c", "d"));
   EXPECT_THAT(InTcm(graph, WithTcm(69, roles)), ElementsAre("a", "c", "d"));
   EXPECT_THAT(InTcm(graph, WithTcm(39, roles)), ElementsAre("b"));
@@ -129,21 +129,21 @@ TEST(WithHomes, BordersOfAChainTakeTurns) {
 // a is there until its last reader has run, so it takes turns with nothing before that.
 TEST(WithHomes, WhatSkipsOthersTakesNoTurnsWithThem) {
   graph::Graph graph = Chain({10, 10, 10, 10});
-  const std::vector<TensorRole> roles = {TensorRole::kBorder};
+  const std::vector<TensorRole> roles = {TensorRole::kBoundary};
   EXPECT_THAT(InTcm(graph, WithTcm(20, roles)), ElementsAre("a", "b", "c"));
   graph.operators[3].inputs.push_back(*graph::FindTensor(graph, "a"));
   EXPECT_THAT(InTcm(graph, WithTcm(20, roles)), ElementsAre("a", "b"));
   EXPECT_THAT(InTcm(graph, WithTcm(30, roles)), ElementsAre("a", "b", "c"));
 }
 
-TEST(WithHomes, WhatHasOneHomeComesFirstAndBordersLast) {
+TEST(WithHomes, WhatHasOneHomeComesFirstAndBoundariesLast) {
   graph::Graph graph = Chain({40, 30, 4});
   graph.operators[0].weights = {static_cast<int>(graph.tensors.size())};
   graph::Tensor& weights = graph.tensors.emplace_back();
   weights.id = "w";
   weights.shape = {25};
   weights.constant = true;
-  Profile profile = WithTcm(60, {TensorRole::kBorder, TensorRole::kConstant});
+  Profile profile = WithTcm(60, {TensorRole::kBoundary, TensorRole::kConstant});
   EXPECT_THAT(InTcm(graph, profile), ElementsAre("b", "w"));
   Layout(profile, TensorRole::kNetworkOutput).home = 2;
   EXPECT_THAT(InTcm(graph, profile), ElementsAre("b", "c", "w"));
@@ -159,7 +159,8 @@ TEST(WithHomes, TheLastHomeTakesWhatIsLeftWhateverItsRoom) {
   const auto overflow = program::FindConstantOverflow(program::WithHomes(graph, profile), profile);
   ASSERT_TRUE(overflow);
   EXPECT_EQ(overflow->message,
-            "memory 'dram' of profile 'small' has room for 50 bytes, and is home to 60, constants and state "
+            "memory 'dram' of profile 'small' has room for 50 bytes, and is home to 60, constants "
+            "and state "
             "alone");
 }
 
@@ -185,7 +186,8 @@ std::vector<int> AnyOrder(base::Random& random, const graph::Graph& graph) {
   return order;
 }
 
-// In every order and every partition, the memory before the last holds what the rule puts there: the claim on which bounds rest.
+// In every order and every partition, the memory before the last holds what the rule puts there:
+// the claim on which bounds rest.
 TEST(WithHomes, NoOrderAndNoPartitionOverflowsAHomeBeforeTheLast) {
   base::Random random(17);
   int full = 0;    // where a few bytes less would give other homes
@@ -193,8 +195,9 @@ TEST(WithHomes, NoOrderAndNoPartitionOverflowsAHomeBeforeTheLast) {
   for (int round = 0; round < 4000; ++round) {
     graph::Graph graph = graph::RandomGraph(random, static_cast<int>(random.Uniform(2, 9)));
     if (random.Chance(0.3)) graph::DrawStates(random, graph);
-    Profile profile = WithTcm(random.Uniform(8, 600),
-                              {TensorRole::kBorder, TensorRole::kNetworkInput, TensorRole::kNetworkOutput});
+    Profile profile =
+        WithTcm(random.Uniform(8, 600),
+                {TensorRole::kBoundary, TensorRole::kNetworkInput, TensorRole::kNetworkOutput});
     profile.memories[0].capacity_bytes = int64_t{1} << 40;
     Layout(profile, TensorRole::kState).home = profile.tile_memory;
     const graph::Graph placed = program::WithHomes(graph, profile);
@@ -218,7 +221,8 @@ TEST(WithHomes, NoOrderAndNoPartitionOverflowsAHomeBeforeTheLast) {
       const auto overflow = program::FindHomeOverflow(ordered, profile, choices);
       ASSERT_FALSE(overflow) << "round " << round << ": " << overflow->message;
       Profile smaller = profile;
-      smaller.memories[2].capacity_bytes = std::max<int64_t>(1, profile.memories[2].capacity_bytes * 9 / 10);
+      smaller.memories[2].capacity_bytes =
+          std::max<int64_t>(1, profile.memories[2].capacity_bytes * 9 / 10);
       full += program::FindHomeOverflow(ordered, smaller, choices) ? 1 : 0;
     }
   }

@@ -38,41 +38,50 @@ Network ConvThenStridedDepthwise() {
 
 Profile WithByChannel(Profile profile) {
   profile.tiling.in_place = {base::OperatorKind::kDepthwise};
-  profile.engines[0].throughputs.push_back({base::OperatorKind::kDepthwise, std::nullopt, {}, 1, 0, 0});
+  profile.engines[0].throughputs.push_back(
+      {base::OperatorKind::kDepthwise, std::nullopt, {}, 1, 0, 0});
   return profile;
 }
 
 std::string ScratchIn(const graph::Graph& graph, const Profile& profile,
                       const graph::tiling::TileShape& tile) {
-  const program::SubgraphChoice choice = {{0, static_cast<int>(graph.operators.size()) - 1}, tile, kInPlace};
-  return Describe(program::BuildProgram(graph, profile, {&choice, 1}).value().problem, "s0/dw/scratch@0");
+  const program::SubgraphChoice choice = {
+      {0, static_cast<int>(graph.operators.size()) - 1}, tile, kInPlace};
+  return Describe(program::BuildProgram(graph, profile, {&choice, 1}).value().problem,
+                  "s0/dw/scratch@0");
 }
 
 TEST(ByChannel, TakesThePlaceOfALargerOperandToo) {
-  const Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
+  const Profile profile = WithByChannel(TwoLevels(DmaSteps::kSerialized));
   EXPECT_THAT(ColocationsOf(ConvThenDepthwise().graph, profile, {1, 2, 4, 4}),
               ElementsAre("s0/a@0 = s0/y@0"));
   const graph::Graph strided = ConvThenStridedDepthwise().graph;
   EXPECT_THAT(ColocationsOf(strided, profile, {1, 2, 4, 4}), ElementsAre("s0/a@0 = s0/y@0"));
-  EXPECT_THAT(ColocationsOf(strided, WithByChannel(TwoLevels(DmaSteps::kOverlapped)), {1, 2, 1, 4}),
-              ElementsAre("s0/a@0 = s0/y@0", "s0/a@1 = s0/y@1"));
+  EXPECT_THAT(
+      ColocationsOf(strided, WithByChannel(TwoLevels(DmaSteps::kDoubleBuffered)), {1, 2, 1, 4}),
+      ElementsAre("s0/a@0 = s0/y@0", "s0/a@1 = s0/y@1"));
 }
 
-// Of the largest tile: 4 rows of 4 columns, then 2; behind the profile's own, 3 bytes for each column.
+// Of the largest tile: 4 rows of 4 columns, then 2; behind the profile's own, 3 bytes for each
+// column.
 TEST(ByChannel, NeedsScratchForOneChannel) {
   const graph::Graph graph = ConvThenStridedDepthwise().graph;
-  Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
+  Profile profile = WithByChannel(TwoLevels(DmaSteps::kSerialized));
   EXPECT_THAT(ScratchIn(graph, profile, {1, 2, 4, 4}),
               testing::StartsWith("s0/dw/scratch@0: 16 bytes, [5,6), "));
-  EXPECT_THAT(ScratchIn(graph, profile, {1, 2, 2, 4}), testing::StartsWith("s0/dw/scratch@0: 8 bytes"));
-  profile.scratch = {{base::OperatorKind::kDepthwise, 3, {hw_profiles::ScratchFactor::kOutColumns}}};
-  EXPECT_THAT(ScratchIn(graph, profile, {1, 2, 2, 4}), testing::StartsWith("s0/dw/scratch@0: 20 bytes"));
+  EXPECT_THAT(ScratchIn(graph, profile, {1, 2, 2, 4}),
+              testing::StartsWith("s0/dw/scratch@0: 8 bytes"));
+  profile.scratch = {
+      {base::OperatorKind::kDepthwise, 3, {hw_profiles::ScratchFactor::kOutColumns}}};
+  EXPECT_THAT(ScratchIn(graph, profile, {1, 2, 2, 4}),
+              testing::StartsWith("s0/dw/scratch@0: 20 bytes"));
   profile.tiling.in_place.clear();
-  EXPECT_THAT(ScratchIn(graph, profile, {1, 2, 2, 4}), testing::StartsWith("s0/dw/scratch@0: 12 bytes"));
+  EXPECT_THAT(ScratchIn(graph, profile, {1, 2, 2, 4}),
+              testing::StartsWith("s0/dw/scratch@0: 12 bytes"));
 }
 
 TEST(ByChannel, NeedsOneChannelForOneChannelOfWholeBytes) {
-  const Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
+  const Profile profile = WithByChannel(TwoLevels(DmaSteps::kSerialized));
   Network twice = ConvThenDepthwise();
   twice.graph.tensors[2].shape[1] = 4;
   EXPECT_THAT(ColocationsOf(twice.graph, profile, {1, 2, 4, 4}), IsEmpty());
@@ -84,32 +93,35 @@ TEST(ByChannel, NeedsOneChannelForOneChannelOfWholeBytes) {
   EXPECT_THAT(ColocationsOf(halves.graph, profile, {1, 2, 4, 4}), IsEmpty());
 }
 
-// A column takes 2 bytes; blocks and pitches that make operand and result differ, or rows begin within a column.
+// A column takes 2 bytes; blocks and pitches that make operand and result differ, or rows begin
+// within a column.
 TEST(ByChannel, NeedsColumnsThatBeginAtTheSamePlaces) {
   const graph::Graph graph = ConvThenStridedDepthwise().graph;
   const auto in_place = [&](base::TensorRole role, int64_t block, int64_t pitch) {
-    Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
+    Profile profile = WithByChannel(TwoLevels(DmaSteps::kSerialized));
     Layout(profile, role).channel_block = block;
     Layout(profile, role).row_pitch_bytes = pitch;
     const program::SubgraphChoice choice = {{1, 1}, {1, 2, 4, 4}, kInPlace};
     return !program::BuildProgram(graph, profile, {&choice, 1}).value().problem.relations.empty();
   };
-  EXPECT_TRUE(in_place(base::TensorRole::kFeature, 1, 1));  // of no border: both are borders here
-  EXPECT_TRUE(in_place(base::TensorRole::kBorder, 1, 2));
-  EXPECT_FALSE(in_place(base::TensorRole::kBorder, 1, 4));
-  EXPECT_FALSE(in_place(base::TensorRole::kBorder, 1, 3));
-  EXPECT_TRUE(in_place(base::TensorRole::kBorder, 4, 4));
-  EXPECT_FALSE(in_place(base::TensorRole::kBorder, 4, 8));
+  EXPECT_TRUE(in_place(base::TensorRole::kFeature, 1,
+                       1));  // of no boundary tensor: both are boundary tensors here
+  EXPECT_TRUE(in_place(base::TensorRole::kBoundary, 1, 2));
+  EXPECT_FALSE(in_place(base::TensorRole::kBoundary, 1, 4));
+  EXPECT_FALSE(in_place(base::TensorRole::kBoundary, 1, 3));
+  EXPECT_TRUE(in_place(base::TensorRole::kBoundary, 4, 4));
+  EXPECT_FALSE(in_place(base::TensorRole::kBoundary, 4, 8));
 
   const graph::Graph alone = [&] {
     Network net = ConvThenStridedDepthwise();
     net.graph.tensors[2].network_output = true;
     return net.graph;
   }();
-  Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
+  Profile profile = WithByChannel(TwoLevels(DmaSteps::kSerialized));
   Layout(profile, base::TensorRole::kNetworkOutput).channel_block = 4;
   const program::SubgraphChoice choice = {{1, 1}, {1, 2, 4, 4}, kInPlace};
-  EXPECT_THAT(program::BuildProgram(alone, profile, {&choice, 1}).value().problem.relations, IsEmpty());
+  EXPECT_THAT(program::BuildProgram(alone, profile, {&choice, 1}).value().problem.relations,
+              IsEmpty());
 }
 
 // The next tile's window reads rows of x again.
@@ -126,10 +138,10 @@ TEST(ByChannel, OfAWholeOperandNeedsASingleTile) {
 
 TEST(ByChannel, IsNotForOperandsThatAreKeptPaddedOrReadAgain) {
   const graph::Graph graph = ConvThenDepthwise().graph;
-  Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
-  program::Policy ring = kInPlace;
-  ring.halo = hw_profiles::HaloStorage::kRing;
-  EXPECT_THAT(ColocationsOf(graph, profile, {1, 2, 2, 4}, ring), IsEmpty());
+  Profile profile = WithByChannel(TwoLevels(DmaSteps::kSerialized));
+  program::Policy rolling_buffer = kInPlace;
+  rolling_buffer.halo = hw_profiles::HaloStorage::kRollingBuffer;
+  EXPECT_THAT(ColocationsOf(graph, profile, {1, 2, 2, 4}, rolling_buffer), IsEmpty());
   Network again = ConvThenDepthwise();
   again.graph.operators[2].kind = base::OperatorKind::kElementwise;
   again.graph.operators[2].weights.clear();
@@ -139,14 +151,15 @@ TEST(ByChannel, IsNotForOperandsThatAreKeptPaddedOrReadAgain) {
   EXPECT_THAT(ColocationsOf(graph, profile, {1, 2, 2, 4}), IsEmpty());
 }
 
-// An activation before it and one behind it: all four in one place. The pair of the depthwise comes first.
+// An activation before it and one behind it: all four in one place. The pair of the depthwise comes
+// first.
 TEST(ByChannel, ChainsWithWhatWorksElementByElement) {
   Network net = ConvThenDepthwise();
   for (const size_t op : {0, 2}) {
     net.graph.operators[op].kind = base::OperatorKind::kElementwise;
     net.graph.operators[op].weights.clear();
   }
-  Profile profile = WithByChannel(TwoLevels(DmaSteps::kOwnSteps));
+  Profile profile = WithByChannel(TwoLevels(DmaSteps::kSerialized));
   profile.tiling.in_place.push_back(base::OperatorKind::kElementwise);
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 8, 4}),
               ElementsAre("s0/a@0 = s0/y@0", "s0/x@0 = s0/a@0", "s0/y@0 = s0/z@0"));

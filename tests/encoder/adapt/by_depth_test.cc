@@ -4,7 +4,7 @@
 #include "small_networks.h"
 #include "tessera/encoder/program/program.h"
 
-// conv2 of TwoConvs, 1x1 from 4 channels to 3, held by depth: slices of 3 and 1.
+// conv2 of TwoConvs, 1x1 from 4 channels to 3, held along K: slices of 3 and 1.
 namespace tessera::encoder {
 namespace {
 
@@ -15,16 +15,18 @@ using hw_profiles::WeightPolicy;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr program::Policy kByDepth = {WeightPolicy::kByDepth, false};
+constexpr program::Policy kSplitK = {WeightPolicy::kSplitK, false};
 
 Profile Deep(DmaSteps dma) {
   Profile profile = TwoLevels(dma);
-  profile.tiling.weights = {WeightPolicy::kResident, WeightPolicy::kStreamed, WeightPolicy::kByDepth};
-  profile.tiling.depth_granule = 3;
+  profile.tiling.weights = {WeightPolicy::kResident, WeightPolicy::kStreamed,
+                            WeightPolicy::kSplitK};
+  profile.tiling.k_granularity = 3;
   return profile;
 }
 
-program::SubgraphChoice ChoiceOf(graph::Interval interval, int64_t rows, program::Policy policy = kByDepth) {
+program::SubgraphChoice ChoiceOf(graph::Interval interval, int64_t rows,
+                                 program::Policy policy = kSplitK) {
   return {interval, {1, interval.last == 0 ? 4 : 3, rows, 4}, policy};
 }
 
@@ -32,13 +34,13 @@ program::Program Build(const Profile& profile, int64_t rows) {
   return ProgramOf(TwoConvs().graph, profile, ChoiceOf({1, 1}, rows));
 }
 
-std::string RefusalByDepth(const Profile& profile, graph::Interval interval,
-                           program::Policy policy = kByDepth) {
+std::string RefusalOfSplitK(const Profile& profile, graph::Interval interval,
+                            program::Policy policy = kSplitK) {
   return RefusalOf(TwoConvs().graph, profile, {ChoiceOf(interval, 4, policy)});
 }
 
-TEST(ByDepth, SlicesOfBothFactorsLoopAroundTheSums) {
-  const program::Program program = Build(Deep(DmaSteps::kOwnSteps), 4);
+TEST(SplitK, SlicesOfBothFactorsLoopAroundTheSums) {
+  const program::Program program = Build(Deep(DmaSteps::kSerialized), 4);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
               ElementsAre("0 load conv2: a", "1 load conv2: w2", "2 compute conv2", "3 store: y"));
   EXPECT_THAT(Describe(program.problem),
@@ -49,11 +51,11 @@ TEST(ByDepth, SlicesOfBothFactorsLoopAroundTheSums) {
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[0,4) exits 4", "[0,3) exits 3"));
 }
 
-TEST(ByDepth, SlotsTakeTurnsBesideCompute) {
-  const program::Program program = Build(Deep(DmaSteps::kOverlapped), 4);
-  EXPECT_THAT(
-      DescribeSteps(TwoConvs().graph, program),
-      ElementsAre("0 prologue: a w2", "1 compute conv2: a w2", "2 compute conv2: a y w2", "3 epilogue: y"));
+TEST(SplitK, SlotsTakeTurnsBesideCompute) {
+  const program::Program program = Build(Deep(DmaSteps::kDoubleBuffered), 4);
+  EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
+              ElementsAre("0 prologue: a w2", "1 compute conv2: a w2", "2 compute conv2: a y w2",
+                          "3 epilogue: y"));
   EXPECT_THAT(Describe(program.problem),
               ElementsAre("s0/y@0: 48 bytes, [1,3), 1 pe w, 2 dma r",                   //
                           "s0/y@1: 48 bytes, [2,4), 2 pe w, 3 dma r",                   //
@@ -69,10 +71,10 @@ TEST(ByDepth, SlotsTakeTurnsBesideCompute) {
                           "s0/conv2/accumulator@1: 192 bytes, [2,3), 2 pe r, 2 pe w"));
 }
 
-TEST(ByDepth, ASliceOfTheConstantHasTheTilesChannelsAndRoomForTheirTables) {
-  Profile profile = Deep(DmaSteps::kOwnSteps);
+TEST(SplitK, ASliceOfTheConstantHasTheTilesChannelsAndRoomForTheirTables) {
+  Profile profile = Deep(DmaSteps::kSerialized);
   profile.table_bytes_per_channel = 5;
-  const program::SubgraphChoice choice = {{1, 1}, {1, 2, 8, 4}, kByDepth};
+  const program::SubgraphChoice choice = {{1, 1}, {1, 2, 8, 4}, kSplitK};
   const base::Expected<program::Program> program =
       program::BuildProgram(TwoConvs().graph, profile, {&choice, 1});
   ASSERT_TRUE(program.has_value());
@@ -81,37 +83,38 @@ TEST(ByDepth, ASliceOfTheConstantHasTheTilesChannelsAndRoomForTheirTables) {
   EXPECT_THAT(Describe(program->problem, "s0/conv2/accumulator@0"), HasSubstr(": 256 bytes"));
 }
 
-TEST(ByDepth, WhatIsOnChipIsReadWhereItLies) {
-  Profile profile = Deep(DmaSteps::kOwnSteps);
-  Layout(profile, TensorRole::kBorder).home = profile.tile_memory;
+TEST(SplitK, WhatIsOnChipIsReadWhereItLies) {
+  Profile profile = Deep(DmaSteps::kSerialized);
+  Layout(profile, TensorRole::kBoundary).home = profile.tile_memory;
   const program::Program program = Build(profile, 8);
   EXPECT_EQ(Describe(program.problem, "s0/conv2/a@0.0"), "");
   EXPECT_THAT(Describe(program.problem, "a"), HasSubstr("128 bytes"));
   EXPECT_NE(Describe(program.problem, "s0/conv2/w2@0.0"), "");
 }
 
-TEST(ByDepth, ALadderHasTheSizesOfEachTile) {
-  for (const DmaSteps dma : {DmaSteps::kOwnSteps, DmaSteps::kOverlapped}) {
+TEST(SplitK, ALadderHasTheSizesOfEachTile) {
+  for (const DmaSteps dma : {DmaSteps::kSerialized, DmaSteps::kDoubleBuffered}) {
     const Profile profile = Deep(dma);
     std::vector<graph::tiling::TileShape> shapes;
     for (const int64_t rows : {1, 2, 3, 4, 8}) shapes.push_back({1, 3, rows, 4});
-    const auto ladders = program::BuildLadders(TwoConvs().graph, profile, {1, 1}, kByDepth, shapes);
+    const auto ladders =
+        program::BuildCandidates(TwoConvs().graph, profile, {1, 1}, kSplitK, shapes);
     ASSERT_TRUE(ladders.has_value());
-    size_t rungs = 0;
-    for (const program::SubgraphLadder& ladder : *ladders) {
-      for (size_t rung = 0; rung < ladder.tilings.size(); ++rung, ++rungs) {
-        const program::Program alone = Build(profile, ladder.tilings[rung]->tile[2]);
+    size_t candidates = 0;
+    for (const program::SubgraphCandidates& ladder : *ladders) {
+      for (size_t candidate = 0; candidate < ladder.tilings.size(); ++candidate, ++candidates) {
+        const program::Program alone = Build(profile, ladder.tilings[candidate]->tile[2]);
         std::vector<problem::Bytes> sizes;
         for (const problem::Buffer& buffer : alone.problem.buffers) sizes.push_back(buffer.size);
-        EXPECT_EQ(ladder.ladder.rungs[rung].sizes, sizes);
+        EXPECT_EQ(ladder.ladder.candidates[candidate].sizes, sizes);
       }
     }
-    EXPECT_EQ(rungs, shapes.size());
+    EXPECT_EQ(candidates, shapes.size());
   }
 }
 
-TEST(ByDepth, IsOfferedToOneOperatorThatIsDeepEnough) {
-  const Profile profile = Deep(DmaSteps::kOverlapped);
+TEST(SplitK, IsOfferedToOneOperatorThatIsDeepEnough) {
+  const Profile profile = Deep(DmaSteps::kDoubleBuffered);
   const auto weights_of = [&profile](graph::Interval interval) {
     std::vector<WeightPolicy> weights;
     for (const program::Policy& policy : program::PoliciesOf(TwoConvs().graph, profile, interval))
@@ -119,57 +122,61 @@ TEST(ByDepth, IsOfferedToOneOperatorThatIsDeepEnough) {
     return weights;
   };
   EXPECT_THAT(weights_of({1, 1}),
-              ElementsAre(WeightPolicy::kResident, WeightPolicy::kStreamed, WeightPolicy::kByDepth));
+              ElementsAre(WeightPolicy::kResident, WeightPolicy::kStreamed, WeightPolicy::kSplitK));
   EXPECT_THAT(weights_of({0, 0}), ElementsAre(WeightPolicy::kResident, WeightPolicy::kStreamed));
   EXPECT_THAT(weights_of({0, 1}), ElementsAre(WeightPolicy::kResident, WeightPolicy::kStreamed));
 }
 
-TEST(ByDepth, SlicesAreLongOrShort) {
-  Profile profile = Deep(DmaSteps::kOverlapped);
-  profile.tiling.depth_granule = 1;
+TEST(SplitK, SlicesAreLongOrShort) {
+  Profile profile = Deep(DmaSteps::kDoubleBuffered);
+  profile.tiling.k_granularity = 1;
   Network net;
   const int x = net.Input("x", {1, 40, 4, 4});
   const int y = net.Tensor("y", {1, 3, 4, 4});
   net.Output(y);
   net.Conv("deep", x, net.Constant("w", {3, 40, 1, 1}), y, 1, 0);
-  const auto depths_of = [](const std::vector<program::Policy>& policies) {
-    std::vector<int64_t> depths;
-    for (const program::Policy& policy : policies) depths.push_back(policy.depth);
-    return depths;
+  const auto k_extents_of = [](const std::vector<program::Policy>& policies) {
+    std::vector<int64_t> k_extents;
+    for (const program::Policy& policy : policies) k_extents.push_back(policy.k_extent);
+    return k_extents;
   };
   const program::OfferedPolicies offered = program::OfferPolicies(net.graph, profile, {0, 0});
-  EXPECT_THAT(depths_of(offered.first), ElementsAre(0, 0, 1, 4, 16));
+  EXPECT_THAT(k_extents_of(offered.first), ElementsAre(0, 0, 1, 4, 16));
   std::vector<int64_t> others;
-  for (int64_t depth = 2; depth < 40; ++depth) {
-    if (depth != 4 && depth != 16) others.push_back(depth);
+  for (int64_t k_extent = 2; k_extent < 40; ++k_extent) {
+    if (k_extent != 4 && k_extent != 16) others.push_back(k_extent);
   }
-  EXPECT_EQ(depths_of(offered.further), others);
+  EXPECT_EQ(k_extents_of(offered.further), others);
   EXPECT_TRUE(offered.all);
-  program::Policy policy = kByDepth;
-  policy.depth = 16;
+  program::Policy policy = kSplitK;
+  policy.k_extent = 16;
   const program::SubgraphChoice choice = {{0, 0}, {1, 3, 2, 4}, policy};
-  const base::Expected<program::Program> program = program::BuildProgram(net.graph, profile, {&choice, 1});
+  const base::Expected<program::Program> program =
+      program::BuildProgram(net.graph, profile, {&choice, 1});
   ASSERT_TRUE(program.has_value());
   EXPECT_THAT(Describe(program->problem, "s0/deep/x@0.0"), HasSubstr(": 128 bytes"));
   EXPECT_THAT(Describe(program->problem, "s0/deep/w@0.0"), HasSubstr(": 48 bytes"));
 }
 
-TEST(ByDepth, WhatCannotBeCutIsRefused) {
-  Profile profile = Deep(DmaSteps::kOwnSteps);
-  EXPECT_THAT(RefusalByDepth(profile, {0, 1}),
-              HasSubstr("what ends with operator 'conv2' cannot be cut by depth"));
-  EXPECT_THAT(RefusalByDepth(profile, {0, 0}), HasSubstr("deeper than 3"));
-  program::Policy uneven = kByDepth;
-  uneven.depth = 2;
-  EXPECT_THAT(RefusalByDepth(profile, {1, 1}, uneven), HasSubstr("deeper than 2, a multiple of 3"));
+TEST(SplitK, WhatCannotBeCutIsRefused) {
+  Profile profile = Deep(DmaSteps::kSerialized);
+  EXPECT_THAT(RefusalOfSplitK(profile, {0, 1}),
+              HasSubstr("what ends with operator 'conv2' cannot be cut along K"));
+  EXPECT_THAT(RefusalOfSplitK(profile, {0, 0}), HasSubstr("deeper than 3"));
+  program::Policy uneven = kSplitK;
+  uneven.k_extent = 2;
+  EXPECT_THAT(RefusalOfSplitK(profile, {1, 1}, uneven),
+              HasSubstr("deeper than 2, a multiple of 3"));
   uneven.weights = WeightPolicy::kResident;
-  EXPECT_THAT(RefusalByDepth(profile, {1, 1}, uneven), HasSubstr("states the depth of slices"));
+  EXPECT_THAT(RefusalOfSplitK(profile, {1, 1}, uneven), HasSubstr("states the K extent of slices"));
   EXPECT_THAT(
-      RefusalByDepth(profile, {1, 1}, {WeightPolicy::kByDepth, false, hw_profiles::HaloStorage::kRing}),
-      HasSubstr("operator 'conv2' is cut by depth and keeps rows"));
-  Layout(profile, TensorRole::kBorder).home = profile.tile_memory;
+      RefusalOfSplitK(profile, {1, 1},
+                      {WeightPolicy::kSplitK, false, hw_profiles::HaloStorage::kRollingBuffer}),
+      HasSubstr("operator 'conv2' is cut along K and keeps rows"));
+  Layout(profile, TensorRole::kBoundary).home = profile.tile_memory;
   Layout(profile, TensorRole::kConstant).home = profile.tile_memory;
-  EXPECT_THAT(RefusalByDepth(profile, {1, 1}), HasSubstr("reads whatever it adds up where it lies"));
+  EXPECT_THAT(RefusalOfSplitK(profile, {1, 1}),
+              HasSubstr("reads whatever it adds up where it lies"));
 }
 
 }  // namespace

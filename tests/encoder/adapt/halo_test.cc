@@ -4,8 +4,9 @@
 #include "small_networks.h"
 #include "tessera/encoder/program/choices.h"
 
-// Rows of TwoConvs' network input x, the only tensor of it that a window reads. Of 8 rows in tiles of 2, tiles want
-// [0, 3), [1, 5), [3, 7) and [5, 8) of x; in tiles of 3, [0, 4), [2, 7) and [5, 8); in tiles of 4, [0, 5) and [3, 8).
+// Rows of TwoConvs' network input x, the only tensor of it that a window reads. Of 8 rows in tiles
+// of 2, tiles want [0, 3), [1, 5), [3, 7) and [5, 8) of x; in tiles of 3, [0, 4), [2, 7) and [5,
+// 8); in tiles of 4, [0, 5) and [3, 8).
 namespace tessera::encoder {
 namespace {
 
@@ -23,50 +24,59 @@ program::Program BuildTwoConvs(DmaSteps dma, int64_t rows, HaloStorage halo) {
   return ProgramOf(TwoConvs().graph, TwoLevels(dma), {{0, 1}, {1, 3, rows, 4}, Caching(halo)});
 }
 
-TEST(Ring, OfOwnStepsHoldsKeptAndMadeRowsAllThroughTheLoop) {
-  const program::Program program = BuildTwoConvs(DmaSteps::kOwnSteps, 2, HaloStorage::kRing);
+TEST(RollingBuffer, OfSerializedHoldsKeptAndMadeRowsAllThroughTheLoop) {
+  const program::Program program =
+      BuildTwoConvs(DmaSteps::kSerialized, 2, HaloStorage::kRollingBuffer);
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[2,6) exits 6"));
-  EXPECT_EQ(Describe(program.problem, "s0/x@ring"), "s0/x@ring: 32 bytes, [2,6), 2 dma w, 3 pe r");
+  EXPECT_EQ(Describe(program.problem, "s0/x@rolling_buffer"),
+            "s0/x@rolling_buffer: 32 bytes, [2,6), 2 dma w, 3 pe r");
   EXPECT_EQ(Describe(program.problem, "s0/a@0"), "s0/a@0: 32 bytes, [3,5), 3 pe w, 4 pe r");
   EXPECT_EQ(Describe(program.problem, "s0/x@0"), "");
 }
 
-TEST(Ring, OfALoadedTensorTakesTheNextTileBesideTheOneUnderWork) {
-  const program::Program program = BuildTwoConvs(DmaSteps::kOverlapped, 2, HaloStorage::kRing);
+TEST(RollingBuffer, OfALoadedTensorTakesTheNextTileBesideTheOneUnderWork) {
+  const program::Program program =
+      BuildTwoConvs(DmaSteps::kDoubleBuffered, 2, HaloStorage::kRollingBuffer);
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[1,5) exits 5"));
-  EXPECT_EQ(Describe(program.problem, "s0/x@ring"),
-            "s0/x@ring: 48 bytes, [0,5), 0 dma w, 1 pe r, 1 dma w, 2 dma w, 3 pe r, 3 dma w, 4 dma w");
+  EXPECT_EQ(Describe(program.problem, "s0/x@rolling_buffer"),
+            "s0/x@rolling_buffer: 48 bytes, [0,5), 0 dma w, 1 pe r, 1 dma w, 2 dma w, 3 pe r, 3 "
+            "dma w, 4 dma w");
 }
 
-TEST(Ring, OfAFewTilesEndsWithTheLastReader) {
-  const program::Program program = BuildTwoConvs(DmaSteps::kOverlapped, 3, HaloStorage::kRing);
+TEST(RollingBuffer, OfAFewTilesEndsWithTheLastReader) {
+  const program::Program program =
+      BuildTwoConvs(DmaSteps::kDoubleBuffered, 3, HaloStorage::kRollingBuffer);
   EXPECT_THAT(program.problem.loops, IsEmpty());
-  EXPECT_EQ(
-      Describe(program.problem, "s0/x@ring"),
-      "s0/x@ring: 56 bytes, [0,6), 0 dma w, 1 pe r, 1 dma w, 2 dma w, 3 pe r, 3 dma w, 4 dma w, 5 pe r");
+  EXPECT_EQ(Describe(program.problem, "s0/x@rolling_buffer"),
+            "s0/x@rolling_buffer: 56 bytes, [0,6), 0 dma w, 1 pe r, 1 dma w, 2 dma w, 3 pe r, 3 "
+            "dma w, 4 dma w, 5 pe r");
 }
 
-TEST(Copy, OfOwnStepsRestoresBeforeAndSavesBehindTheReader) {
-  const program::Program program = BuildTwoConvs(DmaSteps::kOwnSteps, 2, HaloStorage::kCopy);
+TEST(Copy, OfSerializedRestoresBeforeAndSavesBehindTheReader) {
+  const program::Program program =
+      BuildTwoConvs(DmaSteps::kSerialized, 2, HaloStorage::kLineBuffer);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
-              ElementsAre("0 load: w1", "1 load: w2", "2 load: x", "3 copy conv1", "4 compute conv1",
-                          "5 copy conv1", "6 compute conv2", "7 store: y"));
+              ElementsAre("0 load: w1", "1 load: w2", "2 load: x", "3 copy conv1",
+                          "4 compute conv1", "5 copy conv1", "6 compute conv2", "7 store: y"));
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[2,8) exits 8"));
-  EXPECT_EQ(Describe(program.problem, "s0/x@0"), "s0/x@0: 32 bytes, [2,6), 2 dma w, 3 pe w, 4 pe r, 5 pe r");
-  EXPECT_EQ(Describe(program.problem, "s0/x@line"), "s0/x@line: 16 bytes, [2,4) [5,8), 3 pe r, 5 pe w");
+  EXPECT_EQ(Describe(program.problem, "s0/x@0"),
+            "s0/x@0: 32 bytes, [2,6), 2 dma w, 3 pe w, 4 pe r, 5 pe r");
+  EXPECT_EQ(Describe(program.problem, "s0/x@line"),
+            "s0/x@line: 16 bytes, [2,4) [5,8), 3 pe r, 5 pe w");
 }
 
 TEST(Copy, OfAFewTilesRestoresNothingFirstAndSavesNothingLast) {
-  const program::Program program = BuildTwoConvs(DmaSteps::kOverlapped, 3, HaloStorage::kCopy);
-  EXPECT_THAT(
-      DescribeSteps(TwoConvs().graph, program),
-      ElementsAre("0 prologue: x w1 w2", "1 compute conv1: x", "2 copy conv1: x", "3 compute conv2: x",
-                  "4 copy conv1: x y", "5 compute conv1: x y", "6 copy conv1: x y", "7 compute conv2: x y",
-                  "8 copy conv1: y", "9 compute conv1: y", "10 compute conv2: y", "11 epilogue: y"));
-  EXPECT_EQ(
-      Describe(program.problem, "s0/x@0"),
-      "s0/x@0: 40 bytes, [0,3) [4,10), 0 dma w, 1 pe r, 2 pe r, 4 dma w, 5 dma w, 6 dma w, 7 dma w, 8 pe w, "
-      "9 pe r");
+  const program::Program program =
+      BuildTwoConvs(DmaSteps::kDoubleBuffered, 3, HaloStorage::kLineBuffer);
+  EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
+              ElementsAre("0 prologue: x w1 w2", "1 compute conv1: x", "2 copy conv1: x",
+                          "3 compute conv2: x", "4 copy conv1: x y", "5 compute conv1: x y",
+                          "6 copy conv1: x y", "7 compute conv2: x y", "8 copy conv1: y",
+                          "9 compute conv1: y", "10 compute conv2: y", "11 epilogue: y"));
+  EXPECT_EQ(Describe(program.problem, "s0/x@0"),
+            "s0/x@0: 40 bytes, [0,3) [4,10), 0 dma w, 1 pe r, 2 pe r, 4 dma w, 5 dma w, 6 dma w, 7 "
+            "dma w, 8 pe w, "
+            "9 pe r");
   EXPECT_EQ(Describe(program.problem, "s0/x@1"),
             "s0/x@1: 40 bytes, [1,7), 1 dma w, 2 dma w, 3 dma w, 4 pe w, 5 pe r, 6 pe r");
   EXPECT_EQ(Describe(program.problem, "s0/x@line"),
@@ -74,10 +84,12 @@ TEST(Copy, OfAFewTilesRestoresNothingFirstAndSavesNothingLast) {
 }
 
 TEST(Adjacent, TilesHoldWhatIsMadeAndTheHaloLiesBeforeThem) {
-  const program::Program program = BuildTwoConvs(DmaSteps::kOwnSteps, 2, HaloStorage::kAdjacent);
+  const program::Program program = BuildTwoConvs(DmaSteps::kSerialized, 2, HaloStorage::kAdjacent);
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[2,7) exits 7"));
-  EXPECT_EQ(Describe(program.problem, "s0/x@0"), "s0/x@0: 24 bytes, [2,5), 2 dma w, 3 pe r, 4 pe r");
-  EXPECT_EQ(Describe(program.problem, "s0/x@0.halo"), "s0/x@0.halo: 16 bytes, [2,7), 3 pe r, 4 pe r, 4 pe w");
+  EXPECT_EQ(Describe(program.problem, "s0/x@0"),
+            "s0/x@0: 24 bytes, [2,5), 2 dma w, 3 pe r, 4 pe r");
+  EXPECT_EQ(Describe(program.problem, "s0/x@0.halo"),
+            "s0/x@0.halo: 16 bytes, [2,7), 3 pe r, 4 pe r, 4 pe w");
   ASSERT_EQ(program.problem.relations.size(), 1U);
   const problem::Relation& relation = program.problem.relations.front();
   EXPECT_EQ(relation.kind, problem::RelationKind::kAdjacent);
@@ -86,16 +98,19 @@ TEST(Adjacent, TilesHoldWhatIsMadeAndTheHaloLiesBeforeThem) {
 }
 
 TEST(Adjacent, OfTwoTilesTheSecondAloneHasAHalo) {
-  const program::Program program = BuildTwoConvs(DmaSteps::kOverlapped, 4, HaloStorage::kAdjacent);
-  EXPECT_EQ(Describe(program.problem, "s0/x@0"), "s0/x@0: 40 bytes, [0,3), 0 dma w, 1 pe r, 2 pe r");
+  const program::Program program =
+      BuildTwoConvs(DmaSteps::kDoubleBuffered, 4, HaloStorage::kAdjacent);
+  EXPECT_EQ(Describe(program.problem, "s0/x@0"),
+            "s0/x@0: 40 bytes, [0,3), 0 dma w, 1 pe r, 2 pe r");
   EXPECT_EQ(Describe(program.problem, "s0/x@1"),
             "s0/x@1: 40 bytes, [1,5), 1 dma w, 2 dma w, 3 dma w, 4 pe r");
   EXPECT_EQ(Describe(program.problem, "s0/x@0.halo"), "");
-  EXPECT_EQ(Describe(program.problem, "s0/x@1.halo"), "s0/x@1.halo: 16 bytes, [2,5), 2 pe w, 4 pe r");
+  EXPECT_EQ(Describe(program.problem, "s0/x@1.halo"),
+            "s0/x@1.halo: 16 bytes, [2,5), 2 pe w, 4 pe r");
 }
 
 TEST(Adjacent, HalosAreRoundedUpToTheAlignmentOfTheirTiles) {
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
   profile.links[0].alignment_bytes = 12;
   profile.memories[1].alignment_bytes = 8;
   const program::Program program =
@@ -104,11 +119,12 @@ TEST(Adjacent, HalosAreRoundedUpToTheAlignmentOfTheirTiles) {
 }
 
 TEST(Adjacent, HalosHoldThePadRowsAbove) {
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
   profile.tiling.implicit_padding = false;
   const program::Program program =
       ProgramOf(TwoConvs().graph, profile, {{0, 1}, {1, 3, 2, 4}, Caching(HaloStorage::kAdjacent)});
-  EXPECT_THAT(Describe(program.problem, "s0/x@0.halo"), HasSubstr("x@0.halo: 24 bytes"));  // 16 and a row
+  EXPECT_THAT(Describe(program.problem, "s0/x@0.halo"),
+              HasSubstr("x@0.halo: 24 bytes"));  // 16 and a row
 }
 
 //     x [1,1,6,4] --conv1 3x1--> a --conv2 3x1--> y, a read outside too
@@ -124,15 +140,20 @@ Network StoredInside() {
   return net;
 }
 
-// Tiles of 1 row of y make rows [0, 2), 2, 3, 4, 5 and none of a, and hold 2, 3, 3, 3, 3, 2. A row leaves with its share.
-TEST(Ring, OfAStoredTensorKeepsWhatLeavesBesideWhatIsMade) {
-  const program::SubgraphChoice choice = {{0, 1}, {1, 1, 1, 4}, Caching(HaloStorage::kRing)};
-  const program::Program own = ProgramOf(StoredInside().graph, TwoLevels(DmaSteps::kOwnSteps), choice);
-  EXPECT_EQ(Describe(own.problem, "s0/a@ring"), "s0/a@ring: 12 bytes, [2,7), 3 pe w, 4 dma r, 5 pe r");
-  const program::Program overlapped =
-      ProgramOf(StoredInside().graph, TwoLevels(DmaSteps::kOverlapped), choice);
-  EXPECT_EQ(Describe(overlapped.problem, "s0/a@ring"),
-            "s0/a@ring: 16 bytes, [1,6), 1 dma r, 1 pe w, 2 dma r, 2 pe r, 3 dma r, 3 pe w, 4 dma r, 4 pe r, "
+// Tiles of 1 row of y make rows [0, 2), 2, 3, 4, 5 and none of a, and hold 2, 3, 3, 3, 3, 2. A row
+// leaves with its share.
+TEST(RollingBuffer, OfAStoredTensorKeepsWhatLeavesBesideWhatIsMade) {
+  const program::SubgraphChoice choice = {
+      {0, 1}, {1, 1, 1, 4}, Caching(HaloStorage::kRollingBuffer)};
+  const program::Program own =
+      ProgramOf(StoredInside().graph, TwoLevels(DmaSteps::kSerialized), choice);
+  EXPECT_EQ(Describe(own.problem, "s0/a@rolling_buffer"),
+            "s0/a@rolling_buffer: 12 bytes, [2,7), 3 pe w, 4 dma r, 5 pe r");
+  const program::Program double_buffered =
+      ProgramOf(StoredInside().graph, TwoLevels(DmaSteps::kDoubleBuffered), choice);
+  EXPECT_EQ(Describe(double_buffered.problem, "s0/a@rolling_buffer"),
+            "s0/a@rolling_buffer: 16 bytes, [1,6), 1 dma r, 1 pe w, 2 dma r, 2 pe r, 3 dma r, 3 pe "
+            "w, 4 dma r, 4 pe r, "
             "5 dma r");
 }
 
@@ -146,18 +167,21 @@ TEST(Halo, CachedTensorsAreNotInPlace) {
   net.Elementwise("first", {x}, a);
   net.Elementwise("second", {a}, b);
   net.Conv("conv", b, net.Constant("w", {1, 1, 3, 1}), y, 3, 1);
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
   profile.tiling.in_place = {base::OperatorKind::kElementwise};
   const program::SubgraphChoice choice = {
-      {0, 2}, {1, 1, 2, 4}, {WeightPolicy::kResident, true, HaloStorage::kRing}};
+      {0, 2}, {1, 1, 2, 4}, {WeightPolicy::kResident, true, HaloStorage::kRollingBuffer}};
   const program::Program program = ProgramOf(net.graph, profile, choice);
-  ASSERT_EQ(program.problem.relations.size(), 1U);  // a takes the place of x, but b, a ring, not that of a
-  EXPECT_EQ(program.problem.buffers[static_cast<size_t>(program.problem.relations[0].second)].id, "s0/a@0");
+  ASSERT_EQ(program.problem.relations.size(),
+            1U);  // a takes the place of x, but b, a rolling buffer, not that of a
+  EXPECT_EQ(program.problem.buffers[static_cast<size_t>(program.problem.relations[0].second)].id,
+            "s0/a@0");
 }
 
 TEST(Halo, IsRefusedForTilesThatDoNotLieOneBelowTheOther) {
-  const Profile profile = TwoLevels(DmaSteps::kOwnSteps);
-  const program::SubgraphChoice choice = {{0, 1}, {1, 3, 8, 4}, Caching(HaloStorage::kRing)};
+  const Profile profile = TwoLevels(DmaSteps::kSerialized);
+  const program::SubgraphChoice choice = {
+      {0, 1}, {1, 3, 8, 4}, Caching(HaloStorage::kRollingBuffer)};
   const base::Expected<program::Program> program =
       program::BuildProgram(TwoConvs().graph, profile, {&choice, 1});
   ASSERT_FALSE(program.has_value());
@@ -165,8 +189,9 @@ TEST(Halo, IsRefusedForTilesThatDoNotLieOneBelowTheOther) {
 }
 
 TEST(Halo, IsKeptInStripsWherePaddingIsImplicit) {
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
-  const program::SubgraphChoice choice = {{0, 1}, {1, 3, 2, 2}, Caching(HaloStorage::kRing)};
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
+  const program::SubgraphChoice choice = {
+      {0, 1}, {1, 3, 2, 2}, Caching(HaloStorage::kRollingBuffer)};
   EXPECT_TRUE(program::BuildProgram(TwoConvs().graph, profile, {&choice, 1}).has_value());
   profile.tiling.implicit_padding = false;
   const base::Expected<program::Program> program =
@@ -177,20 +202,22 @@ TEST(Halo, IsKeptInStripsWherePaddingIsImplicit) {
 
 TEST(Halo, LaddersLeaveOutShapesThatKeepNothing) {
   const graph::Graph graph = TwoConvs().graph;
-  const Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  const Profile profile = TwoLevels(DmaSteps::kSerialized);
   const std::vector<graph::tiling::TileShape> shapes = {{1, 3, 1, 4}, {1, 3, 2, 4}, {1, 3, 8, 4}};
-  const auto both = program::BuildLadders(graph, profile, {0, 1}, Caching(HaloStorage::kAdjacent), shapes);
+  const auto both =
+      program::BuildCandidates(graph, profile, {0, 1}, Caching(HaloStorage::kAdjacent), shapes);
   ASSERT_TRUE(both.has_value());
   ASSERT_EQ(both->size(), 1U);
-  EXPECT_EQ(both->front().ladder.rungs.size(), 2U);
+  EXPECT_EQ(both->front().ladder.candidates.size(), 2U);
   EXPECT_EQ(both->front().program.problem.relations.size(), 1U);
-  const auto second = program::BuildLadders(graph, profile, {1, 1}, Caching(HaloStorage::kRing), shapes);
+  const auto second = program::BuildCandidates(graph, profile, {1, 1},
+                                               Caching(HaloStorage::kRollingBuffer), shapes);
   ASSERT_TRUE(second.has_value());
   EXPECT_THAT(*second, IsEmpty());
 }
 
-// Tiles of 2 rows of `second`'s result bring home [0, 2), [1, 3) and [2, 4) of `first`'s, which has 4 rows where the other has 6; tiles of 3
-// rows share none.
+// Tiles of 2 rows of `second`'s result bring home [0, 2), [1, 3) and [2, 4) of `first`'s, which has
+// 4 rows where the other has 6; tiles of 3 rows share none.
 TEST(Halo, IsOfferedWhereTilesShareARowThatLeaves) {
   Network net;
   const int x = net.Input("x", {1, 1, 6, 4});
@@ -201,32 +228,35 @@ TEST(Halo, IsOfferedWhereTilesShareARowThatLeaves) {
   net.Output(b);
   net.Elementwise("first", {small}, a);
   net.Elementwise("second", {x}, b);
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
   profile.tiling.axes = {{base::Axis::kRows, 1}};
-  profile.tiling.halo = {HaloStorage::kRing};
+  profile.tiling.halo = {HaloStorage::kRollingBuffer};
   const auto halos_of = [&](graph::Interval interval) {
     std::vector<HaloStorage> halos;
     for (const program::Policy& policy : program::PoliciesOf(net.graph, profile, interval))
       halos.push_back(policy.halo);
     return halos;
   };
-  EXPECT_THAT(halos_of({0, 1}), ElementsAre(HaloStorage::kRing, HaloStorage::kRecompute));
+  EXPECT_THAT(halos_of({0, 1}), ElementsAre(HaloStorage::kRollingBuffer, HaloStorage::kRecompute));
   EXPECT_THAT(halos_of({1, 1}), ElementsAre(HaloStorage::kRecompute));
   const std::vector<graph::tiling::TileShape> shapes = {{1, 1, 1, 4}, {1, 1, 2, 4}, {1, 1, 3, 4}};
-  const auto rungs_of = [&](program::TilesMade made) {
+  const auto candidates_of = [&](program::TilesMade made) {
     program::SharedTilings tilings(net.graph, {0, 1});
-    const auto ladders = program::BuildLadders(
-        net.graph, profile, {0, 1}, Caching(HaloStorage::kRing), shapes,
-        [&](const graph::tiling::TileShape& tile, HaloStorage halo) { return tilings.Cut(tile, halo); },
+    const auto ladders = program::BuildCandidates(
+        net.graph, profile, {0, 1}, Caching(HaloStorage::kRollingBuffer), shapes,
+        [&](const graph::tiling::TileShape& tile, HaloStorage halo) {
+          return tilings.Cut(tile, halo);
+        },
         made);
     std::vector<std::string> names;
-    for (const program::SubgraphLadder& ladder : *ladders) {
-      for (const problem::Rung& rung : ladder.ladder.rungs) names.push_back(rung.name);
+    for (const program::SubgraphCandidates& ladder : *ladders) {
+      for (const problem::CandidateSizes& candidate : ladder.ladder.candidates)
+        names.push_back(candidate.name);
     }
     return names;
   };
-  EXPECT_THAT(rungs_of(program::TilesMade::kThatDiffer), ElementsAre("rows=1", "rows=2"));
-  EXPECT_THAT(rungs_of(program::TilesMade::kAll), ElementsAre("rows=1", "rows=2", "rows=3"));
+  EXPECT_THAT(candidates_of(program::TilesMade::kThatDiffer), ElementsAre("rows=1", "rows=2"));
+  EXPECT_THAT(candidates_of(program::TilesMade::kAll), ElementsAre("rows=1", "rows=2", "rows=3"));
 }
 
 // In strips the narrow tiles on the right come last; row by row one comes after each wide tile.
@@ -236,20 +266,20 @@ TEST(Halo, IsOfferedLaterWhereItChangesTheOrderOfTilesAlone) {
   const int y = net.Tensor("y", {1, 1, 6, 5});
   net.Output(y);
   net.Elementwise("relu", {x}, y);
-  Profile profile = TwoLevels(DmaSteps::kOverlapped);
+  Profile profile = TwoLevels(DmaSteps::kDoubleBuffered);
   profile.tiling.axes = {{base::Axis::kRows, 1}, {base::Axis::kColumns, 1}};
-  profile.tiling.halo = {HaloStorage::kRing};
+  profile.tiling.halo = {HaloStorage::kRollingBuffer};
   const auto offered = program::OfferPolicies(net.graph, profile, {0, 0});
   EXPECT_THAT(offered.first, ElementsAre(program::Policy{WeightPolicy::kResident, false}));
-  EXPECT_THAT(offered.further,
-              ElementsAre(program::Policy{WeightPolicy::kResident, false, HaloStorage::kRing}));
-  const auto ladders =
-      program::BuildLadders(net.graph, profile, {0, 0}, Caching(HaloStorage::kRing),
-                            std::vector<graph::tiling::TileShape>{{1, 1, 2, 3}, {1, 1, 2, 5}, {1, 1, 6, 3}});
+  EXPECT_THAT(offered.further, ElementsAre(program::Policy{WeightPolicy::kResident, false,
+                                                           HaloStorage::kRollingBuffer}));
+  const auto ladders = program::BuildCandidates(
+      net.graph, profile, {0, 0}, Caching(HaloStorage::kRollingBuffer),
+      std::vector<graph::tiling::TileShape>{{1, 1, 2, 3}, {1, 1, 2, 5}, {1, 1, 6, 3}});
   ASSERT_TRUE(ladders.has_value());
   ASSERT_EQ(ladders->size(), 1U);
-  EXPECT_EQ(ladders->front().ladder.rungs.size(), 1U);
-  profile.tiling.dma = DmaSteps::kOwnSteps;
+  EXPECT_EQ(ladders->front().ladder.candidates.size(), 1U);
+  profile.tiling.dma = DmaSteps::kSerialized;
   EXPECT_THAT(program::OfferPolicies(net.graph, profile, {0, 0}).further, IsEmpty());
 }
 

@@ -14,17 +14,19 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // Every colocation of a program of one subgraph.
-std::vector<std::string> HandedOn(const graph::Graph& graph, const Profile& profile,
-                                  graph::tiling::TileShape tile) {
+std::vector<std::string> StateAliasing(const graph::Graph& graph, const Profile& profile,
+                                       graph::tiling::TileShape tile) {
   return ColocationsOf(graph, profile, std::move(tile), program::Policy());
 }
 
-// A cache [1, 2, past, 4] of keys, rows outermost, and x, the keys of one token more: concat -> all -> conv -> y.
+// A cache [1, 2, past, 4] of keys, rows outermost, and x, the keys of one token more: concat -> all
+// -> conv -> y.
 Network CacheThatGrows(int axis) {
   Network net;
   const int cache = net.State("cache", {1, 2, 7, 4});
   const int x = net.Input("x", axis == 2 ? graph::Shape{1, 2, 1, 4} : graph::Shape{1, 2, 7, 1});
-  const int all = net.Tensor("all", axis == 2 ? graph::Shape{1, 2, 8, 4} : graph::Shape{1, 2, 7, 5});
+  const int all =
+      net.Tensor("all", axis == 2 ? graph::Shape{1, 2, 8, 4} : graph::Shape{1, 2, 7, 5});
   const int y = net.Tensor("y", net.graph.tensors[2].shape);
   net.Output(all);
   net.Output(y);
@@ -41,21 +43,24 @@ Network CacheThatGrows(int axis) {
 }
 
 Profile WithConcat(Profile profile) {
-  profile.engines[0].throughputs.push_back({base::OperatorKind::kConcat, std::nullopt, {}, 1, 1, 0});
+  profile.engines[0].throughputs.push_back(
+      {base::OperatorKind::kConcat, std::nullopt, {}, 1, 1, 0});
   Layout(profile, base::TensorRole::kState).home = profile.tile_memory;
   return profile;
 }
 
-TEST(HandedOn, ACacheGrowsWhereItLies) {
-  const Profile profile = WithConcat(TwoLevels(DmaSteps::kOwnSteps));
+TEST(StateAliasing, ACacheGrowsWhereItLies) {
+  const Profile profile = WithConcat(TwoLevels(DmaSteps::kSerialized));
   const graph::Graph graph = CacheThatGrows(2).graph;
   const std::vector<std::string> both = {"cache = all"};
-  EXPECT_EQ(HandedOn(graph, profile, {1, 2, 8, 4}), both);
-  EXPECT_EQ(HandedOn(graph, profile, {1, 2, 2, 4}), both);
-  EXPECT_THAT(HandedOn(CacheThatGrows(3).graph, profile, {1, 2, 7, 5}), IsEmpty());  // rows become longer
+  EXPECT_EQ(StateAliasing(graph, profile, {1, 2, 8, 4}), both);
+  EXPECT_EQ(StateAliasing(graph, profile, {1, 2, 2, 4}), both);
+  EXPECT_THAT(StateAliasing(CacheThatGrows(3).graph, profile, {1, 2, 7, 5}),
+              IsEmpty());  // rows become longer
   Network second = CacheThatGrows(2);
   std::swap(second.graph.operators[0].inputs[0], second.graph.operators[0].inputs[1]);
-  EXPECT_THAT(HandedOn(second.graph, profile, {1, 2, 8, 4}), IsEmpty());  // all of it would move
+  EXPECT_THAT(StateAliasing(second.graph, profile, {1, 2, 8, 4}),
+              IsEmpty());  // all of it would move
 }
 
 // state, x -> sum; state -> seen: whoever reads the state beside the operator that replaces it.
@@ -74,23 +79,25 @@ Network StateReadTwice(bool before) {
   return net;
 }
 
-TEST(HandedOn, NeedsReadersThatAreDone) {
-  Profile profile = WithConcat(TwoLevels(DmaSteps::kOwnSteps));
+TEST(StateAliasing, NeedsReadersThatAreDone) {
+  Profile profile = WithConcat(TwoLevels(DmaSteps::kSerialized));
   profile.tiling.in_place = {base::OperatorKind::kElementwise};
-  EXPECT_THAT(HandedOn(StateReadTwice(true).graph, profile, {1, 2, 8, 4}), ElementsAre("state = sum"));
-  EXPECT_THAT(HandedOn(StateReadTwice(false).graph, profile, {1, 2, 8, 4}), IsEmpty());
+  EXPECT_THAT(StateAliasing(StateReadTwice(true).graph, profile, {1, 2, 8, 4}),
+              ElementsAre("state = sum"));
+  EXPECT_THAT(StateAliasing(StateReadTwice(false).graph, profile, {1, 2, 8, 4}), IsEmpty());
   profile.tiling.in_place.clear();  // an engine that cannot work element by element
-  EXPECT_THAT(HandedOn(StateReadTwice(true).graph, profile, {1, 2, 8, 4}), IsEmpty());
+  EXPECT_THAT(StateAliasing(StateReadTwice(true).graph, profile, {1, 2, 8, 4}), IsEmpty());
 }
 
-TEST(HandedOn, LetsNoTileReadWhatAnotherHasReplaced) {
+TEST(StateAliasing, LetsNoTileReadWhatAnotherHasReplaced) {
   const graph::Graph graph = StateReadTwice(true).graph;
   EXPECT_FALSE(graph::tiling::CanCut(graph, {0, 1}, 2));
   EXPECT_TRUE(graph::tiling::CanCut(graph, {0, 0}, 2));
   EXPECT_TRUE(graph::tiling::CanCut(graph, {1, 1}, 2));
 }
 
-// state, x -> sum -> conv -> y: tiles of y share rows of the sum if the convolution is more than one row high.
+// state, x -> sum -> conv -> y: tiles of y share rows of the sum if the convolution is more than
+// one row high.
 graph::Graph SumThatIsRead(int64_t kernel) {
   Network net;
   const int state = net.State("state", {1, 2, 8, 4});
@@ -105,7 +112,7 @@ graph::Graph SumThatIsRead(int64_t kernel) {
   return net.graph;
 }
 
-TEST(HandedOn, LetsNoTwoTilesReplaceTheSame) {
+TEST(StateAliasing, LetsNoTwoTilesReplaceTheSame) {
   EXPECT_TRUE(graph::tiling::CanCut(SumThatIsRead(1), {0, 1}, 2));
   EXPECT_FALSE(graph::tiling::CanCut(SumThatIsRead(3), {0, 1}, 2));
   EXPECT_TRUE(graph::tiling::CanCut(SumThatIsRead(3), {0, 1}, 3));  // columns of tiles side by side

@@ -27,12 +27,13 @@ const std::vector<program::SubgraphChoice>& Apart() {
 }
 
 Profile WithDram(int64_t capacity) {
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
   profile.memories[0].capacity_bytes = capacity;
   return profile;
 }
 
-std::string OverflowOf(const Profile& profile, const std::vector<program::SubgraphChoice>& choices) {
+std::string OverflowOf(const Profile& profile,
+                       const std::vector<program::SubgraphChoice>& choices) {
   const std::optional<base::Diagnostic> overflow =
       program::FindHomeOverflow(TwoConvs().graph, profile, choices);
   return overflow ? overflow->message : "fits";
@@ -40,13 +41,14 @@ std::string OverflowOf(const Profile& profile, const std::vector<program::Subgra
 
 TEST(Homes, HoldInputOutputAndConstantsOfASubgraphAtOnce) {
   EXPECT_EQ(OverflowOf(WithDram(64 + 96 + 36), Together()), "fits");
-  EXPECT_EQ(OverflowOf(WithDram(64 + 96 + 36 - 1), Together()),
-            "memory 'dram' of profile 'small' has room for 195 bytes, and is home to 196 while operators "
-            "'conv1' to 'conv2' run");
+  EXPECT_EQ(
+      OverflowOf(WithDram(64 + 96 + 36 - 1), Together()),
+      "memory 'dram' of profile 'small' has room for 195 bytes, and is home to 196 while operators "
+      "'conv1' to 'conv2' run");
 }
 
 // x and a in the first, a and y in the second: y has no place yet when x has lost its own.
-TEST(Homes, HoldABorderFromItsMakerToItsLastReader) {
+TEST(Homes, HoldABoundaryFromItsMakerToItsLastReader) {
   EXPECT_EQ(OverflowOf(WithDram(128 + 96 + 36), Apart()), "fits");
   EXPECT_THAT(OverflowOf(WithDram(128 + 96 + 36 - 1), Apart()),
               HasSubstr("while operators 'conv2' to 'conv2' run"));
@@ -64,7 +66,7 @@ TEST(Homes, LoseWhatIsReservedOnce) {
 
 TEST(Homes, CountTensorsAsTheyLieThere) {
   Profile profile = WithDram(1000);
-  Layout(profile, TensorRole::kNetworkInput).channel_block = 16;     // 8 rows of 4 columns by 16: 512
+  Layout(profile, TensorRole::kNetworkInput).channel_block = 16;  // 8 rows of 4 columns by 16: 512
   Layout(profile, TensorRole::kNetworkOutput).row_pitch_bytes = 64;  // 8 rows of 64: 512
   profile.table_bytes_per_channel = 2;                               // (4 + 3) * 2 beside 36
   EXPECT_THAT(OverflowOf(profile, Together()), HasSubstr("is home to 1074 "));
@@ -75,7 +77,8 @@ TEST(Homes, InTheTileMemoryDoNotCount) {
   profile.memories[0].capacity_bytes = 36;
   EXPECT_EQ(OverflowOf(profile, Together()), "fits");
   profile.memories[0].capacity_bytes = 35;
-  EXPECT_THAT(OverflowOf(profile, Together()), HasSubstr("has room for 35 bytes, and is home to 36 "));
+  EXPECT_THAT(OverflowOf(profile, Together()),
+              HasSubstr("has room for 35 bytes, and is home to 36 "));
 }
 
 TEST(Homes, HoldForAPartOfTheNetworkWhatItTouchesAndWhatPassesOver) {
@@ -87,11 +90,12 @@ TEST(Homes, HoldForAPartOfTheNetworkWhatItTouchesAndWhatPassesOver) {
 TEST(Homes, ThatConstantsAloneOverflowAreKnownWithoutAPartition) {
   const graph::Graph graph = TwoConvs().graph;
   EXPECT_FALSE(program::FindConstantOverflow(graph, WithDram(36)).has_value());
-  const std::optional<base::Diagnostic> overflow = program::FindConstantOverflow(graph, WithDram(35));
+  const std::optional<base::Diagnostic> overflow =
+      program::FindConstantOverflow(graph, WithDram(35));
   ASSERT_TRUE(overflow.has_value());
-  EXPECT_EQ(
-      overflow->message,
-      "memory 'dram' of profile 'small' has room for 35 bytes, and is home to 36, constants and state alone");
+  EXPECT_EQ(overflow->message,
+            "memory 'dram' of profile 'small' has room for 35 bytes, and is home to 36, constants "
+            "and state alone");
   EXPECT_EQ(overflow->expected, "at most 35 bytes");
 }
 
@@ -101,7 +105,8 @@ TEST(Homes, BecomeAProblemWhoseStepsAreTheSubgraphs) {
   for (hw_profiles::RoleLayout& layout : profile.roles) layout.alignment_bytes = 6;
   for (hw_profiles::Link& link : profile.links) link.alignment_bytes = 8;
   const Network network = TwoConvs();
-  const std::vector<program::HomeProblem> homes = program::BuildHomes(network.graph, profile, Apart());
+  const std::vector<program::HomeProblem> homes =
+      program::BuildHomes(network.graph, profile, Apart());
   ASSERT_EQ(homes.size(), 1U);
   EXPECT_EQ(homes[0].memory, 0);
   EXPECT_EQ(homes[0].problem.memories.at(0).name, "dram");
@@ -111,7 +116,8 @@ TEST(Homes, BecomeAProblemWhoseStepsAreTheSubgraphs) {
     EXPECT_EQ(buffer.alignment, 24) << buffer.id;
     if (buffer.role != "constant") found[buffer.id] = {buffer.size, buffer.lifespans};
   }
-  const decltype(found) expected = {{"x", {64, {{0, 1}}}}, {"a", {128, {{0, 2}}}}, {"y", {96, {{1, 2}}}}};
+  const decltype(found) expected = {
+      {"x", {64, {{0, 1}}}}, {"a", {128, {{0, 2}}}}, {"y", {96, {{1, 2}}}}};
   EXPECT_EQ(found, expected);
 }
 
@@ -119,7 +125,8 @@ TEST(Homes, DoNotHoldWhatIsKeptOnChip) {
   const graph::Graph graph = TwoConvs().graph;
   std::vector<program::SubgraphChoice> choices = Apart();
   choices[0].policy.kept = {*graph::FindTensor(graph, "a")};
-  const std::vector<program::HomeProblem> homes = program::BuildHomes(graph, WithDram(4096), choices);
+  const std::vector<program::HomeProblem> homes =
+      program::BuildHomes(graph, WithDram(4096), choices);
   ASSERT_EQ(homes.size(), 1U);
   for (const problem::Buffer& buffer : homes[0].problem.buffers) EXPECT_NE(buffer.id, "a");
 }
@@ -132,7 +139,8 @@ TEST(Homes, ThatHoldNothingAreNoProblem) {
 
 TEST(Homes, ThatOverflowRefuseTheWholeProgramOnly) {
   const graph::Graph graph = TwoConvs().graph;
-  const base::Expected<program::Program> whole = program::BuildProgram(graph, WithDram(195), Together());
+  const base::Expected<program::Program> whole =
+      program::BuildProgram(graph, WithDram(195), Together());
   ASSERT_FALSE(whole.has_value());
   EXPECT_THAT(whole.error().message, HasSubstr("memory 'dram'"));
   EXPECT_TRUE(program::BuildProgram(graph, WithDram(195), {Apart().data(), 1}).has_value());

@@ -31,7 +31,8 @@ Network ConvThenRelu() {
 }
 
 TEST(InPlace, TakesThePlaceOfAnOperandThatDies) {
-  EXPECT_THAT(ColocationsOf(ConvThenRelu().graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 4, 4}),
+  EXPECT_THAT(ColocationsOf(ConvThenRelu().graph, WithInPlace(TwoLevels(DmaSteps::kSerialized)),
+                            {1, 2, 4, 4}),
               ElementsAre("s0/a@0 = s0/y@0"));
 }
 
@@ -41,8 +42,9 @@ TEST(InPlace, ADescribedOperatorTakesThePlaceOfTheOperandItNames) {
   graph::Operator& op = net.graph.operators[1];
   op.kind = base::OperatorKind::kOpaque;
   op.accesses = {{.kind = graph::AccessKind::kElementwise, .window = {}, .every_channel = false}};
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
-  profile.engines[0].throughputs.push_back({base::OperatorKind::kOpaque, std::nullopt, {}, 1, 1, 0});
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
+  profile.engines[0].throughputs.push_back(
+      {base::OperatorKind::kOpaque, std::nullopt, {}, 1, 1, 0});
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}), IsEmpty());
   op.in_place = {0};
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}), ElementsAre("s0/a@0 = s0/y@0"));
@@ -57,25 +59,27 @@ TEST(InPlace, ADescribedOperatorTakesThePlaceOfTheOperandItNames) {
   op.inputs.pop_back();
   op.accesses.pop_back();
   op.in_place = {0};
-  // With a window that reads its neighbours the tile of the operand is larger, and stays where it is.
+  // With a window that reads its neighbours the tile of the operand is larger, and stays where it
+  // is.
   op.accesses[0].kind = graph::AccessKind::kWindow;
   op.accesses[0].window.kernel = {3, 1};
   op.accesses[0].window.pad_low = {1, 0};
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}), IsEmpty());
 }
 
-TEST(InPlace, HoldsForBothParities) {
-  EXPECT_THAT(
-      ColocationsOf(ConvThenRelu().graph, WithInPlace(TwoLevels(DmaSteps::kOverlapped)), {1, 2, 4, 4}),
-      ElementsAre("s0/a@0 = s0/y@0", "s0/a@1 = s0/y@1"));
+TEST(InPlace, HoldsForBothPhases) {
+  EXPECT_THAT(ColocationsOf(ConvThenRelu().graph, WithInPlace(TwoLevels(DmaSteps::kDoubleBuffered)),
+                            {1, 2, 4, 4}),
+              ElementsAre("s0/a@0 = s0/y@0", "s0/a@1 = s0/y@1"));
 }
 
 TEST(InPlace, NeedsThePolicyAndAKindThatTheProfileNames) {
   const graph::Graph graph = ConvThenRelu().graph;
-  EXPECT_THAT(ColocationsOf(graph, TwoLevels(DmaSteps::kOwnSteps), {1, 2, 4, 4}), IsEmpty());
+  EXPECT_THAT(ColocationsOf(graph, TwoLevels(DmaSteps::kSerialized), {1, 2, 4, 4}), IsEmpty());
   const program::Policy without = {WeightPolicy::kResident, false};
-  EXPECT_THAT(ColocationsOf(graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 4, 4}, without),
-              IsEmpty());
+  EXPECT_THAT(
+      ColocationsOf(graph, WithInPlace(TwoLevels(DmaSteps::kSerialized)), {1, 2, 4, 4}, without),
+      IsEmpty());
 }
 
 // x --relu--> y: in a double-buffered loop the next x arrives while y leaves.
@@ -85,25 +89,28 @@ TEST(InPlace, IsNotForALoadedOperandWhoseNextTileArrivesMeanwhile) {
   const int y = net.Tensor("y", {1, 2, 8, 4});
   net.Output(y);
   net.Elementwise("relu", {x}, y);
-  const Profile overlapped = WithInPlace(TwoLevels(DmaSteps::kOverlapped));
-  EXPECT_THAT(ColocationsOf(net.graph, overlapped, {1, 2, 2, 4}), IsEmpty());
-  EXPECT_THAT(ColocationsOf(net.graph, overlapped, {1, 2, 8, 4}), ElementsAre("s0/x@0 = s0/y@0"));
-  EXPECT_THAT(ColocationsOf(net.graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 4, 4}),
+  const Profile double_buffered = WithInPlace(TwoLevels(DmaSteps::kDoubleBuffered));
+  EXPECT_THAT(ColocationsOf(net.graph, double_buffered, {1, 2, 2, 4}), IsEmpty());
+  EXPECT_THAT(ColocationsOf(net.graph, double_buffered, {1, 2, 8, 4}),
+              ElementsAre("s0/x@0 = s0/y@0"));
+  EXPECT_THAT(ColocationsOf(net.graph, WithInPlace(TwoLevels(DmaSteps::kSerialized)), {1, 2, 4, 4}),
               ElementsAre("s0/x@0 = s0/y@0"));
 }
 
 // Of two tiles each has buffers to itself, which are not filled again.
-TEST(InPlace, IsForTheLoadedOperandsOfTwoOverlappedTiles) {
+TEST(InPlace, IsForTheLoadedOperandsOfTwoDoubleBufferedTiles) {
   Network net;
   const int x = net.Input("x", {1, 2, 8, 4});
   const int y = net.Tensor("y", {1, 2, 8, 4});
   net.Output(y);
   net.Elementwise("relu", {x}, y);
-  EXPECT_THAT(ColocationsOf(net.graph, WithInPlace(TwoLevels(DmaSteps::kOverlapped)), {1, 2, 4, 4}),
-              ElementsAre("s0/x@0 = s0/y@0", "s0/x@1 = s0/y@1"));
+  EXPECT_THAT(
+      ColocationsOf(net.graph, WithInPlace(TwoLevels(DmaSteps::kDoubleBuffered)), {1, 2, 4, 4}),
+      ElementsAre("s0/x@0 = s0/y@0", "s0/x@1 = s0/y@1"));
 }
 
-// x -> a -> b -> c: with three tiles or more, c@0 still leaves while x@0 is filled again; with one or two, nothing is.
+// x -> a -> b -> c: with three tiles or more, c@0 still leaves while x@0 is filled again; with one
+// or two, nothing is.
 TEST(InPlace, KeepsAChainClearOfEveryBufferThatLiesInThePlace) {
   Network net;
   const int x = net.Input("x", {1, 2, 8, 4});
@@ -114,14 +121,15 @@ TEST(InPlace, KeepsAChainClearOfEveryBufferThatLiesInThePlace) {
   net.Elementwise("op0", {x}, a);
   net.Elementwise("op1", {a}, b);
   net.Elementwise("op2", {b}, c);
-  const Profile profile = WithInPlace(TwoLevels(DmaSteps::kOverlapped));
+  const Profile profile = WithInPlace(TwoLevels(DmaSteps::kDoubleBuffered));
   for (const int64_t rows : {1, 2, 3}) {
-    EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, rows, 4}),
-                ElementsAre("s0/x@0 = s0/a@0", "s0/x@1 = s0/a@1", "s0/a@0 = s0/b@0", "s0/a@1 = s0/b@1"));
+    EXPECT_THAT(
+        ColocationsOf(net.graph, profile, {1, 2, rows, 4}),
+        ElementsAre("s0/x@0 = s0/a@0", "s0/x@1 = s0/a@1", "s0/a@0 = s0/b@0", "s0/a@1 = s0/b@1"));
   }
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}),
-              ElementsAre("s0/x@0 = s0/a@0", "s0/x@1 = s0/a@1", "s0/a@0 = s0/b@0", "s0/a@1 = s0/b@1",
-                          "s0/b@0 = s0/c@0", "s0/b@1 = s0/c@1"));
+              ElementsAre("s0/x@0 = s0/a@0", "s0/x@1 = s0/a@1", "s0/a@0 = s0/b@0",
+                          "s0/a@1 = s0/b@1", "s0/b@0 = s0/c@0", "s0/b@1 = s0/c@1"));
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 8, 4}),
               ElementsAre("s0/x@0 = s0/a@0", "s0/a@0 = s0/b@0", "s0/b@0 = s0/c@0"));
 }
@@ -135,7 +143,7 @@ TEST(InPlace, IsNotForAResultThatNobodyReads) {
   net.Output(y);
   net.Elementwise("op0", {x}, unread);
   net.Elementwise("op1", {x}, y);
-  EXPECT_THAT(ColocationsOf(net.graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 8, 4}),
+  EXPECT_THAT(ColocationsOf(net.graph, WithInPlace(TwoLevels(DmaSteps::kSerialized)), {1, 2, 8, 4}),
               ElementsAre("s0/x@0 = s0/y@0"));
 }
 
@@ -150,17 +158,18 @@ TEST(InPlace, IsNotForAnOperandWithALaterReader) {
   net.Conv("conv", x, net.Constant("w", {2, 2, 1, 1}), a, 1, 0);
   net.Elementwise("relu", {a}, b);
   net.Elementwise("sum", {a, b}, y);
-  EXPECT_THAT(ColocationsOf(net.graph, WithInPlace(TwoLevels(DmaSteps::kOwnSteps)), {1, 2, 4, 4}),
+  EXPECT_THAT(ColocationsOf(net.graph, WithInPlace(TwoLevels(DmaSteps::kSerialized)), {1, 2, 4, 4}),
               ElementsAre("s0/a@0 = s0/y@0"));
 }
 
 TEST(InPlace, NeedsEqualLayouts) {
-  Profile profile = WithInPlace(TwoLevels(DmaSteps::kOwnSteps));
+  Profile profile = WithInPlace(TwoLevels(DmaSteps::kSerialized));
   Layout(profile, base::TensorRole::kNetworkOutput).channel_block = 16;
   EXPECT_THAT(ColocationsOf(ConvThenRelu().graph, profile, {1, 2, 4, 4}), IsEmpty());
 }
 
-// Each tile of a whole tensor overwrites its own part. In two passes the lives share the steps of both.
+// Each tile of a whole tensor overwrites its own part. In two passes the lives share the steps of
+// both.
 TEST(InPlace, OfAWholeOperandNeedsASinglePass) {
   Network net;
   const int x = net.Input("x", {1, 2, 8, 4});
@@ -171,11 +180,12 @@ TEST(InPlace, OfAWholeOperandNeedsASinglePass) {
   Profile profile = WithInPlace(OneSram());
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 8, 4}, direct), ElementsAre("x = y"));
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}, direct), ElementsAre("x = y"));
-  profile.tiling.dma = DmaSteps::kOverlapped;
+  profile.tiling.dma = DmaSteps::kDoubleBuffered;
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}, direct), IsEmpty());
 }
 
-// The network input is read by the sum of full rows, and by a convolution that asks for a halo around each tile.
+// The network input is read by the sum of full rows, and by a convolution that asks for a halo
+// around each tile.
 TEST(InPlace, IsNotForAnOperandThatTheTileNeedsMoreOf) {
   Network net;
   const int x = net.Input("x", {1, 2, 8, 4});
@@ -184,7 +194,7 @@ TEST(InPlace, IsNotForAnOperandThatTheTileNeedsMoreOf) {
   net.Output(y);
   net.Conv("conv", x, net.Constant("w", {2, 2, 3, 1}), a, 3, 1);
   net.Elementwise("sum", {x, a}, y);
-  const Profile profile = WithInPlace(TwoLevels(DmaSteps::kOwnSteps));
+  const Profile profile = WithInPlace(TwoLevels(DmaSteps::kSerialized));
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}),
               ElementsAre("s0/a@0 = s0/y@0"));  // x has a fifth row
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 8, 4}), ElementsAre("s0/x@0 = s0/y@0"));

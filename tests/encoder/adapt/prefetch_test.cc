@@ -24,16 +24,18 @@ std::vector<program::SubgraphChoice> Apart(int64_t rows, program::Policy policy 
   return {{{0, 0}, {1, 4, rows, 4}, policy}, {{1, 1}, {1, 3, rows, 4}, policy, /*prefetch=*/true}};
 }
 
-program::Program Build(const Profile& profile, const std::vector<program::SubgraphChoice>& choices) {
-  base::Expected<program::Program> program = program::BuildProgram(TwoConvs().graph, profile, choices);
+program::Program Build(const Profile& profile,
+                       const std::vector<program::SubgraphChoice>& choices) {
+  base::Expected<program::Program> program =
+      program::BuildProgram(TwoConvs().graph, profile, choices);
   EXPECT_TRUE(program.has_value()) << base::Format(program.error());
-  EXPECT_FALSE(problem::FindFault(program->problem).has_value());
+  EXPECT_FALSE(problem::CheckWellFormed(program->problem).has_value());
   return *std::move(program);
 }
 
 // 0 P | 1 conv1 | 2 E | 3 P | 4 conv2 | 5 E
 TEST(Prefetch, ArrivesBesideTheOnlyTileAndItsStore) {
-  const program::Program program = Build(TwoLevels(DmaSteps::kOverlapped), Apart(8));
+  const program::Program program = Build(TwoLevels(DmaSteps::kDoubleBuffered), Apart(8));
   EXPECT_EQ(Describe(program.problem, "s1/w2"), "s1/w2: 12 bytes, [1,5), 1 dma w, 2 dma w, 4 pe r");
   EXPECT_THAT(program.steps[1].transfers, ElementsAre(kW2));
   EXPECT_THAT(program.steps[2].transfers, ElementsAre(kA, kW2));
@@ -42,15 +44,16 @@ TEST(Prefetch, ArrivesBesideTheOnlyTileAndItsStore) {
 
 // 0 P | 1 conv1 | 2 conv1 | 3 E | 4 P | 5 conv2 | 6 conv2 | 7 E: four tiles, the last in the second pass of either loop.
 TEST(Prefetch, ArrivesInThePassOfTheLastTile) {
-  const program::Program program = Build(TwoLevels(DmaSteps::kOverlapped), Apart(2));
-  EXPECT_EQ(Describe(program.problem, "s1/w2"), "s1/w2: 12 bytes, [2,7), 2 dma w, 3 dma w, 5 pe r, 6 pe r");
+  const program::Program program = Build(TwoLevels(DmaSteps::kDoubleBuffered), Apart(2));
+  EXPECT_EQ(Describe(program.problem, "s1/w2"),
+            "s1/w2: 12 bytes, [2,7), 2 dma w, 3 dma w, 5 pe r, 6 pe r");
 }
 
 // The same with five tiles, for 8 rows in twos but one of one: the last in the first pass.
 TEST(Prefetch, IsNotThereInThePassBehindTheLastTiles) {
   std::vector<program::SubgraphChoice> choices = Apart(2);
   const graph::Graph graph = TwoConvs(10).graph;
-  const auto program = program::BuildProgram(graph, TwoLevels(DmaSteps::kOverlapped), choices);
+  const auto program = program::BuildProgram(graph, TwoLevels(DmaSteps::kDoubleBuffered), choices);
   ASSERT_TRUE(program.has_value());
   EXPECT_EQ(Describe(program->problem, "s1/w2"),
             "s1/w2: 12 bytes, [1,2) [3,7), 1 dma w, 3 dma w, 5 pe r, 6 pe r");
@@ -58,8 +61,8 @@ TEST(Prefetch, IsNotThereInThePassBehindTheLastTiles) {
 
 // Where nothing else is written before the subgraph it has no prologue: 0 P | 1 conv1 | 2 conv2 | 3 E
 TEST(Prefetch, LeavesNoPrologueForNothing) {
-  Profile profile = TwoLevels(DmaSteps::kOverlapped);
-  Layout(profile, base::TensorRole::kBorder).home = profile.tile_memory;
+  Profile profile = TwoLevels(DmaSteps::kDoubleBuffered);
+  Layout(profile, base::TensorRole::kBoundary).home = profile.tile_memory;
   const program::Program program = Build(profile, Apart(8));
   ASSERT_EQ(program.steps.size(), 4U);
   EXPECT_EQ(program.steps[2].kind, program::StepKind::kCompute);
@@ -69,12 +72,13 @@ TEST(Prefetch, LeavesNoPrologueForNothing) {
 TEST(Prefetch, IsRefusedWhereItMeansNothing) {
   std::vector<program::SubgraphChoice> first = Apart(8);
   first[0].prefetch = true;
-  EXPECT_THAT(RefusalOf(TwoConvs().graph, TwoLevels(DmaSteps::kOverlapped), first),
+  EXPECT_THAT(RefusalOf(TwoConvs().graph, TwoLevels(DmaSteps::kDoubleBuffered), first),
               HasSubstr("the program begins with 'conv1', whose constants are to be prefetched"));
-  EXPECT_THAT(RefusalOf(TwoConvs().graph, TwoLevels(DmaSteps::kOwnSteps), Apart(8)),
-              HasSubstr("dma: overlapped"));
-  EXPECT_THAT(RefusalOf(TwoConvs().graph, TwoLevels(DmaSteps::kOverlapped), Apart(8, kStreamed)),
-              HasSubstr("the subgraph that begins with 'conv2' loads no constant once"));
+  EXPECT_THAT(RefusalOf(TwoConvs().graph, TwoLevels(DmaSteps::kSerialized), Apart(8)),
+              HasSubstr("dma: double_buffered"));
+  EXPECT_THAT(
+      RefusalOf(TwoConvs().graph, TwoLevels(DmaSteps::kDoubleBuffered), Apart(8, kStreamed)),
+      HasSubstr("the subgraph that begins with 'conv2' loads no constant once"));
 }
 
 }  // namespace

@@ -14,19 +14,21 @@ using hw_profiles::WeightPolicy;
 using problem::RequirementKind;
 using testing::ElementsAre;
 
-// Two convolutions in one subgraph of five tiles, ping and pong: the ids that a rule selects, pairs as "a b".
+// Two convolutions in one subgraph of five tiles, ping and pong: the ids that a rule selects, pairs
+// as "a b".
 std::vector<std::string> SelectedBy(const hw_profiles::Selector& select, RequirementKind kind,
                                     WeightPolicy weights = WeightPolicy::kResident) {
   const graph::Graph graph = TwoConvs(10).graph;
-  hw_profiles::Profile profile = TwoLevels(hw_profiles::DmaSteps::kOverlapped);
+  hw_profiles::Profile profile = TwoLevels(hw_profiles::DmaSteps::kDoubleBuffered);
   profile.rules = {{"test", select, {}}};
   profile.rules[0].require.kind = kind;
-  profile.tiling.weight_granule_channels = 2;
+  profile.tiling.weight_granularity_channels = 2;
   const program::SubgraphChoice choice = {{0, 1}, {1, 3, 2, 4}, {weights, false}};
-  const base::Expected<program::Program> program = program::BuildProgram(graph, profile, {&choice, 1});
+  const base::Expected<program::Program> program =
+      program::BuildProgram(graph, profile, {&choice, 1});
   EXPECT_TRUE(program.has_value());
   if (!program || program->problem.rules.empty()) return {};
-  EXPECT_FALSE(problem::FindFault(program->problem).has_value());
+  EXPECT_FALSE(problem::CheckWellFormed(program->problem).has_value());
   const auto id = [&](int i) { return program->problem.buffers[static_cast<size_t>(i)].id; };
   std::vector<std::string> ids;
   for (const int i : program->problem.rules[0].buffers) ids.push_back(id(i));
@@ -35,21 +37,26 @@ std::vector<std::string> SelectedBy(const hw_profiles::Selector& select, Require
 }
 
 TEST(Rules, SelectByRoleAndName) {
-  EXPECT_THAT(SelectedBy({.roles = {"network_input", "constant"}}, RequirementKind::kNaturalAlignment),
-              ElementsAre("s0/w1", "s0/w2", "s0/x@0", "s0/x@1"));
-  EXPECT_THAT(SelectedBy({.name = "w?"}, RequirementKind::kNaturalAlignment), ElementsAre("s0/w1", "s0/w2"));
+  EXPECT_THAT(
+      SelectedBy({.roles = {"network_input", "constant"}}, RequirementKind::kNaturalAlignment),
+      ElementsAre("s0/w1", "s0/w2", "s0/x@0", "s0/x@1"));
+  EXPECT_THAT(SelectedBy({.name = "w?"}, RequirementKind::kNaturalAlignment),
+              ElementsAre("s0/w1", "s0/w2"));
   EXPECT_THAT(SelectedBy({.name = "z"}, RequirementKind::kNaturalAlignment), ElementsAre());
 }
 
 TEST(Rules, SelectByTypeOperatorAndOperand) {
   EXPECT_THAT(SelectedBy({.types = {base::DataType::kInt16}}, RequirementKind::kNaturalAlignment),
               ElementsAre());
-  EXPECT_THAT(SelectedBy({.operators = {base::OperatorKind::kPool}}, RequirementKind::kNaturalAlignment),
-              ElementsAre());
-  EXPECT_THAT(SelectedBy({.operators = {base::OperatorKind::kConv}, .operands = {{OperandKind::kInput, 0}}},
-                         RequirementKind::kNaturalAlignment),
-              ElementsAre("s0/x@0", "s0/x@1", "s0/a@0", "s0/a@1"));
-  EXPECT_THAT(SelectedBy({.name = "w1", .operands = {{OperandKind::kConstant, 0}, {OperandKind::kOutput, 0}}},
+  EXPECT_THAT(
+      SelectedBy({.operators = {base::OperatorKind::kPool}}, RequirementKind::kNaturalAlignment),
+      ElementsAre());
+  EXPECT_THAT(
+      SelectedBy({.operators = {base::OperatorKind::kConv}, .operands = {{OperandKind::kInput, 0}}},
+                 RequirementKind::kNaturalAlignment),
+      ElementsAre("s0/x@0", "s0/x@1", "s0/a@0", "s0/a@1"));
+  EXPECT_THAT(SelectedBy({.name = "w1",
+                          .operands = {{OperandKind::kConstant, 0}, {OperandKind::kOutput, 0}}},
                          RequirementKind::kNaturalAlignment),
               ElementsAre("s0/w1"));
 }
@@ -59,7 +66,7 @@ TEST(Rules, PairPingWithPong) {
               ElementsAre("s0/x@0 s0/x@1", "s0/a@0 s0/a@1", "s0/y@0 s0/y@1"));
 }
 
-TEST(Rules, PairOperandsOfOneOperatorInOneParity) {
+TEST(Rules, PairOperandsOfOneOperatorInOnePhase) {
   EXPECT_THAT(SelectedBy({.operands = {{OperandKind::kInput, 0}, {OperandKind::kOutput, 0}}},
                          RequirementKind::kDifferentBank),
               ElementsAre("s0/x@0 s0/a@0", "s0/x@1 s0/a@1", "s0/a@0 s0/y@0", "s0/a@1 s0/y@1"));
@@ -69,9 +76,10 @@ TEST(Rules, PairOperandsOfOneOperatorInOneParity) {
 }
 
 TEST(Rules, SlicesHoldTheConstantOfTheirUserAlone) {
-  EXPECT_THAT(SelectedBy({.name = "w2", .operands = {{OperandKind::kConstant, 0}}},
-                         RequirementKind::kNaturalAlignment, WeightPolicy::kStreamed),
-              ElementsAre("s0/conv2/w2@0.0", "s0/conv2/w2@0.1", "s0/conv2/w2@1.0", "s0/conv2/w2@1.1"));
+  EXPECT_THAT(
+      SelectedBy({.name = "w2", .operands = {{OperandKind::kConstant, 0}}},
+                 RequirementKind::kNaturalAlignment, WeightPolicy::kStreamed),
+      ElementsAre("s0/conv2/w2@0.0", "s0/conv2/w2@0.1", "s0/conv2/w2@1.0", "s0/conv2/w2@1.1"));
 }
 
 }  // namespace

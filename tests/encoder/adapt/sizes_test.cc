@@ -15,18 +15,19 @@ using hw_profiles::Profile;
 using testing::HasSubstr;
 
 TEST(Sizes, ChannelBlocksAndRowPitchesRoundUp) {
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
   Layout(profile, TensorRole::kFeature).channel_block = 16;
   Layout(profile, TensorRole::kNetworkOutput).row_pitch_bytes = 32;
   const program::Program program = TwoConvsIn(profile, 4, kResident);
-  EXPECT_THAT(Describe(program.problem, "s0/a@0"), HasSubstr(": 256 bytes"));  // 4 rows of 4 columns by 16
+  EXPECT_THAT(Describe(program.problem, "s0/a@0"),
+              HasSubstr(": 256 bytes"));  // 4 rows of 4 columns by 16
   EXPECT_THAT(Describe(program.problem, "s0/y@0"),
               HasSubstr(": 128 bytes"));  // 4 rows of 4 by 3, padded to 32
   EXPECT_THAT(Describe(program.problem, "s0/x@0"), HasSubstr(": 40 bytes"));
 }
 
 TEST(Sizes, ExplicitPaddingIsStoredWithWhatAWindowReads) {
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
   profile.tiling.implicit_padding = false;
   const program::Program program = TwoConvsIn(profile, 4, kResident);
   EXPECT_THAT(Describe(program.problem, "s0/x@0"), HasSubstr(": 56 bytes"));  // 5 + 2 rows of 8
@@ -34,9 +35,9 @@ TEST(Sizes, ExplicitPaddingIsStoredWithWhatAWindowReads) {
 }
 
 TEST(Sizes, TablesStandBesideTheFirstConstantOfAnOperator) {
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
   profile.table_bytes_per_channel = 10;
-  profile.tiling.weight_granule_channels = 2;
+  profile.tiling.weight_granularity_channels = 2;
   EXPECT_THAT(Describe(TwoConvsIn(profile, 4, kResident).problem, "s0/w1"),
               HasSubstr(": 64 bytes"));  // 24 + 4 * 10
   EXPECT_THAT(Describe(TwoConvsIn(profile, 4, kStreamed).problem, "s0/conv1/w1@0.0"),
@@ -45,7 +46,7 @@ TEST(Sizes, TablesStandBesideTheFirstConstantOfAnOperator) {
 
 // An elementwise operator has a table for each of 4 rows of w, a matmul for each of its 8 columns.
 TEST(Sizes, ASharedConstantHasTheLargestTableOfItsUsers) {
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
   profile.table_bytes_per_channel = 10;
   Network net;
   const int weights = net.Constant("w", {4, 8});
@@ -59,31 +60,35 @@ TEST(Sizes, ASharedConstantHasTheLargestTableOfItsUsers) {
 }
 
 TEST(Sizes, ScratchFollowsTheFormulasAtTheLargestTile) {
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
   using hw_profiles::ScratchFactor;
-  profile.scratch = {{base::OperatorKind::kConv, 2, {ScratchFactor::kKernelRows, ScratchFactor::kInChannels}},
-                     {base::OperatorKind::kConv, 1, {ScratchFactor::kOutBatch, ScratchFactor::kOutRows}}};
-  profile.tiling.weight_granule_channels = 2;
+  profile.scratch = {
+      {base::OperatorKind::kConv, 2, {ScratchFactor::kKernelRows, ScratchFactor::kInChannels}},
+      {base::OperatorKind::kConv, 1, {ScratchFactor::kOutBatch, ScratchFactor::kOutRows}}};
+  profile.tiling.weight_granularity_channels = 2;
   EXPECT_EQ(Describe(TwoConvsIn(profile, 3, kResident).problem, "s0/conv1/scratch@0"),
             "s0/conv1/scratch@0: 15 bytes, [3,4), 3 pe r, 3 pe w");  // 2 * 3 * 2 + 3
-  EXPECT_EQ(Describe(TwoConvsIn(profile, 4, kStreamed).problem, "s0/conv2/scratch@0"),
-            "s0/conv2/scratch@0: 12 bytes, [3,5), 4 pe r, 4 pe w");  // 2 * 1 * 4 + 4, through all slices
+  EXPECT_EQ(
+      Describe(TwoConvsIn(profile, 4, kStreamed).problem, "s0/conv2/scratch@0"),
+      "s0/conv2/scratch@0: 12 bytes, [3,5), 4 pe r, 4 pe w");  // 2 * 1 * 4 + 4, through all slices
 }
 
 TEST(Sizes, ScratchThatADescribedOperatorStatesIsAdded) {
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
   Network net = TwoConvs();
   net.graph.operators[0].scratch_bytes = 50;
   const program::SubgraphChoice choice = {{0, 1}, {1, 3, 3, 4}, kResident};
-  EXPECT_EQ(Describe(program::BuildProgram(net.graph, profile, {&choice, 1})->problem, "s0/conv1/scratch@0"),
+  EXPECT_EQ(Describe(program::BuildProgram(net.graph, profile, {&choice, 1})->problem,
+                     "s0/conv1/scratch@0"),
             "s0/conv1/scratch@0: 50 bytes, [3,4), 3 pe r, 3 pe w");
   profile.scratch = {{base::OperatorKind::kConv, 2, {hw_profiles::ScratchFactor::kKernelRows}}};
-  EXPECT_EQ(Describe(program::BuildProgram(net.graph, profile, {&choice, 1})->problem, "s0/conv1/scratch@0"),
+  EXPECT_EQ(Describe(program::BuildProgram(net.graph, profile, {&choice, 1})->problem,
+                     "s0/conv1/scratch@0"),
             "s0/conv1/scratch@0: 56 bytes, [3,4), 3 pe r, 3 pe w");
 }
 
 TEST(Sizes, AlignmentIsTheRolesAndTheLinksForWhatMoves) {
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
   Layout(profile, TensorRole::kNetworkInput).alignment_bytes = 6;
   Layout(profile, TensorRole::kFeature).alignment_bytes = 8;
   profile.links[0].alignment_bytes = 4;

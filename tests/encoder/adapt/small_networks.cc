@@ -41,7 +41,8 @@ hw_profiles::Memory MemoryOf(std::string name, int64_t capacity) {
   return memory;
 }
 
-hw_profiles::Profile ProfileOf(std::string outside, int64_t capacity, base::TensorRole only, bool inside) {
+hw_profiles::Profile ProfileOf(std::string outside, int64_t capacity, base::TensorRole only,
+                               bool inside) {
   hw_profiles::Profile profile;
   profile.name = "small";
   profile.memories = {MemoryOf(std::move(outside), 1 << 20), MemoryOf("sram", capacity)};
@@ -51,7 +52,8 @@ hw_profiles::Profile ProfileOf(std::string outside, int64_t capacity, base::Tens
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = inside ? 0 : 1;
   Layout(profile, only).home = inside ? 1 : 0;
   profile.tiling.axes = {{base::Axis::kRows, 1}};
-  profile.tiling.weights = {hw_profiles::WeightPolicy::kResident, hw_profiles::WeightPolicy::kStreamed,
+  profile.tiling.weights = {hw_profiles::WeightPolicy::kResident,
+                            hw_profiles::WeightPolicy::kStreamed,
                             hw_profiles::WeightPolicy::kDirect};
   return profile;
 }
@@ -84,7 +86,8 @@ int Network::State(std::string id, graph::Shape shape) {
   return tensor;
 }
 
-void Network::Conv(std::string id, int input, int weights, int output, int64_t kernel, int64_t pad) {
+void Network::Conv(std::string id, int input, int weights, int output, int64_t kernel,
+                   int64_t pad) {
   graph::Operator op;
   op.id = std::move(id);
   op.kind = base::OperatorKind::kConv;
@@ -121,7 +124,8 @@ Network TwoConvs(int64_t rows) {
 }
 
 hw_profiles::Profile TwoLevels(hw_profiles::DmaSteps dma, int64_t capacity) {
-  hw_profiles::Profile profile = ProfileOf("dram", capacity, base::TensorRole::kFeature, /*inside=*/true);
+  hw_profiles::Profile profile =
+      ProfileOf("dram", capacity, base::TensorRole::kFeature, /*inside=*/true);
   profile.tiling.dma = dma;
   hw_profiles::Link link;
   link.name = "dma";
@@ -132,7 +136,8 @@ hw_profiles::Profile TwoLevels(hw_profiles::DmaSteps dma, int64_t capacity) {
 }
 
 hw_profiles::Profile OneSram(int64_t capacity) {
-  hw_profiles::Profile profile = ProfileOf("flash", capacity, base::TensorRole::kConstant, /*inside=*/false);
+  hw_profiles::Profile profile =
+      ProfileOf("flash", capacity, base::TensorRole::kConstant, /*inside=*/false);
   profile.memories[0].writable = false;
   profile.memories[0].direct_read = true;
   profile.tiling.weights = {hw_profiles::WeightPolicy::kDirect};
@@ -171,7 +176,7 @@ program::Program ProgramOf(const graph::Graph& graph, const hw_profiles::Profile
                            const program::SubgraphChoice& choice) {
   base::Expected<program::Program> program = program::BuildProgram(graph, profile, {&choice, 1});
   EXPECT_TRUE(program.has_value()) << base::Format(program.error());
-  EXPECT_FALSE(problem::FindFault(program->problem).has_value());
+  EXPECT_FALSE(problem::CheckWellFormed(program->problem).has_value());
   return *std::move(program);
 }
 
@@ -181,12 +186,13 @@ std::string RefusalOf(const graph::Graph& graph, const hw_profiles::Profile& pro
   return program ? "accepted" : base::Format(program.error());
 }
 
-program::Program TwoConvsIn(const hw_profiles::Profile& profile, int64_t rows, program::Policy policy,
-                            int64_t of) {
+program::Program TwoConvsIn(const hw_profiles::Profile& profile, int64_t rows,
+                            program::Policy policy, int64_t of) {
   return ProgramOf(TwoConvs(of).graph, profile, {{0, 1}, {1, 3, rows, 4}, std::move(policy)});
 }
 
-std::vector<std::string> ColocationsOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+std::vector<std::string> ColocationsOf(const graph::Graph& graph,
+                                       const hw_profiles::Profile& profile,
                                        graph::tiling::TileShape tile, program::Policy policy) {
   const program::SubgraphChoice choice = {
       {0, static_cast<int>(graph.operators.size()) - 1}, std::move(tile), policy};
@@ -211,7 +217,8 @@ std::vector<std::string> DescribeSteps(const graph::Graph& graph, const program:
     std::string line = fmt::format("{} {}", step, kNames[static_cast<size_t>(at.kind)]);
     if (at.op >= 0) line += " " + graph.operators[static_cast<size_t>(at.op)].id;
     if (!at.transfers.empty()) line += ":";
-    for (const int tensor : at.transfers) line += " " + graph.tensors[static_cast<size_t>(tensor)].id;
+    for (const int tensor : at.transfers)
+      line += " " + graph.tensors[static_cast<size_t>(tensor)].id;
     lines.push_back(line);
   }
   return lines;

@@ -33,7 +33,8 @@ class Network {
 // Or as many rows as are asked for.
 Network TwoConvs(int64_t rows = 8);
 
-// Off-chip "dram" is home to everything but features, which live in "sram" of `capacity` bytes; link "dma", engine "pe".
+// Off-chip "dram" is home to everything but features, which live in "sram" of `capacity` bytes;
+// link "dma", engine "pe".
 hw_profiles::Profile TwoLevels(hw_profiles::DmaSteps dma, int64_t capacity = 1000);
 
 // "sram" is home to everything but constants, which are read directly from "flash".
@@ -62,17 +63,20 @@ program::Program ProgramOf(const graph::Graph& graph, const hw_profiles::Profile
 std::string RefusalOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                       const std::vector<program::SubgraphChoice>& choices);
 
-// That of TwoConvs as one subgraph cut into tiles of `rows` of its `of` output rows. Of 8, 4 rows: two tiles, each with one halo row: x has 5
-// rows. 3 rows: three tiles, the middle one needs 5 rows of x. 2 rows: four tiles, two of which need 4 rows of x.
-program::Program TwoConvsIn(const hw_profiles::Profile& profile, int64_t rows, program::Policy policy,
-                            int64_t of = 8);
+// That of TwoConvs as one subgraph cut into tiles of `rows` of its `of` output rows. Of 8, 4 rows:
+// two tiles, each with one halo row: x has 5 rows. 3 rows: three tiles, the middle one needs 5 rows
+// of x. 2 rows: four tiles, two of which need 4 rows of x.
+program::Program TwoConvsIn(const hw_profiles::Profile& profile, int64_t rows,
+                            program::Policy policy, int64_t of = 8);
 
 // In place where it may be.
 inline constexpr program::Policy kInPlace = {hw_profiles::WeightPolicy::kResident, true};
 
 // Those of the program in which the whole network is one subgraph.
-std::vector<std::string> ColocationsOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                                       graph::tiling::TileShape tile, program::Policy policy = kInPlace);
+std::vector<std::string> ColocationsOf(const graph::Graph& graph,
+                                       const hw_profiles::Profile& profile,
+                                       graph::tiling::TileShape tile,
+                                       program::Policy policy = kInPlace);
 
 // "[2,6) exits 6": every loop in order.
 std::vector<std::string> DescribeLoops(const problem::Problem& problem);

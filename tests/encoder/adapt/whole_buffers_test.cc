@@ -4,7 +4,8 @@
 #include "small_networks.h"
 #include "tessera/encoder/program/program.h"
 
-// Tensors at home in the tile memory, and those that are kept there: one buffer each over program time.
+// Tensors at home in the tile memory, and those that are kept there: one buffer each over program
+// time.
 namespace tessera::encoder {
 namespace {
 
@@ -24,13 +25,14 @@ TEST(WholeBuffers, LiveFromTheirMakerToTheirLastReaderWithOneTileEach) {
                                                       "y: 96 bytes, [1,2), 1 pe w"));
 }
 
-TEST(WholeBuffers, AreKeptBordersToo) {
+TEST(WholeBuffers, AreKeptBoundariesToo) {
   const graph::Graph graph = TwoConvs().graph;
   const int a = *graph::FindTensor(graph, "a");
-  std::vector<program::SubgraphChoice> choices = {{{0, 0}, {1, 4, 4, 4}, {}}, {{1, 1}, {1, 3, 8, 4}, {}}};
+  std::vector<program::SubgraphChoice> choices = {{{0, 0}, {1, 4, 4, 4}, {}},
+                                                  {{1, 1}, {1, 3, 8, 4}, {}}};
   choices[1].policy.kept = {a};
   const base::Expected<program::Program> program =
-      program::BuildProgram(graph, TwoLevels(DmaSteps::kOwnSteps), choices);
+      program::BuildProgram(graph, TwoLevels(DmaSteps::kSerialized), choices);
   ASSERT_TRUE(program.has_value());
   // load w1 | load x, conv1, twice | load w2, conv2, store y
   EXPECT_THAT(Describe(program->problem, "a"), "a: 128 bytes, [1,5), 2 pe w, 4 pe r");
@@ -47,20 +49,20 @@ TEST(WholeBuffers, SpanTheLoopsThatTouchThem) {
 }
 
 // TwoConvs in tiles of so many rows of 8.
-program::Program OverlappedIn(int64_t rows) {
+program::Program DoubleBufferedIn(int64_t rows) {
   Profile profile = OneSram();
-  profile.tiling.dma = DmaSteps::kOverlapped;
+  profile.tiling.dma = DmaSteps::kDoubleBuffered;
   return TwoConvsIn(profile, rows, kDirect);
 }
 
-TEST(WholeBuffers, AreTouchedInBothPassesOfAnOverlappedLoop) {
-  const program::Program program = OverlappedIn(2);
+TEST(WholeBuffers, AreTouchedInBothPassesOfAnDoubleBufferedLoop) {
+  const program::Program program = DoubleBufferedIn(2);
   EXPECT_EQ(Describe(program.problem, "x"), "x: 64 bytes, [0,4), 0 pe r, 2 pe r");
   EXPECT_EQ(Describe(program.problem, "y"), "y: 96 bytes, [0,4), 1 pe w, 3 pe w");
 }
 
-TEST(WholeBuffers, OfTwoOverlappedTilesLiveFromTheFirstMakerToTheLastReader) {
-  const program::Program program = OverlappedIn(4);
+TEST(WholeBuffers, OfTwoDoubleBufferedTilesLiveFromTheFirstMakerToTheLastReader) {
+  const program::Program program = DoubleBufferedIn(4);
   EXPECT_EQ(Describe(program.problem, "x"), "x: 64 bytes, [0,3), 0 pe r, 2 pe r");
   EXPECT_EQ(Describe(program.problem, "y"), "y: 96 bytes, [1,4), 1 pe w, 3 pe w");
 }
@@ -79,7 +81,8 @@ TEST(WholeBuffers, OfTensorsThatPassOverAPartialProgramAreHeldUntouched) {
   net.Elementwise("op2", {b}, c);
   net.Elementwise("op3", {a, c}, d);
   const program::SubgraphChoice choice = {{2, 2}, {1, 1, 4, 4}, kDirect};
-  const base::Expected<program::Program> program = program::BuildProgram(net.graph, OneSram(), {&choice, 1});
+  const base::Expected<program::Program> program =
+      program::BuildProgram(net.graph, OneSram(), {&choice, 1});
   ASSERT_TRUE(program.has_value());
   EXPECT_THAT(Describe(program->problem), ElementsAre("a: 16 bytes, [0,1)",          //
                                                       "b: 16 bytes, [0,1), 0 pe r",  //
@@ -107,7 +110,8 @@ TEST(WholeBuffers, OfStateLiveForAllSteps) {
   net.Elementwise("op0", {x}, y);
   net.Elementwise("op1", {y, state}, z);
   const program::SubgraphChoice choice = {{0, 1}, {4, 4}, kDirect};
-  const base::Expected<program::Program> program = program::BuildProgram(net.graph, OneSram(), {&choice, 1});
+  const base::Expected<program::Program> program =
+      program::BuildProgram(net.graph, OneSram(), {&choice, 1});
   ASSERT_TRUE(program.has_value());
   EXPECT_EQ(Describe(program->problem, "state"), "state: 16 bytes, [0,2), 1 pe r");
 }

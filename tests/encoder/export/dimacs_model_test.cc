@@ -5,8 +5,9 @@
 #include "tessera/problem/validator.h"
 #include "two_banks.h"
 
-// What a SAT solver prints, right and wrong. The formula is that of TwoBanks: variables 2 to 4 are the offset
-// of `in` at or above 16, 32, 48; 5 to 7 that of `out`; 8 `in below out`; 9 and 10 modes m0 and m1.
+// What a SAT solver prints, right and wrong. The formula is that of TwoBanks: variables 2 to 4 are
+// the offset of `in` at or above 16, 32, 48; 5 to 7 that of `out`; 8 `in below out`; 9 and 10 modes
+// m0 and m1.
 namespace tessera::encoder {
 namespace {
 
@@ -32,7 +33,8 @@ TEST(DimacsModel, BecomesAnAllocation) {
 
 TEST(DimacsModel, MayLeaveOpenWhatNoClauseNeeds) {
   // With m0 chosen, the bound of `in` at 16 follows from no clause: [in >= 32] is false either way.
-  const base::Expected<exports::Decoded> decoded = Read("s SATISFIABLE\nv 1 -3 -4 5 6 -7 8 9 -10 0\n");
+  const base::Expected<exports::Decoded> decoded =
+      Read("s SATISFIABLE\nv 1 -3 -4 5 6 -7 8 9 -10 0\n");
   ASSERT_TRUE(decoded.has_value()) << base::Format(decoded.error());
   EXPECT_TRUE(decoded->allocation.has_value()) << decoded->broken;
 }
@@ -48,7 +50,8 @@ TEST(DimacsModel, AClaimIsNoAllocation) {
 }
 
 TEST(DimacsModel, ThatBreaksAConditionIsRefusedInWords) {
-  const base::Expected<exports::Decoded> decoded = Read("s SATISFIABLE\nv 1 -2 -3 -4 5 6 -7 8 -9 10 0\n");
+  const base::Expected<exports::Decoded> decoded =
+      Read("s SATISFIABLE\nv 1 -2 -3 -4 5 6 -7 8 -9 10 0\n");
   ASSERT_TRUE(decoded.has_value());
   EXPECT_FALSE(decoded->allocation.has_value());
   EXPECT_EQ(decoded->broken, "modes: if mode of sram at step 1 is m1, then offset of in >= 32");
@@ -69,17 +72,20 @@ INSTANTIATE_TEST_SUITE_P(
         ModelFault{"cut_off_before_a_needed_variable", "s SATISFIABLE\nv 1 -2 0\n", 2, 9,
                    "no value to variable 3"},
         ModelFault{"unknown_status", "s MAYBE\n", 1, 3, "no status"},
-        ModelFault{"two_statuses", "s SATISFIABLE\ns UNSATISFIABLE\n", 2, 3, "contradicts the one above"},
+        ModelFault{"two_statuses", "s SATISFIABLE\ns UNSATISFIABLE\n", 2, 3,
+                   "contradicts the one above"},
         ModelFault{"values_of_the_unsatisfiable", "s UNSATISFIABLE\nv 1 0\n", 2, 6,
                    "although it is not satisfiable"},
         ModelFault{"both_signs", "s SATISFIABLE\nv 2 -2 0\n", 2, 5, "variable 2 contradicts"},
         ModelFault{"constant_denied", "s SATISFIABLE\nv -1 0\n", 2, 3, "variable 1 is true"},
-        ModelFault{"variable_of_another_formula", "s SATISFIABLE\nv 1 11 0\n", 2, 5, "no variable 11"},
+        ModelFault{"variable_of_another_formula", "s SATISFIABLE\nv 1 11 0\n", 2, 5,
+                   "no variable 11"},
         ModelFault{"number_beyond_64_bits", "s SATISFIABLE\nv 99999999999999999999 0\n", 2, 3,
                    "no variable 9999"},
         ModelFault{"word_for_a_number", "s SATISFIABLE\nv 1 x2 0\n", 2, 5, "no literal"},
         ModelFault{"number_with_a_tail", "s SATISFIABLE\nv 1 2x 0\n", 2, 5, "no literal"},
-        ModelFault{"values_after_the_end", "s SATISFIABLE\nv 1 0\nv 2 0\n", 3, 3, "ended with 0 before"},
+        ModelFault{"values_after_the_end", "s SATISFIABLE\nv 1 0\nv 2 0\n", 3, 3,
+                   "ended with 0 before"},
         ModelFault{"foreign_line", "s SATISFIABLE\nw 1 0\n", 2, 1, "no line of a SAT solver"}),
     [](const auto& info) { return info.param.name; });
 

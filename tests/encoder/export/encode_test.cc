@@ -15,7 +15,8 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-exports::Formula Write(const problem::files::ProblemDocument& document, exports::FormulaFormat format,
+exports::Formula Write(const problem::files::ProblemDocument& document,
+                       exports::FormulaFormat format,
                        sat::IntegerEncoding integers = sat::IntegerEncoding::kByMagnitude) {
   exports::FormulaOptions options;
   options.format = format;
@@ -50,7 +51,8 @@ TEST(EncodeText, StatesTheConditionsInSentences) {
       "     1  if in below out: offset of in + 16 <= offset of out\n"
       "     2  if out below in: offset of out + 16 <= offset of in\n"
       "\n"
-      "modes: each memory has one mode at each step, which follows the one before and allows every access\n"
+      "modes: each memory has one mode at each step, which follows the one before and allows every "
+      "access\n"
       "     1  mode of sram at step 1 is m0 or mode of sram at step 1 is m1\n"
       "     2  if mode of sram at step 1 is m0, then mode of sram at step 1 is not m1\n"
       "     3  if mode of sram at step 1 is m1, then offset of in >= 32\n"
@@ -68,11 +70,11 @@ TEST(EncodeText, EndsWithTheSizes) {
   EXPECT_THAT(LinesFrom(text, "size as clauses", 6), HasSubstr("\ntotal                9"));
 }
 
-TEST(EncodeText, SaysWhatARungMeans) {
+TEST(EncodeText, SaysWhatACandidateMeans) {
   const std::string text = Write(WithLadder(), exports::FormulaFormat::kText).text;
-  EXPECT_THAT(text, HasSubstr("  if rung is rows=2: offset of in + 32 <= end of in\n"));
-  EXPECT_THAT(text, HasSubstr("  if rung is rows=2: end of in <= offset of in + 32\n"));
-  EXPECT_THAT(text, HasSubstr("  rung is rows=1 or rung is rows=2\n"));
+  EXPECT_THAT(text, HasSubstr("  if candidate is rows=2: offset of in + 32 <= end of in\n"));
+  EXPECT_THAT(text, HasSubstr("  if candidate is rows=2: end of in <= offset of in + 32\n"));
+  EXPECT_THAT(text, HasSubstr("  candidate is rows=1 or candidate is rows=2\n"));
 }
 
 TEST(EncodeDimacs, MapsEveryVariable) {
@@ -100,7 +102,8 @@ TEST(EncodeDimacs, NamesDigitsAndTheBoundsMadeOfThem) {
 }
 
 TEST(EncodeDimacs, CountsItsClausesTruly) {
-  for (const sat::IntegerEncoding integers : {sat::IntegerEncoding::kOrder, sat::IntegerEncoding::kBits}) {
+  for (const sat::IntegerEncoding integers :
+       {sat::IntegerEncoding::kOrder, sat::IntegerEncoding::kBits}) {
     const std::string text = Write(WithLadder(), exports::FormulaFormat::kDimacs, integers).text;
     std::istringstream lines(text);
     int variables = 0;
@@ -166,7 +169,8 @@ TEST(Encode, ABufferLargerThanTheMemoryIsAContradiction) {
   EXPECT_THAT(Write(document, exports::FormulaFormat::kDimacs).text, HasSubstr("\n0\n"));
   EXPECT_THAT(Write(document, exports::FormulaFormat::kSmtlib).text,
               HasSubstr("(assert (! false :named offsets."));
-  EXPECT_THAT(Write(document, exports::FormulaFormat::kText).text, HasSubstr("  this cannot hold\n"));
+  EXPECT_THAT(Write(document, exports::FormulaFormat::kText).text,
+              HasSubstr("  this cannot hold\n"));
 }
 
 TEST(Encode, StatesWhatRulesAsk) {

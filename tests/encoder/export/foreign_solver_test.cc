@@ -16,8 +16,9 @@
 #include "tessera/encoder/export/formula.h"
 #include "tessera/problem/validator.h"
 
-// Problems go out as formulas, to solvers that the product does not use, and come back as allocations: the
-// solvers agree with an enumeration on whether anything fits, and what they place is valid.
+// Problems go out as formulas, to solvers that the product does not use, and come back as
+// allocations: the solvers agree with an enumeration on whether anything fits, and what they place
+// is valid.
 namespace tessera::encoder {
 namespace {
 
@@ -96,7 +97,7 @@ TEST_P(ForeignSolver, AgreesWithEnumeration) {
 }
 
 // Two buffers that live together in 10 bytes: 4 + 4 and 6 + 4 fit, 8 + 4 do not.
-TEST_P(ForeignSolver, ChoosesARungOfALadder) {
+TEST_P(ForeignSolver, ChoosesACandidateOfALadder) {
   problem::files::ProblemDocument document;
   document.problem.memories.emplace_back().capacity = 10;
   for (const char* id : {"a", "b"}) {
@@ -107,23 +108,24 @@ TEST_P(ForeignSolver, ChoosesARungOfALadder) {
   document.ladder = problem::Ladder{{{"rows=3", {8, 4}}, {"rows=2", {6, 4}}, {"rows=4", {9, 4}}}};
   const base::Expected<exports::Decoded> decoded = Ask(document, 10);
   ASSERT_TRUE(decoded.has_value()) << base::Format(decoded.error());
-  EXPECT_EQ(decoded->rung, 1U);
+  EXPECT_EQ(decoded->candidate, 1U);
   const base::Expected<exports::Decoded> refused = Ask(document, 9);
   ASSERT_TRUE(refused.has_value()) << base::Format(refused.error());
   EXPECT_EQ(refused->claim, exports::Decoded::Claim::kNothingFits);
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, ForeignSolver,
-                         testing::Values(Solver{"cryptominisat5", "--verb 0", exports::FormulaFormat::kDimacs,
-                                                sat::IntegerEncoding::kOrder},
-                                         Solver{"cryptominisat5", "--verb 0", exports::FormulaFormat::kDimacs,
-                                                sat::IntegerEncoding::kBits},
-                                         Solver{"cvc5", "", exports::FormulaFormat::kSmtlib,
-                                                sat::IntegerEncoding::kByMagnitude}),
-                         [](const auto& info) {
-                           const bool bits = info.param.integers == sat::IntegerEncoding::kBits;
-                           return std::string(info.param.name) + (bits ? "_bits" : "");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Of, ForeignSolver,
+    testing::Values(Solver{"cryptominisat5", "--verb 0", exports::FormulaFormat::kDimacs,
+                           sat::IntegerEncoding::kOrder},
+                    Solver{"cryptominisat5", "--verb 0", exports::FormulaFormat::kDimacs,
+                           sat::IntegerEncoding::kBits},
+                    Solver{"cvc5", "", exports::FormulaFormat::kSmtlib,
+                           sat::IntegerEncoding::kByMagnitude}),
+    [](const auto& info) {
+      const bool bits = info.param.integers == sat::IntegerEncoding::kBits;
+      return std::string(info.param.name) + (bits ? "_bits" : "");
+    });
 
 }  // namespace
 }  // namespace tessera::encoder

@@ -21,14 +21,14 @@ TEST_P(HeaderTest, GivesTheOptionsBack) {
   exports::FormulaOptions options;
   options.format = GetParam();
   options.capacity = 63;
-  options.rung = 1;
+  options.candidate = 1;
   options.integers = sat::IntegerEncoding::kBits;
   const exports::Formula formula = exports::Encode(WithHostileLadder(), options).value();
   const base::Expected<exports::FormulaOptions> read =
       exports::ReadOptions(formula.text, "f", WithHostileLadder());
   ASSERT_TRUE(read.has_value()) << base::Format(read.error());
   EXPECT_EQ(read->capacity, 63);
-  EXPECT_EQ(read->rung, 1U);
+  EXPECT_EQ(read->candidate, 1U);
   EXPECT_EQ(read->integers, sat::IntegerEncoding::kBits);
 }
 
@@ -39,18 +39,21 @@ TEST_P(HeaderTest, RefusesAnotherProblem) {
   const exports::Formula formula = exports::Encode(TwoBanks(), options).value();
   problem::files::ProblemDocument other = TwoBanks();
   other.problem.buffers[0].size = 17;
-  const base::Expected<exports::FormulaOptions> read = exports::ReadOptions(formula.text, "f", other);
+  const base::Expected<exports::FormulaOptions> read =
+      exports::ReadOptions(formula.text, "f", other);
   ASSERT_FALSE(read.has_value());
   EXPECT_EQ(read.error().message, "this is the formula of another problem");
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, HeaderTest,
-                         testing::Values(exports::FormulaFormat::kDimacs, exports::FormulaFormat::kSmtlib,
+                         testing::Values(exports::FormulaFormat::kDimacs,
+                                         exports::FormulaFormat::kSmtlib,
                                          exports::FormulaFormat::kText));
 
 TEST(Header, RefusesWhatIsNoFormula) {
   for (const char* text : {"", "p cnf 1 1\n1 0\n", "a comment about tessera-formula {}\n"}) {
-    const base::Expected<exports::FormulaOptions> read = exports::ReadOptions(text, "f", TwoBanks());
+    const base::Expected<exports::FormulaOptions> read =
+        exports::ReadOptions(text, "f", TwoBanks());
     ASSERT_FALSE(read.has_value()) << text;
     EXPECT_EQ(read.error().line, 1);
     EXPECT_THAT(read.error().message, HasSubstr("no formula"));

@@ -9,7 +9,8 @@
 
 namespace tessera::encoder {
 
-// An output that is no model, where it goes wrong, and part of what is said of it. Read as "model.txt".
+// An output that is no model, where it goes wrong, and part of what is said of it. Read as
+// "model.txt".
 struct ModelFault {
   std::string name;
   std::string output;
@@ -20,7 +21,8 @@ struct ModelFault {
 
 inline void PrintTo(const ModelFault& fault, std::ostream* out) { *out << fault.name; }
 
-inline void ExpectRefused(const base::Expected<exports::Decoded>& decoded, const ModelFault& fault) {
+inline void ExpectRefused(const base::Expected<exports::Decoded>& decoded,
+                          const ModelFault& fault) {
   ASSERT_FALSE(decoded.has_value());
   EXPECT_EQ(decoded.error().file, "model.txt");
   EXPECT_EQ(decoded.error().line, fault.line);

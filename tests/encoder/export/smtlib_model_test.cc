@@ -72,22 +72,27 @@ TEST(SmtlibModel, AClaimIsNoAllocationWhateverErrorFollows) {
 
 class SmtlibFault : public testing::TestWithParam<ModelFault> {};
 
-TEST_P(SmtlibFault, IsRefusedWithItsPlace) { ExpectRefused(ReadModel(GetParam().output), GetParam()); }
+TEST_P(SmtlibFault, IsRefusedWithItsPlace) {
+  ExpectRefused(ReadModel(GetParam().output), GetParam());
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Of, SmtlibFault,
     testing::Values(
         ModelFault{"no_model", "sat\n", 2, 1, "gives no value to 'in below out'"},
-        ModelFault{"error_for_a_model", "sat\n(error \"out of memory\")\n", 2, 1, "reports an error"},
+        ModelFault{"error_for_a_model", "sat\n(error \"out of memory\")\n", 2, 1,
+                   "reports an error"},
         ModelFault{"cut_off", "sat\n((|in below out| true)\n", 2, 1, "truncated"},
         ModelFault{"open_bar", "sat\n((|in below", 2, 3, "| is never closed"},
         ModelFault{"open_quote", "unsat (error \"x", 1, 14, "\" is never closed"},
         ModelFault{"too_many_parentheses", "sat\n)\n", 2, 1, "closes nothing"},
         ModelFault{"deep", "sat" + std::string(200, '('), 1, 104, "nested too deeply"},
         ModelFault{"two_answers", "sat\nunsat\n", 2, 1, "contradicts the one above"},
-        ModelFault{"model_of_the_unsatisfiable", "unsat\n((|in below out| true))\n", 2, 1, "without 'sat'"},
+        ModelFault{"model_of_the_unsatisfiable", "unsat\n((|in below out| true))\n", 2, 1,
+                   "without 'sat'"},
         ModelFault{"foreign_word", "sat\nmaybe\n", 2, 1, "no answer of an SMT solver"},
-        ModelFault{"unknown_name", "sat\n((|in above out| true))\n", 2, 3, "no variable 'in above out'"},
+        ModelFault{"unknown_name", "sat\n((|in above out| true))\n", 2, 3,
+                   "no variable 'in above out'"},
         ModelFault{"no_binding", "sat\n((|in below out|))\n", 2, 2, "gives no variable a value"},
         ModelFault{"integer_for_a_truth", "sat\n((|in below out| 1))\n", 2, 18, "is a truth"},
         ModelFault{"truth_for_an_integer", Output("true"), 2, 23, "is an integer"},

@@ -30,11 +30,13 @@ Problem MakePair() {
 // Two buffers of 5 and 3 units in 8: one of them lies at 0.
 class CallersClauses : public testing::Test {
  protected:
-  Solver::Verdict Solve(std::vector<Literal> assumptions = {}) { return solver_.Solve(assumptions, {}, {}); }
-  void Add(std::vector<Literal> clause) { solver_.AddClause(clause); }
+  Solver::Verdict Solve(std::vector<BoundLiteral> assumptions = {}) {
+    return solver_.Solve(assumptions, {}, {});
+  }
+  void Add(std::vector<BoundLiteral> clause) { solver_.AddClause(clause); }
 
   const Packing packing_ = *MakePacking(MakePair(), nullptr, {});
-  Solver solver_{packing_, {.resting = true}, {{5, 3}, {8}}};
+  Solver solver_{packing_, {.bottom_left = true}, {{5, 3}, {8}}};
 };
 
 TEST_F(CallersClauses, DecideWhoLiesBelow) {
@@ -83,21 +85,21 @@ TEST_F(CallersClauses, OutliveAQuestionThatTheyContradict) {
   EXPECT_EQ(Solve({{1, 0}, {3, -3}}), Solver::Verdict::kInfeasible);
 }
 
-TEST(CallersClausesAboutAlikeBuffers, EndTheOrderThatSymmetryAskedFor) {
+TEST(CallersClausesAboutInterchangeableBuffers, EndTheOrderThatSymmetryAskedFor) {
   problem::Problem problem = MakePair();
   for (problem::Buffer& buffer : problem.buffers) buffer.size = 1;
   const Packing packing = *MakePacking(problem, nullptr, {});
   Solver solver(packing, {}, {{1, 1}, {2}});
   ASSERT_EQ(solver.Solve({}, {}, {}), Solver::Verdict::kFeasible);
   ASSERT_EQ(solver.OffsetOf(0), 0);
-  const Literal raised{0, 1};
+  const BoundLiteral raised{0, 1};
   solver.AddClause(std::span(&raised, 1));
   ASSERT_EQ(solver.Solve({}, {}, {}), Solver::Verdict::kFeasible);
   EXPECT_EQ(solver.OffsetOf(0), 1);
 }
 
 TEST(Implies, LargerBuffersUnderLowerCeilingsDo) {
-  const Question loose{{2, 3}, {10}};
+  const PackingQuery loose{{2, 3}, {10}};
   EXPECT_TRUE(Implies({{2, 4}, {9}}, loose, true));
   EXPECT_FALSE(Implies({{2, 2}, {9}}, loose, true));
   EXPECT_FALSE(Implies({{2, 3}, {11}}, loose, true));

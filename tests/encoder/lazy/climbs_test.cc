@@ -23,7 +23,8 @@ using problem::Status;
 
 constexpr Bytes kHuge = Bytes{1} << 33;
 
-problem::Buffer MakeBuffer(const std::string& id, Bytes size, problem::Lifespan life, Bytes alignment = 1) {
+problem::Buffer MakeBuffer(const std::string& id, Bytes size, problem::Lifespan life,
+                           Bytes alignment = 1) {
   problem::Buffer buffer;
   buffer.id = id;
   buffer.size = size;
@@ -56,26 +57,27 @@ TEST(Climbs, OfTiesThatContradictEachOtherAreRefuted) {
 }
 
 TEST(Climbs, OfAlignmentsThatLeaveNoOffsetAreRefuted) {
-  const Problem problem = MakeProblem({MakeBuffer("a", 4, {0, 1}, 4), MakeBuffer("b", 4, {1, 2}, 4)},
-                                      {{RelationKind::kColocate, 0, 1, 1}});
+  const Problem problem =
+      MakeProblem({MakeBuffer("a", 4, {0, 1}, 4), MakeBuffer("b", 4, {1, 2}, 4)},
+                  {{RelationKind::kColocate, 0, 1, 1}});
   EXPECT_EQ(Ask(problem).status, Status::kInfeasible);
 }
 
 // Of x and y, which live together, y would lie one byte below the end of x.
 TEST(Climbs, OfTiedBuffersThatOverlapAreRefuted) {
-  const Problem problem =
-      MakeProblem({MakeBuffer("x", 1'000'000'001, {0, 2}), MakeBuffer("z", 1'000'000'001, {2, 3}),
-                   MakeBuffer("y", 7, {0, 2})},
-                  {{RelationKind::kColocate, 0, 1, 0}, {RelationKind::kColocate, 1, 2, 1'000'000'000}});
+  const Problem problem = MakeProblem(
+      {MakeBuffer("x", 1'000'000'001, {0, 2}), MakeBuffer("z", 1'000'000'001, {2, 3}),
+       MakeBuffer("y", 7, {0, 2})},
+      {{RelationKind::kColocate, 0, 1, 0}, {RelationKind::kColocate, 1, 2, 1'000'000'000}});
   EXPECT_EQ(Ask(problem).status, Status::kInfeasible);
 }
 
 // c, which lives with both, fits neither between a and b, 5 bytes apart, nor above b within the
 // capacity... unless that leaves it room.
 TEST(Climbs, OfOrdersAndTiesAreConflictsThatTeach) {
-  Problem problem =
-      MakeProblem({MakeBuffer("a", 3, {0, 2}), MakeBuffer("b", 3, {0, 2}), MakeBuffer("c", 6, {0, 2})},
-                  {{RelationKind::kColocate, 0, 1, 8}});
+  Problem problem = MakeProblem(
+      {MakeBuffer("a", 3, {0, 2}), MakeBuffer("b", 3, {0, 2}), MakeBuffer("c", 6, {0, 2})},
+      {{RelationKind::kColocate, 0, 1, 8}});
   EXPECT_EQ(Ask(problem).status, Status::kFeasible);
   problem.buffers[0].hint = 100;  // the order a, c, b is tried first
   problem.buffers[2].hint = 103;
@@ -87,8 +89,9 @@ TEST(Climbs, OfOrdersAndTiesAreConflictsThatTeach) {
 
 // Without a proof system that knows cycles the prover ends, and claims nothing.
 TEST(Climbs, EndTheProverToo) {
-  const Problem problem = MakeProblem({MakeBuffer("a", 4, {0, 1}, 4), MakeBuffer("b", 4, {0, 1}, 4)},
-                                      {{RelationKind::kColocate, 0, 1, 1}});
+  const Problem problem =
+      MakeProblem({MakeBuffer("a", 4, {0, 1}, 4), MakeBuffer("b", 4, {0, 1}, 4)},
+                  {{RelationKind::kColocate, 0, 1, 1}});
   const problem::proof::Attempt attempt =
       search::engines::lazy::LazyProver().Prove(problem, kHuge, {20'000}, {});
   EXPECT_FALSE(attempt.proof);
@@ -119,7 +122,8 @@ Problem DrawTied(base::Random& random) {
 
 // Whether some offsets up to `top` are a placement, by trying all.
 bool IsPlaced(const Problem& problem, Bytes top, problem::Allocation& allocation, size_t buffer) {
-  if (buffer == problem.buffers.size()) return problem::Validate(problem, allocation, kHuge, 1).empty();
+  if (buffer == problem.buffers.size())
+    return problem::Validate(problem, allocation, kHuge, 1).empty();
   for (Bytes offset = 0; offset <= top; ++offset) {
     allocation.offsets[buffer] = offset;
     if (IsPlaced(problem, top, allocation, buffer + 1)) return true;

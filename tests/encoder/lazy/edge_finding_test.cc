@@ -28,7 +28,9 @@ struct Stack {
     return *MakePacking(problem, nullptr, {});
   }
 
-  void Floor(int buffer, Bound floor) { trail.Push({2 * buffer, floor}, {Reason::Kind::kDecision, 0, 0}); }
+  void Floor(int buffer, Bound floor) {
+    trail.Push({2 * buffer, floor}, {Reason::Kind::kDecision, 0, 0});
+  }
 
   bool Propagate() {
     EdgeFinding edges(axis, orders);
@@ -48,8 +50,9 @@ TEST(EdgeFinding, RefutesASuffixThatNeedsMoreThanIsLeft) {
   stack.Floor(1, 4);
   EXPECT_FALSE(stack.Propagate());
   // Floors of 10 - 7 + 1 overload it as well.
-  const Literal ceiling{7, -10};
-  EXPECT_THAT(stack.trail.Conflict(), testing::UnorderedElementsAre(Literal{0, 4}, Literal{2, 4}, ceiling));
+  const BoundLiteral ceiling{7, -10};
+  EXPECT_THAT(stack.trail.Conflict(),
+              testing::UnorderedElementsAre(BoundLiteral{0, 4}, BoundLiteral{2, 4}, ceiling));
 }
 
 TEST(EdgeFinding, PutsWhoDoesNotFitBesideASuffixBeforeIt) {

@@ -32,18 +32,21 @@ Trail MakeTrail(const Packing& packing, Bound ceiling) {
   return trail;
 }
 
-// Two buffers of 3 and 2 units stay over two steps; one of 4 leaves after the first, one of 5 enters then.
+// Two buffers of 3 and 2 units stay over two steps; one of 4 leaves after the first, one of 5
+// enters then.
 struct Relay {
-  explicit Relay(Bound ceiling) : trail(MakeTrail(packing, ceiling)) { handovers.Reload(); }
+  explicit Relay(Bound ceiling) : trail(MakeTrail(packing, ceiling)) { section_pair_cuts.Reload(); }
 
-  Literal Below(int lower, int upper) const { return axis.Before(Side::kBottom, lower, upper); }
+  BoundLiteral Below(int lower, int upper) const {
+    return axis.Before(Side::kBottom, lower, upper);
+  }
   void Put(int lower, int upper) {
     trail.Push(Below(lower, upper), {Reason::Kind::kDecision, 0, 0});
-    handovers.OrderSet(Below(lower, upper).view);
+    section_pair_cuts.OrderSet(Below(lower, upper).view);
   }
   bool Propagate() {
-    while (!handovers.Idle()) {
-      if (!handovers.PropagateOne()) return false;
+    while (!section_pair_cuts.Idle()) {
+      if (!section_pair_cuts.PropagateOne()) return false;
     }
     return true;
   }
@@ -51,10 +54,10 @@ struct Relay {
   const Packing packing = MakeRelay();
   Trail trail;
   Axis axis{packing, trail, kSizes};
-  Handovers handovers{axis, 1};
+  SectionPairCuts section_pair_cuts{axis, 1};
 };
 
-TEST(Handovers, WhatEntersTakesTheSideOfWhatLeft) {
+TEST(SectionPairCuts, WhatEntersTakesTheSideOfWhatLeft) {
   Relay relay(10);
   relay.Put(kLeaver, kStayer);
   ASSERT_TRUE(relay.Propagate());
@@ -63,29 +66,30 @@ TEST(Handovers, WhatEntersTakesTheSideOfWhatLeft) {
   EXPECT_FALSE(relay.trail.IsFixed(IntegerOf(relay.packing.BelowView(kEnterer, kOther))));
 }
 
-TEST(Handovers, BothSidesAreOpenWhereOneOfThemIsFree) {
+TEST(SectionPairCuts, BothSidesAreOpenWhereOneOfThemIsFree) {
   Relay relay(14);
   relay.Put(kLeaver, kStayer);
   ASSERT_TRUE(relay.Propagate());
   EXPECT_FALSE(relay.trail.IsFixed(IntegerOf(relay.packing.BelowView(kEnterer, kStayer))));
 }
 
-TEST(Handovers, TheReasonIsTheOrdersInTheWayAndTheLeastCeilingThatGivesRoom) {
+TEST(SectionPairCuts, TheReasonIsTheOrdersInTheWayAndTheLeastCeilingThatGivesRoom) {
   Relay relay(10);
   relay.Put(kLeaver, kStayer);
   relay.Put(kStayer, kEnterer);
   EXPECT_FALSE(relay.Propagate());
   // 3 + 2 units stay and 4 + 5 are in the way: 13 is still too little.
-  const Literal ceiling{relay.axis.CeilingView(0), -13};
-  EXPECT_THAT(relay.trail.Conflict(), testing::UnorderedElementsAre(relay.Below(kLeaver, kStayer),
-                                                                    relay.Below(kStayer, kEnterer), ceiling));
+  const BoundLiteral ceiling{relay.axis.CeilingView(0), -13};
+  EXPECT_THAT(relay.trail.Conflict(),
+              testing::UnorderedElementsAre(relay.Below(kLeaver, kStayer),
+                                            relay.Below(kStayer, kEnterer), ceiling));
 }
 
-TEST(Handovers, AnOrderUndoneIsInNobodysWay) {
+TEST(SectionPairCuts, AnOrderUndoneIsInNobodysWay) {
   Relay relay(10);
   relay.Put(kLeaver, kStayer);
-  relay.handovers.OrderUndone(relay.Below(kLeaver, kStayer).view);
-  relay.handovers.Sleep();
+  relay.section_pair_cuts.OrderUndone(relay.Below(kLeaver, kStayer).view);
+  relay.section_pair_cuts.Sleep();
   relay.trail.BacktrackTo(0);
   relay.trail.OpenLevel();
   relay.Put(kStayer, kEnterer);

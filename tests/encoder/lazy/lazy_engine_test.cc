@@ -119,7 +119,8 @@ TEST(LazyEngine, GivesTheSameAnswerAndTheSameEffortEachTime) {
   }
 }
 
-// One session that sweeps must say what fresh sessions say, up, down, with the capacity assumed or constant.
+// One session that sweeps must say what fresh sessions say, up, down, with the capacity assumed or
+// constant.
 TEST(LazyEngine, ASweepOfCapacitiesEqualsFreshSessions) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     const Problem problem = DrawTight(seed, 14);
@@ -130,8 +131,9 @@ TEST(LazyEngine, ASweepOfCapacitiesEqualsFreshSessions) {
       for (const Bytes delta : {20, 4, -1, 8, 0, 2, 1, 0}) {
         const Bytes capacity = problem.memories[0].capacity + delta;
         const Result swept = session->Solve(0, capacity, {}, {});
-        const Result fresh =
-            search::engines::lazy::LazyEngine(options).Open(problem, nullptr)->Solve(0, capacity, {}, {});
+        const Result fresh = search::engines::lazy::LazyEngine(options)
+                                 .Open(problem, nullptr)
+                                 ->Solve(0, capacity, {}, {});
         ASSERT_EQ(swept.status, fresh.status) << seed << " " << delta;
         if (swept.allocation) {
           EXPECT_TRUE(problem::Validate(problem, *swept.allocation, capacity).empty());
@@ -203,7 +205,8 @@ TEST(LazyEngine, RefusesWhatItCannotHonourByName) {
 TEST(LazyEngine, RefusesModesThatRestrictAndKeepsToOneThatDoesNot) {
   Problem problem = DrawTight(1, 1);
   problem.memories[0].banks = {{"only", {0, 60}, {}}};
-  problem.memories[0].modes = {{"off", {{true, {}}}}, {"on", {{false, {{"", problem::AccessKind::kRead}}}}}};
+  problem.memories[0].modes = {{"off", {{true, {}}}},
+                               {"on", {{false, {{"", problem::AccessKind::kRead}}}}}};
   const problem::Step step = problem.buffers[0].lifespans[0].lower;
   problem.buffers[0].accesses = {{step, "", problem::AccessKind::kRead}};
   const Result result = Solve(problem);
@@ -213,11 +216,12 @@ TEST(LazyEngine, RefusesModesThatRestrictAndKeepsToOneThatDoesNot) {
   EXPECT_EQ(Solve(problem).status, Status::kUnsupported);
 }
 
-TEST(LazyEngine, SaysThatARungDoesNotExist) {
+TEST(LazyEngine, SaysThatACandidateDoesNotExist) {
   const Problem problem = DrawTight(1, 2);
   const problem::Ladder ladder{{{"only", {1, 1}}}};
-  EXPECT_EQ(search::engines::lazy::LazyEngine().Open(problem, &ladder)->Solve(1, 100, {}, {}).status,
-            Status::kInvalid);
+  EXPECT_EQ(
+      search::engines::lazy::LazyEngine().Open(problem, &ladder)->Solve(1, 100, {}, {}).status,
+      Status::kInvalid);
 }
 
 }  // namespace

@@ -32,14 +32,15 @@ TEST(LazyProver, ProvesExactlyWhatBruteForceFindsInfeasible) {
     if (!attempt.proof) continue;
     ++infeasible;
     const auto verdict = problem::proof::CheckProof(problem, capacity, *attempt.proof);
-    ASSERT_TRUE(verdict.accepted) << "seed " << seed << ", line " << verdict.line << ": " << verdict.flaw
-                                  << "\n"
+    ASSERT_TRUE(verdict.accepted) << "seed " << seed << ", line " << verdict.line << ": "
+                                  << verdict.flaw << "\n"
                                   << *attempt.proof;
   }
   EXPECT_GE(infeasible, 2400 * 3 / 10);
 }
 
-// Three buffers stay from the first step to the second; what leaves and enters beside them does not matter.
+// Three buffers stay from the first step to the second; what leaves and enters beside them does not
+// matter.
 TEST(LazyProver, WhoeverStaysAndIsTooMuchAloneIsAStack) {
   Problem problem;
   problem.memories.resize(1);

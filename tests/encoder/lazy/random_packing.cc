@@ -20,7 +20,9 @@ using problem::Step;
 
 constexpr Step kSteps = 6;
 
-int Draw(Random& random, int lower, int upper) { return static_cast<int>(random.Uniform(lower, upper)); }
+int Draw(Random& random, int lower, int upper) {
+  return static_cast<int>(random.Uniform(lower, upper));
+}
 
 std::vector<Lifespan> DrawLifespans(Random& random) {
   const Step lower = random.Uniform(0, kSteps - 1);
@@ -42,7 +44,7 @@ Buffer DrawBuffer(Random& random, int index, int memories) {
   return buffer;
 }
 
-// A twin makes buffers interchangeable.
+// A duplicate makes buffers interchangeable.
 void AddBuffers(Random& random, Problem& problem) {
   const int count = Draw(random, 2, 6);
   const int memories = static_cast<int>(problem.memories.size());
@@ -64,7 +66,8 @@ void AddRelations(Random& random, Problem& problem) {
   for (int count = Draw(random, 0, 2); count > 0; --count) {
     Relation relation{kKinds[Draw(random, 0, 3)], Draw(random, 0, last), Draw(random, 0, last), 0};
     const auto memory_of = [&](int i) { return problem.buffers[static_cast<size_t>(i)].memory; };
-    if (relation.first == relation.second || memory_of(relation.first) != memory_of(relation.second))
+    if (relation.first == relation.second ||
+        memory_of(relation.first) != memory_of(relation.second))
       continue;
     if (relation.kind == RelationKind::kColocate) relation.delta = random.Uniform(-2, 2);
     problem.relations.push_back(relation);
@@ -93,7 +96,8 @@ Problem DrawPacking(Random& random) {
   for (size_t m = 0; m < problem.memories.size(); ++m) {
     Memory& memory = problem.memories[m];
     memory.name = std::string(1, static_cast<char>('m' + m));
-    memory.capacity = std::clamp<Bytes>(LoadOf(problem, static_cast<int>(m)) + random.Uniform(-1, 1), 1, 14);
+    memory.capacity =
+        std::clamp<Bytes>(LoadOf(problem, static_cast<int>(m)) + random.Uniform(-1, 1), 1, 14);
     if (random.Chance(0.1)) memory.alignment = 2;
     if (random.Chance(0.2)) {
       const Bytes begin = random.Uniform(0, memory.capacity - 1);
@@ -105,12 +109,13 @@ Problem DrawPacking(Random& random) {
 
 problem::Ladder DrawLadder(Random& random, const Problem& problem) {
   problem::Ladder ladder;
-  problem::Rung rung;
-  for (size_t i = 0; i < problem.buffers.size(); ++i) rung.sizes.push_back(random.Uniform(1, 2));
+  problem::CandidateSizes candidate;
+  for (size_t i = 0; i < problem.buffers.size(); ++i)
+    candidate.sizes.push_back(random.Uniform(1, 2));
   for (int count = Draw(random, 2, 4); count > 0; --count) {
-    rung.name = std::to_string(ladder.rungs.size());
-    ladder.rungs.push_back(rung);
-    for (Bytes& size : rung.sizes) size += random.Uniform(0, 2);
+    candidate.name = std::to_string(ladder.candidates.size());
+    ladder.candidates.push_back(candidate);
+    for (Bytes& size : candidate.sizes) size += random.Uniform(0, 2);
   }
   return ladder;
 }
@@ -119,10 +124,10 @@ search::engines::lazy::LazyOptions DrawOptions(Random& random) {
   search::engines::lazy::LazyOptions options;
   options.seed = static_cast<uint64_t>(random.Uniform(0, 3));
   options.edge_finding = random.Chance(0.5);
-  options.handovers = Draw(random, 0, 3);
+  options.section_pair_cuts = Draw(random, 0, 3);
   options.section_energy = random.Chance(0.5);
   options.energy_slack_percent = random.Chance(0.5) ? 100 : 1;
-  options.resting = random.Chance(0.5);
+  options.bottom_left = random.Chance(0.5);
   options.order_interchangeable = random.Chance(0.5);
   options.break_mirror = random.Chance(0.5);
   options.minimize_clauses = random.Chance(0.5);

@@ -9,7 +9,8 @@
 #include "tessera/problem/well_formed.h"
 #include "tessera/search/engines/lazy/lazy_engine.h"
 
-// The lazy engine against brute force on instances small enough to enumerate, each with its switches drawn.
+// The lazy engine against brute force on instances small enough to enumerate, each with its
+// switches drawn.
 
 namespace tessera::encoder {
 namespace {
@@ -24,14 +25,16 @@ struct Tally {
   int infeasible = 0;
 };
 
-void ExpectAgreement(const Result& result, const Problem& problem, Bytes capacity, const std::string& what,
-                     Tally& tally) {
+void ExpectAgreement(const Result& result, const Problem& problem, Bytes capacity,
+                     const std::string& what, Tally& tally) {
   const bool fits = Enumerate(problem, capacity).has_value();
   ++(fits ? tally.feasible : tally.infeasible);
-  ASSERT_EQ(problem::NameOf(result.status), problem::NameOf(fits ? Status::kFeasible : Status::kInfeasible))
+  ASSERT_EQ(problem::NameOf(result.status),
+            problem::NameOf(fits ? Status::kFeasible : Status::kInfeasible))
       << what << ": " << result.reason;
   if (!fits) {
-    EXPECT_FALSE(result.lower_bound > capacity + 1 && Enumerate(problem, result.lower_bound - 1)) << what;
+    EXPECT_FALSE(result.lower_bound > capacity + 1 && Enumerate(problem, result.lower_bound - 1))
+        << what;
     return;
   }
   const auto violations = problem::Validate(problem, *result.allocation, capacity);
@@ -44,7 +47,7 @@ TEST(LazySoundness, AgreesWithBruteForceUnderEveryDrawOfSwitches) {
   for (uint64_t seed = 1; seed <= 2400; ++seed) {
     base::Random random(seed);
     const Problem problem = DrawPacking(random);
-    ASSERT_FALSE(problem::FindFault(problem)) << seed;
+    ASSERT_FALSE(problem::CheckWellFormed(problem)) << seed;
     const search::engines::lazy::LazyEngine engine(DrawOptions(random));
     const Bytes capacity = problem.memories[0].capacity;
     const Result result = engine.Open(problem, nullptr)->Solve(0, capacity, {}, {});
@@ -55,17 +58,20 @@ TEST(LazySoundness, AgreesWithBruteForceUnderEveryDrawOfSwitches) {
   EXPECT_GE(tally.feasible, 2400 * 3 / 10);
 }
 
-// Capacities go up and down, so that lessons must be dropped on the way up and may be kept on the way down.
+// Capacities go up and down, so that lessons must be dropped on the way up and may be kept on the
+// way down.
 TEST(LazySoundness, ASessionThatSweepsCapacitiesAnswersAsBruteForceDoes) {
   Tally tally;
   for (uint64_t seed = 1; seed <= 250; ++seed) {
     base::Random random(seed);
     const Problem problem = DrawPacking(random);
-    const auto session = search::engines::lazy::LazyEngine(DrawOptions(random)).Open(problem, nullptr);
+    const auto session =
+        search::engines::lazy::LazyEngine(DrawOptions(random)).Open(problem, nullptr);
     for (int question = 0; question < 6; ++question) {
       const Bytes capacity = random.Uniform(1, 12);
       const Result result = session->Solve(0, capacity, {}, {});
-      const std::string what = "seed " + std::to_string(seed) + " capacity " + std::to_string(capacity);
+      const std::string what =
+          "seed " + std::to_string(seed) + " capacity " + std::to_string(capacity);
       ExpectAgreement(result, problem, capacity, what, tally);
       if (HasFatalFailure()) return;
     }
@@ -80,14 +86,18 @@ TEST(LazySoundness, ASessionThatMovesOverALadderAnswersAsBruteForceDoes) {
     base::Random random(seed);
     const Problem problem = DrawPacking(random);
     const problem::Ladder ladder = DrawLadder(random, problem);
-    ASSERT_FALSE(problem::FindFault(problem, ladder)) << seed;
-    const auto session = search::engines::lazy::LazyEngine(DrawOptions(random)).Open(problem, &ladder);
+    ASSERT_FALSE(problem::CheckWellFormed(problem, ladder)) << seed;
+    const auto session =
+        search::engines::lazy::LazyEngine(DrawOptions(random)).Open(problem, &ladder);
     for (int question = 0; question < 6; ++question) {
-      const auto rung = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(ladder.rungs.size()) - 1));
+      const auto candidate = static_cast<size_t>(
+          random.Uniform(0, static_cast<int64_t>(ladder.candidates.size()) - 1));
       const Bytes capacity = random.Uniform(4, 12);
-      const Result result = session->Solve(rung, capacity, {}, {});
-      const std::string what = "seed " + std::to_string(seed) + " rung " + std::to_string(rung);
-      ExpectAgreement(result, problem::AtRung(problem, ladder.rungs[rung]), capacity, what, tally);
+      const Result result = session->Solve(candidate, capacity, {}, {});
+      const std::string what =
+          "seed " + std::to_string(seed) + " candidate " + std::to_string(candidate);
+      ExpectAgreement(result, problem::AtCandidate(problem, ladder.candidates[candidate]), capacity,
+                      what, tally);
       if (HasFatalFailure()) return;
     }
   }

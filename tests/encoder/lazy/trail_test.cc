@@ -9,7 +9,7 @@ namespace {
 
 constexpr Reason kDecided{Reason::Kind::kDecision, 0, 0};
 
-TEST(Trail, RoundsBoundsUpToTheGranuleOnBothSides) {
+TEST(Trail, RoundsBoundsUpToTheGranularityOnBothSides) {
   Trail trail;
   trail.AddInteger(0, 16, 4);
   trail.Push(trail.Rounded({0, 5}), {});
@@ -21,8 +21,8 @@ TEST(Trail, RoundsBoundsUpToTheGranuleOnBothSides) {
 TEST(Trail, ANegatedLiteralIsTrueWhereTheLiteralIsFalse) {
   Trail trail;
   trail.AddInteger(0, 16, 4);
-  const Literal least{0, 8};
-  EXPECT_EQ(trail.Not(least), (Literal{1, -4}));
+  const BoundLiteral least{0, 8};
+  EXPECT_EQ(trail.Not(least), (BoundLiteral{1, -4}));
   EXPECT_EQ(trail.Not(trail.Not(least)), least);
   trail.Push({1, -4}, {});
   EXPECT_TRUE(trail.IsFalse(least));
@@ -56,9 +56,9 @@ TEST(Trail, AShiftableReasonAsksOnlyForWhatIsNeeded) {
   trail.Because(OrderLiteral(2 * p));
   trail.Because({2 * x, 30});
   ASSERT_TRUE(trail.Imply({2 * y, 40}, trail.CloseReason(Reason::Kind::kShiftable)));
-  std::vector<Literal> reason;
+  std::vector<BoundLiteral> reason;
   trail.Explain(trail.At(2).reason, 40, 36, reason);
-  EXPECT_THAT(reason, testing::ElementsAre(OrderLiteral(2 * p), Literal{2 * x, 26}));
+  EXPECT_THAT(reason, testing::ElementsAre(OrderLiteral(2 * p), BoundLiteral{2 * x, 26}));
 }
 
 TEST(Trail, AContradictedImplicationBecomesAConflictOfTrueLiterals) {
@@ -71,7 +71,8 @@ TEST(Trail, AContradictedImplicationBecomesAConflictOfTrueLiterals) {
   trail.Because({2 * x, 30});
   EXPECT_FALSE(trail.Imply({2 * y, 40}, trail.CloseReason(Reason::Kind::kShiftable)));
   // y >= 21 already contradicts, and x >= 11 suffices for that.
-  EXPECT_THAT(trail.Conflict(), testing::ElementsAre(Literal{2 * x, 11}, Literal{2 * y + 1, -20}));
+  EXPECT_THAT(trail.Conflict(),
+              testing::ElementsAre(BoundLiteral{2 * x, 11}, BoundLiteral{2 * y + 1, -20}));
 }
 
 }  // namespace

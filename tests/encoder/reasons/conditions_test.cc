@@ -52,14 +52,16 @@ Query Everything() {
 TEST(ConditionsTest, EverythingThatIsAskedIsListed) {
   EXPECT_THAT(
       ListConditions(Everything()),
-      ElementsAre(Condition{ConditionKind::kBuffer, 0, 0}, Condition{ConditionKind::kBuffer, 1, 0},
-                  Condition{ConditionKind::kBuffer, 2, 0}, Condition{ConditionKind::kAlignment, 0, 0},
-                  Condition{ConditionKind::kFixedOffset, 0, 0}, Condition{ConditionKind::kBanks, 0, 0},
-                  Condition{ConditionKind::kAccess, 1, 0}, Condition{ConditionKind::kAccess, 1, 1},
-                  Condition{ConditionKind::kRelation, 0, 0}, Condition{ConditionKind::kRelation, 0, 2},
-                  Condition{ConditionKind::kCapacity, 0, 0}, Condition{ConditionKind::kMemoryAlignment, 0, 0},
-                  Condition{ConditionKind::kReserved, 0, 0}, Condition{ConditionKind::kPorts, 0, 1},
-                  Condition{ConditionKind::kModes, 0, 0}, Condition{ConditionKind::kTransitions, 0, 0}));
+      ElementsAre(
+          Condition{ConditionKind::kBuffer, 0, 0}, Condition{ConditionKind::kBuffer, 1, 0},
+          Condition{ConditionKind::kBuffer, 2, 0}, Condition{ConditionKind::kAlignment, 0, 0},
+          Condition{ConditionKind::kFixedOffset, 0, 0}, Condition{ConditionKind::kBanks, 0, 0},
+          Condition{ConditionKind::kAccess, 1, 0}, Condition{ConditionKind::kAccess, 1, 1},
+          Condition{ConditionKind::kRelation, 0, 0}, Condition{ConditionKind::kRelation, 0, 2},
+          Condition{ConditionKind::kCapacity, 0, 0},
+          Condition{ConditionKind::kMemoryAlignment, 0, 0},
+          Condition{ConditionKind::kReserved, 0, 0}, Condition{ConditionKind::kPorts, 0, 1},
+          Condition{ConditionKind::kModes, 0, 0}, Condition{ConditionKind::kTransitions, 0, 0}));
 }
 
 TEST(ConditionsTest, AccessesThatNothingCountsAreNoConditions) {
@@ -108,7 +110,8 @@ TEST(ConditionsTest, WhereItsAlignmentIsKeptOneReadingIsEnough) {
 }
 
 TEST(ConditionsTest, AnAlignmentIsLeftOutWhereNoNeighbourIsPlacedByIt) {
-  const std::vector<Condition> alone = {{ConditionKind::kBuffer, 0, 0}, {ConditionKind::kBuffer, 1, 0}};
+  const std::vector<Condition> alone = {{ConditionKind::kBuffer, 0, 0},
+                                        {ConditionKind::kBuffer, 1, 0}};
   ASSERT_EQ(Readings(Neighbours(), alone).size(), 1U);
   const Query bare = Keep(Neighbours(), alone);
   EXPECT_EQ(bare.problem.buffers[0].alignment, 1);
@@ -120,7 +123,8 @@ TEST(ConditionsTest, ALoopIsAConditionWhereTransitionsAreLimitedAndItsEndIsAnExi
   Query query = Everything();
   query.problem.loops = {{0, 2, {1}}, {0, 2, {1, 2}}};
   EXPECT_THAT(ListConditions(query), testing::Contains(Condition{ConditionKind::kLoop, 0, 1}));
-  EXPECT_THAT(ListConditions(query), testing::Not(testing::Contains(Condition{ConditionKind::kLoop, 0, 0})));
+  EXPECT_THAT(ListConditions(query),
+              testing::Not(testing::Contains(Condition{ConditionKind::kLoop, 0, 0})));
   const Query bare = Keep(query, std::vector<Condition>{{ConditionKind::kBuffer, 0, 0}});
   ASSERT_EQ(bare.problem.loops.size(), 1U);
   EXPECT_THAT(bare.problem.loops[0].exits, ElementsAre(1));
@@ -160,7 +164,8 @@ TEST(ConditionsTest, KeepingAllOfThemChangesNothing) {
 }
 
 TEST(ConditionsTest, WhatIsNotKeptIsNotAsked) {
-  const std::vector<Condition> kept = {{ConditionKind::kBuffer, 0, 0}, {ConditionKind::kBuffer, 1, 0}};
+  const std::vector<Condition> kept = {{ConditionKind::kBuffer, 0, 0},
+                                       {ConditionKind::kBuffer, 1, 0}};
   const Query query = Keep(Everything(), kept);
   ASSERT_EQ(query.problem.buffers.size(), 2U);
   const problem::Buffer& a = query.problem.buffers[0];
@@ -174,11 +179,12 @@ TEST(ConditionsTest, WhatIsNotKeptIsNotAsked) {
   EXPECT_THAT(memory.modes, IsEmpty());
   EXPECT_FALSE(memory.banks[1].ports.total.has_value());
   EXPECT_EQ(query.capacity, Roomy(Everything(), 0));
-  EXPECT_FALSE(problem::FindFault(query.problem).has_value());
+  EXPECT_FALSE(problem::CheckWellFormed(query.problem).has_value());
 }
 
 TEST(ConditionsTest, AColocationLeavesItsLicenceBehind) {
-  const std::vector<Condition> kept = {{ConditionKind::kBuffer, 0, 0}, {ConditionKind::kBuffer, 1, 0}};
+  const std::vector<Condition> kept = {{ConditionKind::kBuffer, 0, 0},
+                                       {ConditionKind::kBuffer, 1, 0}};
   const Query query = Keep(Everything(), kept);
   ASSERT_EQ(query.problem.relations.size(), 1U);
   EXPECT_EQ(query.problem.relations[0].kind, RelationKind::kExclusive);
@@ -197,7 +203,7 @@ TEST(ConditionsTest, ASmallerCapacityThanTheMemorysIsAsked) {
   query.capacity = 12;
   EXPECT_EQ(Keep(query, ListConditions(query)).capacity, 12);
   EXPECT_EQ(WithCapacity(query, 0, 13).capacity, 13);
-  EXPECT_FALSE(problem::FindFault(WithCapacity(query, 0, 13).problem).has_value());
+  EXPECT_FALSE(problem::CheckWellFormed(WithCapacity(query, 0, 13).problem).has_value());
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ Result Decided(const Problem& problem, Bytes capacity, const base::Budget&) {
   return result;
 }
 
-problem::Buffer MakeBuffer(const std::string& id, problem::Step lower, problem::Step upper, Bytes size) {
+problem::Buffer MakeBuffer(const std::string& id, problem::Step lower, problem::Step upper,
+                           Bytes size) {
   problem::Buffer buffer;
   buffer.id = id;
   buffer.size = size;
@@ -52,7 +53,7 @@ Problem MakeProblem(std::vector<problem::Buffer> buffers, Bytes capacity) {
 }
 
 Explanation Explained(const Problem& problem, const search::reasons::ExplainOptions& options = {}) {
-  EXPECT_FALSE(problem::FindFault(problem).has_value());
+  EXPECT_FALSE(problem::CheckWellFormed(problem).has_value());
   return search::reasons::Explain(problem, problem.memories[0].capacity, Decided, options);
 }
 
@@ -67,17 +68,18 @@ TEST(ExplainTest, AnOverloadNamesTheFewestLargestBuffers) {
               ElementsAre(Of(ConditionKind::kBuffer, 1), Of(ConditionKind::kBuffer, 2),
                           Of(ConditionKind::kCapacity)));
   EXPECT_TRUE(explanation.minimal);
-  EXPECT_THAT(explanation.changes,
-              ElementsAre(Change{ChangeKind::kCapacity, Of(ConditionKind::kCapacity), 4, "", true}));
+  EXPECT_THAT(explanation.changes, ElementsAre(Change{ChangeKind::kCapacity,
+                                                      Of(ConditionKind::kCapacity), 4, "", true}));
   EXPECT_TRUE(explanation.all_tried);
 }
 
-// Loads stay within 10, yet no placement does: each step holds 10 bytes, and the long ones are in the way.
+// Loads stay within 10, yet no placement does: each step holds 10 bytes, and the long ones are in
+// the way.
 TEST(ExplainTest, APackingWithoutAnOverloadIsExplainedToo) {
-  const Problem problem =
-      MakeProblem({MakeBuffer("low", 0, 2, 3), MakeBuffer("long", 1, 4, 4), MakeBuffer("high", 3, 5, 3),
-                   MakeBuffer("left", 0, 1, 3), MakeBuffer("over", 2, 3, 2)},
-                  6);
+  const Problem problem = MakeProblem(
+      {MakeBuffer("low", 0, 2, 3), MakeBuffer("long", 1, 4, 4), MakeBuffer("high", 3, 5, 3),
+       MakeBuffer("left", 0, 1, 3), MakeBuffer("over", 2, 3, 2)},
+      6);
   const Explanation explanation = Explained(problem);
   EXPECT_TRUE(explanation.minimal);
   EXPECT_THAT(explanation.conditions, Contains(Of(ConditionKind::kCapacity)));
@@ -94,15 +96,16 @@ TEST(ExplainTest, AnAlignmentIsLoweredNoFurtherThanNeeded) {
               ElementsAre(Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1),
                           Of(ConditionKind::kAlignment, 0), Of(ConditionKind::kAlignment, 1),
                           Of(ConditionKind::kCapacity)));
-  EXPECT_THAT(explanation.changes,
-              ElementsAre(Change{ChangeKind::kCapacity, Of(ConditionKind::kCapacity), 6, "", true},
-                          Change{ChangeKind::kAlignment, Of(ConditionKind::kAlignment, 0), 6, "", true},
-                          Change{ChangeKind::kAlignment, Of(ConditionKind::kAlignment, 1), 6, "", true}));
+  EXPECT_THAT(
+      explanation.changes,
+      ElementsAre(Change{ChangeKind::kCapacity, Of(ConditionKind::kCapacity), 6, "", true},
+                  Change{ChangeKind::kAlignment, Of(ConditionKind::kAlignment, 0), 6, "", true},
+                  Change{ChangeKind::kAlignment, Of(ConditionKind::kAlignment, 1), 6, "", true}));
 }
 
 TEST(ExplainTest, WhereNoAlignmentAloneIsToBlameAllOfThemAreTried) {
-  Problem problem =
-      MakeProblem({MakeBuffer("a", 0, 2, 3), MakeBuffer("b", 0, 2, 3), MakeBuffer("c", 0, 2, 3)}, 9);
+  Problem problem = MakeProblem(
+      {MakeBuffer("a", 0, 2, 3), MakeBuffer("b", 0, 2, 3), MakeBuffer("c", 0, 2, 3)}, 9);
   for (problem::Buffer& buffer : problem.buffers) buffer.alignment = 4;
   EXPECT_THAT(Explained(problem).changes,
               Contains(Change{ChangeKind::kAlignment, Of(ConditionKind::kBuffer), 1, "", true}));
@@ -116,9 +119,10 @@ TEST(ExplainTest, WhatContradictsItselfAtAnyCapacityBlamesNoCapacity) {
   EXPECT_THAT(explanation.conditions,
               ElementsAre(Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1),
                           Of(ConditionKind::kFixedOffset, 0), Of(ConditionKind::kFixedOffset, 1)));
-  EXPECT_THAT(explanation.changes,
-              ElementsAre(Change{ChangeKind::kDrop, Of(ConditionKind::kFixedOffset, 0), 0, "", true},
-                          Change{ChangeKind::kDrop, Of(ConditionKind::kFixedOffset, 1), 0, "", true}));
+  EXPECT_THAT(
+      explanation.changes,
+      ElementsAre(Change{ChangeKind::kDrop, Of(ConditionKind::kFixedOffset, 0), 0, "", true},
+                  Change{ChangeKind::kDrop, Of(ConditionKind::kFixedOffset, 1), 0, "", true}));
 }
 
 TEST(ExplainTest, AReservedRangeAndARelationCanBeToBlame) {
@@ -130,17 +134,18 @@ TEST(ExplainTest, AReservedRangeAndARelationCanBeToBlame) {
               ElementsAre(Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1),
                           Of(ConditionKind::kRelation, 0, 0), Of(ConditionKind::kCapacity),
                           Of(ConditionKind::kReserved)));
-  EXPECT_THAT(explanation.changes,
-              ElementsAre(Change{ChangeKind::kCapacity, Of(ConditionKind::kCapacity), 4, "", true},
-                          Change{ChangeKind::kDrop, Of(ConditionKind::kRelation, 0, 0), 0, "", true},
-                          Change{ChangeKind::kDrop, Of(ConditionKind::kReserved), 0, "", true}));
+  EXPECT_THAT(
+      explanation.changes,
+      ElementsAre(Change{ChangeKind::kCapacity, Of(ConditionKind::kCapacity), 4, "", true},
+                  Change{ChangeKind::kDrop, Of(ConditionKind::kRelation, 0, 0), 0, "", true},
+                  Change{ChangeKind::kDrop, Of(ConditionKind::kReserved), 0, "", true}));
 }
 
-// 'c' may lie at 0 or 3, so 'a' behind it begins at 3 or 6, and ends beyond 6. 'a' and 'b' collide by their sizes too; the relation is
-// named, for it is what the problem asks for in so many words.
+// 'c' may lie at 0 or 3, so 'a' behind it begins at 3 or 6, and ends beyond 6. 'a' and 'b' collide
+// by their sizes too; the relation is named, for it is what the problem asks for in so many words.
 Problem AdjacentInAMemoryAlignedTo3() {
-  Problem problem =
-      MakeProblem({MakeBuffer("a", 0, 1, 4), MakeBuffer("b", 0, 1, 1), MakeBuffer("c", 2, 3, 1)}, 6);
+  Problem problem = MakeProblem(
+      {MakeBuffer("a", 0, 1, 4), MakeBuffer("b", 0, 1, 1), MakeBuffer("c", 2, 3, 1)}, 6);
   problem.memories[0].alignment = 3;
   problem.relations = {{RelationKind::kAdjacent, 2, 0, 0}};
   return problem;
@@ -155,7 +160,8 @@ TEST(ExplainTest, TheAlignmentToWhichANeighbourIsRoundedUpIsAReason) {
                           Of(ConditionKind::kMemoryAlignment)));
   EXPECT_THAT(explanation.changes,
               ElementsAre(Change{ChangeKind::kCapacity, Of(ConditionKind::kCapacity), 1, "", true},
-                          Change{ChangeKind::kAlignment, Of(ConditionKind::kMemoryAlignment), 1, "", true}));
+                          Change{ChangeKind::kAlignment, Of(ConditionKind::kMemoryAlignment), 1, "",
+                                 true}));
   EXPECT_TRUE(explanation.all_tried);
 }
 
@@ -169,10 +175,11 @@ TEST(ExplainTest, AnAlignmentWithoutWhichANeighbourFindsNoPlaceEitherIsNoReason)
                           Of(ConditionKind::kRelation, 0, 0), Of(ConditionKind::kCapacity)));
 }
 
-// Directly behind 'c' the reserved bytes are in the way of 'a', at the multiple of 4 they are not: the fixed offsets are what collides.
+// Directly behind 'c' the reserved bytes are in the way of 'a', at the multiple of 4 they are not:
+// the fixed offsets are what collides.
 TEST(ExplainTest, WhatCollidesOnlyWithoutAnAlignmentIsNoReason) {
-  Problem problem = MakeProblem({MakeBuffer("a", 0, 1, 4), MakeBuffer("c", 2, 3, 1), MakeBuffer("x", 0, 1, 2),
-                                 MakeBuffer("y", 0, 1, 2)},
+  Problem problem = MakeProblem({MakeBuffer("a", 0, 1, 4), MakeBuffer("c", 2, 3, 1),
+                                 MakeBuffer("x", 0, 1, 2), MakeBuffer("y", 0, 1, 2)},
                                 8);
   problem.memories[0].alignment = 4;
   problem.memories[0].reserved = {{{2, 4}, ""}};
@@ -256,8 +263,8 @@ TEST(ExplainTest, ThePatentsThreeBanksCollideInAccessesAndModes) {
 }
 
 TEST(ExplainTest, PortsAreAddedOneByOne) {
-  Problem problem =
-      MakeProblem({MakeBuffer("a", 0, 1, 1), MakeBuffer("b", 0, 1, 1), MakeBuffer("c", 0, 1, 1)}, 4);
+  Problem problem = MakeProblem(
+      {MakeBuffer("a", 0, 1, 1), MakeBuffer("b", 0, 1, 1), MakeBuffer("c", 0, 1, 1)}, 4);
   problem.memories[0].banks = {{"only", {0, 4}, {}}};
   problem.memories[0].banks[0].ports.reads = 1;
   for (problem::Buffer& buffer : problem.buffers) {
@@ -276,7 +283,8 @@ Result DecidedByValidator(const Problem& problem, Bytes capacity, const base::Bu
   result.status = Status::kInfeasible;
   problem::Allocation allocation{std::vector<Bytes>(problem.buffers.size(), 0), {}};
   const auto place = [&](const auto& self, size_t i) -> bool {
-    if (i == problem.buffers.size()) return problem::Validate(problem, allocation, capacity, 1).empty();
+    if (i == problem.buffers.size())
+      return problem::Validate(problem, allocation, capacity, 1).empty();
     for (Bytes offset = 0; offset + problem.buffers[i].size <= capacity; ++offset) {
       allocation.offsets[i] = offset;
       if (self(self, i + 1)) return true;
@@ -290,15 +298,15 @@ Result DecidedByValidator(const Problem& problem, Bytes capacity, const base::Bu
 }
 
 TEST(ExplainTest, ARuleCanBeToBlame) {
-  Problem problem =
-      MakeProblem({MakeBuffer("a", 0, 1, 4), MakeBuffer("b", 2, 3, 1), MakeBuffer("c", 0, 1, 1)}, 8);
+  Problem problem = MakeProblem(
+      {MakeBuffer("a", 0, 1, 4), MakeBuffer("b", 2, 3, 1), MakeBuffer("c", 0, 1, 1)}, 8);
   problem::Rule rule;
   rule.requirement.kind = problem::RequirementKind::kOffset;
   rule.requirement.multiple = 8;
   rule.requirement.residue = 6;
   rule.buffers = {0, 1};
   problem.rules = {rule};
-  ASSERT_FALSE(problem::FindFault(problem).has_value());
+  ASSERT_FALSE(problem::CheckWellFormed(problem).has_value());
   const Explanation explanation = search::reasons::Explain(problem, 8, DecidedByValidator, {});
   EXPECT_TRUE(explanation.minimal);
   EXPECT_THAT(explanation.conditions,
@@ -309,11 +317,12 @@ TEST(ExplainTest, ARuleCanBeToBlame) {
                           Change{ChangeKind::kDrop, Of(ConditionKind::kRule, 0, 0), 0, "", true}));
 }
 
-TEST(ExplainTest, TheNextSmallerRungThatFitsIsNamed) {
+TEST(ExplainTest, TheNextSmallerCandidateThatFitsIsNamed) {
   const Problem problem = MakeProblem({MakeBuffer("a", 0, 1, 9)}, 6);
   const problem::Ladder ladder = {{{"one", {4}}, {"two", {6}}, {"three", {7}}, {"four", {9}}}};
-  const Explanation explanation = Explained(problem, {.ladder = &ladder, .rung = 3});
-  EXPECT_THAT(explanation.changes, Contains(Change{ChangeKind::kRung, Condition{}, 0, "two", true}));
+  const Explanation explanation = Explained(problem, {.ladder = &ladder, .candidate = 3});
+  EXPECT_THAT(explanation.changes,
+              Contains(Change{ChangeKind::kCandidate, Condition{}, 0, "two", true}));
 }
 
 TEST(ExplainTest, TheSecondMemoryCanBeTheNarrowOne) {
@@ -324,8 +333,9 @@ TEST(ExplainTest, TheSecondMemoryCanBeTheNarrowOne) {
   const Explanation explanation = Explained(problem);
   EXPECT_THAT(explanation.conditions,
               ElementsAre(Of(ConditionKind::kBuffer, 1), Of(ConditionKind::kCapacity, 1)));
-  EXPECT_THAT(explanation.changes,
-              ElementsAre(Change{ChangeKind::kCapacity, Of(ConditionKind::kCapacity, 1), 1, "", true}));
+  EXPECT_THAT(
+      explanation.changes,
+      ElementsAre(Change{ChangeKind::kCapacity, Of(ConditionKind::kCapacity, 1), 1, "", true}));
 }
 
 TEST(ExplainTest, WithoutABudgetNothingIsClaimed) {
@@ -345,7 +355,8 @@ TEST(ExplainTest, AnUnknownIsNeverTakenForANo) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 2), MakeBuffer("b", 0, 2, 2)}, 8);
   problem.buffers[0].offset = 0;
   problem.buffers[1].offset = 1;
-  const search::reasons::Decide shy = [](const Problem& asked, Bytes capacity, const base::Budget& budget) {
+  const search::reasons::Decide shy = [](const Problem& asked, Bytes capacity,
+                                         const base::Budget& budget) {
     if (asked.buffers.size() == 2) return Decided(asked, capacity, budget);
     return Result{};
   };
@@ -359,7 +370,8 @@ TEST(ExplainTest, PlacementsAreChecked) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 2), MakeBuffer("b", 0, 2, 2)}, 8);
   problem.buffers[0].offset = 0;
   problem.buffers[1].offset = 1;
-  const search::reasons::Decide liar = [](const Problem& asked, Bytes capacity, const base::Budget& budget) {
+  const search::reasons::Decide liar = [](const Problem& asked, Bytes capacity,
+                                          const base::Budget& budget) {
     Result result = Decided(asked, capacity, budget);
     if (!result.allocation) return result;
     for (Bytes& offset : result.allocation->offsets) offset = capacity;

@@ -36,7 +36,8 @@ problem::Mode ModeOf(const std::string& row) {
   return mode;
 }
 
-// The patent's double-buffered loop; one row of letters for each mode, one letter for each bank of a byte.
+// The patent's double-buffered loop; one row of letters for each mode, one letter for each bank of
+// a byte.
 Problem DoubleBufferedLoop(const std::vector<std::string>& rows) {
   Problem problem;
   const auto add = [&](const std::string& id, AccessKind first, AccessKind second) {
@@ -58,16 +59,20 @@ Problem DoubleBufferedLoop(const std::vector<std::string>& rows) {
   return problem;
 }
 
-search::reasons::ModeQuery Asked(const Problem& problem) { return {problem, problem.memories[0].capacity}; }
+search::reasons::ModeQuery Asked(const Problem& problem) {
+  return {problem, problem.memories[0].capacity};
+}
 
 search::reasons::FewestModes FindFewest(const std::vector<search::reasons::ModeQuery>& queries) {
   return search::reasons::FindFewestModes(queries, DecideBySat, {});
 }
 
 TEST(FewestModesTest, ThePatentsFiveBanksNeedBothModes) {
-  const search::reasons::FewestModes found = FindFewest({Asked(DoubleBufferedLoop({"rrwrw", "wwrrw"}))});
+  const search::reasons::FewestModes found =
+      FindFewest({Asked(DoubleBufferedLoop({"rrwrw", "wwrrw"}))});
   EXPECT_EQ(found.status, Status::kOptimal);
-  EXPECT_THAT(found.kept, ElementsAre(search::reasons::ModeId{0, 0}, search::reasons::ModeId{0, 1}));
+  EXPECT_THAT(found.kept,
+              ElementsAre(search::reasons::ModeId{0, 0}, search::reasons::ModeId{0, 1}));
   EXPECT_THAT(found.needs, testing::SizeIs(2));
 }
 
@@ -76,11 +81,13 @@ TEST(FewestModesTest, AModeThatDoesNothingNewIsRemoved) {
   const search::reasons::FewestModes found = FindFewest({Asked(problem)});
   EXPECT_EQ(found.status, Status::kOptimal);
   EXPECT_EQ(found.kept.size(), 2U);
-  EXPECT_TRUE(problem::Validate(problem, found.allocations[0], problem.memories[0].capacity).empty());
+  EXPECT_TRUE(
+      problem::Validate(problem, found.allocations[0], problem.memories[0].capacity).empty());
 }
 
 TEST(FewestModesTest, ThreeBanksAreNotEnoughWhateverTheModes) {
-  const search::reasons::FewestModes found = FindFewest({Asked(DoubleBufferedLoop({"rrw", "wwr"}))});
+  const search::reasons::FewestModes found =
+      FindFewest({Asked(DoubleBufferedLoop({"rrw", "wwr"}))});
   EXPECT_EQ(found.status, Status::kInfeasible);
   EXPECT_THAT(found.kept, IsEmpty());
 }
@@ -117,7 +124,9 @@ TEST(FewestModesTest, WhatIsUnknownIsNotCalledLeast) {
   search::reasons::ModeQuery query = Asked(DoubleBufferedLoop({"rrwrw", "wwrrw"}));
   query.known = Enumerate(query.problem, query.capacity);
   ASSERT_TRUE(query.known.has_value());
-  const search::reasons::Decide shrugs = [](const Problem&, Bytes, const base::Budget&) { return Result{}; };
+  const search::reasons::Decide shrugs = [](const Problem&, Bytes, const base::Budget&) {
+    return Result{};
+  };
   const search::reasons::FewestModes found =
       search::reasons::FindFewestModes(std::vector<search::reasons::ModeQuery>{query}, shrugs, {});
   EXPECT_EQ(found.status, Status::kFeasible);
@@ -137,13 +146,16 @@ TEST(FewestModesTest, TransitionsBetweenWhatRemainsRemain) {
 TEST(FewestModesTest, WiresThatNoModeUsesAreFreed) {
   Problem problem = DoubleBufferedLoop({"rr", "rw"});
   problem.memories[0].modes[0].banks[1].allowed.push_back({"dma", AccessKind::kWrite});
-  EXPECT_THAT(search::reasons::FindFreedAccesses(problem, std::vector<search::reasons::ModeId>{{0, 0}}),
-              ElementsAre(search::reasons::FreedAccess{0, 1, {"", AccessKind::kWrite}}));
-  EXPECT_THAT(search::reasons::FindFreedAccesses(problem, std::vector<search::reasons::ModeId>{{0, 1}}),
-              ElementsAre(search::reasons::FreedAccess{0, 1, {"", AccessKind::kRead}}));
+  EXPECT_THAT(
+      search::reasons::FindFreedAccesses(problem, std::vector<search::reasons::ModeId>{{0, 0}}),
+      ElementsAre(search::reasons::FreedAccess{0, 1, {"", AccessKind::kWrite}}));
+  EXPECT_THAT(
+      search::reasons::FindFreedAccesses(problem, std::vector<search::reasons::ModeId>{{0, 1}}),
+      ElementsAre(search::reasons::FreedAccess{0, 1, {"", AccessKind::kRead}}));
 }
 
-// The least number of modes by trying all subsets that leave each memory one; 0 when not even all of them are enough.
+// The least number of modes by trying all subsets that leave each memory one; 0 when not even all
+// of them are enough.
 int LeastByEnumeration(const std::vector<Problem>& problems) {
   std::vector<search::reasons::ModeId> modes;
   const std::vector<problem::Memory>& memories = problems.front().memories;
@@ -171,9 +183,9 @@ int LeastByEnumeration(const std::vector<Problem>& problems) {
 }
 
 // The other half of the accesses: a second Problem on the same memories.
-Problem WithoutEveryOther(Problem problem, size_t parity) {
+Problem WithoutEveryOther(Problem problem, size_t phase) {
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
-    if (i % 2 == parity) problem.buffers[i].accesses.clear();
+    if (i % 2 == phase) problem.buffers[i].accesses.clear();
   }
   return problem;
 }
@@ -185,10 +197,12 @@ TEST(FewestModesTest, AreAsFewAsAnySubsetThatIsEnough) {
   for (int i = 0; i < 150 && !HasFailure(); ++i) {
     SCOPED_TRACE("problem " + std::to_string(i));
     const Problem whole = DrawProblem(random);
-    const bool has_modes = std::any_of(whole.memories.begin(), whole.memories.end(),
-                                       [](const problem::Memory& memory) { return !memory.modes.empty(); });
+    const bool has_modes =
+        std::any_of(whole.memories.begin(), whole.memories.end(),
+                    [](const problem::Memory& memory) { return !memory.modes.empty(); });
     if (!has_modes) continue;
-    const std::vector<Problem> problems = {WithoutEveryOther(whole, 0), WithoutEveryOther(whole, 1)};
+    const std::vector<Problem> problems = {WithoutEveryOther(whole, 0),
+                                           WithoutEveryOther(whole, 1)};
     std::vector<search::reasons::ModeQuery> queries;
     for (const Problem& problem : problems) queries.push_back(Asked(problem));
     const search::reasons::FewestModes found = FindFewest(queries);
@@ -197,7 +211,8 @@ TEST(FewestModesTest, AreAsFewAsAnySubsetThatIsEnough) {
     EXPECT_EQ(static_cast<int>(found.kept.size()), least);
     for (size_t q = 0; q < found.allocations.size(); ++q)
       EXPECT_TRUE(
-          problem::Validate(problems[q], found.allocations[q], problems[q].memories[0].capacity).empty());
+          problem::Validate(problems[q], found.allocations[q], problems[q].memories[0].capacity)
+              .empty());
     reduced += least == 1 ? 1 : 0;
     several += least > 1 ? 1 : 0;
   }

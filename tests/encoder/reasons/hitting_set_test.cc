@@ -14,9 +14,13 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Optional;
 
-TEST(HittingSetTest, NothingHitsNoSets) { EXPECT_THAT(FindHittingSet(Sets{}), Optional(IsEmpty())); }
+TEST(HittingSetTest, NothingHitsNoSets) {
+  EXPECT_THAT(FindHittingSet(Sets{}), Optional(IsEmpty()));
+}
 
-TEST(HittingSetTest, AnEmptySetCannotBeHit) { EXPECT_EQ(FindHittingSet(Sets{{1}, {}}), std::nullopt); }
+TEST(HittingSetTest, AnEmptySetCannotBeHit) {
+  EXPECT_EQ(FindHittingSet(Sets{{1}, {}}), std::nullopt);
+}
 
 TEST(HittingSetTest, OneElementForManySets) {
   EXPECT_THAT(FindHittingSet(Sets{{0, 3}, {1, 3}, {2, 3}}), Optional(ElementsAre(3)));

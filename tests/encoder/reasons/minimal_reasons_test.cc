@@ -26,9 +26,10 @@
 #include "tessera/search/engines/local_search/local_search.h"
 #include "tessera/search/reasons/explain.h"
 
-// Problems with every kind of constraint, and every way to explain them: the set that is reported is made into a Problem of its own,
-// by the words of docs/reasons.md and by no code of the explainer, and that Problem is decided by two engines, and by
-// enumeration where it is small enough. It must have no placement, and must have one without any one of the conditions.
+// Problems with every kind of constraint, and every way to explain them: the set that is reported
+// is made into a Problem of its own, by the words of docs/reasons.md and by no code of the
+// explainer, and that Problem is decided by two engines, and by enumeration where it is small
+// enough. It must have no placement, and must have one without any one of the conditions.
 namespace tessera::encoder {
 namespace {
 
@@ -45,7 +46,7 @@ using problem::Result;
 using problem::Rule;
 using problem::Status;
 
-struct Question {
+struct FormulationInput {
   Problem problem;
   Bytes capacity = 0;
 };
@@ -54,11 +55,13 @@ struct Question {
 
 class Rebuilding {
  public:
-  Rebuilding(const Question& whole, const std::vector<Condition>& kept) : whole_(whole), kept_(kept) {}
+  Rebuilding(const FormulationInput& whole, const std::vector<Condition>& kept)
+      : whole_(whole), kept_(kept) {}
 
-  // One Problem, or two where a neighbour may be rounded up to the alignment asked for and to the one kept.
-  std::vector<Question> Run() const {
-    std::vector<Question> readings = {Build(true), Build(false)};
+  // One Problem, or two where a neighbour may be rounded up to the alignment asked for and to the
+  // one kept.
+  std::vector<FormulationInput> Run() const {
+    std::vector<FormulationInput> readings = {Build(true), Build(false)};
     const auto same = [](const Buffer& a, const Buffer& b) { return a.alignment == b.alignment; };
     const std::vector<Buffer>& a = readings[0].problem.buffers;
     const std::vector<Buffer>& b = readings[1].problem.buffers;
@@ -69,18 +72,20 @@ class Rebuilding {
  private:
   bool Has(ConditionKind kind, size_t owner, size_t item = 0) const {
     return std::find(kept_.begin(), kept_.end(),
-                     Condition{kind, static_cast<int>(owner), static_cast<int>(item)}) != kept_.end();
+                     Condition{kind, static_cast<int>(owner), static_cast<int>(item)}) !=
+           kept_.end();
   }
 
   // Far beyond what the constraints of these small Problems could ask for.
   Bytes Plenty(const Memory& memory) const {
     Bytes plenty = 64;
-    for (const Buffer& buffer : whole_.problem.buffers) plenty += 4 * buffer.size + 4 * buffer.alignment;
+    for (const Buffer& buffer : whole_.problem.buffers)
+      plenty += 4 * buffer.size + 4 * buffer.alignment;
     return memory.capacity + 8 * plenty * memory.alignment;
   }
 
-  Question Build(bool as_asked) const {
-    Question question;
+  FormulationInput Build(bool as_asked) const {
+    FormulationInput question;
     Problem& made = question.problem;
     const Problem& from = whole_.problem;
     for (size_t i = 0; i < from.loops.size(); ++i) {
@@ -89,7 +94,8 @@ class Rebuilding {
         made.loops.push_back(from.loops[i]);
     }
     for (size_t m = 0; m < from.memories.size(); ++m) made.memories.push_back(MemoryOf(m));
-    question.capacity = Has(ConditionKind::kCapacity, 0) ? whole_.capacity : Plenty(from.memories[0]);
+    question.capacity =
+        Has(ConditionKind::kCapacity, 0) ? whole_.capacity : Plenty(from.memories[0]);
     std::map<int, int> number;
     for (size_t i = 0; i < from.buffers.size(); ++i) {
       if (!Has(ConditionKind::kBuffer, i)) continue;
@@ -102,8 +108,9 @@ class Rebuilding {
   }
 
   bool LimitsTransitions() const {
-    return std::any_of(whole_.problem.memories.begin(), whole_.problem.memories.end(),
-                       [](const Memory& memory) { return !memory.modes.empty() && memory.transitions; });
+    return std::any_of(
+        whole_.problem.memories.begin(), whole_.problem.memories.end(),
+        [](const Memory& memory) { return !memory.modes.empty() && memory.transitions; });
   }
 
   Memory MemoryOf(size_t m) const {
@@ -130,8 +137,8 @@ class Rebuilding {
   bool IsNeighbour(size_t buffer) const {
     const std::vector<Relation>& relations = whole_.problem.relations;
     for (size_t i = 0; i < relations.size(); ++i) {
-      if (relations[i].kind == RelationKind::kAdjacent && relations[i].second == static_cast<int>(buffer) &&
-          Has(ConditionKind::kRelation, 0, i) &&
+      if (relations[i].kind == RelationKind::kAdjacent &&
+          relations[i].second == static_cast<int>(buffer) && Has(ConditionKind::kRelation, 0, i) &&
           Has(ConditionKind::kBuffer, static_cast<size_t>(relations[i].first)))
         return true;
     }
@@ -143,11 +150,12 @@ class Rebuilding {
     const Bytes own = buffer.alignment;
     if (!Has(ConditionKind::kAlignment, i)) buffer.alignment = 1;
     if (as_asked && IsNeighbour(i))
-      buffer.alignment = std::lcm(own, whole_.problem.memories[static_cast<size_t>(buffer.memory)].alignment);
+      buffer.alignment =
+          std::lcm(own, whole_.problem.memories[static_cast<size_t>(buffer.memory)].alignment);
     // What the memory asks for anyway makes no other reading.
     if (Has(ConditionKind::kMemoryAlignment, static_cast<size_t>(buffer.memory)))
-      buffer.alignment =
-          std::lcm(buffer.alignment, whole_.problem.memories[static_cast<size_t>(buffer.memory)].alignment);
+      buffer.alignment = std::lcm(
+          buffer.alignment, whole_.problem.memories[static_cast<size_t>(buffer.memory)].alignment);
     if (!Has(ConditionKind::kFixedOffset, i)) buffer.offset.reset();
     if (!Has(ConditionKind::kBanks, i)) {
       buffer.span = problem::Span::kAny;
@@ -167,7 +175,8 @@ class Rebuilding {
       if (!number.contains(relation.first) || !number.contains(relation.second)) continue;
       if (!Has(ConditionKind::kRelation, 0, i)) {
         // The licence to overlap is no condition.
-        if (relation.kind != RelationKind::kColocate && relation.kind != RelationKind::kExclusive) continue;
+        if (relation.kind != RelationKind::kColocate && relation.kind != RelationKind::kExclusive)
+          continue;
         relation = {RelationKind::kExclusive, relation.first, relation.second, 0};
       }
       relation.first = number.at(relation.first);
@@ -186,13 +195,14 @@ class Rebuilding {
         if (number.contains(buffer)) rule.buffers.push_back(number.at(buffer));
       }
       for (const auto& [a, b] : whole_.problem.rules[i].pairs) {
-        if (number.contains(a) && number.contains(b)) rule.pairs.emplace_back(number.at(a), number.at(b));
+        if (number.contains(a) && number.contains(b))
+          rule.pairs.emplace_back(number.at(a), number.at(b));
       }
       if (!rule.buffers.empty() || !rule.pairs.empty()) made.rules.push_back(rule);
     }
   }
 
-  const Question& whole_;
+  const FormulationInput& whole_;
   const std::vector<Condition>& kept_;
 };
 
@@ -200,12 +210,12 @@ class Rebuilding {
 
 constexpr double kMostPlacements = 2e6;
 
-bool IsEnumerable(const Question& question) {
+bool IsEnumerable(const FormulationInput& question) {
   double placements = 1;
   for (const Buffer& buffer : question.problem.buffers) {
-    const Bytes capacity = buffer.memory == 0
-                               ? question.capacity
-                               : question.problem.memories[static_cast<size_t>(buffer.memory)].capacity;
+    const Bytes capacity =
+        buffer.memory == 0 ? question.capacity
+                           : question.problem.memories[static_cast<size_t>(buffer.memory)].capacity;
     placements *= static_cast<double>(capacity) / static_cast<double>(buffer.alignment);
   }
   return placements < kMostPlacements;
@@ -214,7 +224,7 @@ bool IsEnumerable(const Question& question) {
 class Judges {
  public:
   // Whether a placement exists; the judges agree, or the test fails.
-  bool Fits(const Question& question) {
+  bool Fits(const FormulationInput& question) {
     const std::optional<bool> fits = Ask(sat_, question);
     EXPECT_TRUE(fits.has_value());
     const std::optional<bool> second = Ask(lazy_, question);
@@ -229,13 +239,14 @@ class Judges {
 
  private:
   // nullopt where the engine does not know all of these constraints.
-  static std::optional<bool> Ask(const problem::Engine& engine, const Question& question) {
+  static std::optional<bool> Ask(const problem::Engine& engine, const FormulationInput& question) {
     const base::Stop never;
-    const Result result =
-        engine.Open(question.problem, nullptr)->Solve(0, question.capacity, base::Budget{10'000'000}, never);
+    const Result result = engine.Open(question.problem, nullptr)
+                              ->Solve(0, question.capacity, base::Budget{10'000'000}, never);
     if (result.status == Status::kUnsupported) return std::nullopt;
     if (result.allocation) {
-      EXPECT_TRUE(problem::Validate(question.problem, *result.allocation, question.capacity, 1).empty());
+      EXPECT_TRUE(
+          problem::Validate(question.problem, *result.allocation, question.capacity, 1).empty());
       return true;
     }
     EXPECT_EQ(result.status, Status::kInfeasible);
@@ -247,11 +258,12 @@ class Judges {
   int enumerated_ = 0;
 };
 
-// Each engine that refutes, all of them together as `alloc`, `tile` and `plan` ask, and enumeration.
+// Each engine that refutes, all of them together as `alloc`, `tile` and `plan` ask, and
+// enumeration.
 class Paths {
  public:
   Paths()
-      : all_({&greedy_, &canonical_, &repair_, &lazy_, &sat_}),
+      : all_({&greedy_, &canonical_, &local_search_, &lazy_, &sat_}),
         only_canonical_({&canonical_}),
         ways_({{"cadical", Alone(sat_)},
                {"lazy", Alone(lazy_)},
@@ -292,7 +304,7 @@ class Paths {
   base::Stop never_;
   search::engines::greedy::GreedyEngine greedy_;
   search::engines::canonical::CanonicalEngine canonical_;
-  search::engines::local_search::RepairEngine repair_;
+  search::engines::local_search::LocalSearchEngine local_search_;
   search::engines::lazy::LazyEngine lazy_;
   sat::SatEngine sat_;
   smt::Z3Engine z3_;
@@ -303,7 +315,8 @@ class Paths {
 
 // ---- what is asked ----
 
-// What the general draw makes seldom: alignments that collide with relations and reserved ranges, and too little of everything.
+// What the general draw makes seldom: alignments that collide with relations and reserved ranges,
+// and too little of everything.
 void Tighten(base::Random& random, Problem& problem) {
   const auto last = static_cast<int64_t>(problem.buffers.size()) - 1;
   for (Memory& memory : problem.memories) {
@@ -322,8 +335,10 @@ void Tighten(base::Random& random, Problem& problem) {
     const Buffer& a = problem.buffers[static_cast<size_t>(first)];
     const Buffer& b = problem.buffers[static_cast<size_t>(second)];
     if (first == second || a.memory != b.memory) continue;
-    const RelationKind usual = LiveTogether(a, b) ? RelationKind::kAdjacent : RelationKind::kSeparate;
-    const RelationKind kind = random.Chance(0.5) ? usual : static_cast<RelationKind>(random.Uniform(0, 4));
+    const RelationKind usual =
+        LiveTogether(a, b) ? RelationKind::kAdjacent : RelationKind::kSeparate;
+    const RelationKind kind =
+        random.Chance(0.5) ? usual : static_cast<RelationKind>(random.Uniform(0, 4));
     problem.relations.push_back({kind, first, second, 0});
   }
   for (Memory& memory : problem.memories) {
@@ -353,13 +368,13 @@ void TightenModes(base::Random& random, Problem& problem) {
 }
 
 // An infeasible question; nullopt where the draw is not one.
-std::optional<Question> DrawInfeasible(base::Random& random, Judges& judges) {
-  Question question{DrawProblem(random), 0};
+std::optional<FormulationInput> DrawInfeasible(base::Random& random, Judges& judges) {
+  FormulationInput question{DrawProblem(random), 0};
   const double draw = random.Real();
   if (draw < 0.5) Tighten(random, question.problem);
   if (draw > 0.75) TightenModes(random, question.problem);
   question.capacity = question.problem.memories[0].capacity;
-  if (problem::FindFault(question.problem)) return std::nullopt;
+  if (problem::CheckWellFormed(question.problem)) return std::nullopt;
   for (int less = 0; less < 4 && question.capacity > 0; ++less) {
     if (!judges.Fits(question)) return question;
     --question.capacity;
@@ -389,14 +404,15 @@ struct Tally {
 
 class MinimalReasons : public testing::Test {
  protected:
-  bool FitsSomehow(const Question& question, const std::vector<Condition>& kept) {
-    const std::vector<Question> readings = Rebuilding(question, kept).Run();
-    for (const Question& reading : readings) EXPECT_FALSE(problem::FindFault(reading.problem).has_value());
+  bool FitsSomehow(const FormulationInput& question, const std::vector<Condition>& kept) {
+    const std::vector<FormulationInput> readings = Rebuilding(question, kept).Run();
+    for (const FormulationInput& reading : readings)
+      EXPECT_FALSE(problem::CheckWellFormed(reading.problem).has_value());
     return std::any_of(readings.begin(), readings.end(),
-                       [this](const Question& reading) { return judges_.Fits(reading); });
+                       [this](const FormulationInput& reading) { return judges_.Fits(reading); });
   }
 
-  void Check(const Question& question, const Explanation& explanation) {
+  void Check(const FormulationInput& question, const Explanation& explanation) {
     EXPECT_FALSE(FitsSomehow(question, explanation.conditions)) << "the set does not collide";
     tally_.two_readings += Rebuilding(question, explanation.conditions).Run().size() > 1 ? 1 : 0;
     if (!explanation.minimal) return;
@@ -419,7 +435,7 @@ TEST_F(MinimalReasons, OfEveryWayToExplainCollideAndAreNeeded) {
   const int wanted = DrawsOf(kWanted);
   int explained = 0;
   for (int drawn = 0; explained < wanted && drawn < 20 * wanted && !HasFailure(); ++drawn) {
-    const std::optional<Question> question = DrawInfeasible(random, judges_);
+    const std::optional<FormulationInput> question = DrawInfeasible(random, judges_);
     if (!question) continue;
     const size_t way = paths.Take(explained++);
     SCOPED_TRACE("draw " + std::to_string(drawn) + " by " + paths.NameOf(way));
@@ -451,7 +467,7 @@ TEST_F(MinimalReasons, WithinAnyBudgetSayWhetherTheyAreMinimal) {
   const int wanted = DrawsOf(120);
   int explained = 0;
   for (int drawn = 0; explained < wanted && drawn < 20 * wanted && !HasFailure(); ++drawn) {
-    const std::optional<Question> question = DrawInfeasible(random, judges_);
+    const std::optional<FormulationInput> question = DrawInfeasible(random, judges_);
     if (!question) continue;
     ++explained;
     SCOPED_TRACE("draw " + std::to_string(drawn));

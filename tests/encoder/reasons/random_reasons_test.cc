@@ -12,8 +12,9 @@
 #include "tessera/search/reasons/explain.h"
 #include "tessera/search/reasons/query.h"
 
-// Explanations of random infeasible Problems, found with CaDiCaL and held against enumeration: what is said to collide does, what is
-// said to be needed is, and every change does what it promises and no less would.
+// Explanations of random infeasible Problems, found with CaDiCaL and held against enumeration: what
+// is said to collide does, what is said to be needed is, and every change does what it promises and
+// no less would.
 namespace tessera::encoder {
 namespace {
 
@@ -50,9 +51,11 @@ void AddBank(Query& query, int memory, Bytes length) {
   if (memory == 0) query.capacity += length;
 }
 
-// Rules that list banks of the memory list its last one too, where they list `like` (-1: whatever they list).
+// Rules that list banks of the memory list its last one too, where they list `like` (-1: whatever
+// they list).
 void AddBankToRules(Problem& problem, int memory, int like) {
-  const auto last = static_cast<int>(problem.memories[static_cast<size_t>(memory)].banks.size()) - 1;
+  const auto last =
+      static_cast<int>(problem.memories[static_cast<size_t>(memory)].banks.size()) - 1;
   for (problem::Rule& rule : problem.rules) {
     std::vector<int>& banks = rule.requirement.banks;
     if (rule.requirement.kind != problem::RequirementKind::kBanks) continue;
@@ -72,7 +75,8 @@ Query Apply(Query query, const Change& change, Bytes amount) {
       if (owner == 0) query.capacity += amount;
       return query;
     case ChangeKind::kAlignment:
-      if (change.condition.kind == ConditionKind::kAlignment) problem.buffers[owner].alignment = amount;
+      if (change.condition.kind == ConditionKind::kAlignment)
+        problem.buffers[owner].alignment = amount;
       if (change.condition.kind == ConditionKind::kMemoryAlignment)
         problem.memories[owner].alignment = amount;
       if (change.condition.kind == ConditionKind::kBuffer) {
@@ -99,11 +103,13 @@ Query Apply(Query query, const Change& change, Bytes amount) {
     case ChangeKind::kFreeBank:
       AddBank(query, static_cast<int>(owner), amount);
       for (problem::Mode& mode : problem.memories[owner].modes) {
-        mode.banks.push_back({false, {{"", problem::AccessKind::kRead}, {"", problem::AccessKind::kWrite}}});
+        mode.banks.push_back(
+            {false, {{"", problem::AccessKind::kRead}, {"", problem::AccessKind::kWrite}}});
       }
       for (Buffer& buffer : problem.buffers) {
         if (buffer.memory == change.condition.owner && !buffer.allowed_banks.empty())
-          buffer.allowed_banks.push_back(static_cast<int>(problem.memories[owner].banks.size()) - 1);
+          buffer.allowed_banks.push_back(static_cast<int>(problem.memories[owner].banks.size()) -
+                                         1);
       }
       AddBankToRules(problem, change.condition.owner, -1);
       return query;
@@ -116,7 +122,7 @@ Query Apply(Query query, const Change& change, Bytes amount) {
       return query;
     case ChangeKind::kDrop:
       return search::reasons::Strike(query, change.condition);
-    case ChangeKind::kRung:
+    case ChangeKind::kCandidate:
       break;
   }
   return query;
@@ -142,7 +148,7 @@ class RandomReasons : public testing::TestWithParam<uint64_t> {
   static void ExpectMinimal(const Query& query, const Explanation& explanation) {
     EXPECT_TRUE(explanation.minimal);
     for (const Query& set : search::reasons::Readings(query, explanation.conditions)) {
-      ASSERT_FALSE(problem::FindFault(set.problem).has_value());
+      ASSERT_FALSE(problem::CheckWellFormed(set.problem).has_value());
       if (IsEnumerable(set)) {
         EXPECT_FALSE(Fits(set));
       }
@@ -152,7 +158,8 @@ class RandomReasons : public testing::TestWithParam<uint64_t> {
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(left_out));
       const std::vector<Query> rest = search::reasons::Readings(query, others);
       if (std::all_of(rest.begin(), rest.end(), IsEnumerable)) {
-        EXPECT_TRUE(std::any_of(rest.begin(), rest.end(), Fits)) << "without condition " << left_out;
+        EXPECT_TRUE(std::any_of(rest.begin(), rest.end(), Fits))
+            << "without condition " << left_out;
       }
     }
   }
@@ -163,7 +170,7 @@ class RandomReasons : public testing::TestWithParam<uint64_t> {
       ++changes_;
       SCOPED_TRACE("change of kind " + std::to_string(static_cast<int>(change.kind)));
       const Query changed = Apply(query, change, change.amount);
-      ASSERT_FALSE(problem::FindFault(changed.problem).has_value());
+      ASSERT_FALSE(problem::CheckWellFormed(changed.problem).has_value());
       EXPECT_TRUE(Fits(changed));
       EXPECT_TRUE(change.least);
       const std::optional<Bytes> less = Less(query, change);
@@ -176,13 +183,14 @@ class RandomReasons : public testing::TestWithParam<uint64_t> {
   // Everything that can be struck out and then fits is listed.
   static void ExpectNothingMissed(const Query& query, const Explanation& explanation) {
     for (const Condition& condition : search::reasons::ListConditions(query)) {
-      const bool strikable =
-          condition.kind == ConditionKind::kRelation || condition.kind == ConditionKind::kReserved ||
-          condition.kind == ConditionKind::kFixedOffset || condition.kind == ConditionKind::kModes ||
-          condition.kind == ConditionKind::kLoop;
+      const bool strikable = condition.kind == ConditionKind::kRelation ||
+                             condition.kind == ConditionKind::kReserved ||
+                             condition.kind == ConditionKind::kFixedOffset ||
+                             condition.kind == ConditionKind::kModes ||
+                             condition.kind == ConditionKind::kLoop;
       if (!strikable) continue;
-      const bool listed =
-          std::any_of(explanation.changes.begin(), explanation.changes.end(), [&](const Change& change) {
+      const bool listed = std::any_of(
+          explanation.changes.begin(), explanation.changes.end(), [&](const Change& change) {
             return change.kind == ChangeKind::kDrop && change.condition == condition;
           });
       EXPECT_EQ(Fits(search::reasons::Strike(query, condition)), listed);
@@ -206,7 +214,8 @@ TEST_P(RandomReasons, AreMinimalAndTheirChangesLeast) {
     const Query query = Ask(DrawProblem(random));
     if (Fits(query)) continue;
     ++explained;
-    const Explanation explanation = search::reasons::Explain(query.problem, query.capacity, decide, {});
+    const Explanation explanation =
+        search::reasons::Explain(query.problem, query.capacity, decide, {});
     ExpectMinimal(query, explanation);
     ExpectChangesHold(query, explanation);
     ExpectNothingMissed(query, explanation);

@@ -11,7 +11,7 @@ namespace {
 
 class CadicalSolverContract : public testing::Test {
  protected:
-  formulation::Verdict Decide(std::vector<formulation::Literal> assumptions = {}) {
+  formulation::Satisfiability Decide(std::vector<formulation::Literal> assumptions = {}) {
     return solver_.Decide(assumptions, {}, stop_).verdict;
   }
 
@@ -35,21 +35,21 @@ class CadicalSolverContract : public testing::Test {
 };
 
 TEST_F(CadicalSolverContract, KnowsTheConstant) {
-  EXPECT_EQ(Decide(), formulation::Verdict::kSatisfiable);
+  EXPECT_EQ(Decide(), formulation::Satisfiability::kSatisfiable);
   EXPECT_EQ(solver_.ValueOf(formulation::kTrue), true);
   EXPECT_EQ(solver_.ValueOf(formulation::kFalse), false);
-  EXPECT_EQ(Decide({formulation::kFalse}), formulation::Verdict::kUnsatisfiable);
+  EXPECT_EQ(Decide({formulation::kFalse}), formulation::Satisfiability::kUnsatisfiable);
 }
 
 TEST_F(CadicalSolverContract, ValuesOnlyWithAModel) {
   const formulation::Literal a = solver_.NewVariable();
   EXPECT_EQ(solver_.ValueOf(a), std::nullopt) << "before Decide";
   solver_.Add({a});
-  EXPECT_EQ(Decide(), formulation::Verdict::kSatisfiable);
+  EXPECT_EQ(Decide(), formulation::Satisfiability::kSatisfiable);
   EXPECT_EQ(solver_.ValueOf(a), true);
   solver_.Add({a, solver_.NewVariable()});
   EXPECT_EQ(solver_.ValueOf(a), std::nullopt) << "after Add";
-  EXPECT_EQ(Decide({~a}), formulation::Verdict::kUnsatisfiable);
+  EXPECT_EQ(Decide({~a}), formulation::Satisfiability::kUnsatisfiable);
   EXPECT_EQ(solver_.ValueOf(a), std::nullopt) << "after a refutation";
 }
 
@@ -59,7 +59,7 @@ TEST_F(CadicalSolverContract, FailedNamesTheAssumptionsThatCollide) {
   const formulation::Literal c = solver_.NewVariable();
   EXPECT_EQ(solver_.Failed(a), std::nullopt) << "before Decide";
   solver_.Add({~a, ~b});
-  EXPECT_EQ(Decide({c, a, b}), formulation::Verdict::kUnsatisfiable);
+  EXPECT_EQ(Decide({c, a, b}), formulation::Satisfiability::kUnsatisfiable);
   EXPECT_EQ(solver_.Failed(a), true);
   EXPECT_EQ(solver_.Failed(b), true);
   EXPECT_EQ(solver_.Failed(c), false);
@@ -69,22 +69,22 @@ TEST_F(CadicalSolverContract, FailedNamesTheAssumptionsThatCollide) {
 TEST_F(CadicalSolverContract, AssumptionsHoldForOneDecideOnly) {
   const formulation::Literal a = solver_.NewVariable();
   solver_.Add({a});
-  EXPECT_EQ(Decide({~a}), formulation::Verdict::kUnsatisfiable);
-  EXPECT_EQ(Decide(), formulation::Verdict::kSatisfiable);
+  EXPECT_EQ(Decide({~a}), formulation::Satisfiability::kUnsatisfiable);
+  EXPECT_EQ(Decide(), formulation::Satisfiability::kSatisfiable);
 }
 
 TEST_F(CadicalSolverContract, AForeignLiteralMakesEveryAnswerUnknown) {
   solver_.Add({formulation::Literal(77)});
-  EXPECT_EQ(Decide(), formulation::Verdict::kUnknown);
+  EXPECT_EQ(Decide(), formulation::Satisfiability::kUnknown);
 }
 
 TEST_F(CadicalSolverContract, AForeignAssumptionIsRefused) {
-  EXPECT_EQ(Decide({formulation::Literal(77)}), formulation::Verdict::kUnknown);
+  EXPECT_EQ(Decide({formulation::Literal(77)}), formulation::Satisfiability::kUnknown);
 }
 
 TEST_F(CadicalSolverContract, AnEmptyClauseIsAContradiction) {
   solver_.Add({});
-  EXPECT_EQ(Decide(), formulation::Verdict::kUnsatisfiable);
+  EXPECT_EQ(Decide(), formulation::Satisfiability::kUnsatisfiable);
 }
 
 TEST_F(CadicalSolverContract, ClausesBeyondTheLimitMakeItFull) {
@@ -102,16 +102,16 @@ TEST_F(CadicalSolverContract, ClausesBeyondTheLimitMakeItFull) {
 TEST_F(CadicalSolverContract, TheBudgetOfConflictsHoldsForOneCall) {
   AddPigeons(6);
   const formulation::Answer cut = solver_.Decide({}, {.units = 5}, stop_);
-  EXPECT_EQ(cut.verdict, formulation::Verdict::kUnknown);
+  EXPECT_EQ(cut.verdict, formulation::Satisfiability::kUnknown);
   EXPECT_LE(cut.conflicts, 6);
-  EXPECT_EQ(solver_.Decide({}, {.units = 0}, stop_).verdict, formulation::Verdict::kUnknown);
-  EXPECT_EQ(Decide(), formulation::Verdict::kUnsatisfiable);
+  EXPECT_EQ(solver_.Decide({}, {.units = 0}, stop_).verdict, formulation::Satisfiability::kUnknown);
+  EXPECT_EQ(Decide(), formulation::Satisfiability::kUnsatisfiable);
 }
 
 TEST_F(CadicalSolverContract, AStopEndsTheWork) {
   AddPigeons(14);
   stop_.Request();
-  EXPECT_EQ(Decide(), formulation::Verdict::kUnknown);
+  EXPECT_EQ(Decide(), formulation::Satisfiability::kUnknown);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include "tessera/base/random.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 
-// Both encodings of integers mean the same: what they say is compared with arithmetic for all values of small
-// domains.
+// Both encodings of integers mean the same: what they say is compared with arithmetic for all
+// values of small domains.
 namespace tessera::encoder {
 namespace {
 
@@ -17,7 +17,8 @@ template <typename Encoding>
 class IntegerEncodingOf : public testing::Test {
  protected:
   bool Allows(std::vector<formulation::Literal> assumptions) {
-    return solver_.Decide(assumptions, {}, stop_).verdict == formulation::Verdict::kSatisfiable;
+    return solver_.Decide(assumptions, {}, stop_).verdict ==
+           formulation::Satisfiability::kSatisfiable;
   }
 
   // Literals that hold when the integer has the value.
@@ -30,7 +31,8 @@ class IntegerEncodingOf : public testing::Test {
   }
 
   static bool Contains(const formulation::Domain& domain, int64_t value) {
-    return value >= domain.first && value <= domain.Last() && (value - domain.first) % domain.step == 0;
+    return value >= domain.first && value <= domain.Last() &&
+           (value - domain.first) % domain.step == 0;
   }
 
   sat::CadicalSolver solver_{0, 1'000'000};
@@ -121,8 +123,8 @@ TYPED_TEST(IntegerEncodingOf, RemaindersFollowTheirInteger) {
 TYPED_TEST(IntegerEncodingOf, SumsHoldUnderTheirGuardOnly) {
   base::Random random(5);
   for (int i = 0; i < 6; ++i) {
-    const std::array<formulation::Domain, 3> domains = {this->DrawDomain(random), this->DrawDomain(random),
-                                                        this->DrawDomain(random)};
+    const std::array<formulation::Domain, 3> domains = {
+        this->DrawDomain(random), this->DrawDomain(random), this->DrawDomain(random)};
     std::array<formulation::Integer, 3> integers;
     for (size_t k = 0; k < 3; ++k) integers[k] = this->integers_.NewInteger(domains[k]);
     const int64_t shift = random.Uniform(0, 6);

@@ -14,7 +14,8 @@ namespace {
 
 class IpasirSolverTest : public testing::Test {
  protected:
-  formulation::Answer Decide(std::vector<formulation::Literal> assumptions, int64_t budget = 1'000'000) {
+  formulation::Answer Decide(std::vector<formulation::Literal> assumptions,
+                             int64_t budget = 1'000'000) {
     return solver_.Decide(assumptions, {budget}, stop_);
   }
 
@@ -37,7 +38,7 @@ class IpasirSolverTest : public testing::Test {
 };
 
 TEST_F(IpasirSolverTest, KnowsTheConstant) {
-  ASSERT_EQ(Decide({}).verdict, formulation::Verdict::kSatisfiable);
+  ASSERT_EQ(Decide({}).verdict, formulation::Satisfiability::kSatisfiable);
   EXPECT_TRUE(solver_.IsTrue(formulation::kTrue));
   EXPECT_FALSE(solver_.IsTrue(formulation::kFalse));
 }
@@ -46,8 +47,8 @@ TEST_F(IpasirSolverTest, AssumptionsHoldForOneDecideOnly) {
   const formulation::Literal a = solver_.NewVariable();
   const formulation::Literal b = solver_.NewVariable();
   solver_.Add({a, b});
-  EXPECT_EQ(Decide({~a, ~b}).verdict, formulation::Verdict::kUnsatisfiable);
-  ASSERT_EQ(Decide({~a}).verdict, formulation::Verdict::kSatisfiable);
+  EXPECT_EQ(Decide({~a, ~b}).verdict, formulation::Satisfiability::kUnsatisfiable);
+  ASSERT_EQ(Decide({~a}).verdict, formulation::Satisfiability::kSatisfiable);
   EXPECT_TRUE(solver_.IsTrue(b));
   EXPECT_TRUE(solver_.IsTrue(~a));
 }
@@ -55,7 +56,7 @@ TEST_F(IpasirSolverTest, AssumptionsHoldForOneDecideOnly) {
 TEST_F(IpasirSolverTest, ForgetsItsModelWhenAClauseIsAdded) {
   const formulation::Literal a = solver_.NewVariable();
   solver_.Add({a});
-  ASSERT_EQ(Decide({}).verdict, formulation::Verdict::kSatisfiable);
+  ASSERT_EQ(Decide({}).verdict, formulation::Satisfiability::kSatisfiable);
   EXPECT_TRUE(solver_.IsTrue(a));
   solver_.Add({a, formulation::kFalse});
   EXPECT_FALSE(solver_.IsTrue(a));
@@ -63,29 +64,29 @@ TEST_F(IpasirSolverTest, ForgetsItsModelWhenAClauseIsAdded) {
 
 TEST_F(IpasirSolverTest, AVariableThatNoClauseNamesIsFalse) {
   const formulation::Literal unused = solver_.NewVariable();
-  ASSERT_EQ(Decide({}).verdict, formulation::Verdict::kSatisfiable);
+  ASSERT_EQ(Decide({}).verdict, formulation::Satisfiability::kSatisfiable);
   EXPECT_FALSE(solver_.IsTrue(unused));
 }
 
 TEST_F(IpasirSolverTest, AnEmptyClauseIsAContradiction) {
   solver_.Add({});
-  EXPECT_EQ(Decide({}).verdict, formulation::Verdict::kUnsatisfiable);
+  EXPECT_EQ(Decide({}).verdict, formulation::Satisfiability::kUnsatisfiable);
 }
 
 TEST_F(IpasirSolverTest, TheBudgetEndsTheWork) {
   AddPigeons();
-  EXPECT_EQ(Decide({}, 0).verdict, formulation::Verdict::kUnknown);
+  EXPECT_EQ(Decide({}, 0).verdict, formulation::Satisfiability::kUnknown);
   const formulation::Answer cut_off = Decide({}, 5);
-  EXPECT_EQ(cut_off.verdict, formulation::Verdict::kUnknown);
+  EXPECT_EQ(cut_off.verdict, formulation::Satisfiability::kUnknown);
   EXPECT_EQ(cut_off.reason, "the budget of conflicts is spent");
-  EXPECT_EQ(Decide({}).verdict, formulation::Verdict::kUnsatisfiable);
+  EXPECT_EQ(Decide({}).verdict, formulation::Satisfiability::kUnsatisfiable);
 }
 
 TEST_F(IpasirSolverTest, AStopEndsTheWork) {
   AddPigeons();
   stop_.Request();
   const formulation::Answer answer = Decide({});
-  EXPECT_EQ(answer.verdict, formulation::Verdict::kUnknown);
+  EXPECT_EQ(answer.verdict, formulation::Satisfiability::kUnknown);
   EXPECT_EQ(answer.reason, "stopped");
 }
 
@@ -105,7 +106,8 @@ TEST(IpasirEngineTest, AgreesWithEnumeration) {
     infeasible += feasible ? 0 : 1;
     for (const problem::Engine* engine : {&order, &bits}) {
       const problem::Result result = engine->Open(problem, nullptr)->Solve(0, capacity, {}, stop);
-      ASSERT_EQ(result.status, feasible ? problem::Status::kFeasible : problem::Status::kInfeasible);
+      ASSERT_EQ(result.status,
+                feasible ? problem::Status::kFeasible : problem::Status::kInfeasible);
       EXPECT_EQ(result.engine, "ipasir");
       if (feasible) {
         EXPECT_TRUE(problem::Validate(problem, *result.allocation, capacity).empty());

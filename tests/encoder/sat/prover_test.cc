@@ -36,8 +36,8 @@ TEST_P(SatProverOnRandomProblems, ProvesExactlyWhatBruteForceFindsInfeasible) {
     }
     ++infeasible;
     const auto verdict = problem::proof::CheckProof(problem, capacity, *attempt.proof);
-    ASSERT_TRUE(verdict.accepted) << "problem " << i << ", line " << verdict.line << ": " << verdict.flaw
-                                  << "\n"
+    ASSERT_TRUE(verdict.accepted) << "problem " << i << ", line " << verdict.line << ": "
+                                  << verdict.flaw << "\n"
                                   << *attempt.proof;
   }
   EXPECT_GE(infeasible * 100, 30 * kProblems);
@@ -67,7 +67,8 @@ TEST(SatProver, GuardsComeBetweenAdjacentBuffersToo) {
   EXPECT_FALSE(sat::SatProver().Prove(problem, 4, {}, {}).proof);
 }
 
-// b lies 4 above a, so d must lie 4 above c; beside a and b, which leave [0, 4) and [12, 19), there is no room.
+// b lies 4 above a, so d must lie 4 above c; beside a and b, which leave [0, 4) and [12, 19), there
+// is no room.
 TEST(SatProver, SpeaksOfCommonDistances) {
   Problem problem;
   problem.memories.resize(1);
@@ -92,7 +93,8 @@ TEST(SatProver, SpeaksOfCommonDistances) {
   EXPECT_FALSE(problem::proof::CheckProof(problem, 19, *attempt.proof).accepted);
 }
 
-// Three buffers on two banks of a megabyte: two of them on one bank do not fit, whatever their offsets.
+// Three buffers on two banks of a megabyte: two of them on one bank do not fit, whatever their
+// offsets.
 TEST(SatProver, ComparesWithSomeOffsetsWhereThereAreTooManyForAll) {
   Problem problem;
   problem.memories.resize(1);

@@ -12,7 +12,8 @@ class Z3SinkOf : public testing::Test {
  protected:
   bool Allows(const std::vector<formulation::Literal>& assumptions) {
     z3::expr_vector assumed(context_);
-    for (const formulation::Literal literal : assumptions) assumed.push_back(sink_.ExpressionOf(literal));
+    for (const formulation::Literal literal : assumptions)
+      assumed.push_back(sink_.ExpressionOf(literal));
     if (solver_.check(assumed) != z3::sat) return false;
     sink_.SetModel(solver_.get_model());
     return true;

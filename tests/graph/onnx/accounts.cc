@@ -18,7 +18,8 @@ struct Step {
 };
 
 // Values of outer graphs that a graph inside a node reads.
-void Capture(const ::onnx::GraphProto& graph, std::set<std::string> inner, std::set<std::string>& captured) {
+void Capture(const ::onnx::GraphProto& graph, std::set<std::string> inner,
+             std::set<std::string>& captured) {
   for (const auto& input : graph.input()) inner.insert(input.name());
   for (const auto& constant : graph.initializer()) inner.insert(constant.name());
   for (const auto& node : graph.node()) inner.insert(node.output().begin(), node.output().end());
@@ -34,16 +35,16 @@ void Capture(const ::onnx::GraphProto& graph, std::set<std::string> inner, std::
   for (const auto& output : graph.output()) read(output.name());
 }
 
-// Operators that hand their first operand on where their attributes and constants say that they change nothing, or that set a data
-// type alone.
+// Operators that hand their first operand on where their attributes and constants say that they
+// change nothing, or that set a data type alone.
 bool MayHandOn(const std::string& type) {
   static const std::set<std::string> types = {
       "Identity",        "Dropout",   "Cast",      "CastLike", "Reshape",  "Flatten",
       "Squeeze",         "Unsqueeze", "Transpose", "Slice",    "Split",    "Pad",
       "Expand",          "Tile",      "Concat",    "Resize",   "Upsample", "QuantizeLinear",
       "DequantizeLinear"};
-  return types.count(type) > 0 || type.starts_with("Reduce") || type == "com.microsoft:QuantizeLinear" ||
-         type == "com.microsoft:DequantizeLinear";
+  return types.count(type) > 0 || type.starts_with("Reduce") ||
+         type == "com.microsoft:QuantizeLinear" || type == "com.microsoft:DequantizeLinear";
 }
 
 bool MakesRandomNumbers(const std::string& type) {
@@ -82,7 +83,8 @@ class Accounts {
 
   void Read(const ::onnx::GraphProto& graph) {
     for (const auto& constant : graph.initializer()) constants_.insert(constant.name());
-    for (const auto& constant : graph.sparse_initializer()) constants_.insert(constant.values().name());
+    for (const auto& constant : graph.sparse_initializer())
+      constants_.insert(constant.values().name());
     for (const auto& input : graph.input()) {
       if (constants_.count(input.name()) == 0) inputs_.insert(input.name());
     }
@@ -105,7 +107,8 @@ class Accounts {
   }
 
   std::string NameOf(size_t node) const {
-    return "node " + std::to_string(node) + " (" + steps_[node].type + ", " + import_.nodes[node].name + ")";
+    return "node " + std::to_string(node) + " (" + steps_[node].type + ", " +
+           import_.nodes[node].name + ")";
   }
 
   void CheckNodes() {
@@ -117,9 +120,11 @@ class Accounts {
       if (fate.node != static_cast<int>(i) || fate.type != steps_[i].type)
         Complain("entry " + std::to_string(i) + " is of another node");
       for (const std::string& op : fate.operators) {
-        if (operators_.count(op) == 0) Complain(NameOf(i) + " became '" + op + "', which is not there");
+        if (operators_.count(op) == 0)
+          Complain(NameOf(i) + " became '" + op + "', which is not there");
       }
-      if (IsThere(i) == fate.operators.empty()) Complain(NameOf(i) + ": fate and operators do not agree");
+      if (IsThere(i) == fate.operators.empty())
+        Complain(NameOf(i) + ": fate and operators do not agree");
     }
   }
 
@@ -128,12 +133,16 @@ class Accounts {
     for (const import::common::NodeFate& fate : import_.nodes)
       named.insert(fate.operators.begin(), fate.operators.end());
     for (const Operator& op : import_.graph.operators) {
-      const bool hands_on = op.function == "identity" && TensorAt(op.outputs.front()).network_output;
-      if (named.count(op.id) == 0 && !hands_on) Complain("operator '" + op.id + "' comes from no node");
+      const bool hands_on =
+          op.function == "identity" && TensorAt(op.outputs.front()).network_output;
+      if (named.count(op.id) == 0 && !hands_on)
+        Complain("operator '" + op.id + "' comes from no node");
     }
   }
 
-  const Tensor& TensorAt(int tensor) const { return import_.graph.tensors[static_cast<size_t>(tensor)]; }
+  const Tensor& TensorAt(int tensor) const {
+    return import_.graph.tensors[static_cast<size_t>(tensor)];
+  }
 
   bool IsThere(size_t node) const {
     const import::common::Fate fate = import_.nodes[node].fate;
@@ -159,9 +168,10 @@ class Accounts {
       const Step& step = steps_[maker->second];
       const std::vector<std::string> reads = ReadsOf(step);
       const bool by_shape = step.type == "Shape" || step.type == "Size";
-      changes = MakesRandomNumbers(step.type) ||
-                (!by_shape && std::any_of(reads.begin(), reads.end(),
-                                          [this](const std::string& read) { return Changes(read); }));
+      changes =
+          MakesRandomNumbers(step.type) ||
+          (!by_shape && std::any_of(reads.begin(), reads.end(),
+                                    [this](const std::string& read) { return Changes(read); }));
     }
     changes_[value] = changes;
     return changes;
@@ -235,7 +245,8 @@ class Accounts {
     return import_.graph.operators[static_cast<size_t>(operators_.at(id))];
   }
 
-  // What is computed element by element from a reshaped tensor may be done before the reshape, whose result then stands for it.
+  // What is computed element by element from a reshaped tensor may be done before the reshape,
+  // whose result then stands for it.
   void AddReshaped(std::set<int>& tensors) const {
     for (const Operator& op : import_.graph.operators) {
       if (op.kind == base::OperatorKind::kReshape && tensors.count(op.inputs.front()) > 0)
@@ -243,8 +254,8 @@ class Accounts {
     }
   }
 
-  // Whether only reshapes stand between the operator and the tensor: what is computed element by element from the tensor may be done
-  // before them.
+  // Whether only reshapes stand between the operator and the tensor: what is computed element by
+  // element from the tensor may be done before them.
   bool IsReshaped(const Operator& maker, int tensor) const {
     for (size_t i = import_.graph.operators.size(); i-- > 0;) {
       const Operator& op = import_.graph.operators[i];
@@ -317,7 +328,8 @@ class Accounts {
 
 }  // namespace
 
-std::vector<std::string> FindUnaccounted(const std::string& bytes, const import::onnx::Import& import) {
+std::vector<std::string> FindUnaccounted(const std::string& bytes,
+                                         const import::onnx::Import& import) {
   return Accounts(bytes, import).Run();
 }
 

@@ -11,7 +11,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 import::onnx::Descriptions Describing(const std::string& text){
-    const base::Expected<import::onnx::Descriptions> read = import::onnx::ReadDescriptions(text, "ops.yaml");
+    const base::Expected<import::onnx::Descriptions> read =
+        import::onnx::ReadDescriptions(text, "ops.yaml");
 EXPECT_TRUE(read.has_value()) << (read ? "" : base::Format(read.error()));
 return read.value_or(import::onnx::Descriptions{});
 }  // namespace
@@ -23,8 +24,10 @@ TEST(Barrier, IsWhatDependsOnData) {
   model.AddMany("TopK", {"r", model.Integers("k", {3})}, {"values", "indices"});
   model.Output("values");
   const import::onnx::Import import = MustImport(model);
-  EXPECT_EQ(Describe(import.graph), "elementwise relu (x) -> r [4, 8]\nopaque (r) -> values [4, 3]\n");
-  EXPECT_THAT(import.notes, Contains("barrier values: TopK: which elements it reads depends on data"));
+  EXPECT_EQ(Describe(import.graph),
+            "elementwise relu (x) -> r [4, 8]\nopaque (r) -> values [4, 3]\n");
+  EXPECT_THAT(import.notes,
+              Contains("barrier values: TopK: which elements it reads depends on data"));
   EXPECT_EQ(import.graph.operators[1].annotations.at("x-op_type"), "TopK");
 }
 
@@ -59,9 +62,9 @@ TEST(Barrier, OfAnotherDomainNeedsADeclaredShape) {
   model.Add("my.domain:Warp", {"x"}, "y");
   model.Output("y");
   const base::Diagnostic fault = FaultOf(model.Bytes());
-  EXPECT_EQ(
-      fault.message,
-      "operator 'y' (Warp): the shape of its output 'y' is not known (an operator of domain 'my.domain')");
+  EXPECT_EQ(fault.message,
+            "operator 'y' (Warp): the shape of its output 'y' is not known (an operator of domain "
+            "'my.domain')");
   EXPECT_EQ(fault.hint, "or describe operator my.domain:Warp under 'ops'");
 }
 
@@ -89,7 +92,8 @@ TEST(Description, MakesAnUnknownOperatorTileable) {
   EXPECT_EQ(op.scratch_bytes, 64);
   EXPECT_EQ(op.engine, "npu");
   EXPECT_EQ(op.annotations.at("x-strength"), "0.5");
-  EXPECT_THAT(import.notes, ElementsAre("assumed of y: my.domain:Blur is as described under 'ops'"));
+  EXPECT_THAT(import.notes,
+              ElementsAre("assumed of y: my.domain:Blur is as described under 'ops'"));
 }
 
 TEST(Description, MustFitTheOperands) {
@@ -98,21 +102,23 @@ TEST(Description, MustFitTheOperands) {
   model.Add("my.domain:Blur", {"x"}, "y");
   model.Output("y");
   import::onnx::ImportOptions options;
-  options.descriptions = Describing("ops: {\"my.domain:Blur\": {accesses: [{kernel: 3}], shape_of: 0}}");
+  options.descriptions =
+      Describing("ops: {\"my.domain:Blur\": {accesses: [{kernel: 3}], shape_of: 0}}");
   EXPECT_THAT(FaultOf(model.Bytes(), options).message,
               HasSubstr("operator 'y' (Blur): its description does not fit"));
 }
 
 TEST(Description, IsReadStrictly) {
-  const auto read =
-      import::onnx::ReadDescriptions("ops:\n  Blur: {accesses: [full], macs_per_outptu: 9}\n", "ops.yaml");
+  const auto read = import::onnx::ReadDescriptions(
+      "ops:\n  Blur: {accesses: [full], macs_per_outptu: 9}\n", "ops.yaml");
   ASSERT_FALSE(read.has_value());
   EXPECT_EQ(read.error().line, 2);
   EXPECT_EQ(read.error().hint, "did you mean 'macs_per_output'?");
 }
 
 // The work of the only operator of a model, as the graph counts it; none where it is unknown.
-std::optional<int64_t> WorkOf(const std::string& type, const std::vector<std::vector<int64_t>>& operands,
+std::optional<int64_t> WorkOf(const std::string& type,
+                              const std::vector<std::vector<int64_t>>& operands,
                               const std::vector<int64_t>& result, const Attributes& attributes = {},
                               const std::vector<int64_t>& lengths = {}) {
   ModelBuilder model;
@@ -136,9 +142,11 @@ std::optional<int64_t> WorkOf(const std::string& type, const std::vector<std::ve
 }
 
 TEST(Work, OfConvolutionsIsCountedWhateverTheirAxes) {
-  EXPECT_EQ(WorkOf("Conv", {{1, 4, 8, 8, 8}, {8, 4, 3, 3, 3}}, {1, 8, 6, 6, 6}), 8 * 6 * 6 * 6 * 4 * 27);
-  EXPECT_EQ(WorkOf("Conv", {{1, 4, 8, 8}, {8, 2, 3, 3}, {8}}, {1, 8, 6, 6}, {{"group", int64_t{2}}}),
-            8 * 6 * 6 * 2 * 9);
+  EXPECT_EQ(WorkOf("Conv", {{1, 4, 8, 8, 8}, {8, 4, 3, 3, 3}}, {1, 8, 6, 6, 6}),
+            8 * 6 * 6 * 6 * 4 * 27);
+  EXPECT_EQ(
+      WorkOf("Conv", {{1, 4, 8, 8}, {8, 2, 3, 3}, {8}}, {1, 8, 6, 6}, {{"group", int64_t{2}}}),
+      8 * 6 * 6 * 2 * 9);
   EXPECT_EQ(WorkOf("ConvTranspose", {{1, 4, 8, 8}, {4, 6, 2, 2}, {6}}, {1, 6, 16, 16},
                    {{"strides", std::vector<int64_t>{2, 2}}}),
             6 * 16 * 16 * 4 * 4 / 4);
@@ -148,10 +156,12 @@ TEST(Work, OfProductsIsCounted) {
   EXPECT_EQ(WorkOf("MatMul", {{8}, {2, 8, 3}}, {2, 3}), 2 * 3 * 8);
   EXPECT_EQ(WorkOf("Einsum", {{2, 8, 16}, {2, 16, 4}}, {2, 8, 4}, {{"equation", "bij,bjk->bik"}}),
             2 * 8 * 16 * 4);
-  EXPECT_EQ(WorkOf("Einsum", {{5, 2, 8, 16}, {2, 16, 4}}, {5, 2, 8, 4}, {{"equation", "...ij,...jk->...ik"}}),
+  EXPECT_EQ(WorkOf("Einsum", {{5, 2, 8, 16}, {2, 16, 4}}, {5, 2, 8, 4},
+                   {{"equation", "...ij,...jk->...ik"}}),
             5 * 2 * 8 * 16 * 4);
   EXPECT_EQ(WorkOf("Einsum", {{6, 6}}, {6}, {{"equation", "ii->i"}}), 0);
-  EXPECT_EQ(WorkOf("Einsum", {{2, 3}, {3, 4}, {4, 5}}, {2, 5}, {{"equation", "ij,jk,kl->il"}}), std::nullopt);
+  EXPECT_EQ(WorkOf("Einsum", {{2, 3}, {3, 4}, {4, 5}}, {2, 5}, {{"equation", "ij,jk,kl->il"}}),
+            std::nullopt);
 }
 
 TEST(Work, OfRecurrentOperatorsIsThatOfTheirGates) {
@@ -162,8 +172,9 @@ TEST(Work, OfRecurrentOperatorsIsThatOfTheirGates) {
   both["direction"] = "bidirectional";
   EXPECT_EQ(WorkOf("GRU", {{10, 3, 8}, {2, 48, 8}, {2, 48, 16}}, {10, 2, 3, 16}, both),
             10 * 3 * 2 * 48 * (8 + 16));
-  EXPECT_EQ(WorkOf("RNN", {{10, 3, 8}, {1, 16, 8}, {1, 16, 16}}, {10, 1, 3, 16}, hidden, {10, 4, 0}),
-            14 * 16 * (8 + 16));
+  EXPECT_EQ(
+      WorkOf("RNN", {{10, 3, 8}, {1, 16, 8}, {1, 16, 16}}, {10, 1, 3, 16}, hidden, {10, 4, 0}),
+      14 * 16 * (8 + 16));
 }
 
 TEST(Work, OfWhatOnlyMovesElementsIsNone) {
@@ -178,17 +189,18 @@ TEST(Work, OfWhatOnlyMovesElementsIsNone) {
 
 TEST(Work, OfAllElseIsUnknown) {
   EXPECT_EQ(WorkOf("my.domain:Warp", {{2, 3}}, {2, 3}), std::nullopt);
-  EXPECT_EQ(
-      WorkOf("MaxPool", {{1, 4, 8, 8, 8}}, {1, 4, 4, 4, 4},
-             {{"kernel_shape", std::vector<int64_t>{2, 2, 2}}, {"strides", std::vector<int64_t>{2, 2, 2}}}),
-      std::nullopt);
+  EXPECT_EQ(WorkOf("MaxPool", {{1, 4, 8, 8, 8}}, {1, 4, 4, 4, 4},
+                   {{"kernel_shape", std::vector<int64_t>{2, 2, 2}},
+                    {"strides", std::vector<int64_t>{2, 2, 2}}}),
+            std::nullopt);
   EXPECT_EQ(WorkOf("Clip", {{2, 3}, {}}, {2, 3}), std::nullopt);
   ModelBuilder model;
   model.Input("x", {4});
   model.Add("my.domain:Blur", {"x"}, "y");
   model.Output("y");
   import::onnx::ImportOptions options;
-  options.descriptions = Describing("ops: {\"my.domain:Blur\": {accesses: [elementwise], shape_of: 0}}");
+  options.descriptions =
+      Describing("ops: {\"my.domain:Blur\": {accesses: [elementwise], shape_of: 0}}");
   EXPECT_TRUE(HasUnknownWork(MustImportGraph(model, options).operators[0]));
 }
 
@@ -211,7 +223,8 @@ TEST(Tables, OfAnEmbeddingAreFetchedByIndex) {
   EXPECT_EQ(Describe(import.graph),
             "reshape (ids) -> y/places [1, 6, 1]\nopaque (y/places) -> y [1, 6, 8]\n");
   EXPECT_FALSE(IsBarrier(import.graph.operators[1]));
-  EXPECT_THAT(import.notes, ElementsAre(HasSubstr("rows of table 'embedding' are fetched by index")));
+  EXPECT_THAT(import.notes,
+              ElementsAre(HasSubstr("rows of table 'embedding' are fetched by index")));
 }
 
 TEST(State, IsACacheThatGoesInAsPastAndOutAsPresent) {
@@ -225,7 +238,8 @@ TEST(State, IsACacheThatGoesInAsPastAndOutAsPresent) {
   EXPECT_FALSE(TensorNamed(import.graph, "k").state);
   EXPECT_EQ(TensorNamed(import.graph, "present.0.key").next_of,
             FindTensor(import.graph, "past_key_values.0.key"));
-  EXPECT_THAT(import.notes, ElementsAre("state past_key_values.0.key: handed on as 'present.0.key'"));
+  EXPECT_THAT(import.notes,
+              ElementsAre("state past_key_values.0.key: aliased with 'present.0.key'"));
 }
 
 TEST(State, MayBeStated) {

@@ -8,8 +8,9 @@
 #include "tessera/base/random.h"
 #include "tessera/graph/import/onnx/translations.h"
 
-// Any operand of any operator may be computed while the network runs. Whatever import then makes of the operator, what computes the
-// operand is not lost; MustImport holds every node and edge of the file against the graph.
+// Any operand of any operator may be computed while the network runs. Whatever import then makes of
+// the operator, what computes the operand is not lost; MustImport holds every node and edge of the
+// file against the graph.
 namespace tessera::graph::onnx {
 namespace {
 
@@ -42,7 +43,8 @@ void ExpectNothingLost(const Example& example, const std::set<size_t>& dynamic) 
       operands.push_back(Constant(model, operand, name));
     }
   }
-  SCOPED_TRACE(example.type + " of version " + std::to_string(example.version) + ", computed:" + which);
+  SCOPED_TRACE(example.type + " of version " + std::to_string(example.version) +
+               ", computed:" + which);
   for (const std::string& result : AddExample(model, example, operands, "y")) model.Output(result);
   MustImport(model);
 }
@@ -57,8 +59,8 @@ TEST(DynamicOperands, AreNotLostInAnyPosition) {
       for (size_t i = 0; i < operands; ++i) {
         if ((subset >> i & 1U) == 0) continue;
         dynamic.insert(i);
-        given =
-            given && !example.operands[i].left_out && example.operands[i].shape != std::vector<int64_t>{0};
+        given = given && !example.operands[i].left_out &&
+                example.operands[i].shape != std::vector<int64_t>{0};
       }
       if (!given) continue;
       ExpectNothingLost(example, dynamic);
@@ -71,7 +73,8 @@ TEST(DynamicOperands, AreNotLostInAnyPosition) {
 TEST(DynamicOperands, CoverEveryTypeThatIsTranslated) {
   std::set<std::string> covered;
   for (const Example& example : Examples()) covered.insert(example.type);
-  for (const std::string& type : import::onnx::TranslatedTypes()) EXPECT_EQ(covered.count(type), 1U) << type;
+  for (const std::string& type : import::onnx::TranslatedTypes())
+    EXPECT_EQ(covered.count(type), 1U) << type;
 }
 
 // x [1, 8, 16, 16] and one value computed from all of it.
@@ -105,7 +108,8 @@ TEST_F(OneComputedOperandTest, IsABiasOfATransposedConvolution) {
   const std::string bias = Reduce("ReduceMean", {0, 2, 3});
   model_.Add("ConvTranspose", {"x", model_.Weight("W", {8, 8, 2, 2}), bias}, "y",
              {{"strides", std::vector<int64_t>{2, 2}}});
-  EXPECT_EQ(Graph(), "reduce mean (x) -> computed [8]\nopaque (x, computed, W) -> y [1, 8, 32, 32]\n");
+  EXPECT_EQ(Graph(),
+            "reduce mean (x) -> computed [8]\nopaque (x, computed, W) -> y [1, 8, 32, 32]\n");
 }
 
 TEST_F(OneComputedOperandTest, IsABoundOfAClip) {
@@ -119,7 +123,8 @@ TEST_F(OneComputedOperandTest, IsABoundOfAClip) {
 TEST_F(OneComputedOperandTest, IsTheValueOfAPad) {
   const std::string value = Reduce("ReduceMin", {});
   model_.Add("Pad", {"x", model_.Integers("p", {0, 0, 1, 1, 0, 0, 1, 1}), value}, "y");
-  EXPECT_EQ(Graph(), "reduce min (x) -> computed []\nopaque (x, computed, p) -> y [1, 8, 18, 18]\n");
+  EXPECT_EQ(Graph(),
+            "reduce min (x) -> computed []\nopaque (x, computed, p) -> y [1, 8, 18, 18]\n");
 }
 
 TEST_F(OneComputedOperandTest, IsAScaleOfAQuantisation) {
@@ -148,8 +153,9 @@ TEST_F(OneComputedOperandTest, IsOfAnOperatorThatTheLibraryDoesNotKnow) {
             "opaque (a, computed, b, computed, computed) -> y [3, 4]\n");
 }
 
-// A model of several examples, whose operands are constants, computed values, or results of each other, with what exporters put
-// between: copies, activations, conversions. Its outputs are drawn among all values, some of them twice or under two names.
+// A model of several examples, whose operands are constants, computed values, or results of each
+// other, with what exporters put between: copies, activations, conversions. Its outputs are drawn
+// among all values, some of them twice or under two names.
 class RandomModel {
  public:
   explicit RandomModel(uint64_t seed) : random_(seed) {}
@@ -202,7 +208,8 @@ class RandomModel {
   void AddNode(const Example& example) {
     std::vector<std::string> operands;
     bool changes = false;
-    for (const ExampleOperand& operand : example.operands) operands.push_back(OperandOf(operand, changes));
+    for (const ExampleOperand& operand : example.operands)
+      operands.push_back(OperandOf(operand, changes));
     const std::vector<std::string> results = AddExample(model_, example, operands, Fresh());
     for (size_t i = 0; i < results.size(); ++i) {
       values_.push_back({results[i], example.results[i].shape, example.results[i].type, changes});

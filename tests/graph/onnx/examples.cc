@@ -39,9 +39,10 @@ class Table {
   }
 
  private:
-  void Add(const std::string& type, std::vector<Operand> operands, std::vector<ExampleResult> results,
-           Attributes attributes = {}, int64_t version = 13) {
-    examples_.push_back({type, version, std::move(operands), std::move(results), std::move(attributes)});
+  void Add(const std::string& type, std::vector<Operand> operands,
+           std::vector<ExampleResult> results, Attributes attributes = {}, int64_t version = 13) {
+    examples_.push_back(
+        {type, version, std::move(operands), std::move(results), std::move(attributes)});
   }
 
   void AddElementwise() {
@@ -65,7 +66,8 @@ class Table {
                              "Tanh",      "ThresholdedRelu",
                              "Identity"})
       Add(type, {Float(map)}, {{map}});
-    for (const char* type : {"HardSwish", "Mish", "Gelu", "Swish"}) Add(type, {Float(map)}, {{map}}, {}, 24);
+    for (const char* type : {"HardSwish", "Mish", "Gelu", "Swish"})
+      Add(type, {Float(map)}, {{map}}, {}, 24);
     for (const char* type : {"Gelu", "FastGelu", "QuickGelu"})
       Add(std::string("com.microsoft:") + type, {Float(map)}, {{map}});
     Add("com.microsoft:BiasGelu", {Float({2, 8}), Float({8})}, {{{2, 8}}});
@@ -83,7 +85,8 @@ class Table {
     Add("BitwiseNot", {Byte({4})}, {{{4}, kUint8}}, {}, 18);
     for (const char* type : {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"})
       Add(type, {Float(map), Float({1})}, {{map, kBool}});
-    for (const char* type : {"And", "Or", "Xor"}) Add(type, {{map, kBool}, {{6}, kBool}}, {{map, kBool}});
+    for (const char* type : {"And", "Or", "Xor"})
+      Add(type, {{map, kBool}, {{6}, kBool}}, {{map, kBool}});
     Add("Not", {{map, kBool}}, {{map, kBool}});
     for (const char* type : {"IsInf", "IsNaN"}) Add(type, {Float(map)}, {{map, kBool}});
     Add("Where", {{map, kBool}, Float({4, 1, 1}), Float({1, 1, 6})}, {{map}});
@@ -92,22 +95,33 @@ class Table {
     Add("Cast", {Float(map)}, {{map, kInt32}}, {{"to", int64_t{kInt32}}});
     Add("CastLike", {Float(map), {{3}, kInt32}}, {{map, kInt32}}, {}, 15);
     Add("Dropout", {Float(map), Real(0.5), {{}, kBool, {0}}}, {{map}, {map, kBool}});
-    Add("BatchNormalization", {Float(map), Float({4}), Float({4}), Float({4}), Float({4})}, {{map}});
+    Add("BatchNormalization", {Float(map), Float({4}), Float({4}), Float({4}), Float({4})},
+        {{map}});
   }
 
   void AddConvolutions() {
     const Ints map = {1, 4, 6, 6};
     Add("Conv", {Float(map), Float({8, 4, 3, 3}), Float({8})}, {{{1, 8, 4, 4}}});
-    Add("Conv", {Float({1, 4, 9}), Float({4, 1, 3}), Float({4})}, {{{1, 4, 7}}}, {{"group", int64_t{4}}});
+    Add("Conv", {Float({1, 4, 9}), Float({4, 1, 3}), Float({4})}, {{{1, 4, 7}}},
+        {{"group", int64_t{4}}});
     Add("Conv", {Float({1, 4, 5, 5, 5}), Float({2, 4, 3, 3, 3}), Float({2})}, {{{1, 2, 3, 3, 3}}});
     Add("ConvInteger", {Byte(map), Byte({8, 4, 3, 3}), Zero(), Zero()}, {{{1, 8, 4, 4}, kInt32}});
     Add("QLinearConv",
-        {Byte(map), Scale(), Zero(), Byte({8, 4, 3, 3}), Scale(), Zero(), Scale(), Zero(), {{8}, kInt32}},
+        {Byte(map),
+         Scale(),
+         Zero(),
+         Byte({8, 4, 3, 3}),
+         Scale(),
+         Zero(),
+         Scale(),
+         Zero(),
+         {{8}, kInt32}},
         {{{1, 8, 4, 4}, kUint8}});
     Add("ConvTranspose", {Float(map), Float({4, 8, 2, 2}), Float({8})}, {{{1, 8, 12, 12}}},
         {{"strides", Ints{2, 2}}});
-    Add("com.microsoft:FusedConv", {Float(map), Float({8, 4, 3, 3}), Float({8}), Float({1, 8, 4, 4})},
-        {{{1, 8, 4, 4}}}, {{"activation", "Relu"}});
+    Add("com.microsoft:FusedConv",
+        {Float(map), Float({8, 4, 3, 3}), Float({8}), Float({1, 8, 4, 4})}, {{{1, 8, 4, 4}}},
+        {{"activation", "Relu"}});
     Add("com.microsoft:FusedConv", {Float(map), Float({8, 4, 3, 3}), Float({8})}, {{{1, 8, 4, 4}}},
         {{"activation", "Relu"}});
   }
@@ -130,11 +144,13 @@ class Table {
     Add("MatMul", {Float({2, 5, 8}), Float({2, 8, 3})}, {{{2, 5, 3}}});
     Add("MatMul", {Float({8}), Float({8})}, {{{}}});
     Add("MatMulInteger", {Byte({5, 8}), Byte({8, 3}), Zero(), Zero()}, {{{5, 3}, kInt32}});
-    Add("QLinearMatMul", {Byte({5, 8}), Scale(), Zero(), Byte({8, 3}), Scale(), Zero(), Scale(), Zero()},
+    Add("QLinearMatMul",
+        {Byte({5, 8}), Scale(), Zero(), Byte({8, 3}), Scale(), Zero(), Scale(), Zero()},
         {{{5, 3}, kUint8}});
     Add("Gemm", {Float({5, 8}), Float({8, 3}), Float({3})}, {{{5, 3}}});
     Add("Gemm", {Float({5, 8}), Float({3, 8}), Float({5, 1})}, {{{5, 3}}}, {{"transB", kOne}});
-    Add("com.microsoft:FusedMatMul", {Float({5, 8}), Float({3, 8})}, {{{5, 3}}}, {{"transB", kOne}});
+    Add("com.microsoft:FusedMatMul", {Float({5, 8}), Float({3, 8})}, {{{5, 3}}},
+        {{"transB", kOne}});
     Add("com.microsoft:FusedMatMul", {Float({5, 2, 8}), Float({2, 8, 3})}, {{{2, 5, 3}}},
         {{"transBatchA", kOne}});
   }
@@ -152,10 +168,12 @@ class Table {
 
   void AddPieces() {
     const Ints map = {1, 4, 6, 6};
-    Add("Concat", {Float({1, 2, 4}), Float({1, 3, 4}), Float({1, 1, 4})}, {{{1, 6, 4}}}, {{"axis", kOne}});
+    Add("Concat", {Float({1, 2, 4}), Float({1, 3, 4}), Float({1, 1, 4})}, {{{1, 6, 4}}},
+        {{"axis", kOne}});
     Add("Split", {Float({2, 7}), Integers({3, 4})}, {{{2, 3}}, {{2, 4}}}, {{"axis", kOne}});
     Add("Split", {Float({2, 7}), Integers({7})}, {{{2, 7}}}, {{"axis", kOne}});
-    Add("Slice", {Float({2, 7}), Integers({1}), Integers({5}), Integers({1}), Integers({2})}, {{{2, 2}}});
+    Add("Slice", {Float({2, 7}), Integers({1}), Integers({5}), Integers({1}), Integers({2})},
+        {{{2, 2}}});
     Add("Slice", {Float({2, 7}), Integers({0}), Integers({7}), Integers({1})}, {{{2, 7}}});
     Add("Pad", {Float({2, 7}), Integers({0, 1, 0, 2}), Real(0)}, {{{2, 10}}});
     Add("Pad", {Float({2, 7}), Integers({0, 0, 0, 0}), Real(0)}, {{{2, 7}}});
@@ -175,14 +193,16 @@ class Table {
   }
 
   void AddReductions() {
-    for (const char* type : {"ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
-                             "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"})
+    for (const char* type : {"ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1",
+                             "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"})
       Add(type, {Float({2, 3, 4}), Integers({1})}, {{{2, 1, 4}}}, {}, 18);
     Add("ReduceSum", {Float({2, 3, 4}), Integers({1})}, {{{2, 1, 4}}});
-    Add("ReduceSum", {Float({2, 3, 4}), {{0}, kInt64}}, {{{2, 3, 4}}}, {{"noop_with_empty_axes", kOne}});
+    Add("ReduceSum", {Float({2, 3, 4}), {{0}, kInt64}}, {{{2, 3, 4}}},
+        {{"noop_with_empty_axes", kOne}});
     for (const char* type : {"ArgMax", "ArgMin"})
       Add(type, {Float({2, 3, 4})}, {{{2, 1, 4}, kInt64}}, {{"axis", kOne}});
-    for (const char* type : {"Softmax", "LogSoftmax", "Hardmax"}) Add(type, {Float({2, 8})}, {{{2, 8}}});
+    for (const char* type : {"Softmax", "LogSoftmax", "Hardmax"})
+      Add(type, {Float({2, 8})}, {{{2, 8}}});
     Add("LayerNormalization", {Float({2, 8}), Float({8}), Float({8})}, {{{2, 8}}}, {}, 17);
     Add("RMSNormalization", {Float({2, 8}), Float({8})}, {{{2, 8}}}, {}, 23);
     Add("LpNormalization", {Float({2, 8})}, {{{2, 8}}});
@@ -218,22 +238,25 @@ class Table {
   // Of types that are barriers whatever their operands.
   void AddBarriers() {
     Add("TopK", {Float({2, 8}), Integers({3})}, {{{2, 3}}, {{2, 3}, kInt64}});
-    Add("GatherElements", {Float({2, 3}), {{2, 2}, kInt64, {0, 1, 1, 0}}}, {{{2, 2}}}, {{"axis", kOne}});
+    Add("GatherElements", {Float({2, 3}), {{2, 2}, kInt64, {0, 1, 1, 0}}}, {{{2, 2}}},
+        {{"axis", kOne}});
     Add("GatherND", {Float({2, 3}), {{4, 1}, kInt64, {0, 1, 1, 0}}}, {{{4, 3}}});
     Add("ScatterND", {Float({4, 3}), {{2, 1}, kInt64, {0, 2}}, Float({2, 3})}, {{{4, 3}}});
     Add("OneHot", {Integers({1, 0, 2}), Integer(4), Reals({0, 1})}, {{{3, 4}}});
     Add("Range", {Integer(0), Integer(6), Integer(2)}, {{{3}, kInt64}});
     Add("ConstantOfShape", {Integers({2, 3})}, {{{2, 3}}});
     Add("CumSum", {Float({2, 3}), Integer(1)}, {{{2, 3}}});
-    Add("Einsum", {Float({2, 8, 16}), Float({2, 16, 8})}, {{{2, 8, 8}}}, {{"equation", "bij,bjk->bik"}});
-    Add("DynamicQuantizeLinear", {Float({2, 3})}, {{{2, 3}, kUint8}, {{}, kFloat}, {{}, kUint8}}, {}, 11);
+    Add("Einsum", {Float({2, 8, 16}), Float({2, 16, 8})}, {{{2, 8, 8}}},
+        {{"equation", "bij,bjk->bik"}});
+    Add("DynamicQuantizeLinear", {Float({2, 3})}, {{{2, 3}, kUint8}, {{}, kFloat}, {{}, kUint8}},
+        {}, 11);
     const Operand lengths = {{1}, kInt32, {5}};
     Add("LSTM",
-        {Float({5, 1, 8}), Float({1, 64, 8}), Float({1, 64, 16}), Float({1, 128}), lengths, Float({1, 1, 16}),
-         Float({1, 1, 16}), Float({1, 48})},
+        {Float({5, 1, 8}), Float({1, 64, 8}), Float({1, 64, 16}), Float({1, 128}), lengths,
+         Float({1, 1, 16}), Float({1, 1, 16}), Float({1, 48})},
         {{{5, 1, 1, 16}}, {{1, 1, 16}}, {{1, 1, 16}}}, {{"hidden_size", int64_t{16}}});
-    Add("GRU", {Float({5, 1, 8}), Float({1, 48, 8}), Float({1, 48, 16})}, {{{5, 1, 1, 16}}, {{1, 1, 16}}},
-        {{"hidden_size", int64_t{16}}});
+    Add("GRU", {Float({5, 1, 8}), Float({1, 48, 8}), Float({1, 48, 16})},
+        {{{5, 1, 1, 16}}, {{1, 1, 16}}}, {{"hidden_size", int64_t{16}}});
     Add("my.domain:Warp", {Float({2, 3}), Float({2}), Float({})}, {{{2, 3}}, {{3}}});
   }
 
@@ -245,7 +268,8 @@ class Table {
 std::vector<Example> Examples() { return Table().Run(); }
 
 std::vector<std::string> AddExample(ModelBuilder& model, const Example& example,
-                                    const std::vector<std::string>& operands, const std::string& name) {
+                                    const std::vector<std::string>& operands,
+                                    const std::string& name) {
   std::vector<std::string> results;
   for (size_t i = 0; i < example.results.size(); ++i) {
     results.push_back(i == 0 ? name : name + "_" + std::to_string(i));

@@ -6,8 +6,8 @@
 
 #include "model_builder.h"
 
-// A valid node of every type that import translates, and of some that it does not, with all operands that the type may have: what
-// tests of operands in every position start from.
+// A valid node of every type that import translates, and of some that it does not, with all
+// operands that the type may have: what tests of operands in every position start from.
 namespace tessera::graph::onnx {
 
 struct ExampleOperand {
@@ -33,9 +33,10 @@ struct Example {
 // Several of a type where its operands come in several forms.
 std::vector<Example> Examples();
 
-// Adds the node. Operands are the values named, or "" where the example leaves them out; results are called `name`, `name`_1, ...
-// and declared.
+// Adds the node. Operands are the values named, or "" where the example leaves them out; results
+// are called `name`, `name`_1, ... and declared.
 std::vector<std::string> AddExample(ModelBuilder& model, const Example& example,
-                                    const std::vector<std::string>& operands, const std::string& name);
+                                    const std::vector<std::string>& operands,
+                                    const std::string& name);
 
 }  // namespace tessera::graph::onnx

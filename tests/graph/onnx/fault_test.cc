@@ -2,7 +2,8 @@
 
 #include "model_builder.h"
 
-// Files that are no network: each is refused with the file, the operator that is wrong, and what was expected.
+// Files that are no network: each is refused with the file, the operator that is wrong, and what
+// was expected.
 namespace tessera::graph::onnx {
 namespace {
 
@@ -18,7 +19,8 @@ void Build(ModelBuilder& model) {
   model.Output("y");
 }
 
-void ExpectFault(const std::string& bytes, const std::string& message, const std::string& expected = "") {
+void ExpectFault(const std::string& bytes, const std::string& message,
+                 const std::string& expected = "") {
   const base::Diagnostic fault = FaultOf(bytes);
   EXPECT_EQ(fault.file, "model.onnx");
   EXPECT_THAT(fault.message, HasSubstr(message));
@@ -47,7 +49,8 @@ TEST(OnnxFault, AnyByteChanged) {
     for (const int flip : {0x01, 0x10, 0x80, 0xff}) {
       std::string spoilt = whole;
       spoilt[place] = static_cast<char>(spoilt[place] ^ flip);
-      const base::Expected<import::onnx::Import> import = import::onnx::ImportOnnx(spoilt, "model.onnx", {});
+      const base::Expected<import::onnx::Import> import =
+          import::onnx::ImportOnnx(spoilt, "model.onnx", {});
       if (!import) {
         EXPECT_FALSE(import.error().message.empty());
       }
@@ -99,8 +102,9 @@ TEST(OnnxFault, ACycle) {
   model.Add("Add", {"x", "b"}, "a");
   model.Add("Relu", {"a"}, "b");
   model.Output("b");
-  ExpectFault(model.Bytes(),
-              "operators depend on each other in a cycle: operator 'b' (Relu) -> operator 'a' (Add) -> ");
+  ExpectFault(
+      model.Bytes(),
+      "operators depend on each other in a cycle: operator 'b' (Relu) -> operator 'a' (Add) -> ");
 }
 
 TEST(OnnxFault, OperatorsInAnyOrderAreFine) {
@@ -146,8 +150,9 @@ TEST(OnnxFault, ADeclaredShapeThatIsAnother) {
   ModelBuilder model;
   Build(model);
   model.Declare("c", {1, 4, 7, 7});
-  ExpectFault(model.Bytes(),
-              "operator 'c' (Conv): its output 'c' has shape [1, 4, 6, 6], and the file says [1, 4, 7, 7]");
+  ExpectFault(
+      model.Bytes(),
+      "operator 'c' (Conv): its output 'c' has shape [1, 4, 6, 6], and the file says [1, 4, 7, 7]");
 }
 
 TEST(OnnxFault, ExtentsBeyondMeasure) {
@@ -179,9 +184,14 @@ TEST(OnnxFault, AnIndexBeyondItsAxis) {
 }
 
 TEST(OnnxFault, APermutationThatIsNone) {
-  const Ints permutations[] = {
-      {0, 0, 0},        {0, 1}, {0, 1, 2, 3}, {1, 2, 3}, {-1, 0, 1}, {2, 1, 1}, {0, 1, int64_t{1} << 32},
-      {0, 1, INT64_MIN}};
+  const Ints permutations[] = {{0, 0, 0},
+                               {0, 1},
+                               {0, 1, 2, 3},
+                               {1, 2, 3},
+                               {-1, 0, 1},
+                               {2, 1, 1},
+                               {0, 1, int64_t{1} << 32},
+                               {0, 1, INT64_MIN}};
   for (const Ints& permutation : permutations) {
     for (const bool constant : {false, true}) {
       ModelBuilder model;
@@ -198,7 +208,9 @@ TEST(OnnxFault, APermutationThatIsNone) {
 
 TEST(Dimensions, NeedAnExtentEach) {
   ModelBuilder model;
-  model.Add("Add", {model.Input("a", {"batch", 3, "width"}), model.Input("b", {"batch", 3, "width"})}, "y");
+  model.Add("Add",
+            {model.Input("a", {"batch", 3, "width"}), model.Input("b", {"batch", 3, "width"})},
+            "y");
   model.Output("y");
   const base::Diagnostic fault = FaultOf(model.Bytes());
   EXPECT_EQ(fault.message, "the extent of dimension 'batch' is not in the file");

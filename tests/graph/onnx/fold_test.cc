@@ -33,7 +33,8 @@ TEST(Fold, ShapeGatherAndConcat) {
 TEST(Fold, SliceMulAndCastThroughFloats) {
   const Graph graph = ReshapeBy([](ModelBuilder& m) {
     const std::string shape = m.Add("Shape", {"x"}, "shape");
-    const std::string last = m.Add("Slice", {shape, m.Integers("s", {1}), m.Integers("e", {3})}, "last");
+    const std::string last =
+        m.Add("Slice", {shape, m.Integers("s", {1}), m.Integers("e", {3})}, "last");
     const std::string reals = m.Add("Cast", {last}, "reals", {{"to", int64_t{kFloat}}});
     const std::string scaled = m.Add("Mul", {reals, m.Reals("factors", {2, 0.5})}, "scaled");
     const std::string whole =
@@ -67,7 +68,8 @@ TEST(Fold, ConstantOfShapeWhereAndEqual) {
   EXPECT_EQ(Describe(MustImportGraph(model)), "gather (x) -> y [3, 4]\n");
 }
 
-// The least integer has no opposite; "to the end" is written as the greatest, and some exporters compute with it.
+// The least integer has no opposite; "to the end" is written as the greatest, and some exporters
+// compute with it.
 TEST(Fold, ExtremesAreNoValuesOfArithmetic) {
   const int64_t least = std::numeric_limits<int64_t>::min();
   const int64_t greatest = std::numeric_limits<int64_t>::max();
@@ -97,7 +99,8 @@ TEST(Fold, ExtremesAreNoValuesOfArithmetic) {
 
 TEST(Fold, RemaindersTakeTheSignOfTheDivisor) {
   const Graph graph = ReshapeBy([](ModelBuilder& m) {
-    return m.Add("Mod", {m.Integers("a", {-8, -6, 27}), m.Integers("b", {5, 10, 24})}, "wanted");  // 2, 4, 3
+    return m.Add("Mod", {m.Integers("a", {-8, -6, 27}), m.Integers("b", {5, 10, 24})},
+                 "wanted");  // 2, 4, 3
   });
   EXPECT_EQ(Describe(graph), "reshape (x) -> y [2, 4, 3]\n");
 }
@@ -105,15 +108,16 @@ TEST(Fold, RemaindersTakeTheSignOfTheDivisor) {
 TEST(Fold, ReductionsOfNothingAndSplitsOfTooMuchAreNotFolded) {
   ModelBuilder reduced;
   reduced.Input("x", {4, 6});
-  reduced.Add("Reshape", {"x", reduced.Add("ReduceMax", {reduced.Integers("none", {})}, "wanted")}, "y");
+  reduced.Add("Reshape", {"x", reduced.Add("ReduceMax", {reduced.Integers("none", {})}, "wanted")},
+              "y");
   reduced.Output("y");
   EXPECT_FALSE(FaultOf(reduced.Bytes()).message.empty());
   ModelBuilder split;
   split.Input("x", {4, 6});
-  split.AddMany(
-      "Split",
-      {split.Integers("all", {4, 6, 2}), split.Integers("sizes", {2, std::numeric_limits<int64_t>::max()})},
-      {"wanted", "rest"});
+  split.AddMany("Split",
+                {split.Integers("all", {4, 6, 2}),
+                 split.Integers("sizes", {2, std::numeric_limits<int64_t>::max()})},
+                {"wanted", "rest"});
   split.Add("Reshape", {"x", "wanted"}, "y");
   split.Output("y");
   EXPECT_FALSE(FaultOf(split.Bytes()).message.empty());
@@ -140,7 +144,8 @@ TEST(Fold, SaysWhatItFolded) {
 TEST(Fold, SparseConstantsHaveExtentsAndNoValues) {
   ModelBuilder model;
   model.Input("x", {2, 12});
-  model.Add("Reshape", {"x", model.Add("Neg", {model.Sparse("wanted", {-24}, {2})}, "positive")}, "y");
+  model.Add("Reshape", {"x", model.Add("Neg", {model.Sparse("wanted", {-24}, {2})}, "positive")},
+            "y");
   model.Output("y");
   EXPECT_NE(FaultOf(model.Bytes()).message.find("the shape of its output 'y' is not known"),
             std::string::npos);
@@ -148,7 +153,8 @@ TEST(Fold, SparseConstantsHaveExtentsAndNoValues) {
   impossible.Input("x", {5, 8});
   impossible.Add("MatMul", {"x", impossible.Sparse("w", {1}, {8, -3})}, "y");
   impossible.Output("y");
-  EXPECT_NE(FaultOf(impossible.Bytes()).message.find("constant 'w' has the extents"), std::string::npos);
+  EXPECT_NE(FaultOf(impossible.Bytes()).message.find("constant 'w' has the extents"),
+            std::string::npos);
 }
 
 TEST(Fold, AShapeWithoutValuesMakesABarrierOrIsDeclared) {

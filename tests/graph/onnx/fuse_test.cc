@@ -42,7 +42,8 @@ TEST_F(FuseTest, ABiasByTheChannel) {
 
 TEST_F(FuseTest, NotAnAddendOfAnotherForm) {
   Add("Add", {"c", model_.Weight("map", {1, 1, 8, 8})}, "y");
-  EXPECT_EQ(GraphOf("y"), "conv (x, w) -> c [1, 4, 8, 8]\nelementwise add (c, map) -> y [1, 4, 8, 8]\n");
+  EXPECT_EQ(GraphOf("y"),
+            "conv (x, w) -> c [1, 4, 8, 8]\nelementwise add (c, map) -> y [1, 4, 8, 8]\n");
 }
 
 TEST_F(FuseTest, AnActivationOfSeveralOperators) {
@@ -64,7 +65,8 @@ TEST_F(FuseTest, NotWhatAnotherReads) {
   Add("Add", {"c", "r"}, "s");
   model_.Output("c");
   EXPECT_EQ(GraphOf("s"),
-            "conv (x, w) -> c [1, 4, 8, 8]\nelementwise relu (c) -> r [1, 4, 8, 8]\nelementwise add (c, r) "
+            "conv (x, w) -> c [1, 4, 8, 8]\nelementwise relu (c) -> r [1, 4, 8, 8]\nelementwise "
+            "add (c, r) "
             "-> s [1, 4, 8, 8]\n");
 }
 
@@ -132,7 +134,8 @@ TEST(Fuse, ALayerNormSpelledOutIsOne) {
       model.Add("Sub", {"x", model.Add("ReduceMean", {"x"}, "mean", last)}, "centred");
   const std::string square = model.Add("Mul", {centred, centred}, "square");
   const std::string shifted = model.Add(
-      "Add", {model.Add("ReduceMean", {square}, "variance", last), model.Real("eps", 1e-5)}, "shifted");
+      "Add", {model.Add("ReduceMean", {square}, "variance", last), model.Real("eps", 1e-5)},
+      "shifted");
   model.Add("Div", {centred, model.Add("Sqrt", {shifted}, "root")}, "normed");
   model.Add("Mul", {"normed", model.Weight("scale", {8})}, "scaled");
   model.Add("Add", {"scaled", model.Weight("bias", {8})}, "y");
@@ -193,7 +196,8 @@ TEST(Quantization, OfSharedValuesStays) {
   ModelBuilder model;
   model.Input("x", {4, 8});
   model.Add("Relu", {"x"}, "r");
-  model.Add("QuantizeLinear", {"r", model.Weight("scale", {}), model.Weight("zero", {}, kInt8)}, "q");
+  model.Add("QuantizeLinear", {"r", model.Weight("scale", {}), model.Weight("zero", {}, kInt8)},
+            "q");
   model.Output("r");
   model.Output("q", {}, kInt8);
   EXPECT_EQ(Describe(MustImportGraph(model)),

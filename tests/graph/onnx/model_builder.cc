@@ -16,7 +16,8 @@ struct ModelBuilder::Message {
 
 namespace {
 
-void Fill(::onnx::ValueInfoProto& info, const std::string& name, const std::vector<Extent>& shape, int type) {
+void Fill(::onnx::ValueInfoProto& info, const std::string& name, const std::vector<Extent>& shape,
+          int type) {
   info.set_name(name);
   auto& tensor = *info.mutable_type()->mutable_tensor_type();
   tensor.set_elem_type(type);
@@ -63,7 +64,8 @@ ModelBuilder::ModelBuilder(int64_t version) : message_(std::make_unique<Message>
 
 ModelBuilder::~ModelBuilder() = default;
 
-std::string ModelBuilder::Input(const std::string& name, const std::vector<Extent>& shape, int type) {
+std::string ModelBuilder::Input(const std::string& name, const std::vector<Extent>& shape,
+                                int type) {
   Fill(*message_->Graph().add_input(), name, shape, type);
   return name;
 }
@@ -78,7 +80,8 @@ void ModelBuilder::Declare(const std::string& name, const std::vector<Extent>& s
   Fill(*message_->Graph().add_value_info(), name, shape, type);
 }
 
-std::string ModelBuilder::Weight(const std::string& name, const std::vector<int64_t>& shape, int type) {
+std::string ModelBuilder::Weight(const std::string& name, const std::vector<int64_t>& shape,
+                                 int type) {
   auto& tensor = *message_->Graph().add_initializer();
   tensor.set_name(name);
   tensor.set_data_type(type);
@@ -124,8 +127,8 @@ std::string ModelBuilder::Real(const std::string& name, double value) {
   return name;
 }
 
-std::string ModelBuilder::Values(const std::string& name, const std::vector<int64_t>& shape, int type,
-                                 const std::vector<double>& values) {
+std::string ModelBuilder::Values(const std::string& name, const std::vector<int64_t>& shape,
+                                 int type, const std::vector<double>& values) {
   Weight(name, shape, type);
   auto& tensor = *message_->Graph().mutable_initializer()->rbegin();
   for (const double value : values) {
@@ -191,9 +194,10 @@ void ModelBuilder::Document(const std::string& operator_name, const std::string&
 
 std::string ModelBuilder::Bytes() const { return message_->model.SerializeAsString(); }
 
-import::onnx::Import MustImport(const ModelBuilder& model, const import::onnx::ImportOptions& options){
-    base::Expected<import::onnx::Import> import = import::onnx::ImportOnnx(model.Bytes(), "model.onnx",
-                                                                           options);
+import::onnx::Import MustImport(const ModelBuilder& model,
+                                const import::onnx::ImportOptions& options){
+    base::Expected<import::onnx::Import> import = import::onnx::ImportOnnx(model.Bytes(),
+                                                                           "model.onnx", options);
 if (!import) {
   ADD_FAILURE() << base::Format(import.error());
   return {};
@@ -218,7 +222,8 @@ Graph MustImportGraph(const ModelBuilder& model, const import::onnx::ImportOptio
 }
 
 base::Diagnostic FaultOf(const std::string& bytes, const import::onnx::ImportOptions& options) {
-  const base::Expected<import::onnx::Import> import = import::onnx::ImportOnnx(bytes, "model.onnx", options);
+  const base::Expected<import::onnx::Import> import =
+      import::onnx::ImportOnnx(bytes, "model.onnx", options);
   if (!import) return import.error();
   ADD_FAILURE() << "accepted:\n" << Describe(import->graph);
   return {};
@@ -238,7 +243,8 @@ std::string Describe(const Graph& graph) {
     }
     text += ") ->";
     for (const int tensor : op.outputs)
-      text += " " + name(tensor) + " " + ops::ToText(graph.tensors[static_cast<size_t>(tensor)].shape);
+      text +=
+          " " + name(tensor) + " " + ops::ToText(graph.tensors[static_cast<size_t>(tensor)].shape);
     text += '\n';
   }
   return text;

@@ -13,7 +13,8 @@
 namespace tessera::graph::onnx {
 
 using Extent = std::variant<int64_t, std::string>;  // a number or a symbol
-using AttributeValue = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>>;
+using AttributeValue =
+    std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>>;
 using Attributes = std::map<std::string, AttributeValue>;
 
 // The numbers of TensorProto.DataType.
@@ -33,7 +34,8 @@ class ModelBuilder {
 
   std::string Input(const std::string& name, const std::vector<Extent>& shape, int type = kFloat);
   void Output(const std::string& name, const std::vector<Extent>& shape = {}, int type = kFloat);
-  void Declare(const std::string& name, const std::vector<Extent>& shape, int type = kFloat);  // value_info
+  void Declare(const std::string& name, const std::vector<Extent>& shape,
+               int type = kFloat);  // value_info
 
   // Constants: without data, as of weightless files; and small ones with values.
   std::string Weight(const std::string& name, const std::vector<int64_t>& shape, int type = kFloat);
@@ -50,13 +52,15 @@ class ModelBuilder {
   std::string Sparse(const std::string& name, const std::vector<int64_t>& values,
                      const std::vector<int64_t>& shape);
 
-  // Appends an operator named after its first output, which is returned; "my.domain:Type" for a domain of one's own.
-  std::string Add(const std::string& type, const std::vector<std::string>& inputs, const std::string& output,
-                  const Attributes& attributes = {});
+  // Appends an operator named after its first output, which is returned; "my.domain:Type" for a
+  // domain of one's own.
+  std::string Add(const std::string& type, const std::vector<std::string>& inputs,
+                  const std::string& output, const Attributes& attributes = {});
   void AddMany(const std::string& type, const std::vector<std::string>& inputs,
                const std::vector<std::string>& outputs, const Attributes& attributes = {});
   // An If whose branches hand out `captured`.
-  std::string AddIf(const std::string& condition, const std::string& captured, const std::string& output);
+  std::string AddIf(const std::string& condition, const std::string& captured,
+                    const std::string& output);
 
   void Metadata(const std::string& key, const std::string& value);
   void Document(const std::string& operator_name, const std::string& text);
@@ -70,13 +74,15 @@ class ModelBuilder {
 };
 
 // The graph, or a failed test.
-import::onnx::Import MustImport(const ModelBuilder& model, const import::onnx::ImportOptions& options = {});
+import::onnx::Import MustImport(const ModelBuilder& model,
+                                const import::onnx::ImportOptions& options = {});
 Graph MustImportGraph(const ModelBuilder& model, const import::onnx::ImportOptions& options = {});
 
 // The fault, or a failed test.
 base::Diagnostic FaultOf(const std::string& bytes, const import::onnx::ImportOptions& options = {});
 
-// "conv relu(a, w) -> b [1, 8, 4, 4]", one line for each operator: kind, activation, inputs with weights, outputs with shapes.
+// "conv relu(a, w) -> b [1, 8, 4, 4]", one line for each operator: kind, activation, inputs with
+// weights, outputs with shapes.
 std::string Describe(const Graph& graph);
 
 const Operator& OperatorNamed(const Graph& graph, const std::string& id);

@@ -5,8 +5,9 @@
 // Networks of the shapes that exporters give them, small enough to plan in a moment.
 namespace tessera::graph::onnx {
 
-void BuildResNet(ModelBuilder& model);     // batch norm, skips, global pool, classifier
-void BuildMobileNet(ModelBuilder& model);  // inverted residuals with Clip, a Reshape whose shape is computed
+void BuildResNet(ModelBuilder& model);  // batch norm, skips, global pool, classifier
+void BuildMobileNet(
+    ModelBuilder& model);  // inverted residuals with Clip, a Reshape whose shape is computed
 void BuildInception(ModelBuilder& model);  // branches with pools, wide concats
 void BuildUNet(ModelBuilder& model);       // long skips; up by ConvTranspose and by Resize
 void BuildTransformer(

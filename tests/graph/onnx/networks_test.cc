@@ -18,19 +18,22 @@ int CountKind(const Graph& graph, base::OperatorKind kind) {
 }
 
 import::onnx::Import ImportNetwork(void (*build)(ModelBuilder&),
-                                   const std::map<std::string, int64_t>& dims = {}){ModelBuilder model;
+                                   const std::map<std::string, int64_t>& dims = {}){
+    ModelBuilder model;
 build(model);
 import::onnx::ImportOptions options;
 options.dims = dims;
 import::onnx::Import import = MustImport(model, options);
 EXPECT_THAT(import.notes, Each(Not(StartsWith("barrier"))));
-EXPECT_EQ(std::count_if(import.graph.operators.begin(), import.graph.operators.end(), IsBarrier), 0);
+EXPECT_EQ(std::count_if(import.graph.operators.begin(), import.graph.operators.end(), IsBarrier),
+          0);
 return import;
 }  // namespace
 
 TEST(Networks, ResNet) {
   const Graph graph = ImportNetwork(BuildResNet, {{"batch", 1}}).graph;
-  // A stem, three blocks of two convolutions and an addition, two convolutions on skips, two pools, a classifier.
+  // A stem, three blocks of two convolutions and an addition, two convolutions on skips, two pools,
+  // a classifier.
   EXPECT_EQ(graph.operators.size(), 1U + 3 * 3 + 2 + 2 + 1) << Describe(graph);
   EXPECT_EQ(OperatorNamed(graph, "block1_add").activation, "relu");
   EXPECT_EQ(TensorNamed(graph, "scores").shape, (Shape{1, 10}));
@@ -61,8 +64,9 @@ TEST(Networks, TransformerEncoder) {
   const Graph graph = ImportNetwork(BuildTransformer, {{"length", 16}}).graph;
   EXPECT_EQ(CountKind(graph, base::OperatorKind::kLayerNorm), 2) << Describe(graph);
   EXPECT_EQ(CountKind(graph, base::OperatorKind::kMatmul), 8);
-  EXPECT_EQ(CountKind(graph, base::OperatorKind::kElementwise), 2) << "the two residual additions alone\n"
-                                                                   << Describe(graph);
+  EXPECT_EQ(CountKind(graph, base::OperatorKind::kElementwise), 2)
+      << "the two residual additions alone\n"
+      << Describe(graph);
   EXPECT_EQ(OperatorNamed(graph, "up_product").activation, "gelu");
 }
 

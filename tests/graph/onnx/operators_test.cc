@@ -4,16 +4,17 @@
 
 #include "model_builder.h"
 
-// What each family of ONNX operators becomes. Expected shapes are those of the ONNX definition, worked out by hand.
+// What each family of ONNX operators becomes. Expected shapes are those of the ONNX definition,
+// worked out by hand.
 namespace tessera::graph::onnx {
 namespace {
 
 using Ints = std::vector<int64_t>;
 
 // The graph of one operator over input "x"; its result is "y".
-Graph ImportOne(const std::string& type, const std::vector<Extent>& x, const std::vector<std::string>& others,
-                const Attributes& attributes, const std::function<void(ModelBuilder&)>& constants = {},
-                int64_t version = 13) {
+Graph ImportOne(const std::string& type, const std::vector<Extent>& x,
+                const std::vector<std::string>& others, const Attributes& attributes,
+                const std::function<void(ModelBuilder&)>& constants = {}, int64_t version = 13) {
   ModelBuilder model(version);
   model.Input("x", x);
   if (constants) constants(model);
@@ -26,7 +27,8 @@ Graph ImportOne(const std::string& type, const std::vector<Extent>& x, const std
 
 Graph ImportConv(const std::vector<Extent>& x, const Ints& weight, const Attributes& attributes,
                  const std::string& type = "Conv") {
-  return ImportOne(type, x, {"w"}, attributes, [&weight](ModelBuilder& model) { model.Weight("w", weight); });
+  return ImportOne(type, x, {"w"}, attributes,
+                   [&weight](ModelBuilder& model) { model.Weight("w", weight); });
 }
 
 TEST(Conv, ReadsStridesPadsAndDilations) {
@@ -61,10 +63,11 @@ TEST(Conv, KeepsItsGroups) {
 }
 
 TEST(Conv, OfSoundHasOneRow) {
-  EXPECT_EQ(Describe(ImportConv({1, 4, 50}, {8, 4, 5}, {{"strides", Ints{2}}, {"pads", Ints{2, 2}}})),
-            "reshape (x) -> y/map [1, 4, 1, 50]\n"
-            "conv (y/map, w) -> y/map_out [1, 8, 1, 25]\n"
-            "reshape (y/map_out) -> y [1, 8, 25]\n");
+  EXPECT_EQ(
+      Describe(ImportConv({1, 4, 50}, {8, 4, 5}, {{"strides", Ints{2}}, {"pads", Ints{2, 2}}})),
+      "reshape (x) -> y/map [1, 4, 1, 50]\n"
+      "conv (y/map, w) -> y/map_out [1, 8, 1, 25]\n"
+      "reshape (y/map_out) -> y [1, 8, 25]\n");
 }
 
 // One behind the other they stay on the map with one row.
@@ -88,7 +91,8 @@ TEST(Conv, OfSoundHandsOnItsMap) {
 TEST(Conv, OfVolumesIsABarrier) {
   const Graph graph = ImportConv({1, 4, 8, 8, 8}, {8, 4, 3, 3, 3}, {});
   EXPECT_EQ(Describe(graph), "opaque (x, w) -> y [1, 8, 6, 6, 6]\n");
-  EXPECT_EQ(graph.operators[0].annotations.at("x-barrier"), "it slides over 3 axes; known are 1 and 2");
+  EXPECT_EQ(graph.operators[0].annotations.at("x-barrier"),
+            "it slides over 3 axes; known are 1 and 2");
 }
 
 TEST(Conv, OfIntegersGivesTheTypesThatItStates) {
@@ -116,16 +120,18 @@ TEST(Conv, QLinearHasItsWeightsFourth) {
 }
 
 TEST(TransposedConv, GrowsByItsStride) {
-  EXPECT_EQ(Describe(ImportConv(
-                {1, 6, 8, 8}, {6, 4, 3, 3},
-                {{"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}, {"output_padding", Ints{1, 1}}},
-                "ConvTranspose")),
-            "transposed_conv (x, w) -> y [1, 4, 16, 16]\n");
+  EXPECT_EQ(
+      Describe(ImportConv(
+          {1, 6, 8, 8}, {6, 4, 3, 3},
+          {{"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}, {"output_padding", Ints{1, 1}}},
+          "ConvTranspose")),
+      "transposed_conv (x, w) -> y [1, 4, 16, 16]\n");
 }
 
 TEST(TransposedConv, TakesItsPadsFromTheOutputThatItStates) {
-  const Graph graph = ImportConv({1, 6, 8, 8}, {6, 4, 3, 3},
-                                 {{"strides", Ints{2, 2}}, {"output_shape", Ints{16, 14}}}, "ConvTranspose");
+  const Graph graph =
+      ImportConv({1, 6, 8, 8}, {6, 4, 3, 3},
+                 {{"strides", Ints{2, 2}}, {"output_shape", Ints{16, 14}}}, "ConvTranspose");
   EXPECT_EQ(Describe(graph), "transposed_conv (x, w) -> y [1, 4, 16, 14]\n");
   // In all (8 - 1) * 2 + 3 - 16 = 1 of rows, and 3 of columns; the low end gets the odd one.
   EXPECT_EQ(graph.operators[0].window.pad_low, (std::array<int64_t, 2>{1, 2}));
@@ -135,11 +141,13 @@ TEST(TransposedConv, TakesItsPadsFromTheOutputThatItStates) {
 TEST(Pool, MayReachBeyondThePadding) {
   const Attributes attributes = {
       {"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"ceil_mode", int64_t{1}}};
-  EXPECT_EQ(Describe(ImportOne("MaxPool", {1, 4, 8, 8}, {}, attributes)), "pool max (x) -> y [1, 4, 4, 4]\n");
+  EXPECT_EQ(Describe(ImportOne("MaxPool", {1, 4, 8, 8}, {}, attributes)),
+            "pool max (x) -> y [1, 4, 4, 4]\n");
 }
 
-// Where a window begins, by the definition: without ceil_mode where it ends in the padded input; with it as long as the one before
-// leaves a rest, and it begins in front of the padding behind the input.
+// Where a window begins, by the definition: without ceil_mode where it ends in the padded input;
+// with it as long as the one before leaves a rest, and it begins in front of the padding behind the
+// input.
 struct Line {
   int64_t extent = 1;
   int64_t kernel = 1;
@@ -155,7 +163,8 @@ int64_t CountWindows(const Line& line, bool ceil_mode) {
   int64_t count = 0;
   while (count * line.stride + reach <= end) ++count;
   if (!ceil_mode) return count;
-  const bool rest = count == 0 ? reach < end + line.stride : (count - 1) * line.stride + reach < end;
+  const bool rest =
+      count == 0 ? reach < end + line.stride : (count - 1) * line.stride + reach < end;
   return rest && count * line.stride < line.extent + line.low ? count + 1 : count;
 }
 
@@ -163,7 +172,9 @@ TEST(Pool, HasTheWindowsOfTheDefinition) {
   int reaching = 0;
   for (int code = 0; code < 7 * 4 * 3 * 2 * 3 * 3 * 2; ++code) {
     int rest = code;
-    const auto next = [&rest](int choices) { return std::exchange(rest, rest / choices) % choices; };
+    const auto next = [&rest](int choices) {
+      return std::exchange(rest, rest / choices) % choices;
+    };
     const Line line = {.extent = 1 + next(7),
                        .kernel = 1 + next(4),
                        .stride = 1 + next(3),
@@ -174,9 +185,10 @@ TEST(Pool, HasTheWindowsOfTheDefinition) {
     if (line.low >= line.kernel || line.high >= line.kernel) continue;
     const int64_t windows = CountWindows(line, ceil_mode);
     if (windows == 0) continue;
-    SCOPED_TRACE(testing::Message() << "extent " << line.extent << ", kernel " << line.kernel << ", stride "
-                                    << line.stride << ", dilation " << line.dilation << ", pads " << line.low
-                                    << " and " << line.high << ", ceil_mode " << ceil_mode);
+    SCOPED_TRACE(testing::Message()
+                 << "extent " << line.extent << ", kernel " << line.kernel << ", stride "
+                 << line.stride << ", dilation " << line.dilation << ", pads " << line.low
+                 << " and " << line.high << ", ceil_mode " << ceil_mode);
     const Graph graph = ImportOne("MaxPool", {1, 2, line.extent, 5}, {},
                                   {{"kernel_shape", Ints{line.kernel, 1}},
                                    {"strides", Ints{line.stride, 1}},
@@ -184,9 +196,11 @@ TEST(Pool, HasTheWindowsOfTheDefinition) {
                                    {"pads", Ints{line.low, 0, line.high, 0}},
                                    {"ceil_mode", int64_t{ceil_mode}}});
     EXPECT_EQ(TensorNamed(graph, "y").shape, (Shape{1, 2, windows, 5}));
-    // The last window lies in the padding that the operator states, so whatever stores padding has room for it.
+    // The last window lies in the padding that the operator states, so whatever stores padding has
+    // room for it.
     const Window& window = graph.operators[0].window;
-    const int64_t last_end = (windows - 1) * line.stride + (line.kernel - 1) * line.dilation + 1 - line.low;
+    const int64_t last_end =
+        (windows - 1) * line.stride + (line.kernel - 1) * line.dilation + 1 - line.low;
     EXPECT_LE(last_end, line.extent + window.pad_high[0]);
     reaching += last_end > line.extent + line.high ? 1 : 0;
   }
@@ -207,7 +221,8 @@ TEST(Pool, WithAutomaticPadsRoundsUpInsideTheInput) {
     for (int64_t extent = 2; extent < 12; ++extent) {
       EXPECT_EQ(import(type, "SAME_UPPER", extent), (extent + 2) / 3) << type << extent;
       EXPECT_EQ(import(type, "SAME_LOWER", extent), (extent + 2) / 3) << type << extent;
-      EXPECT_EQ(import(type, "VALID", extent), CountWindows({extent, 2, 3, 1, 0, 0}, true)) << type << extent;
+      EXPECT_EQ(import(type, "VALID", extent), CountWindows({extent, 2, 3, 1, 0, 0}, true))
+          << type << extent;
     }
   }
 }
@@ -238,18 +253,20 @@ TEST(Pool, HasTheWindowsThatTheFileDeclares) {
 }
 
 TEST(Pool, OfSoundHasOneRow) {
-  EXPECT_EQ(
-      Describe(ImportOne("AveragePool", {1, 4, 50}, {}, {{"kernel_shape", Ints{2}}, {"strides", Ints{2}}})),
-      "reshape (x) -> y/map [1, 4, 1, 50]\n"
-      "pool average (y/map) -> y/map_out [1, 4, 1, 25]\n"
-      "reshape (y/map_out) -> y [1, 4, 25]\n");
-  EXPECT_EQ(Describe(ImportOne("GlobalMaxPool", {1, 4, 50}, {}, {})), "reduce max (x) -> y [1, 4, 1]\n");
+  EXPECT_EQ(Describe(ImportOne("AveragePool", {1, 4, 50}, {},
+                               {{"kernel_shape", Ints{2}}, {"strides", Ints{2}}})),
+            "reshape (x) -> y/map [1, 4, 1, 50]\n"
+            "pool average (y/map) -> y/map_out [1, 4, 1, 25]\n"
+            "reshape (y/map_out) -> y [1, 4, 25]\n");
+  EXPECT_EQ(Describe(ImportOne("GlobalMaxPool", {1, 4, 50}, {}, {})),
+            "reduce max (x) -> y [1, 4, 1]\n");
 }
 
 TEST(Pool, OfVolumesIsABarrierButOverAll) {
   const Graph graph = ImportOne("MaxPool", {1, 4, 8, 8, 8}, {}, {{"kernel_shape", Ints{2, 2, 2}}});
   EXPECT_EQ(Describe(graph), "opaque (x) -> y [1, 4, 7, 7, 7]\n");
-  EXPECT_EQ(graph.operators[0].annotations.at("x-barrier"), "it slides over 3 axes; known are 1 and 2");
+  EXPECT_EQ(graph.operators[0].annotations.at("x-barrier"),
+            "it slides over 3 axes; known are 1 and 2");
   EXPECT_EQ(Describe(ImportOne("GlobalAveragePool", {1, 4, 8, 8, 8}, {}, {})),
             "reduce mean (x) -> y [1, 4, 1, 1, 1]\n");
 }
@@ -257,9 +274,9 @@ TEST(Pool, OfVolumesIsABarrierButOverAll) {
 TEST(Pool, OfAllIsGlobal) {
   EXPECT_EQ(Describe(ImportOne("GlobalAveragePool", {1, 4, 8, 8}, {}, {})),
             "global_pool average (x) -> y [1, 4, 1, 1]\n");
-  EXPECT_EQ(
-      Describe(ImportOne("ReduceMean", {1, 4, 8, 8}, {}, {{"axes", Ints{2, 3}}, {"keepdims", int64_t{0}}})),
-      "global_pool average (x) -> y [1, 4]\n");
+  EXPECT_EQ(Describe(ImportOne("ReduceMean", {1, 4, 8, 8}, {},
+                               {{"axes", Ints{2, 3}}, {"keepdims", int64_t{0}}})),
+            "global_pool average (x) -> y [1, 4]\n");
 }
 
 TEST(Pool, OfPowersIsItsOwnFunction) {
@@ -368,8 +385,8 @@ TEST(Elementwise, MayHaveItsConstantFirst) {
 
 TEST(Elementwise, TakesAxesOfScalarsAsAReshape) {
   const auto describe = [](const Ints& constant) {
-    return Describe(
-        ImportOne("Mul", {4, 8}, {"c"}, {}, [&constant](ModelBuilder& m) { m.Weight("c", constant); }));
+    return Describe(ImportOne("Mul", {4, 8}, {"c"}, {},
+                              [&constant](ModelBuilder& m) { m.Weight("c", constant); }));
   };
   EXPECT_EQ(describe({}), "elementwise mul (x) -> y [4, 8]\n");
   EXPECT_EQ(describe({1}), "elementwise mul (x) -> y [4, 8]\n");
@@ -408,7 +425,8 @@ TEST(Pieces, SlicesClampAndStepBack) {
 TEST(Pieces, SplitsAreSlices) {
   ModelBuilder model;
   model.Input("x", {1, 7, 4});
-  model.AddMany("Split", {"x", model.Integers("sizes", {3, 4})}, {"a", "b"}, {{"axis", int64_t{1}}});
+  model.AddMany("Split", {"x", model.Integers("sizes", {3, 4})}, {"a", "b"},
+                {{"axis", int64_t{1}}});
   model.Output("a");
   model.Output("b");
   const Graph graph = MustImportGraph(model);
@@ -417,9 +435,10 @@ TEST(Pieces, SplitsAreSlices) {
 }
 
 TEST(Pieces, PadsMayCut) {
-  const Graph graph = ImportOne("Pad", {1, 2, 8, 8}, {"p"}, {{"mode", "reflect"}}, [](ModelBuilder& m) {
-    m.Integers("p", {0, 0, 2, -1, 0, 0, 1, 0});
-  });
+  const Graph graph =
+      ImportOne("Pad", {1, 2, 8, 8}, {"p"}, {{"mode", "reflect"}}, [](ModelBuilder& m) {
+        m.Integers("p", {0, 0, 2, -1, 0, 0, 1, 0});
+      });
   EXPECT_EQ(Describe(graph), "slice (x) -> y/cut [1, 2, 8, 7]\npad (y/cut) -> y [1, 2, 11, 7]\n");
   EXPECT_EQ(graph.operators[1].padding.mode, PadMode::kReflect);
 }
@@ -449,7 +468,8 @@ TEST(Pieces, ExpandRepeats) {
                                [](ModelBuilder& m) {
                                  m.Integers("s", {2, 1, 4});
                                })),
-            "reshape (x) -> y/rank [1, 3, 1]\ngather (y/rank) -> y/axis0 [2, 3, 1]\ngather (y/axis0) -> y "
+            "reshape (x) -> y/rank [1, 3, 1]\ngather (y/rank) -> y/axis0 [2, 3, 1]\ngather "
+            "(y/axis0) -> y "
             "[2, 3, 4]\n");
 }
 
@@ -470,9 +490,9 @@ TEST(Shapes, FollowReshapeFlattenSqueezeAndTranspose) {
             "reshape (x) -> y [2, 12]\n");
   EXPECT_EQ(Describe(ImportOne("Flatten", {2, 3, 4}, {}, {{"axis", int64_t{-1}}})),
             "reshape (x) -> y [6, 4]\n");
-  EXPECT_EQ(
-      Describe(ImportOne("Squeeze", {2, 1, 4}, {"a"}, {}, [](ModelBuilder& m) { m.Integers("a", {1}); })),
-      "reshape (x) -> y [2, 4]\n");
+  EXPECT_EQ(Describe(ImportOne("Squeeze", {2, 1, 4}, {"a"}, {},
+                               [](ModelBuilder& m) { m.Integers("a", {1}); })),
+            "reshape (x) -> y [2, 4]\n");
   EXPECT_EQ(Describe(ImportOne("Unsqueeze", {2, 4}, {"a"}, {},
                                [](ModelBuilder& m) {
                                  m.Integers("a", {0, -1});
@@ -514,14 +534,16 @@ TEST(Resize, KeepsAScaleThatIsNotTheRatioOfTheExtents) {
 TEST(Reduce, DropsOrKeepsItsAxes) {
   EXPECT_EQ(Describe(ImportOne("ReduceMax", {2, 3, 4}, {}, {{"axes", Ints{-1}}})),
             "reduce max (x) -> y [2, 3, 1]\n");
-  EXPECT_EQ(Describe(ImportOne("ArgMax", {2, 3, 4}, {}, {{"axis", int64_t{1}}, {"keepdims", int64_t{0}}})),
+  EXPECT_EQ(Describe(ImportOne("ArgMax", {2, 3, 4}, {},
+                               {{"axis", int64_t{1}}, {"keepdims", int64_t{0}}})),
             "reduce arg_max (x) -> y [2, 4]\n");
 }
 
 TEST(Reduce, OfLaterVersionsHasItsAxesAsAnOperand) {
-  EXPECT_EQ(Describe(ImportOne(
-                "ReduceSum", {2, 3, 4}, {"a"}, {}, [](ModelBuilder& m) { m.Integers("a", {0}); }, 18)),
-            "reduce sum (x) -> y [1, 3, 4]\n");
+  EXPECT_EQ(
+      Describe(ImportOne(
+          "ReduceSum", {2, 3, 4}, {"a"}, {}, [](ModelBuilder& m) { m.Integers("a", {0}); }, 18)),
+      "reduce sum (x) -> y [1, 3, 4]\n");
 }
 
 TEST(Softmax, TookBlocksOfAxesUpToVersion12) {
@@ -536,9 +558,13 @@ TEST(Normalization, ReducesTheAxesOfItsKind) {
     m.Weight("scale", {4});
     m.Weight("bias", {4});
   };
-  EXPECT_EQ(ImportOne("LayerNormalization", {2, 3, 4}, {"scale", "bias"}, {}, tables, 17).operators[0].axes,
+  EXPECT_EQ(ImportOne("LayerNormalization", {2, 3, 4}, {"scale", "bias"}, {}, tables, 17)
+                .operators[0]
+                .axes,
             (std::vector<int>{2}));
-  EXPECT_EQ(ImportOne("InstanceNormalization", {2, 4, 6, 6}, {"scale", "bias"}, {}, tables).operators[0].axes,
+  EXPECT_EQ(ImportOne("InstanceNormalization", {2, 4, 6, 6}, {"scale", "bias"}, {}, tables)
+                .operators[0]
+                .axes,
             (std::vector<int>{2, 3}));
 }
 

@@ -2,7 +2,8 @@
 
 #include "model_builder.h"
 
-// Every output that the file lists is an output of the graph. MustImport counts them and holds each against its value.
+// Every output that the file lists is an output of the graph. MustImport counts them and holds each
+// against its value.
 namespace tessera::graph::onnx {
 namespace {
 
@@ -34,7 +35,8 @@ TEST_F(OutputsTest, OfOneValueAreCopies) {
   model_.Add("Identity", {"a"}, "y1");
   model_.Add("Identity", {"a"}, "y2");
   const Graph graph = GraphOf({"y1", "y2"});
-  EXPECT_EQ(Describe(graph), "elementwise relu (x) -> y1 [1, 8]\nelementwise identity (y1) -> y2 [1, 8]\n");
+  EXPECT_EQ(Describe(graph),
+            "elementwise relu (x) -> y1 [1, 8]\nelementwise identity (y1) -> y2 [1, 8]\n");
   EXPECT_THAT(OutputsOf(graph), ElementsAre("y1", "y2"));
 }
 
@@ -61,7 +63,8 @@ TEST_F(OutputsTest, MayBeNetworkInputs) {
   const Graph graph = GraphOf({"a", "x", "y"});
   EXPECT_THAT(OutputsOf(graph), ElementsAre("x", "a", "y"));
   EXPECT_TRUE(TensorNamed(graph, "x").network_input);
-  EXPECT_EQ(Describe(graph), "elementwise relu (x) -> a [1, 8]\nelementwise identity (x) -> y [1, 8]\n");
+  EXPECT_EQ(Describe(graph),
+            "elementwise relu (x) -> a [1, 8]\nelementwise identity (x) -> y [1, 8]\n");
 }
 
 TEST_F(OutputsTest, MayBeNetworkInputsThatNoOperatorReads) {
@@ -76,7 +79,8 @@ TEST_F(OutputsTest, MayBeConstants) {
   model_.Add("Neg", {model_.Integers("list", {1, 2})}, "folded");
   const Graph graph = GraphOf({"s", "w", "same", "folded", "w"});
   EXPECT_THAT(OutputsOf(graph), ElementsAre("w", "same", "folded", "w.2", "s"));
-  EXPECT_EQ(Describe(graph), "elementwise relu (x) -> a [1, 8]\nelementwise add (a, w) -> s [1, 8]\n");
+  EXPECT_EQ(Describe(graph),
+            "elementwise relu (x) -> a [1, 8]\nelementwise add (a, w) -> s [1, 8]\n");
   for (const char* constant : {"w", "same", "folded", "w.2"})
     EXPECT_TRUE(TensorNamed(graph, constant).constant) << constant;
   EXPECT_EQ(TensorNamed(graph, "folded").type, base::DataType::kInt64);
@@ -100,7 +104,8 @@ TEST_F(OutputsTest, WithoutElementsAreLeftOutWithANote) {
   const base::Expected<import::onnx::Import> import =
       import::onnx::ImportOnnx(model_.Bytes(), "model.onnx", {});
   ASSERT_TRUE(import.has_value());
-  EXPECT_THAT(import->notes, Contains("assumed of none: this output has no elements; it is left out"));
+  EXPECT_THAT(import->notes,
+              Contains("assumed of none: this output has no elements; it is left out"));
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 #include "model_builder.h"
 
-// Operators that move elements stand between quantised ones without conversions of their own: they keep the quantised type, whatever
-// the file writes its conversions as.
+// Operators that move elements stand between quantised ones without conversions of their own: they
+// keep the quantised type, whatever the file writes its conversions as.
 namespace tessera::graph::onnx {
 namespace {
 
@@ -39,29 +39,32 @@ class QuantisedTest : public testing::Test {
   }
   std::string QLinearConv(const std::string& x, const std::string& name) {
     model_.Weight(name + ".w", {4, 4, 1, 1}, kUint8);
-    return model_.Add("QLinearConv", {x, "scale", "zero", name + ".w", "scale", "zero", "scale", "zero"},
-                      name);
+    return model_.Add("QLinearConv",
+                      {x, "scale", "zero", name + ".w", "scale", "zero", "scale", "zero"}, name);
   }
   std::string QLinearMatMul(const std::string& x, Ints weight, const std::string& name) {
     model_.Weight(name + ".w", weight, kUint8);
-    return model_.Add("QLinearMatMul", {x, "scale", "zero", name + ".w", "scale", "zero", "scale", "zero"},
-                      name);
+    return model_.Add("QLinearMatMul",
+                      {x, "scale", "zero", name + ".w", "scale", "zero", "scale", "zero"}, name);
   }
 
   // A chain of operators that move or select, from [1, 4, 8, 8] to [1, 4 * 4 * 4].
   std::string Move(const std::string& x) {
-    const std::string pooled =
-        model_.Add("MaxPool", {x}, x + "_pooled", {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
-    const std::string turned = model_.Add("Transpose", {pooled}, x + "_turned", {{"perm", Ints{0, 2, 3, 1}}});
+    const std::string pooled = model_.Add("MaxPool", {x}, x + "_pooled",
+                                          {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
+    const std::string turned =
+        model_.Add("Transpose", {pooled}, x + "_turned", {{"perm", Ints{0, 2, 3, 1}}});
     const std::string longer =
         model_.Add("Unsqueeze", {turned, model_.Integers(x + ".axis", {0})}, x + "_longer");
     const std::string shorter =
         model_.Add("Squeeze", {longer, model_.Integers(x + ".axis2", {0})}, x + "_shorter");
-    const std::string cut = model_.Add("Slice",
-                                       {shorter, model_.Integers(x + ".from", {0}),
-                                        model_.Integers(x + ".to", {2}), model_.Integers(x + ".along", {1})},
-                                       x + "_cut");
-    const std::string doubled = model_.Add("Concat", {cut, cut}, x + "_doubled", {{"axis", int64_t{1}}});
+    const std::string cut =
+        model_.Add("Slice",
+                   {shorter, model_.Integers(x + ".from", {0}), model_.Integers(x + ".to", {2}),
+                    model_.Integers(x + ".along", {1})},
+                   x + "_cut");
+    const std::string doubled =
+        model_.Add("Concat", {cut, cut}, x + "_doubled", {{"axis", int64_t{1}}});
     return model_.Add("Flatten", {doubled}, x + "_flat");
   }
 
@@ -159,7 +162,8 @@ TEST_F(QuantisedTest, APairThatRoundsTwiceIsNoPair) {
   EXPECT_EQ(Describe(graph),
             "elementwise relu (x) -> c_qone_dqhalf [1, 4, 8, 8]\n"
             "softmax (c_qone_dqhalf) -> y [1, 4, 8, 8]\n");
-  EXPECT_EQ(TensorNamed(graph, rounded).type, DataType::kFloat32) << "both conversions are done on the way";
+  EXPECT_EQ(TensorNamed(graph, rounded).type, DataType::kFloat32)
+      << "both conversions are done on the way";
 }
 
 TEST_F(QuantisedTest, WhatComputesInRealNumbersKeepsThem) {
@@ -167,8 +171,9 @@ TEST_F(QuantisedTest, WhatComputesInRealNumbersKeepsThem) {
   model_.Add("Softmax", {Dequantise(QLinearConv("x", "c"))}, "y");
   const Graph graph = GraphOf("y");
   EXPECT_EQ(graph.operators.size(), 2U) << Describe(graph);
-  EXPECT_EQ(TensorNamed(graph, graph.tensors[static_cast<size_t>(graph.operators[0].outputs[0])].id).type,
-            DataType::kFloat32);
+  EXPECT_EQ(
+      TensorNamed(graph, graph.tensors[static_cast<size_t>(graph.operators[0].outputs[0])].id).type,
+      DataType::kFloat32);
 }
 
 TEST_F(QuantisedTest, TwoOutputsOfOnePairAreBothThere) {

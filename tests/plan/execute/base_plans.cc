@@ -34,9 +34,10 @@ graph::Operator Elementwise(const std::string& id, std::vector<int> inputs, int 
 }
 
 Plan ByChannelWith(WeightPolicy weights) {
-  hw_profiles::Profile profile = ProfileWith(DmaSteps::kOwnSteps);
+  hw_profiles::Profile profile = ProfileWith(DmaSteps::kSerialized);
   profile.tiling.in_place = {base::OperatorKind::kDepthwise};
-  profile.engines[0].throughputs.push_back({base::OperatorKind::kDepthwise, std::nullopt, {}, 1, 0, 0});
+  profile.engines[0].throughputs.push_back(
+      {base::OperatorKind::kDepthwise, std::nullopt, {}, 1, 0, 0});
   graph::Graph network;
   network.tensors = {FeatureTensor("x", {1, 4, 8, 8}), ConstantTensor("w", {4, 1, 3, 3}),
                      FeatureTensor("y", {1, 4, 4, 4})};
@@ -52,28 +53,32 @@ Plan ByChannelWith(WeightPolicy weights) {
 
 }  // namespace
 
-Plan StreamedOwnSteps() { return TwoConvsIn(ProfileWith(DmaSteps::kOwnSteps), 4, WeightPolicy::kStreamed); }
-
-Plan StreamedOverlapped() {
-  return TwoConvsIn(ProfileWith(DmaSteps::kOverlapped), 2, WeightPolicy::kStreamed);
+Plan StreamedSerialized() {
+  return TwoConvsIn(ProfileWith(DmaSteps::kSerialized), 4, WeightPolicy::kStreamed);
 }
 
-Plan ThreeTiles() { return TwoConvsIn(ProfileWith(DmaSteps::kOverlapped), 4, WeightPolicy::kResident); }
+Plan StreamedDoubleBuffered() {
+  return TwoConvsIn(ProfileWith(DmaSteps::kDoubleBuffered), 2, WeightPolicy::kStreamed);
+}
+
+Plan ThreeTiles() {
+  return TwoConvsIn(ProfileWith(DmaSteps::kDoubleBuffered), 4, WeightPolicy::kResident);
+}
 
 Plan TwoSubgraphs() {
   const encoder::program::Policy policy = {WeightPolicy::kResident, false};
-  return Spread(TwoConvs(10), ProfileWith(DmaSteps::kOwnSteps),
+  return Spread(TwoConvs(10), ProfileWith(DmaSteps::kSerialized),
                 {{{0, 0}, {1, 4, 5, 4}, policy}, {{1, 1}, {1, 4, 5, 4}, policy}});
 }
 
 Plan StoredPads() {
-  hw_profiles::Profile profile = ProfileWith(DmaSteps::kOwnSteps);
+  hw_profiles::Profile profile = ProfileWith(DmaSteps::kSerialized);
   profile.tiling.implicit_padding = false;
   return TwoConvsIn(profile, 5, WeightPolicy::kResident);
 }
 
 Plan WholeWithPads() {
-  hw_profiles::Profile profile = ProfileWith(DmaSteps::kOwnSteps);
+  hw_profiles::Profile profile = ProfileWith(DmaSteps::kSerialized);
   profile.tiling.implicit_padding = false;
   profile.tiling.axes.push_back({base::Axis::kColumns, 1});
   for (hw_profiles::RoleLayout& layout : profile.roles) layout.home = profile.tile_memory;
@@ -93,18 +98,18 @@ Plan WholeWithPads() {
 }
 
 Plan WithScratch() {
-  hw_profiles::Profile profile = ProfileWith(DmaSteps::kOwnSteps);
+  hw_profiles::Profile profile = ProfileWith(DmaSteps::kSerialized);
   profile.scratch = {{base::OperatorKind::kConv, 8, {hw_profiles::ScratchFactor::kInChannels}}};
   return TwoConvsIn(profile, 5, WeightPolicy::kResident);
 }
 
 Plan WithState() {
-  hw_profiles::Profile profile = ProfileWith(DmaSteps::kOwnSteps);
+  hw_profiles::Profile profile = ProfileWith(DmaSteps::kSerialized);
   profile.memories[1].direct_read = true;
   profile.memories[1].direct_write = true;
   graph::Graph network;
-  network.tensors = {FeatureTensor("x", {4, 8}), FeatureTensor("state", {4, 8}), FeatureTensor("s", {4, 8}),
-                     FeatureTensor("y", {4, 8})};
+  network.tensors = {FeatureTensor("x", {4, 8}), FeatureTensor("state", {4, 8}),
+                     FeatureTensor("s", {4, 8}), FeatureTensor("y", {4, 8})};
   network.tensors[0].network_input = true;
   network.tensors[1].state = true;
   network.tensors[3].network_output = true;
@@ -113,7 +118,7 @@ Plan WithState() {
 }
 
 Plan InPlace() {
-  hw_profiles::Profile profile = ProfileWith(DmaSteps::kOwnSteps);
+  hw_profiles::Profile profile = ProfileWith(DmaSteps::kSerialized);
   profile.tiling.in_place = {base::OperatorKind::kElementwise};
   graph::Graph network;
   network.tensors = {FeatureTensor("x", {1, 4, 4, 4}), FeatureTensor("a", {1, 4, 4, 4}),
@@ -126,9 +131,10 @@ Plan InPlace() {
   return plan;
 }
 
-Plan HandedOn() {
-  hw_profiles::Profile profile = ProfileWith(DmaSteps::kOwnSteps);
-  profile.engines[0].throughputs.push_back({base::OperatorKind::kConcat, std::nullopt, {}, 1, 1, 0});
+Plan StateAliasing() {
+  hw_profiles::Profile profile = ProfileWith(DmaSteps::kSerialized);
+  profile.engines[0].throughputs.push_back(
+      {base::OperatorKind::kConcat, std::nullopt, {}, 1, 1, 0});
   graph::Graph network;
   network.tensors = {FeatureTensor("cache", {1, 2, 7, 4}), FeatureTensor("x", {1, 2, 1, 4}),
                      FeatureTensor("all", {1, 2, 8, 4}), FeatureTensor("y", {1, 2, 8, 4})};
@@ -152,7 +158,9 @@ size_t BufferAt(const Plan& plan, const std::string& id) {
   throw std::out_of_range("no buffer " + id);
 }
 
-int64_t& OffsetOf(Plan& plan, const std::string& id) { return plan.allocation.offsets[BufferAt(plan, id)]; }
+int64_t& OffsetOf(Plan& plan, const std::string& id) {
+  return plan.allocation.offsets[BufferAt(plan, id)];
+}
 problem::Buffer& FactsOf(Plan& plan, const std::string& id) {
   return plan.problem.buffers[BufferAt(plan, id)];
 }

@@ -13,10 +13,11 @@ namespace {
 using hw_profiles::DmaSteps;
 using hw_profiles::WeightPolicy;
 
-Plan Product(DmaSteps dma, int64_t rows, int64_t granule) {
+Plan Product(DmaSteps dma, int64_t rows, int64_t granularity) {
   graph::Graph network;
   network.name = "product";
-  network.tensors = {FeatureTensor("x", {6, 10}), ConstantTensor("w", {10, 4}), FeatureTensor("y", {6, 4})};
+  network.tensors = {FeatureTensor("x", {6, 10}), ConstantTensor("w", {10, 4}),
+                     FeatureTensor("y", {6, 4})};
   network.tensors[0].network_input = true;
   network.tensors[2].network_output = true;
   graph::Operator op;
@@ -28,23 +29,25 @@ Plan Product(DmaSteps dma, int64_t rows, int64_t granule) {
   network.operators = {op};
   hw_profiles::Profile profile = SmallProfile();
   profile.tiling.dma = dma;
-  profile.tiling.weights.push_back(WeightPolicy::kByDepth);
-  profile.tiling.depth_granule = granule;
-  return Spread(network, profile, {{{0, 0}, {rows, 4}, {WeightPolicy::kByDepth, false}}});
+  profile.tiling.weights.push_back(WeightPolicy::kSplitK);
+  profile.tiling.k_granularity = granularity;
+  return Spread(network, profile, {{{0, 0}, {rows, 4}, {WeightPolicy::kSplitK, false}}});
 }
 
 }  // namespace
 
-Plan DepthOwnSteps() { return Product(DmaSteps::kOwnSteps, 2, 4); }
+Plan SplitKSerialized() { return Product(DmaSteps::kSerialized, 2, 4); }
 
-Plan DepthOverlapped() { return Product(DmaSteps::kOverlapped, 1, 2); }
+Plan SplitKDoubleBuffered() { return Product(DmaSteps::kDoubleBuffered, 1, 2); }
 
-std::optional<Plan> DrawDepthPlan(base::Random& random) {
-  static constexpr std::array kTypes = {base::DataType::kInt8, base::DataType::kInt16, base::DataType::kInt4};
-  const graph::Graph network = graph::RandomSum(random, kTypes.at(static_cast<size_t>(random.Uniform(0, 2))));
+std::optional<Plan> DrawSplitKPlan(base::Random& random) {
+  static constexpr std::array kTypes = {base::DataType::kInt8, base::DataType::kInt16,
+                                        base::DataType::kInt4};
+  const graph::Graph network =
+      graph::RandomSum(random, kTypes.at(static_cast<size_t>(random.Uniform(0, 2))));
   hw_profiles::Profile profile = DrawProfile(random);
-  profile.tiling.weights.push_back(WeightPolicy::kByDepth);
-  profile.tiling.depth_granule = random.Uniform(1, 5);
+  profile.tiling.weights.push_back(WeightPolicy::kSplitK);
+  profile.tiling.k_granularity = random.Uniform(1, 5);
   profile.tiling.axes.push_back({base::Axis::kBatch, 1});
   std::vector<encoder::program::SubgraphChoice> choices;
   const auto operators = static_cast<int>(network.operators.size());
@@ -59,8 +62,8 @@ std::optional<Plan> DrawDepthPlan(base::Random& random) {
         choice.tile[axis] = random.Uniform(1, extent - 1);
     }
   }
-  choices.back().policy.weights = WeightPolicy::kByDepth;
-  choices.back().policy.depth = profile.tiling.depth_granule * random.Uniform(0, 2);
+  choices.back().policy.weights = WeightPolicy::kSplitK;
+  choices.back().policy.k_extent = profile.tiling.k_granularity * random.Uniform(0, 2);
   return PlaceLow(network, profile, choices);
 }
 

@@ -26,8 +26,10 @@ Program ProgramOf(const Plan& plan, const Contents& contents) {
   return program;
 }
 
-std::vector<std::string> MessagesOfRun(const Plan& plan, const Contents& contents, const Program& program) {
-  Machine machine(plan.network, contents, hw_profiles::AsProblemMemory(plan.profile.memories.front()), 100);
+std::vector<std::string> MessagesOfRun(const Plan& plan, const Contents& contents,
+                                       const Program& program) {
+  Machine machine(plan.network, contents,
+                  hw_profiles::AsProblemMemory(plan.profile.memories.front()), 100);
   for (const Instruction& instruction : program) machine.Run(instruction);
   return MessagesOf(machine.TakeFindings());
 }
@@ -42,8 +44,9 @@ size_t IndexOf(const Program& program, int n, const Predicate& is_it) {
 }
 
 const Move* MoveOf(const Copy& copy, int content) {
-  const auto found = std::find_if(copy.moves.begin(), copy.moves.end(),
-                                  [content](const Move& move) { return move.to.content == content; });
+  const auto found =
+      std::find_if(copy.moves.begin(), copy.moves.end(),
+                   [content](const Move& move) { return move.to.content == content; });
   return found == copy.moves.end() ? nullptr : &*found;
 }
 
@@ -56,7 +59,8 @@ void ExpectFound(const SpoiledPlan& fault) {
   Plan plan = fault.plan();
   ASSERT_THAT(MessagesOf(plan), IsEmpty());
   fault.spoil(plan);
-  EXPECT_THAT(MessagesOf(plan), Contains(AllOf(StartsWith(fault.kind + ": "), HasSubstr(fault.told))));
+  EXPECT_THAT(MessagesOf(plan),
+              Contains(AllOf(StartsWith(fault.kind + ": "), HasSubstr(fault.told))));
 }
 
 void ExpectFound(const SpoiledProgram& fault) {
@@ -148,7 +152,9 @@ Move& CopiedAt(Program& program, int content, int n) {
   return copy.moves[static_cast<size_t>(MoveOf(copy, content) - copy.moves.data())];
 }
 
-void Remove(Program& program, size_t at) { program.erase(program.begin() + static_cast<std::ptrdiff_t>(at)); }
+void Remove(Program& program, size_t at) {
+  program.erase(program.begin() + static_cast<std::ptrdiff_t>(at));
+}
 
 void MoveBefore(Program& program, size_t from, size_t to) {
   const Instruction moved = program.at(from);

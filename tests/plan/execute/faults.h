@@ -12,8 +12,8 @@
 #include "tessera/plan/execute/instruction.h"
 #include "tessera/plan/plan.h"
 
-// Seeded faults: one thing of a plan that runs is made wrong, in the plan itself or in an instruction of its program, and must be
-// found where it does harm, by the kind of harm it does.
+// Seeded faults: one thing of a plan that runs is made wrong, in the plan itself or in an
+// instruction of its program, and must be found where it does harm, by the kind of harm it does.
 namespace tessera::plan::execute {
 
 // Tensors of two convolutions, and the axis of their maps' rows.

@@ -6,8 +6,8 @@
 #include "base_plans.h"
 #include "faults.h"
 
-// Seeded faults of derivation: what a planner would do that misses a halo row or takes a ragged tile for a full one. The plan
-// is sound; one instruction of its program is not.
+// Seeded faults of derivation: what a planner would do that misses a halo row or takes a ragged
+// tile for a full one. The plan is sound; one instruction of its program is not.
 namespace tessera::plan::execute {
 namespace {
 
@@ -17,17 +17,20 @@ TEST_P(InstructionFault, IsFound) { ExpectFound(GetParam()); }
 
 // Tiles of ThreeTiles are rows [0, 4), [4, 8) and [8, 10) of y.
 const std::vector<SpoiledProgram> kRegions = {
-    {"UpperHaloRowMissed", ThreeTiles, [](Program& program) { MoveAt(program, kX, 1).box[kRows].begin += 1; },
-     "overwritten", "'x' [0, 0, 2, 0]"},
-    {"LowerHaloRowMissed", ThreeTiles, [](Program& program) { MoveAt(program, kX, 1).box[kRows].end -= 1; },
-     "overwritten", "'x' [0, 0, 9, 0]"},
-    {"HaloColumnMissed", ThreeTiles, [](Program& program) { MoveAt(program, kX, 1).box[3].end -= 1; },
-     "overwritten", "'x'"},
-    {"ChannelMissed", ThreeTiles, [](Program& program) { MoveAt(program, kX, 0).box[1].begin += 1; },
-     "overwritten", "'x' [0, 0, 0, 0]"},
+    {"UpperHaloRowMissed", ThreeTiles,
+     [](Program& program) { MoveAt(program, kX, 1).box[kRows].begin += 1; }, "overwritten",
+     "'x' [0, 0, 2, 0]"},
+    {"LowerHaloRowMissed", ThreeTiles,
+     [](Program& program) { MoveAt(program, kX, 1).box[kRows].end -= 1; }, "overwritten",
+     "'x' [0, 0, 9, 0]"},
+    {"HaloColumnMissed", ThreeTiles,
+     [](Program& program) { MoveAt(program, kX, 1).box[3].end -= 1; }, "overwritten", "'x'"},
+    {"ChannelMissed", ThreeTiles,
+     [](Program& program) { MoveAt(program, kX, 0).box[1].begin += 1; }, "overwritten",
+     "'x' [0, 0, 0, 0]"},
     {"HaloRowOfTheInnerMapMissed", ThreeTiles,
-     [](Program& program) { ComputeAt(program, 0, 1).results[0].box[kRows].begin += 1; }, "overwritten",
-     "'m' [0, 0, 3, 0]"},
+     [](Program& program) { ComputeAt(program, 0, 1).results[0].box[kRows].begin += 1; },
+     "overwritten", "'m' [0, 0, 3, 0]"},
     {"RowsOfTheTileBefore", ThreeTiles,
      [](Program& program) {
        MoveAt(program, kX, 1).box[kRows] = {1, 7};
@@ -36,7 +39,8 @@ const std::vector<SpoiledProgram> kRegions = {
      "stale", "'x'"},
     {"OneRowTooLow", ThreeTiles,
      [](Program& program) {
-       for (Range* rows : {&MoveAt(program, kX, 1).box[kRows], &MoveAt(program, kX, 1).to.axes[kRows].held}) {
+       for (Range* rows :
+            {&MoveAt(program, kX, 1).box[kRows], &MoveAt(program, kX, 1).to.axes[kRows].held}) {
          rows->begin -= 1;
          rows->end -= 1;
        }
@@ -48,18 +52,22 @@ const std::vector<SpoiledProgram> kRegions = {
      },
      "outside", "'y' [0, 0, 8, 0]"},
     {"ShareTakenForTheNeed", ThreeTiles,
-     [](Program& program) { ComputeAt(program, 1, 0).results[0].box[kRows].end += 1; }, "outside", "'y'"},
+     [](Program& program) { ComputeAt(program, 1, 0).results[0].box[kRows].end += 1; }, "outside",
+     "'y'"},
     {"LastTileStoredAsTheOneBefore", ThreeTiles,
      [](Program& program) {
        MoveAt(program, kY, 2).box[kRows] = {4, 8};
      },
      "incomplete", "'y' [0, 0, 8, 0]"},
-    {"StoreOneRowShort", ThreeTiles, [](Program& program) { MoveAt(program, kY, 0).box[kRows].end -= 1; },
-     "incomplete", "'y' [0, 0, 3, 0]"},
-    {"StoreOneColumnShort", ThreeTiles, [](Program& program) { MoveAt(program, kY, 1).box[3].begin += 1; },
-     "incomplete", "'y' [0, 0, 4, 0]"},
-    {"StoreOfTheOtherParity", ThreeTiles,
-     [](Program& program) { MoveAt(program, kY, 0).from = MoveAt(program, kY, 1).from; }, "outside", "'y'"},
+    {"StoreOneRowShort", ThreeTiles,
+     [](Program& program) { MoveAt(program, kY, 0).box[kRows].end -= 1; }, "incomplete",
+     "'y' [0, 0, 3, 0]"},
+    {"StoreOneColumnShort", ThreeTiles,
+     [](Program& program) { MoveAt(program, kY, 1).box[3].begin += 1; }, "incomplete",
+     "'y' [0, 0, 4, 0]"},
+    {"StoreOfTheOtherPhase", ThreeTiles,
+     [](Program& program) { MoveAt(program, kY, 0).from = MoveAt(program, kY, 1).from; }, "outside",
+     "'y'"},
     {"PadsLeftOut", StoredPads,
      [](Program& program) {
        for (AxisPlace& axis : MoveAt(program, kX, 0).to.axes) axis.pad_low = 0;
@@ -74,8 +82,8 @@ const std::vector<SpoiledProgram> kRegions = {
      [](Program& program) { ComputeAt(program, 0, 0).results[0].place.axes[kRows].pad_high = 0; },
      "unwritten", "a pad of 'm'"},
     {"PadsOnTheRightOfLaterRowsLeftOut", WholeWithPads,
-     [](Program& program) { ComputeAt(program, 0, 2).results[0].place.axes[3].pad_high = 0; }, "unwritten",
-     "a pad of 'm'"},
+     [](Program& program) { ComputeAt(program, 0, 2).results[0].place.axes[3].pad_high = 0; },
+     "unwritten", "a pad of 'm'"},
 };
 
 const std::vector<SpoiledProgram> kPlaces = {
@@ -92,14 +100,17 @@ const std::vector<SpoiledProgram> kPlaces = {
      },
      "outside", "'y'"},
     {"RowPitchOfTheRaggedTile", ThreeTiles,
-     [](Program& program) { ComputeAt(program, 0, 2).results[0].place.axes[kRows].address_step -= 4; },
+     [](Program& program) {
+       ComputeAt(program, 0, 2).results[0].place.axes[kRows].address_step -= 4;
+     },
      "stale", "'m'"},
     {"OperandReadWithAnotherPitch", ThreeTiles,
-     [](Program& program) { ComputeAt(program, 0, 0).operands[0].place.axes[3].address_step = 2; }, "stale",
-     "'x'"},
-    {"OperandOfTheOtherParity", ThreeTiles,
+     [](Program& program) { ComputeAt(program, 0, 0).operands[0].place.axes[3].address_step = 2; },
+     "stale", "'x'"},
+    {"OperandOfTheOtherPhase", ThreeTiles,
      [](Program& program) {
-       ComputeAt(program, 0, 2).operands[0].place.base = ComputeAt(program, 0, 1).operands[0].place.base;
+       ComputeAt(program, 0, 2).operands[0].place.base =
+           ComputeAt(program, 0, 1).operands[0].place.base;
      },
      "outside", "'x'"},
     {"WeightsOfTheOtherOperator", ThreeTiles,
@@ -111,27 +122,29 @@ const std::vector<SpoiledProgram> kPlaces = {
     {"TableOneChannelOff", ThreeTiles,
      [](Program& program) { ComputeAt(program, 0, 0).operands[2].place.base -= 2; }, "overwritten",
      "the table of 'wa'"},
-    {"SliceInTheOtherSlot", StreamedOverlapped,
+    {"SliceInTheOtherSlot", StreamedDoubleBuffered,
      [](Program& program) {
-       ComputeAt(program, 0, 1).operands[1].place.base = ComputeAt(program, 0, 0).operands[1].place.base;
+       ComputeAt(program, 0, 1).operands[1].place.base =
+           ComputeAt(program, 0, 0).operands[1].place.base;
      },
      "outside", "'wa'"},
-    {"SliceOfTheWrongChannels", StreamedOwnSteps,
+    {"SliceOfTheWrongChannels", StreamedSerialized,
      [](Program& program) {
        for (const size_t part : {0, 1}) {
          auto& moves = std::get<StartTransfer>(program.at(TransferAt(program, kWa, 1))).moves;
-         moves[part].box = std::get<StartTransfer>(program.at(TransferAt(program, kWa, 0))).moves[part].box;
+         moves[part].box =
+             std::get<StartTransfer>(program.at(TransferAt(program, kWa, 0))).moves[part].box;
          for (size_t axis = 0; axis < moves[part].box.size(); ++axis)
            moves[part].to.axes[axis].held = moves[part].box[axis];
        }
      },
      "stale", "'wa' [2, 0, 0, 0]"},
-    {"SliceForgetsItsTable", StreamedOwnSteps,
+    {"SliceForgetsItsTable", StreamedSerialized,
      [](Program& program) {
        std::get<StartTransfer>(program.at(TransferAt(program, kWa, 1))).moves.pop_back();
      },
      "stale", "the table of 'wa'"},
-    {"RoundMakesTheChannelsOfAnother", StreamedOwnSteps,
+    {"RoundMakesTheChannelsOfAnother", StreamedSerialized,
      [](Program& program) {
        ComputeAt(program, 0, 1).results[0].box[1] = {0, 2};
      },
@@ -147,38 +160,47 @@ const std::vector<SpoiledProgram> kPlaces = {
 };
 
 const std::vector<SpoiledProgram> kOrders = {
-    {"TransferForgotten", ThreeTiles, [](Program& program) { Remove(program, TransferAt(program, kX, 1)); },
-     "unwritten", "'x'"},
+    {"TransferForgotten", ThreeTiles,
+     [](Program& program) { Remove(program, TransferAt(program, kX, 1)); }, "unwritten", "'x'"},
     {"TransferOfTheLastTileForgotten", ThreeTiles,
-     [](Program& program) { Remove(program, TransferAt(program, kY, 2)); }, "incomplete", "'y' [0, 0, 8, 0]"},
+     [](Program& program) { Remove(program, TransferAt(program, kY, 2)); }, "incomplete",
+     "'y' [0, 0, 8, 0]"},
     {"TransferNeverAwaited", ThreeTiles,
-     [](Program& program) { Remove(program, FinishOf(program, TransferAt(program, kX, 1))); }, "arriving",
-     "'x'"},
+     [](Program& program) { Remove(program, FinishOf(program, TransferAt(program, kX, 1))); },
+     "arriving", "'x'"},
     {"TransferAwaitedOneOperatorLate", ThreeTiles,
      [](Program& program) {
-       MoveBefore(program, FinishOf(program, TransferAt(program, kX, 1)), ComputeIndex(program, 0, 1) + 1);
+       MoveBefore(program, FinishOf(program, TransferAt(program, kX, 1)),
+                  ComputeIndex(program, 0, 1) + 1);
      },
      "arriving", "'x'"},
     {"LoadWhileTheTileBeforeIsRead", ThreeTiles,
-     [](Program& program) { MoveBefore(program, TransferAt(program, kX, 2), ComputeIndex(program, 0, 0)); },
+     [](Program& program) {
+       MoveBefore(program, TransferAt(program, kX, 2), ComputeIndex(program, 0, 0));
+     },
      "arriving", "'x'"},
     {"StoreBeforeItsOperator", ThreeTiles,
-     [](Program& program) { MoveBefore(program, TransferAt(program, kY, 1), ComputeIndex(program, 1, 1)); },
+     [](Program& program) {
+       MoveBefore(program, TransferAt(program, kY, 1), ComputeIndex(program, 1, 1));
+     },
      "unwritten", "'y'"},
     {"StoreStillUnderWayWhenTheNextResultComes", ThreeTiles,
      [](Program& program) {
-       MoveBefore(program, FinishOf(program, TransferAt(program, kY, 0)), ComputeIndex(program, 1, 2) + 1);
+       MoveBefore(program, FinishOf(program, TransferAt(program, kY, 0)),
+                  ComputeIndex(program, 1, 2) + 1);
      },
      "moving", "'y'"},
     {"OperatorForgottenInOneTile", ThreeTiles,
      [](Program& program) { Remove(program, ComputeIndex(program, 0, 1)); }, "unwritten", "'m'"},
     {"OperatorsOfOneTileExchanged", ThreeTiles,
-     [](Program& program) { MoveBefore(program, ComputeIndex(program, 1, 1), ComputeIndex(program, 0, 1)); },
+     [](Program& program) {
+       MoveBefore(program, ComputeIndex(program, 1, 1), ComputeIndex(program, 0, 1));
+     },
      "unwritten", "'m'"},
     {"OperatorOfTheTileBeforeRunAgain", ThreeTiles,
-     [](Program& program) { program[ComputeIndex(program, 0, 2)] = ComputeAt(program, 0, 0); }, "stale",
-     "'x'"},
-    {"SliceLoadedBeforeTheOneBeforeIsUsed", StreamedOwnSteps,
+     [](Program& program) { program[ComputeIndex(program, 0, 2)] = ComputeAt(program, 0, 0); },
+     "stale", "'x'"},
+    {"SliceLoadedBeforeTheOneBeforeIsUsed", StreamedSerialized,
      [](Program& program) {
        const size_t start = TransferAt(program, kWa, 1);
        MoveBefore(program, FinishOf(program, start), ComputeIndex(program, 0, 0));
@@ -187,10 +209,11 @@ const std::vector<SpoiledProgram> kOrders = {
      "stale", "'wa' [0, 0, 0, 0]"},
     {"NothingProvided", ThreeTiles,
      [](Program& program) {
-       std::erase_if(program, [](const Instruction& i) { return std::holds_alternative<Provide>(i); });
+       std::erase_if(program,
+                     [](const Instruction& i) { return std::holds_alternative<Provide>(i); });
      },
      "unwritten", "'x' [0, 0, 0, 0] was never written in its home"},
-    {"BorderStoredAfterItIsLoaded", TwoSubgraphs,
+    {"BoundaryStoredAfterItIsLoaded", TwoSubgraphs,
      [](Program& program) {
        const size_t load = TransferAt(program, kM, 2);
        MoveBefore(program, TransferAt(program, kM, 1), load);
@@ -213,9 +236,12 @@ const std::vector<SpoiledProgram> kOrders = {
      "lost", "'m'"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Regions, InstructionFault, testing::ValuesIn(kRegions), NameOfFault<SpoiledProgram>);
-INSTANTIATE_TEST_SUITE_P(Places, InstructionFault, testing::ValuesIn(kPlaces), NameOfFault<SpoiledProgram>);
-INSTANTIATE_TEST_SUITE_P(Orders, InstructionFault, testing::ValuesIn(kOrders), NameOfFault<SpoiledProgram>);
+INSTANTIATE_TEST_SUITE_P(Regions, InstructionFault, testing::ValuesIn(kRegions),
+                         NameOfFault<SpoiledProgram>);
+INSTANTIATE_TEST_SUITE_P(Places, InstructionFault, testing::ValuesIn(kPlaces),
+                         NameOfFault<SpoiledProgram>);
+INSTANTIATE_TEST_SUITE_P(Orders, InstructionFault, testing::ValuesIn(kOrders),
+                         NameOfFault<SpoiledProgram>);
 
 }  // namespace
 }  // namespace tessera::plan::execute

@@ -12,7 +12,8 @@ namespace {
 using hw_profiles::DmaSteps;
 using hw_profiles::HaloStorage;
 
-graph::Operator OfKind(base::OperatorKind kind, const std::string& id, std::vector<int> inputs, int output) {
+graph::Operator OfKind(base::OperatorKind kind, const std::string& id, std::vector<int> inputs,
+                       int output) {
   graph::Operator op;
   op.id = id;
   op.kind = kind;
@@ -38,7 +39,8 @@ Plan Keep(const graph::Graph& network, int64_t rows, const Keeping& keeping, int
   profile.tiling.dma = keeping.dma;
   profile.tiling.implicit_padding = !keeping.stored_pads;
   const auto last = static_cast<int>(network.operators.size()) - 1;
-  graph::Shape tile = network.tensors[static_cast<size_t>(network.operators.back().outputs.front())].shape;
+  graph::Shape tile =
+      network.tensors[static_cast<size_t>(network.operators.back().outputs.front())].shape;
   tile[*RowAxisOf(tile.size())] = rows;
   if (images > 0) tile.front() = images;
   if (keeping.columns > 0) {
@@ -120,20 +122,33 @@ graph::Graph Heads() {
   return network;
 }
 
-Plan RingOwnSteps() { return Keep(TwoConvs(10), 4, {HaloStorage::kRing}); }
-Plan CopyOwnSteps() { return Keep(TwoConvs(10), 4, {HaloStorage::kCopy}); }
-Plan AdjacentOwnSteps() { return Keep(TwoConvs(10), 4, {HaloStorage::kAdjacent}); }
-Plan RingOverlapped() { return Keep(TwoConvs(10), 2, {HaloStorage::kRing, DmaSteps::kOverlapped}); }
-Plan CopyOverlapped() { return Keep(TwoConvs(10), 2, {HaloStorage::kCopy, DmaSteps::kOverlapped}); }
-Plan AdjacentOverlapped() { return Keep(TwoConvs(10), 2, {HaloStorage::kAdjacent, DmaSteps::kOverlapped}); }
-Plan AdjacentStoredPads() {
-  return Keep(WideConv(), 1, {HaloStorage::kAdjacent, DmaSteps::kOwnSteps, /*stored_pads=*/true});
+Plan RollingBufferSerialized() { return Keep(TwoConvs(10), 4, {HaloStorage::kRollingBuffer}); }
+Plan LineBufferSerialized() { return Keep(TwoConvs(10), 4, {HaloStorage::kLineBuffer}); }
+Plan AdjacentSerialized() { return Keep(TwoConvs(10), 4, {HaloStorage::kAdjacent}); }
+Plan RollingBufferDoubleBuffered() {
+  return Keep(TwoConvs(10), 2, {HaloStorage::kRollingBuffer, DmaSteps::kDoubleBuffered});
 }
-Plan RingOfImages() { return Keep(Images(), 3, {HaloStorage::kRing, DmaSteps::kOverlapped}, 1); }
-Plan CopyOfImages() { return Keep(Images(), 3, {HaloStorage::kCopy, DmaSteps::kOverlapped}, 1); }
-Plan RingOfHeads() { return Keep(Heads(), 2, {HaloStorage::kRing, DmaSteps::kOverlapped}, 1); }
-Plan RingStoredPads() {
-  return Keep(WideConv(), 1, {HaloStorage::kRing, DmaSteps::kOwnSteps, /*stored_pads=*/true});
+Plan LineBufferDoubleBuffered() {
+  return Keep(TwoConvs(10), 2, {HaloStorage::kLineBuffer, DmaSteps::kDoubleBuffered});
+}
+Plan AdjacentDoubleBuffered() {
+  return Keep(TwoConvs(10), 2, {HaloStorage::kAdjacent, DmaSteps::kDoubleBuffered});
+}
+Plan AdjacentStoredPads() {
+  return Keep(WideConv(), 1, {HaloStorage::kAdjacent, DmaSteps::kSerialized, /*stored_pads=*/true});
+}
+Plan RollingBufferOfImages() {
+  return Keep(Images(), 3, {HaloStorage::kRollingBuffer, DmaSteps::kDoubleBuffered}, 1);
+}
+Plan LineBufferOfImages() {
+  return Keep(Images(), 3, {HaloStorage::kLineBuffer, DmaSteps::kDoubleBuffered}, 1);
+}
+Plan RollingBufferOfHeads() {
+  return Keep(Heads(), 2, {HaloStorage::kRollingBuffer, DmaSteps::kDoubleBuffered}, 1);
+}
+Plan RollingBufferStoredPads() {
+  return Keep(WideConv(), 1,
+              {HaloStorage::kRollingBuffer, DmaSteps::kSerialized, /*stored_pads=*/true});
 }
 
 }  // namespace tessera::plan::execute

@@ -51,7 +51,8 @@ TEST_P(Kept, RunsInTilesOfEverySize) {
     for (int64_t images = 1; images <= shape.front(); ++images) {
       for (const WeightPolicy weights : {WeightPolicy::kResident, WeightPolicy::kStreamed}) {
         const Plan plan = Keep(network, tile, {halo, dma, stored_pads, weights}, images);
-        EXPECT_THAT(MessagesOf(plan), IsEmpty()) << "tiles of " << images << " images, " << tile << " rows";
+        EXPECT_THAT(MessagesOf(plan), IsEmpty())
+            << "tiles of " << images << " images, " << tile << " rows";
       }
     }
   }
@@ -79,14 +80,17 @@ TEST_P(Kept, RunsInStripsOfEveryWidth) {
 std::string NameOfKept(const testing::TestParamInfo<Kept::ParamType>& info) {
   const auto& [index, halo, dma, stored_pads] = info.param;
   return std::string(kNetworks.at(index).name) + "_" + std::string(hw_profiles::NameOf(halo)) +
-         (dma == DmaSteps::kOwnSteps ? "_own_steps" : "_overlapped") + (stored_pads ? "_pads" : "");
+         (dma == DmaSteps::kSerialized ? "_serialized" : "_double_buffered") +
+         (stored_pads ? "_pads" : "");
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Rows, Kept,
     testing::Combine(testing::Range(size_t{0}, kNetworks.size()),
-                     testing::Values(HaloStorage::kRing, HaloStorage::kCopy, HaloStorage::kAdjacent),
-                     testing::Values(DmaSteps::kOwnSteps, DmaSteps::kOverlapped), testing::Bool()),
+                     testing::Values(HaloStorage::kRollingBuffer, HaloStorage::kLineBuffer,
+                                     HaloStorage::kAdjacent),
+                     testing::Values(DmaSteps::kSerialized, DmaSteps::kDoubleBuffered),
+                     testing::Bool()),
     NameOfKept);
 
 // Rows of one tensor, tile by tile.
@@ -109,26 +113,28 @@ TEST(RowSweep, LetsOperatorsIdle) {
   Subgraph subgraph;
   subgraph.interval = {0, 1};
   subgraph.tile = {1, 4, 1, 4};
-  subgraph.halo = HaloStorage::kRing;
+  subgraph.halo = HaloStorage::kRollingBuffer;
   const graph::Graph network = Upsampling();
   const Tiles tiles(network, UsersOf(network), subgraph);
-  EXPECT_THAT(RowsOf(tiles, 2, /*made=*/true),
-              ElementsAre(Rows(0, 1), kNone, Rows(1, 2), kNone, Rows(2, 3), kNone, Rows(3, 4), kNone));
+  EXPECT_THAT(RowsOf(tiles, 2, /*made=*/true), ElementsAre(Rows(0, 1), kNone, Rows(1, 2), kNone,
+                                                           Rows(2, 3), kNone, Rows(3, 4), kNone));
   EXPECT_THAT(RowsOf(tiles, 0, /*made=*/true),
               ElementsAre(Rows(0, 2), kNone, Rows(2, 3), kNone, Rows(3, 4), kNone, kNone, kNone));
-  EXPECT_THAT(RowsOf(tiles, 0, /*made=*/false), ElementsAre(kNone, Rows(0, 2), Rows(0, 2), Rows(1, 3),
-                                                            Rows(1, 3), Rows(2, 4), Rows(2, 4), kNone));
+  EXPECT_THAT(RowsOf(tiles, 0, /*made=*/false),
+              ElementsAre(kNone, Rows(0, 2), Rows(0, 2), Rows(1, 3), Rows(1, 3), Rows(2, 4),
+                          Rows(2, 4), kNone));
 }
 
 TEST(RowSweep, SkipsRowsThatNobodyWants) {
   Subgraph subgraph;
   subgraph.interval = {0, 1};
   subgraph.tile = {1, 4, 3, 4};
-  subgraph.halo = HaloStorage::kRing;
+  subgraph.halo = HaloStorage::kRollingBuffer;
   const graph::Graph network = SkippingConv();
   const Tiles tiles(network, UsersOf(network), subgraph);
   EXPECT_THAT(RowsOf(tiles, 3, /*made=*/true), ElementsAre(Rows(0, 4), Rows(4, 7), Rows(7, 9)));
-  EXPECT_THAT(RowsOf(tiles, 0, /*made=*/true), ElementsAre(Rows(0, 11), Rows(12, 20), Rows(21, 26)));
+  EXPECT_THAT(RowsOf(tiles, 0, /*made=*/true),
+              ElementsAre(Rows(0, 11), Rows(12, 20), Rows(21, 26)));
   EXPECT_EQ(tiles.At(2).parts.at(0).made_before, 11 + 8);
 }
 
@@ -136,7 +142,7 @@ TEST(RowSweep, BeginsAboveWithEveryImage) {
   Subgraph subgraph;
   subgraph.interval = {0, 1};
   subgraph.tile = {2, 4, 3, 4};
-  subgraph.halo = HaloStorage::kRing;
+  subgraph.halo = HaloStorage::kRollingBuffer;
   const graph::Graph network = Images();
   const Tiles tiles(network, UsersOf(network), subgraph);
   EXPECT_THAT(RowsOf(tiles, 0, /*made=*/true),
@@ -149,7 +155,7 @@ TEST(RowSweep, BringsHomeWhatIsMade) {
   Subgraph subgraph;
   subgraph.interval = {0, 1};
   subgraph.tile = {1, 4, 4, 4};
-  subgraph.halo = HaloStorage::kCopy;
+  subgraph.halo = HaloStorage::kLineBuffer;
   const graph::Graph network = LeavingMiddle();
   const Tiles tiles(network, UsersOf(network), subgraph);
   EXPECT_EQ(tiles.At(0).leaves.at(3)[2], (Range{0, 5}));
@@ -158,7 +164,7 @@ TEST(RowSweep, BringsHomeWhatIsMade) {
 }
 
 TEST(KeptObstacles, AreStripsWithStoredPads) {
-  Plan plan = RingOwnSteps();
+  Plan plan = RollingBufferSerialized();
   plan.subgraphs[0].tile = {1, 4, 4, 2};
   plan.profile.tiling.implicit_padding = false;
   EXPECT_THAT(MessagesOf(plan),
@@ -167,7 +173,7 @@ TEST(KeptObstacles, AreStripsWithStoredPads) {
 }
 
 TEST(KeptObstacles, AreTilesThatDoNotLieOneBelowTheOther) {
-  Plan plan = RingOwnSteps();
+  Plan plan = RollingBufferSerialized();
   plan.subgraphs[0].tile = {1, 2, 4, 4};
   EXPECT_THAT(MessagesOf(plan),
               ElementsAre("obstacle: a subgraph keeps rows of tiles that do not lie one below the "

@@ -16,7 +16,9 @@ class PlanFault : public testing::TestWithParam<SpoiledPlan> {};
 
 TEST_P(PlanFault, IsFound) { ExpectFound(GetParam()); }
 
-void Schedule(Plan& plan, problem::ModeSchedule modes) { plan.allocation.modes = {std::move(modes)}; }
+void Schedule(Plan& plan, problem::ModeSchedule modes) {
+  plan.allocation.modes = {std::move(modes)};
+}
 
 // Tensors of TwoConvs: 0 x, 1 wa, 2 wb, 3 m, 4 y. Those of OneConvPlan: 0 x, 1 w, 2 y.
 const std::vector<SpoiledPlan> kAddresses = {
@@ -25,31 +27,42 @@ const std::vector<SpoiledPlan> kAddresses = {
     {"InputShiftedDownOntoItsTwin", TwoConvsPlan, Shift("s0/x@1", -16), "arriving", "'x'"},
     {"OutputShiftedOntoItsTwin", TwoConvsPlan, Shift("s0/y@0", 16), "moving", "'y'"},
     {"InnerTileWhereTheNextTileArrives", TwoConvsPlan, Put("s0/m@0", "s0/x@1"), "arriving", "'m'"},
-    {"InnerTileOverItsOwnOperand", TwoConvsPlan, Put("s0/m@0", "s0/x@0"), "in place", "own operand 'x'"},
+    {"InnerTileOverItsOwnOperand", TwoConvsPlan, Put("s0/m@0", "s0/x@0"), "in place",
+     "own operand 'x'"},
     {"InnerTileOverTheLeavingTile", TwoConvsPlan, Put("s0/m@1", "s0/y@0"), "moving", "'y'"},
-    {"OutputOverItsOwnOperand", TwoConvsPlan, Put("s0/y@0", "s0/m@0"), "in place", "own operand 'm'"},
+    {"OutputOverItsOwnOperand", TwoConvsPlan, Put("s0/y@0", "s0/m@0"), "in place",
+     "own operand 'm'"},
     {"OutputWhereTheNextTileArrives", TwoConvsPlan, Put("s0/y@0", "s0/x@1"), "arriving", "step 2"},
     {"WeightsUnderTheInput", TwoConvsPlan, Put("s0/wa", "s0/x@0"), "arriving", "step 0"},
     {"WeightsUnderAResult", TwoConvsPlan, Put("s0/wb", "s0/m@1", -8), "overwritten", "'wb'"},
-    {"WeightsUnderTheLastTileOnly", TwoConvsPlan, Put("s0/y@1", "s0/wb"), "in place", "own operand 'wb'"},
+    {"WeightsUnderTheLastTileOnly", TwoConvsPlan, Put("s0/y@1", "s0/wb"), "in place",
+     "own operand 'wb'"},
     {"TwoConstantsInOnePlace", TwoConvsPlan, Put("s0/wa", "s0/wb"), "arriving", "transfer"},
-    {"BeyondTheMemory", TwoConvsPlan, [](Plan& plan) { OffsetOf(plan, "s0/x@1") = 1024 - 80; }, "outside",
-     "outside the memory"},
+    {"BeyondTheMemory", TwoConvsPlan, [](Plan& plan) { OffsetOf(plan, "s0/x@1") = 1024 - 80; },
+     "outside", "outside the memory"},
     {"BelowTheMemory", TwoConvsPlan, [](Plan& plan) { OffsetOf(plan, "s0/x@0") = -16; }, "outside",
      "outside the memory"},
-    {"OutputOverItsOperandInOneTile", OneConvPlan, Put("s0/y@0", "s0/x@0"), "in place", "own operand 'x'"},
+    {"OutputOverItsOperandInOneTile", OneConvPlan, Put("s0/y@0", "s0/x@0"), "in place",
+     "own operand 'x'"},
     {"OutputOverItsWeights", OneConvPlan, Put("s0/y@0", "s0/w", 16), "in place", "own operand 'w'"},
     {"OutputOverItsTable", OneConvPlan, Put("s0/y@0", "s0/w", 144), "in place", "the table of 'w'"},
-    {"InputOverLoadedWeights", OneConvPlan, Put("s0/x@0", "s0/w", 112), "overwritten", "the table of 'w'"},
-    {"SliceOverTheInput", StreamedOwnSteps, Put("s0/a/wa@0.0", "s0/x@0"), "overwritten", "'x'"},
-    {"SliceOverThePartlyWrittenOutput", StreamedOwnSteps, Put("s0/a/wa@0.0", "s0/m@0"), "in place", "'wa'"},
-    {"BothSlotsInOnePlace", StreamedOverlapped, Put("s0/a/wa@0.1", "s0/a/wa@0.0"), "arriving", "'wa'"},
-    {"SlotWhereTheNextOperatorsSliceArrives", StreamedOverlapped, Put("s0/b/wb@0.0", "s0/a/wa@0.1"),
-     "arriving", "step 1"},
-    {"SliceOfTheNextTileOverAResult", StreamedOverlapped, Put("s0/a/wa@1.0", "s0/m@0"), "arriving", "'m'"},
-    {"ScratchOverTheInput", WithScratch, Put("s0/a/scratch@0", "s0/x@0"), "overwritten", "scratch of 'a'"},
-    {"ScratchOverTheWeightsOfTheNext", WithScratch, Put("s0/a/scratch@0", "s0/wb"), "overwritten", "'wb'"},
-    {"ScratchUnderTheResult", WithScratch, Put("s0/a/scratch@0", "s0/m@0"), "overwritten", "own scratch"},
+    {"InputOverLoadedWeights", OneConvPlan, Put("s0/x@0", "s0/w", 112), "overwritten",
+     "the table of 'w'"},
+    {"SliceOverTheInput", StreamedSerialized, Put("s0/a/wa@0.0", "s0/x@0"), "overwritten", "'x'"},
+    {"SliceOverThePartlyWrittenOutput", StreamedSerialized, Put("s0/a/wa@0.0", "s0/m@0"),
+     "in place", "'wa'"},
+    {"BothSlotsInOnePlace", StreamedDoubleBuffered, Put("s0/a/wa@0.1", "s0/a/wa@0.0"), "arriving",
+     "'wa'"},
+    {"SlotWhereTheNextOperatorsSliceArrives", StreamedDoubleBuffered,
+     Put("s0/b/wb@0.0", "s0/a/wa@0.1"), "arriving", "step 1"},
+    {"SliceOfTheNextTileOverAResult", StreamedDoubleBuffered, Put("s0/a/wa@1.0", "s0/m@0"),
+     "arriving", "'m'"},
+    {"ScratchOverTheInput", WithScratch, Put("s0/a/scratch@0", "s0/x@0"), "overwritten",
+     "scratch of 'a'"},
+    {"ScratchOverTheWeightsOfTheNext", WithScratch, Put("s0/a/scratch@0", "s0/wb"), "overwritten",
+     "'wb'"},
+    {"ScratchUnderTheResult", WithScratch, Put("s0/a/scratch@0", "s0/m@0"), "overwritten",
+     "own scratch"},
     {"ResultOverState", WithState, Put("s0/s@0", "state", 16), "in place", "'state'"},
     {"InPlaceButShifted", InPlace, Shift("s0/b@0", 16), "in place", "own operand 'a'"},
     {"InPlaceOfTheLaterRead", InPlace, Put("s0/a@0", "s0/x@0"), "overwritten", "'x' [0, 0, 0, 0]"},
@@ -71,9 +84,9 @@ TEST(ByChannelPlan, MayBeShiftedByWholeColumns) {
   }
 }
 
-const std::vector<SpoiledPlan> kHandedOn = {
-    {"CacheThatWouldMove", HandedOn, Shift("all", 16), "in place", "own operand 'cache'"},
-    {"CacheOfLongerRows", HandedOn,
+const std::vector<SpoiledPlan> kStateAliasing = {
+    {"CacheThatWouldMove", StateAliasing, Shift("all", 16), "in place", "own operand 'cache'"},
+    {"CacheOfLongerRows", StateAliasing,
      [](Plan& plan) {
        plan.network.operators[0].axis = 3;
        plan.network.tensors[1].shape = {1, 2, 7, 1};
@@ -85,15 +98,19 @@ const std::vector<SpoiledPlan> kHandedOn = {
        Grow("s0/y@0", 54)(plan);
      },
      "in place", "own operand 'cache'"},
-    {"CacheBehindWhatIsNew", HandedOn,
-     [](Plan& plan) { std::swap(plan.network.operators[0].inputs[0], plan.network.operators[0].inputs[1]); },
+    {"CacheBehindWhatIsNew", StateAliasing,
+     [](Plan& plan) {
+       std::swap(plan.network.operators[0].inputs[0], plan.network.operators[0].inputs[1]);
+     },
      "in place", "own operand 'cache'"},
 };
 
 // Columns of x and y begin at the same places, or a channel comes in the way of a later one.
 const std::vector<SpoiledPlan> kByChannel = {
-    {"ByChannelButShifted", ByChannel, Shift("s0/y@0", 1), "in place", "own operand 'x' [0, 1, 0, 0]"},
-    {"ByChannelInRoundsButShifted", ByChannelInRounds, Shift("s0/y@0", 6), "in place", "own operand 'x'"},
+    {"ByChannelButShifted", ByChannel, Shift("s0/y@0", 1), "in place",
+     "own operand 'x' [0, 1, 0, 0]"},
+    {"ByChannelInRoundsButShifted", ByChannelInRounds, Shift("s0/y@0", 6), "in place",
+     "own operand 'x'"},
     {"ByChannelInWiderColumns", ByChannel,
      [](Plan& plan) {
        OutputLayout(plan).channel_block = 6;
@@ -106,21 +123,24 @@ const std::vector<SpoiledPlan> kByChannel = {
        Grow("s0/y@0", 8)(plan);
      },
      "in place", "own operand 'x'"},
-    {"ByChannelWithoutScratch", ByChannel, Without("s0/dw/scratch@0"), "outside", "no room for a channel"},
+    {"ByChannelWithoutScratch", ByChannel, Without("s0/dw/scratch@0"), "outside",
+     "no room for a channel"},
     {"ByChannelInTooLittleScratch", ByChannel, Grow("s0/dw/scratch@0", -1), "outside",
      "no room for a channel"},
-    {"ChannelOverItsOperand", ByChannel, Put("s0/dw/scratch@0", "s0/x@0", 128), "overwritten", "'x'"},
+    {"ChannelOverItsOperand", ByChannel, Put("s0/dw/scratch@0", "s0/x@0", 128), "overwritten",
+     "'x'"},
     {"ChannelUnderTheResult", ByChannel, Put("s0/dw/scratch@0", "s0/y@0"), "overwritten", "'x'"},
     {"ChannelOverTheWeights", ByChannel, Put("s0/dw/scratch@0", "s0/w"), "overwritten", "'w'"},
-    {"ByChannelOnAnEngineThatCannot", ByChannel, [](Plan& plan) { plan.profile.tiling.in_place.clear(); },
-     "in place", "own operand 'x'"},
+    {"ByChannelOnAnEngineThatCannot", ByChannel,
+     [](Plan& plan) { plan.profile.tiling.in_place.clear(); }, "in place", "own operand 'x'"},
     {"ByChannelOfEveryChannel", ByChannel,
      [](Plan& plan) { plan.network.operators[0].kind = base::OperatorKind::kConv; }, "in place",
      "own operand 'x'"},
 };
 
 const std::vector<SpoiledPlan> kLives = {
-    {"LeavingTileForgottenOneStepEarly", TwoConvsPlan, Live("s0/y@0", {{2, 4}}), "moving", "step 4"},
+    {"LeavingTileForgottenOneStepEarly", TwoConvsPlan, Live("s0/y@0", {{2, 4}}), "moving",
+     "step 4"},
     {"ArrivingTileLivesOneStepLate", TwoConvsPlan, Live("s0/x@1", {{2, 4}}), "forbidden",
      "does not live at step 1"},
     {"TileDiesBeforeItIsRead", TwoConvsPlan, Live("s0/x@0", {{0, 1}, {3, 5}}), "lost", "'x'"},
@@ -130,9 +150,10 @@ const std::vector<SpoiledPlan> kLives = {
     {"LastTileDiesBeforeItLeaves", TwoConvsPlan, Live("s0/y@0", {{2, 5}}), "forbidden",
      "does not live at step 5"},
     {"WeightsDieBeforeTheOneTile", OneConvPlan, Live("s0/w", {{0, 2}}), "lost", "'w'"},
-    {"SliceDiesBeforeItsOperator", StreamedOwnSteps, Live("s0/b/wb@0.0", {{3, 4}}), "lost", "'wb'"},
-    {"OutputLivesFromItsOperatorOnlyBetweenSlices", StreamedOwnSteps, Live("s0/m@0", {{2, 3}, {4, 5}}),
-     "lost", "'m'"},
+    {"SliceDiesBeforeItsOperator", StreamedSerialized, Live("s0/b/wb@0.0", {{3, 4}}), "lost",
+     "'wb'"},
+    {"OutputLivesFromItsOperatorOnlyBetweenSlices", StreamedSerialized,
+     Live("s0/m@0", {{2, 3}, {4, 5}}), "lost", "'m'"},
     {"StateForgottenAtTheEnd", WithState, Live("state", {{0, 1}}), "incomplete", "'state'"},
     {"ShortenedAndOverlapping", ThreeTiles,
      [](Plan& plan) {
@@ -146,7 +167,8 @@ const std::vector<SpoiledPlan> kLives = {
 };
 
 const std::vector<SpoiledPlan> kSteps = {
-    {"PrologueWithoutTheFirstTile", TwoConvsPlan, MoveOnly({0}, {1, 2}), "unwritten", "'x' [0, 0, 0, 0]"},
+    {"PrologueWithoutTheFirstTile", TwoConvsPlan, MoveOnly({0}, {1, 2}), "unwritten",
+     "'x' [0, 0, 0, 0]"},
     {"PrologueWithoutWeights", TwoConvsPlan, MoveOnly({0}, {0, 1}), "unwritten", "'wb'"},
     {"WeightsLoadedWhileTheyAreRead", TwoConvsPlan,
      [](Plan& plan) {
@@ -163,85 +185,86 @@ const std::vector<SpoiledPlan> kSteps = {
      "'y' [0, 0, 8, 0]"},
     {"OneTileTooMany", TwoConvsPlan, [](Plan& plan) { plan.subgraphs[0].tiles = 6; }, "control",
      "6 tiles where there are 5"},
-    {"LoopLeavesAfterTheWrongPass", TwoConvsPlan, [](Plan& plan) { plan.problem.loops[0].exits = {5}; },
-     "control", "follows step 2"},
+    {"LoopLeavesAfterTheWrongPass", TwoConvsPlan,
+     [](Plan& plan) { plan.problem.loops[0].exits = {5}; }, "control", "follows step 2"},
     {"LoopIsMissing", TwoConvsPlan, [](Plan& plan) { plan.problem.loops.clear(); }, "control",
      "follows step 4"},
-    {"LoopBeginsTooLate", TwoConvsPlan, [](Plan& plan) { plan.problem.loops[0].begin = 2; }, "control",
-     "follows step 4"},
+    {"LoopBeginsTooLate", TwoConvsPlan, [](Plan& plan) { plan.problem.loops[0].begin = 2; },
+     "control", "follows step 4"},
     {"PingAndPongExchangedInAPass", TwoConvsPlan,
      [](Plan& plan) {
-       plan.steps[3].parity = 0;
-       plan.steps[4].parity = 0;
+       plan.steps[3].phase = 0;
+       plan.steps[4].phase = 0;
      },
      "lost", "'s0/x@0'"},
     {"PingAndPongExchangedInBothPasses", TwoConvsPlan,
      [](Plan& plan) {
-       for (const size_t step : {1, 2, 3, 4}) plan.steps[step].parity = 1 - plan.steps[step].parity;
+       for (const size_t step : {1, 2, 3, 4}) plan.steps[step].phase = 1 - plan.steps[step].phase;
      },
      "unwritten", "'s0/x@1'"},
-    {"ParityOfOneOperatorWrong", TwoConvsPlan, [](Plan& plan) { plan.steps[4].parity = 0; }, "forbidden",
-     "'s0/m@0'"},
+    {"PhaseOfOneOperatorWrong", TwoConvsPlan, [](Plan& plan) { plan.steps[4].phase = 0; },
+     "forbidden", "'s0/m@0'"},
     {"OperatorsInTheWrongOrder", TwoConvsPlan,
      [](Plan& plan) {
        plan.steps[1].op = 1;
        plan.steps[2].op = 0;
      },
      "unwritten", "'m'"},
-    {"OneOperatorInThePlaceOfAnother", TwoConvsPlan, [](Plan& plan) { plan.steps[2].op = 0; }, "unwritten",
-     "'y'"},
+    {"OneOperatorInThePlaceOfAnother", TwoConvsPlan, [](Plan& plan) { plan.steps[2].op = 0; },
+     "unwritten", "'y'"},
     {"LoadDropped", OneConvPlan, MoveOnly({1}, {}), "unwritten", "'x'"},
     {"LoadOfWeightsDropped", OneConvPlan, MoveOnly({0}, {}), "unwritten", "'w'"},
     {"StoreDropped", OneConvPlan, MoveOnly({3}, {}), "incomplete", "'y'"},
     {"StoreOfAnotherTensor", OneConvPlan, MoveOnly({3}, {0}), "incomplete", "'y'"},
-    {"StoreBeforeTheOperator", OneConvPlan, [](Plan& plan) { std::swap(plan.steps[2], plan.steps[3]); },
-     "unwritten", "'y'"},
-    {"WeightsAfterTheOperator", OneConvPlan, [](Plan& plan) { std::swap(plan.steps[0], plan.steps[2]); },
-     "unwritten", "'w'"},
-    {"SlicesNeverArrive", StreamedOwnSteps, MoveOnly({3}, {}), "unwritten", "'wb'"},
-    {"SliceLoopIsMissing", StreamedOwnSteps,
+    {"StoreBeforeTheOperator", OneConvPlan,
+     [](Plan& plan) { std::swap(plan.steps[2], plan.steps[3]); }, "unwritten", "'y'"},
+    {"WeightsAfterTheOperator", OneConvPlan,
+     [](Plan& plan) { std::swap(plan.steps[0], plan.steps[2]); }, "unwritten", "'w'"},
+    {"SlicesNeverArrive", StreamedSerialized, MoveOnly({3}, {}), "unwritten", "'wb'"},
+    {"SliceLoopIsMissing", StreamedSerialized,
      [](Plan& plan) {
        std::erase(plan.problem.loops, problem::Loop{1, 3, {3}});
      },
      "control", "follows step 2"},
-    {"FirstSliceNeverArrives", StreamedOverlapped, MoveOnly({1}, {0, 1, 4}), "unwritten",
+    {"FirstSliceNeverArrives", StreamedDoubleBuffered, MoveOnly({1}, {0, 1, 4}), "unwritten",
      "'wb' [0, 0, 0, 0]"},
-    {"LaterSlicesNeverArrive", StreamedOverlapped, MoveOnly({2}, {0, 1, 4}), "unwritten",
+    {"LaterSlicesNeverArrive", StreamedDoubleBuffered, MoveOnly({2}, {0, 1, 4}), "unwritten",
      "'wb' [2, 0, 0, 0]"},
-    {"FirstSliceOfTheNextTileNeverArrives", StreamedOverlapped, MoveOnly({2}, {0, 2, 4}), "unwritten",
-     "'wa'"},
-    {"BorderNeverStored", TwoSubgraphs, MoveOnly({3}, {}), "incomplete", "'m'"},
-    {"BorderNeverLoaded", TwoSubgraphs, MoveOnly({5}, {}), "unwritten", "'m'"},
-    {"BorderLoadedOnceTooFew", TwoSubgraphs, [](Plan& plan) { plan.subgraphs[1].tiles = 1; }, "incomplete",
-     "'y' [0, 0, 5, 0]"},
+    {"FirstSliceOfTheNextTileNeverArrives", StreamedDoubleBuffered, MoveOnly({2}, {0, 2, 4}),
+     "unwritten", "'wa'"},
+    {"BoundaryNeverStored", TwoSubgraphs, MoveOnly({3}, {}), "incomplete", "'m'"},
+    {"BoundaryNeverLoaded", TwoSubgraphs, MoveOnly({5}, {}), "unwritten", "'m'"},
+    {"BoundaryLoadedOnceTooFew", TwoSubgraphs, [](Plan& plan) { plan.subgraphs[1].tiles = 1; },
+     "incomplete", "'y' [0, 0, 5, 0]"},
 };
 
 const std::vector<SpoiledPlan> kUses = {
     {"PingAndPongExchangedInTheBuffers", TwoConvsPlan, SwapUses("s0/x@0", "s0/x@1"), "forbidden",
      "does not live"},
-    {"SlotsExchangedInTheBuffers", StreamedOverlapped, SwapUses("s0/a/wa@0.0", "s0/a/wa@0.1"), "forbidden",
+    {"SlotsExchangedInTheBuffers", StreamedDoubleBuffered, SwapUses("s0/a/wa@0.0", "s0/a/wa@0.1"),
+     "forbidden", "does not live"},
+    {"InputAndOutputExchanged", OneConvPlan, SwapUses("s0/x@0", "s0/y@0"), "forbidden",
      "does not live"},
-    {"InputAndOutputExchanged", OneConvPlan, SwapUses("s0/x@0", "s0/y@0"), "forbidden", "does not live"},
     {"TileBufferMissing", TwoConvsPlan, Without("s0/m@1"), "outside", "no buffer"},
     {"IncomingBufferMissing", OneConvPlan, Without("s0/x@0"), "forbidden", "no engine reads"},
     {"OutgoingBufferMissing", OneConvPlan, Without("s0/y@0"), "forbidden", "no engine writes"},
     {"ResidentBufferMissing", OneConvPlan, Without("s0/w"), "forbidden", "no engine reads"},
-    {"SecondSlotMissing", StreamedOverlapped, Without("s0/a/wa@1.1"), "outside", "no buffer"},
-    {"InputTooSmallByARow", TwoConvsPlan, [](Plan& plan) { FactsOf(plan, "s0/x@0").size -= 16; }, "outside",
-     "'s0/x@0'"},
-    {"InnerTileTooSmall", TwoConvsPlan, [](Plan& plan) { FactsOf(plan, "s0/m@1").size -= 1; }, "outside",
-     "'s0/m@1'"},
-    {"WeightsWithoutTheirTable", OneConvPlan, [](Plan& plan) { FactsOf(plan, "s0/w").size = 144; }, "outside",
-     "the table of 'w'"},
-    {"SlicesOfMoreChannels", StreamedOwnSteps,
-     [](Plan& plan) { plan.profile.tiling.weight_granule_channels = 3; }, "outside", "'wa'"},
-    {"RaggedTileTakenForTheLargest", ThreeTiles, [](Plan& plan) { FactsOf(plan, "s0/x@0").size = 64; },
+    {"SecondSlotMissing", StreamedDoubleBuffered, Without("s0/a/wa@1.1"), "outside", "no buffer"},
+    {"InputTooSmallByARow", TwoConvsPlan, [](Plan& plan) { FactsOf(plan, "s0/x@0").size -= 16; },
      "outside", "'s0/x@0'"},
+    {"InnerTileTooSmall", TwoConvsPlan, [](Plan& plan) { FactsOf(plan, "s0/m@1").size -= 1; },
+     "outside", "'s0/m@1'"},
+    {"WeightsWithoutTheirTable", OneConvPlan, [](Plan& plan) { FactsOf(plan, "s0/w").size = 144; },
+     "outside", "the table of 'w'"},
+    {"SlicesOfMoreChannels", StreamedSerialized,
+     [](Plan& plan) { plan.profile.tiling.weight_granularity_channels = 3; }, "outside", "'wa'"},
+    {"RaggedTileTakenForTheLargest", ThreeTiles,
+     [](Plan& plan) { FactsOf(plan, "s0/x@0").size = 64; }, "outside", "'s0/x@0'"},
 };
 
 const std::vector<SpoiledPlan> kHardware = {
-    {"StoredPadsForgotten", TwoSubgraphs, [](Plan& plan) { plan.profile.tiling.implicit_padding = false; },
-     "outside", "'x'"},
+    {"StoredPadsForgotten", TwoSubgraphs,
+     [](Plan& plan) { plan.profile.tiling.implicit_padding = false; }, "outside", "'x'"},
     {"ChannelBlocksForgotten", OneConvPlan,
      [](Plan& plan) {
        for (hw_profiles::RoleLayout& role : plan.profile.roles) role.channel_block = 8;
@@ -257,14 +280,16 @@ const std::vector<SpoiledPlan> kHardware = {
        plan.profile.memories[0].reserved = {{{130, 131}, "stack"}};
      },
      "outside", "reserved"},
-    {"EngineThatCannotWorkInPlace", OneSramPlan, [](Plan& plan) { plan.profile.tiling.in_place.clear(); },
-     "in place", "'m'"},
-    {"OperandStillWanted", OneSramPlan, [](Plan& plan) { plan.network.tensors[2].network_output = true; },
-     "incomplete", "'m'"},
+    {"EngineThatCannotWorkInPlace", OneSramPlan,
+     [](Plan& plan) { plan.profile.tiling.in_place.clear(); }, "in place", "'m'"},
+    {"OperandStillWanted", OneSramPlan,
+     [](Plan& plan) { plan.network.tensors[2].network_output = true; }, "incomplete", "'m'"},
     {"EngineThatCannotReadAtHome", WithState,
-     [](Plan& plan) { plan.profile.memories[1].direct_read = false; }, "forbidden", "no engine reads"},
-    {"HomeThatCannotBeWritten", WithState, [](Plan& plan) { plan.profile.memories[1].writable = false; },
-     "forbidden", "cannot be written"},
+     [](Plan& plan) { plan.profile.memories[1].direct_read = false; }, "forbidden",
+     "no engine reads"},
+    {"HomeThatCannotBeWritten", WithState,
+     [](Plan& plan) { plan.profile.memories[1].writable = false; }, "forbidden",
+     "cannot be written"},
     {"NoLink", OneConvPlan, [](Plan& plan) { plan.profile.links.clear(); }, "forbidden", "no link"},
     {"ModeOfTheOperatorWrong", BankedPlan,
      [](Plan& plan) {
@@ -281,10 +306,10 @@ const std::vector<SpoiledPlan> kHardware = {
        Schedule(plan, {1, 1, 0, 0});
      },
      "forbidden", "step 3"},
-    {"ResultInABankThatIsRead", BankedPlan, [](Plan& plan) { OffsetOf(plan, "s0/y@0") = 320; }, "forbidden",
-     "bank 'low'"},
-    {"ResultAcrossBanks", BankedPlan, [](Plan& plan) { OffsetOf(plan, "s0/y@0") = 480; }, "forbidden",
-     "bank 'low'"},
+    {"ResultInABankThatIsRead", BankedPlan, [](Plan& plan) { OffsetOf(plan, "s0/y@0") = 320; },
+     "forbidden", "bank 'low'"},
+    {"ResultAcrossBanks", BankedPlan, [](Plan& plan) { OffsetOf(plan, "s0/y@0") = 480; },
+     "forbidden", "bank 'low'"},
     {"TransitionThatIsNone", BankedPlan,
      [](Plan& plan) {
        plan.profile.memories[0].transitions = {{{0, 1}}};
@@ -305,13 +330,17 @@ const std::vector<SpoiledPlan> kHardware = {
      "forbidden", "'dma' write"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Addresses, PlanFault, testing::ValuesIn(kAddresses), NameOfFault<SpoiledPlan>);
-INSTANTIATE_TEST_SUITE_P(ByChannel, PlanFault, testing::ValuesIn(kByChannel), NameOfFault<SpoiledPlan>);
-INSTANTIATE_TEST_SUITE_P(HandedOn, PlanFault, testing::ValuesIn(kHandedOn), NameOfFault<SpoiledPlan>);
+INSTANTIATE_TEST_SUITE_P(Addresses, PlanFault, testing::ValuesIn(kAddresses),
+                         NameOfFault<SpoiledPlan>);
+INSTANTIATE_TEST_SUITE_P(ByChannel, PlanFault, testing::ValuesIn(kByChannel),
+                         NameOfFault<SpoiledPlan>);
+INSTANTIATE_TEST_SUITE_P(StateAliasing, PlanFault, testing::ValuesIn(kStateAliasing),
+                         NameOfFault<SpoiledPlan>);
 INSTANTIATE_TEST_SUITE_P(Lives, PlanFault, testing::ValuesIn(kLives), NameOfFault<SpoiledPlan>);
 INSTANTIATE_TEST_SUITE_P(Steps, PlanFault, testing::ValuesIn(kSteps), NameOfFault<SpoiledPlan>);
 INSTANTIATE_TEST_SUITE_P(Uses, PlanFault, testing::ValuesIn(kUses), NameOfFault<SpoiledPlan>);
-INSTANTIATE_TEST_SUITE_P(Hardware, PlanFault, testing::ValuesIn(kHardware), NameOfFault<SpoiledPlan>);
+INSTANTIATE_TEST_SUITE_P(Hardware, PlanFault, testing::ValuesIn(kHardware),
+                         NameOfFault<SpoiledPlan>);
 
 }  // namespace
 }  // namespace tessera::plan::execute

@@ -40,20 +40,23 @@ int AddConstant(graph::Graph& network, graph::Shape shape, DataType type) {
   return static_cast<int>(network.tensors.size()) - 1;
 }
 
-// The filters of an operator that has any, a factor for some elementwise ones, a second table for some; shared where two
-// want the same shape.
+// The filters of an operator that has any, a factor for some elementwise ones, a second table for
+// some; shared where two want the same shape.
 void AddConstants(Random& random, graph::Graph& network, graph::Operator& op) {
   std::vector<graph::Shape> shapes;
-  for (const int input : op.inputs) shapes.push_back(network.tensors[static_cast<size_t>(input)].shape);
+  for (const int input : op.inputs)
+    shapes.push_back(network.tensors[static_cast<size_t>(input)].shape);
   const graph::Shape out = network.tensors[static_cast<size_t>(op.outputs.front())].shape;
   if (const auto filters = graph::ops::WeightShapeOf(op, shapes, out)) {
     for (size_t i = 0; i < network.tensors.size(); ++i) {
       const bool same = network.tensors[i].constant && network.tensors[i].shape == *filters;
-      if (same && op.weights.empty() && random.Chance(0.4)) op.weights.push_back(static_cast<int>(i));
+      if (same && op.weights.empty() && random.Chance(0.4))
+        op.weights.push_back(static_cast<int>(i));
     }
     if (op.weights.empty())
       op.weights.push_back(AddConstant(
-          network, *filters, OneOf(random, std::array{DataType::kInt8, DataType::kInt4, DataType::kInt16})));
+          network, *filters,
+          OneOf(random, std::array{DataType::kInt8, DataType::kInt4, DataType::kInt16})));
     if (random.Chance(0.3))
       op.weights.push_back(AddConstant(network, {out.size() > 1 ? out[1] : 1}, DataType::kInt32));
   } else if (op.kind == OperatorKind::kElementwise && random.Chance(0.4)) {
@@ -80,9 +83,9 @@ void AddActivation(graph::Graph& network) {
 void LinkStates(graph::Graph& network) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(network);
   for (size_t state = 0; state < network.tensors.size(); ++state) {
-    const auto linked = std::find_if(network.tensors.begin(), network.tensors.end(), [&](const auto& next) {
-      return next.next_of == static_cast<int>(state);
-    });
+    const auto linked =
+        std::find_if(network.tensors.begin(), network.tensors.end(),
+                     [&](const auto& next) { return next.next_of == static_cast<int>(state); });
     if (linked != network.tensors.end()) {
       linked->type = network.tensors[state].type;
       continue;
@@ -114,7 +117,7 @@ Subgraph SubgraphOf(const graph::Graph& network, const encoder::program::Subgrap
   subgraph.weights = choice.policy.weights;
   subgraph.in_place = choice.policy.in_place;
   subgraph.halo = choice.policy.halo;
-  subgraph.depth = choice.policy.depth;
+  subgraph.k_extent = choice.policy.k_extent;
   subgraph.prefetch = choice.prefetch;
   return subgraph;
 }
@@ -129,19 +132,20 @@ Plan PlanOf(const graph::Graph& network, const Profile& profile,
     plan.subgraphs.push_back(SubgraphOf(network, choice));
   plan.problem = program.problem;
   for (const encoder::program::ProgramBuffer& buffer : program.buffers) {
-    plan.buffers.push_back({static_cast<BufferKind>(buffer.kind), buffer.subgraph, buffer.tensor, buffer.op,
-                            buffer.parity, buffer.slot});
+    plan.buffers.push_back({static_cast<BufferKind>(buffer.kind), buffer.subgraph, buffer.tensor,
+                            buffer.op, buffer.phase, buffer.slot});
   }
   for (const encoder::program::ProgramStep& step : program.steps) {
     plan.steps.push_back(
-        {static_cast<StepKind>(step.kind), step.subgraph, step.parity, step.op, step.transfers});
+        {static_cast<StepKind>(step.kind), step.subgraph, step.phase, step.op, step.transfers});
   }
   return plan;
 }
 
 // Makes it a choice of tiles one below the other that keep rows, where there are such.
 void KeepRows(Random& random, const graph::Graph& network, const Profile& profile,
-              std::vector<graph::tiling::TileShape> shapes, encoder::program::SubgraphChoice& choice) {
+              std::vector<graph::tiling::TileShape> shapes,
+              encoder::program::SubgraphChoice& choice) {
   const graph::Operator& last = network.operators[static_cast<size_t>(choice.interval.last)];
   const graph::Shape& output = network.tensors[static_cast<size_t>(last.outputs.front())].shape;
   std::erase_if(shapes, [&](const graph::tiling::TileShape& tile) {
@@ -150,8 +154,8 @@ void KeepRows(Random& random, const graph::Graph& network, const Profile& profil
   if (shapes.empty()) return;
   const auto tile = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(shapes.size()) - 1));
   choice.tile = shapes[tile];
-  choice.policy.halo =
-      OneOf(random, std::array{HaloStorage::kRing, HaloStorage::kCopy, HaloStorage::kAdjacent});
+  choice.policy.halo = OneOf(random, std::array{HaloStorage::kRollingBuffer,
+                                                HaloStorage::kLineBuffer, HaloStorage::kAdjacent});
 }
 
 std::optional<problem::Allocation> Allocate(const problem::Problem& problem) {
@@ -194,7 +198,8 @@ Plan Spread(const graph::Graph& network, const Profile& profile,
   };
   for (size_t i = 0; i < offsets.size(); ++i) {
     for (const problem::Relation& relation : plan.problem.relations) {
-      if (relation.kind == problem::RelationKind::kAdjacent && relation.second == static_cast<int>(i))
+      if (relation.kind == problem::RelationKind::kAdjacent &&
+          relation.second == static_cast<int>(i))
         place(static_cast<size_t>(relation.first));
     }
     place(i);
@@ -222,12 +227,13 @@ graph::Graph DrawGraph(Random& random, int operators, Kinds kinds) {
 graph::Graph DrawNetwork(Random& random, int operators, Kinds kinds) {
   const auto count = static_cast<int>(random.Uniform(1, operators));
   graph::Graph network = DrawGraph(random, count, kinds);
-  const DataType usual =
-      OneOf(random, std::array{DataType::kInt8, DataType::kInt8, DataType::kInt16, DataType::kInt4});
+  const DataType usual = OneOf(
+      random, std::array{DataType::kInt8, DataType::kInt8, DataType::kInt16, DataType::kInt4});
   for (graph::Tensor& tensor : network.tensors) {
-    tensor.type = random.Chance(0.85)
-                      ? usual
-                      : OneOf(random, std::array{DataType::kInt32, DataType::kInt4, DataType::kInt8});
+    tensor.type =
+        random.Chance(0.85)
+            ? usual
+            : OneOf(random, std::array{DataType::kInt32, DataType::kInt4, DataType::kInt8});
     if (tensor.network_input && random.Chance(0.2)) {
       tensor.network_input = false;
       tensor.state = true;
@@ -258,19 +264,21 @@ Profile DrawProfile(Random& random) {
   link.alignment_bytes = OneOf(random, std::array<int64_t, 2>{1, 8});
   profile.links = {link};
   for (size_t role = 0; role < base::TensorRoleNames().size(); ++role) {
-    profile.roles.push_back({random.Chance(0.3) ? 1 : 0, 1, OneOf(random, std::array<int64_t, 3>{1, 1, 4}),
+    profile.roles.push_back({random.Chance(0.3) ? 1 : 0, 1,
+                             OneOf(random, std::array<int64_t, 3>{1, 1, 4}),
                              OneOf(random, std::array<int64_t, 3>{1, 1, 8})});
   }
   profile.roles[static_cast<size_t>(base::TensorRole::kFeature)].home = 1;
   if (!dram.direct_read) profile.roles[static_cast<size_t>(base::TensorRole::kState)].home = 1;
   hw_profiles::Tiling& tiling = profile.tiling;
   tiling.axes = {{base::Axis::kRows, 1}, {base::Axis::kColumns, 1}, {base::Axis::kChannels, 1}};
-  tiling.dma = random.Chance(0.6) ? hw_profiles::DmaSteps::kOverlapped : hw_profiles::DmaSteps::kOwnSteps;
+  tiling.dma = random.Chance(0.6) ? hw_profiles::DmaSteps::kDoubleBuffered
+                                  : hw_profiles::DmaSteps::kSerialized;
   tiling.weights = {hw_profiles::WeightPolicy::kResident, hw_profiles::WeightPolicy::kStreamed};
   if (dram.direct_read) tiling.weights.push_back(hw_profiles::WeightPolicy::kDirect);
   tiling.implicit_padding = random.Chance(0.7);
   if (random.Chance(0.6)) tiling.in_place = {OperatorKind::kElementwise, OperatorKind::kDepthwise};
-  tiling.weight_granule_channels = random.Uniform(1, 3);
+  tiling.weight_granularity_channels = random.Uniform(1, 3);
   if (random.Chance(0.3)) {
     profile.scratch = {{OneOf(random, std::array{OperatorKind::kConv, OperatorKind::kElementwise}),
                         random.Uniform(1, 9),
@@ -322,13 +330,15 @@ std::optional<Plan> DrawPlan(Random& random, bool with_modes, Kinds kinds) {
   for (int first = skipped; first < operators;) {
     const int last = static_cast<int>(random.Uniform(first, operators - 1));
     std::vector<graph::tiling::CutAxis> axes;
-    for (const hw_profiles::AxisGranule& axis : profile.tiling.axes)
-      axes.push_back({axis.axis, axis.granule});
+    for (const hw_profiles::AxisGranularity& axis : profile.tiling.axes)
+      axes.push_back({axis.axis, axis.granularity});
     const std::vector<graph::tiling::TileShape> shapes =
         graph::tiling::ShapesOf(graph::tiling::TileShapes(network, {first, last}, axes));
-    const auto tile = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(shapes.size()) - 1));
+    const auto tile =
+        static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(shapes.size()) - 1));
     const auto& weights = profile.tiling.weights;
-    const auto policy = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(weights.size()) - 1));
+    const auto policy =
+        static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(weights.size()) - 1));
     encoder::program::SubgraphChoice& choice = choices.emplace_back();
     choice.interval = {first, last};
     choice.tile = shapes[tile];

@@ -13,24 +13,27 @@
 // Plans to run: by hand, and at random.
 namespace tessera::plan::execute {
 
-// The program of these choices with every buffer placed as low as a quick search can; nullopt where the profile cannot run
-// it or nothing fits. With modes, where the memory has any.
+// The program of these choices with every buffer placed as low as a quick search can; nullopt where
+// the profile cannot run it or nothing fits. With modes, where the memory has any.
 std::optional<Plan> PlaceLow(const graph::Graph& network, const hw_profiles::Profile& profile,
                              const std::vector<encoder::program::SubgraphChoice>& choices);
 
-// The same with every buffer at an address of its own, in the order of the Problem, but halos directly before their tiles: nothing
-// shares a byte.
+// The same with every buffer at an address of its own, in the order of the Problem, but halos
+// directly before their tiles: nothing shares a byte.
 Plan Spread(const graph::Graph& network, const hw_profiles::Profile& profile,
             const std::vector<encoder::program::SubgraphChoice>& choices);
 
-// What to draw: networks of all kinds of operators, mostly of depthwise ones, the latter also for accelerators that store pads and hold
-// most tensors whole, or networks with a state that is read and replaced.
+// What to draw: networks of all kinds of operators, mostly of depthwise ones, the latter also for
+// accelerators that store pads and hold most tensors whole, or networks with a state that is read
+// and replaced.
 enum class Kinds : uint8_t { kAll, kDepthwise, kPadded, kRecurrent };
 
-// A random network of up to so many operators with weights, tables of constants and data types of all widths.
+// A random network of up to so many operators with weights, tables of constants and data types of
+// all widths.
 graph::Graph DrawNetwork(base::Random& random, int operators, Kinds kinds = Kinds::kAll);
 
-// A random accelerator that may run it: homes, layouts, pads, direct access, slices, scratch, in-place, either kind of DMA.
+// A random accelerator that may run it: homes, layouts, pads, direct access, slices, scratch,
+// in-place, either kind of DMA.
 hw_profiles::Profile DrawProfile(base::Random& random);
 
 // Makes it one that stores pads, and holds more in its tile memory.
@@ -40,7 +43,8 @@ void StorePads(base::Random& random, hw_profiles::Profile& profile);
 void DrawModes(base::Random& random, hw_profiles::Profile& profile);
 
 // A random partition with random tiles and policies; nullopt where the draw is no program.
-std::optional<Plan> DrawPlan(base::Random& random, bool with_modes = false, Kinds kinds = Kinds::kAll);
+std::optional<Plan> DrawPlan(base::Random& random, bool with_modes = false,
+                             Kinds kinds = Kinds::kAll);
 
 // The findings of a run, one line each; "obstacle: .." where nothing could be run.
 std::vector<std::string> MessagesOf(const Plan& plan);

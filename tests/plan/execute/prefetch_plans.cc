@@ -14,23 +14,26 @@ using hw_profiles::WeightPolicy;
 Plan Prefetched() {
   hw_profiles::Profile profile = SmallProfile();
   profile.memories[0].capacity_bytes = 4096;
-  profile.tiling.dma = hw_profiles::DmaSteps::kOverlapped;
+  profile.tiling.dma = hw_profiles::DmaSteps::kDoubleBuffered;
   const encoder::program::Policy policy = {WeightPolicy::kResident, false};
-  return Spread(TwoConvs(10), profile,
-                {{{0, 0}, {1, 4, 2, 4}, policy}, {{1, 1}, {1, 4, 2, 4}, policy, /*prefetch=*/true}});
+  return Spread(
+      TwoConvs(10), profile,
+      {{{0, 0}, {1, 4, 2, 4}, policy}, {{1, 1}, {1, 4, 2, 4}, policy, /*prefetch=*/true}});
 }
 
 std::optional<Plan> DrawPrefetches(base::Random& random, const Plan& plan) {
   hw_profiles::Profile profile = plan.profile;
-  profile.tiling.dma = hw_profiles::DmaSteps::kOverlapped;
+  profile.tiling.dma = hw_profiles::DmaSteps::kDoubleBuffered;
   const std::vector<WeightPolicy>& ways = profile.tiling.weights;
-  const bool may_reside = std::find(ways.begin(), ways.end(), WeightPolicy::kResident) != ways.end();
+  const bool may_reside =
+      std::find(ways.begin(), ways.end(), WeightPolicy::kResident) != ways.end();
   std::vector<encoder::program::SubgraphChoice> choices;
   for (const Subgraph& subgraph : plan.subgraphs) {
     encoder::program::SubgraphChoice& choice = choices.emplace_back();
     choice.interval = subgraph.interval;
     choice.tile = subgraph.tile;
-    choice.policy = {.weights = subgraph.weights, .in_place = subgraph.in_place, .halo = subgraph.halo};
+    choice.policy = {
+        .weights = subgraph.weights, .in_place = subgraph.in_place, .halo = subgraph.halo};
     if (may_reside && random.Chance(0.8)) choice.policy.weights = WeightPolicy::kResident;
   }
   for (encoder::program::SubgraphChoice& choice : choices) {

@@ -21,7 +21,8 @@ class RandomPrefetches : public testing::TestWithParam<int> {};
 TEST_P(RandomPrefetches, Run) {
   int planned = 0;
   for (int draw = 0; draw < 1000 && planned < DrawsOf(10); ++draw) {
-    const uint64_t seed = uint64_t{1000} * static_cast<uint64_t>(GetParam()) + static_cast<uint64_t>(draw);
+    const uint64_t seed =
+        uint64_t{1000} * static_cast<uint64_t>(GetParam()) + static_cast<uint64_t>(draw);
     base::Random random(seed);
     std::optional<Plan> plan = DrawPlan(random, /*with_modes=*/draw % 10 == 0);
     if (plan) plan = DrawPrefetches(random, *plan);
@@ -44,9 +45,11 @@ TEST_P(PrefetchInstructionFault, IsFound) { ExpectFound(GetParam()); }
 
 const std::vector<SpoiledPlan> kPrefetchPlans = {
     {"NeverMoved", Prefetched, MoveOnly({1, 2, 3}, {kX, kM}), "lost", "'wb'"},
-    {"TakenForLoadedInThePrologue", Prefetched, [](Plan& plan) { plan.subgraphs[1].prefetch = false; },
-     "control", "step 3 moves 'wb', which it has nothing to do with"},
-    {"OverATileUnderWork", Prefetched, Put("s1/wb", "s0/m@0"), "moving", "overwrites 'm' [0, 0, 6, 0]"},
+    {"TakenForLoadedInThePrologue", Prefetched,
+     [](Plan& plan) { plan.subgraphs[1].prefetch = false; }, "control",
+     "step 3 moves 'wb', which it has nothing to do with"},
+    {"OverATileUnderWork", Prefetched, Put("s1/wb", "s0/m@0"), "moving",
+     "overwrites 'm' [0, 0, 6, 0]"},
     {"UnderATileThatLeaves", Prefetched, Put("s0/m@0", "s1/wb"), "arriving", "step 3, tile 4"},
     {"OverItsOwnSubgraphsFirstTile", Prefetched, Put("s1/m@0", "s1/wb"), "overwritten", "'wb'"},
     {"DiesBeforeTheEpilogue", Prefetched, Live("s1/wb", {{1, 2}, {4, 7}}), "forbidden",
@@ -60,8 +63,8 @@ INSTANTIATE_TEST_SUITE_P(Prefetch, PrefetchPlanFault, testing::ValuesIn(kPrefetc
                          NameOfFault<SpoiledPlan>);
 
 const std::vector<SpoiledProgram> kPrefetchPrograms = {
-    {"LeftOut", Prefetched, [](Program& program) { Remove(program, TransferAt(program, kWb, 0)); }, "lost",
-     "'wb'"},
+    {"LeftOut", Prefetched, [](Program& program) { Remove(program, TransferAt(program, kWb, 0)); },
+     "lost", "'wb'"},
     {"StillArrivingWhenRead", Prefetched,
      [](Program& program) {
        MoveBefore(program, FinishOf(program, TransferAt(program, kWb, 0)), program.size());

@@ -25,13 +25,15 @@ bool IsReplacedByTiles(const Plan& plan, int next) {
   if (plan.network.tensors[static_cast<size_t>(next)].next_of < 0) return false;
   return std::any_of(plan.subgraphs.begin(), plan.subgraphs.end(), [&](const Subgraph& subgraph) {
     for (int op = subgraph.interval.first; op <= subgraph.interval.last; ++op) {
-      if (plan.network.operators[static_cast<size_t>(op)].outputs.front() == next) return subgraph.tiles > 1;
+      if (plan.network.operators[static_cast<size_t>(op)].outputs.front() == next)
+        return subgraph.tiles > 1;
     }
     return false;
   });
 }
 
-// Whether a window reads stored pads of what its own subgraph makes tile by tile, in a whole buffer.
+// Whether a window reads stored pads of what its own subgraph makes tile by tile, in a whole
+// buffer.
 bool ReadsPadsOfParts(const Plan& plan) {
   if (plan.profile.tiling.implicit_padding) return false;
   const auto is_whole = [&plan](int tensor) {
@@ -43,8 +45,8 @@ bool ReadsPadsOfParts(const Plan& plan) {
     std::set<int> made;
     for (int i = subgraph.interval.first; i <= subgraph.interval.last && subgraph.tiles > 1; ++i) {
       const graph::Operator& op = plan.network.operators[static_cast<size_t>(i)];
-      const bool pads =
-          op.window.pad_low != std::array<int64_t, 2>{} || op.window.pad_high != std::array<int64_t, 2>{};
+      const bool pads = op.window.pad_low != std::array<int64_t, 2>{} ||
+                        op.window.pad_high != std::array<int64_t, 2>{};
       if (pads && made.contains(op.inputs.front()) && is_whole(op.inputs.front())) return true;
       made.insert(op.outputs.begin(), op.outputs.end());
     }
@@ -54,12 +56,12 @@ bool ReadsPadsOfParts(const Plan& plan) {
 
 // What a plan is an example of.
 std::set<std::string> TraitsOf(const Plan& plan) {
-  static constexpr std::array kKinds = {"tile",    "whole", "resident", "slice",
-                                        "scratch", "ring",  "line",     "halo"};
+  static constexpr std::array kKinds = {"tile",    "whole",          "resident", "slice",
+                                        "scratch", "rolling_buffer", "line",     "halo"};
   std::set<std::string> traits;
-  const bool overlapped = plan.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped;
+  const bool double_buffered = plan.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
   for (const Subgraph& subgraph : plan.subgraphs) {
-    traits.insert((overlapped ? "overlapped " : "own steps ") +
+    traits.insert((double_buffered ? "double_buffered " : "own steps ") +
                   std::to_string(std::min<int64_t>(subgraph.tiles, 6)));
   }
   for (const BufferUse& use : plan.buffers) {
@@ -74,18 +76,22 @@ std::set<std::string> TraitsOf(const Plan& plan) {
   }
   for (const Subgraph& subgraph : plan.subgraphs) {
     const bool keeps = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
-    const graph::Operator& last = plan.network.operators[static_cast<size_t>(subgraph.interval.last)];
-    const graph::Shape& output = plan.network.tensors[static_cast<size_t>(last.outputs.front())].shape;
-    if (keeps && output.size() == 4 && subgraph.tile[3] < output[3]) traits.insert("keeps rows in strips");
+    const graph::Operator& last =
+        plan.network.operators[static_cast<size_t>(subgraph.interval.last)];
+    const graph::Shape& output =
+        plan.network.tensors[static_cast<size_t>(last.outputs.front())].shape;
+    if (keeps && output.size() == 4 && subgraph.tile[3] < output[3])
+      traits.insert("keeps rows in strips");
   }
-  for (const char* kept : {"ring", "line", "halo"}) {
+  for (const char* kept : {"rolling_buffer", "line", "halo"}) {
     if (!traits.contains(kept)) continue;
     traits.insert("keeps rows");
-    if (!plan.profile.tiling.implicit_padding) traits.insert(std::string(kept) + " with stored pads");
+    if (!plan.profile.tiling.implicit_padding)
+      traits.insert(std::string(kept) + " with stored pads");
     if (traits.contains("slice")) traits.insert("keeps rows beside slices");
   }
   if (!plan.profile.tiling.implicit_padding) traits.insert("stored pads");
-  if (plan.subgraphs.size() > 1) traits.insert("borders");
+  if (plan.subgraphs.size() > 1) traits.insert("boundaries");
   if (plan.subgraphs.front().interval.first > 0) traits.insert("part of the network");
   for (const graph::Tensor& tensor : plan.network.tensors) {
     if (tensor.state) traits.insert("state");
@@ -214,7 +220,7 @@ TEST(RandomPlanDraws, AreOfEveryKind) {
                             "two slots",
                             "in place",
                             "stored pads",
-                            "borders",
+                            "boundaries",
                             "part of the network",
                             "state",
                             "own steps 1",
@@ -222,16 +228,16 @@ TEST(RandomPlanDraws, AreOfEveryKind) {
                             "own steps 3",
                             "own steps 4",
                             "own steps 6",
-                            "overlapped 1",
-                            "overlapped 2",
-                            "overlapped 3",
-                            "overlapped 4",
-                            "overlapped 5",
-                            "overlapped 6",
-                            "ring",
+                            "double_buffered 1",
+                            "double_buffered 2",
+                            "double_buffered 3",
+                            "double_buffered 4",
+                            "double_buffered 5",
+                            "double_buffered 6",
+                            "rolling_buffer",
                             "line",
                             "halo",
-                            "ring with stored pads",
+                            "rolling_buffer with stored pads",
                             "line with stored pads",
                             "halo with stored pads",
                             "keeps rows in strips",

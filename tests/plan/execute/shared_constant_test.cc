@@ -4,7 +4,8 @@
 #include "../fixture.h"
 #include "plans.h"
 
-// A table stands with the first constant of an operator alone, and so with a shared constant only where such an operator uses it.
+// A table stands with the first constant of an operator alone, and so with a shared constant only
+// where such an operator uses it.
 namespace tessera::plan::execute {
 namespace {
 
@@ -42,7 +43,8 @@ class SharedConstant : public testing::TestWithParam<hw_profiles::WeightPolicy> 
 TEST_P(SharedConstant, HasATableWhereItIsTheFirst) {
   const encoder::program::Policy policy = {.weights = GetParam()};
   const graph::tiling::TileShape whole = {1, 4, 4, 4};
-  const Plan apart = Spread(Network(), Accelerator(), {{{0, 0}, whole, policy}, {{1, 1}, whole, policy}});
+  const Plan apart =
+      Spread(Network(), Accelerator(), {{{0, 0}, whole, policy}, {{1, 1}, whole, policy}});
   EXPECT_THAT(MessagesOf(apart), testing::IsEmpty());
   const Plan together = Spread(Network(), Accelerator(), {{{0, 1}, whole, policy}});
   EXPECT_THAT(MessagesOf(together), testing::IsEmpty());

@@ -10,8 +10,8 @@
 #include "lowered_plans.h"
 #include "tessera/plan/lowering/lowering.h"
 
-// One thing of a lowering that runs is made wrong, every one in turn, and must be found: by the interpreter where it does
-// harm, by the comparison in any case.
+// One thing of a lowering that runs is made wrong, every one in turn, and must be found: by the
+// interpreter where it does harm, by the comparison in any case.
 namespace tessera::plan::lowering {
 namespace {
 
@@ -61,7 +61,8 @@ class Faults : public testing::TestWithParam<NamedPlan> {
         const bool stored = lowered.jobs[job].operands[operand].stored_pads;
         const bool pads = stored && !region.pad_low.empty() &&
                           (region.pad_low[axis].base > 0 || region.pad_high[axis].base > 0);
-        if (box.extent[axis].base > 1 || pads || (axis == 2 && region.turn != Affine{})) return true;
+        if (box.extent[axis].base > 1 || pads || (axis == 2 && region.turn != Affine{}))
+          return true;
       }
       return false;
     });
@@ -87,8 +88,11 @@ TEST_P(Faults, AnAddressThatIsMoved) {
   ForEachJob([&](size_t s, size_t j) {
     for (size_t o = 0; o < JobAt(s, j).operands.size(); ++o) {
       for (size_t i = 0; i < JobAt(s, j).operands[o].spots.size(); ++i) {
-        ExpectFound([&](Program& program) { program.subgraphs[s].jobs[j].operands[o].spots[i].address += 1; },
-                    fmt::format("subgraph {}, job {}, operand {}", s, j, o));
+        ExpectFound(
+            [&](Program& program) {
+              program.subgraphs[s].jobs[j].operands[o].spots[i].address += 1;
+            },
+            fmt::format("subgraph {}, job {}, operand {}", s, j, o));
       }
     }
   });
@@ -100,19 +104,23 @@ TEST_P(Faults, AStrideThatIsChanged) {
       if (JobAt(s, j).operands[o].part == Part::kScratch) continue;  // wherever its bytes are
       for (size_t axis = 0; axis < JobAt(s, j).operands[o].strides.size(); ++axis) {
         if (!Walks(s, j, o, axis)) continue;
-        ExpectFound([&](Program& program) { program.subgraphs[s].jobs[j].operands[o].strides[axis] += 1; },
-                    fmt::format("subgraph {}, job {}, operand {}, axis {}", s, j, o, axis));
+        ExpectFound(
+            [&](Program& program) { program.subgraphs[s].jobs[j].operands[o].strides[axis] += 1; },
+            fmt::format("subgraph {}, job {}, operand {}, axis {}", s, j, o, axis));
       }
     }
   });
 }
 
-TEST_P(Faults, ARingOfOtherLength) {
+TEST_P(Faults, ARollingBufferOfOtherLength) {
   ForEachJob([&](size_t s, size_t j) {
     for (size_t o = 0; o < JobAt(s, j).operands.size(); ++o) {
-      if (JobAt(s, j).operands[o].ring_rows == 0) continue;
-      ExpectFound([&](Program& program) { program.subgraphs[s].jobs[j].operands[o].ring_rows += 1; },
-                  fmt::format("subgraph {}, job {}, operand {}", s, j, o));
+      if (JobAt(s, j).operands[o].rolling_buffer_rows == 0) continue;
+      ExpectFound(
+          [&](Program& program) {
+            program.subgraphs[s].jobs[j].operands[o].rolling_buffer_rows += 1;
+          },
+          fmt::format("subgraph {}, job {}, operand {}", s, j, o));
     }
   });
 }
@@ -129,8 +137,8 @@ std::vector<Number> NumbersOf(const Region& region) {
   return numbers;
 }
 
-// Whether the bytes of a region lie already where they are moved to: rows that are copied onto themselves, slices that lie where they
-// lay two tiles before.
+// Whether the bytes of a region lie already where they are moved to: rows that are copied onto
+// themselves, slices that lie where they lay two tiles before.
 bool IsThere(const Job& job, const std::vector<Region>& regions, size_t region) {
   if (job.does == Does::kLoad && job.op >= 0) return true;
   if (job.does != Does::kSave || region + 1 >= regions.size()) return false;
@@ -140,11 +148,13 @@ bool IsThere(const Job& job, const std::vector<Region>& regions, size_t region) 
   return address(regions[region]) == address(regions[region + 1]);
 }
 
-// Whether a number that is one off must do harm. It does none to write pads that no window reaches, to say where nothing is, or to
-// move less of what is there.
-bool DoesHarm(Number number, const Operand& operand, const std::vector<Affine>& extent, bool is_there) {
-  const bool empty = std::any_of(extent.begin(), extent.end(), [](const Affine& e) { return e.base == 0; });
-  if (number == Number::kTurn) return operand.ring_rows > 0 && !empty;
+// Whether a number that is one off must do harm. It does none to write pads that no window reaches,
+// to say where nothing is, or to move less of what is there.
+bool DoesHarm(Number number, const Operand& operand, const std::vector<Affine>& extent,
+              bool is_there) {
+  const bool empty =
+      std::any_of(extent.begin(), extent.end(), [](const Affine& e) { return e.base == 0; });
+  if (number == Number::kTurn) return operand.rolling_buffer_rows > 0 && !empty;
   if (number == Number::kPad) return operand.part == Part::kInput;
   if (number == Number::kExtent && is_there) return false;
   return !empty;
@@ -160,18 +170,22 @@ TEST_P(Faults, ARegionThatIsWrong) {
           const Job& job = JobAt(s, static_cast<size_t>(all[w].job));
           const Operand& operand = job.operands[all[w].regions[r].operand];
           if (operand.part == Part::kScratch) continue;
-          const std::vector<Affine>& extent = all[w].regions[operand.part == Part::kTo ? r - 1 : r].extent;
+          const std::vector<Affine>& extent =
+              all[w].regions[operand.part == Part::kTo ? r - 1 : r].extent;
           const std::vector<Number> numbers = NumbersOf(all[w].regions[r]);
           for (size_t n = 0; n < numbers.size(); ++n) {
             const auto spoil = [&](Program& program) {
               size_t next = 0;
-              ForEachNumber(program.subgraphs[s].classes[c].work[w].regions[r], [&](Affine& number) {
-                if (next++ == n) number.base += numbers[n] == Number::kExtent ? -1 : 1;
-              });
+              ForEachNumber(program.subgraphs[s].classes[c].work[w].regions[r],
+                            [&](Affine& number) {
+                              if (next++ == n)
+                                number.base += numbers[n] == Number::kExtent ? -1 : 1;
+                            });
             };
-            ExpectFound(spoil,
-                        fmt::format("subgraph {}, class {}, work {}, region {}, number {}", s, c, w, r, n),
-                        DoesHarm(numbers[n], operand, extent, IsThere(job, all[w].regions, r)));
+            ExpectFound(
+                spoil,
+                fmt::format("subgraph {}, class {}, work {}, region {}, number {}", s, c, w, r, n),
+                DoesHarm(numbers[n], operand, extent, IsThere(job, all[w].regions, r)));
           }
         }
       }
@@ -231,14 +245,17 @@ TEST_P(Faults, GrowthThatIsWrong) {
             if (affine.steps.empty()) return;
             const auto spoil = [&](Program& program) {
               size_t next = 0;
-              ForEachNumber(program.subgraphs[s].classes[c].work[w].regions[r], [&](Affine& number) {
-                if (next++ == wrong) number.steps[loop] += 1;
-              });
+              ForEachNumber(program.subgraphs[s].classes[c].work[w].regions[r],
+                            [&](Affine& number) {
+                              if (next++ == wrong) number.steps[loop] += 1;
+                            });
             };
-            const bool surplus = numbers[wrong] == Number::kExtent || numbers[wrong] == Number::kPad;
-            ExpectFound(
-                spoil, fmt::format("subgraph {}, class {}, work {}, region {}, number {}", s, c, w, r, wrong),
-                input || !surplus);
+            const bool surplus =
+                numbers[wrong] == Number::kExtent || numbers[wrong] == Number::kPad;
+            ExpectFound(spoil,
+                        fmt::format("subgraph {}, class {}, work {}, region {}, number {}", s, c, w,
+                                    r, wrong),
+                        input || !surplus);
           });
         }
       }
@@ -266,19 +283,21 @@ TEST_P(Faults, WorkThatIsLeftOut) {
 TEST_P(Faults, AnotherEngine) {
   ForEachJob([&](size_t s, size_t j) {
     if (JobAt(s, j).does == Does::kMode) return;
-    ExpectFound([&](Program& program) { program.subgraphs[s].jobs[j].on += "x"; }, fmt::format("job {}", j));
+    ExpectFound([&](Program& program) { program.subgraphs[s].jobs[j].on += "x"; },
+                fmt::format("job {}", j));
   });
 }
 
 INSTANTIATE_TEST_SUITE_P(Plans, Faults, testing::ValuesIn(PlansOfEveryKind()),
                          [](const auto& info) { return std::string(info.param.name); });
 
-INSTANTIATE_TEST_SUITE_P(Plans, PaddedFaults,
-                         testing::Values(NamedPlan{"StoredPads", execute::StoredPads},
-                                         NamedPlan{"WholeWithPads", execute::WholeWithPads},
-                                         NamedPlan{"AdjacentStoredPads", execute::AdjacentStoredPads},
-                                         NamedPlan{"RingStoredPads", execute::RingStoredPads}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Plans, PaddedFaults,
+    testing::Values(NamedPlan{"StoredPads", execute::StoredPads},
+                    NamedPlan{"WholeWithPads", execute::WholeWithPads},
+                    NamedPlan{"AdjacentStoredPads", execute::AdjacentStoredPads},
+                    NamedPlan{"RollingBufferStoredPads", execute::RollingBufferStoredPads}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Fault, JobsThatWaitForEachOther) {
   Plan plan = WithLowering(PlansOfEveryKind().front().plan());

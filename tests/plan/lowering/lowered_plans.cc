@@ -23,7 +23,7 @@ base::TensorRole RoleOutside(const graph::Tensor& tensor) {
   if (tensor.constant) return TensorRole::kConstant;
   if (tensor.state || tensor.next_of >= 0) return TensorRole::kState;
   if (tensor.network_input) return TensorRole::kNetworkInput;
-  return tensor.network_output ? TensorRole::kNetworkOutput : TensorRole::kBorder;
+  return tensor.network_output ? TensorRole::kNetworkOutput : TensorRole::kBoundary;
 }
 
 }  // namespace
@@ -33,15 +33,17 @@ Plan WithHomes(Plan plan) {
   std::map<int, int64_t> ends;
   for (size_t i = 0; i < plan.network.tensors.size(); ++i) {
     const graph::Tensor& tensor = plan.network.tensors[i];
-    const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan.profile, RoleOutside(tensor));
+    const hw_profiles::RoleLayout& layout =
+        hw_profiles::LayoutOf(plan.profile, RoleOutside(tensor));
     if (layout.home == plan.profile.tile_memory) continue;
     Home& home = homes[layout.home];
     home.memory = layout.home;
-    const int64_t channels = tensor.shape.empty() ? 1 : std::max(tensor.shape.front(), tensor.shape.back());
+    const int64_t channels =
+        tensor.shape.empty() ? 1 : std::max(tensor.shape.front(), tensor.shape.back());
     problem::Buffer buffer;
     buffer.id = tensor.id;
-    buffer.size = verify::StoredBytes(verify::NameExtents(tensor.shape), tensor.type, layout.channel_block,
-                                      layout.row_pitch_bytes) +
+    buffer.size = verify::StoredBytes(verify::NameExtents(tensor.shape), tensor.type,
+                                      layout.channel_block, layout.row_pitch_bytes) +
                   plan.profile.table_bytes_per_channel * channels;
     buffer.lifespans = {{0, static_cast<int64_t>(plan.subgraphs.size())}};
     home.problem.buffers.push_back(buffer);
@@ -75,41 +77,42 @@ std::vector<std::string> FindingsIn(const Plan& plan, uint64_t seed) {
 Plan TwoAxes() {
   hw_profiles::Profile profile = SmallProfile();
   profile.memories[0].capacity_bytes = 4096;
-  profile.tiling.dma = hw_profiles::DmaSteps::kOverlapped;
+  profile.tiling.dma = hw_profiles::DmaSteps::kDoubleBuffered;
   const encoder::program::Policy policy = {hw_profiles::WeightPolicy::kResident, false};
   return execute::Spread(TwoConvs(10), profile, {{{0, 1}, {1, 4, 4, 1}, policy}});
 }
 
 const std::vector<NamedPlan>& PlansOfEveryKind() {
-  static const std::vector<NamedPlan> kPlans = {{"StreamedOwnSteps", execute::StreamedOwnSteps},
-                                                {"StreamedOverlapped", execute::StreamedOverlapped},
-                                                {"ThreeTiles", execute::ThreeTiles},
-                                                {"TwoSubgraphs", execute::TwoSubgraphs},
-                                                {"StoredPads", execute::StoredPads},
-                                                {"WholeWithPads", execute::WholeWithPads},
-                                                {"WithScratch", execute::WithScratch},
-                                                {"WithState", execute::WithState},
-                                                {"InPlace", execute::InPlace},
-                                                {"HandedOn", execute::HandedOn},
-                                                {"ByChannel", execute::ByChannel},
-                                                {"ByChannelInRounds", execute::ByChannelInRounds},
-                                                {"RingOwnSteps", execute::RingOwnSteps},
-                                                {"CopyOwnSteps", execute::CopyOwnSteps},
-                                                {"AdjacentOwnSteps", execute::AdjacentOwnSteps},
-                                                {"RingOverlapped", execute::RingOverlapped},
-                                                {"CopyOverlapped", execute::CopyOverlapped},
-                                                {"AdjacentOverlapped", execute::AdjacentOverlapped},
-                                                {"Banked", BankedPlan},
-                                                {"OneSram", OneSramPlan},
-                                                {"TwoAxes", TwoAxes},
-                                                {"AdjacentStoredPads", execute::AdjacentStoredPads},
-                                                {"RingStoredPads", execute::RingStoredPads},
-                                                {"RingOfImages", execute::RingOfImages},
-                                                {"CopyOfImages", execute::CopyOfImages},
-                                                {"RingOfHeads", execute::RingOfHeads},
-                                                {"DepthOwnSteps", execute::DepthOwnSteps},
-                                                {"DepthOverlapped", execute::DepthOverlapped},
-                                                {"Prefetched", execute::Prefetched}};
+  static const std::vector<NamedPlan> kPlans = {
+      {"StreamedSerialized", execute::StreamedSerialized},
+      {"StreamedDoubleBuffered", execute::StreamedDoubleBuffered},
+      {"ThreeTiles", execute::ThreeTiles},
+      {"TwoSubgraphs", execute::TwoSubgraphs},
+      {"StoredPads", execute::StoredPads},
+      {"WholeWithPads", execute::WholeWithPads},
+      {"WithScratch", execute::WithScratch},
+      {"WithState", execute::WithState},
+      {"InPlace", execute::InPlace},
+      {"StateAliasing", execute::StateAliasing},
+      {"ByChannel", execute::ByChannel},
+      {"ByChannelInRounds", execute::ByChannelInRounds},
+      {"RollingBufferSerialized", execute::RollingBufferSerialized},
+      {"LineBufferSerialized", execute::LineBufferSerialized},
+      {"AdjacentSerialized", execute::AdjacentSerialized},
+      {"RollingBufferDoubleBuffered", execute::RollingBufferDoubleBuffered},
+      {"LineBufferDoubleBuffered", execute::LineBufferDoubleBuffered},
+      {"AdjacentDoubleBuffered", execute::AdjacentDoubleBuffered},
+      {"Banked", BankedPlan},
+      {"OneSram", OneSramPlan},
+      {"TwoAxes", TwoAxes},
+      {"AdjacentStoredPads", execute::AdjacentStoredPads},
+      {"RollingBufferStoredPads", execute::RollingBufferStoredPads},
+      {"RollingBufferOfImages", execute::RollingBufferOfImages},
+      {"LineBufferOfImages", execute::LineBufferOfImages},
+      {"RollingBufferOfHeads", execute::RollingBufferOfHeads},
+      {"SplitKSerialized", execute::SplitKSerialized},
+      {"SplitKDoubleBuffered", execute::SplitKDoubleBuffered},
+      {"Prefetched", execute::Prefetched}};
   return kPlans;
 }
 

@@ -14,23 +14,23 @@ TEST(Precedence, IsReachability) {
     const auto events = static_cast<int>(random.Uniform(1, 40));
     const double density = random.Real() * 0.4;
     Precedence order;
-    std::vector<std::vector<bool>> reaches(static_cast<size_t>(events),
-                                           std::vector<bool>(static_cast<size_t>(events)));
+    std::vector<std::vector<bool>> resolved_regions(static_cast<size_t>(events),
+                                                    std::vector<bool>(static_cast<size_t>(events)));
     for (int event = 0; event < events; ++event) {
       std::vector<int> before;
       for (int other = 0; other < event; ++other) {
         if (!random.Chance(density)) continue;
         before.push_back(other);
-        reaches[static_cast<size_t>(other)][static_cast<size_t>(event)] = true;
+        resolved_regions[static_cast<size_t>(other)][static_cast<size_t>(event)] = true;
         for (int earlier = 0; earlier < other; ++earlier) {
-          if (reaches[static_cast<size_t>(earlier)][static_cast<size_t>(other)])
-            reaches[static_cast<size_t>(earlier)][static_cast<size_t>(event)] = true;
+          if (resolved_regions[static_cast<size_t>(earlier)][static_cast<size_t>(other)])
+            resolved_regions[static_cast<size_t>(earlier)][static_cast<size_t>(event)] = true;
         }
       }
       ASSERT_EQ(order.Add(before), event);
       for (int other = 0; other < event; ++other) {
         ASSERT_EQ(order.Precedes(other, event),
-                  reaches[static_cast<size_t>(other)][static_cast<size_t>(event)])
+                  resolved_regions[static_cast<size_t>(other)][static_cast<size_t>(event)])
             << "seed " << seed;
         ASSERT_FALSE(order.Precedes(event, other));
       }

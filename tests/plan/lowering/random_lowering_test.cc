@@ -14,7 +14,8 @@
 #include "tessera/plan/lowering/lowering.h"
 #include "tessera/tests/draws.h"
 
-// Whatever plan runs, its lowering does: in any order that it permits, and after a way through plan.json.
+// Whatever plan runs, its lowering does: in any order that it permits, and after a way through
+// plan.json.
 namespace tessera::plan::lowering {
 namespace {
 
@@ -25,14 +26,16 @@ std::optional<Plan> LowerDrawn(std::optional<Plan> plan, uint64_t seed) {
   plan = WithHomes(std::move(*plan));
   const base::Expected<Program> program = Lower(*plan);
   if (!program) {
-    EXPECT_THAT(program.error().message, testing::HasSubstr("elements of four bits")) << "seed " << seed;
+    EXPECT_THAT(program.error().message, testing::HasSubstr("elements of four bits"))
+        << "seed " << seed;
     return std::nullopt;
   }
   plan->lowering = *program;
   return plan;
 }
 
-std::optional<Plan> DrawLowered(uint64_t seed, bool with_modes, execute::Kinds kinds = execute::Kinds::kAll) {
+std::optional<Plan> DrawLowered(uint64_t seed, bool with_modes,
+                                execute::Kinds kinds = execute::Kinds::kAll) {
   base::Random random(seed);
   return LowerDrawn(execute::DrawPlan(random, with_modes, kinds), seed);
 }
@@ -72,7 +75,8 @@ TEST_P(RandomLowering, RunsWithStoredPads) {
   int checked = 0;
   for (int draw = 0; draw < DrawsOf(40); ++draw) {
     const uint64_t seed = 300'000 + SeedOf(draw);
-    const std::optional<Plan> plan = DrawLowered(seed, /*with_modes=*/false, execute::Kinds::kPadded);
+    const std::optional<Plan> plan =
+        DrawLowered(seed, /*with_modes=*/false, execute::Kinds::kPadded);
     if (!plan) continue;
     ++checked;
     ASSERT_THAT(FindingsIn(*plan, seed), IsEmpty()) << "seed " << seed;
@@ -80,12 +84,12 @@ TEST_P(RandomLowering, RunsWithStoredPads) {
   ExpectEnough(checked, DrawsOf(4));
 }
 
-TEST_P(RandomLowering, RunsByDepth) {
+TEST_P(RandomLowering, RunsSplitK) {
   int lowered = 0;
   for (int draw = 0; draw < DrawsOf(100); ++draw) {
     const uint64_t seed = SeedOf(draw);
     base::Random random(seed);
-    const std::optional<Plan> plan = LowerDrawn(execute::DrawDepthPlan(random), seed);
+    const std::optional<Plan> plan = LowerDrawn(execute::DrawSplitKPlan(random), seed);
     if (!plan) continue;
     ++lowered;
     ASSERT_THAT(FindingsIn(*plan, seed), IsEmpty()) << "seed " << seed;
@@ -113,8 +117,8 @@ TEST_P(RandomLowering, RunsWithPrefetchedConstants) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomLowering, testing::Range(0, 4));
 
-// What is rare among the draws above: a tile that loads no rows, from behind the memory's last byte; and modes for steps that copy rows
-// before and after one operator.
+// What is rare among the draws above: a tile that loads no rows, from behind the memory's last
+// byte; and modes for steps that copy rows before and after one operator.
 TEST(RareLowering, Runs) {
   for (const auto& [seed, with_modes] : {std::pair(221'001, false), std::pair(154'025, true)}) {
     const std::optional<Plan> plan = DrawLowered(static_cast<uint64_t>(seed), with_modes);
@@ -131,9 +135,10 @@ TEST_P(RandomLowering, PassesThroughJson) {
     if (!plan) continue;
     ++checked;
     base::JsonReader reader(base::WriteJson(files::ToJson(*plan)), "lowering");
-    const base::Expected<Program> read = reader.Finish(files::ReadProgram(reader.Root().Items(), *plan));
-    ASSERT_TRUE(read.has_value()) << read.error().pointer << ": " << read.error().message << ", seed "
-                                  << seed;
+    const base::Expected<Program> read =
+        reader.Finish(files::ReadProgram(reader.Root().Items(), *plan));
+    ASSERT_TRUE(read.has_value()) << read.error().pointer << ": " << read.error().message
+                                  << ", seed " << seed;
     EXPECT_EQ(*read, *plan->lowering) << "seed " << seed;
   }
   ExpectEnough(checked, DrawsOf(5));

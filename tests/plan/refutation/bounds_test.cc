@@ -27,7 +27,8 @@ namespace {
 
 const base::Stop kNoStop;
 constexpr int64_t kEndless = int64_t{1} << 50;
-constexpr int64_t kMostWork = 300;  // tile shapes times operators of an interval whose ways are listed
+constexpr int64_t kMostWork =
+    300;  // tile shapes times operators of an interval whose ways are listed
 
 Plan DrawQuestion(base::Random& random) {
   Plan question;
@@ -49,9 +50,10 @@ graph::Interval DrawInterval(base::Random& random, const Plan& question) {
   return {static_cast<int>(first), static_cast<int>(random.Uniform(first, operators - 1))};
 }
 
-std::vector<verify::infeasibility::Way> FindAll(verify::infeasibility::Ways& ways, graph::Interval interval) {
+std::vector<verify::infeasibility::SubgraphConfig> FindAll(
+    verify::infeasibility::SubgraphConfigs& configs, graph::Interval interval) {
   int64_t work = kEndless;
-  return ways.Find(interval, {}, work).value();
+  return configs.Find(interval, {}, work).value();
 }
 
 TEST(CutRule, AllowsWhateverTheEncoderCuts) {
@@ -62,13 +64,14 @@ TEST(CutRule, AllowsWhateverTheEncoderCuts) {
     const Plan question = DrawQuestion(random);
     const graph::Interval interval = DrawInterval(random, question);
     const graph::Operator& last = question.network.operators[static_cast<size_t>(interval.last)];
-    const graph::Shape& output = question.network.tensors[static_cast<size_t>(last.outputs.front())].shape;
+    const graph::Shape& output =
+        question.network.tensors[static_cast<size_t>(last.outputs.front())].shape;
     const std::vector<verify::Users> users = verify::FindUsers(question.network);
     for (size_t axis = 0; axis < output.size(); ++axis) {
       const bool may = verify::MayCut(question.network, users, interval, axis);
       const bool can = graph::tiling::CanCut(question.network, interval, axis);
-      EXPECT_TRUE(may || !can) << "draw " << i << ", operators " << interval.first << " to " << interval.last
-                               << ", axis " << axis;
+      EXPECT_TRUE(may || !can) << "draw " << i << ", operators " << interval.first << " to "
+                               << interval.last << ", axis " << axis;
       (can ? cut : uncut) += may == can ? 1 : 0;
     }
   }
@@ -98,22 +101,23 @@ void ForDrawnIntervals(uint64_t seed, int draws, const Visit& visit) {
   for (int i = 0; i < DrawsOf(draws); ++i) {
     const Plan question = DrawQuestion(random);
     const graph::Interval interval = DrawInterval(random, question);
-    verify::infeasibility::Ways ways(question, OrderOf(question), kEndless, kNoStop);
-    if (ways.WorkOf(interval) <= kMostWork) visit(Of(i, interval), ways, interval, FindAll(ways, interval));
+    verify::infeasibility::SubgraphConfigs configs(question, OrderOf(question), kEndless, kNoStop);
+    if (configs.WorkOf(interval) <= kMostWork)
+      visit(Of(i, interval), configs, interval, FindAll(configs, interval));
   }
 }
 
-TEST(Floors, AreBelowEveryWay) {
+TEST(MemoryLowerBounds, AreBelowEveryConfig) {
   Compared compared;
   ForDrawnIntervals(2, 1500,
-                    [&](const std::string& draw, verify::infeasibility::Ways& ways, graph::Interval interval,
-                        const auto& all) {
+                    [&](const std::string& draw, verify::infeasibility::SubgraphConfigs& configs,
+                        graph::Interval interval, const auto& all) {
                       if (all.empty()) return;
                       int64_t least = std::numeric_limits<int64_t>::max();
-                      for (const verify::infeasibility::Way& way : all)
-                        least = std::min(least, verify::LeastLoad(ways.ProblemOf(way, {})));
-                      const int64_t floor =
-                          verify::infeasibility::FloorOf(ways.InOrder(), ways.UsersOf(), interval);
+                      for (const verify::infeasibility::SubgraphConfig& config : all)
+                        least = std::min(least, verify::LeastLoad(configs.ProblemOf(config, {})));
+                      const int64_t floor = verify::infeasibility::FloorOf(
+                          configs.InOrder(), configs.UsersOf(), interval);
                       EXPECT_LE(floor, least) << draw;
                       compared.Add(2 * floor >= least);
                     });
@@ -122,20 +126,21 @@ TEST(Floors, AreBelowEveryWay) {
 }
 
 // A tile shape's own floor is below each way with that shape.
-TEST(Floors, OfTilesAreBelowTheirWays) {
+TEST(MemoryLowerBounds, OfTilesAreBelowTheirConfigs) {
   Compared compared;
-  ForDrawnIntervals(4, 1000,
-                    [&](const std::string& draw, verify::infeasibility::Ways& ways, graph::Interval interval,
-                        const auto& all) {
-                      for (const verify::infeasibility::Way& way : all) {
-                        const bool keeps_rows = way.subgraph.halo != hw_profiles::HaloStorage::kRecompute;
-                        const int64_t load = verify::LeastLoad(ways.ProblemOf(way, {}));
-                        const int64_t floor = verify::infeasibility::FloorOf(
-                            ways.InOrder(), ways.UsersOf(), interval, way.subgraph.tile, keeps_rows);
-                        EXPECT_LE(floor, load) << draw;
-                        compared.Add(2 * floor >= load);
-                      }
-                    });
+  ForDrawnIntervals(
+      4, 1000,
+      [&](const std::string& draw, verify::infeasibility::SubgraphConfigs& configs,
+          graph::Interval interval, const auto& all) {
+        for (const verify::infeasibility::SubgraphConfig& config : all) {
+          const bool keeps_rows = config.subgraph.halo != hw_profiles::HaloStorage::kRecompute;
+          const int64_t load = verify::LeastLoad(configs.ProblemOf(config, {}));
+          const int64_t floor = verify::infeasibility::FloorOf(
+              configs.InOrder(), configs.UsersOf(), interval, config.subgraph.tile, keeps_rows);
+          EXPECT_LE(floor, load) << draw;
+          compared.Add(2 * floor >= load);
+        }
+      });
   ExpectEnough(compared.all, DrawsOf(2000));
   ExpectEnough(compared.tight, DrawsOf(500));
 }
@@ -144,14 +149,14 @@ TEST(Floors, OfTilesAreBelowTheirWays) {
 TEST(ShapeLoad, IsBelowEveryWay) {
   Compared compared;
   ForDrawnIntervals(5, 1000,
-                    [&](const std::string& draw, verify::infeasibility::Ways& ways, graph::Interval interval,
-                        const auto& all) {
-                      for (const verify::infeasibility::Way& way : all) {
-                        if (way.subgraph.weights == hw_profiles::WeightPolicy::kByDepth) continue;
-                        const int64_t load = verify::LeastLoad(
-                            ways.ProblemOf(way, {}));  // leaves the subgraph among what surrounds it
+                    [&](const std::string& draw, verify::infeasibility::SubgraphConfigs& configs,
+                        graph::Interval interval, const auto& all) {
+                      for (const verify::infeasibility::SubgraphConfig& config : all) {
+                        if (config.subgraph.weights == hw_profiles::WeightPolicy::kSplitK) continue;
+                        const int64_t load = verify::LeastLoad(configs.ProblemOf(
+                            config, {}));  // leaves the subgraph among what surrounds it
                         const int64_t least = verify::infeasibility::LoadOfShape(
-                            ways.InOrder(), ways.UsersOf(), interval.first > 0 ? 1 : 0);
+                            configs.InOrder(), configs.UsersOf(), interval.first > 0 ? 1 : 0);
                         EXPECT_LE(least, load) << draw;
                         compared.Add(4 * least >= 3 * load);
                       }
@@ -163,8 +168,9 @@ TEST(ShapeLoad, IsBelowEveryWay) {
 // The only window of b lies in the padding, so in one subgraph with b, a makes and reads nothing.
 TEST(Impossible, IsNoOperatorOfWhichNothingIsNeeded) {
   Plan question;
-  question.network.tensors = {FeatureTensor("x", {1, 256, 1, 1}), FeatureTensor("t", {1, 256, 1, 1}),
-                              ConstantTensor("w", {1, 256, 1, 1}), FeatureTensor("y", {1, 1, 1, 1})};
+  question.network.tensors = {
+      FeatureTensor("x", {1, 256, 1, 1}), FeatureTensor("t", {1, 256, 1, 1}),
+      ConstantTensor("w", {1, 256, 1, 1}), FeatureTensor("y", {1, 1, 1, 1})};
   question.network.tensors.front().network_input = true;
   question.network.tensors.back().network_output = true;
   graph::Operator a;
@@ -178,32 +184,39 @@ TEST(Impossible, IsNoOperatorOfWhichNothingIsNeeded) {
   question.network.operators = {a, b};
   question.profile = SmallProfile();
   verify::AssignHomes(question);
-  EXPECT_EQ(verify::infeasibility::FindImpossible(question, verify::FindUsers(question.network), 300),
-            std::nullopt);
+  EXPECT_EQ(
+      verify::infeasibility::FindImpossible(question, verify::FindUsers(question.network), 300),
+      std::nullopt);
   question.network.operators.back().window.pad_low = {0, 0};
   question.network.operators.back().window.pad_high = {0, 0};
-  EXPECT_NE(verify::infeasibility::FindImpossible(question, verify::FindUsers(question.network), 300),
-            std::nullopt);
+  EXPECT_NE(
+      verify::infeasibility::FindImpossible(question, verify::FindUsers(question.network), 300),
+      std::nullopt);
 }
 
 // The Problem of a way is the one that the encoder builds for it, but for what surrounds it.
-TEST(Ways, HaveTheLoadOfTheEncodersProblem) {
+TEST(SubgraphConfigs, HaveTheLoadOfTheEncodersProblem) {
   base::Random random(3);
   int checked = 0;
   for (int i = 0; i < DrawsOf(800); ++i) {
     const Plan question = DrawQuestion(random);
     const auto operators = static_cast<int>(question.network.operators.size());
     const graph::Interval interval = {0, operators - 1};
-    verify::infeasibility::Ways ways(question, OrderOf(question), kEndless, kNoStop);
-    if (ways.WorkOf(interval) > kMostWork) continue;
-    for (const verify::infeasibility::Way& way : FindAll(ways, interval)) {
-      const encoder::program::SubgraphChoice choice{
-          interval,
-          way.subgraph.tile,
-          {way.subgraph.weights, way.subgraph.in_place, way.subgraph.halo, {}, way.subgraph.depth}};
-      const auto program = encoder::program::BuildProgram(question.network, question.profile, {&choice, 1});
+    verify::infeasibility::SubgraphConfigs configs(question, OrderOf(question), kEndless, kNoStop);
+    if (configs.WorkOf(interval) > kMostWork) continue;
+    for (const verify::infeasibility::SubgraphConfig& config : FindAll(configs, interval)) {
+      const encoder::program::SubgraphChoice choice{interval,
+                                                    config.subgraph.tile,
+                                                    {config.subgraph.weights,
+                                                     config.subgraph.in_place,
+                                                     config.subgraph.halo,
+                                                     {},
+                                                     config.subgraph.k_extent}};
+      const auto program =
+          encoder::program::BuildProgram(question.network, question.profile, {&choice, 1});
       if (!program) continue;
-      EXPECT_EQ(verify::LeastLoad(ways.ProblemOf(way, {})), verify::LeastLoad(program->problem))
+      EXPECT_EQ(verify::LeastLoad(configs.ProblemOf(config, {})),
+                verify::LeastLoad(program->problem))
           << "draw " << i;
       ++checked;
     }

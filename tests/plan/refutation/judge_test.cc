@@ -41,7 +41,8 @@ hw_profiles::Memory& TileMemoryOf(Plan& question) {
 }
 
 TEST(Judge, DoesNotRefuseWhatHasAPlan) {
-  const verify::infeasibility::Judgement judgement = verify::infeasibility::Judge(Question(), Prove, kNever);
+  const verify::infeasibility::Judgement judgement =
+      verify::infeasibility::Judge(Question(), Prove, kNever);
   EXPECT_FALSE(judgement.refutation);
   EXPECT_THAT(judgement.gap, HasSubstr("combination of subgraphs"));
 }
@@ -49,7 +50,8 @@ TEST(Judge, DoesNotRefuseWhatHasAPlan) {
 TEST(Judge, SeesAnOperatorThatFitsNowhere) {
   Plan question = Question();
   TileMemoryOf(question).capacity_bytes = 40;
-  const verify::infeasibility::Judgement judgement = verify::infeasibility::Judge(question, NoProof, kNever);
+  const verify::infeasibility::Judgement judgement =
+      verify::infeasibility::Judge(question, NoProof, kNever);
   ASSERT_TRUE(judgement.refutation) << judgement.gap;
 }
 
@@ -57,7 +59,8 @@ TEST(Judge, SeesConstantsThatOverflowTheirHome) {
   Plan question = Question();
   const int home = hw_profiles::LayoutOf(question.profile, base::TensorRole::kConstant).home;
   question.profile.memories[static_cast<size_t>(home)].capacity_bytes = 100;
-  const verify::infeasibility::Judgement judgement = verify::infeasibility::Judge(question, NoProof, kNever);
+  const verify::infeasibility::Judgement judgement =
+      verify::infeasibility::Judge(question, NoProof, kNever);
   ASSERT_TRUE(judgement.refutation) << judgement.gap;
   EXPECT_THAT(judgement.refutation->argument, HasSubstr("constants and states take"));
 }
@@ -66,7 +69,8 @@ TEST(Judge, SeesConstantsThatOverflowTheirHome) {
 TEST(Judge, SeesLimitsThatNoPlanKeeps) {
   Plan question = Question();
   question.objective.limits = {{"macs", 2 * 4 * 4 * 9 * 16 - 1}};
-  verify::infeasibility::Judgement judgement = verify::infeasibility::Judge(question, NoProof, kNever);
+  verify::infeasibility::Judgement judgement =
+      verify::infeasibility::Judge(question, NoProof, kNever);
   ASSERT_TRUE(judgement.refutation) << judgement.gap;
   EXPECT_THAT(judgement.refutation->argument, HasSubstr("macs 4608 at least"));
   question.objective.limits = {{"macs", 2 * 4 * 4 * 9 * 16}};
@@ -85,9 +89,10 @@ TEST(Judge, AddsUpAlongTheWay) {
     (verify::infeasibility::Judge(question, NoProof, kNever).refutation ? refused : open) = middle;
   }
   question.objective.limits = {{"latency", static_cast<double>(refused)}};
-  const verify::infeasibility::Judgement judgement = verify::infeasibility::Judge(question, NoProof, kNever);
+  const verify::infeasibility::Judgement judgement =
+      verify::infeasibility::Judge(question, NoProof, kNever);
   ASSERT_TRUE(judgement.refutation);
-  EXPECT_GT(judgement.refutation->ways, 0);
+  EXPECT_GT(judgement.refutation->configs, 0);
   EXPECT_GT(refused, 300);
 }
 
@@ -102,7 +107,8 @@ TEST(Judge, NeedsAProofWhereTheBytesFit) {
   const verify::infeasibility::Judgement without =
       verify::infeasibility::Judge(Misaligned(), NoProof, kNever);
   EXPECT_FALSE(without.refutation);
-  const verify::infeasibility::Judgement with = verify::infeasibility::Judge(Misaligned(), Prove, kNever);
+  const verify::infeasibility::Judgement with =
+      verify::infeasibility::Judge(Misaligned(), Prove, kNever);
   ASSERT_TRUE(with.refutation) << with.gap;
   EXPECT_FALSE(with.refutation->proofs.empty());
 }
@@ -120,7 +126,8 @@ TEST(Judge, BelievesNoForgedProof) {
   };
   Plan question = Misaligned();
   question.network = TwoConvs(8);
-  const verify::infeasibility::Judgement judgement = verify::infeasibility::Judge(question, reused, kNever);
+  const verify::infeasibility::Judgement judgement =
+      verify::infeasibility::Judge(question, reused, kNever);
   for (const verify::infeasibility::PlacementProof& proof :
        judgement.refutation.value_or(verify::infeasibility::Refutation()).proofs)
     EXPECT_TRUE(problem::proof::CheckProof(proof.problem, proof.capacity, proof.text).accepted);
@@ -136,31 +143,35 @@ TEST(Judge, GivesUpBeyondItsEffort) {
   EXPECT_THAT(verify::infeasibility::Judge(Misaligned(), Prove, stop).gap, HasSubstr("time ended"));
 }
 
-TEST(Judge, HoldsToDemands) {
+TEST(Judge, HoldsToConstraints) {
   Plan question = Question();
-  Demand demand;
-  demand.kind = DemandKind::kSubgraph;
-  demand.interval = {0, 1};
-  demand.way.tile = {1, 4, 3, 4};
-  question.demands = {demand};
+  PlanConstraint constraint;
+  constraint.kind = PlanConstraintKind::kSubgraph;
+  constraint.interval = {0, 1};
+  constraint.config.tile = {1, 4, 3, 4};
+  question.constraints = {constraint};
   EXPECT_FALSE(verify::infeasibility::Judge(question, Prove, kNever).refutation);
-  question.demands.front().way.tile = {1, 3, 4, 4};  // the profile cuts no channels
+  question.constraints.front().config.tile = {1, 3, 4, 4};  // the profile cuts no channels
   EXPECT_TRUE(verify::infeasibility::Judge(question, Prove, kNever).refutation);
-  question.demands = {
-      demand,
-      {.kind = DemandKind::kApart, .interval = {1, 1}, .tensor = -1, .way = {}, .memory = {}, .offset = 0}};
+  question.constraints = {constraint,
+                          {.kind = PlanConstraintKind::kApart,
+                           .interval = {1, 1},
+                           .tensor = -1,
+                           .config = {},
+                           .memory = {},
+                           .offset = 0}};
   EXPECT_TRUE(verify::infeasibility::Judge(question, Prove, kNever).refutation);
 }
 
 TEST(Question, IsReadAsItWasWritten) {
   Plan question = Misaligned();
   question.objective.limits = {{"energy", 12.5}};
-  question.run.keeps_borders = false;
+  question.run.keeps_boundaries = false;
   const std::string text = verify::infeasibility::WriteRefutation(question, {});
   const auto read = verify::infeasibility::ReadRefutation(text, "refutation.json");
   ASSERT_TRUE(read) << base::Format(read.error());
   EXPECT_EQ(verify::infeasibility::WriteRefutation(read->question, {}), text);
-  EXPECT_FALSE(read->question.run.keeps_borders);
+  EXPECT_FALSE(read->question.run.keeps_boundaries);
 }
 
 TEST(Document, IsHeldAgainstWhatIsFound) {

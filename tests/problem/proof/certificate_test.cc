@@ -23,7 +23,7 @@ TEST_F(CertificateTest, AManifestIsReadAsItWasWritten) {
   const auto read = ReadManifest(WriteManifest(claim), "manifest.json");
   ASSERT_TRUE(read);
   EXPECT_EQ(read->capacity, 1023);
-  EXPECT_EQ(read->rung, "rows=7");
+  EXPECT_EQ(read->candidate, "rows=7");
   EXPECT_EQ(read->prover, "lazy");
 }
 
@@ -44,23 +44,24 @@ TEST_F(CertificateTest, TheClaimIsAboutItsCapacity) {
   }
 }
 
-TEST_F(CertificateTest, TheClaimIsAboutItsRung) {
+TEST_F(CertificateTest, TheClaimIsAboutItsCandidate) {
   const std::string problem = files::WriteProblem(problem_, &ladder_);
-  for (const auto& [rung, accepted] : {std::pair("rows=1", false), std::pair("rows=2", true)}) {
-    const std::string manifest = WriteManifest({6, rung, ""});
+  for (const auto& [candidate, accepted] :
+       {std::pair("rows=1", false), std::pair("rows=2", true)}) {
+    const std::string manifest = WriteManifest({6, candidate, ""});
     const auto judgement = CheckCertificate({manifest, problem, kProof});
     ASSERT_TRUE(judgement);
-    EXPECT_EQ(judgement->verdict.accepted, accepted) << rung;
+    EXPECT_EQ(judgement->verdict.accepted, accepted) << candidate;
   }
 }
 
-TEST_F(CertificateTest, AClaimAboutNoRungThatThereIsIsAFault) {
+TEST_F(CertificateTest, AClaimAboutNoCandidateThatThereIsIsAFault) {
   const std::string with_ladder = files::WriteProblem(problem_, &ladder_);
   const std::string without = files::WriteProblem(problem_);
   const std::string other = WriteManifest({6, "rows=3", ""});
   const auto unknown = CheckCertificate({other, with_ladder, kProof});
   ASSERT_FALSE(unknown);
-  EXPECT_THAT(unknown.error().message, HasSubstr("no rung 'rows=3'"));
+  EXPECT_THAT(unknown.error().message, HasSubstr("no candidate 'rows=3'"));
   EXPECT_FALSE(CheckCertificate({other, without, kProof}));
   EXPECT_FALSE(CheckCertificate({WriteManifest({6, std::nullopt, ""}), with_ladder, kProof}));
 }

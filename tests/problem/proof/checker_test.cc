@@ -21,21 +21,22 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-// Three buffers of 3 bytes live together with one that is fixed in the middle of 11 bytes: two of them must lie
-// on one side of it, which has 5.
+// Three buffers of 3 bytes live together with one that is fixed in the middle of 11 bytes: two of
+// them must lie on one side of it, which has 5.
 //
 //     0         5 6         11
 //     |.........|d|.........|         a, b, c: [---] each
 Problem MakeProblem() {
   Buffer fixed = MakeBuffer("d", 0, 1, 1);
   fixed.offset = 5;
-  return PlainProblem(
-      {MakeBuffer("a", 0, 1, 3), MakeBuffer("b", 0, 1, 3), MakeBuffer("c", 0, 1, 3), std::move(fixed)});
+  return PlainProblem({MakeBuffer("a", 0, 1, 3), MakeBuffer("b", 0, 1, 3), MakeBuffer("c", 0, 1, 3),
+                       std::move(fixed)});
 }
 
 constexpr Bytes kCapacity = 11;
 
-// Were a below d, then b and c would lie above it, both; so a lies above, and the others below, both.
+// Were a below d, then b and c would lie above it, both; so a lies above, and the others below,
+// both.
 constexpr const char* kStepProof =
     "tessera-proof 1\n"
     "given 1 stack 0 1 : b3,0 b3,1\n"
@@ -79,17 +80,19 @@ bool Accepts(const std::string& text, Bytes capacity = kCapacity) {
   return CheckProof(MakeProblem(), capacity, text).accepted;
 }
 
-std::string FlawOf(const std::string& text) { return CheckProof(MakeProblem(), kCapacity, text).flaw; }
+std::string FlawOf(const std::string& text) {
+  return CheckProof(MakeProblem(), kCapacity, text).flaw;
+}
 
 TEST(Checker, AcceptsAProofLineByLine) {
-  const Verdict verdict = CheckProof(MakeProblem(), kCapacity, kStepProof);
+  const ProofCheck verdict = CheckProof(MakeProblem(), kCapacity, kStepProof);
   EXPECT_TRUE(verdict.accepted) << verdict.line << ": " << verdict.flaw;
   EXPECT_EQ(verdict.clauses, 4U);
 }
 
 TEST(Checker, RefusesItWhereThereIsAPlacement) {
   ASSERT_THAT(Validate(MakeProblem(), {{0, 6, 9, 5}, {}}, kCapacity + 1), IsEmpty());
-  const Verdict verdict = CheckProof(MakeProblem(), kCapacity + 1, kStepProof);
+  const ProofCheck verdict = CheckProof(MakeProblem(), kCapacity + 1, kStepProof);
   EXPECT_FALSE(verdict.accepted);
   EXPECT_EQ(verdict.line, 7U);
   EXPECT_THAT(verdict.flaw, HasSubstr("the stack fits between 6 and 12"));
@@ -115,12 +118,14 @@ TEST(Checker, SaysWhatIsWrongWithALine) {
 
 TEST(Checker, EachNumberIsWrittenInOneWay) {
   for (const std::string literal :
-       {"x0<03", "x0<+3", "x00<3", "x0<-0", "x0< 3", "x0<3 ", "x0<3,", "x0<", "x<3", "x0>3", "!x0<3", "!b1,3",
-        "b1", "b1,", "b1,3,2", "t0", "m0,1", "x0<9223372036854775808"}) {
+       {"x0<03", "x0<+3", "x00<3", "x0<-0", "x0< 3", "x0<3 ", "x0<3,", "x0<", "x<3", "x0>3",
+        "!x0<3", "!b1,3", "b1", "b1,", "b1,3,2", "t0", "m0,1", "x0<9223372036854775808"}) {
     EXPECT_FALSE(
-        CheckProof(MakeProblem(), kCapacity, "tessera-proof 1\nclause 1 : " + literal + "\n").flaw.empty());
-    EXPECT_NE(CheckProof(MakeProblem(), kCapacity, "tessera-proof 1\nclause 1 : " + literal + "\n").flaw,
-              "the proof breaks off")
+        CheckProof(MakeProblem(), kCapacity, "tessera-proof 1\nclause 1 : " + literal + "\n")
+            .flaw.empty());
+    EXPECT_NE(
+        CheckProof(MakeProblem(), kCapacity, "tessera-proof 1\nclause 1 : " + literal + "\n").flaw,
+        "the proof breaks off")
         << literal;
   }
 }
@@ -135,8 +140,9 @@ TEST(Checker, ABufferWithoutAnyPlaceNeedsNoReasons) {
   EXPECT_FALSE(CheckProof(problem, 7, proof).accepted);
 }
 
-// Every way to damage the proof by one step: each line left out (with and without new numbers for the rest), cut
-// off, exchanged with the next; each word left out, and turned into another that is well formed.
+// Every way to damage the proof by one step: each line left out (with and without new numbers for
+// the rest), cut off, exchanged with the next; each word left out, and turned into another that is
+// well formed.
 std::set<std::string> Corruptions() {
   const std::vector<std::string> lines = LinesOf(kStepProof);
   std::set<std::string> corrupted;
@@ -192,7 +198,8 @@ std::string ChangeOf(const std::string& corrupted) {
   const std::vector<std::string> originals = LinesOf(kStepProof);
   size_t at = 0;
   while (at < lines.size() && at < originals.size() && lines[at] == originals[at]) ++at;
-  return (at < originals.size() ? originals[at] : "") + " -> " + (at < lines.size() ? lines[at] : "");
+  return (at < originals.size() ? originals[at] : "") + " -> " +
+         (at < lines.size() ? lines[at] : "");
 }
 
 TEST(Checker, RefusesEveryCorruptionThatIsNoProof) {
@@ -216,7 +223,8 @@ TEST(Checker, RefusesEveryCorruptionThatIsNoProof) {
           "stack 1 2 : b3,1 x2>=3 -> stack 1 2 : b3,1 b3,2",
           "stack 0 2 : x0>=3 b3,2 -> stack 1 2 : b1,3 b2,3",
           // d does not fit above whoever must lie below it.
-          "stack 2 : b3,2 x2<3 -> stack 3 : b3,2 x2<3", "stack 0 : b3,0 x0<3 -> stack 3 : b3,0 x0<3"));
+          "stack 2 : b3,2 x2<3 -> stack 3 : b3,2 x2<3",
+          "stack 0 : b3,0 x0<3 -> stack 3 : b3,0 x0<3"));
 }
 
 }  // namespace

@@ -5,18 +5,20 @@
 #include "../fixture.h"
 #include "tessera/problem/proof/checker.h"
 
-// Each ground on which an axiom can stand: the strongest axiom that holds, and the next one, which does not.
+// Each ground on which an axiom can stand: the strongest axiom that holds, and the next one, which
+// does not.
 
 namespace tessera::problem::proof {
 namespace {
 
 // What the checker has against the axiom; empty when it takes it.
 std::string FlawOf(const Problem& problem, Bytes capacity, const std::string& axiom) {
-  const Verdict verdict = CheckProof(problem, capacity, "tessera-proof 1\ngiven 1 " + axiom + "\nend\n");
+  const ProofCheck verdict =
+      CheckProof(problem, capacity, "tessera-proof 1\ngiven 1 " + axiom + "\nend\n");
   return verdict.line == 2 ? verdict.flaw : "";
 }
 
-class GroundsTest : public testing::Test {
+class AxiomCheckerTest : public testing::Test {
  protected:
   void ExpectHolds(const std::string& axiom) const {
     EXPECT_EQ(FlawOf(problem_, capacity_, axiom), "") << axiom;
@@ -31,14 +33,14 @@ class GroundsTest : public testing::Test {
   Bytes capacity_ = 12;
 };
 
-TEST_F(GroundsTest, AStackOfTwoKeepsThemOneAboveTheOther) {
+TEST_F(AxiomCheckerTest, AStackOfTwoKeepsThemOneAboveTheOther) {
   ExpectHolds("stack 0 : b1,0 x0<2 x1>=5");
   ExpectRefused("stack 0 : b1,0 x0<2 x1>=6");
   ExpectRefused("stack 0 : b1,0 x0<1 x1>=5");
   ExpectRefused("stack 0 : b0,1 x0<2 x1>=5");
 }
 
-TEST_F(GroundsTest, AStackThatIsTooHighForTheCapacityHasNoPlacement) {
+TEST_F(AxiomCheckerTest, AStackThatIsTooHighForTheCapacityHasNoPlacement) {
   capacity_ = 11;
   ExpectHolds("stack 0 1 2 :");
   capacity_ = 12;
@@ -47,22 +49,22 @@ TEST_F(GroundsTest, AStackThatIsTooHighForTheCapacityHasNoPlacement) {
   ExpectRefused("stack 0 1 2 : x0<1 x1<1");
 }
 
-TEST_F(GroundsTest, AStackFromTheTopIsAStackUpsideDown) {
+TEST_F(AxiomCheckerTest, AStackFromTheTopIsAStackUpsideDown) {
   ExpectHolds("stack 0 1 2 : x0>=9 x1>=8 x2>=7");
   ExpectRefused("stack 0 1 2 : x0>=10 x1>=8 x2>=7");
 }
 
-TEST_F(GroundsTest, WhoLiesAboveAMemberBeginsAboveIt) {
+TEST_F(AxiomCheckerTest, WhoLiesAboveAMemberBeginsAboveIt) {
   ExpectHolds("stack 0 1 2 : x0<4 x1<4 b2,0");
   ExpectRefused("stack 0 1 2 : x0<4 b2,0");
 }
 
-TEST_F(GroundsTest, WhoLiesBelowABufferLeavesRoomForAllTheOthersThere) {
+TEST_F(AxiomCheckerTest, WhoLiesBelowABufferLeavesRoomForAllTheOthersThere) {
   ExpectHolds("stack 0 1 : b2,0 b2,1 x2>=7");
   ExpectRefused("stack 0 1 : b2,0 b2,1 x2>=8");
 }
 
-TEST_F(GroundsTest, AStackCountsOnlyWhoMustLieApart) {
+TEST_F(AxiomCheckerTest, AStackCountsOnlyWhoMustLieApart) {
   ExpectRefused("stack 0 1 2 3 :");
   ExpectRefused("stack 0 0 0 0 0 :");
   problem_.relations = {{RelationKind::kSeparate, 2, 3, 0}};
@@ -73,21 +75,21 @@ TEST_F(GroundsTest, AStackCountsOnlyWhoMustLieApart) {
 }
 
 // l leaves below k, e enters above it, s stays on either side.
-TEST_F(GroundsTest, WhatLeavesBelowMakesRoomForWhatEntersAbove) {
-  problem_ = PlainProblem({MakeBuffer("l", 0, 1, 3), MakeBuffer("k", 0, 2, 4), MakeBuffer("s", 0, 2, 5),
-                           MakeBuffer("e", 1, 2, 2)});
+TEST_F(AxiomCheckerTest, WhatLeavesBelowMakesRoomForWhatEntersAbove) {
+  problem_ = PlainProblem({MakeBuffer("l", 0, 1, 3), MakeBuffer("k", 0, 2, 4),
+                           MakeBuffer("s", 0, 2, 5), MakeBuffer("e", 1, 2, 2)});
   capacity_ = 13;
-  ExpectHolds("handover 1 2 : b1,0 b3,1");
-  ExpectRefused("handover 1 2 : b1,0");
-  ExpectRefused("handover 1 2 : b1,0 b1,3");
-  ExpectRefused("handover 1 : b1,0 b3,1");
-  ExpectRefused("handover 1 2 0 : b1,0 b3,1");
-  ExpectRefused("handover 1 2 2 : b1,0 b3,1");
+  ExpectHolds("section_pair 1 2 : b1,0 b3,1");
+  ExpectRefused("section_pair 1 2 : b1,0");
+  ExpectRefused("section_pair 1 2 : b1,0 b1,3");
+  ExpectRefused("section_pair 1 : b1,0 b3,1");
+  ExpectRefused("section_pair 1 2 0 : b1,0 b3,1");
+  ExpectRefused("section_pair 1 2 2 : b1,0 b3,1");
   capacity_ = 14;
-  ExpectRefused("handover 1 2 : b1,0 b3,1");
+  ExpectRefused("section_pair 1 2 : b1,0 b3,1");
 }
 
-TEST_F(GroundsTest, AlignmentPadsAllButTheTopmost) {
+TEST_F(AxiomCheckerTest, AlignmentPadsAllButTheTopmost) {
   for (Buffer& buffer : problem_.buffers) buffer.alignment = 4;
   capacity_ = 12;
   ExpectHolds("stack 0 1 2 :");  // 4 + 4 + 8, less the padding of c
@@ -95,7 +97,7 @@ TEST_F(GroundsTest, AlignmentPadsAllButTheTopmost) {
   ExpectRefused("stack 0 1 2 :");
 }
 
-TEST_F(GroundsTest, ReservedBytesAreNoRoom) {
+TEST_F(AxiomCheckerTest, ReservedBytesAreNoRoom) {
   problem_.memories[0].reserved = {{{4, 6}, "vector table"}};
   capacity_ = 13;
   ExpectHolds("stack 0 1 2 :");
@@ -104,7 +106,7 @@ TEST_F(GroundsTest, ReservedBytesAreNoRoom) {
   ExpectHolds("stack 0 1 2 : x0<4 x1<4 x2<4");
 }
 
-TEST_F(GroundsTest, ABufferHasNoRoomAcrossWhatIsReserved) {
+TEST_F(AxiomCheckerTest, ABufferHasNoRoomAcrossWhatIsReserved) {
   problem_.memories[0].reserved = {{{4, 6}, "vector table"}};
   ExpectHolds("room 0 : x0<2 x0>=6");
   ExpectRefused("room 0 : x0<1 x0>=6");
@@ -112,14 +114,14 @@ TEST_F(GroundsTest, ABufferHasNoRoomAcrossWhatIsReserved) {
   ExpectRefused("room 1 : x0<2 x0>=6");
 }
 
-TEST_F(GroundsTest, AFixedBufferHasOnePlace) {
+TEST_F(AxiomCheckerTest, AFixedBufferHasOnePlace) {
   problem_.buffers[0].offset = 5;
   ExpectHolds("room 0 : x0>=5");
   ExpectHolds("room 0 : x0<6");
   ExpectRefused("room 0 : x0>=6");
 }
 
-TEST_F(GroundsTest, SpansAndAllowedBanksNarrowTheRoom) {
+TEST_F(AxiomCheckerTest, SpansAndAllowedBanksNarrowTheRoom) {
   problem_ = BankedProblem({MakeBuffer("a", 0, 1, 3)});
   capacity_ = 16;
   ExpectRefused("room 0 : x0<6 x0>=8");
@@ -132,7 +134,7 @@ TEST_F(GroundsTest, SpansAndAllowedBanksNarrowTheRoom) {
   ExpectRefused("room 0 : x0>=9");
 }
 
-TEST_F(GroundsTest, TiesKeepTheirDistance) {
+TEST_F(AxiomCheckerTest, TiesKeepTheirDistance) {
   problem_.relations = {{RelationKind::kColocate, 0, 1, 2}, {RelationKind::kAdjacent, 1, 2, 0}};
   ExpectHolds("tie 0 : x0<3 x1>=5");
   ExpectRefused("tie 0 : x0<3 x1>=6");
@@ -147,9 +149,9 @@ TEST_F(GroundsTest, TiesKeepTheirDistance) {
   ExpectRefused("tie 1 : x1>=2 x2<8");
 }
 
-class BankGroundsTest : public GroundsTest {
+class BankAxiomCheckerTest : public AxiomCheckerTest {
  protected:
-  BankGroundsTest() {
+  BankAxiomCheckerTest() {
     Buffer a = MakeBuffer("a", 0, 2, 3);
     Buffer b = MakeBuffer("b", 0, 2, 4);
     a.accesses = {{0, "pe", AccessKind::kRead}, {1, "pe", AccessKind::kWrite}};
@@ -159,7 +161,7 @@ class BankGroundsTest : public GroundsTest {
   }
 };
 
-TEST_F(BankGroundsTest, TouchingIsDecidedByWhereABufferLies) {
+TEST_F(BankAxiomCheckerTest, TouchingIsDecidedByWhereABufferLies) {
   ExpectHolds("touch 0 0 : !t0,0 x0<8");
   ExpectRefused("touch 0 0 : !t0,0 x0<7");
   ExpectHolds("touch 0 1 : !t0,1 x0>=6");
@@ -169,8 +171,9 @@ TEST_F(BankGroundsTest, TouchingIsDecidedByWhereABufferLies) {
   ExpectRefused("touch 0 1 : !t0,1 x0<6");
 }
 
-TEST_F(BankGroundsTest, RelationsSpeakOfBothBuffersAndOneBank) {
-  problem_.relations = {{RelationKind::kSameBank, 0, 1, 0}, {RelationKind::kDifferentBank, 0, 1, 0}};
+TEST_F(BankAxiomCheckerTest, RelationsSpeakOfBothBuffersAndOneBank) {
+  problem_.relations = {{RelationKind::kSameBank, 0, 1, 0},
+                        {RelationKind::kDifferentBank, 0, 1, 0}};
   ExpectHolds("banks 0 : !t0,1 t1,1");
   ExpectHolds("banks 0 : t0,1 !t1,1");
   ExpectRefused("banks 0 : !t0,1 !t1,1");
@@ -180,7 +183,7 @@ TEST_F(BankGroundsTest, RelationsSpeakOfBothBuffersAndOneBank) {
   ExpectRefused("banks 1 : !t0,1 t1,1");
 }
 
-TEST_F(BankGroundsTest, AMemoryHasExactlyOneModeAtAStep) {
+TEST_F(BankAxiomCheckerTest, AMemoryHasExactlyOneModeAtAStep) {
   ExpectHolds("mode 0 1 : m0,1,0 m0,1,1 m0,1,2");
   ExpectRefused("mode 0 1 : m0,1,0 m0,1,1");
   ExpectRefused("mode 0 1 : m0,1,0 m0,1,1 m0,0,2");
@@ -189,7 +192,7 @@ TEST_F(BankGroundsTest, AMemoryHasExactlyOneModeAtAStep) {
   ExpectRefused("mode 0 1 : !m0,1,0 !m0,0,2");
 }
 
-TEST_F(BankGroundsTest, ModesFollowEachOtherOnlyAsTransitionsSay) {
+TEST_F(BankAxiomCheckerTest, ModesFollowEachOtherOnlyAsTransitionsSay) {
   problem_.memories[0].transitions = {{{0, 1}}};
   ExpectHolds("follow 0 0 1 : !m0,0,1 !m0,1,0");
   ExpectRefused("follow 0 0 1 : !m0,0,0 !m0,1,1");
@@ -199,7 +202,7 @@ TEST_F(BankGroundsTest, ModesFollowEachOtherOnlyAsTransitionsSay) {
   ExpectHolds("follow 0 1 0 : !m0,1,1 !m0,0,0");
 }
 
-TEST_F(BankGroundsTest, AModeForbidsWhatItDoesNotAllowAndLifeWhereItIsOff) {
+TEST_F(BankAxiomCheckerTest, AModeForbidsWhatItDoesNotAllowAndLifeWhereItIsOff) {
   ExpectHolds("access 0 1 0 : !t0,1 !m0,0,0");  // read at step 0; mode 0 writes the high bank
   ExpectRefused("access 0 0 0 : !t0,0 !m0,0,0");
   ExpectRefused("access 0 1 1 : !t0,1 !m0,1,0");
@@ -211,7 +214,7 @@ TEST_F(BankGroundsTest, AModeForbidsWhatItDoesNotAllowAndLifeWhereItIsOff) {
   ExpectRefused("access 1 0 1 : !t1,0 !m0,1,2");
 }
 
-TEST_F(BankGroundsTest, ABankServesAsManyAsItHasPortsFor) {
+TEST_F(BankAxiomCheckerTest, ABankServesAsManyAsItHasPortsFor) {
   problem_.memories[0].banks[0].ports.reads = 1;
   ExpectHolds("ports 0 0 0 : !t0,0 !t1,0");
   ExpectRefused("ports 0 0 0 : !t0,0 !t0,0");
@@ -238,7 +241,7 @@ Requirement Distance(RequirementKind kind, Bytes distance) {
   return wanted;
 }
 
-class RuleGroundsTest : public GroundsTest {
+class RuleAxiomCheckerTest : public AxiomCheckerTest {
  protected:
   void Require(const Requirement& wanted) {
     Rule rule;
@@ -249,7 +252,7 @@ class RuleGroundsTest : public GroundsTest {
   }
 };
 
-TEST_F(RuleGroundsTest, OffsetsLeaveTheirResidue) {
+TEST_F(RuleAxiomCheckerTest, OffsetsLeaveTheirResidue) {
   Require(Multiple(RequirementKind::kOffset, 4, 1));
   ExpectHolds("rule 0 0 : x0<2 x0>=5");
   ExpectRefused("rule 0 0 : x0<1 x0>=5");
@@ -257,7 +260,7 @@ TEST_F(RuleGroundsTest, OffsetsLeaveTheirResidue) {
   ExpectRefused("rule 0 1 : x0<2 x0>=5");
 }
 
-TEST_F(RuleGroundsTest, WindowsHoldTheWholeBuffer) {
+TEST_F(RuleAxiomCheckerTest, WindowsHoldTheWholeBuffer) {
   Requirement window;
   window.kind = RequirementKind::kWindow;
   window.window = {2, 7};
@@ -268,20 +271,20 @@ TEST_F(RuleGroundsTest, WindowsHoldTheWholeBuffer) {
   ExpectRefused("rule 0 0 : x0<4");
 }
 
-TEST_F(RuleGroundsTest, BoundariesAreNotCrossed) {
+TEST_F(RuleAxiomCheckerTest, BoundariesAreNotCrossed) {
   Require(Multiple(RequirementKind::kNoCrossing, 4, 0));
   ExpectHolds("rule 0 0 : x0<2 x0>=4");
   ExpectRefused("rule 0 0 : x0<1 x0>=4");
   ExpectHolds("rule 0 1 : x1<1 x1>=4");
 }
 
-TEST_F(RuleGroundsTest, NaturalAlignmentIsThatOfTheNextPowerOfTwo) {
+TEST_F(RuleAxiomCheckerTest, NaturalAlignmentIsThatOfTheNextPowerOfTwo) {
   Require(Multiple(RequirementKind::kNaturalAlignment, 1, 0));
   ExpectHolds("rule 0 0 : x0<1 x0>=4");
   ExpectRefused("rule 0 0 : x0<1 x0>=5");
 }
 
-TEST_F(RuleGroundsTest, PairsKeepDistancesResiduesAndFlippedBits) {
+TEST_F(RuleAxiomCheckerTest, PairsKeepDistancesResiduesAndFlippedBits) {
   Require(Distance(RequirementKind::kDistance, 3));
   ExpectHolds("rule 0 0 : x0<2 x1>=5");
   ExpectRefused("rule 0 0 : x0<2 x1>=6");
@@ -294,7 +297,7 @@ TEST_F(RuleGroundsTest, PairsKeepDistancesResiduesAndFlippedBits) {
   ExpectRefused("rule 0 0 : x0<3 x0>=4 x1>=6");
 }
 
-TEST_F(RuleGroundsTest, PairsOfACommonDistanceCannotBeDifferentlyFarApart) {
+TEST_F(RuleAxiomCheckerTest, PairsOfACommonDistanceCannotBeDifferentlyFarApart) {
   Require(Distance(RequirementKind::kCommonDelta, 0));
   problem_.rules[0].pairs = {{0, 1}, {2, 3}};
   ExpectHolds("delta 0 0 1 : x0<5 x1>=4 x2>=4 x3<2");  // -2 at most, -1 at least
@@ -312,7 +315,7 @@ TEST_F(RuleGroundsTest, PairsOfACommonDistanceCannotBeDifferentlyFarApart) {
   ExpectRefused("delta 0 0 1 : x0<5 x1>=4 x2>=4 x3<2");
 }
 
-TEST_F(RuleGroundsTest, GuardsKeepOthersAndTheEndsOfTheMemoryAway) {
+TEST_F(RuleAxiomCheckerTest, GuardsKeepOthersAndTheEndsOfTheMemoryAway) {
   Requirement guard;
   guard.kind = RequirementKind::kGuard;
   guard.before = 1;
@@ -331,14 +334,14 @@ TEST_F(RuleGroundsTest, GuardsKeepOthersAndTheEndsOfTheMemoryAway) {
   ExpectRefused("guard 0 3 : b3,0 x0<2 x3>=7");
 }
 
-TEST_F(RuleGroundsTest, RulesHoldForTheirSizesOnly) {
+TEST_F(RuleAxiomCheckerTest, RulesHoldForTheirSizesOnly) {
   Require(Multiple(RequirementKind::kOffset, 4, 1));
   problem_.rules[0].sizes = {4, 8};
   ExpectRefused("rule 0 0 : x0<2 x0>=5");
   ExpectHolds("rule 0 1 : x1<2 x1>=5");
 }
 
-TEST_F(BankGroundsTest, RulesSpeakOfBanks) {
+TEST_F(BankAxiomCheckerTest, RulesSpeakOfBanks) {
   Rule some;
   some.requirement.kind = RequirementKind::kBanks;
   some.requirement.banks = {1};
@@ -354,7 +357,7 @@ TEST_F(BankGroundsTest, RulesSpeakOfBanks) {
   ExpectRefused("rule 1 0 : !t0,1 !t1,0");
 }
 
-TEST_F(BankGroundsTest, WhatDoesNotExistIsRefused) {
+TEST_F(BankAxiomCheckerTest, WhatDoesNotExistIsRefused) {
   for (const std::string axiom : {"stack 2 :",
                                   "stack -1 :",
                                   "stack :",

@@ -11,8 +11,8 @@ using problem::RelationKind;
 using testing::ElementsAre;
 
 TEST(Bound, IsTheGreatestLoad) {
-  const auto problem =
-      MakeProblem({MakeBuffer("b1", 0, 4, 4), MakeBuffer("b2", 3, 5, 5), MakeBuffer("b3", 3, 9, 5)}, 12);
+  const auto problem = MakeProblem(
+      {MakeBuffer("b1", 0, 4, 4), MakeBuffer("b2", 3, 5, 5), MakeBuffer("b3", 3, 9, 5)}, 12);
   const allocate::Bound bound = allocate::FindBound(problem, 0);
   EXPECT_EQ(bound.bytes, 14);
   EXPECT_THAT(bound.buffers, ElementsAre(0, 1, 2));
@@ -42,8 +42,8 @@ TEST(Bound, ReachesOverAFixedOffset) {
 }
 
 TEST(Bound, ExclusiveBuffersDoNotAddUp) {
-  auto problem =
-      MakeProblem({MakeBuffer("a", 0, 2, 3), MakeBuffer("b", 0, 2, 4), MakeBuffer("c", 0, 2, 2)}, 16);
+  auto problem = MakeProblem(
+      {MakeBuffer("a", 0, 2, 3), MakeBuffer("b", 0, 2, 4), MakeBuffer("c", 0, 2, 2)}, 16);
   problem.relations = {{RelationKind::kExclusive, 0, 1, 0}};
   EXPECT_EQ(allocate::FindBound(problem, 0).bytes, 6);
 }
@@ -61,7 +61,7 @@ TEST(Bound, NeverExceedsTheTrueMinimum) {
   EXPECT_GE(tight, 300);
 }
 
-TEST(Granule, DividesSomeBestPeak) {
+TEST(Granularity, DividesSomeBestPeak) {
   base::Random random(12);
   for (int round = 0; round < 300; ++round) {
     auto problem = RandomInstance(random);
@@ -71,7 +71,7 @@ TEST(Granule, DividesSomeBestPeak) {
     }
     const auto least = LeastPeakByBruteForce(problem, 16);
     if (!least) continue;
-    ASSERT_EQ(*least % allocate::GranuleOf(problem), 0) << "round " << round;
+    ASSERT_EQ(*least % allocate::GranularityOf(problem), 0) << "round " << round;
   }
 }
 

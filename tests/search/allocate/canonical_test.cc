@@ -19,16 +19,20 @@ using testing::HasSubstr;
 Result Decide(const Problem& problem, problem::Bytes capacity, int64_t units = base::Budget{}.units,
               uint64_t seed = 0) {
   const base::Stop stop;
-  return engines::canonical::CanonicalEngine(seed).Open(problem, nullptr)->Solve(0, capacity, {units}, stop);
+  return engines::canonical::CanonicalEngine(seed)
+      .Open(problem, nullptr)
+      ->Solve(0, capacity, {units}, stop);
 }
 
 Problem MiniMallocExample() {
-  return MakeProblem({MakeBuffer("b1", 0, 3, 4), MakeBuffer("b2", 3, 9, 4), MakeBuffer("b3", 0, 9, 4),
-                      MakeBuffer("b4", 9, 21, 4), MakeBuffer("b5", 0, 21, 4)},
-                     12);
+  return MakeProblem(
+      {MakeBuffer("b1", 0, 3, 4), MakeBuffer("b2", 3, 9, 4), MakeBuffer("b3", 0, 9, 4),
+       MakeBuffer("b4", 9, 21, 4), MakeBuffer("b5", 0, 21, 4)},
+      12);
 }
 
-// The blobs of the patent's first figure: sizes 4, 3, 2, 5 in steps 1-2, 1-3, 2-3 and 3, both ends included.
+// The blobs of the patent's first figure: sizes 4, 3, 2, 5 in steps 1-2, 1-3, 2-3 and 3, both ends
+// included.
 Problem PatentFigure() {
   return MakeProblem({MakeBuffer("A", 1, 3, 4), MakeBuffer("B", 1, 4, 3), MakeBuffer("C", 2, 4, 2),
                       MakeBuffer("D", 3, 4, 5)},
@@ -56,7 +60,7 @@ TEST(Canonical, AgreesWithBruteForce) {
   constexpr int kRounds = 4000;
   for (int round = 0; round < kRounds; ++round) {
     const Problem problem = RandomInstance(random);
-    ASSERT_FALSE(FindFault(problem).has_value()) << FindFault(problem)->message;
+    ASSERT_FALSE(CheckWellFormed(problem).has_value()) << CheckWellFormed(problem)->message;
     const problem::Bytes capacity = problem.memories[0].capacity;
     const bool fits = FitsByBruteForce(problem, capacity);
     const Result result = Decide(problem, capacity);
@@ -101,7 +105,7 @@ engines::canonical::CanonicalOptions RulesOf(unsigned combination) {
   options.witness = has(1);
   options.sections = has(2);
   options.backjumping = has(3);
-  options.duplicates = has(4);
+  options.interchangeable = has(4);
   options.decomposition = has(5);
   options.cache = has(6);
   options.cache_after = 0;
@@ -133,8 +137,8 @@ TEST(Canonical, EveryCombinationOfRulesAgreesWithBruteForce) {
   EXPECT_GE(infeasible, static_cast<int>(kCombinations) * kRounds / 4);
 }
 
-// Mid-sized instances take thousands of nodes, so that the cache answers and long jumps happen. Of the seeds
-// named every other is infeasible.
+// Mid-sized instances take thousands of nodes, so that the cache answers and long jumps happen. Of
+// the seeds named every other is infeasible.
 TEST(Canonical, RulesDoNotChangeAnswersOfMidSizedInstances) {
   constexpr int64_t kUnits = 100'000;
   const std::vector<unsigned> combinations = {0b11111111, 0b10111111, 0b11110111, 0b11011111,
@@ -165,7 +169,8 @@ TEST(Canonical, AlignsABufferToItsOwnAlignmentNotItsNeighbours) {
   problem.buffers[0].alignment = 8;
   EXPECT_EQ(Decide(problem, 11).status, Status::kFeasible);  // fine lies at 8, a multiple of 1
   problem.buffers[0].size = 9;
-  EXPECT_EQ(Decide(problem, 12).status, Status::kFeasible);  // at 9; rounded up to 16 it would not fit
+  EXPECT_EQ(Decide(problem, 12).status,
+            Status::kFeasible);  // at 9; rounded up to 16 it would not fit
   problem.buffers[1].alignment = 4;
   EXPECT_EQ(Decide(problem, 15).status, Status::kFeasible);  // at 12
   EXPECT_EQ(Decide(problem, 14).status, Status::kInfeasible);
@@ -194,11 +199,12 @@ TEST(Canonical, AStopRequestedBeforehandIsUnknown) {
   base::Stop stop;
   stop.Request();
   const Problem problem = PatentFigure();
-  EXPECT_EQ(engines::canonical::CanonicalEngine().Open(problem, nullptr)->Solve(0, 9, {}, stop).status,
-            Status::kUnknown);
+  EXPECT_EQ(
+      engines::canonical::CanonicalEngine().Open(problem, nullptr)->Solve(0, 9, {}, stop).status,
+      Status::kUnknown);
 }
 
-TEST(Canonical, SolvesEachRungOfALadder) {
+TEST(Canonical, SolvesEachCandidateOfALadder) {
   const Problem problem = MiniMallocExample();
   const problem::Ladder ladder{{{"half", {2, 2, 2, 2, 2}}, {"full", {4, 4, 4, 4, 4}}}};
   const auto session = engines::canonical::CanonicalEngine().Open(problem, &ladder);
@@ -223,8 +229,8 @@ TEST(Canonical, SameSeedSameAnswer) {
 }
 
 TEST(Canonical, FillsEveryMemoryWithinItsOwnCapacity) {
-  Problem problem =
-      MakeProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 0, 2, 4), MakeBuffer("c", 0, 2, 4)}, 4);
+  Problem problem = MakeProblem(
+      {MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 0, 2, 4), MakeBuffer("c", 0, 2, 4)}, 4);
   problem.memories.push_back(problem.memories[0]);
   problem.memories[1].name = "tcm";
   problem.memories[1].capacity = 8;
@@ -239,7 +245,8 @@ TEST(Canonical, FillsEveryMemoryWithinItsOwnCapacity) {
 // Eight thousand decisions deep, the search must not lean on the machine's stack.
 TEST(Canonical, GoesDeepWithoutRecursion) {
   std::vector<problem::Buffer> buffers;
-  for (int i = 0; i < 8000; ++i) buffers.push_back(MakeBuffer("b" + std::to_string(i), i, i + 2, 1 + i % 3));
+  for (int i = 0; i < 8000; ++i)
+    buffers.push_back(MakeBuffer("b" + std::to_string(i), i, i + 2, 1 + i % 3));
   const Problem problem = MakeProblem(std::move(buffers), 5);
   EXPECT_EQ(Decide(problem, 5).status, Status::kFeasible);
 }
@@ -306,7 +313,8 @@ TEST(Canonical, ConstraintsThatRestrictNothingAreNoObstacle) {
   problem.memories[0].banks = {{"low", {0, 6}, {}}, {"high", {6, 12}, {}}};
   problem.memories[0].modes = {
       {"sleep", {{true, {}}, {true, {}}}},
-      {"run", {{false, {{"", problem::AccessKind::kRead}}}, {false, {{"", problem::AccessKind::kRead}}}}}};
+      {"run",
+       {{false, {{"", problem::AccessKind::kRead}}}, {false, {{"", problem::AccessKind::kRead}}}}}};
   problem.buffers[0].accesses = {{0, "pe", problem::AccessKind::kRead}};
   const Result result = Decide(problem, 12);
   ASSERT_EQ(result.status, Status::kFeasible);

@@ -29,8 +29,8 @@ Result Decide(const problem::Engine& engine, const Problem& problem, problem::By
 
 // x is overwritten by y at step 2, y by z at step 4; a lives beside them all.
 Problem Chain() {
-  Problem problem = MakeProblem({MakeBuffer("a", 0, 7, 3), MakeBuffer("x", 0, 3, 4), MakeBuffer("y", 2, 5, 4),
-                                 MakeBuffer("z", 4, 7, 4)},
+  Problem problem = MakeProblem({MakeBuffer("a", 0, 7, 3), MakeBuffer("x", 0, 3, 4),
+                                 MakeBuffer("y", 2, 5, 4), MakeBuffer("z", 4, 7, 4)},
                                 7);
   problem.relations = {{RelationKind::kColocate, 1, 2, 0}, {RelationKind::kColocate, 3, 2, 0}};
   return problem;
@@ -64,13 +64,13 @@ TEST(Contraction, LeavesDistancesAndUnequalSizesToOthers) {
   EXPECT_EQ(Decide(engines::canonical::CanonicalEngine(), unequal, 7).status, Status::kUnsupported);
 }
 
-TEST(Contraction, LooksAtTheSizesOfEveryRung) {
+TEST(Contraction, LooksAtTheSizesOfEveryCandidate) {
   const Problem problem = Chain();
   const problem::Ladder equal{{{"small", {1, 2, 2, 2}}, {"large", {3, 4, 4, 4}}}};
   const auto contraction = allocate::ContractColocated(problem, &equal);
   ASSERT_TRUE(contraction.has_value());
-  EXPECT_THAT(contraction->ladder.rungs[0].sizes, ElementsAre(1, 2));
-  EXPECT_THAT(contraction->ladder.rungs[1].sizes, ElementsAre(3, 4));
+  EXPECT_THAT(contraction->ladder.candidates[0].sizes, ElementsAre(1, 2));
+  EXPECT_THAT(contraction->ladder.candidates[1].sizes, ElementsAre(3, 4));
   const problem::Ladder unequal{{{"small", {1, 2, 2, 2}}, {"large", {3, 4, 4, 5}}}};
   EXPECT_FALSE(allocate::ContractColocated(problem, &unequal).has_value());
 }
@@ -164,7 +164,7 @@ TEST(Contraction, AgreesWithBruteForce) {
   for (int round = 0; round < 4000; ++round) {
     Problem problem = RandomInstance(random);
     AddColocations(problem, random);
-    ASSERT_FALSE(FindFault(problem).has_value()) << FindFault(problem)->message;
+    ASSERT_FALSE(CheckWellFormed(problem).has_value()) << CheckWellFormed(problem)->message;
     const problem::Bytes capacity = problem.memories[0].capacity;
     const Result result = Decide(canonical, problem, capacity);
     if (result.status == Status::kUnsupported) continue;
@@ -186,7 +186,8 @@ TEST(Contraction, AgreesWithBruteForce) {
   EXPECT_GE(placed_by_greedy, 500);
 }
 
-// The load of a step counts a group once, at its own place, so that greedy answers are known to be optimal.
+// The load of a step counts a group once, at its own place, so that greedy answers are known to be
+// optimal.
 TEST(Contraction, TheBoundCountsEachGroupOnce) {
   Problem problem = Chain();
   problem.buffers.push_back(MakeBuffer("u", 0, 3, 2));

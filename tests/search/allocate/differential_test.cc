@@ -27,10 +27,10 @@
 #include "tessera/search/engines/lazy/lazy_engine.h"
 #include "tessera/search/engines/local_search/local_search.h"
 
-// All engines and the portfolio of them against an enumeration that shares no code with any, on small Problems
-// over everything that a Problem can state. TESSERA_DIFFERENTIAL says how many are drawn (scripts/soak asks for
-// twenty times the default); Problem i is always the same. Shares of what the Problems contain are printed, and
-// asserted, so that an easy generator cannot pass.
+// All engines and the portfolio of them against an enumeration that shares no code with any, on
+// small Problems over everything that a Problem can state. TESSERA_DIFFERENTIAL says how many are
+// drawn (scripts/soak asks for twenty times the default); Problem i is always the same. Shares of
+// what the Problems contain are printed, and asserted, so that an easy generator cannot pass.
 
 namespace tessera::search {
 namespace {
@@ -87,8 +87,9 @@ bool HasPorts(const Memory& memory) {
 bool NamesAnEngine(const Memory& memory) {
   return std::any_of(memory.modes.begin(), memory.modes.end(), [](const problem::Mode& mode) {
     return std::any_of(mode.banks.begin(), mode.banks.end(), [](const problem::BankMode& bank) {
-      return std::any_of(bank.allowed.begin(), bank.allowed.end(),
-                         [](const problem::Permission& permission) { return !permission.engine.empty(); });
+      return std::any_of(
+          bank.allowed.begin(), bank.allowed.end(),
+          [](const problem::Permission& permission) { return !permission.engine.empty(); });
     });
   });
 }
@@ -110,13 +111,16 @@ std::vector<Kind> AllKinds() {
       InAMemory("accesses by engine", NamesAnEngine),
       InAMemory("transitions", [](const Memory& memory) { return memory.transitions.has_value(); }),
       {"loops", [](const Problem& problem) { return !problem.loops.empty(); }},
-      InABuffer("lifespans with gaps", [](const Buffer& buffer) { return buffer.lifespans.size() > 1; }),
+      InABuffer("lifespans with gaps",
+                [](const Buffer& buffer) { return buffer.lifespans.size() > 1; }),
       InABuffer("alignment", [](const Buffer& buffer) { return buffer.alignment > 1; }),
       InABuffer("fixed offsets", [](const Buffer& buffer) { return buffer.offset.has_value(); }),
-      InABuffer("allowed banks", [](const Buffer& buffer) { return !buffer.allowed_banks.empty(); }),
+      InABuffer("allowed banks",
+                [](const Buffer& buffer) { return !buffer.allowed_banks.empty(); }),
       InABuffer("span contiguous",
                 [](const Buffer& buffer) { return buffer.span == problem::Span::kContiguous; }),
-      InABuffer("span single", [](const Buffer& buffer) { return buffer.span == problem::Span::kSingle; }),
+      InABuffer("span single",
+                [](const Buffer& buffer) { return buffer.span == problem::Span::kSingle; }),
   };
   constexpr std::string_view kRelations[] = {"colocate",       "adjacent", "same_bank",
                                              "different_bank", "separate", "exclusive"};
@@ -129,11 +133,13 @@ std::vector<Kind> AllKinds() {
   for (size_t kind = 0; kind < problem::kRequirementKinds; ++kind) {
     const auto wanted = static_cast<RequirementKind>(kind);
     kinds.push_back({fmt::format("rule {}", NameOf(wanted)),
-                     Lists(&Problem::rules,
-                           [wanted](const problem::Rule& rule) { return rule.requirement.kind == wanted; })});
+                     Lists(&Problem::rules, [wanted](const problem::Rule& rule) {
+                       return rule.requirement.kind == wanted;
+                     })});
   }
-  for (const auto& [name, wanted] : {std::pair("cost of reuse", problem::CostKind::kReuse),
-                                     std::pair("cost of mode switches", problem::CostKind::kModeSwitch)}) {
+  for (const auto& [name, wanted] :
+       {std::pair("cost of reuse", problem::CostKind::kReuse),
+        std::pair("cost of mode switches", problem::CostKind::kModeSwitch)}) {
     kinds.push_back({name, Lists(&Problem::costs, [wanted = wanted](const problem::Cost& cost) {
                        return cost.kind == wanted;
                      })});
@@ -212,19 +218,21 @@ class Differential : public testing::Test {
     base::Random random(static_cast<uint64_t>(draw));
     Problem problem = DrawAnything(random);
     if (random.Chance(0.4)) encoder::DrawCosts(random, problem);
-    ASSERT_FALSE(problem::FindFault(problem)) << base::Format(*problem::FindFault(problem));
+    ASSERT_FALSE(problem::CheckWellFormed(problem))
+        << base::Format(*problem::CheckWellFormed(problem));
     SCOPED_TRACE(fmt::format("problem {}: {}", draw, problem::files::WriteProblem(problem)));
     const Truth truth = Enumerate(problem);
     const encoder::sat::SatEngine order({0, IntegerEncoding::kOrder, {}, DrawRefinements(random)});
     const encoder::sat::SatEngine bits({0, IntegerEncoding::kBits, {}, DrawRefinements(random)});
     for (const Party& party :
          {Party{&greedy_, "greedy", false, false, false}, Party{&canonical_, "canonical"},
-          Party{&repair_, "repair", false, false, false}, Party{&lazy_, "lazy"},
-          Party{&order, "cadical, order literals", true, true}, Party{&bits, "cadical, bits", true, true},
-          Party{&z3_, "z3", true, true}}) {
+          Party{&local_search_, "local-search", false, false, false}, Party{&lazy_, "lazy"},
+          Party{&order, "cadical, order literals", true, true},
+          Party{&bits, "cadical, bits", true, true}, Party{&z3_, "z3", true, true}}) {
       Ask(party, truth);
     }
-    AskPortfolio({&greedy_, &canonical_, &repair_, &lazy_, &order, &z3_}, random.Chance(0.5), truth);
+    AskPortfolio({&greedy_, &canonical_, &local_search_, &lazy_, &order, &z3_}, random.Chance(0.5),
+                 truth);
   }
 
   Truth Enumerate(const Problem& problem) {
@@ -242,17 +250,20 @@ class Differential : public testing::Test {
   void Note(const Truth& truth) {
     tally_.infeasible += truth.feasible ? 0 : 1;
     tally_.can_cost_something += truth.least_cost.value_or(0) > 0 ? 1 : 0;
-    const bool changes = truth.feasible &&
-                         !encoder::Enumerate(truth.problem, truth.capacity, encoder::ModeChanges::kForbidden);
+    const bool changes = truth.feasible && !encoder::Enumerate(truth.problem, truth.capacity,
+                                                               encoder::ModeChanges::kForbidden);
     tally_.needs_mode_change += changes ? 1 : 0;
     tally_.kinds.resize(kinds_.size());
-    for (size_t i = 0; i < kinds_.size(); ++i) tally_.kinds[i] += kinds_[i].occurs_in(truth.problem) ? 1 : 0;
+    for (size_t i = 0; i < kinds_.size(); ++i)
+      tally_.kinds[i] += kinds_[i].occurs_in(truth.problem) ? 1 : 0;
   }
 
   void Ask(const Party& party, const Truth& truth) {
     SCOPED_TRACE(party.name);
-    const base::Budget budget = party.engine->Refutes() ? base::Budget{} : base::Budget{kStepsOfAFinder};
-    const Result result = party.engine->Open(truth.problem, nullptr)->Solve(0, truth.capacity, budget, {});
+    const base::Budget budget =
+        party.engine->Refutes() ? base::Budget{} : base::Budget{kStepsOfAFinder};
+    const Result result =
+        party.engine->Open(truth.problem, nullptr)->Solve(0, truth.capacity, budget, {});
     const bool declined = (!party.knows_all_kinds && result.status == Status::kUnsupported) ||
                           (!party.refutes && result.status == Status::kUnknown);
     if (!declined) {
@@ -260,7 +271,8 @@ class Differential : public testing::Test {
       ExpectVerdict(truth, result);
     }
     if (truth.problem.costs.empty()) return;
-    const Result cheapest = party.engine->Open(truth.problem, nullptr)->Minimise(0, truth.capacity, {}, {});
+    const Result cheapest =
+        party.engine->Open(truth.problem, nullptr)->Minimise(0, truth.capacity, {}, {});
     if (party.minimises_costs) {
       ExpectLeastCost(truth, cheapest);
     } else {
@@ -268,7 +280,8 @@ class Differential : public testing::Test {
     }
   }
 
-  void AskPortfolio(const std::vector<const problem::Engine*>& engines, bool minimize, const Truth& truth) {
+  void AskPortfolio(const std::vector<const problem::Engine*>& engines, bool minimize,
+                    const Truth& truth) {
     SCOPED_TRACE(minimize ? "portfolio, least peak" : "portfolio");
     allocate::AllocateOptions options;
     options.capacity = truth.capacity;
@@ -278,7 +291,8 @@ class Differential : public testing::Test {
     ++tally_.decided["portfolio"];
     ExpectVerdict(truth, *result);
     if (minimize && truth.feasible) ExpectLeastPeak(truth, *result);
-    const auto cheapest = allocate::FindCheapest(truth.problem, *result, truth.capacity, engines, {}, {});
+    const auto cheapest =
+        allocate::FindCheapest(truth.problem, *result, truth.capacity, engines, {}, {});
     ASSERT_TRUE(cheapest) << base::Format(cheapest.error());
     if (!truth.problem.costs.empty()) ExpectLeastCost(truth, *cheapest);
   }
@@ -294,7 +308,7 @@ class Differential : public testing::Test {
     EXPECT_GE(tally_.needs_mode_change * 100, 25 * problems);
     EXPECT_GE(tally_.can_cost_something * 100, 3 * problems);
     for (const auto& [party, decided] : tally_.decided) {
-      const int least = party == repair_.Name() ? 5 : 8;  // it decides only what fits
+      const int least = party == local_search_.Name() ? 5 : 8;  // it decides only what fits
       EXPECT_GE(decided * 100, least * problems) << party;
     }
     for (size_t i = 0; i < kinds_.size(); ++i) {
@@ -311,7 +325,8 @@ class Differential : public testing::Test {
     print("need a change of mode", tally_.needs_mode_change);
     print("cannot do without a cost", tally_.can_cost_something);
     for (size_t i = 0; i < kinds_.size(); ++i) print(kinds_[i].name, tally_.kinds[i]);
-    for (const auto& [name, count] : tally_.decided) print(fmt::format("decided by {}", name), count);
+    for (const auto& [name, count] : tally_.decided)
+      print(fmt::format("decided by {}", name), count);
   }
 
   const std::vector<Kind> kinds_ = AllKinds();
@@ -320,7 +335,7 @@ class Differential : public testing::Test {
  private:
   const engines::greedy::GreedyEngine greedy_{};
   const engines::canonical::CanonicalEngine canonical_{};
-  const engines::local_search::RepairEngine repair_{};
+  const engines::local_search::LocalSearchEngine local_search_{};
   const engines::lazy::LazyEngine lazy_{};
   const encoder::smt::Z3Engine z3_{};
 };

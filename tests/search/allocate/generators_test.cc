@@ -27,7 +27,8 @@ std::vector<Bytes> LoadsOf(const Problem& problem) {
   std::vector<Bytes> loads;
   for (Step step = horizon.lower; step < horizon.upper; ++step) {
     Bytes load = 0;
-    for (const problem::Buffer& buffer : problem.buffers) load += LivesAt(buffer, step) ? buffer.size : 0;
+    for (const problem::Buffer& buffer : problem.buffers)
+      load += LivesAt(buffer, step) ? buffer.size : 0;
     loads.push_back(load);
   }
   return loads;
@@ -35,7 +36,9 @@ std::vector<Bytes> LoadsOf(const Problem& problem) {
 
 Status DecideWithin(const problem::Engine& engine, const Problem& problem, int64_t units) {
   const base::Stop stop;
-  return engine.Open(problem, nullptr)->Solve(0, problem.memories[0].capacity, {units}, stop).status;
+  return engine.Open(problem, nullptr)
+      ->Solve(0, problem.memories[0].capacity, {units}, stop)
+      .status;
 }
 
 struct Family {
@@ -45,19 +48,21 @@ struct Family {
 };
 
 std::vector<Family> Families() {
-  return {{"perfect", [](uint64_t seed) { return bench::GeneratePerfect({}, seed); }, 80},
-          {"broken", [](uint64_t seed) { return bench::GenerateBroken({}, seed); }, 80},
-          {"flat", [](uint64_t seed) { return bench::GenerateFlat(40, seed); }, 40},
-          {"random", [](uint64_t seed) { return bench::GenerateRandom(100, 20, seed); }, 100},
-          {"compiler-like", [](uint64_t seed) { return bench::GenerateCompilerLike(60, seed); }, 60},
-          {"banked", [](uint64_t seed) { return bench::GenerateBanked({.buffers = 60}, seed); }, 60}};
+  return {
+      {"perfect", [](uint64_t seed) { return bench::GeneratePerfect({}, seed); }, 80},
+      {"broken", [](uint64_t seed) { return bench::GenerateBroken({}, seed); }, 80},
+      {"flat", [](uint64_t seed) { return bench::GenerateFlat(40, seed); }, 40},
+      {"random", [](uint64_t seed) { return bench::GenerateRandom(100, 20, seed); }, 100},
+      {"compiler-like", [](uint64_t seed) { return bench::GenerateCompilerLike(60, seed); }, 60},
+      {"banked", [](uint64_t seed) { return bench::GenerateBanked({.buffers = 60}, seed); }, 60}};
 }
 
 TEST(Generators, ProblemsAreWellFormedAndOfTheSizeAskedFor) {
   for (const Family& family : Families()) {
     for (uint64_t seed = 0; seed < kSeeds; ++seed) {
       const Problem problem = family.generate(seed);
-      EXPECT_FALSE(FindFault(problem).has_value()) << family.name << ' ' << FindFault(problem)->message;
+      EXPECT_FALSE(CheckWellFormed(problem).has_value())
+          << family.name << ' ' << CheckWellFormed(problem)->message;
       EXPECT_THAT(problem.buffers, SizeIs(family.buffers)) << family.name;
     }
   }
@@ -82,8 +87,8 @@ TEST(Generators, PerfectFillsEveryStepToTheCapacity) {
 
 TEST(Generators, PerfectIsFeasible) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    EXPECT_EQ(DecideWithin(engines::canonical::CanonicalEngine(), bench::GeneratePerfect({16, 12, 64}, seed),
-                           base::Budget{}.units),
+    EXPECT_EQ(DecideWithin(engines::canonical::CanonicalEngine(),
+                           bench::GeneratePerfect({16, 12, 64}, seed), base::Budget{}.units),
               Status::kFeasible);
   }
 }
@@ -99,9 +104,10 @@ TEST(Generators, BrokenKeepsTheLoadWithinTheCapacityAndGreedySolvesFew) {
     EXPECT_LE(allocate::FindBound(problem, 0).bytes, problem.memories[0].capacity);
     EXPECT_NE(problem::files::WriteProblem(problem),
               problem::files::WriteProblem(bench::GeneratePerfect({}, seed)));
-    greedy +=
-        DecideWithin(engines::greedy::GreedyEngine(), problem, base::Budget{}.units) == Status::kFeasible ? 1
-                                                                                                          : 0;
+    greedy += DecideWithin(engines::greedy::GreedyEngine(), problem, base::Budget{}.units) ==
+                      Status::kFeasible
+                  ? 1
+                  : 0;
   }
   EXPECT_LE(greedy, static_cast<int>(kSeeds / 5));
 }
@@ -126,9 +132,10 @@ TEST(Generators, FlatHasItsLoadForCapacityAndGreedySolvesFew) {
     EXPECT_EQ(allocate::FindBound(problem, 0).bytes, problem.memories[0].capacity);
     const problem::Lifespan horizon = problem::Horizon(problem);
     EXPECT_LE(horizon.upper, 24);
-    greedy +=
-        DecideWithin(engines::greedy::GreedyEngine(), problem, base::Budget{}.units) == Status::kFeasible ? 1
-                                                                                                          : 0;
+    greedy += DecideWithin(engines::greedy::GreedyEngine(), problem, base::Budget{}.units) ==
+                      Status::kFeasible
+                  ? 1
+                  : 0;
   }
   EXPECT_LE(greedy, static_cast<int>(kSeeds / 5));
 }
@@ -141,7 +148,8 @@ TEST(Generators, RandomHasTheConcurrencyAskedFor) {
     lived += buffer.lifespans[0].upper - buffer.lifespans[0].lower;
     EXPECT_TRUE(64 <= buffer.size && buffer.size <= 16 << 20);
   }
-  EXPECT_NEAR(static_cast<double>(lived) / static_cast<double>(horizon.upper - horizon.lower), 50, 2);
+  EXPECT_NEAR(static_cast<double>(lived) / static_cast<double>(horizon.upper - horizon.lower), 50,
+              2);
 }
 
 // A buffer with what is done to it at one step.
@@ -170,7 +178,8 @@ bool FindRoom(const std::vector<User>& users, const problem::Mode& mode, std::ve
 
 TEST(Generators, EachStepOfABankedProblemAloneHasAFeasibleMode) {
   for (const bench::BankedShape& shape :
-       {bench::BankedShape{}, bench::BankedShape{30, 20, 3, 2, 20}, bench::BankedShape{9, 20, 1, 1, 40}}) {
+       {bench::BankedShape{}, bench::BankedShape{30, 20, 3, 2, 20},
+        bench::BankedShape{9, 20, 1, 1, 40}}) {
     for (uint64_t seed = 0; seed < kSeeds; ++seed) {
       const Problem problem = bench::GenerateBanked(shape, seed);
       const problem::Memory& memory = problem.memories[0];
@@ -184,8 +193,9 @@ TEST(Generators, EachStepOfABankedProblemAloneHasAFeasibleMode) {
             if (access.step == step) users.push_back({buffer.size, access.kind});
           }
         }
-        EXPECT_TRUE(std::any_of(memory.modes.begin(), memory.modes.end(),
-                                [&](const problem::Mode& mode) { return FindRoom(users, mode, room, 0); }))
+        EXPECT_TRUE(
+            std::any_of(memory.modes.begin(), memory.modes.end(),
+                        [&](const problem::Mode& mode) { return FindRoom(users, mode, room, 0); }))
             << problem.name << ", step " << step;
       }
     }

@@ -29,8 +29,9 @@ TEST(Greedy, FirstFitInBirthOrderFailsOnThePatentsFigure) {
   const auto offsets =
       placement.Place(engines::greedy::GreedyOrder::kBirth, allocate::Fit::kFirst, false, 14, stop);
   EXPECT_THAT(offsets, Optional(ElementsAre(0, 4, 7, 9)));  // D from 9 to 14
-  EXPECT_FALSE(placement.Place(engines::greedy::GreedyOrder::kBirth, allocate::Fit::kFirst, false, 13, stop)
-                   .has_value());
+  EXPECT_FALSE(
+      placement.Place(engines::greedy::GreedyOrder::kBirth, allocate::Fit::kFirst, false, 13, stop)
+          .has_value());
 }
 
 TEST(Greedy, AllocationsAreRightAndRefusalsTrue) {
@@ -73,8 +74,8 @@ TEST(Greedy, TriesAHintFirst) {
 }
 
 TEST(Greedy, KeepsInsideAllowedBanks) {
-  Problem problem =
-      MakeProblem({MakeBuffer("a", 0, 2, 3), MakeBuffer("b", 0, 2, 3), MakeBuffer("c", 0, 2, 3)}, 12);
+  Problem problem = MakeProblem(
+      {MakeBuffer("a", 0, 2, 3), MakeBuffer("b", 0, 2, 3), MakeBuffer("c", 0, 2, 3)}, 12);
   problem.memories[0].banks = {{"0", {0, 4}, {}}, {"1", {4, 8}, {}}, {"2", {8, 12}, {}}};
   for (auto& buffer : problem.buffers) buffer.span = problem::Span::kSingle;
   problem.buffers[2].allowed_banks = {0};
@@ -106,8 +107,8 @@ TEST(Greedy, PlacesTensOfThousandsOfBuffers) {
   std::vector<problem::Buffer> buffers;
   for (int i = 0; i < 20'000; ++i) {
     const auto lower = random.Uniform(0, 40'000);
-    buffers.push_back(
-        MakeBuffer("b" + std::to_string(i), lower, lower + random.Uniform(1, 400), random.Uniform(1, 4096)));
+    buffers.push_back(MakeBuffer("b" + std::to_string(i), lower, lower + random.Uniform(1, 400),
+                                 random.Uniform(1, 4096)));
   }
   const Problem problem = MakeProblem(std::move(buffers), 1 << 20);
   const Result result = Decide(problem, 1 << 20);

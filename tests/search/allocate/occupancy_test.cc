@@ -24,7 +24,7 @@ TEST(Occupancy, BestFitTakesTheSmallestGapFirstFitTheLowest) {
   occupancy.Insert({0, 1}, {7, 8});
   std::vector<const allocate::RangeList*> taken;
   occupancy.Collect({0, 1}, taken);
-  const allocate::Positions positions({{0, allocate::kNowhere}}, 1, 2);
+  const allocate::Positions positions({{0, allocate::kNoPosition}}, 1, 2);
   EXPECT_EQ(allocate::FindFit(positions, taken, allocate::Fit::kFirst), 0);
   EXPECT_EQ(allocate::FindFit(positions, taken, allocate::Fit::kBest), 5);
 }
@@ -44,7 +44,8 @@ TEST(Occupancy, KnowsWhatIsTakenWhen) {
       const problem::Bytes size = random.Uniform(1, 5);
       const auto free = [&](problem::Bytes offset) {
         for (int s = first; s < last; ++s) {
-          for (problem::Bytes a = offset; a < std::min<problem::Bytes>(offset + size, kAddresses); ++a) {
+          for (problem::Bytes a = offset; a < std::min<problem::Bytes>(offset + size, kAddresses);
+               ++a) {
             if (taken[s][a]) return false;
           }
         }
@@ -52,7 +53,7 @@ TEST(Occupancy, KnowsWhatIsTakenWhen) {
       };
       problem::Bytes expected = 0;
       while (!free(expected)) ++expected;
-      ASSERT_EQ(allocate::FindFit(allocate::Positions({{0, allocate::kNowhere}}, 1, size), lists,
+      ASSERT_EQ(allocate::FindFit(allocate::Positions({{0, allocate::kNoPosition}}, 1, size), lists,
                                   allocate::Fit::kFirst),
                 expected);
       const problem::Bytes probe = random.Uniform(0, kAddresses - 6);

@@ -58,7 +58,8 @@ TEST(Portfolio, AMemoryLimitThatIsExceededAlreadyIsSaid) {
 class ScriptedEngine final : public problem::Engine {
  public:
   using Script = std::function<Result(problem::Bytes capacity)>;
-  ScriptedEngine(std::string name, Script script) : name_(std::move(name)), script_(std::move(script)) {}
+  ScriptedEngine(std::string name, Script script)
+      : name_(std::move(name)), script_(std::move(script)) {}
   ScriptedEngine(std::string name, const Result& answer)
       : ScriptedEngine(std::move(name), [answer](problem::Bytes) { return answer; }) {}
 
@@ -110,11 +111,12 @@ TEST(Allocate, MinimisesToTheBruteForceMinimum) {
 }
 
 TEST(Allocate, TellsWhichBuffersDoNotFitTogether) {
-  const Problem problem =
-      MakeProblem({MakeBuffer("b1", 0, 4, 4), MakeBuffer("b2", 3, 5, 5), MakeBuffer("b3", 3, 9, 5)}, 64);
+  const Problem problem = MakeProblem(
+      {MakeBuffer("b1", 0, 4, 4), MakeBuffer("b2", 3, 5, 5), MakeBuffer("b3", 3, 9, 5)}, 64);
   const Result result = MustAllocate(problem, {&kGreedy}, Within(12));
   EXPECT_EQ(result.status, Status::kInfeasible);
-  EXPECT_EQ(result.reason, "at step 3 the buffers b1, b2, b3 need 14 bytes together; the memory holds 12");
+  EXPECT_EQ(result.reason,
+            "at step 3 the buffers b1, b2, b3 need 14 bytes together; the memory holds 12");
   EXPECT_EQ(result.lower_bound, 14);
 }
 
@@ -140,13 +142,15 @@ TEST(Allocate, ALimitIsUnknownNeverInfeasible) {
   EXPECT_EQ(result.reason, "limit");
 }
 
-// Stacked without sharing the figure needs 14; below that the engine gives up. The bound stays 10, so 14 is
-// not optimal.
+// Stacked without sharing the figure needs 14; below that the engine gives up. The bound stays 10,
+// so 14 is not optimal.
 TEST(Allocate, APeakAboveTheBoundIsOptimalOnlyWhenProven) {
   Result stacked = Answer(Status::kFeasible);
   stacked.allocation = problem::Allocation{{0, 4, 7, 9}, {{}}};
   const auto script = [&](Status below) {
-    return [stacked, below](problem::Bytes capacity) { return capacity >= 14 ? stacked : Answer(below); };
+    return [stacked, below](problem::Bytes capacity) {
+      return capacity >= 14 ? stacked : Answer(below);
+    };
   };
   const ScriptedEngine weary("weary", script(Status::kUnknown));
   const Result open = MustAllocate(RoomyPatentFigure(), {&weary}, {});
@@ -162,14 +166,16 @@ TEST(Allocate, APeakAboveTheBoundIsOptimalOnlyWhenProven) {
   EXPECT_EQ(closed.reason, "every lower peak is proven impossible by prover");
 
   const ScriptedEngine almost("almost", [&](problem::Bytes capacity) {
-    return capacity >= 14 ? stacked : Answer(capacity < 13 ? Status::kInfeasible : Status::kUnknown);
+    return capacity >= 14 ? stacked
+                          : Answer(capacity < 13 ? Status::kInfeasible : Status::kUnknown);
   });
   const Result byte_short = MustAllocate(RoomyPatentFigure(), {&almost}, {});
   EXPECT_EQ(byte_short.status, Status::kFeasible);
   EXPECT_EQ(byte_short.lower_bound, 13);
 }
 
-// One buffer of 4 bytes that only the engine knows must lie at 700 000: no bound sees that, and there are as many capacities.
+// One buffer of 4 bytes that only the engine knows must lie at 700 000: no bound sees that, and
+// there are as many capacities.
 TEST(Allocate, CrossesAWideGapInFewQuestions) {
   constexpr problem::Bytes kPlace = 700'000;
   const Problem problem = MakeProblem({MakeBuffer("A", 0, 1, 4)}, 1 << 20);
@@ -178,7 +184,8 @@ TEST(Allocate, CrossesAWideGapInFewQuestions) {
     const ScriptedEngine picky("picky", [&questions](problem::Bytes capacity) {
       ++questions;
       Result result = Answer(capacity < kPlace + 4 ? Status::kInfeasible : Status::kFeasible);
-      if (result.status == Status::kFeasible) result.allocation = problem::Allocation{{capacity - 4}, {}};
+      if (result.status == Status::kFeasible)
+        result.allocation = problem::Allocation{{capacity - 4}, {}};
       return result;
     });
     allocate::AllocateOptions options;
@@ -237,19 +244,20 @@ TEST(Allocate, AStopRequestedBeforehandIsUnknown) {
   stop.Request();
   allocate::AllocateOptions options = Within(12);
   options.stop = &stop;
-  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&kGreedy, &kCanonical}, options).status, Status::kUnknown);
+  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&kGreedy, &kCanonical}, options).status,
+            Status::kUnknown);
 }
 
 // Two engines that are complete fill both lanes, and one that only finds joins them.
 std::vector<const problem::Engine*> BothLanes() {
   static const engines::canonical::CanonicalEngine reshuffled(7);
-  static const engines::local_search::RepairEngine repair;
-  return {&kGreedy, &kCanonical, &reshuffled, &repair};
+  static const engines::local_search::LocalSearchEngine local_search;
+  return {&kGreedy, &kCanonical, &reshuffled, &local_search};
 }
 
 bool SameBytes(const Result& a, const Result& b) {
-  return a.status == b.status && a.peak == b.peak && a.lower_bound == b.lower_bound && a.engine == b.engine &&
-         a.reason == b.reason && a.statistics.nodes == b.statistics.nodes &&
+  return a.status == b.status && a.peak == b.peak && a.lower_bound == b.lower_bound &&
+         a.engine == b.engine && a.reason == b.reason && a.statistics.nodes == b.statistics.nodes &&
          a.statistics.conflicts == b.statistics.conflicts &&
          a.allocation.has_value() == b.allocation.has_value() &&
          (!a.allocation || a.allocation->offsets == b.allocation->offsets);
@@ -262,21 +270,22 @@ TEST(Allocate, AnEngineThatOnlyFindsLowersThePeak) {
   const ScriptedEngine content("content", [&](problem::Bytes capacity) {
     return capacity >= 14 ? stacked : Answer(Status::kUnknown);
   });
-  const engines::local_search::RepairEngine repair;
+  const engines::local_search::LocalSearchEngine local_search;
   for (const bool both_lanes : {false, true}) {
-    std::vector<const problem::Engine*> engines = {&content, &repair};
-    if (both_lanes) engines = {&content, &content, &content, &repair};
+    std::vector<const problem::Engine*> engines = {&content, &local_search};
+    if (both_lanes) engines = {&content, &content, &content, &local_search};
     const Result result = MustAllocate(RoomyPatentFigure(), engines, {});
     EXPECT_EQ(result.status, Status::kOptimal);
     EXPECT_EQ(result.peak, 10);
-    EXPECT_EQ(result.engine, "repair");
+    EXPECT_EQ(result.engine, "local-search");
   }
 }
 
 TEST(Allocate, AnEngineThatOnlyFindsDecidesWhereItIsAlone) {
-  const engines::local_search::RepairEngine repair;
-  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&repair}, Within(10)).status, Status::kOptimal);
-  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&repair}, {}).peak, 10);
+  const engines::local_search::LocalSearchEngine local_search;
+  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&local_search}, Within(10)).status,
+            Status::kOptimal);
+  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&local_search}, {}).peak, 10);
 }
 
 // Those who decide are lost; the finder is asked once they have been so for long.
@@ -286,11 +295,13 @@ TEST(Allocate, AnEngineThatOnlyFindsHelpsToDecideLate) {
     result.statistics.nodes = 1'000'000;
     return result;
   });
-  const engines::local_search::RepairEngine repair;
+  const engines::local_search::LocalSearchEngine local_search;
   allocate::AllocateOptions options = Within(10);
-  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&lost, &repair}, options).engine, "repair");
+  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&lost, &local_search}, options).engine,
+            "local-search");
   options.budget.units = 1'000'000;
-  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&lost, &repair}, options).status, Status::kUnknown);
+  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&lost, &local_search}, options).status,
+            Status::kUnknown);
 }
 
 // Hard enough that several rounds are needed, with a budget that ends some of them early.
@@ -299,15 +310,16 @@ TEST(Allocate, OneTwoAndEightThreadsGiveTheSameBytes) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     for (const bool minimize : {false, true}) {
       const Problem problem = bench::GenerateBroken({}, seed);
-      allocate::AllocateOptions options = Within(problem.memories[0].capacity + (minimize ? 1000 : 0));
+      allocate::AllocateOptions options =
+          Within(problem.memories[0].capacity + (minimize ? 1000 : 0));
       options.minimize = minimize;
       options.budget.units = 20'000;
       const Result one = MustAllocate(problem, BothLanes(), options);
       for (const int threads : {2, 8}) {
         options.threads = threads;
         const Result more = MustAllocate(problem, BothLanes(), options);
-        ASSERT_TRUE(SameBytes(one, more))
-            << "seed " << seed << ", " << threads << " threads: " << one.reason << " / " << more.reason;
+        ASSERT_TRUE(SameBytes(one, more)) << "seed " << seed << ", " << threads
+                                          << " threads: " << one.reason << " / " << more.reason;
       }
       const bool proven = one.status == Status::kOptimal || one.status == Status::kInfeasible;
       ++(proven || (!minimize && one.allocation) ? closed : open);
@@ -320,7 +332,8 @@ TEST(Allocate, OneTwoAndEightThreadsGiveTheSameBytes) {
 TEST(Allocate, TheSecondLaneAnswersWhereTheFirstCannot) {
   const ScriptedEngine shy("shy", Answer(Status::kUnsupported, "ports"));
   const ScriptedEngine lost("lost", Answer(Status::kUnknown, "limit"));
-  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&shy, &lost, &kCanonical}, Within(12)).engine, "canonical");
+  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&shy, &lost, &kCanonical}, Within(12)).engine,
+            "canonical");
 }
 
 TEST(Allocate, AReserveIsAskedOnlyWhereTheOthersOfItsLaneRefuseOrGiveUp) {
@@ -335,7 +348,8 @@ TEST(Allocate, AReserveIsAskedOnlyWhereTheOthersOfItsLaneRefuseOrGiveUp) {
             Status::kUnknown);
   EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&shy, &lost, &lost, &kCanonical}, options).engine,
             "canonical");
-  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&shy, &shy, &lost, &kCanonical}, options).engine, "canonical");
+  EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&shy, &shy, &lost, &kCanonical}, options).engine,
+            "canonical");
 }
 
 TEST(Allocate, AWrongAllocationOfTheSecondLaneIsAnErrorToo) {
@@ -372,14 +386,15 @@ TEST(Allocate, NoBudgetTurnsALimitIntoAProof) {
   EXPECT_GE(limited, 30);
 }
 
-TEST(Allocate, UsesTheSizesOfTheRung) {
+TEST(Allocate, UsesTheSizesOfTheCandidate) {
   const problem::Ladder ladder{{{"small", {1, 1, 1, 1}}, {"full", {4, 3, 2, 5}}}};
   const std::vector<const problem::Engine*> engines = {&kGreedy, &kCanonical};
   const auto small = allocate::Allocate(RoomyPatentFigure(), &ladder, 0, engines, {});
   const auto full = allocate::Allocate(RoomyPatentFigure(), &ladder, 1, engines, {});
   EXPECT_EQ(small->peak, 3);
   EXPECT_EQ(full->peak, 10);
-  EXPECT_EQ(allocate::Allocate(RoomyPatentFigure(), &ladder, 2, engines, {})->status, Status::kInvalid);
+  EXPECT_EQ(allocate::Allocate(RoomyPatentFigure(), &ladder, 2, engines, {})->status,
+            Status::kInvalid);
 }
 
 TEST(Allocate, TellsOfEachImprovement) {

@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 
 TEST(Positions, SkipReservedBytesInStepsOfTheAlignment) {
-  const allocate::Positions positions({{8, 16}, {24, allocate::kNowhere}}, 4, 6);
+  const allocate::Positions positions({{8, 16}, {24, allocate::kNoPosition}}, 4, 6);
   EXPECT_EQ(positions.AtLeast(0), 8);
   EXPECT_EQ(positions.AtLeast(9), 24);  // 12 would reach 18
   EXPECT_EQ(positions.AtLeast(25), 28);
@@ -37,7 +37,7 @@ TEST(Positions, AtLeastAndBelowAgreeWithTheDefinition) {
       problem::Bytes next = from, last = from - 1;
       while (next <= 40 && !allowed(next)) ++next;
       while (last >= 0 && !allowed(last)) --last;
-      ASSERT_EQ(positions.AtLeast(from), next > 40 ? allocate::kNowhere : next);
+      ASSERT_EQ(positions.AtLeast(from), next > 40 ? allocate::kNoPosition : next);
       ASSERT_EQ(positions.Below(from), last);
     }
   }
@@ -48,8 +48,9 @@ TEST(Windows, FollowSpanAndAllowedBanks) {
   problem.memories[0].banks = {{"0", {0, 4}, {}}, {"1", {4, 8}, {}}, {"2", {10, 12}, {}}};
   problem::Buffer& buffer = problem.buffers[0];
   buffer.allowed_banks = {0, 1};
-  EXPECT_THAT(allocate::WindowsOf(problem, buffer),
-              ElementsAre(problem::AddressRange{0, 10}, problem::AddressRange{12, allocate::kNowhere}));
+  EXPECT_THAT(
+      allocate::WindowsOf(problem, buffer),
+      ElementsAre(problem::AddressRange{0, 10}, problem::AddressRange{12, allocate::kNoPosition}));
   buffer.span = problem::Span::kContiguous;
   EXPECT_THAT(allocate::WindowsOf(problem, buffer), ElementsAre(problem::AddressRange{0, 8}));
   buffer.span = problem::Span::kSingle;

@@ -9,7 +9,8 @@
 #include "tessera/base/random.h"
 #include "tessera/problem/problem.h"
 
-// Small Problems, and the plain truth about them: every combination of offsets is tried, nothing is inferred.
+// Small Problems, and the plain truth about them: every combination of offsets is tried, nothing is
+// inferred.
 namespace tessera::search {
 
 inline problem::Buffer MakeBuffer(std::string id, problem::Step lower, problem::Step upper,
@@ -31,20 +32,24 @@ inline problem::Problem MakeProblem(std::vector<problem::Buffer> buffers, proble
 }
 
 inline bool Related(const problem::Problem& problem, problem::RelationKind kind, int a, int b) {
-  return std::any_of(
-      problem.relations.begin(), problem.relations.end(), [&](const problem::Relation& relation) {
-        return relation.kind == kind && std::minmax(relation.first, relation.second) == std::minmax(a, b);
-      });
+  return std::any_of(problem.relations.begin(), problem.relations.end(),
+                     [&](const problem::Relation& relation) {
+                       return relation.kind == kind &&
+                              std::minmax(relation.first, relation.second) == std::minmax(a, b);
+                     });
 }
 
-// Whether a at offset `at_a` and b at `at_b` are as far apart as colocate relations between them say.
+// Whether a at offset `at_a` and b at `at_b` are as far apart as colocate relations between them
+// say.
 inline bool Colocated(const problem::Problem& problem, int a, problem::Bytes at_a, int b,
                       problem::Bytes at_b) {
   return std::all_of(problem.relations.begin(), problem.relations.end(),
                      [&](const problem::Relation& relation) {
                        if (relation.kind != problem::RelationKind::kColocate) return true;
-                       if (relation.first == a && relation.second == b) return at_b == at_a + relation.delta;
-                       if (relation.first == b && relation.second == a) return at_a == at_b + relation.delta;
+                       if (relation.first == a && relation.second == b)
+                         return at_b == at_a + relation.delta;
+                       if (relation.first == b && relation.second == a)
+                         return at_a == at_b + relation.delta;
                        return true;
                      });
 }
@@ -76,13 +81,15 @@ inline problem::Problem RandomInstance(base::Random& random) {
   if (random.Chance(0.2)) problem.memories[0].alignment = 2;
   if (problem.memories[0].alignment == 2) {
     for (problem::Buffer& buffer : problem.buffers) {
-      if (buffer.offset) buffer.offset = *buffer.offset / (2 * buffer.alignment) * (2 * buffer.alignment);
+      if (buffer.offset)
+        buffer.offset = *buffer.offset / (2 * buffer.alignment) * (2 * buffer.alignment);
     }
   }
   const auto relate = [&](problem::RelationKind kind) {
     for (int a = 0; a < static_cast<int>(count); ++a) {
       for (int b = a + 1; b < static_cast<int>(count); ++b) {
-        if (!random.Chance(0.25) || Related(problem, problem::RelationKind::kSeparate, a, b)) continue;
+        if (!random.Chance(0.25) || Related(problem, problem::RelationKind::kSeparate, a, b))
+          continue;
         problem.relations.push_back({kind, a, b, 0});
       }
     }
@@ -102,11 +109,13 @@ inline void AddColocations(problem::Problem& problem, base::Random& random) {
     if (random.Chance(0.9)) {
       problem.buffers[static_cast<size_t>(b)].size = problem.buffers[static_cast<size_t>(a)].size;
     }
-    problem.relations.push_back({problem::RelationKind::kColocate, a, b, random.Chance(0.05) ? 1 : 0});
+    problem.relations.push_back(
+        {problem::RelationKind::kColocate, a, b, random.Chance(0.05) ? 1 : 0});
   }
 }
 
-// Calls `visit` with every correct assignment of offsets within the capacity, until it returns false.
+// Calls `visit` with every correct assignment of offsets within the capacity, until it returns
+// false.
 inline void ForEachPlacement(const problem::Problem& problem, problem::Bytes capacity,
                              const std::function<bool(const std::vector<problem::Bytes>&)>& visit) {
   std::vector<problem::Bytes> offsets;

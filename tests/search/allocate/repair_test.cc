@@ -15,18 +15,20 @@ using problem::Result;
 using problem::Status;
 using testing::HasSubstr;
 
-Result Decide(const problem::Engine& engine, const Problem& problem, problem::Bytes capacity, int64_t units) {
+Result Decide(const problem::Engine& engine, const Problem& problem, problem::Bytes capacity,
+              int64_t units) {
   const base::Stop stop;
   return engine.Open(problem, nullptr)->Solve(0, capacity, base::Budget{units}, stop);
 }
 
-TEST(Repair, FindsWhatBruteForceFindsAndNothingElse) {
+TEST(LocalSearch, FindsWhatBruteForceFindsAndNothingElse) {
   base::Random random(61);
   int fitting = 0, found = 0;
   for (int round = 0; round < 2000; ++round) {
     const Problem problem = RandomInstance(random);
     const problem::Bytes capacity = problem.memories[0].capacity;
-    const Result result = Decide(engines::local_search::RepairEngine(7), problem, capacity, 2000);
+    const Result result =
+        Decide(engines::local_search::LocalSearchEngine(7), problem, capacity, 2000);
     const bool fits = FitsByBruteForce(problem, capacity);
     fitting += fits ? 1 : 0;
     if (!fits || !result.allocation) {
@@ -43,22 +45,26 @@ TEST(Repair, FindsWhatBruteForceFindsAndNothingElse) {
   EXPECT_GE(found * 100, fitting * 99);
 }
 
-TEST(Repair, PacksWithSomeSlackWhereNoGreedyOrderDoes) {
+TEST(LocalSearch, PacksWithSomeSlackWhereNoGreedyOrderDoes) {
   int found = 0, greedy = 0;
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     const Problem problem = bench::GenerateFlat(60, seed);
     const problem::Bytes capacity = problem.memories[0].capacity * 106 / 100;
-    found += Decide(engines::local_search::RepairEngine(), problem, capacity, 20'000).allocation ? 1 : 0;
-    greedy += Decide(engines::greedy::GreedyEngine(), problem, capacity, 1'000'000).allocation ? 1 : 0;
+    found +=
+        Decide(engines::local_search::LocalSearchEngine(), problem, capacity, 20'000).allocation
+            ? 1
+            : 0;
+    greedy +=
+        Decide(engines::greedy::GreedyEngine(), problem, capacity, 1'000'000).allocation ? 1 : 0;
   }
   EXPECT_EQ(found, 10);
   EXPECT_LE(greedy, 5);
 }
 
-TEST(Repair, GoesOnFromWhereItWasWhateverTheCapacity) {
+TEST(LocalSearch, GoesOnFromWhereItWasWhateverTheCapacity) {
   const Problem problem = bench::GenerateFlat(40, 3);
   const problem::Bytes load = problem.memories[0].capacity;
-  const auto session = engines::local_search::RepairEngine().Open(problem, nullptr);
+  const auto session = engines::local_search::LocalSearchEngine().Open(problem, nullptr);
   const base::Stop stop;
   for (const int percent : {150, 120, 100, 110, 130}) {
     const problem::Bytes capacity = load * percent / 100;
@@ -73,11 +79,12 @@ TEST(Repair, GoesOnFromWhereItWasWhateverTheCapacity) {
   }
 }
 
-TEST(Repair, OneSeedGivesOneAnswerAndAnotherAnother) {
+TEST(LocalSearch, OneSeedGivesOneAnswerAndAnotherAnother) {
   const Problem problem = bench::GenerateFlat(60, 1);
   const problem::Bytes capacity = problem.memories[0].capacity * 12 / 10;
   const auto offsets = [&](uint64_t seed) {
-    const Result result = Decide(engines::local_search::RepairEngine(seed), problem, capacity, 20'000);
+    const Result result =
+        Decide(engines::local_search::LocalSearchEngine(seed), problem, capacity, 20'000);
     return result.allocation ? result.allocation->offsets : std::vector<problem::Bytes>{};
   };
   EXPECT_FALSE(offsets(1).empty());
@@ -85,65 +92,67 @@ TEST(Repair, OneSeedGivesOneAnswerAndAnotherAnother) {
   EXPECT_NE(offsets(1), offsets(2));
 }
 
-TEST(Repair, NeverRefutesAndSpendsItsBudgetInstead) {
+TEST(LocalSearch, NeverRefutesAndSpendsItsBudgetInstead) {
   const Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 5), MakeBuffer("b", 1, 3, 5)}, 9);
-  EXPECT_FALSE(engines::local_search::RepairEngine().Refutes());
-  const Result result = Decide(engines::local_search::RepairEngine(), problem, 9, 100);
+  EXPECT_FALSE(engines::local_search::LocalSearchEngine().Refutes());
+  const Result result = Decide(engines::local_search::LocalSearchEngine(), problem, 9, 100);
   EXPECT_EQ(result.status, Status::kUnknown);
   EXPECT_EQ(result.statistics.nodes, 100);
-  EXPECT_EQ(result.reason, "repair reached its limit of 100 nodes");
+  EXPECT_EQ(result.reason, "local search reached its limit of 100 nodes");
 }
 
-TEST(Repair, SaysWhereABufferHasNoPlaceAtAll) {
+TEST(LocalSearch, SaysWhereABufferHasNoPlaceAtAll) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 5)}, 8);
   problem.memories[0].reserved.push_back({{4, 5}, "stack"});
-  const Result result = Decide(engines::local_search::RepairEngine(), problem, 8, 100);
+  const Result result = Decide(engines::local_search::LocalSearchEngine(), problem, 8, 100);
   EXPECT_EQ(result.status, Status::kUnknown);
   EXPECT_EQ(result.statistics.nodes, 0);
   EXPECT_EQ(result.reason, "some buffer has no place of its own in memory 'sram'");
 }
 
-TEST(Repair, RefusesWhatItCannotHonour) {
+TEST(LocalSearch, RefusesWhatItCannotHonour) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 5), MakeBuffer("b", 1, 3, 5)}, 16);
   problem.relations.push_back({problem::RelationKind::kAdjacent, 0, 1, 0});
-  const Result result = Decide(engines::local_search::RepairEngine(), problem, 16, 100);
+  const Result result = Decide(engines::local_search::LocalSearchEngine(), problem, 16, 100);
   EXPECT_EQ(result.status, Status::kUnsupported);
-  EXPECT_THAT(result.reason, HasSubstr("the repair engine does not honour"));
+  EXPECT_THAT(result.reason, HasSubstr("the local-search engine does not honour"));
 }
 
-TEST(Repair, LeavesCrowdsToOthers) {
+TEST(LocalSearch, LeavesManyConflictsToOthers) {
   std::vector<problem::Buffer> crowd;
   for (int i = 0; i <= 2000; ++i) crowd.push_back(MakeBuffer("b" + std::to_string(i), 0, 1, 1));
-  const Result result = Decide(engines::local_search::RepairEngine(), MakeProblem(crowd, 4000), 4000, 100);
+  const Result result =
+      Decide(engines::local_search::LocalSearchEngine(), MakeProblem(crowd, 4000), 4000, 100);
   EXPECT_EQ(result.status, Status::kUnknown);
   EXPECT_EQ(result.statistics.nodes, 0);
   EXPECT_THAT(result.reason, HasSubstr("2000000 conflicts"));
 }
 
 // Two of three buffers fit side by side at a time; the third must leave its place for good.
-TEST(RepairSearch, ConfinesAndMends) {
-  const Problem problem =
-      MakeProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 1, 4, 4), MakeBuffer("c", 3, 5, 4)}, 8);
+TEST(LocalSearch, ConfinesAndImproves) {
+  const Problem problem = MakeProblem(
+      {MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 1, 4, 4), MakeBuffer("c", 3, 5, 4)}, 8);
   const allocate::CanonicalModel model = allocate::BuildModel(problem, 0);
-  engines::local_search::RepairSearch search(model, 1);
+  engines::local_search::LocalSearch search(model, 1);
   const base::Stop stop;
   EXPECT_FALSE(search.Confine(3));
   ASSERT_TRUE(search.Confine(8));
   EXPECT_TRUE(search.HasOverlaps());
-  EXPECT_GT(search.Mend(1000, stop), 0);
+  EXPECT_GT(search.Improve(1000, stop), 0);
   EXPECT_FALSE(search.HasOverlaps());
-  EXPECT_EQ(search.Mend(1000, stop), 0);
-  EXPECT_THAT(search.Offsets(), testing::AnyOf(testing::ElementsAre(0, 4, 0), testing::ElementsAre(4, 0, 4)));
+  EXPECT_EQ(search.Improve(1000, stop), 0);
+  EXPECT_THAT(search.Offsets(),
+              testing::AnyOf(testing::ElementsAre(0, 4, 0), testing::ElementsAre(4, 0, 4)));
 }
 
-TEST(RepairSearch, AStopEndsIt) {
+TEST(LocalSearch, AStopEndsIt) {
   const Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 5), MakeBuffer("b", 1, 3, 5)}, 9);
   const allocate::CanonicalModel model = allocate::BuildModel(problem, 0);
-  engines::local_search::RepairSearch search(model, 1);
+  engines::local_search::LocalSearch search(model, 1);
   ASSERT_TRUE(search.Confine(9));
   base::Stop stop;
   stop.Request();
-  EXPECT_EQ(search.Mend(1'000'000, stop), 0);
+  EXPECT_EQ(search.Improve(1'000'000, stop), 0);
   EXPECT_TRUE(search.HasOverlaps());
 }
 

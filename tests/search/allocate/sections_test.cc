@@ -9,8 +9,8 @@ namespace {
 using testing::ElementsAre;
 
 TEST(Sections, KeepOnlyMaximalOnes) {
-  const auto problem =
-      MakeProblem({MakeBuffer("a", 0, 4, 1), MakeBuffer("b", 2, 8, 1), MakeBuffer("c", 6, 10, 1)}, 4);
+  const auto problem = MakeProblem(
+      {MakeBuffer("a", 0, 4, 1), MakeBuffer("b", 2, 8, 1), MakeBuffer("c", 6, 10, 1)}, 4);
   const allocate::Sections sections = allocate::FindSections(problem, std::vector{0, 1, 2});
   EXPECT_THAT(sections.steps, ElementsAre(2, 6));
   EXPECT_THAT(sections.ranges[0], ElementsAre(allocate::SectionRange{0, 1}));
@@ -18,14 +18,17 @@ TEST(Sections, KeepOnlyMaximalOnes) {
   EXPECT_THAT(sections.ranges[2], ElementsAre(allocate::SectionRange{1, 2}));
 }
 
-TEST(Sections, OfNothingAreNone) { EXPECT_EQ(allocate::FindSections(MakeProblem({}, 1), {}).Count(), 0); }
+TEST(Sections, OfNothingAreNone) {
+  EXPECT_EQ(allocate::FindSections(MakeProblem({}, 1), {}).Count(), 0);
+}
 
 TEST(Sections, AGapLeavesOutTheSectionsWithin) {
   auto problem = MakeProblem({MakeBuffer("a", 0, 9, 1), MakeBuffer("b", 3, 5, 1)}, 4);
   problem.buffers[0].lifespans = {{0, 2}, {6, 9}};
   const allocate::Sections sections = allocate::FindSections(problem, std::vector{0, 1});
   EXPECT_THAT(sections.steps, ElementsAre(0, 3, 6));
-  EXPECT_THAT(sections.ranges[0], ElementsAre(allocate::SectionRange{0, 1}, allocate::SectionRange{2, 3}));
+  EXPECT_THAT(sections.ranges[0],
+              ElementsAre(allocate::SectionRange{0, 1}, allocate::SectionRange{2, 3}));
 }
 
 // Two buffers live together exactly when they share a section.

@@ -17,8 +17,9 @@
 #include "tessera/search/engines/lazy/lazy_engine.h"
 #include "tessera/search/engines/local_search/local_search.h"
 
-// Engines, switches and portfolios, all drawn, against brute force on instances small enough to enumerate.
-// TESSERA_SOAK says how many are drawn (scripts/soak asks for twenty times the default); draw i is always the same.
+// Engines, switches and portfolios, all drawn, against brute force on instances small enough to
+// enumerate. TESSERA_SOAK says how many are drawn (scripts/soak asks for twenty times the default);
+// draw i is always the same.
 
 namespace tessera::search {
 namespace {
@@ -38,10 +39,13 @@ engines::canonical::CanonicalOptions DrawCanonical(base::Random& random) {
   engines::canonical::CanonicalOptions options;
   options.seed = static_cast<uint64_t>(random.Uniform(0, 3));
   for (bool engines::canonical::CanonicalOptions::*rule :
-       {&engines::canonical::CanonicalOptions::support, &engines::canonical::CanonicalOptions::witness,
-        &engines::canonical::CanonicalOptions::sections, &engines::canonical::CanonicalOptions::backjumping,
-        &engines::canonical::CanonicalOptions::duplicates,
-        &engines::canonical::CanonicalOptions::decomposition, &engines::canonical::CanonicalOptions::cache,
+       {&engines::canonical::CanonicalOptions::support,
+        &engines::canonical::CanonicalOptions::witness,
+        &engines::canonical::CanonicalOptions::sections,
+        &engines::canonical::CanonicalOptions::backjumping,
+        &engines::canonical::CanonicalOptions::interchangeable,
+        &engines::canonical::CanonicalOptions::decomposition,
+        &engines::canonical::CanonicalOptions::cache,
         &engines::canonical::CanonicalOptions::both_directions}) {
     options.*rule = random.Chance(0.5);
   }
@@ -72,7 +76,8 @@ void ExpectTruth(const Result& result, const Problem& problem, bool may_decline,
   const bool fits = encoder::Enumerate(problem, capacity).has_value();
   ++(fits ? tally.feasible : tally.infeasible);
   if (!fits) {
-    ASSERT_EQ(problem::NameOf(result.status), problem::NameOf(Status::kInfeasible)) << result.reason;
+    ASSERT_EQ(problem::NameOf(result.status), problem::NameOf(Status::kInfeasible))
+        << result.reason;
     return;
   }
   ASSERT_TRUE(result.allocation) << problem::NameOf(result.status) << ": " << result.reason;
@@ -88,8 +93,8 @@ Result AskPortfolio(const Problem& problem, base::Random& random) {
   const engines::greedy::GreedyEngine greedy;
   const engines::canonical::CanonicalEngine canonical(DrawCanonical(random));
   const engines::lazy::LazyEngine lazy(encoder::DrawOptions(random));
-  const engines::local_search::RepairEngine repair(random.Next());
-  std::vector<const problem::Engine*> engines = {&greedy, &canonical, &lazy, &repair};
+  const engines::local_search::LocalSearchEngine local_search(random.Next());
+  std::vector<const problem::Engine*> engines = {&greedy, &canonical, &lazy, &local_search};
   if (random.Chance(0.2)) engines = {&lazy};
   if (random.Chance(0.2)) engines = {&canonical, &greedy, &lazy};
   allocate::AllocateOptions options;
@@ -110,13 +115,14 @@ TEST(Soak, EveryDrawOfEnginesAndSwitchesAgreesWithBruteForce) {
   for (int draw = 1; draw <= draws; ++draw) {
     base::Random random(static_cast<uint64_t>(draw));
     const Problem problem = DrawProblem(random);
-    ASSERT_FALSE(problem::FindFault(problem)) << "draw " << draw;
+    ASSERT_FALSE(problem::CheckWellFormed(problem)) << "draw " << draw;
     const Bytes capacity = problem.memories[0].capacity;
     SCOPED_TRACE("draw " + std::to_string(draw));
     const int64_t engine = random.Uniform(0, 2);
     if (engine == 0) {
       const engines::canonical::CanonicalEngine canonical(DrawCanonical(random));
-      ExpectTruth(canonical.Open(problem, nullptr)->Solve(0, capacity, {}, {}), problem, true, tally);
+      ExpectTruth(canonical.Open(problem, nullptr)->Solve(0, capacity, {}, {}), problem, true,
+                  tally);
     } else if (engine == 1) {
       const engines::lazy::LazyEngine lazy(encoder::DrawOptions(random));
       ExpectTruth(lazy.Open(problem, nullptr)->Solve(0, capacity, {}, {}), problem, false, tally);

@@ -20,7 +20,8 @@ namespace {
 
 using testing::ElementsAre;
 
-// Convolutions of any earlier results to 1 to 4 channels, some of 4 channels added; what nobody reads is read by nobody.
+// Convolutions of any earlier results to 1 to 4 channels, some of 4 channels added; what nobody
+// reads is read by nobody.
 graph::Graph Forked(base::Random& random, int operators) {
   NetworkBuilder net;
   std::vector<int> tensors = {net.Input({1, 4, 4, 4})};
@@ -206,8 +207,8 @@ TEST(LeastLiveOrder, IsLegalHoweverNarrowTheSearch) {
   for (int draw = 0; draw < 20; ++draw) {
     const auto& [graph, precedence, live] = Orderable(Forked(random, 30));
     for (const orders::LiveGoal goal : {orders::LiveGoal::kPeak, orders::LiveGoal::kSum})
-      EXPECT_TRUE(
-          IsLegal(graph, orders::FindLeastLiveOrder(precedence, live, goal, base::Stop(), 2).value()));
+      EXPECT_TRUE(IsLegal(
+          graph, orders::FindLeastLiveOrder(precedence, live, goal, base::Stop(), 2).value()));
   }
 }
 
@@ -215,7 +216,9 @@ TEST(Walks, AreLegal) {
   base::Random random(6);
   for (int draw = 0; draw < 40; ++draw) {
     const auto& [graph, precedence, live] = Orderable(Forked(random, 12));
-    for (const orders::Turn turn : {orders::Turn::kFirst, orders::Turn::kLast, orders::Turn::kHungriest})
+    for (const orders::OperandOrder turn :
+         {orders::OperandOrder::kFirst, orders::OperandOrder::kLast,
+          orders::OperandOrder::kHungriest})
       EXPECT_TRUE(IsLegal(graph, orders::WalkDepthFirst(precedence, live, turn)));
     for (const orders::Pace pace : {orders::Pace::kEarliest, orders::Pace::kLatest})
       EXPECT_TRUE(IsLegal(graph, orders::WalkBreadthFirst(precedence, pace)));
@@ -233,9 +236,12 @@ graph::Graph TwoBranches() {
 
 TEST(Walks, TakeBranchesOneByOneOrSideBySide) {
   const auto& [graph, precedence, live] = Orderable(TwoBranches());
-  EXPECT_THAT(orders::WalkDepthFirst(precedence, live, orders::Turn::kLast), ElementsAre(3, 4, 0, 1, 2, 5));
-  EXPECT_THAT(orders::WalkBreadthFirst(precedence, orders::Pace::kEarliest), ElementsAre(0, 3, 1, 4, 2, 5));
-  EXPECT_THAT(orders::WalkBreadthFirst(precedence, orders::Pace::kLatest), ElementsAre(0, 1, 3, 2, 4, 5));
+  EXPECT_THAT(orders::WalkDepthFirst(precedence, live, orders::OperandOrder::kLast),
+              ElementsAre(3, 4, 0, 1, 2, 5));
+  EXPECT_THAT(orders::WalkBreadthFirst(precedence, orders::Pace::kEarliest),
+              ElementsAre(0, 3, 1, 4, 2, 5));
+  EXPECT_THAT(orders::WalkBreadthFirst(precedence, orders::Pace::kLatest),
+              ElementsAre(0, 1, 3, 2, 4, 5));
 }
 
 TEST(Swaps, PassEveryCutOfTwoBranches) {

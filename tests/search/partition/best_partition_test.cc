@@ -29,8 +29,8 @@ plan::Scope SpillingAll() {
 }
 
 // What the search finds is no better and no worse than the best of everything.
-void ExpectBest(const ExhaustiveSearch& everything, const graph::Graph& graph, const Profile& profile,
-                const plan::Objective& objective) {
+void ExpectBest(const ExhaustiveSearch& everything, const graph::Graph& graph,
+                const Profile& profile, const plan::Objective& objective) {
   const auto found = partition::SearchPartition(graph, profile, KeepingNothing(objective));
   ASSERT_TRUE(found) << base::Format(found.error());
   const plan::Metrics bounds = found->plan ? found->plan->lower_bounds : plan::Metrics{};
@@ -52,10 +52,11 @@ TEST_P(Exhaustive, EveryObjectiveFindsTheBestOfAllPartitions) {
   base::Random random(static_cast<uint64_t>(GetParam()));
   const int operators = static_cast<int>(random.Uniform(2, 4));
   const graph::Graph graph = AnyNetwork(random, operators);
-  const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped;
+  const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kSerialized : DmaSteps::kDoubleBuffered;
   Profile profile = SmallMachine(dma, random.Uniform(30, 150));
   if (GetParam() % 2 == 1) {
-    profile.tiling.halo = {hw_profiles::HaloStorage::kRing, hw_profiles::HaloStorage::kCopy,
+    profile.tiling.halo = {hw_profiles::HaloStorage::kRollingBuffer,
+                           hw_profiles::HaloStorage::kLineBuffer,
                            hw_profiles::HaloStorage::kAdjacent};
   }
   const ExhaustiveSearch everything(graph, profile);
@@ -72,22 +73,23 @@ TEST_P(Exhaustive, EveryObjectiveFindsTheBestOfAllPartitions) {
 TEST_P(Exhaustive, LimitsAreKeptExactly) {
   base::Random random(static_cast<uint64_t>(GetParam()) + 1000);
   const graph::Graph graph = AnyNetwork(random, 3);
-  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 200);
+  const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 200);
   const auto free = partition::SearchPartition(graph, profile, KeepingNothing(Minimise("latency")));
   ASSERT_TRUE(free && free->plan);
   const plan::Metrics& totals = free->plan->totals;
   const ExhaustiveSearch everything(graph, profile);
   // A tenth less than the fastest plan needs, so that another one must be found, or none.
-  ExpectBest(
-      everything, graph, profile,
-      {.weights = {{"latency", 1}}, .limits = {{"peak", 0.9 * static_cast<double>(totals.peak_bytes)}}});
+  ExpectBest(everything, graph, profile,
+             {.weights = {{"latency", 1}},
+              .limits = {{"peak", 0.9 * static_cast<double>(totals.peak_bytes)}}});
   ExpectBest(everything, graph, profile,
              {.weights = {{"latency", 1}}, .limits = {{"energy", 0.9 * totals.energy_pj}}});
   ExpectBest(everything, graph, profile,
              {.weights = {{"peak", 1}}, .limits = {{"macs", static_cast<double>(totals.macs)}}});
-  ExpectBest(everything, graph, profile,
-             {.weights = {{"off_chip_bytes", 1}},
-              .limits = {{"latency", 1.1 * static_cast<double>(totals.latency_cycles)}, {"peak", 150}}});
+  ExpectBest(
+      everything, graph, profile,
+      {.weights = {{"off_chip_bytes", 1}},
+       .limits = {{"latency", 1.1 * static_cast<double>(totals.latency_cycles)}, {"peak", 150}}});
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Exhaustive, ::testing::Range(0, 12));
@@ -101,30 +103,33 @@ graph::Graph DeepNetwork(base::Random& random) {
   return net.Finish(last);
 }
 
-TEST(ByDepth, IsTakenWhereItIsBest) {
+TEST(SplitK, IsTakenWhereItIsBest) {
   int taken = 0;
   int needed = 0;
   for (uint64_t seed = 0; seed < 80; ++seed) {
     SCOPED_TRACE(seed);
     base::Random random(seed);
     const graph::Graph graph = DeepNetwork(random);
-    const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped;
+    const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kSerialized : DmaSteps::kDoubleBuffered;
     Profile profile = SmallMachine(dma, random.Uniform(40, 250));
-    const auto without = partition::SearchPartition(graph, profile, KeepingNothing(Minimise("latency")));
-    profile.tiling.weights.push_back(hw_profiles::WeightPolicy::kByDepth);
-    profile.tiling.depth_granule = random.Uniform(2, 12);
+    const auto without =
+        partition::SearchPartition(graph, profile, KeepingNothing(Minimise("latency")));
+    profile.tiling.weights.push_back(hw_profiles::WeightPolicy::kSplitK);
+    profile.tiling.k_granularity = random.Uniform(2, 12);
     const ExhaustiveSearch everything(graph, profile);
     for (const std::string metric : {"latency", "energy", "off_chip_bytes", "peak"})
       ExpectBest(everything, graph, profile, Minimise(metric));
-    const auto with = partition::SearchPartition(graph, profile, KeepingNothing(Minimise("latency")));
+    const auto with =
+        partition::SearchPartition(graph, profile, KeepingNothing(Minimise("latency")));
     ASSERT_TRUE(without && with);
     if (!with->plan) continue;
     EXPECT_TRUE(plan::verify::Validate(*with->plan).empty());
-    const bool by_depth = std::any_of(with->plan->subgraphs.begin(), with->plan->subgraphs.end(),
-                                      [](const plan::Subgraph& subgraph) {
-                                        return subgraph.weights == hw_profiles::WeightPolicy::kByDepth;
-                                      });
-    taken += by_depth ? 1 : 0;
+    const bool split_k =
+        std::any_of(with->plan->subgraphs.begin(), with->plan->subgraphs.end(),
+                    [](const plan::Subgraph& subgraph) {
+                      return subgraph.weights == hw_profiles::WeightPolicy::kSplitK;
+                    });
+    taken += split_k ? 1 : 0;
     needed += without->plan ? 0 : 1;
   }
   EXPECT_GE(taken, 8);
@@ -138,13 +143,14 @@ TEST_P(MoreAxes, NeverMakeAPlanWorse) {
   base::Random random(static_cast<uint64_t>(GetParam()));
   NetworkBuilder net;
   int last = net.Input({1, 4, 36, 30});
-  for (int i = 0; i < 3; ++i) last = net.Conv(last, random.Chance(0.5) ? 3 : 1, random.Uniform(1, 24));
+  for (int i = 0; i < 3; ++i)
+    last = net.Conv(last, random.Chance(0.5) ? 3 : 1, random.Uniform(1, 24));
   const graph::Graph graph = net.Finish(last);
-  Profile profile = SmallMachine(DmaSteps::kOverlapped, random.Uniform(1500, 12'000));
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, random.Uniform(1500, 12'000));
   const plan::Objective objectives[] = {Minimise("latency"),
                                         Minimise("off_chip_bytes"),
                                         {.weights = {{"latency", 1}, {"energy", 1}}, .limits = {}}};
-  const std::vector<hw_profiles::AxisGranule> all = {
+  const std::vector<hw_profiles::AxisGranularity> all = {
       {base::Axis::kRows, 1}, {base::Axis::kColumns, 1}, {base::Axis::kChannels, 2}};
   int checked = 0;
   for (const plan::Objective& objective : objectives) {

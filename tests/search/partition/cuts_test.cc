@@ -28,7 +28,8 @@ partition::paths::Arc ArcOf(int begin, int end, size_t choice, double score, dou
 
 // Every path, one after another.
 void ForEachPath(int operators, const std::vector<partition::paths::Arc>& arcs, int at,
-                 std::vector<size_t>& path, const std::function<void(const std::vector<size_t>&)>& visit) {
+                 std::vector<size_t>& path,
+                 const std::function<void(const std::vector<size_t>&)>& visit) {
   if (at == operators) return visit(path);
   for (size_t i = 0; i < arcs.size(); ++i) {
     if (arcs[i].begin != at) continue;
@@ -51,8 +52,8 @@ TEST(CountPartitions, ChainOfFourHasEight) {
 }
 
 TEST(FindBestPath, TakesTheCheapestSum) {
-  const std::vector<partition::paths::Arc> arcs = {ArcOf(0, 1, 0, 2), ArcOf(0, 2, 0, 5), ArcOf(1, 2, 0, 2),
-                                                   ArcOf(2, 3, 0, 1)};
+  const std::vector<partition::paths::Arc> arcs = {ArcOf(0, 1, 0, 2), ArcOf(0, 2, 0, 5),
+                                                   ArcOf(1, 2, 0, 2), ArcOf(2, 3, 0, 1)};
   const auto path = partition::paths::FindBestPath(ScaleOf({}), 3, arcs, {});
   ASSERT_TRUE(path);
   EXPECT_EQ(path->arcs, (std::vector<size_t>{0, 2, 3}));
@@ -61,7 +62,8 @@ TEST(FindBestPath, TakesTheCheapestSum) {
 
 TEST(FindBestPath, NoneWhereACutPointIsOutOfReach) {
   EXPECT_FALSE(partition::paths::FindBestPath(
-      ScaleOf({}), 3, std::vector<partition::paths::Arc>{ArcOf(0, 1, 0, 1), ArcOf(2, 3, 0, 1)}, {}));
+      ScaleOf({}), 3, std::vector<partition::paths::Arc>{ArcOf(0, 1, 0, 1), ArcOf(2, 3, 0, 1)},
+      {}));
 }
 
 TEST(FindBestPath, AHighPeakIsWorthNothingWhenAnotherIsHigher) {
@@ -82,12 +84,14 @@ TEST(FindBestPath, ForbiddenPathsGiveTheNextBest) {
     for (int begin = 0; begin < operators; ++begin) {
       for (int end = begin + 1; end <= operators; ++end) {
         for (size_t choice = 0; choice < 2; ++choice) {
-          arcs.push_back(ArcOf(begin, end, choice, static_cast<double>(random.Uniform(1, 9) * (end - begin)),
+          arcs.push_back(ArcOf(begin, end, choice,
+                               static_cast<double>(random.Uniform(1, 9) * (end - begin)),
                                static_cast<double>(random.Uniform(1, 9))));
         }
       }
     }
-    const cost::Scale scale = ScaleOf({.weights = {{"latency", 1}, {"peak", 1}}, .limits = {{"peak", 8}}});
+    const cost::Scale scale =
+        ScaleOf({.weights = {{"latency", 1}, {"peak", 1}}, .limits = {{"peak", 8}}});
     std::vector<double> scores;
     std::vector<size_t> path;
     ForEachPath(operators, arcs, 0, path, [&](const std::vector<size_t>& each) {

@@ -7,43 +7,57 @@
 #include "tessera/graph/graph.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
 
-// Demands in few words.
+// Constraints in few words.
 namespace tessera::search {
 
-inline plan::Demand Together(int first, int last) {
-  return {.kind = plan::DemandKind::kTogether, .interval = {first, last}, .way = {}, .memory = {}};
+inline plan::PlanConstraint Together(int first, int last) {
+  return {.kind = plan::PlanConstraintKind::kTogether,
+          .interval = {first, last},
+          .config = {},
+          .memory = {}};
 }
 
-inline plan::Demand Apart(int op) {
-  return {.kind = plan::DemandKind::kApart, .interval = {op, op}, .way = {}, .memory = {}};
-}
-
-inline plan::Demand Subgraph(int first, int last, plan::WayDemand way = {}) {
+inline plan::PlanConstraint Apart(int op) {
   return {
-      .kind = plan::DemandKind::kSubgraph, .interval = {first, last}, .way = std::move(way), .memory = {}};
+      .kind = plan::PlanConstraintKind::kApart, .interval = {op, op}, .config = {}, .memory = {}};
 }
 
-inline plan::Demand Keep(int tensor) {
-  return {.kind = plan::DemandKind::kKeep, .interval = {}, .tensor = tensor, .way = {}, .memory = {}};
+inline plan::PlanConstraint Subgraph(int first, int last, plan::TileConfigConstraint config = {}) {
+  return {.kind = plan::PlanConstraintKind::kSubgraph,
+          .interval = {first, last},
+          .config = std::move(config),
+          .memory = {}};
 }
 
-inline plan::Demand Spill(int tensor) {
-  return {.kind = plan::DemandKind::kSpill, .interval = {}, .tensor = tensor, .way = {}, .memory = {}};
+inline plan::PlanConstraint Keep(int tensor) {
+  return {.kind = plan::PlanConstraintKind::kKeep,
+          .interval = {},
+          .tensor = tensor,
+          .config = {},
+          .memory = {}};
 }
 
-inline plan::Demand Address(int tensor, const std::string& memory, int64_t offset) {
-  plan::Demand demand;
-  demand.kind = plan::DemandKind::kAddress;
-  demand.tensor = tensor;
-  demand.memory = memory;
-  demand.offset = offset;
-  return demand;
+inline plan::PlanConstraint Spill(int tensor) {
+  return {.kind = plan::PlanConstraintKind::kSpill,
+          .interval = {},
+          .tensor = tensor,
+          .config = {},
+          .memory = {}};
 }
 
-inline plan::WayDemand At(const std::string& buffer, int64_t offset) {
-  plan::WayDemand way;
-  way.addresses = {{buffer, offset}};
-  return way;
+inline plan::PlanConstraint Address(int tensor, const std::string& memory, int64_t offset) {
+  plan::PlanConstraint constraint;
+  constraint.kind = plan::PlanConstraintKind::kAddress;
+  constraint.tensor = tensor;
+  constraint.memory = memory;
+  constraint.offset = offset;
+  return constraint;
+}
+
+inline plan::TileConfigConstraint At(const std::string& buffer, int64_t offset) {
+  plan::TileConfigConstraint config;
+  config.addresses = {{buffer, offset}};
+  return config;
 }
 
 inline int ResultOf(const graph::Graph& graph, int op) {

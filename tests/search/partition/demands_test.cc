@@ -20,7 +20,7 @@
 #include "tessera/tests/draws.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
-// Plans under demands are the best of those that keep them.
+// Plans under constraints are the best of those that keep them.
 namespace tessera::search {
 namespace {
 
@@ -33,12 +33,12 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-partition::answer::PartitionOptions Under(std::vector<plan::Demand> demands,
+partition::answer::PartitionOptions Under(std::vector<plan::PlanConstraint> constraints,
                                           const std::string& metric = "off_chip_bytes") {
   partition::answer::PartitionOptions options;
   options.objective = {.weights = {{metric, 1}}, .limits = {}};
   options.engines = TestEngines();
-  options.demands = std::move(demands);
+  options.constraints = std::move(constraints);
   return options;
 }
 
@@ -57,68 +57,70 @@ std::vector<int> FirstsOf(const plan::Plan& plan) {
   return firsts;
 }
 
-TEST(Demands, CutWhereTheyAreTold) {
+TEST(PlanConstraints, CutWhereTheyAreTold) {
   partition::answer::PartitionOptions options = Under({Apart(2)});
   options.keeping = partition::paths::Keeping::kNothing;
-  const plan::Plan plan = PlanUnder(Chain(4), SmallMachine(DmaSteps::kOwnSteps), options);
+  const plan::Plan plan = PlanUnder(Chain(4), SmallMachine(DmaSteps::kSerialized), options);
   EXPECT_THAT(FirstsOf(plan), ElementsAre(0, 2));
   EXPECT_TRUE(plan.proven);
   EXPECT_EQ(plan.scope.kept, "boundary tensors, as asked");
-  EXPECT_THAT(plan.notes, Contains("as demanded, a subgraph that begins with operator 'conv2'"));
+  EXPECT_THAT(plan.notes, Contains("as required, a subgraph that begins with operator 'conv2'"));
 }
 
-TEST(Demands, HoldTogetherWhatTheSearchWouldNot) {
-  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 120);
+TEST(PlanConstraints, HoldTogetherWhatTheSearchWouldNot) {
+  const Profile profile = SmallMachine(DmaSteps::kSerialized, 120);
   ASSERT_GT(FirstsOf(PlanUnder(Chain(3), profile, Under({}))).size(), 1U);
   EXPECT_THAT(FirstsOf(PlanUnder(Chain(3), profile, Under({Together(0, 2)}))), ElementsAre(0));
 }
 
-TEST(Demands, StateASubgraphWithItsTileAndPolicies) {
-  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
-  profile.tiling.weights = {hw_profiles::WeightPolicy::kResident, hw_profiles::WeightPolicy::kStreamed};
-  profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute, hw_profiles::HaloStorage::kRing};
-  const plan::WayDemand way = {
+TEST(PlanConstraints, StateASubgraphWithItsTileAndPolicies) {
+  Profile profile = SmallMachine(DmaSteps::kSerialized);
+  profile.tiling.weights = {hw_profiles::WeightPolicy::kResident,
+                            hw_profiles::WeightPolicy::kStreamed};
+  profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute,
+                         hw_profiles::HaloStorage::kRollingBuffer};
+  const plan::TileConfigConstraint config = {
       .tile = graph::tiling::TileShape{1, 2, 3, 4},  // of no even cut of 8 rows into equal parts
       .weights = hw_profiles::WeightPolicy::kStreamed,
       .in_place = false,
-      .halo = hw_profiles::HaloStorage::kRing,
+      .halo = hw_profiles::HaloStorage::kRollingBuffer,
       .addresses = {}};
-  const plan::Plan plan = PlanUnder(Chain(4), profile, Under({Subgraph(1, 2, way)}));
+  const plan::Plan plan = PlanUnder(Chain(4), profile, Under({Subgraph(1, 2, config)}));
   ASSERT_THAT(FirstsOf(plan), ElementsAre(0, 1, 3));
-  EXPECT_EQ(plan.subgraphs[1].tile, *way.tile);
-  EXPECT_EQ(plan.subgraphs[1].weights, way.weights);
-  EXPECT_EQ(plan.subgraphs[1].halo, way.halo);
+  EXPECT_EQ(plan.subgraphs[1].tile, *config.tile);
+  EXPECT_EQ(plan.subgraphs[1].weights, config.weights);
+  EXPECT_EQ(plan.subgraphs[1].halo, config.halo);
   EXPECT_FALSE(plan.subgraphs[1].largest_proven);
 }
 
-TEST(Demands, LeaveTheBaselineAlone) {
-  const Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+TEST(PlanConstraints, LeaveTheBaselineAlone) {
+  const Profile profile = SmallMachine(DmaSteps::kSerialized);
   const plan::Plan free = PlanUnder(Chain(3), profile, Under({}));
-  const plan::WayDemand small = {.tile = graph::tiling::TileShape{1, 2, 1, 4},
-                                 .weights = {},
-                                 .in_place = {},
-                                 .halo = {},
-                                 .addresses = {}};
+  const plan::TileConfigConstraint small = {.tile = graph::tiling::TileShape{1, 2, 1, 4},
+                                            .weights = {},
+                                            .in_place = {},
+                                            .halo = {},
+                                            .addresses = {}};
   const plan::Plan plan = PlanUnder(Chain(3), profile, Under({Subgraph(1, 1, small)}));
   EXPECT_TRUE(plan.baseline.complete);
   EXPECT_EQ(plan.baseline.score, free.baseline.score);
   EXPECT_EQ(plan.subgraphs[1].tile, *small.tile);
 }
 
-TEST(Demands, KeepAndSpillBorders) {
+TEST(PlanConstraints, KeepAndSpillBoundaries) {
   const graph::Graph graph = Chain(3);
-  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 400);
+  const Profile profile = SmallMachine(DmaSteps::kSerialized, 400);
   const int first = ResultOf(graph, 0);
   partition::answer::PartitionOptions options = Under({Spill(first)});
   options.max_operators = 1;
   EXPECT_THAT(PlanUnder(graph, profile, options).kept, ElementsAre(ResultOf(graph, 1)));
-  options.demands = {Keep(first)};
+  options.constraints = {Keep(first)};
   options.keeping = partition::paths::Keeping::kNothing;
   EXPECT_THAT(PlanUnder(graph, profile, options).kept, ElementsAre(first));
 }
 
 // Three results cross a cut; no search keeps more than two by itself.
-TEST(Demands, KeepMoreThanASearchWouldTry) {
+TEST(PlanConstraints, KeepMoreThanASearchWouldTry) {
   NetworkBuilder net;
   const int x = net.Input({1, 2, 8, 4});
   const int a = net.Conv(x, 1, 2);
@@ -131,141 +133,149 @@ TEST(Demands, KeepMoreThanASearchWouldTry) {
   partition::answer::PartitionOptions options = Under({});
   options.max_operators = 1;
   options.ordering = partition::answer::Ordering::kGiven;
-  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
+  const Profile profile = SmallMachine(DmaSteps::kSerialized, 2000);
   ASSERT_LT(PlanUnder(graph, profile, options).kept.size(), 8U);
-  for (const int branch : branches) options.demands.push_back(Keep(branch));
+  for (const int branch : branches) options.constraints.push_back(Keep(branch));
   const plan::Plan plan = PlanUnder(graph, profile, options);
   EXPECT_TRUE(std::includes(plan.kept.begin(), plan.kept.end(), branches.begin(), branches.end()));
   options.keeping = partition::paths::Keeping::kNothing;
   EXPECT_EQ(PlanUnder(graph, profile, options).kept, branches);
 }
 
-std::optional<int64_t> OffsetOf(const problem::Problem& problem, const problem::Allocation& allocation,
-                                const std::string& id) {
+std::optional<int64_t> OffsetOf(const problem::Problem& problem,
+                                const problem::Allocation& allocation, const std::string& id) {
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     if (problem.buffers[i].id == id) return allocation.offsets[i];
   }
   return std::nullopt;
 }
 
-TEST(Demands, PinBuffersOfASubgraph) {
-  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 2000);
-  const plan::Plan plan = PlanUnder(Chain(3), profile, Under({Apart(1), Subgraph(1, 2, At("t2@0", 777))}));
+TEST(PlanConstraints, PinBuffersOfASubgraph) {
+  const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 2000);
+  const plan::Plan plan =
+      PlanUnder(Chain(3), profile, Under({Apart(1), Subgraph(1, 2, At("t2@0", 777))}));
   EXPECT_EQ(OffsetOf(plan.problem, plan.allocation, "s1/t2@0"), 777);
-  EXPECT_TRUE(std::none_of(plan.problem.buffers.begin(), plan.problem.buffers.end(),
-                           [](const problem::Buffer& buffer) { return buffer.offset.has_value(); }));
+  EXPECT_TRUE(
+      std::none_of(plan.problem.buffers.begin(), plan.problem.buffers.end(),
+                   [](const problem::Buffer& buffer) { return buffer.offset.has_value(); }));
 }
 
-TEST(Demands, PinTensorsOnChipAndAtHome) {
+TEST(PlanConstraints, PinTensorsOnChipAndAtHome) {
   const graph::Graph graph = Chain(3);
-  const int border = ResultOf(graph, 0);
+  const int boundary = ResultOf(graph, 0);
   partition::answer::PartitionOptions options =
-      Under({Keep(border), Address(border, "sram", 500), Address(0, "dram", 4096)});
+      Under({Keep(boundary), Address(boundary, "sram", 500), Address(0, "dram", 4096)});
   options.max_operators = 1;
-  const plan::Plan plan = PlanUnder(graph, SmallMachine(DmaSteps::kOwnSteps, 2000), options);
+  const plan::Plan plan = PlanUnder(graph, SmallMachine(DmaSteps::kSerialized, 2000), options);
   EXPECT_EQ(OffsetOf(plan.problem, plan.allocation, "t0"), 500);
   ASSERT_EQ(plan.homes.size(), 1U);
   EXPECT_EQ(OffsetOf(plan.homes[0].problem, plan.homes[0].allocation, "x"), 4096);
 }
 
-TEST(Demands, AddressesWithoutRoomRuleOutPlans) {
-  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 400);
+TEST(PlanConstraints, AddressesWithoutRoomRuleOutPlans) {
+  const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 400);
   const auto result = partition::SearchPartition(
-      Chain(3), profile, Under({Apart(1), Subgraph(1, 2, At("t2@0", 399)), Keep(ResultOf(Chain(3), 0))}));
+      Chain(3), profile,
+      Under({Apart(1), Subgraph(1, 2, At("t2@0", 399)), Keep(ResultOf(Chain(3), 0))}));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kInfeasible) << result->reason;
-  EXPECT_THAT(result->demands,
+  EXPECT_THAT(result->constraints,
               ElementsAre("operators 'conv1' to 'conv2' as a subgraph, t2@0 at address 399"));
 }
 
-TEST(Demands, ReachFurtherThanTheSearchWould) {
+TEST(PlanConstraints, ReachFurtherThanTheSearchWould) {
   partition::answer::PartitionOptions options = Under({Together(3, 22)});
   options.effort = 1;  // draws back to 12 operators at once
-  const plan::Plan plan = PlanUnder(Chain(24), SmallMachine(DmaSteps::kOwnSteps), options);
-  EXPECT_TRUE(plan::verify::Keeps(plan, options.demands.front()));
+  const plan::Plan plan = PlanUnder(Chain(24), SmallMachine(DmaSteps::kSerialized), options);
+  EXPECT_TRUE(plan::verify::Keeps(plan, options.constraints.front()));
 }
 
-TEST(Demands, ThatRuleOutEveryPlanAreNamedAndNoOthers) {
+TEST(PlanConstraints, ThatRuleOutEveryPlanAreNamedAndNoOthers) {
   const graph::Graph graph = Chain(4);
-  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 100);  // 64 bytes are a whole tensor
-  const plan::WayDemand whole = {.tile = graph::tiling::TileShape{1, 2, 8, 4},
-                                 .weights = {},
-                                 .in_place = {},
-                                 .halo = {},
-                                 .addresses = {}};
+  const Profile profile = SmallMachine(DmaSteps::kSerialized, 100);  // 64 bytes are a whole tensor
+  const plan::TileConfigConstraint whole = {.tile = graph::tiling::TileShape{1, 2, 8, 4},
+                                            .weights = {},
+                                            .in_place = {},
+                                            .halo = {},
+                                            .addresses = {}};
   ASSERT_TRUE(partition::SearchPartition(graph, profile, Under({Apart(2)}))->plan);
   const auto result = partition::SearchPartition(
       graph, profile, Under({Apart(2), Subgraph(0, 1, whole), Spill(ResultOf(graph, 2))}));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kInfeasible);
   EXPECT_FALSE(result->obstacle);
-  EXPECT_THAT(result->demands,
+  EXPECT_THAT(result->constraints,
               ElementsAre("operators 'conv0' to 'conv1' as a subgraph with tiles of 1x2x8x4"));
-  EXPECT_THAT(result->reason, StartsWith("no plan keeps what is demanded: "));
+  EXPECT_THAT(result->reason, StartsWith("no plan keeps what is required: "));
 }
 
-TEST(Demands, ThatNeedTooMuchAreBlamedWithoutTalkOfOperatorsThatFitAlone) {
-  const auto result =
-      partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOwnSteps, 100), Under({Together(0, 2)}));
+TEST(PlanConstraints, ThatNeedTooMuchAreBlamedWithoutTalkOfOperatorsThatFitAlone) {
+  const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kSerialized, 100),
+                                                 Under({Together(0, 2)}));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kInfeasible);
-  EXPECT_THAT(result->demands, ElementsAre("operators 'conv0' to 'conv2' in one subgraph"));
+  EXPECT_THAT(result->constraints, ElementsAre("operators 'conv0' to 'conv2' in one subgraph"));
   EXPECT_THAT(result->reason, Not(HasSubstr("alone")));
 }
 
-TEST(Demands, AreNotBlamedWhereNothingFitsAnyway) {
-  const auto result =
-      partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), Under({Apart(1)}));
+TEST(PlanConstraints, AreNotBlamedWhereNothingFitsAnyway) {
+  const auto result = partition::SearchPartition(
+      Chain(3), SmallMachine(DmaSteps::kDoubleBuffered, 10), Under({Apart(1)}));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kInfeasible);
-  EXPECT_TRUE(result->demands.empty());
+  EXPECT_TRUE(result->constraints.empty());
   EXPECT_THAT(result->reason, HasSubstr("operator 'conv0' fits in no subgraph"));
 }
 
-// What a demand means, said anew.
-bool IsKept(const graph::Graph& graph, const plan::Demand& demand, const std::vector<SubgraphChoice>& choices,
-            const std::vector<int>& kept) {
+// What a constraint means, said anew.
+bool IsKept(const graph::Graph& graph, const plan::PlanConstraint& constraint,
+            const std::vector<SubgraphChoice>& choices, const std::vector<int>& kept) {
   const auto subgraph_of = [&](int op) {
     return std::find_if(choices.begin(), choices.end(),
                         [op](const SubgraphChoice& choice) { return op <= choice.interval.last; });
   };
-  const bool on_chip = std::count(kept.begin(), kept.end(), demand.tensor) > 0;
-  const SubgraphChoice& choice = *subgraph_of(demand.interval.first);
-  switch (demand.kind) {
-    case plan::DemandKind::kTogether:
-      return subgraph_of(demand.interval.first) == subgraph_of(demand.interval.last);
-    case plan::DemandKind::kApart:
-      return choice.interval.first == demand.interval.first;
-    case plan::DemandKind::kSubgraph:
-      return choice.interval == demand.interval && (!demand.way.tile || choice.tile == *demand.way.tile) &&
-             (!demand.way.halo || choice.policy.halo == *demand.way.halo);
-    case plan::DemandKind::kKeep: {
-      const graph::Usage usage = graph::UsagesOf(graph)[static_cast<size_t>(demand.tensor)];
-      return on_chip || std::all_of(usage.consumers.begin(), usage.consumers.end(), [&](int reader) {
+  const bool on_chip = std::count(kept.begin(), kept.end(), constraint.tensor) > 0;
+  const SubgraphChoice& choice = *subgraph_of(constraint.interval.first);
+  switch (constraint.kind) {
+    case plan::PlanConstraintKind::kTogether:
+      return subgraph_of(constraint.interval.first) == subgraph_of(constraint.interval.last);
+    case plan::PlanConstraintKind::kApart:
+      return choice.interval.first == constraint.interval.first;
+    case plan::PlanConstraintKind::kSubgraph:
+      return choice.interval == constraint.interval &&
+             (!constraint.config.tile || choice.tile == *constraint.config.tile) &&
+             (!constraint.config.halo || choice.policy.halo == *constraint.config.halo);
+    case plan::PlanConstraintKind::kKeep: {
+      const graph::Usage usage = graph::UsagesOf(graph)[static_cast<size_t>(constraint.tensor)];
+      return on_chip ||
+             std::all_of(usage.consumers.begin(), usage.consumers.end(), [&](int reader) {
                return subgraph_of(reader) == subgraph_of(usage.producer);
              });
     }
-    case plan::DemandKind::kSpill:
+    case plan::PlanConstraintKind::kSpill:
       return !on_chip;
-    case plan::DemandKind::kAddress:
+    case plan::PlanConstraintKind::kAddress:
       return true;  // FitsAsPinned sees to it
   }
   return false;
 }
 
 // Whether the joint Problem has a placement that keeps all addresses.
-bool FitsAsPinned(const graph::Graph& graph, const Profile& profile, const std::vector<plan::Demand>& demands,
+bool FitsAsPinned(const graph::Graph& graph, const Profile& profile,
+                  const std::vector<plan::PlanConstraint>& constraints,
                   const std::vector<SubgraphChoice>& choices) {
   auto program = encoder::program::BuildProgram(graph, profile, choices);
   if (!program) return false;
   std::map<std::string, int64_t> pins;
   std::vector<std::string> required;
-  for (const plan::Demand& demand : demands) {
-    if (demand.kind == plan::DemandKind::kAddress && demand.memory == "sram")
-      pins.emplace(graph.tensors[static_cast<size_t>(demand.tensor)].id, demand.offset);
+  for (const plan::PlanConstraint& constraint : constraints) {
+    if (constraint.kind == plan::PlanConstraintKind::kAddress && constraint.memory == "sram")
+      pins.emplace(graph.tensors[static_cast<size_t>(constraint.tensor)].id, constraint.offset);
     for (size_t s = 0; s < choices.size(); ++s) {
-      if (demand.kind != plan::DemandKind::kSubgraph || choices[s].interval != demand.interval) continue;
-      for (const auto& [id, offset] : demand.way.addresses) {
+      if (constraint.kind != plan::PlanConstraintKind::kSubgraph ||
+          choices[s].interval != constraint.interval)
+        continue;
+      for (const auto& [id, offset] : constraint.config.addresses) {
         required.push_back(fmt::format("s{}/{}", s, id));
         pins.emplace(required.back(), offset);
       }
@@ -281,9 +291,12 @@ bool FitsAsPinned(const graph::Graph& graph, const Profile& profile, const std::
          Allocate(program->problem, nullptr, 0, TestEngines(), options)->allocation.has_value();
 }
 
-plan::Demand AnyDemand(base::Random& random, const graph::Graph& graph, const Profile& profile) {
+plan::PlanConstraint AnyConstraint(base::Random& random, const graph::Graph& graph,
+                                   const Profile& profile) {
   const auto operators = static_cast<int>(graph.operators.size());
-  const auto draw = [&random](int least, int most) { return static_cast<int>(random.Uniform(least, most)); };
+  const auto draw = [&random](int least, int most) {
+    return static_cast<int>(random.Uniform(least, most));
+  };
   const int first = draw(0, operators - 1);
   const int last = draw(first, operators - 1);
   switch (draw(0, 5)) {
@@ -292,16 +305,17 @@ plan::Demand AnyDemand(base::Random& random, const graph::Graph& graph, const Pr
     case 1:
       return Apart(first);
     case 2: {
-      plan::WayDemand way;
+      plan::TileConfigConstraint config;
       const graph::tiling::ShapeGrid grid =
           graph::tiling::WithEveryExtent(tiling::GridOf(graph, profile, {first, last}));
       graph::tiling::TileShape tile;
       for (const std::vector<int64_t>& extents : grid.extents)
         tile.push_back(extents[static_cast<size_t>(draw(0, static_cast<int>(extents.size()) - 1))]);
-      if (random.Chance(0.7)) way.tile = tile;
-      if (random.Chance(0.3)) way.halo = profile.tiling.halo.back();
-      if (random.Chance(0.5)) way.addresses = {{fmt::format("t{}@{}", last, draw(0, 1)), draw(0, 90)}};
-      return Subgraph(first, last, way);
+      if (random.Chance(0.7)) config.tile = tile;
+      if (random.Chance(0.3)) config.halo = profile.tiling.halo.back();
+      if (random.Chance(0.5))
+        config.addresses = {{fmt::format("t{}@{}", last, draw(0, 1)), draw(0, 90)}};
+      return Subgraph(first, last, config);
     }
     case 3:
       return Address(ResultOf(graph, first), "sram", draw(0, 40));
@@ -312,46 +326,52 @@ plan::Demand AnyDemand(base::Random& random, const graph::Graph& graph, const Pr
   }
 }
 
-// Draws until there are no contradictions; often a demand that the best plan keeps anyway is among them.
-std::vector<plan::Demand> AnyDemands(base::Random& random, const graph::Graph& graph,
-                                     const Profile& profile) {
-  std::vector<plan::Demand> demands;
+// Draws until there are no contradictions; often a constraint that the best plan keeps anyway is
+// among them.
+std::vector<plan::PlanConstraint> AnyConstraints(base::Random& random, const graph::Graph& graph,
+                                                 const Profile& profile) {
+  std::vector<plan::PlanConstraint> constraints;
   const int64_t wanted = random.Uniform(1, 3);
-  for (int tries = 0; tries < 50 && static_cast<int64_t>(demands.size()) < wanted; ++tries) {
-    demands.push_back(AnyDemand(random, graph, profile));
-    if (partition::constraints::FindFault(graph, profile, demands, std::nullopt)) demands.pop_back();
+  for (int tries = 0; tries < 50 && static_cast<int64_t>(constraints.size()) < wanted; ++tries) {
+    constraints.push_back(AnyConstraint(random, graph, profile));
+    if (partition::constraints::CheckWellFormed(graph, profile, constraints, std::nullopt))
+      constraints.pop_back();
   }
-  return demands;
+  return constraints;
 }
 
-TEST(Demands, BestPlanIsThatOfAllPlansThatKeepThem) {
+TEST(PlanConstraints, BestPlanIsThatOfAllPlansThatKeepThem) {
   base::Random random(2211);
   int worse = 0;
   int none = 0;
   int same = 0;
   for (int round = 0; round < 120; ++round) {
     const graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(2, 5)));
-    const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped;
+    const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kSerialized : DmaSteps::kDoubleBuffered;
     Profile profile = SmallMachine(dma, random.Uniform(25, 110));
-    profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute, hw_profiles::HaloStorage::kRing};
-    const std::vector<plan::Demand> demands = AnyDemands(random, graph, profile);
-    SCOPED_TRACE(fmt::format("round {}: {}", round, Describe(graph, demands)));
+    profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute,
+                           hw_profiles::HaloStorage::kRollingBuffer};
+    const std::vector<plan::PlanConstraint> constraints = AnyConstraints(random, graph, profile);
+    SCOPED_TRACE(fmt::format("round {}: {}", round, Describe(graph, constraints)));
     const std::string metric = random.Chance(0.5) ? "latency" : "off_chip_bytes";
     EveryPlan every(graph, profile, metric);
     const double free = every.BestScore();
     const double best = every.BestScore([&](const auto& choices, const auto& kept) {
-      return std::all_of(demands.begin(), demands.end(),
-                         [&](const plan::Demand& demand) { return IsKept(graph, demand, choices, kept); }) &&
-             FitsAsPinned(graph, profile, demands, choices);
+      return std::all_of(constraints.begin(), constraints.end(),
+                         [&](const plan::PlanConstraint& constraint) {
+                           return IsKept(graph, constraint, choices, kept);
+                         }) &&
+             FitsAsPinned(graph, profile, constraints, choices);
     });
     const bool best_keeps = best == free;
-    const auto found = partition::SearchPartition(graph, profile, Under(demands, metric));
+    const auto found = partition::SearchPartition(graph, profile, Under(constraints, metric));
     ASSERT_TRUE(found) << base::Format(found.error());
-    ASSERT_EQ(found->plan.has_value(), best < std::numeric_limits<double>::infinity()) << found->reason;
+    ASSERT_EQ(found->plan.has_value(), best < std::numeric_limits<double>::infinity())
+        << found->reason;
     if (!found->plan) {
       EXPECT_EQ(found->status, problem::Status::kInfeasible) << found->reason;
       none += free < best ? 1 : 0;
-      EXPECT_EQ(found->demands.empty(), free == best) << found->reason;
+      EXPECT_EQ(found->constraints.empty(), free == best) << found->reason;
       continue;
     }
     EXPECT_EQ(found->status, problem::Status::kOptimal);
@@ -363,27 +383,27 @@ TEST(Demands, BestPlanIsThatOfAllPlansThatKeepThem) {
   EXPECT_GE(same, 8);
 }
 
-TEST(Demands, ThatTheBestPlanKeepsAnywayChangeNoScore) {
+TEST(PlanConstraints, ThatTheBestPlanKeepsAnywayChangeNoScore) {
   base::Random random(77);
   int checked = 0;
   for (int round = 0; round < 20; ++round) {
     const graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(3, 7)));
-    const Profile profile = SmallMachine(DmaSteps::kOverlapped, random.Uniform(40, 150));
+    const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, random.Uniform(40, 150));
     const auto free = partition::SearchPartition(graph, profile, Under({}, "latency"));
     ASSERT_TRUE(free);
     if (!free->plan) continue;
     ++checked;
-    std::vector<plan::Demand> demands;
+    std::vector<plan::PlanConstraint> constraints;
     for (const plan::Subgraph& subgraph : free->plan->subgraphs) {
-      demands.push_back(Subgraph(subgraph.interval.first, subgraph.interval.last,
-                                 {.tile = subgraph.tile,
-                                  .weights = subgraph.weights,
-                                  .in_place = subgraph.in_place,
-                                  .halo = subgraph.halo,
-                                  .addresses = {}}));
+      constraints.push_back(Subgraph(subgraph.interval.first, subgraph.interval.last,
+                                     {.tile = subgraph.tile,
+                                      .weights = subgraph.weights,
+                                      .in_place = subgraph.in_place,
+                                      .halo = subgraph.halo,
+                                      .addresses = {}}));
     }
-    for (const int tensor : free->plan->kept) demands.push_back(Keep(tensor));
-    const plan::Plan bound = PlanUnder(graph, profile, Under(demands, "latency"));
+    for (const int tensor : free->plan->kept) constraints.push_back(Keep(tensor));
+    const plan::Plan bound = PlanUnder(graph, profile, Under(constraints, "latency"));
     EXPECT_EQ(bound.score, free->plan->score);
     EXPECT_EQ(bound.kept, free->plan->kept);
     EXPECT_EQ(FirstsOf(bound), FirstsOf(*free->plan));
@@ -391,9 +411,10 @@ TEST(Demands, ThatTheBestPlanKeepsAnywayChangeNoScore) {
   ExpectEnough(checked, 15);
 }
 
-TEST(Demands, DoNotDependOnThreads) {
-  partition::answer::PartitionOptions options = Under({Apart(3), Keep(ResultOf(Chain(6), 2))}, "latency");
-  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 200);
+TEST(PlanConstraints, DoNotDependOnThreads) {
+  partition::answer::PartitionOptions options =
+      Under({Apart(3), Keep(ResultOf(Chain(6), 2))}, "latency");
+  const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 200);
   const plan::Plan one = PlanUnder(Chain(6), profile, options);
   options.threads = 2;
   const plan::Plan two = PlanUnder(Chain(6), profile, options);

@@ -21,8 +21,12 @@ bool Fits(const problem::Problem& problem) {
 
 }  // namespace
 
-EveryPlan::EveryPlan(const graph::Graph& graph, const hw_profiles::Profile& profile, std::string metric)
-    : graph_(graph), profile_(profile), metric_(std::move(metric)), usages_(graph::UsagesOf(graph)) {}
+EveryPlan::EveryPlan(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                     std::string metric)
+    : graph_(graph),
+      profile_(profile),
+      metric_(std::move(metric)),
+      usages_(graph::UsagesOf(graph)) {}
 
 double EveryPlan::BestScore(Filter filter) {
   filter_ = std::move(filter);
@@ -32,14 +36,15 @@ double EveryPlan::BestScore(Filter filter) {
   return best_;
 }
 
-// Visits every interval that begins there with every set of what it may keep beside what crosses it.
+// Visits every interval that begins there with every set of what it may keep beside what crosses
+// it.
 void EveryPlan::ForEachInterval(int first, const std::vector<int>& crossing, const Visit& visit) {
   for (int last = first; last < static_cast<int>(graph_.operators.size()); ++last) {
-    const std::vector<int> borders = MadeFor(first, last);
-    for (uint64_t set = 0; set < uint64_t{1} << borders.size(); ++set) {
+    const std::vector<int> boundaries = MadeFor(first, last);
+    for (uint64_t set = 0; set < uint64_t{1} << boundaries.size(); ++set) {
       std::vector<int> kept = crossing;
-      for (size_t i = 0; i < borders.size(); ++i) {
-        if (((set >> i) & 1U) != 0) kept.push_back(borders[i]);
+      for (size_t i = 0; i < boundaries.size(); ++i) {
+        if (((set >> i) & 1U) != 0) kept.push_back(boundaries[i]);
       }
       std::sort(kept.begin(), kept.end());
       std::vector<Priced>& choices = ChoicesOf({first, last}, kept);
@@ -52,7 +57,8 @@ void EveryPlan::ForEachInterval(int first, const std::vector<int>& crossing, con
 // What the operators from `first` on cost at least where this is kept.
 double EveryPlan::LeastFrom(int first, const std::vector<int>& crossing) {
   if (first == static_cast<int>(graph_.operators.size())) return 0;
-  if (const auto known = least_.find({first, crossing}); known != least_.end()) return known->second;
+  if (const auto known = least_.find({first, crossing}); known != least_.end())
+    return known->second;
   double least = std::numeric_limits<double>::infinity();
   ForEachInterval(first, crossing,
                   [&](std::vector<Priced>& choices, int last, const std::vector<int>& behind) {
@@ -63,18 +69,21 @@ double EveryPlan::LeastFrom(int first, const std::vector<int>& crossing) {
   return least;
 }
 
-// Everything that begins with these choices, which cost that much. `crossing`: what is kept where they end.
+// Everything that begins with these choices, which cost that much. `crossing`: what is kept where
+// they end.
 void EveryPlan::Complete(int first, const std::vector<int>& crossing,
                          std::vector<encoder::program::SubgraphChoice>& so_far, double cost) {
   if (first == static_cast<int>(graph_.operators.size())) {
-    if ((!filter_ || filter_(so_far, encoder::program::KeptBy(so_far))) && FitsJointly(so_far)) best_ = cost;
+    if ((!filter_ || filter_(so_far, encoder::program::KeptBy(so_far))) && FitsJointly(so_far))
+      best_ = cost;
     return;
   }
   std::vector<Step> steps;
   ForEachInterval(first, crossing,
                   [&](std::vector<Priced>& choices, int last, const std::vector<int>& behind) {
                     const double least = LeastFrom(last + 1, behind);
-                    for (Priced& next : choices) steps.push_back({next.cost + least, &next, behind});
+                    for (Priced& next : choices)
+                      steps.push_back({next.cost + least, &next, behind});
                   });
   std::stable_sort(steps.begin(), steps.end(),
                    [](const Step& a, const Step& b) { return a.least < b.least; });
@@ -88,14 +97,17 @@ void EveryPlan::Complete(int first, const std::vector<int>& crossing,
   }
 }
 
-int EveryPlan::LastReader(int tensor) const { return usages_[static_cast<size_t>(tensor)].consumers.back(); }
+int EveryPlan::LastReader(int tensor) const {
+  return usages_[static_cast<size_t>(tensor)].consumers.back();
+}
 
 // What is made in the interval, and read behind it.
 std::vector<int> EveryPlan::MadeFor(int first, int last) const {
   std::vector<int> made;
   for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
     const graph::Usage& usage = usages_[static_cast<size_t>(tensor)];
-    const bool leaves = graph_.tensors[static_cast<size_t>(tensor)].network_output || usage.consumers.empty();
+    const bool leaves =
+        graph_.tensors[static_cast<size_t>(tensor)].network_output || usage.consumers.empty();
     if (!leaves && first <= usage.producer && usage.producer <= last && LastReader(tensor) > last)
       made.push_back(tensor);
   }
@@ -103,7 +115,8 @@ std::vector<int> EveryPlan::MadeFor(int first, int last) const {
 }
 
 // Those that are not too large by their sizes alone, the cheapest first.
-std::vector<EveryPlan::Priced>& EveryPlan::ChoicesOf(graph::Interval interval, const std::vector<int>& kept) {
+std::vector<EveryPlan::Priced>& EveryPlan::ChoicesOf(graph::Interval interval,
+                                                     const std::vector<int>& kept) {
   const auto [place, is_new] = choices_.try_emplace({interval.first, interval.last, kept});
   std::vector<Priced>& priced = place->second;
   if (!is_new) return priced;
@@ -111,15 +124,16 @@ std::vector<EveryPlan::Priced>& EveryPlan::ChoicesOf(graph::Interval interval, c
   options.engines = TestEngines();
   options.policies = encoder::program::AllowedPolicies(graph_, profile_, interval, kept);
   options.made = encoder::program::TilesMade::kAll;
-  options.shapes =
-      graph::tiling::ShapesOf(graph::tiling::WithEveryExtent(tiling::GridOf(graph_, profile_, interval)));
+  options.shapes = graph::tiling::ShapesOf(
+      graph::tiling::WithEveryExtent(tiling::GridOf(graph_, profile_, interval)));
   const auto tiles = tiling::IntervalTiles::Build(graph_, profile_, interval, options);
   if (!tiles) return priced;
   for (size_t i = 0; i < tiles->Candidates().size(); ++i) {
     problem::Problem problem = tiles->ProblemOf(i);
     if (tiles->Candidates()[i].lower_bound > problem.memories.front().capacity) continue;
     const encoder::program::SubgraphChoice& choice = tiles->Candidates()[i].choice;
-    const plan::Metrics metrics = cost::Simulate(graph_, profile_, tiles->TilingOf(i), choice.policy);
+    const plan::Metrics metrics =
+        cost::Simulate(graph_, profile_, tiles->TilingOf(i), choice.policy);
     priced.push_back({choice, std::move(problem), plan::ValueOf(metrics, metric_), std::nullopt});
   }
   std::stable_sort(priced.begin(), priced.end(),

@@ -16,14 +16,15 @@
 
 namespace tessera::search {
 
-// The best plan by trying everything: all 2^(n-1) partitions, all sets of kept borders, all tiles and policies; the joint
-// Problem has the last word.
+// The best plan by trying everything: all 2^(n-1) partitions, all sets of kept boundary tensors,
+// all tiles and policies; the joint Problem has the last word.
 //
-// What begins alike is followed depth first, most promising first. How promising: what it cost so far, and what the rest costs at
-// least. That least is over every way to go on, remembered by where it begins and what is kept there; it knows nothing of
-// placements, so it never exceeds the truth, and what cannot become better than the best plan so far is not followed.
-// Cost: a simulation of every tile of every interval for each set of what is kept around it; then a placement for each that comes
-// before the best plan.
+// What begins alike is followed depth first, most promising first. How promising: what it cost so
+// far, and what the rest costs at least. That least is over every way to go on, remembered by where
+// it begins and what is kept there; it knows nothing of placements, so it never exceeds the truth,
+// and what cannot become better than the best plan so far is not followed. Cost: a simulation of
+// every tile of every interval for each set of what is kept around it; then a placement for each
+// that comes before the best plan.
 class EveryPlan {
  public:
   // Graph and profile outlive it. `metric`: one that adds up.
@@ -51,7 +52,8 @@ class EveryPlan {
     std::vector<int> behind;  // what stays on chip where it ends
   };
 
-  using Visit = std::function<void(std::vector<Priced>& choices, int last, std::vector<int> behind)>;
+  using Visit =
+      std::function<void(std::vector<Priced>& choices, int last, std::vector<int> behind)>;
   void ForEachInterval(int first, const std::vector<int>& crossing, const Visit& visit);
   double LeastFrom(int first, const std::vector<int>& crossing);
   void Complete(int first, const std::vector<int>& crossing,

@@ -15,8 +15,8 @@
 #include "tessera/tests/draws.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
-// The search against trying everything, on networks of up to 12 operators. TESSERA_PARTITIONS says how many are drawn
-// (scripts/soak asks for more); draw i is always the same.
+// The search against trying everything, on networks of up to 12 operators. TESSERA_PARTITIONS says
+// how many are drawn (scripts/soak asks for more); draw i is always the same.
 namespace tessera::search {
 namespace {
 
@@ -62,10 +62,11 @@ TEST(EveryPlan, OfRandomNetworksIsNoBetter) {
   for (int draw = 0; draw < Draws(); ++draw) {
     SCOPED_TRACE(draw);
     const graph::Graph graph = AnyNetwork(random, 1 + draw % kMostOperators);
-    const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped;
+    const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kSerialized : DmaSteps::kDoubleBuffered;
     Profile profile = SmallMachine(dma, random.Uniform(25, 110));
     if (random.Chance(0.3))
-      profile.tiling.halo = {hw_profiles::HaloStorage::kRing, hw_profiles::HaloStorage::kCopy};
+      profile.tiling.halo = {hw_profiles::HaloStorage::kRollingBuffer,
+                             hw_profiles::HaloStorage::kLineBuffer};
     const std::string metric = random.Chance(0.3)   ? "energy"
                                : random.Chance(0.5) ? "latency"
                                                     : "off_chip_bytes";
@@ -90,7 +91,7 @@ TEST(EveryPlan, OfWindowsOfMobileNetIsNoBetter) {
   for (int last = 59; last > 39; last -= 20 / DrawsOf(10)) {
     SCOPED_TRACE(last);
     const graph::Graph window = WindowOf(*network, {last - kMostOperators + 1, last});
-    Profile profile = SmallMachine(DmaSteps::kOverlapped, 200'000);
+    Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 200'000);
     hw_profiles::Throughput depthwise = profile.engines.front().throughputs.front();
     depthwise.kind = base::OperatorKind::kDepthwise;
     profile.engines.front().throughputs.push_back(depthwise);

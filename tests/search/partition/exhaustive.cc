@@ -28,7 +28,8 @@ std::vector<Values> ChoicesOf(const graph::Graph& graph, const hw_profiles::Prof
     allocate::AllocateOptions allocate;
     allocate.minimize = true;
     allocate.capacity = profile.memories[static_cast<size_t>(profile.tile_memory)].capacity_bytes;
-    const auto result = allocate::Allocate(tiles->ProblemOf(i), nullptr, 0, TestEngines(), allocate);
+    const auto result =
+        allocate::Allocate(tiles->ProblemOf(i), nullptr, 0, TestEngines(), allocate);
     if (!result->allocation) continue;
     const plan::Metrics metrics =
         cost::Simulate(graph, profile, tiles->TilingOf(i), tiles->Candidates()[i].choice.policy);
@@ -99,7 +100,8 @@ std::optional<double> ExhaustiveSearch::BestScore(const plan::Objective& objecti
     walk.limits[i] = objective.limits.contains(name) ? objective.limits.at(name) : 1e300;
     if (!objective.weights.contains(name)) continue;
     const bool single = objective.weights.size() == 1;
-    walk.weights[i] = single ? 1 : objective.weights.at(name) / sum / plan::ValueOf(lower_bounds, name);
+    walk.weights[i] =
+        single ? 1 : objective.weights.at(name) / sum / plan::ValueOf(lower_bounds, name);
   }
   walk.From(0, {});
   return walk.best;

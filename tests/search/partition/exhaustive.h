@@ -15,13 +15,15 @@ namespace tessera::search {
 // Greedy orders, then canonical search.
 const std::vector<const problem::Engine*>& TestEngines();
 
-// All choices of all intervals of one network. Its tensors live off chip, so that subgraphs do not depend on each other.
+// All choices of all intervals of one network. Its tensors live off chip, so that subgraphs do not
+// depend on each other.
 class ExhaustiveSearch {
  public:
   ExhaustiveSearch(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
   // The least score, peaks being least ones, or nullopt when nothing fits.
-  std::optional<double> BestScore(const plan::Objective& objective, const plan::Metrics& lower_bounds) const;
+  std::optional<double> BestScore(const plan::Objective& objective,
+                                  const plan::Metrics& lower_bounds) const;
 
  private:
   // Values of the metrics, in the order of plan::MetricNames.

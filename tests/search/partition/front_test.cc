@@ -36,7 +36,8 @@ TEST(FindFront, FollowsTheCurveOfAllPlans) {
   for (uint64_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
     const Subject subject = DrawFrontCase(seed);
-    const auto front = partition::analysis::FindFront(subject.graph, subject.profile, KeepingNothing(), 1000);
+    const auto front =
+        partition::analysis::FindFront(subject.graph, subject.profile, KeepingNothing(), 1000);
     ASSERT_TRUE(front);
     if (front->points.empty()) continue;
     EXPECT_TRUE(front->complete);
@@ -46,15 +47,16 @@ TEST(FindFront, FollowsTheCurveOfAllPlans) {
       const double low = *everything.BestScore({.weights = {{metric, 1}}, .limits = {}}, bounds);
       const double slow = BestWithin(*front, metric, low);
       const double fast = static_cast<double>(front->points.front().plan.totals.latency_cycles);
-      ASSERT_LT(slow, std::numeric_limits<double>::infinity()) << "the least " << metric << " is missing";
+      ASSERT_LT(slow, std::numeric_limits<double>::infinity())
+          << "the least " << metric << " is missing";
       const double high = plan::ValueOf(front->points.front().plan.totals, metric);
       if (slow <= fast || high <= low) continue;
       ++curves;
       double excess = 0;
       for (int step = 0; step <= kSteps; ++step) {
         const double limit = low + (high - low) * step / kSteps;
-        const double best =
-            *everything.BestScore({.weights = {{"latency", 1}}, .limits = {{metric, limit}}}, bounds);
+        const double best = *everything.BestScore(
+            {.weights = {{"latency", 1}}, .limits = {{metric, limit}}}, bounds);
         const double found = BestWithin(*front, metric, limit);
         EXPECT_GE(found, best);
         excess += (found - best) / (slow - fast) / kSteps;
@@ -68,7 +70,8 @@ TEST(FindFront, FollowsTheCurveOfAllPlans) {
 
 TEST(FindFront, NamesObjectivesThatFindItsPlans) {
   const Subject subject = DrawFrontCase(3);
-  const auto front = partition::analysis::FindFront(subject.graph, subject.profile, KeepingNothing(), 1000);
+  const auto front =
+      partition::analysis::FindFront(subject.graph, subject.profile, KeepingNothing(), 1000);
   ASSERT_TRUE(front);
   ASSERT_GE(front->points.size(), 2U);
   for (const partition::analysis::FrontPoint& point : front->points) {
@@ -83,13 +86,16 @@ TEST(FindFront, NamesObjectivesThatFindItsPlans) {
 
 TEST(FindFront, KeepsLimitsOfItsOwn) {
   const Subject subject = DrawFrontCase(3);
-  const auto free = partition::analysis::FindFront(subject.graph, subject.profile, KeepingNothing(), 1000);
+  const auto free =
+      partition::analysis::FindFront(subject.graph, subject.profile, KeepingNothing(), 1000);
   ASSERT_TRUE(free);
   const int64_t most =
-      (free->points.front().plan.totals.peak_bytes + free->points.back().plan.totals.peak_bytes) / 2;
+      (free->points.front().plan.totals.peak_bytes + free->points.back().plan.totals.peak_bytes) /
+      2;
   partition::answer::PartitionOptions options = KeepingNothing();
   options.objective.limits["peak"] = static_cast<double>(most);
-  const auto limited = partition::analysis::FindFront(subject.graph, subject.profile, options, 1000);
+  const auto limited =
+      partition::analysis::FindFront(subject.graph, subject.profile, options, 1000);
   ASSERT_TRUE(limited);
   ASSERT_FALSE(limited->points.empty());
   for (const partition::analysis::FrontPoint& point : limited->points)
@@ -97,8 +103,8 @@ TEST(FindFront, KeepsLimitsOfItsOwn) {
 }
 
 TEST(FindFront, SaysWhyThereIsNone) {
-  const auto front =
-      partition::analysis::FindFront(Chain(2), SmallMachine(DmaSteps::kOwnSteps, 10), KeepingNothing(), 10);
+  const auto front = partition::analysis::FindFront(
+      Chain(2), SmallMachine(DmaSteps::kSerialized, 10), KeepingNothing(), 10);
   ASSERT_TRUE(front);
   EXPECT_TRUE(front->points.empty());
   EXPECT_EQ(front->refusal.status, problem::Status::kInfeasible);
@@ -109,7 +115,8 @@ TEST(FindFront, SaysWhyThereIsNone) {
 TEST(FindFront, CountsItsSearches) {
   for (const int most : {1, 2, 4, 5}) {
     const Subject subject = DrawFrontCase(3);
-    const auto front = partition::analysis::FindFront(subject.graph, subject.profile, KeepingNothing(), most);
+    const auto front =
+        partition::analysis::FindFront(subject.graph, subject.profile, KeepingNothing(), most);
     ASSERT_TRUE(front);
     EXPECT_EQ(front->searches, most);
     EXPECT_FALSE(front->complete);

@@ -17,7 +17,8 @@ struct Guest {
   problem::Lifespan subgraphs;
 };
 
-encoder::program::HomeProblem HomeOf(Bytes capacity, Bytes alignment, const std::vector<Guest>& guests) {
+encoder::program::HomeProblem HomeOf(Bytes capacity, Bytes alignment,
+                                     const std::vector<Guest>& guests) {
   encoder::program::HomeProblem home;
   home.memory = 1;
   problem::Memory memory;
@@ -36,7 +37,8 @@ encoder::program::HomeProblem HomeOf(Bytes capacity, Bytes alignment, const std:
   return home;
 }
 
-partition::placement::HomePlacement Place(encoder::program::HomeProblem home, const base::Stop& stop) {
+partition::placement::HomePlacement Place(encoder::program::HomeProblem home,
+                                          const base::Stop& stop) {
   const engines::greedy::GreedyEngine greedy;
   const engines::canonical::CanonicalEngine canonical;
   base::Expected<partition::placement::HomePlacement> placement =
@@ -63,7 +65,8 @@ TEST(HomePlacement, SaysWhichMemoryHasNoPlacementAlthoughTheLoadFits) {
   const partition::placement::HomePlacement placement =
       Place(HomeOf(64, 32, {{48, {0, 1}}, {16, {0, 1}}}), never);
   EXPECT_EQ(placement.status, problem::Status::kInfeasible);
-  EXPECT_THAT(placement.reason, testing::StartsWith("tensors at home in memory 'dram' have no addresses: "));
+  EXPECT_THAT(placement.reason,
+              testing::StartsWith("tensors at home in memory 'dram' have no addresses: "));
   EXPECT_TRUE(placement.homes.empty());
 }
 

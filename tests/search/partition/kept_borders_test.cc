@@ -10,7 +10,7 @@
 #include "tessera/search/partition/paths/lattice.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
-// Borders that stay on chip: what may be kept where, and when the search does.
+// Boundary tensors that stay on chip: what may be kept where, and when the search does.
 namespace tessera::search {
 namespace {
 
@@ -49,7 +49,8 @@ struct Skip {
   graph::Graph graph;
 };
 
-std::vector<std::vector<int>> KeptOn(const partition::paths::CutStates& states, graph::Interval interval) {
+std::vector<std::vector<int>> KeptOn(const partition::paths::CutStates& states,
+                                     graph::Interval interval) {
   std::vector<std::vector<int>> kept;
   for (const partition::paths::Crossing& crossing : states.CrossingsOf(interval))
     kept.push_back(crossing.kept);
@@ -59,7 +60,7 @@ std::vector<std::vector<int>> KeptOn(const partition::paths::CutStates& states, 
 using Sets = std::vector<std::vector<int>>;
 
 TEST(CutStates, AreThePositionsWhereNothingIsKept) {
-  const partition::paths::CutStates states(Chain(3), SmallMachine(DmaSteps::kOverlapped), 1000,
+  const partition::paths::CutStates states(Chain(3), SmallMachine(DmaSteps::kDoubleBuffered), 1000,
                                            partition::paths::Keeping::kNothing);
   EXPECT_EQ(states.Last(), 3);
   EXPECT_EQ(KeptOn(states, {1, 2}), Sets{{}});
@@ -67,7 +68,7 @@ TEST(CutStates, AreThePositionsWhereNothingIsKept) {
 
 TEST(CutStates, ATensorIsKeptAllTheWayOrNotAtAll) {
   const Skip net;
-  const partition::paths::CutStates states(net.graph, SmallMachine(DmaSteps::kOverlapped), 1000,
+  const partition::paths::CutStates states(net.graph, SmallMachine(DmaSteps::kDoubleBuffered), 1000,
                                            partition::paths::Keeping::kWherePossible);
   // 1 at the begin and the end, 2 behind a, 4 behind b.
   EXPECT_EQ(states.Last() + 1, 1 + 2 + 4 + 1);
@@ -80,24 +81,25 @@ TEST(CutStates, ATensorIsKeptAllTheWayOrNotAtAll) {
 
 TEST(CutStates, KeepNoMoreThanThereIsRoomFor) {
   const Skip net;
-  const partition::paths::CutStates one(net.graph, SmallMachine(DmaSteps::kOverlapped), 127,
+  const partition::paths::CutStates one(net.graph, SmallMachine(DmaSteps::kDoubleBuffered), 127,
                                         partition::paths::Keeping::kWherePossible);
   EXPECT_EQ(KeptOn(one, {2, 2}), (Sets{{}, {net.a}, {net.b}}));
-  const partition::paths::CutStates none(net.graph, SmallMachine(DmaSteps::kOverlapped), 63,
+  const partition::paths::CutStates none(net.graph, SmallMachine(DmaSteps::kDoubleBuffered), 63,
                                          partition::paths::Keeping::kWherePossible);
   EXPECT_EQ(none.Last(), 3);
   // While conv1 runs its operand and its result are there.
-  const partition::paths::CutStates chain(Chain(3), SmallMachine(DmaSteps::kOverlapped), 127,
+  const partition::paths::CutStates chain(Chain(3), SmallMachine(DmaSteps::kDoubleBuffered), 127,
                                           partition::paths::Keeping::kWherePossible);
   EXPECT_EQ(KeptOn(chain, {1, 1}).size(), 3U);
 }
 
 TEST(CutStates, KeepNothingWhoseHomeIsOnChip) {
-  Profile profile = SmallMachine(DmaSteps::kOverlapped);
-  LayoutIn(profile, base::TensorRole::kBorder).home = profile.tile_memory;
-  EXPECT_EQ(
-      partition::paths::CutStates(Chain(3), profile, 1000, partition::paths::Keeping::kWherePossible).Last(),
-      3);
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
+  LayoutIn(profile, base::TensorRole::kBoundary).home = profile.tile_memory;
+  EXPECT_EQ(partition::paths::CutStates(Chain(3), profile, 1000,
+                                        partition::paths::Keeping::kWherePossible)
+                .Last(),
+            3);
 }
 
 TEST(CutStates, SayWhereMoreCouldBeKept) {
@@ -109,15 +111,17 @@ TEST(CutStates, SayWhereMoreCouldBeKept) {
   const int d = net.Conv(x, 1, 2);
   const int e = net.Conv(x, 1, 2);
   const graph::Graph graph = net.Finish(net.Add(net.Add(net.Add(net.Add(a, b), c), d), e));
-  const Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
   EXPECT_TRUE(
-      partition::paths::CutStates(graph, profile, 320, partition::paths::Keeping::kWherePossible).IsCapped());
+      partition::paths::CutStates(graph, profile, 320, partition::paths::Keeping::kWherePossible)
+          .IsCapped());
   EXPECT_FALSE(
-      partition::paths::CutStates(graph, profile, 319, partition::paths::Keeping::kWherePossible).IsCapped());
+      partition::paths::CutStates(graph, profile, 319, partition::paths::Keeping::kWherePossible)
+          .IsCapped());
 }
 
-TEST(KeptBorders, AreNotMoved) {
-  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 400);
+TEST(KeptBoundaries, AreNotMoved) {
+  const Profile profile = SmallMachine(DmaSteps::kSerialized, 400);
   partition::answer::PartitionOptions options =
       Minimising("off_chip_bytes", partition::paths::Keeping::kNothing);
   options.max_operators = 1;
@@ -132,17 +136,17 @@ TEST(KeptBorders, AreNotMoved) {
   EXPECT_EQ(kept.status, "optimal");
 }
 
-TEST(KeptBorders, MayPassOverASubgraph) {
+TEST(KeptBoundaries, MayPassOverASubgraph) {
   const Skip net;
   partition::answer::PartitionOptions options = Minimising("off_chip_bytes");
   options.max_operators = 1;
-  const plan::Plan plan = Plan(net.graph, SmallMachine(DmaSteps::kOwnSteps, 400), options);
+  const plan::Plan plan = Plan(net.graph, SmallMachine(DmaSteps::kSerialized, 400), options);
   EXPECT_EQ(plan.kept, (std::vector<int>{net.a, net.b}));
   EXPECT_EQ(plan.totals.off_chip_bytes, 2 * 64 + 2 * 12);
 }
 
-TEST(KeptBorders, GoHomeWhereTheyDoNotFit) {
-  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 70);
+TEST(KeptBoundaries, GoHomeWhereTheyDoNotFit) {
+  const Profile profile = SmallMachine(DmaSteps::kSerialized, 70);
   partition::answer::PartitionOptions options = Minimising("latency");
   options.max_operators = 1;
   const plan::Plan plan = Plan(Chain(2), profile, options);
@@ -151,9 +155,10 @@ TEST(KeptBorders, GoHomeWhereTheyDoNotFit) {
   EXPECT_EQ(plan.score, Plan(Chain(2), profile, options).score);
 }
 
-// Rows of x have 16 bytes, and nine of them make one row of a. With a of 64 bytes kept, tiles of two rows are the largest that fit,
-// and x is loaded four times over; 272 bytes have room for two tiles of eight rows.
-TEST(KeptBorders, GoHomeWhereLargerTilesAreWorthMore) {
+// Rows of x have 16 bytes, and nine of them make one row of a. With a of 64 bytes kept, tiles of
+// two rows are the largest that fit, and x is loaded four times over; 272 bytes have room for two
+// tiles of eight rows.
+TEST(KeptBoundaries, GoHomeWhereLargerTilesAreWorthMore) {
   NetworkBuilder net;
   const int a = net.Conv(net.Input({1, 4, 16, 4}), 9, 1);
   const graph::Graph graph = net.Finish(net.Conv(a, 1, 1));
@@ -163,16 +168,16 @@ TEST(KeptBorders, GoHomeWhereLargerTilesAreWorthMore) {
   const int64_t moved = 2 * 12 * 16 + 3 * 64 + weights;
   const int64_t kept = 68 * 16 + 64 + weights;
   ASSERT_LT(moved, kept);
-  const plan::Plan tight = Plan(graph, SmallMachine(DmaSteps::kOwnSteps, 272), options);
+  const plan::Plan tight = Plan(graph, SmallMachine(DmaSteps::kSerialized, 272), options);
   EXPECT_TRUE(tight.kept.empty());
   EXPECT_EQ(tight.totals.off_chip_bytes, moved);
-  const plan::Plan roomy = Plan(graph, SmallMachine(DmaSteps::kOwnSteps, 300), options);
+  const plan::Plan roomy = Plan(graph, SmallMachine(DmaSteps::kSerialized, 300), options);
   EXPECT_EQ(roomy.kept, std::vector<int>{a});
   EXPECT_EQ(roomy.totals.off_chip_bytes, 2 * 12 * 16 + 64 + weights);
 }
 
-// What is proven of plans that bring every border home is said to be so of those alone.
-TEST(KeptBorders, AreNotSpokenOfWhereAllAreToBeBroughtHome) {
+// What is proven of plans that bring every boundary tensor home is said to be so of those alone.
+TEST(KeptBoundaries, AreNotSpokenOfWhereAllAreToBeBroughtHome) {
   int missed = 0;
   for (uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
@@ -194,8 +199,8 @@ TEST(KeptBorders, AreNotSpokenOfWhereAllAreToBeBroughtHome) {
   EXPECT_GE(missed, 3);
 }
 
-TEST(KeptBorders, DoNotDependOnThreads) {
-  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 200);
+TEST(KeptBoundaries, DoNotDependOnThreads) {
+  const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 200);
   partition::answer::PartitionOptions options = Minimising("latency");
   const plan::Plan one = Plan(Chain(6), profile, options);
   options.threads = 2;

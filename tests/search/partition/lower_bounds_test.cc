@@ -31,8 +31,9 @@
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/cost/simulator.h"
 
-// No bound is above what some plan has. Networks of every kind of operator, ranks 1 to 6, forks, states and several results, on
-// machines of every kind, are cut in any way: into any subgraphs with tiles of any extents under any policy.
+// No bound is above what some plan has. Networks of every kind of operator, ranks 1 to 6, forks,
+// states and several results, on machines of every kind, are cut in any way: into any subgraphs
+// with tiles of any extents under any policy.
 namespace tessera::search {
 namespace {
 
@@ -60,15 +61,17 @@ graph::Graph AnyNetwork(Random& random) {
   }
 }
 
-// What a network takes and gives at home in the tile memory or elsewhere, any part of what the hardware can do.
+// What a network takes and gives at home in the tile memory or elsewhere, any part of what the
+// hardware can do.
 Profile AnyMachine(Random& random) {
   Profile profile = RandomMachine(random);
   DrawPaces(random, profile);
   std::erase_if(profile.tiling.halo, [&](HaloStorage) { return random.Chance(0.3); });
-  std::erase_if(profile.tiling.axes, [&](const hw_profiles::AxisGranule&) { return random.Chance(0.2); });
+  std::erase_if(profile.tiling.axes,
+                [&](const hw_profiles::AxisGranularity&) { return random.Chance(0.2); });
   if (random.Chance(0.5)) {
-    profile.tiling.weights.push_back(WeightPolicy::kByDepth);
-    profile.tiling.depth_granule = random.Uniform(1, 3);
+    profile.tiling.weights.push_back(WeightPolicy::kSplitK);
+    profile.tiling.k_granularity = random.Uniform(1, 3);
   }
   return profile;
 }
@@ -78,9 +81,10 @@ bool Offers(const Profile& profile, const graph::Shape& output,
   const hw_profiles::Tiling& tiling = profile.tiling;
   for (size_t axis = 0; axis < output.size(); ++axis) {
     if (choice.tile[axis] == output[axis]) continue;
-    const bool named = std::any_of(
-        tiling.axes.begin(), tiling.axes.end(),
-        [&](const hw_profiles::AxisGranule& cut) { return graph::tiling::AxisOf(output, cut.axis) == axis; });
+    const bool named = std::any_of(tiling.axes.begin(), tiling.axes.end(),
+                                   [&](const hw_profiles::AxisGranularity& cut) {
+                                     return graph::tiling::AxisOf(output, cut.axis) == axis;
+                                   });
     if (!named) return false;
   }
   return choice.policy.halo == HaloStorage::kRecompute ||
@@ -88,8 +92,8 @@ bool Offers(const Profile& profile, const graph::Shape& output,
 }
 
 // Small tiles more often than large ones: with these bounds are met.
-encoder::program::SubgraphChoice AnyChoice(Random& random, const graph::Graph& graph, const Profile& profile,
-                                           graph::Interval interval) {
+encoder::program::SubgraphChoice AnyChoice(Random& random, const graph::Graph& graph,
+                                           const Profile& profile, graph::Interval interval) {
   const graph::Shape& output = encoder::program::OutputShape(graph, interval);
   encoder::program::SubgraphChoice choice;
   do {
@@ -98,10 +102,10 @@ encoder::program::SubgraphChoice AnyChoice(Random& random, const graph::Graph& g
       if (choice.tile[axis] < output[axis] && random.Chance(0.5)) choice.tile[axis] = 1;
     }
   } while (!Offers(profile, output, choice));
-  const bool by_depth = std::find(profile.tiling.weights.begin(), profile.tiling.weights.end(),
-                                  WeightPolicy::kByDepth) != profile.tiling.weights.end();
-  if (by_depth && interval.first == interval.last && random.Chance(0.5)) {
-    choice.policy.weights = WeightPolicy::kByDepth;
+  const bool split_k = std::find(profile.tiling.weights.begin(), profile.tiling.weights.end(),
+                                 WeightPolicy::kSplitK) != profile.tiling.weights.end();
+  if (split_k && interval.first == interval.last && random.Chance(0.5)) {
+    choice.policy.weights = WeightPolicy::kSplitK;
     choice.policy.halo = HaloStorage::kRecompute;
   }
   return choice;
@@ -127,10 +131,11 @@ std::optional<Drawn> DrawPlan(Random& random) {
     drawn.choices.push_back(AnyChoice(random, drawn.graph, drawn.profile, {first, last}));
     first = last + 1;
   }
-  const std::vector<int> kept =
-      random.Chance(0.5) ? std::vector<int>() : RandomKept(random, drawn.graph, drawn.profile, drawn.choices);
+  const std::vector<int> kept = random.Chance(0.5)
+                                    ? std::vector<int>()
+                                    : RandomKept(random, drawn.graph, drawn.profile, drawn.choices);
   for (encoder::program::SubgraphChoice& choice : drawn.choices) choice.policy.kept = kept;
-  if (drawn.profile.tiling.dma == hw_profiles::DmaSteps::kOverlapped) {
+  if (drawn.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered) {
     for (size_t i = 1; i < drawn.choices.size(); ++i) {
       drawn.choices[i].prefetch = random.Chance(0.2);
       if (!drawn.choices[i].prefetch ||
@@ -180,8 +185,9 @@ std::string Describe(const Drawn& drawn) {
   for (const encoder::program::SubgraphChoice& choice : drawn.choices) {
     text += fmt::format("operators {} to {}, tile {}, weights {}, halo {}, in place {}, kept {}\n",
                         choice.interval.first, choice.interval.last, fmt::join(choice.tile, "x"),
-                        hw_profiles::NameOf(choice.policy.weights), hw_profiles::NameOf(choice.policy.halo),
-                        choice.policy.in_place, fmt::join(choice.policy.kept, " "));
+                        hw_profiles::NameOf(choice.policy.weights),
+                        hw_profiles::NameOf(choice.policy.halo), choice.policy.in_place,
+                        fmt::join(choice.policy.kept, " "));
   }
   return text;
 }
@@ -199,7 +205,8 @@ void ExpectBelow(const plan::Metrics& bound, const plan::Metrics& found, std::st
         << what << ": " << metric;
   for (const auto& [cause, bytes] : bound.off_chip_by_cause) {
     const auto there = found.off_chip_by_cause.find(cause);
-    EXPECT_LE(bytes, there == found.off_chip_by_cause.end() ? 0 : there->second) << what << ": " << cause;
+    EXPECT_LE(bytes, there == found.off_chip_by_cause.end() ? 0 : there->second)
+        << what << ": " << cause;
   }
 }
 
@@ -219,15 +226,16 @@ void CheckSubgraph(const Drawn& drawn, size_t number) {
 // What a choice needs of the tile memory, by itself.
 void CheckRoom(const Drawn& drawn, const encoder::program::SubgraphChoice& choice) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(drawn.graph);
-  auto tiles =
-      encoder::program::PolicyTiles::Make(drawn.graph, usages, drawn.profile, choice.interval, choice.policy);
+  auto tiles = encoder::program::PolicyTiles::Make(drawn.graph, usages, drawn.profile,
+                                                   choice.interval, choice.policy);
   ASSERT_TRUE(tiles);
   const encoder::program::RoomFloor floor(drawn.graph, usages, drawn.profile, tiles->Uses(),
                                           choice.policy.in_place);
   encoder::program::SharedTilings tilings(drawn.graph, choice.interval);
-  const auto tiling = tiles->Cut(choice.tile, [&](const graph::tiling::TileShape& tile, HaloStorage halo) {
-    return tilings.Cut(tile, halo);
-  });
+  const auto tiling =
+      tiles->Cut(choice.tile, [&](const graph::tiling::TileShape& tile, HaloStorage halo) {
+        return tilings.Cut(tile, halo);
+      });
   if (tiling == nullptr) return;  // keeps no rows
   encoder::program::SubgraphChoice alone = choice;
   alone.prefetch = false;
@@ -255,10 +263,12 @@ TEST(LowerBounds, ArePassedByNoProgram) {
     if (!drawn) continue;
     ++programs;
     const int failures_before = FailuresSoFar();
-    const Bytes load = LoadOf(drawn->plan.problem, static_cast<problem::Step>(drawn->plan.steps.size()));
+    const Bytes load =
+        LoadOf(drawn->plan.problem, static_cast<problem::Step>(drawn->plan.steps.size()));
     const plan::Metrics bounds = cost::FindLowerBounds(drawn->graph, drawn->profile);
     plan::Metrics totals;
-    for (const plan::Subgraph& subgraph : drawn->plan.subgraphs) plan::Accumulate(totals, subgraph.metrics);
+    for (const plan::Subgraph& subgraph : drawn->plan.subgraphs)
+      plan::Accumulate(totals, subgraph.metrics);
     EXPECT_LE(bounds.peak_bytes, load);
     ExpectBelow(bounds, totals, "network");
     for (size_t i = 0; i < drawn->choices.size(); ++i) {

@@ -27,8 +27,10 @@ graph::Graph AnyNetwork(base::Random& random, int operators) {
 
 Subject AnySubject(uint64_t seed, Range operators, Range bytes) {
   base::Random random(seed);
-  graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(operators.least, operators.most)));
-  const auto dma = random.Chance(0.5) ? hw_profiles::DmaSteps::kOwnSteps : hw_profiles::DmaSteps::kOverlapped;
+  graph::Graph graph =
+      AnyNetwork(random, static_cast<int>(random.Uniform(operators.least, operators.most)));
+  const auto dma = random.Chance(0.5) ? hw_profiles::DmaSteps::kSerialized
+                                      : hw_profiles::DmaSteps::kDoubleBuffered;
   return {std::move(graph), SmallMachine(dma, random.Uniform(bytes.least, bytes.most))};
 }
 
@@ -38,7 +40,8 @@ graph::Graph ForkedNetwork(base::Random& random, int operators) {
   std::vector<int> results = {net.Input({1, channels, random.Uniform(2, 4), random.Uniform(1, 3)})};
   std::vector<int> loose = results;  // what nobody has read
   const auto read_any = [&] {
-    const auto at = static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(results.size()) - 1));
+    const auto at =
+        static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(results.size()) - 1));
     std::erase(loose, results[at]);
     return results[at];
   };
@@ -77,13 +80,15 @@ graph::Graph WindowOf(const graph::Graph& graph, graph::Interval window) {
   std::map<int, int> numbers;
   const auto take = [&](std::vector<int>& tensors) {
     for (int& tensor : tensors) {
-      const auto [number, fresh] = numbers.try_emplace(tensor, static_cast<int>(part.tensors.size()));
+      const auto [number, fresh] =
+          numbers.try_emplace(tensor, static_cast<int>(part.tensors.size()));
       if (fresh) {
         const graph::Usage& usage = usages[static_cast<size_t>(tensor)];
-        graph::Tensor& taken = part.tensors.emplace_back(graph.tensors[static_cast<size_t>(tensor)]);
+        graph::Tensor& taken =
+            part.tensors.emplace_back(graph.tensors[static_cast<size_t>(tensor)]);
         taken.network_input = !taken.constant && usage.producer < window.first;
-        taken.network_output =
-            taken.network_output || (usage.producer >= window.first && usage.consumers.back() > window.last);
+        taken.network_output = taken.network_output || (usage.producer >= window.first &&
+                                                        usage.consumers.back() > window.last);
       }
       tensor = number->second;
     }

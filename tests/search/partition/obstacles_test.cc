@@ -46,7 +46,8 @@ Refused Ask(const graph::Graph& graph, const Profile& profile,
   return {*std::move(result), std::move(remedies)};
 }
 
-const partition::analysis::Remedy* Find(const Refused& refused, partition::analysis::RemedyKind kind) {
+const partition::analysis::Remedy* Find(const Refused& refused,
+                                        partition::analysis::RemedyKind kind) {
   const auto found =
       std::find_if(refused.remedies.begin(), refused.remedies.end(),
                    [kind](const partition::analysis::Remedy& each) { return each.kind == kind; });
@@ -54,8 +55,9 @@ const partition::analysis::Remedy* Find(const Refused& refused, partition::analy
 }
 
 hw_profiles::Memory& MemoryIn(Profile& profile, const std::string& name) {
-  const auto found = std::find_if(profile.memories.begin(), profile.memories.end(),
-                                  [&name](const hw_profiles::Memory& memory) { return memory.name == name; });
+  const auto found =
+      std::find_if(profile.memories.begin(), profile.memories.end(),
+                   [&name](const hw_profiles::Memory& memory) { return memory.name == name; });
   EXPECT_NE(found, profile.memories.end());
   return *found;
 }
@@ -68,7 +70,8 @@ bool HasPlan(const graph::Graph& graph, const Profile& profile,
 }
 
 TEST(Obstacles, AnOperatorIsNamedWithItsTensorsAndTheBytesOfEach) {
-  const Refused refused = Ask(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), KeepingNothing());
+  const Refused refused =
+      Ask(Chain(3), SmallMachine(DmaSteps::kDoubleBuffered, 10), KeepingNothing());
   EXPECT_EQ(refused.result.status, Status::kInfeasible);
   ASSERT_TRUE(refused.result.obstacle);
   const partition::placement::Obstacle& obstacle = *refused.result.obstacle;
@@ -80,17 +83,19 @@ TEST(Obstacles, AnOperatorIsNamedWithItsTensorsAndTheBytesOfEach) {
   EXPECT_TRUE(obstacle.step);
   ASSERT_THAT(obstacle.tensors, Not(IsEmpty()));
   Bytes total = 0;
-  for (const partition::placement::Holding& holding : obstacle.tensors) total += holding.bytes;
+  for (const partition::placement::HeldPart& held_part : obstacle.tensors) total += held_part.bytes;
   EXPECT_EQ(total, obstacle.needed);
   EXPECT_THAT(obstacle.blocked, ElementsAre(0, 1, 2));
   EXPECT_THAT(refused.result.reason, HasSubstr("operator 'conv0'"));
-  EXPECT_THAT(refused.result.reason, HasSubstr(std::to_string(obstacle.needed) + " bytes of 'sram'"));
+  EXPECT_THAT(refused.result.reason,
+              HasSubstr(std::to_string(obstacle.needed) + " bytes of 'sram'"));
   EXPECT_THAT(refused.result.reason, HasSubstr("10 are there"));
 }
 
 // What is undecided next to operators that do not fit leads nowhere.
 TEST(Obstacles, WhereSubgraphsLeadNoFurtherTheOperatorBehindThemIsNamed) {
-  const Refused refused = Ask(Chain(3), SmallMachine(DmaSteps::kOverlapped, 40), KeepingNothing());
+  const Refused refused =
+      Ask(Chain(3), SmallMachine(DmaSteps::kDoubleBuffered, 40), KeepingNothing());
   EXPECT_EQ(refused.result.status, Status::kInfeasible);
   ASSERT_TRUE(refused.result.obstacle);
   EXPECT_EQ(refused.result.obstacle->kind, partition::placement::ObstacleKind::kCover);
@@ -102,10 +107,11 @@ TEST(Obstacles, WhereSubgraphsLeadNoFurtherTheOperatorBehindThemIsNamed) {
 
 TEST(Obstacles, TheCapacityThatIsNamedIsEnough) {
   for (const Bytes capacity : {10, 40, 60, 75}) {
-    Profile profile = SmallMachine(DmaSteps::kOverlapped, capacity);
+    Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, capacity);
     const Refused refused = Ask(Chain(3), profile, KeepingNothing());
     ASSERT_FALSE(refused.result.plan) << capacity;
-    const partition::analysis::Remedy* remedy = Find(refused, partition::analysis::RemedyKind::kCapacity);
+    const partition::analysis::Remedy* remedy =
+        Find(refused, partition::analysis::RemedyKind::kCapacity);
     ASSERT_NE(remedy, nullptr) << capacity;
     EXPECT_EQ(remedy->subject, "sram");
     EXPECT_EQ(remedy->evidence, partition::analysis::Evidence::kPlan);
@@ -115,12 +121,13 @@ TEST(Obstacles, TheCapacityThatIsNamedIsEnough) {
 }
 
 TEST(Obstacles, WherePeaksAreLimitedTheLimitIsWhatRises) {
-  const Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
   partition::answer::PartitionOptions options =
       KeepingNothing({.weights = {{"latency", 1}}, .limits = {{"peak", 40}}});
   const Refused refused = Ask(Chain(3), profile, options);
   EXPECT_FALSE(refused.result.plan);
-  const partition::analysis::Remedy* remedy = Find(refused, partition::analysis::RemedyKind::kLimit);
+  const partition::analysis::Remedy* remedy =
+      Find(refused, partition::analysis::RemedyKind::kLimit);
   ASSERT_NE(remedy, nullptr);
   EXPECT_EQ(remedy->subject, "peak");
   EXPECT_EQ(remedy->evidence, partition::analysis::Evidence::kPlan);
@@ -131,7 +138,7 @@ TEST(Obstacles, WherePeaksAreLimitedTheLimitIsWhatRises) {
 TEST(Obstacles, FloatingPointThatDoesNotFitIsSaidToFitAsInt8) {
   graph::Graph graph = Chain(3);
   for (graph::Tensor& tensor : graph.tensors) tensor.type = base::DataType::kFloat32;
-  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 100);
+  const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 100);
   ASSERT_TRUE(HasPlan(Chain(3), profile, KeepingNothing()));
   const Refused refused = Ask(graph, profile, KeepingNothing());
   EXPECT_FALSE(refused.result.plan);
@@ -142,7 +149,8 @@ TEST(Obstacles, FloatingPointThatDoesNotFitIsSaidToFitAsInt8) {
 }
 
 TEST(Obstacles, WithoutFloatingPointNobodyIsToldToUseInt8) {
-  const Refused refused = Ask(Chain(3), SmallMachine(DmaSteps::kOverlapped, 40), KeepingNothing());
+  const Refused refused =
+      Ask(Chain(3), SmallMachine(DmaSteps::kDoubleBuffered, 40), KeepingNothing());
   EXPECT_EQ(Find(refused, partition::analysis::RemedyKind::kFloatsAs), nullptr);
 }
 
@@ -153,15 +161,16 @@ graph::Graph HeavyWeights() {
 }
 
 TEST(Obstacles, WeightsThatDoNotFitMayBeStreamed) {
-  Profile profile = SmallMachine(DmaSteps::kOwnSteps, 1000);
+  Profile profile = SmallMachine(DmaSteps::kSerialized, 1000);
   profile.tiling.weights = {hw_profiles::WeightPolicy::kResident};
-  profile.tiling.weight_granule_channels = 2;
+  profile.tiling.weight_granularity_channels = 2;
   const Refused refused = Ask(HeavyWeights(), profile, KeepingNothing());
   EXPECT_EQ(refused.result.status, Status::kInfeasible);
   ASSERT_TRUE(refused.result.obstacle);
   EXPECT_EQ(refused.result.obstacle->tensors.front().part, "whole");
   EXPECT_EQ(refused.result.obstacle->tensors.front().bytes, 64 * 64);
-  const partition::analysis::Remedy* remedy = Find(refused, partition::analysis::RemedyKind::kPolicy);
+  const partition::analysis::Remedy* remedy =
+      Find(refused, partition::analysis::RemedyKind::kPolicy);
   ASSERT_NE(remedy, nullptr);
   EXPECT_EQ(remedy->subject, "tiling.weights");
   EXPECT_THAT(remedy->value, HasSubstr("streamed"));
@@ -171,15 +180,16 @@ TEST(Obstacles, WeightsThatDoNotFitMayBeStreamed) {
 }
 
 TEST(Obstacles, SlicesThatAreTooLargeMayBeSmaller) {
-  Profile profile = SmallMachine(DmaSteps::kOwnSteps, 1000);
+  Profile profile = SmallMachine(DmaSteps::kSerialized, 1000);
   profile.tiling.weights = {hw_profiles::WeightPolicy::kStreamed};
-  profile.tiling.weight_granule_channels = 32;
+  profile.tiling.weight_granularity_channels = 32;
   const Refused refused = Ask(HeavyWeights(), profile, KeepingNothing());
   ASSERT_FALSE(refused.result.plan);
-  const partition::analysis::Remedy* remedy = Find(refused, partition::analysis::RemedyKind::kPolicy);
+  const partition::analysis::Remedy* remedy =
+      Find(refused, partition::analysis::RemedyKind::kPolicy);
   ASSERT_NE(remedy, nullptr);
-  EXPECT_EQ(remedy->subject, "tiling.weight_granule_channels");
-  profile.tiling.weight_granule_channels = std::stoll(remedy->value);
+  EXPECT_EQ(remedy->subject, "tiling.weight_granularity_channels");
+  profile.tiling.weight_granularity_channels = std::stoll(remedy->value);
   EXPECT_TRUE(HasPlan(HeavyWeights(), profile, KeepingNothing()));
 }
 
@@ -190,8 +200,8 @@ Profile PingPong(DmaSteps dma, Bytes bank) {
   sram.banks = {{"low", {0, bank}, {}}, {"high", {bank, 2 * bank}, {}}};
   sram.span = problem::Span::kSingle;
   const auto both = [](const std::string& name) {
-    return problem::BankMode{false,
-                             {{name, problem::AccessKind::kRead}, {name, problem::AccessKind::kWrite}}};
+    return problem::BankMode{
+        false, {{name, problem::AccessKind::kRead}, {name, problem::AccessKind::kWrite}}};
   };
   sram.modes = {{"ping", {both("pe"), both("dma")}}, {"pong", {both("dma"), both("pe")}}};
   return profile;
@@ -207,11 +217,12 @@ partition::answer::PartitionOptions WithModes() {
 }
 
 TEST(Obstacles, AModeThatLacksALinkIsNamedWithThePermissionThatHelps) {
-  Profile profile = PingPong(DmaSteps::kOwnSteps, 200);
+  Profile profile = PingPong(DmaSteps::kSerialized, 200);
   ASSERT_TRUE(HasPlan(Chain(2), profile, WithModes()));
   for (problem::Mode& mode : MemoryIn(profile, "sram").modes) {
     for (problem::BankMode& bank : mode.banks)
-      std::erase_if(bank.allowed, [](const problem::Permission& each) { return each.engine == "dma"; });
+      std::erase_if(bank.allowed,
+                    [](const problem::Permission& each) { return each.engine == "dma"; });
   }
   const Refused refused = Ask(Chain(2), profile, WithModes());
   ASSERT_FALSE(refused.result.plan);
@@ -227,20 +238,22 @@ TEST(Obstacles, AModeThatLacksALinkIsNamedWithThePermissionThatHelps) {
 }
 
 TEST(Obstacles, ABankThatIsTooShortIsNamedAndHowLongItWouldHaveToBe) {
-  const Profile profile = PingPong(DmaSteps::kOwnSteps, 8);
+  const Profile profile = PingPong(DmaSteps::kSerialized, 8);
   const Refused refused = Ask(Chain(2), profile, WithModes());
   ASSERT_FALSE(refused.result.plan);
   ASSERT_TRUE(refused.result.obstacle);
   EXPECT_TRUE(refused.result.obstacle->in_one_bank);
   EXPECT_EQ(refused.result.obstacle->available, 8);
-  const partition::analysis::Remedy* remedy = Find(refused, partition::analysis::RemedyKind::kBanks);
+  const partition::analysis::Remedy* remedy =
+      Find(refused, partition::analysis::RemedyKind::kBanks);
   ASSERT_NE(remedy, nullptr);
   EXPECT_EQ(remedy->evidence, partition::analysis::Evidence::kPlan);
-  EXPECT_TRUE(HasPlan(Chain(2), PingPong(DmaSteps::kOwnSteps, std::stoll(remedy->value) / 2), WithModes()));
+  EXPECT_TRUE(HasPlan(Chain(2), PingPong(DmaSteps::kSerialized, std::stoll(remedy->value) / 2),
+                      WithModes()));
 }
 
 TEST(Obstacles, AHomeThatHoldsTooLittleIsNamedWithWhatItHolds) {
-  Profile profile = SmallMachine(DmaSteps::kOverlapped, 200);
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 200);
   hw_profiles::Memory small = profile.memories[0];
   small.name = "l2";
   small.capacity_bytes = 100;
@@ -248,7 +261,7 @@ TEST(Obstacles, AHomeThatHoldsTooLittleIsNamedWithWhatItHolds) {
   profile.links.push_back(profile.links[0]);
   profile.links.back().name = "dma2";
   profile.links.back().first = 2;
-  LayoutIn(profile, base::TensorRole::kBorder).home = 2;
+  LayoutIn(profile, base::TensorRole::kBoundary).home = 2;
   NetworkBuilder net;
   const int x = net.Conv(net.Input({1, 2, 8, 8}), 1, 2);
   const graph::Graph graph = net.Finish(net.Add(net.Conv(net.Conv(x, 1, 2), 1, 2), x));
@@ -263,31 +276,34 @@ TEST(Obstacles, AHomeThatHoldsTooLittleIsNamedWithWhatItHolds) {
   EXPECT_EQ(obstacle.available, 100);
   EXPECT_GE(obstacle.needed, 128);
   Bytes total = 0;
-  for (const partition::placement::Holding& holding : obstacle.tensors) total += holding.bytes;
+  for (const partition::placement::HeldPart& held_part : obstacle.tensors) total += held_part.bytes;
   EXPECT_EQ(total, obstacle.needed);
-  const partition::analysis::Remedy* larger = Find(refused, partition::analysis::RemedyKind::kCapacity);
+  const partition::analysis::Remedy* larger =
+      Find(refused, partition::analysis::RemedyKind::kCapacity);
   ASSERT_NE(larger, nullptr);
   EXPECT_EQ(larger->subject, "l2");
   EXPECT_EQ(larger->evidence, partition::analysis::Evidence::kPlan);
   Profile enough = profile;
   MemoryIn(enough, "l2").capacity_bytes = std::stoll(larger->value);
   EXPECT_TRUE(HasPlan(graph, enough, options));
-  const partition::analysis::Remedy* elsewhere = Find(refused, partition::analysis::RemedyKind::kHome);
+  const partition::analysis::Remedy* elsewhere =
+      Find(refused, partition::analysis::RemedyKind::kHome);
   ASSERT_NE(elsewhere, nullptr);
-  EXPECT_EQ(elsewhere->subject, "roles.border");
+  EXPECT_EQ(elsewhere->subject, "roles.boundary");
   EXPECT_EQ(elsewhere->value, "dram");
   EXPECT_EQ(elsewhere->evidence, partition::analysis::Evidence::kPlan);
 }
 
 TEST(Obstacles, ConstantsThatTheirHomeDoesNotHoldAreListed) {
-  Profile profile = SmallMachine(DmaSteps::kOverlapped, 200);
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 200);
   profile.memories[0].capacity_bytes = 30;  // three times 12 bytes of weights
   const Refused refused = Ask(Chain(3), profile, KeepingNothing());
   EXPECT_EQ(refused.result.status, Status::kInfeasible);
   ASSERT_TRUE(refused.result.obstacle);
   EXPECT_EQ(refused.result.obstacle->needed, 36);
   EXPECT_EQ(refused.result.obstacle->tensors.size(), 3U);
-  const partition::analysis::Remedy* remedy = Find(refused, partition::analysis::RemedyKind::kCapacity);
+  const partition::analysis::Remedy* remedy =
+      Find(refused, partition::analysis::RemedyKind::kCapacity);
   ASSERT_NE(remedy, nullptr);
   EXPECT_EQ(remedy->evidence, partition::analysis::Evidence::kPlan);
   MemoryIn(profile, "dram").capacity_bytes = std::stoll(remedy->value);
@@ -304,12 +320,13 @@ std::map<std::string, double> LimitsOf(const std::string& text) {
 }
 
 TEST(Obstacles, LimitsAreNamedWithTheirBoundsAndTheValuesThatWouldDo) {
-  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 200);
-  for (const std::map<std::string, double>& limits : {std::map<std::string, double>{{"latency", 10}},
-                                                      {{"off_chip_bytes", 100}},
-                                                      {{"macs", 5}},
-                                                      {{"latency", 10}, {"energy", 10}},
-                                                      {{"latency", 10}, {"off_chip_bytes", 100000}}}) {
+  const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 200);
+  for (const std::map<std::string, double>& limits :
+       {std::map<std::string, double>{{"latency", 10}},
+        {{"off_chip_bytes", 100}},
+        {{"macs", 5}},
+        {{"latency", 10}, {"energy", 10}},
+        {{"latency", 10}, {"off_chip_bytes", 100000}}}) {
     partition::answer::PartitionOptions options =
         KeepingNothing({.weights = {{"latency", 1}}, .limits = limits});
     const Refused refused = Ask(Chain(3), profile, options);
@@ -322,7 +339,8 @@ TEST(Obstacles, LimitsAreNamedWithTheirBoundsAndTheValuesThatWouldDo) {
       EXPECT_GT(limit.part, 0);
       EXPECT_THAT(refused.result.reason, HasSubstr(limit.metric + " is "));
     }
-    const partition::analysis::Remedy* remedy = Find(refused, partition::analysis::RemedyKind::kLimit);
+    const partition::analysis::Remedy* remedy =
+        Find(refused, partition::analysis::RemedyKind::kLimit);
     ASSERT_NE(remedy, nullptr);
     EXPECT_EQ(remedy->evidence, partition::analysis::Evidence::kPlan);
     options.objective.limits = LimitsOf(remedy->value);
@@ -332,7 +350,7 @@ TEST(Obstacles, LimitsAreNamedWithTheirBoundsAndTheValuesThatWouldDo) {
 }
 
 TEST(Obstacles, AKindWithoutAnEngineIsNamed) {
-  Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
   profile.engines[0].throughputs.pop_back();
   NetworkBuilder net;
   const int x = net.Input({1, 2, 4, 4});
@@ -341,14 +359,15 @@ TEST(Obstacles, AKindWithoutAnEngineIsNamed) {
   ASSERT_TRUE(refused.result.obstacle);
   EXPECT_EQ(refused.result.obstacle->kind, partition::placement::ObstacleKind::kEngine);
   EXPECT_EQ(refused.result.obstacle->op, 1);
-  const partition::analysis::Remedy* remedy = Find(refused, partition::analysis::RemedyKind::kEngine);
+  const partition::analysis::Remedy* remedy =
+      Find(refused, partition::analysis::RemedyKind::kEngine);
   ASSERT_NE(remedy, nullptr);
   EXPECT_EQ(remedy->value, "elementwise");
   EXPECT_EQ(remedy->evidence, partition::analysis::Evidence::kPlan);
 }
 
 TEST(Obstacles, AfterAStopNothingIsTriedAndNothingIsClaimed) {
-  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 40);
+  const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 40);
   const auto result = partition::SearchPartition(Chain(3), profile, KeepingNothing());
   ASSERT_TRUE(result && result->obstacle);
   base::Stop stop;
@@ -356,19 +375,20 @@ TEST(Obstacles, AfterAStopNothingIsTriedAndNothingIsClaimed) {
   const std::vector<partition::analysis::Remedy> remedies =
       partition::analysis::FindRemedies(Chain(3), profile, KeepingNothing(), *result, stop);
   EXPECT_THAT(remedies, Not(IsEmpty()));
-  EXPECT_THAT(remedies,
-              Each(Field(&partition::analysis::Remedy::evidence, partition::analysis::Evidence::kBound)));
+  EXPECT_THAT(remedies, Each(Field(&partition::analysis::Remedy::evidence,
+                                   partition::analysis::Evidence::kBound)));
 }
 
 TEST(Obstacles, APlanHasNoRemedies) {
-  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 200);
+  const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 200);
   const Refused found = Ask(Chain(3), profile, KeepingNothing());
   EXPECT_TRUE(found.result.plan);
   EXPECT_FALSE(found.result.obstacle);
   EXPECT_THAT(found.remedies, IsEmpty());
 }
 
-// Machines that are too small in one way or another, drawn: whatever is said to lead to a plan does.
+// Machines that are too small in one way or another, drawn: whatever is said to lead to a plan
+// does.
 TEST(Obstacles, WhatIsSaidToLeadToAPlanDoes) {
   int refused_draws = 0;
   int applied = 0;

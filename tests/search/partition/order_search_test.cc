@@ -36,7 +36,8 @@ using testing::HasSubstr;
 using testing::SizeIs;
 using testing::StartsWith;
 
-partition::answer::PartitionOptions With(const std::string& metric, partition::answer::Ordering ordering) {
+partition::answer::PartitionOptions With(const std::string& metric,
+                                         partition::answer::Ordering ordering) {
   partition::answer::PartitionOptions options;
   options.objective = {.weights = {{metric, 1}}, .limits = {}};
   options.engines = TestEngines();
@@ -77,8 +78,9 @@ graph::Graph ShuffledNetwork(base::Random& random, int operators) {
   return graph::Reordered(graph, orders::Precedence(graph).NearestTo(keys));
 }
 
-// At most as many borders at each cut as a search keeps.
-bool KeepsFew(const std::vector<encoder::program::SubgraphChoice>& choices, const graph::Graph& graph) {
+// At most as many boundary tensors at each cut as a search keeps.
+bool KeepsFew(const std::vector<encoder::program::SubgraphChoice>& choices,
+              const graph::Graph& graph) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   for (const encoder::program::SubgraphChoice& choice : choices) {
     const int cut = choice.interval.last;
@@ -93,9 +95,10 @@ bool KeepsFew(const std::vector<encoder::program::SubgraphChoice>& choices, cons
 }
 
 double BestOf(const graph::Graph& graph, const Profile& profile, const std::string& metric) {
-  return EveryPlan(graph, profile, metric).BestScore([&graph](const auto& choices, const std::vector<int>&) {
-    return KeepsFew(choices, graph);
-  });
+  return EveryPlan(graph, profile, metric)
+      .BestScore([&graph](const auto& choices, const std::vector<int>&) {
+        return KeepsFew(choices, graph);
+      });
 }
 
 TEST(OrderSearch, FindsTheBestPlanOfAllOrdersOfSmallNetworks) {
@@ -106,9 +109,10 @@ TEST(OrderSearch, FindsTheBestPlanOfAllOrdersOfSmallNetworks) {
     SCOPED_TRACE(draw);
     const graph::Graph graph = ShuffledNetwork(random, static_cast<int>(random.Uniform(3, 6)));
     const bool one_home = random.Chance(0.6);
-    Profile profile = SmallMachine(random.Chance(0.5) ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped,
-                                   random.Uniform(25, 110));
-    if (one_home) LayoutIn(profile, base::TensorRole::kBorder).home = profile.tile_memory;
+    Profile profile =
+        SmallMachine(random.Chance(0.5) ? DmaSteps::kSerialized : DmaSteps::kDoubleBuffered,
+                     random.Uniform(25, 110));
+    if (one_home) LayoutIn(profile, base::TensorRole::kBoundary).home = profile.tile_memory;
     const std::string metric = random.Chance(0.5) ? "latency" : "off_chip_bytes";
     const double given = BestOf(graph, profile, metric);
     double best = given;
@@ -116,20 +120,23 @@ TEST(OrderSearch, FindsTheBestPlanOfAllOrdersOfSmallNetworks) {
     if (every.size() > partition::driver::kMostEvery) continue;
     for (const orders::Order& order : every)
       best = std::min(best, BestOf(graph::Reordered(graph, order), profile, metric));
-    partition::answer::PartitionOptions options = With(metric, partition::answer::Ordering::kSearch);
+    partition::answer::PartitionOptions options =
+        With(metric, partition::answer::Ordering::kSearch);
     options.effort = 2'000'000;
     const partition::answer::PartitionResult found = Search(graph, profile, options);
-    ASSERT_EQ(found.plan.has_value(), best < std::numeric_limits<double>::infinity()) << found.reason;
+    ASSERT_EQ(found.plan.has_value(), best < std::numeric_limits<double>::infinity())
+        << found.reason;
     if (!found.plan) {
       EXPECT_TRUE(found.status == problem::Status::kInfeasible ||
-                  found.reason.find("more than 2 borders") != std::string::npos)
+                  found.reason.find("more than 2 boundary tensors") != std::string::npos)
           << found.reason;
       continue;
     }
     EXPECT_EQ(found.plan->score, best);
     if (best < given) {
       EXPECT_NE(IdsOf(found.plan->network), IdsOf(graph));
-      EXPECT_THAT(found.plan->notes, Contains(HasSubstr("run elsewhere than in the order of the file")));
+      EXPECT_THAT(found.plan->notes,
+                  Contains(HasSubstr("run elsewhere than in the order of the file")));
       (given < std::numeric_limits<double>::infinity() ? gained : only_elsewhere) += 1;
     } else {
       EXPECT_EQ(found.plan->network, graph);
@@ -145,11 +152,11 @@ TEST(OrderSearch, IsNeverWorseThanTheOrderOfTheFile) {
   for (int draw = 0; draw < 8; ++draw) {
     SCOPED_TRACE(draw);
     const graph::Graph graph = ShuffledNetwork(random, 14);
-    const Profile profile = SmallMachine(DmaSteps::kOwnSteps, random.Uniform(60, 110));
-    partition::answer::PartitionOptions options =
-        With(random.Chance(0.5) ? "latency" : "off_chip_bytes", partition::answer::Ordering::kGiven);
-    options.keeping =
-        random.Chance(0.8) ? partition::paths::Keeping::kNothing : partition::paths::Keeping::kWherePossible;
+    const Profile profile = SmallMachine(DmaSteps::kSerialized, random.Uniform(60, 110));
+    partition::answer::PartitionOptions options = With(
+        random.Chance(0.5) ? "latency" : "off_chip_bytes", partition::answer::Ordering::kGiven);
+    options.keeping = random.Chance(0.8) ? partition::paths::Keeping::kNothing
+                                         : partition::paths::Keeping::kWherePossible;
     const partition::answer::PartitionResult given = Search(graph, profile, options);
     options.ordering = partition::answer::Ordering::kSearch;
     const partition::answer::PartitionResult found = Search(graph, profile, options);
@@ -167,7 +174,7 @@ TEST(OrderSearch, IsNeverWorseThanTheOrderOfTheFile) {
 
 TEST(OrderSearch, CostsAChainNothing) {
   const graph::Graph graph = Chain(6);
-  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 150);
+  const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 150);
   const partition::answer::PartitionResult given =
       Search(graph, profile, With("latency", partition::answer::Ordering::kGiven));
   partition::answer::PartitionResult found =
@@ -192,10 +199,11 @@ struct SideBySide {
 
 TEST(OrderSearch, BringsBranchesTogether) {
   const SideBySide net;
-  partition::answer::PartitionOptions options = With("off_chip_bytes", partition::answer::Ordering::kSearch);
+  partition::answer::PartitionOptions options =
+      With("off_chip_bytes", partition::answer::Ordering::kSearch);
   options.max_operators = 2;
   options.keeping = partition::paths::Keeping::kNothing;
-  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
+  const Profile profile = SmallMachine(DmaSteps::kSerialized, 2000);
   const partition::answer::PartitionResult found = Search(net.graph, profile, options);
   ASSERT_TRUE(found.plan);
   EXPECT_THAT(IdsOf(found.plan->network), ElementsAre("conv0", "conv2", "conv1", "conv3", "add4"));
@@ -209,27 +217,30 @@ TEST(OrderSearch, BringsBranchesTogether) {
 }
 
 // Operator 1 of the file comes third where branches are together.
-TEST(OrderSearch, DemandsAreAboutTheOrderOfTheFile) {
+TEST(OrderSearch, ConstraintsAreAboutTheOrderOfTheFile) {
   const SideBySide net;
-  partition::answer::PartitionOptions options = With("off_chip_bytes", partition::answer::Ordering::kSearch);
+  partition::answer::PartitionOptions options =
+      With("off_chip_bytes", partition::answer::Ordering::kSearch);
   options.keeping = partition::paths::Keeping::kNothing;
   options.max_operators = 2;
-  options.demands = {Apart(1)};
-  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
+  options.constraints = {Apart(1)};
+  const Profile profile = SmallMachine(DmaSteps::kSerialized, 2000);
   const partition::answer::PartitionResult found = Search(net.graph, profile, options);
   ASSERT_TRUE(found.plan);
   ASSERT_EQ(found.plan->network.operators[2].id, "conv1");
   EXPECT_TRUE(plan::verify::Keeps(*found.plan, Apart(2)));
-  EXPECT_THAT(found.plan->notes, Contains(HasSubstr("a subgraph that begins with operator 'conv1'")));
+  EXPECT_THAT(found.plan->notes,
+              Contains(HasSubstr("a subgraph that begins with operator 'conv1'")));
 
-  options.demands = {Together(0, 1)};
+  options.constraints = {Together(0, 1)};
   const partition::answer::PartitionResult held = Search(net.graph, profile, options);
   ASSERT_TRUE(held.plan);
   EXPECT_EQ(held.plan->subgraphs[0].interval, (graph::Interval{0, 1}));
-  EXPECT_THAT(IdsOf(held.plan->network), ElementsAre("conv0", "conv1", testing::_, testing::_, "add4"));
+  EXPECT_THAT(IdsOf(held.plan->network),
+              ElementsAre("conv0", "conv1", testing::_, testing::_, "add4"));
 }
 
-TEST(OrderSearch, RandomDemandsAreKeptInWhateverOrder) {
+TEST(OrderSearch, RandomConstraintsAreKeptInWhateverOrder) {
   base::Random random(73);
   int elsewhere = 0;
   for (int draw = 0; draw < 30; ++draw) {
@@ -239,12 +250,15 @@ TEST(OrderSearch, RandomDemandsAreKeptInWhateverOrder) {
     partition::answer::PartitionOptions options =
         With("off_chip_bytes", partition::answer::Ordering::kSearch);
     const int result = graph.operators[static_cast<size_t>(first)].outputs.front();
-    options.demands = {
-        Together(first, first + 1),
-        Apart(static_cast<int>(random.Uniform(first + 2, 6))),
-        {.kind = plan::DemandKind::kSpill, .interval = {}, .tensor = result, .way = {}, .memory = {}}};
+    options.constraints = {Together(first, first + 1),
+                           Apart(static_cast<int>(random.Uniform(first + 2, 6))),
+                           {.kind = plan::PlanConstraintKind::kSpill,
+                            .interval = {},
+                            .tensor = result,
+                            .config = {},
+                            .memory = {}}};
     const partition::answer::PartitionResult found =
-        Search(graph, SmallMachine(DmaSteps::kOwnSteps, 90), options);
+        Search(graph, SmallMachine(DmaSteps::kSerialized, 90), options);
     if (!found.plan) continue;
     const std::vector<std::string> ids = IdsOf(found.plan->network);
     const auto place_of = [&](int op) {
@@ -253,8 +267,10 @@ TEST(OrderSearch, RandomDemandsAreKeptInWhateverOrder) {
     };
     EXPECT_EQ(place_of(first + 1), place_of(first) + 1);
     EXPECT_TRUE(plan::verify::Keeps(*found.plan, Together(place_of(first), place_of(first) + 1)));
-    EXPECT_TRUE(plan::verify::Keeps(*found.plan, Apart(place_of(options.demands[1].interval.first))));
-    EXPECT_EQ(Describe(found.plan->network, found.plan->demands), Describe(graph, options.demands));
+    EXPECT_TRUE(
+        plan::verify::Keeps(*found.plan, Apart(place_of(options.constraints[1].interval.first))));
+    EXPECT_EQ(Describe(found.plan->network, found.plan->constraints),
+              Describe(graph, options.constraints));
     elsewhere += ids != IdsOf(graph) ? 1 : 0;
   }
   EXPECT_GE(elsewhere, 3);
@@ -262,12 +278,14 @@ TEST(OrderSearch, RandomDemandsAreKeptInWhateverOrder) {
 
 TEST(OrderSearch, OfEqualsKeepsTheOrderOfAnOlderPlan) {
   const SideBySide net;
-  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
-  partition::answer::PartitionOptions options = With("off_chip_bytes", partition::answer::Ordering::kGiven);
+  const Profile profile = SmallMachine(DmaSteps::kSerialized, 2000);
+  partition::answer::PartitionOptions options =
+      With("off_chip_bytes", partition::answer::Ordering::kGiven);
   const orders::Order other = {1, 3, 0, 2, 4};
-  const partition::answer::PartitionResult old = Search(graph::Reordered(net.graph, other), profile, options);
+  const partition::answer::PartitionResult old =
+      Search(graph::Reordered(net.graph, other), profile, options);
   ASSERT_TRUE(old.plan);
-  options.predecessor = &*old.plan;
+  options.previous = &*old.plan;
   options.ordering = partition::answer::Ordering::kSearch;
   const partition::answer::PartitionResult found = Search(net.graph, profile, options);
   ASSERT_TRUE(found.plan);
@@ -280,13 +298,14 @@ TEST(OrderSearch, OfEqualsKeepsTheOrderOfAnOlderPlan) {
 
 // All tensors are in the tile memory, whole.
 Profile InOneMemory(problem::Bytes capacity) {
-  Profile profile = SmallMachine(DmaSteps::kOwnSteps, capacity);
-  LayoutIn(profile, base::TensorRole::kBorder).home = profile.tile_memory;
+  Profile profile = SmallMachine(DmaSteps::kSerialized, capacity);
+  LayoutIn(profile, base::TensorRole::kBoundary).home = profile.tile_memory;
   profile.tiling.axes.clear();
   return profile;
 }
 
-// Results of 64 bytes, in the file all made before the first two are added: there is room for one with a sum, and what comes of them.
+// Results of 64 bytes, in the file all made before the first two are added: there is room for one
+// with a sum, and what comes of them.
 TEST(OrderSearch, FindsRoomWhereTheOrderOfTheFileHasNone) {
   NetworkBuilder net;
   const int x = net.Input({1, 1, 4, 4});
@@ -320,16 +339,17 @@ graph::Graph AddedTwice(int bystanders) {
 }
 
 TEST(OrderSearch, WhatFitsInNoOrderIsInfeasible) {
-  const partition::answer::PartitionResult found =
-      Search(AddedTwice(0), InOneMemory(240), With("latency", partition::answer::Ordering::kSearch));
+  const partition::answer::PartitionResult found = Search(
+      AddedTwice(0), InOneMemory(240), With("latency", partition::answer::Ordering::kSearch));
   EXPECT_EQ(found.status, problem::Status::kInfeasible);
   EXPECT_THAT(found.reason, HasSubstr("the same holds for each of the 4 orders of the operators"));
 }
 
 TEST(OrderSearch, WhatWasNotTriedInAllOrdersIsNotCalledInfeasible) {
   const graph::Graph graph = AddedTwice(5);
-  EXPECT_EQ(Search(graph, InOneMemory(240), With("latency", partition::answer::Ordering::kGiven)).status,
-            problem::Status::kInfeasible);
+  EXPECT_EQ(
+      Search(graph, InOneMemory(240), With("latency", partition::answer::Ordering::kGiven)).status,
+      problem::Status::kInfeasible);
   const partition::answer::PartitionResult found =
       Search(graph, InOneMemory(240), With("latency", partition::answer::Ordering::kSearch));
   EXPECT_EQ(found.status, problem::Status::kUnknown);
@@ -338,7 +358,7 @@ TEST(OrderSearch, WhatWasNotTriedInAllOrdersIsNotCalledInfeasible) {
 
 TEST(OrderSearch, WhatWasNotTriedInAllOrdersIsNotCalledOptimal) {
   const partition::answer::PartitionResult found =
-      Search(AddedTwice(5), SmallMachine(DmaSteps::kOwnSteps, 90),
+      Search(AddedTwice(5), SmallMachine(DmaSteps::kSerialized, 90),
              With("off_chip_bytes", partition::answer::Ordering::kSearch));
   ASSERT_TRUE(found.plan) << found.reason;
   EXPECT_GT(found.plan->score, found.plan->bound);
@@ -351,7 +371,7 @@ TEST(PeakFloor, IsTheSameInEveryOrderAndBelowEveryPeak) {
   for (int draw = 0; draw < 20; ++draw) {
     SCOPED_TRACE(draw);
     const graph::Graph graph = ForkedNetwork(random, 6);
-    const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 1000);
+    const Profile profile = SmallMachine(DmaSteps::kSerialized, 1000);
     const problem::Bytes floor = cost::FindPeakFloor(graph, profile).bytes;
     for (const orders::Order& order : EveryOrderOf(graph)) {
       const graph::Graph reordered = graph::Reordered(graph, order);
@@ -380,10 +400,13 @@ TEST(OrderLattice, HasOneCutForEachSetOfOperatorsDone) {
 }
 
 TEST(OrderLattice, OrdersOfDifferentKindsShareNothingButTheirEnds) {
-  const partition::paths::OrderLattice lattice({{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 1, 2, 3}}, {{}, {7}, {7}});
+  const partition::paths::OrderLattice lattice({{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 1, 2, 3}},
+                                               {{}, {7}, {7}});
   EXPECT_EQ(lattice.Cuts(), 9);
-  for (const int position : {0, 4}) EXPECT_EQ(lattice.CutAt(0, position), lattice.CutAt(1, position));
-  for (const int position : {1, 2, 3}) EXPECT_NE(lattice.CutAt(0, position), lattice.CutAt(1, position));
+  for (const int position : {0, 4})
+    EXPECT_EQ(lattice.CutAt(0, position), lattice.CutAt(1, position));
+  for (const int position : {1, 2, 3})
+    EXPECT_NE(lattice.CutAt(0, position), lattice.CutAt(1, position));
   EXPECT_EQ(lattice.CutAt(1, 2), lattice.CutAt(2, 2));
   EXPECT_EQ(lattice.CutAt(0, 4), lattice.Cuts() - 1);
   partition::paths::DistinctIntervals distinct(lattice, false);
@@ -402,7 +425,8 @@ TEST(OrderLattice, OfIntervalsThatAreAlikeTakesOne) {
 }
 
 TEST(OrderCandidates, StayWithinWhatMayBeVisited) {
-  const std::vector<orders::Order> orders = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 1, 2, 3}, {2, 0, 1, 3}};
+  const std::vector<orders::Order> orders = {
+      {0, 1, 2, 3}, {0, 2, 1, 3}, {0, 1, 2, 3}, {2, 0, 1, 3}};
   EXPECT_THAT(partition::paths::TakeFirst(orders, 4, false, 1000), SizeIs(3));
   EXPECT_THAT(partition::paths::TakeFirst(orders, 4, false, 20), SizeIs(2));
   EXPECT_THAT(partition::paths::TakeFirst(orders, 4, false, 1), SizeIs(1));

@@ -27,7 +27,7 @@ graph::Graph WideInTheMiddle() {
 
 // Whatever crosses a cut or is the result lies whole in the tile memory; fused tiles need less.
 Profile OneHome(int64_t capacity) {
-  Profile profile = SmallMachine(DmaSteps::kOverlapped, capacity);
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, capacity);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
   LayoutIn(profile, base::TensorRole::kConstant).home = 0;
   LayoutIn(profile, base::TensorRole::kNetworkInput).home = 0;
@@ -35,10 +35,10 @@ Profile OneHome(int64_t capacity) {
 }
 
 TEST(SearchPartition, LatencyIsTheDefaultObjective) {
-  const auto by_default =
-      partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), KeepingNothing());
-  const auto by_name = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200),
-                                                  KeepingNothing(Minimise("latency")));
+  const auto by_default = partition::SearchPartition(
+      Chain(3), SmallMachine(DmaSteps::kDoubleBuffered, 200), KeepingNothing());
+  const auto by_name = partition::SearchPartition(
+      Chain(3), SmallMachine(DmaSteps::kDoubleBuffered, 200), KeepingNothing(Minimise("latency")));
   ASSERT_TRUE(by_default && by_default->plan && by_name && by_name->plan);
   EXPECT_EQ(by_default->plan->score, by_name->plan->score);
   EXPECT_EQ(by_default->plan->score, static_cast<double>(by_default->plan->totals.latency_cycles));
@@ -47,7 +47,7 @@ TEST(SearchPartition, LatencyIsTheDefaultObjective) {
 TEST(SearchPartition, ThreadsChangeNothing) {
   partition::answer::PartitionOptions options =
       KeepingNothing({.weights = {{"latency", 1}, {"off_chip_bytes", 1}}, .limits = {}});
-  const Profile profile = SmallMachine(DmaSteps::kOverlapped, 150);
+  const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 150);
   const auto one = partition::SearchPartition(Chain(6), profile, options);
   options.threads = 2;
   const auto two = partition::SearchPartition(Chain(6), profile, options);
@@ -62,7 +62,7 @@ TEST(SearchPartition, ThreadsChangeNothing) {
 }
 
 TEST(SearchPartition, FusesWhatFitsAndSaysWhatAloneWouldCost) {
-  const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped),
+  const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kDoubleBuffered),
                                                  KeepingNothing(Minimise("off_chip_bytes")));
   ASSERT_TRUE(result && result->plan);
   EXPECT_EQ(result->plan->subgraphs.size(), 1U);
@@ -83,7 +83,8 @@ TEST(SearchPartition, BaselineNamesWhatDoesNotFitAlone) {
 TEST(SearchPartition, CapOnOperatorsIsKeptAndTold) {
   partition::answer::PartitionOptions options = KeepingNothing(Minimise("off_chip_bytes"));
   options.max_operators = 2;
-  const auto result = partition::SearchPartition(Chain(4), SmallMachine(DmaSteps::kOverlapped), options);
+  const auto result =
+      partition::SearchPartition(Chain(4), SmallMachine(DmaSteps::kDoubleBuffered), options);
   ASSERT_TRUE(result && result->plan);
   EXPECT_EQ(result->plan->subgraphs.size(), 2U);
   EXPECT_EQ(result->status, problem::Status::kFeasible);
@@ -104,7 +105,8 @@ TEST(SearchPartition, WhatOnlyTheCapRulesOutIsNotCalledInfeasible) {
 TEST(SearchPartition, WhatNoSubgraphCanHoldIsInfeasibleWhateverTheCap) {
   partition::answer::PartitionOptions options = KeepingNothing();
   options.max_operators = 1;
-  const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), options);
+  const auto result =
+      partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kDoubleBuffered, 10), options);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kInfeasible);
   EXPECT_THAT(result->reason, HasSubstr("fits in no subgraph: it needs"));
@@ -122,11 +124,12 @@ TEST(SearchPartition, TheLowerBoundOfThePeakHoldsForLongerSubgraphsToo) {
 }
 
 TEST(SearchPartition, FindsRoomForTheSmallestTilesOfALargeMap) {
-  // 96 MiB in and out; tiles of a row and up to eight columns fit twice. Single pixels would be 2^21 tiles.
+  // 96 MiB in and out; tiles of a row and up to eight columns fit twice. Single pixels would be
+  // 2^21 tiles.
   NetworkBuilder net;
   const int x = net.Input({1, 16, 2048, 1024});
   const graph::Graph graph = net.Finish(net.Add(x, x));
-  Profile profile = SmallMachine(DmaSteps::kOverlapped, 512);
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 512);
   profile.tiling.axes = {{base::Axis::kRows, 1}, {base::Axis::kColumns, 1}};
   const auto result = partition::SearchPartition(graph, profile, KeepingNothing());
   ASSERT_TRUE(result) << base::Format(result.error());
@@ -137,7 +140,7 @@ TEST(SearchPartition, FindsRoomForTheSmallestTilesOfALargeMap) {
 TEST(SearchPartition, ATileIsProvenLargestOnlyAmongAllShapes) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Input({1, 2, 36, 30}), 1, 2));
-  Profile profile = SmallMachine(DmaSteps::kOverlapped, 900);
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 900);
   const auto by_rows = partition::SearchPartition(graph, profile, KeepingNothing());
   ASSERT_TRUE(by_rows && by_rows->plan);
   EXPECT_EQ(by_rows->plan->subgraphs[0].tile, (std::vector<int64_t>{1, 2, 3, 30}));
@@ -150,8 +153,8 @@ TEST(SearchPartition, ATileIsProvenLargestOnlyAmongAllShapes) {
 }
 
 TEST(SearchPartition, TooLittleMemoryIsProvenAndExplained) {
-  const auto result =
-      partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), KeepingNothing());
+  const auto result = partition::SearchPartition(
+      Chain(3), SmallMachine(DmaSteps::kDoubleBuffered, 10), KeepingNothing());
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kInfeasible);
   EXPECT_FALSE(result->plan);
@@ -162,7 +165,8 @@ TEST(SearchPartition, TooLittleMemoryIsProvenAndExplained) {
 TEST(SearchPartition, WithoutBudgetOperatorsRunAloneAndNothingIsProven) {
   partition::answer::PartitionOptions options = KeepingNothing();
   options.budget.units = 0;
-  const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), options);
+  const auto result =
+      partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kDoubleBuffered, 200), options);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kFeasible);
   ASSERT_TRUE(result->plan) << result->reason;
@@ -173,10 +177,12 @@ TEST(SearchPartition, WithoutBudgetOperatorsRunAloneAndNothingIsProven) {
 TEST(SearchPartition, WithoutEnginesOnlyBoundsSpeak) {
   partition::answer::PartitionOptions options = KeepingNothing();
   options.engines = {};
-  const auto roomy = partition::SearchPartition(Chain(2), SmallMachine(DmaSteps::kOverlapped, 200), options);
+  const auto roomy =
+      partition::SearchPartition(Chain(2), SmallMachine(DmaSteps::kDoubleBuffered, 200), options);
   ASSERT_TRUE(roomy);
   EXPECT_EQ(roomy->status, problem::Status::kUnknown);
-  const auto tight = partition::SearchPartition(Chain(2), SmallMachine(DmaSteps::kOverlapped, 10), options);
+  const auto tight =
+      partition::SearchPartition(Chain(2), SmallMachine(DmaSteps::kDoubleBuffered, 10), options);
   ASSERT_TRUE(tight);
   EXPECT_EQ(tight->status, problem::Status::kInfeasible);
 }
@@ -186,7 +192,8 @@ TEST(SearchPartition, AStopIsNoProof) {
   stop.Request();
   partition::answer::PartitionOptions options = KeepingNothing();
   options.stop = &stop;
-  const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), options);
+  const auto result =
+      partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kDoubleBuffered, 200), options);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kFeasible);
   ASSERT_TRUE(result->plan) << result->reason;
@@ -199,7 +206,8 @@ TEST(SearchPartition, AStopAfterTheBaselineLeavesAPlan) {
   partition::answer::PartitionOptions options = KeepingNothing(Minimise("off_chip_bytes"));
   options.stop = &stop;
   options.progress = [&stop](std::string_view) { stop.Request(); };
-  const auto result = partition::SearchPartition(Chain(4), SmallMachine(DmaSteps::kOverlapped, 200), options);
+  const auto result =
+      partition::SearchPartition(Chain(4), SmallMachine(DmaSteps::kDoubleBuffered, 200), options);
   ASSERT_TRUE(result) << base::Format(result.error());
   ASSERT_TRUE(result->plan) << result->reason;
   EXPECT_EQ(result->status, problem::Status::kFeasible);
@@ -213,19 +221,21 @@ TEST(SearchPartition, AMemoryLimitLeavesAPlanThatSaysSo) {
   stop.LimitMemory(1);
   partition::answer::PartitionOptions options = KeepingNothing();
   options.stop = &stop;
-  const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200), options);
+  const auto result =
+      partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kDoubleBuffered, 200), options);
   ASSERT_TRUE(result && result->plan);
   EXPECT_EQ(result->status, problem::Status::kFeasible);
   EXPECT_THAT(result->plan->notes, Contains(HasSubstr("the memory limit was reached")));
   EXPECT_TRUE(plan::verify::Validate(*result->plan).empty());
-  const auto none = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 10), options);
+  const auto none =
+      partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kDoubleBuffered, 10), options);
   ASSERT_TRUE(none);
   EXPECT_NE(none->status, problem::Status::kOptimal);
   EXPECT_FALSE(none->plan);
 }
 
 TEST(SearchPartition, AStopLeavesAPlanEvenWhereAddressesMustAgree) {
-  Profile profile = SmallMachine(DmaSteps::kOverlapped, 400);
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 400);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
   base::Stop stop;
   partition::answer::PartitionOptions options = KeepingNothing();
@@ -238,29 +248,30 @@ TEST(SearchPartition, AStopLeavesAPlanEvenWhereAddressesMustAgree) {
 }
 
 TEST(SearchPartition, ALimitThatNoPlanKeepsIsInfeasible) {
-  const plan::Objective objective = {.weights = {{"latency", 1}}, .limits = {{"off_chip_bytes", 100}}};
-  const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kOverlapped, 200),
-                                                 KeepingNothing(objective));
+  const plan::Objective objective = {.weights = {{"latency", 1}},
+                                     .limits = {{"off_chip_bytes", 100}}};
+  const auto result = partition::SearchPartition(
+      Chain(3), SmallMachine(DmaSteps::kDoubleBuffered, 200), KeepingNothing(objective));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kInfeasible);
   EXPECT_THAT(result->reason, HasSubstr("keeps the limits: off_chip_bytes at most 100"));
 }
 
 TEST(SearchPartition, AnOperatorWithoutAnEngineIsUnsupported) {
-  Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
   profile.engines[0].throughputs.pop_back();
   NetworkBuilder net;
   const int x = net.Input({1, 2, 4, 4});
-  const auto result =
-      partition::SearchPartition(net.Finish(net.Add(net.Conv(x, 1, 2), x)), profile, KeepingNothing());
+  const auto result = partition::SearchPartition(net.Finish(net.Add(net.Conv(x, 1, 2), x)), profile,
+                                                 KeepingNothing());
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, problem::Status::kUnsupported);
   EXPECT_THAT(result->reason, HasSubstr("'add1'"));
 }
 
 TEST(SearchPartition, NoOperatorWithAnEngineIsUnsupportedToo) {
-  // Every operator alone is refused, so the search looks at few of the longer subgraphs.
-  Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  // Layer by layer is refused, so the search looks at few of the longer subgraphs.
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
   profile.engines[0].throughputs.clear();
   const auto result = partition::SearchPartition(Chain(3), profile, KeepingNothing());
   ASSERT_TRUE(result);
@@ -269,7 +280,7 @@ TEST(SearchPartition, NoOperatorWithAnEngineIsUnsupportedToo) {
 }
 
 TEST(SearchPartition, WholeBuffersKeepOneAddressThroughout) {
-  Profile profile = SmallMachine(DmaSteps::kOverlapped, 400);
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 400);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
   partition::answer::PartitionOptions options = KeepingNothing();
   options.max_operators = 1;
@@ -281,32 +292,36 @@ TEST(SearchPartition, WholeBuffersKeepOneAddressThroughout) {
 }
 
 TEST(SearchPartition, BadObjectivesAreRefused) {
-  const auto misspelt = partition::SearchPartition(Chain(1), SmallMachine(DmaSteps::kOverlapped),
-                                                   KeepingNothing(Minimise("latncy")));
+  const auto misspelt = partition::SearchPartition(
+      Chain(1), SmallMachine(DmaSteps::kDoubleBuffered), KeepingNothing(Minimise("latncy")));
   ASSERT_FALSE(misspelt);
   EXPECT_EQ(misspelt.error().hint, "did you mean 'latency'?");
-  EXPECT_FALSE(partition::SearchPartition(Chain(1), SmallMachine(DmaSteps::kOverlapped),
-                                          KeepingNothing({.weights = {{"latency", -1}}, .limits = {}})));
-  EXPECT_FALSE(partition::SearchPartition(Chain(1), SmallMachine(DmaSteps::kOverlapped),
-                                          KeepingNothing({.weights = {{"latency", 0}}, .limits = {}})));
   EXPECT_FALSE(
-      partition::SearchPartition(graph::Graph{}, SmallMachine(DmaSteps::kOverlapped), KeepingNothing()));
+      partition::SearchPartition(Chain(1), SmallMachine(DmaSteps::kDoubleBuffered),
+                                 KeepingNothing({.weights = {{"latency", -1}}, .limits = {}})));
+  EXPECT_FALSE(
+      partition::SearchPartition(Chain(1), SmallMachine(DmaSteps::kDoubleBuffered),
+                                 KeepingNothing({.weights = {{"latency", 0}}, .limits = {}})));
+  EXPECT_FALSE(partition::SearchPartition(graph::Graph{}, SmallMachine(DmaSteps::kDoubleBuffered),
+                                          KeepingNothing()));
 }
 
-// Two convolutions of 8 rows. Tiles of 2 rows do not fit if rows are made again; those of 1 row fetch each row of the input up to
-// five times.
+// Two convolutions of 8 rows. Tiles of 2 rows do not fit if rows are made again; those of 1 row
+// fetch each row of the input up to five times.
 TEST(SearchPartition, KeepsRowsWhereThatFetchesLess) {
-  Profile profile = SmallMachine(DmaSteps::kOwnSteps, 100);
+  Profile profile = SmallMachine(DmaSteps::kSerialized, 100);
   const auto again =
       partition::SearchPartition(Chain(2), profile, KeepingNothing(Minimise("off_chip_bytes")));
-  profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute, hw_profiles::HaloStorage::kRing};
-  const auto kept = partition::SearchPartition(Chain(2), profile, KeepingNothing(Minimise("off_chip_bytes")));
+  profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute,
+                         hw_profiles::HaloStorage::kRollingBuffer};
+  const auto kept =
+      partition::SearchPartition(Chain(2), profile, KeepingNothing(Minimise("off_chip_bytes")));
   ASSERT_TRUE(again && again->plan && kept && kept->plan);
   EXPECT_GT(again->plan->totals.off_chip_bytes, 64 + 64 + 24);
   EXPECT_EQ(kept->plan->totals.off_chip_bytes, 64 + 64 + 24);
   EXPECT_EQ(kept->plan->totals.recomputed_macs, 0);
   ASSERT_EQ(kept->plan->subgraphs.size(), 1U);
-  EXPECT_EQ(kept->plan->subgraphs[0].halo, hw_profiles::HaloStorage::kRing);
+  EXPECT_EQ(kept->plan->subgraphs[0].halo, hw_profiles::HaloStorage::kRollingBuffer);
   EXPECT_TRUE(plan::verify::Validate(*kept->plan).empty());
 }
 

@@ -25,7 +25,8 @@ base::Expected<std::string> ReadFile(std::string_view path) {
 }
 
 graph::Graph NetworkOf(const std::string& name) {
-  const std::string file = std::string(SOURCE_FOLDER) + "/tests/search/partition/bounds/" + name + ".yaml";
+  const std::string file =
+      std::string(SOURCE_FOLDER) + "/tests/search/partition/bounds/" + name + ".yaml";
   return graph::import::yaml::ReadNetwork(ReadFile(file).value(), file).value();
 }
 
@@ -57,7 +58,9 @@ struct Case {
   std::string profile;
   problem::Bytes floor;
 };
-void PrintTo(const Case& each, std::ostream* out) { *out << each.network << " on " << each.profile; }
+void PrintTo(const Case& each, std::ostream* out) {
+  *out << each.network << " on " << each.profile;
+}
 
 class PeakFloorBehind : public testing::TestWithParam<Case> {};
 
@@ -69,7 +72,8 @@ TEST_P(PeakFloorBehind, IsNoHigherThanPlansOfEitherKind) {
   for (const std::string metric : {"peak", "energy", "latency"}) {
     SCOPED_TRACE(metric);
     const partition::answer::PartitionResult any = Search(graph, profile, metric);
-    const partition::answer::PartitionResult recomputing = Search(graph, WithoutKeptRows(profile), metric);
+    const partition::answer::PartitionResult recomputing =
+        Search(graph, WithoutKeptRows(profile), metric);
     ASSERT_TRUE(any.plan) << any.reason;
     ASSERT_TRUE(recomputing.plan) << recomputing.reason;
     EXPECT_LE(floor.bytes, any.plan->totals.peak_bytes);
@@ -78,24 +82,25 @@ TEST_P(PeakFloorBehind, IsNoHigherThanPlansOfEitherKind) {
   }
 }
 
-// A window of 3 x 3 of all channels is read for one element; behind the crop, for a row of 512 columns.
+// A window of 3 x 3 of all channels is read for one element; behind the crop, for a row of 512
+// columns.
 constexpr std::string_view kFolder = "tests/search/partition/bounds/";
 
-INSTANTIATE_TEST_SUITE_P(Networks, PeakFloorBehind,
-                         testing::Values(Case{"shuffle", "hw_profiles/edge_npu_1mib", 3 * 3 * 16 + 1},
-                                         Case{"crop", "hw_profiles/ethos_u65_256", 3 * 514 * 64 + 512 * 64},
-                                         Case{"row_of_a_crop", std::string(kFolder) + "channels_only.hw", 2},
-                                         Case{"zero", std::string(kFolder) + "all_direct.hw", 0},
-                                         Case{"depth_to_space", "hw_profiles/ethos_u55_256", 10296},
-                                         Case{"resized_blocks", "hw_profiles/ethos_u55_256", 10296},
-                                         Case{"resized_blocks", "hw_profiles/ethos_u65_512", 5460},
-                                         Case{"reshaped_slices", "hw_profiles/ethos_u55_256", 4800},
-                                         Case{"reshaped_slices", "hw_profiles/ethos_u65_256", 3680},
-                                         Case{"reduced_columns", "hw_profiles/ethos_u55_256", 3696},
-                                         Case{"reduced_columns", "hw_profiles/ethos_u65_256", 3584},
-                                         Case{"reshaped_pool", std::string(kFolder) + "u65_8_kib.hw", 3680},
-                                         Case{"gathered_columns", std::string(kFolder) + "u65_8_kib.hw",
-                                              646}));
+INSTANTIATE_TEST_SUITE_P(
+    Networks, PeakFloorBehind,
+    testing::Values(Case{"shuffle", "hw_profiles/edge_npu_1mib", 3 * 3 * 16 + 1},
+                    Case{"crop", "hw_profiles/ethos_u65_256", 3 * 514 * 64 + 512 * 64},
+                    Case{"row_of_a_crop", std::string(kFolder) + "channels_only.hw", 2},
+                    Case{"zero", std::string(kFolder) + "all_direct.hw", 0},
+                    Case{"depth_to_space", "hw_profiles/ethos_u55_256", 10296},
+                    Case{"resized_blocks", "hw_profiles/ethos_u55_256", 10296},
+                    Case{"resized_blocks", "hw_profiles/ethos_u65_512", 5460},
+                    Case{"reshaped_slices", "hw_profiles/ethos_u55_256", 4800},
+                    Case{"reshaped_slices", "hw_profiles/ethos_u65_256", 3680},
+                    Case{"reduced_columns", "hw_profiles/ethos_u55_256", 3696},
+                    Case{"reduced_columns", "hw_profiles/ethos_u65_256", 3584},
+                    Case{"reshaped_pool", std::string(kFolder) + "u65_8_kib.hw", 3680},
+                    Case{"gathered_columns", std::string(kFolder) + "u65_8_kib.hw", 646}));
 
 }  // namespace
 }  // namespace tessera::search

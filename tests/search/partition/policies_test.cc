@@ -25,7 +25,8 @@
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/partition.h"
 
-// Networks of which the best plan needs a policy that few others need, and policies that only a demand asks for.
+// Networks of which the best plan needs a policy that few others need, and policies that only a
+// constraint asks for.
 namespace tessera::search {
 namespace {
 
@@ -60,14 +61,14 @@ Profile ProfileOf(const std::string& name) {
 
 partition::answer::PartitionResult Search(const graph::Graph& graph, const Profile& profile,
                                           const plan::Objective& objective,
-                                          std::vector<plan::Demand> demands = {}) {
+                                          std::vector<plan::PlanConstraint> constraints = {}) {
   partition::answer::PartitionOptions options;
   options.objective = objective;
   static const encoder::sat::SatEngine sat;  // of these engines it alone knows every rule
   std::vector<const problem::Engine*> engines(TestEngines().begin(), TestEngines().end());
   engines.push_back(&sat);
   options.engines = engines;
-  options.demands = std::move(demands);
+  options.constraints = std::move(constraints);
   base::Expected<partition::answer::PartitionResult> result =
       partition::SearchPartition(graph, profile, options);
   EXPECT_TRUE(result) << base::Format(result.error());
@@ -88,7 +89,8 @@ class BestPolicies : public ::testing::TestWithParam<Case> {};
 TEST_P(BestPolicies, AreFoundAndProven) {
   const Case& its = GetParam();
   const partition::answer::PartitionResult found =
-      Search(NetworkOf(its.name), ProfileOf(its.name), {.weights = {{its.metric, 1}}, .limits = its.limits});
+      Search(NetworkOf(its.name), ProfileOf(its.name),
+             {.weights = {{its.metric, 1}}, .limits = its.limits});
   ASSERT_TRUE(found.plan) << found.reason;
   EXPECT_EQ(found.plan->score, its.best);
   EXPECT_EQ(found.plan->status, "optimal");
@@ -104,49 +106,50 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"shared_rows_of_a_branch", "off_chip_bytes", {{"peak", 575}}, 425},
                       Case{"kept_in_the_place_of_kept", "energy", {}, 6101}));
 
-plan::Demand AsSubgraph(plan::WayDemand way) {
-  plan::Demand demand;
-  demand.kind = plan::DemandKind::kSubgraph;
-  demand.interval = {0, 1};
-  demand.way = std::move(way);
-  return demand;
+plan::PlanConstraint AsSubgraph(plan::TileConfigConstraint config) {
+  plan::PlanConstraint constraint;
+  constraint.kind = plan::PlanConstraintKind::kSubgraph;
+  constraint.interval = {0, 1};
+  constraint.config = std::move(config);
+  return constraint;
 }
 
-// What is demanded may make the same program as another policy; that is no reason to refuse it.
-TEST(DemandedPolicies, ArePlannedThoughTheyChangeNothing) {
+// What is required may make the same program as another policy; that is no reason to refuse it.
+TEST(RequiredPolicies, ArePlannedThoughTheyChangeNothing) {
   const std::string name = "shared_rows_of_two_outputs";
   const graph::Graph given = NetworkOf(name);
   Profile profile = ProfileOf(name);
   profile.tiling.weights = {WeightPolicy::kResident, WeightPolicy::kStreamed};
-  profile.tiling.halo = {HaloStorage::kAdjacent, HaloStorage::kRing};
-  std::vector<plan::WayDemand> ways(4);
+  profile.tiling.halo = {HaloStorage::kAdjacent, HaloStorage::kRollingBuffer};
+  std::vector<plan::TileConfigConstraint> configs(4);
   const std::vector<graph::tiling::TileShape> tiles = {
       {2, 1, 2, 4}, {2, 1, 4, 4}, {2, 1, 8, 4}, {2, 1, 8, 4}};
-  for (size_t i = 0; i < ways.size(); ++i) ways[i].tile = tiles[i];
-  ways[0].halo = HaloStorage::kAdjacent;
-  ways[1].halo = HaloStorage::kRing;
-  ways[2].weights = WeightPolicy::kStreamed;
-  ways[3].in_place = true;
+  for (size_t i = 0; i < configs.size(); ++i) configs[i].tile = tiles[i];
+  configs[0].halo = HaloStorage::kAdjacent;
+  configs[1].halo = HaloStorage::kRollingBuffer;
+  configs[2].weights = WeightPolicy::kStreamed;
+  configs[3].in_place = true;
   const graph::Graph graph = graph::Reordered(given, std::vector<int>{1, 0});
   profile.memories[static_cast<size_t>(profile.tile_memory)].capacity_bytes = 4096;
-  for (const plan::WayDemand& way : ways) {
-    const std::vector<plan::Demand> demands = {AsSubgraph(way)};
-    SCOPED_TRACE(plan::Describe(graph, demands.front()));
-    ASSERT_FALSE(partition::constraints::FindFault(graph, profile, demands, std::nullopt));
+  for (const plan::TileConfigConstraint& config : configs) {
+    const std::vector<plan::PlanConstraint> constraints = {AsSubgraph(config)};
+    SCOPED_TRACE(plan::Describe(graph, constraints.front()));
+    ASSERT_FALSE(
+        partition::constraints::CheckWellFormed(graph, profile, constraints, std::nullopt));
     const partition::answer::PartitionResult found =
-        Search(graph, profile, {.weights = {{"off_chip_bytes", 1}}, .limits = {}}, demands);
+        Search(graph, profile, {.weights = {{"off_chip_bytes", 1}}, .limits = {}}, constraints);
     ASSERT_TRUE(found.plan) << found.reason;
     EXPECT_TRUE(plan::verify::Validate(*found.plan).empty());
     const plan::Subgraph& subgraph = found.plan->subgraphs.front();
-    EXPECT_EQ(subgraph.tile, *way.tile);
-    EXPECT_EQ(subgraph.halo, way.halo.value_or(subgraph.halo));
-    EXPECT_EQ(subgraph.weights, way.weights.value_or(subgraph.weights));
-    EXPECT_EQ(subgraph.in_place, way.in_place.value_or(subgraph.in_place));
+    EXPECT_EQ(subgraph.tile, *config.tile);
+    EXPECT_EQ(subgraph.halo, config.halo.value_or(subgraph.halo));
+    EXPECT_EQ(subgraph.weights, config.weights.value_or(subgraph.weights));
+    EXPECT_EQ(subgraph.in_place, config.in_place.value_or(subgraph.in_place));
   }
 }
 
-// An engine writes a network output at home where what reads it is in a later subgraph, and in one subgraph with it, a transfer does: the
-// bound on all cuts counts no transfer.
+// An engine writes a network output at home where what reads it is in a later subgraph, and in one
+// subgraph with it, a transfer does: the bound on all cuts counts no transfer.
 TEST(OddPlans, CostNoLessThanTheirBoundsWhereOutputsAreReadAgain) {
   for (const std::string name : {"output_read_again", "output_written_directly"}) {
     for (const std::string metric : {"latency", "energy", "off_chip_bytes", "macs"}) {
@@ -168,7 +171,7 @@ TEST(OddPlans, SayThatTilesWereTooManyToLookAt) {
   ASSERT_TRUE(found.plan) << found.reason;
   EXPECT_EQ(found.plan->status, "feasible");
   EXPECT_NE(found.plan->scope.tile_extents, "");
-  profile.tiling.axes.front().granule = 2;
+  profile.tiling.axes.front().granularity = 2;
   const partition::answer::PartitionResult fewer = Search(NetworkOf(name), profile, objective);
   ASSERT_TRUE(fewer.plan) << fewer.reason;
   EXPECT_EQ(fewer.plan->status, "optimal");
@@ -188,7 +191,8 @@ TEST(OddPlans, HoldNothingInAMemoryWithModes) {
   EXPECT_EQ(plan::files::WritePlanJson(*read), text);
 }
 
-// All windows of the last operator lie in the padding, so nothing that comes before it is needed, the barrier included.
+// All windows of the last operator lie in the padding, so nothing that comes before it is needed,
+// the barrier included.
 TEST(OddPlans, LeaveOutABarrierWhoseResultsAreNotNeeded) {
   const std::string name = "barrier_without_readers";
   for (const std::string metric : {"latency", "energy", "off_chip_bytes"}) {
@@ -199,7 +203,8 @@ TEST(OddPlans, LeaveOutABarrierWhoseResultsAreNotNeeded) {
   }
 }
 
-// Whether the next value lies in the place of its state hangs on the order, and what fits and what it costs hangs on that.
+// Whether the next value lies in the place of its state hangs on the order, and what fits and what
+// it costs hangs on that.
 TEST(OrdersOfStates, AreAllTriedWhateverTheOrderOfTheFile) {
   for (const std::string name : {"state_read_twice", "state_that_grows"}) {
     const graph::Graph given = NetworkOf(name);

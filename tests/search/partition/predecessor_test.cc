@@ -29,7 +29,7 @@ partition::answer::PartitionOptions After(const plan::Plan* old, const std::stri
   partition::answer::PartitionOptions options;
   options.objective = {.weights = {{metric, 1}}, .limits = {}};
   options.engines = TestEngines();
-  options.predecessor = old;
+  options.previous = old;
   return options;
 }
 
@@ -50,13 +50,13 @@ graph::Graph ChainEndingIn(int64_t channels) {
   return net.Finish(net.Conv(last, 3, channels));
 }
 
-TEST(Predecessor, OfTheSameNetworkStaysAsItIs) {
+TEST(PreviousPlan, OfTheSameNetworkStaysAsItIs) {
   base::Random random(5);
   int checked = 0;
   for (int round = 0; round < 20; ++round) {
     SCOPED_TRACE(round);
     const graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(2, 6)));
-    const Profile profile = SmallMachine(DmaSteps::kOverlapped, random.Uniform(40, 200));
+    const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, random.Uniform(40, 200));
     const auto first = partition::SearchPartition(graph, profile, After(nullptr, "latency"));
     ASSERT_TRUE(first);
     if (!first->plan) continue;
@@ -67,14 +67,15 @@ TEST(Predecessor, OfTheSameNetworkStaysAsItIs) {
     EXPECT_TRUE(difference.shifts.empty());
     EXPECT_EQ(second.kept, first->plan->kept);
     const size_t all = second.subgraphs.size();
-    EXPECT_THAT(second.notes.back(),
-                HasSubstr(fmt::format("of the plan before {0} of {0} subgraphs, {0} of {0} tiles", all)));
+    EXPECT_THAT(
+        second.notes.back(),
+        HasSubstr(fmt::format("of the plan before {0} of {0} subgraphs, {0} of {0} tiles", all)));
   }
   ExpectEnough(checked, 15);
 }
 
-TEST(Predecessor, KeepsWhatIsPrefetched) {
-  Profile profile = SmallMachine(DmaSteps::kOverlapped, 400);
+TEST(PreviousPlan, KeepsWhatIsPrefetched) {
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 400);
   profile.memories[0].port.shared = false;
   profile.links[0].outstanding = 2;
   const graph::Graph graph = Chain(3);
@@ -84,30 +85,40 @@ TEST(Predecessor, KeepsWhatIsPrefetched) {
   const auto first = partition::SearchPartition(graph, profile, options);
   ASSERT_TRUE(first && first->plan);
   ASSERT_TRUE(first->plan->subgraphs.back().prefetch);
-  options.predecessor = &*first->plan;
+  options.previous = &*first->plan;
   const auto second = partition::SearchPartition(graph, profile, options);
   ASSERT_TRUE(second && second->plan);
-  const plan::files::Difference difference = plan::files::FindDifference(*first->plan, *second->plan);
+  const plan::files::Difference difference =
+      plan::files::FindDifference(*first->plan, *second->plan);
   EXPECT_TRUE(difference.stretches.empty());
   EXPECT_TRUE(difference.shifts.empty());
-  const size_t buffers = first->plan->buffers.size() + first->plan->homes.front().problem.buffers.size();
+  const size_t buffers =
+      first->plan->buffers.size() + first->plan->homes.front().problem.buffers.size();
   EXPECT_EQ(second->plan->notes.back(),
-            fmt::format("of the plan before 3 of 3 subgraphs, 3 of 3 tiles with their policies and {0} of "
-                        "{0} addresses stayed",
-                        buffers));
+            fmt::format(
+                "of the plan before 3 of 3 subgraphs, 3 of 3 tiles with their policies and {0} of "
+                "{0} addresses stayed",
+                buffers));
 }
 
-// Of many plans that score alike an old one is any; the new one is that again, whatever the search would have come to by itself.
-TEST(Predecessor, DecidesBetweenPlansThatScoreAlike) {
-  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
+// Of many plans that score alike an old one is any; the new one is that again, whatever the search
+// would have come to by itself.
+TEST(PreviousPlan, DecidesBetweenPlansThatScoreAlike) {
+  const Profile profile = SmallMachine(DmaSteps::kSerialized, 2000);
   const graph::Graph graph = Chain(4);
   const plan::Plan usual = PlanAfter(nullptr, graph, profile);
   for (int cut = 1; cut < 4; ++cut) {
     partition::answer::PartitionOptions options = After(nullptr, "off_chip_bytes");
     const int kept = graph.operators[static_cast<size_t>(cut - 1)].outputs.front();
-    options.demands = {
-        {.kind = plan::DemandKind::kApart, .interval = {cut, cut}, .way = {}, .memory = {}},
-        {.kind = plan::DemandKind::kKeep, .interval = {}, .tensor = kept, .way = {}, .memory = {}}};
+    options.constraints = {{.kind = plan::PlanConstraintKind::kApart,
+                            .interval = {cut, cut},
+                            .config = {},
+                            .memory = {}},
+                           {.kind = plan::PlanConstraintKind::kKeep,
+                            .interval = {},
+                            .tensor = kept,
+                            .config = {},
+                            .memory = {}}};
     const auto old = partition::SearchPartition(graph, profile, options);
     ASSERT_TRUE(old && old->plan);
     ASSERT_EQ(old->plan->score, usual.score);
@@ -117,9 +128,11 @@ TEST(Predecessor, DecidesBetweenPlansThatScoreAlike) {
   }
 }
 
-// How many operators run elsewhere than in the old plan of a network in which only operator `changed` is another, counted anew.
+// How many operators run elsewhere than in the old plan of a network in which only operator
+// `changed` is another, counted anew.
 int ChangeFrom(const plan::Plan& old, int changed,
-               const std::vector<encoder::program::SubgraphChoice>& choices, const std::vector<int>& kept) {
+               const std::vector<encoder::program::SubgraphChoice>& choices,
+               const std::vector<int>& kept) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(old.network);
   int change = 0;
   for (const encoder::program::SubgraphChoice& choice : choices) {
@@ -133,10 +146,11 @@ int ChangeFrom(const plan::Plan& old, int changed,
       }
       return found;
     };
-    const bool same =
-        std::any_of(old.subgraphs.begin(), old.subgraphs.end(), [&](const plan::Subgraph& subgraph) {
+    const bool same = std::any_of(
+        old.subgraphs.begin(), old.subgraphs.end(), [&](const plan::Subgraph& subgraph) {
           return subgraph.interval == choice.interval && subgraph.tile == choice.tile &&
-                 subgraph.weights == choice.policy.weights && subgraph.in_place == choice.policy.in_place &&
+                 subgraph.weights == choice.policy.weights &&
+                 subgraph.in_place == choice.policy.in_place &&
                  subgraph.halo == choice.policy.halo && crossing(old.kept) == crossing(kept);
         });
     const bool touched = choice.interval.first <= changed && changed <= choice.interval.last;
@@ -145,15 +159,16 @@ int ChangeFrom(const plan::Plan& old, int changed,
   return change;
 }
 
-TEST(Predecessor, DiffersLeastFromTheBestOfAllPlans) {
+TEST(PreviousPlan, DiffersLeastFromTheBestOfAllPlans) {
   base::Random random(41);
   int partly = 0;
   for (int round = 0; round < 40; ++round) {
     SCOPED_TRACE(round);
     const graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(3, 5)));
-    const Profile profile = SmallMachine(DmaSteps::kOwnSteps, random.Uniform(60, 300));
+    const Profile profile = SmallMachine(DmaSteps::kSerialized, random.Uniform(60, 300));
     graph::Graph before = graph;
-    const int changed = static_cast<int>(random.Uniform(0, static_cast<int64_t>(graph.operators.size()) - 1));
+    const int changed =
+        static_cast<int>(random.Uniform(0, static_cast<int64_t>(graph.operators.size()) - 1));
     before.operators[static_cast<size_t>(changed)].activation = "relu";
     partition::answer::PartitionOptions options = After(nullptr, "off_chip_bytes");
     options.max_operators = 2;
@@ -183,11 +198,11 @@ TEST(Predecessor, DiffersLeastFromTheBestOfAllPlans) {
   EXPECT_GE(partly, 3);
 }
 
-TEST(Predecessor, NeverCostsAnything) {
+TEST(PreviousPlan, NeverCostsAnything) {
   base::Random random(17);
   int checked = 0;
   for (int round = 0; round < 20; ++round) {
-    const Profile profile = SmallMachine(DmaSteps::kOverlapped, random.Uniform(40, 200));
+    const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, random.Uniform(40, 200));
     const graph::Graph before = AnyNetwork(random, static_cast<int>(random.Uniform(2, 6)));
     const graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(2, 6)));
     const auto old = partition::SearchPartition(before, profile, After(nullptr, "latency"));
@@ -202,8 +217,8 @@ TEST(Predecessor, NeverCostsAnything) {
   ExpectEnough(checked, 12);
 }
 
-TEST(Predecessor, SubgraphsWhoseOperatorsChangedAreNoLongerThere) {
-  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
+TEST(PreviousPlan, SubgraphsWhoseOperatorsChangedAreNoLongerThere) {
+  const Profile profile = SmallMachine(DmaSteps::kSerialized, 2000);
   const graph::Graph before = ChainEndingIn(2);
   partition::answer::PartitionOptions options = After(nullptr, "off_chip_bytes");
   options.max_operators = 2;
@@ -212,26 +227,29 @@ TEST(Predecessor, SubgraphsWhoseOperatorsChangedAreNoLongerThere) {
   ASSERT_TRUE(old && old->plan);
   ASSERT_EQ(old->plan->subgraphs.size(), 2U);
   const graph::Graph graph = ChainEndingIn(3);
-  const partition::choices::Predecessor predecessor(*old->plan, graph);
-  EXPECT_NE(predecessor.TileOf({0, 1}), nullptr);
-  EXPECT_EQ(predecessor.TileOf({2, 3}), nullptr);
-  EXPECT_EQ(predecessor.TileOf({0, 2}), nullptr);
-  options.predecessor = &*old->plan;
+  const partition::choices::PreviousPlan previous(*old->plan, graph);
+  EXPECT_NE(previous.TileOf({0, 1}), nullptr);
+  EXPECT_EQ(previous.TileOf({2, 3}), nullptr);
+  EXPECT_EQ(previous.TileOf({0, 2}), nullptr);
+  options.previous = &*old->plan;
   const auto plan = partition::SearchPartition(graph, profile, options);
   ASSERT_TRUE(plan && plan->plan);
-  EXPECT_THAT(plan->plan->notes.back(),
-              HasSubstr("of the plan before 1 of 2 subgraphs have operators that are there as they were; of "
-                        "it 1 of 2 subgraphs, 1 of 2 tiles"));
+  EXPECT_THAT(
+      plan->plan->notes.back(),
+      HasSubstr(
+          "of the plan before 1 of 2 subgraphs have operators that are there as they were; of "
+          "it 1 of 2 subgraphs, 1 of 2 tiles"));
 }
 
 // The last weights are smaller than before, and leave a gap in DRAM.
-TEST(Predecessor, TensorsStayAtHomeWhereTheyWere) {
-  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
+TEST(PreviousPlan, TensorsStayAtHomeWhereTheyWere) {
+  const Profile profile = SmallMachine(DmaSteps::kSerialized, 2000);
   const plan::Plan old = PlanAfter(nullptr, ChainEndingIn(8), profile);
   const auto moved = [&old](const plan::Plan& plan) {
     std::vector<std::string> ids;
     for (const plan::files::Shift& shift : plan::files::FindDifference(old, plan).shifts) {
-      if (shift.memory == "dram" && shift.first_offset != shift.second_offset) ids.push_back(shift.id);
+      if (shift.memory == "dram" && shift.first_offset != shift.second_offset)
+        ids.push_back(shift.id);
     }
     return ids;
   };
@@ -240,8 +258,8 @@ TEST(Predecessor, TensorsStayAtHomeWhereTheyWere) {
   EXPECT_TRUE(moved(PlanAfter(&old, graph, profile)).empty());
 }
 
-TEST(Predecessor, OperatorsAreTheSameWithTheirTensors) {
-  const Profile profile = SmallMachine(DmaSteps::kOwnSteps, 2000);
+TEST(PreviousPlan, OperatorsAreTheSameWithTheirTensors) {
+  const Profile profile = SmallMachine(DmaSteps::kSerialized, 2000);
   partition::answer::PartitionOptions options = After(nullptr, "off_chip_bytes");
   options.keeping = partition::paths::Keeping::kNothing;
   const auto whole = partition::SearchPartition(Chain(3), profile, options);
@@ -249,11 +267,11 @@ TEST(Predecessor, OperatorsAreTheSameWithTheirTensors) {
   const plan::Plan& old = *whole->plan;
   graph::Graph graph = Chain(4);
   for (graph::Operator& op : graph.operators) op.id = op.id == "conv3" ? "other" : op.id;
-  const partition::choices::Predecessor longer(old, graph);
+  const partition::choices::PreviousPlan longer(old, graph);
   EXPECT_EQ(longer.TileOf({0, 2}), nullptr);  // its result is no output of the network any more
   EXPECT_EQ(longer.LeastChange({0, 3}, {}), 4);
-  EXPECT_NE(partition::choices::Predecessor(old, Chain(3)).TileOf({0, 2}), nullptr);
-  EXPECT_EQ(partition::choices::Predecessor(old, Chain(3)).LeastChange({0, 2}, {}), 0);
+  EXPECT_NE(partition::choices::PreviousPlan(old, Chain(3)).TileOf({0, 2}), nullptr);
+  EXPECT_EQ(partition::choices::PreviousPlan(old, Chain(3)).LeastChange({0, 2}, {}), 0);
 }
 
 }  // namespace

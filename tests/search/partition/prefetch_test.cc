@@ -26,7 +26,7 @@ using testing::HasSubstr;
 
 // Two ports, so that something may arrive while something leaves.
 Profile Machine(Profile profile) {
-  profile.tiling.dma = DmaSteps::kOverlapped;
+  profile.tiling.dma = DmaSteps::kDoubleBuffered;
   profile.memories[0].port.shared = false;
   profile.links[0].outstanding = 2;
   return profile;
@@ -56,10 +56,12 @@ int64_t Prefetched(const plan::Plan& plan) {
 }
 
 bool RejectsItself(const plan::Subgraph& subgraph) {
-  return std::any_of(subgraph.rejected.begin(), subgraph.rejected.end(), [&](const plan::Rejection& other) {
-    return other.interval == subgraph.interval && other.tile == subgraph.tile &&
-           other.weights == subgraph.weights && other.halo == subgraph.halo && other.depth == subgraph.depth;
-  });
+  return std::any_of(subgraph.rejected_alternatives.begin(), subgraph.rejected_alternatives.end(),
+                     [&](const plan::RejectedAlternative& other) {
+                       return other.interval == subgraph.interval && other.tile == subgraph.tile &&
+                              other.weights == subgraph.weights && other.halo == subgraph.halo &&
+                              other.k_extent == subgraph.k_extent;
+                     });
 }
 
 TEST(Prefetch, IsNeverWorseAndOftenBetter) {
@@ -78,7 +80,8 @@ TEST(Prefetch, IsNeverWorseAndOftenBetter) {
     EXPECT_LE(plan.score, plain->plan->score) << "seed " << seed;
     EXPECT_EQ(plan.score < plain->plan->score, (Prefetched(plan) > 0)) << "seed " << seed;
     for (const plan::Subgraph& subgraph : plan.subgraphs) EXPECT_FALSE(RejectsItself(subgraph));
-    EXPECT_TRUE(plan.totals.off_chip_bytes == plain->plan->totals.off_chip_bytes || Prefetched(plan) > 0);
+    EXPECT_TRUE(plan.totals.off_chip_bytes == plain->plan->totals.off_chip_bytes ||
+                Prefetched(plan) > 0);
     better += plan.score < plain->plan->score ? 1 : 0;
     subgraphs += static_cast<int>(plan.subgraphs.size());
   }
@@ -101,7 +104,8 @@ TEST(Prefetch, LeavesNoGainWhereThereIsRoom) {
       with[i].prefetch = true;
       int64_t cycles = 0;
       for (size_t s = 0; s < with.size(); ++s)
-        cycles += cost::PriceOf(plan.network, profile, simulator, with, s, plan.kept).latency_cycles;
+        cycles +=
+            cost::PriceOf(plan.network, profile, simulator, with, s, plan.kept).latency_cycles;
       EXPECT_GE(cycles, plan.totals.latency_cycles) << "seed " << seed << ", subgraph " << i;
     }
   }
@@ -110,13 +114,14 @@ TEST(Prefetch, LeavesNoGainWhereThereIsRoom) {
 
 TEST(Prefetch, SaysWhatTheStatusIsAbout) {
   const graph::Graph graph = Chain(3);
-  const Profile profile = Machine(SmallMachine(DmaSteps::kOverlapped, 400));
+  const Profile profile = Machine(SmallMachine(DmaSteps::kDoubleBuffered, 400));
   partition::answer::PartitionOptions options = Prefetching();
   options.max_operators = 1;
   const plan::Plan plan = FindPlan(graph, profile, options);
   EXPECT_EQ(Prefetched(plan), 2);
   EXPECT_EQ(plan.status, "feasible");
-  EXPECT_THAT(plan.notes, Contains(HasSubstr("2 subgraphs have their constants prefetched; the score was ")));
+  EXPECT_THAT(plan.notes,
+              Contains(HasSubstr("2 subgraphs have their constants prefetched; the score was ")));
   EXPECT_TRUE(plan.proven);
   EXPECT_FALSE(plan.scope.policies.empty());
 }
@@ -127,7 +132,7 @@ TEST(Prefetch, NeedsRoom) {
   partition::answer::PartitionOptions options = Prefetching();
   options.max_operators = 1;
   options.keeping = partition::paths::Keeping::kNothing;
-  Profile profile = Machine(SmallMachine(DmaSteps::kOverlapped, 152));
+  Profile profile = Machine(SmallMachine(DmaSteps::kDoubleBuffered, 152));
   profile.tiling.axes.clear();
   EXPECT_EQ(Prefetched(FindPlan(graph, profile, options)), 2);
   profile.memories[1].capacity_bytes = 140;
@@ -137,25 +142,27 @@ TEST(Prefetch, NeedsRoom) {
                                          HasSubstr("no room was found for 2 that would gain"))));
 }
 
-// Three convolutions apart from each other, of weights that are streamed or resident; the way of the second may be demanded.
-plan::Plan FindPlanApart(partition::paths::Keeping keeping, const std::optional<plan::WayDemand>& second) {
-  Profile profile = Machine(SmallMachine(DmaSteps::kOverlapped, 1000));
+// Three convolutions apart from each other, of weights that are streamed or resident; the way of
+// the second may be required.
+plan::Plan FindPlanApart(partition::paths::Keeping keeping,
+                         const std::optional<plan::TileConfigConstraint>& second) {
+  Profile profile = Machine(SmallMachine(DmaSteps::kDoubleBuffered, 1000));
   profile.tiling.weights = {WeightPolicy::kStreamed, WeightPolicy::kResident};
   partition::answer::PartitionOptions options = Prefetching();
   options.max_operators = 1;
   options.keeping = keeping;
   if (second) {
-    plan::Demand demand;
-    demand.kind = plan::DemandKind::kSubgraph;
-    demand.interval = {1, 1};
-    demand.way = *second;
-    options.demands = {demand};
+    plan::PlanConstraint constraint;
+    constraint.kind = plan::PlanConstraintKind::kSubgraph;
+    constraint.interval = {1, 1};
+    constraint.config = *second;
+    options.constraints = {constraint};
   }
   return FindPlan(Chain(3), profile, options);
 }
 
-TEST(Prefetch, KeepsWeightsAsDemanded) {
-  plan::WayDemand streamed;
+TEST(Prefetch, KeepsWeightsAsRequired) {
+  plan::TileConfigConstraint streamed;
   streamed.weights = WeightPolicy::kStreamed;
   const plan::Plan plan = FindPlanApart(partition::paths::Keeping::kWherePossible, streamed);
   EXPECT_EQ(plan.subgraphs[1].weights, WeightPolicy::kStreamed);
@@ -163,9 +170,10 @@ TEST(Prefetch, KeepsWeightsAsDemanded) {
 }
 
 // Resident weights have no slices that could lie there.
-TEST(Prefetch, KeepsSlicesWhoseAddressesAreDemanded) {
-  EXPECT_TRUE(FindPlanApart(partition::paths::Keeping::kNothing, std::nullopt).subgraphs[1].prefetch);
-  plan::WayDemand pinned;
+TEST(Prefetch, KeepsSlicesWhoseAddressesAreRequired) {
+  EXPECT_TRUE(
+      FindPlanApart(partition::paths::Keeping::kNothing, std::nullopt).subgraphs[1].prefetch);
+  plan::TileConfigConstraint pinned;
   pinned.addresses = {{"conv1/w3@0.0", 512}};
   const plan::Plan plan = FindPlanApart(partition::paths::Keeping::kNothing, pinned);
   EXPECT_EQ(plan.subgraphs[1].weights, WeightPolicy::kStreamed);
@@ -174,7 +182,8 @@ TEST(Prefetch, KeepsSlicesWhoseAddressesAreDemanded) {
 }
 
 TEST(Prefetch, IsNothingWhereTransfersHaveStepsOfTheirOwn) {
-  const plan::Plan plan = FindPlan(Chain(3), SmallMachine(DmaSteps::kOwnSteps, 1000), Prefetching());
+  const plan::Plan plan =
+      FindPlan(Chain(3), SmallMachine(DmaSteps::kSerialized, 1000), Prefetching());
   EXPECT_EQ(Prefetched(plan), 0);
   EXPECT_TRUE(plan.proven);
   EXPECT_EQ(plan.scope.policies, "");

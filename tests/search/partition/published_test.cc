@@ -24,7 +24,9 @@ base::Expected<std::string> ReadFile(std::string_view path) {
   return text.str();
 }
 
-std::string InExamples(const std::string& file) { return std::string(EXAMPLES_FOLDER) + "/" + file; }
+std::string InExamples(const std::string& file) {
+  return std::string(EXAMPLES_FOLDER) + "/" + file;
+}
 
 struct Subject {
   graph::Graph network;
@@ -59,12 +61,13 @@ class MsfCnn : public testing::TestWithParam<MsfPoint> {};
 // Its scheme, seen in a mirror, is one of ours, with as many MACs.
 TEST_P(MsfCnn, SchemeRunsAsAPlan) {
   const auto [network, profile] = ReadSubject("mobilenet_v2_035.yaml", "comparisons/msf_cnn.yaml");
-  const std::string file = InExamples("comparisons/msf_cnn_" + std::to_string(GetParam().memory) + ".yaml");
+  const std::string file =
+      InExamples("comparisons/msf_cnn_" + std::to_string(GetParam().memory) + ".yaml");
   partition::answer::PartitionOptions options = Least("peak");
-  const auto demands =
-      partition::constraints::ReadDemands(ReadFile(file).value(), file, network, profile, std::nullopt);
-  ASSERT_TRUE(demands) << demands.error().message;
-  options.demands = *demands;
+  const auto constraints = partition::constraints::ReadConstraints(ReadFile(file).value(), file,
+                                                                   network, profile, std::nullopt);
+  ASSERT_TRUE(constraints) << constraints.error().message;
+  options.constraints = *constraints;
   const auto found = partition::SearchPartition(network, profile, options);
   ASSERT_TRUE(found && found->plan);
   EXPECT_EQ(found->plan->totals.macs, GetParam().counted);
@@ -92,8 +95,10 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& point) { return std::to_string(point.param.memory); });
 
 TEST(Vela, NeedsNoLessSramThanOurPlanOfMobileNetV2WithoutRecompute) {
-  const auto [network, profile] = ReadSubject("mobilenet_v2.yaml", "../hw_profiles/ethos_u55_256.yaml");
-  const auto found = partition::SearchPartition(network, profile, Least("peak", {{"macs", 300'774'272}}));
+  const auto [network, profile] =
+      ReadSubject("mobilenet_v2.yaml", "../hw_profiles/ethos_u55_256.yaml");
+  const auto found =
+      partition::SearchPartition(network, profile, Least("peak", {{"macs", 300'774'272}}));
   ASSERT_TRUE(found && found->plan);
   EXPECT_EQ(found->plan->totals.recomputed_macs, 0);
   EXPECT_LE(found->plan->totals.peak_bytes, 361'984);
@@ -104,14 +109,16 @@ int64_t FeatureBytes(const plan::Plan& plan) {
 }
 
 TEST(Vela, MovesNoFewerFeaturesThanOurPlanOfMobileNetV2) {
-  const auto [network, profile] = ReadSubject("mobilenet_v2.yaml", "../hw_profiles/ethos_u65_256.yaml");
+  const auto [network, profile] =
+      ReadSubject("mobilenet_v2.yaml", "../hw_profiles/ethos_u65_256.yaml");
   const auto found = partition::SearchPartition(network, profile, Least("off_chip_bytes"));
   ASSERT_TRUE(found && found->plan);
   EXPECT_LE(FeatureBytes(*found->plan), 1'360'912 + 414'952);
 }
 
 TEST(Fsrcnn, MovesInputAndOutputAlone) {
-  const auto [network, profile] = ReadSubject("fsrcnn_same.yaml", "../hw_profiles/edge_npu_1mib.yaml");
+  const auto [network, profile] =
+      ReadSubject("fsrcnn_same.yaml", "../hw_profiles/edge_npu_1mib.yaml");
   const auto found = partition::SearchPartition(network, profile, Least("off_chip_bytes"));
   ASSERT_TRUE(found && found->plan);
   EXPECT_EQ(FeatureBytes(*found->plan), 8'812'800);

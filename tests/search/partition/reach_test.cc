@@ -10,13 +10,15 @@
 #include "tessera/search/partition/partition.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
-// A search of limited effort leaves out what it has no time for, and says so; what there is nothing without, it looks at.
+// A search of limited effort leaves out what it has no time for, and says so; what there is nothing
+// without, it looks at.
 namespace tessera::search {
 namespace {
 
 Subject DrawSubject(uint64_t seed) { return AnySubject(seed, {4, 9}, {40, 90}); }
 
-partition::answer::PartitionResult Search(const Subject& subject, int64_t effort, plan::Objective objective,
+partition::answer::PartitionResult Search(const Subject& subject, int64_t effort,
+                                          plan::Objective objective,
                                           const base::Stop* stop = nullptr) {
   partition::answer::PartitionOptions options;
   options.objective = std::move(objective);
@@ -65,7 +67,7 @@ TEST(LimitedEffort, FindsAPlanWhereThereIsOneAndSaysWhatItLeftOut) {
 TEST(LimitedEffort, SaysThatExtentsOfTilesWereLeftOut) {
   NetworkBuilder net;
   const Subject subject = {net.Finish(net.Conv(net.Input({1, 1, 1000, 2}), 3, 1)),
-                           SmallMachine(hw_profiles::DmaSteps::kOverlapped, 200)};
+                           SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 200)};
   const partition::answer::PartitionResult some =
       Search(subject, 1, {.weights = {{"latency", 1}}, .limits = {}});
   ASSERT_TRUE(some.plan.has_value()) << some.reason;
@@ -92,15 +94,16 @@ TEST(LimitedEffort, IsNotHeldToWhereOnlyWhatWasLeftOutKeepsALimit) {
   EXPECT_GE(needed, 3);
 }
 
-// Whenever time is up, what is said is so: whatever a deadline leaves is checked, and nothing is called best or impossible that
-// is not.
+// Whenever time is up, what is said is so: whatever a deadline leaves is checked, and nothing is
+// called best or impossible that is not.
 TEST(LimitedTime, ClaimsNoMoreThanItFound) {
   const plan::Objective latency{.weights = {{"latency", 1}}, .limits = {}};
   int plans = 0;
   for (uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     const Subject subject = DrawSubject(seed);
-    const partition::answer::PartitionResult all = Search(subject, partition::answer::kUsualEffort, latency);
+    const partition::answer::PartitionResult all =
+        Search(subject, partition::answer::kUsualEffort, latency);
     for (const int milliseconds : {0, 1, 2, 4, 8, 16}) {
       const base::Stop stop(base::Stop::Clock::now() + std::chrono::milliseconds(milliseconds));
       const partition::answer::PartitionResult some =

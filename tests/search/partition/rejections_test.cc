@@ -13,11 +13,12 @@
 #include "tessera/search/tiling/tile_driver.h"
 #include "tessera/tests/search/simulate/small_machine.h"
 
-// What a plan says of ways that were passed over is so: they cost as much, they fit or they do not, and none is the plan's own.
+// What a plan says of rejected alternatives is so: they cost as much, they fit or they do not, and
+// none is the plan's own.
 namespace tessera::search {
 namespace {
 
-using plan::Rejection;
+using plan::RejectedAlternative;
 using plan::RejectionCause;
 
 bool HasRoom(const problem::Problem& problem) {
@@ -26,26 +27,30 @@ bool HasRoom(const problem::Problem& problem) {
   return allocate::Allocate(problem, nullptr, 0, TestEngines(), options)->allocation.has_value();
 }
 
-// The least latency of the tile, and whether it fits under some policy that agrees with the rejection.
+// The least latency of the tile, and whether it fits under some policy that agrees with the
+// rejection.
 struct Truth {
   double latency = 0;
   bool fits = false;
 };
 
-Truth FindTruth(const Subject& subject, const Rejection& rejection) {
+Truth FindTruth(const Subject& subject, const RejectedAlternative& rejection) {
   tiling::TileOptions options;
   options.engines = TestEngines();
   options.shapes = {rejection.tile};
-  options.policies = encoder::program::AllowedPolicies(subject.graph, subject.profile, rejection.interval);
+  options.policies =
+      encoder::program::AllowedPolicies(subject.graph, subject.profile, rejection.interval);
   options.made = encoder::program::TilesMade::kAll;
   const auto tiles =
-      tiling::IntervalTiles::Build(subject.graph, subject.profile, rejection.interval, options).value();
+      tiling::IntervalTiles::Build(subject.graph, subject.profile, rejection.interval, options)
+          .value();
   Truth truth;
   for (size_t i = 0; i < tiles.Candidates().size(); ++i) {
     const encoder::program::Policy& policy = tiles.Candidates()[i].choice.policy;
     if (policy.weights != rejection.weights || policy.halo != rejection.halo) continue;
-    if (policy.depth != rejection.depth) continue;
-    const plan::Metrics metrics = cost::Simulate(subject.graph, subject.profile, tiles.TilingOf(i), policy);
+    if (policy.k_extent != rejection.k_extent) continue;
+    const plan::Metrics metrics =
+        cost::Simulate(subject.graph, subject.profile, tiles.TilingOf(i), policy);
     truth.latency = static_cast<double>(metrics.latency_cycles);
     truth.fits = truth.fits || HasRoom(tiles.ProblemOf(i));
   }
@@ -53,8 +58,8 @@ Truth FindTruth(const Subject& subject, const Rejection& rejection) {
 }
 
 plan::Plan PlanOf(const Subject& subject) {
-  const auto result =
-      partition::SearchPartition(subject.graph, subject.profile, KeepingNothing(Minimise("latency")));
+  const auto result = partition::SearchPartition(subject.graph, subject.profile,
+                                                 KeepingNothing(Minimise("latency")));
   return result && result->plan ? *result->plan : plan::Plan();
 }
 
@@ -65,19 +70,21 @@ Subject DeepSubject(uint64_t seed) {
   const int input = net.Input({1, random.Uniform(16, 60), random.Uniform(1, 3), 1});
   const int result = net.Conv(input, 1, random.Uniform(1, 3));
   Subject subject{net.Finish(result),
-                  SmallMachine(hw_profiles::DmaSteps::kOwnSteps, random.Uniform(40, 250))};
-  subject.profile.tiling.weights.push_back(hw_profiles::WeightPolicy::kByDepth);
-  subject.profile.tiling.depth_granule = 2;
+                  SmallMachine(hw_profiles::DmaSteps::kSerialized, random.Uniform(40, 250))};
+  subject.profile.tiling.weights.push_back(hw_profiles::WeightPolicy::kSplitK);
+  subject.profile.tiling.k_granularity = 2;
   return subject;
 }
 
-class RejectionsTest : public ::testing::Test {
+class RejectedAlternativesTest : public ::testing::Test {
  protected:
-  void Check(const Subject& subject, const plan::Subgraph& subgraph, const Rejection& rejection) {
+  void Check(const Subject& subject, const plan::Subgraph& subgraph,
+             const RejectedAlternative& rejection) {
     EXPECT_EQ(rejection.interval.first, subgraph.interval.first);
     const bool joined = rejection.interval.last > subgraph.interval.last;
     joined_ += joined ? 1 : 0;
-    EXPECT_TRUE(rejection.cause != RejectionCause::kScore || rejection.score.value() >= rejection.taken);
+    EXPECT_TRUE(rejection.cause != RejectionCause::kScore ||
+                rejection.score.value() >= rejection.taken);
     EXPECT_TRUE(joined || rejection.taken == static_cast<double>(subgraph.metrics.latency_cycles));
     if (rejection.tile.empty()) return;
     const Truth truth = FindTruth(subject, rejection);
@@ -92,40 +99,42 @@ class RejectionsTest : public ::testing::Test {
   int without_room_ = 0;
 };
 
-TEST_F(RejectionsTest, AreTrue) {
+TEST_F(RejectedAlternativesTest, AreTrue) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE(seed);
     const Subject subject = seed < 80 ? AnySubject(seed, {2, 7}, {40, 90}) : DeepSubject(seed);
     for (const plan::Subgraph& subgraph : PlanOf(subject).subgraphs) {
-      for (const Rejection& rejection : subgraph.rejected) Check(subject, subgraph, rejection);
+      for (const RejectedAlternative& rejection : subgraph.rejected_alternatives)
+        Check(subject, subgraph, rejection);
     }
   }
   EXPECT_GE(joined_, 10);
   EXPECT_GE(without_room_, 10);
 }
 
-TEST_F(RejectionsTest, NameEachWayOnceAndNeverTheOneTaken) {
-  std::set<int64_t> depths;
+TEST_F(RejectedAlternativesTest, NameEachWayOnceAndNeverTheOneTaken) {
+  std::set<int64_t> k_extents;
   for (uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     const Subject subject = seed < 40 ? AnySubject(seed, {2, 7}, {40, 90}) : DeepSubject(seed);
     for (const plan::Subgraph& subgraph : PlanOf(subject).subgraphs) {
-      std::vector<partition::choices::Way> ways = {
-          {subgraph.tile, subgraph.weights, subgraph.halo, subgraph.depth}};
-      for (const Rejection& rejection : subgraph.rejected) {
+      std::vector<partition::choices::TileConfig> configs = {
+          {subgraph.tile, subgraph.weights, subgraph.halo, subgraph.k_extent}};
+      for (const RejectedAlternative& rejection : subgraph.rejected_alternatives) {
         if (rejection.interval.last == subgraph.interval.last)
-          ways.push_back({rejection.tile, rejection.weights, rejection.halo, rejection.depth});
-        depths.insert(rejection.depth);
+          configs.push_back(
+              {rejection.tile, rejection.weights, rejection.halo, rejection.k_extent});
+        k_extents.insert(rejection.k_extent);
       }
-      std::sort(ways.begin(), ways.end());
-      EXPECT_EQ(std::adjacent_find(ways.begin(), ways.end(),
-                                   [](const partition::choices::Way& a, const partition::choices::Way& b) {
-                                     return !(a < b);
-                                   }),
-                ways.end());
+      std::sort(configs.begin(), configs.end());
+      EXPECT_EQ(
+          std::adjacent_find(configs.begin(), configs.end(),
+                             [](const partition::choices::TileConfig& a,
+                                const partition::choices::TileConfig& b) { return !(a < b); }),
+          configs.end());
     }
   }
-  EXPECT_GE(depths.size(), 4U);  // of slices; 0: not by depth
+  EXPECT_GE(k_extents.size(), 4U);  // of slices; 0: not split along K
 }
 
 }  // namespace

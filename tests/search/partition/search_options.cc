@@ -6,7 +6,9 @@
 
 namespace tessera::search {
 
-plan::Objective Minimise(const std::string& metric) { return {.weights = {{metric, 1}}, .limits = {}}; }
+plan::Objective Minimise(const std::string& metric) {
+  return {.weights = {{metric, 1}}, .limits = {}};
+}
 
 partition::answer::PartitionOptions KeepingNothing(plan::Objective objective) {
   partition::answer::PartitionOptions options;

@@ -11,7 +11,7 @@ namespace tessera::search {
 // This metric alone, without limits.
 plan::Objective Minimise(const std::string& metric);
 
-// With TestEngines, all borders at home between subgraphs.
+// With TestEngines, all boundary tensors at home between subgraphs.
 partition::answer::PartitionOptions KeepingNothing(plan::Objective objective = {});
 
 }  // namespace tessera::search

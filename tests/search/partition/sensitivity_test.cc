@@ -15,15 +15,15 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Two convolutions whose halo is made twice where they run as one subgraph, or stored and loaded between two: what is cheaper
-// depends on what a byte of DRAM costs beside a multiply-accumulate.
+// Two convolutions whose halo is made twice where they run as one subgraph, or stored and loaded
+// between two: what is cheaper depends on what a byte of DRAM costs beside a multiply-accumulate.
 graph::Graph Pair() {
   NetworkBuilder net;
   return net.Finish(net.Conv(net.Conv(net.Input({1, 2, 16, 4}), 3, 2), 3, 2));
 }
 
 Profile Balanced(double mac_pj) {
-  Profile profile = SmallMachine(DmaSteps::kOwnSteps, 168);
+  Profile profile = SmallMachine(DmaSteps::kSerialized, 168);
   profile.engines[0].mac_pj = mac_pj;
   return profile;
 }
@@ -90,11 +90,12 @@ TEST(Sensitivity, LeavesOutWhatCostsNothing) {
 }
 
 TEST(Sensitivity, SaysWhatAnotherChoiceWouldGain) {
-  EXPECT_THAT(Sentences(Find(Pair(), Balanced(32), "energy")),
-              ElementsAre("with the energy of dram halved another choice is 1.8 % better",
-                          "with the energy of dram doubled the choice survives",
-                          "with the energy of a multiply-accumulate halved the choice survives",
-                          "with the energy of a multiply-accumulate doubled another choice is 2 % better"));
+  EXPECT_THAT(
+      Sentences(Find(Pair(), Balanced(32), "energy")),
+      ElementsAre("with the energy of dram halved another choice is 1.8 % better",
+                  "with the energy of dram doubled the choice survives",
+                  "with the energy of a multiply-accumulate halved the choice survives",
+                  "with the energy of a multiply-accumulate doubled another choice is 2 % better"));
 }
 
 // Whatever is found under another profile is what a search from the start finds there.

@@ -124,7 +124,8 @@ TEST(Stops, EndASearchForPartitionsAtEachPoll) {
 
 TEST(Stops, EndASearchOverOrdersUnderLimitsAtEachPoll) {
   base::Random random(3);
-  const Subject subject{ForkedNetwork(random, 5), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 300)};
+  const Subject subject{ForkedNetwork(random, 5),
+                        SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 300)};
   partition::answer::PartitionOptions options =
       KeepingWherePossible({.weights = {{"latency", 1}, {"peak", 1}}, .limits = {}});
   EXPECT_GE(CutOffEverywhere(subject, options), 20);
@@ -136,22 +137,22 @@ TEST(Stops, EndASearchOverOrdersUnderLimitsAtEachPoll) {
 TEST(Stops, EndASearchWhereNothingFitsAtEachPoll) {
   for (const int64_t bytes : {16, 40, 60}) {
     SCOPED_TRACE(bytes);
-    CutOffEverywhere({Chain(3), SmallMachine(hw_profiles::DmaSteps::kOverlapped, bytes)},
+    CutOffEverywhere({Chain(3), SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, bytes)},
                      KeepingWherePossible());
   }
 }
 
 TEST(Stops, EndASearchThatTakesAnOlderPlanAsItsModel) {
-  const Subject subject{Chain(4), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 200)};
+  const Subject subject{Chain(4), SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 200)};
   partition::answer::PartitionOptions options = KeepingWherePossible();
   const auto older = partition::SearchPartition(subject.graph, subject.profile, options);
   ASSERT_TRUE(older && older->plan);
-  options.predecessor = &*older->plan;
+  options.previous = &*older->plan;
   EXPECT_GE(CutOffEverywhere(subject, options), 20);
 }
 
 TEST(Stops, EndASearchForAFrontAtEachPoll) {
-  const Subject subject{Chain(4), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 200)};
+  const Subject subject{Chain(4), SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 200)};
   partition::answer::PartitionOptions options = KeepingWherePossible();
   const base::Stop never(base::Stop::AtPoll{kNever});
   options.stop = &never;
@@ -170,7 +171,7 @@ TEST(Stops, EndASearchForAFrontAtEachPoll) {
 }
 
 TEST(Stops, EndASearchForTilesAtEachPoll) {
-  const Subject subject{Chain(3), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 250)};
+  const Subject subject{Chain(3), SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 250)};
   tiling::TileOptions options;
   const auto engines = KeepingNothing().engines;
   options.engines = tiling::Engines(engines.begin(), engines.end());
@@ -179,7 +180,8 @@ TEST(Stops, EndASearchForTilesAtEachPoll) {
   ASSERT_TRUE(whole && whole->largest);
   const int64_t most = graph::ElementsOf(whole->tiles.Candidates()[*whole->largest].choice.tile);
   ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
-    const auto cut_off = tiling::FindStaircase(subject.graph, subject.profile, {0, 2}, options, stop);
+    const auto cut_off =
+        tiling::FindStaircase(subject.graph, subject.profile, {0, 2}, options, stop);
     ASSERT_TRUE(cut_off) << cut_off.error().message;
     if (!cut_off->largest_proven) return;
     ASSERT_TRUE(cut_off->largest);
@@ -189,7 +191,7 @@ TEST(Stops, EndASearchForTilesAtEachPoll) {
 
 TEST(Stops, EndAnAllocationAtEachPoll) {
   const auto plan = partition::SearchPartition(
-      Chain(5), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 200), KeepingNothing());
+      Chain(5), SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 200), KeepingNothing());
   ASSERT_TRUE(plan && plan->plan);
   const problem::Problem& problem = plan->plan->problem;
   const auto listed = KeepingNothing().engines;
@@ -212,12 +214,12 @@ TEST(Stops, EndAnAllocationAtEachPoll) {
 }
 
 TEST(Stops, EndAJudgementAtEachPoll) {
-  const Subject subject{Chain(3), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 60)};
+  const Subject subject{Chain(3), SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 60)};
   partition::answer::PartitionOptions options = KeepingWherePossible();
   const base::Stop never(base::Stop::AtPoll{kNever});
   options.stop = &never;
-  const bool refuted =
-      partition::answer::JudgeWhetherNone(subject.graph, subject.profile, options).refutation.has_value();
+  const bool refuted = partition::answer::JudgeWhetherNone(subject.graph, subject.profile, options)
+                           .refutation.has_value();
   ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
     options.stop = &stop;
     const plan::verify::infeasibility::Judgement judgement =
@@ -254,7 +256,7 @@ TEST(Stops, EndASearchForOrdersAtEachPoll) {
 
 // par400: the work between two polls is a node and a cut, whatever the number of nodes.
 TEST(Stops, OfManyOperatorsSideBySideEndAtOnce) {
-  const Subject subject{Parallel(100), SmallMachine(hw_profiles::DmaSteps::kOverlapped, 400)};
+  const Subject subject{Parallel(100), SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 400)};
   partition::answer::PartitionOptions options = KeepingWherePossible();
   for (const int64_t k : {1, 500, 5'000}) {
     const base::Stop stop(base::Stop::AtPoll{k});

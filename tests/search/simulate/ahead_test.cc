@@ -15,16 +15,17 @@ namespace {
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 
-// x [1,2,4,3] --1x1--> a --1x1--> y, each by itself in two tiles of two rows. A tile: 13 cycles to load, 11 to compute, 14 to store;
-// the weights take 11 to load (simulate_test.cc).
+// x [1,2,4,3] --1x1--> a --1x1--> y, each by itself in two tiles of two rows. A tile: 13 cycles to
+// load, 11 to compute, 14 to store; the weights take 11 to load (simulate_test.cc).
 struct Pair {
   graph::Graph graph;
   std::vector<plan::Subgraph> subgraphs;
 
   plan::Metrics Price(const Profile& profile, size_t number) const {
-    return cost::Simulate(graph, profile,
-                          graph::tiling::Tile(graph, subgraphs[number].interval, subgraphs[number].tile), {},
-                          cost::AheadOf(graph, profile, subgraphs, number));
+    return cost::Simulate(
+        graph, profile,
+        graph::tiling::Tile(graph, subgraphs[number].interval, subgraphs[number].tile), {},
+        cost::AheadOf(graph, profile, subgraphs, number));
   }
 };
 
@@ -41,7 +42,7 @@ Pair Prefetching() {
 }
 
 Profile WithTwoPorts() {
-  Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
   profile.memories[0].port.shared = false;
   profile.links[0].outstanding = 2;
   return profile;
@@ -56,14 +57,15 @@ TEST(Ahead, TakesWhatTheLastTileAndItsStoreLeaveFree) {
 // Over one port the weights wait until both stores are through, and gain nothing.
 TEST(Ahead, WaitsForABusyPort) {
   const Pair pair = Prefetching();
-  const Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
   EXPECT_EQ(pair.Price(profile, 0).latency_cycles, (11 + 13) + 13 + (14 + 14 + 11));
   EXPECT_EQ(pair.Price(profile, 1).latency_cycles, 13 + (13 + 14) + 14);
 }
 
 TEST(Ahead, HoldsUpTheSubgraphBeforeWhereItTakesLonger) {
   const Pair pair = Prefetching();
-  const graph::tiling::TiledSubgraph tiling = graph::tiling::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
+  const graph::tiling::TiledSubgraph tiling =
+      graph::tiling::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
   const cost::Ahead ahead{.own = false, .next = {{.home = 0, .cycles = 40, .bytes = 100}}};
   const plan::Metrics metrics = cost::Simulate(pair.graph, WithTwoPorts(), tiling, {}, ahead);
   EXPECT_EQ(metrics.latency_cycles, (11 + 13) + 13 + 40);
@@ -83,20 +85,23 @@ TEST(Ahead, BytesAreThoseOfWhoeverUsesThem) {
 // Of the 40 cycles 14 are beside the last tile, 14 beside its store, and the rest come behind.
 TEST(Ahead, IsDrawnWhereItIsCounted) {
   const Pair pair = Prefetching();
-  const graph::tiling::TiledSubgraph tiling = graph::tiling::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
+  const graph::tiling::TiledSubgraph tiling =
+      graph::tiling::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
   const cost::Ahead ahead{.own = false, .next = {{.home = 0, .cycles = 40, .bytes = 100}}};
   const cost::SubgraphTimeline timeline =
       cost::TimelineOf(pair.graph, WithTwoPorts(), tiling, {}, cost::kAllTiles, ahead);
   EXPECT_EQ(timeline.cycles, 24 + 13 + 40);
   std::vector<std::pair<int64_t, int64_t>> drawn;
   for (const cost::Activity& activity : timeline.activities) {
-    if (activity.kind == cost::ActivityKind::kPrefetch) drawn.emplace_back(activity.begin, activity.end);
+    if (activity.kind == cost::ActivityKind::kPrefetch)
+      drawn.emplace_back(activity.begin, activity.end);
   }
   const std::vector<std::pair<int64_t, int64_t>> expected = {{37, 51}, {51, 77}};
   EXPECT_EQ(drawn, expected);
 }
 
-// The weights of the first convolution in "dram", those of the second in "tcm": 16 bytes a cycle, no latency, 1 cycle to set up.
+// The weights of the first convolution in "dram", those of the second in "tcm": 16 bytes a cycle,
+// no latency, 1 cycle to set up.
 struct TwoHomes {
   graph::Graph graph;
   Profile profile;
@@ -123,9 +128,10 @@ TwoHomes InTwoHomes(DmaSteps dma) {
   return two;
 }
 
-// The weights of 4 bytes take 11 cycles from dram and 2 from tcm, x 16, y 20, and each convolution 5 + 12.
-TEST(TwoHomes, SendOneAfterAnotherWhereTransfersHaveTheirOwnSteps) {
-  const TwoHomes two = InTwoHomes(DmaSteps::kOwnSteps);
+// The weights of 4 bytes take 11 cycles from dram and 2 from tcm, x 16, y 20, and each convolution
+// 5 + 12.
+TEST(TwoHomes, SendOneAfterAnotherWhereTransfersHaveTheirSerialized) {
+  const TwoHomes two = InTwoHomes(DmaSteps::kSerialized);
   const graph::tiling::TiledSubgraph tiling = graph::tiling::Tile(two.graph, {0, 1}, {1, 2, 4, 3});
   const plan::Metrics metrics = cost::Simulate(two.graph, two.profile, tiling, {});
   EXPECT_EQ(metrics.latency_cycles, 11 + 2 + 16 + 17 + 17 + 20);
@@ -136,18 +142,20 @@ TEST(TwoHomes, SendOneAfterAnotherWhereTransfersHaveTheirOwnSteps) {
 }
 
 TEST(TwoHomes, SendSideBySideWhereTransfersOverlap) {
-  const TwoHomes two = InTwoHomes(DmaSteps::kOverlapped);
+  const TwoHomes two = InTwoHomes(DmaSteps::kDoubleBuffered);
   const graph::tiling::TiledSubgraph tiling = graph::tiling::Tile(two.graph, {0, 1}, {1, 2, 4, 3});
   const plan::Metrics metrics = cost::Simulate(two.graph, two.profile, tiling, {});
   EXPECT_EQ(metrics.latency_cycles, (11 + 16) + 17 + 17 + 20);
   EXPECT_EQ(cost::TimelineOf(two.graph, two.profile, tiling, {}, cost::kAllTiles).cycles,
             metrics.latency_cycles);
-  EXPECT_LE(cost::SubgraphBound(two.graph, two.profile, {0, 1}, {}).latency_cycles, metrics.latency_cycles);
+  EXPECT_LE(cost::SubgraphBound(two.graph, two.profile, {0, 1}, {}).latency_cycles,
+            metrics.latency_cycles);
 }
 
-// Each home prefetches over its own port: 11 cycles of one and 2 of the other, where a tile takes 11 to compute and 14 to store.
+// Each home prefetches over its own port: 11 cycles of one and 2 of the other, where a tile takes
+// 11 to compute and 14 to store.
 TEST(TwoHomes, PrefetchSideBySide) {
-  TwoHomes two = InTwoHomes(DmaSteps::kOverlapped);
+  TwoHomes two = InTwoHomes(DmaSteps::kDoubleBuffered);
   std::vector<plan::Subgraph> subgraphs(2);
   subgraphs[0].interval = {0, 0};
   subgraphs[1].interval = {1, 1};

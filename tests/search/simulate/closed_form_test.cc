@@ -60,12 +60,13 @@ std::vector<TileTimes> TimesOf(const Loop& loop) {
     int64_t low = begin;
     int64_t high = std::min(loop.rows, begin + loop.tile);
     TileTimes times;
-    times.store = 3 + 5 + Up(Up((high - low) * loop.columns * loop.layers.back().channels, 4) * 4, 2);
+    times.store =
+        3 + 5 + Up(Up((high - low) * loop.columns * loop.layers.back().channels, 4) * 4, 2);
     for (size_t i = loop.layers.size(); i-- > 0;) {
       const int64_t in_channels = i == 0 ? loop.channels : loop.layers[i - 1].channels;
       const int64_t kernel = loop.layers[i].kernel;
-      times.compute +=
-          5 + (high - low) * loop.columns * kernel * Up(loop.layers[i].channels, 2) * Up(in_channels, 2);
+      times.compute += 5 + (high - low) * loop.columns * kernel * Up(loop.layers[i].channels, 2) *
+                               Up(in_channels, 2);
       low = std::max<int64_t>(0, low - kernel / 2);
       high = std::min(loop.rows, high + kernel / 2);
     }
@@ -92,17 +93,17 @@ int64_t SimulatedLatency(const Loop& loop, DmaSteps dma) {
       .latency_cycles;
 }
 
-TEST(ClosedForm, OwnStepsAddUp) {
+TEST(ClosedForm, SerializedAddUp) {
   base::Random random(11);
   for (int round = 0; round < 1000; ++round) {
     const Loop loop = AnyLoop(random);
     int64_t expected = ResidentTime(loop);
     for (const TileTimes& tile : TimesOf(loop)) expected += tile.load + tile.compute + tile.store;
-    ASSERT_EQ(SimulatedLatency(loop, DmaSteps::kOwnSteps), expected) << "round " << round;
+    ASSERT_EQ(SimulatedLatency(loop, DmaSteps::kSerialized), expected) << "round " << round;
   }
 }
 
-TEST(ClosedForm, OverlappedTakesTheGreaterInEachSlot) {
+TEST(ClosedForm, DoubleBufferedTakesTheGreaterInEachSlot) {
   base::Random random(12);
   for (int round = 0; round < 1000; ++round) {
     const Loop loop = AnyLoop(random);
@@ -113,7 +114,7 @@ TEST(ClosedForm, OverlappedTakesTheGreaterInEachSlot) {
       const int64_t store = i > 0 ? tiles[i - 1].store : 0;
       expected += std::max(tiles[i].compute, load + store);
     }
-    ASSERT_EQ(SimulatedLatency(loop, DmaSteps::kOverlapped), expected) << "round " << round;
+    ASSERT_EQ(SimulatedLatency(loop, DmaSteps::kDoubleBuffered), expected) << "round " << round;
   }
 }
 
@@ -121,22 +122,22 @@ TEST(ClosedForm, OverlappedTakesTheGreaterInEachSlot) {
 struct Sum {
   int64_t rows = 1;
   int64_t columns = 1;
-  int64_t depth = 2;
+  int64_t k_extent = 2;
   int64_t channels = 1;
   int64_t kernel = 1;
   int64_t tile = 1;
-  int64_t granule = 1;
+  int64_t granularity = 1;
 };
 
 Sum AnySum(base::Random& random) {
   Sum sum;
   sum.rows = random.Uniform(1, 12);
   sum.columns = random.Uniform(1, 4);
-  sum.depth = random.Uniform(2, 17);
+  sum.k_extent = random.Uniform(2, 17);
   sum.channels = random.Uniform(1, 5);
   sum.kernel = 1 + 2 * random.Uniform(0, 1);
   sum.tile = random.Uniform(1, sum.rows);
-  sum.granule = random.Uniform(1, sum.depth - 1);
+  sum.granularity = random.Uniform(1, sum.k_extent - 1);
   return sum;
 }
 
@@ -156,12 +157,13 @@ std::vector<SumTimes> TimesOf(const Sum& sum) {
     SumTimes times;
     times.store = 3 + 5 + Up(Up((end - begin) * sum.columns * sum.channels, 4) * 4, 2);
     times.compute = 5;
-    for (int64_t done = 0; done < sum.depth; done += sum.granule) {
-      const int64_t slice = std::min(sum.granule, sum.depth - done);
+    for (int64_t done = 0; done < sum.k_extent; done += sum.granularity) {
+      const int64_t slice = std::min(sum.granularity, sum.k_extent - done);
       const int64_t load = 3 + 7 + (high - low) * sum.columns * Up(slice, 4) + 3 + 7 +
                            sum.channels * Up(slice * sum.kernel, 4);
       (done == 0 ? times.first : times.later) += load;
-      times.compute += (end - begin) * sum.columns * sum.kernel * Up(sum.channels, 2) * Up(slice, 2);
+      times.compute +=
+          (end - begin) * sum.columns * sum.kernel * Up(sum.channels, 2) * Up(slice, 2);
     }
     tiles.push_back(times);
   }
@@ -170,28 +172,29 @@ std::vector<SumTimes> TimesOf(const Sum& sum) {
 
 int64_t SimulatedLatency(const Sum& sum, DmaSteps dma) {
   NetworkBuilder net;
-  const int x = net.Input({1, sum.depth, sum.rows, sum.columns});
+  const int x = net.Input({1, sum.k_extent, sum.rows, sum.columns});
   const graph::Graph graph = net.Finish(net.Conv(x, sum.kernel, sum.channels));
   hw_profiles::Profile profile = SmallMachine(dma);
-  profile.tiling.weights.push_back(hw_profiles::WeightPolicy::kByDepth);
-  profile.tiling.depth_granule = sum.granule;
+  profile.tiling.weights.push_back(hw_profiles::WeightPolicy::kSplitK);
+  profile.tiling.k_granularity = sum.granularity;
   const graph::tiling::TileShape tile = {1, sum.channels, sum.tile, sum.columns};
   return cost::Simulate(graph, profile, graph::tiling::Tile(graph, {0, 0}, tile),
-                        {.weights = hw_profiles::WeightPolicy::kByDepth})
+                        {.weights = hw_profiles::WeightPolicy::kSplitK})
       .latency_cycles;
 }
 
-TEST(ClosedForm, SlicesOfTheDepthAddUpInOwnSteps) {
+TEST(ClosedForm, SlicesOfKAddUpSerialized) {
   base::Random random(13);
   for (int round = 0; round < 1000; ++round) {
     const Sum sum = AnySum(random);
     int64_t expected = 0;
-    for (const SumTimes& tile : TimesOf(sum)) expected += tile.first + tile.later + tile.compute + tile.store;
-    ASSERT_EQ(SimulatedLatency(sum, DmaSteps::kOwnSteps), expected) << "round " << round;
+    for (const SumTimes& tile : TimesOf(sum))
+      expected += tile.first + tile.later + tile.compute + tile.store;
+    ASSERT_EQ(SimulatedLatency(sum, DmaSteps::kSerialized), expected) << "round " << round;
   }
 }
 
-TEST(ClosedForm, SlicesOfTheDepthArriveBesideTheSums) {
+TEST(ClosedForm, SlicesOfKArriveBesideTheSums) {
   base::Random random(14);
   for (int round = 0; round < 1000; ++round) {
     const Sum sum = AnySum(random);
@@ -202,7 +205,7 @@ TEST(ClosedForm, SlicesOfTheDepthArriveBesideTheSums) {
       const int64_t store = i > 0 ? tiles[i - 1].store : 0;
       expected += std::max(tiles[i].compute, tiles[i].later + next + store);
     }
-    ASSERT_EQ(SimulatedLatency(sum, DmaSteps::kOverlapped), expected) << "round " << round;
+    ASSERT_EQ(SimulatedLatency(sum, DmaSteps::kDoubleBuffered), expected) << "round " << round;
   }
 }
 

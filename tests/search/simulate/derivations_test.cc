@@ -18,8 +18,8 @@
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/cost/timeline.h"
 
-// docs/program.md is derived twice: by encoder/adapt and search/simulate in closed form, by plan/ step by step. Random networks
-// on random machines, cut in random ways: both must say the same.
+// docs/program.md is derived twice: by encoder/adapt and search/simulate in closed form, by plan/
+// step by step. Random networks on random machines, cut in random ways: both must say the same.
 namespace tessera::search {
 namespace {
 
@@ -29,7 +29,7 @@ using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 
 // States whose next values lie in their place.
-int64_t HandedOn(const plan::Plan& plan) {
+int64_t StateAliasing(const plan::Plan& plan) {
   const std::vector<problem::Relation>& relations = plan.problem.relations;
   return std::count_if(relations.begin(), relations.end(), [&](const problem::Relation& relation) {
     const int result = plan.buffers[static_cast<size_t>(relation.second)].tensor;
@@ -75,7 +75,8 @@ std::optional<plan::Plan> AnyPlan(Random& random, graph::Graph graph) {
   }
   const std::vector<int> kept = RandomKept(random, graph, profile, choices);
   for (encoder::program::SubgraphChoice& choice : choices) choice.policy.kept = kept;
-  base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(graph, profile, choices);
+  base::Expected<encoder::program::Program> program =
+      encoder::program::BuildProgram(graph, profile, choices);
   if (!program) return std::nullopt;
   return AsPlan(graph, profile, choices, *std::move(program));
 }
@@ -86,29 +87,32 @@ TEST(Derivations, AgreeOnRandomPrograms) {
   int programs = 0;
   int keeping = 0;
   int listing = 0;  // with tensors in the first and in the last of several homes
-  int64_t handed_on = 0;
+  int64_t aliased_states = 0;
   for (int round = 0; round < 3000; ++round) {
-    const auto plan = AnyPlan(random, graph::RandomGraph(random, static_cast<int>(random.Uniform(1, 7))));
+    const auto plan =
+        AnyPlan(random, graph::RandomGraph(random, static_cast<int>(random.Uniform(1, 7))));
     if (!plan) continue;
     ++programs;
     listing += HasBoth(*plan) ? 1 : 0;
     keeping += plan->kept.empty() ? 0 : 1;
-    handed_on += HandedOn(*plan);
+    aliased_states += StateAliasing(*plan);
     ASSERT_EQ(Disagreements(*plan), "") << "round " << round;
     for (size_t i = 0; i < plan->subgraphs.size(); ++i) {
-      ASSERT_EQ(cost::TimelineOf(*plan, i, cost::kAllTiles).cycles, plan->subgraphs[i].metrics.latency_cycles)
+      ASSERT_EQ(cost::TimelineOf(*plan, i, cost::kAllTiles).cycles,
+                plan->subgraphs[i].metrics.latency_cycles)
           << "round " << round;
     }
     for (const plan::BufferUse& use : plan->buffers) {
-      const bool keeps = use.kind == plan::BufferKind::kRing || use.kind == plan::BufferKind::kLine ||
-                         use.kind == plan::BufferKind::kHalo;
-      if (keeps) ++cached.at(static_cast<size_t>(plan->subgraphs[static_cast<size_t>(use.subgraph)].halo));
+      const bool keeps = use.kind == plan::BufferKind::kRollingBuffer ||
+                         use.kind == plan::BufferKind::kLine || use.kind == plan::BufferKind::kHalo;
+      if (keeps)
+        ++cached.at(static_cast<size_t>(plan->subgraphs[static_cast<size_t>(use.subgraph)].halo));
     }
   }
   EXPECT_GE(programs, 1000);
   EXPECT_GE(keeping, 300);
   EXPECT_GE(listing, 200);
-  EXPECT_GE(handed_on, 10);
+  EXPECT_GE(aliased_states, 10);
   for (const size_t storage : {1, 2, 3}) EXPECT_GE(cached.at(storage), 50);
 }
 
@@ -116,8 +120,8 @@ TEST(Derivations, AgreeOnDepthwiseResultsInPlace) {
   Random random(2028);
   int64_t by_channel = 0;
   for (int round = 0; round < 2000; ++round) {
-    const auto plan =
-        AnyPlan(random, graph::RandomDepthwiseChain(random, static_cast<int>(random.Uniform(1, 6))));
+    const auto plan = AnyPlan(
+        random, graph::RandomDepthwiseChain(random, static_cast<int>(random.Uniform(1, 6))));
     if (!plan) continue;
     ASSERT_EQ(Disagreements(*plan), "") << "round " << round;
     by_channel += ByChannelOtherwiseSized(*plan);
@@ -125,25 +129,27 @@ TEST(Derivations, AgreeOnDepthwiseResultsInPlace) {
   EXPECT_GE(by_channel, 50);
 }
 
-// The encoder knows when constants arrive from the timeline of the subgraph before; plan/ sees it run. And what the one refuses to
-// prefetch, the other refuses as well.
+// The encoder knows when constants arrive from the timeline of the subgraph before; plan/ sees it
+// run. And what the one refuses to prefetch, the other refuses as well.
 TEST(Derivations, AgreeOnPrefetchedConstants) {
   Random random(2032);
   std::array<int, 6> prefetched = {};  // subgraphs, by the tiles of the one before, up to 5
   int refused = 0;
   for (int round = 0; round < 20000; ++round) {
-    const auto plain = AnyPlan(random, graph::RandomGraph(random, static_cast<int>(random.Uniform(2, 7))));
+    const auto plain =
+        AnyPlan(random, graph::RandomGraph(random, static_cast<int>(random.Uniform(2, 7))));
     if (!plain) continue;
     Profile profile = plain->profile;
     DrawPaces(random, profile);
-    if (random.Chance(0.9)) profile.tiling.dma = hw_profiles::DmaSteps::kOverlapped;
+    if (random.Chance(0.9)) profile.tiling.dma = hw_profiles::DmaSteps::kDoubleBuffered;
     std::vector<encoder::program::SubgraphChoice> choices;
     for (const plan::Subgraph& subgraph : plain->subgraphs) {
       choices.push_back(
           {subgraph.interval,
            subgraph.tile,
            {subgraph.weights, subgraph.in_place, subgraph.halo, plain->kept},
-           random.Chance(choices.empty() || subgraph.weights == WeightPolicy::kDirect ? 0.02 : 0.4)});
+           random.Chance(choices.empty() || subgraph.weights == WeightPolicy::kDirect ? 0.02
+                                                                                      : 0.4)});
     }
     const auto program = encoder::program::BuildProgram(plain->network, profile, choices);
     const plan::Plan plan =
@@ -170,11 +176,13 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
       EXPECT_GE(totals.latency_cycles, bound.latency_cycles) << "round " << round;
     }
   }
-  for (size_t tiles = 1; tiles < prefetched.size(); ++tiles) EXPECT_GE(prefetched[tiles], 10) << tiles;
+  for (size_t tiles = 1; tiles < prefetched.size(); ++tiles)
+    EXPECT_GE(prefetched[tiles], 10) << tiles;
   EXPECT_GE(refused, 500);
 }
 
-// Tiles that go down the rows once for each part of the batch: images, or heads with their keys and values.
+// Tiles that go down the rows once for each part of the batch: images, or heads with their keys and
+// values.
 TEST(Derivations, AgreeOnSweepsThroughABatch) {
   Random random(2031);
   std::array<int, 4> cached = {};  // programs with a cached tensor, by storage
@@ -184,13 +192,14 @@ TEST(Derivations, AgreeOnSweepsThroughABatch) {
     const Profile profile = RandomMachine(random);
     graph = encoder::program::WithHomes(std::move(graph), profile);
     const graph::Interval interval = {0, static_cast<int>(graph.operators.size()) - 1};
-    encoder::program::SubgraphChoice choice{interval, encoder::program::OutputShape(graph, interval), {}};
+    encoder::program::SubgraphChoice choice{
+        interval, encoder::program::OutputShape(graph, interval), {}};
     for (const base::Axis axis : {base::Axis::kBatch, base::Axis::kRows}) {
       int64_t& extent = choice.tile[*graph::tiling::AxisOf(choice.tile, axis)];
       extent = random.Uniform(1, extent - 1);
     }
-    ASSERT_TRUE(
-        encoder::program::MayKeepRows(profile, encoder::program::OutputShape(graph, interval), choice.tile));
+    ASSERT_TRUE(encoder::program::MayKeepRows(
+        profile, encoder::program::OutputShape(graph, interval), choice.tile));
     choice.policy.halo = static_cast<HaloStorage>(random.Uniform(1, 3));
     choice.policy.weights = static_cast<WeightPolicy>(random.Uniform(0, 1));
     base::Expected<encoder::program::Program> program =
@@ -198,10 +207,11 @@ TEST(Derivations, AgreeOnSweepsThroughABatch) {
     if (!program) continue;
     const plan::Plan plan = AsPlan(graph, profile, {choice}, *std::move(program));
     ASSERT_EQ(Disagreements(plan), "") << "round " << round;
-    const bool keeps = std::any_of(plan.buffers.begin(), plan.buffers.end(), [](const plan::BufferUse& use) {
-      return use.kind == plan::BufferKind::kRing || use.kind == plan::BufferKind::kLine ||
-             use.kind == plan::BufferKind::kHalo;
-    });
+    const bool keeps =
+        std::any_of(plan.buffers.begin(), plan.buffers.end(), [](const plan::BufferUse& use) {
+          return use.kind == plan::BufferKind::kRollingBuffer ||
+                 use.kind == plan::BufferKind::kLine || use.kind == plan::BufferKind::kHalo;
+        });
     cached.at(static_cast<size_t>(choice.policy.halo)) += keeps ? 1 : 0;
   }
   EXPECT_GE(cached[1], 200);

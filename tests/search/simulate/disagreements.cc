@@ -31,22 +31,23 @@ plan::Plan AsPlan(const graph::Graph& graph, const Profile& profile,
     subgraph.weights = choice.policy.weights;
     subgraph.in_place = choice.policy.in_place;
     subgraph.halo = choice.policy.halo;
-    subgraph.depth = choice.policy.depth;
+    subgraph.k_extent = choice.policy.k_extent;
     subgraph.prefetch = choice.prefetch;
   }
   for (size_t i = 0; i < choices.size(); ++i) {
     const encoder::program::SubgraphChoice& choice = choices[i];
     plan.subgraphs[i].metrics = cost::Simulate(
-        graph, profile, encoder::program::CutTiles(graph, choice.interval, choice.tile, choice.policy.halo),
+        graph, profile,
+        encoder::program::CutTiles(graph, choice.interval, choice.tile, choice.policy.halo),
         choice.policy, cost::AheadOf(graph, profile, plan.subgraphs, i));
   }
   for (const encoder::program::ProgramBuffer& buffer : program.buffers) {
-    plan.buffers.push_back({static_cast<plan::BufferKind>(buffer.kind), buffer.subgraph, buffer.tensor,
-                            buffer.op, buffer.parity, buffer.slot});
+    plan.buffers.push_back({static_cast<plan::BufferKind>(buffer.kind), buffer.subgraph,
+                            buffer.tensor, buffer.op, buffer.phase, buffer.slot});
   }
   for (const encoder::program::ProgramStep& step : program.steps) {
-    plan.steps.push_back(
-        {static_cast<plan::StepKind>(step.kind), step.subgraph, step.parity, step.op, step.transfers});
+    plan.steps.push_back({static_cast<plan::StepKind>(step.kind), step.subgraph, step.phase,
+                          step.op, step.transfers});
   }
   plan.problem = std::move(program.problem);
   return plan;
@@ -63,7 +64,9 @@ std::string CostDifference(const plan::Metrics& told, const plan::Metrics& found
   const auto counted = [&](const std::string& what, int64_t a, int64_t b) {
     compare(what, static_cast<double>(a), static_cast<double>(b), a == b);
   };
-  const auto summed = [&](const std::string& what, double a, double b) { compare(what, a, b, close(a, b)); };
+  const auto summed = [&](const std::string& what, double a, double b) {
+    compare(what, a, b, close(a, b));
+  };
   counted("latency", told.latency_cycles, found.latency_cycles);
   counted("off-chip bytes", told.off_chip_bytes, found.off_chip_bytes);
   counted("MACs", told.macs, found.macs);
@@ -92,7 +95,8 @@ std::string Disagreements(const plan::Plan& plan) {
       const plan::Metrics& told = plan.subgraphs[i].metrics;
       text += CostDifference(told, plan::verify::CostOf(plan, users, static_cast<int>(i)));
       const plan::verify::Work& found = derivation.work[i];
-      if (told.macs != found.macs || told.recomputed_macs != found.recomputed_macs) text += "macs\n";
+      if (told.macs != found.macs || told.recomputed_macs != found.recomputed_macs)
+        text += "macs\n";
       for (const auto& [cause, bytes] : told.off_chip_by_cause) {
         const auto counted = found.off_chip.find(cause);
         if (bytes != (counted == found.off_chip.end() ? 0 : counted->second)) text += cause + "\n";

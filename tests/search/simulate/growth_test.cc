@@ -9,7 +9,8 @@
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/cost/timeline.h"
 
-// A cache that a concatenation makes longer: what lies there already costs nothing, unless the next value lies elsewhere.
+// A cache that a concatenation makes longer: what lies there already costs nothing, unless the next
+// value lies elsewhere.
 namespace tessera::search {
 namespace {
 
@@ -42,9 +43,10 @@ graph::Graph GrowingCache(int64_t past, int64_t fresh) {
   return graph;
 }
 
-// All in the SRAM, whose ports move 4 bytes a cycle; an engine that starts in 5 cycles and takes one for each element.
+// All in the SRAM, whose ports move 4 bytes a cycle; an engine that starts in 5 cycles and takes
+// one for each element.
 Profile OneMemory() {
-  Profile profile = SmallMachine(hw_profiles::DmaSteps::kOwnSteps);
+  Profile profile = SmallMachine(hw_profiles::DmaSteps::kSerialized);
   for (hw_profiles::RoleLayout& layout : profile.roles) layout.home = profile.tile_memory;
   hw_profiles::Port& port = profile.memories[1].port;
   port.read_bytes_per_cycle = port.write_bytes_per_cycle = 4;
@@ -72,22 +74,26 @@ TEST(Growth, OnlyWhatIsNewIsMoved) {
     const graph::Graph graph = GrowingCache(past, fresh);
     for (int64_t tile = 1; tile <= past + fresh; ++tile) {
       SCOPED_TRACE(testing::Message() << past << " + " << fresh << " rows in tiles of " << tile);
-      const graph::tiling::TiledSubgraph tiling = graph::tiling::Tile(graph, {0, 0}, {1, 2, tile, 4});
+      const graph::tiling::TiledSubgraph tiling =
+          graph::tiling::Tile(graph, {0, 0}, {1, 2, tile, 4});
       const plan::Metrics metrics = cost::Simulate(graph, profile, tiling, {});
       EXPECT_EQ(metrics.latency_cycles, CyclesOf(past + fresh, tile, past));
       EXPECT_DOUBLE_EQ(metrics.energy_pj, static_cast<double>(fresh * kRowBytes * (1 + 2)));
-      EXPECT_EQ(cost::TimelineOf(graph, profile, tiling, {}, cost::kAllTiles).cycles, metrics.latency_cycles);
-      for (const plan::Metrics& bound :
-           {cost::LowerBound(graph, profile, {0, 0}), cost::SubgraphBound(graph, profile, {0, 0}, {})}) {
+      EXPECT_EQ(cost::TimelineOf(graph, profile, tiling, {}, cost::kAllTiles).cycles,
+                metrics.latency_cycles);
+      for (const plan::Metrics& bound : {cost::LowerBound(graph, profile, {0, 0}),
+                                         cost::SubgraphBound(graph, profile, {0, 0}, {})}) {
         EXPECT_LE(bound.latency_cycles, metrics.latency_cycles);
         EXPECT_LE(bound.energy_pj, metrics.energy_pj);
       }
     }
-    EXPECT_EQ(cost::SubgraphBound(graph, profile, {0, 0}, {}).latency_cycles, 5 + fresh * kRowBytes);
+    EXPECT_EQ(cost::SubgraphBound(graph, profile, {0, 0}, {}).latency_cycles,
+              5 + fresh * kRowBytes);
   }
 }
 
-// The port, which reads and writes in turn, decides where it is slower than the engine: of the other operand alone.
+// The port, which reads and writes in turn, decides where it is slower than the engine: of the
+// other operand alone.
 TEST(Growth, ThePortMovesWhatIsNew) {
   Profile profile = OneMemory();
   profile.memories[1].port.read_bytes_per_cycle = 0.5;
@@ -97,8 +103,8 @@ TEST(Growth, ThePortMovesWhatIsNew) {
   EXPECT_EQ(metrics.latency_cycles, 2 * kRowBytes * 2 + 2 * kRowBytes / 4);
 }
 
-// Where the next value lies by itself, all of it is copied: an old value that is wanted too, one that is read later, one of other pitch,
-// one that comes second, one at home elsewhere.
+// Where the next value lies by itself, all of it is copied: an old value that is wanted too, one
+// that is read later, one of other pitch, one that comes second, one at home elsewhere.
 TEST(Growth, AllIsMovedWhereTheNextValueLiesElsewhere) {
   const auto energy_of = [](const graph::Graph& graph, const Profile& profile) {
     const graph::Shape& whole = graph.tensors[2].shape;

@@ -11,21 +11,24 @@ namespace {
 using hw_profiles::DmaSteps;
 using hw_profiles::WeightPolicy;
 
-// A chain of convolutions with any kernels and strides, holes included, and an addition where shapes allow.
+// A chain of convolutions with any kernels and strides, holes included, and an addition where
+// shapes allow.
 graph::Graph AnyNetwork() {
   NetworkBuilder net;
   int last = net.Input({1, *rc::gen::inRange<int64_t>(1, 4), *rc::gen::inRange<int64_t>(4, 24), 2});
   const int layers = *rc::gen::inRange(1, 5);
   for (int i = 0; i < layers; ++i) {
     const int64_t kernel = 1 + 2 * *rc::gen::inRange<int64_t>(0, 2);
-    last = net.Conv(last, kernel, *rc::gen::inRange<int64_t>(1, 4), *rc::gen::inRange<int64_t>(1, 4));
+    last =
+        net.Conv(last, kernel, *rc::gen::inRange<int64_t>(1, 4), *rc::gen::inRange<int64_t>(1, 4));
     if (*rc::gen::arbitrary<bool>()) last = net.Add(last, last);
   }
   return net.Finish(last);
 }
 
 hw_profiles::Profile AnyMachine() {
-  hw_profiles::Profile profile = SmallMachine(*rc::gen::element(DmaSteps::kOwnSteps, DmaSteps::kOverlapped));
+  hw_profiles::Profile profile =
+      SmallMachine(*rc::gen::element(DmaSteps::kSerialized, DmaSteps::kDoubleBuffered));
   profile.memories[0].direct_read = *rc::gen::arbitrary<bool>();
   profile.memories[0].direct_write = *rc::gen::arbitrary<bool>();
   profile.memories[0].port.shared = *rc::gen::arbitrary<bool>();
@@ -33,7 +36,7 @@ hw_profiles::Profile AnyMachine() {
   profile.links[0].outstanding = *rc::gen::inRange(1, 3);
   profile.engines[0].outstanding = *rc::gen::inRange(1, 4);
   profile.table_bytes_per_channel = *rc::gen::inRange(0, 3);
-  LayoutIn(profile, base::TensorRole::kBorder).channel_block = *rc::gen::element(1, 4);
+  LayoutIn(profile, base::TensorRole::kBoundary).channel_block = *rc::gen::element(1, 4);
   return profile;
 }
 
@@ -52,9 +55,10 @@ RC_GTEST_PROP(LowerBound, NoTileOrPolicyOrCutUndercutsIt, ()) {
     tile[2] = *rc::gen::inRange<int64_t>(1, tile[2] + 1);
     const bool direct = profile.memories[0].direct_read && *rc::gen::arbitrary<bool>();
     const WeightPolicy weights =
-        direct ? WeightPolicy::kDirect : *rc::gen::element(WeightPolicy::kResident, WeightPolicy::kStreamed);
-    const plan::Metrics cost =
-        cost::Simulate(graph, profile, graph::tiling::Tile(graph, interval, tile), {weights, false});
+        direct ? WeightPolicy::kDirect
+               : *rc::gen::element(WeightPolicy::kResident, WeightPolicy::kStreamed);
+    const plan::Metrics cost = cost::Simulate(
+        graph, profile, graph::tiling::Tile(graph, interval, tile), {weights, false});
     const plan::Metrics bound = cost::LowerBound(graph, profile, interval);
     for (const std::string_view metric : {"latency", "energy", "off_chip_bytes"}) {
       RC_ASSERT(plan::ValueOf(bound, metric) <= plan::ValueOf(cost, metric) * (1 + 1e-12));
@@ -69,9 +73,10 @@ RC_GTEST_PROP(LowerBound, NoTileOrPolicyOrCutUndercutsIt, ()) {
 }
 
 TEST(LowerBound, HoldsForEveryKindOfOperator) {
-  hw_profiles::Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  hw_profiles::Profile profile = SmallMachine(DmaSteps::kSerialized);
   for (const std::string_view name : base::OperatorKindNames()) {
-    const hw_profiles::Throughput throughput{*base::ParseOperatorKind(name), std::nullopt, {}, 1, 1, 2};
+    const hw_profiles::Throughput throughput{
+        *base::ParseOperatorKind(name), std::nullopt, {}, 1, 1, 2};
     profile.engines[0].throughputs.push_back(throughput);
   }
   base::Random random(80);
@@ -87,11 +92,13 @@ TEST(LowerBound, HoldsForEveryKindOfOperator) {
     }
     const graph::tiling::TiledSubgraph tiled = graph::tiling::Tile(graph, interval, tile);
     several_tiles += tiled.tiles > 1 ? 1 : 0;
-    const plan::Metrics cost = cost::Simulate(graph, profile, tiled, {WeightPolicy::kResident, false});
+    const plan::Metrics cost =
+        cost::Simulate(graph, profile, tiled, {WeightPolicy::kResident, false});
     const plan::Metrics bound = cost::LowerBound(graph, profile, interval);
     EXPECT_LE(bound.macs, cost.macs) << round;
     for (const std::string_view metric : {"latency", "energy", "off_chip_bytes"}) {
-      EXPECT_LE(plan::ValueOf(bound, metric), plan::ValueOf(cost, metric) * (1 + 1e-12)) << metric << round;
+      EXPECT_LE(plan::ValueOf(bound, metric), plan::ValueOf(cost, metric) * (1 + 1e-12))
+          << metric << round;
     }
   }
   EXPECT_GE(several_tiles, 100);
@@ -100,7 +107,7 @@ TEST(LowerBound, HoldsForEveryKindOfOperator) {
 TEST(LowerBound, IsMetByOneWholeTileWhereNothingIsLost) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Conv(net.Input({1, 2, 8, 2}), 3, 2), 3, 2));
-  const hw_profiles::Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  const hw_profiles::Profile profile = SmallMachine(DmaSteps::kSerialized);
   const plan::Metrics bound = cost::LowerBound(graph, profile, {0, 1});
   const plan::Metrics whole =
       cost::Simulate(graph, profile, graph::tiling::Tile(graph, {0, 1}, {1, 2, 8, 2}), {});
@@ -108,21 +115,25 @@ TEST(LowerBound, IsMetByOneWholeTileWhereNothingIsLost) {
   EXPECT_EQ(bound.macs, whole.macs);
 }
 
-// One tile, transfers beside the engines: what is left out is the way of the input in and of the result out.
+// One tile, transfers beside the engines: what is left out is the way of the input in and of the
+// result out.
 TEST(SubgraphBound, IsOneWholeTileLessTheWayInAndOut) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Conv(net.Input({1, 2, 8, 2}), 3, 2), 3, 2));
-  hw_profiles::Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  hw_profiles::Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
   profile.memories[1].port.read_bytes_per_cycle = 1;  // slower than the arithmetic
   profile.tiling.weights = {WeightPolicy::kResident};
   const plan::Metrics whole =
       cost::Simulate(graph, profile, graph::tiling::Tile(graph, {0, 1}, {1, 2, 8, 2}), {});
   const int64_t in = 3 + 7 + 8;    // set up, wait, 32 bytes at 4 a cycle
   const int64_t out = 3 + 5 + 32;  // 32 bytes at the pace of the slower end
-  EXPECT_EQ(cost::SubgraphBound(graph, profile, {0, 1}).latency_cycles, whole.latency_cycles - in - out);
-  EXPECT_LT(cost::LowerBound(graph, profile, {0, 1}).latency_cycles, whole.latency_cycles - in - out);
+  EXPECT_EQ(cost::SubgraphBound(graph, profile, {0, 1}).latency_cycles,
+            whole.latency_cycles - in - out);
+  EXPECT_LT(cost::LowerBound(graph, profile, {0, 1}).latency_cycles,
+            whole.latency_cycles - in - out);
   const double constants =
-      24 * 1;  // bytes that engines read in the tile memory, unless a policy lets them read elsewhere
+      24 *
+      1;  // bytes that engines read in the tile memory, unless a policy lets them read elsewhere
   EXPECT_EQ(cost::SubgraphBound(graph, profile, {0, 1}).energy_pj, whole.energy_pj - constants);
 }
 
@@ -130,8 +141,9 @@ TEST(LowerBound, DoesNotCountWhatAStrideMaySkip) {
   NetworkBuilder net;
   const graph::Graph graph =
       net.Finish(net.Conv(net.Conv(net.Input({1, 1, 8, 1}), 1, 1), 1, 1, /*stride=*/2));
-  const plan::Metrics bound = cost::LowerBound(graph, SmallMachine(DmaSteps::kOwnSteps), {0, 1});
-  EXPECT_EQ(bound.macs, 4);  // of the second convolution; tiles of one row make the first do 4, one tile 7
+  const plan::Metrics bound = cost::LowerBound(graph, SmallMachine(DmaSteps::kSerialized), {0, 1});
+  EXPECT_EQ(bound.macs,
+            4);  // of the second convolution; tiles of one row make the first do 4, one tile 7
 }
 
 }  // namespace

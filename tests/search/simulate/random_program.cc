@@ -46,13 +46,15 @@ hw_profiles::Memory MemoryOf(Random& random, std::string name) {
   return memory;
 }
 
-// A second memory outside the tile memory, small enough that some tensors have no room in it, and lists of homes for some roles.
+// A second memory outside the tile memory, small enough that some tensors have no room in it, and
+// lists of homes for some roles.
 void DrawHomes(Random& random, Profile& profile) {
   hw_profiles::Memory memory = MemoryOf(random, "tcm");
   memory.capacity_bytes = random.Uniform(8, 400);
   memory.direct_read = profile.memories[0].direct_read;
   memory.direct_write = random.Chance(0.3);
-  if (random.Chance(0.2)) memory.reserved = {{{random.Uniform(0, 3), random.Uniform(4, 8)}, "drawn"}};
+  if (random.Chance(0.2))
+    memory.reserved = {{{random.Uniform(0, 3), random.Uniform(4, 8)}, "drawn"}};
   profile.memories.push_back(std::move(memory));
   hw_profiles::Link link;
   link.name = "tcm_dma";
@@ -91,20 +93,25 @@ Profile RandomMachine(Random& random) {
     role.row_pitch_bytes = random.Chance(0.7) ? 1 : 8;
   }
   profile.roles[static_cast<size_t>(base::TensorRole::kFeature)].home = 1;
-  profile.tiling.dma =
-      random.Chance(0.5) ? hw_profiles::DmaSteps::kOwnSteps : hw_profiles::DmaSteps::kOverlapped;
-  profile.tiling.axes = {
-      {base::Axis::kRows, 1}, {base::Axis::kColumns, 1}, {base::Axis::kChannels, 1}, {base::Axis::kBatch, 1}};
-  profile.tiling.weights = {WeightPolicy::kResident, WeightPolicy::kStreamed, WeightPolicy::kDirect};
-  profile.tiling.halo = {HaloStorage::kRecompute, HaloStorage::kRing, HaloStorage::kCopy,
-                         HaloStorage::kAdjacent};
+  profile.tiling.dma = random.Chance(0.5) ? hw_profiles::DmaSteps::kSerialized
+                                          : hw_profiles::DmaSteps::kDoubleBuffered;
+  profile.tiling.axes = {{base::Axis::kRows, 1},
+                         {base::Axis::kColumns, 1},
+                         {base::Axis::kChannels, 1},
+                         {base::Axis::kBatch, 1}};
+  profile.tiling.weights = {WeightPolicy::kResident, WeightPolicy::kStreamed,
+                            WeightPolicy::kDirect};
+  profile.tiling.halo = {HaloStorage::kRecompute, HaloStorage::kRollingBuffer,
+                         HaloStorage::kLineBuffer, HaloStorage::kAdjacent};
   profile.tiling.implicit_padding = random.Chance(0.7);
-  profile.tiling.weight_granule_channels = random.Uniform(1, 3);
-  if (random.Chance(0.7)) profile.tiling.in_place = {OperatorKind::kElementwise, OperatorKind::kDepthwise};
+  profile.tiling.weight_granularity_channels = random.Uniform(1, 3);
+  if (random.Chance(0.7))
+    profile.tiling.in_place = {OperatorKind::kElementwise, OperatorKind::kDepthwise};
   if (random.Chance(0.3)) {
-    profile.scratch = {{OperatorKind::kConv,
-                        2,
-                        {hw_profiles::ScratchFactor::kOutRows, hw_profiles::ScratchFactor::kInChannels}}};
+    profile.scratch = {
+        {OperatorKind::kConv,
+         2,
+         {hw_profiles::ScratchFactor::kOutRows, hw_profiles::ScratchFactor::kInChannels}}};
   }
   profile.table_bytes_per_channel = random.Chance(0.7) ? 0 : 5;
   if (random.Chance(0.4)) DrawHomes(random, profile);
@@ -148,7 +155,8 @@ encoder::program::SubgraphChoice RandomChoice(Random& random, const graph::Graph
                        graph::tiling::AxisOf(output, base::Axis::kChannels) == axis ||
                        graph::tiling::AxisOf(output, base::Axis::kBatch) == axis;
     if (!named || output[axis] < 2 || !random.Chance(rows ? 0.8 : 0.2)) continue;
-    if (graph::tiling::CanCut(graph, interval, axis)) choice.tile[axis] = random.Uniform(1, output[axis] - 1);
+    if (graph::tiling::CanCut(graph, interval, axis))
+      choice.tile[axis] = random.Uniform(1, output[axis] - 1);
   }
   choice.policy.weights = static_cast<WeightPolicy>(random.Uniform(0, 2));
   choice.policy.in_place = random.Chance(0.5);
@@ -160,10 +168,12 @@ encoder::program::SubgraphChoice RandomChoice(Random& random, const graph::Graph
 std::vector<int> RandomKept(Random& random, const graph::Graph& graph, const Profile& profile,
                             const std::vector<encoder::program::SubgraphChoice>& choices) {
   std::vector<int> kept;
-  if (hw_profiles::LayoutOf(profile, base::TensorRole::kBorder).home == profile.tile_memory) return kept;
+  if (hw_profiles::LayoutOf(profile, base::TensorRole::kBoundary).home == profile.tile_memory)
+    return kept;
   for (int tensor = 0; tensor < static_cast<int>(graph.tensors.size()); ++tensor) {
     const bool wanted = random.Chance(0.5);
-    if (wanted && !encoder::program::FindUnkeepable(graph, choices, {&tensor, 1})) kept.push_back(tensor);
+    if (wanted && !encoder::program::FindUnkeepable(graph, choices, {&tensor, 1}))
+      kept.push_back(tensor);
   }
   return kept;
 }

@@ -23,46 +23,55 @@ graph::Graph Pointwise() {
   return net.Finish(net.Conv(net.Input({1, 2, 4, 3}), 1, 2));
 }
 
-plan::Metrics RunRows(const graph::Graph& graph, const Profile& profile, int64_t rows, Policy policy) {
+plan::Metrics RunRows(const graph::Graph& graph, const Profile& profile, int64_t rows,
+                      Policy policy) {
   const int last = static_cast<int>(graph.operators.size()) - 1;
-  graph::Shape tile = graph.tensors[static_cast<size_t>(graph.operators.back().outputs.front())].shape;
+  graph::Shape tile =
+      graph.tensors[static_cast<size_t>(graph.operators.back().outputs.front())].shape;
   tile[2] = rows;
-  return cost::Simulate(graph, profile, encoder::program::CutTiles(graph, {0, last}, tile, policy.halo),
-                        policy);
+  return cost::Simulate(graph, profile,
+                        encoder::program::CutTiles(graph, {0, last}, tile, policy.halo), policy);
 }
 
-// A tile of two rows: 13 cycles to load 12 bytes (3 + 7 + 12/4), 11 to compute (6 steps + 5), 14 to store (3 + 5 + 12/2); the
-// weights take 11 cycles to load (3 + 7 + 4/4).
-TEST(Simulate, OwnStepsRunInSequence) {
-  const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOwnSteps), 2, kResident);
+// A tile of two rows: 13 cycles to load 12 bytes (3 + 7 + 12/4), 11 to compute (6 steps + 5), 14 to
+// store (3 + 5 + 12/2); the weights take 11 cycles to load (3 + 7 + 4/4).
+TEST(Simulate, SerializedRunInSequence) {
+  const plan::Metrics metrics =
+      RunRows(Pointwise(), SmallMachine(DmaSteps::kSerialized), 2, kResident);
   EXPECT_EQ(metrics.latency_cycles, 11 + 2 * (13 + 11 + 14));
 }
 
-TEST(Simulate, OverlappedSlotsLastAsLongAsTheBusiest) {
-  const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 2, kResident);
+TEST(Simulate, DoubleBufferedSlotsLastAsLongAsTheBusiest) {
+  const plan::Metrics metrics =
+      RunRows(Pointwise(), SmallMachine(DmaSteps::kDoubleBuffered), 2, kResident);
   const int64_t prologue = 11 + 13;
   const int64_t slots = 13 + 14;  // compute 0 beside load 1, compute 1 beside store 0
   EXPECT_EQ(metrics.latency_cycles, prologue + slots + 14);
 }
 
 TEST(Simulate, LoadAndStoreShareAPortUnlessItIsDouble) {
-  Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
   // Tiles of one row: load 3+7+2 = 12, compute 8, store 3+5+4 = 12 (two bursts).
-  EXPECT_EQ(RunRows(Pointwise(), profile, 1, kResident).latency_cycles, (11 + 12) + (12 + 24 + 24 + 12) + 12);
+  EXPECT_EQ(RunRows(Pointwise(), profile, 1, kResident).latency_cycles,
+            (11 + 12) + (12 + 24 + 24 + 12) + 12);
   profile.memories[0].port.shared = false;
   profile.links[0].outstanding = 2;
-  EXPECT_EQ(RunRows(Pointwise(), profile, 1, kResident).latency_cycles, (11 + 12) + (12 + 12 + 12 + 12) + 12);
+  EXPECT_EQ(RunRows(Pointwise(), profile, 1, kResident).latency_cycles,
+            (11 + 12) + (12 + 12 + 12 + 12) + 12);
   profile.links[0].outstanding = 1;
-  EXPECT_EQ(RunRows(Pointwise(), profile, 1, kResident).latency_cycles, (11 + 12) + (12 + 24 + 24 + 12) + 12);
+  EXPECT_EQ(RunRows(Pointwise(), profile, 1, kResident).latency_cycles,
+            (11 + 12) + (12 + 24 + 24 + 12) + 12);
 }
 
 TEST(Simulate, OneTileHasNothingToOverlapWith) {
-  const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 4, kResident);
+  const plan::Metrics metrics =
+      RunRows(Pointwise(), SmallMachine(DmaSteps::kDoubleBuffered), 4, kResident);
   EXPECT_EQ(metrics.latency_cycles, (11 + 3 + 7 + 6) + (12 + 5) + (3 + 5 + 12));
 }
 
 TEST(Simulate, RaggedLastTileCostsWhatItIs) {
-  const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOwnSteps), 3, kResident);
+  const plan::Metrics metrics =
+      RunRows(Pointwise(), SmallMachine(DmaSteps::kSerialized), 3, kResident);
   const int64_t three_rows = (3 + 7 + 5) + (9 + 5) + (3 + 5 + 10);  // 18 bytes are 5 bursts of 4
   const int64_t one_row = (3 + 7 + 2) + (3 + 5) + (3 + 5 + 4);
   EXPECT_EQ(metrics.latency_cycles, 11 + three_rows + one_row);
@@ -70,14 +79,16 @@ TEST(Simulate, RaggedLastTileCostsWhatItIs) {
 }
 
 TEST(Simulate, StreamedWeightsComeBeforeEachUse) {
-  const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOwnSteps), 2, kStreamed);
+  const plan::Metrics metrics =
+      RunRows(Pointwise(), SmallMachine(DmaSteps::kSerialized), 2, kStreamed);
   // One output channel a slice: two slices of 2 bytes, each 3 + 7 + 1 cycles.
   EXPECT_EQ(metrics.latency_cycles, 2 * (13 + 2 * 11 + 11 + 14));
   EXPECT_EQ(metrics.off_chip_by_cause.at("weights"), 2 * 4);
 }
 
-TEST(Simulate, OverlappedSlicesArriveBesideTheirStep) {
-  const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 2, kStreamed);
+TEST(Simulate, DoubleBufferedSlicesArriveBesideTheirStep) {
+  const plan::Metrics metrics =
+      RunRows(Pointwise(), SmallMachine(DmaSteps::kDoubleBuffered), 2, kStreamed);
   const int64_t prologue = 13 + 11;
   const int64_t first = 11 + 11 + 13;  // port: second slice of tile 0, first of tile 1, load 1
   const int64_t second = 11 + 14;      // port: second slice of tile 1, store 0
@@ -85,9 +96,10 @@ TEST(Simulate, OverlappedSlicesArriveBesideTheirStep) {
 }
 
 TEST(Simulate, DirectConstantsAreReadWithEveryTile) {
-  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  Profile profile = SmallMachine(DmaSteps::kSerialized);
   profile.memories[0].direct_read = true;
-  // The input is direct too: 7 + 3 cycles for 12 bytes and 7 + 1 for the weights, longer than 11 cycles of compute.
+  // The input is direct too: 7 + 3 cycles for 12 bytes and 7 + 1 for the weights, longer than 11
+  // cycles of compute.
   const plan::Metrics metrics = RunRows(Pointwise(), profile, 2, kDirect);
   EXPECT_EQ(metrics.latency_cycles, 2 * (10 + 8 + 14));
   EXPECT_EQ(metrics.off_chip_by_cause.at("weights"), 2 * 4);
@@ -95,7 +107,7 @@ TEST(Simulate, DirectConstantsAreReadWithEveryTile) {
 }
 
 TEST(Simulate, HomesInTheTileMemoryMoveNothing) {
-  Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
   const plan::Metrics metrics = RunRows(Pointwise(), profile, 2, kResident);
   EXPECT_EQ(metrics.off_chip_bytes, 0);
@@ -104,22 +116,24 @@ TEST(Simulate, HomesInTheTileMemoryMoveNothing) {
 }
 
 TEST(Simulate, EnergyAddsUpByPart) {
-  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  Profile profile = SmallMachine(DmaSteps::kSerialized);
   profile.memories[0].leakage_mw = 2;
   const plan::Metrics metrics = RunRows(Pointwise(), profile, 2, kResident);
   EXPECT_DOUBLE_EQ(metrics.energy_by_part.at("mac"), 24 * 2 * 0.5);
   EXPECT_DOUBLE_EQ(metrics.energy_by_part.at("dram"), (24 + 4) * 10 + 24 * 20);
-  // Read: by the engine 24 bytes and twice the weights, by the DMA 24; written: by the DMA 24 + 4, by the engine 24.
+  // Read: by the engine 24 bytes and twice the weights, by the DMA 24; written: by the DMA 24 + 4,
+  // by the engine 24.
   EXPECT_DOUBLE_EQ(metrics.energy_by_part.at("sram"), (24 + 8 + 24) * 1 + (28 + 24) * 2);
   EXPECT_DOUBLE_EQ(metrics.energy_by_part.at("leakage"), 2e9 * 87 / 1e9);
   EXPECT_DOUBLE_EQ(metrics.energy_pj, 24 + 760 + 160 + 174);
 }
 
-// 24 bytes come in, 48 go out, and 2 of weights stay: each is read once and written once in the tile memory.
+// 24 bytes come in, 48 go out, and 2 of weights stay: each is read once and written once in the
+// tile memory.
 TEST(Simulate, TransfersReadAndWriteTheTileMemoryOnce) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Input({1, 1, 8, 3}), 1, 2));
-  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  Profile profile = SmallMachine(DmaSteps::kSerialized);
   hw_profiles::Memory& sram = profile.memories[static_cast<size_t>(profile.tile_memory)];
   for (const bool reads : {true, false}) {
     sram.read_pj_per_byte = reads ? 1 : 0;
@@ -131,8 +145,8 @@ TEST(Simulate, TransfersReadAndWriteTheTileMemoryOnce) {
 
 // Three loop levels, the run itself being the innermost.
 TEST(Simulate, TransfersAreSplitAtTheLevelsOfADescriptor) {
-  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
-  const int home = hw_profiles::LayoutOf(profile, base::TensorRole::kBorder).home;
+  Profile profile = SmallMachine(DmaSteps::kSerialized);
+  const int home = hw_profiles::LayoutOf(profile, base::TensorRole::kBoundary).home;
   const cost::Runs runs{.bytes = 4, .count = 6, .loops = {2, 3}};
   const auto cycles_with = [&](int dims) {
     profile.links[0].dims = dims;
@@ -148,7 +162,7 @@ TEST(Simulate, HaloIsFetchedAndComputedAgain) {
   NetworkBuilder net;
   const int x = net.Input({1, 1, 6, 1});
   const graph::Graph graph = net.Finish(net.Conv(net.Conv(x, 3, 1), 3, 1));
-  const plan::Metrics metrics = RunRows(graph, SmallMachine(DmaSteps::kOwnSteps), 3, kResident);
+  const plan::Metrics metrics = RunRows(graph, SmallMachine(DmaSteps::kSerialized), 3, kResident);
   // Each half needs 4 rows in between and 5 of the input.
   EXPECT_EQ(metrics.macs, 2 * (3 + 4) * 3);
   EXPECT_EQ(metrics.recomputed_macs, 2 * 3);
@@ -161,26 +175,27 @@ TEST(Simulate, KeptRowsAreNeitherFetchedNorComputedAgain) {
   NetworkBuilder net;
   const int x = net.Input({1, 1, 6, 1});
   const graph::Graph graph = net.Finish(net.Conv(net.Conv(x, 3, 1), 3, 1));
-  const Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  const Profile profile = SmallMachine(DmaSteps::kSerialized);
   Policy policy = kResident;
-  policy.halo = hw_profiles::HaloStorage::kRing;
-  const plan::Metrics ring = RunRows(graph, profile, 3, policy);
-  EXPECT_EQ(ring.macs, (6 + 6) * 3);
-  EXPECT_EQ(ring.recomputed_macs, 0);
-  EXPECT_EQ(ring.off_chip_by_cause.at("inputs"), 6);
-  EXPECT_EQ(ring.off_chip_by_cause.at("outputs"), 6);
+  policy.halo = hw_profiles::HaloStorage::kRollingBuffer;
+  const plan::Metrics rolling_buffer = RunRows(graph, profile, 3, policy);
+  EXPECT_EQ(rolling_buffer.macs, (6 + 6) * 3);
+  EXPECT_EQ(rolling_buffer.recomputed_macs, 0);
+  EXPECT_EQ(rolling_buffer.off_chip_by_cause.at("inputs"), 6);
+  EXPECT_EQ(rolling_buffer.off_chip_by_cause.at("outputs"), 6);
 
   // Each of the two tensors takes a cycle to save and one to restore, for 2 bytes read and written.
-  policy.halo = hw_profiles::HaloStorage::kCopy;
+  policy.halo = hw_profiles::HaloStorage::kLineBuffer;
   const plan::Metrics copy = RunRows(graph, profile, 3, policy);
-  EXPECT_EQ(copy.latency_cycles, ring.latency_cycles + 4);
-  EXPECT_DOUBLE_EQ(copy.energy_by_part.at("sram"), ring.energy_by_part.at("sram") + 4 * 2 * (1 + 2));
+  EXPECT_EQ(copy.latency_cycles, rolling_buffer.latency_cycles + 4);
+  EXPECT_DOUBLE_EQ(copy.energy_by_part.at("sram"),
+                   rolling_buffer.energy_by_part.at("sram") + 4 * 2 * (1 + 2));
   policy.halo = hw_profiles::HaloStorage::kAdjacent;
-  EXPECT_EQ(RunRows(graph, profile, 3, policy).latency_cycles, ring.latency_cycles + 2);
+  EXPECT_EQ(RunRows(graph, profile, 3, policy).latency_cycles, rolling_buffer.latency_cycles + 2);
 }
 
 TEST(Simulate, ChannelBlocksCountAndRowPitchDoesNot) {
-  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  Profile profile = SmallMachine(DmaSteps::kSerialized);
   LayoutIn(profile, base::TensorRole::kNetworkInput).channel_block = 16;
   LayoutIn(profile, base::TensorRole::kNetworkOutput).row_pitch_bytes = 64;
   const plan::Metrics metrics = RunRows(Pointwise(), profile, 4, kResident);
@@ -193,16 +208,17 @@ TEST(Simulate, SharedConstantIsResidentOnceAndStreamedForEachUser) {
   const int x = net.Input({1, 2, 4, 1});
   const int w = net.Weights({2, 2, 1, 1});
   const graph::Graph graph = net.Finish(net.ConvWith(net.ConvWith(x, w, 1), w, 1));
-  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  Profile profile = SmallMachine(DmaSteps::kSerialized);
   profile.table_bytes_per_channel = 5;
   EXPECT_EQ(RunRows(graph, profile, 2, kResident).off_chip_by_cause.at("weights"), 4 + 10);
   EXPECT_EQ(RunRows(graph, profile, 2, kStreamed).off_chip_by_cause.at("weights"), 2 * 2 * 14);
 }
 
 TEST(Simulate, SlowTileMemoryHoldsTheEngineUp) {
-  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  Profile profile = SmallMachine(DmaSteps::kSerialized);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
-  profile.memories[1].port = {.read_bytes_per_cycle = 1, .write_bytes_per_cycle = 2, .shared = true};
+  profile.memories[1].port = {
+      .read_bytes_per_cycle = 1, .write_bytes_per_cycle = 2, .shared = true};
   const plan::Metrics metrics = RunRows(Pointwise(), profile, 4, kResident);
   EXPECT_EQ(metrics.latency_cycles, 24 + 4 + 12);
   EXPECT_EQ(metrics.bound_by, "sram");
@@ -213,12 +229,13 @@ TEST(Simulate, AReshapeIsACopyInTheTileMemory) {
   graph::Graph graph = Pointwise();
   graph.operators[0].kind = base::OperatorKind::kReshape;
   graph.operators[0].weights.clear();
-  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  Profile profile = SmallMachine(DmaSteps::kSerialized);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
   hw_profiles::Throughput reshape;
   reshape.kind = base::OperatorKind::kReshape;
   profile.engines[0].throughputs.push_back(reshape);
-  profile.memories[1].port = {.read_bytes_per_cycle = 2, .write_bytes_per_cycle = 3, .shared = true};
+  profile.memories[1].port = {
+      .read_bytes_per_cycle = 2, .write_bytes_per_cycle = 3, .shared = true};
   EXPECT_EQ(RunRows(graph, profile, 4, kResident).latency_cycles, 24 / 2 + 24 / 3);
   profile.memories[1].port.shared = false;
   EXPECT_EQ(RunRows(graph, profile, 4, kResident).latency_cycles, 24 / 2);
@@ -233,7 +250,7 @@ TEST(Simulate, ConstantsWithoutSlicesAreLoadedOnceWhereOthersStream) {
   table.constant = true;
   graph.operators[0].weights.push_back(static_cast<int>(graph.tensors.size()));
   graph.tensors.push_back(table);
-  const plan::Metrics metrics = RunRows(graph, SmallMachine(DmaSteps::kOwnSteps), 2, kStreamed);
+  const plan::Metrics metrics = RunRows(graph, SmallMachine(DmaSteps::kSerialized), 2, kStreamed);
   EXPECT_EQ(metrics.latency_cycles, 11 + 2 * (13 + 2 * 11 + 11 + 14));
   EXPECT_EQ(metrics.off_chip_by_cause.at("weights"), 2 + 2 * 4);
 }
@@ -241,7 +258,7 @@ TEST(Simulate, ConstantsWithoutSlicesAreLoadedOnceWhereOthersStream) {
 TEST(Simulate, AConstantThatIsTwoOperandsComesOnce) {
   graph::Graph graph = Pointwise();
   graph.operators[0].weights.push_back(graph.operators[0].weights.front());
-  const plan::Metrics metrics = RunRows(graph, SmallMachine(DmaSteps::kOwnSteps), 2, kStreamed);
+  const plan::Metrics metrics = RunRows(graph, SmallMachine(DmaSteps::kSerialized), 2, kStreamed);
   EXPECT_EQ(metrics.off_chip_by_cause.at("weights"), 4);
 }
 
@@ -253,7 +270,7 @@ TEST(Simulate, AResultThatIsReadInItsHomeCrossesTwice) {
   const int t1 = net.Conv(t0, 1, 2);
   graph::Graph graph = net.Finish(t1);
   graph.tensors[static_cast<size_t>(t0)].network_output = true;
-  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  Profile profile = SmallMachine(DmaSteps::kSerialized);
   profile.memories[0].direct_read = profile.memories[0].direct_write = true;
   const plan::Metrics metrics = RunRows(graph, profile, 4, kResident);
   EXPECT_EQ(metrics.off_chip_by_cause.at("inputs"), 24 + 24);
@@ -261,7 +278,7 @@ TEST(Simulate, AResultThatIsReadInItsHomeCrossesTwice) {
 }
 
 TEST(Simulate, RunsAnOperatorOnTheEngineForItsDataType) {
-  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  Profile profile = SmallMachine(DmaSteps::kSerialized);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
   profile.engines.push_back(profile.engines[0]);
   profile.engines[0].throughputs[0].type = base::DataType::kInt8;
@@ -281,7 +298,7 @@ TEST(Simulate, StartsHideBehindOperatorsUnderWay) {
   int last = net.Input({1, 2, 4, 3});
   for (int i = 0; i < 3; ++i) last = net.Conv(last, 1, 2);
   graph::Graph graph = net.Finish(last);
-  Profile profile = SmallMachine(DmaSteps::kOwnSteps);
+  Profile profile = SmallMachine(DmaSteps::kSerialized);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
   const auto latency = [&](int64_t start, int outstanding) {
     profile.engines[0].throughputs[0].start_cycles = start;
@@ -295,18 +312,21 @@ TEST(Simulate, StartsHideBehindOperatorsUnderWay) {
 }
 
 TEST(Simulate, BoundByTheLinkThatWorksLongest) {
-  const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 2, kResident);
+  const plan::Metrics metrics =
+      RunRows(Pointwise(), SmallMachine(DmaSteps::kDoubleBuffered), 2, kResident);
   EXPECT_EQ(metrics.bound_by, "dma");
 }
 
 TEST(Simulate, PeakBandwidthIsThatOfTheBusiestSlot) {
-  const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(DmaSteps::kOverlapped), 2, kResident);
-  // Slot 0 with the prologue: 4 + 12 + 12 bytes in 24 + 13 cycles; slot 1 with the epilogue: 12 + 12 in 14 + 14.
+  const plan::Metrics metrics =
+      RunRows(Pointwise(), SmallMachine(DmaSteps::kDoubleBuffered), 2, kResident);
+  // Slot 0 with the prologue: 4 + 12 + 12 bytes in 24 + 13 cycles; slot 1 with the epilogue: 12 +
+  // 12 in 14 + 14.
   EXPECT_DOUBLE_EQ(metrics.peak_bytes_per_cycle, 24.0 / 28);
 }
 
 TEST(Simulate, InPlaceCostsTheSame) {
-  const Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
   const plan::Metrics apart = RunRows(Pointwise(), profile, 2, {WeightPolicy::kStreamed, false});
   const plan::Metrics together = RunRows(Pointwise(), profile, 2, {WeightPolicy::kStreamed, true});
   EXPECT_EQ(apart.latency_cycles, together.latency_cycles);

@@ -54,8 +54,8 @@ int NetworkBuilder::Add(int a, int b) {
   op.kind = base::OperatorKind::kElementwise;
   op.function = "add";
   op.inputs = {a, b};
-  op.outputs = {
-      Tensor("t" + std::to_string(graph_.operators.size()), graph_.tensors[static_cast<size_t>(a)].shape)};
+  op.outputs = {Tensor("t" + std::to_string(graph_.operators.size()),
+                       graph_.tensors[static_cast<size_t>(a)].shape)};
   graph_.operators.push_back(op);
   return op.outputs.front();
 }
@@ -113,7 +113,8 @@ hw_profiles::Profile SmallMachine(hw_profiles::DmaSteps dma, int64_t capacity) {
   profile.roles.resize(base::TensorRoleNames().size());
   LayoutIn(profile, base::TensorRole::kFeature).home = 1;
   profile.tiling.axes = {{base::Axis::kRows, 1}};
-  profile.tiling.weights = {hw_profiles::WeightPolicy::kResident, hw_profiles::WeightPolicy::kStreamed};
+  profile.tiling.weights = {hw_profiles::WeightPolicy::kResident,
+                            hw_profiles::WeightPolicy::kStreamed};
   profile.tiling.dma = dma;
   return profile;
 }

@@ -14,7 +14,8 @@
 namespace tessera::search {
 namespace {
 
-// No program costs less than the bound of its subgraph, which is often closer than the bound that holds for every cut.
+// No program costs less than the bound of its subgraph, which is often closer than the bound that
+// holds for every cut.
 TEST(SubgraphBound, HoldsForEveryProgram) {
   base::Random random(2027);
   int programs = 0;
@@ -31,16 +32,18 @@ TEST(SubgraphBound, HoldsForEveryProgram) {
     choice.policy.kept = RandomKept(random, graph, profile, {choice});
     if (!encoder::program::BuildProgram(graph, profile, {&choice, 1})) continue;
     ++programs;
-    const plan::Metrics cost = cost::Simulate(
-        graph, profile, encoder::program::CutTiles(graph, interval, choice.tile, choice.policy.halo),
-        choice.policy);
+    const plan::Metrics cost =
+        cost::Simulate(graph, profile,
+                       encoder::program::CutTiles(graph, interval, choice.tile, choice.policy.halo),
+                       choice.policy);
     const plan::Metrics any_cut = cost::LowerBound(graph, profile, interval);
     const plan::Metrics bound = cost::SubgraphBound(graph, profile, interval, choice.policy.kept);
     for (const std::string_view metric : {"latency", "energy", "off_chip_bytes"}) {
       const double found = plan::ValueOf(bound, metric);
       EXPECT_LE(found, plan::ValueOf(cost, metric) * (1 + 1e-12)) << metric << ", round " << round;
       if (!choice.policy.kept.empty()) continue;
-      EXPECT_LE(plan::ValueOf(any_cut, metric), found * (1 + 1e-12)) << metric << ", round " << round;
+      EXPECT_LE(plan::ValueOf(any_cut, metric), found * (1 + 1e-12))
+          << metric << ", round " << round;
     }
     closer += bound.latency_cycles > any_cut.latency_cycles ? 1 : 0;
   }

@@ -17,7 +17,8 @@
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/cost/timeline.h"
 
-// Operators whose weights are held by depth: both derivations, the simulator and its bounds are held against each other.
+// Operators whose weights are held along K: both derivations, the simulator and its bounds are held
+// against each other.
 namespace tessera::search {
 namespace {
 
@@ -26,19 +27,20 @@ using hw_profiles::HaloStorage;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 
-// One operator that adds up, held by depth or as else it may be, whatever makes its operands by itself before it.
-struct SumByDepth {
+// One operator that adds up, held along K or as else it may be, whatever makes its operands by
+// itself before it.
+struct SplitKSum {
   graph::Graph graph;
   Profile profile;
   std::vector<encoder::program::SubgraphChoice> choices;  // the last is the sum's
 };
 
-SumByDepth AnySumByDepth(Random& random) {
-  SumByDepth sum{graph::RandomSum(random), RandomMachine(random), {}};
+SplitKSum AnySplitKSum(Random& random) {
+  SplitKSum sum{graph::RandomSum(random), RandomMachine(random), {}};
   DrawPaces(random, sum.profile);
   sum.graph = encoder::program::WithHomes(std::move(sum.graph), sum.profile);
-  sum.profile.tiling.weights.push_back(WeightPolicy::kByDepth);
-  sum.profile.tiling.depth_granule = random.Uniform(1, 5);
+  sum.profile.tiling.weights.push_back(WeightPolicy::kSplitK);
+  sum.profile.tiling.k_granularity = random.Uniform(1, 5);
   for (hw_profiles::Throughput& throughput : sum.profile.engines[0].throughputs)
     throughput.unroll.in_channels = random.Uniform(1, 3);
   const auto operators = static_cast<int>(sum.graph.operators.size());
@@ -46,8 +48,8 @@ SumByDepth AnySumByDepth(Random& random) {
     sum.choices.push_back(RandomChoice(random, sum.graph, sum.profile, {op, op}));
   encoder::program::SubgraphChoice& last = sum.choices.back();
   last.policy.halo = HaloStorage::kRecompute;
-  last.policy.weights = WeightPolicy::kByDepth;
-  last.policy.depth = sum.profile.tiling.depth_granule * random.Uniform(0, 3);
+  last.policy.weights = WeightPolicy::kSplitK;
+  last.policy.k_extent = sum.profile.tiling.k_granularity * random.Uniform(0, 3);
   const graph::Shape& output = encoder::program::OutputShape(sum.graph, last.interval);
   for (size_t axis = 0; axis < output.size(); ++axis) {
     const bool leading = axis + 2 < output.size() && output.size() != 4;
@@ -60,13 +62,13 @@ SumByDepth AnySumByDepth(Random& random) {
   return sum;
 }
 
-TEST(Derivations, AgreeOnSumsByDepth) {
+TEST(Derivations, AgreeOnSplitKSums) {
   Random random(2028);
   std::array<int, 2> programs = {};  // by how transfers run
   int tables = 0;
   int several = 0;  // tiles
   for (int round = 0; round < 4000; ++round) {
-    const SumByDepth sum = AnySumByDepth(random);
+    const SplitKSum sum = AnySplitKSum(random);
     base::Expected<encoder::program::Program> program =
         encoder::program::BuildProgram(sum.graph, sum.profile, sum.choices);
     if (!program) continue;
@@ -75,9 +77,9 @@ TEST(Derivations, AgreeOnSumsByDepth) {
     ++programs.at(static_cast<size_t>(sum.profile.tiling.dma));
     tables += sum.profile.table_bytes_per_channel > 0 ? 1 : 0;
     several += plan.subgraphs.back().tiles > 1 ? 1 : 0;
-    EXPECT_TRUE(std::any_of(plan.buffers.begin(), plan.buffers.end(), [](const plan::BufferUse& use) {
-      return use.kind == plan::BufferKind::kAccumulator;
-    }));
+    EXPECT_TRUE(std::any_of(
+        plan.buffers.begin(), plan.buffers.end(),
+        [](const plan::BufferUse& use) { return use.kind == plan::BufferKind::kAccumulator; }));
   }
   EXPECT_GE(programs[0], 300);
   EXPECT_GE(programs[1], 300);
@@ -85,17 +87,18 @@ TEST(Derivations, AgreeOnSumsByDepth) {
   EXPECT_GE(several, 300);
 }
 
-// What the encoder refuses to hold by depth, plan/ refuses as well, and the other way round.
-TEST(Derivations, AgreeOnWhatMayBeHeldByDepth) {
+// What the encoder refuses to hold with split K, plan/ refuses as well, and the other way round.
+TEST(Derivations, AgreeOnWhatMayBeSplitAlongK) {
   Random random(2029);
   std::array<int, 2> seen = {};
   for (int round = 0; round < 2500; ++round) {
-    graph::Graph graph = random.Chance(0.5) ? graph::RandomSum(random) : graph::RandomGraph(random, 2);
+    graph::Graph graph =
+        random.Chance(0.5) ? graph::RandomSum(random) : graph::RandomGraph(random, 2);
     DrawWeights(random, graph);
     Profile profile = RandomMachine(random);
     graph = encoder::program::WithHomes(std::move(graph), profile);
-    profile.tiling.weights.push_back(WeightPolicy::kByDepth);
-    profile.tiling.depth_granule = random.Uniform(1, 5);
+    profile.tiling.weights.push_back(WeightPolicy::kSplitK);
+    profile.tiling.k_granularity = random.Uniform(1, 5);
     const auto operators = static_cast<int>(graph.operators.size());
     std::vector<encoder::program::SubgraphChoice> choices;
     for (int op = 0; op < operators; ++op)
@@ -103,12 +106,13 @@ TEST(Derivations, AgreeOnWhatMayBeHeldByDepth) {
           {{op, op}, encoder::program::OutputShape(graph, {op, op}), {WeightPolicy::kResident}});
     const bool together = operators > 1 && random.Chance(0.2);
     if (together)
-      choices = {{{0, operators - 1}, encoder::program::OutputShape(graph, {0, operators - 1}), {}}};
+      choices = {
+          {{0, operators - 1}, encoder::program::OutputShape(graph, {0, operators - 1}), {}}};
     const base::Expected<encoder::program::Program> resident =
         encoder::program::BuildProgram(graph, profile, choices);
     if (!resident) continue;
-    choices.back().policy.weights = WeightPolicy::kByDepth;
-    choices.back().policy.depth = random.Chance(0.5) ? 0 : random.Uniform(1, 6);
+    choices.back().policy.weights = WeightPolicy::kSplitK;
+    choices.back().policy.k_extent = random.Chance(0.5) ? 0 : random.Uniform(1, 6);
     const base::Expected<encoder::program::Program> program =
         encoder::program::BuildProgram(graph, profile, choices);
     plan::Plan plan = AsPlan(graph, profile, choices, program ? *program : *resident);
@@ -121,15 +125,16 @@ TEST(Derivations, AgreeOnWhatMayBeHeldByDepth) {
   EXPECT_GE(seen[1], 200);
 }
 
-TEST(SumsByDepth, CostWhatTheTimelineSaysAndNoLessThanTheBounds) {
+TEST(SplitKSums, CostWhatTheTimelineSaysAndNoLessThanTheBounds) {
   Random random(2030);
   int programs = 0;
   for (int round = 0; round < 2000; ++round) {
-    const SumByDepth sum = AnySumByDepth(random);
+    const SplitKSum sum = AnySplitKSum(random);
     const encoder::program::SubgraphChoice& choice = sum.choices.back();
     if (!encoder::program::BuildProgram(sum.graph, sum.profile, sum.choices)) continue;
     ++programs;
-    const graph::tiling::TiledSubgraph tiling = graph::tiling::Tile(sum.graph, choice.interval, choice.tile);
+    const graph::tiling::TiledSubgraph tiling =
+        graph::tiling::Tile(sum.graph, choice.interval, choice.tile);
     const plan::Metrics cost = cost::Simulate(sum.graph, sum.profile, tiling, choice.policy);
     const cost::SubgraphTimeline timeline =
         cost::TimelineOf(sum.graph, sum.profile, tiling, choice.policy, random.Uniform(2, 20));

@@ -24,14 +24,14 @@ using testing::ElementsAre;
 constexpr Policy kTimedResident = {WeightPolicy::kResident, false};
 constexpr Policy kTimedStreamed = {WeightPolicy::kStreamed, false};
 
-// x [1,2,4,3] --1x1--> y [1,2,4,3] in tiles of `rows` rows: as in simulate_test.cc, a tile of two rows takes 13 cycles to load,
-// 11 to compute and 14 to store; the weights take 11.
+// x [1,2,4,3] --1x1--> y [1,2,4,3] in tiles of `rows` rows: as in simulate_test.cc, a tile of two
+// rows takes 13 cycles to load, 11 to compute and 14 to store; the weights take 11.
 cost::SubgraphTimeline PointwiseTimeline(DmaSteps dma, Policy policy, int64_t rows,
                                          int64_t most = cost::kAllTiles) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Input({1, 2, 4, 3}), 1, 2));
-  return cost::TimelineOf(graph, SmallMachine(dma), graph::tiling::Tile(graph, {0, 0}, {1, 2, rows, 3}),
-                          policy, most);
+  return cost::TimelineOf(graph, SmallMachine(dma),
+                          graph::tiling::Tile(graph, {0, 0}, {1, 2, rows, 3}), policy, most);
 }
 
 struct Span {
@@ -41,8 +41,8 @@ struct Span {
   int64_t end;
   friend bool operator==(const Span&, const Span&) = default;
   friend void PrintTo(const Span& span, std::ostream* out) {
-    *out << "kind " << static_cast<int>(span.kind) << " of tile " << span.tile << " [" << span.begin << ", "
-         << span.end << ")";
+    *out << "kind " << static_cast<int>(span.kind) << " of tile " << span.tile << " [" << span.begin
+         << ", " << span.end << ")";
   }
 };
 
@@ -53,49 +53,58 @@ std::vector<Span> SpansOf(const cost::SubgraphTimeline& timeline) {
   return spans;
 }
 
-TEST(Timeline, OwnStepsStandOneAfterAnother) {
-  const cost::SubgraphTimeline timeline = PointwiseTimeline(DmaSteps::kOwnSteps, kTimedResident, 2);
-  EXPECT_THAT(
-      SpansOf(timeline),
-      ElementsAre(Span{cost::ActivityKind::kConstants, 0, 0, 11}, Span{cost::ActivityKind::kLoad, 0, 11, 24},
-                  Span{cost::ActivityKind::kCompute, 0, 24, 35}, Span{cost::ActivityKind::kStore, 0, 35, 49},
-                  Span{cost::ActivityKind::kLoad, 1, 49, 62}, Span{cost::ActivityKind::kCompute, 1, 62, 73},
-                  Span{cost::ActivityKind::kStore, 1, 73, 87}));
+TEST(Timeline, SerializedStandOneAfterAnother) {
+  const cost::SubgraphTimeline timeline =
+      PointwiseTimeline(DmaSteps::kSerialized, kTimedResident, 2);
+  EXPECT_THAT(SpansOf(timeline), ElementsAre(Span{cost::ActivityKind::kConstants, 0, 0, 11},
+                                             Span{cost::ActivityKind::kLoad, 0, 11, 24},
+                                             Span{cost::ActivityKind::kCompute, 0, 24, 35},
+                                             Span{cost::ActivityKind::kStore, 0, 35, 49},
+                                             Span{cost::ActivityKind::kLoad, 1, 49, 62},
+                                             Span{cost::ActivityKind::kCompute, 1, 62, 73},
+                                             Span{cost::ActivityKind::kStore, 1, 73, 87}));
   EXPECT_EQ(timeline.cycles, 87);
   EXPECT_THAT(timeline.busy, ElementsAre(22, 65));
 }
 
-TEST(Timeline, OverlappedTilesComeAndGoBesideCompute) {
-  const cost::SubgraphTimeline timeline = PointwiseTimeline(DmaSteps::kOverlapped, kTimedResident, 2);
-  EXPECT_THAT(
-      SpansOf(timeline),
-      ElementsAre(Span{cost::ActivityKind::kConstants, 0, 0, 11}, Span{cost::ActivityKind::kLoad, 0, 11, 24},
-                  Span{cost::ActivityKind::kCompute, 0, 24, 35}, Span{cost::ActivityKind::kLoad, 1, 24, 37},
-                  Span{cost::ActivityKind::kCompute, 1, 37, 48}, Span{cost::ActivityKind::kStore, 0, 37, 51},
-                  Span{cost::ActivityKind::kStore, 1, 51, 65}));
+TEST(Timeline, DoubleBufferedTilesComeAndGoBesideCompute) {
+  const cost::SubgraphTimeline timeline =
+      PointwiseTimeline(DmaSteps::kDoubleBuffered, kTimedResident, 2);
+  EXPECT_THAT(SpansOf(timeline), ElementsAre(Span{cost::ActivityKind::kConstants, 0, 0, 11},
+                                             Span{cost::ActivityKind::kLoad, 0, 11, 24},
+                                             Span{cost::ActivityKind::kCompute, 0, 24, 35},
+                                             Span{cost::ActivityKind::kLoad, 1, 24, 37},
+                                             Span{cost::ActivityKind::kCompute, 1, 37, 48},
+                                             Span{cost::ActivityKind::kStore, 0, 37, 51},
+                                             Span{cost::ActivityKind::kStore, 1, 51, 65}));
   EXPECT_EQ(timeline.cycles, 65);
 }
 
 // Of tile 0: its second slice during its step, then the first of tile 1, then tile 1 itself.
 TEST(Timeline, SlicesBeginWithTheirStepAndOthersGiveWay) {
-  const cost::SubgraphTimeline timeline = PointwiseTimeline(DmaSteps::kOverlapped, kTimedStreamed, 2);
-  EXPECT_THAT(
-      SpansOf(timeline),
-      ElementsAre(Span{cost::ActivityKind::kLoad, 0, 0, 13}, Span{cost::ActivityKind::kSlices, 0, 13, 24},
-                  Span{cost::ActivityKind::kCompute, 0, 24, 35}, Span{cost::ActivityKind::kSlices, 0, 24, 35},
-                  Span{cost::ActivityKind::kSlices, 1, 35, 46}, Span{cost::ActivityKind::kLoad, 1, 46, 59},
-                  Span{cost::ActivityKind::kCompute, 1, 59, 70}, Span{cost::ActivityKind::kSlices, 1, 59, 70},
-                  Span{cost::ActivityKind::kStore, 0, 70, 84}, Span{cost::ActivityKind::kStore, 1, 84, 98}));
+  const cost::SubgraphTimeline timeline =
+      PointwiseTimeline(DmaSteps::kDoubleBuffered, kTimedStreamed, 2);
+  EXPECT_THAT(SpansOf(timeline), ElementsAre(Span{cost::ActivityKind::kLoad, 0, 0, 13},
+                                             Span{cost::ActivityKind::kSlices, 0, 13, 24},
+                                             Span{cost::ActivityKind::kCompute, 0, 24, 35},
+                                             Span{cost::ActivityKind::kSlices, 0, 24, 35},
+                                             Span{cost::ActivityKind::kSlices, 1, 35, 46},
+                                             Span{cost::ActivityKind::kLoad, 1, 46, 59},
+                                             Span{cost::ActivityKind::kCompute, 1, 59, 70},
+                                             Span{cost::ActivityKind::kSlices, 1, 59, 70},
+                                             Span{cost::ActivityKind::kStore, 0, 70, 84},
+                                             Span{cost::ActivityKind::kStore, 1, 84, 98}));
 }
 
 TEST(Timeline, ReadsAndWritesHaveTracksOfTheirOwnWhereTheyDoNotTakeTurns) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Input({1, 2, 4, 3}), 1, 2));
-  Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
   profile.memories[0].port.shared = false;
   profile.links[0].outstanding = 2;
-  const cost::SubgraphTimeline timeline = cost::TimelineOf(
-      graph, profile, graph::tiling::Tile(graph, {0, 0}, {1, 2, 1, 3}), kTimedResident, cost::kAllTiles);
+  const cost::SubgraphTimeline timeline =
+      cost::TimelineOf(graph, profile, graph::tiling::Tile(graph, {0, 0}, {1, 2, 1, 3}),
+                       kTimedResident, cost::kAllTiles);
   ASSERT_EQ(timeline.tracks.size(), 3U);
   EXPECT_EQ(timeline.tracks[1].flow, cost::TrackFlow::kIn);
   EXPECT_EQ(timeline.tracks[2].flow, cost::TrackFlow::kOut);
@@ -103,8 +112,10 @@ TEST(Timeline, ReadsAndWritesHaveTracksOfTheirOwnWhereTheyDoNotTakeTurns) {
 }
 
 TEST(Timeline, TilesInTheMiddleAreLeftOutYetCounted) {
-  const cost::SubgraphTimeline whole = PointwiseTimeline(DmaSteps::kOverlapped, kTimedResident, 1);
-  const cost::SubgraphTimeline part = PointwiseTimeline(DmaSteps::kOverlapped, kTimedResident, 1, 3);
+  const cost::SubgraphTimeline whole =
+      PointwiseTimeline(DmaSteps::kDoubleBuffered, kTimedResident, 1);
+  const cost::SubgraphTimeline part =
+      PointwiseTimeline(DmaSteps::kDoubleBuffered, kTimedResident, 1, 3);
   ASSERT_EQ(part.omissions.size(), 1U);
   EXPECT_EQ(part.omissions[0].first, 2);
   EXPECT_EQ(part.omissions[0].count, 1);
@@ -121,11 +132,12 @@ TEST(Timeline, TilesInTheMiddleAreLeftOutYetCounted) {
 TEST(Timeline, DirectWorkKeepsThePortFromTransfers) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Input({1, 2, 4, 3}), 1, 2));
-  Profile profile = SmallMachine(DmaSteps::kOverlapped);
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
   profile.memories[0].direct_read = true;
   const Policy direct = {WeightPolicy::kDirect, false};
   const graph::tiling::TiledSubgraph tiling = graph::tiling::Tile(graph, {0, 0}, {1, 2, 2, 3});
-  const cost::SubgraphTimeline timeline = cost::TimelineOf(graph, profile, tiling, direct, cost::kAllTiles);
+  const cost::SubgraphTimeline timeline =
+      cost::TimelineOf(graph, profile, tiling, direct, cost::kAllTiles);
   EXPECT_EQ(timeline.cycles, cost::Simulate(graph, profile, tiling, direct).latency_cycles);
   const auto at = std::find_if(
       timeline.activities.begin(), timeline.activities.end(),
@@ -137,7 +149,9 @@ TEST(Timeline, DirectWorkKeepsThePortFromTransfers) {
 
 // A chain with a skip, any tile, any machine.
 RC_GTEST_PROP(TimelineProperty, EndsWhenTheSimulatorSaysAndNobodyDoesTwoThingsAtOnce, ()) {
-  const auto drawn = [](int64_t low, int64_t high) { return *rc::gen::inRange<int64_t>(low, high); };
+  const auto drawn = [](int64_t low, int64_t high) {
+    return *rc::gen::inRange<int64_t>(low, high);
+  };
   NetworkBuilder net;
   const int64_t rows = drawn(1, 14);
   int last = net.Input({1, drawn(1, 5), rows, drawn(1, 4)});
@@ -149,7 +163,8 @@ RC_GTEST_PROP(TimelineProperty, EndsWhenTheSimulatorSaysAndNobodyDoesTwoThingsAt
   }
   if (before >= 0) last = net.Add(last, before);
   const graph::Graph graph = net.Finish(last);
-  Profile profile = SmallMachine(drawn(0, 2) == 0 ? DmaSteps::kOwnSteps : DmaSteps::kOverlapped);
+  Profile profile =
+      SmallMachine(drawn(0, 2) == 0 ? DmaSteps::kSerialized : DmaSteps::kDoubleBuffered);
   profile.memories[0].port.shared = drawn(0, 2) == 0;
   profile.memories[0].direct_read = drawn(0, 3) == 0;
   profile.links[0].outstanding = static_cast<int>(drawn(1, 3));
@@ -161,11 +176,13 @@ RC_GTEST_PROP(TimelineProperty, EndsWhenTheSimulatorSaysAndNobodyDoesTwoThingsAt
   tile[2] = drawn(1, rows + 1);
   const int end = static_cast<int>(graph.operators.size()) - 1;
   if (tile[2] < rows)
-    policy.halo = *rc::gen::element(HaloStorage::kRecompute, HaloStorage::kRing, HaloStorage::kCopy,
-                                    HaloStorage::kAdjacent);
-  const graph::tiling::TiledSubgraph tiling = encoder::program::CutTiles(graph, {0, end}, tile, policy.halo);
+    policy.halo = *rc::gen::element(HaloStorage::kRecompute, HaloStorage::kRollingBuffer,
+                                    HaloStorage::kLineBuffer, HaloStorage::kAdjacent);
+  const graph::tiling::TiledSubgraph tiling =
+      encoder::program::CutTiles(graph, {0, end}, tile, policy.halo);
 
-  const cost::SubgraphTimeline timeline = cost::TimelineOf(graph, profile, tiling, policy, drawn(2, 20));
+  const cost::SubgraphTimeline timeline =
+      cost::TimelineOf(graph, profile, tiling, policy, drawn(2, 20));
   RC_ASSERT(timeline.cycles == cost::Simulate(graph, profile, tiling, policy).latency_cycles);
   std::vector<int64_t> free(timeline.tracks.size(), 0);
   int64_t latest = 0;
@@ -179,10 +196,11 @@ RC_GTEST_PROP(TimelineProperty, EndsWhenTheSimulatorSaysAndNobodyDoesTwoThingsAt
   RC_ASSERT(latest == timeline.cycles);
   for (const int64_t busy : timeline.busy) RC_ASSERT(busy <= timeline.cycles);
   RC_CLASSIFY(policy.halo != HaloStorage::kRecompute, "keeps rows");
-  RC_CLASSIFY(
-      std::any_of(timeline.activities.begin(), timeline.activities.end(),
-                  [](const cost::Activity& activity) { return activity.kind == cost::ActivityKind::kCopy; }),
-      "copies rows");
+  RC_CLASSIFY(std::any_of(timeline.activities.begin(), timeline.activities.end(),
+                          [](const cost::Activity& activity) {
+                            return activity.kind == cost::ActivityKind::kCopy;
+                          }),
+              "copies rows");
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ Problem ThreeInARow() {
   return problem;
 }
 
-problem::Result Ask(const tiling::CachedEngines& engines, const Problem& problem, int64_t budget = 1000) {
+problem::Result Ask(const tiling::CachedEngines& engines, const Problem& problem,
+                    int64_t budget = 1000) {
   return engines.Pointers()[0]
       ->Open(problem, nullptr)
       ->Solve(0, problem.memories[0].capacity, base::Budget{budget}, base::Stop());
@@ -43,7 +44,8 @@ TEST(CachedEngines, KnowAProblemUnderOtherNamesAndTimes) {
     buffer.id += "_again";
     buffer.role = "weights";
     buffer.accesses = {{buffer.lifespans[0].lower, "pe", problem::AccessKind::kRead}};
-    for (problem::Lifespan& life : buffer.lifespans) life = {5 * life.lower + 3, 5 * life.upper + 3};
+    for (problem::Lifespan& life : buffer.lifespans)
+      life = {5 * life.lower + 3, 5 * life.upper + 3};
   }
   const problem::Result second = Ask(engines, renamed);
   EXPECT_EQ(engines.Count().hits, 1);
@@ -88,7 +90,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Change{"size", [](Problem& p) { p.buffers[1].size = 9; }},
                     Change{"alignment", [](Problem& p) { p.buffers[1].alignment = 2; }},
                     Change{"life", [](Problem& p) { p.buffers[0].lifespans[0].upper = 3; }},
-                    Change{"order_of_buffers", [](Problem& p) { std::swap(p.buffers[0], p.buffers[1]); }},
+                    Change{"order_of_buffers",
+                           [](Problem& p) { std::swap(p.buffers[0], p.buffers[1]); }},
                     Change{"fixed_offset", [](Problem& p) { p.buffers[2].offset = 0; }},
                     Change{"hint", [](Problem& p) { p.buffers[2].hint = 8; }},
                     Change{"capacity", [](Problem& p) { p.memories[0].capacity = 21; }},
@@ -112,16 +115,18 @@ TEST(CachedEngines, TellEnginesAndBudgetsApart) {
   Ask(engines, ThreeInARow(), 1000);
   Ask(engines, ThreeInARow(), 1001);
   const Problem problem = ThreeInARow();
-  EXPECT_EQ(
-      engines.Pointers()[1]->Open(problem, nullptr)->Solve(0, 20, base::Budget{1000}, base::Stop()).engine,
-      "greedy");
+  EXPECT_EQ(engines.Pointers()[1]
+                ->Open(problem, nullptr)
+                ->Solve(0, 20, base::Budget{1000}, base::Stop())
+                .engine,
+            "greedy");
   EXPECT_EQ(engines.Count().hits, 0);
 }
 
 TEST(CachedEngines, RefuteAsTheEnginesBehindThemDo) {
   const engines::canonical::CanonicalEngine canonical;
-  const engines::local_search::RepairEngine repair;
-  const tiling::CachedEngines engines({&canonical, &repair});
+  const engines::local_search::LocalSearchEngine local_search;
+  const tiling::CachedEngines engines({&canonical, &local_search});
   EXPECT_TRUE(engines.Pointers()[0]->Refutes());
   EXPECT_FALSE(engines.Pointers()[1]->Refutes());
 }
@@ -132,8 +137,9 @@ TEST(CachedEngines, KeepNothingThatAStopCutOff) {
   base::Stop stop;
   stop.Request();
   const Problem problem = ThreeInARow();
-  EXPECT_EQ(engines.Pointers()[0]->Open(problem, nullptr)->Solve(0, 20, base::Budget(), stop).status,
-            problem::Status::kUnknown);
+  EXPECT_EQ(
+      engines.Pointers()[0]->Open(problem, nullptr)->Solve(0, 20, base::Budget(), stop).status,
+      problem::Status::kUnknown);
   EXPECT_EQ(Ask(engines, problem).status, problem::Status::kFeasible);
 }
 
@@ -141,7 +147,8 @@ TEST(WithoutNames, KeepsStepsWhereModesLookAtThem) {
   Problem problem = ThreeInARow();
   problem.buffers[0].lifespans = {{0, 7}};
   problem.buffers[0].accesses = {{4, "pe", problem::AccessKind::kRead}};
-  EXPECT_EQ(tiling::WithoutNames(problem).buffers[0].lifespans[0].upper, 5);  // after 0, 1, 2, 3 and 4
+  EXPECT_EQ(tiling::WithoutNames(problem).buffers[0].lifespans[0].upper,
+            5);  // after 0, 1, 2, 3 and 4
   EXPECT_TRUE(tiling::WithoutNames(problem).buffers[0].accesses.empty());
   problem.memories[0].banks = {HalfBank()};
   problem.memories[0].banks[0].ports.total = 1;
@@ -150,7 +157,8 @@ TEST(WithoutNames, KeepsStepsWhereModesLookAtThem) {
 }
 
 TEST(RestoreNames, PutsIdsBack) {
-  EXPECT_EQ(tiling::RestoreNames("#0 and '#2' collide; # 1", ThreeInARow()), "b0 and 'b2' collide; # 1");
+  EXPECT_EQ(tiling::RestoreNames("#0 and '#2' collide; # 1", ThreeInARow()),
+            "b0 and 'b2' collide; # 1");
 }
 
 }  // namespace

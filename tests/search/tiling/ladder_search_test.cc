@@ -19,7 +19,7 @@ using problem::Result;
 using problem::Status;
 using testing::HasSubstr;
 
-// An engine that answers by the index of the rung, with everything at offset 0 where it fits.
+// An engine that answers by the index of the candidate, with everything at offset 0 where it fits.
 class ScriptedEngine final : public problem::Engine {
  public:
   explicit ScriptedEngine(std::function<Status(size_t)> script, Bytes offset = 0)
@@ -27,14 +27,15 @@ class ScriptedEngine final : public problem::Engine {
 
   std::string_view Name() const override { return "scripted"; }
 
-  std::unique_ptr<problem::Session> Open(const Problem& problem, const Ladder* /*ladder*/) const override {
+  std::unique_ptr<problem::Session> Open(const Problem& problem,
+                                         const Ladder* /*ladder*/) const override {
     class Scripted final : public problem::Session {
      public:
       Scripted(const ScriptedEngine& engine, size_t buffers) : engine_(engine), buffers_(buffers) {}
-      Result Solve(size_t rung, Bytes /*capacity*/, const base::Budget& /*budget*/,
+      Result Solve(size_t candidate, Bytes /*capacity*/, const base::Budget& /*budget*/,
                    const base::Stop& /*stop*/) override {
         Result result;
-        result.status = engine_.script_(rung);
+        result.status = engine_.script_(candidate);
         result.reason = "as scripted";
         if (result.status == Status::kFeasible) {
           result.allocation.emplace();
@@ -69,166 +70,182 @@ Problem ProblemOf(const std::vector<problem::Lifespan>& lives, Bytes capacity) {
   return problem;
 }
 
-Ladder LadderOf(const std::vector<std::vector<Bytes>>& sizes) {
+Ladder CandidatesOf(const std::vector<std::vector<Bytes>>& sizes) {
   Ladder ladder;
-  for (size_t i = 0; i < sizes.size(); ++i) ladder.rungs.push_back({std::to_string(i), sizes[i]});
+  for (size_t i = 0; i < sizes.size(); ++i)
+    ladder.candidates.push_back({std::to_string(i), sizes[i]});
   return ladder;
 }
 
-// n rungs of one buffer that grows by one byte each.
+// n candidates of one buffer that grows by one byte each.
 Ladder Chain(size_t n) {
   std::vector<std::vector<Bytes>> sizes;
   for (size_t i = 0; i < n; ++i) sizes.push_back({static_cast<Bytes>(i) + 1});
-  return LadderOf(sizes);
+  return CandidatesOf(sizes);
 }
 
-tiling::LadderOutcome Search(const Problem& problem, const Ladder& ladder, const tiling::Engines& engines,
-                             tiling::LadderOptions options = {}) {
-  return tiling::SearchLadder(problem, ladder, engines, options, base::Stop());
+tiling::CandidateOutcome Search(const Problem& problem, const Ladder& ladder,
+                                const tiling::Engines& engines,
+                                tiling::CandidateSearchOptions options = {}) {
+  return tiling::SearchCandidates(problem, ladder, engines, options, base::Stop());
 }
 
-TEST(LadderSearch, BisectsAChain) {
+TEST(CandidateSearch, BisectsAChain) {
   const Problem problem = ProblemOf({{0, 1}}, 1000);
   for (size_t last = 0; last < 16; ++last) {
-    const ScriptedEngine engine(
-        [last](size_t rung) { return rung <= last ? Status::kFeasible : Status::kInfeasible; });
-    const tiling::LadderOutcome outcome = Search(problem, Chain(16), {&engine});
+    const ScriptedEngine engine([last](size_t candidate) {
+      return candidate <= last ? Status::kFeasible : Status::kInfeasible;
+    });
+    const tiling::CandidateOutcome outcome = Search(problem, Chain(16), {&engine});
     EXPECT_EQ(outcome.largest, last);
     EXPECT_TRUE(outcome.largest_proven);
     EXPECT_LE(outcome.solves, 5);
-    for (size_t rung = 0; rung < 16; ++rung) EXPECT_EQ(tiling::Fits(outcome.rungs[rung]), rung <= last);
+    for (size_t candidate = 0; candidate < 16; ++candidate)
+      EXPECT_EQ(tiling::Fits(outcome.candidates[candidate]), candidate <= last);
   }
 }
 
-TEST(LadderSearch, AsksOnceWhereTheLargestFits) {
+TEST(CandidateSearch, AsksOnceWhereTheLargestFits) {
   const ScriptedEngine engine([](size_t) { return Status::kFeasible; });
-  const tiling::LadderOutcome outcome = Search(ProblemOf({{0, 1}}, 1000), Chain(16), {&engine});
+  const tiling::CandidateOutcome outcome = Search(ProblemOf({{0, 1}}, 1000), Chain(16), {&engine});
   EXPECT_EQ(outcome.solves, 1);
-  EXPECT_EQ(outcome.rungs[3].implied_by, 15U);
-  EXPECT_EQ(outcome.rungs[3].peak, 4);  // its own, in the places of the largest
-  EXPECT_EQ(outcome.rungs[3].status, Status::kOptimal);
+  EXPECT_EQ(outcome.candidates[3].implied_by, 15U);
+  EXPECT_EQ(outcome.candidates[3].peak, 4);  // its own, in the places of the largest
+  EXPECT_EQ(outcome.candidates[3].status, Status::kOptimal);
 }
 
-// Rungs are points (r, c) of an 8 by 8 plane, feasible where r + c < 8: a staircase with eight corners.
-TEST(LadderSearch, WalksAlongAStaircase) {
+// Candidates are points (r, c) of an 8 by 8 plane, feasible where r + c < 8: a staircase with eight
+// corners.
+TEST(CandidateSearch, WalksAlongAStaircase) {
   std::vector<std::vector<Bytes>> sizes;
   for (Bytes r = 0; r < 8; ++r) {
     for (Bytes c = 0; c < 8; ++c) sizes.push_back({r + 1, c + 1});
   }
-  const ScriptedEngine engine(
-      [](size_t rung) { return rung / 8 + rung % 8 < 8 ? Status::kFeasible : Status::kInfeasible; });
-  const tiling::LadderOutcome outcome = Search(ProblemOf({{0, 1}, {1, 2}}, 1000), LadderOf(sizes), {&engine});
-  for (size_t rung = 0; rung < 64; ++rung)
-    EXPECT_EQ(tiling::Fits(outcome.rungs[rung]), rung / 8 + rung % 8 < 8) << rung;
+  const ScriptedEngine engine([](size_t candidate) {
+    return candidate / 8 + candidate % 8 < 8 ? Status::kFeasible : Status::kInfeasible;
+  });
+  const tiling::CandidateOutcome outcome =
+      Search(ProblemOf({{0, 1}, {1, 2}}, 1000), CandidatesOf(sizes), {&engine});
+  for (size_t candidate = 0; candidate < 64; ++candidate)
+    EXPECT_EQ(tiling::Fits(outcome.candidates[candidate]), candidate / 8 + candidate % 8 < 8)
+        << candidate;
   EXPECT_LE(outcome.solves, 24);
 }
 
-TEST(LadderSearch, ScansWhereNothingDominates) {
-  const Ladder ladder = LadderOf({{1, 9}, {2, 8}, {3, 7}, {4, 6}});
+TEST(CandidateSearch, ScansWhereNothingDominates) {
+  const Ladder ladder = CandidatesOf({{1, 9}, {2, 8}, {3, 7}, {4, 6}});
   const ScriptedEngine engine(
-      [](size_t rung) { return rung == 2 ? Status::kFeasible : Status::kInfeasible; });
-  const tiling::LadderOutcome outcome = Search(ProblemOf({{0, 1}, {1, 2}}, 1000), ladder, {&engine});
+      [](size_t candidate) { return candidate == 2 ? Status::kFeasible : Status::kInfeasible; });
+  const tiling::CandidateOutcome outcome =
+      Search(ProblemOf({{0, 1}, {1, 2}}, 1000), ladder, {&engine});
   EXPECT_EQ(outcome.solves, 4);
   EXPECT_EQ(outcome.largest, 2U);
 }
 
-TEST(LadderSearch, ScansWhereBuffersMayNotShrinkInPlace) {
+TEST(CandidateSearch, ScansWhereBuffersMayNotShrinkInPlace) {
   Problem problem = ProblemOf({{0, 1}, {1, 2}}, 1000);
   problem.relations.push_back({problem::RelationKind::kSameBank, 0, 1, 0});
   const ScriptedEngine engine([](size_t) { return Status::kInfeasible; });
-  EXPECT_EQ(Search(problem, LadderOf({{1, 1}, {2, 2}, {3, 3}}), {&engine}).solves, 3);
-  const ScriptedEngine small([](size_t rung) { return rung == 0 ? Status::kInfeasible : Status::kUnknown; });
-  const tiling::LadderOutcome outcome = Search(problem, LadderOf({{1, 1}, {2, 2}, {3, 3}}), {&small});
-  EXPECT_EQ(outcome.rungs[0].status, Status::kInfeasible);
-  EXPECT_EQ(outcome.rungs[1].status, Status::kUnknown);
-  EXPECT_EQ(outcome.rungs[2].status, Status::kUnknown);
+  EXPECT_EQ(Search(problem, CandidatesOf({{1, 1}, {2, 2}, {3, 3}}), {&engine}).solves, 3);
+  const ScriptedEngine small(
+      [](size_t candidate) { return candidate == 0 ? Status::kInfeasible : Status::kUnknown; });
+  const tiling::CandidateOutcome outcome =
+      Search(problem, CandidatesOf({{1, 1}, {2, 2}, {3, 3}}), {&small});
+  EXPECT_EQ(outcome.candidates[0].status, Status::kInfeasible);
+  EXPECT_EQ(outcome.candidates[1].status, Status::kUnknown);
+  EXPECT_EQ(outcome.candidates[2].status, Status::kUnknown);
 }
 
-TEST(LadderSearch, SpendsNoSolveOnALoadBeyondTheCapacity) {
+TEST(CandidateSearch, SpendsNoSolveOnALoadBeyondTheCapacity) {
   const ScriptedEngine engine([](size_t) { return Status::kFeasible; });
-  const tiling::LadderOutcome outcome = Search(ProblemOf({{0, 1}}, 4), Chain(16), {&engine});
+  const tiling::CandidateOutcome outcome = Search(ProblemOf({{0, 1}}, 4), Chain(16), {&engine});
   EXPECT_EQ(outcome.largest, 3U);
   EXPECT_TRUE(outcome.largest_proven);
   EXPECT_EQ(outcome.solves, 1);
-  EXPECT_EQ(outcome.rungs[4].engine, "bound");
-  EXPECT_THAT(outcome.rungs[4].reason, HasSubstr("reaches up to 5; the memory holds 4"));
+  EXPECT_EQ(outcome.candidates[4].engine, "bound");
+  EXPECT_THAT(outcome.candidates[4].reason, HasSubstr("reaches up to 5; the memory holds 4"));
 }
 
-TEST(LadderSearch, ShrinksPastALimitAndSaysThatNothingIsProven) {
-  const ScriptedEngine engine([](size_t rung) { return rung < 3 ? Status::kFeasible : Status::kUnknown; });
-  const tiling::LadderOutcome outcome = Search(ProblemOf({{0, 1}}, 1000), Chain(6), {&engine});
+TEST(CandidateSearch, ShrinksPastALimitAndSaysThatNothingIsProven) {
+  const ScriptedEngine engine(
+      [](size_t candidate) { return candidate < 3 ? Status::kFeasible : Status::kUnknown; });
+  const tiling::CandidateOutcome outcome = Search(ProblemOf({{0, 1}}, 1000), Chain(6), {&engine});
   EXPECT_EQ(outcome.largest, 2U);
   EXPECT_FALSE(outcome.largest_proven);
-  EXPECT_EQ(outcome.rungs[5].status, Status::kUnknown);
-  EXPECT_EQ(outcome.rungs[5].reason, "as scripted");
+  EXPECT_EQ(outcome.candidates[5].status, Status::kUnknown);
+  EXPECT_EQ(outcome.candidates[5].reason, "as scripted");
 }
 
-TEST(LadderSearch, NeverCallsInfeasibleWhatABudgetOfNothingLeftOpen) {
+TEST(CandidateSearch, NeverCallsInfeasibleWhatABudgetOfNothingLeftOpen) {
   const engines::canonical::CanonicalEngine engine;
-  tiling::LadderOptions options;
+  tiling::CandidateSearchOptions options;
   options.budget.units = 0;
   const Problem problem = ProblemOf({{0, 2}, {1, 3}, {2, 4}, {0, 1}, {3, 4}}, 7);
-  const tiling::LadderOutcome outcome =
-      Search(problem, LadderOf({{2, 1, 2, 2, 1}, {3, 3, 3, 4, 4}}), {&engine}, options);
-  for (const tiling::RungAnswer& answer : outcome.rungs) EXPECT_NE(answer.status, Status::kInfeasible);
+  const tiling::CandidateOutcome outcome =
+      Search(problem, CandidatesOf({{2, 1, 2, 2, 1}, {3, 3, 3, 4, 4}}), {&engine}, options);
+  for (const tiling::CandidateAnswer& answer : outcome.candidates)
+    EXPECT_NE(answer.status, Status::kInfeasible);
   const ScriptedEngine limited([](size_t) { return Status::kUnknown; });
-  const tiling::LadderOutcome open = Search(problem, LadderOf({{2, 1, 2, 2, 1}}), {&limited}, options);
-  EXPECT_EQ(open.rungs[0].status, Status::kUnknown);
+  const tiling::CandidateOutcome open =
+      Search(problem, CandidatesOf({{2, 1, 2, 2, 1}}), {&limited}, options);
+  EXPECT_EQ(open.candidates[0].status, Status::kUnknown);
   EXPECT_FALSE(open.largest_proven);
 }
 
-TEST(LadderSearch, AnswersUnknownAfterAStop) {
+TEST(CandidateSearch, AnswersUnknownAfterAStop) {
   base::Stop stop;
   stop.Request();
   const ScriptedEngine engine([](size_t) { return Status::kInfeasible; });
-  const tiling::LadderOutcome outcome =
-      tiling::SearchLadder(ProblemOf({{0, 1}}, 1000), Chain(3), {&engine}, {}, stop);
+  const tiling::CandidateOutcome outcome =
+      tiling::SearchCandidates(ProblemOf({{0, 1}}, 1000), Chain(3), {&engine}, {}, stop);
   EXPECT_EQ(outcome.solves, 0);
-  EXPECT_EQ(outcome.rungs[0].status, Status::kUnknown);
+  EXPECT_EQ(outcome.candidates[0].status, Status::kUnknown);
 }
 
-TEST(LadderSearch, PassesByEnginesThatCannotHonourTheProblem) {
+TEST(CandidateSearch, PassesByEnginesThatCannotHonourTheProblem) {
   const ScriptedEngine first([](size_t) { return Status::kUnsupported; });
   const ScriptedEngine second([](size_t) { return Status::kFeasible; });
   const Problem problem = ProblemOf({{0, 1}}, 1000);
-  EXPECT_EQ(Search(problem, Chain(1), {&first, &second}).rungs[0].status, Status::kOptimal);
-  EXPECT_EQ(Search(problem, Chain(1), {&first}).rungs[0].status, Status::kUnsupported);
+  EXPECT_EQ(Search(problem, Chain(1), {&first, &second}).candidates[0].status, Status::kOptimal);
+  EXPECT_EQ(Search(problem, Chain(1), {&first}).candidates[0].status, Status::kUnsupported);
   const ScriptedEngine limited([](size_t) { return Status::kUnknown; });
-  EXPECT_EQ(Search(problem, Chain(1), {&limited, &first}).rungs[0].status, Status::kUnknown);
+  EXPECT_EQ(Search(problem, Chain(1), {&limited, &first}).candidates[0].status, Status::kUnknown);
 }
 
-TEST(LadderSearch, BelievesNoWrongAllocation) {
+TEST(CandidateSearch, BelievesNoWrongAllocation) {
   const ScriptedEngine engine([](size_t) { return Status::kFeasible; });
-  const tiling::LadderOutcome outcome =
-      Search(ProblemOf({{0, 1}, {0, 1}}, 1000), LadderOf({{4, 4}}), {&engine});
-  EXPECT_EQ(outcome.rungs[0].status, Status::kUnknown);
+  const tiling::CandidateOutcome outcome =
+      Search(ProblemOf({{0, 1}, {0, 1}}, 1000), CandidatesOf({{4, 4}}), {&engine});
+  EXPECT_EQ(outcome.candidates[0].status, Status::kUnknown);
   ASSERT_TRUE(outcome.fault.has_value());
-  EXPECT_THAT(outcome.fault->message, HasSubstr("'scripted' returned a wrong allocation for rung '0'"));
+  EXPECT_THAT(outcome.fault->message,
+              HasSubstr("'scripted' returned a wrong allocation for candidate '0'"));
 }
 
 // The canonical search knows no colocation; what is in place reaches it as one buffer.
-TEST(LadderSearch, SolvesWhatIsInPlaceWithEnginesThatKnowNoColocation) {
+TEST(CandidateSearch, SolvesWhatIsInPlaceWithEnginesThatKnowNoColocation) {
   Problem problem = ProblemOf({{0, 2}, {1, 3}, {0, 3}}, 8);
   problem.relations.push_back({problem::RelationKind::kColocate, 0, 1, 0});
   const engines::canonical::CanonicalEngine engine;
-  const tiling::LadderOutcome outcome = Search(problem, LadderOf({{4, 4, 4}, {5, 5, 4}}), {&engine});
-  EXPECT_EQ(outcome.rungs[0].status, Status::kOptimal);
-  EXPECT_EQ(outcome.rungs[0].peak, 8);
-  EXPECT_EQ(outcome.rungs[1].status, Status::kInfeasible);
-  EXPECT_EQ(outcome.rungs[1].engine, "bound");
+  const tiling::CandidateOutcome outcome =
+      Search(problem, CandidatesOf({{4, 4, 4}, {5, 5, 4}}), {&engine});
+  EXPECT_EQ(outcome.candidates[0].status, Status::kOptimal);
+  EXPECT_EQ(outcome.candidates[0].peak, 8);
+  EXPECT_EQ(outcome.candidates[1].status, Status::kInfeasible);
+  EXPECT_EQ(outcome.candidates[1].engine, "bound");
 }
 
-TEST(LadderSearch, RefusesEveryRungOfAContradiction) {
+TEST(CandidateSearch, RefusesEveryCandidateOfAContradiction) {
   Problem problem = ProblemOf({{0, 2}, {1, 3}}, 8);
   problem.relations.push_back({problem::RelationKind::kColocate, 0, 1, 0});
   problem.relations.push_back({problem::RelationKind::kSeparate, 0, 1, 0});
-  const tiling::LadderOutcome outcome = Search(problem, LadderOf({{1, 1}, {2, 2}}), {});
-  EXPECT_EQ(outcome.rungs[0].status, Status::kInfeasible);
-  EXPECT_EQ(outcome.rungs[1].status, Status::kInfeasible);
-  EXPECT_THAT(outcome.rungs[1].reason, HasSubstr("separate"));
+  const tiling::CandidateOutcome outcome = Search(problem, CandidatesOf({{1, 1}, {2, 2}}), {});
+  EXPECT_EQ(outcome.candidates[0].status, Status::kInfeasible);
+  EXPECT_EQ(outcome.candidates[1].status, Status::kInfeasible);
+  EXPECT_THAT(outcome.candidates[1].reason, HasSubstr("separate"));
 }
 
-TEST(LadderSearch, CountsColocatedBuffersApartAtAPort) {
+TEST(CandidateSearch, CountsColocatedBuffersApartAtAPort) {
   Problem problem = ProblemOf({{0, 1}, {0, 1}}, 8);
   problem.relations.push_back({problem::RelationKind::kColocate, 0, 1, 0});
   problem::Bank bank;
@@ -241,7 +258,8 @@ TEST(LadderSearch, CountsColocatedBuffersApartAtAPort) {
    public:
     Counting(const problem::Engine& inner, size_t& buffers) : inner_(inner), buffers_(buffers) {}
     std::string_view Name() const override { return "counting"; }
-    std::unique_ptr<problem::Session> Open(const Problem& problem, const Ladder* ladder) const override {
+    std::unique_ptr<problem::Session> Open(const Problem& problem,
+                                           const Ladder* ladder) const override {
       buffers_ = problem.buffers.size();
       return inner_.Open(problem, ladder);
     }
@@ -250,11 +268,11 @@ TEST(LadderSearch, CountsColocatedBuffersApartAtAPort) {
     const problem::Engine& inner_;
     size_t& buffers_;
   } const counting(engine, buffers);
-  Search(problem, LadderOf({{4, 4}}), {&counting});
+  Search(problem, CandidatesOf({{4, 4}}), {&counting});
   EXPECT_EQ(buffers, 2U);
 }
 
-TEST(LadderSearch, RemembersWhatItDecided) {
+TEST(CandidateSearch, RemembersWhatItDecided) {
   int calls = 0;
   const ScriptedEngine engine([&calls](size_t) {
     ++calls;
@@ -262,7 +280,7 @@ TEST(LadderSearch, RemembersWhatItDecided) {
   });
   const Problem problem = ProblemOf({{0, 1}}, 1000);
   const Ladder ladder = Chain(4);
-  tiling::LadderSearch search(problem, ladder, {&engine}, {});
+  tiling::CandidateSearch search(problem, ladder, {&engine}, {});
   EXPECT_FALSE(search.Known(2).asked);
   EXPECT_EQ(search.Known(2).lower_bound, 3);
   EXPECT_TRUE(tiling::Fits(search.Decide(2, base::Stop())));
@@ -276,30 +294,30 @@ TEST(LadderSearch, RemembersWhatItDecided) {
 enum class Growth : uint8_t { kLinear, kPadded, kArbitrary };
 
 Ladder RandomLadder(size_t buffers, Growth growth) {
-  const auto rungs = *rc::gen::inRange<size_t>(1, 9);
+  const auto candidates = *rc::gen::inRange<size_t>(1, 9);
   std::vector<Bytes> bases;
   for (size_t i = 0; i < buffers; ++i) bases.push_back(*rc::gen::inRange<Bytes>(1, 4));
-  std::vector<std::vector<Bytes>> sizes(rungs);
-  for (size_t rung = 0; rung < rungs; ++rung) {
-    const auto tile = static_cast<Bytes>(rung) + 1;
+  std::vector<std::vector<Bytes>> sizes(candidates);
+  for (size_t candidate = 0; candidate < candidates; ++candidate) {
+    const auto tile = static_cast<Bytes>(candidate) + 1;
     for (const Bytes base : bases) {
       switch (growth) {
         case Growth::kLinear:
-          sizes[rung].push_back(base * tile);
+          sizes[candidate].push_back(base * tile);
           break;
         case Growth::kPadded:
-          sizes[rung].push_back((base * (tile + 2) + 3) / 4 * 4 + tile * tile / 4);
+          sizes[candidate].push_back((base * (tile + 2) + 3) / 4 * 4 + tile * tile / 4);
           break;
         case Growth::kArbitrary:
-          sizes[rung].push_back(*rc::gen::inRange<Bytes>(1, 12));
+          sizes[candidate].push_back(*rc::gen::inRange<Bytes>(1, 12));
           break;
       }
     }
   }
-  return LadderOf(sizes);
+  return CandidatesOf(sizes);
 }
 
-RC_GTEST_PROP(LadderSearch, InferenceAgreesWithAScanOfEveryRung, ()) {
+RC_GTEST_PROP(CandidateSearch, InferenceAgreesWithAScanOfEveryCandidate, ()) {
   std::vector<problem::Lifespan> lives;
   const auto buffers = *rc::gen::inRange<size_t>(1, 8);
   for (size_t i = 0; i < buffers; ++i) {
@@ -310,21 +328,25 @@ RC_GTEST_PROP(LadderSearch, InferenceAgreesWithAScanOfEveryRung, ()) {
   const auto growth = *rc::gen::element(Growth::kLinear, Growth::kPadded, Growth::kArbitrary);
   const Ladder ladder = RandomLadder(buffers, growth);
   const engines::canonical::CanonicalEngine engine;
-  const tiling::LadderOutcome inferred = Search(problem, ladder, {&engine});
-  tiling::LadderOptions plain;
+  const tiling::CandidateOutcome inferred = Search(problem, ladder, {&engine});
+  tiling::CandidateSearchOptions plain;
   plain.infer = false;
-  const tiling::LadderOutcome scanned = Search(problem, ladder, {&engine}, plain);
+  const tiling::CandidateOutcome scanned = Search(problem, ladder, {&engine}, plain);
 
   RC_ASSERT(inferred.solves <= scanned.solves);
   RC_ASSERT(inferred.largest == scanned.largest);
   RC_ASSERT(inferred.largest_proven && scanned.largest_proven);
-  for (size_t rung = 0; rung < ladder.rungs.size(); ++rung) {
-    RC_ASSERT(tiling::IsProven(inferred.rungs[rung]));
-    RC_ASSERT(tiling::Fits(inferred.rungs[rung]) == tiling::Fits(scanned.rungs[rung]));
-    if (!tiling::Fits(inferred.rungs[rung])) continue;
-    const Problem sized = AtRung(problem, ladder.rungs[rung]);
-    RC_ASSERT(Validate(sized, *inferred.rungs[rung].allocation, sized.memories[0].capacity).empty());
-    RC_ASSERT(PeakOf(sized, *inferred.rungs[rung].allocation) == *inferred.rungs[rung].peak);
+  for (size_t candidate = 0; candidate < ladder.candidates.size(); ++candidate) {
+    RC_ASSERT(tiling::IsProven(inferred.candidates[candidate]));
+    RC_ASSERT(tiling::Fits(inferred.candidates[candidate]) ==
+              tiling::Fits(scanned.candidates[candidate]));
+    if (!tiling::Fits(inferred.candidates[candidate])) continue;
+    const Problem sized = AtCandidate(problem, ladder.candidates[candidate]);
+    RC_ASSERT(
+        Validate(sized, *inferred.candidates[candidate].allocation, sized.memories[0].capacity)
+            .empty());
+    RC_ASSERT(PeakOf(sized, *inferred.candidates[candidate].allocation) ==
+              *inferred.candidates[candidate].peak);
   }
 }
 

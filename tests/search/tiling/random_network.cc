@@ -35,7 +35,8 @@ class NetworkDraw {
 
  private:
   void AddOperator(const std::string& number) {
-    const int input = Draw(0, 3) == 0 ? tensors_[static_cast<size_t>(Draw(0, Count() - 1))] : tensors_.back();
+    const int input =
+        Draw(0, 3) == 0 ? tensors_[static_cast<size_t>(Draw(0, Count() - 1))] : tensors_.back();
     const graph::Shape& from = ShapeOf(input);
     const int64_t kind = Draw(0, 3);
     if (kind >= 2) {
@@ -79,7 +80,8 @@ class NetworkDraw {
 };
 
 Profile DrawProfile() {
-  const auto dma = Flip() ? hw_profiles::DmaSteps::kOwnSteps : hw_profiles::DmaSteps::kOverlapped;
+  const auto dma =
+      Flip() ? hw_profiles::DmaSteps::kSerialized : hw_profiles::DmaSteps::kDoubleBuffered;
   Profile profile = Draw(0, 3) == 0 ? encoder::OneSram() : encoder::TwoLevels(dma);
   hw_profiles::Throughput depthwise;
   depthwise.kind = base::OperatorKind::kDepthwise;
@@ -90,10 +92,12 @@ Profile DrawProfile() {
     if (Draw(0, 3) > 0) profile.tiling.axes.push_back({axis, std::max<int64_t>(1, Draw(-2, 2))});
   }
   if (Flip()) {
-    profile.tiling.weights.insert(profile.tiling.weights.begin(), hw_profiles::WeightPolicy::kByDepth);
-    profile.tiling.depth_granule = Draw(1, 2);
+    profile.tiling.weights.insert(profile.tiling.weights.begin(),
+                                  hw_profiles::WeightPolicy::kSplitK);
+    profile.tiling.k_granularity = Draw(1, 2);
   }
-  if (Flip()) profile.tiling.in_place = {base::OperatorKind::kElementwise, base::OperatorKind::kDepthwise};
+  if (Flip())
+    profile.tiling.in_place = {base::OperatorKind::kElementwise, base::OperatorKind::kDepthwise};
   if (Draw(0, 3) > 0) {
     profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute,
                            static_cast<hw_profiles::HaloStorage>(Draw(1, 3))};
@@ -103,7 +107,8 @@ Profile DrawProfile() {
     hw_profiles::Scratch scratch;
     scratch.kind = base::OperatorKind::kConv;
     scratch.bytes = Draw(1, 3);
-    scratch.factors = {hw_profiles::ScratchFactor::kInChannels, hw_profiles::ScratchFactor::kOutRows};
+    scratch.factors = {hw_profiles::ScratchFactor::kInChannels,
+                       hw_profiles::ScratchFactor::kOutRows};
     profile.scratch = {scratch};
   }
   hw_profiles::Memory& sram = profile.memories[static_cast<size_t>(profile.tile_memory)];
@@ -114,9 +119,9 @@ Profile DrawProfile() {
 // Two halves, now and then.
 void DrawBanks(hw_profiles::Memory& sram) {
   if (Draw(0, 3) > 0) return;
-  const int64_t border = sram.capacity_bytes / 2;
+  const int64_t boundary = sram.capacity_bytes / 2;
   for (const problem::AddressRange range :
-       {problem::AddressRange{0, border}, {border, sram.capacity_bytes}}) {
+       {problem::AddressRange{0, boundary}, {boundary, sram.capacity_bytes}}) {
     problem::Bank bank;
     bank.name = range.begin == 0 ? "low" : "high";
     bank.range = range;
@@ -140,14 +145,16 @@ RandomSubject DrawSubject() {
   subject.graph = NetworkDraw().Run();
   subject.profile = DrawProfile();
   subject.interval = {0, static_cast<int>(subject.graph.operators.size()) - 1};
-  const graph::tiling::ShapeGrid grid = tiling::GridOf(subject.graph, subject.profile, subject.interval);
+  const graph::tiling::ShapeGrid grid =
+      tiling::GridOf(subject.graph, subject.profile, subject.interval);
   graph::tiling::TileShape smallest;
   graph::tiling::TileShape whole;
   for (const std::vector<int64_t>& extents : grid.extents) {
     smallest.push_back(extents.front());
     whole.push_back(extents.back());
   }
-  hw_profiles::Memory& sram = subject.profile.memories[static_cast<size_t>(subject.profile.tile_memory)];
+  hw_profiles::Memory& sram =
+      subject.profile.memories[static_cast<size_t>(subject.profile.tile_memory)];
   const int64_t least = LoadOf(subject, smallest);
   sram.capacity_bytes =
       std::max<int64_t>(2, Draw(least - least / 8, std::max(least, LoadOf(subject, whole))));

@@ -18,7 +18,8 @@
 #include "tessera/search/tiling/engine_cache.h"
 #include "tessera/search/tiling/feasible_frontier.h"
 
-// Staircases of random networks: right by every shape decided alone, within a budget too, and the same whatever is remembered.
+// Staircases of random networks: right by every shape decided alone, within a budget too, and the
+// same whatever is remembered.
 namespace tessera::search {
 namespace {
 
@@ -29,7 +30,8 @@ using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using problem::Status;
 
-// Every shape decided on its own, and what is largest among those that fit found by comparing all with all.
+// Every shape decided on its own, and what is largest among those that fit found by comparing all
+// with all.
 struct Truth {
   std::vector<std::pair<TileShape, bool>> fits;  // by shape, under one policy
 
@@ -42,7 +44,8 @@ struct Truth {
     for (const auto& [shape, fit] : fits) {
       const auto contains = [&shape = shape](const auto& other) {
         return other.second && other.first != shape &&
-               std::equal(other.first.begin(), other.first.end(), shape.begin(), std::greater_equal<>());
+               std::equal(other.first.begin(), other.first.end(), shape.begin(),
+                          std::greater_equal<>());
       };
       if (fit && std::none_of(fits.begin(), fits.end(), contains)) corners.push_back(shape);
     }
@@ -50,8 +53,8 @@ struct Truth {
   }
 };
 
-// Canonical search knows neither banks nor halos that must adjoin nor results in place that are smaller than their operands, and
-// leaves them to CaDiCaL.
+// Canonical search knows neither banks nor halos that must adjoin nor results in place that are
+// smaller than their operands, and leaves them to CaDiCaL.
 struct CompleteEngines {
   engines::canonical::CanonicalEngine canonical;
   encoder::sat::SatEngine sat;
@@ -65,7 +68,7 @@ bool HasBanks(const Profile& profile) {
 bool KeepsRows(const encoder::program::Program& program) {
   return std::any_of(program.buffers.begin(), program.buffers.end(),
                      [](const encoder::program::ProgramBuffer& buffer) {
-                       return buffer.kind == encoder::program::BufferKind::kRing ||
+                       return buffer.kind == encoder::program::BufferKind::kRollingBuffer ||
                               buffer.kind == encoder::program::BufferKind::kLine ||
                               buffer.kind == encoder::program::BufferKind::kHalo;
                      });
@@ -75,8 +78,8 @@ bool KeepsRows(const encoder::program::Program& program) {
 Truth DecideAll(const RandomSubject& subject, const graph::tiling::ShapeGrid& grid,
                 const encoder::program::Policy& policy) {
   const CompleteEngines engines;
-  const bool needs_sat =
-      HasBanks(subject.profile) || policy.halo == hw_profiles::HaloStorage::kAdjacent || policy.in_place;
+  const bool needs_sat = HasBanks(subject.profile) ||
+                         policy.halo == hw_profiles::HaloStorage::kAdjacent || policy.in_place;
   const problem::Engine& engine = *engines.Pointers()[needs_sat ? 1 : 0];
   Truth truth;
   const bool caches = policy.halo != hw_profiles::HaloStorage::kRecompute;
@@ -91,7 +94,8 @@ Truth DecideAll(const RandomSubject& subject, const graph::tiling::ShapeGrid& gr
     const problem::Result result =
         engine.Open(program->problem, nullptr)
             ->Solve(0, program->problem.memories[0].capacity, base::Budget(), base::Stop());
-    EXPECT_TRUE(result.status == Status::kFeasible || result.status == Status::kInfeasible) << result.reason;
+    EXPECT_TRUE(result.status == Status::kFeasible || result.status == Status::kInfeasible)
+        << result.reason;
     truth.fits.emplace_back(shape, result.status == Status::kFeasible);
   }
   return truth;
@@ -102,22 +106,23 @@ RC_GTEST_PROP(StaircaseOfRandomNetworks, IsThatOfEveryShapeDecidedAlone, ()) {
   const CompleteEngines engines;
   tiling::TileOptions options;
   options.engines = engines.Pointers();
-  const base::Expected<tiling::Staircase> found =
-      tiling::FindStaircase(subject.graph, subject.profile, subject.interval, options, base::Stop());
+  const base::Expected<tiling::Staircase> found = tiling::FindStaircase(
+      subject.graph, subject.profile, subject.interval, options, base::Stop());
   RC_PRE(found.has_value());
   for (const tiling::PolicyStaircase& policy : found->policies) {
     const Truth truth = DecideAll(subject, found->grid, policy.policy);
     RC_ASSERT(policy.complete);
     std::vector<TileShape> corners = CornersOf(*found, policy);
-    RC_ASSERT(std::is_sorted(corners.begin(), corners.end(), [](const TileShape& a, const TileShape& b) {
-      return graph::ElementsOf(a) < graph::ElementsOf(b);
-    }));
+    RC_ASSERT(
+        std::is_sorted(corners.begin(), corners.end(), [](const TileShape& a, const TileShape& b) {
+          return graph::ElementsOf(a) < graph::ElementsOf(b);
+        }));
     std::sort(corners.begin(), corners.end());
     RC_ASSERT(corners == truth.Corners());
     for (const tiling::Corner& corner : policy.corners) {
       RC_ASSERT(corner.proven);
       const problem::Problem problem = found->tiles.ProblemOf(corner.candidate);
-      const tiling::RungAnswer& answer = found->tiles.Known(corner.candidate);
+      const tiling::CandidateAnswer& answer = found->tiles.Known(corner.candidate);
       RC_ASSERT(Validate(problem, *answer.allocation, problem.memories[0].capacity).empty());
       for (const size_t larger : corner.beyond)
         RC_ASSERT(!truth.Fits(found->tiles.Candidates()[larger].choice.tile));
@@ -126,9 +131,10 @@ RC_GTEST_PROP(StaircaseOfRandomNetworks, IsThatOfEveryShapeDecidedAlone, ()) {
   RC_ASSERT(found->largest_proven);
   RC_ASSERT(!found->fewest || found->fewest->proven);
   RC_CLASSIFY(found->tiles.Solves() > 0, "asked engines");
-  RC_CLASSIFY(std::any_of(found->policies.begin(), found->policies.end(),
-                          [](const tiling::PolicyStaircase& policy) { return policy.corners.size() > 1; }),
-              "several corners");
+  RC_CLASSIFY(
+      std::any_of(found->policies.begin(), found->policies.end(),
+                  [](const tiling::PolicyStaircase& policy) { return policy.corners.size() > 1; }),
+      "several corners");
   RC_CLASSIFY(!found->largest, "nothing fits");
   RC_CLASSIFY(std::any_of(found->policies.begin(), found->policies.end(),
                           [](const tiling::PolicyStaircase& policy) {
@@ -143,8 +149,8 @@ RC_GTEST_PROP(StaircaseOfRandomNetworks, ProvesNothingWrongWithinABudget, ()) {
   tiling::TileOptions options;
   options.engines = engines.Pointers();
   options.budget = base::Budget{*rc::gen::inRange<int64_t>(0, 4)};
-  const base::Expected<tiling::Staircase> found =
-      tiling::FindStaircase(subject.graph, subject.profile, subject.interval, options, base::Stop());
+  const base::Expected<tiling::Staircase> found = tiling::FindStaircase(
+      subject.graph, subject.profile, subject.interval, options, base::Stop());
   RC_PRE(found.has_value());
   bool every_policy_right = true;
   for (const tiling::PolicyStaircase& policy : found->policies) {
@@ -175,14 +181,16 @@ RC_GTEST_PROP(StaircaseOfRandomNetworks, ProvesNothingWrongWithinABudget, ()) {
 std::string Describe(const tiling::Staircase& staircase) {
   std::string text;
   for (size_t i = 0; i < staircase.tiles.Candidates().size(); ++i) {
-    const tiling::RungAnswer& answer = staircase.tiles.Known(i);
+    const tiling::CandidateAnswer& answer = staircase.tiles.Known(i);
     text += std::to_string(static_cast<int>(answer.status)) + answer.engine + answer.reason;
     if (!answer.allocation) continue;
-    for (const problem::Bytes offset : answer.allocation->offsets) text += ' ' + std::to_string(offset);
+    for (const problem::Bytes offset : answer.allocation->offsets)
+      text += ' ' + std::to_string(offset);
   }
   for (const tiling::PolicyStaircase& policy : staircase.policies) {
     text += policy.complete ? "|complete" : "|open";
-    for (const tiling::Corner& corner : policy.corners) text += ' ' + std::to_string(corner.candidate);
+    for (const tiling::Corner& corner : policy.corners)
+      text += ' ' + std::to_string(corner.candidate);
   }
   return text + '|' + std::to_string(staircase.tiles.Solves());
 }
@@ -219,8 +227,9 @@ TEST(StaircaseOfRandomNetworks, IsTheSameFromTwoThreadsThatShareWhatTheyRemember
   const auto run = [&graph](const tiling::Engines& engines, std::string& text) {
     for (const problem::Bytes capacity : {200, 400, 800, 1600}) {
       for (int first = 0; first < 2; ++first) {
-        const auto found = tiling::FindStaircase(graph, TwoLevels(DmaSteps::kOverlapped, capacity),
-                                                 {first, 1}, ResidentWith(engines), base::Stop());
+        const auto found =
+            tiling::FindStaircase(graph, TwoLevels(DmaSteps::kDoubleBuffered, capacity), {first, 1},
+                                  ResidentWith(engines), base::Stop());
         text += Describe(*found) + '\n';
       }
     }

@@ -12,16 +12,17 @@ namespace tessera::search {
 namespace {
 
 // Of one candidate, by itself.
-problem::Bytes FloorOf(const RandomSubject& subject, const encoder::program::SubgraphChoice& choice) {
+problem::Bytes FloorOf(const RandomSubject& subject,
+                       const encoder::program::SubgraphChoice& choice) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(subject.graph);
-  auto tiles = encoder::program::PolicyTiles::Make(subject.graph, usages, subject.profile, choice.interval,
-                                                   choice.policy);
+  auto tiles = encoder::program::PolicyTiles::Make(subject.graph, usages, subject.profile,
+                                                   choice.interval, choice.policy);
   RC_ASSERT(tiles.has_value());
   const encoder::program::RoomFloor floor(subject.graph, usages, subject.profile, tiles->Uses(),
                                           choice.policy.in_place);
   encoder::program::SharedTilings tilings(subject.graph, choice.interval);
-  const auto tiling =
-      tiles->Cut(choice.tile, [&](const graph::tiling::TileShape& tile, hw_profiles::HaloStorage halo) {
+  const auto tiling = tiles->Cut(
+      choice.tile, [&](const graph::tiling::TileShape& tile, hw_profiles::HaloStorage halo) {
         return tilings.Cut(tile, halo);
       });
   RC_ASSERT(tiling != nullptr);

@@ -20,7 +20,8 @@ std::vector<int64_t> UpTo(int64_t last) {
 }
 
 // Everything that the search looks at.
-std::set<TileShape> RunToTheEnd(tiling::ShapeSearch& search, const tiling::ShapeSearch::Rating& rating) {
+std::set<TileShape> RunToTheEnd(tiling::ShapeSearch& search,
+                                const tiling::ShapeSearch::Rating& rating) {
   std::set<TileShape> seen;
   for (std::vector<TileShape> next = search.Start(); !next.empty(); next = search.Refine(rating)) {
     for (const TileShape& shape : next) EXPECT_TRUE(seen.insert(shape).second);
@@ -84,15 +85,17 @@ TEST(ShapeSearch, FindsTheLeastOfABowl) {
 
 TEST(ShapeSearch, GoesAroundWhatIsOfNoUse) {
   tiling::ShapeSearch search({.extents = {UpTo(40), UpTo(40)}, .thinned = false});
-  const std::set<TileShape> seen = RunToTheEnd(
-      search, [](const TileShape& shape) { return shape[0] * shape[1] <= 60 ? Bowl(shape) : std::nullopt; });
+  const std::set<TileShape> seen = RunToTheEnd(search, [](const TileShape& shape) {
+    return shape[0] * shape[1] <= 60 ? Bowl(shape) : std::nullopt;
+  });
   EXPECT_TRUE(seen.contains({9, 6}) || seen.contains({10, 6}));
 }
 
 TEST(ShapeSearch, LooksAtMoreWithAFurtherAxis) {
   const tiling::ShapeSearch::Rating rugged = [](const TileShape& shape) {
     double value = 0;
-    for (size_t i = 0; i < shape.size(); ++i) value += std::sin(static_cast<double>(shape[i] * (3 + 2 * i)));
+    for (size_t i = 0; i < shape.size(); ++i)
+      value += std::sin(static_cast<double>(shape[i] * (3 + 2 * i)));
     return std::optional(value);
   };
   const tiling::ShapeSearch::Rating without_last = [&rugged](const TileShape& shape) {

@@ -27,16 +27,18 @@ using testing::ElementsAre;
 tiling::Staircase Find(const graph::Graph& graph, const Profile& profile,
                        const tiling::TileOptions& options) {
   const graph::Interval all = {0, static_cast<int>(graph.operators.size()) - 1};
-  base::Expected<tiling::Staircase> found = tiling::FindStaircase(graph, profile, all, options, base::Stop());
+  base::Expected<tiling::Staircase> found =
+      tiling::FindStaircase(graph, profile, all, options, base::Stop());
   EXPECT_TRUE(found.has_value());
   return *std::move(found);
 }
 
-// TwoConvs in own steps with both constants resident: tiles of 1, 2, 3, 4 and 8 rows take 76, 100, 124, 148 and 260 bytes.
+// TwoConvs in own steps with both constants resident: tiles of 1, 2, 3, 4 and 8 rows take 76, 100,
+// 124, 148 and 260 bytes.
 class TwoConvsStaircase : public testing::Test {
  protected:
   tiling::Staircase At(problem::Bytes capacity, const tiling::Engines& engines) const {
-    return Find(graph_, TwoLevels(DmaSteps::kOwnSteps, capacity), ResidentWith(engines));
+    return Find(graph_, TwoLevels(DmaSteps::kSerialized, capacity), ResidentWith(engines));
   }
 
   graph::Graph graph_ = TwoConvs().graph;
@@ -86,8 +88,8 @@ TEST_F(TwoConvsStaircase, ProvesNothingWithoutAnEngine) {
   EXPECT_FALSE(found.largest_proven);
 }
 
-// Says what it is told to of Problems with a greatest buffer of so many bytes; where that is kFeasible, has the canonical engine
-// place them.
+// Says what it is told to of Problems with a greatest buffer of so many bytes; where that is
+// kFeasible, has the canonical engine place them.
 class ObedientEngine final : public problem::Engine {
  public:
   using Script = std::function<Status(problem::Bytes)>;
@@ -97,14 +99,16 @@ class ObedientEngine final : public problem::Engine {
                                          const problem::Ladder* ladder) const override {
     class Obedient final : public problem::Session {
      public:
-      Obedient(const Script& script, const problem::Ladder* ladder, std::unique_ptr<problem::Session> session)
+      Obedient(const Script& script, const problem::Ladder* ladder,
+               std::unique_ptr<problem::Session> session)
           : script_(script), ladder_(ladder), session_(std::move(session)) {}
-      problem::Result Solve(size_t rung, problem::Bytes capacity, const base::Budget& budget,
+      problem::Result Solve(size_t candidate, problem::Bytes capacity, const base::Budget& budget,
                             const base::Stop& stop) override {
-        const std::vector<problem::Bytes>& sizes = ladder_->rungs[rung].sizes;
+        const std::vector<problem::Bytes>& sizes = ladder_->candidates[candidate].sizes;
         problem::Result result;
         result.status = script_(*std::max_element(sizes.begin(), sizes.end()));
-        if (result.status == Status::kFeasible) return session_->Solve(rung, capacity, budget, stop);
+        if (result.status == Status::kFeasible)
+          return session_->Solve(candidate, capacity, budget, stop);
         result.reason = "as told";
         return result;
       }
@@ -122,12 +126,14 @@ class ObedientEngine final : public problem::Engine {
   Script script_;
 };
 
-// 16 rows in tiles of 1, 2, 3, 4, 6, 8 and 16; a holds 16 bytes for each, and is the greatest buffer.
+// 16 rows in tiles of 1, 2, 3, 4, 6, 8 and 16; a holds 16 bytes for each, and is the greatest
+// buffer.
 class ScriptedStaircase : public testing::Test {
  protected:
   static constexpr problem::Bytes kRow = 16;
 
-  tiling::Staircase Where(ObedientEngine::Script script, DmaSteps dma = DmaSteps::kOwnSteps) const {
+  tiling::Staircase Where(ObedientEngine::Script script,
+                          DmaSteps dma = DmaSteps::kSerialized) const {
     const ObedientEngine obedient(std::move(script));
     return Find(graph_, TwoLevels(dma, 10'000), ResidentWith({&obedient}));
   }
@@ -136,8 +142,8 @@ class ScriptedStaircase : public testing::Test {
 };
 
 TEST_F(ScriptedStaircase, ShrinksTheTileWhereALimitStrikes) {
-  const tiling::Staircase found =
-      Where([](problem::Bytes most) { return most >= 6 * kRow ? Status::kUnknown : Status::kFeasible; });
+  const tiling::Staircase found = Where(
+      [](problem::Bytes most) { return most >= 6 * kRow ? Status::kUnknown : Status::kFeasible; });
   const tiling::PolicyStaircase& policy = found.policies[0];
   EXPECT_THAT(CornersOf(found, policy), ElementsAre(TileShape{1, 3, 4, 4}));
   EXPECT_FALSE(policy.corners[0].proven);
@@ -154,13 +160,14 @@ TEST_F(ScriptedStaircase, GrowsAgainOverALimit) {
   EXPECT_FALSE(found.policies[0].corners[0].proven);
 }
 
-// One, two, three and more tiles run through different steps, so no answer for one stands for another.
+// One, two, three and more tiles run through different steps, so no answer for one stands for
+// another.
 TEST_F(ScriptedStaircase, IsScannedWhereNothingDominates) {
   const tiling::Staircase found = Where(
       [](problem::Bytes most) {
         return most == 4 * kRow || most == 16 * kRow ? Status::kInfeasible : Status::kFeasible;
       },
-      DmaSteps::kOverlapped);
+      DmaSteps::kDoubleBuffered);
   EXPECT_THAT(CornersOf(found, found.policies[0]), ElementsAre(TileShape{1, 3, 8, 4}));
   EXPECT_TRUE(found.policies[0].corners[0].proven);
   EXPECT_TRUE(found.policies[0].complete);
@@ -174,7 +181,7 @@ TEST(Staircase, ProvesNothingAboutExtentsThatWereLeftOut) {
   net.Elementwise("relu", {x}, y);
   const engines::canonical::CanonicalEngine engine;
   const tiling::Staircase found =
-      Find(net.graph, TwoLevels(DmaSteps::kOwnSteps, 500), ResidentWith({&engine}));
+      Find(net.graph, TwoLevels(DmaSteps::kSerialized, 500), ResidentWith({&engine}));
   ASSERT_TRUE(found.grid.thinned);
   EXPECT_TRUE(found.largest.has_value());
   EXPECT_FALSE(found.policies[0].corners[0].proven);
@@ -190,7 +197,7 @@ TEST(Staircase, AsksAboutAsOftenAsThereAreCorners) {
   net.Output(y);
   net.Conv("conv1", x, net.Constant("w1", {2, 1, 5, 1}), a, 5, 2);
   net.Conv("conv2", a, net.Constant("w2", {1, 2, 3, 1}), y, 3, 1);
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps, 900);
+  Profile profile = TwoLevels(DmaSteps::kSerialized, 900);
   profile.tiling.axes = {{base::Axis::kRows, 1}, {base::Axis::kColumns, 1}};
   const engines::canonical::CanonicalEngine engine;
   const tiling::Staircase found = Find(net.graph, profile, ResidentWith({&engine}));

@@ -12,7 +12,8 @@ tiling::TileOptions ResidentWith(const tiling::Engines& engines) {
   return options;
 }
 
-std::vector<TileShape> CornersOf(const tiling::Staircase& staircase, const tiling::PolicyStaircase& policy) {
+std::vector<TileShape> CornersOf(const tiling::Staircase& staircase,
+                                 const tiling::PolicyStaircase& policy) {
   std::vector<TileShape> shapes;
   for (const tiling::Corner& corner : policy.corners)
     shapes.push_back(staircase.tiles.Candidates()[corner.candidate].choice.tile);

@@ -21,8 +21,9 @@ using testing::HasSubstr;
 
 constexpr Policy kResident = {WeightPolicy::kResident, false};
 
-// TwoConvs in own steps with both constants resident, 36 bytes. Rows of x, a and y take 8, 16 and 12 bytes; x and a, or a and y, are held
-// at once. Tiles of 1, 2, 3, 4 and 8 rows need 3, 4, 5, 5 and 8 rows of x.
+// TwoConvs in own steps with both constants resident, 36 bytes. Rows of x, a and y take 8, 16 and
+// 12 bytes; x and a, or a and y, are held at once. Tiles of 1, 2, 3, 4 and 8 rows need 3, 4, 5, 5
+// and 8 rows of x.
 class TwoConvsTiles : public testing::Test {
  protected:
   tiling::TileOptions Options() const {
@@ -37,8 +38,8 @@ class TwoConvsTiles : public testing::Test {
 };
 
 TEST_F(TwoConvsTiles, DecidesOneCandidateOnRequest) {
-  base::Expected<tiling::IntervalTiles> tiles =
-      tiling::IntervalTiles::Build(graph_, TwoLevels(DmaSteps::kOwnSteps, 148), {0, 1}, Options());
+  base::Expected<tiling::IntervalTiles> tiles = tiling::IntervalTiles::Build(
+      graph_, TwoLevels(DmaSteps::kSerialized, 148), {0, 1}, Options());
   ASSERT_TRUE(tiles.has_value());
   ASSERT_EQ(tiles->Candidates().size(), 5U);  // 1, 2, 3, 4 and 8 rows
   EXPECT_EQ(tiles->Candidates()[3].lower_bound, 148);
@@ -53,7 +54,7 @@ TEST_F(TwoConvsTiles, DecidesOneCandidateOnRequest) {
 TEST_F(TwoConvsTiles, TriesEveryPolicyOfTheProfile) {
   tiling::TileOptions options = Options();
   options.policies.reset();
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
   const base::Expected<tiling::IntervalTiles> tiles =
       tiling::IntervalTiles::Build(graph_, profile, {0, 1}, options);
   ASSERT_TRUE(tiles.has_value());
@@ -63,7 +64,7 @@ TEST_F(TwoConvsTiles, TriesEveryPolicyOfTheProfile) {
 }
 
 TEST_F(TwoConvsTiles, RefusesWhatNoPolicyAllows) {
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
   profile.links.clear();
   const base::Expected<tiling::IntervalTiles> tiles =
       tiling::IntervalTiles::Build(graph_, profile, {0, 1}, Options());
@@ -77,13 +78,14 @@ TEST_F(TwoConvsTiles, RefusesWhatNoPolicyAllows) {
 
 TEST(IntervalTiles, TakeFurtherShapes) {
   const graph::Graph graph = TwoConvs().graph;
-  const Profile profile = TwoLevels(DmaSteps::kOwnSteps, 148);
+  const Profile profile = TwoLevels(DmaSteps::kSerialized, 148);
   const engines::canonical::CanonicalEngine engine;
   tiling::TileOptions options;
   options.engines = {&engine};
   options.policies = {kResident};
   options.shapes = {{{1, 3, 4, 4}}};
-  base::Expected<tiling::IntervalTiles> tiles = tiling::IntervalTiles::Build(graph, profile, {0, 1}, options);
+  base::Expected<tiling::IntervalTiles> tiles =
+      tiling::IntervalTiles::Build(graph, profile, {0, 1}, options);
   ASSERT_TRUE(tiles.has_value());
   EXPECT_EQ(tiles->Decide(0, base::Stop()), Status::kOptimal);
   EXPECT_FALSE(tiles->Add({{1, 3, 1, 4}}).has_value());
@@ -105,7 +107,7 @@ TEST(InPlaceTiles, AreListedBesideThoseThatAreNot) {
   net.Output(y);
   net.Conv("conv", x, net.Constant("w", {2, 2, 1, 1}), a, 1, 0);
   net.Elementwise("relu", {a}, y);
-  Profile profile = TwoLevels(DmaSteps::kOwnSteps);
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
   profile.tiling.weights = {WeightPolicy::kResident};
   profile.tiling.in_place = {base::OperatorKind::kElementwise};
   const engines::canonical::CanonicalEngine engine;

@@ -13,13 +13,13 @@ problem::Result Saying(const std::string& reason) {
 
 // What one entry takes.
 size_t BytesOfOne() {
-  tiling::VerdictCache cache;
+  tiling::ResultCache cache;
   cache.Keep("a", Saying("1"));
   return cache.Count().bytes;
 }
 
-TEST(VerdictCache, FindsWhatItKeeps) {
-  tiling::VerdictCache cache;
+TEST(ResultCache, FindsWhatItKeeps) {
+  tiling::ResultCache cache;
   EXPECT_FALSE(cache.Find("a").has_value());
   cache.Keep("a", Saying("first"));
   cache.Keep("a", Saying("second"));
@@ -29,8 +29,8 @@ TEST(VerdictCache, FindsWhatItKeeps) {
   EXPECT_EQ(cache.Count().misses, 2);
 }
 
-TEST(VerdictCache, DropsWhatWasUsedLongestAgo) {
-  tiling::VerdictCache cache(2 * BytesOfOne());
+TEST(ResultCache, DropsWhatWasUsedLongestAgo) {
+  tiling::ResultCache cache(2 * BytesOfOne());
   cache.Keep("a", Saying("1"));
   cache.Keep("b", Saying("2"));
   EXPECT_TRUE(cache.Find("a").has_value());
@@ -42,16 +42,16 @@ TEST(VerdictCache, DropsWhatWasUsedLongestAgo) {
   EXPECT_EQ(cache.Count().bytes, 2 * BytesOfOne());
 }
 
-TEST(VerdictCache, KeepsNothingThatIsLargerThanItself) {
-  tiling::VerdictCache cache(BytesOfOne());
+TEST(ResultCache, KeepsNothingThatIsLargerThanItself) {
+  tiling::ResultCache cache(BytesOfOne());
   cache.Keep("a", Saying("1"));
   cache.Keep("b", Saying(std::string(1000, 'x')));
   EXPECT_FALSE(cache.Find("b").has_value());
   EXPECT_TRUE(cache.Find("a").has_value());
 }
 
-TEST(VerdictCache, CountsAllocations) {
-  tiling::VerdictCache cache;
+TEST(ResultCache, CountsAllocations) {
+  tiling::ResultCache cache;
   problem::Result placed = Saying("1");
   placed.allocation.emplace();
   placed.allocation->offsets.resize(1000);

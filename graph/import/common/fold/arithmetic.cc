@@ -57,18 +57,24 @@ const Binary* FindBinary(std::string_view type) {
       {"Mod", {Remainder, [](R a, R b) { return std::fmod(a, b); }}},
       {"Pow", {Power, [](R a, R b) { return std::pow(a, b); }}},
       {"Min",
-       {[](I a, I b) { return std::optional(std::min(a, b)); }, [](R a, R b) { return std::min(a, b); }}},
+       {[](I a, I b) { return std::optional(std::min(a, b)); },
+        [](R a, R b) { return std::min(a, b); }}},
       {"Max",
-       {[](I a, I b) { return std::optional(std::max(a, b)); }, [](R a, R b) { return std::max(a, b); }}},
+       {[](I a, I b) { return std::optional(std::max(a, b)); },
+        [](R a, R b) { return std::max(a, b); }}},
       {"Equal",
-       {[](I a, I b) { return std::optional<I>(a == b); }, [](R a, R b) { return R(a == b); }, true}},
-      {"Less", {[](I a, I b) { return std::optional<I>(a < b); }, [](R a, R b) { return R(a < b); }, true}},
+       {[](I a, I b) { return std::optional<I>(a == b); }, [](R a, R b) { return R(a == b); },
+        true}},
+      {"Less",
+       {[](I a, I b) { return std::optional<I>(a < b); }, [](R a, R b) { return R(a < b); }, true}},
       {"Greater",
        {[](I a, I b) { return std::optional<I>(a > b); }, [](R a, R b) { return R(a > b); }, true}},
       {"LessOrEqual",
-       {[](I a, I b) { return std::optional<I>(a <= b); }, [](R a, R b) { return R(a <= b); }, true}},
+       {[](I a, I b) { return std::optional<I>(a <= b); }, [](R a, R b) { return R(a <= b); },
+        true}},
       {"GreaterOrEqual",
-       {[](I a, I b) { return std::optional<I>(a >= b); }, [](R a, R b) { return R(a >= b); }, true}},
+       {[](I a, I b) { return std::optional<I>(a >= b); }, [](R a, R b) { return R(a >= b); },
+        true}},
       {"And", {[](I a, I b) { return std::optional<I>(a != 0 && b != 0); }, nullptr, true}},
       {"Or", {[](I a, I b) { return std::optional<I>(a != 0 || b != 0); }, nullptr, true}}};
   const auto found = table.find(type);
@@ -87,7 +93,8 @@ Folded Combine(const Binary& function, const Constant& a, const Constant& b) {
   if (a.integers && b.integers) {
     Integers values;
     for (size_t i = 0; i < places_a.size(); ++i) {
-      const auto value = function.integers(at(*a.integers, places_a, i), at(*b.integers, places_b, i));
+      const auto value =
+          function.integers(at(*a.integers, places_a, i), at(*b.integers, places_b, i));
       if (!value) return std::nullopt;
       values.push_back(*value);
     }
@@ -110,7 +117,9 @@ struct Unary {
 const Unary* FindUnary(std::string_view type) {
   static const std::unordered_map<std::string_view, Unary> table = {
       {"Neg", {[](int64_t a) { return Subtract(0, a); }, [](double a) { return -a; }}},
-      {"Abs", {[](int64_t a) { return a < 0 ? Subtract(0, a) : a; }, [](double a) { return std::abs(a); }}},
+      {"Abs",
+       {[](int64_t a) { return a < 0 ? Subtract(0, a) : a; },
+        [](double a) { return std::abs(a); }}},
       {"Not", {[](int64_t a) { return std::optional<int64_t>(a == 0); }, nullptr}},
       {"Floor", {nullptr, [](double a) { return std::floor(a); }}},
       {"Ceil", {nullptr, [](double a) { return std::ceil(a); }}},

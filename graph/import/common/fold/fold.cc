@@ -137,7 +137,8 @@ Folded FoldConstant(const Node& node, const Operands&) {
 
 Folded FoldConstantOfShape(const Node& node, const Operands& operands) {
   const std::optional<Integers> shape = IntegersAt(operands, 0);
-  if (!shape || std::any_of(shape->begin(), shape->end(), [](int64_t extent) { return extent < 0; }))
+  if (!shape ||
+      std::any_of(shape->begin(), shape->end(), [](int64_t extent) { return extent < 0; }))
     return std::nullopt;
   Constant value = FromReals({1}, base::DataType::kFloat32, {0});
   if (const auto found = node.attributes.find("value"); found != node.attributes.end()) {
@@ -152,7 +153,8 @@ Folded FoldRange(const Node&, const Operands& operands) {
   const auto limit = IntegersAt(operands, 1);
   const auto delta = IntegersAt(operands, 2);
   const auto is_one = [](const auto& values) { return values && values->size() == 1; };
-  if (!is_one(start) || !is_one(limit) || !is_one(delta) || delta->front() == 0) return std::nullopt;
+  if (!is_one(start) || !is_one(limit) || !is_one(delta) || delta->front() == 0)
+    return std::nullopt;
   Integers values;
   const int64_t step = delta->front();
   std::optional<int64_t> value = start->front();
@@ -165,33 +167,35 @@ Folded FoldRange(const Node&, const Operands& operands) {
   return FromIntegers({count}, operands[0].constant->type, std::move(values));
 }
 
-// Exporters compute shapes by operators: Shape, Gather, Mul, Concat, Reshape. All such arithmetic is done here, so that
-// only what depends on data remains. Costs are linear in the elements, of which a constant has at most kMostValues.
+// Exporters compute shapes by operators: Shape, Gather, Mul, Concat, Reshape. All such arithmetic
+// is done here, so that only what depends on data remains. Costs are linear in the elements, of
+// which a constant has at most kMostValues.
 
 namespace {
 
 using Rule = Folded (*)(const Node&, const Operands&);
 
 Rule FindRule(std::string_view type) {
-  static const std::unordered_map<std::string_view, Rule> table = {{"ConstantOfShape", FoldConstantOfShape},
-                                                                   {"Range", FoldRange},
-                                                                   {"Identity", FoldIdentity},
-                                                                   {"Dropout", FoldIdentity},
-                                                                   {"Squeeze", FoldSqueeze},
-                                                                   {"Unsqueeze", FoldUnsqueeze},
-                                                                   {"Reshape", FoldReshape},
-                                                                   {"Flatten", FoldFlatten},
-                                                                   {"Transpose", FoldTranspose},
-                                                                   {"Gather", FoldGather},
-                                                                   {"Slice", FoldSlice},
-                                                                   {"Expand", FoldExpand},
-                                                                   {"Concat", FoldConcat},
-                                                                   {"Cast", FoldCast},
-                                                                   {"Where", FoldWhere},
-                                                                   {"ReduceProd", FoldReduce},
-                                                                   {"ReduceSum", FoldReduce},
-                                                                   {"ReduceMax", FoldReduce},
-                                                                   {"ReduceMin", FoldReduce}};
+  static const std::unordered_map<std::string_view, Rule> table = {
+      {"ConstantOfShape", FoldConstantOfShape},
+      {"Range", FoldRange},
+      {"Identity", FoldIdentity},
+      {"Dropout", FoldIdentity},
+      {"Squeeze", FoldSqueeze},
+      {"Unsqueeze", FoldUnsqueeze},
+      {"Reshape", FoldReshape},
+      {"Flatten", FoldFlatten},
+      {"Transpose", FoldTranspose},
+      {"Gather", FoldGather},
+      {"Slice", FoldSlice},
+      {"Expand", FoldExpand},
+      {"Concat", FoldConcat},
+      {"Cast", FoldCast},
+      {"Where", FoldWhere},
+      {"ReduceProd", FoldReduce},
+      {"ReduceSum", FoldReduce},
+      {"ReduceMax", FoldReduce},
+      {"ReduceMin", FoldReduce}};
   const auto found = table.find(type);
   return found == table.end() ? nullptr : found->second;
 }

@@ -8,14 +8,16 @@
 
 namespace tessera::graph::import::common::fold {
 
-// What folding knows of an operand: a constant, or the shape of a feature, or neither where it is left out.
+// What folding knows of an operand: a constant, or the shape of a feature, or neither where it is
+// left out.
 struct Known {
   const Constant* constant = nullptr;
   const Shape* shape = nullptr;
 };
 
-// The outputs of a node that follow from constants and from shapes alone, by ONNX's definition; none where they do not, where
-// values are missing, or where the operator is no arithmetic on shapes.
+// The outputs of a node that follow from constants and from shapes alone, by ONNX's definition;
+// none where they do not, where values are missing, or where the operator is no arithmetic on
+// shapes.
 std::optional<std::vector<Constant>> Fold(const Node& node, const std::vector<Known>& operands);
 
 // What the rules of folding share: reading operands, making constants, and places of elements.
@@ -53,8 +55,8 @@ Integers PlacesOfBroadcast(const Shape& from, const Shape& shape);
 // For each index of `shape`, small, in row-major order: the place offset + sum of index * step.
 Integers PlacesAlong(const Shape& shape, const std::vector<int64_t>& steps, int64_t offset = 0);
 
-// One rule an operator. All but FoldShape, FoldSize and FoldConstant want a constant in every operand that the node has,
-// the first among them.
+// One rule an operator. All but FoldShape, FoldSize and FoldConstant want a constant in every
+// operand that the node has, the first among them.
 
 // Values that come from shapes and attributes.
 Folded FoldShape(const Node& node, const Operands& operands);
@@ -77,7 +79,8 @@ Folded FoldExpand(const Node& node, const Operands& operands);
 Folded FoldConcat(const Node& node, const Operands& operands);
 std::optional<std::vector<Constant>> FoldSplit(const Node& node, const Operands& operands);
 
-// Other values: operators element by element, of any number of operands; none for a type that is not among them.
+// Other values: operators element by element, of any number of operands; none for a type that is
+// not among them.
 Folded FoldArithmetic(const Node& node, const Operands& operands);
 Folded FoldCast(const Node& node, const Operands& operands);
 Folded FoldWhere(const Node& node, const Operands& operands);

@@ -6,7 +6,8 @@
 #include "tessera/graph/import/common/fold/fold.h"
 #include "tessera/graph/import/common/node_attributes.h"
 
-// Operators that only rearrange are folded by one rule: a list of places in the operand, in the order of the result.
+// Operators that only rearrange are folded by one rule: a list of places in the operand, in the
+// order of the result.
 namespace tessera::graph::import::common::fold {
 namespace {
 
@@ -29,7 +30,8 @@ Folded Outline(const Operands& operands) {
   joined.outline.emplace();
   for (const Known& operand : operands) {
     const Constant& part = *operand.constant;
-    if (part.shape.size() != 1 || !IsSmall(part.shape) || IsFloating(part.type)) return std::nullopt;
+    if (part.shape.size() != 1 || !IsSmall(part.shape) || IsFloating(part.type))
+      return std::nullopt;
     const Integers missing(static_cast<size_t>(part.shape[0]), -1);
     const Integers values = part.integers ? *part.integers : part.outline.value_or(missing);
     joined.outline->insert(joined.outline->end(), values.begin(), values.end());
@@ -78,7 +80,8 @@ Folded FoldUnsqueeze(const Node& node, const Operands& operands) {
 
 Folded FoldReshape(const Node& node, const Operands& operands) {
   const Shape& from = ShapeAt(operands, 0);
-  const auto stated = node.HasInput(1) ? IntegersAt(operands, 1) : std::optional(node.Ints("shape"));
+  const auto stated =
+      node.HasInput(1) ? IntegersAt(operands, 1) : std::optional(node.Ints("shape"));
   if (!stated) return std::nullopt;
   Shape shape = *stated;
   int64_t known = 1;
@@ -100,7 +103,8 @@ Folded FoldFlatten(const Node& node, const Operands& operands) {
   const int64_t stated = node.Int("axis", 1);
   const int64_t axis = std::clamp<int64_t>(stated < 0 ? stated + rank : stated, 0, rank);
   const int64_t rows = ElementsOf(Shape(from.begin(), from.begin() + axis));
-  return Reshaped(*operands[0].constant, {rows, ElementsOf(Shape(from.begin() + axis, from.end()))});
+  return Reshaped(*operands[0].constant,
+                  {rows, ElementsOf(Shape(from.begin() + axis, from.end()))});
 }
 
 Folded FoldTranspose(const Node& node, const Operands& operands) {
