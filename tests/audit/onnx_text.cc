@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tessera/tests/graph/onnx/model_builder.h"
+#include "tessera/tests/graph/import/onnx/model_builder.h"
 #include "texts.h"
 
 namespace tessera::audit {

@@ -20,7 +20,7 @@
 #include "tessera/search/engines/local_search/local_search.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/tests/search/partition/networks.h"
-#include "tessera/tests/search/simulate/small_machine.h"
+#include "tessera/tests/search/cost/small_machine.h"
 
 // Each allocation of memory fails once. The search then gives an honest answer, throws nothing, and
 // loses no memory.

@@ -14,8 +14,8 @@
 #include "tessera/tests/audit/draw_profile.h"
 #include "tessera/tests/draws.h"
 #include "tessera/tests/graph/random_sum.h"
-#include "tessera/tests/search/simulate/disagreements.h"
-#include "tessera/tests/search/simulate/random_program.h"
+#include "tessera/tests/search/cost/disagreements.h"
+#include "tessera/tests/search/cost/random_program.h"
 
 // Costs of subgraphs are found twice: by search/simulate, from classes of tiles, and by
 // plan::CostOf, tile by tile. Drawn networks with every kind of operator, on drawn machines with

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "../simulate/small_machine.h"
+#include "../cost/small_machine.h"
 #include "tessera/base/random.h"
 #include "tessera/graph/operator_order.h"
 #include "tessera/search/orders/legal_orders.h"

@@ -12,7 +12,7 @@
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/tests/draws.h"
-#include "tessera/tests/search/simulate/small_machine.h"
+#include "tessera/tests/search/cost/small_machine.h"
 
 // The plan that is found is the best of all, and the best of more is no worse.
 namespace tessera::search {

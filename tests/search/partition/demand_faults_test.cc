@@ -7,7 +7,7 @@
 #include "demand_words.h"
 #include "networks.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
-#include "tessera/tests/search/simulate/small_machine.h"
+#include "tessera/tests/search/cost/small_machine.h"
 
 // Constraints that no plan can keep are refused before any search.
 namespace tessera::search {

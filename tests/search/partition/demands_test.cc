@@ -18,7 +18,7 @@
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/tiling/tile_driver.h"
 #include "tessera/tests/draws.h"
-#include "tessera/tests/search/simulate/small_machine.h"
+#include "tessera/tests/search/cost/small_machine.h"
 
 // Plans under constraints are the best of those that keep them.
 namespace tessera::search {

@@ -2,7 +2,7 @@
 
 #include "networks.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
-#include "tessera/tests/search/simulate/small_machine.h"
+#include "tessera/tests/search/cost/small_machine.h"
 
 // What people may require in a file, and what is wrong with it.
 namespace tessera::search {

@@ -13,7 +13,7 @@
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/tests/draws.h"
-#include "tessera/tests/search/simulate/small_machine.h"
+#include "tessera/tests/search/cost/small_machine.h"
 
 // The search against trying everything, on networks of up to 12 operators. TESSERA_PARTITIONS says
 // how many are drawn (scripts/soak asks for more); draw i is always the same.

@@ -11,7 +11,7 @@
 #include "tessera/base/random.h"
 #include "tessera/base/stop.h"
 #include "tessera/search/cost/plan_cost.h"
-#include "tessera/tests/search/simulate/small_machine.h"
+#include "tessera/tests/search/cost/small_machine.h"
 
 namespace tessera::search {
 namespace {

@@ -8,7 +8,7 @@
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/partition/paths/lattice.h"
-#include "tessera/tests/search/simulate/small_machine.h"
+#include "tessera/tests/search/cost/small_machine.h"
 
 // Boundary tensors that stay on chip: what may be kept where, and when the search does.
 namespace tessera::search {

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "../simulate/disagreements.h"
-#include "../simulate/random_program.h"
+#include "../cost/disagreements.h"
+#include "../cost/random_program.h"
 #include "exhaustive.h"
 #include "random_batch.h"
 #include "random_graph.h"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/tests/search/simulate/small_machine.h"
+#include "tessera/tests/search/cost/small_machine.h"
 
 namespace tessera::search {
 

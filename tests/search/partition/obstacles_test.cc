@@ -12,7 +12,7 @@
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/search/partition/analysis/remedies.h"
 #include "tessera/search/partition/partition.h"
-#include "tessera/tests/search/simulate/small_machine.h"
+#include "tessera/tests/search/cost/small_machine.h"
 
 // What stands in the way of a plan, by name and number; and that what is said to help does.
 namespace tessera::search {

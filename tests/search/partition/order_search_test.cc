@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "../simulate/small_machine.h"
+#include "../cost/small_machine.h"
 #include "demand_words.h"
 #include "every_plan.h"
 #include "exhaustive.h"

@@ -8,7 +8,7 @@
 #include "networks.h"
 #include "search_options.h"
 #include "tessera/plan/verify/validator.h"
-#include "tessera/tests/search/simulate/small_machine.h"
+#include "tessera/tests/search/cost/small_machine.h"
 
 namespace tessera::search {
 namespace {

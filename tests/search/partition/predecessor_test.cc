@@ -15,7 +15,7 @@
 #include "tessera/search/partition/choices/search_context.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/tests/draws.h"
-#include "tessera/tests/search/simulate/small_machine.h"
+#include "tessera/tests/search/cost/small_machine.h"
 
 // A new plan differs from an older one only where that is worth something.
 namespace tessera::search {

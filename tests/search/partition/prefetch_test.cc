@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "../simulate/small_machine.h"
+#include "../cost/small_machine.h"
 #include "exhaustive.h"
 #include "networks.h"
 #include "tessera/plan/verify/validator.h"

@@ -8,7 +8,7 @@
 #include "tessera/base/stop.h"
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/partition/partition.h"
-#include "tessera/tests/search/simulate/small_machine.h"
+#include "tessera/tests/search/cost/small_machine.h"
 
 // A search of limited effort leaves out what it has no time for, and says so; what there is nothing
 // without, it looks at.

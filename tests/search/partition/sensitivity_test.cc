@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "../simulate/small_machine.h"
+#include "../cost/small_machine.h"
 #include "tessera/search/engines/canonical/canonical.h"
 
 namespace tessera::search {

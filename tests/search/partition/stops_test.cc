@@ -20,7 +20,7 @@
 #include "tessera/search/partition/answer/refusal.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/tiling/feasible_frontier.h"
-#include "tessera/tests/search/simulate/small_machine.h"
+#include "tessera/tests/search/cost/small_machine.h"
 
 // Every search is cut off at its polls of the stop, one run for each of them. A poll that follows
 // the request must be one of the few that lead out of the search, the answer must be honest, and

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "../../encoder/adapt/small_networks.h"
+#include "../../encoder/program/small_networks.h"
 #include "tessera/encoder/program/program.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/tiling/tile_driver.h"

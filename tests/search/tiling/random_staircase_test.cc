@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../encoder/adapt/small_networks.h"
+#include "../../encoder/program/small_networks.h"
 #include "random_network.h"
 #include "staircases.h"
 #include "tessera/encoder/program/choices.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../encoder/adapt/small_networks.h"
+#include "../../encoder/program/small_networks.h"
 #include "staircases.h"
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/tiling/feasible_frontier.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "../../encoder/adapt/small_networks.h"
+#include "../../encoder/program/small_networks.h"
 #include "tessera/search/engines/canonical/canonical.h"
 
 namespace tessera::search {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "../../draws.h"
+#include "../../../draws.h"
 #include "examples.h"
 #include "tessera/base/random.h"
 #include "tessera/graph/import/onnx/translations.h"
