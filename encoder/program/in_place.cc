@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -306,14 +307,12 @@ bool AllowsInPlace(const graph::Operator& op, int operand) {
   return true;
 }
 
-// The inputs that may be overwritten element by element: by the profile, or by the operator's own
-// description.
+// The inputs that may be overwritten element by element, in their order: by the profile, or by the
+// operator's own description.
 std::vector<int> OverwritableOf(const graph::Operator& op, const hw_profiles::Profile& profile) {
   std::vector<int> inputs;
-  for (const int number : op.in_place) {
-    const int operand = op.inputs[static_cast<size_t>(number)];
-    if (AllowsInPlace(op, operand)) inputs.push_back(operand);
-  }
+  std::copy_if(op.inputs.begin(), op.inputs.end(), std::back_inserter(inputs),
+               [&op](int operand) { return AllowsInPlace(op, operand); });
   const std::vector<base::OperatorKind>& kinds = profile.tiling.in_place;
   const bool named = std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
   return named && op.kind == base::OperatorKind::kElementwise ? op.inputs : inputs;

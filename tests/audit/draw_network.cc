@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -235,9 +236,11 @@ Graph DrawNetwork(Random& random, int operators) {
   DrawEnds(random, network);
   for (size_t i = 0; i < network.operators.size(); ++i) AddConstants(random, network, i);
   for (Operator& op : network.operators) {
-    const bool reads_alike =
-        !op.accesses.empty() && op.accesses.front().kind == graph::AccessKind::kElementwise;
-    if (reads_alike && random.Chance(0.4)) op.in_place = {0};
+    for (size_t number = 0; number < op.accesses.size(); ++number) {
+      if (op.accesses[number].kind == graph::AccessKind::kElementwise && random.Chance(0.4))
+        op.in_place.push_back(static_cast<int>(number));
+    }
+    random.Shuffle(std::span(op.in_place));
   }
   return AsRead(network);
 }

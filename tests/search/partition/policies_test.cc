@@ -239,5 +239,26 @@ TEST(OrdersOfStates, AreAllTriedWhateverTheOrderOfTheFile) {
   }
 }
 
+// An operator may list the inputs that its result may overwrite in any order. They are tried in the
+// order of the inputs (program.md, In place).
+TEST(InPlace, TakesTheFirstInputHoweverTheyAreListed) {
+  const std::string network = R"(schema: 1
+name: in_place
+dtype: int8
+inputs: [{id: a, shape: [1, 8, 8, 8]}, {id: b, shape: [1, 8, 8, 8]}]
+operators:
+  - {id: x, kind: elementwise, function: relu, inputs: [a]}
+  - {id: y, kind: elementwise, function: relu, inputs: [b]}
+  - {id: z, kind: opaque, inputs: [x, y], outputs: [{id: z, shape: [1, 8, 8, 8]}],
+     accesses: [elementwise, elementwise], in_place: [1, 0], macs: 10}
+)";
+  const std::string file = std::string(SOURCE_FOLDER) + "/hw_profiles/edge_npu_1mib.yaml";
+  const Profile profile = hw_profiles::ReadProfile(ReadFile(file).value(), file, ReadFile).value();
+  const graph::Graph graph = graph::import::yaml::ReadNetwork(network, "in_place.yaml").value();
+  const auto result = Search(graph, profile, {});
+  ASSERT_TRUE(result.plan) << result.reason;
+  EXPECT_TRUE(plan::verify::Validate(*result.plan).empty());
+}
+
 }  // namespace
 }  // namespace tessera::search
