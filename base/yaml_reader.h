@@ -19,7 +19,7 @@
 //     base::YamlFile file = *base::YamlFile::Parse(text, "npu.yaml");
 //     base::YamlReader reader(file);               // collects the first complaint
 //     base::YamlNode root = reader.Root();
-//     root.OnlyKeys({"schema", "memories"});       // refuses other keys, except "x-..." of the user
+//     root.OnlyKeys({"schema", "memories"});       // refuses other keys; "x-..." is allowed
 //     int64_t schema = root.At("schema").Integer(1, 1);
 //     for (base::YamlNode memory : root.At("memories").Items()) { ... }
 //     if (reader.Failed()) return tl::unexpected(reader.TakeFault());

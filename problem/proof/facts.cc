@@ -131,7 +131,7 @@ Bytes Facts::GranularityOf(int memory) const {
   return flips_bits ? granularity & -granularity : granularity;
 }
 
-// What the granularity must divide for the rule's sake; 0 when anything will do.
+// The number that the granularity must divide because of the rule; 0 if there is no restriction.
 Bytes Facts::DivisorOf(const Rule& rule) const {
   const Requirement& wanted = rule.requirement;
   Bytes divisor = 0;
@@ -276,7 +276,7 @@ std::string Assignment::UnderstandMode(const ProofLiteral& literal) const {
   return "";
 }
 
-// Of a pair, of a buffer and a bank, or of a memory, a step and a mode.
+// The index of a pair of buffers, of a buffer and a bank, or of a memory, a step and a mode.
 size_t Assignment::IndexOf(const ProofLiteral& literal) const {
   const auto first = static_cast<size_t>(literal.first);
   const auto second = static_cast<size_t>(literal.second);
