@@ -19,7 +19,7 @@
 //             |  [== c ==]             `apart`: pairwise disjoint, ordered by offset; a new buffer
 //             |  [== b ==]                      meets only its predecessor and those that begin
 //             |       [== x ==]                 inside it
-//             |  [== a ==]             `rest`:  those that met a buffer in `apart` when they entered;
+//             |  [== a ==]             `rest`:  those that met one in `apart` when they entered;
 //             '------------------> step         a new buffer is compared with each of them
 //
 // Every pair that is alive together is compared when the later of the two enters, so no pair is
