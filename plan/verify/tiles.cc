@@ -19,7 +19,7 @@
 //
 //     tile      0  1  2  3               needs of the tiles: rows [0, 3), [2, 5), none, [3, 6)
 //     row 2     m  k  .  .               made by tile 0, kept for 1
-//     row 4     .  m  k  k               made by tile 1, kept for 2 and 3, though 2 does not read it
+//     row 4     .  m  k  k               made by tile 1, kept for 2 and 3; 2 does not read it
 //     row 5     .  .  .  m
 //
 // The operators above then need to supply only the rows that are made, tile by tile. The rows made

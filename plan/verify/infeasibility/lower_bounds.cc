@@ -16,7 +16,7 @@
 // weights and for in-place results:
 //
 //     operator     0   1   2   3
-//     x  loaded    ####                     read by 0; two buffers if the next tile arrives meanwhile
+//     x  loaded    ####                     read by 0; twice if the next tile arrives then
 //     a            ############             made by 0, read by 1 and 2
 //     b                ########             made by 1, read by 2
 //     rolling buffer of c    ################         a rolling buffer lives throughout

@@ -168,8 +168,8 @@ Folded FoldRange(const Node&, const Operands& operands) {
 }
 
 // Exporters compute shapes by operators: Shape, Gather, Mul, Concat, Reshape. All such arithmetic
-// is done here, so that only what depends on data remains. Costs are linear in the elements, of
-// which a constant has at most kMostValues.
+// is evaluated here, so that only operators that depend on data remain. Costs are linear in the
+// elements; a constant has at most kMostValues of them.
 
 namespace {
 
