@@ -146,8 +146,7 @@ struct Operator {
   Resize resize;                 // kResize
   int64_t block = 1;             // kDepthToSpace, kSpaceToDepth
   DepthOrder depth_order = DepthOrder::kDcr;
-  std::string
-      function;  // "max", "average" or "lp" for pools, "add", "mean", ... for elementwise and reduce
+  std::string function;  // "max", "average", "lp" (pools); "add", "mean", ... (elementwise, reduce)
   std::string activation;  // fused, in the user's spelling; empty: none
   // kOpaque, as its author states.
   std::optional<int64_t> macs;          // of the whole operator; unset: its work is unknown

@@ -71,7 +71,7 @@ std::vector<std::string> FindDifferences(const Program& found, const Program& ex
 //     plan --- Unroll ---> instructions --- Recorder ---> job runs --+-- FoldTiles ---> classes
 //              (execute)                    jobs, operands           |                  of tiles
 //                                                                    '-- FindDependencies --->
-//                                                                       FoldWaits, DropImplied
+//                                                           FoldWaits, then DropImpliedWaits
 //
 // The result has no steps or lifespans; the waits replace them. Subgraphs are lowered one by one,
 // because each completes before the next begins.
