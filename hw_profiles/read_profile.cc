@@ -64,7 +64,6 @@ void ReadBoolean(const base::YamlNode& map, std::string_view key, bool& value) {
 //     home is the tile memory      nothing is moved
 //     home elsewhere, direct       the engine reads or writes it there
 //     home elsewhere, otherwise    a link moves it, and data that returns needs a writable home
-
 namespace {
 
 using base::TensorRole;

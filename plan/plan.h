@@ -54,10 +54,6 @@ std::string Describe(const graph::Graph& graph, const PlanConstraint& constraint
 // All descriptions, one after another.
 std::string Describe(const graph::Graph& graph, const std::vector<PlanConstraint>& constraints);
 
-// A plan: the answer of `tessera plan`. It embeds the network and the profile for which it was
-// made, so that checking it needs nothing else. docs/program.md defines the program that it
-// describes, docs/plan-format.md its JSON form.
-
 // The cost of a part of the program.
 struct Metrics {
   int64_t latency_cycles = 0;
@@ -224,6 +220,9 @@ inline constexpr std::array<ScopePart, 5> kScopeParts = {{{"orders", &Scope::ord
 // Whether nothing was left out.
 bool CoversAll(const Scope& scope);
 
+// A plan: the answer of `tessera plan`. It embeds the network and the profile for which it was
+// made, so that checking it needs nothing else. docs/program.md defines the program that it
+// describes, docs/plan-format.md its JSON form.
 struct Plan {
   std::string version;  // of the program that made the plan
   Run run;

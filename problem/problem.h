@@ -27,10 +27,6 @@ inline bool Intersect(const AddressRange& a, const AddressRange& b) {
   return a.begin < b.end && b.begin < a.end;
 }
 
-// Restrictions that a user states as data: "every weight buffer starts at a multiple of 64", "ping
-// and pong differ in address bit 15". A profile selects buffers by role, kind, type, size or name.
-// Here the selection has been resolved to indices; the name is kept for reasons.
-
 struct Problem;
 
 // What a rule requires of each of its buffers, or of each of its pairs (first, second).
@@ -79,6 +75,9 @@ struct SizeRange {
   friend bool operator==(const SizeRange&, const SizeRange&) = default;
 };
 
+// Restrictions that a user states as data: "every weight buffer starts at a multiple of 64", "ping
+// and pong differ in address bit 15". A profile selects buffers by role, kind, type, size or name.
+// Here the selection has been resolved to indices; the name is kept for reasons.
 struct Rule {
   std::string name;  // for people; may repeat, may be empty
   Requirement requirement;
@@ -138,21 +137,6 @@ struct Cost {
 // one another (Successions), however often a loop iterates. `allocation` has the shape that the
 // problem requires.
 int64_t CostOf(const Problem& problem, const Allocation& allocation);
-
-// The allocation problem: buffers with lifespans need addresses in memories under restrictions.
-//
-//     address
-//        ^            bank 1  .-----------.
-//     12 |....................|     C     |......... capacity
-//      8 |   .----------------+---.       |     a buffer is a rectangle:
-//        |   |       B        |   |-------'     its lifespan wide, its size high;
-//      4 |---+-----.          |   |             rectangles that share a step
-//        |  A      |----------'---'             must not share a byte
-//      0 '---------'-----------------------> step
-//        0   1     2          3   4
-//
-// A Problem does not prescribe a method of solution. Offsets and sizes are bytes, times are integer
-// steps.
 
 using Step = int64_t;
 
@@ -281,6 +265,20 @@ struct Relation {
   Bytes delta = 0;
 };
 
+// The allocation problem: buffers with lifespans need addresses in memories under restrictions.
+//
+//     address
+//        ^            bank 1  .-----------.
+//     12 |....................|     C     |......... capacity
+//      8 |   .----------------+---.       |     a buffer is a rectangle:
+//        |   |       B        |   |-------'     its lifespan wide, its size high;
+//      4 |---+-----.          |   |             rectangles that share a step
+//        |  A      |----------'---'             must not share a byte
+//      0 '---------'-----------------------> step
+//        0   1     2          3   4
+//
+// A Problem does not prescribe a method of solution. Offsets and sizes are bytes, times are integer
+// steps.
 struct Problem {
   std::string name;
   std::vector<Buffer> buffers;

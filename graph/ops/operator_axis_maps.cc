@@ -203,7 +203,6 @@ std::vector<AxisMap> MapsOfSpaceToDepth(const Operator& op, const Shape& input) 
 }
 
 // From an operator kind to its axis maps, for kinds that compute.
-
 namespace {
 
 struct Operands {

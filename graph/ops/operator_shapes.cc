@@ -139,7 +139,6 @@ Inferred InferPool(Operator& op, const Wanted& wanted, const Shape& input) {
 }
 
 // Shapes of operators that move data or resample it.
-
 namespace {
 
 tl::unexpected<ShapeFault> NotOneForEachAxis(std::string attribute, size_t found, size_t axes) {

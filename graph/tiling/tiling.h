@@ -49,7 +49,7 @@ class ExtentsList {
     return {values_.data() + begin, ends_[tensor] - begin};
   }
 
-  // Adds an axis to the tensor under construction; the next function then appends the tensor.
+  // AddAxis appends an axis of the next tensor; EndTensor completes that tensor.
   void AddAxis(int64_t extent) { values_.push_back(extent); }
   void EndTensor() { ends_.push_back(values_.size()); }
   void Add(ExtentsView extents) {
@@ -63,9 +63,6 @@ class ExtentsList {
   std::vector<int64_t> values_;
   std::vector<size_t> ends_;
 };
-
-// A subgraph cut into tiles: what every tile computes and holds, in elements. Neighbours compute
-// the halo between them twice, or keep it (cached_halo.h).
 
 using base::Axis;
 
@@ -121,6 +118,8 @@ struct RowCounts {
   friend bool operator==(const RowCounts&, const RowCounts&) = default;
 };
 
+// A subgraph cut into tiles: what every tile computes and holds, in elements. Neighbours compute
+// the halo between them twice, or keep it (cached_halo.h).
 struct TiledSubgraph {
   Interval interval;
   TileShape tile;

@@ -24,7 +24,6 @@ Subgraph ReadCut(base::JsonObject& object, const graph::Graph& network);
 
 // The constraints of a plan in plan.json ("constraints"), in the form of a constraints file
 // (docs/demands.md).
-
 nlohmann::ordered_json ConstraintsToJson(const Plan& plan);
 
 // For a plan with its network and profile read. Refuses operators, tensors and memories that they
@@ -32,7 +31,6 @@ nlohmann::ordered_json ConstraintsToJson(const Plan& plan);
 std::vector<PlanConstraint> ReadConstraints(const base::JsonValue& value, const Plan& plan);
 
 // The addresses outside the tile memory in plan.json.
-
 nlohmann::ordered_json HomesToJson(const Plan& plan);
 
 // The memory of each tensor whose role has several homes, by id; null if no role has several.
@@ -48,7 +46,6 @@ void ReadTensorHomes(const base::JsonValue& value, const base::JsonValue& networ
 std::vector<Home> ReadHomes(const std::vector<base::JsonValue>& values, const Plan& plan);
 
 // The rejected alternatives of a subgraph in plan.json ("rejected").
-
 nlohmann::ordered_json RejectedAlternativesToJson(const Subgraph& subgraph,
                                                   const graph::Graph& network);
 
@@ -58,7 +55,6 @@ std::vector<RejectedAlternative> ReadRejectedAlternatives(
     const graph::Graph& network);
 
 // How a plan was produced, in plan.json ("run").
-
 nlohmann::ordered_json RunToJson(const Plan& plan);
 
 // For a plan whose network is read. Refuses operators that are not in it, and an order that does

@@ -75,7 +75,6 @@ std::vector<std::string> FindDifferences(const Program& found, const Program& ex
 //
 // The result has no steps or lifespans; the waits replace them. Subgraphs are lowered one by one,
 // because each completes before the next begins.
-
 namespace {
 
 constexpr size_t kMostJobRuns = size_t{1} << 18;

@@ -111,7 +111,6 @@ std::vector<HomeStay> FindHomeStays(const Plan& plan) { return HomeBooks(plan).R
 // Which tensors must be stored there follows from the partition (checks.h, FindHomeStays). The
 // capacity is checked first, because its message is more useful than that of a placement that
 // fails.
-
 namespace {
 
 using problem::Buffer;

@@ -29,11 +29,10 @@ struct StepCost {
 
 // One memory.
 struct MemoryCost {
-  int64_t load = 0;   // cycles of transfers from here to the tile memory
-  int64_t store = 0;  // and back
-  // cycles in which engines read here; the next field: write here; 0 for the tile memory
-  int64_t read = 0;
-  int64_t written = 0;
+  int64_t load = 0;     // cycles of transfers from here to the tile memory
+  int64_t store = 0;    // and back
+  int64_t read = 0;     // cycles in which engines read here; 0 for the tile memory
+  int64_t written = 0;  // cycles in which engines write here; 0 for the tile memory
   int64_t load_bytes = 0;
   int64_t store_bytes = 0;
   int64_t other_bytes = 0;  // slices, and what engines read and write here, each operand once

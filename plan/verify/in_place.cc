@@ -310,7 +310,6 @@ std::set<int> AddChannelPairs(const Plan& plan, const std::vector<Users>& users,
 //     operand  a b c   a b c   a b c   a b c   a b c   a b c
 //     result   a b c   a b c   a b c                              its rows are shorter:
 //                                                                 a of (1, 0) lies on a of (0, 2)
-
 namespace {
 
 bool NamesDepthwise(const Plan& plan) {

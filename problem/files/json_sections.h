@@ -114,7 +114,6 @@ Cost ReadCost(const base::JsonValue& value, const Problem& problem, const Buffer
 
 // The "explanation" of an allocation document, and of other documents that contain one. Sentences
 // are for people and are not read back.
-
 nlohmann::ordered_json ExplanationToJson(const Problem& problem, const Explanation& explanation,
                                          Bytes capacity);
 

@@ -62,7 +62,6 @@ void Links::Compact() {
 }
 
 // Unread results, and sequences of reshapes that can be joined.
-
 namespace {
 
 using base::OperatorKind;

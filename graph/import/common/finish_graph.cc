@@ -89,7 +89,6 @@ base::Expected<void> MarkStates(const Model& model,
 //
 // A network input or a constant that is an output under its own name needs no operator: it stays in
 // place. Under another name an input is copied, and a constant becomes a constant of that name.
-
 namespace {
 
 class OutputMarker {

@@ -131,7 +131,6 @@ void GatherNormalizations(Draft& draft) { Gatherer(draft).Run(); }
 // From x the region grows by its first reader in program order until a single tensor leaves it. The
 // smallest such region is taken, and the search continues behind it. Each operator is examined once
 // for each tensor from which a region may start, and a region has at most kMostInRegion operators.
-
 namespace {
 
 using base::OperatorKind;

@@ -71,7 +71,6 @@ base::Expected<Descriptions> ReadDescriptions(std::string text, const std::strin
 
 // From file to graph: the file is parsed and ordered, symbols get their extents, each node is added
 // to a draft, passes reduce the draft, and the result is put in the order of YAML networks.
-
 namespace {
 
 constexpr size_t kMostNamesInNotes = 8;

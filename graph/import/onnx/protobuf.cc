@@ -194,7 +194,6 @@ std::optional<std::string> TextOf(const common::Attribute& attribute) {
 // The library infers a whole graph from the declarations of the file. Here it is called node by
 // node, and the constants that import has folded so far are its input data. So it also knows shapes
 // that follow from arithmetic on shapes.
-
 namespace {
 
 using ::onnx::TensorProto;

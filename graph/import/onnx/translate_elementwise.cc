@@ -147,7 +147,6 @@ common::Outcome TranslateIdentity(common::Translation& node) {
 // Conversions between real numbers and their quantised form. Each becomes an elementwise operator
 // here. The pass on data types (quantization.cc) then removes the pairs, and the conversions that a
 // neighbour can perform.
-
 namespace {
 
 common::Outcome Convert(common::Translation& node, std::string function, base::DataType type) {

@@ -165,7 +165,6 @@ common::Outcome TranslateDepthToSpace(common::Translation& node) {
 // Resize in the modes of all its versions, and Upsample. Scales are floats. If a scale is the float
 // nearest to the ratio of the extents, that ratio is used; otherwise the exact fraction of the
 // float.
-
 namespace {
 
 constexpr int64_t kMostTerm = int64_t{1} << 40;

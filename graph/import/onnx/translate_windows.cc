@@ -133,7 +133,6 @@ tl::expected<Window, common::Obstacle> ReadWindow(const common::Node& node, cons
 
 // Convolutions. A convolution with one spatial axis, as for audio, gets one row, and its result
 // drops the row. Biases are not tensors: the profile adds their bytes by channel.
-
 namespace {
 
 // The positions of the operands for each sort of convolution.
@@ -298,7 +297,6 @@ common::Outcome TranslateTransposedConv(common::Translation& node) {
 }
 
 // Pools over windows, and over whole maps.
-
 namespace {
 
 std::string PoolFunctionOf(const common::Node& node) {

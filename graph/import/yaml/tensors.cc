@@ -102,7 +102,6 @@ void LinkStates(const NextValues& next_values, const std::map<std::string, int>&
 //                                 conv_b   conv_a         reads conv_a.weights
 //                                 conv_c   table          reads the constant and owns no weight
 //                                                         that could be shared
-
 namespace {
 
 using base::YamlNode;

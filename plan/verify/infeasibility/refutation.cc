@@ -113,7 +113,6 @@ std::optional<std::vector<std::vector<int>>> OrdersOf(const graph::Graph& networ
 // a tile, policies, and the tensors that are kept around it. So there is no plan if some argument
 // excludes every plan (FindImpossible), or if in every order no path leads through
 // (partition_paths.h).
-
 namespace {
 
 using problem::Bytes;

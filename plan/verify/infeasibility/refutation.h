@@ -93,7 +93,6 @@ std::optional<std::vector<std::vector<int>>> OrdersOf(const graph::Graph& networ
 // The content of refutation.json: the question, and in words why it has no plan
 // (docs/certificate-format.md). The proofs about placements are certificates of their own, in the
 // same folder.
-
 std::string WriteRefutation(const Plan& question, const Refutation& refutation);
 
 // The content of such a document.
