@@ -172,7 +172,7 @@ struct Run {
   std::vector<std::string> switched_off;  // rules of the engines
   std::vector<int> file_order;  // operators in the order of the file; empty: the execution order
   std::shared_ptr<const Plan>
-      before;  // the previous plan, from which the search should differ little; nullptr: none
+      before;  // the previous plan, from which the answer should differ little; nullptr: none
   bool cut_off = false;  // a deadline or an interrupt came before the end
 };
 

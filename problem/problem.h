@@ -251,7 +251,7 @@ enum class RelationKind : uint8_t {
   kAdjacent,  // offset(second) = offset(first) + size(first), rounded up to the second's alignment
   kSameBank,  // the sets of touched banks are equal
   kDifferentBank,  // the sets of touched banks are disjoint
-  kSeparate,       // never share an address, whatever the lifespans
+  kSeparate,       // never share an address, for any lifespans
   // never live together although lifespans overlap, so they may share addresses; the user asserts
   // it
   kExclusive,

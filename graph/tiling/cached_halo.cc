@@ -332,9 +332,9 @@ class SweepByStrips {
   std::vector<ops::Box> tiles_;      // of the last output
   size_t strip_;                     // tiles in a strip
   std::vector<ops::Extent> wanted_;  // tile by tile the regions of all slots (propagation.h)
-  std::vector<ops::Extent> made_;    // likewise
+  std::vector<ops::Extent> made_;    // tile by tile the made regions of all slots
   std::vector<int64_t> kept_;        // tile by tile the rows of all slots
-  std::vector<ops::Box> shares_;     // likewise, of what leaves
+  std::vector<ops::Box> shares_;     // tile by tile, of the slots that leave
   TiledSubgraph subgraph_;
 };
 

@@ -188,7 +188,7 @@ class AssignmentCheck {
     std::sort(taken.begin(), taken.end(),
               [](const auto& a, const auto& b) { return a.end > b.end; });
     int64_t room = 0;
-    int64_t top = facts.capacity_bytes;  // bytes above it count
+    int64_t top = facts.capacity_bytes;  // free bytes above it are in `room`
     for (const problem::AddressRange& range : taken) {
       room += std::max<int64_t>(0, top - std::max<int64_t>(range.end, 0));
       top = std::min(top, range.begin);

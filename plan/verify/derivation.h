@@ -36,16 +36,16 @@ struct Label {
   friend bool operator==(const Label&, const Label&) = default;
 };
 
-// Everything that follows from network, profile and partition alone: what the plan's problem must
+// All data that follows from network, profile and partition alone: what the plan's problem must
 // say.
 struct Derivation {
   Trace trace;
   std::map<BufferUse, Footprint, UseOrder> footprints;  // of the trace's buffers
-  std::map<BufferUse, Label, UseOrder> labels;          // likewise
+  std::map<BufferUse, Label, UseOrder> labels;          // of the trace's buffers
   std::vector<InPlacePair> pairs;
   std::vector<RuleMatch> rules;
   std::vector<Work> work;      // parallel to Plan::subgraphs
-  std::vector<Metrics> costs;  // likewise, as CostOf gives them
+  std::vector<Metrics> costs;  // parallel to Plan::subgraphs, as CostOf returns them
 };
 
 // The partition has passed CheckPartition. Reads network, profile and subgraphs of the plan,

@@ -130,8 +130,8 @@ class Checker {
     known_.Keep();
   }
 
-  // Draws the one consequence of a clause whose literals are false but for one; none of a clause
-  // that is true.
+  // Asserts the last open literal of a clause whose other literals are false. A clause that is true
+  // has no consequence.
   std::string Apply(std::span<const ProofLiteral> clause) {
     if (state_ == State::kProven) return "";
     const ProofLiteral* open = nullptr;

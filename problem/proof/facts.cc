@@ -11,7 +11,7 @@ namespace {
 
 constexpr Bytes kMostBytes = Bytes{1} << 60;
 
-// Ascending, without empty ranges, touching ones joined.
+// The union of the ranges: ascending, without empty ranges, adjacent ones joined.
 std::vector<AddressRange> Join(std::vector<AddressRange> ranges) {
   std::sort(ranges.begin(), ranges.end(),
             [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
@@ -27,7 +27,7 @@ std::vector<AddressRange> Join(std::vector<AddressRange> ranges) {
   return joined;
 }
 
-// What is left of `windows` outside `holes`; holes are ascending and disjoint.
+// The parts of `windows` outside `holes`. Holes are ascending and disjoint.
 std::vector<AddressRange> Subtract(const std::vector<AddressRange>& windows,
                                    const std::vector<AddressRange>& holes) {
   std::vector<AddressRange> left;
