@@ -20,8 +20,8 @@ struct YamlNode::Place {
   std::vector<Layer> layers;  // empty: absent
   std::string name;           // the key, or "item 2 of 'banks'"; empty for the root
   const YamlDocument* named_in = nullptr;
-  YamlPosition
-      named_at;  // of the key in the uppermost file; for an absent value, of the map that lacks it
+  // of the key in the uppermost file; for an absent value, of the map that lacks it
+  YamlPosition named_at;
 };
 
 namespace {
@@ -42,8 +42,8 @@ std::string Describe(const YamlValue& value) {
   }
   if (value.text.size() <= kMost) return Quoted(value.text);
   size_t cut = kMost;
-  while (cut > 0 && (static_cast<unsigned char>(value.text[cut]) & 0xC0) == 0x80)
-    --cut;  // do not cut inside a character
+  // do not cut inside a character
+  while (cut > 0 && (static_cast<unsigned char>(value.text[cut]) & 0xC0) == 0x80) --cut;
   return Quoted(value.text.substr(0, cut) + "...");
 }
 

@@ -132,8 +132,8 @@ struct Operator {
   std::vector<int> weights;
   std::vector<int> outputs;  // one, except for barriers
   Window window;             // kConv, kDepthwise, kTransposedConv, kPool
-  int64_t groups =
-      1;  // kConv, kTransposedConv; for kDepthwise always the input channels, and not used here
+  // kConv, kTransposedConv; for kDepthwise always the input channels, and not used here
+  int64_t groups = 1;
   int axis = 0;                   // kConcat, kGather: an index into the input's shape
   std::vector<int> axes;          // kReduce, kSoftmax, kLayerNorm: the reduced axes, ascending
   std::vector<int> permutation;   // kTranspose: output axis i is input axis permutation[i]

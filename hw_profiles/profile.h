@@ -34,8 +34,8 @@ struct Unroll {
 // other kinds have only that stage.
 struct Throughput {
   base::OperatorKind kind = base::OperatorKind::kConv;
-  std::optional<base::DataType>
-      type;  // nullopt: every data type that no other entry of this kind names
+  // nullopt: every data type that no other entry of this kind names
+  std::optional<base::DataType> type;
   Unroll unroll;
   double cycles_per_step = 1;
   double cycles_per_output = 0;
@@ -46,8 +46,8 @@ struct Engine {
   std::string name;  // also the engine of its accesses, as in a mode's "pe.read"
   std::vector<Throughput> throughputs;
   double mac_pj = 0;
-  int outstanding =
-      1;  // operators that run concurrently: the start of one is hidden behind those before it
+  // operators that run concurrently: the start of one is hidden behind those before it
+  int outstanding = 1;
 };
 
 // A bandwidth. Reads and writes share it if `shared`.
@@ -111,8 +111,8 @@ struct AxisGranularity {
 };
 
 struct Tiling {
-  std::vector<AxisGranularity>
-      axes;  // along which tiles may be cut, in the order in which cuts are tried
+  // along which tiles may be cut, in the order in which cuts are tried
+  std::vector<AxisGranularity> axes;
   std::vector<HaloStorage> halo;      // supported by the hardware; recomputing is always possible
   std::vector<WeightPolicy> weights;  // tried in this order
   DmaSteps dma = DmaSteps::kSerialized;
@@ -153,8 +153,8 @@ struct Profile {
   Tiling tiling;
   std::vector<Scratch> scratch;
   std::vector<Rule> rules;
-  int64_t table_bytes_per_channel =
-      0;  // bias and scale, stored with the weights of operators that have weights
+  // bias and scale, stored with the weights of operators that have weights
+  int64_t table_bytes_per_channel = 0;
 };
 
 // Whether the kind multiplies and accumulates, so that its throughput is stated by unroll and

@@ -35,8 +35,8 @@ struct Selector {
   std::vector<base::DataType> types = {};  // of the buffer's tensor
   problem::SizeRange sizes = {};           // of the buffer
   std::string name = {};  // glob of the buffer's name, or of its id if it has no name
-  std::vector<Operand> operands =
-      {};  // the buffer's role for an operator; with pairs: of the first and the second
+  // the buffer's role for an operator; with pairs: of the first and the second
+  std::vector<Operand> operands = {};
   bool ping_pong = false;  // pairs of phase 0 and 1 that are otherwise interchangeable
   friend bool operator==(const Selector&, const Selector&) = default;
 };

@@ -57,8 +57,8 @@ struct Operand {
   // rows of a rolling buffer (the axis of rows wraps around), or 0
   int64_t rolling_buffer_rows = 0;
   bool stored_pads = false;  // the padding of an input is stored next to it
-  bool bordered =
-      false;  // a whole buffer with stored pads: they lie around the tensor, not next to the box
+  // a whole buffer with stored pads: they lie around the tensor, not next to the box
+  bool bordered = false;
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 

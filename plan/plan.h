@@ -58,12 +58,12 @@ std::string Describe(const graph::Graph& graph, const std::vector<PlanConstraint
 struct Metrics {
   int64_t latency_cycles = 0;
   double energy_pj = 0;
-  std::map<std::string, double>
-      energy_by_part;  // "mac", "leakage", and the name of each memory; the sum is energy_pj
+  // "mac", "leakage", and the name of each memory; the sum is energy_pj
+  std::map<std::string, double> energy_by_part;
   int64_t off_chip_bytes = 0;
-  std::map<std::string, int64_t>
-      off_chip_by_cause;  // "inputs", "outputs", "weights"; the sum is off_chip_bytes
-  int64_t macs = 0;       // including recomputed ones
+  // "inputs", "outputs", "weights"; the sum is off_chip_bytes
+  std::map<std::string, int64_t> off_chip_by_cause;
+  int64_t macs = 0;  // including recomputed ones
   int64_t recomputed_macs = 0;
   // operators with unknown work; if there are any, cycles, energy and multiply-accumulates are
   // lower bounds
@@ -109,8 +109,8 @@ struct Subgraph {
   bool prefetch = false;  // constants that are loaded once arrive while the previous subgraph runs
   bool largest_proven = false;  // it is proven that no larger tile of this shape order is possible
   Metrics metrics;
-  std::vector<RejectedAlternative> rejected_alternatives =
-      {};  // for the reader; nothing is derived from it
+  // for the reader; nothing is derived from it
+  std::vector<RejectedAlternative> rejected_alternatives = {};
 };
 
 enum class BufferKind : uint8_t {
@@ -171,8 +171,8 @@ struct Run {
   std::vector<std::string> engines;  // by name, in the order in which they are called
   std::vector<std::string> switched_off;  // rules of the engines
   std::vector<int> file_order;  // operators in the order of the file; empty: the execution order
-  std::shared_ptr<const Plan>
-      before;  // the previous plan, from which the answer should differ little; nullptr: none
+  // the previous plan, from which the answer should differ little; nullptr: none
+  std::shared_ptr<const Plan> before;
   bool cut_off = false;  // a deadline or an interrupt came before the end
 };
 
@@ -232,8 +232,8 @@ struct Plan {
   std::vector<PlanConstraint> constraints;  // the constraints that the plan satisfies
   uint64_t seed = 0;
   std::vector<Subgraph> subgraphs;
-  std::vector<int>
-      kept;  // boundary tensors that stay in the tile memory instead of their home, ascending
+  // boundary tensors that stay in the tile memory instead of their home, ascending
+  std::vector<int> kept;
   problem::Problem problem;  // the joint one, over program time
   problem::Allocation allocation;
   std::vector<BufferUse> buffers;  // parallel to problem.buffers
@@ -249,8 +249,8 @@ struct Plan {
   double bound = 0;                 // no plan scores less: the score of the lower bounds
   std::optional<Program> lowering;  // if it was requested
   std::string digest;  // as stated in the file; empty if the plan was not read from a file
-  std::vector<std::string>
-      notes;  // information for the reader: caps, unproven candidates, unsupported requests
+  // information for the reader: caps, unproven candidates, unsupported requests
+  std::vector<std::string> notes;
 };
 
 // The proven statements about a plan that is not optimal, in sentences: by how much another plan

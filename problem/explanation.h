@@ -32,8 +32,8 @@ enum class ConditionKind : uint8_t {
 
 struct Condition {
   ConditionKind kind = ConditionKind::kBuffer;
-  int owner =
-      0;  // the buffer, or from kCapacity on the memory; unused for kRelation, kRule and kLoop
+  // the buffer, or from kCapacity on the memory; unused for kRelation, kRule and kLoop
+  int owner = 0;
   int item = 0;  // see the kinds; otherwise unused
   friend bool operator==(const Condition&, const Condition&) = default;
   friend bool operator<(const Condition& a, const Condition& b) {

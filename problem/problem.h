@@ -179,8 +179,8 @@ struct Buffer {
   std::optional<Bytes> offset;     // fixed by the user
   std::optional<Bytes> hint;       // tried first, never a constraint
   std::vector<Access> accesses;    // each at a step at which the buffer lives
-  std::map<std::string, std::string>
-      annotations;  // the user's own keys with their JSON text, returned untouched
+  // the user's own keys with their JSON text, returned untouched
+  std::map<std::string, std::string> annotations;
 };
 
 // Addresses that no buffer may touch at any step.

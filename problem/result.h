@@ -16,8 +16,8 @@ using ModeSchedule = std::vector<int>;
 
 struct Allocation {
   std::vector<Bytes> offsets;  // parallel to Problem::buffers
-  std::vector<ModeSchedule>
-      modes;  // parallel to Problem::memories; may be empty when no memory has modes
+  // parallel to Problem::memories; may be empty when no memory has modes
+  std::vector<ModeSchedule> modes;
 };
 
 enum class Status : uint8_t {

@@ -277,8 +277,8 @@ class Validation {
         const size_t mode = ModeAt(memory, access.step);
         for (const size_t bank : touched_[i]) {
           const BankMode& bank_mode = problem_.memories[memory].modes[mode].banks[bank];
-          if (bank_mode.off || Allows(bank_mode, access))
-            continue;  // CheckOffBanks reports banks that are off
+          // CheckOffBanks reports banks that are off
+          if (bank_mode.off || Allows(bank_mode, access)) continue;
           Note(ViolationKind::kMode,
                fmt::format("buffer '{}' is {} at step {}{} but {} forbids that in {}", IdOf(i),
                            access.kind == AccessKind::kRead ? "read" : "written", access.step,

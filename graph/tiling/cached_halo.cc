@@ -98,8 +98,8 @@ class SweepByStrips {
     }
     while (settled > 0) SettleOutputs(--settled);
     for (size_t slot = 0; slot < Slots(); ++slot) {
-      if (!propagation_.MadeInside(slot) || IsState(slot))
-        Settle(slot);  // states are read before they are made
+      // states are read before they are made
+      if (!propagation_.MadeInside(slot) || IsState(slot)) Settle(slot);
     }
     SortIntoClasses();
     return std::move(subgraph_);

@@ -92,8 +92,8 @@ class Sweep {
     }
     while (settled > 0) SettleOutputs(--settled);
     for (size_t slot = 0; slot < slots_.size(); ++slot) {
-      if (!propagation_.MadeInside(slot) || slots_[slot].state)
-        Settle(slot);  // states are read before they are made
+      // states are read before they are made
+      if (!propagation_.MadeInside(slot) || slots_[slot].state) Settle(slot);
     }
   }
 

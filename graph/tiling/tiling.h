@@ -125,8 +125,8 @@ struct TiledSubgraph {
   TileShape tile;
   int64_t tiles = 0;         // in all
   std::vector<int> tensors;  // every feature tensor read or written inside, ascending
-  std::vector<Extents>
-      largest;  // parallel to `tensors`: the greatest extent on each axis over all tiles
+  // parallel to `tensors`: the greatest extent on each axis over all tiles
+  std::vector<Extents> largest;
   std::vector<TileClass> classes;  // in order of their first tile; the sum of counts is `tiles`
   // for each tile in program order (row-major; if rows are kept, strip by strip), its class
   std::vector<int> class_of;

@@ -171,8 +171,8 @@ class Comparison {
   }
 
   void CompareHomes() {
-    std::map<std::pair<std::string, std::string>, std::pair<const Home*, size_t>>
-        others;  // by memory and tensor
+    // by memory and tensor
+    std::map<std::pair<std::string, std::string>, std::pair<const Home*, size_t>> others;
     for (const Home& home : second_.homes) {
       for (size_t i = 0; i < home.problem.buffers.size(); ++i)
         others.emplace(std::pair(home.problem.memories.front().name, home.problem.buffers[i].id),

@@ -83,8 +83,8 @@ class PlanReader {
     plan_.lower_bounds = ReadMetrics(root.Required("lower_bounds"));
     ReadBaseline(root.Required("baseline"));
     for (const JsonValue& note : root.Items("notes")) plan_.notes.push_back(note.String());
-    if (reader_.Failed())
-      return std::move(plan_);  // the rest refers to the network and the profile
+    // the rest refers to the network and the profile
+    if (reader_.Failed()) return std::move(plan_);
     ReadTensorHomes(root.Optional("tensor_homes"), network, plan_);
     if (const JsonValue run = root.Optional("run")) plan_.run = ReadRun(run, plan_);
     if (const JsonValue constraints = root.Optional("constraints"))

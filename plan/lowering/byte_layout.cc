@@ -23,8 +23,8 @@ struct Along {
   int64_t extent = 0;
   int64_t low = 0;  // pads
   int64_t high = 0;
-  int64_t before =
-      0;  // indices between the low pads and the box, and between the box and the high pads
+  // indices between the low pads and the box, and between the box and the high pads
+  int64_t before = 0;
   int64_t behind = 0;
 };
 

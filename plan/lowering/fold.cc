@@ -321,8 +321,8 @@ void FoldWaits(const std::vector<JobRun>& job_runs,
     Rounds rounds;
     Cause cause = Cause::kMode;
   };
-  std::map<std::tuple<int, int, int64_t>, Found>
-      found;  // by waiting job, awaited job, and number of tiles back
+  // by waiting job, awaited job, and number of tiles back
+  std::map<std::tuple<int, int, int64_t>, Found> found;
   for (size_t i = 0; i < job_runs.size(); ++i) {
     for (const Dependency& dependency : dependencies[i]) {
       const JobRun& before = job_runs[static_cast<size_t>(dependency.before)];

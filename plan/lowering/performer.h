@@ -151,8 +151,8 @@ class Performer {
   const std::function<void(const std::string&)>& tell_;
   Opener opener_;
   execute::AccessRules rules_;
-  std::vector<execute::AccessRules::Banks>
-      bank_of_;  // by byte of the tile memory; empty without banks
+  // by byte of the tile memory; empty without banks
+  std::vector<execute::AccessRules::Banks> bank_of_;
   execute::AccessRules::Banks read_banks_ = 0;
   execute::AccessRules::Banks written_banks_ = 0;
   int64_t scratch_bytes_ = 0;         // of the current operator

@@ -73,8 +73,8 @@ struct Work {
   std::map<int, int64_t> macs_of;  // by operator; add up to `macs`
   int64_t recomputed_macs = 0;
   int64_t unknown_work = 0;  // operators that do not state their work
-  std::map<std::string, int64_t>
-      off_chip;  // by cause: "inputs", "outputs", "weights"; causes without bytes are absent
+  // by cause: "inputs", "outputs", "weights"; causes without bytes are absent
+  std::map<std::string, int64_t> off_chip;
 };
 
 // Multiply-accumulates of `op` for the part `output` of its output.

@@ -41,8 +41,8 @@ struct Trace {
   std::vector<problem::Loop> loops;               // ascending
   std::vector<problem::Lifespan> subgraph_steps;  // parallel to Plan::subgraphs
   std::vector<OperatorSteps> turns;
-  std::vector<std::set<int>>
-      cached;  // parallel to Plan::subgraphs: tensors whose rows stay from tile to tile
+  // parallel to Plan::subgraphs: tensors whose rows stay from tile to tile
+  std::vector<std::set<int>> cached;
   std::map<BufferUse, ObservedUse, UseOrder> buffers;
 };
 

@@ -103,8 +103,8 @@ class Propagation {
       }
     }
     for (const int tensor : touched_) {
-      const bool state =
-          network_.tensors[static_cast<size_t>(tensor)].state;  // is read before it is made
+      // is read before it is made
+      const bool state = network_.tensors[static_cast<size_t>(tensor)].state;
       if (state || !tiles.front().makes.contains(tensor)) Settle(tensor, one_image, strips);
     }
     return tiles;

@@ -57,8 +57,8 @@ class TextMap {
     text_ = fmt::format("{}: peak {} of {} bytes\n", name,
                         PeakOf(problem_, allocation_, static_cast<int>(index_)), capacity_);
     const std::vector<Stretch> stretches = FindStretches();
-    const size_t room =
-        (columns_ - LeftWidth()) / 2;  // at worst a letter and a blank for each column
+    // at worst a letter and a blank for each column
+    const size_t room = (columns_ - LeftWidth()) / 2;
     for (size_t first = 0; first < stretches.size(); first += room) {
       const auto begin = stretches.begin() + static_cast<std::ptrdiff_t>(first);
       WritePart(

@@ -77,8 +77,8 @@ class Facts {
   std::vector<Bytes> strides_;
   std::vector<Bytes> lowest_;
   std::vector<Bytes> highest_;
-  std::vector<std::vector<AddressRange>>
-      reserved_;  // of memories: ascending, disjoint, not touching
+  // of memories: ascending, disjoint, not touching
+  std::vector<std::vector<AddressRange>> reserved_;
   Pairs may_share_;
   Pairs separate_;
 };

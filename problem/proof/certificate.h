@@ -22,8 +22,8 @@ inline constexpr std::string_view kProofName = "proof.txt";
 
 struct Claim {
   Bytes capacity = 0;  // of memories[0]: nothing fits
-  std::optional<std::string>
-      candidate;  // the tile candidate of the Problem's ladder, if it has one, whose sizes are used
+  // the tile candidate of the Problem's ladder, if it has one, whose sizes are used
+  std::optional<std::string> candidate;
   std::string prover;  // for people
 };
 

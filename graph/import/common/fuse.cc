@@ -231,8 +231,8 @@ class Fuser {
 
   bool FitsTables(const Operator& maker, const Operator& reader) const {
     const Shape& result = links_.TensorAt(reader.outputs.front()).shape;
-    if (links_.TensorAt(reader.inputs.front()).shape != result)
-      return false;  // it broadcasts along a constant
+    // it broadcasts along a constant
+    if (links_.TensorAt(reader.inputs.front()).shape != result) return false;
     if (reader.function == "batch_normalization")
       return Convolves(maker.kind) || (maker.kind == OperatorKind::kMatmul && result.size() == 2);
     static constexpr std::array<std::string_view, 5> kByChannel = {"add", "sub", "mul", "div",

@@ -16,8 +16,8 @@ namespace tessera::graph::import::onnx {
 // The user's description of an operator that import does not know; it prevents a barrier
 // (docs/onnx.md, "ops").
 struct Description {
-  std::vector<OperandAccess>
-      accesses;  // of the feature operands, in order; the last one applies to all further operands
+  // of the feature operands, in order; the last one applies to all further operands
+  std::vector<OperandAccess> accesses;
   std::optional<int> shape_of;  // the operand with the shape of the output
   std::optional<Shape> shape;   // alternative: the shape itself; neither: from the file or ONNX
   std::optional<int64_t> macs_per_output;  // of one element; unset: its work is unknown
@@ -36,10 +36,10 @@ base::Expected<Descriptions> ReadDescriptions(std::string text, const std::strin
 // Networks from ONNX files (docs/onnx.md).
 
 struct ImportOptions {
-  std::map<std::string, int64_t>
-      dims;  // extents of symbolic dimensions; "input[0]" for one without a symbol
-  std::vector<std::pair<std::string, std::string>>
-      states;                               // network input and output that are one state
+  // extents of symbolic dimensions; "input[0]" for one without a symbol
+  std::map<std::string, int64_t> dims;
+  // network input and output that are one state
+  std::vector<std::pair<std::string, std::string>> states;
   std::optional<base::DataType> floats_as;  // the type of all values that the file stores as floats
   Descriptions descriptions;                // of operators that import does not know
 };

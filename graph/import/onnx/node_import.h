@@ -56,8 +56,8 @@ class NodeImport {
   const std::string& file_name_;
   const Descriptions& descriptions_;
   common::Draft& draft_;
-  std::unordered_set<std::string>
-      read_;  // values that an operator reads, or that leave the network
+  // values that an operator reads, or that leave the network
+  std::unordered_set<std::string> read_;
 };
 
 // The multiply-accumulates of a node that becomes an opaque operator, if its definition and shapes

@@ -60,8 +60,8 @@ common::Outcome TranslateSkipLayerNorm(
 struct TranslationRule {
   Translator translate = nullptr;
   size_t least_operands = 1;  // that the node must have; the function relies on it
-  bool constant_first =
-      false;  // the first operand may be a constant; otherwise the function relies on a feature
+  // the first operand may be a constant; otherwise the function relies on a feature
+  bool constant_first = false;
 };
 
 // The rule for this operator, or null.

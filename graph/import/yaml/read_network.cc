@@ -75,8 +75,8 @@ class NetworkReader {
   YamlNode root_;
   Graph graph_;
   base::DataType default_type_ = base::DataType::kInt8;
-  std::map<std::string, Shape>
-      features_;  // every feature tensor by name, with its shape once inferred
+  // every feature tensor by name, with its shape once inferred
+  std::map<std::string, Shape> features_;
   std::map<std::string, Shape> constants_;
   std::map<std::string, int> index_of_;  // of tensors that have an index in the graph
   std::vector<OperatorDraft> drafts_;

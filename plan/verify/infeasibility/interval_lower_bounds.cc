@@ -49,8 +49,8 @@ using base::TensorRole;
 using hw_profiles::HaloStorage;
 using hw_profiles::WeightPolicy;
 
-constexpr int64_t kMostIndices =
-    4'000;  // indices of a result, over all axes, that are examined one by one
+// indices of a result, over all axes, that are examined one by one
+constexpr int64_t kMostIndices = 4'000;
 
 class MemoryLowerBounds {
  public:

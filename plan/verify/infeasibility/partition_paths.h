@@ -107,8 +107,8 @@ class Passage {
   Placements& placements_;
   const base::Stop& stop_;
   SubgraphConfigs finder_;
-  bool hands_on_ =
-      false;  // whether a state has a next value: then the order before an interval matters
+  // whether a state has a next value: then the order before an interval matters
+  bool hands_on_ = false;
   std::map<graph::Interval, bool, bool (*)(const graph::Interval&, const graph::Interval&)> open_;
   std::map<CutState, std::vector<Arc>> arcs_;
   std::map<CutState, Sums> least_;  // from the state to the end; absent if no path leads there

@@ -30,8 +30,8 @@ struct PlacementProof {
 // Why no plan exists.
 struct Refutation {
   std::string argument;  // in words
-  int64_t orders =
-      0;  // of the operators that were enumerated; 0 if the argument holds for all orders
+  // of the operators that were enumerated; 0 if the argument holds for all orders
+  int64_t orders = 0;
   int64_t intervals = 0;  // of operators, over all orders, equal ones counted once
   // tile configurations that only a proof about placements, or the path through the network, rules
   // out
