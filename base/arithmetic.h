@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <optional>
 
-// Integer arithmetic that notices overflow. Sizes and totals are signed 64-bit; whatever exceeds
-// kMaxTotal is refused long before it could wrap.
+// Integer arithmetic that detects overflow. Sizes and totals are signed 64-bit. A result above
+// kMaxTotal is refused, long before it can wrap.
 namespace tessera::base {
 
 inline constexpr int64_t kMaxTotal = int64_t{1} << 62;
 
-// nullopt when the result leaves [-kMaxTotal, kMaxTotal].
+// nullopt if the result is outside [-kMaxTotal, kMaxTotal].
 inline std::optional<int64_t> CheckedAdd(int64_t a, int64_t b) {
   int64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum) || sum > kMaxTotal || sum < -kMaxTotal)
@@ -33,9 +33,9 @@ constexpr int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 
 constexpr int64_t RoundUp(int64_t a, int64_t step) { return CeilDiv(a, step) * step; }
 constexpr int64_t RoundDown(int64_t a, int64_t step) { return FloorDiv(a, step) * step; }
 
-// The n-th term, from 1, of 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ...: run lengths that are within a
-// logarithm of the best for any search whose run times nobody knows (Luby, Sinclair and Zuckerman
-// 1993). Cost: O(log n).
+// The n-th term (n >= 1) of the Luby sequence 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ... Used as run
+// lengths, it is within a logarithmic factor of the best schedule for any search with unknown run
+// times (Luby, Sinclair and Zuckerman 1993). Cost: O(log n).
 constexpr int64_t Luby(int64_t n) {
   while (true) {
     int64_t period = 1;  // the least 2^k - 1 that is at least n

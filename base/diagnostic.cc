@@ -9,13 +9,13 @@ namespace {
 
 constexpr size_t kMostBytes = 400;
 
-// One printable line, cut where it is long.
+// One printable line, shortened if it is long.
 std::string Tame(std::string_view text, size_t most = kMostBytes) {
   const std::string tame = Printable(Shortened(text, most), "\t");
   return text.size() > most ? tame + " ..." : tame;
 }
 
-// As wide as the text, for what is to stand below its end. Tabs stay.
+// Blanks with the width of the text, to align what is printed below its end. Tabs are kept.
 std::string Blanks(std::string_view text) {
   std::string blanks;
   for (const char c : text) {
@@ -36,7 +36,7 @@ std::string Place(const Diagnostic& diagnostic) {
   return place;
 }
 
-// The source line with a caret below the column. Of a long line, the part around the column.
+// The source line with a caret below the column. For a long line, the part around the column.
 std::string Caret(const Diagnostic& diagnostic) {
   constexpr size_t kWidth = 160;
   const size_t at = diagnostic.column > 0 ? static_cast<size_t>(diagnostic.column) - 1 : 0;

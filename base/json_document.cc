@@ -16,9 +16,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kLongestExcerpt = 160;  // the caret under a longer line would help nobody
+constexpr size_t kLongestExcerpt = 160;  // a caret under a longer line does not help
 
-// The library words errors as "[...] parse error at line 1, column 5: syntax error while parsing
+// The library formats errors as "[...] parse error at line 1, column 5: syntax error while parsing
 // value - unexpected '}'; expected end of input", with "last read: 'x'" in between.
 struct Wording {
   std::string message;
@@ -44,8 +44,8 @@ Wording WordingOf(std::string_view what) {
   return wording;
 }
 
-// Builds the document from the parser's events, and stops it at the first thing that JSON allows
-// and we do not.
+// Builds the document from the parser's events. Stops the parser at the first construct that JSON
+// allows and Tessera does not.
 class Builder {
  public:
   Builder(std::string_view text, const std::string& file) : text_(text), file_(file) {}
@@ -93,16 +93,16 @@ class Builder {
   Diagnostic TakeFault() { return std::move(fault_); }
 
  private:
-  // An object or array whose end has not been seen. Its parent does not grow meanwhile, so the
-  // pointer holds.
+  // An object or array whose end has not been read. Its parent does not grow in the meantime, so
+  // the pointer stays valid.
   struct Level {
     Json* container = nullptr;
     std::string key;             // the last key of an object
-    std::set<std::string> keys;  // all of them
+    std::set<std::string> keys;  // all keys of an object so far
   };
 
-  // The library counts the bytes read up to the fault, which begins where the last token does. What
-  // it calls the last token may hold earlier text too: only a single word or string is trusted.
+  // The library counts the bytes up to the error, and the error begins where the last token begins.
+  // The token that it reports may include earlier text, so only a single word or string is trusted.
   size_t BeginOfToken(size_t position, std::string_view token) const {
     const size_t end = std::min(position, text_.size() + 1);
     const bool is_word = token.find_first_of(" \t\r\n\"") == std::string_view::npos;
@@ -128,7 +128,7 @@ class Builder {
       level.container->push_back(std::move(value));
       return &level.container->back();
     }
-    // Duplicates are known to be absent; the container's own look-up would make large objects
+    // Duplicates are already excluded. The look-up of the container would make large objects
     // quadratic.
     auto& members = level.container->get_ref<Json::object_t&>();
     members.Json::object_t::Container::emplace_back(level.key, std::move(value));
@@ -163,7 +163,7 @@ class Builder {
     return false;
   }
 
-  // The element of an array that is being read: the open last one, or the one about to begin.
+  // The index of the array element that is being read: the last open one, or the next one.
   size_t IndexIn(const Level& level) const {
     const size_t size = level.container->size();
     return &level == &levels_.back() ? size : size - 1;
@@ -206,8 +206,8 @@ constexpr size_t kColumns = 110;
 
 std::string Scalar(const Json& value) { return WriteJsonLine(value); }
 
-// Appends the value on one line and says whether it stayed within `limit` characters in all; gives
-// up when it does not.
+// Appends the value on one line. Returns false, and stops, as soon as the text exceeds `limit`
+// characters in all.
 bool AppendInline(const Json& value, size_t limit, std::string& text) {
   if (!value.is_structured()) {
     text += Scalar(value);

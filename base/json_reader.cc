@@ -27,8 +27,8 @@ std::string Brief(const Json& node) {
   return text;
 }
 
-// Appends to `path` the segments that lead from `from` to the node at address `to`; false when it
-// is not there.
+// Appends to `path` the segments that lead from `from` to the node at address `to`. Returns false
+// if the node is not found.
 bool FindPath(const Json& from, const Json* to, std::vector<std::string>& path) {
   if (&from == to) return true;
   if (!from.is_structured()) return false;
@@ -162,7 +162,7 @@ JsonValue JsonObject::Optional(std::string_view key) {
 JsonValue JsonObject::Required(std::string_view key) {
   JsonValue value = Optional(key);
   if (value || value_.node_ == nullptr || !value_.node_->is_object()) return value;
-  // A key that nobody asked for yet and that is nearly this one was probably meant to be it.
+  // A key that was not requested yet and is nearly this one was probably meant to be this one.
   std::vector<std::string_view> others;
   for (const auto& [other, node] : value_.node_->items()) {
     if (std::find(asked_.begin(), asked_.end(), other) == asked_.end()) others.push_back(other);

@@ -15,8 +15,8 @@
 
 #include "tessera/base/diagnostic.h"
 
-// Strict reading of JSON documents. A reader of a format states what it wants and never looks at
-// errors on the way:
+// Strict reading of JSON documents. The reader of a format states what it expects and does not
+// check errors in between:
 //
 //     Expected<Shape> ReadShape(std::string_view text, std::string file) {
 //       JsonReader reader(text, std::move(file));
@@ -28,16 +28,18 @@
 //         shape.rows = root.Integer("rows", {1, 4096});              // required, within a range
 //         shape.pitch = root.Integer("pitch", {1, 4096}, 16);        // optional, 16 when absent
 //         shape.kind = static_cast<Kind>(root.OneOf("kind", kKindNames));
-//         for (const JsonValue& axis : root.Items("axes", Presence::kOptional)) shape.axes.push_back(axis.String());
+//         for (const JsonValue& axis : root.Items("axes", Presence::kOptional))
+//           shape.axes.push_back(axis.String());
 //         if (const JsonValue pad = root.Optional("pad")) shape.pad = ReadPad(pad);
-//       }  // here keys that nobody asked for are refused
+//       }  // here keys that were not requested are refused
 //       return reader.Finish(std::move(shape));
 //     }
 //
-// The first fault is kept, later ones are ignored: after it every getter returns an empty value,
-// lists are empty, and Finish answers with the diagnostic. Syntax errors carry line and column,
-// everything else a JSON pointer. Duplicate keys, more than kMaxDepth levels and unknown keys are
-// faults; keys that begin with "x-" are the user's own and allowed in every object.
+// The reader keeps the first fault and ignores later ones. After a fault every getter returns an
+// empty value, lists are empty, and Finish returns the diagnostic. Syntax errors carry line and
+// column; all other faults carry a JSON pointer. Duplicate keys, a nesting deeper than kMaxDepth
+// and unknown keys are faults. Keys that begin with "x-" belong to the user and are allowed in
+// every object.
 namespace tessera::base {
 
 inline constexpr int kMaxDepth = 100;
@@ -53,7 +55,8 @@ struct IntegerRange {
 
 enum class Presence : uint8_t { kRequired, kOptional };
 
-// One value of the document, or nothing where a key is absent. Small; valid as long as its reader.
+// One value of the document, or no value if a key is absent. It is small and is valid as long as
+// its reader.
 class JsonValue {
  public:
   // Whether there is a value. A key with the value null is present.
@@ -64,22 +67,22 @@ class JsonValue {
   bool IsArray() const;
   bool IsObject() const;
 
-  // Each refuses a value of another type, or out of range, and then returns the empty value of its
-  // type.
+  // Each getter refuses a value of another type or out of range, and then returns the empty value
+  // of its type.
   std::string String() const;
   int64_t Integer(IntegerRange range = {}) const;
   double Number(double least, double most) const;  // finite, both ends included
   bool Boolean() const;
-  size_t OneOf(
-      std::span<const std::string_view> names) const;  // index of the name; suggests the nearest
-  std::vector<JsonValue> Items() const;                // of an array
-  std::vector<JsonValue> Items(size_t count) const;    // of an array of exactly `count`
+  // index of the name; a fault suggests the nearest name
+  size_t OneOf(std::span<const std::string_view> names) const;
+  std::vector<JsonValue> Items() const;              // of an array
+  std::vector<JsonValue> Items(size_t count) const;  // of an array of exactly `count`
   JsonObject Object() const;
 
-  // The value as compact JSON, keys in the document's order.
+  // The value as compact JSON. Keys keep the order of the document.
   std::string Text() const;
 
-  // Makes this value the fault.
+  // Records a fault at this value.
   void Refuse(std::string message, std::string expected = "", std::string hint = "") const;
 
  private:
@@ -93,16 +96,16 @@ class JsonValue {
   const nlohmann::ordered_json* node_;
 };
 
-// An object being read. It remembers which keys were asked for; when it goes out of scope the
-// others are refused.
+// An object that is being read. It records which keys were requested. The destructor refuses all
+// other keys.
 class JsonObject {
  public:
   JsonObject(const JsonObject&) = delete;
   JsonObject& operator=(const JsonObject&) = delete;
-  ~JsonObject();  // NOLINT(bugprone-exception-escape): only for want of memory, where the program ends anyway
+  ~JsonObject();  // NOLINT(bugprone-exception-escape): throws only when memory runs out
 
-  JsonValue Required(std::string_view key);  // a fault when absent
-  JsonValue Optional(std::string_view key);  // nothing when absent
+  JsonValue Required(std::string_view key);  // a fault if absent
+  JsonValue Optional(std::string_view key);  // no value if absent
 
   std::string String(std::string_view key);
   std::string String(std::string_view key, std::string_view fallback);
@@ -115,17 +118,17 @@ class JsonObject {
   size_t OneOf(std::string_view key, std::span<const std::string_view> names, size_t fallback);
   std::vector<JsonValue> Items(std::string_view key, Presence presence = Presence::kRequired);
 
-  // Reads "format" and "version" and refuses any other: root.Format("tessera-problem", 1).
+  // Reads "format" and "version" and refuses any other values: root.Format("tessera-problem", 1).
   void Format(std::string_view name, int64_t version);
 
-  // Every member in the document's order, for objects that map free keys ("offsets": {"a": 0}); all
-  // count as asked for.
+  // All members in the order of the document, for objects with free keys ("offsets": {"a": 0}). All
+  // of them count as requested.
   std::vector<std::pair<std::string, JsonValue>> Members();
 
   // The user's own keys ("x-...") with their values as compact JSON.
   std::map<std::string, std::string> UserKeys() const;
 
-  // Makes the object the fault.
+  // Records a fault at the object.
   void Refuse(std::string message, std::string expected = "", std::string hint = "") const;
 
  private:
@@ -137,11 +140,11 @@ class JsonObject {
   std::vector<std::string> asked_;
 };
 
-// A document and the first thing that is wrong with it.
+// A document and its first fault.
 class JsonReader {
  public:
-  // Parses; a syntax error, a duplicate key or too deep a nesting becomes the fault. `file` is for
-  // messages.
+  // Parses the text. A syntax error, a duplicate key or a nesting that is too deep becomes the
+  // fault. `file` is used in messages only.
   JsonReader(std::string_view text, std::string file);
   JsonReader(const JsonReader&) = delete;
   JsonReader& operator=(const JsonReader&) = delete;
@@ -151,8 +154,8 @@ class JsonReader {
 
   bool Failed() const { return fault_.has_value(); }
 
-  // Keeps the diagnostic, its file filled in, unless there is a fault already. For checks across
-  // values, such as CheckWellFormed.
+  // Records the diagnostic, with its file filled in, unless a fault exists already. For checks that
+  // span several values, such as CheckWellFormed.
   void Refuse(Diagnostic diagnostic);
 
   // The value, or the fault.

@@ -28,7 +28,7 @@ std::optional<int64_t> NumberIn(const std::filesystem::path& path) {
   return number;
 }
 
-// A group has the limits of all groups around it.
+// A control group has the limits of all groups that contain it.
 int64_t LeastUpwards(std::filesystem::path group, const std::filesystem::path& root,
                      const char* name) {
   int64_t least = std::numeric_limits<int64_t>::max();
@@ -40,7 +40,8 @@ int64_t LeastUpwards(std::filesystem::path group, const std::filesystem::path& r
 }
 
 // Lines of /proc/self/cgroup are "0::/path" (version 2) or "5:memory:/path" (version 1). Inside a
-// container the path is often that of the host, so the root of what is mounted counts as well.
+// container the path is often the path on the host, so the root of the mounted hierarchy is read as
+// well.
 int64_t LimitOfGroups() {
   static constexpr const char* kRoot2 = "/sys/fs/cgroup";
   static constexpr const char* kRoot1 = "/sys/fs/cgroup/memory";
@@ -71,7 +72,7 @@ int64_t LimitOfProcess(decltype(RLIMIT_AS) resource) {
 }  // namespace
 
 int64_t ResidentBytes() {
-  // Without a stream: it would allocate, and this is asked where memory runs out.
+  // No stream is used: a stream allocates, and this function is called when memory runs out.
   const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
   std::array<char, 128> text{};

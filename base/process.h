@@ -8,17 +8,18 @@
 
 namespace tessera::base {
 
-// Bytes of memory that the process holds now; 0 where the system does not say. Cost: one read of a
-// small file.
+// Bytes of memory that the process holds now; 0 if the system does not report it. Cost: one read of
+// a small file.
 int64_t ResidentBytes();
 
-// Bytes of memory that the process may hold: the least of what the machine has, what its control
-// groups allow and what the limits of the process allow.
+// Bytes of memory that the process may hold: the minimum of the machine's memory, the limits of its
+// control groups and the limits of the process.
 int64_t UsableBytes();
 
-// Runs `work` on up to that many threads at once, this one among them, and returns when all are
-// done. Where the system gives fewer threads, these do: so the work must take its parts from a
-// shared list. If some throw, one of these exceptions goes on to the caller, after all have ended.
+// Runs `work` on up to `threads` threads, including the calling thread, and returns when all are
+// done. If the system provides fewer threads, fewer run; `work` must therefore take its parts from
+// a shared list. If some threads throw, one of the exceptions is rethrown after all threads have
+// ended.
 template <typename Work>
 void RunOnThreads(int threads, const Work& work) {
   std::exception_ptr failure;
@@ -37,7 +38,8 @@ void RunOnThreads(int threads, const Work& work) {
       others.reserve(threads > 1 ? static_cast<size_t>(threads) - 1 : 0);
       for (int i = 1; i < threads; ++i) others.emplace_back(guarded);
     } catch (const std::exception&) {
-      // Neither thread nor memory for one is to be had: those that run will do.
+      // The system has no more threads, or no memory for them. The threads that run do all of the
+      // work.
     }
     guarded();
   }

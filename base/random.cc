@@ -29,7 +29,7 @@ uint64_t Random::Next() {
 int64_t Random::Uniform(int64_t lower, int64_t upper) {
   const uint64_t width = static_cast<uint64_t>(upper) - static_cast<uint64_t>(lower) + 1;
   if (width == 0) return static_cast<int64_t>(Next());
-  // Values below the threshold would favour the low residues; they are drawn again.
+  // Values below the threshold would favour the low residues, so they are drawn again.
   const uint64_t threshold = -width % width;
   uint64_t draw = Next();
   while (draw < threshold) draw = Next();

@@ -7,15 +7,15 @@
 
 namespace tessera::base {
 
-// xoshiro256** (Blackman, Vigna), seeded by splitmix64. The standard library's distributions differ
-// between implementations; these do not, so one seed gives one sequence everywhere.
+// xoshiro256** (Blackman, Vigna), seeded by splitmix64. The distributions of the standard library
+// differ between implementations. These do not, so one seed gives one sequence on every platform.
 class Random {
  public:
   explicit Random(uint64_t seed);
 
   uint64_t Next();
 
-  // Uniform in [lower, upper], both included; lower <= upper.
+  // Uniform in [lower, upper], both ends included; lower <= upper.
   int64_t Uniform(int64_t lower, int64_t upper);
 
   // Uniform in [0, 1).

@@ -5,8 +5,8 @@
 
 #include "tessera/base/arithmetic.h"
 
-// Sums and products of costs. What exceeds base::kMaxTotal stays there: such a candidate is beyond
-// use, yet still compares.
+// Sums and products of costs that saturate at base::kMaxTotal. A saturated candidate is unusable,
+// but it can still be compared.
 namespace tessera::base {
 
 inline int64_t SaturatingAdd(int64_t a, int64_t b) {
@@ -19,7 +19,7 @@ inline int64_t SaturatingMul(int64_t a, int64_t b) {
 
 inline void Accumulate(int64_t& total, int64_t part) { total = SaturatingAdd(total, part); }
 
-// A cycle begun is a cycle used.
+// Rounds up: a started cycle counts as a whole cycle.
 inline int64_t WholeCycles(double cycles) {
   return cycles >= static_cast<double>(kMaxTotal) ? kMaxTotal
                                                   : static_cast<int64_t>(std::ceil(cycles));

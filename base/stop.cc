@@ -7,9 +7,9 @@
 
 namespace tessera::base {
 
-// Time and memory are the same for all: where a part of a search has a deadline of its own, the
-// whole depends on the clock. A request is for what watches this Stop alone, as when one of several
-// engines has an answer.
+// The time and memory limits cut off the whole search: if a part of a search has its own deadline,
+// the result of the whole depends on the clock. A request concerns only the searches that poll this
+// Stop, for example when one of several engines has an answer.
 bool Stop::Requested() const {
   if ((deadline_ && Clock::now() >= *deadline_) || ExceedsMemory()) {
     for (const Stop* stop = this; stop != nullptr; stop = stop->parent_) stop->NoteCutOff();

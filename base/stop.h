@@ -8,18 +8,19 @@
 
 namespace tessera::base {
 
-// How much work a search may do, counted in its own units (nodes, conflicts, evaluations), so that
-// the same budget gives the same answer on every machine.
+// How much work a search may do, in its own units (nodes, conflicts, evaluations). The same budget
+// gives the same answer on every machine.
 struct Budget {
   int64_t units = std::numeric_limits<int64_t>::max();
 };
 
-// Says when to give up before the budget is spent: on request (another thread, a signal handler),
-// at a wall-clock deadline or at a memory limit. Asking is cheap enough for every few hundred
-// nodes. An answer cut off by a Stop is `unknown`, never `infeasible`. A Stop is shared by
-// reference and outlives the searches that watch it; it may name a parent whose stop it also obeys.
-// A Stop that never told anybody to stop changed nothing: the work went as it would have gone
-// without it, and can be repeated.
+// Tells a search to stop before its budget is spent: on request (from another thread or a signal
+// handler), at a wall-clock deadline or at a memory limit. Polling is cheap enough for every few
+// hundred nodes. An answer that a Stop cut off is `unknown`, never `infeasible`.
+//
+// A Stop is shared by reference and outlives the searches that poll it. It may have a parent; it
+// then also stops when the parent stops. A Stop that never answered true did not change the work:
+// the result is the same as without it and can be reproduced.
 class Stop {
  public:
   using Clock = std::chrono::steady_clock;
@@ -28,9 +29,8 @@ class Stop {
   explicit Stop(std::optional<Clock::time_point> deadline, const Stop* parent = nullptr)
       : deadline_(deadline), parent_(parent) {}
 
-  // Requests itself when it is asked for the k-th time, 1 or more, and counts how often it is
-  // asked. With it a test cuts off a search at each of its polls, one after the other, without a
-  // clock.
+  // Makes the Stop request itself at the k-th poll (k >= 1) and count its polls. A test uses it to
+  // cut off a search at each of its polls in turn, without a clock.
   struct AtPoll {
     int64_t k = 1;
   };
@@ -39,33 +39,34 @@ class Stop {
   Stop& operator=(const Stop&) = delete;
   ~Stop() = default;
 
-  // From now on, what the process holds beyond so many bytes is a reason to stop too, for good.
-  // Searches also build nothing that would need more. To be called before the Stop is shared.
+  // From now on the Stop also stops, permanently, when the process holds more than `bytes` bytes.
+  // Searches also build nothing that would need more. Call this before the Stop is shared.
   void LimitMemory(int64_t bytes) { memory_limit_ = bytes; }
 
-  // Safe from any thread and from a signal handler.
+  // Safe to call from any thread and from a signal handler.
   void Request() { requested_.store(true, std::memory_order_relaxed); }
 
   bool Requested() const;
 
-  // How often a Stop made with AtPoll was asked, by those that have it as their parent too; 0 of
-  // others.
+  // The number of polls of a Stop made with AtPoll, including polls through Stops that have it as
+  // their parent; 0 for other Stops.
   int64_t Polls() const { return polls_.load(std::memory_order_relaxed); }
 
-  // Whether Requested() has answered true, or a deadline has passed that a Stop with this one as
-  // its parent set itself.
+  // Whether Requested() has returned true, or whether a deadline of a Stop that has this one as its
+  // parent has passed.
   bool HasCutOff() const { return has_cut_off_.load(std::memory_order_relaxed); }
 
-  // Whether it stopped at a memory limit.
+  // Whether the memory limit was reached.
   bool IsOutOfMemory() const;
 
-  // The least of its own and its parents' memory limits; the greatest number where there is none.
+  // The minimum of its own memory limit and its parents'; the greatest number if there is no limit.
   int64_t MemoryLimit() const;
 
-  // The earliest of its own and its parents', if there is any.
+  // The earliest of its own deadline and its parents', if there is any.
   std::optional<Clock::time_point> Deadline() const;
 
-  // When that share of the time from now until the deadline is over. `share`: 0 to 1.
+  // The time at which the fraction `share` (0 to 1) of the time from now until the deadline is
+  // over.
   std::optional<Clock::time_point> Before(double share) const;
 
  private:
@@ -78,7 +79,8 @@ class Stop {
   std::optional<Clock::time_point> deadline_;
   std::optional<int64_t> memory_limit_;
   mutable std::atomic<bool> out_of_memory_{false};
-  mutable std::atomic<int64_t> next_look_{0};  // at the memory, in ticks of the clock
+  // when memory is measured next, in ticks of the clock
+  mutable std::atomic<int64_t> next_look_{0};
   const Stop* parent_ = nullptr;
   int64_t request_at_ = 0;  // 0: polls are not counted
 };

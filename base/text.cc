@@ -12,8 +12,8 @@ namespace tessera::base {
 
 namespace {
 
-// The bytes that may follow a lead byte: how many, and the range of the first of them; the others
-// are 80 to BF.
+// The bytes that may follow a lead byte: their number, and the range of the first of them. The
+// others are in 80 to BF.
 struct Tail {
   size_t bytes = 0;
   uint8_t least = 0x80;
@@ -33,7 +33,7 @@ Tail TailOf(uint8_t lead) {
   return {.possible = false};
 }
 
-// A code point and how many bytes it takes; no bytes where the text does not begin with a sequence.
+// A code point and its length in bytes; length 0 if the text does not begin with a valid sequence.
 struct Decoded {
   uint32_t point = 0;
   size_t bytes = 0;
@@ -53,7 +53,7 @@ Decoded Decode(std::string_view text) {
   return decoded;
 }
 
-// Whether a terminal or a reader of text acts on the code point, or XML forbids it.
+// Whether a terminal or a text viewer acts on the code point, or XML forbids it.
 bool Steers(uint32_t point) {
   constexpr std::array<std::pair<uint32_t, uint32_t>, 9> kRanges = {{{0x00, 0x1F},
                                                                      {0x7F, 0x9F},
@@ -171,7 +171,7 @@ bool Same(char a, char b) {
   return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
 }
 
-// The restricted Damerau-Levenshtein distance, three rows at a time.
+// The restricted Damerau-Levenshtein distance, with three rows of the table in memory.
 size_t Distance(std::string_view a, std::string_view b) {
   std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) last[j] = j;
@@ -219,7 +219,7 @@ std::string Join(std::span<const std::string_view> words, std::string_view separ
   return text;
 }
 
-// Greedy with one point of return: a later `*` never needs the choices of an earlier one again.
+// Greedy with one point of return. A later `*` never needs to revise the choices of an earlier one.
 bool MatchesGlob(std::string_view text, std::string_view pattern) {
   size_t at = 0;
   size_t next = 0;

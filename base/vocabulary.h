@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
-// The closed vocabularies that networks and hardware profiles share, with the names that users
-// write in YAML and JSON.
+// The closed vocabularies that networks and hardware profiles share, with their names in YAML and
+// JSON.
 namespace tessera::base {
 
 enum class DataType : uint8_t {
@@ -23,14 +23,14 @@ enum class DataType : uint8_t {
   kBool
 };
 
-// Bits of one element; kInt4 packs two to the byte.
+// Bits of one element. kInt4 packs two elements into a byte.
 int64_t BitsOf(DataType type);
 
-// Bytes of `count` elements stored side by side, rounded up. count >= 0 and at most 2^56.
+// Bytes of `count` consecutive elements, rounded up. count >= 0 and at most 2^56.
 int64_t BytesOf(DataType type, int64_t count);
 
-// The type in which products of such elements are added up: 32 bits for integers of up to 8 and for
-// floating point of up to 32, 64 for all others.
+// The type in which products of such elements are accumulated: 32 bits for integers of up to 8 bits
+// and for floating point of up to 32 bits, 64 bits for all others.
 DataType AccumulatorOf(DataType type);
 
 enum class OperatorKind : uint8_t {
@@ -56,22 +56,22 @@ enum class OperatorKind : uint8_t {
   kOpaque,
 };
 
-// Whether the kind only moves data: its output holds elements of its operands, or a filler, and
-// nothing is computed.
+// Whether operators of the kind only move data: the output holds elements of the operands, or a
+// filler, and nothing is computed.
 bool OnlyMovesData(OperatorKind kind);
 
-// What a tensor is to the program; the profile gives each role a home memory, an alignment and a
-// layout.
+// The role of a tensor in the program. The profile gives each role a home memory, an alignment and
+// a layout.
 enum class TensorRole : uint8_t {
   kNetworkInput,
   kNetworkOutput,
   kBoundary,  // a feature map that crosses from one subgraph to a later one
   kFeature,   // a feature map that stays inside its subgraph
-  kConstant,  // weights, tables
+  kConstant,  // weights and tables
   kState,     // lives for all program time
 };
 
-// What an axis of a tensor means, where its rank gives it a name.
+// The meaning of an axis of a tensor, if its rank gives it a name.
 enum class Axis : uint8_t { kRows, kColumns, kChannels, kBatch };
 
 std::string_view NameOf(DataType type);      // "int8"

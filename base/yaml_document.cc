@@ -17,19 +17,20 @@
 
 #include "tessera/base/text.h"
 
-// The tree is built from yaml-cpp's events and not from its nodes: events tell quoted from plain
-// scalars, keep repeated keys apart, give the position of keys, and let the builder refuse depth
-// and aliases before anything recurses over them.
+// The tree is built from the events of yaml-cpp and not from its nodes. Events distinguish quoted
+// from plain scalars, report repeated keys, and give the position of keys. They also let the
+// builder refuse depth and aliases before any function recurses over them.
 //
-//     text --(yaml-cpp scanner, parser)--> events --(DocumentBuilder)--> values in a deque, linked by pointers
+//     text --(yaml-cpp scanner, parser)--> events --(DocumentBuilder)--> linked values in a deque
 //
-// An alias is a second pointer to one value, so a bomb of nested aliases costs no memory here; what
-// it would cost a reader that walks it is counted as it is built (`nodes`) and bounded.
+// An alias is a second pointer to one value, so a bomb of nested aliases costs no memory here. Its
+// cost for a reader that walks the tree is counted while the tree is built (`nodes`), and it is
+// bounded.
 namespace tessera::base {
 
 namespace {
 
-// Carries a complaint out of yaml-cpp's parser; caught in ParseYaml.
+// Carries a complaint out of yaml-cpp's parser. ParseYaml catches it.
 struct Fault : std::exception {
   explicit Fault(Diagnostic diagnostic) : diagnostic(std::move(diagnostic)) {}
   Diagnostic diagnostic;
@@ -67,7 +68,7 @@ class DocumentBuilder final : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
     YamlValue* value = NewValue(YamlKind::kScalar, mark, tag, anchor);
-    // YAML is UTF-8; the parser lets other bytes pass.
+    // YAML is UTF-8, but the parser accepts other bytes.
     value->text = AsUtf8(text);
     value->quoted = tag == "!";
     Append(*value);
@@ -105,7 +106,7 @@ class DocumentBuilder final : public YAML::EventHandler {
   }
 
  private:
-  // A list or map whose end has not come; for a map also the key whose value is awaited.
+  // A list or map whose end has not been read; for a map also the key that waits for its value.
   struct Open {
     YamlValue* value = nullptr;
     std::optional<YamlEntry> key;
@@ -191,8 +192,8 @@ class DocumentBuilder final : public YAML::EventHandler {
   int64_t alias_nodes_ = 0;
 };
 
-// yaml-cpp takes byte 4 for the end of the input and zeros for UTF-16: both would silently drop
-// what follows.
+// yaml-cpp treats byte 4 as the end of the input and zero bytes as UTF-16. Both would silently drop
+// the rest of the text.
 std::optional<Diagnostic> FindControlCharacter(const YamlDocument& document) {
   YamlPosition position{1, 1};
   for (const char c : document.text) {
@@ -294,7 +295,7 @@ std::string FlowText(const YamlValue& value) {
 
 namespace {
 
-// The text without underscores, which may stand between two digits only.
+// The text without underscores. An underscore is allowed only between two digits.
 std::optional<std::string> DropUnderscores(std::string_view text) {
   const auto digit = [&](size_t at) {
     return at < text.size() && std::isxdigit(static_cast<unsigned char>(text[at])) != 0;
@@ -310,7 +311,7 @@ std::optional<std::string> DropUnderscores(std::string_view text) {
   return plain;
 }
 
-// Takes a binary suffix off the end; the factor that it stands for.
+// Removes a binary suffix from the end and returns its factor.
 int64_t TakeSuffix(std::string_view& text) {
   constexpr std::array<std::pair<std::string_view, int>, 4> kSuffixes = {
       {{"Ki", 10}, {"Mi", 20}, {"Gi", 30}, {"Ti", 40}}};

@@ -10,8 +10,8 @@
 
 namespace tessera::base {
 
-// Where a node stands: the values that lie over each other at one path, uppermost first, and where
-// that path is named.
+// The position of a node: the values of all layers at one path, uppermost first, and the place
+// where the path is named.
 struct YamlNode::Place {
   struct Layer {
     const YamlDocument* document = nullptr;
@@ -20,8 +20,8 @@ struct YamlNode::Place {
   std::vector<Layer> layers;  // empty: absent
   std::string name;           // the key, or "item 2 of 'banks'"; empty for the root
   const YamlDocument* named_in = nullptr;
-  YamlPosition
-      named_at;  // of the key in the uppermost file; for an absent value, of the map that lacks it
+  // of the key in the uppermost file; for an absent value, of the map that lacks it
+  YamlPosition named_at;
 };
 
 namespace {
@@ -42,8 +42,8 @@ std::string Describe(const YamlValue& value) {
   }
   if (value.text.size() <= kMost) return Quoted(value.text);
   size_t cut = kMost;
-  while (cut > 0 && (static_cast<unsigned char>(value.text[cut]) & 0xC0) == 0x80)
-    --cut;  // not inside a character
+  // do not cut inside a character
+  while (cut > 0 && (static_cast<unsigned char>(value.text[cut]) & 0xC0) == 0x80) --cut;
   return Quoted(value.text.substr(0, cut) + "...");
 }
 
@@ -62,7 +62,7 @@ std::string DescribeRange(int64_t least, int64_t most) {
 }
 
 std::string DescribeRange(double least, double most) {
-  constexpr double kWide = 1e18;  // limits beyond this are there for safety and help nobody
+  constexpr double kWide = 1e18;  // wider limits are a safety measure; they do not help the user
   if (least <= -kWide && most >= kWide) return "a number";
   if (most >= kWide) return "a number from " + DescribeNumber(least) + " up";
   return "a number from " + DescribeNumber(least) + " to " + DescribeNumber(most);
@@ -131,7 +131,7 @@ void YamlNode::Complain(std::string message, std::string expected, std::string h
   fault.expected = std::move(expected);
   fault.hint = std::move(hint);
   if (!Present()) return ComplainAt(place_->named_in, place_->named_at, std::move(fault));
-  // A map stands where its key does: its own position is that of its first entry.
+  // A map has the position of its key: its own position is that of its first entry.
   const bool named = Value()->kind == YamlKind::kMap || Value()->kind == YamlKind::kNull;
   if (!named) fault.found = IsScalar() ? Describe(*Value()) : "";
   const Place::Layer& layer = place_->layers.front();
@@ -148,7 +148,7 @@ void YamlNode::ComplainOfKey(std::string message, std::string expected, std::str
   ComplainAt(place_->named_in, place_->named_at, std::move(fault));
 }
 
-// The complaint of a getter: the value is of the wrong form.
+// The complaint of a getter about a value of the wrong form.
 void YamlNode::ComplainOfValue(std::string message, std::string expected, std::string hint) const {
   if (place_ == nullptr || reader_->Failed()) return;
   if (!Present()) {
@@ -262,8 +262,8 @@ std::vector<std::pair<std::string, std::string>> YamlNode::UserKeys() const {
   return keys;
 }
 
-// The text of this scalar; complains when it is none, or stands in quotes where `plain` is asked
-// for.
+// The text of this scalar. Complains if the value is not a scalar, or if it is quoted and `plain`
+// is set.
 std::optional<std::string> YamlNode::Scalar(std::string_view expected, bool plain) const {
   if (place_ == nullptr || reader_->Failed()) return std::nullopt;
   const YamlValue* value = Value();

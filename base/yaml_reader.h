@@ -12,23 +12,24 @@
 
 #include "tessera/base/diagnostic.h"
 
-// YAML with positions: every complaint names file, line, column, what was expected, what was found
-// and, for keys and names, the nearest that would have been accepted. yaml-cpp parses; it stays
-// hidden here.
+// YAML with positions. Every complaint names the file, line and column, what was expected and what
+// was found. For keys and names it also suggests the nearest accepted one. yaml-cpp does the
+// parsing and is used only here.
 //
 //     base::YamlFile file = *base::YamlFile::Parse(text, "npu.yaml");
-//     base::YamlReader reader(file);                  // collects the first complaint
+//     base::YamlReader reader(file);               // collects the first complaint
 //     base::YamlNode root = reader.Root();
-//     root.OnlyKeys({"schema", "memories"});          // unknown keys are complaints; "x-..." is the user's
-//     own int64_t schema = root.At("schema").Integer(1, 1); for (base::YamlNode memory :
-//     root.At("memories").Items()) { ... } if (reader.Failed()) return tl::unexpected(reader.TakeFault());
+//     root.OnlyKeys({"schema", "memories"});       // refuses other keys; "x-..." is allowed
+//     int64_t schema = root.At("schema").Integer(1, 1);
+//     for (base::YamlNode memory : root.At("memories").Items()) { ... }
+//     if (reader.Failed()) return tl::unexpected(reader.TakeFault());
 //
-// After the first complaint every getter returns a neutral value and nothing more is recorded, so
-// readers need no branches.
+// After the first complaint every getter returns a neutral value and nothing more is recorded. Code
+// that uses the reader therefore needs no branches.
 //
-// Several files can be read as one, each laid over the next: maps merge key by key, anything else
-// is taken whole from the uppermost file that has it. Every value keeps the position that it has in
-// its own file.
+// Several files can be read as one document of layers. Maps merge key by key. Any other value is
+// taken as a whole from the uppermost file that has it. Every value keeps its position in its own
+// file.
 namespace tessera::base {
 
 class YamlReader;
@@ -38,8 +39,8 @@ struct YamlValue;
 
 class YamlFile {
  public:
-  // Refuses syntax errors, repeated keys, keys that are no text, merge keys, tags, control
-  // characters, lists and maps nested deeper than 100, aliases that stand for more than 1,000,000
+  // Refuses syntax errors, repeated keys, keys that are not text, merge keys, tags, control
+  // characters, lists and maps nested deeper than 100, aliases that expand to more than 1,000,000
   // values, and more than one document.
   static Expected<YamlFile> Parse(std::string text, std::string file_name);
   YamlFile(YamlFile&&) noexcept;
@@ -54,8 +55,8 @@ class YamlFile {
   std::unique_ptr<const YamlDocument> document_;
 };
 
-// One value of the document, or the place where an optional one is missing. Cheap to copy; valid
-// while its reader is.
+// One value of the document, or the place where an optional value is missing. Cheap to copy; valid
+// as long as its reader.
 class YamlNode {
  public:
   YamlNode() = default;  // absent
@@ -66,33 +67,34 @@ class YamlNode {
   bool IsList() const;
   bool IsScalar() const;
 
-  // Complains about keys of this map that are not listed, and about not being a map.
+  // Complains about keys of this map that are not listed, and about a value that is not a map.
   void OnlyKeys(std::span<const std::string_view> keys) const;
   void OnlyKeys(std::initializer_list<std::string_view> keys) const;
 
   YamlNode At(std::string_view key) const;     // complains when missing
   YamlNode Maybe(std::string_view key) const;  // absent when missing
 
-  std::vector<YamlNode> Items() const;  // of a list; complains otherwise
-  // Of a map, user keys "x-..." left out, in the order of the file (of merged files: of the lowest
-  // first); complains otherwise.
+  std::vector<YamlNode> Items() const;  // of a list; complains about other values
+  // Of a map, without the user keys "x-...", in the order of the file (for merged files: of the
+  // lowest file first). Complains about other values.
   std::vector<std::pair<std::string, YamlNode>> Entries() const;
   // The "x-..." keys of a map with their scalar text, or the YAML of their value on one line.
   std::vector<std::pair<std::string, std::string>> UserKeys() const;
 
-  // Integers may be written 1048576, 1_048_576, 0x100000, or with a binary suffix: 384Ki, 1Mi, 2Gi,
-  // 1Ti.
+  // Integers may be written as 1048576, 1_048_576, 0x100000, or with a binary suffix: 384Ki, 1Mi,
+  // 2Gi, 1Ti.
   int64_t Integer(int64_t least, int64_t most) const;
   double Number(double least, double most) const;  // finite
-  bool Boolean() const;                            // true or false, as YAML 1.2 has it
+  bool Boolean() const;                            // true or false, as in YAML 1.2
   std::string Text() const;                        // non-empty scalar
   std::vector<int64_t> Integers(int64_t least, int64_t most) const;
-  // The index of the scalar, or of this value's own key, among `names`; complains with the nearest.
+  // The index of the scalar, or of this value's own key, among `names`. The complaint suggests the
+  // nearest name.
   size_t OneOf(std::span<const std::string_view> names) const;
   size_t KeyOneOf(std::span<const std::string_view> names) const;
 
-  // Complains about this value, or about its key, in the caller's words. Where the value is absent
-  // the complaint stands at the map that lacks it.
+  // Complains about this value, or about its key, with the caller's message. If the value is
+  // absent, the complaint has the position of the map that lacks it.
   void Complain(std::string message, std::string expected = "", std::string hint = "") const;
   void ComplainOfKey(std::string message, std::string expected = "", std::string hint = "") const;
 
@@ -110,7 +112,8 @@ class YamlNode {
   std::shared_ptr<const Place> place_;
 };
 
-// Reads one or several files, which must outlive it. Its nodes are valid while it is.
+// Reads one or several files. The files must outlive the reader. Nodes are valid as long as the
+// reader.
 class YamlReader {
  public:
   explicit YamlReader(const YamlFile& file);

@@ -11,8 +11,8 @@
 
 #include "tessera/base/vocabulary.h"
 
-// A computation graph: operators in a topological order, and the tensors that pass between them.
-// Extents are elements.
+// A computation graph: operators in a topological order, and the tensors between them. Extents are
+// elements.
 namespace tessera::graph {
 
 // Feature maps are [batch, channels, rows, columns]; sequences [batch, rows, channels]; matrices
@@ -26,21 +26,22 @@ struct Tensor {
   bool network_input = false;
   bool network_output = false;
   bool constant = false;  // weights and tables
-  bool state = false;     // handed in like a network input, yet lives for all program time
-  int next_of =
-      -1;  // of a network output: the state whose value in the next run it is; -1: of none
-  int64_t stored_bytes = 0;  // of a constant in an encoding of its own; 0: as shape and type say
-  // Where a hardware profile gives its role several homes: which of them it lives in, by its place
-  // in their list. No part of a network file.
+  // an input of each run like a network input, but it lives for all program time
+  bool state = false;
+  int next_of = -1;  // of a network output: the state whose next value it is; -1: none
+  // of a constant with a custom encoding; 0: size follows from shape and type
+  int64_t stored_bytes = 0;
+  // If a hardware profile gives the role several homes: the tensor's home, as an index into their
+  // list. Not part of a network file.
   int home = 0;
   std::map<std::string, std::string> annotations;  // the user's own keys with their text
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
 
 // The window of a convolution or pooling along rows [0] and columns [1]. Output index o of a
-// convolution or pooling reads input o * stride - pad_low + t * dilation for every t < kernel,
-// where that lies in the input; in a transposed convolution input index i adds to output i * stride
-// - pad_low + t * dilation.
+// convolution or pooling reads input o * stride - pad_low + t * dilation for every t < kernel, if
+// that lies in the input. In a transposed convolution input index i adds to output i * stride -
+// pad_low + t * dilation.
 struct Window {
   std::array<int64_t, 2> kernel = {1, 1};
   std::array<int64_t, 2> stride = {1, 1};
@@ -50,21 +51,21 @@ struct Window {
   friend bool operator==(const Window&, const Window&) = default;
 };
 
-// A positive fraction, in any terms.
+// A positive fraction, not necessarily reduced.
 struct Ratio {
   int64_t numerator = 1;
   int64_t denominator = 1;
   friend bool operator==(const Ratio&, const Ratio&) = default;
 };
 
-// How many inputs an output is interpolated from along one axis: one, two or four.
+// The number of inputs from which an output is interpolated along one axis: one, two or four.
 enum class ResizeMode : uint8_t { kNearest, kBilinear, kCubic };
 
-// Where output index x lies on the input's axis, n input and m output indices long, s the scale
+// The position of output index x on the input's axis, for n input and m output indices and scale s
 // (ONNX):
 //   half_pixel            (x + 1/2) / s - 1/2
-//   pytorch_half_pixel    the same, but 0 where m = 1
-//   align_corners         x * (n - 1) / (m - 1), but 0 where m = 1
+//   pytorch_half_pixel    the same, but 0 if m = 1
+//   align_corners         x * (n - 1) / (m - 1), but 0 if m = 1
 //   asymmetric            x / s
 //   tf_half_pixel_for_nn  (x + 1/2) / s
 enum class ResizeCoordinates : uint8_t {
@@ -75,21 +76,22 @@ enum class ResizeCoordinates : uint8_t {
   kTfHalfPixelForNn
 };
 
-// Which input a place between two is nearest to: halves go down or up, or every place does.
+// The nearest input of a position between two inputs: halves round down or up, or every position
+// does.
 enum class NearestRounding : uint8_t { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
 
 struct Resize {
   ResizeMode mode = ResizeMode::kNearest;
   ResizeCoordinates coordinates = ResizeCoordinates::kHalfPixel;
   NearestRounding rounding = NearestRounding::kRoundPreferFloor;  // kNearest only
-  // Output over input, for each axis; none: the ratio of the extents. An axis that keeps its extent
-  // at a scale of 1 keeps its indices.
+  // Output over input, for each axis; empty: the ratio of the extents. An axis that keeps its
+  // extent at a scale of 1 keeps its indices.
   std::vector<Ratio> scales;
   friend bool operator==(const Resize&, const Resize&) = default;
 };
 
-// What stands where a pad has no element of the input: one value, or elements mirrored about the
-// first and last, those two repeated, or the input over and over.
+// The content of a pad: one value, elements mirrored about the first and last, those two repeated,
+// or the input repeated periodically.
 enum class PadMode : uint8_t { kConstant, kReflect, kEdge, kWrap };
 
 struct Padding {
@@ -99,13 +101,13 @@ struct Padding {
   friend bool operator==(const Padding&, const Padding&) = default;
 };
 
-// Channel of the deep tensor that phase (i, j) of a block of `block` by `block` and channel c of
-// the wide one, of C channels, meet in: (i * block + j) * C + c, or c * block^2 + i * block + j.
+// The channel of the deep tensor for phase (i, j) of a block of `block` by `block` and channel c of
+// the wide tensor, which has C channels: (i * block + j) * C + c, or c * block^2 + i * block + j.
 enum class DepthOrder : uint8_t { kDcr, kCrd };
 
-// What a described operator reads of one operand: all of it at any time; the same element, aligned
-// at the right and broadcast where the extent is 1; or a window of rows and columns, of the same
-// batch, and of all channels or the same.
+// The elements of one operand that a described operator reads: all of it at any time; the same
+// element, aligned at the right and broadcast if the extent is 1; or a window of rows and columns,
+// of the same batch, and of all channels or the same one.
 enum class AccessKind : uint8_t { kFull, kElementwise, kWindow };
 
 struct OperandAccess {
@@ -115,29 +117,28 @@ struct OperandAccess {
   friend bool operator==(const OperandAccess&, const OperandAccess&) = default;
 };
 
-// Shapes by kind: convolutions and pools work on [batch, channels, rows, columns]; a global pool
-// gives [batch, channels, 1, 1] or [batch, channels]; a matmul multiplies the last two axes,
-// leading axes broadcast; elementwise operands are aligned at the right and broadcast where their
-// extent is 1; reduced axes, and that of a gather by one index alone, have extent 1 or are dropped:
-// the ranks tell.
+// Shapes by kind: convolutions and pools work on [batch, channels, rows, columns]. A global pool
+// gives [batch, channels, 1, 1] or [batch, channels]. A matmul multiplies the last two axes;
+// leading axes broadcast. Elementwise operands are aligned at the right and broadcast if their
+// extent is 1. Reduced axes, and the axis of a gather by one index alone, have extent 1 or are
+// dropped; the ranks determine which.
 struct Operator {
   std::string id;  // unique among operators
   base::OperatorKind kind = base::OperatorKind::kOpaque;
   std::vector<int> inputs;  // feature tensors, in order
-  // Constants. First of a conv, transposed conv or depthwise: [output channels, input channels /
-  // groups, kernel rows, kernel columns], of a matmul with one input: [depth, columns]; further
-  // ones, and those of other kinds, broadcast to the output or are tables.
+  // Constants. The first of a conv, transposed conv or depthwise is [output channels, input
+  // channels / groups, kernel rows, kernel columns], of a matmul with one input [K, columns].
+  // Further ones, and those of other kinds, broadcast to the output or are tables.
   std::vector<int> weights;
-  std::vector<int> outputs;  // one, but for barriers
+  std::vector<int> outputs;  // one, except for barriers
   Window window;             // kConv, kDepthwise, kTransposedConv, kPool
-  int64_t groups =
-      1;  // kConv, kTransposedConv; for kDepthwise always the input channels, and not read here
-  int axis = 0;                  // kConcat, kGather: an index into the input's shape
-  std::vector<int> axes;         // kReduce, kSoftmax, kLayerNorm: those reduced over, ascending
-  std::vector<int> permutation;  // kTranspose: output axis i is input axis permutation[i]
-  bool transpose_first = false;  // kMatmul: the first operand is [depth, rows]
-  bool transpose_second =
-      false;                    // kMatmul with two feature operands: the second is [columns, depth]
+  // kConv, kTransposedConv; for kDepthwise always the input channels, and not used here
+  int64_t groups = 1;
+  int axis = 0;                   // kConcat, kGather: an index into the input's shape
+  std::vector<int> axes;          // kReduce, kSoftmax, kLayerNorm: the reduced axes, ascending
+  std::vector<int> permutation;   // kTranspose: output axis i is input axis permutation[i]
+  bool transpose_first = false;   // kMatmul: the first operand is [K, rows]
+  bool transpose_second = false;  // kMatmul with two feature operands: the second is [columns, K]
   std::vector<int64_t> starts;  // kSlice, for each axis: output index x is input starts + x * steps
   std::vector<int64_t> steps;   // kSlice: any but 0
   std::vector<int64_t> indices;  // kGather: output index x is input indices[x]
@@ -145,15 +146,14 @@ struct Operator {
   Resize resize;                 // kResize
   int64_t block = 1;             // kDepthToSpace, kSpaceToDepth
   DepthOrder depth_order = DepthOrder::kDcr;
-  std::string
-      function;  // "max", "average" or "lp" for pools, "add", "mean", ... for elementwise and reduce
-  std::string activation;  // fused, as the user wrote it; empty: none
+  std::string function;  // "max", "average", "lp" (pools); "add", "mean", ... (elementwise, reduce)
+  std::string activation;  // fused, in the user's spelling; empty: none
   // kOpaque, as its author states.
-  std::optional<int64_t> macs;          // of the whole operator; none: nothing is known of its work
-  std::vector<OperandAccess> accesses;  // parallel to inputs; none: a barrier
+  std::optional<int64_t> macs;          // of the whole operator; unset: its work is unknown
+  std::vector<OperandAccess> accesses;  // parallel to inputs; empty: a barrier
   int64_t scratch_bytes = 0;            // held while it runs, for a tile of any size
-  std::string engine;                   // the only one that runs it; empty: the first that can
-  std::vector<int> in_place;            // numbers of the inputs that its output may overwrite
+  std::string engine;                   // the only engine that runs it; empty: the first that can
+  std::vector<int> in_place;            // indices of the inputs that its output may overwrite
   std::map<std::string, std::string> annotations;
   friend bool operator==(const Operator&, const Operator&) = default;
 };
@@ -164,18 +164,19 @@ std::span<const std::string_view> NearestRoundingNames();    // "round_prefer_fl
 std::span<const std::string_view> PadModeNames();            // "constant", ...
 std::span<const std::string_view> DepthOrderNames();         // "dcr", "crd"
 
-// Whether nothing is known of which inputs an output needs: an opaque operator that is not
-// described. It needs all of its inputs and makes all of its outputs at once.
+// Whether the inputs that an output needs are unknown: an opaque operator without a description. It
+// needs all of its inputs and makes all of its outputs together.
 bool IsBarrier(const Operator& op);
 
-// Whether it is unknown how much the operator computes: an opaque one that does not state it.
-// Latency, energy and multiply-accumulates of what runs it are lower bounds.
+// Whether the operator's work is unknown: an opaque operator that does not state it. Latency,
+// energy and multiply-accumulates of a plan that contains it are lower bounds.
 bool HasUnknownWork(const Operator& op);
 
 struct Graph {
   std::string name;
   std::vector<Tensor> tensors;
-  std::vector<Operator> operators;  // topological: each input is produced earlier, or by nobody
+  // topological: each input is produced earlier, or comes from outside
+  std::vector<Operator> operators;
   std::map<std::string, std::string> annotations;
   friend bool operator==(const Graph&, const Graph&) = default;
 };
@@ -191,16 +192,17 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
-// Who makes and who reads each tensor. producer is -1 for network inputs, constants and state.
+// The producer and the consumers of each tensor. producer is -1 for network inputs, constants and
+// state.
 struct Usage {
   int producer = -1;
   std::vector<int> consumers;  // ascending
 };
 std::vector<Usage> UsagesOf(const Graph& graph);
 
-// What a tensor is when `interval` is one subgraph: constants, state, network inputs and outputs
-// keep their role, a state's next value has the state's; a tensor that is made inside and read only
-// inside is a feature; any other is a boundary tensor.
+// The role of a tensor if `interval` is one subgraph. Constants, state, network inputs and outputs
+// keep their role, and a state's next value has the state's. A tensor that is made and read only
+// inside is a feature. Any other is a boundary tensor.
 base::TensorRole RoleIn(const Graph& graph, const Usage& usage, int tensor, Interval interval);
 
 inline const Shape& ShapeOf(const Graph& graph, int tensor) {

@@ -8,7 +8,7 @@ namespace {
 // Constants and state have homes of their own for all program time.
 bool HasOwnLife(const Tensor& tensor) { return !tensor.constant && !tensor.state; }
 
-// Available when operator number `op` starts, without being made by it or later.
+// Available when operator number `op` starts, and not made by it or later.
 bool HeldBefore(const Tensor& tensor, const Usage& usage, int op) {
   return usage.producer >= 0 ? usage.producer < op : tensor.network_input;
 }

@@ -8,8 +8,8 @@ namespace tessera::graph {
 
 namespace {
 
-// Among nodes that could not be ordered each waits for another one: walk back along the waiting
-// until a node repeats.
+// Among nodes that could not be ordered each waits for another one. Follow the waits back until a
+// node repeats.
 std::vector<int> FindCycle(const std::vector<std::vector<int>>& dependencies,
                            const std::vector<int>& waiting_for) {
   const auto stuck = [&waiting_for](int node) {

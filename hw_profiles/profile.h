@@ -12,12 +12,12 @@
 #include "tessera/hw_profiles/rule.h"
 #include "tessera/problem/problem.h"
 
-// A hardware profile: what one accelerator's memories, engines and links can do, and how programs
-// for it are laid out. Sizes are bytes, times are cycles of `clock_hz`, energies are picojoules.
-// docs/profile-format.md is its YAML form.
+// A hardware profile: the capabilities of one accelerator's memories, engines and links, and the
+// layout of programs for it. Sizes are bytes, times are cycles of `clock_hz`, energies are
+// picojoules. docs/profile-format.md is its YAML form.
 namespace tessera::hw_profiles {
 
-// How many iterations of each loop an engine does in one step; 1: not unrolled.
+// The number of iterations of each loop that an engine does in one step; 1: not unrolled.
 struct Unroll {
   int64_t batch = 1;
   int64_t out_rows = 1;
@@ -29,13 +29,13 @@ struct Unroll {
 };
 
 // The speed of one operator kind on an engine. Kinds with multiply-accumulates take cycles_per_step
-// for each step of their unrolled loops, product over the dimensions of ceil(dim / unroll), but not
-// less than their output stage, which takes cycles_per_output for each output element; the other
-// kinds have that stage alone.
+// for each step of their unrolled loops (the product over the dimensions of ceil(dim / unroll)),
+// but not less than their output stage, which takes cycles_per_output for each output element. The
+// other kinds have only that stage.
 struct Throughput {
   base::OperatorKind kind = base::OperatorKind::kConv;
-  std::optional<base::DataType>
-      type;  // nullopt: every data type not named by another entry of this kind
+  // nullopt: every data type that no other entry of this kind names
+  std::optional<base::DataType> type;
   Unroll unroll;
   double cycles_per_step = 1;
   double cycles_per_output = 0;
@@ -46,11 +46,11 @@ struct Engine {
   std::string name;  // also the engine of its accesses, as in a mode's "pe.read"
   std::vector<Throughput> throughputs;
   double mac_pj = 0;
-  int outstanding =
-      1;  // operators under way at once: the start of one hides behind those before it
+  // operators that run concurrently: the start of one is hidden behind those before it
+  int outstanding = 1;
 };
 
-// A bandwidth; reads and writes share it when `shared`.
+// A bandwidth. Reads and writes share it if `shared`.
 struct Port {
   double read_bytes_per_cycle = 1;
   double write_bytes_per_cycle = 1;
@@ -65,7 +65,7 @@ struct Memory {
   int64_t capacity_bytes = 0;
   int64_t alignment_bytes = 1;
   bool writable = true;
-  bool direct_read = false;   // engines read operands here: no tile on chip, no transfer
+  bool direct_read = false;   // engines read operands here, without a tile on chip or a transfer
   bool direct_write = false;  // engines write results here
   Port port;
   double read_pj_per_byte = 0;
@@ -78,26 +78,26 @@ struct Memory {
   problem::Span span = problem::Span::kAny;  // of every buffer placed here
 };
 
-// A DMA path between two memories, either way.
+// A DMA path between two memories, in both directions.
 struct Link {
   std::string name;  // also the engine of its accesses, as in a mode's "dma.write"
   int first = 0;     // indices into Profile::memories
   int second = 0;
   int64_t setup_cycles = 0;
   int64_t alignment_bytes = 1;
-  int dims = 3;  // loop levels that one descriptor walks; a transfer that needs more is split
-  int outstanding = 1;  // transfers under way at once
+  int dims = 3;  // loop levels that one descriptor covers; a transfer that needs more is split
+  int outstanding = 1;  // concurrent transfers
 };
 
-// How tensors of one role are stored.
+// The storage of tensors of one role.
 struct RoleLayout {
   int home = 0;                 // index into Profile::memories
   int64_t alignment_bytes = 1;  // of every buffer of this role
   int64_t channel_block = 1;    // channels are padded to a multiple of this (NHWCB16: 16)
   int64_t row_pitch_bytes = 1;  // each row of (columns * channels) is padded to a multiple of this
-  // Where the profile lists several homes, those after the first, each for the tensors for which no
-  // memory before it has room (docs/program.md, "Several homes"). The tile memory is in no list of
-  // several.
+  // If the profile lists several homes, those after the first. Each is for the tensors that do not
+  // fit into any memory before it (docs/program.md, "Several homes"). The tile memory is never in
+  // such a list.
   std::vector<int> next_homes = {};
 };
 
@@ -107,20 +107,20 @@ enum class WeightPolicy : uint8_t { kResident, kStreamed, kDirect, kSplitK };
 
 struct AxisGranularity {
   base::Axis axis = base::Axis::kRows;
-  int64_t granularity = 1;  // tiles are multiples of this, but for the last
+  int64_t granularity = 1;  // tiles are multiples of this, except the last
 };
 
 struct Tiling {
-  std::vector<AxisGranularity>
-      axes;  // along which tiles may be cut, in the order in which cuts are tried
-  std::vector<HaloStorage> halo;      // what the hardware can do; recomputing is always possible
+  // along which tiles may be cut, in the order in which cuts are tried
+  std::vector<AxisGranularity> axes;
+  std::vector<HaloStorage> halo;      // supported by the hardware; recomputing is always possible
   std::vector<WeightPolicy> weights;  // tried in this order
   DmaSteps dma = DmaSteps::kSerialized;
   bool implicit_padding = true;  // false: pad rows and columns are stored with the tile
-  std::vector<base::OperatorKind>
-      in_place;  // kinds whose output may take the place of a dying input; depthwise channel by channel
+  // kinds whose output may take the place of a dying input; depthwise: channel by channel
+  std::vector<base::OperatorKind> in_place;
   int64_t weight_granularity_channels = 1;  // output channels in one slice of streamed weights
-  int64_t k_granularity = 16;               // depth in one slice of what is held along K
+  int64_t k_granularity = 16;               // the K extent of one slice is a multiple of this
 };
 
 // One factor of a scratch size.
@@ -146,15 +146,15 @@ struct Profile {
   std::string description;
   double clock_hz = 0;
   std::vector<Memory> memories;
-  int tile_memory = 0;  // index: where tiles live
+  int tile_memory = 0;  // index: the memory of tiles
   std::vector<Engine> engines;
   std::vector<Link> links;
   std::vector<RoleLayout> roles;  // indexed by base::TensorRole
   Tiling tiling;
   std::vector<Scratch> scratch;
   std::vector<Rule> rules;
-  int64_t table_bytes_per_channel =
-      0;  // bias and scale, stored with the weights of operators that have any
+  // bias and scale, stored with the weights of operators that have weights
+  int64_t table_bytes_per_channel = 0;
 };
 
 // Whether the kind multiplies and accumulates, so that its throughput is stated by unroll and
@@ -163,8 +163,8 @@ bool HasUnroll(base::OperatorKind kind);
 
 const RoleLayout& LayoutOf(const Profile& profile, base::TensorRole role);
 
-// The memory at that place of the role's list of homes, as an index into Profile::memories; the
-// last one for a place behind the end.
+// The memory at that position of the role's list of homes, as an index into Profile::memories; the
+// last one for a position behind the end.
 int HomeAt(const RoleLayout& layout, int place);
 
 // Whether the memory is a home of the role.
@@ -173,9 +173,10 @@ bool IsHomeOf(const RoleLayout& layout, int memory);
 // Whether some role has several homes.
 bool HasSeveralHomes(const Profile& profile);
 
-// The first engine with a throughput for `kind` on data of `type`, of those called `named` if that
-// is not empty, or nullptr; and the throughput of one engine: the entry for that type, else the
-// general one of the kind, else for a kind that only moves data that of a reshape, else nullptr.
+// The first engine with a throughput for `kind` on data of `type`, among those with the name
+// `named` if that is not empty, or nullptr. And the throughput of one engine: the entry for that
+// type, otherwise the general one of the kind, otherwise for a kind that only moves data that of a
+// reshape, otherwise nullptr.
 const Engine* EngineFor(const Profile& profile, base::OperatorKind kind, base::DataType type,
                         std::string_view named = {});
 const Throughput* ThroughputFor(const Engine& engine, base::OperatorKind kind, base::DataType type);
@@ -183,7 +184,7 @@ const Throughput* ThroughputFor(const Engine& engine, base::OperatorKind kind, b
 // The link between two memories, or nullptr.
 const Link* LinkBetween(const Profile& profile, int first, int second);
 
-// What a placement needs to know of a memory.
+// The properties of a memory that a placement needs.
 problem::Memory AsProblemMemory(const Memory& memory);
 
 std::string_view NameOf(HaloStorage storage);   // "rolling_buffer"
@@ -197,7 +198,7 @@ std::span<const std::string_view> DmaStepsNames();
 std::span<const std::string_view> WeightPolicyNames();
 std::span<const std::string_view> ScratchFactorNames();
 
-// Of problem::Span, in files.
+// The names of problem::Span in files.
 inline constexpr std::array<std::string_view, 3> kSpanNames = {"any", "contiguous", "single"};
 
 }  // namespace tessera::hw_profiles

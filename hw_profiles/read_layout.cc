@@ -5,7 +5,7 @@
 
 #include "tessera/hw_profiles/read_sections.h"
 
-// Links, homes and layouts of tensor roles, tiling and scratch: how programs are laid out on the
+// Links, homes and layouts of tensor roles, tiling and scratch: the layout of programs on the
 // memories.
 namespace tessera::hw_profiles {
 namespace {
@@ -26,7 +26,7 @@ std::vector<Kind> ReadNames(const YamlNode& node, std::span<const std::string_vi
   return kinds;
 }
 
-// An axis is its name alone, or a map {axis, granularity}.
+// An axis is its name, or a map {axis, granularity}.
 std::vector<AxisGranularity> ReadAxes(const YamlNode& node) {
   std::vector<AxisGranularity> axes;
   for (const YamlNode& item : node.Items()) {

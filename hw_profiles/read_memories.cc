@@ -165,7 +165,7 @@ using problem::AccessKind;
 using problem::BankMode;
 using problem::Permission;
 
-// What a mode can name: engines and links, for both cause accesses.
+// The names that a mode can use: engines and links, because both cause accesses.
 std::vector<std::string_view> AccessorsOf(const Profile& profile) {
   std::vector<std::string_view> names;
   for (const Engine& engine : profile.engines) names.emplace_back(engine.name);

@@ -57,19 +57,19 @@ void ReadBoolean(const base::YamlNode& map, std::string_view key, bool& value) {
   if (const base::YamlNode node = map.Maybe(key)) value = node.Boolean();
 }
 
-// Whether the sections of a profile fit together: every tensor can be where its role's home is, and
-// can get from there to the tiles and back (docs/program.md, "What becomes of each tensor").
+// Whether the sections of a profile are consistent: every tensor can be stored in its role's home,
+// and can be moved from there to the tiles and back (docs/program.md, "What becomes of each
+// tensor").
 //
-//     home is the tile memory      nothing moves
+//     home is the tile memory      nothing is moved
 //     home elsewhere, direct       the engine reads or writes it there
-//     home elsewhere, else         a link moves it, and what comes back must be writable
-
+//     home elsewhere, otherwise    a link moves it, and data that returns needs a writable home
 namespace {
 
 using base::TensorRole;
 using base::YamlNode;
 
-// The value at the end of the path, or the absent place at which the path breaks off.
+// The value at the end of the path, or the absent place at which the path ends.
 YamlNode Descend(YamlNode node, std::initializer_list<std::string_view> path) {
   for (const std::string_view key : path) {
     if (!node.IsMap()) break;
@@ -78,7 +78,7 @@ YamlNode Descend(YamlNode node, std::initializer_list<std::string_view> path) {
   return node;
 }
 
-// How the program may touch a tensor of a role at its home.
+// The accesses of the program to a tensor of a role at its home.
 struct Traffic {
   bool read = false;
   bool written = false;
@@ -113,7 +113,7 @@ bool MayMove(const Profile& profile, TensorRole role, const Memory& home) {
   return (traffic.read && !home.direct_read) || (traffic.written && !home.direct_write);
 }
 
-// `node`: where the profile names this home of the role.
+// `node`: the place where the profile names this home of the role.
 void CheckHome(const YamlNode& node, const Profile& profile, TensorRole role, int index) {
   if (index == profile.tile_memory) return;
   const Memory& home = profile.memories[static_cast<size_t>(index)];
@@ -138,7 +138,7 @@ void CheckHome(const YamlNode& node, const Profile& profile, TensorRole role, in
   }
 }
 
-// What has room in the tile memory depends on the tiles, which are chosen after the homes.
+// The content of the tile memory depends on the tiles, which are chosen after the homes.
 void CheckRole(const YamlNode& root, const Profile& profile, TensorRole role) {
   const RoleLayout& layout = LayoutOf(profile, role);
   const YamlNode node = Descend(root, {"roles", base::NameOf(role), "home"});
@@ -191,12 +191,12 @@ using base::YamlReader;
 
 constexpr size_t kMostFiles = 8;  // in a chain of extends
 
-// The path that `extends: name` means when it stands in `file`.
+// The path that `extends: name` means in `file`.
 std::string Resolve(const std::string& file, const std::string& name) {
   return (std::filesystem::path(file).parent_path() / name).lexically_normal().generic_string();
 }
 
-// The name in `extends` of a file, resolved; empty where it extends none.
+// The resolved name in `extends` of a file; empty if it extends none.
 Expected<std::string> FindParent(const YamlFile& file, const std::vector<std::string>& chain) {
   YamlReader reader(file);
   const YamlNode extends = reader.Root().Maybe("extends");
@@ -231,7 +231,7 @@ Expected<std::string> Load(const YamlFile& file, const std::string& parent, cons
   return Unexpected(reader.TakeFault());
 }
 
-// The file and all that it extends, the extending first.
+// The file and all files that it extends, the extending first.
 Expected<std::vector<YamlFile>> ReadChain(std::string text, std::string file_name,
                                           const Loader& loader) {
   std::vector<YamlFile> files;

@@ -5,8 +5,8 @@
 #include "tessera/base/text.h"
 #include "tessera/hw_profiles/read_sections.h"
 
-// Restrictions that the other sections have no word for: which buffers (select), and what is asked
-// of them (require).
+// Restrictions that the other sections cannot express: the buffers to which they apply (select),
+// and the requirement (require).
 namespace tessera::hw_profiles {
 namespace {
 
@@ -156,7 +156,7 @@ Requirement ReadRequirement(const YamlNode& node, const Profile& profile) {
   return wanted;
 }
 
-// A requirement on pairs needs to know which, one on single buffers has no use for them.
+// A requirement on pairs must state the pairs; a requirement on single buffers must not.
 void CheckPairs(const YamlNode& select, const Rule& rule) {
   const std::string kind = "'" + std::string(NameOf(rule.require.kind)) + "'";
   const bool two = rule.select.operands.size() == 2;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kOperandKinds = {"input", "constant", "output",
                                                            "scratch"};
 
-// Pairs of buffers whose ids are equal but for a "@0" in the first that is a "@1" in the second.
+// Pairs of buffers whose ids are equal except for a "@0" in the first that is a "@1" in the second.
 std::vector<std::pair<int, int>> PairsByPhase(const problem::Problem& problem,
                                               const std::vector<int>& buffers) {
   std::map<std::string, int> by_id;

@@ -11,7 +11,7 @@
 
 namespace tessera::hw_profiles {
 
-// What a buffer is to an operator.
+// The role of a buffer for an operator.
 enum class OperandKind : uint8_t { kInput, kConstant, kOutput, kScratch };
 
 // "input.0", "constant.1", "output.0", "scratch": the k-th input, constant or output of an
@@ -25,23 +25,24 @@ struct Operand {
 std::string NameOf(const Operand& operand);
 std::optional<Operand> ParseOperand(std::string_view name);
 
-// Which buffers of the tile memory a rule is about: those that satisfy every line that says
-// something. An operator here is one of the buffer's subgraph (of a whole buffer: of the program)
-// whose operand it holds.
+// The buffers of the tile memory to which a rule applies: those that satisfy every non-empty field.
+// An operator here is one of the buffer's subgraph (for a whole buffer: of the program) whose
+// operand the buffer holds.
 struct Selector {
-  std::vector<std::string> roles = {};             // names of base::TensorRole, or "scratch"
-  std::vector<base::OperatorKind> operators = {};  // held by an operator of one of these kinds
-  std::vector<base::DataType> types = {};          // of the buffer's tensor
-  problem::SizeRange sizes = {};                   // of the buffer
-  std::string name = {};  // glob of the buffer's name, or of its id where it has none
-  std::vector<Operand> operands =
-      {};                  // what it is to an operator; with pairs: the first and the second
-  bool ping_pong = false;  // pairs of phase 0 and 1 that are alike otherwise
+  std::vector<std::string> roles = {};  // names of base::TensorRole, or "scratch"
+  // the buffer is held by an operator of one of these kinds
+  std::vector<base::OperatorKind> operators = {};
+  std::vector<base::DataType> types = {};  // of the buffer's tensor
+  problem::SizeRange sizes = {};           // of the buffer
+  std::string name = {};  // glob of the buffer's name, or of its id if it has no name
+  // the buffer's role for an operator; with pairs: of the first and the second
+  std::vector<Operand> operands = {};
+  bool ping_pong = false;  // pairs of phase 0 and 1 that are otherwise interchangeable
   friend bool operator==(const Selector&, const Selector&) = default;
 };
 
-// A restriction of the hardware in the profile's words. A requirement on pairs is about ping and
-// pong, or about two operands of one operator in one phase.
+// A restriction of the hardware as the profile states it. A requirement on pairs applies to ping
+// and pong, or to two operands of one operator in one phase.
 struct Rule {
   std::string name;
   Selector select;
@@ -49,13 +50,13 @@ struct Rule {
   friend bool operator==(const Rule&, const Rule&) = default;
 };
 
-// The rules as a Problem without a network can have them: by role, size and name, and pairs by ids
-// that differ in `@0` and `@1` alone. Adds them to `problem`, whose first memory is the profile's
-// tile memory. Returns what rule cannot be applied because it selects by operator, type or operand,
-// in words, or nullopt.
+// Applies the rules to a Problem without a network: by role, size and name, and pairs by ids that
+// differ only in `@0` and `@1`. Adds them to `problem`, whose first memory is the profile's tile
+// memory. Returns, in words, the rule that cannot be applied because it selects by operator, type
+// or operand, or nullopt.
 std::optional<std::string> ApplyRules(const std::vector<Rule>& rules, problem::Problem& problem);
 
-// What both ways of applying a rule ask of a buffer that is in the tile memory.
+// The conditions on a buffer in the tile memory that both forms of application share.
 bool MatchesText(const Selector& selector, const problem::Buffer& buffer);
 
 }  // namespace tessera::hw_profiles

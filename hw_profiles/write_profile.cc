@@ -156,7 +156,7 @@ ordered_json ToJson(const Tiling& tiling) {
           {"k_granularity", tiling.k_granularity}};
 }
 
-// One name alone, or a list of several.
+// One name, or a list of several.
 void PutNames(ordered_json& json, const char* key, const ordered_json& names) {
   if (!names.empty()) json[key] = names.size() == 1 ? names.front() : names;
 }

@@ -8,21 +8,21 @@
 #include <utility>
 #include <vector>
 
-// A plan lowered: jobs for engines and links, with addresses, regions and what each waits for.
-// docs/plan-format.md, "Lowering", says what each part means. Bytes, elements and counts; ranges
-// are half-open.
+// A lowered plan: jobs for engines and links, with addresses, regions and waits.
+// docs/plan-format.md, "Lowering", defines each part. Numbers are bytes, elements and counts;
+// ranges are half-open.
 namespace tessera::plan {
 
-// A number that grows evenly from tile to tile of a class, and from round to round of a job.
+// A number that is linear in the tile's position within its class and in the round of a job.
 struct Affine {
   int64_t base = 0;            // in the first tile of the class and the first round
-  std::vector<int64_t> steps;  // one for each loop; empty: it does not grow
+  std::vector<int64_t> steps;  // one for each loop; empty: constant
   int64_t per_round = 0;
   friend bool operator==(const Affine&, const Affine&) = default;
 };
 
-// What an operand is to its job. Sums stand for the result before all is added up: those of rounds
-// before, which are read, and those of this round, which are written.
+// The role of an operand in its job. Partial sums stand for the result before all slices are added:
+// the sums of previous rounds, which are read, and those of this round, which are written.
 enum class Part : uint8_t {
   kInput,
   kConstant,
@@ -35,7 +35,7 @@ enum class Part : uint8_t {
   kPartialSums
 };
 
-// Where the operand begins for tiles of that phase and rounds of that slot: a buffer, or a tensor
+// The location of the operand for tiles of one phase and rounds of one slot: a buffer, or a tensor
 // in its home.
 struct Spot {
   int phase = 0;
@@ -45,81 +45,85 @@ struct Spot {
   friend bool operator==(const Spot&, const Spot&) = default;
 };
 
-// One thing that a job reads or writes, whatever the tile.
+// One operand that a job reads or writes, the same for all tiles.
 struct Operand {
   Part part = Part::kInput;
-  int position = 0;    // in the operator's list; of moves: which one
+  int position = 0;    // in the operator's list; for moves: which of the two
   int tensor = -1;     // -1: scratch
-  bool table = false;  // the table beside the constant, not the constant
+  bool table = false;  // the table next to the constant, not the constant
   int memory = 0;      // index into the profile's memories
   std::vector<Spot> spots;
-  std::vector<int64_t> strides;     // bytes from one index to the next, for each axis
-  int64_t rolling_buffer_rows = 0;  // rows of a rolling buffer, 0: none; then the rows' axis turns
-  bool stored_pads = false;         // what an input has in its padding stands beside it
-  bool bordered =
-      false;  // a whole buffer with stored pads: they stand around the tensor, not beside the box
+  std::vector<int64_t> strides;  // bytes from one index to the next, for each axis
+  // rows of a rolling buffer (the axis of rows wraps around), or 0
+  int64_t rolling_buffer_rows = 0;
+  bool stored_pads = false;  // the padding of an input is stored next to it
+  // a whole buffer with stored pads: they lie around the tensor, not next to the box
+  bool bordered = false;
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 
 enum class Cause : uint8_t {
-  kData,   // reads what the other writes
-  kReuse,  // writes where the other reads or writes
-  kMode,   // needs the mode that the other sets, or sets one that the other does not allow
+  kData,   // reads the data that the other writes
+  kReuse,  // writes bytes that the other reads or writes
+  kMode,   // needs the mode that the other sets, or sets a mode that forbids the other
 };
 
-// A job waits until the first rounds of another are over, or one round is. Tiles and rounds that do
-// not exist are awaited by nobody.
+// A job waits until the first rounds of another job are over, or one round. Waits for tiles and
+// rounds that do not exist have no effect.
 struct Wait {
   int job = 0;
-  int64_t tiles = 0;        // the other's tile is so many before
+  int64_t tiles = 0;        // the tile of the other job is this many tiles before
   int64_t first_round = 0;  // the rounds that wait
   int64_t end_round = 1;
-  int64_t until_round = 1;             // for rounds of the other before this one
-  std::optional<int64_t> rounds_back;  // instead: for one, so many before its own
+  int64_t until_round = 1;  // they wait for rounds of the other job before this one
+  // alternative: they wait for one round, this many before their own
+  std::optional<int64_t> rounds_back;
   Cause cause = Cause::kData;
   friend bool operator==(const Wait&, const Wait&) = default;
 };
 
 enum class Does : uint8_t { kLoad, kRestore, kCompute, kSave, kStore, kMode };
 
-// The steps for which modes are set.
+// The steps before which modes are set.
 enum class Before : uint8_t { kPrologue, kLoad, kCompute, kStore, kEpilogue, kRestore, kSave };
 
 struct Job {
   Does does = Does::kCompute;
   int op = -1;      // restore, compute, save; load of a slice
   int tensor = -1;  // load, store
-  Before before =
-      Before::kCompute;    // mode: the step that it is set for, of the operator if that has one
-  std::vector<int> modes;  // mode: the one of each phase; -1 where no tile of that phase has it
+  // mode: the step for which it is set, with the operator if the step has one
+  Before before = Before::kCompute;
+  std::vector<int> modes;  // mode: the mode of each phase; -1 if no tile of that phase has one
   std::string on;          // engine or link; empty for modes
-  bool once = false;       // for the subgraph, before its tiles
+  bool once = false;       // runs once for the subgraph, before its tiles
   int64_t rounds = 1;
   std::vector<Operand> operands;
   std::vector<Wait> waits;
   friend bool operator==(const Job&, const Job&) = default;
 };
 
-// The elements of one operand that a job is about, a box of its tensor, and where the first lies.
-// Of a kTo the box is that of the kFrom before it, and left out.
+// The elements of one operand that a job accesses: a box of its tensor, and the position of its
+// first element. For a kTo the box is that of the preceding kFrom and is left out.
 template <typename Number>
 struct RegionOf {
   size_t operand = 0;
-  bool fills = false;  // the buffer is begun anew: what it held is gone, pads and gaps included
+  // the buffer is filled anew: its old contents are lost, including pads and gaps
+  bool fills = false;
   std::vector<Number> begin;
   std::vector<Number> extent;
-  Number offset =
-      {};  // of the box's first element behind the spot, of its first row in the rolling buffer if there is one
-  Number turn = {};  // the box begins in this row of the rolling buffer, mod its rows
-  std::vector<Number> pad_low =
-      {};  // beside the box, or around the tensor: taps in the padding of an input, stored pads that are written
+  // offset of the box's first element from the spot, or of its first row in the rolling buffer
+  Number offset = {};
+  Number turn = {};  // the row of the rolling buffer in which the box begins, mod its rows
+  // next to the box or around the tensor: taps in the padding of an input, stored pads that are
+  // written
+  std::vector<Number> pad_low = {};
   std::vector<Number> pad_high = {};
   friend bool operator==(const RegionOf&, const RegionOf&) = default;
 };
 using Region = RegionOf<Affine>;
 using FixedRegion = RegionOf<int64_t>;
 
-// What a job does in some of its rounds.
+// The action of a job in some of its rounds.
 struct Work {
   int job = 0;
   int64_t first_round = 0;
@@ -134,14 +138,14 @@ struct Trips {
   friend bool operator==(const Trips&, const Trips&) = default;
 };
 
-// Tiles that all do the same, up to numbers that grow evenly.
+// Tiles with the same work, up to numbers that are linear in their position.
 struct TileClass {
   std::vector<Trips> trips;  // one range for each loop
   std::vector<Work> work;    // by job
   friend bool operator==(const TileClass&, const TileClass&) = default;
 };
 
-// Along one axis of the last operator's first output.
+// One axis of the last operator's first output.
 struct Loop {
   int axis = 0;
   int64_t extent = 1;
@@ -151,21 +155,21 @@ struct Loop {
 };
 
 struct Lowered {
-  std::vector<Loop> loops;  // outermost first; axes of one trip are left out
-  int64_t phases = 1;       // a tile's phase is its number mod this
+  std::vector<Loop> loops;  // outermost first; axes with one trip are left out
+  int64_t phases = 1;       // the phase of a tile is its number mod this
   std::vector<Job> jobs;
   std::vector<Work> once;  // of the jobs that run once
   std::vector<TileClass> classes;
   friend bool operator==(const Lowered&, const Lowered&) = default;
 };
 
-// Parallel to the plan's subgraphs. All of one is over before the next begins.
+// Parallel to the plan's subgraphs. Each subgraph completes before the next begins.
 struct Program {
   std::vector<Lowered> subgraphs;
   friend bool operator==(const Program&, const Program&) = default;
 };
 
-// Calls `visit` with each number of the region, in an order of their own.
+// Calls `visit` with each number of the region, in a fixed order.
 template <typename Any, typename Visit>
 void ForEachNumber(Any& region, const Visit& visit) {
   for (auto* list : {&region.begin, &region.extent, &region.pad_low, &region.pad_high}) {
@@ -175,7 +179,7 @@ void ForEachNumber(Any& region, const Visit& visit) {
   visit(region.turn);
 }
 
-// The region with each number made anew: make(number), in the order of ForEachNumber.
+// The region with each number replaced by make(number), in the order of ForEachNumber.
 template <typename Number, typename From, typename Make>
 RegionOf<Number> MakeRegion(const RegionOf<From>& from, const Make& make) {
   RegionOf<Number> made{from.operand,
@@ -193,8 +197,8 @@ RegionOf<Number> MakeRegion(const RegionOf<From>& from, const Make& make) {
   return made;
 }
 
-// The words of plan.json for what program.h enumerates, in the order of the enumerators, and what
-// it says besides of classes.
+// The words of plan.json for the enumerations above, in the order of the enumerators, and its names
+// of classes.
 
 inline constexpr std::array<std::string_view, 9> kPartNames = {
     "input", "constant", "table", "output", "scratch", "from", "to", "addend", "partial_sums"};

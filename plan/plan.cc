@@ -87,7 +87,8 @@ std::vector<std::string> DescribeProof(const Plan& plan) {
                     plan.bound, 100 * (plan.score / plan.bound - 1)));
   }
   // Parts that left out the same share a sentence.
-  std::vector<std::pair<std::string, std::string>> left_out;  // what, and the names of the parts
+  // the omission, and the names of the parts
+  std::vector<std::pair<std::string, std::string>> left_out;
   for (const ScopePart& part : kScopeParts) {
     const std::string& what = plan.scope.*part.left_out;
     if (what.empty()) continue;
@@ -139,7 +140,7 @@ void Accumulate(Metrics& total, const Metrics& part) {
   } else if (part.latency_cycles > 0 && total.bound_by != part.bound_by) {
     total.bound_by = "several";
   }
-  // A profile may state so many cycles that their sum is beyond what is counted.
+  // A profile may state so many cycles that their sum exceeds kMaxTotal.
   const auto add = [](int64_t& sum, int64_t more) {
     sum = base::CheckedAdd(sum, more).value_or(base::kMaxTotal);
   };

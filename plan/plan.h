@@ -15,29 +15,29 @@
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 
-// What somebody asks of a plan besides fitting (docs/demands.md).
+// What the user requires of a plan besides that it fits (docs/demands.md).
 namespace tessera::plan {
 
-// How a subgraph runs, as far as somebody cares.
+// How a subgraph must run; unset fields are free.
 struct TileConfigConstraint {
   std::optional<std::vector<int64_t>> tile;
   std::optional<hw_profiles::WeightPolicy> weights;
   std::optional<bool> in_place;
   std::optional<hw_profiles::HaloStorage> halo;
-  std::map<std::string, int64_t> addresses;  // of buffers, as plan.json names them behind "s0/"
+  std::map<std::string, int64_t> addresses;  // of buffers, by their names in plan.json behind "s0/"
   friend bool operator==(const TileConfigConstraint&, const TileConfigConstraint&) = default;
 };
 
 enum class PlanConstraintKind : uint8_t {
-  kTogether,  // all operators of the interval run in one subgraph, whatever else does
+  kTogether,  // all operators of the interval run in one subgraph, possibly with others
   kApart,     // a subgraph begins with the interval's only operator
-  kSubgraph,  // the interval is a subgraph, which runs as `config` says
+  kSubgraph,  // the interval is a subgraph, which runs as `config` states
   kKeep,      // the tensor stays on chip: inside a subgraph, or kept between its subgraphs
-  kSpill,     // the tensor goes home wherever it passes from one subgraph to another
-  kAddress,   // wherever the tensor lies whole in the memory, it is at the offset
+  kSpill,     // the tensor goes home at every boundary that it crosses
+  kAddress,   // wherever the tensor is stored whole in the memory, it is at the offset
 };
 
-// Operators and tensors are those of one network; of a plan, its own.
+// Operators and tensors refer to one network; in a plan, to its own.
 struct PlanConstraint {
   PlanConstraintKind kind = PlanConstraintKind::kTogether;
   graph::Interval interval;     // kTogether, kApart, kSubgraph
@@ -51,52 +51,51 @@ struct PlanConstraint {
 // "operators 'a' to 'c' in one subgraph".
 std::string Describe(const graph::Graph& graph, const PlanConstraint& constraint);
 
-// The descriptions one after another.
+// All descriptions, one after another.
 std::string Describe(const graph::Graph& graph, const std::vector<PlanConstraint>& constraints);
 
-// A plan: what `tessera plan` answers. It embeds the network and the profile that it was made for,
-// so that checking it needs nothing else. docs/program.md defines the program it describes,
-// docs/plan-format.md its JSON form.
-
-// What a stretch of the program costs.
+// The cost of a part of the program.
 struct Metrics {
   int64_t latency_cycles = 0;
   double energy_pj = 0;
-  std::map<std::string, double>
-      energy_by_part;  // "mac", "leakage", and the name of each memory; adds up to energy_pj
+  // "mac", "leakage", and the name of each memory; the sum is energy_pj
+  std::map<std::string, double> energy_by_part;
   int64_t off_chip_bytes = 0;
-  std::map<std::string, int64_t>
-      off_chip_by_cause;  // "inputs", "outputs", "weights"; adds up to off_chip_bytes
-  int64_t macs = 0;       // recomputed ones too
+  // "inputs", "outputs", "weights"; the sum is off_chip_bytes
+  std::map<std::string, int64_t> off_chip_by_cause;
+  int64_t macs = 0;  // including recomputed ones
   int64_t recomputed_macs = 0;
-  int64_t unknown_work =
-      0;  // operators whose work is unknown: cycles, energy and multiply-accumulates are at least this
+  // operators with unknown work; if there are any, cycles, energy and multiply-accumulates are
+  // lower bounds
+  int64_t unknown_work = 0;
   int64_t peak_bytes = 0;           // in the tile memory
-  double peak_bytes_per_cycle = 0;  // of the busiest off-chip memory, the most over tiles
-  std::string bound_by;  // "compute", or the link that takes longest; "several" where parts differ
+  double peak_bytes_per_cycle = 0;  // of the busiest off-chip memory, maximum over tiles
+  std::string bound_by;  // "compute", or the link that takes longest; "several" if parts differ
 };
 
 enum class RejectionCause : uint8_t {
-  kScore,      // it is no better
+  kScore,      // its score is not better
   kRoom,       // proven not to fit
-  kUndecided,  // the search ended before it was settled
+  kUndecided,  // the search ended before it was decided
 };
 
-// Another way to run the operators of a subgraph, alone or joined with those of the next, that the
-// search rejected.
+// A rejected alternative: another way to run the operators of a subgraph, alone or joined with
+// those of the next subgraph.
 struct RejectedAlternative {
   graph::Interval interval;
-  std::vector<int64_t>
-      tile;  // as in Subgraph; empty where no tile stands for all: weights, halo and depth say nothing then
+  // as in Subgraph; empty if no single tile is representative, and then weights, halo and k_extent
+  // are unused
+  std::vector<int64_t> tile;
   hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
   int64_t k_extent = 0;  // as in Subgraph
   RejectionCause cause = RejectionCause::kScore;
-  std::optional<double>
-      score;  // of these operators alone, in the unit of Plan::score, or less; without where nobody asked
-  double taken = 0;  // the same of what the plan has in its place
-  int64_t needs_bytes =
-      0;  // kRoom: at least, 0 where unknown; where there is as much, no placement exists
+  // of these operators alone, in the unit of Plan::score, or a lower bound of it; unset if it was
+  // not computed
+  std::optional<double> score;
+  double taken = 0;  // the score of the plan's choice for the same operators
+  // kRoom: required bytes at least, 0 if unknown; if the capacity is as large, no placement exists
+  int64_t needs_bytes = 0;
 };
 
 struct Subgraph {
@@ -106,13 +105,12 @@ struct Subgraph {
   hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
   bool in_place = false;
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
-  int64_t k_extent =
-      0;  // of one slice, where weights come in K slices; 0: the profile's granularity
-  bool prefetch = false;  // constants that are loaded once arrive while the subgraph before runs
-  bool largest_proven = false;  // no larger tile of this shape order is possible, by proof
+  int64_t k_extent = 0;   // of one slice if weights come in K slices; 0: the profile's granularity
+  bool prefetch = false;  // constants that are loaded once arrive while the previous subgraph runs
+  bool largest_proven = false;  // it is proven that no larger tile of this shape order is possible
   Metrics metrics;
-  std::vector<RejectedAlternative> rejected_alternatives =
-      {};  // for the reader: nothing follows from it
+  // for the reader; nothing is derived from it
+  std::vector<RejectedAlternative> rejected_alternatives = {};
 };
 
 enum class BufferKind : uint8_t {
@@ -127,7 +125,7 @@ enum class BufferKind : uint8_t {
   kAccumulator
 };
 
-// What a buffer of the Problem holds; -1 where an index means nothing.
+// The content of a buffer of the Problem. An index that does not apply is -1.
 struct BufferUse {
   BufferKind kind = BufferKind::kTile;
   int subgraph = -1;
@@ -139,55 +137,56 @@ struct BufferUse {
 
 enum class StepKind : uint8_t { kPrologue, kLoad, kCompute, kStore, kEpilogue, kCopy };
 
-// What happens at a step. kPrologue, kEpilogue: P and E of a double-buffered subgraph; the load
-// steps before the pass of one with own steps are kLoad, like those inside.
+// The action at a step. kPrologue, kEpilogue: P and E of a double-buffered subgraph. In a
+// serialized subgraph the load steps before the pass are kLoad, like those inside it.
 struct StepUse {
   StepKind kind = StepKind::kCompute;
   int subgraph = 0;
-  int phase = 0;               // of the pass; 0 outside
-  int op = -1;                 // kCompute, kCopy: the operator; kLoad of a slice: its user; else -1
+  int phase = 0;  // of the pass; 0 outside
+  int op = -1;    // kCompute, kCopy: the operator; kLoad of a slice: its user; otherwise -1
   std::vector<int> transfers;  // tensors that links move at this step, ascending, each once
 };
 
-// What was asked for: one metric to minimise, or weights for a mean of metrics each divided by its
-// own lower bound.
+// The objective: one metric to minimise, or weights for a mean of metrics, each divided by its own
+// lower bound.
 struct Objective {
-  std::map<std::string, double> weights;  // by metric name (MetricNames); one entry: minimise it
-  std::map<std::string, double> limits;   // the most allowed of a metric
+  // by metric name (MetricNames); with one entry, that metric is minimised
+  std::map<std::string, double> weights;
+  std::map<std::string, double> limits;  // the maximum allowed value of a metric
 };
 
 struct Plan;
 
-// How a plan came to be: all that decides the answer besides network, profile, objective,
-// constraints and seed, so that it can be made again.
+// How a plan was produced: everything that determines the answer besides network, profile,
+// objective, constraints and seed, so that the plan can be reproduced.
 struct Run {
   bool searched = false;  // false: the partition was given, and only engines and budget were used
   bool searches_order = true;
-  std::optional<int> max_operators;  // in one subgraph; without: as many as the effort allows
-  bool keeps_boundaries = true;  // on chip, where that is better; those that are required always
-  bool prefetches = false;       // constants, where that is better
-  int64_t effort = 0;            // in tile shapes times operators, where max_operators is left open
-  std::optional<int64_t> most_work;       // in tile shapes times operators, of the whole search
-  int64_t budget = 0;                     // of work, for each question put to an engine
-  std::vector<std::string> engines;       // by name, in the order in which they are asked
+  std::optional<int> max_operators;  // per subgraph; unset: as many as the effort allows
+  bool keeps_boundaries = true;      // on chip, if that is better; required ones are always kept
+  bool prefetches = false;           // constants, if that is better
+  int64_t effort = 0;                // in tile shapes times operators, if max_operators is unset
+  std::optional<int64_t> most_work;  // in tile shapes times operators, for the whole search
+  int64_t budget = 0;                // work per call of an engine
+  std::vector<std::string> engines;  // by name, in the order in which they are called
   std::vector<std::string> switched_off;  // rules of the engines
-  std::vector<int>
-      file_order;  // operators in the order in which the file has them; empty: as they run
-  std::shared_ptr<const Plan>
-      before;            // the older plan that was to be changed little; nullptr: none
+  std::vector<int> file_order;  // operators in the order of the file; empty: the execution order
+  // the previous plan, from which the answer should differ little; nullptr: none
+  std::shared_ptr<const Plan> before;
   bool cut_off = false;  // a deadline or an interrupt came before the end
 };
 
-// A sequence of single-operator subgraphs planned by the same search, to compare with.
+// A sequence of single-operator subgraphs planned by the same search, for comparison (layer by
+// layer).
 struct Baseline {
   bool complete = false;        // every operator fits alone
   std::vector<int> do_not_fit;  // operators that do not fit alone
-  Metrics totals;               // over those that do
+  Metrics totals;               // over the operators that fit
   double score = 0;
 };
 
-// Where the tensors at home in one memory other than the tile memory lie, on a problem of its own:
-// its steps are the subgraphs, its buffers bear the tensors' ids.
+// The addresses of the tensors at home in one memory other than the tile memory. They form a
+// Problem of their own: its steps are the subgraphs, and its buffers have the ids of the tensors.
 struct Home {
   int memory = 0;  // index into the profile's memories
   problem::Problem problem;
@@ -195,9 +194,9 @@ struct Home {
   std::vector<int> tensors;  // parallel to problem.buffers
 };
 
-// What the search for a plan covered: of each kind of decision all that there are, or not. A text
-// says what was left out and why; an empty one says that nothing was, or that bounds rule out a
-// better plan among it.
+// The coverage of a search: whether all decisions of each kind were covered. A text states what was
+// left out and why. An empty text means that nothing was left out, or that bounds rule out a better
+// plan among the rest.
 struct Scope {
   std::string orders;        // of the operators
   std::string cuts;          // into subgraphs
@@ -221,38 +220,41 @@ inline constexpr std::array<ScopePart, 5> kScopeParts = {{{"orders", &Scope::ord
 // Whether nothing was left out.
 bool CoversAll(const Scope& scope);
 
+// A plan: the answer of `tessera plan`. It embeds the network and the profile for which it was
+// made, so that checking it needs nothing else. docs/program.md defines the program that it
+// describes, docs/plan-format.md its JSON form.
 struct Plan {
-  std::string version;  // of the program that made it
+  std::string version;  // of the program that made the plan
   Run run;
   graph::Graph network;
   hw_profiles::Profile profile;
   Objective objective;
-  std::vector<PlanConstraint> constraints;  // what it had to keep to
+  std::vector<PlanConstraint> constraints;  // the constraints that the plan satisfies
   uint64_t seed = 0;
   std::vector<Subgraph> subgraphs;
-  std::vector<int>
-      kept;  // boundary tensors that stay in the tile memory instead of at home: tensors, ascending
+  // boundary tensors that stay in the tile memory instead of their home, ascending
+  std::vector<int> kept;
   problem::Problem problem;  // the joint one, over program time
   problem::Allocation allocation;
   std::vector<BufferUse> buffers;  // parallel to problem.buffers
   std::vector<StepUse> steps;      // step t of the problem
-  std::vector<Home> homes;         // by memory; those to which no tensor is home are left out
+  std::vector<Home> homes;         // by memory; memories that hold no tensors are left out
   Metrics totals;
-  Metrics lower_bounds;  // no plan for this network and profile does better on any one of them
-  double score = 0;  // 1.0 is ideal for a weighted mean; the metric itself when one is minimised
+  Metrics lower_bounds;  // no plan for this network and profile is better in any single metric
+  double score = 0;      // 1.0 is ideal for a weighted mean; with one metric, its value
   Baseline baseline;
-  std::string status;  // "optimal": no plan scores better, by proof; or "feasible"
+  std::string status;  // "optimal": proven that no plan scores better; or "feasible"
   Scope scope;
   bool proven = false;              // no plan within the scope scores better
   double bound = 0;                 // no plan scores less: the score of the lower bounds
-  std::optional<Program> lowering;  // where it was asked for
-  std::string digest;  // as its file states it (digest.h); empty where the plan is not from a file
-  std::vector<std::string>
-      notes;  // what the reader should know: caps, unproven candidates, unsupported wishes
+  std::optional<Program> lowering;  // if it was requested
+  std::string digest;  // as stated in the file; empty if the plan was not read from a file
+  // information for the reader: caps, unproven candidates, unsupported requests
+  std::vector<std::string> notes;
 };
 
-// What is proven of a plan that is not optimal, in sentences: how much better another one could be,
-// and what the proof leaves out.
+// The proven statements about a plan that is not optimal, in sentences: by how much another plan
+// could be better, and what the proof leaves out.
 std::vector<std::string> DescribeProof(const Plan& plan);
 
 // "latency", "energy", "off_chip_bytes", "peak", "macs": the metrics that an objective may name,
@@ -260,21 +262,21 @@ std::vector<std::string> DescribeProof(const Plan& plan);
 std::vector<std::string_view> MetricNames();
 double ValueOf(const Metrics& metrics, std::string_view metric);
 
-// Whether the value of a plan in that objective is known: every operator's work is, or the
-// objective looks, by weight or limit, at no metric that work is part of (latency, energy, macs).
-// Else no plan is optimal.
+// Whether the value of a plan in that objective is known. It is known if every operator's work is
+// known, or if the objective uses, by weight or limit, no metric that depends on work (latency,
+// energy, macs). Otherwise no plan is optimal.
 bool IsKnownValue(const graph::Graph& network, const Objective& objective);
 
-// What a reader should know of a network with operators of unknown work, which it names; nothing
-// where there is none.
+// A note for the reader about a network with operators of unknown work, with their names; empty if
+// there are none.
 std::optional<std::string> NoteOnUnknownWork(const graph::Graph& network,
                                              const Objective& objective);
 
-// Adds up sums and takes the greatest of maxima. A total that stands at zero latency has no bound
-// yet and takes the part's.
+// Adds sums and takes maxima. A total with zero latency has no bound_by yet and takes the part's.
 void Accumulate(Metrics& total, const Metrics& part);
 
-// The words of plan.json for what plan.h and problem.h enumerate, in the order of the enumerators.
+// The words of plan.json for the enumerations of plan.h and problem.h, in the order of the
+// enumerators.
 
 inline constexpr std::array<std::string_view, 9> kBufferKindNames = {
     "tile",           "whole", "resident", "slice",      "scratch",

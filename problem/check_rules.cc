@@ -12,27 +12,27 @@
 
 // Overlaps by a sweep over time.
 //
-// Lifespans enter at their lower step and leave at their upper, leavers first. The buffers alive at
-// one step are kept in two parts:
+// Lifespans enter at their lower step and leave at their upper step; those that leave go first. The
+// buffers that are alive at one step are kept in two parts:
 //
 //     address ^   |<- alive ->|
-//             |  [== c ==]             `apart`: pairwise disjoint, ordered by offset; a newcomer meets only its
-//             |  [== b ==]                      predecessor and those that begin inside it
-//             |       [== x ==]        `rest`:  those that met somebody in `apart` when they entered; a
-//             |  [== a ==]                      newcomer is held against each of them
-//             '------------------> step
+//             |  [== c ==]             `apart`: pairwise disjoint, ordered by offset; a new buffer
+//             |  [== b ==]                      meets only its predecessor and those that begin
+//             |       [== x ==]                 inside it
+//             |  [== a ==]             `rest`:  those that met one in `apart` when they entered;
+//             '------------------> step         a new buffer is compared with each of them
 //
-// Every pair alive together is compared when the later of the two enters, so nothing is missed:
-// against `apart` the neighbours suffice because it is disjoint, against `rest` no shortcut is
-// taken. In a valid placement `rest` holds only buffers that the user let overlap (colocated,
-// exclusive), and the cost is that of a sorted set: O(n log n).
+// Every pair that is alive together is compared when the later of the two enters, so no pair is
+// missed. Against `apart` the neighbours are enough, because `apart` is disjoint. Against `rest`
+// all pairs are compared. In a valid placement `rest` holds only buffers that the user allowed to
+// overlap (colocated, exclusive), and the cost is that of a sorted set: O(n log n).
 namespace tessera::problem {
 
 namespace {
 
 struct Event {
   Step step = 0;
-  bool enters = false;  // sorts after leaving: lifespans are half-open
+  bool enters = false;  // leaving sorts before entering: lifespans are half-open
   size_t buffer = 0;
   friend bool operator<(const Event& a, const Event& b) {
     return std::tie(a.step, a.enters, a.buffer) < std::tie(b.step, b.enters, b.buffer);
@@ -111,7 +111,7 @@ class Sweep {
     if (rest_.erase(buffer) == 0) apart_.erase(Begin(buffer));
   }
 
-  // Whether the two share a byte; noted unless they may.
+  // Whether the two share a byte. Records the pair unless it may overlap.
   bool Meet(size_t a, size_t b, Step step) {
     const AddressRange shared = {std::max(Begin(a), Begin(b)), std::min(End(a), End(b))};
     if (shared.begin >= shared.end) return false;
@@ -195,7 +195,7 @@ class RuleChecks {
     return touched;
   }
 
-  // What the buffer owes and does not keep; empty when it keeps it.
+  // The requirement that the buffer violates; empty if it satisfies it.
   std::string FaultOf(const Requirement& wanted, int i) const {
     const auto [begin, end] = RangeOf(i);
     switch (wanted.kind) {
@@ -240,7 +240,7 @@ class RuleChecks {
     }
   }
 
-  // The same for a pair; `common` is the distance of the rule's first pair.
+  // The same for a pair. `common` is the distance of the rule's first pair.
   std::string FaultOf(const Requirement& wanted, int first, int second, Bytes common) const {
     const Bytes distance = DistanceOf({first, second});
     switch (wanted.kind) {
@@ -273,8 +273,8 @@ class RuleChecks {
     }
   }
 
-  // Finds who touches a guard by letting every guarded buffer grow by its guard. Two that meet in
-  // their guards alone are no fault.
+  // Finds buffers that touch a guard: every guarded buffer is extended by its guard. Two buffers
+  // may meet in their guards alone.
   void CheckNeighbours(const Rule& rule) {
     Problem grown = problem_;
     std::vector<Bytes> offsets = offsets_;

@@ -11,8 +11,8 @@
 
 namespace tessera::problem {
 
-// An open conversation with an engine about one Problem. An engine that learns keeps what it
-// learned between calls. Not safe to use from two threads at once.
+// An open session with an engine about one Problem. An engine that learns keeps its learned facts
+// between calls. Not safe to use from two threads at the same time.
 class Session {
  public:
   Session() = default;
@@ -20,29 +20,29 @@ class Session {
   Session& operator=(const Session&) = delete;
   virtual ~Session() = default;
 
-  // Decides whether the buffers, with the sizes of candidate `candidate` (ignored when the session
-  // was opened without a ladder), fit when memories[0] has `capacity` bytes. Other memories keep
-  // their own capacities.
+  // Decides whether the buffers fit when memories[0] has `capacity` bytes. Sizes are those of tile
+  // candidate `candidate`, which is ignored if the session was opened without a ladder. Other
+  // memories keep their own capacities.
   //
-  // Answers kFeasible with an allocation, kInfeasible, kUnknown when budget or stop ended the work,
-  // kUnsupported when the Problem states something that the engine cannot honour (the reason names
-  // it), or kInvalid. Never throws.
+  // Returns kFeasible with an allocation, kInfeasible, kUnknown if the budget or the stop ended the
+  // work, kUnsupported if the Problem contains a constraint that the engine cannot honour (the
+  // reason names it), or kInvalid. Never throws.
   virtual Result Solve(size_t candidate, Bytes capacity, const base::Budget& budget,
                        const base::Stop& stop) = 0;
 
-  // The same question, and among its answers one whose costs (problem/problem.h) are as low as the
-  // engine finds: kFeasible with Result::cost and Result::least_cost, which are equal when no
-  // answer is cheaper. An engine that minimises no costs answers kUnsupported, whatever the costs
-  // are: so does this default.
+  // The same decision, with an allocation whose costs (problem/problem.h) are as low as the engine
+  // can find. kFeasible comes with Result::cost and Result::least_cost, which are equal if no
+  // allocation is cheaper. An engine that does not minimise costs returns kUnsupported for all
+  // costs, as this default does.
   virtual Result Minimise(size_t candidate, Bytes capacity, const base::Budget& budget,
                           const base::Stop& stop);
 
-  // What a person who watches may want to know of how the question was put, in one line: the size
-  // of a formula. Empty where there is nothing to tell.
+  // A one-line description of the formulation for the user, such as the size of a formula. Empty if
+  // there is nothing to report.
   virtual std::string Describe() const { return {}; }
 };
 
-// A way of solving Problems. Stateless; safe to share between threads.
+// A method to solve Problems. Stateless; safe to share between threads.
 class Engine {
  public:
   Engine() = default;
@@ -52,12 +52,12 @@ class Engine {
 
   virtual std::string_view Name() const = 0;
 
-  // Whether it searches for proofs that nothing fits as well. One that does not may never come to
-  // an end alone: it helps others to find.
+  // Whether the engine also searches for proofs of infeasibility. An engine that does not may never
+  // terminate alone; it helps others to find placements.
   virtual bool Refutes() const { return true; }
 
-  // Opens a session. `problem` and `ladder` (may be null) outlive it. The Problem is well formed
-  // (problem/well_formed.h).
+  // Opens a session. `problem` and `ladder` (may be null) must outlive it. The Problem is well
+  // formed (problem/well_formed.h).
   virtual std::unique_ptr<Session> Open(const Problem& problem, const Ladder* ladder) const = 0;
 };
 

@@ -8,8 +8,8 @@
 #include "tessera/base/text.h"
 #include "tessera/problem/explanation.h"
 
-// The whole of an explanation. The summary looks for the few kinds of collision that have a
-// sentence of their own: too many bytes at one step, a packing that leaves holes, modes, a buffer
+// The whole text of an explanation. The summary recognizes the few kinds of conflict that have
+// their own sentence: too many bytes at one step, a packing that leaves holes, modes, a buffer
 // longer than its banks.
 namespace tessera::problem {
 namespace {
@@ -20,7 +20,7 @@ class Summary {
 
   std::string Of(const Explanation& explanation) const {
     std::vector<std::string> buffers;
-    bool only_room = true;  // capacities, and what makes buffers need more of it
+    bool only_room = true;  // only capacities, and conditions that make buffers need more space
     bool about_modes = false;
     for (const Condition& each : explanation.conditions) {
       switch (each.kind) {
@@ -60,8 +60,7 @@ class Summary {
   Bytes CapacityOf(int memory) const { return memory == 0 ? capacity_ : MemoryAt(memory).capacity; }
   std::string MemoryName(int memory) const { return NameOfMemory(problem_, memory); }
 
-  // The memory in which all buffers of the explanation lie; nullopt where there are several, or
-  // none.
+  // The memory of all buffers of the explanation; nullopt if there are several memories, or none.
   std::optional<int> OnlyMemory(const Explanation& explanation) const {
     std::optional<int> memory;
     for (const Condition& each : explanation.conditions) {
@@ -73,7 +72,7 @@ class Summary {
     return memory;
   }
 
-  // A buffer that is larger than every bank of which it must lie inside one, where that is all.
+  // A buffer that is larger than every bank and must lie inside one, if this is the whole conflict.
   std::optional<std::string> OfTooLarge(const Explanation& explanation) const {
     const std::vector<Condition>& conditions = explanation.conditions;
     if (conditions.size() != 2 || conditions[1].kind != ConditionKind::kBanks) return std::nullopt;
@@ -98,7 +97,7 @@ class Summary {
                        [](const Condition& each) { return each.kind == ConditionKind::kCapacity; });
   }
 
-  // Too much for the capacity: at one step, or, though no step is too much, all over.
+  // Too many bytes for the capacity: at one step or, if no step exceeds it alone, over all steps.
   std::string OfRoom(const Explanation& explanation, int memory,
                      const std::vector<std::string>& names) const {
     Bytes reserved = 0;

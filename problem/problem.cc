@@ -150,7 +150,7 @@ bool LiveTogether(const Buffer& a, const Buffer& b) {
 }
 
 int64_t CountMeetings(const Problem& problem, int memory) {
-  std::vector<std::pair<Step, int>> events;  // leavers first: lifespans are half-open
+  std::vector<std::pair<Step, int>> events;  // lower before upper events: lifespans are half-open
   for (const Buffer& buffer : problem.buffers) {
     if (buffer.memory != memory) continue;
     for (const Lifespan& life : buffer.lifespans) {

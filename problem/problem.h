@@ -22,23 +22,19 @@ struct AddressRange {
   friend bool operator==(const AddressRange&, const AddressRange&) = default;
 };
 
-// Whether the two have a byte in common.
+// Whether the two share a byte.
 inline bool Intersect(const AddressRange& a, const AddressRange& b) {
   return a.begin < b.end && b.begin < a.end;
 }
 
-// Restrictions that a user states instead of coding them: "every weight buffer starts at a multiple
-// of 64", "ping and pong differ in address bit 15". A profile selects buffers by role, kind, type,
-// size or name; here the selection has been resolved to indices, and the name is kept for reasons.
-
 struct Problem;
 
-// What a rule asks, of each of its buffers or of each of its pairs (first, second).
+// What a rule requires of each of its buffers, or of each of its pairs (first, second).
 enum class RequirementKind : uint8_t {
   kOffset,            // offset mod multiple == residue
-  kDifference,        // (offset(second) - offset(first)) mod multiple == residue, counted from 0 up
+  kDifference,        // (offset(second) - offset(first)) mod multiple == residue, with 0 <= residue
   kWindow,            // the buffer lies inside `window`
-  kNoCrossing,        // no multiple of `multiple` lies inside the buffer, its first byte excepted
+  kNoCrossing,        // no multiple of `multiple` lies inside the buffer, except at its first byte
   kNaturalAlignment,  // the offset is a multiple of the size rounded up to a power of two
   kBanks,             // every bank that the buffer touches is one of `banks`
   kSameBank,          // the sets of touched banks are equal
@@ -46,18 +42,18 @@ enum class RequirementKind : uint8_t {
   kDistance,          // offset(second) - offset(first) == distance
   kXorDistance,       // offset(first) XOR offset(second) == distance
   kGuard,             // `before` and `after` bytes around the buffer are free: see Guard
-  kCommonDelta,       // offset(second) - offset(first) is the same, whatever it is, for every pair
+  kCommonDelta,  // offset(second) - offset(first) is the same for every pair; its value is free
 };
 inline constexpr size_t kRequirementKinds = 12;
 
-// "offset", "xor_distance": the words of every file format.
+// "offset", "xor_distance": the names in every file format.
 std::string_view NameOf(RequirementKind kind);
 std::span<const std::string_view> RequirementNames();
 
-// Whether the requirement is about pairs of buffers rather than about each buffer alone.
+// Whether the requirement concerns pairs of buffers rather than single buffers.
 bool IsPairwise(RequirementKind kind);
 
-// Only the fields that the kind mentions count.
+// Only the fields that the kind mentions are used.
 struct Requirement {
   RequirementKind kind = RequirementKind::kOffset;
   Bytes multiple = 1;      // >= 1
@@ -79,80 +75,68 @@ struct SizeRange {
   friend bool operator==(const SizeRange&, const SizeRange&) = default;
 };
 
+// Restrictions that a user states as data: "every weight buffer starts at a multiple of 64", "ping
+// and pong differ in address bit 15". A profile selects buffers by role, kind, type, size or name.
+// Here the selection has been resolved to indices; the name is kept for reasons.
 struct Rule {
   std::string name;  // for people; may repeat, may be empty
   Requirement requirement;
   std::vector<int> buffers;  // for a requirement on each buffer: ascending, at least one
   std::vector<std::pair<int, int>> pairs;  // for a requirement on pairs: at least one
 
-  // The rule is about a buffer, or a pair, only while its size, or both sizes, lie in this range.
-  // Sizes change along a ladder, so a rule may hold on some candidates and not on others.
+  // The rule applies to a buffer only if its size lies in this range, and to a pair only if both
+  // sizes do. Sizes change along a ladder, so a rule may apply to some tile candidates and not to
+  // others.
   SizeRange sizes;
 
   friend bool operator==(const Rule&, const Rule&) = default;
 };
 
-// Bytes [offset - before, offset + size + after) of a guarded buffer lie inside the memory, touch
-// no reserved range, and are touched by no other buffer that lives at a step at which this one
-// does, except those that a colocate or exclusive relation lets share its addresses. Two guards may
-// overlap each other.
+// Bytes [offset - before, offset + size + after) of a guarded buffer lie inside the memory and
+// touch no reserved range. No other buffer that lives at a common step touches them, except buffers
+// that a colocate or exclusive relation allows to share its addresses. Two guards may overlap each
+// other.
 struct Guard {
   Bytes before = 0;
   Bytes after = 0;
   friend bool operator==(const Guard&, const Guard&) = default;
 };
 
-// The buffers, or the pairs, that the rule is about under the problem's sizes.
+// The buffers, or the pairs, to which the rule applies under the problem's sizes.
 std::vector<int> BuffersUnder(const Rule& rule, const Problem& problem);
 std::vector<std::pair<int, int>> PairsUnder(const Rule& rule, const Problem& problem);
 
-// For each buffer the widest guard that any rule gives it under the problem's sizes; empty when no
-// rule guards.
+// For each buffer the widest guard of all rules under the problem's sizes; empty if no rule has a
+// guard.
 std::vector<Guard> GuardsOf(const Problem& problem);
 
-// What the rule is called in reasons: "rule 'weights aligned'", or "a rule of kind offset".
+// The name of the rule in reasons: "rule 'weights aligned'", or "a rule of kind offset".
 std::string Describe(const Rule& rule);
 
 struct Problem;
 struct Allocation;
 
 enum class CostKind : uint8_t {
-  kReuse,       // buffers `first` and `second` never live together, and yet share an address
-  kModeSwitch,  // memory `memory` changes its mode from one step to one that may follow it
+  kReuse,       // buffers `first` and `second` never live together but share an address
+  kModeSwitch,  // memory `memory` changes its mode between a step and one that may follow it
 };
 
-// What an answer should avoid and may do: a preference, never a constraint. Session::Solve pays it
-// no heed; Session::Minimise keeps the total as low as it can.
+// A preference, not a constraint: something that an answer should avoid but may do. Session::Solve
+// ignores it; Session::Minimise keeps the total as low as it can.
 struct Cost {
   std::string name;  // for people; may be empty
   CostKind kind = CostKind::kReuse;
-  int64_t weight = 1;  // >= 0; for kModeSwitch of each switch
+  int64_t weight = 1;  // >= 1; for kModeSwitch, of each switch
   int first = 0;       // kReuse: buffers of one memory
   int second = 0;
   int memory = 0;  // kModeSwitch: a memory with modes
   friend bool operator==(const Cost&, const Cost&) = default;
 };
 
-// The total of what the allocation does. Switches are counted once for each pair of steps that can
-// follow one another (Successions), however often a loop turns. `allocation` has the shape that the
-// problem asks for.
+// The total cost of the allocation. A switch is counted once for each pair of steps that can follow
+// one another (Successions), however often a loop iterates. `allocation` has the shape that the
+// problem requires.
 int64_t CostOf(const Problem& problem, const Allocation& allocation);
-
-// The question: which buffers, living when, must find an address in which memory, under which
-// restrictions.
-//
-//     address
-//        ^            bank 1  .-----------.
-//     12 |....................|     C     |......... capacity
-//      8 |   .----------------+---.       |
-//        |   |       B        |   |-------'          a buffer is a rectangle: its lifespan wide, its size
-//        high;
-//      4 |---+-----.          |   |                  rectangles that share a step must not share a byte
-//        |  A      |----------'---'
-//      0 '---------'-----------------------> step
-//        0   1     2          3   4
-//
-// A Problem says nothing of how it is solved. Offsets and sizes are bytes, times are integer steps.
 
 using Step = int64_t;
 
@@ -165,8 +149,8 @@ struct Lifespan {
 
 enum class AccessKind : uint8_t { kRead, kWrite };
 
-// An engine touches the buffer at one step. The engine's name is free ("pe", "dma"); empty means
-// unnamed.
+// An engine touches the buffer at one step. The engine's name is free ("pe", "dma"); empty means an
+// unnamed engine.
 struct Access {
   Step step = 0;
   std::string engine;
@@ -174,8 +158,8 @@ struct Access {
   friend bool operator==(const Access&, const Access&) = default;
 };
 
-// Where a buffer may lie with respect to the banks of its memory. Meaningless, and ignored, in a
-// memory without banks.
+// Where a buffer may lie with respect to the banks of its memory. Ignored in a memory without
+// banks.
 enum class Span : uint8_t {
   kAny,         // may also lie outside the banks; every bank that it touches must be allowed
   kContiguous,  // may cross bank boundaries; every byte lies in an allowed bank
@@ -195,8 +179,8 @@ struct Buffer {
   std::optional<Bytes> offset;     // fixed by the user
   std::optional<Bytes> hint;       // tried first, never a constraint
   std::vector<Access> accesses;    // each at a step at which the buffer lives
-  std::map<std::string, std::string>
-      annotations;  // the user's own keys with their JSON text, returned untouched
+  // the user's own keys with their JSON text, returned untouched
+  std::map<std::string, std::string> annotations;
 };
 
 // Addresses that no buffer may touch at any step.
@@ -205,8 +189,8 @@ struct Reserved {
   std::string reason;
 };
 
-// How many distinct buffers a bank serves in one step. A buffer that is read and written counts
-// once in `total`.
+// The number of distinct buffers that a bank serves in one step. A buffer that is both read and
+// written counts once in `total`.
 struct Ports {
   std::optional<int> total;
   std::optional<int> reads;
@@ -226,8 +210,8 @@ struct Permission {
   friend bool operator==(const Permission&, const Permission&) = default;
 };
 
-// What a bank does in one mode. Contents survive unless the bank is off, whatever the accesses
-// allowed.
+// The behaviour of a bank in one mode. Contents survive, whatever accesses are allowed, unless the
+// bank is off.
 struct BankMode {
   bool off = false;
   std::vector<Permission> allowed;
@@ -246,15 +230,15 @@ struct Memory {
   std::vector<Reserved> reserved;
   std::vector<Bank> banks;
   std::vector<Mode> modes;  // empty: every access is allowed at every step
-  // Ordered pairs of modes that may follow each other from one step to the next; staying is always
-  // allowed. nullopt: any mode may follow any other.
+  // Ordered pairs of modes that may follow each other from one step to the next. Staying in a mode
+  // is always allowed. nullopt: any mode may follow any other.
   std::optional<std::vector<std::pair<int, int>>> transitions;
 };
 
 // Steps [begin, end) repeat: step begin may follow step end-1. Execution leaves after step x-1 for
-// each x in `exits` (begin < x <= end) and goes on at step `end`. A body that holds two passes
-// (ping and pong exchanged) of a loop with an odd number of passes has the boundary between them as
-// its only exit.
+// each x in `exits` (begin < x <= end) and continues at step `end`. If the body holds two passes
+// (ping and pong exchanged) and the loop runs an odd number of passes, the boundary between the two
+// passes is its only exit.
 struct Loop {
   Step begin = 0;
   Step end = 0;
@@ -267,11 +251,13 @@ enum class RelationKind : uint8_t {
   kAdjacent,  // offset(second) = offset(first) + size(first), rounded up to the second's alignment
   kSameBank,  // the sets of touched banks are equal
   kDifferentBank,  // the sets of touched banks are disjoint
-  kSeparate,       // never share an address, whatever the lifespans
-  kExclusive,  // never live together although lifespans overlap: may share addresses; asserted by the user
+  kSeparate,       // never share an address, for any lifespans
+  // never live together although lifespans overlap, so they may share addresses; the user asserts
+  // it
+  kExclusive,
 };
 
-// Both buffers lie in one memory. delta counts for kColocate only.
+// Both buffers lie in one memory. delta is used for kColocate only.
 struct Relation {
   RelationKind kind = RelationKind::kSeparate;
   int first = 0;
@@ -279,34 +265,48 @@ struct Relation {
   Bytes delta = 0;
 };
 
+// The allocation problem: buffers with lifespans need addresses in memories under restrictions.
+//
+//     address
+//        ^            bank 1  .-----------.
+//     12 |....................|     C     |......... capacity
+//      8 |   .----------------+---.       |     a buffer is a rectangle:
+//        |   |       B        |   |-------'     its lifespan wide, its size high;
+//      4 |---+-----.          |   |             rectangles that share a step
+//        |  A      |----------'---'             must not share a byte
+//      0 '---------'-----------------------> step
+//        0   1     2          3   4
+//
+// A Problem does not prescribe a method of solution. Offsets and sizes are bytes, times are integer
+// steps.
 struct Problem {
   std::string name;
   std::vector<Buffer> buffers;
-  std::vector<Memory> memories;  // memories[0] is the one whose capacity is asked about
+  std::vector<Memory> memories;  // memories[0] is the memory whose capacity varies
   std::vector<Relation> relations;
   std::vector<Loop> loops;  // pairwise disjoint or nested
   std::vector<Rule> rules;
   std::vector<Cost> costs;
 };
 
-// The least and one past the greatest step at which any buffer lives or any loop runs; {0, 0} when
+// The first step, and one past the last step, at which any buffer lives or any loop runs; {0, 0} if
 // there is none.
 Lifespan Horizon(const Problem& problem);
 
-// The buffer's own alignment combined with its memory's (their least common multiple).
+// The least common multiple of the buffer's own alignment and its memory's alignment.
 Bytes AlignmentOf(const Problem& problem, const Buffer& buffer);
 
 bool LivesAt(const Buffer& buffer, Step step);
 
-// Whether some step lies in a lifespan of both. Cost: linear in the number of lifespans.
+// Whether the lifespans of both share a step. Cost: linear in the number of lifespans.
 bool LiveTogether(const Buffer& a, const Buffer& b);
 
-// Pairs of lifespans in that memory that share a step: at least as many as pairs of buffers that
-// live together. Cost: O(n log n).
+// The number of pairs of lifespans in that memory that share a step; at least the number of pairs
+// of buffers that live together. Cost: O(n log n).
 int64_t CountMeetings(const Problem& problem, int memory);
 
-// Pairs of steps (from, to) such that `to` can directly follow `from` when the program runs:
-// neighbours, back edges and exits of loops. Ascending, without repetition. Cost: O(horizon).
+// Pairs of steps (from, to) such that `to` can directly follow `from` in execution: neighbours,
+// back edges and exits of loops. Ascending, without repetition. Cost: O(horizon).
 std::vector<std::pair<Step, Step>> Successions(const Problem& problem);
 
 }  // namespace tessera::problem

@@ -16,8 +16,8 @@ using ModeSchedule = std::vector<int>;
 
 struct Allocation {
   std::vector<Bytes> offsets;  // parallel to Problem::buffers
-  std::vector<ModeSchedule>
-      modes;  // parallel to Problem::memories; may be empty when no memory has modes
+  // parallel to Problem::memories; may be empty when no memory has modes
+  std::vector<ModeSchedule> modes;
 };
 
 enum class Status : uint8_t {
@@ -48,17 +48,18 @@ inline void Accumulate(Statistics& sum, const Statistics& part) {
 struct Result {
   Status status = Status::kUnknown;
   std::optional<Allocation> allocation;  // for kOptimal and kFeasible
-  Bytes lower_bound = 0;                 // of the peak in memories[0]; always holds
-  std::optional<Bytes> peak;             // in memories[0], where an allocation exists
-  std::optional<int64_t> cost;           // of the allocation, where costs were minimised
-  int64_t least_cost = 0;                // no allocation within the capacity costs less
+  Bytes lower_bound = 0;                 // of the peak in memories[0]; always valid
+  std::optional<Bytes> peak;             // in memories[0], if there is an allocation
+  std::optional<int64_t> cost;           // of the allocation, if costs were minimised
+  int64_t least_cost = 0;                // no allocation within the capacity costs less than this
   std::string engine;
-  std::string reason;  // why infeasible, which limit, which constraint, in the user's words
-  std::optional<Explanation> explanation;  // of kInfeasible, where somebody looked for one
+  // why it is infeasible, or which limit or constraint applied, in the user's terms
+  std::string reason;
+  std::optional<Explanation> explanation;  // of kInfeasible, if one was requested
   Statistics statistics;
 };
 
-// The highest byte used in `memory`, guards included, plus one; 0 when the memory is empty.
+// The highest byte used in `memory`, including guards, plus one; 0 if the memory is empty.
 Bytes PeakOf(const Problem& problem, const Allocation& allocation, int memory = 0);
 
 }  // namespace tessera::problem

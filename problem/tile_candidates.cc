@@ -45,7 +45,7 @@ class Folder {
   }
 
  private:
-  // Whether the rule is said by other means now. Changes nothing when it cannot be.
+  // Whether the rule was replaced. Changes nothing if it cannot be.
   bool Fold(const Rule& rule) {
     switch (rule.requirement.kind) {
       case RequirementKind::kOffset:
@@ -84,7 +84,7 @@ class Folder {
     return common;
   }
 
-  // What an adjacent buffer rounds up to is its alignment: that must not change.
+  // The alignment of an adjacent buffer determines its rounding, so it must not change.
   bool IsAdjacent(int buffer) const {
     return std::any_of(
         folded_.relations.begin(), folded_.relations.end(), [buffer](const Relation& relation) {
@@ -108,7 +108,7 @@ class Folder {
     return true;
   }
 
-  // An empty list of banks would allow all.
+  // An empty list of banks would allow all banks.
   bool FoldBanks(const Rule& rule) {
     std::vector<std::vector<int>> lists;
     for (const int buffer : rule.buffers) {

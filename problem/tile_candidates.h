@@ -7,36 +7,37 @@
 
 namespace tessera::problem {
 
-// One tile shape: a name for people ("rows=7") and the size of every buffer under it.
+// One tile shape: a name for people ("rows=7") and the size of every buffer with this tile.
 struct CandidateSizes {
   std::string name;
   std::vector<Bytes> sizes;  // parallel to Problem::buffers, each >= 1
 };
 
-// Sizes that may be exchanged while liveness, memories, relations and loops stay. Candidates come
-// in the order in which a driver should climb, smallest tile first; sizes need not be linear in the
-// tile, nor monotone.
+// The tile candidates of one Problem: sizes that can be exchanged while liveness, memories,
+// relations and loops stay the same. Candidates are in the order in which a driver climbs, smallest
+// tile first. Sizes need not be linear in the tile, nor monotone.
 struct Ladder {
   std::vector<CandidateSizes> candidates;
 };
 
-// Whether every size at `lower` is at most its size at `upper`. Only then, and only in a Problem in
-// which buffers may shrink in place (ShrinkingIsSafe), does a placement for `upper` serve `lower`.
+// Whether every size in `lower` is at most its size in `upper`. Only then, and only in a Problem in
+// which buffers may shrink in place (ShrinkingIsSafe), a placement for `upper` is valid for
+// `lower`.
 bool Dominates(const CandidateSizes& upper, const CandidateSizes& lower);
 
-// Whether shrinking buffers in place keeps every other constraint of the problem satisfied: no
-// adjacent buffers, none that must touch the same banks (a smaller one may leave a bank that its
-// partner keeps), and no rule that is about a buffer at some sizes only. Natural alignment is safe:
-// the power of two of a smaller size divides that of a larger.
+// Whether shrinking buffers in place preserves every other constraint of the problem: there are no
+// adjacent buffers, no buffers that must touch the same banks (a smaller one may leave a bank in
+// which its partner stays), and no rule that applies only at some sizes. Natural alignment is safe:
+// the power of two of a smaller size divides that of a larger size.
 bool ShrinkingIsSafe(const Problem& problem);
 
-// The problem with the sizes of one candidate; everything else as it is.
+// The problem with the sizes of one candidate. All else is unchanged.
 Problem AtCandidate(const Problem& problem, const CandidateSizes& candidate);
 
-// The same problem, allocation for allocation, with fewer rules: those that say on every candidate
-// what an alignment, allowed banks or a relation can say as well are said there, so that engines
-// which know no rules have fewer reasons to refuse. `ladder` may be null. Both are well formed, and
-// so is the result. Cost: O(rules * buffers * candidates).
+// An equivalent problem (the same allocations) with fewer rules. A rule that has the effect of an
+// alignment, allowed banks or a relation on every candidate is replaced by it, so that engines
+// without support for rules refuse less often. `ladder` may be null. Both are well formed, and so
+// is the result. Cost: O(rules * buffers * candidates).
 Problem FoldRules(const Problem& problem, const Ladder* ladder);
 
 }  // namespace tessera::problem

@@ -13,7 +13,7 @@
 namespace tessera::problem {
 namespace {
 
-// Each Check* method looks at one requirement for all buffers and notes what it finds.
+// Each Check* method checks one requirement for all buffers and records the violations.
 class Validation {
  public:
   Validation(const Problem& problem, const Allocation& allocation, Bytes capacity, size_t most)
@@ -24,7 +24,7 @@ class Validation {
         horizon_(Horizon(problem)) {}
 
   std::vector<Violation> Run() {
-    // Without the right shape, or with addresses that overflow, nothing further can be looked at.
+    // If the shape is wrong or addresses overflow, nothing further can be checked.
     if (!CheckShape() || !CheckBounds()) return std::move(violations_);
     FindTouchedBanks();
     CheckAlignment();
@@ -202,7 +202,7 @@ class Validation {
     }
   }
 
-  // What two buffers owe each other and do not keep; empty when they keep it.
+  // The requirement between two buffers that is violated; empty if there is none.
   std::string FaultOf(const Relation& relation, size_t first, size_t second) const {
     const std::vector<size_t>& a = touched_[first];
     const std::vector<size_t>& b = touched_[second];
@@ -227,7 +227,7 @@ class Validation {
       case RelationKind::kSeparate:
         return Intersect(RangeOf(first), RangeOf(second)) ? "share addresses" : "";
       case RelationKind::kExclusive:
-        return "";  // a licence to overlap, not an obligation
+        return "";  // a permission to overlap, not a requirement
     }
     return "";
   }
@@ -277,8 +277,8 @@ class Validation {
         const size_t mode = ModeAt(memory, access.step);
         for (const size_t bank : touched_[i]) {
           const BankMode& bank_mode = problem_.memories[memory].modes[mode].banks[bank];
-          if (bank_mode.off || Allows(bank_mode, access))
-            continue;  // CheckOffBanks speaks of banks that are off
+          // CheckOffBanks reports banks that are off
+          if (bank_mode.off || Allows(bank_mode, access)) continue;
           Note(ViolationKind::kMode,
                fmt::format("buffer '{}' is {} at step {}{} but {} forbids that in {}", IdOf(i),
                            access.kind == AccessKind::kRead ? "read" : "written", access.step,
@@ -327,8 +327,8 @@ class Validation {
     }
   }
 
-  // An access of one buffer in one bank, sorted so that those that compete for the ports of a bank
-  // stand together.
+  // An access of one buffer in one bank. Sorted, accesses that compete for the ports of one bank
+  // are neighbours.
   using Touch = std::tuple<size_t, Step, size_t, AccessKind>;  // bank, step, buffer, kind
 
   void CheckPorts(size_t memory) {

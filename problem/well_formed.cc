@@ -86,8 +86,7 @@ Fault CheckMemory(const Memory& memory, const std::string& pointer) {
           FaultIfOutside(memory.alignment, 1, kMaxTotal, pointer + "/alignment", "alignment"))
     return fault;
   for (size_t i = 0; i < memory.reserved.size(); ++i) {
-    // A range beyond the capacity is harmless: the capacity of memories[0] is what the question
-    // varies.
+    // A range beyond the capacity is harmless, because callers vary the capacity of memories[0].
     const std::string at = fmt::format("{}/reserved/{}", pointer, i);
     if (Fault fault = CheckRange(memory.reserved[i].range, kMaxTotal, at, "reserved range"))
       return fault;
@@ -186,9 +185,9 @@ Fault CheckBuffers(const Problem& problem) {
   return std::nullopt;
 }
 
-// The highest address that anything fixed reaches plus every size, rounded up to its alignment, and
-// every guard: no greedy stacking of the buffers can end higher, so engines may add offsets and
-// sizes without looking.
+// The sum of the highest address that any fixed part reaches, every size rounded up to its
+// alignment, and every guard. No greedy stacking of the buffers can end higher, so engines may add
+// offsets and sizes without checks.
 Fault CheckTotal(const Problem& problem, const std::vector<Bytes>* sizes,
                  const std::string& pointer) {
   std::optional<Bytes> total = 0;
@@ -252,7 +251,7 @@ Fault CheckLoop(const Loop& loop, const std::string& pointer) {
   return std::nullopt;
 }
 
-// Two loops, `first` the one that begins earlier or, of two that begin together, ends later.
+// Two loops. `first` begins earlier or, if both begin together, ends later.
 Fault CheckLoopPair(const Loop& first, const Loop& second, const std::string& pointer) {
   if (second.begin >= first.end) return std::nullopt;
   if (second.end > first.end)

@@ -8,22 +8,23 @@
 
 namespace tessera::problem {
 
-// The longest horizon over which modes are scheduled: a mode schedule holds one entry a step.
+// The longest horizon over which modes are scheduled: a mode schedule holds one entry per step.
 inline constexpr Step kMaxModeSteps = 1'000'000;
 
-// What makes the Problem meaningless, or nullopt: no memory, sizes and alignments below 1, empty or
-// overlapping lifespans, indices out of range, empty or duplicate ids, banks that overlap or leave
-// their memory, accesses outside the buffer's life, modes of the wrong width or that allow accesses
-// while off, negative ports, relations of a buffer with itself or across memories, a delta where
-// none counts, loops that cross, repeat or have no exit inside, an inner loop that ends with its
-// outer one and exits elsewhere (what follows that exit would be undefined), modes over a horizon
-// of more than kMaxModeSteps, rules and costs that name nothing, several memories, or impossible
-// numbers, totals beyond base::kMaxTotal. The diagnostic carries a JSON pointer into the Problem's
-// own JSON form ("/buffers/3/lifespans/0"). A Problem that is well formed may still be infeasible.
+// Why the Problem is meaningless, or nullopt. Checked are: no memory, sizes and alignments below 1,
+// empty or overlapping lifespans, indices out of range, empty or duplicate ids, banks that overlap
+// or leave their memory, accesses outside the buffer's lifespans, modes of the wrong width or that
+// allow accesses while off, negative ports, relations of a buffer with itself or across memories, a
+// delta where none is used, loops that cross, repeat or have no exit inside, an inner loop that
+// ends with its outer one and exits elsewhere (the step after that exit would be undefined), modes
+// over a horizon of more than kMaxModeSteps, rules and costs that name nothing, several memories,
+// or impossible numbers, and totals beyond base::kMaxTotal. The diagnostic carries a JSON pointer
+// into the Problem's own JSON form ("/buffers/3/lifespans/0"). A well-formed Problem may still be
+// infeasible.
 std::optional<base::Diagnostic> CheckWellFormed(const Problem& problem);
 
-// The same for a ladder: at least one candidate, each with a size >= 1 for every buffer, distinct
-// names.
+// The same for a ladder: at least one candidate, distinct names, and in each candidate a size >= 1
+// for every buffer.
 std::optional<base::Diagnostic> CheckWellFormed(const Problem& problem, const Ladder& ladder);
 
 }  // namespace tessera::problem

@@ -12,7 +12,7 @@
 #include "tessera/base/diagnostic.h"
 #include "tessera/problem/problem.h"
 
-// How the checks of well-formedness say what is wrong. Internal to this module.
+// Faults of well-formedness and their text. Internal to this module.
 namespace tessera::problem {
 
 using Fault = std::optional<base::Diagnostic>;
@@ -25,8 +25,8 @@ inline Fault FaultAt(std::string pointer, std::string message, std::string expec
   return diagnostic;
 }
 
-// The fault of a part, as the whole sees it. Pointers are made only for faults: most Problems have
-// none.
+// The fault of a part with the pointer of the whole. Pointers are built only for faults: most
+// Problems have none.
 inline Fault Within(std::string_view pointer, Fault fault) {
   if (fault) fault->pointer.insert(0, pointer);
   return fault;
@@ -48,8 +48,8 @@ inline Fault FaultIfNoIndex(int64_t index, size_t count, std::string_view pointe
                  fmt::format("an index below {}", count));
 }
 
-// What makes the rules or the costs of a problem whose memories, buffers and modes are sound
-// meaningless, or nullopt. Part of CheckWellFormed (well_formed.h).
+// Why the rules or the costs of a problem are meaningless, or nullopt. Its memories, buffers and
+// modes are sound. Part of CheckWellFormed (well_formed.h).
 std::optional<base::Diagnostic> CheckWellFormedRules(const Problem& problem);
 std::optional<base::Diagnostic> CheckWellFormedCosts(const Problem& problem);
 

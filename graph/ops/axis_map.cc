@@ -7,7 +7,7 @@
 namespace tessera::graph::ops {
 namespace {
 
-// Twice an extent times an extent passes 2^63 for absurd but legal shapes.
+// Twice an extent times an extent exceeds 2^63 for absurd but legal shapes.
 __extension__ using Wide = __int128;
 
 constexpr Extent kNothing{};
@@ -19,13 +19,14 @@ struct Overloaded : Cases... {
 template <typename... Cases>
 Overloaded(Cases...) -> Overloaded<Cases...>;
 
-// The least index that any window of [first, last] reads, or `extent` when none reads anything. Tap
-// t reads at window * stride + shift, where shift = t * dilation - pad, and inside the input from
-// window ceil(-shift / stride) on:
+// The least index that any window of [first, last] reads, or `extent` if none reads anything. Tap t
+// reads at window * stride + shift, where shift = t * dilation - pad. It reads inside the input
+// from window ceil(-shift / stride) on:
 //
-//   taps from `early` on read inside at the first window already; of these the first one reads least;
-//   taps before, from `late` on, read inside from a later window on; that one reads at shift modulo
-//   stride, which repeats with the stride.
+//   taps from `early` on already read inside at the first window; the first of these reads the
+//   least index;
+//   earlier taps, from `late` on, first read inside at a later window; there such a tap reads at
+//   shift modulo stride, which repeats with the stride.
 int64_t LeastRead(const AxisMap::Slide& slide, int64_t first, int64_t last) {
   const int64_t plain = first * slide.stride - slide.pad;
   if (plain >= 0) return std::min(plain, slide.extent);
@@ -42,8 +43,8 @@ int64_t LeastRead(const AxisMap::Slide& slide, int64_t first, int64_t last) {
   return least;
 }
 
-// One past the greatest index that any window of [first, last] reads, or 0 when none reads
-// anything: LeastRead from the other end, tap for tap.
+// One past the greatest index that any window of [first, last] reads, or 0 if none reads anything:
+// LeastRead from the other end, tap for tap.
 int64_t GreatestReadEnd(const AxisMap::Slide& slide, int64_t first, int64_t last) {
   const int64_t plain = last * slide.stride - slide.pad + (slide.kernel - 1) * slide.dilation;
   if (plain < slide.extent) return std::max<int64_t>(plain + 1, 0);
@@ -63,15 +64,15 @@ int64_t GreatestReadEnd(const AxisMap::Slide& slide, int64_t first, int64_t last
 }
 
 // The ends found from either side may belong to windows that read nothing (below 0 or beyond the
-// extent); then they cross.
+// extent). In that case they cross.
 Extent ApplySlide(const AxisMap::Slide& slide, Extent output) {
   const int64_t begin = LeastRead(slide, output.begin, output.end - 1);
   const int64_t end = GreatestReadEnd(slide, output.begin, output.end - 1);
   return begin < end ? Extent{begin, end} : kNothing;
 }
 
-// Input i adds to output i*stride + shift through a tap; the least and the greatest i whose output
-// is asked for. Taps without holes make one window of them.
+// Input i adds to output i*stride + shift through a tap. The result is the least and the greatest i
+// that adds to an index of `output`. Taps without holes form one window.
 Extent ApplySpread(const AxisMap::Spread& spread, Extent output) {
   const auto between = [&spread](int64_t first, int64_t last) {
     return Extent{std::max<int64_t>(base::CeilDiv(first, spread.stride), 0),
@@ -94,8 +95,8 @@ Extent ApplySpread(const AxisMap::Spread& spread, Extent output) {
 
 int64_t FloorRatio(Wide a, Wide b) { return static_cast<int64_t>(a / b - (a % b < 0 ? 1 : 0)); }
 
-// The inputs, both included, that the output reads which lies at place / scale; not yet brought
-// back into the input.
+// The inputs, both ends included, that the output at place / scale reads, not yet mapped back into
+// the input.
 Extent SamplesAt(const AxisMap::Scaled& scaled, int64_t x) {
   const Wide place = Wide{x} * scaled.step + scaled.shift;
   const int64_t below = FloorRatio(place, scaled.scale);
@@ -120,8 +121,8 @@ Extent SamplesAt(const AxisMap::Scaled& scaled, int64_t x) {
   return up ? Extent{below + 1, below + 1} : Extent{below, below};
 }
 
-// Places ascend, and with them what is read; but an output that lies on an input reads none of the
-// cubic's outer ones, so that its neighbour may reach further than it.
+// Positions ascend, and so do the inputs that are read. But an output that lies on an input reads
+// none of the cubic's outer ones, so its neighbour may reach further.
 Extent ApplyScaled(const AxisMap::Scaled& scaled, Extent output) {
   const int64_t last = output.end - 1;
   const int64_t begin = std::min(SamplesAt(scaled, output.begin).begin,
@@ -140,8 +141,8 @@ Extent ApplyStrided(const AxisMap::Strided& strided, Extent output) {
   return {std::min(first, last), std::max(first, last) + 1};
 }
 
-// Mirrored, the input goes up and down between its first and last index, once each way in a period;
-// over more than the way to the next end it has been at that end.
+// Mirroring moves up and down between the first and last index of the input, once each way in a
+// period. A range longer than the distance to the next end contains that end.
 Extent ApplyReflected(int64_t extent, int64_t first, int64_t last) {
   if (extent == 1) return {0, 1};
   const int64_t way = extent - 1;
@@ -176,8 +177,8 @@ Extent ApplyListed(const AxisMap::Listed& listed, Extent output) {
   return {*least, *greatest + 1};
 }
 
-// Indices run through the stride's multiples in order; if they pass a multiple of the axis, they
-// end high and start low again.
+// Indices visit the stride's multiples in order. If they pass a multiple of the axis, they end high
+// and start low again.
 Extent ApplyDigit(const AxisMap::Digit& digit, Extent output) {
   const int64_t first = output.begin / digit.stride;
   const int64_t last = (output.end - 1) / digit.stride;
@@ -214,7 +215,8 @@ Extent ApplyFolded(const AxisMap::Folded& folded, std::span<const Extent> output
   return {first, last + 1};
 }
 
-// With holes no wider than the input, a window misses it only by lying wholly before or behind it.
+// With holes no wider than the input, a window misses it only if it lies wholly before or behind
+// it.
 bool SlideMayMiss(const AxisMap::Slide& slide) {
   const int64_t reach = (slide.kernel - 1) * slide.dilation;
   if (slide.kernel > 1 && slide.dilation > slide.extent) return true;

@@ -12,24 +12,25 @@
 // How one axis of an operator's input follows from the axes of its output.
 //
 // Every operator here is a product of maps, one for each axis of each input: the rows that a
-// convolution needs follow from the rows asked for, whatever the columns. So a region is found axis
-// by axis, and a map, built once for an operator, serves all tiles. The only thing that axes share
-// is emptiness: an input that is not needed along one axis is not needed at all.
+// convolution needs follow from the rows of the output, for all columns. So a region is found axis
+// by axis, and a map, built once for an operator, serves all tiles. Axes share only emptiness: an
+// input that is not needed along one axis is not needed at all.
 //
-// All maps are exact: the result is the smallest extent that holds every index which the operator's
-// definition reads for some index asked for. Cost of Apply: a few divisions; for windows that touch
-// the padding and transposed ones with holes, O(kernel); for listed indices, O(indices asked for).
+// All maps are exact: the result is the smallest extent that contains every index that the
+// operator's definition reads for some index of the given output. Cost of Apply: a few divisions;
+// for windows that touch the padding and transposed ones with holes, O(kernel); for listed indices,
+// O(output indices).
 namespace tessera::graph::ops {
 
 struct AxisMap {
-  // The whole axis, whatever is asked.
+  // The whole axis, for any output.
   struct Whole {
     int64_t extent = 0;
   };
   // The same indices.
   struct Same {};
-  // A window that slides: index o reads o*stride - pad + t*dilation for every t < kernel, where
-  // that lies in the input.
+  // A sliding window: index o reads o*stride - pad + t*dilation for every t < kernel, if that lies
+  // in the input.
   struct Slide {
     int64_t extent = 0;
     int64_t output_extent = 0;
@@ -38,8 +39,8 @@ struct AxisMap {
     int64_t dilation = 1;
     int64_t pad = 0;
   };
-  // A window slid over the output: input i adds to output i*stride - pad + t*dilation for every t <
-  // kernel.
+  // A window that slides over the output: input i adds to output i*stride - pad + t*dilation for
+  // every t < kernel.
   struct Spread {
     int64_t extent = 0;
     int64_t output_extent = 0;
@@ -54,15 +55,14 @@ struct AxisMap {
     int64_t outputs = 1;
     int64_t inputs = 1;
   };
-  // One operand of a concatenation, or what a constant pads: indices [offset, offset + extent) of
-  // the output.
+  // One operand of a concatenation, or the input of a constant pad: indices [offset, offset +
+  // extent) of the output.
   struct Part {
     int64_t offset = 0;
     int64_t extent = 0;
   };
-  // A resize: index x looks at (x * step + shift) / scale. Inputs of weight 0 are not read: an
-  // output that lies on an input reads that one. Beyond either end the last input stands for those
-  // that are missing.
+  // A resize: index x is at (x * step + shift) / scale. Inputs with weight 0 are not read: an
+  // output that lies on an input reads only that one. Beyond either end the last input is used.
   struct Scaled {
     int64_t extent = 0;
     int64_t step = 0;
@@ -76,7 +76,7 @@ struct AxisMap {
     int64_t start = 0;
     int64_t step = 1;
   };
-  // Padding from the input itself: index x is x - low, brought back into the input by the mode (not
+  // Padding from the input itself: index x is x - low, mapped back into the input by the mode (not
   // kConstant).
   struct Padded {
     int64_t extent = 0;
@@ -87,7 +87,7 @@ struct AxisMap {
   struct Listed {
     std::vector<int64_t> indices;
   };
-  // One index, whatever is asked.
+  // One index, for any output.
   struct Fixed {
     int64_t index = 0;
   };
@@ -96,14 +96,14 @@ struct AxisMap {
   struct Merged {
     std::vector<int64_t> strides;
   };
-  // A reshape that splits one output axis into several input axes; this one has the given stride
+  // A reshape that splits one output axis into several input axes. This one has the given stride
   // and extent.
   struct Digit {
     int64_t stride = 1;
     int64_t extent = 1;
   };
-  // Rows or columns of a space-to-depth: a digit of the channel asked for, and a row or column,
-  // which is the second source, times the digit's extent.
+  // Rows or columns of a space-to-depth: a digit of the output channel, plus a row or column (the
+  // second source) times the digit's extent.
   struct Unfolded {
     Digit phase;
   };
@@ -118,13 +118,13 @@ struct AxisMap {
                             Listed, Fixed, Merged, Digit, Unfolded, Folded>;
 
   Rule rule;
-  size_t source = 0;  // the (first) output axis that decides
-  size_t sources =
-      0;  // how many output axes decide: none for Whole and Fixed, several for those that say so
-  size_t source_step = 1;  // from one of them to the next
+  size_t source = 0;  // the (first) output axis on which it depends
+  // the number of output axes on which it depends: 0 for Whole and Fixed, several where documented
+  size_t sources = 0;
+  size_t source_step = 1;  // from one of these axes to the next
 
-  // The extent needed for a part of the output that is not empty on any axis. May come out empty
-  // (Part, Slide, Spread).
+  // The extent needed for a part of the output that is not empty on any axis. The result may be
+  // empty (Part, Slide, Spread).
   Extent Apply(std::span<const Extent> output) const;
 
   // Whether some non-empty part of the output needs nothing of the input. May err towards true.
@@ -136,12 +136,13 @@ struct AxisMap {
 // One map for each axis of op.inputs[input], from the operator's definition.
 std::vector<AxisMap> AxisMapsOf(const Graph& graph, const Operator& op, size_t input);
 
-// The axis maps of operators that move data or resample it; operator_maps.cc has the others.
+// The axis maps of operators that move data or resample it. operator_axis_maps.cc has all
+// definitions.
 
 inline AxisMap WholeAxis(int64_t extent) { return {AxisMap::Whole{extent}, 0, 0}; }
 inline AxisMap SameAxis(size_t source) { return {AxisMap::Same{}, source, 1}; }
 
-// Of an input axis each.
+// One for each input axis.
 std::vector<AxisMap> WholeAxes(const Shape& input);
 std::vector<AxisMap> SameAxes(size_t rank);
 

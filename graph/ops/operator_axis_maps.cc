@@ -15,8 +15,8 @@ struct AxisGroup {
   size_t output_begin = 0, output_end = 0;
 };
 
-// The finest grouping of axes with equal products:  [2, 3, 8] -> [6, 4, 2]  groups as  {2, 3 | 6}, {8 | 4,
-// 2}. Left-over axes of extent 1 join the last group.
+// The finest grouping of axes with equal products:  [2, 3, 8] -> [6, 4, 2]  groups as  {2, 3 | 6},
+// {8 | 4, 2}. Remaining axes of extent 1 join the last group.
 std::vector<AxisGroup> GroupAxes(const Shape& input, const Shape& output) {
   std::vector<AxisGroup> groups;
   size_t i = 0;
@@ -57,8 +57,8 @@ void MergeOutputs(const Shape& output, const AxisGroup& group, AxisMap& map) {
   map = {std::move(merged), group.output_begin, group.output_end - group.output_begin};
 }
 
-// Where output x lies, as (x * step + shift) / scale (see ResizeCoordinates), with 2 n / d in place
-// of a scale n / d.
+// The position of output x as (x * step + shift) / scale (see ResizeCoordinates), with 2 n / d in
+// place of a scale n / d.
 AxisMap ScaledAxis(const Resize& resize, size_t axis, int64_t input, int64_t output) {
   const Ratio scale = resize.scales.empty() ? Ratio{output, input} : resize.scales[axis];
   if (input == output && scale.numerator == scale.denominator) return SameAxis(axis);
@@ -147,7 +147,7 @@ std::vector<AxisMap> MapsOfTranspose(const Operator& op) {
   return maps;
 }
 
-// A group that both splits and merges, as {4, 6 | 3, 8}, is a barrier: it keeps its whole axes.
+// A group that both splits and merges, such as {4, 6 | 3, 8}, is a barrier: its axes stay whole.
 std::vector<AxisMap> MapsOfReshape(const Shape& input, const Shape& output) {
   std::vector<AxisMap> maps = WholeAxes(input);
   for (const AxisGroup& group : GroupAxes(input, output)) {
@@ -202,8 +202,7 @@ std::vector<AxisMap> MapsOfSpaceToDepth(const Operator& op, const Shape& input) 
           {AxisMap::Unfolded{column}, 1, 2, 2}};
 }
 
-// From an operator kind to its axis maps; here those of kinds that compute.
-
+// From an operator kind to its axis maps, for kinds that compute.
 namespace {
 
 struct Operands {
@@ -212,7 +211,7 @@ struct Operands {
   const Shape& output;
 };
 
-// Axes aligned at the right; an extent of 1 serves every index of the output.
+// Axes aligned at the right. An extent of 1 serves every index of the output.
 std::vector<AxisMap> MapsOfBroadcast(const Shape& input, const Shape& output) {
   std::vector<AxisMap> maps;
   const size_t missing = output.size() - input.size();
@@ -261,7 +260,7 @@ std::vector<AxisMap> MapsOfTransposedConv(const Operands& operands) {
           SpreadAxis(operands, 1)};
 }
 
-// Axes that are reduced are needed whole; the output may lack them.
+// Reduced axes are needed whole; the output may lack them.
 std::vector<AxisMap> MapsOfReduction(const Operands& operands) {
   const bool dropped = operands.output.size() < operands.input.size();
   std::vector<AxisMap> maps = SameAxes(operands.input.size());
@@ -284,8 +283,8 @@ std::vector<AxisMap> MapsOfConcat(const Graph& graph, const Operands& operands, 
   return maps;
 }
 
-// Rows of the output are rows of the first operand, columns are columns of the second; the depth is
-// needed whole.
+// Rows of the output are rows of the first operand, columns are columns of the second. K is needed
+// whole.
 std::vector<AxisMap> MapsOfMatmul(const Operands& operands, size_t input) {
   const size_t rank = operands.input.size();
   const size_t output_rank = operands.output.size();

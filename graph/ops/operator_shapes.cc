@@ -8,7 +8,7 @@ namespace tessera::graph::ops {
 
 namespace {
 
-// Pads so that ceil(extent / stride) windows fit; the odd one goes below or to the right.
+// Pads so that ceil(extent / stride) windows fit. An odd pad is below or to the right.
 void PadToSame(Window& window, size_t axis, int64_t extent) {
   const int64_t reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1;
   const int64_t windows = base::CeilDiv(extent, window.stride[axis]);
@@ -56,8 +56,8 @@ std::optional<ShapeFault> CheckGroups(int64_t groups, int64_t in_channels, int64
   return std::nullopt;
 }
 
-// Pads so that the output has extent * stride indices; a kernel that does not reach that far leaves
-// the last ones to the output padding.
+// Pads so that the output has extent * stride indices. If the kernel does not reach that far, the
+// last ones belong to the output padding.
 void PadTransposedToSame(Operator& op, size_t axis, int64_t& output_padding) {
   Window& window = op.window;
   const int64_t reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1;
@@ -105,9 +105,9 @@ Inferred InferTransposedConv(Operator& op, const Wanted& wanted, const Shape& in
   return output;
 }
 
-// Where the extents of a pool are stated, or rounded up, the last windows may reach beyond the
-// padding, even the only one: the padding grows until they do not, so that whatever stores padding
-// stores all of it.
+// If the extents of a pool are stated, or rounded up, the last windows (even the only one) may
+// reach beyond the padding. The padding then grows until they do not, so that all of the padding is
+// stored where padding is stored.
 Inferred InferPool(Operator& op, const Wanted& wanted, const Shape& input) {
   if (!wanted.ceil_mode && wanted.size.empty()) return InferWindows(op, wanted, input, input[1]);
   if (!wanted.size.empty() && wanted.size.size() != 2) {
@@ -139,7 +139,6 @@ Inferred InferPool(Operator& op, const Wanted& wanted, const Shape& input) {
 }
 
 // Shapes of operators that move data or resample it.
-
 namespace {
 
 tl::unexpected<ShapeFault> NotOneForEachAxis(std::string attribute, size_t found, size_t axes) {

@@ -10,7 +10,7 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-// What each output element costs, of a transposed conv were its stride 1.
+// The cost of each output element; for a transposed conv, as if its stride were 1.
 int64_t MacsPerElement(const Graph& graph, const Operator& op) {
   const auto input_shape = [&]() -> const Shape& {
     return graph.tensors[static_cast<size_t>(op.inputs.front())].shape;

@@ -15,31 +15,30 @@
 // rules for every reader of networks.
 namespace tessera::graph::ops {
 
-// What a network states of an operator beyond the fields of Operator, as the source of its output's
-// shape.
+// The properties of an operator that a network states and Operator does not store, from which the
+// output's shape follows.
 struct Wanted {
   std::optional<int64_t> out_channels;  // conv, transposed_conv
   int64_t multiplier = 1;               // depthwise: output channels for each input channel
-  // Conv, depthwise, pool: output extent = ceil(input / stride), low pads the smaller. Transposed
-  // conv: output extent = input * stride.
+  // Conv, depthwise, pool: output extent = ceil(input / stride), and the low pads are the smaller
+  // ones. Transposed conv: output extent = input * stride.
   bool same_pads = false;
-  // Transposed conv, rows and columns: what the output's extent has beyond (input - 1) * stride +
-  // reach - pads.
+  // Transposed conv, rows and columns: the output's extent beyond (input - 1) * stride + reach -
+  // pads.
   std::array<int64_t, 2> output_padding = {0, 0};
-  // Pool: the last window may reach beyond the padding, as long as it begins in front of the high
-  // pad.
+  // Pool: the last window may reach beyond the padding if it begins in front of the high pad.
   bool ceil_mode = false;
-  // Global pool, reduce: reduced axes stay with extent 1. Gather: the axis stays, though there is
+  // Global pool, reduce: reduced axes stay with extent 1. Gather: the axis stays, although there is
   // one index.
   bool keep_axes = true;
   std::optional<int64_t> columns;  // matmul with one input
-  // Resize: extents of the output's last axes; none: from the scales. Pool: rows and columns of the
-  // output, from the extents without to those with any window that reaches beyond the padding;
-  // none: by ceil_mode.
+  // Resize: extents of the output's last axes; empty: from the scales. Pool: rows and columns of
+  // the output, at least the extents without windows that reach beyond the padding, and at most
+  // those with all such windows; empty: by ceil_mode.
   std::vector<int64_t> size;
   std::optional<Shape> shape;  // reshape, slice
-  // Elementwise: shapes of constants, and with them `shape`, where its output is to have extents
-  // that only constants have. Its inputs are broadcast along those.
+  // Elementwise: shapes of constants, and with them `shape`, if its output has extents that only
+  // constants have. Its inputs are broadcast along those.
   std::vector<Shape> tables;
 };
 
@@ -51,37 +50,38 @@ struct ShapeFault {
   std::string hint;
 };
 
-// The shape of the only output of `op`, whose attributes are set but for inputs, weights and
-// outputs. Fills in pads where `wanted` asks for `same`, and what lists by axis leave out: steps of
-// a slice (1), pads (0), scales of a resize (1 for its first axes). Every extent is at least 1 and
-// the product at most 2^56. Not for opaque operators.
+// The shape of the only output of `op`. The attributes of `op` are set, except inputs, weights and
+// outputs. Fills in pads if `wanted` requests `same`, and missing entries of lists by axis: steps
+// of a slice (1), pads (0), scales of a resize (1 for its first axes). Every extent is at least 1
+// and the product at most 2^56. Not for opaque operators.
 tl::expected<Shape, ShapeFault> InferShape(Operator& op, const Wanted& wanted,
                                            const std::vector<Shape>& inputs);
 
-// The shape of the first weight that `op` needs, or nullopt for kinds without one of its own.
+// The shape of the first weight that `op` needs, or nullopt for kinds without a weight of their
+// own.
 std::optional<Shape> WeightShapeOf(const Operator& op, const std::vector<Shape>& inputs,
                                    const Shape& output);
 
-// What keeps an operand of that shape from being read so by a described operator with that output,
-// if anything.
+// Why a described operator with that output cannot read an operand of that shape in this way, if it
+// cannot.
 std::optional<ShapeFault> CheckAccess(const OperandAccess& access, const Shape& operand,
                                       const Shape& output);
 
-// The shape that operands take together, aligned at the right, or nullopt where they do not agree.
+// The common shape of the operands, aligned at the right, or nullopt if they do not agree.
 std::optional<Shape> Broadcast(const Shape& a, const Shape& b);
 
 inline constexpr int64_t kMostElements = int64_t{1} << 56;
 
-// Whether all extents are >= 1 and their product is at most kMostElements, so that bits still count
-// in 62.
+// Whether all extents are >= 1 and their product is at most kMostElements, so that the number of
+// bits stays within 2^62.
 bool IsCountable(const Shape& shape);
 
 // "[1, 3, 224, 224]".
 std::string ToText(const Shape& shape);
 
-// What the parts of InferShape share. shape_inference.cc has kinds that compute element by element
-// or along axes, window_shapes.cc those with windows, moved_shapes.cc those that move data or
-// resample it.
+// Shared by the parts of InferShape. shape_inference.cc has kinds that compute element by element
+// or along axes. operator_shapes.cc has those with windows, and those that move data or resample
+// it.
 
 using Inferred = tl::expected<Shape, ShapeFault>;
 
@@ -93,7 +93,7 @@ inline tl::unexpected<ShapeFault> Fault(std::string attribute, std::string messa
       ShapeFault{std::move(attribute), std::move(message), std::move(expected), std::move(hint)});
 }
 
-// Each for an operator whose one input has that shape, a feature map where the kind needs one.
+// Each for an operator with one input of that shape, which is a feature map if the kind needs one.
 Inferred InferConv(Operator& op, const Wanted& wanted, const Shape& input);
 Inferred InferDepthwise(Operator& op, const Wanted& wanted, const Shape& input);
 Inferred InferTransposedConv(Operator& op, const Wanted& wanted, const Shape& input);

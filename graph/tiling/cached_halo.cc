@@ -10,36 +10,36 @@
 #include "tessera/graph/tiling/propagation.h"
 #include "tessera/graph/tiling/row_structure.h"
 
-// What a sweep down the rows makes, tensor by tensor.
+// A sweep down the rows, tensor by tensor.
 //
-// Without caching, tiles can be looked at one by one. Here a tile makes what those before it have
-// not, so a tensor is settled for all tiles at once, after all that read it: then what each tile
-// wants of it is known,
+// Without caching, tiles can be treated one by one. Here a tile makes the rows that previous tiles
+// have not made. So a tensor is settled for all tiles together, after all its readers. At that
+// point the need of each tile is known:
 //
 //     rows      0  1  2  3  4  5  6  7  8
 //     tile 0    [------------)                         made 0..4
 //     tile 1          [.......------)                  kept 2..4, made 4..6      lo = 2
-//     tile 2          .............                    wants nothing: kept 2..6, for tile 3
+//     tile 2          .............                    needs nothing: kept 2..6, for tile 3
 //     tile 3          [..............------)           kept 2..6, made 6..8
 //
-// and two numbers say the rest: `lo`, the least row that this tile or a later one wants, and the
-// end of what was wanted so far. Rows between them are there, whatever the tiles want in which
-// order. Nothing is assumed of the operators: where a tensor is wanted backwards, the first tile
-// makes all of it.
+// Two numbers determine the rest: `lo`, the least row that this tile or a later one needs, and the
+// end of the rows needed so far. Rows between them are present, for all needs and orders of the
+// tiles. Nothing is assumed about the operators: if a tensor is needed in reverse order, the first
+// tile makes all of it.
 //
-// Each strip of tiles begins anew, whatever the strips beside it have made, and each image of a
+// Each strip of tiles begins anew, independent of adjacent strips, and so does each image of a
 // batch that is cut:
 //
 //     tiles     0  3  6        columns that strips share are made for each of them
 //               1  4  7
 //               2  5  8
 //
-// Where nothing ties rows to columns and images, they are swept once for all strips (row_sweep.cc).
-// Else, where a strip may lie wholly in the padding and want other rows than those beside it, or
-// where of two that read a tensor one has nothing left to make, and the columns of the other are
-// all that is wanted, strips are swept one by one, as here.
+// If rows do not depend on columns or images, they are swept once for all strips (row_sweep.cc).
+// Otherwise strips are swept one by one, as here. This is needed if a strip may lie wholly in the
+// padding and need other rows than adjacent strips, and if one of two readers of a tensor has
+// nothing left to make, so that only the columns of the other are needed.
 //
-// Cost: one propagation for each tile; all regions are kept at once.
+// Cost: one propagation for each tile; all regions are kept in memory together.
 namespace tessera::graph::tiling {
 namespace {
 
@@ -85,8 +85,9 @@ class SweepByStrips {
     for (size_t slot = 0; slot < Slots(); ++slot) {
       if (propagation_.Leaves(slot)) AskForShares(slot);
     }
-    // Asks stand last operator first: whoever reads an operator's output has spoken when its own
-    // turn comes. A barrier's outputs ask for each other first, before they are settled.
+    // Asks are ordered last operator first, so all readers of an operator's output have been
+    // visited before the operator. A barrier's outputs ask for each other first, before they are
+    // settled.
     size_t settled = static_cast<size_t>(interval_.last - interval_.first) + 1;
     for (const Propagation::Ask& ask : propagation_.Asks()) {
       const bool between_outputs = IsBetweenOutputs(ask);
@@ -97,8 +98,8 @@ class SweepByStrips {
     }
     while (settled > 0) SettleOutputs(--settled);
     for (size_t slot = 0; slot < Slots(); ++slot) {
-      if (!propagation_.MadeInside(slot) || IsState(slot))
-        Settle(slot);  // states are read before they are made
+      // states are read before they are made
+      if (!propagation_.MadeInside(slot) || IsState(slot)) Settle(slot);
     }
     SortIntoClasses();
     return std::move(subgraph_);
@@ -213,7 +214,7 @@ class SweepByStrips {
       lowest[tile] = lo;
       if (BeginsStrip(tile)) lo = std::numeric_limits<int64_t>::max();
     }
-    int64_t end = 0;  // of what was wanted so far
+    int64_t end = 0;  // of the rows needed so far
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
       if (BeginsStrip(tile)) end = 0;
       const std::span<const ops::Extent> wanted = Region(wanted_, tile, slot);
@@ -228,8 +229,8 @@ class SweepByStrips {
     if (propagation_.Leaves(slot)) LeaveWhenMade(slot, rows);
   }
 
-  // A row goes home with the tile that makes it, though a later one may be the first to have it in
-  // its share; of its columns those that are the strip's.
+  // A row is stored by the tile that makes it, although a later one may be the first with the row
+  // in its share. Of its columns only those of the strip are stored.
   void LeaveWhenMade(size_t slot, size_t rows) {
     ops::Box share;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
@@ -278,7 +279,7 @@ class SweepByStrips {
     }
   }
 
-  // All that tells classes apart, in one row.
+  // All numbers that distinguish classes, in one row.
   void FindFigures(size_t tile, std::vector<int64_t>& figures) const {
     figures.clear();
     const auto region_of = [&](const std::vector<ops::Extent>& regions) {
@@ -296,7 +297,7 @@ class SweepByStrips {
 
   int64_t KeepsAfter(size_t tile, size_t slot) const {
     return tile + 1 < tiles_.size() ? kept_[(tile + 1) * Slots() + slot]
-                                    : 0;  // where a strip begins, none
+                                    : 0;  // 0 at the begin of a strip
   }
 
   TileClass ClassOf(size_t tile) {
@@ -331,9 +332,9 @@ class SweepByStrips {
   std::vector<ops::Box> tiles_;      // of the last output
   size_t strip_;                     // tiles in a strip
   std::vector<ops::Extent> wanted_;  // tile by tile the regions of all slots (propagation.h)
-  std::vector<ops::Extent> made_;    // likewise
+  std::vector<ops::Extent> made_;    // tile by tile the made regions of all slots
   std::vector<int64_t> kept_;        // tile by tile the rows of all slots
-  std::vector<ops::Box> shares_;     // likewise, of what leaves
+  std::vector<ops::Box> shares_;     // tile by tile, of the slots that leave
   TiledSubgraph subgraph_;
 };
 

@@ -10,21 +10,21 @@
 
 // Tiles of one row each decide for tiles of all heights.
 //
-//     rows of the output      rows of a tensor, 2x2 windows, stride 2      3x3 windows
-//     0  |-|                  |---|                                        |-----|
-//     1    |-|                    |---|                                        |-----|       shared
-//     2      |-|                      |---|                                        |-----|
+//     rows of the output   rows of a tensor, 2x2 windows, stride 2   3x3 windows
+//     0  |-|               |---|                                     |-----|
+//     1    |-|                 |---|                                     |-----|       shared
+//     2      |-|                   |---|                                     |-----|
 //
-// Where rows follow from rows alone, by maps that never decrease and are never empty, a taller tile
-// wants what lies between the first row that its first row wants and the last that its last row
-// wants. So if each row of the output wants rows of a tensor behind all that the rows before it
-// want, tiles of any height do, and so do the tensors that they are made of: nothing is kept.
-// Anything else counts as shared: rows that follow from columns or images or the other way round,
-// windows that may lie in the padding as a whole, maps that go backwards, very many rows.
+// If rows follow from rows alone, by maps that never decrease and are never empty, a taller tile
+// needs the rows from the first one that its first row needs to the last one that its last row
+// needs. So if each row of the output needs rows of a tensor behind all rows that previous rows
+// need, tiles of any height do so too, and so do the tensors from which they are made: nothing is
+// kept. All other cases count as shared: rows that follow from columns or images or the reverse,
+// windows that may lie wholly in the padding, decreasing maps, very many rows.
 namespace tessera::graph::tiling {
 namespace {
 
-constexpr int64_t kMostRows = 4096;  // that are propagated one by one
+constexpr int64_t kMostRows = 4096;  // rows that are propagated one by one
 
 // Whether each output row asks for no lower rows than the row before.
 bool NeverDecreases(const Propagation& propagation, const Propagation::Ask& ask, size_t output_rows,
@@ -50,7 +50,7 @@ bool AllNeverDecrease(const RowStructure& structure) {
       });
 }
 
-// Whether rows of the last output decide over nothing but rows.
+// Whether only rows depend on rows of the last output.
 bool DecideOverRowsAlone(const RowStructure& structure) {
   return !structure.IsTied() && !structure.MayBeEmpty() &&
          std::all_of(structure.Slots().begin(), structure.Slots().end(),

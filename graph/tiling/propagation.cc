@@ -15,7 +15,7 @@ bool EmptyRegion(std::span<const ops::Extent> region) {
                      [](const ops::Extent& e) { return e.Length() == 0; });
 }
 
-// Grows `region` to hold `extent` on one axis; an untouched region is all zeros.
+// Extends `region` to contain `extent` on one axis; an untouched region is all zeros.
 void Grow(ops::Extent& region, bool fresh, const ops::Extent& extent) {
   region.begin = fresh ? extent.begin : std::min(region.begin, extent.begin);
   region.end = fresh ? extent.end : std::max(region.end, extent.end);
@@ -101,7 +101,7 @@ void Propagation::MarkLeaving(const Graph& graph, Interval interval) {
   leaves_[last_slot_] = 1;
 }
 
-// A barrier makes all its outputs whole when any is asked for: its outputs ask for each other, and
+// A barrier makes all its outputs whole if any is requested: its outputs ask for each other, and
 // each for all inputs.
 void Propagation::CompileAsks(const Graph& graph) {
   first_ask_.resize(operators_.size() + 1);
@@ -201,12 +201,13 @@ void Propagation::Apply(const Ask& ask, std::span<const ops::Extent> output,
     Grow(input[axis], fresh, ask.maps[axis].Apply(output));
 }
 
-// The same walk with sets of axes in place of extents. An input that may be empty carries, on all
-// its axes, whatever decides over its emptiness.
+// The same walk with sets of axes instead of extents. An input that may be empty has, on all its
+// axes, the axes that determine its emptiness.
 std::vector<Propagation::Dependence> Propagation::Dependences(AxisSet cut) const {
   std::vector<Dependence> found(Size());
-  std::vector<char> always(leaves_.begin(), leaves_.end());  // asked for at every tile, for certain
-  std::vector<AxisSet> emptiness(tensors_.size(), 0);        // else what decides whether it is
+  std::vector<char> always(leaves_.begin(), leaves_.end());  // certainly requested at every tile
+  // otherwise the axes that determine whether it is
+  std::vector<AxisSet> emptiness(tensors_.size(), 0);
   for (size_t slot = 0; slot < tensors_.size(); ++slot) {
     if (!leaves_[slot]) continue;
     for (size_t axis = 0; axis < ShapeOf(slot).size(); ++axis) {

@@ -14,26 +14,27 @@
 // From a tile of a subgraph's last output to the regions of all its feature tensors.
 //
 // The tile asks for itself and for its share of every other tensor that leaves the subgraph.
-// Operators are then visited from last to first, and each asks of its inputs what it needs for what
-// is asked of its output; a tensor asked for several times holds the hull:
+// Operators are then visited from last to first. Each asks of its inputs the parts that it needs
+// for the requested part of its output. A tensor that is requested several times gets the hull:
 //
-//     conv a --> conv b --+--> add     rows 4..8 of add  ask for rows 4..8 of b and of a (skip),
-//        '----------------'            b asks for rows 3..9 of a: the hull is 3..9, of a's input 2..10
+//     conv a --> conv b --+--> add     rows 4..8 of add need rows 4..8 of b and of a (skip),
+//        '----------------'            b needs rows 3..9 of a: the hull is 3..9,
+//                                      and a needs rows 2..10 of its input
 //
-// A Propagation is the interval compiled to axis maps over one flat array of extents, so that a run
-// allocates nothing and costs some nanoseconds for each operator and axis.
+// A Propagation is the interval compiled to axis maps over one flat array of extents. A run
+// allocates nothing and takes some nanoseconds for each operator and axis.
 namespace tessera::graph::tiling {
 
 class Propagation {
  public:
-  // The graph outlives it.
+  // The graph must outlive it.
   Propagation(const Graph& graph, Interval interval);
 
-  // Operators of a propagation, ascending, as if there were no others and the first output of the
-  // last one alone left. Cheap, as what is compiled is shared.
+  // Operators of a propagation, ascending, as if there were no others and only the first output of
+  // the last one left. Cheap, because the compiled maps are shared.
   Propagation(const Propagation& whole, const Graph& graph, std::span<const int> operators);
 
-  // Indices into Graph::operators, ascending. An operator's position is that among these.
+  // Indices into Graph::operators, ascending. An operator's position is its index in this list.
   const std::vector<int>& Operators() const { return operators_; }
 
   // Every feature tensor (no constant) that the interval reads or makes, ascending. A position in
@@ -43,37 +44,37 @@ class Propagation {
   size_t SlotOf(int tensor) const;
   const Shape& ShapeOf(size_t slot) const { return *shapes_[slot]; }
   bool MadeInside(size_t slot) const { return made_inside_[slot]; }
-  // Made inside and read behind the interval, a network output, read by nobody, or the last
-  // operator's first output.
+  // Made inside and read behind the interval, a network output, never read, or the last operator's
+  // first output.
   bool Leaves(size_t slot) const { return leaves_[slot]; }
-  // The slot of the last operator's first output: what tiles are cut from.
+  // The slot of the last operator's first output, which tiles divide.
   size_t LastSlot() const { return last_slot_; }
 
-  // The regions of all slots, end to end; slot s holds [Begin(s), Begin(s + 1)). All extents of a
+  // The regions of all slots, end to end; slot s has [Begin(s), Begin(s + 1)). All extents of a
   // tensor that the tile does not need are {0, 0}.
   size_t Begin(size_t slot) const { return begins_[slot]; }
   size_t Size() const { return begins_.back(); }
   void Run(const ops::Box& tile, std::span<ops::Extent> regions) const;
 
-  // The axis of the last output that decides over an axis of what leaves: the same position where
-  // the ranks agree, else the same name (rows, columns, channels, batch), else none: then every
-  // tile brings home the whole axis.
+  // The axis of the last output that determines the share along an axis of a tensor that leaves:
+  // the same position if the ranks agree, otherwise the same name (rows, columns, channels, batch),
+  // otherwise none: then every tile stores the whole axis.
   std::optional<size_t> ShareSource(size_t slot, size_t axis) const {
     return share_sources_[begins_[slot] + axis];
   }
 
-  // What the tile must bring home of a slot that leaves: its extents in proportion, rounded
+  // The part of a leaving slot that the tile must store: its extents in proportion, rounded
   // outwards.
   ops::Extent ShareAlong(size_t slot, size_t axis, const ops::Box& tile) const;
   ops::Box ShareOf(size_t slot, const ops::Box& tile) const;
   // The same, appended as lengths.
   void AppendShareLengths(size_t slot, const ops::Box& tile, std::vector<int64_t>& lengths) const;
 
-  // Which cut axes of the last output decide over an axis of a slot: bit i stands for axis i.
+  // The cut axes of the last output on which an axis of a slot depends: bit i represents axis i.
   using AxisSet = uint64_t;
   struct Dependence {
     AxisSet axes = 0;
-    bool whole = false;  // the whole axis at every tile
+    bool whole = false;  // every tile needs the whole axis
   };
   // Parallel to the regions of Run. `cut` are the axes along which there is more than one tile.
   std::vector<Dependence> Dependences(AxisSet cut) const;
@@ -88,13 +89,13 @@ class Propagation {
   };
   const std::vector<Ask>& Asks() const { return asks_; }
 
-  // Grows `input` to hold what the ask needs for that part of its output: nothing where the part is
-  // empty.
+  // Extends `input` by the part that the ask needs for that part of its output; nothing if the part
+  // is empty.
   static void Apply(const Ask& ask, std::span<const ops::Extent> output,
                     std::span<ops::Extent> input);
 
-  // The axes of the last output behind one axis of the ask's input, as far as its output has been
-  // `found`.
+  // The axes of the last output on which one axis of the ask's input depends, as far as they are
+  // `found` for its output.
   AxisSet AxesBehind(const Ask& ask, const ops::AxisMap& map,
                      std::span<const Dependence> found) const;
 
@@ -116,8 +117,8 @@ class Propagation {
   size_t last_slot_ = 0;
   std::vector<std::optional<size_t>> share_sources_;  // parallel to the regions of Run
   std::vector<Ask> asks_;                             // last operator first
-  std::vector<size_t> first_ask_;  // by position, and the end: of the last operator 0
-  std::shared_ptr<std::deque<std::vector<ops::AxisMap>>> maps_;  // behind all asks
+  std::vector<size_t> first_ask_;  // by position, with an end: the end for the last operator is 0
+  std::shared_ptr<std::deque<std::vector<ops::AxisMap>>> maps_;  // the storage of all asks' maps
 };
 
 }  // namespace tessera::graph::tiling

@@ -54,8 +54,8 @@ void RowStructure::FindSlots() {
   }
 }
 
-// The cut axes behind each axis, whoever of those that ask for the tensor asks in a tile. Of rows
-// each tile may make others.
+// The cut axes on which each axis depends, for every set of readers of the tensor that ask in a
+// tile. Each tile may make different rows.
 std::vector<Propagation::Dependence> RowStructure::FindBehind(AxisSet rows, AxisSet others) const {
   std::vector<Propagation::Dependence> behind(propagation_->Size());
   for (size_t i = 0; i < slots_.size(); ++i) {
@@ -75,7 +75,7 @@ std::vector<Propagation::Dependence> RowStructure::FindBehind(AxisSet rows, Axis
   return behind;
 }
 
-// What no cut axis decides over is empty in all tiles or in none.
+// A tensor that depends on no cut axis is empty in all tiles or in none.
 void RowStructure::FindAsks() {
   std::vector<ops::Extent> regions(propagation_->Size());
   propagation_->Run(ops::WholeBox(propagation_->ShapeOf(propagation_->LastSlot())), regions);
@@ -234,7 +234,7 @@ class RowClasses {
   }
 
  private:
-  // All that tells classes of one strip apart.
+  // All numbers that distinguish classes of one strip.
   void FindFigures(size_t part, std::vector<int64_t>& figures) const {
     figures.assign(1, static_cast<int64_t>(tiles_.lack_of[part]));
     for (size_t slot = 0; slot < slots_.size(); ++slot) {

@@ -12,17 +12,16 @@
 
 namespace tessera::graph::tiling {
 
-// What hangs on the rows of an interval's last output, found once for all tile shapes.
+// The dependences on the rows of an interval's last output, found once for all tile shapes.
 class RowStructure {
  public:
-  // The graph, and the propagation, which is that of the interval, outlive it. The last output has
-  // rows.
+  // The graph, and the propagation of the interval, must outlive it. The last output has rows.
   RowStructure(const Graph& graph, Interval interval, const Propagation& propagation);
 
-  // Whether something ties rows to columns or images, or may, so that no strip stands for another.
+  // Whether rows depend on columns or images, or may, so that no strip is representative of others.
   bool IsTied() const { return tied_; }
 
-  // Of one tensor.
+  // For one tensor.
   struct Slot {
     std::optional<size_t> rows;  // the axis
     std::vector<size_t> along;   // axes that follow from rows of the last output, and `rows`
@@ -31,8 +30,8 @@ class RowStructure {
   };
   const std::vector<Slot>& Slots() const { return slots_; }
 
-  // Those through which tiles ask for something; and whether some tile might not, for what it
-  // makes.
+  // The asks through which tiles request something, and whether some tile might not, depending on
+  // the rows that it makes.
   const std::vector<const Propagation::Ask*>& Asks() const { return asks_; }
   bool MayBeEmpty() const { return may_be_empty_; }
 
@@ -55,33 +54,33 @@ class RowStructure {
   std::vector<const Propagation::Ask*> asks_;
 };
 
-// What does not ask in a tile though something else asks for the same: indices of
+// The asks that are missing in a tile while others request the same tensor: indices of
 // RowStructure::Asks and, behind them, of slots that leave, but not with this tile. Ascending.
 using Lack = std::vector<size_t>;
 
-// A strip of tiles that others may be like, all its rows.
+// A strip of tiles, with all its rows, that is representative of equal ones.
 struct Strip {
-  std::vector<std::vector<ops::Extent>> regions;  // for each lack, as of Propagation::Run
-  std::vector<int64_t> shares;                    // lengths, tensor by tensor of those that leave
+  std::vector<std::vector<ops::Extent>> regions;  // for each lack, as in Propagation::Run
+  std::vector<int64_t> shares;                    // lengths, tensor by tensor for those that leave
 };
 
-// The parts into which tiles cut an axis; one where the shape has no such axis.
+// The parts into which tiles cut an axis; one part if the shape has no such axis.
 std::vector<ops::Extent> PartsOf(const Shape& output, const TileShape& tile,
                                  std::optional<size_t> axis);
 
 // The strips of all tiles, image by image.
 class RowStrips {
  public:
-  // Both outlive it. Before Find there are none.
+  // Both arguments must outlive it. Before Find there are no strips.
   RowStrips(const RowStructure& structure, const TileShape& tile)
       : structure_(&structure), tile_(&tile) {}
 
   void Find(const std::vector<Lack>& lacks);
 
-  // Those that differ: two are alike that have as much of everything whatever lacks, at the same
-  // distances.
+  // The strips that differ. Two are equal if they have the same lengths of everything for every
+  // lack, at the same distances.
   const std::vector<Strip>& Distinct() const { return distinct_; }
-  // For each strip, in the order in which they are visited, its place among these.
+  // For each strip, in the order in which they are visited, its index among these.
   const std::vector<size_t>& Like() const { return like_; }
 
  private:
@@ -93,23 +92,23 @@ class RowStrips {
   std::vector<size_t> like_;
 };
 
-// What the tiles of a strip, one below the other, have to do with each tensor; the same in all
-// strips but for columns and images.
+// The use of each tensor by the tiles of a strip, one below the other. It is the same in all strips
+// except for columns and images.
 struct RowTiles {
-  // Of one tile and tensor.
+  // For one tile and tensor.
   struct Use {
-    bool shared = false;  // the tile has a part in what leaves
-    bool wanted = false;  // else its region of `wanted` means nothing
-    bool made = false;    // likewise
-    bool leaves = false;  // some of it
+    bool shared = false;  // the tile has a part in the data that leaves
+    bool wanted = false;  // otherwise its region in `wanted` is undefined
+    bool made = false;    // otherwise its region in `made` is undefined
+    bool leaves = false;  // some of it leaves
     int64_t share = 0;    // of rows
     int64_t kept = 0;     // rows
   };
 
-  // Both outlive it. Nothing is lacking anywhere.
+  // Both arguments must outlive it. No asks are missing initially.
   RowTiles(const RowStructure& rows, const TileShape& tile);
 
-  // Of each tensor the regions that tiles have by their strips, and no use of it.
+  // Initialises the regions of each tensor from the strips of the tiles, without any use.
   void Begin(const std::vector<Lack>& lacks);
 
   size_t Count() const { return parts.size(); }
@@ -132,8 +131,8 @@ struct RowTiles {
   size_t slots;                    // of the structure
   std::vector<ops::Extent> parts;  // the rows of each tile
   RowStrips strips;
-  std::vector<size_t> lack_of;  // by tile: place among the lacks of the strips
-  // Tile by tile of the first strip the regions of all slots (propagation.h); along axes that
+  std::vector<size_t> lack_of;  // by tile: index among the lacks of the strips
+  // Tile by tile for the first strip the regions of all slots (propagation.h). Along axes that
   // follow from rows alone they are those of every strip.
   std::vector<ops::Extent> wanted;
   std::vector<ops::Extent> made;
@@ -148,15 +147,15 @@ struct RowTiles {
   }
 };
 
-// Adds the classes of the tiles, and which tile is of which, strip by strip. Two tiles are of one
-// class where their strips are alike, the same is lacking, and all that hangs on rows is equal.
-// Cost: one look at each tile of one strip, and one class made for each that there is by rows in
-// each strip that is like no other.
+// Adds the classes of the tiles, and the class of each tile, strip by strip. Two tiles have one
+// class if their strips are equal, the same asks are missing, and all that depends on rows is
+// equal. Cost: one visit of each tile of one strip, and one class for each pair of a class by rows
+// and a distinct strip.
 void AddRowClasses(const RowTiles& tiles, TiledSubgraph& subgraph);
 
 // Tiles that keep rows, swept once for all strips (row_sweep.cc).
 
-// TileKeepingRows (kept_rows.h) for a structure that is not tied; classes only where
+// TileKeepingRows (cached_halo.h) for a structure that is not tied; classes only if
 // `wants_classes`. nullopt: strips must be swept one by one.
 std::optional<TiledSubgraph> SweepRows(const RowStructure& structure, const TileShape& tile,
                                        bool across_batch, const ClassTest& wants_classes);

@@ -7,28 +7,30 @@
 
 // One sweep down the rows for all strips.
 //
-// Where rows follow from rows alone, every strip of tiles makes the same rows of every tensor, tile
-// by tile, and each of its tiles has the strip's columns and images. So rows are swept once, and
-// the rest is one propagation for each strip:
+// If rows follow from rows alone, every strip of tiles makes the same rows of every tensor, tile by
+// tile, and each of its tiles has the strip's columns and images. So rows are swept once, and the
+// rest is one propagation for each strip:
 //
 //     rows of a tensor           columns of it                 classes of tiles
-//     tile 0   [-----)           strip 0  [------)             each that there is by rows in each strip that
-//     tile 1    ...[--)          strip 1     [-------)         is like no other
-//     tile 2         ..[--)      strip 2          [-----)
+//     tile 0   [-----)           strip 0  [------)             each class by rows, in each
+//     tile 1    ...[--)          strip 1     [-------)         strip that differs from all
+//     tile 2         ..[--)      strip 2          [-----)      others
 //
-// A tile may want a tensor for less than others do, where of two that read it one has nothing left
-// to make: its columns are then those of the other, not the strip's. So each strip has regions for
-// each such lack, and whether a tensor's rows are kept hangs on them:
+// A tile may need less of a tensor than other tiles, if one of two readers has nothing left to
+// make. Its columns are then those of the other reader, not the strip's. So each strip has regions
+// for each such lack, and they decide whether a tensor's rows are kept:
 //
-//     add reads x and b, b = conv(x)       the last tile makes the last row of add, but b is all there: of x it wants the columns
-//     tile 0   x [----------)              of add alone. Rows of x are kept only where strips are as wide as x, for then
-//     tile 1     [..-----)  lacks b        both are the same
+//     add reads x and b, b = conv(x)
+//     tile 0   x [----------)              the last tile makes the last row of add, but all of b
+//     tile 1     [..-----)  lacks b        exists: of x it needs only the columns of add. Rows of
+//                                          x are kept only if strips are as wide as x, because
+//                                          then both are the same
 //
-// What is lacking shows in the sweep, and decides over it: it is swept again until both agree. They
-// do at most one way, for a tensor hangs on later ones alone.
+// The sweep determines the lacks and depends on them, so it is repeated until both agree. There is
+// only one solution, because a tensor depends only on later ones.
 //
 // Cost: one propagation for each strip and lack, and for each tile of one strip a step for each
-// operand and axis that hangs on rows.
+// operand and axis that depends on rows.
 namespace tessera::graph::tiling {
 namespace {
 
@@ -45,7 +47,7 @@ class Sweep {
         across_batch_(across_batch),
         tiles_(structure, tile) {}
 
-  // False where strips must be swept one by one.
+  // False if strips must be swept one by one.
   bool Run() {
     for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
       Begin();
@@ -80,8 +82,8 @@ class Sweep {
     for (size_t slot = 0; slot < slots_.size(); ++slot) {
       if (slots_[slot].leaves) AskForShares(slot);
     }
-    // Asks stand last operator first: whoever reads an operator's output has spoken when its own
-    // turn comes.
+    // Asks are ordered last operator first, so all readers of an operator's output have been
+    // visited before the operator.
     const Interval interval = structure_.TheInterval();
     size_t settled = static_cast<size_t>(interval.last - interval.first) + 1;
     for (const Propagation::Ask* ask : structure_.Asks()) {
@@ -90,12 +92,12 @@ class Sweep {
     }
     while (settled > 0) SettleOutputs(--settled);
     for (size_t slot = 0; slot < slots_.size(); ++slot) {
-      if (!propagation_.MadeInside(slot) || slots_[slot].state)
-        Settle(slot);  // states are read before they are made
+      // states are read before they are made
+      if (!propagation_.MadeInside(slot) || slots_[slot].state) Settle(slot);
     }
   }
 
-  // Whether they are others than those that were swept with.
+  // Whether the lacks differ from those of the last sweep.
   bool FindLacks() {
     std::vector<Lack> lacks = {{}};
     std::vector<size_t> lack_of;
@@ -210,7 +212,7 @@ class Sweep {
     return true;
   }
 
-  // Along axes that do not hang on rows.
+  // Along axes that do not depend on rows.
   bool AgreeBeside(size_t slot, const std::vector<ops::Extent>& a,
                    const std::vector<ops::Extent>& b) const {
     const std::vector<size_t>& along = slots_[slot].along;
@@ -222,7 +224,7 @@ class Sweep {
     return true;
   }
 
-  // See kept_rows.cc.
+  // See cached_halo.cc.
   void SettleRows(size_t slot) {
     const size_t rows = *slots_[slot].rows;
     std::vector<int64_t> lowest(tiles_.Count());
@@ -231,7 +233,7 @@ class Sweep {
       if (tiles_.Of(part, slot).wanted) lo = std::min(lo, tiles_.Wanted(part, slot)[rows].begin);
       lowest[part] = lo;
     }
-    int64_t end = 0;  // of what was wanted so far
+    int64_t end = 0;  // of the rows needed so far
     for (size_t part = 0; part < tiles_.Count(); ++part) {
       RowTiles::Use& tile = tiles_.Of(part, slot);
       tile.kept = std::max<int64_t>(0, end - lowest[part]);
@@ -245,7 +247,7 @@ class Sweep {
       end = fresh.end;
     }
     if (!slots_[slot].leaves) return;
-    // A row goes home with the tile that makes it, though a later one may be the first to have it
+    // A row is stored by the tile that makes it, although a later one may be the first with the row
     // in its share.
     for (size_t part = 0; part < tiles_.Count(); ++part) {
       RowTiles::Use& tile = tiles_.Of(part, slot);
@@ -298,7 +300,7 @@ class Sweep {
   const TileShape& tile_;
   bool across_batch_;
   RowTiles tiles_;
-  std::vector<Lack> lacks_ = {{}};  // the first: nothing
+  std::vector<Lack> lacks_ = {{}};  // the first: no lack
   std::vector<RowCounts> rows_;     // by slot
 };
 

@@ -11,15 +11,15 @@
 namespace tessera::graph::tiling {
 namespace {
 
-// The weights of these are cut where no feature operand is.
+// The weights of these kinds are cut if no feature operand is.
 bool HasWeightedChannels(base::OperatorKind kind) {
   return kind == base::OperatorKind::kConv || kind == base::OperatorKind::kDepthwise ||
          kind == base::OperatorKind::kTransposedConv || kind == base::OperatorKind::kMatmul;
 }
 
-// What a subgraph that has an interval's operators among others may cut: `cut` by these operators
-// themselves or, of a tensor that others may read as well, by those unless some of these need it
-// whole.
+// The axes that a subgraph with the interval's operators among others may cut. `cut`: tensors cut
+// by these operators themselves or, for a tensor that others may also read, by those others unless
+// some of these operators need it whole.
 class Possible {
  public:
   // `open`: by slot, whether others may ask for the tensor.
@@ -78,7 +78,7 @@ struct Cuts {
 };
 
 // The distinct values of ceil(extent / k) rounded up to the granularity, ascending. Each step goes
-// to the least k that gives less; there are about 2 sqrt(extent) of them.
+// to the least k that gives a smaller value; there are about 2 sqrt(extent) of them.
 Cuts EvenCuts(int64_t extent, int64_t granularity) {
   Cuts cuts;
   std::vector<int64_t>& extents = cuts.extents;
@@ -101,16 +101,16 @@ Cuts EvenCuts(int64_t extent, int64_t granularity) {
   return cuts;
 }
 
-// Whether tiles take the same of an operand along this axis as of the result.
+// Whether tiles take the same part of an operand along this axis as of the result.
 bool IsSame(const ops::AxisMap& map) {
   if (std::holds_alternative<ops::AxisMap::Same>(map.rule)) return true;
   const auto* slide = std::get_if<ops::AxisMap::Slide>(&map.rule);
   return slide != nullptr && slide->kernel == 1 && slide->stride == 1 && slide->pad == 0;
 }
 
-// For each axis of each slot (parallel to the regions of Propagation::Run) whether no tile takes
-// more of it than its own extent along that axis of the last output: it is asked for as a share, or
-// index by index. Then tiles that differ along that axis have no element of the slot in common.
+// For each axis of each slot (parallel to the regions of Propagation::Run): whether no tile takes
+// more of it than its own extent along that axis of the last output, because it is requested as a
+// share, or index by index. Then tiles that differ along that axis share no element of the slot.
 std::vector<char> FindOwn(const Propagation& propagation, size_t output_axis) {
   std::vector<char> own(propagation.Size(), 1);
   const int64_t extent = propagation.ShapeOf(propagation.LastSlot())[output_axis];
@@ -133,9 +133,9 @@ std::vector<char> FindOwn(const Propagation& propagation, size_t output_axis) {
   return own;
 }
 
-// Whether tiles cut along the axis read of a state what others have replaced by its value in the
-// next run: because another operator than the one that makes this value reads the state, or because
-// several tiles make the same of this value, the later ones of what is no more.
+// Whether tiles cut along the axis read parts of a state that other tiles have replaced by its next
+// value. This happens if an operator other than the maker of the next value reads the state, or if
+// several tiles make the same part of the next value, the later ones from overwritten data.
 bool ReadsWhatTilesReplaced(const Graph& graph, const Propagation& propagation,
                             size_t output_axis) {
   const std::vector<int>& operators = propagation.Operators();
@@ -227,7 +227,7 @@ int64_t CountShapes(const ShapeGrid& grid) {
 bool MakesTooManyTiles(const ShapeGrid& grid, const TileShape& shape) {
   int64_t tiles = 1;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    // Each factor and the product so far is at most 2^20.
+    // Each factor and each partial product is at most 2^20.
     tiles *= base::CeilDiv(grid.extents[axis].back(), shape[axis]);
     if (tiles > kMostTiles) return true;
   }

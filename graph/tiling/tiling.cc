@@ -12,23 +12,23 @@
 
 // Tiles of a subgraph, counted by class.
 //
-// A 540 x 960 output in tiles of 1 x 1 has half a million tiles, but what a tile needs of rows
-// follows from its row and of columns from its column: 540 + 960 propagations say all there is to
-// say. Two cut axes are tied together only where one decides over the other: a concatenation or a
-// window far out in the padding makes an input empty on all axes at once, and a merged or
-// transposed axis may follow from two. Tied axes form a group whose positions are tried jointly;
-// groups are independent.
+// A 540 x 960 output in tiles of 1 x 1 has half a million tiles. But the rows that a tile needs
+// follow from its row and the columns from its column, so 540 + 960 propagations are enough. Two
+// cut axes are coupled only if one affects the other: a concatenation or a window far out in the
+// padding makes an input empty on all axes together, and a merged or transposed axis may follow
+// from two. Coupled axes form a group whose positions are enumerated jointly. Groups are
+// independent.
 //
 //     rows    | first | steady x 5 | last |        classes of the group {rows}
 //     columns | first | steady x 9 | last |        classes of the group {columns}
 //     tiles   = 3 x 3 classes, counts 1, 9, 1, 5, 45, 5, 1, 9, 1
 //
-// Within a group, positions with the same extents of every tensor form one class; the classes of
+// Within a group, positions with the same extents of every tensor form one class. The classes of
 // the subgraph are the products.
 namespace tessera::graph::tiling {
 
-// Which cut axes decide over each length, and the groups that this ties them into; the same for all
-// tiles that cut the same axes.
+// The cut axes on which each length depends, and the resulting groups; the same for all tiles that
+// cut the same axes.
 struct CutStructure {
   std::vector<Propagation::AxisSet> deciders;  // parallel to PositionClass::lengths
   std::vector<Propagation::AxisSet> groups;
@@ -38,15 +38,15 @@ namespace {
 
 using AxisSet = Propagation::AxisSet;
 
-// Propagations of an operator between two polls of the stop.
+// The number of propagations of an operator between two polls of the stop.
 constexpr int64_t kBetweenPolls = 2'048;
 
 constexpr AxisSet Bit(size_t axis) { return AxisSet{1} << axis; }
 
-// Positions of one group that are alike.
+// Equal positions of one group.
 struct PositionClass {
   int64_t count = 0;
-  // Of all regions, then of all shares; right on the axes that the group decides.
+  // Of all regions, then of all shares; correct on the axes that depend on the group.
   std::vector<int64_t> lengths;
 };
 
@@ -98,11 +98,11 @@ class TileCounter {
   const Propagation& propagation_;
   const Shape& output_;
   const std::vector<AxisSet>& deciders_;
-  std::vector<int64_t> positions_;  // how many along each axis of the output
+  std::vector<int64_t> positions_;  // the number of positions along each axis of the output
   AxisSet cut_ = 0;
   std::vector<Group> groups_;
 
-  // Of the position at hand.
+  // For the current position.
   std::vector<ops::Extent> regions_;
   ops::Box box_;
   std::vector<int64_t> lengths_;
@@ -122,7 +122,7 @@ std::vector<AxisSet> FindDeciders(const Propagation& propagation, AxisSet cut) {
   return deciders;
 }
 
-// Groups are the connected components of the sets of deciders. Without any cut there is one group,
+// Groups are the connected components of the sets of deciders. Without any cut there is one group
 // with one position.
 CutStructure FindStructure(const Propagation& propagation, AxisSet cut) {
   CutStructure structure{FindDeciders(propagation, cut), {}};
@@ -142,8 +142,8 @@ CutStructure FindStructure(const Propagation& propagation, AxisSet cut) {
   return structure;
 }
 
-// Goes to the next position along the axes of the set, in row-major order; false after the last
-// one.
+// Advances to the next position along the axes of the set, in row-major order; returns false after
+// the last one.
 bool Advance(std::vector<int64_t>& position, const std::vector<int64_t>& counts, AxisSet axes) {
   for (size_t axis = position.size(); axis-- > 0;) {
     if ((axes & Bit(axis)) == 0) continue;
@@ -168,7 +168,7 @@ void TileCounter::CountPositions(Group& group) {
   } while (Continues() && Advance(position, positions_, group.axes));
 }
 
-// To be asked for each position and each tile. False from the stop on.
+// To be called for each position and each tile. Returns false from the stop on.
 bool TileCounter::Continues() {
   if (cut_off_) return false;
   if (stop_ == nullptr || until_poll_-- > 0) return true;
@@ -190,7 +190,7 @@ void TileCounter::GoTo(const std::vector<int64_t>& position) {
   }
 }
 
-// Row-major number of a position among those along the axes of the set.
+// The row-major number of a position among those along the axes of the set.
 int64_t TileCounter::IndexOf(const std::vector<int64_t>& position, AxisSet axes) const {
   int64_t index = 0;
   for (size_t axis = 0; axis < position.size(); ++axis) {
@@ -199,15 +199,15 @@ int64_t TileCounter::IndexOf(const std::vector<int64_t>& position, AxisSet axes)
   return index;
 }
 
-// The group that decides over a length; any where none does.
+// The group on which a length depends; any group if there is none.
 size_t TileCounter::GroupOf(size_t length) const {
   size_t g = 0;
   while (g + 1 < groups_.size() && (groups_[g].axes & deciders_[length]) == 0) ++g;
   return g;
 }
 
-// One class of tiles from one class of each group: each length comes from the group that decides
-// over it.
+// One class of tiles from one class of each group. Each length comes from the group on which it
+// depends.
 TileClass TileCounter::Combine(const std::vector<int>& choice) const {
   TileClass tiles;
   tiles.count = 1;
@@ -322,7 +322,7 @@ class Tiler::Interior {
   const base::Stop* stop_;
   Propagation propagation_;
   std::map<AxisSet, CutStructure> structures_;  // by the axes that are cut
-  std::optional<RowStructure> row_structure_;   // once rows are kept
+  std::optional<RowStructure> row_structure_;   // set once rows are kept
 };
 
 Tiler::Tiler(const Graph& graph, Interval interval, const base::Stop* stop)

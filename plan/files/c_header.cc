@@ -10,9 +10,10 @@
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/plan.h"
 
-// Everything is a macro or a static table of integers and strings, so that the header costs nothing
-// where it is not used and compiles as C and as C++. Identifiers come from ids, which may hold
-// anything: what is no letter or digit becomes one '_', and who comes second gets a number.
+// The header holds only macros and static tables of integers and strings. It costs nothing where it
+// is not used, and it compiles as C and as C++. Identifiers are derived from ids, which may contain
+// any characters. Characters that are not letters or digits become one '_', and the second id with
+// the same identifier gets a number.
 namespace tessera::plan::files {
 namespace {
 
@@ -33,7 +34,7 @@ std::string Upper(std::string text) {
   return text;
 }
 
-// Gives each id a name of its own.
+// Gives each id a unique name.
 class Names {
  public:
   std::string For(std::string_view id) {
@@ -48,8 +49,8 @@ class Names {
   std::set<std::string> taken_;
 };
 
-// A C string literal. Octal escapes end after three digits, whatever follows; they also break up
-// trigraphs.
+// A C string literal. Octal escapes end after three digits, so any character may follow them. They
+// also break up trigraphs.
 std::string Quoted(std::string_view text) {
   std::string literal = "\"";
   for (const char c : text) {
@@ -89,7 +90,7 @@ class HeaderWriter {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
   }
 
-  // A table with its length; C knows no empty arrays.
+  // A table with its length. C has no empty arrays.
   void AddTable(std::string_view name, std::string_view members,
                 const std::vector<std::string>& rows) {
     Add("\n#define {}_{} {}\n", prefix_, Upper(std::string(name)), rows.size());

@@ -56,7 +56,7 @@ class ConstraintWriter {
     return network_.tensors[static_cast<size_t>(tensor)].id;
   }
 
-  // The first and the last, which need not be two.
+  // The first and the last operator of the interval; they may be the same.
   Json Operators(graph::Interval interval) const {
     Json json = Json::array({Operator(interval.first)});
     if (interval.last > interval.first) json.push_back(Operator(interval.last));
@@ -120,7 +120,7 @@ class ConstraintReader {
     return tensor.value_or(0);
   }
 
-  // The first operator and, where there are several, the last.
+  // The first operator and, if there are several, the last.
   graph::Interval IntervalOf(const JsonValue& list) const {
     std::vector<int> operators;
     for (const JsonValue& id : list.Items()) operators.push_back(OperatorOf(id));

@@ -91,7 +91,7 @@ bool HasSeveralHomes(const Plan& plan, int tensor) {
   return !hw_profiles::LayoutOf(plan.profile, role).next_homes.empty();
 }
 
-// The place of the memory in the list of the tensor's homes.
+// The index of the memory in the list of the tensor's homes.
 int ReadPlace(const JsonValue& value, const Plan& plan, int tensor) {
   const base::TensorRole role =
       verify::RoleAtHome(plan.network.tensors[static_cast<size_t>(tensor)]);

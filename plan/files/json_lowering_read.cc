@@ -56,7 +56,7 @@ class Reader {
     lowered_.loops.push_back(loop);
   }
 
-  // A job's rounds are known before anyone waits for them.
+  // The number of rounds of a job is known before any job waits for them.
   static int64_t RoundsOf(const JsonValue& value) {
     if (!value || !value.IsObject()) return 1;
     JsonObject object = value.Object();
@@ -212,7 +212,7 @@ class Reader {
     return count;
   }
 
-  // What follows from the trips.
+  // Checks the entries that follow from the trips.
   void CheckTold(JsonObject& object, const TileClass& tiles) const {
     const JsonValue name = object.Required("name");
     if (name && name.String() != NameOf(tiles, lowered_.loops))

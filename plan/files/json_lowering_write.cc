@@ -148,7 +148,7 @@ class Writer {
     return json;
   }
 
-  // base; or [base, steps]; or {"base", "steps", "round"}
+  // base, or [base, steps], or {"base", "steps", "round"}
   static Json ToJson(const Affine& number) {
     if (number.per_round != 0) {
       Json json = {{"base", number.base}};

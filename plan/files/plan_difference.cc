@@ -9,15 +9,14 @@
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/verify/residency.h"
 
-// Two partitions are compared between the cuts that they share, so that what a change costs is
-// counted where it was made:
+// Two partitions are compared between the cuts that they share. So the cost of a change is counted
+// where the change was made:
 //
 //     first    | s0      | s1   | s2        |
 //     second   | s0 | s1 | s2          | s3 |
 //     stretches|---------|------------------|
 //
-// Where a stretch is one subgraph in both plans, its buffers are the same things and can be
-// compared one by one.
+// If a stretch is one subgraph in both plans, its buffers correspond and are compared one by one.
 namespace tessera::plan::files {
 namespace {
 
@@ -38,7 +37,7 @@ class Comparison {
   }
 
  private:
-  // A buffer by what it holds, in the words of the network.
+  // A buffer, identified by its content, in terms of the network.
   using Key = std::tuple<BufferKind, std::string, std::string, int, int>;
 
   void FindCircumstances() {
@@ -172,8 +171,8 @@ class Comparison {
   }
 
   void CompareHomes() {
-    std::map<std::pair<std::string, std::string>, std::pair<const Home*, size_t>>
-        others;  // by memory and tensor
+    // by memory and tensor
+    std::map<std::pair<std::string, std::string>, std::pair<const Home*, size_t>> others;
     for (const Home& home : second_.homes) {
       for (size_t i = 0; i < home.problem.buffers.size(); ++i)
         others.emplace(std::pair(home.problem.memories.front().name, home.problem.buffers[i].id),

@@ -139,7 +139,7 @@ using base::Presence;
 
 constexpr base::IntegerRange kPinned = {0, base::kMaxTotal / 2};
 
-// Keys of a whole plan that follow from the rest.
+// Accepts keys of a complete plan that follow from the rest, and ignores their values.
 void PassBy(JsonObject& object, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) object.Optional(key);
 }
@@ -160,7 +160,7 @@ class DraftReader {
                   "status",  "score",     "bound",        "scope",    "proven_within",
                   "time_ms", "totals",    "lower_bounds", "baseline", "notes",
                   "loops",   "relations", "rules",        "lowering", "tensor_homes"});
-    if (reader_.Failed()) return std::move(draft_);  // what follows speaks of the network
+    if (reader_.Failed()) return std::move(draft_);  // the rest refers to the network
     draft_.kept = ReadKept(root.Items("kept", Presence::kOptional), draft_.network);
     ReadBuffers(root.Items("buffers", Presence::kOptional), "/buffers");
     const std::vector<JsonValue> subgraphs = root.Items("subgraphs");

@@ -8,7 +8,7 @@
 #include "tessera/base/diagnostic.h"
 #include "tessera/plan/plan.h"
 
-// A plan as a person states it: a partition, and as many addresses as they care about.
+// A plan as the user states it: a partition, and optionally some addresses.
 namespace tessera::plan::files {
 
 // The address of a buffer in the tile memory, or of a tensor in its home.
@@ -22,16 +22,16 @@ struct Pin {
 struct Draft {
   graph::Graph network;
   hw_profiles::Profile profile;
-  Objective objective;  // without weights: latency
+  Objective objective;  // latency if no weights are stated
   uint64_t seed = 0;
   std::vector<Subgraph> subgraphs;  // intervals, tiles and policies; the rest is unset
   std::vector<int> kept;            // as in Plan
   std::vector<Pin> pins;
 };
 
-// Reads plan.json, whole or stripped of anything that follows from network, profile and partition:
-// those three must be there. Of buffers and tensors at home, "offset" counts where it is stated;
-// all other known entries pass unread, and unknown keys are refused. `file` is for messages.
+// Reads plan.json. All entries that follow from network, profile and partition may be absent; these
+// three are required. For buffers and tensors at home, "offset" is used if it is stated. All other
+// known entries are ignored, and unknown keys are refused. `file` is used in messages only.
 base::Expected<Draft> ReadDraft(std::string_view text, std::string file);
 
 }  // namespace tessera::plan::files

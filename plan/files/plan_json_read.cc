@@ -76,15 +76,15 @@ class PlanReader {
     plan_.bound = root.Number("bound", 0, kMostNumber);
     ReadScope(root);
     root.Number("time_ms", 0, kMostNumber,
-                0);  // what a run on a terminal adds; no part of the plan
+                0);  // a run on a terminal adds it; not part of the plan
     plan_.objective = ReadObjective(root.Required("objective"));
     plan_.seed = ReadSeed(root.Required("seed"));
     plan_.totals = ReadMetrics(root.Required("totals"));
     plan_.lower_bounds = ReadMetrics(root.Required("lower_bounds"));
     ReadBaseline(root.Required("baseline"));
     for (const JsonValue& note : root.Items("notes")) plan_.notes.push_back(note.String());
-    if (reader_.Failed())
-      return std::move(plan_);  // what follows speaks of the network and the profile
+    // the rest refers to the network and the profile
+    if (reader_.Failed()) return std::move(plan_);
     ReadTensorHomes(root.Optional("tensor_homes"), network, plan_);
     if (const JsonValue run = root.Optional("run")) plan_.run = ReadRun(run, plan_);
     if (const JsonValue constraints = root.Optional("constraints"))
@@ -114,13 +114,13 @@ class PlanReader {
     if (plan_.profile.memories.empty()) return;
     plan_.problem.memories = {verify::TileMemory(plan_.profile)};
     for (const problem::Mode& mode : Memory().modes) mode_names_.push_back(mode.name);
-    // A memory with modes has a schedule, an empty one where it holds nothing at any step.
+    // A memory with modes has a schedule. It is empty if the memory holds nothing at any step.
     if (!mode_names_.empty()) plan_.allocation.modes.emplace_back();
   }
 
   const problem::Memory& Memory() const { return plan_.problem.memories.front(); }
 
-  // What proven_within says stands in the scope too.
+  // The content of proven_within also appears in the scope.
   void ReadScope(JsonObject& root) {
     plan_.scope = ReadParts(root.Required("scope"), Presence::kRequired);
     plan_.proven = CoversAll(plan_.scope);
@@ -255,7 +255,7 @@ class PlanReader {
     plan_.allocation.offsets.push_back(offset);
   }
 
-  // The banks that the buffer touches follow from where it lies.
+  // The banks that the buffer touches follow from its address.
   void CheckBanks(const JsonValue& value, int64_t offset, int64_t size) const {
     std::vector<std::string> expected;
     for (const problem::Bank& bank : Memory().banks) {

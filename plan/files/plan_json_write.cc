@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// JSON text of another module as a value; its writers make nothing that does not parse.
+// JSON text of another module as a value. The writers of that module always produce valid JSON.
 Json Embed(const std::string& text) {
   const base::Expected<Json> value = base::ParseJson(text, "");
   return value ? *value : Json();
@@ -87,7 +87,7 @@ class PlanWriter {
   }
 
  private:
-  // The file has buffers subgraph by subgraph, behind those of none.
+  // The file lists whole buffers first and then the buffers of each subgraph.
   problem::Rule InOrderOfFile(problem::Rule rule) const {
     const auto subgraph_of = [this](int buffer) {
       return plan_.buffers[static_cast<size_t>(buffer)].subgraph;
@@ -179,7 +179,7 @@ class PlanWriter {
     return json;
   }
 
-  // Of one subgraph; -1: of none.
+  // Buffers of one subgraph; -1: whole buffers.
   Json BuffersToJson(int subgraph) const {
     Json json = Json::array();
     for (size_t i = 0; i < plan_.buffers.size(); ++i) {
@@ -285,7 +285,7 @@ Json OffsetsOf(const problem::Problem& problem, const problem::Allocation& alloc
 Json AskedOf(const Plan& plan) {
   Json json = {{"made_by", plan.version}, {"seed", plan.seed}, {"run", RunToJson(plan)}};
   json["objective"] = {plan.objective.weights, plan.objective.limits};
-  // Files list constraints kind by kind, in whatever order of kinds.
+  // Files list constraints by kind, with the kinds in any order.
   const Json constraints = ConstraintsToJson(plan);
   std::map<std::string, Json> by_kind;
   for (const auto& [kind, list] : constraints.items()) by_kind.emplace(kind, list);

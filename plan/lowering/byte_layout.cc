@@ -11,19 +11,20 @@ namespace {
 
 using problem::AddressRange;
 
-// Neighbours along one axis, in steps of its stride from where index 0 lies.
+// Consecutive indices along one axis, in steps of its stride from the position of index 0.
 struct IndexRange {
   int64_t first = 0;
   int64_t count = 0;
 };
 
-// What a region has along one axis; index 0 is the box's first, or row 0 of the rolling buffer.
+// The part of a region along one axis. Index 0 is the box's first index, or row 0 of the rolling
+// buffer.
 struct Along {
   int64_t extent = 0;
   int64_t low = 0;  // pads
   int64_t high = 0;
-  int64_t before =
-      0;  // indices between the low pads and the box, and between the box and the high ones
+  // indices between the low pads and the box, and between the box and the high pads
+  int64_t before = 0;
   int64_t behind = 0;
 };
 
@@ -121,8 +122,7 @@ std::vector<int64_t> RowMajor(const graph::Shape& shape, int64_t element) {
   return strides;
 }
 
-// Batch by batch, row by row, column by column, channels side by side in blocks; rows at their
-// pitch.
+// Order: batches, rows, columns, and adjacent channels in blocks. Rows have their pitch.
 std::vector<int64_t> InLayout(const graph::Tensor& tensor, const hw_profiles::RoleLayout& layout) {
   const size_t rank = tensor.shape.size();
   const int64_t element = base::BitsOf(tensor.type) / 8;
@@ -154,7 +154,7 @@ std::vector<int64_t> InLayout(const graph::Tensor& tensor, const hw_profiles::Ro
   return strides;
 }
 
-// Of tensors that lie in a home: all but features.
+// For tensors that lie in a home: all except features.
 base::TensorRole RoleAtHome(const graph::Tensor& tensor) {
   using base::TensorRole;
   if (tensor.constant) return TensorRole::kConstant;

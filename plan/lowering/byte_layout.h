@@ -11,18 +11,17 @@
 
 namespace tessera::plan::lowering {
 
-// Bytes of one element of an operand of that operator (-1: of none); scratch and tables count
-// bytes.
+// Bytes of one element of an operand of that operator (-1: none). Scratch and tables count bytes.
 int64_t ElementBytes(const graph::Graph& network, int op, const Operand& operand);
 
-// The bytes of an operator's region, pads that are stored included, ascending and apart. `box`
-// gives the extents: the region itself, but for a kTo the kFrom before it. Whole buffers that are
-// begun anew are not told from their regions here. Cost: the rows of bytes.
+// The bytes of an operator's region, including stored pads, as ascending disjoint ranges. `box`
+// gives the extents: the region itself, but for a kTo the preceding kFrom. Whole buffers that are
+// filled anew are not distinguished from their regions here. Cost: the rows of bytes.
 std::vector<problem::AddressRange> BytesOf(const graph::Graph& network, int op,
                                            const Operand& operand, const FixedRegion& region,
                                            const FixedRegion& box, int64_t spot_address);
 
-// Where a tensor lies in its home.
+// The location of a tensor in its home.
 struct HomeLayout {
   int memory = 0;
   int64_t address = 0;
@@ -30,7 +29,7 @@ struct HomeLayout {
   std::vector<int64_t> strides;  // bytes, for each axis
 };
 
-// nullopt where the plan gives the tensor no address outside the tile memory. Pads are not stored
+// nullopt if the plan gives the tensor no address outside the tile memory. Pads are not stored
 // there.
 std::optional<HomeLayout> FindAtHome(const Plan& plan, int tensor);
 

@@ -7,21 +7,20 @@
 #include "tessera/plan/lowering/job_recorder.h"
 #include "tessera/plan/lowering/run_order.h"
 
-// Two job runs that touch a byte, one of them writing, must keep their order. Job runs are taken in
-// an order that is right, and every stretch of bytes remembers who wrote it last and who has read
-// it since:
+// Two job runs that touch a byte must keep their order if one of them writes it. Job runs are
+// visited in a correct order. Every stretch of bytes records its last writer and the readers since
+// then:
 //
 //     address    0 ........ 64 ...... 96 ....... 160
-//     written by | load x #2 | conv #1 |  load w  |            a stretch is split where a job run touches part of it
-//     read by    |  conv #2  | store #1|  conv #2 |
+//     written by | load x #2 | conv #1 |  load w  |       a stretch is split where a job run
+//     read by    |  conv #2  | store #1|  conv #2 |       touches part of it
 //
-// A reader waits for the writer (data); a writer for the writer and the readers (reuse). What
-// another one waits for is waited for without saying so, and is left out (Precedence): few waits
-// remain.
+// A reader waits for the writer (data). A writer waits for the writer and the readers (reuse). A
+// wait that another wait implies is left out (Precedence), so few waits remain.
 //
-// Modes: a job run that its mode of the tile memory does not allow before must wait for the switch;
-// a switch waits for those before that the new mode does not allow, and for the switch before it.
-// What both modes allow runs on beside the switch.
+// Modes: a job run that is not allowed in the previous mode of the tile memory waits for the
+// switch. A switch waits for the previous job runs that the new mode does not allow, and for the
+// previous switch. Job runs that both modes allow continue during the switch.
 namespace tessera::plan::lowering {
 
 namespace {
@@ -29,23 +28,23 @@ namespace {
 using problem::AccessKind;
 using problem::AddressRange;
 
-// What a job run does to memory.
+// The memory accesses of a job run.
 struct Touch {
   int memory = 0;
   bool writes = false;
   std::vector<AddressRange> bytes;
 };
 
-// Who may still be at a stretch of bytes.
+// The job runs that may still access a stretch of bytes.
 struct Stretch {
   int64_t end = 0;
   int writer = -1;
-  std::vector<int> readers;  // since
+  std::vector<int> readers;  // since the last write
 };
 
 class Bytes {
  public:
-  // Cuts stretches so that the range is made of whole ones, and visits them.
+  // Splits stretches so that the range consists of whole stretches, and visits them.
   template <typename Visit>
   void ForEach(const AddressRange& range, const Visit& visit) {
     Cut(range.begin);
@@ -62,7 +61,7 @@ class Bytes {
     }
   }
 
-  // The range is one stretch from here on.
+  // From here on the range is one stretch.
   void Overwrite(const AddressRange& range, int writer) {
     Cut(range.begin);
     Cut(range.end);
@@ -184,7 +183,7 @@ class DependencyFinder {
         continue;
       }
       bytes.ForEach(range, [&](Stretch& stretch) {
-        if (stretch.writer == number) return;  // in place
+        if (stretch.writer == number) return;  // in-place
         std::erase_if(stretch.readers,
                       [&](int reader) { return precedence_.Precedes(reader, number); });
         stretch.readers.push_back(number);
@@ -218,8 +217,8 @@ class DependencyFinder {
     }
   }
 
-  // The latest switch from a mode that does not allow the job run; before the first, any mode may
-  // be.
+  // The latest switch from a mode that does not allow the job run. Before the first switch any mode
+  // may be in force.
   void WaitForMode(const Job& job, const std::vector<Touch>& touches,
                    std::map<int, Cause>& before) const {
     for (size_t i = switches_.size(); i-- > 0;) {
@@ -237,7 +236,7 @@ class DependencyFinder {
   std::map<int, Bytes> bytes_;            // by memory
   Precedence precedence_;
   std::vector<Switch> switches_;
-  std::vector<Running> running_;  // job runs that some switch may have to wait for
+  std::vector<Running> running_;  // job runs for which a later switch may have to wait
   int added_ = 0;
 };
 

@@ -6,21 +6,21 @@
 
 #include "tessera/plan/lowering/job_recorder.h"
 
-// Tiles are cut into classes along each loop: a class goes on as long as all tiles of the next
-// index have the same work and every number grows by what it grew before. Rows of x that tiles of
-// four rows need, 3x3, 16 rows in all:
+// Tiles are divided into classes along each loop. A class continues while all tiles of the next
+// index have the same work and every number grows by the same amount as before. Example: rows of x
+// that tiles of four rows need, 3x3, 16 rows in all:
 //
 //     tile      0    1    2    3            tile 0 has a pad above, tile 3 one below
 //     begin     0    3    7    11           steady: begin 3 + 4 i, extent 6
 //     extent    5    6    6    5
 //               first | steady | last
 //
-// Along several loops a class is a box; where numbers do not add up over the loops, the box is cut
-// into its lines.
+// For several loops a class is a box. If numbers are not additive over the loops, the box is
+// divided into its lines.
 namespace tessera::plan::lowering {
 namespace {
 
-// One tile's work: what must be equal within a class, and what may grow.
+// The work of one tile: the parts that must be equal within a class, and the parts that may grow.
 struct TileWork {
   std::vector<Work> work;
   std::vector<int64_t> shape;
@@ -65,7 +65,7 @@ FixedRegion GrowthOf(const FixedRegion& before, const FixedRegion& after) {
   return MakeRegion<int64_t>(after, [&](int64_t number) { return number - numbers[next++]; });
 }
 
-// Runs of one job for one tile, ascending by round, as few pieces as grow evenly.
+// Runs of one job for one tile, ascending by round, in the fewest linear parts.
 void AddRounds(const std::vector<const JobRun*>& job_runs, std::vector<Work>& work) {
   for (size_t first = 0; first < job_runs.size();) {
     size_t end = first + 1;
@@ -139,8 +139,8 @@ class Classes {
   }
 
  private:
-  // Along one loop, whether all tiles of an index have the work of those before, and whether their
-  // numbers grow as before.
+  // For one loop: whether all tiles of an index have the work of the previous index, and whether
+  // their numbers grow by the same amount as before.
   std::vector<Trips> Cut(size_t loop) const {
     const auto trips = static_cast<size_t>(loops_[loop].trips);
     const auto stride = static_cast<size_t>(strides_[loop]);
@@ -165,7 +165,7 @@ class Classes {
     std::vector<Trips> cuts;
     for (size_t first = 0; first < trips;) {
       size_t end = end_from(first);
-      // Two tiles always fit a line; the second may begin a longer one.
+      // Two tiles always lie on a line. The second may begin a longer one.
       if (end == first + 2 && end_from(first + 1) > first + 3) --end;
       cuts.push_back({static_cast<int64_t>(first), static_cast<int64_t>(end)});
       first = end;
@@ -202,7 +202,7 @@ class Classes {
     return first;
   }
 
-  // What numbers grow by along each loop.
+  // The growth of the numbers along each loop.
   std::vector<std::vector<int64_t>> GrowthIn(const std::vector<Trips>& box) const {
     const size_t first = TileAt(FirstOf(box));
     const std::vector<int64_t>& numbers = tiles_[first].numbers;
@@ -264,10 +264,10 @@ class Classes {
   std::vector<TileClass> classes_;
 };
 
-// Rounds of the one that wait, and of the other that are waited for.
+// Rounds of the waiting job, and of the other job.
 using Rounds = std::set<std::pair<int64_t, int64_t>>;
 
-// One more round that waits in the same way, by itself or behind the one before.
+// Adds one more round that waits in the same way: alone, or as a continuation of the previous one.
 void Extend(std::vector<Wait>& waits, const Wait& wait) {
   for (Wait& known : waits) {
     const bool same =
@@ -279,8 +279,8 @@ void Extend(std::vector<Wait>& waits, const Wait& wait) {
   waits.push_back(wait);
 }
 
-// Where both go round side by side, round waits for round; else all rounds up to the last that is
-// waited for come before.
+// If the rounds of both jobs run in parallel, round waits for round. Otherwise they wait for all
+// rounds up to the last one that is needed.
 void AddWaits(const Wait& like, const Rounds& rounds, bool side_by_side, std::vector<Wait>& waits) {
   std::vector<Wait> found;
   for (auto pair = rounds.begin(); pair != rounds.end(); ++pair) {
@@ -321,8 +321,8 @@ void FoldWaits(const std::vector<JobRun>& job_runs,
     Rounds rounds;
     Cause cause = Cause::kMode;
   };
-  std::map<std::tuple<int, int, int64_t>, Found>
-      found;  // by who waits, for whom, how many tiles back
+  // by waiting job, awaited job, and number of tiles back
+  std::map<std::tuple<int, int, int64_t>, Found> found;
   for (size_t i = 0; i < job_runs.size(); ++i) {
     for (const Dependency& dependency : dependencies[i]) {
       const JobRun& before = job_runs[static_cast<size_t>(dependency.before)];

@@ -13,21 +13,21 @@
 #include "tessera/plan/lowering/performer.h"
 #include "tessera/plan/plan.h"
 
-// A lowered plan is right if whoever does its jobs, as soon as what they wait for is done and in no
-// other order, gets the network's results. Here that is somebody who does them in the strangest
-// order that is allowed:
+// A lowered plan is correct if every execution that starts a job as soon as its waits are
+// satisfied, in any order that the waits permit, computes the network's results. The interpreter
+// executes the jobs in a random order among those that are permitted:
 //
-//     lowering --- UnrollRuns ---> runs and waits --- draw among those that are ready ---> Performer --- tags ---> findings
-//                                        |                                                     |
-//                                        '--- Precedence: which runs are in order -------------'
+//     lowering --- UnrollRuns ---> runs and waits --- draw a ready run ---> Performer --> findings
+//                                        |                                      |  tags
+//                                        '--- Precedence: which runs are in order
 //
-// **One order stands for all.** Runs that touch a byte, one of them writing, must be in order
-// (TaggedMemories); so each read finds in every order what it finds in this one. A wait that is
-// missing is found whether or not the order drawn trips over it; a wait that only repeats what
-// others imply may go.
+// **One order is representative of all.** Runs that touch a byte must be in order if one of them
+// writes it (TaggedMemories). So each read finds the same value in every order as in this one. A
+// missing wait is found whether or not the drawn order exposes it. A wait that others imply may be
+// removed.
 //
-// Before the program lie inputs, constants and state; after each subgraph, what others want of it
-// must be complete.
+// Before the program starts, memory holds inputs, constants and state. After each subgraph, the
+// tensors that later consumers read must be complete.
 namespace tessera::plan::lowering {
 namespace {
 
@@ -64,7 +64,7 @@ class Interpreter {
         most_(most) {}
 
   Report Run() {
-    // What a state has become by then stands in its place.
+    // The current value of a state is found at its location.
     for (const bool next : {false, true}) {
       for (size_t i = 0; i < plan_.network.tensors.size(); ++i) {
         const bool is_next = plan_.network.tensors[i].next_of >= 0;
@@ -90,7 +90,7 @@ class Interpreter {
     return {plan_.subgraphs.front().interval.first, plan_.subgraphs.back().interval.last};
   }
 
-  // Whether the next run finds another value of the state.
+  // Whether the next run finds a different value of the state.
   bool IsAliased(int state) const {
     for (size_t i = 0; i < users_.size(); ++i) {
       if (plan_.network.tensors[i].next_of == state && users_[i].maker <= Program().last)
@@ -157,7 +157,8 @@ class Interpreter {
       Note(fmt::format("{} runs of jobs wait for each other", runs->size() - done));
   }
 
-  // Draws from those that wait for nothing any more, until there is none. Gives how many have run.
+  // Draws from the runs that have no open waits until none is left. Returns the number of executed
+  // runs.
   size_t RunInSomeOrder(const Lowered& lowered, const std::vector<lowering::Run>& runs) {
     std::vector<std::vector<size_t>> after(runs.size());
     std::vector<size_t> left(runs.size());
@@ -197,7 +198,7 @@ class Interpreter {
       const int64_t trips = base::CeilDiv(shape[axis], subgraph.tile[axis]);
       if (trips <= 1) continue;
       const Loop loop = {static_cast<int>(axis), shape[axis], subgraph.tile[axis], trips};
-      // Of tiles that keep rows the next is the one below, whatever the columns.
+      // If tiles keep rows, the next tile is the one below, in every column.
       const bool keeps = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
       const bool beside =
           keeps && shape.size() == 4 && axis == 3 && !loops.empty() && loops.back().axis == 2;

@@ -8,13 +8,14 @@
 #include "tessera/plan/execute/reads.h"
 #include "tessera/plan/lowering/byte_layout.h"
 
-// A place says where each element of a tensor lies; a region says it of one box, as whoever drives
-// an engine wants it: the address of the first element and a stride for each axis. What is the same
-// for every tile (the buffer of a phase, the strides) goes to the job's operand; what a tile
-// changes goes to the region, as an offset behind the buffer's begin.
+// A place gives the location of each element of a tensor. A region describes the location of one
+// box in the form that an engine driver needs: the address of the first element and a stride for
+// each axis. The parts that are the same for every tile (the buffer of a phase, the strides) go to
+// the job's operand. The parts that depend on the tile go to the region, as an offset from the
+// buffer's begin.
 //
-// Regions of inputs are the hulls of what the judge says the results are made from, pads the taps
-// that fall outside the tensor.
+// Regions of inputs are the hulls of the elements from which, by the reference definition, the
+// results are computed. Pads are the taps that fall outside the tensor.
 namespace tessera::plan::lowering {
 namespace {
 
@@ -59,8 +60,8 @@ Part PartOf(execute::Operand::Kind kind) {
   return Part::kAddend;
 }
 
-// Pads of a tile stand beside what is held, so the region goes as far where it has any. Whether any
-// axis stores pads.
+// The pads of a tile lie next to the held data, so the region extends over them. Returns whether
+// any axis stores pads.
 bool ReachPads(const execute::ElementSet& reads, const Place& place, Box& region) {
   bool stored = false;
   for (size_t axis = 0; axis < reads.axes.size(); ++axis) {
@@ -82,7 +83,7 @@ bool MayShare(const std::vector<int>& a, const std::vector<int>& b) {
   return true;
 }
 
-// The spots of two operands that are one, if none contradicts another.
+// Joins the spots of two operands that are the same, if none contradicts another.
 bool JoinSpot(Operand& operand, const Spot& spot) {
   for (const Spot& known : operand.spots) {
     if (known.phase == spot.phase && known.slot == spot.slot) return known == spot;
@@ -94,8 +95,8 @@ bool JoinSpot(Operand& operand, const Spot& spot) {
   return true;
 }
 
-// Whether the buffer is the subgraph's, a whole one, or filled for the next subgraph while this one
-// runs.
+// Whether the buffer belongs to the subgraph, is a whole buffer, or is filled for the next subgraph
+// while this one runs.
 bool IsSeenFrom(const Plan& plan, const BufferUse& use, int subgraph) {
   const bool prefetched = use.kind == BufferKind::kResident && use.subgraph == subgraph + 1 &&
                           plan.subgraphs[static_cast<size_t>(use.subgraph)].prefetch;
@@ -240,7 +241,7 @@ void Recorder::AddOperands(const execute::Compute& compute, const RunIndex& turn
   }
 }
 
-// The tensor that the sums become.
+// The tensor that the partial sums become.
 int Recorder::ResultOf(int sums) const {
   return plan_.network.operators[static_cast<size_t>(sums - contents_.PartialSumsOf(0))]
       .outputs.front();

@@ -20,9 +20,9 @@ struct JobRun {
   std::vector<FixedRegion> regions;
 };
 
-// Turns instructions of the executing checker, which name places and boxes, into runs of jobs,
-// which name addresses and strides. Instructions without effect leave no trace. The plan and the
-// contents outlive it.
+// Converts instructions of the executing checker, which name places and boxes, into runs of jobs,
+// which name addresses and strides. Instructions without effect are dropped. The plan and the
+// contents must outlive it.
 class Recorder {
  public:
   Recorder(const Plan& plan, const execute::Contents& contents, int subgraph);
@@ -31,20 +31,20 @@ class Recorder {
   void Record(const execute::Copy& copy);
   void Record(const execute::Compute& compute);
 
-  // Before a step of an operator, or of none (-1), the tile memory goes over to `mode`; as often as
-  // a tile comes by, so often does its job have rounds.
+  // Before a step of an operator, or of none (-1), the tile memory switches to `mode`. Its job has
+  // one round for each time that a tile reaches this step.
   void SetMode(int mode, Before before, int op, int64_t tile, int phase);
 
   const std::vector<Job>& Jobs() const { return jobs_; }
   const std::vector<JobRun>& JobRuns() const {
     return job_runs_;
-  }  // in the order in which they may be done one by one
+  }  // in an order in which they may be executed one by one
   const std::string& Refusal() const {
     return refusal_;
-  }  // why something cannot be said; empty if all can
+  }  // why a construct cannot be lowered; empty if all can
 
  private:
-  // What a place adds to a job: the operand, and the region in it.
+  // The part of a job that a place determines: the operand, and the region in it.
   struct Found {
     Operand operand;
     FixedRegion region;
@@ -80,36 +80,38 @@ struct Dependency {
   Cause cause = Cause::kData;
 };
 
-// For each job run, those that it must wait for, none of which waits for another of them: data that
-// it reads, bytes that are still in use, a mode that it needs. Job runs stand in an order in which
-// they may be done one by one. Cost: runs of bytes touched, and what Precedence takes.
+// For each job run, the job runs for which it must wait, without those that another one implies:
+// data that it reads, bytes that are still in use, a mode that it needs. Job runs are in an order
+// in which they may be executed one by one. Cost: runs of bytes touched, plus the cost of
+// Precedence.
 std::vector<std::vector<Dependency>> FindDependencies(const Plan& plan,
                                                       const std::vector<Job>& jobs,
                                                       const std::vector<JobRun>& job_runs);
 
-// The spot of an operand for that phase and slot: of several, the one that is for it.
+// The spot of an operand for that phase and slot, if there are several.
 const Spot* FindSpot(const Operand& operand, int phase, int slot);
 
-// Whether all waits are for job runs that stand before those that wait, so that they can be kept.
+// Whether all waits refer to job runs that come before the waiting ones, so that they can be
+// satisfied.
 bool LookBack(const std::vector<JobRun>& job_runs, const std::vector<Job>& jobs);
 
-// Drops waits without which every job run still comes after all that it depends on: what a job must
-// await for one tile, and so awaits for all, may make another wait needless. Reuse goes before
-// data. All of them look back. Cost: waits times job runs; where that is too much, nothing is
-// dropped.
+// Drops waits without which every job run still comes after all its dependencies. A job waits in
+// the same way for all tiles, so a wait that one tile needs may make another wait redundant. Reuse
+// waits are dropped before data waits. All waits must look back. Cost: waits times job runs; if
+// that is too much, nothing is dropped.
 void DropImpliedWaits(const std::vector<JobRun>& job_runs,
                       const std::vector<std::vector<Dependency>>& dependencies,
                       std::vector<Job>& jobs);
 
-// From runs to rules: what runs of a job have in common is said once.
+// From runs to rules: common properties of the runs of a job are stated once.
 
-// Classes of the tiles of `loops`, and what runs once, from all job runs. Cost: numbers of all
-// regions times loops.
+// Derives the classes of the tiles of `loops`, and the work that runs once, from all job runs.
+// Cost: numbers of all regions times loops.
 void FoldTiles(const std::vector<JobRun>& job_runs, Lowered& lowered);
 
-// Waits of the jobs: whatever one run waits for, all of its job's do, for as many tiles before.
-// Where there is no such tile or run, nobody waits. This asks for no less than the dependencies do,
-// and never for what comes later.
+// The waits of the jobs. If one run of a job waits for something, all runs of the job do, the same
+// number of tiles before. If there is no such tile or run, the wait has no effect. The result
+// implies all dependencies and never refers to later runs.
 void FoldWaits(const std::vector<JobRun>& job_runs,
                const std::vector<std::vector<Dependency>>& dependencies, std::vector<Job>& jobs);
 

@@ -16,7 +16,7 @@ namespace tessera::plan::lowering {
 
 namespace {
 
-// The first place where two lists differ, in words; empty where they do not.
+// The first place where two lists differ, in words; empty if they are equal.
 template <typename T>
 std::string FirstDifference(const std::vector<T>& found, const std::vector<T>& expected,
                             std::string_view what) {
@@ -66,14 +66,15 @@ std::vector<std::string> FindDifferences(const Program& found, const Program& ex
   return differences;
 }
 
-// The program is unrolled once, as the executing checker does it, and folded again:
+// The program is unrolled once, in the same way as in the executing checker, and folded again:
 //
-//     plan --- Unroll ---> instructions --- Recorder ---> job runs ---+--- FoldTiles ---> classes of tiles
-//              (execute)                    jobs, operands         '--- FindDependencies ---> FoldWaits, DropImpliedWaits
+//     plan --- Unroll ---> instructions --- Recorder ---> job runs --+-- FoldTiles ---> classes
+//              (execute)                    jobs, operands           |                  of tiles
+//                                                                    '-- FindDependencies --->
+//                                                           FoldWaits, then DropImpliedWaits
 //
-// Steps and lifespans are gone then: what remains of them is who waits for whom. Subgraphs are
-// lowered one by one, as all of one is over before the next begins.
-
+// The result has no steps or lifespans; the waits replace them. Subgraphs are lowered one by one,
+// because each completes before the next begins.
 namespace {
 
 constexpr size_t kMostJobRuns = size_t{1} << 18;
@@ -94,8 +95,7 @@ std::vector<Loop> LoopsOf(const Plan& plan, const Subgraph& subgraph) {
     if (trips > 1)
       loops.push_back({static_cast<int>(axis), shape[axis], subgraph.tile[axis], trips});
   }
-  // Tiles that keep rows for each other go down one strip of columns after the other, image by
-  // image.
+  // Tiles that keep rows for each other follow one strip of columns after another, image by image.
   const bool keeps = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
   const auto down = std::find_if(loops.begin(), loops.end(), [&shape](const Loop& loop) {
     return verify::AxisName(shape.size(), static_cast<size_t>(loop.axis)) == base::Axis::kRows;
@@ -122,7 +122,7 @@ class Lowering {
   }
 
  private:
-  // Where in the passes of a subgraph some tile finds another mode.
+  // The positions in the passes of a subgraph at which some tile finds another mode.
   using Position = std::tuple<int, Before, int, bool>;  // subgraph, step, operator, outside tiles
 
   static base::Expected<Program> Refuse(const std::string& why) {

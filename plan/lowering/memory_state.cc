@@ -161,8 +161,8 @@ void WholeTensors::PutElement(int memory, int64_t address, int content, int64_t 
     visit({memory, address + part, execute::Contents::TagOf(content, number * bytes + part)});
 }
 
-// Batch by batch, in it row by row, in it column by column, in it channel by channel; a constant
-// element by element, and then its table.
+// Order: batches, rows, columns, channels. A constant is visited element by element, then its
+// table.
 void WholeTensors::WalkHome(const Home& home, int64_t address, int tensor,
                             const Visit& visit) const {
   const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(tensor)];

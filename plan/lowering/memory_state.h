@@ -18,23 +18,23 @@ namespace tessera::plan::lowering {
 
 using execute::Tag;
 
-// The memories of a plan, byte by byte: what each byte holds, which run wrote it, and which have
-// read it since. Two runs that touch a byte, one of them writing, must be in order: then every
-// order that the waits permit gives the reads the same values as the one that is tried, and one run
-// stands for all (data-race freedom, Adve and Hill 1990).
+// The memories of a plan, byte by byte: the content of each byte, the run that wrote it, and the
+// runs that have read it since. Two runs that touch a byte must be in order if one of them writes
+// it. Then the reads get the same values in every order that the waits permit, and one run
+// represents all (data-race freedom, Adve and Hill 1990).
 //
-// Who has read a byte is a set of runs, and sets are numbered: bytes that the same runs have read
-// share one. A set drops a run that comes before one that joins it, so it holds only what runs side
-// by side.
+// The readers of a byte are a set of runs, and sets are numbered: bytes with the same readers share
+// a set. A set drops a run that comes before a run that joins it, so it contains only runs that are
+// concurrent.
 class TaggedMemories {
  public:
   explicit TaggedMemories(const std::vector<int64_t>& sizes);  // bytes by memory
 
-  // All runs so far are over; those that follow are numbered by `order` from 0 on, which outlives
-  // them.
+  // All previous runs are over. The following runs are numbered by `order` from 0 on. `order` must
+  // outlive them.
   void BeginSubgraph(const Precedence& order);
 
-  // Who touches from here on.
+  // The run of the following accesses.
   void Begin(int run);
 
   bool Contains(int memory, int64_t byte) const {
@@ -42,15 +42,15 @@ class TaggedMemories {
   }
   Tag TagAt(int memory, int64_t byte) const { return At(memory, byte).tag; }
 
-  // Each gives the run that it should have waited for and did not, or -1. The byte is within the
-  // memory.
+  // Each returns a run for which the current run should have waited and did not, or -1. The byte is
+  // within the memory.
   int Read(int memory, int64_t byte);
   int Write(int memory, int64_t byte, Tag tag);
 
-  // Whether the current run has read the byte, and nobody has written it since.
+  // Whether the current run has read the byte, and no run has written it since.
   bool HasRead(int memory, int64_t byte) const;
 
-  // What the byte holds, without a run that would have put it there.
+  // Sets the content of the byte without a run that writes it.
   void Set(int memory, int64_t byte, Tag tag) { At(memory, byte).tag = tag; }
 
  private:
@@ -76,7 +76,7 @@ class TaggedMemories {
   int32_t current_ = -1;
   int32_t latest_ = -1;
   std::vector<std::vector<int32_t>> sets_ = {{}};
-  // The last answers for the current run: neighbouring bytes have the same history.
+  // The last answers for the current run. Adjacent bytes have the same history.
   std::map<int32_t, int32_t> joined_;  // by set: the one with the current run in it
   int32_t last_set_ = -1;
   int32_t last_joined_ = 0;
@@ -86,23 +86,24 @@ class TaggedMemories {
   int32_t last_out_of_order_ = -1;
 };
 
-// What a run does to the banks of the tile memory.
+// The accesses of a run to the banks of the tile memory.
 struct BankUse {
   std::string engine;
   execute::AccessRules::Banks read = 0;
   execute::AccessRules::Banks written = 0;
 };
 
-// Which modes may be in force while a run is under way: that of the last switch before it, and of
-// every switch that is not in order with it. All of them must allow what it does.
+// The modes that may be in force while a run executes: the mode of the last switch before it, and
+// of every switch that is not ordered with it. All of them must allow the accesses of the run.
 class Modes {
  public:
   explicit Modes(const execute::AccessRules& rules) : rules_(rules) {}
 
-  // All runs so far are over; those that follow are numbered by `order`, which outlives them.
+  // All previous runs are over. The following runs are numbered by `order`, which must outlive
+  // them.
   void BeginSubgraph(const Precedence& order);
 
-  // Each gives what is wrong, in words; empty if nothing is.
+  // Each returns the fault in words; empty if there is none.
   std::string Switch(int run, int mode);
   std::string Use(int run, const BankUse& use);
 
@@ -126,16 +127,16 @@ class Modes {
   std::vector<Running> running_;
 };
 
-// A byte of a tensor where it lies whole.
+// A byte of a tensor that is stored whole.
 struct WholeByte {
   int memory = 0;
   int64_t address = 0;
   execute::Tag tag = execute::kNothing;
 };
 
-// The bytes of tensors where they lie whole, in their home or in a whole buffer, straight from
-// docs/program.md, "Inside a buffer" and "Homes", without the strides of any lowering. What it
-// refers to outlives it.
+// The bytes of tensors that are stored whole, in their home or in a whole buffer. Derived directly
+// from docs/program.md, "Inside a buffer" and "Homes", without the strides of any lowering. The
+// arguments must outlive it.
 class WholeTensors {
  public:
   WholeTensors(const Plan& plan, const execute::Contents& contents, const execute::Places& places)
@@ -143,7 +144,7 @@ class WholeTensors {
 
   using Visit = std::function<void(const WholeByte&)>;
 
-  // Every byte of the elements, and of a constant's table; of pads too where asked for.
+  // Every byte of the elements, and of a constant's table; of pads too if `pads` is set.
   void ForEachByte(int tensor, bool pads, const Visit& visit) const;
 
  private:

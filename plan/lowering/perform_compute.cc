@@ -5,9 +5,10 @@
 #include "tessera/plan/execute/reads.h"
 #include "tessera/plan/lowering/performer.h"
 
-// Operators: the judge (execute/reads.h) names the elements that the results of a run are made
-// from; each must lie where the run's regions say. A region must be the hull of these elements, and
-// its pads the taps beyond the tensor, since an engine is given no more than that.
+// Operators: the reference definition (execute/reads.h) gives the elements from which the results
+// of a run are computed. Each of them must lie where the run's regions say. A region must be the
+// hull of these elements, and its pads the taps outside the tensor, because an engine receives no
+// other information.
 namespace tessera::plan::lowering {
 
 using execute::Box;
@@ -15,7 +16,7 @@ using execute::Contents;
 using execute::ElementSet;
 using execute::Tag;
 
-// Which slice of the depth a run takes follows from the plan's policy and the profile alone.
+// The slice of K that a run computes follows from the plan's policy and the profile alone.
 std::optional<Performer::SplitKRound> Performer::SplitKRoundOf(const Job& job,
                                                                const Run& run) const {
   const graph::Operator& op = plan_.network.operators[static_cast<size_t>(job.op)];
@@ -84,7 +85,7 @@ ElementSet Performer::ReadsOf(const graph::Operator& op, Part part, size_t posit
   return ReadsOfTable(plan_.network, op, position, contents_.TableBytes(op), made);
 }
 
-// Whatever the operator reads must have a region.
+// Every operand that the operator reads must have a region.
 void Performer::CheckAllGiven(const graph::Operator& op,
                               const std::vector<ResolvedRegion>& resolved_regions,
                               const Box& made) {
@@ -117,7 +118,7 @@ void Performer::CheckAllGiven(const graph::Operator& op,
     TellOnce("does not leave sums until the last round, and the result then");
 }
 
-// It may go further than what is read only to where stored pads stand beside it.
+// The region may extend beyond the elements that are read only where stored pads lie next to it.
 void Performer::CheckOperand(const graph::Operator& op, const ResolvedRegion& resolved,
                              const ElementSet& reads) {
   const Box hull = HullOf(reads, resolved.shape);
@@ -211,7 +212,7 @@ void Performer::ReadElement(const ResolvedRegion& resolved, const Point& point) 
   }
 }
 
-// Whether a channel of the result has room in the scratch of the run.
+// Whether a channel of the result fits into the scratch of the run.
 bool Performer::HasRoomForAChannel(const ResolvedRegion& result) const {
   int64_t bytes = result.element_bytes;
   for (size_t axis = 0; axis < result.region.extent.size(); ++axis) {
@@ -221,8 +222,8 @@ bool Performer::HasRoomForAChannel(const ResolvedRegion& result) const {
   return bytes <= scratch_bytes_;
 }
 
-// Whether a result may take the place of an operand's element that this run has read: element by
-// element, or channel by channel where it is of the same channel or one before.
+// Whether a result may replace an element of an operand that this run has read: element by element,
+// or channel by channel if the element is of the same channel or a previous one.
 bool Performer::MayReplace(const graph::Operator& op, Tag old_tag, Tag new_tag,
                            const ResolvedRegion& resolved) const {
   if (Contents::ContentOf(new_tag) != resolved.content) return false;

@@ -130,7 +130,7 @@ bool Opener::FitsTensor(const ResolvedRegion& resolved) {
          (rows && box.extent[*rows] <= resolved.operand->rolling_buffer_rows);
 }
 
-// A spot in a buffer is where the buffer begins; who reads may reach into a halo before it.
+// A spot in a buffer is the buffer's begin. A reader may reach into a halo before it.
 bool Opener::FindBuffer(const Spot& spot, ResolvedRegion& resolved) const {
   const auto& buffers = plan_.problem.buffers;
   const auto found =
@@ -149,8 +149,8 @@ bool Opener::FindBuffer(const Spot& spot, ResolvedRegion& resolved) const {
   return true;
 }
 
-// The farthest addresses on either side; pads that engines make up are at none, nor is what has no
-// elements.
+// The extreme addresses on both sides. Pads that engines generate have no address, and neither has
+// an empty region.
 bool Opener::FitsMemory(const ResolvedRegion& resolved) const {
   const bool pads =
       HasPads(resolved.region) && (resolved.Writes() || resolved.operand->stored_pads);
@@ -178,11 +178,11 @@ bool Opener::FitsMemory(const ResolvedRegion& resolved) const {
          memories_.Contains(memory, *most + resolved.element_bytes - 1);
 }
 
-// An address is all that a run knows of a byte. A transfer takes whatever lies at its source to its
-// destination, and says which elements that should have been; an operator is handed addresses of
-// its region and looks for the elements that its definition asks for, one by one
-// (perform_compute.cc). So a wrong base, stride, turn, extent or pad brings the wrong tag
-// somewhere, and is found there or by who reads it.
+// A run knows only the addresses of bytes. A transfer copies the contents of its source to its
+// destination and states which elements they should be. An operator receives the addresses of its
+// region and looks for the elements that its definition requires, one by one (perform_compute.cc).
+// So a wrong base, stride, turn, extent or pad puts a wrong tag somewhere. The transfer finds it,
+// or the reader of that byte.
 
 using execute::Contents;
 using execute::Tag;
@@ -267,7 +267,7 @@ void Performer::CheckMemories(const Job& job, const ResolvedRegion& resolved) {
                          contents_.NameOf(resolved.content)));
 }
 
-// Row by row, from the uppermost on: rows may move within what they lie in.
+// Row by row, from the uppermost on, because rows may move within the buffer in which they lie.
 void Performer::MoveBox(const ResolvedRegion& from, const ResolvedRegion& to) {
   const std::optional<size_t> rows = execute::RowAxisOf(from.shape.size());
   const Walk sources = from.Elements();

@@ -15,8 +15,8 @@
 
 namespace tessera::plan::lowering {
 
-// An index along one axis, or a point of several: bytes behind the operand's base, and the
-// row-major number of the element in its tensor, which means nothing in a pad.
+// An index along one axis, or a point of several axes: bytes from the operand's base, and the
+// row-major number of the element in its tensor (meaningless in a pad).
 struct Point {
   int64_t address = 0;
   int64_t number = 0;
@@ -36,11 +36,11 @@ void ForEachPoint(const Walk& walk, const Visit& visit, const Point& at = {}, si
   }
 }
 
-// What a run reaches of one operand.
+// The resolved region of a run in one operand.
 struct ResolvedRegion {
   const Operand* operand = nullptr;
   FixedRegion region;
-  FixedRegion box;  // whose begin and extent count
+  FixedRegion box;  // its begin and extent are used
   graph::Shape shape;
   int64_t base = 0;  // address of the box's first element, or of row 0 of the rolling buffer
   int64_t element_bytes = 1;
@@ -53,26 +53,26 @@ struct ResolvedRegion {
   }
   execute::Box Box() const;
 
-  // The element of that index of the tensor along an axis; those outside the tensor are in its
-  // pads, beside the box.
+  // The element with that index of the tensor along an axis. Indices outside the tensor are in its
+  // pads, next to the box.
   Point At(size_t axis, int64_t index) const;
 
   Walk Elements() const;                                         // of the box
-  Walk ElementsAndPads() const;                                  // and of the pads beside it
+  Walk ElementsAndPads() const;                                  // and of the pads next to it
   Walk Of(const std::vector<std::vector<int64_t>>& axes) const;  // of indices of the tensor
 
-  // The same points, neighbours in memory one after the other.
+  // The same points, sorted so that neighbours in memory are adjacent.
   Walk Nearby(Walk walk) const;
 };
 
-// Opens regions of runs, with a fault in words where the region is of no such tensor, buffer or
-// memory. All that it refers to outlives it.
+// Opens regions of runs. Reports a fault in words if the region does not match its tensor, buffer
+// or memory. The arguments must outlive it.
 class Opener {
  public:
   Opener(const Plan& plan, const execute::Contents& contents, const TaggedMemories& memories)
       : plan_(plan), contents_(contents), memories_(memories) {}
 
-  // Gives the fault, empty if there is none.
+  // Returns the fault; empty if there is none.
   std::string Open(const Job& job, const Run& run, size_t region, int phase,
                    ResolvedRegion& resolved) const;
 
@@ -86,27 +86,27 @@ class Opener {
   const TaggedMemories& memories_;
 };
 
-// Performs runs of jobs on tagged memories, one at a time: transfers and copies move tags from
-// address to address, operators are judged by what they find at the addresses of their regions.
-// Knows the network, the buffers and the profile, nothing of how the plan was lowered. What it
-// refers to outlives it.
+// Performs runs of jobs on tagged memories, one at a time. Transfers and copies move tags from
+// address to address. Operators are checked against the tags at the addresses of their regions. It
+// uses the network, the buffers and the profile, and does not depend on how the plan was lowered.
+// The arguments must outlive it.
 class Performer {
  public:
-  // `tell` is called for each fault, once for each operand, with the end of a sentence that begins
-  // with the run.
+  // `tell` is called for each fault, once per operand, with the end of a sentence that begins with
+  // the run.
   Performer(const Plan& plan, const execute::Contents& contents, TaggedMemories& memories,
             const std::function<void(const std::string&)>& tell);
 
-  // One that moves or computes; `memories` are told that it begins.
+  // A run that moves or computes; `memories` are notified that it begins.
   void Perform(const Job& job, const Run& run, int phase);
 
-  // Banks of the tile memory that the last run read, and wrote.
+  // The banks of the tile memory that the last run read, and wrote.
   execute::AccessRules::Banks ReadBanks() const { return read_banks_; }
   execute::AccessRules::Banks WrittenBanks() const { return written_banks_; }
   const execute::AccessRules& Rules() const { return rules_; }
 
  private:
-  // A round of an operator that adds up in K slices.
+  // A round of an operator that accumulates over K slices.
   struct SplitKRound {
     execute::Range k_extent;
     int64_t number = 0;
@@ -114,7 +114,7 @@ class Performer {
   };
   std::optional<SplitKRound> SplitKRoundOf(const Job& job, const Run& run) const;
 
-  // Of sums, how many are numbered before those of the rounds that the reach is about.
+  // For partial sums, the number of those that precede the rounds of the resolved region.
   int64_t FirstNumberOf(const ResolvedRegion& resolved) const;
 
   void Move(const Job& job, const std::vector<ResolvedRegion>& resolved_regions);
@@ -151,13 +151,13 @@ class Performer {
   const std::function<void(const std::string&)>& tell_;
   Opener opener_;
   execute::AccessRules rules_;
-  std::vector<execute::AccessRules::Banks>
-      bank_of_;  // by byte of the tile memory; empty without banks
+  // by byte of the tile memory; empty without banks
+  std::vector<execute::AccessRules::Banks> bank_of_;
   execute::AccessRules::Banks read_banks_ = 0;
   execute::AccessRules::Banks written_banks_ = 0;
-  int64_t scratch_bytes_ = 0;         // of the operator at hand
-  bool told_ = false;                 // of the operand at hand
-  std::optional<SplitKRound> round_;  // of the run at hand
+  int64_t scratch_bytes_ = 0;         // of the current operator
+  bool told_ = false;                 // of the current operand
+  std::optional<SplitKRound> round_;  // of the current run
 };
 
 }  // namespace tessera::plan::lowering

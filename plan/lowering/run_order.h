@@ -10,43 +10,44 @@
 
 namespace tessera::plan::lowering {
 
-// Which of many events comes before which, told as they arrive in an order that agrees.
+// The partial order of events, built as the events arrive in a compatible order.
 //
-// Events are strung on chains, on each of which every one comes before the next. An event knows for
-// each chain how far it has passed before it; so `Precedes` looks at one number. A new event goes
-// on a chain that ends before it, or opens one:
+// Events are assigned to chains. On a chain every event comes before the next. An event stores for
+// each chain how many of its events come before it, so `Precedes` reads one number. A new event is
+// appended to a chain whose last event comes before it, or opens a new chain:
 //
-//     chain 0   a ----> c ----> e          e knows: all of chain 0 up to c, of chain 1 up to b
+//     chain 0   a ----> c ----> e          e stores: all of chain 0 up to c, of chain 1 up to b
 //                \             /
-//     chain 1     '--> b -----'            Mattern 1989, vector clocks; chains in place of processes
+//     chain 1     '--> b -----'            Mattern 1989, vector clocks; chains instead of processes
 //
-// Memory and time: events times chains. Programs that wait for buffers have as many chains as jobs
-// that run at once.
+// Memory and time: events times chains. A program that waits for buffers has as many chains as jobs
+// that run concurrently.
 class Precedence {
  public:
-  // An event after those of `before` and whatever comes before them; they are numbers of events.
-  // Gives its own, counted from 0.
+  // Adds an event after those of `before` (numbers of events) and all their predecessors. Returns
+  // its own number, counted from 0.
   int Add(const std::vector<int>& before);
 
   bool Precedes(int earlier, int later) const;
 
-  // Those after which none of the others comes, ascending.
+  // The events of the list that precede no other event of the list, ascending.
   std::vector<int> LatestOf(std::vector<int> events) const;
 
  private:
   struct Event {
     size_t chain = 0;
-    int rank = 0;             // on its chain
-    std::vector<int> passed;  // by chain: how many come before; chains beyond have none
+    int rank = 0;  // on its chain
+    // by chain: how many of its events come before; 0 for chains beyond the end
+    std::vector<int> passed;
   };
 
   std::vector<Event> events_;
   std::vector<int> lengths_;  // of the chains
 };
 
-// The region for one tile and round: `indices` counts trips of the loops from the first of the
-// class, `round` from the first of the work. Numbers have as many steps as there are indices, or
-// none; none is beyond 2^40.
+// The region for one tile and round. `indices` counts trips of the loops from the first of the
+// class, `round` from the first of the work. Each number has one step per index, or no steps; no
+// number is beyond 2^40.
 FixedRegion Evaluate(const Region& region, const std::vector<int64_t>& indices, int64_t round);
 
 // One run of a job.
@@ -58,9 +59,8 @@ struct Run {
   std::vector<int> before;  // runs that it waits for
 };
 
-// The runs of a lowered subgraph in the order in which they are stated, with what they wait for;
-// nullopt where runs and waits are more than `most`. `faults` gets what contradicts itself, in
-// words.
+// The runs of a lowered subgraph in the order in which they are stated, with their waits. nullopt
+// if there are more than `most` runs and waits. Contradictions are added to `faults`, in words.
 std::optional<std::vector<Run>> UnrollRuns(const Lowered& lowered, int64_t most,
                                            std::vector<std::string>& faults);
 

@@ -30,7 +30,7 @@ bool HasWindow(OperatorKind kind) {
          kind == OperatorKind::kPool;
 }
 
-// A constant as it lies in memory, its tables apart.
+// A constant as stored in memory, without its tables.
 int64_t ContentBytes(const graph::Tensor& constant) {
   if (constant.stored_bytes > 0) return constant.stored_bytes;
   return base::BytesOf(constant.type, VolumeOf(WholeOf(constant.shape)));
@@ -40,8 +40,8 @@ int64_t TableBytes(const Plan& plan, const graph::Operator& op, int constant, in
   return op.weights.front() == constant ? plan.profile.table_bytes_per_channel * channels : 0;
 }
 
-// Rows and columns that are stored as padding: on each side the most that a windowed reader inside
-// the interval asks for. Gives back how many of the rows stand above.
+// Rows and columns that are stored as padding: on each side the maximum that a windowed reader
+// inside the interval needs. Returns how many of the rows are above.
 int64_t AddPads(const Plan& plan, const Users& users, graph::Interval interval,
                 NamedExtents& extents) {
   if (plan.profile.tiling.implicit_padding) return 0;
@@ -122,8 +122,8 @@ Footprint WholeFootprint(const Plan& plan, const std::vector<Users>& users, int 
     return {ConstantBytes(plan, users, tensor, Everything(plan)),
             LayoutOf(plan, base::TensorRole::kConstant).alignment_bytes};
   }
-  // A whole buffer is never a feature of its maker's subgraph, so any interval short of its readers
-  // names its role.
+  // A whole buffer is never a feature of its maker's subgraph. Therefore any interval that excludes
+  // its readers gives its role.
   const base::TensorRole role = RoleOf(facts, who, {-1, -1});
   NamedExtents extents = NameExtents(facts.shape);
   AddPads(plan, who, Everything(plan), extents);
@@ -132,7 +132,7 @@ Footprint WholeFootprint(const Plan& plan, const std::vector<Users>& users, int 
           layout.alignment_bytes};
 }
 
-// Rows that a buffer of a cached tensor has room for, pads apart.
+// The number of rows that fit into a buffer of a cached tensor, without pads.
 int64_t RowsOf(const Plan& plan, const Subgraph& subgraph, const Held& held, BufferKind kind,
                const RowTally& tally) {
   switch (kind) {
@@ -140,7 +140,7 @@ int64_t RowsOf(const Plan& plan, const Subgraph& subgraph, const Held& held, Buf
     case BufferKind::kHalo:
       return tally.kept;
     case BufferKind::kRollingBuffer: {
-      // A tile arrives or leaves while its neighbour is under work.
+      // A tile arrives or leaves while its neighbour is being computed.
       const bool double_buffered =
           plan.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
       return double_buffered && held.residency != Residency::kInner ? tally.beside : tally.held;
@@ -175,7 +175,7 @@ Footprint TileFootprint(const Plan& plan, const std::vector<Users>& users, const
   return {base::RoundUp(bytes, begins), alignment};
 }
 
-// A slot that holds any slice of the depth.
+// A slot that fits any slice of K.
 Footprint SplitKFootprint(const Plan& plan, const std::vector<Users>& users, const BufferUse& use,
                           const KSlices& slices, const LargestExtents& largest) {
   const Subgraph& subgraph = plan.subgraphs[static_cast<size_t>(use.subgraph)];
@@ -199,7 +199,7 @@ Footprint SplitKFootprint(const Plan& plan, const std::vector<Users>& users, con
           alignment};
 }
 
-// The sums of one tile, side by side.
+// The partial sums of one tile, adjacent.
 int64_t AccumulatorSize(const Plan& plan, const graph::Operator& op,
                         const LargestExtents& largest) {
   const std::vector<int64_t>& result = largest.at(op.outputs.front());

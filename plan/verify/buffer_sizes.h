@@ -9,11 +9,11 @@
 #include "tessera/plan/verify/residency.h"
 #include "tessera/plan/verify/tiles.h"
 
-// Bytes of buffers and of what is moved: docs/program.md, Sizes.
+// Bytes of buffers and of transferred regions: docs/program.md, Sizes.
 namespace tessera::plan::verify {
 
-// Extents of a tensor by what its axes mean; 1 where the rank has no such axis. Ranks without named
-// axes count all their elements as channels.
+// Extents of a tensor by the meaning of its axes; 1 if the rank has no such axis. For ranks without
+// named axes all elements count as channels.
 struct NamedExtents {
   int64_t batch = 1;
   int64_t channels = 1;
@@ -26,25 +26,25 @@ NamedExtents NameExtents(const std::vector<int64_t>& extents);
 int64_t StoredBytes(const NamedExtents& extents, base::DataType type, int64_t channel_block,
                     int64_t row_pitch);
 
-// Bytes of a constant, or of one slice of it, as `op` uses it: the tables stand with an operator's
+// Bytes of a constant, or of one slice of it, as `op` uses it. The tables belong to an operator's
 // first constant.
 int64_t ConstantBytes(const Plan& plan, const graph::Operator& op, int constant);
 int64_t SliceBytes(const Plan& plan, const graph::Operator& op, int constant);
 
-// Bytes of a slice of the constant that is multiplied with split K, for so many output channels,
-// its table apart.
+// Bytes of a slice of the constant that is multiplied with split K, for the given number of output
+// channels, without its table.
 int64_t KSliceBytes(const Plan& plan, const KSlices& slices, int64_t k_extent, int64_t channels);
 
-// The largest over the operators of the interval that use it.
+// The maximum over the operators of the interval that use it.
 int64_t ConstantBytes(const Plan& plan, const std::vector<Users>& users, int constant,
                       graph::Interval interval);
 
-// By tensor, the most that any tile needs along each axis.
+// By tensor, the maximum that any tile needs along each axis.
 using LargestExtents = std::map<int, std::vector<int64_t>>;
 
-// The size and the alignment that a buffer must have. `largest` and `rows` are of the buffer's
-// subgraph, empty for whole buffers; `rows` also where the halo is not cached. `by_channel`:
-// operators that work in place channel by channel.
+// The size and the alignment that a buffer must have. `largest` and `rows` are those of the
+// buffer's subgraph, empty for whole buffers; `rows` is also empty if the halo is not cached.
+// `by_channel`: operators that work in place channel by channel.
 struct Footprint {
   int64_t size = 1;
   int64_t alignment = 1;

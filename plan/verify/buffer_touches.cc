@@ -160,7 +160,7 @@ void Touches::LoadSlice(int op, int tensor, int64_t tile, int64_t round) {
   Move(here_->SliceOf(op, tensor, 0, 0), tile * kRoundsShown + round, AccessKind::kWrite);
 }
 
-// What a tile buffer holds; all tiles are one in a rolling buffer.
+// The value in a tile buffer. In a rolling buffer all tiles are one value.
 int64_t Touches::ValueOf(int tensor, int64_t tile) const {
   return here_->Caches(tensor, HaloStorage::kRollingBuffer) ? 0 : tile;
 }

@@ -11,7 +11,7 @@ namespace tessera::plan::verify {
 
 namespace {
 
-// Where a buffer lies; nullopt where there is none of that id.
+// The address of a buffer; nullopt if no buffer has that id.
 std::optional<int64_t> AddressOf(const std::string& id, const problem::Problem& problem,
                                  const problem::Allocation& allocation) {
   for (size_t i = 0; i < std::min(problem.buffers.size(), allocation.offsets.size()); ++i) {
@@ -108,7 +108,7 @@ void CheckConstraints(const Plan& plan, Findings& findings) {
 
 namespace {
 
-// How many of the constraint's operators are in the interval.
+// The number of the constraint's operators in the interval.
 int CountInside(std::span<const int> order, graph::Interval interval, graph::Interval required) {
   int count = 0;
   for (int op = interval.first; op <= interval.last; ++op)
@@ -118,7 +118,7 @@ int CountInside(std::span<const int> order, graph::Interval interval, graph::Int
 
 int LengthOf(graph::Interval interval) { return interval.last - interval.first + 1; }
 
-// Whether some operator outside the interval touches the tensor too.
+// Whether some operator outside the interval also uses the tensor.
 bool PassesBorder(const Users& users, graph::Interval interval) {
   const auto outside = [&](int op) { return !Contains(interval, op); };
   return std::any_of(users.makers.begin(), users.makers.end(), outside) ||

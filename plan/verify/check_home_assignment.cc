@@ -13,12 +13,13 @@
 #include "tessera/plan/verify/checks.h"
 #include "tessera/plan/verify/residency.h"
 
-// The rule is applied once more, in its own words. Instead of asking of two operators whether one
-// comes before the other, each tensor collects what is certainly gone when it is made: a walk back
-// from its maker over everything that this needs passes all operators that have run by then, and a
-// tensor of which these are all the readers is gone.
+// This file applies the rule again, from its text. It does not decide for two operators whether one
+// comes before the other. Instead it collects for each tensor the tensors that are certainly dead
+// when it is made. A walk back from its maker over all its predecessors visits all operators that
+// have run by then. A tensor is dead if these include all its readers.
 //
-// A memory's lines are kept as lists, and what they need is summed anew for each tensor that asks.
+// The lines of a memory are kept as lists, and their size is summed again for each tensor that is
+// assigned.
 namespace tessera::plan::verify {
 namespace {
 
@@ -104,7 +105,7 @@ class AssignmentCheck {
     return least.value_or(0);
   }
 
-  // Tensors of which every reader has run when this one has been made, whatever the order.
+  // Tensors whose readers have all run when this one has been made, in every order.
   std::set<size_t> FindGone(size_t tensor) const {
     std::set<size_t> gone;
     if (users_[tensor].makers.empty()) return gone;
@@ -152,8 +153,8 @@ class AssignmentCheck {
     return tensors;
   }
 
-  // The lines of the memory with the tensor in the first that it takes turns with, or in one of its
-  // own.
+  // The lines of the memory with the tensor added to the first line that it can share, or to a line
+  // of its own.
   std::vector<Line> With(size_t tensor, int memory) const {
     const auto found = lines_.find(memory);
     std::vector<Line> lines = found == lines_.end() ? std::vector<Line>() : found->second;
@@ -187,7 +188,7 @@ class AssignmentCheck {
     std::sort(taken.begin(), taken.end(),
               [](const auto& a, const auto& b) { return a.end > b.end; });
     int64_t room = 0;
-    int64_t top = facts.capacity_bytes;  // what lies above is counted
+    int64_t top = facts.capacity_bytes;  // free bytes above it are in `room`
     for (const problem::AddressRange& range : taken) {
       room += std::max<int64_t>(0, top - std::max<int64_t>(range.end, 0));
       top = std::min(top, range.begin);

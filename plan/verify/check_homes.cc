@@ -13,9 +13,9 @@
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 
-// The homes' books are kept while the program runs, subgraph by subgraph: what a subgraph makes and
-// others read moves in as it begins, what nobody after it reads moves out as it ends. In between,
-// the memory holds both.
+// Walks the program subgraph by subgraph and records the contents of the homes. A tensor that a
+// subgraph makes and others read enters its home when the subgraph begins. A tensor without later
+// readers leaves when the subgraph ends. In between, the memory holds both.
 //
 //     constants, state, network inputs  ->| s0 |-> ...  | s1 |-> ...  | s2 |
 //                                     +a  ----------------------  -a
@@ -67,7 +67,7 @@ class HomeBooks {
                     : StoredBytes(NameExtents(facts.shape), facts.type, layout.channel_block,
                                   layout.row_pitch_bytes);
     stay.alignment = std::lcm(layout.alignment_bytes, LinkAlignment(stay.memory));
-    // To the end of the program, unless somebody is seen to be the last to read it.
+    // To the end of the program, unless a last reader is found.
     stay.subgraphs = {static_cast<problem::Step>(subgraph),
                       static_cast<problem::Step>(plan_.subgraphs.size())};
     stays_.emplace(tensor, stay);
@@ -107,10 +107,10 @@ class HomeBooks {
 
 std::vector<HomeStay> FindHomeStays(const Plan& plan) { return HomeBooks(plan).Run(); }
 
-// Whether every tensor outside the tile memory has an address of its own while it is there. What
-// must be there follows from the partition (home_stays.h); that the bytes fit is asked first, for
-// it tells more than any placement that fails.
-
+// Whether every tensor outside the tile memory has an address of its own while it is stored there.
+// Which tensors must be stored there follows from the partition (checks.h, FindHomeStays). The
+// capacity is checked first, because its message is more useful than that of a placement that
+// fails.
 namespace {
 
 using problem::Buffer;
@@ -226,7 +226,7 @@ class HomeCheck {
     }
   }
 
-  // Against the profile's memory, whatever the plan says of it.
+  // Checks against the profile's memory, not against the plan's description of it.
   void CheckAddresses(const Home& home) {
     problem::Problem problem;
     problem.buffers = home.problem.buffers;

@@ -9,8 +9,8 @@
 namespace tessera::plan::verify {
 namespace {
 
-// Sums of doubles that differ by no more than this, relative to their size, count as equal: first
-// those of whole plans, then those of one subgraph.
+// Sums of doubles whose relative difference is at most this count as equal. First those of whole
+// plans, then those of one subgraph.
 constexpr double kTolerance = 1e-6;
 constexpr double kRounding = 1e-12;
 
@@ -44,7 +44,7 @@ class MetricsCheck {
                                                        where, what, found, expected));
   }
 
-  // For what follows from network, profile and partition.
+  // For values that follow from network, profile and partition.
   void ExpectComputed(const std::string& where, const std::string& what, double found,
                       double expected) {
     if (std::abs(found - expected) <= kRounding * std::max(std::abs(found), std::abs(expected)))
@@ -98,7 +98,7 @@ class MetricsCheck {
     return part == parts.end() ? 0 : part->second;
   }
 
-  // The highest byte, plus one, of all buffers that live at any of those steps, guards included.
+  // The highest byte, plus one, of all buffers that live at any of those steps, including guards.
   int64_t PeakDuring(const problem::Lifespan& steps) const {
     const std::vector<problem::Guard> guards = problem::GuardsOf(plan_.problem);
     int64_t peak = 0;
@@ -114,7 +114,7 @@ class MetricsCheck {
     return peak;
   }
 
-  // Sums over causes and over parts of the energy.
+  // Checks the sums over causes and over parts of the energy.
   void CheckParts(const std::string& where, const Metrics& metrics) {
     int64_t bytes = 0;
     for (const auto& [cause, part] : metrics.off_chip_by_cause) bytes += part;
@@ -161,7 +161,7 @@ class MetricsCheck {
     }
   }
 
-  // Lower bounds of latency, energy and MACs order no plans.
+  // Lower bounds of latency, energy and MACs do not order plans.
   void CheckStatus() {
     if (plan_.status != "optimal" || IsKnownValue(plan_.network, plan_.objective)) return;
     findings_.Note(
@@ -170,8 +170,8 @@ class MetricsCheck {
                     plan_.totals.unknown_work));
   }
 
-  // One metric: its value. Several: the mean of value over bound by weight; a bound of 0 leaves it
-  // undefined.
+  // One metric: its value. Several: the mean of value over bound by weight. It is undefined if a
+  // bound is 0.
   void CheckScore() {
     const auto& weights = plan_.objective.weights;
     if (weights.empty()) return;

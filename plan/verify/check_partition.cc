@@ -14,7 +14,8 @@
 namespace tessera::plan::verify {
 namespace {
 
-// Beyond these a plan is no plan: sums over tiles could leave 64 bits, and checking would not end.
+// Beyond these limits a plan is refused: sums over tiles could exceed 64 bits, and checking would
+// not end.
 constexpr int64_t kMostElements = int64_t{1} << 40;
 constexpr int64_t kMostTiles = int64_t{1} << 20;
 
@@ -83,7 +84,8 @@ class PartitionCheck {
     }
   }
 
-  // An operator may read what is made before it, and each tensor but state is made once.
+  // An operator may read only tensors that are made before it. Each tensor except state is made
+  // once.
   void CheckOperators() {
     for (const graph::Tensor& tensor : plan_.network.tensors) {
       const bool of_state =
@@ -157,7 +159,8 @@ class PartitionCheck {
                    fmt::format("operator '{}' is in no subgraph at its turn", At(op).id));
   }
 
-  // Boundary tensors of this partition, each named once, that would else leave the tile memory.
+  // The kept tensors must be boundary tensors of this partition, each named once, that would
+  // otherwise leave the tile memory.
   void CheckKept(const std::vector<Users>& users) {
     int before = -1;
     for (const int tensor : plan_.kept) {
@@ -226,8 +229,8 @@ class PartitionCheck {
     if (findings_.Empty()) CheckReplacements(i, users);
   }
 
-  // What a tile makes of a state's next value may lie where another operator reads the state for
-  // the next tile.
+  // The part of a state's next value that a tile makes may lie where another operator reads the
+  // state for the next tile.
   void CheckStates(size_t i) {
     const graph::Interval interval = plan_.subgraphs[i].interval;
     for (int op = interval.first; op <= interval.last; ++op) {
@@ -247,8 +250,8 @@ class PartitionCheck {
     }
   }
 
-  // Whoever reads a state to make its next value may write over what it reads: a second tile that
-  // makes the same would read that.
+  // An operator that reads a state to make its next value may overwrite the state. A second tile
+  // that makes the same part would read the overwritten value.
   void CheckReplacements(size_t i, const std::vector<Users>& users) {
     const Subgraph& subgraph = plan_.subgraphs[i];
     std::map<int, int64_t> made;  // elements, by next value
@@ -304,7 +307,7 @@ class PartitionCheck {
     }
   }
 
-  // What is held along K has operands that come in slices.
+  // A subgraph with split K has operands that arrive in slices.
   void CheckSplitK(size_t i, const std::vector<Users>& users) {
     const Subgraph& subgraph = plan_.subgraphs[i];
     std::string fault = SplitKFault(plan_, subgraph);
@@ -357,7 +360,7 @@ class PartitionCheck {
     }
   }
 
-  // Something is loaded once, and something else goes on meanwhile.
+  // Checks that something is loaded once, and that other work continues in the meantime.
   void CheckPrefetch(size_t i, const std::vector<Users>& users) {
     const Subgraph& subgraph = plan_.subgraphs[i];
     const std::vector<int> tensors = TensorsOf(plan_.network, subgraph.interval);

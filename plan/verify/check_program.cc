@@ -301,7 +301,7 @@ class ProgramCheck {
     return expected;
   }
 
-  // A planned program relates in-place pairs, and halos with their tiles; a colocation has no
+  // A planned program relates in-place pairs, and halos with their tiles. A colocation has no
   // direction.
   void CheckRelations() {
     std::set<std::pair<size_t, size_t>> expected;

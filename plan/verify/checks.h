@@ -11,41 +11,42 @@
 
 namespace tessera::plan::verify {
 
-// Whether the network is sound, the subgraphs cover each operator once and in order, and profile
-// and shapes allow each tile and policy. Only where nothing is noted can a program be derived.
+// Checks that the network is sound, that the subgraphs cover each operator once and in order, and
+// that profile and shapes allow each tile and policy. A program can be derived only if there are no
+// findings.
 void CheckPartition(const Plan& plan, Findings& findings);
 
-// The same of one subgraph's tile and policies alone, where network, profile and the cover are
-// known to be sound.
+// The same for one subgraph's tile and policies alone. Network, profile and the cover are known to
+// be sound.
 void CheckSubgraph(const Plan& plan, size_t subgraph, Findings& findings);
 
-// Whether the plan keeps to the constraint, which is about its own network.
+// Whether the plan satisfies the constraint, which refers to its own network.
 bool Keeps(const Plan& plan, const PlanConstraint& constraint);
 
-// Whether the plan keeps to all that was required of it. Its subgraphs cover its network.
+// Checks that the plan satisfies all its constraints. Its subgraphs cover its network.
 void CheckConstraints(const Plan& plan, Findings& findings);
 
-// What constraints leave of the ways to cut a network and to run its subgraphs. Operators of `plan`
-// are in the order in which they run: operator i is number order[i] of the network that the
-// constraints are about; tensors have the same numbers in both.
+// The cuts and the tile configurations that constraints allow. Operators of `plan` are in execution
+// order: operator i is number order[i] of the network to which the constraints refer. Tensors have
+// the same numbers in both.
 
-// Whether a plan that keeps the constraints may have the interval as a subgraph, with these
+// Whether a plan that satisfies the constraints may have the interval as a subgraph, with these
 // boundary tensors kept.
 bool MayBeSubgraph(const Plan& plan, std::span<const int> order, const std::vector<Users>& users,
                    graph::Interval interval, const std::vector<int>& kept);
 
-// Whether the subgraph's tile and policies are those that are required of its operators; true where
-// nothing is.
+// Whether the subgraph's tile and policies are those that are required for its operators; true if
+// there is no requirement.
 bool RunsAsRequired(const Plan& plan, std::span<const int> order, const Subgraph& subgraph);
 
-// The constraint on the subgraph of just these operators, or nullptr.
+// The constraint on the subgraph of exactly these operators, or nullptr.
 const PlanConstraint* ConstraintOn(const Plan& plan, std::span<const int> order,
                                    graph::Interval interval);
 
-// A tensor in its home, or in the tile memory that keeps it instead, all of it, while some
-// neighbouring subgraphs run.
+// A whole tensor in its home, or in the tile memory if it is kept there, while some consecutive
+// subgraphs run.
 struct HomeStay {
-  int memory = 0;  // index into the profile's memories, the tile memory among them
+  int memory = 0;  // index into the profile's memories, which include the tile memory
   int tensor = 0;
   base::TensorRole role = base::TensorRole::kBoundary;
   int64_t size = 1;
@@ -53,32 +54,32 @@ struct HomeStay {
   problem::Lifespan subgraphs;
 };
 
-// Every tensor that has a home, by tensor. The partition has passed CheckPartition. Cost: linear in
+// All tensors that have a home, by tensor. The partition has passed CheckPartition. Cost: linear in
 // the tensors and operands of the network.
 std::vector<HomeStay> FindHomeStays(const Plan& plan);
 
-// Derives what every memory other than the tile memory is home to, subgraph by subgraph, notes
-// where it is more than there is room for, and holds the plan's homes and their addresses against
-// it. The partition has passed CheckPartition. Cost: that of problem::Validate for each memory,
-// plus tensors times subgraphs.
+// Derives the contents of every memory other than the tile memory, subgraph by subgraph. Records
+// where they exceed the capacity, and compares the plan's homes and their addresses with them. The
+// partition has passed CheckPartition. Cost: that of problem::Validate for each memory, plus
+// tensors times subgraphs.
 void CheckHomes(const Plan& plan, Findings& findings);
 
-// Where the profile gives roles several homes: whether each tensor lives in the one that
-// docs/program.md, "Several homes", gives it (graph::Tensor::home). Network and profile are sound.
-// Cost: O(operators * tensors) where tensors take turns, and for each tensor the tensors of one
-// memory.
+// For profiles that give roles several homes: checks that each tensor has the home that
+// docs/program.md, "Several homes", assigns to it (graph::Tensor::home). Network and profile are
+// sound. Cost: O(operators * tensors) if tensors share lines, and for each tensor the tensors of
+// one memory.
 void CheckAssignment(const Plan& plan, Findings& findings);
 
-// Gives each tensor of the plan's network the home that the rule gives it.
+// Assigns the home of the rule to each tensor of the plan's network.
 void AssignHomes(Plan& plan);
 
-// Holds the plan's steps, loops, buffers, relations, rules and memory against what was derived:
-// nothing may be missing, and nothing may be there that was not derived.
+// Compares the plan's steps, loops, buffers, relations, rules and memory with the derivation.
+// Nothing may be missing, and nothing may be there that was not derived.
 void CheckProgram(const Plan& plan, const Derivation& derivation, Findings& findings);
 
-// Recounts multiply-accumulates, off-chip bytes and peaks of each subgraph, and holds totals,
-// parts, bounds, limits and score against each other. Latency and energy are a simulation's word;
-// here they only have to add up. The allocation has an offset for each buffer.
+// Recounts multiply-accumulates, off-chip bytes and peaks of each subgraph, and compares totals,
+// parts, bounds, limits and score with each other. Latency and energy come from a simulation; here
+// only their sums are checked. The allocation has an offset for each buffer.
 void CheckMetrics(const Plan& plan, const Derivation& derivation, Findings& findings);
 
 }  // namespace tessera::plan::verify

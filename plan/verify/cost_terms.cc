@@ -8,10 +8,10 @@
 #include "tessera/plan/verify/buffer_sizes.h"
 #include "tessera/plan/verify/residency.h"
 
-// How a region lies in memory is found by strides. A walk over it begins with one element; each
-// level, from the innermost to the outermost, repeats what is there so far at a stride. If the
-// stride is the length of what is there, and nothing before was left apart, the run becomes longer;
-// else the level is a loop.
+// The layout of a region in memory is found from strides. The walk begins with one element. Each
+// level, from the innermost to the outermost, repeats the current region at a stride. If the stride
+// equals the length of the region, and there are no gaps yet, the run becomes longer. Otherwise the
+// level is a loop.
 //
 //     [rows][columns][channels], 2 of 3 columns, all 4 channels of one byte
 //     columns   stride 4 bits*8, run 4 bytes   -> run 8 bytes
@@ -38,7 +38,7 @@ class AddressWalk {
     }
   }
 
-  // A whole row ends with a whole byte.
+  // A whole row ends at a byte boundary.
   void EndRow(int64_t row_bits) {
     if (loops_.empty() && bits_ == row_bits) bits_ = base::RoundUp(bits_, 8);
   }
@@ -63,14 +63,14 @@ const hw_profiles::Port& PortAt(const hw_profiles::Profile& profile, int memory)
   return profile.memories[static_cast<size_t>(memory)].port;
 }
 
-// Bytes that the port's bursts move, at so many in a cycle.
+// Cycles to move the bytes of the port's bursts, at the given bytes per cycle.
 int64_t StreamCycles(const hw_profiles::Port& port, const Pieces& pieces, double bytes_per_cycle) {
   int64_t bytes = base::RoundUp(pieces.bytes, port.burst_bytes);
   for (const int64_t times : pieces.loops) bytes = Times(bytes, times);
   return WholeCycles(static_cast<double>(bytes) / bytes_per_cycle);
 }
 
-// One descriptor walks the run and the loops next to it.
+// One descriptor covers the run and the innermost loops.
 int64_t DescriptorsOf(const hw_profiles::Link& link, const Pieces& pieces) {
   int64_t descriptors = 1;
   for (size_t loop = 0; loop < pieces.loops.size(); ++loop) {
@@ -86,7 +86,7 @@ int64_t StepsOf(const std::vector<Loop>& loops) {
   return steps;
 }
 
-// Slice by slice, where there are slices.
+// Slice by slice, if there are slices.
 int64_t StepsOfK(int64_t length, int64_t unroll, const std::optional<KSlices>& k_extent) {
   if (!k_extent) return CeilDiv(length, unroll);
   int64_t steps = 0;
@@ -238,7 +238,7 @@ namespace {
 
 using base::OperatorKind;
 
-// How many input elements one output element is the weighted sum of.
+// The number of input elements of which one output element is the weighted sum.
 int64_t TermsOf(const graph::Graph& network, const graph::Operator& op) {
   const graph::Shape& in = ShapeOf(network, op.inputs.front());
   const int64_t window = op.window.kernel[0] * op.window.kernel[1];
@@ -268,8 +268,8 @@ int64_t MacsFor(const graph::Graph& network, const graph::Operator& op, const Bo
   if (op.inputs.empty()) return 0;
   const int64_t terms = VolumeOf(output) * TermsOf(network, op);
   if (op.kind != OperatorKind::kTransposedConv) return terms;
-  // A kernel moved by a stride over the output meets each of its places taps / stride times on
-  // average.
+  // A kernel that moves by a stride over the output meets taps / stride of its taps at each
+  // position on average.
   const int64_t spread = op.window.stride[0] * op.window.stride[1];
   return (terms + spread - 1) / spread;
 }
@@ -310,7 +310,7 @@ void WorkCount::Add(const Tile& tile) {
   }
 }
 
-// Each slice of the depth comes by itself.
+// Each slice of K is a transfer of its own.
 void WorkCount::MoveSlices(int tensor, const Box& need) {
   const size_t axis = k_slices_->along.at(tensor);
   for (int64_t slice = 0; slice < k_slices_->Count() && !IsEmpty(need); ++slice) {
@@ -328,7 +328,7 @@ void WorkCount::ReadConstantOfSplitK(int64_t channels) {
   bytes += plan_.profile.table_bytes_per_channel * channels;
 }
 
-// Bytes as they lie at home: channels in blocks, rows without their pitch.
+// Bytes as stored at home: channels in blocks, rows without their pitch.
 void WorkCount::Move(const std::string& cause, int tensor, const Box& box) {
   if (IsEmpty(box)) return;
   const int64_t block = hw_profiles::LayoutOf(plan_.profile, held_.at(tensor).role).channel_block;

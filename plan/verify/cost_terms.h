@@ -15,7 +15,7 @@
 // Cycles of one operator's arithmetic, of one transfer, and of one port: docs/program.md, Costs.
 namespace tessera::plan::verify {
 
-// A sum or product beyond base::kMaxTotal stays there.
+// A sum or product beyond base::kMaxTotal saturates.
 inline int64_t Plus(int64_t a, int64_t b) {
   return base::CheckedAdd(a, b).value_or(base::kMaxTotal);
 }
@@ -29,20 +29,22 @@ struct Pieces {
   std::vector<int64_t> loops;
 };
 
-// The region of those extents as it lies in its home; `extents` has the tensor's rank.
+// The region of those extents as stored in its home; `extents` has the tensor's rank.
 Pieces PiecesOf(const graph::Tensor& tensor, const std::vector<int64_t>& extents,
                 const hw_profiles::RoleLayout& layout);
 
-// One slice of the constant that is multiplied with split K, for so many output channels.
+// One slice of the constant that is multiplied with split K, for the given number of output
+// channels.
 Pieces PiecesOfK(const Plan& plan, const KSlices& slices, int64_t k_extent, int64_t channels);
 
-// Bytes of the region in its home, without row pitch; 0 where an extent is 0.
+// Bytes of the region in its home, without row pitch; 0 if an extent is 0.
 int64_t PayloadOf(const graph::Tensor& tensor, const std::vector<int64_t>& extents,
                   const hw_profiles::RoleLayout& layout);
 
 enum class Direction : uint8_t { kFromHome, kToHome };
 
-// One transfer between the tile memory and `home`; engines that work in `home` themselves.
+// One transfer between the tile memory and `home`, or the access of engines that work in `home`
+// themselves.
 int64_t TransferCycles(const hw_profiles::Profile& profile, int home, Direction direction,
                        const Pieces& pieces);
 int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction direction,
@@ -51,10 +53,10 @@ int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction di
 // The tile memory's port, or any port that streams without pause.
 int64_t PortCycles(const hw_profiles::Port& port, int64_t read, int64_t written);
 
-// Whether what comes out of the memory and what goes into it take turns.
+// Whether reads from the memory and writes to it exclude each other in time.
 bool TakesTurns(const hw_profiles::Profile& profile, int memory);
 
-// The arithmetic of an operator that makes `made` of its first output. All 0 where that is empty.
+// The arithmetic of an operator that computes `made` of its first output. All 0 if that is empty.
 struct Arithmetic {
   int64_t start = 0;
   int64_t body = 0;
@@ -64,15 +66,15 @@ Arithmetic ArithmeticOf(const Plan& plan, const graph::Operator& op,
 
 // Work and off-chip traffic of a subgraph, counted tile by tile.
 
-// What one or many tiles do. Bytes are those of the tensors' homes, wherever that is not the tile
+// The work of one or many tiles. Bytes are those of the tensors' homes, unless the home is the tile
 // memory.
 struct Work {
   int64_t macs = 0;
   std::map<int, int64_t> macs_of;  // by operator; add up to `macs`
   int64_t recomputed_macs = 0;
-  int64_t unknown_work = 0;  // operators that do not state theirs
-  std::map<std::string, int64_t>
-      off_chip;  // by cause: "inputs", "outputs", "weights"; causes without bytes are absent
+  int64_t unknown_work = 0;  // operators that do not state their work
+  // by cause: "inputs", "outputs", "weights"; causes without bytes are absent
+  std::map<std::string, int64_t> off_chip;
 };
 
 // Multiply-accumulates of `op` for the part `output` of its output.
@@ -83,7 +85,7 @@ class WorkCount {
   WorkCount(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph);
   void Add(const Tile& tile);
 
-  // MACs beyond those that each operator's whole output takes were spent again.
+  // MACs beyond those of each operator's whole output count as recomputed.
   Work Finish() const;
 
  private:

@@ -12,31 +12,31 @@
 #include "tessera/plan/verify/residency.h"
 #include "tessera/plan/verify/tiles.h"
 
-// What one tile costs, whatever runs at the same time: docs/program.md, Costs.
+// The cost of one tile, independent of concurrent work: docs/program.md, Costs.
 namespace tessera::plan::verify {
 
 // The slices of one step that come from one memory, in cycles.
 struct SliceCycles {
-  int64_t first = 0;  // must be there before the step
+  int64_t first = 0;  // must arrive before the step
   int64_t later = 0;  // arrive during the step
 };
 
 struct StepCost {
-  int64_t cycles = 0;  // of the engine and of the ports that it works through
+  int64_t cycles = 0;  // of the engine and of the ports through which it accesses memory
   const hw_profiles::Engine* engine = nullptr;
   std::vector<SliceCycles> slices;  // parallel to Profile::memories
 };
 
 // One memory.
 struct MemoryCost {
-  int64_t load = 0;   // cycles of transfers from here to the tile memory
-  int64_t store = 0;  // and back
-  int64_t read = 0;   // cycles in which engines read here, and write here; the tile memory has none
-  int64_t written = 0;
+  int64_t load = 0;     // cycles of transfers from here to the tile memory
+  int64_t store = 0;    // and back
+  int64_t read = 0;     // cycles in which engines read here; 0 for the tile memory
+  int64_t written = 0;  // cycles in which engines write here; 0 for the tile memory
   int64_t load_bytes = 0;
   int64_t store_bytes = 0;
   int64_t other_bytes = 0;  // slices, and what engines read and write here, each operand once
-  int64_t bytes_read = 0;   // by whatever reads
+  int64_t bytes_read = 0;   // by engines and links
   int64_t bytes_written = 0;
 };
 
@@ -45,7 +45,7 @@ struct TileCost {
   std::vector<MemoryCost> memories;  // parallel to Profile::memories
 };
 
-// Finds the cost of any tile of one subgraph. Plan and users outlive it.
+// Finds the cost of any tile of one subgraph. Plan and users must outlive it.
 class TileCosting {
  public:
   TileCosting(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph);
@@ -81,10 +81,11 @@ class TileCosting {
   const Subgraph& subgraph_;
   std::optional<KSlices> k_slices_;
   std::map<int, Held> held_;           // by tensor
-  std::map<int, size_t> grows_along_;  // by concatenation that writes a state in its place
+  std::map<int, size_t> grows_along_;  // by concatenation that writes a state in place
 };
 
-// plan::CostOf for callers that visit the tiles themselves, in order. Plan and users outlive it.
+// plan::CostOf for callers that visit the tiles themselves, in order. Plan and users must outlive
+// it.
 class CostCount {
  public:
   CostCount(const Plan& plan, const std::vector<Users>& users, int subgraph);
@@ -94,7 +95,7 @@ class CostCount {
   Metrics Finish(const Work& work) const;
 
  private:
-  // Tiles that are alike in every extent.
+  // Tiles with equal extents.
   struct Alike {
     TileCost cost;
     std::map<int, int64_t> kept;  // rows, by tensor
@@ -109,7 +110,7 @@ class CostCount {
     int64_t cycles = 0;
     double bytes_per_cycle = 0;
   };
-  // Three tiles in order, into alike_; -1 before the first and after the last.
+  // Three consecutive tiles as indices into alike_; -1 before the first and after the last.
   using Neighbours = std::array<int, 3>;
 
   const Subgraph& Current() const { return plan_.subgraphs[static_cast<size_t>(subgraph_)]; }
@@ -136,9 +137,9 @@ class CostCount {
   LargestExtents largest_;
 };
 
-// What one subgraph costs (docs/program.md, docs/profile-format.md): latency_cycles, energy_pj with
-// energy_by_part, off_chip_bytes with off_chip_by_cause, macs, recomputed_macs, unknown_work,
-// peak_bytes_per_cycle; bound_by is left empty and peak_bytes 0. `subgraph` is an index into
+// The cost of one subgraph (docs/program.md, docs/profile-format.md): latency_cycles, energy_pj
+// with energy_by_part, off_chip_bytes with off_chip_by_cause, macs, recomputed_macs, unknown_work,
+// peak_bytes_per_cycle. bound_by is left empty and peak_bytes 0. `subgraph` is an index into
 // plan.subgraphs; the partition has passed CheckPartition. Cost: tiles times operators.
 Metrics CostOf(const Plan& plan, const std::vector<Users>& users, int subgraph);
 

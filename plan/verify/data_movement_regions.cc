@@ -4,7 +4,7 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/verify/operand_regions.h"
 
-// The kinds that move data or resample it, index by index as in needs.cc.
+// The kinds that move data or resample it, index by index as in operand_regions.cc.
 namespace tessera::plan::verify {
 namespace {
 
@@ -28,7 +28,7 @@ struct AxisGroup {
   size_t out_end = 0;
 };
 
-// The shortest groups, from the front; what is left over on either side has extents of 1 only.
+// The shortest groups, from the front. Axes left over on either side have extent 1.
 std::vector<AxisGroup> GroupAxes(const Shape& in, const Shape& out) {
   std::vector<AxisGroup> groups;
   size_t i = 0;
@@ -47,7 +47,8 @@ std::vector<AxisGroup> GroupAxes(const Shape& in, const Shape& out) {
   return groups;
 }
 
-// One output axis was merged from many: spells every index of it in the coordinates of the input.
+// One output axis was merged from several: converts every index of it to the coordinates of the
+// input.
 void NeedOfMerged(const AxisGroup& group, const Shape& in, Range merged, Box& need) {
   for (size_t axis = group.in_begin; axis < group.in_end; ++axis) need[axis] = {in[axis], 0};
   for (int64_t index = merged.begin; index < merged.end; ++index) {
@@ -60,7 +61,7 @@ void NeedOfMerged(const AxisGroup& group, const Shape& in, Range merged, Box& ne
   }
 }
 
-// One input axis was split into many: the box's first and last elements, counted along it.
+// One input axis was split into several: the box's first and last elements, counted along it.
 void NeedOfSplit(const AxisGroup& group, const Shape& in, const Shape& out, const Box& output,
                  Box& need) {
   int64_t first = 0;
@@ -74,7 +75,7 @@ void NeedOfSplit(const AxisGroup& group, const Shape& in, const Shape& out, cons
   }
 }
 
-// Where an index in front of or behind the operand is found inside it; a constant is found nowhere.
+// The index inside the operand for an index before or behind it. Constant padding has none.
 int64_t FoundInside(int64_t index, int64_t extent, graph::PadMode mode) {
   switch (mode) {
     case graph::PadMode::kConstant:
@@ -92,7 +93,7 @@ int64_t FoundInside(int64_t index, int64_t extent, graph::PadMode mode) {
   return index;
 }
 
-// A place between the indices of the operand: numerator / denominator.
+// A position between the indices of the operand: numerator / denominator.
 struct Place {
   Wide numerator = 0;
   Wide denominator = 1;
@@ -103,8 +104,8 @@ struct Place {
   bool IsWhole() const { return numerator % denominator == 0; }
 };
 
-// Of output index x, by the definitions of graph::ResizeCoordinates with a scale of up / down:
-// (x + 1/2) * down / up - 1/2, and its variations.
+// Of output index x, by the definitions of graph::ResizeCoordinates with a scale of up / down: (x +
+// 1/2) * down / up - 1/2, and its variants.
 Place PlaceOf(const graph::Resize& resize, int64_t x, const graph::Ratio& scale, int64_t in,
               int64_t out) {
   const Wide up = scale.numerator;
@@ -144,9 +145,9 @@ int64_t Nearest(const Place& place, graph::NearestRounding rounding) {
   return from_below < to_above ? below : below + 1;
 }
 
-// Neighbours that count nothing, those of an output that lies on an index, are not read. Outside
-// the operand the border element is repeated. An axis that keeps its extent at a scale of 1 maps
-// index to index.
+// Neighbours with weight 0, those of an output that lies on an index, are not read. Outside the
+// operand the edge element is repeated. An axis that keeps its extent at a scale of 1 maps index to
+// index.
 Range Resized(Range outputs, const graph::Resize& resize, const graph::Ratio& scale, int64_t in,
               int64_t out) {
   if (in == out && scale.numerator == scale.denominator) return SameIndex(outputs, in);
@@ -164,7 +165,7 @@ Range Resized(Range outputs, const graph::Resize& resize, const graph::Ratio& sc
   });
 }
 
-// Which of the phases 0 .. block-1 the indices have.
+// The residues, of 0 .. block-1, that the indices have.
 std::vector<int64_t> PhasesOf(Range indices, int64_t block) {
   std::vector<int64_t> phases;
   for (int64_t index = indices.begin; index < std::min(indices.end, indices.begin + block);
@@ -174,8 +175,8 @@ std::vector<int64_t> PhasesOf(Range indices, int64_t block) {
   return phases;
 }
 
-// The channel of the deep tensor for a channel of the wide one, of `channels`, and the phases in
-// its block.
+// The channel of the deep tensor for a channel of the wide one, which has `channels`, and the
+// residues in its block.
 int64_t DeepChannel(const Operator& op, int64_t channels, int64_t channel, int64_t row,
                     int64_t column) {
   const int64_t phase = row * op.block + column;
@@ -238,7 +239,7 @@ Box TransposeNeed(const Operator& op, const Shape& in, const Box& output) {
   return need;
 }
 
-// Groups that merge or split one axis are followed; one that mixes axes needs all of them.
+// Groups that merge or split one axis are followed. A group that mixes axes needs all of them.
 Box ReshapeNeed(const Shape& in, const Shape& out, const Box& output) {
   Box need = WholeOf(in);
   for (const AxisGroup& group : GroupAxes(in, out)) {
@@ -280,7 +281,7 @@ Box DepthToSpaceNeed(const Operator& op, const Shape& in, const Shape& out, cons
           HullOf(output[2], in[2], block), HullOf(output[3], in[3], block)};
 }
 
-// Runs through the block that a deep channel may come from until it is found.
+// Visits the block from which a deep channel may come until it finds the channel.
 Box SpaceToDepthNeed(const Operator& op, const Shape& in, const Box& output) {
   if (in.size() != 4 || output.size() != 4) return WholeOf(in);
   Box need = {SameIndex(output[0], in[0]), {in[1], 0}, {in[2], 0}, {in[3], 0}};

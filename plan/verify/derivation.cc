@@ -32,7 +32,7 @@ Derivation Derive(const Plan& plan) {
   std::vector<RowTallies> rows(plan.subgraphs.size());
   std::vector<std::set<int>> cached(plan.subgraphs.size());
   std::vector<std::set<int>> by_channel(
-      plan.subgraphs.size());  // operators that may work so; then, those that do
+      plan.subgraphs.size());  // operators that may work in this way; then, those that do
   std::vector<ExtentComparison> comparisons(plan.subgraphs.size(), ExtentComparison(plan.network));
   for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
     const Subgraph& subgraph = plan.subgraphs[i];
@@ -196,7 +196,7 @@ class Builder {
     problem_.buffers.push_back(std::move(buffer));
   }
 
-  // A subgraph's steps hold each of its loops whole.
+  // A subgraph's steps contain each of its loops completely.
   void AddLoop(const problem::Loop& loop) {
     if (!IsInside(loop.begin) || loop.end > steps_.upper) return;
     problem::Loop shifted = {loop.begin - steps_.lower, loop.end - steps_.lower, {}};
@@ -237,7 +237,7 @@ class Builder {
   std::map<BufferUse, int, UseOrder> index_;
 };
 
-// For each buffer the first of those that share its place.
+// For each buffer the first of the buffers that share its place.
 std::vector<size_t> PlacesOf(const Problem& problem) {
   std::vector<size_t> place(problem.buffers.size());
   std::iota(place.begin(), place.end(), size_t{0});

@@ -16,16 +16,16 @@
 
 namespace tessera::plan::verify {
 
-// A rule of the profile and what it is about in this program: buffers, or pairs of them.
+// A rule of the profile with the buffers, or pairs of buffers, to which it applies in this program.
 struct RuleMatch {
   const hw_profiles::Rule* rule = nullptr;
   std::set<BufferUse, UseOrder> buffers;
   std::vector<std::pair<BufferUse, BufferUse>> pairs;
 };
 
-// The profile's rules that are about anything (docs/program.md, "Rules"), found by asking of each
-// buffer that the trace saw, and of each two, whether the rule is about them. Cost: rules *
-// buffers^2 of a subgraph * operators.
+// The profile's rules that apply to some buffer or pair (docs/program.md, "Rules"). Tests each
+// buffer of the trace, and each pair, against each rule. Cost: rules * buffers^2 of a subgraph *
+// operators.
 std::vector<RuleMatch> FindRules(const Plan& plan, const std::vector<Users>& users,
                                  const Trace& trace);
 
@@ -36,16 +36,16 @@ struct Label {
   friend bool operator==(const Label&, const Label&) = default;
 };
 
-// Everything that follows from network, profile and partition alone: what the plan's problem must
+// All data that follows from network, profile and partition alone: what the plan's problem must
 // say.
 struct Derivation {
   Trace trace;
   std::map<BufferUse, Footprint, UseOrder> footprints;  // of the trace's buffers
-  std::map<BufferUse, Label, UseOrder> labels;          // likewise
+  std::map<BufferUse, Label, UseOrder> labels;          // of the trace's buffers
   std::vector<InPlacePair> pairs;
   std::vector<RuleMatch> rules;
   std::vector<Work> work;      // parallel to Plan::subgraphs
-  std::vector<Metrics> costs;  // likewise, as CostOf gives them
+  std::vector<Metrics> costs;  // parallel to Plan::subgraphs, as CostOf returns them
 };
 
 // The partition has passed CheckPartition. Reads network, profile and subgraphs of the plan,
@@ -55,21 +55,22 @@ Derivation Derive(const Plan& plan);
 // "s0/x@1", "s2/conv/weights@0.1", "x": docs/program.md, Names.
 std::string BufferId(const graph::Graph& network, const BufferUse& use);
 
-// The tile memory as a problem states it.
+// The tile memory in the form of a problem.
 problem::Memory TileMemory(const hw_profiles::Profile& profile);
 
-// Another memory as the problem of its tensors states it: no access within a subgraph, so no modes.
+// Another memory in the form of the problem of its tensors. There are no accesses within a
+// subgraph, so there are no modes.
 problem::Memory HomeMemory(const hw_profiles::Profile& profile, int memory);
 
-// The Problem of the tile memory that follows from a derivation, as far as it concerns the steps in
-// `steps`: buffers that live then, with the parts of their lifespans and accesses that lie there,
-// what relates them, and the rules about them. Step `steps.lower` becomes step 0. For all steps of
-// the program this is the Problem that CheckProgram compares a plan's with; for some of them each
-// placement of that one contains a placement of this one.
+// The Problem of the tile memory that follows from a derivation, restricted to the steps in
+// `steps`: the buffers that live then, with the parts of their lifespans and accesses that lie
+// there, their relations, and their rules. Step `steps.lower` becomes step 0. For all steps of the
+// program this is the Problem with which CheckProgram compares a plan's. For some steps, each
+// placement of the whole Problem contains a placement of this one.
 problem::Problem ProblemOf(const Plan& plan, const Derivation& derivation, problem::Lifespan steps);
 
-// Bytes that some step needs at least in memories[0]: buffers that live then, those that share one
-// place counted once. Cost: buffers times steps.
+// A lower bound of the bytes that some step needs in memories[0]. Buffers that live then count;
+// those that share one place count once. Cost: buffers times steps.
 problem::Bytes LeastLoad(const problem::Problem& problem);
 
 // Bytes of the memory that are not reserved.

@@ -6,20 +6,20 @@
 #include <tuple>
 #include <utility>
 
-// While operator k computes, its operand x is read and its result y written. y may lie where x lies
-// if every value of x is dead once k has finished and no value of y is there before k begins, that
-// is, if the steps at which both buffers were seen alive all belong to k's own turn. Anything else
-// that reads x later, a next tile that is already arriving in it, or a y that is still leaving,
-// shows up as another common step. One reader is never seen: whoever takes a network output, or
-// state, when the program has ended. If k runs at the last step, the steps alone would let y
-// destroy what is still wanted, so such operands keep their place.
+// While operator k computes, its operand x is read and its result y is written. y may lie on x if
+// every value of x is dead once k has finished and no value of y exists before k begins. That holds
+// if all steps at which both buffers are observed alive belong to k's own turn. Any later reader of
+// x, a next tile that already arrives in x, or a y that is still being stored appears as another
+// common step. One reader is not observed: the consumer of a network output, or of state, after the
+// program has ended. If k runs at the last step, the steps alone would let y destroy such a value,
+// so these operands keep their place.
 //
-// A place may have had guests before: x may itself have been put where w was. Then y moves in with
-// w as well, and must not be alive at any step at which w is. So all guests of a place are kept
-// together, and whoever moves in is held against each, with all who have moved in with him before.
+// A place may already have several guests: x may itself lie on w. Then y joins w as well and must
+// not be alive at any step at which w is alive. So all guests of a place are kept together. Each
+// buffer that joins is compared with every guest, together with the guests that it brings.
 //
-// What makes its result channel by channel (by_channel.h) is looked at first, for the sizes of
-// scratch depend on it.
+// Operators that compute their result channel by channel (ChannelSurvey) are processed first,
+// because the sizes of scratch depend on them.
 namespace tessera::plan::verify {
 
 namespace {
@@ -30,7 +30,7 @@ bool Within(const Lifespan& steps, const Lifespan& turn) {
   return turn.lower <= steps.lower && steps.upper <= turn.upper;
 }
 
-// The stretches of steps that both live at.
+// The ranges of steps at which both live.
 std::vector<Lifespan> CommonSteps(const std::vector<Lifespan>& a, const std::vector<Lifespan>& b) {
   std::vector<Lifespan> common;
   for (const Lifespan& x : a) {
@@ -100,8 +100,9 @@ class PairSearch {
     return trace_.cached[static_cast<size_t>(subgraph_)].contains(tensor);
   }
 
-  // What the author of a described operator says of it, wherever this operand stands among its
-  // inputs. What it reads of other coordinates than those that it writes would be gone.
+  // The property that the author of a described operator states, for every position of this operand
+  // among its inputs. Elements that it reads at coordinates other than those it writes would be
+  // lost.
   bool AllowsInPlace(int op, int operand) const {
     const std::vector<int>& inputs = At(op).inputs;
     for (size_t number = 0; number < inputs.size(); ++number) {
@@ -143,7 +144,7 @@ class PairSearch {
     return !found.empty();
   }
 
-  // One pair for each phase; none at all if one phase does not allow it.
+  // One pair for each phase; none if one phase does not allow it.
   std::vector<InPlacePair> PairsOf(const LifespansByPhase& turns, int operand, int result,
                                    bool of_one_size) const {
     std::vector<InPlacePair> found;
@@ -160,8 +161,8 @@ class PairSearch {
     return found;
   }
 
-  // Whether y meets x at steps of the operator's turns alone, and otherwise no guest of x's place
-  // ever meets one of y's.
+  // Whether y meets x only at steps of the operator's turns, and no other guest of x's place ever
+  // meets a guest of y's.
   bool MayMoveIn(const std::vector<Lifespan>& turns, const BufferUse& x, const BufferUse& y) const {
     const std::vector<Lifespan> meetings = CommonSteps(LivesOf(x), LivesOf(y));
     const bool in_turn =
@@ -184,7 +185,7 @@ class PairSearch {
     return trace_.buffers.at(use).lifespans;
   }
 
-  // All who lie where it lies, itself included.
+  // All guests of its place, including itself.
   Guests GuestsWith(const BufferUse& use) const {
     const auto place = place_of_.find(use);
     return place == place_of_.end() ? Guests{use} : places_[place->second];
@@ -200,7 +201,7 @@ class PairSearch {
     overwriting_.insert(y);
   }
 
-  // The buffer that holds the tensor in passes of that phase, if it has one.
+  // The buffer that holds the tensor in passes of that phase, if there is one.
   std::optional<BufferUse> UseOf(int tensor, int phase) const {
     for (const BufferUse& use : {BufferUse{BufferKind::kTile, subgraph_, tensor, -1, phase, 0},
                                  BufferUse{BufferKind::kWhole, -1, tensor, -1, 0, 0}}) {
@@ -214,15 +215,15 @@ class PairSearch {
     return use.kind == BufferKind::kWhole && (tensor.network_output || tensor.state);
   }
 
-  // A result that is dropped as soon as it is made is never alive together with later readers of
-  // the operand, and would still destroy what they read.
+  // A result that is dropped immediately is never alive together with later readers of the operand,
+  // but it would still destroy the data that they read.
   bool IsForNobody(int result) const {
     const graph::Tensor& tensor = TensorAt(result);
     return users_[static_cast<size_t>(result)].readers.empty() && !tensor.network_output &&
            !tensor.state;
   }
 
-  // Pads stand before the data, and those of operand and result need not agree.
+  // Pads come before the data, and those of operand and result may differ.
   bool HasPads(int tensor) const {
     if (plan_.profile.tiling.implicit_padding) return false;
     for (const int reader : users_[static_cast<size_t>(tensor)].readers) {
@@ -297,18 +298,18 @@ std::set<int> AddChannelPairs(const Plan& plan, const std::vector<Users>& users,
   return PairSearch(plan, users, subgraph, trace, extents, {}, pairs).RunByChannel(able);
 }
 
-// Why the result may overwrite its operand, if all of this is the tile's own. Let the address of an
-// element be a * (bytes of a batch) + h * (bytes of a row) + w * P + (place in the column), where P
-// is what a column takes. If P divides the bytes of a row, it divides those of a batch, and an
-// address modulo P tells the place in the column, so the channel. Let it do so in operand and
-// result alike, with the same P and the same first channel; then what is written of channel c lies
-// on bytes of channel c, or on padding. The engine has read all of these when it writes: it makes a
-// channel in scratch first.
+// Why the result may overwrite its operand if the operand is local to the tile. Let the address of
+// an element be a * (bytes of a batch) + h * (bytes of a row) + w * P + (place in the column),
+// where P is the size of a column. If P divides the bytes of a row, it also divides those of a
+// batch, and an address modulo P gives the place in the column, hence the channel. Let this hold in
+// operand and result, with the same P and the same first channel. Then the bytes written for
+// channel c lie on bytes of channel c, or on padding. The engine has read all of these when it
+// writes: it makes a channel in scratch first.
 //
-//     h w      0 0     0 1     0 2     1 0     1 1 ..                  P = 3
+//     h w      0 0     0 1     0 2     1 0     1 1 ..             P = 3
 //     operand  a b c   a b c   a b c   a b c   a b c   a b c
-//     result   a b c   a b c   a b c                                   its rows are shorter: a of (1, 0) lies on a of (0, 2)
-
+//     result   a b c   a b c   a b c                              its rows are shorter:
+//                                                                 a of (1, 0) lies on a of (0, 2)
 namespace {
 
 bool NamesDepthwise(const Plan& plan) {
@@ -316,7 +317,7 @@ bool NamesDepthwise(const Plan& plan) {
   return std::find(kinds.begin(), kinds.end(), base::OperatorKind::kDepthwise) != kinds.end();
 }
 
-// One channel of the result for one of the operand, of as many whole bytes.
+// One channel of the result for one of the operand, with the same whole number of bytes.
 bool MapsChannels(const graph::Graph& network, const graph::Operator& op) {
   if (op.kind != base::OperatorKind::kDepthwise) return false;
   const graph::Tensor& x = network.tensors[static_cast<size_t>(op.inputs.front())];
@@ -337,7 +338,7 @@ ChannelSurvey::ChannelSurvey(const Plan& plan, const std::vector<Users>& users,
     if (!MapsChannels(plan.network, facts)) continue;
     for (const int tensor : {facts.inputs.front(), facts.outputs.front()})
       held_.emplace(tensor, ResidencyOf(plan, users, subgraph, tensor));
-    // Other tiles' windows reach over what a tile would overwrite in a whole buffer.
+    // The windows of other tiles read elements that a tile would overwrite in a whole buffer.
     if (subgraph.tiles == 1 || !IsWhole(facts.inputs.front())) operators_.insert(op);
   }
 }

@@ -10,14 +10,14 @@
 #include "tessera/plan/verify/program_trace.h"
 #include "tessera/plan/verify/tiles.h"
 
-// Which results may be put in the place of a dying operand.
+// Which results may be placed on a dying operand.
 namespace tessera::plan::verify {
 
 // An operand and the result that takes its place.
 using InPlacePair = std::pair<BufferUse, BufferUse>;
 
-// Whether, tile by tile, a subgraph needs as much of an operand as of the result: fed with every
-// tile, then asked.
+// Whether, in every tile, a subgraph needs the same extents of an operand and of the result. Feed
+// it every tile, then query it.
 class ExtentComparison {
  public:
   explicit ExtentComparison(const graph::Graph& network) : network_(network) {}
@@ -29,34 +29,34 @@ class ExtentComparison {
   std::set<std::pair<int, int>> unequal_;
 };
 
-// Adds the pairs of one subgraph to those of the subgraphs before: for each operator whose kind the
-// profile names, in order, its first operand whose values nobody needs once the operator has begun
-// to overwrite them, where that holds for every phase. `sizes` holds every buffer that the trace
-// saw.
+// Adds the pairs of one subgraph to those of the previous subgraphs. For each operator whose kind
+// the profile names, in order, this is its first operand whose values are dead once the operator
+// has begun to overwrite them, if that holds for every phase. `sizes` has every buffer that the
+// trace saw.
 void AddInPlacePairs(const Plan& plan, const std::vector<Users>& users, int subgraph,
                      const Trace& trace, const ExtentComparison& extents,
                      const std::map<BufferUse, Footprint, UseOrder>& sizes,
                      std::vector<InPlacePair>& pairs);
 
-// The same for operators that make their result channel by channel, of which `able` says that no
-// channel comes in the way of a later one (by_channel.h). Comes before all others, of any subgraph.
-// Gives back those that work so.
+// The same for operators that compute their result channel by channel. `able` names those in which
+// no channel overwrites a later one (ChannelSurvey). Runs before all other pairs of any subgraph.
+// Returns the operators that work in this way.
 std::set<int> AddChannelPairs(const Plan& plan, const std::vector<Users>& users, int subgraph,
                               const Trace& trace, const std::set<int>& able,
                               std::vector<InPlacePair>& pairs);
 
-// Depthwise operators that make their result channel by channel in the place of their operand:
+// Depthwise operators that compute their result channel by channel in the place of their operand:
 // docs/program.md, Channel by channel.
 
-// Of one subgraph, the operators of which no channel of the result comes in the way of a later one
-// of the operand: fed with every tile, then asked. The plan outlives it.
+// The operators of one subgraph in which no channel of the result overwrites a later channel of the
+// operand. Feed it every tile, then query it. The plan must outlive it.
 class ChannelSurvey {
  public:
   ChannelSurvey(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph);
 
   void Look(const Tile& tile);
 
-  // `largest` is of all these tiles.
+  // `largest` is over all these tiles.
   std::set<int> Able(const LargestExtents& largest) const;
 
  private:
@@ -66,20 +66,21 @@ class ChannelSurvey {
   bool BeginsRowsWithColumns(int tensor, int64_t column_bytes) const;
 
   const Plan& plan_;
-  std::set<int> operators_;   // as far as nothing speaks against them yet
+  std::set<int> operators_;   // the operators that have not been excluded yet
   std::map<int, Held> held_;  // their operands and results
 };
 
-// Shows the trace the scratch of operators that work so, where nothing else asks for any.
+// Adds to the trace the scratch of operators that work in this way, if nothing else requires
+// scratch.
 void AddChannelScratch(const Plan& plan, int subgraph, const std::set<int>& operators,
                        Trace& trace);
 
-// The pairs of a state and what it is in the next run, where the latter must lie in the place of
-// the former: docs/program.md, State that is aliased.
+// The pairs of a state and its next value, where the next value must lie in the place of the state:
+// docs/program.md, State that is aliased.
 std::vector<InPlacePair> FindAliasedStates(const Plan& plan, const std::vector<Users>& users,
                                            const Trace& trace);
 
-// Whether the next value of a state must lie in the state's place where both have whole buffers.
+// Whether the next value of a state must lie in the state's place if both have whole buffers.
 // `next` has a state.
 bool MayTakePlaceOfState(const Plan& plan, const std::vector<Users>& users, int next);
 

@@ -4,18 +4,19 @@
 #include <functional>
 #include <numeric>
 
-// No interval arithmetic here, on purpose: graph/ propagates intervals by closed forms, and this
-// file is what they are held against. A rule says for ONE output index along an axis which input
-// indices are read; HullOf walks all output indices, drops what lies outside the operand, and keeps
-// the least and the greatest that is left:
+// This file uses no interval arithmetic, on purpose: graph/ propagates intervals by closed forms,
+// and this file is the reference for them. A rule states for ONE output index along an axis which
+// input indices are read. HullOf visits all output indices, drops input indices outside the
+// operand, and keeps the minimum and the maximum of the rest:
 //
 //     rows, kernel 3, stride 2, padding 1        o = 0  reads -1 0 1        -> 0 1
-//     output [0, 2)                              o = 1  reads 1 2 3         -> 1 2 3      hull [0, 4)
+//     output [0, 2)                              o = 1  reads 1 2 3         -> 1 2 3
+//                                                                           hull [0, 4)
 //
-// What clipping leaves of a dilated window, or of one that lies wholly in padding, comes out
-// exactly, since no rule knows of it. Axes are independent in every kind but reshape, which is
-// walked group of axes by group of axes, and depth-to-space with its opposite, whose channels are
-// walked by the phases of rows and columns. moved_needs.cc has the kinds that move data or resample
+// The clipped part of a dilated window, or of a window wholly in padding, is exact, because the
+// rules do not clip. Axes are independent in every kind except reshape, which is visited group of
+// axes by group of axes, and depth-to-space with its inverse, whose channels are visited by the
+// residues of rows and columns. data_movement_regions.cc has the kinds that move data or resample
 // it.
 namespace tessera::plan::verify {
 namespace {
@@ -29,7 +30,7 @@ Range Broadcast(Range outputs, int64_t extent) {
                 [&](int64_t output, const auto& add) { add(extent == 1 ? 0 : output); });
 }
 
-// The first of so many taps from which on the test holds; their number where it holds for none.
+// The first of `taps` from which on the test holds; `taps` if it holds for none.
 template <typename Test>
 int64_t FirstOf(int64_t taps, const Test& test) {
   int64_t begin = 0;
@@ -49,7 +50,7 @@ Range Taps(Range outputs, int64_t extent, const graph::Window& window, size_t ax
     const auto index_of = [&](int64_t tap) {
       return output * window.stride[axis] - window.pad_low[axis] + tap * window.dilation[axis];
     };
-    // Indices ascend with the taps: the first and the last inside say it all.
+    // Indices ascend with the taps, so the first and the last tap inside are enough.
     const int64_t first =
         FirstOf(window.kernel[axis], [&](int64_t tap) { return index_of(tap) >= 0; });
     const int64_t end =
@@ -70,7 +71,7 @@ Range TransposedTaps(Range outputs, int64_t extent, const graph::Window& window,
   });
 }
 
-// Each output channel reads all channels of its group; a group has at least one channel on either
+// Each output channel reads all channels of its group. A group has at least one channel on either
 // side.
 Range GroupChannels(Range outputs, int64_t out_extent, int64_t in_extent, int64_t groups) {
   const int64_t outputs_each = std::max<int64_t>(1, out_extent / std::max<int64_t>(1, groups));
@@ -82,7 +83,7 @@ Range GroupChannels(Range outputs, int64_t out_extent, int64_t in_extent, int64_
   });
 }
 
-// [batch, channels, rows, columns] in and out.
+// Input and output are [batch, channels, rows, columns].
 Box WindowNeed(const Operator& op, const Shape& in, const Shape& out, const Box& output) {
   if (in.size() != 4 || out.size() != 4) return WholeOf(in);
   const int64_t groups = op.kind == base::OperatorKind::kConv ? op.groups : in[1];
@@ -97,7 +98,7 @@ Box TransposedConvNeed(const Operator& op, const Shape& in, const Shape& out, co
           TransposedTaps(output[3], in[3], op.window, 1)};
 }
 
-// Axes that keep their extent map index to index; the others are averaged over.
+// Axes that keep their extent map index to index. The others are averaged over.
 Box GlobalPoolNeed(const Shape& in, const Shape& out, const Box& output) {
   Box need = WholeOf(in);
   for (size_t axis = 0; axis < std::min(in.size(), out.size()); ++axis) {
@@ -132,7 +133,7 @@ Box ConcatNeed(const graph::Graph& graph, const Operator& op, size_t operand, co
 }
 
 // Output [..., rows, columns] reads rows of the first operand and columns of the second, each over
-// all its depth.
+// all of K.
 Box MatmulNeed(const Operator& op, size_t operand, const Shape& in, const Shape& out,
                const Box& output) {
   const size_t rank = in.size();
@@ -151,7 +152,7 @@ Box MatmulNeed(const Operator& op, size_t operand, const Shape& in, const Shape&
   return need;
 }
 
-// The whole of the axes that are reduced over, which the output may lack.
+// All of the axes that are reduced over; the output may lack them.
 Box ReductionNeed(const Operator& op, const Shape& in, const Box& output) {
   Box need = WholeOf(in);
   size_t next = 0;

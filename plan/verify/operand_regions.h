@@ -17,7 +17,7 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-// A range for each axis of a tensor, in elements. Of rank 0: the one element, never empty.
+// A range for each axis of a tensor, in elements. With rank 0: the one element, never empty.
 using Box = std::vector<Range>;
 
 Box WholeOf(const graph::Shape& shape);
@@ -25,22 +25,22 @@ Box EmptyOf(const graph::Shape& shape);
 bool IsEmpty(const Box& box);
 int64_t VolumeOf(const Box& box);
 
-// Extents of the box, all 0 when it is empty.
+// Extents of the box, all 0 if it is empty.
 std::vector<int64_t> ExtentsOf(const Box& box);
 
-// Grows `hull` to the least box that holds both; they have one rank.
+// Extends `hull` to the least box that contains both; they have the same rank.
 void Enclose(Box& hull, const Box& part);
 
-// The least box that holds every element of op.inputs[operand] that is read to compute the elements
-// `output` of op.outputs[0]; empty when none is (a branch of a concatenation, a window wholly in
-// padding). Cost: the output indices along each axis, times the window.
+// The least box that contains every element of op.inputs[operand] that is read to compute the
+// elements `output` of op.outputs[0]. Empty if no element is read (a branch of a concatenation, a
+// window wholly in padding). Cost: the output indices along each axis, times the window.
 Box NeedOf(const graph::Graph& graph, const graph::Operator& op, size_t operand, const Box& output);
 
-// What the parts of NeedOf share: walks along one axis, and the operators that move data or
-// resample it.
+// Shared by the parts of NeedOf: walks along one axis, and the operators that move data or resample
+// it.
 
-// The hull of what `rule(output, add)` adds for each output index, as far as it lies in an operand
-// of that extent.
+// The hull of the indices that `rule(output, add)` adds for each output index, clipped to an
+// operand of that extent.
 template <typename Rule>
 Range HullOf(Range outputs, int64_t extent, const Rule& rule) {
   Range hull{extent, 0};

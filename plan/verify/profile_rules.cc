@@ -46,7 +46,7 @@ class RuleFinder {
     return plan_.network.tensors[static_cast<size_t>(tensor)];
   }
 
-  // What an operator has for itself: to rules, accumulators are scratch.
+  // Buffers private to an operator. For rules, accumulators are scratch.
   static bool IsWorkspace(const BufferUse& use) {
     return use.kind == BufferKind::kScratch || use.kind == BufferKind::kAccumulator;
   }
@@ -135,7 +135,7 @@ class RuleFinder {
     return false;
   }
 
-  // Whether there is one of it for each phase.
+  // Whether there is one buffer for each phase.
   static bool Turns(const BufferUse& use) {
     return use.kind != BufferKind::kWhole && use.kind != BufferKind::kResident &&
            use.kind != BufferKind::kRollingBuffer && use.kind != BufferKind::kLine;

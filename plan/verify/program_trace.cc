@@ -6,26 +6,27 @@
 #include <utility>
 
 // Lifespans by observation. docs/program.md states them as a table of closed forms, and
-// encoder/adapt builds them from it; this file never looks at the table. It executes the program: a
-// list of *moments*, each of which runs one step. Whoever touches a buffer says which value (tile,
-// slice, whole tensor) it touches. A value must sit still from the first moment that touches it to
-// the last, so a buffer lives at the steps of all moments in between:
+// encoder/program builds them from it. This file does not use the table. It executes the program: a
+// list of *moments*, each of which runs one step. Each access to a buffer names the value (tile,
+// slice, whole tensor) that it touches. A value must stay in place from the first moment that
+// touches it to the last, so a buffer lives at the steps of all moments in between:
 //
-//     moment   0  1  2  3  4  5        step of each moment   0  1  2  1  2  3      (a loop of steps 1 and 2, run twice)
+//     moment   0  1  2  3  4  5        step of each moment   0  1  2  1  2  3
+//                                      (a loop of steps 1 and 2, run twice)
 //     tile 0   w     r                 lives at moments 0..2:   steps 0 1 2
-//     tile 1         w  .  r           lives at moments 2..4:   steps 2 1 2        buffer: [0, 3)
+//     tile 1         w  .  r           lives at moments 2..4:   steps 2 1 2      buffer: [0, 3)
 //
-// A loop runs often enough for every step to meet every neighbour it can have: three passes where
-// all are alike, four or five (by the phase of the tile count, which decides the exit) where ping
-// and pong alternate, and three slices. What the real program would do only in a longer run counts
-// too: a loop may always go round again. Where ping and pong alternate, up to three tiles run in a
-// row, without a loop: of three passes only the middle one has a neighbour on either side, and
-// folding them onto two would make buffers meet that never do.
+// A loop runs often enough for every step to meet all its possible neighbours: three passes if all
+// passes are equal, four or five (by the phase of the tile count, which decides the exit) if ping
+// and pong alternate, and three slices. Behaviour that the real program would show only in a longer
+// run counts too, because a loop may always repeat. If ping and pong alternate, up to three tiles
+// run in a row, without a loop: of three passes only the middle one has a neighbour on either side,
+// and folding them onto two would make buffers meet that never meet.
 //
 // With a cached halo, rows of a tile stay for the next one. A rolling buffer is one value that all
 // tiles touch. Otherwise the rows that tile i leaves are a value of their own, numbered by the tile
-// that will read them: in the line from the step that saves them to the step that restores them, or
-// in the halo of that tile's phase.
+// that will read them: in the line buffer from the step that saves them to the step that restores
+// them, or in the halo of that tile's phase.
 namespace tessera::plan::verify {
 namespace {
 
@@ -70,14 +71,14 @@ class Execution {
     return static_cast<Step>(trace_.steps.size()) - 1;
   }
 
-  // The subgraph of that number, if it is one whose constants arrive while the one before runs.
+  // The subgraph of that number, if its constants arrive while the previous one runs.
   void FindNext(size_t number) {
     next_.reset();
     if (number < plan_.subgraphs.size() && plan_.subgraphs[number].prefetch)
       next_.emplace(plan_, users_, static_cast<int>(number), trace_.cached[number]);
   }
 
-  // The steps of one operator in a pass with steps of its own for each transfer.
+  // The steps of one operator in a serialized pass, with a step for each transfer.
   struct OwnTurn {
     int op = 0;
     std::vector<std::pair<Step, int>> loads;
@@ -172,7 +173,7 @@ class Execution {
   };
   using Pass = std::vector<PassStep>;
 
-  // A pass copies rows only from a neighbour before it and for one after it.
+  // A pass copies rows only from a neighbour before it and for a neighbour after it.
   Pass LayOutPass(int phase, bool has_before, bool has_after) {
     using Task = PassStep::Task;
     Pass pass;
@@ -230,7 +231,7 @@ class Execution {
     touches_.FillFirstSlots(first, 0, 0);
   }
 
-  // One step of a tile's pass, and beside it whatever moves for the tile before, the tile after,
+  // One step of a tile's pass, and the concurrent transfers for the tile before, the tile after,
   // and the operator that computes next.
   void RunDoubleBufferedStep(const Pass& pass, size_t position, int64_t tile, int64_t runs,
                              const std::vector<int>& incoming, const std::vector<int>& outgoing) {
@@ -266,7 +267,7 @@ class Execution {
     }
   }
 
-  // Whole buffers of tensors that come from before the program or are wanted after it.
+  // Holds whole buffers of tensors that exist before the program or are needed after it.
   void HoldOverProgram() {
     for (size_t i = 0; i < plan_.network.tensors.size(); ++i) {
       const graph::Tensor& tensor = plan_.network.tensors[i];
@@ -288,7 +289,7 @@ class Execution {
     }
   }
 
-  // A pass may be nothing but one operator's slice loop; they are one loop then.
+  // A pass may consist of only one operator's slice loop; the two are then one loop.
   void SortLoops() {
     std::sort(trace_.loops.begin(), trace_.loops.end(),
               [](const problem::Loop& a, const problem::Loop& b) {
@@ -300,7 +301,7 @@ class Execution {
   const Plan& plan_;
   const std::vector<Users>& users_;
   std::optional<SubgraphResidency> here_;  // the subgraph that runs
-  std::optional<SubgraphResidency> next_;  // the one after, where its constants are prefetched
+  std::optional<SubgraphResidency> next_;  // the next one, if its constants are prefetched
   Touches touches_;
   Trace trace_;
 };

@@ -11,7 +11,8 @@
 
 #include "tessera/plan/verify/residency.h"
 
-// Runs the planned program and writes down who touches which buffer when.
+// Executes the planned program and records which operator or link touches which buffer at which
+// step.
 namespace tessera::plan::verify {
 
 struct UseOrder {
@@ -21,7 +22,7 @@ struct UseOrder {
   }
 };
 
-// What was seen of a buffer, folded onto the steps of the program.
+// The observed use of a buffer, folded onto the steps of the program.
 struct ObservedUse {
   std::vector<problem::Lifespan> lifespans;
   std::vector<problem::Access> accesses;  // by step, engine, kind; each once
@@ -40,23 +41,23 @@ struct Trace {
   std::vector<problem::Loop> loops;               // ascending
   std::vector<problem::Lifespan> subgraph_steps;  // parallel to Plan::subgraphs
   std::vector<OperatorSteps> turns;
-  std::vector<std::set<int>>
-      cached;  // parallel to Plan::subgraphs: tensors of which rows stay from tile to tile
+  // parallel to Plan::subgraphs: tensors whose rows stay from tile to tile
+  std::vector<std::set<int>> cached;
   std::map<BufferUse, ObservedUse, UseOrder> buffers;
 };
 
-// The whole program, each loop run often enough to see everything that it can do. Subgraphs cover
-// the network, and no tensor of theirs has a fault. `cached` is Trace::cached; left out, nothing
-// is. Cost: moments executed times tensors moved, plus buffers times moments.
+// The whole program. Each loop runs often enough to show all its behaviours. Subgraphs cover the
+// network, and none of their tensors has a fault. `cached` is Trace::cached; if it is left out,
+// nothing is cached. Cost: moments executed times tensors moved, plus buffers times moments.
 Trace Execute(const Plan& plan, const std::vector<Users>& users,
               std::vector<std::set<int>> cached = {});
 
-// What happens while a program runs: at each moment one of its steps is executed, and buffers are
-// touched. A buffer holds values, told apart by number; each stays from the first moment that
-// touches it to the last.
+// The events of a running program. At each moment one of its steps is executed, and buffers are
+// touched. A buffer holds values, which are distinguished by number. Each value stays from the
+// first moment that touches it to the last.
 class MomentLog {
  public:
-  // The moment that begins executes this step.
+  // Begins a moment that executes this step.
   void RunStep(problem::Step step) { moments_.push_back(step); }
 
   // The latest moment. RunStep has been called.
@@ -65,7 +66,7 @@ class MomentLog {
   void Touch(const BufferUse& use, int64_t value, const std::string& engine,
              problem::AccessKind kind);
 
-  // The value is needed at that moment although nobody touches it.
+  // The value is needed at that moment although it is not touched.
   void Hold(const BufferUse& use, int64_t value, size_t moment);
 
   // Every buffer's stays and accesses on the program's `steps` steps. Cost: moments that values
@@ -93,11 +94,11 @@ struct Stream {
   int64_t slices = 1;
 };
 
-// One subgraph: how it holds each of its tensors, and which of its operators moves or copies what.
-// Plan and users outlive it.
+// One subgraph: how it holds each of its tensors, and which of its operators moves or copies them.
+// Plan and users must outlive it.
 class SubgraphResidency {
  public:
-  // `cached`: the tensors of which rows stay from tile to tile.
+  // `cached`: the tensors whose rows stay from tile to tile.
   SubgraphResidency(const Plan& plan, const std::vector<Users>& users, int subgraph,
                     std::set<int> cached);
 
@@ -108,17 +109,17 @@ class SubgraphResidency {
   }
   const Held& HeldOf(int tensor) const { return held_.at(tensor); }
 
-  // The tensors of that holding, in order of first use.
+  // The tensors with that residency, in order of first use.
   std::vector<int> All(Residency residency) const;
 
   // Each once.
   std::vector<Stream> StreamsOf(int op) const;
 
-  // Whether rows of the tensor stay from tile to tile, in that way.
+  // Whether rows of the tensor stay from tile to tile, with that halo policy.
   bool Caches(int tensor, hw_profiles::HaloStorage halo) const;
 
-  // The cached tensors that the operator makes, or, of loaded ones, reads before all others; those
-  // that it reads last.
+  // The cached tensors that the operator makes or, if they are loaded, reads before all others; and
+  // those that it reads last.
   std::vector<int> CachedFirstBy(int op) const { return CachedAt(op, true); }
   std::vector<int> CachedLastBy(int op) const { return CachedAt(op, false); }
 
@@ -126,14 +127,14 @@ class SubgraphResidency {
   bool Restores(int op) const;
   bool Saves(int op) const;
 
-  // The engine's name; empty where none runs the operator.
+  // The engine's name; empty if no engine runs the operator.
   std::string EngineNameOf(int op) const;
   bool HasScratch(int op) const;
 
-  // Whether the operator adds up slice by slice.
+  // Whether the operator accumulates slice by slice.
   bool Accumulates() const { return k_slices_.has_value(); }
 
-  // Its buffers. A rolling buffer serves as tile buffer of both phases.
+  // Its buffers. A rolling buffer is the tile buffer of both phases.
   BufferUse TileOf(int tensor, int phase) const;
   BufferUse LineOf(int tensor) const { return {BufferKind::kLine, subgraph_, tensor, -1, 0, 0}; }
   BufferUse HaloOf(int tensor, int phase) const {
@@ -162,22 +163,22 @@ class SubgraphResidency {
   std::optional<KSlices> k_slices_;
 };
 
-// Who touches which buffer at one step of a program.
+// The buffers that are touched at one step of a program.
 
-// Slices after which a loop over slices shows nothing new.
+// After this many slices a loop over slices shows no new behaviour.
 inline constexpr int64_t kRoundsShown = 3;
 
-// Writes into a log what happens at the step that runs: for an operator, in a pass of that phase,
-// for that tile. A buffer holds one value for each tile or, of streamed operands, for each slice of
-// each tile; but a rolling buffer holds one for all tiles, and what is resident or whole is one.
+// Records the events of the step that runs: for an operator, in a pass of that phase, for that
+// tile. A buffer holds one value for each tile or, for streamed operands, for each slice of each
+// tile. A rolling buffer holds one value for all tiles, and so does a resident or whole buffer.
 class Touches {
  public:
-  // The subgraph that runs from here on; outlives this.
+  // The subgraph that runs from here on. It must outlive this object.
   void EnterSubgraph(const SubgraphResidency& here) { here_ = &here; }
 
   void RunStep(problem::Step step);
 
-  // Links. What is resident may be of the subgraph after, and arrive ahead.
+  // Links. A resident constant may belong to the next subgraph and arrive ahead.
   void LoadResident(const SubgraphResidency& of, int constant);
   void LoadResidents(const SubgraphResidency& of);
   void MoveTile(int tensor, int phase, int64_t tile, problem::AccessKind kind);
@@ -192,18 +193,18 @@ class Touches {
   // C_k for one tile and one group of slices.
   void Compute(int op, int phase, int64_t tile, int64_t round);
 
-  // R_k: the rows that the tile before has left come into the tile.
+  // R_k: the rows that the previous tile has left are copied into the tile.
   void Restore(int op, int phase, int64_t tile);
 
-  // S_k: rows are put aside for the tile after, whose phase is given too.
+  // S_k: rows are saved for the next tile, whose phase is also given.
   void Save(int op, int phase, int next_phase, int64_t tile);
 
-  // The whole buffer is needed at the first moment of all, or at the latest, though nobody touches
-  // it then.
+  // The whole buffer is needed at the first moment of all, or at the latest, although it is not
+  // touched then.
   void HoldFromTheFirst(int tensor) { log_.Hold(WholeOf(tensor), 0, 0); }
   void HoldToTheLast(int tensor) { log_.Hold(WholeOf(tensor), 0, log_.Now()); }
 
-  // All that was touched, on the program's `steps` steps.
+  // All recorded uses, on the program's `steps` steps.
   std::map<BufferUse, ObservedUse, UseOrder> Fold(size_t steps) const { return log_.Fold(steps); }
 
   // Step and tensor of each transfer.
@@ -222,7 +223,7 @@ class Touches {
 
   const SubgraphResidency* here_ = nullptr;
   MomentLog log_;
-  problem::Step step_ = 0;  // that runs
+  problem::Step step_ = 0;  // the step that runs
   std::set<std::pair<problem::Step, int>> transfers_;
 };
 

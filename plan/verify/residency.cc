@@ -8,13 +8,13 @@
 
 #include "tessera/base/arithmetic.h"
 
-// What an operator multiplies, read off its definition:
+// The factors of an operator's product, from its definition:
 //
 //     convolution    out[n, o, y, x]  = sum over d and taps of   in[n, d, ..] * filter[o, d, ..]
 //     matmul         out[.., i, j]    = sum over d of            first[.., i, d] * second[.., d, j]
 //
-// The axis on which d stands in each factor is the one that slices run along; o or j is the
-// constant's channel.
+// The axis of d in each factor is the axis along which slices run; o or j is the constant's
+// channel.
 namespace tessera::plan::verify {
 
 namespace {
@@ -42,7 +42,7 @@ class Reading {
     return plan_.network.tensors[static_cast<size_t>(tensor)];
   }
 
-  // False where the factor is another's too, or of another depth.
+  // False if the tensor is also another factor, or has another K.
   bool Multiply(int tensor, size_t axis) {
     const graph::Shape& shape = At(tensor).shape;
     if (axis >= shape.size()) return false;
@@ -50,7 +50,7 @@ class Reading {
     return shape[axis] == slices_.k_extent && slices_.along.emplace(tensor, axis).second;
   }
 
-  // A constant stands for one factor alone, as its shape and type say.
+  // A constant is one factor only, as its shape and type imply.
   bool MultiplyConstant(size_t rank, size_t axis, size_t channels, size_t result_channels) {
     if (op_.weights.empty()) return false;
     slices_.constant = op_.weights.front();
@@ -133,10 +133,10 @@ void AddOnce(std::vector<int>& operators, int op) {
   if (operators.empty() || operators.back() != op) operators.push_back(op);
 }
 
-// Whether computing some output channels of the operator takes those channels of the constant and
-// no others: so it is with the filters of a convolution, one of which makes one channel, and with
-// the columns of the matrix behind a matmul's one operand. Of any other constant (a bias, a table,
-// a second factor) nothing says which part an output channel takes.
+// Whether computing some output channels of the operator uses those channels of the constant and no
+// others. This holds for the filters of a convolution, one of which makes one channel, and for the
+// columns of the matrix of a matmul with one operand. For any other constant (a bias, a table, a
+// second factor) the part that an output channel uses is unknown.
 bool IsTakenByChannel(const graph::Graph& network, const graph::Operator& op, int constant) {
   const graph::Shape& have = network.tensors[static_cast<size_t>(constant)].shape;
   const graph::Shape& make = network.tensors[static_cast<size_t>(op.outputs.front())].shape;
@@ -176,7 +176,7 @@ Residency HoldConstant(const Plan& plan, const Users& users, const Subgraph& sub
   return by_channel ? Residency::kStreamed : Residency::kResident;
 }
 
-// A tensor that is no constant and not at home in the tile memory.
+// A tensor that is not a constant and not at home in the tile memory.
 Residency HoldElsewhere(const Held& held, const Memory& home) {
   if (held.role == TensorRole::kState) return Residency::kDirect;
   if (!held.made) return home.direct_read ? Residency::kDirect : Residency::kLoaded;

@@ -3,16 +3,17 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/verify/in_place.h"
 
-// When may the next value be written over the old one? Ask each element of the state: it must be
-// where the next value has the element of the same coordinates, and its last reader must be done
-// with it. Addresses are linear in the coordinates, so it does to look at one step along each axis.
+// When may the next value be written over the old one? Consider each element of the state. It must
+// lie where the next value has the element of the same coordinates, and its last reader must have
+// finished. Addresses are linear in the coordinates, so it is enough to consider one step along
+// each axis.
 //
 //     state [1, 3, 2]   rows outermost    a0 b0 | a1 b1 | a2 b2
-//     next  [1, 4, 2]                     a0 b0 | a1 b1 | a2 b2 | a3 b3       a row more: all of the state stays where it is
-//     next  [1, 3, 3]                     a0 b0 c0 | a1 ..                    a column more: b0 stays, a1 would have to move
+//     next  [1, 4, 2]   one more row      a0 b0 | a1 b1 | a2 b2 | a3 b3    the whole state stays
+//     next  [1, 3, 3]   one more column   a0 b0 c0 | a1 ..                 b0 stays, a1 would move
 //
-// An operator before the maker is done with all of it. The maker itself is done with an element as
-// it writes it, if it takes none of any other coordinates.
+// An operator before the maker has finished with all of the state. The maker itself has finished
+// with an element when it writes it, if it reads no element of other coordinates.
 namespace tessera::plan::verify {
 namespace {
 
@@ -98,7 +99,7 @@ class Succession {
     return true;
   }
 
-  // Whether the maker takes of the state no element but that of the coordinates that it writes.
+  // Whether the maker reads of the state only the element with the coordinates that it writes.
   bool TakesItsOwn(int maker) const {
     const graph::Operator& op = OperatorAt(maker);
     if (op.outputs.front() != next_) return false;

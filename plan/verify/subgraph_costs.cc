@@ -3,17 +3,17 @@
 
 #include "tessera/plan/verify/costs.h"
 
-// The time of a subgraph is a row of slots, one for each tile. With steps of their own for
-// transfers, a slot is the sum of what is done in it. With double-buffered transfers the engine's
-// pass over tile i runs at the same time as the transfers that fill tile i + 1 and empty tile i -
-// 1, and the slot ends with the last of them:
+// The time of a subgraph is a row of slots, one for each tile. With serialized transfers, a slot is
+// the sum of its transfers and computation. With double-buffered transfers the engine's pass over
+// tile i runs at the same time as the transfers that fill tile i + 1 and empty tile i - 1, and the
+// slot ends with the last of them:
 //
 //     P         | slot 0     | slot 1               | ..  | slot N-1    | E
 //     load 0    | compute 0  | compute 1            |     | compute N-1 |
 //     constants | load 1     | load 2, store 0      |     | store N-2   | store N-1
 //                                                         '- constants of the next subgraph -
 //
-// A slot thus follows from three tiles side by side. What a tile costs follows from its extents, so
+// A slot thus follows from three consecutive tiles. The cost of a tile follows from its extents, so
 // tiles with the same extents are priced once, and the rest is a walk over all tiles.
 // docs/program.md, Costs, has every formula. Cost: tiles times tensors, and different tiles times
 // operators.
@@ -77,7 +77,7 @@ void CostCount::Add(const Tile& tile) {
   order_.push_back(number->second);
 }
 
-// Of the rows that the tile finds kept, as wide as the widest tile wants them.
+// Of the rows that the tile finds kept, with the width that the widest tile needs.
 CostCount::Moved CostCount::CopiesOf(const Alike& tile) const {
   Moved copies;
   for (const auto& [tensor, rows] : tile.kept) {
@@ -100,7 +100,7 @@ CostCount::Moved CostCount::CopiesOf(const Alike& tile) const {
   return copies;
 }
 
-// Kept rows are saved once after the tile before, and under `copy` restored as well.
+// Kept rows are saved once after the previous tile, and with `line_buffer` also restored.
 int64_t CostCount::CopyCycles(const Neighbours& tiles) const {
   const HaloStorage halo = Current().halo;
   if (halo != HaloStorage::kLineBuffer && halo != HaloStorage::kAdjacent) return 0;
@@ -110,8 +110,7 @@ int64_t CostCount::CopyCycles(const Neighbours& tiles) const {
              : Plus(saves, CopiesOf(alike_[static_cast<size_t>(tiles[1])]).cycles);
 }
 
-// The later slices of a step, and the first ones of the step after it, perhaps that of the next
-// tile.
+// The later slices of a step, and the first ones of the next step, possibly that of the next tile.
 int64_t CostCount::SlicesDuring(const Neighbours& tiles, size_t step, size_t memory) const {
   const std::vector<StepCost>& steps = alike_[static_cast<size_t>(tiles[1])].cost.steps;
   const int64_t later = steps[step].slices[memory].later;
@@ -172,8 +171,9 @@ CostCount::Slot CostCount::DoubleBufferedSlot(const Neighbours& tiles) const {
   int64_t during = PassOf(tiles);
   int64_t before = 0;
   int64_t after = 0;
-  int64_t through =
-      0;  // from the begin of the last tile until its results and the next subgraph's constants are there
+  // from the begin of the last tile until its results are stored and the next subgraph's constants
+  // have arrived
+  int64_t through = 0;
   std::vector<int64_t> bytes(here.memories.size());
   for (size_t i = 0; i < here.memories.size(); ++i) {
     const MemoryCost& memory = here.memories[i];

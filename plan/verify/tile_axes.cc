@@ -5,17 +5,18 @@
 
 #include "tessera/plan/verify/tiles.h"
 
-// Tiles divide the output along an axis, and what they need of other tensors follows, operator by
-// operator, from the last to the first:
+// Tiles divide the output along an axis, and the parts that they need of other tensors follow,
+// operator by operator, from the last to the first:
 //
-//     x --conv--> a --softmax over columns--> y        tiles of y cut by rows:     rows of a, rows of x: both are divided
-//                                                      tiles of y cut by columns:  all of a for each tile: may not be cut
+//     x --conv--> a --softmax over columns--> y
+//         tiles of y cut by rows:     rows of a, rows of x: both are divided
+//         tiles of y cut by columns:  all of a for each tile: may not be cut
 //
-// An axis of a tensor is *divided* where what a tile needs along it depends on the tile, and
-// *whole* where every tile surely needs all of it. A tensor that the subgraph makes must be divided
-// along some axis, and so must an operand of each operator but those whose weights are divided
-// instead (conv, depthwise, transposed_conv, matmul). States that tiles replace are the validator's
-// matter.
+// An axis of a tensor is *divided* if the part that a tile needs along it depends on the tile, and
+// *whole* if every tile certainly needs all of it. A tensor that the subgraph makes must be divided
+// along some axis. So must an operand of each operator, except those whose weights are divided
+// instead (conv, depthwise, transposed_conv, matmul). The validator handles states that tiles
+// replace.
 namespace tessera::plan::verify {
 namespace {
 
@@ -24,8 +25,8 @@ using graph::Graph;
 using graph::Operator;
 using graph::Shape;
 
-// What decides which part of an operand's axis is read: nothing, as all of it or its one index is;
-// an axis of the result; or any of them.
+// What determines the part of an operand's axis that is read: nothing, because all of it or its one
+// index is read; an axis of the result; or any of them.
 struct Source {
   enum class Kind : uint8_t { kWhole, kOneIndex, kAxis, kAny };
   Kind kind = Kind::kWhole;
@@ -110,7 +111,7 @@ std::vector<Source> SourcesOf(const Graph& network, const Operator& op, size_t o
   }
 }
 
-// Whether each part of the result surely needs something of the operand. Windows may lie in the
+// Whether each part of the result certainly needs something of the operand. Windows may lie in the
 // padding.
 bool SurelyReads(const Operator& op) {
   switch (op.kind) {
@@ -136,12 +137,12 @@ bool HasDividedWeights(OperatorKind kind) {
          kind == OperatorKind::kTransposedConv || kind == OperatorKind::kMatmul;
 }
 
-// What is known of a tensor while the operators behind its maker are looked at.
+// The knowledge about a tensor while the operators behind its maker are visited.
 struct Asked {
   std::vector<char> divided;  // by axis
   std::vector<char> whole;    // by axis
-  bool always = false;        // each tile needs something of it
-  bool by_chance = false;     // whether one does depends on the tile
+  bool always = false;        // each tile needs some part of it
+  bool by_chance = false;     // whether a tile needs some part depends on the tile
 
   bool IsDivided() const { return std::count(divided.begin(), divided.end(), 1) > 0; }
 };
@@ -188,7 +189,7 @@ class Division {
            std::any_of(readers.begin(), readers.end(), is_later);
   }
 
-  // The tile's share of what leaves.
+  // The tile's share of a tensor that leaves.
   void Begin(int tensor) {
     Asked& asked = Of(tensor);
     if (!Leaves(tensor)) return;

@@ -6,10 +6,11 @@
 #include "tessera/plan/verify/costs.h"
 #include "tessera/plan/verify/in_place.h"
 
-// A tile is walked twice. First tensor by tensor: what crosses between the tile memory and the
-// tensor's home, by transfer or under an engine's hands, counts once, however many operators read
-// it. Then operator by operator: each reads its operands and writes its results where they lie, and
-// its step lasts as long as the slowest of its arithmetic and the ports that it works through.
+// A tile is visited twice. First tensor by tensor: data that crosses between the tile memory and
+// the tensor's home, by transfer or by direct access of an engine, counts once, regardless of the
+// number of its readers. Then operator by operator: each reads its operands and writes its results
+// where they lie, and its step lasts as long as the slowest of its arithmetic and the ports that it
+// uses.
 namespace tessera::plan::verify {
 namespace {
 
@@ -24,7 +25,7 @@ void AddAll(const MemoryCost& part, MemoryCost& sum) {
     Add(sum.*each, part.*each);
 }
 
-// A concatenation whose first operand is a state that stays where it is, in the tile memory.
+// A concatenation whose first operand is a state that stays in place, in the tile memory.
 bool WritesBehindState(const Plan& plan, const std::vector<Users>& users,
                        const graph::Operator& op) {
   if (op.kind != base::OperatorKind::kConcat) return false;
@@ -89,7 +90,7 @@ void TileCosting::AddCrossing(int tensor, const Tile& tile, TileCost& cost) cons
   }
 }
 
-// What an operator reads or writes of one operand, where that lies.
+// The access of an operator to one operand, at the operand's location.
 void TileCosting::AddOperand(int tensor, const Extents& extents, Direction direction,
                              std::vector<MemoryCost>& step) const {
   const auto [facts, held, layout] = At(tensor);
@@ -180,7 +181,7 @@ void TileCosting::AddSplitK(const Tile& tile, const Extents& result, std::vector
   Add(here.bytes_written, bytes);
 }
 
-// The start of the last operator hides behind those that are still under way on its engine.
+// The start of the last operator is hidden behind those that still run on its engine.
 int64_t TileCosting::StartBehindOthers(const TileCost& cost, int64_t start) const {
   const hw_profiles::Engine* engine = cost.steps.back().engine;
   int64_t under_way = engine == nullptr ? 0 : engine->outstanding - 1;

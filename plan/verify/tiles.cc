@@ -7,24 +7,24 @@
 
 #include "tessera/base/arithmetic.h"
 
-// From the tile backwards. A tile asks for its own box of the last operator's first output and for
-// a share of each other tensor that leaves; operators are then visited last to first, and each adds
-// what it reads to what is asked of its operands. As operators are in topological order, all
-// readers of a tensor have spoken when its maker's turn comes, and what is asked of a tensor is the
-// hull of their wishes.
+// Needs are propagated from the tile backwards. A tile needs its own box of the last operator's
+// first output and a share of each other tensor that leaves. Operators are then visited last to
+// first, and each adds the elements that it reads to the needs of its operands. Operators are in
+// topological order, so all readers of a tensor have been visited before its maker, and the need of
+// a tensor is the hull of their needs.
 //
-// Where the halo is cached, all tiles go through the operators together, and each row of a tensor
-// has one stay: it comes with the first tile that reaches as far down, and goes after the last tile
-// that still begins at it or above.
+// If the halo is cached, all tiles are propagated through the operators together, and each row of a
+// tensor has one stay: it begins with the first tile that reaches as far down, and ends after the
+// last tile that still begins at it or above.
 //
-//     tile      0  1  2  3                   wants of the tiles: rows [0, 3), [2, 5), none, [3, 6)
-//     row 2     m  k  .  .                   made by tile 0, kept for 1
-//     row 4     .  m  k  k                   made by tile 1, kept for 2 and 3, though 2 does not read it
+//     tile      0  1  2  3               needs of the tiles: rows [0, 3), [2, 5), none, [3, 6)
+//     row 2     m  k  .  .               made by tile 0, kept for 1
+//     row 4     .  m  k  k               made by tile 1, kept for 2 and 3; 2 does not read it
 //     row 5     .  .  .  m
 //
-// The operators above are then asked for what is made, tile by tile, and for nothing else; and what
-// is made of a result leaves, but for columns that other strips of tiles bring home. Strips know
-// nothing of each other.
+// The operators above then need to supply only the rows that are made, tile by tile. The rows made
+// of a result leave, except columns that other strips of tiles store. Strips are independent of
+// each other.
 namespace tessera::plan::verify {
 namespace {
 
@@ -73,7 +73,7 @@ class Propagation {
     return tile;
   }
 
-  // All tiles of a subgraph that caches its halo, of which so many make a strip.
+  // All tiles of a subgraph that caches its halo; `strip_length` of them form a strip.
   std::vector<Tile> RunTogether(const std::vector<Box>& boxes, size_t strip_length,
                                 bool one_image) const {
     std::vector<Tile> tiles;
@@ -103,8 +103,8 @@ class Propagation {
       }
     }
     for (const int tensor : touched_) {
-      const bool state =
-          network_.tensors[static_cast<size_t>(tensor)].state;  // is read before it is made
+      // is read before it is made
+      const bool state = network_.tensors[static_cast<size_t>(tensor)].state;
       if (state || !tiles.front().makes.contains(tensor)) Settle(tensor, one_image, strips);
     }
     return tiles;
@@ -123,7 +123,7 @@ class Propagation {
     return tile;
   }
 
-  // Rows that have left with a tile before do not leave again.
+  // Rows that have left with a previous tile do not leave again.
   void DropRows(int tensor, std::set<int64_t>& left, Box& share) const {
     const std::optional<size_t> axis = RowAxis(ShapeOf(network_, tensor));
     if (!axis) return;
@@ -191,7 +191,8 @@ class Propagation {
     }
   }
 
-  // What some tile of the strip must bring home: along all axes but the rows what each must.
+  // The part that some tile of the strip must store: along all axes but the rows, the part that
+  // each must store.
   static const Box* ShareOfStrip(int tensor, Strip tiles) {
     for (const Tile& tile : tiles) {
       const auto share = tile.shares.find(tensor);
@@ -200,8 +201,8 @@ class Propagation {
     return nullptr;
   }
 
-  // Tile [a, b) of extent E answers for [floor(aF / E), ceil(bF / E)) of extent F along the axis of
-  // the same name, or the same place where no axis has a name.
+  // Tile [a, b) of extent E covers [floor(aF / E), ceil(bF / E)) of extent F along the axis of the
+  // same name, or at the same position if axes have no names.
   Box ShareOf(int tensor, const Box& box) const {
     const Shape& shape = ShapeOf(network_, tensor);
     const Shape& tiled = ShapeOf(network_, tiled_);
@@ -218,7 +219,7 @@ class Propagation {
     return share;
   }
 
-  // What a barrier makes, it makes whole, where anything of it is needed.
+  // A barrier makes its result whole if any of it is needed.
   void WantWhole(const Operator& op, Tile& tile) const {
     const auto is_needed = [&tile](int output) { return !IsEmpty(tile.needs[output]); };
     if (!graph::IsBarrier(op) || std::none_of(op.outputs.begin(), op.outputs.end(), is_needed))

@@ -9,16 +9,17 @@
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 
-// A planner's mistakes are mistakes of derivation: a lifespan one step short places buffers
-// perfectly well, and wrong. So everything that the problem states is derived a second time, "and
-// the two are held against each other":
+// Errors of a planner are errors of derivation: a lifespan that is one step too short gives a valid
+// placement of the wrong problem. So everything that the problem states is derived a second time,
+// and the two are compared:
 //
-//     network, profile, partition --- needs, tiles, holdings, trace, sizes ---> what the problem must say
-//                                                                                       |
-//     plan's problem ------------------------------------------------------ same? ------'
-//     plan's offsets and modes --- problem::Validate ---> right for that problem?
-//     network, profile, partition --- bytes at home --- capacities of the other memories ---> room for them?
-//     network, profile, partition --- tiles, costs ---> cycles, energies and traffic that the plan states?
+//     network, profile, partition
+//       --- regions, tiles, residency, trace, sizes ---> what the problem must say --.
+//     plan's problem ----------------------------------------------------- same? ---'
+//     plan's offsets and modes --- problem::Validate ---> correct for that problem?
+//     network, profile, partition
+//       --- bytes at home ---> within the capacities of the other memories?
+//       --- tiles, costs ----> cycles, energies and traffic that the plan states?
 //
 // Nothing here includes graph's propagation, the encoder or the search.
 namespace tessera::plan::verify {

@@ -9,50 +9,52 @@
 
 namespace tessera::problem::draw {
 
-// A stretch of a longer program, for looking at it.
+// A part of a longer program, for display.
 struct Window {
   Problem problem;
   Allocation allocation;
 };
 
-// The part of `problem` and its `allocation` within the steps [lower, upper): buffers that live
-// there with their lifespans and accesses clipped, the memories with their modes, the loops that
-// lie inside. Relations, rules and costs are left out. The allocation has the shape that the
-// problem asks for. Steps keep their numbers.
+// The part of `problem` and its `allocation` within the steps [lower, upper): the buffers that live
+// there, with their lifespans and accesses clipped, the memories with their modes, and the loops
+// that lie inside. Relations, rules and costs are left out. The allocation must have the shape that
+// the problem requires. Steps keep their numbers.
 Window CutWindow(const Problem& problem, const Allocation& allocation, Step lower, Step upper);
 
-// The buffers of an explanation by themselves, for looking at them: piled up by first fit, largest
-// first, each at its own alignment or fixed offset and clear of what is reserved, however high the
-// pile grows; blind to banks, modes and relations. Of their accesses only those stay that the
-// explanation names. Steps keep their numbers; nothing has a mode. Cost: O(k^2) for k buffers.
+// The buffers of an explanation alone, for display. They are stacked by first fit, largest first.
+// Each has its own alignment or fixed offset and avoids reserved ranges. The height of the stack is
+// not limited, and banks, modes and relations are ignored. Of their accesses only those that the
+// explanation names remain. Steps keep their numbers; there are no modes. Cost: O(k^2) for k
+// buffers.
 Window PileUp(const Problem& problem, const Explanation& explanation);
 
-// A picture of an allocation, a self-contained SVG document: for each memory a map of time (across)
-// by address (upwards).
+// A picture of an allocation as a self-contained SVG document. For each memory it holds a map of
+// time (across) by address (upwards).
 //
 //     loops        .-- x ------------.
 //               |  +-----+
-//     bank b1   |  |  a  |+-----+           one rectangle a lifespan, coloured by role, with a tooltip that
-//     holds bank b0   |  +-----++  b  |           id, name, role, size, offset and lifespans
+//     bank b1   |  |  a  |+-----+        one rectangle per lifespan, coloured by role; its
+//     holds     |  +-----++  b  |        tooltip has id, name, role, size, offset and lifespans
+//     bank b0   |         +-----+
 //               | //// reserved ////
 //     modes     |  m0   | m1    |
 //               '----------------------> step
 //
-// memories[0] has `capacity` bytes. Addresses far above the peak are cut off, which the picture
-// says. The allocation need not be valid, only of the right shape; the problem is well formed.
+// memories[0] has `capacity` bytes. Addresses far above the peak are cut off, and the picture says
+// so. The allocation may be invalid but must have the right shape. The problem is well formed.
 // Equal inputs give equal bytes.
 std::string WriteSvg(const Problem& problem, const Allocation& allocation, Bytes capacity);
 
-// A picture of what collides: the explanation's buffers piled up (problem/draw/pictures.h),
-// outlined in red, with the accesses that it names; hatched in red what sticks out above the
-// capacity; below it everything that it says, in sentences.
+// A picture of a conflict: the stacked buffers of the explanation (PileUp), outlined in red, with
+// the accesses that the explanation names. The part above the capacity is hatched in red. Below the
+// picture stands the text of the explanation.
 std::string WriteCollisionSvg(const Problem& problem, const Explanation& explanation,
                               Bytes capacity);
 
 inline constexpr size_t kTextMapColumns = 100;
 
-// A picture of an allocation for terminals, at most `columns` (40 or more) wide: for each memory
-// that holds buffers, rows of addresses by steps, a letter for each buffer.
+// A picture of an allocation for terminals, at most `columns` (40 or more) wide. For each memory
+// that holds buffers it prints rows of addresses by steps, with one letter per buffer.
 //
 //     sram: peak 12 of 16 bytes
 //               step 0  2  4
@@ -62,9 +64,9 @@ inline constexpr size_t kTextMapColumns = 100;
 //     mode           000111111
 //     a  conv1 (weights) 4 bytes [8, 12), steps [0, 2)
 //
-// Steps at which the same buffers live under the same mode share a column, headed by their first;
-// more columns than fit continue below. Letters begin again for each such part. memories[0] has
-// `capacity` bytes. The allocation need not be valid, only of the right shape.
+// Steps with the same live buffers and the same mode share a column; its head is their first step.
+// If the columns do not fit, the map continues below, and each part starts its letters again.
+// memories[0] has `capacity` bytes. The allocation may be invalid but must have the right shape.
 std::string WriteTextMap(const Problem& problem, const Allocation& allocation, Bytes capacity,
                          size_t columns = kTextMapColumns);
 

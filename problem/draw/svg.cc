@@ -33,13 +33,13 @@ constexpr std::array<std::string_view, 10> kColours = {"#8ecae6", "#ffb703", "#a
 constexpr std::array<std::string_view, 4> kModeColours = {"#dfe7f5", "#f7e3c8", "#dcefd9",
                                                           "#f3d9e3"};
 
-// An address on an axis whose ticks are `tick` apart, in one unit for all of them.
+// An address on an axis with ticks `tick` apart. All labels of the axis use one unit.
 std::string AddressLabel(Bytes address, Bytes tick) {
   if (tick % 1024 == 0) return fmt::format("{} KiB", address / 1024);
   return fmt::format("{}", address);
 }
 
-// As much of the text as fits into `width`, or nothing when that is no use.
+// As much of the text as fits into `width`, or nothing if the rest would not be readable.
 std::string Fit(std::string_view whole, double width) {
   const std::string text = base::Printable(whole);
   const auto letters = static_cast<size_t>(std::max(0.0, (width - 4) / kLetter));
@@ -48,7 +48,8 @@ std::string Fit(std::string_view whole, double width) {
   return std::string(base::Shortened(text, letters - 1)) + "…";
 }
 
-// The smallest of 1, 2, 5 times a power of ten (of two for bytes) that makes at most `most` ticks.
+// The smallest value of 1, 2 or 5 times a power of ten (a power of two for bytes) that makes at
+// most `most` ticks.
 int64_t TickOf(int64_t extent, int64_t most, bool binary) {
   int64_t tick = 1;
   for (int i = 0; extent / tick > most; ++i) {
@@ -61,7 +62,7 @@ int64_t TickOf(int64_t extent, int64_t most, bool binary) {
   return tick;
 }
 
-// The distinct roles in the order of their first appearance; colours follow that order.
+// The distinct roles in the order of their first appearance. Colours follow this order.
 std::vector<std::string_view> RolesOf(const Problem& problem) {
   std::vector<std::string_view> roles;
   for (const Buffer& buffer : problem.buffers) {
@@ -74,7 +75,7 @@ std::vector<std::string_view> RolesOf(const Problem& problem) {
 
 class Drawing {
  public:
-  // With `captions` it is the drawing of a collision, and they stand below it.
+  // With `captions` this draws a conflict; the captions stand below it.
   Drawing(const Problem& problem, const Allocation& allocation, Bytes capacity,
           std::vector<std::string> captions = {})
       : problem_(problem),
@@ -174,8 +175,8 @@ class Drawing {
     const Memory& memory = problem_.memories[index];
     const Bytes capacity = index == 0 ? capacity_ : memory.capacity;
     const Bytes peak = PeakOf(problem_, allocation_, static_cast<int>(index));
-    // The whole capacity where banks are to be seen or that leaves the buffers at least a quarter
-    // of the picture.
+    // Shows the whole capacity if there are banks to show, or if the buffers keep at least a
+    // quarter of the picture.
     const bool whole = !memory.banks.empty() || capacity / 4 <= peak;
     extent_ = std::max<Bytes>(1, whole ? std::max(capacity, peak) : peak + peak / 8);
     Put("<text x=\"10\" y=\"{:.0f}\" font-size=\"12\" font-weight=\"bold\">{}: {} {} of {} "
@@ -266,7 +267,7 @@ class Drawing {
       Put("<g><title>{}</title>", EscapeMarkup(TooltipOf(i)));
       for (const Lifespan& life : buffer.lifespans) {
         const double width = X(life.upper) - X(life.lower);
-        // Outlines would hide what is only a pixel or two across.
+        // An outline would hide a rectangle of only one or two pixels.
         const double stroke = std::min({0.8, width / 4, height / 4});
         Put("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\" "
             "fill-opacity=\"0.85\" "
@@ -284,7 +285,7 @@ class Drawing {
     }
   }
 
-  // What of a buffer's bytes lies above the capacity.
+  // Draws the part of a buffer's bytes above the capacity.
   void DrawExcess(size_t memory, const AddressRange& bytes, const Lifespan& life) {
     const Bytes capacity = memory == 0 ? capacity_ : problem_.memories[memory].capacity;
     if (bytes.end <= capacity) return;

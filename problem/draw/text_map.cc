@@ -16,16 +16,15 @@ constexpr std::string_view kLetters =
 constexpr char kFree = '.';
 constexpr char kReserved = '#';
 constexpr size_t kWidestCell = 9;
-constexpr size_t kLeastId = 12;  // letters of a buffer's id that are told
+constexpr size_t kLeastId = 12;  // printed letters of a buffer's id, at least
 
-// Steps [begin, end) at which nothing changes.
+// Steps [begin, end) with no change in between.
 struct Stretch {
   Step begin = 0;
   Step end = 0;
 };
 
-// Printable ASCII: the width of other characters is not known, so that their bytes become question
-// marks.
+// Printable ASCII. The width of other characters is unknown, so their bytes become question marks.
 std::string Plain(std::string_view text) {
   std::string plain = base::Printable(text);
   std::replace_if(
@@ -58,8 +57,8 @@ class TextMap {
     text_ = fmt::format("{}: peak {} of {} bytes\n", name,
                         PeakOf(problem_, allocation_, static_cast<int>(index_)), capacity_);
     const std::vector<Stretch> stretches = FindStretches();
-    const size_t room =
-        (columns_ - LeftWidth()) / 2;  // a letter and a blank, should it come to that
+    // at worst a letter and a blank for each column
+    const size_t room = (columns_ - LeftWidth()) / 2;
     for (size_t first = 0; first < stretches.size(); first += room) {
       const auto begin = stretches.begin() + static_cast<std::ptrdiff_t>(first);
       WritePart(
@@ -175,7 +174,7 @@ class TextMap {
 
   static char Digit(int mode) { return kLetters[52 + static_cast<size_t>(mode) % 10]; }
 
-  // The first step of each column, where there is room for it.
+  // The first step of each column that has enough space for it.
   void WriteHead(const std::vector<Stretch>& part, size_t cell) {
     std::string line = fmt::format("{:>{}}", "step  ", LeftWidth());
     for (size_t i = 0; i < part.size(); ++i) {
@@ -189,7 +188,7 @@ class TextMap {
     text_ += line + '\n';
   }
 
-  // From the highest address down; rows that look alike are one.
+  // From the highest address down. Equal rows are merged.
   void WriteRows(const std::vector<Stretch>& part, size_t cell, const std::vector<size_t>& living) {
     const std::vector<Bytes> cuts = CutsOf(living);
     Bytes upper = cuts.back();
@@ -223,7 +222,7 @@ class TextMap {
           fmt::format(" {} bytes [{}, {}), steps", buffer.size, Lower(living[i]), Upper(living[i]));
       for (const Lifespan& life : buffer.lifespans)
         about += fmt::format(" [{}, {})", life.lower, life.upper);
-      // The numbers cannot be guessed, the name perhaps.
+      // An id with numbers cannot be guessed from a prefix; the name perhaps can.
       std::string id = Plain(buffer.id);
       const size_t room = columns_ - std::min(columns_ - kLeastId, about.size() + 3);
       if (id.size() > room) id = id.substr(0, room - 3) + "...";

@@ -27,8 +27,8 @@ constexpr size_t kRequiredColumns = 4;
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// A piece of a line and where it begins; columns count bytes from 1. Of a quoted field the text is
-// what stands between the quotes, where two quotes stand for one.
+// A part of a line and its position; columns count bytes from 1. For a quoted field the text is the
+// part between the quotes, in which two quotes stand for one.
 struct Field {
   std::string_view text;
   int line = 0;
@@ -47,7 +47,7 @@ Field Trim(Field field) {
   return field;
 }
 
-// The pieces between separators, trimmed; one more than there are separators.
+// The parts between separators, trimmed; one more than the number of separators.
 std::vector<Field> Split(Field whole, char separator) {
   std::vector<Field> fields;
   for (;;) {
@@ -59,7 +59,7 @@ std::vector<Field> Split(Field whole, char separator) {
   }
 }
 
-// The position of the quote that closes the field that begins with one; npos where there is none.
+// The position of the closing quote of a field that begins with a quote; npos if there is none.
 size_t FindClosingQuote(std::string_view text) {
   for (size_t at = text.find('"', 1); at != std::string_view::npos; at = text.find('"', at + 2)) {
     if (at + 1 == text.size() || text[at + 1] != '"') return at;
@@ -76,7 +76,7 @@ std::string Unquote(const Field& field) {
   return text;
 }
 
-// Reads line by line. Each step answers whether it succeeded; when not, fault_ says why.
+// Reads line by line. Each step returns whether it succeeded; on failure fault_ holds the reason.
 class CsvReader {
  public:
   CsvReader(std::string_view text, std::string_view file_name)
@@ -127,8 +127,8 @@ class CsvReader {
     return false;
   }
 
-  // The fields of a line (RFC 4180): one that begins with a quote ends with one, and may hold
-  // commas. A quoted field does not go beyond its line.
+  // The fields of a line (RFC 4180). A field that begins with a quote ends with one and may hold
+  // commas. A quoted field ends on its line.
   std::optional<std::vector<Field>> SplitLine(Field rest) {
     std::vector<Field> fields;
     for (;;) {
@@ -249,15 +249,14 @@ class CsvReader {
       case kHint:
         return ReadNumber(field, "hint", 0, buffer.hint.emplace());
       case kGaps:
-        return true;  // needs lower and upper, whichever column comes first
+        return true;  // needs lower and upper, in whichever order the columns come
     }
     return true;
   }
 
   bool ReadId(const Field& field, std::string& id) {
     if (field.text.empty()) return Refuse(field, "the field 'id' is empty", "a name");
-    // All formats can state an id that is UTF-8; bytes that are none become escapes here, where
-    // they come in.
+    // All formats can represent an id in UTF-8. Other bytes become escapes here, where they enter.
     id = base::AsUtf8(Unquote(field));
     const auto [first, fresh] = first_line_.emplace(id, field.line);
     if (!fresh) {
@@ -286,7 +285,7 @@ class CsvReader {
     return true;
   }
 
-  // "3-5 8-9": cuts these steps out of the buffer's life.
+  // "3-5 8-9": removes these steps from the buffer's lifespan.
   bool ReadGaps(const Field& field, Buffer& buffer) {
     Lifespan rest = buffer.lifespans[0];
     buffer.lifespans.clear();

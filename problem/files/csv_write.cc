@@ -15,7 +15,7 @@ using base::Diagnostic;
 using base::Expected;
 using base::Unexpected;
 
-// What the problem states and CSV has no words for; empty when there is nothing.
+// Names what the problem states and CSV cannot represent; empty if there is no such thing.
 std::string BeyondCsv(const Problem& problem) {
   if (problem.memories.size() != 1) return fmt::format("{} memories", problem.memories.size());
   const Memory& memory = problem.memories[0];
@@ -40,8 +40,8 @@ std::string BeyondCsv(const Problem& problem) {
   return "";
 }
 
-// An id as RFC 4180 has it, in one line: quoted where it holds what separates fields, with control
-// characters escaped.
+// An id in RFC 4180 form on one line: quoted if it holds separators, with control characters
+// escaped.
 std::string FieldOf(const std::string& id) {
   const std::string text = base::Printable(id);
   const bool plain = text.find_first_of(",\"") == std::string::npos && !text.starts_with(' ') &&

@@ -26,7 +26,7 @@ bool HasItem(ConditionKind kind) {
          kind == ConditionKind::kReserved || kind == ConditionKind::kPorts;
 }
 
-// How many things `item` of the condition may index; 1 where it indexes nothing.
+// The number of things that `item` of the condition may index; 1 if it does not index anything.
 size_t CountOfItems(const Problem& problem, const Condition& condition) {
   if (condition.kind == ConditionKind::kRelation) return problem.relations.size();
   if (condition.kind == ConditionKind::kRule) return problem.rules.size();
@@ -38,7 +38,7 @@ size_t CountOfItems(const Problem& problem, const Condition& condition) {
   return condition.kind == ConditionKind::kReserved ? memory.reserved.size() : memory.banks.size();
 }
 
-// By name where names tell things apart, else by index.
+// By name if names are unique, otherwise by index.
 template <typename T>
 Json Refer(const std::vector<T>& items, int index) {
   return HaveDistinctNames(items) ? Json(items[static_cast<size_t>(index)].name) : Json(index);
@@ -108,7 +108,7 @@ class Reader {
     return value ? buffers_.Read(value) : 0;
   }
 
-  // Unusable, but safe to return, once something was refused.
+  // After a refusal the result is unusable, but safe to return.
   Condition ReadCondition(const JsonValue& value) const {
     Condition condition;
     JsonObject object = value.Object();
@@ -126,7 +126,7 @@ class Reader {
     return condition;
   }
 
-  // Whether the optional part of the problem that the condition is about is there.
+  // Whether the problem has the optional part that the condition refers to.
   bool IsStated(const Condition& condition) const {
     const auto owner = static_cast<size_t>(condition.owner);
     if (condition.kind == ConditionKind::kFixedOffset)
@@ -136,7 +136,7 @@ class Reader {
     return true;
   }
 
-  // Whether a change of this kind can be made to the condition.
+  // Whether this kind of change applies to the condition.
   static bool Suits(const Change& change) {
     if (change.kind == ChangeKind::kCapacity)
       return change.condition.kind == ConditionKind::kCapacity;

@@ -50,7 +50,7 @@ Bank ReadBank(const JsonValue& value) {
   return bank;
 }
 
-// "pe.read": everything before the last dot is the engine.
+// "pe.read": the text before the last dot is the engine.
 Permission ReadPermission(const JsonValue& value) {
   const std::string text = value.String();
   const size_t dot = text.rfind('.');
@@ -238,7 +238,7 @@ AllocationDocument ReadAllocationObject(const JsonValue& root, const Problem& pr
   Result& result = document.result;
   JsonObject object = root.Object();
   object.Format(kAllocationFormat, kFormatVersion);
-  object.Optional("problem");  // for people
+  object.Optional("problem");  // for people only
   object.Optional("gap");      // follows from peak and lower_bound
   result.status = static_cast<Status>(
       object.OneOf("status", kStatusWords, static_cast<size_t>(Status::kFeasible)));

@@ -52,7 +52,7 @@ using base::JsonObject;
 using base::JsonValue;
 using base::Presence;
 
-// `memory` holds the banks that the requirement may name.
+// `memory` has the banks that the requirement may name.
 Requirement ReadRequirement(const JsonValue& value, const Memory& memory) {
   JsonObject object = value.Object();
   Requirement wanted;
@@ -92,7 +92,7 @@ Requirement ReadRequirement(const JsonValue& value, const Memory& memory) {
   return wanted;
 }
 
-// The memory of the first buffer that the rule names; an empty one when it names none.
+// The memory of the first buffer that the rule names; an empty memory if it names no buffer.
 Memory MemoryOf(const Rule& rule, const Problem& problem) {
   const int first = !rule.buffers.empty() ? rule.buffers.front()
                     : !rule.pairs.empty() ? rule.pairs.front().first

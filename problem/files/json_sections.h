@@ -17,8 +17,8 @@
 #include "tessera/problem/explanation.h"
 #include "tessera/problem/problem.h"
 
-// The words of the JSON formats, shared by reader and writer. Arrays are indexed by the enumeration
-// they spell.
+// The names of the JSON formats, shared by reader and writer. Each array is indexed by its
+// enumeration.
 namespace tessera::problem::files {
 
 inline constexpr std::string_view kProblemFormat = "tessera-problem";
@@ -34,7 +34,7 @@ inline constexpr std::array<std::string_view, 6> kStatusWords = {
 inline constexpr std::array<std::string_view, 2> kCostWords = {"reuse", "mode_switch"};
 inline constexpr std::array<std::string_view, 5> kBankModeWords = {"r", "w", "rw", "hold", "off"};
 
-// Whether things can be told apart by name; where not, the formats refer to them by index.
+// Whether all items have distinct names. If not, the formats refer to the items by index.
 template <typename T>
 bool HaveDistinctNames(const std::vector<T>& items) {
   std::vector<std::string_view> names;
@@ -45,7 +45,8 @@ bool HaveDistinctNames(const std::vector<T>& items) {
          (names.empty() || !names.front().empty());
 }
 
-// How the JSON formats refer to things stated elsewhere in the document. Internal to the readers.
+// References of the JSON formats to items that are stated elsewhere in the document. Internal to
+// the readers.
 
 inline constexpr base::IntegerRange kSizes = {1, base::kMaxTotal};
 inline constexpr base::IntegerRange kAddresses = {0, base::kMaxTotal};
@@ -59,7 +60,7 @@ std::vector<std::string_view> NamesOf(const std::vector<T>& items) {
   return names;
 }
 
-// The index of the item that `value` names, or states as an index.
+// The index of the item that `value` names, or gives as an index.
 template <typename T>
 int ReadReference(const base::JsonValue& value, const std::vector<T>& items,
                   std::string_view what) {
@@ -83,18 +84,19 @@ int ReadReference(const base::JsonValue& value, const std::vector<T>& items,
 
 AddressRange ReadRange(const base::JsonValue& value);
 
-// Buffers by id. Of buffers with one id the first counts; CheckWellFormed refuses the others.
+// Buffers by id. If several buffers have one id, the first counts; CheckWellFormed refuses the
+// others.
 class BufferIndex {
  public:
   explicit BufferIndex(const std::vector<Buffer>& buffers);
 
-  // The index of the buffer `id`; refuses `where` when there is none.
+  // The index of the buffer `id`. Refuses `where` if there is none.
   std::optional<size_t> Find(const std::string& id, const base::JsonValue& where) const;
 
-  // The index of the buffer whose id stands there; 0 after refusing it.
+  // The index of the buffer with the id in this value; 0 after a refusal.
   int Read(const base::JsonValue& id) const;
 
-  // Reads {"id": number, ...} with exactly one number for each buffer.
+  // Reads {"id": number, ...} with exactly one number per buffer.
   std::vector<Bytes> ReadAll(const base::JsonValue& value, base::IntegerRange range,
                              const std::vector<Buffer>& buffers) const;
 
@@ -102,17 +104,16 @@ class BufferIndex {
   std::map<std::string, size_t> by_id_;
 };
 
-// One rule of a problem in its JSON form, which other documents that hold problems share. `problem`
-// has its memories and buffers.
+// One rule of a problem in its JSON form, which other documents that contain problems share. The
+// memories and buffers of `problem` are set.
 nlohmann::ordered_json RuleToJson(const Problem& problem, const Rule& rule);
 Rule ReadRule(const base::JsonValue& value, const Problem& problem, const BufferIndex& buffers);
 
-// The same of a cost.
+// The same for a cost.
 Cost ReadCost(const base::JsonValue& value, const Problem& problem, const BufferIndex& buffers);
 
-// The "explanation" of an allocation document, and of other answers that hold one. Sentences are
-// for people and not read back.
-
+// The "explanation" of an allocation document, and of other documents that contain one. Sentences
+// are for people and are not read back.
 nlohmann::ordered_json ExplanationToJson(const Problem& problem, const Explanation& explanation,
                                          Bytes capacity);
 

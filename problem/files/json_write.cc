@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Refers to the items of a list by name where names tell them apart, else by index.
+// Refers to the items of a list by name if names are unique, otherwise by index.
 template <typename T>
 class References {
  public:
@@ -53,7 +53,8 @@ Json ToJson(const Bank& bank) {
   return json;
 }
 
-// "r", "w", "rw", "hold", "off" where one of these says it, else ["pe.read", "write"].
+// "r", "w", "rw", "hold" or "off" if one of these describes the mode, otherwise ["pe.read",
+// "write"].
 Json ToJson(const BankMode& mode) {
   const Permission read = {"", AccessKind::kRead};
   const Permission write = {"", AccessKind::kWrite};
@@ -190,7 +191,7 @@ Json ToJson(const Problem& problem, const Ladder& ladder) {
   Json candidates = Json::array();
   for (const CandidateSizes& candidate : ladder.candidates) {
     Json::object_t sizes;
-    // Ids are distinct; the container's own look-up would be quadratic.
+    // Ids are distinct. The look-up of the container would be quadratic.
     for (size_t i = 0; i < candidate.sizes.size(); ++i) {
       sizes.Json::object_t::Container::emplace_back(problem.buffers[i].id, candidate.sizes[i]);
     }

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = ProofLiteral::Kind;
 
-// How many numbers stand between a ground's name and the colon, at least.
+// The minimum number of subjects between a ground's name and the colon.
 size_t SubjectsOf(Ground ground) {
   switch (ground) {
     case Ground::kStack:
@@ -34,7 +34,7 @@ bool Has(const Axiom& axiom, const ProofLiteral& literal) {
   return std::find(axiom.literals.begin(), axiom.literals.end(), literal) != axiom.literals.end();
 }
 
-// The modes that the axiom's literals forbid to the memory at the step: given by the negation.
+// The modes that the axiom's literals forbid to the memory at the step; the negation assumes them.
 std::vector<int> ModesAt(const Axiom& axiom, int memory, Step step) {
   std::vector<int> modes;
   for (const ProofLiteral& literal : axiom.literals) {
@@ -107,7 +107,7 @@ std::string AxiomChecker::FindFlaw(const Axiom& axiom) const {
   return "no such ground";
 }
 
-// Where the negation of the literals leaves the buffer.
+// The range of the buffer under the negation of the literals.
 Range AxiomChecker::RangeOf(int buffer, const Axiom& axiom) const {
   Range range{facts_.LowestOf(buffer), facts_.HighestOf(buffer)};
   for (const ProofLiteral& literal : axiom.literals) {
@@ -134,8 +134,8 @@ std::string AxiomChecker::FindFlawInStack(const Axiom& axiom) const {
          std::to_string(room.greatest);
 }
 
-// Where the buffer begins at least and ends at most, by its own bounds and those of whom the
-// negation has below and above it.
+// The least begin and the greatest end of the buffer, by its own bounds and by those of the buffers
+// that the negation places below and above it.
 Range AxiomChecker::PlaceOf(int buffer, const Axiom& axiom) const {
   Range place = RangeOf(buffer, axiom);
   place.greatest += facts_.SizeOf(buffer);
@@ -241,8 +241,8 @@ std::string AxiomChecker::FindFlawInBanks(const Axiom& axiom) const {
   return "the relation says nothing about these banks";
 }
 
-// Whether the negation has both touch one bank, or only one of them do so where the banks must be
-// the same.
+// Whether the negation says that both touch one bank or, if the banks must be the same, that only
+// one of them does.
 bool AxiomChecker::BreaksBanks(bool same, int first, int second, const Axiom& axiom) const {
   const size_t banks = facts_.MemoryOf(first).banks.size();
   for (int bank = 0; bank < static_cast<int>(banks); ++bank) {

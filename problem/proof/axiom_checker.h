@@ -12,26 +12,27 @@
 
 namespace tessera::problem::proof {
 
-// What a Problem says of single buffers and of pairs when memories[0] has `capacity` bytes: the
-// numbers that axioms are held against. Everything is computed from the Problem; a requirement that
-// is not looked at here only makes fewer proofs succeed, for a Problem with less required has more
+// The facts of a Problem about single buffers and pairs when memories[0] has `capacity` bytes.
+// Axioms are checked against them. All facts are computed from the Problem. A requirement that is
+// ignored here only makes fewer proofs succeed, because a Problem with fewer requirements has more
 // placements.
 //
 // *Granularity.* If a placement exists, one exists in which every offset is a multiple of its
 // memory's granularity: round all offsets of a placement down. Sizes, alignments above 1, fixed
 // offsets, distances, and the boundaries of reserved ranges and banks are multiples of the
-// granularity, so what lay apart stays apart, nothing enters a range or a bank that it did not
-// touch, and ends only sink. Where rounding could break more, beside an adjacent buffer and where
-// the banks or distances of several must be equal, the granularity divides the alignments, so that
-// nothing there moves. Of rules it divides moduli, residues, distances, guards and the begins of
-// windows; where two addresses differ in given bits it is a power of two, so that rounding clears
-// only bits in which both agree.
+// granularity. So buffers that lay apart stay apart, no buffer enters a range or a bank that it did
+// not touch, and ends only decrease. Where rounding could violate more (next to an adjacent buffer,
+// and where the banks or distances of several buffers must be equal), the granularity divides the
+// alignments, so no offset there changes. For rules it divides moduli, residues, distances, guards
+// and the begins of windows. If two addresses must differ in given bits, the granularity is a power
+// of two, so rounding clears only bits in which both agree.
 class Facts {
  public:
-  // What keeps the numbers from being added safely, or nullopt: addresses beyond 2^60.
+  // Why the numbers cannot be added safely, or nullopt: addresses beyond 2^60.
   static std::optional<std::string> CheckWellFormed(const Problem& problem, Bytes capacity);
 
-  // Needs a well-formed Problem without that fault, which outlives this.
+  // Requires a well-formed Problem that passes the check above. The Problem must outlive this
+  // object.
   Facts(const Problem& problem, Bytes capacity);
 
   const Problem& problem() const { return problem_; }
@@ -45,23 +46,23 @@ class Facts {
 
   // Every offset of the buffer is a multiple of this.
   Bytes StrideOf(int buffer) const { return strides_[static_cast<size_t>(buffer)]; }
-  // The first and last multiple that the capacity, or a fixed offset, leaves. The first may exceed
-  // the last: then nothing fits.
+  // The first and last multiple that the capacity, or a fixed offset, allows. If the first exceeds
+  // the last, nothing fits.
   Bytes LowestOf(int buffer) const { return lowest_[static_cast<size_t>(buffer)]; }
   Bytes HighestOf(int buffer) const { return highest_[static_cast<size_t>(buffer)]; }
 
-  // Whether the two must not share an address: because they live together, and neither a colocate
-  // nor an exclusive relation lets them, or because a separate relation says so.
+  // Whether the two must not share an address. Either they live together and no colocate or
+  // exclusive relation permits it, or a separate relation forbids it.
   bool LieApart(int a, int b) const;
 
-  // Whether a colocate or exclusive relation lets the two share addresses.
+  // Whether a colocate or exclusive relation permits the two to share addresses.
   bool MayShare(int a, int b) const;
 
-  // Bytes of [begin, end) that are reserved in the memory.
+  // The number of reserved bytes of the memory in [begin, end).
   Bytes ReservedWithin(int memory, Bytes begin, Bytes end) const;
 
   // Whether the buffer, alone in its memory, could begin at some multiple of its stride in [first,
-  // last]: clear of reserved ranges, and in banks as its span and its allowed banks require.
+  // last]: outside reserved ranges, and in banks as its span and its allowed banks require.
   bool HasPlace(int buffer, Bytes first, Bytes last) const;
 
  private:
@@ -76,8 +77,8 @@ class Facts {
   std::vector<Bytes> strides_;
   std::vector<Bytes> lowest_;
   std::vector<Bytes> highest_;
-  std::vector<std::vector<AddressRange>>
-      reserved_;  // of memories: ascending, disjoint, not touching
+  // of memories: ascending, disjoint, not touching
+  std::vector<std::vector<AddressRange>> reserved_;
   Pairs may_share_;
   Pairs separate_;
 };
@@ -87,37 +88,38 @@ inline bool IsIndex(int64_t number, size_t count) {
   return number >= 0 && number < static_cast<int64_t>(count);
 }
 
-// What is known of a placement while a clause is being proven: where each buffer can begin, and
-// which of the other statements hold. A bound says all weaker bounds, so no clause has to.
+// The knowledge about a placement while a clause is being proven: where each buffer can begin, and
+// which of the other statements hold. A bound implies all weaker bounds, so no clause has to state
+// them.
 //
-// One byte for each pair of buffers, each buffer and bank, and each memory, step and mode, in
-// memory from the first such literal on.
+// Memory: one byte for each pair of buffers, each buffer and bank, and each memory, step and mode,
+// allocated at the first such literal.
 class Assignment {
  public:
   explicit Assignment(const Facts& facts);
 
-  // Why the literal means nothing for this Problem, or empty. Bounds become multiples of the
+  // Why the literal is meaningless for this Problem, or empty. Rounds bounds to multiples of the
   // buffer's stride.
   std::string Understand(ProofLiteral& literal) const;
 
-  // Of literals that Understand passed.
+  // For literals that Understand accepted.
   bool IsTrue(const ProofLiteral& literal) const;
   bool IsFalse(const ProofLiteral& literal) const { return IsTrue(~literal); }
 
-  // Makes an open literal true. False when no place is left to a buffer.
+  // Makes an open literal true. Returns false if a buffer has no place left.
   bool Assert(const ProofLiteral& literal);
 
   // Whether some buffer has no place from the start.
   bool Contradicts() const { return contradicts_; }
 
-  // Forgets what was asserted since the last Keep.
+  // Retracts all assertions since the last Keep.
   void Undo();
-  // Holds what was asserted for ever.
+  // Makes the current assertions permanent.
   void Keep() { trail_.clear(); }
 
  private:
   struct Change {
-    bool offset = false;  // a bound, else a truth value
+    bool offset = false;  // a bound; otherwise a truth value
     size_t index = 0;
     Bytes before = 0;
   };
@@ -137,72 +139,79 @@ class Assignment {
   bool contradicts_ = false;
 };
 
-// Where a buffer may begin: from least to greatest, both included.
+// The range of a buffer's begin: from least to greatest, both included.
 struct Range {
   Bytes least = 0;
   Bytes greatest = 0;
 };
 
-// Whether the buffer can keep what the rule asks of each of its buffers, beginning at a multiple of
-// its stride in the range. For kOffset, kWindow, kNoCrossing, kNaturalAlignment and kGuard (inside
-// the memory, clear of what is reserved); true for other kinds, and where more than 2^16 offsets
-// would have to be tried.
+// Whether the buffer can satisfy the rule's requirement on single buffers if it begins at a
+// multiple of its stride in the range. For kOffset, kWindow, kNoCrossing, kNaturalAlignment and
+// kGuard (inside the memory, outside reserved ranges). True for other kinds, and if more than 2^16
+// offsets would have to be tried.
 bool CanKeep(const Facts& facts, const Requirement& wanted, int buffer, Range range);
 
-// The same for what a rule asks of a pair: kDifference, kDistance and kXorDistance; true for other
-// kinds, and where neither analysis nor trying 2^16 offsets decides it.
+// The same for a requirement on a pair: kDifference, kDistance and kXorDistance. True for other
+// kinds, and if neither analysis nor 2^16 trials decide it.
 bool CanKeep(const Facts& facts, const Requirement& wanted, int first, Range first_range,
              int second, Range second_range);
 
-// Bytes that guards keep free between the two when `below` lies below `above`: 0 unless they live
-// together and may not share addresses.
+// The number of bytes that guards keep free between the two when `below` lies below `above`. 0
+// unless they live together and may not share addresses.
 Bytes GuardBetween(const Facts& facts, const std::vector<Guard>& guards, int below, int above);
 
-// Decides whether an axiom holds in every placement. Each ground takes the *negation* of the
-// axiom's literals as given and looks for a contradiction with the numbers of the Problem; literals
-// that a ground has no use for only make an axiom weaker, so they do no harm. Subjects are the
-// numbers between the ground's name and the colon:
+// Decides whether an axiom holds in every placement. Each ground assumes the *negation* of the
+// axiom's literals and looks for a contradiction with the facts of the Problem. Literals that a
+// ground does not use only make an axiom weaker, so they are harmless. Subjects are the numbers
+// between the ground's name and the colon:
 //
-//     stack i j ...   buffers that pairwise lie apart do not fit between the least place where one of them can
-//                     begin and the greatest where one of them can end
-//     room i          what is left to buffer i alone holds no place for it: reserved ranges, banks, span,
-//                     alignment, fixed offset, capacity
-//     tie r           the distance that relation r (colocate, adjacent) prescribes is not kept
-//     touch i b       buffer i touches bank b, and yet lies outside; or does not, and yet reaches into it
-//     banks r         relation r (same or different bank) does not let one touch and the other (not) touch a bank
-//     mode m t        memory m has no mode at step t, or two
+//     stack i j ...   buffers that pairwise lie apart do not fit between the least place where
+//                     one of them can begin and the greatest where one of them can end
+//     room i          no place for buffer i remains: reserved ranges, banks, span, alignment,
+//                     fixed offset, capacity
+//     tie r           the distance that relation r (colocate, adjacent) prescribes is violated
+//     touch i b       buffer i touches bank b but lies outside it; or it does not touch bank b
+//                     but reaches into it
+//     banks r         relation r (same or different bank) forbids that one buffer touches and
+//                     the other does (not) touch a bank
+//     mode m t        memory m has no mode at step t, or two modes
 //     follow m t u    step u can follow step t, and the mode at u may not follow the mode at t
-//     access i b t    buffer i touches bank b in a mode that forbids at step t what i does or that i lives
+//     access i b t    buffer i touches bank b in a mode that forbids an access of i at step t,
+//                     or that i lives there
 //     ports m b t     more buffers touch bank b than it serves at step t
-//     rule r k        rule r of the Problem cannot be kept by its buffer or pair number k
-//     delta r j k     the two buffers of pair j of rule r cannot be as far apart as those of pair k
+//     rule r k        buffer or pair number k of rule r of the Problem cannot satisfy the rule
+//     delta r j k     the two buffers of pair j of rule r cannot have the distance of pair k
 //     guard i j       i lies below j and nearer than the guards of the two allow
-//     section_pair k s .. buffers below k that pairwise lie apart with k and the s, and buffers above k that do too,
-//                     need more than the capacity together with k and the s
+//     section_pair k s ..
+//                     buffers below k that pairwise lie apart with k and the s, and buffers
+//                     above k that do so too, need more than the capacity together with k and
+//                     the s
 //
-// One ground, the stack, covers all that sizes forbid: two buffers one above the other, a whole
-// section that is too full (edge finding, energy), and the load bound. Of its members k, with
+// The ground `stack` covers every conflict of sizes: two buffers one above the other, a whole
+// section that is too full (edge finding, energy), and the load bound. For its members k, with
 // bounds and orders from the negation:
 //
-//     floor(k) = greatest of  k's own least offset;  least offset of j + size of j, for every j below k
-//     top(k)   = least of     k's own greatest offset + size;  greatest offset of j, for every j above k
+//     floor(k) = greatest of  k's own least offset;
+//                             least offset of j + size of j, for every j below k
+//     top(k)   = least of     k's own greatest offset + size;
+//                             greatest offset of j, for every j above k
 //
-// They need the sum of their sizes; where all their offsets are multiples of g, each but the
-// topmost needs its size rounded up to g. Where that exceeds greatest top - least floor, less what
-// is reserved in between, there is no placement.
+// The members need the sum of their sizes. If all their offsets are multiples of g, each member
+// except the topmost needs its size rounded up to g. If that exceeds greatest top - least floor,
+// minus the reserved bytes in between, there is no placement.
 //
-// A section pair joins two stacks in k: below it lie the buffers from the first and some of the s,
-// above it those from the second and the rest of the s, whichever these are; so the sizes of all
-// add up, k's and those of the s once.
+// A section pair joins two stacks in k. Below k lie the buffers of the first stack and some of the
+// s; above k lie those of the second stack and the other s. The partition of the s is unknown.
+// Therefore all sizes are added, those of k and the s once.
 //
-// Cost of a stack: O(members squared + members * literals), of any other axiom O(literals) or
+// Cost of a stack: O(members squared + members * literals). Cost of any other axiom: O(literals) or
 // O(banks).
 class AxiomChecker {
  public:
   explicit AxiomChecker(const Facts& facts);
 
-  // Why the axiom need not hold, in words, or empty when it does. Its literals are those of
-  // Checker::Understand.
+  // Why the axiom need not hold, in words; empty if it holds. Its literals are those of
+  // Assignment::Understand.
   std::string FindFlaw(const Axiom& axiom) const;
 
  private:

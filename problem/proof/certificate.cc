@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kFormat = "tessera-certificate";
 
-// The Problem with the sizes that the claim speaks of.
+// The Problem with the sizes of the claim.
 base::Expected<Problem> AtClaimedCandidate(const files::ProblemDocument& document,
                                            const Claim& claim) {
   if (!document.ladder && !claim.candidate) return document.problem;

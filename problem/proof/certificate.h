@@ -8,12 +8,12 @@
 #include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/proof/checker.h"
 
-// A certificate is a folder of three files that says: this Problem has no placement within so many
-// bytes. docs/certificate-format.md is the reference.
+// A certificate is a folder of three files. It claims that a Problem has no placement within a
+// given number of bytes. docs/certificate-format.md is the reference.
 //
 //     manifest.json    "tessera-certificate", version 1: the claim
-//     problem.json     "tessera-problem", version 1: what is claimed about
-//     proof.txt        "tessera-proof", version 1: why (syntax.h)
+//     problem.json     "tessera-problem", version 1: the Problem of the claim
+//     proof.txt        "tessera-proof", version 1: the proof (proof_text.h)
 namespace tessera::problem::proof {
 
 inline constexpr std::string_view kManifestName = "manifest.json";
@@ -22,8 +22,8 @@ inline constexpr std::string_view kProofName = "proof.txt";
 
 struct Claim {
   Bytes capacity = 0;  // of memories[0]: nothing fits
-  std::optional<std::string>
-      candidate;       // of the Problem's ladder, when it has one: whose sizes count
+  // the tile candidate of the Problem's ladder, if it has one, whose sizes are used
+  std::optional<std::string> candidate;
   std::string prover;  // for people
 };
 
@@ -44,8 +44,8 @@ struct Judgement {
   ProofCheck verdict;
 };
 
-// Reads claim and Problem and checks the proof. A proof that is refused is no error: the verdict
-// says why. What keeps the claim from being understood is. Cost: CheckProof's.
+// Reads the claim and the Problem and checks the proof. A refused proof is not an error: the
+// verdict has the reason. A claim that cannot be read is an error. Cost: that of CheckProof.
 base::Expected<Judgement> CheckCertificate(const CertificateTexts& texts);
 
 }  // namespace tessera::problem::proof

@@ -15,7 +15,7 @@ class Checker {
     ends_.push_back(0);
   }
 
-  // What is wrong with the next line, or empty.
+  // The flaw of the next line, or empty.
   std::string Take(Line& line) {
     if (line.kind == Line::Kind::kHeader) {
       if (state_ != State::kStart) return "a second header";
@@ -79,7 +79,7 @@ class Checker {
   std::string TakeUse(const Line& line) {
     if (state_ == State::kBetween) return "no clause is being proven";
     for (const int64_t number : line.used) {
-      // The clause being proven is the last one stored.
+      // The clause that is being proven is the last one stored.
       if (number < 1 || number >= static_cast<int64_t>(Clauses())) {
         return "there is no clause " + std::to_string(number) + " above";
       }
@@ -118,7 +118,7 @@ class Checker {
     return {literals_.data() + ends_[at - 1], ends_[at] - ends_[at - 1]};
   }
 
-  // The clause proven last holds from here on; of one literal, or none, for good.
+  // The clause proven last holds from here on. A clause of one literal, or none, holds permanently.
   void Conclude() {
     if (state_ != State::kProven) return;
     state_ = State::kBetween;
@@ -130,8 +130,8 @@ class Checker {
     known_.Keep();
   }
 
-  // Draws the one consequence of a clause whose literals are false but for one; none of a clause
-  // that is true.
+  // Asserts the last open literal of a clause whose other literals are false. A clause that is true
+  // has no consequence.
   std::string Apply(std::span<const ProofLiteral> clause) {
     if (state_ == State::kProven) return "";
     const ProofLiteral* open = nullptr;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Bytes kMostBytes = Bytes{1} << 60;
 
-// Ascending, without empty ranges, touching ones joined.
+// The union of the ranges: ascending, without empty ranges, adjacent ones joined.
 std::vector<AddressRange> Join(std::vector<AddressRange> ranges) {
   std::sort(ranges.begin(), ranges.end(),
             [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
@@ -27,7 +27,7 @@ std::vector<AddressRange> Join(std::vector<AddressRange> ranges) {
   return joined;
 }
 
-// What is left of `windows` outside `holes`; holes are ascending and disjoint.
+// The parts of `windows` outside `holes`. Holes are ascending and disjoint.
 std::vector<AddressRange> Subtract(const std::vector<AddressRange>& windows,
                                    const std::vector<AddressRange>& holes) {
   std::vector<AddressRange> left;
@@ -131,7 +131,7 @@ Bytes Facts::GranularityOf(int memory) const {
   return flips_bits ? granularity & -granularity : granularity;
 }
 
-// What the granularity must divide for the rule's sake; 0 when anything will do.
+// The number that the granularity must divide because of the rule; 0 if there is no restriction.
 Bytes Facts::DivisorOf(const Rule& rule) const {
   const Requirement& wanted = rule.requirement;
   Bytes divisor = 0;
@@ -276,7 +276,7 @@ std::string Assignment::UnderstandMode(const ProofLiteral& literal) const {
   return "";
 }
 
-// Of a pair, of a buffer and a bank, or of a memory, a step and a mode.
+// The index of a pair of buffers, of a buffer and a bank, or of a memory, a step and a mode.
 size_t Assignment::IndexOf(const ProofLiteral& literal) const {
   const auto first = static_cast<size_t>(literal.first);
   const auto second = static_cast<size_t>(literal.second);

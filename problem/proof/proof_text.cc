@@ -29,8 +29,8 @@ class Words {
   bool more_;
 };
 
-// Takes a number off the front. Refuses "+1", "-0" and "01", so that each number is written in one
-// way.
+// Reads a number at the front and removes it. Refuses "+1", "-0" and "01", so each number has one
+// notation.
 template <typename Integer>
 bool TakeNumber(std::string_view& text, Integer& number) {
   const bool negative = !text.empty() && text.front() == '-';
@@ -83,7 +83,7 @@ bool Refuse(Line& line, std::string flaw) {
   return false;
 }
 
-// Everything after the colon.
+// The text after the colon.
 bool ReadLiterals(Words& words, Line& line) {
   while (words.More()) {
     const std::string_view word = words.Next();
@@ -255,7 +255,7 @@ uint64_t HashOf(Ground ground, std::span<const int64_t> subjects,
 
 }  // namespace
 
-// Numbers and writes what the last clause rests on.
+// Numbers and writes the clauses and axioms on which the last clause depends.
 class Log::Writer {
  public:
   explicit Writer(const Log& log)
@@ -326,7 +326,7 @@ class Log::Writer {
   const Log& log_;
   std::vector<int32_t> uses_;               // of each axiom
   std::vector<int64_t> numbers_of_axioms_;  // 0: none
-  std::vector<bool> wanted_;                // clauses
+  std::vector<bool> wanted_;                // by clause
   std::vector<int64_t> numbers_;
   int64_t last_ = 0;
   std::string text_;

@@ -13,18 +13,19 @@
 
 namespace tessera::problem::proof {
 
-// One statement about a placement, in the Problem's own terms. There are no others: a proof has no
-// variables whose meaning would have to be believed.
+// One statement about a placement, in terms of the Problem. There are no other statements: a proof
+// has no variables whose meaning would have to be trusted.
 //
-//     x3>=64     buffer 3 begins at byte 64 or above           x3<64      it begins below byte 64
-//     b3,5       buffer 3 ends at or below the begin of 5      b5,3       its opposite, for two that lie apart
-//     t3,1       some byte of buffer 3 lies in bank 1          !t3,1      none does
-//     m0,7,2     memory 0 is in mode 2 at step 7               !m0,7,2    it is not
+//     x3>=64     buffer 3 begins at byte 64 or above    x3<64     it begins below byte 64
+//     b3,5       buffer 3 ends at or below the begin    b5,3      its opposite, for two that
+//                of 5                                             lie apart
+//     t3,1       some byte of buffer 3 lies in bank 1   !t3,1     none does
+//     m0,7,2     memory 0 is in mode 2 at step 7        !m0,7,2   it is not
 struct ProofLiteral {
   enum class Kind : uint8_t { kOffset, kBelow, kTouch, kMode };
 
   Kind kind = Kind::kOffset;
-  bool negated = false;  // never for kBelow: its opposite swaps the two buffers
+  bool negated = false;  // never for kBelow: the opposite swaps the two buffers
   int32_t first = 0;     // the buffer; for kMode the memory
   int32_t second = 0;    // the buffer above, the bank, or the mode
   int64_t value = 0;     // bytes for kOffset, the step for kMode
@@ -54,17 +55,17 @@ constexpr ProofLiteral operator~(ProofLiteral literal) {
   return literal;
 }
 
-// How a proof is written down: lines of words, numbers and literals. docs/certificate-format.md is
-// the reference.
+// The text form of a proof: lines of words, numbers and literals. docs/certificate-format.md is the
+// reference.
 //
 //     tessera-proof 1
 //     given 1 stack 4 7 : b7,4 x4<64 x7>=96        an axiom with a number
 //     clause 2 : b4,7 x7<96                        a claim, ...
-//     stack 4 : b7,4 x4<64 x7>=96                  ... and why: axioms on the spot
+//     stack 4 : b7,4 x4<64 x7>=96                  ... and its proof: axioms used in place
 //     use 1                                        and clauses from above
 //     end
 
-// Why an axiom holds in every placement (axiom checker.h).
+// Why an axiom holds in every placement (axiom_checker.h).
 enum class Ground : uint8_t {
   kStack,
   kRoom,
@@ -87,7 +88,7 @@ inline constexpr std::array<std::string_view, 13> kGroundNames = {
 
 struct Axiom {
   Ground ground = Ground::kStack;
-  std::vector<int64_t> subjects;  // what the ground speaks of, by number
+  std::vector<int64_t> subjects;  // the subjects of the ground, by number
   std::vector<ProofLiteral> literals;
 };
 
@@ -97,16 +98,17 @@ struct Line {
 
   Kind kind = Kind::kEnd;
   int64_t number = 0;         // of kGiven and kClause
-  Axiom axiom;                // of kGiven and kAxiom; of kClause the literals alone
-  std::vector<int64_t> used;  // of kUse: numbers of clauses, in the order of their use
-  std::string flaw;           // what keeps the text from being a line; empty: nothing
+  Axiom axiom;                // of kGiven and kAxiom; for kClause only the literals
+  std::vector<int64_t> used;  // of kUse: numbers of clauses in the order of use
+  std::string flaw;           // why the text is not a valid line; empty if it is
 };
 
-// Reads one line into `line`, whose storage is reused. Every byte counts: words and numbers are
-// separated by one space, numbers have no leading zeros. False when `line.flaw` says what is wrong.
+// Reads one line into `line` and reuses its storage. The text must match byte by byte: words and
+// numbers are separated by one space, and numbers have no leading zeros. Returns false if
+// `line.flaw` holds a reason.
 bool ReadLine(std::string_view text, Line& line);
 
-// Writes lines in the form that ReadLine reads.
+// Write lines in the form that ReadLine reads.
 void WriteHeader(std::string& text);
 void WriteGiven(std::string& text, int64_t number, const Axiom& axiom);
 void WriteAxiom(std::string& text, const Axiom& axiom);
@@ -116,12 +118,12 @@ void WriteEnd(std::string& text);
 
 std::string ToString(const ProofLiteral& literal);
 
-// A proof in the making, for whoever finds one. Axioms and clauses are noted as they come; what did
-// not help in the end is left out when the proof is written. Equal axioms are kept once. Memory: 24
-// bytes a literal.
+// A proof under construction, for engines that find one. It records axioms and clauses as they
+// come. Those that were not needed in the end are left out when the proof is written. Equal axioms
+// are stored once. Memory: 24 bytes per literal.
 class Log {
  public:
-  // Something to apply in a proof of a clause.
+  // An axiom or clause to apply in a proof of a clause.
   struct Hint {
     int32_t index = -1;
     bool axiom = false;
@@ -130,15 +132,15 @@ class Log {
   Hint AddAxiom(Ground ground, std::span<const int64_t> subjects,
                 std::span<const ProofLiteral> literals);
 
-  // `hints` in the order in which their consequences follow from the clause's negation, the last
-  // one contradicting it. Whether they do is for the checker to find out.
+  // `hints` are in the order in which their consequences follow from the clause's negation; the
+  // last one contradicts it. Only the checker verifies this.
   Hint AddClause(std::span<const ProofLiteral> literals, std::span<const Hint> hints);
 
-  // Whether so much was noted that no more should be: about a gigabyte.
+  // Whether the log is full: about a gigabyte.
   bool Full() const { return literals_.size() > kMostLiterals; }
 
-  // The proof without what it does not need, or nullopt when the last clause is not empty. Clauses
-  // of one literal hold without being used, so all are kept.
+  // The proof without its unneeded parts, or nullopt if the last clause is not empty. Clauses of
+  // one literal hold without being listed, so all of them are kept.
   std::optional<std::string> Write() const;
 
  private:

@@ -10,14 +10,14 @@
 
 namespace tessera::problem::proof {
 
-// What came of looking for a proof.
+// The outcome of a search for a proof.
 struct Attempt {
   std::optional<std::string> proof;  // for CheckProof
-  std::string reason;                // why there is none
+  std::string reason;                // why there is no proof
   Statistics statistics;
 };
 
-// Whoever can say why nothing fits in a form that others can check.
+// Searches for proofs of infeasibility in a form that others can check.
 class Prover {
  public:
   Prover() = default;
@@ -27,8 +27,8 @@ class Prover {
 
   virtual std::string_view Name() const = 0;
 
-  // Looks for a proof that `problem`, which is well formed, has no placement when memories[0] has
-  // `capacity` bytes. What is found has not been checked. Budget units are the prover's own. Never
+  // Searches for a proof that `problem`, which is well formed, has no placement when memories[0]
+  // has `capacity` bytes. The proof has not been checked. Budget units are the prover's own. Never
   // throws.
   virtual Attempt Prove(const Problem& problem, Bytes capacity, const base::Budget& budget,
                         const base::Stop& stop) const = 0;

@@ -11,7 +11,8 @@ namespace {
 
 constexpr int64_t kMostTries = int64_t{1} << 16;
 
-// Whether some multiple of `stride` in the range is good; true when there are too many to try.
+// Whether some multiple of `stride` in the range satisfies `good`; true if there are too many to
+// try.
 bool HasOffset(Range range, Bytes stride, const std::function<bool(Bytes)>& good) {
   const Bytes first = base::RoundUp(range.least, stride);
   if (first > range.greatest) return false;
@@ -24,7 +25,7 @@ bool HasOffset(Range range, Bytes stride, const std::function<bool(Bytes)>& good
 
 Bytes Modulo(Bytes value, Bytes multiple) { return (value % multiple + multiple) % multiple; }
 
-// Whether some multiple of `stride` in the range leaves the residue.
+// Whether some multiple of `stride` in the range has the residue.
 bool HasResidue(Range range, Bytes stride, Bytes multiple, Bytes residue) {
   Bytes offset = range.least + Modulo(residue - range.least, multiple);
   for (int64_t tries = 0; offset <= range.greatest; offset += multiple, ++tries) {

@@ -61,8 +61,7 @@ void Links::Compact() {
   *this = Links(*graph_);
 }
 
-// What nobody reads, and reshapes that are one.
-
+// Unread results, and sequences of reshapes that can be joined.
 namespace {
 
 using base::OperatorKind;
@@ -73,7 +72,7 @@ bool IsUnread(const Links& links, const Operator& op) {
   });
 }
 
-// The outputs of an operator with several that somebody reads.
+// Keeps those outputs of an operator with several that are read.
 void KeepReadOutputs(const Links& links, Operator& op) {
   std::vector<int> read;
   for (const int tensor : op.outputs) {
@@ -110,14 +109,14 @@ class ReshapeJoiner {
     draft_.report.Join(Report::Event::kDropped, links_.At(op).id, links_.At(into).id, detail);
   }
 
-  // The operator before this one, where nobody else reads its result; else -1.
+  // The operator before this one, if it has no other reader; otherwise -1.
   int Before(int op) const {
     const int input = links_.At(op).inputs.front();
     return links_.OnlyReads(op, input) ? links_.MakerOf(input) : -1;
   }
 
-  // An operator that restores what `tensor` is. The one before it goes too, unless somebody else
-  // reads its result.
+  // An operator that restores `tensor`. The operator before it is removed too, unless its result
+  // has another reader.
   void Undo(int op, int tensor, const std::string& detail) {
     const int result = links_.At(op).outputs.front();
     if (links_.TensorAt(result).network_output) return;
@@ -154,7 +153,7 @@ class ReshapeJoiner {
     }
   }
 
-  // A global pool gives [batch, channels] as well, and a reduction leaves out what it reduces.
+  // A global pool may also give [batch, channels], and a reduction may drop its reduced axes.
   static bool DropsAxes(const Operator& before, const Shape& kept, const Shape& result) {
     if (before.kind == OperatorKind::kGlobalPool)
       return kept.size() == 4 && result == Shape{kept[0], kept[1]};

@@ -35,7 +35,7 @@ base::Unexpected Unknown(const std::string& file, const std::string& what, const
   return base::Unexpected(std::move(fault));
 }
 
-// "past_key_values.0.key" becomes "present.0.key" or "present_key_values.0.key", "past_0" becomes
+// "past_key_values.0.key" becomes "present.0.key" or "present_key_values.0.key"; "past_0" becomes
 // "present_0".
 std::string OutputOf(const std::string& input, const Model& model) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kNames = {
@@ -50,7 +50,7 @@ std::string OutputOf(const std::string& input, const Model& model) {
   return "";
 }
 
-// Where an operator makes the output, and it is the next value of no other state.
+// If an operator makes the output, and it is not the next value of another state.
 void LinkNext(const std::string& input, const std::string& output, Draft& draft) {
   if (draft.IsConstant(output)) return;
   Tensor& next = draft.TensorAt(draft.TensorOf(output));
@@ -80,15 +80,15 @@ base::Expected<void> MarkStates(const Model& model,
   return {};
 }
 
-// An output of the file is a name of a value, and one value may have several. In the graph an
-// output is a tensor, which has one name. So a value leaves the network by itself under the first
-// of its names, its own before others; each further name is a copy:
+// An output of the file is a name of a value, and one value may have several names. In the graph an
+// output is a tensor, which has one name. So a value leaves the network itself under the first of
+// its names, with its own name before the others. Each further name is a copy:
 //
-//     relu -> a,  y1 = Identity(a),  y2 = Identity(a)     becomes     relu -> y1,  identity (y1) -> y2
+//     relu -> a,  y1 = Identity(a),  y2 = Identity(a)    becomes    relu -> y1,
+//                                                                   identity (y1) -> y2
 //
-// A network input or a constant that is an output under its own name needs no operator: it stays
-// where it lies. Under another name an input is copied, and a constant is a constant of that name.
-
+// A network input or a constant that is an output under its own name needs no operator: it stays in
+// place. Under another name an input is copied, and a constant becomes a constant of that name.
 namespace {
 
 class OutputMarker {
@@ -181,7 +181,7 @@ void MarkOutputs(const Model& model, Draft& draft) { OutputMarker(model, draft).
 
 namespace {
 
-// Tensors by their place in the finished graph.
+// Tensors by their position in the finished graph.
 class Order {
  public:
   explicit Order(Graph& graph) : graph_(graph), place_of_(graph.tensors.size(), -1) {}

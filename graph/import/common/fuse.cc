@@ -6,12 +6,13 @@
 
 #include "tessera/graph/import/common/passes.h"
 
-// Before operator set 17 a layer normalisation is spelled out:
+// Before operator set 17 exporters write a layer normalisation as separate operators:
 //
-//     x --> mean --> x - m --> square --> mean --> + eps --> sqrt --> (x - m) / s --> * scale --> + bias
+//     x --> mean --> x - m --> square --> mean --> + eps --> sqrt
+//       --> (x - m) / s --> * scale --> + bias
 //
-// Any region behind x that reads x alone, has means over the same axes, a root, and leaves one
-// tensor in x's shape is one. It grows as the region of an activation does (fuse.cc).
+// A region behind x is a layer normalisation if it reads x alone, has means over the same axes and
+// a root, and has one result in x's shape. It grows like the region of an activation (below).
 namespace tessera::graph::import::common {
 
 namespace {
@@ -34,7 +35,7 @@ class Gatherer {
  private:
   struct Region {
     std::vector<int> ops;
-    std::vector<int> tensors;  // what they may read, x first
+    std::vector<int> tensors;  // the tensors that they may read, x first
     bool has_root = false;
   };
 
@@ -54,7 +55,7 @@ class Gatherer {
     return op.kind == OperatorKind::kElementwise && op.weights.empty();
   }
 
-  // x itself may be read outside, by the skip connection around.
+  // x itself may be read outside, by the surrounding skip connection.
   bool IsClosed(const Region& region) const {
     return std::all_of(region.tensors.begin() + 1, region.tensors.end() - 1, [&](int tensor) {
       const std::set<int>& readers = links_.ReadersOf(tensor);
@@ -121,17 +122,15 @@ class Gatherer {
 
 void GatherNormalizations(Draft& draft) { Gatherer(draft).Run(); }
 
-// An activation is not one operator but any region of them that computes element by element from
-// one tensor alone:
+// An activation may be several operators: any region of operators that computes element by element
+// from one tensor alone:
 //
-//     conv -> x --> sigmoid --.          x + 3 -> clip -> (.) * x -> / 6        x / 1.41 -> erf -> + 1 -> (.) * x -> * 0.5
-//             '-------------> mul ->
+//     conv -> x --> sigmoid --.          x + 3 -> clip -> (.) * x -> / 6
+//             '-------------> mul ->     x / 1.41 -> erf -> + 1 -> (.) * x -> * 0.5
 //
-// From x the region grows by the reader that comes first until a single tensor leaves it: the
-// smallest such region is taken, and the search begins again behind it. Each operator is looked at
-// once for each tensor that a region may start from, and a region has at most kMostInRegion
-// operators.
-
+// From x the region grows by its first reader in program order until a single tensor leaves it. The
+// smallest such region is taken, and the search continues behind it. Each operator is examined once
+// for each tensor from which a region may start, and a region has at most kMostInRegion operators.
 namespace {
 
 using base::OperatorKind;
@@ -160,7 +159,7 @@ bool Convolves(OperatorKind kind) {
          kind == OperatorKind::kTransposedConv;
 }
 
-// Regions by the functions in them, in order, and what people call them.
+// Regions by their functions, in order, and their common names.
 std::string NameOfRegion(const std::string& functions) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kNames = {
       {{"sigmoid+mul", "silu"},
@@ -198,14 +197,14 @@ class Fuser {
  private:
   int ResultOf(int op) const { return links_.At(op).outputs.front(); }
 
-  // The one operator that reads the result, behind reshapes that nothing else reads; `made` is what
-  // it reads.
+  // The only operator that reads the result, behind reshapes without other readers. `made` is the
+  // tensor that it reads.
   struct Reader {
     int op = -1;
-    int last = -1;  // the operator that makes what it reads: the first one, or a reshape
+    int last = -1;  // the operator that makes the tensor that it reads: the first one, or a reshape
   };
 
-  // Follows reshapes, for what works element by element may as well be done before them.
+  // Follows reshapes, because an elementwise operator can also run before them.
   Reader BehindReshapes(int op) const {
     Reader reader{-1, op};
     while (links_.ReadersOf(ResultOf(reader.last)).size() == 1 &&
@@ -220,7 +219,7 @@ class Fuser {
     return reader;
   }
 
-  // Whether the constant holds one value for each channel of a result of that shape.
+  // Whether the constant has one value for each channel of a result of that shape.
   static bool IsByChannel(const Shape& table, const Shape& result, size_t channels) {
     if (table.size() > result.size()) return false;
     const size_t missing = result.size() - table.size();
@@ -232,8 +231,8 @@ class Fuser {
 
   bool FitsTables(const Operator& maker, const Operator& reader) const {
     const Shape& result = links_.TensorAt(reader.outputs.front()).shape;
-    if (links_.TensorAt(reader.inputs.front()).shape != result)
-      return false;  // it is broadcast along a constant
+    // it broadcasts along a constant
+    if (links_.TensorAt(reader.inputs.front()).shape != result) return false;
     if (reader.function == "batch_normalization")
       return Convolves(maker.kind) || (maker.kind == OperatorKind::kMatmul && result.size() == 2);
     static constexpr std::array<std::string_view, 5> kByChannel = {"add", "sub", "mul", "div",
@@ -257,8 +256,8 @@ class Fuser {
     const bool once = reader.kind == OperatorKind::kElementwise && reader.inputs.size() == 1;
     if (!once || reader.weights.empty() || !maker.activation.empty() || !FitsTables(maker, reader))
       return false;
-    // Sizes of biases follow from the profile; what a slope or a normalisation has is a table of
-    // its own.
+    // Sizes of biases follow from the profile. The values of a slope or a normalisation are a table
+    // of their own.
     if (reader.function == "prelu" || maker.kind == OperatorKind::kLayerNorm)
       maker.weights.insert(maker.weights.end(), reader.weights.begin(), reader.weights.end());
     if (reader.function == "prelu") maker.activation = reader.function;

@@ -13,7 +13,7 @@ namespace {
 
 using base::DataType;
 
-// Where two numbers mean one type, the first is the one to write.
+// If two numbers mean one type, the first is used for writing.
 constexpr std::array<std::pair<int32_t, DataType>, 15> kNumbers = {{{1, DataType::kFloat32},
                                                                     {2, DataType::kUint8},
                                                                     {3, DataType::kInt8},
@@ -59,7 +59,7 @@ struct Bounds {
   int64_t step = 1;
 };
 
-// The extent is 0 where nothing remains.
+// The extent is 0 if nothing remains.
 void CutAxis(Cut& cut, size_t axis, int64_t extent, Bounds bounds) {
   const auto from_end = [extent](int64_t index) {
     return index < 0 ? std::max(index, -extent - 1) + extent : index;
@@ -75,7 +75,7 @@ void CutAxis(Cut& cut, size_t axis, int64_t extent, Bounds bounds) {
   cut.shape[axis] = way > 0 ? base::CeilDiv(way, step) : 0;
 }
 
-// The list of an operand, or of the attribute that operator sets before 10 have.
+// The list of an operand, or of the attribute in operator sets before 10.
 std::optional<std::vector<int64_t>> StatedIntegers(const Node& node, const IntegersOf& integers,
                                                    size_t operand, std::string_view attribute) {
   if (node.version < 10) return node.Ints(attribute);

@@ -8,9 +8,9 @@
 
 namespace tessera::graph::import::common {
 
-// Who makes and who reads each tensor of a graph while passes rewrite it. Operators that vanish
-// keep their index until Compact, so that a pass may go through them in order. Each change costs
-// the readers that it moves.
+// The maker and the readers of each tensor of a graph while passes rewrite it. Removed operators
+// keep their index until Compact, so that a pass may visit operators in order. The cost of each
+// change is the number of readers that it moves.
 class Links {
  public:
   explicit Links(Graph& graph);
@@ -27,23 +27,24 @@ class Links {
   }  // -1 for given tensors
   const std::set<int>& ReadersOf(int tensor) const { return readers_[static_cast<size_t>(tensor)]; }
 
-  // Whether this operator alone reads the tensor, and it does not leave the network.
+  // Whether this operator is the only reader of the tensor, and the tensor does not leave the
+  // network.
   bool OnlyReads(int op, int tensor) const;
 
-  // The first operator makes what the last one made; those in `ops`, the last one among them,
-  // vanish.
+  // The first operator takes over the result of the last one. The operators in `ops`, which include
+  // the last one, are removed.
   void Absorb(int maker, const std::vector<int>& ops);
 
-  // Whoever read `from` reads `to`; the operator that made `from` vanishes.
+  // All readers of `from` read `to` instead; the operator that made `from` is removed.
   void Bypass(int from, int to);
 
   // One operator reads another tensor.
   void ReadInstead(int op, int from, int to);
 
-  // The operator vanishes, and with it its claim on what it read.
+  // Removes the operator and its reads.
   void Remove(int op);
 
-  // Takes vanished operators out. Indices of before mean nothing any more.
+  // Deletes removed operators. Previous indices become invalid.
   void Compact();
 
  private:
@@ -53,27 +54,27 @@ class Links {
   std::vector<bool> gone_;
 };
 
-// What makes operators fewer once all nodes are translated. Each keeps what the network computes,
-// and reports what it takes out.
+// Passes that reduce the number of operators after all nodes are translated. Each preserves the
+// computation of the network, and reports what it removes.
 
-// Takes out operators whose results nobody reads, and network inputs that nobody reads.
+// Removes operators with unread results, and unread network inputs.
 void DropUnread(Draft& draft);
 
-// Takes out quantisation: a pair gives the tensor before it the quantised type; a lone conversion
-// is done by the operator that makes its operand, where nobody else reads that.
+// Removes quantisation. A pair of conversions gives the tensor before it the quantised type. A lone
+// conversion is merged into the operator that makes its operand, if that tensor has no other
+// reader.
 void SetDataTypes(Draft& draft);
 
-// Joins reshapes and transposes in a row, those that end where they began vanish; a pool over a
-// whole map drops its axes itself.
+// Joins consecutive reshapes and transposes, and removes sequences that restore their input. A pool
+// over a whole map drops its axes itself.
 void JoinReshapes(Draft& draft);
 
-// Layer normalisations that are spelled out as means, differences and quotients become one operator
+// Layer normalisations that are written as means, differences and quotients become one operator
 // each.
 void GatherNormalizations(Draft& draft);
 
-// Batch normalisation, biases and scales by the channel go into the convolution or product before
-// them; what is computed element by element from the result of an operator alone becomes its
-// activation.
+// Batch normalisation, biases and scales by channel are merged into the preceding convolution or
+// product. Elementwise functions of the result of one operator become its activation.
 void Fuse(Draft& draft);
 
 }  // namespace tessera::graph::import::common

@@ -5,27 +5,27 @@
 #include "tessera/graph/import/common/node_attributes.h"
 #include "tessera/graph/import/common/passes.h"
 
-// A file that is quantised in pairs computes in real numbers and rounds between:
+// A file that is quantised in pairs computes in real numbers and rounds in between:
 //
 //     conv -> x -> quantize -> q -> dequantize -> y -> relu
 //
-// means a convolution that writes x in q's type and a relu that reads it so. Without its pair a
-// conversion is a real one, and the operator before does it on the way, unless all that read the
-// result are quantised themselves: then they read q.
+// This means a convolution that writes x in q's type and a relu that reads it in that type. A
+// conversion without its pair is real, and the operator before it performs it, unless all readers
+// of the result are themselves quantised: then they read q.
 //
 // Rounding commutes with operators that only move elements or select among them (reshape,
 // transpose, slice, concat, max pool, ...): move(dequantize(q)) = dequantize(move(q)). So such an
-// operator has the quantised type of what it reads, or of what is made of its result, though the
-// file has no conversion at it:
+// operator has the quantised type of its operand, or of the tensor made from its result, although
+// the file has no conversion next to it:
 //
 //     conv -> x -> quantize -> dequantize -> flatten -> y -> gemm      y has the type of x
 //
-// Two conversions undo each other only where they round alike. Where the file says that they do
-// not, the second one stays: it is a requantisation, and is computed. Weightless files say nothing
-// of it; there, they are taken to round alike.
+// Two conversions cancel only if they round in the same way. If the file states that they do not,
+// the second one stays: it is a requantisation, and is computed. Files without weights do not state
+// it; there, they are assumed to round in the same way.
 //
-// Each pass is linear in the operators; the search for what reads a lone conversion runs until it
-// is stable, once more for each conversion of a concatenation that falls out.
+// Each pass is linear in the operators. The search for the readers of a lone conversion repeats
+// until it is stable, once more for each conversion of a concatenation that is excluded.
 namespace tessera::graph::import::common {
 namespace {
 
@@ -81,7 +81,7 @@ class TypeSetter {
     return found == draft_.roundings.end() ? nullptr : &found->second;
   }
 
-  // How the elements of a tensor are rounded, where a conversion said so.
+  // The rounding of a tensor's elements, if a conversion states it.
   const Rounding* RoundingOfTensor(int tensor) const {
     const auto found = roundings_.find(tensor);
     return found == roundings_.end() ? nullptr : found->second;
@@ -93,7 +93,7 @@ class TypeSetter {
     return scales && (!a->zero || !b->zero || *a->zero == *b->zero);
   }
 
-  // All that read q, where they are conversions back that round alike; else none.
+  // All readers of q, if they are inverse conversions with the same rounding; otherwise none.
   std::vector<int> FindPairs(int op) const {
     const int q = ResultOf(op);
     const std::set<int>& readers = links_.ReadersOf(q);
@@ -125,8 +125,8 @@ class TypeSetter {
     links_.Bypass(q, x);
   }
 
-  // What reads the conversion's result reads x. Where the result leaves the network, x leaves under
-  // its name; where x has a name of its own there already, the conversion is a copy.
+  // Readers of the conversion's result read x instead. If the result leaves the network, x leaves
+  // under its name. If x already leaves under a name of its own, the conversion is a copy.
   void TakeOut(int op, int x, const std::string& why, bool quiet = false) {
     const int y = ResultOf(op);
     if (TensorAt(y).network_output) {
@@ -151,8 +151,8 @@ class TypeSetter {
     links_.ReadInstead(op, InputOf(op), x);
   }
 
-  // Lone conversions back whose readers are all quantised: the largest set in which each such
-  // reader reads nothing else.
+  // Lone inverse conversions whose readers are all quantised: the largest set in which each such
+  // reader has only such operands.
   void ReadWithoutConversion() {
     std::set<int> ops;
     ForEach("dequantize", [&](int op) { ops.insert(op); });
@@ -166,8 +166,7 @@ class TypeSetter {
     }
   }
 
-  // Whether all that read the tensor would rather read it quantised, where the conversions in `ops`
-  // are left out.
+  // Whether all readers of the tensor are quantised if the conversions in `ops` are left out.
   bool IsReadQuantised(int tensor, const std::set<int>& ops) const {
     const std::set<int>& readers = links_.ReadersOf(tensor);
     if (readers.empty() || TensorAt(tensor).network_output) return false;
@@ -182,8 +181,7 @@ class TypeSetter {
     });
   }
 
-  // Whether the operator's result is quantised, at once or behind operators that work on it element
-  // by element.
+  // Whether the operator's result is quantised, immediately or behind elementwise operators on it.
   bool IsWrittenQuantised(const Operator& op) const {
     constexpr int kMostBehind = 4;
     const Operator* writer = &op;
@@ -221,7 +219,8 @@ class TypeSetter {
     }
   }
 
-  // Whether what makes x only moves elements of one tensor that an operator computes for it alone.
+  // Whether the maker of x only moves elements of one tensor that an operator computes for it
+  // alone.
   bool MayBeRounded(int op, int x) const {
     int reader = op;
     for (int tensor = x;; tensor = InputOf(reader)) {
@@ -235,8 +234,8 @@ class TypeSetter {
     }
   }
 
-  // The operator before writes the other type, where it is one that computes and no other reads its
-  // result.
+  // The preceding operator writes the other type, if it computes and its result has no other
+  // reader.
   void DoBefore(int op) {
     const int x = InputOf(op);
     const int maker = links_.MakerOf(x);
@@ -268,7 +267,7 @@ class TypeSetter {
     }
   }
 
-  // And what is made for them alone is made in the type that they write.
+  // A tensor that is made only for them is made in the type that they write.
   void MoveTypesBack() {
     for (int i = links_.CountOperators(); i-- > 0;) {
       if (links_.IsGone(i) || !MovesElements(links_.At(i)) || !IsQuantised(ResultOf(i))) continue;

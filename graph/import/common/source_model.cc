@@ -131,7 +131,7 @@ class Resolver {
   Resolver(const std::map<std::string, int64_t>& dims, const std::string& file)
       : dims_(dims), file_(file) {}
 
-  // Extents below 1 are as good as open: exporters write 0 and -1 for them.
+  // Extents below 1 are treated as open: exporters write 0 and -1 for open extents.
   std::optional<Shape> Resolve(const Declaration& declaration) {
     if (!declaration.shape) return std::nullopt;
     Shape shape;
@@ -197,8 +197,8 @@ class Resolver {
  private:
   const std::map<std::string, int64_t>& dims_;
   const std::string& file_;
-  std::set<std::string> names_;    // of all dimensions that the file leaves open
-  std::vector<std::string> open_;  // that keep no extent
+  std::set<std::string> names_;    // all dimensions that the file leaves open
+  std::vector<std::string> open_;  // dimensions without an extent
 };
 
 }  // namespace

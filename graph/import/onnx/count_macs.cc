@@ -7,26 +7,25 @@
 #include "tessera/graph/import/onnx/node_import.h"
 #include "tessera/graph/ops/shape_inference.h"
 
-// Opaque operators state their work. It is counted as that of the known kinds is (graph.h):
-// products that are added up, taps that fall into the padding included, and nothing for what works
-// element by element.
+// Opaque operators state their work. It is counted as for the known kinds (graph.h): products that
+// are accumulated, including taps in the padding, and 0 for elementwise operators.
 //
 //     convolution, any number of axes   elements of the output * channels of a group * taps
-//     its transpose                     the same, shared out over the strides, rounded up
-//     product of matrices               elements of the output * depth
+//     its transpose                     the same, divided by the strides, rounded up
+//     product of matrices               elements of the output * K
 //     Einsum of two operands            one for each combination of its indices
 //     LSTM, GRU, RNN                    steps * batch * elements of all weight matrices
-//     what moves elements alone         none
+//     moves of elements only            none
 //
-// Einsum of more operands depends on the order in which they are multiplied, and a recurrent
-// operator with lengths of its own on what these are; of such, and of all else, the work is
-// unknown.
+// The work of an Einsum of more operands depends on the order of multiplication, and that of a
+// recurrent operator with sequence lengths depends on their values. Their work is unknown, and so
+// is that of all other operators.
 namespace tessera::graph::import::onnx {
 namespace {
 
 using Macs = std::optional<int64_t>;
 
-// Products saturate one beyond what is allowed.
+// Products saturate one above the allowed maximum.
 constexpr int64_t kTooMany = base::kMaxTotal + 1;
 
 int64_t Times(int64_t a, int64_t b) {
@@ -71,7 +70,7 @@ class Counter {
   }
 
  private:
-  // Null where the operand is left out.
+  // Null if the operand is left out.
   const Shape* ShapeOf(size_t i) const {
     return node_.HasInput(i) ? &draft_.ShapeOf(node_.inputs[i]) : nullptr;
   }
@@ -158,8 +157,8 @@ std::optional<std::vector<Term>> ReadTerms(std::string_view text) {
   return terms;
 }
 
-// One multiplication for each combination of all indices, those that are summed over and those that
-// stay.
+// One multiplication for each combination of all indices, both those that are summed over and those
+// that remain.
 Macs Counter::OfEinsum() const {
   const std::string equation = node_.Text("equation");
   const std::optional<std::vector<Term>> terms =
@@ -200,8 +199,7 @@ Macs Counter::OfEinsum() const {
 tl::expected<std::optional<int64_t>, common::Obstacle> CountMacs(
     const common::Draft& draft, const common::Node& node,
     const std::vector<common::ValueType>& outputs) {
-  // Of what a convolution or product makes the first output alone has a shape; an LSTM may leave it
-  // out.
+  // For a convolution or product only the first output has a shape; an LSTM may leave it out.
   const Shape output = outputs.empty() ? Shape{} : outputs.front().shape.value_or(Shape{});
   const Macs macs = Counter(draft, node, output).Run();
   if (macs && *macs >= kTooMany)

@@ -69,10 +69,8 @@ base::Expected<Descriptions> ReadDescriptions(std::string text, const std::strin
   return descriptions;
 }
 
-// From file to graph: the file is parsed and put in order, symbols get their extents, each node is
-// taken into a draft, passes make the draft smaller, and what remains is put in the order of
-// networks in YAML.
-
+// From file to graph: the file is parsed and ordered, symbols get their extents, each node is added
+// to a draft, passes reduce the draft, and the result is put in the order of YAML networks.
 namespace {
 
 constexpr size_t kMostNamesInNotes = 8;

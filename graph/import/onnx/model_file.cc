@@ -14,8 +14,8 @@
 #include "tessera/graph/import/common/source_model.h"
 #include "tessera/graph/import/onnx/protobuf.h"
 
-// From protobuf messages to plain values. Whatever the messages hold is checked here once, so that
-// later steps may rely on it; the library throws, and this is where that ends.
+// From protobuf messages to plain values. The content of the messages is checked once, here, so
+// that later steps may rely on it. The library throws exceptions, and they are caught here.
 namespace tessera::graph::import::onnx {
 namespace {
 
@@ -26,7 +26,7 @@ using ::onnx::NodeProto;
 using ::onnx::TensorProto;
 
 bool ParseBytes(std::string_view bytes, ModelProto& model) {
-  // Protobuf tells of broken messages on stderr; the diagnostic says it better.
+  // Protobuf reports broken messages on stderr; the diagnostic replaces that.
   const ::google::protobuf::LogSilencer silence;
   ::google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
   ::google::protobuf::io::CodedInputStream coded(&stream);
@@ -34,7 +34,7 @@ bool ParseBytes(std::string_view bytes, ModelProto& model) {
   return model.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
 }
 
-// Values of outer graphs that `graph` reads, with those of the graphs inside it.
+// Values of outer graphs that `graph` reads, including those that its inner graphs read.
 void CollectCaptured(const GraphProto& graph, std::set<std::string> inner,
                      std::set<std::string>& captured) {
   for (const auto& input : graph.input()) inner.insert(input.name());
@@ -218,7 +218,7 @@ class ModelReader {
     return {};
   }
 
-  // Attributes that the operator's definition does not have are the user's own.
+  // Attributes that the operator's definition does not have belong to the user.
   static void Annotate(const ::onnx::OpSchema* schema, common::Node& node) {
     for (const auto& [name, value] : node.attributes) {
       if (schema != nullptr && schema->attributes().count(name) > 0) continue;

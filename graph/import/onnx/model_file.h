@@ -10,18 +10,18 @@
 
 namespace tessera::graph::import::onnx {
 
-// What an operand of a node is known to be; `constant` may be null.
+// The knowledge about an operand of a node; `constant` may be null.
 struct Operand {
   common::ValueType type;
   const common::Constant* constant = nullptr;
 };
 
-// A parsed and checked model file. The ONNX library and protobuf stay behind it.
+// A parsed and checked model file. The ONNX library and protobuf are hidden behind it.
 class ModelFile {
  public:
-  // Refuses what is no ONNX model: truncated or corrupt bytes, no graph, values that are made twice
-  // or by nobody, cycles, names that are no UTF-8, constants with impossible extents, and operators
-  // that break the library's own schema. `file_name` is for messages.
+  // Refuses input that is not an ONNX model: truncated or corrupt bytes, no graph, values that are
+  // made twice or never, cycles, names that are not UTF-8, constants with impossible extents, and
+  // operators that violate the library's own schema. `file_name` is used in messages only.
   static base::Expected<ModelFile> Parse(std::string_view bytes, const std::string& file_name);
   ModelFile(ModelFile&&) noexcept;
   ModelFile& operator=(ModelFile&&) noexcept;
@@ -29,9 +29,9 @@ class ModelFile {
 
   const common::Model& Contents() const { return model_; }
 
-  // What the library's own shape inference says of a node's outputs, one entry each; all unknown
-  // where the library does not know the operator or its operands tell too little. An error is the
-  // library's objection in its words.
+  // The result of the library's shape inference for a node's outputs, one entry each. All are
+  // unknown if the library does not know the operator or has too little information on its
+  // operands. An error is the text of the library's error.
   tl::expected<std::vector<common::ValueType>, std::string> InferOutputs(
       const common::Node& node, const std::map<std::string, Operand>& operands) const;
 

@@ -10,7 +10,7 @@
 namespace tessera::graph::import::onnx {
 namespace {
 
-// Random numbers are made anew in each run, though nothing is read for them.
+// Random numbers are made anew in each run, although nothing is read for them.
 bool MakesRandomNumbers(const common::Node& node) {
   return node.type.starts_with("Random") || node.type == "Bernoulli" || node.type == "Multinomial";
 }
@@ -40,7 +40,7 @@ std::string ReasonOfUnknown(const common::Node& node) {
   return "an operator that import does not know";
 }
 
-// No element of such an operand reaches the result.
+// No element of such an operand affects the result.
 bool IsReadForItsType(const common::Node& node, size_t operand) {
   return node.type == "CastLike" && operand == 1;
 }
@@ -81,8 +81,8 @@ std::map<std::string, Operand> NodeImport::OperandsOf(const common::Node& node) 
   return operands;
 }
 
-// From the library where it has the operator in this version, else from what the file declares,
-// else from an older version.
+// From the library if it has the operator in this version, otherwise from the file's declaration,
+// otherwise from an older version.
 std::vector<common::ValueType> NodeImport::TypesOfOutputs(const common::Node& node) const {
   std::vector<common::ValueType> types(node.outputs.size());
   if (const auto inferred = file_.InferOutputs(node, OperandsOf(node))) types = *inferred;
@@ -96,8 +96,8 @@ std::vector<common::ValueType> NodeImport::TypesOfOutputs(const common::Node& no
   return types;
 }
 
-// Whether the node's outputs are constants: with values where those can be worked out, else of
-// known shape alone.
+// Whether the node's outputs are constants: with values if they can be computed, otherwise with
+// only a shape.
 bool NodeImport::TakeAsConstants(const common::Node& node) {
   std::vector<common::fold::Known> operands;
   for (const std::string& name : node.inputs) {
@@ -153,7 +153,7 @@ base::Expected<void> NodeImport::Take(const common::Node& node) {
   return Translate(node, *rule);
 }
 
-// Of operators that fold: a constant operand must not hide what is wrong.
+// For operators that fold: a constant operand must not hide an error.
 base::Expected<void> NodeImport::CheckAttributes(const common::Node& node) const {
   if (node.type != "Transpose" || !node.domain.empty() || !node.HasInput(0)) return {};
   const auto permutation = common::ReadPermutation(node, draft_.ShapeOf(node.inputs[0]).size());
@@ -195,7 +195,7 @@ std::vector<common::ValueType> NodeImport::TranslatedOutputs(const common::Node&
   return types;
 }
 
-// What the translator's function takes for granted.
+// The preconditions of the translator's function.
 std::optional<common::Obstacle> NodeImport::FindMismatch(const common::Node& node,
                                                          const TranslationRule& rule) const {
   // Quantised operators of Microsoft's domain may leave out zero points, the last operands of their
@@ -216,8 +216,8 @@ std::optional<common::Obstacle> NodeImport::FindMismatch(const common::Node& nod
   return std::nullopt;
 }
 
-// What the network computes and the operators since `before` do not take up, or nothing. Operands
-// that several positions share count as often as they stand there.
+// A value that the network computes and that no operator added since `before` reads, or nullopt. An
+// operand at several positions counts once for each.
 std::optional<std::string> NodeImport::FindLoss(const common::Node& node,
                                                 const common::Draft::Mark& before) const {
   for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -242,8 +242,8 @@ std::optional<std::string> NodeImport::FindLoss(const common::Node& node,
   return std::nullopt;
 }
 
-// What import inferred is held against what the file declares, else against the library: where the
-// file and import agree, the library has the minority.
+// The inferred types are compared with those that the file declares, otherwise with the library's.
+// If the file and import agree, the library is outvoted.
 base::Expected<void> NodeImport::CheckShapes(const common::Node& node) const {
   const auto check = [&](size_t i, const std::optional<Shape>& other,
                          const char* who) -> base::Expected<void> {
@@ -271,7 +271,7 @@ base::Expected<void> NodeImport::CheckShapes(const common::Node& node) const {
   return {};
 }
 
-// An operator of unknown insides over all of the node's operands.
+// An operator with unknown internals over all of the node's operands.
 Operator NodeImport::Opaque(const common::Node& node) {
   Operator op;
   op.id = common::Report::NameOf(node);

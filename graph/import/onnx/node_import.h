@@ -13,22 +13,22 @@
 
 namespace tessera::graph::import::onnx {
 
-// Takes one node after the other into a draft: folds it, translates it, describes it as the user
-// says, or makes it a barrier.
+// Adds one node after the other to a draft: folds it, translates it, uses the user's description,
+// or makes it a barrier.
 //
-// Nothing that the network computes is lost on the way, whatever the kind of operator: after a
-// translation, every operand that is computed while the network runs must be read by an operator
-// that the node made, or be what the node hands on, and every output that is read must have a
-// counterpart. Where that fails the translation is taken back, and the node becomes a barrier over
-// all of its operands. So a translator may leave out operands of which it knows nothing.
+// No computation of the network is lost, for any kind of operator. After a translation, every
+// operand that is computed while the network runs must be read by an operator that the node made,
+// or be passed on by the node, and every output that is read must have a counterpart. If that fails
+// the translation is undone, and the node becomes a barrier over all of its operands. So a
+// translator may ignore operands that it does not know.
 class NodeImport {
  public:
-  // All must outlive it.
+  // All arguments must outlive it.
   NodeImport(const ModelFile& file, const std::string& file_name, const Descriptions& descriptions,
              common::Draft& draft);
 
-  // The node's inputs are bound. Afterwards its outputs are. Refuses nodes that break their own
-  // definition, and those whose outputs have no shape that anybody knows.
+  // Requires that the node's inputs are bound. Binds its outputs. Refuses nodes that violate their
+  // own definition, and nodes with outputs of unknown shape.
   base::Expected<void> Take(const common::Node& node);
 
  private:
@@ -40,8 +40,8 @@ class NodeImport {
   std::optional<std::string> FindLoss(const common::Node& node,
                                       const common::Draft::Mark& before) const;
   base::Expected<void> CheckShapes(const common::Node& node) const;
-  // `known`: what a translation that was taken back said of the outputs, where neither library nor
-  // file says it.
+  // `known`: the output types that an undone translation found, for outputs whose type neither
+  // library nor file states.
   base::Expected<void> Fence(const common::Node& node, const std::string& reason,
                              const std::vector<common::ValueType>& known = {});
   base::Expected<void> Describe(const common::Node& node, const Description& description);
@@ -56,13 +56,13 @@ class NodeImport {
   const std::string& file_name_;
   const Descriptions& descriptions_;
   common::Draft& draft_;
-  std::unordered_set<std::string>
-      read_;  // values that an operator reads, or that leave the network
+  // values that an operator reads, or that leave the network
+  std::unordered_set<std::string> read_;
 };
 
-// The multiply-accumulates of a node that becomes an opaque operator, where its definition and
-// shapes say them exactly; none where they do not: then its work is unknown. A fault where they
-// pass 2^62. `outputs` are what is known of the node's outputs.
+// The multiply-accumulates of a node that becomes an opaque operator, if its definition and shapes
+// determine them exactly; otherwise nullopt: its work is unknown. A fault if they exceed 2^62.
+// `outputs` is the knowledge about the node's outputs.
 tl::expected<std::optional<int64_t>, common::Obstacle> CountMacs(
     const common::Draft& draft, const common::Node& node,
     const std::vector<common::ValueType>& outputs);

@@ -68,8 +68,8 @@ std::optional<std::vector<double>> RealsOf(const TensorProto& tensor) {
   }
 }
 
-// Constants of few bytes keep their values; where the bytes do not match the extents there are
-// none.
+// Constants with few bytes keep their values. If the bytes do not match the extents, there are no
+// values.
 void ReadValues(const TensorProto& tensor, common::Constant& constant) {
   const int64_t count = ElementsOf(constant.shape);
   if (count > common::kMostValues || tensor.data_location() == TensorProto::EXTERNAL) return;
@@ -119,7 +119,7 @@ base::Expected<common::Constant> Outlined(const TensorProto& tensor,
 
 std::string TextOf(int64_t value) { return std::to_string(value); }
 
-// As few digits as tell the number from others.
+// The fewest digits that identify the number.
 std::string TextOf(double value) {
   char text[32];
   const auto end = std::to_chars(text, text + sizeof(text), static_cast<float>(value)).ptr;
@@ -191,10 +191,9 @@ std::optional<std::string> TextOf(const common::Attribute& attribute) {
   return text && base::IsUtf8(*text) ? text : std::nullopt;
 }
 
-// The library infers a whole graph at once, from what the file declares. Here it is asked node by
-// node, with every constant that import has folded so far as its input data: so shapes that follow
-// from arithmetic on shapes are known to it too.
-
+// The library infers a whole graph from the declarations of the file. Here it is called node by
+// node, and the constants that import has folded so far are its input data. So it also knows shapes
+// that follow from arithmetic on shapes.
 namespace {
 
 using ::onnx::TensorProto;
@@ -251,8 +250,8 @@ bool AreAtLeast(const std::vector<int64_t>& list, int64_t least) {
   return std::all_of(list.begin(), list.end(), [least](int64_t value) { return value >= least; });
 }
 
-// The library reads past the end of shapes and lists of convolutions and pools that do not fit each
-// other.
+// The library reads past the end of shapes and lists of convolutions and pools that do not match
+// each other.
 bool HasSoundWindow(const common::Node& node, const std::map<std::string, Operand>& operands) {
   if (node.type.find("Conv") == std::string::npos && node.type.find("Pool") == std::string::npos)
     return true;
@@ -274,8 +273,8 @@ bool HasSoundWindow(const common::Node& node, const std::map<std::string, Operan
          fits("output_padding", rank - 2, 0);
 }
 
-// With ceil_mode the library also counts windows that begin in the padding behind the input, which
-// no runtime computes.
+// With ceil_mode the library also counts windows that begin in the padding behind the input. No
+// runtime computes these.
 void LeaveOutWindowsBehind(const common::Node& node, const std::map<std::string, Operand>& operands,
                            std::vector<common::ValueType>& outputs) {
   if (!RoundsUp(node) || !node.HasInput(0)) return;

@@ -10,32 +10,32 @@
 #include "tessera/graph/import/common/source_model.h"
 #include "tessera/graph/import/onnx/model_file.h"
 
-// For the sources that see protobuf; slow to compile, so include it nowhere else.
+// For the sources that use protobuf. It is slow to compile, so include it nowhere else.
 namespace tessera::graph::import::onnx {
 
 struct ModelFile::Message {
-  // Inference asks for mutable nodes, yet changes none.
+  // Inference requires mutable nodes, but does not change them.
   mutable ::onnx::ModelProto model;
   std::unordered_map<std::string, int> versions;  // of operator sets, by domain
 };
 
-// Tensors and attributes of protobuf messages as plain values. Faults name `file` and what they
+// Tensors and attributes of protobuf messages as plain values. Faults name `file` and what was
 // found.
 
-// With values where there are few, and as many as the extents say.
+// With values if they are few and match the extents in number.
 base::Expected<common::Constant> ReadConstant(const ::onnx::TensorProto& tensor,
                                               const std::string& name, const std::string& file);
 
-// Its extents and type alone: what is not zero, and where, changes no plan.
+// Only extents and type: the number and the positions of nonzero values do not affect plans.
 base::Expected<common::Constant> ReadSparseConstant(const ::onnx::SparseTensorProto& tensor,
                                                     const std::string& name,
                                                     const std::string& file);
 
-// Strings have no type here: a constant of strings, like a graph, is one that nobody can use.
+// Strings have no type here. A constant of strings, like a graph, cannot be used.
 base::Expected<common::Attribute> ReadAttribute(const ::onnx::AttributeProto& attribute,
                                                 const std::string& file);
 
-// None for graphs, tensors and what is no text.
+// nullopt for graphs, tensors and values that are not text.
 std::optional<std::string> TextOf(const common::Attribute& attribute);
 
 }  // namespace tessera::graph::import::onnx

@@ -6,7 +6,7 @@
 #include "tessera/graph/import/common/node_attributes.h"
 #include "tessera/graph/import/onnx/translations.h"
 
-// Operators that join, cut, repeat or pick elements.
+// Operators that join, cut, repeat or select elements.
 namespace tessera::graph::import::onnx {
 namespace {
 
@@ -47,7 +47,7 @@ common::MadeTensor PadWithConstants(common::Translation& node, int joined, int a
   return node.Emit(std::move(part));
 }
 
-// Sizes of the parts of a Split: stated, or even, the last one smaller.
+// Sizes of the parts of a Split: stated, or equal with a smaller last one.
 tl::expected<std::vector<int64_t>, common::Obstacle> SizesOfParts(const common::Translation& node,
                                                                   int64_t extent) {
   const common::Node& source = node.Source();
@@ -68,7 +68,7 @@ tl::expected<std::vector<int64_t>, common::Obstacle> SizesOfParts(const common::
   return sizes;
 }
 
-// Pads by axis: all low ones, then all high ones, of the axes that are named or of all.
+// Pads by axis: all low ones, then all high ones, of the named axes or of all.
 struct Pads {
   std::vector<int64_t> low;
   std::vector<int64_t> high;
@@ -108,7 +108,7 @@ tl::expected<Pads, common::Obstacle> ReadPads(const common::Translation& node) {
   return pads;
 }
 
-// Negative pads cut; what remains is padded.
+// Negative pads cut the tensor. Positive ones pad the rest.
 common::MadeTensor CutNegative(common::Translation& node, Pads& pads, bool whole) {
   const Shape& input = node.ShapeOf(0);
   std::vector<int64_t> starts(input.size(), 0);
@@ -126,7 +126,7 @@ common::MadeTensor CutNegative(common::Translation& node, Pads& pads, bool whole
   return whole ? node.Emit(std::move(part)) : node.Emit(std::move(part), "/cut", "/cut");
 }
 
-// Rows of a constant table, chosen by a feature: they are fetched where the table lies.
+// Rows of a constant table, selected by a feature. They are fetched directly from the table.
 common::Outcome LookUpRows(common::Translation& node) {
   const Shape& table = node.ShapeOf(0);
   const Shape& indices = node.ShapeOf(1);
@@ -203,7 +203,7 @@ common::Outcome TranslateConcat(common::Translation& node) {
   return common::AsOutcome(joined);
 }
 
-// The scale and the zero point of the result come first, those of each operand behind it.
+// The scale and the zero point of the result come first, those of each operand follow the operand.
 common::Outcome TranslateQLinearConcat(common::Translation& node) {
   constexpr size_t kZeroPoint = 1;
   common::Part part;

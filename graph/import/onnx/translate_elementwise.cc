@@ -3,7 +3,7 @@
 #include "tessera/graph/import/common/node_attributes.h"
 #include "tessera/graph/import/onnx/translations.h"
 
-// Operators that work element by element. Constants of one element are immediates and no tensors.
+// Elementwise operators. Constants of one element are immediates and not tensors.
 namespace tessera::graph::import::onnx {
 
 namespace {
@@ -18,9 +18,9 @@ Positions AllOperands(const common::Translation& node) {
   return positions;
 }
 
-// Emits one elementwise operator over these operands. Extents that only constants have are those of
-// the result, too; axes that only constants of one element have, which are no tensors, are given to
-// the first feature before.
+// Emits one elementwise operator over these operands. The result has extents that only constants
+// have. If only constants of one element, which are not tensors, have certain axes, the first
+// feature is given these axes before.
 common::Outcome EmitElementwise(common::Translation& node, const Positions& operands,
                                 std::string function, std::optional<base::DataType> type) {
   common::Part part;
@@ -118,7 +118,7 @@ common::Outcome TranslateCast(common::Translation& node) {
   return EmitElementwise(node, {0}, "cast", type);
 }
 
-// Alone it is a scale and a shift by the channel; behind a convolution a later pass takes it in.
+// Alone it is a scale and a shift by channel. Behind a convolution a later pass merges it.
 common::Outcome TranslateBatchNorm(common::Translation& node) {
   if (node.Source().Flag("training_mode")) return common::Barrier("it works in training mode");
   const Shape& shape = node.ShapeOf(0);
@@ -145,9 +145,8 @@ common::Outcome TranslateIdentity(common::Translation& node) {
 }
 
 // Conversions between real numbers and their quantised form. Each becomes an elementwise operator
-// here; the pass on data types then takes out the pairs, and those that a neighbour can do on the
-// way (data_types.cc).
-
+// here. The pass on data types (quantization.cc) then removes the pairs, and the conversions that a
+// neighbour can perform.
 namespace {
 
 common::Outcome Convert(common::Translation& node, std::string function, base::DataType type) {

@@ -3,19 +3,19 @@
 
 #include "tessera/graph/import/onnx/translations.h"
 
-// Products of matrices. Where the second operand is a constant of one matrix it is a weight; where the first one is, the product is
-// made transposed:  W x = (x^T W^T)^T.
+// Products of matrices. If the second operand is a constant of one matrix, it is a weight. If the
+// first one is, the product is made transposed:  W x = (x^T W^T)^T.
 namespace tessera::graph::import::onnx {
 namespace {
 
-// What a product of matrices says beyond its operands.
+// The parameters of a product of matrices besides its operands.
 struct Product {
   size_t first = 0;  // positions of the operands
   size_t second = 1;
   bool transpose_first = false;
   bool transpose_second = false;
   std::optional<base::DataType> type;
-  std::string result;  // what the result's name ends in, where it is not the node's own
+  std::string result;  // the suffix of the result's name, if it is not the node's own name
 };
 
 Product ProductOf(const common::Translation& node) {
@@ -33,7 +33,7 @@ Product ProductOf(const common::Translation& node) {
   return product;
 }
 
-// The two last extents of a constant that is one matrix, else none.
+// The two last extents of a constant that is one matrix, otherwise nullopt.
 std::optional<Shape> MatrixOf(const Shape& shape) {
   if (shape.size() < 2 || !ops::IsCountable(shape)) return std::nullopt;
   if (std::any_of(shape.begin(), shape.end() - 2, [](int64_t extent) { return extent != 1; }))
@@ -47,8 +47,8 @@ tl::unexpected<common::Obstacle> DepthsDiffer(const Shape& first, const Shape& s
       "equal depths");
 }
 
-// feature x weight. Leading ones of the weight's shape that the feature lacks are leading ones of
-// the result.
+// feature x weight. Leading axes of the weight that the feature lacks are leading axes of the
+// result.
 common::MadeTensor MultiplyByWeight(common::Translation& node, const Product& product,
                                     int feature) {
   const Shape& constant = node.ShapeOf(product.second);
@@ -92,7 +92,7 @@ common::MadeTensor MultiplyWeightBy(common::Translation& node, const Product& pr
   const Shape& input = node.ShapeOfTensor(feature);
   if (!stored || input.size() < std::max<size_t>(2, node.ShapeOf(product.first).size()))
     return common::Barrier("its first operand is a constant of another form than one matrix");
-  Shape matrix = *stored;  // [depth, rows of the product]
+  Shape matrix = *stored;  // [K, rows of the product]
   if (!product.transpose_first) std::swap(matrix[0], matrix[1]);
   const size_t rank = input.size();
   if (input[rank - (product.transpose_second ? 1 : 2)] != matrix[0])
@@ -129,8 +129,8 @@ common::MadeTensor MultiplyFeatures(common::Translation& node, const Product& pr
   return node.Emit(std::move(part), product.result, product.result);
 }
 
-// FusedMatMul may hold the batch axes between the matrix's two: [rows, batch..., columns] of the
-// file is [batch..., rows, columns].
+// FusedMatMul may have the batch axes between the two axes of the matrix: [rows, batch..., columns]
+// in the file is [batch..., rows, columns].
 common::MadeTensor FrontBatches(common::Translation& node, size_t operand, bool wanted,
                                 std::string_view suffix) {
   const int feature = node.Feature(operand);
@@ -172,7 +172,7 @@ common::MadeTensor Multiply(common::Translation& node, const Product& product) {
   return MultiplyFeatures(node, product, *first, *second);
 }
 
-// Adds the third operand of a Gemm, in a step of its own where it is more than a bias.
+// Adds the third operand of a Gemm, in a separate operator if it is not just a bias.
 common::MadeTensor AddToProduct(common::Translation& node, int product) {
   constexpr size_t kAddend = 2;
   common::Part part;

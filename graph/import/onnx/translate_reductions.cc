@@ -50,7 +50,7 @@ tl::expected<Axes, common::Obstacle> AxesOfReduce(const common::Translation& nod
   return AxesFrom(0, input.size());
 }
 
-// A mean over rows and columns is a global pool, which profiles know.
+// A mean over rows and columns is a global pool, a kind in profiles.
 bool IsGlobalPool(const common::Part& part, const Shape& input) {
   return input.size() == 4 && part.op.axes == Axes{2, 3} &&
          (part.op.function == "mean" || part.op.function == "max");
@@ -107,7 +107,7 @@ common::Outcome TranslateReduce(common::Translation& node) {
   return common::AsOutcome(node.Emit(std::move(part)));
 }
 
-// Up to operator set 12 the axis begins a block of axes that are one to the function.
+// Up to operator set 12 the axis begins a block of axes that the function treats as one.
 common::Outcome TranslateSoftmax(common::Translation& node) {
   const Shape& input = node.ShapeOf(0);
   const bool blocks = node.Source().version < 13;
@@ -182,7 +182,7 @@ common::Outcome TranslateGroupNorm(common::Translation& node) {
   return made ? common::AsOutcome(node.Reshape(*made, input, "")) : common::AsOutcome(made);
 }
 
-// Adds the two first operands, then normalises their sum; a fourth output is that sum.
+// Adds the first two operands, then normalises their sum. A fourth output is that sum.
 common::Outcome TranslateSkipLayerNorm(common::Translation& node) {
   const common::Node& source = node.Source();
   if (source.HasOutput(1) || source.HasOutput(2))

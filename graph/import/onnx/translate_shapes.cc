@@ -21,8 +21,8 @@ common::Outcome EmitReshape(common::Translation& node, const Shape& shape) {
   return common::AsOutcome(node.Reshape(node.Feature(0), shape, ""));
 }
 
-// Axes from the operand that newer operator sets have, or from the attribute; empty where the node
-// states none.
+// Axes from the operand of newer operator sets, or from the attribute; empty if the node states
+// none.
 tl::expected<std::vector<int64_t>, common::Obstacle> StatedAxes(const common::Translation& node) {
   if (!node.Has(1)) return node.Source().Ints("axes");
   const auto axes = node.Integers(1);
@@ -30,7 +30,7 @@ tl::expected<std::vector<int64_t>, common::Obstacle> StatedAxes(const common::Tr
   return *axes;
 }
 
-// The shape that a Reshape means: 0 copies an extent, -1 takes what is left.
+// The shape of a Reshape: 0 copies an extent, -1 takes the remaining elements.
 tl::expected<Shape, common::Obstacle> ResolveShape(const Shape& input, Shape wanted,
                                                    bool zero_is_zero) {
   int64_t known = 1;
@@ -51,7 +51,7 @@ tl::expected<Shape, common::Obstacle> ResolveShape(const Shape& input, Shape wan
   return wanted;
 }
 
-// Where one extent is missing in the file, the number of elements says which it must be.
+// If one extent is unknown, it follows from the number of elements.
 common::Outcome ReshapeByOutline(common::Translation& node) {
   const std::optional<std::vector<int64_t>> outline = node.Outline(1);
   if (!outline || std::count(outline->begin(), outline->end(), -1) != 1)
@@ -162,10 +162,9 @@ common::Outcome TranslateDepthToSpace(common::Translation& node) {
   return common::AsOutcome(node.Emit(std::move(part)));
 }
 
-// Resize in the modes of all its versions, and Upsample. Scales come as floats: where one is the
-// ratio of the extents as nearly as floats can say, that ratio is meant; else it is the very
-// fraction that the float is.
-
+// Resize in the modes of all its versions, and Upsample. Scales are floats. If a scale is the float
+// nearest to the ratio of the extents, that ratio is used; otherwise the exact fraction of the
+// float.
 namespace {
 
 constexpr int64_t kMostTerm = int64_t{1} << 40;
@@ -189,8 +188,8 @@ std::optional<Ratio> FractionOf(double scale) {
   return Ratio{static_cast<int64_t>(scale), denominator};
 }
 
-// What a Resize of any version wants of each axis: an extent and, where that is not their ratio, a
-// scale.
+// The result of a Resize of any version along each axis: an extent and, if that is not their ratio,
+// a scale.
 struct Goal {
   Shape shape;
   std::vector<Ratio> scales;  // empty: the ratios of the extents
@@ -220,7 +219,7 @@ tl::expected<Goal, common::Obstacle> GoalOfScales(const Shape& input,
   return goal;
 }
 
-// Later versions may name the axes that scales or sizes are for.
+// Later versions may name the axes to which scales or sizes apply.
 template <typename T>
 tl::expected<std::vector<T>, common::Obstacle> SpreadOverAxes(const common::Translation& node,
                                                               const std::vector<T>& stated,

@@ -11,7 +11,7 @@ namespace tessera::graph::import::onnx {
 
 namespace {
 
-constexpr int64_t kMostWindow = 65536;  // as networks in YAML have it
+constexpr int64_t kMostWindow = 65536;  // as in YAML networks
 
 struct WindowPads {
   std::array<int64_t, 2> low = {0, 0};
@@ -39,7 +39,7 @@ tl::expected<WindowPads, common::Obstacle> ReadWindowPads(const common::Node& no
   return pads;
 }
 
-// ceil(extent / stride) windows fit; the odd pad goes where `upper` says.
+// ceil(extent / stride) windows fit. `upper` decides the side of an odd pad.
 void PadToSame(Window& window, size_t axis, int64_t extent, bool upper) {
   const int64_t reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1;
   const int64_t windows = base::CeilDiv(extent, window.stride[axis]);
@@ -131,15 +131,14 @@ tl::expected<Window, common::Obstacle> ReadWindow(const common::Node& node, cons
   return window;
 }
 
-// Convolutions. One with a row less, as sound has it, gets one row and gives it back. Biases are no
-// tensors: the profile adds their bytes by the channel.
-
+// Convolutions. A convolution with one spatial axis, as for audio, gets one row, and its result
+// drops the row. Biases are not tensors: the profile adds their bytes by channel.
 namespace {
 
-// Where each sort of convolution has its operands.
+// The positions of the operands for each sort of convolution.
 struct Places {
   size_t weight = 1;
-  std::optional<size_t> result_type;  // the operand whose type the result has
+  std::optional<size_t> result_type;  // the operand with the type of the result
   std::optional<base::DataType> type;
 };
 
@@ -150,7 +149,7 @@ Places PlacesOf(const common::Node& node) {
   return {};
 }
 
-// What all convolutions state alike.
+// The common attributes of all convolutions.
 struct Convolution {
   Shape input;   // rank 4
   Shape weight;  // in the file
@@ -206,10 +205,10 @@ common::Outcome EmitOnMap(common::Translation& node, common::Part part, const Sh
 
 struct Total {
   int64_t pads = 0;    // both ends; below 0 the output is longer than the windows reach
-  bool upper = false;  // the odd pad at the far end
+  bool upper = false;  // the odd pad is at the far end
 };
 
-// A transposed convolution that states what its output shall be leaves its pads to follow.
+// For a transposed convolution that states its output shape, the pads follow from it.
 void FollowOutput(Window& window, std::array<int64_t, 2>& output_padding, size_t axis,
                   Total total) {
   const int64_t pads = std::max<int64_t>(total.pads, 0);
@@ -298,7 +297,6 @@ common::Outcome TranslateTransposedConv(common::Translation& node) {
 }
 
 // Pools over windows, and over whole maps.
-
 namespace {
 
 std::string PoolFunctionOf(const common::Node& node) {
@@ -314,9 +312,9 @@ std::optional<base::DataType> ResultType(const common::Translation& node) {
   return node.TypeOf(kZeroPoint);
 }
 
-// The number of windows that a pool with ceil_mode has. Whether windows that begin in the padding
-// behind the input count has changed with the versions of ONNX and of what runs it; where the file
-// declares an output that either reading gives, that one is meant.
+// The number of windows of a pool with ceil_mode. Versions of ONNX and runtimes differ on whether
+// windows that begin in the padding behind the input count. If the file declares an output that one
+// of the two readings gives, that reading is used.
 std::vector<int64_t> DeclaredWindows(const common::Translation& node, const common::Part& part,
                                      const Shape& map) {
   const std::optional<Shape> declared = node.DeclaredShape(0);

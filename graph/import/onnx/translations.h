@@ -4,8 +4,8 @@
 
 namespace tessera::graph::import::onnx {
 
-// Makes operators of a node that reads at least one feature. One function for each family of ONNX
-// operators, in the source of that name.
+// Translates a node that reads at least one feature into operators. There is one function for each
+// family of ONNX operators, in the source file of that family.
 using Translator = common::Outcome (*)(common::Translation&);
 
 common::Outcome TranslateConv(common::Translation& node);  // Conv, ConvInteger, QLinearConv
@@ -48,19 +48,20 @@ common::Outcome TranslateResize(common::Translation& node);         // Resize, U
 
 common::Outcome TranslateReduce(
     common::Translation& node);  // ReduceMean, ReduceMax, ..., ArgMax, ArgMin
-common::Outcome TranslateSoftmax(common::Translation& node);       // Softmax, LogSoftmax, Hardmax
-common::Outcome TranslateLayerNorm(common::Translation& node);     // LayerNormalization and its kin
+common::Outcome TranslateSoftmax(common::Translation& node);  // Softmax, LogSoftmax, Hardmax
+// LayerNormalization and its variants
+common::Outcome TranslateLayerNorm(common::Translation& node);
 common::Outcome TranslateInstanceNorm(common::Translation& node);  // InstanceNormalization
 common::Outcome TranslateGroupNorm(common::Translation& node);     // GroupNormalization
 common::Outcome TranslateSkipLayerNorm(
     common::Translation& node);  // SkipLayerNormalization: an addition first
 
-// How operators of a type become operators of known kinds.
+// How operators of a type are translated into operators of known kinds.
 struct TranslationRule {
   Translator translate = nullptr;
   size_t least_operands = 1;  // that the node must have; the function relies on it
-  bool constant_first =
-      false;  // the first operand may be a constant; the function relies on a feature otherwise
+  // the first operand may be a constant; otherwise the function relies on a feature
+  bool constant_first = false;
 };
 
 // The rule for this operator, or null.

@@ -6,17 +6,17 @@
 #include "tessera/base/diagnostic.h"
 #include "tessera/graph/graph.h"
 
-// Networks as text: docs/network-format.md, schema 1.
+// The text format of networks: docs/network-format.md, schema 1.
 namespace tessera::graph::import::yaml {
 
-// The graph that `text` describes, or the first fault with its line and column; `file_name` is for
-// messages only. Tensors come in the order inputs, constants (declared ones first), outputs of
-// operators; operators in file order, or, where that is not topological, in the topological order
-// that keeps closest to it.
+// The graph that `text` describes, or the first fault with its line and column. `file_name` is used
+// in messages only. Tensors are in the order inputs, constants (declared ones first), outputs of
+// operators. Operators are in file order or, if that is not topological, in the topological order
+// nearest to it.
 base::Expected<Graph> ReadNetwork(std::string_view text, const std::string& file_name);
 
-// The network as JSON in the same schema, with every shape, data type and constant spelled out. The
-// same graph gives the same bytes, and ReadNetwork(WriteNetworkJson(g)) is g for every graph that
+// The network as JSON in the same schema, with every shape, data type and constant stated. The same
+// graph gives the same bytes, and ReadNetwork(WriteNetworkJson(g)) is g for every graph that
 // ReadNetwork returned.
 std::string WriteNetworkJson(const Graph& graph);
 

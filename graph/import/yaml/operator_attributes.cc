@@ -17,7 +17,7 @@ namespace {
 using base::OperatorKind;
 using base::YamlNode;
 
-constexpr int64_t kMostWindow = 65536;  // taps, steps and pads beyond this are a slip of the pen
+constexpr int64_t kMostWindow = 65536;  // larger taps, steps and pads are mistakes in the file
 
 constexpr std::array<std::string_view, 3> kPoolFunctions = {"max", "average", "lp"};
 
@@ -90,7 +90,7 @@ std::vector<std::string_view> KeysOf(OperatorKind kind, size_t operands) {
   return keys;
 }
 
-// One number for rows and columns alike, or one for each.
+// One number for rows and columns, or one for each.
 std::array<int64_t, 2> ReadPair(const YamlNode& node, int64_t least, int64_t most) {
   if (!node.IsList()) {
     const int64_t both = node.Integer(least, most);
@@ -140,7 +140,7 @@ void ReadAxis(const YamlNode& entry, Operator& op) {
   op.axis = static_cast<int>(entry.At("axis").Integer(0, std::numeric_limits<int>::max()));
 }
 
-// One axis, or a list of them.
+// One axis, or a list of axes.
 void ReadAxes(const YamlNode& entry, Operator& op) {
   const YamlNode node = entry.At("axis");
   constexpr int64_t kMost = std::numeric_limits<int>::max();
@@ -180,7 +180,7 @@ void ReadPadding(const YamlNode& entry, Operator& op) {
     op.padding.mode = static_cast<PadMode>(mode.OneOf(PadModeNames()));
 }
 
-// A list of indices, or one alone, which drops the axis.
+// A list of indices, or a single index, which drops the axis.
 void ReadGather(const YamlNode& entry, Operator& op, ops::Wanted& wanted) {
   ReadAxis(entry, op);
   const YamlNode node = entry.At("indices");

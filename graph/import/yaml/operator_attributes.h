@@ -8,24 +8,24 @@
 
 namespace tessera::graph::import::yaml {
 
-// How many feature operands an operator of this kind takes.
+// The number of feature operands of an operator of this kind.
 struct Arity {
   size_t least = 1;
   size_t most = 1;
 };
 Arity ArityOf(base::OperatorKind kind);
 
-// Reads the attributes of op.kind from an entry of `operators` into `op` and `wanted`; complains of
-// keys that the kind does not have. `operands` is the number of feature operands.
+// Reads the attributes of op.kind from an entry of `operators` into `op` and `wanted`. Complains
+// about keys that the kind does not have. `operands` is the number of feature operands.
 void ReadAttributes(const base::YamlNode& entry, size_t operands, Operator& op,
                     ops::Wanted& wanted);
 
-// Complains where the description of an opaque operator does not fit the shapes of its operands and
-// of what it makes.
+// Complains if the description of an opaque operator does not match the shapes of its operands and
+// its output.
 void CheckAccesses(const base::YamlNode& entry, const Operator& op,
                    const std::vector<Shape>& operands, const std::vector<Tensor>& made);
 
-// How an operand is read: "full", "elementwise", or a window {kernel: 3, stride: 1, pads: [1, 1],
+// The access to an operand: "full", "elementwise", or a window {kernel: 3, stride: 1, pads: [1, 1],
 // every_channel: true}.
 OperandAccess ReadAccess(const base::YamlNode& node);
 

@@ -14,8 +14,8 @@
 #include "tessera/graph/ops/shape_inference.h"
 
 // A network is read in four passes: declared tensors; the names of all operators, so that they may
-// stand in any order; each operator in topological order, inferring its shape; constants and
-// network outputs at last, for they name what came before.
+// be in any order; each operator in topological order, with shape inference; finally constants and
+// network outputs, because they refer to earlier names.
 namespace tessera::graph::import::yaml {
 namespace {
 
@@ -75,16 +75,16 @@ class NetworkReader {
   YamlNode root_;
   Graph graph_;
   base::DataType default_type_ = base::DataType::kInt8;
-  std::map<std::string, Shape>
-      features_;  // every feature tensor known by name, with its shape once inferred
+  // every feature tensor by name, with its shape once inferred
+  std::map<std::string, Shape> features_;
   std::map<std::string, Shape> constants_;
-  std::map<std::string, int> index_of_;  // of tensors that have their place in the graph
+  std::map<std::string, int> index_of_;  // of tensors that have an index in the graph
   std::vector<OperatorDraft> drafts_;
   NextValues next_values_;
   int64_t total_macs_ = 0;
 };
 
-// Tensors of any sort share one space of names.
+// Tensors of all kinds share one name space.
 void NetworkReader::Claim(std::map<std::string, Shape>& names, const YamlNode& node,
                           const std::string& id, Shape shape) const {
   if (features_.count(id) + constants_.count(id) > 0) {
@@ -183,7 +183,7 @@ void NetworkReader::ReadOpaqueOutputs(OperatorDraft& draft) {
   if (draft.made.empty()) outputs.Complain("an opaque operator without outputs", "at least one");
 }
 
-// Which drafts make the operands; complains of operands that nobody makes.
+// The drafts that make the operands. Complains about operands without a maker.
 std::vector<int> NetworkReader::DependenciesOf(const OperatorDraft& draft,
                                                const std::map<std::string, int>& maker) const {
   std::vector<int> makers;
@@ -250,7 +250,7 @@ void NetworkReader::ReadOperator(OperatorDraft& draft) {
   }
 }
 
-// An elementwise operator may have extents that only its constants have, where its shape is stated.
+// An elementwise operator may have extents that only its constants have, if its shape is stated.
 void NetworkReader::ReadGrownShape(OperatorDraft& draft) {
   const YamlNode stated = draft.entry.Maybe("shape");
   const YamlNode weights = draft.entry.Maybe("weights");
@@ -289,7 +289,7 @@ void NetworkReader::InferOutput(OperatorDraft& draft) {
   CheckTotals(draft);
 }
 
-// Elements are at most 2^56 by now, but not what each of them costs.
+// Elements are bounded by 2^56 here; the work per element is not.
 void NetworkReader::CheckTotals(const OperatorDraft& draft) {
   if (!draft.own_weight && draft.op.kind != base::OperatorKind::kMatmul) return;
   const YamlNode id = draft.entry.At("id");
@@ -314,7 +314,7 @@ void NetworkReader::AddMacs(const OperatorDraft& draft, std::optional<int64_t> m
   total_macs_ = total.value_or(0);
 }
 
-// A weight of its own for each operator that names none.
+// Adds a weight for each operator that names none.
 void NetworkReader::AddImplicitWeights() {
   for (const OperatorDraft& draft : drafts_) {
     if (!draft.own_weight || draft.entry.Maybe("weights")) continue;
@@ -345,8 +345,8 @@ void NetworkReader::AddOperators() {
   }
 }
 
-// Tensors that nobody reads are outputs, and what states hand on; where outputs are listed, a
-// tensor that is neither listed nor read is a mistake.
+// Unread tensors and next values of states are outputs. If outputs are listed, a tensor that is
+// neither listed nor read is an error.
 void NetworkReader::MarkOutputs() {
   const std::vector<Usage> usages = UsagesOf(graph_);
   const YamlNode outputs = root_.Maybe("outputs");

@@ -96,12 +96,12 @@ void LinkStates(const NextValues& next_values, const std::map<std::string, int>&
   }
 }
 
-// An entry of `weights` is a constant, or an operator that lends the weight that it owns:
+// An entry of `weights` is a constant, or an operator whose own weight is shared:
 //
-//     constants   table                conv_a   no weights     owns conv_a.weights
-//                                      conv_b   conv_a         reads conv_a.weights
-//                                      conv_c   table          reads the constant, and owns nothing that could be lent
-
+//     constants   table           conv_a   no weights     owns conv_a.weights
+//                                 conv_b   conv_a         reads conv_a.weights
+//                                 conv_c   table          reads the constant and owns no weight
+//                                                         that could be shared
 namespace {
 
 using base::YamlNode;
@@ -112,7 +112,7 @@ class Weights {
           Graph& graph)
       : drafts_(drafts), index_of_(index_of), graph_(graph) {}
 
-  // False where something is wrong.
+  // Returns false on a fault.
   bool Connect(size_t index) {
     const OperatorDraft& draft = drafts_[index];
     Operator& op = graph_.operators[index];
@@ -134,7 +134,7 @@ class Weights {
  private:
   bool IsConstant(int tensor) const { return graph_.tensors[static_cast<size_t>(tensor)].constant; }
 
-  // The tensor that an entry means.
+  // The tensor to which an entry refers.
   std::optional<int> Resolve(const YamlNode& node, const std::string& name, size_t index) const {
     const auto tensor = index_of_.find(name);
     if (tensor != index_of_.end() && IsConstant(tensor->second)) return tensor->second;

@@ -15,32 +15,33 @@
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
 #include "tessera/plan/verify/tiles.h"
 
-// *Floor of an interval.* The tiles cover the output, so for every choice of one index along each
-// axis that may be cut there is a tile that holds it, and what a tile needs only grows with the
-// tile. So each tile buffer is at least as large as what the tile of that one index needs of its
-// tensor, and the step that runs an operator holds its operands and results together:
+// *Floor of an interval.* The tiles cover the output. So for every choice of one index along each
+// axis that may be cut there is a tile that contains it, and the needs of a tile only grow with the
+// tile. Hence each tile buffer is at least as large as the part of its tensor that the tile of that
+// one index needs, and the step that runs an operator holds its operands and results together:
 //
 //     output, cut by rows and columns     . . . . .        the tile of the one index o needs these
-//                                         . . o . .        of an operand of a 3x3 convolution:  3 x 3
-//                                         . . . . .
+//                                         . . o . .        of an operand of a 3x3 convolution:
+//                                         . . . . .        3 x 3
 //
-// Where rows are kept, a tile makes only some of the rows that it needs, so nothing is sure of the
-// tile that holds o. But the rows that one tile wants of a tensor are all made, in this tile or one
-// before, and the operator that makes a row then holds what this row needs. So follow single rows:
-// row o of the output is made; of the rows that it needs of an operand the middle one is made; and
-// so on, from reader to maker.
+// If rows are kept, a tile makes only some of the rows that it needs, so no size is certain for the
+// tile that contains o. But all rows that a tile needs of a tensor are made, in this tile or a
+// previous one, and the operator that makes a row then holds the rows that it needs for it. So the
+// bound follows single rows: row o of the output is made; of the rows that it needs of an operand
+// the middle one is made; and so on, from reader to maker.
 //
-// Whole buffers count as such. So do buffers of other tensors that live while the operator runs.
-// Where there are several tiles, what the subgraph reads stays for the last tile, and what it makes
-// is there from the first tile on: so when the last tile begins, all of it lives. Where there is
-// one tile, a whole buffer lives from its maker to its last reader. The cheaper of the two counts.
+// Whole buffers count with their whole size. Buffers of other tensors that live while the operator
+// runs count too. If there are several tiles, the tensors that the subgraph reads stay for the last
+// tile, and those that it makes exist from the first tile on: all of them live when the last tile
+// begins. If there is one tile, a whole buffer lives from its maker to its last reader. The smaller
+// of the two sums is used.
 //
-// Of operands that may share one place the larger counts; what may stay in its home, lie in the
-// place of a state, or come in K slices counts as nothing. Constants count as the least that any
-// policy holds of them.
+// Of operands that may share one place the larger counts. An operand that may stay in its home, lie
+// in the place of a state, or come in K slices counts as 0. Constants count with the minimum over
+// all policies.
 //
-// *Everywhere.* Without an order, only a single index of an operator's own result is sure to be
-// asked for, and which one is not. Along each axis the least of all indices counts.
+// *Everywhere.* Without an order, only one index of an operator's own result is certain to be
+// needed, and that index is unknown. Along each axis the minimum over all indices counts.
 namespace tessera::plan::verify::infeasibility {
 namespace {
 
@@ -48,8 +49,8 @@ using base::TensorRole;
 using hw_profiles::HaloStorage;
 using hw_profiles::WeightPolicy;
 
-constexpr int64_t kMostIndices =
-    4'000;  // of a result, along all axes, that are looked at one by one
+// indices of a result, over all axes, that are examined one by one
+constexpr int64_t kMostIndices = 4'000;
 
 class MemoryLowerBounds {
  public:
@@ -78,7 +79,7 @@ class MemoryLowerBounds {
     return Plus(bytes, ConstantsHere());
   }
 
-  // Of a tile in the middle of the output.
+  // For a tile in the middle of the output.
   int64_t OfTile(graph::Interval interval, const std::vector<int64_t>& tile,
                  bool keeps_rows) const {
     const graph::Shape& output = ShapeOf(TiledOf(interval));
@@ -134,8 +135,8 @@ class MemoryLowerBounds {
            (axis == base::Axis::kColumns && plan_.profile.tiling.implicit_padding);
   }
 
-  // The greatest of the operators' needs where some tile has this part of the output, or where rows
-  // are kept, some strip.
+  // The maximum of the operators' needs if some tile has this part of the output or, if rows are
+  // kept, some strip.
   int64_t LeastFor(graph::Interval interval, const Box& part, Tiles tiles) const {
     Subgraph subgraph;
     subgraph.interval = interval;
@@ -153,7 +154,7 @@ class MemoryLowerBounds {
   }
 
   // Buffers of other tensors of the subgraph that live while the operator runs, for some tile:
-  // whole ones, and, where no rows are kept, tiles that an operator before has made and one behind
+  // whole ones and, if no rows are kept, tiles that a previous operator has made and a later one
   // reads.
   int64_t OthersBytes(int op, graph::Interval interval, const Tile& tile, Tiles tiles) const {
     Subgraph subgraph;
@@ -192,8 +193,8 @@ class MemoryLowerBounds {
     return IsEmpty(need) ? 0 : BytesAs(facts, held.role, ExtentsOf(need));
   }
 
-  // What the operator needs to make one row of its first result that is made for certain; notes one
-  // such row of each operand.
+  // The need of the operator to make one row of its first result that is certainly made. Records
+  // one such row of each operand.
   std::map<int, Box> NeedsOfOneRow(int op, const Tile& tile, std::map<int, Box>& rows) const {
     const graph::Operator& facts = At(op);
     std::map<int, Box> needs;
@@ -223,8 +224,8 @@ class MemoryLowerBounds {
     return box;
   }
 
-  // For each axis of an operand the least that any one index of the result needs, along whichever
-  // axes that index moves.
+  // For each axis of an operand the minimum that any one index of the result needs, over the axes
+  // of the result that move that index.
   std::vector<int64_t> LeastExtents(const graph::Operator& op, size_t operand,
                                     const graph::Shape& output) const {
     const graph::Shape& in = ShapeOf(op.inputs[operand]);
@@ -272,7 +273,7 @@ class MemoryLowerBounds {
            std::find(weights.begin(), weights.end(), WeightPolicy::kSplitK) != weights.end();
   }
 
-  // `anywhere`: whichever subgraph the operator is in, so in whichever role.
+  // `anywhere`: in any subgraph of the operator, hence in any role.
   int64_t FeatureBytes(int tensor, graph::Interval interval, const std::vector<int64_t>& extents,
                        bool anywhere) const {
     const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(tensor)];
@@ -316,8 +317,8 @@ class MemoryLowerBounds {
 
 namespace {
 
-// Whether some element of the first result is asked for. A window may lie in the padding, so that
-// no operator reads a result.
+// Whether some element of the first result is needed. A window may lie in the padding, so that no
+// operator reads a result.
 bool IsSurelyNeeded(const graph::Graph& network, const std::vector<Users>& users,
                     const std::vector<char>& whole, int op) {
   const int result = network.operators[static_cast<size_t>(op)].outputs.front();
@@ -343,7 +344,7 @@ bool MaySharePlace(const hw_profiles::Profile& profile, const graph::Operator& o
   return !op.in_place.empty() || std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
 }
 
-// While an operator works with one slice of its weights, the next one arrives, where transfers
+// While an operator works with one slice of its weights, the next one arrives, if transfers
 // overlap.
 int64_t LeastConstants(const Plan& plan, const std::vector<Users>& users, int op) {
   const graph::Operator& facts = plan.network.operators[static_cast<size_t>(op)];

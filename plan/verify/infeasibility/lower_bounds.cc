@@ -12,24 +12,24 @@
 #include "tessera/plan/verify/tiles.h"
 
 // Sizes of tile buffers follow from the tiles and the halo alone, and so do the operators between
-// which each must live. So one walk over the tiles bounds all policies for weights and for results
-// in place:
+// which each buffer must live. So one walk over the tiles gives a bound for all policies for
+// weights and for in-place results:
 //
 //     operator     0   1   2   3
-//     x  loaded    ####                     read by 0; twice, where the next tile arrives meanwhile
+//     x  loaded    ####                     read by 0; twice if the next tile arrives then
 //     a            ############             made by 0, read by 1 and 2
 //     b                ########             made by 1, read by 2
 //     rolling buffer of c    ################         a rolling buffer lives throughout
 //
-// What an operator reads and what it makes may share one place, so of the two the larger counts
-// where that is possible. Constants, scratch and what is copied between tiles are left out.
+// An operand and a result of an operator may share one place, so if that is possible only the
+// larger counts. Constants, scratch and data that is copied between tiles are left out.
 namespace tessera::plan::verify::infeasibility {
 
 namespace {
 
 using hw_profiles::HaloStorage;
 
-// A buffer that lives at the steps of operators [first, last], at least.
+// A buffer that lives at least at the steps of operators [first, last].
 struct Stay {
   int tensor = 0;
   int64_t bytes = 0;
@@ -73,8 +73,8 @@ class ShapeLoad {
     return plan_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
   }
 
-  // Whether some tile has one before it and one behind it in the program's steps, so that all that
-  // lives from tile to tile is there.
+  // Whether some tile has one before it and one behind it in the program's steps, so that all
+  // buffers that live from tile to tile are alive.
   bool HasMiddle() const { return subgraph_.tiles > (Overlaps() ? 2 : 1); }
 
   int64_t SizeOf(BufferKind kind, int tensor) const {
@@ -101,7 +101,7 @@ class ShapeLoad {
           facts.network_output || (!users.readers.empty() && users.readers.back() > all.last);
       if (!held.made) stay.first = all.first;
       if (is_wanted_later) stay.last = all.last;
-      // With several tiles, what is read stays for the last one.
+      // With several tiles, the tensors that are read stay for the last tile.
       if (subgraph_.tiles > 1 && !held.made) stay.last = all.last;
       stay.bytes = SizeOf(BufferKind::kWhole, tensor);
     } else if (held.residency == Residency::kInner || held.residency == Residency::kLoaded ||
@@ -131,7 +131,7 @@ class ShapeLoad {
     int64_t read = 0;
     int64_t made = 0;
     int64_t others = 0;
-    std::set<int> counted;  // an operand's second buffer shares nothing
+    std::set<int> counted;  // an operand's second buffer does not share a place
     for (auto stay = stays_.rbegin(); stay != stays_.rend(); ++stay) {
       if (op < stay->first || stay->last < op) continue;
       const bool is_first = counted.insert(stay->tensor).second;
@@ -183,9 +183,10 @@ bool ReadsAll(const graph::Graph& network, const graph::Operator& op, size_t ope
   return gapless && NeedOf(network, op, operand, WholeOf(out)) == WholeOf(in);
 }
 
-// Cycles that the operator's arithmetic takes at least, whatever its tiles: those of its whole
-// result, since boxes that cover a box have at least as many steps of the unrolled loops. Tiles may
-// cut groups apart, and run a part of several as one, so of groups only the work counts.
+// A lower bound of the cycles of the operator's arithmetic for all tiles: the cycles of its whole
+// result, because boxes that cover a box have at least as many steps of the unrolled loops. Tiles
+// may split groups, and may run parts of several groups together, so of groups only the work
+// counts.
 int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, int64_t macs) {
   const graph::Shape& made = plan.network.tensors[static_cast<size_t>(op.outputs.front())].shape;
   const bool may_grow_in_place =

@@ -9,20 +9,23 @@
 #include "tessera/plan/verify/cost_terms.h"
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
 
-// The intervals of an order are arcs between its cuts, and a plan is a way from the first cut to
-// the last. Arcs are taken out as they are refuted, the cheap arguments first:
+// The intervals of an order are arcs between its cuts, and a plan is a path from the first cut to
+// the last. Arcs are removed as they are refuted, with the cheap arguments first:
 //
-//     floors   an interval that needs too much under every tile and policy is no arc; nor is one that no others lead to or from
-//     ways     an arc without a way to run it, each derived anew, is none. Ways are found for one arc of a path that is left at a time, the
-//              one that asks for the least work, as often one interval bars many paths
-//     sums     from cut to cut all sums are carried of which none is lower in every limited metric, and dropped beyond a limit
-//     proofs   of a path that is left, each subgraph must have a placement; one that has none by proof is taken out, and the next
-//              path is looked for
-//     programs if each subgraph of a path may have a placement, all paths are gone through: each as a whole, or one of its homes, must
-//              have none by proof
+//     floors   an interval that needs too much under every tile and policy is not an arc; nor
+//              is one that no other arc leads to or from
+//     configs  an arc without a tile configuration, each derived anew, is removed. The
+//              configurations are found for one arc of a remaining path at a time, the one with
+//              the least work, because one interval often bars many paths
+//     sums     from cut to cut all sums are carried that no other sum dominates in every
+//              limited metric; sums beyond a limit are dropped
+//     proofs   each subgraph of a remaining path must have a placement; a subgraph that
+//              provably has none is removed, and the next path is searched
+//     programs if each subgraph of a path may have a placement, all paths are enumerated: each
+//              must provably have no placement, as a whole or in one of its homes
 //
-// Cost: as of SubgraphConfigs::Find for each arc, which `Shared::work` limits, then labels times
-// arcs for each way that is taken out.
+// Cost: that of SubgraphConfigs::Find for each arc, which `Shared::work` limits, then labels times
+// arcs for each removed configuration.
 namespace tessera::plan::verify::infeasibility {
 namespace {
 
@@ -97,8 +100,8 @@ bool Passage::IsBarred() {
   }
 }
 
-// Whether the floors of all intervals are found in a few seconds: each walks all operators of its
-// interval, and all indices along each axis.
+// Whether the floors of all intervals can be found in a few seconds. Each floor walks all operators
+// of its interval, and all indices along each axis.
 bool Passage::IsSmallEnough() const {
   constexpr int64_t kMostSteps = 300'000'000;
   constexpr int64_t kLongest = 100'000;
@@ -116,7 +119,7 @@ bool Passage::IsSmallEnough() const {
          kMostSteps / std::max<int64_t>(1, most);
 }
 
-// Intervals that are left by their floors, and lie on a way from the first cut to the last.
+// Intervals that their floors do not exclude and that lie on a path from the first cut to the last.
 void Passage::FindOpenIntervals() {
   const auto operators = static_cast<int>(order_.size());
   std::vector<char> reached(static_cast<size_t>(operators) + 1);
@@ -143,8 +146,8 @@ bool Passage::IsOpen(graph::Interval interval) {
   return floor->second <= room_;
 }
 
-// Limits of sums ask for the ways of nearly every interval, so where these are too many, nothing is
-// begun.
+// Limits of sums need the configurations of nearly every interval, so if there are too many,
+// nothing is started.
 bool Passage::BuildArcs() {
   std::vector<CutState> next = {{0, {}}};
   while (!next.empty()) {
@@ -195,7 +198,8 @@ bool Passage::MayKeep(int tensor) const {
                      });
 }
 
-// What is kept before the interval, with each choice of what it makes for operators behind it.
+// The tensors kept before the interval, with each choice of the tensors that it makes for later
+// operators.
 std::vector<std::vector<int>> Passage::KeptSets(const CutState& state, graph::Interval interval) {
   const Plan& plan = finder_.InOrder();
   std::vector<int> made;
@@ -259,7 +263,7 @@ bool Passage::IsWithinLimits(const Sums& sums) const {
   return true;
 }
 
-// Whether none before it is as low in every limited metric, and asks for as little work.
+// Adds the label if no label before it is at most as high in every limited metric and in work.
 bool Passage::AddLabel(std::vector<Label>& labels, const Label& label) const {
   const auto is_as_low = [this](const Label& a, const Label& b) {
     for (size_t i = 0; i < kSummed.size(); ++i) {
@@ -275,13 +279,13 @@ bool Passage::AddLabel(std::vector<Label>& labels, const Label& label) const {
   return true;
 }
 
-// A path that is left. Of an arc whose ways are not known nothing is added up.
+// A remaining path. An arc with unknown configurations adds nothing to the sums.
 std::optional<Passage::Path> Passage::FindPath() {
   std::map<CutState, std::vector<Label>> labels;
   labels[{0, {}}].push_back({});
   labels_ = 0;
   for (const auto& [state, arcs] : arcs_) {
-    // Those of later states are added to alone.
+    // Only labels of later states are extended.
     const std::vector<Label>& here = labels[state];
     for (const Label& before : here) {
       for (const Arc& arc : arcs) {
@@ -316,7 +320,7 @@ bool Passage::Follow(const Arc& arc, const Label& before, std::vector<Label>& la
          GiveUp("there are more sums of metrics than an independent check goes through");
 }
 
-// Whether the way may have a placement.
+// Whether the configuration may have a placement.
 bool Passage::Test(const Arc& arc, TestedConfig& tested) {
   if (tested.placing == Placing::kOpen) {
     const bool impossible =
@@ -326,7 +330,7 @@ bool Passage::Test(const Arc& arc, TestedConfig& tested) {
   return tested.placing == Placing::kPossible;
 }
 
-// Goes through all paths, those of the fewest subgraphs last.
+// Enumerates all paths, those with the fewest subgraphs last.
 bool Passage::AllProgramsFail() {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const auto end = static_cast<int>(order_.size());

@@ -13,43 +13,44 @@
 #include "tessera/plan/verify/infeasibility/refutation.h"
 #include "tessera/plan/verify/infeasibility/tile_configs.h"
 
-// The ways through one order of the operators, from the first cut to the last.
+// The paths through one order of the operators, from the first cut to the last.
 namespace tessera::plan::verify::infeasibility {
 
-// A way, and what is known of its placement.
+// A tile configuration, and the knowledge about its placement.
 struct TestedConfig {
   enum class Placing : uint8_t { kOpen, kPossible, kImpossible };
   SubgraphConfig config;
   Placing placing = Placing::kOpen;
 };
 
-// The ways of an interval, found when they are asked for.
+// The tile configurations of an interval, computed on demand.
 struct Choices {
   std::optional<std::vector<TestedConfig>> configs;
-  int64_t work = 0;  // that finding them takes, roughly
+  int64_t work = 0;  // the approximate work to find them
 };
 
-// What orders share: intervals are the same where the same operators come before them, and the same
-// in them in the same order.
+// Shared by all orders: an interval is the same in two orders if the same operators come before it,
+// and the same operators are in it in the same order.
 struct Shared {
   using Interval = std::pair<std::vector<int>, std::vector<int>>;
   std::map<Interval, int64_t> lower_bounds;
-  std::map<std::pair<Interval, std::vector<int>>, Choices> choices;  // and by what is kept
-  int64_t work = 0;                                                  // that may still be done
+  std::map<std::pair<Interval, std::vector<int>>, Choices> choices;  // and by the kept tensors
+  int64_t work = 0;                                                  // the remaining work
 };
 
 class Passage {
  public:
-  // All but the order outlives it. `room`: bytes of the tile memory that may be used.
+  // All arguments except the order must outlive it. `room`: bytes of the tile memory that may be
+  // used.
   Passage(const Plan& question, std::span<const int> order, int64_t room, Shared& shared,
           Placements& placements, const base::Stop& stop);
 
-  // Whether no way leads through, by proof; else Gap says what is not proven.
+  // Whether it is proven that no path leads through. If not, Gap states what is not proven.
   bool IsBarred();
   const std::string& Gap() const { return gap_; }
 
  private:
-  // A cut, and which tensors made before it are kept for operators behind it.
+  // A cut, and the tensors made before it that are kept for operators behind it.
   struct CutState {
     int cut = 0;
     std::vector<int> kept;
@@ -65,17 +66,17 @@ class Passage {
     Choices* choices = nullptr;
   };
 
-  // The least sums of a way from the first cut to a state.
+  // The least sums of a path from the first cut to a state.
   struct Label {
     Sums sums = {};
     const Arc* arc = nullptr;
     size_t config = 0;
     const Label* before = nullptr;
-    int64_t work = 0;  // to find the ways of arcs on the way that are not known
+    int64_t work = 0;  // to find the unknown tile configurations of the arcs on the path
   };
 
-  using Path = std::vector<std::pair<
-      const Arc*, size_t>>;  // and which of the arc's ways, kUnknown where these are not known
+  // and which of the arc's configurations, kUnknown if they are not known
+  using Path = std::vector<std::pair<const Arc*, size_t>>;
   static constexpr size_t kUnknown = static_cast<size_t>(-1);
 
   Shared::Interval KeyOf(graph::Interval interval) const;
@@ -106,13 +107,13 @@ class Passage {
   Placements& placements_;
   const base::Stop& stop_;
   SubgraphConfigs finder_;
-  bool hands_on_ =
-      false;  // whether a state has a next value: then the order before an interval counts
+  // whether a state has a next value: then the order before an interval matters
+  bool hands_on_ = false;
   std::map<graph::Interval, bool, bool (*)(const graph::Interval&, const graph::Interval&)> open_;
   std::map<CutState, std::vector<Arc>> arcs_;
-  std::map<CutState, Sums> least_;  // from the state to the end; none where nothing leads there
+  std::map<CutState, Sums> least_;  // from the state to the end; absent if no path leads there
   int64_t programs_ = 0;
-  size_t labels_ = 0;  // of one look for a path
+  size_t labels_ = 0;  // of one search for a path
   std::string gap_;
 };
 

@@ -109,17 +109,17 @@ std::optional<std::vector<std::vector<int>>> OrdersOf(const graph::Graph& networ
   return Listing(network, most).Run();
 }
 
-// A plan is an order of the operators, a way through its cuts, and for each interval on that way a
-// tile, policies, and the tensors that are kept around it. So there is none if something bars every
-// plan (FindImpossible), or in every order no way leads through (passage.h).
-
+// A plan is an order of the operators, a path through its cuts, and for each interval on that path
+// a tile, policies, and the tensors that are kept around it. So there is no plan if some argument
+// excludes every plan (FindImpossible), or if in every order no path leads through
+// (partition_paths.h).
 namespace {
 
 using problem::Bytes;
 
 constexpr size_t kMostOrders = 1'000;
 
-// As much of the tile memory as the limit of the peak leaves.
+// The part of the tile memory that the limit of the peak allows.
 Bytes RoomOf(const Plan& question) {
   const Bytes capacity = TileMemory(question.profile).capacity;
   const auto peak = question.objective.limits.find("peak");
@@ -128,7 +128,7 @@ Bytes RoomOf(const Plan& question) {
   return std::max<Bytes>(0, static_cast<Bytes>(std::floor(peak->second)));
 }
 
-// Prefetching may shorten a plan, and with it what leaks.
+// Prefetching may shorten a plan, and with it the leakage.
 Plan WithoutWhatPrefetchingChanges(Plan question) {
   if (question.run.prefetches) {
     question.objective.limits.erase("latency");
@@ -137,7 +137,7 @@ Plan WithoutWhatPrefetchingChanges(Plan question) {
   return question;
 }
 
-// Whether the network is one that a plan can be about.
+// Whether a plan can exist for the network at all.
 bool IsSound(Plan question) {
   const auto last = static_cast<int>(question.network.operators.size()) - 1;
   if (last < 0 || question.network.operators.back().outputs.empty()) return false;

@@ -19,8 +19,8 @@
 // search.
 namespace tessera::plan::verify::infeasibility {
 
-// A proof that the Problem has no placement within so many bytes of memories[0], as
-// problem::proof::CheckProof reads it.
+// A proof that the Problem has no placement within the given bytes of memories[0], in the format of
+// problem::proof::CheckProof.
 struct PlacementProof {
   problem::Problem problem;
   problem::Bytes capacity = 0;
@@ -30,48 +30,49 @@ struct PlacementProof {
 // Why no plan exists.
 struct Refutation {
   std::string argument;  // in words
-  int64_t orders =
-      0;  // of the operators that were listed; 0 where the argument holds for all of them
-  int64_t intervals = 0;  // of operators, over all orders, alike ones once
-  int64_t configs =
-      0;  // to run them, that only a proof about placements, or the way through the network, rules out
+  // of the operators that were enumerated; 0 if the argument holds for all orders
+  int64_t orders = 0;
+  int64_t intervals = 0;  // of operators, over all orders, equal ones counted once
+  // tile configurations that only a proof about placements, or the path through the network, rules
+  // out
+  int64_t configs = 0;
   std::vector<PlacementProof> proofs;  // each accepted by the checker
 };
 
-// What came of it: a refutation, or what it lacks.
+// The result: a refutation, or the gap in it.
 struct Judgement {
   std::optional<Refutation> refutation;
   std::string gap;
 };
 
-// Gives the text of a PlacementProof, or nothing. What it gives is checked.
+// Returns the text of a PlacementProof, or nothing. The text is checked.
 using FindProof = std::function<std::optional<std::string>(const problem::Problem& problem,
                                                            problem::Bytes capacity)>;
 
-// How much may be looked at: tiles times operators times policies, and Problems for which a proof
-// is asked.
+// The limits of the effort: tiles times operators times policies, and Problems for which a proof is
+// requested.
 struct Effort {
   int64_t work = 3'000'000;
   int64_t proofs = 3'000;
 };
 
-// Judges whether the network of `question` has no plan on its profile that keeps the limits of its
-// objective and its constraints. Of the question these count: network, profile, objective.limits,
-// constraints, and of `run` searches_order, keeps_boundaries and prefetches. Operators are
-// in the order of the file. Never throws.
+// Decides whether the network of `question` has no plan on its profile that satisfies the limits of
+// its objective and its constraints. Of the question these are used: network, profile,
+// objective.limits, constraints, and of `run` searches_order, keeps_boundaries and prefetches.
+// Operators are in the order of the file. Never throws.
 Judgement Judge(const Plan& question, const FindProof& find_proof, const base::Stop& stop,
                 const Effort& effort = {});
 
-// Problems for which proofs were asked, and the proofs that the checker accepted.
+// Problems for which proofs were requested, and the proofs that the checker accepted.
 class Placements {
  public:
   Placements(const FindProof& find_proof, int64_t most) : find_proof_(find_proof), most_(most) {}
 
-  // Whether the Problem has no placement within so many bytes, by a proof that the checker
-  // accepted. Asked once for each Problem.
+  // Whether the Problem has no placement within the given bytes, by a proof that the checker
+  // accepted. Each Problem is tried once.
   bool AreImpossible(const problem::Problem& problem, problem::Bytes capacity);
 
-  // Whether no more may be asked.
+  // Whether no more proofs may be requested.
   bool AreSpent() const { return asked_ >= most_; }
 
   std::vector<PlacementProof> TakeProofs() { return std::move(proofs_); }
@@ -84,28 +85,28 @@ class Placements {
   std::vector<PlacementProof> proofs_;
 };
 
-// All orders of the operators in which each comes behind those that make what it reads, the order
-// of the file first; nullopt where there are more than `most`. What becomes of a state asks for no
-// order here, so some may be orders that no plan can have.
+// All orders of the operators in which each comes behind those that make its operands, with the
+// order of the file first. nullopt if there are more than `most`. State imposes no order here, so
+// some of these orders may be impossible for a plan.
 std::optional<std::vector<std::vector<int>>> OrdersOf(const graph::Graph& network, size_t most);
 
-// What refutation.json says: the question, and in words why it has no plan
+// The content of refutation.json: the question, and in words why it has no plan
 // (docs/certificate-format.md). The proofs about placements are certificates of their own, in the
 // same folder.
-
 std::string WriteRefutation(const Plan& question, const Refutation& refutation);
 
-// What such a document states.
+// The content of such a document.
 struct Document {
-  Plan question;           // those parts of a Plan that Judge looks at
-  Refutation stated;       // but for its proofs...
+  Plan question;           // those parts of a Plan that Judge uses
+  Refutation stated;       // except for its proofs...
   int64_t placements = 0;  // ... which are counted
 };
 
-// `file` is for messages.
+// `file` is used in messages only.
 base::Expected<Document> ReadRefutation(std::string_view text, std::string file);
 
-// Where the document states another refutation than was found, in words; empty if it does not.
+// The difference between the stated refutation and the one that was found, in words; empty if there
+// is none.
 std::string FindDifference(const Document& document, const Refutation& found);
 
 }  // namespace tessera::plan::verify::infeasibility

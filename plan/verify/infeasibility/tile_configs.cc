@@ -16,12 +16,12 @@
 #include "tessera/plan/verify/tiles.h"
 #include "tessera/problem/files/problem_files.h"
 
-// A way is derived as part of a program of the whole network: what comes before the interval is one
-// subgraph of one tile, and so is what comes behind it. These two need not be possible themselves.
-// While the subgraph runs, the program is the same whatever they are:
+// A tile configuration is derived as part of a program of the whole network: the operators before
+// the interval are one subgraph of one tile, and so are the operators behind it. These two need not
+// be feasible. While the subgraph runs, the program is the same for any choice of them:
 //
-//     [ operators before ] [ the interval, in this way ] [ operators behind ]
-//                          '------ these steps -------'
+//     [ operators before ] [ the interval, so configured ] [ operators behind ]
+//                          '-------- these steps --------'
 //
 // So each placement of a plan with this subgraph and these kept tensors contains a placement of the
 // Problem of these steps.
@@ -31,7 +31,7 @@ namespace {
 using hw_profiles::HaloStorage;
 using hw_profiles::WeightPolicy;
 
-// Tiles times operators of one way. The walk over them does not see a stop.
+// Tiles times operators of one configuration. The walk over them does not poll the stop.
 constexpr int64_t kMostTiles = 100'000;
 
 int64_t Product(int64_t a, int64_t b) { return base::CheckedMul(a, b).value_or(base::kMaxTotal); }
@@ -46,8 +46,8 @@ Subgraph AsOneTile(const graph::Graph& network, graph::Interval interval) {
   return subgraph;
 }
 
-// What the subgraph costs of each metric that has a limit; 0 of the others, by which ways then do
-// not differ.
+// The cost of the subgraph in each metric that has a limit; 0 for the others, so that
+// configurations do not differ in them.
 Sums SumsOf(const Plan& plan, const std::vector<Users>& users, size_t index) {
   const std::map<std::string, double>& limits = plan.objective.limits;
   const bool any = std::any_of(kSummed.begin(), kSummed.end(), [&limits](std::string_view name) {
@@ -161,7 +161,7 @@ int64_t SubgraphConfigs::WorkOf(graph::Interval interval) const {
   return work;
 }
 
-// The subgraph among the operators before and behind it; its index.
+// Inserts the subgraph between the operators before and behind it. Returns its index.
 size_t SubgraphConfigs::Surround(const Subgraph& subgraph, const std::vector<int>& kept) {
   const auto operators = static_cast<int>(probe_.network.operators.size());
   probe_.kept = kept;
@@ -200,7 +200,7 @@ bool SubgraphConfigs::IsBeyondLimits(const Sums& sums) const {
   return false;
 }
 
-// Addresses that are required of tensors in that memory, and of buffers of the subgraph with that
+// Fixes the required addresses of tensors in that memory, and of buffers of the subgraph with that
 // number.
 void SubgraphConfigs::Pin(problem::Problem& problem, size_t subgraph) const {
   const std::string& memory = problem.memories.front().name;
@@ -218,7 +218,7 @@ void SubgraphConfigs::Pin(problem::Problem& problem, size_t subgraph) const {
     PinBuffer(problem, fmt::format("s{}/{}", subgraph, id), offset);
 }
 
-// An address is required of a buffer that must be there.
+// If an address is required of a buffer, the buffer must exist.
 bool SubgraphConfigs::HasRequiredBuffers(const problem::Problem& problem, size_t subgraph) const {
   const PlanConstraint* constraint =
       ConstraintOn(probe_, order_, probe_.subgraphs[subgraph].interval);
@@ -283,7 +283,7 @@ std::optional<std::vector<SubgraphConfig>> SubgraphConfigs::Find(graph::Interval
   for (const std::vector<int64_t>& tile : TilesOf(interval)) {
     const int64_t tiles = CountTiles(whole.tile, tile);
     if (Product(tiles, operators) > kMostTiles) return std::nullopt;
-    std::map<HaloStorage, bool> has_room;  // whatever the weights
+    std::map<HaloStorage, bool> has_room;  // for all weight policies
     for (Subgraph subgraph : policies) {
       subgraph.tile = tile;
       subgraph.tiles = tiles;
@@ -301,7 +301,7 @@ std::optional<std::vector<SubgraphConfig>> SubgraphConfigs::Find(graph::Interval
   return configs;
 }
 
-// Whether tiles of that shape and halo may have room, by the least that they need.
+// Whether tiles of that shape and halo may fit, by their minimum needs.
 bool SubgraphConfigs::HasRoom(const Subgraph& subgraph, const std::vector<int>& kept,
                               int64_t& work) {
   const bool keeps_rows = subgraph.halo != HaloStorage::kRecompute;
@@ -311,7 +311,7 @@ bool SubgraphConfigs::HasRoom(const Subgraph& subgraph, const std::vector<int>& 
                                   subgraph.tile))
     return false;
   if (FloorOf(probe_, users_, subgraph.interval, subgraph.tile, keeps_rows) > room_) return false;
-  // Which rows are kept is found row by row for each tile.
+  // The kept rows are found row by row for each tile.
   constexpr int64_t kRowsATile = 64;
   const graph::Shape output = AsOneTile(probe_.network, subgraph.interval).tile;
   const int64_t rows =

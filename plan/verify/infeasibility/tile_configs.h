@@ -14,7 +14,7 @@
 #include "tessera/plan/verify/residency.h"
 #include "tessera/problem/problem.h"
 
-// Everything that one subgraph may be, by trying it: every tile, every policy.
+// All possible forms of one subgraph, by enumeration: every tile, every policy.
 namespace tessera::plan::verify::infeasibility {
 
 // Metrics that add up over the subgraphs of a plan, in this order.
@@ -22,39 +22,39 @@ inline constexpr std::array<std::string_view, 4> kSummed = {"latency", "energy",
                                                             "macs"};
 using Sums = std::array<double, kSummed.size()>;
 
-// One way to run an interval.
+// One tile configuration of an interval.
 struct SubgraphConfig {
   Subgraph subgraph;
   Sums sums = {};
 };
 
-// A network in one order, and what its subgraphs may be.
+// A network in one order, and the possible forms of its subgraphs.
 class SubgraphConfigs {
  public:
-  // `question`: network, profile, objective and constraints; `order`: its operators as they run.
-  // `room`: bytes of the tile memory that may be used.
+  // `question`: network, profile, objective and constraints; `order`: its operators in execution
+  // order. `room`: bytes of the tile memory that may be used.
   SubgraphConfigs(const Plan& question, std::span<const int> order, int64_t room,
                   const base::Stop& stop);
 
   const Plan& InOrder() const { return probe_; }
   const std::vector<Users>& UsersOf() const { return users_; }
 
-  // Tile shapes times operators that Find looks at.
+  // The number of tile shapes times operators that Find examines.
   int64_t WorkOf(graph::Interval interval) const;
 
-  // The ways to run the interval where these boundary tensors are kept (ascending), as far as
-  // nothing refuses them: the profile and the validator allow the way, each home holds what is
-  // there, no step needs more than the room, and no limit is exceeded. Of ways that cost the same
-  // and have the same Problem one stands for all. Takes from `work` the tiles times operators that
-  // it looks at, and gives up with nullopt where that would become negative, at the stop, and where
-  // one way has too many tiles.
+  // The tile configurations of the interval with these boundary tensors kept (ascending) that
+  // nothing refuses: the profile and the validator allow the configuration, each home holds its
+  // contents, no step needs more than the room, and no limit is exceeded. Of configurations with
+  // the same cost and the same Problem one represents all. Subtracts from `work` the tiles times
+  // operators that it examines. Returns nullopt if `work` would become negative, at the stop, and
+  // if one configuration has too many tiles.
   std::optional<std::vector<SubgraphConfig>> Find(graph::Interval interval,
                                                   const std::vector<int>& kept, int64_t& work);
 
-  // What has to be placed in the tile memory while the subgraph runs.
+  // The Problem of the tile memory while the subgraph runs.
   problem::Problem ProblemOf(const SubgraphConfig& config, const std::vector<int>& kept);
 
-  // What has to be placed in the tile memory and in each home if these subgraphs are the program.
+  // The Problems of the tile memory and of each home if these subgraphs are the program.
   std::vector<problem::Problem> ProblemsOf(const std::vector<Subgraph>& subgraphs,
                                            const std::vector<int>& kept);
 

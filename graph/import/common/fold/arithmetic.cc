@@ -8,7 +8,7 @@
 #include "tessera/graph/import/common/node_attributes.h"
 #include "tessera/graph/ops/shape_inference.h"
 
-// Arithmetic element by element, with broadcasting. Integers that overflow have no value.
+// Elementwise arithmetic with broadcasting. An integer result that overflows has no value.
 namespace tessera::graph::import::common::fold {
 namespace {
 
@@ -21,13 +21,13 @@ struct Binary {
   bool compares = false;
 };
 
-// The least integer has no opposite, so dividing it by -1 traps; a product is checked instead.
+// The least integer has no opposite, so dividing it by -1 traps. This checks a product instead.
 std::optional<int64_t> Divide(int64_t a, int64_t b) {
   if (b == -1) return base::CheckedMul(a, b);
   return b == 0 ? std::nullopt : std::optional(a / b);
 }
 
-// With the sign of the divisor, as ONNX's integers have it.
+// With the sign of the divisor, as ONNX defines it for integers.
 std::optional<int64_t> Remainder(int64_t a, int64_t b) {
   if (b == 0) return std::nullopt;
   const int64_t rest = b == -1 ? 0 : a % b;
@@ -108,7 +108,7 @@ Folded Combine(const Binary& function, const Constant& a, const Constant& b) {
   return FromReals(*shape, type, std::move(values));
 }
 
-// The operator of one operand: of integers, of reals, of either.
+// The operator of one operand: for integers, for reals, or for both.
 struct Unary {
   std::optional<int64_t> (*integers)(int64_t) = nullptr;
   double (*reals)(double) = nullptr;
@@ -151,7 +151,7 @@ Folded FoldArithmetic(const Node& node, const Operands& operands) {
   if (const Unary* function = FindUnary(node.type))
     return operands.size() == 1 ? Apply(*function, *operands[0].constant) : std::nullopt;
   const Binary* function = FindBinary(node.type);
-  // Mod of integers takes the sign of the dividend where it is C's fmod.
+  // Mod of integers takes the sign of the dividend if it is C's fmod.
   if (function == nullptr || node.Flag("fmod")) return std::nullopt;
   Folded result = *operands[0].constant;
   for (size_t i = 1; i < operands.size() && result; ++i)

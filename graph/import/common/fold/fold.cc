@@ -103,7 +103,6 @@ Integers PlacesOfBroadcast(const Shape& from, const Shape& shape) {
 }
 
 // Values that come from shapes and attributes, not from other values.
-
 Folded FoldShape(const Node& node, const Operands& operands) {
   const Shape& shape = ShapeAt(operands, 0);
   const auto rank = static_cast<int64_t>(shape.size());
@@ -168,9 +167,8 @@ Folded FoldRange(const Node&, const Operands& operands) {
 }
 
 // Exporters compute shapes by operators: Shape, Gather, Mul, Concat, Reshape. All such arithmetic
-// is done here, so that only what depends on data remains. Costs are linear in the elements, of
-// which a constant has at most kMostValues.
-
+// is evaluated here, so that only operators that depend on data remain. Costs are linear in the
+// elements; a constant has at most kMostValues of them.
 namespace {
 
 using Rule = Folded (*)(const Node&, const Operands&);

@@ -6,8 +6,8 @@
 #include "tessera/graph/import/common/fold/fold.h"
 #include "tessera/graph/import/common/node_attributes.h"
 
-// Operators that only rearrange are folded by one rule: a list of places in the operand, in the
-// order of the result.
+// Operators that only rearrange elements are folded by one rule: a list of positions in the
+// operand, in the order of the result.
 namespace tessera::graph::import::common::fold {
 namespace {
 
@@ -23,7 +23,7 @@ std::optional<Integers> AxesOf(const Node& node, const Operands& operands) {
   return node.Ints("axes");
 }
 
-// A list of which some parts have no values, as in files without weights.
+// A list with some unknown values, as in files without weights.
 Folded Outline(const Operands& operands) {
   Constant joined;
   joined.type = base::DataType::kInt64;
