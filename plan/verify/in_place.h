@@ -75,7 +75,7 @@ void AddChannelScratch(const Plan& plan, int subgraph, const std::set<int>& oper
                        Trace& trace);
 
 // The pairs of a state and what it is in the next run, where the latter must lie in the place of
-// the former: docs/program.md, State that is aliased.
+// the former: docs/program.md, "State aliasing".
 std::vector<InPlacePair> FindAliasedStates(const Plan& plan, const std::vector<Users>& users,
                                            const Trace& trace);
 

@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-// Lifespans by observation. docs/program.md states them as a table of closed forms, and
-// encoder/adapt builds them from it; this file never looks at the table. It executes the program: a
+// Lifespans by observation. docs/program.md, section 5, states them as closed forms, and
+// encoder/program builds them from these; this file does not use them. It executes the program: a
 // list of *moments*, each of which runs one step. Whoever touches a buffer says which value (tile,
 // slice, whole tensor) it touches. A value must sit still from the first moment that touches it to
 // the last, so a buffer lives at the steps of all moments in between:

@@ -35,7 +35,7 @@ std::optional<KSlices> FindKSlices(const Plan& plan, const Subgraph& subgraph);
 // can.
 std::string SplitKFault(const Plan& plan, const Subgraph& subgraph);
 
-// What becomes of each tensor in each subgraph: the first table of docs/program.md.
+// What becomes of each tensor in each subgraph: docs/program.md, section 2.
 
 // Who touches a tensor: indices of operators, ascending, each once. Several makers only of state.
 struct Users {

@@ -58,7 +58,7 @@ class Findings {
 // Everything that is wrong with a plan, judged by its network, its profile and docs/program.md
 // alone; empty when it is right. Regions, sizes, steps, lifespans, accesses, in-place pairs,
 // latencies, energies, MACs, off-chip bytes and peak bandwidths are derived anew, by other means
-// than graph/, encoder/adapt and search/simulate use, as is what every memory is home to; offsets
+// than graph/, encoder/program and search/cost use, as is what every memory is home to; offsets
 // and modes are then judged by problem::Validate. Lower bounds, the baseline and bound_by are not
 // recomputed. Stops after `most` violations, and early where what is broken leaves nothing to
 // derive. Cost: tiles times operators, plus that of problem::Validate.
