@@ -140,8 +140,8 @@ Step LastUse(const TensorUse& use, const Pass& pass) {
 }
 
 // When each buffer of a subgraph lives and who touches it: one function for each rule of sections 5
-// to 8 of docs/program.md, in a file for each of tiles, kept rows and constants. Cost: linear in buffers
-// times steps.
+// to 8 of docs/program.md, for each of tiles, kept rows and constants. Cost: linear in buffers times
+// steps.
 
 namespace {
 

@@ -21,9 +21,9 @@
 //     y                           |--------|      network output
 //
 // What is there between two subgraphs is there in both, so the loads of the subgraphs bound those
-// of the boundaries between them. A load within the capacity is necessary for
-// addresses to exist, not sufficient: alignment and fragmentation are not counted. The Problem of a
-// home counts everything; its buffers are the bars of the picture.
+// of the boundaries between them. A load within the capacity is necessary for addresses to exist,
+// not sufficient: alignment and fragmentation are not counted. The Problem of a home counts
+// everything; its buffers are the bars of the picture.
 namespace tessera::encoder::program {
 namespace {
 
