@@ -139,9 +139,9 @@ Step LastUse(const TensorUse& use, const Pass& pass) {
       .compute[static_cast<size_t>(use.readers.empty() ? use.makers.back() : use.readers.back())];
 }
 
-// When each buffer of a subgraph lives and who touches it: one function for each row of the tables
-// in docs/program.md, in a file for each of tiles, kept rows and constants. Cost: linear in buffers
-// times steps.
+// When each buffer of a subgraph lives and who touches it: one function for each rule of sections 5
+// to 8 of docs/program.md, for each of tiles, kept rows and constants. Cost: linear in buffers times
+// steps.
 
 namespace {
 

@@ -20,10 +20,10 @@
 //     a         |--------|--------|--------|      boundary tensor, made in 0, read in 2
 //     y                           |--------|      network output
 //
-// What passes a boundary tensor between two subgraphs is there in both, so the loads of the
-// subgraphs bound those of the boundary tensors. A load within the capacity is necessary for
-// addresses to exist, not sufficient: alignment and fragmentation are not counted. The Problem of a
-// home counts everything; its buffers are the bars of the picture.
+// What is there between two subgraphs is there in both, so the loads of the subgraphs bound those
+// of the boundaries between them. A load within the capacity is necessary for addresses to exist,
+// not sufficient: alignment and fragmentation are not counted. The Problem of a home counts
+// everything; its buffers are the bars of the picture.
 namespace tessera::encoder::program {
 namespace {
 
