@@ -17,8 +17,8 @@
 //     class FirstLine : public Constraint {
 //       std::string Name() const override { return "first line"; }
 //       void Write(Variables& variables) const override {
-//         variables.Clauses().Add({~variables.Integers().AtLeast({variables.OffsetOf(0)},
-//                                                                64 / variables.GranularityOf(0))});
+//         const int64_t line = 64 / variables.GranularityOf(0);
+//         variables.Clauses().Add({~variables.Integers().AtLeast({variables.OffsetOf(0)}, line)});
 //       }
 //       ...
 //

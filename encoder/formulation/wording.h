@@ -19,7 +19,7 @@ class Wording {
 
   std::string Of(const Quantity& quantity) const;  // "offset of w"
 
-  // The condition, or its negation. An Auxiliary has no description of its own: "helper".
+  // The condition, or its negation. An Auxiliary has no description of its own: "auxiliary".
   std::string Of(const Meaning& meaning, bool negated = false) const;
 
   std::string OfBuffer(int buffer) const;
