@@ -39,7 +39,7 @@ struct AddressConstraints {
   std::set<std::pair<int, int>> may_share;
 
   // For each buffer, ranges of bytes [begin, end) that it must not touch. An empty range, begin ==
-  // end, is a boundary that it must not cross. Ranges ascend, and no two of them overlap.
+  // end, is a boundary that it must not cross. Two boundaries in ascending order never overlap.
   std::vector<std::vector<problem::AddressRange>> forbidden;
 };
 

@@ -19,13 +19,13 @@ namespace tessera::encoder::sat {
 // auxiliary variables, no symmetries, and no bounds from other engines. The formula is weaker than
 // the formulation, but simple: the proof of a SAT solver for it is a proof about the Problem.
 //
-//     offsets     x_i >= v for each multiple v of the buffer's stride; each implies the previous one
-//     pairs       b_ij, with a clause for each offset of i, and b_ji = not b_ij
-//     banks       t_ib where a mode, a port or a relation needs it;  modes m_k at each step
-//     ports       one clause for each set of P + 1 buffers: few clauses only if few buffers compete
-//     rules       a clause for each run of offsets that breaks the rule, or of offsets combined with
-//                 one offset of the partner; for a common distance, a clause for offsets of three of
-//                 its buffers, which bound the fourth
+//     offsets   x_i >= v for each multiple v of the buffer's stride; each implies the previous one
+//     pairs     b_ij, with a clause for each offset of i, and b_ji = not b_ij
+//     banks     t_ib where a mode, a port or a relation needs it;  modes m_k at each step
+//     ports     one clause for each set of P + 1 buffers: few clauses only if few buffers compete
+//     rules     a clause for each run of offsets that breaks the rule, or of offsets combined with
+//               one offset of the partner; for a common distance, a clause for offsets of three of
+//               its buffers, which bound the fourth
 //
 // If offsets have more than `most_values` values, only some of them get a variable: boundaries,
 // sums of a boundary and one or two sizes, and a grid between them. Literals in between are

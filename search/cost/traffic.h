@@ -58,7 +58,7 @@ inline graph::tiling::Extents WithoutStaying(graph::tiling::Extents extents, siz
 // The memory layout of a region in its home: `count` equal runs of adjacent bytes, reached through
 // `loops` nested loops.
 //
-//     rows of  [columns][channels]        block 1: a tile of all columns is one run with all its rows
+//     rows of  [columns][channels]        block 1: a tile of all columns is one run with its rows
 //     rows of  [blocks][columns][block]   block 16: a tile of some columns is one run per row and
 //                                         block
 struct Runs {
