@@ -16,7 +16,8 @@ namespace tessera::search::engines::canonical {
 
 // The order in which the candidates on the floor of a clique are tried.
 enum class CanonicalOrder : uint8_t {
-  kSectionsAreaLoad,  // most sections, then greatest size times lifetime, then greatest load lived through
+  // most sections, then greatest size times lifetime, then greatest load lived through
+  kSectionsAreaLoad,
   kSizeSectionsLoad,  // largest, then most sections, then greatest load
   kEndSize,           // latest death (backwards: earliest birth), then largest
 };
