@@ -113,7 +113,7 @@ class Addresses {
 
 // Adds implied constraints for buffers that lie inside one bank: each lies in exactly one bank, and
 // the buffers that live at the same time in a bank are together no larger than the bank. See
-// schedules.cc.
+// formulation.cc.
 void WriteBankSums(const FormulationInput& question, Addresses& addresses, ClauseSink& clauses);
 
 // The part of a formulation that covers time: the mode of each memory at each step, the accesses

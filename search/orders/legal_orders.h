@@ -18,9 +18,9 @@ using Order = std::vector<int>;
 // The elements of orders: nodes, each an operator or a block of operators that stay adjacent. Nodes
 // are numbered in the order of the network, so 0, 1, 2, ... is the current order.
 //
-//     operators  0 --> 1 --> 2 --> 5       the block 1..2 gives five nodes: {0} {1, 2} {3} {4} {5};
-//                '---> 3 --> 4 ----'       a block of adjacent operators never depends on a node that
-//                                          depends on it, so an order always exists
+//     operators  0 --> 1 --> 2 --> 5     with the block 1..2 the nodes are {0} {1, 2} {3} {4} {5};
+//                '---> 3 --> 4 ----'     a block of adjacent operators never depends on a node that
+//                                        depends on it, so an order always exists
 //
 // Orders here are of nodes; OperatorsOf converts them to operators.
 class Precedence {

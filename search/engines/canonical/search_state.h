@@ -213,8 +213,8 @@ class ConflictAnalysis {
 // reserved ranges, fixed buffers). Every placed neighbour of an unplaced d lies below it; let R be
 // the highest of their tops.
 //
-//   Support bound.  If d lies above up_d(R), it rests on an unplaced buffer: M(d) rises to the least
-//                   up_d(M(e) + size(e)) over its unplaced neighbours e.
+//   Support bound.  If d lies above up_d(R), it rests on an unplaced buffer: M(d) rises to the
+//                   least up_d(M(e) + size(e)) over its unplaced neighbours e.
 //   Witness.        For the same reason an unplaced buffer must block the position up_d(R): some e
 //                   has M(e) < up_d(R) + size(d). If none can, the branch fails: d could move down.
 //   Section check.  The unplaced members of a clique are stacked from the least of their M. If they

@@ -40,9 +40,9 @@ class PairRules {
 
 // Every movable buffer rests at the bottom, on another buffer, or on a hole.
 //
-//     |  .----.               If i begins at 1 or more, it begins where a supporter ends:
-//     |--|  i |----.          offset(i) >= least of floor(j) + size(j) over the j that may lie below
-//     |  '----'  j |          it and still reach it
+//     |  .----.             If i begins at 1 or more, it begins where a supporter ends:
+//     |--|  i |----.        offset(i) >= least of floor(j) + size(j) over the j that may lie below
+//     |  '----'  j |        it and still reach it
 //
 // The rule is sound: take a solution and let all buffers sink until none can, keeping the order of
 // every pair. The result is a solution in which all buffers rest (the canonical solutions of

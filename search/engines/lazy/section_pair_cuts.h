@@ -12,9 +12,9 @@ namespace tessera::search::engines::lazy {
 // Section-pair cuts: buffers that leave between two sections free the space for those that enter,
 // below and above each buffer that stays.
 //
-//     section A                section B              k stays, l leaves, e enters. Without the sizes
-//     |-- l --|== k ==|  s  |  |   s  |== k ==|- e -|  of the stayers, the space is `free` =
-//                                                      ceiling - stayers:
+//     section A                section B               k stays, l leaves, e enters. Without the
+//     |-- l --|== k ==|  s  |  |   s  |== k ==|- e -|  sizes of the stayers, the space is
+//                                                      `free` = ceiling - stayers:
 //
 //         sum of the leavers below k + sum of the enterers above k <= free
 //

@@ -78,7 +78,7 @@ base::Expected<plan::Plan> Prefetch(const choices::SearchContext& context,
 //
 //     a --> b --> d --> e     {} - a - ab -- abc - abcd - abcde    orders meet at cuts: one path
 //      '--> c ---'                  '- ac --'                      search over all cuts finds the
-//                                                                  best path through all orders, and
+//                                                                 best path through all orders, and
 //                                                                  selects freely at each fork
 //
 // 1. The first order (that of the file, or of a previous plan) is searched as if there were no

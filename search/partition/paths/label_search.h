@@ -10,9 +10,9 @@
 
 // The best path from the start to the end of the network, over arcs that represent subgraphs.
 //
-//     states      0 ---- 1 ---- 2 ---- 3      every arc is one subgraph with one choice of tile and
-//                   |______|      |      |    policy; a path from 0 to the last state is a partition
-//                   |_____________|______|
+//     states    0 ---- 1 ---- 2 ---- 3      every arc is one subgraph with one choice of tile and
+//                 |______|      |      |    policy; a path from 0 to the last state is a partition
+//                 |_____________|______|
 //
 // States are cut points, or refinements of cuts (lattice.h). Labels at a state are costs of paths
 // to it. Sums add, maxima join, and both only grow. So a label that another one dominates can never
