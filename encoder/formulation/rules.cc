@@ -7,18 +7,18 @@
 // mod m are integers of the sink. Everything is counted in units of the granularity, which divides
 // the values in rules (address_constraints.cc).
 //
-//     offset m, r          o mod m = r                 two bounds of the remainder
-//     difference m, r      (ob - oa) mod m = r         ob mod m is oa mod m + r, or m less: two cases
-//     window [p, q)        o >= p and e <= q
-//     no crossing of m     o mod m <= m - size
-//     natural alignment    o mod 2^k = 0
-//     banks                no other bank is touched
-//     distance d           oa + d <= ob and ob <= oa + d
-//     xor distance d       bits of oa and ob differ as d says
-//     guard                end + after <= offset of every buffer above,
-//                          offset - before >= end of every buffer below
-//     common delta         oa + D = ob + M, with D one integer for all pairs, and M large enough to
-//                          keep it positive
+//     offset m, r         o mod m = r                two bounds of the remainder
+//     difference m, r     (ob - oa) mod m = r        ob mod m is oa mod m + r, or m less: two cases
+//     window [p, q)       o >= p and e <= q
+//     no crossing of m    o mod m <= m - size
+//     natural alignment   o mod 2^k = 0
+//     banks               no other bank is touched
+//     distance d          oa + d <= ob and ob <= oa + d
+//     xor distance d      bits of oa and ob differ as d says
+//     guard               end + after <= offset of every buffer above,
+//                         offset - before >= end of every buffer below
+//     common delta        oa + D = ob + M, with D one integer for all pairs, and M large enough to
+//                         keep it positive
 //
 // A rule that holds for every candidate is written once. A part that depends on the candidate,
 // because the rule selects by size or the size is part of the requirement, is written under the

@@ -10,8 +10,8 @@
 // maker, or its first reader, to its last reader, and a result at least to its last reader.
 //
 //     operator     0     1     2     in a loop of double-buffered tiles, a second buffer of every
-//     x (loaded)   |-----|           loaded or stored tensor is present at every step: x of the next
-//     a            |-----------|     tile arrives, y of the previous one leaves
+//     x (loaded)   |-----|           loaded or stored tensor is present at every step: x of the
+//     a            |-----------|     next tile arrives, y of the previous one leaves
 //     y (stored)               |--
 //
 // Buffers that live between compute steps, or are present only if there are many tiles, are

@@ -8,9 +8,9 @@
 //
 //             K extent                     columns of the tile
 //          .---.---.---.                      .-----.
-//     rows | 0 | 1 | 2 |   times    K extent  |  0  |      round r adds slice r of both operands to
-//          '---'---'---'                      |  1  |      the partial sums, which live in their
-//                                             |  2  |      wide type from the first round to the last
+//     rows | 0 | 1 | 2 |   times    K extent  |  0  |     round r adds slice r of both operands to
+//          '---'---'---'                      |  1  |     the partial sums, which live in their wide
+//                                             |  2  |     type from the first round to the last
 //                                             '-----'
 //
 // So neither operand is ever present as a whole, for any K extent. The partial sums are as large as

@@ -13,9 +13,9 @@ namespace tessera::encoder::program {
 // tile:
 //
 //            | pass 0: R_0 C_0 S_0 | pass 1: R_0 C_0 S_0 |
-//     line   |  .. r         w  .. |  .. r         w  .. |     copied aside and back
-//     halo 1 |               w     |     r    r          |     copied to the address directly before
-//                                                              the next tile's own rows
+//     line   |  .. r         w  .. |  .. r         w  .. |   copied aside and back
+//     halo 1 |               w     |     r    r          |   copied to the address directly before
+//                                                            the next tile's own rows
 namespace {
 
 using problem::AccessKind;

@@ -16,7 +16,7 @@
 // the next tile. Up to three tiles need no loop: each has a pass of its own.
 //
 //     P | C_0 C_1 | C_0 C_1 | E           two tiles run straight through
-//     P | C_0 C_1 | C_0 C_1 | E           five tiles loop, and an odd number exits between the passes
+//     P | C_0 C_1 | C_0 C_1 | E           five tiles loop; an odd number exits between the passes
 //         ^...................'
 //
 // If kept rows are copied, steps R_k and S_k surround C_k, in every pass that has a neighbour to
