@@ -6,12 +6,12 @@
 // A convolution with one group sums over its input channels. A matmul sums over the columns of its
 // first operand, which are the rows of its second:
 //
-//             K extent                     columns of the tile
-//          .---.---.---.                      .-----.
-//     rows | 0 | 1 | 2 |   times    K extent  |  0  |     round r adds slice r of both operands to
-//          '---'---'---'                      |  1  |     the partial sums, which live in their wide
-//                                             |  2  |     type from the first round to the last
-//                                             '-----'
+//            K extent                     columns of the tile
+//         .---.---.---.                      .-----.
+//    rows | 0 | 1 | 2 |   times    K extent  |  0  |     round r adds slice r of both operands to
+//         '---'---'---'                      |  1  |     the partial sums, which live in their wide
+//                                            |  2  |     type from the first round to the last
+//                                            '-----'
 //
 // So neither operand is ever present as a whole, for any K extent. The partial sums are as large as
 // the tile. A slice of the constant has only the columns of the tile, so adjacent tiles divide its

@@ -12,12 +12,12 @@
 // In-place operators write their result over their operand: x and y are colocated with delta 0 and
 // have one size. A buffer that conflicts with either conflicts with both, at the same bytes:
 //
-//     address                                      address
-//        ^  .-----.      .-----.                      ^  .-----.      .-----.
-//        |  |  a  |      |  b  |                      |  |  a  |      |  b  |
-//        |  '-----'======'-----'   x, y, z in place   |  |-----'------'-----|   one buffer that lives
-//        |  [  x  ][  y  ][  z ]                      |  |      x=y=z       |   as long as any of them
-//        '----------------------> step                '----------------------> step
+//  address                                      address
+//     ^  .-----.      .-----.                      ^  .-----.      .-----.
+//     |  |  a  |      |  b  |                      |  |  a  |      |  b  |
+//     |  '-----'======'-----'   x, y, z in place   |  |-----'------'-----|   one buffer that lives
+//     |  [  x  ][  y  ][  z ]                      |  |      x=y=z       |   as long as any of them
+//     '----------------------> step                '----------------------> step
 //
 // A relation allows the overlap of the two buffers that it names and of no others. So if two
 // members of a group live together and no relation names them, as x and z above if x lived on, no

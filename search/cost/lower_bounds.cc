@@ -24,9 +24,9 @@
 // write elsewhere; then only arithmetic and crossings are certain. As one subgraph it also uses the
 // tile memory's port, operator by operator, and gets its constants under one of few policies:
 //
-//     resident   | all constants | op 0 | op 1 | op 2 |     an operator takes the longer of its
-//     streamed   | w0 | op 0     | op 1     | op 2    |     arithmetic and the port; if streamed, at
-//                     | w1       | w2       |               least the time of concurrent arrivals
+//    resident   | all constants | op 0 | op 1 | op 2 |     an operator takes the longer of its
+//    streamed   | w0 | op 0     | op 1     | op 2    |     arithmetic and the port; if streamed, at
+//                    | w1       | w2       |               least the time of concurrent arrivals
 namespace tessera::search::cost {
 namespace {
 

@@ -11,7 +11,7 @@
 
 // A subgraph is a sequence of slots, one for each tile. With `dma: serialized` nothing overlaps:
 //
-//     slot i:  loads | step 0 | step 1 | .. | stores       slot 0 begins with the resident constants
+//    slot i:  loads | step 0 | step 1 | .. | stores       slot 0 begins with the resident constants
 //
 // With `dma: double_buffered` engines and links work concurrently. A tile is loaded while the
 // previous one is computed and the one before that is stored:

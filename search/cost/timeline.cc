@@ -18,11 +18,11 @@
 // and the slot ends with the last activity. The model determines less than a picture needs, so this
 // file makes these choices:
 //
-//     engine   | C_0      | C_1   | .. |      steps in sequence; a step that waits for its slices is
-//                                             followed by a gap
-//     dma      |ss load   |ss load| store |   slices begin with their step; free time is filled with
-//                                             direct work, then loads, then stores, each interrupted
-//                                             by slices
+//    engine   | C_0      | C_1   | .. |      steps in sequence; a step that waits for its slices is
+//                                            followed by a gap
+//    dma      |ss load   |ss load| store |   slices begin with their step; free time is filled with
+//                                            direct work, then loads, then stores, each interrupted
+//                                            by slices
 //
 // The filling leaves no track idle while an activity waits for it. So a slot is as long as the
 // longest of its tracks, which equals the maximum of the sums that simulator.cc compares. Slots are

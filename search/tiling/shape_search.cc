@@ -6,23 +6,22 @@
 
 // Pattern search (Hooke, Jeeves 1961) from coarse to fine, once for every subset of the axes.
 //
-//     columns                      axes {rows}: all o at the bottom; {columns}: all o at the right;
-//        ^  o . . o . . . o        both: the o in between, thinned; then, around the best of them, what lies
-//        |  . . . : . . . o        between it and its neighbours along each axis (:), until nothing is left
-//        |  o . : O : : . o        between them
-//        |  . . . : . . . o
-//        '--o-o-o-o-o-o-o-o--> rows, the whole extent last
+//  columns                      axes {rows}: all o at the bottom; {columns}: all o at the right;
+//     ^  o . . o . . . o        both: the o in between, thinned; then, around the best of them, the
+//     |  . . . : . . . o        shapes between it and its neighbours along each axis (:), until
+//     |  o . : O : : . o        none is left
+//     |  . . . : . . . o
+//     '--o-o-o-o-o-o-o-o--> rows, the whole extent last
 //
-// All of these are even cuts (ShapeGrid). Further extents are looked at only where somebody asks
-// for the rest.
+// All of these are even cuts (ShapeGrid). Other extents are considered only on a call of Rest.
 //
-// A subset looks at shapes that are whole along all other axes, and goes by what it and its own
-// subsets looked at, by nothing else. So whoever may cut along more axes looks at all shapes that
-// he would look at with fewer, and more: a further axis never makes an answer worse. Along a single
+// A subset considers shapes that are whole along all other axes, and uses only the results of
+// itself and its own subsets. So a search that may cut along more axes considers all shapes of a
+// search with fewer axes, and more: an additional axis never makes an answer worse. Along a single
 // axis every even cut is tried, and so is every shape of a small grid.
 //
-// Cost: for 1, 2, 3 axes about 20, 65, 150 shapes to start with, where each has 20 extents; then a
-// handful for each subset.
+// Cost: for 1, 2, 3 axes about 20, 65, 150 initial shapes, if each axis has 20 extents; then a few
+// for each subset.
 namespace tessera::search::tiling {
 namespace {
 

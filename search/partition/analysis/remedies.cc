@@ -12,15 +12,15 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/homes.h"
 
-// What would help is found out by trying: the network, the profile or the objective is changed in
-// one place, and the question put again in its easiest form. The operator in the way goes first,
-// alone: most changes fail there, at the cost of a few placements. A change that passes is tried on
-// the other operators that do not fit alone, and last on a plan of single operators with nothing
-// kept on chip, which the search itself makes and checks. Such a plan has more traffic than need
-// be, but whatever else is allowed, it stays a plan.
+// Remedies are found by experiment: the network, the profile or the objective is changed in one
+// place, and the query is tried again in its simplest form. The operator that causes the obstacle
+// is tried first, alone: most changes fail there, at the cost of a few placements. A change that
+// succeeds is tried on the other operators that do not fit alone, and last on a plan of single
+// operators with nothing kept on chip, which the search itself makes and checks. Such a plan has
+// more traffic than necessary, but it stays valid whatever else is allowed.
 //
-// Work is counted so that answers do not depend on the clock (Trials). The stop is for inputs that
-// take long all the same; what it leaves untried is bounded only.
+// Work is counted, so that answers do not depend on the clock (Trials). The stop is for inputs that
+// nevertheless take long; remedies that it leaves untried have a bound only.
 namespace tessera::search::partition::analysis {
 namespace {
 
@@ -154,7 +154,7 @@ class RemedySearch {
     return trial;
   }
 
-  // As much as the operators that do not fit need one by one, in the tiles that need least.
+  // As much as the operators that do not fit need one by one, with the tiles that need least.
   void TryRoom() {
     if (!TileMemory().banks.empty()) return TryBanks();
     Bytes enough = obstacle_.needed;
@@ -210,8 +210,8 @@ class RemedySearch {
     }
   }
 
-  // One that allows a little more, and one that allows everything. If that does not help, nothing
-  // less does.
+  // A mode that allows a little more, and one that allows everything. If the latter does not help,
+  // no smaller change does.
   void TryModes() {
     const std::vector<Trial> modes = ModeTrials(trials_, profile_);
     if (modes.empty() || !trials_.OperatorFits(modes.front())) return;
@@ -316,8 +316,8 @@ class RemedySearch {
     }
   }
 
-  // Where one limit alone may be in the way, it is left out, and its metric minimised within the
-  // others; else, or where that finds nothing, all are.
+  // If a single limit may be the cause, it is dropped and its metric minimised within the others.
+  // Otherwise, or if that finds nothing, all are dropped.
   void TryLimits() {
     const auto is_exceeded = [](const placement::BrokenLimit& limit) {
       return limit.bound > limit.most;

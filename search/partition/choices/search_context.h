@@ -23,9 +23,9 @@
 // The influence of a previous plan, perhaps of a network that has changed since: among plans with
 // equal score, the search selects the one that differs least from it.
 //
-//     old   | a b | c d | e |       Operators and their tensors correspond if they have the same id
-//     new   | a b | c D | e f |     and are equal otherwise. A subgraph of the old plan still exists
-//                                   if all its operators do, as neighbours: here a..b and e.
+//    old   | a b | c d | e |       Operators and their tensors correspond if they have the same id
+//    new   | a b | c D | e f |     and are equal otherwise. A subgraph of the old plan still exists
+//                                  if all its operators do, as neighbours: here a..b and e.
 namespace tessera::search::partition::choices {
 
 class PreviousPlan {

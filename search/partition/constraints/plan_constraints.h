@@ -26,10 +26,10 @@ bool Allows(const TileConfigConstraint& config, const encoder::program::Policy& 
 
 // The effect of valid constraints (CheckWellFormed) on a search.
 //
-//     together b..c, apart e      a  [b  c]  d  |  e  f     no interval that ends inside the brackets
-//                                 ----------->              or crosses the bar; at the bar, and
-//                                                           wherever a tensor to keep is cut, only
-//                                                           states that keep it
+//   together b..c, apart e      a  [b  c]  d  |  e  f     no interval that ends inside the brackets
+//                               ----------->              or crosses the bar; at the bar, and
+//                                                         wherever a tensor to keep is cut, only
+//                                                         states that keep it
 //
 // Each constraint concerns single intervals and the tensors kept at their ends. So it suffices to
 // exclude intervals and choices; the best of the rest is the best plan that satisfies the

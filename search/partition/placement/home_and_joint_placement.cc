@@ -15,11 +15,11 @@
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/portfolio.h"
 
-// Homes are roomy and their tensors few: a greedy order usually meets the bound, and no metric
-// looks at the peak. So only a little is spent on lowering it, and nothing where hints say where
-// tensors had better be; what is spent on finding any placement at all is the whole budget.
 namespace tessera::search::partition::placement {
 
+// Homes are large and their tensors few. A greedy order usually meets the bound, and no metric uses
+// the peak. So only little work is spent on lowering it, and none if hints state preferred
+// addresses. The whole budget may be spent on finding a placement at all.
 namespace {
 
 using problem::Result;
@@ -132,7 +132,7 @@ void AddHints(const paths::Selection& selection, encoder::program::Program& prog
   }
 }
 
-// The subgraphs' own placements and mode schedules end to end; nullopt where one lacks.
+// The subgraphs' own placements and mode schedules in sequence; nullopt if one is missing.
 std::optional<Allocation> Compose(const paths::Selection& selection,
                                   const problem::Problem& joint) {
   Allocation composed;
@@ -177,7 +177,7 @@ Obstacle JointObstacle(const choices::SearchContext& context,
   return obstacle;
 }
 
-// What was fixed is where it is for a reason that the Problem does not know.
+// A buffer was fixed for a reason that the Problem does not contain.
 void FreeOffsets(problem::Problem& problem) {
   for (problem::Buffer& buffer : problem.buffers) buffer.offset.reset();
 }
@@ -216,8 +216,8 @@ base::Expected<problem::Result> PlaceAnyhow(const choices::SearchContext& contex
   return known;
 }
 
-// Where the objective does not look at peaks they decide between equals: a little is spent on
-// lowering them, unless buffers had better stay where an older plan has them.
+// If the objective does not use peaks, they decide between equal plans: a little work is spent on
+// lowering them, unless a previous plan gives preferred addresses.
 base::Expected<problem::Result> PlaceTiles(const choices::SearchContext& context,
                                            const paths::Selection& selection,
                                            const problem::Problem& problem) {
