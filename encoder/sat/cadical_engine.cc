@@ -157,7 +157,7 @@ class MemoryFile {
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
   ~MemoryFile() {
-    // NOLINTBEGIN(cppcoreguidelines-no-malloc, cppcoreguidelines-owning-memory): open_memstream's memory
+    // NOLINTBEGIN(cppcoreguidelines-no-malloc, cppcoreguidelines-owning-memory): memstream
     if (file_ != nullptr) std::fclose(file_);
     std::free(text_);
     // NOLINTEND(cppcoreguidelines-no-malloc, cppcoreguidelines-owning-memory)
