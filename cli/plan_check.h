@@ -15,7 +15,7 @@ namespace tessera::cli {
 struct PlanVerdict {
   std::vector<std::string> violations;                // "metric: ..."; empty: accepted
   std::optional<plan::execute::Report> execution;     // if it was requested
-  std::optional<plan::lowering::Report> interpreted;  // likewise, if the plan has a lowering
+  std::optional<plan::lowering::Report> interpreted;  // if requested and the plan has a lowering
   std::string obstacle;  // why the plan cannot be executed; empty if it can
   bool searched_again =
       // if false, claims that only a search can establish were not compared: not requested, or

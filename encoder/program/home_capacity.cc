@@ -52,7 +52,7 @@ class Residents {
   Residents(const graph::Graph& graph, const Profile& profile)
       : graph_(graph), profile_(profile), usages_(graph::UsagesOf(graph)) {}
 
-  // All tensors together, with nothing kept: no memory ever holds more.
+  // All tensors together, with nothing kept: this bounds the load of every memory.
   std::vector<Stay> FindEvery() const {
     std::vector<Stay> stays = FindLasting(1);
     for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {

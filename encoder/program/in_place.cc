@@ -71,7 +71,7 @@ bool SharedPlaces::ShareOnly(std::span<const Lifespan> turns, size_t a, size_t b
 
 // A depthwise operator makes channel c of y from channel c of x. It can work channel by channel,
 // each through a scratch buffer that holds one channel until all of that channel of x is read. Then
-// y may overwrite x, provided that no part of channel c is ever written to a later channel. In each
+// y may overwrite x, provided that no part of channel c is written to a later channel. In each
 // column the channels are adjacent, so this holds whenever columns of x and y begin at the same
 // places:
 //

@@ -172,7 +172,7 @@ std::string TypesOf(const Profile& profile, base::OperatorKind kind) {
   return types;
 }
 
-// Whether K slices are ever moved.
+// Whether K slices are moved at all.
 std::optional<Diagnostic> FindNothingToSlice(const graph::Graph& graph, const SubgraphUses& uses) {
   const auto slices = [&uses](const TensorUse& use) { return IsStreamed(uses, use.tensor); };
   if (std::any_of(uses.tensors.begin(), uses.tensors.end(), slices) ||

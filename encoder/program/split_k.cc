@@ -13,7 +13,7 @@
 //                                            |  2  |     type from the first round to the last
 //                                            '-----'
 //
-// So neither operand is ever present as a whole, for any K extent. The partial sums are as large as
+// So neither operand is present as a whole, for any K extent. The partial sums are as large as
 // the tile. A slice of the constant has only the columns of the tile, so adjacent tiles divide its
 // bytes. Long slices have fewer transfers to wait for, short ones take less space: both are tried.
 namespace tessera::encoder::program {

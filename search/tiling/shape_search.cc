@@ -29,7 +29,7 @@ using graph::tiling::ShapeGrid;
 using graph::tiling::TileShape;
 
 constexpr int64_t kFewShapes = 64;        // tried one and all
-constexpr size_t kBetween = 4;            // tried at once between two neighbours
+constexpr size_t kBetween = 4;            // tried together between two neighbours
 constexpr int64_t kMostListed = 1 << 16;  // shapes that are worth listing
 
 // The most extents tried along each of several axes.

@@ -28,7 +28,7 @@ using hw_profiles::Profile;
 using problem::Bytes;
 using problem::Status;
 
-constexpr size_t kMostRemedies = 4;  // that are told
+constexpr size_t kMostRemedies = 4;  // that are reported
 constexpr size_t kMostOfKind = 2;
 constexpr int64_t kMostFactor = 64;  // by which banks grow
 

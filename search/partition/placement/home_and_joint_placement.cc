@@ -48,7 +48,7 @@ base::Expected<Result> PlaceHome(const problem::Problem& problem, const tiling::
   return allocate::Allocate(problem, nullptr, 0, engines, options);
 }
 
-// The tensors that need most at once.
+// The tensors that need most at the same time.
 Obstacle ObstacleIn(const problem::Problem& problem) {
   const allocate::Bound bound = allocate::FindBound(problem, 0);
   Obstacle obstacle;
