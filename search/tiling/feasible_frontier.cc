@@ -82,8 +82,9 @@ class Numbering {
 };
 
 // The candidates of one policy by number; kNone for shapes that make too many tiles or that the
-// policy does not apply to. A shape that is not listed in place has nothing in place, so its
-// Problem is that of the policy without. Empty where the policy has no candidate of its own.
+// policy does not apply to. A shape that is not listed for a policy in place has no result in
+// place, so its Problem is that of the policy without. Empty if the policy has no candidate of its
+// own.
 std::vector<size_t> CandidatesUnder(const encoder::program::Policy& policy,
                                     const IntervalTiles& tiles, const Numbering& numbering) {
   encoder::program::Policy without = policy;
@@ -259,8 +260,8 @@ ShapeGrid Thinned(ShapeGrid grid) {
   return grid;
 }
 
-// Sums up over policies. A shape of more elements, or fewer tiles, than a corner has is in no
-// corner like it, hence either proven infeasible or open.
+// Computes the totals over policies. A shape with more elements, or fewer tiles, than a corner lies
+// in no such corner; so it is either proven infeasible or open.
 void Summarize(Staircase& staircase) {
   const IntervalTiles& tiles = staircase.tiles;
   const auto elements = [&](size_t candidate) {

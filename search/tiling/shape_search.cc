@@ -38,8 +38,8 @@ size_t CoarseExtents(size_t axes) {
   return axes == 2 ? 5 : 3;
 }
 
-// Thins each axis to what does not make too many tiles beside the extents chosen before it, so that
-// the smallest tiles stay.
+// Thins each axis to the extents that do not make too many tiles together with the extents chosen
+// before, so that the smallest tiles stay.
 std::vector<TileShape> ThinnedShapes(const ShapeGrid& grid, size_t most) {
   std::vector<TileShape> shapes = {{}};
   for (const std::vector<int64_t>& extents : grid.extents) {

@@ -91,7 +91,7 @@ class RemedySearch {
     found_.push_back(std::move(remedy));
   }
 
-  // Adds the trial if it is seen to help.
+  // Adds the trial if it provably helps.
   bool Try(const Trial& trial) {
     if (!trials_.OperatorFits(trial) || !trials_.OthersFit(trial)) return false;
     const bool helps = obstacle_.op >= 0 || trials_.HoldsConstants(trial);
@@ -130,7 +130,7 @@ class RemedySearch {
     return trial.profile.memories[static_cast<size_t>(trial.profile.tile_memory)];
   }
 
-  // `bytes` of the tile memory, by capacity or, where that is there, by the limit on the peak.
+  // `bytes` of the tile memory: by capacity or, if it is large enough, by the limit on the peak.
   Trial WithRoom(Bytes bytes) const {
     const hw_profiles::Memory& memory = TileMemory();
     if (bytes <= memory.capacity_bytes) {
@@ -199,7 +199,7 @@ class RemedySearch {
     }
   }
 
-  // What of `tiling` may be otherwise; of one key the first value that helps.
+  // Changes in `tiling`; for one key, the first value that helps.
   void TryPolicies() {
     for (const Trial& trial : TilingTrials(trials_, profile_)) {
       if (CountOf(RemedyKind::kPolicy) >= kMostOfKind || !trials_.MayTry()) return;
@@ -220,7 +220,7 @@ class RemedySearch {
     Try(modes.front());
   }
 
-  // As much as the program takes that has no placement.
+  // The capacity that the program without a placement needs.
   void TryJointRoom() {
     if (!obstacle_.problem || !TileMemory().banks.empty()) return;
     const std::optional<Bytes> peak = trials_.PeakOf(*obstacle_.problem);
@@ -229,8 +229,7 @@ class RemedySearch {
     Add(trial.remedy, trials_.FindPlan(trial) ? Evidence::kPlan : Evidence::kObstacle);
   }
 
-  // The capacity that a plan takes where the home does not count, and a home for one role that
-  // holds more.
+  // The capacity that a plan needs if the home is unlimited, and a larger home for one role.
   void TryHome() {
     size_t memory = 0;
     while (memory < profile_.memories.size() && profile_.memories[memory].name != obstacle_.memory)
@@ -347,14 +346,14 @@ class RemedySearch {
     return broken;
   }
 
-  // The limits with those of these metrics as high as such a plan needs.
+  // Raises the limits of these metrics to the needs of such a plan.
   Remedy WithLimits(const std::vector<std::string>& raised, const plan::Metrics& totals) const {
     std::map<std::string, double> limits = objective_.limits;
     for (const std::string& metric : raised) limits[metric] = plan::ValueOf(totals, metric);
     return LimitRemedy(raised, limits);
   }
 
-  // The limits as high as the bounds, at least.
+  // Raises the limits at least to the bounds.
   Remedy WithBounds() const {
     std::map<std::string, double> limits = objective_.limits;
     std::vector<std::string> raised;

@@ -26,7 +26,7 @@ using problem::Result;
 
 constexpr int64_t kLoweringBudget = 2'000;
 
-// What a search that was stopped may still take for one home.
+// The time that a stopped search may still use for one home.
 constexpr std::chrono::milliseconds kHomeGrace{200};
 
 base::Expected<Result> PlaceHome(const problem::Problem& problem, const tiling::Engines& engines,
@@ -94,13 +94,13 @@ namespace {
 using problem::Allocation;
 using problem::Bytes;
 
-// What a search that was stopped may still take to lay out what it knows.
+// The time that a stopped search may still use to place its results.
 constexpr std::chrono::milliseconds kGrace{500};
 
-// Of the budget, what is spent on lowering a peak that the objective does not look at.
+// The part of the budget for lowering a peak that the objective does not use.
 constexpr int64_t kLoweringPeak = 2'000;
 
-// What a buffer holds, whatever its subgraph is called.
+// The contents of a buffer, independent of the number of its subgraph.
 using Key = std::tuple<int, encoder::program::BufferKind, int, int, int, int>;
 
 Key KeyOf(const encoder::program::ProgramBuffer& buffer, int subgraph) {
@@ -113,7 +113,7 @@ const encoder::program::Program& ProgramOf(const choices::IntervalChoices& inter
   return interval.Tiles().CandidatesOf(choice.candidate).program;
 }
 
-// Gives every buffer of the joint Problem the address that its subgraph found; of a buffer that
+// Gives every buffer of the joint Problem the address that its subgraph found. For a buffer that
 // several subgraphs share, the first address counts.
 void AddHints(const paths::Selection& selection, encoder::program::Program& program) {
   std::map<Key, Bytes> found;
@@ -160,7 +160,7 @@ JointPlacement Refused(problem::Status status, const std::string& reason,
   return refused;
 }
 
-// What of the program is live when most bytes are.
+// The part of the program that is live at the step with the largest load.
 Obstacle JointObstacle(const choices::SearchContext& context,
                        const encoder::program::Program& program) {
   const allocate::Bound bound = allocate::FindBound(program.problem, 0);
@@ -236,7 +236,7 @@ base::Expected<problem::Result> PlaceTiles(const choices::SearchContext& context
   return any;
 }
 
-// First with what an older plan has where it has it, if there is one.
+// First with the addresses of a previous plan, if there is one.
 base::Expected<problem::Result> PlaceLike(const choices::SearchContext& context,
                                           const paths::Selection& selection,
                                           std::span<const encoder::program::SubgraphChoice> choices,
