@@ -34,8 +34,8 @@ struct ModeId {
   }
 };
 
-// A reason why modes are needed: `query` is infeasible without all of `any_of`, with any other
-// modes.
+// A reason why modes are needed: `query` is infeasible if none of `any_of` is present, whatever the
+// other modes.
 struct ModeNeed {
   size_t query = 0;
   std::vector<ModeId> any_of;  // ascending
