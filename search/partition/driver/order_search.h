@@ -76,10 +76,10 @@ base::Expected<plan::Plan> Prefetch(const choices::SearchContext& context,
 // is one chain has one order. Every fork adds choices, and the number of orders is the product of
 // these. But one search covers many orders:
 //
-//     a --> b --> d --> e     {} - a - ab -- abc - abcd - abcde    orders meet at cuts: one path
-//      '--> c ---'                  '- ac --'                      search over all cuts finds the
+//     a --> b --> d --> e     {} - a - ab -- abc - abcd - abcde   orders meet at cuts: one path
+//      '--> c ---'                  '- ac --'                     search over all cuts finds the
 //                                                                 best path through all orders, and
-//                                                                  selects freely at each fork
+//                                                                 selects freely at each fork
 //
 // 1. The first order (that of the file, or of a previous plan) is searched as if there were no
 //    other. Its plan is the result until a better one is found: no result is worse.
