@@ -10,8 +10,8 @@
 // transfers bring in:
 //
 //     step          3        4        5        6        7
-//     result      write     read    (lives)   read                    written by its operator, read by the next
-//     constant    write (dma)        read     read                    and by some later ones
+//     result      write     read    (lives)   read             written by its operator, read by the
+//     next constant    write (dma)        read     read                    and by some later ones
 //
 // so that about a quarter of all buffers live at a step. What makes it hard is not the chain but
 // what surrounds it: the capacity is barely more than the heaviest step, it is cut into banks, a

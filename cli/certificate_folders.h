@@ -18,24 +18,24 @@ namespace CLI {
 class App;
 }
 
-// Folders with a proof that nothing fits (problem/proof/certificate.h).
+// Folders that hold a proof of infeasibility (problem/proof/certificate.h).
 namespace tessera::cli {
 
 std::string PathIn(const std::string& folder, std::string_view name);
 
 class Console;
 
-// The option of commands that can write one.
+// The option of commands that can write a certificate.
 class CertificateWriter {
  public:
   void Declare(CLI::App& app);
   void AddTo(Destinations& files) const;  // the folder
 
-  // Proves what `result` says is impossible and writes the folder: the capacity asked for, where
-  // nothing fits; one byte less than the least peak, where that was found. Says so on stderr, also
-  // where nothing could be proven; the answer then stands without a certificate. `document` has the
-  // sizes of the candidate named. Other codes than kAnswer mean that the folder could not be
-  // written.
+  // Proves the negative claim of `result` and writes the folder. The claim is the requested
+  // capacity if nothing fits, or one byte less than the least peak if that was found. Reports on
+  // stderr, also if no proof was found; the answer then stands without a certificate. `document`
+  // has the sizes of the named candidate. Any code other than kAnswer means that the folder could
+  // not be written.
   ExitCode Write(Console& console, Destinations& files,
                  const problem::files::ProblemDocument& document, const std::string& candidate,
                  std::optional<problem::Bytes> capacity, const problem::Result& result,
@@ -43,17 +43,17 @@ class CertificateWriter {
                  const std::function<void(std::string_view)>& progress) const;
 
  private:
-  std::string folder_;  // empty: none is wanted
+  std::string folder_;  // empty: no certificate requested
 };
 
-// The certificate in a folder, checked. A diagnostic where it cannot be read, or says nothing about
-// a Problem.
+// Checks the certificate in a folder. The error is a diagnostic if it cannot be read, or does not
+// concern a Problem.
 base::Expected<problem::proof::Judgement> CheckCertificateIn(const std::string& folder);
 
-// Folders with the proof that a network has no plan (docs/certificate-format.md, "Certificates of
-// plans").
+// Folders that hold the proof that a network has no plan (docs/certificate-format.md, "Certificates
+// of plans").
 
-// Tells `files` that a call writes this folder.
+// Registers this folder in `files` as an output of the call.
 void AddRefutation(Destinations& files, const std::string& folder);
 
 // Writes the folder: the question, and each proof about a placement as a certificate of its own.
@@ -64,8 +64,8 @@ base::Expected<void> WriteRefutationIn(const std::string& folder, const plan::Pl
 // Whether the folder holds such a proof.
 bool HoldsRefutation(const std::string& folder);
 
-// Judges the question again, with the proofs in the folder alone. A diagnostic where they cannot be
-// read.
+// Judges the question again, with only the proofs in the folder. The error is a diagnostic if they
+// cannot be read.
 base::Expected<plan::verify::infeasibility::Judgement> CheckRefutationIn(const std::string& folder);
 
 }  // namespace tessera::cli

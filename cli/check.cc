@@ -18,8 +18,8 @@
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/problem/validator.h"
 
-// `tessera check`: is this answer right? Asks no engine and believes nothing that can be
-// recomputed.
+// `tessera check`: checks whether an answer is right. Calls no engine and recomputes everything
+// that can be recomputed.
 namespace tessera::cli {
 namespace {
 
@@ -118,7 +118,7 @@ class CheckCommand final : public Command {
     return ExitCode::kAnswer;
   }
 
-  // A plan that holds, yet is beyond what an execution can follow.
+  // A valid plan that is too large for an execution.
   static ExitCode Decline(Console& console, const std::string& obstacle) {
     base::Diagnostic fault;
     fault.message = "--execute: " + obstacle;
@@ -167,7 +167,7 @@ class CheckCommand final : public Command {
     return ExitCode::kAnswer;
   }
 
-  // Where the certificate speaks of something else than the command line.
+  // The differences between the certificate and the command line.
   base::Expected<std::vector<std::string>> FindOtherClaim(
       const problem::proof::Judgement& judgement) const {
     std::vector<std::string> others;

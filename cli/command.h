@@ -14,8 +14,8 @@ namespace tessera::cli {
 
 class Console;
 
-// One subcommand of `tessera`: it declares its options, then runs with the values that the command
-// line gave them.
+// One subcommand of `tessera`. It declares its options, then runs with their values from the
+// command line.
 class Command {
  public:
   Command() = default;

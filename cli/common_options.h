@@ -17,26 +17,26 @@ namespace CLI {
 class App;
 }
 
-// Numbers on the command line. All are decimal, whatever zeros they begin with; whole ones may be
-// hexadecimal behind 0x.
+// Numbers on the command line. All are decimal, with any number of leading zeros. Integers may be
+// hexadecimal with the prefix 0x.
 namespace tessera::cli {
 
-// For CLI::Option::transform: a whole number from `least` to `most`, "012" for 12.
+// For CLI::Option::transform: an integer from `least` to `most`; "012" is 12.
 CLI::Validator WholeNumber(int64_t least, int64_t most);
 
-// The same in bytes from 0 to base::kMaxTotal, perhaps with a unit: b, k, m, g, t, p or e in either
-// case, also as kb, ki and kib. All units are powers of 1024: 384Ki, 1MiB.
+// The same in bytes from 0 to base::kMaxTotal, with an optional unit: b, k, m, g, t, p or e in
+// either case, also as kb, ki and kib. All units are powers of 1024: 384Ki, 1MiB.
 CLI::Validator ByteCount();
 
-// Seconds from 0 up.
+// Seconds, at least 0.
 CLI::Validator Seconds();
 
-// A finite decimal number, all of the word: "0.5", "2e9".
+// A finite decimal number that is the whole word: "0.5", "2e9".
 std::optional<double> ParseDecimal(std::string_view word);
 
-// The options that several commands have in common.
+// Options that several commands share.
 
-// --format: what stdout gets.
+// --format: the format of stdout.
 class AnswerFormat {
  public:
   void Declare(CLI::App& app);
@@ -46,12 +46,12 @@ class AnswerFormat {
   std::string format_ = "text";
 };
 
-// --threads: as many as the machine has, unless given.
+// --threads: by default the number of hardware threads.
 class ThreadCount {
  public:
   ThreadCount();
 
-  // `answer`: what the threads never change, as "plan".
+  // `answer`: the result that does not depend on the number of threads, such as "plan".
   void Declare(CLI::App& app, std::string_view answer);
   int Get() const { return threads_; }
 
@@ -59,14 +59,14 @@ class ThreadCount {
   int threads_;
 };
 
-// The options that choose a formula of a Problem; `encode` and `decode` must agree in them.
+// The options that select a formula of a Problem. `encode` and `decode` must use the same values.
 struct FormulaChoice {
   std::optional<int64_t> capacity;
   std::string candidate;
   std::string integers = "auto";
 
-  // Adds --capacity, --candidate and --integers. Those that `exclude` (may be null) makes
-  // superfluous are refused beside it.
+  // Adds --capacity, --candidate and --integers. Those that `exclude` makes superfluous are refused
+  // together with it. `exclude` may be null.
   void Declare(CLI::App& app, CLI::Option* exclude);
 
   // `path` names the document's file, for messages. Refuses a Problem without a capacity.

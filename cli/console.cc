@@ -76,7 +76,7 @@ int Console::Flush() {
 
 namespace {
 
-// A signal handler can reach nothing but static storage.
+// A signal handler can access only static storage.
 std::atomic<base::Stop*>& Watched() {
   static std::atomic<base::Stop*> watched{nullptr};
   return watched;
@@ -87,7 +87,7 @@ std::atomic<bool>& Seen() {
   return seen;
 }
 
-// Where nothing is under way that has an answer to give.
+// For use when no work is under way that has an answer.
 void EndAtOnce(int /*signal*/) { _exit(static_cast<int>(ExitCode::kInterrupted)); }
 
 void OnSignal(int signal) {

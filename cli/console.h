@@ -11,9 +11,9 @@
 
 namespace tessera::cli {
 
-// Where a command talks: answers on stdout, everything else on stderr. On a terminal, progress is
-// one line that rewrites itself and vanishes before anything else is printed; elsewhere it is
-// silent. Safe from several threads.
+// The output of a command: answers on stdout, everything else on stderr. On a terminal, progress is
+// one line that is rewritten, and is removed before anything else is printed; elsewhere progress is
+// silent. Thread-safe.
 class Console {
  public:
   Console();
@@ -23,15 +23,15 @@ class Console {
 
   void Print(std::string_view text);     // to stdout, printable lines (base/text.h)
   void Note(std::string_view text);      // one line on stderr
-  void Progress(std::string_view text);  // the state of long work, at most ten times a second
+  void Progress(std::string_view text);  // the state of long work, shown at most ten times a second
 
-  // Reports bad input; for returning from a command.
+  // Reports bad input; use as the return value of a command.
   ExitCode Refuse(const base::Diagnostic& diagnostic);
 
-  // Reports a fault of this program.
+  // Reports an error of this program.
   ExitCode Fail(const base::Diagnostic& diagnostic);
 
-  // The error that kept stdout from taking everything so far; 0 where there was none.
+  // The first error of writing to stdout so far; 0 if there was none.
   int Flush();
 
  private:
@@ -44,9 +44,9 @@ class Console {
   int stdout_error_ = 0;  // the first
 };
 
-// While one of these lives, the first SIGINT or SIGTERM asks `stop` to stop, so that the best
-// answer so far can still be written; the second ends the process as usual. At most one lives at a
-// time.
+// While a guard exists, the first SIGINT or SIGTERM requests `stop`, so that the best answer so far
+// can still be written; the second signal ends the process as usual. At most one guard may exist at
+// a time.
 class InterruptGuard {
  public:
   explicit InterruptGuard(base::Stop& stop);
@@ -54,12 +54,12 @@ class InterruptGuard {
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-  // Whether a signal came since the guard was made.
+  // Whether a signal arrived since the guard was made.
   static bool Interrupted();
 };
 
-// Where no guard lives, SIGINT and SIGTERM end the process with the exit code of an interrupt. For
-// the begin of the process.
+// If no guard exists, SIGINT and SIGTERM end the process with the exit code of an interrupt. To be
+// called at the start of the process.
 void EndOnInterrupt();
 
 }  // namespace tessera::cli

@@ -15,9 +15,10 @@
 #include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/validator.h"
 
-// `tessera decode`: the answer of a solver to a formula of `tessera encode`, as an allocation. The
-// solver is not trusted: its model must satisfy the formula, and the allocation is validated like
-// any other. A claim that nothing fits comes without a proof, so that it leaves the question open.
+// `tessera decode`: converts the answer of a solver to a formula of `tessera encode` to an
+// allocation. The solver is not trusted: its model must satisfy the formula, and the allocation is
+// validated like any other. A claim of infeasibility comes without a proof, so it leaves the
+// question open.
 namespace tessera::cli {
 namespace {
 

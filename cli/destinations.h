@@ -14,36 +14,36 @@
 
 namespace tessera::cli {
 
-// The files that one call reads and writes. All that can be known to be wrong with the outputs is
-// found before the work begins; what fails later fails alone; and an older file that the call did
-// not replace is named at the end, as it would look like this call's answer.
+// The files that one call reads and writes. Errors of the outputs that can be detected are reported
+// before the work begins. A later failure affects only its own file. An older file that the call
+// did not replace is named at the end, because it could be mistaken for the answer of this call.
 class Destinations {
  public:
-  // An input; "-" is standard input. Empty paths are left out, here and below.
+  // Registers an input; "-" is standard input. Empty paths are ignored, here and below.
   void Read(std::string_view option, const std::string& path);
 
-  // An output, by the option that names it.
+  // Registers an output, with the option that names it.
   void Write(std::string_view option, const std::string& path);
 
-  // A folder that is made where it is missing, with these files in it.
+  // Registers a folder with these files in it. It is created if it is missing.
   void WriteInto(std::string_view option, const std::string& folder,
                  std::vector<std::string_view> names);
 
-  // Checks the outputs, does the work of a command, and names what it left as it was. Gives the
-  // work's code, or: kUsage where an output is an input, or two outputs are one file; kCannotWrite
-  // where one cannot be written. Then the console says so, and there is no work. Once for each call
-  // of a command.
+  // Checks the outputs, does the work of a command, and names the files that it did not replace.
+  // Returns the code of the work; or kUsage if an output is an input, or two outputs are one file;
+  // or kCannotWrite if an output cannot be written. In these cases the console reports the error,
+  // and the work is not done. Must be called once for each call of a command.
   ExitCode Around(Console& console, const std::function<ExitCode()>& work);
 
-  // Writes the outputs, each by itself; kCannotWrite where some failed, which the console names.
+  // Writes each output separately. kCannotWrite if some failed; the console names these.
   ExitCode Save(Console& console, std::span<const Output> outputs);
 
-  // A folder was written.
+  // Must be called after a folder was written.
   void NoteSaved(const std::string& folder);
 
  private:
-  // What tells whether two names are one file: device and inode; of a file that is not there yet,
-  // those of its folder, and its name.
+  // Identifies a file, to detect that two names denote one file: device and inode. For a file that
+  // does not exist yet: those of its folder, and its name.
   struct Identity {
     dev_t device = 0;
     ino_t inode = 0;
@@ -54,8 +54,8 @@ class Destinations {
     std::string option;
     std::string path;
     std::vector<std::string_view> names;    // of files in a folder
-    std::optional<Identity> identity = {};  // set by Check; none of pipes and devices
-    bool is_old = false;                    // set by Check: a file stands there
+    std::optional<Identity> identity = {};  // set by Check; not set for pipes and devices
+    bool is_old = false;                    // set by Check: the file exists
     bool saved = false;
   };
 

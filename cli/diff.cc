@@ -14,7 +14,7 @@
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/report/text_table.h"
 
-// `tessera diff`: what changed from one plan to another, and what that costs.
+// `tessera diff`: the changes from one plan to another, and their cost.
 namespace tessera::cli {
 namespace {
 
@@ -24,7 +24,7 @@ using plan::Metrics;
 using plan::Plan;
 using plan::files::Difference;
 
-// What is compared, with its unit for people.
+// The compared metrics, with their units.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kCompared = {
     {{"latency", "cycles"},
      {"energy", "pJ"},

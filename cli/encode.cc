@@ -14,8 +14,8 @@
 #include "tessera/cli/network_options.h"
 #include "tessera/encoder/export/formula.h"
 
-// `tessera encode`: a Problem, or the one that a tile of a network poses, as a formula for any
-// solver, or for people.
+// `tessera encode`: a Problem, or that of a tile of a network, as a formula for any solver, or for
+// human readers.
 namespace tessera::cli {
 namespace {
 

@@ -20,7 +20,7 @@
 #include "tessera/report/plan_text.h"
 #include "tessera/search/partition/partition.h"
 
-// `tessera eval`: what a plan costs that a person wrote or changed, and whether it works.
+// `tessera eval`: the cost of a plan that the user wrote or changed, and whether it is valid.
 namespace tessera::cli {
 namespace {
 

@@ -50,7 +50,7 @@ base::Diagnostic CannotWrite(const std::string& path, int error) {
   return FileFault(path, std::string("cannot write: ") + std::strerror(error), hint);
 }
 
-// An open file, closed at the end.
+// An open file that is closed by the destructor.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -60,7 +60,7 @@ class Descriptor {
 
   int Number() const { return number_; }
 
-  // The error, or 0. Some file systems tell only now that a write failed.
+  // Returns the error, or 0. Some file systems report a failed write only on close.
   int Close() {
     const int number = std::exchange(number_, -1);
     return number < 0 || close(number) == 0 ? 0 : errno;
@@ -70,7 +70,7 @@ class Descriptor {
   int number_;
 };
 
-// The error, or 0.
+// Returns the error, or 0.
 int WriteAll(int descriptor, std::string_view content) {
   while (!content.empty()) {
     const ssize_t count = write(descriptor, content.data(), content.size());
@@ -80,7 +80,7 @@ int WriteAll(int descriptor, std::string_view content) {
   return 0;
 }
 
-// 128 random bits in hexadecimal; empty where the system has none to give.
+// 128 random bits in hexadecimal; empty if the system cannot supply them.
 std::string RandomName() {
   std::array<unsigned char, 16> bytes{};
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return "";
@@ -89,7 +89,7 @@ std::string RandomName() {
   return name;
 }
 
-// The whole content of one output, on its way to its place.
+// The complete content of one output, before it is renamed.
 class Draft {
  public:
   static base::Expected<Draft> Write(const Output& output) {
@@ -111,7 +111,7 @@ class Draft {
     if (!draft_.empty()) unlink(draft_.c_str());
   }
 
-  // Moves a file to its name.
+  // Renames a file to its final name.
   base::Expected<void> Commit() {
     if (draft_.empty()) return {};
     if (rename(draft_.c_str(), place_.path.c_str()) != 0)
@@ -123,8 +123,8 @@ class Draft {
  private:
   Draft(std::string name, Place place) : name_(std::move(name)), place_(std::move(place)) {}
 
-  // A new file has the mode that the umask leaves, one that replaces another the mode of that one.
-  // Until then it is readable for its owner alone, as the old file may be.
+  // A new file has the mode that the umask leaves; one that replaces another has the mode of that
+  // one. Until then only its owner can read it, because the old file may be restricted.
   int FillFile(std::string_view content) {
     const std::string name = RandomName();
     if (name.empty()) return EIO;
@@ -135,7 +135,7 @@ class Draft {
     draft_ = draft;
     if (const int error = WriteAll(file.Number(), content); error != 0) return error;
     if (place_.old) {
-      // Only root can give a file away; for all others the owner is the same, or the change is
+      // Only root can change the owner. For other users the owner is equal, or the change is
       // refused.
       const bool given = fchown(file.Number(), place_.old->st_uid, place_.old->st_gid) == 0;
       const mode_t kept = place_.old->st_mode & (given ? 07777U : 0777U);
@@ -170,7 +170,8 @@ std::optional<int> DescriptorAt(const std::filesystem::path& path) {
   return number;
 }
 
-// Follows links to what is none: a file, a descriptor, or a name that is free. The error, or 0.
+// Follows links to their final target: a file, a descriptor, or an unused name. Returns the error,
+// or 0.
 int FollowLinks(Place& place) {
   constexpr int kMostLinks = 40;
   for (int link = 0; link <= kMostLinks; ++link) {
@@ -193,7 +194,7 @@ int FollowLinks(Place& place) {
   return ELOOP;
 }
 
-// Why the place cannot be written to; 0 where it can.
+// Returns why the place cannot be written; 0 if it can.
 int FindObstacle(const Place& place) {
   if (place.kind == Place::Kind::kDescriptor) {
     const int flags = fcntl(place.descriptor, F_GETFL);

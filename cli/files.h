@@ -13,7 +13,7 @@
 
 namespace tessera::cli {
 
-// The whole of a file, or of standard input for "-". Refuses folders, unreadable files, and more
+// The content of a file, or of standard input for "-". Refuses folders, unreadable files, and more
 // than 1 GiB.
 base::Expected<std::string> ReadInput(const std::string& path);
 
@@ -22,30 +22,30 @@ struct Output {
   std::string content;
 };
 
-// Where an output goes, with links followed.
+// The destination of an output, with links followed.
 struct Place {
   enum class Kind {
     kFile,        // a regular file, or none yet: it is replaced in one step
-    kStream,      // a pipe or a device: it is opened and written to
-    kDescriptor,  // an open file of this process, as /dev/stdout: it is written to as it is
+    kStream,      // a pipe or a device: it is opened and written
+    kDescriptor,  // an open file of this process, such as /dev/stdout: it is written directly
   };
   Kind kind = Kind::kFile;
   std::filesystem::path path;
-  std::optional<struct stat> old;  // what stands there
+  std::optional<struct stat> old;  // the status of the existing file
   int descriptor = -1;             // of kDescriptor
 };
 
-// The place of an output. A link leads to its target, which need not exist. Refuses "-", folders,
-// and what cannot be written: a folder that is missing or not writable, a file that is not
-// writable.
+// Finds the destination of an output. A link leads to its target, which need not exist. Refuses
+// "-", folders, and destinations that cannot be written: a folder that is missing or not writable,
+// a file that is not writable.
 base::Expected<Place> FindPlace(const std::string& path);
 
-// A file is written under an unguessable name in the folder where it belongs and moves to its name
-// once it is whole, so that readers see the old content or the new, never a part. It keeps the mode
-// of the file that it replaces.
+// Writes a file under an unguessable name in the destination folder, and renames it when it is
+// complete. So readers see the old content or the new, never a part. It keeps the mode of the file
+// that it replaces.
 base::Expected<void> WriteOne(const Output& output);
 
-// The same for files that mean something only together: all are written, or none moves to its name.
+// The same for files that are only useful together: all are written, or none is renamed.
 base::Expected<void> WriteTogether(std::span<const Output> outputs);
 
 // "out" of "out/plan.json", "." of "plan.json".

@@ -227,8 +227,9 @@ base::Expected<Answer> LoadAnswer(const AnswerFiles& files, bool collisions) {
   return tl::unexpected(std::move(fault));
 }
 
-// A subgraph by itself asks less than the plan: what it refuses, the plan refuses, and it is soon
-// solved. So subgraphs come first, and only modes that satisfy them all are tried on the whole.
+// A subgraph alone is less constrained than the plan: modes that do not suffice for it do not
+// suffice for the plan, and it is solved quickly. So subgraphs come first, and only modes that
+// satisfy them all are tried on the whole plan.
 
 namespace {
 
@@ -269,7 +270,7 @@ std::string NameOf(const plan::Plan& plan, const plan::Subgraph& subgraph) {
 }
 
 search::reasons::ModeQuery AsQuery(problem::Problem problem, problem::Allocation known) {
-  // Where everything lies is a good guess where it may lie with fewer modes.
+  // The known addresses are good hints for a placement with fewer modes.
   for (size_t i = 0; i < problem.buffers.size(); ++i) problem.buffers[i].hint = known.offsets[i];
   const problem::Bytes capacity = problem.memories[0].capacity;
   return {std::move(problem), capacity, std::move(known)};

@@ -18,57 +18,58 @@ namespace CLI {
 class App;
 }
 
-// The files that commands take, read and understood.
+// The input files of commands, read and parsed.
 namespace tessera::cli {
 
-// CSV or JSON, told apart by the first character that is not blank.
+// CSV or JSON, detected by the first character that is not blank.
 base::Expected<problem::files::ProblemDocument> LoadProblem(const std::string& path);
 
-// The index of the candidate of that name in the document's ladder. `path` is for messages.
+// The index of the candidate with that name in the document's ladder. `path` is for messages.
 base::Expected<size_t> FindCandidate(const problem::files::ProblemDocument& document,
                                      const std::string& name, const std::string& path);
 
 // "rows=1, rows=2".
 std::string NamesOfCandidates(const problem::Ladder& ladder);
 
-// With what it extends, looked up beside the file that says so.
+// Loads a profile with the files that it extends, which are found relative to the file that names
+// them.
 base::Expected<hw_profiles::Profile> LoadProfile(const std::string& path);
 
-// Tells `files` that the call reads this profile and what it extends.
+// Registers in `files` this profile and the files that it extends as inputs.
 void AddProfile(Destinations& files, const std::string& path);
 
 // Name and content of a profile's file and of each file that it extends, the profile first.
 base::Expected<std::vector<std::pair<std::string, std::string>>> ReadProfileTexts(
     const std::string& path);
 
-// A finished answer read back from a file, to be checked or drawn.
+// A finished answer read from a file, to be checked or drawn.
 struct Answer {
   problem::Problem problem;
   problem::Allocation allocation;
   problem::Bytes capacity = 0;     // of memories[0]
-  std::optional<plan::Plan> plan;  // when the file is a plan
+  std::optional<plan::Plan> plan;  // if the file is a plan
   std::optional<problem::Explanation>
-      explanation;  // when it is infeasible; then there is no allocation
+      explanation;  // if it is infeasible; then there is no allocation
 };
 
-// What a command is told of an answer on its command line.
+// The options that specify an answer on the command line.
 struct AnswerFiles {
   void Declare(CLI::App& app);
 
   std::string file;     // a plan, an allocation in JSON, or a CSV with an offset column
-  std::string problem;  // what an allocation answers; empty for plans and CSV
+  std::string problem;  // the Problem of an allocation; empty for plans and CSV
   std::optional<problem::Bytes>
-      capacity;  // needed for CSV; replaces that of an allocation; a plan takes none
+      capacity;  // required for CSV; overrides that of an allocation; not allowed with a plan
 };
 
-// Refuses answers that hold neither addresses nor, where `collisions` are wanted, an explanation.
+// Refuses answers that have neither addresses nor, if `collisions` is true, an explanation.
 base::Expected<Answer> LoadAnswer(const AnswerFiles& files, bool collisions = false);
 
-// What "format" says at the top of a JSON document; empty where it says nothing.
+// The value of "format" at the top of a JSON document; empty if there is none.
 base::Expected<std::string> FormatOf(const std::string& text, const std::string& file);
 
-// What `tessera modes` asks about: for each plan its subgraphs one by one, then the plan as a
-// whole; or Problems as they are.
+// The queries of `tessera modes`: for each plan its subgraphs one by one, then the plan as a whole;
+// or the given Problems.
 struct ModeInputs {
   std::vector<search::reasons::ModeQuery> queries;
   std::vector<std::string> names;  // parallel to queries: "conv1..conv3 of plan.json", "plan.json"
@@ -76,7 +77,7 @@ struct ModeInputs {
 };
 
 // Refuses files of both kinds together, plans of different profiles, Problems whose memories have
-// different modes, and what has no modes.
+// different modes, and inputs without modes.
 base::Expected<ModeInputs> LoadModeInputs(const std::vector<std::string>& files);
 
 }  // namespace tessera::cli

@@ -43,13 +43,13 @@ constexpr std::string_view kExhausted = "unknown: memory is exhausted\n";
 
 using Commands = std::array<std::unique_ptr<Command>, 10>;
 
-// Allocates nothing, and leaves all as it is.
+// Allocates nothing and changes nothing.
 [[noreturn]] void SayExhausted() {
   static_cast<void>(write(STDERR_FILENO, kExhausted.data(), kExhausted.size()));
   std::_Exit(static_cast<int>(ExitCode::kLimit));
 }
 
-// JSON documents need memory where they are destroyed, and cannot throw there.
+// JSON documents need memory for their destruction, and cannot throw there.
 [[noreturn]] void EndWithoutMemory() {
   try {
     if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
@@ -60,7 +60,7 @@ using Commands = std::array<std::unique_ptr<Command>, 10>;
   std::abort();
 }
 
-// What may have been meant by a first word that is no command; empty when it is one, or an option.
+// The command that an unknown first word may mean; empty if it is a command or an option.
 std::string SuggestCommand(int argc, char** argv, const Commands& commands) {
   const std::string_view word = argc > 1 ? argv[1] : "-";
   if (word.starts_with('-')) return {};
@@ -116,8 +116,8 @@ ExitCode Run(Console& console, int argc, char** argv) {
   return ExitCode::kUsage;
 }
 
-// The exit code, when all has been printed. A reader that closed its end early ends the command as
-// it would end any other: by SIGPIPE, without a word.
+// Returns the exit code after everything is printed. If a reader closed its end early, the command
+// ends as any other would: by SIGPIPE, without a message.
 int Finish(Console& console, ExitCode code, void (*on_broken_pipe)(int)) {
   const int error = console.Flush();
   if (error == 0) return static_cast<int>(code);
@@ -130,8 +130,8 @@ int Finish(Console& console, ExitCode code, void (*on_broken_pipe)(int)) {
   return static_cast<int>(ExitCode::kCannotWrite);
 }
 
-// A standard stream that the caller closed gets a file that cannot be used in that way. Else the
-// next file to be opened would take its number, and messages would end up in an answer.
+// Opens a file that cannot be used on each standard stream that the caller closed. Otherwise the
+// next opened file would get its number, and messages would end up in an answer.
 void FillStandardStreams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) < 0) open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
@@ -143,8 +143,8 @@ void FillStandardStreams() {
 
 int main(int argc, char** argv) {
   using namespace tessera::cli;
-  // Functions of the parser of options must not throw, so until it is done exhausted memory ends
-  // the process.
+  // Functions of the option parser must not throw, so until it is done memory exhaustion ends the
+  // process.
   std::set_new_handler(&SayExhausted);
   EndOnInterrupt();
   FillStandardStreams();

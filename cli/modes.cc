@@ -18,7 +18,7 @@
 #include "tessera/search/allocate/engine_queries.h"
 #include "tessera/search/reasons/fewest_modes.h"
 
-// `tessera modes`: which modes of its banks a chip could do without.
+// `tessera modes`: the modes of its banks that a chip does not need.
 namespace tessera::cli {
 namespace {
 

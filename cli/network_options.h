@@ -35,16 +35,16 @@ struct NetworkRefusal {
   ExitCode code = ExitCode::kBadInput;
 };
 
-// The options of every command that reads a network, and its reading: YAML or JSON, or ONNX by
-// suffix or content.
+// The options of every command that reads a network, and the reader: YAML or JSON; or ONNX,
+// detected by suffix or content.
 class NetworkOptions {
  public:
   void Declare(CLI::App& app);
 
-  // Tells `files` which files the options name.
+  // Registers in `files` the files that the options name.
   void AddInputs(Destinations& files) const;
 
-  // "-" is standard input. `profile` may describe operators, too; empty: none.
+  // "-" is standard input. `profile` may also describe operators; empty: none.
   tl::expected<LoadedNetwork, NetworkRefusal> Load(const std::string& path,
                                                    const std::string& profile) const;
 
@@ -60,25 +60,25 @@ class NetworkOptions {
   std::string sizes_;
 };
 
-// The network, the profile and the interval that a question is about.
+// The network, the profile and the interval of a query.
 struct TileSubject {
   graph::Graph network;
   hw_profiles::Profile profile;
   graph::Interval interval;
-  std::vector<std::string> notes;  // what the network's reader has to say
+  std::vector<std::string> notes;  // messages of the network's reader
 
   std::string Text() const;
 };
 
-// The options beside a network that make it a subject.
+// The options that, with a network, make a subject.
 class SubjectOptions {
  public:
-  // Adds --hw, --ops and those of NetworkOptions. The answer is --hw.
+  // Adds --hw, --ops and those of NetworkOptions. Returns the option --hw.
   CLI::Option* Declare(CLI::App& app);
 
   bool NamesProfile() const { return !profile_.empty(); }
 
-  // Tells `files` which files the options name.
+  // Registers in `files` the files that the options name.
   void AddInputs(Destinations& files) const;
 
   // Prints the notes.
@@ -91,14 +91,14 @@ class SubjectOptions {
   NetworkOptions import_;
 };
 
-// The options that make a subject one Problem: --tile and --policy.
+// The options that reduce a subject to one Problem: --tile and --policy.
 class TileChoice {
  public:
-  // Both need `profile`.
+  // Both options require `profile`.
   void Declare(CLI::App& app, CLI::Option* profile);
 
-  // What engines are asked of this tile under this policy. Refuses what is no tile or no policy of
-  // the subject, and as unsupported what the profile cannot run.
+  // The Problem of this tile under this policy. Refuses an invalid tile or policy; and, as
+  // unsupported, what the profile cannot run.
   tl::expected<problem::Problem, NetworkRefusal> Formulate(const TileSubject& subject) const;
 
  private:
@@ -106,7 +106,7 @@ class TileChoice {
   std::string policy_;
 };
 
-// How people write operators and tile shapes.
+// The text forms of operators and tile shapes.
 
 // "conv2", "1": an id, or a number from 0. `option` is for messages.
 base::Expected<int> ParseOperator(const std::string& word, const graph::Graph& network,
@@ -117,8 +117,8 @@ base::Expected<graph::Interval> ParseInterval(const std::string& words, const gr
                                               const std::string& option = "--ops");
 
 // A tile of the interval's output that the profile allows: "7x56" is rows by columns,
-// "rows=7,channels=32" names axes, and "1x32x7x56" gives every extent of the output in its order.
-// Axes that are not named stay whole. Refuses what is no such tile, with the nearest that are.
+// "rows=7,channels=32" names axes, and "1x32x7x56" gives every extent of the output in order. Axes
+// that are not named stay whole. Refuses an invalid tile, and suggests the nearest valid ones.
 base::Expected<graph::tiling::TileShape> ParseTileShape(const std::string& words,
                                                         const graph::Graph& network,
                                                         const hw_profiles::Profile& profile,

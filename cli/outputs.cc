@@ -167,9 +167,9 @@ std::vector<Output> PlanOutputs::Render(const plan::Plan& plan) const {
   return files;
 }
 
-// Questions come from several threads in any order, and there can be thousands. Kept are those with
-// the most buffers, by content where as many have as many: the same ones, under the same names,
-// whoever asked first.
+// Queries come from several threads in any order, and there can be thousands. The files keep those
+// with the most buffers; ties are decided by content. So the selection and the names do not depend
+// on the order of the queries.
 
 namespace {
 
@@ -227,8 +227,8 @@ class ProblemDump::Recorder final : public Engine {
 
 namespace {
 
-// Of one session each candidate counts once, with the memory's own capacity: asking about less
-// narrows the same question.
+// Each candidate of a session counts once, with the memory's own capacity: a smaller capacity
+// narrows the same query.
 class ListeningSession final : public Session {
  public:
   ListeningSession(const ProblemDump::Recorder& recorder, std::unique_ptr<Session> session,

@@ -20,56 +20,56 @@ class App;
 
 namespace tessera::cli {
 
-// The exit code of an answer. An answer that a signal cut short but that holds an allocation is
-// kInterrupted too.
+// The exit code of an answer. An answer that a signal cut short is kInterrupted, even if it holds
+// an allocation.
 ExitCode ExitCodeOf(const problem::Result& result);
 
-// The answer in the form that the path's suffix names: .csv, .json or .svg. It holds an allocation;
-// for .svg an explanation does as well, whose collision is drawn.
+// The answer in the format of the path's suffix: .csv, .json or .svg. It must hold an allocation;
+// for .svg an explanation suffices, whose conflict is drawn.
 base::Expected<std::string> RenderAllocation(const std::string& path,
                                              const problem::Problem& problem,
                                              const problem::files::AllocationDocument& document);
 
-// Whether every path ends in .csv, .json or .svg; says so on the console where one does not.
+// Whether every path ends in .csv, .json or .svg. Reports a wrong path on the console.
 bool CheckSuffixes(Console& console, const std::vector<std::string>& paths);
 
-// Why one of the files could not be written for any answer, as CSV cannot state every Problem; to
-// be asked before the work.
+// Returns why one of the files cannot be written for any answer, or nullopt: CSV cannot express
+// every Problem. Call it before the work.
 std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& paths,
                                                const problem::Problem& problem);
 
-// Writes the answer to every path, each by itself; without an allocation only pictures of what
-// collides. kAnswer when all is well.
+// Writes the answer to every path, each separately; without an allocation, only pictures of the
+// conflict. kAnswer if all succeed.
 ExitCode WriteAllocations(Console& console, Destinations& files,
                           const std::vector<std::string>& paths, const problem::Problem& problem,
                           const problem::files::AllocationDocument& document);
 
-// The answer in a few lines for people.
+// The answer in a few lines of text.
 std::string DescribeAllocation(const problem::Problem& problem,
                                const problem::files::AllocationDocument& document);
 
-// The files that a command with a plan for an answer writes.
+// The output files of a command whose answer is a plan.
 struct PlanOutputs {
   void Declare(CLI::App& app);
 
-  // Whether the names make sense; says so on the console where one does not.
+  // Whether the names are valid. Reports a wrong name on the console.
   bool Check(Console& console) const;
 
   void AddTo(Destinations& files) const;  // all of them
 
-  // What the files get, not written yet.
+  // The content of the files, not yet written.
   std::vector<Output> Render(const plan::Plan& plan) const;
 
   std::vector<std::string> paths;  // .json, .svg or .html
   std::string header;              // C; empty: none
 };
 
-// `--dump-problems DIR`: what engines were asked, as files that `tessera alloc` answers again.
+// `--dump-problems DIR`: the Problems given to engines, as files for `tessera alloc`.
 class ProblemDump {
  public:
   class Recorder;
 
-  // The engines of a run, listened to. The engines outlive it.
+  // The engines of a run, with a recorder. The engines must outlive it.
   class Recording {
    public:
     Recording(std::vector<const problem::Engine*> engines, bool listens);
@@ -80,14 +80,15 @@ class ProblemDump {
 
    private:
     std::unique_ptr<Recorder>
-        recorder_;  // stands in for the first engine, which is asked every question; null: nobody listens
+        // replaces the first engine, which receives every query; null: nothing is recorded
+        recorder_;
     std::vector<const problem::Engine*> engines_;
   };
 
   void Declare(CLI::App& app);
   Recording Record(const std::vector<const problem::Engine*>& engines) const;
 
-  // Writes a file for each question, the largest kMost of them; with the same questions the same
+  // Writes one file for each query, at most the kMost largest. The same queries give the same
   // files.
   ExitCode Write(Console& console, Destinations& files, const Recording& recording) const;
 

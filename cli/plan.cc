@@ -301,8 +301,8 @@ class PlanCommand final : public Command {
     return {};
   }
 
-  // How long reasons may be sought. A deadline that is over leaves a part of what the answer may be
-  // late by.
+  // The time for the search of reasons. After a deadline, it is a part of the allowed delay of the
+  // answer.
   static base::Stop::Clock::time_point ReasonsEnd(const base::Stop& stop) {
     const auto now = base::Stop::Clock::now();
     const auto deadline = stop.Deadline();

@@ -11,14 +11,16 @@
 
 namespace tessera::cli {
 
-// What `tessera check` finds out about a plan.
+// The result of `tessera check` for a plan.
 struct PlanVerdict {
   std::vector<std::string> violations;                // "metric: ..."; empty: accepted
-  std::optional<plan::execute::Report> execution;     // where it was asked for
-  std::optional<plan::lowering::Report> interpreted;  // likewise, where the plan has a lowering
-  std::string obstacle;  // why it is beyond an execution; empty: it is not
+  std::optional<plan::execute::Report> execution;     // if it was requested
+  std::optional<plan::lowering::Report> interpreted;  // if requested and the plan has a lowering
+  std::string obstacle;  // why the plan cannot be executed; empty if it can
   bool searched_again =
-      false;  // else what only a search can tell was not compared: it was not asked for, or something else is wrong
+      // if false, claims that only a search can establish were not compared: not requested, or
+      // another check failed
+      false;
   bool interrupted = false;  // before the search ended
 };
 
@@ -29,9 +31,9 @@ struct PlanCheckOptions {
   base::Stop* stop = nullptr;  // of the search
 };
 
-// Holds every entry of the plan that is not exempt (plan/files/plan_files.h) against what it must
-// be. First what is derived and priced, then the digest, then the execution and the lowering; where
-// nothing is wrong so far, the search is run again. The plan is one that was read from a file.
+// Checks every entry of the plan that is not exempt (plan/files/plan_files.h): first the derived
+// values and costs, then the digest, then the execution and the lowering. If there is no error so
+// far, runs the search again. The plan must have been read from a file.
 PlanVerdict CheckPlan(const plan::Plan& plan, const PlanCheckOptions& options);
 
 }  // namespace tessera::cli

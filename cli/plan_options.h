@@ -16,25 +16,25 @@ class App;
 
 namespace tessera::cli {
 
-// The objective that options state; texts as the user typed them, each may be empty. At most one of
-// `minimize` and `score` is given; neither means latency.
+// The objective given by options. The arguments are the texts that the user typed; each may be
+// empty. At most one of `minimize` and `score` is given; without both the objective is latency.
 //   minimize   a metric: "latency"
 //   score      weights: "latency=0.4,energy=0.6"
-//   limits     the most allowed: "energy=2e9,peak=300000"
+//   limits     upper limits: "energy=2e9,peak=300000"
 base::Expected<plan::Objective> ParseObjective(const std::string& minimize,
                                                const std::string& score, const std::string& limits);
 
-// The options by which somebody says what a plan must keep to.
+// The options that state constraints of a plan.
 class ConstraintOptions {
  public:
   // Adds --constraints, --together, --apart, --keep and --spill.
   void Declare(CLI::App& app);
 
-  // The file of constraints; empty where none is named.
+  // The file of constraints; empty if none is given.
   const std::string& File() const { return file_; }
 
-  // The constraints of the file, then those of the other options; all of them together without
-  // fault (search/partition/constraints/plan_constraints.h).
+  // The constraints of the file, then those of the other options. Together they must be valid
+  // (search/partition/constraints/plan_constraints.h).
   base::Expected<std::vector<plan::PlanConstraint>> Load(const graph::Graph& network,
                                                          const hw_profiles::Profile& profile,
                                                          std::optional<int> max_operators) const;

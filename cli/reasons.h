@@ -19,7 +19,7 @@ class App;
 
 namespace tessera::cli {
 
-// A Problem that nothing satisfies within `capacity` bytes of its first memory, and why.
+// A Problem that is infeasible within `capacity` bytes of its first memory, and the reason.
 struct Collision {
   problem::Problem problem;
   problem::Bytes capacity = 0;
@@ -27,24 +27,24 @@ struct Collision {
 
   std::string Summary() const;
   std::string Text(
-      size_t indent) const;  // all its sentences, a line each, all but the first indented
+      size_t indent) const;  // all sentences, one per line; all but the first are indented
 };
 
-// How commands explain infeasible answers.
+// The explanation of infeasible answers, shared by commands.
 class Reasons {
  public:
   void Declare(CLI::App& app);
   bool AreOff() const { return off_; }
 
-  // Of a Problem that is proven infeasible; nullopt when the user wants no reasons. A ladder of
-  // which the problem has the sizes of candidate `candidate` may be null.
+  // The conflict of a Problem that is proven infeasible; nullopt if the user wants no reasons.
+  // `ladder` may be null; else the problem has the sizes of its candidate `candidate`.
   std::optional<Collision> Find(const problem::Problem& problem, problem::Bytes capacity,
                                 const SearchOptions& search, const base::Stop& stop,
                                 const problem::Ladder* ladder = nullptr,
                                 size_t candidate = 0) const;
 
-  // The same where it has yet to be seen, within the budget, whether the problem is infeasible;
-  // nullopt where it is not seen.
+  // The same if it is not yet known whether the problem is infeasible; nullopt if that is not
+  // proven within the budget.
   std::optional<Collision> FindIfProven(const problem::Problem& problem, problem::Bytes capacity,
                                         const SearchOptions& search, const base::Stop& stop) const;
 
@@ -52,7 +52,7 @@ class Reasons {
   bool off_ = false;
 };
 
-// Why `tessera plan` has no plan, and what would help.
+// Why `tessera plan` found no plan, and which changes would help.
 struct PlanRefusal {
   const graph::Graph& network;
   const search::partition::answer::PartitionResult& result;
@@ -63,7 +63,7 @@ struct PlanRefusal {
   std::string AsJson() const;  // docs/reasons.md has the keys
 };
 
-// What stdout gets when an answer is refused: the violations as lines for people, or as a JSON
+// The content of stdout when an answer is refused: the violations as lines of text, or as a JSON
 // document.
 std::string DescribeRefusal(const std::vector<std::string>& violations, bool as_json);
 

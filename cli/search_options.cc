@@ -163,7 +163,7 @@ void SearchOptions::Declare(CLI::App& app) {
 
 std::optional<base::Stop::Clock::time_point> SearchOptions::Deadline() const {
   if (!timeout_s) return std::nullopt;
-  // A year is as good as for ever, and cannot overflow the clock.
+  // A year serves as infinity and cannot overflow the clock.
   constexpr double kYear = 365.0 * 24 * 3600;
   return base::Stop::Clock::now() + std::chrono::duration_cast<base::Stop::Clock::duration>(
                                         std::chrono::duration<double>(std::min(*timeout_s, kYear)));

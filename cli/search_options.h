@@ -16,13 +16,13 @@ class App;
 
 namespace tessera::cli {
 
-// The options of every command that searches.
+// The options of every command that runs a search.
 struct SearchOptions {
   uint64_t seed = 0;
   std::optional<int64_t> budget;
   std::optional<double> timeout_s;
   std::optional<int64_t> memory_limit;    // bytes
-  std::string engine;                     // empty: all that the command uses by default
+  std::string engine;                     // empty: the default engines of the command
   std::vector<std::string> switched_off;  // rules of the canonical and lazy engines
   bool verbose = false;
 
@@ -30,22 +30,22 @@ struct SearchOptions {
   base::Budget Limit(int64_t otherwise) const { return base::Budget{budget.value_or(otherwise)}; }
   std::optional<base::Stop::Clock::time_point> Deadline() const;
   int64_t MemoryLimit()
-      const;  // three quarters of what the process may have, unless the options state another
+      // three quarters of the memory that the process may use, unless the options state another
+      const;
 };
 
-// Engines in the order in which a portfolio asks them, or the one that the options name. Z3 is
-// asked only by name: it can be stopped by a watchdog alone, which would make answers depend on the
-// clock.
+// Engines in the order in which a portfolio uses them, or the one that the options name. Z3 is used
+// only by name: only a watchdog can stop it, so answers would depend on the clock.
 class EngineSet {
  public:
   explicit EngineSet(const SearchOptions& options);
 
-  // Those of these names, in their order, without these rules. A name that FindUnknown names makes
-  // none.
+  // The engines with these names, in this order, without these rules. Names that FindUnknown
+  // reports are skipped.
   EngineSet(std::span<const std::string> names, std::span<const std::string> switched_off,
             uint64_t seed);
 
-  // An engine or a rule that this program does not have, in words; empty where it has all.
+  // The first engine or rule that this program does not have, in words; empty if it has all.
   static std::string FindUnknown(std::span<const std::string> names,
                                  std::span<const std::string> switched_off);
 

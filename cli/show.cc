@@ -62,7 +62,7 @@ class ShowCommand final : public Command {
   }
 
  private:
-  // The suffix says what the picture is made of, where it says anything; it must not contradict
+  // The suffix determines the format of the picture, if it has a meaning; it must not contradict
   // --format.
   bool ChooseFormat(Console& console) {
     const std::string suffix = SuffixOf(output_);

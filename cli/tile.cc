@@ -13,8 +13,8 @@
 #include "tessera/search/tiling/engine_cache.h"
 #include "tessera/search/tiling/feasible_frontier.h"
 
-// `tessera tile`: how large a tile of an interval of operators fits, or how far up a ladder of
-// one's own.
+// `tessera tile`: the largest tile of an interval of operators that fits, or the largest candidate
+// of a given ladder.
 namespace tessera::cli {
 namespace {
 
@@ -120,7 +120,7 @@ class TileCommand final : public Command {
     return status == Status::kInfeasible ? ExitCode::kInfeasible : ExitCode::kLimit;
   }
 
-  // What the encoder refuses the profile cannot run.
+  // Reports an error of the encoder as unsupported: the profile cannot run the network.
   static ExitCode Decline(Console& console, const base::Diagnostic& refusal) {
     console.Refuse(refusal);
     return ExitCode::kUnsupported;

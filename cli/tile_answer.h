@@ -14,19 +14,19 @@
 #include "tessera/search/tiling/candidate_search.h"
 #include "tessera/search/tiling/feasible_frontier.h"
 
-// What `tessera tile` answers, ready to be told.
+// The answer of `tessera tile`, ready for printing.
 namespace tessera::cli {
 
-// One tile shape under one policy, or one candidate of a ladder of one's own.
+// One tile shape under one policy, or one candidate of a given ladder.
 struct TileRow {
   std::string tile;
   std::string policy;  // empty: a candidate
   int64_t tiles = 0;   // 0: a candidate
   search::tiling::CandidateAnswer answer;
-  std::optional<plan::Metrics> cost = std::nullopt;  // of what fits, where wanted
+  std::optional<plan::Metrics> cost = std::nullopt;  // of tiles that fit, if requested
 };
 
-// A tile that is proven impossible, and why.
+// A tile that is proven impossible, and the reason.
 struct RefusedTile {
   std::string tile;
   Collision collision;
@@ -54,7 +54,7 @@ struct TileAnswer {
   std::string subject;
   bool is_network = false;
   std::vector<CornerRow> corners;  // of a network
-  std::vector<TileRow> rows;       // all shapes, or candidates, where wanted
+  std::vector<TileRow> rows;       // all shapes, or candidates, if requested
   std::optional<std::string> largest;
   bool largest_proven = false;
   std::optional<FewestTilesFound> fewest;
@@ -73,32 +73,32 @@ struct ShapeAnswer {
   std::string tile;
   struct UnderPolicy {
     TileRow row;
-    std::optional<Collision> collision;  // of what is impossible
+    std::optional<Collision> collision;  // for impossible tiles
   };
   std::vector<UnderPolicy> policies;
   std::vector<std::string> notes;  // of the network's reader
 
-  // kFeasible where it fits under some policy; kInfeasible where it is proven impossible under all.
+  // kFeasible if it fits under some policy; kInfeasible if it is proven impossible under all.
   problem::Status Status() const;
 };
 
 std::string ShapeAnswerText(const ShapeAnswer& answer);
 std::string ShapeAnswerJson(const ShapeAnswer& answer);
 
-// From what a search found to what `tessera tile` answers: with costs, and with reasons where
+// Converts the result of a search to the answer of `tessera tile`: with costs, and with reasons if
 // something is impossible.
 
-// How reasons are looked for. All of it outlives the teller.
+// The way in which reasons are computed. All arguments must outlive this object.
 class TilePrinter {
  public:
   TilePrinter(const SearchOptions& search, const Reasons& reasons, const base::Stop& stop)
       : search_(search), reasons_(reasons), stop_(stop) {}
 
-  // Climbs the ladder in that file.
+  // Searches the ladder in that file.
   base::Expected<TileAnswer> SearchTileCandidates(const std::string& path,
                                                   base::Budget budget) const;
 
-  // The corners, and every shape that was considered where `all` are wanted.
+  // The corners; and every shape that was considered if `all` is true.
   TileAnswer Tell(const TileSubject& subject, const search::tiling::Staircase& found,
                   bool all) const;
 

@@ -5,21 +5,21 @@
 
 #include "tessera/plan/plan.h"
 
-// The files under page/, put into the program when it is built.
+// The files in page/, embedded in the program at build time.
 namespace tessera::report {
 
 std::string_view PageTemplate();  // HTML with marks {{title}}, {{style}}, {{data}} and {{script}}
 std::string_view StyleSheet();
 std::string_view Script();
 
-// A plan as the JSON that the page draws from. It refers by index where it can: operators, tensors
-// and buffers are arrays. page/plan.js says what is in it.
+// A plan as the JSON that the page draws from. It uses indices as references: operators, tensors
+// and buffers are arrays. page/plan.js documents the content.
 
 nlohmann::ordered_json DataOf(const plan::Plan& plan);
 
-// Its parts. memories, loops, steps and buffers of the joint Problem:
+// Adds the memories, loops, steps and buffers of the joint Problem.
 void AddMemory(const plan::Plan& plan, nlohmann::ordered_json& data);
-// tracks, and for each subgraph its first and last tiles:
+// Adds the tracks and, for each subgraph, its first and last tiles.
 void AddTimelines(const plan::Plan& plan, nlohmann::ordered_json& data);
 
 }  // namespace tessera::report

@@ -8,8 +8,9 @@
 #include "tessera/base/text.h"
 #include "tessera/report/html_page_data.h"
 
-// The page is a template, a style sheet and a script, files of the project under page/; the plan
-// stands in it once, as JSON that the script draws from. Only the title is written as markup.
+// The page consists of a template, a style sheet and a script, which are files of the project in
+// page/. The plan occurs in it once, as JSON that the script draws from. Only the title is written
+// as markup.
 namespace tessera::report {
 namespace {
 

@@ -6,10 +6,10 @@
 
 namespace tessera::report {
 
-// The plan as one HTML page that needs nothing else and asks no network (docs/report.md): headline
-// numbers beside the baseline and the lower bounds, the network with its cuts, and for every
-// subgraph its memory map, its timeline and what it costs. Names stand in it as data alone, never
-// as markup. Equal plans give equal bytes.
+// The plan as one self-contained HTML page that loads nothing from the network (docs/report.md). It
+// shows headline numbers next to the baseline and the lower bounds; the network with its cuts; and
+// for every subgraph its memory map, its timeline and its costs. Names occur as data only, never as
+// markup. Equal plans give equal bytes.
 std::string WriteReport(const plan::Plan& plan);
 
 }  // namespace tessera::report

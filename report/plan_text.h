@@ -7,13 +7,13 @@
 
 namespace tessera::report {
 
-// The plan as tables for a terminal: subgraphs, totals beside the baseline and the lower bounds,
-// notes.
+// The plan as tables for a terminal: subgraphs, totals next to the baseline and the lower bounds,
+// and notes.
 std::string DescribePlan(const plan::Plan& plan, double time_ms);
 
-// What `tessera plan --pareto` prints.
+// The output of `tessera plan --pareto`.
 
-// A table of the points, each with the options that find its plan.
+// A table of the points, each with the options that reproduce its plan.
 std::string DescribeFront(const search::partition::analysis::Front& front, double time_ms);
 
 // The same as a `tessera-front` document.

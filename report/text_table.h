@@ -10,12 +10,12 @@
 
 namespace tessera::report {
 
-// A table for terminals: columns as wide as their widest cell, numbers to the right.
+// A table for terminals: columns as wide as their widest cell, numbers right-aligned.
 class Table {
  public:
   explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
 
-  // A row has as many cells as the head. Names from files may stand in it as they are.
+  // A row has as many cells as the head. Names from files may be used unchanged.
   void Add(std::vector<std::string> row);
 
   std::string Text() const;
@@ -36,7 +36,7 @@ std::string ShapeText(std::span<const int64_t> shape);
 // "resident, in place, halo rolling_buffer"; "split_k 64".
 std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place,
                        hw_profiles::HaloStorage halo, int64_t k_extent);
-// The same of a subgraph of a plan: "resident, prefetched".
+// The same for a subgraph of a plan: "resident, prefetched".
 std::string PolicyText(const plan::Subgraph& subgraph);
 
 }  // namespace tessera::report

@@ -9,8 +9,8 @@
 namespace tessera::encoder::exports {
 namespace {
 
-// Whether an SMT solver wrote this: its words are sat, unsat, unknown and lists, where SAT solvers
-// put one of c, s and v before each line.
+// Whether the output is that of an SMT solver: it consists of sat, unsat, unknown and lists, while
+// SAT solvers begin each line with c, s or v.
 bool IsSmtlib(std::string_view output) {
   const size_t begin = output.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return false;
@@ -41,7 +41,7 @@ std::string FindBrokenCondition(const TermRecord& record, const Sentences& sente
   return {};
 }
 
-// The answer to a model that breaks nothing, or to one that breaks something.
+// The answer for a model that violates nothing, or that violates a condition.
 Decoded Conclude(std::string broken, const Transcript& transcript) {
   Decoded decoded{Decoded::Claim::kModel, std::nullopt, std::nullopt, std::move(broken)};
   if (!decoded.broken.empty()) return decoded;
@@ -50,7 +50,7 @@ Decoded Conclude(std::string broken, const Transcript& transcript) {
   return decoded;
 }
 
-// The answer where there is no model.
+// The answer if there is no model.
 Decoded ClaimAlone(Decoded::Claim claim) { return {claim, std::nullopt, std::nullopt, ""}; }
 
 base::Expected<Decoded> DecodeDimacs(Transcript& transcript, const FormulaOptions& options,

@@ -48,7 +48,7 @@ using Claim = Decoded::Claim;
 
 constexpr std::string_view kGaps = " \t\r";
 
-// Takes the next word off `line`; empty when there is none.
+// Removes the next word from `line`; empty if there is none.
 std::string_view TakeWord(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(kGaps), line.size()));
   const std::string_view word = line.substr(0, line.find_first_of(kGaps));
@@ -84,7 +84,7 @@ class DimacsReader {
   std::optional<base::Diagnostic> fault_;
 };
 
-// Keeps the first fault; `place` points into the current line.
+// Keeps the first error. `place` points into the current line.
 base::Diagnostic& DimacsReader::Refuse(const char* place, std::string message) {
   fault_ = base::Diagnostic{};
   fault_->message = std::move(message);
@@ -187,7 +187,7 @@ void DimacsReader::CheckEnd() {
   }
 }
 
-// A variable may be open only where every clause holds without it.
+// A variable may be missing only if every clause holds without it.
 void DimacsReader::CheckCoverage() {
   for (size_t clause = 0; clause < record_.ClauseCount(); ++clause) {
     formulation::Literal open = formulation::kTrue;

@@ -51,8 +51,8 @@ constexpr std::string_view kTitle = "tessera-formula ";
 constexpr int64_t kVersion = 1;
 constexpr std::array<std::string_view, 3> kIntegerWords = {"auto", "order", "bits"};
 
-// FNV-1a over the Problem's own file form. It tells mistakes, not malice: what a model says is
-// checked anyway.
+// FNV-1a over the Problem in its file format. It detects mistakes, not attacks: the content of a
+// model is checked anyway.
 std::string MarkOf(const problem::files::ProblemDocument& document) {
   const problem::Ladder* ladder = document.ladder ? &*document.ladder : nullptr;
   uint64_t hash = 0xcbf29ce484222325U;
@@ -126,7 +126,7 @@ base::Unexpected RefuseFull() {
   return Refuse(fmt::format("the formula has more than {} clauses", sat::kClauseLimit));
 }
 
-// Counts of a record of terms, in which integers and the bounds of their domains count as well.
+// Counts of a record of terms. Integers and the bounds of their domains count as well.
 std::string TabulateTerms(const TermRecord& record) {
   formulation::TopicCounts variables{};
   for (int32_t variable = formulation::kTrue.Variable() + 1; variable <= record.VariableCount();
@@ -167,7 +167,8 @@ base::Expected<Formula> EncodeSmtlib(Transcript& transcript, std::string_view he
   return formula;
 }
 
-// The sizes at the end are those of the conditions, and of the clauses that a SAT solver would get.
+// The table of sizes at the end counts the conditions, and the clauses of the formula for SAT
+// solvers.
 base::Expected<Formula> EncodeText(Transcript& transcript, const FormulaOptions& options,
                                    std::string_view header) {
   TermTarget target;

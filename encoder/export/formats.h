@@ -15,22 +15,22 @@
 
 namespace tessera::encoder::exports {
 
-// The formula as DIMACS CNF. `header` opens it; the comments behind it map every variable to its
-// meaning.
+// Writes the formula as DIMACS CNF. `header` is the first line. The comments after it map every
+// variable to its meaning.
 std::string WriteDimacs(const ClauseRecord& record, const Sentences& sentences,
                         std::string_view header, std::string_view sizes);
 
-// The output of a SAT solver, as the SAT competitions define it: comments (c), one line of status
-// (s), and the values (v) up to a 0. Values go into `record`. Variables may be missing where every
-// clause holds without them.
+// Reads the output of a SAT solver in the format of the SAT competitions: comments (c), one status
+// line (s), and the values (v) up to a 0. Stores the values in `record`. A variable may be missing
+// if every clause holds without it.
 base::Expected<Decoded::Claim> ReadDimacsModel(std::string_view output, std::string_view file,
                                                ClauseRecord& record, const Sentences& sentences);
 
-// A node of what an SMT solver prints: an atom, or a list in parentheses.
+// A node of the output of an SMT solver: an atom, or a list in parentheses.
 struct SExpression {
   enum class Kind : uint8_t { kSymbol, kString, kList };
   Kind kind = Kind::kSymbol;
-  std::string_view text;  // of an atom, without its bars or quotes; points into the input
+  std::string_view text;  // of an atom, without bars or quotes; points into the input
   std::vector<SExpression> items;
   int line = 1;
   int column = 1;
@@ -39,21 +39,21 @@ struct SExpression {
   bool IsList() const { return kind == Kind::kList; }
 };
 
-// All expressions of a text in a row, with ; comments between them. Refuses lists, bars and quotes
-// that do not end, and lists nested deeper than kDeepestList.
+// Reads all expressions of a text in sequence, with ; comments between them. Refuses lists, bars
+// and quotes that do not end, and lists nested deeper than kDeepestList.
 base::Expected<std::vector<SExpression>> ReadSExpressions(std::string_view text,
                                                           std::string_view file);
 
 inline constexpr size_t kDeepestList = 100;
 
-// Names for the free variables of a record in SMT-LIB: quoted symbols that say what they mean, |a
-// below b|, |offset of w / 16|. An integer stands for its rank, which the name tells: (value -
-// first) / step. Names are unique; bounds and constants have none.
+// SMT-LIB names of the free variables of a record. The names are quoted symbols that state the
+// meaning: |a below b|, |offset of w / 16|. An integer stands for its rank, (value - first) / step;
+// the name states the divisor. Names are unique. Bounds and constants have no name.
 class Symbols {
  public:
   Symbols(const TermRecord& record, const Sentences& sentences);
 
-  // With the bars; empty for what has no name.
+  // The name with its bars; empty if the unknown has no name.
   const std::string& Of(formulation::Integer integer) const {
     return integers_[static_cast<size_t>(integer.index)];
   }
@@ -64,7 +64,7 @@ class Symbols {
   // A variable or an integer.
   using Unknown = std::variant<formulation::Literal, formulation::Integer>;
 
-  // By the name between the bars; null when there is none.
+  // Finds an unknown by the name between the bars; null if there is none.
   const Unknown* Find(std::string_view name) const;
   std::vector<std::string_view> Names() const;
 
@@ -76,15 +76,15 @@ class Symbols {
   std::map<std::string, Unknown, std::less<>> unknowns_;
 };
 
-// The formula as SMT-LIB 2 in QF_LIA; most of its orders are differences. Each assertion is named
-// by its topic ("liveness.3"), so that a solver's unsat core can be read; the script ends with
-// (check-sat) and (get-model).
+// Writes the formula as SMT-LIB 2 in QF_LIA. Most of its orders are differences. Each assertion is
+// named after its topic ("liveness.3"), so that a solver's unsat core is readable. The script ends
+// with (check-sat) and (get-model).
 std::string WriteSmtlib(const TermRecord& record, const Symbols& symbols, std::string_view header,
                         std::string_view sizes);
 
-// The output of an SMT solver: sat, unsat or unknown, and after sat the answer of get-model,
-// ((define-fun |a below b| () Bool true) ...), or of get-value, ((|a below b| true) ...). Every free variable
-// must have a value. Values go into `record`.
+// Reads the output of an SMT solver: sat, unsat or unknown. After sat comes the answer of
+// get-model, ((define-fun |a below b| () Bool true) ...), or of get-value, ((|a below b| true)
+// ...). Every free variable must have a value. Stores the values in `record`.
 base::Expected<Decoded::Claim> ReadSmtlibModel(std::string_view output, std::string_view file,
                                                TermRecord& record, const Symbols& symbols);
 

@@ -14,16 +14,16 @@
 
 namespace tessera::encoder::exports {
 
-// Clauses kept as they were said, each with its topic, and what every variable means: a formula to
-// be written down. A model found elsewhere is laid beside it with Assign, and then the record
-// answers for it.
+// A formula that is recorded in order to be written to a file: the clauses as they were added, each
+// with its topic, and the meaning of every variable. Assign loads a model that an external solver
+// found; then the record answers for that model.
 class ClauseRecord : public formulation::ClauseSink, public formulation::Model {
  public:
   struct Variable {
     formulation::Topic topic =
-        formulation::Topic::kOffsets;  // that was being written when it was made
+        formulation::Topic::kOffsets;  // the topic that was current when the variable was made
     formulation::Meaning meaning;
-    bool negated = false;  // then the variable holds when the meaning does not
+    bool negated = false;  // if true, the variable holds when the meaning does not
   };
 
   // `limit` as in ClauseSink.
@@ -32,7 +32,7 @@ class ClauseRecord : public formulation::ClauseSink, public formulation::Model {
   formulation::Literal NewVariable() override;
   void Explain(formulation::Literal literal, const formulation::Meaning& meaning) override;
 
-  // Variables are numbered from 1, which is kTrue.
+  // Variables are numbered from 1. Variable 1 is kTrue.
   int32_t VariableCount() const { return static_cast<int32_t>(variables_.size()) - 1; }
   const Variable& VariableAt(int32_t variable) const {
     return variables_[static_cast<size_t>(variable)];
@@ -43,11 +43,11 @@ class ClauseRecord : public formulation::ClauseSink, public formulation::Model {
   std::span<const formulation::Literal> ClauseAt(size_t clause) const;
   formulation::Topic TopicAt(size_t clause) const { return topics_[clause]; }
 
-  // The literal holds in the model; a later word overrules an earlier one.
+  // Makes the literal hold in the model. A later call overrides an earlier one.
   void Assign(formulation::Literal literal);
   bool IsAssigned(int32_t variable) const;
 
-  // What the model leaves open is false.
+  // A variable without a value in the model counts as false.
   bool IsTrue(formulation::Literal literal) const override;
 
  protected:
@@ -56,16 +56,16 @@ class ClauseRecord : public formulation::ClauseSink, public formulation::Model {
  private:
   enum class Truth : uint8_t { kOpen, kFalse, kTrue };
 
-  std::vector<Variable> variables_;             // by number; the first does not exist
+  std::vector<Variable> variables_;             // by number; entry 0 is unused
   std::vector<Truth> truths_;                   // by number
-  std::vector<formulation::Literal> literals_;  // of all clauses in a row
+  std::vector<formulation::Literal> literals_;  // of all clauses, concatenated
   std::vector<size_t> ends_;                    // by clause
   std::vector<formulation::Topic> topics_;      // by clause
 };
 
-// A formula whose integers stay integers: bounds are literals, orders are conditions of their own.
-// What people and SMT solvers read. An integer first + step * rank is known by its rank, 0 <= rank
-// < count, so that alignment needs no division.
+// A formula whose integers stay integers: bounds are literals, and orders are conditions of their
+// own. This is the form for human readers and SMT solvers. An integer first + step * rank is
+// represented by its rank, 0 <= rank < count, so that alignment needs no division.
 class TermRecord : public ClauseRecord, public formulation::IntegerSink {
  public:
   struct Number {
@@ -102,7 +102,7 @@ class TermRecord : public ClauseRecord, public formulation::IntegerSink {
     int64_t mask = 0;
   };
 
-  // What is said of integers alone; it holds where `guard` does.
+  // A condition on integers alone. It holds if `guard` holds.
   struct Condition {
     formulation::Topic topic = formulation::Topic::kOffsets;
     formulation::Literal guard;
@@ -134,7 +134,7 @@ class TermRecord : public ClauseRecord, public formulation::IntegerSink {
   }
   const std::vector<Condition>& Conditions() const { return conditions_; }
 
-  // The bound that a variable stands for; null for variables that are free.
+  // The bound that a variable stands for; null if the variable is free.
   const Bound* FindBound(int32_t variable) const;
 
   void AssignRank(formulation::Integer integer, int64_t rank);

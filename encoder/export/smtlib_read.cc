@@ -57,7 +57,7 @@ bool Parser::SkipBlanks() {
   return false;
 }
 
-// A quote within "..." is written twice; the text of a string is kept as it stands.
+// A quote inside "..." is doubled; the text of a string is kept unchanged.
 bool Parser::TakeQuoted(SExpression& atom, char quote) {
   size_t end = text_.find(quote, position_ + 1);
   while (quote == '"' && end != std::string_view::npos && text_.substr(end + 1, 1) == "\"")
@@ -89,7 +89,7 @@ base::Unexpected Parser::Refuse(int line, int column, std::string message) const
 }
 
 base::Expected<std::vector<SExpression>> Parser::Parse() {
-  std::vector<SExpression> open(1);  // lists that have begun; the first is the whole text
+  std::vector<SExpression> open(1);  // lists that are open; the first is the whole text
   while (SkipBlanks()) {
     const char next = text_[position_];
     if (next == '(') {
@@ -181,7 +181,7 @@ class SmtlibReader {
   std::optional<base::Diagnostic> fault_;
 };
 
-// Keeps the first fault.
+// Keeps the first error.
 base::Diagnostic& SmtlibReader::Refuse(const SExpression& place, std::string message) {
   if (fault_) return *fault_;
   fault_ = base::Diagnostic{};
@@ -202,8 +202,7 @@ base::Expected<Claim> SmtlibReader::Read() {
       ReadStatus(answer);
     else if (claim_ == Claim::kModel)
       ReadModel(answer);
-    // After unsat and unknown there is no model, and solvers say so with an (error ...) of their
-    // own.
+    // After unsat and unknown there is no model. Solvers report this with an (error ...).
     else if (answer.items.empty() || !answer.items[0].Is("error"))
       Refuse(answer, "a model without 'sat' before it");
   }

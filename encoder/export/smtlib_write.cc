@@ -39,7 +39,7 @@ Symbols::Symbols(const TermRecord& record, const Sentences& sentences)
   }
 }
 
-// A quoted symbol holds any printable character but | and \.
+// A quoted symbol may contain any printable character except | and \.
 std::string Symbols::Register(std::string name, Unknown unknown) {
   std::replace_if(
       name.begin(), name.end(),
@@ -65,8 +65,8 @@ std::vector<std::string_view> Symbols::Names() const {
 //
 //     f + s * k + d <= g + s * l    is    k + ceil((f + d - g) / s) <= l
 //
-// because k - l is an integer: a difference, whatever the alignment. Only where steps differ do
-// factors remain.
+// because k - l is an integer. The result is a difference, for any alignment. Factors remain only
+// if the steps differ.
 
 namespace {
 
@@ -112,7 +112,8 @@ std::string Writer::ClauseText(std::span<const formulation::Literal> clause) con
   return text + ')';
 }
 
-// factor * rank + constant; a constant of zero and the rank of a single value are left out.
+// factor * rank + constant. Omits a constant of zero, and the rank of an integer with a single
+// value.
 std::string Writer::Sum(formulation::Integer integer, int64_t factor, int64_t constant) const {
   const std::string& name = symbols_.Of(integer);
   if (name.empty()) return NumberText(constant);
@@ -149,7 +150,7 @@ struct Writer::Statement {
     return fmt::format("(= (+ {} {}) (+ {} {}))", Value(sum.first), Value(sum.second),
                        Value(sum.sum.base), NumberText(sum.sum.shift));
   }
-  // Each digit of the mask adds its worth where `first` lacks it, and takes it where it does not.
+  // Each digit of the mask adds its worth if `first` lacks it, and subtracts it if `first` has it.
   std::string operator()(const TermRecord::Xor& difference) const {
     const std::string first = Value(difference.first);
     if (difference.mask == 0) return fmt::format("(= {} {})", first, Value(difference.second));

@@ -31,8 +31,8 @@ std::string Sentences::Of(formulation::Literal literal) const {
   return is_auxiliary ? fmt::format("{} {}", phrase, literal.Variable()) : phrase;
 }
 
-// A clause reads as an implication: what it negates are the premises, the rest is the conclusion.
-// With nothing left to conclude, the last premise must give way.
+// A clause is printed as an implication: its negative literals are the premises, the rest is the
+// conclusion. If the conclusion is empty, the negation of the last premise takes its place.
 std::string Sentences::Of(std::span<const formulation::Literal> clause) const {
   if (clause.empty()) return "this cannot hold";
   std::vector<std::string> premises;

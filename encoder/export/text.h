@@ -10,14 +10,15 @@
 
 namespace tessera::encoder::exports {
 
-// The conditions of a record in the user's words, one line each.
+// The conditions of a record in the user's terms, one line each.
 class Sentences {
  public:
-  // Both outlive this.
+  // Both arguments must outlive this object.
   Sentences(const ClauseRecord& record, const formulation::Wording& wording)
       : record_(record), wording_(wording) {}
 
-  std::string Of(formulation::Literal literal) const;  // helpers carry their number: "auxiliary 12"
+  // auxiliary variables are shown by number: "auxiliary 12"
+  std::string Of(formulation::Literal literal) const;
 
   // "if a touches b0, then mode of sram at step 3 is not r".
   std::string Of(std::span<const formulation::Literal> clause) const;
@@ -28,7 +29,7 @@ class Sentences {
   // "if a below b: offset of a + 16 <= offset of b"; `condition` is one of `terms`.
   std::string Of(const TermRecord& terms, const TermRecord::Condition& condition) const;
 
-  // The name of a number, which need not have been explained.
+  // The name of a number. The number need not have been explained.
   std::string NameOf(const TermRecord::Number& number) const;
 
  private:
@@ -38,18 +39,18 @@ class Sentences {
   const formulation::Wording& wording_;
 };
 
-// A table of a formula's size, a line for each topic that occurs, and the sum:
+// A table of the size of a formula: one line for each topic that occurs, and the total.
 //
 //     topic       variables     clauses
 //     offsets            12          14
 //     total              12          14
 //
-// `conditions` is what the second column counts: "clauses".
+// `conditions` names the unit of the second column: "clauses".
 std::string TabulateSizes(const formulation::TopicCounts& variables,
                           const formulation::TopicCounts& counts, std::string_view conditions);
 
-// The stack of conditions for people: what an SMT solver would be told, in sentences and
-// inequalities over bytes, grouped by topic, each numbered as the assertions of SMT-LIB are.
+// Writes all conditions for human readers: the content of the SMT formula as sentences and
+// inequalities over bytes, grouped by topic. The numbers are those of the SMT-LIB assertions.
 std::string WriteText(const TermRecord& record, const Sentences& sentences);
 
 }  // namespace tessera::encoder::exports

@@ -17,7 +17,7 @@
 
 namespace tessera::encoder::exports {
 
-// A formula for SAT solvers: integers are clauses too.
+// A formula for SAT solvers: integers are encoded as clauses.
 class ClauseTarget final : public formulation::Target {
  public:
   ClauseTarget(sat::IntegerEncoding encoding, const formulation::Magnitude& magnitude)
@@ -33,7 +33,7 @@ class ClauseTarget final : public formulation::Target {
   std::unique_ptr<formulation::IntegerSink> integers_;
 };
 
-// A formula for SMT solvers and people: integers stay integers.
+// A formula for SMT solvers and human readers: integers stay integers.
 class TermTarget final : public formulation::Target {
  public:
   TermTarget() : record_(sat::kClauseLimit) {}
@@ -46,18 +46,18 @@ class TermTarget final : public formulation::Target {
   TermRecord record_;
 };
 
-// A Problem said once to a target that decides nothing: capacity fixed, and with a ladder one
-// variable for each candidate, of which at least one holds. Saying it again gives the same
-// variables in the same order, which is what lets a model come back from elsewhere.
+// Writes a Problem to a target that decides nothing. The capacity is fixed. With tile candidates
+// there is one variable for each candidate, and at least one of them holds. Writing it again gives
+// the same variables in the same order; this is why a model from an external solver can be read.
 class Transcript {
  public:
-  // `document` outlives this. Of the options, capacity and candidate count.
+  // `document` must outlive this object. Of the options, only capacity and candidate count.
   Transcript(const problem::files::ProblemDocument& document, const FormulaOptions& options);
 
   Transcript(const Transcript&) = delete;
   Transcript& operator=(const Transcript&) = delete;
 
-  // Why it cannot be written, or nullopt.
+  // Returns why the formula cannot be written, or nullopt.
   std::optional<std::string> TooLarge() const {
     return formulation::TooLarge(question_.problem, address_constraints_);
   }
@@ -65,22 +65,22 @@ class Transcript {
   const formulation::Wording& Words() const { return wording_; }
   formulation::Magnitude Measure() const { return formulation::Addresses::Measure(question_); }
 
-  // `target` outlives this. What is read back afterwards is of the target written to last.
+  // `target` must outlive this object. Later reads refer to the last target.
   void WriteTo(formulation::Target& target);
 
-  // The target's model in the Problem's own terms, and the first candidate that it selects.
+  // The model of the target in terms of the Problem, and the first candidate that it selects.
   problem::Allocation Decode() const { return formulation_->Decode(); }
   std::optional<size_t> SelectedCandidate() const;
 
  private:
-  problem::Problem problem_;       // with the sizes of the candidate asked for
-  const problem::Ladder* ladder_;  // null where the sizes are known
+  problem::Problem problem_;       // with the sizes of the requested candidate
+  const problem::Ladder* ladder_;  // null if the sizes are fixed
   formulation::Wording wording_;
   formulation::AddressConstraints address_constraints_;
   formulation::FormulationInput question_;
   formulation::Target* target_ = nullptr;
   std::optional<formulation::Formulation> formulation_;
-  std::vector<formulation::Literal> candidates_;  // empty without a ladder
+  std::vector<formulation::Literal> candidates_;  // empty without tile candidates
 };
 
 }  // namespace tessera::encoder::exports

@@ -10,33 +10,34 @@
 #include "tessera/base/arithmetic.h"
 
 // Granularities
-// --------
-// Real buffers come in multiples of 16 or 1024 bytes, and a solver that counts bytes wastes its bits on
-// addresses that cannot matter. Let g divide every size (on all candidates), every fixed offset, delta, reserved
-// and bank boundary, and every alignment above 1. Take any solution and round each offset down to a multiple of
-// g:
+// -------------
+// Real buffers have sizes that are multiples of 16 or 1024 bytes. A solver that counts bytes wastes
+// bits on addresses that cannot matter. Let g divide every size (for all candidates), every fixed
+// offset, delta, reserved and bank boundary, and every alignment above 1. Take any solution and
+// round each offset down to a multiple of g:
 //
 //        g       g       g       g
 //     |.......|.......|.......|.......|
 //     |   [=======a=======]   |       |    before: from o to o + size
-//     [=======a=======]       |       |    after: as g divides the size, both ends move down alike, by less
-//                                          than g, and neither passes a multiple of g
+//     [=======a=======]       |       |    after: g divides the size, so both ends move down by the
+//                                          same amount, less than g; neither passes a multiple of g
 //
-// floor(o_a) + s_a = floor(o_a + s_a) <= floor(o_b) whenever o_a + s_a <= o_b, so pairs stay apart;
-// boundaries at multiples of g stay uncrossed; aligned and fixed offsets do not move; colocated
-// ones move alike. Ends only sink, so the capacity holds, even rounded down to a multiple of g,
-// because every rounded end is one. A buffer may leave the highest bank that it touched and enters
-// none, hence modes, ports, allowed and different banks hold with it. Two statements can break, and
-// then an alignment of 1 counts as well, which makes g = 1:
-//   - same bank, where one of the two leaves a bank that the other keeps (not when both are kSingle);
-//   - adjacent, where the second is aligned and the first is not: up(o + s) changes, the second does not.
-// A hint is no constraint: it is rounded down like any offset.
+// floor(o_a) + s_a = floor(o_a + s_a) <= floor(o_b) whenever o_a + s_a <= o_b, so pairs stay
+// disjoint. Boundaries at multiples of g stay uncrossed. Aligned and fixed offsets do not move.
+// Colocated offsets move by the same amount. Ends only sink, so the capacity holds, even rounded
+// down to a multiple of g, because every rounded end is a multiple. A buffer may leave the highest
+// bank that it touched and enters none; so modes, ports, allowed and different banks still hold.
+// Two constraints can break. For these an alignment of 1 counts as well, which makes g = 1:
+// - same bank, if one of the two leaves a bank that the other keeps (not if both are kSingle);
+// - adjacent, if the second is aligned and the first is not: up(o + s) changes, the second does
+//   not.
+// A hint is not a constraint: it is rounded down like any offset.
 //
-// Rules keep to it as follows. Residues and distances hold when g divides them and their moduli:
-// then both offsets of a pair move alike. So do guards, windows, boundaries and natural alignments
-// that g divides, as boundaries do. Flipped address bits need g to be a power of two: clearing low
-// bits in which two offsets agree changes no XOR. Bank sets and different banks hold as above. Same
-// bank and common delta need exact starts.
+// Rules are covered as follows. Residues and distances hold if g divides them and their moduli:
+// then both offsets of a pair move by the same amount. The same applies to guards, windows,
+// boundaries and natural alignments that g divides. Flipped address bits need g to be a power of
+// two: clearing low bits in which two offsets agree changes no XOR. Bank sets and different banks
+// hold as above. Same bank and common delta need exact starts.
 namespace tessera::encoder::formulation {
 namespace {
 
@@ -61,7 +62,8 @@ const Buffer& BufferAt(const Problem& problem, int index) {
   return problem.buffers[static_cast<size_t>(index)];
 }
 
-// Whether rounding `relation`'s buffers down by different amounts could break it: see above.
+// Whether rounding the two buffers of `relation` down by different amounts could break it: see
+// above.
 bool NeedsExactStart(const Problem& problem, const Relation& relation) {
   const Buffer& first = BufferAt(problem, relation.first);
   const Buffer& second = BufferAt(problem, relation.second);
@@ -84,14 +86,15 @@ std::set<std::pair<int, int>> RelatedPairs(const Problem& problem, Predicate pre
   return pairs;
 }
 
-// Pairs that a relation keeps apart anyway, or allows to share bytes: life together says nothing
-// about them.
+// Pairs that a relation keeps disjoint anyway, or allows to share bytes: common life adds no
+// constraint for them.
 std::set<std::pair<int, int>> ExemptPairs(const Problem& problem) {
   return RelatedPairs(
       problem, [](RelationKind kind) { return MayShare(kind) || kind == RelationKind::kAdjacent; });
 }
 
-// Sweeps over the starts of the lives' hulls; whoever has ended leaves the list of the living.
+// Sweeps over the starts of the hulls of lives. Buffers that have ended leave the list of live
+// ones.
 void CollectDisjointPairs(const Problem& problem, AddressConstraints& address_constraints) {
   const std::set<std::pair<int, int>> exempt = ExemptPairs(problem);
   std::vector<int> order(problem.buffers.size());
@@ -118,9 +121,9 @@ void CollectDisjointPairs(const Problem& problem, AddressConstraints& address_co
   }
 }
 
-// A bank that a kAny buffer must avoid is a forbidden range. The other spans must lie inside the
-// union of the allowed banks: the gaps between those are forbidden, and kSingle may not cross the
-// boundary where two of them touch.
+// A bank that a kAny buffer must avoid is a forbidden range. With the other spans, a buffer must
+// lie inside the union of the allowed banks: the gaps between these are forbidden, and kSingle may
+// not cross the boundary where two of them touch.
 std::vector<AddressRange> ForbiddenRanges(const Memory& memory, const Buffer& buffer) {
   std::vector<AddressRange> forbidden;
   for (const problem::Reserved& reserved : memory.reserved) forbidden.push_back(reserved.range);
@@ -149,7 +152,7 @@ std::vector<AddressRange> ForbiddenRanges(const Memory& memory, const Buffer& bu
   return forbidden;
 }
 
-// Takes the greatest common divisor of what it is told.
+// Computes the greatest common divisor of its inputs.
 class Divisor {
  public:
   void Include(Bytes value) { divisor_ = std::gcd(divisor_, value); }
@@ -207,8 +210,9 @@ void IncludeRule(const Problem& problem, const problem::Ladder* ladder, const Ru
   }
 }
 
-// Whether one residue modulo the least common multiple says what both grids say. False where that
-// multiple overflows, where they contradict each other, or where the search for it would be long.
+// Merges two grids. Returns whether one residue modulo the least common multiple is equivalent to
+// both. False if that multiple overflows, if the grids contradict each other, or if the search for
+// the residue would be long.
 bool Merge(Grid& grid, Bytes multiple, Bytes residue) {
   if (multiple % grid.multiple == 0) {
     if (residue % grid.multiple != grid.residue) return false;
@@ -234,8 +238,8 @@ bool HoldsOnEveryCandidate(const Problem& problem, const problem::Ladder* ladder
                      [&](Bytes size) { return rule.sizes.Holds(size); });
 }
 
-// Alignments, and the rules about one offset that hold on every candidate. What does not merge is
-// left to clauses.
+// Alignments, and the rules about one offset that hold for every candidate. Rules that do not merge
+// are left to clauses.
 std::vector<Grid> GridsOf(const Problem& problem, const problem::Ladder* ladder) {
   std::vector<Grid> grids;
   for (const Buffer& buffer : problem.buffers) grids.push_back({AlignmentOf(problem, buffer), 0});
@@ -331,7 +335,7 @@ std::vector<Bytes> LoadOf(const Problem& problem) {
   }
   struct Change {
     problem::Step step;
-    Bytes bytes;  // an end comes before a start at the same step: negative first
+    Bytes bytes;  // an end precedes a start at the same step: negative first
   };
   std::vector<std::vector<Change>> changes(problem.memories.size());
   for (size_t i = 0; i < problem.buffers.size(); ++i) {

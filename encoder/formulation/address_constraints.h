@@ -9,60 +9,61 @@
 
 namespace tessera::encoder::formulation {
 
-// The offsets that leave `residue` modulo `multiple`.
+// The offsets with remainder `residue` modulo `multiple`.
 struct Grid {
   problem::Bytes multiple = 1;
   problem::Bytes residue = 0;
 };
 
-// More pairs than this make a formula that no eager solver digests: 4 million pairs are 8 million
+// With more pairs than this no eager solver can handle the formula: 4 million pairs are 8 million
 // order constraints.
 inline constexpr size_t kPairLimit = 4'000'000;
 
-// What a Problem asks of addresses, in plain data: everything about its banks, spans, reserved
-// ranges, lifespans and relations that no solver need ever hear of again.
+// The constraints of a Problem on addresses, as plain data. They cover banks, spans, reserved
+// ranges, lifespans and relations, as far as no solver needs to see these again.
 struct AddressConstraints {
   // For each memory, the unit in which its addresses may be counted: see GranularityOf.
   std::vector<problem::Bytes> granularities;
 
-  // For each buffer, the offsets that its alignment and the rules of kind offset leave to it. A
-  // rule that holds on some candidates only, or that does not merge with the others into one grid,
-  // is not in it.
+  // For each buffer, the offsets that its alignment and the rules of kind offset allow. A rule that
+  // holds for some candidates only, or that does not merge with the others into one grid, is not
+  // included.
   std::vector<Grid> grids;
 
   // Pairs (i < j) of buffers that must share no byte.
   std::vector<std::pair<int, int>> disjoint;
   size_t pair_limit = kPairLimit;
-  bool too_many_pairs = false;  // `disjoint` ends at the limit
+  bool too_many_pairs = false;  // `disjoint` was cut at the limit
 
-  // Pairs (i < j) that a colocate or exclusive relation lets share addresses.
+  // Pairs (i < j) that may share addresses because of a colocate or exclusive relation.
   std::set<std::pair<int, int>> may_share;
 
-  // For each buffer, ranges of bytes [begin, end) that it must not touch; an empty one, begin ==
+  // For each buffer, ranges of bytes [begin, end) that it must not touch. An empty range, begin ==
   // end, is a boundary that it must not cross. Two boundaries in ascending order never overlap.
   std::vector<std::vector<problem::AddressRange>> forbidden;
 };
 
-// `ladder` may be null. `most_pairs`: pairs that are listed before there are too many. Cost: O(n
-// log n + pairs of buffers whose hulls of lifespans meet + buffers times banks).
+// Derives the constraints. `ladder` may be null. `most_pairs` is the number of pairs that are
+// listed before the list is cut. Cost: O(n log n + pairs of buffers whose lifespan hulls meet +
+// buffers times banks).
 AddressConstraints Analyse(const problem::Problem& problem, const problem::Ladder* ladder,
                            size_t most_pairs = kPairLimit);
 
-// The largest unit g such that, if the buffers of `memory` fit at all, they fit at multiples of g;
-// capacity may be rounded down to a multiple of it.
+// The largest unit g such that, if the buffers of `memory` fit at all, they fit at multiples of g.
+// The capacity may be rounded down to a multiple of g.
 problem::Bytes GranularityOf(const problem::Problem& problem, const problem::Ladder* ladder,
                              int memory);
 
-// The sizes of one buffer on all candidates; one alone without a ladder.
+// The sizes of one buffer for all candidates; one size without a ladder.
 std::vector<problem::Bytes> SizesOf(const problem::Problem& problem, const problem::Ladder* ladder,
                                     size_t buffer);
 
 // The size rounded up to a power of two; 1 <= size <= 2^62.
 problem::Bytes NaturalAlignmentOf(problem::Bytes size);
 
-// The bytes that some step needs at least, for each memory: the heaviest step, summed over the
+// A lower bound of the bytes that each memory needs: the load of its heaviest step, summed over the
 // buffers that no colocate or exclusive relation allows to share addresses. `problem` has the sizes
-// of the candidate in question.
+// of one candidate.
 std::vector<problem::Bytes> LoadOf(const problem::Problem& problem);
 
 }  // namespace tessera::encoder::formulation

@@ -6,10 +6,9 @@
 #include "tessera/encoder/formulation/formulation.h"
 #include "tessera/encoder/formulation/refinements.h"
 
-// Sizes that are assumptions
-// --------------------------
-// Every buffer has two numbers, where it starts and where it ends, and every constraint but one speaks of
-// those two:
+// Sizes as assumptions
+// --------------------
+// Every buffer has two numbers, its start and its end. All constraints but one use only these two:
 //
 //     i and j share no byte    end_i <= offset_j  or  end_j <= offset_i
 //     colocate                 offset_j = offset_i + delta
@@ -18,18 +17,18 @@
 //     reserved [p, q), spans   end_i <= p  or  offset_i >= q
 //     i touches bank [p, q)    offset_i < q  and  end_i > p
 //
-// One literal a pair, "i below j", chooses between the two halves of the first line.
+// One literal per pair, "i below j", selects one of the two halves of the first line.
 //
-// Only end_i = offset_i + size_i knows the size. Where it is the same on all candidates, the end is
-// no variable but the offset seen from further up. Where it differs, the end is an integer of its
-// own and each candidate r says, guarded by its selector,
+// Only end_i = offset_i + size_i contains the size. If the size is the same for all candidates, the
+// end is not a variable but the offset plus a constant. If it differs, the end is an integer of its
+// own, and each candidate r states, guarded by its selector,
 //
 //     candidate_r  ->  end_i = offset_i + size_i(r)
 //
-// so a step along the ladder costs two order constraints a buffer instead of two a pair, and no
-// clause of liveness, banks or modes. What the solver learned from those stays; what it learned
-// from sizes carries the selector. The price: propagation between pairs takes one step more. A
-// capacity is a selector too: one binary clause a buffer.
+// So the next candidate costs two order constraints per buffer instead of two per pair, and no
+// clause of liveness, banks or modes. Clauses that the solver learned from those stay; clauses
+// learned from sizes contain the selector. The drawback: propagation between pairs takes one
+// additional step. A capacity is a selector too: one binary clause per buffer.
 //
 // Cost: pairs * 2 order constraints, plus about ten clauses for each buffer and bank.
 namespace tessera::encoder::formulation {
@@ -40,7 +39,7 @@ using problem::Bytes;
 using problem::Relation;
 using problem::RelationKind;
 
-// Sizes of one buffer over the candidates, in units of the granularity; one alone without a ladder.
+// Sizes of one buffer for the candidates, in units of the granularity; one size without a ladder.
 std::vector<Bytes> GranularitiesOf(const FormulationInput& question, size_t buffer) {
   std::vector<Bytes> sizes = SizesOf(question.problem, question.ladder, buffer);
   for (Bytes& size : sizes) size /= question.GranularityOf(buffer);
@@ -57,15 +56,15 @@ Bytes CapacityAround(const FormulationInput& question, size_t buffer) {
   return question.CapacityOf(memory) / question.GranularityOf(buffer);
 }
 
-// The offsets that the buffer's grid leaves, in units of the granularity. A grid of multiple 1 in
-// bytes is one in units of the granularity.
+// The offsets that the buffer's grid allows, in units of the granularity. A grid of multiple 1 in
+// bytes has multiple 1 in these units too.
 Grid GridOf(const FormulationInput& question, size_t buffer) {
   const Grid& grid = question.address_constraints.grids[buffer];
   const Bytes granularity = question.GranularityOf(buffer);
   return {std::max<Bytes>(1, grid.multiple / granularity), grid.residue / granularity};
 }
 
-// The normal positions among these values, where there are fewer.
+// The normal positions among these values, if there are fewer.
 std::vector<int64_t> NormalPositionsIn(const FormulationInput& question, size_t buffer,
                                        const Domain& domain) {
   if (question.positions.empty()) return {};
@@ -77,7 +76,7 @@ std::vector<int64_t> NormalPositionsIn(const FormulationInput& question, size_t 
   return only;
 }
 
-// Values that the end of a buffer with several sizes can take, given its offset's.
+// The values of the end of a buffer with several sizes, given the values of its offset.
 Domain EndDomain(const FormulationInput& question, size_t buffer, const Domain& offset) {
   const std::vector<Bytes> sizes = GranularitiesOf(question, buffer);
   const Bytes least = *std::min_element(sizes.begin(), sizes.end());
@@ -101,7 +100,7 @@ int64_t CountOf(const Domain& domain) {
   return domain.only.empty() ? domain.count : static_cast<int64_t>(domain.only.size());
 }
 
-// Whether some constraint speaks of the end of the buffer in another way than "at most".
+// Whether some constraint uses the end of the buffer in another way than "at most".
 bool NeedsExactEnd(const FormulationInput& question, size_t buffer) {
   if (!question.problem.rules.empty() || !question.problem.costs.empty()) return true;
   const auto names = [buffer](int first, int second) {
@@ -194,11 +193,11 @@ void Addresses::Write() {
   for (const Relation& relation : question_.problem.relations) WriteRelation(relation);
 }
 
-// Of buffers that are alike each lies below the next, which says all about the others of the group
-// as well.
+// Each of several interchangeable buffers lies below the next. This orders the whole group.
 void Addresses::WriteDisjoint() {
   clauses_.Enter(Topic::kLiveness);
-  std::map<int, std::pair<size_t, size_t>> interchangeable;  // buffer to group and place in it
+  // buffer to its group and its index in the group
+  std::map<int, std::pair<size_t, size_t>> interchangeable;
   if (question_.refinements.symmetry) {
     const std::vector<std::vector<int>> groups =
         FindInterchangeable(question_.problem, question_.ladder);
@@ -232,7 +231,7 @@ void Addresses::WriteDisjoint() {
   }
 }
 
-// Hints of two buffers say which is meant to lie below.
+// The hints of two buffers suggest which one lies below.
 void Addresses::PreferOrder(Literal below, const Buffer& first, const Buffer& second) {
   if (first.hint && second.hint) clauses_.Prefer(*first.hint < *second.hint ? below : ~below);
 }

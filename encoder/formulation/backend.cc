@@ -8,8 +8,8 @@ namespace tessera::encoder::formulation {
 
 namespace {
 
-// A constant that holds, or a literal and its negation; the latter are looked for where they
-// happen, between two bounds that the domain makes one.
+// Whether a clause always holds: it contains a true constant, or a literal and its negation. The
+// latter is only detected where it occurs, between two bounds that the domain makes one.
 bool HoldsAnyway(std::span<const Literal> clause) {
   if (clause.size() == 2 && clause[0] == ~clause[1]) return true;
   return std::find(clause.begin(), clause.end(), kTrue) != clause.end();

@@ -13,9 +13,9 @@
 #include "tessera/base/stop.h"
 #include "tessera/encoder/formulation/meaning.h"
 
-// Where constraints go. The formulation of a Problem (formulation.h) speaks to a ClauseSink about
-// truths and to an IntegerSink (integer_sink.h) about addresses; it never learns which solver
-// listens.
+// The interfaces that constraints are written to. The formulation of a Problem (formulation.h)
+// writes Boolean constraints to a ClauseSink and constraints on addresses to an IntegerSink. It
+// does not know which solver is behind them.
 namespace tessera::encoder::formulation {
 
 // A Boolean variable or its negation, as in DIMACS: variable v > 0, negation -v.
@@ -34,11 +34,12 @@ class Literal {
   int32_t dimacs_ = 0;
 };
 
-// Variable 1 of every sink is true, so that what is decided in advance is a literal like any other.
+// Variable 1 of every sink is true. A condition that is decided in advance is thus a literal like
+// any other.
 inline constexpr Literal kTrue{1};
 inline constexpr Literal kFalse{-1};
 
-// The truths that a solver found last.
+// The truth values of the last model that a solver found.
 class Model {
  public:
   Model() = default;
@@ -46,76 +47,78 @@ class Model {
   Model& operator=(const Model&) = delete;
   virtual ~Model() = default;
 
-  // Only after an answer that found a model.
+  // Valid only after an answer that found a model.
   virtual bool IsTrue(Literal literal) const = 0;
 };
 
-// What a clause is about. Counts by topic show that moving along a ladder adds clauses of sizes
+// The subject of a clause. Counts by topic show that the next tile candidate adds clauses of sizes
 // only.
 enum class Topic : uint8_t {
-  kOffsets,    // which addresses exist
+  kOffsets,    // the addresses that exist
   kLiveness,   // buffers that live together do not overlap
   kRelations,  // colocate, adjacent, same and different bank
   kAddresses,  // reserved ranges, spans, allowed banks
-  kBanks,      // which banks a buffer touches
+  kBanks,      // the banks that a buffer touches
   kModes,      // schedules, transitions, accesses
   kPorts,
-  kRules,     // what rules say, and constraints from outside (constraint.h)
-  kSizes,     // what a candidate says
-  kCapacity,  // what a capacity says
-  kCosts,     // what a schedule and a placement cost
+  kRules,     // rules, and external constraints (constraint.h)
+  kSizes,     // the sizes of a candidate
+  kCapacity,  // the limit of a capacity
+  kCosts,     // the costs of a schedule and a placement
 };
 inline constexpr size_t kTopicCount = 11;
 using TopicCounts = std::array<int64_t, kTopicCount>;
 
 class ClauseSink {
  public:
-  // A sink that takes `limit` clauses; what comes later is dropped and makes the sink Full. A
-  // formula with holes proves nothing, so whoever writes one asks Full before believing an answer.
+  // A sink that accepts `limit` clauses. It drops later clauses and becomes Full. An incomplete
+  // formula proves nothing: the caller must check Full before it trusts an answer.
   explicit ClauseSink(int64_t limit) : limit_(limit) {}
   ClauseSink(const ClauseSink&) = delete;
   ClauseSink& operator=(const ClauseSink&) = delete;
   virtual ~ClauseSink() = default;
 
-  // The number after the one given last, so that variables made in a row stand in a row.
+  // Returns the number after the last one. Variables made in sequence thus have consecutive
+  // numbers.
   virtual Literal NewVariable() = 0;
 
-  // Asks the search to try this literal first. Never a constraint; a solver that cannot be told
-  // does not listen.
+  // Asks the search to try this literal first. This is never a constraint; a solver without such a
+  // feature ignores it.
   virtual void Prefer(Literal /*literal*/) {}
 
-  // Says what the literal means, for sinks that keep a record. Where several conditions share a
-  // variable the first one names it. Solvers do not listen.
+  // Records the meaning of the literal, for sinks that keep a record. If several conditions share a
+  // variable, the first one names it. Solvers ignore it.
   virtual void Explain(Literal /*literal*/, const Meaning& /*meaning*/) {}
 
-  // At least one of the literals holds. Constants are removed first; a clause that holds anyway is
-  // not counted.
+  // Requires that at least one of the literals holds. Constants are removed first. A clause that
+  // holds anyway is not counted.
   void Add(std::span<const Literal> clause);
   void Add(std::initializer_list<Literal> clause) { Add(std::span(clause.begin(), clause.size())); }
 
-  // Clauses added from here on are about `topic`.
+  // Sets the topic of the clauses that follow.
   void Enter(Topic topic) { topic_ = topic; }
 
-  // From now on the sink is Full, for good, when this Stop asks to stop; nullptr: no longer.
+  // Observes this Stop: when it requests a stop, the sink becomes Full and stays so. nullptr ends
+  // the observation.
   void ObeyStop(const base::Stop* stop) { stop_ = stop; }
 
   const TopicCounts& Counts() const { return counts_; }
 
-  // Variables by the topic under which they were made, of a sink that counts them.
+  // Variables by the topic under which they were made. Only for sinks that count them.
   const TopicCounts& Variables() const { return variables_; }
   bool Full() const { return full_; }
 
  protected:
-  // To be called for each variable made.
+  // Must be called for each new variable.
   void CountVariable() { ++variables_[static_cast<size_t>(topic_)]; }
 
-  // Counts one constraint under the topic entered last; false, once and for all, when the limit is
-  // passed.
+  // Counts one constraint under the current topic. Returns false, permanently, once the limit is
+  // exceeded.
   bool Count();
 
   Topic CurrentTopic() const { return topic_; }
 
-  // `clause` holds neither kTrue nor kFalse; empty when the formula is contradictory.
+  // `clause` holds neither kTrue nor kFalse. It is empty if the formula is contradictory.
   virtual void Store(std::span<const Literal> clause) = 0;
 
  private:
@@ -128,14 +131,14 @@ class ClauseSink {
   TopicCounts variables_{};
 };
 
-// A literal that holds when both do, and only then. Makes a variable only when neither is a
-// constant.
+// A literal that holds if and only if both hold. Makes a variable only if neither is a constant.
 Literal And(ClauseSink& sink, Literal a, Literal b);
 
-// The values first, first + step, ..., count of them. step >= 1, count >= 1, first >= 0.
+// The values first, first + step, ...; there are `count` of them. step >= 1, count >= 1, first >=
+// 0.
 //
-// `only` may name the values that suffice, ascending, among these: whoever looks for a model may
-// leave out the others, or not. Empty: no such list.
+// `only` may list, ascending, those of these values that suffice: a search for a model may ignore
+// the others. An empty list means that there is no such restriction.
 struct Domain {
   int64_t first = 0;
   int64_t step = 1;
@@ -144,8 +147,8 @@ struct Domain {
   int64_t Last() const { return first + step * (count - 1); }
 };
 
-// The values that an integer of this domain has modulo `modulus`, as a domain that may hold a few
-// more.
+// The values of an integer of this domain modulo `modulus`, as a domain. It may contain a few
+// additional values.
 Domain RemainderDomain(const Domain& domain, int64_t modulus);
 
 // An integer variable of an IntegerSink.
@@ -159,10 +162,10 @@ struct Term {
   int64_t shift = 0;
 };
 
-// Integers beside the Booleans of a ClauseSink. Addresses need two kinds of statement above all,
-// bounds and differences, and every solver in reach has a native or a cheap form for both: order
-// literals, bit-vectors, difference logic. Rules add three rarer ones: remainders, sums and address
-// bits.
+// Integers, in addition to the Booleans of a ClauseSink. Addresses mostly need two kinds of
+// statement, bounds and differences. Every supported solver has a native or cheap form of both:
+// order literals, bit-vectors, difference logic. Rules add three rarer kinds: remainders, sums and
+// address bits.
 class IntegerSink {
  public:
   IntegerSink() = default;
@@ -172,17 +175,18 @@ class IntegerSink {
 
   virtual Integer NewInteger(const Domain& domain) = 0;
 
-  // Says what an integer means, right after it was made. Solvers do not listen.
+  // Records the meaning of an integer. Call it directly after the integer is made. Solvers ignore
+  // it.
   virtual void Explain(Integer /*integer*/, const Quantity& /*quantity*/) {}
 
-  // The literal [term >= value]; kTrue or kFalse where the domain decides. Equal questions give
-  // equal literals.
+  // The literal [term >= value]; kTrue or kFalse if the domain decides it. Equal queries give equal
+  // literals.
   virtual Literal AtLeast(Term term, int64_t value) = 0;
 
-  // If `guard` holds, then low <= high. Nothing is said when it does not hold.
+  // If `guard` holds, then low <= high. Without the guard there is no constraint.
   virtual void AddOrder(Literal guard, Term low, Term high) = 0;
 
-  // An integer equal to `integer` modulo `modulus`; modulus >= 1. Equal questions may give equal
+  // An integer equal to `integer` modulo `modulus`; modulus >= 1. Equal queries may give equal
   // integers.
   virtual Integer Remainder(Integer integer, int64_t modulus) = 0;
 
@@ -192,19 +196,19 @@ class IntegerSink {
   // If `guard` holds, then first XOR second = mask. mask >= 0.
   virtual void AddXor(Literal guard, Integer first, Integer second, int64_t mask) = 0;
 
-  // An integer for `start` plus one of `sizes`, two or more and ascending, with values in `domain`.
-  // Which size it is, ChooseSize says later, each time under another guard.
+  // An integer for `start` plus one of `sizes`, with values in `domain`. There are two or more
+  // sizes, ascending. ChooseSize later selects the size, each time under another guard.
   virtual Integer NewEnd(Integer start, const std::vector<int64_t>& sizes, const Domain& domain);
 
-  // If `guard` holds, then `end`, made by NewEnd for `start`, is at least start + size, and where
-  // it must be `exact` no more.
+  // If `guard` holds, then `end`, made by NewEnd for `start`, is at least start + size. If `exact`,
+  // it is equal to start + size.
   virtual void ChooseSize(Literal guard, Integer start, int64_t size, Integer end, bool exact);
 
-  // Asks the search to try this value first. Never a constraint; a solver that cannot be told does
-  // not listen.
+  // Asks the search to try this value first. This is never a constraint; a solver without such a
+  // feature ignores it.
   virtual void Prefer(Integer /*integer*/, int64_t /*value*/) {}
 
-  // In the model found last.
+  // The value in the last model.
   virtual int64_t ValueOf(Integer integer) const = 0;
 };
 
@@ -212,36 +216,36 @@ enum class Satisfiability : uint8_t { kSatisfiable, kUnsatisfiable, kUnknown };
 
 struct Answer {
   Satisfiability verdict = Satisfiability::kUnknown;
-  std::string reason;  // for kUnknown: what ended the work
+  std::string reason;  // for kUnknown: the limit that ended the work
   int64_t conflicts = 0;
 };
 
-// What a formulation is written to, and where its answer is read back.
+// The target of a formulation, and the source of its answer.
 class Target : public Model {
  public:
   virtual ClauseSink& Clauses() = 0;
   virtual IntegerSink& Integers() = 0;
 };
 
-// A solver that takes clauses and integers and decides them under assumptions, again and again. Its
-// model is that of the last Decide, which answered kSatisfiable.
+// A solver that takes clauses and integers and decides them under assumptions, repeatedly. Its
+// model is that of the last Decide that answered kSatisfiable.
 class Backend : public Target {
  public:
-  // Budget units are conflicts. Adding clauses afterwards is allowed.
+  // Budget units are conflicts. Clauses may be added afterwards.
   virtual Answer Decide(std::span<const Literal> assumptions, const base::Budget& budget,
                         const base::Stop& stop) = 0;
 };
 
-// How large the formula of a Problem will be, known before any of it is written.
+// The size of the formula of a Problem, known before the formula is written.
 struct Magnitude {
-  int64_t positions = 0;  // the most values of any integer
+  int64_t positions = 0;  // the largest number of values of an integer
   int64_t greatest = 0;   // the greatest value of any term, differences included
   int64_t pairs = 0;      // of buffers that must not overlap
   int64_t sums = 0;       // of two integers
-  bool ladder = false;    // sizes are chosen by candidates
-  bool banked = false;    // sums of what banks hold are written
+  bool ladder = false;    // candidates select the sizes
+  bool banked = false;    // sums of the contents of banks are written
   int64_t memory =
-      std::numeric_limits<int64_t>::max();  // bytes that the formula and its solver may take
+      std::numeric_limits<int64_t>::max();  // bytes that the formula and its solver may use
 };
 
 using BackendFactory = std::function<std::unique_ptr<Backend>(const Magnitude&)>;

@@ -4,6 +4,8 @@
 #include <map>
 #include <vector>
 
+namespace tessera::encoder::formulation {
+
 // The sequential counter (Sinz, CP 2005): count[k] after literal i means "more than k of the first
 // i + 1 hold".
 //
@@ -11,13 +13,11 @@
 //     count > 0     o ----- o ----- o -.
 //     count > 1             o ----- o -+--> ~x3
 //
-// Each step carries the counts on and adds its literal to them; a literal that would push the count
-// past the limit is false. Unit propagation alone then forces the rest to false as soon as `most`
+// Each step carries the counts on and adds its literal to them. A literal that would raise the
+// count above the limit is false. So unit propagation alone makes the rest false as soon as `most`
 // literals hold.
-namespace tessera::encoder::formulation {
-
 void AddAtMost(ClauseSink& sink, std::span<const Literal> literals, int most, const Tally& tally) {
-  std::vector<Literal> open;  // constants take part by lowering the limit
+  std::vector<Literal> open;  // constants reduce the limit
   for (const Literal literal : literals) {
     if (literal == kTrue) --most;
     if (literal != kTrue && literal != kFalse) open.push_back(literal);
@@ -44,22 +44,22 @@ void AddAtMost(ClauseSink& sink, std::span<const Literal> literals, int most, co
   }
 }
 
-// A decision diagram, written down (Een and Sorensson 2006; Abio et al. 2012)
-// --------------------------------------------------------------------------
-// Terms are asked in turn, the heaviest first. A node stands for what is left of the limit; it holds if the terms
-// below it respect that:
+// A decision diagram, written as clauses (Een and Sorensson 2006; Abio et al. 2012)
+// ---------------------------------------------------------------------------------
+// Terms are decided in sequence, the heaviest first. A node represents the rest of the limit; it
+// holds if the terms below it respect that rest:
 //
 //     left 9      5 a + 4 b + 3 c <= 9
-//       |   \            a:  left 4                each node n, with child h where its literal holds, l where not:
-//       |    '---------.                             n and literal -> h        n -> l
-//     left 9 (true)    left 4 -- b --> left 0 ...
+//       |   \            a:  left 4             each node n, with child h if its literal holds and
+//       |    '---------.                        child l if not:
+//     left 9 (true)    left 4 -- b --> left 0 ...     n and literal -> h        n -> l
 //
-// A node that has room for all the rest is true and needs no clause; one without room at all is
-// false. Nodes of one level that the same subsets of the rest fit are the same node: each is kept
-// with the interval of `left` for which that is so (from the greatest sum of the rest that fits, to
-// below the least one that does not), which makes equal sizes collapse. Only implications downwards
-// are written, as nobody asks whether a sum is exceeded; they are arc consistent, because a node
-// implies its children's truth.
+// A node with enough space for all remaining terms is true and needs no clause; one with a negative
+// rest is false. Nodes of one level for which the same subsets of the remaining terms fit are one
+// node. Each is stored with the interval of `left` for which this holds, from the greatest sum of
+// the remaining terms that fits to just below the least that does not. So equal sizes collapse.
+// Only implications downwards are written, because no query asks whether a sum is exceeded. They
+// are arc consistent, because a node implies its children.
 
 namespace {
 
@@ -67,7 +67,7 @@ constexpr int64_t kFar = int64_t{1} << 62;
 
 struct Node {
   Literal literal;
-  int64_t least;  // of what is left, for which the node says the same...
+  int64_t least;  // the least rest for which the node is the same...
   int64_t most;   // ... and the greatest
 };
 
@@ -82,7 +82,7 @@ class Diagram {
     for (size_t k = terms_.size(); k-- > 0;) rest_[k] = rest_[k + 1] + terms_[k].weight;
   }
 
-  // Whether the diagram is small enough; writes nothing.
+  // Whether the diagram is small enough. Writes nothing.
   bool Fits(int64_t limit) {
     Visit(0, limit, /*write=*/false);
     const bool fits = count_ <= most_;

@@ -9,24 +9,25 @@
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 
-// The extension point for restrictions that neither a Problem nor its rules can say: a constraint
-// written in C++. It adds clauses over the variables of the formulation, whichever solver listens,
+// The extension point for restrictions that neither a Problem nor its rules can express: a
+// constraint written in C++. It adds clauses over the variables of the formulation, for any solver,
 // and has a check of its own that every answer must pass.
 //
-//     class FirstLine : public Constraint {                     // this buffer starts in the first 64 bytes
+//     // This buffer starts in the first 64 bytes.
+//     class FirstLine : public Constraint {
 //       std::string Name() const override { return "first line"; }
 //       void Write(Variables& variables) const override {
-//         variables.Clauses().Add({~variables.Integers().AtLeast({variables.OffsetOf(0)},
-//                                                                64 / variables.GranularityOf(0))});
+//         const int64_t line = 64 / variables.GranularityOf(0);
+//         variables.Clauses().Add({~variables.Integers().AtLeast({variables.OffsetOf(0)}, line)});
 //       }
 //       ...
 //
-// examples/programs/custom_constraint.cc is a whole one.
+// examples/programs/custom_constraint.cc is a complete example.
 namespace tessera::encoder::formulation {
 
-// What a constraint sees of a formulation. Addresses are counted in units of the granularity of the
-// buffer's memory. Sizes are those of the candidate that is asked about, whichever it is: EndOf
-// follows it.
+// The view of a formulation that a constraint gets. Addresses are counted in units of the
+// granularity of the buffer's memory. Sizes are those of the candidate in question; EndOf follows
+// the candidate.
 class Variables {
  public:
   Variables() = default;
@@ -36,14 +37,15 @@ class Variables {
 
   virtual const problem::Problem& Problem() const = 0;
 
-  // The bytes of the granularity of a memory.
+  // The granularity of a memory in bytes.
   virtual problem::Bytes GranularityOf(size_t memory) const = 0;
 
   // The buffer occupies [offset, end).
   virtual Integer OffsetOf(size_t buffer) const = 0;
   virtual Term EndOf(size_t buffer) const = 0;
 
-  // "The first buffer lies below the second", of two that must share no byte; nullopt of others.
+  // "The first buffer lies below the second", for two buffers that must share no byte; nullopt for
+  // other pairs.
   virtual std::optional<Literal> Below(size_t first, size_t second) const = 0;
 
   // "Some byte of the buffer lies in this bank of its memory."
@@ -66,18 +68,18 @@ class Constraint {
   // For messages.
   virtual std::string Name() const = 0;
 
-  // A unit such that rounding all offsets in this memory down to multiples of it breaks nothing
-  // here; granularities divide it. With 1, addresses are counted in bytes and nothing needs to be
-  // known.
+  // A unit such that rounding all offsets in this memory down to multiples of it does not violate
+  // the constraint. Granularities divide it. With 1, addresses are counted in bytes, which is
+  // always valid.
   virtual problem::Bytes UnitOf(const problem::Problem& /*problem*/, size_t /*memory*/) const {
     return 1;
   }
 
-  // Says what must hold. Called once for each formulation, after everything else has been said.
+  // Adds the constraint. Called once for each formulation, after everything else is written.
   virtual void Write(Variables& variables) const = 0;
 
-  // What is wrong with an answer, in words; empty when it keeps the constraint. `problem` has the
-  // sizes of the candidate. Should share nothing with Write.
+  // Describes how an answer violates the constraint; empty if it does not. `problem` has the sizes
+  // of the candidate. The check should share no code with Write.
   virtual std::string FindViolation(const problem::Problem& problem,
                                     const problem::Allocation& allocation) const = 0;
 };

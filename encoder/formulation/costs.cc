@@ -3,15 +3,15 @@
 
 #include "tessera/encoder/formulation/formulation.h"
 
-// A cost is a literal that its cause implies, and the total a chain of integers, each at least the
-// one before and, where its literal holds, by the weight above it:
+// A cost is a literal that its cause implies. The total is a chain of integers: each is at least
+// the previous one and, if its literal holds, exceeds it by at least the weight:
 //
 //     s_0 = 0      s_k >= s_(k-1)      cause_k -> s_k >= s_(k-1) + w_k      bound: s_n <= limit
 //
-// Only one direction is needed: a search for low totals has no reason to count what did not happen.
-// With order literals this is the sequential counter, with bits a chain of adders. Weights are
-// divided by their greatest common divisor first. The limit is an assumption, so that it can come
-// down from one answer to the next and whatever was learned stays.
+// One direction suffices: a search for low totals has no reason to count events that did not
+// happen. With order literals this is the sequential counter, with bits a chain of adders. Weights
+// are first divided by their greatest common divisor. The limit is an assumption, so that it can
+// decrease from one answer to the next while learned clauses stay.
 //
 // Cost: for n costs and a greatest total T, n * T clauses with order literals, 3 n log T with bits.
 namespace tessera::encoder::formulation {

@@ -9,25 +9,25 @@
 
 // Cutting a Problem
 // -----------------
-// Over the time of a whole program few buffers meet. Where nothing lives across a step, what lies before and what lies
-// after are two questions, and likewise where lives fall apart within the same steps: in different memories, or in
-// a memory whose loads come and go.
+// Over the time of a whole program few buffers meet. If nothing lives across a step, the parts
+// before and after it are independent. The same holds if lives are disjoint within the same steps:
+// in different memories, or in a memory whose load rises and falls.
 //
-//     |--a--|     |---d---|          a b | d e   share no byte question across the cut
+//     |--a--|     |---d---|          a b | d e   no byte is contended across the cut
 //        |---b--|    |--e--|
 //               ^ cut
 //
-// Buffers hang together when some constraint speaks of both: a pair that must be disjoint, a
+// Two buffers are connected if some constraint mentions both: a pair that must be disjoint, a
 // relation, a rule, a port of a bank that both use at one step, a mode of their memory at a step at
-// which it matters to both. Where a memory has transitions, its schedule ties all its buffers. The
-// parts are the connected components, so any solutions of the parts are one of the whole, and a
-// part without solution refutes the whole.
+// which it matters to both. If a memory has transitions, its schedule connects all its buffers. The
+// parts are the connected components. So the union of any solutions of the parts is a solution of
+// the whole, and a part without solution refutes the whole.
 //
-// A step of a memory's schedule matters to one part at most, whose mode it takes. Where transitions
-// are free, a step that matters to none takes the first mode; where not, the one part of that
-// memory decides, and beyond its steps the schedule stays as it is.
+// A step of a memory's schedule matters to at most one part; that part sets the mode. If
+// transitions are free, a step that matters to none takes the first mode. If not, the single part
+// of that memory decides, and beyond its steps the schedule does not change.
 //
-// A Problem with costs is not cut, for its parts share a least cost.
+// A Problem with costs is not cut, because its parts share a least cost.
 namespace tessera::encoder::formulation {
 namespace {
 
@@ -42,7 +42,8 @@ using problem::Step;
 
 constexpr size_t kFewBuffers = 4;
 
-// Union by smaller index, so that the root is a component's first buffer.
+// Union-find in which the smaller index is the root; so the root is the first buffer of a
+// component.
 class Components {
  public:
   explicit Components(size_t count) : parent_(count) {
@@ -88,8 +89,8 @@ std::vector<Step> MattersAt(const Problem& problem, const problem::Buffer& buffe
   return steps;
 }
 
-// Sweeps over the lives of each memory, joining each with the one that ends last so far: whoever
-// else lives then has been joined with that one already.
+// Sweeps over the lives of each memory and joins each with the one that ends last so far. Every
+// other live buffer has been joined with that one already.
 void JoinNeighbours(const Problem& problem, Components& components) {
   struct Life {
     Step lower;
@@ -145,7 +146,7 @@ void JoinByTime(const Problem& problem, Components& components) {
   }
 }
 
-// The constraints of the whole that speak of these buffers.
+// The constraints of the whole that concern these buffers.
 Part MakePart(const Problem& whole, const Ladder* ladder, std::vector<size_t> buffers) {
   Part part;
   part.buffers = std::move(buffers);

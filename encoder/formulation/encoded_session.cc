@@ -21,8 +21,8 @@ using problem::Problem;
 using problem::Result;
 using problem::Status;
 
-// Why the heaviest step alone does not fit, or nullopt. A solver would have to prove the pigeonhole
-// principle for it.
+// Returns why the heaviest step alone does not fit, or nullopt. A solver would have to prove the
+// pigeonhole principle for it.
 std::optional<std::string> Overload(const Problem& problem, const std::vector<Bytes>& loads,
                                     Bytes capacity) {
   for (size_t m = 0; m < loads.size(); ++m) {
@@ -35,7 +35,7 @@ std::optional<std::string> Overload(const Problem& problem, const std::vector<By
   return std::nullopt;
 }
 
-// Of the memory limit, as several engines may be open.
+// The share of the memory limit for one engine, because several may be open.
 int64_t ShareOf(const base::Stop& stop) { return stop.MemoryLimit() / 6; }
 
 size_t MostPairs(const base::Stop& stop) {
@@ -69,7 +69,7 @@ EncodedSession::EncodedSession(std::string engine, const Problem& problem,
       ladder_(ladder),
       open_backend_(std::move(open_backend)),
       constraints_(std::move(constraints)),
-      // What a constraint from outside asks for is not known here.
+      // The refinements cannot take an external constraint into account.
       refinements_(constraints_.empty() ? refinements : Refinements::None()) {}
 
 TopicCounts EncodedSession::Counts() const {
@@ -171,7 +171,7 @@ void EncodedSession::Improve(Result& best, size_t candidate, Bytes capacity, int
   }
 }
 
-// The formulation must not have the last word on what it does not know.
+// Validates the answer independently of the formulation.
 void EncodedSession::Check(const Problem& sized, Bytes capacity, Result& result) const {
   std::string fault;
   for (const std::shared_ptr<const Constraint>& constraint : constraints_) {
@@ -237,7 +237,7 @@ Result EncodedSession::Decide(const Problem& sized, size_t candidate, Bytes capa
     const bool stopped = stop.Requested();
     result.reason =
         stopped ? "stopped" : "the formula has more clauses than the encoder writes down";
-    if (stopped) opened_.reset();  // it has holes
+    if (stopped) opened_.reset();  // it is incomplete
     return result;
   }
   const Answer answer = backend.Decide(assumptions, budget, stop);

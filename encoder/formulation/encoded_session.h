@@ -9,10 +9,10 @@
 
 namespace tessera::encoder::formulation {
 
-// The Session of every engine that decides a formulation with a backend. The backend is opened at
-// the first Solve and kept: later calls add the sizes of candidates not yet seen and assume them. A
+// The Session of every engine that decides a formulation with a backend. The first Solve opens the
+// backend, and the session keeps it: later calls add the sizes of new candidates and assume them. A
 // capacity beyond all earlier ones opens a new backend, because the domains of addresses end at the
-// greatest capacity asked about.
+// greatest capacity requested so far.
 class EncodedSession : public problem::Session {
  public:
   EncodedSession(std::string engine, const problem::Problem& problem, const problem::Ladder* ladder,
@@ -22,7 +22,7 @@ class EncodedSession : public problem::Session {
   problem::Result Solve(size_t candidate, problem::Bytes capacity, const base::Budget& budget,
                         const base::Stop& stop) override;
 
-  // Comes down from the cost of one answer to the next until none is cheaper.
+  // Lowers the cost from one answer to the next until no cheaper answer exists.
   problem::Result Minimise(size_t candidate, problem::Bytes capacity, const base::Budget& budget,
                            const base::Stop& stop) override;
   // The size of the formula by topic: "1234 variables, 5678 clauses (offsets 12 and 30, liveness 40
@@ -33,7 +33,7 @@ class EncodedSession : public problem::Session {
   TopicCounts Counts() const;
 
  private:
-  // What lives as long as one backend.
+  // State with the lifetime of one backend.
   struct Opened {
     FormulationInput question;
     std::unique_ptr<Backend> backend;
@@ -42,7 +42,7 @@ class EncodedSession : public problem::Session {
            const base::Stop& stop);
   };
 
-  // `most` bounds the costs, if they are bounded.
+  // `most` is the upper bound of the costs, if there is one.
   problem::Result Decide(const problem::Problem& sized, size_t candidate, problem::Bytes capacity,
                          std::optional<int64_t> most, const base::Budget& budget,
                          const base::Stop& stop);

@@ -8,25 +8,25 @@
 
 #include "tessera/encoder/formulation/cardinality.h"
 
+namespace tessera::encoder::formulation {
+
 // A placement in banks is bin packing first and an order of offsets second. Clauses about offsets
-// see a full bank only pair by pair: that three buffers of two fifths of a bank do not fit into it
-// takes them a search through all orders of the three, and again in every bank, and again for every
-// choice of modes. So the sums are said outright, for each bank and each maximal set of buffers of
-// span single that live together:
+// detect a full bank only pair by pair: to find that three buffers of two fifths of a bank do not
+// fit into it, a solver searches through all orders of the three, again in every bank, and again
+// for every choice of modes. So the sums are stated explicitly, for each bank and each maximal set
+// of buffers of span single that live together:
 //
 //     sum over i of size_i * touches(i, bank)  <=  width of the bank
 //
-// Sound: what touches a bank and lies inside one bank lies inside this one; the buffers of the set
-// must be pairwise disjoint (a pair that may share addresses is not taken into one set), so their
-// sizes add up. On a ladder the least size of each buffer counts, which holds on all candidates.
-// Reserved bytes inside the bank are taken off its width.
+// Soundness: a buffer that touches a bank and lies inside one bank lies inside this one. The
+// buffers of the set must be pairwise disjoint (a pair that may share addresses is not taken into
+// one set), so their sizes add up. With a ladder the least size of each buffer counts, which is
+// valid for all candidates. Reserved bytes inside the bank are subtracted from its width.
 //
-// Beside it, each such buffer touches exactly one of its allowed banks. Clauses about offsets imply
-// that too, but bits of an address do not show it to unit propagation.
+// In addition, each such buffer touches exactly one of its allowed banks. Clauses about offsets
+// imply that too, but with address bits unit propagation does not find it.
 //
 // Cost: banks times maximal sets, each a diagram of at most kMostNodes nodes.
-namespace tessera::encoder::formulation {
-
 namespace {
 
 using problem::Bytes;
@@ -58,8 +58,8 @@ bool MayLieIn(const problem::Buffer& buffer, size_t bank) {
                             static_cast<int>(bank));
 }
 
-// Those that live at a step at which some buffer is born and are pairwise disjoint, taken in order;
-// only sets that no other contains.
+// The maximal sets: buffers that live at a step at which some buffer is born and are pairwise
+// disjoint, taken in order. Sets contained in another one are dropped.
 std::vector<std::vector<size_t>> MaximalSets(const FormulationInput& question,
                                              const std::vector<size_t>& buffers) {
   const std::set<std::pair<int, int>> disjoint(question.address_constraints.disjoint.begin(),
@@ -148,7 +148,7 @@ using problem::RelationKind;
 
 namespace {
 
-// The variables of one formulation, as constraints from outside see them.
+// The variables of one formulation, as external constraints see them.
 class FormulationVariables final : public Variables {
  public:
   FormulationVariables(const FormulationInput& question, Target& target, Addresses& addresses,

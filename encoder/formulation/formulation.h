@@ -18,15 +18,15 @@
 
 namespace tessera::encoder::formulation {
 
-// The Problem and what is known about it, for the two halves of its formulation.
+// The Problem and the derived data that all parts of its formulation use.
 struct FormulationInput {
   const problem::Problem& problem;
   const problem::Ladder* ladder;  // may be null
   const AddressConstraints& address_constraints;
-  problem::Bytes ceiling;  // no capacity of memories[0] asked about exceeds it; >= 0
+  problem::Bytes ceiling;  // upper limit of all requested capacities of memories[0]; >= 0
   Refinements refinements = Refinements::None();
   std::vector<std::vector<problem::Bytes>> positions =
-      {};  // normal ones (normal_positions.h), or no list at all
+      {};  // normal positions (refinements.h); empty if not computed
 
   const problem::Buffer& BufferAt(size_t index) const { return problem.buffers[index]; }
   const problem::Memory& MemoryOf(size_t buffer) const;
@@ -36,61 +36,62 @@ struct FormulationInput {
   problem::Bytes GranularityOf(size_t buffer) const;
 };
 
-// The half of a formulation that is about addresses: offsets, ends, and everything that compares
-// them. See addresses.cc.
+// The part of a formulation that covers addresses: offsets, ends, and all comparisons of them. See
+// addresses.cc.
 class Addresses {
  public:
   Addresses(const FormulationInput& question, ClauseSink& clauses, IntegerSink& integers);
 
-  // The values that the offset may have, in units of the granularity; nullopt when there is none.
+  // The possible values of the offset, in units of the granularity; nullopt if there is none.
   static std::optional<Domain> DomainOf(const FormulationInput& question, size_t buffer);
 
   static Magnitude Measure(const FormulationInput& question);
 
-  // Says all that holds on every candidate, but for banks that depend on modes. Ends early when the
-  // sink is full.
+  // Writes everything that holds for every candidate, except banks that depend on modes. Ends early
+  // if the sink is full.
   void Write();
 
-  // Kept apart from Write because it speaks of banks: the sets of touched banks are equal, or
-  // disjoint.
+  // The sets of touched banks are equal, or disjoint. Separate from Write because it concerns
+  // banks.
   void WriteBankRelation(const problem::Relation& relation);
 
-  // The literal "some byte of the buffer lies in this bank", for indices of a buffer and of a bank
-  // of its memory.
+  // The literal "some byte of the buffer lies in this bank". Arguments: index of the buffer, and
+  // index of a bank of its memory.
   Literal Touches(size_t buffer, size_t bank);
 
   // Bytes [offset, end), counted in units of the granularity of the buffer's memory.
   Integer OffsetOf(size_t buffer) const { return places_[buffer].offset; }
   Term EndOf(size_t buffer) const { return places_[buffer].end; }
 
-  // The literal "the first buffer lies below the second" of two that must share no byte, adjacent
-  // ones included; nullopt of others.
+  // The literal "the first buffer lies below the second", for two buffers that must share no byte,
+  // adjacent ones included; nullopt for other pairs.
   std::optional<Literal> Below(size_t first, size_t second) const;
 
-  // If `guard` holds, then so many units around the buffer lie inside its memory, whatever its
-  // capacity. A guard that is not kTrue must be expected before the first capacity is selected.
+  // If `guard` holds, then `before` and `after` units around the buffer lie inside its memory at
+  // any capacity. If the guard is not kTrue, call ExpectGuard before the first capacity is
+  // selected.
   void ExpectGuard(size_t buffer);
   void Guard(Literal guard, size_t buffer, problem::Bytes before, problem::Bytes after);
 
-  // The assumption under which buffers have the sizes of `candidate`; kTrue without a ladder. The
-  // first use of a candidate adds clauses of Topic::kSizes and no others.
+  // The assumption that gives buffers the sizes of `candidate`; kTrue without a ladder. The first
+  // use of a candidate adds clauses of Topic::kSizes only.
   Literal SelectCandidate(size_t candidate);
 
-  // The assumption under which memories[0] has `capacity` bytes, 0 <= capacity <= ceiling. The
-  // first use adds clauses of Topic::kCapacity and no others.
+  // The assumption that memories[0] has `capacity` bytes, 0 <= capacity <= ceiling. The first use
+  // adds clauses of Topic::kCapacity only.
   Literal SelectCapacity(problem::Bytes capacity);
 
-  // The offset in the backend's last model, in bytes.
+  // The offset in the last model of the backend, in bytes.
   problem::Bytes PlacedAt(size_t buffer) const;
 
  private:
   struct Place {
     Integer offset;
     Term end;
-    Term top;  // what the capacity bounds: the end, or above it the end of a guard
-    // Then `end` is an integer of its own, bound to the offset by the candidate selected.
+    Term top;  // the term that the capacity bounds: the end, or the end of a guard above it
+    // If true, `end` is an integer of its own, bound to the offset by the selected candidate.
     bool sized_by_candidate = false;
-    bool exact_end = false;  // then the end may not lie above offset and size either
+    bool exact_end = false;  // if true, the end may not lie above offset + size either
   };
 
   void WriteDisjoint();
@@ -110,31 +111,33 @@ class Addresses {
   std::map<problem::Bytes, Literal> capacities_;  // by capacity in units of the granularity
 };
 
-// Adds what follows anyway for buffers that lie inside one bank: each lies in one, and those that
-// live at once in a bank are together no larger than the bank. See bank_sums.cc.
+// Adds implied constraints for buffers that lie inside one bank: each lies in exactly one bank, and
+// the buffers that live at the same time in a bank are together no larger than the bank. See
+// formulation.cc.
 void WriteBankSums(const FormulationInput& question, Addresses& addresses, ClauseSink& clauses);
 
-// The half of a formulation that is about time: the mode of each memory at each step, which
-// accesses it permits in the banks that a buffer touches, and how many buffers a bank serves at
-// once. Sizes do not occur in it. Cost: modes squared for each step and succession; modes * banks
-// for each buffer and step with something to forbid.
+// The part of a formulation that covers time: the mode of each memory at each step, the accesses
+// that the mode permits in the banks that a buffer touches, and the number of buffers that a bank
+// serves at the same time. It does not contain sizes. Cost: modes squared for each step and
+// succession; modes * banks for each buffer and step with something to forbid.
 class Schedules {
  public:
   Schedules(const FormulationInput& question, Addresses& addresses, ClauseSink& clauses);
 
-  // Says everything. Ends early when the sink is full.
+  // Writes everything. Ends early if the sink is full.
   void Write();
 
-  // The literal "this memory is in this mode at this step of the horizon", counted from its start.
+  // The literal "this memory is in this mode at this step of the horizon". `step` is counted from
+  // the start of the horizon.
   Literal ModeAt(size_t memory, size_t step, size_t mode) const {
     return modes_[memory][step][mode];
   }
 
-  // One per memory: the modes of a memory without modes are an empty list.
+  // One entry per memory. The entry of a memory without modes is empty.
   const std::vector<std::vector<std::vector<Literal>>>& Modes() const { return modes_; }
 
  private:
-  // Accesses of one buffer at one step.
+  // Accesses of one buffer, by step.
   using AccessesAt = std::map<problem::Step, std::vector<problem::Access>>;
 
   void WriteModes(size_t memory);
@@ -153,16 +156,16 @@ class Schedules {
   std::vector<std::vector<std::vector<Literal>>> modes_;  // by memory, step, mode
 };
 
-// The part of a formulation that says what the problem's rules ask. See rules.cc.
+// The part of a formulation that covers the rules of the problem. See rules.cc.
 class Rules {
  public:
   Rules(const FormulationInput& question, Addresses& addresses, ClauseSink& clauses,
         IntegerSink& integers);
 
-  // Says what holds on every candidate. Ends early when the sink is full.
+  // Writes everything that holds for every candidate. Ends early if the sink is full.
   void Write();
 
-  // Says what a candidate alone asks: that its rule is about a size, or that its requirement
+  // Writes the rules that hold for one candidate only: the rule selects by size, or its requirement
   // depends on one. `selected` is the assumption of the candidate.
   void WriteForCandidate(size_t candidate, Literal selected);
 
@@ -178,7 +181,7 @@ class Rules {
   void WriteGuard(Literal guard, size_t buffer, problem::Bytes before, problem::Bytes after);
   void WriteCommonDelta(const problem::Rule& rule, Literal guard, size_t first, size_t second);
 
-  // The buffer's offset modulo so many units.
+  // The buffer's offset modulo `modulus` units.
   Integer RemainderOf(size_t buffer, int64_t modulus);
 
   problem::Bytes Granularities(size_t buffer, problem::Bytes bytes) const;
@@ -187,25 +190,26 @@ class Rules {
   Addresses& addresses_;
   ClauseSink& clauses_;
   IntegerSink& integers_;
-  Topic topic_ = Topic::kRules;                     // of what is being said
-  std::map<const problem::Rule*, Integer> deltas_;  // of common deltas, above the least
+  Topic topic_ = Topic::kRules;                     // topic of the rule that is being written
+  std::map<const problem::Rule*, Integer> deltas_;  // the common deltas, above the least one
 };
 
-// The greatest total of a problem's costs, counted in the greatest common divisor of their weights.
+// The greatest possible total of a problem's costs, counted in the greatest common divisor of their
+// weights.
 struct CostScale {
   int64_t unit = 1;
   int64_t most = 0;
 };
 CostScale ScaleOf(const problem::Problem& problem);
 
-// The problem's costs as a number that an assumption can bound. Nothing is said before the first
-// bound. See costs.cc.
+// The costs of the problem as a number that an assumption can bound. Nothing is written before the
+// first bound. See costs.cc.
 class Costs {
  public:
   Costs(const FormulationInput& question, Addresses& addresses, const Schedules& schedules,
         ClauseSink& clauses, IntegerSink& integers);
 
-  // The assumption under which the costs total at most `most`; most >= 0.
+  // The assumption that the costs total at most `most`; most >= 0.
   Literal SelectAtMost(int64_t most);
 
  private:
@@ -224,7 +228,7 @@ class Costs {
   int64_t greatest_ = 0;  // of total_
 };
 
-// A Problem said once, to any backend, such that candidates and capacities are mere assumptions.
+// A Problem written once, to any backend. Candidates and capacities are assumptions only.
 //
 //     Problem, Ladder --> Constraints --> Addresses --.         clauses, bounds, differences
 //                                                 +-- Formulation ------> ClauseSink, IntegerSink
@@ -232,22 +236,23 @@ class Costs {
 //                                                                        CaDiCaL        Z3
 class Formulation {
  public:
-  // `question` and `target` outlive this. `constraints` are said last; the granularities of
-  // `question` divide their units. The problem's horizon has at most kStepLimit steps if a memory
-  // has modes.
+  // `question` and `target` must outlive this object. `constraints` are written last; the
+  // granularities of `question` divide their units. If a memory has modes, the horizon of the
+  // problem has at most kStepLimit steps.
   Formulation(const FormulationInput& question, Target& target,
               const Constraints& constraints = {});
 
-  // Says all that holds on every candidate and at every capacity. To be called once, first.
+  // Writes everything that holds for every candidate and every capacity. Must be called once,
+  // first.
   void Write();
 
   Literal SelectCandidate(size_t candidate);
   Literal SelectCapacity(problem::Bytes capacity) { return addresses_.SelectCapacity(capacity); }
 
-  // The assumption under which the problem's costs total at most `most`; most >= 0.
+  // The assumption that the costs of the problem total at most `most`; most >= 0.
   Literal SelectCost(int64_t most) { return costs_.SelectAtMost(most); }
 
-  // The target's last model in the Problem's own terms.
+  // The last model of the target in terms of the Problem.
   problem::Allocation Decode() const;
 
  private:
@@ -258,13 +263,13 @@ class Formulation {
   Rules rules_;
   Costs costs_;
   Constraints constraints_;
-  std::set<size_t> candidates_;  // of which the rules have spoken
+  std::set<size_t> candidates_;  // the candidates whose rules are written
 };
 
-// A schedule has an entry for each step; more of them than this are refused.
+// A schedule has an entry for each step. Horizons with more steps than this are refused.
 inline constexpr problem::Step kStepLimit = 2'000'000;
 
-// Why the formula would be too large to write down, or nullopt.
+// Returns why the formula would be too large to write, or nullopt.
 std::optional<std::string> TooLarge(const problem::Problem& problem,
                                     const AddressConstraints& address_constraints);
 

@@ -6,9 +6,9 @@
 
 #include "tessera/problem/problem.h"
 
-// What the variables of a formula say about the Problem, in plain data. The formulation tells a
-// sink as it goes (Explain); solvers do not listen, writers of formulas and of proofs do. wording.h
-// has the words.
+// The meanings of the variables of a formula, as plain data. The formulation passes them to a sink
+// with Explain. Solvers ignore them; writers of formulas and of proofs use them. wording.h renders
+// them as text.
 namespace tessera::encoder::formulation {
 
 // An integer of the formula: a number of bytes, counted in `unit`.
@@ -17,10 +17,11 @@ struct Quantity {
     kOffset,
     kEnd,
     kRemainder,  // of the offset, modulo `modulus` bytes
-    kCommonDelta,  // of a rule: the distance from first to second offset of its pairs, above a least one
+    // of a rule: the distance from the first to the second offset of its pairs, above the least one
+    kCommonDelta,
   };
   Kind kind = Kind::kOffset;
-  int buffer = 0;  // of kCommonDelta, the rule
+  int buffer = 0;  // for kCommonDelta, the index of the rule
   problem::Bytes unit = 1;
   problem::Bytes modulus = 0;  // of kRemainder
 };
@@ -31,14 +32,14 @@ struct Threshold {
   int64_t value = 0;
 };
 
-// A binary digit of the quantity (less its least value), worth so many units.
+// A binary digit of the quantity minus its least value. `worth` is the weight of the digit in
+// units.
 struct Digit {
   Quantity quantity;
   int64_t worth = 1;
 };
 
-// Every byte of `first` lies below every byte of `second`. The negation says the same of the two
-// exchanged.
+// Every byte of `first` lies below every byte of `second`. The negation means the reverse order.
 struct Precedence {
   int first = 0;
   int second = 0;
@@ -66,8 +67,9 @@ struct CapacityChoice {
   problem::Bytes capacity = 0;
 };
 
-// At this step at least `held` of the first `among` buffers that are accessed, and may touch the
-// bank, do touch it. Counted are accesses of `kind`, or of both kinds where it has no value.
+// Consider the buffers that are accessed at this step and may touch the bank. At least `held` of
+// the first `among` of them touch it. Counts accesses of `kind`, or of both kinds if `kind` has no
+// value.
 struct PortCount {
   int memory = 0;
   int bank = 0;
@@ -77,7 +79,7 @@ struct PortCount {
   int among = 0;
 };
 
-// A step on the way to another condition: a carry of a sum.
+// An intermediate condition without a meaning of its own: a carry of a sum.
 struct Auxiliary {};
 
 using Meaning = std::variant<Auxiliary, Threshold, Digit, Precedence, BankTouch, ModeChoice,

@@ -9,42 +9,44 @@
 
 // Normal patterns (Herz 1972; Christofides and Whitlock 1977), with banks
 // -----------------------------------------------------------------------
-// Take a solution and let one buffer after the other slide down as long as it meets nothing. Where it ends, it rests
-// on something, and that leaves few places:
+// Take a solution and let one buffer after the other slide down until it meets an obstacle. At its
+// end position it rests on something, and that leaves few positions:
 //
 //     ^   |   c   |               c rests on e, e on f, f on the bottom:
 //     |   '-------'                   offset of c = size of f + size of e
 //     |     |    e    |           d cannot leave its bank from below:
-//     |  .--'---------'--bank         offset of d = where the bank begins
+//     |  .--'---------'--bank         offset of d = begin of the bank
 //     |  | d |  |  f  |
 //     '--'---'--'-----'------> time
 //
-// Formally: among all solutions (placement and schedule) that differ from a given one only by
-// moving buffers down, take one with the least sum of offsets. It exists, as offsets are natural
-// numbers. A move down of buffer c by its alignment a, from o to o - a, would keep every constraint
-// but for one of these, so one of them forbids it:
+// Formally: consider all solutions (placement and schedule) that differ from a given one only by
+// moving buffers down, and take one with the least sum of offsets. It exists, because offsets are
+// natural numbers. A move of buffer c down by its alignment a, from o to o - a, would keep every
+// constraint except one of the following, so one of them forbids it:
 //
-//   - o < a, so that o is 0;
-//   - a buffer e that must share no byte with c then overlaps c. It did not before, so its end lies in (o - a, o];
-//   - a forbidden range [p, q) (a reserved range, a bank that is not allowed, a gap between allowed ones; for a
-//     boundary p = q) then overlaps c, so q lies in (o - a, o];
-//   - c then touches a bank [p, q) that it did not touch, so q lies in (o - a, o]. If it touches no new bank, modes,
-//     ports and banks that must differ hold as before, since all of these only forbid to touch.
+// - o < a, so o is 0;
+// - a buffer e that must share no byte with c then overlaps c. It did not before, so its end lies
+//   in (o - a, o];
+// - a forbidden range [p, q) (a reserved range, a bank that is not allowed, a gap between allowed
+//   ones; for a boundary p = q) then overlaps c, so q lies in (o - a, o];
+// - c then touches a bank [p, q) that it did not touch, so q lies in (o - a, o]. If it touches no
+//   new bank, modes, ports and banks that must differ hold as before, because all of these only
+//   forbid touching.
 //
-// In each case o = up(x, a) for x = 0, an end of e, or q. The least sets closed under these steps,
-// from below, hold every such solution. Ends are sums of sizes, so where sizes are few and large,
-// positions are few.
+// In each case o = up(x, a) for x = 0, an end of e, or q. The least sets that are closed under
+// these steps, from below, contain every such solution. Ends are sums of sizes; so if sizes are few
+// and large, positions are few.
 //
-// Which buffers slide: those without fixed offset that no colocate, adjacent or same-bank relation
-// and no rule names, for these also ask for distances, or to touch. Where one that must not slide
-// is not fixed either, its end may be anywhere, so that nothing is said about its memory at all. A
-// Problem with costs keeps all positions: a move down may cost. So does one with guard bytes, on
-// which others rest.
+// Buffers that slide: those without fixed offset that no colocate, adjacent or same-bank relation
+// and no rule names, because these also require distances, or touching. If a buffer that must not
+// slide is not fixed either, its end may be anywhere; then its whole memory is not restricted. A
+// Problem with costs keeps all positions, because a move down may have a cost. So does a Problem
+// with guard bytes, on which other buffers rest.
 //
-// No buffer occurs twice in such a chain of supports. Of that only this much is used, as it costs
-// nothing: where e can lie at an offset because of c alone, c does not rest on it there.
+// No buffer occurs twice in such a chain of supports. Only this part of that fact is used, because
+// it has no cost: if e can lie at an offset only because of c, c does not rest on it there.
 //
-// Each candidate has its own sets; their union serves the ladder.
+// Each candidate has its own sets; their union is valid for the ladder.
 namespace tessera::encoder::formulation {
 namespace {
 
@@ -52,16 +54,15 @@ using problem::Bytes;
 using problem::Problem;
 using problem::RelationKind;
 
-// With more, sums of sizes are as dense as all multiples of the granularity, and to find them costs
-// more than it saves.
+// With more positions, sums of sizes are as dense as all multiples of the granularity, and finding
+// them costs more than it saves.
 constexpr size_t kMostPositions = 100;
 
-// Supports of all buffers that are looked at: more take seconds, and such a formula is large
-// anyway.
+// Limit on the supports of all buffers: more take seconds, and such a formula is large anyway.
 constexpr int64_t kMostSupports = 2'000'000;
-constexpr size_t kBetweenLooks = 64;  // at the stop, in positions
+constexpr size_t kBetweenLooks = 64;  // positions between two polls of the stop
 
-constexpr int kSeveral = -1;  // or a base, which is no buffer
+constexpr int kSeveral = -1;  // or a boundary, which is not a buffer
 
 std::vector<bool> FindMovable(const Problem& problem) {
   std::vector<bool> movable;
@@ -83,8 +84,8 @@ std::vector<bool> FindMovable(const Problem& problem) {
   return movable;
 }
 
-// The positions of one memory's buffers on one candidate, found from the lowest up, so that all
-// that an offset can rest on is known when its turn comes.
+// The positions of one memory's buffers for one candidate. They are found in ascending order, so
+// that everything on which an offset can rest is known before it.
 class Closure {
  public:
   Closure(const Problem& problem, const AddressConstraints& address_constraints,
@@ -100,8 +101,8 @@ class Closure {
         granularities_(ceiling / granularity_),
         stop_(stop) {}
 
-  // Adds to the positions of each buffer; false when some buffer has too many or must not be moved
-  // at all, when there are too many in sum, and at the stop.
+  // Adds to the positions of each buffer. False if some buffer has too many or must not be moved at
+  // all, if there are too many in total, and after a stop.
   bool Find(std::vector<std::set<Bytes>>& positions) {
     for (size_t i = 0; i < sizes_.size(); ++i) {
       if (problem_.buffers[i].memory == memory_ && !ReachBases(i)) return false;
@@ -128,7 +129,7 @@ class Closure {
     return std::max<Bytes>(1, AlignmentOf(problem_, problem_.buffers[buffer]) / granularity_);
   }
 
-  // The least position from `bottom` up, for that support.
+  // The least position at or above `bottom`, for that support.
   void Reach(size_t buffer, Bytes bottom, int support) {
     if (bottom > granularities_) return;
     const Bytes offset = base::RoundUp(bottom, StepOf(buffer));
@@ -162,7 +163,7 @@ class Closure {
   Bytes granularity_;
   Bytes granularities_;  // of the memory
   const base::Stop& stop_;
-  // Offset and buffer, not yet done; with the only buffer that it can rest on, or kSeveral.
+  // Pending offset and buffer, with the only buffer that it can rest on, or kSeveral.
   std::map<std::pair<Bytes, size_t>, int> reached_;
 };
 

@@ -3,25 +3,27 @@
 
 #include "tessera/encoder/formulation/formulation.h"
 
-// What each requirement becomes. An offset o, an end e and, where a rule asks for it, the remainder
-// o mod m are integers of the sink; everything is counted in units of the granularity, which divide
-// what rules name (address_constraints.cc).
+// The encoding of each requirement. An offset o, an end e and, if a rule needs it, the remainder o
+// mod m are integers of the sink. Everything is counted in units of the granularity, which divides
+// the values in rules (address_constraints.cc).
 //
-//     offset m, r          o mod m = r                        two bounds of the remainder
-//     difference m, r      (ob - oa) mod m = r                ob mod m is oa mod m + r, or m less: two choices
-//     window [p, q)        o >= p and e <= q
-//     no crossing of m     o mod m <= m - size
-//     natural alignment    o mod 2^k = 0
-//     banks                no other bank is touched
-//     distance d           oa + d <= ob and ob <= oa + d
-//     xor distance d       bits of oa and ob differ as d says
-//     guard                end + after <= offset of whoever lies above, offset - before >= end of whoever below
-//     common delta         oa + D = ob + M, D one integer for all pairs, M large enough to keep it positive
+//     offset m, r         o mod m = r                two bounds of the remainder
+//     difference m, r     (ob - oa) mod m = r        ob mod m is oa mod m + r, or m less: two cases
+//     window [p, q)       o >= p and e <= q
+//     no crossing of m    o mod m <= m - size
+//     natural alignment   o mod 2^k = 0
+//     banks               no other bank is touched
+//     distance d          oa + d <= ob and ob <= oa + d
+//     xor distance d      bits of oa and ob differ as d says
+//     guard               end + after <= offset of every buffer above,
+//                         offset - before >= end of every buffer below
+//     common delta        oa + D = ob + M, with D one integer for all pairs, and M large enough to
+//                         keep it positive
 //
-// A rule that holds on every candidate is said once. What depends on the candidate, because the
-// rule is about a size or because the size is part of the statement, is said under the candidate's
-// selector when the candidate is first asked about: sizes remain the only clauses that a step along
-// the ladder adds.
+// A rule that holds for every candidate is written once. A part that depends on the candidate,
+// because the rule selects by size or the size is part of the requirement, is written under the
+// candidate's selector when the candidate is first used. So sizes remain the only clauses that the
+// next candidate adds.
 namespace tessera::encoder::formulation {
 
 using problem::Bytes;
@@ -40,7 +42,7 @@ bool DependsOnSize(RequirementKind kind) {
   return kind == RequirementKind::kNoCrossing || kind == RequirementKind::kNaturalAlignment;
 }
 
-// On which candidates a statement about one buffer or pair holds.
+// The candidates for which a statement about one buffer or pair holds.
 enum class RuleScope : uint8_t { kNoCandidate, kSomeCandidates, kEveryCandidate };
 
 RuleScope RuleScopeOf(const FormulationInput& question, const Rule& rule,
@@ -63,7 +65,7 @@ RuleScope RuleScopeOf(const FormulationInput& question, const Rule& rule,
   return RuleScope::kEveryCandidate;
 }
 
-// Distances from first to second offset, plus `most`, that some pair of the rule can have: the
+// The possible distances from first to second offset, plus `most`, over the pairs of the rule. The
 // steps of all domains have a common divisor, and so have the differences of their starts.
 Domain DeltaDomain(const FormulationInput& question, const Rule& rule, Bytes most) {
   Bytes step = 0;
@@ -115,8 +117,8 @@ void Rules::WriteForCandidate(size_t candidate, Literal selected) {
   }
 }
 
-// Without a candidate, what holds on every candidate; with one, what holds there and not on every
-// candidate.
+// Without a candidate: the part that holds for every candidate. With one: the part that holds for
+// this candidate, and not for every one.
 void Rules::WriteFor(const Rule& rule, Literal guard, std::optional<size_t> candidate) {
   topic_ = candidate ? Topic::kSizes : Topic::kRules;
   const auto size_of = [&](int buffer) {
@@ -201,7 +203,7 @@ void Rules::WriteForPair(const Rule& rule, Literal guard, size_t first, size_t s
   }
 }
 
-// A multiple of 1 divides no granularity, and asks nothing.
+// A multiple of 1 is no requirement, and does not divide the granularity.
 void Rules::WriteResidue(Literal guard, size_t buffer, Bytes multiple, Bytes residue) {
   if (multiple == 1) return;
   const Integer remainder = RemainderOf(buffer, Granularities(buffer, multiple));
@@ -246,7 +248,7 @@ void Rules::WriteBankRelation(Literal guard, RelationKind kind, size_t first, si
   }
 }
 
-// Who lives beside the guarded buffer already lies below or above it.
+// Every buffer that lives together with the guarded buffer already lies below or above it.
 void Rules::WriteGuard(Literal guard, size_t buffer, Bytes before, Bytes after) {
   addresses_.Guard(guard, buffer, before, after);
   const Term start{addresses_.OffsetOf(buffer)};

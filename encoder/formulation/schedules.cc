@@ -7,13 +7,13 @@
 // A schedule gives each memory one mode at each step. Placement and schedule meet in a single kind
 // of clause:
 //
-//     not touches(i, bank)  or  not mode(memory, t) = k       where mode k would forbid in `bank` what i does
-//     at t
+//     not touches(i, bank)  or  not mode(memory, t) = k    if mode k forbids in `bank` what i does
+//                                                          at t
 //
-// and what i does at t is to live there (forbidden when the bank is off) and to be accessed
-// (forbidden unless a permission names its engine, or every engine, and its kind). Loops enter
-// through the successions alone: a transition must be allowed wherever one step can follow another,
-// over back edges and exits too, because one schedule serves every turn.
+// At t, i lives there (forbidden when the bank is off) and is accessed (forbidden unless a
+// permission names its engine, or every engine, and its kind). Loops matter only for the
+// successions: a transition must be allowed wherever one step can follow another, including back
+// edges and exits, because one schedule serves every iteration.
 namespace tessera::encoder::formulation {
 namespace {
 

@@ -6,13 +6,14 @@
 
 #include "tessera/encoder/formulation/refinements.h"
 
-// Two buffers with the same sizes, lives, accesses, alignment, span, banks and memory, of which
-// neither is fixed or named by a relation, a rule or a cost, occur in all constraints alike.
-// Exchange their offsets in a solution: it is one again. As they live together they lie apart, so
-// exchanges bring each group into any order from the bottom up. Hints are no constraints and may
-// differ; they say which of a group comes first.
+// Consider two buffers with the same sizes, lives, accesses, alignment, span, banks and memory,
+// neither of which is fixed or named by a relation, a rule or a cost. They occur in all constraints
+// in the same way. So if the offsets of the two are exchanged in a solution, the result is a
+// solution. The buffers live together, so they are disjoint, and exchanges bring each group into
+// any order from the bottom up. Hints are not constraints and may differ; they determine the order
+// of a group.
 //
-// It goes together with normal positions, which are the same for buffers that are alike.
+// The rule is compatible with normal positions, which are equal for interchangeable buffers.
 namespace tessera::encoder::formulation {
 namespace {
 
@@ -33,7 +34,7 @@ std::vector<bool> FindNamed(const Problem& problem) {
   return named;
 }
 
-// What makes two buffers alike, to be compared.
+// The properties that must be equal for two buffers to be interchangeable.
 struct InterchangeKey {
   int memory;
   std::vector<Bytes> sizes;  // by candidate
@@ -93,7 +94,7 @@ std::vector<std::vector<int>> FindInterchangeable(const Problem& problem,
     if (!goes_on) groups.push_back({all[k - 1].index});
     groups.back().push_back(all[k].index);
   }
-  // What is hinted to lie lower comes first.
+  // Buffers with lower hints come first.
   const auto hint = [&](int i) {
     return problem.buffers[static_cast<size_t>(i)].hint.value_or(std::numeric_limits<Bytes>::max());
   };

@@ -12,7 +12,7 @@
 namespace tessera::encoder::formulation {
 namespace {
 
-// The item's name where no other item has it, else its number: "bank 2".
+// The item's name if it is unique, else its number: "bank 2".
 template <typename T>
 std::string NameAmong(const std::vector<T>& items, int index, std::string_view kind) {
   const std::string& name = items[static_cast<size_t>(index)].name;

@@ -9,21 +9,21 @@
 
 namespace tessera::encoder::formulation {
 
-// Meanings in the user's words: "a below b", "w touches b0", "mode of sram at step 3 is w".
-// Addresses are bytes. Control characters of names become '?', so that a sentence is one line.
+// Meanings in the user's terms: "a below b", "w touches b0", "mode of sram at step 3 is w".
+// Addresses are bytes. Control characters in names become '?', so that a sentence is one line.
 class Wording {
  public:
-  // `ladder` may be null; both outlive this.
+  // `ladder` may be null. Both arguments must outlive this object.
   Wording(const problem::Problem& problem, const problem::Ladder* ladder)
       : problem_(problem), ladder_(ladder) {}
 
   std::string Of(const Quantity& quantity) const;  // "offset of w"
 
-  // The condition, or what holds when it does not. A Helper has no words of its own: "helper".
+  // The condition, or its negation. An Auxiliary has no description of its own: "auxiliary".
   std::string Of(const Meaning& meaning, bool negated = false) const;
 
   std::string OfBuffer(int buffer) const;
-  std::string OfMemory(int memory) const;  // by name where names tell them apart, else "memory 1"
+  std::string OfMemory(int memory) const;  // by name if names are distinct, else "memory 1"
   std::string OfBank(int memory, int bank) const;
   std::string OfMode(int memory, int mode) const;
   std::string OfCandidate(int candidate) const;
@@ -33,7 +33,7 @@ class Wording {
   const problem::Ladder* ladder_;
 };
 
-// What a topic is about: "liveness", and "buffers that live together share no byte".
+// The name of a topic: "liveness"; and its sentence: "buffers that live together share no byte".
 std::string_view NameOf(Topic topic);
 std::string_view SentenceOf(Topic topic);
 

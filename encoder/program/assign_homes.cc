@@ -11,24 +11,25 @@
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"
 
-// First fit, decreasing, of tensors in memories. The homes must not depend on the partition,
-// because bounds, floors and remembered verdicts are about any partition. So a memory counts what
-// it can hold at one time under some partition and order, and no less. The sum of all tensors would
-// be such a bound, but a loose one: the boundary tensors of a chain of operators come and go.
-// Tensors that take turns (docs/program.md) therefore stand in a line:
+// First fit decreasing, of tensors in memories. The homes must not depend on the partition, because
+// bounds and cached verdicts hold for any partition. So a memory counts what it can hold at one
+// time under some partition and order, and no less. The sum of all tensors would be such a bound,
+// but a loose one: the boundary tensors of a chain of operators are live at different times.
+// Tensors that take turns (docs/program.md) therefore form a line:
 //
 //     operators   a --x--> b --y--> c --z--> d          line  x y z
-//     subgraphs   [a] [b c] [d]                         x and z at most: y is a feature of [b c]
+//     subgraphs   [a] [b c] [d]                         at most x and z: y is a feature of [b c]
 //
-// Let three tensors of a line, t1 before t2 before t3, be there while one subgraph S runs. t1 is
-// read in S or later, and all who read t1 come before t2 is made or make it: t2 is made in S or
-// later. t3 is made in S or before, and all who read t2 come before that or make it: t2 is read in
-// S or before, by all of them. So S makes t2 and alone reads it, which makes t2 a feature: it is
-// not there. Hence a line needs its two largest. Two slots of these sizes also hold it, its tensors
-// in turn, so loads that fit have addresses but for reserved ranges and banks.
+// Let three tensors of a line, t1 before t2 before t3, be present while one subgraph S runs. t1 is
+// read in S or later, and all readers of t1 come before t2 is made or make it: t2 is made in S or
+// later. t3 is made in S or before, and all readers of t2 come before that or make it: t2 is read
+// in S or before, by all of them. So S makes t2 and alone reads it, which makes t2 a feature: it is
+// not present. Hence a line needs its two largest tensors. Two slots of these sizes also hold the
+// line, with its tensors in turn. So loads that fit have addresses, apart from reserved ranges and
+// banks.
 //
 // Chain covers of this kind bound antichains (Dilworth, "A decomposition theorem for partially
-// ordered sets", 1950) and unions of two of them (Greene and Kleitman, 1976); the cover here is
+// ordered sets", 1950) and unions of two of them (Greene and Kleitman, 1976). The cover here is
 // greedy.
 namespace tessera::encoder::program {
 namespace {
@@ -42,7 +43,7 @@ Bytes RoundedUp(Bytes bytes, int64_t multiple) {
   return base::CheckedMul(base::CeilDiv(bytes, multiple), multiple).value_or(base::kMaxTotal);
 }
 
-// Which operators come before an operator in every order.
+// The operators that come before an operator in every order.
 class Precedence {
  public:
   Precedence(const graph::Graph& graph, const std::vector<graph::Usage>& usages)
@@ -87,7 +88,7 @@ class Precedence {
   std::vector<int64_t> levels_;
 };
 
-// What one memory holds, line by line.
+// The contents of one memory, line by line.
 struct Line {
   std::vector<int> tensors;
   Bytes largest = 0;
@@ -104,7 +105,7 @@ class Assignment {
         lines_(profile.memories.size()),
         loads_(profile.memories.size()) {}
 
-  // The place of each tensor's home in the list of its role.
+  // The index of each tensor's home in the list of its role.
   std::vector<int> Run() {
     std::vector<int> places(graph_.tensors.size());
     for (const int tensor : InSequence()) {
@@ -166,7 +167,7 @@ class Assignment {
     return role != TensorRole::kConstant && role != TensorRole::kState;
   }
 
-  // Whether `first` is gone before `second` is made.
+  // Whether `first` ends before `second` is made.
   bool IsGoneBefore(int first, int second) const {
     const graph::Usage& usage = UsageOf(first);
     const int maker = UsageOf(second).producer;
@@ -180,7 +181,7 @@ class Assignment {
     return IsGoneBefore(a, b) || IsGoneBefore(b, a);
   }
 
-  // The first line that takes the tensor, or the one behind the last.
+  // The first line that accepts the tensor, or one past the last.
   size_t LineFor(int tensor, const std::vector<Line>& lines) const {
     const auto takes = [&](const Line& line) {
       return std::all_of(line.tensors.begin(), line.tensors.end(),
@@ -195,7 +196,7 @@ class Assignment {
     return RoundedUp(bytes, profile_.memories[static_cast<size_t>(memory)].alignment_bytes);
   }
 
-  // What the tensor adds to the line, or needs as a line of its own.
+  // The bytes that the tensor adds to the line, or needs as a line of its own.
   static Bytes Growth(Bytes bytes, const Line& line) {
     return std::max<Bytes>(0, bytes - line.second);
   }
@@ -233,7 +234,7 @@ class Assignment {
 
 }  // namespace
 
-// The capacity without reserved ranges, each byte of which counts once.
+// The capacity without reserved ranges. Each byte counts once, also where ranges overlap.
 Bytes RoomOf(const Memory& memory) {
   std::vector<problem::AddressRange> ranges;
   for (const problem::Reserved& reserved : memory.reserved) ranges.push_back(reserved.range);

@@ -55,7 +55,7 @@ std::optional<Step> Find(const std::map<int, Step>& steps, int k) {
   return found == steps.end() ? std::nullopt : std::optional(found->second);
 }
 
-// The step of the pass at which kept rows come back into the tile.
+// The step of the pass at which kept rows return to the tile.
 std::optional<Step> RestoreOf(const TensorUse& use, const Pass& pass) {
   return use.cached ? Find(pass.restores, use.First()) : std::nullopt;
 }
@@ -139,16 +139,16 @@ Step LastUse(const TensorUse& use, const Pass& pass) {
       .compute[static_cast<size_t>(use.readers.empty() ? use.makers.back() : use.readers.back())];
 }
 
-// When each buffer of a subgraph lives and who touches it: one function for each rule of sections 5
-// to 8 of docs/program.md, for each of tiles, kept rows and constants. Cost: linear in buffers times
-// steps.
+// The lives and accesses of each buffer of a subgraph: one function for each row of the tables in
+// docs/program.md. Tiles, kept rows and constants are in subgraph_buffers.cc. Cost: linear in
+// buffers times steps.
 
 namespace {
 
 using problem::AccessKind;
 using problem::Step;
 
-// What operator k reads and writes for itself as long as it works on a tile.
+// Buffers that operator k reads and writes only while it works on a tile.
 void AddWorkspace(SubgraphDrafts& drafts, int k, BufferKind kind, std::string_view word) {
   const graph::Operator& op = drafts.OperatorAt(k);
   for (size_t phase = 0; phase < drafts.timeline.Phases(); ++phase) {

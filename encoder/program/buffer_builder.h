@@ -13,25 +13,25 @@
 
 namespace tessera::encoder::program {
 
-// A buffer under construction: lives and accesses come in any order and may repeat.
+// A buffer under construction. Lives and accesses may be added in any order and may repeat.
 struct BufferBuilder {
   ProgramBuffer meaning;
   problem::Buffer buffer;
 
-  // Lives at steps [lower, upper); none if they are equal.
+  // Adds the life [lower, upper) in steps; nothing if the two are equal.
   void Live(problem::Step lower, problem::Step upper);
   void LiveAt(problem::Step step) { Live(step, step + 1); }
 
   void Touch(problem::Step step, std::string_view engine, problem::AccessKind kind);
 
-  // Sorts, merges lives that overlap or touch, and drops repetitions. Accesses are ascending by
-  // step, then reads before writes, then by engine.
+  // Sorts, merges lives that overlap or touch, and drops repetitions. Afterwards accesses are
+  // ascending by step, then reads before writes, then by engine.
   void Finish();
 };
 
-// The buffers of one subgraph under construction, and the words in which their lifespans are told
-// (tile_lifespans.h, kept_lifespans.h, constant_lifespans.h). Whatever moves is entered in the
-// steps of the timeline too. All that it refers to outlives it.
+// The buffers of one subgraph under construction, and the operations that define their lifespans.
+// Every transfer is also entered in the steps of the timeline. All arguments must outlive this
+// object.
 class SubgraphDrafts {
  public:
   SubgraphDrafts(const graph::Graph& of, const hw_profiles::Profile& on, const SubgraphUses& used,
@@ -48,21 +48,22 @@ class SubgraphDrafts {
   const SubgraphUses& uses;
   const int subgraph;
   Timeline& timeline;
-  Timeline* const before;  // of the subgraph before, if there is one
+  Timeline* const before;  // of the previous subgraph; null if there is none
   std::vector<BufferBuilder> list;
 
-  // Valid until the next one is opened. OpenFor: it holds the tensor, and is called
-  // s<subgraph>/<tensor><suffix>.
+  // Appends a buffer; the reference is valid until the next Open. OpenFor makes a buffer that holds
+  // the tensor, with the id s<subgraph>/<tensor><suffix>.
   BufferBuilder& Open(BufferKind kind, std::string id);
   BufferBuilder& OpenFor(const TensorUse& use, BufferKind kind, std::string_view suffix,
                          int phase = 0);
   void SetTensor(BufferBuilder& draft, const TensorUse& use) const;
 
-  // What engines do to the tensor in one pass.
+  // Adds the accesses of engines to the tensor in one pass.
   void TouchByEngines(BufferBuilder& draft, const TensorUse& use, const Pass& pass) const;
 
-  // A transfer touches it at the step; at each of the steps [lower, upper), at which it lives; the
-  // same beside the subgraph before.
+  // Move: a transfer touches the buffer at the step. MoveAlive: a transfer touches it at each of
+  // the steps [lower, upper), and it lives there. ArriveBefore: the same, on the timeline of the
+  // previous subgraph.
   void Move(BufferBuilder& draft, const TensorUse& use, problem::Step step,
             problem::AccessKind kind) const;
   void MoveAlive(BufferBuilder& draft, const TensorUse& use, problem::Step lower,
@@ -77,51 +78,55 @@ class SubgraphDrafts {
   }
 };
 
-// The step of the pass at which kept rows are taken from the tile for the next one, if any are.
+// The step of the pass at which kept rows are taken from the tile for the next tile, if rows are
+// kept.
 std::optional<problem::Step> SaveOf(const TensorUse& use, const Pass& pass);
 
-// Where the tensor, made inside, is begun in the pass: at its maker's first step, or where kept
-// rows come back.
+// The step of the pass at which the tensor, made inside the subgraph, begins: the first step of its
+// maker, or the step at which kept rows return.
 problem::Step FirstStep(const TensorUse& use, const Pass& pass);
 
-// The compute step of the last reader, or of the maker when nobody reads; the save step where rows
-// are taken.
+// The compute step of the last reader, or of the maker if there is no reader; the save step if rows
+// are kept.
 problem::Step LastUse(const TensorUse& use, const Pass& pass);
 
-// What keeps rows of a tensor from tile to tile: the rolling buffer in which its tiles lie, the
-// line that rows wait in, or the halo before the tile buffer of each phase.
+// Make the buffers that keep rows of a tensor from tile to tile: the rolling buffer that holds its
+// tiles, the line in which rows wait, or the halo before the tile buffer of each phase.
 void DraftRollingBuffer(SubgraphDrafts& drafts, const TensorUse& use);
 void DraftLine(SubgraphDrafts& drafts, const TensorUse& use);
 void DraftHalos(SubgraphDrafts& drafts, const TensorUse& use);
 
-// Tile buffers, tensor by tensor, each with the rolling buffer, line or halos that keep rows of it.
+// Makes the tile buffers, by tensor, each with the rolling buffer, line or halos that keep its
+// rows.
 void DraftTiles(SubgraphDrafts& drafts);
 
-// Constants that are loaded once, by tensor; perhaps while the subgraph before runs.
+// Makes the constants that are loaded once, by tensor. They may be loaded while the previous
+// subgraph runs.
 void DraftResidents(SubgraphDrafts& drafts);
 
-// The slots in which an operator gets what comes in slices.
+// Makes the slots for the sliced inputs of an operator.
 void DraftSlices(SubgraphDrafts& drafts, int k);
 
-// The buffers of subgraph number `subgraph`, whole ones apart: resident constants, tiles, slices,
-// scratch, in that order. Sizes of tiles and scratch, which depend on the tile shape, stay 1.
-// Enters each transfer in the steps of the timeline, or of the one `before`, where constants are
-// prefetched: there it is not nullptr. See lifespans.cc.
+// The buffers of subgraph number `subgraph`, except whole ones, in the order: resident constants,
+// tiles, slices, scratch. Sizes of tiles and scratch depend on the tile shape; here they are 1.
+// Enters each transfer in the steps of the timeline. Prefetched constants are entered in the
+// timeline `before`, which must not be nullptr in that case. See subgraph_buffers.cc.
 std::vector<BufferBuilder> DraftBuffers(const graph::Graph& graph,
                                         const hw_profiles::Profile& profile,
                                         const SubgraphUses& uses, int subgraph, Timeline& timeline,
                                         Timeline* before);
 
-// The scratch of operator k of the subgraph, for each phase, whether the profile gives it any or
-// not.
+// The scratch of operator k of the subgraph, for each phase, even if the profile gives it no
+// scratch.
 std::vector<BufferBuilder> DraftScratch(const graph::Graph& graph,
                                         const hw_profiles::Profile& profile,
                                         const SubgraphUses& uses, int subgraph, Timeline& timeline,
                                         int k);
 
-// The whole buffers of a program, by tensor, sizes included: whatever is at home in the tile
-// memory, or kept there, and held while the program runs, touched by it or not. `uses` and
-// `timelines` are parallel: the program's subgraphs in order, at least one; all keep the same.
+// The whole buffers of a program with their sizes, by tensor: the tensors whose home is the tile
+// memory, and those that are kept there and live while the program runs, whether it touches them or
+// not. `uses` and `timelines` are parallel: the subgraphs of the program in order, at least one.
+// All subgraphs keep the same tensors.
 std::vector<BufferBuilder> DraftWholeBuffers(const graph::Graph& graph,
                                              const std::vector<graph::Usage>& usages,
                                              const hw_profiles::Profile& profile,

@@ -38,7 +38,8 @@ NamedExtents NamedLargest(const graph::Graph& graph, const graph::tiling::TiledS
   return NameExtents(graph.tensors[static_cast<size_t>(tensor)].shape, LargestOf(tiling, tensor));
 }
 
-// What an operator makes at most of its result: all that is needed, unless rows of it are kept.
+// The largest part of a result that an operator makes: everything that is needed, unless rows are
+// kept.
 NamedExtents NamedMade(const graph::Graph& graph, const graph::tiling::TiledSubgraph& tiling,
                        const std::vector<int>& results) {
   NamedExtents made = NamedLargest(graph, tiling, results);
@@ -49,7 +50,7 @@ NamedExtents NamedMade(const graph::Graph& graph, const graph::tiling::TiledSubg
   return made;
 }
 
-// What a buffer of that kind takes, for one tensor.
+// The bytes of a buffer of that kind for one tensor.
 Bytes BytesAs(BufferKind kind, const graph::Graph& graph, const hw_profiles::Profile& profile,
               const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling, int tensor,
               int64_t alignment) {
@@ -65,7 +66,8 @@ Bytes BytesAs(BufferKind kind, const graph::Graph& graph, const hw_profiles::Pro
                      feature.type, extents, pads, alignment);
 }
 
-// What the profile gives an operator, and behind it a channel of its result if that is made so.
+// The scratch that the profile gives an operator, followed by one channel of its result if it works
+// channel by channel.
 Bytes ScratchOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                 const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling, int index) {
   const graph::Operator& op = graph.operators[static_cast<size_t>(index)];
@@ -80,7 +82,7 @@ Bytes ScratchOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
   return base::CheckedAdd(bytes, ChannelBytes(graph, tiling, op)).value_or(base::kMaxTotal);
 }
 
-// Of a slot that takes every slice of the depth in turn.
+// Bytes of a slot that holds every K slice in turn.
 Bytes KSliceBytes(const graph::Graph& graph, const hw_profiles::Profile& profile,
                   const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling,
                   int tensor) {
@@ -133,7 +135,7 @@ Bytes SizeOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
   }
 }
 
-// Each transfer of a step once, ascending.
+// Lists each transfer of a step once, ascending.
 void ListOnce(std::vector<ProgramStep>& steps) {
   for (ProgramStep& step : steps) {
     std::sort(step.transfers.begin(), step.transfers.end());
@@ -142,8 +144,8 @@ void ListOnce(std::vector<ProgramStep>& steps) {
   }
 }
 
-// Puts results in place channel by channel where that is sound, and gives scratch to those who had
-// none.
+// Puts results in place channel by channel where that is sound, and adds scratch for operators that
+// had none.
 void WorkByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile,
                    ProgramTemplate& program_template) {
   const auto subgraphs = static_cast<int>(program_template.uses.size());

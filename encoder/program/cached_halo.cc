@@ -7,12 +7,6 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/choices.h"
 
-// The rows of each buffer, in the picture of one tile and the next:
-//
-//              kept      made                     rolling buffer      kept and made; and made by the next, where a DMA is at work beside it
-//     tile i   [........|------------)            tile      copy: kept and made; adjacent: made
-//     tile i+1             [.........|-------)    line      kept
-//                                                 halo      kept, directly before the tile; padding above stands before them
 namespace tessera::encoder::program {
 
 using hw_profiles::HaloStorage;
@@ -89,6 +83,16 @@ bool MarkCached(const graph::tiling::TiledSubgraph& tiling, HaloStorage halo, Su
   return any;
 }
 
+// The rows of each buffer, for one tile and the next:
+//
+//              kept      made
+//     tile i   [........|------------)
+//     tile i+1             [.........|-------)
+//
+//     rolling buffer   kept and made; and made by the next tile, if a DMA works at the same time
+//     tile             copy: kept and made; adjacent: made
+//     line             kept
+//     halo             kept, directly before the tile; padding above precedes the rows
 problem::Bytes CachedBytes(const hw_profiles::Profile& profile, BufferKind kind,
                            const SubgraphUses& uses, const TensorUse& use,
                            const graph::tiling::RowCounts& rows, base::DataType type,

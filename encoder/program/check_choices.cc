@@ -28,7 +28,7 @@ bool IsInRange(const graph::Shape& shape, const graph::tiling::TileShape& tile) 
                     [](int64_t extent, int64_t whole) { return 1 <= extent && extent <= whole; });
 }
 
-// Why the constants of one of the choices cannot arrive beside the subgraph before; or nullopt.
+// Returns why the constants of one of the choices cannot be prefetched, or nullopt.
 std::optional<base::Diagnostic> FindNothingBefore(const graph::Graph& graph,
                                                   const hw_profiles::Profile& profile,
                                                   std::span<const SubgraphChoice> choices,
@@ -76,7 +76,7 @@ std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph, graph
 std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph, graph::Interval interval,
                                                 std::span<const graph::tiling::TileShape> tiles) {
   const graph::Shape& shape = OutputShape(graph, interval);
-  std::vector<std::optional<bool>> can_cut(shape.size());  // by axis, as far as somebody asked
+  std::vector<std::optional<bool>> can_cut(shape.size());  // by axis, computed on demand
   for (const graph::tiling::TileShape& tile : tiles) {
     if (!IsInRange(shape, tile)) {
       return Fault(fmt::format("[{}] is no tile of an output [{}]", fmt::join(tile, ", "),

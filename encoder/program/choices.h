@@ -17,67 +17,69 @@
 
 namespace tessera::encoder::program {
 
-// Why the interval is no interval of the graph's operators, or nullopt.
+// Returns why the interval is not a valid interval of the graph's operators, or nullopt.
 std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph,
                                                 graph::Interval interval);
 
-// Why the tile shape is none for the last output of a valid interval: wrong number of axes, extents
-// out of range, a cut along an axis that the operators inside do not let through; or nullopt.
+// Returns why the tile shape is not valid for the last output of a valid interval, or nullopt.
+// Errors: wrong number of axes, extents out of range, a cut along an axis that an inner operator
+// does not allow.
 std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph, graph::Interval interval,
                                                 const graph::tiling::TileShape& tile);
 
-// The fault of the first of many tile shapes that has one, or nullopt.
+// Returns the error of the first invalid tile shape, or nullopt.
 std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph, graph::Interval interval,
                                                 std::span<const graph::tiling::TileShape> tiles);
 
-// Why the choices are no program: none at all, gaps between them, the fault of one, or something
-// kept on chip that is no boundary tensor between them; or nullopt.
+// Returns why the choices do not form a program, or nullopt. Errors: no choices, gaps between them,
+// an invalid choice, or a tensor kept on chip that is not a boundary tensor between them.
 std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph,
                                                 const hw_profiles::Profile& profile,
                                                 std::span<const SubgraphChoice> choices);
 
-// What some choice keeps on chip: tensors, ascending.
+// The tensors that at least one choice keeps on chip, ascending.
 std::vector<int> KeptBy(std::span<const SubgraphChoice> choices);
 
-// Why one of these tensors can be kept by nobody: it is no boundary tensor as the network is cut;
-// or nullopt.
+// Returns why one of these tensors cannot be kept by any choice, or nullopt: with these subgraphs,
+// it is not a boundary tensor.
 std::optional<base::Diagnostic> FindUnkeepable(const graph::Graph& graph,
                                                std::span<const SubgraphChoice> choices,
                                                std::span<const int> kept);
 
-// The shape that tiles of the interval cut: that of the last operator's first output.
+// The shape that tiles of the interval partition: the first output of the last operator.
 const graph::Shape& OutputShape(const graph::Graph& graph, graph::Interval interval);
 
-// Rows that stay from tile to tile (docs/program.md, "Cached halo").
+// Rows that are kept from tile to tile (docs/program.md, "Cached halo").
 
-// Whether tiles of this shape may keep rows for each other: they lie in strips, beside each other
-// only where padding is implicit.
+// Whether tiles of this shape may keep rows for each other. They must form strips; they may be
+// adjacent along the columns only if padding is implicit.
 bool MayKeepRows(const hw_profiles::Profile& profile, const graph::Shape& output,
                  const graph::tiling::TileShape& tile);
 
-// The tiles of a valid choice, as its policy makes them.
+// The tiles of a valid choice under its policy.
 graph::tiling::TiledSubgraph CutTiles(const graph::Graph& graph, graph::Interval interval,
                                       const graph::tiling::TileShape& tile,
                                       hw_profiles::HaloStorage halo);
 
-// Whether tiles keep the same rows, however they store them.
+// Whether tiles keep the same rows under both storages, in whatever form they store them.
 bool KeepSameRows(hw_profiles::HaloStorage a, hw_profiles::HaloStorage b);
 
-// The same for many shapes and policies of one interval, each cut once. The graph outlives it. Not
-// safe to use from two threads at once.
+// The same for many shapes and policies of one interval. Each combination is cut only once. The
+// graph must outlive this object. Not thread-safe.
 class SharedTilings {
  public:
-  // A stop outlives it.
+  // A stop, if given, must outlive this object.
   SharedTilings(const graph::Graph& graph, graph::Interval interval,
                 const base::Stop* stop = nullptr)
       : tiler_(graph, interval, stop) {}
 
-  // nullptr where the stop came first. Classes may be left out where they are not wanted.
+  // Returns nullptr if the stop came first. `wants_classes` may exclude classes that are not
+  // needed.
   std::shared_ptr<graph::tiling::TiledSubgraph> Cut(
       const graph::tiling::TileShape& tile, hw_profiles::HaloStorage halo,
       const graph::tiling::ClassTest& wants_classes = {});
 
-  // Gives up what was cut so far; what does not depend on the tile stays.
+  // Discards the cached tilings. Data that does not depend on the tile stays.
   void Forget() { tilings_.clear(); }
 
  private:
@@ -87,56 +89,57 @@ class SharedTilings {
       tilings_;
 };
 
-// Marks the tensors whose rows are cached when the subgraph is cut like that. False if none is.
+// Marks the tensors whose rows are cached in this tiling. Returns false if there is none.
 bool MarkCached(const graph::tiling::TiledSubgraph& tiling, hw_profiles::HaloStorage halo,
                 SubgraphUses& uses);
 
-// Whether rows of the tensor that tiles share are made, loaded or stored fewer times where tiles
-// keep rows: it is loaded, or made inside.
+// Whether keeping rows saves work: rows of the tensor that tiles share are made, loaded or stored
+// fewer times. This holds if the tensor is loaded or made inside.
 bool GainsByKeeping(const TensorUse& use);
 
-// Whether tiles cut like that, which keep rows, run otherwise than tiles of the same shape that
-// compute them again: some row that tiles share is made, moved or stored once; or strips bring
-// tiles of different classes into another order, and transfers overlap. May err towards true where
-// classes were left out.
+// Whether tiles that keep rows run differently from tiles of the same shape that recompute them.
+// That is so if a row that tiles share is made, moved or stored only once, or if strips change the
+// order of tiles of different classes and transfers overlap. May err towards true if classes were
+// excluded.
 bool DiffersFromRecompute(const graph::Graph& graph, const hw_profiles::Profile& profile,
                           const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling);
 
 // The bytes of a buffer of a tensor whose rows are kept: kTile, kRollingBuffer, kLine or kHalo.
-// `largest` are the most elements that any tile needs, `pads` those of a tile buffer, `alignment`
-// what the buffer is aligned to.
+// `largest` is the largest extent in elements of any tile, `pads` the pads of a tile buffer, and
+// `alignment` the alignment of the buffer.
 problem::Bytes CachedBytes(const hw_profiles::Profile& profile, BufferKind kind,
                            const SubgraphUses& uses, const TensorUse& use,
                            const graph::tiling::RowCounts& rows, base::DataType type,
                            NamedExtents largest, Pads pads, int64_t alignment);
 
-// Each halo lies directly before the tile buffer of its phase.
+// Relations that place each halo directly before the tile buffer of its phase.
 std::vector<problem::Relation> AdjacentHalos(std::span<const ProgramBuffer> buffers);
 
-// The tiles that one policy makes of one interval. Graph and profile outlive it.
+// The tiles of one interval under one policy. Graph and profile must outlive this object.
 class PolicyTiles {
  public:
-  // Refuses an interval that is none, and what FindUses refuses. `usages` are those of the graph.
+  // Refuses an invalid interval, and everything that FindUses refuses. `usages` are those of the
+  // graph.
   static base::Expected<PolicyTiles> Make(const graph::Graph& graph,
                                           const std::vector<graph::Usage>& usages,
                                           const hw_profiles::Profile& profile,
                                           graph::Interval interval, const Policy& policy,
                                           TilesMade made = TilesMade::kThatDiffer);
 
-  // nullptr for a shape that a policy with a cached halo refuses, or would cut into more than 4096
-  // tiles; with kThatDiffer also where it makes the tiles of recomputing, and where `cut` gives
-  // none. Whatever is returned, Uses() says from then on what tiles of this shape keep. The shape
-  // has no fault (choice.h).
+  // Returns nullptr for a shape that a policy with a cached halo refuses, or would cut into more
+  // than 4096 tiles; with kThatDiffer also if the tiles are those of recomputing; and if `cut`
+  // returns nullptr. After each call Uses() describes what tiles of the returned shape keep. The
+  // shape must be valid (CheckWellFormed).
   std::shared_ptr<graph::tiling::TiledSubgraph> Cut(const graph::tiling::TileShape& tile,
                                                     const TileCutter& cut);
 
-  // Whether the policy would cut the shape, but into too many tiles to follow.
+  // Whether the policy allows the shape, but it has too many tiles to follow.
   bool LeavesOut(const graph::tiling::TileShape& tile) const;
 
-  // Whether the policy makes these tiles; Uses() says from then on what they keep.
+  // Whether the policy allows these tiles. Afterwards Uses() describes what they keep.
   bool Mark(const graph::tiling::TiledSubgraph& tiling);
 
-  // Whether tiles of the shape that was marked last keep rows in some tile buffer.
+  // Whether tiles of the last marked shape keep rows in a tile buffer.
   bool AnyCached() const;
 
   const SubgraphUses& Uses() const { return uses_; }

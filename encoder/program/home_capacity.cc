@@ -11,19 +11,20 @@
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/residence.h"
 
-// The load of a home is the sum of what stays there. A tensor stays for whole subgraphs, from the
-// one that makes it to the one that reads it last, for tiles come and go all through a subgraph:
+// The load of a home is the sum of the tensors that stay there. A tensor stays for whole subgraphs,
+// from the one that makes it to the last one that reads it, because tiles move in and out
+// throughout a subgraph:
 //
 //     subgraph     0        1        2
-//     constants |--------|--------|--------|      state likewise
-//     x         |--------|                        network input, read last in 0
+//     constants |--------|--------|--------|      the same for state
+//     x         |--------|                        network input, last read in 0
 //     a         |--------|--------|--------|      boundary tensor, made in 0, read in 2
 //     y                           |--------|      network output
 //
-// What is there between two subgraphs is there in both, so the loads of the subgraphs bound those
-// of the boundaries between them. A load within the capacity is necessary for addresses to exist,
-// not sufficient: alignment and fragmentation are not counted. The Problem of a home counts
-// everything; its buffers are the bars of the picture.
+// A tensor that crosses from one subgraph to the next is present in both, so the loads of the
+// subgraphs bound the loads between them. A load within the capacity is necessary for addresses to
+// exist, but not sufficient: alignment and fragmentation are not counted. The Problem of a home
+// counts everything; its buffers are the bars of the picture.
 namespace tessera::encoder::program {
 namespace {
 
@@ -44,14 +45,14 @@ struct Stay {
   size_t last = 0;
 };
 
-// Who stays where, the tile memory included: its own, and the boundary tensors kept there instead
-// of at home.
+// The tensors in each memory, including the tile memory: its own, and the boundary tensors kept
+// there instead of at home.
 class Residents {
  public:
   Residents(const graph::Graph& graph, const Profile& profile)
       : graph_(graph), profile_(profile), usages_(graph::UsagesOf(graph)) {}
 
-  // Every tensor at once, with nothing kept: no memory ever holds more.
+  // All tensors together, with nothing kept: this bounds the load of every memory.
   std::vector<Stay> FindEvery() const {
     std::vector<Stay> stays = FindLasting(1);
     for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
@@ -64,7 +65,7 @@ class Residents {
     return stays;
   }
 
-  // Constants and state, which are there for all of `subgraphs`.
+  // Constants and state, which are present for all of `subgraphs`.
   std::vector<Stay> FindLasting(size_t subgraphs) const {
     std::vector<Stay> stays;
     for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
@@ -76,8 +77,8 @@ class Residents {
     return stays;
   }
 
-  // Those and what comes and goes, by tensor, where these boundary tensors are kept in the tile
-  // memory.
+  // Constants and state, and all other tensors, by tensor, given the boundary tensors kept in the
+  // tile memory.
   std::vector<Stay> FindAll(std::span<const SubgraphChoice> choices,
                             const std::vector<int>& kept) const {
     std::vector<Stay> stays = FindLasting(choices.size());
@@ -91,7 +92,8 @@ class Residents {
   }
 
  private:
-  // nullopt for constants and state, features, and what has gone before or comes after the choices.
+  // nullopt for constants and state, features, and tensors that end before or begin after the
+  // choices.
   std::optional<Stay> FindVisit(std::span<const SubgraphChoice> choices,
                                 const std::vector<int>& kept, int tensor) const {
     const graph::Tensor& facts = graph_.tensors[static_cast<size_t>(tensor)];
@@ -133,7 +135,7 @@ class Residents {
   std::vector<graph::Usage> usages_;
 };
 
-// What each home holds while each subgraph runs.
+// The load of each home while each subgraph runs.
 class Ledger {
  public:
   Ledger(const Profile& profile, size_t subgraphs, std::span<const Stay> stays)
@@ -185,8 +187,8 @@ class Ledger {
   std::vector<std::vector<Bytes>> loads_;  // by memory and subgraph
 };
 
-// What a placement of whole tensors needs to know of their home. Modes belong to steps within
-// subgraphs.
+// The properties of a home that matter for the placement of whole tensors. Modes belong to steps
+// within subgraphs and are omitted.
 problem::Memory AsHome(const Memory& memory) {
   problem::Memory home = hw_profiles::AsProblemMemory(memory);
   home.modes.clear();

@@ -12,74 +12,75 @@
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/problem/problem.h"
 
-// Which of several homes each tensor lives in (docs/program.md, "Several homes").
+// Selects the home of each tensor among several (docs/program.md, "Several homes").
 namespace tessera::encoder::program {
 
-// The capacity without reserved ranges, each byte of which counts once.
+// The capacity without reserved ranges. Each byte counts once, also where ranges overlap.
 problem::Bytes RoomOf(const hw_profiles::Memory& memory);
 
-// The whole tensor in the layout of its role, pads not included; of a constant with its tables.
-// `usage`: the tensor's.
+// Bytes of the whole tensor in the layout of its role, without pads; for a constant, with its
+// tables. `usage`: the usage of the tensor.
 problem::Bytes BytesAtHome(const graph::Graph& graph, const hw_profiles::Profile& profile,
                            const graph::Usage& usage, int tensor, base::TensorRole role);
 
-// What offsets of tensors of this role in a home are multiples of, but for the alignment of the
-// memory itself.
+// The alignment of offsets of tensors of this role in a home, without the alignment of the memory
+// itself.
 int64_t AlignmentAtHome(const hw_profiles::Profile& profile, base::TensorRole role, int memory);
 
-// The role of a tensor wherever it is no feature. `tensor`: an index into graph.tensors.
+// The role of a tensor wherever it is not a feature. `tensor`: an index into graph.tensors.
 base::TensorRole RoleAtHome(const graph::Graph& graph, int tensor);
 
-// The memory that is home to the tensor when it has this role, as an index into Profile::memories;
-// boundary tensors that a plan keeps in the tile memory apart.
+// The home memory of the tensor in this role, as an index into Profile::memories. Boundary tensors
+// that a plan keeps in the tile memory are not considered.
 int HomeOf(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor,
            base::TensorRole role);
 
-// The network with graph::Tensor::home of every tensor as the rule of docs/program.md gives it. It
-// depends neither on the order of the operators nor on what `home` was before. Cost: none to speak
-// of where every role has one home; else O(n^2 / 64 + t * l) for n operators and t tensors in l
-// lines.
+// The network with graph::Tensor::home of every tensor set by the rule of docs/program.md. The
+// result depends neither on the order of the operators nor on earlier values of `home`. Cost:
+// negligible if every role has one home; else O(n^2 / 64 + t * l) for n operators and t tensors in
+// l lines.
 graph::Graph WithHomes(graph::Graph graph, const hw_profiles::Profile& profile);
 
-// What the memories outside the tile memory are home to, and whether they hold it (docs/program.md,
+// The contents of the memories outside the tile memory, and whether they fit (docs/program.md,
 // "Homes").
 
-// The first overflow of such a memory while one of the subgraphs runs: which memory, which
-// operators, how many bytes and for how many there is room; or nullopt. The choices are
-// consecutive; where they cover a part of the network, only tensors that they touch or that pass
-// over them count. Cost: linear in tensors and subgraphs, plus the subgraphs that each tensor
-// stays.
+// The first overflow of such a memory while one of the subgraphs runs, or nullopt. The diagnostic
+// names the memory, the operators, the bytes needed and the bytes available. The choices are
+// consecutive. If they cover a part of the network, only tensors that they touch or that pass over
+// them count. Cost: linear in tensors and subgraphs, plus the number of subgraphs for which each
+// tensor stays.
 std::optional<base::Diagnostic> FindHomeOverflow(const graph::Graph& graph,
                                                  const hw_profiles::Profile& profile,
                                                  std::span<const SubgraphChoice> choices);
 
-// The same for many subgraphs of one network by themselves: what a home holds while one runs
-// follows from its operators and from what is kept on chip, wherever else the network is cut. Graph
-// and profile outlive it.
+// The same for single subgraphs of one network. The contents of a home while a subgraph runs follow
+// from its operators and from the tensors kept on chip; they do not depend on the other cuts of the
+// network. Graph and profile must outlive this object.
 class HomeRoom {
  public:
   HomeRoom(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
-  // `kept`: of the boundary tensors that the interval touches or that pass over it. Cost: linear in
-  // tensors; none where every home has room for all of its tensors at once.
+  // `kept`: the kept tensors among the boundary tensors that the interval touches or that pass over
+  // it. Cost: linear in tensors; none if every home has space for all of its tensors at the same
+  // time.
   std::optional<base::Diagnostic> FindOverflow(graph::Interval interval,
                                                const std::vector<int>& kept) const;
 
  private:
-  // Empty where every home has room for all of its tensors at once.
+  // Empty if every home has space for all of its tensors at the same time.
   std::function<std::optional<base::Diagnostic>(graph::Interval, const std::vector<int>&)> find_;
 };
 
-// An overflow by constants and state alone, which no partition can avoid; or nullopt.
+// An overflow caused by constants and state alone, or nullopt. No partition can avoid it.
 std::optional<base::Diagnostic> FindConstantOverflow(const graph::Graph& graph,
                                                      const hw_profiles::Profile& profile);
 
-// A memory that holds too little, and what is at home there at the time. The first, as
-// FindHomeOverflow and FindConstantOverflow find it, which comes next, where there are no choices;
-// or nullopt.
+// A memory that is too small, and the tensors that it holds at that time. FindOverfullHome returns
+// the first one, in the order of FindHomeOverflow and then of FindConstantOverflow (which alone
+// applies without choices), or nullopt.
 struct HomeOverflow {
   int memory = 0;             // index into Profile::memories
-  problem::Bytes needed = 0;  // of all tensors together
+  problem::Bytes needed = 0;  // total of all tensors
   problem::Bytes room = 0;
   std::vector<std::pair<int, problem::Bytes>> tensors;  // largest first
 };
@@ -87,16 +88,16 @@ std::optional<HomeOverflow> FindOverfullHome(const graph::Graph& graph,
                                              const hw_profiles::Profile& profile,
                                              std::span<const SubgraphChoice> choices);
 
-// Where the tensors at home in one memory may lie: a Problem of its own, whose steps are the
-// subgraphs and whose buffers bear the tensors' ids.
+// The placement of the tensors whose home is one memory: a Problem of its own. Its steps are the
+// subgraphs; its buffers have the ids of the tensors.
 struct HomeProblem {
   int memory = 0;  // index into Profile::memories
   problem::Problem problem;
   std::vector<int> tensors;  // parallel to problem.buffers, ascending
 };
 
-// One for each memory but the tile memory to which some tensor is home, by memory. The choices
-// cover the network, and FindHomeOverflow finds nothing.
+// One Problem for each memory, except the tile memory, that is the home of some tensor; by memory.
+// The choices cover the network, and FindHomeOverflow finds nothing.
 std::vector<HomeProblem> BuildHomes(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                     std::span<const SubgraphChoice> choices);
 

@@ -9,15 +9,6 @@
 #include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/program_template.h"
 
-// Places pass from hand to hand: where b took the place of a, and c is to take that of b, all three
-// lie at one address. So c must keep clear of every buffer that lies there, not of b alone: a may
-// be a loaded tile, filled again in the very pass in which c still leaves. Likewise for whoever has
-// taken c's place already.
-//
-//     a   |-----------|          |--                 place of b: {a, b}
-//     b               |-----|                        place of c: {c, d}     only b and c may meet, while c is made of b
-//     c                    |-------|
-//     d                            |--------|
 namespace tessera::encoder::program {
 
 using problem::Lifespan;
@@ -32,6 +23,15 @@ SharedPlaces::SharedPlaces(std::span<const problem::Buffer> buffers,
   }
 }
 
+// Places can be shared by more than two buffers: if b took the place of a, and c is to take that of
+// b, all three lie at one address. So c must be disjoint in time from every buffer of that place,
+// not only from b: a may be a loaded tile that is filled again in the pass in which c still leaves.
+// The same applies to buffers that have already taken the place of c.
+//
+//     a   |-----------|          |--           place of b: {a, b}
+//     b               |-----|                  place of c: {c, d}
+//     c                    |-------|           only b and c may meet, while c is made of b
+//     d                            |--------|
 bool SharedPlaces::MayJoin(size_t operand, size_t result, std::span<const Lifespan> turns) const {
   if (operands_.contains(operand) || results_.contains(result)) return false;
   for (const size_t there : guests_[place_[operand]]) {
@@ -55,7 +55,7 @@ void SharedPlaces::Join(const problem::Relation& relation) {
   there.insert(there.end(), coming.begin(), coming.end());
 }
 
-// Whether the lives have nothing in common but steps of one of the turns.
+// Whether the lives have in common only steps of one of the turns.
 bool SharedPlaces::ShareOnly(std::span<const Lifespan> turns, size_t a, size_t b) const {
   for (const Lifespan& x : buffers_[a].lifespans) {
     for (const Lifespan& y : buffers_[b].lifespans) {
@@ -70,18 +70,19 @@ bool SharedPlaces::ShareOnly(std::span<const Lifespan> turns, size_t a, size_t b
   return true;
 }
 
-// A depthwise operator makes channel c of y of channel c of x. Made channel by channel, each
-// through a scratch that holds one channel until all of x's is read, y may overwrite x, provided
-// that nothing of channel c ever lands on a later channel. In each column the channels stand side
-// by side, so this holds wherever columns of x and y begin at the same places:
+// A depthwise operator makes channel c of y from channel c of x. It can work channel by channel,
+// each through a scratch buffer that holds one channel until all of that channel of x is read. Then
+// y may overwrite x, provided that no part of channel c is written to a later channel. In each
+// column the channels are adjacent, so this holds whenever columns of x and y begin at the same
+// places:
 //
 //     x, 4 columns of channels a b c    | a b c | a b c | a b c | a b c |
 //     y, stride 2                       | a b c | a b c |
 //
-// that is, where a column takes P bytes in both, and rows begin a multiple of P behind the buffer's
-// begin in both, because the row pitch divides P. How many rows, columns and batches there are does
-// not matter: y may be smaller than x, or larger. A row pitch that leaves a rest of a column is
-// refused, and so are elements that share a byte with the next channel.
+// This requires that a column takes P bytes in both, and that rows begin at a multiple of P from
+// the begin of the buffer in both, because P divides the row pitch. The numbers of rows, columns
+// and batches do not matter: y may be smaller or larger than x. A row pitch that is not a multiple
+// of a column is refused, and so are elements that share a byte with the next channel.
 //
 // Ji Lin et al., "MCUNetV2", 2021, describe it for layers of stride 1 and 2.
 //
@@ -89,7 +90,7 @@ bool SharedPlaces::ShareOnly(std::span<const Lifespan> turns, size_t a, size_t b
 
 namespace {
 
-// How the channels of one tensor lie.
+// The layout of the channels of one tensor.
 struct Columns {
   const hw_profiles::RoleLayout* layout = nullptr;
   int64_t bytes = 0;              // of one column
@@ -102,7 +103,7 @@ class Comparison {
              const graph::tiling::TiledSubgraph& tiling, const SubgraphUses& uses)
       : graph_(graph), profile_(profile), tiling_(tiling), uses_(uses) {}
 
-  // A tile next to this one reads a whole operand again.
+  // Whether an adjacent tile reads a whole operand again.
   bool IsReadByOtherTiles(int operand) const {
     return tiling_.tiles > 1 && UseOf(uses_, operand).residence == Residence::kWhole;
   }
@@ -176,17 +177,17 @@ problem::Bytes ChannelBytes(const graph::Graph& graph, const graph::tiling::Tile
   return FeatureBytes({}, facts.type, one, {});
 }
 
-// A result may take the place of an operand when nothing is overwritten before it was read, nobody
-// wants the operand afterwards, and no neighbouring tile or transfer does either: the lives of the
-// two share the operator's own step alone (shared_places.h).
+// A result may take the place of an operand if nothing is overwritten before it is read, and no
+// later operator, neighbouring tile or transfer needs the operand: the lives of the two share only
+// the operator's own step (SharedPlaces).
 //
-//     x   |-----------|                 x   |-----------|
-//     y             |--------|          y        |-------------|      y begins while x is still wanted: not in place
-//                  C_k                          C_k
+//     x   |-----------|             x   |-----------|
+//     y             |--------|      y        |-------------|    y begins while x is still needed:
+//                  C_k                      C_k                 not in place
 //
-// Nothing is overwritten too early where element i of both lies at the same address, and each
-// element of y is made of that of x alone; or channel by channel (by_channel.h). The latter come
-// first, for their scratch must be known before any size is.
+// Nothing is overwritten too early if element i of both lies at the same address, and each element
+// of y depends only on that of x; or if the operator works channel by channel (above). The latter
+// are decided first, because their scratch must be known before any size is.
 //
 // Cost: for each operator, its inputs times tile classes, plus the buffers.
 
@@ -209,8 +210,8 @@ class InPlaceFinder {
         relations_(relations),
         places_(program_template.program.problem.buffers, relations) {}
 
-  // Whether the result of operator k can take the place of the operand, two buffers that are
-  // `alike`, for every phase. Then it does.
+  // Puts the result of operator k in the place of the operand for every phase, if the two buffers
+  // are `alike` and it is allowed. Returns whether it did.
   bool Colocate(int k, int operand, int result, const std::function<bool(size_t, size_t)>& alike) {
     if (ArePadded(operand, result) || IsWantedAfterwards(operand) || IsUnread(result)) return false;
     if (UseOf(uses_, operand).cached || UseOf(uses_, result).cached) return false;
@@ -229,7 +230,7 @@ class InPlaceFinder {
   }
 
  private:
-  // Whether either is stored with pads, which need not be the same for both.
+  // Whether either is stored with pads, which need not be equal for both.
   bool ArePadded(int operand, int result) const {
     const std::vector<graph::Operator>& operators = graph_.operators;
     return !profile_.tiling.implicit_padding &&
@@ -242,14 +243,14 @@ class InPlaceFinder {
            });
   }
 
-  // A result that dies at once says nothing of whether the operand is wanted on: their lives part
-  // in any case.
+  // The life of a result that ends immediately does not show whether the operand is needed later:
+  // the lives are disjoint in any case.
   bool IsUnread(int result) const {
     const TensorUse& use = UseOf(uses_, result);
     return use.residence == Residence::kInside && use.readers.empty();
   }
 
-  // Lifespans end with the program; somebody may still want the tensor then.
+  // Lifespans end with the program, but the tensor may be needed after it.
   bool IsWantedAfterwards(int operand) const {
     if (UseOf(uses_, operand).residence != Residence::kWhole) return false;
     const graph::Tensor& tensor = graph_.tensors[static_cast<size_t>(operand)];
@@ -260,7 +261,7 @@ class InPlaceFinder {
            });
   }
 
-  // When operator k works on tiles of that phase.
+  // The steps at which operator k works on tiles of that phase.
   std::vector<Lifespan> TurnsOf(int k, size_t phase) const {
     std::vector<Lifespan> turns;
     for (size_t q = phase; q < timeline_.passes.size(); q += 2) {
@@ -271,7 +272,7 @@ class InPlaceFinder {
     return turns;
   }
 
-  // The buffer that holds a tensor for tiles of this phase; the whole one serves a single pass
+  // The buffer that holds a tensor for tiles of this phase. A whole buffer serves a single pass
   // only.
   std::optional<size_t> BufferOf(int tensor, size_t phase) const {
     const std::vector<ProgramBuffer>& buffers = program_template_.program.buffers;
@@ -295,8 +296,9 @@ class InPlaceFinder {
   SharedPlaces places_;
 };
 
-// Whether the operator's description lets the result overwrite this operand: it names every input
-// that this is, and each element of them is read where its own coordinates are written.
+// Whether the operator's description lets the result overwrite this operand: it lists every input
+// that is this tensor, and reads each element where it writes the element with the same
+// coordinates.
 bool AllowsInPlace(const graph::Operator& op, int operand) {
   for (size_t number = 0; number < op.inputs.size(); ++number) {
     if (op.inputs[number] != operand) continue;
@@ -307,7 +309,7 @@ bool AllowsInPlace(const graph::Operator& op, int operand) {
   return true;
 }
 
-// The inputs that may be overwritten element by element, in their order: by the profile, or by the
+// The inputs that may be overwritten element by element, in their order, by the profile or by the
 // operator's own description.
 std::vector<int> OverwritableOf(const graph::Operator& op, const hw_profiles::Profile& profile) {
   std::vector<int> inputs;

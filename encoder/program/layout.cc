@@ -40,7 +40,7 @@ bool IsFirstConstant(const graph::Operator& op, int tensor) {
   return !op.weights.empty() && op.weights.front() == tensor;
 }
 
-// Whether the operator does without the constant, or needs one channel of it for one output
+// Whether the operator does not use the constant, or needs one channel of it for one output
 // channel.
 bool AllowsSlices(const graph::Graph& graph, int tensor, const graph::Operator& op) {
   const auto uses = std::count(op.weights.begin(), op.weights.end(), tensor);
@@ -151,7 +151,7 @@ Slicing SlicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
   const int64_t held = std::min(channels, profile.tiling.weight_granularity_channels);
   const int64_t table = IsFirstConstant(user, tensor) ? profile.table_bytes_per_channel : 0;
   const int64_t elements = graph::ElementsOf(constant.shape) / channels * held;
-  // Channels stored in another way are taken to share their bytes evenly.
+  // Channels with another storage format are assumed to share their bytes evenly.
   const Bytes content = constant.stored_bytes > 0
                             ? base::CeilDiv(Multiply(constant.stored_bytes, held), channels)
                             : PackedBytes(constant.type, elements);

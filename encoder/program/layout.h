@@ -9,12 +9,12 @@
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/problem/problem.h"
 
-// From elements to bytes (docs/program.md, "Sizes"). Nothing overflows: what would exceed
-// base::kMaxTotal is base::kMaxTotal.
+// Converts elements to bytes (docs/program.md, "Sizes"). Nothing overflows: results saturate at
+// base::kMaxTotal.
 namespace tessera::encoder::program {
 
-// Elements along the axes that layouts know; 1 where a shape has no such axis. A shape without
-// named axes is all channels.
+// Elements along the axes that layouts know; 1 if a shape has no such axis. In a shape without
+// named axes all elements are channels.
 struct NamedExtents {
   int64_t batch = 1;
   int64_t channels = 1;
@@ -22,36 +22,35 @@ struct NamedExtents {
   int64_t columns = 1;
 };
 
-// `extents` is parallel to `shape`, which gives the axes their names.
+// `extents` is parallel to `shape`, which names the axes.
 NamedExtents NameExtents(const graph::Shape& shape, graph::tiling::ExtentsView extents);
 
 // Rows and columns stored around a tensor.
 struct Pads {
   int64_t rows = 0;
   int64_t columns = 0;
-  int64_t rows_above = 0;  // of the rows
+  int64_t rows_above = 0;  // part of `rows`
 };
 
-// The most that any windowed operator among `readers` (indices into graph.operators) asks for; none
-// with implicit padding.
+// The largest pads that a windowed operator among `readers` (indices into graph.operators) needs;
+// none with implicit padding.
 Pads PadsFor(const graph::Graph& graph, const hw_profiles::Profile& profile,
              const std::vector<int>& readers);
 
-// Bytes of a feature tensor's part with these extents.
+// Bytes of a part of a feature tensor with these extents.
 problem::Bytes FeatureBytes(const hw_profiles::RoleLayout& layout, base::DataType type,
                             const NamedExtents& extents, Pads pads);
 
-// Bytes of a constant with the tables stored beside it. `users` are indices into graph.operators,
-// ascending.
+// Bytes of a constant with its stored tables. `users` are indices into graph.operators, ascending.
 problem::Bytes ConstantBytes(const graph::Graph& graph, const hw_profiles::Profile& profile,
                              int tensor, const std::vector<int>& users);
 
-// Whether all users of the constant in the interval need one channel of it for one output channel,
-// so that it may come slice by slice: it is the weight of a convolution or of a matmul with one
-// input, and has as many channels as the output.
+// Whether the constant may be streamed in slices: all of its users in the interval need one channel
+// of it for one output channel. It must be the weight of a convolution or of a matmul with one
+// input, and must have as many channels as the output.
 bool IsSliceable(const graph::Graph& graph, int tensor, graph::Interval interval);
 
-// How a sliceable constant is cut for one user: `count` slices of at most `bytes` each.
+// The slices of a sliceable constant for one user: `count` slices of at most `bytes` each.
 struct Slicing {
   int64_t count = 1;
   problem::Bytes bytes = 1;
@@ -59,8 +58,8 @@ struct Slicing {
 Slicing SlicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor,
                  const graph::Operator& user);
 
-// Whether operators of this kind need scratch, and how much of it for a tile with these extents of
-// first input and output.
+// Whether operators of this kind need scratch, and the bytes of it for a tile with these extents of
+// the first input and output.
 bool HasScratch(const hw_profiles::Profile& profile, const graph::Operator& op);
 problem::Bytes ScratchBytes(const hw_profiles::Profile& profile, const graph::Operator& op,
                             const NamedExtents& input, const NamedExtents& output);

@@ -6,33 +6,33 @@
 #include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/program_template.h"
 
-// The load at the compute steps of one pass, read off the uses: an operand is there from its maker,
-// or its first reader, to its last reader, and a result to the last reader at least.
+// The load at the compute steps of one pass, computed from the uses. An operand is present from its
+// maker, or its first reader, to its last reader, and a result at least to its last reader.
 //
-//     operator     0     1     2          while a loop of double-buffered tiles turns, a second buffer of everything loaded or
-//     x (loaded)   |-----|                stored is there at every step: x of the next tile arrives, y of the last one leaves
-//     a            |-----------|
+//     operator     0     1     2     in a loop of double-buffered tiles, a second buffer of every
+//     x (loaded)   |-----|           loaded or stored tensor is present at every step: x of the
+//     a            |-----------|     next tile arrives, y of the previous one leaves
 //     y (stored)               |--
 //
-// What lives between compute steps, or is there only where tiles are many, is left out, so this is
-// a floor, not the load; it costs a few additions for each operator, where the load costs a
-// Problem. A result that may take the place of an operand does not count while it is made; a buffer
-// that no bank has room for has none at all. Held against the bounds of the Problems themselves in
-// the tests.
+// Buffers that live between compute steps, or are present only if there are many tiles, are
+// omitted. So this is a lower bound of the load. It costs a few additions for each operator, while
+// the load costs a Problem. A result that may take the place of an operand does not count while it
+// is made. A buffer that fits in no bank makes the subgraph infeasible. Tests compare it with the
+// bounds of the Problems themselves.
 namespace tessera::encoder::program {
 namespace {
 
 using problem::Bytes;
 
-// From this many double-buffered tiles on some pass has both a tile before it, which leaves, and
-// one after it, which arrives.
+// With at least this many double-buffered tiles, some pass has both a previous tile, which leaves,
+// and a next one, which arrives.
 constexpr int64_t kBothNeighbours = 3;
 
 Bytes Plus(Bytes a, Bytes b) { return base::CheckedAdd(a, b).value_or(base::kMaxTotal); }
 
 size_t IndexOf(int k) { return static_cast<size_t>(k); }
 
-// The most bytes of one buffer.
+// The largest possible size of one buffer.
 Bytes LargestBuffer(const hw_profiles::Memory& memory) {
   if (memory.span != problem::Span::kSingle || memory.banks.empty()) return memory.capacity_bytes;
   Bytes largest = 0;
@@ -67,8 +67,8 @@ RoomFloor::RoomFloor(const graph::Graph& graph, const std::vector<graph::Usage>&
   }
 }
 
-// Constants at home in the tile memory are always there; a tensor, from its maker to its last
-// reader.
+// Constants at home in the tile memory are always present; other tensors from their maker to their
+// last reader.
 void RoomFloor::AddWholes(const std::vector<graph::Usage>& usages) {
   const graph::Interval& interval = uses_->interval;
   for (int index = 0; index < static_cast<int>(graph_->tensors.size()); ++index) {

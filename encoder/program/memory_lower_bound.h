@@ -10,20 +10,21 @@
 
 namespace tessera::encoder::program {
 
-// Whether the profile lets the operator's result take the place of an operand, tiles and lifespans
-// apart.
+// Whether the profile allows the operator's result to be in place of an operand. Tiles and
+// lifespans are not considered.
 bool MayTakeAPlace(const hw_profiles::Profile& profile, const graph::Operator& op);
 
-// What a subgraph asks of the tile memory at least, found without its Problem (room_floor.cc).
+// A lower bound of the tile memory that a subgraph needs, computed without its Problem
+// (memory_lower_bound.cc).
 class RoomFloor {
  public:
-  // `in_place`: whether results may take the place of operands. All that is referred to outlives
-  // it; `uses` may be marked for other tiles meanwhile (MarkCached).
+  // `in_place`: whether results may be in place of operands. All arguments must outlive this
+  // object. `uses` may be marked for other tiles in the meantime (MarkCached).
   RoomFloor(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
             const hw_profiles::Profile& profile, const SubgraphUses& uses, bool in_place);
 
-  // Bytes below which no placement of the subgraph has its peak, when it is cut like that and
-  // `uses` are marked accordingly. base::kMaxTotal where there is none.
+  // Returns a lower bound in bytes of the peak of every placement of the subgraph with this tiling.
+  // `uses` must be marked for it. Returns base::kMaxTotal if no placement exists.
   problem::Bytes Find(const graph::tiling::TiledSubgraph& tiling) const;
 
  private:
@@ -34,10 +35,10 @@ class RoomFloor {
   const hw_profiles::Profile* profile_;
   const SubgraphUses* uses_;
   bool in_place_;
-  problem::Bytes largest_;     // buffer that there can be
-  problem::Bytes always_ = 0;  // what is there at every step of any tile
+  problem::Bytes largest_;     // the largest buffer that can exist
+  problem::Bytes always_ = 0;  // the load of every step of any tile
   std::vector<problem::Bytes>
-      during_;  // by operator: what else is there at its step, whatever the tile
+      during_;  // by operator: the additional load at its step, for any tile
 };
 
 }  // namespace tessera::encoder::program

@@ -15,13 +15,13 @@ namespace {
 using hw_profiles::HaloStorage;
 using hw_profiles::WeightPolicy;
 
-// Whether holding weights in another way would make another program.
+// Whether another weight policy would make another program.
 bool WeightsMatter(const SubgraphUses& uses) {
   return std::any_of(uses.constants.begin(), uses.constants.end(),
                      [](const TensorUse& use) { return use.residence != Residence::kWhole; });
 }
 
-// Whether the policy is to stream, and nothing can be.
+// Whether the policy is streamed, but no constant can be streamed.
 bool IsResidentByAnotherName(const SubgraphUses& uses, WeightPolicy weights) {
   return weights == WeightPolicy::kStreamed &&
          std::none_of(uses.constants.begin(), uses.constants.end(),
@@ -47,10 +47,10 @@ bool MayBeInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile
   return false;
 }
 
-// What keeping rows changes, for some tile shape of an interval.
+// The effect of keeping rows, for some tile shape of an interval.
 enum class Keeping : uint8_t {
   kNothing,
-  kOrder,  // strips, and so the order of tiles, alone
+  kOrder,  // only the order of tiles, because of strips
   kRows,
 };
 
@@ -65,7 +65,7 @@ bool MayCut(const graph::Graph& graph, const hw_profiles::Profile& profile,
                      });
 }
 
-// May err towards the later.
+// May err towards the later enumerator.
 Keeping FindKeeping(const graph::Graph& graph, const hw_profiles::Profile& profile,
                     const SubgraphUses& uses) {
   if (!MayCut(graph, profile, uses.interval, base::Axis::kRows)) return Keeping::kNothing;
@@ -77,13 +77,13 @@ Keeping FindKeeping(const graph::Graph& graph, const hw_profiles::Profile& profi
   return makes_strips ? Keeping::kOrder : Keeping::kNothing;
 }
 
-// Multiples of the granularity that are listed.
+// The number of multiples of the granularity that are listed.
 constexpr int64_t kMostKExtents = 4096;
 
-// The K extents of slices, of which an operator that is deeper has several: multiples of the
-// profile's granularity. Long slices have few transfers to wait for, short ones take little room,
-// and an engine's unroll or a burst may make any of them best. So each four times the one before is
-// looked at first, and the others where bounds do not rule them out.
+// The K extents of slices: multiples of the profile's granularity. An operator with a larger K
+// extent has several. Long slices have fewer transfers to wait for, short ones take less space, and
+// an engine's unroll or a burst may make any of them the best. So a sequence in which each is four
+// times the previous one is tried first, and the others if bounds do not exclude them.
 struct KExtents {
   std::vector<int64_t> first;
   std::vector<int64_t> further;
@@ -108,7 +108,7 @@ KExtents FindKExtents(const graph::Graph& graph, const hw_profiles::Profile& pro
   return k_extents;
 }
 
-// In the profile's order; recomputing is always possible.
+// In the order of the profile. Recomputing is always possible.
 std::vector<HaloStorage> HalosOf(const hw_profiles::Profile& profile) {
   std::vector<HaloStorage> halos = profile.tiling.halo;
   if (std::find(halos.begin(), halos.end(), HaloStorage::kRecompute) == halos.end())
@@ -174,7 +174,7 @@ OfferedPolicies OfferPolicies(const graph::Graph& graph, const hw_profiles::Prof
     }
     matters = WeightsMatter(*uses);
   }
-  // Nothing runs here: building the program with any policy says why.
+  // The interval cannot run: building the program with any policy reports the reason.
   if (offered.first.empty()) offered.first.push_back(fallback);
   return offered;
 }

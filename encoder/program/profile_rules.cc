@@ -12,7 +12,7 @@ using hw_profiles::Operand;
 using hw_profiles::OperandKind;
 using hw_profiles::Selector;
 
-// Goes from operators to the buffers that hold their operands.
+// Maps operators to the buffers that hold their operands.
 class Resolver {
  public:
   Resolver(const graph::Graph& graph, const Program& program,
@@ -24,7 +24,7 @@ class Resolver {
         scratch_[{buffer.subgraph, buffer.op}].push_back(i);
       } else if (buffer.kind == BufferKind::kSlice) {
         slices_[{buffer.subgraph, buffer.op, buffer.tensor}].push_back(i);
-      } else if (buffer.kind != BufferKind::kLine) {  // which no operator reads
+      } else if (buffer.kind != BufferKind::kLine) {  // no operator reads a line
         holders_[{buffer.subgraph, buffer.tensor}].push_back(i);
       }
     }
@@ -45,7 +45,7 @@ class Resolver {
  private:
   const ProgramBuffer& Meaning(int i) const { return program_.buffers[static_cast<size_t>(i)]; }
 
-  // What the selector says of the buffer alone.
+  // Whether the buffer alone matches the selector.
   bool Matches(const Selector& select, int i) const {
     if (!MatchesText(select, program_.problem.buffers[static_cast<size_t>(i)])) return false;
     if (select.types.empty()) return true;
@@ -137,8 +137,8 @@ class Resolver {
     return operands;
   }
 
-  // The buffers that hold the operand while the operator runs; none where it has no such operand,
-  // or where the operand is not in the tile memory.
+  // The buffers that hold the operand while the operator runs; none if it has no such operand, or
+  // if the operand is not in the tile memory.
   std::vector<int> HoldersOf(int subgraph, int index, const Operand& operand) const {
     if (operand.kind == OperandKind::kScratch) return Find(scratch_, std::pair(subgraph, index));
     const graph::Operator& op = graph_.operators[static_cast<size_t>(index)];

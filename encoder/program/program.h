@@ -14,8 +14,8 @@
 #include "tessera/problem/problem.h"
 #include "tessera/problem/tile_candidates.h"
 
-// A partition of a network becomes a Problem over program time (docs/program.md defines every step
-// and lifespan).
+// Converts a partition of a network to a Problem over program time. docs/program.md defines every
+// step and lifespan.
 namespace tessera::encoder::program {
 
 struct Policy {
@@ -23,11 +23,13 @@ struct Policy {
   bool in_place = false;
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
   // Boundary tensors that stay on chip from their maker to their last reader, as if the tile memory
-  // were their home: tensors, ascending. Those that the subgraph touches and those that pass over
-  // it; of others nothing follows.
+  // were their home; ascending. Lists those that the subgraph touches and those that pass over it.
+  // Other tensors have no effect.
   std::vector<int> kept = {};
   int64_t k_extent =
-      0;  // of one slice, where weights come in K slices: a multiple of the profile's granularity; 0: that
+      // K extent of one slice for split-k: a multiple of the profile's granularity; 0 means the
+      // granularity
+      0;
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 
@@ -36,19 +38,20 @@ struct SubgraphChoice {
   graph::tiling::TileShape tile;
   Policy policy;
   bool prefetch =
-      false;  // the constants that are loaded once arrive while the subgraph before runs
+      false;  // the constants that are loaded once arrive while the previous subgraph runs
 };
 
 enum class StepKind : uint8_t { kPrologue, kLoad, kCompute, kStore, kEpilogue, kCopy };
 
-// What happens at one step of the program.
+// One step of the program.
 struct ProgramStep {
   StepKind kind = StepKind::kCompute;
   int subgraph = 0;  // index into the choices
   int phase = 0;     // of the pass; 0 outside passes
   int op =
-      -1;  // kCompute: index into Graph::operators; kLoad of a streamed constant: its user; kCopy:
-           // the operator by whose side it stands
+      // kCompute: index into Graph::operators; kLoad of a streamed constant: its user; kCopy: the
+      // operator whose step the copy accompanies
+      -1;
   std::vector<int> transfers;  // tensors that the DMA moves at this step, each once, ascending
 };
 
@@ -64,7 +67,7 @@ enum class BufferKind : uint8_t {
   kAccumulator
 };
 
-// What a buffer of the Problem holds.
+// The contents of a buffer of the Problem.
 struct ProgramBuffer {
   BufferKind kind = BufferKind::kTile;
   int subgraph = -1;  // -1: kWhole
@@ -74,44 +77,44 @@ struct ProgramBuffer {
   int slot = 0;  // kSlice
 };
 
-// The Problem with what each of its steps and buffers means. Buffers stand in the order: whole ones
-// by tensor, then subgraph by subgraph resident constants, tiles by tensor and phase with the
-// tensor's rolling buffer, line or halos, slices, scratch, accumulators; last of all, the scratch
-// of operators that need one only to work channel by channel.
+// The Problem, with the meaning of each of its steps and buffers. Order of the buffers: whole ones
+// by tensor; then, for each subgraph, resident constants, tiles by tensor and phase with the
+// tensor's rolling buffer, line or halos, slices, scratch, accumulators; last, the scratch of
+// operators that need one only to work channel by channel.
 struct Program {
   problem::Problem problem;
   std::vector<ProgramStep> steps;      // step t of the Problem is steps[t]
   std::vector<ProgramBuffer> buffers;  // parallel to Problem::buffers
 };
 
-// The program of consecutive choices (each begins where the one before ends; they may cover a part
-// of the network). Refuses what the profile cannot run, in the user's words: an operator without an
-// engine, a transfer without a link, a policy that a home does not allow, state without a place;
-// and, where the choices cover the whole network, homes that overflow (homes.h). What one choice
-// keeps on chip, all do.
+// The program of consecutive choices: each begins where the previous one ends; they may cover a
+// part of the network. Refuses what the profile cannot run, in the user's terms: an operator
+// without an engine, a transfer without a link, a policy that a home does not allow, state without
+// a place; and, if the choices cover the whole network, homes that overflow (homes.h). A tensor
+// that one choice keeps on chip is kept by all choices.
 base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                      std::span<const SubgraphChoice> choices);
 
-// Tile shapes of one interval and policy whose Problems differ in sizes alone, smallest first.
+// Tile shapes of one interval and policy whose Problems differ only in sizes, smallest first.
 struct SubgraphCandidates {
   Program program;  // with the sizes of the first candidate
   problem::Ladder ladder;
   std::vector<std::shared_ptr<graph::tiling::TiledSubgraph>> tilings;  // parallel to the candidates
 };
 
-// Cuts the interval into tiles of a shape, as a policy with that halo makes them: for ladders of
-// several policies over the same shapes, which then share what does not depend on the policy.
-// nullptr where a stop came first: such shapes are left out.
+// Cuts the interval into tiles of a shape, as a policy with that halo does. Serves the candidates
+// of several policies over the same shapes, which then share all data that does not depend on the
+// policy. Returns nullptr if a stop came first; such shapes are omitted.
 using TileCutter = std::function<std::shared_ptr<graph::tiling::TiledSubgraph>(
     const graph::tiling::TileShape&, hw_profiles::HaloStorage)>;
 
-// Which tiles of a policy with a cached halo are wanted: those that recomputing does not make too,
-// or all that docs/program.md allows.
+// The tiles to make under a policy with a cached halo: those that differ from the tiles of
+// recomputing, or all that docs/program.md allows.
 enum class TilesMade : uint8_t { kThatDiffer, kAll };
 
-// One ladder for each distinct structure (the number of tiles as far as steps depend on it, results
-// in place, tensors whose rows are cached) among the shapes. Left out are shapes of which the
-// policy makes no tiles (policy_tiles.h).
+// One list of candidates for each distinct structure among the shapes. The structure is the number
+// of tiles as far as steps depend on it, the results in place, and the tensors whose rows are
+// cached. Shapes for which the policy makes no tiles (PolicyTiles) are omitted.
 base::Expected<std::vector<SubgraphCandidates>> BuildCandidates(
     const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval,
     const Policy& policy, std::span<const graph::tiling::TileShape> shapes);
@@ -120,23 +123,23 @@ base::Expected<std::vector<SubgraphCandidates>> BuildCandidates(
     const Policy& policy, std::span<const graph::tiling::TileShape> shapes, const TileCutter& cut,
     TilesMade made = TilesMade::kThatDiffer);
 
-// The policies of an interval where certain boundary tensors are kept on chip, in the profile's
-// order of preference. All of them keep just these.
+// The policies of an interval for a given set of kept boundary tensors, in the profile's order of
+// preference. All of them keep exactly this set.
 struct OfferedPolicies {
-  std::vector<Policy> first;  // worth a look before all others; at least one
+  std::vector<Policy> first;  // to be tried before all others; at least one
   std::vector<Policy>
-      further;  // the rest of those under which some tiles make another program than under the first
-  bool all = true;  // whether nothing was left out because there is too much of it
+      further;  // the others under which some tiles make a different program than under the first
+  bool all = true;  // false if some policies are omitted because there are too many
 };
 OfferedPolicies OfferPolicies(const graph::Graph& graph, const hw_profiles::Profile& profile,
                               graph::Interval interval, const std::vector<int>& kept = {});
 
-// The first of them.
+// The first list of OfferPolicies.
 std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                graph::Interval interval, const std::vector<int>& kept = {});
 
-// Every policy that docs/program.md allows for the interval, those that make the same program as
-// another one included, but of `split_k` the depths of OfferPolicies alone; perhaps none.
+// Every policy that docs/program.md allows for the interval, including those that make the same
+// program as another one; perhaps none. For `split_k`, only the K extents of OfferPolicies.
 std::vector<Policy> AllowedPolicies(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                     graph::Interval interval, const std::vector<int>& kept = {});
 

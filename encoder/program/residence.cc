@@ -23,7 +23,7 @@ std::string Describe(const graph::Tensor& tensor, TensorRole role) {
   return fmt::format("{} '{}'", base::NameOf(role), tensor.id);
 }
 
-// Decides the residence of one tensor after another, and why not.
+// Decides the residence of one tensor after another, or reports why there is none.
 class Registrar {
  public:
   Registrar(const graph::Graph& graph, const Profile& profile, const std::vector<int>& kept)
@@ -159,7 +159,7 @@ void CollectConstants(const graph::Graph& graph, SubgraphUses& uses) {
   }
 }
 
-// "conv.int8, conv.int16": what the profile runs of that kind.
+// "conv.int8, conv.int16": the types of this kind that the profile runs.
 std::string TypesOf(const Profile& profile, base::OperatorKind kind) {
   std::string types;
   for (const hw_profiles::Engine& engine : profile.engines) {
@@ -172,7 +172,7 @@ std::string TypesOf(const Profile& profile, base::OperatorKind kind) {
   return types;
 }
 
-// Whether slices of K are ever moved.
+// Whether K slices are moved at all.
 std::optional<Diagnostic> FindNothingToSlice(const graph::Graph& graph, const SubgraphUses& uses) {
   const auto slices = [&uses](const TensorUse& use) { return IsStreamed(uses, use.tensor); };
   if (std::any_of(uses.tensors.begin(), uses.tensors.end(), slices) ||

@@ -3,20 +3,19 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/residence.h"
 
-// A convolution of one group adds up over its input channels, a matmul over the columns of its
+// A convolution with one group sums over its input channels. A matmul sums over the columns of its
 // first operand, which are the rows of its second:
 //
-//             depth                      columns of the tile
-//          .---.---.---.                    .-----.
-//     rows | 0 | 1 | 2 |   times    depth   |  0  |         round r adds slice r of either operand to the sums, which live
-//          '---'---'---'                    |  1  |         in their wide type from the first round to the last
-//                                           |  2  |
-//                                           '-----'
+//            K extent                     columns of the tile
+//         .---.---.---.                      .-----.
+//    rows | 0 | 1 | 2 |   times    K extent  |  0  |     round r adds slice r of both operands to
+//         '---'---'---'                      |  1  |     the partial sums, which live in their wide
+//                                            |  2  |     type from the first round to the last
+//                                            '-----'
 //
-// So neither operand is ever there as a whole, however deep they are; the sums are as large as the
-// tile. A slice of the constant has the tile's own columns alone, so that tiles side by side share
-// its bytes between them. Long slices have fewer transfers to wait for, short ones take less room:
-// both are tried.
+// So neither operand is present as a whole, for any K extent. The partial sums are as large as
+// the tile. A slice of the constant has only the columns of the tile, so adjacent tiles divide its
+// bytes. Long slices have fewer transfers to wait for, short ones take less space: both are tried.
 namespace tessera::encoder::program {
 namespace {
 
@@ -34,7 +33,7 @@ Bytes BytesTogether(base::DataType type, int64_t elements) {
   return elements > kMostElements ? base::kMaxTotal : base::BytesOf(type, elements);
 }
 
-// The operator's first constant where it is of that rank and nothing else of the operator.
+// The operator's first constant, if it has this rank and the operator uses it only once.
 std::optional<int> FactorOf(const graph::Graph& graph, const graph::Operator& op, size_t rank) {
   if (op.weights.empty()) return std::nullopt;
   const int factor = op.weights.front();

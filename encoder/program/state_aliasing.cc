@@ -6,29 +6,30 @@
 
 #include "tessera/encoder/program/layout.h"
 
-// What a run hands on to the next should lie where the next run looks for it: the next value y of a
-// state h in the place of h.
+// The data that one run passes to the next should lie where the next run reads it: the next value y
+// of a state h lies in the place of h.
 //
-//     h   |--------------------------------|      there for all program time
-//     y              |---------------------|      made by k, there to the end: colocated with h
+//     h   |--------------------------------|      present for all program time
+//     y              |---------------------|      made by k, present to the end: colocated with h
 //                    k
 //
-// That is sound if nobody needs the old value once k begins. Every reader of h runs before k, or is
-// k itself and reads each element in the step in which it writes the one at the same coordinates:
-// an elementwise operator that the profile lets work in place, a described one whose author allows
-// it, or a concatenation of h with what is new, which leaves h where it is. And each element of h
-// must have its address in y's buffer too, so that nothing moves; a cache that grows by a row does
-// if rows lie outermost.
+// That is sound if no operator needs the old value once k begins. Every reader of h must run before
+// k, or be k itself and read each element in the step in which it writes the one at the same
+// coordinates. Such a k is an elementwise operator that the profile lets work in place, a described
+// one whose author allows it, or a concatenation of h with new data, which leaves h in place. In
+// addition each element of h must have its address in y's buffer too, so that nothing moves; a
+// cache that grows by a row satisfies this if rows are outermost.
 //
-// A subgraph in which somebody else reads h beside k, or in which tiles overlap in what they make
-// of y, runs in one tile (graph::CanCut), so all this follows from network and profile alone, and
-// holds for every interval. Cost: for each tensor that is a next value, the readers of its state.
+// A subgraph in which another operator reads h together with k, or in which tiles overlap in what
+// they make of y, runs in one tile (graph::CanCut). So all this follows from network and profile
+// alone, and holds for every interval. Cost: for each tensor that is a next value, the readers of
+// its state.
 namespace tessera::encoder::program {
 namespace {
 
 using base::OperatorKind;
 
-// Bits from an element to the next one along each axis of a tensor that is whole in the tile
+// Bits from an element to the next one along each axis, for a tensor that is whole in the tile
 // memory.
 graph::tiling::Extents StridesOf(const hw_profiles::RoleLayout& layout,
                                  const graph::Tensor& tensor) {

@@ -11,25 +11,25 @@
 
 namespace tessera::encoder::program {
 
-// Colocations of states with their next values, where both have a buffer among these and may lie in
-// one place. See aliased_states.cc.
+// Colocations of states with their next values, for pairs that both have a buffer in this list and
+// may share one place. See state_aliasing.cc.
 std::vector<problem::Relation> AliasedStates(const graph::Graph& graph,
                                              const std::vector<graph::Usage>& usages,
                                              const hw_profiles::Profile& profile,
                                              const std::vector<ProgramBuffer>& buffers);
 
-// The next values that may lie in the place of their states: tensors, ascending. They follow from
-// which readers of a state come before the operator that makes its next value, and all else in
-// which orders of the operators differ for states follows from them.
+// The next values that may be in the place of their states: tensors, ascending. The result follows
+// from which readers of a state come before the operator that makes its next value. All other
+// differences between orders of the operators, as far as states matter, follow from this result.
 std::vector<int> NextInPlace(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
                              const hw_profiles::Profile& profile);
 
-// Whether operators run in the order of the graph, or in any.
+// Whether operators run in the order of the graph, or in any legal order.
 enum class RunsIn : uint8_t { kGivenOrder, kSomeOrder };
 
-// The axis along which a concatenation's result grows where its first operand lies: a state at home
-// in the tile memory whose next value is made in its place, or may be in some order. What lies
-// there already is not moved. nullopt for every other operator.
+// The axis along which a concatenation's result grows in the place of its first operand. The
+// operand is a state with its home in the tile memory whose next value is made in its place, or may
+// be in some order. The data already in place is not moved. nullopt for every other operator.
 std::optional<size_t> AxisOfGrowth(const graph::Graph& graph,
                                    const std::vector<graph::Usage>& usages,
                                    const hw_profiles::Profile& profile, const graph::Operator& op,

@@ -7,19 +7,21 @@
 #include "tessera/encoder/program/buffer_builder.h"
 #include "tessera/encoder/program/layout.h"
 
-// Rows stay in the rolling buffer, which all passes share; else they wait for the next tile:
-//
-//            | pass 0: R_0 C_0 S_0 | pass 1: R_0 C_0 S_0 |
-//     line   |  .. r         w  .. |  .. r         w  .. |        copied aside and back
-//     halo 1 |               w     |     r    r          |        copied to where the next tile has it before its own rows
 namespace tessera::encoder::program {
 
+// Rows stay in the rolling buffer, which all passes share. Without one, they wait for the next
+// tile:
+//
+//            | pass 0: R_0 C_0 S_0 | pass 1: R_0 C_0 S_0 |
+//     line   |  .. r         w  .. |  .. r         w  .. |   copied aside and back
+//     halo 1 |               w     |     r    r          |   copied to the address directly before
+//                                                            the next tile's own rows
 namespace {
 
 using problem::AccessKind;
 using problem::Step;
 
-// From one step to another in the pass after, over the end of the loop if need be.
+// Lives from one step to another one in the next pass, over the end of the loop if necessary.
 void LiveAcross(const Timeline& timeline, BufferBuilder& draft, Step from, Step to) {
   if (from < to) {
     draft.Live(from, to + 1);
@@ -118,13 +120,14 @@ void DraftHalos(SubgraphDrafts& drafts, const TensorUse& use) {
 // A tile arrives in the pass before its own and leaves in the pass after it:
 //
 //            P | pass 0: C_0 C_1 .. C_{n-1} | pass 1: C_0 C_1 .. C_{n-1} | E
-//     ping   w |  r  r                      |  w  w  ..  w               |        loaded, phase 0
-//     pong     |  w  w  ..  w               |  r  r                      |        loaded, phase 1
-//     out 0    |         w  ..              |  r  r  ..  r               | r      stored, phase 0, odd number of tiles
+//     ping   w |  r  r                      |  w  w  ..  w               |     loaded, phase 0
+//     pong     |  w  w  ..  w               |  r  r                      |     loaded, phase 1
+//     out 0    |         w  ..              |  r  r  ..  r               | r   stored, phase 0, odd
+//                                                                              number of tiles
 //
-// In a loop either is the other pass; up to three tiles have a pass each, and what would come
-// before the first or after the last is P or E. So the rows for one tile, for few and for many are
-// one function each, which goes through the passes of the buffer's phase.
+// In a loop the previous and the next pass are the same, other pass. Up to three tiles have a pass
+// each; P replaces a pass before the first, and E one after the last. So one function each covers
+// one tile, few and many; it iterates over the passes of the buffer's phase.
 
 namespace {
 
@@ -184,7 +187,7 @@ void AddStored(SubgraphDrafts& drafts, const TensorUse& use, size_t phase) {
   }
 }
 
-// Nothing where the tensor has no tile buffer.
+// Does nothing if the tensor has no tile buffer.
 void AddTile(SubgraphDrafts& drafts, const TensorUse& use, size_t phase) {
   if (use.residence == Residence::kInside) AddInside(drafts, use, phase);
   if (use.residence == Residence::kLoaded) AddLoaded(drafts, use, phase);
@@ -205,20 +208,20 @@ void DraftTiles(SubgraphDrafts& drafts) {
   }
 }
 
-// What is loaded once stays to its last user; what comes in slices has two slots in turn, the first
-// of which is filled while whatever runs before computes:
+// A constant that is loaded once stays to its last user. A constant in slices has two slots that
+// alternate; the first is filled while the previous step computes:
 //
 //               P | pass 0: C_0 C_1 | pass 1: C_0 C_1 | E
 //     resident  w |  r   .          |  r   .          |
-//     C_1's     . |  w   rw         |                 |        slot 0 of phase 0
-//               . |      rw         |                 |        slot 1, where there is more than one slice
+//     C_1's     . |  w   rw         |                 |     slot 0 of phase 0
+//               . |      rw         |                 |     slot 1, if there is more than one slice
 
 namespace {
 
 using problem::AccessKind;
 using problem::Step;
 
-// While the subgraph before computes its last tile and stores it.
+// While the previous subgraph computes its last tile and stores it.
 void Prefetch(SubgraphDrafts& drafts, BufferBuilder& draft, const TensorUse& use) {
   const Timeline& before = *drafts.before;
   const Pass& pass = before.passes[before.LastPass()];
@@ -248,7 +251,7 @@ void AddResident(SubgraphDrafts& drafts, const TensorUse& use) {
   for (const Pass& pass : drafts.timeline.passes) drafts.TouchByEngines(draft, use, pass);
 }
 
-// How an operand comes. Slices of K are as large as the tile makes them (program template.cc).
+// The slices of an operand. The tile determines the size of K slices (build_program.cc).
 Slicing SlicingOf(const SubgraphDrafts& drafts, int k, const TensorUse& use) {
   if (drafts.uses.split_k) return {.count = drafts.uses.split_k->Slices(), .bytes = 1};
   return SlicesOf(drafts.graph, drafts.profile, use.tensor, drafts.OperatorAt(k));
@@ -266,7 +269,7 @@ BufferBuilder& OpenSlice(SubgraphDrafts& drafts, int k, const TensorUse& use, si
   return draft;
 }
 
-// The steps between C_k of pass q and whatever is computed before it, that included.
+// The steps after the previous compute step, that step included, up to C_k of pass q.
 std::vector<Step> StepsBefore(const SubgraphDrafts& drafts, int k, size_t q) {
   const Pass& pass = drafts.timeline.passes[q];
   std::vector<Step> steps;

@@ -19,7 +19,7 @@ namespace tessera::encoder::program {
 
 namespace {
 
-// A sweep of more tiles takes long to follow.
+// Limit on the number of tiles, because a sweep over more takes long.
 constexpr int64_t kMostSwept = 4096;
 
 bool MakesTooMany(const graph::Shape& output, const graph::tiling::TileShape& tile) {
@@ -67,14 +67,14 @@ bool PolicyTiles::AnyCached() const {
 
 // Many tile shapes, few structures.
 //
-// Steps, lives and accesses of a subgraph depend on the tile shape only through the number of
-// tiles: one or several, and with double-buffered transfers one, two, three, or more, odd or even;
-// and through which tensors are cached, and which results may be in place channel by channel, both
-// mostly the same for all. So few program templates serve all shapes; each shape adds its sizes.
-// Which results lie in place depends on sizes and extents too: shapes that differ in it stand on
-// different ladders.
+// Steps, lives and accesses of a subgraph depend on the tile shape only through three properties.
+// The first is the number of tiles: one or several; with double-buffered transfers one, two, three,
+// or more, odd or even. The second is the set of cached tensors, the third the set of results that
+// may be in place channel by channel; both are mostly equal for all shapes. So a few program
+// templates serve all shapes, and each shape adds its sizes. The results in place depend on sizes
+// and extents too: shapes that differ in these are on different ladders.
 //
-// Cost: a program template for each structure, then for each shape one propagation of regions and
+// Cost: a program template for each structure; then for each shape one propagation of regions and
 // one pass over the buffers.
 
 namespace {
@@ -113,7 +113,7 @@ std::string_view NameOf(const graph::Shape& shape, size_t axis) {
   return "axis";
 }
 
-// "rows=7 columns=14": the extents that are cut; "whole" when none is.
+// "rows=7 columns=14": the extents that are cut; "whole" if none is.
 std::string NameOf(const graph::Shape& shape, const graph::tiling::TileShape& tile) {
   std::string name;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -130,7 +130,7 @@ bool AreAlike(const std::vector<Relation>& a, const std::vector<Relation>& b) {
                     });
 }
 
-// Grows the ladders of one interval and policy, shape by shape.
+// Builds the ladders of one interval and policy, shape by shape.
 class CandidateBuilder {
  public:
   CandidateBuilder(const graph::Graph& graph, const hw_profiles::Profile& profile,
@@ -174,9 +174,9 @@ class CandidateBuilder {
 
  private:
   struct Structure {
-    int64_t tiles = 1;            // the least number alike
+    int64_t tiles = 1;            // the least equivalent number
     std::vector<int> cached;      // tensors
-    std::vector<int> by_channel;  // operators that may work so
+    std::vector<int> by_channel;  // operators that may work channel by channel
     friend bool operator==(const Structure&, const Structure&) = default;
     friend bool operator<(const Structure& a, const Structure& b) {
       return std::tie(a.tiles, a.cached, a.by_channel) < std::tie(b.tiles, b.cached, b.by_channel);
@@ -191,7 +191,7 @@ class CandidateBuilder {
     return cached;
   }
 
-  // The uses are marked accordingly.
+  // The uses must be marked accordingly.
   const ProgramTemplate& ProgramTemplateFor(const Structure& structure, const SubgraphUses& uses) {
     const auto found = program_templates_.find(structure);
     if (found != program_templates_.end()) return found->second;

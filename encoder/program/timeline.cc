@@ -6,21 +6,21 @@
 
 // Steps of a subgraph, as docs/program.md defines them.
 //
-// A transfer either has a step of its own (dma: serialized), just before its first use or after
-// production,
+// With `dma: serialized` a transfer has a step of its own, just before its first use or after
+// production:
 //
-//     load w | load x  C_0  C_1  store y |                    the pass is a loop when there are several tiles
+//     load w | load x  C_0  C_1  store y |        the pass is a loop if there are several tiles
 //
-// or it runs beside compute (dma: double-buffered). Then two passes, ping and pong exchanged, make
-// the loop, for a placement that is right for one phase may be wrong for the next tile. Up to three
-// tiles need no loop: each has a pass of its own.
+// With `dma: double_buffered` it runs concurrently with compute. Then two passes, with ping and
+// pong exchanged, form the loop, because a placement that is valid for one phase may be invalid for
+// the next tile. Up to three tiles need no loop: each has a pass of its own.
 //
-//     P | C_0 C_1 | C_0 C_1 | E                  two tiles run straight through
-//     P | C_0 C_1 | C_0 C_1 | E                  five go round, and an odd number leaves between the passes
+//     P | C_0 C_1 | C_0 C_1 | E           two tiles run straight through
+//     P | C_0 C_1 | C_0 C_1 | E           five tiles loop; an odd number exits between the passes
 //         ^...................'
 //
-// Where kept rows are copied, steps R_k and S_k stand around C_k, in every pass that has a
-// neighbour to take rows from or to keep them for.
+// If kept rows are copied, steps R_k and S_k surround C_k, in every pass that has a neighbour to
+// take rows from or to keep them for.
 //
 // Cost: linear in the operators and their operands.
 namespace tessera::encoder::program {
@@ -97,7 +97,7 @@ class Clock {
     }
   }
 
-  // Whether some operand of operator k comes in several slices.
+  // Whether some operand of operator k arrives in several slices.
   bool LoadSlices(int k) {
     bool several = false;
     for (const std::vector<int>* operands : {&OperatorAt(k).inputs, &OperatorAt(k).weights}) {
@@ -116,14 +116,14 @@ class Clock {
     pass.first.push_back(pass.compute.back());
   }
 
-  // Rows that the tile before left come back before operator k runs,
+  // Rows that the previous tile kept are restored before operator k runs,
   void Restore(int k, int phase, Pass& pass) {
     const bool copies = uses_.halo == HaloStorage::kLineBuffer;
     if (copies && CachesAny([k](const TensorUse& use) { return use.First() == k; }))
       pass.restores[k] = Tick(StepKind::kCopy, phase, uses_.interval.first + k);
   }
 
-  // and those that the next tile wants are put aside behind it.
+  // and rows that the next tile needs are saved after it.
   void Save(int k, int phase, Pass& pass) {
     const bool copies =
         uses_.halo == HaloStorage::kLineBuffer || uses_.halo == HaloStorage::kAdjacent;

@@ -18,14 +18,15 @@ struct Pass {
   problem::Step begin = 0;
   problem::Step end = 0;
   std::vector<problem::Step>
-      first;  // where the operator starts to write: `compute`, or the begin of its slice loop
+      // the step at which the operator starts to write: `compute`, or the begin of its slice loop
+      first;
   std::vector<problem::Step> compute;     // C_k
   std::map<int, problem::Step> restores;  // R_k, by operator
   std::map<int, problem::Step> saves;     // S_k, by operator
 };
 
-// The most tiles whose double-buffered passes are laid out one after another; more of them run in a
-// loop of two passes.
+// The largest number of tiles whose double-buffered passes are laid out one after another. More
+// tiles run in a loop of two passes.
 inline constexpr int64_t kMostStraightTiles = 3;
 
 // The steps of one subgraph within program time. See timeline.cc.
@@ -34,11 +35,11 @@ struct Timeline {
   problem::Step end = 0;
   int64_t tiles = 1;
   std::vector<Pass> passes;                // pass q runs tiles of phase q mod 2
-  std::optional<problem::Loop> tile_loop;  // over tiles, when there are several
+  std::optional<problem::Loop> tile_loop;  // over tiles, if there are several
   std::vector<problem::Loop>
       slice_loops;  // over slices, inside one operator; none equals tile_loop
   std::vector<ProgramStep>
-      steps;  // of [begin, end); their transfers belong to the buffers (lifespans.h)
+      steps;  // of [begin, end); the buffers enter their transfers (subgraph_buffers.cc)
 
   // dma: double-buffered
   std::optional<problem::Step> prologue;
@@ -55,12 +56,12 @@ struct Timeline {
   // The pass of the last tile.
   size_t LastPass() const { return static_cast<size_t>(tiles - 1) % passes.size(); }
 
-  // The passes that run just before and just after pass q; nullptr where none does.
+  // The passes directly before and after pass q; nullptr if there is none.
   const Pass* Before(size_t q) const;
   const Pass* After(size_t q) const;
 };
 
-// The steps of subgraph number `subgraph` from step `begin` on, when it runs over `tiles` >= 1
+// The steps of subgraph number `subgraph`, which begins at step `begin` and runs over `tiles` >= 1
 // tiles.
 Timeline LayOut(const graph::Graph& graph, const hw_profiles::Profile& profile,
                 const SubgraphUses& uses, int subgraph, int64_t tiles, problem::Step begin);

@@ -6,18 +6,22 @@
 #include "tessera/encoder/program/buffer_builder.h"
 #include "tessera/encoder/program/layout.h"
 
-// Tensors at home in the tile memory, or kept there, are one buffer each, with one address for all
-// subgraphs that touch it.
+// A tensor that is at home in the tile memory, or kept there, is one buffer, with one address for
+// all subgraphs that touch it.
 //
 //     step   0        s0         |       s1 (a loop)     |      s2        |
-//     in     |-------------------|                                           read last in s0, which has one tile
-//     a             |------------------------------------|                   made in s0, read in the loop: held to its end
-//     b                          |-----------------------------------|       made in the loop: held from its begin
-//     w      |------------------------------------------------------------|  a constant: always there
+//     in     |-------------------|                             last read in s0, which has one tile
+//     a             |------------------------------------|     made in s0, read in the loop: lives
+//                                                              to the end of the loop
+//     b                          |-----------------------------------|
+//                                                              made in the loop: lives from the
+//                                                              begin of the loop
+//     w      |----------------------------------------------------------|
+//                                                              a constant: always present
 //
-// Within a loop a tensor is held from begin to end, for every tile makes or reads a part of it.
-// Where a few tiles run straight through, it is held from its maker's first pass on, and to its
-// reader's last. Cost: linear in the tensors of the graph plus their accesses.
+// Within a loop a tensor lives from begin to end, because every tile makes or reads a part of it.
+// If a few tiles run straight through, it lives from its maker's first pass to its reader's last
+// one. Cost: linear in the tensors of the graph plus their accesses.
 namespace tessera::encoder::program {
 namespace {
 
@@ -66,14 +70,14 @@ class WholeDrafter {
     return draft;
   }
 
-  // Which role a tensor has in the subgraph that makes it; seen from the first where none does.
+  // The role of a tensor in the subgraph that makes it; in the first subgraph if none makes it.
   TensorRole RoleOf(int tensor) const {
     const size_t maker = SubgraphOf(usages_[static_cast<size_t>(tensor)].producer).value_or(0);
     return graph::RoleIn(graph_, usages_[static_cast<size_t>(tensor)], tensor,
                          uses_[maker].interval);
   }
 
-  // Made before the program's end, and wanted after its begin.
+  // Made before the end of the program, and needed after its begin.
   bool IsHeld(int index) const {
     const graph::Tensor& tensor = TensorAt(index);
     const graph::Usage& usage = usages_[static_cast<size_t>(index)];
@@ -82,7 +86,7 @@ class WholeDrafter {
     return WantedToTheEnd(index) || usage.consumers.back() >= program_.first;
   }
 
-  // Network outputs, state, what nobody reads, and what is read after the program.
+  // Network outputs, state, tensors without reader, and tensors read after the program.
   bool WantedToTheEnd(int index) const {
     const graph::Tensor& tensor = TensorAt(index);
     const std::vector<int>& consumers = usages_[static_cast<size_t>(index)].consumers;

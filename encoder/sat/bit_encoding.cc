@@ -4,29 +4,29 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/sat/integer_encoding.h"
 
-// The binary encoding: an integer first + step * k is the sum of constants and of the bits of k, so
-// that aligned addresses have constant low bits and cost nothing for them. Sums of an integer and a
-// constant are written once and kept; in an order low + d <= high, d stands on whichever side keeps
-// it positive.
+// The binary encoding: an integer first + step * k is a sum of constants and the bits of k. So
+// aligned addresses have constant low bits without cost. Sums of an integer and a constant are
+// written once and stored. In an order low + d <= high, d is on the side that keeps it positive.
 //
 // low <= high is decided from the highest bit down. s_k means "the bits above k are equal so far,
-// or the guard asks":
+// and the guard holds":
 //
-//     guard = s_n -> s_(n-1) -> ... -> s_0       s_k and low_k and not high_k   is impossible
-//                                                s_k and low_k = high_k         hands the question to s_(k-1)
+//     guard = s_n -> s_(n-1) -> ... -> s_0    s_k and low_k and not high_k   is impossible
+//                                             s_k and low_k = high_k         implies s_(k-1)
 //
-// Only one direction is needed, as nobody asks whether an order is broken. Unit propagation is
-// weak: a comparator says little until the high bits are known. That is the price of a size that
-// grows with the logarithm of the capacity.
+// Only one direction is needed, because no query asks whether an order is violated. Unit
+// propagation is weak: a comparator implies little until the high bits are known. That is the price
+// of a size that grows with the logarithm of the capacity.
 //
-// A remainder modulo a power of two is a row of low bits and costs nothing; any other comes with a
+// A remainder modulo a power of two is a sequence of low bits and has no cost; any other has a
 // quotient that is multiplied and added back. Flipped address bits are equalities, bit by bit.
 //
-// An end with several sizes is one sum of two numbers whose second, the size, has a variable where
-// sizes differ: choosing one is a binary clause a bit, and no clause of the sum is written twice.
+// An end with several sizes is one sum of two numbers. The second, the size, has a variable for
+// each bit in which sizes differ: selecting a size is a binary clause per bit, and no clause of the
+// sum is written twice.
 //
-// Cost: about 14 clauses a bit for a sum, 3 clauses and a variable a bit for an order, 3 a bit for
-// a bound.
+// Cost: about 14 clauses per bit for a sum, 3 clauses and a variable per bit for an order, 3 per
+// bit for a bound.
 namespace tessera::encoder::sat {
 namespace {
 
@@ -57,7 +57,7 @@ formulation::Literal BitEncoding::PhaseOf(formulation::Literal a, formulation::L
 
 formulation::Literal BitEncoding::MajorityOf(formulation::Literal a, formulation::Literal b,
                                              formulation::Literal c) {
-  // A constant makes it a conjunction or a disjunction of the other two.
+  // A constant reduces it to a conjunction or a disjunction of the other two.
   for (int turn = 0; turn < 3; ++turn) {
     if (a == formulation::kFalse) return formulation::And(clauses_, b, c);
     if (a == formulation::kTrue) return ~formulation::And(clauses_, ~b, ~c);

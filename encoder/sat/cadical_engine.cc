@@ -17,8 +17,8 @@ namespace tessera::encoder::sat {
 
 namespace {
 
-// The library has no accessor for the number of conflicts, but tells a learner of every clause that
-// it learns.
+// The library has no accessor for the number of conflicts, but reports every learned clause to a
+// learner.
 class ConflictCounter : public CaDiCaL::Learner {
  public:
   bool learning(int /*size*/) override {
@@ -32,8 +32,8 @@ class ConflictCounter : public CaDiCaL::Learner {
 
 }  // namespace
 
-// The library does not expect memory to run out: what is left of a solver then cannot even be
-// destroyed. So it is given up as it is.
+// The library does not handle memory exhaustion: the remains of a solver cannot even be destroyed.
+// So the object is leaked.
 template <typename Work>
 auto CadicalSolver::Guarded(const Work& work) {
   try {
@@ -54,7 +54,7 @@ void CadicalSolver::SetUp(uint64_t seed, FirstTry first_try) {
     if (CaDiCaL::Solver::is_valid_option(option)) solver_->set(option, value);
   };
   set("quiet", 1);
-  set("lucky", 0);  // it tries all-false and the like before any preference
+  set("lucky", 0);  // else it tries all-false and similar assignments before any preference
   set("phase", first_try.positive ? 1 : 0);
   set("reverse", first_try.oldest_first ? 1 : 0);
   set("seed", static_cast<int>(seed % kCadicalSeedRange));
@@ -125,7 +125,7 @@ formulation::Answer CadicalSolver::Decide(std::span<const formulation::Literal> 
   if (code == 20) return {formulation::Satisfiability::kUnsatisfiable, "", counter.conflicts};
   if (stop.Requested())
     return {formulation::Satisfiability::kUnknown, "stopped", counter.conflicts};
-  // Not every conflict is told to the learner, yet all of the budget was used.
+  // The learner does not see every conflict, but the whole budget was used.
   if (limited) counter.conflicts = std::max(counter.conflicts, budget.units);
   return {formulation::Satisfiability::kUnknown, "the budget of conflicts is spent",
           counter.conflicts};
@@ -144,20 +144,20 @@ std::optional<bool> CadicalSolver::Failed(formulation::Literal assumption) const
   return solver_->failed(assumption.Dimacs());
 }
 
-// A solver of its own for each trace: the library writes a complete one only when tracing begins
-// before the first clause, and under assumptions the trace would end in their negation instead of
+// A separate solver for each trace: the library writes a complete trace only if tracing begins
+// before the first clause; and under assumptions the trace would end in their negation instead of
 // the empty clause.
 
 namespace {
 
-// A file in memory; the library writes to nothing else.
+// A file in memory; the library writes traces only to files.
 class MemoryFile {
  public:
   MemoryFile() : file_(open_memstream(&text_, &size_)) {}
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
   ~MemoryFile() {
-    // NOLINTBEGIN(cppcoreguidelines-no-malloc, cppcoreguidelines-owning-memory): open_memstream's memory
+    // NOLINTBEGIN(cppcoreguidelines-no-malloc, cppcoreguidelines-owning-memory): memstream
     if (file_ != nullptr) std::fclose(file_);
     std::free(text_);
     // NOLINTEND(cppcoreguidelines-no-malloc, cppcoreguidelines-owning-memory)
@@ -175,7 +175,7 @@ class MemoryFile {
   FILE* file_;
 };
 
-// The library's answer: 10 or 20, or 0 at a limit.
+// The answer of the library: 10 or 20, or 0 at a limit.
 int Solve(CaDiCaL::Solver& solver, MemoryFile& file,
           const std::function<void(const ClauseVisitor&)>& visit_all, uint64_t seed,
           const base::Budget& budget, const base::Stop& stop) {
@@ -214,7 +214,7 @@ TracedAnswer SolveTraced(const std::function<void(const ClauseVisitor&)>& visit_
     traced.answer.reason = "no memory for the trace";
     return traced;
   }
-  // Where memory runs out, what is left of a solver cannot be destroyed (cadical_solver.cc).
+  // If memory runs out, the remains of a solver cannot be destroyed (see Guarded).
   auto solver = std::make_unique<CaDiCaL::Solver>();
   int code = 0;
   try {
@@ -255,8 +255,8 @@ bool TakeTraceLine(std::string_view& trace, TraceLine& line) {
 namespace {
 
 // Measured (docs/encoding.md). The variables made last are banks and modes; the oldest are offsets.
-// Easy candidates want offsets, high ones first, in the order of the buffers; without a ladder,
-// Problems that reach this engine are decided by banks and modes.
+// Easy candidates benefit from offsets first, high ones first, in the order of the buffers. Without
+// a ladder, banks and modes decide the Problems that reach this engine.
 CadicalSolver::FirstTry FirstTryOf(const formulation::Magnitude& magnitude) {
   return {.oldest_first = magnitude.ladder, .positive = magnitude.ladder};
 }

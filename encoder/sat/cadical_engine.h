@@ -22,9 +22,9 @@ class Solver;
 
 namespace tessera::encoder::sat {
 
-// CaDiCaL behind its contract. The library aborts the process when it is called out of turn, and
-// answers "false" for the value of a variable that it never saw. This class keeps the state machine
-// below and refuses such calls itself.
+// A wrapper of CaDiCaL that enforces its contract. The library aborts the process when a call comes
+// in the wrong state, and answers "false" for the value of an unknown variable. This class tracks
+// the state below and refuses such calls itself.
 //
 //                          Decide finds a model
 //               .---------------------------------------> kSatisfied   answers ValueOf
@@ -33,17 +33,18 @@ namespace tessera::encoder::sat {
 //       |                  Decide refutes
 //       '--- from anywhere: Add, Prefer, or a Decide that met a limit
 //
-// Variables come from NewVariable alone; a clause with any other literal is refused, and so is,
-// from then on, every Decide: a formula that lost a clause must not be answered.
+// Variables come from NewVariable only. A clause with any other literal is refused; from then on
+// every Decide is refused too, because a formula that lost a clause must not be answered.
 class CadicalSolver : public formulation::ClauseSink, public formulation::Model {
  public:
-  // Where nothing else guides the search: which variables it decides first, and how.
+  // The default decisions of the search: which variables it decides first, and with which sign.
   struct FirstTry {
-    bool oldest_first = false;  // or the variables made last
+    bool oldest_first = false;  // if false, the variables made last come first
     bool positive = false;
   };
 
-  // `seed` >= 0 varies the search, taken modulo the library's range. `limit` as in ClauseSink.
+  // `seed` >= 0 varies the search; it is taken modulo the range of the library. `limit` as in
+  // ClauseSink.
   CadicalSolver(uint64_t seed, int64_t limit) : CadicalSolver(seed, limit, FirstTry()) {}
   CadicalSolver(uint64_t seed, int64_t limit, FirstTry first_try);
   ~CadicalSolver() override;
@@ -52,21 +53,21 @@ class CadicalSolver : public formulation::ClauseSink, public formulation::Model 
 
   void Prefer(formulation::Literal literal) override;
 
-  // Budget units are conflicts; the limit holds for this call alone. `conflicts` counts learned
+  // Budget units are conflicts. The limit holds for this call only. `conflicts` counts learned
   // clauses.
   formulation::Answer Decide(std::span<const formulation::Literal> assumptions,
                              const base::Budget& budget, const base::Stop& stop);
 
-  // In the model; nullopt unless the last Decide was satisfiable and nothing was added since, or
-  // for a foreign literal.
+  // The value in the model. nullopt unless the last Decide was satisfiable and nothing was added
+  // since; also for a literal that this solver did not make.
   std::optional<bool> ValueOf(formulation::Literal literal) const;
 
   bool IsTrue(formulation::Literal literal) const override {
     return ValueOf(literal).value_or(false);
   }
 
-  // Whether the assumption took part in the refutation; nullopt unless the last Decide refuted and
-  // assumed it.
+  // Whether the assumption took part in the refutation. nullopt unless the last Decide refuted the
+  // formula under this assumption.
   std::optional<bool> Failed(formulation::Literal assumption) const;
 
  protected:
@@ -90,16 +91,16 @@ class CadicalSolver : public formulation::ClauseSink, public formulation::Model 
   std::vector<formulation::Literal> assumed_;
 };
 
-// What CaDiCaL answered to a formula, and how it got there.
+// The answer of CaDiCaL to a formula, with its proof.
 struct TracedAnswer {
   formulation::Answer answer;
-  std::string trace;  // DRAT as text, where the answer is kUnsatisfiable
+  std::string trace;  // DRAT as text, if the answer is kUnsatisfiable
 };
 
 using ClauseVisitor = std::function<void(std::span<const int>)>;
 
-// Decides the clauses that `visit_all` hands to its argument, in one go. Literals are DIMACS.
-// Budget units are conflicts.
+// Decides the clauses that `visit_all` passes to its argument, in one call of the solver. Literals
+// are DIMACS. Budget units are conflicts.
 TracedAnswer SolveTraced(const std::function<void(const ClauseVisitor&)>& visit_all, uint64_t seed,
                          const base::Budget& budget, const base::Stop& stop);
 
@@ -109,19 +110,20 @@ struct TraceLine {
   std::vector<int> literals;
 };
 
-// Takes the next line off the trace. False at its end, and where the text is no trace.
+// Removes the next line from the front of the trace. Returns false at its end, and if the text is
+// not a trace.
 bool TakeTraceLine(std::string_view& trace, TraceLine& line);
 
 struct SatOptions {
   uint64_t seed = 0;
   IntegerEncoding encoding = IntegerEncoding::kByMagnitude;
-  formulation::Constraints constraints = {};  // beside what the Problem states
-  formulation::Refinements refinements = {};  // all
+  formulation::Constraints constraints = {};  // in addition to those of the Problem
+  formulation::Refinements refinements = {};  // all are on
 };
 
-// The engine "cadical": the whole formulation as clauses, decided by CaDiCaL. Supports everything
-// that a Problem can state. Budget units are conflicts. Deterministic: the same calls on a session
-// give the same answers.
+// The engine "cadical": the whole formulation as clauses, decided by CaDiCaL. Supports every
+// Problem. Budget units are conflicts. Deterministic: the same calls on a session give the same
+// answers.
 class SatEngine : public problem::Engine {
  public:
   SatEngine() = default;
@@ -135,7 +137,7 @@ class SatEngine : public problem::Engine {
   SatOptions options_;
 };
 
-// The backend alone, for sessions that want to count its clauses.
+// The backend alone, for sessions that count its clauses.
 formulation::BackendFactory CadicalBackends(const SatOptions& options);
 
 }  // namespace tessera::encoder::sat

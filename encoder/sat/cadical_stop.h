@@ -5,13 +5,13 @@
 
 #include "tessera/base/stop.h"
 
-// What every use of CaDiCaL shares; for sources that see its header.
+// Shared by all uses of CaDiCaL. Include it only where the header of the library is available.
 namespace tessera::encoder::sat {
 
-// The library's option ends there; seeds are taken modulo it.
+// The upper end of the library's seed option; seeds are taken modulo it.
 inline constexpr uint64_t kCadicalSeedRange = 2'000'000'000;
 
-// Lets a Stop end the library's work.
+// Lets a Stop end the work of the library.
 class StopWatcher : public CaDiCaL::Terminator {
  public:
   explicit StopWatcher(const base::Stop& stop) : stop_(stop) {}

@@ -22,23 +22,23 @@ void AddSumByValues(formulation::ClauseSink& clauses, formulation::IntegerSink& 
   }
 }
 
-// The order encoding (Crawford and Baker 1994; Tamura et al. 2009): an integer is the row of
+// The order encoding (Crawford and Baker 1994; Tamura et al. 2009): an integer is the sequence of
 // answers to "at least v?".
 //
 //     value       0       4       8       12
 //     literals       >=4     >=8     >=12          x = 8:   true  true  false
 //                         chain: each literal implies the one on its left
 //
-// A bound is one literal, a difference one clause for each value, and unit propagation alone is
-// bounds propagation: what makes it strong makes it large. low <= high asks, for each v that low
-// can be, that low >= v implies high >= v; when high has fewer values, the same is said from its
-// side: high < w implies low < w.
+// A bound is one literal, and a difference is one clause for each value. Unit propagation alone
+// performs bounds propagation; this makes the encoding strong, and large. low <= high requires, for
+// each v that low can have, that low >= v implies high >= v. If high has fewer values, the same is
+// stated from its side: high < w implies low < w.
 //
-// A function of one integer (a remainder, flipped address bits) says for each value what its image
-// is; a sum of two says for each pair of their values that both reached, or both not exceeded,
-// carries over to the sum.
+// A function of one integer (a remainder, flipped address bits) is stated value by value. A sum of
+// two is stated for each pair of their values: lower bounds of both, and upper bounds of both,
+// carry over to the sum.
 //
-// Cost: `count` variables and clauses an integer; min(count of low, count of high) clauses a
+// Cost: `count` variables and clauses per integer; min(count of low, count of high) clauses per
 // difference; twice the count for a function, twice the product of both counts for a sum.
 
 int64_t OrderEncoding::OrderVariables::ValueAt(int64_t rank) const {
@@ -92,7 +92,7 @@ void OrderEncoding::AddOrder(formulation::Literal guard, formulation::Term low,
       const formulation::Literal above = AtLeast(high, low_variables.ValueAt(rank) + low.shift);
       clauses_.Add({~guard, ~Rise(low_variables, rank), above});
       if (above == formulation::kFalse)
-        return;  // low lies below this value from here on, and the chain says the rest
+        return;  // low lies below this value from here on; the chain implies the rest
     }
     return;
   }
@@ -145,14 +145,14 @@ int64_t OrderEncoding::ValueOf(formulation::Integer integer) const {
 
 namespace {
 
-// Measured (docs/encoding.md): above it, writing order clauses costs more than their stronger
-// propagation saves. Where banks and modes decide most, and sums say what banks hold, offsets
-// matter less, and bits pay sooner.
+// Measured (docs/encoding.md): above this limit, writing order clauses costs more than their
+// stronger propagation saves. With banks and modes, and sums that state the contents of banks,
+// offsets matter less, and bits pay off earlier.
 constexpr int64_t kMostOrderPositions = 512;
 constexpr int64_t kMostOrderPositionsInBanks = 64;
 
 constexpr int64_t kBytesPerClause =
-    160;  // with the variables that go with it, measured on large formulas
+    160;  // with the corresponding variables, measured on large formulas
 
 }  // namespace
 
@@ -166,8 +166,8 @@ std::unique_ptr<formulation::IntegerSink> MakeIntegers(IntegerEncoding encoding,
                                                        const formulation::Model& model) {
   const int64_t limit = ClauseLimitFor(magnitude);
   const int64_t positions = std::min(magnitude.positions, kClauseLimit);
-  // The unknown distance of a common delta has twice as many values as an offset, and each meets
-  // all of those.
+  // The unknown distance of a common delta has twice as many values as an offset, and is combined
+  // with all of those.
   const int64_t of_sums = magnitude.sums == 0 ? 0 : 4 * magnitude.sums * positions * positions;
   const int64_t order_clauses = (2 * magnitude.pairs + 1) * positions + of_sums;
   const bool order_fits = order_clauses <= limit;

@@ -10,12 +10,12 @@
 
 #include "tessera/encoder/formulation/backend.h"
 
-// Statements about integers that are said value by value, with bounds alone. Cheap where domains
-// are small; where they are not, the sink gets full.
+// Statements about integers that are written value by value, with bounds alone. Cheap if domains
+// are small; otherwise the sink becomes full.
 namespace tessera::encoder::sat {
 
-// If `guard` holds, then to = image(from). `domain` is that of `from`. Two clauses for each of its
-// values.
+// If `guard` holds, then to = image(from). `domain` is that of `from`. Cost: two clauses for each
+// of its values.
 template <typename Image>
 void AddImage(formulation::ClauseSink& clauses, formulation::IntegerSink& integers,
               formulation::Literal guard, formulation::Integer from,
@@ -25,25 +25,26 @@ void AddImage(formulation::ClauseSink& clauses, formulation::IntegerSink& intege
     const int64_t wanted = image(value);
     const formulation::Literal below = ~integers.AtLeast({from}, value);
     const formulation::Literal above = integers.AtLeast({from}, value + 1);
-    // Where `to` cannot have the value, the two clauses contradict each other and rule out this one
+    // If `to` cannot have the value, the two clauses contradict each other and exclude this value
     // of `from`.
     clauses.Add({~guard, below, above, integers.AtLeast({to}, wanted)});
     clauses.Add({~guard, below, above, ~integers.AtLeast({to}, wanted + 1)});
   }
 }
 
-// If `guard` holds, then first + second = sum: what both reach, and what neither exceeds, carries
-// over. The domains are those of the two. Two clauses for each pair of their values.
+// If `guard` holds, then first + second = sum, encoded by bounds: lower and upper bounds of both
+// carry over to the sum. `a` and `b` are the domains of the two. Cost: two clauses for each pair of
+// values.
 void AddSumByValues(formulation::ClauseSink& clauses, formulation::IntegerSink& integers,
                     formulation::Literal guard, formulation::Integer first,
                     const formulation::Domain& a, formulation::Integer second,
                     const formulation::Domain& b, formulation::Term sum);
 
 // Integers as order literals: one variable [x >= v] for each value but the first. See
-// order_encoding.cc.
+// integer_encoding.cc.
 class OrderEncoding : public formulation::IntegerSink {
  public:
-  // The solver behind `clauses` answers through `model`; both outlive this.
+  // The solver behind `clauses` answers through `model`. Both must outlive this object.
   OrderEncoding(formulation::ClauseSink& clauses, const formulation::Model& model)
       : clauses_(clauses), model_(model) {}
 
@@ -69,7 +70,7 @@ class OrderEncoding : public formulation::IntegerSink {
     }
     int64_t ValueAt(int64_t rank) const;
     int64_t RankOf(
-        int64_t value) const;  // of the least value >= it; Count() or more when there is none
+        int64_t value) const;  // of the least value >= it; Count() or more if there is none
   };
 
   const OrderVariables& OrderVariablesOf(formulation::Integer integer) const {
@@ -87,7 +88,7 @@ class OrderEncoding : public formulation::IntegerSink {
 // Integers as binary numbers with ripple-carry adders and comparators. See bit_encoding.cc.
 class BitEncoding : public formulation::IntegerSink {
  public:
-  // The solver behind `clauses` answers through `model`; both outlive this.
+  // The solver behind `clauses` answers through `model`. Both must outlive this object.
   BitEncoding(formulation::ClauseSink& clauses, const formulation::Model& model)
       : clauses_(clauses), model_(model) {}
 
@@ -140,33 +141,34 @@ class BitEncoding : public formulation::IntegerSink {
   std::map<std::pair<int32_t, int64_t>, formulation::Integer> remainders_;  // integer and modulus
 };
 
-// How integers become clauses.
+// The encoding of integers as clauses.
 enum class IntegerEncoding : uint8_t {
-  kByMagnitude,  // order literals where offsets have at most 512 values (64 in banks) and the clauses fit, else bits
-  kOrder,  // order literals wherever the clauses fit, else bits
+  // order literals if offsets have at most 512 values (64 in banks) and the clauses fit, else bits
+  kByMagnitude,
+  kOrder,  // order literals if the clauses fit, else bits
   kBits,
 };
 
-// The most clauses that a formula for a SAT solver may have. One of three literals costs CaDiCaL
-// about 80 bytes with its watches: 640 MB.
+// The largest number of clauses of a formula for a SAT solver. A clause of three literals costs
+// CaDiCaL about 80 bytes with its watches: 640 MB in total.
 inline constexpr int64_t kClauseLimit = 8'000'000;
 
-// As many of them as there is memory for.
+// The clause limit that the available memory allows; at most kClauseLimit.
 int64_t ClauseLimitFor(const formulation::Magnitude& magnitude);
 
-// Integers as clauses of `clauses`, whose solver answers through `model`; both outlive what is
-// returned.
+// Integers as clauses of `clauses`, whose solver answers through `model`. Both must outlive the
+// result.
 std::unique_ptr<formulation::IntegerSink> MakeIntegers(IntegerEncoding encoding,
                                                        const formulation::Magnitude& magnitude,
                                                        formulation::ClauseSink& clauses,
                                                        const formulation::Model& model);
 
 // Any SAT solver as a backend: a ClauseSink and Model that decides, with integers encoded for the
-// magnitude at hand.
+// given magnitude.
 template <typename Solver>
 class SolverBackend : public formulation::Backend {
  public:
-  // What remains makes the solver.
+  // `arguments` are passed to the constructor of the solver.
   template <typename... Arguments>
   SolverBackend(IntegerEncoding encoding, const formulation::Magnitude& magnitude,
                 Arguments&&... arguments)

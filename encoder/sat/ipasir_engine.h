@@ -29,7 +29,8 @@ void ipasir_set_learn(void* solver, void* state, int max_length,
 }
 namespace tessera::encoder::sat {
 
-// The SAT solver of whatever IPASIR library the program is linked with. Preferences cannot be told.
+// The SAT solver of the IPASIR library that the program is linked with. IPASIR has no call for
+// preferences.
 class IpasirSolver : public formulation::ClauseSink, public formulation::Model {
  public:
   // `limit` as in ClauseSink.
@@ -37,14 +38,14 @@ class IpasirSolver : public formulation::ClauseSink, public formulation::Model {
 
   formulation::Literal NewVariable() override { return formulation::Literal(++variables_); }
 
-  // Budget units are clauses that the library reports as learned, and it is asked to stop through
-  // its terminate callback: it may overrun by what it learns between two calls of that, and one
-  // that reports nothing knows no budget but 0.
+  // Budget units are clauses that the library reports as learned. The terminate callback asks it to
+  // stop; so it may exceed the budget by the clauses learned between two callbacks. With a library
+  // that reports nothing, every budget but 0 has no effect.
   formulation::Answer Decide(std::span<const formulation::Literal> assumptions,
                              const base::Budget& budget, const base::Stop& stop);
 
-  // False for what the library leaves open, and unless the last Decide was satisfiable and nothing
-  // was added since.
+  // False if the library leaves the value open, and unless the last Decide was satisfiable and
+  // nothing was added since.
   bool IsTrue(formulation::Literal literal) const override;
 
  protected:
@@ -58,7 +59,7 @@ class IpasirSolver : public formulation::ClauseSink, public formulation::Model {
   std::unique_ptr<void, Release> solver_;
   bool satisfied_ = false;
   int32_t variables_ = 0;
-  int32_t greatest_told_ = 0;  // of the variables that the library has seen
+  int32_t greatest_told_ = 0;  // the greatest variable that the library has seen
 };
 
 struct IpasirOptions {
@@ -66,8 +67,8 @@ struct IpasirOptions {
 };
 
 // The engine "ipasir": the formulation of "cadical", decided by the IPASIR library that the build
-// names (TESSERA_IPASIR). Supports what "cadical" does. Budget units as in IpasirSolver. As
-// deterministic as the library, hence in no default lane.
+// names (TESSERA_IPASIR). Supports the same Problems as "cadical". Budget units as in IpasirSolver.
+// It is as deterministic as the library; therefore no default lane uses it.
 class IpasirEngine : public problem::Engine {
  public:
   IpasirEngine() = default;
@@ -77,7 +78,7 @@ class IpasirEngine : public problem::Engine {
   std::unique_ptr<problem::Session> Open(const problem::Problem& problem,
                                          const problem::Ladder* ladder) const override;
 
-  // The library's own name and version.
+  // The name and version that the library reports.
   static std::string_view Signature();
 
  private:

@@ -53,7 +53,7 @@ PlainFormula::PlainFormula(const Problem& problem, Bytes capacity, size_t most_v
   }
 }
 
-// Where rounding down could break a relation, the offsets there must be multiples as they are.
+// If rounding down could break a relation, the offsets must be multiples already.
 Bytes PlainFormula::GranularityOf(int memory) const {
   Bytes granularity = formulation::GranularityOf(problem_, nullptr, memory);
   for (const Relation& relation : problem_.relations) {
@@ -130,8 +130,8 @@ ProofLiteral PlainFormula::MeaningOf(int literal) const {
   return literal > 0 ? meaning : ~meaning;
 }
 
-// Makes a bound one that a variable says, which may say less. The answer is what the literal then
-// says anyway, or nullopt.
+// Replaces a bound by one that has a variable, which may be weaker. Returns the truth value if the
+// literal is then constant, else nullopt.
 std::optional<bool> PlainFormula::Weaken(ProofLiteral& literal) const {
   if (literal.kind != ProofLiteral::Kind::kOffset) return std::nullopt;
   const Domain& domain = domains_[static_cast<size_t>(literal.first)];
@@ -148,7 +148,7 @@ std::optional<bool> PlainFormula::Weaken(ProofLiteral& literal) const {
   return std::nullopt;
 }
 
-// Of a literal that Weaken has left open.
+// For a literal that Weaken has left open.
 int PlainFormula::DimacsOf(const ProofLiteral& literal) {
   const auto fresh = [this](std::map<std::pair<int, int>, int>& variables, std::pair<int, int> key,
                             const ProofLiteral& meaning) {
@@ -235,14 +235,14 @@ void PlainFormula::WriteOrder(Ground ground, const std::vector<int64_t>& subject
   add(AtLeast(high, above.last + 1), Under(low, above.last - distance + 1));
   for (auto value = above.values.rbegin(); value != above.values.rend() && !full_; ++value) {
     const Bytes greatest =
-        *value - above.stride - distance;  // of the lower, where the higher is under the value
+        *value - above.stride - distance;  // of the lower, if the higher is below the value
     add(AtLeast(high, *value), Under(low, greatest + 1));
     if (greatest < below.first) return;
   }
 }
 
-// Of two that lie apart because they live together: what guards keep free when the first lies
-// below.
+// For two buffers that are disjoint because they live together: the bytes that guards keep free
+// between them when the first lies below.
 Bytes PlainFormula::GuardBetween(const std::vector<problem::Guard>& guards, int below,
                                  int above) const {
   if (guards.empty() || !LiveTogether(BufferAt(below), BufferAt(above))) return 0;
@@ -264,7 +264,7 @@ void PlainFormula::WritePairs(const formulation::AddressConstraints& address_con
     WritePair(j, i, GuardBetween(guards, j, i));
   };
   for (const auto& [i, j] : address_constraints.disjoint) write_both(i, j);
-  // The relation alone keeps adjacent buffers apart, but not their guards.
+  // The relation alone keeps adjacent buffers disjoint, but not their guards.
   for (const Relation& relation : problem_.relations) {
     if (relation.kind != RelationKind::kAdjacent) continue;
     if (GuardBetween(guards, relation.first, relation.second) > 0)
@@ -272,7 +272,7 @@ void PlainFormula::WritePairs(const formulation::AddressConstraints& address_con
   }
 }
 
-// i below j, and `between` bytes more.
+// i below j, with `between` additional bytes.
 void PlainFormula::WritePair(int i, int j, Bytes between) {
   const Bytes distance = BufferAt(i).size + between;
   if (between == 0) WriteOrder(Ground::kStack, {i}, {Below(j, i)}, i, j, distance);

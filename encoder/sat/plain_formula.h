@@ -14,34 +14,36 @@
 
 namespace tessera::encoder::sat {
 
-// A Problem as clauses of which every one is an axiom of the certificate format
-// (problem/proof/axiom_checker.h), and every variable a statement about a placement: no auxiliary
-// variables, no symmetries, no bounds that others found. What it lacks in strength it has in
-// plainness: the proof of a SAT solver on it is a proof about the Problem.
+// A Problem as clauses that are all axioms of the certificate format
+// (problem/proof/axiom_checker.h). Every variable is a statement about a placement. There are no
+// auxiliary variables, no symmetries, and no bounds from other engines. The formula is weaker than
+// the formulation, but simple: the proof of a SAT solver for it is a proof about the Problem.
 //
-//     offsets     x_i >= v for each multiple v of the buffer's stride; each implies the one before
-//     pairs       b_ij, with a clause for each offset of i, and b_ji = not b_ij
-//     banks       t_ib where a mode, a port or a relation asks;  modes m_k at each step
-//     ports       one clause for each set of P + 1 buffers, so they are few only where few compete
-//     rules       a clause for each run of offsets, or of offsets beside one of the partner, that break them; for a
-//                 common distance one for offsets of three of its buffers, which bound the fourth
+//     offsets   x_i >= v for each multiple v of the buffer's stride; each implies the previous one
+//     pairs     b_ij, with a clause for each offset of i, and b_ji = not b_ij
+//     banks     t_ib where a mode, a port or a relation needs it;  modes m_k at each step
+//     ports     one clause for each set of P + 1 buffers: few clauses only if few buffers compete
+//     rules     a clause for each run of offsets that breaks the rule, or of offsets combined with
+//               one offset of the partner; for a common distance, a clause for offsets of three of
+//               its buffers, which bound the fourth
 //
-// Where offsets have more than `most_values` values, only some are compared with: boundaries, sums
-// of a boundary and one or two sizes, and a grid between them. Literals in between are weakened to
-// the next one, so all clauses still hold; what is refuted so is refuted, and nothing else follows.
+// If offsets have more than `most_values` values, only some of them get a variable: boundaries,
+// sums of a boundary and one or two sizes, and a grid between them. Literals in between are
+// weakened to the next variable, so all clauses still hold. A refutation of the weakened formula is
+// valid; any other answer has no consequence.
 //
 // Cost: about twice the pairs times the values of an offset.
 class PlainFormula {
  public:
   struct Clause {
     problem::proof::Ground ground = problem::proof::Ground::kStack;
-    bool free = false;  // says that a bound implies a weaker one: no axiom is needed for that
+    bool free = false;  // a bound that implies a weaker bound: it needs no axiom
     std::vector<int64_t> subjects;
-    std::vector<int> literals;  // as DIMACS has them
+    std::vector<int> literals;  // as DIMACS numbers
   };
 
-  // The formula ends early when it has more than `most_clauses`. Needs a well-formed Problem, which
-  // outlives it.
+  // The formula ends early if it has more than `most_clauses`. Needs a well-formed Problem, which
+  // must outlive this object.
   PlainFormula(const problem::Problem& problem, problem::Bytes capacity, size_t most_values,
                size_t most_clauses);
 
@@ -49,10 +51,10 @@ class PlainFormula {
   bool Full() const { return full_; }
   // Whether literals were weakened.
   bool Weakened() const { return weakened_; }
-  // Whether some buffer has no offset at all.
+  // Whether some buffer has no possible offset.
   bool Contradicts() const { return contradicts_; }
 
-  // What a DIMACS literal says.
+  // The meaning of a DIMACS literal.
   problem::proof::ProofLiteral MeaningOf(int literal) const;
 
  private:
@@ -63,9 +65,8 @@ class PlainFormula {
     problem::Bytes first = 0;
     problem::Bytes last = 0;
     problem::Bytes stride = 1;
-    std::vector<problem::Bytes>
-        values;        // above first: those that variables compare with, ascending
-    int variable = 0;  // of "at least" the first of them; the others follow it
+    std::vector<problem::Bytes> values;  // values above `first` that have a variable, ascending
+    int variable = 0;  // the variable of "at least the first of them"; the others follow it
     int64_t Count() const { return (last - first) / stride + 1; }
   };
 
@@ -89,7 +90,7 @@ class PlainFormula {
   // offset(low) + distance <= offset(high), unless one of the literals holds.
   void WriteOrder(problem::proof::Ground ground, const std::vector<int64_t>& subjects,
                   const Literals& unless, int low, int high, problem::Bytes distance);
-  // The offset is none that `bad` knows, unless one of the literals holds.
+  // The offset is not one that `bad` accepts, unless one of the literals holds.
   void WriteExcept(const std::vector<int64_t>& subjects, const Literals& unless, int buffer,
                    const std::function<bool(problem::Bytes)>& bad);
   void WritePairs(const formulation::AddressConstraints& address_constraints);
@@ -116,7 +117,7 @@ class PlainFormula {
   const problem::Problem& problem_;
   const problem::Bytes capacity_;
   const problem::Lifespan horizon_;
-  const size_t limit_;  // of clauses
+  const size_t limit_;  // number of clauses
   bool weakened_ = false;
   bool full_ = false;
   bool contradicts_ = false;

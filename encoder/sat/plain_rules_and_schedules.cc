@@ -5,8 +5,6 @@
 
 #include "tessera/encoder/sat/plain_formula.h"
 
-// The rules of a Problem in a plain formula: which offsets of a buffer, or of one beside an offset
-// of the other, break them.
 namespace tessera::encoder::sat {
 
 namespace {
@@ -20,6 +18,8 @@ using problem::proof::Under;
 
 }  // namespace
 
+// The rules of a Problem in a plain formula: the offsets of a buffer, or of one for an offset of
+// the other, that break them.
 void PlainFormula::WriteRule(int index) {
   const problem::Rule& rule = problem_.rules[static_cast<size_t>(index)];
   if (rule.requirement.kind == RequirementKind::kCommonDelta) return WriteCommonDelta(index);
@@ -113,9 +113,8 @@ void PlainFormula::WriteRuleOn(const std::vector<int64_t>& subjects,
   }
 }
 
-// Each pair is as far apart as the first: offset(b) - offset(a) = offset(d) - offset(c), without
-// the differences, and each way of the equation on its own. A quarter of the formula is theirs at
-// most.
+// Each pair has the same distance as the first: offset(b) - offset(a) = offset(d) - offset(c),
+// written without differences, and as two inequalities. They take at most a quarter of the formula.
 void PlainFormula::WriteCommonDelta(int index) {
   const problem::Rule& rule = problem_.rules[static_cast<size_t>(index)];
   const size_t most_clauses = limit_ / 8 / rule.pairs.size();
@@ -135,8 +134,8 @@ void PlainFormula::WriteCommonDelta(int index) {
   }
 }
 
-// Where also_low begins at l or above and also_high at h or below, offset(low) + l - h <=
-// offset(high). Some l and h are skipped where all would make too many clauses.
+// If also_low is at least l and also_high at most h, then offset(low) + l - h <= offset(high). Some
+// l and h are skipped if all would make too many clauses.
 void PlainFormula::WriteSumOrder(const std::vector<int64_t>& subjects, int low, int also_low,
                                  int high, int also_high, size_t most_clauses) {
   const auto domain_of = [&](int buffer) -> const Domain& {
@@ -178,8 +177,8 @@ void PlainFormula::WriteExcept(const std::vector<int64_t>& subjects, const Liter
   }
 }
 
-// Banks, modes and ports in a plain formula: which banks a buffer touches, what that forbids at
-// which step.
+// Banks, modes and ports in a plain formula: the banks that a buffer touches, and what these forbid
+// at each step.
 
 namespace {
 
@@ -209,7 +208,7 @@ bool Allows(const BankMode& bank, const Buffer& buffer, Step step) {
   });
 }
 
-// Steps at which some mode could be in the way of the buffer.
+// Steps at which some mode could conflict with the buffer.
 std::set<Step> StepsThatMatter(const Memory& memory, const Buffer& buffer) {
   std::set<Step> steps;
   for (const Access& access : buffer.accesses) steps.insert(access.step);
@@ -227,7 +226,7 @@ std::set<Step> StepsThatMatter(const Memory& memory, const Buffer& buffer) {
 
 }  // namespace
 
-// The first question about a buffer and a bank says what the answer means.
+// The first call for a buffer and a bank also defines the literal.
 ProofLiteral PlainFormula::Touch(int buffer, int bank) {
   const ProofLiteral touches = Touches(buffer, bank);
   if (touches_.contains({buffer, bank})) return touches;
@@ -307,7 +306,8 @@ void PlainFormula::WritePorts(int memory, int bank) {
   limit(ports.writes, AccessKind::kWrite);
 }
 
-// Of no most + 1 of the users all touch the bank. Walks over the sets in lexicographic order.
+// Of each most + 1 of the users, not all touch the bank. Enumerates the sets in lexicographic
+// order.
 void PlainFormula::WriteLimit(std::span<const int64_t> subjects, const std::vector<int>& users,
                               int most) {
   const size_t count = static_cast<size_t>(std::max(most, 0)) + 1;

@@ -20,11 +20,11 @@ using problem::proof::ProofLiteral;
 
 constexpr size_t kMostClauses = 2'000'000;
 constexpr size_t kMostValues[] = {1'000'000, 256,
-                                  1024};  // of an offset, one formula after the other
+                                  1024};  // values of an offset, for successive formulas
 constexpr const char* kOpen = "what a proof can speak of leaves a placement";
-constexpr int64_t kLinesPerLook = 256;  // between two looks at the stop
+constexpr int64_t kLinesPerLook = 256;  // between two polls of the stop
 
-// Follows a trace line by line and notes why each clause holds.
+// Follows a trace line by line and records the antecedents of each clause.
 class Elaboration {
  public:
   explicit Elaboration(const PlainFormula& formula) : formula_(formula) {
@@ -35,7 +35,7 @@ class Elaboration {
     NoteUnits(0);
   }
 
-  // Why there is no proof, or empty.
+  // Returns why there is no proof; empty on success.
   std::string Run(std::string_view trace, const base::Stop& stop) {
     TraceLine line;
     for (int64_t count = 1; !propagation_.Contradiction(); ++count) {
@@ -58,7 +58,7 @@ class Elaboration {
   bool Derive(const std::vector<int>& literals) {
     if (!propagation_.Refutes(literals)) return false;
     if (propagation_.Chain().empty()) return true;  // it holds anyway
-    // What fails for good need not be said.
+    // Literals that are permanently false are omitted.
     std::vector<int> open;
     for (const int literal : literals) {
       if (!propagation_.Fails(literal)) open.push_back(literal);
@@ -69,7 +69,7 @@ class Elaboration {
     return true;
   }
 
-  // Literals that follow for good become clauses of their own, but for one that is a clause
+  // Literals that become permanently true become clauses of their own, unless such a clause exists
   // already.
   void NoteUnits(int noted) {
     for (const UnitPropagation::Unit& unit : propagation_.TakeUnits()) {

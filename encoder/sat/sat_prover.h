@@ -6,15 +6,15 @@
 
 namespace tessera::encoder::sat {
 
-// CaDiCaL as a prover of what banks, modes, ports and relations forbid: a plain formula
-// (plain_formula.h) of which every clause is an axiom, one solve with the trace of learned clauses
-// on (DRAT; Wetzler, Heule and Hunt 2014), and that trace with the reasons of each clause filled in
-// (unit_propagation.h).
+// CaDiCaL as a prover of infeasibility by banks, modes, ports and relations. The steps are: a plain
+// formula (plain_formula.h) whose clauses are all axioms; one solve that records the trace of
+// learned clauses (DRAT; Wetzler, Heule and Hunt 2014); and that trace with the antecedents of each
+// clause added (unit_propagation.h).
 //
 //     Problem -> PlainFormula -> CaDiCaL -> DRAT -> UnitPropagation -> proof::Log
 //
-// Takes everything that a Problem can state, as long as positions are few enough to write down.
-// Budget units are conflicts. Deterministic.
+// Accepts every Problem, as long as it has few enough positions to write the formula. Budget units
+// are conflicts. Deterministic.
 class SatProver final : public problem::proof::Prover {
  public:
   explicit SatProver(uint64_t seed = 0) : seed_(seed) {}

@@ -7,7 +7,7 @@
 namespace tessera::encoder::sat {
 namespace {
 
-// The same for any order of the literals.
+// Independent of the order of the literals.
 uint64_t HashOf(std::span<const int> literals) {
   uint64_t sum = 0;
   uint64_t product = 1;
@@ -124,7 +124,7 @@ bool UnitPropagation::Refutes(std::span<const int> literals) {
   const size_t before = trail_.size();
   int32_t conflict = -1;
   for (const int literal : literals) {
-    // A literal that holds anyway, or the opposite of another: the chain is empty.
+    // A literal that holds anyway, or the complement of another one: the chain is empty.
     if (ValueOf(literal) > 0) {
       Undo(before);
       chain_.clear();

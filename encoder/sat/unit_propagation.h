@@ -8,33 +8,35 @@
 
 namespace tessera::encoder::sat {
 
-// Says which clauses a derived clause follows from (reverse unit propagation: Goldberg and Novikov
-// 2003; with two watched literals). A DRAT proof names the clauses that a solver learned, not why
-// they hold; what this finds out once need not be searched for by whoever checks the proof.
+// Finds the clauses that a derived clause follows from (reverse unit propagation: Goldberg and
+// Novikov 2003; with two watched literals). A DRAT proof lists the clauses that a solver learned,
+// but not their antecedents. The antecedents found here spare the checker of the proof that search.
 //
-// What follows from the clauses alone stays; it is reported as it appears, since proofs rest on it
-// silently. Cost: that of the solver's own propagation.
+// Literals that follow from the clauses alone stay assigned. They are reported as they appear,
+// because later proof steps use them implicitly. Cost: that of the solver's own propagation.
 class UnitPropagation {
  public:
-  // Clauses are numbered by the caller. Literals are DIMACS; a clause has no complementary ones.
+  // The caller numbers the clauses. Literals are DIMACS; a clause has no complementary ones.
   void Add(int32_t number, std::span<const int> literals);
 
-  // Forgets one clause with these literals, if there is one; what it implied stays.
+  // Removes one clause with these literals, if there is one. The literals that it implied stay
+  // assigned.
   void Delete(std::span<const int> literals);
 
-  // Whether the clause's negation leads to a contradiction. Then `Chain` holds the clauses that do
-  // it, each with all literals but one false by then, the last with none.
+  // Whether the clause's negation leads to a contradiction. If so, `Chain` holds the antecedents in
+  // order: in each clause all literals but one are already false; in the last clause all are.
   bool Refutes(std::span<const int> literals);
   const std::vector<int32_t>& Chain() const { return chain_; }
 
-  // Literals that hold since the last call, each with the clause whose others are false; in order.
+  // Literals that became fixed since the last call, in order, each with the clause whose other
+  // literals are false.
   struct Unit {
     int literal = 0;
     int32_t clause = 0;
   };
   std::vector<Unit> TakeUnits();
 
-  // The clause whose literals are all false without any assumption.
+  // The clause whose literals are all false without assumptions.
   std::optional<int32_t> Contradiction() const { return contradiction_; }
   bool Holds(int literal) const { return ValueOf(literal) > 0; }
   bool Fails(int literal) const { return ValueOf(literal) < 0; }
@@ -70,10 +72,10 @@ class UnitPropagation {
   std::vector<int8_t> values_;               // by literal: 1 true, -1 false
   std::vector<int32_t> reasons_;             // by variable; -1: assumed
   std::vector<char> marked_;                 // variables, while a conflict is explained
-  std::vector<char> is_fixed_;               // variables that hold without assumptions
+  std::vector<char> is_fixed_;               // variables fixed without assumptions
   std::vector<int> trail_;
   size_t processed_ = 0;
-  size_t fixed_ = 0;  // of the trail: holds without assumptions
+  size_t fixed_ = 0;  // length of the part of the trail that holds without assumptions
   size_t taken_ = 0;
   std::optional<int32_t> contradiction_;
   std::vector<int32_t> chain_;

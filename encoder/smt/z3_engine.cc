@@ -23,7 +23,7 @@ Z3Sink::Z3Sink(z3::context& context, z3::solver& solver, int64_t greatest, int64
       solver_(solver),
       width_(static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(greatest))) + 2),
       model_(context) {
-  truths_.push_back(context_.bool_val(false));  // variable 0 does not exist
+  truths_.push_back(context_.bool_val(false));  // variable 0 is unused
   truths_.push_back(context_.bool_val(true));   // kTrue
 }
 
@@ -120,12 +120,12 @@ bool Z3Sink::IsTrue(formulation::Literal literal) const {
 
 namespace {
 
-// A constraint with its bit-blasted form takes Z3 about a kilobyte or more: about 2 GB.
+// A constraint with its bit-blasted form takes Z3 about a kilobyte or more: about 2 GB in total.
 constexpr int64_t kConstraintLimit = 500'000;
 constexpr int64_t kBytesPerConstraint = 4'096;
 
-// Z3's own unit of work behind the budget of conflicts, for what it does between them. A conflict
-// takes 500 to 1 500 units on 20 to 60 random buffers, so that only work which leads nowhere meets
+// Z3's own unit of work, in addition to the budget of conflicts, for the work between them. A
+// conflict takes 500 to 1 500 units on 20 to 60 random buffers, so only unproductive work reaches
 // this limit. 0 means none.
 unsigned ResourceLimitFor(int64_t conflicts) {
   constexpr int64_t kPerConflict = 20'000;
@@ -138,9 +138,8 @@ unsigned ResourceLimitFor(int64_t conflicts) {
 
 constexpr uint64_t kSeedRange = 1'000'000'000;
 
-// Interrupts Z3 when a Stop asks for it, because no limit of Z3's own stops it everywhere. An
-// interrupt that arrives between two phases of a check is lost, so it is repeated until the check
-// has returned.
+// Interrupts Z3 on a Stop, because no limit of Z3 itself stops it everywhere. An interrupt that
+// arrives between two phases of a check is lost, so it is repeated until the check returns.
 class Watchdog {
  public:
   Watchdog(z3::context& context, const base::Stop& stop)
@@ -157,7 +156,7 @@ class Watchdog {
 
   std::mutex mutex_;
   std::condition_variable_any wake_;
-  std::jthread thread_;  // last, so that it ends before what it waits on
+  std::jthread thread_;  // last, so that it ends before the members that it uses
 };
 
 class Z3Backend : public formulation::Backend {

@@ -12,12 +12,12 @@ namespace tessera::encoder::smt {
 
 struct Z3Options {
   uint64_t seed = 0;
-  formulation::Constraints constraints = {};  // beside what the Problem states
+  formulation::Constraints constraints = {};  // in addition to those of the Problem
 };
 
-// The engine "z3": the whole formulation with addresses as bit-vectors, a second opinion on every
-// other engine. Supports everything that a Problem can state. Budget units are conflicts, with Z3's
-// resource limit behind them. Hints are not passed on, as Z3 cannot be told a value to try first.
+// The engine "z3": the whole formulation with addresses as bit-vectors. It serves as a second
+// opinion on every other engine. Supports every Problem. Budget units are conflicts; Z3's resource
+// limit applies in addition. Hints are ignored, because Z3 has no call to set a value to try first.
 class Z3Engine : public problem::Engine {
  public:
   Z3Engine() = default;
@@ -31,7 +31,7 @@ class Z3Engine : public problem::Engine {
   Z3Options options_;
 };
 
-// The backend alone, for sessions that want to count its constraints.
+// The backend alone, for sessions that count its constraints.
 formulation::BackendFactory Z3Backends(const Z3Options& options);
 
 }  // namespace tessera::encoder::smt

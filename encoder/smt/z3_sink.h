@@ -11,11 +11,11 @@
 
 namespace tessera::encoder::smt {
 
-// Clauses as they are, integers as bit-vectors of one width, wide enough that the sum of any two
-// values cannot wrap. Z3's exceptions pass through: they end in EncodedSession.
+// Clauses are passed on unchanged. Integers become bit-vectors of one width, wide enough that the
+// sum of any two values cannot wrap. Exceptions of Z3 pass through; EncodedSession catches them.
 class Z3Sink : public formulation::ClauseSink, public formulation::IntegerSink {
  public:
-  // `greatest` is the greatest value of any integer; `limit` as in ClauseSink, orders counting as
+  // `greatest` is the greatest value of any integer. `limit` as in ClauseSink; an order counts as
   // one.
   Z3Sink(z3::context& context, z3::solver& solver, int64_t greatest, int64_t limit);
 
@@ -29,7 +29,7 @@ class Z3Sink : public formulation::ClauseSink, public formulation::IntegerSink {
   void AddXor(formulation::Literal guard, formulation::Integer first, formulation::Integer second,
               int64_t mask) override;
 
-  // Of the model given last.
+  // The value in the last model.
   int64_t ValueOf(formulation::Integer integer) const override;
   bool IsTrue(formulation::Literal literal) const;
 

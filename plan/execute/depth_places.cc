@@ -6,9 +6,9 @@
 // Where an operator that adds up in K slices finds its part of a round (docs/program.md, "Split
 // K"): slices of operands in the round's slot, sums of the whole tile beside them.
 //
-//     slot 0 | slice 0, slice 2, ..          |        a feature is laid out like a tile of that depth, a constant in row-major
-//     slot 1 | slice 1, slice 3, ..  | table |        order; behind its last slice, where a full one of the largest tile ends,
-//     sums   | of all slices so far  |                stands the table
+//     slot 0 | slice 0, slice 2, ..          |   a feature is laid out like a tile of that
+//     slot 1 | slice 1, slice 3, ..  | table |   extent, a constant in row-major order; the table
+//     sums   | of all slices so far  |           follows where its last slice ends, if that is full
 namespace tessera::plan::execute {
 
 Place Places::InSlot(int op, int tensor, int content, const RunIndex& turn,

@@ -8,8 +8,9 @@
 namespace tessera::plan::execute {
 
 enum class FindingKind : uint8_t {
-  kUnwritten,  // read before it was written
-  kStale,  // a cell that still holds other coordinates of the tensor: another tile's, another slice's
+  kUnwritten,    // read before it was written
+  kStale,        // a cell that still holds other coordinates of the tensor: another tile's, another
+                 // slice's
   kOverwritten,  // a cell that holds something else by now
   kArriving,     // touched while a transfer may still be writing it
   kMoving,       // overwritten while a transfer may still be reading it

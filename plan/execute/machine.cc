@@ -16,8 +16,8 @@
 // own. Nothing is sampled; the machine tells what may have happened from what must have:
 //
 //     transfer     Start                            Finish
-//     destination  |  arriving: no value to rely on  |  there      whoever reads or writes it meanwhile is found
-//     source       |  held: must not change          |  free       whoever writes it meanwhile is found
+//     destination  |  arriving: no value to rely on  |  there   any access until then is found
+//     source       |  held: must not change          |  free    any write until then is found
 //
 // Suppose nothing is found, and take any real execution. Between Start and Finish nobody else
 // touches a destination, and everyone else only reads a source. So each byte of the transfer may be

@@ -21,8 +21,8 @@ struct AxisPlace {
   int64_t pad_low = 0;       // stored pads
   int64_t pad_high = 0;
   int64_t modulus =
-      0;  // of the rows of a rolling buffer, else 0: the j-th row ever made lies j mod `modulus` steps behind the base,
-          // low pads before the base, high ones behind all rows
+      0;  // of the rows of a rolling buffer, else 0: the j-th row ever made lies j mod `modulus`
+          // steps behind the base, low pads before the base, high ones behind all rows
   int64_t made_before = 0;  // of a rolling buffer: the number j of row held.begin
 };
 

@@ -8,8 +8,8 @@
 // other column, and a cell between two of them may hold anything. Most kinds treat their axes
 // apart, so a set is a product of index lists:
 //
-//     rows, kernel 2, dilation 2, stride 3, padding 1        output 0  reads  -1 1
-//     output [0, 2)                                          output 1  reads   2 4        -> { -1 1 2 4 }
+//     rows, kernel 2, dilation 2, stride 3, padding 1   output 0  reads  -1 1
+//     output [0, 2)                                     output 1  reads   2 4   -> { -1 1 2 4 }
 //
 // The lists are gathered output index by output index, straight from the definition of the kind,
 // and sorted. A reshape mixes axes; it reads the element of the same row-major number, and its

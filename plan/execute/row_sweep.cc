@@ -16,7 +16,7 @@
 //         1       m                              m  made by this tile
 //         2       m      k                       k  kept from tiles before
 //         3              m
-//         4              m      k      k         the window is nowhere larger than it must be: row 3 goes after tile 1
+//         4              m      k      k         row 3 is dropped after tile 1
 //         5                            m
 //         6                            m
 //

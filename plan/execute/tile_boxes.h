@@ -24,7 +24,8 @@ std::vector<Users> UsersOf(const graph::Graph& network);
 // What a tile has of one tensor.
 struct TilePart {
   Box held;  // all that is there while the tile is at work
-  Box made;  // what it makes of that itself, or loads: the lower rows, or none, at the end of what is held
+  Box made;  // what it makes of that itself, or loads: the lower rows, or none, at the end of what
+             // is held
   int64_t made_before = 0;  // rows that tiles before have made before those held, since the first
 };
 

@@ -5,12 +5,12 @@
 // Where a tile finds its part of a tensor (docs/program.md, "Cached halo"). Kept rows stand in
 // front of those made, in three ways:
 //
-//     rolling buffer        | . . m m k k . |      one buffer of R rows: the j-th row ever made at row j mod R
+//     rolling buffer  | . . m m k k . |  one buffer of R rows: row j ever made lies at j mod R
 //
-//     copy        | k k m m m |          one tile buffer; between tiles the kept rows wait in a line
+//     line buffer     | k k m m m |      one tile buffer; kept rows wait in a line between tiles
 //
-//     adjacent    | . k k | m m m |      the halo and, directly behind it, the tile buffer: one place for who reads
-//                   halo    tile
+//     adjacent        | . k k | m m m |  the halo, and directly behind it the tile buffer
+//                       halo    tile
 //
 // Stored pads stand before the first row and behind the last one, of a rolling buffer before and
 // behind all R rows. Where a halo holds rows, it holds the pads above them too, and what is made

@@ -9,17 +9,17 @@
 #include "tessera/search/allocate/engine_session.h"
 #include "tessera/search/allocate/occupancy.h"
 
-// The load bound, swept over the maximal sections.
+// The load bound, computed by a sweep over the maximal sections.
 //
 // Buffers that live together lie one above the other. If all their offsets are multiples of g, each
-// but the topmost takes its size rounded up to g; which one is topmost is unknown, so the greatest
-// padding among them is given back:
+// except the topmost takes its size rounded up to g. The topmost is unknown, so the greatest
+// padding among them is subtracted:
 //
 //     peak >= sum of up(size, g) - max of (up(size, g) - size)
 //
 // With reserved ranges the load must fit into the free bytes below the peak. A reserved boundary
-// need not be a multiple of g, so a buffer's padding may hang over into a reserved range: there the
-// bare sizes count.
+// need not be a multiple of g, so a buffer's padding may extend into a reserved range. In that case
+// the sizes without padding count.
 namespace tessera::search::allocate {
 
 using problem::Buffer;
@@ -43,7 +43,7 @@ std::vector<bool> FindOverlapping(const Problem& problem) {
   return overlapping;
 }
 
-// The load of one section, kept up to date while buffers are born and die.
+// The load of one section, updated as buffers are born and die.
 class Load {
  public:
   explicit Load(Bytes granularity) : granularity_(granularity) {}
@@ -85,7 +85,7 @@ class Load {
   std::multiset<Bytes> shared_;
 };
 
-// The buffers behind Load::Total at one step.
+// The buffers that Load::Total counts at one step.
 std::vector<int> CountedAt(const Problem& problem, int memory, problem::Step step,
                            const std::vector<bool>& overlapping, std::span<const Bytes> sizes) {
   std::vector<int> counted;
@@ -104,7 +104,7 @@ std::vector<int> CountedAt(const Problem& problem, int memory, problem::Step ste
   return counted;
 }
 
-// The least peak below which `load` bytes are not reserved.
+// The least peak that has `load` unreserved bytes below it.
 Bytes LiftOverReserved(const Memory& memory, Bytes load) {
   std::vector<AddressRange> free = {{0, kNoPosition}};
   for (const problem::Reserved& reserved : memory.reserved) Subtract(free, reserved.range);
@@ -174,7 +174,7 @@ struct BoundFinder::Lives {
         births(sections, &SectionRange::first),
         deaths(sections, &SectionRange::last) {}
 
-  // The greatest load, and where.
+  // The greatest load, and its step.
   Bound FindLoad(std::span<const Bytes> sizes) const {
     Bound bound;
     Load load(granularity);

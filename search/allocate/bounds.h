@@ -10,26 +10,28 @@
 
 namespace tessera::search::allocate {
 
-// A peak below which no allocation of one memory can stay, and what makes it so.
+// A lower bound of the peak of every allocation of one memory, with its cause.
 struct Bound {
   problem::Bytes bytes = 0;
   std::optional<problem::Step>
-      step;  // where the load proves it; nullopt when one buffer alone does
+      step;  // the step whose load proves it; nullopt if a single buffer does
   std::vector<int>
-      buffers;  // those that need the bytes: pairwise in conflict at `step`, or the one buffer
+      // the buffers that need the bytes: pairwise in conflict at `step`, or the single buffer
+      buffers;
 };
 
-// The greatest of
-// - the load of every section, that is the bytes of buffers that live together, with the padding
-//   that common
-//   alignments force between them and the reserved bytes beneath them. Buffers that may overlap (exclusive,
-//   colocate) do not add up: of those only the largest of a section counts;
-// - the lowest top that each buffer alone can have: its fixed offset or its first position, plus
-//   its size. Never above the true minimum. Cost: O(n log n) for n lifespans.
+// Returns the maximum of two bounds. Neither exceeds the true minimum.
+// - The load of every section: the bytes of the buffers that live together, with the padding that
+//   common alignments force between them and the reserved bytes below them. Buffers that may
+//   overlap (exclusive, colocate) do not add up: of those only the largest of a section counts.
+// - The lowest top that each buffer alone can have: its fixed offset or its first position, plus
+//   its size.
+//
+// Cost: O(n log n) for n lifespans.
 Bound FindBound(const problem::Problem& problem, int memory);
 
-// The same for a problem of which only sizes change: what does not depend on them is found once.
-// The problem outlives it.
+// The same for a problem of which only sizes change. Data that does not depend on sizes is computed
+// once. The problem must outlive this object.
 class BoundFinder {
  public:
   BoundFinder(const problem::Problem& problem, int memory);
@@ -39,7 +41,7 @@ class BoundFinder {
   BoundFinder& operator=(const BoundFinder&) = delete;
   ~BoundFinder();
 
-  // `sizes` are parallel to the problem's buffers.
+  // `sizes` is parallel to the buffers of the problem.
   Bound Find(std::span<const problem::Bytes> sizes) const;
 
  private:
@@ -52,10 +54,10 @@ class BoundFinder {
 // "at step 3 the buffers b1, b2, b3 need 14 bytes together; the memory holds 12"
 std::string Explain(const problem::Problem& problem, const Bound& bound, problem::Bytes capacity);
 
-// A number of bytes that divides some best peak of memories[0]: the greatest common divisor of its
-// sizes, alignments above 1, fixed offsets, distances and boundaries. Rounding every offset down to
-// a multiple of it breaks nothing, unless buffers must be adjacent or touch equal banks: then the
-// answer is 1.
+// A number of bytes that divides some optimal peak of memories[0]: the greatest common divisor of
+// its sizes, alignments above 1, fixed offsets, distances and boundaries. Rounding every offset
+// down to a multiple of it keeps an allocation valid, unless buffers must be adjacent or touch
+// equal banks; in that case the answer is 1.
 problem::Bytes GranularityOf(const problem::Problem& problem);
 
 }  // namespace tessera::search::allocate

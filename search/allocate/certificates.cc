@@ -17,7 +17,8 @@ using problem::Problem;
 using problem::proof::Attempt;
 using problem::proof::Ground;
 
-// Buffers that together, or alone, need more than their memory has. One line proves it.
+// Buffers that together, or alone, need more than the capacity of their memory. The proof has one
+// line.
 Attempt ProveByBound(const Problem& problem, Bytes capacity) {
   Attempt attempt;
   attempt.reason = "no bound exceeds the capacity";
@@ -37,7 +38,7 @@ Attempt ProveByBound(const Problem& problem, Bytes capacity) {
   return attempt;
 }
 
-// A buffer, or a pair, that cannot keep some rule wherever it lies. One line proves it too.
+// A buffer, or a pair, that cannot satisfy some rule at any position. The proof has one line too.
 Attempt ProveByRule(const Problem& problem, Bytes capacity) {
   Attempt attempt;
   attempt.reason = "no rule is broken wherever its buffers lie";
@@ -64,7 +65,7 @@ Certification Certify(const Problem& problem, Bytes capacity,
                       const base::Budget& budget, const base::Stop& stop,
                       const std::function<void(std::string_view)>& progress) {
   Certification certification;
-  // Whether the attempt settles it.
+  // Whether the attempt is final.
   const auto take = [&](std::string_view name, Attempt attempt) {
     std::string line(name);
     if (attempt.proof) {

@@ -121,9 +121,9 @@ class ModelBuilder {
     model_.neighbours = CompressedLists(model_.Count(), pairs);
   }
 
-  // A buffer takes its size rounded up to what divides its own alignment and those of all its
-  // neighbours: whoever lies on it starts at a multiple of that. Padding may hang over into a fixed
-  // or reserved hole, which is why it is dropped where there are any.
+  // A buffer takes its size rounded up to the common divisor of its own alignment and those of all
+  // its neighbours, because any buffer on top of it starts at a multiple of that. Padding may
+  // extend into a fixed or reserved hole; so it is omitted if there are any.
   void FindPositions() {
     const bool holes = !fixed_.empty() || !memory_.reserved.empty();
     std::vector<Bytes> alignments;
@@ -183,7 +183,8 @@ class ModelBuilder {
     FindExtents(sections, first_clique);
   }
 
-  // Cliques that together hold every member. Without exclusive pairs that is the section itself.
+  // Cliques that together hold every member. Without exclusive pairs the section is the only
+  // clique.
   std::vector<std::vector<int>> Cover(const std::vector<int>& living) const {
     if (exclusive_.empty()) return {living};
     std::vector<int> by_size = living;
@@ -212,8 +213,8 @@ class ModelBuilder {
     return std::binary_search(list.begin(), list.end(), b);
   }
 
-  // Bytes that no member can use: reserved, or taken by a fixed buffer that conflicts with all of
-  // them.
+  // Bytes that no member can use: reserved, or occupied by a fixed buffer that conflicts with all
+  // members.
   std::vector<AddressRange> BlockedFor(const std::vector<int>& clique, problem::Step step) const {
     std::vector<AddressRange> free = {{0, kNoPosition}};
     for (const problem::Reserved& reserved : memory_.reserved) Subtract(free, reserved.range);
@@ -242,7 +243,7 @@ class ModelBuilder {
     for (int i = 0; i < model_.Count(); ++i) {
       auto& [first, last] = model_.extents[static_cast<size_t>(i)];
       for (const int e : model_.neighbours[i]) {
-        // Partners that share a section need no bridge; a separate partner may live elsewhere.
+        // Partners that share a section need no extension; a separate partner may live elsewhere.
         const bool apart = !problem::LiveTogether(Movable(i), Movable(e));
         if (!apart) continue;
         first = std::min(first, own[static_cast<size_t>(e)].first);

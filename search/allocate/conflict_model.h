@@ -10,17 +10,17 @@
 #include "tessera/problem/problem.h"
 #include "tessera/search/allocate/occupancy.h"
 
-// What canonical search and repair need to know of one memory: read once, never changed while
-// searching.
+// The model of one memory for canonical search and local search. It is built once and does not
+// change during the search.
 namespace tessera::search::allocate {
 
-// A list of lists in one piece of memory.
+// A list of lists in one block of memory.
 class CompressedLists {
  public:
   CompressedLists() = default;
   explicit CompressedLists(const std::vector<std::vector<int>>& lists);
-  // The lists of partners of 0 to count - 1. Each pair is ascending, and so are the pairs; then the
-  // lists are.
+  // For each of 0 to count - 1, the list of its partners. Each pair is ascending, and the pairs are
+  // sorted; the lists are then ascending too.
   CompressedLists(int count, std::span<const std::pair<int, int>> pairs);
 
   std::span<const int> operator[](int i) const {
@@ -34,45 +34,47 @@ class CompressedLists {
   std::vector<int> items_;
 };
 
-// The movable buffers of one memory, numbered from 0. Buffers with a fixed offset are no part of
-// the search: they cut holes into the positions of those that conflict with them, just as reserved
-// ranges do.
+// The movable buffers of one memory, numbered from 0. Buffers with a fixed offset are not part of
+// the search: like reserved ranges, they remove positions of the buffers that conflict with them.
 //
-// Two buffers conflict when they must not share an address: they live together without being
-// exclusive, or are separate. A clique is a set of pairwise conflicting buffers of one section; a
-// section is one clique unless exclusive pairs break it up, then several cliques cover its members.
+// Two buffers conflict when they must not share an address: they live together and are not
+// exclusive, or they are separate. A clique is a set of pairwise conflicting buffers of one
+// section. A section is one clique, unless exclusive pairs divide it; then several cliques cover
+// its members.
 struct CanonicalModel {
   std::vector<int> buffers;          // index in the Problem
-  std::vector<Positions> positions;  // with the bare size
-  std::vector<Bytes> sizes;  // padded: what a buffer takes from the neighbour that lies on it
-  std::vector<int> interchangeable_below;  // the identical buffer that must lie lower, or -1
-  std::vector<int> interchangeable_above;  // the one that must lie higher, or -1
+  std::vector<Positions> positions;  // with the size without padding
+  // padded: the space that a buffer takes from the neighbour on top of it
+  std::vector<Bytes> sizes;
+  std::vector<int> interchangeable_below;  // the interchangeable buffer that must lie lower, or -1
+  std::vector<int> interchangeable_above;  // the interchangeable buffer that must lie higher, or -1
   std::vector<std::pair<int, int>>
-      extents;  // [first, last) of the cliques between which the buffer's conflicts reach
+      extents;  // [first, last) of the cliques that the buffer's conflicts span
 
   CompressedLists neighbours;  // conflicting movable buffers
   CompressedLists members;     // of a clique
   CompressedLists cliques_of;  // of a buffer
 
   std::vector<std::vector<AddressRange>>
-      blocked;  // per clique: bytes taken by fixed buffers and reserved ranges
+      blocked;  // per clique: bytes occupied by fixed buffers and reserved ranges
   std::vector<Bytes>
-      overhang;  // per clique: by how much the padding of its topmost buffer may exceed the capacity
+      overhang;  // per clique: how far the padding of its topmost buffer may exceed the capacity
 
-  std::string contradiction;  // fixed offsets that rule every allocation out, in words; else empty
-  Bytes fixed_top = 0;        // the highest end of a fixed buffer
+  // why the fixed offsets exclude every allocation, in words; else empty
+  std::string contradiction;
+  Bytes fixed_top = 0;  // the highest end of a fixed buffer
 
   int Count() const { return static_cast<int>(buffers.size()); }
   int CliqueCount() const { return members.Count(); }
 };
 
-// Why a model of that memory would be too large, in words; nullopt if it is not. `memory_limit`:
-// bytes that the process may take.
+// Returns why a model of that memory would be too large, in words, or nullopt. `memory_limit`:
+// bytes that the process may use.
 std::optional<std::string> FindOversize(const problem::Problem& problem, int memory,
                                         int64_t memory_limit);
 
-// The model of `memory`, whose Problem states nothing that FindUnsupported objects to
-// (constraints.h). Cost: O(n^2) and the number of conflicting pairs.
+// The model of `memory`. FindUnsupported (engine_session.h) must accept the Problem. Cost: O(n^2)
+// and the number of conflicting pairs.
 CanonicalModel BuildModel(const problem::Problem& problem, int memory);
 
 }  // namespace tessera::search::allocate

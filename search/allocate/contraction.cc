@@ -10,19 +10,19 @@
 #include "tessera/problem/well_formed.h"
 
 // In-place operators write their result over their operand: x and y are colocated with delta 0 and
-// of one size. Whoever conflicts with either conflicts with both, at the same bytes:
+// have one size. A buffer that conflicts with either conflicts with both, at the same bytes:
 //
-//     address                                      address
-//        ^  .-----.      .-----.                      ^  .-----.      .-----.
-//        |  |  a  |      |  b  |                      |  |  a  |      |  b  |
-//        |  '-----'======'-----'   x, y, z in place   |  |-----'------'-----|   one buffer that lives
-//        |  [  x  ][  y  ][  z ]                      |  |      x=y=z       |   as long as any of them
-//        '----------------------> step                '----------------------> step
+//  address                                      address
+//     ^  .-----.      .-----.                      ^  .-----.      .-----.
+//     |  |  a  |      |  b  |                      |  |  a  |      |  b  |
+//     |  '-----'======'-----'   x, y, z in place   |  |-----'------'-----|   one buffer that lives
+//     |  [  x  ][  y  ][  z ]                      |  |      x=y=z       |   as long as any of them
+//     '----------------------> step                '----------------------> step
 //
-// A relation allows the overlap of the two buffers that it names and of no others. So members of a
-// group that live together unnamed, like x and z above if x lived on, rule every placement out; and
-// an exclusive relation between two groups survives only when no other pair of their members
-// conflicts.
+// A relation allows the overlap of the two buffers that it names and of no others. So if two
+// members of a group live together and no relation names them, as x and z above if x lived on, no
+// placement exists. An exclusive relation between two groups remains only if no other pair of their
+// members conflicts.
 namespace tessera::search::allocate {
 
 using problem::Allocation;
@@ -53,7 +53,7 @@ class Contractor {
     }
     MapRelations();
     MapLadder();
-    // Common multiples of alignments may be beyond all addresses.
+    // Common multiples of alignments may exceed all addresses.
     if (problem::CheckWellFormed(result_.problem)) return std::nullopt;
     return std::move(result_);
   }
@@ -71,7 +71,7 @@ class Contractor {
                        });
   }
 
-  // Whether all groups can be joined as far as distances and sizes say.
+  // Whether all groups can be joined, by distances and sizes.
   bool FindGroups() {
     std::vector<int> root(problem_.buffers.size());
     std::iota(root.begin(), root.end(), 0);
@@ -108,7 +108,7 @@ class Contractor {
     }
   }
 
-  // Adds the group's buffer to the result; false when no single buffer can stand for it.
+  // Adds the group's buffer to the result. False if no single buffer can represent the group.
   bool JoinMembers(const std::vector<int>& group) {
     Buffer joined = BufferAt(group.front());
     for (size_t i = 1; i < group.size(); ++i) {
@@ -227,8 +227,8 @@ class Contractor {
   Contraction result_;
 };
 
-// Members of one group touch the same banks, which may even be none where the span is free; then
-// their banks are disjoint as well. That is for engines that know banks.
+// Members of one group touch the same banks. The set may be empty if the span allows it; then their
+// banks are disjoint as well. Such Problems need engines that support banks.
 bool HasDifferentBanksInside(const Problem& problem, const std::vector<int>& image) {
   return std::any_of(problem.relations.begin(), problem.relations.end(),
                      [&](const Relation& relation) {

@@ -14,24 +14,24 @@ namespace tessera::search::allocate {
 struct Contraction {
   problem::Problem problem;
   problem::Ladder
-      ladder;  // the candidates with the sizes of `problem`'s buffers; none without a ladder
+      ladder;  // the candidates, with the sizes of the buffers of `problem`; empty without a ladder
   std::vector<int> image;  // of each original buffer: its index in `problem`
   std::string
-      contradiction;  // why no allocation exists, in words; empty: nothing speaks against one
+      contradiction;  // why no allocation exists, in words; empty if no contradiction was found
 };
 
-// Joins all buffers that kColocate relations with delta 0 tie together, transitively. The
-// placements of the contracted Problem are those of the original, offset for offset.
+// Joins all buffers that kColocate relations with delta 0 connect, transitively. The placements of
+// the contracted Problem are those of the original, offset for offset.
 //
-// nullopt when nothing is colocated, or when something is that cannot be joined and is for engines
-// that know kColocate: another delta, sizes that differ on some candidate, banks that only parts of
-// a group may touch, and rules, which are for engines that know them all. Accesses of a group are
-// joined too, so modes stay right, but a group counts as one buffer at a port. `ladder` may be
-// null. Cost: O(n + relations * size of the greatest group^2).
+// Returns nullopt if nothing is colocated, or if some colocation cannot be joined and needs an
+// engine that supports kColocate: another delta, sizes that differ for some candidate, banks that
+// only parts of a group may touch, and rules, which need engines that support all of them. Accesses
+// of a group are joined too, so modes stay correct, but a group counts as one buffer at a port.
+// `ladder` may be null. Cost: O(n + relations * size of the greatest group^2).
 std::optional<Contraction> ContractColocated(const problem::Problem& problem,
                                              const problem::Ladder* ladder);
 
-// The same placement of the original buffers. Modes are the same in both.
+// The same placement for the original buffers. Modes are the same in both.
 problem::Allocation Expand(const Contraction& contraction, const problem::Allocation& allocation);
 
 }  // namespace tessera::search::allocate

@@ -34,7 +34,7 @@ void AppendReason(std::string& reason, const std::string& more) {
   reason += more;
 }
 
-// Takes over what the engine found, if it is cheaper, and what it proved.
+// Takes over the engine's answer if it is cheaper, and its proven bound.
 void Take(Result& best, Result found) {
   best.statistics.conflicts += found.statistics.conflicts;
   if (found.status == Status::kUnknown || !found.cost)

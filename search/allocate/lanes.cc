@@ -15,14 +15,14 @@ using problem::Status;
 
 namespace {
 
-constexpr size_t kSmall = 48;  // buffers; up to here a reserve may well be the best
+constexpr size_t kSmall = 48;  // buffers; up to here a reserve may be the best engine
 constexpr int64_t kReserveSlice =
-    50'000;                       // nodes; what is decided with less needs no reserve and no finder
-constexpr int64_t kLatePart = 4;  // of a slice: what a finder has where nothing is found yet
+    50'000;                       // nodes; Problems decided with less need no reserve and no finder
+constexpr int64_t kLatePart = 4;  // of a slice: the share of a finder if nothing is found yet
 
-// Quarters of a slice that finders have to come down with: fewest after another engine did so, most
-// after one of them did; each round in vain then brings them nearer to the usual share. The other
-// engines have a slice to themselves, or what is missing to two slices where finders have more.
+// Quarters of a slice that finders get on the way down: fewest after another engine succeeded, most
+// after a finder did; each unsuccessful round moves them towards the usual share. The other engines
+// have a slice to themselves, or the rest of two slices if finders have more.
 constexpr int64_t kSmallShare = 1, kUsualShare = 2, kWholeShare = 4, kLargeShare = 7;
 
 constexpr Bytes kLongStrides = 8;  // those longer than this part of the gap
@@ -34,7 +34,7 @@ void Append(std::string& reasons, const std::string& reason) {
   reasons += reason;
 }
 
-// In the engine's own units. Who counts conflicts may tell of nodes as well.
+// In the engine's own units. An engine that counts conflicts may report nodes as well.
 int64_t WorkOf(const problem::Statistics& statistics, int64_t cost_of_unit) {
   return cost_of_unit > 1 ? statistics.conflicts : std::max(statistics.nodes, statistics.conflicts);
 }
@@ -79,7 +79,7 @@ LaneReport Lane::Narrow(Gap gap, GapSide side, const Allowance& allowance, const
   const Bytes width = gap.peak - gap.bound;
   const Bytes boundary = width / kLongStrides;
   if (side == GapSide::kShort) {
-    // Where the bound is all that is left below the peak, up and down come to the same.
+    // If only the bound is left below the peak, up and down are the same.
     RaiseBound(gap, width <= question_.granularity ? allowance.slice : allowance.slice / 2, round);
     Descend(gap, boundary, 0, kShortChase, round);
   } else {
@@ -91,8 +91,7 @@ LaneReport Lane::Narrow(Gap gap, GapSide side, const Allowance& allowance, const
   return std::move(round.report);
 }
 
-// Comes down from the peak with what is left of the slice, and with finders for their share on top
-// of it.
+// Goes down from the peak with the rest of the slice, and with finders for their additional share.
 void Lane::Descend(Gap& gap, Bytes stride, Bytes least, Bytes parts, Round& round) {
   const Bytes peak = gap.peak;
   const int64_t left = std::max<int64_t>(round.left.slice, 0);
@@ -105,9 +104,9 @@ void Lane::Descend(Gap& gap, Bytes stride, Bytes least, Bytes parts, Round& roun
     finder_share_ += finder_share_ < kUsualShare ? 1 : -1;
 }
 
-// Tries the bound, which is often the answer, and while it is refuted goes up from there, in
-// strides that double, for where banks leave holes the answer may be far above; a peak on the way
-// halves them.
+// Tries the bound, which is often the answer. While it is refuted, goes up in strides that double,
+// because with holes between banks the answer may be far above. A peak on the way halves the
+// strides.
 void Lane::RaiseBound(Gap& gap, int64_t slice, Round& round) {
   const int64_t rest = round.left.slice - slice;
   Bytes stride = 0;
@@ -121,10 +120,10 @@ void Lane::RaiseBound(Gap& gap, int64_t slice, Round& round) {
   }
 }
 
-// Comes down from the peak, in strides that are halved where no answer is had soon, until they fall
-// below `least`. How hard a capacity is says little about the next: so the slice is shared evenly,
-// and a stride that succeeded is made again; one that was refuted makes the next go half the way to
-// there.
+// Goes down from the peak, in strides that are halved if there is no quick answer, until they are
+// below `least`. The difficulty of one capacity says little about the next, so the slice is divided
+// evenly. A stride that succeeded is repeated; after a refutation, the next stride goes half the
+// way to the refuted capacity.
 void Lane::LowerPeak(Gap& gap, Bytes stride, Bytes least, Round& round) {
   int64_t probes = 1;
   for (Bytes shorter = stride / 2; shorter >= std::max(least, question_.granularity); shorter /= 2)
@@ -144,8 +143,8 @@ void Lane::LowerPeak(Gap& gap, Bytes stride, Bytes least, Round& round) {
   }
 }
 
-// Comes down with the engines that only find, one of so many `parts` of the gap at a time. Such an
-// engine takes its work along to the next capacity, so it is asked about one until that yields.
+// Goes down with the finders, by one of `parts` parts of the gap at a time. Such an engine
+// continues its work at the next capacity, so it is asked about one capacity until it succeeds.
 void Lane::Chase(Gap& gap, Bytes parts, Round& round) {
   for (size_t i = 0; i < slots_.size(); ++i) {
     if (!slots_[i].finder) continue;
@@ -161,7 +160,7 @@ void Lane::Chase(Gap& gap, Bytes parts, Round& round) {
   }
 }
 
-// Narrows the gap by an answer; false when it is none.
+// Narrows the gap by an answer. False if the answer is inconclusive.
 bool Lane::Absorb(Result result, Bytes capacity, Gap& gap, Round& round) const {
   LaneReport& report = round.report;
   if (result.allocation) {
@@ -176,7 +175,7 @@ bool Lane::Absorb(Result result, Bytes capacity, Gap& gap, Round& round) const {
   return true;
 }
 
-// Asks the engines in turn whether everything fits into `capacity`; each may use its part of the
+// Asks the engines in turn whether everything fits into `capacity`. Each may use its part of the
 // slice.
 Result Lane::Probe(Bytes capacity, int64_t slice, bool descending, Round& round) {
   Result answer;
@@ -207,7 +206,7 @@ Result Lane::Probe(Bytes capacity, int64_t slice, bool descending, Round& round)
   return answer;
 }
 
-// An engine that finds no memory is not asked again; others may need less.
+// An engine that runs out of memory is not asked again; others may need less.
 Result Lane::Solve(size_t slot, Bytes capacity, int64_t units, const base::Stop& stop) {
   const problem::Engine& engine = *slots_[slot].engine;
   State& state = states_[slot];
@@ -223,7 +222,7 @@ Result Lane::Solve(size_t slot, Bytes capacity, int64_t units, const base::Stop&
   return result;
 }
 
-// One engine's turn: its answer is checked, told, and charged.
+// The turn of one engine: its answer is checked, reported, and charged.
 Result Lane::Ask(size_t slot, Bytes capacity, int64_t units, Round& round) {
   const problem::Engine& engine = *slots_[slot].engine;
   State& state = states_[slot];
@@ -259,7 +258,7 @@ bool Lane::IsAsked(size_t slot, int64_t slice, bool descending) const {
   const EngineSlot& asked = slots_[slot];
   if (states_[slot].refused || (asked.reserve && !CallsReserve(slice))) return false;
   if (asked.finder && (descending || slice < kReserveSlice)) return false;
-  // Seats behind a helper that refuses take its place at once.
+  // Slots after a helper that refuses replace it immediately.
   return asked.helper == (descending && HasHelper());
 }
 
@@ -277,8 +276,8 @@ bool Lane::HasFinder() const {
   return false;
 }
 
-// A reserve is dear to prepare: it waits until nobody else can or goes on, or until a small Problem
-// turns out hard.
+// A reserve is expensive to prepare. It is used when no other engine can continue, or when a small
+// Problem turns out to be hard.
 bool Lane::CallsReserve(int64_t slice) const {
   if (question_.problem.buffers.size() <= kSmall && slice >= kReserveSlice) return true;
   for (size_t i = 0; i < slots_.size(); ++i) {
@@ -288,7 +287,7 @@ bool Lane::CallsReserve(int64_t slice) const {
   return true;
 }
 
-// What is wrong with an engine's allocation.
+// The error in an engine's allocation.
 std::optional<base::Diagnostic> Lane::Check(std::string_view engine, Result& result,
                                             Bytes capacity) const {
   base::Diagnostic diagnostic;

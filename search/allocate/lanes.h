@@ -14,98 +14,99 @@
 
 namespace tessera::search::allocate {
 
-// The Problem that all lanes of a portfolio work on; what it refers to outlives them.
+// The Problem that all lanes of a portfolio work on. Everything that it refers to must outlive the
+// lanes.
 struct LaneProblem {
-  const problem::Problem& problem;  // what engines are asked
+  const problem::Problem& problem;  // the Problem given to the engines
   const problem::Ladder* ladder;    // may be null
   size_t candidate;
   const problem::Problem&
-      sized;  // at the candidate, every rule included: what answers are held against
+      sized;  // for the candidate, with every rule: answers are validated against it
   problem::Bytes granularity;  // every peak is a multiple of it
 };
 
-// What is open between what is proven and what is found.
+// The interval between the proven bound and the best peak found.
 struct Gap {
   problem::Bytes bound;
   problem::Bytes peak;
 };
 
-// Of the work of closing a gap.
+// The part of the work of closing a gap.
 enum class GapSide : uint8_t {
-  kWhole,  // down from the peak in strides, the first of them once all the way to the bound
-  kLong,   // the long ones of them
-  kShort,  // up from the bound, then down from the peak in the short ones
+  kWhole,  // down from the peak in strides; the first stride goes once directly to the bound
+  kLong,   // the long strides only
+  kShort,  // up from the bound, then down from the peak in short strides
 };
 
-// How much a lane may do in a round.
+// The work that a lane may do in a round.
 struct Allowance {
   int64_t slice;  // in nodes of canonical search; a conflict costs kNodesPerConflict of them
   int64_t units;  // of the whole budget, in the engines' own units
 };
 
-// One engine's answer about one capacity.
+// The answer of one engine for one capacity.
 struct EngineRun {
   std::string_view engine;
   problem::Bytes capacity = 0;
   problem::Status status = problem::Status::kUnknown;
   std::optional<problem::Bytes> peak;
   problem::Statistics statistics;
-  std::string description = {};  // of the session, where it is not what it was
+  std::string description = {};  // of the session, if it changed
 };
 
-// What a lane brings home from a round.
+// The result of a round of a lane.
 struct LaneReport {
-  problem::Result verdict;   // on the capacity asked for, or the best placement of a minimisation
+  problem::Result verdict;   // for the requested capacity, or the best placement of a minimisation
   problem::Bytes bound = 0;  // no allocation has a lower peak
-  std::string proof;         // the engine that raised the bound last; empty: none did
-  bool conclusive = false;   // nothing is left to do, whatever other lanes find
+  std::string proof;         // the engine that raised the bound last; empty if none did
+  bool conclusive = false;   // no work is left, whatever other lanes find
   bool more_would_help = false;  // some engine used up its slice
   int64_t units = 0;             // used, of the budget
   std::vector<EngineRun> runs;
-  std::optional<base::Diagnostic> fault;  // an engine returned a wrong allocation
+  std::optional<base::Diagnostic> fault;  // an engine returned an invalid allocation
 };
 
-// Engines that take turns, each with a session of its own: one strand of a portfolio's work. What a
-// lane does depends on the calls alone, never on other lanes or the clock (but for a stop).
+// Engines that take turns, each with a session of its own: one strand of the work of a portfolio. A
+// lane depends on the calls only, never on other lanes or the clock, except for a stop.
 class Lane {
  public:
   struct EngineSlot {
     const problem::Engine* engine;
     int64_t cost_of_unit;  // nodes or kNodesPerConflict; a guess until the engine's first long turn
-    bool reserve = false;  // asked where all before it refuse, or where the Problem is small
+    bool reserve = false;  // used if all engines before it refuse, or if the Problem is small
     bool helper =
-        false;  // asked on the way down from a peak, and then alone: otherwise it has another lane
+        false;  // used only on the way down from a peak; otherwise it belongs to another lane
     bool finder =
-        false;  // refutes nothing: chases a peak where there is one, and is asked late where there is none
+        false;  // refutes nothing: lowers a known peak, and is called late if there is none
   };
   static constexpr int64_t kNodesPerConflict = 128;
 
   Lane(const LaneProblem& question, std::span<const EngineSlot> slots);
 
-  // Forgets all that was learned.
+  // Discards everything that was learned.
   void Reopen();
 
-  // Whether some engine that is not only a helper may still honour the Problem; else Refusals()
-  // says why none does.
+  // Whether some engine that is not only a helper may still support the Problem. If not, Refusals()
+  // says why.
   bool Works() const;
   const std::string& Refusals() const { return refusals_; }
 
-  // Whether some engine refused for want of memory, and not because of what the Problem asks.
+  // Whether some engine refused because of a lack of memory, rather than because of the Problem.
   bool LacksMemory() const;
 
   // Whether everything fits into `capacity`.
   LaneReport Decide(problem::Bytes capacity, const Allowance& allowance, const base::Stop& stop);
-  // Closes the gap, or the part of that work which falls to this lane.
+  // Closes the gap, or this lane's part of that work.
   LaneReport Narrow(Gap gap, GapSide side, const Allowance& allowance, const base::Stop& stop);
 
  private:
   struct State {
     std::unique_ptr<problem::Session> session;
-    std::string description;  // told last
-    bool gave_up = false;     // its last answer was none, though it might have done more
+    std::string description;  // last reported
+    bool gave_up = false;     // its last answer was inconclusive, although more work was possible
     int64_t cost_of_unit = 1;
     bool refused = false;
-    bool lacks_memory = false;  // for which it refuses
+    bool lacks_memory = false;  // the engine refuses because of a lack of memory
   };
   struct Round {
     Allowance left;

@@ -20,7 +20,7 @@ Sections FindSections(const Problem& problem, std::span<const int> buffers) {
   std::sort(births.begin(), births.end());
   std::sort(deaths.begin(), deaths.end());
 
-  // A death closes a maximal section if a birth came since the last death.
+  // A death closes a maximal section if there was a birth since the last death.
   Sections sections;
   std::vector<Step> closings;
   size_t born = 0;
@@ -31,8 +31,8 @@ Sections FindSections(const Problem& problem, std::span<const int> buffers) {
     closings.push_back(death);
   }
 
-  // A life holds section s when it begins no later than the section's last birth and ends no sooner
-  // than its death.
+  // A life contains section s if it begins no later than the section's last birth and ends no
+  // earlier than its death.
   sections.ranges.reserve(buffers.size());
   for (const int buffer : buffers) {
     std::vector<SectionRange>& ranges = sections.ranges.emplace_back();
@@ -129,7 +129,7 @@ std::vector<AddressRange> AllowedBankRanges(const Memory& memory, const Buffer& 
   return ranges;
 }
 
-// Ranges that touch become one: a contiguous buffer may cross the boundary.
+// Ranges that touch are merged: a contiguous buffer may cross the boundary.
 std::vector<AddressRange> Fuse(const std::vector<AddressRange>& ranges) {
   std::vector<AddressRange> fused;
   for (const AddressRange& range : ranges) {
@@ -220,7 +220,7 @@ void Occupancy::Collect(size_t node, SectionRange covered, SectionRange sections
 
 namespace {
 
-// Walks upward through several lists at once.
+// Moves upward through several lists simultaneously.
 class GapCursor {
  public:
   explicit GapCursor(const std::vector<const RangeList*>& lists) {
@@ -228,7 +228,7 @@ class GapCursor {
       tracks_.push_back({list->data(), list->data() + list->size(), 0});
   }
 
-  // The least free position at or above `from`, which must not fall from call to call.
+  // The least free position at or above `from`. `from` must not decrease between calls.
   Bytes Next(const Positions& positions, Bytes from) {
     Bytes position = positions.AtLeast(from);
     for (bool moved = true; moved && position < kNoPosition;) {

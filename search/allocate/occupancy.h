@@ -7,16 +7,16 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/problem/problem.h"
 
-// Time, cut where something happens and thinned to what matters.
+// Time, divided at every event and reduced to the relevant sections.
 //
-//     a  |-------|                      Steps between two neighbouring births or deaths look alike: they are
-//     b      |-----------|              one section. A section whose buffers all live in a neighbouring one
-//     c              |-------|          too says nothing new, so only the maximal ones stay: {a b} and {b c}
-//         [a] [ab][b][bc] [c]           here, two instead of five.
+//     a  |-------|                      Steps between two adjacent births or deaths are equal:
+//     b      |-----------|              they are one section. A section whose buffers all live
+//     c              |-------|          in an adjacent one adds nothing, so only the maximal
+//         [a] [ab][b][bc] [c]           ones stay: {a b} and {b c} here, two instead of five.
 //             ^^^^    ^^^^
 //
 // A maximal section begins with a birth and ends with a death. Two buffers live together at some
-// step exactly when they share a maximal section, and the greatest load is reached in one.
+// step if and only if they share a maximal section. The greatest load occurs in a maximal section.
 namespace tessera::search::allocate {
 
 // Half-open range of section indices.
@@ -28,8 +28,8 @@ struct SectionRange {
 
 struct Sections {
   std::vector<problem::Step> steps;  // one step of each maximal section, ascending
-  // Parallel to the buffers handed in: one range for each lifespan, ascending, none empty.
-  // Neighbouring ranges of a buffer with gaps may touch where nothing distinguishes the gap.
+  // Parallel to the given buffers: one range for each lifespan, ascending, none empty. Adjacent
+  // ranges of a buffer with gaps may touch if nothing distinguishes the gap.
   std::vector<std::vector<SectionRange>> ranges;
 
   int Count() const { return static_cast<int>(steps.size()); }
@@ -44,18 +44,17 @@ std::vector<int> BuffersOf(const problem::Problem& problem, int memory);
 using problem::AddressRange;
 using problem::Bytes;
 
-// Beyond every address; small enough to add any size to it.
+// Larger than every address, and small enough that any size can be added to it.
 inline constexpr Bytes kNoPosition = base::kMaxTotal / 2;
 
 // The offsets that one buffer could take if it were alone: multiples of its alignment at which all
-// its bytes lie inside one window. Reserved ranges cut windows apart; banks and spans can narrow
-// them.
+// its bytes lie inside one window. Reserved ranges divide windows; banks and spans can narrow them.
 //
 //     0      8        16          24                 size 6, alignment 4:
-//     |#######|........|##########|.................   8 (not 12: it would reach 18), 24, 28, ...
+//     |#######|........|##########|.................   8 (not 12: it would end at 18), 24, 28, ...
 class Positions {
  public:
-  // `windows` are ascending, disjoint and not touching; the last may reach to kNoPosition.
+  // `windows` are ascending, disjoint and do not touch. The last may extend to kNoPosition.
   Positions(std::vector<AddressRange> windows, Bytes alignment, Bytes size);
 
   // The least position >= offset, or kNoPosition. offset <= kNoPosition + any size. Cost: O(log
@@ -76,42 +75,44 @@ class Positions {
   std::vector<AddressRange> windows_;
   Bytes alignment_;
   Bytes size_;
-  bool plain_;  // every offset >= 0 will do
+  bool plain_;  // every offset >= 0 is valid
 };
 
-// Where the memory, its reserved ranges, and the buffer's span and allowed banks let the buffer
-// lie; capacity apart.
+// The windows that the memory, its reserved ranges, and the buffer's span and allowed banks permit.
+// Capacity is not considered.
 std::vector<AddressRange> WindowsOf(const problem::Problem& problem, const problem::Buffer& buffer);
 
-// Takes `hole` out of the windows.
+// Removes `hole` from the windows.
 void Subtract(std::vector<AddressRange>& windows, AddressRange hole);
 
-// Takes all the holes out of the windows, which ascend. Cost: O(windows + holes log holes).
+// Removes all the holes from the windows, which ascend. Cost: O(windows + holes log holes).
 void SubtractAll(std::vector<AddressRange>& windows, std::vector<AddressRange> holes);
 
 // Ascending, disjoint, not touching.
 using RangeList = std::vector<AddressRange>;
 
-// Adds a range, merging what it touches. Cost: O(log n) to find its place, plus what is moved.
+// Adds a range, and merges the ranges that it touches. Cost: O(log n) for the search, plus the
+// ranges that are moved.
 void Merge(RangeList& list, AddressRange range);
 
-// Which addresses are taken when, without a list of conflicting pairs.
+// Records which addresses are occupied at which sections, without a list of conflicting pairs.
 //
-//            [0 .. 8)            A segment tree over the sections. Each node keeps two lists of addresses:
-//          .----'----.           `whole`, taken during all its sections, and `some`, taken during at least
-//        [0 4)     [4 8)         one. A placement writes O(log sections) nodes; what is taken anywhere in a
-//        .-'-.     .-'-.         lifespan is the union of `some` in the O(log sections) nodes that make it
-//      [0 2)[2 4)[4 6)[6 8)      up and of `whole` in their ancestors.
+//            [0 .. 8)            A segment tree over the sections. Each node has two address lists:
+//          .----'----.           `whole`, occupied during all its sections, and `some`, occupied
+//        [0 4)     [4 8)         during at least one. A placement writes O(log sections) nodes. The
+//        .-'-.     .-'-.         addresses occupied anywhere in a lifespan are the union of `some`
+//      [0 2)[2 4)[4 6)[6 8)      in the O(log sections) nodes that cover it and of `whole` in
+//                                their ancestors.
 //
-// Lists are coalesced, so stacks of buffers shrink to a few ranges, however many buffers there are.
+// Lists are coalesced, so stacks of buffers become a few ranges, however many buffers there are.
 class Occupancy {
  public:
   explicit Occupancy(int sections);
 
   void Insert(SectionRange sections, AddressRange addresses);
 
-  // Appends the lists whose union is what is taken in some of the sections. They stay valid until
-  // the next Insert.
+  // Appends the lists whose union is the set of addresses occupied in some of the sections. They
+  // stay valid until the next Insert.
   void Collect(SectionRange sections, std::vector<const RangeList*>& lists) const;
 
  private:
@@ -130,11 +131,11 @@ class Occupancy {
 
 enum class Fit : uint8_t {
   kFirst,  // the lowest free position
-  kBest,   // the free position in the smallest gap, the lowest of equals
+  kBest,   // the free position in the smallest gap; the lowest of equal ones
 };
 
-// A position that touches no range of the lists, or kNoPosition. Cost: O(ranges passed * log)
-// thanks to galloping cursors.
+// A position that touches no range of the lists, or kNoPosition. Galloping cursors give the cost
+// O(ranges passed * log).
 Bytes FindFit(const Positions& positions, const std::vector<const RangeList*>& taken, Fit fit);
 
 // Whether no list touches the range.

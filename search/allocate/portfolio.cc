@@ -19,34 +19,35 @@
 #include "tessera/search/allocate/lanes.h"
 #include "tessera/search/allocate/occupancy.h"
 
-// Lanes work side by side and meet after every round:
+// Lanes work in parallel and synchronise after every round:
 //
 //     opening    lane 0 |greedy, canonical|
 //     round 1    lane 1 |lazy|               lane 0 |canonical|
-//     round 2    lane 1 |-- lazy --|         lane 0 |-- canonical --|             slices grow by half
+//     round 2    lane 1 |-- lazy --|         lane 0 |-- canonical --|       slices grow by half
 //
-// Deciding, every lane is asked the same question; the first lane that knows is believed.
-// Minimising, lane 0 comes down from the peak in long strides, the first of them to the bound
-// itself; lane 1 raises the bound, and lets lane 0's best engine come down in short strides there:
+// To decide, every lane gets the same query, and the first conclusive lane gives the answer. To
+// minimise, lane 0 goes down from the peak in long strides, the first of them to the bound itself.
+// Lane 1 raises the bound, and lets lane 0's best engine go down in short strides there:
 //
 //     0 ............ bound ============= probe === peak ............ capacity
 //       impossible     ^ both            ^ both     found
 //
-// What one lane finds, another hears of only when the round is over, at a counted amount of work.
-// So the answer depends on no thread and no clock: with one thread the lanes of a round run one
-// after the other, with two at the same time. A lane that is conclusive ends the later lanes of its
-// round, whose work is then forgotten, finished or not. Slices are counted in nodes, a conflict as
-// many of them as it takes the time of, so that no lane waits long for another. They grow, so that
-// no engine costs more than a small multiple of what the best one alone would have needed, and
-// slowly, so that the last round, in which one lane may run in vain or not at all, is a small part
-// of the whole: that is what a second thread cannot make up for.
+// Lanes exchange results only at the end of a round, at a counted amount of work. So the answer
+// depends on no thread and no clock: with one thread the lanes of a round run one after the other,
+// with two in parallel. A conclusive lane ends the later lanes of its round; their work is
+// discarded, finished or not. Slices are counted in nodes, and a conflict as the number of nodes
+// that take the same time, so that no lane waits long for another. Slices grow, so that no engine
+// costs more than a small multiple of what the best one alone would have needed. They grow slowly,
+// so that the last round, in which one lane may run in vain or not at all, is a small part of the
+// whole: a second thread cannot make up for that part.
 //
-// Engines that only find chase the peak in both lanes, after the others have come down as far as
-// they could: with a fraction of their time at first, with most of it once a finder was the last to
-// come down. Which kind comes down well is a matter of the Problem, and seldom changes on the way.
+// Engines that refute nothing (finders) lower the peak in both lanes, after the others have gone
+// down as far as they could. They get a fraction of the time at first, and most of it once a finder
+// was the last to lower the peak. The better kind of engine depends on the Problem, and seldom
+// changes during the search.
 //
-// It ends when bound and peak meet, at the user's limits, or when every engine gave up without
-// having used its slice, since more would not help.
+// The search ends when bound and peak meet, at the user's limits, or when every engine gave up
+// without using its slice, because more work would not help.
 namespace tessera::search::allocate {
 
 using problem::Bytes;
@@ -61,13 +62,13 @@ namespace {
 constexpr size_t kLanes = 2;
 constexpr int64_t kFirstSlice = 4'000;  // nodes...
 constexpr int64_t kFirstSlicePerBuffer =
-    24;                       // ... and for each buffer: all orders get their first try
-constexpr size_t kQuick = 2;  // engines that the opening asks
+    24;                       // ... and for each buffer, so that all orders get a first try
+constexpr size_t kQuick = 2;  // engines used in the opening
 constexpr int64_t kLastSlice = base::kMaxTotal / 4;
 
-// Of those that refute, the first two engines share lane 0; the third has lane 1 for itself, where
-// the second helps it come down from a peak; the rest are reserves. Those that only find join both
-// lanes on the way down.
+// Among the engines that can refute, the first two share lane 0. The third has lane 1 alone, except
+// that the second helps it to go down from a peak. The others are reserves. Engines that refute
+// nothing join both lanes on the way down.
 std::vector<std::vector<Lane::EngineSlot>> SlotEngines(std::span<const Engine* const> all) {
   std::vector<const Engine*> engines, finders;
   for (const Engine* engine : all) (engine->Refutes() ? engines : finders).push_back(engine);
@@ -105,7 +106,7 @@ class Portfolio {
                                                    : std::optional(FoldRules(sized_, nullptr))),
         options_(options),
         stop_(options.stop != nullptr ? *options.stop : never_),
-        // No buffer can lie beyond kNoPosition, so a larger memory is no larger.
+        // No buffer can lie beyond kNoPosition, so a larger capacity has no effect.
         capacity_(
             std::min(options.capacity.value_or(problem.memories[0].capacity), kNoPosition - 1)),
         granularity_(GranularityOf(Bounded())),
@@ -141,7 +142,7 @@ class Portfolio {
   using Reports = std::vector<LaneReport>;
   using Task = LaneReport (Portfolio::*)(size_t lane, const Allowance&, const base::Stop&);
 
-  // What bounds look at.
+  // The Problem for the computation of bounds.
   const Problem& Bounded() const { return folded_at_candidate_ ? *folded_at_candidate_ : sized_; }
 
   std::optional<Result> RefuteByBounds() {
@@ -169,12 +170,12 @@ class Portfolio {
     return result;
   }
 
-  // Asks rounds of lanes; the opening is lane 0 alone.
+  // Runs rounds of lanes. The opening is lane 0 alone.
   Result Decide() {
     Result open;
     int64_t slice = first_slice_;
     for (bool opening = true;; opening = false, slice = Longer(slice)) {
-      // Lane 0 was asked last in the opening, so it comes last in a round.
+      // Lane 0 ran last in the opening, so it is the last of a round.
       std::vector<size_t> lanes = opening ? std::vector<size_t>{0} : WorkingLanes();
       std::reverse(lanes.begin(), lanes.end());
       Reports reports = RunRound(lanes, slice, &Portfolio::AskForCapacity);
@@ -184,7 +185,8 @@ class Portfolio {
         Take(report);
         if (fault_) return {};
         if (report.conclusive) {
-          // With one thread later lanes have not run, with two they have: both begin anew.
+          // With one thread later lanes have not run, with two they have: in both cases they start
+          // again.
           for (size_t i = reports.size(); i < lanes.size(); ++i) lanes_[lanes[i]].Reopen();
           return std::move(report.verdict);
         }
@@ -271,7 +273,7 @@ class Portfolio {
     return working;
   }
 
-  // Charges and tells what a lane did.
+  // Charges and reports the work of a lane.
   void Take(LaneReport& report) {
     left_ -= report.units;
     for (const EngineRun& run : report.runs) {
@@ -340,7 +342,7 @@ class Portfolio {
   std::optional<Problem> at_candidate_;  // none without a ladder
   const Problem& sized_;
   std::optional<Problem>
-      folded_;  // what engines are asked, where there are rules: with fewer of them
+      folded_;  // the Problem with fewer rules that the engines get, if there are rules
   std::optional<Problem> folded_at_candidate_;  // the same with the sizes of the candidate
   const AllocateOptions& options_;
   const base::Stop& stop_;
@@ -355,7 +357,7 @@ class Portfolio {
   std::vector<Lane> lanes_;
   problem::Statistics statistics_;
   std::map<std::string, problem::Statistics> totals_;  // by engine
-  std::optional<base::Diagnostic> fault_;              // some engine returned a wrong allocation
+  std::optional<base::Diagnostic> fault_;              // some engine returned an invalid allocation
   Result best_;
 };
 

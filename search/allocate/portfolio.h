@@ -12,39 +12,43 @@
 namespace tessera::search::allocate {
 
 struct AllocateOptions {
-  std::optional<problem::Bytes> capacity;  // of memories[0]; nullopt: what the Problem says
-  bool minimize = false;                   // look for the least peak instead of any that fits
+  std::optional<problem::Bytes> capacity;  // of memories[0]; nullopt: the capacity in the Problem
+  // search for the least peak instead of any allocation that fits
+  bool minimize = false;
   base::Budget budget;  // over all engines and probes, in each engine's own units
-  int threads = 1;      // two are of use; they change the time taken, never the answer
+  int threads = 1;      // up to two are useful; they change the time, never the answer
   const base::Stop* stop = nullptr;
   std::function<void(std::string_view)>
-      progress;  // told of each engine's turns, a line each; may be empty
+      progress;  // receives one line for each turn of an engine; may be empty
 };
 
-// Decides the Problem with the sizes of `candidate` (ignored without a ladder). Engines stand in
-// the order of their promise: the first two, which should be quick and count nodes, open and share
-// a lane; the third has the other lane, and the second's help there when minimising; those after
-// are asked where the others refuse, or where a small Problem turns out hard. Engines that refute
-// nothing (problem/engine.h) are out of that order: they help both lanes to come down, and to
-// decide what resists for long. Lanes take turns in rounds of growing slices until one is
-// conclusive. An engine that cannot honour a constraint is passed by. Without options.capacity, or
-// with options.minimize, the lanes then close the gap between the proven bound and the best
-// allocation found. The same input and budget give the same result, whatever the threads.
+// Decides the Problem with the sizes of `candidate` (ignored without a ladder).
+//
+// Engines are ordered by expected performance. The first two, which should be quick and count
+// nodes, open the portfolio and share a lane. The third has the other lane; when minimising, the
+// second helps there. Later engines are used if the earlier ones refuse, or if a small Problem
+// turns out to be hard. Engines that refute nothing (problem/engine.h) are outside this order: they
+// help both lanes to lower the peak, and to decide Problems that stay open for long. Lanes take
+// turns in rounds of growing slices until one is conclusive. An engine that does not support a
+// constraint is skipped. Without options.capacity, or with options.minimize, the lanes then close
+// the gap between the proven bound and the best allocation found. The same input and budget give
+// the same result on any number of threads.
 //
 // The result is
 // - kOptimal when the peak is proven least: by a bound, or because every lower peak is proven
 //   infeasible;
-// - kFeasible with an allocation otherwise, when minimising with the reason why not more is known;
-// - kInfeasible only with a proof: a bound, whose reason names step and buffers, or an engine's;
-// - kUnknown when a limit came first, kUnsupported when no engine can honour the Problem, kInvalid
-//   when it is
-//   malformed.
-// `lower_bound` always holds; statistics are sums over all engines whose work counted.
+// - kFeasible with an allocation otherwise; when minimising, with the reason why no more is known;
+// - kInfeasible only with a proof: a bound, whose reason names step and buffers, or that of an
+//   engine;
+// - kUnknown when a limit came first, kUnsupported when no engine supports the Problem, kInvalid
+//   when it is malformed.
+// `lower_bound` always holds. Statistics are sums over all engines whose work counted.
 //
 // Every allocation is checked by problem::Validate before it is returned. An engine whose answer
-// fails the check is a fault of the program, not of the input: then there is no result, and the
-// diagnostic says which engine broke what. Memory that runs out, or a memory limit of the stop,
-// ends the search as a deadline does: the best allocation so far is the answer, or kUnknown.
+// fails the check is an error of the program, not of the input: then there is no result, and the
+// diagnostic names the engine and the violation. If memory runs out, or a memory limit of the stop
+// is reached, the search ends as at a deadline: the best allocation so far is the answer, or
+// kUnknown.
 base::Expected<problem::Result> Allocate(const problem::Problem& problem,
                                          const problem::Ladder* ladder, size_t candidate,
                                          std::span<const problem::Engine* const> engines,

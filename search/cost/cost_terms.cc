@@ -14,7 +14,7 @@ namespace tessera::search::cost {
 
 void FillEnergy(const hw_profiles::Profile& profile, double mac_pj,
                 std::span<const Touched> touched, Detail detail, plan::Metrics& metrics) {
-  // A milliwatt is 1e9 picojoules a second.
+  // A milliwatt is 1e9 picojoules per second.
   const double seconds =
       profile.clock_hz > 0 ? static_cast<double>(metrics.latency_cycles) / profile.clock_hz : 0;
   double leakage_pj = 0;
@@ -56,22 +56,22 @@ int64_t Steps(int64_t length, int64_t unroll) {
   return base::CeilDiv(length, std::max<int64_t>(1, unroll));
 }
 
-// Steps through the depth, slice by slice where there are slices.
+// Steps over the K extent, slice by slice if there are slices.
 int64_t StepsOfK(int64_t k_extent, int64_t unroll, std::optional<int64_t> slice) {
   if (!slice || *slice >= k_extent) return Steps(k_extent, unroll);
   const int64_t full = (k_extent - 1) / *slice;
   return full * Steps(*slice, unroll) + Steps(k_extent - full * *slice, unroll);
 }
 
-// The taps along an axis that one output adds up: of a transposed convolution those that a stride
-// leaves it, at most.
+// The taps along an axis that one output sums. For a transposed convolution: at most those that a
+// stride leaves for it.
 int64_t TapsOf(const Operator& op, size_t axis) {
   const bool transposed = op.kind == OperatorKind::kTransposedConv;
   return transposed ? base::CeilDiv(op.window.kernel[axis], op.window.stride[axis])
                     : op.window.kernel[axis];
 }
 
-// How the loops of an operator run.
+// The execution of the loops of an operator.
 struct Loops {
   std::optional<int64_t> k_slice;
   bool ignores_groups = false;  // for output channels
@@ -82,7 +82,7 @@ int64_t StepsOfConvolution(const Graph& graph, const Operator& op, ExtentsView o
   const int64_t in_channels = TensorAt(graph, op.inputs.front()).shape[1];
   const bool depthwise = op.kind == OperatorKind::kDepthwise;
   const int64_t groups = depthwise ? 1 : std::max<int64_t>(1, op.groups);
-  // Groups run one after another; a depthwise convolution unrolls over its channels as over output
+  // Groups run in sequence. A depthwise convolution unrolls over its channels as over output
   // channels.
   const int64_t group_channels =
       std::max<int64_t>(1, TensorAt(graph, op.outputs.front()).shape[1] / groups);
@@ -101,7 +101,7 @@ int64_t StepsOfConvolution(const Graph& graph, const Operator& op, ExtentsView o
   return base::SaturatingMul(steps, Steps(TapsOf(op, 1), unroll.kernel_columns));
 }
 
-// Rows with split K times depth by columns, once for each index of the leading axes.
+// Rows times K extent times columns, once for each index of the leading axes.
 int64_t StepsOfMatmul(const Graph& graph, const Operator& op, ExtentsView output,
                       const Unroll& unroll, std::optional<int64_t> k_slice) {
   const size_t rank = output.size();
@@ -128,8 +128,8 @@ double PaceOf(const hw_profiles::Port& port, Direction direction) {
   return direction == Direction::kRead ? port.read_bytes_per_cycle : port.write_bytes_per_cycle;
 }
 
-// What a descriptor cannot walk becomes several: `dims` loop levels each, the run itself being the
-// innermost.
+// A transfer that one descriptor cannot cover needs several: `dims` loop levels each, the run
+// itself being the innermost.
 int64_t Descriptors(const hw_profiles::Link& link, const Runs& runs) {
   const auto levels = static_cast<int64_t>(runs.loops.size()) + 1;
   int64_t descriptors = 1;
@@ -230,9 +230,9 @@ Ahead AheadOf(const graph::Graph& graph, const Profile& profile,
   return ahead;
 }
 
-// A tile of D slices: the first of each factor comes before the operator's step, D - 1 more during
-// it, the last of them shorter and, of the constant, with its table. In between the sums go to the
-// tile memory and come back:
+// A tile of D slices: the first slice of each factor arrives before the operator's step, D - 1 more
+// during it. The last one is shorter; that of the constant includes its table. In between the
+// partial sums are written to the tile memory and read again:
 //
 //     slice      0      1      2    ..    D-1
 //     sums       write  r w    r w        read, then the result is written        D - 1 times each
@@ -242,7 +242,7 @@ namespace {
 using encoder::program::KCut;
 using hw_profiles::Profile;
 
-// One slice on its way.
+// The transfer of one slice.
 struct Piece {
   int64_t cycles = 0;
   int64_t bytes = 0;
@@ -267,7 +267,7 @@ SliceFlow FlowOf(const KCut& cut, const std::function<Piece(int64_t)>& piece_of)
   return flow;
 }
 
-// Some channels of some depth, where the constant lies in row-major order.
+// Some channels of a part of the K extent; the constant lies in row-major order.
 Runs RunsOfConstant(const graph::Graph& graph, const KCut& cut, graph::tiling::ExtentsView result,
                     int64_t k_extent) {
   const graph::Tensor& constant = graph.tensors[static_cast<size_t>(cut.constant->tensor)];

@@ -7,12 +7,6 @@
 #include "tessera/graph/ops/region.h"
 #include "tessera/search/cost/lower_bounds.h"
 
-// Tiles overlap, so together they do at least what one tile of the whole output does, provided that
-// they leave no holes: a convolution with a stride beyond its kernel skips rows, and small tiles
-// then ask its producer for less than the hull that one large tile asks for. So an operator counts
-// when somebody outside reads its result, or when an operator that counts reads it without holes;
-// the rest counts nothing. The same where rows are kept: what a tile does not make again was made
-// before.
 namespace tessera::search::cost {
 
 namespace {
@@ -71,8 +65,15 @@ int Coverage::ReadersInside(int tensor) const {
       std::count_if(consumers.begin(), consumers.end(), [this](int op) { return Inside(op); }));
 }
 
-// What several operators read may have gaps between them, which only the hull of one large tile
-// fills.
+// Tiles overlap, so together they do at least the work of one tile of the whole output, if they
+// leave no holes. A convolution with a stride larger than its kernel skips rows; small tiles then
+// need less of its producer than the hull that one large tile needs. So an operator counts if its
+// result is read outside, or if an operator that counts reads it without holes. Other operators
+// count nothing. The same holds if rows are kept: the rows that a tile does not make again were
+// made before.
+
+// The regions that several operators read may have gaps between them, which only the hull of one
+// large tile fills.
 bool Coverage::CoverTheHull(int tensor, const std::vector<int>& readers) const {
   const graph::ops::Box& hull = regions_[SlotOf(tensor)];
   std::vector<graph::ops::Box> parts;
@@ -99,9 +100,9 @@ bool Coverage::CoverTheHull(int tensor, const std::vector<int>& readers) const {
   return hull.empty();
 }
 
-// An operand that others read too is as large as they want it; then this operator must want as
-// much. So it does in those tiles in which it makes something, of which rows that are kept leave
-// fewer than there are tiles.
+// An operand with other readers is as large as they need; so this operator must need as much. It
+// does so in those tiles in which it makes something; with kept rows these are fewer than all
+// tiles.
 bool Coverage::ReadsAndMakesAll(int index) const {
   const graph::Operator& op = OpAt(index);
   if (!Counts(index) || op.outputs.size() != 1 || !IsNeededWhole(op)) return false;
@@ -125,8 +126,8 @@ bool Coverage::IsNeededWhole(const graph::Operator& op) const {
   return NeededOf(output) == graph_->tensors[static_cast<size_t>(output)].shape;
 }
 
-// Whether a cover of the output asks for a cover of the input's hull. Kinds that put every element
-// in another place leave holes in parts alone.
+// Whether a cover of the output needs a cover of the input's hull. Kinds that permute elements
+// leave holes in partial regions.
 bool Coverage::ReadsWithoutHoles(const graph::Operator& op, int input) const {
   switch (op.kind) {
     case base::OperatorKind::kResize: {
@@ -160,39 +161,40 @@ bool Coverage::Leaves(int tensor) const {
          base::TensorRole::kFeature;
 }
 
-// Let v be the operator, e the one whose result leaves, and P all operators on the ways from v to
-// e. A subgraph that has v and e has P, since it is an interval of an order. It may end with any
-// operator, and have others that read what P makes.
+// Let v be the operator, e the one whose result leaves, and P all operators on the paths from v to
+// e. A subgraph with v and e contains P, since it is an interval of an order. It may end with any
+// operator, and contain others that read what P makes.
 //
-//     order 1    a  b [v  e] d  f       v --> e --> f        whatever the order, a subgraph with v and f has what lies on a way
-//     order 2    a [v  d  e  f] b       '---> d ----'        from v to f
+//     order 1    a  b [v  e] d  f       v --> e --> f     in any order, a subgraph with v and f
+//     order 2    a [v  d  e  f] b       '---> d ----'     contains all paths from v to f
 //
-// *Cut axes.* Each tile brings home a share of e's result: along an axis that no subgraph with P
-// can cut (graph::MayCutAmongOthers) all of it, along any other at least one index. The shares
-// cover the result, so for every choice of one index along each of these axes some tile has it in
-// its share.
+// *Cut axes.* Each tile produces a share of e's result: all of it along an axis that no subgraph
+// with P can cut (graph::MayCutAmongOthers), and at least one index along any other axis. The
+// shares cover the result. So for every choice of one index along each of these axes, some tile has
+// it in its share.
 //
-// *Rows that are recomputed.* That tile runs all of P, and regions only grow with what is asked
-// for. So what it needs of a tensor contains what propagation through P finds for the share of one
-// index; the subgraph's other operators add to it. A buffer is as large as the most that any tile
-// needs. Any index will do. It is the middle one, or the next to it for which v is needed at all: a
-// concatenation takes some indices elsewhere.
+// *Rows that are recomputed.* That tile runs all of P, and regions only grow with the region that
+// is needed. So what it needs of a tensor contains the result of propagation through P for the
+// share of one index; the subgraph's other operators add to it. A buffer is as large as the largest
+// need of any tile. Any index is valid. The middle one is used, or the next to it for which v is
+// needed at all: a concatenation takes some indices from elsewhere.
 //
-// *Rows that are kept.* Here a tile makes only what no tile before it has made, so several readers
-// need not ask in the same tile, and no hull over them is sure. But each row that is wanted of a
-// tensor is made in some tile of the strip, in the width that this strip wants along the other
-// axes, and whoever makes a row asks for all that it needs. So one way from e back to v is
-// followed: the need for one row of a result is a need of the operand before, of which again one
-// row is made in some tile. The need is that of the reader that asks for most, the row the middle
+// *Rows that are kept.* Here a tile makes only rows that no previous tile has made. So several
+// readers need not read in the same tile, and no hull over them is certain. But each needed row of
+// a tensor is made in some tile of the strip, in the width that this strip needs along the other
+// axes, and the operator that makes a row needs all inputs of it. So one path from e back to v is
+// followed: the need for one row of a result is a need for the previous operand, of which again one
+// row is made in some tile. The need is that of the reader that needs most; the row is the middle
 // one.
 //
-//     rows of    e   [5, 6)   -- needs -->   d   [4, 7)   -- one of them -->   [5, 6)   -- needs -->   v   [4, 7)
+//     rows of    e   [5, 6)   -- needs -->   d   [4, 7)
+//                -- one of them -->   [5, 6)   -- needs -->   v   [4, 7)
 //
-// What cannot be cached is wanted again in full by each tile, so one row of it is no more than is
-// there. Strips are cut along rows, images and, where padding is implicit, columns; without rows to
+// A tensor that cannot be cached is needed in full by each tile, so one row of it is a valid lower
+// bound. Strips are cut along rows, images and, if padding is implicit, columns; without rows to
 // cut there are none.
 //
-// Cost: as many propagations as there are axes to cut, and one walk; where the middle index asks
+// Cost: as many propagations as there are axes to cut, and one walk. If the middle index needs
 // nothing of v, one for each index or row that is tried.
 
 namespace {
@@ -205,7 +207,7 @@ using graph::tiling::Propagation;
 using hw_profiles::HaloStorage;
 using hw_profiles::Profile;
 
-// By slot: whether operators that are not in the part may read the tensor, or it may leave.
+// By slot: whether operators outside the part may read the tensor, or it may leave.
 std::vector<char> FindOpen(const Graph& graph, std::span<const graph::Usage> usages,
                            std::span<const int> operators, const Propagation& propagation,
                            SurelyAsked::Result result) {
@@ -336,7 +338,7 @@ SurelyAsked::Regions SurelyAsked::FollowOneWay(const Regions& tile, bool careful
   return regions;
 }
 
-// Carefully: one for which the operator is needed; false where there is none.
+// If careful: a row for which the operator is needed; false if there is none.
 bool SurelyAsked::TakeOneRow(size_t slot, bool carefully, Box& region) const {
   const std::optional<size_t> rows = graph::tiling::AxisOf(propagation_.ShapeOf(slot), Axis::kRows);
   if (!rows) return true;

@@ -13,20 +13,20 @@
 #include "tessera/search/cost/tile_cost.h"
 #include "tessera/search/cost/traffic.h"
 
-// A bound under every tile and policy: what one tile of the whole output costs, of that which the
-// tiles of every other cut do as well (coverage.h). Ceilings keep the bound: boxes that cover a box
-// hold at least as many unroll steps (each step of the whole has its lattice point in some tile,
-// and a tile has no more lattice points than steps), and as many bytes, blocks and cycles of a
-// port. Groups of a convolution do not, where tiles may divide them (LeastComputeOf).
+// A bound for every tile and policy: the cost of one tile of the whole output, counting only the
+// work that the tiles of every other tiling do as well (Coverage). Ceilings preserve the bound.
+// Boxes that cover a box hold at least as many unroll steps: each step of the whole has its lattice
+// point in some tile, and a tile has no more lattice points than steps. They hold at least as many
+// bytes, blocks and cycles of a port. Groups of a convolution are an exception, if tiles may divide
+// them (LeastComputeOf).
 //
-// Where the interval is cut further, tensors inside become boundary tensors, which engines may read
-// and write elsewhere; then only arithmetic and crossings are certain. As one subgraph it also
-// works through the tile memory's port, operator by operator, and gets its constants by one of few
-// policies:
+// If the interval is cut further, inner tensors become boundary tensors, which engines may read and
+// write elsewhere; then only arithmetic and crossings are certain. As one subgraph it also uses the
+// tile memory's port, operator by operator, and gets its constants under one of few policies:
 //
-//     resident   | all constants | op 0 | op 1 | op 2 |            an operator takes its arithmetic or the port, whichever is
-//     streamed   | w0 | op 0     | op 1     | op 2    |            longer; streamed, no less than what arrives meanwhile
-//                     | w1       | w2       |
+//    resident   | all constants | op 0 | op 1 | op 2 |     an operator takes the longer of its
+//    streamed   | w0 | op 0     | op 1     | op 2    |     arithmetic and the port; if streamed, at
+//                    | w1       | w2       |               least the time of concurrent arrivals
 namespace tessera::search::cost {
 namespace {
 
@@ -34,8 +34,8 @@ using graph::tiling::Extents;
 using graph::tiling::ExtentsView;
 using hw_profiles::Profile;
 
-// Whether some tile may have a part of the channels of some tensor: because channels may be cut, or
-// some operator may make other axes of them, or take a part.
+// Whether some tile may have a part of the channels of some tensor: channels may be cut, or some
+// operator may convert them to other axes or take a part of them.
 bool MayDivideChannels(const graph::Graph& graph, const Profile& profile,
                        graph::Interval interval) {
   using base::OperatorKind;
@@ -65,7 +65,7 @@ enum class Scope : uint8_t { kAnyCut, kOneSubgraph };
 
 class Bound {
  public:
-  // `weights`: what the interval as one subgraph may do with its constants.
+  // `weights`: the weight policies that the interval may have as one subgraph.
   Bound(const graph::Graph& graph, const Profile& profile, const std::vector<graph::Usage>& usages,
         const Coverage& coverage, Scope scope, const std::vector<int>& kept,
         std::span<const hw_profiles::WeightPolicy> weights)
@@ -97,7 +97,7 @@ class Bound {
   }
 
  private:
-  // What one operator certainly takes of its engine, and moves over the tile memory's port.
+  // The certain engine cycles of one operator, and its traffic over the tile memory's port.
   struct Engine {
     int64_t arithmetic = 0;
     Touched touched;
@@ -108,7 +108,7 @@ class Bound {
   const graph::tiling::TileClass& WholeTile() const { return coverage_.Whole().classes.front(); }
 
   Engine AddOperator(int index);
-  // In some order of the operators: bounds hold for all of them.
+  // In some order of the operators, because bounds hold for all orders.
   std::optional<size_t> GrowthOf(const graph::Operator& op) const {
     return encoder::program::AxisOfGrowth(graph_, usages_, profile_, op,
                                           encoder::program::RunsIn::kSomeOrder);
@@ -166,8 +166,8 @@ Bound::Engine Bound::AddOperator(int index) {
   return engine;
 }
 
-// Of the first result, all but a state that it grows from where that lies; `part` has it where
-// there is one.
+// The first result, without a state that it grows from in place. `part` holds the result if there
+// is such a state.
 ExtentsView Bound::MovedOf(const graph::Operator& op, Extents& part) const {
   const ExtentsView made = coverage_.NeededOf(op.outputs.front());
   const std::optional<size_t> growth = GrowthOf(op);
@@ -177,7 +177,7 @@ ExtentsView Bound::MovedOf(const graph::Operator& op, Extents& part) const {
   return part;
 }
 
-// What is not read or written in its home, and is moved.
+// Bytes that are not read or written in their home, and so are moved.
 Touched Bound::TouchedBy(const graph::Operator& op) const {
   Touched touched;
   const auto add = [&](int tensor, ExtentsView extents, int64_t& bytes) {
@@ -196,8 +196,8 @@ Touched Bound::TouchedBy(const graph::Operator& op) const {
   return touched;
 }
 
-// Whether an engine may write a result there, though another operator of the interval reads it:
-// where a cut parts the two.
+// Whether an engine may write a result there although another operator of the interval reads it: a
+// cut may separate the two.
 bool Bound::MayBeWrittenDirectly(int home) const {
   return scope_ == Scope::kAnyCut && profile_.memories[static_cast<size_t>(home)].direct_write;
 }
@@ -240,8 +240,8 @@ void Bound::AddCrossing(int home, Direction direction, int64_t bytes, bool moved
   base::Accumulate(in ? here.written : here.read, bytes);
 }
 
-// Where transfers have steps of their own, those that only DMA can do come on top of the engines'
-// work; elsewhere the busiest of all decides.
+// With serialized transfers, those that only DMA can do add to the engines' work. Otherwise the
+// busiest resource decides.
 void Bound::AddLatency() {
   int64_t in_turn = EnginePass();
   metrics_.latency_cycles = in_turn;
@@ -266,7 +266,7 @@ void Bound::AddLatency() {
   }
 }
 
-// Whatever the policy.
+// For any policy.
 int64_t Bound::EnginePass() const {
   const hw_profiles::Port& port = profile_.memories[static_cast<size_t>(profile_.tile_memory)].port;
   int64_t pass = 0;
@@ -275,7 +275,7 @@ int64_t Bound::EnginePass() const {
   return pass;
 }
 
-// With the constants that come before the pass and during it, in double-buffered subgraphs.
+// With the constants that arrive before and during the pass, in double-buffered subgraphs.
 int64_t Bound::EnginePass(hw_profiles::WeightPolicy weights) const {
   const hw_profiles::Port& port = profile_.memories[static_cast<size_t>(profile_.tile_memory)].port;
   const TileCosts costs(graph_, profile_, usages_, coverage_.Whole(),
@@ -284,7 +284,7 @@ int64_t Bound::EnginePass(hw_profiles::WeightPolicy weights) const {
   const bool streamed =
       passage == Passage::kMoved && weights == hw_profiles::WeightPolicy::kStreamed;
   const std::vector<int>& homes = costs.ConstantHomes();
-  int64_t pass = 0;  // what the slowest of the homes sends before the pass
+  int64_t pass = 0;  // the time of the slowest home before the pass
   for (size_t home = 0; home < homes.size() && passage == Passage::kMoved; ++home) {
     int64_t arriving = streamed ? costs.ConstantsIn(home).front().first_slice_cycles : 0;
     for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, interval_, weights)) {
@@ -323,7 +323,8 @@ plan::Metrics LowerBound(const graph::Graph& graph, const Profile& profile,
 SubgraphBounds::SubgraphBounds(const graph::Graph& graph, const Profile& profile,
                                const std::vector<graph::Usage>& usages, graph::Interval interval)
     : graph_(graph), profile_(profile), usages_(usages), coverage_(graph, usages, interval) {
-  // What is kept on chip is never refused, so with all of it there are the policies of every case.
+  // Keeping tensors is never refused. So with all of them kept, the policies of every case are
+  // included.
   std::set<hw_profiles::WeightPolicy> weights;
   for (const encoder::program::Policy& policy :
        encoder::program::PoliciesOf(graph, profile, interval, coverage_.Whole().tensors))

@@ -11,11 +11,12 @@
 #include "tessera/plan/plan.h"
 #include "tessera/problem/problem.h"
 
-// What the tiles of an interval do together at least, however it is cut.
+// A lower bound of the total work of the tiles of an interval, for any tiling.
 namespace tessera::search::cost {
 
-// Seen from one tile of the whole output: the hulls that it needs of every tensor, and which of
-// them the tiles of any other cut cover as well. Graph and usages outlive it.
+// The interval as one tile with the whole output: the hull that this tile needs of every tensor,
+// and which hulls the tiles of any other tiling cover as well. Graph and usages must outlive this
+// object.
 class Coverage {
  public:
   Coverage(const graph::Graph& graph, std::span<const graph::Usage> usages,
@@ -24,20 +25,20 @@ class Coverage {
   // The interval as one tile.
   const graph::tiling::TiledSubgraph& Whole() const { return whole_; }
 
-  // Elements along each axis that the one tile needs of a tensor of the interval.
+  // Elements along each axis that the single tile needs of a tensor of the interval.
   graph::tiling::ExtentsView NeededOf(int tensor) const;
 
   bool Inside(int op) const { return whole_.interval.first <= op && op <= whole_.interval.last; }
 
-  // Whether the operator's tiles together make at least what the one tile makes.
+  // Whether the operator's tiles together make at least the elements that the single tile makes.
   bool Counts(int op) const { return counted_[static_cast<size_t>(op - whole_.interval.first)]; }
 
-  // Whether operators that count read the whole hull of the tensor, one of them or several in turn
-  // along one axis.
+  // Whether operators that count read the whole hull of the tensor: one of them, or several in
+  // sequence along one axis.
   bool SurelyRead(int tensor) const;
 
-  // Whether this operator's tiles make all of its results and together read, each operand as far as
-  // a tile needs it, at least the hulls of its operands.
+  // Whether this operator's tiles make all of its results and together read at least the hulls of
+  // its operands, each operand as far as a tile needs it.
   bool ReadsAndMakesAll(int op) const;
 
  private:
@@ -53,12 +54,13 @@ class Coverage {
   std::span<const graph::Usage> usages_;
   graph::tiling::TiledSubgraph whole_;
   std::vector<graph::ops::Box>
-      regions_;  // of the one tile, parallel to its tensors; empty where none has several readers
+      // of the single tile, parallel to its tensors; empty if no tensor has several readers
+      regions_;
   std::vector<bool> counted_;
 };
 
-// SubgraphBound of one interval for many sets of kept boundary tensors: what does not depend on
-// them is found once. Graph, profile and usages outlive it.
+// SubgraphBound of one interval for many sets of kept boundary tensors. Data that does not depend
+// on these sets is computed once. Graph, profile and usages must outlive this object.
 class SubgraphBounds {
  public:
   SubgraphBounds(const graph::Graph& graph, const hw_profiles::Profile& profile,
@@ -72,31 +74,31 @@ class SubgraphBounds {
   const std::vector<graph::Usage>& usages_;
   Coverage coverage_;
   std::vector<hw_profiles::WeightPolicy>
-      weight_policies_;  // that the profile allows here, each once
+      weight_policies_;  // allowed by the profile here, each once
 };
 
-// Bytes of the tile memory below which no plan can stay.
+// A lower bound in bytes of the tile memory that every plan needs.
 struct PeakFloor {
   problem::Bytes bytes = 0;
   int op = 0;  // the operator that needs them
 };
 
-// Some step runs the operator whose operands are largest in the smallest tiles, together with the
-// constants that are at home there. Holds for subgraphs of any length, for tiles of any shape and
-// for every policy.
+// Every plan has a step that runs the operator whose operands are largest in the smallest tiles,
+// together with the constants that are at home in the tile memory. The bound holds for subgraphs of
+// any length, tiles of any shape and every policy.
 PeakFloor FindPeakFloor(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
-// What a subgraph asks of the tensors of one operator at least, when nothing is known of the
-// subgraph but that it has all operators on the ways from that operator to another one whose result
-// leaves it (surely_asked.cc).
+// A lower bound of what a subgraph needs of the tensors of one operator. It assumes only that the
+// subgraph has all operators on the paths from that operator to another one whose result leaves it
+// (least_regions.cc).
 class SurelyAsked {
  public:
-  // Whether operators inside the subgraph may read the result that leaves.
+  // Whether operators inside the subgraph may read the result that leaves it.
   enum class Result : uint8_t { kOnlyLeaves, kMayBeReadInside };
 
-  // `operators`: ascending, the first is the one in question, the last makes what leaves, all
-  // others lie between them. `usages` are those of the graph, `whole` is its propagation. All
-  // outlive it.
+  // `operators`: ascending; the first is the operator in question, the last makes the result that
+  // leaves, all others are between them. `usages` are those of the graph; `whole` is its
+  // propagation. All must outlive this object.
   SurelyAsked(const graph::Graph& graph, std::span<const graph::Usage> usages,
               const graph::tiling::Propagation& whole, const hw_profiles::Profile& profile,
               std::span<const int> operators, Result result);
@@ -104,8 +106,8 @@ class SurelyAsked {
   // Whether tiles of such a subgraph may keep rows for the next ones.
   bool MayKeepRows() const;
 
-  // Elements that buffers have along each axis at least, for each tensor of the operators; all 0
-  // where nothing is sure.
+  // A lower bound of the extent of buffers along each axis, in elements, for each tensor of the
+  // operators; all 0 if nothing is certain.
   struct Extents {
     const graph::tiling::Propagation* propagation = nullptr;
     std::vector<graph::ops::Extent> regions;
@@ -127,7 +129,7 @@ class SurelyAsked {
   const hw_profiles::Profile& profile_;
   graph::tiling::Propagation propagation_;
   size_t result_;                // slot of the operator's result
-  std::vector<base::Axis> cut_;  // along which the result that leaves may be cut
+  std::vector<base::Axis> cut_;  // axes along which the result that leaves may be cut
 };
 
 }  // namespace tessera::search::cost

@@ -14,37 +14,36 @@
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/traffic.h"
 
-// Every operator v runs in some subgraph, where buffers of its operands live together at its step.
-// What v needs there depends on what the subgraph asks of it, and only operators that hang on v
-// ask. So follow the results from v through the subgraph:
+// Every operator v runs in some subgraph, and buffers of its operands live together at its step.
+// What v needs there depends on what the subgraph needs of it, and only operators that depend on v
+// matter. So follow the results from v through the subgraph:
 //
-//     v --> a --> b --> e         at v, and at each operator u behind it, one of these is so:
-//           '---> c               1. u's result leaves, and nothing inside reads it;
+//     v --> a --> b --> e         at v, and at each operator u behind it, one of these holds:
+//           '---> c               1. u's result leaves, and no inner operator reads it;
 //                                 2. it leaves, and some reader of it is inside;
 //                                 3. it does not leave, and all readers of it are inside.
 //
-// In the first two cases all operators between v and u are inside and a share of u's result is
-// asked for; how many bytes v needs for that at least is B(u) in the first and B'(u) in the second
-// (surely_asked.h). In the last two the same holds for some reader, or for each. So with R(u) the
-// readers of u's result no subgraph with all operators between v and u has less than
+// In the first two cases all operators between v and u are inside, and a share of u's result is
+// needed. The bytes that v then needs at least are B(u) in the first case and B'(u) in the second
+// (SurelyAsked). In the last two cases the same holds for some reader, or for each. So, with R(u)
+// the readers of u's result, no subgraph with all operators between v and u needs less than
 //
 //     G(u) = min(B(u), max(B'(u), min over R(u) of G), max over R(u) of G)
 //
-// where the second is left out if there is one reader and the network does not want the result, and
-// the third if it does. G(v) bounds every plan from below, and so does the greatest G(v) of all v,
+// The second term is omitted if there is one reader and the result is not a network output, and the
+// third if it is one. G(v) is a lower bound of every plan. So is the greatest G(v) of all v,
 // together with the constants that are at home in the tile memory.
 //
-// *Bytes.* Operands of one operator live in different places, but for a result in place of an
-// operand. Each is counted as the least that it can be: a tile, a whole buffer where its home is
-// the tile memory, nothing where engines reach it in its home, where it comes in slices of the
-// depth, or where it may lie in the place of a state. What is kept on chip is whole, so no less
-// than a tile.
+// *Bytes.* Operands of one operator lie in different places, except a result in place of an
+// operand. Each counts with its least size: a tile; a whole buffer if its home is the tile memory;
+// nothing if engines access it in its home, if it is streamed in K slices, or if it may lie in the
+// place of a state. A tensor kept on chip is whole, so at least as large as a tile.
 //
-// Operators are looked at in descending order of B(v), which is no less than G(v), and the rest is
-// left out when that is no more than the greatest G so far. Cost: usually the propagations of each
-// operator alone, and for few of them those to each operator behind it, which are squares of
-// operators. Where these are more than kMostSteps, operators with fewer behind them must do: each
-// of them bounds the peak.
+// Operators are visited in descending order of B(v), which is at least G(v). The rest is skipped
+// when that is at most the greatest G so far. Cost: usually the propagations of each operator
+// alone, and for few operators those to each operator behind them, which is quadratic. If these are
+// more than kMostSteps, only operators with fewer operators behind them are used; each of them
+// bounds the peak.
 namespace tessera::search::cost {
 namespace {
 
@@ -55,7 +54,7 @@ using problem::Bytes;
 
 constexpr int64_t kMostSteps = 4'000'000;
 
-// Everything that hangs on one operator, and what lies between.
+// All operators that depend on one operator, and the operators between.
 class Behind {
  public:
   Behind(const std::vector<std::vector<int>>& dependencies, int op)
@@ -68,7 +67,7 @@ class Behind {
     }
   }
 
-  // Whether an operator is the one or hangs on it.
+  // Whether an operator is the one itself or depends on it.
   bool Has(int op) const { return follows_[static_cast<size_t>(op)]; }
 
   // Of walks over all operators between it and each of these.
@@ -77,7 +76,7 @@ class Behind {
     return behind * (behind + 1) / 2;
   }
 
-  // Those on the ways from the one to the other, both included, ascending.
+  // Those on the paths from the one to the other, both included, ascending.
   std::vector<int> UpTo(int last) const {
     std::vector<bool> needed(follows_.size());
     needed[static_cast<size_t>(last)] = true;
@@ -166,8 +165,8 @@ class Floor {
     return graph_.tensors[static_cast<size_t>(result)].network_output;
   }
 
-  // What the first of these operators needs at least where all are in one subgraph and the result
-  // of the last leaves it.
+  // A lower bound of the need of the first of these operators, if all are in one subgraph and the
+  // result of the last leaves it.
   Bytes BytesOf(const std::vector<int>& operators, SurelyAsked::Result result) {
     steps_ += static_cast<int64_t>(operators.size());
     const SurelyAsked asked(graph_, usages_, propagation_, profile_, operators, result);
@@ -215,7 +214,7 @@ class Floor {
                                                          : base::SaturatingAdd(read, made);
   }
 
-  // What may come in slices of K, and is then nowhere as a whole.
+  // The operands that may be streamed in K slices, and are then never present as a whole.
   std::optional<encoder::program::KCut> KCutOf(const std::vector<int>& operators) const {
     const std::vector<hw_profiles::WeightPolicy>& weights = profile_.tiling.weights;
     const bool offered = std::find(weights.begin(), weights.end(),
@@ -226,7 +225,7 @@ class Floor {
 
   enum class Use : uint8_t { kRead, kMade };
 
-  // 0 where the role may need no buffer. `readers`: who surely reads a tile of it.
+  // 0 if the role may need no buffer. `readers`: the operators that certainly read a tile of it.
   Bytes BytesAs(TensorRole role, int tensor, const graph::tiling::Extents& extents, Use use,
                 const std::vector<int>& readers) const {
     if (role == TensorRole::kState) return 0;
@@ -243,7 +242,7 @@ class Floor {
     return BytesIn(layout, tensor, extents, readers);
   }
 
-  // Of a buffer; 0 where nothing of the tensor is sure to be needed.
+  // The bytes of a buffer; 0 if no part of the tensor is certainly needed.
   Bytes BytesIn(const hw_profiles::RoleLayout& layout, int tensor,
                 const graph::tiling::Extents& extents, const std::vector<int>& readers) const {
     if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return 0;
@@ -280,7 +279,7 @@ class Floor {
   std::vector<graph::Usage> usages_;
   graph::tiling::Propagation propagation_;
   std::vector<std::vector<int>> dependencies_;
-  int64_t steps_ = 0;  // operators walked over, those of each alone apart
+  int64_t steps_ = 0;  // operators visited, without those of each alone
 };
 
 }  // namespace

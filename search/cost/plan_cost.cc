@@ -33,7 +33,7 @@ namespace {
 using plan::Metrics;
 using plan::verify::Violation;
 
-// Compilers may round sums of doubles differently; by less than a unit, however large the sum.
+// Compilers may round sums of doubles differently, but by less than a unit for sums of any size.
 constexpr double kRelativeRounding = 1e-12;
 constexpr double kMostRounding = 0.25;
 

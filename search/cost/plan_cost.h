@@ -12,38 +12,36 @@
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/cost/simulator.h"
 
-// A subgraph as a plan states it, in the encoder's words.
+// Converts a subgraph of a plan to the types of the encoder.
 namespace tessera::search::cost {
 
-// Where these boundary tensors are kept on chip.
+// `kept` are the boundary tensors kept on chip.
 encoder::program::Policy PolicyOf(const plan::Subgraph& subgraph, const std::vector<int>& kept);
 encoder::program::SubgraphChoice ChoiceOf(const plan::Subgraph& subgraph,
                                           const std::vector<int>& kept);
 
-// What a simulation and bounds make of a plan.
+// Costs of a plan by simulation and bounds.
 
-// Below these no plan of the network stays.
+// Lower bounds of the metrics of every plan of the network.
 plan::Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
-// What the subgraph of that number costs as all are cut where these boundary tensors are kept on
-// chip, but for the peak, which is 0. The network and the profile are the simulator's.
+// The cost of subgraph number `number`, given all subgraphs and the boundary tensors kept on chip.
+// The peak is not computed; it is 0. The network and the profile are those of the simulator.
 plan::Metrics PriceOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                       const Simulator& simulator, std::span<const plan::Subgraph> subgraphs,
                       size_t number, const std::vector<int>& kept);
 
-// Whether two scores, or two energies, differ by rounding alone: by 1e-12 of them at most, and by
-// less than any change of a digit before the point.
+// Whether two scores or energies differ by rounding only: by at most 1e-12 of their value, and by
+// less than one unit before the decimal point.
 bool IsSamePrice(double a, double b);
 
-// Where metrics are not as they should be, part by part: "states cycles of 1 where a simulation
-// gives 2".
+// The differences between metrics, part by part: "states cycles of 1 where a simulation gives 2".
 std::vector<std::string> FindDifferences(const plan::Metrics& stated,
                                          const plan::Metrics& expected);
 
-// Where the metrics of subgraphs, their totals or the lower bounds are not as a simulation and the
-// bounds give them, or the score not as the objective makes it of them; peaks of the placement
-// apart, which plan::Validate finds. The plan is one that it accepts. Cost: that of a simulation of
-// every tile.
+// Checks the metrics of subgraphs, their totals, and the lower bounds against a simulation and the
+// bounds, and the score against the objective. It does not check peaks of the placement;
+// plan::Validate does. plan::Validate must accept the plan. Cost: a simulation of every tile.
 std::vector<plan::verify::Violation> FindMispriced(const plan::Plan& plan);
 
 }  // namespace tessera::search::cost

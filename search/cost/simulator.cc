@@ -9,27 +9,26 @@
 #include "tessera/graph/ops/region.h"
 #include "tessera/search/cost/cost_terms.h"
 
-// A subgraph is a row of slots, one for each tile. With `dma: serialized` nothing runs beside
-// anything else:
+// A subgraph is a sequence of slots, one for each tile. With `dma: serialized` nothing overlaps:
 //
-//     slot i:  loads | step 0 | step 1 | .. | stores                      slot 0 also begins with the resident constants
+//    slot i:  loads | step 0 | step 1 | .. | stores       slot 0 begins with the resident constants
 //
-// With `dma: double_buffered` engines and links work side by side, a tile being loaded while the
-// one before it is computed and the one before that is stored:
+// With `dma: double_buffered` engines and links work concurrently. A tile is loaded while the
+// previous one is computed and the one before that is stored:
 //
-//     prologue | slot 0           | slot 1            | slot 2   ..  | slot N-1          | epilogue
-//     load 0   | compute 0        | compute 1         | compute 2    | compute N-1       |
-//     constants| load 1           | load 2, store 0   | load 3 ..    | store N-2         | store N-1
-//                                                                     '- - - prefetched constants - - '
+//     prologue | slot 0     | slot 1          | slot 2   ..  | slot N-1          | epilogue
+//     load 0   | compute 0  | compute 1       | compute 2    | compute N-1       |
+//     constants| load 1     | load 2, store 0 | load 3 ..    | store N-2         | store N-1
+//                                                            '- - prefetched constants - -'
 //
-// What is prefetched for the next subgraph takes what its port leaves free in the last slot and the
-// epilogue, and as much longer as it must; the next one has no constants in its prologue then. A
-// slot lasts as long as the busiest of the engine pass and the ports. Streamed slices belong to the
-// slot too: those after the first arrive during their own step, the first during the step before
-// it, of constants and of what is cut along K alike, from all homes side by side; steps that copy
-// kept rows delay the engine. Only the classes of three neighbouring tiles decide a slot, so the
-// costs of a class are found once and the loop over tiles only compares numbers. Cost: O(classes *
-// operators + tiles * memories).
+// Constants prefetched for the next subgraph use the free time of their port in the last slot and
+// the epilogue, and prolong these if necessary. The next subgraph then has no constants in its
+// prologue. A slot lasts as long as the busiest of the engine pass and the ports. Streamed slices
+// belong to the slot too: those after the first arrive during their own step, the first during the
+// previous step. This holds for constants and for operands cut along K, from all homes in parallel.
+// Steps that copy kept rows delay the engine. Only the classes of three adjacent tiles determine a
+// slot, so the costs of a class are computed once and the loop over tiles only compares numbers.
+// Cost: O(classes * operators + tiles * memories).
 namespace tessera::search::cost {
 namespace {
 
@@ -37,15 +36,15 @@ using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 
-// How constants come from one of their homes: once in the prologue or before it, or slice by slice
-// with every tile. A policy that streams does both.
+// The flow of constants from one of their homes: once in the prologue or before it, or slice by
+// slice with every tile. A streamed policy does both.
 struct ConstantFlow {
   int64_t resident_cycles = 0;
   int64_t resident_bytes = 0;
-  int64_t ahead_bytes = 0;      // of those that were there when the subgraph began
+  int64_t ahead_bytes = 0;      // of those that were present when the subgraph began
   int64_t streamed_cycles = 0;  // of all slices of one tile
   int64_t streamed_bytes = 0;
-  // Of the subgraph's first operator: it arrives before the tile does its first step.
+  // For the subgraph's first operator: it arrives before the tile's first step.
   int64_t first_slice_cycles = 0;
 };
 
@@ -89,8 +88,8 @@ class Timeline {
     std::vector<int64_t> bytes;  // parallel to Profile::memories
   };
 
-  // The classes of a tile and of those before and after it, -1 where there is none: they decide its
-  // slot, and are mostly those of the tile before.
+  // The classes of a tile and of the tiles before and after it, -1 if there is none. They determine
+  // its slot, and usually equal those of the previous tile.
   using Neighbours = std::array<int, 3>;
 
   bool DoubleBuffered() const { return profile_.tiling.dma == DmaSteps::kDoubleBuffered; }
@@ -98,7 +97,7 @@ class Timeline {
     return classes_[static_cast<size_t>(tiling_.class_of[tile])];
   }
 
-  // Of the constants at home there; nullptr where none are.
+  // The flow of the constants at home there; nullptr if there are none.
   const ConstantFlow* FlowFrom(size_t memory) const {
     const std::vector<int>& homes = costs_.ConstantHomes();
     for (size_t i = 0; i < homes.size(); ++i) {
@@ -164,8 +163,8 @@ void Timeline::FindConstantFlows(WeightPolicy policy) {
   }
 }
 
-// All slices of a tile that come from one memory; the first of those of its first operator by
-// itself.
+// All slices of a tile that come from one memory; the first slice of its first operator is
+// separate.
 SliceFlow Timeline::SlicesOf(size_t tile, size_t memory) const {
   SliceFlow flow;
   if (costs_.IsSplitK()) flow = TileAt(tile).k_extent.memories[memory];
@@ -177,16 +176,16 @@ SliceFlow Timeline::SlicesOf(size_t tile, size_t memory) const {
   return flow;
 }
 
-// What arrives of them while the tile is computed: all but the first, and the first of the next
-// tile.
+// The bytes that arrive while the tile is computed: all slices but the first, and the first of the
+// next tile.
 int64_t Timeline::SlicesDuring(size_t tile, size_t memory) const {
   const bool last = static_cast<int64_t>(tile) + 1 == tiling_.tiles;
   const int64_t next = last ? 0 : SlicesOf(tile + 1, memory).first_cycles;
   return base::SaturatingAdd(SlicesOf(tile, memory).later_cycles, next);
 }
 
-// The engine's way through its steps; where slices stream, each step also waits for what must
-// arrive during it. After the last tile no first slice follows.
+// The engine's cycles over its steps. With streamed slices, each step also waits for those that
+// must arrive during it. After the last tile there is no next first slice.
 int64_t Timeline::PassOf(size_t index) const {
   const TileCost& tile = TileAt(index);
   const bool last = static_cast<int64_t>(index) + 1 == tiling_.tiles;
@@ -208,7 +207,7 @@ int64_t Timeline::PassOf(size_t index) const {
   return pass;
 }
 
-// A link with one transfer under way at a time works like a shared port.
+// A link that handles one transfer at a time works like a shared port.
 int64_t Timeline::PortBusy(size_t memory, int64_t in, int64_t out) const {
   const hw_profiles::Link* link =
       hw_profiles::LinkBetween(profile_, static_cast<int>(memory), profile_.tile_memory);
@@ -249,7 +248,7 @@ Timeline::Slot Timeline::DoubleBufferedSlot(size_t tile) const {
   Slot slot{.cycles = PassOf(tile), .bytes = std::vector<int64_t>(memories)};
   int64_t prologue = 0;
   int64_t epilogue = 0;
-  int64_t ending = 0;  // the least that the slot and the epilogue take together
+  int64_t ending = 0;  // the least total of the slot and the epilogue
   for (size_t memory = 0; memory < memories; ++memory) {
     const Flow& here = cost.flows[memory];
     const Flow& next = last ? nothing : TileAt(tile + 1).flows[memory];
@@ -334,7 +333,7 @@ void Timeline::AddBytes(Detail detail, plan::Metrics& metrics) const {
   metrics.off_chip_bytes = base::SaturatingAdd(base::SaturatingAdd(inputs, outputs), weights);
 }
 
-// Multiply-accumulates of an operator beyond those of its whole result were spent again.
+// Multiply-accumulates of an operator beyond those of its whole result are recomputed.
 void Timeline::AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const {
   double mac_pj = 0;
   for (size_t step = 0; step < costs_.Operators(); ++step) {
@@ -369,7 +368,7 @@ std::vector<Touched> Timeline::BytesTouched() const {
   return touched;
 }
 
-// Whoever works longest in all; the engine's arithmetic wins a tie.
+// The resource with the longest total time; the engine's arithmetic wins a tie.
 std::string Timeline::BoundBy() const {
   int64_t longest = 0;
   int64_t tile_memory = 0;

@@ -158,9 +158,9 @@ TileCosts::Step TileCosts::StepOf(int index, const std::vector<graph::Usage>& us
   return step;
 }
 
-// A tensor that is read crosses as far as the tile needs it, less the rows kept from tiles before
-// if it is loaded; one that is made as far as the tile's share goes. A state can do both, as can a
-// result that engines write and read in its home.
+// A tensor that is read crosses as far as the tile needs it; if it is loaded, without the rows kept
+// from earlier tiles. A tensor that is made crosses as far as the tile's share extends. A state can
+// do both, as can a result that engines write and read in its home.
 void TileCosts::AddTransfers(const graph::tiling::TileClass& tile, TileCost& cost) const {
   for (const Operand& operand : operands_) {
     if (operand.route.passage != Passage::kMoved && operand.route.passage != Passage::kDirect)
@@ -224,8 +224,8 @@ void TileCosts::AddCrossing(const Operand& operand, ExtentsView extents, Directi
   base::Accumulate(in ? here.written : here.read, bytes);
 }
 
-// An engine that takes several operators at once starts one while it still works on those before
-// it.
+// An engine that processes several operators concurrently starts one while it still works on
+// earlier ones.
 int64_t TileCosts::ExposedStart(const Compute& compute, const TileCost& cost) {
   int64_t hidden = 0;
   const size_t steps = cost.engine.size();
@@ -252,8 +252,8 @@ void TileCosts::Touch(const Operand& operand, ExtentsView extents, Direction dir
                    DirectCycles(*profile_, operand.route.home, direction, runs));
 }
 
-// What the operator makes of its first output, but for what lies there already; `part` has it where
-// some does.
+// The part of the first output that the operator makes, without data already in place. `part` holds
+// it if there is such data.
 ExtentsView TileCosts::MovedOf(const graph::tiling::TileClass& tile, size_t index,
                                Extents& part) const {
   const Step& step = steps_[index];
@@ -264,7 +264,7 @@ ExtentsView TileCosts::MovedOf(const graph::tiling::TileClass& tile, size_t inde
   return part;
 }
 
-// Every operand byte is read once, every result byte written once, each where it lives.
+// Every operand byte is read once, and every result byte written once, in its memory.
 void TileCosts::FindTraffic(const graph::tiling::TileClass& tile, size_t step, ExtentsView moved,
                             const SplitKCost& k_extent, StepTraffic& traffic) const {
   traffic.bytes.assign(profile_->memories.size(), {});

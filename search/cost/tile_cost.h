@@ -13,14 +13,14 @@
 #include "tessera/search/cost/cost_terms.h"
 #include "tessera/search/cost/traffic.h"
 
-// What one tile costs, whatever runs beside it. Tiles of one class cost the same.
+// The cost of one tile, independent of concurrent work. Tiles of one class cost the same.
 namespace tessera::search::cost {
 
-// What a tile moves over the port of one off-chip memory.
+// The traffic of a tile over the port of one off-chip memory.
 struct Flow {
   int64_t load_cycles = 0;  // DMA into the tile memory
   int64_t store_cycles = 0;
-  int64_t direct_read_cycles = 0;  // engines at work in that memory
+  int64_t direct_read_cycles = 0;  // engines that work in that memory
   int64_t direct_write_cycles = 0;
   int64_t load_bytes = 0;
   int64_t store_bytes = 0;
@@ -36,29 +36,32 @@ struct Flow {
 
 struct TileCost {
   std::vector<int64_t>
-      engine;  // cycles of each operator's step: the slowest of arithmetic and the ports it works through
+      engine;  // cycles of each operator's step: the slowest of arithmetic and the ports it uses
   std::vector<const hw_profiles::Engine*> runs_on;  // parallel to `engine`
   int64_t copies = 0;                               // cycles of the steps that copy kept rows
-  int64_t compute = 0;                              // arithmetic alone
-  int64_t tile_memory = 0;  // cycles that the tile memory's port works for engines
+  int64_t compute = 0;                              // arithmetic only
+  int64_t tile_memory = 0;  // busy cycles of the tile memory's port for engines
   std::vector<Flow> flows;  // parallel to Profile::memories; empty flow for the tile memory
   std::vector<Touched>
-      touched;  // bytes, parallel to Profile::memories, by feature tensors, by engines reading constants, and by slices of K
-  SplitKCost k_extent;  // where the subgraph adds up in K slices
+      // bytes, parallel to Profile::memories: by feature tensors, by engines that read constants,
+      // and by slices of K
+      touched;
+  SplitKCost k_extent;  // if the subgraph uses split-k
 };
 
-// The constants of one operator in one of their homes, but for one that is cut along K, which each
-// tile reads its part of.
+// The constants of one operator in one of their homes. Excludes a constant that split-k cuts; each
+// tile reads its part of that one.
 struct ConstantCost {
   int64_t bytes = 0;           // with tables
-  int64_t streamed_bytes = 0;  // of those that come in slices
-  // Over all constants that come in slices, the one that must be there before the step begins.
+  int64_t streamed_bytes = 0;  // of those that are streamed in slices
+  // Over all constants that are streamed in slices: the slice that must arrive before the step
+  // begins.
   int64_t first_slice_cycles = 0;
   int64_t later_slices_cycles = 0;
   int64_t direct_cycles = 0;
 };
 
-// One subgraph with all that does not depend on the tile.
+// One subgraph, with all data that does not depend on the tile.
 class TileCosts {
  public:
   TileCosts(const graph::Graph& graph, const hw_profiles::Profile& profile,
@@ -67,17 +70,17 @@ class TileCosts {
 
   TileCost CostOf(const graph::tiling::TileClass& tile) const;
 
-  // From here on kept rows are copied, which were in rolling buffers before; and what that adds to
-  // the cost of a tile.
+  // KeepByCopying: from now on kept rows are copied; before, they were in rolling buffers.
+  // AddCopies: adds the cost of copying to a tile.
   void KeepByCopying(const graph::tiling::TiledSubgraph& tiling);
   void AddCopies(const graph::tiling::TileClass& tile, TileCost& cost) const;
 
   bool IsSplitK() const { return cut_.has_value(); }
   bool TakesSplitK(int tensor) const { return cut_ && cut_->Takes(tensor); }
 
-  // What becomes of the constants; where those live that are not in the tile memory: at least one
-  // home; and what they cost, by index into those homes and, for each, operator by operator of the
-  // interval.
+  // The passage of the constants. Then the homes of those constants that are not in the tile
+  // memory; at least one home. Then their costs, by index into these homes and, for each, by
+  // operator of the interval.
   Passage ConstantPassage() const { return constant_passage_; }
   const std::vector<int>& ConstantHomes() const { return constant_homes_; }
   std::span<const ConstantCost> ConstantsIn(size_t home) const {
@@ -95,17 +98,17 @@ class TileCosts {
     bool read_inside = false;
   };
 
-  // An operator, its operands as indices into `operands_`.
+  // An operator, with its operands as indices into `operands_`.
   struct Step {
     const graph::Operator* op = nullptr;
     Worker worker;
     std::vector<size_t> inputs;
     std::vector<size_t> outputs;
     std::optional<size_t> growth =
-        {};  // the axis along which the result grows where the first input lies
+        {};  // the axis along which the result grows in the place of the first input
   };
 
-  // What one step reads and writes, parallel to Profile::memories.
+  // The reads and writes of one step, parallel to Profile::memories.
   struct StepTraffic {
     std::vector<Touched> bytes;
     std::vector<Touched> direct_cycles;
@@ -145,11 +148,11 @@ class TileCosts {
   std::optional<encoder::program::KCut> cut_;
   Passage constant_passage_;
   std::vector<int> constant_homes_;
-  std::vector<ConstantCost> constants_;  // home by home, operator by operator
-  std::vector<Operand> operands_;  // parallel to TiledSubgraph::tensors, hence ascending by tensor
+  std::vector<ConstantCost> constants_;  // by home, then by operator
+  std::vector<Operand> operands_;  // parallel to TiledSubgraph::tensors, so ascending by tensor
   std::vector<Step> steps_;        // parallel to the interval's operators
   std::vector<Copied> copied_;
-  bool restores_ = false;  // kept rows are copied twice: out of the tile and into the next
+  bool restores_ = false;  // kept rows are copied twice: out of the tile and into the next one
 };
 
 }  // namespace tessera::search::cost

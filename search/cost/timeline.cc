@@ -14,18 +14,20 @@
 #include "tessera/search/cost/tile_cost.h"
 #include "tessera/search/cost/traffic.h"
 
-// simulate.cc counts how long each slot lasts; here every activity gets its place in the slot, and
-// the slot ends where the last one does. The model fixes less than a picture needs, so three things
-// are this file's choice:
+// simulator.cc computes the length of each slot. Here every activity gets its place in the slot,
+// and the slot ends with the last activity. The model determines less than a picture needs, so this
+// file makes these choices:
 //
-//     engine   | C_0      | C_1   | .. |          one step after another; a step that waits for its slices is followed by a gap
-//     dma      |ss load   |ss load| store |       slices begin with their step; what is free is filled with direct work, then
-//                                                 loads, then stores, each cut where slices come between
+//    engine   | C_0      | C_1   | .. |      steps in sequence; a step that waits for its slices is
+//                                            followed by a gap
+//    dma      |ss load   |ss load| store |   slices begin with their step; free time is filled with
+//                                            direct work, then loads, then stores, each interrupted
+//                                            by slices
 //
-// Whatever is filled in leaves no track idle while something waits for it, so a slot is as long as
-// the longest of its tracks: the same as the greatest of the sums that simulate.cc compares. Slots
-// look alike when they and both neighbours are of the same classes, so each kind of slot is laid
-// out once. What is prefetched fills the last slot and the epilogue.
+// The filling leaves no track idle while an activity waits for it. So a slot is as long as the
+// longest of its tracks, which equals the maximum of the sums that simulator.cc compares. Slots are
+// equal if they and both neighbours have the same classes, so each kind of slot is laid out once.
+// Prefetches fill the last slot and the epilogue.
 namespace tessera::search::cost {
 namespace {
 
@@ -33,7 +35,7 @@ using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 
-// A tile of one tensor on its way.
+// The transfer of a tile of one tensor.
 struct Crossing {
   int tensor = 0;
   int op = 0;  // the first reader or the maker
@@ -99,7 +101,7 @@ class Layout {
   const Tracks tracks_;
   const Ahead ahead_;
   std::vector<TileWork> work_;  // parallel to TiledSubgraph::classes
-  // Constants of one home, and what is loaded of them once.
+  // Constants of one home, and the part of them that is loaded once.
   struct Constants {
     int home = 0;
     std::vector<SliceFlow>
@@ -161,7 +163,7 @@ void Layout::FindConstants(WeightPolicy policy) {
   }
 }
 
-// Cycles as TileCosts found them; of the bytes, the first slice of each constant comes first.
+// Cycles as TileCosts computes them; of the bytes, the first slice of each constant is first.
 SliceFlow Layout::SlicesOf(int op, size_t home) const {
   const ConstantCost& cost =
       costs_.ConstantsIn(home)[static_cast<size_t>(op - tiling_.interval.first)];
@@ -184,7 +186,7 @@ SliceFlow Layout::SlicesOf(int op, size_t home) const {
   return slices;
 }
 
-// The slices of one step of a tile, by the track on which they come.
+// The slices of one step of a tile, by the track that carries them.
 template <typename Visit>
 void Layout::ForEachSlices(const TileWork& work, size_t step, Visit visit) const {
   for (const Constants& constants : constants_) {
@@ -206,8 +208,8 @@ Activity Layout::AsActivity(const Crossing& crossing, int64_t tile) {
           .bytes = crossing.bytes};
 }
 
-// What is loaded once and, where transfers run beside compute, the first tile and the first slice;
-// memories then work side by side.
+// The constants that are loaded once and, if transfers overlap compute, the first tile and the
+// first slice; memories then work in parallel.
 Slot Layout::Prologue() const {
   Slot slot;
   if (!DoubleBuffered()) {
@@ -260,9 +262,9 @@ Slot Layout::Epilogue() const {
   return slot;
 }
 
-// One thing after another: an operator's operands arrive, its slices, it computes, its results
-// leave. (Slices and compute take turns in the program; here all slices come first.) Direct work is
-// part of the step and holds nothing else up.
+// Activities in sequence: an operator's operands arrive, then its slices, it computes, its results
+// leave. (Slices and compute alternate in the program; here all slices come first.) Direct work is
+// part of the step and delays nothing else.
 Slot Layout::Serialized(const TileWork& here) const {
   Slot slot;
   const auto put = [&slot](Activity activity, int track, int64_t cycles) {
@@ -295,8 +297,8 @@ Slot Layout::Serialized(const TileWork& here) const {
   return slot;
 }
 
-// The engine's steps, and beside each the slices that must arrive during it; copies of kept rows
-// come last.
+// The engine's steps, and for each the slices that must arrive during it. Copies of kept rows come
+// last.
 void Layout::AddPass(const TileWork& here, const TileWork* next, Slot& slot) const {
   const size_t steps = here.cost.engine.size();
   for (size_t step = 0; step < steps; ++step) {
@@ -338,7 +340,7 @@ void Layout::AddPass(const TileWork& here, const TileWork* next, Slot& slot) con
                              .kind = ActivityKind::kCopy});
 }
 
-// A tile is computed while the next one arrives and the one before leaves.
+// A tile is computed while the next one arrives and the previous one leaves.
 Slot Layout::Beside(const TileWork* previous, const TileWork& here, const TileWork* next) const {
   Slot slot;
   AddPass(here, next, slot);
@@ -369,7 +371,7 @@ Slot Layout::Beside(const TileWork* previous, const TileWork& here, const TileWo
   return slot;
 }
 
-// In what the last tile leaves free of the track, then beside its store.
+// In the time that the last tile leaves free on the track, then concurrently with its store.
 void Layout::Prefetch(Slot& last, Slot& epilogue) const {
   for (const Ahead::Part& part : ahead_.next) {
     const Activity activity = {.kind = ActivityKind::kPrefetch, .bytes = part.bytes};

@@ -16,17 +16,18 @@
 
 namespace tessera::search::cost {
 
-// What a track carries. A port that serves reads and writes in turn is one track, else it is two.
+// The contents of a track. A port that serves reads and writes in turn is one track; otherwise it
+// is two.
 enum class TrackFlow : uint8_t { kCompute, kIn, kOut, kBoth };
 
-// An engine, or the way between the tile memory and one other memory. It does one thing at a time.
+// An engine, or the path between the tile memory and one other memory. It does one thing at a time.
 struct Track {
-  std::string name;  // of the engine, of the link, or of the memory where no link leads there
+  std::string name;  // of the engine, of the link, or of the memory if it has no link
   TrackFlow flow = TrackFlow::kCompute;
 };
 
-// The tracks of a profile: its engines, then the ways to every memory but the tile memory. The
-// profile outlives them.
+// The tracks of a profile: its engines, then the paths to every memory except the tile memory. The
+// profile must outlive this object.
 class Tracks {
  public:
   explicit Tracks(const hw_profiles::Profile& profile);
@@ -51,38 +52,39 @@ enum class ActivityKind : uint8_t {
   kCompute,
   kLoad,       // a tile arrives
   kStore,      // a tile leaves
-  kConstants,  // all that is loaded once
+  kConstants,  // all constants that are loaded once
   kSlices,     // streamed constants of one operator
-  kDirect,     // engines at work in that memory keep its port from transfers
+  kDirect,     // engines that work in that memory block its port for transfers
   kCopy,       // rows kept from tile to tile are moved within the tile memory
-  kPrefetch,   // all that is loaded once for the next subgraph
+  kPrefetch,   // all constants that are loaded once for the next subgraph
 };
 
-// [begin, end) in cycles. What gives way to slices and goes on after them is several activities.
+// [begin, end) in cycles. An activity that is interrupted by slices is listed as several
+// activities.
 struct Activity {
   int64_t begin = 0;
   int64_t end = 0;
   int track = 0;
   ActivityKind kind = ActivityKind::kCompute;
   int64_t tile = 0;
-  int op = -1;        // kCompute, kSlices; for kLoad and kStore the first reader, the maker
+  int op = -1;        // kCompute, kSlices; for kLoad the first reader; for kStore the maker
   int tensor = -1;    // kLoad, kStore
   int64_t bytes = 0;  // of the whole transfer; 0 for kCompute and kCopy
 };
 
-// A stretch of time with its activities, counted from its begin. Tiles are counted from the one
-// that it computes.
+// A period of time with its activities; times are relative to its begin. Tile numbers are relative
+// to the tile that it computes.
 struct Slot {
   int64_t cycles = 0;
   std::vector<Activity> activities;
 };
 
-// Places activities in what one track leaves free.
+// Places activities in the free time of one track.
 class Filling {
  public:
   Filling(Slot& slot, int track);
 
-  // As early as possible after what was added before.
+  // As early as possible after the activities added before.
   void Add(Activity activity, int64_t cycles);
 
  private:
@@ -93,12 +95,13 @@ class Filling {
   int64_t at_ = 0;
 };
 
-// Cycles of the slot in which nothing is on the track.
+// Cycles of the slot in which the track is idle.
 int64_t FreeCycles(const Slot& slot, int track);
 
-// Who works when, cycle by cycle: what stands behind plan::Metrics::latency_cycles.
+// The activity of every engine and link, by cycle: the explanation of
+// plan::Metrics::latency_cycles.
 
-// Tiles [first, first + count) that were left out, from the begin of their first slot to the end of
+// Tiles [first, first + count) that are omitted, from the begin of their first slot to the end of
 // their last.
 struct Omission {
   int64_t first = 0;
@@ -111,15 +114,15 @@ struct SubgraphTimeline {
   std::vector<Track> tracks;         // the same for all subgraphs of a profile
   std::vector<Activity> activities;  // by begin, then track
   std::vector<Omission> omissions;   // at most one
-  std::vector<int64_t> busy;  // cycles of each track at work, over all tiles; parallel to `tracks`
-  int64_t cycles = 0;         // Simulate's latency_cycles
+  std::vector<int64_t> busy;  // busy cycles of each track over all tiles; parallel to `tracks`
+  int64_t cycles = 0;         // latency_cycles of Simulate
 };
 
 inline constexpr int64_t kAllTiles = INT64_MAX;
 
-// The timeline of one subgraph from cycle 0 on. Of more than `most_tiles` tiles (at least 2) the
-// first and the last are told, the rest left out. Arguments as of Simulate. Cost: O(tiles)
-// comparisons beside the activities.
+// The timeline of one subgraph, from cycle 0. If there are more than `most_tiles` tiles (at least
+// 2), it contains the first and the last ones and omits the rest. Arguments as for Simulate. Cost:
+// O(tiles) comparisons in addition to the activities.
 SubgraphTimeline TimelineOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                             const graph::tiling::TiledSubgraph& tiling,
                             const encoder::program::Policy& policy, int64_t most_tiles,

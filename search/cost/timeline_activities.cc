@@ -8,7 +8,7 @@ namespace {
 
 using hw_profiles::Profile;
 
-// A link with one transfer under way at a time works like a shared port.
+// A link that handles one transfer at a time works like a shared port.
 bool WorksInTurn(const Profile& profile, int memory) {
   const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, memory, profile.tile_memory);
   return profile.memories[static_cast<size_t>(memory)].port.shared ||

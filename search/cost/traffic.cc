@@ -24,7 +24,7 @@ bool IsEmpty(graph::tiling::ExtentsView extents) {
   return std::any_of(extents.begin(), extents.end(), [](int64_t extent) { return extent <= 0; });
 }
 
-// Adds a loop around the runs, or lengthens them where what it walks is adjacent.
+// Adds a loop around the runs, or lengthens the runs if the loop steps over adjacent data.
 void Wrap(Runs& runs, int64_t count, bool adjacent) {
   if (count <= 1) return;
   if (adjacent && runs.loops.empty()) {

@@ -9,22 +9,23 @@
 #include "tessera/base/stop.h"
 #include "tessera/graph/graph.h"
 
-// Which operators must come before which.
+// Dependencies between operators, and the orders that respect them.
 namespace tessera::search::orders {
 
-// Operators of a network, each behind those it depends on.
+// Operators of a network, each after those it depends on.
 using Order = std::vector<int>;
 
-// What orders are made of: nodes, each an operator, or a block of operators that stay neighbours.
-// Nodes are numbered as the network has them, so that 0, 1, 2, ... is the order that it is in.
+// The elements of orders: nodes, each an operator or a block of operators that stay adjacent. Nodes
+// are numbered in the order of the network, so 0, 1, 2, ... is the current order.
 //
-//     operators  0 --> 1 --> 2 --> 5         with the block 1..2 four nodes: {0} {1, 2} {3} {4} {5}; a block of neighbours
-//                '---> 3 --> 4 ----'         is never needed by what it needs, so there is always an order
+//     operators  0 --> 1 --> 2 --> 5     with the block 1..2 the nodes are {0} {1, 2} {3} {4} {5};
+//                '---> 3 --> 4 ----'     a block of adjacent operators never depends on a node that
+//                                        depends on it, so an order always exists
 //
-// Orders here are of nodes; OperatorsOf has them in operators.
+// Orders here are of nodes; OperatorsOf converts them to operators.
 class Precedence {
  public:
-  // Blocks are disjoint and ascend. Refers to nothing.
+  // Blocks are disjoint and ascend. The object keeps no references.
   explicit Precedence(const graph::Graph& graph, std::span<const graph::Interval> blocks = {});
 
   size_t Count() const { return nodes_.size(); }
@@ -34,14 +35,15 @@ class Precedence {
   }  // ascending
   const std::vector<int>& Behind(int node) const { return behind_[static_cast<size_t>(node)]; }
 
-  // Whether there is no order but the one given.
+  // Whether the given order is the only one.
   bool IsChain() const;
 
   Order OperatorsOf(std::span<const int> order) const;
-  Order NodesOf(const Order& operators) const;  // the other way round, where blocks are together
+  // the inverse of OperatorsOf, if blocks are contiguous
+  Order NodesOf(const Order& operators) const;
 
-  // The order nearest to that of the keys, one for each node: always the ready node with the least
-  // key, of equals the first.
+  // The order closest to that of the keys, one key for each node: always the ready node with the
+  // least key; among equals the first.
   Order NearestTo(std::span<const int64_t> keys) const;
 
  private:
@@ -50,22 +52,23 @@ class Precedence {
   std::vector<std::vector<int>> behind_;
 };
 
-// All orders of the nodes, in lexicographic order, so that the one given comes first; nullopt where
-// there are more than `most`, or the stop comes first. Cost: nodes^2 for each of them.
+// All orders of the nodes, in lexicographic order, so the given one comes first. nullopt if there
+// are more than `most`, or after a stop. Cost: nodes^2 for each order.
 std::optional<std::vector<Order>> FindEveryOrder(const Precedence& precedence, size_t most,
                                                  const base::Stop& stop);
 
-// The neighbours of an order: two runs of nodes that follow one another change places where no node
-// of the one needs one of the other.
+// The neighbours of an order: two adjacent runs of nodes exchange places, if no node of one needs a
+// node of the other.
 //
-//     order    0 1 2 | 3 4 | 5 6      1 2 before 3 4, or behind them; so an operator moves within its range, a branch before
-//     swapped  0 | 3 4 | 1 2 | 5 6    another one, or a part of it. Each cut of two chains side by side lies on some neighbour.
+//     order    0 1 2 | 3 4 | 5 6     1 2 before 3 4, or after them: so an operator moves within its
+//     swapped  0 | 3 4 | 1 2 | 5 6   range, or a branch or a part of it moves before another one.
+//                                    Every cut of two parallel chains occurs in some neighbour.
 //
-// Swaps that touch different nodes do not mind each other, so many of them are made in one order at
-// a time: a search that may pass from order to order wherever these meet still has each for itself.
+// Swaps of different nodes are independent, so one order contains many of them. A search that may
+// change from order to order where these meet can still use each swap separately.
 
-// Orders that between them make every legal swap of at most `longest` nodes around this order, the
-// shortest first. At most `most` orders. Cost: for each node longest^2 looks at what it needs.
+// Orders that together contain every legal swap of at most `longest` nodes around this order, the
+// shortest first. At most `most` orders. Cost: for each node, longest^2 tests of its dependencies.
 std::vector<Order> FindSwapped(const Precedence& precedence, const Order& order, int longest,
                                size_t most);
 

@@ -12,20 +12,21 @@
 
 namespace tessera::search::orders {
 
-// What the results of nodes occupy from their making to their last use if every one is held whole:
-// the yardstick of orders that are made without a search for subgraphs. Refers to the precedence.
+// The bytes that the results of nodes occupy from creation to last use if every result is held
+// whole. This is the criterion for orders that are computed without a search for subgraphs. Refers
+// to the precedence.
 class LiveBytes {
  public:
-  // `bytes`: of each tensor of the network; those of constants do not count.
+  // `bytes`: of each tensor of the network. Those of constants do not count.
   LiveBytes(const graph::Graph& graph, const Precedence& precedence,
             std::span<const int64_t> bytes);
 
-  // Of what is there before anything ran: network inputs and state.
+  // Bytes that exist before any node runs: network inputs and state.
   int64_t AtStart() const { return at_start_; }
   int64_t MadeBy(int node) const { return made_[static_cast<size_t>(node)]; }
 
-  // Of what nobody needs any more once the node has run, where is_done(other) says which other
-  // nodes have. Results of the network are needed for ever.
+  // Bytes that no node needs any more after this node, where is_done(other) states which other
+  // nodes have run. Results of the network are always needed.
   template <typename IsDone>
   int64_t FreedBy(int node, IsDone is_done) const {
     int64_t freed = 0;
@@ -38,61 +39,62 @@ class LiveBytes {
     return freed;
   }
 
-  // The most at any time while the nodes run in this order.
+  // The maximum of the live bytes while the nodes run in this order.
   int64_t PeakOf(std::span<const int> order) const;
 
  private:
   std::vector<int64_t> bytes_;             // by tensor
   std::vector<std::vector<int>> readers_;  // by tensor: nodes
-  std::vector<std::vector<int>> touched_;  // by node: what it reads or makes that may be dropped
-  std::vector<int64_t> made_;              // by node
+  // by node: the tensors that it reads or makes and that may be freed
+  std::vector<std::vector<int>> touched_;
+  std::vector<int64_t> made_;  // by node
   int64_t at_start_ = 0;
 };
 
-// The order with the fewest bytes alive.
+// The order with the fewest live bytes.
 //
-// What is alive after some nodes have run depends on which they are, not on their order. So of all
-// orders of the same nodes the best one may stand for all (Held, Karp 1962; for memory Ahn et al.
-// 2020, "SERENITY"), and the best order is a shortest path through the sets of nodes that are
-// closed under what they need: the cuts.
+// The live bytes after some nodes have run depend on the set of these nodes, not on their order. So
+// of all orders of one set, the best one represents all (Held, Karp 1962; for memory Ahn et al.
+// 2020, "SERENITY"). The best order is a shortest path through the sets of nodes that are closed
+// under dependencies: the cuts.
 //
 //     a --> b --> d          {} - {a} - {a,b} -- {a,b,c} - {a,b,c,d}
 //      '--> c ---'                   '- {a,c} --'
 //
-// All cuts of one size are made before the next size; where they are more than `width`, the best
-// stay. Where a network is narrow, every order passes through one cut, which parts the problem by
-// itself. Exact where no size has more cuts than that; for series-parallel networks there are
-// polynomial algorithms (Liu 1987), which this replaces: they take no skips. Cost: nodes^2 * width
-// at most.
+// All cuts of one size are made before the next size. If there are more than `width`, the best ones
+// are kept. Where a network is narrow, every order passes through one cut, which divides the
+// problem automatically. The result is exact if no size has more cuts than that. There are
+// polynomial algorithms for series-parallel networks (Liu 1987); they do not support skip
+// connections, so this search replaces them. Cost: at most nodes^2 * width.
 
 enum class LiveGoal : uint8_t {
-  kPeak,  // the least peak; of ways to one cut whose peaks are equal, the one of less sum
-  kSum,   // the least sum over all nodes, of those the least peak
+  kPeak,  // the least peak; of paths to one cut with equal peaks, the one with the smaller sum
+  kSum,   // the least sum over all nodes; among those, the least peak
 };
 
 inline constexpr size_t kUsualWidth = 64;
 
-// nullopt where the stop came first.
+// nullopt after a stop.
 std::optional<Order> FindLeastLiveOrder(const Precedence& precedence, const LiveBytes& live,
                                         LiveGoal goal, const base::Stop& stop,
                                         size_t width = kUsualWidth);
 
-// Orders that a walk through the network gives. Cost: linear, but for sorting.
+// Orders from a traversal of the network. Cost: linear, except for sorting.
 
-// Which operand of a node a depth-first walk goes to first.
+// The operand of a node that a depth-first walk visits first.
 enum class OperandOrder : uint8_t {
-  kFirst,  // the one that comes first
+  kFirst,  // the first in the list of operands
   kLast,
-  // The one whose walk needs most beyond what it leaves, results held whole: the register
-  // allocation of Sethi and Ullman (1970), least where nothing is read twice.
+  // The operand whose subtree needs the most bytes beyond those that it leaves, with results held
+  // whole: the register allocation of Sethi and Ullman (1970), which is optimal if no result is
+  // read twice.
   kHungriest
 };
 
-// Each node behind all that it needs, those of one operand together: one branch after the other.
+// Each node after its dependencies, those of one operand together: one branch after the other.
 Order WalkDepthFirst(const Precedence& precedence, const LiveBytes& live, OperandOrder turn);
 
-// All branches side by side: by the most nodes that lie on a way from the first nodes, or to the
-// last.
+// All branches in parallel: by the length of the longest path from the first nodes, or to the last.
 enum class Pace : uint8_t { kEarliest, kLatest };
 Order WalkBreadthFirst(const Precedence& precedence, Pace pace);
 

@@ -14,9 +14,9 @@
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/partition/placement/home_and_joint_placement.h"
 
-// Nothing that a person wrote is believed but network, profile, partition and addresses: the joint
-// Problem is built as the search builds it, the given addresses become fixed offsets (or hints),
-// and engines place the rest around them.
+// Only network, profile, partition and addresses of the user's draft are used: the joint Problem is
+// built as the search builds it, the given addresses become fixed offsets (or hints), and engines
+// place the rest around them.
 namespace tessera::search::partition {
 namespace {
 
@@ -33,7 +33,7 @@ base::Diagnostic DraftFault(std::string message, std::string expected, std::stri
   return fault;
 }
 
-// Why the subgraphs do not cover the network, each operator once and in order; or nullopt.
+// Returns why the subgraphs do not cover the network, each operator once and in order, or nullopt.
 std::optional<base::Diagnostic> FindGap(const plan::files::Draft& draft) {
   const auto id = [&](int op) { return draft.network.operators[static_cast<size_t>(op)].id; };
   const auto operators = static_cast<int>(draft.network.operators.size());

@@ -38,8 +38,7 @@ std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph,
   return std::nullopt;
 }
 
-// Says in the plan how it came to be, and of one that a stop cut off no more than can be found
-// again.
+// Records in the plan how it was found. After a stop, the plan claims only what can be reproduced.
 void Record(const graph::Graph& graph, const answer::PartitionOptions& options,
             answer::PartitionResult& result) {
   plan::Plan& plan = *result.plan;
@@ -110,8 +109,8 @@ base::Expected<answer::PartitionResult> Search(const graph::Graph& network,
   return result;
 }
 
-// Where memory ran out, all that was taken is free again: what a search does that is stopped at
-// once needs little.
+// When memory ran out, everything has been freed again: a search that is stopped immediately needs
+// little.
 base::Expected<answer::PartitionResult> SearchLittle(const graph::Graph& network,
                                                      const hw_profiles::Profile& profile,
                                                      const answer::PartitionOptions& options) {

@@ -25,34 +25,35 @@
 #include "tessera/search/partition/placement/obstacles.h"
 #include "tessera/search/tiling/engine_cache.h"
 
-// From a network and a profile to a plan: which operators run as one subgraph, with which tiles,
-// and where every buffer lies.
+// From a network and a profile to a plan: which operators form a subgraph, with which tiles, and
+// the address of every buffer.
 namespace tessera::search::partition {
 
-// Finds the best partition that keeps the constraints. Its network has the operators in the order
-// in which the plan runs them; constraints and obstacles are about the graph's own. Operators that
-// constraints hold together stay in that order. An error is a bad objective, option or constraint,
-// or a fault of the program: a plan that its independent validator refuses is never handed out.
+// Finds the best partition that satisfies the constraints. The operators of its network are in the
+// order in which the plan runs them; constraints and obstacles refer to the given graph. Operators
+// that constraints hold together stay in that order. An error is a bad objective, option or
+// constraint, or an error of the program: a plan that the independent validator refuses is never
+// returned.
 base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& graph,
                                                         const hw_profiles::Profile& profile,
                                                         const answer::PartitionOptions& options);
 
-// What a partition that somebody wrote down costs, and where its buffers go.
+// The cost of a given partition, and the addresses of its buffers.
 
 struct Evaluation {
-  // kFeasible with a plan, or with violations of what profile and objective ask; kInfeasible,
+  // kFeasible with a plan, or with violations of the profile or the objective. kInfeasible,
   // kUnknown, kUnsupported or kInvalid with a reason.
   problem::Status status = problem::Status::kUnknown;
   std::optional<plan::Plan> plan;
   std::vector<plan::verify::Violation> violations;
   std::string reason;
-  std::optional<problem::Problem> infeasible_problem;  // where it has no placement: what was asked
-  problem::Bytes capacity = 0;                         // and within how many bytes
+  std::optional<problem::Problem> infeasible_problem;  // if there is no placement: the Problem
+  problem::Bytes capacity = 0;                         // and its capacity in bytes
 };
 
-// Derives problem, metrics and bounds of the draft's partition, places what the draft leaves open,
-// and checks the plan. An error is a draft that makes no program, with a JSON pointer where an
-// address is at fault; or a fault of the program.
+// Derives problem, metrics and bounds of the draft's partition, places the buffers that the draft
+// leaves open, and checks the plan. An error is a draft that does not form a program, with a JSON
+// pointer if an address is wrong; or an error of the program.
 base::Expected<Evaluation> Evaluate(const plan::files::Draft& draft,
                                     const answer::EvaluateOptions& options);
 

@@ -28,8 +28,8 @@ bool CountsAccesses(const Memory& memory) {
   return !memory.modes.empty() || std::any_of(memory.banks.begin(), memory.banks.end(), HasPorts);
 }
 
-// A loop without an exit at its end also says that the step behind it does not follow its last one:
-// leaving it out would not only take away, so it stays.
+// A loop without an exit at its end also states that the next step does not follow its last one.
+// Removing the loop would add a constraint as well, so it stays.
 bool CanGo(const problem::Loop& loop) { return loop.exits.back() == loop.end; }
 
 void ListBuffer(const Problem& problem, size_t i, std::vector<Condition>& list) {
@@ -64,7 +64,7 @@ void ListMemory(const Query& query, size_t m, std::vector<Condition>& list) {
   if (!memory.modes.empty() && memory.transitions) add(ConditionKind::kTransitions);
 }
 
-// Answers which conditions stay.
+// Tells which conditions stay.
 class Kept {
  public:
   explicit Kept(std::span<const Condition> conditions) : conditions_(conditions) {}
@@ -77,7 +77,7 @@ class Kept {
   std::span<const Condition> conditions_;
 };
 
-// For each buffer to what a kept kAdjacent relation that places it rounds; 1 for others.
+// For each buffer, the rounding of a kept kAdjacent relation that places it; 1 for others.
 std::vector<Bytes> FindRoundings(const Problem& problem, const Kept& kept, Rounding rounding) {
   std::vector<Bytes> roundings(problem.buffers.size(), 1);
   for (size_t i = 0; i < problem.relations.size(); ++i) {
@@ -148,8 +148,8 @@ Bytes PowerAbove(Bytes bytes) {
   return power;
 }
 
-// Shifting a buffer by a multiple of this, and all that it is tied to by a fixed distance, breaks
-// no alignment and no rule of the kinds that look at addresses by their remainders.
+// A period: shifting a buffer by a multiple of it, together with all buffers at fixed distances,
+// violates no alignment and no rule on remainders of addresses.
 Bytes PeriodOf(const Problem& problem, int memory) {
   Bytes period = 1;
   Bytes largest = 1;
@@ -169,7 +169,7 @@ Bytes PeriodOf(const Problem& problem, int memory) {
   return period;
 }
 
-// What relations and rules may ask for in addition to the sizes: distances and guards.
+// Bytes that relations and rules may need in addition to the sizes: distances and guards.
 Bytes SlackOf(const Problem& problem, int memory) {
   Bytes slack = 0;
   for (const Relation& relation : problem.relations) {
@@ -185,8 +185,7 @@ Bytes SlackOf(const Problem& problem, int memory) {
   return slack;
 }
 
-// The rule among the buffers that stay, by their new indices; nullopt when it is about none of
-// them.
+// The rule for the buffers that stay, with their new indices; nullopt if it concerns none of them.
 std::optional<problem::Rule> KeepRule(problem::Rule rule, const std::vector<int>& indices) {
   const auto index = [&](int buffer) { return indices[static_cast<size_t>(buffer)]; };
   std::vector<int> buffers;
@@ -336,12 +335,12 @@ Query Strike(const Query& query, const Condition& condition) {
   return to;
 }
 
-// Whatever fits in unbounded memory fits in this much. Above everything that is fixed, reserved,
-// banked or windowed, buffers are tied to each other by fixed distances, and to addresses by
-// remainders. Of a placement take the ties as they are, and close every gap that no distance spans
-// to less than a period, by shifting what lies above it by multiples of it. What is left has at
-// most the sizes, the distances, and a period for each buffer; twice, as rules of a common distance
-// may keep two copies apart.
+// A capacity that suffices for everything that fits in unbounded memory. Above all fixed, reserved,
+// banked or windowed addresses, buffers are tied to each other by fixed distances, and to addresses
+// by remainders. Take a placement, keep the ties, and close every gap that no distance spans to
+// less than a period, by shifting the part above it by multiples of the period. The rest has at
+// most the sizes, the distances, and a period for each buffer. The result is doubled, because rules
+// of a common distance may keep two copies apart.
 Bytes Roomy(const Query& query, int memory) {
   const Problem& problem = query.problem;
   const Memory& home = problem.memories[static_cast<size_t>(memory)];

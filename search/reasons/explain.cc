@@ -11,20 +11,20 @@
 #include "tessera/search/reasons/minimal_set.h"
 #include "tessera/search/reasons/query.h"
 
-// What would have to give.
+// Finds changes that make the query feasible.
 //
-// Every candidate is first tried at its fullest: all capacity that could be of use, no alignment,
-// as many ports as there are accesses. If that does not help nothing smaller does. Otherwise the
-// least is found: capacities by bisection, where each placement that is found brings the upper end
-// down to its own peak, and each answer's bound the lower end up; alignments among the divisors,
+// Every change is first tried at its maximum: all capacity that could be useful, no alignment, as
+// many ports as there are accesses. If that does not help, no smaller change does. Otherwise the
+// least change is found: capacities by bisection, in which each placement lowers the upper end to
+// its own peak, and each answer's bound raises the lower end; alignments among the divisors,
 // largest first; ports one by one. An alignment that an adjacent relation rounds up to moves the
-// neighbour, so there every divisor is tried, whether the alignment is one of the conditions or
+// neighbour; so every divisor is tried there, whether the alignment is one of the conditions or
 // not.
 //
 //     infeasible ]........ bound ...... probe ...... peak [ feasible
 //
-// A probe that stays unknown counts as infeasible for the search, but then the end that is found is
-// not called least.
+// A probe that stays unknown counts as infeasible for the search, but then the result is not called
+// least.
 namespace tessera::search::reasons {
 
 using problem::Bytes;
@@ -202,7 +202,7 @@ class ChangeFinder {
     return memories;
   }
 
-  // A bank like one that is there is the smaller change.
+  // A bank equal to an existing one is the smaller change.
   void TryBanks(int memory) {
     const auto& banks = query_.problem.memories[static_cast<size_t>(memory)].banks;
     const size_t before = found_.changes.size();
@@ -261,7 +261,7 @@ ChangeSearch FindChanges(const Query& query, std::span<const Condition> set, Can
 
 namespace {
 
-// One question that is hard must not starve the others.
+// One hard query must not use up the budget of the others.
 constexpr int64_t kMostTurns = 16;
 
 }  // namespace
@@ -273,7 +273,7 @@ problem::Explanation Explain(const problem::Problem& problem, problem::Bytes cap
   const int64_t half = options.budget.units / 2;
   const int64_t confirmation = options.budget.units / 8;
   Query query{problem, capacity};
-  query.problem.costs.clear();  // preferences never collide
+  query.problem.costs.clear();  // preferences never conflict
   Oracle oracle(decide, {half - confirmation}, {options.budget.units / kMostTurns + 1}, stop);
   MinimalSet set = FindMinimalSet(query, oracle, confirmation);
   oracle.Grant(options.budget.units - half);

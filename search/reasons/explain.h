@@ -9,7 +9,7 @@
 
 namespace tessera::search::reasons {
 
-// The candidate whose sizes the question has, of a ladder of others; no ladder: no candidates.
+// The ladder and the candidate whose sizes the query has; without a ladder there are no candidates.
 struct CandidateOf {
   const problem::Ladder* ladder = nullptr;
   size_t candidate = 0;
@@ -17,20 +17,20 @@ struct CandidateOf {
 
 struct ChangeSearch {
   std::vector<problem::Change> changes;
-  bool all_tried = true;  // what is not listed is proven useless
+  bool all_tried = true;  // changes that are not listed are proven useless
 };
 
-// Single changes that make the whole question feasible, each solved. A change can only help if it
-// touches every set of conditions that collide, so only those that touch `set`, one such set, are
-// tried. See changes.cc.
+// Single changes that make the whole query feasible; each is solved. A change can only help if it
+// affects every conflicting set of conditions, so only changes that affect `set`, one such set, are
+// tried. See explain.cc.
 ChangeSearch FindChanges(const Query& query, std::span<const problem::Condition> set,
                          CandidateOf candidate, reasons::Oracle& oracle);
 
-// Why a Problem is infeasible: docs/reasons.md.
+// Explains why a Problem is infeasible: docs/reasons.md.
 
 struct ExplainOptions {
-  // Of all questions together, in the units of the decision; half of it for the set, the rest for
-  // the changes.
+  // For all queries together, in the units of the decision: half for the set, the rest for the
+  // changes.
   base::Budget budget = {2'000'000};
   const base::Stop* stop = nullptr;
   const problem::Ladder* ladder =
@@ -38,10 +38,10 @@ struct ExplainOptions {
   size_t candidate = 0;
 };
 
-// What collides in `problem`, which is well formed and proven infeasible when memories[0] has
-// `capacity` bytes, and what would have to give. Answers within any budget: what it did not suffice
-// for is said by Explanation::minimal, Change::least and Explanation::all_tried. The same decisions
-// give the same answer.
+// Finds the conflicting conditions of `problem`, and changes that resolve the conflict. The problem
+// must be well formed and proven infeasible when memories[0] has `capacity` bytes. Answers within
+// any budget: Explanation::minimal, Change::least and Explanation::all_tried state what the budget
+// did not cover. The same decisions give the same answer.
 problem::Explanation Explain(const problem::Problem& problem, problem::Bytes capacity,
                              const Decide& decide, const ExplainOptions& options);
 

@@ -5,12 +5,12 @@
 #include <set>
 #include <utility>
 
-// Iterative deepening: is there a hitting set of 0, 1, 2, ... elements? Some set that is not hit
-// yet must be, so the search branches on the elements of the shortest such set alone. Sets that are
-// not hit and pairwise disjoint need an element each; when they are more than what is left, the
-// branch is dead.
 namespace tessera::search::reasons {
 
+// Iterative deepening: is there a hitting set of 0, 1, 2, ... elements? Some set that is not hit
+// yet must be hit, so the search branches only on the elements of the shortest such set. Sets that
+// are not hit and pairwise disjoint need one element each; if they are more than the remaining
+// elements, the branch fails.
 namespace {
 
 bool Meet(const std::vector<int>& a, const std::vector<int>& b) {
@@ -79,23 +79,24 @@ std::optional<std::vector<int>> FindHittingSet(std::span<const std::vector<int>>
 
 // The fewest modes by implicit hitting sets.
 //
-// More modes never hurt: a schedule stays one. So where a set of modes is not enough for a query,
-// it can be grown as long as it stays so, and then one of the modes outside must be there:
+// Additional modes never hurt: a schedule stays valid. So if a set of modes does not suffice for a
+// query, it can be grown as long as it does not suffice, and then one of the modes outside is
+// required:
 //
-//     modes                 a b c d e
-//     not enough            a . c . .
-//     grown, not enough     a . c d .      a need: { b, e }
+//     modes                   a b c d e
+//     not sufficient          a . c . .
+//     grown, not sufficient   a . c d .      a need: { b, e }
 //
-// A set is enough only if it meets every need. The smallest set that meets all needs known so far
-// is asked next; if it is enough for every query, no smaller one is, for a smaller one misses a
+// A set suffices only if it meets every need. The smallest set that meets all needs known so far is
+// tried next. If it suffices for every query, no smaller set does, because a smaller one misses a
 // need. Otherwise it yields another need. This is the hitting-set duality of Reiter (Artificial
 // Intelligence 32, 1987), with needs found on demand as in MaxHS (Davies and Bacchus, CP 2011).
-// Answers known before end it early: the modes that they use are enough, and when no smaller set
-// meets all needs nothing is left to ask.
+// Known answers end the search early: the modes that they use suffice, and when no smaller set
+// meets all needs, no query is left.
 //
-// Cost: a solve for each mode and need; needs are few where modes do different things. A solve that
-// stays unknown makes a need that is not proven: the set asked about is passed by, and the answer
-// is not called least.
+// Cost: a solve for each mode and need; there are few needs if modes do different things. A solve
+// that stays unknown makes a need that is not proven: the set in question is skipped, and the
+// answer is not called least.
 
 using problem::Allocation;
 using problem::Memory;

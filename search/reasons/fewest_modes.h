@@ -10,20 +10,19 @@
 
 namespace tessera::search::reasons {
 
-// A smallest set that has an element in common with every one of `sets`, ascending; nullopt when
-// one of them is empty. Elements are numbers from 0 up; each set is ascending. The same sets give
-// the same answer. Cost: exponential in the size of the answer alone, O(w^k) for sets of w elements
-// and an answer of k.
+// A smallest set that has an element in common with every one of `sets`, ascending; nullopt if one
+// of them is empty. Elements are numbers from 0; each set is ascending. The same sets give the same
+// answer. Cost: exponential in the size of the answer only, O(w^k) for sets of w elements and an
+// answer of k.
 std::optional<std::vector<int>> FindHittingSet(std::span<const std::vector<int>> sets);
 
-// Which modes of its memories a chip could do without: docs/modes.md.
+// The modes of its memories that a chip does not need: docs/modes.md.
 
-// A Problem that must stay solvable. Problems of one question have the same memories, banks and
-// modes.
+// A Problem that must stay solvable. All queries of a call have the same memories, banks and modes.
 struct ModeQuery {
   problem::Problem problem;
   problem::Bytes capacity = 0;                              // of memories[0]
-  std::optional<problem::Allocation> known = std::nullopt;  // a correct answer, where there is one
+  std::optional<problem::Allocation> known = std::nullopt;  // a correct answer, if known
 };
 
 struct ModeId {
@@ -35,23 +34,23 @@ struct ModeId {
   }
 };
 
-// Why so many modes are needed: `query` is infeasible unless one of these is there, whatever the
+// A reason why modes are needed: `query` is infeasible if none of `any_of` is present, whatever the
 // other modes.
 struct ModeNeed {
   size_t query = 0;
   std::vector<ModeId> any_of;  // ascending
-  bool proven = true;          // else only not found to be feasible
+  bool proven = true;          // if false, it was only not found to be feasible
 };
 
 struct FewestModes {
-  // kOptimal: `kept` is enough for all queries, and no fewer modes are; kFeasible: it is enough,
-  // fewer may be; kInfeasible: all modes are not enough; kUnknown: not even that was decided.
+  // kOptimal: `kept` suffices for all queries, and no smaller set does. kFeasible: it suffices, but
+  // a smaller set may exist. kInfeasible: all modes together do not suffice. kUnknown: not even
+  // that was decided.
   problem::Status status = problem::Status::kUnknown;
-  std::vector<ModeId> kept;  // ascending
-  std::vector<ModeNeed>
-      needs;  // no smaller set of modes meets all of these that are proven, if kOptimal
+  std::vector<ModeId> kept;     // ascending
+  std::vector<ModeNeed> needs;  // if kOptimal: no smaller set of modes meets all of the proven ones
   std::vector<problem::Allocation>
-      allocations;  // parallel to the queries, with the modes of `kept` alone
+      allocations;  // parallel to the queries, with the modes of `kept` only
   int64_t solves = 0;
 };
 
@@ -61,17 +60,17 @@ struct FewestModesOptions {
 };
 
 // The smallest set of modes with which every query has an answer; offsets and schedules are free.
-// At least one mode of each memory that has modes is kept. Queries come in the order in which they
-// are best asked: small ones that refuse much first.
+// At least one mode of each memory that has modes is kept. Order the queries by usefulness: small
+// ones that are often infeasible first.
 FewestModes FindFewestModes(std::span<const ModeQuery> queries, const Decide& decide,
                             const FewestModesOptions& options);
 
-// The problem with the modes of `kept` alone, renumbered in their order, and with the transitions
+// The problem with the modes of `kept` only, renumbered in their order, and with the transitions
 // between them.
 problem::Problem WithModes(const problem::Problem& problem, std::span<const ModeId> kept);
 
-// A way in which a bank can be accessed that some mode of the memory allows and none of those kept:
-// wires to be saved.
+// An access to a bank that some mode of the memory allows and none of the kept modes does: wires
+// that can be saved.
 struct FreedAccess {
   int memory = 0;
   int bank = 0;

@@ -7,16 +7,6 @@
 #include <span>
 #include <utility>
 
-// The commonest reason of all, found by counting.
-//
-//     bytes at one step, largest buffer first            |capacity
-//     |=========== a ===========|====== b ======|=== c ==|===|== d ==|= e =|
-//                                                        ^ c is the first beyond it: a, b and c collide
-//
-// The largest buffers first make the set the smallest of this step. It is minimal: without c the
-// sizes stay within the capacity, and each of a and b is at least as large as c; a stack of what
-// remains, without alignments or banks, is a placement. Buffers that a relation allows to share
-// addresses are not counted.
 namespace tessera::search::reasons {
 
 using problem::Buffer;
@@ -27,6 +17,17 @@ using problem::Problem;
 using problem::RelationKind;
 using problem::Step;
 
+// The most common reason, found by counting.
+//
+//     bytes at one step, largest buffer first            |capacity
+//     |=========== a ===========|====== b ======|=== c ==|===|== d ==|= e =|
+//                                                        ^ c is the first beyond it:
+//                                                          a, b and c conflict
+//
+// Taking the largest buffers first gives the smallest set of this step. It is minimal: without c
+// the sizes are within the capacity, and each of a and b is at least as large as c; a stack of the
+// rest, without alignments or banks, is a placement. Buffers that a relation allows to share
+// addresses are not counted.
 namespace {
 
 constexpr size_t kSteps = 32;  // heaviest ones that are looked at
@@ -107,36 +108,38 @@ std::optional<std::vector<Condition>> FindOverload(const Query& query) {
   return best;
 }
 
-// A minimal set of conditions that collide, by deletion in chunks.
+// A minimal set of conflicting conditions, by deletion in chunks.
 //
-// A condition that can be left out while the rest stays infeasible is left out for good. Asking one
-// by one costs a question for each; so whole chunks are tried, and halved where they cannot go:
+// A condition that can be dropped while the rest stays infeasible is dropped permanently. Testing
+// one by one costs a query for each; so whole chunks are tried, and halved if they cannot be
+// dropped:
 //
 //     a b c d e f g h      without a..h: fits, so one of them is needed
-//     a b c d              without a..d: infeasible; gone
-//             e f g h      need not be asked: some of a..h is needed, and a..d were not
+//     a b c d              without a..d: infeasible; dropped
+//             e f g h      no query: some of a..h is needed, and a..d were not
 //             e f          without e, f: fits
-//             e            without e: infeasible; gone
-//               f          need not be asked: needed
-//                 g h      without g, h: infeasible; gone
+//             e            without e: infeasible; dropped
+//               f          no query: needed
+//                 g h      without g, h: infeasible; dropped
 //
-// That is the divide and conquer of Junker's QuickXplain (AAAI 2004), which asks O(k log(n/k) + k)
-// questions for k of n conditions; written as deletion, a question that stays unknown does no harm:
-// the chunk is halved, and a single condition stays.
+// This is the divide and conquer of Junker's QuickXplain (AAAI 2004), which needs O(k log(n/k) + k)
+// queries for k of n conditions. Written as deletion, a query that stays unknown does no harm: the
+// chunk is halved, and a single condition stays.
 //
-// Leaving something out adds placements, but for the alignment that an adjacent relation rounds up
-// to: without it the neighbour moves. Then both places count (Readings in conditions.h), so
-// whatever the question allows is allowed by each set that is asked about, and a set that collides
-// is a reason of the question. What was needed among many is then mostly, not always, needed among
-// few. So the set is confirmed at the end: each member is left out once more, until none can be.
+// Dropping a condition adds placements, with one exception: the alignment that an adjacent relation
+// rounds up to. Without it the neighbour moves. Then both positions count (Readings in query.h). So
+// everything that the query allows is allowed by each tested set, and a conflicting set is a reason
+// for the query. A condition that was needed among many is then mostly, but not always, needed
+// among few. So the set is confirmed at the end: each member is dropped once more, until none can
+// be.
 //
-// What is tried first tends to go, so the order is one of taste. First all at once that speaks of
-// one thing: capacities, modes and ports, relations, reserved ranges, and so on; if any kind has no
-// part in the matter, the reason should not mention it. Adjacent relations wait: where sizes alone
-// collide too, the set that names the relation is the one that the user can act on. Then buffers,
-// in the order of their lives, those that are adjacent to others last: neighbours in time share a
-// chunk, and most collisions are confined to a few steps. Then everything else, one kind after the
-// other.
+// Conditions that are tried first tend to be dropped, so the order is a matter of preference. First
+// all conditions of one subject together: capacities, modes and ports, relations, reserved ranges,
+// and so on. If a kind is not needed, the reason should not mention it. Adjacent relations come
+// later: if sizes alone conflict too, the set that names the relation is the one that the user can
+// act on. Then buffers, in the order of their lives, those that are adjacent to others last:
+// neighbours in time share a chunk, and most conflicts are confined to a few steps. Then everything
+// else, one kind after the other.
 
 using problem::Condition;
 using problem::ConditionKind;
@@ -200,8 +203,8 @@ class Deletion {
   }
 
  private:
-  // Whether the set collides and each of its members is needed, as answers about this very set say.
-  // Members that are not go.
+  // Whether the set conflicts and each of its members is needed, according to answers about this
+  // exact set. Members that are not needed are dropped.
   bool Confirm() {
     const Status together = AskWithout({});
     // Answers that contradict each other, or that no Problem could get.

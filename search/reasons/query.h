@@ -11,83 +11,84 @@
 
 namespace tessera::search::reasons {
 
-// A Problem and the capacity of memories[0] that is asked about.
+// A Problem and a capacity of memories[0].
 struct Query {
   problem::Problem problem;
   problem::Bytes capacity = 0;
 };
 
-// Everything that the question asks for and could leave out, ascending. What restricts nothing is
-// not listed: alignments of 1, capacities beyond Roomy, accesses where neither modes nor ports
-// count them, loops where no memory limits its transitions.
+// All conditions of the query that could be dropped, ascending. Conditions without effect are not
+// listed: alignments of 1, capacities beyond Roomy, accesses if neither modes nor ports count them,
+// loops if no memory limits its transitions.
 std::vector<problem::Condition> ListConditions(const Query& query);
 
 // A kAdjacent relation rounds up to the alignment of its second buffer, which is a condition of its
-// own. Where the relation is kept and that is not, it says no longer to what it rounds.
+// own. If the relation is kept and the alignment is not, the rounding is undefined; this selects
+// one.
 enum class Rounding : uint8_t {
-  kAsAsked,  // to the alignment that the question has: what the question allows, this allows
+  kAsAsked,  // to the alignment in the query: everything that the query allows is allowed
   kAsKept,   // to the alignment that is kept
 };
 
-// The question that asks for `kept` alone, which is ascending; docs/reasons.md says what becomes of
-// the rest. Conditions of a buffer that is not kept are void.
+// The query with the conditions `kept` only, which are ascending. docs/reasons.md defines what
+// happens to the rest. Conditions of a buffer that is not kept are void.
 Query Keep(const Query& query, std::span<const problem::Condition> kept,
            Rounding rounding = Rounding::kAsAsked);
 
-// The ways to read what is kept: one, or two where the roundings differ. The conditions collide if
-// nothing fits in any.
+// The interpretations of the kept conditions: one, or two if the roundings differ. The conditions
+// conflict if nothing fits in any of them.
 std::vector<Query> Readings(const Query& query, std::span<const problem::Condition> kept);
 
-// The question without one condition, as a user would strike it out: a relation vanishes with all
+// The query without one condition, as if the user deleted it: a relation disappears with everything
 // that it allows.
 Query Strike(const Query& query, const problem::Condition& condition);
 
-// A capacity of the memory with which any placement in unbounded memory could do: see
-// conditions.cc.
+// A capacity of the memory that suffices for any placement that is possible in unbounded memory:
+// see conditions.cc.
 problem::Bytes Roomy(const Query& query, int memory);
 
-// The question with another capacity of one memory.
+// The query with another capacity of one memory.
 Query WithCapacity(Query query, int memory, problem::Bytes capacity);
 
 problem::Bytes CapacityOf(const Query& query, int memory);
 
-// Questions with one more or one other thing than the one they are made from.
+// Queries with one additional or different element.
 
-// With another alignment of the buffer of a kAlignment, or the memory of a kMemoryAlignment.
+// With another alignment of the buffer of a kAlignment, or of the memory of a kMemoryAlignment.
 Query WithAlignment(const Query& query, const problem::Condition& condition,
                     problem::Bytes alignment);
 
 // Without alignments of buffers.
 Query WithoutAlignments(const Query& query);
 
-// With `ports` more of each kind that is limited in the bank of a kPorts.
+// With `ports` additional ports of each kind that is limited in the bank of a kPorts.
 Query WithPorts(const Query& query, const problem::Condition& condition, int ports);
 
-// With a bank more behind everything that the memory holds, as long as bank `item`, which does what
-// that does in every mode, and is allowed to the same buffers.
+// With a bank added after everything that the memory holds. It has the length and the permissions
+// in every mode of bank `item`, and is allowed to the same buffers.
 Query WithCopyOfBank(const Query& query, int memory, int item);
 
-// With a bank of `length` bytes more behind everything that the memory holds, in which every mode
-// allows every access, and which is allowed to all buffers.
+// With a bank of `length` bytes added after everything that the memory holds. Every mode allows
+// every access in it, and all buffers may use it.
 Query WithFreeBank(const Query& query, int memory, problem::Bytes length);
 
-// The address behind everything that the memory holds.
+// The address after everything that the memory holds.
 problem::Bytes EndOf(const Query& query, int memory);
 
-// Whether WithCopyOfBank of both asks the same.
+// Whether WithCopyOfBank gives the same query for both.
 bool AreAlike(const Query& query, int memory, int bank, int other);
 
 // Decides whether everything fits when memories[0] has `capacity` bytes: kFeasible or kOptimal with
-// an allocation, kInfeasible only with a proof, anything else where it does not know. A portfolio,
-// one engine, or an enumeration.
+// an allocation, kInfeasible only with a proof, any other status if unknown. A portfolio, one
+// engine, or an enumeration.
 using Decide = std::function<problem::Result(const problem::Problem& problem,
                                              problem::Bytes capacity, const base::Budget& budget)>;
 
-// Puts questions to a Decide within one budget for all of them, counted in nodes, conflicts and the
-// buffers of each question, and one for each.
+// Passes queries to a Decide within one budget for all of them, counted in nodes, conflicts and the
+// buffers of each query, and one budget for each.
 class Oracle {
  public:
-  // Decision and stop outlive this.
+  // Decision and stop must outlive this object.
   Oracle(const Decide& decide, base::Budget all, base::Budget each, const base::Stop& stop)
       : decide_(decide), each_(each.units), left_(all.units), stop_(stop) {}
 
@@ -96,7 +97,7 @@ class Oracle {
 
   problem::Status Ask(const Query& query) { return Solve(query).status; }
 
-  // Gives the questions that follow `units` more.
+  // Adds `units` to the budget of the following queries.
   void Grant(int64_t units) { left_ += units; }
 
  private:

@@ -8,28 +8,28 @@
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/bounds.h"
 
-// A placement for large buffers serves smaller ones in the same places; what does not fit small
-// does not fit large. Where every size of candidate a is at most its size of candidate b, b
-// *dominates* a, and one solve answers for many candidates:
+// A placement for large buffers is valid for smaller ones in the same places. A set of small
+// buffers that does not fit does not fit with larger sizes. If every size of candidate a is at most
+// its size in candidate b, b *dominates* a, and one solve decides many candidates:
 //
 //     columns                              each point a tile shape, x infeasible, o feasible
 //        ^   . x x x x
-//        |   . o x x x        a placement at ( answers for all below and to the left of it,
-//        |   . o o x x        a proof at x for all above and to the right
+//        |   . o x x x        a placement at ( decides all below and to the left of it,
+//        |   . o o x x        a proof at x all above and to the right
 //        |   . o o ( x
 //        '--------------> rows
 //
 // Dominance is tested size by size, never assumed: halos vanish at full extent, padding rounds up,
-// a user's ladder may do as it likes. Where nothing dominates, every candidate is solved on its
-// own. It also needs that shrinking a buffer in place breaks no other constraint
+// and a user's ladder may be arbitrary. If nothing dominates, every candidate is solved separately.
+// It is also required that shrinking a buffer in place violates no other constraint
 // (problem::ShrinkingIsSafe).
 //
-// Order of questions. Bounds come first and cost no solve; they decide most hopeless candidates.
-// The largest candidate left is asked next, for a bound is often met. Then always the candidate
-// whose answer, whichever it is, settles most others: on a chain this is bisection, on a plane it
-// walks along the staircase between fit and not. A limit settles nothing but takes the candidate
-// out of play. Cost: on a chain of n candidates at most 1 + ceil(log2 n) solves; on none more than
-// n. O(n^2) comparisons of size vectors.
+// Order of queries. Bounds come first and cost no solve; they decide most infeasible candidates.
+// The largest remaining candidate is next, because a bound is often met. Then always the candidate
+// whose answer, in the worse case, decides most others: on a chain this is bisection, on a plane it
+// walks along the staircase between feasible and infeasible. A limit decides nothing but excludes
+// the candidate from further queries. Cost: on a chain of n candidates at most 1 + ceil(log2 n)
+// solves; never more than n. O(n^2) comparisons of size vectors.
 namespace tessera::search::tiling {
 namespace {
 

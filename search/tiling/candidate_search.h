@@ -13,42 +13,43 @@
 #include "tessera/problem/tile_candidates.h"
 #include "tessera/search/allocate/contraction.h"
 
-// Which candidates of a ladder fit. Sizes change from candidate to candidate, nothing else does, so
-// one answer often holds for others.
+// Determines which candidates of a ladder fit. Only sizes differ between candidates, so one answer
+// often holds for others.
 namespace tessera::search::tiling {
 
-// Engines in the order in which they are tried; they outlive the search. The first that answers
-// kFeasible or kInfeasible ends the matter. None at all is allowed: then only bounds speak.
+// Engines in the order in which they are tried; they must outlive the search. The first that
+// answers kFeasible or kInfeasible decides. The list may be empty: then only bounds decide.
 using Engines = std::vector<const problem::Engine*>;
 
 struct CandidateSearchOptions {
   base::Budget budget;  // for each candidate and engine
   bool infer =
-      true;  // let the answer for one candidate serve those that it dominates or that dominate it
+      true;  // use the answer for one candidate for those that it dominates or that dominate it
 };
 
-// What is known of one candidate.
+// The knowledge about one candidate.
 struct CandidateAnswer {
-  bool asked = false;  // decided, tried in vain, or implied by another answer
+  bool asked = false;  // decided, tried without result, or implied by another answer
   problem::Status status = problem::Status::kUnknown;  // kOptimal: the peak meets the bound
   problem::Bytes lower_bound = 0;                      // of the peak; known without solving
   std::optional<problem::Bytes> peak;
   std::optional<problem::Allocation> allocation;
-  std::string engine;                // who answered; "bound" for a load beyond the capacity
-  std::string reason;                // why infeasible, or which limit, in the user's words
-  std::optional<size_t> implied_by;  // the candidate whose answer this follows from
+  // the engine that answered; "bound" for a load beyond the capacity
+  std::string engine;
+  std::string reason;                // why infeasible, or which limit, in the user's terms
+  std::optional<size_t> implied_by;  // the candidate that this answer follows from
 };
 
-// Whether the candidate has a placement; whether the question is settled.
+// Fits: whether the candidate has a placement. IsProven: whether the answer is final.
 bool Fits(const CandidateAnswer& answer);
 bool IsProven(const CandidateAnswer& answer);
 
-// Answers candidate by candidate, on demand, and remembers. Engine sessions stay open from one
-// candidate to the next. The problem, the ladder and the engines outlive it. Not safe to use from
-// two threads at once.
+// Decides candidates on demand and stores the answers. Engine sessions stay open from one candidate
+// to the next. The problem, the ladder and the engines must outlive this object. Not thread-safe.
 class CandidateSearch {
  public:
-  // Problem and ladder are well formed (problem/well_formed.h). Finds the bounds; solves nothing.
+  // Problem and ladder must be well formed (problem/well_formed.h). Computes the bounds; solves
+  // nothing.
   CandidateSearch(const problem::Problem& problem, const problem::Ladder& ladder, Engines engines,
                   CandidateSearchOptions options);
   CandidateSearch(CandidateSearch&&) noexcept;
@@ -59,24 +60,24 @@ class CandidateSearch {
 
   size_t Size() const { return answers_.size(); }
 
-  // What is known so far; solves nothing.
+  // The current knowledge; solves nothing.
   const CandidateAnswer& Known(size_t candidate) const { return answers_[candidate]; }
 
-  // Decides the candidate within memories[0].capacity, unless that is settled already. A candidate
-  // that a limit cut off is tried again when asked again.
+  // Decides the candidate within memories[0].capacity, unless it is decided already. A candidate
+  // that a limit cut off is tried again on the next call.
   const CandidateAnswer& Decide(size_t candidate, const base::Stop& stop);
 
-  // Decides all of them with few solves; see ladder_search.cc.
+  // Decides all candidates with few solves; see candidate_search.cc.
   void DecideAll(const base::Stop& stop);
 
-  // Questions put to engines.
+  // Queries to engines.
   int64_t Solves() const { return solves_; }
 
-  // The first wrong allocation that an engine returned: a fault of the program. It counts as no
+  // The first invalid allocation that an engine returned: an error of the program. It counts as no
   // answer.
   const std::optional<base::Diagnostic>& Fault() const { return fault_; }
 
-  // The outcomes, given up by the search.
+  // Moves the outcomes out of the search.
   std::vector<CandidateAnswer> TakeAnswers() && { return std::move(answers_); }
 
  private:
@@ -102,9 +103,9 @@ class CandidateSearch {
   std::unique_ptr<const problem::Problem>
       folded_;  // with fewer rules, if it has any (problem/tile_candidates.h)
   std::unique_ptr<const allocate::Contraction>
-      contraction_;  // what engines are asked instead, if anything; sessions refer to it
+      contraction_;  // the Problem given to the engines instead, if any; sessions refer to it
   std::vector<std::unique_ptr<problem::Session>>
-      sessions_;                          // parallel to engines_, opened when first asked
+      sessions_;                          // parallel to engines_, opened on first use
   std::vector<CandidateAnswer> answers_;  // parallel to the candidates
   int64_t solves_ = 0;
   std::optional<base::Diagnostic> fault_;
@@ -114,13 +115,13 @@ class CandidateSearch {
 struct CandidateOutcome {
   std::vector<CandidateAnswer> candidates;  // parallel to Ladder::candidates
   std::optional<size_t> largest;            // the last candidate that fits
-  // Every candidate after it is proven infeasible; with none that fits, every candidate is.
+  // Every larger candidate is proven infeasible; if none fits, every candidate is.
   bool largest_proven = false;
   int64_t solves = 0;
   std::optional<base::Diagnostic> fault;  // see CandidateSearch::Fault
 };
 
-// Decides every candidate. Problem and ladder are well formed (problem/well_formed.h).
+// Decides every candidate. Problem and ladder must be well formed (problem/well_formed.h).
 CandidateOutcome SearchCandidates(const problem::Problem& problem, const problem::Ladder& ladder,
                                   const Engines& engines, const CandidateSearchOptions& options,
                                   const base::Stop& stop);

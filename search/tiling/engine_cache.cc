@@ -58,9 +58,9 @@ ResultCache::Counts ResultCache::Count() const {
   return counts_;
 }
 
-// The signature is the text of the Problem in JSON: all that a Problem can say is in it, whatever
-// that comes to be, and two texts are compared in full. It is long, some kilobytes, but made once
-// for a ladder.
+// The signature is the text of the Problem in JSON. It contains everything that a Problem can
+// state, now and in the future, and texts are compared in full. It is long, some kilobytes, but
+// made once per ladder.
 
 namespace {
 
@@ -139,18 +139,17 @@ std::string RestoreNames(const std::string& sentence, const Problem& problem) {
   return restored;
 }
 
-// Blocks of a network repeat, and so do the questions about them: the same lives, the same sizes,
-// the same memory. What tells two questions apart is the key: the engine, the Problem's signature
-// (signature.h), the sizes, the capacity, the budget.
+// Blocks of a network repeat, and so do the queries about them: equal lives, sizes and memory. The
+// key identifies a query: the engine, the Problem's signature (SignatureOf), the sizes, the
+// capacity, the budget.
 //
 //     interval 12..14 of one network  --.
-//                                        >-- WithoutNames --> key --> kept result, or a session of its own
-//     interval 4..6 of another        --'
+//                                        >-- WithoutNames --> key --> stored result, or a session
+//     interval 4..6 of another        --'                             of its own
 //
-// An answer must not depend on what happens to be remembered. So the engine is asked about the
-// Problem without names, in a session that has seen nothing else, whether or not the answer is then
-// kept: it is a function of the key. What a session could carry over from one candidate to the next
-// is given up for that.
+// An answer must not depend on the contents of the cache. So the engine gets the Problem without
+// names, in a new session, whether or not the answer is then stored: the answer is a function of
+// the key. The price is that a session cannot carry anything over from one candidate to the next.
 
 namespace {
 

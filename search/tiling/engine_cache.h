@@ -18,25 +18,25 @@
 
 namespace tessera::search::tiling {
 
-// Results by question, at most so many bytes of them. Questions are equal when their keys are, byte
-// for byte. Where room is short, those go first that were used longest ago. Safe to use from
-// several threads; what is still there then depends on their pace, so a key must settle the result.
+// Results by query, within a limit of bytes. Queries are equal if their keys are equal, byte for
+// byte. If space is short, the least recently used entries are dropped first. Thread-safe. The
+// current contents then depend on the timing of threads, so a key must determine the result.
 class ResultCache {
  public:
   static constexpr size_t kUsualBytes = size_t{64} << 20;
 
   explicit ResultCache(size_t most_bytes = kUsualBytes) : most_bytes_(most_bytes) {}
 
-  // The result kept under this key, now the last to go.
+  // The result stored under this key; it becomes the most recently used.
   std::optional<problem::Result> Find(std::string_view key);
 
-  // A result that is larger than the cache is not kept, nor is a second one under the same key.
+  // Stores a result, unless it is larger than the cache or the key exists.
   void Keep(std::string key, const problem::Result& result);
 
   struct Counts {
     int64_t hits = 0;
     int64_t misses = 0;
-    int64_t dropped = 0;  // for want of room
+    int64_t dropped = 0;  // for lack of space
     size_t bytes = 0;     // held; keys, allocations and bookkeeping
   };
   Counts Count() const;
@@ -57,33 +57,33 @@ class ResultCache {
   Counts counts_;
 };
 
-// What is left of a Problem when everything is taken away on which no answer depends: blocks of a
-// network that repeat leave the same.
+// Normalises a Problem: removes everything that no answer depends on. Repeated blocks of a network
+// have the same normal form.
 
-// Buffers are called "#0", "#1", .. in their order and have neither roles nor annotations; the
-// Problem, its rules and costs have no names. Where no memory has modes or ports, accesses and
-// loops are gone too, and steps are numbered by the births and deaths of buffers alone, in their
-// order. An allocation of the one is an allocation of the other.
+// Buffers are named "#0", "#1", .. in their order and have neither roles nor annotations; the
+// Problem, its rules and costs have no names. If no memory has modes or ports, accesses and loops
+// are removed too, and steps are numbered by the births and deaths of buffers only, in their order.
+// Allocations of the two Problems are identical.
 problem::Problem WithoutNames(const problem::Problem& problem);
 
-// Equal for two such Problems exactly when they are equal but for their sizes.
+// Equal for two such Problems if and only if they are equal except for their sizes.
 std::string SignatureOf(const problem::Problem& nameless);
 
-// Puts the buffers' ids back into a sentence about the Problem without names.
+// Restores the ids of the buffers in a sentence about the Problem without names.
 std::string RestoreNames(const std::string& sentence, const problem::Problem& problem);
 
-// Engines that remember answers across candidates, subgraphs and networks: see cached_engines.cc.
-// They answer alike whatever was asked before, whoever else asks, and however many bytes there are
-// to remember in. They decide, and minimise no costs. Safe to share between threads.
+// Engines that cache answers across candidates, subgraphs and networks: see engine_cache.cc. Their
+// answers do not depend on earlier queries, other callers, or the size of the cache. They decide,
+// and do not minimise costs. Thread-safe.
 class CachedEngines {
  public:
-  // The engines outlive this.
+  // The engines must outlive this object.
   explicit CachedEngines(const Engines& engines, size_t most_bytes = ResultCache::kUsualBytes);
   CachedEngines(const CachedEngines&) = delete;
   CachedEngines& operator=(const CachedEngines&) = delete;
   ~CachedEngines();
 
-  // In the same order and under the same names; they live as long as this does.
+  // In the same order and under the same names; valid as long as this object.
   const Engines& Pointers() const { return pointers_; }
 
   ResultCache::Counts Count() const { return cache_.Count(); }

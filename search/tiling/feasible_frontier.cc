@@ -9,27 +9,27 @@
 
 // A walk along the staircase, line by line (saddleback search: Gries 1981; Bird 2006).
 //
-//     columns                     Lines run along the axis with most extents, here columns; they are taken from the
-//        ^   x x x | | |          largest rows down. A line need only be searched above what corners of earlier
-//        |   O b x | | |          lines contain (.): along it the largest shape that no bound refuses is asked first,
-//        |   . . O b | |          for a bound is often met. Where it does not fit the line is bisected, and what the
-//        |   . . . O x |          bisection skipped is asked too, unless tested dominance has settled it.
-//        |   . . . . O x
-//        '---------------> rows   b: refused by its bound, without a question
+//   columns                   Lines run along the axis with most extents, here columns. They are
+//      ^   x x x | | |        taken from the largest rows down. A line need only be searched above
+//      |   O b x | | |        the extents that corners of earlier lines contain (.). The largest
+//      |   . . O b | |        shape that no bound excludes is tried first, because a bound is often
+//      |   . . . O x |        met. If it does not fit, the line is bisected; shapes that the
+//      |   . . . . O x        bisection skipped are tried too, unless tested dominance has decided
+//      '---------------> rows them. b: excluded by its bound, without a query
 //
-// With further axes there is a line for each combination of their extents, the larger ones first,
-// so that every shape which contains a shape of the line was dealt with before.
+// With further axes there is a line for each combination of their extents, the larger ones first.
+// So every shape that contains a shape of the line has been handled before.
 //
-// Nothing here assumes that smaller shapes fit where larger ones do: what a corner contains is left
-// alone because it could not be a corner, and everything else is decided, by its bound, by the
-// answer for a shape whose every size is at most its own (ladder_search.cc), or by a question.
+// Nothing here assumes that smaller shapes fit where larger ones do. Shapes inside a corner are
+// skipped because they cannot be corners. Every other shape is decided by its bound, by the answer
+// for a shape whose every size is at most its own (candidate_search.cc), or by a query.
 //
-// A limit counts as a refusal while the line is bisected, which makes the tile shrink; what is
-// found then grows again over the extent that was given up, as long as there is an answer: what
-// fits beyond it settles it too. What that leaves open is open in the answer.
+// A limit counts as infeasible while the line is bisected, which makes the tile shrink. The result
+// then grows again over the extents that were given up, as long as there is an answer, because a
+// fit beyond an extent decides it too. Extents that stay undecided are open in the answer.
 //
-// Cost: bounds of all n shapes; where sizes grow with the shape and bounds are exact, one question
-// for each corner, and at most log(extents) for each line else.
+// Cost: bounds of all n shapes; if sizes grow with the shape and bounds are exact, one query for
+// each corner, and at most log(extents) for each other line.
 namespace tessera::search::tiling {
 namespace {
 
@@ -82,8 +82,9 @@ class Numbering {
 };
 
 // The candidates of one policy by number; kNone for shapes that make too many tiles or that the
-// policy does not apply to. A shape that is not listed in place has nothing in place, so its
-// Problem is that of the policy without. Empty where the policy has no candidate of its own.
+// policy does not apply to. A shape that is not listed for a policy in place has no result in
+// place, so its Problem is that of the policy without. Empty if the policy has no candidate of its
+// own.
 std::vector<size_t> CandidatesUnder(const encoder::program::Policy& policy,
                                     const IntervalTiles& tiles, const Numbering& numbering) {
   encoder::program::Policy without = policy;
@@ -259,8 +260,8 @@ ShapeGrid Thinned(ShapeGrid grid) {
   return grid;
 }
 
-// Sums up over policies. A shape of more elements, or fewer tiles, than a corner has is in no
-// corner like it, hence either proven infeasible or open.
+// Computes the totals over policies. A shape with more elements, or fewer tiles, than a corner lies
+// in no such corner; so it is either proven infeasible or open.
 void Summarize(Staircase& staircase) {
   const IntervalTiles& tiles = staircase.tiles;
   const auto elements = [&](size_t candidate) {

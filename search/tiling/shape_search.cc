@@ -6,23 +6,22 @@
 
 // Pattern search (Hooke, Jeeves 1961) from coarse to fine, once for every subset of the axes.
 //
-//     columns                      axes {rows}: all o at the bottom; {columns}: all o at the right;
-//        ^  o . . o . . . o        both: the o in between, thinned; then, around the best of them, what lies
-//        |  . . . : . . . o        between it and its neighbours along each axis (:), until nothing is left
-//        |  o . : O : : . o        between them
-//        |  . . . : . . . o
-//        '--o-o-o-o-o-o-o-o--> rows, the whole extent last
+//  columns                      axes {rows}: all o at the bottom; {columns}: all o at the right;
+//     ^  o . . o . . . o        both: the o in between, thinned; then, around the best of them, the
+//     |  . . . : . . . o        shapes between it and its neighbours along each axis (:), until
+//     |  o . : O : : . o        none is left
+//     |  . . . : . . . o
+//     '--o-o-o-o-o-o-o-o--> rows, the whole extent last
 //
-// All of these are even cuts (ShapeGrid). Further extents are looked at only where somebody asks
-// for the rest.
+// All of these are even cuts (ShapeGrid). Other extents are considered only on a call of Rest.
 //
-// A subset looks at shapes that are whole along all other axes, and goes by what it and its own
-// subsets looked at, by nothing else. So whoever may cut along more axes looks at all shapes that
-// he would look at with fewer, and more: a further axis never makes an answer worse. Along a single
+// A subset considers shapes that are whole along all other axes, and uses only the results of
+// itself and its own subsets. So a search that may cut along more axes considers all shapes of a
+// search with fewer axes, and more: an additional axis never makes an answer worse. Along a single
 // axis every even cut is tried, and so is every shape of a small grid.
 //
-// Cost: for 1, 2, 3 axes about 20, 65, 150 shapes to start with, where each has 20 extents; then a
-// handful for each subset.
+// Cost: for 1, 2, 3 axes about 20, 65, 150 initial shapes, if each axis has 20 extents; then a few
+// for each subset.
 namespace tessera::search::tiling {
 namespace {
 
@@ -30,7 +29,7 @@ using graph::tiling::ShapeGrid;
 using graph::tiling::TileShape;
 
 constexpr int64_t kFewShapes = 64;        // tried one and all
-constexpr size_t kBetween = 4;            // tried at once between two neighbours
+constexpr size_t kBetween = 4;            // tried together between two neighbours
 constexpr int64_t kMostListed = 1 << 16;  // shapes that are worth listing
 
 // The most extents tried along each of several axes.
@@ -39,8 +38,8 @@ size_t CoarseExtents(size_t axes) {
   return axes == 2 ? 5 : 3;
 }
 
-// Thins each axis to what does not make too many tiles beside the extents chosen before it, so that
-// the smallest tiles stay.
+// Thins each axis to the extents that do not make too many tiles together with the extents chosen
+// before, so that the smallest tiles stay.
 std::vector<TileShape> ThinnedShapes(const ShapeGrid& grid, size_t most) {
   std::vector<TileShape> shapes = {{}};
   for (const std::vector<int64_t>& extents : grid.extents) {

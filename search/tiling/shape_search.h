@@ -9,31 +9,31 @@
 
 #include "tessera/graph/tiling/tiling.h"
 
-// Which tile shapes of a grid are worth a look, when looking at all of them takes too long.
+// Selects tile shapes of a grid to examine, if there are too many to examine all.
 namespace tessera::search::tiling {
 
 class ShapeSearch {
  public:
   explicit ShapeSearch(graph::tiling::ShapeGrid grid);
 
-  // The first shapes to look at: see shape_search.cc.
+  // The first shapes to examine: see shape_search.cc.
   std::vector<graph::tiling::TileShape> Start();
 
-  // How good a shape is that was handed out, less being better; nullopt if it is of no use.
+  // The rating of a returned shape, less is better; nullopt if it is not usable.
   using Rating = std::function<std::optional<double>(const graph::tiling::TileShape&)>;
 
-  // Further shapes, around the best so far; none when no neighbour of those is left.
+  // Further shapes, around the best so far; none if no neighbour of those is left.
   std::vector<graph::tiling::TileShape> Refine(const Rating& rating);
 
-  // Up to `most` of the shapes that were not handed out: even cuts first, then those with fewest
-  // elements; none where there are more than 2^16 in all.
+  // Up to `most` of the shapes that were not returned: even cuts first, then those with fewest
+  // elements; none if there are more than 2^16 in total.
   std::vector<graph::tiling::TileShape> Rest(size_t most);
 
-  // How many shapes Rest would give if asked for all.
+  // The number of shapes that Rest would return without a limit.
   int64_t CountRest() const;
 
-  // Whether every tile shape was handed out, even cut or not. Never so where some were left out of
-  // the grid or make too many tiles.
+  // Whether every tile shape was returned, even cut or not. False if some were excluded from the
+  // grid or make too many tiles.
   bool IsExhausted() const;
 
  private:
@@ -51,7 +51,7 @@ class ShapeSearch {
   graph::tiling::ShapeGrid every_;  // every extent
   std::vector<AxisSet> subsets_;    // of the axes that have a choice; not the empty one
   std::map<graph::tiling::TileShape, std::vector<AxisSet>>
-      out_;  // handed out, and for which subsets
+      out_;  // returned shapes, and for which subsets
 };
 
 }  // namespace tessera::search::tiling

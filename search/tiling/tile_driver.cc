@@ -7,9 +7,9 @@
 #include "tessera/encoder/program/choices.h"
 #include "tessera/search/tiling/shape_search.h"
 
-// A candidate is a candidate of a ladder. Policies differ in structure, and so do one tile, odd and
-// even numbers of tiles: each such structure is a ladder with engine sessions of its own
-// (encoder::BuildCandidates), and answers spread within it alone.
+// A candidate belongs to a ladder. Policies differ in structure, and so do one tile, odd and even
+// numbers of tiles. Each such structure is a ladder with its own engine sessions
+// (encoder::BuildCandidates), and answers are inferred only within it.
 namespace tessera::search::tiling {
 namespace {
 

@@ -15,110 +15,112 @@
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/search/tiling/candidate_search.h"
 
-// The tiles of one interval of operators: every policy that the profile allows times every tile
-// shape worth trying, and which of them find room in the profile's tile memory.
+// The tiles of one interval of operators: every policy that the profile allows times every selected
+// tile shape, and which of them fit in the profile's tile memory.
 namespace tessera::search::tiling {
 
-// A buffer whose address somebody stated.
+// A buffer with a given address.
 struct PinnedBuffer {
   std::string id;  // as in the program of the interval alone: "s0/conv1@0"
   problem::Bytes offset = 0;
-  bool required = true;  // whether tiles without it are left out
+  bool required = true;  // whether tiles without it are excluded
 };
 
 struct TileOptions {
-  Engines engines;      // see ladder_search.h
+  Engines engines;      // see candidate_search.h
   base::Budget budget;  // for each candidate and engine
   std::optional<std::vector<graph::tiling::TileShape>>
-      shapes;  // instead of those with which a ShapeSearch of the profile's axes and granularities starts
+      // instead of those with which a ShapeSearch of the profile's axes and granularities starts
+      shapes;
   std::optional<std::vector<encoder::program::Policy>>
-      policies;           // instead of those that the profile allows
-  std::vector<int> kept;  // what the profile's policies keep on chip (encoder::Policy::kept)
+      policies;  // instead of those that the profile allows
+  // the tensors that the profile's policies keep on chip (encoder::Policy::kept)
+  std::vector<int> kept;
   encoder::program::TilesMade made = encoder::program::TilesMade::kThatDiffer;
   std::vector<PinnedBuffer> pins;
   bool infer = true;  // see CandidateSearchOptions
 };
 
-// Whether tiles of a shape are looked at under a policy.
+// Whether tiles of a shape are considered under a policy.
 using TileFilter =
     std::function<bool(const encoder::program::Policy&, const graph::tiling::TileShape&)>;
 
 // One tile shape under one policy.
 struct TileCandidate {
   encoder::program::SubgraphChoice choice;
-  size_t ladder = 0;  // where it stands
+  size_t ladder = 0;  // its ladder
   size_t index = 0;
   problem::Bytes lower_bound = 0;  // no placement has a lower peak
 };
 
-// The tile shapes of an interval that the profile's axes and granularities suggest.
+// The tile shapes of an interval given by the profile's axes and granularities.
 graph::tiling::ShapeGrid GridOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                 graph::Interval interval);
 
-// Fixes the offsets of those buffers of the Problem that are named; whether all that are required
-// are there.
+// Fixes the offsets of the named buffers of the Problem. Returns whether all required ones exist.
 bool FixOffsets(std::span<const PinnedBuffer> pins, problem::Problem& problem);
 
-// The candidates of one interval: bounds known at once, room decided on demand. Not safe to use
-// from two threads at once.
+// The candidates of one interval: bounds are computed immediately, the fit is decided on demand.
+// Not thread-safe.
 class IntervalTiles {
  public:
   // Refuses what encoder::BuildCandidates refuses under every policy. Graph, profile and engines
-  // outlive it. Once a stop is requested, here and in Add, further shapes are left out.
+  // must outlive it. After a stop, here and in Add, further shapes are skipped.
   static base::Expected<IntervalTiles> Build(const graph::Graph& graph,
                                              const hw_profiles::Profile& profile,
                                              graph::Interval interval, const TileOptions& options,
                                              const TileFilter& filter = {},
                                              const base::Stop* stop = nullptr);
 
-  // Takes further policies from then on, behind the others.
+  // Adds policies, after the existing ones.
   void Allow(std::span<const encoder::program::Policy> policies);
 
-  // Adds candidates for further shapes, behind those that are there. Refuses like Build, and then
-  // adds none.
+  // Adds candidates for further shapes, after the existing ones. Refuses like Build, and then adds
+  // none.
   std::optional<base::Diagnostic> Add(const std::vector<graph::tiling::TileShape>& shapes,
                                       const TileFilter& filter = {},
                                       const base::Stop* stop = nullptr);
 
-  // Policy by policy in the profile's order of preference, smallest tile first; then what was
-  // added, likewise. Those whose bound exceeds the capacity are listed too. A policy in place lists
-  // only shapes for which some result is in place, when the same policy without is there as well.
+  // By policy in the profile's order of preference, smallest tile first; then the added ones, in
+  // the same order. Candidates whose bound exceeds the capacity are included. A policy with results
+  // in place lists only shapes for which some result is in place, if the same policy without is
+  // present as well.
   std::span<const TileCandidate> Candidates() const { return candidates_; }
 
-  // Those that were tried, in the order of preference.
+  // The policies that were tried, in the order of preference.
   const std::vector<encoder::program::Policy>& Policies() const { return policies_; }
 
-  // Frees the classes of all tilings, which are large where tiles are many and which nothing but a
-  // simulation needs.
+  // Frees the classes of all tilings. These are large if there are many tiles, and only a
+  // simulation needs them.
   void DropClasses();
 
-  // Brings candidates of all additions into one order. Indices of candidates change.
+  // Sorts candidates of all additions into one order. Indices of candidates change.
   void Sort();
 
-  // The structure behind a candidate.
+  // The structure of a candidate.
   const encoder::program::SubgraphCandidates& CandidatesOf(size_t candidate) const;
 
-  // What a candidate's tiles hold and compute; the classes only until they are dropped.
+  // The contents and the work of a candidate's tiles; the classes only until they are dropped.
   const graph::tiling::TiledSubgraph& TilingOf(size_t candidate) const;
 
-  // The candidate's Problem, with its sizes: the subgraph alone, and whatever passes over it.
+  // The candidate's Problem, with its sizes: the subgraph alone, and the tensors that pass over it.
   problem::Problem ProblemOf(size_t candidate) const;
 
-  // What is known of the candidate so far; solves nothing. CandidateAnswer::implied_by is a
+  // The current knowledge about the candidate; solves nothing. CandidateAnswer::implied_by is a
   // candidate of the same ladder.
   const CandidateAnswer& Known(size_t candidate) const;
 
-  // Whether the candidate fits, solved if need be. kUnknown when a limit came first: not proven, to
-  // be treated as not fitting.
+  // Whether the candidate fits; solves if necessary. kUnknown after a limit: not proven; treat it
+  // as not fitting.
   problem::Status Decide(size_t candidate, const base::Stop& stop);
 
   // Decides all of them with as few solves as dominance allows.
   void DecideAll(const base::Stop& stop);
 
-  // Questions put to engines.
+  // Queries to engines.
   int64_t Solves() const;
 
-  // The first wrong allocation that an engine returned, or nullptr: a fault of the program.
+  // The first invalid allocation that an engine returned, or nullptr: an error of the program.
   const base::Diagnostic* Fault() const;
 
  private:
@@ -136,7 +138,7 @@ class IntervalTiles {
   encoder::program::TilesMade made_ = encoder::program::TilesMade::kThatDiffer;
   std::vector<PinnedBuffer> pins_;
   std::vector<std::unique_ptr<encoder::program::SubgraphCandidates>> ladders_;
-  std::vector<CandidateSearch> searches_;  // parallel to ladders_, to whose elements they refer
+  std::vector<CandidateSearch> searches_;  // parallel to ladders_, whose elements they refer to
   std::vector<TileCandidate> candidates_;
 };
 

@@ -18,9 +18,9 @@
 // profile's axes permit (every multiple of the step, not the even cuts alone), all policies, all K
 // extents of slices. A placement of the joint Problem and of every home has the last word.
 //
-//     order  a b c d      subgraphs  [a b] [c d]      choices of [c d] where x is kept     joint placement
-//            a c b d                 [a] [b] [c d]    tile 1..E, weights, halo, in place
-//            ..                      ..               sorted by what they cost at least
+//     order  a b c d    subgraphs  [a b] [c d]     choices of [c d], x kept     joint placement
+//            a c b d               [a] [b] [c d]   tile 1..E, weights, halo
+//            ..                    ..              sorted by least cost
 //
 // Plain recursion, subgraph by subgraph. What can no longer become better than the best plan so far
 // is not followed: each state (the operators done, the boundary tensors kept) has a least cost of

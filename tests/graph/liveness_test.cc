@@ -5,7 +5,8 @@
 #include "graph_builder.h"
 #include "random_graph.h"
 
-// The graph of the picture in liveness.h:  input -> 0:a -> 1:b, 2: a read again, 3: b and c make the output.
+// The graph of the picture in liveness.h:  input -> 0:a -> 1:b, 2: a read again, 3: b and c make
+// the output.
 namespace tessera::graph {
 namespace {
 

@@ -19,8 +19,8 @@
 #include "tessera/search/engines/lazy/lazy_engine.h"
 #include "tessera/search/engines/local_search/local_search.h"
 #include "tessera/search/partition/partition.h"
-#include "tessera/tests/search/partition/networks.h"
 #include "tessera/tests/search/cost/small_machine.h"
+#include "tessera/tests/search/partition/networks.h"
 
 // Each allocation of memory fails once. The search then gives an honest answer, throws nothing, and
 // loses no memory.

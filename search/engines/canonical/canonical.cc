@@ -24,7 +24,7 @@ namespace {
 
 constexpr int64_t kFirstLimitPerBuffer = 3;
 constexpr uint64_t kRoundsOfSeed =
-    1'000'000;  // from there on shakes would be those of the next seed
+    1'000'000;  // beyond it seeds would coincide with those of the next seed option
 
 // Each half of a round holds every order once.
 std::vector<CanonicalStrategy> StrategiesOf(const CanonicalOptions& options) {
@@ -36,16 +36,16 @@ std::vector<CanonicalStrategy> StrategiesOf(const CanonicalOptions& options) {
   return strategies;
 }
 
-// Where the restarts for one capacity stand, so that another call goes on instead of repeating
+// The state of the restarts for one capacity, so that another call continues instead of repeating
 // them.
 struct Restarts {
   uint64_t round = 0;
   size_t strategy = 0;
 };
 
-// Rounds of all orders, as long as Luby's sequence says: chances to finish fall off so slowly that
-// many short searches beat a long one, yet no length would do for all. Only the first round is
-// unshaken, whatever the seed: it is the best that is known.
+// Rounds of all orders, with lengths of Luby's sequence: the probability of finishing falls off so
+// slowly that many short searches are better than a long one, but no fixed length suits all
+// Problems. Only the first round is unperturbed, for any seed: it is the best known.
 TreeOutcome SearchWithRestarts(const Problem& problem, const allocate::CanonicalModel& model,
                                CanonicalTree& tree, const CanonicalOptions& options,
                                Restarts& restarts, int64_t budget, const base::Stop& stop) {
@@ -92,7 +92,7 @@ class CanonicalSession final : public allocate::SizedSession {
     if (result.allocation) result.peak = PeakOf(Sized(), *result.allocation);
   }
 
-  // Fixed offsets in place, and modes that never matter at rest.
+  // Fixed offsets in place, and constant permissive modes.
   Allocation Start() const {
     Allocation allocation;
     for (const problem::Buffer& buffer : Sized().buffers)

@@ -74,7 +74,7 @@ bool Propagator::Delay(int buffer) {
   }
   const problem::Bytes rest = model_.positions[at].AtLeast(state_.top_below[at]);
   if (options_.witness && lowest >= rest + model_.sizes[at]) {
-    // The blame for the failed placement stays in the set: it forbids the position that is left.
+    // The causes of the failed placement stay in the set: it forbids the position that is left.
     analysis_.Need(buffer, state_.least[at]);
     analysis_.NeedNoWitness(buffer, rest + model_.sizes[at]);
     analysis_.Resolve();
@@ -87,8 +87,8 @@ bool Propagator::Delay(int buffer) {
   return Propagate();
 }
 
-// Lifts the least offset to the first position at or above `bound`, and the interchangeable buffers
-// above with it.
+// Raises the least offset to the first position at or above `bound`, and the interchangeable
+// buffers above it too.
 bool Propagator::Raise(int buffer, problem::Bytes bound, Cause cause, int subject) {
   while (true) {
     const auto at = static_cast<size_t>(buffer);
@@ -112,8 +112,8 @@ bool Propagator::Raise(int buffer, problem::Bytes bound, Cause cause, int subjec
   }
 }
 
-// Where `buffer` no longer lies open at `floor`, and was the last to do so, the floor has to be
-// found again.
+// If `buffer` is no longer open at `floor`, and was the last to be so, the floor must be
+// recomputed.
 void Propagator::LoseCandidate(int buffer, problem::Bytes floor) {
   for (const int clique : model_.cliques_of[buffer]) {
     const auto at = static_cast<size_t>(clique);

@@ -61,8 +61,8 @@ void CanonicalState::Undo(const Mark& mark) {
     floor[at] = saved_floors_.back().floor;
     candidates[at] = saved_floors_.back().candidates;
   }
-  // A buffer is never raised once placed, so its offset is the bound from which earlier ones are
-  // taken back.
+  // A buffer is never raised once placed, so its offset is the bound to which earlier changes are
+  // undone.
   for (; placed_.size() > mark.placed; placed_.pop_back()) {
     const int buffer = placed_.back();
     const auto at = static_cast<size_t>(buffer);
@@ -111,8 +111,8 @@ ConflictAnalysis::ConflictAnalysis(const allocate::CanonicalModel& model,
 void ConflictAnalysis::Need(int buffer, problem::Bytes bound) {
   const auto at = static_cast<size_t>(buffer);
   if (bound <= covered_[at]) return;
-  // Whatever exceeds the position below the bound reaches the bound: the weakest statement of the
-  // same meaning.
+  // Any offset above the position below the bound reaches the bound: this is the weakest equivalent
+  // statement.
   const problem::Bytes weakest = model_.positions[at].Below(bound) + 1;
   if (weakest <= covered_[at]) return;
   const std::vector<Rise>& rises = state_.rises[at];
@@ -141,7 +141,7 @@ void ConflictAnalysis::NeedNoWitness(int buffer, problem::Bytes top) {
 }
 
 void ConflictAnalysis::Resolve() {
-  // What a change needs was settled before it, so bits are only ever set below the one at hand.
+  // The needs of a change were settled before it, so bits are only set below the current one.
   while (top_ > 0) {
     uint64_t& word = open_[top_ - 1];
     if (word == 0) {
@@ -183,9 +183,8 @@ void ConflictAnalysis::ResolveChange(size_t at, problem::Bytes bound) {
   }
 }
 
-// Why nothing on which the buffer could rest lets it lie below `bound`: each neighbour's top is too
-// high for that, or the neighbour was placed by then, with its top beneath the buffer's offset
-// already.
+// The reasons why no possible support lets the buffer lie below `bound`: each neighbour's top is
+// too high for that, or the neighbour was already placed, with its top below the buffer's offset.
 void ConflictAnalysis::NeedSupports(int buffer, problem::Bytes bound, size_t at) {
   for (const int e : model_.neighbours[buffer]) {
     const auto neighbour = static_cast<size_t>(e);

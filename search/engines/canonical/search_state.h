@@ -8,7 +8,7 @@
 #include "tessera/search/allocate/conflict_model.h"
 #include "tessera/search/engines/canonical/canonical.h"
 
-// A partial answer of the canonical search that can be taken back step by step.
+// A partial answer of the canonical search that can be undone step by step.
 namespace tessera::search::engines::canonical {
 
 // Decisions by number, as a bit set.
@@ -30,12 +30,13 @@ class LevelSet {
   std::vector<uint64_t> words_;
 };
 
-// Why the least offset of a buffer rose.
+// The reason why the least offset of a buffer rose.
 enum class Cause : uint8_t {
   kPlaced,  // subject: the neighbour that was placed and cannot lie above
-  kDelayed,  // subject: index of the reason that forbids the former least offset; then the support bound
+  // subject: index of the reason that forbids the former least offset; then the support bound
+  kDelayed,
   kSupport,          // the support bound alone
-  kInterchangeable,  // subject: the identical buffer that lies lower
+  kInterchangeable,  // subject: the interchangeable buffer that lies lower
 };
 
 struct BoundChange {
@@ -45,13 +46,13 @@ struct BoundChange {
   int subject;
 };
 
-// A change as its own buffer sees it.
+// A change in the history of its own buffer.
 struct Rise {
   problem::Bytes before;
   int change;  // index in the log
 };
 
-// Where `Undo` goes back to.
+// The point to which `Undo` returns.
 struct Mark {
   size_t changes = 0;
   size_t saved = 0;
@@ -60,23 +61,22 @@ struct Mark {
   size_t delayed = 0;
 };
 
-// For each buffer its least offset under the decisions so far, for each clique its floor. The
-// members are read by all techniques of the search and written by the functions below and by the
-// propagator.
+// The least offset of each buffer under the current decisions, and the floor of each clique. All
+// techniques of the search read the members; the functions below and the propagator write them.
 class CanonicalState {
  public:
   CanonicalState(const allocate::CanonicalModel& model, problem::Bytes capacity);
 
   bool IsPlaced(int buffer) const { return level[static_cast<size_t>(buffer)] >= 0; }
 
-  // Changes the top below a buffer so that Undo restores it.
+  // Changes the top below a buffer. Undo restores it.
   void SetTopBelow(int buffer, problem::Bytes top) {
     saved_.push_back({buffer, top_below[static_cast<size_t>(buffer)]});
     top_below[static_cast<size_t>(buffer)] = top;
   }
 
-  // Call before the floor or the candidates of a clique change: Undo restores them. Only the first
-  // call of a decision does anything.
+  // Must be called before the floor or the candidates of a clique change; Undo restores them. Only
+  // the first call of a decision has an effect.
   void SaveFloor(int clique) {
     const auto at = static_cast<size_t>(clique);
     if (floor_saved_in_[at] == decision_) return;
@@ -84,7 +84,7 @@ class CanonicalState {
     saved_floors_.push_back({clique, candidates[at], floor[at]});
   }
 
-  // Lifts the least offset of `buffer` and notes why.
+  // Raises the least offset of `buffer` and records the reason.
   void Raise(int buffer, problem::Bytes bound, Cause cause, int subject) {
     const auto at = static_cast<size_t>(buffer);
     rises[at].push_back({least[at], static_cast<int>(changes.size())});
@@ -92,7 +92,7 @@ class CanonicalState {
     least[at] = bound;
   }
 
-  // Forbids `buffer` an offset because of the decisions in `levels`; returns the number of that
+  // Forbids `buffer` an offset because of the decisions in `levels`. Returns the number of that
   // reason.
   int MarkDelayed(int buffer, const LevelSet& levels) {
     delayed.push_back(buffer);
@@ -105,26 +105,26 @@ class CanonicalState {
     return {reasons_.data() + static_cast<size_t>(number) * words_, words_};
   }
 
-  // Notes that `buffer` lies at its least offset by the decision `at_level`, and takes it out of
-  // its cliques' loads.
+  // Records that the decision `at_level` places `buffer` at its least offset, and removes the
+  // buffer from the loads of its cliques.
   void MarkPlaced(int buffer, int at_level);
 
-  // The present, before a decision.
+  // The current state, before a decision.
   Mark BeginDecision() {
     ++decision_;
     return {changes.size(), saved_.size(), saved_floors_.size(), placed_.size(), delayed.size()};
   }
   void Undo(const Mark& mark);
 
-  // Makes the present bounds the root: what they say needs no explanation any more, and no Undo
-  // goes behind them.
+  // Makes the current bounds the root: they need no explanation from now on, and Undo never goes
+  // behind them.
   void FixRoot();
 
   // Per buffer.
   std::vector<problem::Bytes>
-      least;  // least offset; kNoPosition once placed, so that minima over neighbours pass it by
+      least;  // least offset; kNoPosition once placed, so that minima over neighbours ignore it
   std::vector<problem::Bytes> top_below;  // the highest top of a placed neighbour
-  std::vector<problem::Bytes> offset;     // where it is placed
+  std::vector<problem::Bytes> offset;     // its offset if placed
   std::vector<problem::Bytes> highest;    // the greatest offset within the capacity
   std::vector<problem::Bytes> root;       // least offset before any decision
   std::vector<int> level;                 // the decision that placed it, or -1
@@ -136,11 +136,10 @@ class CanonicalState {
   std::vector<problem::Bytes> floor;  // least offset of an unplaced member
   std::vector<int> candidates;        // unplaced members whose least offset is the floor
   std::vector<int> unplaced;          // unplaced members
-  std::vector<int>
-      crossings;  // unplaced buffers that reach over the boundary below this clique's number
+  std::vector<int> crossings;  // unplaced buffers that span the boundary below this clique's number
 
   std::vector<BoundChange> changes;
-  std::vector<int> delayed;  // buffers that must not lie at some offset that was open to them
+  std::vector<int> delayed;  // buffers that must not use an offset that was open to them
 
  private:
   struct SavedTop {
@@ -160,37 +159,37 @@ class CanonicalState {
   int64_t decision_ = 0;
   std::vector<int> placed_;
   size_t words_;                   // of one reason
-  std::vector<uint64_t> reasons_;  // of the delays, one after the other
+  std::vector<uint64_t> reasons_;  // of the delays, concatenated
 };
 
-// Conflict-directed backjumping (Prosser 1993), explained lazily.
+// Conflict-directed backjumping (Prosser 1993) with lazy explanations.
 //
-// When a branch fails, the failure rests on a few statements of the form "the offset of d is at
-// least v". Each was once derived: the log of bound changes says from what. Going through the log
-// from its end, each statement is replaced by those it came from, weakened as far as the failure
-// allows, until only decisions remain. Decisions outside that set are innocent: the search leaps
-// over them without trying their other branch. No explanation is built unless a branch fails, and
-// none for changes that played no part.
+// When a branch fails, the failure depends on a few statements of the form "the offset of d is at
+// least v". Each was derived earlier, and the log of bound changes records from what. The analysis
+// goes through the log from its end and replaces each statement by those that it was derived from,
+// weakened as far as the failure allows, until only decisions remain. Decisions outside that set
+// did not contribute: the search jumps over them without trying their other branch. An explanation
+// is built only when a branch fails, and only for changes that took part.
 //
-// Cost of one failure: the log's length / 64, plus for each change that took part a binary search
-// among its buffer's changes or, where the support bound did it, one for each neighbour.
+// Cost of one failure: the log's length / 64; plus, for each change that took part, a binary search
+// among the changes of its buffer or, for the support bound, one such search for each neighbour.
 class ConflictAnalysis {
  public:
   ConflictAnalysis(const allocate::CanonicalModel& model, const CanonicalState& state);
 
   LevelSet& Levels() { return levels_; }
 
-  // Call when the root of the state was fixed: its bounds need no explanation.
+  // Must be called when the root of the state is fixed: its bounds need no explanation.
   void FixRoot();
 
-  // Asks for the reasons of offset(buffer) >= bound, which must hold now.
+  // Requests the reasons of offset(buffer) >= bound. The statement must hold now.
   void Need(int buffer, problem::Bytes bound);
 
-  // Asks why no unplaced neighbour of `buffer` reaches below `top`, and who its placed neighbours
-  // are.
+  // Requests the reasons why no unplaced neighbour of `buffer` reaches below `top`, and the
+  // decisions that placed its other neighbours.
   void NeedNoWitness(int buffer, problem::Bytes top);
 
-  // Resolves everything asked for into Levels(), which grows.
+  // Resolves all requests into Levels(), which grows.
   void Resolve();
 
  private:
@@ -201,38 +200,38 @@ class ConflictAnalysis {
   const CanonicalState& state_;
   LevelSet levels_;
   std::vector<problem::Bytes>
-      covered_;  // by buffer: the bound asked for, or, when none is, that of the root
-  std::vector<int> needed_at_;  // by buffer: the change that first met what is asked, or -1
+      covered_;  // by buffer: the requested bound, or, if there is none, that of the root
+  std::vector<int> needed_at_;  // by buffer: the change that first met the request, or -1
   std::vector<uint64_t> open_;  // changes to explain, as bits
   size_t top_ = 0;              // words of open_ that may hold a bit
 };
 
-// What follows from placing or delaying a buffer.
+// The consequences of placing or delaying a buffer.
 //
-// The search looks for an allocation with the least sum of offsets, in which therefore no buffer
-// can move down. Let M be a buffer's least offset and up_d(v) the first position of d at or above v
-// (alignment, reserved ranges, fixed buffers). Every placed neighbour of an unplaced d lies below
-// it; let R be the highest of their tops.
+// The search looks for an allocation with the least sum of offsets; in it, no buffer can move down.
+// Let M be a buffer's least offset, and up_d(v) the first position of d at or above v (alignment,
+// reserved ranges, fixed buffers). Every placed neighbour of an unplaced d lies below it; let R be
+// the highest of their tops.
 //
-//   Support bound.  If d lies above up_d(R) it rests on something unplaced: M(d) rises to the least
-//                   up_d(M(e) + size(e)) over its unplaced neighbours e.
-//   Witness.        For the same reason something unplaced must bar the position up_d(R): some e has
-//                   M(e) < up_d(R) + size(d). If none can, the branch fails: d would fall down.
-//   Section check.  The unplaced members of a clique stack up from the least of their M. If they then
-//                   exceed the capacity, less what is blocked up there, the branch fails.
+//   Support bound.  If d lies above up_d(R), it rests on an unplaced buffer: M(d) rises to the
+//                   least up_d(M(e) + size(e)) over its unplaced neighbours e.
+//   Witness.        For the same reason an unplaced buffer must block the position up_d(R): some e
+//                   has M(e) < up_d(R) + size(d). If none can, the branch fails: d could move down.
+//   Section check.  The unplaced members of a clique are stacked from the least of their M. If they
+//                   then exceed the capacity, less what is blocked there, the branch fails.
 //
-//      capacity ------------------     The delayed d hovers over R. It may stay there only if e can
-//            .-----.                   reach into the dotted room, and will not lie lower than e's
+//      capacity ------------------     The delayed d is above R. It may stay there only if e can
+//            .-----.                   reach into the dotted space; d will not lie lower than e's
 //            |  d  |   .---.           lowest top.
 //            '-----'...| e |
 //            :         '---'
 //        R --#######--------------
 //
-// The bounds are stated over up_d rather than over tops, which makes them hold for any set of
-// positions that does not depend on other buffers.
+// The bounds are stated with up_d rather than with tops. So they hold for any set of positions that
+// does not depend on other buffers.
 //
-// Each function returns false when the branch fails; Analysis().Levels() is then the set of
-// decisions to blame.
+// Each function returns false when the branch fails. Analysis().Levels() is then the set of
+// decisions that caused the failure.
 class Propagator {
  public:
   Propagator(const allocate::CanonicalModel& model, CanonicalState& state, problem::Bytes capacity,
@@ -240,10 +239,10 @@ class Propagator {
 
   ConflictAnalysis& Analysis() { return analysis_; }
 
-  // Orders interchangeable buffers and brings all bounds to their fixpoint before any decision.
+  // Orders interchangeable buffers and raises all bounds to their fixpoint, before any decision.
   bool Start();
 
-  // Lays `buffer` at its least offset. No unplaced neighbour can lie below it there.
+  // Places `buffer` at its least offset. No unplaced neighbour can lie below it there.
   bool Place(int buffer, int level);
 
   // Forbids the buffer its least offset, because of the decisions in Analysis().Levels().
@@ -264,12 +263,12 @@ class Propagator {
   CanonicalState& state_;
   CanonicalOptions options_;
   ConflictAnalysis analysis_;
-  std::vector<int> dirty_;  // cliques whose floor has to be found again
+  std::vector<int> dirty_;  // cliques whose floor must be recomputed
   std::vector<char> is_dirty_;
   std::vector<problem::Bytes> capacity_;  // of a clique
   std::vector<int>
-      support_;  // of a delayed buffer: a neighbour with the lowest top when last looked for
-  std::vector<int> witness_;  // and one with the least offset
+      support_;  // of a delayed buffer: the neighbour with the lowest top at the last search
+  std::vector<int> witness_;  // and the one with the least offset
 };
 
 }  // namespace tessera::search::engines::canonical

@@ -12,7 +12,7 @@ namespace {
 
 using Key = std::array<double, 3>;
 
-// Measures are shaken; points in time are not, for they mean nothing but their order.
+// Measures are perturbed. Points in time are not, because only their order matters.
 Key KeyOf(const problem::Problem& problem, const allocate::CanonicalModel& model,
           CanonicalStrategy strategy, int i, const std::vector<problem::Bytes>& loads,
           double shake) {
@@ -105,7 +105,7 @@ CanonicalTree::CanonicalTree(const allocate::CanonicalModel& model, problem::Byt
 
 TreeOutcome CanonicalTree::Search(const std::vector<int>& ranks, Direction direction, int64_t limit,
                                   const base::Stop& stop) {
-  // A node looks at all cliques, and its propagation at most buffers.
+  // A node considers all cliques, and its propagation at most the buffers.
   static constexpr int64_t kWorkBetweenStops = 1 << 16;
   const int64_t width = model_.Count() + model_.CliqueCount() + 1;
   const int64_t nodes_between_stops = std::clamp<int64_t>(kWorkBetweenStops / width, 1, 256);
@@ -137,8 +137,8 @@ int CanonicalTree::Select(const std::vector<int>& ranks) {
   return -1;
 }
 
-// The clique on the lowest floor, with the fewest candidates, with the least slack; -1 when all are
-// served.
+// The clique on the lowest floor, with the fewest candidates, with the least slack; -1 if none is
+// open.
 int CanonicalTree::SelectClique(const OpenRange& range) const {
   int best = -1;
   problem::Bytes best_slack = 0;
@@ -183,7 +183,7 @@ bool CanonicalTree::Decide(int buffer) {
   return true;
 }
 
-// Takes decisions back until one that is to blame can be turned into a delay that holds.
+// Undoes decisions until one that contributed to the failure can be turned into a valid delay.
 bool CanonicalTree::Backtrack() {
   LevelSet& blamed = propagator_.Analysis().Levels();
   ++statistics_.conflicts;
@@ -202,8 +202,7 @@ bool CanonicalTree::Backtrack() {
   return false;
 }
 
-// Neither placing nor delaying the buffer led anywhere: so much for the state in which it was
-// chosen.
+// Both placing and delaying the buffer failed: stores the state in which it was selected.
 bool CanonicalTree::DelayAndRemember(int buffer) {
   if (!remembers_) return propagator_.Delay(buffer);
   DescribeState();
@@ -212,7 +211,7 @@ bool CanonicalTree::DelayAndRemember(int buffer) {
   return holds;
 }
 
-// Blames what made the unplaced buffers of the open range what they are.
+// Blames the decisions that determine the unplaced buffers of the open range.
 bool CanonicalTree::IsKnownToFail() {
   DescribeState();
   if (!cache_->Holds(described_)) return false;
@@ -251,7 +250,7 @@ int CanonicalTree::CountUnplaced(int first, int last) const {
 }
 
 // Replaces the range at the head of the list by its independent parts, the one with the fewest
-// buffers first: it fails soonest. Only boundaries between cliques first and last are looked at.
+// buffers first: it fails soonest. Considers only boundaries between cliques first and last.
 void CanonicalTree::SplitOpenRange(int first, int last) {
   if (!options_.decomposition) return;
   const OpenRange range = ranges_[static_cast<size_t>(open_)];

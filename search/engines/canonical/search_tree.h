@@ -14,15 +14,16 @@
 
 namespace tessera::search::engines::canonical {
 
-// Which of several candidates on the floor of a clique is tried first.
+// The order in which the candidates on the floor of a clique are tried.
 enum class CanonicalOrder : uint8_t {
-  kSectionsAreaLoad,  // most sections, then greatest size times lifetime, then greatest load lived through
+  // most sections, then greatest size times lifetime, then greatest load lived through
+  kSectionsAreaLoad,
   kSizeSectionsLoad,  // largest, then most sections, then greatest load
   kEndSize,           // latest death (backwards: earliest birth), then largest
 };
 
-// With the steps of the Problem or against them: a program that resists one way often yields the
-// other.
+// With or against the steps of the Problem: a program that is hard in one direction is often easy
+// in the other.
 enum class Direction : uint8_t { kForwards, kBackwards };
 
 struct CanonicalStrategy {
@@ -30,7 +31,8 @@ struct CanonicalStrategy {
   Direction direction;
 };
 
-// One round of restarts: each order both ways. Either half holds every order and both directions.
+// One round of restarts: each order in both directions. Each half has every order and both
+// directions.
 inline constexpr CanonicalStrategy kCanonicalStrategies[] = {
     {CanonicalOrder::kSectionsAreaLoad, Direction::kForwards},
     {CanonicalOrder::kSizeSectionsLoad, Direction::kBackwards},
@@ -39,21 +41,22 @@ inline constexpr CanonicalStrategy kCanonicalStrategies[] = {
     {CanonicalOrder::kSizeSectionsLoad, Direction::kForwards},
     {CanonicalOrder::kEndSize, Direction::kBackwards}};
 
-// The rank of each buffer, 0 first. A seed other than 0 shakes every measure (not points in time)
-// by up to 30 %, the same way on every machine.
+// The rank of each buffer, 0 first. A seed other than 0 perturbs every measure (except points in
+// time) by up to 30 %, identically on every machine.
 std::vector<int> RankBuffers(const problem::Problem& problem, const allocate::CanonicalModel& model,
                              CanonicalStrategy strategy, uint64_t seed);
 
-// States of the canonical search that are known to lead nowhere.
+// States of the canonical search that are known to fail.
 //
-// What can still come of a stretch of time depends on its unplaced buffers alone: on which they
-// are, on the least offset M of each, and on the real top R beneath it, for whether a buffer must
-// rest on something unplaced depends on both (canonical_propagation.h). Two branches that agree in
-// these triples agree in their answer; (buffer, M) alone would not do. The order in which a search
-// tries candidates plays no part, so states stay refuted over restarts.
+// The outcome of a period of time depends only on its unplaced buffers: on the set of them, on the
+// least offset M of each, and on the real top R below it. R matters because M and R together decide
+// whether a buffer must rest on an unplaced one (search_state.h). Two branches that agree in these
+// triples have the same outcome; (buffer, M) alone would not suffice. The order in which a search
+// tries candidates has no influence, so states stay refuted across restarts.
 //
-// A table of fixed size, one state a slot, the last one wins. States are compared in full: equal
-// hashes alone prove nothing. Cost: O(length) a look-up; at most kMostWords words of memory.
+// The table has a fixed size, with one state per slot; the last one replaces the earlier. States
+// are compared in full: equal hashes prove nothing. Cost: O(length) per look-up; at most kMostWords
+// words of memory.
 class FailureCache {
  public:
   FailureCache() : slots_(kSlots) {}
@@ -75,29 +78,29 @@ enum class TreeOutcome : uint8_t { kPlaced, kExhausted, kLimit, kStopped };
 
 // Depth-first search over place-or-delay decisions for one memory and one capacity.
 //
-// At each node a buffer c with the least offset of all that are open is either placed there or
-// delayed: it must then rest on something that is placed later. Since c is lowest, nothing unplaced
-// fits under it, and the two branches together lose no allocation with a least sum of offsets. Of
-// all cliques on the lowest floor the one with the fewest candidates is served, the tightest of
-// equals.
+// At each node, a buffer c with the least offset of all open ones is either placed there or
+// delayed. A delayed buffer must rest on a buffer that is placed later. Since c is lowest, no
+// unplaced buffer fits below it, so the two branches together cover all allocations with a least
+// sum of offsets. The search selects the clique with the fewest candidates among those on the
+// lowest floor; among equal ones, the tightest.
 //
-// Where no unplaced buffer's conflicts cross a boundary in time, both sides are independent: they
-// are searched one after the other, and because a failure on one side never blames decisions of the
-// other, backjumping leaps over those.
+// If no unplaced buffer's conflicts cross a boundary in time, both sides are independent. They are
+// searched one after the other. A failure on one side never depends on decisions of the other, so
+// backjumping skips those.
 //
-// When neither branch of a node led anywhere its state is remembered (canonical_cache.h), and a
-// node in such a state fails at once; to blame are then the placed neighbours of its unplaced
-// buffers and whatever raised their least offsets.
+// When both branches of a node fail, its state is stored (FailureCache), and a later node in such a
+// state fails immediately. The failure then depends on the placed neighbours of its unplaced
+// buffers and on the decisions that raised their least offsets.
 //
-// The stack of decisions is explicit: its depth is the number of buffers, not that of the machine's
-// stack.
+// The stack of decisions is explicit, because its depth is the number of buffers and could exceed
+// the machine's stack.
 class CanonicalTree {
  public:
   CanonicalTree(const allocate::CanonicalModel& model, problem::Bytes capacity,
                 const CanonicalOptions& options);
 
-  // Searches anew from the root, at most `limit` nodes. `ranks` orders candidates; of equally good
-  // cliques the first is served, or the last when searching backwards. kExhausted is a proof.
+  // Searches again from the root, at most `limit` nodes. `ranks` orders candidates. Of equal
+  // cliques the first is selected, or the last when searching backwards. kExhausted is a proof.
   TreeOutcome Search(const std::vector<int>& ranks, Direction direction, int64_t limit,
                      const base::Stop& stop);
 
@@ -106,7 +109,7 @@ class CanonicalTree {
   const problem::Statistics& Statistics() const { return statistics_; }
 
  private:
-  // Cliques [first, last) that still have to be served, and the next such range; -1 ends the list.
+  // Cliques [first, last) that are still open, and the next such range; -1 ends the list.
   struct OpenRange {
     int first;
     int last;
@@ -140,8 +143,8 @@ class CanonicalTree {
   std::vector<Decision> decisions_;
   std::vector<OpenRange> ranges_;
   int open_ = -1;
-  bool remembers_ = false;  // the search at hand has spent enough nodes to want the cache
-  std::optional<FailureCache> cache_;      // once one did
+  bool remembers_ = false;             // the current search has spent enough nodes to use the cache
+  std::optional<FailureCache> cache_;  // created on first use
   std::vector<problem::Bytes> described_;  // by DescribeState
   problem::Statistics statistics_;
 };

@@ -20,7 +20,7 @@ using problem::RelationKind;
 namespace {
 
 // Maxima over ranges of a fixed sequence: row k holds the maxima of 2^k neighbours. O(n log n) to
-// build, O(1) to ask.
+// build, O(1) per query.
 class RangeMaximum {
  public:
   explicit RangeMaximum(std::vector<problem::Bytes> values) {
@@ -46,17 +46,18 @@ class RangeMaximum {
 
 }  // namespace
 
-// What changes while buffers are laid down. Buffers with exclusive partners stay out of
-// `occupancy`, which does not know whose bytes it holds, and are looked at one by one.
+// The state of a pass. Buffers with exclusive partners are not in `occupancy`, which does not
+// record the owner of bytes; they are checked one by one.
 struct GreedyPlacement::Pass {
   allocate::Occupancy occupancy;
   std::vector<problem::Bytes> offsets;
   std::vector<bool> placed;
   std::vector<size_t> apart;  // placed buffers that have exclusive partners
 
-  // Of the buffer at hand.
-  std::vector<const allocate::RangeList*> taken = {};  // what conflicts with it
-  allocate::RangeList untold = {};                     // the part of it that no lifespan tells
+  // For the current buffer.
+  std::vector<const allocate::RangeList*> taken = {};  // the ranges that conflict with it
+  // the part of it that does not follow from lifespans
+  allocate::RangeList untold = {};
 };
 
 GreedyPlacement::GreedyPlacement(const Problem& problem, int memory)
@@ -198,7 +199,7 @@ bool GreedyPlacement::PlaceOne(Pass& pass, size_t i, allocate::Fit fit, bool use
   return true;
 }
 
-// Fills `taken` with the lists of what conflicts with buffer i.
+// Fills `taken` with the lists of the ranges that conflict with buffer i.
 void GreedyPlacement::Collect(Pass& pass, size_t i) const {
   pass.taken.clear();
   pass.untold.clear();
@@ -243,8 +244,8 @@ constexpr Recipe kRecipes[] = {
 
 enum class PassOutcome : uint8_t { kFits, kAllTried, kLimit, kStopped };
 
-// The passes over one memory, made one after the other as capacities ask for them. A pass ends
-// where it first exceeds the capacity, so a larger one may ask for it again.
+// The passes over one memory, run on demand for a capacity. A pass ends when it first exceeds the
+// capacity, so a larger capacity may run it again.
 class MemoryPasses {
  public:
   MemoryPasses(const Problem& problem, int memory) : problem_(problem), memory_(memory) {}
@@ -254,8 +255,7 @@ class MemoryPasses {
     return *bound_;
   }
 
-  // Makes passes until one keeps within the capacity. `units` is lowered by the buffers of each
-  // pass.
+  // Runs passes until one is within the capacity. `units` is reduced by the buffers of each pass.
   PassOutcome Reach(problem::Bytes capacity, int64_t& units, const base::Stop& stop) {
     if (!placement_) {
       placement_.emplace(problem_, memory_);
@@ -298,10 +298,11 @@ class MemoryPasses {
   int memory_;
   std::optional<allocate::Bound> bound_;
   std::optional<GreedyPlacement> placement_;
-  size_t hinted_ = 0;  // passes that try hints come first; without hints there are none
-  std::vector<problem::Bytes> too_small_;  // by pass: the greatest capacity known not to suffice it
-  problem::Bytes peak_ = std::numeric_limits<
-      problem::Bytes>::max();  // of the best pass; beyond any capacity where there is none
+  size_t hinted_ = 0;                      // passes that try hints come first; none without hints
+  std::vector<problem::Bytes> too_small_;  // by pass: the greatest capacity known to be too small
+  problem::Bytes peak_ =
+      std::numeric_limits<problem::Bytes>::max();  // of the best pass; beyond any capacity where
+                                                   // there is none
   std::vector<problem::Bytes> best_;
 };
 
@@ -329,7 +330,7 @@ class GreedySession final : public allocate::SizedSession {
     if (result.reason.empty()) Place(result);
   }
 
-  // Whether to go on with the next memory; otherwise the reason says why not.
+  // Whether to continue with the next memory; otherwise the reason is set.
   bool SolveMemory(size_t memory, problem::Bytes capacity, int64_t& units, const base::Stop& stop,
                    Result& result) {
     result.status = Status::kUnknown;
@@ -349,8 +350,8 @@ class GreedySession final : public allocate::SizedSession {
     return false;
   }
 
-  // No order fits: perhaps because nothing can. A bound costs as much as a pass, so it waits until
-  // then.
+  // No order fits, perhaps because nothing can. A bound costs as much as a pass, so it is computed
+  // only then.
   void Refute(size_t memory, problem::Bytes capacity, Result& result) {
     const allocate::Bound& bound = passes_[memory].LowerBound();
     if (memory == 0) result.lower_bound = bound.bytes;

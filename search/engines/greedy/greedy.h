@@ -10,18 +10,18 @@
 
 namespace tessera::search::engines::greedy {
 
-// What comes first is placed lowest.
+// The order of placement; earlier buffers lie lower.
 enum class GreedyOrder : uint8_t {
   kSize,        // largest first
   kArea,        // greatest size times lifetime first
   kLifetime,    // longest first, then largest
   kContention,  // greatest load lived through first, then largest
-  kBirth,       // as the program goes, larger first
-  kDeath,       // against it
+  kBirth,       // in program order, larger first
+  kDeath,       // against program order
 };
 
-// One memory, prepared for any number of greedy passes. Conflicts are found through time, not
-// through pairs, so that tens of thousands of buffers pass in a moment.
+// One memory, prepared for any number of greedy passes. Conflicts are found by time, not by pairs,
+// so that tens of thousands of buffers take a moment.
 class GreedyPlacement {
  public:
   GreedyPlacement(const problem::Problem& problem, int memory);
@@ -29,11 +29,11 @@ class GreedyPlacement {
   // Indices in the Problem of the buffers of the memory, and of the offsets that Place returns.
   const std::vector<int>& Buffers() const { return buffers_; }
 
-  // Lays down buffers with a fixed offset, then the others one by one in the given order; with
-  // `use_hints` each at its hint where that is free. Offsets by position in Buffers(); nullopt as
-  // soon as a buffer reaches beyond `capacity` or fits nowhere, or when `stop` was requested. Aware
-  // of alignment, reserved ranges, spans and allowed banks, gaps, separate and exclusive. Cost:
-  // O(log sections) lists for each buffer, and the ranges passed in them.
+  // Places buffers with a fixed offset, then the others one by one in the given order; with
+  // `use_hints`, each at its hint if that is free. Returns offsets by position in Buffers();
+  // nullopt if a buffer exceeds `capacity` or fits nowhere, or if `stop` was requested. Supports
+  // alignment, reserved ranges, spans and allowed banks, gaps, separate and exclusive. Cost: O(log
+  // sections) lists for each buffer, and the ranges passed in them.
   std::optional<std::vector<problem::Bytes>> Place(GreedyOrder order, allocate::Fit fit,
                                                    bool use_hints, problem::Bytes capacity,
                                                    const base::Stop& stop) const;
@@ -61,16 +61,16 @@ class GreedyPlacement {
   std::vector<std::vector<size_t>> exclusive_;  // partners
 };
 
-// Greedy orders: buffers laid down one by one, never moved again. Eight passes in different orders,
-// by first or best fit (greedy_placement.h); no single order wins, as one that is perfect on one
-// program can be a third above the best on another. The first pass that keeps within the capacity
-// is the answer; what passes have found is kept for later calls.
+// Greedy orders: buffers are placed one by one and never moved. There are eight passes in different
+// orders, by first or best fit (GreedyPlacement). No single order is best: one that is perfect for
+// one program can be a third above the best for another. The first pass within the capacity is the
+// answer. Results of passes are kept for later calls.
 //
-// Answers kFeasible or kUnknown, and kInfeasible only when a bound proves it. Honours alignments,
-// fixed offsets, reserved ranges, gaps, spans and allowed banks, separate, exclusive, colocated
-// buffers of one size (contraction.h), and tries hints first; kUnsupported on other relations and
-// on modes and ports that restrict something. Budget units are buffers placed. Fast: microseconds
-// for a hundred buffers, no list of pairs for tens of thousands.
+// Answers kFeasible or kUnknown; kInfeasible only if a bound proves it. Supports alignments, fixed
+// offsets, reserved ranges, gaps, spans and allowed banks, separate, exclusive, and colocated
+// buffers of one size (contraction.h). Tries hints first. Answers kUnsupported for other relations,
+// and for modes and ports that restrict something. Budget units are buffers placed. Fast:
+// microseconds for a hundred buffers, and no list of pairs for tens of thousands.
 class GreedyEngine final : public problem::Engine {
  public:
   std::string_view Name() const override { return "greedy"; }

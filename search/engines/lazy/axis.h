@@ -10,10 +10,10 @@
 
 namespace tessera::search::engines::lazy {
 
-// The two ends from which addresses can be counted. Whatever holds from the bottom holds, turned
-// upside down, from the top, so every rule is written once:
+// The two ends from which addresses can be counted. Each rule holds from the bottom and, mirrored,
+// from the top, so it is written once:
 //
-//     side     floor of buffer i            before          room ends at
+//     side     floor of buffer i            before          space ends at
 //     bottom   least offset                 lies below      the ceiling of its memory
 //     top      -(greatest offset + size)    lies above      0
 enum class Side : uint8_t { kBottom = 0, kTop = 1 };
@@ -21,7 +21,7 @@ enum class Side : uint8_t { kBottom = 0, kTop = 1 };
 constexpr Side OtherSide(Side side) { return side == Side::kBottom ? Side::kTop : Side::kBottom; }
 constexpr View OffsetView(Side side, int buffer) { return 2 * buffer + static_cast<View>(side); }
 
-// The bounds of the trail, read from either side, under the sizes in force.
+// The bounds of the trail, seen from either side, under the current sizes.
 class Axis {
  public:
   Axis(const Packing& packing, Trail& trail, std::vector<Bound> sizes)
@@ -31,11 +31,11 @@ class Axis {
   const std::vector<Bound>& Sizes() const { return sizes_; }
   Bound Size(int buffer) const { return sizes_[static_cast<size_t>(buffer)]; }
 
-  // No solution below the present decisions has the buffer begin before this.
+  // A lower bound of the buffer's begin in every solution under the current decisions.
   Bound Floor(Side side, int buffer) const {
     return trail_[OffsetView(side, buffer)] - Shift(side, buffer);
   }
-  // The latest beginning.
+  // The latest begin of the buffer.
   Bound Latest(Side side, int buffer) const {
     return -Floor(OtherSide(side), buffer) - Size(buffer);
   }
@@ -44,13 +44,13 @@ class Axis {
     return {OffsetView(side, buffer), floor + Shift(side, buffer)};
   }
 
-  // "i comes before j", or the view -1 when the two may share addresses.
+  // "i comes before j"; the view is -1 if the two may share addresses.
   BoundLiteral Before(Side side, int i, int j) const {
     return OrderLiteral(side == Side::kBottom ? packing_.BelowView(i, j)
                                               : packing_.BelowView(j, i));
   }
 
-  // Where the room of a memory ends, and the literal that says so (from the top it needs none).
+  // The end of the space of a memory, and the literal that states it (not needed from the top).
   Bound End(Side side, int memory) const {
     return side == Side::kBottom ? -trail_[CeilingView(memory)] : 0;
   }
@@ -68,7 +68,7 @@ class Axis {
   std::vector<Bound> sizes_;
 };
 
-// By how much the difference asks its second view to lie above its first.
+// The distance by which the difference requires its second view to lie above its first.
 inline Bound DistanceOf(const Difference& difference, const Axis& axis) {
   const Bound size = difference.sized < 0 ? 0 : axis.Size(difference.sized);
   return difference.distance + (difference.negative ? -size : size);
@@ -87,8 +87,8 @@ class BufferSet {
   std::vector<uint64_t> words_;
 };
 
-// Who is known to come before whom, as bits, so that "does j come before all of these?" is answered
-// 64 buffers at a time. Follows the order literals of the trail as they are dispatched and undone.
+// The known order of buffers as bits, so that "does j come before all of these?" is answered for 64
+// buffers at a time. Follows the order literals of the trail as they are dispatched and undone.
 class OrderMatrix {
  public:
   explicit OrderMatrix(const Packing& packing)
@@ -112,7 +112,7 @@ class OrderMatrix {
     below_.assign(below_.size(), 0);
   }
 
-  // Whether the buffer is known to come before every member of the set, seen from the side.
+  // Whether the buffer is known to come before every member of the set, as seen from the side.
   bool ComesBeforeAll(Side side, int buffer, const BufferSet& set) const {
     const auto& rows = side == Side::kBottom ? above_ : below_;
     const uint64_t* row = rows.data() + static_cast<size_t>(buffer) * width_;
@@ -129,8 +129,8 @@ class OrderMatrix {
 
   const Packing& packing_;
   size_t width_;
-  std::vector<uint64_t> above_;  // row i: those that i is below
-  std::vector<uint64_t> below_;  // row i: those that i is above
+  std::vector<uint64_t> above_;  // row i: the buffers that i is below
+  std::vector<uint64_t> below_;  // row i: the buffers that i is above
 };
 
 }  // namespace tessera::search::engines::lazy

@@ -109,8 +109,7 @@ bool ClauseDatabase::Rebuild(const std::vector<bool>& kept) {
   return consistent;
 }
 
-// Given clauses stay whatever the root says of them: under another question it may say something
-// else.
+// Given clauses stay even if the root satisfies them, because under another query it may not.
 bool ClauseDatabase::Restore(const Clause& clause, std::span<const BoundLiteral> literals) {
   const bool given = clause.glue == 0;
   const bool satisfied = std::any_of(literals.begin(), literals.end(),
@@ -130,7 +129,7 @@ bool ClauseDatabase::Restore(const Clause& clause, std::span<const BoundLiteral>
 
 namespace {
 
-// Deep chains of reasons rarely end well, and each step costs a reason.
+// Deep chains of reasons rarely succeed, and each step costs a reason.
 constexpr int kDepth = 8;
 
 }  // namespace
@@ -226,8 +225,8 @@ void ConflictAnalysis::Minimize() {
   for (const int change : touched_) has_level_[static_cast<size_t>(trail_.At(change).level)] = 0;
 }
 
-// Whether the change's literal follows from others of the clause. Reasons point backwards, so
-// nothing is ever derived from itself.
+// Whether the change's literal follows from others of the clause. Reasons point backwards, so there
+// is no circular derivation.
 bool ConflictAnalysis::Follows(int change, Bound needed, int depth) {
   const Change& step = trail_.At(change);
   if (step.reason.kind == Reason::Kind::kDecision ||
@@ -282,7 +281,8 @@ void ConflictAnalysis::NoteDerivation() {
             [](const Lesson::Step& a, const Lesson::Step& b) { return a.change < b.change; });
 }
 
-// Repeats the successful part of Follows, each change once, for the most that was needed of it.
+// Repeats the successful part of Follows, each change once, for the greatest bound that was needed
+// of it.
 void ConflictAnalysis::NoteFollowing(int change) {
   Known& known = known_[static_cast<size_t>(change)];
   if (known.is_noted) return;

@@ -12,33 +12,33 @@ namespace tessera::search::engines::lazy {
 // Ordinary clauses over bound and order literals, with two watched literals each (Moskewicz et al.
 // 2001).
 //
-// A watch stands in the list of the view whose rise falsifies its literal, together with the least
-// bound that does:
+// A watch is in the list of the view whose rise falsifies its literal, together with the least
+// bound that does so:
 //
 //     clause  x >= 5  or  p  or  -y >= -7          watches:  -x: at -4      -p: at 0
-//     the change  -x: -9 -> -3  crosses -4, so this clause is looked at; -x: -9 -> -6 passes it by
+//     the change  -x: -9 -> -3  crosses -4: the clause is visited;  -x: -9 -> -6 skips it
 //
-// Learned clauses carry their glue (the number of levels among their literals, Audemard and Simon
-// 2009), and the question under which they were learned (solver.h). Clauses are added, dropped and
-// compacted at the root only, where none is a reason that anybody will ask for.
+// Learned clauses store their glue (the number of levels among their literals, Audemard and Simon
+// 2009), and the query under which they were learned (solver.h). Clauses are added, dropped and
+// compacted only at the root, where no clause is a reason that is still needed.
 class ClauseDatabase {
  public:
   struct Clause {
     int32_t first = 0;  // of its literals
     int32_t size = 0;
-    int32_t glue = 0;      // 0: given, never dropped
+    int32_t glue = 0;      // 0: a given clause, never dropped
     int32_t question = 0;  // of learned clauses
     bool used = false;     // since the last reduction
-    int32_t proof = -1;    // its place in the proof, where one is kept
+    int32_t proof = -1;    // its index in the proof, if a proof is recorded
   };
 
   explicit ClauseDatabase(Trail& trail) : trail_(trail) {}
 
-  // Adds a clause of at least two literals and watches the first two. For a learned one the first
-  // literal is the one it implies and the second is falsified last. Returns its index.
+  // Adds a clause of at least two literals and watches the first two. In a learned clause the first
+  // literal is the implied one, and the second is falsified last. Returns its index.
   int Add(std::span<const BoundLiteral> literals, int glue, int question);
 
-  // Visits the clauses that the change falsifies a watch of. False on a conflict.
+  // Visits the clauses of which the change falsifies a watch. False on a conflict.
   bool Propagate(const Change& change);
 
   std::span<const BoundLiteral> LiteralsOf(int clause) const {
@@ -50,20 +50,20 @@ class ClauseDatabase {
   void MarkUsed(int clause) { clauses_[static_cast<size_t>(clause)].used = true; }
   int Count() const { return static_cast<int>(clauses_.size()); }
 
-  // At the root: drops what is satisfied there, and the worse half of the learned clauses of glue
-  // above 2 that took no part in a conflict since the last reduction. False when a clause is
-  // falsified.
+  // At the root: drops satisfied clauses, and the worse half of those learned clauses of glue above
+  // 2 that took no part in a conflict since the last reduction. False if a clause is falsified.
   bool Reduce();
 
-  // At the root of another question: keeps the learned clauses whose question says so, and watches
-  // all afresh. False when a clause is falsified.
+  // At the root of another query: keeps the learned clauses of the queries marked true, and watches
+  // all clauses again. False if a clause is falsified.
   bool Keep(const std::vector<bool>& questions);
 
  private:
   struct Watch {
     int32_t clause = 0;
     Bound threshold = 0;
-    BoundLiteral blocker;  // another literal of the clause; while true, the clause needs no look
+    // another literal of the clause; while it is true, the clause need not be visited
+    BoundLiteral blocker;
   };
 
   bool Visit(Watch& watch, BoundLiteral falsified, bool& moved);
@@ -78,14 +78,14 @@ class ClauseDatabase {
   int learned_ = 0;
 };
 
-// What a conflict teaches: a clause whose first literal is false only because of the conflict's
-// level.
+// The result of conflict analysis: a clause whose first literal is false only because of the level
+// of the conflict.
 struct Lesson {
   std::vector<BoundLiteral> clause;  // the second literal, if any, is false since `level`
-  int level = 0;                     // to return to, where the first literal follows
+  int level = 0;                     // to return to; there the first literal follows
   int glue = 0;
-  // Where a proof is kept: the changes whose reasons, one after the other, lead from the clause's
-  // negation to the conflict, each with the bound that was needed of it. Ascending.
+  // If a proof is recorded: the changes whose reasons, in sequence, lead from the negation of the
+  // clause to the conflict, each with the bound that was needed of it. Ascending.
   struct Step {
     int change = 0;
     Bound needed = 0;
@@ -95,12 +95,12 @@ struct Lesson {
 
 // First-UIP learning (Marques-Silva and Sakallah 1996; Zhang et al. 2001) over bounds.
 //
-// The conflict is a set of true literals "view >= bound". Walking the trail backwards, the change
-// behind each literal of the last level is replaced by its reason until one is left. What is
-// carried for a change is not the bound that it set but the least bound *needed*; shiftable reasons
-// then ask less of their own literals:
+// The conflict is a set of true literals "view >= bound". The analysis walks the trail backwards.
+// It replaces the change behind each literal of the last level by its reason, until one is left.
+// For a change it records not the bound that was set but the least bound *needed*; shiftable
+// reasons then require less of their own literals:
 //
-//     change    y: 0 -> 40  because p, x >= 30       needed: y >= 36       asks p, x >= 26
+//     change  y: 0 -> 40  because p, x >= 30       needed: y >= 36       requires p, x >= 26
 //
 // Afterwards literals that follow from others of the clause are dropped (Sörensson and Biere 2009),
 // and of two bounds on one view only the stronger stays.
@@ -109,11 +109,11 @@ class ConflictAnalysis {
   ConflictAnalysis(const Trail& trail, ClauseDatabase& clauses, Decisions& decisions,
                    bool minimize);
 
-  // The level of the latest literal of the conflict; the trail must stand there before Learn.
+  // The level of the latest literal of the conflict. The trail must be at this level before Learn.
   int LevelOf(const std::vector<BoundLiteral>& conflict) const;
-  // Needs a conflict of level >= 1. The lesson lives until the next call.
+  // The conflict must have a level >= 1. The lesson is valid until the next call.
   const Lesson& Learn(const std::vector<BoundLiteral>& conflict);
-  // Lessons tell their derivation from here on.
+  // From now on lessons contain their derivation.
   void KeepDerivations() { keeps_derivations_ = true; }
 
  private:
@@ -147,11 +147,11 @@ class ConflictAnalysis {
     bool has_stands = false;
     bool is_noted = false;  // in the derivation
   };
-  std::vector<Known> known_;  // by change: what Follows found
+  std::vector<Known> known_;  // by change: results of Follows
   std::vector<int> known_changes_;
-  std::vector<int> resolved_;  // changes of the last level whose reasons were taken
-  std::vector<int> dropped_;   // changes that Minimize took out of the clause
-  std::vector<std::vector<BoundLiteral>> buffers_;  // with split K
+  std::vector<int> resolved_;  // changes of the last level whose reasons were used
+  std::vector<int> dropped_;   // changes that Minimize removed from the clause
+  std::vector<std::vector<BoundLiteral>> buffers_;  // by depth of the recursion in Follows
   Lesson lesson_;
 };
 

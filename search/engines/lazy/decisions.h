@@ -9,8 +9,8 @@
 
 namespace tessera::search::engines::lazy {
 
-// A binary heap of the numbers below n by activity, the greatest on top, the lower number first
-// among equals. Activities can be raised in place. Cost: O(log n) an operation.
+// A binary heap of the numbers below n by activity: the greatest on top; among equals, the lower
+// number first. Activities can be raised in place. Cost: O(log n) per operation.
 class ActivityHeap {
  public:
   explicit ActivityHeap(std::vector<double> activities)
@@ -83,23 +83,23 @@ class ActivityHeap {
   std::vector<int> places_;  // of each item in heap_; -1: not there
 };
 
-// What to assume next, in one of two moods, which a restart may change.
+// Selects the next assumption, in one of two modes ("moods"), which a restart may change.
 //
-// *Floors*: the movable buffer of the lowest floor is put on its floor. This builds placements from
-// the bottom, as a skyline does, so that sections fill without holes; among equal floors the buffer
-// that took part in the most recent conflicts goes first (activity: Moskewicz et al. 2001), at the
-// beginning the one of the largest area. Learned clauses turn a refuted "on the floor" into "above
-// it". Cost: O(buffers).
+// *Floors*: the movable buffer with the lowest floor is placed on its floor. This builds placements
+// from the bottom, as a skyline does, so that sections fill without holes. Among equal floors, the
+// buffer that took part in the most recent conflicts comes first (activity: Moskewicz et al. 2001);
+// initially, the one with the largest area. Learned clauses turn a refuted "on the floor" into
+// "above it". Cost: O(buffers).
 //
-// *Orders*: the open pair of the highest activity gets the order that it had last, at first the one
-// that its middles suggest. A proof that nothing fits speaks of orders, not of offsets: with 1 to 2
-// % slack this mood alone can need ten times fewer conflicts, or never end, and it finds tight
-// packings late. So floors get most runs (options.h). When no pair is open, floors finish the
-// placement. Cost: O(log pairs).
+// *Orders*: the open pair with the highest activity gets the order that it had last; initially, the
+// one that the middles of the buffers suggest. A proof of infeasibility concerns orders, not
+// offsets. With 1 to 2 % slack this mood alone can need ten times fewer conflicts, or never end,
+// and it finds tight packings late. So most runs use floors (lazy_options.h). When no pair is open,
+// floors finish the placement. Cost: O(log pairs).
 //
-// Where hints are followed, a buffer whose hint lies between its bounds is first asked to begin at
-// its hint or later, and then put on its floor; lower hints go first. Booleans of the caller come
-// last, as false.
+// If hints are followed, a buffer whose hint lies between its bounds is first required to begin at
+// its hint or later, and then placed on its floor; lower hints come first. Booleans of the caller
+// come last, as false.
 class Decisions {
  public:
   enum class Mood : uint8_t { kFloors, kOrders };
@@ -113,10 +113,11 @@ class Decisions {
   Mood mood() const { return mood_; }
   void SetMood(Mood mood) { mood_ = mood; }
 
-  // An order literal is undone: its pair is open again, and remembers it.
+  // Must be called when an order literal is undone: its pair is open again and keeps the order as
+  // its phase.
   void Reopen(View order);
 
-  // Opens a level with the next assumption; false when nothing is open.
+  // Opens a level with the next assumption. False if nothing is open.
   bool Decide();
 
  private:
@@ -138,7 +139,7 @@ class Decisions {
   bool follow_hints_ = false;
   double increment_ = 1;
   std::vector<double> activity_;  // of buffers
-  ActivityHeap pairs_;            // holds every open pair, and some that are not
+  ActivityHeap pairs_;            // holds every open pair, and some closed ones
   std::vector<View> phases_;      // of pairs: the order held last, or -1
 };
 

@@ -8,19 +8,19 @@
 
 #include "tessera/base/arithmetic.h"
 
-// Bounds that chase each other
+// Bounds that raise each other
 // ----------------------------
-// If x lies 1 above y and y lies 1 above x, bounds propagation raises the two in turn, one unit at a time, up to the
-// capacity. The same happens where alignments leave no common offset: a at multiples of 4 and b one above a, also at
-// multiples of 4. Both are found beforehand.
+// If x lies 1 above y and y lies 1 above x, bounds propagation raises the two in turn, one unit at
+// a time, up to the capacity. The same happens if alignments leave no common offset: a at multiples
+// of 4 and b one above a, also at multiples of 4. Both are detected beforehand.
 //
 // Distances: a walk over the relations from the first buffer of each group gives every member its
 // distance d. A relation that closes a cycle must agree with the distances of its ends.
 //
 // Alignments: the first buffer's offset x must satisfy x + d = 0 modulo the alignment of every
-// member. Two such congruences modulo m and n have a common solution exactly if their residues
-// agree modulo gcd(m, n), and congruences that agree in pairs have a solution in common (the
-// Chinese remainder theorem, in its form for any moduli).
+// member. Two such congruences modulo m and n have a common solution if and only if their residues
+// agree modulo gcd(m, n), and congruences that agree in pairs have a common solution (the Chinese
+// remainder theorem, in its form for arbitrary moduli).
 namespace tessera::search::engines::lazy {
 
 namespace {
@@ -30,8 +30,8 @@ struct TieEdge {
   Bound distance = 0;
 };
 
-// Of each buffer. A relation is stated as four differences (packing.cc): there and back, each once
-// more from the top.
+// For each buffer. A relation consists of four differences (packing.cc): both directions, and each
+// again as seen from the top.
 std::vector<std::vector<TieEdge>> ExactDistances(const Packing& packing, const Axis& axis) {
   constexpr size_t kOfRelation = 4;
   std::vector<std::vector<TieEdge>> edges(static_cast<size_t>(packing.buffers));
@@ -48,10 +48,10 @@ std::vector<std::vector<TieEdge>> ExactDistances(const Packing& packing, const A
   return edges;
 }
 
-// What the members of one group ask of the offset of its first buffer.
+// The conditions that the members of one group impose on the offset of its first buffer.
 class Congruences {
  public:
-  // Whether the member's alignment leaves a common offset with each one added before.
+  // Whether the member's alignment has a common offset with each one added before.
   bool Add(Bound distance, Bound alignment) {
     const Bound residue = ((-distance) % alignment + alignment) % alignment;
     for (const auto& [modulus, other] : by_modulus_) {
@@ -96,18 +96,19 @@ Ties FindTies(const Packing& packing, const Axis& axis) {
 
 // Rising cycles (after Bellman 1958 and Ford 1956)
 // ------------------------------------------------
-// "i lies below j" asks offset(j) >= offset(i) + size(i); a tie asks offset(j) >= offset(i) + distance. The right side
-// is rounded up to the alignment of j. If a cycle of such steps raises every offset, no offsets satisfy it, whatever
-// the capacity:
+// "i lies below j" requires offset(j) >= offset(i) + size(i); a tie requires offset(j) >= offset(i)
+// + distance. The right side is rounded up to the alignment of j. If a cycle of such steps raises
+// every offset, no offsets satisfy it, at any capacity:
 //
 //     a --colocated +8--> c         a below b: b >= a + 6
-//     a below b below c             b below c: c >= b + 4      but a = c - 8: once around, a rises by 6 + 4 - 8
+//     a below b below c             b below c: c >= b + 4
+//                                   but a = c - 8: one iteration raises a by 6 + 4 - 8
 //
-// All offsets begin at 0 and are raised along every edge, round after round. The edges by which
-// offsets were raised last may form cycles. Those are gone around, from 0, to see where they lead.
-// Let L be a common multiple of the alignments. What satisfies the cycle satisfies it L lower or
-// higher as well, so if anything does, then something from 0 to L - 1, beyond which no round leads.
-// A cycle that leads to L or higher is a contradiction.
+// All offsets begin at 0 and are raised along every edge, round after round. The edges that last
+// raised offsets may form cycles. Each cycle is then iterated from 0. Let L be a common multiple of
+// the alignments. A solution of the cycle stays one when it is shifted by L. So if there is any
+// solution, there is one from 0 to L - 1, and no round leads beyond it. A cycle that leads to L or
+// higher is a contradiction.
 
 namespace {
 
@@ -149,7 +150,7 @@ class Graph {
     }
   }
 
-  // The edges of a contradiction; none if none is found.
+  // The edges of a contradiction; empty if none is found.
   std::vector<BoundEdge> FindContradiction() {
     std::vector<Bound> distance(static_cast<size_t>(nodes_));
     raised_by_.assign(static_cast<size_t>(nodes_), -1);
@@ -182,7 +183,7 @@ class Graph {
     return base::RoundUp(offset + edge.distance, alignment_[static_cast<size_t>(edge.to)]);
   }
 
-  // Each node has at most one edge by which it was raised, so walks back from all nodes find all
+  // Each node has at most one edge that raised it, so walks backwards from all nodes find all
   // cycles. A cycle begins with the edge into one of its nodes, and goes backwards.
   std::vector<std::vector<BoundEdge>> CyclesOfRaises() const {
     std::vector<std::vector<BoundEdge>> cycles;
@@ -205,7 +206,7 @@ class Graph {
     return cycles;
   }
 
-  // A round that begins at the greatest alignment raises by at least so much.
+  // A round that begins at the greatest alignment raises by at least this much.
   bool RisesForEver(std::vector<BoundEdge> cycle) const {
     constexpr int kMostRounds = 1'000;
     const auto alignment_of = [this](const BoundEdge& edge) {

@@ -60,8 +60,8 @@ Result LazySession::Answer(Status status, std::string reason) const {
   return result;
 }
 
-// Everything is loaded on the first question that has a budget, so that opening a session is cheap.
-// False at the stop.
+// Loads everything on the first query that has a budget, so that opening a session is cheap. False
+// after a stop.
 bool LazySession::Load(const base::Stop& stop) {
   if (!packing_) packing_ = lazy::MakePacking(problem_, ladder_, stop);
   return packing_.has_value();
@@ -80,7 +80,8 @@ PackingQuery LazySession::QuestionOf(size_t candidate, Bytes capacity) const {
 Solver::Verdict LazySession::Decide(PackingQuery question, const base::Budget& budget,
                                     const base::Stop& stop) {
   std::vector<BoundLiteral> assumptions;
-  // Without a known reach an unassumed ceiling would let tied offsets climb for ever at the root.
+  // Without a known reach, a ceiling that is not assumed would let tied offsets rise without end at
+  // the root.
   if (options_.assume_capacity && packing_->reach) {
     const Bound ceiling = std::exchange(question.ceilings[0], packing_->HighestCeiling());
     assumptions.push_back({2 * packing_->CeilingOf(0) + 1, -ceiling});
@@ -128,7 +129,7 @@ void LazySession::AddPlacement(Result& result, const std::vector<Bound>& sizes) 
 Bytes LazySession::RefutedBelow(Bytes capacity) {
   if (capacity > kFarthest) return 0;
   const Bound units = std::max<Bytes>(capacity, 0) / packing_->granularity + 1;
-  // Where the capacity was assumed, its negation was derived, often for larger ones as well.
+  // If the capacity was assumed, its negation was derived, often for larger capacities as well.
   const Bound derived =
       options_.assume_capacity ? solver_->LeastAtRoot(2 * packing_->CeilingOf(0)) : 0;
   return std::max(units, derived) * packing_->granularity;

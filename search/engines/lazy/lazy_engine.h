@@ -10,13 +10,13 @@
 
 namespace tessera::search::engines::lazy {
 
-// The engine "lazy": conflict-driven clause learning over bounds and orders that come into being on
-// demand (lazy/solver.h). At its best on tight packings and on proofs that nothing fits.
+// The engine "lazy": conflict-driven clause learning over bounds and orders whose literals are
+// created on demand (solver.h). It is best for tight packings and for proofs of infeasibility.
 //
-// Honours sizes, alignments, fixed offsets, hints, reserved ranges, gaps, several memories,
-// separate, exclusive, colocate and adjacent; answers kUnsupported on modes, ports, spans and banks
-// that restrict something, and beyond the magnitudes of lazy/support.h. kInfeasible comes of a
-// derived empty clause alone; kUnknown of the budget (conflicts) or the stop. The same calls on a
+// Supports sizes, alignments, fixed offsets, hints, reserved ranges, gaps, several memories,
+// separate, exclusive, colocate and adjacent. Answers kUnsupported for modes, ports, spans and
+// banks that restrict something, and beyond the magnitudes of supported.h. kInfeasible requires a
+// derived empty clause; kUnknown comes from the budget (conflicts) or the stop. The same calls on a
 // session give the same answers.
 class LazyEngine final : public problem::Engine {
  public:
@@ -31,14 +31,14 @@ class LazyEngine final : public problem::Engine {
   LazyOptions options_;
 };
 
-// The lazy engine with its steps written down (lazy/proof_log.h): every order, sum and bound that a
-// learned clause rests on is an axiom, every learned clause is derived from axioms and clauses
-// before it. It encodes plainly: no symmetries, no resting buffers.
+// The lazy engine with a record of its steps (proof_log.h): every order, sum and bound that a
+// learned clause depends on is an axiom, and every learned clause is derived from axioms and
+// earlier clauses. Symmetries and the bottom-left rule are off.
 //
-// Takes what the lazy engine takes. Budget units are conflicts. Deterministic.
+// Supports the same Problems as the lazy engine. Budget units are conflicts. Deterministic.
 class LazyProver final : public problem::proof::Prover {
  public:
-  // The rules that a proof cannot tell are switched off, whatever `options` say.
+  // Rules that a proof cannot express are switched off, whatever `options` say.
   explicit LazyProver(const LazyOptions& options = {});
 
   std::string_view Name() const override { return "lazy"; }

@@ -19,15 +19,15 @@ using Conflict = std::function<bool(int, int)>;
 
 struct Event {
   problem::Step step = 0;
-  bool enters = false;  // leavers first: lifespans are half-open
+  bool enters = false;  // leaving events first: lifespans are half-open
   int buffer = 0;
   friend bool operator<(const Event& a, const Event& b) {
     return std::tie(a.step, a.enters, a.buffer) < std::tie(b.step, b.enters, b.buffer);
   }
 };
 
-// The buffers alive just before somebody leaves after somebody entered: between two such moments
-// sets only grow or only shrink, so nothing else can be maximal.
+// The buffers alive just before one leaves after another entered. Between two such moments sets
+// only grow or only shrink, so no other set can be maximal.
 std::vector<Members> FindLiveSets(const problem::Problem& problem, int memory) {
   std::vector<Event> events;
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
@@ -50,7 +50,7 @@ std::vector<Members> FindLiveSets(const problem::Problem& problem, int memory) {
   return live_sets;
 }
 
-// The largest clique that greed finds around `seed`, larger buffers first.
+// The largest clique that a greedy search finds around `seed`, larger buffers first.
 Members GrowClique(const Members& by_size, int seed, const Conflict& conflict) {
   Members clique = {seed};
   for (const int candidate : by_size) {
@@ -121,8 +121,8 @@ bool Has(const Problem& problem, RelationKind kind) {
                      [&](const Relation& relation) { return relation.kind == kind; });
 }
 
-// Rounding every offset down to a multiple of the granularity breaks nothing, except that a buffer
-// adjacent to another may then no longer be the next aligned one.
+// Rounding every offset down to a multiple of the granularity preserves all constraints, except
+// that a buffer adjacent to another may then not be the next aligned one.
 Bytes GranularityOf(const Problem& problem, const Ladder* ladder) {
   if (Has(problem, RelationKind::kAdjacent)) return 1;
   Bytes granularity = 0;
@@ -263,8 +263,8 @@ void FillDifferences(const Problem& problem, Packing& packing) {
   }
 }
 
-// What two buffers must have in common so that exchanging their offsets in a solution gives a
-// solution: memory, alignment, lifespans, and the size on each candidate.
+// The properties that two buffers must share so that exchanging their offsets in a solution gives a
+// solution: memory, alignment, lifespans, and the size for each candidate.
 using InterchangeKey = std::tuple<int, Bound, std::vector<std::pair<problem::Step, problem::Step>>,
                                   std::vector<Bytes>>;
 
@@ -282,9 +282,9 @@ InterchangeKey InterchangeKeyOf(const Problem& problem, const Ladder* ladder,
   return {packing.memory[i], packing.alignment[i], std::move(lifespans), std::move(sizes)};
 }
 
-// Turning a memory upside down exchanges "below" and "above" everywhere; of a pair without likes
-// either order may then be asked for, and sorting the alike afterwards does not touch it. Of all
-// pairs take the heaviest.
+// Mirroring a memory exchanges "below" and "above" everywhere. For a pair without interchangeable
+// buffers either order may then be imposed, and sorting interchangeable buffers afterwards does not
+// affect it. Selects the heaviest pair.
 void AddMirroredPair(const Problem& problem, int m, const std::vector<bool>& unlike,
                      Packing& packing) {
   if (!packing.holes[m].empty() || !packing.differences.empty()) return;

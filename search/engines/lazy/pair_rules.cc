@@ -140,14 +140,15 @@ bool BottomLeftRule::PropagateOne() {
   return support.top <= floor || RaiseTo(buffer, support.top);
 }
 
-// Whether the supporter's end, rounded up as the buffer needs it, can lie at the floor or above.
+// Whether the supporter's end, rounded up to the buffer's alignment, can lie at the floor or above.
 bool BottomLeftRule::Reaches(int supporter, Bound floor) const {
   return axis_.Latest(Side::kBottom, supporter) + axis_.Size(supporter) >= floor;
 }
 
 BottomLeftRule::Support BottomLeftRule::FindSupport(int buffer) const {
   const Packing& packing = axis_.packing();
-  // The last position of its alignment below the floor is refuted; whoever ends above that serves.
+  // The last aligned position below the floor is refuted; any buffer that ends above that is a
+  // supporter.
   const Bound floor =
       axis_.Floor(Side::kBottom, buffer) - packing.alignment[static_cast<size_t>(buffer)] + 1;
   Support least{kNoPosition, -1};

@@ -6,7 +6,7 @@
 
 namespace tessera::search::engines::lazy {
 
-// What follows from two integers at a time.
+// Propagation between two integers.
 //
 //     order    i before j, floor(i) >= a           imply   floor(j) >= a + size(i)
 //     squeeze  floor(i) + size(i) > latest(j)      implies j before i
@@ -14,14 +14,14 @@ namespace tessera::search::engines::lazy {
 //     hole     end of i > begin of a hole          implies offset(i) >= end of the hole
 //     tie      offset(j) >= offset(i) + distance, unconditionally (colocate, adjacent)
 //
-// Together they are complete: when every offset is fixed and nothing fails, the placement is valid.
-// Reasons of order, ceiling and tie are shiftable (trail.h); squeeze puts all of its slack on i.
-// Each change costs O(neighbours).
+// Together the rules are complete: if every offset is fixed and nothing fails, the placement is
+// valid. Reasons of order, ceiling and tie are shiftable (trail.h); squeeze puts all of its slack
+// on i. Each change costs O(neighbours).
 class PairRules {
  public:
   explicit PairRules(Axis& axis);
 
-  // Each draws the consequences of a change; false on a conflict.
+  // Each function derives the consequences of a change. False on a conflict.
   bool FloorRose(Side side, int buffer);
   bool CeilingSank(int memory);
   bool OrderSet(View order);
@@ -38,23 +38,24 @@ class PairRules {
   std::vector<std::vector<int>> inhabitants_;  // of each memory
 };
 
-// Every movable buffer rests: at the bottom, on another buffer, or on a hole.
+// Every movable buffer rests at the bottom, on another buffer, or on a hole.
 //
-//     |  .----.                        i begins at 1 or more, so it begins where a supporter ends:
-//     |--|  i |----.                   offset(i) >= least of floor(j) + size(j) over the j that may lie below
-//     |  '----'  j |                   it and still reach it
+//     |  .----.             If i begins at 1 or more, it begins where a supporter ends:
+//     |--|  i |----.        offset(i) >= least of floor(j) + size(j) over the j that may lie below
+//     |  '----'  j |        it and still reach it
 //
-// Nothing is lost: let all buffers of a solution sink until none can, keeping who lies below whom,
-// and one is found in which all rest (the canonical solutions of MiniMalloc, and of two-dimensional
-// packing's bottom-left arguments, Baker et al. 1980). Orders stay, so the rule agrees with asking
-// interchangeable and mirrored pairs for an order; it does not agree with ties between offsets, nor
-// with clauses of the caller. Smaller ceilings keep it, other sizes do not (solver.h, Implies).
+// The rule is sound: take a solution and let all buffers sink until none can, keeping the order of
+// every pair. The result is a solution in which all buffers rest (the canonical solutions of
+// MiniMalloc, and the bottom-left arguments of two-dimensional packing, Baker et al. 1980). Orders
+// do not change, so the rule is compatible with an imposed order of interchangeable and mirrored
+// pairs. It is not compatible with ties between offsets, nor with clauses of the caller. It stays
+// valid for smaller ceilings, but not for other sizes (solver.h, Implies).
 //
-// It denies a buffer the useless positions above its floor, as edge finding does where sections
-// have no slack. A reason names all neighbours, so clauses grow longer: proofs need as many
-// conflicts as without, each dearer, while some feasible packings with slack are found at once.
-// Hence it is off unless asked for. A remembered supporter keeps the rule quiet while it can serve.
-// Cost: O(neighbours) a question.
+// It excludes useless positions of a buffer above its floor, as edge finding does if sections have
+// no slack. A reason names all neighbours, so clauses grow longer: proofs need as many conflicts as
+// without the rule, each at a higher cost, while some feasible packings with slack are found
+// immediately. So the rule is off by default. The rule does not run again while a stored supporter
+// remains valid. Cost: O(neighbours) per query.
 class BottomLeftRule {
  public:
   explicit BottomLeftRule(Axis& axis);

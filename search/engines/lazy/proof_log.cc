@@ -48,7 +48,7 @@ void ProofLog::AddStep(const Change& change, Bound needed, const Trail& trail,
   }
   given_.clear();
   trail.Explain(change.reason, change.bound, needed, given_);
-  // That ceilings end offsets is known.
+  // The proof knows that ceilings bound offsets.
   const auto is_ceiling = [this](BoundLiteral literal) { return IsCeiling(literal); };
   if (IsOffset({change.view, 0}) && std::all_of(given_.begin(), given_.end(), is_ceiling)) return;
   given_.push_back(trail.Not({change.view, needed}));
@@ -80,7 +80,7 @@ void ProofLog::Fail() {
   stop_.Request();
 }
 
-// Fills in the subjects too, and leaves out the ceilings, which the proof knows.
+// Fills in the subjects too, and omits the ceilings, which the proof knows.
 bool ProofLog::FindGround(proof::Ground& ground) {
   subjects_.clear();
   const auto is_ceiling = [this](BoundLiteral literal) { return IsCeiling(literal); };
@@ -116,8 +116,8 @@ bool ProofLog::FindGround(proof::Ground& ground) {
   return true;
 }
 
-// Whoever stays between two sections can be too much by themselves; then so is the heaviest
-// section.
+// The buffers that stay between two sections can be too large by themselves; then so is the
+// heaviest section.
 void ProofLog::FindHeaviestSection(int memory) {
   problem::Bytes heaviest = 0;
   for (int section = 0; section < packing_.sections.Count(); ++section) {
@@ -158,8 +158,8 @@ void ProofLog::FindStack() {
   subjects_.erase(std::unique(subjects_.begin(), subjects_.end()), subjects_.end());
 }
 
-// The buffer that all orders are about, and a set that stays on either side of it: what two
-// sections with the buffers below and above have in common, the heaviest of these.
+// The buffer that all orders refer to, and a set that stays on either side of it: the buffers that
+// two sections have in common, apart from those below and above; the heaviest of these.
 bool ProofLog::FindSectionPair() {
   const auto [first, second] = packing_.OrderedPair(given_[0].view);
   Bound heaviest = 0;

@@ -12,45 +12,46 @@
 
 namespace tessera::search::engines::lazy {
 
-// Tells a proof how the solver came to its clauses.
+// Records in a proof how the solver derived its clauses.
 //
 // A lesson is derived by the reasons of some changes, in the order of the trail, and the conflict
-// at the end. The reason of a change is a clause, which the proof knows by number, or a rule's, and
-// then it becomes an axiom:
+// at the end. The reason of a change is either a clause, which the proof knows by number, or that
+// of a rule; the latter becomes an axiom:
 //
 //     reason    b5,3  x5>=40  imply  x3>=64       axiom    stack 5 : b3,5 x5<40 x3>=64
 //
-// Which ground it has is read off its shape: every order and sum is a stack
+// Its ground follows from its shape. Every order and sum is a stack
 // (problem/proof/axiom_checker.h), whose members are
 //
-//     nothing                a memory's heaviest section                 section-pair cuts, where all stay
-//     no orders              whoever has a bound                         overload
-//     one order, two bounds  the lower of the two                        pair rules
-//     one order, one side    whoever has a bound, and the outsider       edge finding
-//     orders around one      all the others                              section energy
+//     nothing                the heaviest section of a memory       section-pair cuts, if all stay
+//     no orders              every buffer with a bound              overload
+//     one order, two bounds  the lower of the two                   pair rules
+//     one order, one side    every buffer with a bound, and the     edge finding
+//                            outsider
+//     orders around one      all the others                         section energy
 //
-// Bounds of a single buffer are a matter of its room, bounds of two without an order of a relation,
-// orders without a bound of a section pair. What holds at the root becomes clauses of one literal
-// as it appears, because lessons leave it out.
+// Bounds of a single buffer have the ground of its windows; bounds of two buffers without an order,
+// that of a relation; orders without a bound, that of a section pair. Facts at the root become
+// clauses of one literal as they appear, because lessons omit them.
 //
-// Symmetries and resting buffers are no consequences of the Problem: a solver that keeps a proof
-// must do without.
+// Symmetries and the bottom-left rule are not consequences of the Problem: a solver that records a
+// proof must not use them.
 class ProofLog {
  public:
-  // All outlive this. `stop` is requested when the proof has failed.
+  // All arguments must outlive this object. `stop` is requested when the proof has failed.
   ProofLog(const problem::Problem& problem, const Packing& packing, problem::proof::Log& log,
            base::Stop& stop)
       : problem_(problem), packing_(packing), log_(log), stop_(stop) {}
 
-  // The number of the learned clause in the proof. The trail stands where the lesson was learned.
+  // Returns the number of the learned clause in the proof. The trail must be where the lesson was
+  // learned.
   int32_t NoteLesson(const Lesson& lesson, Trail& trail, const ClauseDatabase& clauses);
-  // What holds at the root. To be called before clauses are renumbered.
+  // Records the facts at the root. Must be called before clauses are renumbered.
   void NoteRoot(const Trail& trail, const ClauseDatabase& clauses);
-  // The conflict contradicts the root alone.
+  // Records that the conflict contradicts the root alone.
   void NoteRefutation(Trail& trail, const ClauseDatabase& clauses);
 
-  // Whether some step could not be said in terms of the proof, or there were too many: then it will
-  // be refused.
+  // Whether the proof cannot express some step, or has too many steps. The proof is then refused.
   bool Failed() const { return failed_; }
 
  private:
@@ -79,7 +80,7 @@ class ProofLog {
   int noted_ = 0;  // changes at the root
   bool failed_ = false;
   std::vector<Hint> hints_;
-  std::vector<BoundLiteral> given_;  // true literals that cannot all hold: an axiom says so
+  std::vector<BoundLiteral> given_;  // true literals that cannot all hold; an axiom states this
   std::vector<int64_t> subjects_;
   std::vector<problem::proof::ProofLiteral> literals_;
 };

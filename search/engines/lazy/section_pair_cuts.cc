@@ -7,7 +7,7 @@
 namespace tessera::search::engines::lazy {
 namespace {
 
-constexpr size_t kMostEntries = 4'000'000;  // sections farther apart go without
+constexpr size_t kMostEntries = 4'000'000;  // sections farther apart are not compared
 
 struct Parting {
   std::vector<int> stayers, leavers, enterers;
@@ -66,7 +66,7 @@ void SectionPairCuts::AddRows(int first_section, int second_section) {
   std::vector<Mover> movers;
   for (const int leaver : parting.leavers) movers.push_back({leaver, true});
   for (const int enterer : parting.enterers) movers.push_back({enterer, false});
-  // All rows have the order that Reload asks for, unless sizes change.
+  // All rows have the order that Reload needs, unless sizes change.
   std::stable_sort(movers.begin(), movers.end(), [this](const Mover& a, const Mover& b) {
     return axis_.Size(a.buffer) > axis_.Size(b.buffer);
   });
@@ -90,7 +90,7 @@ int SectionPairCuts::MemoryOf(const Row& row) const {
 
 void SectionPairCuts::Reload() {
   const CompressedLists<int>& sections = axis_.packing().sections;
-  const Row* last = nullptr;  // rows of one pair of sections are neighbours
+  const Row* last = nullptr;  // rows of one pair of sections are contiguous
   for (Row& row : rows_) {
     const bool same = last != nullptr && last->first_section == row.first_section &&
                       last->second_section == row.second_section;
@@ -161,7 +161,7 @@ bool SectionPairCuts::PropagateOne() {
   return true;
 }
 
-// Enough of the true entries, the largest first, to leave no room for `entering` beside them.
+// Enough of the true entries, the largest first, to leave no space for `entering`.
 Reason SectionPairCuts::Because(const Row& row, Bound entering) {
   const Bound free = Free(row);
   Bound sum = entering;

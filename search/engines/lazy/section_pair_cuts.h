@@ -9,34 +9,35 @@
 
 namespace tessera::search::engines::lazy {
 
-// Section-pair cuts: what leaves between two sections makes room for what enters, below and above
-// whoever stays.
+// Section-pair cuts: buffers that leave between two sections free the space for those that enter,
+// below and above each buffer that stays.
 //
-//     section A                section B              k stays, l leaves, e enters. With the stayers' sizes
-//     |-- l --|== k ==|  s  |  |   s  |== k ==|- e -|  taken off, the room is `free` = ceiling - stayers:
+//     section A                section B               k stays, l leaves, e enters. Without the
+//     |-- l --|== k ==|  s  |  |   s  |== k ==|- e -|  sizes of the stayers, the space is
+//                                                      `free` = ceiling - stayers:
 //
 //         sum of the leavers below k + sum of the enterers above k <= free
 //
-// For below k lie the leavers and in A some of the stayers; above k the enterers and in B the rest
-// of the stayers. Adding up, each stayer counts once, whether it lies below or above, so that the
-// bound holds while the stayers' orders are open. Exchanging A and B turns it around. Where both
-// sections are full, what leaves below k is exactly what enters below k.
+// Below k lie the leavers and, in A, some of the stayers. Above k lie the enterers and, in B, the
+// other stayers. In the sum each stayer counts once, whether it lies below or above; so the bound
+// holds while the orders of the stayers are open. Exchanging A and B gives the mirrored bound. If
+// both sections are full, the leavers below k have exactly the size of the enterers below k.
 //
-// Each such row is linear over order literals: its sum follows the trail, and an entry that no
-// longer fits is false. The reason is a few of the largest true entries and the ceiling. No rule
-// that looks at one section at a time, nor bounds of offsets, draw this conclusion while stayers
-// are open; on packings with little slack, up to a few per cent, most proofs need it
+// Each such row is linear over order literals. Its sum follows the trail, and an entry that no
+// longer fits becomes false. The reason is a few of the largest true entries and the ceiling.
+// Neither rules on one section at a time nor bounds of offsets derive this conclusion while stayers
+// are open. On packings with little slack, up to a few per cent, most proofs need it
 // (docs/lazy-engine.md).
 //
-// Sections are compared with their next in time. Cost: O(rows that an order is an entry of), which
-// is few: a buffer leaves and enters once or twice among sections that a stayer is in.
+// Sections are compared with the next ones in time. Cost: O(rows that have an order as an entry).
+// These are few: a buffer leaves and enters once or twice among the sections that contain a stayer.
 class SectionPairCuts {
  public:
-  // Compares each section with the `reach` next in time; 0: none. At the stop, if there is one,
+  // Compares each section with the `reach` next sections in time; 0: none. After a stop, if given,
   // fewer are compared.
   SectionPairCuts(Axis& axis, int reach, const base::Stop* stop = nullptr);
 
-  // The sizes changed, and no order is known.
+  // Must be called when the sizes have changed and no order is known.
   void Reload();
 
   // Follow the orders of the trail.
@@ -46,18 +47,18 @@ class SectionPairCuts {
   void CeilingSank(int memory);
   void Sleep();
   bool Idle() const { return woken_.empty(); }
-  // Draws the consequences of one row; false on a conflict.
+  // Derives the consequences of one row. False on a conflict.
   bool PropagateOne();
 
  private:
   struct Entry {
-    View order = 0;  // OrderLiteral(order): the buffer is in the way
+    View order = 0;  // OrderLiteral(order): the buffer is on the counted side
     int buffer = 0;
   };
   struct Row {
     int first_section = 0;
     int second_section = 0;
-    uint32_t first = 0;  // of its entries, which the largest leads
+    uint32_t first = 0;  // of its entries; the largest is first
     uint32_t count = 0;
     Bound stayers = 0;  // sum of sizes
     Bound sum = 0;      // of the true entries' sizes

@@ -115,8 +115,8 @@ bool EdgeFinding::PutBefore(Side side, int memory, size_t outside, size_t first,
   return true;
 }
 
-// Why members from `first` on, which with whoever joins them need `sum`, do not fit when none
-// begins below `threshold`.
+// The reason why members from `first` on, which need `sum` together with those that join them, do
+// not fit if none begins below `threshold`.
 Reason EdgeFinding::BecauseSuffix(Side side, int memory, size_t first, Bound threshold, Bound sum) {
   trail_.OpenReason();
   for (size_t k = first; k < members_.size(); ++k) {

@@ -8,35 +8,35 @@
 
 namespace tessera::search::engines::lazy {
 
-// Edge finding on sections (Carlier and Pinson 1989, for one machine; a section is a machine,
-// addresses are its time, sizes the durations, the ceiling everybody's deadline).
+// Edge finding on sections (Carlier and Pinson 1989, for one machine: a section is a machine,
+// addresses are its time, sizes the durations, and the ceiling the deadline of all jobs).
 //
 // Sort a section by floors. Each suffix S begins at its least floor l and needs s, the sum of its
 // sizes:
 //
-//     0        l                          end       overload:  l + s > end, no solution
-//     |   j....|[---S---][--S--][-S-]......|        edge:      l + s + size(j) > end for a j outside S, so
-//                                                              j comes before every member of S
+//     0        l                          end     overload:  l + s > end, no solution
+//     |   j....|[---S---][--S--][-S-]......|      edge:      l + s + size(j) > end for a j outside
+//                                                            S, so j comes before every member of S
 //
-// Weakened explanations: an overload of S needs floors of end - s + 1 only, an edge end - s -
-// size(j) + 1; one threshold serves all, and members whose floor reaches it from the start drop
-// out. If all do, what is left goes to the ceiling, so that a refuted capacity refutes as many
-// others as it can.
+// Weakened explanations: an overload of S needs only floors of end - s + 1, an edge end - s -
+// size(j) + 1. One threshold serves all, and members whose initial floor reaches it are omitted. If
+// all are omitted, the remaining slack goes to the ceiling, so that a refuted capacity refutes as
+// many others as possible.
 //
-// A fixed j needs no edges: the pair rules settled it when it was fixed.
+// A fixed j needs no edges: the pair rules covered it when it was fixed.
 //
-// Cost: O(members log members) for a section in which nothing moves, insertion sort keeping nearly
-// sorted orders; O(members squared) when edges appear.
+// Cost: O(members log members) for a section in which nothing moves, since insertion sort keeps
+// nearly sorted orders; O(members squared) when edges appear.
 class EdgeFinding {
  public:
   EdgeFinding(Axis& axis, const OrderMatrix& orders);
 
   void Wake(Side side, int section);
   void WakeAll();
-  // Forgets who was woken: after backtracking.
+  // Clears the wake-up list; called after backtracking.
   void Sleep();
   bool Idle() const { return woken_.empty(); }
-  // Draws the consequences of one woken section; false on a conflict.
+  // Derives the consequences of one woken section. False on a conflict.
   bool PropagateOne();
 
  private:
@@ -59,39 +59,42 @@ class EdgeFinding {
   Axis& axis_;
   Trail& trail_;
   const OrderMatrix& known_;
-  std::array<std::vector<int>, 2> orders_;  // members of all sections, each by floor as last seen
-  std::vector<size_t> starts_;              // of each section in them
+  // members of all sections, each sorted by the last known floor
+  std::array<std::vector<int>, 2> orders_;
+  std::vector<size_t> starts_;  // of each section in them
   std::array<std::vector<bool>, 2> awake_;
   std::vector<Woken> woken_;
-  std::vector<Member> members_;  // of the section at hand, ascending
-  BufferSet suffix_;             // members from the one at hand on
+  std::vector<Member> members_;  // of the current section, ascending
+  BufferSet suffix_;             // members from the current one on
   std::vector<Bound> largest_;   // size among the movable members before each
   std::vector<size_t>
       settled_from_;  // each member is already known to come before all from here on
 };
 
-// Section energy: whoever must come before a buffer in one section fills the room before it
-// together.
+// Section energy: all buffers that must come before a given buffer in one section fill the space
+// before it together.
 //
-//     |      l ......|[----][--][------]|  i        floor(i) >= l + sum of sizes, for the members of one section
-//                    '---- before i ----'           known to come before i whose floors are l or more
+//     |      l ......|[----][--][------]|  i     floor(i) >= l + sum of sizes, for the members of
+//                    '---- before i ----'        one section that are known to come before i and
+//                                                whose floors are l or more
 //
-// The pair rules see only one chain of such members at a time; energy needs no order among them. It
-// pays where a section has little slack, since only there a floor raised by a sum meets something,
-// and while orders are decided; where floors are, on the way to a placement, it costs more than it
-// saves. It is asked on changes of order alone: floors that rise later are left to the pair rules.
+// The pair rules see only one chain of such members at a time. Energy needs no order among them. It
+// is useful if a section has little slack, because only there a floor raised by a sum meets another
+// bound, and while orders are decided. While floors are decided, on the way to a placement, it
+// costs more than it saves. It runs on changes of orders only: floors that rise later are left to
+// the pair rules.
 //
-// The reason is shiftable: the sum stays, l and the raised floor sink together. Cost: O(members log
+// The reason is shiftable: the sum stays; l and the raised floor sink together. Cost: O(members log
 // members), and one addition for each section that a member shares with the buffer.
 class SectionEnergy {
  public:
-  // Looks at sections whose slack is at most `slack_percent` hundredths of the ceiling.
+  // Considers sections whose slack is at most `slack_percent` per cent of the ceiling.
   SectionEnergy(Axis& axis, int slack_percent);
 
-  // The sizes changed.
+  // Must be called when the sizes have changed.
   void Reload();
 
-  // Somebody was put before the buffer.
+  // Must be called when a buffer is ordered before this one.
   void Wake(Side side, int buffer);
   void Sleep();
   bool Idle() const { return woken_.empty(); }
@@ -123,11 +126,11 @@ class SectionEnergy {
   size_t width_;                    // words for a set of sections
   std::vector<Bound> loads_;        // of sections
   std::vector<Bound> ceilings_;     // of memories, for which tight_of_ holds
-  std::vector<uint64_t> tight_of_;  // of each buffer: the tight sections that it is in
+  std::vector<uint64_t> tight_of_;  // of each buffer: the tight sections that contain it
   std::array<std::vector<bool>, 2> awake_;
   std::vector<Woken> woken_;
-  std::vector<Member> members_;  // that come before the buffer at hand, the highest floor first
-  std::vector<Bound> sums_;      // of each section: the sizes of those seen
+  std::vector<Member> members_;  // that come before the current buffer, the highest floor first
+  std::vector<Bound> sums_;      // of each section: the sizes of the members seen so far
 };
 
 }  // namespace tessera::search::engines::lazy

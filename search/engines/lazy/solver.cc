@@ -10,13 +10,13 @@
 namespace tessera::search::engines::lazy {
 namespace {
 
-constexpr int64_t kNodesPerLook = 64;  // between two looks at the stop
+constexpr int64_t kNodesPerLook = 64;  // between two polls of the stop
 constexpr int64_t kChangesPerLook = 4096;
 constexpr int64_t kRulesPerLook = 64;
-constexpr int64_t kChangesPerView = 16;  // in a row, before a cycle is looked for
+constexpr int64_t kChangesPerView = 16;  // in a row, before the search for a cycle
 constexpr int kMostChanges = 4'000'000;  // on the trail: about 250 MB
 
-// Every integer with room for any question; SetFirstBounds narrows them.
+// Every integer with bounds that suffice for any query; SetFirstBounds narrows them.
 Trail MakeTrail(const Packing& packing) {
   Trail trail;
   for (int i = 0; i < packing.buffers; ++i)
@@ -70,7 +70,7 @@ void Solver::AddClause(std::span<const BoundLiteral> literals) {
   std::sort(clause.begin(), clause.end(), [](BoundLiteral a, BoundLiteral b) {
     return std::pair(a.view, a.bound) < std::pair(b.view, b.bound);
   });
-  // Of two literals on one view the weaker says both.
+  // Of two literals on one view the weaker one implies the disjunction.
   const auto same_view = [](BoundLiteral a, BoundLiteral b) { return a.view == b.view; };
   clause.erase(std::unique(clause.begin(), clause.end(), same_view), clause.end());
   std::stable_partition(clause.begin(), clause.end(),
@@ -87,13 +87,13 @@ void Solver::AddClause(std::span<const BoundLiteral> literals) {
   }
 }
 
-// Refutations stay: more clauses make nothing feasible.
+// Refutations stay valid: more clauses make nothing feasible.
 void Solver::EndSymmetries() {
   symmetric_ = false;
   rests_ = false;
   std::erase_if(units_, [](const Unit& unit) { return unit.question != kGiven; });
   const std::vector<bool> none(questions_.size());
-  static_cast<void>(clauses_.Keep(none));  // what it implies, Reset asks again
+  static_cast<void>(clauses_.Keep(none));  // Reset derives the consequences again
   Reset();
 }
 
@@ -135,7 +135,7 @@ bool Solver::SizesMayDiffer() const {
                                 [](const Difference& difference) { return difference.sized < 0; });
 }
 
-// Starts from the first bounds, with those lessons that follow.
+// Starts from the first bounds, with those lessons that still hold.
 void Solver::Reset() {
   SetFirstBounds();
   edges_.Sleep();
@@ -189,8 +189,8 @@ bool Solver::AssertFacts() {
   return true;
 }
 
-// Of two buffers at a fixed distance it is known which lies below, and whether the distance leaves
-// it room.
+// For two buffers at a fixed distance, the order is known, and whether the distance is large
+// enough.
 bool Solver::AssertTiedOrders() {
   if (packing_.differences.empty()) return true;
   const Ties ties = FindTies(packing_, axis_);
@@ -266,14 +266,14 @@ Solver::Fixpoint Solver::Propagate(const base::Stop& stop) {
     consistent = idle || PropagateRules();
   }
   if (!interrupted) return consistent ? Fixpoint::kReached : Fixpoint::kConflict;
-  // What rose at the root stays, so bounds that rise without end begin anew.
+  // Bounds raised at the root stay, so bounds that rise without end are reset.
   BacktrackTo(0);
   gave_up_ = !stop.Requested();
   if (gave_up_) Reset();
   return Fixpoint::kInterrupted;
 }
 
-// Asks the first rule that has something to look at.
+// Runs the first rule that has pending work.
 bool Solver::PropagateRules() {
   if (!section_pair_cuts_.Idle()) return section_pair_cuts_.PropagateOne();
   if (!energy_.Idle()) return energy_.PropagateOne();
@@ -281,7 +281,7 @@ bool Solver::PropagateRules() {
   return bottom_left_.PropagateOne();
 }
 
-// Dispatches changes until there is none; false on a conflict.
+// Dispatches changes until there are none. False on a conflict.
 bool Solver::FollowChanges(const base::Stop& stop, bool& interrupted) {
   const int start = processed_;
   int64_t next_look = kChangesPerLook;
@@ -318,7 +318,7 @@ bool Solver::IsOrder(View view) const {
   return integer >= first && integer < first + static_cast<int>(packing_.pairs.size());
 }
 
-// Whoever counts orders counts those that were dispatched, even where dispatching found a conflict.
+// Rules that count orders count those that were dispatched, even if dispatching found a conflict.
 void Solver::SetOrder(View view) {
   orders_.Set(view);
   section_pair_cuts_.OrderSet(view);
@@ -402,7 +402,7 @@ void Solver::ChangeMood() {
   decisions_.SetMood(orders ? Decisions::Mood::kOrders : Decisions::Mood::kFloors);
 }
 
-// Makes the next assumption or decision. False when there is none to make: `verdict` says why.
+// Makes the next assumption or decision. False if there is none; `verdict` states why.
 bool Solver::Extend(std::span<const BoundLiteral> assumptions, Verdict& verdict) {
   ++statistics_.nodes;
   const auto level = static_cast<size_t>(trail_.Level());

@@ -18,66 +18,68 @@
 
 namespace tessera::search::engines::lazy {
 
-// The constants of one question about a packing.
+// The constants of one query about a packing.
 struct PackingQuery {
   std::vector<Bound> sizes;
   std::vector<Bound> ceilings;  // of each memory, none negative
 };
 
-// Whether every placement that answers `tight` answers `loose`, so that what is learned under
-// `loose` holds under `tight`: larger buffers under lower ceilings. Sizes must be the same where
-// buffers rest on each other or are adjacent: a larger one moves its neighbour.
+// Whether every placement that satisfies `tight` satisfies `loose`: larger buffers under lower
+// ceilings. Then clauses learned under `loose` hold under `tight`. Sizes must be equal if buffers
+// rest on each other or are adjacent, because a larger buffer moves its neighbour.
 bool Implies(const PackingQuery& tight, const PackingQuery& loose, bool sizes_may_differ);
 
-// Conflict-driven search over bounds of offsets and orders of pairs (literal.h).
+// Conflict-driven search over bounds of offsets and orders of pairs (trail.h).
 //
-//     propagate to a fixpoint: clauses and pair rules on each change; section-pair cuts, energy, edge finding
-//       conflict?  learn, return to where the lesson is news; at the root: infeasible
-//       none:      restart when it is time, else assume what is asked for, else decide; nothing left: feasible
+//     propagate to a fixpoint: clauses and pair rules on each change; section-pair cuts, energy,
+//     edge finding
+//       conflict?  learn, return to the level where the lesson implies a literal; at the root:
+//                  infeasible
+//       none:      restart if due, else assume the next assumption, else decide; nothing left:
+//                  feasible
 //
-// Bounds that chase each other around a cycle of orders and ties rise to the capacity, perhaps a
-// byte at a time. After many changes in a row such a cycle is looked for (cycles.h), and is a
-// conflict itself.
+// Bounds that raise each other around a cycle of orders and ties rise to the capacity, perhaps one
+// byte at a time. After many changes in a row the solver searches for such a cycle
+// (difference_cycles.h), which is itself a conflict.
 //
-// The cheap rules run dry before a dear one is asked. Infeasible is said only when the empty clause
-// has been derived, or a clause of assumptions alone. Everything happens in the order of the input
-// and the seed, so the same calls give the same answers.
+// Cheap rules run to completion before an expensive one starts. The answer infeasible requires the
+// derivation of the empty clause, or of a clause of assumptions alone. Everything happens in the
+// order of the input and the seed, so the same calls give the same answers.
 //
-// Clauses over any literal can be added, integers and booleans of the caller's own among them.
+// Clauses over any literal can be added, including integers and booleans of the caller.
 class Solver {
  public:
   enum class Verdict : uint8_t { kFeasible, kInfeasible, kUnknown };
 
-  // `proof` may be null; else it records how everything was derived, and only one question may be
-  // asked. `stop` may be null, and ends the construction early; what is then left out only makes
-  // the search weaker.
+  // `proof` may be null; otherwise it records every derivation, and only one query is allowed.
+  // `stop` may be null. It ends the construction early; rules omitted then only weaken the search.
   Solver(const Packing& packing, const LazyOptions& options, PackingQuery question,
          ProofLog* proof = nullptr, const base::Stop* stop = nullptr);
 
-  // A fresh {0, 1} integer for the caller's clauses; OrderLiteral(2 * it) says that it is 1.
+  // A new {0, 1} integer for the caller's clauses; OrderLiteral(2 * it) means that it is 1.
   int AddBoolean() { return trail_.AddBoolean(); }
-  // A clause that holds under every question. Literals may repeat; a clause without open literals
-  // makes everything infeasible. A clause about offsets or orders may tell buffers apart that are
-  // alike to the packing, up from down, and a resting buffer from a floating one: the first such
-  // clause ends, with all that was learned, what the options say of interchangeable and mirrored
-  // pairs and of resting.
+  // Adds a clause that holds for every query. Literals may repeat. A clause without open literals
+  // makes everything infeasible. A clause about offsets or orders may distinguish buffers that are
+  // interchangeable in the packing, up from down, and a resting buffer from a floating one. So the
+  // first such clause disables the rules for interchangeable and mirrored pairs and for resting,
+  // and discards all learned clauses.
   void AddClause(std::span<const BoundLiteral> literals);
 
-  // Exchanges the constants; learned clauses stay where they follow. Needs sizes for the same
+  // Replaces the constants. Learned clauses stay if they still hold. The sizes must be for the same
   // buffers.
   void Ask(PackingQuery question);
 
-  // Decides the question under the assumptions. Budget units are conflicts.
+  // Decides the query under the assumptions. Budget units are conflicts.
   Verdict Solve(std::span<const BoundLiteral> assumptions, const base::Budget& budget,
                 const base::Stop& stop);
 
-  // Whether the last kUnknown is due to bounds that rose in more steps than are followed. More
-  // budget does not help.
+  // Whether the last kUnknown is due to bounds that rose in more steps than the solver follows. A
+  // larger budget does not help.
   bool GaveUp() const { return gave_up_; }
 
-  // After kFeasible, until the next call.
+  // The solution after kFeasible, until the next call.
   Bound OffsetOf(int buffer) const { return solution_[static_cast<size_t>(buffer)]; }
-  // Holds whatever is assumed, as does every bound at the root.
+  // The bound at the root; it holds for any assumptions.
   Bound LeastAtRoot(View view);
 
   const problem::Statistics& statistics() const { return statistics_; }
@@ -137,18 +139,18 @@ class Solver {
   SectionPairCuts section_pair_cuts_;
   SectionEnergy energy_;
   BottomLeftRule bottom_left_;
-  bool rests_;             // whether the resting rule is asked
-  bool symmetric_ = true;  // nothing but the packing tells buffers and directions apart
+  bool rests_;             // whether the bottom-left rule is used
+  bool symmetric_ = true;  // only the packing distinguishes buffers and directions
   Decisions decisions_;
   ConflictAnalysis analysis_;
 
-  std::vector<Formulated> questions_;  // the last one is in force
+  std::vector<Formulated> questions_;  // the last one is current
   std::vector<Unit> units_;
   bool refuted_ = false;  // the given clauses contradict each other
   bool gave_up_ = false;
   int processed_ = 0;  // changes that were dispatched
   int64_t restarts_ = 0;
-  int64_t next_restart_ = 0;  // in conflicts, as the next
+  int64_t next_restart_ = 0;  // in conflicts, like the next
   int64_t next_reduction_ = kReduction;
   int64_t reduction_interval_ = kReduction;
   std::vector<Bound> solution_;

@@ -109,7 +109,8 @@ std::optional<Bytes> HeightThatSuffices(const Problem& problem, const problem::L
     }
     terms.insert(terms.end(), {size, problem::AlignmentOf(problem, problem.buffers[i])});
     const Bytes hint =
-        std::min(problem.buffers[i].hint.value_or(0), kFarthest / 4);  // no constraint, only room
+        // not a constraint; only affects the height
+        std::min(problem.buffers[i].hint.value_or(0), kFarthest / 4);
     terms[0] = std::max({terms[0], problem.buffers[i].offset.value_or(0), hint});
   }
   for (const Memory& memory : problem.memories) {

@@ -19,9 +19,10 @@ constexpr int64_t kForgetAfterPerBuffer = 5'000;  // steps
 constexpr int64_t kOneIn = 100;                   // moves among equally cheap offsets
 constexpr int64_t kStepsBetweenStops = 256;
 
-// Takes time in proportion to the events and little more where few are out of order (Cook and Kim,
-// 1980): of each two neighbours in the wrong order both go astray, for either may be the one that
-// moved; those are sorted apart and merged. `astray` is empty before and after.
+// Takes time in proportion to the events, and little more if few are out of order (Cook and Kim,
+// 1980). For each two neighbours in the wrong order both are removed, because either may be the one
+// that moved; the removed ones are sorted separately and merged. `astray` is empty before and
+// after.
 template <typename Event>
 void SortAlmostSorted(std::vector<Event>& events, std::vector<Event>& astray) {
   const auto earlier = [](const Event& a, const Event& b) { return a.at < b.at; };
@@ -121,7 +122,7 @@ void LocalSearch::Step() {
   }
 }
 
-// A neighbour is in the way from the offset at which the buffer's last byte meets its first.
+// A neighbour is in the way from the offset at which the buffer's last byte reaches its first.
 void LocalSearch::SortEvents(int buffer) {
   const auto at = static_cast<size_t>(buffer);
   const problem::Bytes reach = model_.sizes[at] - 1;
@@ -224,7 +225,7 @@ using problem::Status;
 
 namespace {
 
-// One memory. The search refers to the model, so neither moves.
+// One memory. The search refers to the model, so neither may be moved.
 struct MemoryState {
   MemoryState(const Problem& problem, int memory, uint64_t seed)
       : model(allocate::BuildModel(problem, memory)), search(model, seed) {}
@@ -268,7 +269,7 @@ class LocalSearchSession final : public allocate::SizedSession {
     result.allocation = std::move(allocation);
   }
 
-  // False, with the reason in the result, where overlaps are left.
+  // False, with the reason in the result, if overlaps are left.
   bool ImproveMemory(size_t memory, problem::Bytes capacity, const base::Budget& budget,
                      const base::Stop& stop, Result& result) {
     const std::string name = "memory '" + Sized().memories[memory].name + "'";

@@ -10,36 +10,36 @@
 
 namespace tessera::search::engines::local_search {
 
-// An assignment of offsets in which buffers may overlap, and the local search that mends it.
+// An assignment of offsets in which buffers may overlap, and the local search that repairs it.
 //
-// Every pair of conflicting buffers has a weight, 1 at first. A step draws a buffer that overlaps
-// some neighbour and looks at all its offsets within the capacity: one costs the weights of the
-// neighbours that the buffer would overlap there. That sum changes only where a neighbour stops or
-// begins to be in the way:
+// Every pair of conflicting buffers has a weight, initially 1. A step draws a buffer that overlaps
+// some neighbour and evaluates all its offsets within the capacity: the cost of an offset is the
+// sum of the weights of the neighbours that the buffer would overlap there. That sum changes only
+// where the range of a neighbour ends or begins:
 //
 //     address            0123456789012345678
 //     neighbours of c    ..aaaaaaa......bbbb     c is three bytes long
 //     offsets of c       #########....######     #: at the weight of a, or of b; .: free of cost
 //
-// so a sweep over those ends finds the cheapest offsets; all that are tried touch something. Where
-// one of them is cheaper than the buffer's own, it moves there. Otherwise the weights of its
-// overlaps grow by one: what cannot be mended becomes dear until something else makes way, which
-// fills up the valley that the search is caught in (Morris, 1993, the breakout method; Egeblad,
-// Nielsen and Odgaard, 2007, guide the overlaps of packings so). Weights are forgotten now and
-// then: when all are large, one more hardly tilts anything.
+// So a sweep over these ends finds the cheapest offsets; all offsets that it tries touch a
+// neighbour or a limit. If one of them is cheaper than the buffer's own, the buffer moves there.
+// Otherwise the weights of its overlaps grow by one. Overlaps that persist become expensive until
+// another buffer moves away; this leads the search out of local minima (Morris, 1993, the breakout
+// method; Egeblad, Nielsen and Odgaard, 2007, guide the overlaps of packings in this way). Weights
+// are reset periodically: when all are large, an increment has little effect.
 //
-// A step costs time in proportion to the neighbours of one buffer; their ends stay sorted from one
-// step to the next but for the few that have moved since.
+// A step costs time in proportion to the neighbours of one buffer. Their ends stay sorted from one
+// step to the next, except for the few that have moved since.
 class LocalSearch {
  public:
-  // Buffers lie as low as each can at first. `model` outlives the search.
+  // Initially each buffer lies as low as possible. `model` must outlive the search.
   LocalSearch(const allocate::CanonicalModel& model, uint64_t seed);
 
-  // Sets the capacity, and moves down what reaches beyond it; false when some buffer has no
-  // position in it, and then Mend must not be called.
+  // Sets the capacity and moves buffers beyond it down. Returns false if some buffer has no
+  // position within it; then Improve must not be called.
   bool Confine(problem::Bytes capacity);
 
-  // Takes at most `limit` steps, until nothing overlaps; returns how many.
+  // Takes at most `limit` steps, until nothing overlaps. Returns the number of steps.
   int64_t Improve(int64_t limit, const base::Stop& stop);
 
   bool HasOverlaps() const { return !overlapping_.empty(); }
@@ -48,16 +48,16 @@ class LocalSearch {
   const std::vector<problem::Bytes>& Offsets() const { return offset_; }
 
  private:
-  using Weight = int32_t;  // at most the steps before weights are forgotten
+  using Weight = int32_t;  // at most the number of steps between resets
   using Cost = int64_t;    // a sum of weights
 
-  // Of a neighbour.
+  // An end of a neighbour.
   struct End {
-    uint32_t edge;  // index in edges_, odd where it is the higher end
+    uint32_t edge;  // index in edges_, odd if it is the higher end
     uint32_t pair;
   };
 
-  // Where the sweep meets an end.
+  // The address at which the sweep meets an end.
   struct Event {
     problem::Bytes at;
     End end;
@@ -78,24 +78,24 @@ class LocalSearch {
 
   const allocate::CanonicalModel& model_;
   base::Random random_;
-  int64_t steps_left_;  // until weights are forgotten
+  int64_t steps_left_;  // until weights are reset
 
   // Per buffer.
   std::vector<problem::Bytes> offset_;
   std::vector<problem::Bytes> edges_;    // offset and top, one after the other
   std::vector<problem::Bytes> highest_;  // the greatest offset within the capacity
-  std::vector<int> overlaps_;            // how many neighbours it overlaps
-  std::vector<size_t> seat_;             // index in overlapping_, where it overlaps any
+  std::vector<int> overlaps_;            // number of neighbours that it overlaps
+  std::vector<size_t> seat_;             // index in overlapping_, if it overlaps any
   std::vector<size_t> first_;            // its pairs are those from here to the next buffer's
   std::vector<int> overlapping_;
 
-  // Per pair of a buffer and a neighbour: each is there twice.
+  // Per pair of a buffer and a neighbour. Each pair is stored twice.
   std::vector<int> neighbour_;
-  std::vector<uint32_t> mirror_;  // the pair as the neighbour sees it
+  std::vector<uint32_t> mirror_;  // the same pair from the neighbour's side
   std::vector<Weight> weight_;
-  std::vector<End> ends_;  // two of each pair, those of a buffer as it last met them
+  std::vector<End> ends_;  // two of each pair; those of a buffer in the order of its last sweep
 
-  // Of the step at hand.
+  // Of the current step.
   std::vector<Event> events_;
   std::vector<Event> astray_;
   Cost own_ = 0;                          // cost of the buffer's own offset
@@ -103,16 +103,16 @@ class LocalSearch {
   std::vector<problem::Bytes> cheapest_;  // offsets
 };
 
-// Repair: everything is laid down at once, overlapping, and then mended (repair_search.h). It never
-// knows that nothing fits, and on packings without any slack canonical search is far ahead; with a
-// little slack, some percent of the capacity on average, it finds allocations that no tree search
-// comes near, for it takes nothing back but what is in the way.
+// Local search: all buffers are placed immediately, with overlaps, and the overlaps are then
+// repaired (LocalSearch). It cannot prove infeasibility. On packings without slack, canonical
+// search is much better. With a little slack, some per cent of the capacity on average, it finds
+// allocations that tree search does not reach, because it moves only buffers that overlap.
 //
-// Answers kFeasible or kUnknown. Each call goes on from the overlaps that the last one left,
-// whatever its capacity. Honours what canonical search honours; takes as many buffers, and
-// kMostPairs conflicts among them. Budget units, told as nodes, are a step for every
-// kBuffersPerStep buffers, and at least one: about what a node of canonical search costs, which
-// looks at all the memory where a step looks at one buffer's neighbours.
+// Answers kFeasible or kUnknown. Each call continues from the overlaps of the previous one, at any
+// capacity. Supports what canonical search supports, with the same number of buffers and at most
+// kMostPairs conflicts. Budget units are counted as nodes: one step for every kBuffersPerStep
+// buffers, and at least one. This is about the cost of a node of canonical search, which considers
+// the whole memory, while a step considers the neighbours of one buffer.
 class LocalSearchEngine final : public problem::Engine {
  public:
   static constexpr int64_t kMostPairs = 2'000'000;

@@ -6,29 +6,30 @@
 #include <string_view>
 #include <utility>
 
-// Epsilon constraints (Haimes 1971), where they tell most. The least latency and the least of each
-// other metric are the ends of a curve; between two neighbours on it lies a gap. The search for the
-// least latency with the metric limited to the middle of a gap gives a plan that splits it in two,
-// and leaves out what lies between that plan and the limit, where nothing can be:
+// Epsilon constraints (Haimes 1971), placed where they are most informative. The least latency and
+// the least value of each other metric are the ends of a curve. Between two neighbours on it is a
+// gap. The search for the least latency with the metric limited to the middle of a gap gives a plan
+// that divides it in two, and excludes the region between that plan and the limit, where no plan
+// can be:
 //
 //     latency
-//       |  q                      q: the least of the metric
-//       |   '. (lo)               r: found under the limit; no plan lies in the shaded part, for r would have been it
-//       |     '   r
-//       |     '   |///|           gaps left: (lo, r) and (limit, hi)
-//       |     '   |///|    p      p: the least latency
-//       '-----'---'---'----'----> metric
+//       |  q                    q: the least value of the metric
+//       |   '. (lo)             r: found under the limit; no plan lies in the shaded part,
+//       |     '   r                because it would have been found
+//       |     '   |///|         gaps left: (lo, r) and (limit, hi)
+//       |     '   |///|    p    p: the least latency
+//       '-----'---'---'----'--> metric
 //            lo      limit hi
 //
 // The gap that covers most of the curve's rectangle comes next, so that few searches show its
-// shape. Each search proves its point as far as it proves anything. Searches share what engines
-// answered.
+// shape. Each search proves its point as far as it proves anything. The searches share a cache of
+// engine answers.
 namespace tessera::search::partition::analysis {
 namespace {
 
 constexpr std::string_view kLatency = "latency";
 
-// Gaps that cover less of the rectangle are not worth a search.
+// Gaps that cover less of the rectangle do not justify a search.
 constexpr double kFine = 0.002;
 
 struct Gap {
@@ -173,7 +174,7 @@ class FrontSearch {
   int most_;
   Front front_;
   std::vector<Gap> gaps_;
-  bool left_out_ = false;  // an end of a curve that nobody looked for
+  bool left_out_ = false;  // an end of a curve that was not searched
 };
 
 }  // namespace

@@ -10,14 +10,14 @@
 #include "tessera/plan/plan.h"
 #include "tessera/search/partition/partition.h"
 
-// Which latencies, energies, traffics and peaks can be had together.
+// The combinations of latency, energy, traffic and peak that can be reached together.
 namespace tessera::search::partition::analysis {
 
-// The metrics that points are told apart by. What MACs cost is in latency and energy.
+// The metrics that distinguish points. The cost of MACs is part of latency and energy.
 std::vector<std::string_view> FrontMetrics();
 
 struct FrontPoint {
-  plan::Objective objective;  // a search for it finds the plan again
+  plan::Objective objective;  // a search with it finds the plan again
   plan::Plan plan;
 };
 
@@ -25,15 +25,14 @@ struct Front {
   std::vector<FrontPoint>
       points;  // by latency, ascending; none is at least as good as another in every metric
   int searches = 0;
-  bool complete =
-      false;  // no search was left that could have found a plan far from those that are there
+  bool complete = false;  // no remaining search could find a plan far from the existing ones
   answer::PartitionResult refusal =
-      {};  // where there is no point: what the search for the least latency came to
+      {};  // if there is no point: the result of the search for the least latency
 };
 
-// Finds plans between the least of each metric and the least latency with at most `most_searches`
-// searches of these options, whose objective gives limits that hold for all points. An error is a
-// bad option or a fault of the program.
+// Finds plans between the least value of each metric and the least latency. Uses at most
+// `most_searches` searches with these options. The limits of their objective hold for all points.
+// An error is a bad option or an error of the program.
 base::Expected<Front> FindFront(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                 const answer::PartitionOptions& options, int most_searches);
 

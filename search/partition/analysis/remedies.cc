@@ -12,15 +12,15 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/homes.h"
 
-// What would help is found out by trying: the network, the profile or the objective is changed in
-// one place, and the question put again in its easiest form. The operator in the way goes first,
-// alone: most changes fail there, at the cost of a few placements. A change that passes is tried on
-// the other operators that do not fit alone, and last on a plan of single operators with nothing
-// kept on chip, which the search itself makes and checks. Such a plan has more traffic than need
-// be, but whatever else is allowed, it stays a plan.
+// Remedies are found by experiment: the network, the profile or the objective is changed in one
+// place, and the query is tried again in its simplest form. The operator that causes the obstacle
+// is tried first, alone: most changes fail there, at the cost of a few placements. A change that
+// succeeds is tried on the other operators that do not fit alone, and last on a plan of single
+// operators with nothing kept on chip, which the search itself makes and checks. Such a plan has
+// more traffic than necessary, but it stays valid whatever else is allowed.
 //
-// Work is counted so that answers do not depend on the clock (Trials). The stop is for inputs that
-// take long all the same; what it leaves untried is bounded only.
+// Work is counted, so that answers do not depend on the clock (Trials). The stop is for inputs that
+// nevertheless take long; remedies that it leaves untried have a bound only.
 namespace tessera::search::partition::analysis {
 namespace {
 
@@ -28,7 +28,7 @@ using hw_profiles::Profile;
 using problem::Bytes;
 using problem::Status;
 
-constexpr size_t kMostRemedies = 4;  // that are told
+constexpr size_t kMostRemedies = 4;  // that are reported
 constexpr size_t kMostOfKind = 2;
 constexpr int64_t kMostFactor = 64;  // by which banks grow
 
@@ -91,7 +91,7 @@ class RemedySearch {
     found_.push_back(std::move(remedy));
   }
 
-  // Adds the trial if it is seen to help.
+  // Adds the trial if it provably helps.
   bool Try(const Trial& trial) {
     if (!trials_.OperatorFits(trial) || !trials_.OthersFit(trial)) return false;
     const bool helps = obstacle_.op >= 0 || trials_.HoldsConstants(trial);
@@ -130,7 +130,7 @@ class RemedySearch {
     return trial.profile.memories[static_cast<size_t>(trial.profile.tile_memory)];
   }
 
-  // `bytes` of the tile memory, by capacity or, where that is there, by the limit on the peak.
+  // `bytes` of the tile memory: by capacity or, if it is large enough, by the limit on the peak.
   Trial WithRoom(Bytes bytes) const {
     const hw_profiles::Memory& memory = TileMemory();
     if (bytes <= memory.capacity_bytes) {
@@ -154,7 +154,7 @@ class RemedySearch {
     return trial;
   }
 
-  // As much as the operators that do not fit need one by one, in the tiles that need least.
+  // As much as the operators that do not fit need one by one, with the tiles that need least.
   void TryRoom() {
     if (!TileMemory().banks.empty()) return TryBanks();
     Bytes enough = obstacle_.needed;
@@ -199,7 +199,7 @@ class RemedySearch {
     }
   }
 
-  // What of `tiling` may be otherwise; of one key the first value that helps.
+  // Changes in `tiling`; for one key, the first value that helps.
   void TryPolicies() {
     for (const Trial& trial : TilingTrials(trials_, profile_)) {
       if (CountOf(RemedyKind::kPolicy) >= kMostOfKind || !trials_.MayTry()) return;
@@ -210,8 +210,8 @@ class RemedySearch {
     }
   }
 
-  // One that allows a little more, and one that allows everything. If that does not help, nothing
-  // less does.
+  // A mode that allows a little more, and one that allows everything. If the latter does not help,
+  // no smaller change does.
   void TryModes() {
     const std::vector<Trial> modes = ModeTrials(trials_, profile_);
     if (modes.empty() || !trials_.OperatorFits(modes.front())) return;
@@ -220,7 +220,7 @@ class RemedySearch {
     Try(modes.front());
   }
 
-  // As much as the program takes that has no placement.
+  // The capacity that the program without a placement needs.
   void TryJointRoom() {
     if (!obstacle_.problem || !TileMemory().banks.empty()) return;
     const std::optional<Bytes> peak = trials_.PeakOf(*obstacle_.problem);
@@ -229,8 +229,7 @@ class RemedySearch {
     Add(trial.remedy, trials_.FindPlan(trial) ? Evidence::kPlan : Evidence::kObstacle);
   }
 
-  // The capacity that a plan takes where the home does not count, and a home for one role that
-  // holds more.
+  // The capacity that a plan needs if the home is unlimited, and a larger home for one role.
   void TryHome() {
     size_t memory = 0;
     while (memory < profile_.memories.size() && profile_.memories[memory].name != obstacle_.memory)
@@ -316,8 +315,8 @@ class RemedySearch {
     }
   }
 
-  // Where one limit alone may be in the way, it is left out, and its metric minimised within the
-  // others; else, or where that finds nothing, all are.
+  // If a single limit may be the cause, it is dropped and its metric minimised within the others.
+  // Otherwise, or if that finds nothing, all are dropped.
   void TryLimits() {
     const auto is_exceeded = [](const placement::BrokenLimit& limit) {
       return limit.bound > limit.most;
@@ -347,14 +346,14 @@ class RemedySearch {
     return broken;
   }
 
-  // The limits with those of these metrics as high as such a plan needs.
+  // Raises the limits of these metrics to the needs of such a plan.
   Remedy WithLimits(const std::vector<std::string>& raised, const plan::Metrics& totals) const {
     std::map<std::string, double> limits = objective_.limits;
     for (const std::string& metric : raised) limits[metric] = plan::ValueOf(totals, metric);
     return LimitRemedy(raised, limits);
   }
 
-  // The limits as high as the bounds, at least.
+  // Raises the limits at least to the bounds.
   Remedy WithBounds() const {
     std::map<std::string, double> limits = objective_.limits;
     std::vector<std::string> raised;

@@ -14,7 +14,7 @@ namespace {
 
 using problem::Bytes;
 
-// What a plan may use of the tile memory.
+// Bytes of the tile memory that a plan may use.
 Bytes RoomUnder(const Trial& trial) {
   const Bytes capacity =
       trial.profile.memories[static_cast<size_t>(trial.profile.tile_memory)].capacity_bytes;
@@ -87,7 +87,7 @@ std::optional<plan::Plan> Trials::Search(const Trial& trial, answer::PartitionOp
   options.judges_refusals = false;
   options.stop = &stop_;
   hw_profiles::Profile profile = trial.profile;
-  // A part of what is allowed, tried sooner.
+  // A subset of the allowed options, which is faster.
   if (options.constraints.empty()) profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute};
   base::Expected<answer::PartitionResult> result = SearchPartition(trial.graph, profile, options);
   if (!result) return std::nullopt;
@@ -138,7 +138,7 @@ bool Allows(const problem::BankMode& mode, const std::string& engine, AccessKind
                                   });
 }
 
-// Those that touch the tile memory.
+// The engines and links that access the tile memory.
 std::set<std::string> EnginesAndLinks(const Profile& profile) {
   std::set<std::string> names;
   for (const hw_profiles::Engine& engine : profile.engines) names.insert(engine.name);

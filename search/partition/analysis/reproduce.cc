@@ -19,14 +19,14 @@ namespace {
 using plan::Plan;
 using plan::Subgraph;
 
-// What a search was asked that made a plan.
+// The inputs of the search that made a plan.
 struct SearchInput {
-  graph::Graph graph;  // as the file has it
+  graph::Graph graph;  // in the order of the file
   std::vector<plan::PlanConstraint> constraints;
 };
 
-// The network with its operators and tensors as its file numbers them, and what is required in
-// these numbers. What constraints hold together stands together in either order.
+// The network with the operators and tensors in the numbering of its file, and the constraints in
+// the same numbering. Operators that constraints hold together are contiguous in either order.
 SearchInput SearchInputOf(const Plan& plan) {
   SearchInput question{plan.network, plan.constraints};
   const std::vector<int>& order = plan.run.file_order;
@@ -72,10 +72,10 @@ answer::PartitionOptions OptionsOf(const Plan& plan, const SearchInput& question
 
 class Comparison {
  public:
-  // `source`: what the claims are held against, in words.
+  // `source`: the origin of the expected claims, in words.
   Comparison(const Plan& plan, std::string_view source) : plan_(plan), source_(source) {}
 
-  // What a search that ran to its end says of the plan.
+  // Compares with the claims of a search that ran to its end.
   void AgainstSearch(const Plan& found) {
     AgainstClaims(found);
     if (!cost::IsSamePrice(plan_.score, found.score)) Note("score", plan_.score, found.score);
@@ -89,7 +89,7 @@ class Comparison {
     AgainstBaseline(found.baseline);
   }
 
-  // What may be said of it without.
+  // Compares with the claims that are allowed without a search.
   void AgainstBounds(const plan::Baseline& baseline) {
     Plan expected = plan_;
     plan_.run.searched ? answer::ClaimByBound(expected) : answer::ClaimNothing(expected);

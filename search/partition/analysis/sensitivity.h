@@ -6,31 +6,32 @@
 #include "tessera/base/diagnostic.h"
 #include "tessera/search/partition/partition.h"
 
-// Energies are the least certain figures of a profile. Would other ones have led to another plan?
+// Energies are the least certain figures of a profile. This tests whether other values would lead
+// to another plan.
 namespace tessera::search::partition::analysis {
 
-// One energy of the profile, other than stated.
+// The effect of changing one energy of the profile.
 struct Sensitivity {
   std::string what;    // "the energy of dram", "the energy of a multiply-accumulate"
-  double factor = 1;   // what it is multiplied by
-  bool within = true;  // the plan still keeps the objective's limits
-  double score = 0;    // of the plan under it
+  double factor = 1;   // the multiplier
+  bool within = true;  // the plan still satisfies the limits of the objective
+  double score = 0;    // of the plan with the changed energy
   double best_score =
-      0;  // of the best plan found under it; that of the plan itself where none is better
-  bool undecided = false;  // a limit came before it was known whether there is a better one
+      0;  // of the best plan found with it; that of the plan itself if none is better
+  bool undecided = false;  // a limit came before it was known whether a better plan exists
 
   // No better choice was found.
   bool Survives() const { return within && !undecided && best_score >= score; }
 };
 
-// Whether the objective looks at energy at all; where it does not, no energy changes the choice.
+// Whether the objective uses energy. If not, no energy changes the choice.
 bool LooksAtEnergy(const plan::Objective& objective);
 
-// Halves and doubles the energy of each memory but the tile memory, and that of a
-// multiply-accumulate on all engines, one at a time, and searches again with the same options. The
-// plan is one that SearchPartition found for the graph, the profile and the options. Energies of 0
-// are left out. Costs a search for each, which share what engines answered. An error is a fault of
-// the program.
+// Halves and doubles, one at a time, the energy of each memory except the tile memory, and that of
+// a multiply-accumulate on all engines. Searches again with the same options for each change. The
+// plan must be the result of SearchPartition for the graph, the profile and the options. Energies
+// of 0 are skipped. Cost: one search for each change; the searches share the cache of engine
+// answers. An error is an error of the program.
 base::Expected<std::vector<Sensitivity>> FindSensitivities(const graph::Graph& graph,
                                                            const plan::Plan& plan,
                                                            const answer::PartitionOptions& options);

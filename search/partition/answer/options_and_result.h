@@ -23,82 +23,83 @@
 #include "tessera/search/tiling/candidate_search.h"
 #include "tessera/search/tiling/engine_cache.h"
 
-// What searches for partitions are asked, and what they answer.
+// Options and results of searches for partitions.
 namespace tessera::search::partition::answer {
 
 // About a second on one thread.
 inline constexpr int64_t kUsualEffort = 200'000;
 
-// Whether the operators run in the order in which the network has them, or in the best that is
-// found.
+// Whether the operators run in the order of the network, or in the best order that is found.
 enum class Ordering : uint8_t { kGiven, kSearch };
 
 struct PartitionOptions {
   plan::Objective objective;  // without weights: latency
-  // In one subgraph. Without: as many as the effort allows, all of a network of up to 64 operators
-  // to begin with.
+  // Per subgraph. If not set: as many as the effort allows, initially all operators of a network of
+  // up to 64.
   std::optional<int> max_operators;
   Ordering ordering = Ordering::kSearch;
-  paths::Keeping keeping = paths::Keeping::
-      kWherePossible;  // of boundary tensors on chip, but for those that are required
+  paths::Keeping keeping = paths::Keeping::kWherePossible;  // of boundary tensors on chip, in
+                                                            // addition to the required ones
   bool prefetch =
-      false;  // constants of one subgraph while the one before runs, where that is better (prefetch.h)
+      // constants of one subgraph are loaded while the previous one runs, if that is better
+      // (prefetch.cc)
+      false;
   std::vector<plan::PlanConstraint>
-      constraints;  // about the graph as it is handed in; without fault (constraint_faults.h)
-  // An older plan, perhaps of another network: of plans of equal score the one that differs least
-  // from it is found, and a note says what was kept; or nullptr.
+      constraints;  // on the given graph; CheckWellFormed must accept them
+  // A previous plan, perhaps of another network, or nullptr. Among plans of equal score the search
+  // selects the one that differs least from it, and a note reports what was kept.
   const plan::Plan* previous = nullptr;
-  int64_t effort = kUsualEffort;  // Reach::effort where max_operators is left open
+  int64_t effort = kUsualEffort;  // SearchLimits::effort if max_operators is not set
   std::span<const problem::Engine* const>
-      engines;  // in the order in which they are asked; they outlive the search
+      engines;                            // in the order of use; they must outlive the search
   std::vector<std::string> switched_off;  // rules of the engines, recorded in the plan
-  // Tile shapes times operators looked at in all, after which the best plan so far counts; single
-  // operators are always looked at.
+  // Limit on tile shapes times operators in total; when it is reached, the best plan so far is the
+  // result. Single operators are always considered.
   std::optional<int64_t> most_work;
-  // The same engines with what they remember of other searches; nullptr: this search starts afresh.
-  // Changes the time taken, never the plan.
+  // The same engines with their cache of earlier searches; nullptr: this search starts with an
+  // empty cache. Affects the time, never the plan.
   const tiling::CachedEngines* cached = nullptr;
   uint64_t seed = 0;    // of the engines; recorded in the plan
-  int threads = 1;      // changes the time taken, never the plan
-  base::Budget budget;  // for each question put to an engine
+  int threads = 1;      // affects the time, never the plan
+  base::Budget budget;  // for each query to an engine
   const base::Stop* stop = nullptr;
   std::function<void(std::string_view)>
-      progress;         // told in one line how far the search is; may be empty
+      progress;         // receives one line about the progress of the search; may be empty
   std::string version;  // of the program, recorded in the plan
-  // Whether kInfeasible has to be confirmed by the independent judge (plan/refutation). Searches
-  // that look for plans alone do without.
+  // Whether the independent judge (plan/verify) must confirm kInfeasible. Searches that need only
+  // plans switch this off.
   bool judges_refusals = true;
 };
 
-// kOptimal: no plan scores better, by proof, and the proof covers every order of the operators, cut
-// into subgraphs, tile extent, policy and set of kept boundary tensors; kFeasible: a plan, of which
-// Plan::scope and Plan::proven say what is proven; kInfeasible: proven that no plan fits, or keeps
-// the limits; kUnknown: a limit came first, one of time, of work, of operators in a subgraph, of
-// kMostKept, of tile shapes or of orders; kUnsupported: the profile cannot run the network. All of
-// it among the plans that keep the constraints. `plan` where there is one, else the reason.
+// kOptimal: no plan has a better score, by a proof that covers every order of the operators,
+// partition into subgraphs, tile extent, policy and set of kept boundary tensors. kFeasible: a
+// plan; Plan::scope and Plan::proven state what is proven. kInfeasible: it is proven that no plan
+// fits, or satisfies the limits. kUnknown: a limit came first: time, work, operators in a subgraph,
+// kMostKept, tile shapes or orders. kUnsupported: the profile cannot run the network. All of this
+// refers to plans that satisfy the constraints. `plan` is set if there is one; else `reason`.
 struct PartitionResult {
   problem::Status status = problem::Status::kUnknown;
   std::optional<plan::Plan> plan;
   std::string reason;
   std::optional<placement::Obstacle> obstacle =
-      std::nullopt;  // where there is no plan and it is known what is in the way
-  std::vector<std::string> constraints = {};  // where these are: if kInfeasible, some that suffice
-  bool of_file_order =
-      false;  // kUnknown: the reason is proven in the order of the file, and not in others
+      std::nullopt;  // if there is no plan and the obstacle is known
+  // the cause, if constraints are; for kInfeasible, a sufficient subset
+  std::vector<std::string> constraints = {};
+  bool of_file_order = false;  // kUnknown: the reason is proven for the order of the file only
   std::optional<plan::verify::infeasibility::Refutation> refutation =
-      std::nullopt;  // kInfeasible: as the independent judge accepted it
+      std::nullopt;  // kInfeasible: the proof that the independent judge accepted
   std::optional<plan::Baseline> alone =
-      std::nullopt;  // of the plan's network, where no stop came before it was known
+      std::nullopt;  // of the plan's network, if it was known before a stop
 };
 
 struct EvaluateOptions {
-  tiling::Engines engines;  // in the order in which they are asked; they outlive the evaluation
+  tiling::Engines engines;                // in the order of use; they must outlive the evaluation
   std::vector<std::string> switched_off;  // rules of the engines, recorded in the plan
-  base::Budget budget;                    // for each question put to an engine
+  base::Budget budget;                    // for each query to an engine
   const base::Stop* stop = nullptr;
-  int threads = 1;        // change the time taken, never the plan
+  int threads = 1;        // affects the time, never the plan
   std::string version;    // of the program, recorded in the plan
-  bool may_move = false;  // addresses are tried first, and given up where they do not fit
+  bool may_move = false;  // addresses are tried first, and dropped if they do not fit
 };
 
 }  // namespace tessera::search::partition::answer

@@ -19,7 +19,7 @@ namespace {
 
 enum class Room : uint8_t { kSome, kUndecided, kNone };
 
-// Operators that are tried alone to say what is in the way.
+// Limit on operators that are tried alone to find the obstacle.
 constexpr size_t kMostStuck = 64;
 
 class Absence {
@@ -59,8 +59,8 @@ class Absence {
 
   bool IsCapped() const { return paths_.MostOperators() < paths_.Operators(); }
 
-  // What is proven of subgraphs as long as they may be is no proof for longer ones, nor for more
-  // that is kept.
+  // A proof about subgraphs within the limits is not a proof for longer ones, or for more kept
+  // tensors.
   PartitionResult AmongTried(std::string reason) const {
     if (paths_.SpillsAll()) reason += paths::kAllSpilled;
     const bool caps_kept = paths_.CapsKept() || paths_.LeavesOutKept();
@@ -79,8 +79,8 @@ class Absence {
     return Unknown(std::move(reason));
   }
 
-  // Where an operator has no room with everything at home, what could be kept beside it has not
-  // been looked at if nothing leads there.
+  // If an operator does not fit with everything at home and no path leads there, kept tensors were
+  // not considered for it.
   PartitionResult WithoutPath() const {
     if (const std::optional<int> op = FindTightest(&Absence::RoomAtHome))
       return Naming(*op, AmongTried(DescribeTightest(*op)));
@@ -101,8 +101,8 @@ class Absence {
     return fmt::format("into subgraphs of at most {} operators", paths_.MostOperators());
   }
 
-  // Calls visit(choices) for each interval that covers the operator, however it is crossed, as far
-  // as constraints allow.
+  // Calls visit(choices) for each interval that contains the operator, in every crossing that
+  // constraints allow.
   template <typename Visit>
   void ForEachAround(int op, Visit visit) const {
     for (int first = std::max(0, op - paths_.Longest() + 1); first <= op; ++first) {
@@ -115,7 +115,7 @@ class Absence {
     }
   }
 
-  // An operator around which no subgraph leaves room in the homes of its tensors.
+  // An operator around which every subgraph overflows the homes of its tensors.
   std::optional<PartitionResult> FindFullHome() const {
     const encoder::program::HomeRoom homes(context_.graph, context_.profile);
     for (int op = 0; op < paths_.Operators(); ++op) {
@@ -153,7 +153,7 @@ class Absence {
     return best;
   }
 
-  // The same where nothing is kept on chip but what is required.
+  // The same if only required tensors are kept on chip.
   Room RoomAtHome(int op) const {
     Room best = Room::kNone;
     ForEachAround(op, [&](const choices::IntervalChoices& interval) {
@@ -162,7 +162,7 @@ class Absence {
     return best;
   }
 
-  // The search need not have expanded what lies next to something that is refused.
+  // The search need not have expanded intervals next to one that is refused.
   bool IsRefused(const choices::IntervalChoices& interval) const {
     if (interval.IsFormulated()) return interval.Refusal() != nullptr;
     if (context_.stop.Requested()) return false;
@@ -172,7 +172,7 @@ class Absence {
     return probe.Refusal() != nullptr;
   }
 
-  // An operator that no subgraph around it can run, whatever the room.
+  // An operator that no subgraph around it can run, with any amount of memory.
   std::optional<PartitionResult> FindRefusal() const {
     for (int op = 0; op < paths_.Operators(); ++op) {
       if (!paths_.Single(op).Refusal()) continue;
@@ -194,8 +194,8 @@ class Absence {
     return std::nullopt;
   }
 
-  // Of the operators without room, where `room` looks, the one that needs most alone, as far as
-  // bounds tell.
+  // Among the operators that do not fit, as `room` determines it, the one that needs most alone,
+  // according to bounds.
   std::optional<int> FindTightest(Room (Absence::*room)(int) const) const {
     std::optional<int> tightest;
     problem::Bytes most = -1;
@@ -230,7 +230,7 @@ class Absence {
         NameOf(lower_bounds_.tightest), lower_bounds_.costs.peak_bytes, context_.Room());
   }
 
-  // ---- what is in the way ----
+  // ---- the obstacle ----
 
   placement::AloneOptions Options() const {
     return {.engines = context_.tile_engines,
@@ -239,7 +239,7 @@ class Absence {
             .stop = context_.stop};
   }
 
-  // The result with what the operator asks for alone, where that is too much.
+  // Adds to the result the needs of the operator alone, if these are too much.
   PartitionResult Naming(int op, PartitionResult result) const {
     if (telling_ == Telling::kVerdict) return result;
     std::vector<int> blocked;
@@ -254,8 +254,8 @@ class Absence {
     return result;
   }
 
-  // The result with the operator that is farthest from fitting alone, of those that the search did
-  // not see fit anywhere if there are such; the one at `preferred` where that does not fit.
+  // Adds to the result the operator that is farthest from fitting alone, preferably among those
+  // that the search did not see fit anywhere; the one at `preferred` if that does not fit.
   PartitionResult NamingBlocked(PartitionResult result,
                                 std::optional<int> preferred = std::nullopt) const {
     if (telling_ == Telling::kVerdict) return result;
@@ -308,8 +308,8 @@ class Absence {
         0, stuck.alone.bound.bytes - stuck.alone.longest_bank.value_or(context_.Room()));
   }
 
-  // Those among the first kMostStuck that the search did not see fit, ascending; `first` whatever
-  // the others are.
+  // Those among the first kMostStuck that the search did not see fit, ascending; `first` in any
+  // case.
   std::vector<Stuck> FindStuck(std::optional<int> first) const {
     std::vector<int> unseen;
     if (first) unseen.push_back(*first);
@@ -357,8 +357,8 @@ class Absence {
                              memory, alone.bound.bytes, context_.Room());
   }
 
-  // Whether some path avoids all that is proven impossible; what is undecided counts as fitting,
-  // and where a stop comes first there may be one.
+  // Whether some path avoids everything that is proven impossible. Undecided choices count as
+  // fitting; after a stop the answer is true.
   bool HasPath(bool within_limits) const {
     std::vector<paths::Arc> arcs;
     for (const choices::IntervalChoices& interval : paths_.Intervals()) {
@@ -380,8 +380,8 @@ class Absence {
            context_.stop.Requested();
   }
 
-  // The last operator before which a sequence of subgraphs that may fit ends, whatever is kept;
-  // nullopt where one covers all.
+  // The last position that a sequence of subgraphs that may fit reaches, with any kept tensors;
+  // nullopt if one covers all.
   std::optional<int> FarthestCut() const {
     std::vector<bool> reached(static_cast<size_t>(paths_.Operators()) + 1);
     reached[0] = true;

@@ -20,7 +20,7 @@ namespace {
 
 using problem::Status;
 
-// Those that suffice; all where they do only jointly, in one program.
+// A sufficient subset; all constraints if they suffice only jointly, in one program.
 std::vector<plan::PlanConstraint> LeastOf(const ConstraintProbe& probe,
                                           std::vector<plan::PlanConstraint> constraints) {
   for (size_t i = 0; i < constraints.size() && !probe.context.stop.Requested();) {
@@ -83,9 +83,9 @@ namespace {
 constexpr int64_t kProverBudget = 20'000;  // conflicts, for each Problem and prover
 constexpr int64_t kPlacementBudget = 20'000;
 constexpr int kMostUndecided =
-    8;  // Problems that have neither a placement nor a proof, before no more are put
+    8;  // Problems with neither a placement nor a proof; after that many, no more are tried
 
-// What has a placement needs no prover.
+// A Problem with a placement needs no prover.
 bool IsPlaced(const problem::Problem& problem, problem::Bytes capacity,
               const PartitionOptions& options, const base::Stop& stop) {
   allocate::AllocateOptions allocate;
@@ -107,8 +107,8 @@ std::vector<std::string> AllConstraints(const graph::Graph& graph,
   return constraints;
 }
 
-// The constraints that the result names, which may be none, must rule out every plan without the
-// others. If the judge does not confirm that, all constraints are named.
+// The named constraints, possibly none, must exclude every plan without the others. If the judge
+// does not confirm that, all constraints are named.
 void ConfirmConstraints(const graph::Graph& graph, const hw_profiles::Profile& profile,
                         const PartitionOptions& options, PartitionResult& result) {
   PartitionOptions fewer = options;
@@ -168,7 +168,7 @@ void Confirm(const graph::Graph& graph, const hw_profiles::Profile& profile,
   if (options.judges_refusals && (infeasible || !stopped)) {
     plan::verify::infeasibility::Judgement judgement = JudgeWhetherNone(graph, profile, options);
     if (judgement.refutation) {
-      // What the search did not decide is no reason any more.
+      // Queries that the search did not decide are no longer the reason.
       if (!infeasible && !result.of_file_order) result.reason = judgement.refutation->argument;
       result.status = problem::Status::kInfeasible;
       result.refutation = std::move(judgement.refutation);

@@ -15,8 +15,8 @@ bool IsRefused(const choices::Choice& choice) {
          choice.verdict == choices::ChoiceStatus::kGivenUp;
 }
 
-// Of the choices that run in one way, and differ in what lies in place, one that may fit before one
-// that does not.
+// For choices that differ only in results in place, one that may fit is preferred to one that does
+// not.
 std::map<choices::TileConfig, const choices::Choice*> ByTileConfig(
     const choices::IntervalChoices& interval) {
   std::map<choices::TileConfig, const choices::Choice*> configs;
@@ -33,8 +33,8 @@ class RejectedAlternatives {
                        const choices::IntervalChoices& interval, const cost::Cost& taken)
       : scale_(context.scale), interval_(interval), taken_(scale_.ScoreOf(taken)) {}
 
-  // Other tiles and policies than that of `chosen`. Of those without room, what they would have
-  // cost is not always known; larger tiles are worth telling all the same.
+  // Tiles and policies other than that of `chosen`. The cost of those that do not fit is not always
+  // known; larger tiles are reported anyway.
   std::vector<RejectedAlternative> Beside(const choices::Choice& chosen) const {
     std::vector<RejectedAlternative> better;
     std::vector<RejectedAlternative> larger;
@@ -67,7 +67,7 @@ class RejectedAlternatives {
     return better;
   }
 
-  // All of it: by its best choice, or by its bound.
+  // The whole interval: by its best choice, or by its bound.
   RejectedAlternative Whole() const {
     const RejectedAlternative bounded = Rejected(interval_.Bound());
     if (!interval_.IsExpanded()) return WithCause(bounded, choices::ChoiceStatus::kOpen);
@@ -76,7 +76,7 @@ class RejectedAlternatives {
       if (best == nullptr || IsBetter(choice, *best)) best = &choice;
     }
     if (best != nullptr) return Reject(*best);
-    // Of tile shapes that were skipped nothing is proven, nor is a refusal a matter of room.
+    // Nothing is proven for skipped tile shapes, and a refusal does not concern the fit.
     const bool proven = interval_.IsComplete() && !interval_.Refusal();
     return WithCause(bounded,
                      proven ? choices::ChoiceStatus::kImpossible : choices::ChoiceStatus::kGivenUp);
@@ -126,8 +126,8 @@ class RejectedAlternatives {
   double taken_;
 };
 
-// The interval of two neighbours with the same boundary tensors kept around it; null where it was
-// not looked at.
+// The interval of two neighbours with the same boundary tensors kept around it; null if it was not
+// considered.
 const choices::IntervalChoices* FindJoined(const paths::PathSearch& paths,
                                            const choices::IntervalChoices& a,
                                            const choices::IntervalChoices& b) {

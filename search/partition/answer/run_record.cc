@@ -27,7 +27,7 @@ std::vector<int> FileOrder(const graph::Graph& graph, const plan::Plan& plan) {
   return std::is_sorted(order.begin(), order.end()) ? std::vector<int>() : order;
 }
 
-// What a search reads of an older plan, in what is written of it.
+// The parts of a previous plan that a search reads.
 std::shared_ptr<const plan::Plan> BriefOf(const plan::Plan& before) {
   plan::Plan brief = before;
   brief.run.before.reset();

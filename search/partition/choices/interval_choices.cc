@@ -51,7 +51,7 @@ graph::tiling::ShapeGrid IntervalChoices::Grid() const {
   return grid;
 }
 
-// The tile of an older plan is looked at first, if it still is one.
+// The tile of a previous plan is considered first, if it is still valid.
 std::vector<graph::tiling::TileShape> IntervalChoices::FirstShapes() {
   std::vector<graph::tiling::TileShape> shapes = expanded_->shapes.Start();
   if (context_->previous == nullptr || (config_ != nullptr && config_->tile)) return shapes;
@@ -62,8 +62,8 @@ std::vector<graph::tiling::TileShape> IntervalChoices::FirstShapes() {
   return shapes;
 }
 
-// Before the interval is formulated a choice stands for several policies: it changes as little as
-// is possible.
+// Before the interval is formulated a choice represents several policies: the result is the least
+// change of any of them.
 double IntervalChoices::ChangeOf(const Choice& choice) const {
   const bool stands_for_one = expanded_->formulated && expanded_->tiles;
   return context_->previous != nullptr && stands_for_one
@@ -109,8 +109,8 @@ const std::vector<encoder::program::Policy>& IntervalChoices::Policies() {
   return expanded_->policies;
 }
 
-// Where a tile is required all of its policies are looked at, though some make the same program:
-// what is required of them may be just that. So they are where nothing else keeps the constraint.
+// If a tile is required, all of its policies are considered, although some make the same program: a
+// constraint may require one of them. The same if no other policy satisfies the constraint.
 void IntervalChoices::FindPolicies() {
   encoder::program::OfferedPolicies offered =
       encoder::program::OfferPolicies(context_->graph, context_->profile, interval_, kept_);
@@ -135,7 +135,7 @@ void IntervalChoices::FindPolicies() {
     LookFirstAt(*before);
 }
 
-// The policy of an older plan is looked at first, if it still is one.
+// The policy of a previous plan is considered first, if it is still valid.
 void IntervalChoices::LookFirstAt(const encoder::program::Policy& before) {
   const auto rest = std::stable_partition(expanded_->further.begin(), expanded_->further.end(),
                                           [&before](const encoder::program::Policy& policy) {
@@ -147,7 +147,7 @@ void IntervalChoices::LookFirstAt(const encoder::program::Policy& before) {
   expanded_->further.erase(expanded_->further.begin(), rest);
 }
 
-// Tiles that keep rows although none are shared are looked at where they are required.
+// Tiles that keep rows although none are shared are considered if they are required.
 encoder::program::TilesMade IntervalChoices::Made() const {
   const bool all = config_ != nullptr && (config_->tile || config_->halo);
   return all ? encoder::program::TilesMade::kAll : encoder::program::TilesMade::kThatDiffer;
@@ -177,13 +177,13 @@ void IntervalChoices::Formulate(const base::Stop& stop) {
                                : AddPriced(expanded_->tried, stop))
     Refine(stop);
   expanded_->costs.clear();
-  // Of choices with equal costs the one that needs least room is likeliest to fit.
+  // Among choices with equal costs, the one that needs least memory is most likely to fit.
   std::stable_sort(expanded_->choices.begin(), expanded_->choices.end(),
                    [](const Choice& a, const Choice& b) { return a.peak_bytes < b.peak_bytes; });
   expanded_->configs.reset();
 }
 
-// Of what is formulated with its costs, the rest surely has no room.
+// Only tiles with known costs are formulated; the others certainly do not fit.
 void IntervalChoices::FormulateRefused(size_t index, size_t most) {
   if (!expanded_->tiles) return;
   std::set<TileConfig> known;
@@ -212,7 +212,7 @@ void IntervalChoices::FormulateRefused(size_t index, size_t most) {
   }
 }
 
-// Looks around the best shapes that no bound refuses until nothing is left there.
+// Searches around the best shapes that no bound excludes until none is left.
 void IntervalChoices::Refine(const base::Stop& stop) {
   std::map<graph::tiling::TileShape, double> scores;
   size_t rated = 0;
@@ -288,7 +288,7 @@ void IntervalChoices::TryAll(size_t most) {
   }
 }
 
-// Of a shape under these policies all choices are put aside, or none.
+// For each shape, either all choices under these policies are put aside, or none.
 void IntervalChoices::PutAside(Range policies, double below,
                                std::map<TileConfig, plan::Metrics>& found) {
   std::map<graph::tiling::TileShape, double> least;
@@ -302,7 +302,7 @@ void IntervalChoices::PutAside(Range policies, double below,
   for (const auto& [shape, score] : least) expanded_->aside.emplace(Aside{policies, shape}, score);
 }
 
-// Under all policies that are tried, behind those that are there; false where the encoder refuses.
+// Under all policies that are tried, after the existing choices. False if the encoder refuses.
 bool IntervalChoices::AddShapes(const std::vector<graph::tiling::TileShape>& tile_shapes,
                                 const base::Stop& stop, double below) {
   expanded_->tried.insert(expanded_->tried.end(), tile_shapes.begin(), tile_shapes.end());
@@ -386,7 +386,7 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::tiling::TileShape>&
     Choice& choice = expanded_->choices.emplace_back();
     choice.config = {made.tile, made.policy.weights, made.policy.halo, made.policy.k_extent};
     choice.candidate = i;
-    // What its bound refuses needs no costs.
+    // A choice that its bound excludes needs no costs.
     auto known = expanded_->costs.find(choice.config);
     if (known == expanded_->costs.end() &&
         expanded_->tiles->Known(i).status != problem::Status::kInfeasible) {
@@ -424,7 +424,7 @@ void IntervalChoices::Decide(size_t index, const base::Stop& stop) {
   TakeAnswers();
 }
 
-// Any placement will do unless the objective looks at peaks; then the least one must be found, or
+// Any placement suffices unless the objective uses peaks; then the search needs the least peak, or
 // one below the limit.
 void IntervalChoices::DecideByPeak(Choice& choice, const base::Stop& stop) {
   const problem::Problem problem = expanded_->tiles->ProblemOf(choice.candidate);
@@ -450,7 +450,7 @@ void IntervalChoices::SetPeak(Choice& choice, problem::Bytes peak) const {
   choice.cost.tie.peak = static_cast<double>(peak);
 }
 
-// One answer often settles other choices too, and bounds settle some without a question.
+// One answer often decides other choices too, and bounds decide some without a query.
 void IntervalChoices::TakeAnswers() {
   for (Choice& choice : expanded_->choices) {
     const tiling::CandidateAnswer& known = expanded_->tiles->Known(choice.candidate);
@@ -474,7 +474,7 @@ std::vector<size_t> IntervalChoices::Front(const std::vector<size_t>& kept) cons
         expanded_->choices[i].verdict == ChoiceStatus::kFits)
       order.push_back(i);
   }
-  // Whatever dominates a choice comes before it.
+  // A choice that dominates another one comes before it.
   std::sort(order.begin(), order.end(), [this](size_t a, size_t b) {
     const auto key = [this](size_t i) {
       const cost::Cost& cost = expanded_->choices[i].cost;

@@ -26,10 +26,10 @@
 #include "tessera/search/tiling/shape_search.h"
 #include "tessera/search/tiling/tile_driver.h"
 
-// What tiles cost, whether they have room or not.
+// The costs of tiles, whether they fit or not.
 namespace tessera::search::partition::choices {
 
-// How an interval runs, as far as costs depend on it: whether results lie in place changes none.
+// How an interval runs, as far as costs depend on it. Results in place do not change costs.
 struct TileConfig {
   graph::tiling::TileShape tile;
   hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
@@ -41,10 +41,10 @@ struct TileConfig {
   }
 };
 
-// The costs of one interval under these policies. Not safe to use from two threads at once.
+// The costs of one interval under these policies. Not thread-safe.
 class TileConfigCost {
  public:
-  // `context` and `stop` outlive it. Of the policies those that the encoder refuses are left out.
+  // `context` and `stop` must outlive this object. Policies that the encoder refuses are skipped.
   TileConfigCost(const SearchContext& context, graph::Interval interval,
                  std::span<const encoder::program::Policy> policies,
                  encoder::program::TilesMade made, const base::Stop& stop);
@@ -52,19 +52,20 @@ class TileConfigCost {
   // Whether the encoder refuses every policy.
   bool IsRefused() const { return tried_.empty(); }
 
-  // Whether shapes were left out because a policy makes too many tiles to follow of them, or
+  // Whether shapes were skipped, because a policy makes too many tiles of them to follow, or
   // because of the stop.
   bool LeavesOut() const { return leaves_out_; }
 
-  // Simulates tiles of these shapes, which have no fault (encoder/program/choices.h), under every
-  // policy. Left out are shapes of which a policy makes no tiles, and tiles that surely have no
-  // room; peak_bytes is the floor of the others (encoder/program/memory_lower_bound.h). Cost: a
-  // tiling and a simulation of each class of tiles for each shape, twice or thrice where policies
-  // differ in more than weights; where there is no room the most that tiles need, without classes.
+  // Simulates tiles of these shapes under every policy. The shapes must be valid
+  // (encoder/program/choices.h). Skips shapes of which a policy makes no tiles, and tiles that
+  // provably do not fit. peak_bytes is the lower bound of the others
+  // (encoder/program/memory_lower_bound.h). Cost: for each shape a tiling and a simulation of each
+  // class of tiles, two or three times if policies differ in more than weights. For tiles that do
+  // not fit: the largest need of a tile, without classes.
   std::map<TileConfig, plan::Metrics> Find(std::span<const graph::tiling::TileShape> shapes);
 
  private:
-  // A policy, in place if it may be: that changes no cost, and asks for less room.
+  // A policy, in place if possible: that changes no cost and needs less memory.
   struct Tried {
     encoder::program::Policy policy;
     encoder::program::PolicyTiles tiles;
@@ -81,58 +82,59 @@ class TileConfigCost {
   const base::Stop* stop_;
   encoder::program::TilesMade made_;
   encoder::program::SharedTilings tilings_;
-  std::vector<std::unique_ptr<Tried>> tried_;  // the floor refers to the tiles
+  std::vector<std::unique_ptr<Tried>> tried_;  // the lower bound refers to the tiles
   bool leaves_out_ = false;
 };
 
-// What one interval of operators can cost as one subgraph where certain boundary tensors are kept
-// on chip, found out only as far as somebody asks.
+// The possible costs of one interval of operators as one subgraph, for given kept boundary tensors,
+// computed only as far as needed.
 //
 //     bounded ---Expand---> expanded --Formulate--> formulated --Decide--> decided
 //     one optimistic cost   every choice of tile   their Problems and     a choice is known
 //     under all choices     and policy simulated   bounds: some dropped   to fit, or dropped
 //
-// Expanding and formulating cost a few milliseconds each (tilings and a simulation of each; a
-// ladder and its bounds), deciding may cost a solver run. Few intervals of a network are on a
-// promising path once their costs are known, and most choices have room: so room is looked at last.
+// To expand and to formulate cost a few milliseconds each (tilings and a simulation of each; a
+// ladder and its bounds). To decide may cost a solver run. Once costs are known, few intervals of a
+// network are on a promising path, and most choices fit. So the fit is checked last.
 
-// Policies that are tried beside others with a shape in the time that the shape takes at first.
+// Number of policies that can be tried with a shape in the time that the shape initially takes.
 inline constexpr size_t kPoliciesForOne = 4;
 
-// Tiles that ExpandInHaste looks at for one operator.
+// Number of tiles that ExpandInHaste considers for one operator.
 inline constexpr int64_t kFewTiles = 1 << 16;
-inline constexpr size_t kFewShapes = 1 << 12;  // beyond those that a search begins with
+inline constexpr size_t kFewShapes = 1 << 12;  // in addition to those that a search begins with
 
 enum class ChoiceStatus : uint8_t {
-  kOpen,  // not asked yet
+  kOpen,  // not decided yet
   kFits,
   kImpossible,  // proven
   kGivenUp,     // a limit came first
 };
 
-// One tile shape under one policy; before it is formulated, under all policies that differ in what
-// lies in place alone.
+// One tile shape under one policy. Before it is formulated, it represents all policies that differ
+// only in results in place.
 struct Choice {
   TileConfig config;
   size_t candidate = 0;  // index into the interval's IntervalTiles, once formulated
   problem::Bytes peak_bytes =
-      0;  // a lower bound, closer once it is formulated; the peak found once it fits
+      0;  // a lower bound, tighter once it is formulated; the exact peak once it fits
   cost::Cost cost;
-  bool priced = true;  // else of its cost nothing is known but the peak, whose bound refuses it
+  bool priced = true;  // if false, only the peak is known, and its bound excludes the choice
   ChoiceStatus verdict = ChoiceStatus::kOpen;
-  // False: a limit came before the least peak was proven, where the objective minimises it.
+  // False: a limit came before the least peak was proven, if the objective minimises it.
   bool exact = true;
   std::optional<problem::Allocation> allocation;  // of the subgraph alone, once it fits
 };
 
 class IntervalChoices {
  public:
-  // `kept`: of the boundary tensors that the interval touches or that pass over it, ascending.
-  // `constraints`: how it must run, or nullptr where that is open; they outlive the choices.
+  // `kept`: the kept tensors among the boundary tensors that the interval touches or that pass over
+  // it, ascending. `constraints`: the required configuration, or nullptr if there is none; must
+  // outlive this object.
   IntervalChoices(const SearchContext& context, graph::Interval interval, std::vector<int> kept,
                   const constraints::PlanConstraints* constraints = nullptr);
 
-  // No choice costs less: SubgraphBound. Nothing before it is told.
+  // Sets the lower bound of all choices: SubgraphBound. Before the call there is none.
   void SetBound(const plan::Metrics& bound);
 
   graph::Interval Interval() const { return interval_; }
@@ -140,91 +142,91 @@ class IntervalChoices {
   bool IsExpanded() const { return expanded_ != nullptr; }
   const cost::Cost& Bound() const { return bound_; }
 
-  // Makes choices known: those of all tile shapes that a ShapeSearch looks at, going by costs
-  // alone, that may have room. A stop leaves out those around the best, here and below.
+  // Adds the choices of all tile shapes that a ShapeSearch selects by costs alone and that may fit.
+  // After a stop, here and below, those around the best are skipped.
   void Expand(const base::Stop& stop);
 
-  // Instead of expanding and formulating, where a stop came before a choice was found that fits:
-  // takes tile shapes in ascending number of tiles until one fits, as long as they make no more
-  // than kFewTiles tiles in all.
+  // Replaces Expand and Formulate if a stop came before a choice that fits was found: tries tile
+  // shapes in ascending number of tiles until one fits, as long as they make at most kFewTiles
+  // tiles in total.
   void ExpandInHaste();
 
-  // Makes known which choices bounds refuse, and further ones that a ShapeSearch then looks at.
-  // Where there were no choices, those that have no room are there from then on. Indices of choices
-  // change. What encoder::BuildCandidates refuses leaves none, and a refusal. Expanded before.
+  // Determines which choices bounds exclude, and adds further ones that a ShapeSearch then selects.
+  // If there were no choices, those that do not fit are added. Indices of choices change. If
+  // encoder::BuildCandidates refuses, there are no choices and a refusal. Must be expanded before.
   void Formulate(const base::Stop& stop);
 
-  // Adds choices for tiles larger than those of this choice that have no room, so that they can be
-  // told of: the smallest `most`, and as many as are no larger than these. Posed before.
+  // Adds choices, for reporting, of tiles larger than those of this choice that do not fit: the
+  // `most` smallest ones, and as many as are no larger than these. Must be formulated before.
   void FormulateRefused(size_t choice, size_t most);
   bool IsFormulated() const { return expanded_ != nullptr && expanded_->formulated; }
-  const base::Diagnostic* Refusal() const;  // nullptr where there is none
+  const base::Diagnostic* Refusal() const;  // nullptr if there is none
 
   std::span<const Choice> Choices() const;
   const tiling::IntervalTiles& Tiles() const {
     return *expanded_->tiles;
-  }  // only where formulated and not refused
+  }  // only if formulated and not refused
 
-  // Settles one choice of an interval that is formulated. Its cost may rise: peaks are known only
-  // then.
+  // Decides one choice of a formulated interval. Its cost may rise, because peaks become known only
+  // now.
   void Decide(size_t choice, const base::Stop& stop);
 
-  // The choices that a best partition may use: those neither impossible nor given up that no other
-  // such choice dominates, in ascending order; choices in `kept` always, and as if they were not
-  // there for the others.
+  // The choices that an optimal partition may use: those neither impossible nor given up that no
+  // other such choice dominates, in ascending order. Choices in `kept` are always included, and do
+  // not dominate others.
   std::vector<size_t> Front(const std::vector<size_t>& kept) const;
 
-  // Adds choices for up to `most` of the tile shapes that were skipped, even cuts first, then the
-  // smallest; the number of shapes.
+  // Adds choices for up to `most` of the skipped tile shapes: even cuts first, then the smallest.
+  // Returns the number of shapes.
   size_t Extend(size_t most);
 
-  // The same, but choices that score no less than this are put aside: they are not among the
-  // choices, and only their least score is known. What was put aside before and scores less comes
-  // first. Where all shapes are there, policies that were skipped are tried with all of them; they
-  // count as shapes do, kPoliciesForOne of them as one.
+  // The same, but choices whose score is at least `score` are put aside: they are not added, and
+  // only their least score is recorded. Earlier choices that were put aside and have a lower score
+  // come first. If all shapes are present, skipped policies are tried with all of them; they count
+  // as shapes, kPoliciesForOne of them as one.
   size_t ExtendBelow(double score, size_t most);
 
-  // Makes choices of all shapes, if no more than `most` are missing. Expanded before.
+  // Adds choices for all shapes, if at most `most` are missing. Must be expanded before.
   void TryAll(size_t most);
 
-  // What the shapes and policies that were skipped, and those put aside, cost at least; nullopt
-  // where there are none. Expanded before.
+  // A lower bound of the cost of the skipped shapes and policies, and of the choices put aside;
+  // nullopt if there are none. Must be expanded before.
   std::optional<cost::Cost> UntriedBound() const;
 
-  // How many shapes Extend would give if asked for all, policies that were skipped included.
-  // Expanded before.
+  // The number of shapes that Extend would return without a limit, including skipped policies. Must
+  // be expanded before.
   int64_t CountUntried() const;
 
-  // Whether policies were skipped, and whether shapes were. Expanded before.
+  // Whether policies were skipped, and whether shapes were. Must be expanded before.
   bool LeavesOutPolicies() const {
     return !expanded_->further.empty() || !expanded_->lists_policies;
   }
   bool LeavesOutShapes() const;
 
-  // Whether tiles are left out that the profile allows, and not for what they cost or need.
+  // Whether tiles that the profile allows are excluded for a reason other than cost or size.
   bool IsRequired() const {
     return (config_ != nullptr && (config_->tile || config_->halo)) || !pins_.empty();
   }
 
-  // Whether all tile shapes that constraints allow are among the choices; false where there are too
+  // Whether all tile shapes that constraints allow are among the choices; false if there are too
   // many.
   bool IsComplete() const;
 
-  // No tile shape under any policy that constraints allow fits, by proof.
+  // It is proven that no tile shape fits, under any policy that constraints allow.
   bool ProvenEmpty() const;
   bool AnyGivenUp() const;  // or not exact
   int64_t Solves() const { return expanded_ == nullptr ? 0 : expanded_->solves; }
 
-  // What it took so far, solves apart: tile shapes times operators, once for opening and once for
-  // posing, each time once more where tiles that keep rows are cut beside those that compute them
-  // again.
+  // The work so far, without solves: tile shapes times operators, once to expand and once to
+  // formulate. Each counts twice if tiles that keep rows are cut in addition to those that
+  // recompute them.
   int64_t Effort() const;
 
-  // A fault of the program that came to light, or nullptr.
+  // An error of the program that was detected, or nullptr.
   const base::Diagnostic* Fault() const;
 
  private:
-  // Some of the policies tried, by index.
+  // A range of the tried policies, by index.
   struct Range {
     size_t begin = 0;
     size_t end = 0;
@@ -232,27 +234,28 @@ class IntervalChoices {
   };
   using Aside = std::pair<Range, graph::tiling::TileShape>;
 
-  // What is known of it once it is expanded; most intervals of a long network never are.
+  // Data that exists once the interval is expanded; most intervals of a long network never are.
   struct Expanded {
     explicit Expanded(graph::tiling::ShapeGrid grid) : shapes(std::move(grid)) {}
 
     tiling::ShapeSearch shapes;
     std::vector<encoder::program::Policy>
-        policies;  // once asked for: those tried with all of `tried`
+        policies;  // once requested: those tried with all of `tried`
     std::vector<encoder::program::Policy> further;  // skipped so far
     bool lists_policies = true;                     // whether there are no others
     std::vector<graph::tiling::TileShape> tried;    // of the shapes
     std::unique_ptr<TileConfigCost> configs;        // while shapes are added
-    std::map<TileConfig, cost::Cost>
-        costs;  // of tiles that may have room, while they are formulated
+    std::map<TileConfig, cost::Cost> costs;  // of tiles that may fit, until they are formulated
     bool formulated = false;
     std::optional<base::Diagnostic> refusal;
     std::optional<tiling::IntervalTiles> tiles;
     std::vector<Choice> choices;
     std::map<Aside, double> aside;  // the least score of the choices that were put aside
-    int64_t effort_further = 0;     // of policies that were skipped at first
+    int64_t effort_further = 0;     // of policies that were initially skipped
     bool lost_shapes =
-        false;  // that the encoder refused while it took others, of too many tiles to follow, or for a stop
+        // that the encoder refused although it accepted others, with too many tiles to follow, or
+        // skipped after a stop
+        false;
     std::optional<base::Diagnostic> fault;
     int64_t solves = 0;
   };

@@ -17,7 +17,7 @@ const auto& At(const std::vector<Index>& all, int index) {
   return all[static_cast<size_t>(index)];
 }
 
-// By id, and in all else.
+// The same id, and equal otherwise.
 bool IsSame(const graph::Graph& a, const graph::Graph& b, const std::vector<int>& first,
             const std::vector<int>& second) {
   return std::equal(first.begin(), first.end(), second.begin(), second.end(),

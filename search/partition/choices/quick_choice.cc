@@ -7,11 +7,11 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/search/partition/choices/interval_choices.h"
 
-// A choice that fits, found in little time: for single operators of which none was known when a
-// stop came.
+// Finds a choice that fits in little time, for single operators without a known one when a stop
+// came.
 namespace tessera::search::partition::choices {
 
-// The shapes that a search begins with, and all others only where none of those fits.
+// First the shapes that a search begins with; all others only if none of those fits.
 void IntervalChoices::ExpandInHaste() {
   expanded_ = std::make_unique<Expanded>(Grid());
   expanded_->formulated = true;
@@ -19,8 +19,8 @@ void IntervalChoices::ExpandInHaste() {
   if (!FindsOneThatFits(FirstShapes())) FindsOneThatFits(expanded_->shapes.Rest(kFewShapes));
 }
 
-// Looks at shapes of few tiles first, and of those that are cut along the same axes only at every
-// one with half as many tiles again as the one before: that reaches small tiles soon.
+// Tries shapes with few tiles first. Among those cut along the same axes, it tries only every one
+// with half as many tiles again as the previous one, which reaches small tiles soon.
 bool IntervalChoices::FindsOneThatFits(std::vector<graph::tiling::TileShape> tiles) {
   const base::Stop never;
   struct Shape {

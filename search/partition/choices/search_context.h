@@ -20,36 +20,37 @@
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/tiling/candidate_search.h"
 
-// What an older plan, perhaps of a network that has changed since, tells a search: among plans that
-// score alike the one that differs least from it is wanted.
+// The influence of a previous plan, perhaps of a network that has changed since: among plans with
+// equal score, the search selects the one that differs least from it.
 //
-//     old   | a b | c d | e |          operators and their tensors are the same by id and in all else; a subgraph of
-//     new   | a b | c D | e f |        the old plan is still there if all its operators are, as neighbours: here a..b, e
+//    old   | a b | c d | e |       Operators and their tensors correspond if they have the same id
+//    new   | a b | c D | e f |     and are equal otherwise. A subgraph of the old plan still exists
+//                                  if all its operators do, as neighbours: here a..b and e.
 namespace tessera::search::partition::choices {
 
 class PreviousPlan {
  public:
-  // Refers to nothing afterwards.
+  // The object keeps no references to its arguments.
   PreviousPlan(const plan::Plan& old, const graph::Graph& graph);
 
-  // The tile that the interval was a subgraph with; nullptr where it was none, or its operators
-  // have changed.
+  // The tile of the interval as a subgraph of the old plan; nullptr if it was not one, or its
+  // operators have changed.
   const graph::tiling::TileShape* TileOf(graph::Interval interval) const;
-  const encoder::program::Policy* PolicyOf(graph::Interval interval) const;  // likewise
+  const encoder::program::Policy* PolicyOf(graph::Interval interval) const;  // same conditions
 
-  // How many operators a plan has elsewhere than before if the interval becomes a subgraph while
-  // just these boundary tensors are kept on chip: none or all of its own; as little as is possible,
-  // and with this tile and policy.
+  // The number of operators that change place relative to the old plan if the interval becomes a
+  // subgraph with exactly these kept boundary tensors: none or all of its own. LeastChange: the
+  // minimum over tiles and policies. ChangeOf: for this tile and policy.
   double LeastChange(graph::Interval interval, const std::vector<int>& kept) const;
   double ChangeOf(const encoder::program::SubgraphChoice& choice) const;
 
-  // Gives the buffers of the program that the old plan has too their old addresses as hints, and
-  // likewise tensors at home.
+  // Gives buffers of the program that also exist in the old plan their old addresses as hints; the
+  // same for tensors at home.
   void AddHints(std::span<const encoder::program::SubgraphChoice> choices,
                 encoder::program::Program& program) const;
   void AddHints(encoder::program::HomeProblem& home) const;
 
-  // What a plan of the same network has kept of it: "of the plan before 3 of 4 subgraphs, ...
+  // States what a plan of the same network has kept: "of the plan before 3 of 4 subgraphs, ...
   // stayed"
   std::string Compare(const plan::Plan& plan) const;
 
@@ -57,12 +58,12 @@ class PreviousPlan {
   struct Before {
     graph::tiling::TileShape tile;
     encoder::program::Policy
-        policy;  // kept: of the boundary tensors that cross the interval's ends
+        policy;  // kept: those of the boundary tensors that cross the ends of the interval
     bool prefetch = false;
     int subgraph = 0;  // its number in the old plan
   };
 
-  // What a buffer holds, in indices of the new network; subgraphs are those of the old plan.
+  // The contents of a buffer, in indices of the new network; subgraphs are those of the old plan.
   using Key = std::tuple<int, int, int, int, int, int>;
 
   const Before* Find(graph::Interval interval) const;
@@ -75,7 +76,7 @@ class PreviousPlan {
 
   std::vector<graph::Usage> usages_;              // of the new network
   std::vector<int> tensors_;                      // by old index: the new one, or -1
-  std::vector<int> operators_;                    // likewise
+  std::vector<int> operators_;                    // by old index: the new one, or -1
   std::map<std::pair<int, int>, Before> before_;  // by first and last operator
   std::map<Key, problem::Bytes> addresses_;
   std::map<std::pair<std::string, std::string>, problem::Bytes> at_home_;  // by memory and tensor
@@ -83,7 +84,7 @@ class PreviousPlan {
   size_t placed_ = 0;                                                      // its addresses
 };
 
-// Everything that the parts of one search over partitions share. All of it outlives them.
+// The data shared by the parts of one search over partitions. All of it must outlive them.
 struct SearchContext {
   const graph::Graph& graph;
   const hw_profiles::Profile& profile;
@@ -92,12 +93,12 @@ struct SearchContext {
   const base::Stop& stop;
   tiling::Engines engines;
   tiling::Engines
-      tile_engines;  // the same, asked whether single subgraphs fit: they may remember (cached_engines.h)
-  base::Budget
-      budget;  // for each question put to an engine, of single operators and of whole plans apart
-  const PreviousPlan* previous = nullptr;  // where an older plan is to be changed little
+      // the same, for queries whether single subgraphs fit: they may have a cache (engine_cache.h)
+      tile_engines;
+  base::Budget budget;  // for each query to an engine, except for single operators and whole plans
+  const PreviousPlan* previous = nullptr;  // if the result should be close to a previous plan
 
-  // Work that engines may do on what every plan needs, however small the budget.
+  // Work that engines may do for results that every plan needs, however small the budget.
   static constexpr int64_t kLeastBudget = 20'000;
   base::Budget LeastBudget() const { return {std::max(budget.units, kLeastBudget)}; }
 
@@ -105,21 +106,21 @@ struct SearchContext {
     return profile.memories[static_cast<size_t>(profile.tile_memory)];
   }
 
-  // Bytes of the tile memory that a plan may use: all, or as far as a limit on the peak goes.
+  // Bytes of the tile memory that a plan may use: all, or up to a limit on the peak.
   problem::Bytes Room() const {
     const problem::Bytes capacity = TileMemory().capacity_bytes;
     if (!scale.LimitsPeak() || scale.PeakLimit() >= static_cast<double>(capacity)) return capacity;
     return static_cast<problem::Bytes>(scale.PeakLimit());
   }
 
-  // Of a choice. Without a weight its peak, which is within the room, does not count.
+  // The cost of a choice. Without a weight the peak, which fits, does not count.
   cost::Cost CostOf(const plan::Metrics& metrics) const {
     cost::Cost cost = scale.CostOf(metrics);
     cost.peak = PeakCostOf(metrics.peak_bytes);
     return cost;
   }
 
-  // What a choice of this peak counts for it.
+  // The contribution of the peak to the cost of a choice.
   double PeakCostOf(problem::Bytes peak) const {
     return scale.MinimizesPeak() ? static_cast<double>(peak) : 0;
   }

@@ -17,12 +17,12 @@ bool ReadWeightsAlike(const encoder::program::Policy& a, const encoder::program:
   return a.k_extent == b.k_extent && like(WeightPolicy::kDirect) && like(WeightPolicy::kSplitK);
 }
 
-// Whether tiles cost the same under both policies, what comes to the subgraph as a whole apart.
+// Whether tiles cost the same under both policies, apart from costs of the subgraph as a whole.
 bool ShareTileCosts(const encoder::program::Policy& a, const encoder::program::Policy& b) {
   return a.halo == b.halo && ReadWeightsAlike(a, b);
 }
 
-// Whether the same tiles cost the same under the second policy, but for rows that it copies.
+// Whether the same tiles cost the same under the second policy, except for rows that it copies.
 bool OnlyCopiesMore(const encoder::program::Policy& a, const encoder::program::Policy& b) {
   return a.halo == HaloStorage::kRollingBuffer && b.halo == HaloStorage::kLineBuffer &&
          ReadWeightsAlike(a, b);
@@ -47,7 +47,7 @@ TileConfigCost::TileConfigCost(const SearchContext& context, graph::Interval int
           return other->policy.weights == policy.weights && other->policy.halo == policy.halo &&
                  other->policy.k_extent == policy.k_extent;
         });
-    if (done) continue;  // in place came first
+    if (done) continue;  // the policy in place came first
     base::Expected<encoder::program::PolicyTiles> tiles = encoder::program::PolicyTiles::Make(
         context.graph, context.simulator.Usages(), context.profile, interval, policy, made);
     if (tiles) tried_.push_back(std::make_unique<Tried>(context, policy, *std::move(tiles)));

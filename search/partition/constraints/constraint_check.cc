@@ -186,7 +186,7 @@ class FaultSearch {
                    fmt::format("some of: {}", fmt::join(words, "; ")));
   }
 
-  // What the subgraph holds in its tiles as a search begins with them, whatever is kept beside.
+  // The buffers of the subgraph with the tiles that a search begins with, for any kept tensors.
   std::optional<Diagnostic> FindUnknownBuffer(const PlanConstraint& constraint) const {
     if (constraint.config.addresses.empty()) return std::nullopt;
     tiling::TileOptions options;

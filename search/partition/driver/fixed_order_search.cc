@@ -20,8 +20,8 @@
 namespace tessera::search::partition::driver {
 namespace {
 
-// Selections that are laid out, and then forbidden where they do not give what they promise:
-// kMostForbidden in all.
+// Limits on selections that are placed, and then forbidden if they do not give what they promise:
+// kMostForbidden in total.
 constexpr size_t kMostAttempts = 26;
 constexpr size_t kMostCompletions = 16;
 
@@ -29,16 +29,16 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 struct Attempted {
   std::optional<plan::Plan> best;
-  paths::Selection selection;  // behind it
+  paths::Selection selection;  // of the best plan
   int failed = 0;              // joint Problems proven impossible
   int undecided = 0;           // joint Problems that met a limit
   std::string last_reason;
-  std::optional<placement::Obstacle> obstacle;  // behind it
-  bool settled = false;   // no further selection of what is open in reach can beat `best`
-  bool complete = false;  // none at all can
+  std::optional<placement::Obstacle> obstacle;  // of the last failure
+  bool settled = false;   // no further selection of the expanded intervals in reach can beat `best`
+  bool complete = false;  // no selection at all can
 };
 
-// Where the engines or the encoder are at fault nothing that was found can be trusted.
+// After an error of an engine or the encoder, no result can be trusted.
 std::optional<base::Diagnostic> FindEngineFault(const paths::PathSearch& paths) {
   for (const choices::IntervalChoices& interval : paths.Intervals()) {
     if (interval.Fault() != nullptr) return *interval.Fault();
@@ -57,15 +57,15 @@ class Attempts {
         paths_(paths),
         reordered_(!std::is_sorted(network.InOrder().begin(), network.InOrder().end())) {}
 
-  // What single operators give, if that is a plan: there is something to show from then on.
+  // The plan of single operators, if there is one: from then on there is a result.
   std::optional<base::Diagnostic> TakeKnown() {
     if (const auto known = paths_.FindKnown()) Place(*known);
     return fault_;
   }
 
-  // What is kept on chip must keep one address throughout, and the best selections may all fail by
-  // that; those that keep nothing rarely do. And what was left out for want of effort may be all
-  // that fits.
+  // Tensors kept on chip must keep one address throughout, so the best selections may all fail;
+  // selections that keep nothing rarely do. Also, selections excluded for lack of effort may be the
+  // only ones that fit.
   std::optional<base::Diagnostic> Run(int64_t effort) {
     Search();
     if (!attempted_.best && !paths_.IsCutShort() && paths_.Widen()) Search();
@@ -86,9 +86,9 @@ class Attempts {
   double BestScore() const { return attempted_.best ? attempted_.best->score : kNoLimit; }
   bool MeetsBound() const { return BestScore() <= context_.scale.ScoreOf(lower_bounds_.costs); }
 
-  // Lays the selection out as one program. A plan that scores as the best one does replaces it
-  // where ties prefer it. Each is checked before it counts, so that a stop can hand out the last
-  // one at once; after a stop no plan is laid out if there is one already.
+  // Places the selection as one program. A plan with the score of the best one replaces it if ties
+  // prefer it. Each plan is checked before it counts, so that a stop can return the last one
+  // immediately. After a stop no plan is placed if there is one already.
   Outcome Place(const paths::Selection& selection) {
     if (attempted_.best && context_.stop.Requested()) return Outcome::kNoPlan;
     base::Expected<placement::JointPlacement> joint =
@@ -114,7 +114,7 @@ class Attempts {
     return as_promised ? Outcome::kAsPromised : Outcome::kWorse;
   }
 
-  // Whether the plan is right as it would be handed out at once. If not, that is a fault.
+  // Whether the plan would be valid if returned now. If not, that is an error of the program.
   bool IsChecked(const plan::Plan& plan) {
     plan::Plan now = plan;
     now.lower_bounds = lower_bounds_.costs;
@@ -126,7 +126,7 @@ class Attempts {
     return !fault_;
   }
 
-  // How much a plan changes of an older one is known of its selection.
+  // The change of a plan relative to a previous one follows from its selection.
   bool IsBetter(const plan::Plan& plan, const paths::Selection& selection) const {
     const auto cost_of = [this](const plan::Plan& its, const paths::Selection& behind) {
       cost::Cost cost = context_.scale.CostOf(its.totals);
@@ -160,8 +160,8 @@ class Attempts {
     }
   }
 
-  // At a milestone: a failure counts for nothing, for the search comes back to the selection if it
-  // is the best.
+  // At a milestone: a failure does not count, because the search returns to the selection if it is
+  // the best.
   void TakeOpen() {
     const std::optional<paths::Selection> open = paths_.FindOpen(BestScore());
     if (!open) return;
@@ -170,7 +170,7 @@ class Attempts {
     std::tie(attempted_.failed, attempted_.undecided) = counts;
   }
 
-  // Looks at what was skipped, as far as bounds do not rule it out.
+  // Considers what was skipped, as far as bounds do not exclude it.
   void Complete(int64_t effort) {
     for (size_t attempt = 0; attempt < kMostCompletions && !fault_; ++attempt) {
       const paths::Found found = paths_.FindBetter(BestScore(), effort);
@@ -184,7 +184,7 @@ class Attempts {
   const constraints::PlanConstraints& constraints_;
   const answer::LowerBounds& lower_bounds_;
   paths::PathSearch& paths_;
-  bool reordered_;  // tensors are numbered anew when the plan is handed out
+  bool reordered_;  // tensors are renumbered when the plan is returned
   Attempted attempted_;
   std::optional<base::Diagnostic> fault_;
 };
@@ -196,7 +196,7 @@ bool MeetsBound(const choices::SearchContext& context, const answer::LowerBounds
   return plan.score <= context.scale.ScoreOf(lower_bounds.costs);
 }
 
-// What was looked at in this order of the operators, of which the scope says nothing.
+// The scope of the search in this order of the operators. It states nothing about the order.
 plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::PlanConstraints& constraints,
                     const Attempted& attempted, const answer::PartitionOptions& options) {
   plan::Scope scope;
@@ -223,7 +223,7 @@ plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::PlanConst
   return scope;
 }
 
-// What is proven of the plan by this search in its one order of the operators.
+// The proof status of the plan by this search in its one order of the operators.
 void StateProof(const paths::OrderedNetwork& network, const paths::PathSearch& paths,
                 const Attempted& attempted, const answer::PartitionOptions& options,
                 const answer::LowerBounds& lower_bounds, plan::Plan& plan) {
@@ -238,7 +238,7 @@ void StateProof(const paths::OrderedNetwork& network, const paths::PathSearch& p
   plan.status = plan.proven && plan::CoversAll(plan.scope) ? "optimal" : "feasible";
 }
 
-// States whose next values lie elsewhere when the program is over.
+// States whose next values lie in another place at the end of the program.
 void NoteStatesApart(const plan::Plan& plan, std::vector<std::string>& notes) {
   const auto tensor_of = [&plan](int buffer) {
     return plan.buffers[static_cast<size_t>(buffer)].tensor;
@@ -303,7 +303,7 @@ answer::PartitionResult WithoutPlan(const choices::SearchContext& context,
           paths.SpillsAll() ? text + std::string(paths::kAllSpilled) : text, attempted.obstacle};
 }
 
-// Where no plan was found.
+// The result if no plan was found.
 base::Expected<answer::PartitionResult> Decline(const paths::OrderedNetwork& network,
                                                 const answer::PartitionOptions& options,
                                                 const paths::PathSearch& paths,
@@ -332,8 +332,8 @@ std::optional<base::Diagnostic> CheckWellFormed(const plan::Plan& plan) {
   return failure;
 }
 
-// The longest intervals such that all of them together have as many operators as those of a network
-// of 64 (64 * 65 * 66 / 6).
+// The greatest length of intervals such that all of them together have as many operators as those
+// of a network of 64 (64 * 65 * 66 / 6).
 paths::SearchLimits SearchLimitsFor(const graph::Graph& graph, const cost::Scale& scale,
                                     const answer::PartitionOptions& options) {
   constexpr int64_t kMostVisited = 45'760;
@@ -346,7 +346,7 @@ paths::SearchLimits SearchLimitsFor(const graph::Graph& graph, const cost::Scale
     ++most;
     visited += most * (operators - most + 1);
   }
-  // Where peaks count, paths are harder to compare.
+  // If peaks count, paths are harder to compare.
   return {.most_operators = static_cast<int>(most),
           .effort = scale.MinimizesPeak() ? options.effort / 4 : options.effort,
           .most_work = options.most_work};
@@ -372,8 +372,7 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
     found.whatever_the_order = true;
     return found;
   }
-  // Where a plan exists that runs layer by layer it is found, whatever the budget, and mostly
-  // where a stop comes first.
+  // If a layer-by-layer plan exists it is found, with any budget, and usually even after a stop.
   if (paths.DecideSingles(context.stop)) {
     if (before.empty()) found.alone = answer::AssembleBaseline(context, paths);
   } else if (known == Known::kPlan) {
@@ -416,7 +415,7 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
   plan.version = options.version;
   plan.seed = options.seed;
   found.whatever_the_order = MeetsBound(context, lower_bounds, plan);
-  // What a stop cut off was checked when it was found, and claims nothing that needs a proof
+  // A plan that a stop cut off was checked when it was found, and makes no claim that needs a proof
   // (ClaimByBound).
   if (!context.stop.Requested()) {
     if (auto fault = CheckWellFormed(plan)) return base::Unexpected(*std::move(fault));

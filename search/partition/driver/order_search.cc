@@ -24,35 +24,36 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr size_t kMostSwapped = 48;
 constexpr int kLongestSwap = 24;
 
-// Operators in intervals that only other orders have, as many as those of all intervals of a
+// Limit on operators in intervals that only other orders have: the number in all intervals of a
 // network of 64.
 constexpr int64_t kMostVisited = 45'760;
-constexpr int64_t kMostVisitedForProof = 8 * kMostVisited;  // where no plan is known
+constexpr int64_t kMostVisitedForProof = 8 * kMostVisited;  // if no plan is known
 
-// Of all searches of one network together: a quarter of a minute or so. Where the first takes more,
-// no other order is looked at.
+// Limit for all searches of one network together: about a quarter of a minute. If the first search
+// takes more, no other order is considered.
 constexpr int64_t kMostWork = 6'000'000;
 
-// Orders in one round that are tried for nothing.
+// Unsuccessful orders that are tried in one round.
 constexpr int kMostFailed = 6;
 
-// Times that the search goes on from a better order.
+// Number of times that the search continues from a better order.
 constexpr int kMostRounds = 4;
 
-// Operators in a subgraph while the best order is sought with nothing kept.
+// Operators in a subgraph while the search looks for the best order without kept tensors.
 constexpr int kMostAtHome = 6;
 
 constexpr size_t kEveryInterval = std::numeric_limits<size_t>::max() / 2;
 
-// A round of scouting may take the effort of a search where there is a plan already; where there is
-// none, and in networks that are so small that a proof over all orders is in reach, it may take
-// that many times as much.
+// A round of scouting may take the effort of a search if there is a plan already. If there is none,
+// or the network is so small that a proof over all orders is within reach, it may take this
+// multiple.
 constexpr int64_t kShare = 4;
 
-// Sums of doubles in another order differ by less: no reason to change the order.
+// Sums of doubles in another order differ by less; such a difference does not justify another
+// order.
 constexpr double kRounding = 1e-9;
 
-// Whether nothing that the search could have looked at is left, as far as one in these orders goes.
+// Whether nothing was skipped that the search could consider in these orders.
 bool LeavesNothing(const paths::PathSearch& paths) {
   return paths.MostOperators() >= paths.Operators() && !paths.CapsKept() &&
          !paths.LeavesOutKept() && !paths.UntriedCouldBeat(kInfinity);
@@ -107,7 +108,7 @@ const paths::OrderedNetwork& OrderSearch::Add(const paths::NetworkContext& netwo
   return *networks_.back();
 }
 
-// Searches the order by itself, and stays with it if it is better, or as good where that is enough.
+// Searches the order by itself, and adopts it if it is better, or equal if that suffices.
 std::optional<base::Diagnostic> OrderSearch::Try(orders::Order order, Gain wanted,
                                                  std::span<paths::PathSearch* const> before) {
   const paths::OrderedNetwork& network = Add(network_context_, std::move(order));
@@ -158,9 +159,8 @@ std::vector<paths::Ordered> OrderSearch::Prepare(const paths::NetworkContext& ne
   return prepared;
 }
 
-// The best order if nothing were kept on chip but what is required, and subgraphs were short;
-// nullopt where that is the incumbent's, the first of these, or the effort is spent before it is
-// known.
+// The best order if only required tensors were kept on chip and subgraphs were short. nullopt if
+// that is the incumbent's order, the first of these, or the effort is spent before it is known.
 std::optional<orders::Order> OrderSearch::FindAtHome(const std::vector<orders::Order>& orders,
                                                      int64_t effort) {
   const paths::SearchLimits search_limits{.most_operators = kMostAtHome, .effort = {}};
@@ -205,7 +205,7 @@ std::optional<base::Diagnostic> OrderSearch::Scout() {
   orders = paths::TakeFirst(std::move(orders), other_limits.most_operators, other_limits.alike,
                             kMostVisited);
   survey_ = {.orders = orders.size()};
-  // An order that is found so has to be searched from the beginning.
+  // Such an order must be searched from the beginning.
   if (incumbent_.found.paths->MayKeep() && work_ + incumbent_.found.paths->Work() <= kMostWork) {
     const paths::OrderedNetwork* before = incumbent_.network;
     if (std::optional<orders::Order> order = FindAtHome(orders, effort)) {
@@ -216,8 +216,8 @@ std::optional<base::Diagnostic> OrderSearch::Scout() {
   return ScoutAmong(orders, other_limits, effort);
 }
 
-// What fits subgraph by subgraph may fit no more as a whole: then what was forbidden for that is
-// left out, and the next best is tried.
+// Subgraphs that fit one by one may not fit as a whole. Then the selections that were forbidden for
+// that are excluded, and the next best is tried.
 std::optional<base::Diagnostic> OrderSearch::ScoutAmong(const std::vector<orders::Order>& orders,
                                                         const paths::OtherOrderLimits& other_limits,
                                                         int64_t effort) {
@@ -291,7 +291,7 @@ base::Expected<answer::PartitionResult> OrderSearch::Finish() {
     result.status = result.plan->status == "optimal" ? Status::kOptimal : Status::kFeasible;
     const orders::Order& order = incumbent_.network->InOrder();
     if (!std::is_sorted(order.begin(), order.end())) {
-      answer::RenumberTensors(*result.plan);  // what a stop cut off was checked so
+      answer::RenumberTensors(*result.plan);  // a plan after a stop was checked in this numbering
       if (!network_context_.stop.Requested()) {
         if (auto fault = CheckWellFormed(*result.plan)) return base::Unexpected(*std::move(fault));
       }
@@ -303,7 +303,7 @@ base::Expected<answer::PartitionResult> OrderSearch::Finish() {
   return result;
 }
 
-// The baseline of the network in the order of the file, of the same network in another order.
+// Converts the baseline of the network in another order to the order of the file.
 plan::Baseline OrderSearch::BaselineOf(plan::Baseline baseline, const graph::Graph& ordered) const {
   for (int& op : baseline.do_not_fit)
     op = graph::FindOperator(ordered, network_context_.graph.operators[static_cast<size_t>(op)].id)
@@ -312,7 +312,7 @@ plan::Baseline OrderSearch::BaselineOf(plan::Baseline baseline, const graph::Gra
   return baseline;
 }
 
-// What is known of other orders; a plan that meets its bound is best in all of them.
+// States the knowledge about other orders. A plan that meets its bound is optimal in all of them.
 void OrderSearch::StateOrders(plan::Plan& plan) const {
   const orders::Order& order = incumbent_.network->InOrder();
   if (!std::is_sorted(order.begin(), order.end())) {
@@ -335,7 +335,7 @@ void OrderSearch::StateOrders(plan::Plan& plan) const {
   if (!plan::CoversAll(plan.scope)) plan.status = "feasible";
 }
 
-// What is proven in the order of the file is no proof for others.
+// A proof in the order of the file is not a proof for other orders.
 void OrderSearch::Qualify(answer::PartitionResult& result) const {
   if (survey_.proven) {
     result.reason +=

@@ -16,21 +16,22 @@
 #include "tessera/search/partition/driver/order_search.h"
 #include "tessera/search/partition/placement/home_and_joint_placement.h"
 
-// Constants that are loaded once keep the engines of their subgraph waiting. Where there is room
-// they arrive while the subgraph before computes its last tile (docs/program.md, "Ahead"):
+// Constants that are loaded once delay the engines of their subgraph. If there is space, they
+// arrive while the previous subgraph computes its last tile (docs/program.md, "Ahead"):
 //
 //     engine | .. compute | wait | compute          | .. compute | compute
 //     dma    | .. store   | w w w|                  | .. store ww|
 //     tile memory         |  w                      |         w
 //
-// What this saves hangs on both neighbours, so it is no property of an interval, and the search
-// over partitions knows nothing of it. It is tried on the partition that was found, one subgraph
-// after the other, those first that gain most; weights that are streamed may be held resident for
-// it. Each is first placed around what lies where it lies; if that fails, what lives in the two
-// subgraphs may move, and all else stays. Sound: a step is taken only if the joint Problem has a
-// placement and the score falls. It need not be the best: another partition may gain more by it,
-// and so may other subsets where room is short. Cost: for each subgraph that could gain, two
-// simulations and at most two joint Problems that are mostly fixed.
+// The gain depends on both neighbours, so it is not a property of an interval, and the search over
+// partitions does not consider it. It is tried on the partition that was found, one subgraph after
+// the other, those with the largest gain first. Streamed weights may become resident for it. Each
+// prefetched buffer is first placed with all others fixed. If that fails, the buffers that live in
+// the two subgraphs may move, and all others stay fixed. Sound: a step is accepted only if the
+// joint Problem has a placement and the score falls. The result need not be optimal: another
+// partition may gain more by prefetching, and so may other subsets if space is short. Cost: for
+// each subgraph that could gain, two simulations and at most two joint Problems that are mostly
+// fixed.
 namespace tessera::search::partition::driver {
 namespace {
 
@@ -63,7 +64,7 @@ class Prefetcher {
  private:
   enum class Outcome : uint8_t { kTaken, kNoGain, kNoRoom, kStopped };
 
-  // A subgraph with its constants prefetched, and how they are held then.
+  // A subgraph with its constants prefetched, and their policy in that case.
   struct Candidate {
     size_t number = 0;
     WeightPolicy weights = WeightPolicy::kResident;
@@ -98,8 +99,8 @@ class Prefetcher {
     return cycles;
   }
 
-  // Whoever would gain, those first that gain most: as weights are held, or resident where they are
-  // streamed.
+  // The subgraphs that would gain, the largest gain first: with their weight policy, or resident if
+  // it is streamed.
   std::vector<Candidate> Candidates() const {
     std::vector<Candidate> candidates;
     if (!MayOverlap()) return candidates;
@@ -124,7 +125,7 @@ class Prefetcher {
     return context_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
   }
 
-  // Addresses may be required of slices, which there would be no more.
+  // Addresses of slices may be required; resident constants have no slices.
   bool MayReside(const plan::Subgraph& subgraph) const {
     const std::vector<WeightPolicy>& policies = context_.profile.tiling.weights;
     const plan::TileConfigConstraint* config = constraints_.ConfigOf(subgraph.interval);
@@ -132,7 +133,7 @@ class Prefetcher {
            (config == nullptr || (!config->weights && config->addresses.empty()));
   }
 
-  // The plan has it if that is better.
+  // Accepts the candidate if the plan improves.
   base::Expected<Outcome> Try(const Candidate& candidate) {
     if (context_.stop.Requested()) return Outcome::kStopped;
     std::vector<plan::Subgraph> subgraphs = With(candidate);
@@ -161,8 +162,8 @@ class Prefetcher {
     return Outcome::kTaken;
   }
 
-  // The Problem with all that the plan has where it lies, but for the constants of the subgraph;
-  // with `may_move` also but for whatever lives in it or in the one before.
+  // The Problem with every buffer of the plan fixed at its address, except the constants of the
+  // subgraph; with `may_move`, also except the buffers that live in it or in the previous subgraph.
   Problem Fixed(const encoder::program::Program& program, size_t number, bool may_move) const {
     std::map<std::string_view, problem::Bytes> known;
     for (size_t i = 0; i < plan_.problem.buffers.size(); ++i)

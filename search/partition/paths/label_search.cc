@@ -23,13 +23,13 @@ bool SameArc(const Arc& a, const Arc& b) {
   return a.begin == b.begin && a.end == b.end && a.interval == b.interval && a.choice == b.choice;
 }
 
-// A label can stand for another only if whatever completes that one to an allowed path completes
+// A label can replace another only if every completion of that one to an allowed path completes
 // this one too.
 bool Replaces(const Label& a, const Label& b) {
   return (a.forbidden & ~b.forbidden) == 0 && Dominates(a.cost, b.cost);
 }
 
-// Labels extended between two looks at the stop.
+// Labels extended between two polls of the stop.
 constexpr int64_t kBetweenLooks = 64;
 
 class BestFirst {
@@ -78,8 +78,8 @@ class BestFirst {
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-  // What no way from a state to the last one goes below; each metric may have its least on a way of
-  // its own.
+  // A lower bound of every path from a state to the last one. Each metric may have its least value
+  // on a different path.
   struct Rest {
     double sum = 0;
     double peak = 0;
@@ -87,7 +87,7 @@ class BestFirst {
 
     bool IsUnreachable() const { return sum == kInfinity; }
 
-    // A way that begins with an arc of this cost.
+    // A path that begins with an arc of this cost.
     void Offer(const cost::Cost& cost, const Rest& after) {
       sum = std::min(sum, cost.score + after.sum);
       peak = std::min(peak, std::max(cost.peak, after.peak));
@@ -95,7 +95,7 @@ class BestFirst {
         limited[i] = std::min(limited[i], cost.limited[i] + after.limited[i]);
     }
 
-    // What a path costs at least that begins with a label of this cost.
+    // A lower bound of the cost of a path that begins with a label of this cost.
     cost::Cost After(const cost::Cost& cost) const {
       cost::Cost least = cost;
       least.score += sum;
@@ -139,7 +139,7 @@ class BestFirst {
   void Extend(const Open& from) {
     const std::vector<size_t>& here = labels_at_[from.state];
     if (std::find(here.begin(), here.end(), from.label) == here.end())
-      return;  // replaced meanwhile
+      return;  // replaced in the meantime
     for (const size_t arc : starting_at_[from.state]) {
       const Label& before = labels_[from.label];
       const Label to{.cost = cost::Join(before.cost, arcs_[arc].cost),

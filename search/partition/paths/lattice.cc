@@ -38,8 +38,8 @@ std::vector<int> OrderLattice::CutsOf(const OrderLattice& other) const {
   return cuts;
 }
 
-// The kind and the cut where it begins, then its operators; of those that are alike the last one
-// and then the others, ascending.
+// The kind, and the cut where it begins, then its operators. If `alike`, the last operator and then
+// the others, ascending.
 DistinctIntervals::Identity DistinctIntervals::IdentityOf(size_t order,
                                                           graph::Interval interval) const {
   const orders::Order& operators = lattice_->Orders()[order];
@@ -50,7 +50,8 @@ DistinctIntervals::Identity DistinctIntervals::IdentityOf(size_t order,
   return Identity(lattice_->KindOf(order), std::move(identity));
 }
 
-// For each position how far intervals that begin there are those of the first order.
+// For each position, the largest end up to which intervals that begin there equal those of the
+// first order.
 std::vector<int> DistinctIntervals::FindEndsOfFirst(size_t order) const {
   const orders::Order& operators = lattice_->Orders()[order];
   const orders::Order& first = lattice_->Orders().front();
@@ -89,7 +90,7 @@ namespace {
 using base::TensorRole;
 using problem::Bytes;
 
-// What of `a` is not in `b`; both ascending.
+// The elements of `a` that are not in `b`; both ascending.
 std::vector<int> Without(const std::vector<int>& a, const std::vector<int>& b) {
   std::vector<int> rest;
   std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(rest));
@@ -129,7 +130,7 @@ CutStates::CutStates(const graph::Graph& graph, const hw_profiles::Profile& prof
   first_at_.push_back(static_cast<int>(states_.size()));
 }
 
-// All that must be kept there; nullopt where there is no room for it.
+// The tensors that must be kept there; nullopt if they do not fit.
 std::optional<CutStates::Subset> CutStates::FindRequired(const std::vector<Boundary>& crossing,
                                                          Bytes room) {
   Subset required;
@@ -178,7 +179,7 @@ bool CutStates::Crosses(int tensor, int position) const {
   return boundary.maker < position && position <= boundary.last_reader;
 }
 
-// What is kept while an operator runs is in the tile memory all at once, but for a result in the
+// All tensors kept while an operator runs are in the tile memory together, except a result in the
 // place of an operand that ends there.
 bool CutStates::HasRoom(const std::vector<int>& kept, graph::Interval interval) const {
   for (int op = interval.first; op <= interval.last; ++op) {
@@ -213,7 +214,7 @@ std::vector<Crossing> CutStates::CrossingsOf(graph::Interval interval) const {
   };
   const auto [first_begin, last_begin] = states_at(interval.first);
   const auto [first_end, last_end] = states_at(interval.last + 1);
-  // What passes over the whole interval must be kept on both sides, or on neither.
+  // A tensor that passes over the whole interval must be kept on both sides, or on neither.
   std::map<std::vector<int>, std::vector<int>> ends;  // by what passes
   for (int end = first_end; end < last_end; ++end)
     ends[CrossingOf(states_[static_cast<size_t>(end)], interval.first)].push_back(end);

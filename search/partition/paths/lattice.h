@@ -16,28 +16,29 @@
 
 namespace tessera::search::partition::paths {
 
-// Where orders of one network meet: cuts before which the same operators are done are one cut,
-// whichever way led there.
+// The meeting points of several orders of one network: cuts before which the same operators are
+// done are one cut, in whatever order these ran.
 //
-//     a b c d      {} -- a -- ab -- abc -- abcd       two orders, one cut apart: a search that walks from cut to
-//     a c b d             '-- ac --'                  cut changes from the one to the other where it likes
+//     a b c d      {} -- a -- ab -- abc -- abcd       two orders that differ in one cut: a search
+//     a c b d             '-- ac --'                  over cuts changes between them at common cuts
 //
-// Orders of different kinds meet at the begin and at the end alone, and share no intervals: what an
-// interval costs may depend on the kind. Cuts are numbered by position, those of one position by
+// Orders of different kinds meet only at the begin and at the end, and share no intervals: the cost
+// of an interval may depend on the kind. Cuts are numbered by position; those of one position by
 // the first order that has them. Cost: for each order the operators squared, in bits.
 class OrderLattice {
  public:
-  // What tells orders apart beside their operators.
+  // A property that distinguishes orders in addition to their operators.
   using Kind = std::vector<int>;
 
-  // One order or more, of the same operators; `kinds` are parallel, or empty where all are of one.
+  // One order or more, of the same operators. `kinds` is parallel, or empty if all orders have one
+  // kind.
   explicit OrderLattice(std::vector<orders::Order> orders, std::vector<Kind> kinds = {});
 
   const std::vector<orders::Order>& Orders() const { return orders_; }
   const Kind& KindOf(size_t order) const { return kinds_[order]; }
   int Cuts() const { return cuts_; }
 
-  // For each cut of another lattice of the same operators the number that it has here, or -1.
+  // For each cut of another lattice of the same operators, its number here, or -1.
   std::vector<int> CutsOf(const OrderLattice& other) const;
 
   int CutAt(size_t order, int position) const {
@@ -46,7 +47,8 @@ class OrderLattice {
 
  private:
   using Done =
-      std::pair<Kind, std::vector<bool>>;  // of which kind and operators; of no kind at either end
+      // of which kind and operators; without a kind at both ends
+      std::pair<Kind, std::vector<bool>>;
 
   std::vector<orders::Order> orders_;
   std::vector<Kind> kinds_;
@@ -55,14 +57,14 @@ class OrderLattice {
   std::vector<std::vector<int>> cut_at_;  // by order, then position
 };
 
-// The intervals of several orders, each once: two are the same if they begin at one cut and have
-// the same operators, in the same order or, where they need only be alike, with the same one at the
-// end. Refers to the lattice.
+// The intervals of several orders, each once. Two are equal if they begin at one cut and have the
+// same operators, in the same order or, if `alike`, with the same last operator. Refers to the
+// lattice.
 class DistinctIntervals {
  public:
   DistinctIntervals(const OrderLattice& lattice, bool alike) : lattice_(&lattice), alike_(alike) {}
 
-  // Those of at most `most` operators of this order that none has had that was asked for before.
+  // The intervals of this order with at most `most` operators that no earlier call has returned.
   std::vector<graph::Interval> Take(size_t order, int most);
 
  private:
@@ -75,29 +77,29 @@ class DistinctIntervals {
   std::set<Identity> taken_;
 };
 
-// Where a partition may cut the network, and which boundary tensors may be in the tile memory
-// there.
+// The points where a partition may cut the network, and the boundary tensors that may be in the
+// tile memory there.
 //
-// A boundary tensor that is kept on chip (docs/program.md) costs no traffic, but takes room in
-// every subgraph from its maker's to its last reader's. So a cut is not told by its position alone:
-// what is kept there decides what the subgraphs on either side cost and whether they fit, while
-// nothing further away matters.
+// A boundary tensor that is kept on chip (docs/program.md) causes no traffic, but takes space in
+// every subgraph from that of its maker to that of its last reader. So the position does not fully
+// describe a cut: the tensors kept there determine the costs and the fit of the subgraphs on either
+// side. Nothing further away has an influence.
 //
 //     position   0    1      2         3
-//     crossing        a      a, b      c        results of the operators 0, 1 and 2, of which the last adds a and b
-//     states     {}   {}     {}        {}
-//                     {a}    {a}       {c}      an edge is a subgraph of one operator or more; a is kept all the way
-//                            {b}                from 1 to 2 or not at all, so no edge leads from {a} to {b}
-//                            {a, b}
+//     crossing        a      a, b      c        results of the operators 0, 1 and 2, of which the
+//     states     {}   {}     {}        {}       last adds a and b
+//                     {a}    {a}       {c}      an edge is a subgraph of one operator or more;
+//                            {b}                a is kept all the way from 1 to 2 or not at all,
+//                            {a, b}             so no edge leads from {a} to {b}
 //
-// States that could never fit are left out, and those that keep more than MostKept() boundary
-// tensors, or that keep some but not all that constraints ask for; these do not count. Cost: for
-// each cut the subsets of what crosses it, of at most MostKept() tensors.
+// Excluded are states that could never fit, states that keep more than MostKept() boundary tensors,
+// and states that keep some but not all that constraints require; required tensors do not count.
+// Cost: for each cut the subsets, of at most MostKept() tensors, of those that cross it.
 
-// Operators of a network that is so small that a proof over all of its plans is in reach.
+// Number of operators up to which a proof over all plans of a network is within reach.
 inline constexpr size_t kSmallNetwork = 12;
 
-// The most boundary tensors that are kept on chip at one cut without being required.
+// The largest number of boundary tensors that are kept on chip at one cut without being required.
 inline constexpr size_t kMostKept = 2;
 inline constexpr size_t kMostKeptInSmall = 4;  // in small networks
 
@@ -107,15 +109,15 @@ enum class Keeping : uint8_t { kNothing, kWherePossible };
 struct Crossing {
   int begin = 0;  // the states, by number
   int end = 0;
-  std::vector<int> kept;  // what is kept at either: tensors, ascending
+  std::vector<int> kept;  // the tensors kept at either end, ascending
 };
 
-// The states at all cuts, numbered from 0, at which nothing is made yet, to the last, where all is
-// done; those of one position stand together, that with nothing kept first. Refers to nothing.
+// The states at all cuts. They are numbered from 0, the start, to the last, the end. States of one
+// position are contiguous; the one that keeps nothing is first. The object keeps no references.
 class CutStates {
  public:
-  // `room`: the most bytes of the tile memory that may be used. Where the tile memory is the home
-  // of boundary tensors, nothing is kept; with Keeping::kNothing, what is required.
+  // `room`: the bytes of the tile memory that may be used. If the tile memory is the home of
+  // boundary tensors, nothing is kept; with Keeping::kNothing, only required tensors.
   CutStates(const graph::Graph& graph, const hw_profiles::Profile& profile, problem::Bytes room,
             Keeping keeping, const constraints::PlanConstraints& constraints = {});
 
@@ -123,15 +125,15 @@ class CutStates {
   int FirstAt(int position) const { return first_at_[static_cast<size_t>(position)]; }
   int CountAt(int position) const { return FirstAt(position + 1) - FirstAt(position); }
 
-  // Every way for the interval to be one subgraph, that with nothing kept first.
+  // All variants of the interval as one subgraph; the one that keeps nothing is first.
   std::vector<Crossing> CrossingsOf(graph::Interval interval) const;
 
   size_t MostKept() const { return most_kept_; }
 
-  // Whether something was left out for being more than that, not for its size.
+  // Whether a state was excluded by that number, not by its size.
   bool IsCapped() const { return capped_; }
 
-  // Whether something that has room was left out by Keeping::kNothing alone.
+  // Whether a state that fits was excluded only by Keeping::kNothing.
   bool SpillsAll() const { return spills_all_; }
 
  private:
@@ -144,11 +146,11 @@ class CutStates {
     bool required = false;
   };
 
-  // What may be kept at one position.
+  // A set of tensors that may be kept at one position.
   struct Subset {
     std::vector<int> kept;
-    size_t free = 0;  // of those, how many are not required
-    size_t next = 0;  // the first of what crosses that may join
+    size_t free = 0;  // of those, the number that is not required
+    size_t next = 0;  // the first of the crossing tensors that may be added
     problem::Bytes bytes = 0;
   };
 
@@ -164,7 +166,8 @@ class CutStates {
   size_t most_kept_;
   std::vector<Boundary> boundaries_;      // by tensor
   std::vector<std::vector<int>> states_;  // what is kept
-  std::vector<int> first_at_;             // by position: its first state; one more at the end
+  // by position: its first state; one additional entry at the end
+  std::vector<int> first_at_;
   std::vector<char> shares_;  // by operator: whether its result may take the place of an operand
   bool capped_ = false;
   bool spills_all_ = false;

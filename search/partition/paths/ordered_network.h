@@ -16,31 +16,30 @@
 #include "tessera/search/partition/paths/lattice.h"
 #include "tessera/search/partition/paths/path_search.h"
 
-// Which orders of a network's operators are worth a look. All are orders of the nodes of a
-// precedence.
+// Candidate orders of a network's operators. All are orders of the nodes of a precedence.
 namespace tessera::search::partition::paths {
 
-// Orders that are good by well-known rules, whatever the hardware: fewest bytes alive at once and
-// in sum, one branch after another in several ways, and all branches side by side. A stop leaves
-// out those that come later.
+// Orders that are good by well-known rules, for any hardware: fewest live bytes, as maximum and as
+// sum; one branch after another, in several ways; and all branches in parallel. After a stop later
+// ones are omitted.
 std::vector<orders::Order> FindUsualOrders(const graph::Graph& graph,
                                            const orders::Precedence& precedence,
                                            const base::Stop& stop);
 
-// The order nearest to that of an older plan, perhaps of another network: operators of the same id
-// come as they did there, others behind the one they follow in the network.
+// The order closest to that of a previous plan, perhaps of another network: operators with the same
+// id have the same order; others come after the operator that they follow in the network.
 orders::Order FindOrderLike(const plan::Plan& old, const graph::Graph& graph,
                             const orders::Precedence& precedence);
 
-// As many of the orders, the first of them in any case, as have between them no more than
-// `most_visited` operators in intervals that the first one has not (order_lattice.h), of at most
-// `most_operators` each; repetitions left out. Orders are of operators.
+// The longest prefix of the orders, at least the first one, that has in total at most
+// `most_visited` operators in intervals that the first order lacks (lattice.h), with at most
+// `most_operators` in each interval. Repeated orders are omitted. Orders are of operators.
 std::vector<orders::Order> TakeFirst(std::vector<orders::Order> orders, int most_operators,
                                      bool alike, int64_t most_visited);
 
-// What all orders of one network have in common. All that it refers to outlives it.
+// The data shared by all orders of one network. All references must outlive it.
 struct NetworkContext {
-  const graph::Graph& graph;  // as its file orders it: constraints are about that
+  const graph::Graph& graph;  // in the order of its file: constraints refer to that
   const hw_profiles::Profile& profile;
   const cost::Scale& scale;
   const base::Stop& stop;
@@ -52,11 +51,11 @@ struct NetworkContext {
   Keeping keeping = Keeping::kWherePossible;
 };
 
-// A network with its operators in one order, and all of a search that follows from these.
+// A network with its operators in one order, and all data of a search that follows from it.
 class OrderedNetwork {
  public:
-  // The network context outlive it. `order`: of operators, legal; what is required together stands
-  // together, as in the file.
+  // The network context must outlive this object. `order`: of operators, legal; operators that
+  // constraints hold together are contiguous, in the order of the file.
   OrderedNetwork(const NetworkContext& network_context, orders::Order order);
   OrderedNetwork(const OrderedNetwork&) = delete;
   OrderedNetwork& operator=(const OrderedNetwork&) = delete;
@@ -79,7 +78,7 @@ class OrderedNetwork {
   OrderLattice::Kind kind_;
 };
 
-// Constraints about the network as its file orders it, in the words of another order.
+// Converts constraints on the network in the order of its file to another order.
 std::vector<plan::PlanConstraint> InOrder(std::vector<plan::PlanConstraint> constraints,
                                           const orders::Order& order);
 

@@ -29,10 +29,11 @@ OrderLattice LatticeOf(std::span<const Ordered> all) {
   return OrderLattice(std::move(orders), std::move(kinds));
 }
 
-// Arcs that a look for a path passes in the time that one tile shape of one operator takes.
+// Number of arcs that a path search visits in the time that one tile shape of one operator takes.
 constexpr int64_t kArcsForOne = 32;
 
-// Tile shapes that are looked at to prove that a tile of the best selection is the largest.
+// Limit on tile shapes that are considered to prove that a tile of the best selection is the
+// largest.
 constexpr size_t kMostLarger = 128;
 
 }  // namespace
@@ -221,7 +222,7 @@ std::optional<Selection> PathSearch::FindBelow(double score, int64_t effort) {
   return std::nullopt;
 }
 
-// The path if all of it is known to fit; else finds out the next thing about it.
+// Returns the path if all of it is known to fit; otherwise takes the next step to find out.
 std::optional<Selection> PathSearch::Confirm(const Path& path, std::span<const Arc> arcs) {
   Tasks expansions;
   Tasks formulations;
@@ -275,7 +276,7 @@ PathSearch::Tally PathSearch::TallyOf(std::span<const size_t> intervals) const {
   return tally;
 }
 
-// Runs what changes these intervals and no others; the effort.
+// Runs tasks that change only these intervals. Returns the effort.
 int64_t PathSearch::RunOn(std::span<const size_t> intervals, const Tasks& tasks) {
   const Tally before = TallyOf(intervals);
   Run(tasks);
@@ -312,8 +313,8 @@ bool PathSearch::Widen() {
   return true;
 }
 
-// Gives the shortest expanded intervals that have further tile shapes some of them; false when
-// there are none, or enough.
+// Adds tile shapes to the shortest expanded intervals that have skipped ones. False if there are
+// none, or enough were added.
 bool PathSearch::Extend() {
   for (int length = 1; length <= lengths_; ++length) {
     size_t added = 0;
@@ -374,7 +375,7 @@ std::optional<Selection> PathSearch::FindKnown() const {
   return SelectionOf(*path, arcs);
 }
 
-// One arc for each operator that fits alone and may run so, which makes one path at most.
+// One arc for each operator that fits alone and is allowed; these form at most one path.
 std::vector<Arc> PathSearch::BestSingleArcs() const {
   std::vector<Arc> arcs;
   for (const size_t index : Singles()) {

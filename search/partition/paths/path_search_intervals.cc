@@ -9,8 +9,8 @@
 
 #include "tessera/search/partition/paths/path_search.h"
 
-// What a path search makes of several orders: states and intervals that they share, and what
-// searches before found out.
+// The parts of a path search that several orders share: states, intervals, and the results of
+// earlier searches.
 namespace tessera::search::partition::paths {
 
 namespace {
@@ -21,7 +21,7 @@ constexpr size_t kMostTakenOver = 8;
 
 }  // namespace
 
-// Orders that meet at a cut can keep the same there.
+// Orders that meet at a cut can keep the same tensors there.
 void PathSearch::NumberStates() {
   std::vector<int> count(static_cast<size_t>(lattice_.Cuts()));
   for (size_t order = 0; order < orders_.size(); ++order) {
@@ -204,10 +204,10 @@ orders::Order PathSearch::OrderOf(const Selection& selection) const {
   return all;
 }
 
-// What a path search finds out about operators alone, nothing kept: the baseline is made of them,
-// they are what a search cut short falls back on, and an operator that does not fit alone is the
-// plainest reason why no plan exists. So they are decided before anything else is looked at, each
-// until its best choice fits, none is left, or more tile shapes were added than PathSearch allows.
+// The results of a path search for single operators with nothing kept. The baseline consists of
+// them, a search that is cut short falls back on them, and an operator that does not fit alone is
+// the simplest reason why no plan exists. So they are decided before anything else, each until its
+// best choice fits, none is left, or more tile shapes were added than PathSearch allows.
 
 std::vector<size_t> PathSearch::Singles() const {
   std::vector<size_t> singles;

@@ -6,20 +6,21 @@
 
 #include "tessera/search/partition/paths/path_search.h"
 
-// Whether a better plan exists than the best one known, among all that was skipped: tile shapes
-// that are no even cuts, policies, and intervals out of reach. An open interval has one arc more
-// that costs as little as any of its untried shapes can. As long as the best path through all arcs
-// is better than the plan, what is untried on it is tried; when it is not, no plan is better. The
-// work is estimated first, from the room that each arc has below the best score, and nothing is
-// begun that is out of reach.
+// Decides whether a plan better than the best known one exists among everything that was skipped:
+// tile shapes that are not even cuts, policies, and intervals out of reach. An expanded interval
+// has one additional arc whose cost is a lower bound of all its untried shapes. As long as the best
+// path through all arcs is better than the plan, the untried shapes on it are tried; when it is
+// not, no plan is better. The work is estimated first, from the margin of each arc below the best
+// score, and no work that exceeds the limit is begun.
 namespace tessera::search::partition::paths {
 namespace {
 
-// Tile shapes that the expanding and formulating of an interval looks at, about.
+// Approximate number of tile shapes that are considered when an interval is expanded and
+// formulated.
 constexpr int64_t kUsualShapes = 16;
 
-// How much dearer the regions of tiles are that are cut along rows and columns, and placements
-// where banks have modes.
+// How much more expensive the regions of tiles are that are cut along rows and columns, and
+// placements if banks have modes.
 constexpr int64_t kColumnsCost = 9;
 constexpr int64_t kModesCost = 4;
 

@@ -15,18 +15,18 @@
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/portfolio.h"
 
-// Homes are roomy and their tensors few: a greedy order usually meets the bound, and no metric
-// looks at the peak. So only a little is spent on lowering it, and nothing where hints say where
-// tensors had better be; what is spent on finding any placement at all is the whole budget.
 namespace tessera::search::partition::placement {
 
+// Homes are large and their tensors few. A greedy order usually meets the bound, and no metric uses
+// the peak. So only little work is spent on lowering it, and none if hints state preferred
+// addresses. The whole budget may be spent on finding a placement at all.
 namespace {
 
 using problem::Result;
 
 constexpr int64_t kLoweringBudget = 2'000;
 
-// What a search that was stopped may still take for one home.
+// The time that a stopped search may still use for one home.
 constexpr std::chrono::milliseconds kHomeGrace{200};
 
 base::Expected<Result> PlaceHome(const problem::Problem& problem, const tiling::Engines& engines,
@@ -48,7 +48,7 @@ base::Expected<Result> PlaceHome(const problem::Problem& problem, const tiling::
   return allocate::Allocate(problem, nullptr, 0, engines, options);
 }
 
-// The tensors that need most at once.
+// The tensors that need most at the same time.
 Obstacle ObstacleIn(const problem::Problem& problem) {
   const allocate::Bound bound = allocate::FindBound(problem, 0);
   Obstacle obstacle;
@@ -94,13 +94,13 @@ namespace {
 using problem::Allocation;
 using problem::Bytes;
 
-// What a search that was stopped may still take to lay out what it knows.
+// The time that a stopped search may still use to place its results.
 constexpr std::chrono::milliseconds kGrace{500};
 
-// Of the budget, what is spent on lowering a peak that the objective does not look at.
+// The part of the budget for lowering a peak that the objective does not use.
 constexpr int64_t kLoweringPeak = 2'000;
 
-// What a buffer holds, whatever its subgraph is called.
+// The contents of a buffer, independent of the number of its subgraph.
 using Key = std::tuple<int, encoder::program::BufferKind, int, int, int, int>;
 
 Key KeyOf(const encoder::program::ProgramBuffer& buffer, int subgraph) {
@@ -113,7 +113,7 @@ const encoder::program::Program& ProgramOf(const choices::IntervalChoices& inter
   return interval.Tiles().CandidatesOf(choice.candidate).program;
 }
 
-// Gives every buffer of the joint Problem the address that its subgraph found; of a buffer that
+// Gives every buffer of the joint Problem the address that its subgraph found. For a buffer that
 // several subgraphs share, the first address counts.
 void AddHints(const paths::Selection& selection, encoder::program::Program& program) {
   std::map<Key, Bytes> found;
@@ -132,7 +132,7 @@ void AddHints(const paths::Selection& selection, encoder::program::Program& prog
   }
 }
 
-// The subgraphs' own placements and mode schedules end to end; nullopt where one lacks.
+// The subgraphs' own placements and mode schedules in sequence; nullopt if one is missing.
 std::optional<Allocation> Compose(const paths::Selection& selection,
                                   const problem::Problem& joint) {
   Allocation composed;
@@ -160,7 +160,7 @@ JointPlacement Refused(problem::Status status, const std::string& reason,
   return refused;
 }
 
-// What of the program is live when most bytes are.
+// The part of the program that is live at the step with the largest load.
 Obstacle JointObstacle(const choices::SearchContext& context,
                        const encoder::program::Program& program) {
   const allocate::Bound bound = allocate::FindBound(program.problem, 0);
@@ -177,7 +177,7 @@ Obstacle JointObstacle(const choices::SearchContext& context,
   return obstacle;
 }
 
-// What was fixed is where it is for a reason that the Problem does not know.
+// A buffer was fixed for a reason that the Problem does not contain.
 void FreeOffsets(problem::Problem& problem) {
   for (problem::Buffer& buffer : problem.buffers) buffer.offset.reset();
 }
@@ -216,8 +216,8 @@ base::Expected<problem::Result> PlaceAnyhow(const choices::SearchContext& contex
   return known;
 }
 
-// Where the objective does not look at peaks they decide between equals: a little is spent on
-// lowering them, unless buffers had better stay where an older plan has them.
+// If the objective does not use peaks, they decide between equal plans: a little work is spent on
+// lowering them, unless a previous plan gives preferred addresses.
 base::Expected<problem::Result> PlaceTiles(const choices::SearchContext& context,
                                            const paths::Selection& selection,
                                            const problem::Problem& problem) {
@@ -236,7 +236,7 @@ base::Expected<problem::Result> PlaceTiles(const choices::SearchContext& context
   return any;
 }
 
-// First with what an older plan has where it has it, if there is one.
+// First with the addresses of a previous plan, if there is one.
 base::Expected<problem::Result> PlaceLike(const choices::SearchContext& context,
                                           const paths::Selection& selection,
                                           std::span<const encoder::program::SubgraphChoice> choices,

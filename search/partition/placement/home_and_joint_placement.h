@@ -15,44 +15,44 @@
 #include "tessera/search/partition/placement/obstacles.h"
 #include "tessera/search/tiling/candidate_search.h"
 
-// Addresses for the tensors outside the tile memory, in each of the other memories.
+// Addresses of the tensors outside the tile memory, in each of the other memories.
 namespace tessera::search::partition::placement {
 
 struct HomePlacement {
-  // Where not all fit: kInfeasible or kUnknown; and why, naming the memory.
+  // If not all fit: kInfeasible or kUnknown; and the reason, which names the memory.
   problem::Status status = problem::Status::kFeasible;
   std::string reason;
   std::optional<Obstacle> obstacle;
-  std::vector<plan::Home> homes;  // parallel to the problems, where all fit
+  std::vector<plan::Home> homes;  // parallel to the problems, if all fit
 };
 
-// Places each Problem on its own, as low as a small part of the budget allows, or, where it has
-// hints, near those. What the stop cuts short is tried for a moment longer. An error is a fault of
-// the program.
+// Places each Problem by itself: as low as a small part of the budget allows or, if it has hints,
+// close to those. After a stop the remaining ones are tried for a short time. An error is an error
+// of the program.
 base::Expected<HomePlacement> PlaceHomes(std::vector<encoder::program::HomeProblem> problems,
                                          const tiling::Engines& engines, const base::Budget& budget,
                                          const base::Stop& stop);
 
-// All subgraphs of a partition laid end to end in program time, and one placement for them.
+// All subgraphs of a partition in program time, and one placement for them.
 
 struct JointPlacement {
   encoder::program::Program program;
   problem::Result result;
-  std::vector<plan::Home> homes;                    // where the result has an allocation
-  std::optional<Obstacle> obstacle = std::nullopt;  // where it has none
+  std::vector<plan::Home> homes;                    // if the result has an allocation
+  std::optional<Obstacle> obstacle = std::nullopt;  // if the result has none
 };
 
-// Finds addresses in the other memories, then puts the placements that the subgraphs found alone
-// side by side. Where long-lived buffers got one address in all of them that is the answer already;
-// else the engines decide the joint Problem with those addresses as hints, nothing being fixed but
-// what is required. Minimises the peak where the objective does, and obeys its limit. After
-// context.stop little is tried beyond the composition. An error is what encoder::BuildProgram
-// refuses, or a fault of the program.
+// Finds addresses in the other memories, then combines the placements of the single subgraphs. If
+// long-lived buffers have one address in all of them, that is the answer. Otherwise the engines
+// decide the joint Problem with those addresses as hints; only required addresses are fixed.
+// Minimises the peak if the objective does, and respects its limit. After context.stop little is
+// tried beyond the combination. An error is one that encoder::BuildProgram reports, or an error of
+// the program.
 base::Expected<JointPlacement> PlaceJointly(const choices::SearchContext& context,
                                             const constraints::PlanConstraints& constraints,
                                             const paths::Selection& selection);
 
-// What the selection stands for.
+// The choices of the selection as input of the encoder.
 std::vector<encoder::program::SubgraphChoice> ChoicesOf(const paths::Selection& selection);
 
 }  // namespace tessera::search::partition::placement

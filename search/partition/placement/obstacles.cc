@@ -26,7 +26,8 @@ using encoder::program::BufferKind;
 using problem::Bytes;
 using problem::Status;
 
-// Placements that are sought for one operator. Most operators fit, or fail, with the first.
+// Number of placements that are tried for one operator. Most operators fit, or fail, with the
+// first.
 constexpr size_t kMostTried = 32;
 
 std::string_view PartOf(BufferKind kind) {
@@ -50,7 +51,7 @@ std::string_view PartOf(BufferKind kind) {
   return "tile";
 }
 
-// Recomputing rows needs no more room than keeping them, of an operator alone.
+// For a single operator, recomputing rows needs no more memory than keeping them.
 std::vector<encoder::program::Policy> PoliciesToTry(const graph::Graph& graph,
                                                     const hw_profiles::Profile& profile,
                                                     graph::Interval interval) {
@@ -83,7 +84,7 @@ problem::Result PlaceAlone(const problem::Problem& problem, const AloneOptions& 
   return result ? *std::move(result) : problem::Result();
 }
 
-// With which any placement without banks and distances does.
+// A capacity that suffices for any placement without banks and distances.
 Bytes BytesOfAll(const problem::Problem& problem) {
   Bytes total = problem.memories.front().capacity;
   for (const problem::Buffer& buffer : problem.buffers)
@@ -92,7 +93,7 @@ Bytes BytesOfAll(const problem::Problem& problem) {
   return total;
 }
 
-// A buffer that no address suits.
+// Handles a buffer that fits at no address.
 void MindBanks(Alone& alone) {
   const problem::Buffer& buffer =
       alone.problem.buffers[static_cast<size_t>(alone.bound.buffers.front())];

@@ -16,113 +16,115 @@
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/tiling/candidate_search.h"
 
-// What one operator needs when it is a subgraph of its own. Where it does not fit so, that is the
-// plainest reason why there is no plan, and where it does after a change, so does a plan that runs
-// operator by operator.
+// The needs of one operator as a subgraph of its own. If it does not fit, that is the simplest
+// reason why there is no plan. If it fits after a change, so does a plan with one operator per
+// subgraph.
 namespace tessera::search::partition::placement {
 
 // A tensor in a memory, or the part of it that one buffer holds.
 struct HeldPart {
-  std::string tensor;  // its id; of scratch and accumulators that of the operator
-  std::string part;    // "tile", "slice", "whole": what the buffer holds of it
+  std::string tensor;  // its id; for scratch and accumulators that of the operator
+  std::string part;    // "tile", "slice", "whole": the part of it that the buffer holds
   problem::Bytes bytes = 0;
   friend bool operator==(const HeldPart&, const HeldPart&) = default;
 };
 
-// What these buffers of the program hold, largest first; the sizes are those of `sized`.
+// The contents of these buffers of the program, largest first; the sizes are those of `sized`.
 std::vector<HeldPart> HeldPartsOf(const graph::Graph& graph,
                                   const encoder::program::Program& program,
                                   const problem::Problem& sized, const std::vector<int>& buffers);
 
 struct Alone {
-  // kFeasible: in these tiles it has a placement. Else these are the tiles that need the fewest
-  // bytes among those that were tried, and none fits: kInfeasible, proven for each of them,
-  // kUnknown, or kUnsupported, with no tiles.
+  // kFeasible: there is a placement with these tiles. Otherwise these are the tiles that need the
+  // fewest bytes among those tried, and none fits: kInfeasible, proven for each of them, kUnknown,
+  // or kUnsupported, without tiles.
   problem::Status status = problem::Status::kUnknown;
   graph::tiling::TileShape tile;
   encoder::program::Policy policy;
   problem::Problem problem;
-  allocate::Bound bound;  // of the bytes that are needed at once
-  // Where a buffer belongs inside one bank and no bank is long enough: the bytes of the longest.
-  // The bound is then the buffer's size.
+  allocate::Bound bound;  // of the bytes that are needed at the same time
+  // If a buffer must lie inside one bank and no bank is long enough: the bytes of the longest. The
+  // bound is then the size of the buffer.
   std::optional<problem::Bytes> longest_bank;
-  std::vector<HeldPart> held_parts;  // what makes up the bound
-  std::string why;                   // no placement although the bytes would do; may be empty
+  std::vector<HeldPart> held_parts;  // the parts that make up the bound
+  // why there is no placement although there are enough bytes; may be empty
+  std::string why;
 };
 
 struct AloneOptions {
-  tiling::Engines engines;  // they outlive the call
-  base::Budget budget;      // for each question put to an engine
+  tiling::Engines engines;  // they must outlive the call
+  base::Budget budget;      // for each query to an engine
   problem::Bytes room = 0;  // bytes of the tile memory that may be used
   const base::Stop& stop;
 };
 
-// Tries the tile shapes with which a search begins and the smallest there is, under each way to
-// hold weights, those that need least first.
+// Tries the tile shapes with which a search begins and the smallest one, under each weight policy,
+// those that need least first.
 Alone TryAlone(const graph::Graph& graph, const hw_profiles::Profile& profile, int op,
                const AloneOptions& options);
 
-// The lowest peak with which a placement of the problem was found when its capacity does not count;
-// nullopt where none was.
+// The lowest peak of the placements found for the problem without its capacity; nullopt if none was
+// found.
 std::optional<problem::Bytes> PeakWithoutCapacity(const problem::Problem& problem,
                                                   const AloneOptions& options);
 
-// What stands in the way of a plan, with its numbers: the part of a refusal that programs read, and
-// that remedies start from.
+// The obstacle to a plan, with its numbers: the part of a refusal that programs read, and the start
+// of remedies.
 
 enum class ObstacleKind : uint8_t {
   kEngine,    // no engine runs the operator
-  kOperator,  // the operator has no room as a subgraph of its own
-  kCover,  // operators fit, each in some subgraph, but no sequence of subgraphs reaches beyond this one
+  kOperator,  // the operator does not fit as a subgraph of its own
+  // each operator fits in some subgraph, but no sequence of subgraphs extends beyond this one
+  kCover,
   kLimit,  // limits of the objective
-  kHome,   // a memory other than the tile memory holds too little
-  kJoint,  // subgraphs fit one by one, but not in one program
+  kHome,   // a memory other than the tile memory is too small
+  kJoint,  // each subgraph fits, but not all in one program
 };
 std::string_view NameOf(ObstacleKind kind);  // "operator"
 
-// A limit of the objective that is in the way.
+// A limit of the objective that excludes plans.
 struct BrokenLimit {
   std::string metric;
-  double most = 0;   // what is allowed
-  double bound = 0;  // no plan stays below; 0 where nothing is known
-  int op = -1;       // the operator with the largest part of the bound, when each runs alone
+  double most = 0;   // the limit
+  double bound = 0;  // lower bound of every plan; 0 if nothing is known
+  int op = -1;       // the operator with the largest part of the bound, layer by layer
   double part = 0;
 };
 
 struct Obstacle {
   ObstacleKind kind = ObstacleKind::kOperator;
   int op = -1;         // kEngine, kOperator, kCover
-  std::string memory;  // where room lacks; empty for kEngine and kLimit
-  // kOperator, kCover: the tiles that need least when it runs alone, and how its constants are
-  // held.
+  std::string memory;  // the memory that is too small; empty for kEngine and kLimit
+  // kOperator, kCover: the tiles that need least when it runs alone, and the policy of its
+  // constants.
   graph::tiling::TileShape tile;
   std::string policy;
-  problem::Bytes needed = 0;  // at once
+  problem::Bytes needed = 0;  // at the same time
   problem::Bytes available =
-      0;  // where that is as much as is needed, banks, modes or alignments are in the way
+      0;  // if this is at least `needed`, banks, modes or alignments are the cause
   bool in_one_bank =
-      false;  // whether that is said of the longest bank, inside which the tensor belongs
-  std::optional<problem::Step> step;  // of `problem`, at which they are needed
+      false;  // whether `available` refers to the longest bank, which must hold the tensor
+  std::optional<problem::Step> step;  // of `problem`, where they are needed
   std::vector<HeldPart> tensors;      // that need them, largest first
   std::vector<BrokenLimit> limits;    // kLimit
   std::vector<int>
-      blocked;  // kOperator, kCover: operators that were not seen to fit alone, ascending
-  // What has no placement within `capacity` bytes of its first memory; not where limits, engines or
-  // the load of a home are in the way.
+      blocked;  // kOperator, kCover: operators that are not known to fit alone, ascending
+  // The Problem that has no placement within `capacity` bytes of its first memory. Not set if
+  // limits, engines or the load of a home are the cause.
   std::optional<problem::Problem> problem;
   problem::Bytes capacity = 0;
 
   bool LacksBytes() const { return needed > available; }
 };
 
-// The operator alone, which does not fit.
+// The obstacle of an operator that does not fit alone.
 Obstacle ObstacleOf(const hw_profiles::Profile& profile, int op, const Alone& alone,
                     problem::Bytes room);
 
 Obstacle ObstacleOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                     const encoder::program::HomeOverflow& overflow);
 
-// The limits that the bounds exceed, or, where they exceed none, all.
+// The limits that the bounds exceed; all limits if they exceed none.
 Obstacle LimitObstacle(const graph::Graph& graph, const hw_profiles::Profile& profile,
                        const plan::Objective& objective, const plan::Metrics& bounds);
 

@@ -42,7 +42,8 @@ TEST(Prefetch, ArrivesBesideTheOnlyTileAndItsStore) {
   EXPECT_THAT(program.steps[3].transfers, ElementsAre(kA));
 }
 
-// 0 P | 1 conv1 | 2 conv1 | 3 E | 4 P | 5 conv2 | 6 conv2 | 7 E: four tiles, the last in the second pass of either loop.
+// 0 P | 1 conv1 | 2 conv1 | 3 E | 4 P | 5 conv2 | 6 conv2 | 7 E: four tiles, the last in the second
+// pass of either loop.
 TEST(Prefetch, ArrivesInThePassOfTheLastTile) {
   const program::Program program = Build(TwoLevels(DmaSteps::kDoubleBuffered), Apart(2));
   EXPECT_EQ(Describe(program.problem, "s1/w2"),
@@ -59,7 +60,8 @@ TEST(Prefetch, IsNotThereInThePassBehindTheLastTiles) {
             "s1/w2: 12 bytes, [1,2) [3,7), 1 dma w, 3 dma w, 5 pe r, 6 pe r");
 }
 
-// Where nothing else is written before the subgraph it has no prologue: 0 P | 1 conv1 | 2 conv2 | 3 E
+// Where nothing else is written before the subgraph it has no prologue: 0 P | 1 conv1 | 2 conv2 | 3
+// E
 TEST(Prefetch, LeavesNoPrologueForNothing) {
   Profile profile = TwoLevels(DmaSteps::kDoubleBuffered);
   Layout(profile, base::TensorRole::kBoundary).home = profile.tile_memory;

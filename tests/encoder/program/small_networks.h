@@ -28,7 +28,8 @@ class Network {
   graph::Graph graph;
 };
 
-//     x [1,2,8,4] --conv1 3x1, padded--> a [1,4,8,4] --conv2 1x1--> y [1,3,8,4];   w1: 24 elements, w2: 12
+//     x [1,2,8,4] --conv1 3x1, padded--> a [1,4,8,4] --conv2 1x1--> y [1,3,8,4];   w1: 24 elements,
+//     w2: 12
 //
 // Or as many rows as are asked for.
 Network TwoConvs(int64_t rows = 8);

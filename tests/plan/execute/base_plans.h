@@ -11,7 +11,8 @@ namespace tessera::plan::execute {
 // Two convolutions of 10 rows in tiles of 4, 4 and 2, weights in two slices, steps of their own for
 // each transfer:
 //
-//     step   0 load x | 1 load wa  2 a | 3 load wb  4 b | 5 store y          [0, 6) three times; [1, 3) and [3, 5) twice
+//     step   0 load x | 1 load wa  2 a | 3 load wb  4 b | 5 store y          [0, 6) three times;
+//     [1, 3) and [3, 5) twice
 Plan StreamedSerialized();
 
 // The same in tiles of 2 with transfers beside compute, five tiles:
@@ -19,7 +20,8 @@ Plan StreamedSerialized();
 //     step   0 P | 1 a  2 b | 3 a  4 b | 5 E                        leaves after step 2
 Plan StreamedDoubleBuffered();
 
-// The same with whole weights in three tiles, straight through: 0 P | 1 a 2 b | 3 a 4 b | 5 a 6 b | 7 E
+// The same with whole weights in three tiles, straight through: 0 P | 1 a 2 b | 3 a 4 b | 5 a 6 b |
+// 7 E
 Plan ThreeTiles();
 
 // The same as two subgraphs of two tiles, with the map between them in DRAM. serialized:
@@ -27,7 +29,8 @@ Plan ThreeTiles();
 //     step   0 load wa | 1 load x  2 a  3 store m | 4 load wb | 5 load m  6 b  7 store y
 Plan TwoSubgraphs();
 
-// The same in one subgraph of two tiles, pads stored, serialized: 0 load wa  1 load wb | 2 load x  3 a  4 b  5 store y
+// The same in one subgraph of two tiles, pads stored, serialized: 0 load wa  1 load wb | 2 load x
+// 3 a  4 b  5 store y
 Plan StoredPads();
 
 // x -> relu -> m [1, 2, 6, 6] -> pool -> y [1, 2, 2, 2], all in SRAM, m with pads around it, in
@@ -41,10 +44,12 @@ Plan WholeWithPads();
 // The same two convolutions with a scratch for each.
 Plan WithScratch();
 
-// s = x + state, in one tile; x comes and y goes directly from and to DRAM, the state lies in SRAM: 0 add  1 relu
+// s = x + state, in one tile; x comes and y goes directly from and to DRAM, the state lies in SRAM:
+// 0 add  1 relu
 Plan WithState();
 
-// x -> relu -> a -> b = a + x, all in SRAM but x and y; b in the place of a: 0 load x  1 relu  2 add  3 store b
+// x -> relu -> a -> b = a + x, all in SRAM but x and y; b in the place of a: 0 load x  1 relu  2
+// add  3 store b
 Plan InPlace();
 
 // A cache [1, 2, 7, 4] grows by a row where it lies: concat of cache and x -> all, which is read by

@@ -12,10 +12,12 @@ namespace tessera::plan::execute {
 // table of two bytes for each column, steps of their own for each transfer; every buffer at an
 // address of its own. Tensors: 0 x, 1 w, 2 y.
 //
-//     step   0 load x | 1 load w | 2 multiply | 3 store y          [0, 3) three times for each of three tiles
+//     step   0 load x | 1 load w | 2 multiply | 3 store y          [0, 3) three times for each of
+//     three tiles
 Plan SplitKSerialized();
 
-// The same in tiles of 1 row with transfers beside compute, six tiles, the depth in five slices: 0 P | 1 multiply | 2 multiply | 3 E
+// The same in tiles of 1 row with transfers beside compute, six tiles, the depth in five slices: 0
+// P | 1 multiply | 2 multiply | 3 E
 Plan SplitKDoubleBuffered();
 
 // A random sum (tests/graph/random_sum.h) on a random accelerator, in random tiles and slices;

@@ -46,8 +46,8 @@ graph::Graph SkippingConv();
 // m made 5, 4, 1 and kept 0, 2, 2.
 //
 //     rolling buffer       0 load wa  1 load wb | 2 load x  3 a  4 b  5 store y
-//     copy       0 load wa  1 load wb | 2 load x  3 restore x, m  4 a  5 save x  6 b  7 save m  8 store y
-//     adjacent   0 load wa  1 load wb | 2 load x  3 a  4 save x  5 b  6 save m  7 store y
+//     copy       0 load wa  1 load wb | 2 load x  3 restore x, m  4 a  5 save x  6 b  7 save m  8
+//     store y adjacent   0 load wa  1 load wb | 2 load x  3 a  4 save x  5 b  6 save m  7 store y
 Plan RollingBufferSerialized();
 Plan LineBufferSerialized();
 Plan AdjacentSerialized();
@@ -56,8 +56,8 @@ Plan AdjacentSerialized();
 // of m 3, 2, 2, 2, 1; kept 0, 2, 2, 2, 2.
 //
 //     rolling buffer       0 P | 1 a  2 b | 3 a  4 b | 5 E
-//     copy       0 P | 1 restore x, m  2 a  3 save x  4 b  5 save m | 6 .. 10 | 11 E        leaves after step 5
-//     adjacent   0 P | 1 a  2 save x  3 b  4 save m | 5 .. 8 | 9 E                          leaves after step 4
+//     copy       0 P | 1 restore x, m  2 a  3 save x  4 b  5 save m | 6 .. 10 | 11 E        leaves
+//     after step 5 adjacent   0 P | 1 a  2 save x  3 b  4 save m | 5 .. 8 | 9 E leaves after step 4
 Plan RollingBufferDoubleBuffered();
 Plan LineBufferDoubleBuffered();
 Plan AdjacentDoubleBuffered();

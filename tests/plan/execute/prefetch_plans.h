@@ -11,7 +11,8 @@ namespace tessera::plan::execute {
 // Two convolutions of 10 rows in tiles of 2, each a subgraph of its own, with transfers beside
 // compute; wb is prefetched:
 //
-//     step   0 P | 1 a | 2 a | 3 E | 4 P | 5 b | 6 b | 7 E          both leave after the even tiles: wb lives [1, 2) and [3, 7)
+//     step   0 P | 1 a | 2 a | 3 E | 4 P | 5 b | 6 b | 7 E          both leave after the even
+//     tiles: wb lives [1, 2) and [3, 7)
 Plan Prefetched();
 
 // The same partition with transfers beside compute, more weights resident and some prefetched;
