@@ -67,7 +67,7 @@ class PlanCommand final : public Command {
            "  tessera plan edited.yaml --hw npu.yaml --previous old.json --output new.json\n"
            "  tessera plan net.yaml --hw npu.yaml --lowering --output plan.json\n"
            "  tessera plan net.yaml --hw npu.yaml --emit-header plan.h --dump-problems asked\n\n"
-           "Constraints (docs/demands.md) hold operators together or apart, tensors on chip or at "
+           "Constraints (docs/constraints.md) hold operators together or apart, tensors on chip or at "
            "home, and "
            "state "
            "single\n"

@@ -167,7 +167,7 @@ class WordReader {
 
 void ConstraintOptions::Declare(CLI::App& app) {
   app.add_option("--constraints", file_,
-                 "What the plan must keep to, in YAML: docs/demands.md; - reads standard input");
+                 "What the plan must keep to, in YAML: docs/constraints.md; - reads standard input");
   app.add_option("--together", together_,
                  "FIRST..LAST: these operators run in one subgraph, perhaps with others")
       ->allow_extra_args(false);

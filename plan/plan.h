@@ -15,7 +15,7 @@
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 
-// What the user requires of a plan besides that it fits (docs/demands.md).
+// What the user requires of a plan besides that it fits (docs/constraints.md).
 namespace tessera::plan {
 
 // How a subgraph must run; unset fields are free.

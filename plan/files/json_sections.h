@@ -23,7 +23,7 @@ std::vector<int> ReadKept(const std::vector<base::JsonValue>& ids, const graph::
 Subgraph ReadCut(base::JsonObject& object, const graph::Graph& network);
 
 // The constraints of a plan in plan.json ("constraints"), in the form of a constraints file
-// (docs/demands.md).
+// (docs/constraints.md).
 nlohmann::ordered_json ConstraintsToJson(const Plan& plan);
 
 // For a plan with its network and profile read. Refuses operators, tensors and memories that they

@@ -106,7 +106,7 @@ std::optional<ConstraintFault> CheckWellFormed(const graph::Graph& graph,
                                                std::span<const PlanConstraint> constraints,
                                                std::optional<int> max_operators);
 
-// Reads constraints on plans of this network from a file (docs/demands.md) and checks them
+// Reads constraints on plans of this network from a file (docs/constraints.md) and checks them
 // (CheckWellFormed). An error is the first one, with its line and column. `file_name` is for
 // messages only.
 base::Expected<std::vector<PlanConstraint>> ReadConstraints(std::string text, std::string file_name,
