@@ -166,8 +166,9 @@ class WordReader {
 }  // namespace
 
 void ConstraintOptions::Declare(CLI::App& app) {
-  app.add_option("--constraints", file_,
-                 "What the plan must keep to, in YAML: docs/constraints.md; - reads standard input");
+  app.add_option(
+      "--constraints", file_,
+      "What the plan must keep to, in YAML: docs/constraints.md; - reads standard input");
   app.add_option("--together", together_,
                  "FIRST..LAST: these operators run in one subgraph, perhaps with others")
       ->allow_extra_args(false);
