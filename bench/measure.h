@@ -34,8 +34,8 @@ struct Arguments {
   std::string table;       // printed alone; empty: all
 };
 
-// What all engines together answer, with default options, and how long that takes: from a Problem
-// in memory to a validated Result. A wrong answer ends the program.
+// The answer of the portfolio with default options, and its time from a Problem in memory to a
+// validated Result. A wrong answer ends the program.
 Measurement Measure(const problem::Problem& question, const Task& task);
 
 // With one digit after the point; "-" for none.

@@ -22,8 +22,8 @@
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/partition.h"
 
-// Plans beside what others published (docs/comparisons.md): every line is one search with the
-// command's default options, or with the constraints that state somebody else's plan.
+// Compares plans with published ones (docs/comparisons.md). Each line is one search with the
+// command's default options, or with the constraints that state the published plan.
 namespace {
 
 using namespace tessera;
@@ -63,8 +63,8 @@ class Planner {
     }));
   }
 
-  // The plan that is least in a metric, within limits, and under the constraints of a file if it is
-  // named.
+  // The plan of least value in a metric, within limits, and under the constraints of a file if one
+  // is given.
   std::optional<tessera::plan::Plan> Least(const std::string& metric,
                                            const std::map<std::string, double>& limits,
                                            const std::string& constraints = "") {
