@@ -5,7 +5,7 @@
 #include "command_line.h"
 #include "sample_inputs.h"
 
-// `tessera alloc`: files in, addresses out.
+// `tessera alloc` reads files and returns addresses.
 namespace tessera::cli {
 namespace {
 
@@ -75,7 +75,8 @@ TEST_F(AllocTest, ABlankLineDoesNotEndTheInput) {
 }
 
 TEST_F(AllocTest, TakesCapacityAndAlignmentOfAProfile) {
-  // a granularity of 16 bytes in 384 KiB of SRAM: 'c' takes 8 bytes from a multiple of 16.
+  // The profile has a granularity of 16 bytes and 384 KiB of SRAM: 'c' takes 8 bytes from a
+  // multiple of 16.
   const Outcome outcome =
       Run({"alloc", "buffers.csv", "--hw", Shipped("hw_profiles/ethos_u65_256.yaml"), "--minimize",
            "--format", "json"});
@@ -140,7 +141,7 @@ TEST_F(AllocTest, AnInfeasibleAnswerIsNoFile) {
   EXPECT_THAT(Files(), ElementsAre("buffers.csv"));
 }
 
-// One output that CSV cannot state must not leave the others behind.
+// CSV cannot state one of the outputs. The command must then write none of them.
 TEST_F(AllocTest, WhatCsvCannotStateIsToldBeforeAnythingIsWritten) {
   const Outcome outcome = Run({"alloc", Shipped("examples/problems/patent_five_banks.json"),
                                "--output", "answer.json", "--output", "answer.csv"});

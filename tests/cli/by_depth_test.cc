@@ -2,14 +2,15 @@
 
 #include "command_line.h"
 
-// Layers too deep for the memory: what is multiplied comes slice by slice, and sums stay.
+// Layers whose reduction axis is too long for the memory. Their operands come in slices along K;
+// partial sums stay.
 namespace tessera::cli {
 namespace {
 
 using testing::HasSubstr;
 
-// A row times a matrix, and a matrix times a matrix, either with a depth that no operand has room
-// for.
+// A row times a matrix, and a matrix times a matrix. The memory has no space for the whole K of any
+// operand.
 const std::string kDeep = R"(schema: 1
 name: deep
 dtype: int8

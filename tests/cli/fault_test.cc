@@ -5,7 +5,7 @@
 #include "command_line.h"
 #include "faults.h"
 
-// Ten faults each in a profile and in a network. Nothing is written.
+// Ten faults each in a profile and in a network. The command writes nothing.
 namespace tessera::cli {
 namespace {
 
@@ -252,7 +252,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"expected: a reader, or an entry in 'outputs'", "found: 'shrink'"}}),
     NameOf);
 
-// The other half of the tables above: without a fault the same files are taken.
+// The counterpart of the tables above: the command takes the same files without a fault.
 TEST_F(SoundFilesTest, AreTaken) {
   Write("net.yaml", kNetwork);
   Write("npu.yaml", kProfile);

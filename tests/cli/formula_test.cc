@@ -3,7 +3,7 @@
 #include "command_line.h"
 #include "sample_inputs.h"
 
-// `tessera encode` and `tessera decode`: a formula out, a model back.
+// `tessera encode` writes a formula, `tessera decode` reads a model.
 namespace tessera::cli {
 namespace {
 
@@ -160,7 +160,7 @@ TEST_F(FormulaTest, ATruncatedModelIsBadInput) {
   EXPECT_THAT(outcome.out, IsEmpty());
 }
 
-// No proof comes with the claim, so that it is not infeasible but unknown.
+// The claim comes without a proof, so the answer is not infeasible but unknown.
 TEST_F(FormulaTest, AClaimThatNothingFitsDecidesNothing) {
   for (const char* claim : {"s UNSATISFIABLE\n", "unsat\n"}) {
     const Outcome outcome =

@@ -2,7 +2,7 @@
 
 #include "command_line.h"
 
-// Faults in JSON: line and column where it is no JSON, a JSON pointer to the culprit where it is.
+// Faults in JSON. A syntax error has line and column, any other fault a JSON pointer.
 namespace tessera::cli {
 namespace {
 

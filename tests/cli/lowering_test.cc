@@ -4,7 +4,7 @@
 
 #include "command_line.h"
 
-// `tessera plan --lowering`, and what `tessera check` makes of it.
+// `tessera plan --lowering`, and the checks of `tessera check` on it.
 namespace tessera::cli {
 namespace {
 
@@ -32,7 +32,7 @@ class LoweringTest : public CommandLineTest {
     EXPECT_THAT(run.out, HasSubstr(told));
   }
 
-  // The first job that does this.
+  // The first job of this kind.
   static Json& JobIn(Json& lowering, const std::string& does) {
     for (Json& subgraph : lowering) {
       for (Json& job : subgraph["jobs"]) {

@@ -10,8 +10,8 @@
 
 #include "command_line.h"
 
-// The HTML report: one well-formed file that needs nothing else and holds the whole plan as data.
-// What it does in a browser is tested by tests/browser.
+// The HTML report is one well-formed file that needs no other file and holds the whole plan as
+// data. tests/browser tests it in a browser.
 namespace tessera::cli {
 namespace {
 
@@ -21,13 +21,13 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-// Reads a page strictly: every element that is opened is closed in order, but for those without
-// content; attributes stand in double quotes; what scripts and styles hold is not looked at.
+// Reads a page strictly. Elements close in order, except those without content. Attributes are in
+// double quotes. The contents of scripts and styles are skipped.
 class MarkupReader {
  public:
   explicit MarkupReader(std::string_view page) : rest_(page) {}
 
-  // What is wrong, or nothing.
+  // The first fault, or an empty text.
   std::string Fault() {
     while (fault_.empty() && !rest_.empty()) {
       const size_t at = rest_.find('<');
@@ -134,7 +134,7 @@ TEST_F(ReportTest, NeedsNothingElse) {
        {"src=", "<link", "<img", "@import", "fetch(", "XMLHttpRequest", "WebSocket", "{{"}) {
     EXPECT_THAT(report, Not(HasSubstr(foreign)));
   }
-  // Addresses are names of vocabularies, pictures are of the page itself.
+  // Addresses are names of vocabularies; pictures are part of the page.
   for (size_t at = report.find("url("); at != std::string::npos; at = report.find("url(", at + 1))
     EXPECT_EQ(report[at + 4], '#');
   for (size_t at = report.find("://"); at != std::string::npos; at = report.find("://", at + 1))

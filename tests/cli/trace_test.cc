@@ -5,13 +5,13 @@
 
 #include "command_line.h"
 
-// `tessera plan --trace`: Chrome's trace event format.
+// `tessera plan --trace` writes Chrome's trace event format.
 namespace tessera::cli {
 namespace {
 
 class TraceTest : public CommandLineTest {
  protected:
-  // The trace, with the plan's latency in `latency_`.
+  // The trace; the plan's latency goes to `latency_`.
   nlohmann::ordered_json Trace(const std::string& network, const std::string& profile) {
     const Outcome outcome = Run({"plan", Shipped("examples/networks/" + network + ".yaml"), "--hw",
                                  Shipped("hw_profiles/" + profile + ".yaml"), "--trace",

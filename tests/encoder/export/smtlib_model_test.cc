@@ -4,7 +4,7 @@
 #include "tessera/encoder/export/formula.h"
 #include "two_banks.h"
 
-// What an SMT solver prints, right and wrong, about the formula of TwoBanks.
+// Valid and invalid output of an SMT solver about the formula of TwoBanks.
 namespace tessera::encoder {
 namespace {
 

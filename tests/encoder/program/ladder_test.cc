@@ -36,7 +36,7 @@ std::vector<program::SubgraphCandidates> Build(
   return *std::move(ladders);
 }
 
-// Every candidate says the same Problem as BuildProgram.
+// Every candidate gives the same Problem as BuildProgram.
 void ExpectSamePrograms(const graph::Graph& graph, const Profile& profile, program::Policy policy,
                         const std::vector<program::SubgraphCandidates>& ladders) {
   for (const program::SubgraphCandidates& ladder : ladders) {
@@ -85,8 +85,8 @@ TEST(Ladders, OfDoubleBufferedTransfersTellFewTilesApartAndOddFromEven) {
   ExpectSamePrograms(graph, profile, policy, ladders);
 }
 
-// x --conv 3--> a, y = x + a: with full rows x may be overwritten, with tiles it has a halo and a
-// is.
+// x --conv 3--> a, y = x + a: with full rows x may be overwritten. With tiles x has a halo, and a
+// is overwritten.
 TEST(Ladders, TellApartWhatLiesInPlace) {
   Network net;
   const int x = net.Input("x", {1, 3, 8, 4});
