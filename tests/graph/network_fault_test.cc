@@ -2,11 +2,11 @@
 
 #include "tessera/graph/import/yaml/network_yaml.h"
 
-// What is wrong with a network, where, and what would cure it.
+// Faults of a network: message, place and cure.
 namespace tessera::graph {
 namespace {
 
-// A network around `operators`, whose first line is line 5.
+// A network around `operators`, which begin on line 5.
 std::string Around(const std::string& operators, const std::string& tail = "") {
   return "schema: 1\n"
          "name: n\n"
@@ -28,7 +28,7 @@ struct Expectation {
   int line = 0;
   int column = 0;
   std::string message;
-  std::string cure;  // part of what was expected, or of the hint
+  std::string cure;  // part of what is expected, or of the hint
 };
 
 void ExpectFault(const std::string& text, const Expectation& expected) {

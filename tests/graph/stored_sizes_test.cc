@@ -6,7 +6,7 @@
 
 #include "tessera/graph/import/yaml/network_yaml.h"
 
-// Constants that are stored in other bytes than their shape says.
+// Constants whose stored size differs from the size of their shape.
 namespace tessera::graph {
 namespace {
 

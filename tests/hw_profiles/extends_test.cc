@@ -7,7 +7,7 @@
 namespace tessera::hw_profiles {
 namespace {
 
-// Hands out files from a map; anything else is not found.
+// Returns files from a map; any other file is not found.
 Loader LoaderOf(std::map<std::string, std::string> files) {
   return [files = std::move(files)](std::string_view name) -> base::Expected<std::string> {
     const auto found = files.find(std::string(name));

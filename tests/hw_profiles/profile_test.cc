@@ -74,7 +74,7 @@ TEST(Profile, ALinkJoinsEitherWay) {
   EXPECT_EQ(LinkBetween(profile, 0, 0), nullptr);
 }
 
-// Of a role with several homes each has its place, and is written and read back there.
+// Each home of a role with several has its own layout, which is written and read back there.
 TEST(Profile, HomesHavePlaces) {
   const std::string text =
       SmallWith("  dram:\n",

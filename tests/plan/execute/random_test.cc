@@ -10,7 +10,7 @@
 #include "tessera/plan/execute/execute.h"
 #include "tessera/tests/draws.h"
 
-// Whatever the planner makes of a random network on a random accelerator, runs.
+// Every plan of the planner for a random network on a random accelerator runs.
 namespace tessera::plan::execute {
 namespace {
 
@@ -32,8 +32,8 @@ bool IsReplacedByTiles(const Plan& plan, int next) {
   });
 }
 
-// Whether a window reads stored pads of what its own subgraph makes tile by tile, in a whole
-// buffer.
+// Whether a window reads stored pads of a tensor that its own subgraph makes tile by tile, in a
+// whole buffer.
 bool ReadsPadsOfParts(const Plan& plan) {
   if (plan.profile.tiling.implicit_padding) return false;
   const auto is_whole = [&plan](int tensor) {
@@ -54,7 +54,7 @@ bool ReadsPadsOfParts(const Plan& plan) {
   return false;
 }
 
-// What a plan is an example of.
+// The features of which a plan is an example.
 std::set<std::string> TraitsOf(const Plan& plan) {
   static constexpr std::array kKinds = {"tile",    "whole",          "resident", "slice",
                                         "scratch", "rolling_buffer", "line",     "halo"};

@@ -2,7 +2,8 @@
 
 #include "model_builder.h"
 
-// Operators that nobody here knows: fenced with a reason, or described by the user.
+// Operators that the importer does not know: they become barriers with a reason, or the user
+// describes them.
 namespace tessera::graph::onnx {
 namespace {
 
@@ -116,7 +117,8 @@ TEST(Description, IsReadStrictly) {
   EXPECT_EQ(read.error().hint, "did you mean 'macs_per_output'?");
 }
 
-// The work of the only operator of a model, as the graph counts it; none where it is unknown.
+// The MACs of the only operator of a model, as the graph counts them; nullopt where they are
+// unknown.
 std::optional<int64_t> WorkOf(const std::string& type,
                               const std::vector<std::vector<int64_t>>& operands,
                               const std::vector<int64_t>& result, const Attributes& attributes = {},

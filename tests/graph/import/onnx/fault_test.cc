@@ -2,15 +2,14 @@
 
 #include "model_builder.h"
 
-// Files that are no network: each is refused with the file, the operator that is wrong, and what
-// was expected.
+// Invalid files. The message about each states the file, the faulty operator, and what is expected.
 namespace tessera::graph::onnx {
 namespace {
 
 using Ints = std::vector<int64_t>;
 using testing::HasSubstr;
 
-// A good model, to be spoilt: y = relu(conv(x)).
+// A valid model to modify: y = relu(conv(x)).
 void Build(ModelBuilder& model) {
   model.Input("x", {1, 4, 8, 8});
   model.Weight("w", {4, 4, 3, 3});

@@ -2,7 +2,7 @@
 
 #include "model_builder.h"
 
-// What becomes part of another operator, and what does not.
+// Operators that become part of another operator, and operators that do not.
 namespace tessera::graph::onnx {
 namespace {
 
