@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(
     Operators, EveryKind,
     testing::Values(
         // 8 rows in steps of 2 make 14, plus a kernel of 3; 6 columns make 10, plus 3; a pad of 1
-        // is subtracted at either end, and one is added.
+        // is subtracted at either end, and one row is added.
         Kind{"TransposedConv",
              "kind: transposed_conv, inputs: [x], out_channels: 5, kernel: 3, stride: 2, pads: [1, "
              "1], "

@@ -74,7 +74,7 @@ TEST(Profile, ALinkJoinsEitherWay) {
   EXPECT_EQ(LinkBetween(profile, 0, 0), nullptr);
 }
 
-// Each home of a role with several has its own layout, which is written and read back there.
+// Each home of a role with several has an index; it is written and read back at that index.
 TEST(Profile, HomesHavePlaces) {
   const std::string text =
       SmallWith("  dram:\n",

@@ -38,7 +38,7 @@ std::atomic<int64_t>& Blocks() {
   return blocks;
 }
 
-// A function of its own; otherwise the compiler reports a mismatch with the delete that frees.
+// A function of its own: if inlined, the compiler reports free() as a mismatch with operator new.
 [[gnu::noinline]] void Release(void* block) { std::free(block); }
 
 }  // namespace

@@ -118,8 +118,8 @@ TEST_P(RandomLowering, RunsWithPrefetchedConstants) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomLowering, testing::Range(0, 4));
 
-// Cases that are rare among the draws above: a tile that loads no rows, at the end of the memory;
-// and modes for steps that copy rows before and after one operator.
+// Cases that are rare among the draws above: a tile that loads no rows, with an address behind the
+// memory's last byte; and modes for steps that copy rows before and after one operator.
 TEST(RareLowering, Runs) {
   for (const auto& [seed, with_modes] : {std::pair(221'001, false), std::pair(154'025, true)}) {
     const std::optional<Plan> plan = DrawLowered(static_cast<uint64_t>(seed), with_modes);
