@@ -15,7 +15,7 @@ using testing::Not;
 
 Condition Of(ConditionKind kind, int owner = 0, int item = 0) { return {kind, owner, item}; }
 
-// Of which everything can be asked that a condition is about.
+// A problem with everything that a condition can name.
 Problem EveryCondition() {
   Problem problem =
       BankedProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 1, 4, 1), MakeBuffer("c", 0, 1, 6)});
@@ -267,8 +267,8 @@ TEST(ExplanationJsonTest, ReadsBack) {
   EXPECT_EQ(files::WriteAllocation(problem, *document), text);
 }
 
-// What is refused when an explanation of EveryCondition() is read for a problem that lacks what it
-// speaks of.
+// The fault when an explanation of EveryCondition() is read for a problem that lacks the named
+// things.
 std::string FaultOf(const Condition& condition, const Problem& problem) {
   const std::string text = files::WriteAllocation(EveryCondition(), Infeasible(Made({condition})));
   const auto document = files::ReadAllocation(text, "a.json", problem);

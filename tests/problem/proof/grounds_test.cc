@@ -5,13 +5,13 @@
 #include "../fixture.h"
 #include "tessera/problem/proof/checker.h"
 
-// Each ground on which an axiom can stand: the strongest axiom that holds, and the next one, which
+// For each ground of an axiom: the strongest axiom that holds, and the next stronger one, which
 // does not.
 
 namespace tessera::problem::proof {
 namespace {
 
-// What the checker has against the axiom; empty when it takes it.
+// The checker's objection to the axiom; empty when it accepts the axiom.
 std::string FlawOf(const Problem& problem, Bytes capacity, const std::string& axiom) {
   const ProofCheck verdict =
       CheckProof(problem, capacity, "tessera-proof 1\ngiven 1 " + axiom + "\nend\n");

@@ -4,7 +4,7 @@
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
-// What people may require in a file, and what is wrong with it.
+// Constraints in a file, and the faults of such files.
 namespace tessera::search {
 namespace {
 

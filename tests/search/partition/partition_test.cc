@@ -25,7 +25,7 @@ graph::Graph WideInTheMiddle() {
   return net.Finish(net.Conv(wide, 1, 2));
 }
 
-// Whatever crosses a cut or is the result lies whole in the tile memory; fused tiles need less.
+// Tensors that cross a cut and the result lie whole in the tile memory; fused tiles need less.
 Profile OneHome(int64_t capacity) {
   Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, capacity);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
@@ -270,7 +270,7 @@ TEST(SearchPartition, AnOperatorWithoutAnEngineIsUnsupported) {
 }
 
 TEST(SearchPartition, NoOperatorWithAnEngineIsUnsupportedToo) {
-  // Layer by layer is refused, so the search looks at few of the longer subgraphs.
+  // The search refuses layer by layer and then looks at few of the longer subgraphs.
   Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
   profile.engines[0].throughputs.clear();
   const auto result = partition::SearchPartition(Chain(3), profile, KeepingNothing());
@@ -306,8 +306,8 @@ TEST(SearchPartition, BadObjectivesAreRefused) {
                                           KeepingNothing()));
 }
 
-// Two convolutions of 8 rows. Tiles of 2 rows do not fit if rows are made again; those of 1 row
-// fetch each row of the input up to five times.
+// Two convolutions of 8 rows. Tiles of 2 rows do not fit if rows are recomputed; tiles of 1 row
+// load each row of the input up to five times.
 TEST(SearchPartition, KeepsRowsWhereThatFetchesLess) {
   Profile profile = SmallMachine(DmaSteps::kSerialized, 100);
   const auto again =

@@ -82,8 +82,8 @@ TEST_P(PeakFloorBehind, IsNoHigherThanPlansOfEitherKind) {
   }
 }
 
-// A window of 3 x 3 of all channels is read for one element; behind the crop, for a row of 512
-// columns.
+// One element reads a window of 3 x 3 of all channels; behind the crop, a row of 512 columns reads
+// it.
 constexpr std::string_view kFolder = "tests/search/partition/bounds/";
 
 INSTANTIATE_TEST_SUITE_P(

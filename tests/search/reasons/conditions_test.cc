@@ -25,7 +25,7 @@ problem::Buffer MakeBuffer(const std::string& id, Bytes size) {
   return buffer;
 }
 
-// Three buffers of which everything is asked that can be.
+// Three buffers with every condition that a problem can state.
 Query Everything() {
   Query query;
   query.capacity = 16;
@@ -71,7 +71,7 @@ TEST(ConditionsTest, AccessesThatNothingCountsAreNoConditions) {
   for (const Condition& each : ListConditions(query)) EXPECT_NE(each.kind, ConditionKind::kAccess);
 }
 
-// 'a' is adjacent to 'b', and rounds up to 4, or to 2 where its own alignment is not kept.
+// 'a' is adjacent to 'b'. It is rounded up to 4, or to 2 where its own alignment is not kept.
 Query Neighbours() {
   Query query = Everything();
   query.problem.relations = {{RelationKind::kAdjacent, 1, 0, 0}};

@@ -154,8 +154,8 @@ TEST(FewestModesTest, WiresThatNoModeUsesAreFreed) {
       ElementsAre(search::reasons::FreedAccess{0, 1, {"", AccessKind::kRead}}));
 }
 
-// The least number of modes by trying all subsets that leave each memory one; 0 when not even all
-// of them are enough.
+// The least number of modes by enumeration of all subsets that leave each memory one mode; 0 when
+// all modes together are not enough.
 int LeastByEnumeration(const std::vector<Problem>& problems) {
   std::vector<search::reasons::ModeId> modes;
   const std::vector<problem::Memory>& memories = problems.front().memories;

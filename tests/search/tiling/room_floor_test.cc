@@ -11,7 +11,7 @@
 namespace tessera::search {
 namespace {
 
-// Of one candidate, by itself.
+// The floor of one candidate alone.
 problem::Bytes FloorOf(const RandomSubject& subject,
                        const encoder::program::SubgraphChoice& choice) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(subject.graph);

@@ -21,9 +21,9 @@ using testing::HasSubstr;
 
 constexpr Policy kResident = {WeightPolicy::kResident, false};
 
-// TwoConvs in own steps with both constants resident, 36 bytes. Rows of x, a and y take 8, 16 and
-// 12 bytes; x and a, or a and y, are held at once. Tiles of 1, 2, 3, 4 and 8 rows need 3, 4, 5, 5
-// and 8 rows of x.
+// TwoConvs, serialized, with both constants resident, 36 bytes. Rows of x, a and y take 8, 16 and
+// 12 bytes; x and a, or a and y, live together. Tiles of 1, 2, 3, 4 and 8 rows need 3, 4, 5, 5 and
+// 8 rows of x.
 class TwoConvsTiles : public testing::Test {
  protected:
   tiling::TileOptions Options() const {
@@ -98,7 +98,7 @@ TEST(IntervalTiles, TakeFurtherShapes) {
   EXPECT_EQ(tiles->Candidates().size(), 2U);
 }
 
-// x --conv--> a --relu--> y: in place wherever it may be, and side by side.
+// x --conv--> a --relu--> y: in place where possible, and side by side.
 TEST(InPlaceTiles, AreListedBesideThoseThatAreNot) {
   Network net;
   const int x = net.Input("x", {1, 2, 8, 4});

@@ -32,8 +32,8 @@ Trail MakeTrail(const Packing& packing, Bound ceiling) {
   return trail;
 }
 
-// Two buffers of 3 and 2 units stay over two steps; one of 4 leaves after the first, one of 5
-// enters then.
+// Two buffers of 3 and 2 units stay over two steps; one of 4 leaves after the first step, and one
+// of 5 enters then.
 struct Relay {
   explicit Relay(Bound ceiling) : trail(MakeTrail(packing, ceiling)) { section_pair_cuts.Reload(); }
 
@@ -78,7 +78,7 @@ TEST(SectionPairCuts, TheReasonIsTheOrdersInTheWayAndTheLeastCeilingThatGivesRoo
   relay.Put(kLeaver, kStayer);
   relay.Put(kStayer, kEnterer);
   EXPECT_FALSE(relay.Propagate());
-  // 3 + 2 units stay and 4 + 5 are in the way: 13 is still too little.
+  // 3 + 2 units stay, and 4 + 5 units are between them: 13 is still too little.
   const BoundLiteral ceiling{relay.axis.CeilingView(0), -13};
   EXPECT_THAT(relay.trail.Conflict(),
               testing::UnorderedElementsAre(relay.Below(kLeaver, kStayer),
