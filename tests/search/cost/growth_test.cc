@@ -92,8 +92,8 @@ TEST(Growth, OnlyWhatIsNewIsMoved) {
   }
 }
 
-// Where the port is slower than the engine, it decides. It reads and writes the other operand
-// alone, one after the other.
+// Where the port is slower than the engine, it decides. It reads and writes in turn, and only the
+// other operand.
 TEST(Growth, ThePortMovesWhatIsNew) {
   Profile profile = OneMemory();
   profile.memories[1].port.read_bytes_per_cycle = 0.5;

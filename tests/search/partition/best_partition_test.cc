@@ -21,7 +21,7 @@ namespace {
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 
-// Allows also what KeepingNothing leaves out.
+// The whole scope, less the kept tensors that KeepingNothing leaves out.
 plan::Scope SpillingAll() {
   plan::Scope scope;
   scope.kept = "boundary tensors, as asked";

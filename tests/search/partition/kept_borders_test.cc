@@ -71,7 +71,7 @@ TEST(CutStates, ATensorIsKeptAllTheWayOrNotAtAll) {
   const Skip net;
   const partition::paths::CutStates states(net.graph, SmallMachine(DmaSteps::kDoubleBuffered), 1000,
                                            partition::paths::Keeping::kWherePossible);
-  // Mask 1 at the begin and the end, 2 behind a, 4 behind b.
+  // 1 state at the begin and at the end, 2 behind a, 4 behind b.
   EXPECT_EQ(states.Last() + 1, 1 + 2 + 4 + 1);
   EXPECT_EQ(KeptOn(states, {0, 0}), (Sets{{}, {net.a}}));
   EXPECT_EQ(KeptOn(states, {1, 1}), (Sets{{}, {net.b}, {net.a}, {net.a, net.b}}));

@@ -82,8 +82,8 @@ TEST_P(PeakFloorBehind, IsNoHigherThanPlansOfEitherKind) {
   }
 }
 
-// One element reads a window of 3 x 3 of all channels; behind the crop, a row of 512 columns reads
-// it.
+// One element needs a window of 3 x 3 of all channels. Behind the crop, a row of 512 columns needs
+// 3 x 514.
 constexpr std::string_view kFolder = "tests/search/partition/bounds/";
 
 INSTANTIATE_TEST_SUITE_P(
