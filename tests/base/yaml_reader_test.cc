@@ -61,7 +61,7 @@ double NumberOf(const std::string& text) {
     EXPECT_EQ(diagnostic.hint, hint_);                                          \
   } while (false)
 
-TEST(YamlInteger, IsWrittenInFourWays) {
+TEST(YamlInteger, HasFourForms) {
   EXPECT_EQ(IntegerOf("1048576"), 1048576);
   EXPECT_EQ(IntegerOf("1_048_576"), 1048576);
   EXPECT_EQ(IntegerOf("0x10_0000"), 1048576);
@@ -131,7 +131,7 @@ TEST(YamlBoolean, IsTrueOrFalseAlone) {
   }
 }
 
-TEST(YamlText, IsWhateverStandsThere) {
+TEST(YamlText, IsAnyScalar) {
   const auto text = [](const YamlNode& node) { return node.Text(); };
   EXPECT_EQ(ReadValue<std::string>("no", text), "no");
   EXPECT_EQ(ReadValue<std::string>("\"null\"", text), "null");

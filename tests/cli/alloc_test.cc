@@ -37,7 +37,7 @@ TEST_F(AllocTest, JsonAnswersInFull) {
   EXPECT_THAT(outcome.err, IsEmpty());
 }
 
-TEST_F(AllocTest, TextSaysTheSameToPeople) {
+TEST_F(AllocTest, TextGivesTheSameAnswer) {
   const Outcome outcome = Run({"alloc", "buffers.csv", "--capacity", "1Ki"});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.out, StartsWith("status       optimal\n"
@@ -104,7 +104,7 @@ TEST_F(AllocTest, ALadderNeedsACandidate) {
   EXPECT_THAT(outcome.err, HasSubstr("expected: --candidate with one of rows=1, rows=2\n"));
 }
 
-TEST_F(AllocTest, AnUnknownCandidateIsToldFromItsNeighbour) {
+TEST_F(AllocTest, AnUnknownCandidateSuggestsTheNearest) {
   Write("candidates.json", kTwoCandidates);
   const Outcome outcome = Run({"alloc", "candidates.json", "--candidate", "row=2"});
   EXPECT_EQ(outcome.exit_code, 3);
@@ -142,7 +142,7 @@ TEST_F(AllocTest, AnInfeasibleAnswerIsNoFile) {
 }
 
 // CSV cannot state one of the outputs. The command must then write none of them.
-TEST_F(AllocTest, WhatCsvCannotStateIsToldBeforeAnythingIsWritten) {
+TEST_F(AllocTest, WhatCsvCannotStateIsReportedBeforeAnythingIsWritten) {
   const Outcome outcome = Run({"alloc", Shipped("examples/problems/patent_five_banks.json"),
                                "--output", "answer.json", "--output", "answer.csv"});
   EXPECT_EQ(outcome.exit_code, 3);
@@ -166,7 +166,7 @@ TEST_F(AllocTest, EnginesThatAreAskedByNameAgree) {
   }
 }
 
-TEST_F(AllocTest, VerboseTellsWhatEachEngineFoundAndWhen) {
+TEST_F(AllocTest, VerboseReportsWhatEachEngineFoundAndWhen) {
   const Outcome outcome = Run({"alloc", "buffers.csv", "--engine", "lazy", "--verbose"});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.err,

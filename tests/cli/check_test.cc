@@ -178,7 +178,7 @@ TEST_F(CheckTest, SaysWhereTheSearchWasNotRepeated) {
             false);
 }
 
-TEST_F(CheckTest, WhatIsForPeopleMayBeAnything) {
+TEST_F(CheckTest, EntriesForReadersMayBeAnything) {
   ordered_json plan = ReadJson("plan.json");
   plan["notes"] = {"made by hand"};
   plan["time_ms"] = 3;
@@ -189,7 +189,7 @@ TEST_F(CheckTest, WhatIsForPeopleMayBeAnything) {
   EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
 }
 
-TEST_F(CheckTest, AnAddressThatWasMovedIsToldAndCompleted) {
+TEST_F(CheckTest, AMovedAddressIsReportedAndCompleted) {
   ordered_json plan = ReadJson("plan.json");
   BufferOf(plan, "s0/conv1@0")["offset"] = 4096;
   plan["subgraphs"][0]["metrics"]["peak_bytes"] = plan["totals"]["peak_bytes"] = 4096 + 1152;

@@ -20,7 +20,7 @@ const std::string kAlignedBuffers =
 
 class CsvFaultTest : public CommandLineTest, public testing::WithParamInterface<Fault> {};
 
-TEST_P(CsvFaultTest, IsToldInFull) {
+TEST_P(CsvFaultTest, IsReportedInFull) {
   const std::string buffers = Replace(kAlignedBuffers, GetParam().from, GetParam().to);
   Write("buffers.csv", buffers);
   const Outcome outcome = Run({"alloc", "buffers.csv", "--capacity", "64", "--output",

@@ -82,7 +82,7 @@ class ExecuteTest : public CommandLineTest {
   }
 };
 
-TEST_F(ExecuteTest, TellsWhatWasRun) {
+TEST_F(ExecuteTest, ReportsWhatWasRun) {
   const Outcome outcome = Run({"check", "--execute", "plan.json", "--format", "json"});
   const nlohmann::ordered_json document = ParseJson(outcome.out);
   EXPECT_EQ(document["status"], "accepted");
@@ -91,7 +91,7 @@ TEST_F(ExecuteTest, TellsWhatWasRun) {
   EXPECT_GT(document["execution"]["cells_checked"], 0);
 }
 
-TEST_F(ExecuteTest, TellsWhereAPlanGoesWrong) {
+TEST_F(ExecuteTest, ReportsWhereAPlanGoesWrong) {
   nlohmann::ordered_json plan = ReadJson("plan.json");
   nlohmann::ordered_json& steps = plan["subgraphs"][0]["steps"];
   steps.front().erase("transfers");

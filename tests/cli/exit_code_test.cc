@@ -130,7 +130,7 @@ TEST_P(LimitTest, TilingIs10) {
   EXPECT_EQ(ParseJson(outcome.out).at("status"), "unknown");
 }
 
-TEST_P(LimitTest, PlanningGivesWhatRunsEveryOperatorAlone) {
+TEST_P(LimitTest, PlanningGivesTheLayerByLayerPlan) {
   const Outcome outcome = Plan("mobilenet_v2_035.yaml", "edge_npu_1mib.yaml",
                                With({"--output", "plan.json", "--report", "plan.html"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

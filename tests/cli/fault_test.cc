@@ -69,7 +69,7 @@ class FaultTest : public SoundFilesTest, public testing::WithParamInterface<Faul
 class ProfileFaultTest : public FaultTest {};
 class NetworkFaultTest : public FaultTest {};
 
-TEST_P(ProfileFaultTest, IsToldInFull) {
+TEST_P(ProfileFaultTest, IsReportedInFull) {
   const std::string profile = Replace(kProfile, GetParam().from, GetParam().to);
   Write("net.yaml", kNetwork);
   Write("npu.yaml", profile);
@@ -77,7 +77,7 @@ TEST_P(ProfileFaultTest, IsToldInFull) {
   EXPECT_THAT(Files(), ElementsAre("net.yaml", "npu.yaml"));
 }
 
-TEST_P(NetworkFaultTest, IsToldInFull) {
+TEST_P(NetworkFaultTest, IsReportedInFull) {
   const std::string network = Replace(kNetwork, GetParam().from, GetParam().to);
   Write("net.yaml", network);
   Write("npu.yaml", kProfile);

@@ -130,7 +130,7 @@ TEST_F(FormulaTest, TheFormulaOfAnotherProblemIsRefused) {
   EXPECT_THAT(outcome.err, HasSubstr("the formula of another problem"));
 }
 
-TEST_F(FormulaTest, OptionsBesideTheFormulaAreRefused) {
+TEST_F(FormulaTest, OptionsTogetherWithAFormulaAreRefused) {
   const Outcome outcome =
       Run({"decode", "buffers.csv", "model.txt", "--formula", "f.smt2", "--capacity", "32"});
   EXPECT_EQ(outcome.exit_code, 2);

@@ -78,7 +78,7 @@ TEST_F(SeveralHomesTest, CannotBeAlteredInAPlan) {
 }
 
 // The first home alone is too small; the list is not.
-TEST_F(SeveralHomesTest, TakeWhatTheFirstHasNoRoomFor) {
+TEST_F(SeveralHomesTest, TakeWhatDoesNotFitInTheFirst) {
   WriteChip("2Ki", "roles: {constant: {home: tcm}}\n");
   EXPECT_EQ(Plan().exit_code, 20);
   WriteChip("2Ki", "roles: {constant: {home: [tcm, dram]}}\n");

@@ -63,7 +63,7 @@ TEST_F(NumbersTest, WhatIsNoNumberIsRefusedWithItsOption) {
 }
 
 // Every command that takes bytes reads them in the same way.
-TEST_F(NumbersTest, CapacitiesAreReadAlikeEverywhere) {
+TEST_F(NumbersTest, CapacitiesAreReadInTheSameWayEverywhere) {
   Write("placed.csv", "id,lower,upper,size,offset\na,0,2,6,0\nb,1,3,6,6\n");
   for (const char* command : {"check", "show"}) {
     EXPECT_EQ(Run({command, "placed.csv", "--capacity", "012"}).exit_code, 0) << command;

@@ -73,7 +73,7 @@ TEST_F(ProblemExamplesTest, FiveBanksWithoutTheChangeAreRefused) {
 }
 
 // At full height no halo is kept: 8 rows fit where 4 and 6 do not.
-TEST_F(ProblemExamplesTest, TheLadderIsClimbedOverItsGap) {
+TEST_F(ProblemExamplesTest, TheSearchPassesTheGapOfTheLadder) {
   const Outcome outcome =
       Run({"tile", "--candidates", Problem("halo_ladder.json"), "--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

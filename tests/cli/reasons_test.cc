@@ -20,7 +20,7 @@ class ReasonsTest : public CommandLineTest {
   }
 };
 
-TEST_F(ReasonsTest, AnOverloadIsToldInSentences) {
+TEST_F(ReasonsTest, AnOverloadIsExplainedInSentences) {
   const Outcome outcome = Run({"alloc", "overload.csv", "--capacity", "64"});
   EXPECT_EQ(outcome.exit_code, 20);
   EXPECT_THAT(

@@ -159,14 +159,14 @@ TEST_F(ReportTest, HoldsTheWholePlan) {
   EXPECT_EQ(data.at("buffers").size(), buffers);
 }
 
-TEST_F(ReportTest, TellsWhatWasRequired) {
+TEST_F(ReportTest, StatesWhatWasRequired) {
   const auto data = ParseJson(DataText(ReportOnChain({"--apart", "conv2", "--spill", "conv1"})));
   EXPECT_EQ(data.at("constraints"), ParseJson(R"(["a subgraph that begins with operator 'conv2'",
                                               "tensor 'conv1' at home between subgraphs"])"));
   EXPECT_TRUE(ParseJson(DataText(ReportOnChain())).at("constraints").empty());
 }
 
-TEST_F(ReportTest, TellsWhatEachTensorIsToTheNetwork) {
+TEST_F(ReportTest, StatesTheRoleOfEachTensor) {
   Write("sum.yaml",
         "schema: 1\nname: sum\ndtype: int8\ninputs:\n  - {id: x, shape: [4, 16]}\n"
         "  - {id: total, shape: [4, 16], state: true, next: sum}\noperators:\n"
@@ -195,7 +195,7 @@ TEST_F(ReportTest, TimelinesAddUpToTheLatency) {
   EXPECT_EQ(cycles, data.at("totals").at("latency"));
 }
 
-TEST_F(ReportTest, NamesAreDataWhateverTheyHold) {
+TEST_F(ReportTest, NamesWithAnyCharactersAreData) {
   const std::string hostile = "</script><img src=x onerror=alert(1)>&\\u003c\"'`${1}\xE2\x80\xA8";
   const std::string quoted = nlohmann::json(hostile).dump();
   Write("net.yaml", "schema: 1\nname: " + quoted + "\ninputs: [{id: " + quoted +

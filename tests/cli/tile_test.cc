@@ -57,7 +57,7 @@ class CornerTest : public CommandLineTest {
   }
 };
 
-TEST_F(CornerTest, EachCornerSaysWhatItCostsAndWhatStandsInTheWay) {
+TEST_F(CornerTest, EachCornerStatesItsCostAndItsObstacle) {
   const Outcome outcome = TileBlock({"--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto answer = ParseJson(outcome.out);
@@ -151,7 +151,7 @@ TEST_F(TileTest, TakesOperatorsByNameOrNumber) {
             "patent_chain, operators conv1 to conv1");
 }
 
-TEST_F(TileTest, AnUnknownOperatorIsToldFromItsNeighbour) {
+TEST_F(TileTest, AnUnknownOperatorSuggestsTheNearest) {
   const Outcome outcome = TileChain({"--ops", "conv1..covn3"});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_EQ(outcome.err,

@@ -63,7 +63,7 @@ TEST_F(TraceTest, NamesItsTracksAndWhatHappensOnThem) {
     EXPECT_TRUE(names.contains(name)) << name;
 }
 
-TEST_F(TraceTest, IsTheSameWhateverTheThreads) {
+TEST_F(TraceTest, DoesNotDependOnThreads) {
   const Arguments plan = {"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
                           Shipped("hw_profiles/ethos_u65_256.yaml")};
   for (const char* threads : {"1", "2"}) {

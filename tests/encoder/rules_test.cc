@@ -237,7 +237,7 @@ TEST_P(RulesOf, AGuardIsNoConcernOfOtherSteps) {
   EXPECT_TRUE(Fits(problem));
 }
 
-TEST_P(RulesOf, AGuardBesideAnAdjacentBuffer) {
+TEST_P(RulesOf, AGuardNextToAnAdjacentBuffer) {
   Problem problem = Together({4, 4}, 16);
   problem.relations = {{problem::RelationKind::kAdjacent, 0, 1, 0}};
   EXPECT_TRUE(Fits(problem));

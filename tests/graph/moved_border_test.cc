@@ -158,7 +158,7 @@ TEST(Borders, SpaceToDepth) {
             (ops::Box{{0, 1}, {1, 2}, {2, 4}, {6, 8}}));
 }
 
-TEST(Borders, MatmulsReadRowsAndColumnsOverAllTheirDepth) {
+TEST(Borders, MatmulsReadRowsAndColumnsOverAllOfK) {
   Operator op = OfKind(OperatorKind::kMatmul);
   const ops::Box asked = {{1, 2}, {2, 4}, {0, 3}};
   const Graph plain = OneOperator(op, {}, {{3, 5, 7}, {7, 6}});

@@ -105,7 +105,7 @@ TEST(NetworkFault, ConcatShapes) {
               {6, 44, "shapes [1, 4, 8, 8] and [1, 4, 6, 6] do not agree", "every axis but 1"});
 }
 
-TEST(NetworkFault, MatmulDepth) {
+TEST(NetworkFault, MatmulKExtents) {
   ExpectFault(Around("  - {id: a, kind: reshape, inputs: [x], shape: [32, 8]}\n"
                      "  - {id: b, kind: reshape, inputs: [x], shape: [16, 16]}\n"
                      "  - {id: c, kind: matmul, inputs: [a, b]}\n"),
@@ -168,7 +168,7 @@ TEST(NetworkFault, MultiplyAccumulatesBeyondCounting) {
       {6, 10, "multiply-accumulates of the network pass 2^62", "2^62"});
 }
 
-TEST(NetworkFault, UnreadTensorBesideListedOutputs) {
+TEST(NetworkFault, UnreadTensorNextToListedOutputs) {
   ExpectFault(
       Around("  - {id: a, kind: pool, inputs: [x], kernel: 1}\n"
              "  - {id: b, kind: pool, inputs: [x], kernel: 1}\n",

@@ -50,7 +50,7 @@ void PrintTo(const WrongSizes& wrong, std::ostream* out) { *out << wrong.name; }
 
 class StoredSizesFault : public testing::TestWithParam<WrongSizes> {};
 
-TEST_P(StoredSizesFault, IsToldWithItsPlace) {
+TEST_P(StoredSizesFault, IsReportedWithItsPlace) {
   Graph graph = ConvWithWeights();
   const base::Expected<void> read = import::common::ReadStoredSizes(GetParam().csv, "s.csv", graph);
   ASSERT_FALSE(read);

@@ -42,7 +42,7 @@ TEST(Extends, NewNamesComeAfterTheOldAndListsAreReplaced) {
   EXPECT_EQ(profile.tiling.weights.size(), 2U);
 }
 
-TEST(Extends, AListOfHomesTakesThePlaceOfOneAndTheOtherWayRound) {
+TEST(Extends, AListOfHomesReplacesOneHomeAndTheReverse) {
   const std::string one =
       "extends: small.yaml\nmemories: {tcm: {capacity_bytes: 1Ki}}\nlinks: {far: {between: [tcm, "
       "sram]}}\n"

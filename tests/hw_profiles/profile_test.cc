@@ -67,7 +67,7 @@ TEST(Profile, AnEngineThatIsNamedIsTheOnlyOne) {
   EXPECT_EQ(EngineFor(profile, OperatorKind::kConv, DataType::kInt8, "host"), nullptr);
 }
 
-TEST(Profile, ALinkJoinsEitherWay) {
+TEST(Profile, ALinkJoinsInBothDirections) {
   const Profile profile = Read(kSmall);
   ASSERT_NE(LinkBetween(profile, 0, 1), nullptr);
   EXPECT_EQ(LinkBetween(profile, 0, 1), LinkBetween(profile, 1, 0));

@@ -157,7 +157,7 @@ class EnginesUnderALimit : public testing::TestWithParam<const Engine*> {
 
 // Two million pairs of buffers that live together need more than a share of the limit. Greedy
 // orders need no memory for pairs.
-TEST_P(EnginesUnderALimit, DeclineWhatTheyHaveNoRoomFor) {
+TEST_P(EnginesUnderALimit, DeclineWhatExceedsTheirMemory) {
   Problem problem;
   problem.memories.resize(1);
   problem.memories[0].capacity = int64_t{1} << 40;

@@ -60,7 +60,7 @@ Metrics CostOf(const Plan& plan, int subgraph = 0) {
   return verify::CostOf(plan, verify::FindUsers(plan.network), subgraph);
 }
 
-TEST(Costs, OfStepsOfTheirOwnAddUp) {
+TEST(Costs, OfSerializedTransfersAddUp) {
   const Metrics cost = CostOf(Pointwise(DmaSteps::kSerialized));
   EXPECT_EQ(cost.latency_cycles, 11 + 2 * (13 + 11 + 14));
   EXPECT_EQ(cost.off_chip_bytes, 24 + 24 + 4);

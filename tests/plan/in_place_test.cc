@@ -70,13 +70,13 @@ TEST(InPlace, EndsBeforeAResultThatMeetsTheFirstGuestOfThePlace) {
   }
 }
 
-TEST(InPlace, IsNotForASingleOperatorBetweenBordersThatGoesRound) {
+TEST(InPlace, IsNotForASingleOperatorBetweenBoundariesInALoop) {
   EXPECT_THAT(Pairs(ChainOf(1, 3)), IsEmpty());
   EXPECT_THAT(Pairs(ChainOf(1, 4)), ElementsAre("s0/t0@0 = s0/t1@0", "s0/t0@1 = s0/t1@1"));
 }
 
 // t2 is made of t0. No operator reads t1, so only the second operator may overwrite t0.
-TEST(InPlace, IsNotForAResultThatNobodyReads) {
+TEST(InPlace, IsNotForAResultWithoutAReader) {
   Plan plan = ChainOf(2, 8);
   plan.network.operators[1].inputs = {0};
   EXPECT_THAT(Pairs(plan), ElementsAre("s0/t0@0 = s0/t2@0"));

@@ -52,7 +52,7 @@ Plan TwoConvsOf(hw_profiles::DmaSteps dma, hw_profiles::WeightPolicy weights, in
 }
 
 // step   0 load x   1 load wa   2 a   3 load wb   4 b   5 store y
-TEST(Trace, SlicesWithStepsOfTheirOwnLoopBesideTheirOperator) {
+TEST(Trace, SerializedSlicesLoopWithTheirOperator) {
   const Plan plan =
       TwoConvsOf(hw_profiles::DmaSteps::kSerialized, hw_profiles::WeightPolicy::kStreamed, 2, 6);
   EXPECT_THAT(ObservedUses(plan),

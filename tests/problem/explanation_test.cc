@@ -179,7 +179,7 @@ TEST(ExplanationTextTest, ReservedBytesAreMissing) {
             "'x' needs 12 bytes; the memory holds 8");
 }
 
-TEST(ExplanationTextTest, AFragmentedPackingIsToldFromAnOverload) {
+TEST(ExplanationTextTest, AFragmentedPackingDiffersFromAnOverload) {
   const Problem problem = PlainProblem({MakeBuffer("x", 0, 2, 4), MakeBuffer("y", 1, 3, 4)});
   const Explanation explanation =
       Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1),
@@ -199,7 +199,7 @@ TEST(ExplanationTextTest, ModesAndContradictionsHaveTheirOwnSentences) {
             "'a' cannot be placed in 'sram' as is asked of it");
 }
 
-TEST(ExplanationTextTest, ABufferLargerThanEveryBankIsToldFromOthers) {
+TEST(ExplanationTextTest, ABufferLargerThanEveryBankHasItsOwnSentence) {
   Problem problem = BankedProblem({MakeBuffer("a", 0, 2, 9)});
   problem.buffers[0].span = Span::kSingle;
   EXPECT_EQ(Summarize(problem, Made({Of(ConditionKind::kBuffer), Of(ConditionKind::kBanks)}), 16),

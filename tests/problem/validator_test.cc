@@ -141,7 +141,7 @@ TEST(ValidatorTest, AdjacentRoundsUpToTheSecondsAlignment) {
             "belongs at 4");
 }
 
-TEST(ValidatorTest, SeparateHoldsWhateverTheLifespans) {
+TEST(ValidatorTest, SeparateHoldsForAllLifespans) {
   EXPECT_EQ(RelationFault(RelationKind::kSeparate, 0, 1, 4), "");
   EXPECT_EQ(RelationFault(RelationKind::kSeparate, 0, 2, 4),
             "relation: buffer 'a' at [2, 5) and buffer 'b' at [4, 7) share addresses");

@@ -140,7 +140,7 @@ TEST(EncodeSmtlib, DeclaresReadableSymbolsAndNamesItsAssertions) {
 }
 
 // An id may hold characters that a quoted symbol may not, and two ids may differ only in them.
-TEST(EncodeSmtlib, SymbolsStayApartWhateverTheIds) {
+TEST(EncodeSmtlib, SymbolsDifferForAllIds) {
   problem::files::ProblemDocument document = TwoBanks();
   document.problem.buffers[0].id = "a|";
   document.problem.buffers[1].id = "a\\";

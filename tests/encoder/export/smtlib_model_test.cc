@@ -62,7 +62,7 @@ TEST(SmtlibModel, ThatBreaksAnOrderIsRefusedInWords) {
   EXPECT_THAT(decoded->broken, HasSubstr("offset of out"));
 }
 
-TEST(SmtlibModel, AClaimIsNoAllocationWhateverErrorFollows) {
+TEST(SmtlibModel, AClaimFollowedByAnErrorIsNoAllocation) {
   const base::Expected<exports::Decoded> refuted =
       ReadModel("unsat\n(error \"cannot get a model: \"\"unsat\"\"\")\n");
   ASSERT_TRUE(refuted.has_value()) << base::Format(refuted.error());

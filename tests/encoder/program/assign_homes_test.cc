@@ -77,7 +77,7 @@ graph::Graph Reading(const std::vector<int64_t>& bytes) {
   return net.graph;
 }
 
-TEST(WithHomes, FillsTheFirstHomeWithTheLargestConstantsThatHaveRoom) {
+TEST(WithHomes, FillsTheFirstHomeWithTheLargestConstantsThatFit) {
   const graph::Graph graph = Reading({10, 60, 30, 50, 20});
   const std::vector<TensorRole> roles = {TensorRole::kConstant};
   EXPECT_THAT(InTcm(graph, WithTcm(170, roles)), ElementsAre("w0", "w1", "w2", "w3", "w4"));
@@ -87,7 +87,7 @@ TEST(WithHomes, FillsTheFirstHomeWithTheLargestConstantsThatHaveRoom) {
 }
 
 // Ten of 100 bytes: each fits in 256, all together do not.
-TEST(WithHomes, OfEqualOnesPutsAsManyAsHaveRoom) {
+TEST(WithHomes, OfEqualOnesPutsAsManyAsFit) {
   const graph::Graph graph = Reading(std::vector<int64_t>(10, 100));
   EXPECT_THAT(InTcm(graph, WithTcm(256, {TensorRole::kConstant})), ElementsAre("w0", "w1"));
 }
@@ -151,7 +151,7 @@ TEST(WithHomes, WhatHasOneHomeComesFirstAndBoundariesLast) {
   EXPECT_THAT(InTcm(graph, profile), ElementsAre("c", "w"));
 }
 
-TEST(WithHomes, TheLastHomeTakesWhatIsLeftWhateverItsRoom) {
+TEST(WithHomes, TheLastHomeTakesTheRestWhateverItsCapacity) {
   const graph::Graph graph = Reading({10, 60});
   Profile profile = WithTcm(10, {TensorRole::kConstant});
   profile.memories[0].capacity_bytes = 50;

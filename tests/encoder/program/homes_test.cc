@@ -39,7 +39,7 @@ std::string OverflowOf(const Profile& profile,
   return overflow ? overflow->message : "fits";
 }
 
-TEST(Homes, HoldInputOutputAndConstantsOfASubgraphAtOnce) {
+TEST(Homes, HoldInputOutputAndConstantsOfASubgraphTogether) {
   EXPECT_EQ(OverflowOf(WithDram(64 + 96 + 36), Together()), "fits");
   EXPECT_EQ(
       OverflowOf(WithDram(64 + 96 + 36 - 1), Together()),

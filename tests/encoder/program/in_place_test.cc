@@ -135,7 +135,7 @@ TEST(InPlace, KeepsAChainClearOfEveryBufferThatLiesInThePlace) {
 }
 
 // The result of op0 dies immediately; op1 reads x again.
-TEST(InPlace, IsNotForAResultThatNobodyReads) {
+TEST(InPlace, IsNotForAResultWithoutAReader) {
   Network net;
   const int x = net.Input("x", {1, 2, 8, 4});
   const int unread = net.Tensor("unread", {1, 2, 8, 4});

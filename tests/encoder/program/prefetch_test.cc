@@ -34,7 +34,7 @@ program::Program Build(const Profile& profile,
 }
 
 // 0 P | 1 conv1 | 2 E | 3 P | 4 conv2 | 5 E
-TEST(Prefetch, ArrivesBesideTheOnlyTileAndItsStore) {
+TEST(Prefetch, ArrivesDuringTheOnlyTileAndItsStore) {
   const program::Program program = Build(TwoLevels(DmaSteps::kDoubleBuffered), Apart(8));
   EXPECT_EQ(Describe(program.problem, "s1/w2"), "s1/w2: 12 bytes, [1,5), 1 dma w, 2 dma w, 4 pe r");
   EXPECT_THAT(program.steps[1].transfers, ElementsAre(kW2));

@@ -34,7 +34,7 @@ TEST(Sizes, ExplicitPaddingIsStoredWithWhatAWindowReads) {
   EXPECT_THAT(Describe(program.problem, "s0/a@0"), HasSubstr(": 64 bytes"));  // conv2 pads nothing
 }
 
-TEST(Sizes, TablesStandBesideTheFirstConstantOfAnOperator) {
+TEST(Sizes, TablesAreStoredWithTheFirstConstantOfAnOperator) {
   Profile profile = TwoLevels(DmaSteps::kSerialized);
   profile.table_bytes_per_channel = 10;
   profile.tiling.weight_granularity_channels = 2;

@@ -125,7 +125,7 @@ TEST(RowSweep, LetsOperatorsIdle) {
                           Rows(2, 4), kNone));
 }
 
-TEST(RowSweep, SkipsRowsThatNobodyWants) {
+TEST(RowSweep, SkipsRowsWithoutAReader) {
   Subgraph subgraph;
   subgraph.interval = {0, 1};
   subgraph.tile = {1, 4, 3, 4};

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "../execute/depth_plans.h"
 #include "../execute/plans.h"
 #include "../execute/prefetch_plans.h"
+#include "../execute/split_k_plans.h"
 #include "lowered_plans.h"
 #include "tessera/base/json_document.h"
 #include "tessera/base/json_reader.h"

@@ -116,7 +116,7 @@ TEST(Checker, SaysWhatIsWrongWithALine) {
   EXPECT_THAT(FlawOf("tessera-proof 1"), HasSubstr("no end"));
 }
 
-TEST(Checker, EachNumberIsWrittenInOneWay) {
+TEST(Checker, EachNumberHasOneForm) {
   for (const std::string literal :
        {"x0<03", "x0<+3", "x00<3", "x0<-0", "x0< 3", "x0<3 ", "x0<3,", "x0<", "x<3", "x0>3",
         "!x0<3", "!b1,3", "b1", "b1,", "b1,3,2", "t0", "m0,1", "x0<9223372036854775808"}) {
@@ -212,19 +212,18 @@ TEST(Checker, RefusesEveryCorruptionThatIsNoProof) {
     }
   }
   EXPECT_GE(refused, 1000U);
-  EXPECT_THAT(
-      survivors,
-      UnorderedElementsAre(
-          // Exchanged lines that do not depend on each other.
-          "use 1 -> stack 0 : b3,0 x0<3", "stack 2 : b3,2 x2<3 -> stack 1 2 : b3,1 x2>=3",
-          // Two buffers below d, or two above it, are too many. The proof may omit that the bound
-          // follows.
-          "stack 0 2 : x0>=3 b3,2 -> stack 0 2 : b3,0 b3,2",
-          "stack 1 2 : b3,1 x2>=3 -> stack 1 2 : b3,1 b3,2",
-          "stack 0 2 : x0>=3 b3,2 -> stack 1 2 : b1,3 b2,3",
-          // d does not fit above a buffer that must lie below it.
-          "stack 2 : b3,2 x2<3 -> stack 3 : b3,2 x2<3",
-          "stack 0 : b3,0 x0<3 -> stack 3 : b3,0 x0<3"));
+  EXPECT_THAT(survivors,
+              UnorderedElementsAre(
+                  // Exchanged lines that do not depend on each other.
+                  "use 1 -> stack 0 : b3,0 x0<3", "stack 2 : b3,2 x2<3 -> stack 1 2 : b3,1 x2>=3",
+                  // Two buffers below d, or two above it, are too many. The proof may omit that the
+                  // bound follows.
+                  "stack 0 2 : x0>=3 b3,2 -> stack 0 2 : b3,0 b3,2",
+                  "stack 1 2 : b3,1 x2>=3 -> stack 1 2 : b3,1 b3,2",
+                  "stack 0 2 : x0>=3 b3,2 -> stack 1 2 : b1,3 b2,3",
+                  // d does not fit above a buffer that must lie below it.
+                  "stack 2 : b3,2 x2<3 -> stack 3 : b3,2 x2<3",
+                  "stack 0 : b3,0 x0<3 -> stack 3 : b3,0 x0<3"));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ TEST(FailureCache, NeverHoldsWhatWasNotInserted) {
   }
 }
 
-TEST(FailureCache, TellsTheTopBeneathApart) {
+TEST(FailureCache, DistinguishesTheTopBeneath) {
   engines::canonical::FailureCache cache;
   cache.Insert(std::vector<problem::Bytes>{0, 4, 2});
   EXPECT_FALSE(cache.Holds(std::vector<problem::Bytes>{0, 4, 3}));

@@ -112,7 +112,7 @@ struct Contradiction {
   std::function<void(Problem&)> state;
 };
 
-TEST(Contraction, TellsWhatContradictsIt) {
+TEST(Contraction, ReportsWhatContradictsIt) {
   const std::vector<Contradiction> cases = {
       {"y and z are colocated but live together",
        [](Problem& p) {

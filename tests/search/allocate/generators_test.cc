@@ -202,7 +202,7 @@ TEST(Generators, EachStepOfABankedProblemAloneHasAFeasibleMode) {
   }
 }
 
-TEST(Generators, BankedLeavesLittleRoomOverTheHeaviestStep) {
+TEST(Generators, BankedLeavesLittleSlackOverTheHeaviestStep) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const Problem problem = bench::GenerateBanked({}, seed);
     const std::vector<Bytes> loads = LoadsOf(problem);

@@ -110,7 +110,7 @@ TEST(Allocate, MinimisesToTheBruteForceMinimum) {
   EXPECT_GE(lifted, 5);
 }
 
-TEST(Allocate, TellsWhichBuffersDoNotFitTogether) {
+TEST(Allocate, ReportsWhichBuffersDoNotFitTogether) {
   const Problem problem = MakeProblem(
       {MakeBuffer("b1", 0, 4, 4), MakeBuffer("b2", 3, 5, 5), MakeBuffer("b3", 3, 9, 5)}, 64);
   const Result result = MustAllocate(problem, {&kGreedy}, Within(12));
@@ -399,7 +399,7 @@ TEST(Allocate, UsesTheSizesOfTheCandidate) {
             Status::kInvalid);
 }
 
-TEST(Allocate, TellsOfEachImprovement) {
+TEST(Allocate, ReportsEachImprovement) {
   std::vector<std::string> lines;
   allocate::AllocateOptions options;
   options.progress = [&](std::string_view line) { lines.emplace_back(line); };

@@ -73,7 +73,7 @@ TEST(Ahead, HoldsUpTheSubgraphBeforeWhereItTakesLonger) {
   EXPECT_EQ(metrics.bound_by, "dma");
 }
 
-TEST(Ahead, BytesAreThoseOfWhoeverUsesThem) {
+TEST(Ahead, BytesCountForTheSubgraphThatUsesThem) {
   Pair pair = Prefetching();
   const plan::Metrics before = pair.Price(WithTwoPorts(), 0);
   const plan::Metrics after = pair.Price(WithTwoPorts(), 1);

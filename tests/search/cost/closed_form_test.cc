@@ -194,7 +194,7 @@ TEST(ClosedForm, SlicesOfKAddUpSerialized) {
   }
 }
 
-TEST(ClosedForm, SlicesOfKArriveBesideTheSums) {
+TEST(ClosedForm, SlicesOfKArriveDuringTheSums) {
   base::Random random(14);
   for (int round = 0; round < 1000; ++round) {
     const Sum sum = AnySum(random);

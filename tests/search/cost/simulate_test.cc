@@ -86,7 +86,7 @@ TEST(Simulate, StreamedWeightsComeBeforeEachUse) {
   EXPECT_EQ(metrics.off_chip_by_cause.at("weights"), 2 * 4);
 }
 
-TEST(Simulate, DoubleBufferedSlicesArriveBesideTheirStep) {
+TEST(Simulate, DoubleBufferedSlicesArriveDuringTheirStep) {
   const plan::Metrics metrics =
       RunRows(Pointwise(), SmallMachine(DmaSteps::kDoubleBuffered), 2, kStreamed);
   const int64_t prologue = 13 + 11;

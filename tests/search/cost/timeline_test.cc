@@ -67,7 +67,7 @@ TEST(Timeline, SerializedStandOneAfterAnother) {
   EXPECT_THAT(timeline.busy, ElementsAre(22, 65));
 }
 
-TEST(Timeline, DoubleBufferedTilesComeAndGoBesideCompute) {
+TEST(Timeline, DoubleBufferedTilesArriveAndLeaveDuringCompute) {
   const cost::SubgraphTimeline timeline =
       PointwiseTimeline(DmaSteps::kDoubleBuffered, kTimedResident, 2);
   EXPECT_THAT(SpansOf(timeline), ElementsAre(Span{cost::ActivityKind::kConstants, 0, 0, 11},
@@ -148,7 +148,7 @@ TEST(Timeline, DirectWorkKeepsThePortFromTransfers) {
 }
 
 // A chain with a skip, any tile, any machine.
-RC_GTEST_PROP(TimelineProperty, EndsWhenTheSimulatorSaysAndNobodyDoesTwoThingsAtOnce, ()) {
+RC_GTEST_PROP(TimelineProperty, EndsWhenTheSimulatorSaysAndNoTrackOverlapsItself, ()) {
   const auto drawn = [](int64_t low, int64_t high) {
     return *rc::gen::inRange<int64_t>(low, high);
   };

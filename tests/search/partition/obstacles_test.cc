@@ -148,7 +148,7 @@ TEST(Obstacles, FloatingPointThatDoesNotFitIsSaidToFitAsInt8) {
   EXPECT_EQ(refused.remedies.front().evidence, partition::analysis::Evidence::kPlan);
 }
 
-TEST(Obstacles, WithoutFloatingPointNobodyIsToldToUseInt8) {
+TEST(Obstacles, WithoutFloatingPointInt8IsNotProposed) {
   const Refused refused =
       Ask(Chain(3), SmallMachine(DmaSteps::kDoubleBuffered, 40), KeepingNothing());
   EXPECT_EQ(Find(refused, partition::analysis::RemedyKind::kFloatsAs), nullptr);

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "../cost/small_machine.h"
-#include "demand_words.h"
+#include "constraint_words.h"
 #include "every_plan.h"
 #include "exhaustive.h"
 #include "networks.h"
@@ -240,7 +240,7 @@ TEST(OrderSearch, ConstraintsAreAboutTheOrderOfTheFile) {
               ElementsAre("conv0", "conv1", testing::_, testing::_, "add4"));
 }
 
-TEST(OrderSearch, RandomConstraintsAreKeptInWhateverOrder) {
+TEST(OrderSearch, RandomConstraintsAreKeptInEveryOrder) {
   base::Random random(73);
   int elsewhere = 0;
   for (int draw = 0; draw < 30; ++draw) {
@@ -306,7 +306,7 @@ Profile InOneMemory(problem::Bytes capacity) {
 
 // Results of 64 bytes. The file makes all of them before the first two are added. The memory holds
 // one of them, a sum, and the results made of them.
-TEST(OrderSearch, FindsRoomWhereTheOrderOfTheFileHasNone) {
+TEST(OrderSearch, FitsWhereTheOrderOfTheFileDoesNot) {
   NetworkBuilder net;
   const int x = net.Input({1, 1, 4, 4});
   std::vector<int> ends;
@@ -415,7 +415,7 @@ TEST(OrderLattice, OrdersOfDifferentKindsShareNothingButTheirEnds) {
   EXPECT_THAT(distinct.Take(2, 4), SizeIs(7));  // all but those of operators 0 and 1
 }
 
-TEST(OrderLattice, OfIntervalsThatAreAlikeTakesOne) {
+TEST(OrderLattice, OfEqualIntervalsTakesOne) {
   const partition::paths::OrderLattice lattice({{0, 1, 2, 3}, {0, 2, 1, 3}});
   partition::paths::DistinctIntervals distinct(lattice, true);
   EXPECT_THAT(distinct.Take(0, 4), SizeIs(10));

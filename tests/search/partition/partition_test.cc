@@ -80,7 +80,7 @@ TEST(SearchPartition, BaselineNamesWhatDoesNotFitAlone) {
   EXPECT_EQ(result->plan->baseline.do_not_fit, (std::vector<int>{0, 1}));
 }
 
-TEST(SearchPartition, CapOnOperatorsIsKeptAndTold) {
+TEST(SearchPartition, CapOnOperatorsIsKeptAndReported) {
   partition::answer::PartitionOptions options = KeepingNothing(Minimise("off_chip_bytes"));
   options.max_operators = 2;
   const auto result =
@@ -102,7 +102,7 @@ TEST(SearchPartition, WhatOnlyTheCapRulesOutIsNotCalledInfeasible) {
   EXPECT_THAT(result->reason, HasSubstr("longer subgraphs were not tried, try --max-operators 2"));
 }
 
-TEST(SearchPartition, WhatNoSubgraphCanHoldIsInfeasibleWhateverTheCap) {
+TEST(SearchPartition, WhatNoSubgraphCanHoldIsInfeasibleForEveryCap) {
   partition::answer::PartitionOptions options = KeepingNothing();
   options.max_operators = 1;
   const auto result =
@@ -123,7 +123,7 @@ TEST(SearchPartition, TheLowerBoundOfThePeakHoldsForLongerSubgraphsToo) {
   EXPECT_LT(fused->plan->totals.peak_bytes, apart->plan->totals.peak_bytes);
 }
 
-TEST(SearchPartition, FindsRoomForTheSmallestTilesOfALargeMap) {
+TEST(SearchPartition, FitsTheSmallestTilesOfALargeMap) {
   // 96 MiB in and out; tiles of a row and up to eight columns fit twice. Single pixels would be
   // 2^21 tiles.
   NetworkBuilder net;
@@ -162,7 +162,7 @@ TEST(SearchPartition, TooLittleMemoryIsProvenAndExplained) {
   EXPECT_THAT(result->reason, HasSubstr("needs 76 bytes of 'sram' at step 1; 10 are there"));
 }
 
-TEST(SearchPartition, WithoutBudgetOperatorsRunAloneAndNothingIsProven) {
+TEST(SearchPartition, WithoutBudgetThePlanIsLayerByLayerAndUnproven) {
   partition::answer::PartitionOptions options = KeepingNothing();
   options.budget.units = 0;
   const auto result =

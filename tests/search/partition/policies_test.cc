@@ -99,10 +99,10 @@ TEST_P(BestPolicies, AreFoundAndProven) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, BestPolicies,
-    ::testing::Values(Case{"slices_of_depth_2", "latency", {}, 685},
+    ::testing::Values(Case{"k_slices_of_2", "latency", {}, 685},
                       Case{"shared_rows_of_two_outputs", "off_chip_bytes", {}, 773},
                       Case{"shared_rows_of_three_outputs", "latency", {}, 614},
-                      Case{"shared_rows_in_own_steps", "latency", {}, 952},
+                      Case{"shared_rows_serialized", "latency", {}, 952},
                       Case{"shared_rows_of_a_branch", "off_chip_bytes", {{"peak", 575}}, 425},
                       Case{"kept_in_the_place_of_kept", "energy", {}, 6101}));
 
@@ -205,7 +205,7 @@ TEST(OddPlans, LeaveOutABarrierWhoseResultsAreNotNeeded) {
 
 // The order decides whether the next value lies in the place of its state. That decides the fit and
 // the cost.
-TEST(OrdersOfStates, AreAllTriedWhateverTheOrderOfTheFile) {
+TEST(OrdersOfStates, AreAllTriedForEveryOrderOfTheFile) {
   for (const std::string name : {"state_read_twice", "state_that_grows"}) {
     const graph::Graph given = NetworkOf(name);
     const Profile profile = ProfileOf(name);

@@ -90,7 +90,7 @@ TEST(Prefetch, IsNeverWorseAndOftenBetter) {
 }
 
 // With enough space for everything, no further subgraph would gain.
-TEST(Prefetch, LeavesNoGainWhereThereIsRoom) {
+TEST(Prefetch, LeavesNoGainWhereThereIsSpace) {
   int checked = 0;
   for (uint64_t seed = 100; seed < 120; ++seed) {
     Subject subject = AnySubject(seed, {3, 7}, {4000, 8000});
@@ -127,7 +127,7 @@ TEST(Prefetch, SaysWhatTheStatusIsAbout) {
 }
 
 // 64 bytes arrive, 64 bytes leave, and 12 are weights: 2 * 64 + 12 of 140.
-TEST(Prefetch, NeedsRoom) {
+TEST(Prefetch, NeedsSpace) {
   const graph::Graph graph = Chain(3);
   partition::answer::PartitionOptions options = Prefetching();
   options.max_operators = 1;

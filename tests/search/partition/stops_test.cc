@@ -255,7 +255,7 @@ TEST(Stops, EndASearchForOrdersAtEachPoll) {
 
 // 400 parallel operators: the work between two polls is a node and a cut, whatever the number of
 // nodes.
-TEST(Stops, OfManyOperatorsSideBySideEndAtOnce) {
+TEST(Stops, OfManyParallelOperatorsEndImmediately) {
   const Subject subject{Parallel(100), SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 400)};
   partition::answer::PartitionOptions options = KeepingWherePossible();
   for (const int64_t k : {1, 500, 5'000}) {

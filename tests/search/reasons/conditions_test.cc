@@ -89,7 +89,7 @@ TEST(ConditionsTest, TheAlignmentsOfNeighboursAreConditions) {
   EXPECT_THAT(list, testing::Contains(Condition{ConditionKind::kMemoryAlignment, 0, 0}));
 }
 
-TEST(ConditionsTest, ANeighbourWithoutItsAlignmentIsReadInTwoWays) {
+TEST(ConditionsTest, ANeighbourWithoutItsAlignmentHasTwoReadings) {
   const std::vector<Query> readings = Readings(Neighbours(), kBothAndTheRelation);
   ASSERT_EQ(readings.size(), 2U);
   EXPECT_EQ(readings[0].problem.buffers[0].alignment, 4);  // as asked
@@ -134,7 +134,7 @@ TEST(ConditionsTest, ALoopIsAConditionWhereTransitionsAreLimitedAndItsEndIsAnExi
 }
 
 // 1 modulo 5 and 3 modulo 7 meet first at 31.
-TEST(ConditionsTest, AFreeCapacityHasRoomForEveryRemainder) {
+TEST(ConditionsTest, AFreeCapacityHoldsEveryRemainder) {
   Query query;
   query.capacity = 4;
   query.problem.buffers = {MakeBuffer("a", 1)};

@@ -85,7 +85,7 @@ TEST(FewestModesTest, AModeThatDoesNothingNewIsRemoved) {
       problem::Validate(problem, found.allocations[0], problem.memories[0].capacity).empty());
 }
 
-TEST(FewestModesTest, ThreeBanksAreNotEnoughWhateverTheModes) {
+TEST(FewestModesTest, ThreeBanksAreNotEnoughForAnyModes) {
   const search::reasons::FewestModes found =
       FindFewest({Asked(DoubleBufferedLoop({"rrw", "wwr"}))});
   EXPECT_EQ(found.status, Status::kInfeasible);

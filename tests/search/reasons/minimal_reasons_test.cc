@@ -427,7 +427,7 @@ class MinimalReasons : public testing::Test {
   Tally tally_;
 };
 
-TEST_F(MinimalReasons, OfEveryWayToExplainCollideAndAreNeeded) {
+TEST_F(MinimalReasons, OfEveryExplanationCollideAndAreNeeded) {
   base::Random random(1);
   Paths paths;
   constexpr int kWanted = 480;

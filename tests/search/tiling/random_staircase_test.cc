@@ -194,7 +194,7 @@ std::string Describe(const tiling::Staircase& staircase) {
   return text + '|' + std::to_string(staircase.tiles.Solves());
 }
 
-RC_GTEST_PROP(StaircaseOfRandomNetworks, IsTheSameWhateverIsRemembered, ()) {
+RC_GTEST_PROP(StaircaseOfRandomNetworks, DoesNotDependOnTheCache, ()) {
   const RandomSubject subject = DrawSubject();
   const CompleteEngines engines;
   const tiling::CachedEngines forgetful(engines.Pointers(), 0);

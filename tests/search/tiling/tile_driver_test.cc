@@ -99,7 +99,7 @@ TEST(IntervalTiles, TakeFurtherShapes) {
 }
 
 // x --conv--> a --relu--> y: in place where possible, and side by side.
-TEST(InPlaceTiles, AreListedBesideThoseThatAreNot) {
+TEST(InPlaceTiles, AreListedWithThoseThatAreNot) {
   Network net;
   const int x = net.Input("x", {1, 2, 8, 4});
   const int a = net.Tensor("a", {1, 2, 8, 4});

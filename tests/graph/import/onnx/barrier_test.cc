@@ -143,7 +143,7 @@ std::optional<int64_t> WorkOf(const std::string& type,
   return graph.operators.at(0).macs;
 }
 
-TEST(Work, OfConvolutionsIsCountedWhateverTheirAxes) {
+TEST(Work, OfConvolutionsIsCountedForAllAxes) {
   EXPECT_EQ(WorkOf("Conv", {{1, 4, 8, 8, 8}, {8, 4, 3, 3, 3}}, {1, 8, 6, 6, 6}),
             8 * 6 * 6 * 6 * 4 * 27);
   EXPECT_EQ(

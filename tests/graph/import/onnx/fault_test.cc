@@ -87,7 +87,7 @@ TEST(OnnxFault, AConstantThatIsThereTwice) {
   ExpectFault(model.Bytes(), "constant 'w' is there twice");
 }
 
-TEST(OnnxFault, AnInputThatNobodyMakes) {
+TEST(OnnxFault, AnInputWithoutAMaker) {
   ModelBuilder model;
   Build(model);
   model.Add("Add", {"y", "cc"}, "z");
@@ -229,7 +229,7 @@ TEST(Dimensions, WithoutASymbolGoByTheirPlace) {
   EXPECT_EQ(Describe(MustImportGraph(model, options)), "elementwise relu (x) -> y [4, 3]\n");
 }
 
-TEST(Dimensions, OfNobodyAreRefused) {
+TEST(Dimensions, OfUnknownSymbolsAreRefused) {
   ModelBuilder model;
   model.Add("Relu", {model.Input("x", {"batch"})}, "y");
   model.Output("y");

@@ -112,7 +112,7 @@ TEST_F(QuantisedTest, FromAQLinearOperatorToAPairTheTypeIsKept) {
   ExpectAllBytes(GraphOf(Pair(model_.Add("MatMul", {moved, Weight("m.w", {64, 3})}, "m"))));
 }
 
-TEST_F(QuantisedTest, ANetworkInputIsReadAsItIsHandedIn) {
+TEST_F(QuantisedTest, ANetworkInputIsReadInItsOwnType) {
   model_.Input("x", {1, 4, 8, 8}, kUint8);
   ExpectAllBytes(GraphOf(Pair(Conv(Dequantise("x"), "c"))));
 }

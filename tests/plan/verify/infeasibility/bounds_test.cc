@@ -56,7 +56,7 @@ std::vector<verify::infeasibility::SubgraphConfig> FindAll(
   return configs.Find(interval, {}, work).value();
 }
 
-TEST(CutRule, AllowsWhateverTheEncoderCuts) {
+TEST(CutRule, AllowsEveryCutOfTheEncoder) {
   base::Random random(1);
   int cut = 0;
   int uncut = 0;
@@ -147,7 +147,7 @@ TEST(MemoryLowerBounds, OfTilesAreBelowTheirConfigs) {
 }
 
 // The bytes that its tiles and halo need are at most the load too.
-TEST(ShapeLoad, IsBelowEveryWay) {
+TEST(ShapeLoad, IsBelowEveryConfig) {
   Compared compared;
   ForDrawnIntervals(5, 1000,
                     [&](const std::string& draw, verify::infeasibility::SubgraphConfigs& configs,

@@ -78,7 +78,7 @@ TEST(Judge, SeesLimitsThatNoPlanKeeps) {
 }
 
 // The least latency of a plan is between these two; only the sum along a path finds it.
-TEST(Judge, AddsUpAlongTheWay) {
+TEST(Judge, AddsUpAlongThePath) {
   Plan question = Question();
   int64_t refused = 0;
   int64_t open = 1 << 20;

@@ -172,7 +172,7 @@ TEST(LazyEngine, ACapacityBeyondAllSizesIsNoOverflow) {
 }
 
 // Each of the two would have to lie directly above the other, whatever the capacity.
-TEST(LazyEngine, TiesInACircleAreRefutedAtOnce) {
+TEST(LazyEngine, CyclicTiesAreRefutedImmediately) {
   Problem problem = DrawTight(2, 2);
   problem.memories[0].capacity = Bytes{1} << 50;
   problem.relations = {{problem::RelationKind::kAdjacent, 0, 1, 0},

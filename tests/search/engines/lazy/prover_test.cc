@@ -41,7 +41,7 @@ TEST(LazyProver, ProvesExactlyWhatBruteForceFindsInfeasible) {
 
 // Three buffers stay from the first step to the second. The buffers that leave and enter do not
 // matter.
-TEST(LazyProver, WhoeverStaysAndIsTooMuchAloneIsAStack) {
+TEST(LazyProver, BuffersThatStayAndAreTooMuchAloneAreAStack) {
   Problem problem;
   problem.memories.resize(1);
   const std::vector<std::pair<Bytes, problem::Lifespan>> buffers = {

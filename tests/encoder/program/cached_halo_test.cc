@@ -34,7 +34,7 @@ TEST(RollingBuffer, OfSerializedHoldsKeptAndMadeRowsAllThroughTheLoop) {
   EXPECT_EQ(Describe(program.problem, "s0/x@0"), "");
 }
 
-TEST(RollingBuffer, OfALoadedTensorTakesTheNextTileBesideTheOneUnderWork) {
+TEST(RollingBuffer, OfALoadedTensorHoldsTheNextTileDuringCompute) {
   const program::Program program =
       BuildTwoConvs(DmaSteps::kDoubleBuffered, 2, HaloStorage::kRollingBuffer);
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[1,5) exits 5"));
@@ -52,7 +52,7 @@ TEST(RollingBuffer, OfAFewTilesEndsWithTheLastReader) {
             "dma w, 4 dma w, 5 pe r");
 }
 
-TEST(Copy, OfSerializedRestoresBeforeAndSavesBehindTheReader) {
+TEST(LineBuffer, OfSerializedRestoresBeforeAndSavesBehindTheReader) {
   const program::Program program =
       BuildTwoConvs(DmaSteps::kSerialized, 2, HaloStorage::kLineBuffer);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
@@ -65,7 +65,7 @@ TEST(Copy, OfSerializedRestoresBeforeAndSavesBehindTheReader) {
             "s0/x@line: 16 bytes, [2,4) [5,8), 3 pe r, 5 pe w");
 }
 
-TEST(Copy, OfAFewTilesRestoresNothingFirstAndSavesNothingLast) {
+TEST(LineBuffer, OfAFewTilesRestoresNothingFirstAndSavesNothingLast) {
   const program::Program program =
       BuildTwoConvs(DmaSteps::kDoubleBuffered, 3, HaloStorage::kLineBuffer);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
@@ -142,7 +142,7 @@ Network StoredInside() {
 
 // Tiles of 1 row of y make rows [0, 2), 2, 3, 4, 5 and none of a, and hold 2, 3, 3, 3, 3, 2. A row
 // leaves with the tile whose share it is in.
-TEST(RollingBuffer, OfAStoredTensorKeepsWhatLeavesBesideWhatIsMade) {
+TEST(RollingBuffer, OfAStoredTensorKeepsRowsThatLeaveAndNewRows) {
   const program::SubgraphChoice choice = {
       {0, 1}, {1, 1, 1, 4}, Caching(HaloStorage::kRollingBuffer)};
   const program::Program own =

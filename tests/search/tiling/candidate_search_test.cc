@@ -1,3 +1,5 @@
+#include "tessera/search/tiling/candidate_search.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,7 +9,6 @@
 
 #include "tessera/problem/validator.h"
 #include "tessera/search/engines/canonical/canonical.h"
-#include "tessera/search/tiling/candidate_search.h"
 
 namespace tessera::search {
 namespace {

@@ -73,7 +73,7 @@ TEST_F(ConstraintsTest, AFileStatesASubgraph) {
 }
 
 // The constraints that a plan states are a file of constraints for the same plan.
-TEST_F(ConstraintsTest, ThePlanTellsWhatWasRequired) {
+TEST_F(ConstraintsTest, ThePlanStatesWhatWasRequired) {
   Write("constraints.yaml",
         "schema: 1\n"
         "subgraphs:\n"

@@ -103,7 +103,7 @@ TEST(PreviousPlan, KeepsWhatIsPrefetched) {
 
 // A previous plan is any of many plans with equal scores. The new plan is the same one, whatever
 // plan the search alone would choose.
-TEST(PreviousPlan, DecidesBetweenPlansThatScoreAlike) {
+TEST(PreviousPlan, DecidesBetweenPlansOfEqualScore) {
   const Profile profile = SmallMachine(DmaSteps::kSerialized, 2000);
   const graph::Graph graph = Chain(4);
   const plan::Plan usual = PlanAfter(nullptr, graph, profile);

@@ -1,11 +1,11 @@
+#include "tessera/encoder/formulation/address_constraints.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <string>
 #include <utility>
-
-#include "tessera/encoder/formulation/address_constraints.h"
 
 namespace tessera::encoder {
 namespace {

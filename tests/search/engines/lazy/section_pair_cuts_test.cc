@@ -1,8 +1,8 @@
+#include "tessera/search/engines/lazy/section_pair_cuts.h"
+
 #include <gmock/gmock.h>
 
 #include <vector>
-
-#include "tessera/search/engines/lazy/section_pair_cuts.h"
 
 namespace tessera::search::engines::lazy {
 namespace {
@@ -73,7 +73,7 @@ TEST(SectionPairCuts, BothSidesAreOpenWhereOneOfThemIsFree) {
   EXPECT_FALSE(relay.trail.IsFixed(IntegerOf(relay.packing.BelowView(kEnterer, kStayer))));
 }
 
-TEST(SectionPairCuts, TheReasonIsTheOrdersInTheWayAndTheLeastCeilingThatGivesRoom) {
+TEST(SectionPairCuts, TheReasonIsTheBlockingOrdersAndTheLeastSufficientCeiling) {
   Relay relay(10);
   relay.Put(kLeaver, kStayer);
   relay.Put(kStayer, kEnterer);
@@ -85,7 +85,7 @@ TEST(SectionPairCuts, TheReasonIsTheOrdersInTheWayAndTheLeastCeilingThatGivesRoo
                                             relay.Below(kStayer, kEnterer), ceiling));
 }
 
-TEST(SectionPairCuts, AnOrderUndoneIsInNobodysWay) {
+TEST(SectionPairCuts, AnUndoneOrderBlocksNothing) {
   Relay relay(10);
   relay.Put(kLeaver, kStayer);
   relay.section_pair_cuts.OrderUndone(relay.Below(kLeaver, kStayer).view);

@@ -6,7 +6,7 @@
 #include <limits>
 #include <map>
 
-#include "demand_words.h"
+#include "constraint_words.h"
 #include "every_plan.h"
 #include "exhaustive.h"
 #include "networks.h"
@@ -57,7 +57,7 @@ std::vector<int> FirstsOf(const plan::Plan& plan) {
   return firsts;
 }
 
-TEST(PlanConstraints, CutWhereTheyAreTold) {
+TEST(PlanConstraints, CutWhereRequired) {
   partition::answer::PartitionOptions options = Under({Apart(2)});
   options.keeping = partition::paths::Keeping::kNothing;
   const plan::Plan plan = PlanUnder(Chain(4), SmallMachine(DmaSteps::kSerialized), options);
@@ -172,7 +172,7 @@ TEST(PlanConstraints, PinTensorsOnChipAndAtHome) {
   EXPECT_EQ(OffsetOf(plan.homes[0].problem, plan.homes[0].allocation, "x"), 4096);
 }
 
-TEST(PlanConstraints, AddressesWithoutRoomRuleOutPlans) {
+TEST(PlanConstraints, AddressesWithoutSpaceRuleOutPlans) {
   const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 400);
   const auto result = partition::SearchPartition(
       Chain(3), profile,
@@ -209,7 +209,7 @@ TEST(PlanConstraints, ThatRuleOutEveryPlanAreNamedAndNoOthers) {
   EXPECT_THAT(result->reason, StartsWith("no plan keeps what is required: "));
 }
 
-TEST(PlanConstraints, ThatNeedTooMuchAreBlamedWithoutTalkOfOperatorsThatFitAlone) {
+TEST(PlanConstraints, ThatNeedTooMuchAreNamedWithoutOperatorsThatFitAlone) {
   const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kSerialized, 100),
                                                  Under({Together(0, 2)}));
   ASSERT_TRUE(result);
@@ -218,7 +218,7 @@ TEST(PlanConstraints, ThatNeedTooMuchAreBlamedWithoutTalkOfOperatorsThatFitAlone
   EXPECT_THAT(result->reason, Not(HasSubstr("alone")));
 }
 
-TEST(PlanConstraints, AreNotBlamedWhereNothingFitsAnyway) {
+TEST(PlanConstraints, AreNotNamedWhereNothingFitsAnyway) {
   const auto result = partition::SearchPartition(
       Chain(3), SmallMachine(DmaSteps::kDoubleBuffered, 10), Under({Apart(1)}));
   ASSERT_TRUE(result);

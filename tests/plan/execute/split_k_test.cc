@@ -4,9 +4,9 @@
 #include <string>
 
 #include "base_plans.h"
-#include "depth_plans.h"
 #include "faults.h"
 #include "plans.h"
+#include "split_k_plans.h"
 #include "tessera/plan/execute/execute.h"
 #include "tessera/tests/draws.h"
 

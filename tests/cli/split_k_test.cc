@@ -40,7 +40,7 @@ class SplitKTest : public CommandLineTest {
   }
 };
 
-TEST_F(SplitKTest, WhatFitsInNoOtherWayIsPlannedAndRuns) {
+TEST_F(SplitKTest, WhatFitsOnlyWithSplitKIsPlannedAndRuns) {
   const Outcome planned = Plan("deep.yaml", "slices.yaml");
   ASSERT_EQ(planned.exit_code, 0) << planned.err;
   const nlohmann::ordered_json plan = ReadJson("plan.json");

@@ -80,7 +80,7 @@ TEST(CutStates, ATensorIsKeptAllTheWayOrNotAtAll) {
   EXPECT_FALSE(states.IsCapped());
 }
 
-TEST(CutStates, KeepNoMoreThanThereIsRoomFor) {
+TEST(CutStates, KeepNoMoreThanFits) {
   const Skip net;
   const partition::paths::CutStates one(net.graph, SmallMachine(DmaSteps::kDoubleBuffered), 127,
                                         partition::paths::Keeping::kWherePossible);

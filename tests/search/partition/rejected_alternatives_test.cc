@@ -112,7 +112,7 @@ TEST_F(RejectedAlternativesTest, AreTrue) {
   EXPECT_GE(without_room_, 10);
 }
 
-TEST_F(RejectedAlternativesTest, NameEachWayOnceAndNeverTheOneTaken) {
+TEST_F(RejectedAlternativesTest, NameEachConfigOnceAndNeverThatOfThePlan) {
   std::set<int64_t> k_extents;
   for (uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
