@@ -289,7 +289,7 @@ class ClaimsTest : public CommandLineTest {
     size_t altered = 0;
     size_t same = 0;
     size_t exempt = 0;
-    size_t rejected_alternatives = 0;
+    size_t inputs_seen = 0;
     for (const Alteration& alteration : AlterationsOf(original.document)) {
       const std::string pattern = PatternOf(alteration);
       if (IsExempt(pattern)) {
@@ -297,7 +297,7 @@ class ClaimsTest : public CommandLineTest {
         continue;
       }
       const bool is_input = pattern.starts_with("/network") || pattern.starts_with("/profile");
-      if (is_input && inputs == Inputs::kSome && ++rejected_alternatives % 8 != 0) continue;
+      if (is_input && inputs == Inputs::kSome && ++inputs_seen % 8 != 0) continue;
       ++altered;
       const Answer answer = Judge(original, Apply(original.document, alteration));
       // A plan without a lowering claims less, and is valid.

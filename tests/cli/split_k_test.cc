@@ -63,15 +63,15 @@ TEST_F(SplitKTest, TheClassifierOfVgg) {
   const auto& first = plan["subgraphs"][0];
   EXPECT_EQ(first["policies"]["weights"], "split_k");
   EXPECT_EQ(first["metrics"]["macs"], 25088 * 4096);
-  int told = 0;
+  int stated = 0;
   for (const auto& subgraph : plan["subgraphs"]) {
     for (const auto& other :
          subgraph.value("rejected_alternatives", nlohmann::ordered_json::array())) {
       if (other.value("weights", "") == "split_k")
-        told += other.value("k_extent", 0) > 0 ? 1 : -1000;
+        stated += other.value("k_extent", 0) > 0 ? 1 : -1000;
     }
   }
-  EXPECT_GT(told, 0);
+  EXPECT_GT(stated, 0);
   EXPECT_EQ(Plan(network, "wide.yaml").exit_code, 20);
 }
 

@@ -29,7 +29,7 @@ struct SpoiledPlan {
   Plan (*plan)();
   std::function<void(Plan&)> spoil;
   std::string kind;
-  std::string told;  // part of the message
+  std::string message;  // a part of it
 };
 void PrintTo(const SpoiledPlan& fault, std::ostream* out);
 
@@ -53,7 +53,7 @@ struct SpoiledProgram {
   Plan (*plan)();
   std::function<void(Program&)> spoil;
   std::string kind;
-  std::string told;
+  std::string message;
 };
 void PrintTo(const SpoiledProgram& fault, std::ostream* out);
 void ExpectFound(const SpoiledProgram& fault);

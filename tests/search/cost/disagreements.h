@@ -20,7 +20,7 @@ plan::Plan AsPlan(const graph::Graph& graph, const hw_profiles::Profile& profile
 
 // The differences between two costs of a subgraph, except peak and bound_by: a line each. Sums of
 // doubles may be rounded differently.
-std::string CostDifference(const plan::Metrics& told, const plan::Metrics& found);
+std::string CostDifference(const plan::Metrics& stated, const plan::Metrics& found);
 
 // The entries that plan/verify derives otherwise, a line each; empty if none.
 std::string Disagreements(const plan::Plan& plan);

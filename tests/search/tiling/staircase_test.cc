@@ -109,7 +109,7 @@ class ObedientEngine final : public problem::Engine {
         result.status = script_(*std::max_element(sizes.begin(), sizes.end()));
         if (result.status == Status::kFeasible)
           return session_->Solve(candidate, capacity, budget, stop);
-        result.reason = "as told";
+        result.reason = "as scripted";
         return result;
       }
 
