@@ -1,6 +1,6 @@
 // Alternatives that the search rejected for a subgraph, and the causes.
 //
-//   in place of          policy              would score               why
+//   instead              policy              would take                why not
 //   1×64×28×56           weights resident    70 210 cycles  −12 %      needs at least 1 204 224 B
 //                                                                      of 1 048 576
 //   joined with conv4    ...                 96 480 cycles  +9 %       no better
