@@ -30,7 +30,7 @@ class PlanFilesTest : public CommandLineTest {
     const std::string compile = compiler + " -Wall -Wextra -Werror -pedantic -I" + folder + " " +
                                 folder + "/" + source + " -o " + program;
     if (std::system(compile.c_str()) != 0)
-      return -1;  // NOLINT(cert-env33-c): the system's compiler decides
+      return -1;                          // NOLINT(cert-env33-c): the system's compiler decides
     return std::system(program.c_str());  // NOLINT(cert-env33-c)
   }
 };

@@ -23,9 +23,9 @@ void Schedule(Plan& plan, problem::ModeSchedule modes) {
 // Tensors of TwoConvs: 0 x, 1 wa, 2 wb, 3 m, 4 y. Those of OneConvPlan: 0 x, 1 w, 2 y.
 const std::vector<SpoiledPlan> kAddresses = {
     {"PingInThePlaceOfPong", TwoConvsPlan, Put("s0/x@1", "s0/x@0"), "arriving", "'x'"},
-    {"InputShiftedOntoItsTwin", TwoConvsPlan, Shift("s0/x@0", 16), "arriving", "'x'"},
-    {"InputShiftedDownOntoItsTwin", TwoConvsPlan, Shift("s0/x@1", -16), "arriving", "'x'"},
-    {"OutputShiftedOntoItsTwin", TwoConvsPlan, Shift("s0/y@0", 16), "moving", "'y'"},
+    {"InputShiftedOntoItsOtherPhase", TwoConvsPlan, Shift("s0/x@0", 16), "arriving", "'x'"},
+    {"InputShiftedDownOntoItsOtherPhase", TwoConvsPlan, Shift("s0/x@1", -16), "arriving", "'x'"},
+    {"OutputShiftedOntoItsOtherPhase", TwoConvsPlan, Shift("s0/y@0", 16), "moving", "'y'"},
     {"InnerTileWhereTheNextTileArrives", TwoConvsPlan, Put("s0/m@0", "s0/x@1"), "arriving", "'m'"},
     {"InnerTileOverItsOwnOperand", TwoConvsPlan, Put("s0/m@0", "s0/x@0"), "in place",
      "own operand 'x'"},

@@ -81,7 +81,7 @@ const std::vector<SpoiledPlan> kPlans = {
      "forbidden", "reads 'x' in memory 'dram'"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Depth, SplitKPlanFault, testing::ValuesIn(kPlans),
+INSTANTIATE_TEST_SUITE_P(SplitK, SplitKPlanFault, testing::ValuesIn(kPlans),
                          NameOfFault<SpoiledPlan>);
 
 const std::vector<SpoiledProgram> kPrograms = {
@@ -126,7 +126,7 @@ const std::vector<SpoiledProgram> kPrograms = {
      "unwritten", "'y' [0, 0]"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Depth, SplitKInstructionFault, testing::ValuesIn(kPrograms),
+INSTANTIATE_TEST_SUITE_P(SplitK, SplitKInstructionFault, testing::ValuesIn(kPrograms),
                          NameOfFault<SpoiledProgram>);
 
 // Adding another slice than that of the round finds no buffer for it.

@@ -67,7 +67,7 @@ TEST(CutStates, AreThePositionsWhereNothingIsKept) {
   EXPECT_EQ(KeptOn(states, {1, 2}), Sets{{}});
 }
 
-TEST(CutStates, ATensorIsKeptAllTheWayOrNotAtAll) {
+TEST(CutStates, ATensorIsKeptUpToItsLastReaderOrNotAtAll) {
   const Skip net;
   const partition::paths::CutStates states(net.graph, SmallMachine(DmaSteps::kDoubleBuffered), 1000,
                                            partition::paths::Keeping::kWherePossible);
