@@ -29,7 +29,7 @@ using graph::Operator;
 using graph::Shape;
 using graph::Tensor;
 
-// Extents whose product is at most what a random tensor may hold.
+// Extents whose product is at most the number of elements that a random tensor may hold.
 Shape DrawShape(Random& random, int64_t rank, int64_t most) {
   Shape shape;
   int64_t elements = 1;

@@ -186,8 +186,8 @@ std::vector<int> AnyOrder(base::Random& random, const graph::Graph& graph) {
   return order;
 }
 
-// In every order and every partition, the memory before the last holds what the rule puts there.
-// Bounds depend on this claim.
+// In every order and every partition, the memory before the last holds the tensors that the rule
+// puts there. Bounds depend on this claim.
 TEST(WithHomes, NoOrderAndNoPartitionOverflowsAHomeBeforeTheLast) {
   base::Random random(17);
   int full = 0;    // where a few bytes less would give other homes

@@ -92,7 +92,7 @@ TEST(ConditionsTest, TheAlignmentsOfNeighboursAreConditions) {
 TEST(ConditionsTest, ANeighbourWithoutItsAlignmentHasTwoReadings) {
   const std::vector<Query> readings = Readings(Neighbours(), kBothAndTheRelation);
   ASSERT_EQ(readings.size(), 2U);
-  EXPECT_EQ(readings[0].problem.buffers[0].alignment, 4);  // as asked
+  EXPECT_EQ(readings[0].problem.buffers[0].alignment, 4);  // as stated
   EXPECT_EQ(readings[1].problem.buffers[0].alignment, 2);  // as kept
   for (const Query& reading : readings) {
     EXPECT_EQ(reading.problem.buffers[1].alignment, 1);

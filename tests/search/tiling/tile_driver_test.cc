@@ -90,7 +90,7 @@ TEST(IntervalTiles, TakeFurtherShapes) {
   EXPECT_EQ(tiles->Decide(0, base::Stop()), Status::kOptimal);
   EXPECT_FALSE(tiles->Add({{1, 3, 1, 4}}).has_value());
   ASSERT_EQ(tiles->Candidates().size(), 2U);
-  EXPECT_EQ(tiles->Known(0).status, Status::kOptimal);  // what was known stays
+  EXPECT_EQ(tiles->Known(0).status, Status::kOptimal);  // known results stay
   EXPECT_EQ(tiles->Candidates()[1].lower_bound, 76);
   tiles->Sort();
   EXPECT_EQ(tiles->Candidates()[0].choice.tile, (graph::tiling::TileShape{1, 3, 1, 4}));

@@ -14,7 +14,7 @@
 namespace tessera::graph::onnx {
 namespace {
 
-// A value that changes from run to run: computed from a network input of its own.
+// A value that changes from run to run: computed from a separate network input.
 std::string Compute(ModelBuilder& model, const ExampleOperand& operand, const std::string& name) {
   const std::string input =
       model.Input(name + "_given", {operand.shape.begin(), operand.shape.end()}, operand.type);
