@@ -36,7 +36,7 @@ struct Timed {
   double milliseconds = 0;
 };
 
-// Opens a session and asks it once, within memories[0].capacity.
+// Opens a session and solves once, within memories[0].capacity.
 Timed SolveAnew(const problem::Engine& engine, const problem::Problem& problem, double seconds);
 
 }  // namespace tessera::bench

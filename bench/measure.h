@@ -22,7 +22,7 @@ struct Task {
   double seconds = 10;  // limit
   int runs = 1;         // the best counts
   int threads = 1;
-  std::string engine = {};  // asked alone; empty: all
+  std::string engine = {};  // runs alone; empty: all
   base::Budget budget = {};
 };
 
@@ -30,7 +30,7 @@ struct Arguments {
   std::filesystem::path data;
   int runs = 5;
   std::string minimalloc;  // its program; empty: not run
-  std::string engine;      // asked alone; empty: all
+  std::string engine;      // runs alone; empty: all
   std::string table;       // printed alone; empty: all
 };
 

@@ -112,7 +112,7 @@ constexpr MsfPoint kMsfPoints[] = {
 };
 
 void PrintMsfCnn(Planner& planner) {
-  fmt::print("MobileNetV2 w0.35 at 144, MACs within a memory, beside msf-CNN\n");
+  fmt::print("MobileNetV2 w0.35 at 144, MACs within a memory, compared with msf-CNN\n");
   fmt::print("{:>8} {:>12} {:>12} {:>9} | {:>12} {:>8} {:>6}\n", "memory B", "their MACs",
              "counted", "run in B", "our MACs", "peak B", "s");
   planner.Choose("mobilenet_v2_035.yaml", "examples/comparisons/msf_cnn.yaml");

@@ -29,7 +29,7 @@ using graph::Operator;
 using graph::Shape;
 using graph::Tensor;
 
-// Extents whose product is at most what a random tensor may hold.
+// Extents whose product is at most the number of elements that a random tensor may hold.
 Shape DrawShape(Random& random, int64_t rank, int64_t most) {
   Shape shape;
   int64_t elements = 1;
@@ -217,7 +217,8 @@ void NameFunctions(Random& random, Graph& network) {
   }
 }
 
-// Puts tensors into the order of a file (graph/import/yaml/network_yaml.h).
+// The network as the reader returns it, with tensors in the order of
+// graph/import/yaml/network_yaml.h.
 Graph AsRead(const Graph& network) {
   base::Expected<Graph> read = graph::import::yaml::ReadNetwork(
       graph::import::yaml::WriteNetworkJson(network), "drawn.json");

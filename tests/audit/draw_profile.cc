@@ -24,8 +24,7 @@ using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 using problem::RequirementKind;
 
-constexpr int64_t kEndless = int64_t{1}
-                             << 24;  // no limit in practice for networks that are drawn
+constexpr int64_t kEndless = int64_t{1} << 24;  // no limit in practice for networks that are drawn
 constexpr int kDram = 0;
 constexpr int kSram = 1;
 constexpr int kFlash = 2;

@@ -169,7 +169,7 @@ class Rule {
     return base::RoundUp(bytes, profile_.memories.at(static_cast<size_t>(memory)).alignment_bytes);
   }
 
-  // Compares byte by byte: only small memories decide anything, so this is cheap.
+  // Counts byte by byte. The loop is short: only small memories have reserved ranges here.
   int64_t RoomIn(int memory) const {
     const hw_profiles::Memory& facts = profile_.memories.at(static_cast<size_t>(memory));
     if (facts.reserved.empty()) return facts.capacity_bytes;

@@ -268,7 +268,7 @@ constexpr std::array kRelations = {Relation{"tile memory", MoreTileMemory},
                                    Relation{"kinds in place", MoreInPlace},
                                    Relation{"axes", MoreAxes},
                                    Relation{"step of an axis", FinerAxes},
-                                   Relation{"step of the depth", FinerKExtent},
+                                   Relation{"step along K", FinerKExtent},
                                    Relation{"orders", MoreOrders},
                                    Relation{"boundary tensors kept", MoreKept},
                                    Relation{"operators per subgraph", LongerSubgraphs},
@@ -308,7 +308,7 @@ class Comparison {
       return Report("more is infeasible", small, large);
     if (large.IsOptimal() && IsWorse(large, small)) return Report("more is worse", small, large);
     if (large.plan && !IsWorse(large, small)) return;
-    run_.Count("predecessors");
+    run_.Count("previous plans");
     more_.previous = small.plan;
     const Answer again = run_.Ask(more_);
     if (!again.fault.empty()) return;

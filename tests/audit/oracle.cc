@@ -357,8 +357,8 @@ class Oracle {
     }
   }
 
-  // The peak of a placement, the least one if `least` peaks are needed; nullopt where there is
-  // provably none.
+  // The peak of a placement, the least one with `minimise`; nullopt where there is provably
+  // none.
   std::optional<Bytes> Place(const Problem& problem, Bytes capacity, bool minimise) {
     search::allocate::AllocateOptions options;
     options.capacity = capacity;
@@ -487,7 +487,7 @@ class Oracle {
   std::vector<std::vector<int>> orders_;
   std::map<std::tuple<std::vector<int>, std::vector<int>, std::vector<int>>,
            std::vector<TileConfig>>
-      configs_;  // by the set of operators done before, the operators in order, and the kept tensors
+      configs_;  // by the operators done before, the operators in order, the kept tensors
   int64_t choices_ = 0;
   int64_t steps_ = 0;
   bool breaks_ties_ = false;

@@ -26,13 +26,13 @@ struct Finding {
   std::vector<std::string> commands;  // after that of the question
 };
 
-// Of one family of draws.
+// The counts of one family of draws.
 struct Tally {
   int64_t drawn = 0;
   std::map<std::string, int64_t> skipped;   // by reason
   std::map<std::string, int64_t> statuses;  // of answers, by name
   int64_t plans = 0;                        // returned, and each checked
-  std::map<std::string, int64_t> counts;    // what else the family counts
+  std::map<std::string, int64_t> counts;    // other counts of the family
 
   int64_t Skipped() const;
 };

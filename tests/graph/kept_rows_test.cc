@@ -68,8 +68,8 @@ TEST(TileKeepingRows, ASkipWaitsForTheSlowerBranch) {
   builder.AddSum(input, branch);
   const Graph graph = std::move(builder).Build();
   const tiling::TiledSubgraph tiled = tiling::TileKeepingRows(graph, {0, 3}, {1, 1, 1, 4});
-  // Tile 3 sums row 3, for which the first convolution makes row 5 of rows 4, 5 and 6: rows 3 to 6
-  // are held.
+  // Tile 3 sums row 3, for which the first convolution makes row 5 of rows 4, 5 and 6: the tile
+  // holds rows 3 to 6.
   EXPECT_EQ(tiled.rows[0], (tiling::RowCounts{3, 4, 4, 5}));
 }
 
@@ -84,7 +84,7 @@ TEST(TileKeepingRows, OperandThatEveryTileWantsWholeIsLoadedOnce) {
   EXPECT_EQ(tiled.rows[1], (tiling::RowCounts{6, 6, 6, 6}));
 }
 
-// Two strips of four columns: the second 3x3 wants five columns of the first, of which either strip
+// Two strips of four columns: the second 3x3 needs five columns of the first, and either strip
 // makes its own.
 TEST(TileKeepingRows, EveryStripMakesTheColumnsThatItNeeds) {
   GraphBuilder builder;
@@ -101,7 +101,7 @@ TEST(TileKeepingRows, EveryStripMakesTheColumnsThatItNeeds) {
   EXPECT_EQ(tiled.rows[1], (tiling::RowCounts{2, 3, 4, 6}));
 }
 
-// Keys and values come once for each part of the heads, queries once altogether.
+// Keys and values are loaded once for each part of the heads, queries once altogether.
 TEST(TileKeepingRows, KeysAndValuesStayForTheirHeads) {
   GraphBuilder builder;
   const int query = builder.AddInput({4, 6, 5});

@@ -21,9 +21,9 @@ using testing::HasSubstr;
 
 constexpr Policy kResident = {WeightPolicy::kResident, false};
 
-// TwoConvs in own steps with both constants resident, 36 bytes. Rows of x, a and y take 8, 16 and
-// 12 bytes; x and a, or a and y, are held at once. Tiles of 1, 2, 3, 4 and 8 rows need 3, 4, 5, 5
-// and 8 rows of x.
+// TwoConvs, serialized, with both constants resident, 36 bytes. Rows of x, a and y take 8, 16 and
+// 12 bytes; x and a, or a and y, live together. Tiles of 1, 2, 3, 4 and 8 rows need 3, 4, 5, 5 and
+// 8 rows of x.
 class TwoConvsTiles : public testing::Test {
  protected:
   tiling::TileOptions Options() const {
@@ -90,7 +90,7 @@ TEST(IntervalTiles, TakeFurtherShapes) {
   EXPECT_EQ(tiles->Decide(0, base::Stop()), Status::kOptimal);
   EXPECT_FALSE(tiles->Add({{1, 3, 1, 4}}).has_value());
   ASSERT_EQ(tiles->Candidates().size(), 2U);
-  EXPECT_EQ(tiles->Known(0).status, Status::kOptimal);  // what was known stays
+  EXPECT_EQ(tiles->Known(0).status, Status::kOptimal);  // known results stay
   EXPECT_EQ(tiles->Candidates()[1].lower_bound, 76);
   tiles->Sort();
   EXPECT_EQ(tiles->Candidates()[0].choice.tile, (graph::tiling::TileShape{1, 3, 1, 4}));
@@ -98,8 +98,8 @@ TEST(IntervalTiles, TakeFurtherShapes) {
   EXPECT_EQ(tiles->Candidates().size(), 2U);
 }
 
-// x --conv--> a --relu--> y: in place wherever it may be, and side by side.
-TEST(InPlaceTiles, AreListedBesideThoseThatAreNot) {
+// x --conv--> a --relu--> y: in place where possible, and side by side.
+TEST(InPlaceTiles, AreListedWithThoseThatAreNot) {
   Network net;
   const int x = net.Input("x", {1, 2, 8, 4});
   const int a = net.Tensor("a", {1, 2, 8, 4});
