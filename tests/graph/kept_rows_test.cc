@@ -139,5 +139,24 @@ TEST(CutsStrips, IsACutOfRowsPerhapsOfColumnsAndTheBatchAndOfNothingElse) {
   EXPECT_TRUE(tiling::CutsStrips({4, 8, 6}, {3, 2, 6}));
 }
 
+// At every poll. Strips that lie wholly in the pads are swept one by one.
+TEST(TileKeepingRows, HasNoTilesIfTheStopCameFirst) {
+  for (const int64_t pad : {1, 40}) {
+    GraphBuilder builder;
+    const int output = builder.AddConv(builder.AddInput({1, 1, 60, 60}), 1, 3, 1, pad);
+    const Shape shape = builder.ShapeOf(output);
+    const Graph graph = std::move(builder).Build();
+    const tiling::TileShape tile = {1, 1, 1, 1};
+    const base::Stop never(base::Stop::AtPoll{1'000'000});
+    ASSERT_EQ(tiling::Tiler(graph, {0, 0}, &never).CutKeepingRows(tile, true).tiles,
+              shape[2] * shape[3]);
+    ASSERT_GE(never.Polls(), 2);
+    for (int64_t poll = 1; poll <= never.Polls(); ++poll) {
+      const base::Stop stop(base::Stop::AtPoll{poll});
+      EXPECT_EQ(tiling::Tiler(graph, {0, 0}, &stop).CutKeepingRows(tile, true).tiles, 0);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tessera::graph

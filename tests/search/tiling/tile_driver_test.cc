@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "../../encoder/program/small_networks.h"
+#include "../../graph/graph_builder.h"
 #include "tessera/search/engines/canonical/canonical.h"
 
 namespace tessera::search {
@@ -126,6 +127,27 @@ TEST(InPlaceTiles, AreListedWithThoseThatAreNot) {
       tiling::IntervalTiles::Build(net.graph, profile, {1, 1}, options);
   ASSERT_TRUE(conv.has_value());
   EXPECT_EQ(conv->Candidates().size(), 1U);
+}
+
+// The window reaches so far into the pads that tiles have thousands of classes.
+TEST_F(TwoConvsTiles, OmitsClassesOfManyTilesThatExceedTheTileMemory) {
+  constexpr int64_t kExtent = 255;
+  graph::GraphBuilder builder;
+  builder.AddConv(builder.AddInput({1, 1, kExtent, kExtent}), 1, kExtent, 1, kExtent / 2);
+  const graph::Graph graph = std::move(builder).Build();
+  tiling::TileOptions options = Options();
+  options.shapes = {{1, 1, 1, 1}};
+  for (const int64_t capacity : {10'000, 1'000'000}) {
+    const Profile profile = TwoLevels(DmaSteps::kSerialized, capacity);
+    const base::Expected<tiling::IntervalTiles> tiles =
+        tiling::IntervalTiles::Build(graph, profile, {0, 0}, options);
+    ASSERT_TRUE(tiles.has_value());
+    ASSERT_EQ(tiles->Candidates().size(), 1U);
+    const bool fits = capacity > kExtent * kExtent;
+    EXPECT_EQ(tiles->TilingOf(0).tiles, kExtent * kExtent);
+    EXPECT_EQ(tiles->TilingOf(0).classes.empty(), !fits);
+    EXPECT_EQ(tiles->Candidates()[0].lower_bound > capacity, !fits);
+  }
 }
 
 }  // namespace
