@@ -3,6 +3,7 @@
 
 #include "tessera/base/json_document.h"
 #include "tessera/hw_profiles/profile_yaml.h"
+#include "tessera/problem/files/json_sections.h"
 
 namespace tessera::hw_profiles {
 namespace {
@@ -174,47 +175,13 @@ ordered_json ToJson(const Selector& select) {
   return json;
 }
 
-ordered_json ToJson(const problem::Requirement& wanted, const Profile& profile) {
-  using problem::RequirementKind;
-  ordered_json json = {{"kind", NameOf(wanted.kind)}};
-  switch (wanted.kind) {
-    case RequirementKind::kOffset:
-    case RequirementKind::kDifference:
-      json["multiple"] = wanted.multiple;
-      json["residue"] = wanted.residue;
-      break;
-    case RequirementKind::kWindow:
-      json["window"] = {wanted.window.begin, wanted.window.end};
-      break;
-    case RequirementKind::kNoCrossing:
-      json["boundary"] = wanted.multiple;
-      break;
-    case RequirementKind::kBanks: {
-      const Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
-      json["banks"] = ordered_json::array();
-      for (const int bank : wanted.banks)
-        json["banks"].push_back(memory.banks[static_cast<size_t>(bank)].name);
-      break;
-    }
-    case RequirementKind::kDistance:
-    case RequirementKind::kXorDistance:
-      json["distance"] = wanted.distance;
-      break;
-    case RequirementKind::kGuard:
-      json["before"] = wanted.before;
-      json["after"] = wanted.after;
-      break;
-    default:
-      break;
-  }
-  return json;
-}
-
 ordered_json ToJson(const Rule& rule, const Profile& profile) {
+  const Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
   ordered_json json = ordered_json::object();
   if (!rule.name.empty()) json["name"] = rule.name;
   json["select"] = ToJson(rule.select);
-  json["require"] = ToJson(rule.require, profile);
+  json["require"] = problem::files::RequirementToJson(rule.require, memory.banks,
+                                                      problem::files::Defaults::kWritten);
   return json;
 }
 

@@ -66,6 +66,17 @@ struct Requirement {
   friend bool operator==(const Requirement&, const Requirement&) = default;
 };
 
+// A number that requirements of a kind state: its key in files, and its least value.
+struct RequirementNumber {
+  std::string_view key;
+  Bytes Requirement::*member = nullptr;
+  Bytes least = 0;
+  bool optional = false;  // its default where it is absent
+};
+
+// The numbers of the kind. kWindow and kBanks have none: they state "window" and "banks".
+std::span<const RequirementNumber> NumbersOf(RequirementKind kind);
+
 // Both ends are included.
 struct SizeRange {
   Bytes least = 1;

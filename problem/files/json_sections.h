@@ -104,6 +104,11 @@ class BufferIndex {
   std::map<std::string, size_t> by_id_;
 };
 
+// A requirement in JSON, with the names of `banks`, or their indices if names repeat.
+enum class Defaults : uint8_t { kOmitted, kWritten };
+nlohmann::ordered_json RequirementToJson(const Requirement& wanted, const std::vector<Bank>& banks,
+                                         Defaults defaults);
+
 // One rule of a problem in its JSON form, which other documents that contain problems share. The
 // memories and buffers of `problem` are set.
 nlohmann::ordered_json RuleToJson(const Problem& problem, const Rule& rule);

@@ -137,42 +137,6 @@ Json ToJson(const Problem& problem, const Relation& relation) {
   return json;
 }
 
-Json ToJson(const Requirement& wanted, const Memory& memory) {
-  Json json = {{"kind", NameOf(wanted.kind)}};
-  switch (wanted.kind) {
-    case RequirementKind::kOffset:
-    case RequirementKind::kDifference:
-      json["multiple"] = wanted.multiple;
-      PutIf(wanted.residue != 0, json, "residue", wanted.residue);
-      break;
-    case RequirementKind::kNoCrossing:
-      json["boundary"] = wanted.multiple;
-      break;
-    case RequirementKind::kWindow:
-      json["window"] = ToJson(wanted.window);
-      break;
-    case RequirementKind::kBanks:
-      json["banks"] = Json::array();
-      for (const int bank : wanted.banks)
-        json["banks"].push_back(References<Bank>(memory.banks)(bank));
-      break;
-    case RequirementKind::kDistance:
-    case RequirementKind::kXorDistance:
-      json["distance"] = wanted.distance;
-      break;
-    case RequirementKind::kGuard:
-      PutIf(wanted.before != 0, json, "before", wanted.before);
-      PutIf(wanted.after != 0, json, "after", wanted.after);
-      break;
-    case RequirementKind::kNaturalAlignment:
-    case RequirementKind::kSameBank:
-    case RequirementKind::kDifferentBank:
-    case RequirementKind::kCommonDelta:
-      break;
-  }
-  return json;
-}
-
 Json ToJson(const Problem& problem, const Cost& cost) {
   Json json = Json::object();
   PutIf(!cost.name.empty(), json, "name", cost.name);
@@ -222,6 +186,22 @@ Json ToJson(const Statistics& statistics) {
 
 }  // namespace
 
+Json RequirementToJson(const Requirement& wanted, const std::vector<Bank>& banks,
+                       Defaults defaults) {
+  Json json = {{"kind", NameOf(wanted.kind)}};
+  for (const RequirementNumber& number : NumbersOf(wanted.kind)) {
+    const Bytes value = wanted.*number.member;
+    if (value != 0 || !number.optional || defaults == Defaults::kWritten)
+      json[std::string(number.key)] = value;
+  }
+  if (wanted.kind == RequirementKind::kWindow) json["window"] = ToJson(wanted.window);
+  if (wanted.kind == RequirementKind::kBanks) {
+    json["banks"] = Json::array();
+    for (const int bank : wanted.banks) json["banks"].push_back(References<Bank>(banks)(bank));
+  }
+  return json;
+}
+
 Json RuleToJson(const Problem& problem, const Rule& rule) {
   const auto buffer = [&](int i) -> const Buffer& {
     return problem.buffers[static_cast<size_t>(i)];
@@ -229,7 +209,9 @@ Json RuleToJson(const Problem& problem, const Rule& rule) {
   const Buffer& head = buffer(rule.pairs.empty() ? rule.buffers.front() : rule.pairs.front().first);
   Json json = Json::object();
   PutIf(!rule.name.empty(), json, "name", rule.name);
-  json["require"] = ToJson(rule.requirement, problem.memories[static_cast<size_t>(head.memory)]);
+  json["require"] =
+      RequirementToJson(rule.requirement, problem.memories[static_cast<size_t>(head.memory)].banks,
+                        Defaults::kOmitted);
   for (const int i : rule.buffers) json["buffers"].push_back(buffer(i).id);
   for (const auto& [first, second] : rule.pairs)
     json["pairs"].push_back({buffer(first).id, buffer(second).id});
