@@ -54,13 +54,6 @@ AddressConstraints Analyse(const problem::Problem& problem, const problem::Ladde
 problem::Bytes GranularityOf(const problem::Problem& problem, const problem::Ladder* ladder,
                              int memory);
 
-// The sizes of one buffer for all candidates; one size without a ladder.
-std::vector<problem::Bytes> SizesOf(const problem::Problem& problem, const problem::Ladder* ladder,
-                                    size_t buffer);
-
-// The size rounded up to a power of two; 1 <= size <= 2^62.
-problem::Bytes NaturalAlignmentOf(problem::Bytes size);
-
 // A lower bound of the bytes that each memory needs: the load of its heaviest step, summed over the
 // buffers that no colocate or exclusive relation allows to share addresses. `problem` has the sizes
 // of one candidate.
