@@ -108,7 +108,7 @@ Bytes KSliceBytes(const graph::Graph& graph, const hw_profiles::Profile& profile
 Bytes SizeOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
              const ProgramTemplate& program_template,
              std::span<const graph::tiling::TiledSubgraph> tilings, size_t index) {
-  const ProgramBuffer& buffer = program_template.program.buffers[index];
+  const BufferUse& buffer = program_template.program.buffers[index];
   const auto subgraph = static_cast<size_t>(buffer.subgraph);
   switch (buffer.kind) {
     case BufferKind::kTile:
@@ -136,8 +136,8 @@ Bytes SizeOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
 }
 
 // Lists each transfer of a step once, ascending.
-void ListOnce(std::vector<ProgramStep>& steps) {
-  for (ProgramStep& step : steps) {
+void ListOnce(std::vector<StepUse>& steps) {
+  for (StepUse& step : steps) {
     std::sort(step.transfers.begin(), step.transfers.end());
     step.transfers.erase(std::unique(step.transfers.begin(), step.transfers.end()),
                          step.transfers.end());

@@ -113,7 +113,7 @@ problem::Bytes CachedBytes(const hw_profiles::Profile& profile, BufferKind kind,
                            NamedExtents largest, Pads pads, int64_t alignment);
 
 // Relations that place each halo directly before the tile buffer of its phase.
-std::vector<problem::Relation> AdjacentHalos(std::span<const ProgramBuffer> buffers);
+std::vector<problem::Relation> AdjacentHalos(std::span<const BufferUse> buffers);
 
 // The tiles of one interval under one policy. Graph and profile must outlive this object.
 class PolicyTiles {

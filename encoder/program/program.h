@@ -9,6 +9,7 @@
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/graph/graph.h"
+#include "tessera/graph/program_steps.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/problem/problem.h"
@@ -41,41 +42,10 @@ struct SubgraphChoice {
       false;  // the constants that are loaded once arrive while the previous subgraph runs
 };
 
-enum class StepKind : uint8_t { kPrologue, kLoad, kCompute, kStore, kEpilogue, kCopy };
-
-// One step of the program.
-struct ProgramStep {
-  StepKind kind = StepKind::kCompute;
-  int subgraph = 0;  // index into the choices
-  int phase = 0;     // of the pass; 0 outside passes
-  int op =
-      // kCompute: index into Graph::operators; kLoad of a streamed constant: its user; kCopy: the
-      // operator whose step the copy accompanies
-      -1;
-  std::vector<int> transfers;  // tensors that the DMA moves at this step, each once, ascending
-};
-
-enum class BufferKind : uint8_t {
-  kTile,
-  kWhole,
-  kResident,
-  kSlice,
-  kScratch,
-  kRollingBuffer,
-  kLine,
-  kHalo,
-  kAccumulator
-};
-
-// The contents of a buffer of the Problem.
-struct ProgramBuffer {
-  BufferKind kind = BufferKind::kTile;
-  int subgraph = -1;  // -1: kWhole
-  int tensor = -1;    // -1: kScratch, kAccumulator
-  int op = -1;        // kSlice, kScratch and kAccumulator: the user
-  int phase = 0;
-  int slot = 0;  // kSlice
-};
+using graph::BufferKind;
+using graph::BufferUse;
+using graph::StepKind;
+using graph::StepUse;
 
 // The Problem, with the meaning of each of its steps and buffers. Order of the buffers: whole ones
 // by tensor; then, for each subgraph, resident constants, tiles by tensor and phase with the
@@ -83,8 +53,8 @@ struct ProgramBuffer {
 // operators that need one only to work channel by channel.
 struct Program {
   problem::Problem problem;
-  std::vector<ProgramStep> steps;      // step t of the Problem is steps[t]
-  std::vector<ProgramBuffer> buffers;  // parallel to Problem::buffers
+  std::vector<StepUse> steps;      // step t of the Problem is steps[t]
+  std::vector<BufferUse> buffers;  // parallel to Problem::buffers
 };
 
 // The program of consecutive choices: each begins where the previous one ends; they may cover a

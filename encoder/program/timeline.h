@@ -38,7 +38,7 @@ struct Timeline {
   std::optional<problem::Loop> tile_loop;  // over tiles, if there are several
   std::vector<problem::Loop>
       slice_loops;  // over slices, inside one operator; none equals tile_loop
-  std::vector<ProgramStep>
+  std::vector<StepUse>
       steps;  // of [begin, end); the buffers enter their transfers (subgraph_buffers.cc)
 
   // dma: double-buffered

@@ -36,7 +36,7 @@ TEST(WholeBuffers, AreKeptBoundariesToo) {
   ASSERT_TRUE(program.has_value());
   // load w1 | load x, conv1, twice | load w2, conv2, store y
   EXPECT_THAT(Describe(program->problem, "a"), "a: 128 bytes, [1,5), 2 pe w, 4 pe r");
-  for (const program::ProgramStep& step : program->steps)
+  for (const program::StepUse& step : program->steps)
     EXPECT_THAT(step.transfers, testing::Not(testing::Contains(a)));
 }
 

@@ -67,7 +67,7 @@ bool HasBanks(const Profile& profile) {
 
 bool KeepsRows(const encoder::program::Program& program) {
   return std::any_of(program.buffers.begin(), program.buffers.end(),
-                     [](const encoder::program::ProgramBuffer& buffer) {
+                     [](const encoder::program::BufferUse& buffer) {
                        return buffer.kind == encoder::program::BufferKind::kRollingBuffer ||
                               buffer.kind == encoder::program::BufferKind::kLine ||
                               buffer.kind == encoder::program::BufferKind::kHalo;
