@@ -35,8 +35,7 @@ class AllocCommand final : public Command {
   }
   std::string Examples() const override {
     return "Without --capacity, or with --minimize, the least peak is looked for. Costs that the "
-           "file states "
-           "are\n"
+           "file states are\n"
            "minimised within the capacity, or within the least peak found.\n\n"
            "Examples:\n"
            "  tessera alloc buffers.csv                              the least peak\n"

@@ -34,13 +34,9 @@ class DecodeCommand final : public Command {
   }
   std::string Examples() const override {
     return "The model is the output of a SAT solver (lines s and v) or of an SMT solver (sat and "
-           "the answer "
-           "of "
-           "get-model or get-value). Give the formula, or the options with which it was written. A "
-           "solver's "
-           "claim that nothing fits is reported as unknown (exit code 10), because no proof comes "
-           "with "
-           "it.\n\n"
+           "the answer of get-model or get-value). Give the formula, or the options with which it "
+           "was written. A solver's claim that nothing fits is reported as unknown (exit code 10), "
+           "because no proof comes with it.\n\n"
            "Examples:\n"
            "  tessera decode buffers.csv model.txt --formula formula.cnf --output map.svg\n"
            "  tessera decode problem.json model.txt --candidate rows=7 --format json\n"
@@ -133,9 +129,7 @@ class DecodeCommand final : public Command {
     } else if (decoded.claim == Decoded::Claim::kNothingFits) {
       result.reason =
           "the solver claims that nothing fits; a claim without a proof decides nothing, and "
-          "`tessera alloc` "
-          "can "
-          "be asked to prove it";
+          "`tessera alloc` can be asked to prove it";
     } else {
       result.reason = "the solver gave up";
     }

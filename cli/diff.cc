@@ -192,11 +192,9 @@ class DiffCommand final : public Command {
   }
   std::string Examples() const override {
     return "Subgraphs are compared between the cuts that both plans make, buffers where a subgraph "
-           "has the "
-           "same\n"
+           "has the same\n"
            "operators in both. The plans are read, not checked; the exit code is 0 whether they "
-           "differ or "
-           "not.\n\n"
+           "differ or not.\n\n"
            "Examples:\n"
            "  tessera diff plan.json edited.json\n"
            "  tessera diff old.json new.json --format json\n";

@@ -34,24 +34,19 @@ class EvalCommand final : public Command {
   }
   std::string Examples() const override {
     return "Of the file count network, profile, objective, and of each subgraph its operators, "
-           "tile and "
-           "policies; the\n"
+           "tile and policies; the\n"
            "rest is derived again and may be left out. Where a buffer or a tensor at home has an "
-           "\"offset\", "
-           "it stays\n"
+           "\"offset\", it stays\n"
            "there; what has none is placed. After a change of tile or partition old addresses "
-           "seldom fit: "
-           "delete\n"
+           "seldom fit: delete\n"
            "those that matter no more, or say --move.\n\n"
            "Examples:\n"
            "  tessera eval edited.json --move --output better.json    after a change of tile in an "
            "editor\n"
            "  tessera eval edited.json                                to see what it costs and "
-           "what is "
-           "wrong\n\n"
+           "what is wrong\n\n"
            "`tessera plan --output plan.json` writes what to begin with; `tessera diff plan.json "
-           "better.json` tells "
-           "them apart.\n";
+           "better.json` tells them apart.\n";
   }
 
   void Declare(CLI::App& app) override {

@@ -263,8 +263,7 @@ void TileChoice::Declare(CLI::App& app, CLI::Option* profile) {
       ->needs(profile);
   app.add_option("--policy", policy_,
                  "How weights, results and halos are held, in the words of `tessera tile` "
-                 "(default: what the "
-                 "profile prefers)")
+                 "(default: what the profile prefers)")
       ->needs(profile);
 }
 

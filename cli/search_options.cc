@@ -137,16 +137,16 @@ void SearchOptions::Declare(CLI::App& app) {
   app.add_option(
          "--budget", budget,
          "Most work for each question put to an engine, counted in nodes and conflicts, and of "
-         "plan for "
-         "the whole search, in tile shapes times operators: the answer then depends on no clock")
+         "plan for the whole search, in tile shapes times operators: the answer then depends on no "
+         "clock")
       ->transform(WholeNumber(0, base::kMaxTotal));
   app.add_option("--timeout", timeout_s,
                  "Most seconds of wall clock; the best answer so far is given (default: none)")
       ->transform(Seconds());
   app.add_option("--memory-limit", memory_limit,
                  "Most bytes of memory that the search may take; the best answer so far is given; "
-                 "suffixes as in "
-                 "2Gi (default: three quarters of what the machine or its control group has)")
+                 "suffixes as in 2Gi (default: three quarters of what the machine or its control "
+                 "group has)")
       ->transform(ByteCount());
   app.add_option(
          "--engine", engine,
@@ -154,8 +154,7 @@ void SearchOptions::Declare(CLI::App& app) {
       ->check(CLI::IsMember(NamesOfEngines()));
   app.add_option("--switch-off", switched_off,
                  "Search without this rule of the canonical or lazy engine, to see what it is "
-                 "worth: answers "
-                 "stay right but come slower; may be repeated")
+                 "worth: answers stay right but come slower; may be repeated")
       ->check(CLI::IsMember(NamesOfRules()))
       ->type_name("RULE");
   app.add_flag("--verbose", verbose, "Tell on stderr what each engine found and when");

@@ -129,7 +129,7 @@ class BitEncoding : public formulation::IntegerSink {
   void AddEqual(formulation::Literal guard, const Bits& a, const Bits& b);
   formulation::Literal MajorityOf(formulation::Literal a, formulation::Literal b,
                                   formulation::Literal c);
-  formulation::Literal PhaseOf(formulation::Literal a, formulation::Literal b);
+  formulation::Literal XorOf(formulation::Literal a, formulation::Literal b);
 
   formulation::ClauseSink& clauses_;
   const formulation::Model& model_;
