@@ -187,7 +187,7 @@ class AllocCommand final : public Command {
   void Explain(Result& result, const problem::files::ProblemDocument& input, Bytes capacity,
                const base::Stop& stop) const {
     const problem::Ladder* ladder = input.ladder ? &*input.ladder : nullptr;
-    std::optional<Collision> collision =
+    std::optional<report::Collision> collision =
         reasons_.Find(input.problem, capacity, search_, stop, ladder, candidate_index_);
     if (!collision) return;
     result.reason = collision->Summary();

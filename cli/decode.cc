@@ -75,8 +75,8 @@ class DecodeCommand final : public Command {
         *input, *options, *output, model_ == "-" ? "standard input" : model_);
     if (!decoded) return console.Refuse(decoded.error());
     if (!decoded->broken.empty()) {
-      console.Print(
-          DescribeRefusal({"formula: the model breaks " + decoded->broken}, format_.IsJson()));
+      console.Print(report::DescribeRefusal({"formula: the model breaks " + decoded->broken},
+                                            format_.IsJson()));
       return ExitCode::kCheckRefused;
     }
     return Report(console, *input, *options, *decoded);

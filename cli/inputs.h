@@ -42,6 +42,9 @@ void AddProfile(Destinations& files, const std::string& path);
 base::Expected<std::vector<std::pair<std::string, std::string>>> ReadProfileTexts(
     const std::string& path);
 
+// A plan, unchecked. `name` is for messages.
+base::Expected<plan::Plan> LoadPlan(const std::string& path, const std::string& name);
+
 // A finished answer read from a file, to be checked or drawn.
 struct Answer {
   problem::Problem problem;

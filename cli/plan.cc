@@ -182,10 +182,7 @@ class PlanCommand final : public Command {
     if (!constraints) return console.Refuse(constraints.error());
     std::optional<plan::Plan> old;
     if (!old_.empty()) {
-      const base::Expected<std::string> text = ReadInput(old_);
-      if (!text) return console.Refuse(text.error());
-      base::Expected<plan::Plan> read =
-          plan::files::ReadPlanJson(*text, old_ == "-" ? "standard input" : old_);
+      base::Expected<plan::Plan> read = LoadPlan(old_, old_ == "-" ? "standard input" : old_);
       if (!read) return console.Refuse(read.error());
       old = *std::move(read);
     }
@@ -304,7 +301,7 @@ class PlanCommand final : public Command {
                    const search::partition::answer::PartitionOptions& options,
                    const search::partition::answer::PartitionResult& result,
                    const base::Stop& stop) {
-    PlanRefusal refusal{network, result, std::nullopt, {}};
+    report::PlanRefusal refusal{network, result, std::nullopt, {}};
     if (!reasons_.AreOff() && !InterruptGuard::Interrupted()) {
       const base::Stop end(ReasonsEnd(stop));
       const base::Stop first(end.Before(kPartForCollision), &end);
@@ -317,7 +314,7 @@ class PlanCommand final : public Command {
     std::vector<Output> pictures;
     for (const std::string& path : outputs_.paths) {
       if (!refusal.collision || SuffixOf(path) != ".svg") continue;
-      const Collision& collision = *refusal.collision;
+      const report::Collision& collision = *refusal.collision;
       pictures.push_back({path, problem::draw::WriteCollisionSvg(
                                     collision.problem, collision.explanation, collision.capacity)});
     }

@@ -1,18 +1,9 @@
 #include "tessera/cli/reasons.h"
 
-#include <fmt/core.h>
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "tessera/base/json_document.h"
-#include "tessera/base/text.h"
-#include "tessera/problem/explanation.h"
-#include "tessera/problem/files/json_sections.h"
-#include "tessera/report/text_table.h"
 #include "tessera/search/allocate/engine_queries.h"
+#include "tessera/search/reasons/explain.h"
 
 namespace tessera::cli {
 
@@ -22,27 +13,17 @@ constexpr int64_t kReasonBudget = 100'000;
 
 }  // namespace
 
-std::string Collision::Summary() const {
-  return problem::Summarize(problem, explanation, capacity);
-}
-
-std::string Collision::Text(size_t indent) const {
-  std::string text;
-  for (const std::string& line : problem::Sentences(problem, explanation, capacity)) {
-    text += (text.empty() ? "" : std::string(indent, ' ')) + line + '\n';
-  }
-  return text;
-}
-
 void Reasons::Declare(CLI::App& app) {
   app.add_flag("--no-reasons", off_,
                "Do not look for the few conditions that collide where nothing fits, nor for what "
                "would help");
 }
 
-std::optional<Collision> Reasons::Find(const problem::Problem& problem, problem::Bytes capacity,
-                                       const SearchOptions& search, const base::Stop& stop,
-                                       const problem::Ladder* ladder, size_t candidate) const {
+std::optional<report::Collision> Reasons::Find(const problem::Problem& problem,
+                                               problem::Bytes capacity, const SearchOptions& search,
+                                               const base::Stop& stop,
+                                               const problem::Ladder* ladder,
+                                               size_t candidate) const {
   if (off_) return std::nullopt;
   const EngineSet engines(search);
   const search::reasons::Decide decide = search::allocate::MakeDecider(engines.Pointers(), stop);
@@ -51,159 +32,20 @@ std::optional<Collision> Reasons::Find(const problem::Problem& problem, problem:
   options.stop = &stop;
   options.ladder = ladder;
   options.candidate = candidate;
-  return Collision{problem, capacity, search::reasons::Explain(problem, capacity, decide, options)};
+  return report::Collision{problem, capacity,
+                           search::reasons::Explain(problem, capacity, decide, options)};
 }
 
-std::optional<Collision> Reasons::FindIfProven(const problem::Problem& problem,
-                                               problem::Bytes capacity, const SearchOptions& search,
-                                               const base::Stop& stop) const {
+std::optional<report::Collision> Reasons::FindIfProven(const problem::Problem& problem,
+                                                       problem::Bytes capacity,
+                                                       const SearchOptions& search,
+                                                       const base::Stop& stop) const {
   if (off_) return std::nullopt;
   const EngineSet engines(search);
   const search::reasons::Decide decide = search::allocate::MakeDecider(engines.Pointers(), stop);
   const problem::Status status = decide(problem, capacity, search.Limit(kReasonBudget)).status;
   if (status != problem::Status::kInfeasible) return std::nullopt;
   return Find(problem, capacity, search, stop);
-}
-
-namespace {
-
-using base::Printable;
-using search::partition::analysis::Evidence;
-using search::partition::analysis::Remedy;
-using search::partition::placement::BrokenLimit;
-using search::partition::placement::HeldPart;
-using search::partition::placement::Obstacle;
-using search::partition::placement::ObstacleKind;
-using Json = nlohmann::ordered_json;
-
-// Tensors that a text lists.
-constexpr size_t kMostListed = 12;
-
-std::string_view Assurance(Evidence evidence) {
-  switch (evidence) {
-    case Evidence::kPlan:
-      return "a plan was found with it";
-    case Evidence::kObstacle:
-      return "removes this obstacle; no plan was found with it yet";
-    case Evidence::kBound:
-      break;
-  }
-  return "needed at least; not tried";
-}
-
-std::string TensorsOf(const Obstacle& obstacle) {
-  if (obstacle.tensors.empty() || !obstacle.LacksBytes()) return "";
-  const std::string_view where = obstacle.in_one_bank ? "one bank of " : "";
-  std::string text = fmt::format("\n{} bytes of {}'{}' are needed at once{}, {} are there\n",
-                                 obstacle.needed, where, Printable(obstacle.memory),
-                                 obstacle.step ? fmt::format(" at step {}", *obstacle.step) : "",
-                                 obstacle.available);
-  for (size_t i = 0; i < std::min(kMostListed, obstacle.tensors.size()); ++i) {
-    const HeldPart& held_part = obstacle.tensors[i];
-    text += fmt::format("  {:>12}  {}, {}\n", held_part.bytes, Printable(held_part.tensor),
-                        Printable(held_part.part));
-  }
-  if (obstacle.tensors.size() > kMostListed)
-    text += fmt::format("  and {} more\n", obstacle.tensors.size() - kMostListed);
-  return text;
-}
-
-std::string RemediesText(const std::vector<Remedy>& remedies) {
-  if (remedies.empty()) return "";
-  std::string text = "\nwhat would help\n";
-  for (const Remedy& remedy : remedies)
-    text += fmt::format("  {}: {}\n", Printable(remedy.what), Assurance(remedy.evidence));
-  return text;
-}
-
-std::string HeadOf(const graph::Graph& network, const Obstacle& obstacle) {
-  switch (obstacle.kind) {
-    case ObstacleKind::kHome:
-      return fmt::format("why the tensors at home in '{}' do not fit", Printable(obstacle.memory));
-    case ObstacleKind::kJoint:
-      return "why the subgraphs do not fit in one program";
-    default:
-      return fmt::format("why {} alone does not fit with tiles of {}",
-                         Printable(network.operators[static_cast<size_t>(obstacle.op)].id),
-                         report::ShapeText(obstacle.tile));
-  }
-}
-
-Json ToJson(const graph::Graph& network, const Obstacle& obstacle) {
-  const auto name_of = [&network](int op) { return network.operators[static_cast<size_t>(op)].id; };
-  Json json = {{"kind", NameOf(obstacle.kind)}};
-  if (obstacle.op >= 0) json["operator"] = name_of(obstacle.op);
-  if (!obstacle.tile.empty()) {
-    json["tile"] = obstacle.tile;
-    json["policy"] = obstacle.policy;
-  }
-  if (!obstacle.memory.empty()) {
-    json["memory"] = obstacle.memory;
-    if (obstacle.in_one_bank) json["in_one_bank"] = true;
-    json["needed_bytes"] = obstacle.needed;
-    json["available_bytes"] = obstacle.available;
-  }
-  if (obstacle.step) json["step"] = *obstacle.step;
-  for (const HeldPart& held_part : obstacle.tensors)
-    json["tensors"].push_back(
-        {{"tensor", held_part.tensor}, {"part", held_part.part}, {"bytes", held_part.bytes}});
-  for (const BrokenLimit& limit : obstacle.limits) {
-    Json& entry = json["limits"].emplace_back(
-        Json{{"metric", limit.metric}, {"limit", limit.most}, {"bound", limit.bound}});
-    if (limit.op < 0) continue;
-    entry["operator"] = name_of(limit.op);
-    entry["part"] = limit.part;
-  }
-  for (const int op : obstacle.blocked) json["do_not_fit_alone"].push_back(name_of(op));
-  return json;
-}
-
-}  // namespace
-
-std::string PlanRefusal::AsText() const {
-  std::string text = fmt::format("{}: {}\n", NameOf(result.status), Printable(result.reason));
-  if (result.obstacle) text += TensorsOf(*result.obstacle);
-  text += RemediesText(remedies);
-  if (collision)
-    text += fmt::format("\n{}: {}", HeadOf(network, *result.obstacle), collision->Text(2));
-  return text;
-}
-
-std::string PlanRefusal::AsJson() const {
-  Json document;
-  document["status"] = NameOf(result.status);
-  document["reason"] = result.reason;
-  if (!result.constraints.empty()) document["constraints"] = result.constraints;
-  if (result.obstacle) document["obstacle"] = ToJson(network, *result.obstacle);
-  for (const Remedy& remedy : remedies) {
-    document["remedies"].push_back({{"kind", NameOf(remedy.kind)},
-                                    {"subject", remedy.subject},
-                                    {"value", remedy.value},
-                                    {"evidence", NameOf(remedy.evidence)},
-                                    {"text", remedy.what}});
-  }
-  if (collision) {
-    if (result.obstacle->op >= 0) {
-      document["operator"] = network.operators[static_cast<size_t>(result.obstacle->op)].id;
-      document["tile"] = result.obstacle->tile;
-    }
-    document["explanation"] = problem::files::ExplanationToJson(
-        collision->problem, collision->explanation, collision->capacity);
-  }
-  return base::WriteJson(document);
-}
-
-std::string DescribeRefusal(const std::vector<std::string>& violations, bool as_json) {
-  if (as_json) {
-    nlohmann::ordered_json document;
-    document["status"] = "refused";
-    document["violations"] = violations;
-    return base::WriteJson(document);
-  }
-  std::string text = fmt::format("refused: {} violation{}\n", violations.size(),
-                                 violations.size() == 1 ? "" : "s");
-  for (const std::string& violation : violations) text += "  " + base::Printable(violation) + '\n';
-  return text;
 }
 
 }  // namespace tessera::cli

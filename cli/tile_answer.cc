@@ -47,7 +47,7 @@ Json ToJson(const TileRow& row) {
   return json;
 }
 
-Json ToJson(const Collision& collision) {
+Json ToJson(const report::Collision& collision) {
   return problem::files::ExplanationToJson(collision.problem, collision.explanation,
                                            collision.capacity);
 }
@@ -300,7 +300,7 @@ base::Expected<TileAnswer> TilePrinter::SearchTileCandidates(const std::string& 
     answer.rows.push_back({candidates[i].name, "", 0, outcome.candidates[i]});
   if (const std::optional<size_t> refused = FindRefused(outcome)) {
     const problem::Problem sized = AtCandidate(input->problem, candidates[*refused]);
-    std::optional<Collision> collision =
+    std::optional<report::Collision> collision =
         reasons_.Find(sized, sized.memories[0].capacity, search_, stop_, &*input->ladder, *refused);
     if (collision) answer.refused = RefusedTile{candidates[*refused].name, *std::move(collision)};
   }
@@ -338,7 +338,7 @@ TileAnswer TilePrinter::Tell(const TileSubject& subject, const search::tiling::S
   for (size_t i = 0; all && i < found.tiles.Candidates().size(); ++i)
     answer.rows.push_back(RowOf(found.tiles, i, subject, nullptr));
   if (const std::optional<size_t> next = FindNextLarger(found)) {
-    std::optional<Collision> collision = Explain(found.tiles, *next);
+    std::optional<report::Collision> collision = Explain(found.tiles, *next);
     if (collision) {
       answer.refused = RefusedTile{report::ShapeText(found.tiles.Candidates()[*next].choice.tile),
                                    *std::move(collision)};
@@ -363,12 +363,12 @@ std::string TilePrinter::ReasonOf(const search::tiling::IntervalTiles& tiles,
                                   size_t candidate) const {
   const search::tiling::CandidateAnswer& known = tiles.Known(candidate);
   if (known.status != Status::kInfeasible) return known.reason;
-  const std::optional<Collision> collision = Explain(tiles, candidate);
+  const std::optional<report::Collision> collision = Explain(tiles, candidate);
   return collision ? collision->Summary() : known.reason;
 }
 
-std::optional<Collision> TilePrinter::Explain(const search::tiling::IntervalTiles& tiles,
-                                              size_t candidate) const {
+std::optional<report::Collision> TilePrinter::Explain(const search::tiling::IntervalTiles& tiles,
+                                                      size_t candidate) const {
   const problem::Problem problem = tiles.ProblemOf(candidate);
   return reasons_.Find(problem, problem.memories[0].capacity, search_, stop_);
 }

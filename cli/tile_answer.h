@@ -29,7 +29,7 @@ struct TileRow {
 // A tile that is proven impossible, and the reason.
 struct RefusedTile {
   std::string tile;
-  Collision collision;
+  report::Collision collision;
 };
 
 // A tile one extent larger than a corner.
@@ -73,7 +73,7 @@ struct ShapeAnswer {
   std::string tile;
   struct UnderPolicy {
     TileRow row;
-    std::optional<Collision> collision;  // for impossible tiles
+    std::optional<report::Collision> collision;  // for impossible tiles
   };
   std::vector<UnderPolicy> policies;
   std::vector<std::string> notes;  // of the network's reader
@@ -108,8 +108,8 @@ class TilePrinter {
 
  private:
   std::string ReasonOf(const search::tiling::IntervalTiles& tiles, size_t candidate) const;
-  std::optional<Collision> Explain(const search::tiling::IntervalTiles& tiles,
-                                   size_t candidate) const;
+  std::optional<report::Collision> Explain(const search::tiling::IntervalTiles& tiles,
+                                           size_t candidate) const;
 
   const SearchOptions& search_;
   const Reasons& reasons_;
