@@ -5,17 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "tessera/base/diagnostic.h"
-#include "tessera/base/stop.h"
-#include "tessera/cli/network_options.h"
-#include "tessera/cli/reasons.h"
-#include "tessera/cli/search_options.h"
 #include "tessera/plan/plan.h"
+#include "tessera/problem/result.h"
+#include "tessera/report/refusal_text.h"
 #include "tessera/search/tiling/candidate_search.h"
-#include "tessera/search/tiling/feasible_frontier.h"
 
 // The answer of `tessera tile`, ready for printing.
-namespace tessera::cli {
+namespace tessera::report {
 
 // One tile shape under one policy, or one candidate of a given ladder.
 struct TileRow {
@@ -29,7 +25,7 @@ struct TileRow {
 // A tile that is proven impossible, and the reason.
 struct RefusedTile {
   std::string tile;
-  report::Collision collision;
+  Collision collision;
 };
 
 // A tile one extent larger than a corner.
@@ -73,7 +69,7 @@ struct ShapeAnswer {
   std::string tile;
   struct UnderPolicy {
     TileRow row;
-    std::optional<report::Collision> collision;  // for impossible tiles
+    std::optional<Collision> collision;  // for impossible tiles
   };
   std::vector<UnderPolicy> policies;
   std::vector<std::string> notes;  // of the network's reader
@@ -85,35 +81,4 @@ struct ShapeAnswer {
 std::string ShapeAnswerText(const ShapeAnswer& answer);
 std::string ShapeAnswerJson(const ShapeAnswer& answer);
 
-// Converts the result of a search to the answer of `tessera tile`: with costs, and with reasons if
-// something is impossible.
-
-// The way in which reasons are computed. All arguments must outlive this object.
-class TilePrinter {
- public:
-  TilePrinter(const SearchOptions& search, const Reasons& reasons, const base::Stop& stop)
-      : search_(search), reasons_(reasons), stop_(stop) {}
-
-  // Searches the ladder in that file.
-  base::Expected<TileAnswer> SearchTileCandidates(const std::string& path,
-                                                  base::Budget budget) const;
-
-  // The corners; and every shape that was considered if `all` is true.
-  TileAnswer Tell(const TileSubject& subject, const search::tiling::Staircase& found,
-                  bool all) const;
-
-  // One shape, decided under every policy.
-  ShapeAnswer Tell(const TileSubject& subject, const graph::tiling::TileShape& shape,
-                   const search::tiling::IntervalTiles& tiles) const;
-
- private:
-  std::string ReasonOf(const search::tiling::IntervalTiles& tiles, size_t candidate) const;
-  std::optional<report::Collision> Explain(const search::tiling::IntervalTiles& tiles,
-                                           size_t candidate) const;
-
-  const SearchOptions& search_;
-  const Reasons& reasons_;
-  const base::Stop& stop_;
-};
-
-}  // namespace tessera::cli
+}  // namespace tessera::report
