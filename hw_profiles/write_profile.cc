@@ -20,14 +20,6 @@ ordered_json ToJson(const Port& port) {
           {"burst_bytes", port.burst_bytes}};
 }
 
-ordered_json ToJson(const problem::Ports& ports) {
-  ordered_json json = ordered_json::object();
-  if (ports.total) json["total"] = *ports.total;
-  if (ports.reads) json["reads"] = *ports.reads;
-  if (ports.writes) json["writes"] = *ports.writes;
-  return json;
-}
-
 ordered_json ToJson(const problem::BankMode& bank) {
   if (bank.off) return "off";
   if (bank.allowed.empty()) return "hold";
@@ -45,7 +37,7 @@ void AddBanks(const Memory& memory, ordered_json& json) {
   for (const problem::Bank& bank : memory.banks) {
     banks[bank.name] = {{"begin_bytes", bank.range.begin},
                         {"end_bytes", bank.range.end},
-                        {"ports", ToJson(bank.ports)}};
+                        {"ports", problem::files::PortsToJson(bank.ports)}};
   }
   if (!memory.modes.empty()) {
     ordered_json& modes = json["modes"] = ordered_json::object();
@@ -61,7 +53,7 @@ void AddBanks(const Memory& memory, ordered_json& json) {
                              memory.modes[static_cast<size_t>(to)].name});
     }
   }
-  json["span"] = kSpanNames[static_cast<size_t>(memory.span)];
+  json["span"] = problem::kSpanWords[static_cast<size_t>(memory.span)];
 }
 
 ordered_json ToJson(const Memory& memory) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 
+#include "tessera/problem/engine.h"
 #include "tessera/problem/result.h"
 
 namespace tessera::problem {
@@ -199,6 +200,26 @@ std::vector<std::pair<Step, Step>> Successions(const Problem& problem) {
   std::sort(pairs.begin(), pairs.end());
   pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
   return pairs;
+}
+
+Bytes PeakOf(const Problem& problem, const Allocation& allocation, int memory) {
+  const std::vector<Guard> guards = GuardsOf(problem);
+  Bytes peak = 0;
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    const Buffer& buffer = problem.buffers[i];
+    if (buffer.memory != memory) continue;
+    peak = std::max(peak,
+                    allocation.offsets[i] + buffer.size + (guards.empty() ? 0 : guards[i].after));
+  }
+  return peak;
+}
+
+Result Session::Minimise(size_t /*candidate*/, Bytes /*capacity*/, const base::Budget& /*budget*/,
+                         const base::Stop& /*stop*/) {
+  Result result;
+  result.status = Status::kUnsupported;
+  result.reason = "this engine does not minimise costs";
+  return result;
 }
 
 }  // namespace tessera::problem

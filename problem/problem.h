@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -126,6 +127,13 @@ std::string Describe(const Rule& rule);
 
 struct Problem;
 struct Allocation;
+
+// Words that stand for the values of an enumeration in every file format, in their order.
+inline constexpr std::array<std::string_view, 2> kCostWords = {"reuse", "mode_switch"};
+inline constexpr std::array<std::string_view, 2> kAccessWords = {"read", "write"};
+inline constexpr std::array<std::string_view, 3> kSpanWords = {"any", "contiguous", "single"};
+inline constexpr std::array<std::string_view, 6> kRelationWords = {
+    "colocate", "adjacent", "same_bank", "different_bank", "separate", "exclusive"};
 
 enum class CostKind : uint8_t {
   kReuse,       // buffers `first` and `second` never live together but share an address

@@ -27,10 +27,9 @@ struct Policy {
   // were their home; ascending. Lists those that the subgraph touches and those that pass over it.
   // Other tensors have no effect.
   std::vector<int> kept = {};
-  int64_t k_extent =
-      // K extent of one slice for split-k: a multiple of the profile's granularity; 0 means the
-      // granularity
-      0;
+  // K extent of one slice for split-k: a multiple of the profile's granularity; 0 means the
+  // granularity
+  int64_t k_extent = 0;
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 
@@ -38,8 +37,8 @@ struct SubgraphChoice {
   graph::Interval interval;
   graph::tiling::TileShape tile;
   Policy policy;
-  bool prefetch =
-      false;  // the constants that are loaded once arrive while the previous subgraph runs
+  // the constants that are loaded once arrive while the previous subgraph runs
+  bool prefetch = false;
 };
 
 using graph::BufferKind;
@@ -97,8 +96,8 @@ base::Expected<std::vector<SubgraphCandidates>> BuildCandidates(
 // preference. All of them keep exactly this set.
 struct OfferedPolicies {
   std::vector<Policy> first;  // to be tried before all others; at least one
-  std::vector<Policy>
-      further;  // the others under which some tiles make a different program than under the first
+  // the others under which some tiles make a different program than under the first
+  std::vector<Policy> further;
   bool all = true;  // false if some policies are omitted because there are too many
 };
 OfferedPolicies OfferPolicies(const graph::Graph& graph, const hw_profiles::Profile& profile,

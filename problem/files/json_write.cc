@@ -3,26 +3,12 @@
 #include "tessera/base/json_document.h"
 #include "tessera/problem/files/json_sections.h"
 #include "tessera/problem/files/problem_files.h"
+#include "tessera/problem/structure.h"
 
 namespace tessera::problem::files {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Refers to the items of a list by name if names are unique, otherwise by index.
-template <typename T>
-class References {
- public:
-  explicit References(const std::vector<T>& items)
-      : items_(items), by_name_(HaveDistinctNames(items)) {}
-  Json operator()(int index) const {
-    return by_name_ ? Json(items_[static_cast<size_t>(index)].name) : Json(index);
-  }
-
- private:
-  const std::vector<T>& items_;
-  bool by_name_;
-};
 
 template <typename T>
 void PutIf(bool present, Json& object, const char* key, T value) {
@@ -37,19 +23,11 @@ void PutIf(Json& object, const char* key, const std::optional<T>& value) {
 Json ToJson(const AddressRange& range) { return Json::array({range.begin, range.end}); }
 Json ToJson(const Lifespan& life) { return Json::array({life.lower, life.upper}); }
 
-Json ToJson(const Ports& ports) {
-  Json json = Json::object();
-  PutIf(json, "total", ports.total);
-  PutIf(json, "reads", ports.reads);
-  PutIf(json, "writes", ports.writes);
-  return json;
-}
-
 Json ToJson(const Bank& bank) {
   Json json = Json::object();
   PutIf(!bank.name.empty(), json, "name", bank.name);
   json["range"] = ToJson(bank.range);
-  if (bank.ports.total || bank.ports.reads || bank.ports.writes) json["ports"] = ToJson(bank.ports);
+  if (HasPorts(bank)) json["ports"] = PortsToJson(bank.ports);
   return json;
 }
 
@@ -185,6 +163,14 @@ Json ToJson(const Statistics& statistics) {
 }
 
 }  // namespace
+
+Json PortsToJson(const Ports& ports) {
+  Json json = Json::object();
+  PutIf(json, "total", ports.total);
+  PutIf(json, "reads", ports.reads);
+  PutIf(json, "writes", ports.writes);
+  return json;
+}
 
 Json RequirementToJson(const Requirement& wanted, const std::vector<Bank>& banks,
                        Defaults defaults) {
