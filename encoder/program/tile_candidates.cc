@@ -1,3 +1,5 @@
+#include "tessera/encoder/program/tile_candidates.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +12,6 @@
 #include <utility>
 
 #include "tessera/encoder/program/choices.h"
-#include "tessera/encoder/program/program.h"
 #include "tessera/encoder/program/program_template.h"
 #include "tessera/encoder/program/residence.h"
 #include "tessera/encoder/program/timeline.h"

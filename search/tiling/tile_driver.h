@@ -10,6 +10,7 @@
 #include "tessera/base/diagnostic.h"
 #include "tessera/base/stop.h"
 #include "tessera/encoder/program/program.h"
+#include "tessera/encoder/program/tile_candidates.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/hw_profiles/profile.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/encoder/program/program.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/answer/plan_assembly.h"

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/bounds.h"

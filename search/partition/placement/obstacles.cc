@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/plan_cost.h"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/problem/well_formed.h"
 
 namespace tessera::encoder {

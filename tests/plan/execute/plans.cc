@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/graph/ops/shape_inference.h"

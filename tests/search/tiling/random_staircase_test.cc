@@ -11,6 +11,7 @@
 #include "../../encoder/program/small_networks.h"
 #include "random_network.h"
 #include "staircases.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/problem/validator.h"
