@@ -20,7 +20,7 @@ Transcript::Transcript(const problem::files::ProblemDocument& document,
                    : document.problem),
       ladder_(document.ladder && !options.candidate ? &*document.ladder : nullptr),
       wording_(problem_, ladder_),
-      address_constraints_(formulation::Analyse(problem_, ladder_)),
+      address_constraints_(formulation::FindAddressConstraints(problem_, ladder_)),
       question_{problem_, ladder_, address_constraints_, options.capacity} {}
 
 void Transcript::WriteTo(formulation::Target& target) {

@@ -289,8 +289,8 @@ Bytes GranularityOf(const Problem& problem, const problem::Ladder* ladder, int m
   return divisor.Value();
 }
 
-AddressConstraints Analyse(const Problem& problem, const problem::Ladder* ladder,
-                           size_t most_pairs) {
+AddressConstraints FindAddressConstraints(const Problem& problem, const problem::Ladder* ladder,
+                                          size_t most_pairs) {
   AddressConstraints address_constraints;
   address_constraints.pair_limit = most_pairs;
   for (size_t m = 0; m < problem.memories.size(); ++m) {

@@ -46,8 +46,9 @@ struct AddressConstraints {
 // Derives the constraints. `ladder` may be null. `most_pairs` is the number of pairs that are
 // listed before the list is cut. Cost: O(n log n + pairs of buffers whose lifespan hulls meet +
 // buffers times banks).
-AddressConstraints Analyse(const problem::Problem& problem, const problem::Ladder* ladder,
-                           size_t most_pairs = kPairLimit);
+AddressConstraints FindAddressConstraints(const problem::Problem& problem,
+                                          const problem::Ladder* ladder,
+                                          size_t most_pairs = kPairLimit);
 
 // The largest unit g such that, if the buffers of `memory` fit at all, they fit at multiples of g.
 // The capacity may be rounded down to a multiple of g.

@@ -40,7 +40,8 @@ Problem Memory(Bytes capacity) {
 
 std::vector<std::vector<Bytes>> PositionsOf(const Problem& problem,
                                             const Ladder* ladder = nullptr) {
-  return formulation::FindNormalPositions(problem, ladder, formulation::Analyse(problem, ladder),
+  return formulation::FindNormalPositions(problem, ladder,
+                                          formulation::FindAddressConstraints(problem, ladder),
                                           {problem.memories[0].capacity}, {});
 }
 
