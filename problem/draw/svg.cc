@@ -84,7 +84,7 @@ class Drawing {
         captions_(std::move(captions)),
         horizon_(Horizon(problem)),
         roles_(RolesOf(problem)),
-        loops_(LoopsOverK(problem)) {}
+        loops_(LoopsByDepth(problem)) {}
 
   std::string Draw() {
     double y = kTitle;
@@ -120,7 +120,7 @@ class Drawing {
   }
 
   // Loops with their nesting depth, outermost 0.
-  static std::vector<std::pair<Loop, int>> LoopsOverK(const Problem& problem) {
+  static std::vector<std::pair<Loop, int>> LoopsByDepth(const Problem& problem) {
     std::vector<std::pair<Loop, int>> loops;
     for (const Loop& loop : problem.loops) {
       const auto depth =
