@@ -30,9 +30,9 @@ constexpr int64_t kTileBudget = 200'000;
 
 // Converts the result of a search to the answer of `tessera tile`: with costs, and with reasons if
 // something is impossible. All arguments must outlive this object.
-class TilePrinter {
+class TileAnswerBuilder {
  public:
-  TilePrinter(const SearchOptions& search, const Reasons& reasons, const base::Stop& stop)
+  TileAnswerBuilder(const SearchOptions& search, const Reasons& reasons, const base::Stop& stop)
       : search_(search), reasons_(reasons), stop_(stop) {}
 
   // Searches the ladder in that file.
@@ -40,12 +40,12 @@ class TilePrinter {
                                                           base::Budget budget) const;
 
   // The corners; and every shape that was considered if `all` is true.
-  report::TileAnswer Tell(const TileSubject& subject, const search::tiling::Staircase& found,
-                          bool all) const;
+  report::TileAnswer Build(const TileSubject& subject, const search::tiling::Staircase& found,
+                           bool all) const;
 
   // One shape, decided under every policy.
-  report::ShapeAnswer Tell(const TileSubject& subject, const graph::tiling::TileShape& shape,
-                           const search::tiling::IntervalTiles& tiles) const;
+  report::ShapeAnswer Build(const TileSubject& subject, const graph::tiling::TileShape& shape,
+                            const search::tiling::IntervalTiles& tiles) const;
 
  private:
   std::string ReasonOf(const search::tiling::IntervalTiles& tiles, size_t candidate) const;
@@ -98,8 +98,8 @@ report::TileRow RowOf(const search::tiling::IntervalTiles& tiles, size_t candida
   return row;
 }
 
-base::Expected<report::TileAnswer> TilePrinter::SearchTileCandidates(const std::string& path,
-                                                                     base::Budget budget) const {
+base::Expected<report::TileAnswer> TileAnswerBuilder::SearchTileCandidates(
+    const std::string& path, base::Budget budget) const {
   const base::Expected<problem::files::ProblemDocument> input = LoadProblem(path);
   if (!input) return tl::unexpected(input.error());
   if (!input->ladder) {
@@ -131,8 +131,9 @@ base::Expected<report::TileAnswer> TilePrinter::SearchTileCandidates(const std::
   return answer;
 }
 
-report::TileAnswer TilePrinter::Tell(const TileSubject& subject,
-                                     const search::tiling::Staircase& found, bool all) const {
+report::TileAnswer TileAnswerBuilder::Build(const TileSubject& subject,
+                                            const search::tiling::Staircase& found,
+                                            bool all) const {
   report::TileAnswer answer;
   answer.subject = subject.Text();
   answer.is_network = true;
@@ -172,9 +173,9 @@ report::TileAnswer TilePrinter::Tell(const TileSubject& subject,
   return answer;
 }
 
-report::ShapeAnswer TilePrinter::Tell(const TileSubject& subject,
-                                      const graph::tiling::TileShape& shape,
-                                      const search::tiling::IntervalTiles& tiles) const {
+report::ShapeAnswer TileAnswerBuilder::Build(const TileSubject& subject,
+                                             const graph::tiling::TileShape& shape,
+                                             const search::tiling::IntervalTiles& tiles) const {
   const search::cost::Simulator simulator(subject.network, subject.profile);
   report::ShapeAnswer answer{subject.Text(), report::ShapeText(shape), {}, subject.notes};
   for (size_t i = 0; i < tiles.Candidates().size(); ++i) {
@@ -185,16 +186,16 @@ report::ShapeAnswer TilePrinter::Tell(const TileSubject& subject,
   return answer;
 }
 
-std::string TilePrinter::ReasonOf(const search::tiling::IntervalTiles& tiles,
-                                  size_t candidate) const {
+std::string TileAnswerBuilder::ReasonOf(const search::tiling::IntervalTiles& tiles,
+                                        size_t candidate) const {
   const search::tiling::CandidateAnswer& known = tiles.Known(candidate);
   if (known.status != Status::kInfeasible) return known.reason;
   const std::optional<report::Collision> collision = Explain(tiles, candidate);
   return collision ? collision->Summary() : known.reason;
 }
 
-std::optional<report::Collision> TilePrinter::Explain(const search::tiling::IntervalTiles& tiles,
-                                                      size_t candidate) const {
+std::optional<report::Collision> TileAnswerBuilder::Explain(
+    const search::tiling::IntervalTiles& tiles, size_t candidate) const {
   const problem::Problem problem = tiles.ProblemOf(candidate);
   return reasons_.Find(problem, problem.memories[0].capacity, search_, stop_);
 }
@@ -253,9 +254,9 @@ class TileCommand final : public Command {
     base::Stop stop(search_.Deadline());
     stop.LimitMemory(search_.MemoryLimit());
     const InterruptGuard guard(stop);
-    const TilePrinter printer(search_, reasons_, stop);
+    const TileAnswerBuilder builder(search_, reasons_, stop);
     if (!ladder_.empty())
-      return Finish(console, printer.SearchTileCandidates(ladder_, search_.Limit(kTileBudget)));
+      return Finish(console, builder.SearchTileCandidates(ladder_, search_.Limit(kTileBudget)));
     const tl::expected<TileSubject, NetworkRefusal> subject = subject_.Load(console, network_);
     if (!subject) {
       console.Refuse(subject.error().diagnostic);
@@ -266,8 +267,8 @@ class TileCommand final : public Command {
     search::tiling::TileOptions options;
     options.engines = cached.Pointers();
     options.budget = search_.Limit(kTileBudget);
-    const ExitCode code = shape_.empty() ? FindCorners(console, *subject, options, stop, printer)
-                                         : AskShape(console, *subject, options, stop, printer);
+    const ExitCode code = shape_.empty() ? FindCorners(console, *subject, options, stop, builder)
+                                         : AskShape(console, *subject, options, stop, builder);
     if (search_.verbose) {
       const search::tiling::ResultCache::Counts counts = cached.Count();
       console.Note(fmt::format("{} of {} answers were known from others", counts.hits,
@@ -298,17 +299,17 @@ class TileCommand final : public Command {
 
   ExitCode FindCorners(Console& console, const TileSubject& subject,
                        const search::tiling::TileOptions& options, const base::Stop& stop,
-                       const TilePrinter& printer) const {
+                       const TileAnswerBuilder& builder) const {
     const base::Expected<search::tiling::Staircase> found = search::tiling::FindStaircase(
         subject.network, subject.profile, subject.interval, options, stop);
     if (!found) return Decline(console, found.error());
     if (const base::Diagnostic* fault = found->tiles.Fault()) return console.Fail(*fault);
-    return Finish(console, printer.Tell(subject, *found, all_));
+    return Finish(console, builder.Build(subject, *found, all_));
   }
 
   ExitCode AskShape(Console& console, const TileSubject& subject,
                     search::tiling::TileOptions options, const base::Stop& stop,
-                    const TilePrinter& printer) const {
+                    const TileAnswerBuilder& builder) const {
     const base::Expected<graph::tiling::TileShape> shape =
         ParseTileShape(shape_, subject.network, subject.profile, subject.interval);
     if (!shape) return console.Refuse(shape.error());
@@ -318,7 +319,7 @@ class TileCommand final : public Command {
     if (!tiles) return Decline(console, tiles.error());
     tiles->DecideAll(stop);
     if (const base::Diagnostic* fault = tiles->Fault()) return console.Fail(*fault);
-    const report::ShapeAnswer answer = printer.Tell(subject, *shape, *tiles);
+    const report::ShapeAnswer answer = builder.Build(subject, *shape, *tiles);
     console.Print(format_.IsJson() ? report::ShapeAnswerJson(answer)
                                    : report::ShapeAnswerText(answer));
     return Ended(answer.Status());
