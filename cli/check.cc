@@ -14,7 +14,7 @@
 #include "tessera/cli/console.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/plan_check.h"
-#include "tessera/cli/reasons.h"
+#include "tessera/cli/search_options.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/problem/validator.h"
 

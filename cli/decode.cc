@@ -9,7 +9,7 @@
 #include "tessera/cli/files.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/outputs.h"
-#include "tessera/cli/reasons.h"
+#include "tessera/cli/search_options.h"
 #include "tessera/encoder/export/formula.h"
 #include "tessera/encoder/formulation/address_constraints.h"
 #include "tessera/problem/files/problem_files.h"

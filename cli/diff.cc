@@ -5,7 +5,7 @@
 #include "tessera/cli/console.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/plan/files/plan_files.h"
-#include "tessera/report/difference_text.h"
+#include "tessera/report/plan_text.h"
 
 // `tessera diff`: the changes from one plan to another, and their cost.
 namespace tessera::cli {

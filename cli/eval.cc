@@ -12,7 +12,6 @@
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/files.h"
 #include "tessera/cli/outputs.h"
-#include "tessera/cli/reasons.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/plan/files/plan_draft.h"
 #include "tessera/plan/files/plan_files.h"

@@ -14,7 +14,6 @@
 #include "tessera/cli/network_options.h"
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/plan_options.h"
-#include "tessera/cli/reasons.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/lowering/lowering.h"

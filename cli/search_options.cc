@@ -16,9 +16,11 @@
 #endif
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
+#include "tessera/search/allocate/engine_queries.h"
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/greedy/greedy.h"
 #include "tessera/search/engines/local_search/local_search.h"
+#include "tessera/search/reasons/explain.h"
 
 namespace tessera::cli {
 namespace {
@@ -198,6 +200,47 @@ std::string EngineSet::FindUnknown(std::span<const std::string> names,
   if (const auto rule = find(switched_off, NamesOfRules()); rule != switched_off.end())
     return fmt::format("rule '{}'", *rule);
   return "";
+}
+
+namespace {
+
+constexpr int64_t kReasonBudget = 100'000;
+
+}  // namespace
+
+void Reasons::Declare(CLI::App& app) {
+  app.add_flag("--no-reasons", off_,
+               "Do not look for the few conditions that collide where nothing fits, nor for what "
+               "would help");
+}
+
+std::optional<report::Collision> Reasons::Find(const problem::Problem& problem,
+                                               problem::Bytes capacity, const SearchOptions& search,
+                                               const base::Stop& stop,
+                                               const problem::Ladder* ladder,
+                                               size_t candidate) const {
+  if (off_) return std::nullopt;
+  const EngineSet engines(search);
+  const search::reasons::Decide decide = search::allocate::MakeDecider(engines.Pointers(), stop);
+  search::reasons::ExplainOptions options;
+  options.budget = search.Limit(kReasonBudget);
+  options.stop = &stop;
+  options.ladder = ladder;
+  options.candidate = candidate;
+  return report::Collision{problem, capacity,
+                           search::reasons::Explain(problem, capacity, decide, options)};
+}
+
+std::optional<report::Collision> Reasons::FindIfProven(const problem::Problem& problem,
+                                                       problem::Bytes capacity,
+                                                       const SearchOptions& search,
+                                                       const base::Stop& stop) const {
+  if (off_) return std::nullopt;
+  const EngineSet engines(search);
+  const search::reasons::Decide decide = search::allocate::MakeDecider(engines.Pointers(), stop);
+  const problem::Status status = decide(problem, capacity, search.Limit(kReasonBudget)).status;
+  if (status != problem::Status::kInfeasible) return std::nullopt;
+  return Find(problem, capacity, search, stop);
 }
 
 }  // namespace tessera::cli

@@ -1,5 +1,3 @@
-#include "tessera/report/difference_text.h"
-
 #include <fmt/core.h>
 
 #include <array>
@@ -8,6 +6,7 @@
 
 #include "tessera/base/json_document.h"
 #include "tessera/base/text.h"
+#include "tessera/report/plan_text.h"
 #include "tessera/report/text_table.h"
 
 namespace tessera::report {

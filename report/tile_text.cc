@@ -1,5 +1,3 @@
-#include "tessera/report/tile_text.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "tessera/base/json_document.h"
 #include "tessera/base/text.h"
 #include "tessera/problem/files/json_sections.h"
+#include "tessera/report/answer_text.h"
 #include "tessera/report/text_table.h"
 
 namespace tessera::report {

@@ -8,7 +8,6 @@
 #include "tessera/base/json_reader.h"
 #include "tessera/encoder/export/formats.h"
 #include "tessera/encoder/export/formula.h"
-#include "tessera/encoder/export/text.h"
 #include "tessera/encoder/export/transcript.h"
 
 namespace tessera::encoder::exports {

@@ -1,5 +1,3 @@
-#include "tessera/encoder/formulation/decomposition.h"
-
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -7,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "tessera/encoder/formulation/refinements.h"
 #include "tessera/problem/structure.h"
 
 // Cutting a Problem

@@ -1,5 +1,3 @@
-#include "tessera/encoder/program/tile_candidates.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/program_template.h"
 #include "tessera/encoder/program/residence.h"

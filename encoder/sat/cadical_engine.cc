@@ -8,8 +8,8 @@
 #include <limits>
 #include <memory>
 
-#include "tessera/encoder/formulation/decomposition.h"
 #include "tessera/encoder/formulation/encoded_session.h"
+#include "tessera/encoder/formulation/refinements.h"
 #include "tessera/encoder/sat/integer_encoding.h"
 
 namespace tessera::encoder::sat {

@@ -6,7 +6,6 @@
 
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
-#include "tessera/encoder/program/tile_candidates.h"
 #include "tessera/search/tiling/shape_search.h"
 
 // A candidate belongs to a ladder. Policies differ in structure, and so do one tile, odd and even

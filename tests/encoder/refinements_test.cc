@@ -8,7 +8,6 @@
 #include "random_problem.h"
 #include "tessera/base/random.h"
 #include "tessera/encoder/formulation/address_constraints.h"
-#include "tessera/encoder/formulation/decomposition.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/problem/validator.h"
 

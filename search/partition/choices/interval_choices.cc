@@ -9,7 +9,6 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
-#include "tessera/encoder/program/tile_candidates.h"
 #include "tessera/search/allocate/portfolio.h"
 
 namespace tessera::search::partition::choices {

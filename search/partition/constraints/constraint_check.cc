@@ -11,7 +11,6 @@
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
-#include "tessera/encoder/program/tile_candidates.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/tiling/tile_driver.h"

@@ -4,7 +4,6 @@
 #include "small_networks.h"
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
-#include "tessera/encoder/program/tile_candidates.h"
 
 // Rows of TwoConvs' network input x, the only tensor of it that a window reads. Of 8 rows in tiles
 // of 2, tiles want [0, 3), [1, 5), [3, 7) and [5, 8) of x; in tiles of 3, [0, 4), [2, 7) and [5,

@@ -3,7 +3,6 @@
 
 #include "small_networks.h"
 #include "tessera/encoder/program/build_program.h"
-#include "tessera/encoder/program/tile_candidates.h"
 #include "tessera/problem/well_formed.h"
 
 namespace tessera::encoder {

@@ -6,7 +6,6 @@
 #include "exhaustive.h"
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
-#include "tessera/encoder/program/tile_candidates.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/tiling/shape_search.h"

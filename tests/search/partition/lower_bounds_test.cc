@@ -24,7 +24,6 @@
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/memory_lower_bound.h"
-#include "tessera/encoder/program/tile_candidates.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/hw_profiles/profile_yaml.h"
 #include "tessera/search/allocate/bounds.h"

@@ -7,7 +7,6 @@
 #include "networks.h"
 #include "search_options.h"
 #include "tessera/encoder/program/build_program.h"
-#include "tessera/encoder/program/tile_candidates.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/partition/answer/plan_assembly.h"

@@ -2,9 +2,9 @@
 #include <rapidcheck/gtest.h>
 
 #include "random_network.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/memory_lower_bound.h"
-#include "tessera/encoder/program/tile_candidates.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/tiling/tile_driver.h"
