@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tessera/encoder/formulation/address_constraints.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/hw_profiles/profile_yaml.h"
 #include "tessera/search/tiling/tile_driver.h"

@@ -12,7 +12,6 @@
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/outputs.h"
-#include "tessera/cli/reasons.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/problem/files/problem_files.h"
 #include "tessera/search/allocate/engine_queries.h"
@@ -35,8 +34,7 @@ class AllocCommand final : public Command {
   }
   std::string Examples() const override {
     return "Without --capacity, or with --minimize, the least peak is looked for. Costs that the "
-           "file states "
-           "are\n"
+           "file states are\n"
            "minimised within the capacity, or within the least peak found.\n\n"
            "Examples:\n"
            "  tessera alloc buffers.csv                              the least peak\n"
@@ -188,7 +186,7 @@ class AllocCommand final : public Command {
   void Explain(Result& result, const problem::files::ProblemDocument& input, Bytes capacity,
                const base::Stop& stop) const {
     const problem::Ladder* ladder = input.ladder ? &*input.ladder : nullptr;
-    std::optional<Collision> collision =
+    std::optional<report::Collision> collision =
         reasons_.Find(input.problem, capacity, search_, stop, ladder, candidate_index_);
     if (!collision) return;
     result.reason = collision->Summary();

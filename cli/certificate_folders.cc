@@ -72,10 +72,8 @@ base::Expected<void> WriteFolder(const std::string& folder,
 void CertificateWriter::Declare(CLI::App& app) {
   app.add_option("--certificate", folder_,
                  "Where nothing fits, or nothing below the least peak, write a proof of that into "
-                 "this folder; "
-                 "`tessera check --certificate` checks it. Engines that keep no proof are proven "
-                 "right by one that "
-                 "does, with --budget of its own")
+                 "this folder; `tessera check --certificate` checks it. Engines that keep no proof "
+                 "are proven right by one that does, with --budget of its own")
       ->type_name("DIR");
 }
 

@@ -14,7 +14,7 @@
 #include "tessera/cli/console.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/plan_check.h"
-#include "tessera/cli/reasons.h"
+#include "tessera/cli/search_options.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/problem/validator.h"
 
@@ -31,8 +31,7 @@ class CheckCommand final : public Command {
   }
   std::string Examples() const override {
     return "A plan carries its network and profile; regions, lifespans and sizes are derived again "
-           "from "
-           "these.\n\n"
+           "from these.\n\n"
            "Examples:\n"
            "  tessera check plan.json\n"
            "  tessera check --execute plan.json                run it byte by byte, every tile, "
@@ -42,8 +41,7 @@ class CheckCommand final : public Command {
            "  tessera check answer.csv --capacity 1048576      the CSV has an offset column\n"
            "  tessera check answer.json --problem problem.json\n"
            "  tessera check --certificate proof                the proof that nothing fits, or "
-           "that no plan "
-           "exists\n"
+           "that no plan exists\n"
            "  tessera check --certificate proof --problem buffers.csv --capacity 1048575\n";
   }
 
@@ -53,20 +51,18 @@ class CheckCommand final : public Command {
     app.add_option(
            "--certificate", certificate_,
            "Check the proof in this folder instead, of `tessera alloc` or `tessera plan`; with "
-           "--problem, that "
-           "it is about this Problem, with --capacity, that it covers so many bytes")
+           "--problem, that it is about this Problem, with --capacity, that it covers so many "
+           "bytes")
         ->type_name("DIR")
         ->excludes("file");
     app.add_flag(
            "--execute", execute_,
            "Run the plan as well, transfer by transfer and operator by operator, on memories whose "
-           "bytes know "
-           "what they hold")
+           "bytes know what they hold")
         ->excludes("--certificate");
     app.add_flag("--no-search", no_search_,
                  "Do not make the plan again: the answer then says that its status, its baseline "
-                 "and which "
-                 "tiles are the largest were not compared")
+                 "and which tiles are the largest were not compared")
         ->excludes("--certificate");
     threads_.Declare(app, "verdict");
     format_.Declare(app);
@@ -98,7 +94,7 @@ class CheckCommand final : public Command {
 
  private:
   ExitCode RefuseAll(Console& console, const std::vector<std::string>& violations) const {
-    console.Print(DescribeRefusal(violations, format_.IsJson()));
+    console.Print(report::DescribeRefusal(violations, format_.IsJson()));
     return ExitCode::kCheckRefused;
   }
 

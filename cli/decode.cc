@@ -9,7 +9,7 @@
 #include "tessera/cli/files.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/outputs.h"
-#include "tessera/cli/reasons.h"
+#include "tessera/cli/search_options.h"
 #include "tessera/encoder/export/formula.h"
 #include "tessera/encoder/formulation/address_constraints.h"
 #include "tessera/problem/files/problem_files.h"
@@ -34,13 +34,9 @@ class DecodeCommand final : public Command {
   }
   std::string Examples() const override {
     return "The model is the output of a SAT solver (lines s and v) or of an SMT solver (sat and "
-           "the answer "
-           "of "
-           "get-model or get-value). Give the formula, or the options with which it was written. A "
-           "solver's "
-           "claim that nothing fits is reported as unknown (exit code 10), because no proof comes "
-           "with "
-           "it.\n\n"
+           "the answer of get-model or get-value). Give the formula, or the options with which it "
+           "was written. A solver's claim that nothing fits is reported as unknown (exit code 10), "
+           "because no proof comes with it.\n\n"
            "Examples:\n"
            "  tessera decode buffers.csv model.txt --formula formula.cnf --output map.svg\n"
            "  tessera decode problem.json model.txt --candidate rows=7 --format json\n"
@@ -79,8 +75,8 @@ class DecodeCommand final : public Command {
         *input, *options, *output, model_ == "-" ? "standard input" : model_);
     if (!decoded) return console.Refuse(decoded.error());
     if (!decoded->broken.empty()) {
-      console.Print(
-          DescribeRefusal({"formula: the model breaks " + decoded->broken}, format_.IsJson()));
+      console.Print(report::DescribeRefusal({"formula: the model breaks " + decoded->broken},
+                                            format_.IsJson()));
       return ExitCode::kCheckRefused;
     }
     return Report(console, *input, *options, *decoded);
@@ -133,9 +129,7 @@ class DecodeCommand final : public Command {
     } else if (decoded.claim == Decoded::Claim::kNothingFits) {
       result.reason =
           "the solver claims that nothing fits; a claim without a proof decides nothing, and "
-          "`tessera alloc` "
-          "can "
-          "be asked to prove it";
+          "`tessera alloc` can be asked to prove it";
     } else {
       result.reason = "the solver gave up";
     }

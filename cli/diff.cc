@@ -1,188 +1,18 @@
-#include <fmt/core.h>
-
 #include <CLI/CLI.hpp>
-#include <array>
-#include <nlohmann/json.hpp>
-#include <utility>
 
-#include "tessera/base/json_document.h"
-#include "tessera/base/text.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
-#include "tessera/cli/files.h"
+#include "tessera/cli/inputs.h"
 #include "tessera/plan/files/plan_files.h"
-#include "tessera/report/text_table.h"
+#include "tessera/report/plan_text.h"
 
 // `tessera diff`: the changes from one plan to another, and their cost.
 namespace tessera::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using base::Printable;
-using plan::Metrics;
 using plan::Plan;
 using plan::files::Difference;
-
-// The compared metrics, with their units.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kCompared = {
-    {{"latency", "cycles"},
-     {"energy", "pJ"},
-     {"off_chip_bytes", "bytes"},
-     {"peak", "bytes"},
-     {"macs", "in all"}}};
-
-constexpr size_t kShownShifts = 20;
-
-std::string Signed(double change) {
-  if (change == 0) return "same";
-  return (change > 0 ? "+" : "-") + report::Rounded(change > 0 ? change : -change);
-}
-
-std::string Percent(double from, double to) {
-  return from == 0 || from == to ? "" : fmt::format("{:+.2f} %", (to - from) / from * 100);
-}
-
-std::string SubgraphText(const Plan& plan, size_t index) {
-  const plan::Subgraph& subgraph = plan.subgraphs[index];
-  const auto id = [&](int op) {
-    return Printable(plan.network.operators[static_cast<size_t>(op)].id);
-  };
-  const auto [first, last] = subgraph.interval;
-  return fmt::format("[{}] tile {}, {} tile{}, {}",
-                     first == last ? id(first) : id(first) + ".." + id(last),
-                     report::ShapeText(subgraph.tile), report::Grouped(subgraph.tiles),
-                     subgraph.tiles == 1 ? "" : "s", report::PolicyText(subgraph));
-}
-
-std::string DescribeStretch(const Plan& a, const Plan& b, const plan::files::Stretch& stretch) {
-  std::string text =
-      fmt::format("\noperators {} to {}:\n",
-                  Printable(a.network.operators[static_cast<size_t>(stretch.interval.first)].id),
-                  Printable(a.network.operators[static_cast<size_t>(stretch.interval.last)].id));
-  for (const size_t i : stretch.first) text += fmt::format("  - {}\n", SubgraphText(a, i));
-  for (const size_t i : stretch.second) text += fmt::format("  + {}\n", SubgraphText(b, i));
-  for (const auto& [metric, unit] : kCompared) {
-    const double from = ValueOf(stretch.first_costs, metric);
-    const double to = ValueOf(stretch.second_costs, metric);
-    if (from != to)
-      text += fmt::format("  {}: {} {} {}\n", metric, Signed(to - from), unit, Percent(from, to));
-  }
-  return text;
-}
-
-std::string DescribeShifts(const Difference& difference) {
-  if (difference.shifts.empty()) return {};
-  std::string text =
-      fmt::format("\n{} buffers at other addresses or of other sizes:\n", difference.shifts.size());
-  for (size_t i = 0; i < std::min(kShownShifts, difference.shifts.size()); ++i) {
-    const plan::files::Shift& shift = difference.shifts[i];
-    text += fmt::format("  {} in {}: {} -> {}", Printable(shift.id), Printable(shift.memory),
-                        shift.first_offset, shift.second_offset);
-    if (shift.first_size != shift.second_size)
-      text += fmt::format(", {} bytes -> {}", shift.first_size, shift.second_size);
-    text += '\n';
-  }
-  if (difference.shifts.size() > kShownShifts)
-    text += fmt::format("  and {} more; --format json has all\n",
-                        difference.shifts.size() - kShownShifts);
-  return text;
-}
-
-bool IsAlike(const Difference& difference) {
-  return difference.kept_by_first.empty() && difference.kept_by_second.empty() &&
-         difference.stretches.empty() && difference.shifts.empty();
-}
-
-std::string DifferenceAsText(const Plan& a, const Plan& b, const Difference& difference) {
-  report::Table table({"", "first", "second", "change", ""});
-  for (const auto& [metric, unit] : kCompared) {
-    const double from = ValueOf(a.totals, metric);
-    const double to = ValueOf(b.totals, metric);
-    table.Add({fmt::format("{}, {}", metric, unit), report::Rounded(from), report::Rounded(to),
-               Signed(to - from), Percent(from, to)});
-  }
-  std::string text = table.Text();
-  if (!difference.circumstances.empty()) {
-    const std::vector<std::string_view> what(difference.circumstances.begin(),
-                                             difference.circumstances.end());
-    text += fmt::format("the plans are not made for the same {}\n", base::Join(what));
-  }
-  if (difference.reordered)
-    return text + "their operators run in another order: subgraphs are not compared\n";
-  if (!difference.comparable) return text + "their operators differ: subgraphs are not compared\n";
-  if (IsAlike(difference)) return text + "same subgraphs, same addresses\n";
-  for (const std::string& id : difference.kept_by_first)
-    text += fmt::format("\n- kept on chip: {}", Printable(id));
-  for (const std::string& id : difference.kept_by_second)
-    text += fmt::format("\n+ kept on chip: {}", Printable(id));
-  if (!difference.kept_by_first.empty() || !difference.kept_by_second.empty()) text += '\n';
-  for (const plan::files::Stretch& stretch : difference.stretches)
-    text += DescribeStretch(a, b, stretch);
-  return text + DescribeShifts(difference);
-}
-
-Json CostsToJson(const Metrics& first, const Metrics& second) {
-  Json json = Json::object();
-  for (const auto& [metric, unit] : kCompared) {
-    const double from = ValueOf(first, metric);
-    const double to = ValueOf(second, metric);
-    json[std::string(metric)] = {{"first", from}, {"second", to}, {"change", to - from}};
-  }
-  return json;
-}
-
-Json SubgraphsToJson(const Plan& plan, const std::vector<size_t>& indices) {
-  Json json = Json::array();
-  for (const size_t i : indices) {
-    const plan::Subgraph& subgraph = plan.subgraphs[i];
-    Json operators = Json::array();
-    for (int op = subgraph.interval.first; op <= subgraph.interval.last; ++op)
-      operators.push_back(plan.network.operators[static_cast<size_t>(op)].id);
-    json.push_back({{"subgraph", i},
-                    {"operators", operators},
-                    {"tile", subgraph.tile},
-                    {"tiles", subgraph.tiles},
-                    {"weights", hw_profiles::NameOf(subgraph.weights)},
-                    {"in_place", subgraph.in_place},
-                    {"halo", hw_profiles::NameOf(subgraph.halo)}});
-    if (subgraph.k_extent > 0) json.back()["k_extent"] = subgraph.k_extent;
-    if (subgraph.prefetch) json.back()["prefetch"] = true;
-  }
-  return json;
-}
-
-std::string DifferenceAsJson(const Plan& a, const Plan& b, const Difference& difference) {
-  Json json = Json::object();
-  json["same"] = difference.circumstances.empty() && difference.comparable && IsAlike(difference);
-  json["made_for_other"] = difference.circumstances;
-  json["comparable"] = difference.comparable;
-  json["reordered"] = difference.reordered;
-  json["totals"] = CostsToJson(a.totals, b.totals);
-  json["kept"] = {{"first", difference.kept_by_first}, {"second", difference.kept_by_second}};
-  json["stretches"] = Json::array();
-  for (const plan::files::Stretch& stretch : difference.stretches) {
-    json["stretches"].push_back(
-        {{"first", SubgraphsToJson(a, stretch.first)},
-         {"second", SubgraphsToJson(b, stretch.second)},
-         {"costs", CostsToJson(stretch.first_costs, stretch.second_costs)}});
-  }
-  json["addresses"] = Json::array();
-  for (const plan::files::Shift& shift : difference.shifts) {
-    json["addresses"].push_back(
-        {{"buffer", shift.id},
-         {"memory", shift.memory},
-         {"first", {{"offset", shift.first_offset}, {"size", shift.first_size}}},
-         {"second", {{"offset", shift.second_offset}, {"size", shift.second_size}}}});
-  }
-  return base::WriteJson(json);
-}
-
-base::Expected<Plan> LoadPlan(const std::string& path) {
-  const base::Expected<std::string> text = ReadInput(path);
-  if (!text) return tl::unexpected(text.error());
-  return plan::files::ReadPlanJson(*text, path);
-}
 
 class DiffCommand final : public Command {
  public:
@@ -192,11 +22,9 @@ class DiffCommand final : public Command {
   }
   std::string Examples() const override {
     return "Subgraphs are compared between the cuts that both plans make, buffers where a subgraph "
-           "has the "
-           "same\n"
+           "has the same\n"
            "operators in both. The plans are read, not checked; the exit code is 0 whether they "
-           "differ or "
-           "not.\n\n"
+           "differ or not.\n\n"
            "Examples:\n"
            "  tessera diff plan.json edited.json\n"
            "  tessera diff old.json new.json --format json\n";
@@ -209,13 +37,13 @@ class DiffCommand final : public Command {
   }
 
   ExitCode Run(Console& console) override {
-    const base::Expected<Plan> first = LoadPlan(first_);
+    const base::Expected<Plan> first = LoadPlan(first_, first_);
     if (!first) return console.Refuse(first.error());
-    const base::Expected<Plan> second = LoadPlan(second_);
+    const base::Expected<Plan> second = LoadPlan(second_, second_);
     if (!second) return console.Refuse(second.error());
     const Difference difference = plan::files::FindDifference(*first, *second);
-    console.Print(format_.IsJson() ? DifferenceAsJson(*first, *second, difference)
-                                   : DifferenceAsText(*first, *second, difference));
+    console.Print(format_.IsJson() ? report::DifferenceAsJson(*first, *second, difference)
+                                   : report::DifferenceAsText(*first, *second, difference));
     return ExitCode::kAnswer;
   }
 

@@ -29,18 +29,15 @@ class EncodeCommand final : public Command {
   }
   std::string Examples() const override {
     return "The formula is satisfiable exactly if everything fits within the capacity. `tessera "
-           "decode` "
-           "reads the "
-           "answer of a solver.\n\n"
+           "decode` reads the answer of a solver.\n\n"
            "Examples:\n"
            "  tessera encode buffers.csv --capacity 1048576 --output formula.cnf\n"
            "  tessera encode problem.json --candidate rows=7 --output formula.smt2\n"
            "  tessera encode problem.json --format text | less        what a solver is told, in "
            "words\n"
            "  tessera encode examples/networks/patent_chain.yaml --hw "
-           "hw_profiles/three_bank_two_mode.yaml "
-           "--tile "
-           "rows=2 --problem tile.json --output formula.cnf\n"
+           "hw_profiles/three_bank_two_mode.yaml --tile rows=2 --problem tile.json --output "
+           "formula.cnf\n"
            "  cryptominisat5 formula.cnf > model.txt\n"
            "  tessera decode buffers.csv model.txt --formula formula.cnf\n";
   }
@@ -48,8 +45,7 @@ class EncodeCommand final : public Command {
   void Declare(CLI::App& app) override {
     app.add_option("input", file_,
                    "Buffers: MiniMalloc's CSV, or a Problem in JSON; with --hw a network, of which "
-                   "a tile of some "
-                   "operators is the Problem; - reads standard input")
+                   "a tile of some operators is the Problem; - reads standard input")
         ->required();
     CLI::Option* profile = subject_.Declare(app);
     tile_.Declare(app, profile);
@@ -59,8 +55,7 @@ class EncodeCommand final : public Command {
     choice_.Declare(app, nullptr);
     app.add_option("--format", format_,
                    "dimacs, smtlib or text; without it the suffix of --output says which (.cnf, "
-                   ".smt2, .txt), "
-                   "else text")
+                   ".smt2, .txt), else text")
         ->check(CLI::IsMember({"dimacs", "smtlib", "text"}));
     app.add_option(
         "--output", output_,

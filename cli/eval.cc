@@ -12,7 +12,6 @@
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/files.h"
 #include "tessera/cli/outputs.h"
-#include "tessera/cli/reasons.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/plan/files/plan_draft.h"
 #include "tessera/plan/files/plan_files.h"
@@ -34,24 +33,19 @@ class EvalCommand final : public Command {
   }
   std::string Examples() const override {
     return "Of the file count network, profile, objective, and of each subgraph its operators, "
-           "tile and "
-           "policies; the\n"
+           "tile and policies; the\n"
            "rest is derived again and may be left out. Where a buffer or a tensor at home has an "
-           "\"offset\", "
-           "it stays\n"
+           "\"offset\", it stays\n"
            "there; what has none is placed. After a change of tile or partition old addresses "
-           "seldom fit: "
-           "delete\n"
+           "seldom fit: delete\n"
            "those that matter no more, or say --move.\n\n"
            "Examples:\n"
            "  tessera eval edited.json --move --output better.json    after a change of tile in an "
            "editor\n"
            "  tessera eval edited.json                                to see what it costs and "
-           "what is "
-           "wrong\n\n"
+           "what is wrong\n\n"
            "`tessera plan --output plan.json` writes what to begin with; `tessera diff plan.json "
-           "better.json` tells "
-           "them apart.\n";
+           "better.json` tells them apart.\n";
   }
 
   void Declare(CLI::App& app) override {
@@ -114,13 +108,13 @@ class EvalCommand final : public Command {
     lines.reserve(violations.size());
     for (const plan::verify::Violation& violation : violations)
       lines.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
-    console.Print(DescribeRefusal(lines, format_.IsJson()));
+    console.Print(report::DescribeRefusal(lines, format_.IsJson()));
     return ExitCode::kCheckRefused;
   }
 
   ExitCode Decline(Console& console, const search::partition::Evaluation& evaluation,
                    const base::Stop& stop) const {
-    std::optional<Collision> collision;
+    std::optional<report::Collision> collision;
     if (evaluation.infeasible_problem && evaluation.status == problem::Status::kInfeasible)
       collision = reasons_.Find(*evaluation.infeasible_problem, evaluation.capacity, search_, stop);
     console.Print(format_.IsJson() ? DeclineAsJson(evaluation, collision)
@@ -133,7 +127,7 @@ class EvalCommand final : public Command {
   }
 
   static std::string DeclineAsJson(const search::partition::Evaluation& evaluation,
-                                   const std::optional<Collision>& collision) {
+                                   const std::optional<report::Collision>& collision) {
     nlohmann::ordered_json document;
     document["status"] = NameOf(evaluation.status);
     document["reason"] = evaluation.reason;
@@ -145,7 +139,7 @@ class EvalCommand final : public Command {
   }
 
   static std::string DeclineAsText(const search::partition::Evaluation& evaluation,
-                                   const std::optional<Collision>& collision) {
+                                   const std::optional<report::Collision>& collision) {
     std::string text =
         fmt::format("{}: {}\n", NameOf(evaluation.status), base::Printable(evaluation.reason));
     if (collision) text += fmt::format("\nwhy it does not fit: {}", collision->Text(2));

@@ -19,6 +19,7 @@
 #include "tessera/problem/draw/pictures.h"
 #include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/validator.h"
+#include "tessera/report/text_table.h"
 
 namespace tessera::cli {
 
@@ -211,6 +212,12 @@ base::Expected<std::string> FormatOf(const std::string& text, const std::string&
   return reader.Finish(std::move(format));
 }
 
+base::Expected<plan::Plan> LoadPlan(const std::string& path, const std::string& name) {
+  const base::Expected<std::string> text = ReadInput(path);
+  if (!text) return tl::unexpected(text.error());
+  return plan::files::ReadPlanJson(*text, name);
+}
+
 base::Expected<Answer> LoadAnswer(const AnswerFiles& files, bool collisions) {
   const base::Expected<std::string> text = ReadInput(files.file);
   if (!text) return tl::unexpected(text.error());
@@ -263,12 +270,6 @@ problem::Lifespan StepsOf(const plan::Plan& plan, int subgraph) {
   return steps;
 }
 
-std::string NameOf(const plan::Plan& plan, const plan::Subgraph& subgraph) {
-  const auto id = [&](int op) { return plan.network.operators[static_cast<size_t>(op)].id; };
-  const auto [first, last] = subgraph.interval;
-  return first == last ? id(first) : id(first) + ".." + id(last);
-}
-
 search::reasons::ModeQuery AsQuery(problem::Problem problem, problem::Allocation known) {
   // The known addresses are good hints for a placement with fewer modes.
   for (size_t i = 0; i < problem.buffers.size(); ++i) problem.buffers[i].hint = known.offsets[i];
@@ -283,7 +284,8 @@ void AddPlan(const plan::Plan& plan, const std::string& file, ModeInputs& inputs
         problem::draw::CutWindow(plan.problem, plan.allocation, steps.lower, steps.upper);
     if (window.problem.buffers.empty()) continue;
     inputs.queries.push_back(AsQuery(std::move(window.problem), std::move(window.allocation)));
-    inputs.names.push_back(fmt::format("{} of {}", NameOf(plan, plan.subgraphs[s]), file));
+    inputs.names.push_back(fmt::format(
+        "{} of {}", report::NameOfInterval(plan.network, plan.subgraphs[s].interval), file));
   }
   inputs.queries.push_back(AsQuery(plan.problem, plan.allocation));
   inputs.names.push_back(file);

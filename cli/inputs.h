@@ -42,14 +42,17 @@ void AddProfile(Destinations& files, const std::string& path);
 base::Expected<std::vector<std::pair<std::string, std::string>>> ReadProfileTexts(
     const std::string& path);
 
+// A plan, unchecked. `name` is for messages.
+base::Expected<plan::Plan> LoadPlan(const std::string& path, const std::string& name);
+
 // A finished answer read from a file, to be checked or drawn.
 struct Answer {
   problem::Problem problem;
   problem::Allocation allocation;
   problem::Bytes capacity = 0;     // of memories[0]
   std::optional<plan::Plan> plan;  // if the file is a plan
-  std::optional<problem::Explanation>
-      explanation;  // if it is infeasible; then there is no allocation
+  // if it is infeasible; then there is no allocation
+  std::optional<problem::Explanation> explanation;
 };
 
 // The options that specify an answer on the command line.
@@ -58,8 +61,8 @@ struct AnswerFiles {
 
   std::string file;     // a plan, an allocation in JSON, or a CSV with an offset column
   std::string problem;  // the Problem of an allocation; empty for plans and CSV
-  std::optional<problem::Bytes>
-      capacity;  // required for CSV; overrides that of an allocation; not allowed with a plan
+  // required for CSV; overrides that of an allocation; not allowed with a plan
+  std::optional<problem::Bytes> capacity;
 };
 
 // Refuses answers that have neither addresses nor, if `collisions` is true, an explanation.

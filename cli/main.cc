@@ -26,18 +26,14 @@ namespace {
 
 constexpr const char* kAbout =
     "Plans the memory of neural accelerators before the program runs: how a network is cut into "
-    "subgraphs, "
-    "how large a tile of each is "
-    "held on chip, and the address, bank and mode of every buffer. Every answer is checked by code "
-    "that "
-    "shares nothing with the code "
-    "that found it; what cannot fit is proven not to fit.";
+    "subgraphs, how large a tile of each is held on chip, and the address, bank and mode of every "
+    "buffer. Every answer is checked by code that shares nothing with the code that found it; what "
+    "cannot fit is proven not to fit.";
 
 constexpr const char* kExitCodes =
     "Exit codes: 0 answer found and verified; 2 usage; 3 bad input; 4 unsupported; 5 check "
-    "refused; 10 limit "
-    "reached without an answer; "
-    "20 proven infeasible; 70 internal or verification failure; 74 cannot write; 130 interrupted.";
+    "refused; 10 limit reached without an answer; 20 proven infeasible; 70 internal or "
+    "verification failure; 74 cannot write; 130 interrupted.";
 
 constexpr std::string_view kExhausted = "unknown: memory is exhausted\n";
 

@@ -37,8 +37,7 @@ class ModesCommand final : public Command {
   }
   std::string Examples() const override {
     return "Partition, tiles and sizes stay as they are; offsets and modes are free. Every plan "
-           "must keep an "
-           "answer\n"
+           "must keep an answer\n"
            "with the modes that remain; smaller sets are proven not to be enough.\n\n"
            "Examples:\n"
            "  tessera modes plan.json\n"

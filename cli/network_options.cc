@@ -14,9 +14,9 @@
 #include "tessera/cli/files.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/network_options.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
-#include "tessera/encoder/program/program.h"
 #include "tessera/graph/import/common/stored_sizes.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/plan/plan.h"
@@ -263,8 +263,7 @@ void TileChoice::Declare(CLI::App& app, CLI::Option* profile) {
       ->needs(profile);
   app.add_option("--policy", policy_,
                  "How weights, results and halos are held, in the words of `tessera tile` "
-                 "(default: what the "
-                 "profile prefers)")
+                 "(default: what the profile prefers)")
       ->needs(profile);
 }
 

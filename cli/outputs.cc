@@ -283,8 +283,7 @@ void ProblemDump::Declare(CLI::App& app) {
   app.add_option(
          "--dump-problems", folder_,
          fmt::format("Write the allocation problems that engines were asked into this folder, at "
-                     "most the {} largest; "
-                     "`tessera alloc` answers them again",
+                     "most the {} largest; `tessera alloc` answers them again",
                      kMost))
       ->type_name("DIR");
 }

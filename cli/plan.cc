@@ -14,7 +14,6 @@
 #include "tessera/cli/network_options.h"
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/plan_options.h"
-#include "tessera/cli/reasons.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/lowering/lowering.h"
@@ -46,14 +45,12 @@ class PlanCommand final : public Command {
   }
   std::string Examples() const override {
     return "Metrics: latency (cycles), energy (pJ), off_chip_bytes, peak (bytes in the tile "
-           "memory), macs "
-           "(those done again too).\n\n"
+           "memory), macs (those done again too).\n\n"
            "Examples:\n"
            "  tessera plan examples/networks/mobilenet_v2.yaml --hw "
            "hw_profiles/ethos_u65_256.yaml\n"
            "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --output plan.json "
-           "--output "
-           "plan.html\n"
+           "--output plan.html\n"
            "  tessera plan model.onnx --hw npu.yaml --dim batch=1 --floats-as int8\n"
            "  tessera plan net.yaml --hw npu.yaml --score latency=0.5,energy=0.5 --limit "
            "peak=300000\n"
@@ -68,19 +65,12 @@ class PlanCommand final : public Command {
            "  tessera plan net.yaml --hw npu.yaml --lowering --output plan.json\n"
            "  tessera plan net.yaml --hw npu.yaml --emit-header plan.h --dump-problems asked\n\n"
            "Constraints (docs/constraints.md) hold operators together or apart, tensors on chip or "
-           "at "
-           "home, and "
-           "state "
-           "single\n"
+           "at home, and state single\n"
            "subgraphs and addresses; the answer is then the best of the plans that keep them. "
-           "Contradictions "
-           "are bad "
-           "input. "
-           "Where no\n"
+           "Contradictions are bad input. Where no\n"
            "plan keeps them, it names a few that suffice for that.\n\n"
            "Where an operator fits nowhere it says which few conditions collide when it runs "
-           "alone, and "
-           "which\n"
+           "alone, and which\n"
            "single changes would help; --output map.svg then draws what collides.\n";
   }
 
@@ -103,8 +93,8 @@ class PlanCommand final : public Command {
     CLI::Option* front =
         app.add_flag("--pareto", pareto_,
                      "Print plans of which none is better than another in latency, energy, "
-                     "off-chip bytes and "
-                     "peak, each with the options that find it; --limit holds for all of them")
+                     "off-chip bytes and peak, each with the options that find it; --limit holds "
+                     "for all of them")
             ->excludes(minimize);
     app.add_option("--points", points_, "The most searches for --pareto")
         ->needs(front)
@@ -115,12 +105,11 @@ class PlanCommand final : public Command {
         "Also halve and double each energy of the profile, and note whether the choice survives");
     app.add_flag("--no-keep", no_keep_,
                  "Bring every tensor between subgraphs home but for those of --keep; without it "
-                 "they stay in "
-                 "the tile memory where that is better and fits, at most two at a cut");
+                 "they stay in the tile memory where that is better and fits, at most two at a "
+                 "cut");
     app.add_flag("--prefetch", prefetch_,
                  "Let constants of a subgraph arrive while the one before runs, wherever the "
-                 "partition that was "
-                 "found gains by it and has room; notes tell");
+                 "partition that was found gains by it and has room; notes tell");
     app.add_option(
            "--order", order_,
            "given runs the operators in the order of the file; search in any in which each comes "
@@ -130,19 +119,17 @@ class PlanCommand final : public Command {
     constraints_.Declare(app);
     app.add_option("--previous", old_,
                    "An older plan, in JSON: of plans of equal score the one that differs least "
-                   "from it is chosen, "
-                   "and a note says what stayed");
+                   "from it is chosen, and a note says what stayed");
     app.add_flag("--lowering", lowering_,
                  "Also put into plan.json what a code generator needs: loops, tile classes, and "
-                 "jobs with regions, "
-                 "addresses, strides and what each waits for; about three times the size, so only "
-                 "on request");
+                 "jobs with regions, addresses, strides and what each waits for; about three times "
+                 "the size, so only on request");
     threads_.Declare(app, "plan");
     format_.Declare(app);
     outputs_.Declare(app);
     app.add_option("--certificate", certificate_,
-                   "Where no plan exists, write the proof of that into this folder; "
-                   "`tessera check --certificate` checks it")
+                   "Where no plan exists, write the proof of that into this folder; `tessera check "
+                   "--certificate` checks it")
         ->type_name("DIR");
     dump_.Declare(app);
     app.add_option("--report", report_,
@@ -194,10 +181,7 @@ class PlanCommand final : public Command {
     if (!constraints) return console.Refuse(constraints.error());
     std::optional<plan::Plan> old;
     if (!old_.empty()) {
-      const base::Expected<std::string> text = ReadInput(old_);
-      if (!text) return console.Refuse(text.error());
-      base::Expected<plan::Plan> read =
-          plan::files::ReadPlanJson(*text, old_ == "-" ? "standard input" : old_);
+      base::Expected<plan::Plan> read = LoadPlan(old_, old_ == "-" ? "standard input" : old_);
       if (!read) return console.Refuse(read.error());
       old = *std::move(read);
     }
@@ -316,7 +300,7 @@ class PlanCommand final : public Command {
                    const search::partition::answer::PartitionOptions& options,
                    const search::partition::answer::PartitionResult& result,
                    const base::Stop& stop) {
-    PlanRefusal refusal{network, result, std::nullopt, {}};
+    report::PlanRefusal refusal{network, result, std::nullopt, {}};
     if (!reasons_.AreOff() && !InterruptGuard::Interrupted()) {
       const base::Stop end(ReasonsEnd(stop));
       const base::Stop first(end.Before(kPartForCollision), &end);
@@ -329,7 +313,7 @@ class PlanCommand final : public Command {
     std::vector<Output> pictures;
     for (const std::string& path : outputs_.paths) {
       if (!refusal.collision || SuffixOf(path) != ".svg") continue;
-      const Collision& collision = *refusal.collision;
+      const report::Collision& collision = *refusal.collision;
       pictures.push_back({path, problem::draw::WriteCollisionSvg(
                                     collision.problem, collision.explanation, collision.capacity)});
     }

@@ -16,9 +16,11 @@
 #endif
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
+#include "tessera/search/allocate/engine_queries.h"
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/greedy/greedy.h"
 #include "tessera/search/engines/local_search/local_search.h"
+#include "tessera/search/reasons/explain.h"
 
 namespace tessera::cli {
 namespace {
@@ -137,16 +139,16 @@ void SearchOptions::Declare(CLI::App& app) {
   app.add_option(
          "--budget", budget,
          "Most work for each question put to an engine, counted in nodes and conflicts, and of "
-         "plan for "
-         "the whole search, in tile shapes times operators: the answer then depends on no clock")
+         "plan for the whole search, in tile shapes times operators: the answer then depends on no "
+         "clock")
       ->transform(WholeNumber(0, base::kMaxTotal));
   app.add_option("--timeout", timeout_s,
                  "Most seconds of wall clock; the best answer so far is given (default: none)")
       ->transform(Seconds());
   app.add_option("--memory-limit", memory_limit,
                  "Most bytes of memory that the search may take; the best answer so far is given; "
-                 "suffixes as in "
-                 "2Gi (default: three quarters of what the machine or its control group has)")
+                 "suffixes as in 2Gi (default: three quarters of what the machine or its control "
+                 "group has)")
       ->transform(ByteCount());
   app.add_option(
          "--engine", engine,
@@ -154,8 +156,7 @@ void SearchOptions::Declare(CLI::App& app) {
       ->check(CLI::IsMember(NamesOfEngines()));
   app.add_option("--switch-off", switched_off,
                  "Search without this rule of the canonical or lazy engine, to see what it is "
-                 "worth: answers "
-                 "stay right but come slower; may be repeated")
+                 "worth: answers stay right but come slower; may be repeated")
       ->check(CLI::IsMember(NamesOfRules()))
       ->type_name("RULE");
   app.add_flag("--verbose", verbose, "Tell on stderr what each engine found and when");
@@ -199,6 +200,47 @@ std::string EngineSet::FindUnknown(std::span<const std::string> names,
   if (const auto rule = find(switched_off, NamesOfRules()); rule != switched_off.end())
     return fmt::format("rule '{}'", *rule);
   return "";
+}
+
+namespace {
+
+constexpr int64_t kReasonBudget = 100'000;
+
+}  // namespace
+
+void Reasons::Declare(CLI::App& app) {
+  app.add_flag("--no-reasons", off_,
+               "Do not look for the few conditions that collide where nothing fits, nor for what "
+               "would help");
+}
+
+std::optional<report::Collision> Reasons::Find(const problem::Problem& problem,
+                                               problem::Bytes capacity, const SearchOptions& search,
+                                               const base::Stop& stop,
+                                               const problem::Ladder* ladder,
+                                               size_t candidate) const {
+  if (off_) return std::nullopt;
+  const EngineSet engines(search);
+  const search::reasons::Decide decide = search::allocate::MakeDecider(engines.Pointers(), stop);
+  search::reasons::ExplainOptions options;
+  options.budget = search.Limit(kReasonBudget);
+  options.stop = &stop;
+  options.ladder = ladder;
+  options.candidate = candidate;
+  return report::Collision{problem, capacity,
+                           search::reasons::Explain(problem, capacity, decide, options)};
+}
+
+std::optional<report::Collision> Reasons::FindIfProven(const problem::Problem& problem,
+                                                       problem::Bytes capacity,
+                                                       const SearchOptions& search,
+                                                       const base::Stop& stop) const {
+  if (off_) return std::nullopt;
+  const EngineSet engines(search);
+  const search::reasons::Decide decide = search::allocate::MakeDecider(engines.Pointers(), stop);
+  const problem::Status status = decide(problem, capacity, search.Limit(kReasonBudget)).status;
+  if (status != problem::Status::kInfeasible) return std::nullopt;
+  return Find(problem, capacity, search, stop);
 }
 
 }  // namespace tessera::cli

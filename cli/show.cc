@@ -30,12 +30,9 @@ class ShowCommand final : public Command {
   }
   std::string Examples() const override {
     return "Time runs to the right, addresses upwards; banks are bands. Hold the pointer on a "
-           "buffer to read "
-           "about it. Of an infeasible answer it\n"
+           "buffer to read about it. Of an infeasible answer it\n"
            "draws what collides. In letters (--format text) rows are addresses, columns are steps, "
-           "and a "
-           "plan is shown "
-           "subgraph by subgraph.\n\n"
+           "and a plan is shown subgraph by subgraph.\n\n"
            "Examples:\n"
            "  tessera show plan.json --output map.svg\n"
            "  tessera show plan.json --format text --subgraph 3\n"

@@ -198,7 +198,4 @@ std::span<const std::string_view> DmaStepsNames();
 std::span<const std::string_view> WeightPolicyNames();
 std::span<const std::string_view> ScratchFactorNames();
 
-// The names of problem::Span in files.
-inline constexpr std::array<std::string_view, 3> kSpanNames = {"any", "contiguous", "single"};
-
 }  // namespace tessera::hw_profiles

@@ -128,7 +128,7 @@ Memory ReadMemory(const YamlNode& node, const std::string& name) {
   ReadReserved(node.Maybe("reserved"), memory);
   ReadBanks(node, memory);
   if (const YamlNode span = node.Maybe("span")) {
-    memory.span = static_cast<problem::Span>(span.OneOf(kSpanNames));
+    memory.span = static_cast<problem::Span>(span.OneOf(problem::kSpanWords));
     if (memory.banks.empty() && memory.span != problem::Span::kAny) {
       span.Complain("a span needs banks", "banks beside it", "add banks, or remove span");
     }

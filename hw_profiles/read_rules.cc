@@ -91,27 +91,6 @@ std::vector<int> ReadBanks(const YamlNode& node, const Profile& profile) {
   return banks;
 }
 
-std::vector<std::string_view> KeysOf(RequirementKind kind) {
-  switch (kind) {
-    case RequirementKind::kOffset:
-    case RequirementKind::kDifference:
-      return {"kind", "multiple", "residue"};
-    case RequirementKind::kWindow:
-      return {"kind", "window"};
-    case RequirementKind::kNoCrossing:
-      return {"kind", "boundary"};
-    case RequirementKind::kBanks:
-      return {"kind", "banks"};
-    case RequirementKind::kDistance:
-    case RequirementKind::kXorDistance:
-      return {"kind", "distance"};
-    case RequirementKind::kGuard:
-      return {"kind", "before", "after"};
-    default:
-      return {"kind"};
-  }
-}
-
 problem::AddressRange ReadWindow(const YamlNode& node) {
   const std::vector<int64_t> ends = node.Integers(0, kMostBytes);
   if (ends.size() != 2 || ends[0] >= ends[1]) {
@@ -124,35 +103,22 @@ problem::AddressRange ReadWindow(const YamlNode& node) {
 Requirement ReadRequirement(const YamlNode& node, const Profile& profile) {
   Requirement wanted;
   wanted.kind = static_cast<RequirementKind>(node.At("kind").OneOf(problem::RequirementNames()));
-  node.OnlyKeys(KeysOf(wanted.kind));
-  switch (wanted.kind) {
-    case RequirementKind::kOffset:
-    case RequirementKind::kDifference:
-      wanted.multiple = node.At("multiple").Integer(1, kMostBytes);
-      ReadInteger(node, "residue", 0, wanted.multiple - 1, wanted.residue);
-      break;
-    case RequirementKind::kWindow:
-      wanted.window = ReadWindow(node.At("window"));
-      break;
-    case RequirementKind::kNoCrossing:
-      wanted.multiple = node.At("boundary").Integer(1, kMostBytes);
-      break;
-    case RequirementKind::kBanks:
-      wanted.banks = ReadBanks(node.At("banks"), profile);
-      break;
-    case RequirementKind::kDistance:
-      wanted.distance = node.At("distance").Integer(-kMostBytes, kMostBytes);
-      break;
-    case RequirementKind::kXorDistance:
-      wanted.distance = node.At("distance").Integer(0, kMostBytes);
-      break;
-    case RequirementKind::kGuard:
-      ReadInteger(node, "before", 0, kMostBytes, wanted.before);
-      ReadInteger(node, "after", 0, kMostBytes, wanted.after);
-      break;
-    default:
-      break;
+  std::vector<std::string_view> keys = {"kind"};
+  for (const problem::RequirementNumber& number : problem::NumbersOf(wanted.kind))
+    keys.push_back(number.key);
+  if (wanted.kind == RequirementKind::kWindow) keys.emplace_back("window");
+  if (wanted.kind == RequirementKind::kBanks) keys.emplace_back("banks");
+  node.OnlyKeys(keys);
+  for (const problem::RequirementNumber& number : problem::NumbersOf(wanted.kind)) {
+    const YamlNode value = number.optional ? node.Maybe(number.key) : node.At(number.key);
+    const bool residue = number.member == &Requirement::residue;
+    if (value) {
+      wanted.*number.member = value.Integer(std::max(number.least, -kMostBytes),
+                                            residue ? wanted.multiple - 1 : kMostBytes);
+    }
   }
+  if (wanted.kind == RequirementKind::kWindow) wanted.window = ReadWindow(node.At("window"));
+  if (wanted.kind == RequirementKind::kBanks) wanted.banks = ReadBanks(node.At("banks"), profile);
   return wanted;
 }
 

@@ -3,6 +3,7 @@
 
 #include "tessera/base/json_document.h"
 #include "tessera/hw_profiles/profile_yaml.h"
+#include "tessera/problem/files/json_sections.h"
 
 namespace tessera::hw_profiles {
 namespace {
@@ -17,14 +18,6 @@ ordered_json ToJson(const Port& port) {
           {"read_latency_cycles", port.read_latency_cycles},
           {"write_latency_cycles", port.write_latency_cycles},
           {"burst_bytes", port.burst_bytes}};
-}
-
-ordered_json ToJson(const problem::Ports& ports) {
-  ordered_json json = ordered_json::object();
-  if (ports.total) json["total"] = *ports.total;
-  if (ports.reads) json["reads"] = *ports.reads;
-  if (ports.writes) json["writes"] = *ports.writes;
-  return json;
 }
 
 ordered_json ToJson(const problem::BankMode& bank) {
@@ -44,7 +37,7 @@ void AddBanks(const Memory& memory, ordered_json& json) {
   for (const problem::Bank& bank : memory.banks) {
     banks[bank.name] = {{"begin_bytes", bank.range.begin},
                         {"end_bytes", bank.range.end},
-                        {"ports", ToJson(bank.ports)}};
+                        {"ports", problem::files::PortsToJson(bank.ports)}};
   }
   if (!memory.modes.empty()) {
     ordered_json& modes = json["modes"] = ordered_json::object();
@@ -60,7 +53,7 @@ void AddBanks(const Memory& memory, ordered_json& json) {
                              memory.modes[static_cast<size_t>(to)].name});
     }
   }
-  json["span"] = kSpanNames[static_cast<size_t>(memory.span)];
+  json["span"] = problem::kSpanWords[static_cast<size_t>(memory.span)];
 }
 
 ordered_json ToJson(const Memory& memory) {
@@ -174,47 +167,13 @@ ordered_json ToJson(const Selector& select) {
   return json;
 }
 
-ordered_json ToJson(const problem::Requirement& wanted, const Profile& profile) {
-  using problem::RequirementKind;
-  ordered_json json = {{"kind", NameOf(wanted.kind)}};
-  switch (wanted.kind) {
-    case RequirementKind::kOffset:
-    case RequirementKind::kDifference:
-      json["multiple"] = wanted.multiple;
-      json["residue"] = wanted.residue;
-      break;
-    case RequirementKind::kWindow:
-      json["window"] = {wanted.window.begin, wanted.window.end};
-      break;
-    case RequirementKind::kNoCrossing:
-      json["boundary"] = wanted.multiple;
-      break;
-    case RequirementKind::kBanks: {
-      const Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
-      json["banks"] = ordered_json::array();
-      for (const int bank : wanted.banks)
-        json["banks"].push_back(memory.banks[static_cast<size_t>(bank)].name);
-      break;
-    }
-    case RequirementKind::kDistance:
-    case RequirementKind::kXorDistance:
-      json["distance"] = wanted.distance;
-      break;
-    case RequirementKind::kGuard:
-      json["before"] = wanted.before;
-      json["after"] = wanted.after;
-      break;
-    default:
-      break;
-  }
-  return json;
-}
-
 ordered_json ToJson(const Rule& rule, const Profile& profile) {
+  const Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
   ordered_json json = ordered_json::object();
   if (!rule.name.empty()) json["name"] = rule.name;
   json["select"] = ToJson(rule.select);
-  json["require"] = ToJson(rule.require, profile);
+  json["require"] = problem::files::RequirementToJson(rule.require, memory.banks,
+                                                      problem::files::Defaults::kWritten);
   return json;
 }
 

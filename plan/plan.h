@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tessera/graph/graph.h"
+#include "tessera/graph/program_steps.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/lowered_program.h"
 #include "tessera/problem/problem.h"
@@ -113,39 +114,10 @@ struct Subgraph {
   std::vector<RejectedAlternative> rejected_alternatives = {};
 };
 
-enum class BufferKind : uint8_t {
-  kTile,
-  kWhole,
-  kResident,
-  kSlice,
-  kScratch,
-  kRollingBuffer,
-  kLine,
-  kHalo,
-  kAccumulator
-};
-
-// The content of a buffer of the Problem. An index that does not apply is -1.
-struct BufferUse {
-  BufferKind kind = BufferKind::kTile;
-  int subgraph = -1;
-  int tensor = -1;
-  int op = -1;
-  int phase = 0;
-  int slot = 0;
-};
-
-enum class StepKind : uint8_t { kPrologue, kLoad, kCompute, kStore, kEpilogue, kCopy };
-
-// The action at a step. kPrologue, kEpilogue: P and E of a double-buffered subgraph. In a
-// serialized subgraph the load steps before the pass are kLoad, like those inside it.
-struct StepUse {
-  StepKind kind = StepKind::kCompute;
-  int subgraph = 0;
-  int phase = 0;  // of the pass; 0 outside
-  int op = -1;    // kCompute, kCopy: the operator; kLoad of a slice: its user; otherwise -1
-  std::vector<int> transfers;  // tensors that links move at this step, ascending, each once
-};
+using graph::BufferKind;
+using graph::BufferUse;
+using graph::StepKind;
+using graph::StepUse;
 
 // The objective: one metric to minimise, or weights for a mean of metrics, each divided by its own
 // lower bound.
@@ -283,17 +255,9 @@ inline constexpr std::array<std::string_view, 9> kBufferKindNames = {
     "rolling_buffer", "line",  "halo",     "accumulator"};
 inline constexpr std::array<std::string_view, 6> kStepKindNames = {
     "prologue", "load", "compute", "store", "epilogue", "copy"};
-inline constexpr std::array<std::string_view, 4> kHaloNames = {"recompute", "rolling_buffer",
-                                                               "line_buffer", "adjacent"};
-inline constexpr std::array<std::string_view, 4> kWeightPolicyNames = {"resident", "streamed",
-                                                                       "direct", "split_k"};
 inline constexpr std::array<std::string_view, 2> kPlanStatusNames = {"optimal", "feasible"};
 inline constexpr std::array<std::string_view, 3> kRejectionCauseNames = {"score", "room",
                                                                          "undecided"};
-inline constexpr std::array<std::string_view, 2> kAccessKindNames = {"read", "write"};
-inline constexpr std::array<std::string_view, 3> kSpanNames = {"any", "contiguous", "single"};
-inline constexpr std::array<std::string_view, 6> kRelationKindNames = {
-    "colocate", "adjacent", "same_bank", "different_bank", "separate", "exclusive"};
 
 template <typename Kind, size_t n>
 std::string_view WordFor(Kind kind, const std::array<std::string_view, n>& names) {

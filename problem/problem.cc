@@ -4,16 +4,48 @@
 #include <array>
 #include <numeric>
 
+#include "tessera/problem/engine.h"
 #include "tessera/problem/result.h"
 
 namespace tessera::problem {
 
 namespace {
 
-constexpr std::array<std::string_view, kRequirementKinds> kNames = {
-    "offset", "difference",  "window",         "no_crossing", "natural_alignment",
-    "banks",  "same_bank",   "different_bank", "distance",    "xor_distance",
-    "guard",  "common_delta"};
+constexpr RequirementNumber kMultiple[] = {{"multiple", &Requirement::multiple, 1},
+                                           {"residue", &Requirement::residue, 0, true}};
+constexpr RequirementNumber kBoundary[] = {{"boundary", &Requirement::multiple, 1}};
+constexpr RequirementNumber kDistance[] = {{"distance", &Requirement::distance, -base::kMaxTotal}};
+constexpr RequirementNumber kXorDistance[] = {{"distance", &Requirement::distance, 0}};
+constexpr RequirementNumber kMargins[] = {{"before", &Requirement::before, 0, true},
+                                          {"after", &Requirement::after, 0, true}};
+
+// A kind of requirement, in the order of the enumeration.
+struct Form {
+  std::string_view name;
+  bool pairwise = false;
+  std::span<const RequirementNumber> numbers = {};
+};
+constexpr std::array<Form, kRequirementKinds> kForms = {{
+    {"offset", false, kMultiple},
+    {"difference", true, kMultiple},
+    {"window"},
+    {"no_crossing", false, kBoundary},
+    {"natural_alignment"},
+    {"banks"},
+    {"same_bank", true},
+    {"different_bank", true},
+    {"distance", true, kDistance},
+    {"xor_distance", true, kXorDistance},
+    {"guard", false, kMargins},
+    {"common_delta", true},
+}};
+constexpr auto kNames = [] {
+  std::array<std::string_view, kRequirementKinds> names;
+  for (size_t kind = 0; kind < names.size(); ++kind) names[kind] = kForms[kind].name;
+  return names;
+}();
+
+const Form& FormOf(RequirementKind kind) { return kForms[static_cast<size_t>(kind)]; }
 
 bool IsUnder(const Rule& rule, const Problem& problem, int buffer) {
   return rule.sizes.Holds(problem.buffers[static_cast<size_t>(buffer)].size);
@@ -21,29 +53,10 @@ bool IsUnder(const Rule& rule, const Problem& problem, int buffer) {
 
 }  // namespace
 
-std::string_view NameOf(RequirementKind kind) { return kNames[static_cast<size_t>(kind)]; }
-
+std::string_view NameOf(RequirementKind kind) { return FormOf(kind).name; }
 std::span<const std::string_view> RequirementNames() { return kNames; }
-
-bool IsPairwise(RequirementKind kind) {
-  switch (kind) {
-    case RequirementKind::kDifference:
-    case RequirementKind::kSameBank:
-    case RequirementKind::kDifferentBank:
-    case RequirementKind::kDistance:
-    case RequirementKind::kXorDistance:
-    case RequirementKind::kCommonDelta:
-      return true;
-    case RequirementKind::kOffset:
-    case RequirementKind::kWindow:
-    case RequirementKind::kNoCrossing:
-    case RequirementKind::kNaturalAlignment:
-    case RequirementKind::kBanks:
-    case RequirementKind::kGuard:
-      return false;
-  }
-  return false;
-}
+bool IsPairwise(RequirementKind kind) { return FormOf(kind).pairwise; }
+std::span<const RequirementNumber> NumbersOf(RequirementKind kind) { return FormOf(kind).numbers; }
 
 std::vector<int> BuffersUnder(const Rule& rule, const Problem& problem) {
   std::vector<int> buffers;
@@ -187,6 +200,26 @@ std::vector<std::pair<Step, Step>> Successions(const Problem& problem) {
   std::sort(pairs.begin(), pairs.end());
   pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
   return pairs;
+}
+
+Bytes PeakOf(const Problem& problem, const Allocation& allocation, int memory) {
+  const std::vector<Guard> guards = GuardsOf(problem);
+  Bytes peak = 0;
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    const Buffer& buffer = problem.buffers[i];
+    if (buffer.memory != memory) continue;
+    peak = std::max(peak,
+                    allocation.offsets[i] + buffer.size + (guards.empty() ? 0 : guards[i].after));
+  }
+  return peak;
+}
+
+Result Session::Minimise(size_t /*candidate*/, Bytes /*capacity*/, const base::Budget& /*budget*/,
+                         const base::Stop& /*stop*/) {
+  Result result;
+  result.status = Status::kUnsupported;
+  result.reason = "this engine does not minimise costs";
+  return result;
 }
 
 }  // namespace tessera::problem

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -66,6 +67,17 @@ struct Requirement {
   friend bool operator==(const Requirement&, const Requirement&) = default;
 };
 
+// A number that requirements of a kind state: its key in files, and its least value.
+struct RequirementNumber {
+  std::string_view key;
+  Bytes Requirement::*member = nullptr;
+  Bytes least = 0;
+  bool optional = false;  // its default where it is absent
+};
+
+// The numbers of the kind. kWindow and kBanks have none: they state "window" and "banks".
+std::span<const RequirementNumber> NumbersOf(RequirementKind kind);
+
 // Both ends are included.
 struct SizeRange {
   Bytes least = 1;
@@ -115,6 +127,13 @@ std::string Describe(const Rule& rule);
 
 struct Problem;
 struct Allocation;
+
+// Words that stand for the values of an enumeration in every file format, in their order.
+inline constexpr std::array<std::string_view, 2> kCostWords = {"reuse", "mode_switch"};
+inline constexpr std::array<std::string_view, 2> kAccessWords = {"read", "write"};
+inline constexpr std::array<std::string_view, 3> kSpanWords = {"any", "contiguous", "single"};
+inline constexpr std::array<std::string_view, 6> kRelationWords = {
+    "colocate", "adjacent", "same_bank", "different_bank", "separate", "exclusive"};
 
 enum class CostKind : uint8_t {
   kReuse,       // buffers `first` and `second` never live together but share an address

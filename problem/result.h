@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,7 +30,9 @@ enum class Status : uint8_t {
   kUnsupported,  // a constraint that this engine cannot honour
 };
 
-std::string_view NameOf(Status status);
+inline constexpr std::array<std::string_view, 6> kStatusWords = {
+    "optimal", "feasible", "infeasible", "unknown", "invalid", "unsupported"};
+inline std::string_view NameOf(Status status) { return kStatusWords[static_cast<size_t>(status)]; }
 
 // Work done, in the engine's own units.
 struct Statistics {

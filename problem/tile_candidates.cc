@@ -1,11 +1,11 @@
 #include "tessera/problem/tile_candidates.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <optional>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/problem/structure.h"
 #include "tessera/problem/well_formed.h"
 
 namespace tessera::problem {
@@ -71,13 +71,10 @@ class Folder {
 
   // The one power of two for all candidates, or nullopt.
   std::optional<Bytes> NaturalAlignment(int buffer) {
-    const auto unit = [](Bytes size) {
-      return static_cast<Bytes>(std::bit_ceil(static_cast<uint64_t>(size)));
-    };
-    if (ladder_ == nullptr) return unit(At(buffer).size);
+    if (ladder_ == nullptr) return NaturalAlignmentOf(At(buffer).size);
     std::optional<Bytes> common;
     for (const CandidateSizes& candidate : ladder_->candidates) {
-      const Bytes here = unit(candidate.sizes[static_cast<size_t>(buffer)]);
+      const Bytes here = NaturalAlignmentOf(candidate.sizes[static_cast<size_t>(buffer)]);
       if (common.value_or(here) != here) return std::nullopt;
       common = here;
     }

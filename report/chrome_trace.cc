@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "tessera/base/json_document.h"
+#include "tessera/report/text_table.h"
 #include "tessera/search/cost/timeline.h"
 
 namespace tessera::report {
@@ -58,10 +59,7 @@ std::string NameOf(const plan::Plan& plan, const Activity& activity) {
 }
 
 std::string SubgraphName(const plan::Plan& plan, size_t index) {
-  const graph::Interval interval = plan.subgraphs[index].interval;
-  const auto id = [&](int op) { return plan.network.operators[static_cast<size_t>(op)].id; };
-  if (interval.first == interval.last) return fmt::format("{}: {}", index, id(interval.first));
-  return fmt::format("{}: {}..{}", index, id(interval.first), id(interval.last));
+  return fmt::format("{}: {}", index, NameOfInterval(plan.network, plan.subgraphs[index].interval));
 }
 
 class TraceWriter {

@@ -24,13 +24,12 @@ std::string SubgraphTable(const plan::Plan& plan) {
                "off-chip B", "peak B", "bound by"});
   for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
     const plan::Subgraph& subgraph = plan.subgraphs[i];
-    const auto [first, last] = subgraph.interval;
-    table.Add({std::to_string(i),
-               first == last ? IdOf(plan, first) : IdOf(plan, first) + ".." + IdOf(plan, last),
-               std::to_string(last - first + 1), ShapeText(subgraph.tile), Grouped(subgraph.tiles),
-               PolicyText(subgraph), Grouped(subgraph.metrics.latency_cycles),
-               Rounded(subgraph.metrics.energy_pj / 1000), Grouped(subgraph.metrics.off_chip_bytes),
-               Grouped(subgraph.metrics.peak_bytes), subgraph.metrics.bound_by});
+    table.Add({std::to_string(i), NameOfInterval(plan.network, subgraph.interval),
+               std::to_string(subgraph.interval.last - subgraph.interval.first + 1),
+               ShapeText(subgraph.tile), Grouped(subgraph.tiles), PolicyText(subgraph),
+               Grouped(subgraph.metrics.latency_cycles), Rounded(subgraph.metrics.energy_pj / 1000),
+               Grouped(subgraph.metrics.off_chip_bytes), Grouped(subgraph.metrics.peak_bytes),
+               subgraph.metrics.bound_by});
   }
   return table.Text();
 }

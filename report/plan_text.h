@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/plan.h"
 #include "tessera/search/partition/analysis/front.h"
 
@@ -18,5 +19,11 @@ std::string DescribeFront(const search::partition::analysis::Front& front, doubl
 
 // The same as a `tessera-front` document.
 std::string FrontAsJson(const search::partition::analysis::Front& front, double time_ms);
+
+// The changes from one plan to another and their cost, as `tessera diff` prints them.
+std::string DifferenceAsText(const plan::Plan& a, const plan::Plan& b,
+                             const plan::files::Difference& difference);
+std::string DifferenceAsJson(const plan::Plan& a, const plan::Plan& b,
+                             const plan::files::Difference& difference);
 
 }  // namespace tessera::report

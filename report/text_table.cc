@@ -58,6 +58,12 @@ std::string Grouped(int64_t number) {
 
 std::string Rounded(double number) { return Grouped(std::llround(number)); }
 
+std::string NameOfInterval(const graph::Graph& network, graph::Interval interval) {
+  const auto id = [&](int op) { return network.operators[static_cast<size_t>(op)].id; };
+  const auto [first, last] = interval;
+  return first == last ? id(first) : id(first) + ".." + id(last);
+}
+
 std::string ShapeText(std::span<const int64_t> shape) {
   std::string text;
   for (const int64_t extent : shape) text += (text.empty() ? "" : "x") + std::to_string(extent);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
 
@@ -29,6 +30,9 @@ std::string Grouped(int64_t number);
 
 // 361983.7 -> "361 984".
 std::string Rounded(double number);
+
+// "conv1..conv3", or the id of the one operator.
+std::string NameOfInterval(const graph::Graph& network, graph::Interval interval);
 
 // {1, 32, 14, 112} -> "1x32x14x112".
 std::string ShapeText(std::span<const int64_t> shape);

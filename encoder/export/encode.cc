@@ -8,7 +8,6 @@
 #include "tessera/base/json_reader.h"
 #include "tessera/encoder/export/formats.h"
 #include "tessera/encoder/export/formula.h"
-#include "tessera/encoder/export/text.h"
 #include "tessera/encoder/export/transcript.h"
 
 namespace tessera::encoder::exports {
@@ -20,7 +19,7 @@ Transcript::Transcript(const problem::files::ProblemDocument& document,
                    : document.problem),
       ladder_(document.ladder && !options.candidate ? &*document.ladder : nullptr),
       wording_(problem_, ladder_),
-      address_constraints_(formulation::Analyse(problem_, ladder_)),
+      address_constraints_(formulation::FindAddressConstraints(problem_, ladder_)),
       question_{problem_, ladder_, address_constraints_, options.capacity} {}
 
 void Transcript::WriteTo(formulation::Target& target) {

@@ -29,8 +29,8 @@ struct FormulaOptions {
   std::optional<size_t>
       // of the candidates; if not set, each candidate is a variable and one of them holds
       candidate;
-  sat::IntegerEncoding integers =
-      sat::IntegerEncoding::kByMagnitude;  // for kDimacs, and for the sizes that kText reports
+  // for kDimacs, and for the sizes that kText reports
+  sat::IntegerEncoding integers = sat::IntegerEncoding::kByMagnitude;
 };
 
 struct Formula {
@@ -59,8 +59,8 @@ struct Decoded {
   std::optional<problem::Allocation> allocation;  // of kModel, unless `broken`
   // the tile candidate that the model selects, if there are candidates
   std::optional<size_t> candidate;
-  std::string
-      broken;  // the first condition that the model violates, in words; empty if it violates none
+  // the first condition that the model violates, in words; empty if it violates none
+  std::string broken;
 };
 
 // Reads the output of a solver: DIMACS lines `s` and `v`, or SMT-LIB's `sat` with the answer of

@@ -20,8 +20,8 @@ namespace tessera::encoder::exports {
 class ClauseRecord : public formulation::ClauseSink, public formulation::Model {
  public:
   struct Variable {
-    formulation::Topic topic =
-        formulation::Topic::kOffsets;  // the topic that was current when the variable was made
+    // the topic that was current when the variable was made
+    formulation::Topic topic = formulation::Topic::kOffsets;
     formulation::Meaning meaning;
     bool negated = false;  // if true, the variable holds when the meaning does not
   };
@@ -149,8 +149,8 @@ class TermRecord : public ClauseRecord, public formulation::IntegerSink {
   std::vector<Condition> conditions_;
   std::map<int32_t, Bound> bounds_;                                       // by variable
   std::map<std::pair<int32_t, int64_t>, formulation::Literal> at_least_;  // by integer and rank
-  std::map<std::pair<int32_t, int64_t>, formulation::Integer>
-      remainders_;  // by integer and modulus
+  // by integer and modulus
+  std::map<std::pair<int32_t, int64_t>, formulation::Integer> remainders_;
 };
 
 }  // namespace tessera::encoder::exports

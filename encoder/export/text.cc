@@ -1,10 +1,9 @@
-#include "tessera/encoder/export/text.h"
-
 #include <fmt/format.h>
 
 #include <variant>
 #include <vector>
 
+#include "tessera/encoder/export/formats.h"
 #include "tessera/encoder/formulation/wording.h"
 
 namespace tessera::encoder::exports {

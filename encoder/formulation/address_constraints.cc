@@ -1,13 +1,13 @@
 #include "tessera/encoder/formulation/address_constraints.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <numeric>
 #include <optional>
 #include <set>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/problem/structure.h"
 
 // Granularities
 // -------------
@@ -174,7 +174,7 @@ void IncludeNaturalAlignments(const Problem& problem, const problem::Ladder* lad
                               const Rule& rule, Divisor& divisor) {
   for (const int i : rule.buffers) {
     for (const Bytes size : SizesOf(problem, ladder, static_cast<size_t>(i)))
-      divisor.Include(NaturalAlignmentOf(size));
+      divisor.Include(problem::NaturalAlignmentOf(size));
   }
 }
 
@@ -255,18 +255,6 @@ std::vector<Grid> GridsOf(const Problem& problem, const problem::Ladder* ladder)
 
 }  // namespace
 
-std::vector<Bytes> SizesOf(const Problem& problem, const problem::Ladder* ladder, size_t buffer) {
-  if (ladder == nullptr) return {problem.buffers[buffer].size};
-  std::vector<Bytes> sizes;
-  for (const problem::CandidateSizes& candidate : ladder->candidates)
-    sizes.push_back(candidate.sizes[buffer]);
-  return sizes;
-}
-
-Bytes NaturalAlignmentOf(Bytes size) {
-  return static_cast<Bytes>(std::bit_ceil(static_cast<uint64_t>(size)));
-}
-
 Bytes GranularityOf(const Problem& problem, const problem::Ladder* ladder, int memory) {
   const Memory& home = problem.memories[static_cast<size_t>(memory)];
   Divisor divisor;
@@ -301,8 +289,8 @@ Bytes GranularityOf(const Problem& problem, const problem::Ladder* ladder, int m
   return divisor.Value();
 }
 
-AddressConstraints Analyse(const Problem& problem, const problem::Ladder* ladder,
-                           size_t most_pairs) {
+AddressConstraints FindAddressConstraints(const Problem& problem, const problem::Ladder* ladder,
+                                          size_t most_pairs) {
   AddressConstraints address_constraints;
   address_constraints.pair_limit = most_pairs;
   for (size_t m = 0; m < problem.memories.size(); ++m) {

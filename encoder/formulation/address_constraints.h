@@ -46,20 +46,14 @@ struct AddressConstraints {
 // Derives the constraints. `ladder` may be null. `most_pairs` is the number of pairs that are
 // listed before the list is cut. Cost: O(n log n + pairs of buffers whose lifespan hulls meet +
 // buffers times banks).
-AddressConstraints Analyse(const problem::Problem& problem, const problem::Ladder* ladder,
-                           size_t most_pairs = kPairLimit);
+AddressConstraints FindAddressConstraints(const problem::Problem& problem,
+                                          const problem::Ladder* ladder,
+                                          size_t most_pairs = kPairLimit);
 
 // The largest unit g such that, if the buffers of `memory` fit at all, they fit at multiples of g.
 // The capacity may be rounded down to a multiple of g.
 problem::Bytes GranularityOf(const problem::Problem& problem, const problem::Ladder* ladder,
                              int memory);
-
-// The sizes of one buffer for all candidates; one size without a ladder.
-std::vector<problem::Bytes> SizesOf(const problem::Problem& problem, const problem::Ladder* ladder,
-                                    size_t buffer);
-
-// The size rounded up to a power of two; 1 <= size <= 2^62.
-problem::Bytes NaturalAlignmentOf(problem::Bytes size);
 
 // A lower bound of the bytes that each memory needs: the load of its heaviest step, summed over the
 // buffers that no colocate or exclusive relation allows to share addresses. `problem` has the sizes

@@ -5,6 +5,7 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/formulation/formulation.h"
 #include "tessera/encoder/formulation/refinements.h"
+#include "tessera/problem/structure.h"
 
 // Sizes as assumptions
 // --------------------
@@ -40,7 +41,7 @@ using problem::Relation;
 using problem::RelationKind;
 
 // Sizes of one buffer for the candidates, in units of the granularity; one size without a ladder.
-std::vector<Bytes> GranularitiesOf(const FormulationInput& question, size_t buffer) {
+std::vector<Bytes> SizesInUnits(const FormulationInput& question, size_t buffer) {
   std::vector<Bytes> sizes = SizesOf(question.problem, question.ladder, buffer);
   for (Bytes& size : sizes) size /= question.GranularityOf(buffer);
   return sizes;
@@ -78,7 +79,7 @@ std::vector<int64_t> NormalPositionsIn(const FormulationInput& question, size_t 
 
 // The values of the end of a buffer with several sizes, given the values of its offset.
 Domain EndDomain(const FormulationInput& question, size_t buffer, const Domain& offset) {
-  const std::vector<Bytes> sizes = GranularitiesOf(question, buffer);
+  const std::vector<Bytes> sizes = SizesInUnits(question, buffer);
   const Bytes least = *std::min_element(sizes.begin(), sizes.end());
   Bytes step = offset.count > 1 ? offset.step : 0;
   for (const Bytes size : sizes) step = std::gcd(step, size - least);
@@ -132,7 +133,7 @@ Addresses::Addresses(const FormulationInput& question, ClauseSink& clauses, Inte
     : question_(question), clauses_(clauses), integers_(integers) {}
 
 std::optional<Domain> Addresses::DomainOf(const FormulationInput& question, size_t buffer) {
-  const std::vector<Bytes> sizes = GranularitiesOf(question, buffer);
+  const std::vector<Bytes> sizes = SizesInUnits(question, buffer);
   const Bytes last =
       CapacityAround(question, buffer) - *std::min_element(sizes.begin(), sizes.end());
   const auto [multiple, residue] = GridOf(question, buffer);
@@ -160,7 +161,7 @@ Magnitude Addresses::Measure(const FormulationInput& question) {
     const std::optional<Domain> offset = DomainOf(question, i);
     if (!offset) continue;
     magnitude.positions = std::max(magnitude.positions, CountOf(*offset));
-    if (SizeVaries(GranularitiesOf(question, i))) {
+    if (SizeVaries(SizesInUnits(question, i))) {
       magnitude.positions = std::max(magnitude.positions, CountOf(EndDomain(question, i, *offset)));
     }
     magnitude.greatest = std::max(magnitude.greatest, CapacityAround(question, i));
@@ -252,7 +253,7 @@ void Addresses::WriteBuffer(size_t buffer) {
   if (const std::optional<Bytes>& hint = question_.BufferAt(buffer).hint; hint && *hint >= 0) {
     integers_.Prefer(place.offset, *hint / question_.GranularityOf(buffer));
   }
-  const std::vector<Bytes> sizes = GranularitiesOf(question_, buffer);
+  const std::vector<Bytes> sizes = SizesInUnits(question_, buffer);
   place.sized_by_candidate = SizeVaries(sizes);
   place.exact_end = !question_.refinements.loose_ends || NeedsExactEnd(question_, buffer);
   place.end = place.sized_by_candidate ? Term{NewEnd(place.offset, buffer, *domain)}
@@ -264,7 +265,7 @@ void Addresses::WriteBuffer(size_t buffer) {
 }
 
 Integer Addresses::NewEnd(Integer offset, size_t buffer, const Domain& domain) {
-  std::vector<Bytes> sizes = GranularitiesOf(question_, buffer);
+  std::vector<Bytes> sizes = SizesInUnits(question_, buffer);
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return integers_.NewEnd(offset, sizes, EndDomain(question_, buffer, domain));

@@ -244,8 +244,8 @@ struct Magnitude {
   int64_t sums = 0;       // of two integers
   bool ladder = false;    // candidates select the sizes
   bool banked = false;    // sums of the contents of banks are written
-  int64_t memory =
-      std::numeric_limits<int64_t>::max();  // bytes that the formula and its solver may use
+  // bytes that the formula and its solver may use
+  int64_t memory = std::numeric_limits<int64_t>::max();
 };
 
 using BackendFactory = std::function<std::unique_ptr<Backend>(const Magnitude&)>;

@@ -1,11 +1,12 @@
-#include "tessera/encoder/formulation/decomposition.h"
-
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
+
+#include "tessera/encoder/formulation/refinements.h"
+#include "tessera/problem/structure.h"
 
 // Cutting a Problem
 // -----------------
@@ -64,31 +65,6 @@ class Components {
   std::vector<size_t> parent_;
 };
 
-bool SomeBankIsOff(const Memory& memory) {
-  return std::any_of(memory.modes.begin(), memory.modes.end(), [](const problem::Mode& mode) {
-    return std::any_of(mode.banks.begin(), mode.banks.end(),
-                       [](const auto& bank) { return bank.off; });
-  });
-}
-
-bool HasPorts(const Memory& memory) {
-  return std::any_of(memory.banks.begin(), memory.banks.end(), [](const problem::Bank& bank) {
-    return bank.ports.total || bank.ports.reads || bank.ports.writes;
-  });
-}
-
-// The steps at which the mode of its memory matters to the buffer.
-std::vector<Step> MattersAt(const Problem& problem, const problem::Buffer& buffer) {
-  const Memory& memory = problem.memories[static_cast<size_t>(buffer.memory)];
-  std::vector<Step> steps;
-  for (const problem::Access& access : buffer.accesses) steps.push_back(access.step);
-  if (!SomeBankIsOff(memory)) return steps;
-  for (const Lifespan& life : buffer.lifespans) {
-    for (Step step = life.lower; step < life.upper; ++step) steps.push_back(step);
-  }
-  return steps;
-}
-
 // Sweeps over the lives of each memory and joins each with the one that ends last so far. Every
 // other live buffer has been joined with that one already.
 void JoinNeighbours(const Problem& problem, Components& components) {
@@ -138,7 +114,7 @@ void JoinByTime(const Problem& problem, Components& components) {
     for (size_t i = 0; i < problem.buffers.size(); ++i) {
       const problem::Buffer& buffer = problem.buffers[i];
       if (static_cast<size_t>(buffer.memory) != m) continue;
-      for (const Step step : MattersAt(problem, buffer))
+      for (const Step step : problem::StepsThatMatter(memory, buffer))
         components.Join(first_at.try_emplace(step, i).first->second, i);
       if (memory.modes.size() > 1 && memory.transitions) components.Join(first.value_or(i), i);
       first = first.value_or(i);
@@ -283,7 +259,7 @@ class PartsSession : public problem::Session {
     const Step start = Horizon(problem_).lower;
     for (const problem::Buffer& buffer : part.problem.buffers) {
       if (static_cast<size_t>(buffer.memory) != memory) continue;
-      for (const Step step : MattersAt(problem_, buffer)) {
+      for (const Step step : problem::StepsThatMatter(problem_.memories[memory], buffer)) {
         whole[static_cast<size_t>(step - start)] = found[static_cast<size_t>(step - from)];
       }
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tessera/encoder/formulation/cardinality.h"
+#include "tessera/problem/structure.h"
 
 namespace tessera::encoder::formulation {
 
@@ -35,11 +36,8 @@ using problem::Step;
 constexpr size_t kMostNodes = 2000;
 
 Bytes LeastSizeOf(const FormulationInput& question, size_t buffer) {
-  if (question.ladder == nullptr) return question.BufferAt(buffer).size;
-  Bytes least = question.ladder->candidates.front().sizes[buffer];
-  for (const problem::CandidateSizes& candidate : question.ladder->candidates)
-    least = std::min(least, candidate.sizes[buffer]);
-  return least;
+  const std::vector<Bytes> sizes = SizesOf(question.problem, question.ladder, buffer);
+  return *std::min_element(sizes.begin(), sizes.end());
 }
 
 std::vector<size_t> SingleBuffersOf(const FormulationInput& question, size_t memory) {

@@ -25,8 +25,8 @@ struct FormulationInput {
   const AddressConstraints& address_constraints;
   problem::Bytes ceiling;  // upper limit of all requested capacities of memories[0]; >= 0
   Refinements refinements = Refinements::None();
-  std::vector<std::vector<problem::Bytes>> positions =
-      {};  // normal positions (refinements.h); empty if not computed
+  // normal positions (refinements.h); empty if not computed
+  std::vector<std::vector<problem::Bytes>> positions = {};
 
   const problem::Buffer& BufferAt(size_t index) const { return problem.buffers[index]; }
   const problem::Memory& MemoryOf(size_t buffer) const;

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "tessera/base/stop.h"
 #include "tessera/encoder/formulation/address_constraints.h"
+#include "tessera/problem/engine.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/tile_candidates.h"
 
@@ -16,7 +19,7 @@ struct Refinements {
   bool positions = true;  // restrict offsets to normal positions (FindNormalPositions)
   bool symmetry = true;   // order interchangeable buffers (FindInterchangeable)
   bool bank_sums = true;  // the contents of a bank are never larger than the bank (WriteBankSums)
-  bool decomposition = true;  // decide independent parts of a Problem separately (decomposition.h)
+  bool decomposition = true;  // decide independent parts of a Problem separately (OpenInParts)
 
   // if candidates give the size, an end may be too high where that can only hurt
   bool loose_ends = true;
@@ -45,5 +48,28 @@ std::vector<std::vector<problem::Bytes>> FindNormalPositions(
     const problem::Problem& problem, const problem::Ladder* ladder,
     const AddressConstraints& address_constraints, const std::vector<problem::Bytes>& ceilings,
     const base::Stop& stop);
+
+// A part of a Problem: buffers that share nothing with the others, as a Problem of its own.
+struct Part {
+  std::vector<size_t> buffers;  // indices in the whole Problem, ascending
+  problem::Problem problem;     // of these buffers alone, in the same memories
+  problem::Ladder ladder;       // without candidates if the whole Problem has no ladder
+};
+
+// Splits the Problem into independent parts, in the order of their first buffers. Parts of very few
+// buffers are merged, because starting a solver has a cost. The result is one part if everything is
+// connected. `ladder` may be null. Cost: O(n log n), and a copy of the Problem.
+std::vector<Part> FindParts(const problem::Problem& problem, const problem::Ladder* ladder);
+
+// Opens a session for one part. The arguments outlive the session.
+using PartOpener = std::function<std::unique_ptr<problem::Session>(const problem::Problem&,
+                                                                   const problem::Ladder*)>;
+
+// A session that solves the parts one after the other and merges their answers. It stops at the
+// first part that does not fit. If a limit cuts off a part, the whole is unknown, unless another
+// part does not fit.
+std::unique_ptr<problem::Session> OpenInParts(const problem::Problem& problem,
+                                              const problem::Ladder* ladder,
+                                              const PartOpener& open);
 
 }  // namespace tessera::encoder::formulation

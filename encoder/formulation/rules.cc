@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "tessera/encoder/formulation/formulation.h"
+#include "tessera/problem/structure.h"
 
 // The encoding of each requirement. An offset o, an end e and, if a rule needs it, the remainder o
 // mod m are integers of the sink. Everything is counted in units of the granularity, which divides
@@ -167,7 +168,7 @@ void Rules::WriteForBuffer(const Rule& rule, Literal guard, size_t buffer, Bytes
            ~integers_.AtLeast({remainder}, Granularities(buffer, wanted.multiple - size) + 1)});
     }
     case RequirementKind::kNaturalAlignment:
-      return WriteResidue(guard, buffer, NaturalAlignmentOf(size), 0);
+      return WriteResidue(guard, buffer, problem::NaturalAlignmentOf(size), 0);
     case RequirementKind::kBanks:
       return WriteBanks(guard, buffer, wanted.banks);
     case RequirementKind::kGuard:

@@ -3,6 +3,7 @@
 
 #include "tessera/encoder/formulation/cardinality.h"
 #include "tessera/encoder/formulation/formulation.h"
+#include "tessera/problem/structure.h"
 
 // A schedule gives each memory one mode at each step. Placement and schedule meet in a single kind
 // of clause:
@@ -23,24 +24,10 @@ using problem::BankMode;
 using problem::Memory;
 using problem::Step;
 
-bool Permits(const BankMode& bank, const Access& access) {
-  return std::any_of(bank.allowed.begin(), bank.allowed.end(),
-                     [&access](const problem::Permission& permission) {
-                       return permission.kind == access.kind &&
-                              (permission.engine.empty() || permission.engine == access.engine);
-                     });
-}
-
 // Whether a live buffer with these accesses may lie in a bank in this state.
 bool Serves(const BankMode& bank, std::span<const Access> accesses) {
-  return !bank.off && std::all_of(accesses.begin(), accesses.end(),
-                                  [&bank](const Access& access) { return Permits(bank, access); });
-}
-
-bool HasOff(const Memory& memory) {
-  return std::any_of(memory.modes.begin(), memory.modes.end(), [](const problem::Mode& mode) {
-    return std::any_of(mode.banks.begin(), mode.banks.end(),
-                       [](const BankMode& bank) { return bank.off; });
+  return !bank.off && std::all_of(accesses.begin(), accesses.end(), [&bank](const Access& access) {
+    return problem::Permits(bank, access);
   });
 }
 
@@ -112,16 +99,12 @@ void Schedules::WriteTransitions(size_t memory) {
 }
 
 void Schedules::WriteAccesses(size_t buffer) {
-  if (!HasOff(question_.MemoryOf(buffer))) {
-    for (const auto& [step, accesses] : accesses_[buffer]) WriteAccessesAt(buffer, step, accesses);
-    return;
-  }
-  for (const problem::Lifespan& life : question_.BufferAt(buffer).lifespans) {
-    for (Step step = life.lower; step < life.upper && !clauses_.Full(); ++step) {
-      const auto found = accesses_[buffer].find(step);
-      WriteAccessesAt(buffer, step,
-                      found == accesses_[buffer].end() ? std::span<const Access>() : found->second);
-    }
+  for (const Step step :
+       problem::StepsThatMatter(question_.MemoryOf(buffer), question_.BufferAt(buffer))) {
+    if (clauses_.Full()) return;
+    const auto found = accesses_[buffer].find(step);
+    WriteAccessesAt(buffer, step,
+                    found == accesses_[buffer].end() ? std::span<const Access>() : found->second);
   }
 }
 

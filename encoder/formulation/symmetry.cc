@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tessera/encoder/formulation/refinements.h"
+#include "tessera/problem/structure.h"
 
 // Consider two buffers with the same sizes, lives, accesses, alignment, span, banks and memory,
 // neither of which is fixed or named by a relation, a rule or a cost. They occur in all constraints
@@ -52,18 +53,13 @@ InterchangeKey InterchangeKeyOf(const Problem& problem, const problem::Ladder* l
                                 size_t index) {
   const Buffer& buffer = problem.buffers[index];
   InterchangeKey interchange_key{buffer.memory,
-                                 {},
+                                 problem::SizesOf(problem, ladder, index),
                                  {},
                                  AlignmentOf(problem, buffer),
                                  buffer.span,
                                  buffer.allowed_banks,
                                  {},
                                  static_cast<int>(index)};
-  if (ladder == nullptr) interchange_key.sizes.push_back(buffer.size);
-  if (ladder != nullptr) {
-    for (const problem::CandidateSizes& candidate : ladder->candidates)
-      interchange_key.sizes.push_back(candidate.sizes[index]);
-  }
   for (const problem::Lifespan& life : buffer.lifespans)
     interchange_key.lives.emplace_back(life.lower, life.upper);
   for (const Access& access : buffer.accesses) {

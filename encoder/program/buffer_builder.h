@@ -15,7 +15,7 @@ namespace tessera::encoder::program {
 
 // A buffer under construction. Lives and accesses may be added in any order and may repeat.
 struct BufferBuilder {
-  ProgramBuffer meaning;
+  BufferUse meaning;
   problem::Buffer buffer;
 
   // Adds the life [lower, upper) in steps; nothing if the two are equal.

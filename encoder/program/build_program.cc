@@ -1,3 +1,5 @@
+#include "tessera/encoder/program/build_program.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"
-#include "tessera/encoder/program/program.h"
 #include "tessera/encoder/program/program_template.h"
 #include "tessera/encoder/program/residence.h"
 #include "tessera/encoder/program/state_aliasing.h"
@@ -108,7 +109,7 @@ Bytes KSliceBytes(const graph::Graph& graph, const hw_profiles::Profile& profile
 Bytes SizeOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
              const ProgramTemplate& program_template,
              std::span<const graph::tiling::TiledSubgraph> tilings, size_t index) {
-  const ProgramBuffer& buffer = program_template.program.buffers[index];
+  const BufferUse& buffer = program_template.program.buffers[index];
   const auto subgraph = static_cast<size_t>(buffer.subgraph);
   switch (buffer.kind) {
     case BufferKind::kTile:
@@ -136,8 +137,8 @@ Bytes SizeOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
 }
 
 // Lists each transfer of a step once, ascending.
-void ListOnce(std::vector<ProgramStep>& steps) {
-  for (ProgramStep& step : steps) {
+void ListOnce(std::vector<StepUse>& steps) {
+  for (StepUse& step : steps) {
     std::sort(step.transfers.begin(), step.transfers.end());
     step.transfers.erase(std::unique(step.transfers.begin(), step.transfers.end()),
                          step.transfers.end());

@@ -114,15 +114,14 @@ problem::Bytes CachedBytes(const hw_profiles::Profile& profile, BufferKind kind,
   return base::RoundUp(bytes, std::lcm(alignment, memory.alignment_bytes));
 }
 
-std::vector<problem::Relation> AdjacentHalos(std::span<const ProgramBuffer> buffers) {
+std::vector<problem::Relation> AdjacentHalos(std::span<const BufferUse> buffers) {
   std::vector<problem::Relation> relations;
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i].kind != BufferKind::kHalo) continue;
-    const auto tile =
-        std::find_if(buffers.begin(), buffers.end(), [&](const ProgramBuffer& buffer) {
-          return buffer.kind == BufferKind::kTile && buffer.subgraph == buffers[i].subgraph &&
-                 buffer.tensor == buffers[i].tensor && buffer.phase == buffers[i].phase;
-        });
+    const auto tile = std::find_if(buffers.begin(), buffers.end(), [&](const BufferUse& buffer) {
+      return buffer.kind == BufferKind::kTile && buffer.subgraph == buffers[i].subgraph &&
+             buffer.tensor == buffers[i].tensor && buffer.phase == buffers[i].phase;
+    });
     relations.push_back({problem::RelationKind::kAdjacent, static_cast<int>(i),
                          static_cast<int>(tile - buffers.begin()), /*delta=*/0});
   }

@@ -116,8 +116,7 @@ std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph,
       return Fault(fmt::format("tile [{}] of the output of '{}' keeps no rows for the next",
                                fmt::join(choice.tile, ", "), LastOf(graph, choice.interval).id),
                    "a tile cut along the rows, perhaps the batch and, where padding is implicit, "
-                   "the columns, or "
-                   "halo: recompute");
+                   "the columns, or halo: recompute");
     }
     const bool split_k = choice.policy.weights == hw_profiles::WeightPolicy::kSplitK;
     if (choice.policy.k_extent != 0 && !split_k) {

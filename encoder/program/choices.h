@@ -113,47 +113,6 @@ problem::Bytes CachedBytes(const hw_profiles::Profile& profile, BufferKind kind,
                            NamedExtents largest, Pads pads, int64_t alignment);
 
 // Relations that place each halo directly before the tile buffer of its phase.
-std::vector<problem::Relation> AdjacentHalos(std::span<const ProgramBuffer> buffers);
-
-// The tiles of one interval under one policy. Graph and profile must outlive this object.
-class PolicyTiles {
- public:
-  // Refuses an invalid interval, and everything that FindUses refuses. `usages` are those of the
-  // graph.
-  static base::Expected<PolicyTiles> Make(const graph::Graph& graph,
-                                          const std::vector<graph::Usage>& usages,
-                                          const hw_profiles::Profile& profile,
-                                          graph::Interval interval, const Policy& policy,
-                                          TilesMade made = TilesMade::kThatDiffer);
-
-  // Returns nullptr for a shape that a policy with a cached halo refuses, or would cut into more
-  // than 4096 tiles; with kThatDiffer also if the tiles are those of recomputing; and if `cut`
-  // returns nullptr. After each call Uses() describes what tiles of the returned shape keep. The
-  // shape must be valid (CheckWellFormed).
-  std::shared_ptr<graph::tiling::TiledSubgraph> Cut(const graph::tiling::TileShape& tile,
-                                                    const TileCutter& cut);
-
-  // Whether the policy allows the shape, but it has too many tiles to follow.
-  bool LeavesOut(const graph::tiling::TileShape& tile) const;
-
-  // Whether the policy allows these tiles. Afterwards Uses() describes what they keep.
-  bool Mark(const graph::tiling::TiledSubgraph& tiling);
-
-  // Whether tiles of the last marked shape keep rows in a tile buffer.
-  bool AnyCached() const;
-
-  const SubgraphUses& Uses() const { return uses_; }
-
- private:
-  PolicyTiles(const graph::Graph& graph, const hw_profiles::Profile& profile,
-              hw_profiles::HaloStorage halo, TilesMade made, SubgraphUses uses)
-      : graph_(&graph), profile_(&profile), halo_(halo), made_(made), uses_(std::move(uses)) {}
-
-  const graph::Graph* graph_;
-  const hw_profiles::Profile* profile_;
-  hw_profiles::HaloStorage halo_;
-  TilesMade made_;
-  SubgraphUses uses_;
-};
+std::vector<problem::Relation> AdjacentHalos(std::span<const BufferUse> buffers);
 
 }  // namespace tessera::encoder::program

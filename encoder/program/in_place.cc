@@ -275,13 +275,12 @@ class InPlaceFinder {
   // The buffer that holds a tensor for tiles of this phase. A whole buffer serves a single pass
   // only.
   std::optional<size_t> BufferOf(int tensor, size_t phase) const {
-    const std::vector<ProgramBuffer>& buffers = program_template_.program.buffers;
-    const auto found =
-        std::find_if(buffers.begin(), buffers.end(), [&](const ProgramBuffer& buffer) {
-          if (buffer.tensor != tensor || buffer.phase != static_cast<int>(phase)) return false;
-          return buffer.kind == BufferKind::kWhole ||
-                 (buffer.kind == BufferKind::kTile && buffer.subgraph == subgraph_);
-        });
+    const std::vector<BufferUse>& buffers = program_template_.program.buffers;
+    const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const BufferUse& buffer) {
+      if (buffer.tensor != tensor || buffer.phase != static_cast<int>(phase)) return false;
+      return buffer.kind == BufferKind::kWhole ||
+             (buffer.kind == BufferKind::kTile && buffer.subgraph == subgraph_);
+    });
     if (found == buffers.end()) return std::nullopt;
     return static_cast<size_t>(found - buffers.begin());
   }

@@ -37,8 +37,8 @@ class RoomFloor {
   bool in_place_;
   problem::Bytes largest_;     // the largest buffer that can exist
   problem::Bytes always_ = 0;  // the load of every step of any tile
-  std::vector<problem::Bytes>
-      during_;  // by operator: the additional load at its step, for any tile
+  // by operator: the additional load at its step, for any tile
+  std::vector<problem::Bytes> during_;
 };
 
 }  // namespace tessera::encoder::program

@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
-#include "tessera/encoder/program/program.h"
 #include "tessera/encoder/program/program_template.h"
 #include "tessera/encoder/program/residence.h"
 #include "tessera/graph/tiling/cached_halo.h"

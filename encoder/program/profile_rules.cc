@@ -19,7 +19,7 @@ class Resolver {
            std::span<const graph::Interval> intervals)
       : graph_(graph), program_(program), intervals_(intervals) {
     for (int i = 0; i < static_cast<int>(program.buffers.size()); ++i) {
-      const ProgramBuffer& buffer = program.buffers[static_cast<size_t>(i)];
+      const BufferUse& buffer = program.buffers[static_cast<size_t>(i)];
       if (buffer.kind == BufferKind::kScratch || buffer.kind == BufferKind::kAccumulator) {
         scratch_[{buffer.subgraph, buffer.op}].push_back(i);
       } else if (buffer.kind == BufferKind::kSlice) {
@@ -43,7 +43,7 @@ class Resolver {
   }
 
  private:
-  const ProgramBuffer& Meaning(int i) const { return program_.buffers[static_cast<size_t>(i)]; }
+  const BufferUse& Meaning(int i) const { return program_.buffers[static_cast<size_t>(i)]; }
 
   // Whether the buffer alone matches the selector.
   bool Matches(const Selector& select, int i) const {
@@ -75,7 +75,7 @@ class Resolver {
 
   std::vector<std::pair<int, int>> PingPongs(const Selector& select) const {
     const auto key = [&](int i) {
-      const ProgramBuffer& buffer = Meaning(i);
+      const BufferUse& buffer = Meaning(i);
       return std::tuple(buffer.kind, buffer.subgraph, buffer.tensor, buffer.op, buffer.slot);
     };
     const std::vector<int> buffers = BuffersOf(select);

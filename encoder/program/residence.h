@@ -100,8 +100,8 @@ struct SubgraphUses {
   std::vector<TensorUse> constants;       // in order of first use
   std::vector<std::string_view> engines;  // by operator
   std::vector<int> kept;                  // Policy::kept
-  std::vector<int>
-      by_channel;  // operators whose result is in place channel by channel; see MarkByChannel
+  // operators whose result is in place channel by channel; see MarkByChannel
+  std::vector<int> by_channel;
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
   std::optional<KCut> split_k;  // set if slices are along K
   bool prefetch = false;        // SubgraphChoice::prefetch

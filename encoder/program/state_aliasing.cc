@@ -127,9 +127,9 @@ class Candidate {
 };
 
 // The index of the whole buffer of a tensor.
-std::optional<int> WholeOf(const std::vector<ProgramBuffer>& buffers, int tensor) {
+std::optional<int> WholeOf(const std::vector<BufferUse>& buffers, int tensor) {
   const auto found =
-      std::find_if(buffers.begin(), buffers.end(), [tensor](const ProgramBuffer& buffer) {
+      std::find_if(buffers.begin(), buffers.end(), [tensor](const BufferUse& buffer) {
         return buffer.kind == BufferKind::kWhole && buffer.tensor == tensor;
       });
   if (found == buffers.end()) return std::nullopt;
@@ -141,7 +141,7 @@ std::optional<int> WholeOf(const std::vector<ProgramBuffer>& buffers, int tensor
 std::vector<problem::Relation> AliasedStates(const graph::Graph& graph,
                                              const std::vector<graph::Usage>& usages,
                                              const hw_profiles::Profile& profile,
-                                             const std::vector<ProgramBuffer>& buffers) {
+                                             const std::vector<BufferUse>& buffers) {
   std::vector<problem::Relation> relations;
   for (const int next : NextInPlace(graph, usages, profile)) {
     const std::optional<int> from =

@@ -16,7 +16,7 @@ namespace tessera::encoder::program {
 std::vector<problem::Relation> AliasedStates(const graph::Graph& graph,
                                              const std::vector<graph::Usage>& usages,
                                              const hw_profiles::Profile& profile,
-                                             const std::vector<ProgramBuffer>& buffers);
+                                             const std::vector<BufferUse>& buffers);
 
 // The next values that may be in the place of their states: tensors, ascending. The result follows
 // from which readers of a state come before the operator that makes its next value. All other

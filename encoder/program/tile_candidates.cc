@@ -9,8 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
-#include "tessera/encoder/program/program.h"
 #include "tessera/encoder/program/program_template.h"
 #include "tessera/encoder/program/residence.h"
 #include "tessera/encoder/program/timeline.h"

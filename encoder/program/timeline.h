@@ -36,10 +36,10 @@ struct Timeline {
   int64_t tiles = 1;
   std::vector<Pass> passes;                // pass q runs tiles of phase q mod 2
   std::optional<problem::Loop> tile_loop;  // over tiles, if there are several
-  std::vector<problem::Loop>
-      slice_loops;  // over slices, inside one operator; none equals tile_loop
-  std::vector<ProgramStep>
-      steps;  // of [begin, end); the buffers enter their transfers (subgraph_buffers.cc)
+  // over slices, inside one operator; none equals tile_loop
+  std::vector<problem::Loop> slice_loops;
+  // of [begin, end); the buffers enter their transfers (subgraph_buffers.cc)
+  std::vector<StepUse> steps;
 
   // dma: double-buffered
   std::optional<problem::Step> prologue;
@@ -48,8 +48,8 @@ struct Timeline {
   // dma: serialized
   std::map<int, problem::Step> loads;   // by loaded tensor or resident constant
   std::map<int, problem::Step> stores;  // by stored tensor
-  std::map<std::pair<int, int>, problem::Step>
-      slice_loads;  // by operator of the subgraph and operand
+  // by operator of the subgraph and operand
+  std::map<std::pair<int, int>, problem::Step> slice_loads;
 
   size_t Phases() const { return std::min<size_t>(2, passes.size()); }
 

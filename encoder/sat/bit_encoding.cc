@@ -43,7 +43,7 @@ formulation::Literal BitAt(const std::vector<formulation::Literal>& bits, size_t
 
 }  // namespace
 
-formulation::Literal BitEncoding::PhaseOf(formulation::Literal a, formulation::Literal b) {
+formulation::Literal BitEncoding::XorOf(formulation::Literal a, formulation::Literal b) {
   if (a == formulation::kTrue || a == formulation::kFalse) std::swap(a, b);
   if (b == formulation::kFalse) return a;
   if (b == formulation::kTrue) return ~a;
@@ -80,7 +80,7 @@ BitEncoding::Bits BitEncoding::SumOf(const Bits& a, const Bits& b) {
   for (size_t k = 0; k < std::max(a.size(), b.size()); ++k) {
     const formulation::Literal x = BitAt(a, k);
     const formulation::Literal y = BitAt(b, k);
-    sum.push_back(PhaseOf(PhaseOf(x, y), carry));
+    sum.push_back(XorOf(XorOf(x, y), carry));
     carry = MajorityOf(x, y, carry);
   }
   if (carry != formulation::kFalse) sum.push_back(carry);

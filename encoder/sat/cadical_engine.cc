@@ -8,14 +8,26 @@
 #include <limits>
 #include <memory>
 
-#include "tessera/encoder/formulation/decomposition.h"
 #include "tessera/encoder/formulation/encoded_session.h"
-#include "tessera/encoder/sat/cadical_stop.h"
+#include "tessera/encoder/formulation/refinements.h"
 #include "tessera/encoder/sat/integer_encoding.h"
 
 namespace tessera::encoder::sat {
 
 namespace {
+
+// The upper end of the library's seed option; seeds are taken modulo it.
+constexpr uint64_t kCadicalSeedRange = 2'000'000'000;
+
+// Lets a Stop end the work of the library.
+class StopWatcher : public CaDiCaL::Terminator {
+ public:
+  explicit StopWatcher(const base::Stop& stop) : stop_(stop) {}
+  bool terminate() override { return stop_.Requested(); }
+
+ private:
+  const base::Stop& stop_;
+};
 
 // The library has no accessor for the number of conflicts, but reports every learned clause to a
 // learner.

@@ -81,8 +81,8 @@ class OrderEncoding : public formulation::IntegerSink {
   formulation::ClauseSink& clauses_;
   const formulation::Model& model_;
   std::vector<OrderVariables> order_variables_;
-  std::map<std::pair<int32_t, int64_t>, formulation::Integer>
-      remainders_;  // by integer and modulus
+  // by integer and modulus
+  std::map<std::pair<int32_t, int64_t>, formulation::Integer> remainders_;
 };
 
 // Integers as binary numbers with ripple-carry adders and comparators. See bit_encoding.cc.
@@ -109,8 +109,8 @@ class BitEncoding : public formulation::IntegerSink {
   int64_t ValueOf(formulation::Integer integer) const override;
 
  private:
-  using Bits =
-      std::vector<formulation::Literal>;  // least significant first; constants are literals too
+  // least significant first; constants are literals too
+  using Bits = std::vector<formulation::Literal>;
 
   struct Number {
     formulation::Domain domain;
@@ -129,15 +129,15 @@ class BitEncoding : public formulation::IntegerSink {
   void AddEqual(formulation::Literal guard, const Bits& a, const Bits& b);
   formulation::Literal MajorityOf(formulation::Literal a, formulation::Literal b,
                                   formulation::Literal c);
-  formulation::Literal PhaseOf(formulation::Literal a, formulation::Literal b);
+  formulation::Literal XorOf(formulation::Literal a, formulation::Literal b);
 
   formulation::ClauseSink& clauses_;
   const formulation::Model& model_;
   std::vector<Number> numbers_;
   std::map<std::pair<int32_t, int64_t>, Bits> shifted_;  // integer and shift
   std::map<int32_t, Bits> sizes_;                        // of the ends made by NewEnd
-  std::map<std::pair<int32_t, int64_t>, formulation::Literal>
-      at_least_;  // integer and rank of the value
+  // integer and rank of the value
+  std::map<std::pair<int32_t, int64_t>, formulation::Literal> at_least_;
   std::map<std::pair<int32_t, int64_t>, formulation::Integer> remainders_;  // integer and modulus
 };
 

@@ -34,7 +34,7 @@ PlainFormula::PlainFormula(const Problem& problem, Bytes capacity, size_t most_v
   MakeDomains(most_values);
   if (contradicts_ || full_) return;
   const formulation::AddressConstraints address_constraints =
-      formulation::Analyse(problem, nullptr);
+      formulation::FindAddressConstraints(problem, nullptr);
   full_ = address_constraints.too_many_pairs;
   if (full_) return;
   WriteChains();

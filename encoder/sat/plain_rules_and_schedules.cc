@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <set>
 
 #include "tessera/encoder/sat/plain_formula.h"
+#include "tessera/problem/structure.h"
 
 namespace tessera::encoder::sat {
 
@@ -56,9 +56,7 @@ void PlainFormula::WriteRuleOn(const std::vector<int64_t>& subjects,
         return offset / wanted.multiple != (offset + size - 1) / wanted.multiple;
       });
     case RequirementKind::kNaturalAlignment:
-      return except([&](Bytes offset) {
-        return offset % static_cast<Bytes>(std::bit_ceil(static_cast<uint64_t>(size))) != 0;
-      });
+      return except([&](Bytes offset) { return offset % problem::NaturalAlignmentOf(size) != 0; });
     case RequirementKind::kGuard:
       return except([&](Bytes offset) {
         const problem::AddressRange guarded{offset - wanted.before, offset + size + wanted.after};
@@ -196,34 +194,6 @@ using problem::proof::ProofLiteral;
 using problem::proof::Touches;
 using problem::proof::Under;
 
-bool Allows(const BankMode& bank, const Buffer& buffer, Step step) {
-  if (bank.off) return false;
-  return std::all_of(buffer.accesses.begin(), buffer.accesses.end(), [&](const Access& access) {
-    return access.step != step ||
-           std::any_of(bank.allowed.begin(), bank.allowed.end(),
-                       [&](const problem::Permission& permission) {
-                         return permission.kind == access.kind &&
-                                (permission.engine.empty() || permission.engine == access.engine);
-                       });
-  });
-}
-
-// Steps at which some mode could conflict with the buffer.
-std::set<Step> StepsThatMatter(const Memory& memory, const Buffer& buffer) {
-  std::set<Step> steps;
-  for (const Access& access : buffer.accesses) steps.insert(access.step);
-  const bool can_be_off =
-      std::any_of(memory.modes.begin(), memory.modes.end(), [](const problem::Mode& mode) {
-        return std::any_of(mode.banks.begin(), mode.banks.end(),
-                           [](const BankMode& bank) { return bank.off; });
-      });
-  if (!can_be_off) return steps;
-  for (const problem::Lifespan& life : buffer.lifespans) {
-    for (Step step = life.lower; step < life.upper; ++step) steps.insert(step);
-  }
-  return steps;
-}
-
 }  // namespace
 
 // The first call for a buffer and a bank also defines the literal.
@@ -272,12 +242,12 @@ void PlainFormula::WriteTransitions(int memory) {
 void PlainFormula::WriteAccesses(int buffer) {
   const Buffer& own = BufferAt(buffer);
   const Memory& home = MemoryOf(buffer);
-  for (const Step step : StepsThatMatter(home, own)) {
+  for (const Step step : problem::StepsThatMatter(home, own)) {
     for (int bank = 0; bank < static_cast<int>(home.banks.size()) && !full_; ++bank) {
       for (int mode = 0; mode < static_cast<int>(home.modes.size()); ++mode) {
-        if (Allows(home.modes[static_cast<size_t>(mode)].banks[static_cast<size_t>(bank)], own,
-                   step))
-          continue;
+        const BankMode& state =
+            home.modes[static_cast<size_t>(mode)].banks[static_cast<size_t>(bank)];
+        if (problem::Serves(state, own, step)) continue;
         Add(Ground::kAccess, {buffer, bank, step},
             {~Touch(buffer, bank), ~InMode(own.memory, step, mode)});
       }

@@ -57,8 +57,8 @@ class Z3Sink : public formulation::ClauseSink, public formulation::IntegerSink {
   unsigned width_;
   std::vector<z3::expr> truths_;  // by variable, from 1
   std::vector<Vector> vectors_;
-  std::map<std::pair<int32_t, int64_t>, formulation::Literal>
-      at_least_;  // integer and rank of the value
+  // integer and rank of the value
+  std::map<std::pair<int32_t, int64_t>, formulation::Literal> at_least_;
   z3::model model_;
 };
 

@@ -67,9 +67,9 @@ class ConstraintWriter {
     const TileConfigConstraint& config = constraint.config;
     Json json = {{"operators", Operators(constraint.interval)}};
     if (config.tile) json["tile"] = *config.tile;
-    if (config.weights) json["weights"] = WordFor(*config.weights, kWeightPolicyNames);
+    if (config.weights) json["weights"] = hw_profiles::NameOf(*config.weights);
     if (config.in_place) json["in_place"] = *config.in_place;
-    if (config.halo) json["halo"] = WordFor(*config.halo, kHaloNames);
+    if (config.halo) json["halo"] = hw_profiles::NameOf(*config.halo);
     if (!config.addresses.empty()) json["addresses"] = config.addresses;
     return json;
   }
@@ -144,11 +144,13 @@ class ConstraintReader {
         config.tile->push_back(extent.Integer(kRequiredExtent));
     }
     if (const JsonValue weights = object.Optional("weights"))
-      config.weights = static_cast<hw_profiles::WeightPolicy>(weights.OneOf(kWeightPolicyNames));
+      config.weights =
+          static_cast<hw_profiles::WeightPolicy>(weights.OneOf(hw_profiles::WeightPolicyNames()));
     if (const JsonValue in_place = object.Optional("in_place"))
       config.in_place = in_place.Boolean();
     if (const JsonValue halo = object.Optional("halo"))
-      config.halo = static_cast<hw_profiles::HaloStorage>(halo.OneOf(kHaloNames));
+      config.halo =
+          static_cast<hw_profiles::HaloStorage>(halo.OneOf(hw_profiles::HaloStorageNames()));
     if (const JsonValue addresses = object.Optional("addresses")) {
       JsonObject entries = addresses.Object();
       for (const auto& [id, offset] : entries.Members())

@@ -122,8 +122,8 @@ Json RejectedAlternativeToJson(const RejectedAlternative& rejection, const Subgr
     json["through"] = network.operators[static_cast<size_t>(rejection.interval.last)].id;
   if (!rejection.tile.empty()) {
     json["tile"] = rejection.tile;
-    json["weights"] = WordFor(rejection.weights, kWeightPolicyNames);
-    json["halo"] = WordFor(rejection.halo, kHaloNames);
+    json["weights"] = hw_profiles::NameOf(rejection.weights);
+    json["halo"] = hw_profiles::NameOf(rejection.halo);
     if (rejection.k_extent > 0) json["k_extent"] = rejection.k_extent;
   }
   json["cause"] = WordFor(rejection.cause, kRejectionCauseNames);
@@ -152,9 +152,11 @@ RejectedAlternative ReadRejectedAlternative(const base::JsonValue& value, const 
   for (const base::JsonValue& extent : object.Items("tile", base::Presence::kOptional))
     rejection.tile.push_back(extent.Integer(kTileExtent));
   if (const base::JsonValue weights = object.Optional("weights"))
-    rejection.weights = static_cast<hw_profiles::WeightPolicy>(weights.OneOf(kWeightPolicyNames));
+    rejection.weights =
+        static_cast<hw_profiles::WeightPolicy>(weights.OneOf(hw_profiles::WeightPolicyNames()));
   if (const base::JsonValue halo = object.Optional("halo"))
-    rejection.halo = static_cast<hw_profiles::HaloStorage>(halo.OneOf(kHaloNames));
+    rejection.halo =
+        static_cast<hw_profiles::HaloStorage>(halo.OneOf(hw_profiles::HaloStorageNames()));
   if (const base::JsonValue k_extent = object.Optional("k_extent"))
     rejection.k_extent = k_extent.Integer(kTileExtent);
   rejection.cause = static_cast<RejectionCause>(object.OneOf("cause", kRejectionCauseNames));

@@ -118,11 +118,12 @@ Subgraph ReadCut(JsonObject& object, const graph::Graph& network) {
   for (const JsonValue& extent : object.Items("tile"))
     subgraph.tile.push_back(extent.Integer(kExtent));
   JsonObject policies = object.Required("policies").Object();
-  subgraph.weights =
-      static_cast<hw_profiles::WeightPolicy>(policies.OneOf("weights", kWeightPolicyNames));
+  subgraph.weights = static_cast<hw_profiles::WeightPolicy>(
+      policies.OneOf("weights", hw_profiles::WeightPolicyNames()));
   subgraph.in_place = policies.Required("in_place").Boolean();
   if (const JsonValue halo = policies.Optional("halo"))
-    subgraph.halo = static_cast<hw_profiles::HaloStorage>(halo.OneOf(kHaloNames));
+    subgraph.halo =
+        static_cast<hw_profiles::HaloStorage>(halo.OneOf(hw_profiles::HaloStorageNames()));
   if (const JsonValue k_extent = policies.Optional("k_extent"))
     subgraph.k_extent = k_extent.Integer(kExtent);
   if (const JsonValue prefetch = policies.Optional("prefetch"))

@@ -236,7 +236,7 @@ class PlanReader {
     const int64_t offset = object.Integer("offset", kOffset);
     buffer.size = object.Integer("size", kAtLeastOne);
     buffer.alignment = object.Integer("alignment", kAtLeastOne);
-    buffer.span = static_cast<problem::Span>(object.OneOf("span", kSpanNames));
+    buffer.span = static_cast<problem::Span>(object.OneOf("span", problem::kSpanWords));
     CheckBanks(object.Required("banks"), offset, buffer.size);
     for (const JsonValue& bank : object.Items("allowed_banks", Presence::kOptional)) {
       buffer.allowed_banks.push_back(static_cast<int>(bank.Integer(kSteps)));
@@ -277,7 +277,7 @@ class PlanReader {
     for (const JsonValue& access : object.Items("accesses")) {
       const std::vector<JsonValue> parts = access.Items(3);
       if (parts.size() != 3) continue;
-      const auto kind = static_cast<problem::AccessKind>(parts[2].OneOf(kAccessKindNames));
+      const auto kind = static_cast<problem::AccessKind>(parts[2].OneOf(problem::kAccessWords));
       buffer.accesses.push_back({parts[0].Integer(kSteps), parts[1].String(), kind});
     }
   }
@@ -294,7 +294,8 @@ class PlanReader {
   void ReadRelation(const JsonValue& value) {
     JsonObject object = value.Object();
     problem::Relation relation;
-    relation.kind = static_cast<problem::RelationKind>(object.OneOf("kind", kRelationKindNames));
+    relation.kind =
+        static_cast<problem::RelationKind>(object.OneOf("kind", problem::kRelationWords));
     if (const JsonValue first = object.Required("first")) relation.first = BufferOf(first);
     if (const JsonValue second = object.Required("second")) relation.second = BufferOf(second);
     relation.delta = object.Integer("delta", {-base::kMaxTotal, base::kMaxTotal}, 0);

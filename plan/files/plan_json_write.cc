@@ -140,9 +140,9 @@ class PlanWriter {
     json["operators"] = operators;
     json["tile"] = subgraph.tile;
     json["tiles"] = subgraph.tiles;
-    json["policies"] = {{"weights", WordFor(subgraph.weights, kWeightPolicyNames)},
+    json["policies"] = {{"weights", hw_profiles::NameOf(subgraph.weights)},
                         {"in_place", subgraph.in_place},
-                        {"halo", WordFor(subgraph.halo, kHaloNames)}};
+                        {"halo", hw_profiles::NameOf(subgraph.halo)}};
     if (subgraph.k_extent > 0) json["policies"]["k_extent"] = subgraph.k_extent;
     if (subgraph.prefetch) json["policies"]["prefetch"] = true;
     json["largest_proven"] = subgraph.largest_proven;
@@ -205,7 +205,7 @@ class PlanWriter {
     json["offset"] = offset;
     json["size"] = buffer.size;
     json["alignment"] = buffer.alignment;
-    json["span"] = WordFor(buffer.span, kSpanNames);
+    json["span"] = WordFor(buffer.span, problem::kSpanWords);
     json["banks"] = BanksTouched(offset, offset + buffer.size);
     if (!buffer.allowed_banks.empty()) json["allowed_banks"] = buffer.allowed_banks;
     if (buffer.offset) json["fixed"] = *buffer.offset;
@@ -216,7 +216,7 @@ class PlanWriter {
     json["accesses"] = Json::array();
     for (const problem::Access& access : buffer.accesses) {
       json["accesses"].push_back(
-          {access.step, access.engine, WordFor(access.kind, kAccessKindNames)});
+          {access.step, access.engine, WordFor(access.kind, problem::kAccessWords)});
     }
     if (!buffer.annotations.empty()) json["annotations"] = buffer.annotations;
     return json;
@@ -242,7 +242,7 @@ class PlanWriter {
     Json json = Json::array();
     for (const problem::Relation& relation : plan_.problem.relations) {
       Json entry = Json::object();
-      entry["kind"] = WordFor(relation.kind, kRelationKindNames);
+      entry["kind"] = WordFor(relation.kind, problem::kRelationWords);
       entry["first"] = BufferId(relation.first);
       entry["second"] = BufferId(relation.second);
       if (relation.delta != 0) entry["delta"] = relation.delta;
@@ -299,8 +299,8 @@ Json ChosenOf(const Plan& plan) {
     json["kept"].push_back(plan.network.tensors[static_cast<size_t>(tensor)].id);
   for (const Subgraph& subgraph : plan.subgraphs) {
     json["subgraphs"].push_back({subgraph.interval.first, subgraph.interval.last, subgraph.tile,
-                                 WordFor(subgraph.weights, kWeightPolicyNames), subgraph.in_place,
-                                 WordFor(subgraph.halo, kHaloNames), subgraph.k_extent,
+                                 hw_profiles::NameOf(subgraph.weights), subgraph.in_place,
+                                 hw_profiles::NameOf(subgraph.halo), subgraph.k_extent,
                                  subgraph.prefetch});
   }
   json["offsets"] = OffsetsOf(plan.problem, plan.allocation);

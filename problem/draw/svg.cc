@@ -84,7 +84,7 @@ class Drawing {
         captions_(std::move(captions)),
         horizon_(Horizon(problem)),
         roles_(RolesOf(problem)),
-        loops_(LoopsOverK(problem)) {}
+        loops_(LoopsByDepth(problem)) {}
 
   std::string Draw() {
     double y = kTitle;
@@ -97,15 +97,13 @@ class Drawing {
         problem_.name.empty() ? (Collides() ? "collision" : "allocation") : problem_.name;
     std::string document = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
-        "width=\"{0:.0f}\" "
-        "height=\"{1:.0f}\" "
-        "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"10\">\n"
+        "width=\"{0:.0f}\" height=\"{1:.0f}\" font-family=\"Helvetica, Arial, sans-serif\" "
+        "font-size=\"10\">\n"
         "<defs><pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
         "patternTransform=\"rotate(45)\"><path d=\"M0 0V6\" stroke=\"#888\" "
-        "stroke-width=\"2\"/></pattern>"
-        "<pattern id=\"beyond\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
-        "patternTransform=\"rotate(-45)\"><path d=\"M0 0V6\" stroke=\"#c1121f\" "
-        "stroke-width=\"2\"/></pattern></defs>\n"
+        "stroke-width=\"2\"/></pattern><pattern id=\"beyond\" width=\"6\" height=\"6\" "
+        "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(-45)\"><path d=\"M0 0V6\" "
+        "stroke=\"#c1121f\" stroke-width=\"2\"/></pattern></defs>\n"
         "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
         "<text x=\"10\" y=\"19\" font-size=\"14\" font-weight=\"bold\">{2}</text>\n",
         kWidth, y + 10, EscapeMarkup(title));
@@ -122,7 +120,7 @@ class Drawing {
   }
 
   // Loops with their nesting depth, outermost 0.
-  static std::vector<std::pair<Loop, int>> LoopsOverK(const Problem& problem) {
+  static std::vector<std::pair<Loop, int>> LoopsByDepth(const Problem& problem) {
     std::vector<std::pair<Loop, int>> loops;
     for (const Loop& loop : problem.loops) {
       const auto depth =
@@ -193,8 +191,7 @@ class Drawing {
     DrawBuffers(index);
     if (whole) {
       Put("<path d=\"M{:.1f} {:.1f}H{:.1f}\" stroke=\"#c1121f\" "
-          "stroke-width=\"1.5\"><title>capacity "
-          "{}</title></path>\n",
+          "stroke-width=\"1.5\"><title>capacity {}</title></path>\n",
           kLeft, Y(capacity), kWidth - kRight, capacity);
     }
     y += kMapHeight + 2;
@@ -224,8 +221,7 @@ class Drawing {
       const double top = Y(std::min(range.end, extent_));
       const double height = Y(range.begin) - top;
       Put("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\" "
-          "stroke=\"#999\" "
-          "stroke-dasharray=\"4 2\"/>\n",
+          "stroke=\"#999\" stroke-dasharray=\"4 2\"/>\n",
           kLeft, top, kWidth - kLeft - kRight, height, i % 2 == 0 ? "#f3f3f3" : "#e6e6e6");
       const std::string name =
           memory.banks[i].name.empty() ? fmt::format("bank {}", i) : memory.banks[i].name;
@@ -250,8 +246,7 @@ class Drawing {
       if (reserved.range.begin >= extent_) continue;
       const double top = Y(std::min(reserved.range.end, extent_));
       Put("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"url(#hatch)\" "
-          "stroke=\"#888\">"
-          "<title>reserved [{}, {}): {}</title></rect>\n",
+          "stroke=\"#888\"><title>reserved [{}, {}): {}</title></rect>\n",
           kLeft, top, kWidth - kLeft - kRight, Y(reserved.range.begin) - top, reserved.range.begin,
           reserved.range.end, EscapeMarkup(reserved.reason));
     }
@@ -270,8 +265,7 @@ class Drawing {
         // An outline would hide a rectangle of only one or two pixels.
         const double stroke = std::min({0.8, width / 4, height / 4});
         Put("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\" "
-            "fill-opacity=\"0.85\" "
-            "stroke=\"{}\" stroke-width=\"{:.2f}\"/>",
+            "fill-opacity=\"0.85\" stroke=\"{}\" stroke-width=\"{:.2f}\"/>",
             X(life.lower), top, width, height, ColourOf(i), Collides() ? "#c1121f" : "#333",
             Collides() ? 2 * stroke : stroke);
         if (Collides()) DrawExcess(memory, {offset, offset + buffer.size}, life);
@@ -339,8 +333,7 @@ class Drawing {
       const double left = X(horizon_.lower + static_cast<Step>(begin));
       const double width = X(horizon_.lower + static_cast<Step>(end)) - left;
       Put("<g><title>{0}</title><rect x=\"{1:.2f}\" y=\"{2:.2f}\" width=\"{3:.2f}\" height=\"16\" "
-          "fill=\"{4}\" "
-          "stroke=\"#777\" stroke-width=\"0.5\"/><text x=\"{5:.2f}\" y=\"{6:.2f}\" "
+          "fill=\"{4}\" stroke=\"#777\" stroke-width=\"0.5\"/><text x=\"{5:.2f}\" y=\"{6:.2f}\" "
           "text-anchor=\"middle\">{7}</text></g>\n",
           EscapeMarkup(name), left, y, width, kModeColours[mode % kModeColours.size()],
           left + width / 2, y + 11.5, EscapeMarkup(Fit(name, width)));
@@ -352,8 +345,7 @@ class Drawing {
     const Step tick = TickOf(horizon_.upper - horizon_.lower, 20, false);
     for (Step step = horizon_.lower; step <= horizon_.upper; step += tick) {
       Put("<path d=\"M{0:.1f} {1:.1f}v4\" stroke=\"#555\"/><text x=\"{0:.1f}\" y=\"{2:.1f}\" "
-          "text-anchor=\"middle\" "
-          "fill=\"#555\">{3}</text>\n",
+          "text-anchor=\"middle\" fill=\"#555\">{3}</text>\n",
           X(step), y, y + 15, step);
     }
     Put("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\" fill=\"#555\">step</text>\n",

@@ -192,8 +192,7 @@ class CsvReader {
       return Refuse(
           field, "the column 'end' is ambiguous", expected,
           "some tools count 'end' as the last step of the life, others as the step after it; if it "
-          "is the step "
-          "after, rename it to 'upper', else add 1 as well");
+          "is the step after, rename it to 'upper', else add 1 as well");
     }
     return Refuse(field, fmt::format("unknown column '{}'", field.text), expected,
                   base::DidYouMean(field.text, kColumnNames));

@@ -38,18 +38,12 @@ size_t CountOfItems(const Problem& problem, const Condition& condition) {
   return condition.kind == ConditionKind::kReserved ? memory.reserved.size() : memory.banks.size();
 }
 
-// By name if names are unique, otherwise by index.
-template <typename T>
-Json Refer(const std::vector<T>& items, int index) {
-  return HaveDistinctNames(items) ? Json(items[static_cast<size_t>(index)].name) : Json(index);
-}
-
 Json ToJson(const Problem& problem, const Condition& condition) {
   Json json = {{"kind", kConditionWords[static_cast<size_t>(condition.kind)]}};
   if (condition.kind < ConditionKind::kRelation) {
     json["buffer"] = problem.buffers[static_cast<size_t>(condition.owner)].id;
   } else if (condition.kind >= ConditionKind::kCapacity) {
-    json["memory"] = Refer(problem.memories, condition.owner);
+    json["memory"] = References(problem.memories)(condition.owner);
   }
   if (HasItem(condition.kind)) json["index"] = condition.item;
   return json;
@@ -61,8 +55,9 @@ Json ToJson(const Problem& problem, const Change& change) {
     json["candidate"] = change.candidate;
   } else if (change.kind == ChangeKind::kBank || change.kind == ChangeKind::kFreeBank) {
     const Memory& memory = problem.memories[static_cast<size_t>(change.condition.owner)];
-    json["memory"] = Refer(problem.memories, change.condition.owner);
-    if (change.kind == ChangeKind::kBank) json["bank"] = Refer(memory.banks, change.condition.item);
+    json["memory"] = References(problem.memories)(change.condition.owner);
+    if (change.kind == ChangeKind::kBank)
+      json["bank"] = References(memory.banks)(change.condition.item);
   } else if (change.kind != ChangeKind::kAlignment ||
              change.condition.kind != ConditionKind::kBuffer) {
     json["condition"] = ToJson(problem, change.condition);

@@ -57,37 +57,17 @@ Requirement ReadRequirement(const JsonValue& value, const Memory& memory) {
   JsonObject object = value.Object();
   Requirement wanted;
   wanted.kind = static_cast<RequirementKind>(object.OneOf("kind", RequirementNames()));
-  switch (wanted.kind) {
-    case RequirementKind::kOffset:
-    case RequirementKind::kDifference:
-      wanted.multiple = object.Integer("multiple", kSizes);
-      wanted.residue = object.Integer("residue", kAddresses, 0);
-      break;
-    case RequirementKind::kNoCrossing:
-      wanted.multiple = object.Integer("boundary", kSizes);
-      break;
-    case RequirementKind::kWindow:
-      if (const JsonValue window = object.Required("window")) wanted.window = ReadRange(window);
-      break;
-    case RequirementKind::kBanks:
-      for (const JsonValue& bank : object.Items("banks"))
-        wanted.banks.push_back(ReadReference(bank, memory.banks, "bank"));
-      break;
-    case RequirementKind::kDistance:
-      wanted.distance = object.Integer("distance", kSteps);
-      break;
-    case RequirementKind::kXorDistance:
-      wanted.distance = object.Integer("distance", kAddresses);
-      break;
-    case RequirementKind::kGuard:
-      wanted.before = object.Integer("before", kAddresses, 0);
-      wanted.after = object.Integer("after", kAddresses, 0);
-      break;
-    case RequirementKind::kNaturalAlignment:
-    case RequirementKind::kSameBank:
-    case RequirementKind::kDifferentBank:
-    case RequirementKind::kCommonDelta:
-      break;
+  for (const RequirementNumber& number : NumbersOf(wanted.kind)) {
+    const base::IntegerRange range = {number.least, base::kMaxTotal};
+    wanted.*number.member =
+        number.optional ? object.Integer(number.key, range, 0) : object.Integer(number.key, range);
+  }
+  if (wanted.kind == RequirementKind::kWindow) {
+    if (const JsonValue window = object.Required("window")) wanted.window = ReadRange(window);
+  }
+  if (wanted.kind == RequirementKind::kBanks) {
+    for (const JsonValue& bank : object.Items("banks"))
+      wanted.banks.push_back(ReadReference(bank, memory.banks, "bank"));
   }
   return wanted;
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +16,7 @@
 #include "tessera/base/text.h"
 #include "tessera/problem/explanation.h"
 #include "tessera/problem/problem.h"
+#include "tessera/problem/result.h"
 
 // The names of the JSON formats, shared by reader and writer. Each array is indexed by its
 // enumeration.
@@ -25,13 +26,6 @@ inline constexpr std::string_view kProblemFormat = "tessera-problem";
 inline constexpr std::string_view kAllocationFormat = "tessera-allocation";
 inline constexpr int kFormatVersion = 1;
 
-inline constexpr std::array<std::string_view, 2> kAccessWords = {"read", "write"};
-inline constexpr std::array<std::string_view, 3> kSpanWords = {"any", "contiguous", "single"};
-inline constexpr std::array<std::string_view, 6> kRelationWords = {
-    "colocate", "adjacent", "same_bank", "different_bank", "separate", "exclusive"};
-inline constexpr std::array<std::string_view, 6> kStatusWords = {
-    "optimal", "feasible", "infeasible", "unknown", "invalid", "unsupported"};
-inline constexpr std::array<std::string_view, 2> kCostWords = {"reuse", "mode_switch"};
 inline constexpr std::array<std::string_view, 5> kBankModeWords = {"r", "w", "rw", "hold", "off"};
 
 // Whether all items have distinct names. If not, the formats refer to the items by index.
@@ -44,6 +38,22 @@ bool HaveDistinctNames(const std::vector<T>& items) {
   return std::adjacent_find(names.begin(), names.end()) == names.end() &&
          (names.empty() || !names.front().empty());
 }
+
+// Refers to the items of a list by name if names are unique, otherwise by index.
+template <typename T>
+class References {
+ public:
+  explicit References(const std::vector<T>& items)
+      : items_(items), by_name_(HaveDistinctNames(items)) {}
+  nlohmann::ordered_json operator()(int index) const {
+    return by_name_ ? nlohmann::ordered_json(items_[static_cast<size_t>(index)].name)
+                    : nlohmann::ordered_json(index);
+  }
+
+ private:
+  const std::vector<T>& items_;
+  bool by_name_;
+};
 
 // References of the JSON formats to items that are stated elsewhere in the document. Internal to
 // the readers.
@@ -103,6 +113,14 @@ class BufferIndex {
  private:
   std::map<std::string, size_t> by_id_;
 };
+
+// The limited counts alone.
+nlohmann::ordered_json PortsToJson(const Ports& ports);
+
+// A requirement in JSON, with the names of `banks`, or their indices if names repeat.
+enum class Defaults : uint8_t { kOmitted, kWritten };
+nlohmann::ordered_json RequirementToJson(const Requirement& wanted, const std::vector<Bank>& banks,
+                                         Defaults defaults);
 
 // One rule of a problem in its JSON form, which other documents that contain problems share. The
 // memories and buffers of `problem` are set.

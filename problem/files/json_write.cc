@@ -3,26 +3,12 @@
 #include "tessera/base/json_document.h"
 #include "tessera/problem/files/json_sections.h"
 #include "tessera/problem/files/problem_files.h"
+#include "tessera/problem/structure.h"
 
 namespace tessera::problem::files {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Refers to the items of a list by name if names are unique, otherwise by index.
-template <typename T>
-class References {
- public:
-  explicit References(const std::vector<T>& items)
-      : items_(items), by_name_(HaveDistinctNames(items)) {}
-  Json operator()(int index) const {
-    return by_name_ ? Json(items_[static_cast<size_t>(index)].name) : Json(index);
-  }
-
- private:
-  const std::vector<T>& items_;
-  bool by_name_;
-};
 
 template <typename T>
 void PutIf(bool present, Json& object, const char* key, T value) {
@@ -37,19 +23,11 @@ void PutIf(Json& object, const char* key, const std::optional<T>& value) {
 Json ToJson(const AddressRange& range) { return Json::array({range.begin, range.end}); }
 Json ToJson(const Lifespan& life) { return Json::array({life.lower, life.upper}); }
 
-Json ToJson(const Ports& ports) {
-  Json json = Json::object();
-  PutIf(json, "total", ports.total);
-  PutIf(json, "reads", ports.reads);
-  PutIf(json, "writes", ports.writes);
-  return json;
-}
-
 Json ToJson(const Bank& bank) {
   Json json = Json::object();
   PutIf(!bank.name.empty(), json, "name", bank.name);
   json["range"] = ToJson(bank.range);
-  if (bank.ports.total || bank.ports.reads || bank.ports.writes) json["ports"] = ToJson(bank.ports);
+  if (HasPorts(bank)) json["ports"] = PortsToJson(bank.ports);
   return json;
 }
 
@@ -137,42 +115,6 @@ Json ToJson(const Problem& problem, const Relation& relation) {
   return json;
 }
 
-Json ToJson(const Requirement& wanted, const Memory& memory) {
-  Json json = {{"kind", NameOf(wanted.kind)}};
-  switch (wanted.kind) {
-    case RequirementKind::kOffset:
-    case RequirementKind::kDifference:
-      json["multiple"] = wanted.multiple;
-      PutIf(wanted.residue != 0, json, "residue", wanted.residue);
-      break;
-    case RequirementKind::kNoCrossing:
-      json["boundary"] = wanted.multiple;
-      break;
-    case RequirementKind::kWindow:
-      json["window"] = ToJson(wanted.window);
-      break;
-    case RequirementKind::kBanks:
-      json["banks"] = Json::array();
-      for (const int bank : wanted.banks)
-        json["banks"].push_back(References<Bank>(memory.banks)(bank));
-      break;
-    case RequirementKind::kDistance:
-    case RequirementKind::kXorDistance:
-      json["distance"] = wanted.distance;
-      break;
-    case RequirementKind::kGuard:
-      PutIf(wanted.before != 0, json, "before", wanted.before);
-      PutIf(wanted.after != 0, json, "after", wanted.after);
-      break;
-    case RequirementKind::kNaturalAlignment:
-    case RequirementKind::kSameBank:
-    case RequirementKind::kDifferentBank:
-    case RequirementKind::kCommonDelta:
-      break;
-  }
-  return json;
-}
-
 Json ToJson(const Problem& problem, const Cost& cost) {
   Json json = Json::object();
   PutIf(!cost.name.empty(), json, "name", cost.name);
@@ -222,6 +164,30 @@ Json ToJson(const Statistics& statistics) {
 
 }  // namespace
 
+Json PortsToJson(const Ports& ports) {
+  Json json = Json::object();
+  PutIf(json, "total", ports.total);
+  PutIf(json, "reads", ports.reads);
+  PutIf(json, "writes", ports.writes);
+  return json;
+}
+
+Json RequirementToJson(const Requirement& wanted, const std::vector<Bank>& banks,
+                       Defaults defaults) {
+  Json json = {{"kind", NameOf(wanted.kind)}};
+  for (const RequirementNumber& number : NumbersOf(wanted.kind)) {
+    const Bytes value = wanted.*number.member;
+    if (value != 0 || !number.optional || defaults == Defaults::kWritten)
+      json[std::string(number.key)] = value;
+  }
+  if (wanted.kind == RequirementKind::kWindow) json["window"] = ToJson(wanted.window);
+  if (wanted.kind == RequirementKind::kBanks) {
+    json["banks"] = Json::array();
+    for (const int bank : wanted.banks) json["banks"].push_back(References<Bank>(banks)(bank));
+  }
+  return json;
+}
+
 Json RuleToJson(const Problem& problem, const Rule& rule) {
   const auto buffer = [&](int i) -> const Buffer& {
     return problem.buffers[static_cast<size_t>(i)];
@@ -229,7 +195,9 @@ Json RuleToJson(const Problem& problem, const Rule& rule) {
   const Buffer& head = buffer(rule.pairs.empty() ? rule.buffers.front() : rule.pairs.front().first);
   Json json = Json::object();
   PutIf(!rule.name.empty(), json, "name", rule.name);
-  json["require"] = ToJson(rule.requirement, problem.memories[static_cast<size_t>(head.memory)]);
+  json["require"] =
+      RequirementToJson(rule.requirement, problem.memories[static_cast<size_t>(head.memory)].banks,
+                        Defaults::kOmitted);
   for (const int i : rule.buffers) json["buffers"].push_back(buffer(i).id);
   for (const auto& [first, second] : rule.pairs)
     json["pairs"].push_back({buffer(first).id, buffer(second).id});

@@ -4,42 +4,19 @@
 #include <string>
 #include <utility>
 
+#include "tessera/problem/structure.h"
 #include "tessera/search/allocate/contraction.h"
 #include "tessera/search/allocate/occupancy.h"
 
 namespace tessera::search::allocate {
 
-using problem::Access;
-using problem::Bank;
-using problem::BankMode;
 using problem::Buffer;
 using problem::Memory;
-using problem::Mode;
-using problem::Permission;
 using problem::Problem;
 using problem::Relation;
 using problem::RelationKind;
-using problem::Span;
 
 namespace {
-
-bool Allows(const BankMode& bank, const Access& access) {
-  return std::any_of(bank.allowed.begin(), bank.allowed.end(), [&](const Permission& permission) {
-    return permission.kind == access.kind &&
-           (permission.engine.empty() || permission.engine == access.engine);
-  });
-}
-
-bool AllowsAll(const Mode& mode, const Problem& problem, int memory) {
-  return std::all_of(mode.banks.begin(), mode.banks.end(), [&](const BankMode& bank) {
-    return !bank.off &&
-           std::all_of(problem.buffers.begin(), problem.buffers.end(), [&](const Buffer& buffer) {
-             return buffer.memory != memory ||
-                    std::all_of(buffer.accesses.begin(), buffer.accesses.end(),
-                                [&](const Access& access) { return Allows(bank, access); });
-           });
-  });
-}
 
 std::optional<std::string> FindUnsupportedRelation(const Problem& problem) {
   for (const Relation& relation : problem.relations) {
@@ -67,28 +44,7 @@ std::optional<std::string> FindUnsupportedRelation(const Problem& problem) {
   return std::nullopt;
 }
 
-bool HasPorts(const Memory& memory) {
-  return std::any_of(memory.banks.begin(), memory.banks.end(), [](const Bank& bank) {
-    return bank.ports.total || bank.ports.reads || bank.ports.writes;
-  });
-}
-
-bool BanksNarrow(const Memory& memory, const Buffer& buffer) {
-  if (memory.banks.empty()) return false;
-  const bool all =
-      buffer.allowed_banks.empty() || buffer.allowed_banks.size() == memory.banks.size();
-  return buffer.span != Span::kAny || !all;
-}
-
 }  // namespace
-
-std::optional<int> FindPermissiveMode(const Problem& problem, int memory) {
-  const std::vector<Mode>& modes = problem.memories[static_cast<size_t>(memory)].modes;
-  for (size_t mode = 0; mode < modes.size(); ++mode) {
-    if (AllowsAll(modes[mode], problem, memory)) return static_cast<int>(mode);
-  }
-  return std::nullopt;
-}
 
 std::vector<Bytes> SizesOf(const Problem& problem) {
   std::vector<Bytes> sizes;
@@ -115,31 +71,20 @@ bool ReachesTooFar(const Problem& problem, std::span<const Bytes> sizes) {
   });
 }
 
-std::vector<problem::ModeSchedule> ConstantModes(const Problem& problem) {
-  const problem::Lifespan horizon = problem::Horizon(problem);
-  std::vector<problem::ModeSchedule> schedules(problem.memories.size());
-  for (size_t m = 0; m < schedules.size(); ++m) {
-    if (problem.memories[m].modes.empty()) continue;
-    const int mode = FindPermissiveMode(problem, static_cast<int>(m)).value_or(0);
-    schedules[m].assign(static_cast<size_t>(horizon.upper - horizon.lower), mode);
-  }
-  return schedules;
-}
-
 std::optional<std::string> FindUnsupported(const Problem& problem, BankSupport support) {
   if (ReachesTooFar(problem)) return "addresses beyond 2^61 bytes";
   for (size_t m = 0; m < problem.memories.size(); ++m) {
     const Memory& memory = problem.memories[m];
-    if (!memory.modes.empty() && !FindPermissiveMode(problem, static_cast<int>(m))) {
+    if (!memory.modes.empty() && !problem::FindPermissiveMode(problem, static_cast<int>(m))) {
       return "the modes of memory '" + memory.name + "'";
     }
   }
   for (const Buffer& buffer : problem.buffers) {
     const Memory& memory = problem.memories[static_cast<size_t>(buffer.memory)];
-    if (!buffer.accesses.empty() && HasPorts(memory)) {
+    if (!buffer.accesses.empty() && problem::HasPorts(memory)) {
       return "the ports of memory '" + memory.name + "' that " + buffer.id + " uses";
     }
-    if (support == BankSupport::kNone && BanksNarrow(memory, buffer)) {
+    if (support == BankSupport::kNone && problem::BanksNarrow(problem, buffer)) {
       return "the banks in which " + buffer.id + " must lie";
     }
   }

@@ -31,15 +31,6 @@ enum class BankSupport { kNone, kWindows };
 // nothing are accepted.
 std::optional<std::string> FindUnsupported(const problem::Problem& problem, BankSupport support);
 
-// A mode of the memory in which every access of the Problem is allowed in every bank and no bank is
-// off; staying in this mode is then always valid. nullopt if there is none. The memory must have
-// modes.
-std::optional<int> FindPermissiveMode(const problem::Problem& problem, int memory);
-
-// The permissive mode of each memory at every step of the horizon; an empty schedule for memories
-// without modes. FindUnsupported must accept the Problem.
-std::vector<problem::ModeSchedule> ConstantModes(const problem::Problem& problem);
-
 // The common base of the sessions of this module. They refuse what their engine cannot answer, and
 // see one Problem: that with the sizes of the requested candidate.
 class SizedSession : public problem::Session {

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "tessera/base/saturating.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/state_aliasing.h"
 #include "tessera/search/cost/cost_terms.h"
 #include "tessera/search/cost/simulator.h"

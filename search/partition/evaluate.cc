@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tessera/base/text.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/plan/verify/validator.h"

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/problem/structure.h"
 #include "tessera/search/reasons/query.h"
 
 namespace tessera::search::reasons {
@@ -20,12 +21,8 @@ using problem::RelationKind;
 
 namespace {
 
-bool HasPorts(const Bank& bank) {
-  return bank.ports.total || bank.ports.reads || bank.ports.writes;
-}
-
 bool CountsAccesses(const Memory& memory) {
-  return !memory.modes.empty() || std::any_of(memory.banks.begin(), memory.banks.end(), HasPorts);
+  return !memory.modes.empty() || problem::HasPorts(memory);
 }
 
 // A loop without an exit at its end also states that the next step does not follow its last one.
@@ -58,7 +55,7 @@ void ListMemory(const Query& query, size_t m, std::vector<Condition>& list) {
   if (memory.alignment > 1) add(ConditionKind::kMemoryAlignment);
   for (size_t i = 0; i < memory.reserved.size(); ++i) add(ConditionKind::kReserved, i);
   for (size_t i = 0; i < memory.banks.size(); ++i) {
-    if (HasPorts(memory.banks[i])) add(ConditionKind::kPorts, i);
+    if (problem::HasPorts(memory.banks[i])) add(ConditionKind::kPorts, i);
   }
   if (!memory.modes.empty()) add(ConditionKind::kModes);
   if (!memory.modes.empty() && memory.transitions) add(ConditionKind::kTransitions);

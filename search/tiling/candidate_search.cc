@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tessera/problem/structure.h"
 #include "tessera/problem/tile_candidates.h"
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/bounds.h"
@@ -70,12 +71,8 @@ class Order {
 
 // A contracted buffer would count once where its members count each.
 bool CountsPorts(const problem::Problem& problem) {
-  return std::any_of(
-      problem.memories.begin(), problem.memories.end(), [](const problem::Memory& memory) {
-        return std::any_of(memory.banks.begin(), memory.banks.end(), [](const problem::Bank& bank) {
-          return bank.ports.total || bank.ports.reads || bank.ports.writes;
-        });
-      });
+  return std::any_of(problem.memories.begin(), problem.memories.end(),
+                     [](const problem::Memory& memory) { return problem::HasPorts(memory); });
 }
 
 }  // namespace

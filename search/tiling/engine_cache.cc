@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tessera/problem/files/problem_files.h"
+#include "tessera/problem/structure.h"
 
 namespace tessera::search::tiling {
 
@@ -68,13 +69,10 @@ using problem::Problem;
 using problem::Step;
 
 bool StepsMatter(const Problem& problem) {
-  return std::any_of(
-      problem.memories.begin(), problem.memories.end(), [](const problem::Memory& memory) {
-        return !memory.modes.empty() ||
-               std::any_of(memory.banks.begin(), memory.banks.end(), [](const problem::Bank& bank) {
-                 return bank.ports.total || bank.ports.reads || bank.ports.writes;
-               });
-      });
+  return std::any_of(problem.memories.begin(), problem.memories.end(),
+                     [](const problem::Memory& memory) {
+                       return !memory.modes.empty() || problem::HasPorts(memory);
+                     });
 }
 
 void NumberSteps(Problem& problem) {

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/memory_lower_bound.h"
 #include "tessera/search/tiling/shape_search.h"

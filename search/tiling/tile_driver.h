@@ -9,6 +9,7 @@
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/base/stop.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/program.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/tiling/tiling.h"

@@ -14,6 +14,7 @@
 
 #include "homes_rule.h"
 #include "tessera/base/stop.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/residence.h"

@@ -122,53 +122,54 @@ TEST_F(ConstraintsOf, OffsetRulesMergeIntoOneGrid) {
   problem_.rules = {{"", {}, {0}, {}, {}}};
   problem_.rules[0].requirement.multiple = 4;
   problem_.rules[0].requirement.residue = 2;
-  const formulation::Grid grid = formulation::Analyse(problem_, nullptr).grids[0];
+  const formulation::Grid grid = formulation::FindAddressConstraints(problem_, nullptr).grids[0];
   EXPECT_EQ(grid.multiple, 12);
   EXPECT_EQ(grid.residue, 6);
   problem_.rules[0].requirement.residue =
       1;  // never at a multiple of 6: left to clauses, which refute it
-  EXPECT_EQ(formulation::Analyse(problem_, nullptr).grids[0].multiple, 6);
+  EXPECT_EQ(formulation::FindAddressConstraints(problem_, nullptr).grids[0].multiple, 6);
 }
 
 TEST_F(ConstraintsOf, PairsThatLiveTogetherAreDisjoint) {
   Add(1, 0, 2);
   Add(1, 1, 3);
   Add(1, 2, 4);
-  EXPECT_THAT(formulation::Analyse(problem_, nullptr).disjoint,
+  EXPECT_THAT(formulation::FindAddressConstraints(problem_, nullptr).disjoint,
               ElementsAre(Pair(0, 1), Pair(1, 2)));
 }
 
 TEST_F(ConstraintsOf, GapsInALifeAreSeen) {
   Add(1, 0, 2).lifespans = {{0, 1}, {4, 5}};
   Add(1, 2, 3);
-  EXPECT_THAT(formulation::Analyse(problem_, nullptr).disjoint, IsEmpty());
+  EXPECT_THAT(formulation::FindAddressConstraints(problem_, nullptr).disjoint, IsEmpty());
 }
 
 TEST_F(ConstraintsOf, RelationsExemptAndSeparate) {
   Add(1, 0, 2);
   Add(1, 1, 3);
   Relate(RelationKind::kExclusive);
-  EXPECT_THAT(formulation::Analyse(problem_, nullptr).disjoint, IsEmpty());
+  EXPECT_THAT(formulation::FindAddressConstraints(problem_, nullptr).disjoint, IsEmpty());
   Relate(RelationKind::kSeparate);
-  EXPECT_THAT(formulation::Analyse(problem_, nullptr).disjoint, ElementsAre(Pair(0, 1)));
+  EXPECT_THAT(formulation::FindAddressConstraints(problem_, nullptr).disjoint,
+              ElementsAre(Pair(0, 1)));
 }
 
 TEST_F(ConstraintsOf, SpansBecomeForbiddenRangesAndBoundaries) {
   AddBanks();
   constexpr Bytes kEnd = std::numeric_limits<Bytes>::max();
   Add(1, 0, 2);
-  EXPECT_THAT(formulation::Analyse(problem_, nullptr).forbidden[0], IsEmpty());
+  EXPECT_THAT(formulation::FindAddressConstraints(problem_, nullptr).forbidden[0], IsEmpty());
   problem_.buffers[0].span = Span::kContiguous;
-  EXPECT_THAT(formulation::Analyse(problem_, nullptr).forbidden[0],
+  EXPECT_THAT(formulation::FindAddressConstraints(problem_, nullptr).forbidden[0],
               ElementsAre(AddressRange{128, 192}, AddressRange{256, kEnd}));
   problem_.buffers[0].span = Span::kSingle;
-  EXPECT_THAT(formulation::Analyse(problem_, nullptr).forbidden[0],
+  EXPECT_THAT(formulation::FindAddressConstraints(problem_, nullptr).forbidden[0],
               ElementsAre(AddressRange{64, 64}, AddressRange{128, 192}, AddressRange{256, kEnd}));
   problem_.buffers[0].allowed_banks = {0, 2};
-  EXPECT_THAT(formulation::Analyse(problem_, nullptr).forbidden[0],
+  EXPECT_THAT(formulation::FindAddressConstraints(problem_, nullptr).forbidden[0],
               ElementsAre(AddressRange{64, 192}, AddressRange{256, kEnd}));
   problem_.buffers[0].span = Span::kAny;
-  EXPECT_THAT(formulation::Analyse(problem_, nullptr).forbidden[0],
+  EXPECT_THAT(formulation::FindAddressConstraints(problem_, nullptr).forbidden[0],
               ElementsAre(AddressRange{64, 128}));
 }
 

@@ -8,7 +8,6 @@
 #include "random_problem.h"
 #include "tessera/base/random.h"
 #include "tessera/encoder/formulation/address_constraints.h"
-#include "tessera/encoder/formulation/decomposition.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/problem/validator.h"
 
@@ -40,7 +39,8 @@ Problem Memory(Bytes capacity) {
 
 std::vector<std::vector<Bytes>> PositionsOf(const Problem& problem,
                                             const Ladder* ladder = nullptr) {
-  return formulation::FindNormalPositions(problem, ladder, formulation::Analyse(problem, ladder),
+  return formulation::FindNormalPositions(problem, ladder,
+                                          formulation::FindAddressConstraints(problem, ladder),
                                           {problem.memories[0].capacity}, {});
 }
 

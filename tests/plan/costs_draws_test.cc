@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/encoder/program/program.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/plan/verify/costs.h"
 #include "tessera/plan/verify/in_place.h"
 #include "tessera/tests/audit/draw_network.h"

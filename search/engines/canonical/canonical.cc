@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/problem/structure.h"
 #include "tessera/search/allocate/conflict_model.h"
 #include "tessera/search/allocate/engine_session.h"
 #include "tessera/search/engines/canonical/search_tree.h"
@@ -97,7 +98,7 @@ class CanonicalSession final : public allocate::SizedSession {
     Allocation allocation;
     for (const problem::Buffer& buffer : Sized().buffers)
       allocation.offsets.push_back(buffer.offset.value_or(0));
-    allocation.modes = allocate::ConstantModes(Sized());
+    allocation.modes = problem::ConstantModes(Sized());
     return allocation;
   }
 

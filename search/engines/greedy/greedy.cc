@@ -7,6 +7,7 @@
 #include <optional>
 #include <tuple>
 
+#include "tessera/problem/structure.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/engine_session.h"
 
@@ -367,7 +368,7 @@ class GreedySession final : public allocate::SizedSession {
     result.status = Status::kFeasible;
     problem::Allocation& allocation = result.allocation.emplace();
     allocation.offsets.resize(Sized().buffers.size());
-    allocation.modes = allocate::ConstantModes(Sized());
+    allocation.modes = problem::ConstantModes(Sized());
     for (const MemoryPasses& passes : passes_) passes.CopyTo(allocation.offsets);
     result.peak = PeakOf(Sized(), allocation);
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/problem/structure.h"
 #include "tessera/search/engines/lazy/supported.h"
 
 namespace tessera::search::engines::lazy {
@@ -273,13 +274,8 @@ InterchangeKey InterchangeKeyOf(const Problem& problem, const Ladder* ladder,
   std::vector<std::pair<problem::Step, problem::Step>> lifespans;
   for (const problem::Lifespan& life : problem.buffers[i].lifespans)
     lifespans.emplace_back(life.lower, life.upper);
-  std::vector<Bytes> sizes;
-  if (ladder == nullptr) sizes.push_back(problem.buffers[i].size);
-  if (ladder != nullptr) {
-    for (const problem::CandidateSizes& candidate : ladder->candidates)
-      sizes.push_back(candidate.sizes[i]);
-  }
-  return {packing.memory[i], packing.alignment[i], std::move(lifespans), std::move(sizes)};
+  return {packing.memory[i], packing.alignment[i], std::move(lifespans),
+          problem::SizesOf(problem, ladder, i)};
 }
 
 // Mirroring a memory exchanges "below" and "above" everywhere. For a pair without interchangeable

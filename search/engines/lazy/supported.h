@@ -32,7 +32,4 @@ std::optional<std::string> FindUnsupported(const problem::Problem& problem,
 std::optional<problem::Bytes> HeightThatSuffices(const problem::Problem& problem,
                                                  const problem::Ladder* ladder);
 
-// For each memory with modes, one mode that allows all accesses of the Problem, at every step.
-std::vector<problem::ModeSchedule> HarmlessSchedules(const problem::Problem& problem);
-
 }  // namespace tessera::search::engines::lazy

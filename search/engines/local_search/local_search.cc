@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/problem/structure.h"
 #include "tessera/search/allocate/conflict_model.h"
 #include "tessera/search/allocate/engine_session.h"
 
@@ -255,7 +256,7 @@ class LocalSearchSession final : public allocate::SizedSession {
     problem::Allocation allocation;
     for (const problem::Buffer& buffer : Sized().buffers)
       allocation.offsets.push_back(buffer.offset.value_or(0));
-    allocation.modes = allocate::ConstantModes(Sized());
+    allocation.modes = problem::ConstantModes(Sized());
     for (size_t memory = 0; memory < shops_.size(); ++memory) {
       const problem::Bytes limit = memory == 0 ? capacity : Sized().memories[memory].capacity;
       if (!ImproveMemory(memory, limit, budget, stop, result)) return;

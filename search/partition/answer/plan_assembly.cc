@@ -11,32 +11,10 @@ namespace {
 
 using problem::Bytes;
 
-plan::BufferUse UseOf(const encoder::program::ProgramBuffer& buffer) {
-  return {.kind = static_cast<plan::BufferKind>(buffer.kind),
-          .subgraph = buffer.subgraph,
-          .tensor = buffer.tensor,
-          .op = buffer.op,
-          .phase = buffer.phase,
-          .slot = buffer.slot};
-}
-
-plan::StepUse UseOf(const encoder::program::ProgramStep& step) {
-  return {.kind = static_cast<plan::StepKind>(step.kind),
-          .subgraph = step.subgraph,
-          .phase = step.phase,
-          .op = step.op,
-          .transfers = step.transfers};
-}
-
-static_assert(static_cast<int>(plan::BufferKind::kAccumulator) ==
-              static_cast<int>(encoder::program::BufferKind::kAccumulator));
-static_assert(static_cast<int>(plan::StepKind::kCopy) ==
-              static_cast<int>(encoder::program::StepKind::kCopy));
-
 // One past the highest byte of all buffers that live while the subgraph runs, guards included.
 Bytes PeakDuring(const placement::JointPlacement& joint, int subgraph) {
   const auto& steps = joint.program.steps;
-  const auto of_subgraph = [subgraph](const encoder::program::ProgramStep& step) {
+  const auto of_subgraph = [subgraph](const encoder::program::StepUse& step) {
     return step.subgraph == subgraph;
   };
   const auto first = std::find_if(steps.begin(), steps.end(), of_subgraph) - steps.begin();
@@ -131,10 +109,8 @@ plan::Plan AssemblePlan(const choices::SearchContext& context,
   plan.problem = joint.program.problem;
   for (problem::Buffer& buffer : plan.problem.buffers) buffer.hint.reset();
   plan.allocation = *joint.result.allocation;
-  for (const encoder::program::ProgramBuffer& buffer : joint.program.buffers)
-    plan.buffers.push_back(UseOf(buffer));
-  for (const encoder::program::ProgramStep& step : joint.program.steps)
-    plan.steps.push_back(UseOf(step));
+  plan.buffers = joint.program.buffers;
+  plan.steps = joint.program.steps;
   plan.homes = joint.homes;
   plan.totals.peak_bytes = problem::PeakOf(plan.problem, plan.allocation);
   plan.score = context.scale.ScoreOf(plan.totals);

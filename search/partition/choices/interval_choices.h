@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tessera/base/stop.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/memory_lower_bound.h"
 #include "tessera/encoder/program/program.h"

@@ -85,10 +85,10 @@ void PreviousPlan::TakeAddresses(const plan::Plan& old) {
     return index < 0 ? index : At(indices, index) < 0 ? -2 : At(indices, index);
   };
   for (size_t i = 0; i < old.buffers.size(); ++i) {
-    const plan::BufferUse& use = old.buffers[i];
-    const Key key = {static_cast<int>(use.kind), use.subgraph, now(tensors_, use.tensor),
-                     now(operators_, use.op),    use.phase,    use.slot};
-    addresses_.emplace(key, old.allocation.offsets[i]);
+    graph::BufferUse use = old.buffers[i];
+    use.tensor = now(tensors_, use.tensor);
+    use.op = now(operators_, use.op);
+    addresses_.emplace(use, old.allocation.offsets[i]);
   }
   placed_ = old.buffers.size();
   for (const plan::Home& home : old.homes) {
@@ -140,16 +140,14 @@ double PreviousPlan::ChangeOf(const encoder::program::SubgraphChoice& choice) co
   return same ? 0 : LengthOf(choice.interval);
 }
 
-std::optional<Bytes> PreviousPlan::AddressOf(std::span<const Interval> intervals, int kind,
-                                             int subgraph, int tensor, int op, int phase,
-                                             int slot) const {
-  int old_subgraph = -1;
-  if (subgraph >= 0) {
-    const Before* before = Find(intervals[static_cast<size_t>(subgraph)]);
+std::optional<Bytes> PreviousPlan::AddressOf(std::span<const Interval> intervals,
+                                             graph::BufferUse use) const {
+  if (use.subgraph >= 0) {
+    const Before* before = Find(intervals[static_cast<size_t>(use.subgraph)]);
     if (before == nullptr) return std::nullopt;
-    old_subgraph = before->subgraph;
+    use.subgraph = before->subgraph;
   }
-  const auto found = addresses_.find({kind, old_subgraph, tensor, op, phase, slot});
+  const auto found = addresses_.find(use);
   return found == addresses_.end() ? std::nullopt : std::optional(found->second);
 }
 
@@ -159,10 +157,7 @@ void PreviousPlan::AddHints(std::span<const encoder::program::SubgraphChoice> ch
   for (const encoder::program::SubgraphChoice& choice : choices)
     intervals.push_back(choice.interval);
   for (size_t i = 0; i < program.buffers.size(); ++i) {
-    const encoder::program::ProgramBuffer& buffer = program.buffers[i];
-    const std::optional<Bytes> address =
-        AddressOf(intervals, static_cast<int>(buffer.kind), buffer.subgraph, buffer.tensor,
-                  buffer.op, buffer.phase, buffer.slot);
+    const std::optional<Bytes> address = AddressOf(intervals, program.buffers[i]);
     if (address) program.problem.buffers[i].hint = address;
   }
 }
@@ -193,10 +188,7 @@ std::string PreviousPlan::Compare(const plan::Plan& plan) const {
   }
   size_t addresses = 0;
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
-    const plan::BufferUse& use = plan.buffers[i];
-    const std::optional<Bytes> address =
-        AddressOf(intervals, static_cast<int>(use.kind), use.subgraph, use.tensor, use.op,
-                  use.phase, use.slot);
+    const std::optional<Bytes> address = AddressOf(intervals, plan.buffers[i]);
     addresses += address && *address == plan.allocation.offsets[i] ? 1 : 0;
   }
   for (const plan::Home& home : plan.homes) {

@@ -63,22 +63,18 @@ class PreviousPlan {
     int subgraph = 0;  // its number in the old plan
   };
 
-  // The contents of a buffer, in indices of the new network; subgraphs are those of the old plan.
-  using Key = std::tuple<int, int, int, int, int, int>;
-
   const Before* Find(graph::Interval interval) const;
   std::vector<int> Crossing(graph::Interval interval, const std::vector<int>& kept) const;
   void TakeSubgraphs(const plan::Plan& old, const graph::Graph& graph);
   void TakeAddresses(const plan::Plan& old);
-  std::optional<problem::Bytes> AddressOf(std::span<const graph::Interval> intervals, int kind,
-                                          int subgraph, int tensor, int op, int phase,
-                                          int slot) const;
+  std::optional<problem::Bytes> AddressOf(std::span<const graph::Interval> intervals,
+                                          graph::BufferUse use) const;
 
   std::vector<graph::Usage> usages_;              // of the new network
   std::vector<int> tensors_;                      // by old index: the new one, or -1
   std::vector<int> operators_;                    // by old index: the new one, or -1
   std::map<std::pair<int, int>, Before> before_;  // by first and last operator
-  std::map<Key, problem::Bytes> addresses_;
+  std::map<graph::BufferUse, problem::Bytes> addresses_;
   std::map<std::pair<std::string, std::string>, problem::Bytes> at_home_;  // by memory and tensor
   size_t subgraphs_ = 0;                                                   // of the old plan
   size_t placed_ = 0;                                                      // its addresses

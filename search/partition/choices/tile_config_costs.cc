@@ -2,6 +2,7 @@
 #include <optional>
 #include <utility>
 
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/search/partition/choices/interval_choices.h"
 
 namespace tessera::search::partition::choices {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tessera/base/text.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/graph/tiling/tiling.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/encoder/program/program.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
@@ -173,7 +173,7 @@ class Prefetcher {
       Buffer& buffer = problem.buffers[i];
       const auto at = known.find(buffer.id);
       if (at == known.end()) continue;
-      const encoder::program::ProgramBuffer& meaning = program.buffers[i];
+      const encoder::program::BufferUse& meaning = program.buffers[i];
       const bool arrives = meaning.kind == encoder::program::BufferKind::kResident &&
                            meaning.subgraph == static_cast<int>(number);
       const bool moves = arrives || (may_move && LivesIn(program, buffer, number));
@@ -194,7 +194,7 @@ class Prefetcher {
         buffer.lifespans.begin(), buffer.lifespans.end(), [&](const problem::Lifespan& life) {
           const auto begin = program.steps.begin();
           return std::any_of(begin + life.lower, begin + life.upper,
-                             [&](const encoder::program::ProgramStep& step) {
+                             [&](const encoder::program::StepUse& step) {
                                return step.subgraph == subgraph || step.subgraph + 1 == subgraph;
                              });
         });

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/bounds.h"
@@ -103,7 +104,7 @@ constexpr int64_t kLoweringPeak = 2'000;
 // The contents of a buffer, independent of the number of its subgraph.
 using Key = std::tuple<int, encoder::program::BufferKind, int, int, int, int>;
 
-Key KeyOf(const encoder::program::ProgramBuffer& buffer, int subgraph) {
+Key KeyOf(const encoder::program::BufferUse& buffer, int subgraph) {
   const bool whole = buffer.kind == encoder::program::BufferKind::kWhole;
   return {whole ? -1 : subgraph, buffer.kind, buffer.tensor, buffer.op, buffer.phase, buffer.slot};
 }
@@ -120,7 +121,7 @@ void AddHints(const paths::Selection& selection, encoder::program::Program& prog
   for (size_t s = 0; s < selection.intervals.size(); ++s) {
     const choices::Choice& choice = selection.intervals[s]->Choices()[selection.choices[s]];
     if (!choice.allocation) continue;
-    const std::vector<encoder::program::ProgramBuffer>& buffers =
+    const std::vector<encoder::program::BufferUse>& buffers =
         ProgramOf(*selection.intervals[s], choice).buffers;
     for (size_t i = 0; i < buffers.size(); ++i) {
       found.try_emplace(KeyOf(buffers[i], static_cast<int>(s)), choice.allocation->offsets[i]);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/plan_cost.h"
@@ -111,7 +112,7 @@ std::vector<HeldPart> HeldPartsOf(const graph::Graph& graph,
   std::vector<HeldPart> held_parts;
   for (const int buffer : buffers) {
     const auto at = static_cast<size_t>(buffer);
-    const encoder::program::ProgramBuffer& holds = program.buffers[at];
+    const encoder::program::BufferUse& holds = program.buffers[at];
     const std::string& id = holds.tensor >= 0 ? graph.tensors[static_cast<size_t>(holds.tensor)].id
                                               : graph.operators[static_cast<size_t>(holds.op)].id;
     held_parts.push_back({id, std::string(PartOf(holds.kind)), sized.buffers[at].size});

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 
 // Rows of x, the network input of TwoConvs and the only tensor of it that a window reads. Of 8 rows

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "small_networks.h"
+#include "tessera/encoder/program/build_program.h"
 
 namespace tessera::encoder {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "small_networks.h"
 #include "tessera/base/diagnostic.h"
-#include "tessera/encoder/program/program.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/problem/well_formed.h"
 
 // Constants that arrive while the previous subgraph runs.

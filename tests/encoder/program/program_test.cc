@@ -1,9 +1,8 @@
-#include "tessera/encoder/program/program.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
+#include "tessera/encoder/program/build_program.h"
 
 namespace tessera::encoder {
 namespace {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/program_template.h"
 #include "tessera/problem/well_formed.h"
 

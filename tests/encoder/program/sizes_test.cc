@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/layout.h"
-#include "tessera/encoder/program/program.h"
 
 // Sizes and alignments of buffers.
 namespace tessera::encoder {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/problem/well_formed.h"
 
 namespace tessera::encoder {
@@ -213,7 +214,7 @@ std::vector<std::string> DescribeSteps(const graph::Graph& graph, const program:
   constexpr const char* kNames[] = {"prologue", "load", "compute", "store", "epilogue", "copy"};
   std::vector<std::string> lines;
   for (size_t step = 0; step < program.steps.size(); ++step) {
-    const program::ProgramStep& at = program.steps[step];
+    const program::StepUse& at = program.steps[step];
     std::string line = fmt::format("{} {}", step, kNames[static_cast<size_t>(at.kind)]);
     if (at.op >= 0) line += " " + graph.operators[static_cast<size_t>(at.op)].id;
     if (!at.transfers.empty()) line += ":";

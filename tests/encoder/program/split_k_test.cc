@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
-#include "tessera/encoder/program/program.h"
+#include "tessera/encoder/program/build_program.h"
 
 // conv2 of TwoConvs, 1x1 from 4 channels to 3, held along K: slices of 3 and 1.
 namespace tessera::encoder {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
-#include "tessera/encoder/program/program.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/problem/well_formed.h"
 
 namespace tessera::encoder {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "small_networks.h"
-#include "tessera/encoder/program/program.h"
+#include "tessera/encoder/program/build_program.h"
 
 // Tensors whose home is the tile memory, and kept tensors: one buffer each over program time.
 namespace tessera::encoder {
@@ -35,7 +35,7 @@ TEST(WholeBuffers, AreKeptBoundariesToo) {
   ASSERT_TRUE(program.has_value());
   // load w1 | load x, conv1, twice | load w2, conv2, store y
   EXPECT_THAT(Describe(program->problem, "a"), "a: 128 bytes, [1,5), 2 pe w, 4 pe r");
-  for (const program::ProgramStep& step : program->steps)
+  for (const program::StepUse& step : program->steps)
     EXPECT_THAT(step.transfers, testing::Not(testing::Contains(a)));
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/graph/ops/shape_inference.h"
@@ -131,11 +132,11 @@ Plan PlanOf(const graph::Graph& network, const Profile& profile,
   for (const encoder::program::SubgraphChoice& choice : choices)
     plan.subgraphs.push_back(SubgraphOf(network, choice));
   plan.problem = program.problem;
-  for (const encoder::program::ProgramBuffer& buffer : program.buffers) {
+  for (const encoder::program::BufferUse& buffer : program.buffers) {
     plan.buffers.push_back({static_cast<BufferKind>(buffer.kind), buffer.subgraph, buffer.tensor,
                             buffer.op, buffer.phase, buffer.slot});
   }
-  for (const encoder::program::ProgramStep& step : program.steps) {
+  for (const encoder::program::StepUse& step : program.steps) {
     plan.steps.push_back(
         {static_cast<StepKind>(step.kind), step.subgraph, step.phase, step.op, step.transfers});
   }

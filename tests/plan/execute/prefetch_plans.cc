@@ -5,7 +5,7 @@
 
 #include "../fixture.h"
 #include "plans.h"
-#include "tessera/encoder/program/program.h"
+#include "tessera/encoder/program/build_program.h"
 
 namespace tessera::plan::execute {
 

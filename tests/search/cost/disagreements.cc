@@ -41,14 +41,8 @@ plan::Plan AsPlan(const graph::Graph& graph, const Profile& profile,
         encoder::program::CutTiles(graph, choice.interval, choice.tile, choice.policy.halo),
         choice.policy, cost::AheadOf(graph, profile, plan.subgraphs, i));
   }
-  for (const encoder::program::ProgramBuffer& buffer : program.buffers) {
-    plan.buffers.push_back({static_cast<plan::BufferKind>(buffer.kind), buffer.subgraph,
-                            buffer.tensor, buffer.op, buffer.phase, buffer.slot});
-  }
-  for (const encoder::program::ProgramStep& step : program.steps) {
-    plan.steps.push_back({static_cast<plan::StepKind>(step.kind), step.subgraph, step.phase,
-                          step.op, step.transfers});
-  }
+  plan.buffers = program.buffers;
+  plan.steps = program.steps;
   plan.problem = std::move(program.problem);
   return plan;
 }

@@ -5,9 +5,9 @@
 #include "random_graph.h"
 #include "random_program.h"
 #include "tessera/base/random.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
-#include "tessera/encoder/program/program.h"
 #include "tessera/plan/plan.h"
 #include "tessera/search/cost/simulator.h"
 

@@ -11,6 +11,7 @@
 #include "exhaustive.h"
 #include "networks.h"
 #include "tessera/base/random.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/plan/verify/checks.h"
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/allocate/portfolio.h"

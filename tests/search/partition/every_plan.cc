@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "exhaustive.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/cost/simulator.h"

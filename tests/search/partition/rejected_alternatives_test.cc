@@ -6,6 +6,7 @@
 #include "exhaustive.h"
 #include "networks.h"
 #include "search_options.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/partition/answer/plan_assembly.h"

@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "random_network.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/search/engines/canonical/canonical.h"

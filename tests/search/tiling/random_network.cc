@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "../../encoder/program/small_networks.h"
-#include "tessera/encoder/program/program.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/tiling/tile_driver.h"
 

@@ -11,6 +11,7 @@
 #include "../../encoder/program/small_networks.h"
 #include "random_network.h"
 #include "staircases.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/problem/validator.h"
@@ -66,7 +67,7 @@ bool HasBanks(const Profile& profile) {
 
 bool KeepsRows(const encoder::program::Program& program) {
   return std::any_of(program.buffers.begin(), program.buffers.end(),
-                     [](const encoder::program::ProgramBuffer& buffer) {
+                     [](const encoder::program::BufferUse& buffer) {
                        return buffer.kind == encoder::program::BufferKind::kRollingBuffer ||
                               buffer.kind == encoder::program::BufferKind::kLine ||
                               buffer.kind == encoder::program::BufferKind::kHalo;

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <string>
 
-#include "tessera/encoder/program/program.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/plan/verify/checks.h"
 #include "tessera/plan/verify/derivation.h"

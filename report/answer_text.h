@@ -5,17 +5,45 @@
 #include <string>
 #include <vector>
 
-#include "tessera/base/diagnostic.h"
-#include "tessera/base/stop.h"
-#include "tessera/cli/network_options.h"
-#include "tessera/cli/reasons.h"
-#include "tessera/cli/search_options.h"
+#include "tessera/graph/graph.h"
 #include "tessera/plan/plan.h"
+#include "tessera/problem/explanation.h"
+#include "tessera/problem/problem.h"
+#include "tessera/problem/result.h"
+#include "tessera/search/partition/analysis/remedies.h"
+#include "tessera/search/partition/partition.h"
 #include "tessera/search/tiling/candidate_search.h"
-#include "tessera/search/tiling/feasible_frontier.h"
+
+// Answers of commands other than plans, as text and as JSON.
+namespace tessera::report {
+
+// A Problem that is infeasible within `capacity` bytes of its first memory, and the reason.
+struct Collision {
+  problem::Problem problem;
+  problem::Bytes capacity = 0;
+  problem::Explanation explanation;
+
+  std::string Summary() const;
+  // All sentences, one per line; all but the first are indented.
+  std::string Text(size_t indent) const;
+};
+
+// Why `tessera plan` found no plan, and which changes would help.
+struct PlanRefusal {
+  const graph::Graph& network;
+  const search::partition::answer::PartitionResult& result;
+  std::optional<Collision> collision;  // of the obstacle's Problem
+  std::vector<search::partition::analysis::Remedy> remedies;
+
+  std::string AsText() const;
+  std::string AsJson() const;  // docs/reasons.md has the keys
+};
+
+// The content of stdout when an answer is refused: the violations as lines of text, or as a JSON
+// document.
+std::string DescribeRefusal(const std::vector<std::string>& violations, bool as_json);
 
 // The answer of `tessera tile`, ready for printing.
-namespace tessera::cli {
 
 // One tile shape under one policy, or one candidate of a given ladder.
 struct TileRow {
@@ -85,35 +113,4 @@ struct ShapeAnswer {
 std::string ShapeAnswerText(const ShapeAnswer& answer);
 std::string ShapeAnswerJson(const ShapeAnswer& answer);
 
-// Converts the result of a search to the answer of `tessera tile`: with costs, and with reasons if
-// something is impossible.
-
-// The way in which reasons are computed. All arguments must outlive this object.
-class TilePrinter {
- public:
-  TilePrinter(const SearchOptions& search, const Reasons& reasons, const base::Stop& stop)
-      : search_(search), reasons_(reasons), stop_(stop) {}
-
-  // Searches the ladder in that file.
-  base::Expected<TileAnswer> SearchTileCandidates(const std::string& path,
-                                                  base::Budget budget) const;
-
-  // The corners; and every shape that was considered if `all` is true.
-  TileAnswer Tell(const TileSubject& subject, const search::tiling::Staircase& found,
-                  bool all) const;
-
-  // One shape, decided under every policy.
-  ShapeAnswer Tell(const TileSubject& subject, const graph::tiling::TileShape& shape,
-                   const search::tiling::IntervalTiles& tiles) const;
-
- private:
-  std::string ReasonOf(const search::tiling::IntervalTiles& tiles, size_t candidate) const;
-  std::optional<Collision> Explain(const search::tiling::IntervalTiles& tiles,
-                                   size_t candidate) const;
-
-  const SearchOptions& search_;
-  const Reasons& reasons_;
-  const base::Stop& stop_;
-};
-
-}  // namespace tessera::cli
+}  // namespace tessera::report

@@ -1,26 +1,16 @@
-#include "tessera/cli/reasons.h"
-
 #include <fmt/core.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tessera/base/json_document.h"
 #include "tessera/base/text.h"
-#include "tessera/problem/explanation.h"
 #include "tessera/problem/files/json_sections.h"
+#include "tessera/report/answer_text.h"
 #include "tessera/report/text_table.h"
-#include "tessera/search/allocate/engine_queries.h"
 
-namespace tessera::cli {
-
-namespace {
-
-constexpr int64_t kReasonBudget = 100'000;
-
-}  // namespace
+namespace tessera::report {
 
 std::string Collision::Summary() const {
   return problem::Summarize(problem, explanation, capacity);
@@ -32,37 +22,6 @@ std::string Collision::Text(size_t indent) const {
     text += (text.empty() ? "" : std::string(indent, ' ')) + line + '\n';
   }
   return text;
-}
-
-void Reasons::Declare(CLI::App& app) {
-  app.add_flag("--no-reasons", off_,
-               "Do not look for the few conditions that collide where nothing fits, nor for what "
-               "would help");
-}
-
-std::optional<Collision> Reasons::Find(const problem::Problem& problem, problem::Bytes capacity,
-                                       const SearchOptions& search, const base::Stop& stop,
-                                       const problem::Ladder* ladder, size_t candidate) const {
-  if (off_) return std::nullopt;
-  const EngineSet engines(search);
-  const search::reasons::Decide decide = search::allocate::MakeDecider(engines.Pointers(), stop);
-  search::reasons::ExplainOptions options;
-  options.budget = search.Limit(kReasonBudget);
-  options.stop = &stop;
-  options.ladder = ladder;
-  options.candidate = candidate;
-  return Collision{problem, capacity, search::reasons::Explain(problem, capacity, decide, options)};
-}
-
-std::optional<Collision> Reasons::FindIfProven(const problem::Problem& problem,
-                                               problem::Bytes capacity, const SearchOptions& search,
-                                               const base::Stop& stop) const {
-  if (off_) return std::nullopt;
-  const EngineSet engines(search);
-  const search::reasons::Decide decide = search::allocate::MakeDecider(engines.Pointers(), stop);
-  const problem::Status status = decide(problem, capacity, search.Limit(kReasonBudget)).status;
-  if (status != problem::Status::kInfeasible) return std::nullopt;
-  return Find(problem, capacity, search, stop);
 }
 
 namespace {
@@ -125,7 +84,7 @@ std::string HeadOf(const graph::Graph& network, const Obstacle& obstacle) {
     default:
       return fmt::format("why {} alone does not fit with tiles of {}",
                          Printable(network.operators[static_cast<size_t>(obstacle.op)].id),
-                         report::ShapeText(obstacle.tile));
+                         ShapeText(obstacle.tile));
   }
 }
 
@@ -206,4 +165,4 @@ std::string DescribeRefusal(const std::vector<std::string>& violations, bool as_
   return text;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::report
