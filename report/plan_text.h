@@ -3,7 +3,6 @@
 #include <string>
 
 #include "tessera/plan/plan.h"
-#include "tessera/search/partition/analysis/front.h"
 
 namespace tessera::report {
 
@@ -14,9 +13,9 @@ std::string DescribePlan(const plan::Plan& plan, double time_ms);
 // The output of `tessera plan --pareto`.
 
 // A table of the points, each with the options that reproduce its plan.
-std::string DescribeFront(const search::partition::analysis::Front& front, double time_ms);
+std::string DescribeFront(const plan::PartitionFront& front, double time_ms);
 
 // The same as a `tessera-front` document.
-std::string FrontAsJson(const search::partition::analysis::Front& front, double time_ms);
+std::string FrontAsJson(const plan::PartitionFront& front, double time_ms);
 
 }  // namespace tessera::report

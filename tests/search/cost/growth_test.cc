@@ -8,6 +8,7 @@
 #include "tessera/encoder/program/choices.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/cost/timeline.h"
+#include "tessera/tests/search/cost/simulate.h"
 
 // A cache that a concatenation makes longer: what lies there already costs nothing, unless the next
 // value lies elsewhere.

@@ -11,6 +11,7 @@
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/tiling/tile_driver.h"
+#include "tessera/tests/search/cost/simulate.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
 // What a plan says of rejected alternatives is so: they cost as much, they fit or they do not, and
