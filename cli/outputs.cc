@@ -20,6 +20,7 @@
 #include "tessera/problem/tile_candidates.h"
 #include "tessera/report/html_report.h"
 #include "tessera/report/text_table.h"
+#include "tessera/search/cost/timeline.h"
 
 namespace tessera::cli {
 
@@ -128,7 +129,7 @@ namespace {
 
 std::string RenderAs(const std::string& suffix, const plan::Plan& plan) {
   if (suffix == ".json") return plan::files::WritePlanJson(plan);
-  if (suffix == ".html") return report::WriteReport(plan);
+  if (suffix == ".html") return report::WriteReport(plan, search::cost::PlannedTimeline);
   return problem::draw::WriteSvg(plan.problem, plan.allocation, plan.problem.memories[0].capacity);
 }
 

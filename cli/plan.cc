@@ -21,6 +21,8 @@
 #include "tessera/report/chrome_trace.h"
 #include "tessera/report/html_report.h"
 #include "tessera/report/plan_text.h"
+#include "tessera/search/cost/timeline.h"
+#include "tessera/search/partition/analysis/front.h"
 #include "tessera/search/partition/analysis/remedies.h"
 #include "tessera/search/partition/analysis/sensitivity.h"
 #include "tessera/search/partition/answer/refusal.h"
@@ -351,8 +353,10 @@ class PlanCommand final : public Command {
 
   ExitCode Write(Console& console, const plan::Plan& plan) {
     std::vector<Output> files = outputs_.Render(plan);
-    if (!report_.empty()) files.push_back({report_, report::WriteReport(plan)});
-    if (!trace_.empty()) files.push_back({trace_, report::WriteTrace(plan)});
+    if (!report_.empty())
+      files.push_back({report_, report::WriteReport(plan, search::cost::PlannedTimeline)});
+    if (!trace_.empty())
+      files.push_back({trace_, report::WriteTrace(plan, search::cost::PlannedTimeline)});
     return files_.Save(console, files);
   }
 

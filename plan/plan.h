@@ -264,4 +264,20 @@ std::string_view WordFor(Kind kind, const std::array<std::string_view, n>& names
   return names.at(static_cast<size_t>(kind));
 }
 
+// Plans of one network of which none is better than another in every one of these metrics. The cost
+// of MACs is part of latency and energy.
+inline constexpr std::array<std::string_view, 4> kFrontMetrics = {"latency", "energy",
+                                                                  "off_chip_bytes", "peak"};
+
+struct FrontPoint {
+  Objective objective;  // a search with it finds the plan again
+  Plan plan;
+};
+
+struct PartitionFront {
+  std::vector<FrontPoint> points;  // by latency, ascending
+  int searches = 0;
+  bool complete = false;  // no remaining search could find a plan far from the existing ones
+};
+
 }  // namespace tessera::plan

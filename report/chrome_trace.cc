@@ -8,14 +8,13 @@
 
 #include "tessera/base/json_document.h"
 #include "tessera/report/text_table.h"
-#include "tessera/search/cost/timeline.h"
 
 namespace tessera::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using search::cost::Activity;
-using search::cost::ActivityKind;
+using plan::Activity;
+using plan::ActivityKind;
 
 // Viewers stay quick with some hundred thousand events.
 constexpr int64_t kMostSteps = 100'000;
@@ -64,10 +63,11 @@ std::string SubgraphName(const plan::Plan& plan, size_t index) {
 
 class TraceWriter {
  public:
-  explicit TraceWriter(const plan::Plan& plan) : plan_(plan) {}
+  TraceWriter(const plan::Plan& plan, const plan::TimelineSource& timeline_of)
+      : plan_(plan), timeline_of_(timeline_of) {}
 
   std::string Write() {
-    const int64_t most = CountSteps(plan_) <= kMostSteps ? search::cost::kAllTiles : kTilesTold;
+    const int64_t most = CountSteps(plan_) <= kMostSteps ? plan::kAllTiles : kTilesTold;
     NameTrack(kSubgraphTrack, "subgraphs");
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) AddSubgraph(i, most);
     return fmt::format(
@@ -103,13 +103,12 @@ class TraceWriter {
   }
 
   void AddSubgraph(size_t index, int64_t most_tiles) {
-    const search::cost::SubgraphTimeline timeline =
-        search::cost::TimelineOf(plan_, index, most_tiles);
+    const plan::SubgraphTimeline timeline = timeline_of_(plan_, index, most_tiles);
     if (index == 0) NameTracks(timeline);
     AddSpan(SubgraphName(plan_, index), "subgraph", kSubgraphTrack, 0, timeline.cycles,
             {{"tiles", plan_.subgraphs[index].tiles},
              {"bound_by", plan_.subgraphs[index].metrics.bound_by}});
-    for (const search::cost::Omission& omission : timeline.omissions) {
+    for (const plan::Omission& omission : timeline.omissions) {
       AddSpan(fmt::format("tiles {} to {}, not told", omission.first,
                           omission.first + omission.count - 1),
               "omission", kSubgraphTrack, omission.begin, omission.end, Json::object());
@@ -123,23 +122,26 @@ class TraceWriter {
     start_ += timeline.cycles;
   }
 
-  void NameTracks(const search::cost::SubgraphTimeline& timeline) {
+  void NameTracks(const plan::SubgraphTimeline& timeline) {
     for (size_t track = 0; track < timeline.tracks.size(); ++track) {
-      const search::cost::TrackFlow flow = timeline.tracks[track].flow;
-      const char* way = flow == search::cost::TrackFlow::kIn    ? " in"
-                        : flow == search::cost::TrackFlow::kOut ? " out"
-                                                                : "";
+      const plan::TrackFlow flow = timeline.tracks[track].flow;
+      const char* way = flow == plan::TrackFlow::kIn    ? " in"
+                        : flow == plan::TrackFlow::kOut ? " out"
+                                                        : "";
       NameTrack(1 + static_cast<int>(track), timeline.tracks[track].name + way);
     }
   }
 
   const plan::Plan& plan_;
+  const plan::TimelineSource& timeline_of_;
   int64_t start_ = 0;  // of the subgraph at hand
   std::vector<std::string> events_;
 };
 
 }  // namespace
 
-std::string WriteTrace(const plan::Plan& plan) { return TraceWriter(plan).Write(); }
+std::string WriteTrace(const plan::Plan& plan, const plan::TimelineSource& timeline_of) {
+  return TraceWriter(plan, timeline_of).Write();
+}
 
 }  // namespace tessera::report

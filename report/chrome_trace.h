@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tessera/plan/plan.h"
+#include "tessera/plan/timeline.h"
 
 namespace tessera::report {
 
@@ -11,6 +12,6 @@ namespace tessera::report {
 // programs with too many activities, only the first and last tiles of each subgraph are written,
 // and one event represents the rest. The last event ends at latency_cycles. Equal plans give equal
 // bytes.
-std::string WriteTrace(const plan::Plan& plan);
+std::string WriteTrace(const plan::Plan& plan, const plan::TimelineSource& timeline_of);
 
 }  // namespace tessera::report

@@ -7,7 +7,6 @@
 
 #include "tessera/graph/ops/region.h"
 #include "tessera/plan/plan.h"
-#include "tessera/search/cost/timeline.h"
 
 namespace tessera::report {
 
@@ -95,7 +94,7 @@ Json AsData(const plan::Subgraph& subgraph) {
 
 }  // namespace
 
-Json DataOf(const plan::Plan& plan) {
+Json DataOf(const plan::Plan& plan, const plan::TimelineSource& timeline_of) {
   Json data;
   data["network"] = plan.network.name;
   data["profile"] = plan.profile.name;
@@ -125,7 +124,7 @@ Json DataOf(const plan::Plan& plan) {
   for (const plan::Subgraph& subgraph : plan.subgraphs)
     data["subgraphs"].push_back(AsData(subgraph));
   AddMemory(plan, data);
-  AddTimelines(plan, data);
+  AddTimelines(plan, timeline_of, data);
   return data;
 }
 
@@ -228,22 +227,22 @@ constexpr std::array<std::string_view, 4> kFlows = {"compute", "in", "out", "bot
 constexpr std::array<std::string_view, 8> kActivities = {"compute", "load",   "store", "constants",
                                                          "slices",  "direct", "copy",  "prefetch"};
 
-Json AsData(const search::cost::Activity& activity) {
+Json AsData(const plan::Activity& activity) {
   return {activity.begin,  activity.end,
           activity.track,  kActivities[static_cast<size_t>(activity.kind)],
           activity.tile,   activity.op,
           activity.tensor, activity.bytes};
 }
 
-Json AsData(const search::cost::SubgraphTimeline& timeline) {
+Json AsData(const plan::SubgraphTimeline& timeline) {
   Json data;
   data["cycles"] = timeline.cycles;
   data["busy"] = timeline.busy;
   data["activities"] = Json::array();
-  for (const search::cost::Activity& activity : timeline.activities)
+  for (const plan::Activity& activity : timeline.activities)
     data["activities"].push_back(AsData(activity));
   data["omissions"] = Json::array();
-  for (const search::cost::Omission& omission : timeline.omissions) {
+  for (const plan::Omission& omission : timeline.omissions) {
     data["omissions"].push_back({{"first", omission.first},
                                  {"count", omission.count},
                                  {"begin", omission.begin},
@@ -254,13 +253,13 @@ Json AsData(const search::cost::SubgraphTimeline& timeline) {
 
 }  // namespace
 
-void AddTimelines(const plan::Plan& plan, Json& data) {
+void AddTimelines(const plan::Plan& plan, const plan::TimelineSource& timeline_of, Json& data) {
   data["tracks"] = Json::array();
   data["timelines"] = Json::array();
   for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
-    const search::cost::SubgraphTimeline timeline = search::cost::TimelineOf(plan, i, kTilesShown);
+    const plan::SubgraphTimeline timeline = timeline_of(plan, i, kTilesShown);
     if (i == 0) {
-      for (const search::cost::Track& track : timeline.tracks)
+      for (const plan::Track& track : timeline.tracks)
         data["tracks"].push_back(
             {{"name", track.name}, {"flow", kFlows[static_cast<size_t>(track.flow)]}});
     }

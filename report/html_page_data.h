@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "tessera/plan/plan.h"
+#include "tessera/plan/timeline.h"
 
 // The files in page/, embedded in the program at build time.
 namespace tessera::report {
@@ -15,11 +16,12 @@ std::string_view Script();
 // A plan as the JSON that the page draws from. It uses indices as references: operators, tensors
 // and buffers are arrays. page/plan.js documents the content.
 
-nlohmann::ordered_json DataOf(const plan::Plan& plan);
+nlohmann::ordered_json DataOf(const plan::Plan& plan, const plan::TimelineSource& timeline_of);
 
 // Adds the memories, loops, steps and buffers of the joint Problem.
 void AddMemory(const plan::Plan& plan, nlohmann::ordered_json& data);
 // Adds the tracks and, for each subgraph, its first and last tiles.
-void AddTimelines(const plan::Plan& plan, nlohmann::ordered_json& data);
+void AddTimelines(const plan::Plan& plan, const plan::TimelineSource& timeline_of,
+                  nlohmann::ordered_json& data);
 
 }  // namespace tessera::report

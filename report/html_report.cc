@@ -33,7 +33,7 @@ std::string AsScriptData(const nlohmann::ordered_json& value) {
 
 }  // namespace
 
-std::string WriteReport(const plan::Plan& plan) {
+std::string WriteReport(const plan::Plan& plan, const plan::TimelineSource& timeline_of) {
   std::string page;
   std::string_view rest = report::PageTemplate();
   const auto put = [&](std::string_view mark, std::string_view content) {
@@ -44,7 +44,7 @@ std::string WriteReport(const plan::Plan& plan) {
   };
   put("{{title}}", base::EscapeMarkup(plan.network.name + " on " + plan.profile.name));
   put("{{style}}", report::StyleSheet());
-  put("{{data}}", AsScriptData(report::DataOf(plan)));
+  put("{{data}}", AsScriptData(report::DataOf(plan, timeline_of)));
   put("{{script}}", report::Script());
   page += rest;
   return page;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tessera/plan/plan.h"
+#include "tessera/plan/timeline.h"
 
 namespace tessera::report {
 
@@ -10,6 +11,6 @@ namespace tessera::report {
 // shows headline numbers next to the baseline and the lower bounds; the network with its cuts; and
 // for every subgraph its memory map, its timeline and its costs. Names occur as data only, never as
 // markup. Equal plans give equal bytes.
-std::string WriteReport(const plan::Plan& plan);
+std::string WriteReport(const plan::Plan& plan, const plan::TimelineSource& timeline_of);
 
 }  // namespace tessera::report

@@ -130,7 +130,7 @@ std::string OptionsFor(const plan::Objective& objective) {
 
 }  // namespace
 
-std::string DescribeFront(const search::partition::analysis::Front& front, double time_ms) {
+std::string DescribeFront(const plan::PartitionFront& front, double time_ms) {
   const plan::Plan& first = front.points.front().plan;
   std::string text = fmt::format("{} on {}: {} plans, none better than another in every metric\n\n",
                                  base::Printable(first.network.name),
@@ -153,7 +153,7 @@ std::string DescribeFront(const search::partition::analysis::Front& front, doubl
   return text + fmt::format("each checked; {} searches; {:.0f} ms\n", front.searches, time_ms);
 }
 
-std::string FrontAsJson(const search::partition::analysis::Front& front, double time_ms) {
+std::string FrontAsJson(const plan::PartitionFront& front, double time_ms) {
   nlohmann::ordered_json document;
   document["format"] = "tessera-front";
   document["version"] = 1;
@@ -163,7 +163,7 @@ std::string FrontAsJson(const search::partition::analysis::Front& front, double 
   for (const auto& [objective, plan] : front.points) {
     nlohmann::ordered_json& point = document["points"].emplace_back();
     point["options"] = OptionsFor(objective);
-    for (const std::string_view metric : search::partition::analysis::FrontMetrics())
+    for (const std::string_view metric : plan::kFrontMetrics)
       point["totals"][std::string(metric)] = plan::ValueOf(plan.totals, metric);
     point["subgraphs"] = plan.subgraphs.size();
     point["status"] = plan.status;

@@ -4,7 +4,6 @@
 
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/plan.h"
-#include "tessera/search/partition/analysis/front.h"
 
 namespace tessera::report {
 
@@ -15,10 +14,10 @@ std::string DescribePlan(const plan::Plan& plan, double time_ms);
 // The output of `tessera plan --pareto`.
 
 // A table of the points, each with the options that reproduce its plan.
-std::string DescribeFront(const search::partition::analysis::Front& front, double time_ms);
+std::string DescribeFront(const plan::PartitionFront& front, double time_ms);
 
 // The same as a `tessera-front` document.
-std::string FrontAsJson(const search::partition::analysis::Front& front, double time_ms);
+std::string FrontAsJson(const plan::PartitionFront& front, double time_ms);
 
 // The changes from one plan to another and their cost, as `tessera diff` prints them.
 std::string DifferenceAsText(const plan::Plan& a, const plan::Plan& b,

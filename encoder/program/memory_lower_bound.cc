@@ -48,8 +48,9 @@ bool MayTakeAPlace(const hw_profiles::Profile& profile, const graph::Operator& o
   return !op.in_place.empty() || std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
 }
 
-RoomFloor::RoomFloor(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
-                     const hw_profiles::Profile& profile, const SubgraphUses& uses, bool in_place)
+RoomLowerBound::RoomLowerBound(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+                               const hw_profiles::Profile& profile, const SubgraphUses& uses,
+                               bool in_place)
     : graph_(&graph),
       profile_(&profile),
       uses_(&uses),
@@ -69,7 +70,7 @@ RoomFloor::RoomFloor(const graph::Graph& graph, const std::vector<graph::Usage>&
 
 // Constants at home in the tile memory are always present; other tensors from their maker to their
 // last reader.
-void RoomFloor::AddWholes(const std::vector<graph::Usage>& usages) {
+void RoomLowerBound::AddWholes(const std::vector<graph::Usage>& usages) {
   const graph::Interval& interval = uses_->interval;
   for (int index = 0; index < static_cast<int>(graph_->tensors.size()); ++index) {
     const graph::Tensor& tensor = graph_->tensors[IndexOf(index)];
@@ -99,11 +100,11 @@ void RoomFloor::AddWholes(const std::vector<graph::Usage>& usages) {
   }
 }
 
-bool RoomFloor::MayTakeAPlace(const graph::Operator& op) const {
+bool RoomLowerBound::MayTakeAPlace(const graph::Operator& op) const {
   return in_place_ && program::MayTakeAPlace(*profile_, op);
 }
 
-Bytes RoomFloor::Find(const graph::tiling::TiledSubgraph& tiling) const {
+Bytes RoomLowerBound::Find(const graph::tiling::TiledSubgraph& tiling) const {
   std::vector<Bytes> load = during_;
   Bytes neighbours = 0;
   const bool turns = profile_->tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered &&

@@ -16,12 +16,12 @@ bool MayTakeAPlace(const hw_profiles::Profile& profile, const graph::Operator& o
 
 // A lower bound of the tile memory that a subgraph needs, computed without its Problem
 // (memory_lower_bound.cc).
-class RoomFloor {
+class RoomLowerBound {
  public:
   // `in_place`: whether results may be in place of operands. All arguments must outlive this
   // object. `uses` may be marked for other tiles in the meantime (MarkCached).
-  RoomFloor(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
-            const hw_profiles::Profile& profile, const SubgraphUses& uses, bool in_place);
+  RoomLowerBound(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+                 const hw_profiles::Profile& profile, const SubgraphUses& uses, bool in_place);
 
   // Returns a lower bound in bytes of the peak of every placement of the subgraph with this tiling.
   // `uses` must be marked for it. Returns base::kMaxTotal if no placement exists.

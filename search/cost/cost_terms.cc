@@ -176,6 +176,11 @@ Compute LeastComputeOf(const Graph& graph, const Worker& worker, const Operator&
                    Loops{.k_slice = std::nullopt, .ignores_groups = divides_channels});
 }
 
+bool WorksInTurn(const Profile& profile, int memory) {
+  const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, memory, profile.tile_memory);
+  return PortOf(profile, memory).shared || (link != nullptr && link->outstanding < 2);
+}
+
 int64_t PortCycles(const hw_profiles::Port& port, const Touched& touched) {
   const double read = static_cast<double>(touched.read) / port.read_bytes_per_cycle;
   const double written = static_cast<double>(touched.written) / port.write_bytes_per_cycle;
@@ -211,23 +216,24 @@ int64_t DirectCycles(const Profile& profile, int home, Direction direction, cons
 
 using hw_profiles::Profile;
 
-Ahead AheadOf(const graph::Graph& graph, const Profile& profile,
-              std::span<const plan::Subgraph> subgraphs, size_t number) {
-  Ahead ahead{.own = subgraphs[number].prefetch, .next = {}};
-  if (number + 1 == subgraphs.size() || !subgraphs[number + 1].prefetch) return ahead;
+Prefetches PrefetchesOf(const graph::Graph& graph, const Profile& profile,
+                        std::span<const plan::Subgraph> subgraphs, size_t number) {
+  Prefetches prefetches{.own = subgraphs[number].prefetch, .next = {}};
+  if (number + 1 == subgraphs.size() || !subgraphs[number + 1].prefetch) return prefetches;
   const plan::Subgraph& next = subgraphs[number + 1];
-  if (PassageOfConstants(profile, next.weights) != Passage::kMoved) return ahead;
+  if (TransferOfConstants(profile, next.weights) != TransferKind::kMoved) return prefetches;
   for (const LoadedOnce& constant :
        ConstantsLoadedOnce(graph, profile, next.interval, next.weights)) {
-    auto part = std::find_if(ahead.next.begin(), ahead.next.end(),
-                             [&](const Ahead::Part& each) { return each.home == constant.home; });
-    if (part == ahead.next.end())
-      part = ahead.next.insert(part, Ahead::Part{.home = constant.home});
+    auto part =
+        std::find_if(prefetches.next.begin(), prefetches.next.end(),
+                     [&](const Prefetches::Part& each) { return each.home == constant.home; });
+    if (part == prefetches.next.end())
+      part = prefetches.next.insert(part, Prefetches::Part{.home = constant.home});
     base::Accumulate(part->bytes, constant.bytes);
     base::Accumulate(part->cycles, TransferCycles(profile, constant.home, Direction::kRead,
                                                   OneRun(constant.bytes)));
   }
-  return ahead;
+  return prefetches;
 }
 
 // A tile of D slices: the first slice of each factor arrives before the operator's step, D - 1 more
@@ -286,7 +292,7 @@ Runs RunsOfConstant(const graph::Graph& graph, const KCut& cut, graph::tiling::E
 }  // namespace
 
 SplitKCost SplitKCostOf(const graph::Graph& graph, const Profile& profile, const KCut& cut,
-                        Passage constants, const std::vector<SlicedFeature>& features,
+                        TransferKind constants, const std::vector<SlicedFeature>& features,
                         graph::tiling::ExtentsView result) {
   SplitKCost cost;
   cost.memories.resize(profile.memories.size());
@@ -315,7 +321,7 @@ SplitKCost SplitKCostOf(const graph::Graph& graph, const Profile& profile, const
     base::Accumulate(flow.later_cycles,
                      TransferCycles(profile, home, Direction::kRead, OneRun(table)));
     cost.constant_bytes = base::SaturatingAdd(flow.first_bytes, flow.later_bytes);
-    if (constants == Passage::kMoved) {
+    if (constants == TransferKind::kMoved) {
       AddFlow(flow, cost.memories[static_cast<size_t>(home)]);
       cost.weight_bytes = cost.constant_bytes;
     }

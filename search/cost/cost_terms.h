@@ -68,6 +68,10 @@ enum class Direction : uint8_t {
   kWrite,  // into the home
 };
 
+// Whether the path between a memory and the tile memory moves one way at a time: through a shared
+// port, or over a link that handles one transfer at a time.
+bool WorksInTurn(const hw_profiles::Profile& profile, int memory);
+
 // The cycles of one port for the bytes that one step reads and writes.
 int64_t PortCycles(const hw_profiles::Port& port, const Touched& touched);
 
@@ -84,7 +88,7 @@ int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction di
                      const Runs& runs);
 
 // Constants that are prefetched while the previous subgraph runs (docs/program.md, "Ahead").
-struct Ahead {
+struct Prefetches {
   // The constants from one of their homes.
   struct Part {
     int home = 0;  // index into Profile::memories
@@ -98,8 +102,8 @@ struct Ahead {
 };
 
 // The prefetches of subgraph number `number` of a program.
-Ahead AheadOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-              std::span<const plan::Subgraph> subgraphs, size_t number);
+Prefetches PrefetchesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                        std::span<const plan::Subgraph> subgraphs, size_t number);
 
 // The slices of one tile that come from one memory. The first must arrive before the operator
 // begins.
@@ -129,7 +133,7 @@ struct SlicedFeature {
 };
 
 SplitKCost SplitKCostOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                        const encoder::program::KCut& cut, Passage constants,
+                        const encoder::program::KCut& cut, TransferKind constants,
                         const std::vector<SlicedFeature>& features,
                         graph::tiling::ExtentsView result);
 

@@ -183,7 +183,7 @@ Touched Bound::TouchedBy(const graph::Operator& op) const {
   Touched touched;
   const auto add = [&](int tensor, ExtentsView extents, int64_t& bytes) {
     const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_, kept_);
-    if (route.passage == Passage::kDirect) return;
+    if (route.transfer == TransferKind::kDirect) return;
     base::Accumulate(bytes, PayloadBytes(graph_.tensors[static_cast<size_t>(tensor)], extents,
                                          hw_profiles::LayoutOf(profile_, route.role)));
   };
@@ -206,10 +206,10 @@ bool Bound::MayBeWrittenDirectly(int home) const {
 void Bound::AddTensor(size_t index) {
   const int tensor = coverage_.Whole().tensors[index];
   const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_, kept_);
-  if (route.passage != Passage::kMoved && route.passage != Passage::kDirect) return;
+  if (route.transfer != TransferKind::kMoved && route.transfer != TransferKind::kDirect) return;
   const graph::Tensor& t = graph_.tensors[static_cast<size_t>(tensor)];
   const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile_, route.role);
-  const bool moved = route.passage == Passage::kMoved;
+  const bool moved = route.transfer == TransferKind::kMoved;
   if (coverage_.Inside(UsageOf(tensor).producer)) {
     const int64_t bytes = PayloadBytes(t, WholeTile().share[index], layout);
     AddCrossing(route.home, Direction::kWrite, bytes, moved && !MayBeWrittenDirectly(route.home));
@@ -281,12 +281,12 @@ int64_t Bound::EnginePass(hw_profiles::WeightPolicy weights) const {
   const hw_profiles::Port& port = profile_.memories[static_cast<size_t>(profile_.tile_memory)].port;
   const TileCosts costs(graph_, profile_, usages_, coverage_.Whole(),
                         {.weights = weights, .kept = kept_});
-  const Passage passage = costs.ConstantPassage();
+  const TransferKind transfer = costs.ConstantTransfer();
   const bool streamed =
-      passage == Passage::kMoved && weights == hw_profiles::WeightPolicy::kStreamed;
+      transfer == TransferKind::kMoved && weights == hw_profiles::WeightPolicy::kStreamed;
   const std::vector<int>& homes = costs.ConstantHomes();
   int64_t pass = 0;  // the time of the slowest home before the pass
-  for (size_t home = 0; home < homes.size() && passage == Passage::kMoved; ++home) {
+  for (size_t home = 0; home < homes.size() && transfer == TransferKind::kMoved; ++home) {
     int64_t arriving = streamed ? costs.ConstantsIn(home).front().first_slice_cycles : 0;
     for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, interval_, weights)) {
       if (constant.home != homes[home]) continue;
@@ -300,7 +300,7 @@ int64_t Bound::EnginePass(hw_profiles::WeightPolicy weights) const {
     int64_t longest = engine_[i].arithmetic;
     for (size_t home = 0; home < homes.size(); ++home) {
       const std::span<const ConstantCost> constants = costs.ConstantsIn(home);
-      if (engine_[i].all && passage != Passage::kDirect)
+      if (engine_[i].all && transfer != TransferKind::kDirect)
         base::Accumulate(touched.read, constants[i].bytes);
       int64_t arriving = streamed ? constants[i].later_slices_cycles : 0;
       if (streamed && i + 1 < engine_.size())
@@ -338,10 +338,11 @@ plan::Metrics SubgraphBounds::Find(const std::vector<int>& kept) const {
       .Find();
 }
 
-plan::Metrics SubgraphBound(const graph::Graph& graph, const Profile& profile,
-                            graph::Interval interval, const std::vector<int>& kept) {
-  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
-  return SubgraphBounds(graph, profile, usages, interval).Find(kept);
+plan::Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile) {
+  plan::Metrics bounds =
+      LowerBound(graph, profile, {0, static_cast<int>(graph.operators.size()) - 1});
+  bounds.peak_bytes = FindPeakLowerBound(graph, profile).bytes;
+  return bounds;
 }
 
 }  // namespace tessera::search::cost

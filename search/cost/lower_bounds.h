@@ -11,8 +11,15 @@
 #include "tessera/plan/plan.h"
 #include "tessera/problem/problem.h"
 
-// A lower bound of the total work of the tiles of an interval, for any tiling.
+// Lower bounds of the costs of an interval of operators and of a network, for any tiling.
 namespace tessera::search::cost {
+
+// A lower bound of the cost of the interval for any tile, policy, or partition into several
+// subgraphs, if its own boundary tensors are not kept on chip. Counts every MAC that some result
+// depends on once at full unroll, and moves each boundary tensor and constant once. peak_bytes and
+// peak_bytes_per_cycle are 0; bound_by is empty.
+plan::Metrics LowerBound(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                         graph::Interval interval);
 
 // The interval as one tile with the whole output: the hull that this tile needs of every tensor,
 // and which hulls the tiles of any other tiling cover as well. Graph and usages must outlive this
@@ -59,8 +66,10 @@ class Coverage {
   std::vector<bool> counted_;
 };
 
-// SubgraphBound of one interval for many sets of kept boundary tensors. Data that does not depend
-// on these sets is computed once. Graph, profile and usages must outlive this object.
+// The same for the interval as exactly one subgraph, for many sets of kept boundary tensors
+// (encoder::Policy::kept). Data that does not depend on these sets is computed once. Without kept
+// tensors a bound is at least LowerBound, and tighter. Graph, profile and usages must outlive this
+// object.
 class SubgraphBounds {
  public:
   SubgraphBounds(const graph::Graph& graph, const hw_profiles::Profile& profile,
@@ -78,7 +87,7 @@ class SubgraphBounds {
 };
 
 // A lower bound in bytes of the tile memory that every plan needs.
-struct PeakFloor {
+struct PeakLowerBound {
   problem::Bytes bytes = 0;
   int op = 0;  // the operator that needs them
 };
@@ -86,7 +95,10 @@ struct PeakFloor {
 // Every plan has a step that runs the operator whose operands are largest in the smallest tiles,
 // together with the constants that are at home in the tile memory. The bound holds for subgraphs of
 // any length, tiles of any shape and every policy.
-PeakFloor FindPeakFloor(const graph::Graph& graph, const hw_profiles::Profile& profile);
+PeakLowerBound FindPeakLowerBound(const graph::Graph& graph, const hw_profiles::Profile& profile);
+
+// Lower bounds of the metrics of every plan of the network.
+plan::Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
 // A lower bound of what a subgraph needs of the tensors of one operator. It assumes only that the
 // subgraph has all operators on the paths from that operator to another one whose result leaves it

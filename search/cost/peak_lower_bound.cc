@@ -105,16 +105,17 @@ class Floor {
         propagation_(graph, {0, static_cast<int>(graph.operators.size()) - 1}),
         dependencies_(graph::DependenciesOf(graph)) {}
 
-  PeakFloor Find() {
+  PeakLowerBound Find() {
     const auto operators = static_cast<int>(graph_.operators.size());
-    std::vector<PeakFloor> alone;
+    std::vector<PeakLowerBound> alone;
     for (int op = 0; op < operators; ++op)
       alone.push_back({.bytes = BytesOf({op}, SurelyAsked::Result::kOnlyLeaves), .op = op});
-    std::stable_sort(alone.begin(), alone.end(),
-                     [](const PeakFloor& a, const PeakFloor& b) { return a.bytes > b.bytes; });
-    PeakFloor floor;
+    std::stable_sort(
+        alone.begin(), alone.end(),
+        [](const PeakLowerBound& a, const PeakLowerBound& b) { return a.bytes > b.bytes; });
+    PeakLowerBound floor;
     steps_ = 0;
-    for (const PeakFloor& each : alone) {
+    for (const PeakLowerBound& each : alone) {
       if (each.bytes <= floor.bytes || steps_ > kMostSteps) break;
       const Behind behind(dependencies_, each.op);
       steps_ += operators;
@@ -284,7 +285,7 @@ class Floor {
 
 }  // namespace
 
-PeakFloor FindPeakFloor(const Graph& graph, const Profile& profile) {
+PeakLowerBound FindPeakLowerBound(const Graph& graph, const Profile& profile) {
   return Floor(graph, profile).Find();
 }
 

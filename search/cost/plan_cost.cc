@@ -154,19 +154,13 @@ std::vector<std::string> FindDifferences(const Metrics& stated, const Metrics& e
   return differences.Take();
 }
 
-Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile) {
-  Metrics bounds = LowerBound(graph, profile, {0, static_cast<int>(graph.operators.size()) - 1});
-  bounds.peak_bytes = FindPeakFloor(graph, profile).bytes;
-  return bounds;
-}
-
 Metrics PriceOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                 const Simulator& simulator, std::span<const plan::Subgraph> subgraphs,
                 size_t number, const std::vector<int>& kept) {
   const plan::Subgraph& subgraph = subgraphs[number];
   return simulator.Run(
       encoder::program::CutTiles(graph, subgraph.interval, subgraph.tile, subgraph.halo),
-      PolicyOf(subgraph, kept), Detail::kParts, AheadOf(graph, profile, subgraphs, number));
+      PolicyOf(subgraph, kept), Detail::kParts, PrefetchesOf(graph, profile, subgraphs, number));
 }
 
 std::vector<Violation> FindMispriced(const plan::Plan& plan) { return PriceCheck(plan).Run(); }

@@ -20,10 +20,7 @@ encoder::program::Policy PolicyOf(const plan::Subgraph& subgraph, const std::vec
 encoder::program::SubgraphChoice ChoiceOf(const plan::Subgraph& subgraph,
                                           const std::vector<int>& kept);
 
-// Costs of a plan by simulation and bounds.
-
-// Lower bounds of the metrics of every plan of the network.
-plan::Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile);
+// Costs of a plan by simulation.
 
 // The cost of subgraph number `number`, given all subgraphs and the boundary tensors kept on chip.
 // The peak is not computed; it is 0. The network and the profile are those of the simulator.

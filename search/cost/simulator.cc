@@ -36,18 +36,6 @@ using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 
-// The flow of constants from one of their homes: once in the prologue or before it, or slice by
-// slice with every tile. A streamed policy does both.
-struct ConstantFlow {
-  int64_t resident_cycles = 0;
-  int64_t resident_bytes = 0;
-  int64_t ahead_bytes = 0;      // of those that were present when the subgraph began
-  int64_t streamed_cycles = 0;  // of all slices of one tile
-  int64_t streamed_bytes = 0;
-  // For the subgraph's first operator: it arrives before the tile's first step.
-  int64_t first_slice_cycles = 0;
-};
-
 // Classes, or tiles, between two polls of a stop.
 size_t BetweenPolls(const graph::tiling::TiledSubgraph& tiling) {
   constexpr int kOperators = 4'096;
@@ -55,11 +43,12 @@ size_t BetweenPolls(const graph::tiling::TiledSubgraph& tiling) {
       std::max(1, kOperators / (tiling.interval.last - tiling.interval.first + 1)));
 }
 
-class Timeline {
+// The sums over the slots of one subgraph.
+class SlotSums {
  public:
-  Timeline(const graph::Graph& graph, const Profile& profile,
+  SlotSums(const graph::Graph& graph, const Profile& profile,
            const std::vector<int64_t>& whole_macs, const graph::tiling::TiledSubgraph& tiling,
-           const ClassCosts& costs, WeightPolicy weights, const Ahead& ahead,
+           const ClassCosts& costs, WeightPolicy weights, const Prefetches& prefetches,
            const base::Stop* stop)
       : graph_(graph),
         profile_(profile),
@@ -67,11 +56,10 @@ class Timeline {
         tiling_(tiling),
         costs_(costs.subgraph),
         classes_(costs.tiles),
-        ahead_(ahead),
+        prefetches_(prefetches),
         stop_(stop),
-        constants_(costs.subgraph.ConstantHomes().size()) {
-    FindConstantFlows(weights);
-  }
+        streams_(weights == WeightPolicy::kStreamed),
+        constants_(costs_.ConstantFlowsOf(weights, prefetches.own)) {}
 
   plan::Metrics Run(Detail detail) const {
     plan::Metrics metrics;
@@ -99,19 +87,17 @@ class Timeline {
 
   // The flow of the constants at home there; nullptr if there are none.
   const ConstantFlow* FlowFrom(size_t memory) const {
-    const std::vector<int>& homes = costs_.ConstantHomes();
-    for (size_t i = 0; i < homes.size(); ++i) {
-      if (homes[i] == static_cast<int>(memory)) return &constants_[i];
+    for (const ConstantFlow& flow : constants_) {
+      if (flow.home == static_cast<int>(memory)) return &flow;
     }
     return nullptr;
   }
 
   int64_t BytesMoved(const ConstantFlow& flow) const {
-    return base::SaturatingAdd(base::SaturatingAdd(flow.resident_bytes, flow.ahead_bytes),
+    return base::SaturatingAdd(base::SaturatingAdd(flow.resident_bytes, flow.prefetched_bytes),
                                base::SaturatingMul(flow.streamed_bytes, tiling_.tiles));
   }
 
-  void FindConstantFlows(WeightPolicy policy);
   SliceFlow SlicesOf(size_t tile, size_t memory) const;
   int64_t SlicesDuring(size_t tile, size_t memory) const;
   int64_t PassOf(size_t tile) const;
@@ -130,45 +116,18 @@ class Timeline {
   const graph::tiling::TiledSubgraph& tiling_;
   const TileCosts& costs_;
   const std::vector<TileCost>& classes_;
-  const Ahead ahead_;
+  const Prefetches prefetches_;
   const base::Stop* stop_;
-  bool streamed_ = false;                // some constants may come in slices
-  std::vector<ConstantFlow> constants_;  // parallel to TileCosts::ConstantHomes
+  bool streams_;                         // some constants may come in slices
+  std::vector<ConstantFlow> constants_;  // parallel to TileCosts::ConstantHomes if they are moved
 };
-
-void Timeline::FindConstantFlows(WeightPolicy policy) {
-  if (costs_.ConstantPassage() != Passage::kMoved) return;
-  streamed_ = policy == WeightPolicy::kStreamed;
-  const std::vector<int>& homes = costs_.ConstantHomes();
-  for (size_t home = 0; home < homes.size() && streamed_; ++home) {
-    ConstantFlow& flow = constants_[home];
-    flow.first_slice_cycles = costs_.ConstantsIn(home).front().first_slice_cycles;
-    for (const ConstantCost& cost : costs_.ConstantsIn(home)) {
-      base::Accumulate(flow.streamed_cycles,
-                       base::SaturatingAdd(cost.first_slice_cycles, cost.later_slices_cycles));
-      base::Accumulate(flow.streamed_bytes, cost.streamed_bytes);
-    }
-  }
-  for (const LoadedOnce& constant :
-       ConstantsLoadedOnce(graph_, profile_, tiling_.interval, policy)) {
-    const auto home = std::lower_bound(homes.begin(), homes.end(), constant.home);
-    ConstantFlow& flow = constants_[static_cast<size_t>(home - homes.begin())];
-    if (ahead_.own) {
-      base::Accumulate(flow.ahead_bytes, constant.bytes);
-      continue;
-    }
-    base::Accumulate(flow.resident_bytes, constant.bytes);
-    base::Accumulate(flow.resident_cycles, TransferCycles(profile_, constant.home, Direction::kRead,
-                                                          OneRun(constant.bytes)));
-  }
-}
 
 // All slices of a tile that come from one memory; the first slice of its first operator is
 // separate.
-SliceFlow Timeline::SlicesOf(size_t tile, size_t memory) const {
+SliceFlow SlotSums::SlicesOf(size_t tile, size_t memory) const {
   SliceFlow flow;
-  if (costs_.IsSplitK()) flow = TileAt(tile).k_extent.memories[memory];
-  const ConstantFlow* constants = streamed_ ? FlowFrom(memory) : nullptr;
+  if (costs_.IsSplitK()) flow = TileAt(tile).split_k.memories[memory];
+  const ConstantFlow* constants = streams_ ? FlowFrom(memory) : nullptr;
   if (constants == nullptr) return flow;
   flow.first_cycles = constants->first_slice_cycles;
   flow.later_cycles = constants->streamed_cycles - constants->first_slice_cycles;
@@ -178,7 +137,7 @@ SliceFlow Timeline::SlicesOf(size_t tile, size_t memory) const {
 
 // The bytes that arrive while the tile is computed: all slices but the first, and the first of the
 // next tile.
-int64_t Timeline::SlicesDuring(size_t tile, size_t memory) const {
+int64_t SlotSums::SlicesDuring(size_t tile, size_t memory) const {
   const bool last = static_cast<int64_t>(tile) + 1 == tiling_.tiles;
   const int64_t next = last ? 0 : SlicesOf(tile + 1, memory).first_cycles;
   return base::SaturatingAdd(SlicesOf(tile, memory).later_cycles, next);
@@ -186,13 +145,13 @@ int64_t Timeline::SlicesDuring(size_t tile, size_t memory) const {
 
 // The engine's cycles over its steps. With streamed slices, each step also waits for those that
 // must arrive during it. After the last tile there is no next first slice.
-int64_t Timeline::PassOf(size_t index) const {
+int64_t SlotSums::PassOf(size_t index) const {
   const TileCost& tile = TileAt(index);
   const bool last = static_cast<int64_t>(index) + 1 == tiling_.tiles;
   int64_t pass = tile.copies;
   for (size_t step = 0; step < tile.engine.size(); ++step) {
     int64_t slices = 0;
-    for (size_t home = 0; home < constants_.size() && streamed_; ++home) {
+    for (size_t home = 0; home < constants_.size() && streams_; ++home) {
       const std::span<const ConstantCost> constants = costs_.ConstantsIn(home);
       const bool ends = step + 1 == tile.engine.size();
       const size_t next = ends ? 0 : step + 1;
@@ -200,23 +159,19 @@ int64_t Timeline::PassOf(size_t index) const {
       if (!ends || !last) base::Accumulate(from_here, constants[next].first_slice_cycles);
       slices = std::max(slices, from_here);
     }
-    for (size_t memory = 0; memory < tile.k_extent.memories.size(); ++memory)
+    for (size_t memory = 0; memory < tile.split_k.memories.size(); ++memory)
       slices = std::max(slices, SlicesDuring(index, memory));
     base::Accumulate(pass, std::max(tile.engine[step], slices));
   }
   return pass;
 }
 
-// A link that handles one transfer at a time works like a shared port.
-int64_t Timeline::PortBusy(size_t memory, int64_t in, int64_t out) const {
-  const hw_profiles::Link* link =
-      hw_profiles::LinkBetween(profile_, static_cast<int>(memory), profile_.tile_memory);
-  const bool in_turn =
-      profile_.memories[memory].port.shared || (link != nullptr && link->outstanding < 2);
-  return in_turn ? base::SaturatingAdd(in, out) : std::max(in, out);
+int64_t SlotSums::PortBusy(size_t memory, int64_t in, int64_t out) const {
+  return WorksInTurn(profile_, static_cast<int>(memory)) ? base::SaturatingAdd(in, out)
+                                                         : std::max(in, out);
 }
 
-Timeline::Slot Timeline::SerializedSlot(size_t tile) const {
+SlotSums::Slot SlotSums::SerializedSlot(size_t tile) const {
   const TileCost& cost = TileAt(tile);
   Slot slot{.cycles = cost.copies, .bytes = std::vector<int64_t>(profile_.memories.size())};
   for (const int64_t cycles : cost.engine) base::Accumulate(slot.cycles, cycles);
@@ -232,14 +187,14 @@ Timeline::Slot Timeline::SerializedSlot(size_t tile) const {
   }
   for (size_t i = 0; i < constants_.size() && tile == 0; ++i) {
     base::Accumulate(slot.cycles, constants_[i].resident_cycles);
-    base::Accumulate(slot.bytes[static_cast<size_t>(costs_.ConstantHomes()[i])],
+    base::Accumulate(slot.bytes[static_cast<size_t>(constants_[i].home)],
                      constants_[i].resident_bytes);
   }
   return slot;
 }
 
 // The prologue counts as part of the first slot, the epilogue as part of the last.
-Timeline::Slot Timeline::DoubleBufferedSlot(size_t tile) const {
+SlotSums::Slot SlotSums::DoubleBufferedSlot(size_t tile) const {
   const TileCost& cost = TileAt(tile);
   const size_t memories = profile_.memories.size();
   const bool first = tile == 0;
@@ -275,7 +230,7 @@ Timeline::Slot Timeline::DoubleBufferedSlot(size_t tile) const {
       epilogue = std::max(epilogue, here.store_cycles);
       base::Accumulate(slot.bytes[memory], here.store_bytes);
     }
-    for (const Ahead::Part& part : ahead_.next) {
+    for (const Prefetches::Part& part : prefetches_.next) {
       if (!last || part.home != static_cast<int>(memory)) continue;
       ending = std::max(ending, PortBusy(memory, base::SaturatingAdd(in, part.cycles),
                                          base::SaturatingAdd(out, here.store_cycles)));
@@ -287,7 +242,7 @@ Timeline::Slot Timeline::DoubleBufferedSlot(size_t tile) const {
   return slot;
 }
 
-void Timeline::AddTime(plan::Metrics& metrics) const {
+void SlotSums::AddTime(plan::Metrics& metrics) const {
   const std::vector<int>& class_of = tiling_.class_of;
   Neighbours seen = {};
   Slot slot;
@@ -309,15 +264,15 @@ void Timeline::AddTime(plan::Metrics& metrics) const {
   }
 }
 
-void Timeline::AddBytes(Detail detail, plan::Metrics& metrics) const {
+void SlotSums::AddBytes(Detail detail, plan::Metrics& metrics) const {
   int64_t inputs = 0;
   int64_t outputs = 0;
   int64_t weights = 0;
   for (const ConstantFlow& flow : constants_) base::Accumulate(weights, BytesMoved(flow));
   for (size_t i = 0; i < classes_.size(); ++i) {
     const int64_t count = tiling_.classes[i].count;
-    base::Accumulate(inputs, base::SaturatingMul(count, classes_[i].k_extent.input_bytes));
-    base::Accumulate(weights, base::SaturatingMul(count, classes_[i].k_extent.weight_bytes));
+    base::Accumulate(inputs, base::SaturatingMul(count, classes_[i].split_k.input_bytes));
+    base::Accumulate(weights, base::SaturatingMul(count, classes_[i].split_k.weight_bytes));
     for (const Flow& flow : classes_[i].flows) {
       base::Accumulate(
           inputs,
@@ -334,7 +289,7 @@ void Timeline::AddBytes(Detail detail, plan::Metrics& metrics) const {
 }
 
 // Multiply-accumulates of an operator beyond those of its whole result are recomputed.
-void Timeline::AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const {
+void SlotSums::AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const {
   double mac_pj = 0;
   for (size_t step = 0; step < costs_.Operators(); ++step) {
     int64_t macs = 0;
@@ -349,12 +304,12 @@ void Timeline::AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const {
   FillEnergy(profile_, mac_pj, BytesTouched(), detail, metrics);
 }
 
-std::vector<Touched> Timeline::BytesTouched() const {
+std::vector<Touched> SlotSums::BytesTouched() const {
   const auto here = static_cast<size_t>(profile_.tile_memory);
   std::vector<Touched> touched(profile_.memories.size());
-  for (size_t i = 0; i < constants_.size(); ++i) {
-    const int64_t bytes = BytesMoved(constants_[i]);
-    base::Accumulate(touched[static_cast<size_t>(costs_.ConstantHomes()[i])].read, bytes);
+  for (const ConstantFlow& flow : constants_) {
+    const int64_t bytes = BytesMoved(flow);
+    base::Accumulate(touched[static_cast<size_t>(flow.home)].read, bytes);
     base::Accumulate(touched[here].written, bytes);
   }
   for (size_t i = 0; i < classes_.size(); ++i) {
@@ -369,7 +324,7 @@ std::vector<Touched> Timeline::BytesTouched() const {
 }
 
 // The resource with the longest total time; the engine's arithmetic wins a tie.
-std::string Timeline::BoundBy() const {
+std::string SlotSums::BoundBy() const {
   int64_t longest = 0;
   int64_t tile_memory = 0;
   std::vector<int64_t> ports(profile_.memories.size());
@@ -383,18 +338,18 @@ std::string Timeline::BoundBy() const {
       const int64_t out = base::SaturatingAdd(flow.store_cycles, flow.direct_write_cycles);
       base::Accumulate(ports[memory], base::SaturatingMul(count, PortBusy(memory, in, out)));
       if (!costs_.IsSplitK()) continue;
-      const SliceFlow& slices = classes_[i].k_extent.memories[memory];
+      const SliceFlow& slices = classes_[i].split_k.memories[memory];
       base::Accumulate(ports[memory],
                        base::SaturatingMul(
                            count, base::SaturatingAdd(slices.first_cycles, slices.later_cycles)));
     }
   }
-  for (size_t i = 0; i < constants_.size(); ++i) {
-    const int64_t streamed = base::SaturatingMul(constants_[i].streamed_cycles, tiling_.tiles);
-    base::Accumulate(ports[static_cast<size_t>(costs_.ConstantHomes()[i])],
-                     base::SaturatingAdd(streamed, constants_[i].resident_cycles));
+  for (const ConstantFlow& flow : constants_) {
+    const int64_t streamed = base::SaturatingMul(flow.streamed_cycles, tiling_.tiles);
+    base::Accumulate(ports[static_cast<size_t>(flow.home)],
+                     base::SaturatingAdd(streamed, flow.resident_cycles));
   }
-  for (const Ahead::Part& part : ahead_.next)
+  for (const Prefetches::Part& part : prefetches_.next)
     base::Accumulate(ports[static_cast<size_t>(part.home)], part.cycles);
   ports[static_cast<size_t>(profile_.tile_memory)] = tile_memory;
   std::string name = "compute";
@@ -410,12 +365,6 @@ std::string Timeline::BoundBy() const {
 
 }  // namespace
 
-plan::Metrics Simulate(const graph::Graph& graph, const Profile& profile,
-                       const graph::tiling::TiledSubgraph& tiling,
-                       const encoder::program::Policy& policy, const Ahead& ahead) {
-  return Simulator(graph, profile).Run(tiling, policy, Detail::kParts, ahead);
-}
-
 Simulator::Simulator(const graph::Graph& graph, const Profile& profile)
     : graph_(&graph), profile_(&profile), usages_(graph::UsagesOf(graph)) {
   for (const graph::Operator& op : graph.operators)
@@ -424,8 +373,8 @@ Simulator::Simulator(const graph::Graph& graph, const Profile& profile)
 
 plan::Metrics Simulator::Run(const graph::tiling::TiledSubgraph& tiling,
                              const encoder::program::Policy& policy, Detail detail,
-                             const Ahead& ahead) const {
-  return Run(tiling, CostsOf(tiling, policy), policy.weights, detail, ahead);
+                             const Prefetches& prefetches) const {
+  return Run(tiling, CostsOf(tiling, policy), policy.weights, detail, prefetches);
 }
 
 ClassCosts Simulator::CostsOf(const graph::tiling::TiledSubgraph& tiling,
@@ -442,9 +391,10 @@ ClassCosts Simulator::CostsOf(const graph::tiling::TiledSubgraph& tiling,
 }
 
 plan::Metrics Simulator::Run(const graph::tiling::TiledSubgraph& tiling, const ClassCosts& costs,
-                             WeightPolicy weights, Detail detail, const Ahead& ahead,
+                             WeightPolicy weights, Detail detail, const Prefetches& prefetches,
                              const base::Stop* stop) const {
-  return Timeline(*graph_, *profile_, whole_macs_, tiling, costs, weights, ahead, stop).Run(detail);
+  return SlotSums(*graph_, *profile_, whole_macs_, tiling, costs, weights, prefetches, stop)
+      .Run(detail);
 }
 
 void Simulator::AddCopies(const graph::tiling::TiledSubgraph& tiling, ClassCosts& costs) {

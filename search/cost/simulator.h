@@ -15,20 +15,15 @@
 // The costs of subgraphs that run as docs/program.md defines.
 namespace tessera::search::cost {
 
-// The cost of one subgraph, tile by tile: an event timeline of the engine and the DMA links, with
-// tiles of their exact clipped sizes. peak_bytes is left 0: it depends on a placement.
-// encoder::BuildProgram must accept the choice.
-plan::Metrics Simulate(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                       const graph::tiling::TiledSubgraph& tiling,
-                       const encoder::program::Policy& policy, const Ahead& ahead = {});
-
 // The costs of the tile classes of one subgraph.
 struct ClassCosts {
   TileCosts subgraph;
   std::vector<TileCost> tiles;  // parallel to TiledSubgraph::classes
 };
 
-// The same for many subgraphs of one network. Thread-safe. Graph and profile must outlive this
+// The cost of a subgraph, tile by tile: an event timeline of the engine and the DMA links, with
+// tiles of their exact clipped sizes. peak_bytes is left 0: it depends on a placement.
+// encoder::BuildProgram must accept the choice. Thread-safe. Graph and profile must outlive this
 // object.
 class Simulator {
  public:
@@ -36,7 +31,7 @@ class Simulator {
 
   plan::Metrics Run(const graph::tiling::TiledSubgraph& tiling,
                     const encoder::program::Policy& policy, Detail detail = Detail::kParts,
-                    const Ahead& ahead = {}) const;
+                    const Prefetches& prefetches = {}) const;
 
   // CostsOf gives the cost of each class of tiles under the policy. Run completes it, for any
   // policy that differs only in its weights, if none or both are direct. The tiling must be the
@@ -46,8 +41,8 @@ class Simulator {
                      const encoder::program::Policy& policy,
                      const base::Stop* stop = nullptr) const;
   plan::Metrics Run(const graph::tiling::TiledSubgraph& tiling, const ClassCosts& costs,
-                    hw_profiles::WeightPolicy weights, Detail detail, const Ahead& ahead = {},
-                    const base::Stop* stop = nullptr) const;
+                    hw_profiles::WeightPolicy weights, Detail detail,
+                    const Prefetches& prefetches = {}, const base::Stop* stop = nullptr) const;
 
   // Converts the costs of tiles that keep rows in rolling buffers to those of the same tiles that
   // copy rows.
@@ -61,17 +56,5 @@ class Simulator {
   std::vector<graph::Usage> usages_;
   std::vector<int64_t> whole_macs_;  // of the whole output of each operator
 };
-
-// A lower bound of the cost of the interval for any tile, policy, or partition into several
-// subgraphs, if its own boundary tensors are not kept on chip. Counts every MAC that some result
-// depends on once at full unroll, and moves each boundary tensor and constant once. peak_bytes and
-// peak_bytes_per_cycle are 0; bound_by is empty.
-plan::Metrics LowerBound(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                         graph::Interval interval);
-
-// The same for the interval as exactly one subgraph with these kept boundary tensors
-// (encoder::Policy::kept). Without kept tensors it is at least LowerBound, and tighter.
-plan::Metrics SubgraphBound(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                            graph::Interval interval, const std::vector<int>& kept = {});
 
 }  // namespace tessera::search::cost

@@ -32,7 +32,7 @@ TileCosts::TileCosts(const graph::Graph& graph, const Profile& profile,
     : graph_(&graph),
       profile_(&profile),
       interval_(tiling.interval),
-      constant_passage_(PassageOfConstants(profile, policy.weights)),
+      constant_transfer_(TransferOfConstants(profile, policy.weights)),
       constant_homes_(HomesOfConstants(graph, profile, interval_)) {
   if (policy.weights == hw_profiles::WeightPolicy::kSplitK)
     cut_ = encoder::program::FindKCut(graph, profile, interval_, policy.k_extent);
@@ -57,8 +57,8 @@ void TileCosts::KeepByCopying(const graph::tiling::TiledSubgraph& tiling) {
 
 void TileCosts::FindCopied(const graph::tiling::TiledSubgraph& tiling) {
   for (const Operand& operand : operands_) {
-    const bool has_tiles =
-        operand.route.passage == Passage::kInside || operand.route.passage == Passage::kMoved;
+    const bool has_tiles = operand.route.transfer == TransferKind::kInside ||
+                           operand.route.transfer == TransferKind::kMoved;
     if (!has_tiles || tiling.rows[operand.index].kept == 0) continue;
     const size_t rows = *graph::tiling::AxisOf(operand.tensor->shape, base::Axis::kRows);
     graph::tiling::Extents row = tiling.largest[operand.index];
@@ -93,7 +93,7 @@ ConstantCost TileCosts::CostOfConstants(int index, int home) const {
       continue;
     const int64_t bytes = encoder::program::ConstantBytes(*graph_, *profile_, constant, {index});
     base::Accumulate(cost.bytes, bytes);
-    if (constant_passage_ == Passage::kWhole) continue;
+    if (constant_transfer_ == TransferKind::kWhole) continue;
     base::Accumulate(cost.direct_cycles,
                      DirectCycles(*profile_, home, Direction::kRead, OneRun(bytes)));
     if (!encoder::program::IsSliceable(*graph_, constant, interval_)) continue;
@@ -163,10 +163,11 @@ TileCosts::Step TileCosts::StepOf(int index, const std::vector<graph::Usage>& us
 // do both, as can a result that engines write and read in its home.
 void TileCosts::AddTransfers(const graph::tiling::TileClass& tile, TileCost& cost) const {
   for (const Operand& operand : operands_) {
-    if (operand.route.passage != Passage::kMoved && operand.route.passage != Passage::kDirect)
+    if (operand.route.transfer != TransferKind::kMoved &&
+        operand.route.transfer != TransferKind::kDirect)
       continue;
     if (IsSliced(operand)) continue;
-    const bool direct = operand.route.passage == Passage::kDirect;
+    const bool direct = operand.route.transfer == TransferKind::kDirect;
     if (!operand.made_inside || (direct && operand.read_inside)) {
       const ExtentsView read =
           direct ? tile.needed[operand.index] : graph::tiling::MadeOf(tile, operand.index);
@@ -178,7 +179,7 @@ void TileCosts::AddTransfers(const graph::tiling::TileClass& tile, TileCost& cos
 }
 
 bool TileCosts::IsSliced(const Operand& operand) const {
-  return operand.route.passage == Passage::kMoved && !operand.made_inside &&
+  return operand.route.transfer == TransferKind::kMoved && !operand.made_inside &&
          TakesSplitK(operand.id);
 }
 
@@ -193,10 +194,10 @@ void TileCosts::AddSplitK(const graph::tiling::TileClass& tile, TileCost& cost) 
       features.push_back({operand->tensor, along, operand->route, tile.needed[operand->index]});
   }
   const graph::tiling::ExtentsView result = tile.needed[steps_.front().outputs.front()];
-  cost.k_extent = SplitKCostOf(*graph_, *profile_, *cut_, constant_passage_, features, result);
+  cost.split_k = SplitKCostOf(*graph_, *profile_, *cut_, constant_transfer_, features, result);
   Touched& here = cost.touched[static_cast<size_t>(profile_->tile_memory)];
-  for (size_t memory = 0; memory < cost.k_extent.memories.size(); ++memory) {
-    const SliceFlow& flow = cost.k_extent.memories[memory];
+  for (size_t memory = 0; memory < cost.split_k.memories.size(); ++memory) {
+    const SliceFlow& flow = cost.split_k.memories[memory];
     const int64_t bytes = base::SaturatingAdd(flow.first_bytes, flow.later_bytes);
     base::Accumulate(cost.touched[memory].read, bytes);
     base::Accumulate(here.written, bytes);
@@ -210,7 +211,7 @@ void TileCosts::AddCrossing(const Operand& operand, ExtentsView extents, Directi
   const int64_t bytes = PayloadBytes(*operand.tensor, extents, layout);
   const bool in = direction == Direction::kRead;
   Flow& flow = cost.flows[static_cast<size_t>(home)];
-  if (operand.route.passage == Passage::kDirect) {
+  if (operand.route.transfer == TransferKind::kDirect) {
     base::Accumulate(in ? flow.direct_read_bytes : flow.direct_write_bytes, bytes);
     return;
   }
@@ -240,7 +241,7 @@ int64_t TileCosts::ExposedStart(const Compute& compute, const TileCost& cost) {
 void TileCosts::Touch(const Operand& operand, ExtentsView extents, Direction direction,
                       StepTraffic& traffic) const {
   const RoleLayout& layout = hw_profiles::LayoutOf(*profile_, operand.route.role);
-  const bool direct = operand.route.passage == Passage::kDirect;
+  const bool direct = operand.route.transfer == TransferKind::kDirect;
   const auto memory = static_cast<size_t>(direct ? operand.route.home : profile_->tile_memory);
   const bool in = direction == Direction::kRead;
   Touched& bytes = traffic.bytes[memory];
@@ -266,7 +267,7 @@ ExtentsView TileCosts::MovedOf(const graph::tiling::TileClass& tile, size_t inde
 
 // Every operand byte is read once, and every result byte written once, in its memory.
 void TileCosts::FindTraffic(const graph::tiling::TileClass& tile, size_t step, ExtentsView moved,
-                            const SplitKCost& k_extent, StepTraffic& traffic) const {
+                            const SplitKCost& split_k, StepTraffic& traffic) const {
   traffic.bytes.assign(profile_->memories.size(), {});
   traffic.direct_cycles.assign(profile_->memories.size(), {});
   const bool idle = graph::tiling::ElementsOf(moved) == 0;
@@ -277,14 +278,14 @@ void TileCosts::FindTraffic(const graph::tiling::TileClass& tile, size_t step, E
   for (size_t i = 0; i < steps_[step].outputs.size(); ++i) {
     const size_t output = steps_[step].outputs[i];
     const Operand& operand = operands_[output];
-    const bool direct = operand.route.passage == Passage::kDirect;
+    const bool direct = operand.route.transfer == TransferKind::kDirect;
     const ExtentsView made = i == 0 ? moved : graph::tiling::MadeOf(tile, output);
     Touch(operand, direct ? tile.share[output] : made, Direction::kWrite, traffic);
   }
   for (size_t i = 0; i < constant_homes_.size(); ++i) {
     const ConstantCost& constants = ConstantsIn(i)[step];
     const auto home = static_cast<size_t>(constant_homes_[i]);
-    if (constant_passage_ == Passage::kDirect) {
+    if (constant_transfer_ == TransferKind::kDirect) {
       base::Accumulate(traffic.bytes[home].read, constants.bytes);
       base::Accumulate(traffic.direct_cycles[home].read, constants.direct_cycles);
     } else if (!idle) {
@@ -293,16 +294,17 @@ void TileCosts::FindTraffic(const graph::tiling::TileClass& tile, size_t step, E
     }
   }
   Touched& here = traffic.bytes[static_cast<size_t>(profile_->tile_memory)];
-  base::Accumulate(here.read, base::SaturatingAdd(k_extent.constant_bytes, k_extent.sums_bytes));
-  base::Accumulate(here.written, k_extent.sums_bytes);
+  base::Accumulate(here.read, base::SaturatingAdd(split_k.constant_bytes, split_k.sums_bytes));
+  base::Accumulate(here.written, split_k.sums_bytes);
 }
 
 void TileCosts::AddStep(const graph::tiling::TileClass& tile, size_t step, StepTraffic& traffic,
                         TileCost& cost) const {
   Extents part;
   const ExtentsView result = MovedOf(tile, step, part);
-  FindTraffic(tile, step, result, cost.k_extent, traffic);
-  for (size_t i = 0; i < constant_homes_.size() && constant_passage_ == Passage::kDirect; ++i) {
+  FindTraffic(tile, step, result, cost.split_k, traffic);
+  for (size_t i = 0; i < constant_homes_.size() && constant_transfer_ == TransferKind::kDirect;
+       ++i) {
     base::Accumulate(cost.flows[static_cast<size_t>(constant_homes_[i])].direct_constant_bytes,
                      ConstantsIn(i)[step].bytes);
   }
@@ -327,6 +329,37 @@ void TileCosts::AddStep(const graph::tiling::TileClass& tile, size_t step, StepT
   cost.runs_on.push_back(compute.engine);
   base::Accumulate(cost.compute, arithmetic);
   base::Accumulate(cost.tile_memory, port);
+}
+
+std::vector<ConstantFlow> TileCosts::ConstantFlowsOf(hw_profiles::WeightPolicy policy,
+                                                     bool prefetched) const {
+  std::vector<ConstantFlow> flows;
+  if (constant_transfer_ != TransferKind::kMoved) return flows;
+  for (size_t home = 0; home < constant_homes_.size(); ++home) {
+    ConstantFlow& flow = flows.emplace_back();
+    flow.home = constant_homes_[home];
+    if (policy != hw_profiles::WeightPolicy::kStreamed) continue;
+    flow.first_slice_cycles = ConstantsIn(home).front().first_slice_cycles;
+    for (const ConstantCost& cost : ConstantsIn(home)) {
+      base::Accumulate(flow.streamed_cycles,
+                       base::SaturatingAdd(cost.first_slice_cycles, cost.later_slices_cycles));
+      base::Accumulate(flow.streamed_bytes, cost.streamed_bytes);
+    }
+  }
+  for (const LoadedOnce& constant : ConstantsLoadedOnce(*graph_, *profile_, interval_, policy)) {
+    const auto home =
+        std::lower_bound(constant_homes_.begin(), constant_homes_.end(), constant.home);
+    ConstantFlow& flow = flows[static_cast<size_t>(home - constant_homes_.begin())];
+    if (prefetched) {
+      base::Accumulate(flow.prefetched_bytes, constant.bytes);
+      continue;
+    }
+    base::Accumulate(flow.resident_bytes, constant.bytes);
+    base::Accumulate(
+        flow.resident_cycles,
+        TransferCycles(*profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
+  }
+  return flows;
 }
 
 }  // namespace tessera::search::cost

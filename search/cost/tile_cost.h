@@ -46,7 +46,7 @@ struct TileCost {
       // bytes, parallel to Profile::memories: by feature tensors, by engines that read constants,
       // and by slices of K
       touched;
-  SplitKCost k_extent;  // if the subgraph uses split-k
+  SplitKCost split_k;  // if the subgraph uses split-k
 };
 
 // The constants of one operator in one of their homes. Excludes a constant that split-k cuts; each
@@ -59,6 +59,19 @@ struct ConstantCost {
   int64_t first_slice_cycles = 0;
   int64_t later_slices_cycles = 0;
   int64_t direct_cycles = 0;
+};
+
+// The constants that come from one of their homes: once in the prologue or before it, or slice by
+// slice with every tile. A streamed policy does both.
+struct ConstantFlow {
+  int home = 0;  // index into Profile::memories
+  int64_t resident_cycles = 0;
+  int64_t resident_bytes = 0;
+  int64_t prefetched_bytes = 0;  // of those that were present when the subgraph began
+  int64_t streamed_cycles = 0;   // of all slices of one tile
+  int64_t streamed_bytes = 0;
+  // For the subgraph's first operator: it arrives before the tile's first step.
+  int64_t first_slice_cycles = 0;
 };
 
 // One subgraph, with all data that does not depend on the tile.
@@ -78,14 +91,19 @@ class TileCosts {
   bool IsSplitK() const { return cut_.has_value(); }
   bool TakesSplitK(int tensor) const { return cut_ && cut_->Takes(tensor); }
 
-  // The passage of the constants. Then the homes of those constants that are not in the tile
+  // The transfer of the constants. Then the homes of those constants that are not in the tile
   // memory; at least one home. Then their costs, by index into these homes and, for each, by
   // operator of the interval.
-  Passage ConstantPassage() const { return constant_passage_; }
+  TransferKind ConstantTransfer() const { return constant_transfer_; }
   const std::vector<int>& ConstantHomes() const { return constant_homes_; }
   std::span<const ConstantCost> ConstantsIn(size_t home) const {
     return std::span(constants_).subspan(home * Operators(), Operators());
   }
+  // The flows from all homes; empty if constants are not moved. `prefetched`: those loaded once
+  // were present when the subgraph began.
+  std::vector<ConstantFlow> ConstantFlowsOf(hw_profiles::WeightPolicy policy,
+                                            bool prefetched) const;
+
   size_t Operators() const { return static_cast<size_t>(interval_.last - interval_.first) + 1; }
 
  private:
@@ -136,7 +154,7 @@ class TileCosts {
   graph::tiling::ExtentsView MovedOf(const graph::tiling::TileClass& tile, size_t step,
                                      graph::tiling::Extents& part) const;
   void FindTraffic(const graph::tiling::TileClass& tile, size_t step,
-                   graph::tiling::ExtentsView moved, const SplitKCost& k_extent,
+                   graph::tiling::ExtentsView moved, const SplitKCost& split_k,
                    StepTraffic& traffic) const;
   void Touch(const Operand& operand, graph::tiling::ExtentsView extents, Direction direction,
              StepTraffic& traffic) const;
@@ -146,7 +164,7 @@ class TileCosts {
   const hw_profiles::Profile* profile_;
   graph::Interval interval_;
   std::optional<encoder::program::KCut> cut_;
-  Passage constant_passage_;
+  TransferKind constant_transfer_;
   std::vector<int> constant_homes_;
   std::vector<ConstantCost> constants_;  // by home, then by operator
   std::vector<Operand> operands_;  // parallel to TiledSubgraph::tensors, so ascending by tensor

@@ -35,37 +35,32 @@ using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 
-// The transfer of a tile of one tensor.
-struct Crossing {
-  int tensor = 0;
-  int op = 0;  // the first reader or the maker
-  Direction direction = Direction::kRead;
-  int memory = 0;
-  int64_t cycles = 0;
-  int64_t bytes = 0;
-};
-
 struct TileWork {
   TileCost cost;
-  std::vector<Crossing> crossings;
+  std::vector<TensorTransfer> transfers;
 };
 
 class Layout {
  public:
   Layout(const graph::Graph& graph, const Profile& profile,
          const graph::tiling::TiledSubgraph& tiling, const encoder::program::Policy& policy,
-         const Ahead& ahead)
+         const Prefetches& prefetches)
       : graph_(graph),
         profile_(profile),
         tiling_(tiling),
         usages_(graph::UsagesOf(graph)),
-        kept_(policy.kept),
         costs_(graph, profile, usages_, tiling, policy),
         tracks_(profile),
-        ahead_(ahead) {
+        prefetches_(prefetches),
+        constants_(costs_.ConstantFlowsOf(policy.weights, prefetches.own)),
+        slices_(constants_.size()) {
     for (const graph::tiling::TileClass& tile : tiling.classes)
-      work_.push_back({costs_.CostOf(tile), CrossingsOf(tile)});
-    FindConstants(policy.weights);
+      work_.push_back({costs_.CostOf(tile),
+                       TransfersOf(graph, profile, usages_, tiling, tile, policy.kept, costs_)});
+    for (size_t i = 0; i < constants_.size() && policy.weights == WeightPolicy::kStreamed; ++i) {
+      for (int op = tiling.interval.first; op <= tiling.interval.last; ++op)
+        slices_[i].push_back(SlicesOf(op, i));
+    }
   }
 
   SubgraphTimeline Run(int64_t most_tiles);
@@ -78,8 +73,6 @@ class Layout {
   }
   int TrackFrom(int memory) const { return tracks_.OfMemory(memory, Direction::kRead); }
 
-  std::vector<Crossing> CrossingsOf(const graph::tiling::TileClass& tile) const;
-  void FindConstants(WeightPolicy policy);
   SliceFlow SlicesOf(int op, size_t home) const;
   template <typename Visit>
   void ForEachSlices(const TileWork& work, size_t step, Visit visit) const;
@@ -88,7 +81,7 @@ class Layout {
   Slot Serialized(const TileWork& here) const;
   Slot Beside(const TileWork* previous, const TileWork& here, const TileWork* next) const;
   void AddPass(const TileWork& here, const TileWork* next, Slot& slot) const;
-  static Activity AsActivity(const Crossing& crossing, int64_t tile);
+  static Activity AsActivity(const TensorTransfer& transfer, int64_t tile);
   void Prefetch(Slot& last, Slot& epilogue) const;
   void Append(const Slot& slot, int64_t tile, bool shown);
 
@@ -96,72 +89,15 @@ class Layout {
   const Profile& profile_;
   const graph::tiling::TiledSubgraph& tiling_;
   const std::vector<graph::Usage> usages_;
-  const std::vector<int> kept_;
   const TileCosts costs_;
   const Tracks tracks_;
-  const Ahead ahead_;
-  std::vector<TileWork> work_;  // parallel to TiledSubgraph::classes
-  // Constants of one home, and the part of them that is loaded once.
-  struct Constants {
-    int home = 0;
-    std::vector<SliceFlow>
-        slices;  // parallel to the operators of the interval; empty unless streamed
-    int64_t resident_cycles = 0;
-    int64_t resident_bytes = 0;
-  };
-  std::vector<Constants> constants_;  // empty where they are not moved
+  const Prefetches prefetches_;
+  std::vector<TileWork> work_;                 // parallel to TiledSubgraph::classes
+  const std::vector<ConstantFlow> constants_;  // empty if they are not moved
+  // parallel to them, then to the operators of the interval; empty unless constants are streamed
+  std::vector<std::vector<SliceFlow>> slices_;
   SubgraphTimeline timeline_;
 };
-
-std::vector<Crossing> Layout::CrossingsOf(const graph::tiling::TileClass& tile) const {
-  std::vector<Crossing> crossings;
-  const graph::Interval interval = tiling_.interval;
-  for (size_t i = 0; i < tiling_.tensors.size(); ++i) {
-    const int tensor = tiling_.tensors[i];
-    const graph::Usage& usage = usages_[static_cast<size_t>(tensor)];
-    const Route route = RouteOf(graph_, profile_, usage, tensor, interval, kept_);
-    if (route.passage != Passage::kMoved) continue;
-    const bool made = interval.first <= usage.producer && usage.producer <= interval.last;
-    if (!made && costs_.TakesSplitK(tensor)) continue;
-    const auto reader =
-        std::lower_bound(usage.consumers.begin(), usage.consumers.end(), interval.first);
-    const graph::tiling::ExtentsView extents =
-        made ? tile.share[i] : graph::tiling::MadeOf(tile, i);
-    const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile_, route.role);
-    const graph::Tensor& moved = graph_.tensors[static_cast<size_t>(tensor)];
-    Crossing crossing{.tensor = tensor,
-                      .op = made ? usage.producer : *reader,
-                      .direction = made ? Direction::kWrite : Direction::kRead,
-                      .memory = route.home};
-    crossing.cycles =
-        TransferCycles(profile_, route.home, crossing.direction, RunsOf(moved, extents, layout));
-    crossing.bytes = PayloadBytes(moved, extents, layout);
-    if (crossing.cycles > 0) crossings.push_back(crossing);
-  }
-  return crossings;
-}
-
-void Layout::FindConstants(WeightPolicy policy) {
-  if (costs_.ConstantPassage() != Passage::kMoved) return;
-  const std::vector<int>& homes = costs_.ConstantHomes();
-  for (size_t home = 0; home < homes.size(); ++home) {
-    Constants& constants = constants_.emplace_back();
-    constants.home = homes[home];
-    for (int op = tiling_.interval.first;
-         op <= tiling_.interval.last && policy == WeightPolicy::kStreamed; ++op)
-      constants.slices.push_back(SlicesOf(op, home));
-  }
-  if (ahead_.own) return;
-  for (const LoadedOnce& constant :
-       ConstantsLoadedOnce(graph_, profile_, tiling_.interval, policy)) {
-    const auto home = std::lower_bound(homes.begin(), homes.end(), constant.home);
-    Constants& constants = constants_[static_cast<size_t>(home - homes.begin())];
-    base::Accumulate(constants.resident_bytes, constant.bytes);
-    base::Accumulate(
-        constants.resident_cycles,
-        TransferCycles(profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
-  }
-}
 
 // Cycles as TileCosts computes them; of the bytes, the first slice of each constant is first.
 SliceFlow Layout::SlicesOf(int op, size_t home) const {
@@ -189,23 +125,23 @@ SliceFlow Layout::SlicesOf(int op, size_t home) const {
 // The slices of one step of a tile, by the track that carries them.
 template <typename Visit>
 void Layout::ForEachSlices(const TileWork& work, size_t step, Visit visit) const {
-  for (const Constants& constants : constants_) {
-    if (!constants.slices.empty()) visit(TrackFrom(constants.home), constants.slices[step]);
+  for (size_t i = 0; i < constants_.size(); ++i) {
+    if (!slices_[i].empty()) visit(TrackFrom(constants_[i].home), slices_[i][step]);
   }
-  for (size_t memory = 0; memory < work.cost.k_extent.memories.size(); ++memory) {
+  for (size_t memory = 0; memory < work.cost.split_k.memories.size(); ++memory) {
     if (static_cast<int>(memory) == profile_.tile_memory) continue;
     visit(tracks_.OfMemory(static_cast<int>(memory), Direction::kRead),
-          work.cost.k_extent.memories[memory]);
+          work.cost.split_k.memories[memory]);
   }
 }
 
-Activity Layout::AsActivity(const Crossing& crossing, int64_t tile) {
-  const bool in = crossing.direction == Direction::kRead;
+Activity Layout::AsActivity(const TensorTransfer& transfer, int64_t tile) {
+  const bool in = transfer.direction == Direction::kRead;
   return {.kind = in ? ActivityKind::kLoad : ActivityKind::kStore,
           .tile = tile,
-          .op = crossing.op,
-          .tensor = crossing.tensor,
-          .bytes = crossing.bytes};
+          .op = transfer.op,
+          .tensor = transfer.tensor,
+          .bytes = transfer.bytes};
 }
 
 // The constants that are loaded once and, if transfers overlap compute, the first tile and the
@@ -213,7 +149,7 @@ Activity Layout::AsActivity(const Crossing& crossing, int64_t tile) {
 Slot Layout::Prologue() const {
   Slot slot;
   if (!DoubleBuffered()) {
-    for (const Constants& constants : constants_) {
+    for (const ConstantFlow& constants : constants_) {
       const int64_t begin = slot.cycles;
       slot.cycles += constants.resident_cycles;
       if (begin == slot.cycles) continue;
@@ -228,14 +164,14 @@ Slot Layout::Prologue() const {
   for (int memory = 0; memory < static_cast<int>(profile_.memories.size()); ++memory) {
     if (memory == profile_.tile_memory) continue;
     Filling filling(slot, tracks_.OfMemory(memory, Direction::kRead));
-    for (const Constants& constants : constants_) {
+    for (const ConstantFlow& constants : constants_) {
       if (constants.home != memory) continue;
       filling.Add({.kind = ActivityKind::kConstants, .bytes = constants.resident_bytes},
                   constants.resident_cycles);
     }
-    for (const Crossing& crossing : WorkOf(0)->crossings) {
-      if (crossing.memory == memory && crossing.direction == Direction::kRead)
-        filling.Add(AsActivity(crossing, 0), crossing.cycles);
+    for (const TensorTransfer& transfer : WorkOf(0)->transfers) {
+      if (transfer.memory == memory && transfer.direction == Direction::kRead)
+        filling.Add(AsActivity(transfer, 0), transfer.cycles);
     }
     ForEachSlices(*WorkOf(0), 0, [&](int track, const SliceFlow& slices) {
       if (track != tracks_.OfMemory(memory, Direction::kRead)) return;
@@ -254,9 +190,9 @@ Slot Layout::Epilogue() const {
   for (int memory = 0; memory < static_cast<int>(profile_.memories.size()); ++memory) {
     if (memory == profile_.tile_memory) continue;
     Filling filling(slot, tracks_.OfMemory(memory, Direction::kWrite));
-    for (const Crossing& crossing : WorkOf(tiling_.tiles - 1)->crossings) {
-      if (crossing.memory == memory && crossing.direction == Direction::kWrite)
-        filling.Add(AsActivity(crossing, 0), crossing.cycles);
+    for (const TensorTransfer& transfer : WorkOf(tiling_.tiles - 1)->transfers) {
+      if (transfer.memory == memory && transfer.direction == Direction::kWrite)
+        filling.Add(AsActivity(transfer, 0), transfer.cycles);
     }
   }
   return slot;
@@ -274,15 +210,15 @@ Slot Layout::Serialized(const TileWork& here) const {
     activity.end = slot.cycles += cycles;
     slot.activities.push_back(activity);
   };
-  const auto transfer = [&](Direction direction, int op) {
-    for (const Crossing& crossing : here.crossings) {
-      if (crossing.direction != direction || crossing.op != op) continue;
-      put(AsActivity(crossing, 0), tracks_.OfMemory(crossing.memory, direction), crossing.cycles);
+  const auto transfer_all = [&](Direction direction, int op) {
+    for (const TensorTransfer& transfer : here.transfers) {
+      if (transfer.direction != direction || transfer.op != op) continue;
+      put(AsActivity(transfer, 0), tracks_.OfMemory(transfer.memory, direction), transfer.cycles);
     }
   };
   for (size_t step = 0; step < here.cost.engine.size(); ++step) {
     const int op = tiling_.interval.first + static_cast<int>(step);
-    transfer(Direction::kRead, op);
+    transfer_all(Direction::kRead, op);
     ForEachSlices(here, step, [&](int track, const SliceFlow& slices) {
       put({.kind = ActivityKind::kSlices,
            .op = op,
@@ -291,7 +227,7 @@ Slot Layout::Serialized(const TileWork& here) const {
     });
     put({.kind = ActivityKind::kCompute, .op = op}, tracks_.OfEngine(here.cost.runs_on[step]),
         here.cost.engine[step]);
-    transfer(Direction::kWrite, op);
+    transfer_all(Direction::kWrite, op);
   }
   put({.kind = ActivityKind::kCopy}, tracks_.OfEngine(here.cost.runs_on.back()), here.cost.copies);
   return slot;
@@ -344,12 +280,12 @@ void Layout::AddPass(const TileWork& here, const TileWork* next, Slot& slot) con
 Slot Layout::Beside(const TileWork* previous, const TileWork& here, const TileWork* next) const {
   Slot slot;
   AddPass(here, next, slot);
-  const auto transfer = [](const TileWork* work, Direction direction, int memory, int64_t tile,
-                           Filling& filling) {
+  const auto fill = [](const TileWork* work, Direction direction, int memory, int64_t tile,
+                       Filling& filling) {
     if (work == nullptr) return;
-    for (const Crossing& crossing : work->crossings) {
-      if (crossing.memory == memory && crossing.direction == direction)
-        filling.Add(AsActivity(crossing, tile), crossing.cycles);
+    for (const TensorTransfer& transfer : work->transfers) {
+      if (transfer.memory == memory && transfer.direction == direction)
+        filling.Add(AsActivity(transfer, tile), transfer.cycles);
     }
   };
   for (int memory = 0; memory < static_cast<int>(profile_.memories.size()); ++memory) {
@@ -363,17 +299,17 @@ Slot Layout::Beside(const TileWork* previous, const TileWork& here, const TileWo
     Filling in(slot, in_track);
     in.Add(read, flow.direct_read_cycles);
     if (in_track == out_track) in.Add(write, flow.direct_write_cycles);
-    transfer(next, Direction::kRead, memory, 1, in);
+    fill(next, Direction::kRead, memory, 1, in);
     Filling apart(slot, out_track);
     if (in_track != out_track) apart.Add(write, flow.direct_write_cycles);
-    transfer(previous, Direction::kWrite, memory, -1, in_track == out_track ? in : apart);
+    fill(previous, Direction::kWrite, memory, -1, in_track == out_track ? in : apart);
   }
   return slot;
 }
 
 // In the time that the last tile leaves free on the track, then concurrently with its store.
 void Layout::Prefetch(Slot& last, Slot& epilogue) const {
-  for (const Ahead::Part& part : ahead_.next) {
+  for (const Prefetches::Part& part : prefetches_.next) {
     const Activity activity = {.kind = ActivityKind::kPrefetch, .bytes = part.bytes};
     const int64_t beside = std::min(FreeCycles(last, TrackFrom(part.home)), part.cycles);
     Filling(last, TrackFrom(part.home)).Add(activity, beside);
@@ -411,7 +347,7 @@ SubgraphTimeline Layout::Run(int64_t most_tiles) {
     const TileWork* next = DoubleBuffered() ? WorkOf(tile + 1) : nullptr;
     const auto [slot, added] = slots.try_emplace({previous, here, next});
     if (added) slot->second = DoubleBuffered() ? Beside(previous, *here, next) : Serialized(*here);
-    if (tile + 1 == tiles && !ahead_.next.empty()) Prefetch(slot->second, epilogue);
+    if (tile + 1 == tiles && !prefetches_.next.empty()) Prefetch(slot->second, epilogue);
     const bool shown = tile < head || tile >= tiles - tail;
     if (tile == head)
       timeline_.omissions.push_back(
@@ -432,16 +368,16 @@ SubgraphTimeline Layout::Run(int64_t most_tiles) {
 SubgraphTimeline TimelineOf(const graph::Graph& graph, const Profile& profile,
                             const graph::tiling::TiledSubgraph& tiling,
                             const encoder::program::Policy& policy, int64_t most_tiles,
-                            const Ahead& ahead) {
-  return Layout(graph, profile, tiling, policy, ahead).Run(most_tiles);
+                            const Prefetches& prefetches) {
+  return Layout(graph, profile, tiling, policy, prefetches).Run(most_tiles);
 }
 
-SubgraphTimeline TimelineOf(const plan::Plan& plan, size_t subgraph, int64_t most_tiles) {
+SubgraphTimeline PlannedTimeline(const plan::Plan& plan, size_t subgraph, int64_t most_tiles) {
   const plan::Subgraph& part = plan.subgraphs[subgraph];
   const graph::tiling::TiledSubgraph tiling =
       encoder::program::CutTiles(plan.network, part.interval, part.tile, part.halo);
   return TimelineOf(plan.network, plan.profile, tiling, PolicyOf(part, plan.kept), most_tiles,
-                    AheadOf(plan.network, plan.profile, plan.subgraphs, subgraph));
+                    PrefetchesOf(plan.network, plan.profile, plan.subgraphs, subgraph));
 }
 
 }  // namespace tessera::search::cost

@@ -4,22 +4,11 @@
 
 namespace tessera::search::cost {
 
-namespace {
-
 using hw_profiles::Profile;
-
-// A link that handles one transfer at a time works like a shared port.
-bool WorksInTurn(const Profile& profile, int memory) {
-  const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, memory, profile.tile_memory);
-  return profile.memories[static_cast<size_t>(memory)].port.shared ||
-         (link != nullptr && link->outstanding < 2);
-}
-
-}  // namespace
 
 Tracks::Tracks(const Profile& profile) : profile_(profile) {
   for (const hw_profiles::Engine& engine : profile.engines)
-    tracks_.push_back({engine.name, TrackFlow::kCompute});
+    tracks_.push_back({engine.name, plan::TrackFlow::kCompute});
   for (int memory = 0; memory < static_cast<int>(profile.memories.size()); ++memory)
     AddMemory(memory);
 }
@@ -35,8 +24,8 @@ void Tracks::AddMemory(int memory) {
       link == nullptr ? profile_.memories[static_cast<size_t>(memory)].name : link->name;
   const bool in_turn = WorksInTurn(profile_, memory);
   of_memory_.push_back({at, in_turn ? at : at + 1});
-  tracks_.push_back({name, in_turn ? TrackFlow::kBoth : TrackFlow::kIn});
-  if (!in_turn) tracks_.push_back({name, TrackFlow::kOut});
+  tracks_.push_back({name, in_turn ? plan::TrackFlow::kBoth : plan::TrackFlow::kIn});
+  if (!in_turn) tracks_.push_back({name, plan::TrackFlow::kOut});
 }
 
 Filling::Filling(Slot& slot, int track) : slot_(slot), track_(track) {
@@ -66,6 +55,38 @@ int64_t FreeCycles(const Slot& slot, int track) {
   for (const Activity& activity : slot.activities)
     free -= activity.track == track ? activity.end - activity.begin : 0;
   return free;
+}
+
+std::vector<TensorTransfer> TransfersOf(const graph::Graph& graph, const Profile& profile,
+                                        const std::vector<graph::Usage>& usages,
+                                        const graph::tiling::TiledSubgraph& tiling,
+                                        const graph::tiling::TileClass& tile,
+                                        const std::vector<int>& kept, const TileCosts& costs) {
+  std::vector<TensorTransfer> transfers;
+  const graph::Interval interval = tiling.interval;
+  for (size_t i = 0; i < tiling.tensors.size(); ++i) {
+    const int tensor = tiling.tensors[i];
+    const graph::Usage& usage = usages[static_cast<size_t>(tensor)];
+    const Route route = RouteOf(graph, profile, usage, tensor, interval, kept);
+    if (route.transfer != TransferKind::kMoved) continue;
+    const bool made = interval.first <= usage.producer && usage.producer <= interval.last;
+    if (!made && costs.TakesSplitK(tensor)) continue;
+    const auto reader =
+        std::lower_bound(usage.consumers.begin(), usage.consumers.end(), interval.first);
+    const graph::tiling::ExtentsView extents =
+        made ? tile.share[i] : graph::tiling::MadeOf(tile, i);
+    const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, route.role);
+    const graph::Tensor& moved = graph.tensors[static_cast<size_t>(tensor)];
+    TensorTransfer transfer{.tensor = tensor,
+                            .op = made ? usage.producer : *reader,
+                            .direction = made ? Direction::kWrite : Direction::kRead,
+                            .memory = route.home};
+    transfer.cycles =
+        TransferCycles(profile, route.home, transfer.direction, RunsOf(moved, extents, layout));
+    transfer.bytes = PayloadBytes(moved, extents, layout);
+    if (transfer.cycles > 0) transfers.push_back(transfer);
+  }
+  return transfers;
 }
 
 }  // namespace tessera::search::cost

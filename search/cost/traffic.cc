@@ -40,22 +40,23 @@ void Wrap(Runs& runs, int64_t count, bool adjacent) {
 Route RouteOf(const graph::Graph& graph, const Profile& profile, const graph::Usage& usage,
               int tensor, graph::Interval interval, const std::vector<int>& kept) {
   const base::TensorRole role = graph::RoleIn(graph, usage, tensor, interval);
-  if (role == base::TensorRole::kFeature) return {Passage::kInside, role, profile.tile_memory};
+  if (role == base::TensorRole::kFeature) return {TransferKind::kInside, role, profile.tile_memory};
   if (encoder::program::IsHeldInTileMemory(profile, kept, tensor, role))
-    return {Passage::kWhole, role, profile.tile_memory};
+    return {TransferKind::kWhole, role, profile.tile_memory};
   const int home = encoder::program::HomeOf(graph, profile, tensor, role);
   const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(home)];
   const bool read_inside = std::any_of(usage.consumers.begin(), usage.consumers.end(),
                                        [interval](int op) { return Inside(op, interval); });
   const bool made_inside = Inside(usage.producer, interval);
   const bool direct = (!made_inside || memory.direct_write) && (!read_inside || memory.direct_read);
-  return {direct ? Passage::kDirect : Passage::kMoved, role, home};
+  return {direct ? TransferKind::kDirect : TransferKind::kMoved, role, home};
 }
 
-Passage PassageOfConstants(const Profile& profile, hw_profiles::WeightPolicy policy) {
+TransferKind TransferOfConstants(const Profile& profile, hw_profiles::WeightPolicy policy) {
   if (hw_profiles::LayoutOf(profile, base::TensorRole::kConstant).home == profile.tile_memory)
-    return Passage::kWhole;
-  return policy == hw_profiles::WeightPolicy::kDirect ? Passage::kDirect : Passage::kMoved;
+    return TransferKind::kWhole;
+  return policy == hw_profiles::WeightPolicy::kDirect ? TransferKind::kDirect
+                                                      : TransferKind::kMoved;
 }
 
 std::vector<int> HomesOfConstants(const graph::Graph& graph, const Profile& profile,

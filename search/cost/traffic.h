@@ -16,7 +16,7 @@
 namespace tessera::search::cost {
 
 // How a tensor reaches the tile memory T.
-enum class Passage : uint8_t {
+enum class TransferKind : uint8_t {
   kInside,  // a tile buffer in T: made and read inside
   kWhole,   // at home in T, or kept there: not moved
   kMoved,   // DMA between its home and T
@@ -24,7 +24,7 @@ enum class Passage : uint8_t {
 };
 
 struct Route {
-  Passage passage = Passage::kInside;
+  TransferKind transfer = TransferKind::kInside;
   base::TensorRole role = base::TensorRole::kFeature;
   int home = 0;  // index into Profile::memories; T if it is kept there
 };
@@ -35,8 +35,9 @@ Route RouteOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
               const graph::Usage& usage, int tensor, graph::Interval interval,
               const std::vector<int>& kept);
 
-// The passage of constants under a policy: the same for all of them. Their homes may differ.
-Passage PassageOfConstants(const hw_profiles::Profile& profile, hw_profiles::WeightPolicy policy);
+// The transfer of constants under a policy: the same for all of them. Their homes may differ.
+TransferKind TransferOfConstants(const hw_profiles::Profile& profile,
+                                 hw_profiles::WeightPolicy policy);
 
 // The homes of the interval's constants, as indices into Profile::memories, ascending; the role's
 // first home if the interval has no constants.

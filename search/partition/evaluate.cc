@@ -10,6 +10,7 @@
 #include "tessera/encoder/program/homes.h"
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/partition.h"

@@ -77,7 +77,7 @@ base::Expected<answer::PartitionResult> Search(const graph::Graph& network,
     return refused;
   }
   const answer::LowerBounds lower_bounds{.costs = cost::FindLowerBounds(graph, profile),
-                                         .tightest = cost::FindPeakFloor(graph, profile).op};
+                                         .tightest = cost::FindPeakLowerBound(graph, profile).op};
   const base::Expected<cost::Scale> scale =
       cost::Scale::Make(options.objective, lower_bounds.costs);
   if (!scale) return base::Unexpected(scale.error());

@@ -84,7 +84,7 @@ class ClassNeed {
           floor(need.graph_, usages, need.profile_, tiles.Uses(), in_place) {}
 
     PolicyTiles tiles;
-    encoder::program::RoomFloor floor;
+    encoder::program::RoomLowerBound floor;
   };
 
   void FindFloors() {

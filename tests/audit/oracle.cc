@@ -23,6 +23,7 @@
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/cost/simulator.h"
+#include "tessera/tests/search/cost/simulate.h"
 
 namespace tessera::audit {
 namespace {

@@ -45,7 +45,7 @@ struct Gap {
 
 // Whether `a` is at least as good in every metric.
 bool Covers(const plan::Metrics& a, const plan::Metrics& b) {
-  const std::vector<std::string_view> names = FrontMetrics();
+  const auto& names = plan::kFrontMetrics;
   return std::all_of(names.begin(), names.end(), [&](std::string_view name) {
     return plan::ValueOf(a, name) <= plan::ValueOf(b, name);
   });
@@ -67,7 +67,7 @@ class FrontSearch {
     const auto fastest = Search(kLatency, {});
     if (!fastest) return base::Unexpected(fastest.error());
     if (!*fastest) return std::move(front_);
-    for (const std::string_view metric : FrontMetrics()) {
+    for (const std::string_view metric : plan::kFrontMetrics) {
       if (metric == kLatency) continue;
       const auto least = Search(metric, {});
       if (!least) return base::Unexpected(least.error());
@@ -151,11 +151,12 @@ class FrontSearch {
   }
 
   void Tidy() {
-    std::vector<FrontPoint>& points = front_.points;
-    std::stable_sort(points.begin(), points.end(), [](const FrontPoint& a, const FrontPoint& b) {
-      return a.plan.totals.latency_cycles < b.plan.totals.latency_cycles;
-    });
-    std::vector<FrontPoint> kept;
+    std::vector<plan::FrontPoint>& points = front_.points;
+    std::stable_sort(points.begin(), points.end(),
+                     [](const plan::FrontPoint& a, const plan::FrontPoint& b) {
+                       return a.plan.totals.latency_cycles < b.plan.totals.latency_cycles;
+                     });
+    std::vector<plan::FrontPoint> kept;
     for (size_t i = 0; i < points.size(); ++i) {
       bool covered = false;
       for (size_t j = 0; j < points.size() && !covered; ++j) {
@@ -178,10 +179,6 @@ class FrontSearch {
 };
 
 }  // namespace
-
-std::vector<std::string_view> FrontMetrics() {
-  return {"latency", "energy", "off_chip_bytes", "peak"};
-}
 
 base::Expected<Front> FindFront(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                 const answer::PartitionOptions& options, int most_searches) {

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "tessera/base/diagnostic.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
@@ -13,21 +9,9 @@
 // The combinations of latency, energy, traffic and peak that can be reached together.
 namespace tessera::search::partition::analysis {
 
-// The metrics that distinguish points. The cost of MACs is part of latency and energy.
-std::vector<std::string_view> FrontMetrics();
-
-struct FrontPoint {
-  plan::Objective objective;  // a search with it finds the plan again
-  plan::Plan plan;
-};
-
-struct Front {
-  std::vector<FrontPoint>
-      points;  // by latency, ascending; none is at least as good as another in every metric
-  int searches = 0;
-  bool complete = false;  // no remaining search could find a plan far from the existing ones
-  answer::PartitionResult refusal =
-      {};  // if there is no point: the result of the search for the least latency
+struct Front : plan::PartitionFront {
+  // if there is no point: the result of the search for the least latency
+  answer::PartitionResult refusal = {};
 };
 
 // Finds plans between the least value of each metric and the least latency. Uses at most

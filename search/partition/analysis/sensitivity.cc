@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tessera/encoder/program/homes.h"
+#include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/objective.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/cost/simulator.h"

@@ -84,10 +84,8 @@ bool IsLargest(const choices::SearchContext& context, const choices::IntervalCho
 plan::Plan AssemblePlan(const choices::SearchContext& context, const paths::Selection& selection,
                         const placement::JointPlacement& joint) {
   std::vector<plan::Subgraph> subgraphs;
-  for (size_t s = 0; s < selection.intervals.size(); ++s) {
-    const choices::IntervalChoices& interval = *selection.intervals[s];
-    subgraphs.push_back(SubgraphOf(context, interval, interval.Choices()[selection.choices[s]]));
-  }
+  for (const paths::Selected& subgraph : selection.subgraphs)
+    subgraphs.push_back(SubgraphOf(context, subgraph.Choices(), subgraph.Chosen()));
   return AssemblePlan(context, std::move(subgraphs),
                       encoder::program::KeptBy(placement::ChoicesOf(selection)), joint);
 }
@@ -143,8 +141,8 @@ void RenumberTensors(plan::Plan& plan) {
 plan::Baseline AssembleBaseline(const choices::SearchContext& context,
                                 const paths::PathSearch& paths) {
   plan::Baseline baseline;
-  for (int op = 0; op < paths.Operators(); ++op) {
-    const choices::IntervalChoices& single = paths.Single(op);
+  for (int op = 0; op < paths.Lattice().Operators(); ++op) {
+    const choices::IntervalChoices& single = paths.Lattice().Single(op).choices;
     const std::optional<size_t> best = paths.BestSingle(single);
     if (best && single.Choices()[*best].verdict == choices::ChoiceStatus::kFits) {
       plan::Accumulate(baseline.totals, MetricsOf(context, single, single.Choices()[*best]));

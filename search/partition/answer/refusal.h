@@ -1,11 +1,17 @@
 #pragma once
 
+#include <string_view>
+
 #include "tessera/search/partition/answer/options_and_result.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/paths/lattice.h"
 #include "tessera/search/partition/paths/path_search.h"
 
 namespace tessera::search::partition::answer {
+
+// Appended to a reason that holds for the plans that Keeping::kNothing allows.
+inline constexpr std::string_view kAllSpilled =
+    "; this is so where every boundary tensor between subgraphs is brought home";
 
 // Lower bounds of every plan, for any subgraphs and tiles.
 struct LowerBounds {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,8 +44,10 @@ PartitionResult ConstraintProbe::Run(const std::vector<plan::PlanConstraint>& wa
   const paths::CutStates states(context.graph, context.profile, context.Room(), keeping,
                                 constraints);
   const encoder::program::HomeRoom homes(context.graph, context.profile);
-  paths::PathSearch paths({&context, &states, &constraints, &homes, {}}, search_limits, threads,
-                          {});
+  orders::Order given(context.graph.operators.size());
+  std::iota(given.begin(), given.end(), 0);
+  const paths::Ordered ordered{&context, &states, &constraints, &homes, std::move(given)};
+  paths::PathSearch paths({&ordered, 1}, search_limits, {}, threads, {}, {});
   paths.FormulateSingles(context.stop);
   paths.FindBounds();
   paths::Found found = paths.FindBest();

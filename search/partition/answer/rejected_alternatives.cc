@@ -128,16 +128,15 @@ class RejectedAlternatives {
 
 // The interval of two neighbours with the same boundary tensors kept around it; null if it was not
 // considered.
-const choices::IntervalChoices* FindJoined(const paths::PathSearch& paths,
-                                           const choices::IntervalChoices& a,
-                                           const choices::IntervalChoices& b) {
-  const int first = a.Interval().first;
-  const int length = b.Interval().last - first + 1;
-  if (length > paths.Longest()) return nullptr;
-  for (const choices::IntervalChoices& crossing : paths.Crossings(first, length)) {
-    const bool same = paths.ArcOf(crossing).begin == paths.ArcOf(a).begin &&
-                      paths.ArcOf(crossing).end == paths.ArcOf(b).end;
-    if (same && paths.IsAllowed(crossing)) return &crossing;
+const choices::IntervalChoices* FindJoined(const paths::IntervalLattice& lattice,
+                                           const paths::LatticeInterval& a,
+                                           const paths::LatticeInterval& b) {
+  const int first = a.choices.Interval().first;
+  const int length = b.choices.Interval().last - first + 1;
+  if (length > lattice.Longest()) return nullptr;
+  for (const paths::LatticeInterval& crossing : lattice.Crossings(first, length)) {
+    if (crossing.begin == a.begin && crossing.end == b.end && crossing.is_allowed)
+      return &crossing.choices;
   }
   return nullptr;
 }
@@ -148,14 +147,15 @@ std::vector<RejectedAlternative> RejectedAlternativesOf(const choices::SearchCon
                                                         const paths::PathSearch& paths,
                                                         const paths::Selection& selection,
                                                         size_t s) {
-  const choices::IntervalChoices& interval = *selection.intervals[s];
-  const choices::Choice& chosen = interval.Choices()[selection.choices[s]];
+  const paths::Selected& subgraph = selection.subgraphs[s];
+  const choices::Choice& chosen = subgraph.Chosen();
   std::vector<RejectedAlternative> rejections =
-      RejectedAlternatives(context, interval, chosen.cost).Beside(chosen);
-  if (s + 1 == selection.intervals.size()) return rejections;
-  const choices::IntervalChoices& next = *selection.intervals[s + 1];
-  const cost::Cost apart = cost::Join(chosen.cost, next.Choices()[selection.choices[s + 1]].cost);
-  if (const choices::IntervalChoices* joined = FindJoined(paths, interval, next))
+      RejectedAlternatives(context, subgraph.Choices(), chosen.cost).Beside(chosen);
+  if (s + 1 == selection.subgraphs.size()) return rejections;
+  const paths::Selected& next = selection.subgraphs[s + 1];
+  const cost::Cost apart = cost::Join(chosen.cost, next.Chosen().cost);
+  if (const choices::IntervalChoices* joined =
+          FindJoined(paths.Lattice(), *subgraph.interval, *next.interval))
     rejections.push_back(RejectedAlternatives(context, *joined, apart).Whole());
   return rejections;
 }

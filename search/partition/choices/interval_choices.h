@@ -70,7 +70,7 @@ class TileConfigCost {
   struct Tried {
     encoder::program::Policy policy;
     encoder::program::PolicyTiles tiles;
-    encoder::program::RoomFloor floor;
+    encoder::program::RoomLowerBound floor;
     Tried(const SearchContext& context, const encoder::program::Policy& policy,
           encoder::program::PolicyTiles tiles);
   };

@@ -40,8 +40,8 @@ struct Attempted {
 
 // After an error of an engine or the encoder, no result can be trusted.
 std::optional<base::Diagnostic> FindEngineFault(const paths::PathSearch& paths) {
-  for (const choices::IntervalChoices& interval : paths.Intervals()) {
-    if (interval.Fault() != nullptr) return *interval.Fault();
+  for (const paths::LatticeInterval& interval : paths.Lattice().Intervals()) {
+    if (interval.choices.Fault() != nullptr) return *interval.choices.Fault();
   }
   return std::nullopt;
 }
@@ -189,8 +189,6 @@ class Attempts {
   std::optional<base::Diagnostic> fault_;
 };
 
-bool IsCapped(const paths::PathSearch& paths) { return paths.MostOperators() < paths.Operators(); }
-
 bool MeetsBound(const choices::SearchContext& context, const answer::LowerBounds& lower_bounds,
                 const plan::Plan& plan) {
   return plan.score <= context.scale.ScoreOf(lower_bounds.costs);
@@ -199,26 +197,27 @@ bool MeetsBound(const choices::SearchContext& context, const answer::LowerBounds
 // The scope of the search in this order of the operators. It states nothing about the order.
 plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::PlanConstraints& constraints,
                     const Attempted& attempted, const answer::PartitionOptions& options) {
+  const paths::SearchCoverage coverage = paths.Coverage();
   plan::Scope scope;
-  if (IsCapped(paths)) {
-    scope.cuts = fmt::format("subgraphs of more than {} operators, {}", paths.MostOperators(),
+  if (coverage.IsCapped()) {
+    scope.cuts = fmt::format("subgraphs of more than {} operators, {}", coverage.most_operators,
                              options.max_operators ? "as asked" : "for want of effort");
   }
   const std::string_view apart = constraints.KeepAny() ? " that are not required" : "";
-  if (paths.LeavesOutKept()) {
+  if (coverage.leaves_out_kept) {
     scope.kept = fmt::format("boundary tensors{}, for want of effort", apart);
-  } else if (paths.SpillsAll()) {
+  } else if (coverage.spills_all) {
     scope.kept = fmt::format("boundary tensors{}, as asked", apart);
-  } else if (paths.CapsKept()) {
-    scope.kept = fmt::format("more than {} boundary tensors{} at a cut", paths.MostKept(), apart);
+  } else if (coverage.caps_kept) {
+    scope.kept = fmt::format("more than {} boundary tensors{} at a cut", coverage.most_kept, apart);
   }
   if (attempted.complete) return scope;
   constexpr std::string_view kOpen =
       ", for want of effort, among which bounds do not rule out a better plan";
-  const bool policies = paths.LeavesOutPolicies();
+  const bool policies = coverage.leaves_out_policies;
   if (policies)
     scope.policies = fmt::format("some K extents of slices and some ways to keep rows{}", kOpen);
-  if (paths.LeavesOutShapes() || !policies)
+  if (coverage.leaves_out_shapes || !policies)
     scope.tile_extents = fmt::format("some extents{}", kOpen);
   return scope;
 }
@@ -233,7 +232,8 @@ void StateProof(const paths::OrderedNetwork& network, const paths::PathSearch& p
     plan.proven = true;
   } else {
     plan.scope = ScopeOf(paths, network.PlanConstraints(), attempted, options);
-    plan.proven = is_known && attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp();
+    plan.proven =
+        is_known && attempted.settled && attempted.undecided == 0 && !paths.Coverage().any_given_up;
   }
   plan.status = plan.proven && plan::CoversAll(plan.scope) ? "optimal" : "feasible";
 }
@@ -267,7 +267,7 @@ std::vector<std::string> NotesOn(const choices::SearchContext& context,
   std::vector<std::string> notes;
   if (!constraints.IsEmpty())
     notes.push_back("as required, " + Describe(context.graph, constraints.All()));
-  if (paths.AnyGivenUp())
+  if (paths.Coverage().any_given_up)
     notes.emplace_back("a limit left some tiles undecided; they count as not fitting");
   if (paths.IsCutShort() && !plan.proven)
     notes.emplace_back("the search was stopped; this is the best plan known then");
@@ -277,7 +277,7 @@ std::vector<std::string> NotesOn(const choices::SearchContext& context,
         attempted.failed + attempted.undecided, attempted.undecided));
   }
   if (std::any_of(plan.baseline.do_not_fit.begin(), plan.baseline.do_not_fit.end(),
-                  [&paths](int op) { return !paths.Single(op).ProvenEmpty(); })) {
+                  [&paths](int op) { return !paths.Lattice().Single(op).choices.ProvenEmpty(); })) {
     notes.emplace_back(
         "of some operators left out of the baseline it is not proven that they do not fit alone");
   }
@@ -296,11 +296,11 @@ answer::PartitionResult WithoutPlan(const choices::SearchContext& context,
       fmt::format("{} combination{} of subgraphs fit{} one by one, yet not jointly{}{}", tried,
                   tried == 1 ? "" : "s", tried == 1 ? "s" : "",
                   attempted.last_reason.empty() ? "" : ": ", attempted.last_reason);
-  const bool proven = attempted.settled && attempted.undecided == 0 && !paths.AnyGivenUp() &&
-                      !IsCapped(paths) && !paths.CapsKept() && !paths.LeavesOutKept() &&
-                      !paths.UntriedCouldBeat(kNoLimit);
+  const paths::SearchCoverage coverage = paths.Coverage();
+  const bool proven = attempted.settled && attempted.undecided == 0 && !coverage.any_given_up &&
+                      coverage.IsWhole() && !paths.UntriedCouldFit();
   return {proven ? problem::Status::kInfeasible : problem::Status::kUnknown, std::nullopt,
-          paths.SpillsAll() ? text + std::string(paths::kAllSpilled) : text, attempted.obstacle};
+          coverage.spills_all ? text + std::string(answer::kAllSpilled) : text, attempted.obstacle};
 }
 
 // The result if no plan was found.
@@ -400,9 +400,9 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
   plan::Plan plan = *attempted.best;
   paths.FormulateRefused(attempted.selection, answer::kMostRejected);
   for (size_t s = 0; s < plan.subgraphs.size(); ++s) {
-    const choices::IntervalChoices& interval = *attempted.selection.intervals[s];
+    const paths::Selected& subgraph = attempted.selection.subgraphs[s];
     plan.subgraphs[s].largest_proven =
-        answer::IsLargest(context, interval, interval.Choices()[attempted.selection.choices[s]]);
+        answer::IsLargest(context, subgraph.Choices(), subgraph.Chosen());
     plan.subgraphs[s].rejected_alternatives =
         answer::RejectedAlternativesOf(context, paths, attempted.selection, s);
   }

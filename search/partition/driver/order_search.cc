@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <string>
@@ -17,8 +16,6 @@ namespace tessera::search::partition::driver {
 namespace {
 
 using problem::Status;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Orders with swaps, and the operators in one swap.
 constexpr size_t kMostSwapped = 48;
@@ -55,8 +52,7 @@ constexpr double kRounding = 1e-9;
 
 // Whether nothing was skipped that the search could consider in these orders.
 bool LeavesNothing(const paths::PathSearch& paths) {
-  return paths.MostOperators() >= paths.Operators() && !paths.CapsKept() &&
-         !paths.LeavesOutKept() && !paths.UntriedCouldBeat(kInfinity);
+  return paths.Coverage().IsWhole() && !paths.UntriedCouldFit();
 }
 
 }  // namespace
@@ -169,11 +165,11 @@ std::optional<orders::Order> OrderSearch::FindAtHome(const std::vector<orders::O
   paths::PathSearch own(std::span<const paths::Ordered>(all).first(1), search_limits, other_limits,
                         options_.threads, options_.progress, {});
   own.FindBounds();
-  const std::optional<paths::Selection> best = own.FindBelow(kInfinity, effort);
+  const std::optional<paths::Selection> best = own.FindBelow(std::nullopt, effort);
   work_ += own.Work();
   if (!best && (own.HasSpent() || own.IsCutShort())) return std::nullopt;
-  const double below =
-      best ? network_context_.scale.ScoreOf(best->cost) * (1 - kRounding) : kInfinity;
+  std::optional<double> below;
+  if (best) below = network_context_.scale.ScoreOf(best->cost) * (1 - kRounding);
   const std::vector<paths::PathSearch*> known = {&own};
   paths::PathSearch others(all, search_limits, other_limits, options_.threads, options_.progress,
                            known);
@@ -192,7 +188,7 @@ std::optional<base::Diagnostic> OrderSearch::Scout() {
   if (network_context_.stop.Requested()) return std::nullopt;
   if (every_) {
     const paths::OtherOrderLimits other_limits{
-        .most_operators = incumbent_.found.paths->MostOperators(),
+        .most_operators = incumbent_.found.paths->Coverage().most_operators,
         .most_intervals = kEveryInterval,
         .alike = false};
     const std::vector<orders::Order> all =
@@ -222,7 +218,8 @@ std::optional<base::Diagnostic> OrderSearch::ScoutAmong(const std::vector<orders
                                                         const paths::OtherOrderLimits& other_limits,
                                                         int64_t effort) {
   const std::optional<plan::Plan>& plan = incumbent_.found.result.plan;
-  const double below = plan ? plan->score * (1 - kRounding) : kInfinity;
+  std::optional<double> below;
+  if (plan) below = plan->score * (1 - kRounding);
   const paths::SearchLimits search_limits =
       SearchLimitsFor(network_context_.graph, network_context_.scale, options_);
   const std::vector<paths::Ordered> looked_at = Prepare(network_context_, orders);
@@ -235,9 +232,9 @@ std::optional<base::Diagnostic> OrderSearch::ScoutAmong(const std::vector<orders
     known.push_back(&scout);
     scout.FindBounds();
     std::optional<paths::Selection> selection = scout.FindBelow(below, effort);
-    const bool at_end = !scout.HasSpent() && scout.HasAllOrders() && !scout.IsCutShort();
+    const bool at_end = !scout.HasSpent() && scout.Lattice().HasAllOrders() && !scout.IsCutShort();
     paths::Found rejected_alternatives{paths::Ending::kCutShort};
-    if (!selection && at_end && plan) rejected_alternatives = scout.FindBetter(below, effort);
+    if (!selection && at_end && plan) rejected_alternatives = scout.FindBetter(*below, effort);
     if (rejected_alternatives.ending == paths::Ending::kFound)
       selection = std::move(rejected_alternatives.selection);
     work_ += scout.Work();
@@ -246,7 +243,7 @@ std::optional<base::Diagnostic> OrderSearch::ScoutAmong(const std::vector<orders
                                     at_end ? "" : ", not to the end"));
     }
     if (!selection) {
-      const bool all_decided = at_end && failed_.empty() && !scout.AnyGivenUp();
+      const bool all_decided = at_end && failed_.empty() && !scout.Coverage().any_given_up;
       survey_.settled = all_decided && rejected_alternatives.ending == paths::Ending::kNone;
       survey_.proven = all_decided && survey_.every && !plan && LeavesNothing(scout);
       return std::nullopt;

@@ -6,8 +6,6 @@
 #include <queue>
 #include <utility>
 
-#include "tessera/base/saturating.h"
-
 namespace tessera::search::partition::paths {
 namespace {
 
@@ -186,30 +184,6 @@ class BestFirst {
 std::optional<Path> FindBestPath(const cost::Scale& scale, int last, std::span<const Arc> arcs,
                                  std::span<const Forbidden> forbidden, PathLook& look) {
   return BestFirst(scale, last, arcs, forbidden).Find(look);
-}
-
-std::optional<Path> FindBestPath(const cost::Scale& scale, int last, std::span<const Arc> arcs,
-                                 std::span<const Forbidden> forbidden) {
-  PathLook look;
-  return FindBestPath(scale, last, arcs, forbidden, look);
-}
-
-int64_t CountIntervals(int operators, int most) {
-  int64_t count = 0;
-  for (int length = 1; length <= std::min(operators, most); ++length)
-    count += operators - length + 1;
-  return count;
-}
-
-int64_t CountPartitions(int operators, int most) {
-  std::vector<int64_t> ways(static_cast<size_t>(operators) + 1);
-  ways[0] = 1;
-  for (int end = 1; end <= operators; ++end) {
-    for (int length = 1; length <= std::min(end, most); ++length) {
-      base::Accumulate(ways[static_cast<size_t>(end)], ways[static_cast<size_t>(end - length)]);
-    }
-  }
-  return ways.back();
 }
 
 }  // namespace tessera::search::partition::paths

@@ -58,14 +58,5 @@ struct PathLook {
 // kMostForbidden forbidden paths.
 std::optional<Path> FindBestPath(const cost::Scale& scale, int last, std::span<const Arc> arcs,
                                  std::span<const Forbidden> forbidden, PathLook& look);
-std::optional<Path> FindBestPath(const cost::Scale& scale, int last, std::span<const Arc> arcs,
-                                 std::span<const Forbidden> forbidden);
-
-// The number of intervals of at most `most` operators in a chain of `operators`: 10 for 4 and no
-// cap.
-int64_t CountIntervals(int operators, int most);
-
-// The number of partitions into such intervals: 8 for 4 and no cap. Saturates at base::kMaxTotal.
-int64_t CountPartitions(int operators, int most);
 
 }  // namespace tessera::search::partition::paths

@@ -13,8 +13,8 @@
 #include "tessera/search/orders/legal_orders.h"
 #include "tessera/search/partition/choices/search_context.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
+#include "tessera/search/partition/paths/interval_lattice.h"
 #include "tessera/search/partition/paths/lattice.h"
-#include "tessera/search/partition/paths/path_search.h"
 
 // Candidate orders of a network's operators. All are orders of the nodes of a precedence.
 namespace tessera::search::partition::paths {

@@ -109,20 +109,15 @@ Key KeyOf(const encoder::program::BufferUse& buffer, int subgraph) {
   return {whole ? -1 : subgraph, buffer.kind, buffer.tensor, buffer.op, buffer.phase, buffer.slot};
 }
 
-const encoder::program::Program& ProgramOf(const choices::IntervalChoices& interval,
-                                           const choices::Choice& choice) {
-  return interval.Tiles().CandidatesOf(choice.candidate).program;
-}
-
 // Gives every buffer of the joint Problem the address that its subgraph found. For a buffer that
 // several subgraphs share, the first address counts.
 void AddHints(const paths::Selection& selection, encoder::program::Program& program) {
   std::map<Key, Bytes> found;
-  for (size_t s = 0; s < selection.intervals.size(); ++s) {
-    const choices::Choice& choice = selection.intervals[s]->Choices()[selection.choices[s]];
+  for (size_t s = 0; s < selection.subgraphs.size(); ++s) {
+    const choices::Choice& choice = selection.subgraphs[s].Chosen();
     if (!choice.allocation) continue;
     const std::vector<encoder::program::BufferUse>& buffers =
-        ProgramOf(*selection.intervals[s], choice).buffers;
+        selection.subgraphs[s].Choices().Tiles().CandidatesOf(choice.candidate).program.buffers;
     for (size_t i = 0; i < buffers.size(); ++i) {
       found.try_emplace(KeyOf(buffers[i], static_cast<int>(s)), choice.allocation->offsets[i]);
     }
@@ -142,10 +137,10 @@ std::optional<Allocation> Compose(const paths::Selection& selection,
     composed.offsets.push_back(*buffer.hint);
   }
   composed.modes.resize(joint.memories.size());
-  for (size_t s = 0; s < selection.intervals.size(); ++s) {
-    const choices::Choice& choice = selection.intervals[s]->Choices()[selection.choices[s]];
-    for (size_t memory = 0; memory < choice.allocation->modes.size(); ++memory) {
-      const problem::ModeSchedule& part = choice.allocation->modes[memory];
+  for (const paths::Selected& subgraph : selection.subgraphs) {
+    const std::vector<problem::ModeSchedule>& modes = subgraph.Chosen().allocation->modes;
+    for (size_t memory = 0; memory < modes.size(); ++memory) {
+      const problem::ModeSchedule& part = modes[memory];
       composed.modes[memory].insert(composed.modes[memory].end(), part.begin(), part.end());
     }
   }
@@ -256,11 +251,8 @@ base::Expected<problem::Result> PlaceLike(const choices::SearchContext& context,
 
 std::vector<encoder::program::SubgraphChoice> ChoicesOf(const paths::Selection& selection) {
   std::vector<encoder::program::SubgraphChoice> choices;
-  for (size_t s = 0; s < selection.intervals.size(); ++s) {
-    const choices::IntervalChoices& interval = *selection.intervals[s];
-    choices.push_back(
-        interval.Tiles().Candidates()[interval.Choices()[selection.choices[s]].candidate].choice);
-  }
+  for (const paths::Selected& subgraph : selection.subgraphs)
+    choices.push_back(subgraph.Choices().Tiles().Candidates()[subgraph.Chosen().candidate].choice);
   return choices;
 }
 

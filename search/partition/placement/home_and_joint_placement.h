@@ -11,7 +11,7 @@
 #include "tessera/plan/plan.h"
 #include "tessera/problem/result.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
-#include "tessera/search/partition/paths/path_search.h"
+#include "tessera/search/partition/paths/arc_table.h"
 #include "tessera/search/partition/placement/obstacles.h"
 #include "tessera/search/tiling/candidate_search.h"
 

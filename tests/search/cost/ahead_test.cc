@@ -7,6 +7,7 @@
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/cost/timeline.h"
+#include "tessera/tests/search/cost/simulate.h"
 
 // The costs of prefetched constants, and the subgraph that they are counted for.
 namespace tessera::search {
@@ -26,7 +27,7 @@ struct Pair {
     return cost::Simulate(
         graph, profile,
         graph::tiling::Tile(graph, subgraphs[number].interval, subgraphs[number].tile), {},
-        cost::AheadOf(graph, profile, subgraphs, number));
+        cost::PrefetchesOf(graph, profile, subgraphs, number));
   }
 };
 
@@ -67,8 +68,9 @@ TEST(Ahead, HoldsUpTheSubgraphBeforeWhereItTakesLonger) {
   const Pair pair = Prefetching();
   const graph::tiling::TiledSubgraph tiling =
       graph::tiling::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
-  const cost::Ahead ahead{.own = false, .next = {{.home = 0, .cycles = 40, .bytes = 100}}};
-  const plan::Metrics metrics = cost::Simulate(pair.graph, WithTwoPorts(), tiling, {}, ahead);
+  const cost::Prefetches prefetches{.own = false,
+                                    .next = {{.home = 0, .cycles = 40, .bytes = 100}}};
+  const plan::Metrics metrics = cost::Simulate(pair.graph, WithTwoPorts(), tiling, {}, prefetches);
   EXPECT_EQ(metrics.latency_cycles, (11 + 13) + 13 + 40);
   EXPECT_EQ(metrics.bound_by, "dma");
 }
@@ -88,9 +90,10 @@ TEST(Ahead, IsDrawnWhereItIsCounted) {
   const Pair pair = Prefetching();
   const graph::tiling::TiledSubgraph tiling =
       graph::tiling::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
-  const cost::Ahead ahead{.own = false, .next = {{.home = 0, .cycles = 40, .bytes = 100}}};
+  const cost::Prefetches prefetches{.own = false,
+                                    .next = {{.home = 0, .cycles = 40, .bytes = 100}}};
   const cost::SubgraphTimeline timeline =
-      cost::TimelineOf(pair.graph, WithTwoPorts(), tiling, {}, cost::kAllTiles, ahead);
+      cost::TimelineOf(pair.graph, WithTwoPorts(), tiling, {}, cost::kAllTiles, prefetches);
   EXPECT_EQ(timeline.cycles, 24 + 13 + 40);
   std::vector<std::pair<int64_t, int64_t>> drawn;
   for (const cost::Activity& activity : timeline.activities) {
@@ -161,11 +164,11 @@ TEST(TwoHomes, PrefetchSideBySide) {
   subgraphs[0].interval = {0, 0};
   subgraphs[1].interval = {1, 1};
   subgraphs[1].prefetch = true;
-  const cost::Ahead ahead = cost::AheadOf(two.graph, two.profile, subgraphs, 0);
-  ASSERT_EQ(ahead.next.size(), 1U);
-  EXPECT_EQ(ahead.next.front().home, 2);
-  EXPECT_EQ(ahead.next.front().cycles, 2);
-  EXPECT_EQ(ahead.next.front().bytes, 4);
+  const cost::Prefetches prefetches = cost::PrefetchesOf(two.graph, two.profile, subgraphs, 0);
+  ASSERT_EQ(prefetches.next.size(), 1U);
+  EXPECT_EQ(prefetches.next.front().home, 2);
+  EXPECT_EQ(prefetches.next.front().cycles, 2);
+  EXPECT_EQ(prefetches.next.front().bytes, 4);
 }
 
 }  // namespace

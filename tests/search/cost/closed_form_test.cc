@@ -6,6 +6,7 @@
 #include "small_machine.h"
 #include "tessera/base/random.h"
 #include "tessera/search/cost/simulator.h"
+#include "tessera/tests/search/cost/simulate.h"
 
 // The loop's cost in closed form, computed from intervals of rows alone.
 namespace tessera::search {

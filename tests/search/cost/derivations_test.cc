@@ -17,6 +17,7 @@
 #include "tessera/plan/verify/residency.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/cost/timeline.h"
+#include "tessera/tests/search/cost/simulate.h"
 
 // docs/program.md has two implementations: encoder/program and search/cost in closed form,
 // plan/verify step by step. The test cuts random networks on random machines in random ways; both
@@ -99,7 +100,7 @@ TEST(Derivations, AgreeOnRandomPrograms) {
     aliased_states += StateAliasing(*plan);
     ASSERT_EQ(Disagreements(*plan), "") << "round " << round;
     for (size_t i = 0; i < plan->subgraphs.size(); ++i) {
-      ASSERT_EQ(cost::TimelineOf(*plan, i, cost::kAllTiles).cycles,
+      ASSERT_EQ(cost::PlannedTimeline(*plan, i, cost::kAllTiles).cycles,
                 plan->subgraphs[i].metrics.latency_cycles)
           << "round " << round;
     }
@@ -167,7 +168,7 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
     for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
       const plan::Subgraph& subgraph = plan.subgraphs[i];
       plan::Accumulate(totals, subgraph.metrics);
-      const cost::SubgraphTimeline timeline = cost::TimelineOf(plan, i, cost::kAllTiles);
+      const cost::SubgraphTimeline timeline = cost::PlannedTimeline(plan, i, cost::kAllTiles);
       EXPECT_EQ(timeline.cycles, subgraph.metrics.latency_cycles) << "round " << round;
       if (subgraph.prefetch) ++prefetched.at(std::min<size_t>(5, plan.subgraphs[i - 1].tiles));
     }

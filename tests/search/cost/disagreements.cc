@@ -9,6 +9,7 @@
 #include "tessera/plan/verify/costs.h"
 #include "tessera/plan/verify/derivation.h"
 #include "tessera/search/cost/simulator.h"
+#include "tessera/tests/search/cost/simulate.h"
 
 namespace tessera::search {
 
@@ -39,7 +40,7 @@ plan::Plan AsPlan(const graph::Graph& graph, const Profile& profile,
     plan.subgraphs[i].metrics = cost::Simulate(
         graph, profile,
         encoder::program::CutTiles(graph, choice.interval, choice.tile, choice.policy.halo),
-        choice.policy, cost::AheadOf(graph, profile, plan.subgraphs, i));
+        choice.policy, cost::PrefetchesOf(graph, profile, plan.subgraphs, i));
   }
   plan.buffers = program.buffers;
   plan.steps = program.steps;

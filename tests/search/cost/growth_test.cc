@@ -8,6 +8,7 @@
 #include "tessera/encoder/program/choices.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/cost/timeline.h"
+#include "tessera/tests/search/cost/simulate.h"
 
 // A concatenation makes a cache longer. The part that is already there costs nothing, unless the
 // next value lies elsewhere.

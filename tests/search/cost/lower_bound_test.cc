@@ -4,6 +4,7 @@
 #include "random_graph.h"
 #include "small_machine.h"
 #include "tessera/search/cost/simulator.h"
+#include "tessera/tests/search/cost/simulate.h"
 
 namespace tessera::search {
 namespace {

@@ -1,3 +1,5 @@
+#include "tessera/tests/search/cost/simulate.h"
+
 #include <gtest/gtest.h>
 
 #include "small_machine.h"

@@ -16,6 +16,7 @@
 #include "tessera/plan/verify/checks.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/cost/timeline.h"
+#include "tessera/tests/search/cost/simulate.h"
 
 // Operators whose weights are held along K. The test compares both derivations, the simulator and
 // its bounds.

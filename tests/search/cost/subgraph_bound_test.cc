@@ -10,6 +10,7 @@
 #include "tessera/encoder/program/homes.h"
 #include "tessera/plan/plan.h"
 #include "tessera/search/cost/simulator.h"
+#include "tessera/tests/search/cost/simulate.h"
 
 namespace tessera::search {
 namespace {

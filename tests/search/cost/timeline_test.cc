@@ -9,6 +9,7 @@
 #include "small_machine.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/search/cost/simulator.h"
+#include "tessera/tests/search/cost/simulate.h"
 
 // Every activity has its place, and the last one ends at the latency of the simulator.
 namespace tessera::search {
@@ -106,8 +107,8 @@ TEST(Timeline, ReadsAndWritesHaveTracksOfTheirOwnWhereTheyDoNotTakeTurns) {
       cost::TimelineOf(graph, profile, graph::tiling::Tile(graph, {0, 0}, {1, 2, 1, 3}),
                        kTimedResident, cost::kAllTiles);
   ASSERT_EQ(timeline.tracks.size(), 3U);
-  EXPECT_EQ(timeline.tracks[1].flow, cost::TrackFlow::kIn);
-  EXPECT_EQ(timeline.tracks[2].flow, cost::TrackFlow::kOut);
+  EXPECT_EQ(timeline.tracks[1].flow, plan::TrackFlow::kIn);
+  EXPECT_EQ(timeline.tracks[2].flow, plan::TrackFlow::kOut);
   EXPECT_EQ(timeline.cycles, (11 + 12) + (12 + 12 + 12 + 12) + 12);
 }
 

@@ -10,6 +10,7 @@
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/tiling/shape_search.h"
 #include "tessera/search/tiling/tile_driver.h"
+#include "tessera/tests/search/cost/simulate.h"
 
 namespace tessera::search {
 namespace {

@@ -9,6 +9,7 @@
 #include "tessera/search/engines/greedy/greedy.h"
 #include "tessera/search/engines/lazy/lazy_engine.h"
 #include "tessera/search/tiling/tile_driver.h"
+#include "tessera/tests/search/cost/simulate.h"
 
 namespace tessera::search {
 namespace {

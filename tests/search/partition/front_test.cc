@@ -23,7 +23,7 @@ Subject DrawFrontCase(uint64_t seed) { return AnySubject(seed, {3, 5}, {60, 150}
 // The least latency of a point that keeps the limit.
 double BestWithin(const partition::analysis::Front& front, std::string_view metric, double limit) {
   double best = std::numeric_limits<double>::infinity();
-  for (const partition::analysis::FrontPoint& point : front.points) {
+  for (const plan::FrontPoint& point : front.points) {
     if (plan::ValueOf(point.plan.totals, metric) <= limit)
       best = std::min(best, static_cast<double>(point.plan.totals.latency_cycles));
   }
@@ -74,7 +74,7 @@ TEST(FindFront, NamesObjectivesThatFindItsPlans) {
       partition::analysis::FindFront(subject.graph, subject.profile, KeepingNothing(), 1000);
   ASSERT_TRUE(front);
   ASSERT_GE(front->points.size(), 2U);
-  for (const partition::analysis::FrontPoint& point : front->points) {
+  for (const plan::FrontPoint& point : front->points) {
     partition::answer::PartitionOptions options = KeepingNothing();
     options.objective = point.objective;
     const auto again = partition::SearchPartition(subject.graph, subject.profile, options);
@@ -98,7 +98,7 @@ TEST(FindFront, KeepsLimitsOfItsOwn) {
       partition::analysis::FindFront(subject.graph, subject.profile, options, 1000);
   ASSERT_TRUE(limited);
   ASSERT_FALSE(limited->points.empty());
-  for (const partition::analysis::FrontPoint& point : limited->points)
+  for (const plan::FrontPoint& point : limited->points)
     EXPECT_LE(point.plan.totals.peak_bytes, most);
 }
 

@@ -30,6 +30,7 @@
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/cost/simulator.h"
+#include "tessera/tests/search/cost/simulate.h"
 
 // No bound is above the value of any plan. Networks of every kind of operator, ranks 1 to 6, forks,
 // states and several results, on machines of every kind, are cut at random: into any subgraphs with
@@ -229,8 +230,8 @@ void CheckRoom(const Drawn& drawn, const encoder::program::SubgraphChoice& choic
   auto tiles = encoder::program::PolicyTiles::Make(drawn.graph, usages, drawn.profile,
                                                    choice.interval, choice.policy);
   ASSERT_TRUE(tiles);
-  const encoder::program::RoomFloor floor(drawn.graph, usages, drawn.profile, tiles->Uses(),
-                                          choice.policy.in_place);
+  const encoder::program::RoomLowerBound floor(drawn.graph, usages, drawn.profile, tiles->Uses(),
+                                               choice.policy.in_place);
   encoder::program::SharedTilings tilings(drawn.graph, choice.interval);
   const auto tiling =
       tiles->Cut(choice.tile, [&](const graph::tiling::TileShape& tile, HaloStorage halo) {

@@ -366,16 +366,16 @@ TEST(OrderSearch, WhatWasNotTriedInAllOrdersIsNotCalledOptimal) {
   EXPECT_THAT(found.plan->scope.orders, HasSubstr("some orders"));
 }
 
-TEST(PeakFloor, IsTheSameInEveryOrderAndBelowEveryPeak) {
+TEST(PeakLowerBound, IsTheSameInEveryOrderAndBelowEveryPeak) {
   base::Random random(74);
   for (int draw = 0; draw < 20; ++draw) {
     SCOPED_TRACE(draw);
     const graph::Graph graph = ForkedNetwork(random, 6);
     const Profile profile = SmallMachine(DmaSteps::kSerialized, 1000);
-    const problem::Bytes floor = cost::FindPeakFloor(graph, profile).bytes;
+    const problem::Bytes floor = cost::FindPeakLowerBound(graph, profile).bytes;
     for (const orders::Order& order : EveryOrderOf(graph)) {
       const graph::Graph reordered = graph::Reordered(graph, order);
-      EXPECT_EQ(cost::FindPeakFloor(reordered, profile).bytes, floor);
+      EXPECT_EQ(cost::FindPeakLowerBound(reordered, profile).bytes, floor);
       const partition::answer::PartitionResult found =
           Search(reordered, profile, With("peak", partition::answer::Ordering::kGiven));
       ASSERT_TRUE(found.plan);

@@ -67,7 +67,7 @@ class PeakFloorBehind : public testing::TestWithParam<Case> {};
 TEST_P(PeakFloorBehind, IsNoHigherThanPlansOfEitherKind) {
   const graph::Graph graph = NetworkOf(GetParam().network);
   const Profile profile = ProfileOf(GetParam().profile);
-  const cost::PeakFloor floor = cost::FindPeakFloor(graph, profile);
+  const cost::PeakLowerBound floor = cost::FindPeakLowerBound(graph, profile);
   EXPECT_EQ(floor.bytes, GetParam().floor);
   for (const std::string metric : {"peak", "energy", "latency"}) {
     SCOPED_TRACE(metric);

@@ -24,6 +24,7 @@
 #include "tessera/search/orders/legal_orders.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/partition.h"
+#include "tessera/tests/search/cost/simulate.h"
 
 // Networks whose best plan needs a policy that few other networks need, and policies that only a
 // constraint selects.

@@ -12,6 +12,7 @@
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/tiling/tile_driver.h"
+#include "tessera/tests/search/cost/simulate.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
 // The statements of a plan about rejected alternatives are true: they have the stated cost, they

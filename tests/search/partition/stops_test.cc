@@ -161,7 +161,7 @@ TEST(Stops, EndASearchForAFrontAtEachPoll) {
     const auto front = partition::analysis::FindFront(subject.graph, subject.profile, options, 6);
     ASSERT_TRUE(front) << front.error().message;
     EXPECT_FALSE(front->complete);
-    for (const partition::analysis::FrontPoint& point : front->points) ExpectRight(point.plan);
+    for (const plan::FrontPoint& point : front->points) ExpectRight(point.plan);
     if (front->points.empty()) {
       EXPECT_EQ(front->refusal.status, Status::kUnknown);
     }

@@ -20,8 +20,8 @@ problem::Bytes FloorOf(const RandomSubject& subject,
   auto tiles = encoder::program::PolicyTiles::Make(subject.graph, usages, subject.profile,
                                                    choice.interval, choice.policy);
   RC_ASSERT(tiles.has_value());
-  const encoder::program::RoomFloor floor(subject.graph, usages, subject.profile, tiles->Uses(),
-                                          choice.policy.in_place);
+  const encoder::program::RoomLowerBound floor(subject.graph, usages, subject.profile,
+                                               tiles->Uses(), choice.policy.in_place);
   encoder::program::SharedTilings tilings(subject.graph, choice.interval);
   const auto tiling = tiles->Cut(
       choice.tile, [&](const graph::tiling::TileShape& tile, hw_profiles::HaloStorage halo) {
@@ -31,7 +31,7 @@ problem::Bytes FloorOf(const RandomSubject& subject,
   return floor.Find(*tiling);
 }
 
-RC_GTEST_PROP(RoomFloor, IsNeverAboveTheLoadAndForbidsOnlyWhatDoesNotFit, ()) {
+RC_GTEST_PROP(RoomLowerBound, IsNeverAboveTheLoadAndForbidsOnlyWhatDoesNotFit, ()) {
   RandomSubject subject = DrawSubject();
   subject.interval.last = *rc::gen::inRange(0, subject.interval.last + 1);
   subject.interval.first = *rc::gen::inRange(0, subject.interval.last + 1);

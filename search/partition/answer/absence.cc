@@ -1,0 +1,172 @@
+#include "tessera/search/partition/answer/absence.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace tessera::search::partition::answer {
+namespace {
+
+// Limit on operators that are tried alone to find the obstacle.
+constexpr size_t kMostStuck = 64;
+
+Room RoomIn(const choices::IntervalChoices& interval) {
+  if (!interval.IsExpanded()) return Room::kUndecided;
+  Room room = interval.IsComplete() ? Room::kNone : Room::kUndecided;
+  for (const choices::Choice& choice : interval.Choices()) {
+    if (choice.verdict == choices::ChoiceStatus::kFits) return Room::kSome;
+    if (choice.verdict != choices::ChoiceStatus::kImpossible) room = Room::kUndecided;
+  }
+  return room;
+}
+
+}  // namespace
+
+// Calls visit(interval) for each interval that contains the operator, in every crossing that
+// constraints allow.
+template <typename Visit>
+void Absence::ForEachAround(int op, Visit visit) const {
+  for (int first = std::max(0, op - lattice_.Longest() + 1); first <= op; ++first) {
+    const int most = std::min(lattice_.Longest(), lattice_.Operators() - first);
+    for (int length = op - first + 1; length <= most; ++length) {
+      for (const paths::LatticeInterval& crossing : lattice_.Crossings(first, length)) {
+        if (crossing.is_allowed) visit(crossing);
+      }
+    }
+  }
+}
+
+Room Absence::RoomFor(int op, bool at_home) const {
+  Room best = Room::kNone;
+  ForEachAround(op, [&](const paths::LatticeInterval& interval) {
+    if (interval.is_at_home || !at_home) best = std::min(best, RoomIn(interval.choices));
+  });
+  return best;
+}
+
+std::optional<int> Absence::FindTightest(bool at_home) const {
+  std::optional<int> tightest;
+  problem::Bytes most = -1;
+  for (int op = 0; op < lattice_.Operators(); ++op) {
+    if (RoomFor(op, at_home) != Room::kNone) continue;
+    const problem::Bytes least = LeastBytes(op);
+    if (least <= most) continue;
+    tightest = op;
+    most = least;
+  }
+  return tightest;
+}
+
+problem::Bytes Absence::LeastBytes(int op) const {
+  problem::Bytes least = std::numeric_limits<problem::Bytes>::max();
+  for (const choices::Choice& choice : lattice_.Single(op).choices.Choices())
+    least = std::min(least, choice.peak_bytes);
+  return least == std::numeric_limits<problem::Bytes>::max() ? 0 : least;
+}
+
+std::optional<int> Absence::FindRefused() const {
+  for (int op = 0; op < lattice_.Operators(); ++op) {
+    if (!lattice_.Single(op).choices.Refusal()) continue;
+    bool all_refused = true;
+    ForEachAround(op, [&](const paths::LatticeInterval& interval) {
+      all_refused = all_refused && IsRefused(interval.choices);
+    });
+    if (all_refused) return op;
+  }
+  return std::nullopt;
+}
+
+// The search need not have expanded intervals next to one that is refused.
+bool Absence::IsRefused(const choices::IntervalChoices& interval) const {
+  if (interval.IsFormulated()) return interval.Refusal() != nullptr;
+  if (context_.stop.Requested()) return false;
+  choices::IntervalChoices probe(context_, interval.Interval(), interval.Kept());
+  probe.Expand(context_.stop);
+  probe.Formulate(context_.stop);
+  return probe.Refusal() != nullptr;
+}
+
+std::optional<FullHome> Absence::FindFullHome() const {
+  const encoder::program::HomeRoom homes(context_.graph, context_.profile);
+  for (int op = 0; op < lattice_.Operators(); ++op) {
+    const std::optional<base::Diagnostic> overflow = homes.FindOverflow({op, op}, {});
+    if (!overflow) continue;
+    bool any = false;
+    ForEachAround(op, [&any](const paths::LatticeInterval&) { any = true; });
+    if (!any) return FullHome{op, overflow->message};
+  }
+  return std::nullopt;
+}
+
+bool Absence::HasPath(bool within_limits) const {
+  std::vector<paths::Arc> arcs;
+  for (const paths::LatticeInterval& interval : lattice_.Intervals()) {
+    if (!interval.is_allowed) continue;
+    const choices::IntervalChoices& choices = interval.choices;
+    paths::Arc arc = paths::ArcOf(interval);
+    if (!choices.IsExpanded() || !choices.IsComplete()) {
+      if (within_limits) arc.cost = choices.Bound();
+      arcs.push_back(arc);
+    }
+    for (const choices::Choice& choice : choices.Choices()) {
+      if (choice.verdict == choices::ChoiceStatus::kImpossible) continue;
+      if (within_limits) arc.cost = choice.cost;
+      arcs.push_back(arc);
+      if (!within_limits) break;
+    }
+  }
+  paths::PathLook look{.stop = &context_.stop};
+  return paths::FindBestPath(context_.scale, lattice_.LastState(), arcs, {}, look).has_value() ||
+         context_.stop.Requested();
+}
+
+std::optional<int> Absence::FarthestCut() const {
+  std::vector<bool> reached(static_cast<size_t>(lattice_.Operators()) + 1);
+  reached[0] = true;
+  int farthest = 0;
+  for (int cut = 0; cut < lattice_.Operators(); ++cut) {
+    if (!reached[static_cast<size_t>(cut)]) continue;
+    farthest = cut;
+    const int most = std::min(lattice_.Longest(), lattice_.Operators() - cut);
+    for (int length = 1; length <= most; ++length) {
+      for (const paths::LatticeInterval& interval : lattice_.Crossings(cut, length)) {
+        if (interval.is_allowed && RoomIn(interval.choices) != Room::kNone)
+          reached[static_cast<size_t>(cut + length)] = true;
+      }
+    }
+  }
+  return reached.back() ? std::nullopt : std::optional(farthest);
+}
+
+bool Absence::LeavesOutShapes() const {
+  const std::vector<paths::LatticeInterval>& all = lattice_.Intervals();
+  return std::any_of(all.begin(), all.end(), [](const paths::LatticeInterval& interval) {
+    const choices::IntervalChoices& choices = interval.choices;
+    return interval.is_allowed && choices.IsExpanded() && !choices.IsComplete() &&
+           !choices.AnyGivenUp();
+  });
+}
+
+std::vector<Stuck> Absence::FindStuck(std::optional<int> first) const {
+  std::vector<int> unseen;
+  if (first) unseen.push_back(*first);
+  for (int op = 0; op < lattice_.Operators(); ++op) {
+    if (op != first && RoomIn(lattice_.Single(op).choices) != Room::kSome) unseen.push_back(op);
+  }
+  if (unseen.size() > kMostStuck) unseen.resize(kMostStuck);
+  std::sort(unseen.begin(), unseen.end());
+  const placement::AloneOptions options{.engines = context_.tile_engines,
+                                        .budget = context_.budget,
+                                        .room = context_.Room(),
+                                        .stop = context_.stop};
+  std::vector<Stuck> stuck;
+  for (const int op : unseen) {
+    if (context_.stop.Requested()) break;
+    Stuck each{op, placement::TryAlone(context_.graph, context_.profile, op, options)};
+    if (each.alone.status != problem::Status::kFeasible && !each.alone.tile.empty())
+      stuck.push_back(std::move(each));
+  }
+  return stuck;
+}
+
+}  // namespace tessera::search::partition::answer

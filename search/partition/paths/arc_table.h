@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tessera/search/partition/choices/interval_choices.h"
+#include "tessera/search/partition/paths/interval_lattice.h"
+#include "tessera/search/partition/paths/label_search.h"
+#include "tessera/search/partition/paths/search_effort.h"
+
+// The arcs of a path search: what is known about the intervals, as input of the search for the best
+// path. An interval that is only bounded is one arc with its bound. An expanded one is an arc for
+// each choice that an optimal partition may use.
+namespace tessera::search::partition::paths {
+
+// Special choices of arcs: the only arc of an interval that is only bounded, and the arc of an
+// expanded interval that represents the skipped tile shapes.
+inline constexpr size_t kBounded = std::numeric_limits<size_t>::max();
+inline constexpr size_t kUntried = kBounded - 1;
+
+// One subgraph: an interval with one of its choices.
+struct Selected {
+  const LatticeInterval* interval = nullptr;
+  size_t index = 0;  // of the choice
+
+  const choices::IntervalChoices& Choices() const { return interval->choices; }
+  const choices::Choice& Chosen() const { return interval->choices.Choices()[index]; }
+};
+
+// Consecutive subgraphs, each with a choice that fits alone.
+struct Selection {
+  std::vector<Selected> subgraphs;
+  cost::Cost cost;
+};
+
+// From the begin to the end of the interval, without choice or cost.
+Arc ArcOf(const LatticeInterval& interval);
+
+class ArcTable {
+ public:
+  // Without arcs until RefreshAll. The lattice must outlive this object.
+  explicit ArcTable(const IntervalLattice& lattice)
+      : lattice_(&lattice),
+        arcs_(lattice.Intervals().size()),
+        needed_(lattice.Intervals().size()) {}
+
+  // Takes note of what has become known about an interval, or of another reach.
+  void Refresh(size_t interval, const Reach& reach);
+  void RefreshAll(const Reach& reach);
+
+  // The arcs of all intervals in reach as of the last Refresh, in the order of the lattice. With
+  // `only_expanded`, without those of intervals that are only bounded.
+  std::vector<Arc> Current(bool only_expanded = false) const;
+
+  // These, and for each expanded interval with skipped tile shapes one that costs as little as any
+  // of them can.
+  std::vector<Arc> WithUntried(const Reach& reach) const;
+
+  // One for each choice that is known to fit, whatever the effort; and the best of these for each
+  // operator alone, which form at most one path.
+  std::vector<Arc> Known(const Reach& reach) const;
+  std::vector<Arc> BestSingles(const Reach& reach) const;
+
+  // For each arc the score that it must stay below to be part of a path below this one, by the sums
+  // of the cheapest arcs before and behind it.
+  std::vector<double> RoomsBelow(double below, std::span<const Arc> arcs) const;
+
+  // The best path that is not forbidden.
+  std::optional<Path> FindBest(std::span<const Arc> arcs, PathLook& look) const {
+    return FindBestPath(lattice_->Context().scale, lattice_->LastState(), arcs, forbidden_, look);
+  }
+  Selection SelectionOf(const Path& path, std::span<const Arc> arcs) const;
+
+  // Excludes this selection from further results. At most kMostForbidden times.
+  void Forbid(const Selection& selection, const Reach& reach);
+
+  // Takes over, of another table, the choices of forbidden selections in an interval; and the
+  // forbidden selections themselves (the latest ones if there are many), given the number that each
+  // interval of that table has here.
+  void TakeNeeded(size_t interval, ArcTable& other, size_t other_interval);
+  void TakeForbidden(const ArcTable& other, std::span<const std::optional<size_t>> here);
+
+ private:
+  const IntervalLattice* lattice_;
+  std::vector<std::vector<Arc>> arcs_;       // by interval, as of the last Refresh
+  std::vector<std::vector<size_t>> needed_;  // by interval: choices of forbidden selections
+  std::vector<Forbidden> forbidden_;
+};
+
+}  // namespace tessera::search::partition::paths

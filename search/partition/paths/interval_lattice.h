@@ -1,0 +1,147 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tessera/encoder/program/homes.h"
+#include "tessera/search/orders/legal_orders.h"
+#include "tessera/search/partition/choices/interval_choices.h"
+#include "tessera/search/partition/choices/search_context.h"
+#include "tessera/search/partition/constraints/plan_constraints.h"
+#include "tessera/search/partition/paths/lattice.h"
+
+// The intervals of a path search, and the states between which they stand.
+//
+// An interval is listed once for each crossing (lattice.h): these differ in the tensors kept on
+// chip at its ends. Intervals that constraints exclude are not listed, except single operators,
+// which form the baseline.
+//
+// With several orders of the operators, the intervals of all of them are listed, between cuts that
+// are one if the same operators are done (lattice.h). An interval that several orders share is
+// listed once. So a path may change from order to order at any common cut, and results for an
+// interval in one order hold in all orders that have it.
+namespace tessera::search::partition::paths {
+
+// The reduced limit of operators.
+inline constexpr int kUsualMostOperators = 12;
+
+// The limits for orders other than the first.
+struct OtherOrderLimits {
+  int most_operators = kUsualMostOperators;  // in one subgraph, without regard to constraints
+  // Number of intervals that the first order lacks, counted once per crossing. When it is reached,
+  // further orders are ignored.
+  size_t most_intervals = 8'192;
+  // Whether an interval represents all that begin after the same operators, have the same operators
+  // and end with the same one. They have the same tiles and traffic, and differ in the space they
+  // need and in prefetches.
+  bool alike = true;
+};
+
+// A network in one order; the parts must belong together.
+struct Ordered {
+  const choices::SearchContext* context = nullptr;
+  const CutStates* states = nullptr;
+  const constraints::PlanConstraints* constraints = nullptr;
+  const encoder::program::HomeRoom* homes = nullptr;
+  orders::Order order;
+  OrderLattice::Kind kind = {};  // encoder::NextInPlace
+};
+
+// A possible subgraph: consecutive operators of one order, from a state to another.
+struct LatticeInterval {
+  choices::IntervalChoices choices;  // all knowledge about it
+  size_t index = 0;                  // in the lattice
+  size_t order = 0;                  // of the lattice's orders
+  int begin = 0;                     // states
+  int end = 0;
+  int inseparable = 0;         // operators in it that constraints hold together
+  bool is_allowed = false;     // as a subgraph, by constraints
+  bool is_at_home = false;     // keeps only required tensors on chip
+  bool is_bounded = false;     // choices.SetBound was called
+  bool is_given_away = false;  // another search has taken over the choices
+
+  int Length() const { return choices.Interval().last - choices.Interval().first + 1; }
+};
+
+class IntervalLattice {
+ public:
+  // The intervals with at most `most_operators`, except what constraints hold together. The first
+  // order has all of them, the others as their limits say. The parts of the orders must outlive
+  // this object.
+  IntervalLattice(std::span<const Ordered> orders, int most_operators,
+                  const OtherOrderLimits& other_limits);
+
+  const choices::SearchContext& Context() const { return *orders_.front().context; }
+  const choices::SearchContext& ContextOf(const LatticeInterval& interval) const {
+    return *orders_[interval.order].context;
+  }
+  int Operators() const { return operators_; }
+  int LastState() const { return last_state_; }
+  int MostOperators() const { return most_; }  // in any interval, without regard to constraints
+  int Longest() const { return longest_; }     // operators in any interval of the first order
+
+  std::vector<LatticeInterval>& Intervals() { return intervals_; }
+  const std::vector<LatticeInterval>& Intervals() const { return intervals_; }
+
+  // All crossings of the interval of operators [first, first + length) of the first order; `length`
+  // is at most Longest().
+  std::span<const LatticeInterval> Crossings(int first, int length) const;
+
+  // The operator alone, without kept tensors, whatever constraints require; and all of these.
+  const LatticeInterval& Single(int op) const { return Crossings(op, 1).front(); }
+  std::vector<size_t> Singles() const;
+
+  // One past the last interval that differs from this one only in its crossing.
+  size_t EndOfCrossings(size_t interval) const;
+
+  // The operators of the interval in the common numbering of all orders: that of the first.
+  orders::Order OperatorsOf(const LatticeInterval& interval) const;
+
+  // Whether all requested intervals of all orders are present.
+  bool HasAllOrders() const { return has_all_orders_; }
+
+  // Whether a stop came while intervals were added: then some are missing, except single operators.
+  bool LeavesOutIntervals() const { return leaves_out_; }
+
+  // Whether tensors could be kept on chip without being required.
+  bool CouldKeep() const { return could_keep_; }
+  bool CapsKept() const { return caps_kept_; }    // CutStates::IsCapped
+  bool SpillsAll() const { return spills_all_; }  // CutStates::SpillsAll
+  size_t MostKept() const { return orders_.front().states->MostKept(); }
+
+  // For each interval of another lattice of the network, the same interval here. Intervals are the
+  // same if their orders are of one kind, they begin at one cut, have the same operators in the
+  // same order, and keep the same.
+  std::vector<std::optional<size_t>> FindHere(const IntervalLattice& other) const;
+
+  // Exchanges the knowledge about the interval for that of the same interval of another lattice.
+  // False if that was taken over before.
+  bool TakeOver(size_t interval, LatticeInterval& other);
+
+ private:
+  void NumberStates();
+  void AddIntervals(const OtherOrderLimits& other_limits);
+  void AddInterval(size_t order, graph::Interval interval);
+  size_t PlaceOf(int first, int length) const;
+
+  std::vector<Ordered> orders_;
+  int operators_;
+  OrderLattice lattice_;
+  int most_;
+  int longest_;
+  std::vector<int> first_state_;  // by cut of the lattice
+  int last_state_ = 0;
+  std::vector<LatticeInterval> intervals_;
+  // by first operator, then length: the first of the crossings in intervals_
+  std::vector<size_t> crossings_;
+  bool has_all_orders_ = true;
+  bool leaves_out_ = false;
+  bool could_keep_ = false;
+  bool caps_kept_ = false;
+  bool spills_all_ = false;
+};
+
+}  // namespace tessera::search::partition::paths

@@ -1,0 +1,114 @@
+#include <algorithm>
+
+#include "tessera/search/partition/paths/path_search.h"
+
+// The parts of a path search that do not step towards the best path: single operators, of which
+// each is decided until its best choice fits, none is left, or too many tile shapes were added; and
+// what is made of the knowledge at the end.
+namespace tessera::search::partition::paths {
+namespace {
+
+// Limit on tile shapes that are considered to prove that a tile of the best selection is the
+// largest.
+constexpr size_t kMostLarger = 128;
+
+}  // namespace
+
+void PathSearch::FormulateSingles(const base::Stop& stop) {
+  const std::vector<size_t> singles = lattice_.Singles();
+  Tasks tasks;
+  for (const size_t index : singles) {
+    choices::IntervalChoices& single = ChoicesAt(index);
+    if (single.IsFormulated()) continue;
+    tasks.emplace_back([&single, &stop] {
+      if (stop.Requested()) return;
+      if (!single.IsExpanded()) single.Expand(stop);
+      single.Formulate(stop);
+    });
+  }
+  effort_.AddWork(RunOn(singles, tasks));
+}
+
+bool PathSearch::DecideSingles(const base::Stop& stop) {
+  FormulateSingles(stop);
+  const std::vector<size_t> singles = lattice_.Singles();
+  Tasks tasks;
+  for (const size_t index : singles) {
+    choices::IntervalChoices& single = ChoicesAt(index);
+    tasks.emplace_back([this, &single, &stop] {
+      while (!stop.Requested()) {
+        const std::optional<size_t> best = BestSingle(single);
+        if (best && single.Choices()[*best].verdict == choices::ChoiceStatus::kFits) return;
+        if (best) {
+          single.Decide(*best, stop);
+        } else if (single.Choices().size() > kMostExtended || single.Extend(kExtension) == 0) {
+          return;
+        }
+      }
+    });
+  }
+  RunOn(singles, tasks);
+  const bool decided = !stop.Requested();
+  Report();
+  return decided;
+}
+
+void PathSearch::DecideSinglesInHaste() {
+  const std::vector<size_t> singles = lattice_.Singles();
+  Tasks tasks;
+  for (const size_t index : singles) {
+    choices::IntervalChoices& single = ChoicesAt(index);
+    const std::span<const choices::Choice> known = single.Choices();
+    if (std::any_of(known.begin(), known.end(), [](const choices::Choice& choice) {
+          return choice.verdict == choices::ChoiceStatus::kFits;
+        }))
+      continue;
+    tasks.emplace_back([&single] { single.ExpandInHaste(); });
+  }
+  RunOn(singles, tasks);
+}
+
+std::optional<size_t> PathSearch::BestSingle(const choices::IntervalChoices& single) const {
+  std::optional<size_t> best;
+  for (const size_t choice : single.Front({})) {
+    const auto cost = [&](size_t i) -> const cost::Cost& { return single.Choices()[i].cost; };
+    if (!best || Context().scale.Prefers(cost(choice), cost(*best))) best = choice;
+  }
+  return best;
+}
+
+std::optional<Selection> PathSearch::FindKnown() const {
+  std::vector<Arc> arcs = arcs_.Known(effort_.GetReach());
+  PathLook look{.stop = &Context().stop};
+  std::optional<Path> path = arcs_.FindBest(arcs, look);
+  if (!path && Context().stop.Requested()) {
+    arcs = arcs_.BestSingles(effort_.GetReach());
+    PathLook unlimited;
+    path = arcs_.FindBest(arcs, unlimited);
+  }
+  if (!path) return std::nullopt;
+  return arcs_.SelectionOf(*path, arcs);
+}
+
+orders::Order PathSearch::OrderOf(const Selection& selection) const {
+  orders::Order all;
+  for (const Selected& subgraph : selection.subgraphs) {
+    const orders::Order operators = lattice_.OperatorsOf(*subgraph.interval);
+    all.insert(all.end(), operators.begin(), operators.end());
+  }
+  return all;
+}
+
+void PathSearch::FormulateRefused(const Selection& selection, size_t most) {
+  Tasks tasks;
+  for (const Selected& subgraph : selection.subgraphs) {
+    tasks.emplace_back([this, subgraph, most] {
+      choices::IntervalChoices& choices = ChoicesAt(subgraph.interval->index);
+      if (!Context().stop.Requested()) choices.TryAll(kMostLarger);
+      choices.FormulateRefused(subgraph.index, most);
+    });
+  }
+  Run(tasks);
+}
+
+}  // namespace tessera::search::partition::paths
