@@ -145,7 +145,7 @@ Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, 
   if (elements == 0 || worker.engine == nullptr) return {.engine = worker.engine};
   const Throughput* throughput = worker.throughput;
   double cycles = static_cast<double>(elements) * throughput->cycles_per_output;
-  if (hw_profiles::HasUnroll(op.kind)) {
+  if (base::TraitsOf(op.kind).multiplies) {
     const int64_t steps = op.kind == OperatorKind::kMatmul
                               ? StepsOfMatmul(graph, op, output, throughput->unroll, loops.k_slice)
                               : StepsOfConvolution(graph, op, output, throughput->unroll, loops);

@@ -129,6 +129,7 @@ bool Coverage::IsNeededWhole(const graph::Operator& op) const {
 // Whether a cover of the output needs a cover of the input's hull. Kinds that permute elements
 // leave holes in partial regions.
 bool Coverage::ReadsWithoutHoles(const graph::Operator& op, int input) const {
+  if (base::TraitsOf(op.kind).mixes_axes) return IsNeededWhole(op);
   switch (op.kind) {
     case base::OperatorKind::kResize: {
       const graph::Shape& from = graph_->tensors[static_cast<size_t>(input)].shape;
@@ -141,10 +142,6 @@ bool Coverage::ReadsWithoutHoles(const graph::Operator& op, int input) const {
                          [](int64_t step) { return step == 1 || step == -1; });
     case base::OperatorKind::kPad:
       return IsNeededWhole(op) || op.padding.mode != graph::PadMode::kWrap;
-    case base::OperatorKind::kReshape:
-    case base::OperatorKind::kDepthToSpace:
-    case base::OperatorKind::kSpaceToDepth:
-      return IsNeededWhole(op);
     case base::OperatorKind::kGather:
       return false;
     case base::OperatorKind::kOpaque:
