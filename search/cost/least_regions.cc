@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "tessera/base/vocabulary.h"
-#include "tessera/graph/ops/region.h"
+#include "tessera/graph/regions.h"
 #include "tessera/search/cost/lower_bounds.h"
 
 namespace tessera::search::cost {
@@ -81,8 +81,7 @@ bool Coverage::CoverTheHull(int tensor, const std::vector<int>& readers) const {
     const graph::Operator& op = OpAt(index);
     for (size_t i = 0; i < op.inputs.size(); ++i) {
       if (op.inputs[i] == tensor)
-        parts.push_back(
-            graph::ops::InputRegion(*graph_, op, i, regions_[SlotOf(op.outputs.front())]));
+        parts.push_back(graph::InputRegion(*graph_, op, i, regions_[SlotOf(op.outputs.front())]));
     }
   }
   for (size_t axis = 0; axis < hull.size(); ++axis) {
@@ -110,7 +109,7 @@ bool Coverage::ReadsAndMakesAll(int index) const {
       graph::ops::WholeBox(graph_->tensors[static_cast<size_t>(op.outputs.front())].shape);
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     if (!ReadsWithoutHoles(op, op.inputs[i])) return false;
-    const graph::ops::Box wanted = graph::ops::InputRegion(*graph_, op, i, made);
+    const graph::ops::Box wanted = graph::InputRegion(*graph_, op, i, made);
     const graph::tiling::ExtentsView needed = NeededOf(op.inputs[i]);
     if (!std::equal(wanted.begin(), wanted.end(), needed.begin(), needed.end(),
                     [](const graph::ops::Extent& extent, int64_t length) {

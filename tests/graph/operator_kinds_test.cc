@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "tessera/graph/import/yaml/network_yaml.h"
-#include "tessera/graph/ops/region.h"
 #include "tessera/graph/ops/shape_inference.h"
+#include "tessera/graph/regions.h"
 
 // What every kind of operator makes of its keys: the shape of its result, its work, and the same
 // graph again from its JSON.
@@ -33,7 +33,7 @@ TEST_P(EveryKind, HasItsShapeAndItsWorkAndReadsBackFromJson) {
   ASSERT_TRUE(graph) << base::Format(graph.error());
   EXPECT_EQ(ops::ToText(graph->tensors[static_cast<size_t>(*FindTensor(*graph, "y"))].shape),
             ops::ToText(GetParam().shape));
-  EXPECT_EQ(ops::MacsOf(*graph, graph->operators[0]), GetParam().macs);
+  EXPECT_EQ(MacsOf(*graph, graph->operators[0]), GetParam().macs);
   const base::Expected<Graph> again =
       import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
   ASSERT_TRUE(again) << base::Format(again.error());
