@@ -1,5 +1,3 @@
-#include "tessera/graph/import/common/finish_graph.h"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -9,6 +7,7 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/text.h"
+#include "tessera/graph/import/common/passes.h"
 #include "tessera/graph/import/common/source_model.h"
 #include "tessera/graph/ops/shape_inference.h"
 #include "tessera/graph/regions.h"
