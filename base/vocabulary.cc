@@ -13,11 +13,11 @@ constexpr std::array<std::string_view, 11> kDataTypes = {
     "float16", "bfloat16", "float32", "float64", "bool"};
 constexpr std::array<int64_t, 11> kBits = {4, 8, 8, 16, 32, 64, 16, 16, 32, 64, 8};
 
-constexpr std::array<std::string_view, 20> kOperatorKinds = {
-    "conv",   "depthwise",   "transposed_conv", "pool",           "global_pool",
-    "reduce", "elementwise", "concat",          "slice",          "pad",
-    "gather", "matmul",      "softmax",         "layer_norm",     "reshape",
-    "resize", "transpose",   "depth_to_space",  "space_to_depth", "opaque"};
+constexpr std::array kOperatorKinds = [] {
+  std::array<std::string_view, kOperatorTraits.size()> names;
+  for (size_t kind = 0; kind < names.size(); ++kind) names[kind] = kOperatorTraits[kind].name;
+  return names;
+}();
 
 constexpr std::array<std::string_view, 6> kTensorRoles = {
     "network_input", "network_output", "boundary", "feature", "constant", "state"};
@@ -47,22 +47,6 @@ DataType AccumulatorOf(DataType type) {
       return DataType::kFloat64;
     default:
       return BitsOf(type) <= 8 ? DataType::kInt32 : DataType::kInt64;
-  }
-}
-
-bool OnlyMovesData(OperatorKind kind) {
-  switch (kind) {
-    case OperatorKind::kConcat:
-    case OperatorKind::kSlice:
-    case OperatorKind::kPad:
-    case OperatorKind::kGather:
-    case OperatorKind::kReshape:
-    case OperatorKind::kTranspose:
-    case OperatorKind::kDepthToSpace:
-    case OperatorKind::kSpaceToDepth:
-      return true;
-    default:
-      return false;
   }
 }
 

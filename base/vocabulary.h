@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "tessera/base/operator_kind.h"
+
 // The closed vocabularies that networks and hardware profiles share, with their names in YAML and
 // JSON.
 namespace tessera::base {
@@ -32,33 +34,6 @@ int64_t BytesOf(DataType type, int64_t count);
 // The type in which products of such elements are accumulated: 32 bits for integers of up to 8 bits
 // and for floating point of up to 32 bits, 64 bits for all others.
 DataType AccumulatorOf(DataType type);
-
-enum class OperatorKind : uint8_t {
-  kConv,
-  kDepthwise,
-  kTransposedConv,
-  kPool,
-  kGlobalPool,
-  kReduce,
-  kElementwise,
-  kConcat,
-  kSlice,
-  kPad,
-  kGather,
-  kMatmul,
-  kSoftmax,
-  kLayerNorm,
-  kReshape,
-  kResize,
-  kTranspose,
-  kDepthToSpace,
-  kSpaceToDepth,
-  kOpaque,
-};
-
-// Whether operators of the kind only move data: the output holds elements of the operands, or a
-// filler, and nothing is computed.
-bool OnlyMovesData(OperatorKind kind);
 
 // The role of a tensor in the program. The profile gives each role a home memory, an alignment and
 // a layout.

@@ -1,18 +1,9 @@
 #include "tessera/graph/graph.h"
 
 #include <algorithm>
-#include <array>
 
 namespace tessera::graph {
 namespace {
-
-constexpr std::array<std::string_view, 3> kResizeModes = {"nearest", "bilinear", "cubic"};
-constexpr std::array<std::string_view, 5> kResizeCoordinates = {
-    "half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn"};
-constexpr std::array<std::string_view, 4> kNearestRoundings = {
-    "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
-constexpr std::array<std::string_view, 4> kPadModes = {"constant", "reflect", "edge", "wrap"};
-constexpr std::array<std::string_view, 2> kDepthOrders = {"dcr", "crd"};
 
 template <typename Items>
 std::optional<int> FindById(const Items& items, std::string_view id) {
@@ -23,20 +14,6 @@ std::optional<int> FindById(const Items& items, std::string_view id) {
 }
 
 }  // namespace
-
-std::span<const std::string_view> ResizeModeNames() { return kResizeModes; }
-std::span<const std::string_view> ResizeCoordinatesNames() { return kResizeCoordinates; }
-std::span<const std::string_view> NearestRoundingNames() { return kNearestRoundings; }
-std::span<const std::string_view> PadModeNames() { return kPadModes; }
-std::span<const std::string_view> DepthOrderNames() { return kDepthOrders; }
-
-bool IsBarrier(const Operator& op) {
-  return op.kind == base::OperatorKind::kOpaque && op.accesses.empty();
-}
-
-bool HasUnknownWork(const Operator& op) {
-  return op.kind == base::OperatorKind::kOpaque && !op.macs;
-}
 
 std::optional<int> FindOperator(const Graph& graph, std::string_view id) {
   return FindById(graph.operators, id);
@@ -71,12 +48,6 @@ base::TensorRole RoleIn(const Graph& graph, const Usage& usage, int tensor, Inte
   const bool stays =
       inside(usage.producer) && std::all_of(usage.consumers.begin(), usage.consumers.end(), inside);
   return stays ? base::TensorRole::kFeature : base::TensorRole::kBoundary;
-}
-
-int64_t ElementsOf(const Shape& shape) {
-  int64_t elements = 1;
-  for (const int64_t extent : shape) elements *= extent;
-  return elements;
 }
 
 }  // namespace tessera::graph

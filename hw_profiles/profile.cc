@@ -19,11 +19,6 @@ constexpr std::array<std::string_view, 7> kScratchFactors = {
 
 }  // namespace
 
-bool HasUnroll(OperatorKind kind) {
-  return kind == OperatorKind::kConv || kind == OperatorKind::kDepthwise ||
-         kind == OperatorKind::kTransposedConv || kind == OperatorKind::kMatmul;
-}
-
 const RoleLayout& LayoutOf(const Profile& profile, base::TensorRole role) {
   return profile.roles[static_cast<size_t>(role)];
 }
@@ -61,7 +56,7 @@ const Throughput* ThroughputFor(const Engine& engine, OperatorKind kind, base::D
     if (!throughput.type && general == nullptr) general = &throughput;
   }
   const bool like_reshape =
-      general == nullptr && base::OnlyMovesData(kind) && kind != OperatorKind::kReshape;
+      general == nullptr && base::TraitsOf(kind).moves_data && kind != OperatorKind::kReshape;
   return like_reshape ? ThroughputFor(engine, OperatorKind::kReshape, type) : general;
 }
 

@@ -157,10 +157,6 @@ struct Profile {
   int64_t table_bytes_per_channel = 0;
 };
 
-// Whether the kind multiplies and accumulates, so that its throughput is stated by unroll and
-// cycles per step.
-bool HasUnroll(base::OperatorKind kind);
-
 const RoleLayout& LayoutOf(const Profile& profile, base::TensorRole role);
 
 // The memory at that position of the role's list of homes, as an index into Profile::memories; the

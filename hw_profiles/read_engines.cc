@@ -48,7 +48,7 @@ void ReadKey(const YamlNode& node, const std::string& key, Throughput& throughpu
 Throughput ReadThroughput(const YamlNode& node, const std::string& key) {
   Throughput throughput;
   ReadKey(node, key, throughput);
-  if (HasUnroll(throughput.kind)) {
+  if (base::TraitsOf(throughput.kind).multiplies) {
     node.OnlyKeys({"unroll", "cycles_per_step", "cycles_per_output", "start_cycles"});
     throughput.unroll = ReadUnroll(node.Maybe("unroll"));
     ReadNumber(node, "cycles_per_step", 0, kMostRate, throughput.cycles_per_step);

@@ -148,7 +148,7 @@ void ReadTiling(const YamlNode& root, Profile& profile) {
   if (const YamlNode kinds = node.Maybe("in_place")) {
     tiling.in_place = ReadNames<base::OperatorKind>(kinds, base::OperatorKindNames());
     const auto reads_neighbours = [](base::OperatorKind kind) {
-      return kind != base::OperatorKind::kElementwise && kind != base::OperatorKind::kDepthwise;
+      return !base::TraitsOf(kind).may_overwrite;
     };
     const auto found =
         std::find_if(tiling.in_place.begin(), tiling.in_place.end(), reads_neighbours);

@@ -77,7 +77,7 @@ ordered_json ToJson(const Memory& memory) {
 }
 
 ordered_json ToJson(const Throughput& throughput) {
-  if (!HasUnroll(throughput.kind)) {
+  if (!base::TraitsOf(throughput.kind).multiplies) {
     return {{"cycles_per_output", throughput.cycles_per_output},
             {"start_cycles", throughput.start_cycles}};
   }

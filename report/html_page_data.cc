@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "tessera/graph/ops/region.h"
+#include "tessera/graph/regions.h"
 #include "tessera/plan/plan.h"
 
 namespace tessera::report {
@@ -37,7 +37,7 @@ Json AsData(const graph::Graph& network, const graph::Operator& op) {
   data["inputs"] = op.inputs;
   data["weights"] = op.weights;
   data["outputs"] = op.outputs;
-  if (!graph::HasUnknownWork(op)) data["macs"] = graph::ops::MacsOf(network, op);
+  if (!graph::HasUnknownWork(op)) data["macs"] = graph::MacsOf(network, op);
   return data;
 }
 

@@ -25,11 +25,6 @@ const graph::Tensor& TensorAt(const graph::Graph& graph, int tensor) {
   return graph.tensors[static_cast<size_t>(tensor)];
 }
 
-bool IsWindowed(const graph::Operator& op) {
-  return op.kind == base::OperatorKind::kConv || op.kind == base::OperatorKind::kDepthwise ||
-         op.kind == base::OperatorKind::kPool;
-}
-
 // The output channels of a constant, along which it is sliced and has tables.
 int64_t OutputChannels(const graph::Shape& shape, const graph::Operator& user) {
   if (shape.empty()) return 1;
@@ -45,9 +40,7 @@ bool IsFirstConstant(const graph::Operator& op, int tensor) {
 bool AllowsSlices(const graph::Graph& graph, int tensor, const graph::Operator& op) {
   const auto uses = std::count(op.weights.begin(), op.weights.end(), tensor);
   if (uses == 0) return true;
-  const bool convolves = op.kind == base::OperatorKind::kConv ||
-                         op.kind == base::OperatorKind::kDepthwise ||
-                         op.kind == base::OperatorKind::kTransposedConv;
+  const bool convolves = base::TraitsOf(op.kind).convolves;
   const bool multiplies = op.kind == base::OperatorKind::kMatmul && op.inputs.size() == 1;
   if (uses > 1 || !IsFirstConstant(op, tensor) || (!convolves && !multiplies)) return false;
   const graph::Shape& output = TensorAt(graph, op.outputs.front()).shape;
@@ -103,7 +96,7 @@ Pads PadsFor(const graph::Graph& graph, const hw_profiles::Profile& profile,
   graph::Window most;  // readers may pad different sides
   for (const int reader : readers) {
     const graph::Operator& op = graph.operators[static_cast<size_t>(reader)];
-    if (!IsWindowed(op)) continue;
+    if (!base::TraitsOf(op.kind).slides) continue;
     for (size_t axis = 0; axis < 2; ++axis) {
       most.pad_low[axis] = std::max(most.pad_low[axis], op.window.pad_low[axis]);
       most.pad_high[axis] = std::max(most.pad_high[axis], op.window.pad_high[axis]);

@@ -2,6 +2,7 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/residence.h"
+#include "tessera/graph/ops/definition.h"
 
 // A convolution with one group sums over its input channels. A matmul sums over the columns of its
 // first operand, which are the rows of its second:
@@ -19,7 +20,6 @@
 namespace tessera::encoder::program {
 namespace {
 
-using base::OperatorKind;
 using problem::Bytes;
 
 const graph::Tensor& FactsOf(const graph::Graph& graph, int tensor) {
@@ -33,46 +33,31 @@ Bytes BytesTogether(base::DataType type, int64_t elements) {
   return elements > kMostElements ? base::kMaxTotal : base::BytesOf(type, elements);
 }
 
-// The operator's first constant, if it has this rank and the operator uses it only once.
-std::optional<int> FactorOf(const graph::Graph& graph, const graph::Operator& op, size_t rank) {
-  if (op.weights.empty()) return std::nullopt;
-  const int factor = op.weights.front();
-  const graph::Tensor& constant = FactsOf(graph, factor);
-  if (std::count(op.weights.begin(), op.weights.end(), factor) != 1) return std::nullopt;
-  if (constant.shape.size() != rank || constant.stored_bytes > 0) return std::nullopt;
-  return factor;
-}
-
-std::optional<KCut> CutConv(const graph::Graph& graph, const graph::Operator& op) {
-  const std::optional<int> filters = FactorOf(graph, op, 4);
-  if (op.groups != 1 || op.inputs.size() != 1 || !filters) return std::nullopt;
+// The axes along which the operator adds up, if it adds up along one axis of each operand and uses
+// each operand once.
+std::optional<KCut> CutOf(const graph::Graph& graph, const graph::Operator& op) {
   KCut cut;
-  cut.k_extent = FactsOf(graph, op.inputs.front()).shape[1];
-  cut.features = {{op.inputs.front(), 1}};
-  cut.constant = {*filters, 1};
-  cut.constant_channels = 0;
-  cut.result_channels = 1;
-  return cut;
-}
-
-std::optional<KCut> CutMatmul(const graph::Graph& graph, const graph::Operator& op) {
-  const graph::Shape& first = FactsOf(graph, op.inputs.front()).shape;
-  if (first.size() < 2 || op.inputs.size() > 2) return std::nullopt;
-  KCut cut;
-  const size_t axis = first.size() - (op.transpose_first ? 2 : 1);
-  cut.k_extent = first[axis];
-  cut.features = {{op.inputs.front(), axis}};
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    const graph::Shape& shape = FactsOf(graph, op.inputs[i]).shape;
+    const std::optional<size_t> axis = graph::ops::SumAxisOf(op, i, shape.size());
+    if (!axis) return std::nullopt;
+    if (i == 0) cut.k_extent = shape[*axis];
+    cut.features.push_back({op.inputs[i], *axis});
+  }
   if (op.inputs.size() == 2) {
-    const graph::Shape& second = FactsOf(graph, op.inputs.back()).shape;
-    if (second.size() < 2 || op.inputs.front() == op.inputs.back()) return std::nullopt;
-    cut.features.push_back({op.inputs.back(), second.size() - (op.transpose_second ? 1 : 2)});
+    if (op.inputs.front() == op.inputs.back()) return std::nullopt;
     return cut;
   }
-  const std::optional<int> columns = FactorOf(graph, op, 2);
-  if (!columns) return std::nullopt;
-  cut.constant = {*columns, 0};
-  cut.constant_channels = 1;
-  cut.result_channels = FactsOf(graph, op.outputs.front()).shape.size() - 1;
+  if (op.inputs.size() != 1 || op.weights.empty()) return std::nullopt;
+  const int factor = op.weights.front();
+  const graph::Tensor& constant = FactsOf(graph, factor);
+  const std::optional<graph::ops::FilterAxes> axes = graph::ops::FilterAxesOf(
+      op, constant.shape.size(), FactsOf(graph, op.outputs.front()).shape.size());
+  const bool is_used_once = std::count(op.weights.begin(), op.weights.end(), factor) == 1;
+  if (!axes || !axes->sum || !is_used_once || constant.stored_bytes > 0) return std::nullopt;
+  cut.constant = {factor, *axes->sum};
+  cut.constant_channels = axes->channels;
+  cut.result_channels = axes->output;
   return cut;
 }
 
@@ -90,10 +75,7 @@ std::optional<KCut> FindKCut(const graph::Graph& graph, const hw_profiles::Profi
   if (granularity % profile.tiling.k_granularity != 0) return std::nullopt;
   if (interval.first != interval.last) return std::nullopt;
   const graph::Operator& op = graph.operators[static_cast<size_t>(interval.first)];
-  std::optional<KCut> cut;
-  if (op.inputs.empty()) return cut;
-  if (op.kind == OperatorKind::kConv) cut = CutConv(graph, op);
-  if (op.kind == OperatorKind::kMatmul) cut = CutMatmul(graph, op);
+  std::optional<KCut> cut = CutOf(graph, op);
   if (!cut || cut->k_extent <= granularity) return std::nullopt;
   if (cut->constant) {
     const graph::Shape& constant = FactsOf(graph, cut->constant->tensor).shape;

@@ -277,4 +277,27 @@ bool AxisMap::MayBeEmpty() const {
   return std::holds_alternative<Part>(rule);
 }
 
+std::vector<AxisMap> WholeAxes(const Shape& input) {
+  std::vector<AxisMap> maps;
+  maps.reserve(input.size());
+  for (const int64_t extent : input) maps.push_back(WholeAxis(extent));
+  return maps;
+}
+
+std::vector<AxisMap> SameAxes(size_t rank) {
+  std::vector<AxisMap> maps;
+  maps.reserve(rank);
+  for (size_t axis = 0; axis < rank; ++axis) maps.push_back(SameAxis(axis));
+  return maps;
+}
+
+std::vector<AxisMap> BroadcastAxes(const Shape& input, const Shape& output) {
+  std::vector<AxisMap> maps;
+  const size_t missing = output.size() - input.size();
+  for (size_t axis = 0; axis < input.size(); ++axis) {
+    maps.push_back(input[axis] == 1 ? WholeAxis(1) : SameAxis(axis + missing));
+  }
+  return maps;
+}
+
 }  // namespace tessera::graph::ops

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "tessera/graph/graph.h"
+#include "tessera/graph/ops/operator.h"
 #include "tessera/graph/ops/region.h"
 
 // How one axis of an operator's input follows from the axes of its output.
@@ -133,11 +133,7 @@ struct AxisMap {
   bool IsWhole() const { return std::holds_alternative<Whole>(rule); }
 };
 
-// One map for each axis of op.inputs[input], from the operator's definition.
-std::vector<AxisMap> AxisMapsOf(const Graph& graph, const Operator& op, size_t input);
-
-// The axis maps of operators that move data or resample it. operator_axis_maps.cc has all
-// definitions.
+// Parts of the definitions of kinds.
 
 inline AxisMap WholeAxis(int64_t extent) { return {AxisMap::Whole{extent}, 0, 0}; }
 inline AxisMap SameAxis(size_t source) { return {AxisMap::Same{}, source, 1}; }
@@ -145,15 +141,7 @@ inline AxisMap SameAxis(size_t source) { return {AxisMap::Same{}, source, 1}; }
 // One for each input axis.
 std::vector<AxisMap> WholeAxes(const Shape& input);
 std::vector<AxisMap> SameAxes(size_t rank);
-
-std::vector<AxisMap> MapsOfSlice(const Operator& op);
-std::vector<AxisMap> MapsOfPad(const Operator& op, const Shape& input);
-std::vector<AxisMap> MapsOfGather(const Operator& op, const Shape& input, const Shape& output);
-std::vector<AxisMap> MapsOfTranspose(const Operator& op);
-std::vector<AxisMap> MapsOfReshape(const Shape& input, const Shape& output);
-std::vector<AxisMap> MapsOfResize(const Operator& op, const Shape& input, const Shape& output);
-std::vector<AxisMap> MapsOfDepthToSpace(const Operator& op, const Shape& input,
-                                        const Shape& output);
-std::vector<AxisMap> MapsOfSpaceToDepth(const Operator& op, const Shape& input);
+// Axes aligned at the right. An extent of 1 serves every index of the output.
+std::vector<AxisMap> BroadcastAxes(const Shape& input, const Shape& output);
 
 }  // namespace tessera::graph::ops

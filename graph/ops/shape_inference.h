@@ -4,12 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <tl/expected.hpp>
 #include <utility>
 #include <vector>
 
-#include "tessera/graph/graph.h"
+#include "tessera/graph/ops/operator.h"
 
 // From an operator's attributes and the shapes of its inputs to the shape of its output: the same
 // rules for every reader of networks.
@@ -79,13 +78,9 @@ bool IsCountable(const Shape& shape);
 // "[1, 3, 224, 224]".
 std::string ToText(const Shape& shape);
 
-// Shared by the parts of InferShape. shape_inference.cc has kinds that compute element by element
-// or along axes. operator_shapes.cc has those with windows, and those that move data or resample
-// it.
+// Shared by the definitions of kinds.
 
 using Inferred = tl::expected<Shape, ShapeFault>;
-
-inline constexpr std::array<std::string_view, 2> kSpatialNames = {"rows", "columns"};
 
 inline tl::unexpected<ShapeFault> Fault(std::string attribute, std::string message,
                                         std::string expected = "", std::string hint = "") {
@@ -93,19 +88,11 @@ inline tl::unexpected<ShapeFault> Fault(std::string attribute, std::string messa
       ShapeFault{std::move(attribute), std::move(message), std::move(expected), std::move(hint)});
 }
 
-// Each for an operator with one input of that shape, which is a feature map if the kind needs one.
-Inferred InferConv(Operator& op, const Wanted& wanted, const Shape& input);
-Inferred InferDepthwise(Operator& op, const Wanted& wanted, const Shape& input);
-Inferred InferTransposedConv(Operator& op, const Wanted& wanted, const Shape& input);
-Inferred InferPool(Operator& op, const Wanted& wanted, const Shape& input);
+tl::unexpected<ShapeFault> WrongRank(const Shape& found, std::string expected);
+tl::unexpected<ShapeFault> Disagreeing(const Shape& a, const Shape& b, std::string expected);
+tl::unexpected<ShapeFault> NotOneForEachAxis(std::string attribute, size_t found, size_t axes);
 
-Inferred InferSlice(Operator& op, const Wanted& wanted, const Shape& input);
-Inferred InferPad(Operator& op, const Shape& input);
-Inferred InferGather(const Operator& op, const Wanted& wanted, const Shape& input);
-Inferred InferReshape(const Wanted& wanted, const Shape& input);
-Inferred InferTranspose(const Operator& op, const Shape& input);
-Inferred InferResize(Operator& op, const Wanted& wanted, const Shape& input);
-Inferred InferDepthToSpace(const Operator& op, const Shape& input);
-Inferred InferSpaceToDepth(const Operator& op, const Shape& input);
+// Why the input has no such axis, if it has none.
+std::optional<ShapeFault> CheckAxis(int axis, const Shape& input);
 
 }  // namespace tessera::graph::ops

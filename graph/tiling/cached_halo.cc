@@ -311,7 +311,6 @@ class SweepByStrips {
   TileClass ClassOf(size_t tile) {
     TileClass tiles;
     for (auto* rows : {&tiles.kept, &tiles.keeps}) rows->reserve(Slots());
-    tiles.macs.reserve(static_cast<size_t>(interval_.last - interval_.first) + 1);
     for (size_t slot = 0; slot < Slots(); ++slot) {
       AddLengths(Region(wanted_, tile, slot), tiles.needed);
       AddLengths(Region(made_, tile, slot), tiles.made);
@@ -319,12 +318,7 @@ class SweepByStrips {
       tiles.kept.push_back(kept_[tile * Slots() + slot]);
       tiles.keeps.push_back(KeepsAfter(tile, slot));
     }
-    for (int i = interval_.first; i <= interval_.last; ++i) {
-      const Operator& op = graph_.operators[static_cast<size_t>(i)];
-      const std::span<const ops::Extent> made =
-          Region(made_, tile, propagation_.SlotOf(op.outputs.front()));
-      tiles.macs.push_back(ops::MacsOf(graph_, op, ops::Box(made.begin(), made.end())));
-    }
+    AddMacs(graph_, interval_, propagation_, tiles);
     return tiles;
   }
 

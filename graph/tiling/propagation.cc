@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tessera/graph/regions.h"
 #include "tessera/graph/tiling/tiling.h"
 
 namespace tessera::graph::tiling {
@@ -110,7 +111,7 @@ void Propagation::CompileAsks(const Graph& graph) {
     const Operator& op = graph.operators[static_cast<size_t>(operators_[position])];
     if (IsBarrier(op)) AskForOutputs(op, position);
     for (size_t input = 0; input < op.inputs.size(); ++input) {
-      const std::span<const ops::AxisMap> maps = Keep(ops::AxisMapsOf(graph, op, input));
+      const std::span<const ops::AxisMap> maps = Keep(AxisMapsOf(graph, op, input));
       const bool may_be_empty = std::any_of(
           maps.begin(), maps.end(), [](const ops::AxisMap& map) { return map.MayBeEmpty(); });
       for (const int output : op.outputs)

@@ -283,7 +283,7 @@ class RowClasses {
       }
       tiles.share.EndTensor();
     }
-    AddMacs(tiles);
+    AddMacs(tiles_.structure->TheGraph(), tiles_.structure->TheInterval(), propagation_, tiles);
     return tiles;
   }
 
@@ -299,19 +299,6 @@ class RowClasses {
       list.AddAxis(any ? extent.Length() : 0);
     }
     list.EndTensor();
-  }
-
-  void AddMacs(TileClass& tiles) const {
-    const Interval interval = tiles_.structure->TheInterval();
-    tiles.macs.reserve(static_cast<size_t>(interval.last - interval.first) + 1);
-    ops::Box made;
-    for (int i = interval.first; i <= interval.last; ++i) {
-      const Operator& op = tiles_.structure->TheGraph().operators[static_cast<size_t>(i)];
-      made.clear();
-      for (const int64_t extent : tiles.made[propagation_.SlotOf(op.outputs.front())])
-        made.push_back({0, extent});
-      tiles.macs.push_back(ops::MacsOf(tiles_.structure->TheGraph(), op, made));
-    }
   }
 
   const RowTiles& tiles_;

@@ -11,12 +11,6 @@
 namespace tessera::graph::tiling {
 namespace {
 
-// The weights of these kinds are cut if no feature operand is.
-bool HasWeightedChannels(base::OperatorKind kind) {
-  return kind == base::OperatorKind::kConv || kind == base::OperatorKind::kDepthwise ||
-         kind == base::OperatorKind::kTransposedConv || kind == base::OperatorKind::kMatmul;
-}
-
 // The axes that a subgraph with the interval's operators among others may cut. `cut`: tensors cut
 // by these operators themselves or, for a tensor that others may also read, by those others unless
 // some of these operators need it whole.
@@ -192,7 +186,8 @@ bool MayCutAmongOthers(const Graph& graph, const Propagation& propagation,
     if (propagation.MadeInside(slot) && !possible.IsCut(slot)) return false;
   }
   for (size_t position = 0; position < operators.size(); ++position) {
-    if (HasWeightedChannels(graph.operators[static_cast<size_t>(operators[position])].kind))
+    // The weights of these kinds are cut if no feature operand is.
+    if (base::TraitsOf(graph.operators[static_cast<size_t>(operators[position])].kind).multiplies)
       continue;
     if (!possible.CutsAnOperand(position)) return false;
   }

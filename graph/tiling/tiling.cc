@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/graph/ops/region.h"
+#include "tessera/graph/regions.h"
 #include "tessera/graph/tiling/cached_halo.h"
 #include "tessera/graph/tiling/propagation.h"
 #include "tessera/graph/tiling/row_structure.h"
@@ -216,15 +216,7 @@ TileClass TileCounter::Combine(const std::vector<int>& choice) const {
     tiles.needed.EndTensor();
     tiles.share.EndTensor();
   }
-  tiles.macs.reserve(static_cast<size_t>(interval_.last - interval_.first) + 1);
-  ops::Box made;
-  for (int i = interval_.first; i <= interval_.last; ++i) {
-    const Operator& op = graph_.operators[static_cast<size_t>(i)];
-    made.clear();
-    for (const int64_t extent : tiles.needed[propagation_.SlotOf(op.outputs.front())])
-      made.push_back({0, extent});
-    tiles.macs.push_back(ops::MacsOf(graph_, op, made));
-  }
+  AddMacs(graph_, interval_, propagation_, tiles);
   return tiles;
 }
 
@@ -278,6 +270,19 @@ void TileCounter::AddClasses(TiledSubgraph& subgraph) {
 }
 
 }  // namespace
+
+void AddMacs(const Graph& graph, Interval interval, const Propagation& propagation,
+             TileClass& tiles) {
+  tiles.macs.reserve(static_cast<size_t>(interval.last - interval.first) + 1);
+  ops::Box made;
+  for (int i = interval.first; i <= interval.last; ++i) {
+    const Operator& op = graph.operators[static_cast<size_t>(i)];
+    made.clear();
+    for (const int64_t extent : MadeOf(tiles, propagation.SlotOf(op.outputs.front())))
+      made.push_back({0, extent});
+    tiles.macs.push_back(MacsOf(graph, op, made));
+  }
+}
 
 class Tiler::Interior {
  public:

@@ -104,6 +104,10 @@ struct TileClass {
   std::vector<int64_t> keeps;  // rows kept after this tile
 };
 
+// The multiply-accumulates of each operator of the interval, for the part that the tile makes.
+void AddMacs(const Graph& graph, Interval interval, const Propagation& propagation,
+             TileClass& tiles);
+
 inline ExtentsView MadeOf(const TileClass& tiles, size_t slot) {
   return tiles.made.empty() ? tiles.needed[slot] : tiles.made[slot];
 }

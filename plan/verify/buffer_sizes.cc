@@ -10,7 +10,6 @@
 namespace tessera::plan::verify {
 namespace {
 
-using base::OperatorKind;
 using hw_profiles::ScratchFactor;
 
 const graph::Operator& OperatorAt(const Plan& plan, int op) {
@@ -23,11 +22,6 @@ const graph::Tensor& TensorAt(const Plan& plan, int tensor) {
 
 graph::Interval Everything(const Plan& plan) {
   return {0, static_cast<int>(plan.network.operators.size()) - 1};
-}
-
-bool HasWindow(OperatorKind kind) {
-  return kind == OperatorKind::kConv || kind == OperatorKind::kDepthwise ||
-         kind == OperatorKind::kPool;
 }
 
 // A constant as stored in memory, without its tables.
@@ -51,7 +45,7 @@ int64_t AddPads(const Plan& plan, const Users& users, graph::Interval interval,
   int64_t right = 0;
   for (const int reader : users.readers) {
     const graph::Operator& op = OperatorAt(plan, reader);
-    if (!Contains(interval, reader) || !HasWindow(op.kind)) continue;
+    if (!Contains(interval, reader) || !base::TraitsOf(op.kind).slides) continue;
     above = std::max(above, op.window.pad_low[0]);
     below = std::max(below, op.window.pad_high[0]);
     left = std::max(left, op.window.pad_low[1]);

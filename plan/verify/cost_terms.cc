@@ -223,7 +223,7 @@ Arithmetic ArithmeticOf(const Plan& plan, const graph::Operator& op, const Exten
   int64_t outputs = 1;
   for (const int64_t extent : made) outputs = Times(outputs, extent);
   double cycles = static_cast<double>(outputs) * speed.cycles_per_output;
-  if (hw_profiles::HasUnroll(op.kind)) {
+  if (base::TraitsOf(op.kind).multiplies) {
     const graph::Shape& in = shape_of(op.inputs.front());
     const int64_t steps = op.kind == OperatorKind::kMatmul
                               ? StepsOfMatmul(in, op, made, speed.unroll, k_extent)

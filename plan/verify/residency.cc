@@ -143,17 +143,10 @@ bool IsTakenByChannel(const graph::Graph& network, const graph::Operator& op, in
   if (op.weights.front() != constant ||
       std::count(op.weights.begin(), op.weights.end(), constant) != 1)
     return false;
-  switch (op.kind) {
-    case base::OperatorKind::kConv:
-    case base::OperatorKind::kDepthwise:
-    case base::OperatorKind::kTransposedConv:
-      return !have.empty() && make.size() > 1 && have.front() == make[1];
-    case base::OperatorKind::kMatmul:
-      return op.inputs.size() == 1 && !make.empty() &&
-             (have.empty() ? make.back() == 1 : have.back() == make.back());
-    default:
-      return false;
-  }
+  if (base::TraitsOf(op.kind).convolves)
+    return !have.empty() && make.size() > 1 && have.front() == make[1];
+  return op.kind == base::OperatorKind::kMatmul && op.inputs.size() == 1 && !make.empty() &&
+         (have.empty() ? make.back() == 1 : have.back() == make.back());
 }
 
 bool IsMultipliedInSplitK(const Plan& plan, const Subgraph& subgraph, int tensor) {

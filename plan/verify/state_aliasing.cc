@@ -45,12 +45,8 @@ class Succession {
     if (plan_.profile.tiling.implicit_padding) return false;
     const std::vector<int>& readers = users_[static_cast<size_t>(tensor)].readers;
     return std::any_of(readers.begin(), readers.end(), [&](int reader) {
-      const base::OperatorKind kind = OperatorAt(reader).kind;
       const graph::Window& window = OperatorAt(reader).window;
-      const bool slides = kind == base::OperatorKind::kConv ||
-                          kind == base::OperatorKind::kDepthwise ||
-                          kind == base::OperatorKind::kPool;
-      return slides &&
+      return base::TraitsOf(OperatorAt(reader).kind).slides &&
              (window.pad_low[0] + window.pad_low[1] + window.pad_high[0] + window.pad_high[1] > 0);
     });
   }

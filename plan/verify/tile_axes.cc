@@ -114,27 +114,10 @@ std::vector<Source> SourcesOf(const Graph& network, const Operator& op, size_t o
 // Whether each part of the result certainly needs something of the operand. Windows may lie in the
 // padding.
 bool SurelyReads(const Operator& op) {
-  switch (op.kind) {
-    case OperatorKind::kElementwise:
-    case OperatorKind::kMatmul:
-    case OperatorKind::kReduce:
-    case OperatorKind::kSoftmax:
-    case OperatorKind::kLayerNorm:
-    case OperatorKind::kGlobalPool:
-      return true;
-    case OperatorKind::kConv:
-    case OperatorKind::kDepthwise:
-    case OperatorKind::kPool:
-      return op.window.pad_low == std::array<int64_t, 2>{0, 0} &&
-             op.window.pad_high == std::array<int64_t, 2>{0, 0};
-    default:
-      return false;
-  }
-}
-
-bool HasDividedWeights(OperatorKind kind) {
-  return kind == OperatorKind::kConv || kind == OperatorKind::kDepthwise ||
-         kind == OperatorKind::kTransposedConv || kind == OperatorKind::kMatmul;
+  const base::OperatorTraits& traits = base::TraitsOf(op.kind);
+  return traits.always_reads ||
+         (traits.slides && op.window.pad_low == std::array<int64_t, 2>{0, 0} &&
+          op.window.pad_high == std::array<int64_t, 2>{0, 0});
 }
 
 // The knowledge about a tensor while the operators behind its maker are visited.
@@ -208,7 +191,7 @@ class Division {
       if (!Of(output).IsDivided()) return false;
     }
     const Asked result = Of(op.outputs.front());
-    bool divides = HasDividedWeights(op.kind);
+    bool divides = base::TraitsOf(op.kind).multiplies;
     for (size_t operand = 0; operand < op.inputs.size(); ++operand)
       divides = AskFor(op, operand, result) || divides;
     return divides;

@@ -8,6 +8,7 @@
 #include "tessera/base/vocabulary.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/residence.h"
+#include "tessera/graph/ops/definition.h"
 #include "tessera/search/cost/traffic.h"
 
 namespace tessera::search::cost {
@@ -112,7 +113,7 @@ int64_t StepsOfMatmul(const Graph& graph, const Operator& op, ExtentsView output
   int64_t steps = base::SaturatingMul(Steps(batch, unroll.batch), Steps(rows, unroll.out_rows));
   steps = base::SaturatingMul(steps, Steps(columns, unroll.out_channels));
   const graph::Shape& first = TensorAt(graph, op.inputs.front()).shape;
-  const int64_t k_extent = first[first.size() - (op.transpose_first ? 2 : 1)];
+  const int64_t k_extent = first[*graph::ops::SumAxisOf(op, 0, first.size())];
   return base::SaturatingMul(steps, StepsOfK(k_extent, unroll.in_channels, k_slice));
 }
 
@@ -145,7 +146,7 @@ Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, 
   if (elements == 0 || worker.engine == nullptr) return {.engine = worker.engine};
   const Throughput* throughput = worker.throughput;
   double cycles = static_cast<double>(elements) * throughput->cycles_per_output;
-  if (hw_profiles::HasUnroll(op.kind)) {
+  if (base::TraitsOf(op.kind).multiplies) {
     const int64_t steps = op.kind == OperatorKind::kMatmul
                               ? StepsOfMatmul(graph, op, output, throughput->unroll, loops.k_slice)
                               : StepsOfConvolution(graph, op, output, throughput->unroll, loops);

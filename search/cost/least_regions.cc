@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "tessera/base/vocabulary.h"
-#include "tessera/graph/ops/region.h"
+#include "tessera/graph/regions.h"
 #include "tessera/search/cost/lower_bounds.h"
 
 namespace tessera::search::cost {
@@ -81,8 +81,7 @@ bool Coverage::CoverTheHull(int tensor, const std::vector<int>& readers) const {
     const graph::Operator& op = OpAt(index);
     for (size_t i = 0; i < op.inputs.size(); ++i) {
       if (op.inputs[i] == tensor)
-        parts.push_back(
-            graph::ops::InputRegion(*graph_, op, i, regions_[SlotOf(op.outputs.front())]));
+        parts.push_back(graph::InputRegion(*graph_, op, i, regions_[SlotOf(op.outputs.front())]));
     }
   }
   for (size_t axis = 0; axis < hull.size(); ++axis) {
@@ -110,7 +109,7 @@ bool Coverage::ReadsAndMakesAll(int index) const {
       graph::ops::WholeBox(graph_->tensors[static_cast<size_t>(op.outputs.front())].shape);
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     if (!ReadsWithoutHoles(op, op.inputs[i])) return false;
-    const graph::ops::Box wanted = graph::ops::InputRegion(*graph_, op, i, made);
+    const graph::ops::Box wanted = graph::InputRegion(*graph_, op, i, made);
     const graph::tiling::ExtentsView needed = NeededOf(op.inputs[i]);
     if (!std::equal(wanted.begin(), wanted.end(), needed.begin(), needed.end(),
                     [](const graph::ops::Extent& extent, int64_t length) {
@@ -129,6 +128,7 @@ bool Coverage::IsNeededWhole(const graph::Operator& op) const {
 // Whether a cover of the output needs a cover of the input's hull. Kinds that permute elements
 // leave holes in partial regions.
 bool Coverage::ReadsWithoutHoles(const graph::Operator& op, int input) const {
+  if (base::TraitsOf(op.kind).mixes_axes) return IsNeededWhole(op);
   switch (op.kind) {
     case base::OperatorKind::kResize: {
       const graph::Shape& from = graph_->tensors[static_cast<size_t>(input)].shape;
@@ -141,10 +141,6 @@ bool Coverage::ReadsWithoutHoles(const graph::Operator& op, int input) const {
                          [](int64_t step) { return step == 1 || step == -1; });
     case base::OperatorKind::kPad:
       return IsNeededWhole(op) || op.padding.mode != graph::PadMode::kWrap;
-    case base::OperatorKind::kReshape:
-    case base::OperatorKind::kDepthToSpace:
-    case base::OperatorKind::kSpaceToDepth:
-      return IsNeededWhole(op);
     case base::OperatorKind::kGather:
       return false;
     case base::OperatorKind::kOpaque:

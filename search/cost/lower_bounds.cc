@@ -39,11 +39,6 @@ using hw_profiles::Profile;
 // operator may convert them to other axes or take a part of them.
 bool MayDivideChannels(const graph::Graph& graph, const Profile& profile,
                        graph::Interval interval) {
-  using base::OperatorKind;
-  static constexpr std::array kKeepThem = {OperatorKind::kConv,           OperatorKind::kDepthwise,
-                                           OperatorKind::kTransposedConv, OperatorKind::kPool,
-                                           OperatorKind::kElementwise,    OperatorKind::kSoftmax,
-                                           OperatorKind::kLayerNorm};
   constexpr size_t kFeatureMap = 4;  // axes
   const std::vector<hw_profiles::AxisGranularity>& axes = profile.tiling.axes;
   if (std::any_of(axes.begin(), axes.end(),
@@ -54,7 +49,7 @@ bool MayDivideChannels(const graph::Graph& graph, const Profile& profile,
   };
   for (int i = interval.first; i <= interval.last; ++i) {
     const graph::Operator& op = graph.operators[static_cast<size_t>(i)];
-    const bool keeps = std::find(kKeepThem.begin(), kKeepThem.end(), op.kind) != kKeepThem.end() &&
+    const bool keeps = base::TraitsOf(op.kind).keeps_channels &&
                        std::all_of(op.inputs.begin(), op.inputs.end(), is_map) &&
                        std::all_of(op.outputs.begin(), op.outputs.end(), is_map);
     if (!keeps) return true;

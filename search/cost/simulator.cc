@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tessera/base/saturating.h"
-#include "tessera/graph/ops/region.h"
+#include "tessera/graph/regions.h"
 #include "tessera/search/cost/cost_terms.h"
 
 // A subgraph is a sequence of slots, one for each tile. With `dma: serialized` nothing overlaps:
@@ -367,8 +367,7 @@ std::string SlotSums::BoundBy() const {
 
 Simulator::Simulator(const graph::Graph& graph, const Profile& profile)
     : graph_(&graph), profile_(&profile), usages_(graph::UsagesOf(graph)) {
-  for (const graph::Operator& op : graph.operators)
-    whole_macs_.push_back(graph::ops::MacsOf(graph, op));
+  for (const graph::Operator& op : graph.operators) whole_macs_.push_back(graph::MacsOf(graph, op));
 }
 
 plan::Metrics Simulator::Run(const graph::tiling::TiledSubgraph& tiling,

@@ -140,6 +140,19 @@ TEST(Sources, IncludeFilesThatExist) {
   }
 }
 
+// The verifier would prove nothing if it took regions from the closed forms that the search uses.
+TEST(Sources, OfPlansUseNoClosedFormsOfRegions) {
+  const std::set<std::string> closed_forms = {"graph/regions.h", "graph/ops/axis_map.h",
+                                              "graph/ops/windows.h"};
+  for (const Source& source : ReadSources()) {
+    if (!source.path.starts_with("plan/")) continue;
+    for (const std::string& include : source.includes) {
+      EXPECT_TRUE(!closed_forms.contains(include) && !include.starts_with("graph/tiling/"))
+          << source.path << " includes " << include;
+    }
+  }
+}
+
 // Exempt are forward declarations of other namespaces, and code that has no namespace: main, and C
 // interfaces.
 TEST(Sources, AreInTheNamespaceOfTheirFolder) {

@@ -138,7 +138,7 @@ void DrawEngines(Random& random, Profile& profile) {
     engine.mac_pj = OneOf(random, std::array{0.0, 0.5, 1.0});
     engine.outstanding = static_cast<int>(random.Chance(0.7) ? 1 : random.Uniform(2, 3));
     for (hw_profiles::Throughput& throughput : engine.throughputs) {
-      const bool multiplies = hw_profiles::HasUnroll(throughput.kind);
+      const bool multiplies = base::TraitsOf(throughput.kind).multiplies;
       throughput.start_cycles = random.Chance(0.4) ? 0 : random.Uniform(1, 9);
       throughput.cycles_per_output = multiplies ? (random.Chance(0.8) ? 0 : 0.5)
                                                 : OneOf(random, std::array{0.0, 0.25, 1.0, 2.0});

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/graph/ops/definition.h"
 #include "tessera/tests/graph/import/onnx/model_builder.h"
 #include "texts.h"
 
@@ -151,7 +152,8 @@ class OnnxText {
     if (op.padding.mode == graph::PadMode::kWrap || OutputOf(op) == InputOf(op)) return false;
     Ints pads = op.padding.low;
     pads.insert(pads.end(), op.padding.high.begin(), op.padding.high.end());
-    const std::string mode(graph::PadModeNames()[static_cast<size_t>(op.padding.mode)]);
+    const std::string mode(
+        graph::ops::NamesOf(op.padding.mode)[static_cast<size_t>(op.padding.mode)]);
     return Put("Pad", op, {Inputs(op)[0], model_.Integers(Constant(op, "pads"), pads)},
                {{"mode", mode}});
   }
@@ -177,12 +179,12 @@ class OnnxText {
     if (keeps || (resize.mode == graph::ResizeMode::kCubic && OutputOf(op).size() != 4))
       return false;
     const auto coordinates =
-        graph::ResizeCoordinatesNames()[static_cast<size_t>(resize.coordinates)];
+        graph::ops::NamesOf(resize.coordinates)[static_cast<size_t>(resize.coordinates)];
     Attributes attributes = {{"mode", std::string(kModes.at(static_cast<size_t>(resize.mode)))},
                              {"coordinate_transformation_mode", std::string(coordinates)}};
     if (resize.mode == graph::ResizeMode::kNearest)
       attributes["nearest_mode"] =
-          std::string(graph::NearestRoundingNames()[static_cast<size_t>(resize.rounding)]);
+          std::string(graph::ops::NamesOf(resize.rounding)[static_cast<size_t>(resize.rounding)]);
     return Put("Resize", op,
                {Inputs(op)[0], "", "", model_.Integers(Constant(op, "sizes"), OutputOf(op))},
                attributes);

@@ -160,7 +160,7 @@ void AddProfileChanges(const PlanRequest& question, std::vector<Change>& changes
         hw_profiles::Throughput& throughput = q.profile.engines.at(i).throughputs.at(j);
         hw_profiles::Throughput plain;
         plain.kind = throughput.kind;
-        if (!hw_profiles::HasUnroll(plain.kind)) plain.cycles_per_output = 1;
+        if (!base::TraitsOf(plain.kind).multiplies) plain.cycles_per_output = 1;
         throughput = plain;
       });
     }

@@ -61,8 +61,8 @@ void CheckShuffled(const PlanRequest& question, const Answer& before, base::Rand
 
 // The importer may drop or join reshapes and transposes, and all that follows from them may differ.
 bool MayVanish(OperatorKind kind) {
-  return base::OnlyMovesData(kind) && kind != OperatorKind::kPad && kind != OperatorKind::kGather &&
-         kind != OperatorKind::kSlice;
+  return base::TraitsOf(kind).moves_data && kind != OperatorKind::kPad &&
+         kind != OperatorKind::kGather && kind != OperatorKind::kSlice;
 }
 
 // The difference between an imported operator and the one that was written; empty: none.
@@ -163,7 +163,7 @@ PlanRequest DrawPlain(base::Random& random) {
     tensor.stored_bytes = 0;
   }
   for (Operator& op : network.operators) {
-    const bool has_filters = hw_profiles::HasUnroll(op.kind) && !op.weights.empty();
+    const bool has_filters = base::TraitsOf(op.kind).multiplies && !op.weights.empty();
     op.weights.resize(has_filters ? 1 : 0);
     if (has_filters && !taken.insert(op.weights[0]).second) {
       Tensor own = network.tensors[static_cast<size_t>(op.weights[0])];

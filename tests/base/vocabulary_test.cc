@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace tessera::base {
 namespace {
 
@@ -27,6 +30,36 @@ TEST(VocabularyTest, SumsAreWiderThanWhatIsAddedUp) {
   EXPECT_EQ(AccumulatorOf(DataType::kInt32), DataType::kInt64);
   EXPECT_EQ(AccumulatorOf(DataType::kBfloat16), DataType::kFloat32);
   EXPECT_EQ(AccumulatorOf(DataType::kFloat64), DataType::kFloat64);
+}
+
+// The names of the kinds with a trait.
+std::string KindsWith(bool OperatorTraits::*trait) {
+  std::string names;
+  for (const OperatorTraits& traits : kOperatorTraits) {
+    if (traits.*trait) names += (names.empty() ? "" : " ") + std::string(traits.name);
+  }
+  return names;
+}
+
+TEST(OperatorTraits, AreThoseOfTheKinds) {
+  EXPECT_EQ(TraitsOf(OperatorKind::kConv).name, "conv");
+  EXPECT_EQ(TraitsOf(OperatorKind::kMatmul).name, "matmul");
+  EXPECT_EQ(TraitsOf(OperatorKind::kOpaque).name, "opaque");
+  EXPECT_EQ(KindsWith(&OperatorTraits::moves_data),
+            "concat slice pad gather reshape transpose depth_to_space space_to_depth");
+  EXPECT_EQ(KindsWith(&OperatorTraits::multiplies), "conv depthwise transposed_conv matmul");
+  EXPECT_EQ(KindsWith(&OperatorTraits::convolves), "conv depthwise transposed_conv");
+  EXPECT_EQ(KindsWith(&OperatorTraits::slides), "conv depthwise pool");
+  EXPECT_EQ(KindsWith(&OperatorTraits::fuses_activation),
+            "conv depthwise transposed_conv pool global_pool reduce elementwise matmul layer_norm");
+  EXPECT_EQ(KindsWith(&OperatorTraits::keeps_channels),
+            "conv depthwise transposed_conv pool elementwise softmax layer_norm");
+  EXPECT_EQ(KindsWith(&OperatorTraits::mixes_axes), "reshape depth_to_space space_to_depth");
+  EXPECT_EQ(KindsWith(&OperatorTraits::always_reads),
+            "global_pool reduce elementwise matmul softmax layer_norm");
+  EXPECT_EQ(KindsWith(&OperatorTraits::reads_boxes),
+            "global_pool reduce elementwise concat matmul softmax layer_norm transpose");
+  EXPECT_EQ(KindsWith(&OperatorTraits::may_overwrite), "depthwise elementwise");
 }
 
 TEST(VocabularyTest, CountsBytes) {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "graph_builder.h"
-#include "tessera/graph/ops/region.h"
+#include "tessera/graph/regions.h"
 
 // The regions that single operators need of their inputs.
 namespace tessera::graph {
@@ -13,7 +13,7 @@ namespace tessera::graph {
 inline constexpr ops::Extent kNothing{};
 
 inline ops::Box RegionFor(const Graph& graph, const ops::Box& output, size_t input = 0) {
-  return ops::InputRegion(graph, graph.operators.front(), input, output);
+  return InputRegion(graph, graph.operators.front(), input, output);
 }
 
 // The indices of an axis of an input that the output's indices [begin, end) along the same axis
@@ -26,7 +26,7 @@ class Along {
     const Operator& op = graph_.operators.front();
     ops::Box output = ops::WholeBox(graph_.tensors[static_cast<size_t>(op.outputs[0])].shape);
     output[axis_] = {begin, end};
-    return ops::InputRegion(graph_, op, input, output)[axis_];
+    return InputRegion(graph_, op, input, output)[axis_];
   }
 
   int64_t OutputExtent() const { return graph_.tensors.back().shape[axis_]; }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "graph_builder.h"
-#include "tessera/graph/ops/region.h"
+#include "tessera/graph/regions.h"
 #include "tessera/graph/tiling/cached_halo.h"
 
 namespace tessera::graph {
@@ -29,8 +29,7 @@ TEST(TileKeepingRows, PatentChainMakesEachRowOnce) {
   for (size_t op = 0; op < 3; ++op) {
     int64_t macs = 0;
     for (const tiling::TileClass& tiles : tiled.classes) macs += tiles.count * tiles.macs[op];
-    EXPECT_EQ(macs,
-              ops::MacsOf(graph, graph.operators[op], ops::WholeBox(graph.tensors[op + 1].shape)));
+    EXPECT_EQ(macs, MacsOf(graph, graph.operators[op], ops::WholeBox(graph.tensors[op + 1].shape)));
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include "borders.h"
 #include "graph_builder.h"
-#include "tessera/graph/ops/region.h"
+#include "tessera/graph/regions.h"
 #include "tessera/graph/tiling/tiling.h"
 
 // Operators without a window at the borders of their inputs, in numbers: operators that pass
@@ -211,7 +211,7 @@ TEST(Borders, DescribedOperatorsReadWhatTheirAuthorSays) {
   EXPECT_EQ(RegionFor(graph, asked, 0), (ops::Box{{0, 1}, {1, 2}, {0, 5}, {0, 1}}));
   EXPECT_EQ(RegionFor(graph, asked, 1), (ops::Box{{1, 2}, {0, 1}, {0, 1}}));
   EXPECT_EQ(RegionFor(graph, asked, 2), (ops::Box{{0, 16}}));
-  EXPECT_EQ(ops::MacsOf(graph, graph.operators[0], asked), 8);  // 3 of 40 elements, rounded up
+  EXPECT_EQ(MacsOf(graph, graph.operators[0], asked), 8);  // 3 of 40 elements, rounded up
   graph.operators[0].accesses[0].every_channel = true;
   EXPECT_EQ(RegionFor(graph, {{0, 1}, {1, 2}, {8, 10}, {0, 1}}, 0),
             (ops::Box{{0, 1}, {0, 4}, {6, 10}, {0, 1}}));

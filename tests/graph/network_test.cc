@@ -6,7 +6,7 @@
 
 #include "tessera/base/random.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
-#include "tessera/graph/ops/region.h"
+#include "tessera/graph/regions.h"
 #include "tessera/graph/tiling/tiling.h"
 
 // The networks under examples/, compared with published or hand-counted figures.
@@ -33,7 +33,7 @@ Graph Load(const std::string& name) {
 
 int64_t TotalMacs(const Graph& graph) {
   int64_t macs = 0;
-  for (const Operator& op : graph.operators) macs += ops::MacsOf(graph, op);
+  for (const Operator& op : graph.operators) macs += MacsOf(graph, op);
   return macs;
 }
 
@@ -90,8 +90,7 @@ TEST(Networks, MobileNetV2PatchesRecomputeAsPublished) {
   const Graph graph = Load("mobilenet_v2");
   const int last = FindOperator(graph, "block3_project").value();
   int64_t plain = 0;
-  for (int i = 0; i <= last; ++i)
-    plain += ops::MacsOf(graph, graph.operators[static_cast<size_t>(i)]);
+  for (int i = 0; i <= last; ++i) plain += MacsOf(graph, graph.operators[static_cast<size_t>(i)]);
   const tiling::TiledSubgraph tiled = tiling::Tile(graph, {0, last}, {1, 32, 7, 7});
   int64_t tiles_macs = 0;
   for (const tiling::TileClass& tile : tiled.classes) {

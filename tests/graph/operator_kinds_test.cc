@@ -1,8 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
+#include <string>
+
 #include "tessera/graph/import/yaml/network_yaml.h"
-#include "tessera/graph/ops/region.h"
+#include "tessera/graph/ops/definition.h"
 #include "tessera/graph/ops/shape_inference.h"
+#include "tessera/graph/regions.h"
 
 // Every kind of operator: the shape of its result, its work, and the same graph again from its
 // JSON.
@@ -33,7 +38,7 @@ TEST_P(EveryKind, HasItsShapeAndItsWorkAndReadsBackFromJson) {
   ASSERT_TRUE(graph) << base::Format(graph.error());
   EXPECT_EQ(ops::ToText(graph->tensors[static_cast<size_t>(*FindTensor(*graph, "y"))].shape),
             ops::ToText(GetParam().shape));
-  EXPECT_EQ(ops::MacsOf(*graph, graph->operators[0]), GetParam().macs);
+  EXPECT_EQ(MacsOf(*graph, graph->operators[0]), GetParam().macs);
   const base::Expected<Graph> again =
       import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
   ASSERT_TRUE(again) << base::Format(again.error());
@@ -206,6 +211,25 @@ TEST(Outputs, MayBeInputsAndConstants) {
       import::yaml::ReadNetwork(import::yaml::WriteNetworkJson(*graph), "n.json");
   ASSERT_TRUE(again) << base::Format(again.error());
   EXPECT_EQ(*again, *graph);
+}
+
+// Every kind and every key that it has.
+TEST(OperatorKinds, AreAllInTheReference) {
+  std::ostringstream text;
+  text << std::ifstream(std::string(EXAMPLES_FOLDER) + "/../docs/network-format.md").rdbuf();
+  const std::string reference = text.str();
+  for (const std::string_view name : base::OperatorKindNames()) {
+    EXPECT_NE(reference.find("`" + std::string(name) + "`"), std::string::npos) << name;
+    Operator op;
+    ops::Wanted wanted;
+    op.kind = *base::ParseOperatorKind(name);
+    for (const size_t operands : {1, 2}) {
+      for (const ops::Field& field : ops::DefinitionOf(op.kind).fields(op, wanted, operands)) {
+        EXPECT_NE(reference.find("`" + std::string(field.key) + "`"), std::string::npos)
+            << name << ": " << field.key;
+      }
+    }
+  }
 }
 
 }  // namespace

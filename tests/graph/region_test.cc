@@ -1,5 +1,3 @@
-#include "tessera/graph/ops/region.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
@@ -7,6 +5,7 @@
 #include "graph_builder.h"
 #include "random_graph.h"
 #include "region_oracle.h"
+#include "tessera/graph/regions.h"
 
 // The regions that one operator needs: of every kind against the oracle, and of each at the borders
 // in numbers.
@@ -43,7 +42,7 @@ TEST(Region, OfOneOperatorIsTheSmallestBoxAroundWhatItsElementsRead) {
       asked.AddBox(output);
       for (size_t input = 0; input < op.inputs.size(); ++input) {
         const ElementSet needed = NeedOf(graph, op, input, asked);
-        ASSERT_EQ(TextOf(ops::InputRegion(graph, op, input, output)), TextOf(needed.Hull()))
+        ASSERT_EQ(TextOf(InputRegion(graph, op, input, output)), TextOf(needed.Hull()))
             << Describe(graph, op, input, output);
       }
     }
@@ -54,7 +53,7 @@ TEST(Region, OfOneOperatorIsTheSmallestBoxAroundWhatItsElementsRead) {
 }
 
 ops::Box RegionOfOnly(const Graph& graph, const ops::Box& output, size_t input = 0) {
-  return ops::InputRegion(graph, graph.operators.front(), input, output);
+  return InputRegion(graph, graph.operators.front(), input, output);
 }
 
 TEST(Region, WindowsInThePaddingReadNothing) {
@@ -106,7 +105,7 @@ TEST(Region, OfAnyWindowIsTheSmallestAroundItsTaps) {
         const ops::Box output = {{0, 1}, {0, 1}, {first, end}, {0, 1}};
         ElementSet asked(shape);
         asked.AddBox(output);
-        ASSERT_EQ(TextOf(ops::InputRegion(graph, pool, 0, output)),
+        ASSERT_EQ(TextOf(InputRegion(graph, pool, 0, output)),
                   TextOf(NeedOf(graph, pool, 0, asked).Hull()))
             << Describe(graph, pool, 0, output);
       }
@@ -158,8 +157,8 @@ TEST(Macs, CountWholeWindows) {
   ops::Wanted wanted;
   wanted.out_channels = 6;
   const Graph graph = OneOperator(op, wanted, {{1, 4, 5, 5}});
-  EXPECT_EQ(ops::MacsOf(graph, graph.operators[0]), 6 * 25 * 9 * 2);
-  EXPECT_EQ(ops::MacsOf(graph, graph.operators[0], {{0, 1}, {0, 3}, {0, 1}, {0, 5}}), 15 * 9 * 2);
+  EXPECT_EQ(MacsOf(graph, graph.operators[0]), 6 * 25 * 9 * 2);
+  EXPECT_EQ(MacsOf(graph, graph.operators[0], {{0, 1}, {0, 3}, {0, 1}, {0, 5}}), 15 * 9 * 2);
 }
 
 TEST(Macs, PatentConvolutionSize) {

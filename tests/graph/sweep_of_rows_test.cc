@@ -11,6 +11,7 @@
 #include "random_graph.h"
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/random.h"
+#include "tessera/graph/regions.h"
 #include "tessera/graph/tiling/cached_halo.h"
 #include "tessera/graph/tiling/propagation.h"
 
@@ -73,8 +74,8 @@ class NaiveSweep {
       for (size_t input = 0; input < op.inputs.size(); ++input) {
         for (size_t tile = 0; tile < tiles_.size(); ++tile) {
           ops::Box& wanted = rows_[op.inputs[input]].wanted[tile];
-          wanted = ops::Hull(
-              wanted, ops::InputRegion(graph, op, input, rows_[op.outputs[0]].made_box[tile]));
+          wanted =
+              ops::Hull(wanted, InputRegion(graph, op, input, rows_[op.outputs[0]].made_box[tile]));
         }
       }
     }

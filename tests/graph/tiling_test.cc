@@ -9,7 +9,7 @@
 #include "graph_builder.h"
 #include "random_graph.h"
 #include "tessera/base/arithmetic.h"
-#include "tessera/graph/ops/region.h"
+#include "tessera/graph/regions.h"
 
 namespace tessera::graph {
 namespace {
@@ -61,7 +61,7 @@ std::vector<ops::Box> NaiveRegions(const Graph& graph, Interval interval, const 
     const Operator& op = graph.operators[static_cast<size_t>(i)];
     for (size_t input = 0; input < op.inputs.size(); ++input) {
       ops::Box& box = asked[op.inputs[input]];
-      box = ops::Hull(box, ops::InputRegion(graph, op, input, asked[op.outputs[0]]));
+      box = ops::Hull(box, InputRegion(graph, op, input, asked[op.outputs[0]]));
     }
   }
   std::vector<ops::Box> regions;
@@ -126,7 +126,7 @@ void ExpectSameAsNaive(const Graph& graph, Interval interval, const tiling::Tile
       const auto slot = std::find(found.tensors.begin(), found.tensors.end(), op.outputs[0]) -
                         found.tensors.begin();
       RC_ASSERT(tile_class.macs[static_cast<size_t>(i - interval.first)] ==
-                ops::MacsOf(graph, op, regions[static_cast<size_t>(slot)]));
+                MacsOf(graph, op, regions[static_cast<size_t>(slot)]));
     }
   }
   RC_ASSERT(found.largest == largest);

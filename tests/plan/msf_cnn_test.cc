@@ -7,7 +7,7 @@
 
 #include "fixture.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
-#include "tessera/graph/ops/region.h"
+#include "tessera/graph/regions.h"
 #include "tessera/plan/verify/derivation.h"
 
 // The partitions that msf-CNN (Huang, Baccelli 2025) published for its MobileNetV2. A block of
@@ -61,8 +61,8 @@ const graph::Tensor& ResultOf(const graph::Graph& network, int op) {
 int64_t RowsOf(const graph::Graph& network, int op) { return ResultOf(network, op).shape[2]; }
 
 int64_t MacsOf(const graph::Graph& network, int op) {
-  return graph::ops::MacsOf(network, network.operators[static_cast<size_t>(op)],
-                            graph::ops::WholeBox(ResultOf(network, op).shape));
+  return graph::MacsOf(network, network.operators[static_cast<size_t>(op)],
+                       graph::ops::WholeBox(ResultOf(network, op).shape));
 }
 
 // The formula: a convolution of a block makes T rows for each position that a window of T rows has

@@ -4,7 +4,7 @@
 
 #include "random_graph.h"
 #include "region_oracle.h"
-#include "tessera/graph/ops/region.h"
+#include "tessera/graph/regions.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/plan/execute/reads.h"
 #include "tessera/plan/verify/cost_terms.h"
@@ -67,8 +67,7 @@ TEST(Needs, OfEveryKindAreTheSmallestBoxAroundWhatTheElementsRead) {
         ASSERT_EQ(TextOf(AsGraphBox(need)), TextOf(graph::NeedOf(graph, op, operand, asked).Hull()))
             << Describe(graph);
       }
-      ASSERT_EQ(verify::MacsFor(graph, op, AsPlanBox(output)),
-                graph::ops::MacsOf(graph, op, output))
+      ASSERT_EQ(verify::MacsFor(graph, op, AsPlanBox(output)), graph::MacsOf(graph, op, output))
           << Describe(graph);
     }
   }

@@ -1,5 +1,3 @@
-#include "tessera/graph/import/common/finish_graph.h"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -9,9 +7,10 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/text.h"
+#include "tessera/graph/import/common/passes.h"
 #include "tessera/graph/import/common/source_model.h"
-#include "tessera/graph/ops/region.h"
 #include "tessera/graph/ops/shape_inference.h"
+#include "tessera/graph/regions.h"
 
 namespace tessera::graph::import::common {
 
@@ -224,7 +223,7 @@ base::Expected<Graph> Finish(Draft draft, const std::string& file) {
                      "at least one operator");
   int64_t total = 0;
   for (const Operator& op : graph.operators) {
-    const std::optional<int64_t> sum = base::CheckedAdd(total, ops::MacsOf(graph, op));
+    const std::optional<int64_t> sum = base::CheckedAdd(total, MacsOf(graph, op));
     if (!sum) return FileFault(file, "more than 2^62 multiply-accumulates", "a network of fewer");
     total = *sum;
   }

@@ -137,28 +137,6 @@ using base::OperatorKind;
 
 constexpr size_t kMostInRegion = 16;
 
-bool HasOutputStage(OperatorKind kind) {
-  switch (kind) {
-    case OperatorKind::kConv:
-    case OperatorKind::kDepthwise:
-    case OperatorKind::kTransposedConv:
-    case OperatorKind::kMatmul:
-    case OperatorKind::kElementwise:
-    case OperatorKind::kPool:
-    case OperatorKind::kGlobalPool:
-    case OperatorKind::kReduce:
-    case OperatorKind::kLayerNorm:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool Convolves(OperatorKind kind) {
-  return kind == OperatorKind::kConv || kind == OperatorKind::kDepthwise ||
-         kind == OperatorKind::kTransposedConv;
-}
-
 // Regions by their functions, in order, and their common names.
 std::string NameOfRegion(const std::string& functions) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kNames = {
@@ -234,12 +212,13 @@ class Fuser {
     // it broadcasts along a constant
     if (links_.TensorAt(reader.inputs.front()).shape != result) return false;
     if (reader.function == "batch_normalization")
-      return Convolves(maker.kind) || (maker.kind == OperatorKind::kMatmul && result.size() == 2);
+      return base::TraitsOf(maker.kind).convolves ||
+             (maker.kind == OperatorKind::kMatmul && result.size() == 2);
     static constexpr std::array<std::string_view, 5> kByChannel = {"add", "sub", "mul", "div",
                                                                    "prelu"};
     if (std::find(kByChannel.begin(), kByChannel.end(), reader.function) == kByChannel.end())
       return false;
-    const bool convolves = Convolves(maker.kind);
+    const bool convolves = base::TraitsOf(maker.kind).convolves;
     const bool multiplies = maker.kind == OperatorKind::kMatmul && maker.inputs.size() == 1;
     if (!convolves && !multiplies && maker.kind != OperatorKind::kLayerNorm) return false;
     const size_t channels = convolves ? 1 : result.size() - 1;
@@ -304,7 +283,7 @@ class Fuser {
 
   bool FuseRegion(int op) {
     Operator& maker = links_.At(op);
-    if (!HasOutputStage(maker.kind)) return false;
+    if (!base::TraitsOf(maker.kind).fuses_activation) return false;
     const int last = BehindReshapes(op).last;
     const std::vector<int> region = FindRegion(ResultOf(last));
     if (region.empty()) return false;

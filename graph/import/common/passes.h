@@ -1,8 +1,11 @@
 #pragma once
 
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "tessera/base/diagnostic.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/import/common/draft.h"
 
@@ -53,6 +56,23 @@ class Links {
   std::vector<std::set<int>> readers_;
   std::vector<bool> gone_;
 };
+
+// Passes over a draft to which all nodes have been added.
+
+// Marks network inputs that are outputs of the previous run: those of `pairs` (input and output),
+// and those whose name has "past" where an output's has "present", as in key and value caches.
+// Refuses names that are not an input or output.
+base::Expected<void> MarkStates(const Model& model,
+                                const std::vector<std::pair<std::string, std::string>>& pairs,
+                                const std::string& file, Draft& draft);
+
+// Makes every output of the file an output of the graph, with its name and as often as the file
+// lists it.
+void MarkOutputs(const Model& model, Draft& draft);
+
+// The draft's graph with its tensors in the order of YAML networks (inputs, constants, outputs of
+// operators) and without unread ones. Refuses an empty network and totals that are too large.
+base::Expected<Graph> Finish(Draft draft, const std::string& file);
 
 // Passes that reduce the number of operators after all nodes are translated. Each preserves the
 // computation of the network, and reports what it removes.

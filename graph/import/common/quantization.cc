@@ -38,7 +38,7 @@ bool IsConversion(const Operator& op, std::string_view function) {
 
 // Whether each element of the result is an element of an input, or a constant.
 bool MovesElements(const Operator& op) {
-  if (base::OnlyMovesData(op.kind)) return true;
+  if (base::TraitsOf(op.kind).moves_data) return true;
   const bool pools = op.kind == OperatorKind::kPool || op.kind == OperatorKind::kGlobalPool;
   const bool extreme = op.function == "max" || op.function == "min";
   if (pools || op.kind == OperatorKind::kReduce) return extreme && op.activation.empty();
@@ -241,7 +241,7 @@ class TypeSetter {
     const int maker = links_.MakerOf(x);
     if (maker < 0 || !links_.OnlyReads(op, x) || links_.At(maker).outputs.size() != 1) return;
     const OperatorKind kind = links_.At(maker).kind;
-    if (kind == OperatorKind::kOpaque || base::OnlyMovesData(kind)) return;
+    if (kind == OperatorKind::kOpaque || base::TraitsOf(kind).moves_data) return;
     draft_.report.Join(Report::Event::kTyped, links_.At(op).id, links_.At(maker).id,
                        "done by " + links_.At(maker).id);
     links_.Absorb(maker, {op});

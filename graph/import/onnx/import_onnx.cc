@@ -7,7 +7,6 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/text.h"
 #include "tessera/base/yaml_reader.h"
-#include "tessera/graph/import/common/finish_graph.h"
 #include "tessera/graph/import/common/node_attributes.h"
 #include "tessera/graph/import/common/passes.h"
 #include "tessera/graph/import/common/source_model.h"

@@ -60,6 +60,14 @@ class NodeImport {
   std::unordered_set<std::string> read_;
 };
 
+// "Conv", "com.microsoft:FusedConv".
+std::string KindOf(const common::Node& node);
+
+bool MakesRandomNumbers(const common::Node& node);
+
+// Why a node without a translation becomes a barrier.
+std::string ReasonOfUnknown(const common::Node& node);
+
 // The multiply-accumulates of a node that becomes an opaque operator, if its definition and shapes
 // determine them exactly; otherwise nullopt: its work is unknown. A fault if they exceed 2^62.
 // `outputs` is the knowledge about the node's outputs.

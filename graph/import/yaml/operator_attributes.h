@@ -4,16 +4,9 @@
 
 #include "tessera/base/yaml_reader.h"
 #include "tessera/graph/graph.h"
-#include "tessera/graph/ops/shape_inference.h"
+#include "tessera/graph/ops/definition.h"
 
 namespace tessera::graph::import::yaml {
-
-// The number of feature operands of an operator of this kind.
-struct Arity {
-  size_t least = 1;
-  size_t most = 1;
-};
-Arity ArityOf(base::OperatorKind kind);
 
 // Reads the attributes of op.kind from an entry of `operators` into `op` and `wanted`. Complains
 // about keys that the kind does not have. `operands` is the number of feature operands.

@@ -23,7 +23,7 @@ using base::YamlNode;
 
 constexpr int64_t kMostStoredBytes = int64_t{1} << 56;
 
-std::string Describe(const Arity& arity) {
+std::string Describe(const ops::Arity& arity) {
   if (arity.least == arity.most) return "exactly " + std::to_string(arity.least);
   if (arity.most > 2) return "at least " + std::to_string(arity.least);
   return std::to_string(arity.least) + " or " + std::to_string(arity.most);
@@ -233,7 +233,7 @@ void NetworkReader::ComplainOfCycle(const std::vector<int>& cycle) const {
 void NetworkReader::ReadOperator(OperatorDraft& draft) {
   if (reader_.Failed()) return;
   ReadAttributes(draft.entry, draft.operands.size(), draft.op, draft.wanted);
-  const Arity arity = ArityOf(draft.op.kind);
+  const ops::Arity arity = ops::DefinitionOf(draft.op.kind).arity;
   if (draft.operands.size() < arity.least || draft.operands.size() > arity.most) {
     draft.entry.At("inputs").Complain(
         std::to_string(draft.operands.size()) + " inputs for operator " + InQuotes(draft.op.id),
@@ -291,17 +291,15 @@ void NetworkReader::InferOutput(OperatorDraft& draft) {
 
 // Elements are bounded by 2^56 here; the work per element is not.
 void NetworkReader::CheckTotals(const OperatorDraft& draft) {
-  if (!draft.own_weight && draft.op.kind != base::OperatorKind::kMatmul) return;
+  const auto products = ops::DefinitionOf(draft.op.kind).products;
+  if (products == nullptr) return;
   const YamlNode id = draft.entry.At("id");
   if (draft.own_weight && !ops::IsCountable(*draft.own_weight)) {
     id.Complain("weights of shape " + ops::ToText(*draft.own_weight) + " are too large",
                 "at most 2^56 elements");
     return;
   }
-  const bool windowed = draft.op.kind != base::OperatorKind::kMatmul;
-  const Shape& first = draft.operand_shapes[0];
-  const int64_t depth = windowed ? ElementsOf(*draft.own_weight) / (*draft.own_weight)[0]
-                                 : first[first.size() - (draft.op.transpose_first ? 2 : 1)];
+  const int64_t depth = products(draft.op, draft.operand_shapes[0]).numerator;
   const std::optional<int64_t> macs = base::CheckedMul(ElementsOf(draft.made.front().shape), depth);
   if (macs) return AddMacs(draft, macs);
   id.Complain("multiply-accumulates of the network pass 2^62", "at most 2^62");

@@ -1,13 +1,15 @@
-#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "tessera/base/json_document.h"
 #include "tessera/base/vocabulary.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/graph/ops/definition.h"
 
 namespace tessera::graph::import::yaml {
 namespace {
@@ -36,131 +38,77 @@ Json NamesOf(const Graph& graph, const std::vector<int>& tensors) {
   return names;
 }
 
-void PutWindow(const Window& window, Json& json) {
-  json["kernel"] = window.kernel;
-  json["stride"] = window.stride;
-  json["pads"] = {window.pad_low[0], window.pad_low[1], window.pad_high[0], window.pad_high[1]};
-  json["dilation"] = window.dilation;
-}
+Json AccessesOf(const std::vector<OperandAccess>& accesses);
 
-std::string_view NameOf(std::span<const std::string_view> names, auto value) {
-  return names[static_cast<size_t>(value)];
-}
+// The value at the place of a field. Null: nothing is written.
+struct ValueWriter {
+  const ops::Field& field;
 
-void PutTransposedConv(const Operator& op, const Shape& input, const Shape& output, Json& json) {
-  json["out_channels"] = output[1];
-  json["groups"] = op.groups;
-  PutWindow(op.window, json);
-  std::array<int64_t, 2> padding{};
-  for (size_t axis = 0; axis < 2; ++axis) {
-    const int64_t reach = (op.window.kernel[axis] - 1) * op.window.dilation[axis] + 1;
-    const int64_t padded = (input[axis + 2] - 1) * op.window.stride[axis] + reach;
-    padding[axis] = output[axis + 2] + op.window.pad_low[axis] + op.window.pad_high[axis] - padded;
+  Json operator()(const std::optional<int64_t>* value) const {
+    return *value ? Json(**value) : Json();
   }
-  json["output_padding"] = padding;
+  Json operator()(const std::vector<int64_t>* value) const {
+    const bool is_single = field.is_list != nullptr && !*field.is_list;
+    return is_single ? Json(value->front()) : Json(*value);
+  }
+  Json operator()(const std::vector<Ratio>* value) const {
+    Json ratios = Json::array();
+    for (const Ratio& ratio : *value)
+      ratios.push_back(std::to_string(ratio.numerator) + "/" + std::to_string(ratio.denominator));
+    return ratios;
+  }
+  Json operator()(const std::vector<OperandAccess>* value) const { return AccessesOf(*value); }
+  Json operator()(const ops::Field::Pads& pads) const {
+    const Window& window = *pads.window;
+    return {window.pad_low[0], window.pad_low[1], window.pad_high[0], window.pad_high[1]};
+  }
+  Json operator()(const ops::Field::OutputShape&) const { return {}; }
+  Json operator()(const ops::Field::WeightsType&) const { return {}; }
+  template <typename Value>
+  Json operator()(const Value* value) const {
+    if constexpr (std::is_enum_v<Value>) {
+      return ops::NamesOf(*value)[static_cast<size_t>(*value)];
+    } else {
+      return *value;
+    }
+  }
+};
+
+bool IsDefault(const Json& value) {
+  return value.empty() || value == false || value == 0 || value == "";
 }
 
-void PutResize(const Resize& resize, const Shape& output, Json& json) {
-  json["mode"] = NameOf(ResizeModeNames(), resize.mode);
-  json["coordinates"] = NameOf(ResizeCoordinatesNames(), resize.coordinates);
-  json["rounding"] = NameOf(NearestRoundingNames(), resize.rounding);
-  json["size"] = output;
-  for (const Ratio& scale : resize.scales) {
-    json["scales"].push_back(std::to_string(scale.numerator) + "/" +
-                             std::to_string(scale.denominator));
+void PutFields(const std::vector<ops::Field>& fields, Json& json) {
+  for (const ops::Field& field : fields) {
+    Json value = std::visit(ValueWriter{field}, field.place);
+    const bool is_sparse = field.presence == ops::Presence::kSparse;
+    if (!value.is_null() && !(is_sparse && IsDefault(value)))
+      json[std::string(field.key)] = std::move(value);
   }
 }
 
-void PutOpaque(const Operator& op, Json& json) {
-  if (op.macs) json["macs"] = *op.macs;
-  for (const OperandAccess& access : op.accesses) {
-    Json& entry = json["accesses"].emplace_back();
+Json AccessesOf(const std::vector<OperandAccess>& accesses) {
+  Json list = Json::array();
+  for (OperandAccess access : accesses) {
+    Json& entry = list.emplace_back();
     if (access.kind == AccessKind::kWindow) {
-      PutWindow(access.window, entry);
-      entry["every_channel"] = access.every_channel;
+      bool same_pads = false;
+      PutFields(ops::FieldsOf(access, same_pads), entry);
     } else {
       entry = access.kind == AccessKind::kFull ? "full" : "elementwise";
     }
   }
-  if (op.scratch_bytes > 0) json["scratch_bytes"] = op.scratch_bytes;
-  if (!op.engine.empty()) json["engine"] = op.engine;
-  if (!op.in_place.empty()) json["in_place"] = op.in_place;
+  return list;
 }
 
-void PutAttributes(const Graph& graph, const Operator& op, Json& json) {
-  const Shape& output = TensorOf(graph, op.outputs.front()).shape;
-  const Shape& input = TensorOf(graph, op.inputs.front()).shape;
-  switch (op.kind) {
-    case base::OperatorKind::kConv:
-      json["out_channels"] = output[1];
-      json["groups"] = op.groups;
-      PutWindow(op.window, json);
-      break;
-    case base::OperatorKind::kDepthwise:
-      json["multiplier"] = output[1] / input[1];
-      PutWindow(op.window, json);
-      break;
-    case base::OperatorKind::kTransposedConv:
-      PutTransposedConv(op, input, output, json);
-      break;
-    case base::OperatorKind::kPool:
-      json["function"] = op.function;
-      PutWindow(op.window, json);
-      json["size"] = {output[2], output[3]};
-      break;
-    case base::OperatorKind::kGlobalPool:
-      json["function"] = op.function;
-      json["keep_axes"] = output.size() == 4;
-      break;
-    case base::OperatorKind::kReduce:
-      json["function"] = op.function;
-      json["axis"] = op.axes;
-      json["keep_axes"] = output.size() == input.size();
-      break;
-    case base::OperatorKind::kElementwise:
-      json["function"] = op.function;
-      break;
-    case base::OperatorKind::kConcat:
-      json["axis"] = op.axis;
-      break;
-    case base::OperatorKind::kSoftmax:
-    case base::OperatorKind::kLayerNorm:
-      json["axis"] = op.axes;
-      break;
-    case base::OperatorKind::kSlice:
-      json["starts"] = op.starts;
-      json["steps"] = op.steps;
-      break;
-    case base::OperatorKind::kPad:
-      json["low"] = op.padding.low;
-      json["high"] = op.padding.high;
-      json["mode"] = NameOf(PadModeNames(), op.padding.mode);
-      break;
-    case base::OperatorKind::kGather:
-      json["axis"] = op.axis;
-      json["indices"] = op.indices;
-      if (output.size() < input.size()) json["indices"] = op.indices.front();
-      break;
-    case base::OperatorKind::kMatmul:
-      json["transpose_first"] = op.transpose_first;
-      if (op.inputs.size() == 1) json["columns"] = output.back();
-      if (op.inputs.size() == 2) json["transpose_second"] = op.transpose_second;
-      break;
-    case base::OperatorKind::kResize:
-      PutResize(op.resize, output, json);
-      break;
-    case base::OperatorKind::kTranspose:
-      json["permutation"] = op.permutation;
-      break;
-    case base::OperatorKind::kDepthToSpace:
-    case base::OperatorKind::kSpaceToDepth:
-      json["block"] = op.block;
-      json["order"] = NameOf(DepthOrderNames(), op.depth_order);
-      break;
-    case base::OperatorKind::kReshape:
-    case base::OperatorKind::kOpaque:
-      break;
+void PutAttributes(const Graph& graph, Operator op, Json& json) {
+  const ops::OperatorDefinition& definition = ops::DefinitionOf(op.kind);
+  ops::Wanted wanted;
+  if (definition.restate != nullptr) {
+    definition.restate(op, TensorOf(graph, op.inputs.front()).shape,
+                       TensorOf(graph, op.outputs.front()).shape, wanted);
   }
+  PutFields(definition.fields(op, wanted, op.inputs.size()), json);
 }
 
 Json ToJson(const Graph& graph, const Operator& op) {
@@ -170,7 +118,7 @@ Json ToJson(const Graph& graph, const Operator& op) {
   if (op.kind == base::OperatorKind::kOpaque) {
     json["outputs"] = Json::array();
     for (const int tensor : op.outputs) json["outputs"].push_back(ToJson(TensorOf(graph, tensor)));
-    PutOpaque(op, json);
+    PutAttributes(graph, op, json);
   } else {
     const Tensor& output = TensorOf(graph, op.outputs.front());
     if (output.id != op.id) json["output"] = output.id;

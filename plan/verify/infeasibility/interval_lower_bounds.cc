@@ -232,10 +232,7 @@ class MemoryLowerBounds {
     std::vector<int64_t> least(in.size(), std::numeric_limits<int64_t>::max());
     if (graph::IsBarrier(op)) return in;
     // Their axes are not independent.
-    static constexpr std::array kMixing = {base::OperatorKind::kReshape,
-                                           base::OperatorKind::kDepthToSpace,
-                                           base::OperatorKind::kSpaceToDepth};
-    const bool is_mixing = std::find(kMixing.begin(), kMixing.end(), op.kind) != kMixing.end();
+    const bool is_mixing = base::TraitsOf(op.kind).mixes_axes;
     const int64_t indices = std::accumulate(output.begin(), output.end(), int64_t{0});
     if (is_mixing || indices > kMostIndices) return std::vector<int64_t>(in.size(), 1);
     for (size_t axis = 0; axis < output.size(); ++axis) {

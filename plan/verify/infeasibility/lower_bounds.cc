@@ -166,17 +166,10 @@ using base::TensorRole;
 
 // Whether a reader that needs all of its result needs all of the operand, without gaps.
 bool ReadsAll(const graph::Graph& network, const graph::Operator& op, size_t operand) {
-  using base::OperatorKind;
-  static constexpr std::array kWithoutGaps = {OperatorKind::kElementwise, OperatorKind::kMatmul,
-                                              OperatorKind::kReduce,      OperatorKind::kSoftmax,
-                                              OperatorKind::kLayerNorm,   OperatorKind::kGlobalPool,
-                                              OperatorKind::kConcat,      OperatorKind::kTranspose};
-  static constexpr std::array kWindows = {OperatorKind::kConv, OperatorKind::kDepthwise,
-                                          OperatorKind::kPool};
-  const bool is_window = std::find(kWindows.begin(), kWindows.end(), op.kind) != kWindows.end();
+  const base::OperatorTraits& traits = base::TraitsOf(op.kind);
   const bool gapless =
-      std::find(kWithoutGaps.begin(), kWithoutGaps.end(), op.kind) != kWithoutGaps.end() ||
-      (is_window && op.window.dilation == std::array<int64_t, 2>{1, 1} &&
+      traits.reads_boxes ||
+      (traits.slides && op.window.dilation == std::array<int64_t, 2>{1, 1} &&
        op.window.stride[0] <= op.window.kernel[0] && op.window.stride[1] <= op.window.kernel[1]);
   const graph::Shape& in = network.tensors[static_cast<size_t>(op.inputs[operand])].shape;
   const graph::Shape& out = network.tensors[static_cast<size_t>(op.outputs.front())].shape;

@@ -1,4 +1,4 @@
-#include "tessera/graph/liveness.h"
+#include "liveness.h"
 
 #include <algorithm>
 

@@ -1,0 +1,52 @@
+#include <limits>
+#include <string>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/graph/ops/axis_map.h"
+#include "tessera/graph/ops/definition.h"
+
+// Concatenations along one axis.
+namespace tessera::graph::ops {
+namespace {
+
+Inferred InferConcat(Operator& op, const Wanted& /*wanted*/, const std::vector<Shape>& inputs) {
+  if (auto fault = CheckAxis(op.axis, inputs.front())) return tl::unexpected(std::move(*fault));
+  Shape output = inputs.front();
+  const auto axis = static_cast<size_t>(op.axis);
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    Shape aligned = inputs[i];
+    if (aligned.size() == output.size()) aligned[axis] = output[axis];
+    if (aligned != output) {
+      return Disagreeing(inputs.front(), inputs[i],
+                         "equal extents on every axis but " + std::to_string(axis));
+    }
+    const std::optional<int64_t> extent = base::CheckedAdd(output[axis], inputs[i][axis]);
+    if (!extent)
+      return Fault("inputs",
+                   "the extents of axis " + std::to_string(axis) + " add up to more than 2^62");
+    output[axis] = *extent;
+  }
+  return output;
+}
+
+std::vector<AxisMap> MapsOfConcat(const OperandView& view) {
+  const auto axis = static_cast<size_t>(view.op.axis);
+  int64_t offset = 0;
+  for (size_t i = 0; i < view.operand; ++i) offset += (*view.inputs[i])[axis];
+  std::vector<AxisMap> maps = SameAxes(view.Input().size());
+  maps[axis].rule = AxisMap::Part{offset, view.Input()[axis]};
+  return maps;
+}
+
+}  // namespace
+
+extern const OperatorDefinition kConcat = {
+    .arity = {1, kAnyNumber},
+    .fields = [](Operator& op, Wanted&, size_t) -> std::vector<Field> {
+      return {{"axis", &op.axis, Presence::kRequired, 0, std::numeric_limits<int>::max()}};
+    },
+    .infer_shape = InferConcat,
+    .axis_maps = MapsOfConcat,
+};
+
+}  // namespace tessera::graph::ops

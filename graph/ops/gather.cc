@@ -1,0 +1,61 @@
+#include <limits>
+#include <string>
+
+#include "tessera/graph/ops/axis_map.h"
+#include "tessera/graph/ops/definition.h"
+
+// Gathers along one axis, by known indices.
+namespace tessera::graph::ops {
+namespace {
+
+// A list of indices, or a single index, which drops the axis.
+std::vector<Field> FieldsOfGather(Operator& op, Wanted& wanted, size_t /*operands*/) {
+  Field indices = {"indices", &op.indices, Presence::kRequired};
+  indices.single = Single::kOne;
+  indices.is_list = &wanted.keep_axes;
+  return {{"axis", &op.axis, Presence::kRequired, 0, std::numeric_limits<int>::max()}, indices};
+}
+
+Inferred InferGather(Operator& op, const Wanted& wanted, const std::vector<Shape>& inputs) {
+  const Shape& input = inputs.front();
+  if (auto fault = CheckAxis(op.axis, input)) return tl::unexpected(std::move(*fault));
+  const auto axis = static_cast<size_t>(op.axis);
+  if (op.indices.empty()) return Fault("indices", "no indices", "at least one");
+  for (const int64_t index : op.indices) {
+    if (index >= 0 && index < input[axis]) continue;
+    return Fault("indices",
+                 "index " + std::to_string(index) + " of an axis of " + std::to_string(input[axis]),
+                 "0 to " + std::to_string(input[axis] - 1));
+  }
+  Shape output = input;
+  output[axis] = static_cast<int64_t>(op.indices.size());
+  if (wanted.keep_axes) return output;
+  if (op.indices.size() > 1)
+    return Fault("keep_axes", "several indices, and no axis for them", "one index");
+  output.erase(output.begin() + op.axis);
+  return output;
+}
+
+std::vector<AxisMap> MapsOfGather(const OperandView& view) {
+  const auto gathered = static_cast<size_t>(view.op.axis);
+  std::vector<AxisMap> maps = SameAxes(view.Input().size());
+  if (view.output.size() == maps.size()) {
+    maps[gathered].rule = AxisMap::Listed{view.op.indices};
+    return maps;
+  }
+  maps[gathered] = {AxisMap::Fixed{view.op.indices.front()}, 0, 0};
+  for (size_t axis = gathered + 1; axis < maps.size(); ++axis) --maps[axis].source;
+  return maps;
+}
+
+}  // namespace
+
+extern const OperatorDefinition kGather = {
+    .fields = FieldsOfGather,
+    .restate = [](const Operator&, const Shape& input, const Shape& output,
+                  Wanted& wanted) { wanted.keep_axes = output.size() == input.size(); },
+    .infer_shape = InferGather,
+    .axis_maps = MapsOfGather,
+};
+
+}  // namespace tessera::graph::ops

@@ -1,0 +1,71 @@
+#include "tessera/base/arithmetic.h"
+#include "tessera/graph/ops/windows.h"
+
+// Operators of unknown kinds: described operand by operand, or barriers.
+namespace tessera::graph::ops {
+namespace {
+
+std::vector<Field> FieldsOfOpaque(Operator& op, Wanted& /*wanted*/, size_t operands) {
+  const auto last = static_cast<int64_t>(operands) - 1;
+  return {{"macs", &op.macs, Presence::kOptional, 0, base::kMaxTotal},
+          {"accesses", &op.accesses, Presence::kSparse},
+          {"scratch_bytes", &op.scratch_bytes, Presence::kSparse},
+          {"engine", &op.engine, Presence::kSparse},
+          {"in_place", &op.in_place, Presence::kSparse, 0, last}};
+}
+
+std::vector<AxisMap> MapsOfOpaque(const OperandView& view) {
+  const Shape& input = view.Input();
+  if (IsBarrier(view.op)) return WholeAxes(input);
+  const OperandAccess& access = view.op.accesses[view.operand];
+  switch (access.kind) {
+    case AccessKind::kFull:
+      break;
+    case AccessKind::kElementwise:
+      return BroadcastAxes(input, view.output);
+    case AccessKind::kWindow:
+      return MapsOfWindow(view, access.every_channel ? WholeAxis(input[1]) : SameAxis(1),
+                          access.window);
+  }
+  return WholeAxes(input);
+}
+
+}  // namespace
+
+std::optional<ShapeFault> CheckAccess(const OperandAccess& access, const Shape& operand,
+                                      const Shape& output) {
+  const auto fault = [&](std::string expected) {
+    return Disagreeing(operand, output, std::move(expected)).value();
+  };
+  switch (access.kind) {
+    case AccessKind::kFull:
+      return std::nullopt;
+    case AccessKind::kElementwise:
+      if (Broadcast(operand, output) == output) return std::nullopt;
+      return fault(
+          "an operand whose extents are those of the output, or 1, counted from the right");
+    case AccessKind::kWindow:
+      break;
+  }
+  const bool maps = operand.size() == 4 && output.size() == 4 && operand[0] == output[0];
+  if (!maps) return fault("feature maps [batch, channels, rows, columns] of one batch");
+  if (!access.every_channel && operand[1] != output[1])
+    return fault("as many channels, or every_channel: true");
+  return std::nullopt;
+}
+
+std::vector<Field> FieldsOf(OperandAccess& access, bool& same_pads) {
+  std::vector<Field> fields = WindowFields(access.window, same_pads);
+  fields.push_back({"every_channel", &access.every_channel});
+  return fields;
+}
+
+extern const OperatorDefinition kOpaque = {
+    .arity = {0, kAnyNumber},
+    .fields = FieldsOfOpaque,
+    .infer_shape = [](Operator&, const Wanted&, const std::vector<Shape>& inputs) -> Inferred {
+      return inputs.front();
+    },
+    .axis_maps = MapsOfOpaque};
+
+}  // namespace tessera::graph::ops

@@ -1,0 +1,53 @@
+#include <array>
+
+#include "tessera/graph/ops/axis_map.h"
+#include "tessera/graph/ops/definition.h"
+
+// Padding with a value, or with elements of the input.
+namespace tessera::graph::ops {
+namespace {
+
+constexpr std::array<std::string_view, 4> kPadModes = {"constant", "reflect", "edge", "wrap"};
+
+std::vector<Field> FieldsOfPad(Operator& op, Wanted& /*wanted*/, size_t /*operands*/) {
+  return {{"low", &op.padding.low}, {"high", &op.padding.high}, {"mode", &op.padding.mode}};
+}
+
+Inferred InferPad(Operator& op, const Wanted& /*wanted*/, const std::vector<Shape>& inputs) {
+  const Shape& input = inputs.front();
+  Padding& padding = op.padding;
+  if (padding.low.empty()) padding.low.assign(input.size(), 0);
+  if (padding.high.empty()) padding.high.assign(input.size(), 0);
+  if (padding.low.size() != input.size())
+    return NotOneForEachAxis("low", padding.low.size(), input.size());
+  if (padding.high.size() != input.size())
+    return NotOneForEachAxis("high", padding.high.size(), input.size());
+  Shape output = input;
+  for (size_t axis = 0; axis < input.size(); ++axis)
+    output[axis] += padding.low[axis] + padding.high[axis];
+  return output;
+}
+
+AxisMap PaddedAxis(const Padding& padding, size_t axis, int64_t extent) {
+  const int64_t low = padding.low[axis];
+  if (low == 0 && padding.high[axis] == 0) return SameAxis(axis);
+  if (padding.mode == PadMode::kConstant) return {AxisMap::Part{low, extent}, axis, 1};
+  return {AxisMap::Padded{extent, low, padding.mode}, axis, 1};
+}
+
+std::vector<AxisMap> MapsOfPad(const OperandView& view) {
+  const Shape& input = view.Input();
+  std::vector<AxisMap> maps;
+  for (size_t axis = 0; axis < input.size(); ++axis)
+    maps.push_back(PaddedAxis(view.op.padding, axis, input[axis]));
+  return maps;
+}
+
+}  // namespace
+
+std::span<const std::string_view> NamesOf(PadMode /*mode*/) { return kPadModes; }
+
+extern const OperatorDefinition kPad = {
+    .fields = FieldsOfPad, .infer_shape = InferPad, .axis_maps = MapsOfPad};
+
+}  // namespace tessera::graph::ops

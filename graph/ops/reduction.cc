@@ -1,0 +1,83 @@
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <string>
+
+#include "tessera/graph/ops/axis_map.h"
+#include "tessera/graph/ops/definition.h"
+
+// Kinds that reduce over whole axes: reduce, softmax and layer_norm.
+namespace tessera::graph::ops {
+namespace {
+
+Field AxesField(Operator& op) {
+  Field field = {"axis", &op.axes, Presence::kRequired, 0, std::numeric_limits<int>::max()};
+  field.single = Single::kOne;
+  return field;
+}
+
+std::vector<Field> NormalizationFields(Operator& op, Wanted& /*wanted*/, size_t /*operands*/) {
+  return {AxesField(op)};
+}
+
+std::vector<Field> ReduceFields(Operator& op, Wanted& wanted, size_t /*operands*/) {
+  return {{"function", &op.function, Presence::kRequired},
+          AxesField(op),
+          {"keep_axes", &wanted.keep_axes}};
+}
+
+std::optional<ShapeFault> CheckAxes(const Operator& op, const Shape& input) {
+  if (op.axes.empty()) return Fault("axis", "no axis", "at least one").value();
+  for (const int axis : op.axes) {
+    if (std::optional<ShapeFault> fault = CheckAxis(axis, input)) return fault;
+  }
+  if (std::adjacent_find(op.axes.begin(), op.axes.end(), std::greater_equal<>()) == op.axes.end())
+    return std::nullopt;
+  return Fault("axis", "axes out of order", "ascending axes, each once").value();
+}
+
+Inferred InferNormalization(Operator& op, const Wanted& /*wanted*/,
+                            const std::vector<Shape>& inputs) {
+  if (auto fault = CheckAxes(op, inputs.front())) return tl::unexpected(std::move(*fault));
+  return inputs.front();
+}
+
+Inferred InferReduce(Operator& op, const Wanted& wanted, const std::vector<Shape>& inputs) {
+  if (auto fault = CheckAxes(op, inputs.front())) return tl::unexpected(std::move(*fault));
+  Shape output = inputs.front();
+  for (const int axis : op.axes) output[static_cast<size_t>(axis)] = 1;
+  if (wanted.keep_axes) return output;
+  for (size_t i = op.axes.size(); i-- > 0;) output.erase(output.begin() + op.axes[i]);
+  return output;
+}
+
+// Reduced axes are needed whole; the output may lack them.
+std::vector<AxisMap> MapsOfReduction(const OperandView& view) {
+  const Shape& input = view.Input();
+  const bool dropped = view.output.size() < input.size();
+  std::vector<AxisMap> maps = SameAxes(input.size());
+  for (const int reduced : view.op.axes) {
+    const auto axis = static_cast<size_t>(reduced);
+    for (size_t behind = axis; dropped && behind < maps.size(); ++behind) --maps[behind].source;
+    maps[axis] = WholeAxis(input[axis]);
+  }
+  return maps;
+}
+
+}  // namespace
+
+extern const OperatorDefinition kReduce = {
+    .fields = ReduceFields,
+    .restate = [](const Operator&, const Shape& input, const Shape& output,
+                  Wanted& wanted) { wanted.keep_axes = output.size() == input.size(); },
+    .infer_shape = InferReduce,
+    .axis_maps = MapsOfReduction,
+};
+
+extern const OperatorDefinition kSoftmax = {
+    .fields = NormalizationFields, .infer_shape = InferNormalization, .axis_maps = MapsOfReduction};
+
+extern const OperatorDefinition kLayerNorm = {
+    .fields = NormalizationFields, .infer_shape = InferNormalization, .axis_maps = MapsOfReduction};
+
+}  // namespace tessera::graph::ops
