@@ -8,7 +8,7 @@
 
 // How a tensor is held is read off the plan's buffers: a tile buffer, a resident one, slots, a
 // whole one; none: the engine goes to its home. Nothing here decides whether that is wise: where a
-// buffer is missing the engine goes home, and the machine finds that it must not, or that nobody
+// buffer is missing the engine goes home, and the execution finds that it must not, or that nobody
 // wrote there.
 namespace tessera::plan::execute {
 
