@@ -7,7 +7,6 @@
 #include <limits>
 #include <utility>
 
-#include "tessera/plan/execute/obstacle.h"
 #include "tessera/plan/execute/program.h"
 
 // A plan in its own steps:

@@ -5,7 +5,6 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/random.h"
-#include "tessera/plan/execute/obstacle.h"
 #include "tessera/plan/execute/places.h"
 #include "tessera/plan/lowered_program.h"
 #include "tessera/plan/lowering/execution.h"

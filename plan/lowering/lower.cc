@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/plan/execute/obstacle.h"
 #include "tessera/plan/execute/program.h"
 #include "tessera/plan/lowering/job_recorder.h"
 #include "tessera/plan/lowering/lowering.h"
