@@ -1,5 +1,3 @@
-#include "tessera/plan/execute/obstacle.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/vocabulary.h"
 #include "tessera/plan/execute/elements.h"
+#include "tessera/plan/execute/program.h"
 
 namespace tessera::plan::execute {
 namespace {

@@ -15,7 +15,7 @@
 // and sorted. A reshape mixes axes; it reads the element of the same row-major number, and its
 // elements are listed, and so are those of blocks that move to depth or back. moved_reads.cc has
 // the kinds that move data or resample it. Index -1 is a tap in the padding: whether it is read
-// from a stored pad or made up by the engine is for the machine to know.
+// from a stored pad or made up by the engine is for the performer to know.
 namespace tessera::plan::execute {
 namespace {
 

@@ -1,11 +1,10 @@
-#include "tessera/plan/execute/row_sweep.h"
-
 #include <algorithm>
 #include <limits>
 #include <set>
 #include <span>
 
 #include "tessera/plan/execute/reads.h"
+#include "tessera/plan/execute/tile_boxes.h"
 
 // Of each tensor a window of rows is there, and the window slides down from tile to tile. Its upper
 // edge goes to the least row that this tile or a later one still wants, its lower edge to the end

@@ -5,12 +5,11 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/execute/reads.h"
-#include "tessera/plan/execute/row_sweep.h"
 
 // Backwards from the tile: what leaves is asked for first, then every operator, last to first, asks
 // for the hull of what the judge says its part of the result is read from. Readers come after
 // makers, so all have asked when a maker's turn comes. Tiles that keep rows for each other are
-// looked at together (row_sweep.h).
+// looked at together (row_sweep.cc).
 namespace tessera::plan::execute {
 
 std::vector<Users> UsersOf(const graph::Graph& network) {

@@ -123,9 +123,9 @@ std::vector<int64_t> RowMajor(const graph::Shape& shape, int64_t element) {
 }
 
 // Order: batches, rows, columns, and adjacent channels in blocks. Rows have their pitch.
-std::vector<int64_t> InLayout(const graph::Tensor& tensor, const hw_profiles::RoleLayout& layout) {
+std::vector<int64_t> InLayout(const graph::Tensor& tensor, const hw_profiles::RoleLayout& layout,
+                              int64_t element, int64_t cells_per_byte) {
   const size_t rank = tensor.shape.size();
-  const int64_t element = base::BitsOf(tensor.type) / 8;
   const auto extent = [&](Axis wanted) {
     for (size_t axis = 0; axis < rank; ++axis) {
       if (execute::MeaningOf(rank, axis) == wanted) return tensor.shape[axis];
@@ -133,7 +133,8 @@ std::vector<int64_t> InLayout(const graph::Tensor& tensor, const hw_profiles::Ro
     return int64_t{1};
   };
   const int64_t column = base::RoundUp(extent(Axis::kChannels), layout.channel_block) * element;
-  const int64_t row = base::RoundUp(column * extent(Axis::kColumns), layout.row_pitch_bytes);
+  const int64_t row =
+      base::RoundUp(column * extent(Axis::kColumns), layout.row_pitch_bytes * cells_per_byte);
   std::vector<int64_t> strides;
   for (size_t axis = 0; axis < rank; ++axis) {
     switch (*execute::MeaningOf(rank, axis)) {
@@ -165,19 +166,25 @@ base::TensorRole RoleAtHome(const graph::Tensor& tensor) {
 
 }  // namespace
 
-std::optional<HomeLayout> FindAtHome(const Plan& plan, int tensor) {
+std::optional<HomeLayout> FindAtHome(const Plan& plan, const execute::Contents& contents,
+                                     int tensor) {
   const graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(tensor)];
+  const int64_t per_byte = contents.CellsPerByte();
+  const int64_t element = contents.CellsPerElement(tensor);
   for (const Home& home : plan.homes) {
     const auto found = std::find(home.tensors.begin(), home.tensors.end(), tensor);
     if (found == home.tensors.end()) continue;
     HomeLayout layout;
     layout.memory = home.memory;
-    layout.address = home.allocation.offsets[static_cast<size_t>(found - home.tensors.begin())];
-    layout.table = layout.address + base::BytesOf(facts.type, graph::ElementsOf(facts.shape));
+    layout.address =
+        home.allocation.offsets[static_cast<size_t>(found - home.tensors.begin())] * per_byte;
+    layout.table =
+        layout.address + base::BytesOf(facts.type, graph::ElementsOf(facts.shape)) * per_byte;
     const bool in_order = facts.constant || !execute::MeaningOf(facts.shape.size(), 0);
     layout.strides = in_order
-                         ? RowMajor(facts.shape, base::BitsOf(facts.type) / 8)
-                         : InLayout(facts, hw_profiles::LayoutOf(plan.profile, RoleAtHome(facts)));
+                         ? RowMajor(facts.shape, element)
+                         : InLayout(facts, hw_profiles::LayoutOf(plan.profile, RoleAtHome(facts)),
+                                    element, per_byte);
     return layout;
   }
   return std::nullopt;

@@ -95,22 +95,12 @@ bool JoinSpot(Operand& operand, const Spot& spot) {
   return true;
 }
 
-// Whether the buffer belongs to the subgraph, is a whole buffer, or is filled for the next subgraph
-// while this one runs.
-bool IsSeenFrom(const Plan& plan, const BufferUse& use, int subgraph) {
-  const bool prefetched = use.kind == BufferKind::kResident && use.subgraph == subgraph + 1 &&
-                          plan.subgraphs[static_cast<size_t>(use.subgraph)].prefetch;
-  return use.subgraph < 0 || use.subgraph == subgraph || prefetched;
-}
-
 }  // namespace
 
-Recorder::Recorder(const Plan& plan, const execute::Contents& contents, int subgraph)
+Recorder::Recorder(const Plan& plan, const execute::Contents& contents)
     : plan_(plan), contents_(contents) {
-  for (size_t i = 0; i < plan.problem.buffers.size(); ++i) {
-    if (!IsSeenFrom(plan, plan.buffers[i], subgraph)) continue;
+  for (size_t i = 0; i < plan.problem.buffers.size(); ++i)
     buffers_.emplace(plan.problem.buffers[i].id, i);
-  }
 }
 
 void Recorder::Record(const execute::StartTransfer& transfer) {
@@ -267,7 +257,7 @@ Recorder::Found Recorder::Find(const Place& place, const Box& box, const RunInde
     spot.buffer = place.buffer;
     const size_t buffer = buffers_.at(place.buffer);
     const BufferKind kind = plan_.buffers[buffer].kind;
-    spot.address = plan_.allocation.offsets[buffer];
+    spot.address = plan_.allocation.offsets[buffer] * contents_.CellsPerByte();
     if (kind == BufferKind::kSlice) spot.slot = turn.slot;
     if (kind == BufferKind::kSlice || kind == BufferKind::kTile || kind == BufferKind::kHalo ||
         kind == BufferKind::kAccumulator)
@@ -289,13 +279,20 @@ Recorder::Found Recorder::Find(const Place& place, const Box& box, const RunInde
   return found;
 }
 
+const std::optional<HomeLayout>& Recorder::AtHome(int tensor) {
+  const auto [known, fresh] = homes_.try_emplace(tensor);
+  if (fresh) known->second = lowering::FindAtHome(plan_, contents_, tensor);
+  return known->second;
+}
+
 void Recorder::FindAtHome(const Place& place, const Box& box, Found& found, Spot& spot) {
-  const std::optional<HomeLayout> home = lowering::FindAtHome(plan_, found.operand.tensor);
+  const std::optional<HomeLayout>& home = AtHome(found.operand.tensor);
   if (!home)
     return Refuse(fmt::format("the plan says nowhere at which address {} lies",
                               contents_.NameOf(place.content)));
   found.operand.memory = home->memory;
-  found.operand.strides = found.operand.table ? std::vector<int64_t>{1} : home->strides;
+  found.operand.strides =
+      found.operand.table ? std::vector<int64_t>{contents_.CellsPerByte()} : home->strides;
   spot.address = found.operand.table ? home->table : home->address;
   for (size_t axis = 0; axis < box.size(); ++axis) {
     found.region.offset += box[axis].begin * found.operand.strides[axis];
@@ -352,6 +349,13 @@ void Recorder::Add(Job like, const RunIndex& turn, std::vector<Found> found) {
     job_run.regions.push_back(std::move(each.region));
   }
   job_runs_.push_back(std::move(job_run));
+}
+
+std::optional<JobRun> Recorder::TakeLast() {
+  if (job_runs_.empty()) return std::nullopt;
+  JobRun last = std::move(job_runs_.back());
+  job_runs_.pop_back();
+  return last;
 }
 
 }  // namespace tessera::plan::lowering
