@@ -223,7 +223,7 @@ void Execution::Do(const execute::StartTransfer& start) {
   int64_t cells = 0;
   for (const Move& move : start.moves) {
     int64_t elements = 1;
-    for (const execute::Range& range : move.box)
+    for (const plan::Range& range : move.box)
       elements *= std::max<int64_t>(0, range.end - range.begin);
     cells += elements * move.from.element_cells;
   }
@@ -294,7 +294,7 @@ std::vector<Move> Execution::AbleMoves(const std::vector<Move>& moves) {
 
 // Whether the place exists, with room for the box; tells of it if not. A place that may not be
 // touched in this way is told of, and touched all the same.
-bool Execution::MayTouch(const Place& place, const execute::Box& box, AccessKind kind) {
+bool Execution::MayTouch(const Place& place, const plan::Box& box, AccessKind kind) {
   const auto tell = [&](FindingKind finding, const std::string& why) {
     Tell(finding, fmt::format("{} {} {}", kind == AccessKind::kRead ? "reads" : "writes",
                               contents_.NameOf(place.content), why));
@@ -313,12 +313,12 @@ bool Execution::MayTouch(const Place& place, const execute::Box& box, AccessKind
   return IsThere(place, box);
 }
 
-bool Execution::IsThere(const Place& place, const execute::Box& box) {
-  if (execute::IsEmpty(box)) return true;
+bool Execution::IsThere(const Place& place, const plan::Box& box) {
+  if (plan::IsEmpty(box)) return true;
   std::vector<int64_t> corner;
   bool inside = true;
   for (size_t axis = 0; axis < box.size(); ++axis) {
-    const execute::Range held = place.axes[axis].held;
+    const plan::Range held = place.axes[axis].held;
     inside = inside && held.begin <= box[axis].begin && box[axis].end <= held.end;
     corner.push_back(box[axis].begin);
   }
