@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "../execute/base_plans.h"
-#include "../execute/depth_plans.h"
 #include "../execute/kept_plans.h"
 #include "../execute/prefetch_plans.h"
+#include "../execute/split_k_plans.h"
 #include "../fixture.h"
 #include "tessera/plan/lowering/lowering.h"
 

@@ -7,7 +7,7 @@
 #include "tessera/base/random.h"
 #include "tessera/search/cost/simulator.h"
 
-// The loop's cost in closed form, from intervals of rows alone.
+// The loop's cost in closed form, computed from intervals of rows alone.
 namespace tessera::search {
 namespace {
 
@@ -118,7 +118,7 @@ TEST(ClosedForm, DoubleBufferedTakesTheGreaterInEachSlot) {
   }
 }
 
-// One convolution over rows, its channels in slices.
+// One convolution over rows, with its channels in slices.
 struct Sum {
   int64_t rows = 1;
   int64_t columns = 1;
@@ -194,7 +194,7 @@ TEST(ClosedForm, SlicesOfKAddUpSerialized) {
   }
 }
 
-TEST(ClosedForm, SlicesOfKArriveBesideTheSums) {
+TEST(ClosedForm, SlicesOfKArriveDuringTheSums) {
   base::Random random(14);
   for (int round = 0; round < 1000; ++round) {
     const Sum sum = AnySum(random);
