@@ -136,7 +136,7 @@ StartTransfer Actions::LoadConstant(int constant, graph::Interval users, const R
     const int64_t table_bytes = table ? places_.TableBytesIn(constant, users) : 0;
     if (table && table_bytes == 0) continue;
     const int content = table ? contents_.TablesOf(constant) : constant;
-    const Box box = table ? Box{{0, table_bytes}} : WholeBox(contents_.ShapeOf(constant));
+    const Box box = table ? Box{{0, table_bytes}} : WholeOf(contents_.ShapeOf(constant));
     moves.push_back({box, places_.AtHome(content, reads), place(table), false});
   }
   return Start(constant, std::move(moves), turn);

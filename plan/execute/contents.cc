@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tessera/plan/execute/elements.h"
+#include "tessera/plan/index_box.h"
 
 namespace tessera::plan::execute {
 
@@ -71,7 +71,7 @@ std::string Contents::NameOf(int content) const {
 std::vector<int64_t> Contents::CoordinatesOf(Tag tag) const {
   const int content = ContentOf(tag);
   if (content < 0 || content >= 2 * tensors_) return {};
-  return execute::CoordinatesOf(NumberOf(tag) / CellsPerElement(content), ShapeOf(content));
+  return plan::CoordinatesOf(NumberOf(tag) / CellsPerElement(content), ShapeOf(content));
 }
 
 bool Contents::IsSameElement(Tag a, Tag b) const {
@@ -87,7 +87,7 @@ std::string Contents::Describe(Tag tag) const {
     const int64_t number = NumberOf(tag) / CellsPerElement(content);
     const int64_t elements = graph::ElementsOf(ShapeOf(content));
     return fmt::format("{} {} over slices 0 to {}", name,
-                       TextOf(execute::CoordinatesOf(number % elements, ShapeOf(content))),
+                       TextOf(plan::CoordinatesOf(number % elements, ShapeOf(content))),
                        number / elements);
   }
   return content >= 0 && content < 2 * tensors_ ? name + " " + TextOf(CoordinatesOf(tag)) : name;

@@ -55,7 +55,7 @@ Box Actions::KSliceBoxOf(int op, int tensor, const RunIndex& turn) {
   const Slice slice = KSliceOf(op, tensor, turn.round);
   Box box;
   if (IsConstant(tensor)) {
-    box = WholeBox(TensorAt(tensor).shape);
+    box = WholeOf(TensorAt(tensor).shape);
     box[FilterAxesOf(plan_.network, At(op), 0)->constant] = ChannelsOf(op, turn.tile);
   } else {
     box = BoxesOf(turn.tile).parts.at(tensor).held;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tessera/plan/execute/elements.h"
+#include "tessera/plan/index_box.h"
 #include "tessera/problem/problem.h"
 
 // Where the elements of one tensor, or of a part of it, lie.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tessera/graph/graph.h"
-#include "tessera/plan/execute/elements.h"
+#include "tessera/plan/index_box.h"
 #include "tessera/plan/plan.h"
 
 // Which part of every tensor each tile of a subgraph is about.

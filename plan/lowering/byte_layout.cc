@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/plan/execute/elements.h"
+#include "tessera/plan/index_box.h"
 
 namespace tessera::plan::lowering {
 
@@ -79,7 +79,7 @@ std::vector<AddressRange> BytesOf(const graph::Graph& network, int op, const Ope
   const size_t rank = box.extent.size();
   const bool pads =
       !region.pad_low.empty() && (operand.part != Part::kInput || operand.stored_pads);
-  const std::optional<size_t> rows = execute::RowAxisOf(rank);
+  const std::optional<size_t> rows = plan::RowAxisOf(rank);
   std::vector<AddressRange> ranges = {
       {spot_address + region.offset,
        spot_address + region.offset + ElementBytes(network, op, operand)}};
@@ -128,7 +128,7 @@ std::vector<int64_t> InLayout(const graph::Tensor& tensor, const hw_profiles::Ro
   const size_t rank = tensor.shape.size();
   const auto extent = [&](Axis wanted) {
     for (size_t axis = 0; axis < rank; ++axis) {
-      if (execute::MeaningOf(rank, axis) == wanted) return tensor.shape[axis];
+      if (plan::MeaningOf(rank, axis) == wanted) return tensor.shape[axis];
     }
     return int64_t{1};
   };
@@ -137,7 +137,7 @@ std::vector<int64_t> InLayout(const graph::Tensor& tensor, const hw_profiles::Ro
       base::RoundUp(column * extent(Axis::kColumns), layout.row_pitch_bytes * cells_per_byte);
   std::vector<int64_t> strides;
   for (size_t axis = 0; axis < rank; ++axis) {
-    switch (*execute::MeaningOf(rank, axis)) {
+    switch (*plan::MeaningOf(rank, axis)) {
       case Axis::kChannels:
         strides.push_back(element);
         break;
@@ -180,7 +180,7 @@ std::optional<HomeLayout> FindAtHome(const Plan& plan, const execute::Contents& 
         home.allocation.offsets[static_cast<size_t>(found - home.tensors.begin())] * per_byte;
     layout.table =
         layout.address + base::BytesOf(facts.type, graph::ElementsOf(facts.shape)) * per_byte;
-    const bool in_order = facts.constant || !execute::MeaningOf(facts.shape.size(), 0);
+    const bool in_order = facts.constant || !plan::MeaningOf(facts.shape.size(), 0);
     layout.strides = in_order
                          ? RowMajor(facts.shape, element)
                          : InLayout(facts, hw_profiles::LayoutOf(plan.profile, RoleAtHome(facts)),

@@ -27,12 +27,12 @@
 //     in time      begin ........................ end          anything that begins in between
 //                                                              is not in order with it
 //
-// Runs that touch a cell must be in order if one of them writes it (TaggedMemories), so nobody
+// Runs that touch a cell must be in order if one of them writes it (TaggedMemories), so no run
 // relies on a destination or changes a source in between. An operator's results may land before its
 // last operand is read, so a result is looked at before it is written (Performer::CheckInPlace).
 //
-// Nothing survives by luck: gaps in a buffer are spoiled by whoever fills it, cells in which no
-// buffer lives are lost, and so is what lies in a bank that is off. After a fault the run goes on.
+// Nothing survives by luck: a run that fills a buffer spoils its gaps, and cells in which no buffer
+// lives are lost, like those of a bank that is off. After a fault the run goes on.
 //
 // plan::verify shows that the Problem is the right one and the placement a solution of it. This
 // shows that the placement works, and shares neither the validator's derivations nor the planner's:
@@ -115,9 +115,9 @@ void Execution::Tell(FindingKind kind, const std::string& fault) {
 }
 
 std::string Execution::NameOf(int32_t run) const {
-  if (run < 0) return "nobody";
+  if (run < 0) return "no run";
   const Actor& actor = actors_[static_cast<size_t>(run)];
-  std::string text = "nobody";
+  std::string text = "a loss";
   if (actor.op >= 0)
     text = fmt::format("operator '{}'", plan_.network.operators[static_cast<size_t>(actor.op)].id);
   if (actor.link >= 0)
@@ -187,7 +187,7 @@ void Execution::Switch(int mode) {
   }
 }
 
-// Whatever the cells held is gone.
+// The contents of the cells are lost.
 void Execution::Lose(const problem::AddressRange& cells) {
   const int memory = plan_.profile.tile_memory;
   const Tag lost = Contents::TagOf(contents_.Lost(), 0);
@@ -223,7 +223,7 @@ void Execution::Do(const execute::StartTransfer& start) {
   int64_t cells = 0;
   for (const Move& move : start.moves) {
     int64_t elements = 1;
-    for (const execute::Range& range : move.box)
+    for (const plan::Range& range : move.box)
       elements *= std::max<int64_t>(0, range.end - range.begin);
     cells += elements * move.from.element_cells;
   }
@@ -294,7 +294,7 @@ std::vector<Move> Execution::AbleMoves(const std::vector<Move>& moves) {
 
 // Whether the place exists, with room for the box; tells of it if not. A place that may not be
 // touched in this way is told of, and touched all the same.
-bool Execution::MayTouch(const Place& place, const execute::Box& box, AccessKind kind) {
+bool Execution::MayTouch(const Place& place, const plan::Box& box, AccessKind kind) {
   const auto tell = [&](FindingKind finding, const std::string& why) {
     Tell(finding, fmt::format("{} {} {}", kind == AccessKind::kRead ? "reads" : "writes",
                               contents_.NameOf(place.content), why));
@@ -313,12 +313,12 @@ bool Execution::MayTouch(const Place& place, const execute::Box& box, AccessKind
   return IsThere(place, box);
 }
 
-bool Execution::IsThere(const Place& place, const execute::Box& box) {
-  if (execute::IsEmpty(box)) return true;
+bool Execution::IsThere(const Place& place, const plan::Box& box) {
+  if (plan::IsEmpty(box)) return true;
   std::vector<int64_t> corner;
   bool inside = true;
   for (size_t axis = 0; axis < box.size(); ++axis) {
-    const execute::Range held = place.axes[axis].held;
+    const plan::Range held = place.axes[axis].held;
     inside = inside && held.begin <= box[axis].begin && box[axis].end <= held.end;
     corner.push_back(box[axis].begin);
   }

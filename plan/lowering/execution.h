@@ -57,8 +57,8 @@ class Execution : private Listener {
   void Switch(int mode);
   void Lose(const problem::AddressRange& cells);
 
-  bool MayTouch(const execute::Place& place, const execute::Box& box, problem::AccessKind kind);
-  bool IsThere(const execute::Place& place, const execute::Box& box);
+  bool MayTouch(const execute::Place& place, const plan::Box& box, problem::AccessKind kind);
+  bool IsThere(const execute::Place& place, const plan::Box& box);
   std::vector<execute::Move> AbleMoves(const std::vector<execute::Move>& moves);
 
   void Tell(FindingKind kind, const std::string& fault) override;

@@ -93,7 +93,7 @@ class Interpreter : private Listener {
   void Note(const std::string& fault) { Tell(FindingKind::kMalformed, fault); }
 
   std::string NameOf(int32_t run) const override {
-    if (run < 0) return "nobody";
+    if (run < 0) return "no run";
     if (run < first_run_) return "a run of a previous subgraph";
     return fmt::format("#{}", run - first_run_);
   }

@@ -20,11 +20,11 @@ namespace tessera::plan::lowering {
 namespace {
 
 using execute::AxisPlace;
-using execute::Box;
 using execute::Place;
+using plan::Box;
 
 void SetBox(FixedRegion& region, const Box& box) {
-  for (const execute::Range& range : box) {
+  for (const plan::Range& range : box) {
     region.begin.push_back(range.begin);
     region.extent.push_back(std::max<int64_t>(0, range.end - range.begin));
   }
@@ -62,7 +62,7 @@ Part PartOf(execute::Operand::Kind kind) {
 
 // The pads of a tile lie next to the held data, so the region extends over them. Returns whether
 // any axis stores pads.
-bool ReachPads(const execute::ElementSet& reads, const Place& place, Box& region) {
+bool ReachPads(const plan::ElementSet& reads, const Place& place, Box& region) {
   bool stored = false;
   for (size_t axis = 0; axis < reads.axes.size(); ++axis) {
     const AxisPlace& at = place.axes[axis];
@@ -199,23 +199,25 @@ void Recorder::AddOperands(const execute::Compute& compute, const RunIndex& turn
   const Box& made = compute.results.front().box;
   for (const execute::Operand& operand : compute.operands) {
     const graph::Shape& shape = contents_.ShapeOf(operand.place.content);
-    execute::ElementSet reads;
+    plan::ElementSet reads;
     if (operand.kind == execute::Operand::Kind::kInput) {
       reads = ReadsOfInput(plan_.network, op, operand.position, made);
       if (compute.k_extent)
-        KeepK(execute::KAxisOfInput(plan_.network, op, operand.position), *compute.k_extent, reads);
+        execute::KeepK(execute::KAxisOfInput(plan_.network, op, operand.position),
+                       *compute.k_extent, reads);
     } else if (operand.kind == execute::Operand::Kind::kConstant) {
-      reads = ReadsOfConstant(plan_.network, op, operand.position, made);
+      reads = execute::ReadsOfConstant(plan_.network, op, operand.position, made);
       if (compute.k_extent)
-        KeepK(execute::KAxisOfConstant(plan_.network, op, operand.position), *compute.k_extent,
-              reads);
+        execute::KeepK(execute::KAxisOfConstant(plan_.network, op, operand.position),
+                       *compute.k_extent, reads);
     } else if (operand.kind == execute::Operand::Kind::kPartialSums) {
-      reads = execute::AllOf(made);
+      reads = plan::AllOf(made);
     } else {
-      reads = ReadsOfTable(plan_.network, op, operand.position, contents_.TableBytes(op), made);
+      reads = execute::ReadsOfTable(plan_.network, op, operand.position, contents_.TableBytes(op),
+                                    made);
     }
     Box region = HullOf(reads, shape);
-    if (execute::IsEmpty(region)) continue;
+    if (plan::IsEmpty(region)) continue;
     const bool stored = ReachPads(reads, operand.place, region);
     Found read = Find(operand.place, region, turn);
     read.operand.part = PartOf(operand.kind);
@@ -301,7 +303,7 @@ void Recorder::FindAtHome(const Place& place, const Box& box, Found& found, Spot
 
 void Recorder::AddWrittenPads(const Place& place, const Box& box, FixedRegion& region) {
   if (place.where != execute::Where::kTileMemory) return;
-  const execute::ElementSet elements = WithPads(place, box);
+  const plan::ElementSet elements = WithPads(place, box);
   for (size_t axis = 0; axis < box.size(); ++axis) {
     const std::vector<int64_t>& indices = elements.axes[axis];
     const auto outside = [&](int64_t index) { return index >= place.axes[axis].extent; };

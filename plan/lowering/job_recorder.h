@@ -60,10 +60,10 @@ class Recorder {
   void Add(Job like, const RunIndex& turn, std::vector<Found> found);
   void AddMoves(Job like, const RunIndex& turn, const std::vector<execute::Move>& moves);
   int ResultOf(int sums) const;
-  Found Find(const execute::Place& place, const execute::Box& box, const RunIndex& turn);
+  Found Find(const execute::Place& place, const plan::Box& box, const RunIndex& turn);
   const std::optional<HomeLayout>& AtHome(int tensor);
-  void FindAtHome(const execute::Place& place, const execute::Box& box, Found& found, Spot& spot);
-  static void AddWrittenPads(const execute::Place& place, const execute::Box& box,
+  void FindAtHome(const execute::Place& place, const plan::Box& box, Found& found, Spot& spot);
+  static void AddWrittenPads(const execute::Place& place, const plan::Box& box,
                              FixedRegion& region);
   void AddOperands(const execute::Compute& compute, const RunIndex& turn,
                    std::vector<Found>& found);

@@ -256,7 +256,7 @@ void WholeTensors::WalkHome(const Home& home, int64_t address, int tensor,
   const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(tensor)];
   const size_t rank = facts.shape.size();
   const int64_t cells = contents_.CellsPerElement(tensor);
-  if (facts.constant || !execute::MeaningOf(rank, 0)) {
+  if (facts.constant || !plan::MeaningOf(rank, 0)) {
     const int64_t elements = graph::ElementsOf(facts.shape);
     for (int64_t i = 0; i < elements; ++i)
       PutElement(home.memory, address + i * cells, tensor, i, visit);
@@ -270,7 +270,7 @@ void WholeTensors::WalkHome(const Home& home, int64_t address, int tensor,
       {Axis::kBatch, 1}, {Axis::kRows, 1}, {Axis::kColumns, 1}, {Axis::kChannels, 1}};
   std::map<Axis, int64_t> step;  // row-major
   for (size_t axis = rank; axis-- > 0;) {
-    const Axis meaning = *execute::MeaningOf(rank, axis);
+    const Axis meaning = *plan::MeaningOf(rank, axis);
     extent[meaning] = facts.shape[axis];
     step[meaning] = 1;
     for (size_t inner = axis + 1; inner < rank; ++inner) step[meaning] *= facts.shape[inner];
@@ -296,7 +296,7 @@ void WholeTensors::WalkHome(const Home& home, int64_t address, int tensor,
 }
 
 void WholeTensors::WalkBuffer(const execute::Place& place, bool pads, const Visit& visit) const {
-  const execute::Box box = execute::WholeBox(contents_.ShapeOf(place.content));
+  const plan::Box box = plan::WholeOf(contents_.ShapeOf(place.content));
   for (const execute::Run& run : RunsOf(place, pads ? WithPads(place, box) : AllOf(box))) {
     for (int64_t i = 0; i < run.count; ++i) {
       const int64_t address = run.address + i * run.address_step;

@@ -13,10 +13,10 @@
 // other information.
 namespace tessera::plan::lowering {
 
-using execute::Box;
 using execute::Contents;
-using execute::ElementSet;
 using execute::Tag;
+using plan::Box;
+using plan::ElementSet;
 
 // The slice of K that a run computes follows from the plan's policy and the profile alone.
 std::optional<Performer::SplitKRound> Performer::SplitKRoundOf(const Job& job,
@@ -52,7 +52,7 @@ int64_t Performer::FirstNumberOf(const ResolvedRegion& resolved) const {
 // it must still be there.
 void Performer::Compute(const graph::Operator& op,
                         const std::vector<ResolvedRegion>& resolved_regions) {
-  Box made = execute::EmptyBox(contents_.ShapeOf(op.outputs.front()));
+  Box made = plan::EmptyOf(contents_.ShapeOf(op.outputs.front()));
   scratch_cells_ = 0;
   for (const ResolvedRegion& resolved : resolved_regions) {
     const Part part = resolved.operand->part;
@@ -96,17 +96,19 @@ ElementSet Performer::ReadsOf(const graph::Operator& op, Part part, size_t posit
   ElementSet reads;
   if (part == Part::kInput) {
     reads = ReadsOfInput(plan_.network, op, position, made);
-    if (round_) KeepK(execute::KAxisOfInput(plan_.network, op, position), round_->k_extent, reads);
+    if (round_)
+      execute::KeepK(execute::KAxisOfInput(plan_.network, op, position), round_->k_extent, reads);
     return reads;
   }
   if (part == Part::kConstant) {
-    reads = ReadsOfConstant(plan_.network, op, position, made);
+    reads = execute::ReadsOfConstant(plan_.network, op, position, made);
     if (round_)
-      KeepK(execute::KAxisOfConstant(plan_.network, op, position), round_->k_extent, reads);
+      execute::KeepK(execute::KAxisOfConstant(plan_.network, op, position), round_->k_extent,
+                     reads);
     return reads;
   }
-  if (part == Part::kAddend) return execute::AllOf(made);
-  return ReadsOfTable(plan_.network, op, position, contents_.TableBytes(op), made);
+  if (part == Part::kAddend) return plan::AllOf(made);
+  return execute::ReadsOfTable(plan_.network, op, position, contents_.TableBytes(op), made);
 }
 
 // Every operand that the operator reads must have a region.
@@ -219,7 +221,7 @@ void Performer::ReadOperand(const graph::Operator& op, const ResolvedRegion& res
   }
   for (const int64_t number : *reads.listed) {
     Series series;
-    const std::vector<int64_t> element = execute::CoordinatesOf(number, resolved.shape);
+    const std::vector<int64_t> element = plan::CoordinatesOf(number, resolved.shape);
     for (size_t axis = 0; axis < element.size(); ++axis)
       series.first.address += resolved.At(axis, element[axis]).address;
     series.first.number = number;
@@ -239,7 +241,7 @@ bool Performer::WorksByChannel(const graph::Operator& op) const {
 bool Performer::HasRoomForAChannel(const ResolvedRegion& result) const {
   int64_t cells = result.element_cells;
   for (size_t axis = 0; axis < result.region.extent.size(); ++axis) {
-    if (execute::MeaningOf(result.shape.size(), axis) != base::Axis::kChannels)
+    if (plan::MeaningOf(result.shape.size(), axis) != base::Axis::kChannels)
       cells *= result.region.extent[axis];
   }
   return cells <= scratch_cells_;

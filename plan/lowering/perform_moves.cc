@@ -113,7 +113,7 @@ void Performer::MoveBox(const ResolvedRegion& from, const ResolvedRegion& to) {
     ForEachSeries(Nested(std::move(destinations), nesting),
                   [&](const Series& series) { Write(to, series); });
   };
-  const std::optional<size_t> rows = execute::RowAxisOf(from.shape.size());
+  const std::optional<size_t> rows = plan::RowAxisOf(from.shape.size());
   if (!rows || from.operand->memory != to.operand->memory) return move(source, destination);
   for (size_t row = 0; row < source[*rows].size(); ++row) {
     Walk source_row = source;

@@ -8,7 +8,7 @@
 
 #include "tessera/plan/execute/access_rules.h"
 #include "tessera/plan/execute/contents.h"
-#include "tessera/plan/execute/elements.h"
+#include "tessera/plan/index_box.h"
 #include "tessera/plan/lowering/lowering.h"
 #include "tessera/plan/lowering/memory_state.h"
 #include "tessera/plan/lowering/run_order.h"
@@ -102,7 +102,7 @@ struct ResolvedRegion {
     return operand->part == Part::kOutput || operand->part == Part::kTo ||
            operand->part == Part::kScratch || operand->part == Part::kPartialSums;
   }
-  execute::Box Box() const;
+  plan::Box Box() const;
 
   // The element with that index of the tensor along an axis. Indices outside the tensor are in its
   // pads, next to the box.
@@ -169,7 +169,7 @@ class Performer {
  private:
   // A round of an operator that accumulates over K slices.
   struct SplitKRound {
-    execute::Range k_extent;
+    plan::Range k_extent;
     int64_t number = 0;
     bool last = false;
   };
@@ -208,13 +208,13 @@ class Performer {
 
   void Compute(const graph::Operator& op, const std::vector<ResolvedRegion>& resolved_regions);
   void CheckAllGiven(const graph::Operator& op, const std::vector<ResolvedRegion>& resolved_regions,
-                     const execute::Box& made);
+                     const plan::Box& made);
   void CheckOperand(const graph::Operator& op, const ResolvedRegion& resolved,
-                    const execute::ElementSet& reads);
+                    const plan::ElementSet& reads);
   void CheckPads(const graph::Operator& op, const ResolvedRegion& resolved,
-                 const execute::ElementSet& reads);
+                 const plan::ElementSet& reads);
   void ReadOperand(const graph::Operator& op, const ResolvedRegion& resolved,
-                   const execute::Box& made);
+                   const plan::Box& made);
   void UseScratch(const ResolvedRegion& scratch);
   void CheckScratch(const ResolvedRegion& scratch);
   void WriteResult(const graph::Operator& op, const ResolvedRegion& resolved);
@@ -223,8 +223,8 @@ class Performer {
   bool HasRoomForAChannel(const ResolvedRegion& result) const;
   bool MayReplace(const graph::Operator& op, execute::Tag old_tag, execute::Tag new_tag,
                   const ResolvedRegion& resolved) const;
-  execute::ElementSet ReadsOf(const graph::Operator& op, Part part, size_t position,
-                              const execute::Box& made) const;
+  plan::ElementSet ReadsOf(const graph::Operator& op, Part part, size_t position,
+                           const plan::Box& made) const;
 
   void BeginAnew(const ResolvedRegion& resolved);
   void WritePads(const ResolvedRegion& resolved);

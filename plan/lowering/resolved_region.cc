@@ -22,8 +22,8 @@ bool HasPads(const FixedRegion& region) {
 
 }  // namespace
 
-execute::Box ResolvedRegion::Box() const {
-  execute::Box range;
+plan::Box ResolvedRegion::Box() const {
+  plan::Box range;
   for (size_t axis = 0; axis < box.begin.size(); ++axis)
     range.push_back({box.begin[axis], box.begin[axis] + box.extent[axis]});
   return range;
@@ -35,7 +35,7 @@ Point ResolvedRegion::At(size_t axis, int64_t index) const {
   int64_t position = index - box.begin[axis];
   if (beside) position = below ? box.extent[axis] + index - shape[axis] : index;
   const int64_t rolling_buffer = operand->rolling_buffer_rows;
-  if (rolling_buffer > 0 && execute::RowAxisOf(shape.size()) == axis) {
+  if (rolling_buffer > 0 && plan::RowAxisOf(shape.size()) == axis) {
     const int64_t turned = region.turn + position;
     position = index < 0 ? index
                : below   ? rolling_buffer + index - shape[axis]
@@ -167,7 +167,7 @@ bool Opener::FitsTensor(const ResolvedRegion& resolved) {
                     [](int64_t pad) { return pad < 0 || pad > kMostPads; }))
       return false;
   }
-  const std::optional<size_t> rows = execute::RowAxisOf(rank);
+  const std::optional<size_t> rows = plan::RowAxisOf(rank);
   return resolved.operand->rolling_buffer_rows == 0 ||
          (rows && box.extent[*rows] <= resolved.operand->rolling_buffer_rows);
 }
@@ -203,7 +203,7 @@ bool Opener::FitsMemory(const ResolvedRegion& resolved) const {
   if (buffer.begin < buffer.end && !exists) return false;
   const bool pads =
       HasPads(resolved.region) && (resolved.Writes() || resolved.operand->stored_pads);
-  const std::optional<size_t> rows = execute::RowAxisOf(resolved.shape.size());
+  const std::optional<size_t> rows = plan::RowAxisOf(resolved.shape.size());
   std::optional<int64_t> least = resolved.base;
   std::optional<int64_t> most = resolved.base;
   for (size_t axis = 0; axis < resolved.shape.size() && least && most; ++axis) {

@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
+#include "tessera/plan/operand_reads.h"
 #include "tessera/plan/verify/buffer_sizes.h"
 #include "tessera/plan/verify/cost_terms.h"
-#include "tessera/plan/verify/operand_regions.h"
 #include "tessera/plan/verify/tiles.h"
 
 // Sizes of tile buffers follow from the tiles and the halo alone, and so do the operators between

@@ -46,7 +46,7 @@ void DrawModes(base::Random& random, hw_profiles::Profile& profile);
 std::optional<Plan> DrawPlan(base::Random& random, bool with_modes = false,
                              Kinds kinds = Kinds::kAll);
 
-// The plan with an address for each tensor that has a home outside the tile memory, one behind the
+// The plan with an address for each tensor with a home outside the tile memory, one behind the
 // other.
 Plan WithHomes(Plan plan);
 
