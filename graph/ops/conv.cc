@@ -40,6 +40,18 @@ Inferred InferDepthwise(Operator& op, const Wanted& wanted, const std::vector<Sh
   return InferWindows(op.window, wanted.same_pads, input, *channels);
 }
 
+constexpr Reading kReadingOfConv =
+    ReadingBy([](const OperandView& view, const Box& output, auto& need) {
+      ReadGroups(view, output[1], view.op.groups, need);
+      ReadWindows(view, output, view.op.window, Taps::kInPaddingToo, need);
+    });
+
+constexpr Reading kReadingOfDepthwise =
+    ReadingBy([](const OperandView& view, const Box& output, auto& need) {
+      ReadGroups(view, output[1], view.Input()[1], need);
+      ReadWindows(view, output, view.op.window, Taps::kInPaddingToo, need);
+    });
+
 }  // namespace
 
 extern const OperatorDefinition kConv = {
@@ -53,6 +65,7 @@ extern const OperatorDefinition kConv = {
         [](const OperandView& view) {
           return MapsOfWindow(view, GroupedAxis(view, view.op.groups), view.op.window);
         },
+    .reading = kReadingOfConv,
     .products =
         [](const Operator& op, const Shape& input) {
           return Ratio{TapsOf(op) * (input[1] / op.groups), 1};
@@ -78,6 +91,7 @@ extern const OperatorDefinition kDepthwise = {
         [](const OperandView& view) {
           return MapsOfWindow(view, GroupedAxis(view, view.Input()[1]), view.op.window);
         },
+    .reading = kReadingOfDepthwise,
     .products =
         [](const Operator& op, const Shape&) {
           return Ratio{TapsOf(op), 1};

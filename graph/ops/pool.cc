@@ -60,6 +60,18 @@ Inferred InferPool(Operator& op, const Wanted& wanted, const std::vector<Shape>&
   return output;
 }
 
+constexpr Reading kReadingOfPool =
+    ReadingBy([](const OperandView& view, const Box& output, auto& need) {
+      ReadSame(1, output[1], need);
+      ReadWindows(view, output, view.op.window, Taps::kInPaddingToo, need);
+    });
+
+constexpr Reading kReadingOfGlobalPool =
+    ReadingBy([](const OperandView& /*view*/, const Box& output, auto& need) {
+      for (const size_t axis : {0, 1}) ReadSame(axis, output[axis], need);
+      for (const size_t axis : {2, 3}) need.All(axis);
+    });
+
 }  // namespace
 
 extern const OperatorDefinition kPool = {
@@ -72,6 +84,7 @@ extern const OperatorDefinition kPool = {
     .infer_shape = InferPool,
     .axis_maps =
         [](const OperandView& view) { return MapsOfWindow(view, SameAxis(1), view.op.window); },
+    .reading = kReadingOfPool,
 };
 
 extern const OperatorDefinition kGlobalPool = {
@@ -90,6 +103,7 @@ extern const OperatorDefinition kGlobalPool = {
       const Shape& input = view.Input();
       return {SameAxis(0), SameAxis(1), WholeAxis(input[2]), WholeAxis(input[3])};
     },
+    .reading = kReadingOfGlobalPool,
 };
 
 }  // namespace tessera::graph::ops
