@@ -10,20 +10,16 @@ namespace {
 int64_t TapsOf(const Operator& op) { return op.window.kernel[0] * op.window.kernel[1]; }
 
 std::vector<Field> ConvFields(Operator& op, Wanted& wanted, size_t /*operands*/) {
-  std::vector<Field> fields = {
-      {"out_channels", &wanted.out_channels, Presence::kRequired, 1},
-      {"groups", &op.groups, Presence::kOptional, 1},
-  };
-  for (const Field& field : WindowFields(op.window, wanted.same_pads)) fields.push_back(field);
-  fields.push_back({"weights_dtype", Field::WeightsType{}});
-  return fields;
+  return WindowFields(op.window, wanted.same_pads,
+                      {{"out_channels", &wanted.out_channels, Presence::kRequired, 1},
+                       {"groups", &op.groups, Presence::kOptional, 1}},
+                      {{"weights_dtype", Field::WeightsType{}}});
 }
 
 std::vector<Field> DepthwiseFields(Operator& op, Wanted& wanted, size_t /*operands*/) {
-  std::vector<Field> fields = {{"multiplier", &wanted.multiplier, Presence::kOptional, 1}};
-  for (const Field& field : WindowFields(op.window, wanted.same_pads)) fields.push_back(field);
-  fields.push_back({"weights_dtype", Field::WeightsType{}});
-  return fields;
+  return WindowFields(op.window, wanted.same_pads,
+                      {{"multiplier", &wanted.multiplier, Presence::kOptional, 1}},
+                      {{"weights_dtype", Field::WeightsType{}}});
 }
 
 Inferred InferConv(Operator& op, const Wanted& wanted, const std::vector<Shape>& inputs) {

@@ -72,9 +72,7 @@ std::optional<ShapeFault> CheckAccess(const OperandAccess& access, const Shape& 
 }
 
 std::vector<Field> FieldsOf(OperandAccess& access, bool& same_pads) {
-  std::vector<Field> fields = WindowFields(access.window, same_pads);
-  fields.push_back({"every_channel", &access.every_channel});
-  return fields;
+  return WindowFields(access.window, same_pads, {}, {{"every_channel", &access.every_channel}});
 }
 
 extern const OperatorDefinition kOpaque = {

@@ -18,11 +18,9 @@ Field FunctionField(Operator& op) {
 }
 
 std::vector<Field> PoolFields(Operator& op, Wanted& wanted, size_t /*operands*/) {
-  std::vector<Field> fields = {FunctionField(op)};
-  for (const Field& field : WindowFields(op.window, wanted.same_pads)) fields.push_back(field);
-  fields.push_back({"ceil_mode", &wanted.ceil_mode, Presence::kSparse});
-  fields.push_back({"size", &wanted.size, Presence::kOptional, 1});
-  return fields;
+  return WindowFields(op.window, wanted.same_pads, {FunctionField(op)},
+                      {{"ceil_mode", &wanted.ceil_mode, Presence::kSparse},
+                       {"size", &wanted.size, Presence::kOptional, 1}});
 }
 
 // If the extents of a pool are stated, or rounded up, the last windows (even the only one) may

@@ -10,14 +10,12 @@ namespace tessera::graph::ops {
 namespace {
 
 std::vector<Field> FieldsOfTransposedConv(Operator& op, Wanted& wanted, size_t /*operands*/) {
-  std::vector<Field> fields = {
-      {"out_channels", &wanted.out_channels, Presence::kRequired, 1},
-      {"groups", &op.groups, Presence::kOptional, 1},
-  };
-  for (const Field& field : WindowFields(op.window, wanted.same_pads)) fields.push_back(field);
-  fields.push_back({"output_padding", &wanted.output_padding, Presence::kOptional, 0, kMostWindow});
-  fields.push_back({"weights_dtype", Field::WeightsType{}});
-  return fields;
+  return WindowFields(
+      op.window, wanted.same_pads,
+      {{"out_channels", &wanted.out_channels, Presence::kRequired, 1},
+       {"groups", &op.groups, Presence::kOptional, 1}},
+      {{"output_padding", &wanted.output_padding, Presence::kOptional, 0, kMostWindow},
+       {"weights_dtype", Field::WeightsType{}}});
 }
 
 void RestateTransposedConv(const Operator& op, const Shape& input, const Shape& output,

@@ -35,8 +35,9 @@ inline int64_t ReachOf(const Window& window, size_t axis) {
   return (window.kernel[axis] - 1) * window.dilation[axis] + 1;
 }
 
-// The keys kernel, stride, pads and dilation.
-std::vector<Field> WindowFields(Window& window, bool& same_pads);
+// The keys kernel, stride, pads and dilation, between others.
+std::vector<Field> WindowFields(Window& window, bool& same_pads, std::vector<Field> before,
+                                const std::vector<Field>& after);
 
 // [batch, channels, windows along rows, windows along columns]. If pads follow from `same_pads`,
 // they are filled in.
