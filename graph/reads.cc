@@ -1,5 +1,7 @@
 #include "tessera/graph/reads.h"
 
+#include <utility>
+
 #include "tessera/graph/ops/definition.h"
 
 namespace tessera::graph {
@@ -30,7 +32,7 @@ ElementReads ReadsOf(const Graph& graph, const Operator& op, size_t operand,
     ops::DefinitionOf(op.kind).reading.lists(
         {op, operand, inputs, ShapeOf(graph, op.outputs.front())}, output, need);
   }
-  return {need.Axes(), need.Numbers()};
+  return {std::move(need.axes), std::move(need.numbers)};
 }
 
 }  // namespace tessera::graph

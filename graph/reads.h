@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "tessera/graph/graph.h"
@@ -15,13 +16,13 @@ namespace tessera::graph {
 ops::Box HullOfReads(const Graph& graph, const Operator& op, size_t operand,
                      const ops::Box& output);
 
-// The elements that are read: the product of ascending lists, one for each axis, or, if `axes` is
-// empty, elements by their row-major numbers. Windows of known kinds also list taps in the padding,
+// The elements that are read: a product of ascending lists, one for each axis, or, if axes are
+// mixed, elements by their row-major numbers. Windows of known kinds also list taps in the padding,
 // at indices outside the tensor. Cost: the indices along each axis times the window; the elements,
 // if axes are mixed.
 struct ElementReads {
   std::vector<std::vector<int64_t>> axes;
-  std::vector<int64_t> numbers;
+  std::optional<std::vector<int64_t>> numbers;  // if set, `axes` mean nothing
 };
 ElementReads ReadsOf(const Graph& graph, const Operator& op, size_t operand,
                      const ops::Box& output);

@@ -133,6 +133,7 @@ constexpr Reading kReadingOfDepthToSpace =
         });
         for (const size_t axis : {2, 3}) need.Each(axis, output[axis], block);
       } else {
+        if (output == WholeBox(view.output)) return ReadEverything(view.Input(), need);
         need.SetNumbers(Moved(view, output, [&view](const std::vector<int64_t>& wide) {
           return ToDepth(view.op, view.output[1], wide);
         }));
@@ -167,6 +168,7 @@ constexpr Reading kReadingOfSpaceToDepth =
       if constexpr (std::remove_reference_t<decltype(need)>::kIsHull) {
         ReadBlocks(view, output, need);
       } else {
+        if (output == WholeBox(view.output)) return ReadEverything(view.Input(), need);
         need.SetNumbers(Moved(view, output, [&view](const std::vector<int64_t>& deep) {
           return FromDepth(view.op, view.Input()[1], deep);
         }));

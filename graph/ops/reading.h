@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "tessera/graph/ops/operator.h"
@@ -72,11 +74,11 @@ class ListNeed {
   static constexpr bool kIsHull = false;
   using Indices = std::vector<int64_t>;
 
-  explicit ListNeed(const Shape& in) : in_(in), axes_(in.size()) {}
+  explicit ListNeed(const Shape& in) : axes(in.size()), in_(in) {}
 
   template <typename Rule>
   void Each(size_t axis, Extent outputs, const Rule& rule, Taps taps = Taps::kInside) {
-    Indices& indices = axes_[axis];
+    Indices& indices = axes[axis];
     Adder add{indices, {}};
     for (int64_t output = outputs.begin; output < outputs.end; ++output) rule(output, add);
     Sort(indices);
@@ -86,16 +88,15 @@ class ListNeed {
   void All(size_t axis) {
     Each(axis, {0, in_[axis]}, [](int64_t index, auto& add) { add(index); });
   }
-  void Only(size_t axis, int64_t index) { axes_[axis] = {index}; }
+  void Only(size_t axis, int64_t index) { axes[axis] = {index}; }
   // Elements instead of axes.
-  void SetNumbers(Indices numbers) {
-    Sort(numbers);
-    axes_.clear();
-    numbers_ = std::move(numbers);
+  void SetNumbers(Indices elements) {
+    Sort(elements);
+    numbers = std::move(elements);
   }
 
-  const std::vector<Indices>& Axes() const { return axes_; }
-  const Indices& Numbers() const { return numbers_; }
+  std::vector<Indices> axes;       // a list for each axis
+  std::optional<Indices> numbers;  // if set, `axes` mean nothing
 
  private:
   struct Adder {
@@ -114,8 +115,6 @@ class ListNeed {
   }
 
   const Shape& in_;
-  std::vector<Indices> axes_;
-  Indices numbers_;
 };
 
 // One definition, for both needs. `output` is not empty.

@@ -33,9 +33,8 @@ std::string Describe(const Graph& graph, const Operator& op, size_t input, const
 // The flags of elements that are read; taps in the padding are in no tensor.
 std::vector<char> FlagsOf(const ElementReads& reads, const Shape& shape) {
   std::vector<char> has(static_cast<size_t>(ElementsOf(shape)), 0);
-  std::vector<int64_t> numbers = reads.numbers;
-  if (reads.axes.size() == shape.size() && numbers.empty()) numbers = {0};
-  for (size_t axis = 0; axis < reads.axes.size(); ++axis) {
+  std::vector<int64_t> numbers = reads.numbers.value_or(std::vector<int64_t>{0});
+  for (size_t axis = 0; axis < shape.size() && !reads.numbers; ++axis) {
     std::vector<int64_t> longer;
     for (const int64_t number : numbers) {
       for (const int64_t index : reads.axes[axis]) {
