@@ -197,7 +197,7 @@ class CheckCommand final : public Command {
   static std::string AcceptanceAsJson(const PlanVerdict& verdict) {
     nlohmann::ordered_json document = AcceptanceAsJson();
     if (verdict.execution) {
-      const plan::execute::Tally& tally = verdict.execution->tally;
+      const plan::lowering::Tally& tally = verdict.execution->tally;
       document["execution"] = {{"tiles", tally.tiles},
                                {"steps", tally.steps},
                                {"operators", tally.operators},
@@ -205,7 +205,7 @@ class CheckCommand final : public Command {
                                {"bytes_moved", tally.bytes_moved},
                                {"cells_checked", tally.cells_checked}};
     }
-    if (verdict.interpreted) document["lowering"] = {{"jobs_run", verdict.interpreted->jobs}};
+    if (verdict.interpreted) document["lowering"] = {{"jobs_run", verdict.interpreted->tally.jobs}};
     document["made_again"] = verdict.searched_again;
     document["exempt"] = plan::files::kExempt;
     return base::WriteJson(document);
@@ -222,7 +222,7 @@ class CheckCommand final : public Command {
   static std::string AcceptanceAsText(const Answer& answer, const PlanVerdict& verdict) {
     std::string text = AcceptanceAsText(answer);
     if (verdict.execution) {
-      const plan::execute::Tally& tally = verdict.execution->tally;
+      const plan::lowering::Tally& tally = verdict.execution->tally;
       text += fmt::format(
           "executed: {} tiles, {} steps, {} operators, {} transfers of {} bytes, {} cells "
           "checked\n",
@@ -232,7 +232,7 @@ class CheckCommand final : public Command {
     if (verdict.interpreted) {
       text +=
           fmt::format("lowered: {} runs of jobs in an order of their own, as depends_on permits\n",
-                      verdict.interpreted->jobs);
+                      verdict.interpreted->tally.jobs);
     }
     text += fmt::format("{}: status, score, baseline and largest tiles\n",
                         verdict.searched_again ? "made again" : "not made again (--no-search)");

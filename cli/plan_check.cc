@@ -43,15 +43,15 @@ class PlanCheck {
   }
 
   void Execute() {
-    verdict_.execution = plan::execute::Execute(plan_);
-    const plan::execute::Report& execution = *verdict_.execution;
+    verdict_.execution = plan::lowering::Execute(plan_);
+    const plan::lowering::Report& execution = *verdict_.execution;
     if (!execution.obstacle.empty()) {
       if (IsClean())
         verdict_.obstacle = execution.obstacle;
       else
         verdict_.violations.push_back("execution: " + execution.obstacle);
     }
-    for (const plan::execute::Finding& finding : execution.findings)
+    for (const plan::lowering::Finding& finding : execution.findings)
       verdict_.violations.push_back(
           fmt::format("execution: {}: {}", NameOf(finding.kind), finding.message));
     AddRest("execution", execution.found, execution.findings.size());
@@ -61,8 +61,8 @@ class PlanCheck {
   void CheckLowering() {
     if (options_.execute) {
       verdict_.interpreted = plan::lowering::Interpret(plan_, plan_.seed);
-      for (const std::string& finding : verdict_.interpreted->findings)
-        verdict_.violations.push_back("lowering: " + finding);
+      for (const plan::lowering::Finding& finding : verdict_.interpreted->findings)
+        verdict_.violations.push_back("lowering: " + finding.message);
       AddRest("lowering", verdict_.interpreted->found, verdict_.interpreted->findings.size());
       if (IsClean() && verdict_.obstacle.empty())
         verdict_.obstacle = verdict_.interpreted->obstacle;

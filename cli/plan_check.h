@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "tessera/base/stop.h"
-#include "tessera/plan/execute/execute.h"
 #include "tessera/plan/lowering/lowering.h"
 #include "tessera/plan/plan.h"
 
@@ -14,7 +13,7 @@ namespace tessera::cli {
 // The result of `tessera check` for a plan.
 struct PlanVerdict {
   std::vector<std::string> violations;                // "metric: ..."; empty: accepted
-  std::optional<plan::execute::Report> execution;     // if it was requested
+  std::optional<plan::lowering::Report> execution;    // if it was requested
   std::optional<plan::lowering::Report> interpreted;  // if requested and the plan has a lowering
   std::string obstacle;  // why the plan cannot be executed; empty if it can
   bool searched_again =

@@ -8,7 +8,7 @@
 
 // How a tensor is held is read off the plan's buffers: a tile buffer, a resident one, slots, a
 // whole one; none: the engine goes to its home. Nothing here decides whether that is wise: where a
-// buffer is missing the engine goes home, and the machine finds that it must not, or that nobody
+// buffer is missing the engine goes home, and the execution finds that it must not, or that nobody
 // wrote there.
 namespace tessera::plan::execute {
 
@@ -136,7 +136,7 @@ StartTransfer Actions::LoadConstant(int constant, graph::Interval users, const R
     const int64_t table_bytes = table ? places_.TableBytesIn(constant, users) : 0;
     if (table && table_bytes == 0) continue;
     const int content = table ? contents_.TablesOf(constant) : constant;
-    const Box box = table ? Box{{0, table_bytes}} : WholeBox(contents_.ShapeOf(constant));
+    const Box box = table ? Box{{0, table_bytes}} : WholeOf(contents_.ShapeOf(constant));
     moves.push_back({box, places_.AtHome(content, reads), place(table), false});
   }
   return Start(constant, std::move(moves), turn);
@@ -177,14 +177,10 @@ Compute Actions::Run(int op, const RunIndex& turn, int64_t step) {
   const TileBoxes& boxes = BoxesOf(turn.tile);
   for (size_t i = 0; i < facts.inputs.size(); ++i) {
     const int tensor = facts.inputs[i];
-    const bool described =
-        std::count(facts.in_place.begin(), facts.in_place.end(), static_cast<int>(i)) > 0;
-    const bool stays =
-        facts.kind == base::OperatorKind::kConcat && i == 0;  // where it lies already
     const Place place = IsSplitK(op) && IsStreamed(op, tensor)
                             ? KSlicePlaceOf(op, tensor, turn, reads)
                             : places_.OfTile(tensor, turn.phase, boxes.parts.at(tensor), reads);
-    compute.operands.push_back({Operand::Kind::kInput, i, place, named || described || stays});
+    compute.operands.push_back({Operand::Kind::kInput, i, place});
   }
   for (size_t i = 0; i < facts.weights.size(); ++i) AddConstant(op, i, reads, compute);
   for (const int tensor : facts.outputs) {
@@ -202,11 +198,7 @@ Compute Actions::Run(int op, const RunIndex& turn, int64_t step) {
   compute.scratch = places_.OfScratch(op, turn.phase, writes);
   if (IsSplitK(op)) AddUp(op, step, compute);
   for (Result& result : compute.results) LeavePadsThatAreThere(result);
-  if (named && WorksByChannel(compute)) {
-    Result& result = compute.results.front();
-    result.fills = false;
-    compute.channel = ChannelCells(result);
-  }
+  if (named && WorksByChannel(compute)) compute.results.front().fills = false;
   return compute;
 }
 
@@ -235,15 +227,6 @@ bool Actions::WorksByChannel(const Compute& compute) const {
   const Place& y = compute.results.front().place;
   return x.where == Where::kTileMemory && y.where == Where::kTileMemory &&
          x.cells.begin < y.cells.end && y.cells.begin < x.cells.end;
-}
-
-int64_t Actions::ChannelCells(const Result& result) {
-  int64_t cells = result.place.element_cells;
-  for (size_t axis = 0; axis < result.box.size(); ++axis) {
-    const Range made = result.box[axis];
-    if (MeaningOf(result.box.size(), axis) != base::Axis::kChannels) cells *= made.end - made.begin;
-  }
-  return cells;
 }
 
 std::string Actions::EngineOf(int op) const {
@@ -331,7 +314,7 @@ void Actions::AddConstant(int op, size_t position, const Intent& intent, Compute
                                                          SliceOf(op, constant, turn.round), intent, table)
         : places_.IsResident(constant) ? places_.OfResident(constant, intent, table)
                                        : places_.OfConstantWhole(constant, intent, table);
-    compute.operands.push_back({kind, position, place, false});
+    compute.operands.push_back({kind, position, place});
   }
 }
 

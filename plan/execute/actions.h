@@ -68,7 +68,6 @@ class Actions {
   std::vector<int> CopiedBy(int op, bool first) const;
   bool IsRestored(int tensor, const TilePart& part) const;
   bool WorksByChannel(const Compute& compute) const;
-  static int64_t ChannelCells(const Result& result);
   bool BeginsAnew(const Result& result, const TilePart& part) const;
   void AddConstant(int op, size_t position, const Intent& intent, Compute& compute);
   void LeavePadsThatAreThere(Result& result);

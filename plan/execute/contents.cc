@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tessera/plan/execute/elements.h"
+#include "tessera/plan/index_box.h"
 
 namespace tessera::plan::execute {
 
@@ -32,7 +32,7 @@ int64_t Contents::TableBytes(const graph::Operator& op) const {
 }
 
 int64_t Contents::CellsPerElement(int content) const {
-  if (content >= PartialSumsOf(0) && content < Arriving()) {
+  if (content >= PartialSumsOf(0) && content < Spoiled()) {
     const graph::Operator& op = network_.operators[static_cast<size_t>(content - PartialSumsOf(0))];
     const int typical = op.inputs.empty() ? op.outputs.front() : op.inputs.front();
     const base::DataType type = network_.tensors[static_cast<size_t>(typical)].type;
@@ -43,7 +43,7 @@ int64_t Contents::CellsPerElement(int content) const {
 }
 
 const graph::Shape& Contents::ShapeOf(int content) const {
-  if (content >= PartialSumsOf(0) && content < Arriving()) {
+  if (content >= PartialSumsOf(0) && content < Spoiled()) {
     const graph::Operator& op = network_.operators[static_cast<size_t>(content - PartialSumsOf(0))];
     return network_.tensors[static_cast<size_t>(op.outputs.front())].shape;
   }
@@ -61,18 +61,17 @@ std::string Contents::NameOf(int content) const {
     return fmt::format("scratch of '{}'",
                        network_.operators[static_cast<size_t>(content - 3 * tensors_)].id);
   }
-  if (content < Arriving()) {
+  if (content < Spoiled()) {
     return fmt::format("incomplete sums of '{}'",
                        network_.operators[static_cast<size_t>(content - PartialSumsOf(0))].id);
   }
-  if (content == Arriving()) return "bytes that are still arriving";
   return content == Lost() ? "what is lost" : "what a gap may hold";
 }
 
 std::vector<int64_t> Contents::CoordinatesOf(Tag tag) const {
   const int content = ContentOf(tag);
   if (content < 0 || content >= 2 * tensors_) return {};
-  return execute::CoordinatesOf(NumberOf(tag) / CellsPerElement(content), ShapeOf(content));
+  return plan::CoordinatesOf(NumberOf(tag) / CellsPerElement(content), ShapeOf(content));
 }
 
 bool Contents::IsSameElement(Tag a, Tag b) const {
@@ -84,11 +83,11 @@ bool Contents::IsSameElement(Tag a, Tag b) const {
 std::string Contents::Describe(Tag tag) const {
   const int content = ContentOf(tag);
   const std::string name = NameOf(content);
-  if (content >= PartialSumsOf(0) && content < Arriving()) {
+  if (content >= PartialSumsOf(0) && content < Spoiled()) {
     const int64_t number = NumberOf(tag) / CellsPerElement(content);
     const int64_t elements = graph::ElementsOf(ShapeOf(content));
     return fmt::format("{} {} over slices 0 to {}", name,
-                       TextOf(execute::CoordinatesOf(number % elements, ShapeOf(content))),
+                       TextOf(plan::CoordinatesOf(number % elements, ShapeOf(content))),
                        number / elements);
   }
   return content >= 0 && content < 2 * tensors_ ? name + " " + TextOf(CoordinatesOf(tag)) : name;

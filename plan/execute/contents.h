@@ -24,11 +24,9 @@ class Contents {
   int PaddingOf(int tensor) const { return 2 * tensors_ + tensor; }
   int ScratchOf(int op) const { return 3 * tensors_ + op; }
   int PartialSumsOf(int op) const { return 3 * tensors_ + operators_ + op; }
-  int Arriving() const { return 3 * tensors_ + 2 * operators_; }
-  int Spoiled() const {
-    return Arriving() + 1;
-  }  // gaps between elements, what an engine leaves behind
-  int Lost() const { return Arriving() + 2; }  // where nothing lives, or the bank was off
+  // Gaps between elements.
+  int Spoiled() const { return 3 * tensors_ + 2 * operators_; }
+  int Lost() const { return Spoiled() + 1; }  // where nothing lives, or the bank was off
 
   int64_t CellsPerByte() const { return cells_per_byte_; }
   int64_t CellsPerElement(int content) const;

@@ -55,7 +55,7 @@ Box Actions::KSliceBoxOf(int op, int tensor, const RunIndex& turn) {
   const Slice slice = KSliceOf(op, tensor, turn.round);
   Box box;
   if (IsConstant(tensor)) {
-    box = WholeBox(TensorAt(tensor).shape);
+    box = WholeOf(TensorAt(tensor).shape);
     box[FilterAxesOf(plan_.network, At(op), 0)->constant] = ChannelsOf(op, turn.tile);
   } else {
     box = BoxesOf(turn.tile).parts.at(tensor).held;
@@ -90,14 +90,13 @@ StartTransfer Actions::LoadKSlice(int op, int tensor, const RunIndex& turn, cons
 
 void Actions::AddSplitKConstant(int op, size_t position, const Intent& intent, Compute& compute) {
   const int constant = At(op).weights[position];
-  compute.operands.push_back({Operand::Kind::kConstant, position,
-                              KSlicePlaceOf(op, constant, compute.turn, intent), false});
+  compute.operands.push_back(
+      {Operand::Kind::kConstant, position, KSlicePlaceOf(op, constant, compute.turn, intent)});
   if (!places_.HasTable(constant) || compute.turn.round + 1 < compute.turn.rounds) return;
   compute.operands.push_back(
       {Operand::Kind::kTable, position,
        places_.OfSplitKTable(op, constant, compute.turn, KSliceOf(op, constant, compute.turn.round),
-                             ChannelsOf(op, compute.turn.tile), intent),
-       false});
+                             ChannelsOf(op, compute.turn.tile), intent)});
 }
 
 // The result is there after the last round; until then it is sums.
@@ -109,12 +108,11 @@ void Actions::AddUp(int op, int64_t step, Compute& compute) const {
   Result& result = compute.results.front();
   if (turn.round > 0)
     compute.operands.push_back(
-        {Operand::Kind::kPartialSums, 0,
-         places_.OfPartialSums(op, turn.phase, result.box, turn.round - 1, reads), true});
+        {Operand::Kind::kPartialSums, 0, places_.OfPartialSums(op, turn.phase, result.box, reads)});
   if (turn.round + 1 == turn.rounds) {
     result.fills = BeginsAnew(result, {result.box, result.box, 0});
   } else {
-    result.place = places_.OfPartialSums(op, turn.phase, result.box, turn.round, writes);
+    result.place = places_.OfPartialSums(op, turn.phase, result.box, writes);
     result.fills = turn.round == 0;
     std::erase_if(compute.operands,
                   [](const Operand& operand) { return operand.kind == Operand::Kind::kTable; });

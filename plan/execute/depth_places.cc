@@ -52,15 +52,13 @@ Place Places::OfSplitKTable(int op, int constant, const RunIndex& turn, const Sl
   return place;
 }
 
-Place Places::OfPartialSums(int op, int phase, const Box& held, int64_t slice,
-                            const Intent& intent) const {
+Place Places::OfPartialSums(int op, int phase, const Box& held, const Intent& intent) const {
   const int content = contents_.PartialSumsOf(op);
   const int buffer = BufferOf({BufferKind::kAccumulator, subgraph_, -1, op, phase, 0});
   Place place;
   place.content = content;
   if (buffer >= 0) place = InBuffer(buffer, content, intent);
   LayOutInOrder(place, held);
-  place.first_number = slice * graph::ElementsOf(contents_.ShapeOf(content));
   return place;
 }
 

@@ -73,7 +73,6 @@ struct Operand {
   Kind kind = Kind::kInput;
   size_t position = 0;  // in the operator's list
   Place place;
-  bool replaceable = false;  // the engine can put the result in its place, element by element
 };
 
 struct Result {
@@ -82,9 +81,7 @@ struct Result {
   bool fills = false;  // as of a Move
 };
 
-// The operator makes boxes of its results, reading and writing in any order; or, with a `channel`,
-// its one result channel by channel: each is made in those last cells of its scratch from what is
-// there then, and written before the next is read.
+// The operator makes boxes of its results, reading and writing in any order.
 struct Compute {
   int op = -1;
   std::string engine;
@@ -94,7 +91,6 @@ struct Compute {
   std::optional<Range>
       k_extent;  // what it adds up in this round; the result is then sums, but in the last
   RunIndex turn = {};
-  std::optional<int64_t> channel;  // cells that a channel takes in the scratch
 };
 
 // The engine of an operator moves boxes within the tile memory: each by itself and row by row, from

@@ -1,5 +1,3 @@
-#include "tessera/plan/execute/obstacle.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,7 +5,8 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/vocabulary.h"
-#include "tessera/plan/execute/elements.h"
+#include "tessera/plan/execute/program.h"
+#include "tessera/plan/index_box.h"
 
 namespace tessera::plan::execute {
 namespace {

@@ -68,7 +68,7 @@ int64_t PositionOf(const AxisPlace& axis, int64_t index) {
 
 std::vector<Run> RunsOf(const Place& place, const ElementSet& elements) {
   if (elements.listed) return RunsOfListed(place, *elements.listed);
-  std::vector<Run> runs = {{place.base, place.first_number, 1, 0, 0, false}};
+  std::vector<Run> runs = {{place.base, 0, 1, 0, 0, false}};
   if (place.axes.empty()) return runs;
   const size_t along = AxisOfRuns(place, elements);
   const auto multiply = [&](size_t axis) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tessera/plan/execute/elements.h"
+#include "tessera/plan/index_box.h"
 #include "tessera/problem/problem.h"
 
 // Where the elements of one tensor, or of a part of it, lie.
@@ -44,9 +44,7 @@ struct Place {
   int64_t element_cells = 1;    // cells of one element, side by side
   std::vector<AxisPlace> axes;  // of the tensor
   bool bordered = false;  // pads stand around all of it, whatever part is written: a whole buffer
-  int64_t first_number =
-      0;  // added to the row-major numbers of elements: of sums, those of rounds before
-  std::string refusal;  // why it may not be touched so, in words; empty if it may
+  std::string refusal;    // why it may not be touched so, in words; empty if it may
 };
 
 // Elements in equal steps: `count` of them, the first at cell `address` with row-major number

@@ -112,7 +112,7 @@ Place Places::OfWhole(int tensor, const Intent& intent) const {
   const graph::Shape& shape = contents_.ShapeOf(tensor);
   const base::TensorRole role =
       RoleOf(tensor) == base::TensorRole::kFeature ? base::TensorRole::kBoundary : RoleOf(tensor);
-  LayOut(place, role, shape, WholeBox(shape),
+  LayOut(place, role, shape, WholeOf(shape),
          PadsOf(tensor, {0, static_cast<int>(plan_.network.operators.size()) - 1}));
   place.bordered = std::any_of(place.axes.begin(), place.axes.end(), [](const AxisPlace& axis) {
     return axis.pad_low + axis.pad_high > 0;
@@ -126,7 +126,7 @@ Place Places::AtHome(int content, const Intent& intent) const {
   Place place;
   place.content = content;
   place.element_cells = contents_.CellsPerElement(content);
-  LayOutInOrder(place, WholeBox(contents_.ShapeOf(content)));
+  LayOutInOrder(place, WholeOf(contents_.ShapeOf(content)));
   const bool kept = std::find(plan_.kept.begin(), plan_.kept.end(), tensor) != plan_.kept.end();
   if (kept || HomeOf(tensor) == plan_.profile.tile_memory) return place;
   place.where = Where::kHome;
@@ -180,7 +180,7 @@ Place Places::OfPrefetched(int constant, const Intent& intent, bool table) const
 Place Places::OfConstant(int buffer, int constant, const Intent& intent, bool table) const {
   const int content = table ? contents_.TablesOf(constant) : constant;
   Place place = InBuffer(buffer, content, intent);
-  LayOutInOrder(place, WholeBox(contents_.ShapeOf(content)));
+  LayOutInOrder(place, WholeOf(contents_.ShapeOf(content)));
   const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(constant)];
   if (table)
     place.base +=
@@ -198,7 +198,7 @@ Place Places::OfSlice(int op, int constant, int phase, int slot, const Slice& sl
   const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(constant)];
   const int64_t channels = facts.shape[slice.axis];
   if (!table) {
-    Box held = WholeBox(facts.shape);
+    Box held = WholeOf(facts.shape);
     held[slice.axis] = slice.indices;
     LayOutInOrder(place, held);
     return place;

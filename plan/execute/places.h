@@ -80,9 +80,8 @@ class Places {
   Place OfSplitKTable(int op, int constant, const RunIndex& turn, const Slice& slice,
                       const Range& channels, const Intent& intent) const;
 
-  // Sums of a tile over the slices up to that one.
-  Place OfPartialSums(int op, int phase, const Box& held, int64_t slice,
-                      const Intent& intent) const;
+  // Sums of a tile over the slices so far.
+  Place OfPartialSums(int op, int phase, const Box& held, const Intent& intent) const;
 
   Place OfConstantWhole(int constant, const Intent& intent, bool table) const;
 

@@ -81,7 +81,7 @@ class Unrolling {
       if (!tensor.network_output && !tensor.state && !readers.empty() && !read_later) continue;
       Place place = places_.OfWhole(static_cast<int>(i), look);
       if (place.where == Where::kHome) place.refusal.clear();
-      walk_.Run(Expect{place, WholeBox(tensor.shape)});
+      walk_.Run(Expect{place, WholeOf(tensor.shape)});
     }
   }
 
@@ -110,7 +110,7 @@ class Unrolling {
       const Place place = tensor.constant
                               ? places_.OfConstantWhole(static_cast<int>(i), look, false)
                               : places_.OfWhole(static_cast<int>(i), look);
-      walk_.Run(Expect{place, WholeBox(tensor.shape)});
+      walk_.Run(Expect{place, WholeOf(tensor.shape)});
     }
   }
 

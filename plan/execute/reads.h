@@ -3,17 +3,11 @@
 #include <optional>
 
 #include "tessera/graph/graph.h"
-#include "tessera/plan/execute/elements.h"
+#include "tessera/plan/operand_reads.h"
 
-// What each operator kind reads, from its definition: the judge of an execution.
+// What an operator reads of its constants, and along which axes it goes: with plan/operand_reads.h,
+// the judge of an execution.
 namespace tessera::plan::execute {
-
-// The elements of op.inputs[input] that the elements `output` of its first result are made from.
-// Windows also name the taps that fall into the padding, at indices outside the tensor. Nothing for
-// no output. Cost: the indices along each axis times the window; the elements, where axes are
-// mixed.
-ElementSet ReadsOfInput(const graph::Graph& network, const graph::Operator& op, size_t input,
-                        const Box& output);
 
 // The elements of op.weights[constant] that they take: filters of the output channels in question,
 // all of any other constant.

@@ -1,11 +1,10 @@
-#include "tessera/plan/execute/row_sweep.h"
-
 #include <algorithm>
 #include <limits>
 #include <set>
 #include <span>
 
 #include "tessera/plan/execute/reads.h"
+#include "tessera/plan/execute/tile_boxes.h"
 
 // Of each tensor a window of rows is there, and the window slides down from tile to tile. Its upper
 // edge goes to the least row that this tile or a later one still wants, its lower edge to the end
@@ -79,21 +78,21 @@ class Sweep {
         share[*rows].begin = std::max(share[*rows].begin, left);
         left = std::max(left, share[*rows].end);
       }
-      if (IsEmpty(share)) share = EmptyBox(ShapeOf(tensor));
-      Cover(WantedOf(tile, tensor), share);
+      if (IsEmpty(share)) share = EmptyOf(ShapeOf(tensor));
+      Enclose(WantedOf(tile, tensor), share);
     }
   }
 
   void AskForAll(int tensor) {
-    for (TileBoxes& tile : tiles_) WantedOf(tile, tensor) = WholeBox(ShapeOf(tensor));
+    for (TileBoxes& tile : tiles_) WantedOf(tile, tensor) = WholeOf(ShapeOf(tensor));
   }
 
   void Ask(const graph::Operator& op, TileBoxes& tile) const {
     const Box& made = tile.parts.at(op.outputs.front()).made;
     for (size_t input = 0; input < op.inputs.size(); ++input) {
       const int tensor = op.inputs[input];
-      Cover(WantedOf(tile, tensor),
-            HullOf(ReadsOfInput(network_, op, input, made), ShapeOf(tensor)));
+      Enclose(WantedOf(tile, tensor),
+              HullOf(ReadsOfInput(network_, op, input, made), ShapeOf(tensor)));
     }
   }
 
@@ -132,7 +131,7 @@ class Sweep {
       wanted[rows] = {};
       return wanted;
     }
-    return EmptyBox(ShapeOf(tensor));
+    return EmptyOf(ShapeOf(tensor));
   }
 
   void SlideDown(int tensor, size_t rows, Strip strip, int64_t& made_so_far) {
@@ -147,7 +146,7 @@ class Sweep {
       const int64_t kept = std::max<int64_t>(0, lower - upper[i]);
       const int64_t made = std::max<int64_t>(0, end - begin);
       part.made_before = made_so_far - kept;
-      part.held = part.made = kept + made > 0 ? width : EmptyBox(ShapeOf(tensor));
+      part.held = part.made = kept + made > 0 ? width : EmptyOf(ShapeOf(tensor));
       if (kept + made > 0) {
         part.held[rows] = {kept > 0 ? upper[i] : begin, end};
         part.made[rows] = {begin, end};
@@ -156,7 +155,7 @@ class Sweep {
       made_so_far += made;
       const auto share = strip[i].leaves.find(tensor);
       if (share == strip[i].leaves.end()) continue;
-      share->second = made > 0 ? leaves : EmptyBox(ShapeOf(tensor));
+      share->second = made > 0 ? leaves : EmptyOf(ShapeOf(tensor));
       if (made > 0) share->second[rows] = part.made[rows];
     }
   }
@@ -168,7 +167,7 @@ class Sweep {
       const auto share = tile.leaves.find(tensor);
       if (share != tile.leaves.end() && !IsEmpty(share->second)) return share->second;
     }
-    return EmptyBox(ShapeOf(tensor));
+    return EmptyOf(ShapeOf(tensor));
   }
 
   // The least row that each tile of the strip or a later one wants.

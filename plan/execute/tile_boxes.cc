@@ -5,12 +5,11 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/execute/reads.h"
-#include "tessera/plan/execute/row_sweep.h"
 
 // Backwards from the tile: what leaves is asked for first, then every operator, last to first, asks
 // for the hull of what the judge says its part of the result is read from. Readers come after
 // makers, so all have asked when a maker's turn comes. Tiles that keep rows for each other are
-// looked at together (row_sweep.h).
+// looked at together (row_sweep.cc).
 namespace tessera::plan::execute {
 
 std::vector<Users> UsersOf(const graph::Graph& network) {
@@ -91,7 +90,7 @@ TileBoxes Tiles::AskedOf(int64_t tile) const {
     const graph::Operator& op = network_.operators[static_cast<size_t>(i)];
     for (const auto* list : {&op.inputs, &op.outputs}) {
       for (const int tensor : *list)
-        boxes.parts[tensor] = {EmptyBox(ShapeOf(tensor)), EmptyBox(ShapeOf(tensor)), 0};
+        boxes.parts[tensor] = {EmptyOf(ShapeOf(tensor)), EmptyOf(ShapeOf(tensor)), 0};
     }
   }
   for (const int tensor : leaving_) {
@@ -103,20 +102,20 @@ TileBoxes Tiles::AskedOf(int64_t tile) const {
 TileBoxes Tiles::At(int64_t tile) const {
   if (!swept_.empty()) return swept_[static_cast<size_t>(tile)];
   TileBoxes boxes = AskedOf(tile);
-  for (const auto& [tensor, share] : boxes.leaves) Cover(boxes.parts.at(tensor).held, share);
+  for (const auto& [tensor, share] : boxes.leaves) Enclose(boxes.parts.at(tensor).held, share);
   for (int i = subgraph_.interval.last; i >= subgraph_.interval.first; --i) {
     const graph::Operator& op = network_.operators[static_cast<size_t>(i)];
     const bool is_needed = std::any_of(op.outputs.begin(), op.outputs.end(), [&boxes](int tensor) {
       return !IsEmpty(boxes.parts.at(tensor).held);
     });
     if (graph::IsBarrier(op) && is_needed) {  // makes all or nothing
-      for (const int tensor : op.outputs) boxes.parts.at(tensor).held = WholeBox(ShapeOf(tensor));
+      for (const int tensor : op.outputs) boxes.parts.at(tensor).held = WholeOf(ShapeOf(tensor));
     }
     for (size_t input = 0; input < op.inputs.size(); ++input) {
       const int tensor = op.inputs[input];
       const ElementSet reads =
           ReadsOfInput(network_, op, input, boxes.parts.at(op.outputs.front()).held);
-      Cover(boxes.parts.at(tensor).held, HullOf(reads, ShapeOf(tensor)));
+      Enclose(boxes.parts.at(tensor).held, HullOf(reads, ShapeOf(tensor)));
     }
   }
   for (auto& [tensor, part] : boxes.parts) part.made = part.held;
@@ -128,7 +127,7 @@ TileBoxes Tiles::At(int64_t tile) const {
 Box Tiles::ShareOf(int tensor, const Box& tile) const {
   const graph::Shape& shape = ShapeOf(tensor);
   const graph::Shape& cut = ShapeOf(tiled_);
-  Box share = WholeBox(shape);
+  Box share = WholeOf(shape);
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     for (size_t other = 0; other < cut.size(); ++other) {
       const auto meaning = MeaningOf(shape.size(), axis);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tessera/graph/graph.h"
-#include "tessera/plan/execute/elements.h"
+#include "tessera/plan/index_box.h"
 #include "tessera/plan/plan.h"
 
 // Which part of every tensor each tile of a subgraph is about.
@@ -71,5 +71,12 @@ class Tiles {
   int64_t count_ = 1;
   std::vector<TileBoxes> swept_;  // all tiles, where they keep rows for each other
 };
+
+// Tiles that lie one below the other and keep rows for each other (docs/program.md, "Cached halo").
+// Given are all of them in order, `strip_length` to a strip, each with an empty part of every
+// tensor and, in `leaves`, its share of what leaves; all parts and what really leaves are filled
+// in. Cost: the reads of every operator for every tile.
+void SweepRows(const graph::Graph& network, const Subgraph& subgraph, size_t strip_length,
+               std::vector<TileBoxes>& tiles);
 
 }  // namespace tessera::plan::execute

@@ -18,7 +18,7 @@
 namespace tessera::plan::execute {
 namespace {
 
-std::vector<int64_t> ExtentsOf(const Box& box) {
+std::vector<int64_t> LengthsOf(const Box& box) {
   std::vector<int64_t> extents;
   for (const Range& range : box) extents.push_back(range.end - range.begin);
   return extents;
@@ -28,7 +28,7 @@ std::vector<int64_t> ExtentsOf(const Box& box) {
 
 LargestPart Places::LargestOf(int tensor, const TilePart& part) const {
   const auto largest = largest_.find(tensor);
-  return largest != largest_.end() ? largest->second : LargestPart{ExtentsOf(part.held), 0, 0};
+  return largest != largest_.end() ? largest->second : LargestPart{LengthsOf(part.held), 0, 0};
 }
 
 Place Places::OfTile(int tensor, int phase, const TilePart& part, const Intent& intent) const {

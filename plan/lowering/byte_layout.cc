@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/plan/execute/elements.h"
+#include "tessera/plan/index_box.h"
 
 namespace tessera::plan::lowering {
 
@@ -79,7 +79,7 @@ std::vector<AddressRange> BytesOf(const graph::Graph& network, int op, const Ope
   const size_t rank = box.extent.size();
   const bool pads =
       !region.pad_low.empty() && (operand.part != Part::kInput || operand.stored_pads);
-  const std::optional<size_t> rows = execute::RowAxisOf(rank);
+  const std::optional<size_t> rows = plan::RowAxisOf(rank);
   std::vector<AddressRange> ranges = {
       {spot_address + region.offset,
        spot_address + region.offset + ElementBytes(network, op, operand)}};
@@ -123,20 +123,21 @@ std::vector<int64_t> RowMajor(const graph::Shape& shape, int64_t element) {
 }
 
 // Order: batches, rows, columns, and adjacent channels in blocks. Rows have their pitch.
-std::vector<int64_t> InLayout(const graph::Tensor& tensor, const hw_profiles::RoleLayout& layout) {
+std::vector<int64_t> InLayout(const graph::Tensor& tensor, const hw_profiles::RoleLayout& layout,
+                              int64_t element, int64_t cells_per_byte) {
   const size_t rank = tensor.shape.size();
-  const int64_t element = base::BitsOf(tensor.type) / 8;
   const auto extent = [&](Axis wanted) {
     for (size_t axis = 0; axis < rank; ++axis) {
-      if (execute::MeaningOf(rank, axis) == wanted) return tensor.shape[axis];
+      if (plan::MeaningOf(rank, axis) == wanted) return tensor.shape[axis];
     }
     return int64_t{1};
   };
   const int64_t column = base::RoundUp(extent(Axis::kChannels), layout.channel_block) * element;
-  const int64_t row = base::RoundUp(column * extent(Axis::kColumns), layout.row_pitch_bytes);
+  const int64_t row =
+      base::RoundUp(column * extent(Axis::kColumns), layout.row_pitch_bytes * cells_per_byte);
   std::vector<int64_t> strides;
   for (size_t axis = 0; axis < rank; ++axis) {
-    switch (*execute::MeaningOf(rank, axis)) {
+    switch (*plan::MeaningOf(rank, axis)) {
       case Axis::kChannels:
         strides.push_back(element);
         break;
@@ -165,19 +166,25 @@ base::TensorRole RoleAtHome(const graph::Tensor& tensor) {
 
 }  // namespace
 
-std::optional<HomeLayout> FindAtHome(const Plan& plan, int tensor) {
+std::optional<HomeLayout> FindAtHome(const Plan& plan, const execute::Contents& contents,
+                                     int tensor) {
   const graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(tensor)];
+  const int64_t per_byte = contents.CellsPerByte();
+  const int64_t element = contents.CellsPerElement(tensor);
   for (const Home& home : plan.homes) {
     const auto found = std::find(home.tensors.begin(), home.tensors.end(), tensor);
     if (found == home.tensors.end()) continue;
     HomeLayout layout;
     layout.memory = home.memory;
-    layout.address = home.allocation.offsets[static_cast<size_t>(found - home.tensors.begin())];
-    layout.table = layout.address + base::BytesOf(facts.type, graph::ElementsOf(facts.shape));
-    const bool in_order = facts.constant || !execute::MeaningOf(facts.shape.size(), 0);
+    layout.address =
+        home.allocation.offsets[static_cast<size_t>(found - home.tensors.begin())] * per_byte;
+    layout.table =
+        layout.address + base::BytesOf(facts.type, graph::ElementsOf(facts.shape)) * per_byte;
+    const bool in_order = facts.constant || !plan::MeaningOf(facts.shape.size(), 0);
     layout.strides = in_order
-                         ? RowMajor(facts.shape, base::BitsOf(facts.type) / 8)
-                         : InLayout(facts, hw_profiles::LayoutOf(plan.profile, RoleAtHome(facts)));
+                         ? RowMajor(facts.shape, element)
+                         : InLayout(facts, hw_profiles::LayoutOf(plan.profile, RoleAtHome(facts)),
+                                    element, per_byte);
     return layout;
   }
   return std::nullopt;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tessera/graph/graph.h"
+#include "tessera/plan/execute/contents.h"
 #include "tessera/plan/lowered_program.h"
 #include "tessera/plan/plan.h"
 #include "tessera/problem/problem.h"
@@ -21,16 +22,18 @@ std::vector<problem::AddressRange> BytesOf(const graph::Graph& network, int op,
                                            const Operand& operand, const FixedRegion& region,
                                            const FixedRegion& box, int64_t spot_address);
 
-// The location of a tensor in its home.
+// The location of a tensor in its home, in cells (execute::Contents), which are bytes in every plan
+// that can be lowered.
 struct HomeLayout {
   int memory = 0;
   int64_t address = 0;
   int64_t table = 0;             // address of a constant's table
-  std::vector<int64_t> strides;  // bytes, for each axis
+  std::vector<int64_t> strides;  // for each axis
 };
 
 // nullopt if the plan gives the tensor no address outside the tile memory. Pads are not stored
 // there.
-std::optional<HomeLayout> FindAtHome(const Plan& plan, int tensor);
+std::optional<HomeLayout> FindAtHome(const Plan& plan, const execute::Contents& contents,
+                                     int tensor);
 
 }  // namespace tessera::plan::lowering

@@ -5,9 +5,9 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/random.h"
-#include "tessera/plan/execute/obstacle.h"
 #include "tessera/plan/execute/places.h"
 #include "tessera/plan/lowered_program.h"
+#include "tessera/plan/lowering/execution.h"
 #include "tessera/plan/lowering/lowering.h"
 #include "tessera/plan/lowering/memory_state.h"
 #include "tessera/plan/lowering/performer.h"
@@ -33,22 +33,8 @@ namespace {
 
 using execute::Contents;
 
-constexpr int64_t kMostRuns = int64_t{1} << 22;
-constexpr int64_t kMostBytes = int64_t{1} << 28;
-
-std::vector<int64_t> SizesOf(const Plan& plan) {
-  std::vector<int64_t> sizes(plan.profile.memories.size(), 0);
-  const auto tile = static_cast<size_t>(plan.profile.tile_memory);
-  sizes[tile] = std::min(plan.profile.memories[tile].capacity_bytes, execute::EndOfBuffers(plan));
-  for (const Home& home : plan.homes) {
-    const auto memory = static_cast<size_t>(home.memory);
-    sizes[memory] = std::min(plan.profile.memories[memory].capacity_bytes,
-                             problem::PeakOf(home.problem, home.allocation));
-  }
-  return sizes;
-}
-
-class Interpreter {
+constexpr int64_t kMostRuns = int64_t{1} << 24;
+class Interpreter : private Listener {
  public:
   Interpreter(const Plan& plan, uint64_t seed, size_t most)
       : plan_(plan),
@@ -56,9 +42,8 @@ class Interpreter {
         users_(execute::UsersOf(plan.network)),
         places_(plan, contents_, users_),
         whole_(plan, contents_, places_),
-        memories_(SizesOf(plan)),
-        tell_([this](const std::string& fault) { Note(fault); }),
-        performer_(plan, contents_, memories_, tell_),
+        memories_(SizesOf(plan, contents_)),
+        performer_(plan, contents_, memories_, *this),
         modes_(performer_.Rules()),
         random_(seed),
         most_(most) {}
@@ -68,7 +53,8 @@ class Interpreter {
     for (const bool next : {false, true}) {
       for (size_t i = 0; i < plan_.network.tensors.size(); ++i) {
         const bool is_next = plan_.network.tensors[i].next_of >= 0;
-        if (users_[i].maker < Program().first && is_next == next) Provide(static_cast<int>(i));
+        if (users_[i].maker < Program().first && is_next == next)
+          whole_.Provide(static_cast<int>(i), memories_);
       }
     }
     for (size_t i = 0; i < plan_.subgraphs.size() && report_.obstacle.empty(); ++i) {
@@ -76,7 +62,7 @@ class Interpreter {
       RunSubgraph(plan_.lowering->subgraphs[i]);
       ExpectResults(plan_.subgraphs[i].interval);
     }
-    at_ = "after the program: ";
+    subgraph_ = static_cast<int>(plan_.subgraphs.size());
     for (size_t i = 0; i < plan_.network.tensors.size(); ++i) {
       const graph::Tensor& tensor = plan_.network.tensors[i];
       if (tensor.network_output || (tensor.state && !IsAliased(static_cast<int>(i))))
@@ -99,34 +85,39 @@ class Interpreter {
     return false;
   }
 
-  void Note(const std::string& fault) {
+  void Tell(FindingKind kind, const std::string& fault) override {
     ++report_.found;
-    if (report_.findings.size() < most_) report_.findings.push_back(at_ + fault);
+    if (report_.findings.size() < most_) report_.findings.push_back({kind, Where() + fault});
   }
 
-  void Provide(int tensor) {
-    whole_.ForEachByte(tensor, /*pads=*/true, [this](const WholeByte& byte) {
-      if (memories_.Contains(byte.memory, byte.address))
-        memories_.Set(byte.memory, byte.address, byte.tag);
-    });
+  void Note(const std::string& fault) { Tell(FindingKind::kMalformed, fault); }
+
+  std::string NameOf(int32_t run) const override {
+    if (run < 0) return "no run";
+    if (run < first_run_) return "a run of a previous subgraph";
+    return fmt::format("#{}", run - first_run_);
+  }
+
+  // What acts now: the begin of a sentence.
+  std::string Where() const {
+    if (subgraph_ == static_cast<int>(plan_.subgraphs.size())) return "after the program: ";
+    if (current_ == nullptr)
+      return fmt::format("{}subgraph {}: ", over_ ? "after " : "", subgraph_);
+    const Job& job = plan_.lowering->subgraphs[static_cast<size_t>(subgraph_)]
+                         .jobs[static_cast<size_t>(current_->job)];
+    std::string where = fmt::format("subgraph {}, #{}: {}", subgraph_, number_, NameOf(job));
+    if (current_->tile >= 0) where += fmt::format(" of tile {}", current_->tile);
+    if (job.rounds > 1) where += fmt::format(", round {}", current_->round);
+    return where + ": ";
   }
 
   void Expect(int tensor) {
-    int64_t missing = 0;
-    int64_t first = 0;
-    whole_.ForEachByte(tensor, /*pads=*/false, [&](const WholeByte& byte) {
-      if (memories_.Contains(byte.memory, byte.address) &&
-          memories_.TagAt(byte.memory, byte.address) == byte.tag)
-        return;
-      if (missing++ == 0) first = byte.address;
-    });
-    if (missing > 0)
-      Note(fmt::format("{} is not complete: {} bytes, the first at address {}",
-                       contents_.NameOf(tensor), missing, first));
+    if (const std::string missing = whole_.FindMissing(tensor, memories_); !missing.empty())
+      Tell(FindingKind::kIncomplete, missing);
   }
 
   void ExpectResults(graph::Interval interval) {
-    at_ = fmt::format("after subgraph {}: ", subgraph_);
+    over_ = true;
     for (size_t i = 0; i < users_.size(); ++i) {
       if (!users_[i].MadeIn(interval)) continue;
       const std::vector<int>& readers = users_[i].readers;
@@ -138,7 +129,7 @@ class Interpreter {
   }
 
   void RunSubgraph(const Lowered& lowered) {
-    at_ = fmt::format("subgraph {}: ", subgraph_);
+    over_ = false;
     if (!HasLoopsOfTile(lowered)) return Note("its loops are not those of the tile");
     std::vector<std::string> faults;
     const std::optional<std::vector<lowering::Run>> runs = UnrollRuns(lowered, kMostRuns, faults);
@@ -149,10 +140,11 @@ class Interpreter {
       return;
     }
     order_ = Precedence();
-    memories_.BeginSubgraph(order_);
-    modes_.BeginSubgraph(order_);
+    first_run_ = static_cast<int32_t>(report_.tally.jobs);
+    memories_.BeginRuns(order_);
+    modes_.BeginRuns(order_);
     const size_t done = RunInSomeOrder(lowered, *runs);
-    at_ = fmt::format("subgraph {}: ", subgraph_);
+    current_ = nullptr;
     if (done < runs->size())
       Note(fmt::format("{} runs of jobs wait for each other", runs->size() - done));
   }
@@ -209,24 +201,23 @@ class Interpreter {
 
   void Execute(const Lowered& lowered, const lowering::Run& run, int number) {
     const Job& job = lowered.jobs[static_cast<size_t>(run.job)];
-    at_ = fmt::format("subgraph {}, #{}: {}", subgraph_, number, NameOf(job));
-    if (run.tile >= 0) at_ += fmt::format(" of tile {}", run.tile);
-    if (job.rounds > 1) at_ += fmt::format(", round {}", run.round);
-    at_ += ": ";
-    ++report_.jobs;
+    current_ = &run;
+    number_ = number;
+    ++report_.tally.jobs;
     memories_.Begin(number);
     const int64_t phase = run.tile < 0 ? 0 : run.tile % lowered.phases;
     if (job.does == Does::kMode) return Switch(job, static_cast<size_t>(phase), number);
     performer_.Perform(job, run, static_cast<int>(phase));
     const std::string fault =
         modes_.Use(number, {job.on, performer_.ReadBanks(), performer_.WrittenBanks()});
-    if (!fault.empty()) Note(fault);
+    if (!fault.empty()) Tell(FindingKind::kForbidden, fault);
   }
 
   void Switch(const Job& job, size_t phase, int number) {
     if (phase >= job.modes.size() || job.modes[phase] < 0) return Note("sets no mode");
     const int mode = job.modes[phase];
-    if (const std::string fault = modes_.Switch(number, mode); !fault.empty()) Note(fault);
+    if (const std::string fault = modes_.Switch(number, mode); !fault.empty())
+      Tell(FindingKind::kForbidden, fault);
     const problem::Memory& memory = performer_.Rules().Memory();
     const std::vector<problem::BankMode>& states = memory.modes[static_cast<size_t>(mode)].banks;
     for (size_t bank = 0; bank < std::min(states.size(), memory.banks.size()); ++bank) {
@@ -253,13 +244,15 @@ class Interpreter {
   const WholeTensors whole_;
   Precedence order_;
   TaggedMemories memories_;
-  const std::function<void(const std::string&)> tell_;
   Performer performer_;
   Modes modes_;
   base::Random random_;
   size_t most_;
   int subgraph_ = 0;
-  std::string at_;
+  bool over_ = false;                       // all runs of the subgraph are
+  const lowering::Run* current_ = nullptr;  // nullptr: none
+  int number_ = 0;                          // of the current run
+  int32_t first_run_ = 0;                   // of the subgraph, in the memories
   Report report_;
 };
 
@@ -267,14 +260,9 @@ class Interpreter {
 
 Report Interpret(const Plan& plan, uint64_t seed, size_t most) {
   Report report;
-  report.obstacle = execute::FindObstacle(plan);
+  report.obstacle =
+      FindObstacle(plan, Contents(plan.network, plan.profile.table_bytes_per_channel));
   if (!report.obstacle.empty()) return report;
-  int64_t bytes = 0;
-  for (const int64_t size : SizesOf(plan)) bytes += std::min(size, kMostBytes);
-  if (bytes > kMostBytes) {
-    report.obstacle = "the memories in use are too large to execute the lowering on";
-    return report;
-  }
   if (plan.lowering->subgraphs.size() != plan.subgraphs.size()) {
     report.obstacle = "not every subgraph is lowered";
     return report;

@@ -20,11 +20,11 @@ namespace tessera::plan::lowering {
 namespace {
 
 using execute::AxisPlace;
-using execute::Box;
 using execute::Place;
+using plan::Box;
 
 void SetBox(FixedRegion& region, const Box& box) {
-  for (const execute::Range& range : box) {
+  for (const plan::Range& range : box) {
     region.begin.push_back(range.begin);
     region.extent.push_back(std::max<int64_t>(0, range.end - range.begin));
   }
@@ -62,7 +62,7 @@ Part PartOf(execute::Operand::Kind kind) {
 
 // The pads of a tile lie next to the held data, so the region extends over them. Returns whether
 // any axis stores pads.
-bool ReachPads(const execute::ElementSet& reads, const Place& place, Box& region) {
+bool ReachPads(const plan::ElementSet& reads, const Place& place, Box& region) {
   bool stored = false;
   for (size_t axis = 0; axis < reads.axes.size(); ++axis) {
     const AxisPlace& at = place.axes[axis];
@@ -95,22 +95,12 @@ bool JoinSpot(Operand& operand, const Spot& spot) {
   return true;
 }
 
-// Whether the buffer belongs to the subgraph, is a whole buffer, or is filled for the next subgraph
-// while this one runs.
-bool IsSeenFrom(const Plan& plan, const BufferUse& use, int subgraph) {
-  const bool prefetched = use.kind == BufferKind::kResident && use.subgraph == subgraph + 1 &&
-                          plan.subgraphs[static_cast<size_t>(use.subgraph)].prefetch;
-  return use.subgraph < 0 || use.subgraph == subgraph || prefetched;
-}
-
 }  // namespace
 
-Recorder::Recorder(const Plan& plan, const execute::Contents& contents, int subgraph)
+Recorder::Recorder(const Plan& plan, const execute::Contents& contents)
     : plan_(plan), contents_(contents) {
-  for (size_t i = 0; i < plan.problem.buffers.size(); ++i) {
-    if (!IsSeenFrom(plan, plan.buffers[i], subgraph)) continue;
+  for (size_t i = 0; i < plan.problem.buffers.size(); ++i)
     buffers_.emplace(plan.problem.buffers[i].id, i);
-  }
 }
 
 void Recorder::Record(const execute::StartTransfer& transfer) {
@@ -209,23 +199,25 @@ void Recorder::AddOperands(const execute::Compute& compute, const RunIndex& turn
   const Box& made = compute.results.front().box;
   for (const execute::Operand& operand : compute.operands) {
     const graph::Shape& shape = contents_.ShapeOf(operand.place.content);
-    execute::ElementSet reads;
+    plan::ElementSet reads;
     if (operand.kind == execute::Operand::Kind::kInput) {
       reads = ReadsOfInput(plan_.network, op, operand.position, made);
       if (compute.k_extent)
-        KeepK(execute::KAxisOfInput(plan_.network, op, operand.position), *compute.k_extent, reads);
+        execute::KeepK(execute::KAxisOfInput(plan_.network, op, operand.position),
+                       *compute.k_extent, reads);
     } else if (operand.kind == execute::Operand::Kind::kConstant) {
-      reads = ReadsOfConstant(plan_.network, op, operand.position, made);
+      reads = execute::ReadsOfConstant(plan_.network, op, operand.position, made);
       if (compute.k_extent)
-        KeepK(execute::KAxisOfConstant(plan_.network, op, operand.position), *compute.k_extent,
-              reads);
+        execute::KeepK(execute::KAxisOfConstant(plan_.network, op, operand.position),
+                       *compute.k_extent, reads);
     } else if (operand.kind == execute::Operand::Kind::kPartialSums) {
-      reads = execute::AllOf(made);
+      reads = plan::AllOf(made);
     } else {
-      reads = ReadsOfTable(plan_.network, op, operand.position, contents_.TableBytes(op), made);
+      reads = execute::ReadsOfTable(plan_.network, op, operand.position, contents_.TableBytes(op),
+                                    made);
     }
     Box region = HullOf(reads, shape);
-    if (execute::IsEmpty(region)) continue;
+    if (plan::IsEmpty(region)) continue;
     const bool stored = ReachPads(reads, operand.place, region);
     Found read = Find(operand.place, region, turn);
     read.operand.part = PartOf(operand.kind);
@@ -267,7 +259,7 @@ Recorder::Found Recorder::Find(const Place& place, const Box& box, const RunInde
     spot.buffer = place.buffer;
     const size_t buffer = buffers_.at(place.buffer);
     const BufferKind kind = plan_.buffers[buffer].kind;
-    spot.address = plan_.allocation.offsets[buffer];
+    spot.address = plan_.allocation.offsets[buffer] * contents_.CellsPerByte();
     if (kind == BufferKind::kSlice) spot.slot = turn.slot;
     if (kind == BufferKind::kSlice || kind == BufferKind::kTile || kind == BufferKind::kHalo ||
         kind == BufferKind::kAccumulator)
@@ -289,13 +281,20 @@ Recorder::Found Recorder::Find(const Place& place, const Box& box, const RunInde
   return found;
 }
 
+const std::optional<HomeLayout>& Recorder::AtHome(int tensor) {
+  const auto [known, fresh] = homes_.try_emplace(tensor);
+  if (fresh) known->second = lowering::FindAtHome(plan_, contents_, tensor);
+  return known->second;
+}
+
 void Recorder::FindAtHome(const Place& place, const Box& box, Found& found, Spot& spot) {
-  const std::optional<HomeLayout> home = lowering::FindAtHome(plan_, found.operand.tensor);
+  const std::optional<HomeLayout>& home = AtHome(found.operand.tensor);
   if (!home)
     return Refuse(fmt::format("the plan says nowhere at which address {} lies",
                               contents_.NameOf(place.content)));
   found.operand.memory = home->memory;
-  found.operand.strides = found.operand.table ? std::vector<int64_t>{1} : home->strides;
+  found.operand.strides =
+      found.operand.table ? std::vector<int64_t>{contents_.CellsPerByte()} : home->strides;
   spot.address = found.operand.table ? home->table : home->address;
   for (size_t axis = 0; axis < box.size(); ++axis) {
     found.region.offset += box[axis].begin * found.operand.strides[axis];
@@ -304,7 +303,7 @@ void Recorder::FindAtHome(const Place& place, const Box& box, Found& found, Spot
 
 void Recorder::AddWrittenPads(const Place& place, const Box& box, FixedRegion& region) {
   if (place.where != execute::Where::kTileMemory) return;
-  const execute::ElementSet elements = WithPads(place, box);
+  const plan::ElementSet elements = WithPads(place, box);
   for (size_t axis = 0; axis < box.size(); ++axis) {
     const std::vector<int64_t>& indices = elements.axes[axis];
     const auto outside = [&](int64_t index) { return index >= place.axes[axis].extent; };
@@ -352,6 +351,13 @@ void Recorder::Add(Job like, const RunIndex& turn, std::vector<Found> found) {
     job_run.regions.push_back(std::move(each.region));
   }
   job_runs_.push_back(std::move(job_run));
+}
+
+std::optional<JobRun> Recorder::TakeLast() {
+  if (job_runs_.empty()) return std::nullopt;
+  JobRun last = std::move(job_runs_.back());
+  job_runs_.pop_back();
+  return last;
 }
 
 }  // namespace tessera::plan::lowering

@@ -7,6 +7,7 @@
 #include "tessera/plan/execute/contents.h"
 #include "tessera/plan/execute/instruction.h"
 #include "tessera/plan/lowered_program.h"
+#include "tessera/plan/lowering/byte_layout.h"
 #include "tessera/plan/plan.h"
 
 namespace tessera::plan::lowering {
@@ -20,12 +21,12 @@ struct JobRun {
   std::vector<FixedRegion> regions;
 };
 
-// Converts instructions of the executing checker, which name places and boxes, into runs of jobs,
-// which name addresses and strides. Instructions without effect are dropped. The plan and the
-// contents must outlive it.
+// Converts instructions, which name places and boxes, into runs of jobs, which name addresses and
+// strides, in cells (execute::Contents). Instructions without effect are dropped.
+// The plan and the contents must outlive it.
 class Recorder {
  public:
-  Recorder(const Plan& plan, const execute::Contents& contents, int subgraph);
+  Recorder(const Plan& plan, const execute::Contents& contents);
 
   void Record(const execute::StartTransfer& transfer);
   void Record(const execute::Copy& copy);
@@ -36,12 +37,17 @@ class Recorder {
   void SetMode(int mode, Before before, int op, int64_t tile, int phase);
 
   const std::vector<Job>& Jobs() const { return jobs_; }
-  const std::vector<JobRun>& JobRuns() const {
-    return job_runs_;
-  }  // in an order in which they may be executed one by one
-  const std::string& Refusal() const {
-    return refusal_;
-  }  // why a construct cannot be lowered; empty if all can
+  // In an order in which they may be executed one by one.
+  const std::vector<JobRun>& JobRuns() const { return job_runs_; }
+
+  // The run of the last Record; nullopt if it had no effect. It is not kept.
+  std::optional<JobRun> TakeLast();
+
+  // Whether the plan gives a tensor at home an address.
+  bool IsAtHome(int tensor) { return AtHome(tensor).has_value(); }
+
+  // Why a construct cannot be lowered; empty if all can.
+  const std::string& Refusal() const { return refusal_; }
 
  private:
   // The part of a job that a place determines: the operand, and the region in it.
@@ -54,9 +60,10 @@ class Recorder {
   void Add(Job like, const RunIndex& turn, std::vector<Found> found);
   void AddMoves(Job like, const RunIndex& turn, const std::vector<execute::Move>& moves);
   int ResultOf(int sums) const;
-  Found Find(const execute::Place& place, const execute::Box& box, const RunIndex& turn);
-  void FindAtHome(const execute::Place& place, const execute::Box& box, Found& found, Spot& spot);
-  static void AddWrittenPads(const execute::Place& place, const execute::Box& box,
+  Found Find(const execute::Place& place, const plan::Box& box, const RunIndex& turn);
+  const std::optional<HomeLayout>& AtHome(int tensor);
+  void FindAtHome(const execute::Place& place, const plan::Box& box, Found& found, Spot& spot);
+  static void AddWrittenPads(const execute::Place& place, const plan::Box& box,
                              FixedRegion& region);
   void AddOperands(const execute::Compute& compute, const RunIndex& turn,
                    std::vector<Found>& found);
@@ -67,7 +74,8 @@ class Recorder {
 
   const Plan& plan_;
   const execute::Contents& contents_;
-  std::map<std::string, size_t> buffers_;  // of the subgraph, and whole ones
+  std::map<std::string, size_t> buffers_;           // of the subgraph, and whole ones
+  std::map<int, std::optional<HomeLayout>> homes_;  // by tensor
   std::vector<Job> jobs_;
   std::vector<JobRun> job_runs_;
   std::map<std::pair<int, int64_t>, int64_t> switches_;  // by job and tile

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/plan/execute/obstacle.h"
 #include "tessera/plan/execute/program.h"
 #include "tessera/plan/lowering/job_recorder.h"
 #include "tessera/plan/lowering/lowering.h"
@@ -66,7 +65,7 @@ std::vector<std::string> FindDifferences(const Program& found, const Program& ex
   return differences;
 }
 
-// The program is unrolled once, in the same way as in the executing checker, and folded again:
+// The program is unrolled once, in the same way as for an execution, and folded again:
 //
 //     plan --- Unroll ---> instructions --- Recorder ---> job runs --+-- FoldTiles ---> classes
 //              (execute)                    jobs, operands           |                  of tiles
@@ -203,7 +202,7 @@ class Lowering {
     if (step.subgraph != subgraph_) {
       Finish();
       subgraph_ = step.subgraph;
-      recorder_.emplace(plan_, contents_, subgraph_);
+      recorder_.emplace(plan_, contents_);
     }
     if (!enter.mode || !switches_.contains(PositionOf(enter))) return;
     const int64_t phase = enter.tile < 0 ? 0 : enter.tile % Phases();

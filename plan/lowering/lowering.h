@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
@@ -20,19 +21,59 @@ base::Expected<Program> Lower(const Plan& plan);
 // that differs.
 std::vector<std::string> FindDifferences(const Program& found, const Program& expected);
 
-// The executing checker of a plan's lowering: an interpreter without steps.
-
-struct Report {
-  std::string obstacle;               // why nothing could be run; empty if it ran
-  std::vector<std::string> findings;  // the first findings
-  int64_t found = 0;                  // the number of all findings
-  int64_t jobs = 0;                   // runs
+// What is wrong with a plan or a lowering that is run.
+enum class FindingKind : uint8_t {
+  kUnwritten,    // read before it was written
+  kStale,        // a cell that still holds another part of the tensor: another tile's, slice's
+  kOverwritten,  // a cell that holds something else by now
+  kArriving,     // touched while another run may still be writing it
+  kMoving,       // overwritten while another run may still be reading it
+  kInPlace,      // a result in the place of operands that are still to be read
+  kLost,         // a cell without defined contents: its bank was off, or no buffer lived there
+  kOutside,      // beyond the buffer, the memory, or where the memory may be used
+  kForbidden,    // an access that the mode, the memory or a lifespan does not allow
+  kIncomplete,   // a result that is not complete when it is needed
+  kControl,      // a step that cannot follow, or that has nothing to do what it says with
+  kMalformed,    // a job that does not name what its operator touches, or has no valid order
 };
 
-// Runs every job for every tile and round on memories whose bytes are tagged with their contents.
-// `seed` draws the order among those that `depends_on` permits. Also checks whether another order
-// could give a different result. Keeps at most `most` findings. The plan has a lowering that
-// ReadProgram accepts or Lower made. Memory: 16 bytes for each byte in use on or off chip.
+std::string_view NameOf(FindingKind kind);
+
+struct Finding {
+  FindingKind kind = FindingKind::kControl;
+  std::string message;
+};
+
+// How much was run.
+struct Tally {
+  int64_t tiles = 0;      // over all subgraphs
+  int64_t steps = 0;      // each as often as it was executed
+  int64_t operators = 0;  // runs of one
+  int64_t transfers = 0;
+  int64_t bytes_moved = 0;    // by transfers
+  int64_t cells_checked = 0;  // of every read
+  int64_t jobs = 0;           // runs of a lowering's jobs
+};
+
+struct Report {
+  std::string obstacle;           // why nothing could be run; empty if it ran
+  std::vector<Finding> findings;  // the first findings
+  int64_t found = 0;              // the number of all findings
+  Tally tally;
+};
+
+// The executing checker: one machine, on memories whose cells are tagged with their contents
+// (performer.h), runs a plan in two orders. Both keep at most `most` findings. Memory: 16 bytes for
+// each cell that is touched, on or off chip, but constants at home. Cost: linear in the cells
+// touched.
+
+// Runs the plan in its own steps, every tile of every subgraph, transfer by transfer and operator
+// by operator.
+Report Execute(const Plan& plan, size_t most = 100);
+
+// Runs every job of the plan's lowering for every tile and round. `seed` draws the order among
+// those that `depends_on` permits. Also checks whether another order could give a different result.
+// The plan has a lowering that ReadProgram accepts or Lower made.
 Report Interpret(const Plan& plan, uint64_t seed, size_t most = 100);
 
 }  // namespace tessera::plan::lowering

@@ -9,13 +9,23 @@
 
 namespace tessera::plan::lowering {
 
+using execute::Contents;
+
 TaggedMemories::TaggedMemories(const std::vector<int64_t>& sizes) {
-  for (const int64_t size : sizes) cells_.emplace_back(static_cast<size_t>(size));
+  for (const int64_t size : sizes) {
+    const auto pages = static_cast<size_t>(base::CeilDiv(size, kPage));
+    Memory& memory = memories_.emplace_back();
+    memory.cells = size;
+    memory.pages.resize(pages);
+    memory.constants.assign(pages, -1);
+  }
 }
 
-void TaggedMemories::BeginSubgraph(const Precedence& order) {
+void TaggedMemories::BeginRuns(const Order& order) {
   order_ = &order;
   first_ = latest_ + 1;
+  first_set_ += static_cast<int32_t>(sets_.size());
+  sets_.clear();
 }
 
 void TaggedMemories::Begin(int run) {
@@ -24,11 +34,55 @@ void TaggedMemories::Begin(int run) {
   joined_.clear();
   last_set_ = last_other_ = last_looked_ = -1;
   last_in_order_ = true;
+  first_own_set_ = first_set_ + static_cast<int32_t>(sets_.size());
 }
 
-bool TaggedMemories::IsInOrder(int32_t other) {
-  if (other < first_ || other == current_) return true;
-  if (other == last_other_) return last_in_order_;
+TaggedMemories::Cell& TaggedMemories::AtMissing(int memory, int64_t cell) {
+  const int32_t constant = memories_[static_cast<size_t>(memory)].constants[PageOf(cell)];
+  return constant < 0 ? Own(memory, cell) : constants_[static_cast<size_t>(constant)].shared;
+}
+
+TaggedMemories::Cell& TaggedMemories::Own(int memory, int64_t cell) {
+  Memory& in = memories_[static_cast<size_t>(memory)];
+  std::unique_ptr<Cell[]>& page = in.pages[PageOf(cell)];
+  if (!page) {
+    page = std::make_unique<Cell[]>(static_cast<size_t>(kPage));
+    const int32_t constant = in.constants[PageOf(cell)];
+    for (int64_t i = 0; constant >= 0 && i < kPage; ++i) {
+      const Constant& around = constants_[static_cast<size_t>(constant)];
+      page[static_cast<size_t>(i)] = around.shared;
+      page[static_cast<size_t>(i)].tag +=
+          static_cast<Tag>((cell & ~(kPage - 1)) + i - around.begin);
+    }
+  }
+  return page[InPage(cell)];
+}
+
+Tag TaggedMemories::TagAt(int memory, int64_t cell) const {
+  const Memory& in = memories_[static_cast<size_t>(memory)];
+  if (const auto& page = in.pages[PageOf(cell)]) return page[InPage(cell)].tag;
+  const int32_t constant = in.constants[PageOf(cell)];
+  if (constant < 0) return execute::kNothing;
+  const Constant& around = constants_[static_cast<size_t>(constant)];
+  return around.shared.tag + static_cast<Tag>(cell - around.begin);
+}
+
+void TaggedMemories::SetConstant(int memory, const problem::AddressRange& cells, Tag first) {
+  Memory& in = memories_[static_cast<size_t>(memory)];
+  constants_.push_back({{first, -1, 0}, cells.begin});
+  for (int64_t cell = cells.begin; cell < cells.end;) {
+    const bool whole = (cell & (kPage - 1)) == 0 && cell + kPage <= cells.end;
+    if (whole && !in.pages[PageOf(cell)]) {
+      in.constants[PageOf(cell)] = static_cast<int32_t>(constants_.size()) - 1;
+      cell += kPage;
+    } else {
+      Set(memory, cell, first + static_cast<Tag>(cell - cells.begin));
+      ++cell;
+    }
+  }
+}
+
+bool TaggedMemories::LooksUpOrder(int32_t other) {
   last_other_ = other;
   last_in_order_ = order_->Precedes(other - first_, current_ - first_);
   return last_in_order_;
@@ -39,55 +93,40 @@ int32_t TaggedMemories::OutOfOrderIn(int32_t set) {
   if (set == last_looked_) return last_out_of_order_;
   last_looked_ = set;
   last_out_of_order_ = -1;
-  for (const int32_t reader : sets_[static_cast<size_t>(set)]) {
-    const bool over = reader < first_ || reader == current_ ||
-                      order_->Precedes(reader - first_, current_ - first_);
+  for (const int32_t reader : sets_[static_cast<size_t>(set - first_set_)]) {
+    const bool over = reader == current_ || order_->Precedes(reader - first_, current_ - first_);
     if (!over) last_out_of_order_ = reader;
   }
   return last_out_of_order_;
 }
 
-int32_t TaggedMemories::Join(int32_t set) {
-  if (set == last_set_) return last_joined_;
+int32_t TaggedMemories::LooksUpJoined(int32_t set) {
   last_set_ = set;
   const auto [known, fresh] = joined_.emplace(set, 0);
   if (!fresh) return last_joined_ = known->second;
   std::vector<int32_t> members = {current_};
-  for (const int32_t member : sets_[static_cast<size_t>(set)]) {
-    if (!IsInOrder(member)) members.push_back(member);
+  if (set >= first_set_) {
+    for (const int32_t member : sets_[static_cast<size_t>(set - first_set_)]) {
+      if (!IsInOrder(member)) members.push_back(member);
+    }
   }
   sets_.push_back(std::move(members));
-  const auto number = static_cast<int32_t>(sets_.size()) - 1;
+  const int32_t number = first_set_ + static_cast<int32_t>(sets_.size()) - 1;
   joined_[number] = number;
   return last_joined_ = joined_[set] = number;
 }
 
-int TaggedMemories::Read(int memory, int64_t byte) {
-  Cell& cell = At(memory, byte);
-  const bool in_order = IsInOrder(cell.writer);
-  cell.readers = Join(cell.readers);
-  return in_order ? -1 : cell.writer - first_;
-}
-
-int TaggedMemories::Write(int memory, int64_t byte, Tag tag) {
-  Cell& cell = At(memory, byte);
-  int32_t other = IsInOrder(cell.writer) ? -1 : cell.writer;
-  if (cell.readers != 0) {
-    const int32_t reader = OutOfOrderIn(cell.readers);
-    if (reader >= 0) other = reader;
-  }
-  cell = {tag, current_, 0};
-  return other < 0 ? -1 : other - first_;
-}
-
-bool TaggedMemories::HasRead(int memory, int64_t byte) const {
-  const std::vector<int32_t>& readers = sets_[static_cast<size_t>(At(memory, byte).readers)];
-  return std::find(readers.begin(), readers.end(), current_) != readers.end();
+TaggedMemories::Conflict TaggedMemories::ConflictAt(const Cell& cell) {
+  Conflict conflict;
+  if (!IsInOrder(cell.writer)) conflict = {cell.writer, false, cell.tag};
+  const int32_t reader = cell.readers >= first_set_ ? OutOfOrderIn(cell.readers) : -1;
+  if (reader >= 0) conflict = {reader, true, cell.tag};
+  return conflict;
 }
 
 using problem::AccessKind;
 
-void Modes::BeginSubgraph(const Precedence& order) {
+void Modes::BeginRuns(const Order& order) {
   order_ = &order;
   if (!switches_.empty()) before_ = switches_.back().mode;
   switches_.clear();
@@ -100,8 +139,14 @@ bool Modes::Allows(int mode, const BankUse& use) const {
 }
 
 std::string Modes::Refusal(int mode, const BankUse& use) const {
-  return fmt::format("may find mode '{}', which does not let '{}' do what it does",
-                     rules_.Memory().modes[static_cast<size_t>(mode)].name, use.engine);
+  const int unread = rules_.FirstForbidden(mode, use.read, use.engine, AccessKind::kRead);
+  const int bank = unread >= 0
+                       ? unread
+                       : rules_.FirstForbidden(mode, use.written, use.engine, AccessKind::kWrite);
+  const problem::Memory& memory = rules_.Memory();
+  return fmt::format("may find mode '{}', which does not let '{}' {} bank '{}'",
+                     memory.modes[static_cast<size_t>(mode)].name, use.engine,
+                     unread >= 0 ? "read" : "write", memory.banks[static_cast<size_t>(bank)].name);
 }
 
 std::string Modes::Switch(int run, int mode) {
@@ -138,7 +183,49 @@ std::string Modes::Use(int run, const BankUse& use) {
 
 using base::Axis;
 
-void WholeTensors::ForEachByte(int tensor, bool pads, const Visit& visit) const {
+void WholeTensors::Provide(int tensor, TaggedMemories& memories) const {
+  const bool constant = plan_.network.tensors[static_cast<size_t>(tensor)].constant;
+  if (constant && !places_.IsWhole(tensor)) return ProvideConstant(tensor, memories);
+  ForEachCell(tensor, /*pads=*/true, [&memories](const WholeCell& cell) {
+    if (memories.Contains(cell.memory, cell.address))
+      memories.Set(cell.memory, cell.address, cell.tag);
+  });
+}
+
+// In row-major order, so that tags follow tags; the table behind it likewise.
+void WholeTensors::ProvideConstant(int constant, TaggedMemories& memories) const {
+  for (const Home& home : plan_.homes) {
+    for (size_t i = 0; i < home.tensors.size(); ++i) {
+      if (home.tensors[i] != constant) continue;
+      int64_t begin = home.allocation.offsets[i] * contents_.CellsPerByte();
+      for (const int content : {constant, contents_.TablesOf(constant)}) {
+        const int64_t end = begin + graph::ElementsOf(contents_.ShapeOf(content)) *
+                                        contents_.CellsPerElement(content);
+        if (begin < end && memories.Contains(home.memory, begin) &&
+            memories.Contains(home.memory, end - 1))
+          memories.SetConstant(home.memory, {begin, end}, Contents::TagOf(content, 0));
+        begin = base::RoundUp(end, contents_.CellsPerByte());
+      }
+    }
+  }
+}
+
+std::string WholeTensors::FindMissing(int tensor, const TaggedMemories& memories) const {
+  int64_t missing = 0;
+  std::string first;
+  ForEachCell(tensor, /*pads=*/false, [&](const WholeCell& cell) {
+    const bool exists = memories.Contains(cell.memory, cell.address);
+    const Tag found = exists ? memories.TagAt(cell.memory, cell.address) : execute::kNothing;
+    if (found == cell.tag || missing++ > 0) return;
+    first = fmt::format("{} should lie at address {}, which holds {}", contents_.Describe(cell.tag),
+                        cell.address / contents_.CellsPerByte(), contents_.Describe(found));
+  });
+  if (missing == 0) return "";
+  return fmt::format("{} is not complete: {}; {} cells in all", contents_.NameOf(tensor), first,
+                     missing);
+}
+
+void WholeTensors::ForEachCell(int tensor, bool pads, const Visit& visit) const {
   const bool constant = plan_.network.tensors[static_cast<size_t>(tensor)].constant;
   if (places_.IsWhole(tensor)) {
     WalkBuffer(constant ? places_.OfConstantWhole(tensor, {}, false) : places_.OfWhole(tensor, {}),
@@ -149,16 +236,17 @@ void WholeTensors::ForEachByte(int tensor, bool pads, const Visit& visit) const 
   }
   for (const Home& home : plan_.homes) {
     for (size_t i = 0; i < home.tensors.size(); ++i) {
-      if (home.tensors[i] == tensor) WalkHome(home, home.allocation.offsets[i], tensor, visit);
+      if (home.tensors[i] == tensor)
+        WalkHome(home, home.allocation.offsets[i] * contents_.CellsPerByte(), tensor, visit);
     }
   }
 }
 
 void WholeTensors::PutElement(int memory, int64_t address, int content, int64_t number,
                               const Visit& visit) const {
-  const int64_t bytes = contents_.CellsPerElement(content);
-  for (int64_t part = 0; part < bytes; ++part)
-    visit({memory, address + part, execute::Contents::TagOf(content, number * bytes + part)});
+  const int64_t cells = contents_.CellsPerElement(content);
+  for (int64_t part = 0; part < cells; ++part)
+    visit({memory, address + part, Contents::TagOf(content, number * cells + part)});
 }
 
 // Order: batches, rows, columns, channels. A constant is visited element by element, then its
@@ -167,22 +255,22 @@ void WholeTensors::WalkHome(const Home& home, int64_t address, int tensor,
                             const Visit& visit) const {
   const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(tensor)];
   const size_t rank = facts.shape.size();
-  const int64_t bytes = contents_.CellsPerElement(tensor);
-  if (facts.constant || !execute::MeaningOf(rank, 0)) {
+  const int64_t cells = contents_.CellsPerElement(tensor);
+  if (facts.constant || !plan::MeaningOf(rank, 0)) {
     const int64_t elements = graph::ElementsOf(facts.shape);
     for (int64_t i = 0; i < elements; ++i)
-      PutElement(home.memory, address + i * bytes, tensor, i, visit);
-    const int64_t table =
-        facts.constant ? contents_.ShapeOf(contents_.TablesOf(tensor)).front() : 0;
-    for (int64_t i = 0; i < table; ++i)
-      PutElement(home.memory, address + elements * bytes + i, contents_.TablesOf(tensor), i, visit);
+      PutElement(home.memory, address + i * cells, tensor, i, visit);
+    const int table = contents_.TablesOf(tensor);
+    const int64_t behind = address + base::RoundUp(elements * cells, contents_.CellsPerByte());
+    for (int64_t i = 0; facts.constant && i < contents_.ShapeOf(table).front(); ++i)
+      PutElement(home.memory, behind + i * contents_.CellsPerByte(), table, i, visit);
     return;
   }
   std::map<Axis, int64_t> extent = {
       {Axis::kBatch, 1}, {Axis::kRows, 1}, {Axis::kColumns, 1}, {Axis::kChannels, 1}};
   std::map<Axis, int64_t> step;  // row-major
   for (size_t axis = rank; axis-- > 0;) {
-    const Axis meaning = *execute::MeaningOf(rank, axis);
+    const Axis meaning = *plan::MeaningOf(rank, axis);
     extent[meaning] = facts.shape[axis];
     step[meaning] = 1;
     for (size_t inner = axis + 1; inner < rank; ++inner) step[meaning] *= facts.shape[inner];
@@ -190,24 +278,25 @@ void WholeTensors::WalkHome(const Home& home, int64_t address, int tensor,
   const hw_profiles::RoleLayout& layout =
       hw_profiles::LayoutOf(plan_.profile, places_.RoleOf(tensor));
   const int64_t blocks = base::CeilDiv(extent[Axis::kChannels], layout.channel_block);
-  const int64_t column = blocks * layout.channel_block * bytes;
+  const int64_t column = blocks * layout.channel_block * cells;
+  const int64_t row = base::RoundUp(extent[Axis::kColumns] * column,
+                                    layout.row_pitch_bytes * contents_.CellsPerByte());
   for (int64_t b = 0; b < extent[Axis::kBatch]; ++b) {
     for (int64_t r = 0; r < extent[Axis::kRows]; ++r) {
       for (int64_t c = 0; c < extent[Axis::kColumns]; ++c) {
         const int64_t before =
             b * step[Axis::kBatch] + r * step[Axis::kRows] + c * step[Axis::kColumns];
         for (int64_t ch = 0; ch < extent[Axis::kChannels]; ++ch)
-          PutElement(home.memory, address + c * column + ch * bytes, tensor,
+          PutElement(home.memory, address + c * column + ch * cells, tensor,
                      before + ch * step[Axis::kChannels], visit);
       }
-      address += base::RoundUp(extent[Axis::kColumns] * column, layout.row_pitch_bytes);
+      address += row;
     }
   }
 }
 
 void WholeTensors::WalkBuffer(const execute::Place& place, bool pads, const Visit& visit) const {
-  const execute::Box box = execute::WholeBox(contents_.ShapeOf(place.content));
-  const int64_t bytes = place.element_cells;
+  const plan::Box box = plan::WholeOf(contents_.ShapeOf(place.content));
   for (const execute::Run& run : RunsOf(place, pads ? WithPads(place, box) : AllOf(box))) {
     for (int64_t i = 0; i < run.count; ++i) {
       const int64_t address = run.address + i * run.address_step;
@@ -216,9 +305,9 @@ void WholeTensors::WalkBuffer(const execute::Place& place, bool pads, const Visi
                    run.number + i * run.number_step, visit);
         continue;
       }
-      for (int64_t part = 0; part < bytes; ++part)
+      for (int64_t part = 0; part < place.element_cells; ++part)
         visit({plan_.profile.tile_memory, address + part,
-               execute::Contents::TagOf(contents_.PaddingOf(place.content), 0)});
+               Contents::TagOf(contents_.PaddingOf(place.content), 0)});
     }
   }
 }

@@ -1,6 +1,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "tessera/plan/execute/reads.h"
 #include "tessera/plan/lowering/performer.h"
@@ -11,10 +13,10 @@
 // other information.
 namespace tessera::plan::lowering {
 
-using execute::Box;
 using execute::Contents;
-using execute::ElementSet;
 using execute::Tag;
+using plan::Box;
+using plan::ElementSet;
 
 // The slice of K that a run computes follows from the plan's policy and the profile alone.
 std::optional<Performer::SplitKRound> Performer::SplitKRoundOf(const Job& job,
@@ -46,24 +48,46 @@ int64_t Performer::FirstNumberOf(const ResolvedRegion& resolved) const {
   return rounds * graph::ElementsOf(resolved.shape);
 }
 
+// The scratch is used first: what an operand has in it is gone when it is read. After the results
+// it must still be there.
 void Performer::Compute(const graph::Operator& op,
                         const std::vector<ResolvedRegion>& resolved_regions) {
-  Box made = execute::EmptyBox(contents_.ShapeOf(op.outputs.front()));
-  scratch_bytes_ = 0;
+  Box made = plan::EmptyOf(contents_.ShapeOf(op.outputs.front()));
+  scratch_cells_ = 0;
   for (const ResolvedRegion& resolved : resolved_regions) {
-    const bool result =
-        resolved.operand->part == Part::kOutput && resolved.content == op.outputs.front();
-    if (result || resolved.operand->part == Part::kPartialSums) made = resolved.Box();
-    if (resolved.operand->part == Part::kScratch) scratch_bytes_ = resolved.region.extent.front();
+    const Part part = resolved.operand->part;
+    const bool result = part == Part::kOutput && resolved.content == op.outputs.front();
+    if (result || part == Part::kPartialSums) made = resolved.Box();
+    if (part == Part::kScratch) UseScratch(resolved);
   }
   CheckAllGiven(op, resolved_regions, made);
   for (const ResolvedRegion& resolved : resolved_regions) {
-    told_ = false;
+    BeginOperand();
     if (!resolved.Writes()) ReadOperand(op, resolved, made);
+    TellTroubles();
   }
   for (const ResolvedRegion& resolved : resolved_regions) {
-    told_ = false;
-    if (resolved.Writes()) WriteResult(op, resolved);
+    if (resolved.Writes() && resolved.operand->part != Part::kScratch) WriteResult(op, resolved);
+    TellTroubles();
+  }
+  for (const ResolvedRegion& resolved : resolved_regions) {
+    if (resolved.operand->part == Part::kScratch) CheckScratch(resolved);
+  }
+}
+
+void Performer::UseScratch(const ResolvedRegion& scratch) {
+  scratch_cells_ = scratch.region.extent.front();
+  const TaggedMemories::Cells cells = {scratch.base, 1, scratch_cells_};
+  WriteCells(scratch, cells, Contents::TagOf(scratch.content, 0), 0);
+  NoteBanks(scratch, cells, read_banks_);
+  TellTroubles();
+}
+
+void Performer::CheckScratch(const ResolvedRegion& scratch) {
+  const Tag tag = Contents::TagOf(scratch.content, 0);
+  for (int64_t i = 0; i < scratch_cells_; ++i) {
+    if (memories_.TagAt(scratch.operand->memory, scratch.base + i) != tag)
+      TellOnce(FindingKind::kOverwritten, "its result lies in its own scratch");
   }
 }
 
@@ -72,17 +96,19 @@ ElementSet Performer::ReadsOf(const graph::Operator& op, Part part, size_t posit
   ElementSet reads;
   if (part == Part::kInput) {
     reads = ReadsOfInput(plan_.network, op, position, made);
-    if (round_) KeepK(execute::KAxisOfInput(plan_.network, op, position), round_->k_extent, reads);
+    if (round_)
+      execute::KeepK(execute::KAxisOfInput(plan_.network, op, position), round_->k_extent, reads);
     return reads;
   }
   if (part == Part::kConstant) {
-    reads = ReadsOfConstant(plan_.network, op, position, made);
+    reads = execute::ReadsOfConstant(plan_.network, op, position, made);
     if (round_)
-      KeepK(execute::KAxisOfConstant(plan_.network, op, position), round_->k_extent, reads);
+      execute::KeepK(execute::KAxisOfConstant(plan_.network, op, position), round_->k_extent,
+                     reads);
     return reads;
   }
-  if (part == Part::kAddend) return execute::AllOf(made);
-  return ReadsOfTable(plan_.network, op, position, contents_.TableBytes(op), made);
+  if (part == Part::kAddend) return plan::AllOf(made);
+  return execute::ReadsOfTable(plan_.network, op, position, contents_.TableBytes(op), made);
 }
 
 // Every operand that the operator reads must have a region.
@@ -97,7 +123,9 @@ void Performer::CheckAllGiven(const graph::Operator& op,
                  resolved.operand->position == static_cast<int>(position) &&
                  resolved.content == content;
         });
-    if (!given) TellOnce(fmt::format("needs {}, which it is not given", contents_.NameOf(content)));
+    if (!given)
+      TellOnce(FindingKind::kMalformed,
+               fmt::format("needs {}, which it is not given", contents_.NameOf(content)));
   };
   for (size_t i = 0; i < op.inputs.size(); ++i) check(Part::kInput, i, op.inputs[i]);
   for (size_t i = 0; i < op.weights.size(); ++i) {
@@ -113,9 +141,10 @@ void Performer::CheckAllGiven(const graph::Operator& op,
         [part](const ResolvedRegion& resolved) { return resolved.operand->part == part; });
   };
   if (has(Part::kAddend) != (round_->number > 0))
-    TellOnce("does not add to the sums of the round before");
+    TellOnce(FindingKind::kMalformed, "does not add to the sums of the round before");
   if (has(Part::kPartialSums) == round_->last || has(Part::kOutput) != round_->last)
-    TellOnce("does not leave sums until the last round, and the result then");
+    TellOnce(FindingKind::kMalformed,
+             "does not leave sums until the last round, and the result then");
 }
 
 // The region may extend beyond the elements that are read only where stored pads lie next to it.
@@ -133,7 +162,8 @@ void Performer::CheckOperand(const graph::Operator& op, const ResolvedRegion& re
     if ((above || given[axis].begin == hull[axis].begin) &&
         (below || given[axis].end == hull[axis].end))
       continue;
-    return TellOnce(fmt::format("has a region of {} that is not what it reads",
+    return TellOnce(FindingKind::kMalformed,
+                    fmt::format("has a region of {} that is not what it reads",
                                 contents_.NameOf(resolved.content)));
   }
   if (resolved.operand->part == Part::kInput) CheckPads(op, resolved, reads);
@@ -148,8 +178,8 @@ void Performer::CheckPads(const graph::Operator& op, const ResolvedRegion& resol
     const int64_t high = std::max<int64_t>(0, reads.axes[axis].back() + 1 - resolved.shape[axis]);
     if (low != (none ? 0 : resolved.region.pad_low[axis]) ||
         high != (none ? 0 : resolved.region.pad_high[axis]))
-      return TellOnce(
-          fmt::format("has other pads of {} than it reads", contents_.NameOf(resolved.content)));
+      return TellOnce(FindingKind::kMalformed, fmt::format("has other pads of {} than it reads",
+                                                           contents_.NameOf(resolved.content)));
     any = any || low + high > 0;
   }
   const bool windowed = op.kind == base::OperatorKind::kConv ||
@@ -158,8 +188,8 @@ void Performer::CheckPads(const graph::Operator& op, const ResolvedRegion& resol
   const bool stored = windowed && !plan_.profile.tiling.implicit_padding &&
                       resolved.operand->memory == plan_.profile.tile_memory;
   if (any && stored != resolved.operand->stored_pads)
-    TellOnce(
-        fmt::format("looks for pads of {} in the wrong place", contents_.NameOf(resolved.content)));
+    TellOnce(FindingKind::kMalformed, fmt::format("looks for pads of {} in the wrong place",
+                                                  contents_.NameOf(resolved.content)));
 }
 
 void Performer::ReadOperand(const graph::Operator& op, const ResolvedRegion& resolved,
@@ -173,53 +203,48 @@ void Performer::ReadOperand(const graph::Operator& op, const ResolvedRegion& res
   if (position >= list.size() || list[position] != resolved.operand->tensor ||
       is_table != resolved.operand->table || resolved.operand->part == Part::kFrom ||
       (resolved.operand->part == Part::kAddend && !addend))
-    return TellOnce(fmt::format("has no operand {}", contents_.NameOf(resolved.content)));
+    return TellOnce(FindingKind::kMalformed,
+                    fmt::format("has no operand {}", contents_.NameOf(resolved.content)));
   const ElementSet reads = ReadsOf(op, resolved.operand->part, position, made);
   if (IsEmpty(HullOf(reads, resolved.shape)))
-    return TellOnce(
-        fmt::format("has a region of {} and reads none of it", contents_.NameOf(resolved.content)));
+    return TellOnce(FindingKind::kMalformed, fmt::format("has a region of {} and reads none of it",
+                                                         contents_.NameOf(resolved.content)));
   CheckOperand(op, resolved, reads);
   if (told_) return;
+  const auto read = [&](const Series& series) {
+    if (!series.first.pad || resolved.operand->stored_pads) Read(resolved, series);
+  };
   if (!reads.listed) {
-    ForEachPoint(resolved.Nearby(resolved.Of(reads.axes)),
-                 [&](const Point& point) { ReadElement(resolved, point); });
-    return;
+    Walk walk = resolved.Of(reads.axes);
+    const std::vector<size_t> nesting = resolved.Nesting(walk);
+    return ForEachSeries(Nested(std::move(walk), nesting), read);
   }
   for (const int64_t number : *reads.listed) {
-    Point point;
-    const std::vector<int64_t> element = execute::CoordinatesOf(number, resolved.shape);
+    Series series;
+    const std::vector<int64_t> element = plan::CoordinatesOf(number, resolved.shape);
     for (size_t axis = 0; axis < element.size(); ++axis)
-      point.address += resolved.At(axis, element[axis]).address;
-    point.number = number;
-    ReadElement(resolved, point);
+      series.first.address += resolved.At(axis, element[axis]).address;
+    series.first.number = number;
+    read(series);
   }
 }
 
-void Performer::ReadElement(const ResolvedRegion& resolved, const Point& point) {
-  if (point.pad && !resolved.operand->stored_pads) return;
-  for (int64_t part = 0; part < resolved.element_bytes; ++part) {
-    const int64_t byte = resolved.base + point.address + part;
-    ReadByte(resolved, byte);
-    const Tag wanted =
-        point.pad ? Contents::TagOf(contents_.PaddingOf(resolved.operand->tensor), 0)
-                  : Contents::TagOf(
-                        resolved.content,
-                        (FirstNumberOf(resolved) + point.number) * resolved.element_bytes + part);
-    const Tag found = memories_.TagAt(resolved.operand->memory, byte);
-    if (found != wanted)
-      TellOnce(fmt::format("reads {} at address {}, which holds {}", contents_.Describe(wanted),
-                           byte, contents_.Describe(found)));
-  }
+// Whether the profile's engines can put the operator's result in the place of its operand, channel
+// by channel.
+bool Performer::WorksByChannel(const graph::Operator& op) const {
+  const auto& kinds = plan_.profile.tiling.in_place;
+  return std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end() &&
+         execute::MapsChannels(plan_.network, op);
 }
 
 // Whether a channel of the result fits into the scratch of the run.
 bool Performer::HasRoomForAChannel(const ResolvedRegion& result) const {
-  int64_t bytes = result.element_bytes;
+  int64_t cells = result.element_cells;
   for (size_t axis = 0; axis < result.region.extent.size(); ++axis) {
-    if (execute::MeaningOf(result.shape.size(), axis) != base::Axis::kChannels)
-      bytes *= result.region.extent[axis];
+    if (plan::MeaningOf(result.shape.size(), axis) != base::Axis::kChannels)
+      cells *= result.region.extent[axis];
   }
-  return bytes <= scratch_bytes_;
+  return cells <= scratch_cells_;
 }
 
 // Whether a result may replace an element of an operand that this run has read: element by element,
@@ -227,22 +252,22 @@ bool Performer::HasRoomForAChannel(const ResolvedRegion& result) const {
 bool Performer::MayReplace(const graph::Operator& op, Tag old_tag, Tag new_tag,
                            const ResolvedRegion& resolved) const {
   if (Contents::ContentOf(new_tag) != resolved.content) return false;
-  if (resolved.operand->part == Part::kPartialSums &&
-      Contents::ContentOf(old_tag) == resolved.content) {
-    const int64_t grown = graph::ElementsOf(resolved.shape) * resolved.element_bytes;
+  const int old_content = Contents::ContentOf(old_tag);
+  if (resolved.operand->part == Part::kPartialSums && old_content == resolved.content) {
+    const int64_t grown = graph::ElementsOf(resolved.shape) * resolved.element_cells;
     return Contents::NumberOf(new_tag) == Contents::NumberOf(old_tag) + grown;
   }
-  const auto& kinds = plan_.profile.tiling.in_place;
-  const bool named = std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
-  if (named && execute::MapsChannels(plan_.network, op) &&
-      Contents::ContentOf(old_tag) == op.inputs.front())
+  if (std::find(op.inputs.begin(), op.inputs.end(), old_content) == op.inputs.end()) return false;
+  if (WorksByChannel(op) && old_content == op.inputs.front())
     return HasRoomForAChannel(resolved) &&
            contents_.CoordinatesOf(old_tag)[1] <= contents_.CoordinatesOf(new_tag)[1];
-  const int old_content = Contents::ContentOf(old_tag);
-  if (std::find(op.inputs.begin(), op.inputs.end(), old_content) == op.inputs.end()) return false;
-  if (!contents_.IsSameElement(new_tag, old_tag)) return false;
+  if (contents_.CellsPerElement(old_content) != resolved.element_cells ||
+      !contents_.IsSameElement(new_tag, old_tag))
+    return false;
+  const auto& kinds = plan_.profile.tiling.in_place;
+  const bool named = std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
   for (size_t i = 0; i < op.inputs.size(); ++i) {
-    if (op.inputs[i] != Contents::ContentOf(old_tag)) continue;
+    if (op.inputs[i] != old_content) continue;
     const bool described =
         std::find(op.in_place.begin(), op.in_place.end(), static_cast<int>(i)) != op.in_place.end();
     const bool stays = op.kind == base::OperatorKind::kConcat && i == 0;
@@ -252,33 +277,71 @@ bool Performer::MayReplace(const graph::Operator& op, Tag old_tag, Tag new_tag,
 }
 
 void Performer::WriteResult(const graph::Operator& op, const ResolvedRegion& resolved) {
-  const bool scratch = resolved.operand->part == Part::kScratch;
   const auto position = static_cast<size_t>(resolved.operand->position);
   const bool sums = resolved.operand->part == Part::kPartialSums && round_ && !round_->last;
-  if (!scratch &&
-      ((resolved.operand->part != Part::kOutput && !sums) || position >= op.outputs.size() ||
-       op.outputs[position] != resolved.operand->tensor))
-    return TellOnce(fmt::format("has no result {}", contents_.NameOf(resolved.content)));
-  const auto tag_of = [&](const Point& point, int64_t part) {
-    const int64_t number = FirstNumberOf(resolved) + point.number;
-    return Contents::TagOf(resolved.content, scratch ? 0 : number * resolved.element_bytes + part);
-  };
-  const Walk walk = resolved.Nearby(resolved.Elements());
-  ForEachPoint(walk, [&](const Point& point) {
-    for (int64_t part = 0; part < resolved.element_bytes; ++part) {
-      const int64_t byte = resolved.base + point.address + part;
-      if (memories_.HasRead(resolved.operand->memory, byte) &&
-          !MayReplace(op, memories_.TagAt(resolved.operand->memory, byte), tag_of(point, part),
-                      resolved))
-        TellOnce(fmt::format("overwrites its own operand at address {}", byte));
-    }
-  });
+  if ((resolved.operand->part != Part::kOutput && !sums) || position >= op.outputs.size() ||
+      op.outputs[position] != resolved.operand->tensor)
+    return TellOnce(FindingKind::kMalformed,
+                    fmt::format("has no result {}", contents_.NameOf(resolved.content)));
+  Walk walk = resolved.Elements();
+  const std::vector<size_t> nesting = resolved.Nesting(walk);
+  walk = Nested(std::move(walk), nesting);
+  if (MayHaveRead(resolved)) CheckInPlace(op, resolved, walk);
   BeginAnew(resolved);
-  ForEachPoint(walk, [&](const Point& point) {
-    for (int64_t part = 0; part < resolved.element_bytes; ++part)
-      WriteByte(resolved, resolved.base + point.address + part, tag_of(point, part));
+  ForEachSeries(walk, [&](const Series& series) { Write(resolved, series); });
+  WritePads(resolved);
+}
+
+// Whether the result reaches cells near those that the run has read.
+bool Performer::MayHaveRead(const ResolvedRegion& resolved) const {
+  return std::any_of(read_spans_.begin(), read_spans_.end(), [&](const ReadSpan& read) {
+    const bool apart = resolved.buffer.end > 0 && (read.cells.end <= resolved.buffer.begin ||
+                                                   resolved.buffer.end <= read.cells.begin);
+    return read.operand->memory == resolved.operand->memory && !apart;
   });
-  if (!scratch) WritePads(resolved);
+}
+
+// Results may be written before the last operand is read. An element may cover one that it
+// replaces; gaps and pads, which are written too, cover nothing that has been read.
+void Performer::CheckInPlace(const graph::Operator& op, const ResolvedRegion& result,
+                             const Walk& walk) {
+  const int memory = result.operand->memory;
+  const auto refuse = [&](int64_t cell) {
+    TellOnce(
+        FindingKind::kInPlace,
+        fmt::format("overwrites its own operand {} at address {}, which it may still have to read",
+                    contents_.Describe(memories_.TagAt(memory, cell)),
+                    cell / contents_.CellsPerByte()));
+  };
+  std::set<int64_t> replaced;
+  const auto look = [&](const Series& series) {
+    const Tag first = TagOf(result, series);
+    const Tag step = TagStep(result, series);
+    for (int64_t i = 0; i < series.count; ++i) {
+      for (int64_t part = 0; part < result.element_cells; ++part) {
+        const int64_t cell = result.base + series.first.address + i * series.address_step + part;
+        if (!memories_.HasRead(memory, cell)) continue;
+        const Tag coming = first + static_cast<Tag>(i) * step + static_cast<Tag>(part);
+        if (!MayReplace(op, memories_.TagAt(memory, cell), coming, result)) {
+          refuse(cell);
+        } else if (result.region.fills) {
+          replaced.insert(cell);
+        }
+      }
+    }
+  };
+  ForEachSeries(walk, look);
+  for (int64_t cell = result.buffer.begin; result.region.fills && cell < result.buffer.end;
+       ++cell) {
+    if (memories_.HasRead(memory, cell) && !replaced.contains(cell)) refuse(cell);
+  }
+  if (!result.region.pad_low.empty()) {
+    ForEachSeries(result.ElementsAndPads(), [&](const Series& series) {
+      if (series.first.pad) look(series);
+    });
+  }
+  if (told_ && WorksByChannel(op) && !HasRoomForAChannel(result))
+    listener_.Tell(FindingKind::kOutside, "its scratch has no room for a channel of its result");
 }
 
 }  // namespace tessera::plan::lowering

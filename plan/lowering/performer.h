@@ -1,13 +1,15 @@
 #pragma once
 
-#include <functional>
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tessera/plan/execute/access_rules.h"
 #include "tessera/plan/execute/contents.h"
-#include "tessera/plan/execute/elements.h"
+#include "tessera/plan/index_box.h"
+#include "tessera/plan/lowering/lowering.h"
 #include "tessera/plan/lowering/memory_state.h"
 #include "tessera/plan/lowering/run_order.h"
 #include "tessera/plan/plan.h"
@@ -15,7 +17,20 @@
 
 namespace tessera::plan::lowering {
 
-// An index along one axis, or a point of several axes: bytes from the operand's base, and the
+// Receives what is found.
+class Listener {
+ public:
+  // A fault in words, the end of a sentence that begins with the current run.
+  virtual void Tell(FindingKind kind, const std::string& fault) = 0;
+
+  // A run by its number in the memories; -1: before the program.
+  virtual std::string NameOf(int32_t run) const = 0;
+
+ protected:
+  ~Listener() = default;
+};
+
+// An index along one axis, or a point of several axes: cells from the operand's base, and the
 // row-major number of the element in its tensor (meaningless in a pad).
 struct Point {
   int64_t address = 0;
@@ -23,17 +38,52 @@ struct Point {
   bool pad = false;
 };
 
+// Points in equal steps.
+struct Series {
+  Point first;
+  int64_t count = 1;
+  int64_t address_step = 0;
+  int64_t number_step = 0;
+
+  // The least and the greatest address.
+  int64_t Lowest() const {
+    return first.address + std::min<int64_t>(0, (count - 1) * address_step);
+  }
+  int64_t Highest() const {
+    return first.address + std::max<int64_t>(0, (count - 1) * address_step);
+  }
+};
+
 // The points of a product of axes.
 using Walk = std::vector<std::vector<Point>>;
 
+// The points of one axis, in order.
+std::vector<Series> SeriesOf(const std::vector<Point>& points);
+
 template <typename Visit>
-void ForEachPoint(const Walk& walk, const Visit& visit, const Point& at = {}, size_t axis = 0) {
-  if (axis == walk.size()) return visit(at);
-  for (const Point& point : walk[axis]) {
-    ForEachPoint(walk, visit,
-                 {at.address + point.address, at.number + point.number, at.pad || point.pad},
-                 axis + 1);
+void ForEachSeries(const Walk& walk, const std::vector<Series>& innermost, const Visit& visit,
+                   const Point& at, size_t axis) {
+  if (axis + 1 < walk.size()) {
+    for (const Point& point : walk[axis])
+      ForEachSeries(walk, innermost, visit,
+                    {at.address + point.address, at.number + point.number, at.pad || point.pad},
+                    axis + 1);
+    return;
   }
+  for (Series series : innermost) {
+    series.first.address += at.address;
+    series.first.number += at.number;
+    series.first.pad = series.first.pad || at.pad;
+    visit(series);
+  }
+}
+
+// Visits the points in order, the last axis innermost.
+template <typename Visit>
+void ForEachSeries(const Walk& walk, const Visit& visit) {
+  const std::vector<Series> innermost =
+      walk.empty() ? std::vector<Series>{Series{}} : SeriesOf(walk.back());
+  ForEachSeries(walk, innermost, visit, {}, 0);
 }
 
 // The resolved region of a run in one operand.
@@ -42,16 +92,17 @@ struct ResolvedRegion {
   FixedRegion region;
   FixedRegion box;  // its begin and extent are used
   graph::Shape shape;
-  int64_t base = 0;  // address of the box's first element, or of row 0 of the rolling buffer
-  int64_t element_bytes = 1;
+  int64_t base = 0;  // cell of the box's first element, or of row 0 of the rolling buffer
+  int64_t element_cells = 1;
   int content = -1;
-  problem::AddressRange buffer;  // the bytes that may be touched; empty: any
+  std::string name;              // of the buffer; empty: in its home
+  problem::AddressRange buffer;  // the cells that may be touched; empty: any
 
   bool Writes() const {
     return operand->part == Part::kOutput || operand->part == Part::kTo ||
            operand->part == Part::kScratch || operand->part == Part::kPartialSums;
   }
-  execute::Box Box() const;
+  plan::Box Box() const;
 
   // The element with that index of the tensor along an axis. Indices outside the tensor are in its
   // pads, next to the box.
@@ -61,9 +112,13 @@ struct ResolvedRegion {
   Walk ElementsAndPads() const;                                  // and of the pads next to it
   Walk Of(const std::vector<std::vector<int64_t>>& axes) const;  // of indices of the tensor
 
-  // The same points, sorted so that neighbours in memory are adjacent.
-  Walk Nearby(Walk walk) const;
+  // The axes from the outermost to the one that serves best as the innermost: neighbours in memory
+  // are adjacent, and series are long.
+  std::vector<size_t> Nesting(const Walk& walk) const;
 };
+
+// The points with the axes in that order.
+Walk Nested(Walk walk, const std::vector<size_t>& nesting);
 
 // Opens regions of runs. Reports a fault in words if the region does not match its tensor, buffer
 // or memory. The arguments must outlive it.
@@ -72,9 +127,12 @@ class Opener {
   Opener(const Plan& plan, const execute::Contents& contents, const TaggedMemories& memories)
       : plan_(plan), contents_(contents), memories_(memories) {}
 
-  // Returns the fault; empty if there is none.
-  std::string Open(const Job& job, const Run& run, size_t region, int phase,
-                   ResolvedRegion& resolved) const;
+  struct Fault {
+    FindingKind kind = FindingKind::kOutside;
+    std::string text;  // empty: none
+  };
+  Fault Open(const Job& job, const Run& run, size_t region, int phase,
+             ResolvedRegion& resolved) const;
 
  private:
   static bool FitsTensor(const ResolvedRegion& resolved);
@@ -92,10 +150,9 @@ class Opener {
 // The arguments must outlive it.
 class Performer {
  public:
-  // `tell` is called for each fault, once per operand, with the end of a sentence that begins with
-  // the run.
+  // The listener receives each kind of fault once per operand.
   Performer(const Plan& plan, const execute::Contents& contents, TaggedMemories& memories,
-            const std::function<void(const std::string&)>& tell);
+            Listener& listener);
 
   // A run that moves or computes; `memories` are notified that it begins.
   void Perform(const Job& job, const Run& run, int phase);
@@ -105,10 +162,14 @@ class Performer {
   execute::AccessRules::Banks WrittenBanks() const { return written_banks_; }
   const execute::AccessRules& Rules() const { return rules_; }
 
+  // Cells that were compared with what they should hold: of the tile memory, and of tensors at home
+  // that the program makes.
+  int64_t CellsChecked() const { return cells_checked_; }
+
  private:
   // A round of an operator that accumulates over K slices.
   struct SplitKRound {
-    execute::Range k_extent;
+    plan::Range k_extent;
     int64_t number = 0;
     bool last = false;
   };
@@ -117,6 +178,29 @@ class Performer {
   // For partial sums, the number of those that precede the rounds of the resolved region.
   int64_t FirstNumberOf(const ResolvedRegion& resolved) const;
 
+  // The first cell of an operand with one kind of fault, and the number of such cells.
+  struct Trouble {
+    FindingKind kind = FindingKind::kUnwritten;
+    int64_t cell = -1;
+    Tag wanted = execute::kNothing;
+    Tag found = execute::kNothing;
+    int32_t run = -1;  // that the fault is about
+    const ResolvedRegion* region = nullptr;
+    int64_t cells = 0;
+
+    void Add(const Trouble& fault) {
+      const int64_t before = cells;
+      if (before == 0) *this = fault;
+      cells = before + 1;
+    }
+  };
+
+  // Cells of one operand that the current run has read.
+  struct ReadSpan {
+    const Operand* operand = nullptr;
+    problem::AddressRange cells;
+  };
+
   void Move(const Job& job, const std::vector<ResolvedRegion>& resolved_regions);
   void MoveBox(const ResolvedRegion& from, const ResolvedRegion& to);
   void CheckMemories(const Job& job, const ResolvedRegion& resolved);
@@ -124,39 +208,71 @@ class Performer {
 
   void Compute(const graph::Operator& op, const std::vector<ResolvedRegion>& resolved_regions);
   void CheckAllGiven(const graph::Operator& op, const std::vector<ResolvedRegion>& resolved_regions,
-                     const execute::Box& made);
+                     const plan::Box& made);
   void CheckOperand(const graph::Operator& op, const ResolvedRegion& resolved,
-                    const execute::ElementSet& reads);
+                    const plan::ElementSet& reads);
   void CheckPads(const graph::Operator& op, const ResolvedRegion& resolved,
-                 const execute::ElementSet& reads);
+                 const plan::ElementSet& reads);
   void ReadOperand(const graph::Operator& op, const ResolvedRegion& resolved,
-                   const execute::Box& made);
-  void ReadElement(const ResolvedRegion& resolved, const Point& point);
+                   const plan::Box& made);
+  void UseScratch(const ResolvedRegion& scratch);
+  void CheckScratch(const ResolvedRegion& scratch);
   void WriteResult(const graph::Operator& op, const ResolvedRegion& resolved);
+  void CheckInPlace(const graph::Operator& op, const ResolvedRegion& result, const Walk& walk);
+  bool WorksByChannel(const graph::Operator& op) const;
   bool HasRoomForAChannel(const ResolvedRegion& result) const;
   bool MayReplace(const graph::Operator& op, execute::Tag old_tag, execute::Tag new_tag,
                   const ResolvedRegion& resolved) const;
-  execute::ElementSet ReadsOf(const graph::Operator& op, Part part, size_t position,
-                              const execute::Box& made) const;
+  plan::ElementSet ReadsOf(const graph::Operator& op, Part part, size_t position,
+                           const plan::Box& made) const;
 
   void BeginAnew(const ResolvedRegion& resolved);
   void WritePads(const ResolvedRegion& resolved);
-  void ReadByte(const ResolvedRegion& resolved, int64_t byte);
-  void WriteByte(const ResolvedRegion& resolved, int64_t byte, execute::Tag tag);
-  void TellOnce(const std::string& fault);
+
+  // Compares what the elements' cells hold with what they should; writes what they should.
+  void Read(const ResolvedRegion& resolved, const Series& series);
+  void Write(const ResolvedRegion& resolved, const Series& series);
+  void WriteCells(const ResolvedRegion& resolved, const TaggedMemories::Cells& cells,
+                  execute::Tag first, execute::Tag step);
+
+  // The tag of the first cell of the series, and the step from element to element.
+  execute::Tag TagOf(const ResolvedRegion& resolved, const Series& series) const;
+  static execute::Tag TagStep(const ResolvedRegion& resolved, const Series& series) {
+    return series.first.pad
+               ? 0
+               : static_cast<execute::Tag>(series.number_step * resolved.element_cells);
+  }
+  void NoteBanks(const ResolvedRegion& resolved, const TaggedMemories::Cells& cells,
+                 execute::AccessRules::Banks& banks) const;
+  void NoteReach(const ResolvedRegion& resolved, const problem::AddressRange& cells);
+  bool IsInTileMemory(const ResolvedRegion& resolved) const {
+    return resolved.operand->memory == plan_.profile.tile_memory;
+  }
+  bool MayHaveRead(const ResolvedRegion& resolved) const;
+  FindingKind Diagnose(execute::Tag wanted, execute::Tag found) const;
+
+  void BeginOperand();
+  void TellTroubles();
+  std::string Text(const Trouble& contents) const;
+  void TellOnce(FindingKind kind, const std::string& fault);
 
   const Plan& plan_;
   const execute::Contents& contents_;
   TaggedMemories& memories_;
-  const std::function<void(const std::string&)>& tell_;
+  Listener& listener_;
   Opener opener_;
   execute::AccessRules rules_;
-  // by byte of the tile memory; empty without banks
+  // by cell of the tile memory; empty without banks
   std::vector<execute::AccessRules::Banks> bank_of_;
   execute::AccessRules::Banks read_banks_ = 0;
   execute::AccessRules::Banks written_banks_ = 0;
-  int64_t scratch_bytes_ = 0;         // of the current operator
+  int64_t cells_checked_ = 0;
+  int64_t scratch_cells_ = 0;         // of the current operator
+  std::vector<ReadSpan> read_spans_;  // of the current run
   bool told_ = false;                 // of the current operand
+  Trouble contents_trouble_;          // of the current operand: cells that hold something else
+  Trouble order_trouble_;             // cells that another run may touch at the same time
+  Trouble outside_trouble_;
   std::optional<SplitKRound> round_;  // of the current run
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,14 @@
 #include "tessera/plan/lowered_program.h"
 
 namespace tessera::plan::lowering {
+
+// Which runs are over before another begins. Runs are numbered from 0 in an order in which they may
+// be executed one by one.
+class Order {
+ public:
+  virtual ~Order() = default;
+  virtual bool Precedes(int earlier, int later) const = 0;
+};
 
 // The partial order of events, built as the events arrive in a compatible order.
 //
@@ -22,13 +31,13 @@ namespace tessera::plan::lowering {
 //
 // Memory and time: events times chains. A program that waits for buffers has as many chains as jobs
 // that run concurrently.
-class Precedence {
+class Precedence : public Order {
  public:
   // Adds an event after those of `before` (numbers of events) and all their predecessors. Returns
   // its own number, counted from 0.
   int Add(const std::vector<int>& before);
 
-  bool Precedes(int earlier, int later) const;
+  bool Precedes(int earlier, int later) const override;
 
   // The events of the list that precede no other event of the list, ascending.
   std::vector<int> LatestOf(std::vector<int> events) const;
@@ -43,6 +52,32 @@ class Precedence {
 
   std::vector<Event> events_;
   std::vector<int> lengths_;  // of the chains
+};
+
+// Runs that have a begin and an end in time, as the steps of a plan give them: a run comes before
+// another if it ends before the other begins.
+class TimeOrder : public Order {
+ public:
+  // Begins a run, not before any other. Returns its number.
+  int Begin(int64_t time) {
+    spans_.push_back({time});
+    return static_cast<int>(spans_.size()) - 1;
+  }
+  void End(int run, int64_t time) { spans_[static_cast<size_t>(run)].end = time; }
+
+  // All runs are over; the next one is run 0.
+  void Clear() { spans_.clear(); }
+
+  bool Precedes(int earlier, int later) const override {
+    return spans_[static_cast<size_t>(earlier)].end < spans_[static_cast<size_t>(later)].begin;
+  }
+
+ private:
+  struct Span {
+    int64_t begin = 0;
+    int64_t end = std::numeric_limits<int64_t>::max();  // under way
+  };
+  std::vector<Span> spans_;
 };
 
 // The region for one tile and round. `indices` counts trips of the loops from the first of the

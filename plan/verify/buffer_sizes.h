@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "tessera/plan/verify/operand_regions.h"
+#include "tessera/plan/operand_reads.h"
 #include "tessera/plan/verify/residency.h"
 #include "tessera/plan/verify/tiles.h"
 

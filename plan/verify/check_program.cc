@@ -301,6 +301,12 @@ class ProgramCheck {
     return expected;
   }
 
+  void NotePair(std::string_view text, const std::pair<size_t, size_t>& pair) {
+    findings_.Note(ViolationKind::kInPlace,
+                   fmt::format(fmt::runtime(text), plan_.problem.buffers[pair.first].id,
+                               plan_.problem.buffers[pair.second].id));
+  }
+
   // A planned program relates in-place pairs, and halos with their tiles. A colocation has no
   // direction.
   void CheckRelations() {
@@ -329,22 +335,13 @@ class ProgramCheck {
       const bool in_place =
           relation.kind == problem::RelationKind::kColocate && relation.delta == 0;
       if (!in_place || !expected.contains(pair) || found.contains(pair)) {
-        findings_.Note(ViolationKind::kInPlace,
-                       fmt::format("buffers '{}' and '{}' may not be related so", IdOf(pair.first),
-                                   IdOf(pair.second)));
+        NotePair("buffers '{}' and '{}' may not be related so", pair);
       }
       found.insert(pair);
     }
-    for (const auto& [halo, tile] : halos) {
-      findings_.Note(
-          ViolationKind::kInPlace,
-          fmt::format("buffer '{}' should lie directly before '{}'", IdOf(halo), IdOf(tile)));
-    }
+    for (const auto& pair : halos) NotePair("buffer '{}' should lie directly before '{}'", pair);
     for (const auto& pair : expected) {
-      if (found.contains(pair)) continue;
-      findings_.Note(ViolationKind::kInPlace,
-                     fmt::format("buffers '{}' and '{}' should share one place", IdOf(pair.first),
-                                 IdOf(pair.second)));
+      if (!found.contains(pair)) NotePair("buffers '{}' and '{}' should share one place", pair);
     }
   }
 
@@ -384,8 +381,6 @@ class ProgramCheck {
                       same_words ? "is about other buffers" : "is not what the profile says"));
     }
   }
-
-  const std::string& IdOf(size_t buffer) const { return plan_.problem.buffers[buffer].id; }
 
   const Plan& plan_;
   const Derivation& derivation_;

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "tessera/plan/verify/operand_regions.h"
+#include "tessera/plan/operand_reads.h"
 #include "tessera/plan/verify/residency.h"
 
 // The tiles of a subgraph and the parts of every tensor that each needs.

@@ -2,7 +2,6 @@
 
 #include "homes_rule.h"
 #include "run.h"
-#include "tessera/plan/execute/execute.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/lowering/lowering.h"
 #include "tessera/plan/verify/validator.h"
@@ -49,11 +48,11 @@ std::vector<std::string> FaultsOf(const plan::Plan& plan) {
       faults.push_back("as plan.json: " + violation.message);
   }
 
-  const plan::execute::Report executed = plan::execute::Execute(plan);
+  const plan::lowering::Report executed = plan::lowering::Execute(plan);
   const bool is_encoded = executed.obstacle.find("stored_bytes") != std::string::npos;
   if (!executed.obstacle.empty() && !is_encoded)
     faults.push_back("execution: " + executed.obstacle);
-  for (const plan::execute::Finding& finding : executed.findings)
+  for (const plan::lowering::Finding& finding : executed.findings)
     faults.push_back("execution: " + finding.message);
 
   const base::Expected<plan::Program> lowering = plan::lowering::Lower(plan);
@@ -67,7 +66,8 @@ std::vector<std::string> FaultsOf(const plan::Plan& plan) {
   lowered.lowering = *lowering;
   const plan::lowering::Report interpreted = plan::lowering::Interpret(lowered, 1);
   if (!interpreted.obstacle.empty()) faults.push_back("lowering: " + interpreted.obstacle);
-  for (const std::string& finding : interpreted.findings) faults.push_back("lowering: " + finding);
+  for (const plan::lowering::Finding& finding : interpreted.findings)
+    faults.push_back("lowering: " + finding.message);
   return faults;
 }
 

@@ -7,7 +7,7 @@
 
 #include "fixture.h"
 #include "tessera/base/random.h"
-#include "tessera/plan/verify/operand_regions.h"
+#include "tessera/plan/operand_reads.h"
 
 namespace tessera::plan {
 namespace {
@@ -46,9 +46,9 @@ Case MakeCase(OperatorKind kind, const std::vector<Shape>& inputs, const Shape& 
 Operator& OpOf(Case& made) { return made.network.operators.front(); }
 
 // Every index of a box, row-major.
-std::vector<Index> IndicesOf(const verify::Box& box) {
+std::vector<Index> IndicesOf(const plan::Box& box) {
   std::vector<Index> indices = {{}};
-  for (const verify::Range& range : box) {
+  for (const plan::Range& range : box) {
     std::vector<Index> longer;
     for (const Index& index : indices) {
       for (int64_t i = range.begin; i < range.end; ++i) {
@@ -61,26 +61,26 @@ std::vector<Index> IndicesOf(const verify::Box& box) {
   return indices;
 }
 
-verify::Box BruteForceNeed(const Case& made, const verify::Box& output) {
+plan::Box BruteForceNeed(const Case& made, const plan::Box& output) {
   const Operator& op = made.network.operators.front();
   const Shape& shape = made.network.tensors[static_cast<size_t>(op.inputs[made.operand])].shape;
-  verify::Box hull = verify::EmptyOf(shape);
+  plan::Box hull = plan::EmptyOf(shape);
   for (const Index& out : IndicesOf(output)) {
     for (const Index& in : made.reads(out)) {
-      verify::Box element;
+      plan::Box element;
       bool inside = true;
       for (size_t axis = 0; axis < in.size(); ++axis) {
         inside = inside && in[axis] >= 0 && in[axis] < shape[axis];
         element.push_back({in[axis], in[axis] + 1});
       }
-      if (inside) verify::Enclose(hull, element);
+      if (inside) plan::Enclose(hull, element);
     }
   }
   return hull;
 }
 
-verify::Box RandomBox(const Shape& shape, base::Random& random) {
-  verify::Box box;
+plan::Box RandomBox(const Shape& shape, base::Random& random) {
+  plan::Box box;
   for (const int64_t extent : shape) {
     const int64_t begin = random.Uniform(0, extent - 1);
     box.push_back({begin, random.Uniform(begin + 1, extent)});
@@ -88,9 +88,9 @@ verify::Box RandomBox(const Shape& shape, base::Random& random) {
   return box;
 }
 
-std::string TextOf(const verify::Box& box) {
+std::string TextOf(const plan::Box& box) {
   std::string text;
-  for (const verify::Range& range : box) {
+  for (const plan::Range& range : box) {
     text += "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ") ";
   }
   return text;
@@ -101,8 +101,8 @@ void ExpectExact(const Case& made, uint64_t seed) {
   const Operator& op = made.network.operators.front();
   const Shape& shape = made.network.tensors[static_cast<size_t>(op.outputs.front())].shape;
   for (int round = 0; round < 40; ++round) {
-    const verify::Box output = RandomBox(shape, random);
-    EXPECT_EQ(TextOf(verify::NeedOf(made.network, op, made.operand, output)),
+    const plan::Box output = RandomBox(shape, random);
+    EXPECT_EQ(TextOf(plan::NeedOf(made.network, op, made.operand, output)),
               TextOf(BruteForceNeed(made, output)))
         << TextOf(output);
   }
@@ -111,7 +111,7 @@ void ExpectExact(const Case& made, uint64_t seed) {
 // Adds every index of `shape` along `axes` to the one given index.
 std::vector<Index> AllAlong(const Index& index, const Shape& shape,
                             const std::vector<size_t>& axes) {
-  verify::Box box;
+  plan::Box box;
   for (const int64_t i : index) box.push_back({i, i + 1});
   for (const size_t axis : axes) box[axis] = {0, shape[axis]};
   return IndicesOf(box);
@@ -272,8 +272,8 @@ TEST(Needs, ReshapesThatMergeOrSplitAxesAreFollowed) {
 
 TEST(Needs, ReshapesThatMixAxesNeedAllOfThem) {
   const Case made = MakeCase(OperatorKind::kReshape, {{2, 4, 6}}, {2, 6, 4});
-  const verify::Box need =
-      verify::NeedOf(made.network, made.network.operators[0], 0, {{1, 2}, {0, 1}, {0, 1}});
+  const plan::Box need =
+      plan::NeedOf(made.network, made.network.operators[0], 0, {{1, 2}, {0, 1}, {0, 1}});
   EXPECT_EQ(TextOf(need), "[1, 2) [0, 4) [0, 6) ");
 }
 
@@ -309,14 +309,14 @@ TEST(Needs, ResizesReadHalfPixelNeighbours) {
 
 TEST(Needs, OpaqueOperatorsReadEverything) {
   const Case made = MakeCase(OperatorKind::kOpaque, {{3, 5}}, {7});
-  EXPECT_THAT(verify::NeedOf(made.network, made.network.operators[0], 0, {{2, 3}}),
-              ElementsAre(verify::Range{0, 3}, verify::Range{0, 5}));
+  EXPECT_THAT(plan::NeedOf(made.network, made.network.operators[0], 0, {{2, 3}}),
+              ElementsAre(plan::Range{0, 3}, plan::Range{0, 5}));
 }
 
 TEST(Needs, NothingIsReadForNothing) {
   const Case made = MakeCase(OperatorKind::kElementwise, {{3, 5}}, {3, 5});
-  EXPECT_TRUE(verify::IsEmpty(
-      verify::NeedOf(made.network, made.network.operators[0], 0, {{2, 2}, {0, 5}})));
+  EXPECT_TRUE(
+      plan::IsEmpty(plan::NeedOf(made.network, made.network.operators[0], 0, {{2, 2}, {0, 5}})));
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include "tessera/graph/regions.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/plan/execute/reads.h"
+#include "tessera/plan/operand_reads.h"
 #include "tessera/plan/verify/cost_terms.h"
-#include "tessera/plan/verify/operand_regions.h"
 #include "tessera/plan/verify/tiles.h"
 
 // Compares the regions of plan/verify with the oracle of elements and with graph/, on random graphs
@@ -20,9 +20,9 @@ using graph::Graph;
 using graph::Interval;
 using graph::Operator;
 
-graph::ops::Box AsGraphBox(const verify::Box& box) {
+graph::ops::Box AsGraphBox(const plan::Box& box) {
   graph::ops::Box same;
-  for (const verify::Range& range : box) same.push_back({range.begin, range.end});
+  for (const plan::Range& range : box) same.push_back({range.begin, range.end});
   return same;
 }
 
@@ -34,8 +34,8 @@ std::string TextOf(const graph::ops::Box& box) {
   return text;
 }
 
-verify::Box AsPlanBox(const graph::ops::Box& box) {
-  verify::Box same;
+plan::Box AsPlanBox(const graph::ops::Box& box) {
+  plan::Box same;
   for (const graph::ops::Extent& extent : box) same.push_back({extent.begin, extent.end});
   return same;
 }
@@ -63,7 +63,7 @@ TEST(Needs, OfEveryKindAreTheSmallestBoxAroundWhatTheElementsRead) {
       graph::ElementSet asked(shape);
       asked.AddBox(output);
       for (size_t operand = 0; operand < op.inputs.size(); ++operand) {
-        const verify::Box need = verify::NeedOf(graph, op, operand, AsPlanBox(output));
+        const plan::Box need = plan::NeedOf(graph, op, operand, AsPlanBox(output));
         ASSERT_EQ(TextOf(AsGraphBox(need)), TextOf(graph::NeedOf(graph, op, operand, asked).Hull()))
             << Describe(graph);
       }
@@ -76,8 +76,8 @@ TEST(Needs, OfEveryKindAreTheSmallestBoxAroundWhatTheElementsRead) {
   }
 }
 
-// The flags of a set that the executing checker names; the padding is in no tensor.
-std::vector<char> FlagsOf(const execute::ElementSet& set, const graph::Shape& shape) {
+// The flags of a set that an execution looks for; the padding is in no tensor.
+std::vector<char> FlagsOf(const plan::ElementSet& set, const graph::Shape& shape) {
   std::vector<char> has(static_cast<size_t>(graph::ElementsOf(shape)), 0);
   if (set.listed) {
     for (const int64_t number : *set.listed) has[static_cast<size_t>(number)] = 1;
@@ -107,11 +107,11 @@ TEST(Reads, OfEveryKindAreTheElementsThatItsDefinitionReads) {
       const graph::ops::Box output = graph::RandomBox(random, shape);
       graph::ElementSet asked(shape);
       asked.AddBox(output);
-      execute::Box box;
+      plan::Box box;
       for (const graph::ops::Extent& extent : output) box.push_back({extent.begin, extent.end});
       for (size_t input = 0; input < op.inputs.size(); ++input) {
         const graph::ElementSet needed = graph::NeedOf(graph, op, input, asked);
-        ASSERT_EQ(FlagsOf(execute::ReadsOfInput(graph, op, input, box), *needed.shape), needed.has)
+        ASSERT_EQ(FlagsOf(plan::ReadsOfInput(graph, op, input, box), *needed.shape), needed.has)
             << Describe(graph) << "\n"
             << op.id;
       }
@@ -147,9 +147,8 @@ TEST(Tiles, NeedAndShareWhatGraphSaysOfThem) {
         ASSERT_EQ(TextOf(AsGraphBox(tile.needs.at(tensor))), TextOf(regions[slot]))
             << Describe(graph) << "\ntensor " << tensor;
         const auto share = tile.shares.find(tensor);
-        const graph::tiling::Extents stated = share == tile.shares.end()
-                                                  ? graph::tiling::Extents{}
-                                                  : verify::ExtentsOf(share->second);
+        const graph::tiling::Extents stated =
+            share == tile.shares.end() ? graph::tiling::Extents{} : plan::ExtentsOf(share->second);
         ASSERT_EQ(stated, alike.share[slot]) << Describe(graph) << "\ntensor " << tensor;
       }
       ++tiles_seen;
@@ -174,9 +173,9 @@ TEST(Tiles, HoldAllThatTheirElementsNeed) {
       const auto needs =
           graph::NeedsOfTile(graph, subgraph.interval, AsGraphBox(tile.shares.at(tiled)));
       for (const auto& [tensor, set] : needs) {
-        verify::Box hull = AsPlanBox(set.Hull());
-        const verify::Box held = tile.needs.at(tensor);
-        verify::Enclose(hull, held);
+        plan::Box hull = AsPlanBox(set.Hull());
+        const plan::Box held = tile.needs.at(tensor);
+        plan::Enclose(hull, held);
         ASSERT_EQ(TextOf(AsGraphBox(hull)), TextOf(AsGraphBox(held)))
             << Describe(graph) << "\ntensor " << tensor;
       }

@@ -35,9 +35,9 @@ TEST(Tiles, GrowByAHaloThroughThreeConvolutions) {
   subgraph.interval = {0, 2};
   subgraph.tile = {1, 1, 4, 4};
   const verify::Tile tile = TilesOf(ThreeValidConvs(), subgraph).front();
-  EXPECT_THAT(verify::ExtentsOf(tile.needs.at(3)), ElementsAre(1, 1, 6, 6));
-  EXPECT_THAT(verify::ExtentsOf(tile.needs.at(2)), ElementsAre(1, 1, 8, 8));
-  EXPECT_THAT(verify::ExtentsOf(tile.needs.at(0)), ElementsAre(1, 1, 10, 10));
+  EXPECT_THAT(plan::ExtentsOf(tile.needs.at(3)), ElementsAre(1, 1, 6, 6));
+  EXPECT_THAT(plan::ExtentsOf(tile.needs.at(2)), ElementsAre(1, 1, 8, 8));
+  EXPECT_THAT(plan::ExtentsOf(tile.needs.at(0)), ElementsAre(1, 1, 10, 10));
 }
 
 // The first example of docs/program.md on cached halos.
@@ -48,11 +48,11 @@ TEST(Tiles, ThatKeepRowsMakeEachRowOnce) {
   subgraph.halo = hw_profiles::HaloStorage::kRollingBuffer;
   const std::vector<verify::Tile> tiles = TilesOf(ThreeValidConvs(), subgraph);
   ASSERT_EQ(tiles.size(), 2U);
-  EXPECT_THAT(verify::ExtentsOf(verify::MadeOf(tiles[0], 0)), ElementsAre(1, 1, 8, 20));
-  EXPECT_EQ(tiles[1].needs.at(0)[2], (verify::Range{6, 10}));
-  EXPECT_EQ(verify::MadeOf(tiles[1], 0)[2], (verify::Range{8, 10}));
-  EXPECT_EQ(verify::MadeOf(tiles[1], 2)[2], (verify::Range{6, 8}));
-  EXPECT_EQ(verify::MadeOf(tiles[1], 3)[2], (verify::Range{4, 6}));
+  EXPECT_THAT(plan::ExtentsOf(verify::MadeOf(tiles[0], 0)), ElementsAre(1, 1, 8, 20));
+  EXPECT_EQ(tiles[1].needs.at(0)[2], (plan::Range{6, 10}));
+  EXPECT_EQ(verify::MadeOf(tiles[1], 0)[2], (plan::Range{8, 10}));
+  EXPECT_EQ(verify::MadeOf(tiles[1], 2)[2], (plan::Range{6, 8}));
+  EXPECT_EQ(verify::MadeOf(tiles[1], 3)[2], (plan::Range{4, 6}));
   EXPECT_THAT(tiles[1].kept, ElementsAre(std::pair(0, 2), std::pair(2, 2), std::pair(3, 2)));
 }
 
@@ -66,17 +66,17 @@ TEST(Tiles, ThatKeepRowsGoDownOneStripAfterTheOther) {
   network.tensors[2].network_output = true;
   const std::vector<verify::Tile> tiles = TilesOf(network, subgraph);
   ASSERT_EQ(tiles.size(), 4U);
-  EXPECT_EQ(tiles[1].shares.at(4), (verify::Box{{0, 1}, {0, 1}, {2, 4}, {0, 8}}));
-  EXPECT_EQ(tiles[2].shares.at(4), (verify::Box{{0, 1}, {0, 1}, {0, 2}, {8, 14}}));
-  EXPECT_EQ(verify::MadeOf(tiles[1], 3), (verify::Box{{0, 1}, {0, 1}, {4, 6}, {0, 10}}));
-  EXPECT_EQ(verify::MadeOf(tiles[2], 3), (verify::Box{{0, 1}, {0, 1}, {0, 4}, {8, 16}}));
+  EXPECT_EQ(tiles[1].shares.at(4), (plan::Box{{0, 1}, {0, 1}, {2, 4}, {0, 8}}));
+  EXPECT_EQ(tiles[2].shares.at(4), (plan::Box{{0, 1}, {0, 1}, {0, 2}, {8, 14}}));
+  EXPECT_EQ(verify::MadeOf(tiles[1], 3), (plan::Box{{0, 1}, {0, 1}, {4, 6}, {0, 10}}));
+  EXPECT_EQ(verify::MadeOf(tiles[2], 3), (plan::Box{{0, 1}, {0, 1}, {0, 4}, {8, 16}}));
   EXPECT_THAT(tiles[1].kept, ElementsAre(std::pair(0, 2), std::pair(2, 2), std::pair(3, 2)));
   EXPECT_TRUE(tiles[2].kept.empty());
   // Columns 8 to 12 of m are made twice. Columns of either half leave once, as far as the halves
   // have no column in common.
-  EXPECT_EQ(verify::MadeOf(tiles[0], 2)[3], (verify::Range{0, 12}));
-  EXPECT_EQ(tiles[0].shares.at(2)[3], (verify::Range{0, 11}));
-  EXPECT_EQ(tiles[2].shares.at(2)[3], (verify::Range{10, 18}));
+  EXPECT_EQ(verify::MadeOf(tiles[0], 2)[3], (plan::Range{0, 12}));
+  EXPECT_EQ(tiles[0].shares.at(2)[3], (plan::Range{0, 11}));
+  EXPECT_EQ(tiles[2].shares.at(2)[3], (plan::Range{10, 18}));
 }
 
 // m leaves too: row 5 lies in the share of the second tile, but the first one makes it.
@@ -89,8 +89,8 @@ TEST(Tiles, ThatKeepRowsBringHomeWhatTheyMake) {
   subgraph.halo = hw_profiles::HaloStorage::kRollingBuffer;
   const std::vector<verify::Tile> tiles = TilesOf(network, subgraph);
   ASSERT_EQ(tiles.size(), 2U);
-  EXPECT_EQ(tiles[0].shares.at(2)[2], (verify::Range{0, 6}));
-  EXPECT_EQ(tiles[1].shares.at(2)[2], (verify::Range{6, 8}));
+  EXPECT_EQ(tiles[0].shares.at(2)[2], (plan::Range{0, 6}));
+  EXPECT_EQ(tiles[1].shares.at(2)[2], (plan::Range{6, 8}));
 }
 
 TEST(Tiles, ComeInRowMajorOrderWithRaggedEnds) {
@@ -100,10 +100,10 @@ TEST(Tiles, ComeInRowMajorOrderWithRaggedEnds) {
   const std::vector<verify::Tile> tiles = TilesOf(ThreeValidConvs(), subgraph);
   ASSERT_EQ(tiles.size(), 4U);
   EXPECT_EQ(verify::CountTiles({1, 1, 4, 14}, subgraph.tile), 4);
-  EXPECT_THAT(tiles[1].needs.at(4), ElementsAre(verify::Range{0, 1}, verify::Range{0, 1},
-                                                verify::Range{0, 3}, verify::Range{8, 14}));
-  EXPECT_THAT(tiles[2].needs.at(4), ElementsAre(verify::Range{0, 1}, verify::Range{0, 1},
-                                                verify::Range{3, 4}, verify::Range{0, 8}));
+  EXPECT_THAT(tiles[1].needs.at(4), ElementsAre(plan::Range{0, 1}, plan::Range{0, 1},
+                                                plan::Range{0, 3}, plan::Range{8, 14}));
+  EXPECT_THAT(tiles[2].needs.at(4), ElementsAre(plan::Range{0, 1}, plan::Range{0, 1},
+                                                plan::Range{3, 4}, plan::Range{0, 8}));
 }
 
 TEST(Tiles, OtherOutputsAreSharedInProportionAndHulledWithInnerReaders) {
@@ -114,10 +114,9 @@ TEST(Tiles, OtherOutputsAreSharedInProportionAndHulledWithInnerReaders) {
   subgraph.tile = {1, 1, 3, 14};
   const std::vector<verify::Tile> tiles = TilesOf(network, subgraph);
   ASSERT_EQ(tiles.size(), 2U);
-  EXPECT_EQ(tiles[0].shares.at(3)[2], (verify::Range{0, 5}));  // floor(0 * 6/4), ceil(3 * 6/4)
-  EXPECT_EQ(tiles[1].shares.at(3)[2], (verify::Range{4, 6}));  // floor(3 * 6/4), ceil(4 * 6/4)
-  EXPECT_EQ(tiles[1].needs.at(3)[2],
-            (verify::Range{3, 6}));  // c reads rows 3 to 5 for its last row
+  EXPECT_EQ(tiles[0].shares.at(3)[2], (plan::Range{0, 5}));  // floor(0 * 6/4), ceil(3 * 6/4)
+  EXPECT_EQ(tiles[1].shares.at(3)[2], (plan::Range{4, 6}));  // floor(3 * 6/4), ceil(4 * 6/4)
+  EXPECT_EQ(tiles[1].needs.at(3)[2], (plan::Range{3, 6}));   // c reads rows 3 to 5 for its last row
 }
 
 TEST(Tiles, ABranchThatATileDoesNotTouchIsNotComputed) {
@@ -129,8 +128,8 @@ TEST(Tiles, ABranchThatATileDoesNotTouchIsNotComputed) {
   subgraph.tile = {1, 2, 3, 4};
   const std::vector<verify::Tile> tiles = TilesOf(network, subgraph);
   ASSERT_EQ(tiles.size(), 2U);
-  EXPECT_TRUE(verify::IsEmpty(tiles[0].needs.at(1)));
-  EXPECT_TRUE(verify::IsEmpty(tiles[1].needs.at(0)));
+  EXPECT_TRUE(plan::IsEmpty(tiles[0].needs.at(1)));
+  EXPECT_TRUE(plan::IsEmpty(tiles[1].needs.at(0)));
 }
 
 // Products of two extents do not fit in 64 bits.
@@ -152,7 +151,7 @@ TEST(Tiles, ShareTensorsOfHugeExtents) {
   subgraph.tile = {1, 1, kRows, 1};
   const std::vector<verify::Tile> tiles = TilesOf(network, subgraph);
   ASSERT_EQ(tiles.size(), 1U);
-  EXPECT_EQ(tiles[0].shares.at(1)[2], (verify::Range{0, kRows}));
+  EXPECT_EQ(tiles[0].shares.at(1)[2], (plan::Range{0, kRows}));
 }
 
 }  // namespace

@@ -336,36 +336,6 @@ bool IsSurelyNeeded(const graph::Graph& network, const std::vector<Users>& users
 
 }  // namespace
 
-bool MaySharePlace(const hw_profiles::Profile& profile, const graph::Operator& op) {
-  const std::vector<base::OperatorKind>& kinds = profile.tiling.in_place;
-  return !op.in_place.empty() || std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
-}
-
-// While an operator works with one slice of its weights, the next one arrives, if transfers
-// overlap.
-int64_t LeastConstants(const Plan& plan, const std::vector<Users>& users, int op) {
-  const graph::Operator& facts = plan.network.operators[static_cast<size_t>(op)];
-  const bool overlaps = plan.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
-  std::optional<int64_t> least;
-  for (const WeightPolicy weights : plan.profile.tiling.weights) {
-    if (weights == WeightPolicy::kSplitK) continue;
-    Subgraph subgraph;
-    subgraph.interval = {op, op};
-    subgraph.weights = weights;
-    int64_t bytes = 0;
-    for (const int constant : std::set<int>(facts.weights.begin(), facts.weights.end())) {
-      const Held held = ResidencyOf(plan, users, subgraph, constant);
-      if (held.residency == Residency::kResident)
-        bytes = Plus(bytes, ConstantBytes(plan, facts, constant));
-      if (held.residency != Residency::kStreamed) continue;
-      const int64_t slots = overlaps && SlicingOf(plan, facts, constant).slices > 1 ? 2 : 1;
-      bytes = Plus(bytes, Times(slots, SliceBytes(plan, facts, constant)));
-    }
-    least = std::min(least.value_or(bytes), bytes);
-  }
-  return least.value_or(0);
-}
-
 int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interval interval) {
   return MemoryLowerBounds(plan, users).OfInterval(interval);
 }

@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
+#include "tessera/plan/operand_reads.h"
 #include "tessera/plan/verify/buffer_sizes.h"
 #include "tessera/plan/verify/cost_terms.h"
-#include "tessera/plan/verify/operand_regions.h"
 #include "tessera/plan/verify/tiles.h"
 
 // Sizes of tile buffers follow from the tiles and the halo alone, and so do the operators between
@@ -262,6 +262,36 @@ Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
 bool IsBeyond(double value, double limit) {
   constexpr double kTolerance = 1e-6;
   return value > limit + kTolerance * std::max({1.0, std::abs(value), std::abs(limit)});
+}
+
+bool MaySharePlace(const hw_profiles::Profile& profile, const graph::Operator& op) {
+  const std::vector<base::OperatorKind>& kinds = profile.tiling.in_place;
+  return !op.in_place.empty() || std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
+}
+
+// While an operator works with one slice of its weights, the next one arrives, if transfers
+// overlap.
+int64_t LeastConstants(const Plan& plan, const std::vector<Users>& users, int op) {
+  const graph::Operator& facts = plan.network.operators[static_cast<size_t>(op)];
+  const bool overlaps = plan.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
+  std::optional<int64_t> least;
+  for (const hw_profiles::WeightPolicy weights : plan.profile.tiling.weights) {
+    if (weights == hw_profiles::WeightPolicy::kSplitK) continue;
+    Subgraph subgraph;
+    subgraph.interval = {op, op};
+    subgraph.weights = weights;
+    int64_t bytes = 0;
+    for (const int constant : std::set<int>(facts.weights.begin(), facts.weights.end())) {
+      const Held held = ResidencyOf(plan, users, subgraph, constant);
+      if (held.residency == Residency::kResident)
+        bytes = Plus(bytes, ConstantBytes(plan, facts, constant));
+      if (held.residency != Residency::kStreamed) continue;
+      const int64_t slots = overlaps && SlicingOf(plan, facts, constant).slices > 1 ? 2 : 1;
+      bytes = Plus(bytes, Times(slots, SliceBytes(plan, facts, constant)));
+    }
+    least = std::min(least.value_or(bytes), bytes);
+  }
+  return least.value_or(0);
 }
 
 }  // namespace tessera::plan::verify::infeasibility

@@ -42,10 +42,9 @@ bool Precedes(const graph::Interval& a, const graph::Interval& b) {
   return std::tie(a.first, a.last) < std::tie(b.first, b.last);
 }
 
-Sums Added(const Sums& a, const Sums& b) {
-  Sums sum = {};
-  for (size_t i = 0; i < sum.size(); ++i) sum[i] = a[i] + b[i];
-  return sum;
+Sums Added(Sums a, const Sums& b) {
+  for (size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+  return a;
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 
 #include "base_plans.h"
 #include "plans.h"
-#include "tessera/plan/execute/machine.h"
 #include "tessera/plan/execute/program.h"
+#include "tessera/plan/lowering/execution.h"
 
 namespace tessera::plan::execute {
 namespace {
@@ -28,10 +28,9 @@ Program ProgramOf(const Plan& plan, const Contents& contents) {
 
 std::vector<std::string> MessagesOfRun(const Plan& plan, const Contents& contents,
                                        const Program& program) {
-  Machine machine(plan.network, contents,
-                  hw_profiles::AsProblemMemory(plan.profile.memories.front()), 100);
-  for (const Instruction& instruction : program) machine.Run(instruction);
-  return MessagesOf(machine.TakeFindings());
+  lowering::Execution execution(plan, contents, 100);
+  for (const Instruction& instruction : program) execution.Run(instruction);
+  return MessagesOf(execution.TakeReport());
 }
 
 // The n-th instruction for which `is_it` holds.
@@ -64,7 +63,7 @@ void ExpectFound(const SpoiledPlan& fault) {
 }
 
 void ExpectFound(const SpoiledProgram& fault) {
-  const Plan plan = fault.plan();
+  const Plan plan = WithHomes(fault.plan());
   const Contents contents(plan.network, plan.profile.table_bytes_per_channel);
   Program program = ProgramOf(plan, contents);
   ASSERT_THAT(MessagesOfRun(plan, contents, program), IsEmpty());

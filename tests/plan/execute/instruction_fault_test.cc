@@ -155,6 +155,7 @@ const std::vector<SpoiledProgram> kPlaces = {
        const Place& operand = ComputeAt(program, 0, 1).operands[0].place;
        result.base = operand.base;
        result.cells = operand.cells;
+       result.buffer = operand.buffer;
      },
      "in place", "'x'"},
 };
@@ -218,7 +219,7 @@ const std::vector<SpoiledProgram> kOrders = {
        const size_t load = TransferAt(program, kM, 2);
        MoveBefore(program, TransferAt(program, kM, 1), load);
      },
-     "unwritten", "'m' [0, 0, 5, 0] was never written in its home"},
+     "arriving", "reads 'm' [0, 0, 5, 0]"},
     {"ModeOfAnotherStep", BankedPlan,
      [](Program& program) {
        for (Instruction& instruction : program) {

@@ -168,7 +168,7 @@ const std::vector<SpoiledProgram> kSweeps = {
      [](Program& program) {
        ForEachPlace(program, kX, [](Place& place) { place.axes[kRows].modulus -= 1; });
      },
-     "stale", "'x'"},
+     "outside", "'x'"},
     {"NextTileArrivesOneRowEarly", RollingBufferDoubleBuffered,
      [](Program& program) {
        ForEachPlace(program, kX, [](Place& place) { place.axes[kRows].modulus -= 1; });
@@ -205,7 +205,7 @@ const std::vector<SpoiledProgram> kSweeps = {
      [](Program& program) { CopiedAt(program, kX, 0).to.axes[kRows].pad_low = 0; }, "unwritten",
      "a pad of 'x'"},
     {"PadRowsBelowNotLoaded", AdjacentStoredPads,
-     [](Program& program) { MoveAt(program, kX, 5).to.axes[kRows].pad_high = 0; }, "overwritten",
+     [](Program& program) { MoveAt(program, kX, 5).to.axes[kRows].pad_high = 0; }, "lost",
      "a pad of 'x'"},
     {"PadRowsOfTheRollingBufferNotLoaded", RollingBufferStoredPads,
      [](Program& program) { MoveAt(program, kX, 0).to.axes[kRows].pad_low = 0; }, "unwritten",

@@ -4,7 +4,7 @@
 
 #include "../fixture.h"
 #include "plans.h"
-#include "tessera/plan/execute/elements.h"
+#include "tessera/plan/index_box.h"
 
 namespace tessera::plan::execute {
 namespace {

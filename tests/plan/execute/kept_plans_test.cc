@@ -99,8 +99,8 @@ std::vector<std::pair<int64_t, int64_t>> RowsOf(const Tiles& tiles, int tensor, 
   for (int64_t i = 0; i < tiles.Count(); ++i) {
     const TilePart part = tiles.At(i).parts.at(tensor);
     const Box box = made ? part.made : KeptOf(part);
-    rows.emplace_back(execute::IsEmpty(box) ? std::pair<int64_t, int64_t>{0, 0}
-                                            : std::pair{box[2].begin, box[2].end});
+    rows.emplace_back(plan::IsEmpty(box) ? std::pair<int64_t, int64_t>{0, 0}
+                                         : std::pair{box[2].begin, box[2].end});
   }
   return rows;
 }

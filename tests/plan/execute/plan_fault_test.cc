@@ -85,7 +85,7 @@ TEST(ByChannelPlan, MayBeShiftedByWholeColumns) {
 }
 
 const std::vector<SpoiledPlan> kStateAliasing = {
-    {"CacheThatWouldMove", StateAliasing, Shift("all", 16), "in place", "own operand 'cache'"},
+    {"CacheThatWouldMove", StateAliasing, Shift("all", 16), "overwritten", "'cache' [0, 0, 2, 0]"},
     {"CacheOfLongerRows", StateAliasing,
      [](Plan& plan) {
        plan.network.operators[0].axis = 3;
@@ -109,8 +109,8 @@ const std::vector<SpoiledPlan> kStateAliasing = {
 const std::vector<SpoiledPlan> kByChannel = {
     {"ByChannelButShifted", ByChannel, Shift("s0/y@0", 1), "in place",
      "own operand 'x' [0, 1, 0, 0]"},
-    {"ByChannelInRoundsButShifted", ByChannelInRounds, Shift("s0/y@0", 6), "in place",
-     "own operand 'x'"},
+    {"ByChannelInRoundsButShifted", ByChannelInRounds, Shift("s0/y@0", 6), "overwritten",
+     "'x' [0, 2, 0, 1]"},
     {"ByChannelInWiderColumns", ByChannel,
      [](Plan& plan) {
        OutputLayout(plan).channel_block = 6;

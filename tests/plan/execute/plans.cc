@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
@@ -9,7 +10,7 @@
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/graph/ops/shape_inference.h"
 #include "tessera/graph/tiling/tiling.h"
-#include "tessera/plan/execute/execute.h"
+#include "tessera/plan/verify/buffer_sizes.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/greedy/greedy.h"
@@ -349,17 +350,59 @@ std::optional<Plan> DrawPlan(Random& random, bool with_modes, Kinds kinds) {
   return PlaceLow(network, profile, choices);
 }
 
-std::vector<std::string> MessagesOf(const Plan& plan) {
-  const Report report = Execute(plan);
-  if (!report.obstacle.empty()) return {"obstacle: " + report.obstacle};
-  return MessagesOf(report.findings);
+namespace {
+
+base::TensorRole RoleOutside(const graph::Tensor& tensor) {
+  using base::TensorRole;
+  if (tensor.constant) return TensorRole::kConstant;
+  if (tensor.state || tensor.next_of >= 0) return TensorRole::kState;
+  if (tensor.network_input) return TensorRole::kNetworkInput;
+  return tensor.network_output ? TensorRole::kNetworkOutput : TensorRole::kBoundary;
 }
 
-std::vector<std::string> MessagesOf(const std::vector<Finding>& findings) {
-  std::vector<std::string> messages;
-  for (const Finding& finding : findings) {
-    messages.push_back(std::string(NameOf(finding.kind)) + ": " + finding.message);
+}  // namespace
+
+Plan WithHomes(Plan plan) {
+  std::map<int, Home> homes;
+  std::map<int, int64_t> ends;
+  for (size_t i = 0; i < plan.network.tensors.size(); ++i) {
+    const graph::Tensor& tensor = plan.network.tensors[i];
+    const hw_profiles::RoleLayout& layout =
+        hw_profiles::LayoutOf(plan.profile, RoleOutside(tensor));
+    if (layout.home == plan.profile.tile_memory) continue;
+    Home& home = homes[layout.home];
+    home.memory = layout.home;
+    const int64_t channels =
+        tensor.shape.empty() ? 1 : std::max(tensor.shape.front(), tensor.shape.back());
+    problem::Buffer buffer;
+    buffer.id = tensor.id;
+    buffer.size = verify::StoredBytes(verify::NameExtents(tensor.shape), tensor.type,
+                                      layout.channel_block, layout.row_pitch_bytes) +
+                  plan.profile.table_bytes_per_channel * channels;
+    buffer.lifespans = {{0, static_cast<int64_t>(plan.subgraphs.size())}};
+    home.problem.buffers.push_back(buffer);
+    home.allocation.offsets.push_back(ends[layout.home]);
+    home.tensors.push_back(static_cast<int>(i));
+    ends[layout.home] += base::RoundUp(buffer.size, 16);
   }
+  plan.homes.clear();
+  for (const auto& [memory, home] : homes) {
+    plan.homes.push_back(home);
+    int64_t& capacity = plan.profile.memories[static_cast<size_t>(memory)].capacity_bytes;
+    capacity = std::max(capacity, ends[memory]);
+  }
+  return plan;
+}
+
+std::vector<std::string> MessagesOf(const Plan& plan) {
+  return MessagesOf(lowering::Execute(WithHomes(plan)));
+}
+
+std::vector<std::string> MessagesOf(const lowering::Report& report) {
+  if (!report.obstacle.empty()) return {"obstacle: " + report.obstacle};
+  std::vector<std::string> messages;
+  for (const lowering::Finding& finding : report.findings)
+    messages.push_back(std::string(NameOf(finding.kind)) + ": " + finding.message);
   return messages;
 }
 

@@ -7,7 +7,7 @@
 
 #include "tessera/base/random.h"
 #include "tessera/encoder/program/program.h"
-#include "tessera/plan/execute/finding.h"
+#include "tessera/plan/lowering/lowering.h"
 #include "tessera/plan/plan.h"
 
 // Plans to run, written by hand and drawn at random.
@@ -46,8 +46,12 @@ void DrawModes(base::Random& random, hw_profiles::Profile& profile);
 std::optional<Plan> DrawPlan(base::Random& random, bool with_modes = false,
                              Kinds kinds = Kinds::kAll);
 
+// The plan with an address for each tensor with a home outside the tile memory, one behind the
+// other.
+Plan WithHomes(Plan plan);
+
 // The findings of a run, one line each; "obstacle: .." where nothing could run.
 std::vector<std::string> MessagesOf(const Plan& plan);
-std::vector<std::string> MessagesOf(const std::vector<Finding>& findings);
+std::vector<std::string> MessagesOf(const lowering::Report& report);
 
 }  // namespace tessera::plan::execute

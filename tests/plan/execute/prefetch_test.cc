@@ -50,7 +50,7 @@ const std::vector<SpoiledPlan> kPrefetchPlans = {
      "step 3 moves 'wb', which it has nothing to do with"},
     {"OverATileUnderWork", Prefetched, Put("s1/wb", "s0/m@0"), "moving",
      "overwrites 'm' [0, 0, 6, 0]"},
-    {"UnderATileThatLeaves", Prefetched, Put("s0/m@0", "s1/wb"), "arriving", "step 3, tile 4"},
+    {"UnderATileThatLeaves", Prefetched, Put("s0/m@0", "s1/wb"), "arriving", "step 1, tile 4"},
     {"OverItsOwnSubgraphsFirstTile", Prefetched, Put("s1/m@0", "s1/wb"), "overwritten", "'wb'"},
     {"DiesBeforeTheEpilogue", Prefetched, Live("s1/wb", {{1, 2}, {4, 7}}), "forbidden",
      "'s1/wb', which does not live at step 3"},

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "plans.h"
-#include "tessera/plan/execute/execute.h"
 #include "tessera/tests/draws.h"
 
 // Every plan of the planner for a random network on a random accelerator runs.

@@ -7,7 +7,6 @@
 #include "faults.h"
 #include "plans.h"
 #include "split_k_plans.h"
-#include "tessera/plan/execute/execute.h"
 #include "tessera/tests/draws.h"
 
 // Partial sums that are added up slice by slice.
@@ -15,13 +14,13 @@ namespace tessera::plan::execute {
 namespace {
 
 TEST(SplitKPlans, RunEveryRoundOfEveryTile) {
-  const Report serialized = Execute(SplitKSerialized());
-  EXPECT_THAT(MessagesOf(serialized.findings), testing::IsEmpty());
+  const lowering::Report serialized = lowering::Execute(WithHomes(SplitKSerialized()));
+  EXPECT_THAT(MessagesOf(serialized), testing::IsEmpty());
   EXPECT_EQ(serialized.tally.operators, 3 * 3);
   EXPECT_EQ(serialized.tally.transfers, 3 * (3 + 3 + 1));
   EXPECT_EQ(serialized.tally.bytes_moved, 6 * 10 + 3 * (10 * 4 + 2 * 4) + 6 * 4);
-  const Report double_buffered = Execute(SplitKDoubleBuffered());
-  EXPECT_THAT(MessagesOf(double_buffered.findings), testing::IsEmpty());
+  const lowering::Report double_buffered = lowering::Execute(WithHomes(SplitKDoubleBuffered()));
+  EXPECT_THAT(MessagesOf(double_buffered), testing::IsEmpty());
   EXPECT_EQ(double_buffered.tally.operators, 6 * 5);
 }
 
@@ -102,8 +101,8 @@ const std::vector<SpoiledProgram> kPrograms = {
      },
      "stale", "over slices 0 to 0"},
     {"SumsNotAddedTo", SplitKSerialized,
-     [](Program& program) { ComputeAt(program, 0, 1).results.front().place.first_number = 0; },
-     "stale", "over slices 0 to 1"},
+     [](Program& program) { ComputeAt(program, 0, 1).turn.round = 0; }, "stale",
+     "over slices 0 to 1"},
     {"SliceOfTheRoundBefore", SplitKSerialized,
      [](Program& program) { Remove(program, TransferAt(program, 1, 1)); }, "lost", "'w' [4, 0]"},
     {"OtherSliceLoaded", SplitKSerialized,
@@ -135,7 +134,7 @@ TEST(SplitKInstruction, AddsTheSliceOfItsRound) {
                [](Program& program) {
                  ComputeAt(program, 0, 1).k_extent = Range{0, 4};
                },
-               "outside", "reads 'x' at address 12"});
+               "malformed", "has a region of 'x' that is not what it reads"});
 }
 
 }  // namespace

@@ -3,13 +3,12 @@
 #include <string>
 #include <vector>
 
+#include "../execute/plans.h"
 #include "tessera/plan/plan.h"
 
 namespace tessera::plan::lowering {
 
-// The plan with an address for each tensor with a home outside the tile memory, one behind the
-// other.
-Plan WithHomes(Plan plan);
+using execute::WithHomes;
 
 // The plan with addresses at home, and its lowering, which must exist.
 Plan WithLowering(const Plan& plan);

@@ -1,18 +1,19 @@
-#include "tessera/plan/execute/elements.h"
+#include "tessera/plan/index_box.h"
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <numeric>
 
-namespace tessera::plan::execute {
+namespace tessera::plan {
 namespace {
 
 Box HullOfListed(const std::vector<int64_t>& numbers, const graph::Shape& shape) {
-  Box hull = EmptyBox(shape);
+  Box hull = EmptyOf(shape);
   for (const int64_t number : numbers) {
     Box element;
     for (const int64_t index : CoordinatesOf(number, shape)) element.push_back({index, index + 1});
-    Cover(hull, element);
+    Enclose(hull, element);
   }
   return hull;
 }
@@ -38,25 +39,40 @@ std::optional<size_t> RowAxisOf(size_t rank) {
   return std::nullopt;
 }
 
-Box WholeBox(const graph::Shape& shape) {
+Box WholeOf(const graph::Shape& shape) {
   Box box;
   for (const int64_t extent : shape) box.push_back({0, extent});
   return box;
 }
 
-Box EmptyBox(const graph::Shape& shape) { return Box(shape.size()); }
+Box EmptyOf(const graph::Shape& shape) { return Box(shape.size()); }
 
 bool IsEmpty(const Box& box) {
   return std::any_of(box.begin(), box.end(),
                      [](const Range& range) { return range.begin >= range.end; });
 }
 
-void Cover(Box& hull, const Box& part) {
+int64_t VolumeOf(const Box& box) {
+  const std::vector<int64_t> extents = ExtentsOf(box);
+  return std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
+}
+
+std::vector<int64_t> ExtentsOf(const Box& box) {
+  std::vector<int64_t> extents(box.size(), 0);
+  if (IsEmpty(box)) return extents;
+  for (size_t axis = 0; axis < box.size(); ++axis) extents[axis] = box[axis].end - box[axis].begin;
+  return extents;
+}
+
+void Enclose(Box& hull, const Box& part) {
   if (IsEmpty(part)) return;
-  if (IsEmpty(hull)) hull = part;
+  if (IsEmpty(hull)) {
+    hull = part;
+    return;
+  }
   for (size_t axis = 0; axis < hull.size(); ++axis) {
-    hull[axis] = {std::min(hull[axis].begin, part[axis].begin),
-                  std::max(hull[axis].end, part[axis].end)};
+    hull[axis].begin = std::min(hull[axis].begin, part[axis].begin);
+    hull[axis].end = std::max(hull[axis].end, part[axis].end);
   }
 }
 
@@ -77,7 +93,7 @@ Box HullOf(const ElementSet& elements, const graph::Shape& shape) {
     const std::vector<int64_t>& indices = elements.axes[axis];
     const auto first = std::lower_bound(indices.begin(), indices.end(), 0);
     const auto last = std::lower_bound(indices.begin(), indices.end(), shape[axis]);
-    if (first == last) return EmptyBox(shape);
+    if (first == last) return EmptyOf(shape);
     hull.push_back({*first, *(last - 1) + 1});
   }
   return hull;
@@ -92,4 +108,4 @@ std::vector<int64_t> CoordinatesOf(int64_t number, const graph::Shape& shape) {
   return coordinates;
 }
 
-}  // namespace tessera::plan::execute
+}  // namespace tessera::plan

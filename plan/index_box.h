@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tessera/base/vocabulary.h"
+#include "tessera/graph/graph.h"
+
+// Boxes and sets of elements of one tensor, by indices along its axes.
+namespace tessera::plan {
+
+// Indices [begin, end) along one axis; empty when begin >= end.
+struct Range {
+  int64_t begin = 0;
+  int64_t end = 0;
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+// What an axis of a tensor of this rank means; nullopt for ranks without names.
+std::optional<base::Axis> MeaningOf(size_t rank, size_t axis);
+std::optional<size_t> RowAxisOf(size_t rank);
+
+// A range for each axis of a tensor. With rank 0: the one element, never empty.
+using Box = std::vector<Range>;
+
+Box WholeOf(const graph::Shape& shape);
+Box EmptyOf(const graph::Shape& shape);
+bool IsEmpty(const Box& box);
+int64_t VolumeOf(const Box& box);
+
+// Extents of the box, all 0 if it is empty.
+std::vector<int64_t> ExtentsOf(const Box& box);
+
+// Extends `hull` to the least box that contains both; they have the same rank.
+void Enclose(Box& hull, const Box& part);
+
+// Exactly the elements that are touched, without holes: a product of indices, ascending along each
+// axis, or, if they are no product, elements one by one.
+struct ElementSet {
+  std::vector<std::vector<int64_t>> axes;
+  // row-major numbers, ascending; then `axes` has no meaning
+  std::optional<std::vector<int64_t>> listed;
+};
+
+ElementSet AllOf(const Box& box);
+
+// The least box around them; indices outside the tensor, in its padding, do not count.
+Box HullOf(const ElementSet& elements, const graph::Shape& shape);
+
+// The coordinates of the element of that row-major number.
+std::vector<int64_t> CoordinatesOf(int64_t number, const graph::Shape& shape);
+
+}  // namespace tessera::plan
