@@ -4,14 +4,13 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/graph/ops/definition.h"
+#include "tessera/graph/reads.h"
 
 namespace tessera::graph {
 
 std::vector<ops::AxisMap> AxisMapsOf(const Graph& graph, const Operator& op, size_t input) {
   if (IsBarrier(op)) return ops::WholeAxes(ShapeOf(graph, op.inputs[input]));
-  std::vector<const Shape*> inputs;
-  inputs.reserve(op.inputs.size());
-  for (const int tensor : op.inputs) inputs.push_back(&ShapeOf(graph, tensor));
+  const std::vector<const Shape*> inputs = OperandShapes(graph, op);
   return ops::DefinitionOf(op.kind).axis_maps(
       {op, input, inputs, ShapeOf(graph, op.outputs.front())});
 }

@@ -47,11 +47,6 @@ Box WholeOf(const graph::Shape& shape) {
 
 Box EmptyOf(const graph::Shape& shape) { return Box(shape.size()); }
 
-bool IsEmpty(const Box& box) {
-  return std::any_of(box.begin(), box.end(),
-                     [](const Range& range) { return range.begin >= range.end; });
-}
-
 int64_t VolumeOf(const Box& box) {
   const std::vector<int64_t> extents = ExtentsOf(box);
   return std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());

@@ -6,27 +6,24 @@
 
 #include "tessera/base/vocabulary.h"
 #include "tessera/graph/graph.h"
+#include "tessera/graph/ops/region.h"
 
 // Boxes and sets of elements of one tensor, by indices along its axes.
 namespace tessera::plan {
 
 // Indices [begin, end) along one axis; empty when begin >= end.
-struct Range {
-  int64_t begin = 0;
-  int64_t end = 0;
-  friend bool operator==(const Range&, const Range&) = default;
-};
+using Range = graph::ops::Extent;
 
 // What an axis of a tensor of this rank means; nullopt for ranks without names.
 std::optional<base::Axis> MeaningOf(size_t rank, size_t axis);
 std::optional<size_t> RowAxisOf(size_t rank);
 
 // A range for each axis of a tensor. With rank 0: the one element, never empty.
-using Box = std::vector<Range>;
+using Box = graph::ops::Box;
+using graph::ops::IsEmpty;
 
 Box WholeOf(const graph::Shape& shape);
 Box EmptyOf(const graph::Shape& shape);
-bool IsEmpty(const Box& box);
 int64_t VolumeOf(const Box& box);
 
 // Extents of the box, all 0 if it is empty.

@@ -38,6 +38,17 @@ std::vector<AxisMap> MapsOfConcat(const OperandView& view) {
   return maps;
 }
 
+constexpr Reading kReadingOfConcat =
+    ReadingBy([](const OperandView& view, const Box& output, auto& need) {
+      const auto joined = static_cast<size_t>(view.op.axis);
+      int64_t before = 0;
+      for (size_t i = 0; i < view.operand; ++i) before += (*view.inputs[i])[joined];
+      for (size_t axis = 0; axis < output.size(); ++axis) {
+        const int64_t shift = axis == joined ? before : 0;
+        need.Each(axis, output[axis], [=](int64_t index, auto& add) { add(index - shift); });
+      }
+    });
+
 }  // namespace
 
 extern const OperatorDefinition kConcat = {
@@ -47,6 +58,7 @@ extern const OperatorDefinition kConcat = {
     },
     .infer_shape = InferConcat,
     .axis_maps = MapsOfConcat,
+    .reading = kReadingOfConcat,
 };
 
 }  // namespace tessera::graph::ops

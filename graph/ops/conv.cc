@@ -10,20 +10,16 @@ namespace {
 int64_t TapsOf(const Operator& op) { return op.window.kernel[0] * op.window.kernel[1]; }
 
 std::vector<Field> ConvFields(Operator& op, Wanted& wanted, size_t /*operands*/) {
-  std::vector<Field> fields = {
-      {"out_channels", &wanted.out_channels, Presence::kRequired, 1},
-      {"groups", &op.groups, Presence::kOptional, 1},
-  };
-  for (const Field& field : WindowFields(op.window, wanted.same_pads)) fields.push_back(field);
-  fields.push_back({"weights_dtype", Field::WeightsType{}});
-  return fields;
+  return WindowFields(op.window, wanted.same_pads,
+                      {{"out_channels", &wanted.out_channels, Presence::kRequired, 1},
+                       {"groups", &op.groups, Presence::kOptional, 1}},
+                      {{"weights_dtype", Field::WeightsType{}}});
 }
 
 std::vector<Field> DepthwiseFields(Operator& op, Wanted& wanted, size_t /*operands*/) {
-  std::vector<Field> fields = {{"multiplier", &wanted.multiplier, Presence::kOptional, 1}};
-  for (const Field& field : WindowFields(op.window, wanted.same_pads)) fields.push_back(field);
-  fields.push_back({"weights_dtype", Field::WeightsType{}});
-  return fields;
+  return WindowFields(op.window, wanted.same_pads,
+                      {{"multiplier", &wanted.multiplier, Presence::kOptional, 1}},
+                      {{"weights_dtype", Field::WeightsType{}}});
 }
 
 Inferred InferConv(Operator& op, const Wanted& wanted, const std::vector<Shape>& inputs) {
@@ -40,6 +36,18 @@ Inferred InferDepthwise(Operator& op, const Wanted& wanted, const std::vector<Sh
   return InferWindows(op.window, wanted.same_pads, input, *channels);
 }
 
+constexpr Reading kReadingOfConv =
+    ReadingBy([](const OperandView& view, const Box& output, auto& need) {
+      ReadGroups(view, output[1], view.op.groups, need);
+      ReadWindows(view, output, view.op.window, Taps::kInPaddingToo, need);
+    });
+
+constexpr Reading kReadingOfDepthwise =
+    ReadingBy([](const OperandView& view, const Box& output, auto& need) {
+      ReadGroups(view, output[1], view.Input()[1], need);
+      ReadWindows(view, output, view.op.window, Taps::kInPaddingToo, need);
+    });
+
 }  // namespace
 
 extern const OperatorDefinition kConv = {
@@ -53,6 +61,7 @@ extern const OperatorDefinition kConv = {
         [](const OperandView& view) {
           return MapsOfWindow(view, GroupedAxis(view, view.op.groups), view.op.window);
         },
+    .reading = kReadingOfConv,
     .products =
         [](const Operator& op, const Shape& input) {
           return Ratio{TapsOf(op) * (input[1] / op.groups), 1};
@@ -78,6 +87,7 @@ extern const OperatorDefinition kDepthwise = {
         [](const OperandView& view) {
           return MapsOfWindow(view, GroupedAxis(view, view.Input()[1]), view.op.window);
         },
+    .reading = kReadingOfDepthwise,
     .products =
         [](const Operator& op, const Shape&) {
           return Ratio{TapsOf(op), 1};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tessera/graph/ops/operator.h"
+#include "tessera/graph/ops/reading.h"
 #include "tessera/graph/ops/shape_inference.h"
 
 // What an operator kind is: each kind defines it once, in graph/ops/<kind>.cc, and registry.cc
@@ -104,6 +105,9 @@ struct OperatorDefinition {
 
   // One map for each axis of the operand, in closed form.
   std::vector<AxisMap> (*axis_maps)(const OperandView&) = nullptr;
+
+  // What is read, index by index: the reference for the closed form.
+  Reading reading = {};
 
   // The number of products that are added up to one output element, on average. Null: none.
   Ratio (*products)(const Operator&, const Shape& input) = nullptr;

@@ -25,6 +25,11 @@ Inferred InferElementwise(Operator& /*op*/, const Wanted& wanted,
   return with_tables == *wanted.shape ? with_tables : output;
 }
 
+constexpr Reading kReadingOfElementwise =
+    ReadingBy([](const OperandView& view, const Box& output, auto& need) {
+      ReadAligned(view.Input(), output, 0, need);
+    });
+
 }  // namespace
 
 extern const OperatorDefinition kElementwise = {
@@ -34,6 +39,7 @@ extern const OperatorDefinition kElementwise = {
     },
     .infer_shape = InferElementwise,
     .axis_maps = [](const OperandView& view) { return BroadcastAxes(view.Input(), view.output); },
+    .reading = kReadingOfElementwise,
 };
 
 }  // namespace tessera::graph::ops

@@ -48,6 +48,23 @@ std::vector<AxisMap> MapsOfGather(const OperandView& view) {
   return maps;
 }
 
+constexpr Reading kReadingOfGather =
+    ReadingBy([](const OperandView& view, const Box& output, auto& need) {
+      const std::vector<int64_t>& indices = view.op.indices;
+      const auto gathered = static_cast<size_t>(view.op.axis);
+      size_t next = 0;
+      for (size_t axis = 0; axis < view.Input().size(); ++axis) {
+        if (axis != gathered) {
+          ReadSame(axis, output[next++], need);
+        } else if (output.size() < view.Input().size()) {
+          need.Only(axis, indices.front());
+        } else {
+          need.Each(axis, output[next++],
+                    [&](int64_t index, auto& add) { add(indices[static_cast<size_t>(index)]); });
+        }
+      }
+    });
+
 }  // namespace
 
 extern const OperatorDefinition kGather = {
@@ -56,6 +73,7 @@ extern const OperatorDefinition kGather = {
                   Wanted& wanted) { wanted.keep_axes = output.size() == input.size(); },
     .infer_shape = InferGather,
     .axis_maps = MapsOfGather,
+    .reading = kReadingOfGather,
 };
 
 }  // namespace tessera::graph::ops

@@ -65,6 +65,24 @@ std::vector<AxisMap> MapsOfMatmul(const OperandView& view) {
   return maps;
 }
 
+// out[.., i, j] = sum over d of first[.., i, d] * second[.., d, j].
+constexpr Reading kReadingOfMatmul =
+    ReadingBy([](const OperandView& view, const Box& output, auto& need) {
+      const Shape& in = view.Input();
+      ReadAligned(in, output, 2, need);
+      const bool is_first = view.operand == 0;
+      const bool is_turned = is_first ? view.op.transpose_first : view.op.transpose_second;
+      const size_t rows = in.size() - (is_turned ? 1 : 2);
+      const size_t columns = in.size() - (is_turned ? 2 : 1);
+      if (is_first) {
+        ReadSame(rows, output[output.size() - 2], need);
+        need.All(columns);
+      } else {
+        need.All(rows);
+        ReadSame(columns, output.back(), need);
+      }
+    });
+
 }  // namespace
 
 extern const OperatorDefinition kMatmul = {
@@ -79,6 +97,7 @@ extern const OperatorDefinition kMatmul = {
       return Shape{inputs[0][SumAxis(op, 0, inputs[0].size())], output.back()};
     },
     .axis_maps = MapsOfMatmul,
+    .reading = kReadingOfMatmul,
     .products =
         [](const Operator& op, const Shape& input) {
           return Ratio{input[SumAxis(op, 0, input.size())], 1};

@@ -30,6 +30,23 @@ std::vector<AxisMap> MapsOfOpaque(const OperandView& view) {
   return WholeAxes(input);
 }
 
+// As the author states. The operator makes up what a described window reads beyond the operand.
+constexpr Reading kReadingOfOpaque =
+    ReadingBy([](const OperandView& view, const Box& output, auto& need) {
+      const std::vector<OperandAccess>& accesses = view.op.accesses;
+      if (accesses.empty() || accesses[view.operand].kind == AccessKind::kFull)
+        return ReadEverything(view.Input(), need);
+      const OperandAccess& access = accesses[view.operand];
+      if (access.kind == AccessKind::kElementwise)
+        return ReadAligned(view.Input(), output, 0, need);
+      ReadWindows(view, output, access.window, Taps::kInside, need);
+      if (access.every_channel) {
+        need.All(1);
+      } else {
+        ReadSame(1, output[1], need);
+      }
+    });
+
 }  // namespace
 
 std::optional<ShapeFault> CheckAccess(const OperandAccess& access, const Shape& operand,
@@ -55,9 +72,7 @@ std::optional<ShapeFault> CheckAccess(const OperandAccess& access, const Shape& 
 }
 
 std::vector<Field> FieldsOf(OperandAccess& access, bool& same_pads) {
-  std::vector<Field> fields = WindowFields(access.window, same_pads);
-  fields.push_back({"every_channel", &access.every_channel});
-  return fields;
+  return WindowFields(access.window, same_pads, {}, {{"every_channel", &access.every_channel}});
 }
 
 extern const OperatorDefinition kOpaque = {
@@ -66,6 +81,8 @@ extern const OperatorDefinition kOpaque = {
     .infer_shape = [](Operator&, const Wanted&, const std::vector<Shape>& inputs) -> Inferred {
       return inputs.front();
     },
-    .axis_maps = MapsOfOpaque};
+    .axis_maps = MapsOfOpaque,
+    .reading = kReadingOfOpaque,
+};
 
 }  // namespace tessera::graph::ops

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <array>
 
+#include "tessera/base/arithmetic.h"
 #include "tessera/graph/ops/axis_map.h"
 #include "tessera/graph/ops/definition.h"
 
@@ -43,11 +45,43 @@ std::vector<AxisMap> MapsOfPad(const OperandView& view) {
   return maps;
 }
 
+// The index inside the operand for an index before or behind it. Constant padding has none.
+int64_t FoundInside(int64_t index, int64_t extent, PadMode mode) {
+  switch (mode) {
+    case PadMode::kConstant:
+      break;
+    case PadMode::kEdge:
+      return index < 0 ? 0 : std::min(index, extent - 1);
+    case PadMode::kWrap:
+      return index - base::FloorDiv(index, extent) * extent;
+    case PadMode::kReflect:
+      while (extent > 1 && (index < 0 || index >= extent)) {
+        index = index < 0 ? -index : 2 * (extent - 1) - index;
+      }
+      return extent > 1 ? index : 0;
+  }
+  return index;
+}
+
+constexpr Reading kReadingOfPad =
+    ReadingBy([](const OperandView& view, const Box& output, auto& need) {
+      const Padding& padding = view.op.padding;
+      for (size_t axis = 0; axis < output.size(); ++axis) {
+        need.Each(axis, output[axis], [&](int64_t index, auto& add) {
+          add(FoundInside(index - padding.low[axis], view.Input()[axis], padding.mode));
+        });
+      }
+    });
+
 }  // namespace
 
 std::span<const std::string_view> NamesOf(PadMode /*mode*/) { return kPadModes; }
 
 extern const OperatorDefinition kPad = {
-    .fields = FieldsOfPad, .infer_shape = InferPad, .axis_maps = MapsOfPad};
+    .fields = FieldsOfPad,
+    .infer_shape = InferPad,
+    .axis_maps = MapsOfPad,
+    .reading = kReadingOfPad,
+};
 
 }  // namespace tessera::graph::ops

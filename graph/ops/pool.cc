@@ -18,11 +18,9 @@ Field FunctionField(Operator& op) {
 }
 
 std::vector<Field> PoolFields(Operator& op, Wanted& wanted, size_t /*operands*/) {
-  std::vector<Field> fields = {FunctionField(op)};
-  for (const Field& field : WindowFields(op.window, wanted.same_pads)) fields.push_back(field);
-  fields.push_back({"ceil_mode", &wanted.ceil_mode, Presence::kSparse});
-  fields.push_back({"size", &wanted.size, Presence::kOptional, 1});
-  return fields;
+  return WindowFields(op.window, wanted.same_pads, {FunctionField(op)},
+                      {{"ceil_mode", &wanted.ceil_mode, Presence::kSparse},
+                       {"size", &wanted.size, Presence::kOptional, 1}});
 }
 
 // If the extents of a pool are stated, or rounded up, the last windows (even the only one) may
@@ -60,6 +58,18 @@ Inferred InferPool(Operator& op, const Wanted& wanted, const std::vector<Shape>&
   return output;
 }
 
+constexpr Reading kReadingOfPool =
+    ReadingBy([](const OperandView& view, const Box& output, auto& need) {
+      ReadSame(1, output[1], need);
+      ReadWindows(view, output, view.op.window, Taps::kInPaddingToo, need);
+    });
+
+constexpr Reading kReadingOfGlobalPool =
+    ReadingBy([](const OperandView& /*view*/, const Box& output, auto& need) {
+      for (const size_t axis : {0, 1}) ReadSame(axis, output[axis], need);
+      for (const size_t axis : {2, 3}) need.All(axis);
+    });
+
 }  // namespace
 
 extern const OperatorDefinition kPool = {
@@ -72,6 +82,7 @@ extern const OperatorDefinition kPool = {
     .infer_shape = InferPool,
     .axis_maps =
         [](const OperandView& view) { return MapsOfWindow(view, SameAxis(1), view.op.window); },
+    .reading = kReadingOfPool,
 };
 
 extern const OperatorDefinition kGlobalPool = {
@@ -90,6 +101,7 @@ extern const OperatorDefinition kGlobalPool = {
       const Shape& input = view.Input();
       return {SameAxis(0), SameAxis(1), WholeAxis(input[2]), WholeAxis(input[3])};
     },
+    .reading = kReadingOfGlobalPool,
 };
 
 }  // namespace tessera::graph::ops

@@ -64,6 +64,23 @@ std::vector<AxisMap> MapsOfReduction(const OperandView& view) {
   return maps;
 }
 
+// All of the axes that are reduced over; the output may lack them.
+constexpr Reading kReadingOfReduction =
+    ReadingBy([](const OperandView& view, const Box& output, auto& need) {
+      const Shape& in = view.Input();
+      const std::vector<int>& axes = view.op.axes;
+      size_t next = 0;
+      for (size_t axis = 0; axis < in.size(); ++axis) {
+        const bool reduced = std::count(axes.begin(), axes.end(), static_cast<int>(axis)) > 0;
+        if (reduced) {
+          need.All(axis);
+        } else {
+          ReadSame(axis, output[next], need);
+        }
+        if (!reduced || output.size() == in.size()) ++next;
+      }
+    });
+
 }  // namespace
 
 extern const OperatorDefinition kReduce = {
@@ -72,12 +89,21 @@ extern const OperatorDefinition kReduce = {
                   Wanted& wanted) { wanted.keep_axes = output.size() == input.size(); },
     .infer_shape = InferReduce,
     .axis_maps = MapsOfReduction,
+    .reading = kReadingOfReduction,
 };
 
 extern const OperatorDefinition kSoftmax = {
-    .fields = NormalizationFields, .infer_shape = InferNormalization, .axis_maps = MapsOfReduction};
+    .fields = NormalizationFields,
+    .infer_shape = InferNormalization,
+    .axis_maps = MapsOfReduction,
+    .reading = kReadingOfReduction,
+};
 
 extern const OperatorDefinition kLayerNorm = {
-    .fields = NormalizationFields, .infer_shape = InferNormalization, .axis_maps = MapsOfReduction};
+    .fields = NormalizationFields,
+    .infer_shape = InferNormalization,
+    .axis_maps = MapsOfReduction,
+    .reading = kReadingOfReduction,
+};
 
 }  // namespace tessera::graph::ops

@@ -31,6 +31,21 @@ std::optional<FilterAxes> FilterAxesOf(const Operator& op, size_t rank, size_t o
                                            : definition.filter_axes(op, rank, output_rank);
 }
 
+std::vector<int64_t> NumbersOf(const Box& box, const Shape& shape) {
+  std::vector<int64_t> numbers = {0};
+  for (size_t axis = 0; axis < box.size(); ++axis) {
+    std::vector<int64_t> longer;
+    longer.reserve(numbers.size() * static_cast<size_t>(box[axis].end - box[axis].begin));
+    for (const int64_t number : numbers) {
+      for (int64_t index = box[axis].begin; index < box[axis].end; ++index) {
+        longer.push_back(number * shape[axis] + index);
+      }
+    }
+    numbers = std::move(longer);
+  }
+  return numbers;
+}
+
 bool IsBarrier(const Operator& op) {
   return op.kind == base::OperatorKind::kOpaque && op.accesses.empty();
 }

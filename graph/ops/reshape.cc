@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "tessera/graph/ops/axis_map.h"
@@ -93,6 +94,88 @@ std::vector<AxisMap> MapsOfReshape(const OperandView& view) {
   return maps;
 }
 
+// The definition: the element of the same row-major number. A hull is found group of axes by group
+// of axes. The shortest groups from the front that hold the same elements, in the same order:
+// input axes [in_begin, in_end) and output axes [out_begin, out_end). Axes left over on either side
+// have extent 1.
+struct SameElements {
+  size_t in_begin = 0;
+  size_t in_end = 0;
+  size_t out_begin = 0;
+  size_t out_end = 0;
+};
+
+std::vector<SameElements> PairAxes(const Shape& in, const Shape& out) {
+  std::vector<SameElements> groups;
+  size_t i = 0;
+  size_t j = 0;
+  while (i < in.size() && j < out.size()) {
+    SameElements group{i, i + 1, j, j + 1};
+    int64_t in_volume = in[i++];
+    int64_t out_volume = out[j++];
+    while (in_volume != out_volume && (in_volume < out_volume ? i < in.size() : j < out.size())) {
+      in_volume < out_volume ? in_volume *= in[i++] : out_volume *= out[j++];
+    }
+    group.in_end = i;
+    group.out_end = j;
+    groups.push_back(group);
+  }
+  return groups;
+}
+
+// One output axis was merged from several: converts every index of it to the coordinates of the
+// input.
+void ReadMerged(const SameElements& group, const Shape& in, Extent merged, HullNeed& need) {
+  for (size_t axis = group.in_begin; axis < group.in_end; ++axis) {
+    int64_t behind = 1;
+    for (size_t i = axis + 1; i < group.in_end; ++i) behind *= in[i];
+    need.Each(axis, merged, [&](int64_t index, auto& add) { add(index / behind % in[axis]); });
+  }
+}
+
+// One input axis was split into several: the box's first and last elements, counted along it.
+void ReadSplit(const SameElements& group, const Shape& in, const Shape& out, const Box& output,
+               HullNeed& need) {
+  int64_t first = 0;
+  int64_t last = 0;
+  for (size_t axis = group.out_begin; axis < group.out_end; ++axis) {
+    first = first * out[axis] + output[axis].begin;
+    last = last * out[axis] + output[axis].end - 1;
+  }
+  for (size_t axis = group.in_begin; axis < group.in_end; ++axis) {
+    if (in[axis] > 1) need.Set(axis, {first, last + 1});
+  }
+}
+
+// Groups that merge or split one axis are followed. A group that mixes axes needs all of them.
+void ReadGroupsOfAxes(const OperandView& view, const Box& output, HullNeed& need) {
+  const Shape& in = view.Input();
+  const Shape& out = view.output;
+  ReadEverything(in, need);
+  for (const SameElements& group : PairAxes(in, out)) {
+    if (CountReal(in, group.in_begin, group.in_end) <= 1) {
+      ReadSplit(group, in, out, output, need);
+    } else if (CountReal(out, group.out_begin, group.out_end) <= 1) {
+      Extent merged{0, 1};
+      for (size_t axis = group.out_begin; axis < group.out_end; ++axis) {
+        if (out[axis] > 1) merged = output[axis];
+      }
+      ReadMerged(group, in, merged, need);
+    }
+  }
+}
+
+constexpr Reading kReadingOfReshape =
+    ReadingBy([](const OperandView& view, const Box& output, auto& need) {
+      if constexpr (std::remove_reference_t<decltype(need)>::kIsHull) {
+        ReadGroupsOfAxes(view, output, need);
+      } else {
+        // a product says it with less
+        if (output == WholeBox(view.output)) return ReadEverything(view.Input(), need);
+        need.SetNumbers(NumbersOf(output, view.output));
+      }
+    });
+
 }  // namespace
 
 extern const OperatorDefinition kReshape = {
@@ -101,6 +184,7 @@ extern const OperatorDefinition kReshape = {
     },
     .infer_shape = InferReshape,
     .axis_maps = MapsOfReshape,
+    .reading = kReadingOfReshape,
 };
 
 }  // namespace tessera::graph::ops

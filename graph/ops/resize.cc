@@ -27,9 +27,10 @@ std::vector<Field> FieldsOfResize(Operator& op, Wanted& wanted, size_t /*operand
           {"scales", &op.resize.scales, Presence::kSparse}};
 }
 
+__extension__ using Wide = __int128;
+
 // floor(extent * scale); scales are at most 2^40 over 2^40.
 std::optional<int64_t> ScaledExtent(int64_t extent, const Ratio& scale) {
-  __extension__ using Wide = __int128;
   const Wide scaled = Wide{extent} * scale.numerator / scale.denominator;
   if (scaled > kMostElements) return std::nullopt;
   return static_cast<int64_t>(scaled);
@@ -102,6 +103,86 @@ std::vector<AxisMap> MapsOfResize(const OperandView& view) {
   return maps;
 }
 
+// A position between the indices of the operand: numerator / denominator.
+struct Place {
+  Wide numerator = 0;
+  Wide denominator = 1;
+  int64_t Below() const {
+    const Wide rest = (numerator % denominator + denominator) % denominator;
+    return static_cast<int64_t>((numerator - rest) / denominator);
+  }
+  bool IsWhole() const { return numerator % denominator == 0; }
+};
+
+// Of output index x, by the definitions of ResizeCoordinates with a scale of up / down: (x +
+// 1/2) * down / up - 1/2, and its variants.
+Place PlaceOf(const Resize& resize, int64_t x, const Ratio& scale, int64_t in, int64_t out) {
+  const Wide up = scale.numerator;
+  const Wide down = scale.denominator;
+  switch (resize.coordinates) {
+    case ResizeCoordinates::kAlignCorners:
+      return out == 1 ? Place{} : Place{Wide{x} * (in - 1), out - 1};
+    case ResizeCoordinates::kAsymmetric:
+      return {x * down, up};
+    case ResizeCoordinates::kTfHalfPixelForNn:
+      return {(2 * Wide{x} + 1) * down, 2 * up};
+    case ResizeCoordinates::kPytorchHalfPixel:
+      if (out == 1) return {};
+      break;
+    case ResizeCoordinates::kHalfPixel:
+      break;
+  }
+  return {(2 * Wide{x} + 1) * down - up, 2 * up};
+}
+
+int64_t Nearest(const Place& place, NearestRounding rounding) {
+  const int64_t below = place.Below();
+  if (place.IsWhole()) return below;
+  const Wide from_below = place.numerator - below * place.denominator;
+  const Wide to_above = place.denominator - from_below;
+  switch (rounding) {
+    case NearestRounding::kFloor:
+      return below;
+    case NearestRounding::kCeil:
+      return below + 1;
+    case NearestRounding::kRoundPreferFloor:
+      return to_above < from_below ? below + 1 : below;
+    case NearestRounding::kRoundPreferCeil:
+      break;
+  }
+  return from_below < to_above ? below : below + 1;
+}
+
+// Neighbours with weight 0, those of an output that lies on an index, are not read. Outside the
+// operand the edge element is repeated. An axis that keeps its extent at a scale of 1 maps index to
+// index.
+template <typename Need>
+void ReadResampled(size_t axis, Extent outputs, const OperandView& view, Need& need) {
+  const Resize& resize = view.op.resize;
+  const int64_t in = view.Input()[axis];
+  const int64_t out = view.output[axis];
+  const Ratio scale = axis < resize.scales.size() ? resize.scales[axis] : Ratio{out, in};
+  if (in == out && scale.numerator == scale.denominator) return ReadSame(axis, outputs, need);
+  need.Each(axis, outputs, [&](int64_t output, auto& add) {
+    const Place place = PlaceOf(resize, output, scale, in, out);
+    const auto add_clamped = [&](int64_t index) { add(std::clamp<int64_t>(index, 0, in - 1)); };
+    if (resize.mode == ResizeMode::kNearest) {
+      add_clamped(Nearest(place, resize.rounding));
+    } else if (place.IsWhole()) {
+      add_clamped(place.Below());
+    } else {
+      const int64_t each_side = resize.mode == ResizeMode::kCubic ? 2 : 1;
+      for (int64_t i = 1 - each_side; i <= each_side; ++i) add_clamped(place.Below() + i);
+    }
+  });
+}
+
+constexpr Reading kReadingOfResize =
+    ReadingBy([](const OperandView& view, const Box& output, auto& need) {
+      for (size_t axis = 0; axis < output.size(); ++axis)
+        ReadResampled(axis, output[axis], view, need);
+    });
+
 }  // namespace
 
 std::span<const std::string_view> NamesOf(ResizeMode /*mode*/) { return kResizeModes; }
@@ -116,6 +197,7 @@ extern const OperatorDefinition kResize = {
                   Wanted& wanted) { wanted.size = output; },
     .infer_shape = InferResize,
     .axis_maps = MapsOfResize,
+    .reading = kReadingOfResize,
 };
 
 }  // namespace tessera::graph::ops

@@ -50,9 +50,22 @@ std::vector<AxisMap> MapsOfSlice(const OperandView& view) {
   return maps;
 }
 
+constexpr Reading kReadingOfSlice =
+    ReadingBy([](const OperandView& view, const Box& output, auto& need) {
+      const Operator& op = view.op;
+      for (size_t axis = 0; axis < output.size(); ++axis) {
+        need.Each(axis, output[axis],
+                  [&](int64_t index, auto& add) { add(op.starts[axis] + index * op.steps[axis]); });
+      }
+    });
+
 }  // namespace
 
 extern const OperatorDefinition kSlice = {
-    .fields = FieldsOfSlice, .infer_shape = InferSlice, .axis_maps = MapsOfSlice};
+    .fields = FieldsOfSlice,
+    .infer_shape = InferSlice,
+    .axis_maps = MapsOfSlice,
+    .reading = kReadingOfSlice,
+};
 
 }  // namespace tessera::graph::ops

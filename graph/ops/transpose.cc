@@ -32,6 +32,12 @@ std::vector<AxisMap> MapsOfTranspose(const OperandView& view) {
   return maps;
 }
 
+constexpr Reading kReadingOfTranspose =
+    ReadingBy([](const OperandView& view, const Box& output, auto& need) {
+      for (size_t axis = 0; axis < output.size(); ++axis)
+        ReadSame(static_cast<size_t>(view.op.permutation[axis]), output[axis], need);
+    });
+
 }  // namespace
 
 extern const OperatorDefinition kTranspose = {
@@ -41,6 +47,7 @@ extern const OperatorDefinition kTranspose = {
     },
     .infer_shape = InferTranspose,
     .axis_maps = MapsOfTranspose,
+    .reading = kReadingOfTranspose,
 };
 
 }  // namespace tessera::graph::ops

@@ -10,14 +10,12 @@ namespace tessera::graph::ops {
 namespace {
 
 std::vector<Field> FieldsOfTransposedConv(Operator& op, Wanted& wanted, size_t /*operands*/) {
-  std::vector<Field> fields = {
-      {"out_channels", &wanted.out_channels, Presence::kRequired, 1},
-      {"groups", &op.groups, Presence::kOptional, 1},
-  };
-  for (const Field& field : WindowFields(op.window, wanted.same_pads)) fields.push_back(field);
-  fields.push_back({"output_padding", &wanted.output_padding, Presence::kOptional, 0, kMostWindow});
-  fields.push_back({"weights_dtype", Field::WeightsType{}});
-  return fields;
+  return WindowFields(
+      op.window, wanted.same_pads,
+      {{"out_channels", &wanted.out_channels, Presence::kRequired, 1},
+       {"groups", &op.groups, Presence::kOptional, 1}},
+      {{"output_padding", &wanted.output_padding, Presence::kOptional, 0, kMostWindow},
+       {"weights_dtype", Field::WeightsType{}}});
 }
 
 void RestateTransposedConv(const Operator& op, const Shape& input, const Shape& output,
@@ -87,6 +85,25 @@ Ratio ProductsOfTransposedConv(const Operator& op, const Shape& input) {
           window.stride[0] * window.stride[1]};
 }
 
+// By definition: input index i adds to output i * stride - pad + tap * dilation.
+template <typename Need>
+void ReadSpreadTaps(size_t axis, Extent outputs, const Window& window, Need& need) {
+  const size_t spatial = axis - 2;
+  need.Each(axis, outputs, [&](int64_t output, auto& add) {
+    for (int64_t tap = 0; tap < window.kernel[spatial]; ++tap) {
+      const int64_t way = output + window.pad_low[spatial] - tap * window.dilation[spatial];
+      if (way >= 0 && way % window.stride[spatial] == 0) add(way / window.stride[spatial]);
+    }
+  });
+}
+
+constexpr Reading kReadingOfTransposedConv =
+    ReadingBy([](const OperandView& view, const Box& output, auto& need) {
+      ReadSame(0, output[0], need);
+      ReadGroups(view, output[1], view.op.groups, need);
+      for (const size_t axis : {2, 3}) ReadSpreadTaps(axis, output[axis], view.op.window, need);
+    });
+
 }  // namespace
 
 extern const OperatorDefinition kTransposedConv = {
@@ -96,6 +113,7 @@ extern const OperatorDefinition kTransposedConv = {
     .infer_shape = InferTransposedConv,
     .weight_shape = FilterShape,
     .axis_maps = MapsOfTransposedConv,
+    .reading = kReadingOfTransposedConv,
     .products = ProductsOfTransposedConv,
     .filter_axes = AxesOfFilters,
 };

@@ -20,11 +20,15 @@ AxisMap SlidingAxis(const OperandView& view, const Window& window, size_t spatia
 
 }  // namespace
 
-std::vector<Field> WindowFields(Window& window, bool& same_pads) {
-  return {{"kernel", &window.kernel, Presence::kRequired, 1, kMostWindow},
-          {"stride", &window.stride, Presence::kOptional, 1, kMostWindow},
-          {"pads", Field::Pads{&window, &same_pads}, Presence::kOptional, 0, kMostWindow},
-          {"dilation", &window.dilation, Presence::kOptional, 1, kMostWindow}};
+std::vector<Field> WindowFields(Window& window, bool& same_pads, std::vector<Field> before,
+                                const std::vector<Field>& after) {
+  std::vector<Field> fields = std::move(before);
+  fields.push_back({"kernel", &window.kernel, Presence::kRequired, 1, kMostWindow});
+  fields.push_back({"stride", &window.stride, Presence::kOptional, 1, kMostWindow});
+  fields.push_back({"pads", Field::Pads{&window, &same_pads}, Presence::kOptional, 0, kMostWindow});
+  fields.push_back({"dilation", &window.dilation, Presence::kOptional, 1, kMostWindow});
+  fields.insert(fields.end(), after.begin(), after.end());
+  return fields;
 }
 
 Inferred InferWindows(Window& window, bool same_pads, const Shape& input, int64_t channels) {

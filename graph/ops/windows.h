@@ -13,6 +13,21 @@ namespace tessera::graph::ops {
 
 inline constexpr int64_t kMostWindow = 65536;  // larger taps, steps and pads are mistakes
 
+// The first of `taps` from which on the test holds; `taps` if it holds for none.
+template <typename Test>
+int64_t FirstOf(int64_t taps, const Test& test) {
+  int64_t begin = 0;
+  for (int64_t end = taps; begin < end;) {
+    const int64_t middle = begin + (end - begin) / 2;
+    if (test(middle)) {
+      end = middle;
+    } else {
+      begin = middle + 1;
+    }
+  }
+  return begin;
+}
+
 inline constexpr std::array<std::string_view, 2> kSpatialNames = {"rows", "columns"};
 
 // The number of indices from the first tap to the last, along rows [0] or columns [1].
@@ -20,8 +35,9 @@ inline int64_t ReachOf(const Window& window, size_t axis) {
   return (window.kernel[axis] - 1) * window.dilation[axis] + 1;
 }
 
-// The keys kernel, stride, pads and dilation.
-std::vector<Field> WindowFields(Window& window, bool& same_pads);
+// The keys kernel, stride, pads and dilation, between others.
+std::vector<Field> WindowFields(Window& window, bool& same_pads, std::vector<Field> before,
+                                const std::vector<Field>& after);
 
 // [batch, channels, windows along rows, windows along columns]. If pads follow from `same_pads`,
 // they are filled in.
@@ -45,5 +61,51 @@ AxisMap GroupedAxis(const OperandView& view, int64_t groups);
 
 // The same batch, those channels, and windows that slide over rows and columns.
 std::vector<AxisMap> MapsOfWindow(const OperandView& view, AxisMap channels, const Window& window);
+
+// By definition: output index o reads o * stride - pad + tap * dilation. Indices ascend with the
+// taps, so the first and the last tap inside the operand are enough for a hull.
+template <typename Need>
+void ReadTaps(size_t axis, Extent outputs, int64_t extent, const Window& window, Taps taps,
+              Need& need) {
+  const size_t spatial = axis - 2;
+  need.Each(
+      axis, outputs,
+      [&](int64_t output, auto& add) {
+        const auto index_of = [&](int64_t tap) {
+          return output * window.stride[spatial] - window.pad_low[spatial] +
+                 tap * window.dilation[spatial];
+        };
+        if constexpr (Need::kIsHull) {
+          const int64_t first =
+              FirstOf(window.kernel[spatial], [&](int64_t tap) { return index_of(tap) >= 0; });
+          const int64_t end =
+              FirstOf(window.kernel[spatial], [&](int64_t tap) { return index_of(tap) >= extent; });
+          if (first < end) add.Range(index_of(first), index_of(end - 1) + 1);
+        } else {
+          for (int64_t tap = 0; tap < window.kernel[spatial]; ++tap) add(index_of(tap));
+        }
+      },
+      taps);
+}
+
+// Each output channel reads all channels of its group.
+template <typename Need>
+void ReadGroups(const OperandView& view, Extent outputs, int64_t groups, Need& need) {
+  const int64_t outputs_each = view.output[1] / groups;
+  const int64_t inputs_each = view.Input()[1] / groups;
+  need.Each(1, outputs, [&](int64_t output, auto& add) {
+    const int64_t group = output / outputs_each;
+    add.Range(group * inputs_each, (group + 1) * inputs_each);
+  });
+}
+
+// The same batch and windows over rows and columns.
+template <typename Need>
+void ReadWindows(const OperandView& view, const Box& output, const Window& window, Taps taps,
+                 Need& need) {
+  ReadSame(0, output[0], need);
+  for (const size_t axis : {2, 3})
+    ReadTaps(axis, output[axis], view.Input()[axis], window, taps, need);
+}
 
 }  // namespace tessera::graph::ops

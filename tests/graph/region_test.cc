@@ -5,6 +5,7 @@
 #include "graph_builder.h"
 #include "random_graph.h"
 #include "region_oracle.h"
+#include "tessera/graph/reads.h"
 #include "tessera/graph/regions.h"
 
 // The regions that one operator needs: of every kind against the oracle, and of each at the borders
@@ -29,6 +30,23 @@ std::string Describe(const Graph& graph, const Operator& op, size_t input, const
   return text + ", input " + std::to_string(input) + " for " + TextOf(output);
 }
 
+// The flags of elements that are read; taps in the padding are in no tensor.
+std::vector<char> FlagsOf(const ElementReads& reads, const Shape& shape) {
+  std::vector<char> has(static_cast<size_t>(ElementsOf(shape)), 0);
+  std::vector<int64_t> numbers = reads.numbers.value_or(std::vector<int64_t>{0});
+  for (size_t axis = 0; axis < shape.size() && !reads.numbers; ++axis) {
+    std::vector<int64_t> longer;
+    for (const int64_t number : numbers) {
+      for (const int64_t index : reads.axes[axis]) {
+        if (index >= 0 && index < shape[axis]) longer.push_back(number * shape[axis] + index);
+      }
+    }
+    numbers = std::move(longer);
+  }
+  for (const int64_t number : numbers) has[static_cast<size_t>(number)] = 1;
+  return has;
+}
+
 TEST(Region, OfOneOperatorIsTheSmallestBoxAroundWhatItsElementsRead) {
   std::map<OperatorKind, int> seen;
   base::Random random(20);
@@ -43,6 +61,10 @@ TEST(Region, OfOneOperatorIsTheSmallestBoxAroundWhatItsElementsRead) {
       for (size_t input = 0; input < op.inputs.size(); ++input) {
         const ElementSet needed = NeedOf(graph, op, input, asked);
         ASSERT_EQ(TextOf(InputRegion(graph, op, input, output)), TextOf(needed.Hull()))
+            << Describe(graph, op, input, output);
+        ASSERT_EQ(TextOf(HullOfReads(graph, op, input, output)), TextOf(needed.Hull()))
+            << Describe(graph, op, input, output);
+        ASSERT_EQ(FlagsOf(ReadsOf(graph, op, input, output), *needed.shape), needed.has)
             << Describe(graph, op, input, output);
       }
     }
