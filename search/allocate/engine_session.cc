@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "tessera/problem/validator.h"
 #include "tessera/search/allocate/contraction.h"
 #include "tessera/search/allocate/occupancy.h"
 
@@ -67,6 +68,8 @@ std::optional<std::string> FindUnsupportedRelation(const Problem& problem) {
   return std::nullopt;
 }
 
+}  // namespace
+
 bool HasPorts(const Memory& memory) {
   return std::any_of(memory.banks.begin(), memory.banks.end(), [](const Bank& bank) {
     return bank.ports.total || bank.ports.reads || bank.ports.writes;
@@ -79,8 +82,6 @@ bool BanksNarrow(const Memory& memory, const Buffer& buffer) {
       buffer.allowed_banks.empty() || buffer.allowed_banks.size() == memory.banks.size();
   return buffer.span != Span::kAny || !all;
 }
-
-}  // namespace
 
 std::optional<int> FindPermissiveMode(const Problem& problem, int memory) {
   const std::vector<Mode>& modes = problem.memories[static_cast<size_t>(memory)].modes;
@@ -150,6 +151,25 @@ std::optional<std::string> FindUnsupported(const Problem& problem, BankSupport s
 using problem::Result;
 using problem::Status;
 
+void AppendReason(std::string& reasons, const std::string& reason) {
+  if (!reasons.empty() && !reason.empty()) reasons += "; ";
+  reasons += reason;
+}
+
+std::optional<base::Diagnostic> CheckAnswer(std::string_view engine, const Problem& problem,
+                                            problem::Bytes capacity,
+                                            const problem::Result& result) {
+  base::Diagnostic fault;
+  fault.message = "the engine '" + std::string(engine) + "' returned a wrong allocation";
+  fault.hint = "this is a fault of the program, not of the input; please report it with the input";
+  fault.found = "no allocation";
+  if (!result.allocation) return fault;
+  const auto violations = problem::Validate(problem, *result.allocation, capacity, 1);
+  if (violations.empty()) return std::nullopt;
+  fault.found = violations.front().message;
+  return fault;
+}
+
 SizedSession::SizedSession(std::string_view engine, BankSupport banks,
                            const problem::Problem& problem, const problem::Ladder* ladder)
     : engine_(engine), banks_(banks), problem_(problem), ladder_(ladder) {}
@@ -184,6 +204,22 @@ void SizedSession::OpenCandidate(size_t candidate) {
 using problem::Ladder;
 using problem::Problem;
 using problem::Result;
+
+void PerMemorySession::Answer(problem::Bytes capacity, const base::Budget& budget,
+                              const base::Stop& stop, problem::Result& result) {
+  result.status = problem::Status::kFeasible;
+  problem::Allocation& allocation = result.allocation.emplace();
+  for (const Buffer& buffer : Sized().buffers)
+    allocation.offsets.push_back(buffer.offset.value_or(0));
+  allocation.modes = ConstantModes(Sized());
+  for (size_t memory = 0; memory < Sized().memories.size(); ++memory) {
+    const problem::Bytes limit = memory == 0 ? capacity : Sized().memories[memory].capacity;
+    if (SolveMemory(memory, limit, budget, stop, result)) continue;
+    result.allocation.reset();
+    return;
+  }
+  result.peak = PeakOf(Sized(), allocation);
+}
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "tessera/search/reasons/minimal_set.h"
+#include "tessera/search/reasons/explain.h"
 
 #include <algorithm>
 #include <array>

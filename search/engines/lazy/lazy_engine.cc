@@ -9,10 +9,10 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/problem/proof/proof_text.h"
+#include "tessera/search/allocate/engine_session.h"
 #include "tessera/search/engines/lazy/packing.h"
 #include "tessera/search/engines/lazy/proof_log.h"
 #include "tessera/search/engines/lazy/solver.h"
-#include "tessera/search/engines/lazy/supported.h"
 
 namespace tessera::search::engines::lazy {
 
@@ -120,7 +120,7 @@ void LazySession::AddPlacement(Result& result, const std::vector<Bound>& sizes) 
     if (packing_->memory[at] == 0)
       peak = std::max(peak, offset + sizes[at] * packing_->granularity);
   }
-  allocation.modes = lazy::HarmlessSchedules(problem_);
+  allocation.modes = allocate::ConstantModes(problem_);
   result.allocation = std::move(allocation);
   result.peak = peak;
 }

@@ -1,67 +1,27 @@
-#include "tessera/search/engines/lazy/supported.h"
-
 #include <algorithm>
 #include <numeric>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/search/allocate/engine_session.h"
+#include "tessera/search/engines/lazy/packing.h"
 
 namespace tessera::search::engines::lazy {
 
-using problem::Access;
-using problem::Bank;
-using problem::BankMode;
 using problem::Buffer;
 using problem::Bytes;
 using problem::Memory;
-using problem::Mode;
-using problem::Permission;
 using problem::Problem;
 using problem::Relation;
 using problem::RelationKind;
 
 namespace {
 
-bool AllowsEverything(const BankMode& bank, const Problem& problem, int memory) {
-  const auto allowed = [&](const Access& access) {
-    return std::any_of(bank.allowed.begin(), bank.allowed.end(), [&](const Permission& permission) {
-      return permission.kind == access.kind &&
-             (permission.engine.empty() || permission.engine == access.engine);
-    });
-  };
-  return !bank.off &&
-         std::all_of(problem.buffers.begin(), problem.buffers.end(), [&](const Buffer& buffer) {
-           return buffer.memory != memory ||
-                  std::all_of(buffer.accesses.begin(), buffer.accesses.end(), allowed);
-         });
-}
-
-std::optional<int> FindHarmlessMode(const Problem& problem, int memory) {
-  const std::vector<Mode>& modes = problem.memories[static_cast<size_t>(memory)].modes;
-  const auto harmless = std::find_if(modes.begin(), modes.end(), [&](const Mode& mode) {
-    return std::all_of(mode.banks.begin(), mode.banks.end(), [&](const BankMode& bank) {
-      return AllowsEverything(bank, problem, memory);
-    });
-  });
-  if (harmless == modes.end()) return std::nullopt;
-  return static_cast<int>(harmless - modes.begin());
-}
-
 std::optional<std::string> FindUnsupportedMemory(const Problem& problem, int m) {
   const Memory& memory = problem.memories[static_cast<size_t>(m)];
-  if (!memory.modes.empty() && !FindHarmlessMode(problem, m))
+  if (!memory.modes.empty() && !allocate::FindPermissiveMode(problem, m))
     return "the modes of memory '" + memory.name + "'";
-  const bool ports = std::any_of(memory.banks.begin(), memory.banks.end(), [](const Bank& bank) {
-    return bank.ports.total || bank.ports.reads || bank.ports.writes;
-  });
-  if (ports) return "the ports of memory '" + memory.name + "'";
+  if (allocate::HasPorts(memory)) return "the ports of memory '" + memory.name + "'";
   return std::nullopt;
-}
-
-bool BanksRestrict(const Memory& memory, const Buffer& buffer) {
-  if (memory.banks.empty()) return false;
-  const bool every =
-      buffer.allowed_banks.empty() || buffer.allowed_banks.size() == memory.banks.size();
-  return buffer.span != problem::Span::kAny || !every;
 }
 
 bool IsBankRelation(RelationKind kind) {
@@ -131,23 +91,12 @@ std::optional<std::string> FindUnsupported(const Problem& problem, const problem
     if (auto reason = FindUnsupportedMemory(problem, m)) return reason;
   }
   for (const Buffer& buffer : problem.buffers) {
-    if (BanksRestrict(problem.memories[static_cast<size_t>(buffer.memory)], buffer)) {
+    if (allocate::BanksNarrow(problem.memories[static_cast<size_t>(buffer.memory)], buffer)) {
       return "the banks that buffer '" + buffer.id + "' may touch";
     }
   }
   if (!problem.rules.empty()) return problem::Describe(problem.rules.front());
   return FindUnsupportedRelation(problem);
-}
-
-std::vector<problem::ModeSchedule> HarmlessSchedules(const Problem& problem) {
-  const problem::Lifespan horizon = problem::Horizon(problem);
-  std::vector<problem::ModeSchedule> schedules(problem.memories.size());
-  for (size_t m = 0; m < schedules.size(); ++m) {
-    if (problem.memories[m].modes.empty()) continue;
-    const int mode = FindHarmlessMode(problem, static_cast<int>(m)).value_or(0);
-    schedules[m].assign(static_cast<size_t>(horizon.upper - horizon.lower), mode);
-  }
-  return schedules;
 }
 
 }  // namespace tessera::search::engines::lazy
