@@ -85,4 +85,29 @@ class Stop {
   int64_t request_at_ = 0;  // 0: polls are not counted
 };
 
+// Polls a Stop once for about every `period` units of work.
+class PolledWork {
+ public:
+  // The Stop may be nullptr; otherwise it must outlive this object.
+  explicit PolledWork(const Stop* stop, int64_t period = 2'048) : stop_(stop), period_(period) {}
+
+  // Counts work that was done. Returns false from the stop on.
+  bool Continues(int64_t units = 1) {
+    if (stop_ == nullptr) return true;
+    left_ -= units;
+    if (left_ > 0 || cut_off_) return !cut_off_;
+    left_ = period_;
+    cut_off_ = stop_->Requested();
+    return !cut_off_;
+  }
+
+  bool IsCutOff() const { return cut_off_; }
+
+ private:
+  const Stop* stop_;
+  int64_t period_;
+  int64_t left_ = 0;  // the first call polls
+  bool cut_off_ = false;
+};
+
 }  // namespace tessera::base

@@ -12,7 +12,7 @@
 #include "tessera/bench/challenging_tables.h"
 #include "tessera/bench/family_tables.h"
 
-// What the allocator's engines do together, as tables (scripts/bench).
+// Prints tables about the allocator with all its engines (scripts/bench).
 namespace {
 
 using tessera::bench::Arguments;

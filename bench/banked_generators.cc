@@ -6,15 +6,15 @@
 #include "tessera/base/random.h"
 #include "tessera/bench/problem_generators.h"
 
-// A chain of operators in banks. Half of the buffers are results, the others constants that
+// A chain of operators in banks. Half of the buffers are results. The others are constants that
 // transfers bring in:
 //
 //     step          3        4        5        6        7
 //     result      write     read    (lives)   read             written by its operator, read by the
 //     next constant    write (dma)        read     read                    and by some later ones
 //
-// so that about a quarter of all buffers live at a step. What makes it hard is not the chain but
-// what surrounds it: the capacity is barely more than the heaviest step, it is cut into banks, a
+// About a quarter of all buffers live at a step. The chain itself is easy. The difficulty comes
+// from its surroundings: the capacity is barely above the heaviest step and is cut into banks, a
 // bank serves most modes for reading or for writing only, and a buffer is written at one step and
 // read at others while its neighbours do the reverse.
 namespace tessera::bench {
@@ -35,7 +35,7 @@ constexpr Bytes kMostUnits = 40;    // of one buffer
 constexpr Step kLongestSkip = 8;    // steps from a result to its last reader
 constexpr Step kEarliestLoad = 3;   // steps from a transfer to the first reader
 constexpr double kReadOnly = 0.33;  // share of banks in a mode; as many can only be written
-constexpr double kBoth = 0.24;      // the rest keeps its contents and serves nobody
+constexpr double kBoth = 0.24;      // the rest keeps its contents and serves no access
 
 Buffer& AddBuffer(Random& random, Problem& problem, const char* role) {
   Buffer& buffer = problem.buffers.emplace_back();
@@ -75,7 +75,7 @@ Bytes HeaviestStep(const Problem& problem, Step steps) {
   return heaviest;
 }
 
-// A buffer larger than a bank would decide everything, so it is cut to the bank.
+// A buffer larger than a bank would decide everything, so its size is limited to the bank.
 void AddBanks(Problem& problem, const BankedShape& shape) {
   problem::Memory& memory = problem.memories[0];
   const Bytes wanted = HeaviestStep(problem, shape.steps) * (100 + shape.slack_percent) / 100;
@@ -102,8 +102,8 @@ bool Permits(const BankMode& mode, AccessKind kind) {
       [kind](const problem::Permission& permission) { return permission.kind == kind; });
 }
 
-// Whether the buffers accessed at `step`, taken largest first, find banks of their own in this
-// mode.
+// Whether the buffers that are accessed at `step` find banks of their own in this mode, taken
+// largest first.
 bool ServesAlone(const Problem& problem, const problem::Mode& mode, Step step) {
   struct User {
     Bytes size;
@@ -130,8 +130,8 @@ bool ServesAlone(const Problem& problem, const problem::Mode& mode, Step step) {
   });
 }
 
-// Modes are drawn; where none serves a step alone, one bank more of one mode is opened to
-// everybody.
+// Draws the modes. Where none of them serves a step, one more bank of one mode is opened for all
+// accesses.
 void AddModes(Random& random, Problem& problem, const BankedShape& shape) {
   problem::Memory& memory = problem.memories[0];
   for (int m = 0; m < shape.modes; ++m) {

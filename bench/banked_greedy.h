@@ -4,10 +4,10 @@
 
 namespace tessera::bench {
 
-// Whether first fit solves a Problem with modes, in any of five orders: each buffer goes to the
-// least offset at which every step of its life keeps a mode that serves all that is placed so far.
-// It shows which instances need a search at all. Honours spans, banks and modes of a single memory,
-// whose modes may follow each other freely; nothing else.
+// Whether first fit solves a Problem with modes in any of five orders. It places each buffer at the
+// least offset at which every step of its life keeps a mode that serves all buffers placed so far.
+// It shows which instances need a search. It honours spans, banks and modes of a single memory
+// whose modes may follow each other freely, and nothing else.
 bool GreedySolvesBanked(const problem::Problem& problem);
 
 }  // namespace tessera::bench

@@ -10,8 +10,8 @@
 #include "tessera/problem/proof/checker.h"
 #include "tessera/search/engines/lazy/lazy_engine.h"
 
-// What certificates cost: for each infeasible instance the time to solve it without a proof, to
-// prove it (the proof written out), and to check that.
+// Measures the cost of certificates: for each infeasible instance the time to solve it without a
+// proof, to prove it (the proof written out), and to check the proof.
 //
 //     certificate_bench [BUFFERS [INSTANCES]]
 namespace {
@@ -38,7 +38,7 @@ double Measure(const std::function<void(const tessera::base::Stop&)>& work) {
   return took.count();
 }
 
-// False when a proof was refused.
+// False when the checker refused a proof.
 bool PrintLine(const Family& family, uint64_t seed) {
   const tessera::problem::Problem instance = family.generate(seed);
   const tessera::problem::Bytes capacity = instance.memories[0].capacity;

@@ -14,7 +14,7 @@ namespace {
 constexpr int kMostRuns = 20;  // the best counts
 constexpr double kEnoughMilliseconds = 500;
 
-// A letter for each candidate: fits, not, or open.
+// A letter for each candidate: it fits, it does not fit, or the question is open.
 char LetterOf(const problem::Result& result) {
   if (result.allocation) return 'f';
   return result.status == problem::Status::kInfeasible ? 'n' : 'o';
@@ -43,8 +43,8 @@ Climb ClimbOpen(const problem::Engine& engine, const Chain& chain, double second
   return climb;
 }
 
-// A session for each candidate, whose sizes are constants: a ladder of one candidate, so that
-// engines search as on a ladder.
+// A session for each candidate, with constant sizes. Each is a ladder of one candidate, so that
+// engines search as they do on a longer ladder.
 Climb ClimbAnew(const problem::Engine& engine, const Chain& chain, double seconds) {
   Climb climb;
   const double start = CpuMilliseconds();

@@ -74,7 +74,7 @@ bool LoadFits(const problem::Problem& problem, const problem::CandidateSizes& in
   return true;
 }
 
-// kCandidates of those that may fit, evenly spread, the last one included; none when there are
+// kCandidates candidates that may fit, evenly spread, including the last one; none when there are
 // fewer.
 problem::Ladder Thin(const problem::Problem& problem, const problem::Ladder& ladder) {
   std::vector<problem::CandidateSizes> fitting;
@@ -101,7 +101,7 @@ base::Expected<std::vector<Chain>> CollectChains(const std::filesystem::path& ro
     const auto tiles = search::tiling::IntervalTiles::Build(*network, *profile, interval, {});
     if (!tiles) return base::Unexpected(tiles.error());
 
-    // The structure with most candidates.
+    // The structure with the most candidates.
     Chain chain;
     chain.name = std::string(each.network) + " " + each.first + ".. on " + each.profile;
     std::set<const encoder::program::SubgraphCandidates*> seen;

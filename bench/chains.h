@@ -17,14 +17,14 @@ struct Chain {
   std::string name;
   problem::Problem problem;
   problem::Ladder ladder;
-  problem::Bytes capacity = 0;  // that is asked about
+  problem::Bytes capacity = 0;  // in question
 };
 
 // Two chains for each of some subgraphs of MobileNetV2 and ResNet-18 on shipped profiles. `root`
-// holds hw_profiles/ and examples/networks/. Candidates whose load exceeds the memory are left out
-// first, because no engine need look at them; subgraphs that keep fewer than kCandidates are left
-// out. The first chain of a subgraph asks about the memory as it is, the second about no more than
-// the heaviest step of the last candidate needs, which leaves that candidate no slack.
+// holds hw_profiles/ and examples/networks/. Candidates whose load exceeds the memory are left out,
+// because no engine needs to look at them. Subgraphs that keep fewer than kCandidates are left out.
+// The first chain of a subgraph asks about the memory as it is. The second chain asks about the
+// load of the last candidate, which leaves that candidate no slack.
 base::Expected<std::vector<Chain>> CollectChains(const std::filesystem::path& root);
 
 }  // namespace tessera::bench

@@ -134,8 +134,9 @@ void PrintMinimal(const std::vector<Problem>& challenges, double seconds) {
 
 namespace {
 
-// Hard for every engine, so that both lanes have work for many rounds. Those that would take too
-// long spend a budget instead, which makes the work the same every time.
+// Hard for every engine, so that both lanes have work for many rounds. The tables give a budget
+// instead of a deadline to those that would take too long. A budget makes the work the same on
+// every run.
 class SpeedUp {
  public:
   SpeedUp() {
@@ -197,7 +198,7 @@ void PrintSpeedUp(const std::vector<Problem>& challenges) {
   }
 }
 
-// How long after its deadline a call returns. Nobody decides these in time.
+// How long after its deadline a call returns. No engine decides these Problems in time.
 void PrintDeadlines(const std::vector<Problem>& challenges) {
   constexpr int kCalls = 100;
   base::Random random(1);

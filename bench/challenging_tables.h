@@ -5,20 +5,20 @@
 
 #include "tessera/bench/measure.h"
 
-// Tables about MiniMalloc's challenging problems A to K, which other allocators are measured by.
+// Tables about MiniMalloc's challenging problems A to K, a common benchmark of allocators.
 namespace tessera::bench {
 
-// A to K, from arguments.data or its folder 'challenging'. nullopt, and a word on stderr, where one
-// is missing or no CSV.
+// A to K, from arguments.data or its folder 'challenging'. nullopt, with a message on stderr, where
+// a file is missing or is not CSV.
 std::optional<std::vector<problem::Problem>> ReadChallenges(const Arguments& arguments);
 
-// Each decided at 1 048 576 bytes, beside MiniMalloc if that is at hand.
+// Decides each of them at 1 048 576 bytes, and runs MiniMalloc too if its program is given.
 void PrintDecided(const std::vector<problem::Problem>& challenges, const Arguments& arguments);
 
 // The total over A to K for seeds 0 to 10, with time as given and reversed.
 void PrintSeeds(const std::vector<problem::Problem>& challenges, int runs);
 
-// The least peak that is found on two threads.
+// The least peak found on two threads.
 void PrintMinimal(const std::vector<problem::Problem>& challenges, double seconds);
 
 // The same work on one thread and on two, and whether the answers are the same. Some of the

@@ -4,8 +4,8 @@
 
 namespace tessera::bench {
 
-// Milliseconds of processor time that the calling thread has used: on a busy machine a steadier
-// measure than the clock on the wall.
+// Milliseconds of processor time that the calling thread has used. On a busy machine this measure
+// is steadier than the wall clock.
 inline double CpuMilliseconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -8,7 +8,7 @@
 #include "tessera/problem/engine.h"
 
 // The tables of docs/encoding.md. Times are processor time of one thread, in ms, so that a busy
-// machine does little harm; limits are wall clock.
+// machine disturbs them little. Limits are wall clock.
 namespace tessera::bench {
 
 struct EncodeArguments {
@@ -24,8 +24,8 @@ void PrintCrossover(const EncodeArguments& arguments);
 // Families of Problems with each refinement switched off in turn.
 void PrintRefinements(const EncodeArguments& arguments);
 
-// Chains of candidates: candidates selected in an open formula, formulas written anew, the lazy
-// engine. False when the networks cannot be read.
+// Chains of candidates, by three methods: candidates selected in an open formula, a new formula for
+// each candidate, and the lazy engine. False when the networks cannot be read.
 bool PrintChains(const EncodeArguments& arguments);
 
 // Problems of banks and modes, by CaDiCaL alone and by the portfolio.
@@ -36,7 +36,7 @@ struct Timed {
   double milliseconds = 0;
 };
 
-// Opens a session and asks it once, within memories[0].capacity.
+// Opens a session and solves once, within memories[0].capacity.
 Timed SolveAnew(const problem::Engine& engine, const problem::Problem& problem, double seconds);
 
 }  // namespace tessera::bench

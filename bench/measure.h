@@ -22,7 +22,7 @@ struct Task {
   double seconds = 10;  // limit
   int runs = 1;         // the best counts
   int threads = 1;
-  std::string engine = {};  // asked alone; empty: all
+  std::string engine = {};  // runs alone; empty: all
   base::Budget budget = {};
 };
 
@@ -30,12 +30,12 @@ struct Arguments {
   std::filesystem::path data;
   int runs = 5;
   std::string minimalloc;  // its program; empty: not run
-  std::string engine;      // asked alone; empty: all
+  std::string engine;      // runs alone; empty: all
   std::string table;       // printed alone; empty: all
 };
 
-// What all engines together answer, with default options, and how long that takes: from a Problem
-// in memory to a validated Result. A wrong answer ends the program.
+// The answer of the portfolio with default options, and its time from a Problem in memory to a
+// validated Result. A wrong answer ends the program.
 Measurement Measure(const problem::Problem& question, const Task& task);
 
 // With one digit after the point; "-" for none.

@@ -22,9 +22,9 @@ namespace {
 
 using problem::Problem;
 
-constexpr double kGrace = 1;  // seconds that a program may take to see that its time is over
+constexpr double kGrace = 1;  // seconds that a program may take to notice that its time is over
 
-// Kills the child if it runs for longer than `seconds`. Its end is then for waitpid to see.
+// Kills the child if it runs for longer than `seconds`. waitpid then reports the end.
 void KillAfter(pid_t child, double seconds) {
   const int handle = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
   if (handle < 0) return;
@@ -53,7 +53,7 @@ bool Run(std::vector<std::string> words, double seconds) {
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// Its answer is the question's CSV with one more column, the offset.
+// MiniMalloc answers with the CSV of the Problem and one more column, the offset.
 bool IsRight(const Problem& question, const std::filesystem::path& answer) {
   std::ifstream file(answer);
   const auto read = problem::files::ReadCsv(std::string{std::istreambuf_iterator<char>(file), {}},

@@ -42,7 +42,8 @@ Bytes TotalSize(const Problem& problem) {
   return total;
 }
 
-// From `least` to `most`, every factor as likely as any other.
+// A number from `least` to `most`. Its logarithm is uniform: every factor is as likely as any
+// other.
 int64_t LogUniform(Random& random, double least, double most) {
   return static_cast<int64_t>(std::llround(least * std::pow(most / least, random.Real())));
 }
@@ -54,7 +55,7 @@ struct Rectangle {
   Bytes top;
 };
 
-// Cuts one side in two; false when it is one unit long.
+// Cuts one side in two; false when the side is one unit long.
 bool Cut(Random& random, std::vector<Rectangle>& rectangles, size_t at, bool across_time) {
   Rectangle rest = rectangles[at];
   if (across_time) {
@@ -116,7 +117,7 @@ Problem GeneratePerfect(const PackingShape& shape, uint64_t seed) {
   Random random(seed);
   std::vector<Rectangle> rectangles = {{0, shape.steps, 0, shape.capacity}};
   while (rectangles.size() < static_cast<size_t>(shape.buffers)) {
-    // The larger of two, so that no crumbs come while large pieces are left.
+    // The larger of two, so that no tiny pieces arise while large ones are left.
     const auto last = static_cast<int64_t>(rectangles.size()) - 1;
     const auto area = [&](size_t i) {
       return (rectangles[i].upper - rectangles[i].lower) *

@@ -4,9 +4,9 @@
 
 #include "tessera/problem/problem.h"
 
-// Families of allocation instances, drawn anew from a seed: benchmarks and tests need problems of
-// known nature, as many as they like. The same arguments give the same Problem on every machine.
-// Each Problem has one memory, and buffers b0, b1, ... of alignment 1.
+// Families of allocation instances, drawn from a seed. Benchmarks and tests need any number of
+// problems of known nature. The same arguments give the same Problem on every machine. Each Problem
+// has one memory, and buffers b0, b1, ... of alignment 1.
 namespace tessera::bench {
 
 struct PackingShape {
@@ -20,18 +20,18 @@ struct PackingShape {
 // without a byte to spare. Needs buffers <= steps * capacity.
 problem::Problem GeneratePerfect(const PackingShape& shape, uint64_t seed);
 
-// *broken*: a perfect packing disturbed. As many random moves as there are buffers each shift up to
-// half of one buffer's size to another buffer; then 20 growths for each buffer lengthen a life by
-// one step at either end. What would lift the load of a step above the capacity is not done. Some
-// are feasible, some are not, and no load tells which. Greedy orders solve none of 25 with 80
-// buffers.
+// *broken*: a disturbed perfect packing. The generator makes as many random moves as there are
+// buffers; each move shifts up to half of one buffer's size to another buffer. Then 20 growths for
+// each buffer lengthen a life by one step at either end. A change that would lift the load of a
+// step above the capacity is not made. Some of the Problems are feasible, some are not, and the
+// load does not decide which. Greedy orders solve none of 25 with 80 buffers.
 problem::Problem GenerateBroken(const PackingShape& shape, uint64_t seed);
 
 // *flat*: lives of exponential width (mean 0.3 of 8 to 24 steps, drawn) from random starts, each
-// cut off where a step would be too full, sizes uniform from 0.3 to 1.9 times what makes an average
-// step full. The capacity is the load. Buffers that find no room even for one step are made as
-// small as that takes, so fewer than asked for come only when all steps are full. Greedy orders
-// solve a quarter of those with 20 buffers, and one of 100 with 30 to 60.
+// cut off where a step would be too full. Sizes are uniform from 0.3 to 1.9 times the size that
+// makes an average step full. The capacity is the load. A buffer that finds no space even for one
+// step is shrunk until it does, so fewer buffers than requested come only when all steps are full.
+// Greedy orders solve a quarter of those with 20 buffers, and one of 100 with 30 to 60.
 problem::Problem GenerateFlat(int buffers, uint64_t seed);
 
 // *random*: sizes log-uniform from 64 B to 16 MiB, lives log-uniform up to 1000 steps, starts
@@ -39,8 +39,8 @@ problem::Problem GenerateFlat(int buffers, uint64_t seed);
 // holds them all side by side.
 problem::Problem GenerateRandom(int buffers, double concurrency, uint64_t seed);
 
-// *compiler-like*: a chain of operators. Each result lives until the next operator has read it,
-// some, the skips, longer; sizes fall and rise by powers of two along the chain; weights are
+// *compiler-like*: a chain of operators. Each result lives until the next operator has read it;
+// some, the skips, live longer. Sizes fall and rise by powers of two along the chain. Weights are
 // double-buffered, loaded one step ahead of their use. The capacity holds all buffers side by side.
 // `buffers` >= 2.
 problem::Problem GenerateCompilerLike(int buffers, uint64_t seed);
@@ -54,10 +54,10 @@ struct BankedShape {
 };
 
 // *banked*: a chain of operators whose results and constants share a memory of banks
-// (generate_banked.cc). In each mode a bank is read, written, both, or left alone, at random, but
-// at each step some mode serves the buffers accessed there, as long as nothing else is placed.
-// Sizes are multiples of 64 bytes and at most a bank; four of five buffers must lie in one bank.
-// Some are feasible, some are not. All numbers of the shape are at least 1.
+// (banked_generators.cc). In each mode a bank is read, written, both, or left alone, at random. At
+// each step some mode serves the buffers accessed there, as long as nothing else is placed. Sizes
+// are multiples of 64 bytes and at most a bank; four of five buffers must lie in one bank. Some
+// Problems are feasible, some are not. All numbers of the shape are at least 1.
 problem::Problem GenerateBanked(const BankedShape& shape, uint64_t seed);
 
 }  // namespace tessera::bench

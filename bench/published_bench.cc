@@ -22,8 +22,8 @@
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/partition.h"
 
-// Plans beside what others published (docs/comparisons.md): every line is one search with the
-// command's default options, or with the constraints that state somebody else's plan.
+// Compares plans with published ones (docs/comparisons.md). Each line is one search with the
+// command's default options, or with the constraints that state the published plan.
 namespace {
 
 using namespace tessera;
@@ -63,8 +63,8 @@ class Planner {
     }));
   }
 
-  // The plan that is least in a metric, within limits, and under the constraints of a file if it is
-  // named.
+  // The plan of least value in a metric, within limits, and under the constraints of a file if one
+  // is given.
   std::optional<tessera::plan::Plan> Least(const std::string& metric,
                                            const std::map<std::string, double>& limits,
                                            const std::string& constraints = "") {
@@ -112,7 +112,7 @@ constexpr MsfPoint kMsfPoints[] = {
 };
 
 void PrintMsfCnn(Planner& planner) {
-  fmt::print("MobileNetV2 w0.35 at 144, MACs within a memory, beside msf-CNN\n");
+  fmt::print("MobileNetV2 w0.35 at 144, MACs within a memory, compared with msf-CNN\n");
   fmt::print("{:>8} {:>12} {:>12} {:>9} | {:>12} {:>8} {:>6}\n", "memory B", "their MACs",
              "counted", "run in B", "our MACs", "peak B", "s");
   planner.Choose("mobilenet_v2_035.yaml", "examples/comparisons/msf_cnn.yaml");

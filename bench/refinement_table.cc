@@ -14,8 +14,8 @@ using problem::Problem;
 
 constexpr uint64_t kDraws = 10;
 
-// Two of each buffer but the first, as where a compiler unrolls by two; 5 % slack over the heaviest
-// step.
+// Each buffer but the first occurs twice, as where a compiler unrolls by two. The slack is 5 % over
+// the heaviest step.
 Problem MakeInterchangeable(Problem problem) {
   const size_t count = problem.buffers.size();
   for (size_t i = 1; i < count; ++i) {
@@ -27,7 +27,7 @@ Problem MakeInterchangeable(Problem problem) {
   return problem;
 }
 
-// The same again, later.
+// The same Problem again, at later steps.
 Problem Repeat(const Problem& once, int times) {
   Problem problem = once;
   const problem::Lifespan horizon = Horizon(once);

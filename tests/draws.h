@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-// How many random draws a test makes. A sanitizer slows each draw about tenfold, and looks for
-// faults of memory and of threads, which show in few draws: there a tenth must do. Statistics over
-// draws keep their thresholds.
+// The number of random draws of a test. A sanitizer slows each draw about tenfold. It looks for
+// faults of memory and of threads, which few draws show, so a tenth of the draws is enough there.
+// Statistics over draws keep their thresholds.
 namespace tessera {
 
 constexpr int DrawsOf(int whole) {
@@ -15,8 +15,8 @@ constexpr int DrawsOf(int whole) {
 #endif
 }
 
-// For a test that draws, and leaves out draws that say nothing to it: says how many it looked at,
-// and fails where they are too few.
+// For a test that leaves out draws without a statement: prints how many it used, and fails where
+// they are too few.
 inline void ExpectEnough(int checked, int least) {
   testing::Test::RecordProperty("checked", checked);
   EXPECT_GE(checked, least) << "draws that were not left out";

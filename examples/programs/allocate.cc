@@ -4,8 +4,8 @@
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/greedy/greedy.h"
 
-// MiniMalloc's example: five buffers, the least memory that holds them, and where each lies in it.
-// Links the allocator alone, no solver and no parser; scripts/size tells how large that is.
+// MiniMalloc's example: five buffers, the least memory that holds them, and the offset of each
+// buffer. It links the allocator alone, without a solver or a parser; scripts/size prints the size.
 int main() {
   using namespace tessera;
   problem::Problem problem;

@@ -7,12 +7,13 @@
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/problem/validator.h"
 
-// A restriction that no rule can state, in C++.
+// States a restriction in C++ that no rule can state.
 //
-// The accelerator of this example reads two operands at once through a cache of four colours: the
-// lines of 64 bytes belong to colours 0 1 2 3 0 1 2 3 ... by address. Two operands that start in
-// one colour evict each other at every access. So each pair of operands must start in different
-// colours, which is neither a multiple nor a distance: any difference but one residue is right.
+// The accelerator of this example reads two operands at the same time through a cache of four
+// colours: the lines of 64 bytes belong to colours 0 1 2 3 0 1 2 3 ... by address. Two operands
+// that start in one colour evict each other at every access. So each pair of operands must start in
+// different colours. This is neither a multiple nor a distance: any difference but one residue is
+// right.
 //
 //     $ custom_constraint
 //     without:  image at 0 (colour 0), kernel at 256 (colour 0), result at 320 (colour 1)
@@ -58,7 +59,7 @@ class DifferentColours final : public Constraint {
   }
 
  private:
-  // "offset mod 256 lies in [64 c, 64 c + 64)": two bounds of a remainder.
+  // "offset mod 256 lies in [64 c, 64 c + 64)" is two bounds of a remainder.
   static Literal HasColour(Variables& variables, size_t buffer, Bytes colour) {
     const Bytes granularity = variables.GranularityOf(0);
     const Integer remainder =
@@ -92,7 +93,7 @@ Problem Convolution() {
   return problem;
 }
 
-// The placement, printed; nothing when there is none.
+// Prints the placement; prints nothing when there is none.
 std::optional<Allocation> Place(const std::string& title, const Problem& problem,
                                 tessera::encoder::formulation::Constraints constraints) {
   const tessera::encoder::sat::SatEngine engine({.seed = 0, .constraints = std::move(constraints)});

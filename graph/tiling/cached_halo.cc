@@ -61,8 +61,9 @@ std::vector<ops::Box> AllStrips(const Shape& output, const TileShape& tile) {
 class SweepByStrips {
  public:
   SweepByStrips(const Graph& graph, Interval interval, const Propagation& propagation,
-                const TileShape& tile, bool across_batch)
-      : graph_(graph),
+                const TileShape& tile, bool across_batch, base::PolledWork& work)
+      : work_(work),
+        graph_(graph),
         interval_(interval),
         across_batch_(across_batch),
         propagation_(propagation),
@@ -95,17 +96,23 @@ class SweepByStrips {
       std::vector<ops::Extent>& asking = between_outputs ? wanted_ : made_;
       for (size_t tile = 0; tile < tiles_.size(); ++tile)
         Propagation::Apply(ask, Region(asking, tile, ask.output), Region(wanted_, tile, ask.input));
+      if (!Continues()) return {};
     }
     while (settled > 0) SettleOutputs(--settled);
     for (size_t slot = 0; slot < Slots(); ++slot) {
       // states are read before they are made
       if (!propagation_.MadeInside(slot) || IsState(slot)) Settle(slot);
+      if (!Continues()) return {};
     }
     SortIntoClasses();
+    if (work_.IsCutOff()) return {};
     return std::move(subgraph_);
   }
 
  private:
+  // To be called for each visit of all tiles. Returns false from the stop on.
+  bool Continues() { return work_.Continues(subgraph_.tiles); }
+
   static std::vector<ops::Box> BoxesOf(const Shape& output, const TileShape& tile) {
     const size_t rows = *AxisOf(output, Axis::kRows);
     std::vector<ops::Box> boxes;
@@ -263,6 +270,7 @@ class SweepByStrips {
     std::map<std::vector<int64_t>, int> classes;
     std::vector<int64_t> figures;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      if (!work_.Continues(static_cast<int64_t>(Slots()))) return;
       FindFigures(tile, figures);
       const auto [entry, fresh] = classes.try_emplace(figures, static_cast<int>(classes.size()));
       if (fresh) subgraph_.classes.push_back(ClassOf(tile));
@@ -325,6 +333,7 @@ class SweepByStrips {
     list.EndTensor();
   }
 
+  base::PolledWork& work_;
   const Graph& graph_;
   Interval interval_;
   bool across_batch_;
@@ -355,17 +364,21 @@ bool CutsStrips(const Shape& output, const TileShape& tile) {
 TiledSubgraph TileKeepingRows(const Graph& graph, Interval interval, const TileShape& tile,
                               bool across_batch) {
   const Propagation propagation(graph, interval);
-  return TileKeepingRows(RowStructure(graph, interval, propagation), tile, across_batch, {});
+  return TileKeepingRows(RowStructure(graph, interval, propagation), tile, across_batch, {},
+                         nullptr);
 }
 
 TiledSubgraph TileKeepingRows(const RowStructure& structure, const TileShape& tile,
-                              bool across_batch, const ClassTest& wants_classes) {
+                              bool across_batch, const ClassTest& wants_classes,
+                              const base::Stop* stop) {
+  base::PolledWork work(stop);
   if (!structure.IsTied()) {
-    if (auto swept = SweepRows(structure, tile, across_batch, wants_classes))
+    if (auto swept = SweepRows(structure, tile, across_batch, wants_classes, work))
       return *std::move(swept);
   }
+  if (!work.Continues()) return {};
   return SweepByStrips(structure.TheGraph(), structure.TheInterval(), structure.ThePropagation(),
-                       tile, across_batch)
+                       tile, across_batch, work)
       .Run();
 }
 

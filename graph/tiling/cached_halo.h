@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "tessera/base/stop.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/tiling/tiling.h"
 
@@ -27,9 +28,10 @@ TiledSubgraph TileKeepingRows(const Graph& graph, Interval interval, const TileS
                               bool across_batch = true);
 
 // The same for many tile shapes of one interval. Classes may be present although `wants_classes`
-// does not request them.
+// does not request them. Without tiles if the stop, which may be nullptr, came first.
 TiledSubgraph TileKeepingRows(const RowStructure& structure, const TileShape& tile,
-                              bool across_batch, const ClassTest& wants_classes);
+                              bool across_batch, const ClassTest& wants_classes,
+                              const base::Stop* stop);
 
 // Whether tiles of some shape, one below the other, may need the same row of some tensor that
 // `counts`, or store it. Only then TileKeepingRows makes other tiles than Tile. May err towards

@@ -148,7 +148,7 @@ std::vector<ops::Extent> RowStrips::RegionsOf(const ops::Box& strip, const Lack&
   return regions;
 }
 
-void RowStrips::Find(const std::vector<Lack>& lacks) {
+void RowStrips::Find(const std::vector<Lack>& lacks, base::PolledWork& work) {
   const Propagation& propagation = structure_->ThePropagation();
   const std::vector<RowStructure::Slot>& slots = structure_->Slots();
   const Shape& output = propagation.ShapeOf(propagation.LastSlot());
@@ -160,6 +160,7 @@ void RowStrips::Find(const std::vector<Lack>& lacks) {
   ops::Box box = ops::WholeBox(output);
   for (const ops::Extent& images : PartsOf(output, *tile_, batch)) {
     for (const ops::Extent& part : PartsOf(output, *tile_, columns)) {
+      if (!work.Continues(static_cast<int64_t>(propagation.Asks().size() * lacks.size()))) return;
       if (batch) box[*batch] = images;
       if (columns) box[*columns] = part;
       Strip strip;
@@ -190,8 +191,9 @@ RowTiles::RowTiles(const RowStructure& rows, const TileShape& tile)
       strips(rows, tile),
       lack_of(parts.size()) {}
 
-void RowTiles::Begin(const std::vector<Lack>& lacks) {
-  strips.Find(lacks);
+void RowTiles::Begin(const std::vector<Lack>& lacks, base::PolledWork& work) {
+  strips.Find(lacks, work);
+  if (work.IsCutOff()) return;
   wanted.clear();
   for (const size_t lack : lack_of) {
     const std::vector<ops::Extent>& regions = strips.Distinct().front().regions[lack];
@@ -205,17 +207,19 @@ namespace {
 
 class RowClasses {
  public:
-  explicit RowClasses(const RowTiles& tiles)
+  RowClasses(const RowTiles& tiles, base::PolledWork& work)
       : tiles_(tiles),
+        work_(work),
         propagation_(tiles.structure->ThePropagation()),
         slots_(tiles.structure->Slots()) {}
 
-  void AddTo(TiledSubgraph& subgraph) const {
+  void AddTo(TiledSubgraph& subgraph) {
     std::map<std::vector<int64_t>, int> known;
     std::vector<int> class_of;       // of the tiles of one strip
     std::vector<size_t> first_part;  // by class
     std::vector<int64_t> figures;
     for (size_t part = 0; part < tiles_.Count(); ++part) {
+      if (!Continues()) return;
       FindFigures(part, figures);
       const auto [entry, fresh] = known.try_emplace(figures, static_cast<int>(first_part.size()));
       if (fresh) first_part.push_back(part);
@@ -223,7 +227,10 @@ class RowClasses {
     }
     subgraph.classes.reserve(tiles_.strips.Distinct().size() * first_part.size());
     for (const Strip& strip : tiles_.strips.Distinct()) {
-      for (const size_t part : first_part) subgraph.classes.push_back(ClassOf(part, strip));
+      for (const size_t part : first_part) {
+        if (!Continues()) return;
+        subgraph.classes.push_back(ClassOf(part, strip));
+      }
     }
     subgraph.class_of.reserve(tiles_.strips.Like().size() * tiles_.Count());
     for (const size_t strip : tiles_.strips.Like()) {
@@ -234,6 +241,9 @@ class RowClasses {
   }
 
  private:
+  // To be called for each class or tile. Returns false from the stop on.
+  bool Continues() { return work_.Continues(static_cast<int64_t>(slots_.size())); }
+
   // All numbers that distinguish classes of one strip.
   void FindFigures(size_t part, std::vector<int64_t>& figures) const {
     figures.assign(1, static_cast<int64_t>(tiles_.lack_of[part]));
@@ -305,14 +315,15 @@ class RowClasses {
   }
 
   const RowTiles& tiles_;
+  base::PolledWork& work_;
   const Propagation& propagation_;
   const std::vector<RowStructure::Slot>& slots_;
 };
 
 }  // namespace
 
-void AddRowClasses(const RowTiles& tiles, TiledSubgraph& subgraph) {
-  RowClasses(tiles).AddTo(subgraph);
+void AddRowClasses(const RowTiles& tiles, TiledSubgraph& subgraph, base::PolledWork& work) {
+  RowClasses(tiles, work).AddTo(subgraph);
 }
 
 }  // namespace tessera::graph::tiling

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/tiling/propagation.h"
 #include "tessera/graph/tiling/tiling.h"
@@ -75,7 +76,8 @@ class RowStrips {
   RowStrips(const RowStructure& structure, const TileShape& tile)
       : structure_(&structure), tile_(&tile) {}
 
-  void Find(const std::vector<Lack>& lacks);
+  // Incomplete if the stop came first.
+  void Find(const std::vector<Lack>& lacks, base::PolledWork& work);
 
   // The strips that differ. Two are equal if they have the same lengths of everything for every
   // lack, at the same distances.
@@ -109,7 +111,8 @@ struct RowTiles {
   RowTiles(const RowStructure& rows, const TileShape& tile);
 
   // Initialises the regions of each tensor from the strips of the tiles, without any use.
-  void Begin(const std::vector<Lack>& lacks);
+  // Incomplete if the stop came first.
+  void Begin(const std::vector<Lack>& lacks, base::PolledWork& work);
 
   size_t Count() const { return parts.size(); }
   Use& Of(size_t tile, size_t slot) { return uses[tile * slots + slot]; }
@@ -150,14 +153,15 @@ struct RowTiles {
 // Adds the classes of the tiles, and the class of each tile, strip by strip. Two tiles have one
 // class if their strips are equal, the same asks are missing, and all that depends on rows is
 // equal. Cost: one visit of each tile of one strip, and one class for each pair of a class by rows
-// and a distinct strip.
-void AddRowClasses(const RowTiles& tiles, TiledSubgraph& subgraph);
+// and a distinct strip. Incomplete if the stop came first.
+void AddRowClasses(const RowTiles& tiles, TiledSubgraph& subgraph, base::PolledWork& work);
 
 // Tiles that keep rows, swept once for all strips (row_sweep.cc).
 
 // TileKeepingRows (cached_halo.h) for a structure that is not tied; classes only if
-// `wants_classes`. nullopt: strips must be swept one by one.
+// `wants_classes`; without tiles if the stop came first. nullopt: strips must be swept one by one.
 std::optional<TiledSubgraph> SweepRows(const RowStructure& structure, const TileShape& tile,
-                                       bool across_batch, const ClassTest& wants_classes);
+                                       bool across_batch, const ClassTest& wants_classes,
+                                       base::PolledWork& work);
 
 }  // namespace tessera::graph::tiling

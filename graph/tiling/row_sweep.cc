@@ -38,8 +38,10 @@ constexpr int kMostSweeps = 4;
 
 class Sweep {
  public:
-  Sweep(const RowStructure& structure, const TileShape& tile, bool across_batch)
-      : structure_(structure),
+  Sweep(const RowStructure& structure, const TileShape& tile, bool across_batch,
+        base::PolledWork& work)
+      : work_(work),
+        structure_(structure),
         propagation_(structure.ThePropagation()),
         slots_(structure.Slots()),
         output_(propagation_.ShapeOf(propagation_.LastSlot())),
@@ -47,11 +49,12 @@ class Sweep {
         across_batch_(across_batch),
         tiles_(structure, tile) {}
 
-  // False if strips must be swept one by one.
+  // False if strips must be swept one by one, or if the stop came first.
   bool Run() {
     for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
       Begin();
-      SweepOnce();
+      if (!work_.IsCutOff()) SweepOnce();
+      if (work_.IsCutOff()) return false;
       if (!FindLacks()) return true;
       if (structure_.MayBeEmpty()) return false;
     }
@@ -74,7 +77,7 @@ class Sweep {
 
  private:
   void Begin() {
-    tiles_.Begin(lacks_);
+    tiles_.Begin(lacks_, work_);
     rows_.assign(slots_.size(), {});
   }
 
@@ -89,6 +92,7 @@ class Sweep {
     for (const Propagation::Ask* ask : structure_.Asks()) {
       while (settled > ask->op) SettleOutputs(--settled);
       Apply(*ask);
+      if (!work_.Continues(static_cast<int64_t>(tiles_.Count()))) return;
     }
     while (settled > 0) SettleOutputs(--settled);
     for (size_t slot = 0; slot < slots_.size(); ++slot) {
@@ -293,6 +297,7 @@ class Sweep {
     return largest;
   }
 
+  base::PolledWork& work_;
   const RowStructure& structure_;
   const Propagation& propagation_;
   const std::vector<RowStructure::Slot>& slots_;
@@ -307,11 +312,13 @@ class Sweep {
 }  // namespace
 
 std::optional<TiledSubgraph> SweepRows(const RowStructure& structure, const TileShape& tile,
-                                       bool across_batch, const ClassTest& wants_classes) {
-  Sweep sweep(structure, tile, across_batch);
+                                       bool across_batch, const ClassTest& wants_classes,
+                                       base::PolledWork& work) {
+  Sweep sweep(structure, tile, across_batch, work);
   if (!sweep.Run()) return std::nullopt;
   TiledSubgraph subgraph = sweep.Outline();
-  if (!wants_classes || wants_classes(subgraph)) AddRowClasses(sweep.Tiles(), subgraph);
+  if (!wants_classes || wants_classes(subgraph)) AddRowClasses(sweep.Tiles(), subgraph, work);
+  if (work.IsCutOff()) return TiledSubgraph();
   return subgraph;
 }
 

@@ -38,9 +38,6 @@ namespace {
 
 using AxisSet = Propagation::AxisSet;
 
-// The number of propagations of an operator between two polls of the stop.
-constexpr int64_t kBetweenPolls = 2'048;
-
 constexpr AxisSet Bit(size_t axis) { return AxisSet{1} << axis; }
 
 // Equal positions of one group.
@@ -60,7 +57,7 @@ class TileCounter {
  public:
   TileCounter(const Graph& graph, Interval interval, const Propagation& propagation,
               const CutStructure& structure, const TileShape& tile, const base::Stop* stop)
-      : stop_(stop),
+      : work_(stop),
         graph_(graph),
         interval_(interval),
         tile_(tile),
@@ -80,7 +77,6 @@ class TileCounter {
   TiledSubgraph Count(const ClassTest& wants_classes);
 
  private:
-  bool Continues();
   void CountPositions(Group& group);
   void GoTo(const std::vector<int64_t>& position);
   int64_t IndexOf(const std::vector<int64_t>& position, AxisSet axes) const;
@@ -89,9 +85,10 @@ class TileCounter {
   Extents LargestOf(size_t slot) const;
   void AddClasses(TiledSubgraph& subgraph);
 
-  const base::Stop* stop_;
-  int64_t until_poll_ = 0;
-  bool cut_off_ = false;
+  // Counts an operator for each position and each tile. Returns false from the stop on.
+  bool Continues() { return work_.Continues(interval_.last - interval_.first + 1); }
+
+  base::PolledWork work_;
   const Graph& graph_;
   Interval interval_;
   const TileShape& tile_;
@@ -168,15 +165,6 @@ void TileCounter::CountPositions(Group& group) {
   } while (Continues() && Advance(position, positions_, group.axes));
 }
 
-// To be called for each position and each tile. Returns false from the stop on.
-bool TileCounter::Continues() {
-  if (cut_off_) return false;
-  if (stop_ == nullptr || until_poll_-- > 0) return true;
-  until_poll_ = kBetweenPolls / (interval_.last - interval_.first + 1);
-  cut_off_ = stop_->Requested();
-  return !cut_off_;
-}
-
 void TileCounter::GoTo(const std::vector<int64_t>& position) {
   for (size_t axis = 0; axis < position.size(); ++axis) {
     box_[axis].begin = position[axis] * tile_[axis];
@@ -241,7 +229,7 @@ TileClass TileCounter::Combine(const std::vector<int>& choice) const {
 }
 
 TiledSubgraph TileCounter::Count(const ClassTest& wants_classes) {
-  if (cut_off_) return {};
+  if (work_.IsCutOff()) return {};
   TiledSubgraph subgraph;
   subgraph.interval = interval_;
   subgraph.tile = tile_;
@@ -252,7 +240,7 @@ TiledSubgraph TileCounter::Count(const ClassTest& wants_classes) {
   for (size_t slot = 0; slot < subgraph.tensors.size(); ++slot)
     subgraph.largest.push_back(LargestOf(slot));
   if (!wants_classes || wants_classes(subgraph)) AddClasses(subgraph);
-  if (cut_off_) return {};
+  if (work_.IsCutOff()) return {};
   return subgraph;
 }
 
@@ -313,7 +301,7 @@ class Tiler::Interior {
                                const ClassTest& wants_classes) {
     if (stop_ != nullptr && stop_->Requested()) return {};
     if (!row_structure_) row_structure_.emplace(graph_, interval_, propagation_);
-    return TileKeepingRows(*row_structure_, tile, across_batch, wants_classes);
+    return TileKeepingRows(*row_structure_, tile, across_batch, wants_classes, stop_);
   }
 
  private:

@@ -1,5 +1,5 @@
-// Elements. Strings among the children become text and attributes are set as such: nothing that comes from a plan is ever read
-// as markup.
+// Elements. Strings among the children become text, and attributes are set by the DOM: nothing from
+// a plan is parsed as markup.
 
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
@@ -18,7 +18,7 @@ function svg(name, attributes = {}, ...children) {
   return fill(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, children);
 }
 
-// A step wide rectangle as a path would round it, yet crisp: coordinates to a hundredth of a pixel.
+// Rounds a coordinate to a hundredth of a pixel, so that a rectangle one step wide stays sharp.
 function px(value) {
   return Math.round(value * 100) / 100;
 }

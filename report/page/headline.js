@@ -1,4 +1,5 @@
-// The totals: each metric beside the lower bound and what running layer by layer would need, then where energy and traffic go.
+// The totals: each metric with the lower bound and the layer-by-layer result, then the shares of
+// energy and traffic.
 //
 //   Latency                       0        bound    plan          alone
 //   3 443 507 cycles              |----------|=======|-------------|
@@ -10,7 +11,7 @@ const metrics = [
   { key: 'peak', title: 'Peak on chip', text: bytesText, aside: (value) => `${grouped(value)} B` },
 ];
 
-// Beside these only where somebody asked for them.
+// Shown only where the objective includes them.
 const macsMetric = { key: 'macs', title: 'Multiply-accumulates', text: grouped, aside: () => '' };
 
 function metricCard({ key, title, text, aside }) {

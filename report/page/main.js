@@ -1,5 +1,5 @@
-// Draws the page and follows what the reader chooses. A subgraph is chosen by clicks, by search, by the arrow keys beside the
-// list, and by the address of the page: #s3.
+// Draws the page and follows the reader's choices. Clicks, search, the arrow keys on the list, and
+// the address of the page (#s3) choose a subgraph.
 
 let current = -1;
 
@@ -10,7 +10,7 @@ function select(subgraph, mark = {}) {
   markNetwork(subgraph, mark.op, mark.reveal);
   markList(subgraph);
   markSubgraph(mark);
-  // An operator is to be seen in the network, a buffer in its map.
+  // Scrolls to the operator in the network, or to the buffer in its map.
   if (!mark.reveal) return;
   const place = mark.op === undefined ? byId('subgraph').querySelector('.map') : byId('network').querySelector('.surface');
   place?.scrollIntoView({ block: 'center' });
@@ -21,7 +21,7 @@ function selectFromAddress() {
   select(Math.min(asked, plan.subgraphs.length - 1));
 }
 
-// Follows the system until the reader says otherwise.
+// Follows the system's theme until the reader chooses one.
 function startTheme() {
   const themes = ['auto', 'light', 'dark'];
   const button = byId('theme');

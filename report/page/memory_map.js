@@ -1,4 +1,5 @@
-// The memory map of one subgraph: steps to the right, addresses upwards, a rectangle for each life of a buffer.
+// The memory map of one subgraph: steps to the right, addresses upwards, a rectangle for each
+// lifespan of a buffer.
 //
 //     pass 0 (even tiles)   pass 1 (odd tiles)
 //   |  +------+           +------+
@@ -8,11 +9,11 @@
 //   |  mode a    mode b     mode a
 //      conv1     conv2      conv1
 
-// Top, right, bottom, left; the names of banks stand to the right.
+// Top, right, bottom, left; the names of banks are on the right.
 const mapMargins = [30, 14, 104, 92];
 const bankMargin = 84;
 
-// What lives in the memory during the steps.
+// The buffers that live in the memory during the steps.
 function buffersWithin(memory, [begin, end]) {
   return plan.buffers
     .map((buffer, index) => ({ buffer, index }))
@@ -54,7 +55,7 @@ class MemoryMap {
     this.of = plan.memories[memory];
     this.buffers = buffersWithin(memory, steps);
     this.peak = Math.max(0, ...this.buffers.map(({ buffer }) => buffer.offset + buffer.size));
-    // The whole capacity where banks are to be seen or the buffers fill at least a quarter of it.
+    // Shows the whole capacity where there are banks or the buffers fill at least a quarter of it.
     const whole = this.of.banks.length > 0 || this.of.capacity <= 4 * this.peak;
     this.extent = Math.max(1, whole ? this.of.capacity : this.peak * 1.1);
     this.surface = svg('svg', { class: 'surface map' });

@@ -1,4 +1,5 @@
-// The network with its cuts: a box for each subgraph, to be clicked; operators coloured by kind; tensors as lines.
+// The network with its cuts: a box for each subgraph, which can be clicked; operators coloured by
+// kind; tensors as lines.
 
 const networkView = { viewport: null, nodes: [], boxes: [], layout: null };
 
@@ -67,7 +68,7 @@ function drawBox(box) {
   return group;
 }
 
-// What is read from afar, when names are too small.
+// Large labels for a small scale, where names are too small to read.
 function drawNumber(box) {
   const size = Math.min(56, box.height * 0.75, box.width * 0.5);
   return svg('text', { class: 'number', x: box.x + box.width / 2, y: box.y + box.height / 2, style: `font-size: ${px(size)}px` },
@@ -112,7 +113,7 @@ function drawNetwork() {
   networkView.nodes = layout.nodes.map(drawNode);
   canvas.append(svg('g', {}, ...networkView.boxes), drawLines(layout), svg('g', {}, ...networkView.nodes),
                 svg('g', { class: 'numbers' }, ...layout.boxes.map(drawNumber)));
-  // No higher than the drawing is at full width.
+  // Limits the height to that of the drawing at full width.
   surface.style.maxHeight = `${Math.max(220, Math.ceil((layout.height / layout.width) * surface.clientWidth))}px`;
   networkView.viewport = new Viewport(surface, {
     x: [-gutter.between, layout.width - gutter.between],
@@ -133,7 +134,7 @@ function drawNetwork() {
   });
 }
 
-// Marks the chosen subgraph and operator, and brings them into view when asked to.
+// Marks the chosen subgraph and operator, and scrolls to them if requested.
 function markNetwork(subgraph, op, reveal) {
   networkView.boxes.forEach((box, index) => box.classList.toggle('chosen', index === subgraph));
   networkView.nodes.forEach((node, index) => node.classList.toggle('chosen', index === op));

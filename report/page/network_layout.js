@@ -1,9 +1,10 @@
-// Where operators, boxes of subgraphs and the tensors between them are drawn.
+// Positions of operators, boxes of subgraphs, and the tensors between them.
 //
-// Subgraphs run one after another, so their boxes stand like words: from left to right, in rows. In a box operators stand in
-// layers, each below all that it reads; branches stand beside each other. What stays in a box runs down; a skip bulges to the
-// right of what it skips. What crosses between boxes leaves to the right and, unless the next box is meant, takes the gutters
-// between boxes and rows, so that no line runs through a box.
+// Subgraphs run one after another, so their boxes are laid out like words: from left to right, in
+// rows. In a box, operators are in layers, each below all that it reads; branches are side by side.
+// Tensors that stay in a box run down; a skip bends to the right around the operators that it
+// skips. Tensors between boxes leave to the right. Unless the next box reads them, they run in the
+// gutters between boxes and rows, so that no line crosses a box.
 
 const nodeSize = { width: 128, height: 24 };
 const layerStep = nodeSize.height + 13;
@@ -63,7 +64,7 @@ function extentOf(rows) {
   return { width: width + 2 * gutter.between, height: height + 2 * gutter.rows };
 }
 
-// As many boxes in a row as make the whole largest in a place of that shape.
+// The number of boxes in a row that makes the whole largest in a place of that shape.
 function layoutNetwork(aspect) {
   const boxes = plan.subgraphs.map((subgraph, index) => ({ index, ...layoutBox(subgraph) }));
   const total = boxes.reduce((sum, box) => sum + box.width + gutter.between, 0);
@@ -99,7 +100,7 @@ function innerPath(from, to) {
   return `M${right} ${top}C${right + 20} ${top} ${right + 20} ${bottom} ${right} ${bottom}`;
 }
 
-// The line between boxes; lines that share a gutter keep to lanes of their own.
+// The line between boxes; lines that share a gutter have separate lanes.
 function boundaryPath(layout, from, to, lane) {
   const [x1, y1] = [from.x + nodeSize.width, from.y + nodeSize.height / 2];
   const [x2, y2] = [to.x, to.y + nodeSize.height / 2];

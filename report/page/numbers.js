@@ -1,11 +1,11 @@
-// Numbers for people.
+// Numbers as text for readers.
 
 // 361984 -> "361 984", with a narrow space that does not break.
 function grouped(number) {
   return Math.round(number).toString().replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
 }
 
-// Three figures and the unit that suits: 361984 -> "353 KiB".
+// Three figures and a suitable unit: 361984 -> "353 KiB".
 function scaled(number, base, units) {
   let unit = 0;
   while (Math.abs(number) >= base && unit + 1 < units.length) {
@@ -29,7 +29,8 @@ function timeText(cycles) {
   return scaled(nanoseconds, 1000, ['ns', 'µs', 'ms', 's']);
 }
 
-// The least of 1, 2, 5 times a power of ten (a power of two for bytes) that makes at most `most` steps of `extent`.
+// The least of 1, 2, 5 times a power of ten (a power of two for bytes) that divides `extent` into
+// at most `most` steps.
 function tickOf(extent, most, binary) {
   let tick = 1;
   for (let i = 0; extent / tick > most; ++i) tick *= binary ? 2 : i % 3 === 1 ? 2.5 : 2;

@@ -1,19 +1,26 @@
-// The plan, as report/html_page_data.h wrote it. Arrays refer to each other by index, -1 means none:
+// The plan, as report/html_page_data.h writes it. Arrays refer to each other by index; -1 means
+// none:
 //
 //   operators   id, kind, inputs, weights, outputs (tensors), macs
 //   tensors     id, shape, type, role, bytes
-//   subgraphs   first, last (operators), tile, tiles, weights, depth (of slices, if by it), in_place, halo, prefetch (if so), largest_proven, metrics,
-//               rejected: last (operator), tile (may be empty), weights, depth, halo, cause, score, taken, needs_bytes
-//   memories    name, capacity, banks, modes, reserved; the first is the one whose capacity is asked about
-//   steps       kind, subgraph, phase, op, transfers (tensors); schedules: a mode for each step, by memory
+//   subgraphs   first, last (operators), tile, tiles, weights, k_extent (with split_k), in_place,
+//               halo, prefetch (if set), largest_proven, metrics, rejected_alternatives: last
+//               (operator), tile (may be empty), weights, k_extent, halo, cause, score, taken,
+//               needs_bytes
+//   memories    name, capacity, banks, modes, reserved; the first one has the capacity in question
+//   steps       kind, subgraph, phase, op, transfers (tensors)
+//   schedules   a mode for each step, by memory
 //   loops       [begin, end) in steps
-//   buffers     id, role, size, offset, memory, subgraph, tensor, op, lives [lower, upper), accesses [step, engine, kind]
-//   tracks      name, flow; timelines by subgraph: cycles, busy, omissions, activities
+//   buffers     id, role, size, offset, memory, subgraph, tensor, op, lives [lower, upper),
+//               accesses [step, engine, kind]
+//   tracks      name, flow
+//   timelines   by subgraph: cycles, busy, omissions, activities
 //               [begin, end, track, kind, tile, op, tensor, bytes]
 
 const plan = JSON.parse(byId('plan').textContent);
 
-// Who makes each tensor, who reads it, and where each operator runs.
+// The operator that makes each tensor, the operators that read it, and the subgraph of each
+// operator.
 const producerOf = plan.tensors.map(() => -1);
 const readersOf = plan.tensors.map(() => []);
 const subgraphOf = plan.operators.map(() => -1);
@@ -49,7 +56,7 @@ function stepText(step) {
   return step.kind === 'load' || step.kind === 'store' ? `${step.kind} ${moved}` : step.kind;
 }
 
-// "s3/conv1@0" -> "conv1@0": the subgraph is known where this is written.
+// "s3/conv1@0" -> "conv1@0": the place of this text already shows the subgraph.
 const shortId = (buffer) => buffer.id.replace(/^s\d+\//, '');
 
 // Colours of kinds, roles and activities are variables of the style sheet: --kind-conv, --role-boundary, --do-load.

@@ -1,17 +1,18 @@
-// Alternatives that the search rejected for a subgraph, and why.
+// Alternatives that the search rejected for a subgraph, and the causes.
 //
-//   in place of          policy              would score               why
-//   1×64×28×56           weights resident    70 210 cycles  −12 %      needs at least 1 204 224 B of 1 048 576
+//   instead              policy              would take                why not
+//   1×64×28×56           weights resident    70 210 cycles  −12 %      needs at least 1 204 224 B
+//                                                                      of 1 048 576
 //   joined with conv4    ...                 96 480 cycles  +9 %       no better
 
-// The objective's own unit: of a single metric that metric's, else the plain number, 1 being ideal.
+// The objective's unit: for a single metric its own unit, else a plain number, where 1 is ideal.
 function scoreText(score) {
   const wanted = Object.keys(plan.objective.weights);
   const metric = wanted.length === 1 ? metrics.find(({ key }) => key === wanted[0]) : null;
   return metric ? metric.text(score) : Number(score.toPrecision(4)).toString();
 }
 
-// "+9 %" beside what was taken.
+// "+9 %" relative to the plan.
 function againstText({ score, taken }) {
   if (score === undefined || taken <= 0 || score === taken) return score === taken ? 'the same' : '';
   return `${score > taken ? '+' : '−'}${percent(Math.abs(score / taken - 1))}`;

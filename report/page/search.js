@@ -2,7 +2,7 @@
 
 const mostFound = 40;
 
-// What can be found: a name, what it is, and where it leads.
+// Searchable entries: a name, its kind, and the place that it leads to.
 const findable = [
   ...plan.operators.map(({ id, kind }, op) => ({ name: id, what: kind.replace('_', ' '), subgraph: subgraphOf[op], mark: { op } })),
   ...plan.tensors.map(({ id, role }, tensor) => {
@@ -18,7 +18,7 @@ const findable = [
   })),
 ].filter(({ subgraph }) => subgraph >= 0);
 
-// Names that begin with the words come first, then those that hold them; otherwise in order.
+// Names that begin with the words come first, then names that contain them; otherwise in order.
 function find(words) {
   const wanted = words.trim().toLowerCase();
   if (!wanted) return [];

@@ -1,4 +1,4 @@
-// Everything about the chosen subgraph: facts, what bounds it, energy and traffic, memory map, timeline.
+// The chosen subgraph: facts, its bottleneck, energy and traffic, memory map, timeline.
 
 const detail = { maps: [], timeline: null };
 
@@ -18,7 +18,7 @@ function factsOf(subgraph) {
   ];
 }
 
-// How long each engine and link works, of all the subgraph's cycles; the longest decides.
+// The share of the subgraph's cycles in which each engine and link works; the longest decides.
 function boundsCard(index) {
   const { busy, cycles } = plan.timelines[index];
   const bound = plan.subgraphs[index].metrics.bound_by;
@@ -81,7 +81,7 @@ function drawSubgraph(index) {
   byId('subgraph').replaceChildren(...parts.filter(Boolean));
 }
 
-// Marks a buffer and an operator among what is drawn.
+// Marks a buffer and an operator in the drawings.
 function markSubgraph({ op, buffer }) {
   for (const map of detail.maps) {
     map.found = buffer ?? -1;

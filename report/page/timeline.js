@@ -1,5 +1,5 @@
-// Who works when in one subgraph: a row for each engine and link, cycles to the right. Tiles in the middle of a long loop are left
-// out: their stretch is squeezed into a hatched gap.
+// The work of each engine and link in one subgraph: a row for each, cycles to the right. Tiles in
+// the middle of a long loop are left out: a hatched gap replaces them.
 //
 //   engine  |  C0 C1 |C0 C1 |////|C0 C1 |
 //   dma     |ld |ld  |ld st |////|st    |st|
@@ -9,7 +9,7 @@ const timelineMargins = [18, 12, 34, 118];
 const rowHeight = 34;
 const gapShare = 0.06;
 
-// Cycles to a length on which a gap takes a fixed share of the whole.
+// Maps cycles to a length, on which a gap takes a fixed share of the whole.
 class Squeeze {
   constructor({ cycles, omissions }) {
     const told = cycles - omissions.reduce((sum, { begin, end }) => sum + end - begin, 0);

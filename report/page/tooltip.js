@@ -1,5 +1,6 @@
-// One tooltip for the page. A node that has something to say gives a function, asked when the pointer rests on it or it has the
-// focus: a title, and rows of [name, value].
+// One tooltip for the page. A node with a tooltip registers a function. The page calls it when the
+// pointer rests on the node or the node has the focus; it returns a title, and rows of [name,
+// value].
 
 const sayings = new WeakMap();
 

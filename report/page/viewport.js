@@ -1,6 +1,6 @@
-// A view onto a drawing that is larger than its place: dragging moves it, the wheel with Ctrl and the buttons zoom. The drawing
-// says its whole extent, [low, high] along x and, where it can move that way, along y; it is drawn again whenever the view
-// changes. With `square` both axes keep one scale.
+// A view of a drawing that is larger than its place. Dragging moves it; the wheel with Ctrl and the
+// buttons zoom. The drawing states its extent, [low, high] along x and, where it can move that way,
+// along y. It is drawn again whenever the view changes. With `square` both axes keep one scale.
 //
 //   extent  |---------------------------------|
 //   view            |===========|
@@ -42,7 +42,7 @@ class Viewport {
     this.draw();
   }
 
-  // Scales by `factor` about a point given as shares of the frame.
+  // Scales by `factor` about a point; the point is given in shares of the frame.
   zoom(factor, atX = 0.5, atY = 0.5) {
     for (const [axis, at] of [['x', atX], ['y', atY]]) {
       const range = this.view[axis];
@@ -65,7 +65,7 @@ class Viewport {
     this.draw();
   }
 
-  // Brings a box into the middle, as large as `share` of the frame lets it be.
+  // Moves a box into the middle, as large as `share` of the frame allows.
   show(box, share = 0.5) {
     const lengths = {};
     for (const axis of ['x', 'y']) lengths[axis] = (box[axis][1] - box[axis][0]) / share;
@@ -112,7 +112,8 @@ class Viewport {
       if (!last || event.buttons !== 1) return;
       const [dx, dy] = [event.clientX - last[0], event.clientY - last[1]];
       dragged += Math.abs(dx) + Math.abs(dy);
-      // A click is not a drag; capturing the pointer any earlier would take clicks from what is drawn.
+      // A click is not a drag. Capturing the pointer earlier would take clicks away from the drawn
+      // nodes.
       if (dragged < 5) return;
       if (!this.surface.hasPointerCapture(event.pointerId)) this.surface.setPointerCapture(event.pointerId);
       last = [event.clientX, event.clientY];
@@ -123,7 +124,7 @@ class Viewport {
     this.surface.addEventListener('dblclick', (event) => this.zoom(2, ...share(event)));
   }
 
-  // The buttons that stand beside the drawing's title.
+  // The buttons next to the drawing's title.
   buttons() {
     const button = (text, title, act) => {
       const node = html('button', { type: 'button', title, 'aria-label': title }, text);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/memory_lower_bound.h"
 #include "tessera/search/tiling/shape_search.h"
 
 // A candidate belongs to a ladder. Policies differ in structure, and so do one tile, odd and even
@@ -14,6 +15,7 @@ namespace tessera::search::tiling {
 namespace {
 
 using encoder::program::Policy;
+using encoder::program::PolicyTiles;
 using encoder::program::SubgraphCandidates;
 
 bool IsInPlace(const std::vector<problem::Relation>& relations) {
@@ -46,6 +48,72 @@ bool FixOffsets(std::span<const PinnedBuffer> pins, problem::Problem& problem) {
     return true;
   });
 }
+
+namespace {
+
+// Whether the classes of a tiling are needed. A window that reaches far into the pads makes every
+// tile a class of its own, so the classes of a million tiles take gigabytes. They are omitted if
+// the tiles exceed the tile memory anyway. Places in place depend on classes, and so does the
+// choice of tiles that keep rows; then classes are always found.
+class ClassNeed {
+ public:
+  ClassNeed(const graph::Graph& graph, const hw_profiles::Profile& profile,
+            graph::Interval interval, std::span<const Policy> policies)
+      : graph_(graph), profile_(profile), interval_(interval), policies_(policies) {}
+
+  bool operator()(const graph::tiling::TiledSubgraph& tiling, hw_profiles::HaloStorage halo) {
+    if (tiling.tiles <= kFewTiles || halo != hw_profiles::HaloStorage::kRecompute) return true;
+    if (!floors_) FindFloors();
+    return may_be_in_place_ || std::any_of(floors_->begin(), floors_->end(), [&](const auto& each) {
+             return each->floor.Find(tiling) <= Capacity();
+           });
+  }
+
+  problem::Bytes Capacity() const {
+    return profile_.memories[static_cast<size_t>(profile_.tile_memory)].capacity_bytes;
+  }
+
+ private:
+  static constexpr int64_t kFewTiles = 1 << 14;  // their classes are found quickly
+
+  struct Floor {
+    Floor(const ClassNeed& need, const std::vector<graph::Usage>& usages, PolicyTiles made,
+          bool in_place)
+        : tiles(std::move(made)),
+          floor(need.graph_, usages, need.profile_, tiles.Uses(), in_place) {}
+
+    PolicyTiles tiles;
+    encoder::program::RoomLowerBound floor;
+  };
+
+  void FindFloors() {
+    floors_.emplace();
+    usages_ = graph::UsagesOf(graph_);
+    for (const Policy& policy : policies_) {
+      if (policy.halo != hw_profiles::HaloStorage::kRecompute) continue;
+      base::Expected<PolicyTiles> tiles =
+          PolicyTiles::Make(graph_, usages_, profile_, interval_, policy);
+      if (!tiles) continue;
+      floors_->push_back(
+          std::make_unique<Floor>(*this, usages_, *std::move(tiles), policy.in_place));
+      for (int op = interval_.first; policy.in_place && op <= interval_.last; ++op) {
+        may_be_in_place_ =
+            may_be_in_place_ ||
+            encoder::program::MayTakeAPlace(profile_, graph_.operators[static_cast<size_t>(op)]);
+      }
+    }
+  }
+
+  const graph::Graph& graph_;
+  const hw_profiles::Profile& profile_;
+  graph::Interval interval_;
+  std::span<const Policy> policies_;
+  std::vector<graph::Usage> usages_;
+  std::optional<std::vector<std::unique_ptr<Floor>>> floors_;
+  bool may_be_in_place_ = false;
+};
+
+}  // namespace
 
 base::Expected<IntervalTiles> IntervalTiles::Build(
     const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval,
@@ -81,9 +149,12 @@ std::optional<base::Diagnostic> IntervalTiles::Add(
   const size_t first_ladder = ladders_.size();
   std::optional<base::Diagnostic> refusal;
   encoder::program::SharedTilings tilings(*graph_, interval_, stop);
-  const encoder::program::TileCutter cut = [&tilings](const graph::tiling::TileShape& tile,
-                                                      hw_profiles::HaloStorage halo) {
-    return tilings.Cut(tile, halo);
+  ClassNeed need(*graph_, *profile_, interval_, policies_);
+  const encoder::program::TileCutter cut = [&](const graph::tiling::TileShape& tile,
+                                               hw_profiles::HaloStorage halo) {
+    return tilings.Cut(tile, halo, [&need, halo](const graph::tiling::TiledSubgraph& tiling) {
+      return need(tiling, halo);
+    });
   };
   for (const Policy& policy : policies_) {
     std::vector<graph::tiling::TileShape> wanted = shapes;
@@ -119,6 +190,8 @@ std::optional<base::Diagnostic> IntervalTiles::Add(
   }
   for (size_t i = first_candidate; i < candidates_.size(); ++i) {
     candidates_[i].lower_bound = Known(i).lower_bound;
+    if (TilingOf(i).classes.empty())
+      candidates_[i].lower_bound = std::max(candidates_[i].lower_bound, need.Capacity() + 1);
   }
   return std::nullopt;
 }

@@ -100,7 +100,8 @@ class IntervalTiles {
   // The structure of a candidate.
   const encoder::program::SubgraphCandidates& CandidatesOf(size_t candidate) const;
 
-  // The contents and the work of a candidate's tiles; the classes only until they are dropped.
+  // The contents and the work of a candidate's tiles. The classes are present until they are
+  // dropped, but may be missing if the tiles are many and exceed the tile memory.
   const graph::tiling::TiledSubgraph& TilingOf(size_t candidate) const;
 
   // The candidate's Problem, with its sizes: the subgraph alone, and the tensors that pass over it.

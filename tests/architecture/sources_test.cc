@@ -10,15 +10,15 @@
 #include <string>
 #include <vector>
 
-// The shape of the source tree: who includes whom, and which namespace a file is in. The rules are
-// those of docs/architecture.md.
+// The structure of the source tree: which file includes which, and the namespace of each file.
+// docs/architecture.md states the rules.
 namespace tessera::architecture {
 namespace {
 
 namespace fs = std::filesystem;
 using testing::IsEmpty;
 
-// Lowest first. A module includes itself and modules of lower levels.
+// Lowest level first. A module includes itself and modules of lower levels.
 const std::map<std::string, int>& Levels() {
   static const std::map<std::string, int> levels = {
       {"base", 0},    {"problem", 1}, {"hw_profiles", 2}, {"graph", 2}, {"plan", 3},
@@ -61,8 +61,8 @@ std::vector<Source> ReadSources() {
   return sources;
 }
 
-// Everything that can be reached from itself, in groups of one cycle each: what is left when nodes
-// that lead nowhere else are taken away again and again, and then those that nothing leads to.
+// The strongly connected parts, in groups of one cycle each. The function repeatedly removes nodes
+// without successors, then nodes without predecessors; the nodes that remain are on cycles.
 std::set<std::string> OnCycles(Links links) {
   const auto take_away = [&links](auto leads_nowhere) {
     for (bool changed = true; changed;) {
@@ -140,7 +140,8 @@ TEST(Sources, IncludeFilesThatExist) {
   }
 }
 
-// Forward declarations of others apart, and what has no namespace: main, and C interfaces.
+// Exempt are forward declarations of other namespaces, and code that has no namespace: main, and C
+// interfaces.
 TEST(Sources, AreInTheNamespaceOfTheirFolder) {
   int found = 0;
   for (const Source& source : ReadSources()) {

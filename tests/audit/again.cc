@@ -15,7 +15,7 @@ namespace {
 
 using base::Random;
 
-// Of a network of this size an answer is expected, not just that a limit came first.
+// For a network of at most this size the search must answer; a limit alone is no excuse.
 constexpr size_t kSmall = 8;
 
 bool IsSmall(const PlanRequest& question) { return question.network.operators.size() <= kSmall; }
@@ -29,7 +29,7 @@ void ReportLost(const std::string& kind, const PlanRequest& question, const Answ
               {"tessera check --execute witness.json"}});
 }
 
-// Of a question that `known` satisfies, whatever it scores.
+// Checks the answer to a question that `known` satisfies, whatever its score.
 void ExpectPlan(const std::string& kind, const PlanRequest& question, const Answer& answer,
                 const Answer& known, Run& run) {
   if (answer.plan || !answer.fault.empty()) return;
@@ -50,7 +50,7 @@ std::map<std::string, double> OwnLimits(const plan::Metrics& totals) {
   return limits;
 }
 
-// A constraint for each subgraph and each boundary tensor that is kept.
+// A constraint for each subgraph and each kept boundary tensor.
 std::vector<plan::PlanConstraint> ConstraintsOf(const plan::Plan& plan) {
   std::vector<plan::PlanConstraint> constraints;
   for (const plan::Subgraph& subgraph : plan.subgraphs) {
@@ -84,7 +84,8 @@ bool IsSamePartition(const plan::Plan& a, const plan::Plan& b) {
   return true;
 }
 
-// Of a question that `known` satisfies: it is not lost, and `optimal` means no worse.
+// Checks the answer to a question that `known` satisfies: there is a plan, and an `optimal` one is
+// no worse than `known`.
 void ExpectNoWorse(const std::string& kind, const PlanRequest& question, const Answer& answer,
                    const Answer& known, Run& run) {
   ExpectPlan(kind, question, answer, known, run);

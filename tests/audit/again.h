@@ -2,14 +2,15 @@
 
 #include "run.h"
 
-// What was found is found again.
+// Checks that the search finds again what it has found once.
 namespace tessera::audit {
 
-// Every limit set to a found plan's own metrics is kept; what other objectives find is within the
-// claims of each.
+// Sets every limit to the metrics of a found plan: an answer must then exist. The plans of other
+// objectives must agree with the claims of each.
 void CheckLimits(const PlanRequest& question, uint64_t seed, Run& run);
 
-// A plan found is found again as a constraint, in whole and in part, and as the older plan.
+// States a found plan as constraints, in whole and in part, and as the previous plan: the search
+// must find it again.
 void CheckConstraints(const PlanRequest& question, uint64_t seed, Run& run);
 
 }  // namespace tessera::audit

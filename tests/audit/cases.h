@@ -6,14 +6,14 @@
 
 #include "run.h"
 
-// Findings as cases that others can try.
+// Writes findings as cases that others can reproduce.
 namespace tessera::audit {
 
 // Writes network.yaml, profile.yaml, command.sh and the finding's own files into a folder.
 void WriteCase(const Finding& finding, const std::filesystem::path& folder);
 
-// Makes a question simpler as long as it still shows what it should: fewer operators, features of
-// the profile left out one by one, plain figures. Cost: at most so many questions and seconds.
+// Simplifies a question as long as it still shows the fault: fewer operators, features of the
+// profile left out one by one, round figures. Cost: at most so many questions and seconds.
 PlanRequest Reduce(const PlanRequest& question,
                    const std::function<bool(const PlanRequest&)>& shows, double seconds);
 

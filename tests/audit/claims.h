@@ -5,8 +5,7 @@
 
 #include "run.h"
 
-// What answers to several questions about one network and one profile claim, held against each
-// other.
+// Compares the claims of the answers to several questions about one network and one profile.
 namespace tessera::audit {
 
 // The score of these totals under an objective whose metrics are weighed by these bounds.
@@ -15,7 +14,7 @@ double ScoreUnder(const plan::Objective& objective, const plan::Metrics& bounds,
 
 class Claims {
  public:
-  // Objectives differ, and perhaps constraints; all else is equal.
+  // The questions differ in their objectives, and perhaps in constraints; all else is equal.
   void Add(const PlanRequest& question, const Answer& answer) {
     entries_.push_back({question, answer});
   }

@@ -29,7 +29,7 @@ using graph::Operator;
 using graph::Shape;
 using graph::Tensor;
 
-// Extents whose product is at most what a random tensor may hold.
+// Extents whose product is at most the number of elements that a random tensor may hold.
 Shape DrawShape(Random& random, int64_t rank, int64_t most) {
   Shape shape;
   int64_t elements = 1;
@@ -45,7 +45,7 @@ Shape DrawMap(Random& random) {
           random.Uniform(1, 6)};
 }
 
-// An opaque operator of which nothing is known, with one or two results.
+// An opaque operator without any description, with one or two results.
 void AddBarrier(Random& random, GraphBuilder& builder) {
   std::vector<Shape> outputs = {DrawShape(random, random.Uniform(1, 4), 6)};
   if (random.Chance(0.4)) outputs.push_back(DrawShape(random, random.Uniform(1, 3), 6));
@@ -58,7 +58,7 @@ void AddBarrier(Random& random, GraphBuilder& builder) {
   builder.AddOpaque(std::move(op), outputs, std::move(inputs));
 }
 
-// What convolutional networks are made of: mostly one operator after another, with sums over
+// Draws operators as convolutional networks have them: mostly one after another, with sums over
 // earlier results of the same shape.
 void AddLayer(Random& random, GraphBuilder& builder) {
   const int last = builder.TensorCount() - 1;
@@ -127,8 +127,8 @@ int AddConstant(Random& random, Graph& network, Shape shape, DataType type) {
   return static_cast<int>(network.tensors.size()) - 1;
 }
 
-// The filters of an operator that has any and tables for some others; shared where a constant of
-// the shape is there already.
+// Draws filters for the operators that have any, and tables for some others. A constant is shared
+// where one of the same shape exists.
 void AddConstants(Random& random, Graph& network, size_t index) {
   Operator& op = network.operators[index];
   std::vector<Shape> shapes;
@@ -186,7 +186,7 @@ void DrawEnds(Random& random, Graph& network) {
   }
 }
 
-// Inputs that no operator reads are no part of a network.
+// Removes inputs that no operator reads; they are no part of a network.
 void DropUnread(Graph& network) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(network);
   std::vector<int> numbers;
@@ -207,7 +207,7 @@ void DropUnread(Graph& network) {
   }
 }
 
-// What readers want to be stated.
+// States what readers require.
 void NameFunctions(Random& random, Graph& network) {
   for (Operator& op : network.operators) {
     if (op.kind == OperatorKind::kPool || op.kind == OperatorKind::kGlobalPool)
@@ -217,7 +217,8 @@ void NameFunctions(Random& random, Graph& network) {
   }
 }
 
-// As a file would have it: the order of its tensors is that of graph/import/yaml/network_yaml.h.
+// The network as the reader returns it, with tensors in the order of
+// graph/import/yaml/network_yaml.h.
 Graph AsRead(const Graph& network) {
   base::Expected<Graph> read = graph::import::yaml::ReadNetwork(
       graph::import::yaml::WriteNetworkJson(network), "drawn.json");

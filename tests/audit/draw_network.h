@@ -9,7 +9,7 @@ namespace tessera::audit {
 // rank 1 to 6: chains, forks, joins, several inputs and outputs, aliased states, constants that
 // several operators share, tables, stored sizes, barriers with several results and described
 // operators. Extents are small; tensors hold at most graph::kMostRandomElements elements. The
-// result is what graph::ReadNetwork reads from what graph::WriteNetworkJson writes of it.
+// result is what graph::ReadNetwork reads from the text that graph::WriteNetworkJson writes.
 graph::Graph DrawNetwork(base::Random& random, int operators);
 
 }  // namespace tessera::audit

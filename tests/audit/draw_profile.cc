@@ -24,14 +24,13 @@ using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 using problem::RequirementKind;
 
-constexpr int64_t kEndless = int64_t{1}
-                             << 24;  // as good as without end for networks that are drawn
+constexpr int64_t kEndless = int64_t{1} << 24;  // no limit in practice for networks that are drawn
 constexpr int kDram = 0;
 constexpr int kSram = 1;
 constexpr int kFlash = 2;
 constexpr std::string_view kSmallHome = "tcm";
 
-// The bytes that operators of a network need at once, roughly.
+// Roughly the bytes that operators of a network need at the same time.
 struct Needs {
   int64_t most = 1;  // of one operator: its operands and results
   int64_t all = 0;   // of all tensors
@@ -102,7 +101,7 @@ void DrawMemories(Random& random, Profile& profile) {
   }
 }
 
-// The memory that stands before others in lists of homes; -1: none.
+// The memory that comes before others in lists of homes; -1: none.
 int SmallHome(const Profile& profile) {
   return profile.memories.back().name == kSmallHome ? static_cast<int>(profile.memories.size()) - 1
                                                     : -1;
@@ -124,8 +123,8 @@ void DrawLinks(Random& random, Profile& profile) {
   }
 }
 
-// One engine for every kind, at some speed of its own; in some draws a second one for a few kinds,
-// which stands first.
+// One engine for every kind, with a drawn speed. Some draws have a second engine for a few kinds,
+// which comes first.
 void DrawEngines(Random& random, Profile& profile) {
   hw_profiles::Engine all = hw_profiles::EngineForEveryKind("pe");
   if (random.Chance(0.03)) all.throughputs.erase(all.throughputs.begin() + random.Uniform(0, 18));
@@ -157,7 +156,7 @@ void DrawEngines(Random& random, Profile& profile) {
 
 void DrawRoles(Random& random, Profile& profile) {
   profile.roles.assign(base::TensorRoleNames().size(), {});
-  const bool one_memory = random.Chance(0.08);  // every feature map at home where the tiles are
+  const bool one_memory = random.Chance(0.08);  // every feature map has its home in the tile memory
   for (size_t i = 0; i < profile.roles.size(); ++i) {
     const auto role = static_cast<TensorRole>(i);
     hw_profiles::RoleLayout& layout = profile.roles[i];
@@ -176,8 +175,8 @@ void DrawRoles(Random& random, Profile& profile) {
   }
 }
 
-// Roles that are not at home in the tile memory may have the small memory before or, seldom, behind
-// their home.
+// Roles whose home is not the tile memory may have the small memory before their home, or seldom
+// behind it.
 void DrawLists(Random& random, Profile& profile) {
   const int small = SmallHome(profile);
   if (small < 0) return;
@@ -262,7 +261,7 @@ void DrawScratch(Random& random, Profile& profile) {
   }
 }
 
-// Banks, and in some draws modes; the memory's size is there.
+// Draws banks, and in some draws modes; the memory's size is already known.
 void DrawBanks(Random& random, Profile& profile) {
   if (!random.Chance(0.15)) return;
   Memory& memory = profile.memories[kSram];

@@ -8,13 +8,13 @@
 
 namespace tessera::audit {
 
-// An accelerator that might run the network: every feature of docs/profile-format.md, each in some
-// draws. The size of the tile memory, and of finite homes, is drawn around what the network needs.
-// The result is what hw_profiles::ReadProfile reads from what hw_profiles::WriteProfileJson writes
-// of it.
+// An accelerator that might run the network. Every feature of docs/profile-format.md occurs in some
+// draws. The size of the tile memory, and of finite homes, is drawn around the bytes that the
+// network needs. The result is what hw_profiles::ReadProfile reads from the text that
+// hw_profiles::WriteProfileJson writes of it.
 hw_profiles::Profile DrawProfile(base::Random& random, const graph::Graph& network);
 
-// Reads a profile's own text back, or throws with the reader's words.
+// Reads a profile's own text back, or throws with the reader's message.
 hw_profiles::Profile AsRead(const hw_profiles::Profile& profile);
 
 }  // namespace tessera::audit

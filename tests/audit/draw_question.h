@@ -11,7 +11,7 @@ PlanRequest DrawPlanRequest(base::Random& random, int most_operators);
 // One metric, or two with weights.
 plan::Objective DrawObjective(base::Random& random);
 
-// One to three limits around what a plan costs.
+// One to three limits around the costs of a plan.
 std::map<std::string, double> DrawLimits(base::Random& random, const plan::Metrics& totals);
 
 }  // namespace tessera::audit

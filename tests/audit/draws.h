@@ -6,7 +6,7 @@
 
 #include "tessera/base/random.h"
 
-// Small helpers of everything that draws.
+// Small functions that all draws use.
 namespace tessera::audit {
 
 // One of the values, each as likely as the others.
@@ -21,7 +21,7 @@ Value AnyUpTo(base::Random& random, Value last) {
   return static_cast<Value>(random.Uniform(0, static_cast<int64_t>(last)));
 }
 
-// The seed of one draw of one family: draws do not depend on which others were made before.
+// The seed of one draw of one family. A draw does not depend on the draws before it.
 constexpr uint64_t SeedOf(uint64_t seed, uint64_t family, uint64_t draw) {
   return (seed * 1'000'003 + family) * 1'000'000'007 + draw;
 }

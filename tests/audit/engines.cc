@@ -11,11 +11,11 @@
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/portfolio.h"
 
-// What one engine places, no other refutes; least peaks that are proven are equal; no bound is
-// above a peak.
+// No engine refutes a Problem that another engine solves. Least peaks that are proven are equal. No
+// bound is above a peak.
 //
-// Problems come from plans: the joint one and those of the homes, as large as the peak, a byte
-// smaller, and somewhere around it.
+// The Problems come from plans: the joint one and those of the homes, with the peak as the
+// capacity, with a byte less, and with a capacity around it.
 namespace tessera::audit {
 namespace {
 

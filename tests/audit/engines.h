@@ -4,7 +4,7 @@
 
 namespace tessera::audit {
 
-// Every engine alone, on the Problems of a plan and on the question itself.
+// Runs every engine alone on the Problems of a plan and on the question itself.
 void CheckEngines(const PlanRequest& question, uint64_t seed, Run& run);
 
 }  // namespace tessera::audit

@@ -26,15 +26,15 @@ const hw_profiles::RoleLayout& LayoutOf(const graph::Tensor& tensor, const Profi
 }
 
 struct Facts {
-  bool several = false;  // homes
-  int role = 0;          // its place in the order of roles
+  bool several = false;  // has several homes
+  int role = 0;          // position in the order of roles
   int64_t bytes = 0;
   int level = 0;
   std::string id;
   size_t tensor = 0;
   int maker = -1;
   std::vector<int> readers;
-  bool stays = false;  // to the end
+  bool stays = false;  // lives to the end
   bool comes_and_goes = false;
 };
 
@@ -169,7 +169,7 @@ class Rule {
     return base::RoundUp(bytes, profile_.memories.at(static_cast<size_t>(memory)).alignment_bytes);
   }
 
-  // Byte by byte: memories that are small enough to matter are small.
+  // Counts byte by byte. The loop is short: only small memories have reserved ranges here.
   int64_t RoomIn(int memory) const {
     const hw_profiles::Memory& facts = profile_.memories.at(static_cast<size_t>(memory));
     if (facts.reserved.empty()) return facts.capacity_bytes;

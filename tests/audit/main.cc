@@ -14,8 +14,8 @@
 #include "draws.h"
 #include "run.h"
 
-// Draws questions and holds the answers against each other, against trying everything, and against
-// all checkers; docs/audits.md.
+// Draws questions and compares their answers with each other, with exhaustive search, and with all
+// checkers; docs/audits.md.
 namespace tessera::audit {
 namespace {
 
@@ -26,7 +26,7 @@ struct Options {
   uint64_t seed = 1;
   int64_t draws = 0;  // of each family; 0: as many as the time allows
   int64_t draw = -1;  // this one alone
-  int64_t plans = 0;  // to be made at least, in all
+  int64_t plans = 0;  // least number of plans, in all
   std::vector<std::string> families;
   std::string output;
   bool reduce = false;
@@ -40,7 +40,7 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// One family on its way.
+// The state of one family.
 struct Course {
   const Family* family = nullptr;
   size_t number = 0;
@@ -50,7 +50,7 @@ struct Course {
   double spent = 0;  // seconds
 };
 
-// The smallest question that a family finds the same sort of fault in.
+// The smallest question in which a family finds the same kind of fault.
 Finding Smallest(const Finding& found, const PlanRequest& drawn, uint64_t seed,
                  const Family& family) {
   Finding smallest = found;
@@ -98,10 +98,10 @@ std::string ListOf(const std::map<std::string, int64_t>& counts) {
   return list;
 }
 
-constexpr int64_t kEnough = 100;      // draws, or cases of an aim: fewer tell nothing
+constexpr int64_t kEnough = 100;      // draws, or cases of an aim: fewer say nothing
 constexpr double kMostSkipped = 0.3;  // of the draws of a family
 
-// What the counts of a family say that they must not: too much skipped, an aim missed.
+// Reports counts of a family that are out of range: too many skipped draws, an aim not reached.
 std::vector<std::string> ShortfallsOf(const Course& course) {
   const Tally& tally = course.tally;
   std::vector<std::string> shortfalls;
@@ -134,7 +134,7 @@ std::string LineOf(const Course& course) {
   return line + fmt::format("; findings {}; {:.0f} s", course.findings, course.spent);
 }
 
-// Prints a line for each family; the exit code.
+// Prints a line for each family; returns the exit code.
 int Conclude(const std::vector<Course>& courses, const Options& options,
              const std::filesystem::path& output) {
   int64_t findings = 0;
@@ -170,7 +170,7 @@ int Main(const Options& options) {
       options.draw >= 0 ? 1 : static_cast<uint64_t>(options.draws);  // of each; 0: as time allows
   const auto start = Clock::now();
   while (most > 0 || SecondsSince(start) < options.seconds) {
-    Course* behind = nullptr;  // its share of the time the most
+    Course* behind = nullptr;  // has used the least of its share of the time
     for (Course& course : courses) {
       if (most > 0 && course.next >= most) continue;
       if (behind == nullptr ||

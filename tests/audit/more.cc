@@ -14,17 +14,16 @@
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/search/partition/partition.h"
 
-// Two questions, of which one allows all that the other does.
+// Asks two questions, of which the second allows all that the first allows.
 //
 //     less      more         must hold
 //     a plan    infeasible   never
 //     a plan    optimal      no worse than that plan
-//     a plan    feasible     no worse once the plan is handed in as the older one
-//     a plan    unknown      likewise: then there is a plan
+//     a plan    feasible     no worse once the plan is given as the previous plan
+//     a plan    unknown      the same: then there is a plan
 //
-// Where the answers break this, the plan of the smaller question is priced in the larger one: where
-// it costs more there than here, the costs themselves are not monotone, and the finding says so
-// instead.
+// Where the answers break this, the plan of the smaller question is priced in the larger one. If it
+// costs more there, the costs themselves are not monotone, and the finding reports that instead.
 namespace tessera::audit {
 namespace {
 
@@ -32,7 +31,7 @@ using base::Random;
 using hw_profiles::Memory;
 using hw_profiles::Profile;
 
-// Makes `less` or `more` out of two equal questions; false where it does not apply.
+// Makes `less` or `more` out of two equal questions; false where the change does not apply.
 struct Relation {
   std::string_view name;
   bool (*make)(Random& random, PlanRequest& less, PlanRequest& more);
@@ -135,8 +134,8 @@ bool MoreWeights(Random& random, PlanRequest& less, PlanRequest&) {
                      [](auto each) { return each != hw_profiles::WeightPolicy::kSplitK; });
 }
 
-// A state is replaced by its next value where a kind may work in place, whatever the policy: that
-// is no choice.
+// A state is replaced by its next value where a kind may work in place, under every policy. It is
+// no choice of the search.
 bool MoreInPlace(Random& random, PlanRequest& less, PlanRequest&) {
   std::vector<base::OperatorKind>& kinds = less.profile.tiling.in_place;
   if (kinds.empty() || HasStates(less)) return false;
@@ -269,7 +268,7 @@ constexpr std::array kRelations = {Relation{"tile memory", MoreTileMemory},
                                    Relation{"kinds in place", MoreInPlace},
                                    Relation{"axes", MoreAxes},
                                    Relation{"step of an axis", FinerAxes},
-                                   Relation{"step of the depth", FinerKExtent},
+                                   Relation{"step along K", FinerKExtent},
                                    Relation{"orders", MoreOrders},
                                    Relation{"boundary tensors kept", MoreKept},
                                    Relation{"operators per subgraph", LongerSubgraphs},
@@ -282,8 +281,8 @@ constexpr std::array kRelations = {Relation{"tile memory", MoreTileMemory},
                                    Relation{"reserved ranges", FewerReserved},
                                    Relation{"scratch and tables", LessScratch}};
 
-// What the smaller question's plan costs in the larger one: its score there, with the bounds of the
-// answer that it is held against.
+// The cost of the smaller question's plan in the larger one: its score there, with the bounds of
+// the answer to compare it with.
 std::optional<double> ScoreIn(const PlanRequest& more, const plan::Plan& plan) {
   plan::files::Draft draft = DraftOf(plan);
   draft.profile = more.profile;
@@ -309,7 +308,7 @@ class Comparison {
       return Report("more is infeasible", small, large);
     if (large.IsOptimal() && IsWorse(large, small)) return Report("more is worse", small, large);
     if (large.plan && !IsWorse(large, small)) return;
-    run_.Count("predecessors");
+    run_.Count("previous plans");
     more_.previous = small.plan;
     const Answer again = run_.Ask(more_);
     if (!again.fault.empty()) return;
@@ -368,12 +367,13 @@ void CheckMore(const PlanRequest& question, uint64_t seed, Run& run) {
     Random own(random.Next());
     ++drawn;
     if (!relation.make(own, less, more)) continue;
-    // More of something may give other tensors the better homes; what is left out then is counted.
+    // More of a resource may give other tensors the better homes; the counts record what is left
+    // out.
     if (HomesByRule(less.network, less.profile) != HomesByRule(more.network, more.profile)) {
       run.Count("other homes");
       continue;
     }
-    // The question itself is one of the two, mostly: its answer is there.
+    // Mostly the question itself is one of the two, and its answer is known.
     const bool is_base = CommandOf(less) == CommandOf(question) && less.effort == question.effort &&
                          hw_profiles::WriteProfileJson(less.profile) ==
                              hw_profiles::WriteProfileJson(question.profile);

@@ -4,10 +4,10 @@
 
 namespace tessera::audit {
 
-// Of up to 16 operators, mostly few; in some draws with limits.
+// Questions of up to 16 operators, mostly few; in some draws with limits.
 PlanRequest DrawAny(base::Random& random);
 
-// More of anything allowed is never worse (more.cc).
+// A question that allows more never has a worse answer (more.cc).
 void CheckMore(const PlanRequest& question, uint64_t seed, Run& run);
 
 }  // namespace tessera::audit

@@ -162,7 +162,8 @@ class OnnxText {
                {{"axes", Ints(op.axes.begin(), op.axes.end())}, {"keepdims", int64_t{keeps}}});
   }
 
-  // With the extents of the result, from which the reader takes the scales: others cannot be said.
+  // States the extents of the result, from which the reader takes the scales. Other scales cannot
+  // be stated.
   bool AddResize(const Operator& op) {
     static constexpr std::array kModes = {"nearest", "linear", "cubic"};
     const graph::Resize& resize = op.resize;

@@ -11,7 +11,7 @@
 #include "tessera/search/partition/answer/refusal.h"
 #include "tessera/search/partition/partition.h"
 
-// The search against trying everything.
+// Compares the search with an oracle that tries everything.
 //
 //     search        oracle knows the best         oracle knows that there is none
 //     optimal       must be it                    impossible: the plan was checked
@@ -19,11 +19,12 @@
 //     infeasible    a finding                     right
 //     unknown       counted                       counted
 //
-// Bounds of a plan are held against the oracle's plan too, which costs no less than any bound.
+// Bounds of a plan are compared with the oracle's plan too. That plan costs no less than any bound.
 namespace tessera::audit {
 namespace {
 
-// The oracle's plan as `tessera eval` completes it: the case needs it, and it must be one.
+// The oracle's plan as `tessera eval` completes it. The case of a finding needs it. If eval refuses
+// it, `flaw` has the reason.
 Files FilesOf(const OracleAnswer& oracle, std::string& flaw) {
   search::partition::answer::EvaluateOptions options;
   options.engines = UsualEngines();
@@ -45,8 +46,8 @@ std::string RankText(const OracleAnswer& oracle) {
   return fmt::format("score {}, {}", oracle.least[0], Describe(oracle.totals));
 }
 
-// The independent judge of refusals must not refuse what a known plan keeps, each of its figures
-// being a limit.
+// The independent judge of refusals gets each metric of a known plan as a limit. It must not refuse
+// these limits.
 void CheckJudge(const PlanRequest& question, const plan::Metrics& totals, Run& run) {
   PlanRequest exact = question;
   for (const std::string_view name : plan::MetricNames())

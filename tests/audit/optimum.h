@@ -4,10 +4,10 @@
 
 namespace tessera::audit {
 
-// Of so few operators that an oracle knows the best plan.
+// Questions of so few operators that an oracle can find the best plan.
 PlanRequest DrawSmall(base::Random& random);
 
-// The search against the oracle.
+// Compares the search with the oracle.
 void CheckOptimum(const PlanRequest& question, uint64_t seed, Run& run);
 
 }  // namespace tessera::audit

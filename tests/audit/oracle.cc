@@ -59,15 +59,15 @@ bool Precedes(const Rank& a, const Rank& b) {
   return false;
 }
 
-// One way to run an interval as a subgraph.
+// One tile configuration of an interval.
 struct TileConfig {
   graph::tiling::TileShape tile;
   Policy policy;
   Sums costs = {};
   Problem problem;
-  Bytes low = 0;             // no peak is lower; exact once the least peak was asked for
+  Bytes low = 0;             // no peak is lower; exact once the least peak was computed
   bool is_exact = false;     // `low` is the least peak
-  std::optional<bool> fits;  // once asked
+  std::optional<bool> fits;  // once decided
 };
 
 struct Limit {
@@ -136,20 +136,20 @@ class Oracle {
   }
 
  private:
-  // What an order needs while it is walked.
+  // State of the walk along an order.
   struct Walking {
     Graph network;
     std::vector<graph::Usage> usages;
     std::vector<int> order;
     std::map<std::pair<int, std::vector<int>>, std::pair<Sums, double>>
-        least;  // of the way to the end
+        least;  // from here to the end
   };
 
   struct Step {
     Rank least = {};
     TileConfig* config = nullptr;
     int last = 0;
-    std::vector<int> behind;  // what stays on chip where it ends
+    std::vector<int> behind;  // tensors that stay on chip where it ends
   };
 
   const hw_profiles::Memory& TileMemory() const {
@@ -217,7 +217,7 @@ class Oracle {
     if (stop_.Requested()) throw Limit{"time"};
   }
 
-  // The least sums and peak of all that comes behind.
+  // The least sums and peak of the rest of the network.
   const std::pair<Sums, double>& LeastFrom(Walking& walking, int first,
                                            const std::vector<int>& crossing) {
     const auto [place, is_new] = walking.least.try_emplace({first, crossing});
@@ -240,8 +240,8 @@ class Oracle {
     return walking.least[{first, crossing}] = least;
   }
 
-  // Every set of boundary tensors that may be kept on chip around the interval, with what of it
-  // stays behind it.
+  // Every set of boundary tensors that may be kept on chip around the interval, with those of them
+  // that stay behind it.
   std::vector<std::pair<std::vector<int>, std::vector<int>>> SetsOf(
       const Walking& walking, int first, int last, const std::vector<int>& crossing) const {
     const Profile& profile = question_.profile;
@@ -358,8 +358,8 @@ class Oracle {
     }
   }
 
-  // The peak of a placement, the least one where that is asked for; or nullopt where there is none,
-  // by proof.
+  // The peak of a placement, the least one with `minimise`; nullopt where there is provably
+  // none.
   std::optional<Bytes> Place(const Problem& problem, Bytes capacity, bool minimise) {
     search::allocate::AllocateOptions options;
     options.capacity = capacity;
@@ -383,13 +383,13 @@ class Oracle {
     config.is_exact = true;
   }
 
-  // Every way to run the interval where these boundary tensors are kept.
+  // Every tile configuration of the interval with these kept boundary tensors.
   std::vector<TileConfig>& ConfigsOf(const Walking& walking, Interval interval,
                                      const std::vector<int>& kept) {
     const auto from = walking.order.begin() + interval.first;
     const auto to = walking.order.begin() + interval.last + 1;
-    // What was made before is all that counts, but for states: the order tells whether a next value
-    // lies in its state's place.
+    // Only the set of operators done before matters, except for states: the order decides whether a
+    // next value lies in its state's place.
     std::vector<int> before(walking.order.begin(), from);
     if (!hands_on_) std::sort(before.begin(), before.end());
     const auto [place, is_new] = configs_.try_emplace({before, std::vector<int>(from, to), kept});
@@ -488,7 +488,7 @@ class Oracle {
   std::vector<std::vector<int>> orders_;
   std::map<std::tuple<std::vector<int>, std::vector<int>, std::vector<int>>,
            std::vector<TileConfig>>
-      configs_;  // by what was done before, the operators in order, and what is kept
+      configs_;  // by the operators done before, the operators in order, the kept tensors
   int64_t choices_ = 0;
   int64_t steps_ = 0;
   bool breaks_ties_ = false;

@@ -13,27 +13,27 @@
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
 
-// The best plan of a small question by trying everything: all orders of the operators, all
+// The best plan of a small question, found by exhaustive search: all orders of the operators, all
 // partitions of each, all sets of boundary tensors kept on chip, all tile extents that the
 // profile's axes permit (every multiple of the step, not the even cuts alone), all policies, all K
-// extents of slices. A placement of the joint Problem and of every home has the last word.
+// extents of slices. A placement of the joint Problem and of every home decides.
 //
 //     order  a b c d    subgraphs  [a b] [c d]     choices of [c d], x kept     joint placement
 //            a c b d               [a] [b] [c d]   tile 1..E, weights, halo
 //            ..                    ..              sorted by least cost
 //
-// Plain recursion, subgraph by subgraph. What can no longer become better than the best plan so far
-// is not followed: each state (the operators done, the boundary tensors kept) has a least cost of
-// the way to the end, over all orders, that no placement can undercut; and a peak is at least that
-// of each subgraph alone. Choices, costs and least peaks of a subgraph are remembered across
-// orders.
+// The oracle is a plain recursion, subgraph by subgraph. It drops a partial plan that can no longer
+// become better than the best plan so far. Each state (the operators done, the boundary tensors
+// kept) has a least cost to the end, over all orders, that no placement can undercut. A peak is at
+// least that of each subgraph alone. Choices, costs and least peaks of a subgraph are remembered
+// across orders.
 //
-// Costs come from search::Simulate and Problems from encoder::BuildProgram, each held against other
-// derivations elsewhere. Nothing else of the search is used: no grid of shapes, no list of
-// policies, no ladders, no bounds of intervals, no dominance.
+// Costs come from search::cost::Simulator and Problems from encoder::program::BuildProgram. Other
+// tests compare both with other derivations. The oracle uses nothing else of the search: no grid of
+// shapes, no list of policies, no ladders, no bounds of intervals, no dominance.
 //
 // Cost: a simulation and a Problem for each choice of each interval and set, then placements.
-// Questions with too many are declined.
+// Questions with too many of them are declined.
 namespace tessera::audit {
 
 struct OracleLimits {
@@ -56,13 +56,13 @@ struct OracleAnswer {
   int64_t choices = 0;
 };
 
-// `weights`: what one unit of a metric counts in the score, by name, as plan::Plan::score has it;
-// limits are those of the question. The search's limits (keeping, max_operators, ordering) are not
-// looked at: the oracle answers for all plans.
+// `weights`: the factor of one unit of a metric in the score, by name, as in plan::Plan::score.
+// Limits are those of the question. The oracle ignores the search's limits (keeping, max_operators,
+// ordering): it answers for all plans.
 OracleAnswer FindBest(const PlanRequest& question, const std::map<std::string, double>& weights,
                       const OracleLimits& limits = {});
 
-// What one unit of each metric counts where the bounds are these.
+// The factor of one unit of each metric where the bounds are these.
 std::map<std::string, double> WeightsOf(const plan::Objective& objective,
                                         const plan::Metrics& lower_bounds);
 

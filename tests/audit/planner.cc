@@ -15,7 +15,7 @@
 namespace tessera::audit {
 namespace {
 
-constexpr int64_t kPlanBudget = 200'000;  // of the command, for each question put to an engine
+constexpr int64_t kPlanBudget = 200'000;  // of the command, for each Problem given to an engine
 
 std::string ValuesOf(const std::map<std::string, double>& values) {
   std::string text;

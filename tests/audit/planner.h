@@ -12,10 +12,10 @@
 #include "tessera/problem/result.h"
 #include "tessera/search/partition/partition.h"
 
-// What `tessera plan` is asked, and what it answers.
+// The input and the answer of `tessera plan`.
 namespace tessera::audit {
 
-// The engines that the command asks, in its order.
+// The engines of the command, in its order.
 const std::vector<const problem::Engine*>& UsualEngines();
 
 // Those, and Z3.
@@ -34,7 +34,7 @@ struct PlanRequest {
   std::optional<int64_t> effort;  // not an option of the command
   int threads = 1;
   const search::tiling::CachedEngines* cached = nullptr;
-  const problem::Engine* engine = nullptr;  // asked alone; nullptr: the usual ones
+  const problem::Engine* engine = nullptr;  // runs alone; nullptr: the usual engines
 };
 
 struct Answer {
@@ -42,7 +42,7 @@ struct Answer {
   std::optional<plan::Plan> plan;
   std::string reason;
   std::string
-      fault;  // what the search called a fault of the program, or of the question; else empty
+      fault;  // a fault of the program, or of the question, as the search reports it; else empty
   double seconds = 0;
   bool timed_out = false;
 
@@ -50,15 +50,15 @@ struct Answer {
   bool IsInfeasible() const { return status == problem::Status::kInfeasible; }
 };
 
-// Asks with the command's budgets, and a deadline after so many seconds.
+// Plans with the command's budgets, and with a deadline after so many seconds.
 Answer Ask(const PlanRequest& question, double seconds = 10);
 
 // "optimal, latency 7, energy 12.5, off_chip_bytes 40, peak 64, macs 3".
 std::string Describe(const Answer& answer);
 std::string Describe(const plan::Metrics& metrics);
 
-// The options of the command that ask this of network.json and profile.json, constraints.yaml and
-// old.json being there where they are needed.
+// The options of the command that state this question about network.json and profile.json, with
+// constraints.yaml and old.json where they are needed.
 std::string CommandOf(const PlanRequest& question);
 
 // Whether `a` is less than `b` by more than the rounding of sums. The values are not negative.

@@ -8,8 +8,9 @@
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/hw_profiles/profile_yaml.h"
 
-// Greedy: each simplification is tried once a round, and kept where the question still shows the
-// fault; rounds go on until one brings nothing. What a reader refuses counts as not shown.
+// A greedy reduction. Each round tries each simplification, and keeps it where the question still
+// shows the fault. Rounds continue until one changes nothing. A question that a reader refuses
+// counts as not showing the fault.
 namespace tessera::audit {
 namespace {
 
@@ -20,8 +21,8 @@ using hw_profiles::Profile;
 
 using Change = std::function<void(PlanRequest&)>;
 
-// Only these operators stay: what they read and none of them makes becomes an input, what is not
-// read an output.
+// Keeps only these operators. A tensor that they read and none of them makes becomes an input; a
+// tensor that they make and none reads becomes an output.
 void KeepOperators(Graph& network, const std::vector<char>& stays) {
   std::vector<Operator> operators;
   for (size_t i = 0; i < stays.size(); ++i) {
@@ -202,8 +203,7 @@ void AddObjectiveChanges(const PlanRequest& question, std::vector<Change>& chang
   }
 }
 
-// The question after the change as readers have it; nullopt where it is none, or the same as
-// before.
+// The changed question as readers return it; nullopt where it is not valid or the same as before.
 std::optional<PlanRequest> Apply(const PlanRequest& question, const Change& change) {
   try {
     PlanRequest changed = question;

@@ -11,13 +11,13 @@
 #include "tessera/base/random.h"
 #include "tessera/plan/files/plan_draft.h"
 
-// What an audit asks, counts and finds.
+// The questions, counts and findings of an audit.
 namespace tessera::audit {
 
 // Further files of a case, by name.
 using Files = std::map<std::string, std::string>;
 
-// Something that must not be.
+// A violation.
 struct Finding {
   std::string kind;  // the same words for every finding of its sort: "optimal is beaten"
   std::string what;  // in one line, with the figures
@@ -26,24 +26,24 @@ struct Finding {
   std::vector<std::string> commands;  // after that of the question
 };
 
-// Of one family of draws.
+// The counts of one family of draws.
 struct Tally {
   int64_t drawn = 0;
   std::map<std::string, int64_t> skipped;   // by reason
   std::map<std::string, int64_t> statuses;  // of answers, by name
-  int64_t plans = 0;                        // handed out, and each checked
-  std::map<std::string, int64_t> counts;    // what else the family counts
+  int64_t plans = 0;                        // returned, and each checked
+  std::map<std::string, int64_t> counts;    // other counts of the family
 
   int64_t Skipped() const;
 };
 
-// One check of one question at work. Questions go through it, so that every answer is counted and
-// every plan checked.
+// One check of one question. All questions of the check go through it, so that every answer is
+// counted and every plan checked.
 class Run {
  public:
   explicit Run(Tally& tally) : tally_(tally) {}
 
-  // Asks, counts the answer, and reports a fault of the program or a plan that some checker
+  // Plans, counts the answer, and reports a fault of the program or a plan that some checker
   // refuses.
   Answer Ask(const PlanRequest& question, double seconds = 10);
 
@@ -58,8 +58,7 @@ class Run {
   std::vector<Finding> findings_;
 };
 
-// How often something that a family counts must be so, of another: at least that share, where there
-// are enough to tell.
+// A required frequency: the least share of one count in another, where there are enough cases.
 struct Aim {
   std::string_view count;
   std::string_view of;
@@ -71,16 +70,16 @@ struct Family {
   std::string_view about;
   double share;  // of the time
   PlanRequest (*draw)(base::Random& random);
-  // A pure function of the question and the seed, from which it draws whatever else it needs.
+  // A pure function of the question and the seed. It draws all other values from the seed.
   void (*check)(const PlanRequest& question, uint64_t seed, Run& run);
   std::vector<Aim> aims = {};
 };
 
-// All of them.
+// All families.
 const std::vector<Family>& Families();
 
-// Everything that checkers of plans find wrong with a plan: validator, prices, execution, lowering,
-// the way through plan.json.
+// All faults that checkers find in a plan: validator, prices, execution, lowering, and writing and
+// reading of plan.json.
 std::vector<std::string> FaultsOf(const plan::Plan& plan);
 
 // The plan's own draft.

@@ -29,7 +29,7 @@ void ReportChange(const std::string& kind, const PlanRequest& question, const An
               {}});
 }
 
-// Whole plans, byte by byte.
+// Compares whole plans, byte by byte.
 void ExpectSame(const std::string& kind, const PlanRequest& question, const Answer& before,
                 const Answer& after, Run& run) {
   if (before.timed_out || after.timed_out) return run.Count("timed out");
@@ -41,8 +41,7 @@ void ExpectSame(const std::string& kind, const PlanRequest& question, const Answ
   if (!same) ReportChange(kind, question, before, after, run);
 }
 
-// Every tensor and operator with a name of its own, in an order that has nothing to do with that of
-// the names before.
+// Gives every tensor and operator a new name, in an order unrelated to the order of the old names.
 Graph Renamed(Random& random, Graph network) {
   std::vector<int> numbers(network.tensors.size() + network.operators.size());
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int>(i);
@@ -75,7 +74,7 @@ void CheckNames(const PlanRequest& question, const Answer& before, Random& rando
   if (std::any_of(rules.begin(), rules.end(), names)) return;
   PlanRequest renamed = question;
   renamed.network = Renamed(random, question.network);
-  // Of tensors that are alike, the name decides which has the first home.
+  // Of interchangeable tensors, the name decides which one has the first home.
   if (HomesByRule(question.network, question.profile) !=
       HomesByRule(renamed.network, question.profile))
     return run.Count("other homes");
@@ -129,7 +128,7 @@ void CheckOrder(const PlanRequest& question, const Answer& before, Random& rando
     return ReportChange("another order of the file: infeasible", permuted, before, after, run);
   if (before.IsOptimal() == after.IsOptimal() && !before.IsOptimal()) return;
   if (!before.plan || !after.plan) return;
-  // Bounds weigh several metrics, and are those of the network: equal in both.
+  // Bounds weigh several metrics and depend on the network, so they are equal in both.
   const bool loses = (after.IsOptimal() && IsLess(before.plan->score, after.plan->score)) ||
                      (before.IsOptimal() && IsLess(after.plan->score, before.plan->score));
   if (loses)

@@ -59,13 +59,13 @@ void CheckShuffled(const PlanRequest& question, const Answer& before, base::Rand
 
 #ifdef TESSERA_ONNX
 
-// Reshapes and transposes may be dropped or joined, and what follows from that.
+// The importer may drop or join reshapes and transposes, and all that follows from them may differ.
 bool MayVanish(OperatorKind kind) {
   return base::OnlyMovesData(kind) && kind != OperatorKind::kPad && kind != OperatorKind::kGather &&
          kind != OperatorKind::kSlice;
 }
 
-// How an imported operator differs from that which was written; empty: not at all.
+// The difference between an imported operator and the one that was written; empty: none.
 std::string FindDifference(const Graph& written, const Operator& op, const Graph& read,
                            const Operator& same) {
   // A mean over the rows and columns of a map is a global pool.
@@ -97,7 +97,7 @@ std::string FindDifference(const Graph& written, const Operator& op, const Graph
   return "";
 }
 
-// Every operator that computes is there, with its own attributes; every output leaves.
+// Every operator that computes is there, with its own attributes, and every output too.
 std::string FindDifference(const Graph& written, const Graph& read) {
   for (const Tensor& tensor : written.tensors) {
     if (!tensor.network_output && !tensor.network_input && !tensor.state) continue;
@@ -172,7 +172,7 @@ PlanRequest DrawPlain(base::Random& random) {
       network.tensors.push_back(std::move(own));
     }
   }
-  // Constants without a user are no part of it, and the reader has an order of its own.
+  // Constants without a user are no part of the network, and the reader has its own order.
   const std::vector<graph::Usage> usages = graph::UsagesOf(network);
   std::vector<int> numbers;
   Graph used = network;

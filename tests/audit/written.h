@@ -4,10 +4,10 @@
 
 namespace tessera::audit {
 
-// Of one data type and without tables, so that other formats can say it all.
+// Questions of one data type and without tables, which all formats can state.
 PlanRequest DrawPlain(base::Random& random);
 
-// A network is the same from YAML, JSON and ONNX.
+// A network is the same whether it is read from YAML, JSON or ONNX.
 void CheckWritten(const PlanRequest& question, uint64_t seed, Run& run);
 
 }  // namespace tessera::audit

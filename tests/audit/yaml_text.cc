@@ -52,7 +52,7 @@ class YamlText {
     return text + (flow ? "}\n" : "");
   }
 
-  // What the reader knows without.
+  // Leaves out what the reader infers.
   void LeaveOut(Json& item) {
     static const std::map<std::string, Json> kDefaults = {
         {"dtype", "int8"},           {"groups", 1},

@@ -21,7 +21,7 @@ TEST(GlobTest, AStarIsAnyCharacters) {
   EXPECT_TRUE(MatchesGlob("", "*"));
   EXPECT_TRUE(MatchesGlob("block3/conv/weights", "*/weights"));
   EXPECT_TRUE(MatchesGlob("aXbXc", "a*X*c"));
-  EXPECT_TRUE(MatchesGlob("aab", "*ab"));  // the first choice for the star is wrong
+  EXPECT_TRUE(MatchesGlob("aab", "*ab"));  // a star that takes the first possible end fails
   EXPECT_FALSE(MatchesGlob("weights/bias", "*/weights"));
   EXPECT_FALSE(MatchesGlob("abc", "a*d"));
 }

@@ -33,7 +33,7 @@ TEST(StopTest, ObeysItsParentButNotTheReverse) {
   EXPECT_TRUE(other.Requested());
 }
 
-TEST(StopTest, TellsTheEarliestDeadline) {
+TEST(StopTest, ReturnsTheEarliestDeadline) {
   const Stop::Clock::time_point soon = Stop::Clock::now() + std::chrono::hours(1);
   const Stop::Clock::time_point late = soon + std::chrono::hours(1);
   EXPECT_FALSE(Stop().Deadline());

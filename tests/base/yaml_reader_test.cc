@@ -14,14 +14,14 @@ namespace {
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
-// The complaint that Parse makes of `text`; fails the test when there is none.
+// The complaint of Parse about `text`; fails the test when there is none.
 Diagnostic SyntaxFault(const std::string& text) {
   const Expected<YamlFile> file = YamlFile::Parse(text, "a.yaml");
   EXPECT_FALSE(file.has_value()) << text;
   return file ? Diagnostic{} : file.error();
 }
 
-// The complaint that reading `text` by `read` leads to.
+// The complaint of `read` about `text`.
 Diagnostic ReadFault(const std::string& text, const std::function<void(const YamlNode&)>& read) {
   const Expected<YamlFile> file = YamlFile::Parse(text, "a.yaml");
   if (!file) return file.error();
@@ -31,7 +31,7 @@ Diagnostic ReadFault(const std::string& text, const std::function<void(const Yam
   return reader.Failed() ? reader.TakeFault() : Diagnostic{};
 }
 
-// What `read` makes of the value of `v` in "v: <text>".
+// The value that `read` returns for `v` in "v: <text>".
 template <typename Value>
 Value ReadValue(const std::string& text, const std::function<Value(const YamlNode&)>& read) {
   const YamlFile file = *YamlFile::Parse("v: " + text, "a.yaml");
@@ -61,7 +61,7 @@ double NumberOf(const std::string& text) {
     EXPECT_EQ(diagnostic.hint, hint_);                                          \
   } while (false)
 
-TEST(YamlInteger, IsWrittenInFourWays) {
+TEST(YamlInteger, HasFourForms) {
   EXPECT_EQ(IntegerOf("1048576"), 1048576);
   EXPECT_EQ(IntegerOf("1_048_576"), 1048576);
   EXPECT_EQ(IntegerOf("0x10_0000"), 1048576);
@@ -74,7 +74,7 @@ TEST(YamlInteger, IsWrittenInFourWays) {
 }
 
 RC_GTEST_PROP(YamlInteger, ReadsBackWhatIsPrinted, (int64_t value)) {
-  if (value == kLeast) return;  // its magnitude alone is no 64-bit integer
+  if (value == kLeast) return;  // its magnitude is no 64-bit integer
   RC_ASSERT(IntegerOf(std::to_string(value)) == value);
 }
 
@@ -131,7 +131,7 @@ TEST(YamlBoolean, IsTrueOrFalseAlone) {
   }
 }
 
-TEST(YamlText, IsWhateverStandsThere) {
+TEST(YamlText, IsAnyScalar) {
   const auto text = [](const YamlNode& node) { return node.Text(); };
   EXPECT_EQ(ReadValue<std::string>("no", text), "no");
   EXPECT_EQ(ReadValue<std::string>("\"null\"", text), "null");

@@ -1,4 +1,7 @@
-"""A headless Chromium, driven through chromedriver with nothing but Python's own library (the W3C WebDriver protocol)."""
+"""Drives a headless Chromium through chromedriver (the W3C WebDriver protocol).
+
+Uses only Python's standard library.
+"""
 
 import base64
 import json
@@ -12,15 +15,16 @@ import urllib.request
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 ARGUMENTS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--force-device-scale-factor=1", "--force-prefers-reduced-motion",
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--force-device-scale-factor=1", "--force-prefers-reduced-motion",
 ]
 CONTROL = "\ue009"
 ENTER = "\ue007"
 
 
 class Browser:
-    """One window. What it cannot do raises RuntimeError with chromedriver's words."""
+    """One window. A failed command raises RuntimeError with chromedriver's message."""
 
     def __init__(self, width=1366, height=768, arguments=()):
         self.folder = tempfile.mkdtemp(prefix="browser-")
@@ -28,11 +32,14 @@ class Browser:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         self.address = f"http://127.0.0.1:{port}"
-        self.driver = subprocess.Popen(["chromedriver", f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.driver = subprocess.Popen(["chromedriver", f"--port={port}"],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.session = ""
         self._await_driver()
-        options = {"args": [*ARGUMENTS, *arguments, f"--user-data-dir={self.folder}", f"--window-size={width},{height}"]}
-        wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
+        options = {"args": [*ARGUMENTS, *arguments, f"--user-data-dir={self.folder}",
+                            f"--window-size={width},{height}"]}
+        wanted = {"goog:chromeOptions": options,
+                  "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
         answer = self._ask("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
         self.session = "/session/" + answer["sessionId"]
 
@@ -48,12 +55,13 @@ class Browser:
         self._ask("POST", "/url", {"url": "file://" + str(path)})
 
     def run(self, script, *arguments):
-        """What the script returns; `arguments[0]` and so on are its arguments."""
+        """Returns the result of the script, which reads its arguments as `arguments[0]` etc."""
         return self._ask("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
     def point(self, selector):
         """Moves the pointer onto the middle of an element."""
-        self._act([{"type": "pointerMove", "origin": self._find(selector), "x": 0, "y": 0, "duration": 0}])
+        self._act([{"type": "pointerMove", "origin": self._find(selector), "x": 0, "y": 0,
+                    "duration": 0}])
 
     def click(self, selector):
         self._ask("POST", f"/element/{self._find(selector)[ELEMENT]}/click", {})
@@ -63,8 +71,10 @@ class Browser:
 
     def wheel(self, selector, delta, control=False):
         """Turns the wheel over the middle of an element."""
-        turn = {"type": "scroll", "origin": self._find(selector), "x": 0, "y": 0, "deltaX": 0, "deltaY": delta, "duration": 0}
-        keys = [{"type": "keyDown", "value": CONTROL}, {"type": "pause"}, {"type": "keyUp", "value": CONTROL}]
+        turn = {"type": "scroll", "origin": self._find(selector), "x": 0, "y": 0, "deltaX": 0,
+                "deltaY": delta, "duration": 0}
+        keys = [{"type": "keyDown", "value": CONTROL}, {"type": "pause"},
+                {"type": "keyUp", "value": CONTROL}]
         actions = [{"type": "wheel", "id": "wheel", "actions": [{"type": "pause"}, turn]}]
         if control:
             actions.append({"type": "key", "id": "keys", "actions": keys})
@@ -74,8 +84,10 @@ class Browser:
         self._act([
             {"type": "pointerMove", "origin": self._find(selector), "x": 0, "y": 0, "duration": 0},
             {"type": "pointerDown", "button": 0},
-            {"type": "pointerMove", "origin": "pointer", "x": right // 2, "y": down // 2, "duration": 20},
-            {"type": "pointerMove", "origin": "pointer", "x": right - right // 2, "y": down - down // 2, "duration": 20},
+            {"type": "pointerMove", "origin": "pointer", "x": right // 2, "y": down // 2,
+             "duration": 20},
+            {"type": "pointerMove", "origin": "pointer", "x": right - right // 2,
+             "y": down - down // 2, "duration": 20},
             {"type": "pointerUp", "button": 0},
         ])
 
@@ -92,13 +104,15 @@ class Browser:
         return [entry["message"] for entry in entries if entry["level"] in ("WARNING", "SEVERE")]
 
     def requests(self):
-        """Addresses that pages asked for since the last call."""
+        """Addresses that pages have requested since the last call."""
         entries = self._ask("POST", "/se/log", {"type": "performance"})
         messages = [json.loads(entry["message"])["message"] for entry in entries]
-        return [message["params"]["request"]["url"] for message in messages if message["method"] == "Network.requestWillBeSent"]
+        return [message["params"]["request"]["url"] for message in messages
+                if message["method"] == "Network.requestWillBeSent"]
 
     def _act(self, actions):
-        self._ask("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": actions}]})
+        self._ask("POST", "/actions",
+                  {"actions": [{"type": "pointer", "id": "mouse", "actions": actions}]})
 
     def _find(self, selector):
         return self._ask("POST", "/element", {"using": "css selector", "value": selector})
@@ -114,7 +128,8 @@ class Browser:
 
     def _ask(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.address + self.session + path, data, {"Content-Type": "application/json"}, method=method)
+        request = urllib.request.Request(self.address + self.session + path, data,
+                                         {"Content-Type": "application/json"}, method=method)
         try:
             with urllib.request.urlopen(request, timeout=300) as answer:
                 return json.load(answer)["value"]

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""The report in a real browser: report_test.py TESSERA [--screenshots DIR]. Runs from the project's folder."""
+"""Tests the report in a real browser. Run it from the project's folder:
+
+    tests/browser/report_test.py TESSERA [--screenshots DIR]
+"""
 
 import argparse
 import pathlib
@@ -16,12 +19,13 @@ settings = argparse.Namespace()
 
 
 def plan(network, profile, report):
-    command = [settings.tessera, "plan", str(network), "--hw", f"hw_profiles/{profile}.yaml", "--output", str(report)]
+    command = [settings.tessera, "plan", str(network), "--hw", f"hw_profiles/{profile}.yaml",
+               "--output", str(report)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
 class ReportTest(unittest.TestCase):
-    """A network with a branch on a machine with banks and modes, so that everything that can be drawn is."""
+    """A network with a branch on a machine with banks and modes: the page draws everything."""
 
     @classmethod
     def setUpClass(cls):
@@ -34,7 +38,8 @@ class ReportTest(unittest.TestCase):
         network = folder / "hostile.yaml"
         network.write_text(
             f"schema: 1\nname: '{quoted}'\ninputs: [{{id: 'x{quoted}', shape: [1, 4, 8, 8]}}]\n"
-            f"operators: [{{id: 'a{quoted}', kind: pool, inputs: ['x{quoted}'], kernel: 2, stride: 2}}]\n"
+            f"operators: [{{id: 'a{quoted}', kind: pool, inputs: ['x{quoted}'], kernel: 2, "
+            f"stride: 2}}]\n"
         )
         plan(network, "mcu_320k", cls.hostile)
         cls.browser = Browser()
@@ -57,8 +62,9 @@ class ReportTest(unittest.TestCase):
         return self.browser.run("return document.querySelectorAll(arguments[0]).length", selector)
 
     def width(self, selector):
-        """Of the widest: what is zoomed out of the view is not drawn."""
-        widths = "[...document.querySelectorAll(arguments[0])].map((node) => node.getBoundingClientRect().width)"
+        """The greatest width: elements outside the view are not drawn."""
+        widths = ("[...document.querySelectorAll(arguments[0])]"
+                  ".map((node) => node.getBoundingClientRect().width)")
         return self.browser.run(f"return Math.max(...{widths})", selector)
 
     def keep(self, name):
@@ -74,11 +80,13 @@ class ReportTest(unittest.TestCase):
         self.assertIn("mobilenet_v2 on ethos_u65_256", self.text("h1"))
 
     def test_asks_no_network(self):
-        others = [url for url in self.browser.requests() if not url.startswith(("file://", "data:"))]
+        others = [url for url in self.browser.requests()
+                  if not url.startswith(("file://", "data:"))]
         self.assertEqual(others, [])
 
     def test_resting_on_a_buffer_tells_about_it(self):
-        self.browser.run("document.querySelector('#subgraph .map').scrollIntoView({block: 'center'})")
+        self.browser.run(
+            "document.querySelector('#subgraph .map').scrollIntoView({block: 'center'})")
         self.assertEqual(self.count("#tooltip.shown"), 0)
         self.browser.point("#subgraph .buffer rect")
         self.assertEqual(self.count("#tooltip.shown"), 1)
@@ -90,20 +98,23 @@ class ReportTest(unittest.TestCase):
     def test_resting_on_an_operator_and_an_activity_tells_about_them(self):
         self.browser.point("#network .node rect")
         self.assertIn("stem", self.text("#tooltip"))
-        self.browser.run("document.querySelector('#subgraph .timeline').scrollIntoView({block: 'center'})")
+        self.browser.run(
+            "document.querySelector('#subgraph .timeline').scrollIntoView({block: 'center'})")
         self.browser.point("#subgraph .activity rect")
         self.assertIn("cycles", self.text("#tooltip"))
 
     def test_zooms_by_buttons_and_wheel_and_fits_again(self):
-        # What stands in the middle stays in view.
+        # The element in the middle stays in view.
         middle = self.browser.run("""
             const centre = (node) => (([box]) => box.left + box.width / 2)(node.getClientRects());
             const wanted = centre(document.querySelector('#subgraph .timeline'));
             const blocks = [...document.querySelectorAll('#subgraph .activity')];
             blocks.sort((a, b) => Math.abs(centre(a) - wanted) - Math.abs(centre(b) - wanted));
             return blocks[0].dataset.activity;""")
-        for figure, thing in (("#network", ".node rect"), ("#subgraph figure:nth-of-type(1)", ".buffer rect"),
-                              ("#subgraph figure:nth-of-type(2)", f"[data-activity='{middle}'] rect")):
+        for figure, thing in (("#network", ".node rect"),
+                              ("#subgraph figure:nth-of-type(1)", ".buffer rect"),
+                              ("#subgraph figure:nth-of-type(2)",
+                               f"[data-activity='{middle}'] rect")):
             with self.subTest(figure):
                 first = f"{figure} {thing}"
                 before = self.width(first)
@@ -127,7 +138,7 @@ class ReportTest(unittest.TestCase):
         self.browser.drag("#network .surface", 80, 0)
         self.assertAlmostEqual(self.browser.run(place) - before, 80, delta=3)
 
-    def test_tells_rejected_alternatives(self):
+    def test_shows_rejected_alternatives(self):
         table = self.text("#subgraph .rejected")
         self.assertIn("joined with", table)
         self.assertIn("no better", table)
@@ -175,7 +186,8 @@ class ReportTest(unittest.TestCase):
             with self.subTest(width):
                 self.browser.resize(width, 800)
                 self.browser.open(self.report)
-                wide = self.browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+                wide = self.browser.run("const page = document.documentElement;"
+                                        "return page.scrollWidth - page.clientWidth")
                 self.assertLessEqual(wide, 0)
                 self.keep(f"width-{width}")
         self.browser.resize(1366, 768)

@@ -5,7 +5,7 @@
 #include "command_line.h"
 #include "sample_inputs.h"
 
-// `tessera alloc`: files in, addresses out.
+// `tessera alloc` reads files and returns addresses.
 namespace tessera::cli {
 namespace {
 
@@ -37,7 +37,7 @@ TEST_F(AllocTest, JsonAnswersInFull) {
   EXPECT_THAT(outcome.err, IsEmpty());
 }
 
-TEST_F(AllocTest, TextSaysTheSameToPeople) {
+TEST_F(AllocTest, TextGivesTheSameAnswer) {
   const Outcome outcome = Run({"alloc", "buffers.csv", "--capacity", "1Ki"});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.out, StartsWith("status       optimal\n"
@@ -75,7 +75,8 @@ TEST_F(AllocTest, ABlankLineDoesNotEndTheInput) {
 }
 
 TEST_F(AllocTest, TakesCapacityAndAlignmentOfAProfile) {
-  // a granularity of 16 bytes in 384 KiB of SRAM: 'c' takes 8 bytes from a multiple of 16.
+  // The profile has a granularity of 16 bytes and 384 KiB of SRAM: 'c' takes 8 bytes from a
+  // multiple of 16.
   const Outcome outcome =
       Run({"alloc", "buffers.csv", "--hw", Shipped("hw_profiles/ethos_u65_256.yaml"), "--minimize",
            "--format", "json"});
@@ -103,7 +104,7 @@ TEST_F(AllocTest, ALadderNeedsACandidate) {
   EXPECT_THAT(outcome.err, HasSubstr("expected: --candidate with one of rows=1, rows=2\n"));
 }
 
-TEST_F(AllocTest, AnUnknownCandidateIsToldFromItsNeighbour) {
+TEST_F(AllocTest, AnUnknownCandidateSuggestsTheNearest) {
   Write("candidates.json", kTwoCandidates);
   const Outcome outcome = Run({"alloc", "candidates.json", "--candidate", "row=2"});
   EXPECT_EQ(outcome.exit_code, 3);
@@ -140,8 +141,8 @@ TEST_F(AllocTest, AnInfeasibleAnswerIsNoFile) {
   EXPECT_THAT(Files(), ElementsAre("buffers.csv"));
 }
 
-// One output that CSV cannot state must not leave the others behind.
-TEST_F(AllocTest, WhatCsvCannotStateIsToldBeforeAnythingIsWritten) {
+// CSV cannot state one of the outputs. The command must then write none of them.
+TEST_F(AllocTest, WhatCsvCannotStateIsReportedBeforeAnythingIsWritten) {
   const Outcome outcome = Run({"alloc", Shipped("examples/problems/patent_five_banks.json"),
                                "--output", "answer.json", "--output", "answer.csv"});
   EXPECT_EQ(outcome.exit_code, 3);
@@ -165,7 +166,7 @@ TEST_F(AllocTest, EnginesThatAreAskedByNameAgree) {
   }
 }
 
-TEST_F(AllocTest, VerboseTellsWhatEachEngineFoundAndWhen) {
+TEST_F(AllocTest, VerboseReportsWhatEachEngineFoundAndWhen) {
   const Outcome outcome = Run({"alloc", "buffers.csv", "--engine", "lazy", "--verbose"});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.err,

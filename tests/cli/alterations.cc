@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Pointer = Json::json_pointer;
 
-// Words of plan.json that stand for one another.
+// Words of plan.json that are of one vocabulary.
 constexpr std::array<std::string_view, 15> kVocabularies = {
     "optimal feasible infeasible",
     "given searched search",
@@ -33,8 +33,7 @@ constexpr std::array<std::string_view, 15> kVocabularies = {
     "compute dma several",
 };
 
-// Members that objects under a key may have besides those that they have, with values that mean
-// something and values that mean nothing.
+// Members that objects under a key may have in addition, with meaningful and meaningless values.
 struct Extra {
   std::string_view under;  // "": the document itself
   std::string key;
@@ -167,7 +166,7 @@ class Collector {
     return {others.begin(), others.end()};
   }
 
-  std::map<std::string, std::set<std::string>> strings_;  // that stand under each key
+  std::map<std::string, std::set<std::string>> strings_;  // by the key of the string
   std::vector<Alteration> alterations_;
 };
 

@@ -30,7 +30,7 @@ class BatchTest : public CommandLineTest {
  protected:
   BatchTest() { Write("images.yaml", kImages); }
 
-  // The 64 KiB accelerator, which cuts batches, with another memory and other axes.
+  // The 64 KiB accelerator cuts batches. This one has another memory and other axes.
   void WriteProfile(const std::string& name, const std::string& capacity, const std::string& axes) {
     Write(name + ".yaml", "extends: " + Shipped("hw_profiles/edge_npu_64kib.yaml") + "\nname: " +
                               name + "\nmemories: {sram: {capacity_bytes: " + capacity +
@@ -55,8 +55,8 @@ TEST_F(BatchTest, ImagesThatDoNotFitTogetherFitOneByOne) {
   EXPECT_EQ(Run({"plan", "images.yaml", "--hw", "images_together.yaml"}).exit_code, 20);
 }
 
-// Queries, keys, values and what they make are 4 * 128 * 64 bytes each. A tile of one head and half
-// its queries loads keys and values again for the other half, unless it keeps them.
+// Queries, keys, values and results take 4 * 128 * 64 bytes each. A tile of one head and half its
+// queries loads keys and values again for the other half, unless it keeps them.
 TEST_F(BatchTest, KeysAndValuesStayForTheirHead) {
   const Outcome outcome = Run({"tile", Shipped("examples/networks/transformer_encoder.yaml"),
                                "--hw", Shipped("hw_profiles/edge_npu_64kib.yaml"), "--ops",

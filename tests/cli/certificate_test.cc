@@ -4,15 +4,15 @@
 
 #include "command_line.h"
 
-// `alloc --certificate` writes a proof, `check --certificate` believes only a whole one.
+// `alloc --certificate` writes a proof; `check --certificate` accepts only a complete one.
 namespace tessera::cli {
 namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Of three that live together two must lie on one side of the fixed one; either side has 5 bytes,
-// two need 6.
+// Of three buffers that live together, two must lie on one side of the fixed one. Either side has 5
+// bytes; two buffers need 6.
 const std::string kSplit = R"({
   "format": "tessera-problem", "version": 1,
   "memories": [{"name": "sram", "capacity": 11}],
@@ -144,7 +144,7 @@ TEST_F(CertificateCommandTest, AFolderThatCannotBeMadeEndsWith74) {
   EXPECT_EQ(Prove().exit_code, 74);
 }
 
-// x and y, 64 bytes each, on a memory of which both want a multiple of 512.
+// x and y have 64 bytes each. The memory aligns both to 512.
 const std::string kRelu = R"({
   "schema": 1, "name": "relu",
   "inputs": [{"id": "x", "shape": [1, 4, 4, 4]}],

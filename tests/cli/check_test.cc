@@ -4,8 +4,8 @@
 
 #include "command_line.h"
 
-// `tessera check` believes nothing: a plan with one thing wrong is refused, and the message names
-// it.
+// `tessera check` trusts no producer: it refuses a plan with one wrong entry, and the message names
+// that entry.
 namespace tessera::cli {
 namespace {
 
@@ -178,7 +178,7 @@ TEST_F(CheckTest, SaysWhereTheSearchWasNotRepeated) {
             false);
 }
 
-TEST_F(CheckTest, WhatIsForPeopleMayBeAnything) {
+TEST_F(CheckTest, EntriesForReadersMayBeAnything) {
   ordered_json plan = ReadJson("plan.json");
   plan["notes"] = {"made by hand"};
   plan["time_ms"] = 3;
@@ -189,7 +189,7 @@ TEST_F(CheckTest, WhatIsForPeopleMayBeAnything) {
   EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
 }
 
-TEST_F(CheckTest, AnAddressThatWasMovedIsToldAndCompleted) {
+TEST_F(CheckTest, AMovedAddressIsReportedAndCompleted) {
   ordered_json plan = ReadJson("plan.json");
   BufferOf(plan, "s0/conv1@0")["offset"] = 4096;
   plan["subgraphs"][0]["metrics"]["peak_bytes"] = plan["totals"]["peak_bytes"] = 4096 + 1152;
@@ -202,7 +202,7 @@ TEST_F(CheckTest, AnAddressThatWasMovedIsToldAndCompleted) {
   EXPECT_EQ(BufferOf(plan = ReadJson("whole.json"), "s0/conv1@0")["offset"], 4096);
 }
 
-// Its own capacity is part of the plan: another one would be silently ignored.
+// A plan includes its capacity. The command would silently ignore another one, so it refuses it.
 TEST_F(CheckTest, APlanTakesNoCapacity) {
   for (const std::string command : {"check", "show"}) {
     const Outcome outcome = Run({command, "plan.json", "--capacity", "10"});
@@ -248,7 +248,7 @@ TEST_F(CheckTest, AnAllocationOfACandidateIsCheckedAgainstItsSizes) {
   Run({"alloc", ladder, "--candidate", "rows=3", "--output", "answer.json"});
   EXPECT_EQ(Run({"check", "answer.json", "--problem", ladder}).exit_code, 0);
 
-  // Where rows=2 lies, there is no room for rows=3.
+  // The addresses of rows=2 leave no space for rows=3.
   Run({"alloc", ladder, "--candidate", "rows=2", "--output", "answer.json"});
   ordered_json answer = ReadJson("answer.json");
   answer["candidate"] = "rows=3";

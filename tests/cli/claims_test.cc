@@ -17,16 +17,16 @@
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/search/partition/partition.h"
 
-// `tessera check` accepts no altered claim: plans of many kinds are altered entry by entry, and
-// every altered one must be refused.
+// `tessera check` accepts no altered claim. The tests alter plans of many kinds entry by entry, and
+// every altered plan must be refused.
 //
-// Skipped are the entries that plan/files/plan_files.h lists. A document may be accepted that
-// states the very same plan: one that, read and written again, gives the bytes of the original. No
-// value may be altered so, and no element removed or doubled; only a member may be left out, or
-// spelled out, that has a default (docs/plan-format.md, docs/network-format.md,
-// docs/profile-format.md). Nothing else may. So an address that is moved to another right place is
-// refused too, for the digest covers addresses and modes. What the digest alone refuses must be
-// given (plan/files/plan_files.h): all that follows from it is refused because it does not follow.
+// The test skips the entries that plan/files/plan_files.h lists. It accepts a document that states
+// the same plan: reading and writing it gives the bytes of the original. No alteration of a value
+// and no removed or doubled element may do so. Only a member with a default may be left out or
+// spelled out (docs/plan-format.md, docs/network-format.md, docs/profile-format.md). So a plan with
+// another correct address is refused too, because the digest covers addresses and modes. An entry
+// that only the digest protects must be a given entry (plan/files/plan_files.h). All entries that
+// follow from the given ones are refused because they do not follow.
 namespace tessera::cli {
 namespace {
 
@@ -140,7 +140,7 @@ operators:
 outputs: [e]
 )";
 
-// In the order of the file both wide maps live at once.
+// In the order of the file both wide maps live at the same time.
 const std::string kForks = R"(schema: 1
 name: forks
 inputs:
@@ -176,7 +176,7 @@ operators:
 outputs: [product]
 )";
 
-// What follows from nothing.
+// Given entries: they follow from no other entry.
 constexpr std::array<std::string_view, 15> kGiven = {"/made_by",
                                                      "/digest",
                                                      "/objective",
@@ -208,10 +208,10 @@ enum class Inputs : uint8_t { kSome, kAll };
 
 enum class Answer : uint8_t { kRefused, kByDigestAlone, kSame, kAccepted };
 
-// The plan in a document, and what it takes to tell another from it.
+// A plan as a document, and its text to compare other documents with.
 struct Original {
   Json document;
-  std::string written;  // once it was read
+  std::string written;  // as written after reading
 };
 
 Answer Judge(const Original& original, const Json& altered) {
@@ -246,12 +246,12 @@ class ClaimsTest : public CommandLineTest {
     ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   }
 
-  // What the plan must have for the test to be about it.
+  // Words that the plan must contain for the test to have a subject.
   void ExpectInPlan(const std::vector<std::string>& words) const {
     for (const std::string& word : words) EXPECT_THAT(Read("plan.json"), HasSubstr(word));
   }
 
-  // What is wrong with the plan in a document, once its digest is that of what the document gives.
+  // The violations of the plan in a document whose digest was computed anew.
   static std::string RefusalsOfForged(const Json& document) {
     const base::Expected<plan::Plan> read = plan::files::ReadPlanJson(document.dump(), "");
     EXPECT_TRUE(read) << read.error().message;
@@ -276,9 +276,8 @@ class ClaimsTest : public CommandLineTest {
     EXPECT_GE(run, least);
   }
 
-  // Alters plan.json in at least that many ways, entries that are exempt apart. Of the embedded
-  // network and profile, which the same digest guards in all plans, one alteration of eight where
-  // not all are wanted.
+  // Alters plan.json in at least `least` ways, exempt entries not counted. All plans guard the
+  // embedded network and profile by the same digest; of these, kSome takes one alteration of eight.
   void Alter(size_t least, Inputs inputs = Inputs::kSome) const {
     Original original{ReadJson("plan.json"), ""};
     const base::Expected<plan::Plan> plan = plan::files::ReadPlanJson(original.document.dump(), "");
@@ -290,7 +289,7 @@ class ClaimsTest : public CommandLineTest {
     size_t altered = 0;
     size_t same = 0;
     size_t exempt = 0;
-    size_t rejected_alternatives = 0;
+    size_t inputs_seen = 0;
     for (const Alteration& alteration : AlterationsOf(original.document)) {
       const std::string pattern = PatternOf(alteration);
       if (IsExempt(pattern)) {
@@ -298,10 +297,10 @@ class ClaimsTest : public CommandLineTest {
         continue;
       }
       const bool is_input = pattern.starts_with("/network") || pattern.starts_with("/profile");
-      if (is_input && inputs == Inputs::kSome && ++rejected_alternatives % 8 != 0) continue;
+      if (is_input && inputs == Inputs::kSome && ++inputs_seen % 8 != 0) continue;
       ++altered;
       const Answer answer = Judge(original, Apply(original.document, alteration));
-      // Without a lowering a plan claims less, and is whole.
+      // A plan without a lowering claims less, and is valid.
       const bool claims_less = pattern == "/lowering" && alteration.edit == Edit::kRemove;
       EXPECT_EQ(answer == Answer::kAccepted, claims_less) << Describe(alteration);
       if (answer == Answer::kByDigestAlone) {
@@ -320,7 +319,7 @@ class ClaimsTest : public CommandLineTest {
   }
 };
 
-// Whatever is wrong with a plan, running it ends with findings.
+// Execution of an altered plan ends with findings, whatever the alteration.
 TEST_F(ClaimsTest, AlteredPlansCanBeRun) {
   Plan("deep", "tight", {"--lowering"});
   RunAltered(1500);
@@ -328,7 +327,7 @@ TEST_F(ClaimsTest, AlteredPlansCanBeRun) {
   RunAltered(3000);
 }
 
-// Two memories outside the tile memory share what roles with several homes hold.
+// Two memories outside the tile memory share the tensors of roles with several homes.
 TEST_F(ClaimsTest, SeveralHomes) {
   std::string listed =
       Replace(kTight, "  dram:\n",
@@ -414,8 +413,8 @@ TEST_F(ClaimsTest, APartitionThatWasGiven) {
   Alter(3000);
 }
 
-// Ended by a request that comes once the first subgraphs are decided: what rests on how far the
-// search came is not claimed.
+// A request ends the search once the first subgraphs are decided. Such a plan makes no claim that
+// depends on how far the search came.
 TEST_F(ClaimsTest, ASearchThatWasCutOff) {
   const base::Expected<graph::Graph> network =
       graph::import::yaml::ReadNetwork(kChain, "chain.yaml");
@@ -439,13 +438,13 @@ TEST_F(ClaimsTest, ASearchThatWasCutOff) {
   ExpectInPlan({"\"cut_off\": true"});
   Alter(3000);
 
-  // Without the record it would have to be what the whole search finds.
+  // Without `cut_off` the plan would have to be the result of the whole search.
   Json forged = ReadJson("plan.json");
   forged["run"]["cut_off"] = false;
   EXPECT_THAT(RefusalsOfForged(forged), HasSubstr("where the search, repeated, gives "));
 }
 
-// Where the digest is made anew, claims have to hold of the new question.
+// Each document gets a new digest, so its claims must hold of the altered input.
 TEST_F(ClaimsTest, NoClaimRestsOnTheDigest) {
   Plan("chain", "tight", {"--score", "latency=1,energy=2"});
   const Json plan = ReadJson("plan.json");

@@ -31,7 +31,7 @@ void WriteFile(const std::filesystem::path& path, const std::string& content) {
   ASSERT_TRUE(stream.good()) << path;
 }
 
-// Becomes `tessera`; only for a child between fork and exec.
+// Replaces the process by `tessera`; only for a child between fork and exec.
 [[noreturn]] void Become(std::vector<char*>& words, const std::filesystem::path& folder,
                          const std::filesystem::path& streams) {
   const auto redirect = [&](const char* name, int flags, int target) {

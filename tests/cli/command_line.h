@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-// The real `tessera`, run as a shell would run it.
+// Runs the real `tessera` as a shell would.
 namespace tessera::cli {
 
-// How a run ended and what it said.
+// The exit code and the output of a run.
 struct Outcome {
   int exit_code = -1;  // 128 + n when signal n ended the process
   std::string out;
@@ -20,7 +20,7 @@ struct Outcome {
 
 using Arguments = std::vector<std::string>;
 
-// A `tessera` at work. Its standard streams are files in `streams`; it runs in `folder`.
+// A running `tessera`. Its standard streams are files in `streams`; it runs in `folder`.
 class Process {
  public:
   Process(const Arguments& arguments, const std::filesystem::path& folder,
@@ -29,7 +29,7 @@ class Process {
   Process& operator=(const Process&) = delete;
   ~Process();  // ends it
 
-  // Waits until stderr holds `text`; false when the process ended without saying it.
+  // Waits until stderr holds `text`; false when the process ended without printing it.
   bool AwaitError(const std::string& text);
 
   void Signal(int signal) const;
@@ -46,7 +46,7 @@ class Process {
   bool ended_ = false;
 };
 
-// A test with a folder of its own, in which the command runs.
+// A test with its own folder, in which the command runs.
 class CommandLineTest : public testing::Test {
  protected:
   CommandLineTest();

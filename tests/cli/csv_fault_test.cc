@@ -5,7 +5,7 @@
 #include "command_line.h"
 #include "faults.h"
 
-// Ten faults in a CSV of buffers. Nothing is written.
+// Ten faults in a CSV of buffers. The command writes nothing.
 namespace tessera::cli {
 namespace {
 
@@ -20,7 +20,7 @@ const std::string kAlignedBuffers =
 
 class CsvFaultTest : public CommandLineTest, public testing::WithParamInterface<Fault> {};
 
-TEST_P(CsvFaultTest, IsToldInFull) {
+TEST_P(CsvFaultTest, IsReportedInFull) {
   const std::string buffers = Replace(kAlignedBuffers, GetParam().from, GetParam().to);
   Write("buffers.csv", buffers);
   const Outcome outcome = Run({"alloc", "buffers.csv", "--capacity", "64", "--output",
@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"expected: at least 1", "found: 0"}}),
     NameOf);
 
-// The other half of the table above: without a fault the same file is taken.
+// The counterpart of the table above: the command takes the same file without a fault.
 class SoundBuffersTest : public CommandLineTest {};
 
 TEST_F(SoundBuffersTest, AreTaken) {

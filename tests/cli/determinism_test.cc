@@ -2,7 +2,8 @@
 
 #include "command_line.h"
 
-// Same input, options and seed: same bytes, however often and with however many threads.
+// The same input, options and seed give the same bytes, on every run and with any number of
+// threads.
 namespace tessera::cli {
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include "command_line.h"
 
-// `tessera eval` and `tessera diff`: a plan taken into an editor and back.
+// `tessera eval` and `tessera diff`: editing a plan and completing it.
 namespace tessera::cli {
 namespace {
 
@@ -21,7 +21,7 @@ class EvalTest : public CommandLineTest {
     plan_ = ReadJson("plan.json");
   }
 
-  // Nothing but what a person has to say.
+  // Only the entries that a person has to write.
   ordered_json Bare() const {
     ordered_json bare;
     for (const char* key : {"format", "version", "network", "profile"}) bare[key] = plan_.at(key);
@@ -58,8 +58,8 @@ TEST_F(EvalTest, ThePlanAsItWasKeepsEveryAddressAndPrice) {
               HasSubstr("same subgraphs, same addresses\n"));
 }
 
-// Where banks have modes, engines that remember answers place buffers otherwise than those that do
-// not; the baseline is found by the former.
+// Where banks have modes, engines with a cache of answers place buffers differently from engines
+// without one. The former find the baseline.
 TEST_F(EvalTest, ItsBaselineIsTheOneThatCheckFinds) {
   ASSERT_EQ(PlanPatentChain("three_bank_two_mode", {"--output", "banked.json"}).exit_code, 0);
   ASSERT_EQ(Run({"eval", "banked.json", "--output", "given.json"}).exit_code, 0);
@@ -104,7 +104,7 @@ TEST_F(EvalTest, AddressesThatCollideAreNamedAndMayMove) {
   EXPECT_EQ(Run({"check", "yes.json"}).exit_code, 0);
 }
 
-// What a fault says, and where.
+// The message of a fault, and its place.
 TEST_F(EvalTest, SaysPreciselyWhatIsWrong) {
   ordered_json edited = Bare();
   edited["subgraphs"][0]["operators"] = {"conv1", "conv2"};
@@ -166,7 +166,7 @@ TEST_F(EvalTest, ASmallerTileCostsWhatDiffSays) {
   EXPECT_THAT(text, HasSubstr("  + [conv1..conv3] tile 1x4x2x14, 2 tiles"));
 }
 
-// One subgraph for each convolution, so that what the first two make crosses a cut.
+// One subgraph for each convolution, so that the first two results cross a cut.
 TEST_F(EvalTest, BoundariesThatAreKeptStayOnChip) {
   Write("machine.yaml", "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") +
                             "\ntiling: {halo: [recompute]}\n");

@@ -2,7 +2,7 @@
 
 #include "command_line.h"
 
-// `tessera check --execute`: shipped networks on shipped accelerators, planned and run.
+// Plans shipped networks on shipped accelerators and runs the plans with `tessera check --execute`.
 namespace tessera::cli {
 namespace {
 
@@ -10,7 +10,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 struct NetworkOnProfile {
-  std::string network;  // its file's name
+  std::string network;  // file name without its ending
   std::string profile;
   std::string folder = "examples/networks";
 };
@@ -52,7 +52,7 @@ struct DrawnRequest {
 
 void PrintTo(const DrawnRequest& question, std::ostream* out) { *out << question.name; }
 
-// Questions that audits drew, of which plans were once refused.
+// Questions that audits drew and whose plans were once refused.
 class DrawnPlanTest : public CommandLineTest, public testing::WithParamInterface<DrawnRequest> {};
 
 TEST_P(DrawnPlanTest, Runs) {
@@ -82,7 +82,7 @@ class ExecuteTest : public CommandLineTest {
   }
 };
 
-TEST_F(ExecuteTest, TellsWhatWasRun) {
+TEST_F(ExecuteTest, ReportsWhatWasRun) {
   const Outcome outcome = Run({"check", "--execute", "plan.json", "--format", "json"});
   const nlohmann::ordered_json document = ParseJson(outcome.out);
   EXPECT_EQ(document["status"], "accepted");
@@ -91,7 +91,7 @@ TEST_F(ExecuteTest, TellsWhatWasRun) {
   EXPECT_GT(document["execution"]["cells_checked"], 0);
 }
 
-TEST_F(ExecuteTest, TellsWhereAPlanGoesWrong) {
+TEST_F(ExecuteTest, ReportsWhereAPlanGoesWrong) {
   nlohmann::ordered_json plan = ReadJson("plan.json");
   nlohmann::ordered_json& steps = plan["subgraphs"][0]["steps"];
   steps.front().erase("transfers");

@@ -6,9 +6,8 @@
 
 #include "command_line.h"
 
-// Each outcome has an exit code of its own, so that a script need not read the text. (2 is the
-// business of help_test.cc, 3 that of the fault tests; 70 means a fault of the program, which no
-// input should reach.)
+// Each outcome has its own exit code, so that a script need not read the text. (help_test.cc tests
+// 2, the fault tests test 3; 70 means a fault of the program, which no input should reach.)
 namespace tessera::cli {
 namespace {
 
@@ -18,8 +17,8 @@ using testing::StartsWith;
 
 const std::string kTwoBuffers = "id,lower,upper,size\na,0,2,16\nb,1,3,16\n";
 
-// Items that must be packed between walls: the load is a bound that is met only if every bin is
-// filled to the last byte. Placing them is easy, proving a peak least is not.
+// Items that must be packed between walls. The load is a bound, and a placement reaches it only if
+// every bin is filled to the last byte. Placing the items is easy; proving a least peak is not.
 std::string ManyBins() {
   constexpr int kBins = 12, kItems = 48;
   std::string text = "id,lower,upper,size,offset\n";
@@ -95,7 +94,7 @@ TEST_F(ExitCodeTest, AWrongAnswerIs5) {
               HasSubstr("overlap: buffers 'a' and 'b' share addresses [15, 16) at step 1"));
 }
 
-// The load of the two buffers is 32 and the memory holds as much, so no bound decides.
+// The load of the two buffers is 32 and equals the capacity, so no bound decides.
 class LimitTest : public ExitCodeTest, public testing::WithParamInterface<std::string> {
  protected:
   Arguments With(Arguments arguments) const {
@@ -131,7 +130,7 @@ TEST_P(LimitTest, TilingIs10) {
   EXPECT_EQ(ParseJson(outcome.out).at("status"), "unknown");
 }
 
-TEST_P(LimitTest, PlanningGivesWhatRunsEveryOperatorAlone) {
+TEST_P(LimitTest, PlanningGivesTheLayerByLayerPlan) {
   const Outcome outcome = Plan("mobilenet_v2_035.yaml", "edge_npu_1mib.yaml",
                                With({"--output", "plan.json", "--report", "plan.html"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -146,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(Zero, LimitTest, testing::Values("budget", "timeout"),
 
 TEST_F(ExitCodeTest, ProvenInfeasibleIs20) {
   EXPECT_EQ(Run({"alloc", "two.csv", "--capacity", "31"}).exit_code, 20);
-  // One byte above the bound, where it takes a search to prove: 16 and 16 beside a wall in the
+  // One byte above the bound only a search proves infeasibility: 16 and 16 next to a wall in the
   // middle.
   Write("wall.csv", "id,lower,upper,size,offset\na,0,2,16,\nb,0,2,16,\nwall,0,2,1,15\n");
   const Outcome outcome = Run({"alloc", "wall.csv", "--capacity", "47", "--format", "json"});

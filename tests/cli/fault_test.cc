@@ -5,7 +5,7 @@
 #include "command_line.h"
 #include "faults.h"
 
-// Ten faults each in a profile and in a network. Nothing is written.
+// Ten faults each in a profile and in a network. The command writes nothing.
 namespace tessera::cli {
 namespace {
 
@@ -69,7 +69,7 @@ class FaultTest : public SoundFilesTest, public testing::WithParamInterface<Faul
 class ProfileFaultTest : public FaultTest {};
 class NetworkFaultTest : public FaultTest {};
 
-TEST_P(ProfileFaultTest, IsToldInFull) {
+TEST_P(ProfileFaultTest, IsReportedInFull) {
   const std::string profile = Replace(kProfile, GetParam().from, GetParam().to);
   Write("net.yaml", kNetwork);
   Write("npu.yaml", profile);
@@ -77,7 +77,7 @@ TEST_P(ProfileFaultTest, IsToldInFull) {
   EXPECT_THAT(Files(), ElementsAre("net.yaml", "npu.yaml"));
 }
 
-TEST_P(NetworkFaultTest, IsToldInFull) {
+TEST_P(NetworkFaultTest, IsReportedInFull) {
   const std::string network = Replace(kNetwork, GetParam().from, GetParam().to);
   Write("net.yaml", network);
   Write("npu.yaml", kProfile);
@@ -252,7 +252,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"expected: a reader, or an entry in 'outputs'", "found: 'shrink'"}}),
     NameOf);
 
-// The other half of the tables above: without a fault the same files are taken.
+// The counterpart of the tables above: the command takes the same files without a fault.
 TEST_F(SoundFilesTest, AreTaken) {
   Write("net.yaml", kNetwork);
   Write("npu.yaml", kProfile);

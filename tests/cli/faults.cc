@@ -12,7 +12,7 @@ std::string LineOf(std::string text, int line) {
   return text.substr(0, text.find('\n'));
 }
 
-// The line that is complained about, with a caret below the column.
+// The line of the complaint, with a caret below the column.
 std::string Picture(const std::string& text, const Fault& fault) {
   std::string picture = "     " + std::to_string(fault.line);
   picture.erase(0, picture.size() - 5);

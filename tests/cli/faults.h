@@ -8,12 +8,12 @@
 
 #include "command_line.h"
 
-// Faults that are made by a single change to a sound file, and the complaint about each: it names
-// file, line and column, shows the place, and says what would have been right.
+// Each fault is a single change to a valid file. The complaint about it names file, line and
+// column, shows the place, and states what is expected.
 namespace tessera::cli {
 
-// A change, where the complaint about it stands, and what the complaint says: the message, then
-// lines below the picture of the place.
+// A change, the position of the complaint, and its text: the message, then the lines below the
+// excerpt.
 struct Fault {
   std::string name;
   std::string from;
@@ -26,10 +26,10 @@ struct Fault {
 
 void PrintTo(const Fault& fault, std::ostream* out);
 
-// The fault's own name, for a suite of tests.
+// The name of the fault, for a suite of tests.
 std::string NameOf(const testing::TestParamInfo<Fault>& info);
 
-// Expects exit code 3, no output, and nothing but that complaint about `text`, the faulty file.
+// Expects exit code 3, no output, and only that complaint about `text`, the faulty file.
 void ExpectComplaint(const Outcome& outcome, const std::string& file, const std::string& text,
                      const Fault& fault);
 

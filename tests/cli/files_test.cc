@@ -8,8 +8,8 @@
 
 #include "command_line.h"
 
-// Output files: what is found before the work, what becomes of each when another fails, and what a
-// pipe, a link, a full disk or a folder without permission do.
+// Output files: faults that are found before the work, the fate of each file when another one
+// fails, and pipes, links, full disks and folders without permission.
 namespace tessera::cli {
 namespace {
 
@@ -36,14 +36,14 @@ class FilesTest : public CommandLineTest {
   }
   Outcome RunPlan(const Arguments& more) const { return Run(Plan(more)); }
 
-  // What a shell makes of the text, run in the folder; $T is the command, $P the command with a
-  // plan to make.
+  // The exit code of a shell that runs the text in the folder. $T is the command, $P the command
+  // with a plan to make.
   int Shell(const std::string& text) const {
     Write("shell.sh", "T='" TESSERA_COMMAND "'\nP=\"$T plan net.yaml --hw " +
                           Shipped("hw_profiles/mcu_320k.yaml") + "\"\n" + text + '\n');
     const std::string command = "cd '" + Folder().string() + "' && bash shell.sh";
     const int status =
-        std::system(command.c_str());  // NOLINT(cert-env33-c): a shell is what is tested
+        std::system(command.c_str());  // NOLINT(cert-env33-c): the test is about a shell
     std::filesystem::remove(Folder() / "shell.sh");
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
@@ -54,7 +54,7 @@ class FilesTest : public CommandLineTest {
     return found.st_mode & 07777;
   }
 
-  // No file under a passing name is left.
+  // Expects that no file with a temporary name is left.
   void ExpectNoDrafts() const {
     for (const std::string& name : Files()) EXPECT_THAT(name, Not(HasSubstr("tessera"))) << name;
   }
@@ -105,7 +105,7 @@ TEST_F(FilesTest, AFolderThatIsWrittenHoldsNoInput) {
   EXPECT_EQ(Run({"alloc", "two.csv", "--certificate", "two.csv"}).exit_code, 74);
 }
 
-// The search would run for long: what is wrong with an output is known before.
+// The search would take long. The command must report the fault of an output before it.
 TEST_F(FilesTest, OutputsAreCheckedBeforeTheInputsAreRead) {
   const Outcome outcome = Run({"alloc", "nothing.csv", "--output", "missing/answer.json"});
   EXPECT_EQ(outcome.exit_code, 74);
@@ -115,7 +115,7 @@ TEST_F(FilesTest, OutputsAreCheckedBeforeTheInputsAreRead) {
   EXPECT_EQ(RunPlan({"--dump-problems", "net.yaml"}).exit_code, 74);
 }
 
-// Root may write everywhere, so that the command runs as somebody else.
+// Root may write everywhere, so the test runs the command as another user.
 TEST_F(FilesTest, AFolderWithoutPermissionIs74) {
   const std::string user = geteuid() == 0 ? "setpriv --reuid=65534 --clear-groups " : "";
   std::filesystem::permissions(Streams(), std::filesystem::perms(0755));
@@ -153,7 +153,7 @@ TEST_F(FilesTest, OneFailingOutputLosesNoOther) {
   EXPECT_THAT(Files(), Contains("a.csv"));
 }
 
-// A limit on files stands for a full disk: writing fails in the middle.
+// A limit on file sizes acts like a full disk: writing fails in the middle.
 TEST_F(FilesTest, AFileThatDoesNotFitLeavesTheOldOne) {
   Write("plan.html", "old");
   EXPECT_EQ(Shell("ulimit -f 8; $P --output plan.html --output plan.svg > out.txt 2> err.txt"), 74);
@@ -192,7 +192,7 @@ TEST_F(FilesTest, AReplacedFileKeepsItsModeAndANewOneFollowsTheUmask) {
   ExpectNoDrafts();
 }
 
-// A process that reads the old file keeps it: the new one took its name, not its place.
+// A process that reads the old file keeps it: the new file takes the name, not the inode.
 TEST_F(FilesTest, FilesAreReplacedInOneStep) {
   Write("plan.json", "old");
   EXPECT_EQ(
@@ -259,8 +259,8 @@ TEST_F(FilesTest, AFullStandardOutputIsNamedAndLosesNoFile) {
   EXPECT_EQ(Read("err.txt"), "standard output: error: cannot write: No space left on device\n");
 }
 
-// 141 is what a shell makes of a process that SIGPIPE ended. The reader is gone before the command
-// starts.
+// 141 is the exit code of a shell for a process that SIGPIPE ended. The reader ends before the
+// command starts.
 TEST_F(FilesTest, APipeThatClosesEarlyEndsQuietly) {
   EXPECT_EQ(Shell("exec 6> >(exit); wait $!; $P --format json --output plan.json >&6 2> err.txt"),
             141);

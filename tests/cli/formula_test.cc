@@ -3,7 +3,7 @@
 #include "command_line.h"
 #include "sample_inputs.h"
 
-// `tessera encode` and `tessera decode`: a formula out, a model back.
+// `tessera encode` writes a formula, `tessera decode` reads a model.
 namespace tessera::cli {
 namespace {
 
@@ -130,7 +130,7 @@ TEST_F(FormulaTest, TheFormulaOfAnotherProblemIsRefused) {
   EXPECT_THAT(outcome.err, HasSubstr("the formula of another problem"));
 }
 
-TEST_F(FormulaTest, OptionsBesideTheFormulaAreRefused) {
+TEST_F(FormulaTest, OptionsTogetherWithAFormulaAreRefused) {
   const Outcome outcome =
       Run({"decode", "buffers.csv", "model.txt", "--formula", "f.smt2", "--capacity", "32"});
   EXPECT_EQ(outcome.exit_code, 2);
@@ -160,7 +160,7 @@ TEST_F(FormulaTest, ATruncatedModelIsBadInput) {
   EXPECT_THAT(outcome.out, IsEmpty());
 }
 
-// No proof comes with the claim, so that it is not infeasible but unknown.
+// The claim comes without a proof, so the answer is not infeasible but unknown.
 TEST_F(FormulaTest, AClaimThatNothingFitsDecidesNothing) {
   for (const char* claim : {"s UNSATISFIABLE\n", "unsat\n"}) {
     const Outcome outcome =

@@ -2,7 +2,7 @@
 
 #include "command_line.h"
 
-// What the command says about itself, and about a command line that makes no sense.
+// The help of the command, and its messages about invalid command lines.
 namespace tessera::cli {
 namespace {
 
@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Of, SubcommandHelpTest,
                                          "eval", "diff", "show", "modes"),
                          [](const auto& info) { return info.param; });
 
-// A command line that is refused before any file is read: none of the files named here exists.
+// The command refuses these lines before it reads any file: none of the files named here exists.
 struct Nonsense {
   std::string name;
   Arguments arguments;

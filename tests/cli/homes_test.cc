@@ -27,7 +27,7 @@ class SeveralHomesTest : public CommandLineTest {
  protected:
   SeveralHomesTest() { Write("three.yaml", kThreeConvs); }
 
-  // edge_npu_1mib without tables, with a second memory of that many bytes, and these lines.
+  // edge_npu_1mib without tables, with a second memory of that many bytes and these lines.
   void WriteChip(const std::string& tcm, const std::string& lines) const {
     Write("chip.yaml",
           "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") +
@@ -77,8 +77,8 @@ TEST_F(SeveralHomesTest, CannotBeAlteredInAPlan) {
       HasSubstr("the home of tensor 'b.weights' is 'dram', but the profile's homes give it 'tcm'"));
 }
 
-// The first home alone is too small, the list is not.
-TEST_F(SeveralHomesTest, TakeWhatTheFirstHasNoRoomFor) {
+// The first home alone is too small; the list is not.
+TEST_F(SeveralHomesTest, TakeWhatDoesNotFitInTheFirst) {
   WriteChip("2Ki", "roles: {constant: {home: tcm}}\n");
   EXPECT_EQ(Plan().exit_code, 20);
   WriteChip("2Ki", "roles: {constant: {home: [tcm, dram]}}\n");

@@ -2,7 +2,7 @@
 
 #include "command_line.h"
 
-// Faults in JSON: line and column where it is no JSON, a JSON pointer to the culprit where it is.
+// Faults in JSON. A syntax error has line and column, any other fault a JSON pointer.
 namespace tessera::cli {
 namespace {
 
@@ -56,21 +56,21 @@ class ProblemFaultTest : public JsonFaultTest {};
 class AllocationFaultTest : public JsonFaultTest {};
 class PlanFaultTest : public JsonFaultTest {};
 
-TEST_P(ProblemFaultTest, IsToldInFull) {
+TEST_P(ProblemFaultTest, IsReportedInFull) {
   Write("problem.json", Replace(kProblem, GetParam().from, GetParam().to));
   ExpectComplaint(
       Run({"alloc", "problem.json", "--output", "answer.json", "--output", "answer.svg"}));
   EXPECT_THAT(Files(), ElementsAre("problem.json"));
 }
 
-TEST_P(AllocationFaultTest, IsToldInFull) {
+TEST_P(AllocationFaultTest, IsReportedInFull) {
   Write("problem.json", kProblem);
   Write("answer.json", Replace(kAllocation, GetParam().from, GetParam().to));
   ExpectComplaint(Run({"show", "answer.json", "--problem", "problem.json", "--output", "map.svg"}));
   EXPECT_THAT(Files(), ElementsAre("answer.json", "problem.json"));
 }
 
-TEST_P(PlanFaultTest, IsToldInFull) {
+TEST_P(PlanFaultTest, IsReportedInFull) {
   const Outcome made = PlanPatentChain("edge_npu_1mib", {"--output", "plan.json"});
   ASSERT_EQ(made.exit_code, 0) << made.err;
   Write("plan.json", Replace(Read("plan.json"), GetParam().from, GetParam().to));

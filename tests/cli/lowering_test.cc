@@ -4,7 +4,7 @@
 
 #include "command_line.h"
 
-// `tessera plan --lowering`, and what `tessera check` makes of it.
+// `tessera plan --lowering`, and the checks of `tessera check` on it.
 namespace tessera::cli {
 namespace {
 
@@ -20,7 +20,7 @@ class LoweringTest : public CommandLineTest {
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   }
 
-  void ExpectRefused(const std::function<void(Json&)>& spoil, const std::string& told) const {
+  void ExpectRefused(const std::function<void(Json&)>& spoil, const std::string& message) const {
     Json plan = ReadJson("plan.json");
     spoil(plan["lowering"]);
     Write("spoiled.json", plan.dump());
@@ -29,10 +29,10 @@ class LoweringTest : public CommandLineTest {
     EXPECT_THAT(looked.out, HasSubstr("lowering: "));
     const Outcome run = Run({"check", "--execute", "spoiled.json"});
     EXPECT_EQ(run.exit_code, 5) << run.out << run.err;
-    EXPECT_THAT(run.out, HasSubstr(told));
+    EXPECT_THAT(run.out, HasSubstr(message));
   }
 
-  // The first job that does this.
+  // The first job of this kind.
   static Json& JobIn(Json& lowering, const std::string& does) {
     for (Json& subgraph : lowering) {
       for (Json& job : subgraph["jobs"]) {

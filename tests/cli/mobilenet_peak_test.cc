@@ -5,9 +5,9 @@
 
 #include "command_line.h"
 
-// The peaks of MobileNetV2-224 int8 that others published, by plan: weights read in flash, the
-// network input off chip, boundary tensors on chip, and depthwise operators in the place of their
-// operands, channel by channel, also those of stride 2.
+// Published peaks of MobileNetV2-224 int8, reached by plans: weights are read in flash, the network
+// input is off chip, boundary tensors are on chip, and depthwise operators, also those of stride 2,
+// work in the place of their operands, channel by channel.
 namespace tessera::cli {
 namespace {
 
@@ -28,7 +28,7 @@ class MobileNetPeakTest : public CommandLineTest {
            in_place + "}\n";
   }
 
-  // The shipped network; without additions each of them hands on its second operand.
+  // The shipped network. Without additions, readers of a sum read its second operand.
   static std::string Network(bool with_additions) {
     std::ifstream file(Shipped("examples/networks/mobilenet_v2.yaml"));
     std::string text;
@@ -41,7 +41,7 @@ class MobileNetPeakTest : public CommandLineTest {
     return text;
   }
 
-  // Of a plan that was executed, too.
+  // The peak of a plan that `check --execute` accepts.
   int64_t PeakOf(const std::string& network, const std::string& in_place,
                  const Arguments& more) const {
     Write("hw.yaml", Profile(in_place));
@@ -56,7 +56,7 @@ class MobileNetPeakTest : public CommandLineTest {
     return ReadJson("plan.json").at("totals").at("peak_bytes").get<int64_t>();
   }
 
-  // Sixteen tiles up to the map of 28 x 28 x 32, everything behind it operator by operator.
+  // Sixteen tiles up to the map of 28 x 28 x 32; the rest layer by layer.
   Arguments InPatches(const std::string& network) const {
     Write("constraints.yaml",
           "schema: 1\nsubgraphs:\n  - {operators: [stem, block3_project], tile: [1, 32, 7, 7]}\n");

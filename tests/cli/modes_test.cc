@@ -2,7 +2,7 @@
 
 #include "command_line.h"
 
-// `tessera modes`: from plans or Problems to the modes that they cannot do without.
+// `tessera modes`: the least set of modes that plans or Problems need.
 namespace tessera::cli {
 namespace {
 
@@ -10,7 +10,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// One buffer that is read, on one bank; three modes, of which the second would do as well as the
+// One buffer that is read, on one bank, and three modes. The second mode would do as well as the
 // first.
 const std::string kThreeModes = R"({
   "format": "tessera-problem", "version": 1, "name": "reader",
@@ -65,8 +65,8 @@ TEST_F(ModesTest, WhatAllModesCannotDoIsInfeasible) {
   EXPECT_EQ(outcome.out, "infeasible: not even all modes are enough\n");
 }
 
-// A third mode in the shipped profile is of no use; what remains is a profile with which the plan's
-// network can be planned.
+// A third mode in the shipped profile is not needed. The plan's network can be planned with the
+// remaining profile.
 TEST_F(ModesTest, APlansProfileLosesTheModesThatNoPlanNeeds) {
   const std::string profile = Shipped("hw_profiles/three_bank_two_mode.yaml");
   Write("wide.yaml", "extends: " + profile +

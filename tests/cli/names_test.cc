@@ -5,8 +5,8 @@
 #include "command_line.h"
 #include "tessera/base/text.h"
 
-// Names that come from files, in everything that the command prints and writes: no terminal obeys
-// them, no reader of a format stumbles over them, and no line break in one of them forges a line.
+// Names from files in all output of the command. No terminal may obey them, no reader of a format
+// may fail on them, and a line break in a name may not forge a line.
 namespace tessera::cli {
 namespace {
 
@@ -15,15 +15,15 @@ using testing::IsEmpty;
 using testing::Not;
 
 // A colour, a title, a line that looks like an answer, CSI in one character, DEL, right-to-left,
-// what XML forbids, and what markup and quoting would read. As a string in JSON, which YAML reads
-// alike.
+// characters that XML forbids, and characters of markup and quoting. The string is JSON, which YAML
+// reads in the same way.
 constexpr const char* kHostile =
     R"(\u001b[31mred\u001b]0;title\u0007\r\noptimal, checked\n\u009b2J\u007f\u202e\uffff</text><script>&\"',|)";
 
-// The name with a word before it, that sets names apart.
+// The name after a word that distinguishes names.
 std::string Hostile(const std::string& word) { return '"' + word + kHostile + '"'; }
 
-// What steers a terminal; the text itself keeps its line breaks and tabs.
+// Characters that control a terminal. Line breaks and tabs of the text itself stay.
 std::string Steering(const std::string& text) {
   return base::Printable(text, "\n\t") == text ? "" : base::Printable(text, "\n\t");
 }
@@ -46,7 +46,7 @@ class NamesTest : public CommandLineTest {
                               R"(, "lifespans": [[1, 3]], "size": 24}]})");
   }
 
-  // Everything that a run said, held against a terminal and against a forged line.
+  // Checks all output of a run for control characters and for a forged line.
   Outcome RunTame(const Arguments& arguments, int exit_code) const {
     Outcome outcome = Run(arguments);
     std::string words;
@@ -82,7 +82,7 @@ TEST_F(NamesTest, OfANetworkInEverythingThatPlanWrites) {
   for (const auto& entry : std::filesystem::directory_iterator(Folder() / "asked"))
     ExpectFileTame("asked/" + entry.path().filename().string());
 
-  // JSON says the names themselves.
+  // JSON holds the names unchanged.
   const auto network = ReadJson("net.json");
   EXPECT_EQ(ReadJson("plan.json").at("network").at("name"), network.at("name"));
   EXPECT_EQ(ReadJson("t.json").at("otherData").at("network"), network.at("name"));
@@ -152,7 +152,7 @@ TEST_F(NamesTest, InCsv) {
   EXPECT_EQ(Run({"check", "odd.csv", "--capacity", "64"}).exit_code, 0);
 }
 
-// Latin-1, and two ids that differ in such bytes alone.
+// Latin-1, and two ids that differ only in such bytes.
 TEST_F(NamesTest, ThatAreNoUtf8) {
   Write("latin.csv", "id,lower,upper,size\nn\xe4me,0,2,8\nn\xeame,1,3,8\n\x1b[31m,1,3,8\n");
   RunTame({"alloc", "latin.csv", "--output", "a.json", "--output", "a.csv", "--output", "a.svg",

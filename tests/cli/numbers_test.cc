@@ -4,8 +4,8 @@
 
 #include "command_line.h"
 
-// Numbers on the command line: decimal, whole where they count something, and refused where they
-// are beyond what the program can compute with.
+// Numbers on the command line are decimal, integers where they count something, and refused where
+// the program cannot compute with them.
 namespace tessera::cli {
 namespace {
 
@@ -62,8 +62,8 @@ TEST_F(NumbersTest, WhatIsNoNumberIsRefusedWithItsOption) {
     EXPECT_EQ(Alloc("--capacity", value).exit_code, 2) << value;
 }
 
-// Every command that takes bytes reads them alike.
-TEST_F(NumbersTest, CapacitiesAreReadAlikeEverywhere) {
+// Every command that takes bytes reads them in the same way.
+TEST_F(NumbersTest, CapacitiesAreReadInTheSameWayEverywhere) {
   Write("placed.csv", "id,lower,upper,size,offset\na,0,2,6,0\nb,1,3,6,6\n");
   for (const char* command : {"check", "show"}) {
     EXPECT_EQ(Run({command, "placed.csv", "--capacity", "012"}).exit_code, 0) << command;
@@ -89,8 +89,8 @@ TEST_F(NumbersTest, WeightsAndLimitsBeyondArithmeticAreRefused) {
   EXPECT_EQ(PlanPatentChain("mcu_320k", {"--score", "latency=01.50,energy=+2"}).exit_code, 0);
 }
 
-// Profiles whose numbers are at the end of what is counted: an answer, or a refusal, and never a
-// fault of the program.
+// Profiles with numbers at the end of the range: an answer or a refusal, never a fault of the
+// program.
 TEST_F(NumbersTest, ProfilesAtTheEndOfTheRange) {
   const Outcome first = PlanPatentChain("mcu_320k", {"--output", "plan.json"});
   ASSERT_EQ(first.exit_code, 0) << first.err;

@@ -17,7 +17,7 @@ using testing::Not;
 struct Network {
   std::string name;
   void (*build)(ModelBuilder&);
-  std::string dim;  // of its one symbol; empty: none
+  std::string dim;  // of its one symbol; empty: no symbol
 };
 
 class OnnxTest : public CommandLineTest {
@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Network{"decoder", graph::onnx::BuildDecoderStep, "past=15"}),
     [](const auto& info) { return info.param.name; });
 
-// One token more, and the caches have grown by a row each where they lie.
+// With one token more, each cache has grown by a row in its place.
 TEST_F(OnnxTest, ADecoderStepWritesItsCachesInPlace) {
   WriteModel(graph::onnx::BuildDecoderStep);
   const Outcome outcome =
@@ -73,7 +73,7 @@ TEST_F(OnnxTest, ADecoderStepWritesItsCachesInPlace) {
   EXPECT_EQ(Run({"check", "--execute", "plan.json"}).exit_code, 0);
 }
 
-// The newest token in front: all of the cache would have to move.
+// The newest token comes first, so the whole cache would have to move.
 TEST_F(OnnxTest, ACacheThatCannotStayIsNoted) {
   ModelBuilder model;
   model.Input("past_key_values.0.key", {1, 2, 7, 4});
@@ -99,7 +99,7 @@ TEST_F(OnnxTest, PrintsWhatItDidAndWritesItIntoThePlan) {
               HasSubstr("folded constants, 4: shape, batch, listed, wanted"));
 }
 
-// Each node of the file once, for programs to read; a terminal shows how the list begins.
+// The JSON answer lists each node of the file once; the terminal shows the begin of the list.
 TEST_F(OnnxTest, ListsEveryNodeOfTheFile) {
   WriteModel(graph::onnx::BuildMobileNet);
   const Arguments options = {"--hw", Profile(), "--dim", "N=1", "--floats-as", "int8"};
@@ -140,7 +140,7 @@ TEST_F(OnnxTest, WhatIsComputedForAnOperandIsPlanned) {
   EXPECT_EQ(Run({"check", "--execute", "plan.json"}).exit_code, 0);
 }
 
-// An operator that does not state how much it computes.
+// An operator that does not state its MACs.
 class UnknownWorkTest : public OnnxTest {
  protected:
   UnknownWorkTest() {

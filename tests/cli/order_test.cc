@@ -2,16 +2,16 @@
 
 #include "command_line.h"
 
-// `tessera plan` with the order of the operators as part of the search, and what works on a plan in
-// another order.
+// `tessera plan` with the order of the operators as part of the search, and the commands that read
+// a plan in another order.
 namespace tessera::cli {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
 
-// A network with long skips, each through a convolution that leaves an eighth of the channels: in
-// the file it runs where its result is read, so that the whole map waits.
+// A network with long skips. A convolution on each skip leaves an eighth of the channels. In the
+// file it runs just before the reader of its result, so the whole map waits.
 constexpr const char* kSkips = R"(schema: 1
 name: skips
 dtype: int8

@@ -19,7 +19,7 @@ const std::array<std::string, 8> kProfiles = {
     "edge_npu_1mib", "edge_npu_64kib", "ethos_u55_256",       "ethos_u65_256",
     "ethos_u65_512", "mcu_320k",       "three_bank_two_mode", "tpu_like"};
 
-// The exit code of `tessera plan` on each of kProfiles, and what it says where there is no plan.
+// The exit code of `tessera plan` on each of kProfiles, and its message where there is no plan.
 struct Row {
   std::string network;
   std::array<int, 8> exit_codes;

@@ -5,7 +5,7 @@
 
 #include "command_line.h"
 
-// What `tessera plan` writes for compilers and for `tessera alloc`.
+// The files that `tessera plan` writes for compilers and for `tessera alloc`.
 namespace tessera::cli {
 namespace {
 
@@ -23,14 +23,14 @@ class PlanFilesTest : public CommandLineTest {
     return Run(arguments);
   }
 
-  // Compiles the program against files in the folder and runs it; its exit code, or -1.
+  // Compiles the program against files in the folder and runs it; returns its exit code, or -1.
   int CompileAndRun(const std::string& compiler, const std::string& source) const {
     const std::string folder = Folder().string();
     const std::string program = (Streams() / "program").string();
     const std::string compile = compiler + " -Wall -Wextra -Werror -pedantic -I" + folder + " " +
                                 folder + "/" + source + " -o " + program;
     if (std::system(compile.c_str()) != 0)
-      return -1;  // NOLINT(cert-env33-c): the system's compiler is the judge
+      return -1;                          // NOLINT(cert-env33-c): the system's compiler decides
     return std::system(program.c_str());  // NOLINT(cert-env33-c)
   }
 };
@@ -58,8 +58,8 @@ TEST_F(PlanFilesTest, TheHeaderCompilesAsCAndAsCpp) {
   EXPECT_EQ(CompileAndRun("g++ -std=c++11", "program.cc"), 0);
 }
 
-// Ids that are no identifiers, that hold what C treats specially, and that are one identifier once
-// simplified.
+// Ids that are no identifiers, ids with characters that are special in C, and ids that become equal
+// once simplified.
 TEST_F(PlanFilesTest, NamesAreMadeValidAndUnique) {
   Write("odd.yaml",
         "schema: 1\nname: \"2 */ odd?\?/\"\ninputs: [{id: \"x-1\", shape: [1, 4, 8, 8]}]\n"

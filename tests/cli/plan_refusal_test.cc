@@ -2,8 +2,8 @@
 
 #include "command_line.h"
 
-// `tessera plan` without a plan: who does not fit, by how much, and what would help, each on a chip
-// that is too small in one way.
+// `tessera plan` without a plan: the message names what does not fit, by how much, and what would
+// help. Each chip is too small in one respect.
 namespace tessera::cli {
 namespace {
 
@@ -30,7 +30,7 @@ class PlanRefusalTest : public CommandLineTest {
     Write("int8.yaml", Replace(std::string(kHeavy), "float32", "int8"));
   }
 
-  // A profile like a shipped one, but for these lines.
+  // A profile that differs from a shipped one in these lines.
   std::string Derived(const std::string& profile, const std::string& lines) const {
     Write("chip.yaml", "schema: 1\nextends: " + Shipped("hw_profiles/" + profile + ".yaml") +
                            "\nname: chip\n" + lines);
@@ -46,7 +46,7 @@ class PlanRefusalTest : public CommandLineTest {
     return ParseJson(outcome.out);
   }
 
-  // The remedy of this kind, which is said to lead to a plan.
+  // The remedy of this kind. It claims to lead to a plan.
   static nlohmann::ordered_json Remedy(const nlohmann::ordered_json& answer,
                                        const std::string& kind) {
     for (const auto& remedy : answer.at("remedies")) {

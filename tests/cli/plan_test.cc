@@ -5,7 +5,7 @@
 
 #include "command_line.h"
 
-// `tessera plan`: from a shipped network and a shipped profile to files that check and show take.
+// `tessera plan` from a shipped network and a shipped profile to files that check and show read.
 namespace tessera::cli {
 namespace {
 
@@ -95,8 +95,7 @@ TEST_F(PlanTest, MacsAreAMetricLikeTheOthers) {
             nlohmann::ordered_json({{"macs", std::stod(bound)}}));
 }
 
-// Any placement gives this latency; one of them has no higher a peak than the operators by
-// themselves.
+// Every placement gives this latency. One of them has no higher peak than the operators alone.
 TEST_F(PlanTest, OfPlansThatCostTheSameTakesTheLowerPeak) {
   Write("mcu.yaml", "extends: " + Shipped("hw_profiles/mcu_320k.yaml") +
                         "\nname: mcu\nmemories: {sram: {capacity_bytes: 256Ki}}\n");
@@ -169,7 +168,7 @@ TEST_F(PlanTest, OperatorsAloneAreAsGoodAsTheBaseline) {
   EXPECT_EQ(plan.at("score"), plan.at("baseline").at("score"));
 }
 
-// What stands beside a point can be pasted.
+// The options printed next to a point can be pasted.
 TEST_F(PlanTest, ParetoFrontSaysHowToFindEachPoint) {
   const auto front = PlanAsJson("patent_chain", "edge_npu_1mib", {"--pareto", "--points", "8"});
   EXPECT_EQ(front.at("format"), "tessera-front");

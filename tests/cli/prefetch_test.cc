@@ -2,7 +2,7 @@
 
 #include "command_line.h"
 
-// `tessera plan --prefetch`, and what works on its plans.
+// `tessera plan --prefetch`, and the commands that read its plans.
 namespace tessera::cli {
 namespace {
 

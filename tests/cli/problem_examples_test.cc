@@ -2,7 +2,7 @@
 
 #include "command_line.h"
 
-// examples/problems: what its README says to run and to see.
+// The commands and results in the README of examples/problems.
 namespace tessera::cli {
 namespace {
 
@@ -72,8 +72,8 @@ TEST_F(ProblemExamplesTest, FiveBanksWithoutTheChangeAreRefused) {
   EXPECT_THAT(outcome.out, HasSubstr("step 1"));
 }
 
-// The halo is not kept at full height: 8 rows fit where 4 and 6 do not.
-TEST_F(ProblemExamplesTest, TheLadderIsClimbedOverItsGap) {
+// At full height no halo is kept: 8 rows fit where 4 and 6 do not.
+TEST_F(ProblemExamplesTest, TheSearchPassesTheGapOfTheLadder) {
   const Outcome outcome =
       Run({"tile", "--candidates", Problem("halo_ladder.json"), "--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

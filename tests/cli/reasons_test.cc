@@ -2,7 +2,7 @@
 
 #include "command_line.h"
 
-// Why nothing fits, from end to end.
+// The reasons why nothing fits, from end to end.
 namespace tessera::cli {
 namespace {
 
@@ -15,12 +15,12 @@ class ReasonsTest : public CommandLineTest {
  protected:
   ReasonsTest() {
     Write("overload.csv", "id,lower,upper,size\nx,0,8,32\ny,7,9,32\nz,5,8,32\nw,0,1,8\n");
-    // 9 bytes would do without the alignment of the second.
+    // 9 bytes would be enough without the alignment of the second.
     Write("aligned.csv", "id,lower,upper,size,alignment\na,0,2,5,1\nb,1,3,4,8\nc,0,3,4,8\n");
   }
 };
 
-TEST_F(ReasonsTest, AnOverloadIsToldInSentences) {
+TEST_F(ReasonsTest, AnOverloadIsExplainedInSentences) {
   const Outcome outcome = Run({"alloc", "overload.csv", "--capacity", "64"});
   EXPECT_EQ(outcome.exit_code, 20);
   EXPECT_THAT(

@@ -10,8 +10,8 @@
 
 #include "command_line.h"
 
-// The HTML report: one well-formed file that needs nothing else and holds the whole plan as data.
-// What it does in a browser is tested by tests/browser.
+// The HTML report is one well-formed file that needs no other file and holds the whole plan as
+// data. tests/browser tests it in a browser.
 namespace tessera::cli {
 namespace {
 
@@ -21,13 +21,13 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-// Reads a page strictly: every element that is opened is closed in order, but for those without
-// content; attributes stand in double quotes; what scripts and styles hold is not looked at.
+// Reads a page strictly. Elements close in order, except those without content. Attributes are in
+// double quotes. The contents of scripts and styles are skipped.
 class MarkupReader {
  public:
   explicit MarkupReader(std::string_view page) : rest_(page) {}
 
-  // What is wrong, or nothing.
+  // The first fault, or an empty text.
   std::string Fault() {
     while (fault_.empty() && !rest_.empty()) {
       const size_t at = rest_.find('<');
@@ -134,7 +134,7 @@ TEST_F(ReportTest, NeedsNothingElse) {
        {"src=", "<link", "<img", "@import", "fetch(", "XMLHttpRequest", "WebSocket", "{{"}) {
     EXPECT_THAT(report, Not(HasSubstr(foreign)));
   }
-  // Addresses are names of vocabularies, pictures are of the page itself.
+  // Addresses are names of vocabularies; pictures are part of the page.
   for (size_t at = report.find("url("); at != std::string::npos; at = report.find("url(", at + 1))
     EXPECT_EQ(report[at + 4], '#');
   for (size_t at = report.find("://"); at != std::string::npos; at = report.find("://", at + 1))
@@ -159,14 +159,14 @@ TEST_F(ReportTest, HoldsTheWholePlan) {
   EXPECT_EQ(data.at("buffers").size(), buffers);
 }
 
-TEST_F(ReportTest, TellsWhatWasRequired) {
+TEST_F(ReportTest, StatesWhatWasRequired) {
   const auto data = ParseJson(DataText(ReportOnChain({"--apart", "conv2", "--spill", "conv1"})));
   EXPECT_EQ(data.at("constraints"), ParseJson(R"(["a subgraph that begins with operator 'conv2'",
                                               "tensor 'conv1' at home between subgraphs"])"));
   EXPECT_TRUE(ParseJson(DataText(ReportOnChain())).at("constraints").empty());
 }
 
-TEST_F(ReportTest, TellsWhatEachTensorIsToTheNetwork) {
+TEST_F(ReportTest, StatesTheRoleOfEachTensor) {
   Write("sum.yaml",
         "schema: 1\nname: sum\ndtype: int8\ninputs:\n  - {id: x, shape: [4, 16]}\n"
         "  - {id: total, shape: [4, 16], state: true, next: sum}\noperators:\n"
@@ -195,7 +195,7 @@ TEST_F(ReportTest, TimelinesAddUpToTheLatency) {
   EXPECT_EQ(cycles, data.at("totals").at("latency"));
 }
 
-TEST_F(ReportTest, NamesAreDataWhateverTheyHold) {
+TEST_F(ReportTest, NamesWithAnyCharactersAreData) {
   const std::string hostile = "</script><img src=x onerror=alert(1)>&\\u003c\"'`${1}\xE2\x80\xA8";
   const std::string quoted = nlohmann::json(hostile).dump();
   Write("net.yaml", "schema: 1\nname: " + quoted + "\ninputs: [{id: " + quoted +

@@ -2,7 +2,7 @@
 
 #include "command_line.h"
 
-// Rules of a profile, from the YAML to the verdict.
+// Rules of a profile, from the YAML to the answer.
 namespace tessera::cli {
 namespace {
 
@@ -91,7 +91,7 @@ TEST_F(RulesTest, APlanIsRefutedByThem) {
   EXPECT_EQ(outcome.exit_code, 20) << outcome.out << outcome.err;
 }
 
-// b may lie where a lay, or beside it, where there is room.
+// b may lie where a lay, or next to it where there is space.
 TEST_F(RulesTest, AllocMinimisesCosts) {
   Write("costs.json", R"({"format": "tessera-problem", "version": 1, "memories": [{"capacity": 8}],
     "buffers": [{"id": "a", "size": 4, "lifespans": [[0, 1]], "offset": 4}, {"id": "b", "size": 4, "lifespans": [[1, 2]]}],

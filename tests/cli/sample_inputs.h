@@ -2,7 +2,7 @@
 
 #include <string>
 
-// Inputs that several tests hand to the command.
+// Inputs that several tests give to the command.
 namespace tessera::cli {
 
 // Three buffers; a and b live together, and with c the least peak is 32.

@@ -4,11 +4,12 @@
 
 #include "command_line.h"
 
-// docs/schemas against what the command writes: a schema that the program outgrew is found here.
+// Compares docs/schemas with the files that the command writes, so that a schema cannot fall behind
+// the program.
 namespace tessera::cli {
 namespace {
 
-// Debian's python3 has Debian's packages, whatever other python3 comes first in the path.
+// Debian's python3 has Debian's packages, also where another python3 comes first in the path.
 constexpr const char* kPython = "/usr/bin/python3";
 
 constexpr const char* kJudge = R"(
@@ -28,12 +29,12 @@ class SchemaTest : public CommandLineTest {
  protected:
   void SetUp() override {
     const std::string probe = std::string(kPython) + " -c 'import fastjsonschema' 2> /dev/null";
-    if (std::system(probe.c_str()) != 0)  // NOLINT(cert-env33-c): no shell input but ours
+    if (std::system(probe.c_str()) != 0)  // NOLINT(cert-env33-c): only our own words reach it
       GTEST_SKIP() << "python3-fastjsonschema is not installed";
     Write("judge.py", kJudge);
   }
 
-  // Whether the files, named from the work folder, keep their schemas.
+  // Whether the files, named from the work folder, follow their schemas.
   bool Accepts(const std::string& files) const {
     const std::string command = "cd '" + Folder().string() + "' && " + kPython + " judge.py '" +
                                 Shipped("docs/schemas") + "' " + files;
@@ -89,7 +90,7 @@ TEST_F(SchemaTest, APlanWithStoredPadsKeepsIts) {
   EXPECT_EQ(Run({"check", "--execute", "plan.json"}).exit_code, 0);
 }
 
-// Slices of K, and kept rows.
+// Slices along K, and kept rows.
 TEST_F(SchemaTest, APlanOfSplitKSumsKeepsIts) {
   const Outcome outcome =
       Run({"plan", Shipped("examples/networks/transformer_encoder.yaml"), "--hw",

@@ -4,7 +4,7 @@
 
 #include "command_line.h"
 
-// `tessera show`: maps as SVG and in letters.
+// `tessera show` draws maps as SVG and in letters.
 namespace tessera::cli {
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include "command_line.h"
 
-// `tessera tile`: the largest tile that fits, of a network or of a ladder of one's own.
+// `tessera tile` finds the largest tile that fits, of a network or of a ladder in a file.
 namespace tessera::cli {
 namespace {
 
@@ -57,7 +57,7 @@ class CornerTest : public CommandLineTest {
   }
 };
 
-TEST_F(CornerTest, EachCornerSaysWhatItCostsAndWhatStandsInTheWay) {
+TEST_F(CornerTest, EachCornerStatesItsCostAndItsObstacle) {
   const Outcome outcome = TileBlock({"--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto answer = ParseJson(outcome.out);
@@ -81,7 +81,7 @@ TEST_F(CornerTest, EachCornerSaysWhatItCostsAndWhatStandsInTheWay) {
     EXPECT_EQ(corner.at("beyond")[0].at("reason"),
               "'s0/block1_expand@0' needs 1204224 bytes; 'sram' holds 1048576");
   }
-  EXPECT_EQ(cached, 4);  // rolling buffer and copy, resident and streamed
+  EXPECT_EQ(cached, 4);  // rolling and line buffer, resident and streamed
   EXPECT_EQ(answer.at("corners").size(),
             4U + 4U);  // halves along either axis, resident and streamed
 }
@@ -93,7 +93,7 @@ TEST_F(CornerTest, AShapeThatFitsIsAnsweredWithItsPeakAndCost) {
   EXPECT_EQ(answer.at("tile"), "1x24x28x28");
   EXPECT_EQ(answer.at("status"), "feasible");
   ASSERT_EQ(answer.at("policies").size(),
-            6U);  // resident and streamed, with rows made again, in a rolling buffer and copied
+            6U);  // resident and streamed, with recomputed rows, a rolling buffer, a line buffer
   EXPECT_LE(answer.at("policies")[0].at("peak"), 1 << 20);
   EXPECT_GT(answer.at("policies")[0].at("cost").at("latency_cycles"), 0);
 }
@@ -151,7 +151,7 @@ TEST_F(TileTest, TakesOperatorsByNameOrNumber) {
             "patent_chain, operators conv1 to conv1");
 }
 
-TEST_F(TileTest, AnUnknownOperatorIsToldFromItsNeighbour) {
+TEST_F(TileTest, AnUnknownOperatorSuggestsTheNearest) {
   const Outcome outcome = TileChain({"--ops", "conv1..covn3"});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_EQ(outcome.err,

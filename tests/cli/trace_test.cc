@@ -5,13 +5,13 @@
 
 #include "command_line.h"
 
-// `tessera plan --trace`: Chrome's trace event format.
+// `tessera plan --trace` writes Chrome's trace event format.
 namespace tessera::cli {
 namespace {
 
 class TraceTest : public CommandLineTest {
  protected:
-  // The trace, with the plan's latency in `latency_`.
+  // The trace; the plan's latency goes to `latency_`.
   nlohmann::ordered_json Trace(const std::string& network, const std::string& profile) {
     const Outcome outcome = Run({"plan", Shipped("examples/networks/" + network + ".yaml"), "--hw",
                                  Shipped("hw_profiles/" + profile + ".yaml"), "--trace",
@@ -63,7 +63,7 @@ TEST_F(TraceTest, NamesItsTracksAndWhatHappensOnThem) {
     EXPECT_TRUE(names.contains(name)) << name;
 }
 
-TEST_F(TraceTest, IsTheSameWhateverTheThreads) {
+TEST_F(TraceTest, DoesNotDependOnThreads) {
   const Arguments plan = {"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
                           Shipped("hw_profiles/ethos_u65_256.yaml")};
   for (const char* threads : {"1", "2"}) {

@@ -13,8 +13,8 @@
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 
-// Axioms at random, against every placement of a Problem small enough to try them all: what the
-// checker takes must hold in each.
+// Draws axioms at random and compares them with every placement of a Problem small enough to
+// enumerate. An axiom that the checker accepts must hold in each placement.
 
 namespace tessera::encoder {
 namespace {
@@ -32,8 +32,8 @@ constexpr size_t kMostPlacements = 400;
 constexpr int kMostTries = 20'000;  // of a Problem
 constexpr int kAxiomsOfEachGround = 10;
 
-// Placements with offsets that are multiples of their strides, in every schedule, as far as so many
-// tries reach.
+// Placements with offsets that are multiples of their strides, in every schedule, up to a limit of
+// tries.
 class Placements {
  public:
   Placements(const Problem& problem, const Facts& facts)
@@ -171,7 +171,7 @@ ProofLiteral DrawLiteral(base::Random& random, const Problem& problem, ProofLite
   return literal;
 }
 
-// Two that a relation or a rule is about, whose number the axiom names; or nullopt.
+// Two buffers of a relation or a rule whose number the axiom names; or nullopt.
 std::optional<std::pair<int, int>> FindPair(base::Random& random, const Problem& problem,
                                             const Axiom& axiom) {
   const auto index = static_cast<size_t>(axiom.subjects[0]);
@@ -188,7 +188,7 @@ std::optional<std::pair<int, int>> FindPair(base::Random& random, const Problem&
   return std::nullopt;
 }
 
-// Makes the literal speak of what the axiom's ground speaks of.
+// Makes the literal refer to the subject of the axiom's ground.
 void Aim(base::Random& random, const Problem& problem, const Axiom& axiom, ProofLiteral& literal) {
   const auto subject = [&](size_t k) { return static_cast<int>(axiom.subjects[k]); };
   switch (axiom.ground) {
@@ -228,7 +228,7 @@ void Aim(base::Random& random, const Problem& problem, const Axiom& axiom, Proof
   }
 }
 
-// Of a shape that its ground might take.
+// An axiom of a shape that its ground might take.
 Axiom DrawAxiom(base::Random& random, const Problem& problem) {
   using Kind = ProofLiteral::Kind;
   static constexpr std::array<size_t, 13> kSubjects = {0, 1, 1, 2, 1, 2, 3, 3, 3, 2, 2, 0, 3};

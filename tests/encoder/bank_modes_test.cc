@@ -11,8 +11,8 @@
 #include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/problem/validator.h"
 
-// The patent's double-buffered loop: two passes with ping and pong exchanged, over banks whose
-// modes say which of them are read and which are written at a time.
+// The patent's double-buffered loop has two passes with ping and pong exchanged. The modes of the
+// banks decide which bank is read and which is written at a time.
 //
 //     pass 0   reads ping, weights    writes out, pong
 //     pass 1   reads pong, weights    writes out, ping
@@ -49,7 +49,7 @@ problem::Buffer Operand(const std::string& id, std::vector<AccessKind> kinds) {
   return buffer;
 }
 
-// One row of letters for each mode, one letter for each bank; `passes` of the loop take part.
+// One row of letters for each mode, one letter for each bank; `passes` passes of the loop exist.
 Problem DoubleBufferedLoop(const std::string& mode0, const std::string& mode1, size_t passes = 2) {
   constexpr AccessKind kRead = AccessKind::kRead;
   constexpr AccessKind kWrite = AccessKind::kWrite;
@@ -70,7 +70,8 @@ Problem DoubleBufferedLoop(const std::string& mode0, const std::string& mode1, s
   return problem;
 }
 
-// How many of all assignments of one bank to each buffer admit a schedule, according to `engine`.
+// The number of assignments of one bank to each buffer that admit a schedule, according to
+// `engine`.
 int CountAssignments(const problem::Engine& engine, Problem problem) {
   const auto banks = static_cast<int>(problem.memories[0].banks.size());
   int count = 0;
@@ -129,7 +130,7 @@ TEST_P(BankModesOf, FourAssignmentsWorkOnFiveBanks) {
 
 TEST_P(BankModesOf, ATransitionThatTheBackEdgeNeedsIsNotForgotten) {
   Problem problem = DoubleBufferedLoop("rrwrw", "wwrrw");
-  problem.memories[0].transitions = {{0, 1}};  // there, but not back
+  problem.memories[0].transitions = {{0, 1}};  // forward, but not back
   EXPECT_EQ(Solve(problem).status, Status::kInfeasible);
   problem.memories[0].transitions->emplace_back(1, 0);
   EXPECT_EQ(Solve(problem).status, Status::kFeasible);

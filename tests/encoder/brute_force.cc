@@ -53,7 +53,7 @@ class Enumeration {
     return answer;
   }
 
-  // Looks for something cheaper than what was found last, until there is nothing.
+  // Looks for a cheaper answer than the last one, until there is none.
   std::optional<int64_t> FindLeastCost() {
     std::optional<int64_t> least;
     for (; most_cost_ >= 0 && PlaceFrom(0); most_cost_ = *least - 1) {
@@ -78,8 +78,8 @@ class Enumeration {
     }
   }
 
-  // Steps as a graph, from the definition of a loop: a step goes to the next, but the last step of
-  // a loop goes to the next only if that is one of the exits.
+  // Steps as a graph, from the definition of a loop: a step goes to the next one. The last step of
+  // a loop goes to the next one only if it is one of the exits.
   void FindSuccessors() {
     for (Step step = horizon_.lower; step < horizon_.upper; ++step) {
       std::set<Step>& next = successors_[step];
@@ -279,7 +279,7 @@ class Enumeration {
     return false;
   }
 
-  // Those between the last step of the schedule and the steps before it, itself included.
+  // Whether the transitions between the last step of the schedule and all its steps are allowed.
   bool TransitionsHold(const Memory& memory, const ModeSchedule& schedule) const {
     if (!memory.transitions) return true;
     const Step last = horizon_.lower + static_cast<Step>(schedule.size()) - 1;
@@ -309,7 +309,7 @@ class Enumeration {
     return switches;
   }
 
-  // Of the pairs placed so far: a byte in common, and no step.
+  // The cost of reuse among the buffers placed so far: pairs that share a byte and no step.
   int64_t ReuseCost() const {
     int64_t total = 0;
     for (const problem::Cost& cost : problem_.costs) {
@@ -323,7 +323,7 @@ class Enumeration {
     return total;
   }
 
-  // Of the schedules with the fewest switches; each memory has one.
+  // The cost of mode switches in the schedules with the fewest; each memory has one.
   int64_t ScheduleCost() const {
     int64_t total = 0;
     for (const problem::Cost& cost : problem_.costs) {

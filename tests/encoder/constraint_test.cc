@@ -5,8 +5,8 @@
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
 
-// Constraints from outside: their clauses bind, their check is believed, and granularities respect
-// their units.
+// Constraints that a caller adds: their clauses bind, their check decides, and granularities
+// respect their units.
 namespace tessera::encoder {
 namespace {
 
@@ -16,7 +16,7 @@ using problem::Problem;
 using problem::Result;
 using problem::Status;
 
-// Buffer 0 starts at `place`. The check may ask for another.
+// Buffer 0 starts at `place`. The check may require another address.
 class StartsAt final : public formulation::Constraint {
  public:
   StartsAt(Bytes place, Bytes checked, Bytes unit)
@@ -77,7 +77,7 @@ TEST(ConstraintTest, TwoThatContradictEachOtherLeaveNothing) {
             Status::kInfeasible);
 }
 
-// Without its unit the addresses would be counted in sixteens, and 4 would be lost.
+// Without its unit, addresses would be counted in sixteens, and 4 would be lost.
 TEST(ConstraintTest, GranularitiesDivideItsUnit) {
   const formulation::Constraints constraints = {std::make_shared<StartsAt>(4, 4, 4)};
   const Result result = SolveWith(sat::SatEngine({.seed = 0, .constraints = constraints}));

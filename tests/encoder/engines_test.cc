@@ -9,7 +9,7 @@
 #include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/problem/validator.h"
 
-// What every engine behind problem::Engine promises, beyond right answers.
+// The promises of every engine behind problem::Engine, in addition to right answers.
 namespace tessera::encoder {
 namespace {
 
@@ -43,9 +43,9 @@ class Promise : public testing::TestWithParam<Party> {
     return problem;
   }
 
-  // 21 bytes on either side of the reserved one hold ten buffers of two bytes each, and here are 21
-  // buffers: infeasible, though the load fits, and beyond any short proof by resolution (pigeons
-  // and holes).
+  // There are 21 bytes on either side of the reserved one. They hold ten buffers of two bytes each,
+  // and there are 21 buffers: infeasible, though the load fits, and without a short proof by
+  // resolution (pigeonhole principle).
   static Problem Pigeons() {
     Problem problem = Together(21, 2, 43);
     problem.memories[0].reserved = {{{21, 22}, "vectors"}};
@@ -114,7 +114,7 @@ TEST_P(Promise, HugeAddressesDoNotWrap) {
 }
 
 // `first` must start at 1: up(first + 4) = 8 leaves it 1 to 4, and `tail`, eight bytes above it,
-// ends at 13 at the latest. All sizes, alignments above 1 and offsets given are multiples of 4, yet
+// ends at 13 at the latest. All given sizes, alignments above 1 and offsets are multiples of 4, but
 // no solution is.
 TEST_P(Promise, AnAlignedNeighbourMayNeedSingleBytes) {
   Problem problem = Together(4, 4, 13);
@@ -140,7 +140,7 @@ TEST_P(Promise, EqualQuestionsGiveEqualAnswers) {
   EXPECT_EQ(Solve(problem).allocation->offsets, Solve(problem).allocation->offsets);
 }
 
-// A single step after the end would otherwise take one mode from nobody.
+// The schedule has one mode for each of the 7 steps of the loop, and none for a step behind it.
 TEST_P(Promise, SchedulesCoverTheHorizon) {
   Problem problem = Together(1, 1, 4);
   problem.loops = {{-2, 5, {5}}};
@@ -152,7 +152,7 @@ TEST_P(Promise, SchedulesCoverTheHorizon) {
             std::vector<problem::ModeSchedule>({problem::ModeSchedule(7, 0)}));
 }
 
-// Without refinements, under which pigeons that are alike are no puzzle.
+// Without refinements: with them, interchangeable buffers make the problem easy.
 INSTANTIATE_TEST_SUITE_P(
     Engines, Promise,
     testing::Values(

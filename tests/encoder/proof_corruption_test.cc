@@ -15,8 +15,8 @@
 #include "tessera/problem/proof/checker.h"
 #include "tessera/search/engines/lazy/lazy_engine.h"
 
-// Proofs of engines, damaged, and held against Problems that have a placement: none may be
-// accepted.
+// Damages proofs of engines and checks them against Problems that have a placement. No such proof
+// may be accepted.
 
 namespace tessera::encoder {
 namespace {
@@ -24,8 +24,8 @@ namespace {
 using problem::Bytes;
 using problem::Problem;
 
-// The same Problem with a little less asked for, such that a placement exists; nullopt when the
-// draws do not find one.
+// The same Problem with slightly weaker requirements, such that a placement exists; nullopt when
+// the draws do not find one.
 std::optional<Problem> Relax(const Problem& problem, base::Random& random) {
   for (int attempt = 0; attempt < 12; ++attempt) {
     Problem relaxed = problem;
@@ -80,7 +80,7 @@ std::string Join(const std::vector<std::string>& parts, const std::string& separ
   return text;
 }
 
-// A number in the word becomes another.
+// Replaces a number in the word by another.
 void ChangeNumber(std::string& word, base::Random& random) {
   const size_t digit = word.find_first_of("0123456789");
   if (digit == std::string::npos) return;
@@ -91,7 +91,7 @@ void ChangeNumber(std::string& word, base::Random& random) {
          word.substr(digit + end);
 }
 
-// One to three changes, each of which leaves lines of the right form.
+// Makes one to three changes, each of which leaves lines of the right form.
 std::string Corrupt(const std::string& proof, base::Random& random) {
   std::vector<std::string> lines = Split(proof, '\n');
   const int64_t changes = random.Uniform(1, 3);

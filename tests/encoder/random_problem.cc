@@ -79,8 +79,7 @@ class Generator {
     if (random_.Chance(0.98)) DrawModes(memory);
   }
 
-  // Modes in which banks swap the reader's and the writer's part, as hardware has them, with a few
-  // exceptions.
+  // Modes in which banks exchange reading and writing, as hardware has them, with a few exceptions.
   void DrawModes(Memory& memory) {
     const int64_t count = random_.Chance(0.05) ? 1 : Pick(2, 3);
     for (int64_t k = 0; k < count; ++k) {
@@ -137,7 +136,7 @@ class Generator {
     return {{lower, lower + 1}, {upper - 1, upper}};
   }
 
-  // Most buffers change between being read and being written at every step, as ping and pong do.
+  // Most buffers alternate between reads and writes at every step, like ping and pong.
   void DrawAccesses() {
     for (size_t i = 0; i < problem_.buffers.size(); ++i) {
       for (Step step = first_step_; step < first_step_ + steps_; ++step) {
@@ -196,9 +195,9 @@ class Generator {
       problem_.loops.push_back({begin, begin + 2, {begin + 2}});
   }
 
-  // Modes drawn blindly almost never admit a schedule that changes. So take a placement that
-  // ignores modes, let the mode change at random along the steps, and let each mode permit just
-  // what happens while it is on.
+  // Modes drawn independently almost never admit a schedule that changes. So the draw takes a
+  // placement that ignores modes, changes the mode at random along the steps, and lets each mode
+  // permit exactly the accesses of its steps.
   void PlantModes() {
     const auto placement = FindPlacement();
     if (!placement) return;
@@ -240,7 +239,7 @@ class Generator {
     }
   }
 
-  // Half of the banks in which nothing lives while a mode is on are off in it.
+  // Half of the banks without a live buffer in a mode are off in it.
   void SwitchOffUnusedBanks(size_t m, const std::vector<Bytes>& offsets,
                             const std::vector<int>& schedule) {
     Memory& memory = problem_.memories[m];
@@ -269,7 +268,7 @@ class Generator {
   Problem problem_;
 };
 
-// Mostly of a pair that could do so: two that live together never reuse each other's place.
+// Mostly draws a pair that could reuse addresses: two buffers that live together never do.
 std::optional<Cost> DrawReuse(base::Random& random, const Problem& problem) {
   const auto last = static_cast<int64_t>(problem.buffers.size()) - 1;
   for (int attempt = 0; attempt < 8; ++attempt) {

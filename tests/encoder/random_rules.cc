@@ -27,7 +27,7 @@ class RuleDraw {
     }
   }
 
-  // No rule when the memory holds too little for it.
+  // No rule when the memory has too few buffers for it.
   std::optional<Rule> Draw() {
     Rule rule;
     rule.requirement.kind = static_cast<RequirementKind>(Pick(0, problem::kRequirementKinds - 1));

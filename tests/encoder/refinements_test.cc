@@ -12,7 +12,7 @@
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/problem/validator.h"
 
-// What each refinement adds, on Problems small enough to see why.
+// The effect of each refinement, on Problems small enough to see the cause.
 namespace tessera::encoder {
 namespace {
 
@@ -168,7 +168,7 @@ TEST(Decomposition, OnePartThatDoesNotFitRefutesTheWhole) {
   EXPECT_EQ(result.lower_bound, 21);
 }
 
-// Problems laid end to end fall apart again, and fit exactly when each does.
+// Problems laid end to end are decomposed again, and fit exactly when each part does.
 TEST(Decomposition, PartsAnswerLikeTheWhole) {
   base::Random random(11);
   const base::Stop stop;

@@ -9,7 +9,7 @@
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 
-// Each kind of rule turns an answer around: what fits without it does not fit with it, or only
+// Each kind of rule changes an answer: what fits without the rule does not fit with it, or only
 // elsewhere.
 namespace tessera::encoder {
 namespace {
@@ -41,7 +41,7 @@ class RulesOf : public testing::TestWithParam<Party> {
     return result;
   }
 
-  // Where the buffers lie; nothing where they cannot.
+  // The offsets of the buffers; nullopt where there is no placement.
   std::vector<Bytes> Place(const Problem& problem) const {
     const Result result = Solve(problem);
     return result.allocation ? result.allocation->offsets : std::vector<Bytes>();
@@ -195,7 +195,7 @@ TEST_P(RulesOf, ADistance) {
   Problem problem = Together({4, 4}, 9);
   AddRule(problem, RequirementKind::kDistance, {}, {{0, 1}}).requirement.distance = -5;
   EXPECT_EQ(Place(problem), std::vector<Bytes>({5, 0}));
-  problem.rules[0].requirement.distance = 3;  // a distance grants no overlap
+  problem.rules[0].requirement.distance = 3;  // a distance permits no overlap
   EXPECT_FALSE(Fits(problem));
 }
 
@@ -203,7 +203,7 @@ TEST_P(RulesOf, AnXorDistance) {
   Problem problem = Together({4, 4, 8}, 16);
   EXPECT_TRUE(Fits(problem));
   AddRule(problem, RequirementKind::kXorDistance, {}, {{0, 1}}).requirement.distance = 8;
-  EXPECT_FALSE(Fits(problem));  // two fours, eight bytes apart, leave no eight bytes in one piece
+  EXPECT_FALSE(Fits(problem));  // two fours, eight bytes apart, leave no eight contiguous bytes
   problem.rules[0].requirement.distance = 4;
   EXPECT_TRUE(Fits(problem));
 }
@@ -237,7 +237,7 @@ TEST_P(RulesOf, AGuardIsNoConcernOfOtherSteps) {
   EXPECT_TRUE(Fits(problem));
 }
 
-TEST_P(RulesOf, AGuardBesideAnAdjacentBuffer) {
+TEST_P(RulesOf, AGuardNextToAnAdjacentBuffer) {
   Problem problem = Together({4, 4}, 16);
   problem.relations = {{problem::RelationKind::kAdjacent, 0, 1, 0}};
   EXPECT_TRUE(Fits(problem));
@@ -299,7 +299,7 @@ TEST_P(RulesOf, NaturalAlignmentFollowsTheCandidate) {
   EXPECT_EQ(session->Solve(1, 13, {}, stop).status, Status::kFeasible);
 }
 
-// Reuse of a's place by b costs 5, by c costs 3; one of them must have it.
+// Reuse of a's place by b costs 5, by c costs 3; one of the two must reuse it.
 TEST_P(RulesOf, CostsAreMinimisedOnRequest) {
   Problem problem = Together({4, 4, 4}, 8);
   problem.buffers[1].lifespans = problem.buffers[2].lifespans = {{1, 2}};
@@ -316,7 +316,7 @@ TEST_P(RulesOf, CostsAreMinimisedOnRequest) {
   EXPECT_EQ(session->Minimise(0, 7, {}, stop).status, Status::kInfeasible);
 }
 
-// Both buffers could share the mode in which everything is allowed, or each have a mode of its own.
+// Both buffers could share the mode that allows everything, or each have its own mode.
 TEST_P(RulesOf, ModeSwitchesAreMinimisedOnRequest) {
   Problem problem = InBanks({8, 8});
   problem.buffers[1].lifespans = {{1, 2}};

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Builds the program with the faults of faults.txt in it, and sees that the test of each fault finds it.
+"""Builds the program with the faults of faults.txt and checks that the test of each finds it.
 
     tests/faults/run.py [NAME ...]      all faults, or these
 
-Everything is built once, in build/faults (CMake preset `faults`). First the named tests run with no fault, and must pass. Then
-each runs alone with its fault switched on, and must fail within 60 seconds. A line for each fault says how it went:
+Everything is built once, in build/faults (CMake preset `faults`). First the named tests run with no
+fault, and must pass. Then each runs alone with its fault switched on, and must fail within 60
+seconds. The script prints a line with the outcome for each fault:
 
     caught    an assertion of the test failed, or the audit had a finding
     MISSED    the test passed
-    CRASHED   the program ended by a signal or an exception before any assertion failed: nothing has found the fault
+    CRASHED   the program ended by a signal or an exception before any assertion failed: no test has
+              found the fault
     TOO SLOW  no answer within 60 seconds
 
 The exit code is 1 if any fault is not caught, or any test fails without a fault. Needs python3.
@@ -48,14 +50,16 @@ def word_for(code, output, is_unit_test):
 
 
 def run(test, fault):
-    """Runs a test alone, with a folder for temporary files of its own."""
+    """Runs a test alone, with its own folder for temporary files."""
     command = command_of(test)
     with tempfile.TemporaryDirectory() as folder:
-        environment = dict(os.environ, TESSERA_FAULT=fault, RC_PARAMS="seed=1", TMPDIR=folder, TEST_TMPDIR=folder)
+        environment = dict(os.environ, TESSERA_FAULT=fault, RC_PARAMS="seed=1", TMPDIR=folder,
+                           TEST_TMPDIR=folder)
         start = time.monotonic()
         try:
-            done = subprocess.run(command, cwd=folder, env=environment, timeout=SECONDS, text=True, errors="replace",
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            done = subprocess.run(command, cwd=folder, env=environment, timeout=SECONDS, text=True,
+                                  errors="replace", stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT)
         except subprocess.TimeoutExpired:
             return Outcome("TOO SLOW", SECONDS, "")
         word = word_for(done.returncode, done.stdout, "--gtest_filter" in command[-1])
@@ -83,9 +87,11 @@ def main(names):
             if outcome.word != "MISSED":
                 failed = True
                 print(f"without a fault: {test}: {outcome.word}\n{outcome.output}", flush=True)
-        for fault, outcome in zip(faults, pool.map(lambda fault: run(fault.test, fault.name), faults)):
+        outcomes = pool.map(lambda fault: run(fault.test, fault.name), faults)
+        for fault, outcome in zip(faults, outcomes):
             failed = failed or outcome.word != "caught"
-            print(f"{outcome.word:<8}  {outcome.seconds:5.1f} s  {fault.name}: {fault.test}", flush=True)
+            print(f"{outcome.word:<8}  {outcome.seconds:5.1f} s  {fault.name}: {fault.test}",
+                  flush=True)
     sys.exit(1 if failed else 0)
 
 

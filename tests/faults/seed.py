@@ -3,9 +3,9 @@
 
     tests/faults/seed.py FOLDER
 
-Each place of the table reads like `(IsSeeded("name") ? (faulty) : (original))` in the copy. A place that is not found
-exactly once ends the program with a message, so that the table follows the sources. Files that did not change keep their time
-stamps: a second build compiles only what changed.
+In the copy, each place of the table has the form `(IsSeeded("name") ? (faulty) : (original))`. A
+place that is not found exactly once ends the program with a message, so that the table follows the
+sources. Unchanged files keep their time stamps, so a second build compiles only what changed.
 """
 import collections
 import filecmp
@@ -32,7 +32,8 @@ def read_table():
             continue
         key, _, text = line.strip().partition(" ")
         if not faults or key not in ("file", "was", "is", "test") or key in faults[-1]:
-            sys.exit(f"{TABLE}:{number}: expected a name, or one 'file', 'was', 'is' and 'test' of it")
+            sys.exit(f"{TABLE}:{number}: expected a name, "
+                     "or one 'file', 'was', 'is' and 'test' of it")
         faults[-1][key] = text.strip()
     for fault in faults:
         missing = {"file", "was", "is", "test"} - fault.keys()
@@ -51,13 +52,14 @@ def pattern_of(text):
 
 
 def place_of(fault, source):
-    """Where the original stands in a source: the part in backquotes, or all of `was`."""
-    before, original, after = (fault.was.split("`") + [""] * 2)[:3] if "`" in fault.was else ("", fault.was, "")
+    """The place of the original in a source: the part in backquotes, or all of `was`."""
+    parts = fault.was.split("`")
+    before, original, after = (parts + [""] * 2)[:3] if len(parts) > 1 else ("", fault.was, "")
     pattern = rf"{pattern_of(before)}\s*({pattern_of(original)})\s*{pattern_of(after)}"
     found = list(re.finditer(pattern, source))
     if len(found) != 1:
-        sys.exit(f"{TABLE}:{fault.line}: {fault.name}: the original is found {len(found)} times in {fault.file}; "
-                 "it must be found once. Adapt 'was' and 'is' to the source")
+        sys.exit(f"{TABLE}:{fault.line}: {fault.name}: the original is found {len(found)} times in "
+                 f"{fault.file}; it must be found once. Adapt 'was' and 'is' to the source")
     return found[0].span(1)
 
 
@@ -70,7 +72,8 @@ def switch(fault, original):
 
 
 def seed(source, faults):
-    places = sorted((place_of(fault, source) + (fault,) for fault in faults), reverse=True, key=lambda p: p[0])
+    places = sorted((place_of(fault, source) + (fault,) for fault in faults), reverse=True,
+                    key=lambda p: p[0])
     for (begin, _, later), (_, end, fault) in zip(places, places[1:]):
         if end > begin:
             sys.exit(f"{TABLE}:{fault.line}: {fault.name} overlaps {later.name}")
@@ -80,10 +83,11 @@ def seed(source, faults):
 
 
 def write_tree(folder):
-    """Copies all files of the project into a folder, with the faults in them; the faults."""
+    """Copies all files of the project, with the faults, into a folder; returns the faults."""
     faults = read_table()
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                            check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run(
+        ["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        check=True, capture_output=True, text=True).stdout
     files = {name for name in listed.split("\0") if name and (ROOT / name).is_file()}
     for fault in faults:
         if fault.file not in files:

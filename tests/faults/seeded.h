@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-// The switch of seeded faults: which one is on, if any. Only sources that tests/faults/seed.py has
-// written include this.
+// The switch of seeded faults: it states which fault is active, if any. Only sources that
+// tests/faults/seed.py has written include this.
 namespace tessera::tests {
 
 constexpr uint64_t HashOf(std::string_view name) {
@@ -14,7 +14,7 @@ constexpr uint64_t HashOf(std::string_view name) {
   return hash;
 }
 
-// The name of a fault, hashed at compile time: inner loops ask for it.
+// The name of a fault, hashed at compile time because inner loops compare it.
 struct Fault {
   // NOLINTNEXTLINE(google-explicit-constructor)
   consteval Fault(const char* name) : hash(HashOf(name)) {}

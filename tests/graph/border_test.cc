@@ -3,8 +3,8 @@
 #include "borders.h"
 #include "graph_builder.h"
 
-// Operators with a window, and what is resized, at their borders, in numbers: the low end, the
-// middle, the high end, what is clipped, what is padded further than a window reaches, and holes.
+// Operators with a window, and resizes, at the borders of their inputs, in numbers: the low end,
+// the middle, the high end, clipped windows, padding beyond the reach of a window, and holes.
 namespace tessera::graph {
 namespace {
 
@@ -52,7 +52,7 @@ TEST(Borders, ConvolutionPaddedFurtherThanItReaches) {
   EXPECT_EQ(rows(7, 9), kNothing);
 }
 
-// Taps three rows apart: where one is clipped, the next inside is not beside the border.
+// Taps three rows apart: where one is clipped, the next one inside is not next to the border.
 TEST(Borders, DilatedConvolution) {
   const Along rows = RowsOf(RowWindow(OperatorKind::kConv, 3, 1, 3, 3, 3), 10);
   ASSERT_EQ(rows.OutputExtent(), 10);
@@ -150,7 +150,7 @@ TEST(Borders, NearestAtHalfPixels) {
   EXPECT_EQ(rows(0, 2), (ops::Extent{1, 5}));
 }
 
-// Places -1/4, 1/4, 3/4 ... 13/4 of 4; beyond the ends the last row stands in.
+// Places -1/4, 1/4, 3/4 ... 13/4 of 4; beyond the ends the nearest row counts.
 TEST(Borders, BilinearAtHalfPixels) {
   const Along rows = Resized(4, 8, ResizeCoordinates::kHalfPixel, ResizeMode::kBilinear);
   EXPECT_EQ(rows(0, 1), (ops::Extent{0, 1}));
@@ -159,7 +159,7 @@ TEST(Borders, BilinearAtHalfPixels) {
   EXPECT_EQ(rows(7, 8), (ops::Extent{3, 4}));
 }
 
-// One output lies at 5/2 of 6, but at 0 as PyTorch has it.
+// One output lies at 5/2 of 6, but at 0 in PyTorch's definition.
 TEST(Borders, OneOutputAtHalfPixels) {
   EXPECT_EQ(Resized(6, 1, ResizeCoordinates::kHalfPixel, ResizeMode::kBilinear)(0, 1),
             (ops::Extent{2, 4}));

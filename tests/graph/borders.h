@@ -7,7 +7,7 @@
 #include "graph_builder.h"
 #include "tessera/graph/ops/region.h"
 
-// What single operators need of their inputs.
+// The regions that single operators need of their inputs.
 namespace tessera::graph {
 
 inline constexpr ops::Extent kNothing{};
@@ -16,8 +16,8 @@ inline ops::Box RegionFor(const Graph& graph, const ops::Box& output, size_t inp
   return ops::InputRegion(graph, graph.operators.front(), input, output);
 }
 
-// What indices [begin, end) along an axis of the output need of the same axis of an input, all else
-// being asked whole.
+// The indices of an axis of an input that the output's indices [begin, end) along the same axis
+// need. The other axes are whole.
 class Along {
  public:
   Along(Graph graph, size_t axis) : graph_(std::move(graph)), axis_(axis) {}

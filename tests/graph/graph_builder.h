@@ -8,22 +8,23 @@
 #include "tessera/graph/graph.h"
 #include "tessera/graph/ops/shape_inference.h"
 
-// Small graphs for tests, by hand; random_graph.h draws them.
+// Small graphs for tests, built by hand; random_graph.h draws them.
 namespace tessera::graph {
 
 class GraphBuilder {
  public:
   int AddInput(Shape shape);
 
-  // Adds the operator if its attributes fit its inputs; the index of its output tensor, or nullopt.
+  // Adds the operator if its attributes fit its inputs; returns the index of its output tensor, or
+  // nullopt.
   std::optional<int> Add(Operator op, const ops::Wanted& wanted, std::vector<int> inputs);
 
-  // An opaque operator, described by op.accesses if there are any, with outputs of these shapes;
-  // their indices.
+  // Adds an opaque operator, described by op.accesses if there are any, with outputs of these
+  // shapes; returns their indices.
   std::vector<int> AddOpaque(Operator op, const std::vector<Shape>& outputs,
                              std::vector<int> inputs);
 
-  // An operator of one of the windowed kinds; square windows.
+  // Adds an operator of one of the windowed kinds, with a square window.
   int AddConv(int input, int64_t channels, int64_t kernel, int64_t stride = 1, int64_t pad = 0);
   int AddSum(int a, int b);
   int AddConcat(std::vector<int> inputs, int axis);
@@ -34,7 +35,7 @@ class GraphBuilder {
   int TensorCount() const { return static_cast<int>(graph_.tensors.size()); }
   int OperatorCount() const { return static_cast<int>(graph_.operators.size()); }
 
-  // Tensors that nobody reads become network outputs.
+  // Tensors without a reader become network outputs.
   Graph Build() &&;
 
  private:

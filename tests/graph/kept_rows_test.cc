@@ -68,8 +68,8 @@ TEST(TileKeepingRows, ASkipWaitsForTheSlowerBranch) {
   builder.AddSum(input, branch);
   const Graph graph = std::move(builder).Build();
   const tiling::TiledSubgraph tiled = tiling::TileKeepingRows(graph, {0, 3}, {1, 1, 1, 4});
-  // Tile 3 sums row 3, for which the first convolution makes row 5 of rows 4, 5 and 6: rows 3 to 6
-  // are held.
+  // Tile 3 sums row 3, for which the first convolution makes row 5 of rows 4, 5 and 6: the tile
+  // holds rows 3 to 6.
   EXPECT_EQ(tiled.rows[0], (tiling::RowCounts{3, 4, 4, 5}));
 }
 
@@ -84,7 +84,7 @@ TEST(TileKeepingRows, OperandThatEveryTileWantsWholeIsLoadedOnce) {
   EXPECT_EQ(tiled.rows[1], (tiling::RowCounts{6, 6, 6, 6}));
 }
 
-// Two strips of four columns: the second 3x3 wants five columns of the first, of which either strip
+// Two strips of four columns: the second 3x3 needs five columns of the first, and either strip
 // makes its own.
 TEST(TileKeepingRows, EveryStripMakesTheColumnsThatItNeeds) {
   GraphBuilder builder;
@@ -101,7 +101,7 @@ TEST(TileKeepingRows, EveryStripMakesTheColumnsThatItNeeds) {
   EXPECT_EQ(tiled.rows[1], (tiling::RowCounts{2, 3, 4, 6}));
 }
 
-// Keys and values come once for each part of the heads, queries once altogether.
+// Keys and values are loaded once for each part of the heads, queries once altogether.
 TEST(TileKeepingRows, KeysAndValuesStayForTheirHeads) {
   GraphBuilder builder;
   const int query = builder.AddInput({4, 6, 5});
@@ -137,6 +137,25 @@ TEST(CutsStrips, IsACutOfRowsPerhapsOfColumnsAndTheBatchAndOfNothingElse) {
   EXPECT_TRUE(tiling::CutsStrips({4, 4, 8, 8}, {1, 4, 3, 8}));
   EXPECT_FALSE(tiling::CutsStrips({4, 4, 8, 8}, {1, 4, 8, 8}));
   EXPECT_TRUE(tiling::CutsStrips({4, 8, 6}, {3, 2, 6}));
+}
+
+// At every poll. Strips that lie wholly in the pads are swept one by one.
+TEST(TileKeepingRows, HasNoTilesIfTheStopCameFirst) {
+  for (const int64_t pad : {1, 40}) {
+    GraphBuilder builder;
+    const int output = builder.AddConv(builder.AddInput({1, 1, 60, 60}), 1, 3, 1, pad);
+    const Shape shape = builder.ShapeOf(output);
+    const Graph graph = std::move(builder).Build();
+    const tiling::TileShape tile = {1, 1, 1, 1};
+    const base::Stop never(base::Stop::AtPoll{1'000'000});
+    ASSERT_EQ(tiling::Tiler(graph, {0, 0}, &never).CutKeepingRows(tile, true).tiles,
+              shape[2] * shape[3]);
+    ASSERT_GE(never.Polls(), 2);
+    for (int64_t poll = 1; poll <= never.Polls(); ++poll) {
+      const base::Stop stop(base::Stop::AtPoll{poll});
+      EXPECT_EQ(tiling::Tiler(graph, {0, 0}, &stop).CutKeepingRows(tile, true).tiles, 0);
+    }
+  }
 }
 
 }  // namespace

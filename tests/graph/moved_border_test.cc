@@ -5,8 +5,8 @@
 #include "tessera/graph/ops/region.h"
 #include "tessera/graph/tiling/tiling.h"
 
-// Operators without a window at their borders, in numbers: what passes on elements, moves them, or
-// reads axes whole; and two networks.
+// Operators without a window at the borders of their inputs, in numbers: operators that pass
+// elements on, move them, or read axes whole; and two networks.
 namespace tessera::graph {
 namespace {
 
@@ -48,7 +48,7 @@ TEST(Borders, SlicesUpAndDown) {
   EXPECT_EQ(down(3, 4), (ops::Extent{3, 4}));
 }
 
-// Two in front and three behind four.
+// Two before and three behind four.
 Along Padded(PadMode mode) {
   Operator op = OfKind(OperatorKind::kPad);
   op.padding = {mode, {2}, {3}};
@@ -158,7 +158,7 @@ TEST(Borders, SpaceToDepth) {
             (ops::Box{{0, 1}, {1, 2}, {2, 4}, {6, 8}}));
 }
 
-TEST(Borders, MatmulsReadRowsAndColumnsOverAllTheirDepth) {
+TEST(Borders, MatmulsReadRowsAndColumnsOverAllOfK) {
   Operator op = OfKind(OperatorKind::kMatmul);
   const ops::Box asked = {{1, 2}, {2, 4}, {0, 3}};
   const Graph plain = OneOperator(op, {}, {{3, 5, 7}, {7, 6}});
@@ -243,7 +243,7 @@ TEST(Borders, AttentionTiledByQueryRowsAndHeads) {
   EXPECT_EQ(regions[static_cast<size_t>(weights)], (ops::Box{{1, 2}, {2, 4}, {0, 16}}));
 }
 
-// Two convolutions in one branch, none in the other: the sum's input is held for the slower.
+// Two convolutions in one branch, none in the other: the sum's input is held for the slower branch.
 TEST(Borders, SlowerBranchDecidesOverWhatBothRead) {
   GraphBuilder builder;
   const int input = builder.AddConv(builder.AddInput({1, 1, 12, 12}), 1, 1);

@@ -2,11 +2,11 @@
 
 #include "tessera/graph/import/yaml/network_yaml.h"
 
-// What is wrong with a network, where, and what would cure it.
+// Faults of a network: message, place and cure.
 namespace tessera::graph {
 namespace {
 
-// A network around `operators`, whose first line is line 5.
+// A network around `operators`, which begin on line 5.
 std::string Around(const std::string& operators, const std::string& tail = "") {
   return "schema: 1\n"
          "name: n\n"
@@ -28,7 +28,7 @@ struct Expectation {
   int line = 0;
   int column = 0;
   std::string message;
-  std::string cure;  // part of what was expected, or of the hint
+  std::string cure;  // part of what is expected, or of the hint
 };
 
 void ExpectFault(const std::string& text, const Expectation& expected) {
@@ -105,7 +105,7 @@ TEST(NetworkFault, ConcatShapes) {
               {6, 44, "shapes [1, 4, 8, 8] and [1, 4, 6, 6] do not agree", "every axis but 1"});
 }
 
-TEST(NetworkFault, MatmulDepth) {
+TEST(NetworkFault, MatmulKExtents) {
   ExpectFault(Around("  - {id: a, kind: reshape, inputs: [x], shape: [32, 8]}\n"
                      "  - {id: b, kind: reshape, inputs: [x], shape: [16, 16]}\n"
                      "  - {id: c, kind: matmul, inputs: [a, b]}\n"),
@@ -168,7 +168,7 @@ TEST(NetworkFault, MultiplyAccumulatesBeyondCounting) {
       {6, 10, "multiply-accumulates of the network pass 2^62", "2^62"});
 }
 
-TEST(NetworkFault, UnreadTensorBesideListedOutputs) {
+TEST(NetworkFault, UnreadTensorNextToListedOutputs) {
   ExpectFault(
       Around("  - {id: a, kind: pool, inputs: [x], kernel: 1}\n"
              "  - {id: b, kind: pool, inputs: [x], kernel: 1}\n",

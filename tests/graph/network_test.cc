@@ -9,8 +9,7 @@
 #include "tessera/graph/ops/region.h"
 #include "tessera/graph/tiling/tiling.h"
 
-// The networks under examples/, against published or hand-counted figures (FACTS: checks that
-// others published).
+// The networks under examples/, compared with published or hand-counted figures.
 namespace tessera::graph {
 namespace {
 
@@ -56,7 +55,7 @@ int64_t WeightBytes(const Graph& graph) {
   return bytes;
 }
 
-// Features moved when every operator runs alone: it reads its inputs and writes its outputs.
+// Features moved layer by layer: each operator reads its inputs and writes its outputs.
 int64_t BytesLayerByLayer(const Graph& graph) {
   int64_t bytes = 0;
   for (const Operator& op : graph.operators) {
@@ -177,7 +176,7 @@ TEST_P(EveryNetwork, SurvivesTheRoundTripThroughJson) {
   EXPECT_EQ(import::yaml::WriteNetworkJson(*again), json);
 }
 
-// A changed byte gives another network or a fault with a position, and no accident.
+// A changed byte gives another network or a fault with a position, and never a crash.
 TEST_P(EveryNetwork, SlipsOfThePenAreReadOrRefused) {
   const std::string text = TextOf(GetParam());
   base::Random random(1);

@@ -4,12 +4,12 @@
 #include "tessera/graph/ops/region.h"
 #include "tessera/graph/ops/shape_inference.h"
 
-// What every kind of operator makes of its keys: the shape of its result, its work, and the same
-// graph again from its JSON.
+// Every kind of operator: the shape of its result, its work, and the same graph again from its
+// JSON.
 namespace tessera::graph {
 namespace {
 
-// A network of the one operator `line` on x [2, 4, 8, 6] and, where it names it, m [3, 8, 5].
+// A network of the one operator `line` on x [2, 4, 8, 6] and, where the line names it, m [3, 8, 5].
 std::string NetworkOf(const std::string& line) {
   return "schema: 1\nname: n\ninputs:\n  - {id: x, shape: [2, 4, 8, 6]}\n" +
          std::string(line.find("[m") != std::string::npos || line.find(", m]") != std::string::npos
@@ -43,8 +43,8 @@ TEST_P(EveryKind, HasItsShapeAndItsWorkAndReadsBackFromJson) {
 INSTANTIATE_TEST_SUITE_P(
     Operators, EveryKind,
     testing::Values(
-        // 8 rows in steps of 2 make 14 and a kernel of 3; 6 columns 10 and 3; a pad of 1 off either
-        // end and one more.
+        // 8 rows in steps of 2 make 14, plus a kernel of 3; 6 columns make 10, plus 3; a pad of 1
+        // is subtracted at either end, and one row is added.
         Kind{"TransposedConv",
              "kind: transposed_conv, inputs: [x], out_channels: 5, kernel: 3, stride: 2, pads: [1, "
              "1], "

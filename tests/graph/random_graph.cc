@@ -9,7 +9,7 @@ namespace {
 using base::OperatorKind;
 using base::Random;
 
-// One operator on its way: what is drawn of it, on inputs of these shapes.
+// One operator while it is drawn, on inputs of these shapes.
 struct Draft {
   Operator op;
   ops::Wanted wanted;

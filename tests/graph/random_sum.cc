@@ -25,7 +25,7 @@ int AddConstant(Graph& graph, const std::string& id, Shape shape, DataType type)
   return constant;
 }
 
-// An input of the network, or what an elementwise operator makes of one.
+// An input of the network, or the result of an elementwise operator on one.
 int AddOperand(Random& random, Graph& graph, const std::string& id, const Shape& shape,
                DataType type) {
   const int input = AddTensor(graph, id, shape, type);

@@ -5,10 +5,10 @@
 
 namespace tessera::graph {
 
-// One operator that adds up products along a depth of 2 to 9, with its weights, all of shapes that
-// fit: a convolution of one group, or a matmul of one operand or two, transposed or not, of rank 2
-// to 4; for some the operand is made by an operator before it, and for some there is a second
-// constant. Tensors are of `type`.
+// One operator that adds up products along a K of 2 to 9, with its weights, all of shapes that fit:
+// a convolution of one group, or a matmul of one operand or two, transposed or not, of rank 2 to 4.
+// In some draws another operator makes the operand, and in some there is a second constant. Tensors
+// are of `type`.
 Graph RandomSum(base::Random& random, base::DataType type = base::DataType::kInt8);
 
 }  // namespace tessera::graph

@@ -11,7 +11,7 @@ namespace {
 
 using base::OperatorKind;
 
-// Exact fractions, for the definitions of a resize as ONNX writes them.
+// Exact fractions, for ONNX's definitions of a resize.
 struct Fraction {
   int64_t above = 0;
   int64_t below = 1;  // > 0
@@ -49,8 +49,7 @@ Fraction PlaceOf(ResizeCoordinates coordinates, int64_t x, Fraction scale, int64
   return Of(0);
 }
 
-// Whether the sample at index i of the input's axis, drawn out beyond both ends, counts for a
-// place.
+// Whether the sample at index i of the input's axis, extended beyond both ends, counts for a place.
 bool Counts(const Resize& resize, int64_t i, Fraction place) {
   const Fraction at = Of(i);
   if (place.below == 1) return i == place.above;
@@ -136,8 +135,8 @@ int64_t Flat(const Shape& shape, const Index& index) {
 }
 
 // Whether element `deep` of the tensor with many channels is element `wide` of the one with few,
-// for blocks of `block`: the deep channel read as (row phase, column phase, channel) or as
-// (channel, row phase, column phase).
+// for blocks of `block`. The deep channel is (row phase, column phase, channel) or (channel, row
+// phase, column phase).
 bool SameOfBlock(const Operator& op, const Index& deep, const Index& wide, int64_t wide_channels) {
   const int64_t block = op.block;
   const bool dcr = op.depth_order == DepthOrder::kDcr;
@@ -156,7 +155,7 @@ bool MatmulReads(const Operator& op, size_t input, const Shape& in, const Index&
   return kept == y[y.size() - (input == 0 ? 2 : 1)];
 }
 
-// Axes of x that are not in `but` equal those of y, which may lack those in `but`.
+// Whether axes of x that are not in `but` equal those of y, which may lack those in `but`.
 bool SameBut(const std::vector<int>& but, const Index& x, const Index& y) {
   size_t next = 0;
   for (size_t axis = 0; axis < x.size(); ++axis) {
@@ -307,7 +306,7 @@ bool LeavesInterval(const Graph& graph, Interval interval, int tensor,
          graph.operators[static_cast<size_t>(interval.last)].outputs[0] == tensor;
 }
 
-// The axis of the last output that stands for this axis of another tensor that leaves.
+// The axis of the last output that corresponds to this axis of another output.
 std::optional<size_t> StandIn(const Shape& last, const Shape& shape, size_t axis) {
   if (last.size() == shape.size()) return axis;
   for (const base::Axis name :

@@ -8,7 +8,8 @@
 #include "random_graph.h"
 #include "region_oracle.h"
 
-// What one operator needs: of every kind against the oracle, and of each at its borders in numbers.
+// The regions that one operator needs: of every kind against the oracle, and of each at the borders
+// in numbers.
 namespace tessera::graph {
 namespace {
 
@@ -114,8 +115,8 @@ TEST(Region, OfAnyWindowIsTheSmallestAroundItsTaps) {
 }
 
 TEST(Region, NearestResizeRoundsHalvesDown) {
-  // Output 1 of 2 looks at 3.5 of 6 rows, which rounds to 3 downwards only: (1.5 * 3) - 0.5 = 4,
-  // (0.5 * 3) - 0.5 = 1.
+  // Output 1 of 2 is at 3.5 of 6 rows. Rounding halves down gives 3: (1.5 * 3) - 0.5 = 4, (0.5 * 3)
+  // - 0.5 = 1.
   ops::Wanted wanted;
   wanted.size = {2, 1};
   const Graph to_two = OneOperator(OfKind(OperatorKind::kResize), wanted, {{1, 1, 6, 1}});

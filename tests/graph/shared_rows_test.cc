@@ -15,7 +15,7 @@ namespace {
 
 bool AlwaysCounts(int) { return true; }
 
-// Over every tile shape, by cutting it.
+// Cuts by every tile shape and compares.
 bool AnyShares(const Graph& graph, Interval interval, const Shape& output) {
   tiling::ShapeGrid grid;
   for (size_t axis = 0; axis < output.size(); ++axis) {

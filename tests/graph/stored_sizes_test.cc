@@ -6,7 +6,7 @@
 
 #include "tessera/graph/import/yaml/network_yaml.h"
 
-// Constants that are stored in other bytes than their shape says.
+// Constants whose stored size differs from the size of their shape.
 namespace tessera::graph {
 namespace {
 
@@ -50,7 +50,7 @@ void PrintTo(const WrongSizes& wrong, std::ostream* out) { *out << wrong.name; }
 
 class StoredSizesFault : public testing::TestWithParam<WrongSizes> {};
 
-TEST_P(StoredSizesFault, IsToldWithItsPlace) {
+TEST_P(StoredSizesFault, IsReportedWithItsPlace) {
   Graph graph = ConvWithWeights();
   const base::Expected<void> read = import::common::ReadStoredSizes(GetParam().csv, "s.csv", graph);
   ASSERT_FALSE(read);

@@ -4,7 +4,7 @@
 #include "region_oracle.h"
 #include "tessera/graph/tiling/tiling.h"
 
-// Tiles of whole subgraphs against the oracle: hulls over consumers, lags of slower branches,
+// Compares tiles of whole subgraphs with the oracle: hulls over consumers, lags of slower branches,
 // branches that a tile does not need, several outputs.
 namespace tessera::graph {
 namespace {
@@ -72,8 +72,8 @@ std::string Describe(const Drawn& drawn, const ops::Box& tile) {
   return text;
 }
 
-// Where no operator leaves holes, all that its readers together need of a tensor being a box, the
-// regions are the least boxes throughout the subgraph.
+// Where no operator leaves holes, the elements of a tensor that all its readers together need are a
+// box. The regions are then the least boxes throughout the subgraph.
 TEST(Subgraph, RegionsHoldAllThatATileNeedsAndNoMoreWhereNothingHasHoles) {
   base::Random random(30);
   int without_holes = 0;

@@ -14,8 +14,8 @@
 #include "tessera/graph/tiling/cached_halo.h"
 #include "tessera/graph/tiling/propagation.h"
 
-// Rows that are kept, against a sweep that decides about every row of every tensor by itself, and
-// then runs.
+// Compares kept rows with a sweep that decides about every row of every tensor separately, and then
+// runs.
 namespace tessera::graph {
 namespace {
 
@@ -30,13 +30,13 @@ const Shape& OutputOf(const Graph& graph, Interval interval) {
 // One tensor over the whole sweep, row by row.
 struct Rows {
   std::vector<ops::Box> wanted;
-  int64_t most_shared = 0;              // with a tile before, by the share of a tile
+  int64_t most_shared = 0;              // shared with a tile before, by the shares of the tiles
   std::vector<std::set<int64_t>> made;  // rows
   std::vector<std::set<int64_t>> kept;
   std::vector<ops::Box> made_box;
 };
 
-// Which rows are made when, by asking every row of every tensor.
+// Finds when each row is made, by a test of every row of every tensor.
 class NaiveSweep {
  public:
   NaiveSweep(const Graph& graph, Interval interval, const tiling::TileShape& tile) : graph_(graph) {
@@ -214,7 +214,7 @@ void ExpectSameAsSweep(const Graph& graph, Interval interval, const tiling::Tile
   }
 }
 
-// Runs the sweep: what a tile wants must be there, and nothing is made twice.
+// Runs the sweep: all rows that a tile needs must be there, and no row is made twice.
 void ExpectEverythingThere(const Graph& graph, Interval interval, const tiling::TileShape& tile) {
   const NaiveSweep naive(graph, interval, tile);
   const tiling::TiledSubgraph found = tiling::TileKeepingRows(graph, interval, tile);
@@ -294,8 +294,8 @@ TEST(TileKeepingRows, EqualsTheSweepRowByRow) {
   EXPECT_GE(seen.strips, 100);
 }
 
-// Graphs among these tell strips apart only where a tile wants nothing: a share that has left,
-// columns in the padding.
+// In these graphs strips differ only where a tile needs nothing: a share that has left, columns in
+// the padding.
 TEST(TileKeepingRows, SweepsStripsByThemselvesWhereTilesWantNothing) {
   for (const uint64_t seed : {15775627092906673744U, 11364808168410023240U, 4228661581514733776U}) {
     EXPECT_TRUE(rc::check("rows equal those found one by one", [seed] {

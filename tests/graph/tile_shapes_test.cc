@@ -64,7 +64,7 @@ TEST(TileShapes, SayWhenAnAxisHasMoreThanAreListed) {
   EXPECT_EQ(many.extents[2].back(), 10'000);
 }
 
-TEST(TileShapes, SayWhenTheLeastExtentsMakeTilesThatNobodyCouldCount) {
+TEST(TileShapes, ReportWhenTheLeastExtentsMakeTooManyTilesToCount) {
   const tiling::ShapeGrid grid =
       tiling::TileShapes(OneConv({1, 1, int64_t{1} << 40, 2}, 1), {0, 0}, {{base::Axis::kRows, 1}});
   EXPECT_TRUE(grid.thinned);

@@ -20,8 +20,8 @@ const Tensor& TensorAt(const Graph& graph, int tensor) {
   return graph.tensors[static_cast<size_t>(tensor)];
 }
 
-// Whether a tensor made in the interval is needed behind it, or by nobody; the last output always
-// leaves.
+// Whether a tensor made in the interval has a reader behind it, or no reader; the last output
+// always leaves.
 bool Leaves(const Graph& graph, Interval interval, int tensor) {
   const Usage usage = UsagesOf(graph)[static_cast<size_t>(tensor)];
   if (usage.producer < interval.first || usage.producer > interval.last) return false;
@@ -46,7 +46,7 @@ ops::Box Share(const Shape& last, const Shape& shape, const ops::Box& tile) {
   return share;
 }
 
-// One tile, box by box: what is asked of each tensor, as the definition in tiling.h says.
+// One tile, box by box: the region of each tensor that the definition in tiling.h requires.
 std::vector<ops::Box> NaiveRegions(const Graph& graph, Interval interval, const ops::Box& tile,
                                    const std::vector<int>& tensors) {
   std::map<int, ops::Box> asked;

@@ -7,7 +7,7 @@
 namespace tessera::hw_profiles {
 namespace {
 
-// Hands out files from a map; anything else is not found.
+// Returns files from a map; any other file is not found.
 Loader LoaderOf(std::map<std::string, std::string> files) {
   return [files = std::move(files)](std::string_view name) -> base::Expected<std::string> {
     const auto found = files.find(std::string(name));
@@ -42,7 +42,7 @@ TEST(Extends, NewNamesComeAfterTheOldAndListsAreReplaced) {
   EXPECT_EQ(profile.tiling.weights.size(), 2U);
 }
 
-TEST(Extends, AListOfHomesTakesThePlaceOfOneAndTheOtherWayRound) {
+TEST(Extends, AListOfHomesReplacesOneHomeAndTheReverse) {
   const std::string one =
       "extends: small.yaml\nmemories: {tcm: {capacity_bytes: 1Ki}}\nlinks: {far: {between: [tcm, "
       "sram]}}\n"

@@ -6,8 +6,8 @@
 #include "fixture.h"
 #include "tessera/hw_profiles/profile_yaml.h"
 
-// Faults of profiles, each made by one change to the small profile: where the complaint stands and
-// what it says.
+// Faults of profiles, each made by one change to the small profile: the position and the text of
+// the complaint.
 namespace tessera::hw_profiles {
 namespace {
 
@@ -255,7 +255,7 @@ TEST(ProfileFault, AListWithTheTileMemory) {
        "'sram'", "remove it: how much room it has depends on the tiles"});
 }
 
-// Each home of a list must do what a single one must.
+// Each home of a list must meet the requirements of a single one.
 TEST(ProfileFault, AListWithAHomeWithoutALink) {
   std::string text = SmallWith("  constant: {home: dram}", "  constant: {home: [dram, far]}");
   text.replace(text.find("tile_memory"), 0, "  far: {capacity_bytes: 1Mi}\n");
@@ -286,8 +286,8 @@ TEST(ProfileFault, ARepeatedKey) {
       {3, 1, "repeated key 'name'", "each key once", "", "it stands on line 2 already"});
 }
 
-// Any text that is nearly a profile is read, or refused with a place in it; what is read can be
-// written and read again.
+// A text that is nearly a profile is read, or refused with a position in it. A text that is read
+// can be written and read again.
 RC_GTEST_PROP(ProfileFault, NearlyAProfileIsReadOrRefused, ()) {
   std::string text = kSmall;
   const std::string pieces = " \n-:,[]{}&*!|>'\"%@`#?09ax_.~\t";

@@ -26,7 +26,7 @@ inline base::Expected<std::string> LoadSource(std::string_view name) {
   return ReadSource(std::string(name));
 }
 
-// A profile that reads, or a failed test.
+// A valid profile, or a failed test.
 inline Profile Read(const std::string& text, const std::string& file = "a.yaml",
                     const Loader& loader = nullptr) {
   base::Expected<Profile> profile = ReadProfile(text, file, loader);
@@ -44,8 +44,8 @@ inline base::Diagnostic FaultOf(const std::string& text, const Loader& loader = 
   return profile ? base::Diagnostic{} : profile.error();
 }
 
-// A small profile that reads: SRAM beside DRAM, one engine, one link. Line numbers matter to the
-// tests of faults.
+// A small valid profile: SRAM and DRAM, one engine, one link. The tests of faults depend on its
+// line numbers.
 inline constexpr const char* kSmall = R"(schema: 1
 name: small
 clock_hz: 1e9

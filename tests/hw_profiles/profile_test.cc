@@ -67,14 +67,14 @@ TEST(Profile, AnEngineThatIsNamedIsTheOnlyOne) {
   EXPECT_EQ(EngineFor(profile, OperatorKind::kConv, DataType::kInt8, "host"), nullptr);
 }
 
-TEST(Profile, ALinkJoinsEitherWay) {
+TEST(Profile, ALinkJoinsInBothDirections) {
   const Profile profile = Read(kSmall);
   ASSERT_NE(LinkBetween(profile, 0, 1), nullptr);
   EXPECT_EQ(LinkBetween(profile, 0, 1), LinkBetween(profile, 1, 0));
   EXPECT_EQ(LinkBetween(profile, 0, 0), nullptr);
 }
 
-// Of a role with several homes each has its place, and is written and read back there.
+// Each home of a role with several has an index; it is written and read back at that index.
 TEST(Profile, HomesHavePlaces) {
   const std::string text =
       SmallWith("  dram:\n",

@@ -6,14 +6,13 @@
 #include "tessera/hw_profiles/profile_yaml.h"
 #include "tessera/problem/problem.h"
 
-// Rules of profiles: what they say, what is wrong with them, and what they mean for a Problem
-// without a network.
+// Rules of profiles: their text, their faults, and their meaning for a Problem without a network.
 namespace tessera::hw_profiles {
 namespace {
 
 using problem::RequirementKind;
 
-// The small profile has 27 lines; its first rule stands on line 29.
+// The small profile has 27 lines; its first rule is on line 29.
 std::string WithRules(const std::string& rules) { return std::string(kSmall) + "rules:\n" + rules; }
 
 TEST(ProfileRules, SelectorsAndRequirementsAreRead) {

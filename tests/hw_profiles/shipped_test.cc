@@ -13,8 +13,8 @@ Profile Shipped(const std::string& name) {
   return Read(ReadSource(path), path, LoadSource);
 }
 
-// The first character of every line of JSON taken away, and every space outside of text: what a
-// plan embeds on one line.
+// JSON without the first character of every line and without spaces outside strings: the form that
+// a plan embeds on one line.
 std::string OnOneLine(const std::string& json) {
   std::string line;
   bool quoted = false;

@@ -4,8 +4,8 @@
 
 #include "tessera/tests/cli/command_line.h"
 
-// The command whose n-th allocation fails, for n all over the run: it ends with an exit code and a
-// message, and files are complete or not there.
+// Lets the n-th allocation of the command fail, for n all over the run. The command ends with an
+// exit code and a message, and files are complete or do not exist.
 namespace tessera::cli {
 namespace {
 

@@ -27,7 +27,7 @@
 
 namespace {
 
-// Of this process. 0: none fails any more.
+// Allocations of this process until the failing one. 0: none fails any more.
 std::atomic<int64_t>& UntilFailure() {
   static std::atomic<int64_t> until{0};
   return until;
@@ -38,7 +38,7 @@ std::atomic<int64_t>& Blocks() {
   return blocks;
 }
 
-// Apart, or the compiler takes it for a mismatch that delete frees.
+// A function of its own: if inlined, the compiler reports free() as a mismatch with operator new.
 [[gnu::noinline]] void Release(void* block) { std::free(block); }
 
 }  // namespace
@@ -68,10 +68,10 @@ using problem::Problem;
 using problem::Result;
 using problem::Status;
 
-// Runs with failure k for k = 1, 2, .. until the run needs no k-th allocation. Gives the number of
-// runs that failed. `may_leak`: a library that is used does not give everything back.
+// Runs with failure k for k = 1, 2, .. until the run needs no k-th allocation. Returns the number
+// of runs that failed. `may_leak`: a library in use does not free all its memory.
 int64_t FailEach(bool may_leak, const std::function<void(int64_t)>& run) {
-  run(0);  // what is allocated once and kept
+  run(0);  // makes allocations that happen once and stay
   int64_t failures = 0;
   for (int64_t k = 1;; ++k) {
     UntilFailure() = k;
@@ -88,7 +88,8 @@ int64_t FailEach(bool may_leak, const std::function<void(int64_t)>& run) {
 
 class EnginesUnderFailure : public testing::TestWithParam<const Engine*> {};
 
-// Without the failure the Problem has a placement within the capacity; so no answer is kInfeasible.
+// Without the failure the Problem has a placement within the capacity, so kInfeasible is never
+// right.
 TEST_P(EnginesUnderFailure, AnswerHonestlyAndLoseNothing) {
   const Problem problem = bench::GenerateFlat(10, 3);
   const std::vector<const Engine*> engines = {GetParam()};
@@ -108,8 +109,9 @@ TEST_P(EnginesUnderFailure, AnswerHonestlyAndLoseNothing) {
   EXPECT_GT(failures, 50);
 }
 
-// Too many allocations to fail each: the first 100, then 400 spread over the rest. The
-// plan layer by layer is found whatever fails, or the failure comes before there is anything.
+// There are too many allocations to let each fail: the first 100, then 400 spread over the rest.
+// The search finds the layer-by-layer plan whatever fails, or the failure comes before there is any
+// result.
 TEST(PlanUnderFailure, AnswersHonestlyAndLosesNothing) {
   constexpr int64_t kFailures = 400;
   const graph::Graph graph = Chain(3);
@@ -153,9 +155,9 @@ class EnginesUnderALimit : public testing::TestWithParam<const Engine*> {
   const engines::greedy::GreedyEngine greedy_;
 };
 
-// Two million pairs of buffers that live together are more than a share of the limit holds. Greedy
-// orders need none.
-TEST_P(EnginesUnderALimit, DeclineWhatTheyHaveNoRoomFor) {
+// Two million pairs of buffers that live together need more than a share of the limit. Greedy
+// orders need no memory for pairs.
+TEST_P(EnginesUnderALimit, DeclineWhatExceedsTheirMemory) {
   Problem problem;
   problem.memories.resize(1);
   problem.memories[0].capacity = int64_t{1} << 40;

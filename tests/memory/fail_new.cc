@@ -2,9 +2,10 @@
 #include <cstdlib>
 #include <new>
 
-// Preloaded into a command: its n-th allocation fails, n from the environment. Without it, or
-// behind it, none does. Counted is from when the command has set a handler on, which a failure
-// calls: what libraries allocate before main begins, no command can look after.
+// A library to preload into a command. It lets the n-th allocation fail, n from the environment.
+// Without n, or after it, no allocation fails. Counting starts when the command has installed its
+// handler, which a failure calls. The command cannot handle failures of libraries before main
+// begins.
 namespace {
 
 long NumberInEnvironment() {

@@ -11,7 +11,7 @@
 #include "tessera/plan/verify/residency.h"
 #include "tessera/plan/verify/validator.h"
 
-// Which of several homes a tensor lives in, as plans state it and as the rule has it.
+// The home of a tensor of a role with several homes: as plans state it, and as the rule decides it.
 namespace tessera::plan {
 namespace {
 
@@ -42,7 +42,7 @@ Plan ListedPlan(int64_t capacity) {
   return plan;
 }
 
-// The homes of x, w and y: places in their lists.
+// The homes of x, w and y: indices into their lists.
 Plan WithHomes(Plan plan, const std::vector<int>& places) {
   for (size_t i = 0; i < places.size(); ++i) plan.network.tensors[i].home = places[i];
   return plan;

@@ -17,9 +17,10 @@
 #include "tessera/tests/search/cost/disagreements.h"
 #include "tessera/tests/search/cost/random_program.h"
 
-// Costs of subgraphs are found twice: by search/simulate, from classes of tiles, and by
-// plan::CostOf, tile by tile. Drawn networks with every kind of operator, on drawn machines with
-// every feature, cut at random and run under any policies: both must say the same.
+// Two implementations compute the costs of subgraphs: search::cost::Simulator from classes of
+// tiles, and plan::verify::CostOf tile by tile. The test draws networks with every kind of operator
+// and machines with every feature, cuts them at random and runs them under any policies. Both
+// implementations must agree.
 namespace tessera::plan {
 namespace {
 
@@ -29,7 +30,7 @@ using hw_profiles::HaloStorage;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 
-// Subgraphs that were compared, by what they show.
+// Counts of compared subgraphs, by their features.
 using Tally = std::map<std::string, int>;
 
 // cache [1, channels, past, columns] and x -> the cache of the next run, with more rows.
@@ -74,8 +75,8 @@ graph::Graph DrawGraph(Random& random) {
   return network;
 }
 
-// There is room for everything, any axis may be cut and any policy chosen. What rules and banks ask
-// for has no cost.
+// The machine has space for everything, any axis may be cut and any policy chosen. Requirements of
+// rules and banks have no cost.
 Profile DrawMachine(Random& random, const graph::Graph& network) {
   Profile profile = audit::DrawProfile(random, network);
   for (hw_profiles::Memory& memory : profile.memories) {
@@ -123,8 +124,8 @@ std::vector<encoder::program::SubgraphChoice> DrawChoices(Random& random,
   return choices;
 }
 
-// What was drawn for a subgraph and cannot be had gives way; where constants can be prefetched,
-// many are. Whether the choices are a program then.
+// Changes drawn choices of a subgraph that are not possible, and prefetches many constants where
+// possible. Returns whether the choices are then a program.
 bool MakeBuildable(Random& random, const graph::Graph& network, const Profile& profile,
                    std::vector<encoder::program::SubgraphChoice>& choices) {
   const auto refused = [&] { return !encoder::program::BuildProgram(network, profile, choices); };

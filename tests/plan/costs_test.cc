@@ -17,10 +17,10 @@ using hw_profiles::HaloStorage;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 
-// Memory 0 is "sram", where tiles live: a shared port of 8 bytes a cycle. Memory 1 is "dram": reads
-// 4 and writes 2 bytes a cycle over one shared port, latencies 7 and 5, bursts of 4 bytes. The link
-// takes 3 cycles to set up. The engine does 2 input channels by 2 output channels a cycle after a
-// start of 5.
+// Memory 0 is "sram", the tile memory: a shared port of 8 bytes a cycle. Memory 1 is "dram": it
+// reads 4 and writes 2 bytes a cycle over one shared port, with latencies 7 and 5 and bursts of 4
+// bytes. The link takes 3 cycles to set up. The engine does 2 input channels by 2 output channels a
+// cycle after a start of 5.
 Profile Machine(DmaSteps dma) {
   Profile profile = SmallProfile();
   profile.table_bytes_per_channel = 0;
@@ -60,7 +60,7 @@ Metrics CostOf(const Plan& plan, int subgraph = 0) {
   return verify::CostOf(plan, verify::FindUsers(plan.network), subgraph);
 }
 
-TEST(Costs, OfStepsOfTheirOwnAddUp) {
+TEST(Costs, OfSerializedTransfersAddUp) {
   const Metrics cost = CostOf(Pointwise(DmaSteps::kSerialized));
   EXPECT_EQ(cost.latency_cycles, 11 + 2 * (13 + 11 + 14));
   EXPECT_EQ(cost.off_chip_bytes, 24 + 24 + 4);
@@ -76,8 +76,8 @@ TEST(Costs, OfDoubleBufferedTransfersAreThoseOfTheBusiest) {
   Plan plan = Pointwise(DmaSteps::kDoubleBuffered);
   // P, compute 0 with load 1, compute 1 with store 0, E.
   EXPECT_EQ(CostOf(plan).latency_cycles, (13 + 11) + 13 + 14 + 14);
-  // Tiles of one row load in 12 cycles, compute in 8, store in 12: transfers take turns, and do not
-  // over two ports and two channels.
+  // Tiles of one row load in 12 cycles, compute in 8, store in 12. Transfers take turns; over two
+  // ports and two channels they do not.
   plan.subgraphs[0].tile[2] = 1;
   plan.subgraphs[0].tiles = 4;
   EXPECT_EQ(CostOf(plan).latency_cycles, (12 + 11) + 12 + 24 + 24 + 12 + 12);
@@ -95,7 +95,7 @@ TEST(Costs, OfStreamedWeightsComeWithEveryTile) {
   EXPECT_EQ(CostOf(plan).off_chip_by_cause.at("weights"), 2 * 4);
 
   plan.profile.tiling.dma = DmaSteps::kDoubleBuffered;
-  // The port brings, after P, the second slice of tile 0, the first of tile 1 and load 1; then the
+  // After P, the port brings the second slice of tile 0, the first of tile 1 and load 1; then the
   // second of tile 1 and store 0.
   EXPECT_EQ(CostOf(plan).latency_cycles, (13 + 11) + (11 + 11 + 13) + (11 + 14) + 14);
 }
@@ -127,8 +127,8 @@ Plan Chain(HaloStorage halo) {
 }
 
 // Weights: 3 + 7 + 1 cycles each. Recomputed, either tile loads 5 rows (two bursts), makes 4 rows
-// of a and 3 of y, and stores 3 rows (one burst). In a rolling buffer the second tile loads one row
-// and makes 2 of a.
+// of a and 3 of y, and stores 3 rows (one burst). With a rolling buffer the second tile loads one
+// row and makes 2 of a.
 TEST(Costs, OfKeptRowsAreLessThanOfRecomputedOnes) {
   const Metrics recomputed = CostOf(Chain(HaloStorage::kRecompute));
   const int64_t store = 3 + 5 + 4 / 2;
@@ -178,12 +178,13 @@ TEST(Costs, OfSplitKSumsAreThoseOfTheirSlices) {
   subgraph.weights = WeightPolicy::kSplitK;
   subgraph.tile = {4, 2};
   subgraph.tiles = 1;
-  // x: 4 runs of 2 bytes, then 4 of 1 byte; w: 4 bytes, then 2. The sums are 4 steps for 2 of the
-  // depth and 4 for the last.
+  // x: 4 runs of 2 bytes, then 4 of 1 byte; w: 4 bytes, then 2. The sums are 4 steps for 2 along K
+  // and 4 for the last.
   const int64_t slices = 2 * (3 + 7 + 4 * 4 / 4) + 2 * (3 + 7 + 1);
   EXPECT_EQ(CostOf(plan).latency_cycles, slices + (5 + 8) + (3 + 5 + 8 / 2));
   EXPECT_EQ(CostOf(plan).off_chip_by_cause.at("weights"), 6);
-  // Read in SRAM: x, w, the sums of 8 by 4 bytes, and y; written: x, w, the sums and y.
+  // Read in SRAM: x, w, the partial sums of 8 by 4 bytes, and y; written: x, w, the partial sums
+  // and y.
   EXPECT_DOUBLE_EQ(CostOf(plan).energy_by_part.at("sram"),
                    (12 + 6 + 32 + 8) * 1 + (12 + 6 + 32 + 8) * 2);
 

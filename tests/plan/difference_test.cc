@@ -10,8 +10,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Five operators in a row, cut after those operators; each subgraph costs a cycle for each of its
-// operators, squared.
+// Five operators in a row, cut after those operators. Each subgraph costs the square of its number
+// of operators in cycles.
 Plan CutAfter(const std::vector<int>& lasts) {
   Plan plan = OneConvPlan();
   const graph::Operator op = plan.network.operators[0];
@@ -40,7 +40,7 @@ TEST(Difference, OfAPlanAndItselfIsNone) {
   EXPECT_THAT(difference.shifts, IsEmpty());
 }
 
-// a | b c | d e   and   a | b c d | e: the cut after a is shared, and what follows is one stretch.
+// a | b c | d e   and   a | b c d | e: the cut after a is shared, and the rest is one stretch.
 TEST(Difference, IsCountedBetweenSharedCuts) {
   const files::Difference difference =
       files::FindDifference(CutAfter({0, 2, 4}), CutAfter({0, 3, 4}));

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 Json Whole() { return Json::parse(files::WritePlanJson(OneConvPlan())); }
 
-// Nothing but what the rest follows from.
+// Only the entries from which the rest follows.
 Json Bare() {
   const Json whole = Whole();
   Json json = Json::object();

@@ -26,14 +26,14 @@ hw_profiles::Throughput ThroughputOf(OperatorKind kind) {
   return throughput;
 }
 
-// The role that the tensor's own facts decide; else the other.
+// The role that follows from the tensor itself; else the other one.
 std::string RoleWord(const graph::Tensor& tensor, const std::string& otherwise) {
   if (tensor.constant) return "constant";
   if (tensor.network_input) return "network_input";
   return tensor.network_output ? "network_output" : otherwise;
 }
 
-// A buffer, what it holds, and where it lies. A tile buffer of a tensor that is made inside holds a
+// A buffer with its contents and its offset. A tile buffer of a tensor that is made inside holds a
 // feature, a whole one a boundary tensor.
 void Add(Plan& plan, BufferUse use, const std::string& id, int64_t size, int64_t offset,
          std::vector<problem::Lifespan> lifespans, std::vector<problem::Access> accesses) {
@@ -55,7 +55,7 @@ BufferUse TileUse(int tensor, int phase) { return {BufferKind::kTile, 0, tensor,
 BufferUse ResidentUse(int tensor) { return {BufferKind::kResident, 0, tensor, -1, 0, 0}; }
 BufferUse WholeUse(int tensor) { return {BufferKind::kWhole, -1, tensor, -1, 0, 0}; }
 
-// Work and traffic; then what that takes.
+// Work and traffic, then their costs.
 void SetWork(Metrics& metrics, int64_t macs, int64_t recomputed,
              std::map<std::string, int64_t> off_chip, int64_t peak) {
   metrics.off_chip_by_cause = std::move(off_chip);
@@ -249,7 +249,7 @@ Plan OneConvPlan() {
   subgraph.tile = {1, 4, 4, 4};
   subgraph.tiles = 1;
   SetWork(subgraph.metrics, 64 * 36, 0, {{"inputs", 64}, {"outputs", 64}, {"weights", 152}}, 280);
-  // Ports move a byte a cycle. Both ends touch 280 bytes: 216 that come and 64 that leave.
+  // Ports move a byte a cycle. Both ends touch 280 bytes: 216 arrive and 64 leave.
   SetCosts(
       subgraph.metrics, 152 + 64 + 64 * 36 + 64, 280.0 / 2584,
       {{"mac", 1152}, {"leakage", 0}, {"dram", 216 * 10 + 64 * 20}, {"sram", 280 * 1 + 280 * 2}},
@@ -281,7 +281,7 @@ Plan TwoConvsPlan() {
   subgraph.tiles = 5;
   SetWork(subgraph.metrics, 28 * 16 * 36, 8 * 16 * 36,
           {{"inputs", 416}, {"outputs", 160}, {"weights", 304}}, 696);
-  // P loads 4 rows of x and the weights, then a makes 3, 4, 4, 4 and 3 rows and b 2 each time, and
+  // P loads 4 rows of x and the weights. Then a makes 3, 4, 4, 4 and 3 rows and b 2 each time, and
   // E stores 2. P and slot 0 move 464 bytes. Read in SRAM are x, wa, m, wb and y, those with 5
   // tiles; written are x, the weights, m and y.
   constexpr int64_t kCycles = (64 + 304) + 28 * 16 * 36 + 32;

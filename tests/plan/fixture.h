@@ -9,11 +9,11 @@
 // accelerator: 1 KiB of SRAM, a DRAM, one engine "pe" and one link "dma".
 namespace tessera::plan {
 
-// Every role at home in DRAM but features; alignment 16, two bytes of tables a channel, granularity
-// 2.
+// DRAM is the home of every role but features; alignment 16, two bytes of tables a channel,
+// granularity 2.
 hw_profiles::Profile SmallProfile();
 
-// Homes of everything but constants in SRAM; constants are read directly from flash.
+// SRAM is the home of everything but constants, which are read directly from flash.
 hw_profiles::Profile OneSramProfile();
 
 graph::Tensor FeatureTensor(const std::string& id, graph::Shape shape);
@@ -25,21 +25,21 @@ graph::Operator Concat(int axis, std::vector<int> inputs, int output);
 // wb, 3 m, 4 y.
 graph::Graph TwoConvs(int64_t rows);
 
-// One convolution, one tile, steps of their own for each transfer.
+// One convolution, one tile, a step for each transfer:
 //
 //     step     0 load w   1 load x   2 compute   3 store y
 Plan OneConvPlan();
 
-// Two convolutions in one subgraph, transfers beside compute, five tiles of two rows.
+// Two convolutions in one subgraph, with transfers that overlap compute, five tiles of two rows:
 //
 //     step     0 P | 1 a  2 b | 3 a  4 b | 5 E        leaves its loop after step 2
 Plan TwoConvsPlan();
 
-// A convolution and an activation, each a subgraph of its own, all maps at home in SRAM; the
-// activation in place.
+// A convolution and an activation, each in its own subgraph, with all maps at home in SRAM; the
+// activation works in place.
 Plan OneSramPlan();
 
-// OneConvPlan on an SRAM of two banks, of which each mode reads one and writes the other.
+// OneConvPlan on an SRAM of two banks. Each mode reads one bank and writes the other.
 Plan BankedPlan();
 
 }  // namespace tessera::plan

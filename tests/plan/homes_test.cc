@@ -7,8 +7,8 @@
 #include "tessera/plan/verify/checks.h"
 #include "tessera/plan/verify/validator.h"
 
-// Addresses outside the tile memory: what must be there when, and every way in which a plan can be
-// wrong about it.
+// Addresses outside the tile memory: the tensors that must be there at each subgraph, and every
+// kind of fault of a plan about them.
 namespace tessera::plan {
 namespace {
 

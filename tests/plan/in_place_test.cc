@@ -25,8 +25,8 @@ graph::Operator Relu(const std::string& id, int input) {
   return op;
 }
 
-// t0 -> t1 -> .. -> t<length> of eight rows in one subgraph, transfers beside compute, boundary
-// tensors in DRAM.
+// t0 -> t1 -> .. -> t<length> of eight rows in one subgraph, transfers that overlap compute,
+// boundary tensors in DRAM.
 Plan ChainOf(int length, int64_t tile_rows) {
   Plan plan;
   for (int i = 0; i <= length; ++i) {
@@ -61,8 +61,8 @@ TEST(InPlace, OfOneOrTwoTilesRunsThroughTheChain) {
                                                 "s0/t1@0 = s0/t2@0", "s0/t1@1 = s0/t2@1"));
 }
 
-// t3@0 leaves while t0@0 is filled again. Of three tiles phase 1 would do, but a pair counts for
-// both or not at all.
+// t3@0 leaves while t0@0 is filled again. With three tiles phase 1 alone would do, but a pair
+// counts for both phases or for none.
 TEST(InPlace, EndsBeforeAResultThatMeetsTheFirstGuestOfThePlace) {
   for (const int64_t rows : {3, 2, 1}) {
     EXPECT_THAT(Pairs(ChainOf(3, rows)), ElementsAre("s0/t0@0 = s0/t1@0", "s0/t0@1 = s0/t1@1",
@@ -70,19 +70,19 @@ TEST(InPlace, EndsBeforeAResultThatMeetsTheFirstGuestOfThePlace) {
   }
 }
 
-TEST(InPlace, IsNotForASingleOperatorBetweenBordersThatGoesRound) {
+TEST(InPlace, IsNotForASingleOperatorBetweenBoundariesInALoop) {
   EXPECT_THAT(Pairs(ChainOf(1, 3)), IsEmpty());
   EXPECT_THAT(Pairs(ChainOf(1, 4)), ElementsAre("s0/t0@0 = s0/t1@0", "s0/t0@1 = s0/t1@1"));
 }
 
-// t2 is made of t0 instead of t1, which nobody reads: only the second operator may overwrite t0.
-TEST(InPlace, IsNotForAResultThatNobodyReads) {
+// t2 is made of t0. No operator reads t1, so only the second operator may overwrite t0.
+TEST(InPlace, IsNotForAResultWithoutAReader) {
   Plan plan = ChainOf(2, 8);
   plan.network.operators[1].inputs = {0};
   EXPECT_THAT(Pairs(plan), ElementsAre("s0/t0@0 = s0/t2@0"));
 }
 
-// m -> y in the second subgraph, y -> z in the third: whole buffers pass their place on from
+// m -> y in the second subgraph, y -> z in the third: whole buffers take the same addresses from
 // subgraph to subgraph.
 TEST(InPlace, GoesOnFromSubgraphToSubgraph) {
   Plan plan = OneSramPlan();

@@ -107,7 +107,7 @@ TEST(PlanJson, KeepsWhatWasRequired) {
   EXPECT_THAT(files::WritePlanJson(TwoConvsPlan()), testing::Not(HasSubstr("constraints")));
 }
 
-// Each constraint is made one that the plan does not keep.
+// Changes each constraint into one that the plan does not keep.
 TEST(PlanJson, ConstraintsThatAreNotKeptAreRefused) {
   const auto told_of = [](const PlanConstraint& constraint) {
     Plan plan = TwoConvsPlan();
@@ -175,7 +175,7 @@ TEST(PlanJson, SyntaxErrorsHaveAPosition) {
   EXPECT_EQ(read.error().column, 13);
 }
 
-// The first occurrence of `from` in a sound document, replaced.
+// A valid document with the first occurrence of `from` replaced.
 struct Corruption {
   std::string name;
   Plan (*plan)();

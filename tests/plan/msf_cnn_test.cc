@@ -12,7 +12,7 @@
 
 // The partitions that msf-CNN (Huang, Baccelli 2025) published for its MobileNetV2. A block of
 // several convolutions makes one element of its result at a time, sliding along the row: columns
-// are cached, rows are made again for every row of the result.
+// are cached, rows are recomputed for every row of the result.
 namespace tessera::plan {
 namespace {
 
@@ -65,9 +65,9 @@ int64_t MacsOf(const graph::Graph& network, int op) {
                             graph::ops::WholeBox(ResultOf(network, op).shape));
 }
 
-// The formula: a convolution of a block makes T rows for each position that a window of T rows,
-// moved by what the strides behind it multiply to, has within its result. What the windows miss at
-// the borders is not counted.
+// The formula: a convolution of a block makes T rows for each position that a window of T rows has
+// within its result. The window moves by the product of the strides behind it. The formula does not
+// count rows that the windows miss at the borders.
 int64_t MacsByFormula(const graph::Graph& network, int first, int last) {
   if (first == last) return MacsOf(network, first);
   int64_t macs = 0;
@@ -84,7 +84,7 @@ int64_t MacsByFormula(const graph::Graph& network, int first, int last) {
   return macs;
 }
 
-// Blocks in tiles of one row: what is cached along the row is made once.
+// Blocks in tiles of one row. Elements cached along the row are made once.
 Plan PlanOf(const graph::Graph& network, const std::vector<int>& ends) {
   Plan plan;
   plan.network = network;
@@ -121,8 +121,8 @@ TEST(MsfCnn, NineTotalsFollowFromItsFormula) {
   }
 }
 
-// Where strides lead beyond the border, the formula leaves out rows that the result needs: tile by
-// tile there are more.
+// Where strides lead beyond the border, the formula leaves out rows that the result needs. Counted
+// tile by tile there are more.
 TEST(MsfCnn, CountedTileByTileThereIsMore) {
   const graph::Graph network = Network();
   const std::vector<int64_t> counted = {35'512'762, 32'064'466, 27'508'810, 25'090'906, 24'038'338,
@@ -139,7 +139,7 @@ TEST(MsfCnn, UnfusedItTakesEveryMultiplicationOnceAndTwoMapsAtATime) {
   int64_t peak = 0;
   for (int op = 0; op < 53; ++op) {
     macs += MacsOf(network, op);
-    // Neither the network's input nor its output lies in the memory that is counted.
+    // The memory in question holds neither the network's input nor its output.
     const int64_t operand = op == 0 ? 0 : graph::ElementsOf(ResultOf(network, op - 1).shape);
     const int64_t result = op == 52 ? 0 : graph::ElementsOf(ResultOf(network, op).shape);
     peak = std::max(peak, operand + result);

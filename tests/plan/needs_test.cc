@@ -20,7 +20,7 @@ using testing::ElementsAre;
 
 using Index = std::vector<int64_t>;
 
-// One operator, its operands and its result, and which elements of operand 0 one output element
+// One operator, its operands and its result, and the elements of operand 0 that one output element
 // reads, by definition.
 struct Case {
   Graph network;
@@ -108,7 +108,7 @@ void ExpectExact(const Case& made, uint64_t seed) {
   }
 }
 
-// Adds every index of `shape` along `axes` to the one index given.
+// Adds every index of `shape` along `axes` to the one given index.
 std::vector<Index> AllAlong(const Index& index, const Shape& shape,
                             const std::vector<size_t>& axes) {
   verify::Box box;

@@ -11,8 +11,8 @@
 #include "tessera/plan/verify/operand_regions.h"
 #include "tessera/plan/verify/tiles.h"
 
-// What plan/ derives, against the oracle of elements and against graph/, on random graphs of every
-// kind of operator.
+// Compares the regions of plan/verify with the oracle of elements and with graph/, on random graphs
+// of every kind of operator.
 namespace tessera::plan {
 namespace {
 
@@ -77,7 +77,7 @@ TEST(Needs, OfEveryKindAreTheSmallestBoxAroundWhatTheElementsRead) {
   }
 }
 
-// The flags of a set that the executing checker names; what lies in the padding is in no tensor.
+// The flags of a set that the executing checker names; the padding is in no tensor.
 std::vector<char> FlagsOf(const execute::ElementSet& set, const graph::Shape& shape) {
   std::vector<char> has(static_cast<size_t>(graph::ElementsOf(shape)), 0);
   if (set.listed) {
@@ -98,7 +98,7 @@ std::vector<char> FlagsOf(const execute::ElementSet& set, const graph::Shape& sh
   return has;
 }
 
-// No hull here: the judge of an execution knows the holes.
+// The sets are no hulls: the check of an execution knows the holes.
 TEST(Reads, OfEveryKindAreTheElementsThatItsDefinitionReads) {
   base::Random random(55);
   for (int round = 0; round < 800; ++round) {
@@ -120,8 +120,8 @@ TEST(Reads, OfEveryKindAreTheElementsThatItsDefinitionReads) {
   }
 }
 
-// graph/ propagates intervals and counts classes, plan/ walks indices and goes tile by tile: they
-// must agree on every box, for the validator to accept what the encoder makes of it.
+// graph/ propagates intervals and counts classes; plan/verify walks indices tile by tile. They must
+// agree on every box, because the validator has to accept the programs of the encoder.
 TEST(Tiles, NeedAndShareWhatGraphSaysOfThem) {
   base::Random random(60);
   int64_t tiles_seen = 0;

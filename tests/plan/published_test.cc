@@ -9,7 +9,7 @@
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/plan/verify/derivation.h"
 
-// Figures that others published, counted tile by tile by the validator's own rules.
+// Published figures, counted tile by tile by the validator's own rules.
 namespace tessera::plan {
 namespace {
 
@@ -101,7 +101,7 @@ TEST(Published, VggEKeepsTwoRowsForEachConvolution) {
   EXPECT_EQ(bytes, 355'632);
 }
 
-// Everything but the additions, each of which hands on its second operand instead.
+// Everything but the additions: the reader of an addition reads its second operand instead.
 graph::Graph WithoutAdditions(const std::string& network) {
   std::ifstream file(std::string(EXAMPLES_FOLDER) + "/networks/" + network);
   std::string text;
@@ -114,7 +114,7 @@ graph::Graph WithoutAdditions(const std::string& network) {
   return graph::import::yaml::ReadNetwork(text, network).value();
 }
 
-// Sixteen patches up to the map of 28 x 28 x 32, everything behind it operator by operator.
+// Sixteen patches up to the map of 28 x 28 x 32; the rest layer by layer.
 TEST(Published, MobileNetV2InPatchesComputesNinePercentAgain) {
   Plan plan;
   plan.network = WithoutAdditions("mobilenet_v2.yaml");

@@ -6,8 +6,7 @@
 #include "tessera/plan/verify/derivation.h"
 #include "tessera/plan/verify/validator.h"
 
-// A plan must state the profile's rules of the buffers that they are about, and its placement must
-// keep them.
+// A plan must state the profile's rules about its buffers, and its placement must keep them.
 namespace tessera::plan {
 namespace {
 
@@ -27,7 +26,7 @@ std::vector<std::string> Messages(const Plan& plan) {
   return messages;
 }
 
-// TwoConvsPlan with a rule of the profile; what the plan states of it follows.
+// TwoConvsPlan with a rule of the profile, and the statements in the plan that follow from it.
 Plan WithRule(const Selector& select, RequirementKind kind, int64_t number) {
   Plan plan = TwoConvsPlan();
   problem::Requirement require;

@@ -112,7 +112,7 @@ TEST(Sizes, ScratchOfWideAccumulatorsHasOneForEachOutput) {
             4 * 3 * 5 * 2 * 7);
 }
 
-// What an operator says of itself comes on top of what the profile says of its kind.
+// The scratch that an operator states is added to that of the profile for its kind.
 TEST(Sizes, ScratchOfADescribedOperatorIsAdded) {
   Plan plan = OneConvPlan();
   plan.network.operators[0].scratch_bytes = 100;

@@ -56,7 +56,7 @@ TEST(Tiles, ThatKeepRowsMakeEachRowOnce) {
   EXPECT_THAT(tiles[1].kept, ElementsAre(std::pair(0, 2), std::pair(2, 2), std::pair(3, 2)));
 }
 
-// Each strip begins anew, and the last of two is narrower.
+// Each strip starts without kept rows, and the last of two is narrower.
 TEST(Tiles, ThatKeepRowsGoDownOneStripAfterTheOther) {
   Subgraph subgraph;
   subgraph.interval = {0, 2};
@@ -72,7 +72,7 @@ TEST(Tiles, ThatKeepRowsGoDownOneStripAfterTheOther) {
   EXPECT_EQ(verify::MadeOf(tiles[2], 3), (verify::Box{{0, 1}, {0, 1}, {0, 4}, {8, 16}}));
   EXPECT_THAT(tiles[1].kept, ElementsAre(std::pair(0, 2), std::pair(2, 2), std::pair(3, 2)));
   EXPECT_TRUE(tiles[2].kept.empty());
-  // Of m columns 8 to 12 are made twice; those of either half of it leave once, as far as halves
+  // Columns 8 to 12 of m are made twice. Columns of either half leave once, as far as the halves
   // have no column in common.
   EXPECT_EQ(verify::MadeOf(tiles[0], 2)[3], (verify::Range{0, 12}));
   EXPECT_EQ(tiles[0].shares.at(2)[3], (verify::Range{0, 11}));
@@ -108,7 +108,7 @@ TEST(Tiles, ComeInRowMajorOrderWithRaggedEnds) {
 
 TEST(Tiles, OtherOutputsAreSharedInProportionAndHulledWithInnerReaders) {
   graph::Graph network = ThreeValidConvs();
-  network.tensors[3].network_output = true;  // n, 6 rows, leaves beside y, 4 rows
+  network.tensors[3].network_output = true;  // n, 6 rows, leaves as well as y, 4 rows
   Subgraph subgraph;
   subgraph.interval = {0, 2};
   subgraph.tile = {1, 1, 3, 14};
@@ -133,7 +133,7 @@ TEST(Tiles, ABranchThatATileDoesNotTouchIsNotComputed) {
   EXPECT_TRUE(verify::IsEmpty(tiles[1].needs.at(0)));
 }
 
-// Products of two extents do not fit 64 bits.
+// Products of two extents do not fit in 64 bits.
 TEST(Tiles, ShareTensorsOfHugeExtents) {
   constexpr int64_t kRows = int64_t{3} << 31;
   graph::Graph network;

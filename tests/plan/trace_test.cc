@@ -52,7 +52,7 @@ Plan TwoConvsOf(hw_profiles::DmaSteps dma, hw_profiles::WeightPolicy weights, in
 }
 
 // step   0 load x   1 load wa   2 a   3 load wb   4 b   5 store y
-TEST(Trace, SlicesWithStepsOfTheirOwnLoopBesideTheirOperator) {
+TEST(Trace, SerializedSlicesLoopWithTheirOperator) {
   const Plan plan =
       TwoConvsOf(hw_profiles::DmaSteps::kSerialized, hw_profiles::WeightPolicy::kStreamed, 2, 6);
   EXPECT_THAT(ObservedUses(plan),
@@ -106,8 +106,8 @@ TEST(Trace, FirstSlicesArriveAtTheStepThatRunsBefore) {
               ElementsAre(problem::Loop{1, 5, {5}}));
 }
 
-// All maps at home in SRAM, weights read in flash: no step but the operators'. Step 0, 1: a; 2, 3:
-// b.
+// All maps at home in SRAM, weights read in flash: all steps are those of operators. Step 0, 1: a;
+// 2, 3: b.
 TEST(Trace, WholeBuffersLiveForTheLoopsOfTheirMakersAndReaders) {
   Plan plan =
       TwoConvsOf(hw_profiles::DmaSteps::kDoubleBuffered, hw_profiles::WeightPolicy::kDirect, 4, 1);
@@ -203,8 +203,8 @@ TEST(Trace, AResultThatIsReadInsideAndLeavesStaysUntilBothAreDone) {
   EXPECT_THAT(ObservedUses(plan), testing::Contains("s0/m@0 [3, 6) w3 r4 r5"));
 }
 
-// step   0 load wa   1 load wb | 2 load x   3 restore x m   4 a   5 save x   6 b   7 save m   8
-// store y
+// step   0 load wa   1 load wb | 2 load x   3 restore x m   4 a   5 save x   6 b   7 save m
+//        8 store y
 TEST(Trace, LinesHoldRowsFromTheStepThatSavesThemToTheOneThatRestoresThem) {
   Plan plan =
       TwoConvsOf(hw_profiles::DmaSteps::kSerialized, hw_profiles::WeightPolicy::kResident, 2, 1);
@@ -228,8 +228,9 @@ TEST(Trace, OfTwoTilesOneSavesRowsForTheHaloOfTheOther) {
                   "s0/y@0 [3, 7) w3 r5 r6", "s0/y@1 [6, 8) w6 r7"));
 }
 
-// step   0 P | 1 a   2 b | 3 a   4 b | 5 E        rolling buffers know no phase, and outlive every
-// pass of the loop
+// step   0 P | 1 a   2 b | 3 a   4 b | 5 E
+//
+// Rolling buffers have no phase and live through the whole loop.
 TEST(Trace, RollingBuffersLiveThroughTheLoop) {
   Plan plan = TwoConvsOf(hw_profiles::DmaSteps::kDoubleBuffered,
                          hw_profiles::WeightPolicy::kResident, 2, 1);

@@ -36,7 +36,7 @@ TEST(PlanValidator, AcceptsWholeBuffersInOneSram) {
 
 TEST(PlanValidator, AcceptsBanksAndModes) { EXPECT_THAT(Messages(BankedPlan()), IsEmpty()); }
 
-// One seeded fault: what is done to a sound plan, and the message that must name it.
+// One seeded fault: a change of a valid plan, and the message that must name it.
 struct Fault {
   std::string name;
   Plan (*plan)();

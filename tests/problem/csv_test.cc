@@ -162,7 +162,7 @@ TEST(WriteCsvTest, AnAllocationFillsTheOffsetColumn) {
             "id,lower,upper,size,offset\na,0,2,4,12\n");
 }
 
-// RFC 4180: quotes around a field that holds separators, two quotes for one.
+// RFC 4180: quotes around a field that contains separators, two quotes for one.
 TEST(WriteCsvTest, QuotesAnIdThatHoldsSeparators) {
   const std::vector<std::string> ids = {"a,b", "say \"hi\"", " outer ", "plain", "=1+1", "\""};
   std::vector<Buffer> buffers;

@@ -15,7 +15,7 @@ using testing::Not;
 
 Condition Of(ConditionKind kind, int owner = 0, int item = 0) { return {kind, owner, item}; }
 
-// Of which everything can be asked that a condition is about.
+// A problem with everything that a condition can name.
 Problem EveryCondition() {
   Problem problem =
       BankedProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 1, 4, 1), MakeBuffer("c", 0, 1, 6)});
@@ -179,7 +179,7 @@ TEST(ExplanationTextTest, ReservedBytesAreMissing) {
             "'x' needs 12 bytes; the memory holds 8");
 }
 
-TEST(ExplanationTextTest, AFragmentedPackingIsToldFromAnOverload) {
+TEST(ExplanationTextTest, AFragmentedPackingDiffersFromAnOverload) {
   const Problem problem = PlainProblem({MakeBuffer("x", 0, 2, 4), MakeBuffer("y", 1, 3, 4)});
   const Explanation explanation =
       Made({Of(ConditionKind::kBuffer, 0), Of(ConditionKind::kBuffer, 1),
@@ -199,7 +199,7 @@ TEST(ExplanationTextTest, ModesAndContradictionsHaveTheirOwnSentences) {
             "'a' cannot be placed in 'sram' as is asked of it");
 }
 
-TEST(ExplanationTextTest, ABufferLargerThanEveryBankIsToldFromOthers) {
+TEST(ExplanationTextTest, ABufferLargerThanEveryBankHasItsOwnSentence) {
   Problem problem = BankedProblem({MakeBuffer("a", 0, 2, 9)});
   problem.buffers[0].span = Span::kSingle;
   EXPECT_EQ(Summarize(problem, Made({Of(ConditionKind::kBuffer), Of(ConditionKind::kBanks)}), 16),
@@ -267,8 +267,8 @@ TEST(ExplanationJsonTest, ReadsBack) {
   EXPECT_EQ(files::WriteAllocation(problem, *document), text);
 }
 
-// What is refused when an explanation of EveryCondition() is read for a problem that lacks what it
-// speaks of.
+// The fault when an explanation of EveryCondition() is read for a problem that lacks the named
+// things.
 std::string FaultOf(const Condition& condition, const Problem& problem) {
   const std::string text = files::WriteAllocation(EveryCondition(), Infeasible(Made({condition})));
   const auto document = files::ReadAllocation(text, "a.json", problem);

@@ -7,7 +7,8 @@
 namespace tessera::problem {
 namespace {
 
-// Two buffers of 3 and 5 bytes in two banks, and one rule about them: their pair, or both of them.
+// Two buffers of 3 and 5 bytes in two banks, and one rule about them: about their pair, or about
+// both.
 Problem WithRule(RequirementKind kind) {
   Problem problem = BankedProblem({MakeBuffer("a", 0, 1, 3), MakeBuffer("b", 0, 1, 5)});
   Rule& rule = problem.rules.emplace_back();

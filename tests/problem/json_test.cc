@@ -56,7 +56,7 @@ std::string Replace(std::string_view text, std::string_view from, std::string_vi
   return changed.replace(at, from.size(), to);
 }
 
-// Pointer and message of the fault that the change makes.
+// Pointer and message of the fault that the change causes.
 std::string FaultAfter(std::string_view from, std::string_view to) {
   const auto document = files::ReadProblem(Replace(kSmall, from, to), "p.json");
   return document ? "sound" : document.error().pointer + " " + document.error().message;
@@ -194,7 +194,8 @@ RC_GTEST_PROP(ProblemJsonTest, RandomProblemsReadBackAsTheSameBytes, ()) {
   }
   const std::string text = files::WriteProblem(problem);
   const auto document = files::ReadProblem(text, "p.json");
-  // Bytes that are no UTF-8 are replaced, after which two ids may meet; nothing else may fail.
+  // The reader replaces bytes that are not UTF-8, after which two ids may be equal; nothing else
+  // may fail.
   RC_ASSERT(document.has_value() ||
             document.error().message.find("already that of") != std::string::npos);
   if (document) RC_ASSERT(files::WriteProblem(document->problem) == text);

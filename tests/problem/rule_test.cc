@@ -21,7 +21,7 @@ Requirement Wanted(RequirementKind kind) {
 }
 
 // "test: ..." for each violation of one rule about buffers a (2 bytes) and b (4 bytes), which never
-// live together. They are its buffers, or its one pair.
+// live together. They are the rule's buffers, or its one pair.
 std::string Faults(const Requirement& wanted, Bytes a, Bytes b,
                    const std::function<void(Problem&)>& change = nullptr) {
   Problem problem = BankedProblem({MakeBuffer("a", 0, 1, 2), MakeBuffer("b", 1, 2, 4)});
@@ -204,8 +204,8 @@ TEST(RuleTest, OnlySizesAndSameBankMakeShrinkingUnsafe) {
   }
 }
 
-// Where the fault lies once `spoil` has been at a sound rule of offsets for buffers 0 and 1 of
-// three, the last in a memory of its own.
+// The pointer of the fault after `spoil` has changed a valid rule of offsets for buffers 0 and 1 of
+// three; the last buffer is in another memory.
 std::string FaultAfter(const std::function<void(Rule&)>& spoil) {
   Problem problem =
       BankedProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 1, 4, 4), MakeBuffer("c", 1, 4, 4)});

@@ -10,7 +10,7 @@ bool Has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST(SvgTest, ATooltipTellsEverythingAboutABuffer) {
+TEST(SvgTest, ATooltipStatesEverythingAboutABuffer) {
   Problem problem = PlainProblem({MakeBuffer("a", 0, 2, 4)});
   problem.buffers[0].name = "conv1";
   problem.buffers[0].role = "weights";

@@ -23,7 +23,7 @@ TEST(TextMapTest, RowsEndWhereBuffersDoAndColumnsWhereLivesDo) {
             "b  y 8 bytes [0, 8), steps [1, 4)\n");
 }
 
-TEST(TextMapTest, TellsBanksModesRolesAndWhatIsReserved) {
+TEST(TextMapTest, ShowsBanksModesRolesAndReservedRanges) {
   Problem problem = BankedProblem({MakeBuffer("x", 0, 2, 4)});
   problem.buffers[0].role = "weights";
   problem.memories[0].name = "sram";

@@ -141,7 +141,7 @@ TEST(ValidatorTest, AdjacentRoundsUpToTheSecondsAlignment) {
             "belongs at 4");
 }
 
-TEST(ValidatorTest, SeparateHoldsWhateverTheLifespans) {
+TEST(ValidatorTest, SeparateHoldsForAllLifespans) {
   EXPECT_EQ(RelationFault(RelationKind::kSeparate, 0, 1, 4), "");
   EXPECT_EQ(RelationFault(RelationKind::kSeparate, 0, 2, 4),
             "relation: buffer 'a' at [2, 5) and buffer 'b' at [4, 7) share addresses");
@@ -234,7 +234,7 @@ TEST(ValidatorTest, TransitionsHoldBetweenNeighboursAndStayingIsFree) {
 TEST(ValidatorTest, TransitionsHoldOnBackEdgesAndExits) {
   Problem problem = BankedProblem({MakeBuffer("a", 0, 3, 4)});
   problem.memories[0].transitions = {{{0, 1}}};
-  problem.loops = {{0, 2, {1}}};  // leaves after step 0, goes on at step 2
+  problem.loops = {{0, 2, {1}}};  // leaves after step 0, continues at step 2
   EXPECT_EQ(Faults(problem, {{8}, {{0, 1, 1}}}),
             "transition: mode 'wr' at step 1 may not be followed by mode 'rw' at step 0");
   EXPECT_EQ(Faults(problem, {{8}, {{1, 1, 0}}}),
@@ -270,7 +270,7 @@ TEST(ValidatorTest, StopsAfterMost) {
   EXPECT_EQ(Validate(problem, allocation, kCapacity, 3).size(), 3U);
 }
 
-// All pairs at all steps, as the definition says.
+// Compares all pairs at all steps, by the definition.
 std::set<std::pair<size_t, size_t>> NaiveOverlaps(const Problem& problem,
                                                   const std::vector<Bytes>& offsets) {
   std::set<std::pair<size_t, size_t>> pairs;

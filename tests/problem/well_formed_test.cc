@@ -18,7 +18,7 @@ Problem Sound() {
   return problem;
 }
 
-// Where the fault lies once `spoil` has been at a sound problem; "sound" when there is none.
+// The pointer of the fault after `spoil` has changed a valid problem; "sound" when there is none.
 template <typename Spoil>
 std::string FaultAfter(Spoil spoil) {
   Problem problem = Sound();

@@ -259,7 +259,8 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::tiling::TileShape>&
     // A choice that its bound excludes needs no costs.
     auto known = expanded_->costs.find(choice.config);
     if (known == expanded_->costs.end() &&
-        expanded_->tiles->Known(i).status != problem::Status::kInfeasible) {
+        expanded_->tiles->Known(i).status != problem::Status::kInfeasible &&
+        !expanded_->tiles->TilingOf(i).classes.empty()) {
       const graph::tiling::TiledSubgraph& tiling = expanded_->tiles->TilingOf(i);
       const cost::ClassCosts costs = context_->simulator.CostsOf(tiling, made.policy, &stop);
       plan::Metrics metrics;

@@ -5,7 +5,7 @@
 #include "tessera/problem/validator.h"
 #include "two_banks.h"
 
-// What a SAT solver prints, right and wrong. The formula is that of TwoBanks: variables 2 to 4 are
+// Valid and invalid output of a SAT solver. The formula is that of TwoBanks: variables 2 to 4 are
 // the offset of `in` at or above 16, 32, 48; 5 to 7 that of `out`; 8 `in below out`; 9 and 10 modes
 // m0 and m1.
 namespace tessera::encoder {
@@ -32,7 +32,7 @@ TEST(DimacsModel, BecomesAnAllocation) {
 }
 
 TEST(DimacsModel, MayLeaveOpenWhatNoClauseNeeds) {
-  // With m0 chosen, the bound of `in` at 16 follows from no clause: [in >= 32] is false either way.
+  // With m0 chosen, no clause implies the bound of `in` at 16: [in >= 32] is false either way.
   const base::Expected<exports::Decoded> decoded =
       Read("s SATISFIABLE\nv 1 -3 -4 5 6 -7 8 9 -10 0\n");
   ASSERT_TRUE(decoded.has_value()) << base::Format(decoded.error());

@@ -8,7 +8,7 @@
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "two_banks.h"
 
-// What formulas look like to those who read them.
+// The text of formulas.
 namespace tessera::encoder {
 namespace {
 
@@ -25,7 +25,7 @@ exports::Formula Write(const problem::files::ProblemDocument& document,
   return exports::Encode(document, options).value();
 }
 
-// From the line that begins with `first` on, so many lines.
+// So many lines, from the line that begins with `first`.
 std::string LinesFrom(const std::string& text, const std::string& first, int count) {
   std::istringstream lines(text.substr(text.find('\n' + first) + 1));
   std::string found;
@@ -139,8 +139,8 @@ TEST(EncodeSmtlib, DeclaresReadableSymbolsAndNamesItsAssertions) {
   EXPECT_THAT(text, testing::EndsWith("(check-sat)\n(get-model)\n"));
 }
 
-// An id may hold what a quoted symbol may not, and two ids may differ in nothing else.
-TEST(EncodeSmtlib, SymbolsStayApartWhateverTheIds) {
+// An id may hold characters that a quoted symbol may not, and two ids may differ only in them.
+TEST(EncodeSmtlib, SymbolsDifferForAllIds) {
   problem::files::ProblemDocument document = TwoBanks();
   document.problem.buffers[0].id = "a|";
   document.problem.buffers[1].id = "a\\";

@@ -16,9 +16,9 @@
 #include "tessera/encoder/export/formula.h"
 #include "tessera/problem/validator.h"
 
-// Problems go out as formulas, to solvers that the product does not use, and come back as
-// allocations: the solvers agree with an enumeration on whether anything fits, and what they place
-// is valid.
+// Writes Problems as formulas for solvers that the product does not use, and reads allocations
+// back. The solvers agree with an enumeration on whether anything fits, and their placements are
+// valid.
 namespace tessera::encoder {
 namespace {
 
@@ -35,7 +35,7 @@ bool IsInstalled(const Solver& solver) {
   return std::system((std::string("command -v ") + solver.name + " > /dev/null").c_str()) == 0;
 }
 
-// What the program prints about the file.
+// The output of the program about the file.
 std::string OutputOf(const Solver& solver, const std::filesystem::path& formula) {
   const std::string command =
       std::string(solver.name) + ' ' + solver.arguments + " '" + formula.string() + "'";

@@ -3,7 +3,7 @@
 #include "tessera/encoder/export/formula.h"
 #include "two_banks.h"
 
-// The first line of a formula holds the options and tells which Problem it is of.
+// The first line of a formula holds the options and identifies the Problem.
 namespace tessera::encoder {
 namespace {
 

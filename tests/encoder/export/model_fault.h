@@ -9,8 +9,8 @@
 
 namespace tessera::encoder {
 
-// An output that is no model, where it goes wrong, and part of what is said of it. Read as
-// "model.txt".
+// An output that is no model, the position of its fault, and part of the message. The output is
+// read as "model.txt".
 struct ModelFault {
   std::string name;
   std::string output;

@@ -4,7 +4,7 @@
 #include "tessera/encoder/export/formula.h"
 #include "two_banks.h"
 
-// What an SMT solver prints, right and wrong, about the formula of TwoBanks.
+// Valid and invalid output of an SMT solver about the formula of TwoBanks.
 namespace tessera::encoder {
 namespace {
 
@@ -62,7 +62,7 @@ TEST(SmtlibModel, ThatBreaksAnOrderIsRefusedInWords) {
   EXPECT_THAT(decoded->broken, HasSubstr("offset of out"));
 }
 
-TEST(SmtlibModel, AClaimIsNoAllocationWhateverErrorFollows) {
+TEST(SmtlibModel, AClaimFollowedByAnErrorIsNoAllocation) {
   const base::Expected<exports::Decoded> refuted =
       ReadModel("unsat\n(error \"cannot get a model: \"\"unsat\"\"\")\n");
   ASSERT_TRUE(refuted.has_value()) << base::Format(refuted.error());

@@ -4,8 +4,8 @@
 
 namespace tessera::encoder {
 
-// Two buffers that live together at step 1, in two banks of 32 bytes; one is read and one is
-// written there, and no bank does both in one mode.
+// Two buffers that live together at step 1, in two banks of 32 bytes. One is read and one is
+// written there, and no bank allows both in one mode.
 //
 //     64 +--------+
 //        |   b1   |   m0: b0 read,  b1 write

@@ -10,7 +10,7 @@
 #include "tessera/encoder/program/homes.h"
 #include "tessera/graph/operator_order.h"
 
-// docs/program.md, "Several homes".
+// Tests docs/program.md, "Several homes".
 namespace tessera::encoder {
 namespace {
 
@@ -18,7 +18,7 @@ using base::TensorRole;
 using hw_profiles::Profile;
 using testing::ElementsAre;
 
-// TwoLevels with a memory "tcm" of that size, which the roles have before "dram".
+// TwoLevels with a memory "tcm" of that size, which comes before "dram" in the roles' lists.
 Profile WithTcm(int64_t capacity, const std::vector<TensorRole>& roles) {
   Profile profile = TwoLevels(hw_profiles::DmaSteps::kSerialized);
   hw_profiles::Memory tcm;
@@ -77,7 +77,7 @@ graph::Graph Reading(const std::vector<int64_t>& bytes) {
   return net.graph;
 }
 
-TEST(WithHomes, FillsTheFirstHomeWithTheLargestConstantsThatHaveRoom) {
+TEST(WithHomes, FillsTheFirstHomeWithTheLargestConstantsThatFit) {
   const graph::Graph graph = Reading({10, 60, 30, 50, 20});
   const std::vector<TensorRole> roles = {TensorRole::kConstant};
   EXPECT_THAT(InTcm(graph, WithTcm(170, roles)), ElementsAre("w0", "w1", "w2", "w3", "w4"));
@@ -86,8 +86,8 @@ TEST(WithHomes, FillsTheFirstHomeWithTheLargestConstantsThatHaveRoom) {
   EXPECT_THAT(InTcm(graph, WithTcm(9, roles)), ElementsAre());
 }
 
-// Ten of 100 bytes: each has room in 256, all together have not.
-TEST(WithHomes, OfEqualOnesPutsAsManyAsHaveRoom) {
+// Ten of 100 bytes: each fits in 256, all together do not.
+TEST(WithHomes, OfEqualOnesPutsAsManyAsFit) {
   const graph::Graph graph = Reading(std::vector<int64_t>(10, 100));
   EXPECT_THAT(InTcm(graph, WithTcm(256, {TensorRole::kConstant})), ElementsAre("w0", "w1"));
 }
@@ -117,7 +117,7 @@ TEST(WithHomes, CountsBytesRoundedUpToAlignments) {
   EXPECT_EQ(InTcm(graph, profile).size(), 0U);
 }
 
-// Of the boundary tensors a, b, c and d, two are there at most, the two largest at worst.
+// At most two of the boundary tensors a, b, c and d are there at a time, at worst the two largest.
 TEST(WithHomes, BoundariesOfAChainTakeTurns) {
   const graph::Graph graph = Chain({40, 30, 20, 10, 5});
   const std::vector<TensorRole> roles = {TensorRole::kBoundary};
@@ -126,7 +126,7 @@ TEST(WithHomes, BoundariesOfAChainTakeTurns) {
   EXPECT_THAT(InTcm(graph, WithTcm(39, roles)), ElementsAre("b"));
 }
 
-// a is there until its last reader has run, so it takes turns with nothing before that.
+// a is there until its last reader has run, so its bytes are not reused before that.
 TEST(WithHomes, WhatSkipsOthersTakesNoTurnsWithThem) {
   graph::Graph graph = Chain({10, 10, 10, 10});
   const std::vector<TensorRole> roles = {TensorRole::kBoundary};
@@ -151,7 +151,7 @@ TEST(WithHomes, WhatHasOneHomeComesFirstAndBoundariesLast) {
   EXPECT_THAT(InTcm(graph, profile), ElementsAre("c", "w"));
 }
 
-TEST(WithHomes, TheLastHomeTakesWhatIsLeftWhateverItsRoom) {
+TEST(WithHomes, TheLastHomeTakesTheRestWhateverItsCapacity) {
   const graph::Graph graph = Reading({10, 60});
   Profile profile = WithTcm(10, {TensorRole::kConstant});
   profile.memories[0].capacity_bytes = 50;
@@ -186,8 +186,8 @@ std::vector<int> AnyOrder(base::Random& random, const graph::Graph& graph) {
   return order;
 }
 
-// In every order and every partition, the memory before the last holds what the rule puts there:
-// the claim on which bounds rest.
+// In every order and every partition, the memory before the last holds the tensors that the rule
+// puts there. Bounds depend on this claim.
 TEST(WithHomes, NoOrderAndNoPartitionOverflowsAHomeBeforeTheLast) {
   base::Random random(17);
   int full = 0;    // where a few bytes less would give other homes

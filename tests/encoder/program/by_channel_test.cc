@@ -62,8 +62,8 @@ TEST(ByChannel, TakesThePlaceOfALargerOperandToo) {
       ElementsAre("s0/a@0 = s0/y@0", "s0/a@1 = s0/y@1"));
 }
 
-// Of the largest tile: 4 rows of 4 columns, then 2; behind the profile's own, 3 bytes for each
-// column.
+// Scratch of the largest tile: 4 rows of 4 columns, then 2; and after the profile's own scratch, 3
+// bytes for each column.
 TEST(ByChannel, NeedsScratchForOneChannel) {
   const graph::Graph graph = ConvThenStridedDepthwise().graph;
   Profile profile = WithByChannel(TwoLevels(DmaSteps::kSerialized));
@@ -93,8 +93,8 @@ TEST(ByChannel, NeedsOneChannelForOneChannelOfWholeBytes) {
   EXPECT_THAT(ColocationsOf(halves.graph, profile, {1, 2, 4, 4}), IsEmpty());
 }
 
-// A column takes 2 bytes; blocks and pitches that make operand and result differ, or rows begin
-// within a column.
+// A column takes 2 bytes. Blocks and pitches make operand and result differ, or rows begin within a
+// column.
 TEST(ByChannel, NeedsColumnsThatBeginAtTheSamePlaces) {
   const graph::Graph graph = ConvThenStridedDepthwise().graph;
   const auto in_place = [&](base::TensorRole role, int64_t block, int64_t pitch) {
@@ -105,7 +105,7 @@ TEST(ByChannel, NeedsColumnsThatBeginAtTheSamePlaces) {
     return !program::BuildProgram(graph, profile, {&choice, 1}).value().problem.relations.empty();
   };
   EXPECT_TRUE(in_place(base::TensorRole::kFeature, 1,
-                       1));  // of no boundary tensor: both are boundary tensors here
+                       1));  // of no boundary tensor: here both are boundary tensors
   EXPECT_TRUE(in_place(base::TensorRole::kBoundary, 1, 2));
   EXPECT_FALSE(in_place(base::TensorRole::kBoundary, 1, 4));
   EXPECT_FALSE(in_place(base::TensorRole::kBoundary, 1, 3));
@@ -151,8 +151,8 @@ TEST(ByChannel, IsNotForOperandsThatAreKeptPaddedOrReadAgain) {
   EXPECT_THAT(ColocationsOf(graph, profile, {1, 2, 2, 4}), IsEmpty());
 }
 
-// An activation before it and one behind it: all four in one place. The pair of the depthwise comes
-// first.
+// An activation before it and one behind it: all four share one place. The pair of the depthwise
+// operator comes first.
 TEST(ByChannel, ChainsWithWhatWorksElementByElement) {
   Network net = ConvThenDepthwise();
   for (const size_t op : {0, 2}) {

@@ -39,7 +39,7 @@ std::string OverflowOf(const Profile& profile,
   return overflow ? overflow->message : "fits";
 }
 
-TEST(Homes, HoldInputOutputAndConstantsOfASubgraphAtOnce) {
+TEST(Homes, HoldInputOutputAndConstantsOfASubgraphTogether) {
   EXPECT_EQ(OverflowOf(WithDram(64 + 96 + 36), Together()), "fits");
   EXPECT_EQ(
       OverflowOf(WithDram(64 + 96 + 36 - 1), Together()),
@@ -47,7 +47,7 @@ TEST(Homes, HoldInputOutputAndConstantsOfASubgraphAtOnce) {
       "'conv1' to 'conv2' run");
 }
 
-// x and a in the first, a and y in the second: y has no place yet when x has lost its own.
+// x and a in the first, a and y in the second: the bytes of x are free when y arrives.
 TEST(Homes, HoldABoundaryFromItsMakerToItsLastReader) {
   EXPECT_EQ(OverflowOf(WithDram(128 + 96 + 36), Apart()), "fits");
   EXPECT_THAT(OverflowOf(WithDram(128 + 96 + 36 - 1), Apart()),
@@ -68,7 +68,7 @@ TEST(Homes, CountTensorsAsTheyLieThere) {
   Profile profile = WithDram(1000);
   Layout(profile, TensorRole::kNetworkInput).channel_block = 16;  // 8 rows of 4 columns by 16: 512
   Layout(profile, TensorRole::kNetworkOutput).row_pitch_bytes = 64;  // 8 rows of 64: 512
-  profile.table_bytes_per_channel = 2;                               // (4 + 3) * 2 beside 36
+  profile.table_bytes_per_channel = 2;                               // (4 + 3) * 2 with 36
   EXPECT_THAT(OverflowOf(profile, Together()), HasSubstr("is home to 1074 "));
 }
 

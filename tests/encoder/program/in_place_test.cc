@@ -36,7 +36,8 @@ TEST(InPlace, TakesThePlaceOfAnOperandThatDies) {
               ElementsAre("s0/a@0 = s0/y@0"));
 }
 
-// Its author says which operand it may overwrite, whatever kinds the profile names.
+// The description of the operator states which operand it may overwrite, whatever kinds the profile
+// names.
 TEST(InPlace, ADescribedOperatorTakesThePlaceOfTheOperandItNames) {
   Network net = ConvThenRelu();
   graph::Operator& op = net.graph.operators[1];
@@ -59,8 +60,7 @@ TEST(InPlace, ADescribedOperatorTakesThePlaceOfTheOperandItNames) {
   op.inputs.pop_back();
   op.accesses.pop_back();
   op.in_place = {0};
-  // With a window that reads its neighbours the tile of the operand is larger, and stays where it
-  // is.
+  // With a window the operand's tile is larger than the result's, so it is not overwritten.
   op.accesses[0].kind = graph::AccessKind::kWindow;
   op.accesses[0].window.kernel = {3, 1};
   op.accesses[0].window.pad_low = {1, 0};
@@ -97,7 +97,7 @@ TEST(InPlace, IsNotForALoadedOperandWhoseNextTileArrivesMeanwhile) {
               ElementsAre("s0/x@0 = s0/y@0"));
 }
 
-// Of two tiles each has buffers to itself, which are not filled again.
+// Each of two tiles has its own buffers, which are not filled again.
 TEST(InPlace, IsForTheLoadedOperandsOfTwoDoubleBufferedTiles) {
   Network net;
   const int x = net.Input("x", {1, 2, 8, 4});
@@ -110,7 +110,7 @@ TEST(InPlace, IsForTheLoadedOperandsOfTwoDoubleBufferedTiles) {
 }
 
 // x -> a -> b -> c: with three tiles or more, c@0 still leaves while x@0 is filled again; with one
-// or two, nothing is.
+// or two, nothing is filled again.
 TEST(InPlace, KeepsAChainClearOfEveryBufferThatLiesInThePlace) {
   Network net;
   const int x = net.Input("x", {1, 2, 8, 4});
@@ -134,8 +134,8 @@ TEST(InPlace, KeepsAChainClearOfEveryBufferThatLiesInThePlace) {
               ElementsAre("s0/x@0 = s0/a@0", "s0/a@0 = s0/b@0", "s0/b@0 = s0/c@0"));
 }
 
-// The result of op0 dies at once; x is read again by op1.
-TEST(InPlace, IsNotForAResultThatNobodyReads) {
+// The result of op0 dies immediately; op1 reads x again.
+TEST(InPlace, IsNotForAResultWithoutAReader) {
   Network net;
   const int x = net.Input("x", {1, 2, 8, 4});
   const int unread = net.Tensor("unread", {1, 2, 8, 4});
@@ -147,7 +147,7 @@ TEST(InPlace, IsNotForAResultThatNobodyReads) {
               ElementsAre("s0/x@0 = s0/y@0"));
 }
 
-// b = relu(a); y = a + b: only the sum may overwrite, and only its first dying operand.
+// b = relu(a); y = a + b: only the sum may overwrite, and only its first operand that dies.
 TEST(InPlace, IsNotForAnOperandWithALaterReader) {
   Network net;
   const int x = net.Input("x", {1, 2, 8, 4});
@@ -168,8 +168,8 @@ TEST(InPlace, NeedsEqualLayouts) {
   EXPECT_THAT(ColocationsOf(ConvThenRelu().graph, profile, {1, 2, 4, 4}), IsEmpty());
 }
 
-// Each tile of a whole tensor overwrites its own part. In two passes the lives share the steps of
-// both.
+// Each tile of a whole tensor overwrites its own part. In two passes the lifespans share the steps
+// of both.
 TEST(InPlace, OfAWholeOperandNeedsASinglePass) {
   Network net;
   const int x = net.Input("x", {1, 2, 8, 4});
@@ -184,8 +184,8 @@ TEST(InPlace, OfAWholeOperandNeedsASinglePass) {
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}, direct), IsEmpty());
 }
 
-// The network input is read by the sum of full rows, and by a convolution that asks for a halo
-// around each tile.
+// The sum of full rows reads the network input, and a convolution needs it with a halo around each
+// tile.
 TEST(InPlace, IsNotForAnOperandThatTheTileNeedsMoreOf) {
   Network net;
   const int x = net.Input("x", {1, 2, 8, 4});

@@ -6,7 +6,7 @@
 #include "tessera/encoder/program/program.h"
 #include "tessera/problem/well_formed.h"
 
-// Constants that arrive while the subgraph before theirs runs.
+// Constants that arrive while the previous subgraph runs.
 namespace tessera::encoder {
 namespace {
 
@@ -34,7 +34,7 @@ program::Program Build(const Profile& profile,
 }
 
 // 0 P | 1 conv1 | 2 E | 3 P | 4 conv2 | 5 E
-TEST(Prefetch, ArrivesBesideTheOnlyTileAndItsStore) {
+TEST(Prefetch, ArrivesDuringTheOnlyTileAndItsStore) {
   const program::Program program = Build(TwoLevels(DmaSteps::kDoubleBuffered), Apart(8));
   EXPECT_EQ(Describe(program.problem, "s1/w2"), "s1/w2: 12 bytes, [1,5), 1 dma w, 2 dma w, 4 pe r");
   EXPECT_THAT(program.steps[1].transfers, ElementsAre(kW2));
@@ -50,7 +50,7 @@ TEST(Prefetch, ArrivesInThePassOfTheLastTile) {
             "s1/w2: 12 bytes, [2,7), 2 dma w, 3 dma w, 5 pe r, 6 pe r");
 }
 
-// The same with five tiles, for 8 rows in twos but one of one: the last in the first pass.
+// The same with five tiles, of twos and a one for 8 rows: the last in the first pass.
 TEST(Prefetch, IsNotThereInThePassBehindTheLastTiles) {
   std::vector<program::SubgraphChoice> choices = Apart(2);
   const graph::Graph graph = TwoConvs(10).graph;
@@ -60,8 +60,7 @@ TEST(Prefetch, IsNotThereInThePassBehindTheLastTiles) {
             "s1/w2: 12 bytes, [1,2) [3,7), 1 dma w, 3 dma w, 5 pe r, 6 pe r");
 }
 
-// Where nothing else is written before the subgraph it has no prologue: 0 P | 1 conv1 | 2 conv2 | 3
-// E
+// Nothing else is written before the subgraph, so it has no prologue: 0 P | 1 conv1 | 2 conv2 | 3 E
 TEST(Prefetch, LeavesNoPrologueForNothing) {
   Profile profile = TwoLevels(DmaSteps::kDoubleBuffered);
   Layout(profile, base::TensorRole::kBoundary).home = profile.tile_memory;

@@ -105,7 +105,7 @@ TEST(DoubleBuffered, TwoTilesRunStraightThrough) {
   EXPECT_THAT(program.problem.loops, IsEmpty());
 }
 
-// The incoming and the outgoing tile of phase 1 never meet, as they would in a loop.
+// The incoming and the outgoing tile of phase 1 never live together, unlike in a loop.
 TEST(DoubleBuffered, ThreeTilesRunStraightThroughWithTwoOfPhaseZero) {
   const program::Program program = TwoConvsIn(TwoLevels(DmaSteps::kDoubleBuffered), 3, kResident);
   EXPECT_THAT(

@@ -5,7 +5,7 @@
 #include "tessera/encoder/program/program_template.h"
 #include "tessera/problem/well_formed.h"
 
-// Which buffers of a program a profile's rule is about.
+// The buffers of a program that a profile's rule selects.
 namespace tessera::encoder {
 namespace {
 

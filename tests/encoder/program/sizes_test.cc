@@ -5,7 +5,7 @@
 #include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/program.h"
 
-// How large buffers are, and how they are aligned.
+// Sizes and alignments of buffers.
 namespace tessera::encoder {
 namespace {
 
@@ -34,7 +34,7 @@ TEST(Sizes, ExplicitPaddingIsStoredWithWhatAWindowReads) {
   EXPECT_THAT(Describe(program.problem, "s0/a@0"), HasSubstr(": 64 bytes"));  // conv2 pads nothing
 }
 
-TEST(Sizes, TablesStandBesideTheFirstConstantOfAnOperator) {
+TEST(Sizes, TablesAreStoredWithTheFirstConstantOfAnOperator) {
   Profile profile = TwoLevels(DmaSteps::kSerialized);
   profile.table_bytes_per_channel = 10;
   profile.tiling.weight_granularity_channels = 2;
@@ -70,7 +70,7 @@ TEST(Sizes, ScratchFollowsTheFormulasAtTheLargestTile) {
             "s0/conv1/scratch@0: 15 bytes, [3,4), 3 pe r, 3 pe w");  // 2 * 3 * 2 + 3
   EXPECT_EQ(
       Describe(TwoConvsIn(profile, 4, kStreamed).problem, "s0/conv2/scratch@0"),
-      "s0/conv2/scratch@0: 12 bytes, [3,5), 4 pe r, 4 pe w");  // 2 * 1 * 4 + 4, through all slices
+      "s0/conv2/scratch@0: 12 bytes, [3,5), 4 pe r, 4 pe w");  // 2 * 1 * 4 + 4, during all slices
 }
 
 TEST(Sizes, ScratchThatADescribedOperatorStatesIsAdded) {

@@ -7,7 +7,7 @@
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 
-// Networks and profiles small enough to work out programs by hand.
+// Networks and profiles small enough to derive programs by hand.
 namespace tessera::encoder {
 
 // Grows a network operator by operator.
@@ -28,10 +28,10 @@ class Network {
   graph::Graph graph;
 };
 
-//     x [1,2,8,4] --conv1 3x1, padded--> a [1,4,8,4] --conv2 1x1--> y [1,3,8,4];   w1: 24 elements,
-//     w2: 12
+//     x [1,2,8,4] --conv1 3x1, padded--> a [1,4,8,4] --conv2 1x1--> y [1,3,8,4];
+//     w1: 24 elements, w2: 12
 //
-// Or as many rows as are asked for.
+// Or with `rows` rows.
 Network TwoConvs(int64_t rows = 8);
 
 // Off-chip "dram" is home to everything but features, which live in "sram" of `capacity` bytes;
@@ -56,24 +56,24 @@ inline constexpr program::Policy kResident = {hw_profiles::WeightPolicy::kReside
 inline constexpr program::Policy kStreamed = {hw_profiles::WeightPolicy::kStreamed, false};
 inline constexpr program::Policy kDirect = {hw_profiles::WeightPolicy::kDirect, false};
 
-// The program of that one subgraph, which is well-formed.
+// The program of that one subgraph, which is well formed.
 program::Program ProgramOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                            const program::SubgraphChoice& choice);
 
-// Why there is no program of that cut, with its cure; "accepted" when there is one.
+// The reason why that cut has no program, with its cure; "accepted" when there is one.
 std::string RefusalOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                       const std::vector<program::SubgraphChoice>& choices);
 
-// That of TwoConvs as one subgraph cut into tiles of `rows` of its `of` output rows. Of 8, 4 rows:
-// two tiles, each with one halo row: x has 5 rows. 3 rows: three tiles, the middle one needs 5 rows
-// of x. 2 rows: four tiles, two of which need 4 rows of x.
+// The subgraph of TwoConvs cut into tiles of `rows` of its `of` output rows. Of 8, 4 rows: two
+// tiles, each with one halo row: x has 5 rows. 3 rows: three tiles, the middle one needs 5 rows of
+// x. 2 rows: four tiles, two of which need 4 rows of x.
 program::Program TwoConvsIn(const hw_profiles::Profile& profile, int64_t rows,
                             program::Policy policy, int64_t of = 8);
 
-// In place where it may be.
+// In place where permitted.
 inline constexpr program::Policy kInPlace = {hw_profiles::WeightPolicy::kResident, true};
 
-// Those of the program in which the whole network is one subgraph.
+// Colocations of the program in which the whole network is one subgraph.
 std::vector<std::string> ColocationsOf(const graph::Graph& graph,
                                        const hw_profiles::Profile& profile,
                                        graph::tiling::TileShape tile,

@@ -4,8 +4,7 @@
 #include "small_networks.h"
 #include "tessera/encoder/program/program.h"
 
-// Tensors at home in the tile memory, and those that are kept there: one buffer each over program
-// time.
+// Tensors whose home is the tile memory, and kept tensors: one buffer each over program time.
 namespace tessera::encoder {
 namespace {
 
@@ -67,7 +66,7 @@ TEST(WholeBuffers, OfTwoDoubleBufferedTilesLiveFromTheFirstMakerToTheLastReader)
   EXPECT_EQ(Describe(program.problem, "y"), "y: 96 bytes, [1,4), 1 pe w, 3 pe w");
 }
 
-// x -> a -> b -> c, and d = a + c: seen from the operator that makes c, tensor a passes over.
+// x -> a -> b -> c, and d = a + c: tensor a passes over the operator that makes c.
 TEST(WholeBuffers, OfTensorsThatPassOverAPartialProgramAreHeldUntouched) {
   Network net;
   const int x = net.Input("x", {1, 1, 4, 4});

@@ -8,8 +8,8 @@
 #include "tessera/base/random.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 
-// Both encodings of integers mean the same: what they say is compared with arithmetic for all
-// values of small domains.
+// Both encodings of integers mean the same: the tests compare them with arithmetic for all values
+// of small domains.
 namespace tessera::encoder {
 namespace {
 

@@ -8,7 +8,7 @@
 #include "tessera/encoder/sat/ipasir_engine.h"
 #include "tessera/problem/validator.h"
 
-// A solver behind IPASIR answers like any other; which library it is, the build decides.
+// A solver behind IPASIR answers like any other. The build chooses the library.
 namespace tessera::encoder {
 namespace {
 
@@ -19,7 +19,7 @@ class IpasirSolverTest : public testing::Test {
     return solver_.Decide(assumptions, {budget}, stop_);
   }
 
-  // 8 pigeons, each in one of 7 holes: unsatisfiable, and not without search.
+  // 8 pigeons, each in one of 7 holes: unsatisfiable, and only a search proves it.
   void AddPigeons() {
     std::array<std::array<formulation::Literal, 7>, 8> sits;
     for (auto& pigeon : sits) {

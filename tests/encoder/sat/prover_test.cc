@@ -45,7 +45,7 @@ TEST_P(SatProverOnRandomProblems, ProvesExactlyWhatBruteForceFindsInfeasible) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SatProverOnRandomProblems, testing::Values(11, 12, 13, 14));
 
-// The second must begin where the first ends, and a byte later.
+// The second must begin where the first ends, and also a byte later.
 TEST(SatProver, GuardsComeBetweenAdjacentBuffersToo) {
   Problem problem;
   problem.memories.resize(1);
@@ -67,8 +67,8 @@ TEST(SatProver, GuardsComeBetweenAdjacentBuffersToo) {
   EXPECT_FALSE(sat::SatProver().Prove(problem, 4, {}, {}).proof);
 }
 
-// b lies 4 above a, so d must lie 4 above c; beside a and b, which leave [0, 4) and [12, 19), there
-// is no room.
+// b lies 4 above a, so d must lie 4 above c. a and b leave [0, 4) and [12, 19), which is too
+// little.
 TEST(SatProver, SpeaksOfCommonDistances) {
   Problem problem;
   problem.memories.resize(1);
@@ -93,8 +93,7 @@ TEST(SatProver, SpeaksOfCommonDistances) {
   EXPECT_FALSE(problem::proof::CheckProof(problem, 19, *attempt.proof).accepted);
 }
 
-// Three buffers on two banks of a megabyte: two of them on one bank do not fit, whatever their
-// offsets.
+// Three buffers on two banks of a megabyte: no two of them fit on one bank, whatever their offsets.
 TEST(SatProver, ComparesWithSomeOffsetsWhereThereAreTooManyForAll) {
   Problem problem;
   problem.memories.resize(1);

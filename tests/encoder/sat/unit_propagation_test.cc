@@ -32,7 +32,7 @@ TEST_F(UnitPropagationTest, ChainsLeadFromTheNegationToTheContradiction) {
   EXPECT_THAT(propagation_.Chain(), ElementsAre(0, 1));
 }
 
-TEST_F(UnitPropagationTest, WhatHoldsForGoodIsToldOnceAndLeftOutOfChains) {
+TEST_F(UnitPropagationTest, PermanentLiteralsAreReportedOnceAndLeftOutOfChains) {
   Add(7, {1});
   Add(8, {-1, 2});
   const auto units = propagation_.TakeUnits();

@@ -60,7 +60,7 @@ void ExpectFound(const SpoiledPlan& fault) {
   ASSERT_THAT(MessagesOf(plan), IsEmpty());
   fault.spoil(plan);
   EXPECT_THAT(MessagesOf(plan),
-              Contains(AllOf(StartsWith(fault.kind + ": "), HasSubstr(fault.told))));
+              Contains(AllOf(StartsWith(fault.kind + ": "), HasSubstr(fault.message))));
 }
 
 void ExpectFound(const SpoiledProgram& fault) {
@@ -70,7 +70,7 @@ void ExpectFound(const SpoiledProgram& fault) {
   ASSERT_THAT(MessagesOfRun(plan, contents, program), IsEmpty());
   fault.spoil(program);
   EXPECT_THAT(MessagesOfRun(plan, contents, program),
-              Contains(AllOf(StartsWith(fault.kind + ": "), HasSubstr(fault.told))));
+              Contains(AllOf(StartsWith(fault.kind + ": "), HasSubstr(fault.message))));
 }
 
 Spoil Put(const std::string& id, const std::string& onto, int64_t shift) {

@@ -12,8 +12,8 @@
 #include "tessera/plan/execute/instruction.h"
 #include "tessera/plan/plan.h"
 
-// Seeded faults: one thing of a plan that runs is made wrong, in the plan itself or in an
-// instruction of its program, and must be found where it does harm, by the kind of harm it does.
+// Seeded faults: one entry of a plan that runs is changed, in the plan itself or in an instruction
+// of its program. The check must find the fault where it does harm, by the kind of harm.
 namespace tessera::plan::execute {
 
 // Tensors of two convolutions, and the axis of their maps' rows.
@@ -29,11 +29,11 @@ struct SpoiledPlan {
   Plan (*plan)();
   std::function<void(Plan&)> spoil;
   std::string kind;
-  std::string told;  // part of the message
+  std::string message;  // a part of it
 };
 void PrintTo(const SpoiledPlan& fault, std::ostream* out);
 
-// The plan runs; spoiled, it has a finding of that kind that tells so.
+// Expects that the plan runs, and that the changed plan has a finding of that kind with that text.
 void ExpectFound(const SpoiledPlan& fault);
 
 using Spoil = std::function<void(Plan&)>;
@@ -53,7 +53,7 @@ struct SpoiledProgram {
   Plan (*plan)();
   std::function<void(Program&)> spoil;
   std::string kind;
-  std::string told;
+  std::string message;
 };
 void PrintTo(const SpoiledProgram& fault, std::ostream* out);
 void ExpectFound(const SpoiledProgram& fault);
@@ -63,7 +63,7 @@ std::string NameOfFault(const testing::TestParamInfo<Fault>& info) {
   return info.param.name;
 }
 
-// The n-th transfer of a content, counted from 0; the first of its moves; where it is awaited.
+// The n-th transfer of a content, counted from 0; its first move; its wait.
 size_t TransferAt(const Program& program, int content, int n);
 Move& MoveAt(Program& program, int content, int n);
 size_t FinishOf(const Program& program, size_t start);
@@ -78,10 +78,10 @@ Move& CopiedAt(Program& program, int content, int n);
 
 void Remove(Program& program, size_t at);
 
-// Takes an instruction out and puts it before another.
+// Moves an instruction before another one.
 void MoveBefore(Program& program, size_t from, size_t to);
 
-// Does it to every place of a content.
+// Applies the change to every place of a content.
 void ForEachPlace(Program& program, int content, const std::function<void(Place&)>& change);
 
 }  // namespace tessera::plan::execute

@@ -6,8 +6,8 @@
 #include "base_plans.h"
 #include "faults.h"
 
-// Seeded faults of derivation: what a planner would do that misses a halo row or takes a ragged
-// tile for a full one. The plan is sound; one instruction of its program is not.
+// Seeded faults of derivation: the mistakes of a planner that misses a halo row or takes a ragged
+// tile for a full one. The plan is valid; one instruction of its program is not.
 namespace tessera::plan::execute {
 namespace {
 

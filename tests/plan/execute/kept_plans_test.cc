@@ -12,7 +12,7 @@
 #include "plans.h"
 #include "tessera/plan/execute/tile_boxes.h"
 
-// Plans that keep rows run, however they keep them.
+// Plans that keep rows run, with every kind of halo buffer.
 namespace tessera::plan::execute {
 namespace {
 
@@ -60,7 +60,7 @@ TEST_P(Kept, RunsInTilesOfEverySize) {
 
 TEST_P(Kept, RunsInStripsOfEveryWidth) {
   const auto& [index, halo, dma, stored_pads] = GetParam();
-  if (stored_pads) return;  // tiles lie in one strip alone
+  if (stored_pads) return;  // tiles lie in one strip only
   const graph::Graph network = kNetworks.at(index).network();
   const int last = network.operators.back().outputs.front();
   const graph::Shape& output = network.tensors[static_cast<size_t>(last)].shape;
@@ -125,7 +125,7 @@ TEST(RowSweep, LetsOperatorsIdle) {
                           Rows(2, 4), kNone));
 }
 
-TEST(RowSweep, SkipsRowsThatNobodyWants) {
+TEST(RowSweep, SkipsRowsWithoutAReader) {
   Subgraph subgraph;
   subgraph.interval = {0, 1};
   subgraph.tile = {1, 4, 3, 4};

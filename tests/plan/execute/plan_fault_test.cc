@@ -8,7 +8,7 @@
 #include "faults.h"
 #include "plans.h"
 
-// Seeded faults of plans (faults.h) that make for each tile all that it needs.
+// Seeded faults (faults.h) of plans that make for each tile all that it needs.
 namespace tessera::plan::execute {
 namespace {
 
@@ -23,9 +23,9 @@ void Schedule(Plan& plan, problem::ModeSchedule modes) {
 // Tensors of TwoConvs: 0 x, 1 wa, 2 wb, 3 m, 4 y. Those of OneConvPlan: 0 x, 1 w, 2 y.
 const std::vector<SpoiledPlan> kAddresses = {
     {"PingInThePlaceOfPong", TwoConvsPlan, Put("s0/x@1", "s0/x@0"), "arriving", "'x'"},
-    {"InputShiftedOntoItsTwin", TwoConvsPlan, Shift("s0/x@0", 16), "arriving", "'x'"},
-    {"InputShiftedDownOntoItsTwin", TwoConvsPlan, Shift("s0/x@1", -16), "arriving", "'x'"},
-    {"OutputShiftedOntoItsTwin", TwoConvsPlan, Shift("s0/y@0", 16), "moving", "'y'"},
+    {"InputShiftedOntoItsOtherPhase", TwoConvsPlan, Shift("s0/x@0", 16), "arriving", "'x'"},
+    {"InputShiftedDownOntoItsOtherPhase", TwoConvsPlan, Shift("s0/x@1", -16), "arriving", "'x'"},
+    {"OutputShiftedOntoItsOtherPhase", TwoConvsPlan, Shift("s0/y@0", 16), "moving", "'y'"},
     {"InnerTileWhereTheNextTileArrives", TwoConvsPlan, Put("s0/m@0", "s0/x@1"), "arriving", "'m'"},
     {"InnerTileOverItsOwnOperand", TwoConvsPlan, Put("s0/m@0", "s0/x@0"), "in place",
      "own operand 'x'"},
@@ -70,7 +70,7 @@ const std::vector<SpoiledPlan> kAddresses = {
     {"ConvolutionInPlace", OneSramPlan, Put("m", "x"), "in place", "own operand 'x'"},
 };
 
-// How the network's output lies: rows of 4 columns of 4 channels.
+// The layout of the network's output: rows of 4 columns of 4 channels.
 hw_profiles::RoleLayout& OutputLayout(Plan& plan) {
   return plan.profile.roles[static_cast<size_t>(base::TensorRole::kNetworkOutput)];
 }
@@ -105,7 +105,7 @@ const std::vector<SpoiledPlan> kStateAliasing = {
      "in place", "own operand 'cache'"},
 };
 
-// Columns of x and y begin at the same places, or a channel comes in the way of a later one.
+// Columns of x and y begin at the same places; otherwise a channel overwrites a later one.
 const std::vector<SpoiledPlan> kByChannel = {
     {"ByChannelButShifted", ByChannel, Shift("s0/y@0", 1), "in place",
      "own operand 'x' [0, 1, 0, 0]"},
@@ -159,7 +159,7 @@ const std::vector<SpoiledPlan> kLives = {
      [](Plan& plan) {
        FactsOf(plan, "s0/x@1").lifespans = {{2, 4}};
        OffsetOf(plan, "s0/x@1") =
-           OffsetOf(plan, "s0/x@0");  // which lives until step 2 and again from step 3 on
+           OffsetOf(plan, "s0/x@0");  // lives until step 2 and again from step 3 on
      },
      "arriving", "'x'"},
     {"WholeResultEndsBeforeItsReader", OneSramPlan, Live("m", {{0, 1}}), "forbidden",

@@ -40,8 +40,8 @@ int AddConstant(graph::Graph& network, graph::Shape shape, DataType type) {
   return static_cast<int>(network.tensors.size()) - 1;
 }
 
-// The filters of an operator that has any, a factor for some elementwise ones, a second table for
-// some; shared where two want the same shape.
+// Adds the filters of an operator that has any, a factor for some elementwise operators, and a
+// second table for some. Two operators share a constant where both need the same shape.
 void AddConstants(Random& random, graph::Graph& network, graph::Operator& op) {
   std::vector<graph::Shape> shapes;
   for (const int input : op.inputs)
@@ -64,7 +64,7 @@ void AddConstants(Random& random, graph::Graph& network, graph::Operator& op) {
   }
 }
 
-// An elementwise operator behind the last one: the first that may work in place.
+// Adds an elementwise operator behind the last one: the first that may work in place.
 void AddActivation(graph::Graph& network) {
   graph::Operator op;
   op.id = "act" + std::to_string(network.operators.size());
@@ -79,7 +79,7 @@ void AddActivation(graph::Graph& network) {
   network.operators.push_back(std::move(op));
 }
 
-// Each state that hands on nothing yet hands on the last result of its type and rank that is free.
+// Gives each state without a next value the last free result of its type and rank.
 void LinkStates(graph::Graph& network) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(network);
   for (size_t state = 0; state < network.tensors.size(); ++state) {
@@ -142,7 +142,7 @@ Plan PlanOf(const graph::Graph& network, const Profile& profile,
   return plan;
 }
 
-// Makes it a choice of tiles one below the other that keep rows, where there are such.
+// Changes the choice to tiles one below the other that keep rows, where there are such tiles.
 void KeepRows(Random& random, const graph::Graph& network, const Profile& profile,
               std::vector<graph::tiling::TileShape> shapes,
               encoder::program::SubgraphChoice& choice) {

@@ -10,21 +10,21 @@
 #include "tessera/plan/execute/finding.h"
 #include "tessera/plan/plan.h"
 
-// Plans to run: by hand, and at random.
+// Plans to run, written by hand and drawn at random.
 namespace tessera::plan::execute {
 
-// The program of these choices with every buffer placed as low as a quick search can; nullopt where
-// the profile cannot run it or nothing fits. With modes, where the memory has any.
+// The program of these choices, with every buffer placed as low as a quick search can place it;
+// nullopt where the profile cannot run it or nothing fits. With modes, where the memory has any.
 std::optional<Plan> PlaceLow(const graph::Graph& network, const hw_profiles::Profile& profile,
                              const std::vector<encoder::program::SubgraphChoice>& choices);
 
-// The same with every buffer at an address of its own, in the order of the Problem, but halos
-// directly before their tiles: nothing shares a byte.
+// The same with every buffer at its own address, in the order of the Problem, but halos directly
+// before their tiles: no two buffers share a byte.
 Plan Spread(const graph::Graph& network, const hw_profiles::Profile& profile,
             const std::vector<encoder::program::SubgraphChoice>& choices);
 
-// What to draw: networks of all kinds of operators, mostly of depthwise ones, the latter also for
-// accelerators that store pads and hold most tensors whole, or networks with a state that is read
+// The kind of draw: networks of all kinds of operators; networks of mostly depthwise ones, also for
+// accelerators that store pads and hold most tensors whole; or networks with a state that is read
 // and replaced.
 enum class Kinds : uint8_t { kAll, kDepthwise, kPadded, kRecurrent };
 
@@ -32,11 +32,11 @@ enum class Kinds : uint8_t { kAll, kDepthwise, kPadded, kRecurrent };
 // all widths.
 graph::Graph DrawNetwork(base::Random& random, int operators, Kinds kinds = Kinds::kAll);
 
-// A random accelerator that may run it: homes, layouts, pads, direct access, slices, scratch,
-// in-place, either kind of DMA.
+// A random accelerator that may run the network: homes, layouts, pads, direct access, slices,
+// scratch, in-place, either kind of DMA.
 hw_profiles::Profile DrawProfile(base::Random& random);
 
-// Makes it one that stores pads, and holds more in its tile memory.
+// Changes it to store pads and to hold more in its tile memory.
 void StorePads(base::Random& random, hw_profiles::Profile& profile);
 
 // Gives the tile memory two or three banks and random modes.
@@ -46,7 +46,7 @@ void DrawModes(base::Random& random, hw_profiles::Profile& profile);
 std::optional<Plan> DrawPlan(base::Random& random, bool with_modes = false,
                              Kinds kinds = Kinds::kAll);
 
-// The findings of a run, one line each; "obstacle: .." where nothing could be run.
+// The findings of a run, one line each; "obstacle: .." where nothing could run.
 std::vector<std::string> MessagesOf(const Plan& plan);
 std::vector<std::string> MessagesOf(const std::vector<Finding>& findings);
 

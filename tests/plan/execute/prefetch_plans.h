@@ -5,18 +5,19 @@
 #include "tessera/base/random.h"
 #include "tessera/plan/plan.h"
 
-// Plans whose constants are there before their subgraphs begin.
+// Plans whose constants arrive before their subgraphs begin.
 namespace tessera::plan::execute {
 
-// Two convolutions of 10 rows in tiles of 2, each a subgraph of its own, with transfers beside
+// Two convolutions of 10 rows in tiles of 2, each in its own subgraph, with transfers that overlap
 // compute; wb is prefetched:
 //
-//     step   0 P | 1 a | 2 a | 3 E | 4 P | 5 b | 6 b | 7 E          both leave after the even
-//     tiles: wb lives [1, 2) and [3, 7)
+//     step   0 P | 1 a | 2 a | 3 E | 4 P | 5 b | 6 b | 7 E
+//
+// Both loops leave after the even tiles; wb lives in [1, 2) and [3, 7).
 Plan Prefetched();
 
-// The same partition with transfers beside compute, more weights resident and some prefetched;
-// nullopt where none can be, or nothing fits.
+// The same partition with transfers that overlap compute, more resident weights and some prefetched
+// ones; nullopt where none can be prefetched, or nothing fits.
 std::optional<Plan> DrawPrefetches(base::Random& random, const Plan& plan);
 
 }  // namespace tessera::plan::execute

@@ -9,7 +9,7 @@
 #include "prefetch_plans.h"
 #include "tessera/tests/draws.h"
 
-// Constants that arrive while the subgraph before theirs runs.
+// Constants that arrive while the previous subgraph runs.
 namespace tessera::plan::execute {
 namespace {
 

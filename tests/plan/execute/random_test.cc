@@ -10,7 +10,7 @@
 #include "tessera/plan/execute/execute.h"
 #include "tessera/tests/draws.h"
 
-// Whatever the planner makes of a random network on a random accelerator, runs.
+// Every plan of the planner for a random network on a random accelerator runs.
 namespace tessera::plan::execute {
 namespace {
 
@@ -32,8 +32,8 @@ bool IsReplacedByTiles(const Plan& plan, int next) {
   });
 }
 
-// Whether a window reads stored pads of what its own subgraph makes tile by tile, in a whole
-// buffer.
+// Whether a window reads stored pads of a tensor that its own subgraph makes tile by tile, in a
+// whole buffer.
 bool ReadsPadsOfParts(const Plan& plan) {
   if (plan.profile.tiling.implicit_padding) return false;
   const auto is_whole = [&plan](int tensor) {
@@ -54,14 +54,14 @@ bool ReadsPadsOfParts(const Plan& plan) {
   return false;
 }
 
-// What a plan is an example of.
+// The features of which a plan is an example.
 std::set<std::string> TraitsOf(const Plan& plan) {
   static constexpr std::array kKinds = {"tile",    "whole",          "resident", "slice",
                                         "scratch", "rolling_buffer", "line",     "halo"};
   std::set<std::string> traits;
   const bool double_buffered = plan.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
   for (const Subgraph& subgraph : plan.subgraphs) {
-    traits.insert((double_buffered ? "double_buffered " : "own steps ") +
+    traits.insert((double_buffered ? "double_buffered " : "serialized ") +
                   std::to_string(std::min<int64_t>(subgraph.tiles, 6)));
   }
   for (const BufferUse& use : plan.buffers) {
@@ -88,7 +88,7 @@ std::set<std::string> TraitsOf(const Plan& plan) {
     traits.insert("keeps rows");
     if (!plan.profile.tiling.implicit_padding)
       traits.insert(std::string(kept) + " with stored pads");
-    if (traits.contains("slice")) traits.insert("keeps rows beside slices");
+    if (traits.contains("slice")) traits.insert("keeps rows with slices");
   }
   if (!plan.profile.tiling.implicit_padding) traits.insert("stored pads");
   if (plan.subgraphs.size() > 1) traits.insert("boundaries");
@@ -223,11 +223,11 @@ TEST(RandomPlanDraws, AreOfEveryKind) {
                             "boundaries",
                             "part of the network",
                             "state",
-                            "own steps 1",
-                            "own steps 2",
-                            "own steps 3",
-                            "own steps 4",
-                            "own steps 6",
+                            "serialized 1",
+                            "serialized 2",
+                            "serialized 3",
+                            "serialized 4",
+                            "serialized 6",
                             "double_buffered 1",
                             "double_buffered 2",
                             "double_buffered 3",
@@ -241,7 +241,7 @@ TEST(RandomPlanDraws, AreOfEveryKind) {
                             "line with stored pads",
                             "halo with stored pads",
                             "keeps rows in strips",
-                            "keeps rows beside slices"}) {
+                            "keeps rows with slices"}) {
     EXPECT_GE(traits.count(trait), 3U) << trait;
   }
 }

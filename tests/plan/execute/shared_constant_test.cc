@@ -4,8 +4,8 @@
 #include "../fixture.h"
 #include "plans.h"
 
-// A table stands with the first constant of an operator alone, and so with a shared constant only
-// where such an operator uses it.
+// A table is stored with the first constant of an operator. So a shared constant has a table only
+// if it is the first constant of one of its users.
 namespace tessera::plan::execute {
 namespace {
 

@@ -10,7 +10,7 @@
 #include "tessera/plan/files/json_sections.h"
 #include "tessera/plan/lowering/lowering.h"
 
-// Lowerings whose every part of interest is written out by hand.
+// Lowerings whose interesting parts are written out by hand.
 namespace tessera::plan::lowering {
 namespace {
 
@@ -73,8 +73,8 @@ TEST(LoweringExample, PingPongWaitsForTheTileBeforeLast) {
             Json::parse("[0, 0, 1, 1]"));
 }
 
-// Slices of two channels in two slots: round by round, and both slots are free again when the last
-// round has used them.
+// Slices of two channels in two slots, round by round. Both slots are free again after the last
+// round that used them.
 TEST(LoweringExample, SlicesWaitRoundByRound) {
   const Json lowered = JsonOf(execute::StreamedDoubleBuffered());
   EXPECT_THAT(JobRunsOf(lowered),
@@ -89,8 +89,7 @@ TEST(LoweringExample, SlicesWaitRoundByRound) {
   EXPECT_EQ(at[3].at("slot"), 1);
 }
 
-// Five tiles in a rolling buffer of rows: of m, tiles 1 to 3 make two rows each behind the three of
-// tile 0.
+// Five tiles in a rolling buffer: of m, tiles 1 to 3 make two rows each behind the three of tile 0.
 TEST(LoweringExample, RowsOfARollingBufferTurn) {
   const Plan plan = WithLowering(execute::RollingBufferDoubleBuffered());
   const Lowered& lowered = plan.lowering->subgraphs.at(0);
@@ -111,8 +110,8 @@ TEST(LoweringExample, RowsOfARollingBufferTurn) {
   EXPECT_TRUE(found);
 }
 
-// Four tiles, each of a quarter of m: the first writes all corners, and each the pads of rows and
-// columns that none before had.
+// Four tiles, each of a quarter of m: the first writes all corners, and each writes the pads of
+// rows and columns that no earlier tile had.
 TEST(LoweringExample, PadsOfAWholeBufferAreWrittenOnce) {
   const Json lowered = JsonOf(execute::WholeWithPads());
   const Json& made = lowered.at("jobs").at(0).at("operands").at(1);

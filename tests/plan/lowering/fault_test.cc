@@ -10,8 +10,8 @@
 #include "lowered_plans.h"
 #include "tessera/plan/lowering/lowering.h"
 
-// One thing of a lowering that runs is made wrong, every one in turn, and must be found: by the
-// interpreter where it does harm, by the comparison in any case.
+// The test changes the parts of a valid lowering one at a time. Each fault must be found: by the
+// interpreter where it does harm, by the comparison with a new lowering in any case.
 namespace tessera::plan::lowering {
 namespace {
 
@@ -24,7 +24,7 @@ class Faults : public testing::TestWithParam<NamedPlan> {
  protected:
   Faults() : plan_(WithLowering(GetParam().plan())) {}
 
-  // Spoils a copy and looks.
+  // Changes a copy and runs the checks.
   void ExpectFound(const std::function<void(Program&)>& spoil, const std::string& what,
                    bool harm = true) const {
     Plan spoiled = plan_;
@@ -46,7 +46,7 @@ class Faults : public testing::TestWithParam<NamedPlan> {
     return plan_.lowering->subgraphs[subgraph].jobs[job];
   }
 
-  // Whether some box of the operand has more than one index along the axis, pads among them.
+  // Whether some box of the operand has more than one index along the axis, pads included.
   bool Walks(size_t subgraph, size_t job, size_t operand, size_t axis) const {
     const Lowered& lowered = plan_.lowering->subgraphs[subgraph];
     std::vector<Work> all = lowered.once;
@@ -101,7 +101,7 @@ TEST_P(Faults, AnAddressThatIsMoved) {
 TEST_P(Faults, AStrideThatIsChanged) {
   ForEachJob([&](size_t s, size_t j) {
     for (size_t o = 0; o < JobAt(s, j).operands.size(); ++o) {
-      if (JobAt(s, j).operands[o].part == Part::kScratch) continue;  // wherever its bytes are
+      if (JobAt(s, j).operands[o].part == Part::kScratch) continue;  // may lie anywhere
       for (size_t axis = 0; axis < JobAt(s, j).operands[o].strides.size(); ++axis) {
         if (!Walks(s, j, o, axis)) continue;
         ExpectFound(
@@ -125,7 +125,7 @@ TEST_P(Faults, ARollingBufferOfOtherLength) {
   });
 }
 
-// What a region's numbers are, in the order of ForEachNumber.
+// The meaning of a region's numbers, in the order of ForEachNumber.
 enum class Number : uint8_t { kBegin, kExtent, kPad, kOffset, kTurn };
 
 std::vector<Number> NumbersOf(const Region& region) {
@@ -137,8 +137,8 @@ std::vector<Number> NumbersOf(const Region& region) {
   return numbers;
 }
 
-// Whether the bytes of a region lie already where they are moved to: rows that are copied onto
-// themselves, slices that lie where they lay two tiles before.
+// Whether the bytes of a region are already at their destination: rows that are copied onto
+// themselves, slices that still lie where they lay two tiles before.
 bool IsThere(const Job& job, const std::vector<Region>& regions, size_t region) {
   if (job.does == Does::kLoad && job.op >= 0) return true;
   if (job.does != Does::kSave || region + 1 >= regions.size()) return false;
@@ -148,8 +148,8 @@ bool IsThere(const Job& job, const std::vector<Region>& regions, size_t region) 
   return address(regions[region]) == address(regions[region + 1]);
 }
 
-// Whether a number that is one off must do harm. It does none to write pads that no window reaches,
-// to say where nothing is, or to move less of what is there.
+// Whether a change of a number by one must do harm. These changes do none: pads that no window
+// reaches, the position of an empty region, and a smaller move of bytes that are already there.
 bool DoesHarm(Number number, const Operand& operand, const std::vector<Affine>& extent,
               bool is_there) {
   const bool empty =
@@ -160,7 +160,7 @@ bool DoesHarm(Number number, const Operand& operand, const std::vector<Affine>& 
   return !empty;
 }
 
-// Every number of every region of every class; extents are made smaller, all else larger.
+// Every number of every region of every class; extents are made smaller, all others larger.
 TEST_P(Faults, ARegionThatIsWrong) {
   for (size_t s = 0; s < plan_.lowering->subgraphs.size(); ++s) {
     for (size_t c = 0; c < plan_.lowering->subgraphs[s].classes.size(); ++c) {
@@ -193,7 +193,7 @@ TEST_P(Faults, ARegionThatIsWrong) {
   }
 }
 
-// Pads that nobody writes, where pads are stored.
+// Pads that no job writes, where pads are stored.
 using PaddedFaults = Faults;
 
 TEST_P(PaddedFaults, PadsThatAreNotThere) {
@@ -221,14 +221,14 @@ TEST_P(PaddedFaults, PadsThatAreNotThere) {
   });
 }
 
-// The innermost loop of which a class has several trips.
+// The innermost loop with several trips in a class.
 size_t LoopOf(const TileClass& tiles) {
   size_t loop = tiles.trips.size();
   while (loop > 0 && tiles.trips[loop - 1].end == tiles.trips[loop - 1].begin + 1) --loop;
   return loop == 0 ? 0 : loop - 1;
 }
 
-// Of what grows along the loops; who moves more than anyone wants does no harm.
+// Numbers that grow along the loops. Moving more than is needed does no harm.
 TEST_P(Faults, GrowthThatIsWrong) {
   for (size_t s = 0; s < plan_.lowering->subgraphs.size(); ++s) {
     for (size_t c = 0; c < plan_.lowering->subgraphs[s].classes.size(); ++c) {

@@ -6,10 +6,10 @@
 #include <map>
 
 #include "../execute/base_plans.h"
-#include "../execute/depth_plans.h"
 #include "../execute/kept_plans.h"
 #include "../execute/plans.h"
 #include "../execute/prefetch_plans.h"
+#include "../execute/split_k_plans.h"
 #include "../fixture.h"
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/lowering/lowering.h"

@@ -7,22 +7,22 @@
 
 namespace tessera::plan::lowering {
 
-// The plan with an address for each tensor that has a home outside the tile memory, one behind the
+// The plan with an address for each tensor with a home outside the tile memory, one behind the
 // other.
 Plan WithHomes(Plan plan);
 
-// The plan with addresses at home and its lowering, which there is.
+// The plan with addresses at home, and its lowering, which must exist.
 Plan WithLowering(const Plan& plan);
 
-// What the interpreter finds in the plan's lowering, one line each; "obstacle: .." where it runs
-// nothing.
+// The findings of the interpreter in the plan's lowering, one line each; "obstacle: .." where it
+// runs nothing.
 std::vector<std::string> FindingsIn(const Plan& plan, uint64_t seed = 1);
 
-// Two convolutions of 10 rows and 4 columns in tiles of 4 rows and 1 column, transfers beside
+// Two convolutions of 10 rows and 4 columns in tiles of 4 rows and 1 column, transfers that overlap
 // compute: twelve tiles, the last row of them smaller.
 Plan TwoAxes();
 
-// Plans that run, each lowered: one for every way to hold, to move and to keep.
+// Plans that run, each lowered: one for every kind of holding, moving and keeping tensors.
 struct NamedPlan {
   const char* name;
   Plan (*plan)();

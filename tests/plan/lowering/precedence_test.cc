@@ -7,7 +7,7 @@
 namespace tessera::plan::lowering {
 namespace {
 
-// Random orders against reachability.
+// Compares random orders with reachability.
 TEST(Precedence, IsReachability) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     base::Random random(seed);

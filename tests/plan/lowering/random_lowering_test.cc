@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "../execute/depth_plans.h"
 #include "../execute/plans.h"
 #include "../execute/prefetch_plans.h"
+#include "../execute/split_k_plans.h"
 #include "lowered_plans.h"
 #include "tessera/base/json_document.h"
 #include "tessera/base/json_reader.h"
@@ -15,8 +15,8 @@
 #include "tessera/plan/lowering/lowering.h"
 #include "tessera/tests/draws.h"
 
-// Whatever plan runs, its lowering does: in any order that it permits, and after a way through
-// plan.json.
+// The lowering of every plan that runs can run too: in any order that it permits, and after writing
+// and reading plan.json.
 namespace tessera::plan::lowering {
 namespace {
 
@@ -118,8 +118,8 @@ TEST_P(RandomLowering, RunsWithPrefetchedConstants) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomLowering, testing::Range(0, 4));
 
-// What is rare among the draws above: a tile that loads no rows, from behind the memory's last
-// byte; and modes for steps that copy rows before and after one operator.
+// Cases that are rare among the draws above: a tile that loads no rows, with an address behind the
+// memory's last byte; and modes for steps that copy rows before and after one operator.
 TEST(RareLowering, Runs) {
   for (const auto& [seed, with_modes] : {std::pair(221'001, false), std::pair(154'025, true)}) {
     const std::optional<Plan> plan = DrawLowered(static_cast<uint64_t>(seed), with_modes);

@@ -12,7 +12,7 @@
 #include "../fixture.h"
 #include "tessera/problem/validator.h"
 
-// How a proof is put together, and that nothing else passes for one.
+// The structure of a proof. The checker accepts nothing else.
 
 namespace tessera::problem::proof {
 namespace {
@@ -21,8 +21,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-// Three buffers of 3 bytes live together with one that is fixed in the middle of 11 bytes: two of
-// them must lie on one side of it, which has 5.
+// Three buffers of 3 bytes live together with one that is fixed in the middle of 11 bytes. Two of
+// them must lie on one side of it, which has 5 bytes.
 //
 //     0         5 6         11
 //     |.........|d|.........|         a, b, c: [---] each
@@ -35,8 +35,8 @@ Problem MakeProblem() {
 
 constexpr Bytes kCapacity = 11;
 
-// Were a below d, then b and c would lie above it, both; so a lies above, and the others below,
-// both.
+// If a were below d, then b and c would both lie above d. So a lies above d, and b and c both lie
+// below it.
 constexpr const char* kStepProof =
     "tessera-proof 1\n"
     "given 1 stack 0 1 : b3,0 b3,1\n"
@@ -116,7 +116,7 @@ TEST(Checker, SaysWhatIsWrongWithALine) {
   EXPECT_THAT(FlawOf("tessera-proof 1"), HasSubstr("no end"));
 }
 
-TEST(Checker, EachNumberIsWrittenInOneWay) {
+TEST(Checker, EachNumberHasOneForm) {
   for (const std::string literal :
        {"x0<03", "x0<+3", "x00<3", "x0<-0", "x0< 3", "x0<3 ", "x0<3,", "x0<", "x<3", "x0>3",
         "!x0<3", "!b1,3", "b1", "b1,", "b1,3,2", "t0", "m0,1", "x0<9223372036854775808"}) {
@@ -140,9 +140,8 @@ TEST(Checker, ABufferWithoutAnyPlaceNeedsNoReasons) {
   EXPECT_FALSE(CheckProof(problem, 7, proof).accepted);
 }
 
-// Every way to damage the proof by one step: each line left out (with and without new numbers for
-// the rest), cut off, exchanged with the next; each word left out, and turned into another that is
-// well formed.
+// All damages of one step: each line left out (with and without new numbers for the rest), cut off,
+// exchanged with the next; each word left out, and replaced by another well-formed word.
 std::set<std::string> Corruptions() {
   const std::vector<std::string> lines = LinesOf(kStepProof);
   std::set<std::string> corrupted;
@@ -183,7 +182,7 @@ std::set<std::string> Corruptions() {
   return corrupted;
 }
 
-// Some damage leaves another proof of the same fact. None of it may help where the fact is none.
+// Some damages leave another proof of the same fact. None may prove the fact where it is false.
 TEST(Checker, NoCorruptionProvesWhatIsFalse) {
   const std::set<std::string> corruptions = Corruptions();
   EXPECT_GE(corruptions.size(), 1000U);
@@ -192,7 +191,7 @@ TEST(Checker, NoCorruptionProvesWhatIsFalse) {
   }
 }
 
-// The first line of the proof that the corruption changes, and what it becomes.
+// The first line of the proof that the corruption changes, and its new text.
 std::string ChangeOf(const std::string& corrupted) {
   const std::vector<std::string> lines = LinesOf(corrupted);
   const std::vector<std::string> originals = LinesOf(kStepProof);
@@ -213,18 +212,18 @@ TEST(Checker, RefusesEveryCorruptionThatIsNoProof) {
     }
   }
   EXPECT_GE(refused, 1000U);
-  EXPECT_THAT(
-      survivors,
-      UnorderedElementsAre(
-          // Lines of which neither needs the other, exchanged.
-          "use 1 -> stack 0 : b3,0 x0<3", "stack 2 : b3,2 x2<3 -> stack 1 2 : b3,1 x2>=3",
-          // Two below d, or two above it, are too many: that the bound follows need not be said.
-          "stack 0 2 : x0>=3 b3,2 -> stack 0 2 : b3,0 b3,2",
-          "stack 1 2 : b3,1 x2>=3 -> stack 1 2 : b3,1 b3,2",
-          "stack 0 2 : x0>=3 b3,2 -> stack 1 2 : b1,3 b2,3",
-          // d does not fit above whoever must lie below it.
-          "stack 2 : b3,2 x2<3 -> stack 3 : b3,2 x2<3",
-          "stack 0 : b3,0 x0<3 -> stack 3 : b3,0 x0<3"));
+  EXPECT_THAT(survivors,
+              UnorderedElementsAre(
+                  // Exchanged lines that do not depend on each other.
+                  "use 1 -> stack 0 : b3,0 x0<3", "stack 2 : b3,2 x2<3 -> stack 1 2 : b3,1 x2>=3",
+                  // Two buffers below d, or two above it, are too many. The proof may omit that the
+                  // bound follows.
+                  "stack 0 2 : x0>=3 b3,2 -> stack 0 2 : b3,0 b3,2",
+                  "stack 1 2 : b3,1 x2>=3 -> stack 1 2 : b3,1 b3,2",
+                  "stack 0 2 : x0>=3 b3,2 -> stack 1 2 : b1,3 b2,3",
+                  // d does not fit above a buffer that must lie below it.
+                  "stack 2 : b3,2 x2<3 -> stack 3 : b3,2 x2<3",
+                  "stack 0 : b3,0 x0<3 -> stack 3 : b3,0 x0<3"));
 }
 
 }  // namespace

@@ -5,13 +5,13 @@
 #include "../fixture.h"
 #include "tessera/problem/proof/checker.h"
 
-// Each ground on which an axiom can stand: the strongest axiom that holds, and the next one, which
+// For each ground of an axiom: the strongest axiom that holds, and the next stronger one, which
 // does not.
 
 namespace tessera::problem::proof {
 namespace {
 
-// What the checker has against the axiom; empty when it takes it.
+// The checker's objection to the axiom; empty when it accepts the axiom.
 std::string FlawOf(const Problem& problem, Bytes capacity, const std::string& axiom) {
   const ProofCheck verdict =
       CheckProof(problem, capacity, "tessera-proof 1\ngiven 1 " + axiom + "\nend\n");
@@ -54,17 +54,17 @@ TEST_F(AxiomCheckerTest, AStackFromTheTopIsAStackUpsideDown) {
   ExpectRefused("stack 0 1 2 : x0>=10 x1>=8 x2>=7");
 }
 
-TEST_F(AxiomCheckerTest, WhoLiesAboveAMemberBeginsAboveIt) {
+TEST_F(AxiomCheckerTest, ABufferAboveAMemberBeginsAboveIt) {
   ExpectHolds("stack 0 1 2 : x0<4 x1<4 b2,0");
   ExpectRefused("stack 0 1 2 : x0<4 b2,0");
 }
 
-TEST_F(AxiomCheckerTest, WhoLiesBelowABufferLeavesRoomForAllTheOthersThere) {
+TEST_F(AxiomCheckerTest, ABufferBelowAnotherLeavesSpaceForAllOthersBelow) {
   ExpectHolds("stack 0 1 : b2,0 b2,1 x2>=7");
   ExpectRefused("stack 0 1 : b2,0 b2,1 x2>=8");
 }
 
-TEST_F(AxiomCheckerTest, AStackCountsOnlyWhoMustLieApart) {
+TEST_F(AxiomCheckerTest, AStackCountsOnlyBuffersThatMustLieApart) {
   ExpectRefused("stack 0 1 2 3 :");
   ExpectRefused("stack 0 0 0 0 0 :");
   problem_.relations = {{RelationKind::kSeparate, 2, 3, 0}};
@@ -75,7 +75,7 @@ TEST_F(AxiomCheckerTest, AStackCountsOnlyWhoMustLieApart) {
 }
 
 // l leaves below k, e enters above it, s stays on either side.
-TEST_F(AxiomCheckerTest, WhatLeavesBelowMakesRoomForWhatEntersAbove) {
+TEST_F(AxiomCheckerTest, ABufferThatLeavesBelowMakesSpaceForOneThatEntersAbove) {
   problem_ = PlainProblem({MakeBuffer("l", 0, 1, 3), MakeBuffer("k", 0, 2, 4),
                            MakeBuffer("s", 0, 2, 5), MakeBuffer("e", 1, 2, 2)});
   capacity_ = 13;
@@ -97,7 +97,7 @@ TEST_F(AxiomCheckerTest, AlignmentPadsAllButTheTopmost) {
   ExpectRefused("stack 0 1 2 :");
 }
 
-TEST_F(AxiomCheckerTest, ReservedBytesAreNoRoom) {
+TEST_F(AxiomCheckerTest, ReservedBytesAreNotFree) {
   problem_.memories[0].reserved = {{{4, 6}, "vector table"}};
   capacity_ = 13;
   ExpectHolds("stack 0 1 2 :");
@@ -106,7 +106,7 @@ TEST_F(AxiomCheckerTest, ReservedBytesAreNoRoom) {
   ExpectHolds("stack 0 1 2 : x0<4 x1<4 x2<4");
 }
 
-TEST_F(AxiomCheckerTest, ABufferHasNoRoomAcrossWhatIsReserved) {
+TEST_F(AxiomCheckerTest, ABufferDoesNotFitAcrossAReservedRange) {
   problem_.memories[0].reserved = {{{4, 6}, "vector table"}};
   ExpectHolds("room 0 : x0<2 x0>=6");
   ExpectRefused("room 0 : x0<1 x0>=6");
@@ -121,7 +121,7 @@ TEST_F(AxiomCheckerTest, AFixedBufferHasOnePlace) {
   ExpectRefused("room 0 : x0>=6");
 }
 
-TEST_F(AxiomCheckerTest, SpansAndAllowedBanksNarrowTheRoom) {
+TEST_F(AxiomCheckerTest, SpansAndAllowedBanksNarrowTheRange) {
   problem_ = BankedProblem({MakeBuffer("a", 0, 1, 3)});
   capacity_ = 16;
   ExpectRefused("room 0 : x0<6 x0>=8");

@@ -22,7 +22,8 @@ TEST(FailureCache, HoldsWhatWasInserted) {
   EXPECT_TRUE(cache.Holds(state));
 }
 
-// States of few values collide in their slots; what is held was inserted all the same.
+// States with few different values collide in their slots. The cache still holds only inserted
+// states.
 TEST(FailureCache, NeverHoldsWhatWasNotInserted) {
   engines::canonical::FailureCache cache;
   base::Random random(1);
@@ -38,7 +39,7 @@ TEST(FailureCache, NeverHoldsWhatWasNotInserted) {
   }
 }
 
-TEST(FailureCache, TellsTheTopBeneathApart) {
+TEST(FailureCache, DistinguishesTheTopBeneath) {
   engines::canonical::FailureCache cache;
   cache.Insert(std::vector<problem::Bytes>{0, 4, 2});
   EXPECT_FALSE(cache.Holds(std::vector<problem::Bytes>{0, 4, 3}));

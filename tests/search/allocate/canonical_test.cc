@@ -73,7 +73,7 @@ TEST(Canonical, AgreesWithBruteForce) {
   EXPECT_GE(infeasible, kRounds * 3 / 10);
 }
 
-// A bound that refutes most instances would leave the search untried: here the load always fits.
+// A bound that refutes most instances would leave the search untested. Here the load always fits.
 TEST(Canonical, AgreesWithBruteForceWhereTheLoadFits) {
   base::Random random(2);
   int infeasible = 0, searched = 0;
@@ -96,7 +96,7 @@ TEST(Canonical, AgreesWithBruteForceWhereTheLoadFits) {
   EXPECT_GE(infeasible, 300);
 }
 
-// Rules by the bits of `combination`.
+// Switches the rules on by the bits of `combination`.
 engines::canonical::CanonicalOptions RulesOf(unsigned combination) {
   const auto has = [combination](unsigned rule) { return (combination >> rule & 1) != 0; };
   engines::canonical::CanonicalOptions options;
@@ -137,8 +137,8 @@ TEST(Canonical, EveryCombinationOfRulesAgreesWithBruteForce) {
   EXPECT_GE(infeasible, static_cast<int>(kCombinations) * kRounds / 4);
 }
 
-// Mid-sized instances take thousands of nodes, so that the cache answers and long jumps happen. Of
-// the seeds named every other is infeasible.
+// Mid-sized instances take thousands of nodes, so the cache finds entries and long jumps happen.
+// Every second seed gives an infeasible instance.
 TEST(Canonical, RulesDoNotChangeAnswersOfMidSizedInstances) {
   constexpr int64_t kUnits = 100'000;
   const std::vector<unsigned> combinations = {0b11111111, 0b10111111, 0b11110111, 0b11011111,
@@ -242,7 +242,7 @@ TEST(Canonical, FillsEveryMemoryWithinItsOwnCapacity) {
   EXPECT_THAT(result.reason, HasSubstr("'tcm'"));
 }
 
-// Eight thousand decisions deep, the search must not lean on the machine's stack.
+// The search is eight thousand decisions deep here and must not recurse on the machine's stack.
 TEST(Canonical, GoesDeepWithoutRecursion) {
   std::vector<problem::Buffer> buffers;
   for (int i = 0; i < 8000; ++i)

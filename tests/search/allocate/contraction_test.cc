@@ -27,7 +27,7 @@ Result Decide(const problem::Engine& engine, const Problem& problem, problem::By
   return engine.Open(problem, nullptr)->Solve(0, capacity, {}, stop);
 }
 
-// x is overwritten by y at step 2, y by z at step 4; a lives beside them all.
+// y overwrites x at step 2, z overwrites y at step 4; a lives at the same time as all of them.
 Problem Chain() {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 7, 3), MakeBuffer("x", 0, 3, 4),
                                  MakeBuffer("y", 2, 5, 4), MakeBuffer("z", 4, 7, 4)},
@@ -112,7 +112,7 @@ struct Contradiction {
   std::function<void(Problem&)> state;
 };
 
-TEST(Contraction, TellsWhatContradictsIt) {
+TEST(Contraction, ReportsWhatContradictsIt) {
   const std::vector<Contradiction> cases = {
       {"y and z are colocated but live together",
        [](Problem& p) {
@@ -186,7 +186,7 @@ TEST(Contraction, AgreesWithBruteForce) {
   EXPECT_GE(placed_by_greedy, 500);
 }
 
-// The load of a step counts a group once, at its own place, so that greedy answers are known to be
+// The load of a step counts a group once, at its own place, so a greedy answer can be proven
 // optimal.
 TEST(Contraction, TheBoundCountsEachGroupOnce) {
   Problem problem = Chain();

@@ -27,10 +27,11 @@
 #include "tessera/search/engines/lazy/lazy_engine.h"
 #include "tessera/search/engines/local_search/local_search.h"
 
-// All engines and the portfolio of them against an enumeration that shares no code with any, on
-// small Problems over everything that a Problem can state. TESSERA_DIFFERENTIAL says how many are
-// drawn (scripts/soak asks for twenty times the default); Problem i is always the same. Shares of
-// what the Problems contain are printed, and asserted, so that an easy generator cannot pass.
+// Compares all engines, and the portfolio of them, with an enumeration that shares no code with
+// any, on small Problems with everything that a Problem can state. TESSERA_DIFFERENTIAL is the
+// number of draws (scripts/soak uses twenty times the default); Problem i is always the same. The
+// test prints the shares of the features of the Problems and asserts them, so that an easy
+// generator cannot pass.
 
 namespace tessera::search {
 namespace {
@@ -46,14 +47,14 @@ using problem::RequirementKind;
 using problem::Result;
 using problem::Status;
 
-constexpr int64_t kStepsOfAFinder = 1000;  // what is infeasible it would search for ever
+constexpr int64_t kStepsOfAFinder = 1000;  // on an infeasible Problem it would search without end
 
 int ProblemsWanted() {
   const char* wanted = std::getenv("TESSERA_DIFFERENTIAL");
   return wanted != nullptr ? std::atoi(wanted) : DrawsOf(1000);
 }
 
-// Something that a Problem can state.
+// A feature that a Problem can have.
 struct Kind {
   std::string name;
   std::function<bool(const Problem&)> occurs_in;
@@ -147,7 +148,7 @@ std::vector<Kind> AllKinds() {
   return kinds;
 }
 
-// What enumeration says of a Problem.
+// The result of the enumeration of a Problem.
 struct Truth {
   const Problem& problem;
   Bytes capacity;
@@ -180,7 +181,7 @@ void ExpectLeastCost(const Truth& truth, const Result& result) {
   EXPECT_EQ(result.least_cost, truth.least_cost) << result.reason;
 }
 
-// Each of them on or off, and a third of the time all on.
+// Each refinement on or off, and a third of the time all on.
 Refinements DrawRefinements(base::Random& random) {
   if (random.Chance(0.33)) return {};
   return {.positions = random.Chance(0.5),
@@ -190,12 +191,12 @@ Refinements DrawRefinements(base::Random& random) {
           .loose_ends = random.Chance(0.5)};
 }
 
-// Engines that pack decline most of what has modes, so a fifth are packings alone.
+// Packing engines decline most Problems with modes, so a fifth of the draws are packings alone.
 Problem DrawAnything(base::Random& random) {
   return random.Chance(0.2) ? encoder::DrawPacking(random) : encoder::DrawProblem(random);
 }
 
-// How an engine may differ from the truth without being wrong.
+// The differences from the truth that an engine may have without being wrong.
 struct Party {
   const problem::Engine* engine;
   std::string_view name;
@@ -207,7 +208,7 @@ struct Party {
 struct Tally {
   int infeasible = 0;
   int needs_mode_change = 0;
-  int can_cost_something = 0;  // feasible, and not for nothing
+  int can_cost_something = 0;  // feasible, at a cost above 0
   std::vector<int> kinds;
   std::map<std::string_view, int> decided;  // by party
 };

@@ -112,7 +112,7 @@ TEST(Generators, BrokenKeepsTheLoadWithinTheCapacityAndGreedySolvesFew) {
   EXPECT_LE(greedy, static_cast<int>(kSeeds / 5));
 }
 
-// Small ones can be searched to the end: both answers occur.
+// A search can decide small ones completely: both answers occur.
 TEST(Generators, BrokenMayOrMayNotBeFeasible) {
   int feasible = 0, infeasible = 0;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -152,13 +152,13 @@ TEST(Generators, RandomHasTheConcurrencyAskedFor) {
               2);
 }
 
-// A buffer with what is done to it at one step.
+// A buffer and its accesses at one step.
 struct User {
   Bytes size;
   problem::AccessKind kind;
 };
 
-// Whether users from `next` on find room in banks that permit them, by trying all.
+// Whether users from `next` on find space in banks that permit them, by trying all.
 bool FindRoom(const std::vector<User>& users, const problem::Mode& mode, std::vector<Bytes>& room,
               size_t next) {
   if (next == users.size()) return true;
@@ -202,7 +202,7 @@ TEST(Generators, EachStepOfABankedProblemAloneHasAFeasibleMode) {
   }
 }
 
-TEST(Generators, BankedLeavesLittleRoomOverTheHeaviestStep) {
+TEST(Generators, BankedLeavesLittleSlackOverTheHeaviestStep) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const Problem problem = bench::GenerateBanked({}, seed);
     const std::vector<Bytes> loads = LoadsOf(problem);

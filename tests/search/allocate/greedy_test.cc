@@ -52,7 +52,7 @@ TEST(Greedy, AllocationsAreRightAndRefusalsTrue) {
   EXPECT_GE(placed, 1000);
 }
 
-// Passes that a small capacity cut short are made again for a larger one.
+// A pass that a small capacity cut short runs again for a larger capacity.
 TEST(Greedy, CapacitiesAskedForBeforeDoNotMatter) {
   base::Random random(42);
   for (int round = 0; round < 500; ++round) {

@@ -29,7 +29,7 @@ TEST(Occupancy, BestFitTakesTheSmallestGapFirstFitTheLowest) {
   EXPECT_EQ(allocate::FindFit(positions, taken, allocate::Fit::kBest), 5);
 }
 
-// Against a plain table of sections by addresses.
+// Compares with a plain table of sections by addresses.
 TEST(Occupancy, KnowsWhatIsTakenWhen) {
   constexpr int kSections = 11, kAddresses = 40;
   base::Random random(31);

@@ -54,7 +54,7 @@ TEST(Portfolio, AMemoryLimitThatIsExceededAlreadyIsSaid) {
   EXPECT_THAT(result.reason, HasSubstr("memory limit"));
 }
 
-// An engine whose answers a test chooses.
+// An engine whose answers the test chooses.
 class ScriptedEngine final : public problem::Engine {
  public:
   using Script = std::function<Result(problem::Bytes capacity)>;
@@ -110,7 +110,7 @@ TEST(Allocate, MinimisesToTheBruteForceMinimum) {
   EXPECT_GE(lifted, 5);
 }
 
-TEST(Allocate, TellsWhichBuffersDoNotFitTogether) {
+TEST(Allocate, ReportsWhichBuffersDoNotFitTogether) {
   const Problem problem = MakeProblem(
       {MakeBuffer("b1", 0, 4, 4), MakeBuffer("b2", 3, 5, 5), MakeBuffer("b3", 3, 9, 5)}, 64);
   const Result result = MustAllocate(problem, {&kGreedy}, Within(12));
@@ -142,8 +142,8 @@ TEST(Allocate, ALimitIsUnknownNeverInfeasible) {
   EXPECT_EQ(result.reason, "limit");
 }
 
-// Stacked without sharing the figure needs 14; below that the engine gives up. The bound stays 10,
-// so 14 is not optimal.
+// Stacked without shared addresses, the buffers of the figure need 14; below that the engine gives
+// up. The bound stays 10, so 14 is not optimal.
 TEST(Allocate, APeakAboveTheBoundIsOptimalOnlyWhenProven) {
   Result stacked = Answer(Status::kFeasible);
   stacked.allocation = problem::Allocation{{0, 4, 7, 9}, {{}}};
@@ -174,8 +174,8 @@ TEST(Allocate, APeakAboveTheBoundIsOptimalOnlyWhenProven) {
   EXPECT_EQ(byte_short.lower_bound, 13);
 }
 
-// One buffer of 4 bytes that only the engine knows must lie at 700 000: no bound sees that, and
-// there are as many capacities.
+// One buffer of 4 bytes must lie at 700 000. Only the engine knows that, no bound does, and there
+// are as many capacities to ask about.
 TEST(Allocate, CrossesAWideGapInFewQuestions) {
   constexpr problem::Bytes kPlace = 700'000;
   const Problem problem = MakeProblem({MakeBuffer("A", 0, 1, 4)}, 1 << 20);
@@ -248,7 +248,7 @@ TEST(Allocate, AStopRequestedBeforehandIsUnknown) {
             Status::kUnknown);
 }
 
-// Two engines that are complete fill both lanes, and one that only finds joins them.
+// Two complete engines fill both lanes; an engine that only finds placements joins them.
 std::vector<const problem::Engine*> BothLanes() {
   static const engines::canonical::CanonicalEngine reshuffled(7);
   static const engines::local_search::LocalSearchEngine local_search;
@@ -263,7 +263,8 @@ bool SameBytes(const Result& a, const Result& b) {
          (!a.allocation || a.allocation->offsets == b.allocation->offsets);
 }
 
-// Finders alone come down from 14, 14 being what the engine that decides is content with.
+// The engine that decides is content with 14. The engine that only finds placements comes down from
+// there alone.
 TEST(Allocate, AnEngineThatOnlyFindsLowersThePeak) {
   Result stacked = Answer(Status::kFeasible);
   stacked.allocation = problem::Allocation{{0, 4, 7, 9}, {{}}};
@@ -288,7 +289,8 @@ TEST(Allocate, AnEngineThatOnlyFindsDecidesWhereItIsAlone) {
   EXPECT_EQ(MustAllocate(RoomyPatentFigure(), {&local_search}, {}).peak, 10);
 }
 
-// Those who decide are lost; the finder is asked once they have been so for long.
+// The engine that decides finds nothing. After long enough the portfolio runs the engine that only
+// finds placements.
 TEST(Allocate, AnEngineThatOnlyFindsHelpsToDecideLate) {
   const ScriptedEngine lost("lost", [](problem::Bytes) {
     Result result = Answer(Status::kUnknown, "limit");
@@ -304,7 +306,7 @@ TEST(Allocate, AnEngineThatOnlyFindsHelpsToDecideLate) {
             Status::kUnknown);
 }
 
-// Hard enough that several rounds are needed, with a budget that ends some of them early.
+// Hard enough for several rounds, with a budget that ends some of them early.
 TEST(Allocate, OneTwoAndEightThreadsGiveTheSameBytes) {
   int open = 0, closed = 0;
   for (uint64_t seed = 1; seed <= 4; ++seed) {
@@ -367,7 +369,7 @@ TEST(Allocate, AWrongAllocationOfTheSecondLaneIsAnErrorToo) {
   }
 }
 
-// Whatever the budget, what brute force can place is never called infeasible.
+// With no budget may the portfolio call a Problem infeasible that brute force can place.
 TEST(Allocate, NoBudgetTurnsALimitIntoAProof) {
   base::Random random(53);
   int limited = 0;
@@ -397,7 +399,7 @@ TEST(Allocate, UsesTheSizesOfTheCandidate) {
             Status::kInvalid);
 }
 
-TEST(Allocate, TellsOfEachImprovement) {
+TEST(Allocate, ReportsEachImprovement) {
   std::vector<std::string> lines;
   allocate::AllocateOptions options;
   options.progress = [&](std::string_view line) { lines.emplace_back(line); };

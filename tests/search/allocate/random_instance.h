@@ -9,8 +9,7 @@
 #include "tessera/base/random.h"
 #include "tessera/problem/problem.h"
 
-// Small Problems, and the plain truth about them: every combination of offsets is tried, nothing is
-// inferred.
+// Small Problems, and an enumeration that tries every combination of offsets and infers nothing.
 namespace tessera::search {
 
 inline problem::Buffer MakeBuffer(std::string id, problem::Step lower, problem::Step upper,
@@ -39,8 +38,8 @@ inline bool Related(const problem::Problem& problem, problem::RelationKind kind,
                      });
 }
 
-// Whether a at offset `at_a` and b at `at_b` are as far apart as colocate relations between them
-// say.
+// Whether a at offset `at_a` and b at `at_b` have the distance that colocate relations between them
+// require.
 inline bool Colocated(const problem::Problem& problem, int a, problem::Bytes at_a, int b,
                       problem::Bytes at_b) {
   return std::all_of(problem.relations.begin(), problem.relations.end(),
@@ -54,7 +53,7 @@ inline bool Colocated(const problem::Problem& problem, int a, problem::Bytes at_
                      });
 }
 
-// Up to six buffers in up to twelve bytes; every feature of canonical search in a good share of the
+// Up to six buffers in up to twelve bytes; every feature of canonical search occurs in many of the
 // instances.
 inline problem::Problem RandomInstance(base::Random& random) {
   const auto capacity = random.Uniform(4, 12);
@@ -99,7 +98,7 @@ inline problem::Problem RandomInstance(base::Random& random) {
   return problem;
 }
 
-// Ties some pairs together as in-place operators do, mostly of one size and at distance 0.
+// Relates some pairs as in-place operators do, mostly of one size and at distance 0.
 inline void AddColocations(problem::Problem& problem, base::Random& random) {
   const auto count = static_cast<int64_t>(problem.buffers.size());
   for (int64_t i = random.Uniform(1, 3); i > 0; --i) {

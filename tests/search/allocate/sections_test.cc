@@ -32,7 +32,7 @@ TEST(Sections, AGapLeavesOutTheSectionsWithin) {
 }
 
 // Two buffers live together exactly when they share a section.
-TEST(Sections, TellWhoLivesTogether) {
+TEST(Sections, ShowWhichBuffersLiveTogether) {
   base::Random random(7);
   for (int round = 0; round < 500; ++round) {
     const auto problem = RandomInstance(random);

@@ -17,9 +17,9 @@
 #include "tessera/search/engines/lazy/lazy_engine.h"
 #include "tessera/search/engines/local_search/local_search.h"
 
-// Engines, switches and portfolios, all drawn, against brute force on instances small enough to
-// enumerate. TESSERA_SOAK says how many are drawn (scripts/soak asks for twenty times the default);
-// draw i is always the same.
+// Draws engines, switches and portfolios and compares them with brute force on instances small
+// enough to enumerate. TESSERA_SOAK is the number of draws (scripts/soak uses twenty times the
+// default); draw i is always the same.
 
 namespace tessera::search {
 namespace {
@@ -66,7 +66,7 @@ struct Tally {
   int unsupported = 0;
 };
 
-// What the engines say must be what enumeration says; canonical search alone may decline.
+// The engines must agree with the enumeration; only canonical search may decline.
 void ExpectTruth(const Result& result, const Problem& problem, bool may_decline, Tally& tally) {
   if (may_decline && result.status == Status::kUnsupported) {
     ++tally.unsupported;

@@ -9,15 +9,16 @@
 #include "tessera/search/cost/timeline.h"
 #include "tessera/tests/search/cost/simulate.h"
 
-// What prefetched constants cost, and whom.
+// The costs of prefetched constants, and the subgraph that they are counted for.
 namespace tessera::search {
 namespace {
 
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 
-// x [1,2,4,3] --1x1--> a --1x1--> y, each by itself in two tiles of two rows. A tile: 13 cycles to
-// load, 11 to compute, 14 to store; the weights take 11 to load (simulate_test.cc).
+// x [1,2,4,3] --1x1--> a --1x1--> y, each convolution in its own subgraph of two tiles of two rows.
+// A tile takes 13 cycles to load, 11 to compute, 14 to store; the weights take 11 to load
+// (simulate_test.cc).
 struct Pair {
   graph::Graph graph;
   std::vector<plan::Subgraph> subgraphs;
@@ -55,7 +56,7 @@ TEST(Ahead, TakesWhatTheLastTileAndItsStoreLeaveFree) {
   EXPECT_EQ(pair.Price(WithTwoPorts(), 1).latency_cycles, 13 + (13 + 14) + 14);
 }
 
-// Over one port the weights wait until both stores are through, and gain nothing.
+// Over one port the weights wait until both stores are complete, and nothing is gained.
 TEST(Ahead, WaitsForABusyPort) {
   const Pair pair = Prefetching();
   const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
@@ -74,7 +75,7 @@ TEST(Ahead, HoldsUpTheSubgraphBeforeWhereItTakesLonger) {
   EXPECT_EQ(metrics.bound_by, "dma");
 }
 
-TEST(Ahead, BytesAreThoseOfWhoeverUsesThem) {
+TEST(Ahead, BytesCountForTheSubgraphThatUsesThem) {
   Pair pair = Prefetching();
   const plan::Metrics before = pair.Price(WithTwoPorts(), 0);
   const plan::Metrics after = pair.Price(WithTwoPorts(), 1);
@@ -84,7 +85,7 @@ TEST(Ahead, BytesAreThoseOfWhoeverUsesThem) {
   EXPECT_EQ(after.energy_pj, pair.Price(WithTwoPorts(), 1).energy_pj);
 }
 
-// Of the 40 cycles 14 are beside the last tile, 14 beside its store, and the rest come behind.
+// Of the 40 cycles 14 overlap the last tile, 14 overlap its store, and the rest follow them.
 TEST(Ahead, IsDrawnWhereItIsCounted) {
   const Pair pair = Prefetching();
   const graph::tiling::TiledSubgraph tiling =
@@ -155,8 +156,8 @@ TEST(TwoHomes, SendSideBySideWhereTransfersOverlap) {
             metrics.latency_cycles);
 }
 
-// Each home prefetches over its own port: 11 cycles of one and 2 of the other, where a tile takes
-// 11 to compute and 14 to store.
+// Each home prefetches over its own port: 11 cycles of one and 2 of the other. A tile takes 11 to
+// compute and 14 to store.
 TEST(TwoHomes, PrefetchSideBySide) {
   TwoHomes two = InTwoHomes(DmaSteps::kDoubleBuffered);
   std::vector<plan::Subgraph> subgraphs(2);

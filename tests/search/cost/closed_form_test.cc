@@ -8,7 +8,7 @@
 #include "tessera/search/cost/simulator.h"
 #include "tessera/tests/search/cost/simulate.h"
 
-// The loop's cost in closed form, from intervals of rows alone.
+// The loop's cost in closed form, computed from intervals of rows alone.
 namespace tessera::search {
 namespace {
 
@@ -119,7 +119,7 @@ TEST(ClosedForm, DoubleBufferedTakesTheGreaterInEachSlot) {
   }
 }
 
-// One convolution over rows, its channels in slices.
+// One convolution over rows, with its channels in slices.
 struct Sum {
   int64_t rows = 1;
   int64_t columns = 1;
@@ -195,7 +195,7 @@ TEST(ClosedForm, SlicesOfKAddUpSerialized) {
   }
 }
 
-TEST(ClosedForm, SlicesOfKArriveBesideTheSums) {
+TEST(ClosedForm, SlicesOfKArriveDuringTheSums) {
   base::Random random(14);
   for (int round = 0; round < 1000; ++round) {
     const Sum sum = AnySum(random);

@@ -19,8 +19,9 @@
 #include "tessera/search/cost/timeline.h"
 #include "tessera/tests/search/cost/simulate.h"
 
-// docs/program.md is derived twice: by encoder/adapt and search/simulate in closed form, by plan/
-// step by step. Random networks on random machines, cut in random ways: both must say the same.
+// docs/program.md has two implementations: encoder/program and search/cost in closed form,
+// plan/verify step by step. The test cuts random networks on random machines in random ways; both
+// must agree.
 namespace tessera::search {
 namespace {
 
@@ -61,7 +62,7 @@ int64_t ByChannelOtherwiseSized(const plan::Plan& plan) {
   });
 }
 
-// The graph, without weights, cut in any way on any machine; nullopt where that is no program.
+// The graph without weights, cut at random, on a random machine; nullopt where that is no program.
 std::optional<plan::Plan> AnyPlan(Random& random, graph::Graph graph) {
   if (random.Chance(0.5)) graph::DrawStates(random, graph);
   DrawWeights(random, graph);
@@ -130,8 +131,8 @@ TEST(Derivations, AgreeOnDepthwiseResultsInPlace) {
   EXPECT_GE(by_channel, 50);
 }
 
-// The encoder knows when constants arrive from the timeline of the subgraph before; plan/ sees it
-// run. And what the one refuses to prefetch, the other refuses as well.
+// The encoder knows from the timeline of the previous subgraph when constants arrive; plan/verify
+// finds it in the steps. Both refuse the same prefetches.
 TEST(Derivations, AgreeOnPrefetchedConstants) {
   Random random(2032);
   std::array<int, 6> prefetched = {};  // subgraphs, by the tiles of the one before, up to 5

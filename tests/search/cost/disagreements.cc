@@ -54,7 +54,7 @@ plan::Plan AsPlan(const graph::Graph& graph, const Profile& profile,
   return plan;
 }
 
-std::string CostDifference(const plan::Metrics& told, const plan::Metrics& found) {
+std::string CostDifference(const plan::Metrics& stated, const plan::Metrics& found) {
   const auto close = [](double a, double b) {
     return std::abs(a - b) <= 1e-12 * std::max({1.0, std::abs(a), std::abs(b)});
   };
@@ -68,19 +68,19 @@ std::string CostDifference(const plan::Metrics& told, const plan::Metrics& found
   const auto summed = [&](const std::string& what, double a, double b) {
     compare(what, a, b, close(a, b));
   };
-  counted("latency", told.latency_cycles, found.latency_cycles);
-  counted("off-chip bytes", told.off_chip_bytes, found.off_chip_bytes);
-  counted("MACs", told.macs, found.macs);
-  counted("recomputed MACs", told.recomputed_macs, found.recomputed_macs);
-  counted("unknown work", told.unknown_work, found.unknown_work);
-  summed("energy", told.energy_pj, found.energy_pj);
-  summed("bandwidth", told.peak_bytes_per_cycle, found.peak_bytes_per_cycle);
-  counted("energy parts", static_cast<int64_t>(told.energy_by_part.size()),
+  counted("latency", stated.latency_cycles, found.latency_cycles);
+  counted("off-chip bytes", stated.off_chip_bytes, found.off_chip_bytes);
+  counted("MACs", stated.macs, found.macs);
+  counted("recomputed MACs", stated.recomputed_macs, found.recomputed_macs);
+  counted("unknown work", stated.unknown_work, found.unknown_work);
+  summed("energy", stated.energy_pj, found.energy_pj);
+  summed("bandwidth", stated.peak_bytes_per_cycle, found.peak_bytes_per_cycle);
+  counted("energy parts", static_cast<int64_t>(stated.energy_by_part.size()),
           static_cast<int64_t>(found.energy_by_part.size()));
   for (const auto& [part, energy] : found.energy_by_part)
-    summed("energy of " + part, told.energy_by_part.at(part), energy);
+    summed("energy of " + part, stated.energy_by_part.at(part), energy);
   for (const auto& [cause, bytes] : found.off_chip_by_cause)
-    counted("bytes of " + cause, told.off_chip_by_cause.at(cause), bytes);
+    counted("bytes of " + cause, stated.off_chip_by_cause.at(cause), bytes);
   return text;
 }
 
@@ -93,12 +93,12 @@ std::string Disagreements(const plan::Plan& plan) {
     plan::verify::CheckProgram(plan, derivation, findings);
     const std::vector<plan::verify::Users> users = plan::verify::FindUsers(plan.network);
     for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
-      const plan::Metrics& told = plan.subgraphs[i].metrics;
-      text += CostDifference(told, plan::verify::CostOf(plan, users, static_cast<int>(i)));
+      const plan::Metrics& stated = plan.subgraphs[i].metrics;
+      text += CostDifference(stated, plan::verify::CostOf(plan, users, static_cast<int>(i)));
       const plan::verify::Work& found = derivation.work[i];
-      if (told.macs != found.macs || told.recomputed_macs != found.recomputed_macs)
+      if (stated.macs != found.macs || stated.recomputed_macs != found.recomputed_macs)
         text += "macs\n";
-      for (const auto& [cause, bytes] : told.off_chip_by_cause) {
+      for (const auto& [cause, bytes] : stated.off_chip_by_cause) {
         const auto counted = found.off_chip.find(cause);
         if (bytes != (counted == found.off_chip.end() ? 0 : counted->second)) text += cause + "\n";
       }

@@ -9,20 +9,20 @@
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
 
-// Where the two derivations of a program differ: what encoder/adapt and search/simulate say of a
-// cut is written down as a plan, and plan/ derives it anew.
+// Differences between the two derivations of a program. A plan states the results of
+// encoder/program and search/cost for a cut, and plan/verify derives them again.
 namespace tessera::search {
 
-// What the search would say of these choices, but for addresses.
+// The search's plan for these choices, without addresses.
 plan::Plan AsPlan(const graph::Graph& graph, const hw_profiles::Profile& profile,
                   const std::vector<encoder::program::SubgraphChoice>& choices,
                   encoder::program::Program program);
 
-// Where two costs of a subgraph differ, peak and bound_by apart: a line each. Sums of doubles may
-// be rounded differently.
-std::string CostDifference(const plan::Metrics& told, const plan::Metrics& found);
+// The differences between two costs of a subgraph, except peak and bound_by: a line each. Sums of
+// doubles may be rounded differently.
+std::string CostDifference(const plan::Metrics& stated, const plan::Metrics& found);
 
-// Whatever plan/ derives otherwise, a line each; empty if nothing.
+// The entries that plan/verify derives otherwise, a line each; empty if none.
 std::string Disagreements(const plan::Plan& plan);
 
 }  // namespace tessera::search

@@ -10,8 +10,8 @@
 #include "tessera/search/cost/timeline.h"
 #include "tessera/tests/search/cost/simulate.h"
 
-// A cache that a concatenation makes longer: what lies there already costs nothing, unless the next
-// value lies elsewhere.
+// A concatenation makes a cache longer. The part that is already there costs nothing, unless the
+// next value lies elsewhere.
 namespace tessera::search {
 namespace {
 
@@ -44,8 +44,8 @@ graph::Graph GrowingCache(int64_t past, int64_t fresh) {
   return graph;
 }
 
-// All in the SRAM, whose ports move 4 bytes a cycle; an engine that starts in 5 cycles and takes
-// one for each element.
+// All tensors are in the SRAM, whose ports move 4 bytes a cycle. The engine starts in 5 cycles and
+// takes one for each element.
 Profile OneMemory() {
   Profile profile = SmallMachine(hw_profiles::DmaSteps::kSerialized);
   for (hw_profiles::RoleLayout& layout : profile.roles) layout.home = profile.tile_memory;
@@ -93,8 +93,8 @@ TEST(Growth, OnlyWhatIsNewIsMoved) {
   }
 }
 
-// The port, which reads and writes in turn, decides where it is slower than the engine: of the
-// other operand alone.
+// Where the port is slower than the engine, it decides. It reads and writes in turn, and only the
+// other operand.
 TEST(Growth, ThePortMovesWhatIsNew) {
   Profile profile = OneMemory();
   profile.memories[1].port.read_bytes_per_cycle = 0.5;
@@ -104,8 +104,8 @@ TEST(Growth, ThePortMovesWhatIsNew) {
   EXPECT_EQ(metrics.latency_cycles, 2 * kRowBytes * 2 + 2 * kRowBytes / 4);
 }
 
-// Where the next value lies by itself, all of it is copied: an old value that is wanted too, one
-// that is read later, one of other pitch, one that comes second, one at home elsewhere.
+// Where the next value has its own place, all of it is copied: the old value is an output too, is
+// read later, has another pitch, comes second, or has another home.
 TEST(Growth, AllIsMovedWhereTheNextValueLiesElsewhere) {
   const auto energy_of = [](const graph::Graph& graph, const Profile& profile) {
     const graph::Shape& whole = graph.tensors[2].shape;
@@ -152,7 +152,7 @@ TEST(Growth, AllIsMovedWhereTheNextValueLiesElsewhere) {
   Profile elsewhere = profile;
   LayoutIn(elsewhere, base::TensorRole::kState).home = 0;
   const graph::Graph moved = GrowingCache(7, 1);
-  EXPECT_GT(energy_of(moved, elsewhere), all);  // loaded and stored besides
+  EXPECT_GT(energy_of(moved, elsewhere), all);  // also loaded and stored
 }
 
 }  // namespace

@@ -116,9 +116,9 @@ TEST(LowerBound, IsMetByOneWholeTileWhereNothingIsLost) {
   EXPECT_EQ(bound.macs, whole.macs);
 }
 
-// One tile, transfers beside the engines: what is left out is the way of the input in and of the
-// result out.
-TEST(SubgraphBound, IsOneWholeTileLessTheWayInAndOut) {
+// One tile, transfers that overlap the engines. The bound leaves out the transfer of the input in
+// and of the result out.
+TEST(SubgraphBound, IsOneWholeTileLessTheTransfersInAndOut) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Conv(net.Input({1, 2, 8, 2}), 3, 2), 3, 2));
   hw_profiles::Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);

@@ -46,8 +46,8 @@ hw_profiles::Memory MemoryOf(Random& random, std::string name) {
   return memory;
 }
 
-// A second memory outside the tile memory, small enough that some tensors have no room in it, and
-// lists of homes for some roles.
+// A second memory outside the tile memory, too small for some tensors, and lists of homes for some
+// roles.
 void DrawHomes(Random& random, Profile& profile) {
   hw_profiles::Memory memory = MemoryOf(random, "tcm");
   memory.capacity_bytes = random.Uniform(8, 400);

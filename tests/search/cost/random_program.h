@@ -7,23 +7,23 @@
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 
-// What a program is made of, drawn at random: weights for a network, a machine, and a choice for
-// each subgraph. Not all of it fits together: a choice may be one that BuildProgram refuses.
+// The inputs of a program, drawn at random: weights for a network, a machine, and a choice for each
+// subgraph. They may not fit together: BuildProgram may refuse a choice.
 namespace tessera::search {
 
-// Weights for most operators that may have them; some are used by two.
+// Weights for most operators that may have them; two operators share some of them.
 void DrawWeights(base::Random& random, graph::Graph& graph);
 
-// A link between "dram" and "sram", which has room for everything and where tiles live, and one
-// engine for operators of every kind. Homes, layouts, what is read or written directly, transfers,
-// pads, scratch and what may lie in place differ; any axis may be cut.
+// A link between "dram" and "sram", the tile memory, which is large enough for everything, and one
+// engine for operators of every kind. Homes, layouts, direct access, transfers, pads, scratch and
+// in-place kinds differ; any axis may be cut.
 hw_profiles::Profile RandomMachine(base::Random& random);
 
-// Costs differ by what they are made of: pace, latency, bursts, and starts that hide behind others
-// or do not.
+// Costs differ in their causes: pace, latency, bursts, and starts that other operators hide or do
+// not hide.
 void DrawPaces(base::Random& random, hw_profiles::Profile& profile);
 
-// Tile and policy of these operators, with nothing kept; tiles are cut along rows more often than
+// Tile and policy of these operators, with no kept tensor; tiles are cut along rows more often than
 // along other axes.
 encoder::program::SubgraphChoice RandomChoice(base::Random& random, const graph::Graph& graph,
                                               const hw_profiles::Profile& profile,

@@ -47,7 +47,7 @@ TEST(Simulate, DoubleBufferedSlotsLastAsLongAsTheBusiest) {
   const plan::Metrics metrics =
       RunRows(Pointwise(), SmallMachine(DmaSteps::kDoubleBuffered), 2, kResident);
   const int64_t prologue = 11 + 13;
-  const int64_t slots = 13 + 14;  // compute 0 beside load 1, compute 1 beside store 0
+  const int64_t slots = 13 + 14;  // compute 0 with load 1, compute 1 with store 0
   EXPECT_EQ(metrics.latency_cycles, prologue + slots + 14);
 }
 
@@ -88,7 +88,7 @@ TEST(Simulate, StreamedWeightsComeBeforeEachUse) {
   EXPECT_EQ(metrics.off_chip_by_cause.at("weights"), 2 * 4);
 }
 
-TEST(Simulate, DoubleBufferedSlicesArriveBesideTheirStep) {
+TEST(Simulate, DoubleBufferedSlicesArriveDuringTheirStep) {
   const plan::Metrics metrics =
       RunRows(Pointwise(), SmallMachine(DmaSteps::kDoubleBuffered), 2, kStreamed);
   const int64_t prologue = 13 + 11;
@@ -130,8 +130,8 @@ TEST(Simulate, EnergyAddsUpByPart) {
   EXPECT_DOUBLE_EQ(metrics.energy_pj, 24 + 760 + 160 + 174);
 }
 
-// 24 bytes come in, 48 go out, and 2 of weights stay: each is read once and written once in the
-// tile memory.
+// 24 bytes arrive, 48 leave, and 2 of weights stay: each is read once and written once in the tile
+// memory.
 TEST(Simulate, TransfersReadAndWriteTheTileMemoryOnce) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Input({1, 1, 8, 3}), 1, 2));
@@ -172,7 +172,7 @@ TEST(Simulate, HaloIsFetchedAndComputedAgain) {
   EXPECT_EQ(metrics.off_chip_by_cause.at("outputs"), 6);
 }
 
-// The second half makes 2 rows in between, and loads 1 row: it finds 2 of each.
+// The second half makes 2 rows in between, and loads 1 row: 2 rows of each are already there.
 TEST(Simulate, KeptRowsAreNeitherFetchedNorComputedAgain) {
   NetworkBuilder net;
   const int x = net.Input({1, 1, 6, 1});
@@ -226,7 +226,7 @@ TEST(Simulate, SlowTileMemoryHoldsTheEngineUp) {
   EXPECT_EQ(metrics.bound_by, "sram");
 }
 
-// Its engine takes no cycles for it, but the port reads 24 bytes and writes them again.
+// The engine takes no cycles for it, but the port reads 24 bytes and writes them again.
 TEST(Simulate, AReshapeIsACopyInTheTileMemory) {
   graph::Graph graph = Pointwise();
   graph.operators[0].kind = base::OperatorKind::kReshape;
@@ -264,7 +264,7 @@ TEST(Simulate, AConstantThatIsTwoOperandsComesOnce) {
   EXPECT_EQ(metrics.off_chip_by_cause.at("weights"), 4);
 }
 
-// x -> t0 -> t1, and t0 is a network output as well: its next reader fetches it where it lies.
+// x -> t0 -> t1, and t0 is a network output as well: its next reader loads it from its home.
 TEST(Simulate, AResultThatIsReadInItsHomeCrossesTwice) {
   NetworkBuilder net;
   const int x = net.Input({1, 2, 4, 3});

@@ -15,8 +15,8 @@
 namespace tessera::search {
 namespace {
 
-// No program costs less than the bound of its subgraph, which is often closer than the bound that
-// holds for every cut.
+// No program costs less than the bound of its subgraph. This bound is often closer than the bound
+// that holds for every cut.
 TEST(SubgraphBound, HoldsForEveryProgram) {
   base::Random random(2027);
   int programs = 0;

@@ -11,7 +11,7 @@
 #include "tessera/search/cost/simulator.h"
 #include "tessera/tests/search/cost/simulate.h"
 
-// Every activity has its place, and the last one ends when the simulator says.
+// Every activity has its place, and the last one ends at the latency of the simulator.
 namespace tessera::search {
 namespace {
 
@@ -25,7 +25,7 @@ using testing::ElementsAre;
 constexpr Policy kTimedResident = {WeightPolicy::kResident, false};
 constexpr Policy kTimedStreamed = {WeightPolicy::kStreamed, false};
 
-// x [1,2,4,3] --1x1--> y [1,2,4,3] in tiles of `rows` rows: as in simulate_test.cc, a tile of two
+// x [1,2,4,3] --1x1--> y [1,2,4,3] in tiles of `rows` rows. As in simulate_test.cc, a tile of two
 // rows takes 13 cycles to load, 11 to compute and 14 to store; the weights take 11.
 cost::SubgraphTimeline PointwiseTimeline(DmaSteps dma, Policy policy, int64_t rows,
                                          int64_t most = cost::kAllTiles) {
@@ -68,7 +68,7 @@ TEST(Timeline, SerializedStandOneAfterAnother) {
   EXPECT_THAT(timeline.busy, ElementsAre(22, 65));
 }
 
-TEST(Timeline, DoubleBufferedTilesComeAndGoBesideCompute) {
+TEST(Timeline, DoubleBufferedTilesArriveAndLeaveDuringCompute) {
   const cost::SubgraphTimeline timeline =
       PointwiseTimeline(DmaSteps::kDoubleBuffered, kTimedResident, 2);
   EXPECT_THAT(SpansOf(timeline), ElementsAre(Span{cost::ActivityKind::kConstants, 0, 0, 11},
@@ -81,7 +81,7 @@ TEST(Timeline, DoubleBufferedTilesComeAndGoBesideCompute) {
   EXPECT_EQ(timeline.cycles, 65);
 }
 
-// Of tile 0: its second slice during its step, then the first of tile 1, then tile 1 itself.
+// Of tile 0: its second slice during its step, then the first slice of tile 1, then tile 1 itself.
 TEST(Timeline, SlicesBeginWithTheirStepAndOthersGiveWay) {
   const cost::SubgraphTimeline timeline =
       PointwiseTimeline(DmaSteps::kDoubleBuffered, kTimedStreamed, 2);
@@ -149,7 +149,7 @@ TEST(Timeline, DirectWorkKeepsThePortFromTransfers) {
 }
 
 // A chain with a skip, any tile, any machine.
-RC_GTEST_PROP(TimelineProperty, EndsWhenTheSimulatorSaysAndNobodyDoesTwoThingsAtOnce, ()) {
+RC_GTEST_PROP(TimelineProperty, EndsWhenTheSimulatorSaysAndNoTrackOverlapsItself, ()) {
   const auto drawn = [](int64_t low, int64_t high) {
     return *rc::gen::inRange<int64_t>(low, high);
   };

@@ -14,14 +14,14 @@
 #include "tessera/search/orders/legal_orders.h"
 #include "tessera/search/orders/low_memory_orders.h"
 
-// Orders of operators: which are legal, and which are good by rules.
+// Orders of operators: the legal ones, and those that are good by rules.
 namespace tessera::search {
 namespace {
 
 using testing::ElementsAre;
 
-// Convolutions of any earlier results to 1 to 4 channels, some of 4 channels added; what nobody
-// reads is read by nobody.
+// Convolutions of any earlier results to 1 to 4 channels, and additions of results with 4 channels.
+// Results without a reader stay without one.
 graph::Graph Forked(base::Random& random, int operators) {
   NetworkBuilder net;
   std::vector<int> tensors = {net.Input({1, 4, 4, 4})};
@@ -46,7 +46,7 @@ std::vector<int64_t> BytesOf(const graph::Graph& graph) {
   return bytes;
 }
 
-// A graph with what searches of its orders look at.
+// A graph with the data that searches of its orders read.
 struct Orderable {
   explicit Orderable(graph::Graph any)
       : graph(std::move(any)), precedence(graph), live(graph, precedence, BytesOf(graph)) {}
@@ -82,7 +82,7 @@ std::set<orders::Order> LegalOrders(const graph::Graph& graph) {
   return legal;
 }
 
-// By the definition: everything that is made or given and still to be read, or an output.
+// By the definition: every tensor that is made or given and is still to be read, or is an output.
 int64_t PeakByDefinition(const graph::Graph& graph, const orders::Order& order) {
   const graph::Graph ordered = graph::Reordered(graph, order);
   const std::vector<graph::Usage> usages = graph::UsagesOf(ordered);
@@ -175,7 +175,7 @@ TEST(LeastLiveOrder, HasTheLeastPeakOfAll) {
   EXPECT_GE(improved, 10);
 }
 
-// Bytes alive while a node runs, over all nodes.
+// The sum of the bytes alive while a node runs, over all nodes.
 int64_t SumOf(const orders::LiveBytes& live, const orders::Order& order) {
   std::vector<bool> done(order.size());
   int64_t held = live.AtStart();
@@ -248,7 +248,7 @@ TEST(Swaps, PassEveryCutOfTwoBranches) {
   const graph::Graph graph = TwoBranches();
   const orders::Precedence precedence(graph);
   const orders::Order given = {0, 1, 2, 3, 4, 5};
-  std::set<std::pair<int, int>> cuts;  // how far each branch is
+  std::set<std::pair<int, int>> cuts;  // operators done of each branch
   std::vector<orders::Order> orders = orders::FindSwapped(precedence, given, 5, 100);
   EXPECT_EQ(std::count(orders.begin(), orders.end(), given), 0);
   orders.push_back(given);

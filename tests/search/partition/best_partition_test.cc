@@ -14,21 +14,21 @@
 #include "tessera/tests/draws.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
-// The plan that is found is the best of all, and the best of more is no worse.
+// The plan that the search finds is the best of all, and allowing more never gives a worse plan.
 namespace tessera::search {
 namespace {
 
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 
-// All but what KeepingNothing leaves out.
+// The whole scope, less the kept tensors that KeepingNothing leaves out.
 plan::Scope SpillingAll() {
   plan::Scope scope;
   scope.kept = "boundary tensors, as asked";
   return scope;
 }
 
-// What the search finds is no better and no worse than the best of everything.
+// Expects that the search's plan is as good as the best of all plans.
 void ExpectBest(const ExhaustiveSearch& everything, const graph::Graph& graph,
                 const Profile& profile, const plan::Objective& objective) {
   const auto found = partition::SearchPartition(graph, profile, KeepingNothing(objective));
@@ -78,7 +78,7 @@ TEST_P(Exhaustive, LimitsAreKeptExactly) {
   ASSERT_TRUE(free && free->plan);
   const plan::Metrics& totals = free->plan->totals;
   const ExhaustiveSearch everything(graph, profile);
-  // A tenth less than the fastest plan needs, so that another one must be found, or none.
+  // A tenth less than the fastest plan needs, so that the search must find another plan, or none.
   ExpectBest(everything, graph, profile,
              {.weights = {{"latency", 1}},
               .limits = {{"peak", 0.9 * static_cast<double>(totals.peak_bytes)}}});
@@ -94,7 +94,7 @@ TEST_P(Exhaustive, LimitsAreKeptExactly) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Exhaustive, ::testing::Range(0, 12));
 
-// Convolutions of more channels than the memory has room for in many tiles.
+// Convolutions with so many channels that the memory needs many tiles.
 graph::Graph DeepNetwork(base::Random& random) {
   NetworkBuilder net;
   int last = net.Input({1, random.Uniform(16, 60), random.Uniform(1, 3), 1});
@@ -136,7 +136,7 @@ TEST(SplitK, IsTakenWhereItIsBest) {
   EXPECT_GE(needed, 4);
 }
 
-// 36 rows of 30 columns: more shapes than are tried one and all.
+// 36 rows of 30 columns: more shapes than the search tries one by one.
 class MoreAxes : public ::testing::TestWithParam<int> {};
 
 TEST_P(MoreAxes, NeverMakeAPlanWorse) {

@@ -35,7 +35,7 @@ std::optional<partition::paths::Path> FindBestPath(
   return partition::paths::FindBestPath(scale, last, arcs, forbidden, look);
 }
 
-// Every path, one after another.
+// Lists every path.
 void ForEachPath(int operators, const std::vector<partition::paths::Arc>& arcs, int at,
                  std::vector<size_t>& path,
                  const std::function<void(const std::vector<size_t>&)>& visit) {
@@ -97,7 +97,7 @@ TEST(FindBestPath, NoneWhereACutPointIsOutOfReach) {
 
 TEST(FindBestPath, AHighPeakIsWorthNothingWhenAnotherIsHigher) {
   const cost::Scale scale = ScaleOf({.weights = {{"latency", 1}, {"peak", 1}}, .limits = {}});
-  // The first operator could save peak at a price, but the second needs 10 anyway.
+  // The first operator could lower its peak at a higher cost, but the second needs 10 anyway.
   const std::vector<partition::paths::Arc> arcs = {ArcOf(0, 1, 0, 1, 9), ArcOf(0, 1, 1, 3, 2),
                                                    ArcOf(1, 2, 0, 1, 10)};
   const auto path = FindBestPath(scale, 2, arcs, {});

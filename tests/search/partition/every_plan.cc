@@ -37,8 +37,8 @@ double EveryPlan::BestScore(Filter filter) {
   return best_;
 }
 
-// Visits every interval that begins there with every set of what it may keep beside what crosses
-// it.
+// Visits every interval that begins there, with every set of tensors that it may keep in addition
+// to those that cross it.
 void EveryPlan::ForEachInterval(int first, const std::vector<int>& crossing, const Visit& visit) {
   for (int last = first; last < static_cast<int>(graph_.operators.size()); ++last) {
     const std::vector<int> boundaries = MadeFor(first, last);
@@ -55,7 +55,7 @@ void EveryPlan::ForEachInterval(int first, const std::vector<int>& crossing, con
   }
 }
 
-// What the operators from `first` on cost at least where this is kept.
+// The least cost of the operators from `first` on, where these tensors are kept.
 double EveryPlan::LeastFrom(int first, const std::vector<int>& crossing) {
   if (first == static_cast<int>(graph_.operators.size())) return 0;
   if (const auto known = least_.find({first, crossing}); known != least_.end())
@@ -70,8 +70,8 @@ double EveryPlan::LeastFrom(int first, const std::vector<int>& crossing) {
   return least;
 }
 
-// Everything that begins with these choices, which cost that much. `crossing`: what is kept where
-// they end.
+// Tries all plans that begin with these choices, which cost that much. `crossing`: the kept tensors
+// where the choices end.
 void EveryPlan::Complete(int first, const std::vector<int>& crossing,
                          std::vector<encoder::program::SubgraphChoice>& so_far, double cost) {
   if (first == static_cast<int>(graph_.operators.size())) {
@@ -102,7 +102,7 @@ int EveryPlan::LastReader(int tensor) const {
   return usages_[static_cast<size_t>(tensor)].consumers.back();
 }
 
-// What is made in the interval, and read behind it.
+// Tensors made in the interval and read behind it.
 std::vector<int> EveryPlan::MadeFor(int first, int last) const {
   std::vector<int> made;
   for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
@@ -115,7 +115,7 @@ std::vector<int> EveryPlan::MadeFor(int first, int last) const {
   return made;
 }
 
-// Those that are not too large by their sizes alone, the cheapest first.
+// The choices that are not too large by their sizes alone, cheapest first.
 std::vector<EveryPlan::Priced>& EveryPlan::ChoicesOf(graph::Interval interval,
                                                      const std::vector<int>& kept) {
   const auto [place, is_new] = choices_.try_emplace({interval.first, interval.last, kept});

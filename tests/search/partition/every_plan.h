@@ -16,15 +16,15 @@
 
 namespace tessera::search {
 
-// The best plan by trying everything: all 2^(n-1) partitions, all sets of kept boundary tensors,
-// all tiles and policies; the joint Problem has the last word.
+// The best plan by exhaustive search: all 2^(n-1) partitions, all sets of kept boundary tensors,
+// all tiles and policies. The joint Problem decides.
 //
-// What begins alike is followed depth first, most promising first. How promising: what it cost so
-// far, and what the rest costs at least. That least is over every way to go on, remembered by where
-// it begins and what is kept there; it knows nothing of placements, so it never exceeds the truth,
-// and what cannot become better than the best plan so far is not followed. Cost: a simulation of
-// every tile of every interval for each set of what is kept around it; then a placement for each
-// that comes before the best plan.
+// The search is depth first and follows the most promising beginning first. A beginning is ranked
+// by its cost so far plus the least cost of the rest. That least cost is the minimum over all
+// continuations, remembered by position and kept tensors. It ignores placements, so it never
+// exceeds the true cost. A beginning that cannot become better than the best plan so far is
+// dropped. Cost: a simulation of every tile of every interval for each set of kept tensors around
+// it; then a placement for each candidate that comes before the best plan.
 class EveryPlan {
  public:
   // Graph and profile outlive it. `metric`: one that adds up.
@@ -42,14 +42,14 @@ class EveryPlan {
     encoder::program::SubgraphChoice choice;
     problem::Problem problem;
     double cost = 0;
-    std::optional<bool> fits;  // once asked
+    std::optional<bool> fits;  // once decided
   };
 
   // One subgraph more.
   struct Step {
-    double least = 0;  // of it and all that follows
+    double least = 0;  // of this subgraph and all behind it
     Priced* next = nullptr;
-    std::vector<int> behind;  // what stays on chip where it ends
+    std::vector<int> behind;  // tensors that stay on chip where it ends
   };
 
   using Visit =

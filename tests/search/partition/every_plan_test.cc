@@ -15,8 +15,8 @@
 #include "tessera/tests/draws.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
-// The search against trying everything, on networks of up to 12 operators. TESSERA_PARTITIONS says
-// how many are drawn (scripts/soak asks for more); draw i is always the same.
+// Compares the search with exhaustive search on networks of up to 12 operators. TESSERA_PARTITIONS
+// is the number of draws (scripts/soak uses more); draw i is always the same.
 namespace tessera::search {
 namespace {
 
@@ -41,7 +41,7 @@ partition::answer::PartitionResult Search(const graph::Graph& graph, const Profi
   return *std::move(found);
 }
 
-// Whether there is a plan; it is as good as any.
+// Expects the same answer on whether there is a plan, and a score as good as any.
 bool ExpectBest(const graph::Graph& graph, const Profile& profile, const std::string& metric) {
   const double best = EveryPlan(graph, profile, metric).BestScore();
   const partition::answer::PartitionResult found = Search(graph, profile, metric);

@@ -41,7 +41,7 @@ std::vector<Values> ChoicesOf(const graph::Graph& graph, const hw_profiles::Prof
   return fitting;
 }
 
-// Walks every path through the cut points.
+// Visits every path through the cut points.
 struct Walk {
   const std::vector<std::vector<std::vector<Values>>>& choices;
   Values weights = {};

@@ -9,19 +9,19 @@
 #include "tessera/plan/plan.h"
 #include "tessera/problem/engine.h"
 
-// The best partition by trying everything: all 2^(n-1) partitions, all shapes, all policies.
+// The best partition by exhaustive search: all 2^(n-1) partitions, all shapes, all policies.
 namespace tessera::search {
 
 // Greedy orders, then canonical search.
 const std::vector<const problem::Engine*>& TestEngines();
 
-// All choices of all intervals of one network. Its tensors live off chip, so that subgraphs do not
-// depend on each other.
+// All choices of all intervals of one network. The homes of its tensors are off chip, so that
+// subgraphs do not depend on each other.
 class ExhaustiveSearch {
  public:
   ExhaustiveSearch(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
-  // The least score, peaks being least ones, or nullopt when nothing fits.
+  // The least score with least peaks, or nullopt when nothing fits.
   std::optional<double> BestScore(const plan::Objective& objective,
                                   const plan::Metrics& lower_bounds) const;
 

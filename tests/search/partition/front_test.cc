@@ -63,7 +63,7 @@ TEST(FindFront, FollowsTheCurveOfAllPlans) {
         excess += (found - best) / (slow - fast) / kSteps;
       }
       EXPECT_LE(excess, 0.2)
-          << metric;  // two steps of a curve may be too near to each other to be told apart
+          << metric;  // two steps of a curve may be too near to each other to distinguish
     }
   }
   EXPECT_GE(curves, 6);
@@ -112,7 +112,7 @@ TEST(FindFront, SaysWhyThereIsNone) {
   EXPECT_FALSE(front->refusal.reason.empty());
 }
 
-// Whether the ends of curves are not all known, or gaps are left.
+// Whether some ends of curves are unknown, or gaps are left.
 TEST(FindFront, CountsItsSearches) {
   for (const int most : {1, 2, 4, 5}) {
     const Subject subject = DrawFrontCase(3);

@@ -32,9 +32,9 @@
 #include "tessera/search/cost/simulator.h"
 #include "tessera/tests/search/cost/simulate.h"
 
-// No bound is above what some plan has. Networks of every kind of operator, ranks 1 to 6, forks,
-// states and several results, on machines of every kind, are cut in any way: into any subgraphs
-// with tiles of any extents under any policy.
+// No bound is above the value of any plan. Networks of every kind of operator, ranks 1 to 6, forks,
+// states and several results, on machines of every kind, are cut at random: into any subgraphs with
+// tiles of any extents under any policy.
 namespace tessera::search {
 namespace {
 
@@ -62,8 +62,8 @@ graph::Graph AnyNetwork(Random& random) {
   }
 }
 
-// What a network takes and gives at home in the tile memory or elsewhere, any part of what the
-// hardware can do.
+// Inputs and outputs of the network have their home in the tile memory or elsewhere; the hardware
+// has a random part of its features.
 Profile AnyMachine(Random& random) {
   Profile profile = RandomMachine(random);
   DrawPaces(random, profile);
@@ -92,7 +92,7 @@ bool Offers(const Profile& profile, const graph::Shape& output,
          std::find(tiling.halo.begin(), tiling.halo.end(), choice.policy.halo) != tiling.halo.end();
 }
 
-// Small tiles more often than large ones: with these bounds are met.
+// Small tiles more often than large ones: they reach the bounds.
 encoder::program::SubgraphChoice AnyChoice(Random& random, const graph::Graph& graph,
                                            const Profile& profile, graph::Interval interval) {
   const graph::Shape& output = encoder::program::OutputShape(graph, interval);
@@ -211,12 +211,12 @@ void ExpectBelow(const plan::Metrics& bound, const plan::Metrics& found, std::st
   }
 }
 
-// What bounds an interval by itself, or as part of a network.
+// The bounds of an interval alone, and as part of a network.
 void CheckSubgraph(const Drawn& drawn, size_t number) {
   const encoder::program::SubgraphChoice& choice = drawn.choices[number];
   const plan::Metrics& found = drawn.plan.subgraphs[number].metrics;
   const std::vector<int>& kept = choice.policy.kept;
-  if (choice.prefetch) return;  // the subgraph before has part of the work
+  if (choice.prefetch) return;  // part of its work is in the previous subgraph
   const std::vector<graph::Usage> usages = graph::UsagesOf(drawn.graph);
   const cost::SubgraphBounds bounds(drawn.graph, drawn.profile, usages, choice.interval);
   ExpectBelow(bounds.Find(kept), found, "subgraph");
@@ -224,7 +224,7 @@ void CheckSubgraph(const Drawn& drawn, size_t number) {
     ExpectBelow(cost::LowerBound(drawn.graph, drawn.profile, choice.interval), found, "interval");
 }
 
-// What a choice needs of the tile memory, by itself.
+// The need of the choice alone in the tile memory.
 void CheckRoom(const Drawn& drawn, const encoder::program::SubgraphChoice& choice) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(drawn.graph);
   auto tiles = encoder::program::PolicyTiles::Make(drawn.graph, usages, drawn.profile,

@@ -38,7 +38,7 @@ graph::Graph ForkedNetwork(base::Random& random, int operators) {
   NetworkBuilder net;
   const int64_t channels = random.Uniform(1, 3);
   std::vector<int> results = {net.Input({1, channels, random.Uniform(2, 4), random.Uniform(1, 3)})};
-  std::vector<int> loose = results;  // what nobody has read
+  std::vector<int> loose = results;  // results without a reader so far
   const auto read_any = [&] {
     const auto at =
         static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(results.size()) - 1));

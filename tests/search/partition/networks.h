@@ -4,15 +4,15 @@
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 
-// Networks small enough to try every partition of them.
+// Networks small enough to try every partition.
 namespace tessera::search {
 
-// Convolutions one after another, some results added to the one before: two boundary tensors at
-// most cross a cut.
+// Convolutions one after another, some results added to the one before: at most two boundary
+// tensors cross a cut.
 graph::Graph AnyNetwork(base::Random& random, int operators);
 
-// Convolutions and additions of any earlier results, all of one shape, the last of which takes in
-// what nobody else has read.
+// Convolutions and additions of any earlier results, all of one shape. The last operators read the
+// results that have no reader.
 graph::Graph ForkedNetwork(base::Random& random, int operators);
 
 // Such a network and a machine for it.
@@ -33,8 +33,8 @@ Subject AnySubject(uint64_t seed, Range operators, Range bytes);
 // Convolutions one after another, of 64 bytes and 12 bytes of weights each.
 graph::Graph Chain(int operators);
 
-// Some operators of a network by themselves: what comes from before them is network input, what is
-// read behind them network output.
+// Some operators of a network alone. Tensors from before them are network inputs, tensors that are
+// read behind them are network outputs.
 graph::Graph WindowOf(const graph::Graph& graph, graph::Interval window);
 
 }  // namespace tessera::search

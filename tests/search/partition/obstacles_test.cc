@@ -14,7 +14,7 @@
 #include "tessera/search/partition/partition.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
-// What stands in the way of a plan, by name and number; and that what is said to help does.
+// The obstacle of a plan, by name and number. The proposed remedies must help.
 namespace tessera::search {
 namespace {
 
@@ -29,7 +29,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// A question without a plan, and what is made of it.
+// A question without a plan, and the explanation for it.
 struct Refused {
   partition::answer::PartitionResult result;
   std::vector<partition::analysis::Remedy> remedies;
@@ -92,7 +92,7 @@ TEST(Obstacles, AnOperatorIsNamedWithItsTensorsAndTheBytesOfEach) {
   EXPECT_THAT(refused.result.reason, HasSubstr("10 are there"));
 }
 
-// What is undecided next to operators that do not fit leads nowhere.
+// Undecided subgraphs next to operators that do not fit lead to no plan.
 TEST(Obstacles, WhereSubgraphsLeadNoFurtherTheOperatorBehindThemIsNamed) {
   const Refused refused =
       Ask(Chain(3), SmallMachine(DmaSteps::kDoubleBuffered, 40), KeepingNothing());
@@ -148,7 +148,7 @@ TEST(Obstacles, FloatingPointThatDoesNotFitIsSaidToFitAsInt8) {
   EXPECT_EQ(refused.remedies.front().evidence, partition::analysis::Evidence::kPlan);
 }
 
-TEST(Obstacles, WithoutFloatingPointNobodyIsToldToUseInt8) {
+TEST(Obstacles, WithoutFloatingPointInt8IsNotProposed) {
   const Refused refused =
       Ask(Chain(3), SmallMachine(DmaSteps::kDoubleBuffered, 40), KeepingNothing());
   EXPECT_EQ(Find(refused, partition::analysis::RemedyKind::kFloatsAs), nullptr);
@@ -207,7 +207,7 @@ Profile PingPong(DmaSteps dma, Bytes bank) {
   return profile;
 }
 
-// With an engine that knows banks and modes.
+// An engine that knows banks and modes.
 partition::answer::PartitionOptions WithModes() {
   static const encoder::sat::SatEngine engine;
   static const std::vector<const problem::Engine*> engines = {&engine};
@@ -387,8 +387,8 @@ TEST(Obstacles, APlanHasNoRemedies) {
   EXPECT_THAT(found.remedies, IsEmpty());
 }
 
-// Machines that are too small in one way or another, drawn: whatever is said to lead to a plan
-// does.
+// Draws machines that are too small in one respect or another. Every change that is said to lead to
+// a plan does so.
 TEST(Obstacles, WhatIsSaidToLeadToAPlanDoes) {
   int refused_draws = 0;
   int applied = 0;

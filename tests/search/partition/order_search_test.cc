@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "../cost/small_machine.h"
-#include "demand_words.h"
+#include "constraint_words.h"
 #include "every_plan.h"
 #include "exhaustive.h"
 #include "networks.h"
@@ -58,7 +58,7 @@ partition::answer::PartitionResult Search(const graph::Graph& graph, const Profi
   if (found && found->plan) {
     EXPECT_TRUE(plan::verify::Validate(*found->plan).empty());
     EXPECT_TRUE(cost::FindMispriced(*found->plan).empty());
-    // What is read again has the numbers that were written.
+    // Tensors read back have the numbers that were written.
     const std::vector<int> tensors = graph::TensorsByMaker(found->plan->network);
     EXPECT_TRUE(IdsOf(found->plan->network) == IdsOf(graph) ||
                 std::is_sorted(tensors.begin(), tensors.end()));
@@ -70,7 +70,7 @@ std::vector<orders::Order> EveryOrderOf(const graph::Graph& graph) {
   return *orders::FindEveryOrder(orders::Precedence(graph), 5000, base::Stop());
 }
 
-// In an order that nobody chose.
+// A network in an arbitrary order of its operators.
 graph::Graph ShuffledNetwork(base::Random& random, int operators) {
   const graph::Graph graph = ForkedNetwork(random, operators);
   std::vector<int64_t> keys;
@@ -78,7 +78,7 @@ graph::Graph ShuffledNetwork(base::Random& random, int operators) {
   return graph::Reordered(graph, orders::Precedence(graph).NearestTo(keys));
 }
 
-// At most as many boundary tensors at each cut as a search keeps.
+// Whether at most as many boundary tensors are kept at each cut as a search keeps.
 bool KeepsFew(const std::vector<encoder::program::SubgraphChoice>& choices,
               const graph::Graph& graph) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
@@ -179,11 +179,11 @@ TEST(OrderSearch, CostsAChainNothing) {
       Search(graph, profile, With("latency", partition::answer::Ordering::kGiven));
   partition::answer::PartitionResult found =
       Search(graph, profile, With("latency", partition::answer::Ordering::kSearch));
-  found.plan->run.searches_order = false;  // all that they say differently
+  found.plan->run.searches_order = false;  // the only difference in the output
   EXPECT_EQ(plan::files::WritePlanJson(*found.plan), plan::files::WritePlanJson(*given.plan));
 }
 
-// Two branches of two convolutions each, in the file side by side: 0 2 is one, 1 3 the other.
+// Two branches of two convolutions each. The file alternates them: 0 2 is one, 1 3 the other.
 struct SideBySide {
   SideBySide() {
     NetworkBuilder net;
@@ -240,7 +240,7 @@ TEST(OrderSearch, ConstraintsAreAboutTheOrderOfTheFile) {
               ElementsAre("conv0", "conv1", testing::_, testing::_, "add4"));
 }
 
-TEST(OrderSearch, RandomConstraintsAreKeptInWhateverOrder) {
+TEST(OrderSearch, RandomConstraintsAreKeptInEveryOrder) {
   base::Random random(73);
   int elsewhere = 0;
   for (int draw = 0; draw < 30; ++draw) {
@@ -304,9 +304,9 @@ Profile InOneMemory(problem::Bytes capacity) {
   return profile;
 }
 
-// Results of 64 bytes, in the file all made before the first two are added: there is room for one
-// with a sum, and what comes of them.
-TEST(OrderSearch, FindsRoomWhereTheOrderOfTheFileHasNone) {
+// Results of 64 bytes. The file makes all of them before the first two are added. The memory holds
+// one of them, a sum, and the results made of them.
+TEST(OrderSearch, FitsWhereTheOrderOfTheFileDoesNot) {
   NetworkBuilder net;
   const int x = net.Input({1, 1, 4, 4});
   std::vector<int> ends;
@@ -326,7 +326,7 @@ TEST(OrderSearch, FindsRoomWhereTheOrderOfTheFileHasNone) {
               Contains(HasSubstr("than in the order of the file, in which no plan was found")));
 }
 
-// Two results are added twice: four of 64 bytes are there at once, whatever the order.
+// Two results are added twice: four of 64 bytes live at the same time in every order.
 graph::Graph AddedTwice(int bystanders) {
   NetworkBuilder net;
   const int x = net.Input({1, 1, 4, 4});
@@ -412,10 +412,10 @@ TEST(OrderLattice, OrdersOfDifferentKindsShareNothingButTheirEnds) {
   partition::paths::DistinctIntervals distinct(lattice, false);
   EXPECT_THAT(distinct.Take(0, 4), SizeIs(10));
   EXPECT_THAT(distinct.Take(1, 4), SizeIs(10));
-  EXPECT_THAT(distinct.Take(2, 4), SizeIs(7));  // all but those of the operators 0 and 1
+  EXPECT_THAT(distinct.Take(2, 4), SizeIs(7));  // all but those of operators 0 and 1
 }
 
-TEST(OrderLattice, OfIntervalsThatAreAlikeTakesOne) {
+TEST(OrderLattice, OfEqualIntervalsTakesOne) {
   const partition::paths::OrderLattice lattice({{0, 1, 2, 3}, {0, 2, 1, 3}});
   partition::paths::DistinctIntervals distinct(lattice, true);
   EXPECT_THAT(distinct.Take(0, 4), SizeIs(10));

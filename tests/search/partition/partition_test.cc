@@ -25,7 +25,7 @@ graph::Graph WideInTheMiddle() {
   return net.Finish(net.Conv(wide, 1, 2));
 }
 
-// Whatever crosses a cut or is the result lies whole in the tile memory; fused tiles need less.
+// Tensors that cross a cut and the result lie whole in the tile memory; fused tiles need less.
 Profile OneHome(int64_t capacity) {
   Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, capacity);
   for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
@@ -80,7 +80,7 @@ TEST(SearchPartition, BaselineNamesWhatDoesNotFitAlone) {
   EXPECT_EQ(result->plan->baseline.do_not_fit, (std::vector<int>{0, 1}));
 }
 
-TEST(SearchPartition, CapOnOperatorsIsKeptAndTold) {
+TEST(SearchPartition, CapOnOperatorsIsKeptAndReported) {
   partition::answer::PartitionOptions options = KeepingNothing(Minimise("off_chip_bytes"));
   options.max_operators = 2;
   const auto result =
@@ -102,7 +102,7 @@ TEST(SearchPartition, WhatOnlyTheCapRulesOutIsNotCalledInfeasible) {
   EXPECT_THAT(result->reason, HasSubstr("longer subgraphs were not tried, try --max-operators 2"));
 }
 
-TEST(SearchPartition, WhatNoSubgraphCanHoldIsInfeasibleWhateverTheCap) {
+TEST(SearchPartition, WhatNoSubgraphCanHoldIsInfeasibleForEveryCap) {
   partition::answer::PartitionOptions options = KeepingNothing();
   options.max_operators = 1;
   const auto result =
@@ -123,7 +123,7 @@ TEST(SearchPartition, TheLowerBoundOfThePeakHoldsForLongerSubgraphsToo) {
   EXPECT_LT(fused->plan->totals.peak_bytes, apart->plan->totals.peak_bytes);
 }
 
-TEST(SearchPartition, FindsRoomForTheSmallestTilesOfALargeMap) {
+TEST(SearchPartition, FitsTheSmallestTilesOfALargeMap) {
   // 96 MiB in and out; tiles of a row and up to eight columns fit twice. Single pixels would be
   // 2^21 tiles.
   NetworkBuilder net;
@@ -162,7 +162,7 @@ TEST(SearchPartition, TooLittleMemoryIsProvenAndExplained) {
   EXPECT_THAT(result->reason, HasSubstr("needs 76 bytes of 'sram' at step 1; 10 are there"));
 }
 
-TEST(SearchPartition, WithoutBudgetOperatorsRunAloneAndNothingIsProven) {
+TEST(SearchPartition, WithoutBudgetThePlanIsLayerByLayerAndUnproven) {
   partition::answer::PartitionOptions options = KeepingNothing();
   options.budget.units = 0;
   const auto result =
@@ -270,7 +270,7 @@ TEST(SearchPartition, AnOperatorWithoutAnEngineIsUnsupported) {
 }
 
 TEST(SearchPartition, NoOperatorWithAnEngineIsUnsupportedToo) {
-  // Layer by layer is refused, so the search looks at few of the longer subgraphs.
+  // The search refuses layer by layer and then looks at few of the longer subgraphs.
   Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
   profile.engines[0].throughputs.clear();
   const auto result = partition::SearchPartition(Chain(3), profile, KeepingNothing());
@@ -306,8 +306,8 @@ TEST(SearchPartition, BadObjectivesAreRefused) {
                                           KeepingNothing()));
 }
 
-// Two convolutions of 8 rows. Tiles of 2 rows do not fit if rows are made again; those of 1 row
-// fetch each row of the input up to five times.
+// Two convolutions of 8 rows. Tiles of 2 rows do not fit if rows are recomputed; tiles of 1 row
+// load each row of the input up to five times.
 TEST(SearchPartition, KeepsRowsWhereThatFetchesLess) {
   Profile profile = SmallMachine(DmaSteps::kSerialized, 100);
   const auto again =

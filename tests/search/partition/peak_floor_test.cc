@@ -82,8 +82,8 @@ TEST_P(PeakFloorBehind, IsNoHigherThanPlansOfEitherKind) {
   }
 }
 
-// A window of 3 x 3 of all channels is read for one element; behind the crop, for a row of 512
-// columns.
+// One element needs a window of 3 x 3 of all channels. Behind the crop, a row of 512 columns needs
+// 3 x 514.
 constexpr std::string_view kFolder = "tests/search/partition/bounds/";
 
 INSTANTIATE_TEST_SUITE_P(

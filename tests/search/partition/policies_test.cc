@@ -26,8 +26,8 @@
 #include "tessera/search/partition/partition.h"
 #include "tessera/tests/search/cost/simulate.h"
 
-// Networks of which the best plan needs a policy that few others need, and policies that only a
-// constraint asks for.
+// Networks whose best plan needs a policy that few other networks need, and policies that only a
+// constraint selects.
 namespace tessera::search {
 namespace {
 
@@ -65,7 +65,7 @@ partition::answer::PartitionResult Search(const graph::Graph& graph, const Profi
                                           std::vector<plan::PlanConstraint> constraints = {}) {
   partition::answer::PartitionOptions options;
   options.objective = objective;
-  static const encoder::sat::SatEngine sat;  // of these engines it alone knows every rule
+  static const encoder::sat::SatEngine sat;  // the only one of these engines that knows every rule
   std::vector<const problem::Engine*> engines(TestEngines().begin(), TestEngines().end());
   engines.push_back(&sat);
   options.engines = engines;
@@ -76,7 +76,7 @@ partition::answer::PartitionResult Search(const graph::Graph& graph, const Profi
   return result ? *std::move(result) : partition::answer::PartitionResult();
 }
 
-// `best` is the score of the best of all plans, found by trying everything.
+// `best` is the score of the best of all plans, found by exhaustive search.
 struct Case {
   std::string name;
   std::string metric;
@@ -100,10 +100,10 @@ TEST_P(BestPolicies, AreFoundAndProven) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, BestPolicies,
-    ::testing::Values(Case{"slices_of_depth_2", "latency", {}, 685},
+    ::testing::Values(Case{"k_slices_of_2", "latency", {}, 685},
                       Case{"shared_rows_of_two_outputs", "off_chip_bytes", {}, 773},
                       Case{"shared_rows_of_three_outputs", "latency", {}, 614},
-                      Case{"shared_rows_in_own_steps", "latency", {}, 952},
+                      Case{"shared_rows_serialized", "latency", {}, 952},
                       Case{"shared_rows_of_a_branch", "off_chip_bytes", {{"peak", 575}}, 425},
                       Case{"kept_in_the_place_of_kept", "energy", {}, 6101}));
 
@@ -115,7 +115,7 @@ plan::PlanConstraint AsSubgraph(plan::TileConfigConstraint config) {
   return constraint;
 }
 
-// What is required may make the same program as another policy; that is no reason to refuse it.
+// A required policy may give the same program as another policy. That is no reason to refuse it.
 TEST(RequiredPolicies, ArePlannedThoughTheyChangeNothing) {
   const std::string name = "shared_rows_of_two_outputs";
   const graph::Graph given = NetworkOf(name);
@@ -149,8 +149,8 @@ TEST(RequiredPolicies, ArePlannedThoughTheyChangeNothing) {
   }
 }
 
-// An engine writes a network output at home where what reads it is in a later subgraph, and in one
-// subgraph with it, a transfer does: the bound on all cuts counts no transfer.
+// An engine writes a network output at its home if its reader is in a later subgraph. In one
+// subgraph with the reader, a transfer writes it. The bound on all cuts counts no transfer.
 TEST(OddPlans, CostNoLessThanTheirBoundsWhereOutputsAreReadAgain) {
   for (const std::string name : {"output_read_again", "output_written_directly"}) {
     for (const std::string metric : {"latency", "energy", "off_chip_bytes", "macs"}) {
@@ -163,7 +163,7 @@ TEST(OddPlans, CostNoLessThanTheirBoundsWhereOutputsAreReadAgain) {
   }
 }
 
-// Tiles of one row would be 4096, which are too many to keep rows from one to the next.
+// Tiles of one row would be 4096, too many to keep rows from one to the next.
 TEST(OddPlans, SayThatTilesWereTooManyToLookAt) {
   const std::string name = "many_rows";
   Profile profile = ProfileOf(name);
@@ -192,8 +192,8 @@ TEST(OddPlans, HoldNothingInAMemoryWithModes) {
   EXPECT_EQ(plan::files::WritePlanJson(*read), text);
 }
 
-// All windows of the last operator lie in the padding, so nothing that comes before it is needed,
-// the barrier included.
+// All windows of the last operator lie in the padding. So nothing before it is needed, the barrier
+// included.
 TEST(OddPlans, LeaveOutABarrierWhoseResultsAreNotNeeded) {
   const std::string name = "barrier_without_readers";
   for (const std::string metric : {"latency", "energy", "off_chip_bytes"}) {
@@ -204,9 +204,9 @@ TEST(OddPlans, LeaveOutABarrierWhoseResultsAreNotNeeded) {
   }
 }
 
-// Whether the next value lies in the place of its state hangs on the order, and what fits and what
-// it costs hangs on that.
-TEST(OrdersOfStates, AreAllTriedWhateverTheOrderOfTheFile) {
+// The order decides whether the next value lies in the place of its state. That decides the fit and
+// the cost.
+TEST(OrdersOfStates, AreAllTriedForEveryOrderOfTheFile) {
   for (const std::string name : {"state_read_twice", "state_that_grows"}) {
     const graph::Graph given = NetworkOf(name);
     const Profile profile = ProfileOf(name);
@@ -226,7 +226,7 @@ TEST(OrdersOfStates, AreAllTriedWhateverTheOrderOfTheFile) {
             << ::testing::PrintToString(plan::DescribeProof(*found.plan));
         EXPECT_TRUE(plan::verify::Validate(*found.plan).empty());
         scores.insert(found.plan->score);
-        // What is found in some order is above the bounds taken in any.
+        // A plan found in some order costs at least the bounds of every order.
         for (const orders::Order& other : *orders) {
           const plan::Metrics bounds = cost::LowerBound(graph::Reordered(given, other), profile,
                                                         {0, static_cast<int>(order.size()) - 1});

@@ -13,7 +13,7 @@
 #include "tessera/search/partition/partition.h"
 #include "tessera/tests/draws.h"
 
-// Constants that arrive while the subgraph before theirs runs, where that is better.
+// Constants that arrive while the previous subgraph runs, where that is better.
 namespace tessera::search {
 namespace {
 
@@ -24,7 +24,7 @@ using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 
-// Two ports, so that something may arrive while something leaves.
+// Two ports, so that one tensor may arrive while another leaves.
 Profile Machine(Profile profile) {
   profile.tiling.dma = DmaSteps::kDoubleBuffered;
   profile.memories[0].port.shared = false;
@@ -89,8 +89,8 @@ TEST(Prefetch, IsNeverWorseAndOftenBetter) {
   EXPECT_GE(subgraphs, 60);
 }
 
-// With room for everything, no further subgraph would gain.
-TEST(Prefetch, LeavesNoGainWhereThereIsRoom) {
+// With enough space for everything, no further subgraph would gain.
+TEST(Prefetch, LeavesNoGainWhereThereIsSpace) {
   int checked = 0;
   for (uint64_t seed = 100; seed < 120; ++seed) {
     Subject subject = AnySubject(seed, {3, 7}, {4000, 8000});
@@ -126,8 +126,8 @@ TEST(Prefetch, SaysWhatTheStatusIsAbout) {
   EXPECT_FALSE(plan.scope.policies.empty());
 }
 
-// 64 bytes come and go, and 12 are weights: 2 * 64 + 12 of 140.
-TEST(Prefetch, NeedsRoom) {
+// 64 bytes arrive, 64 bytes leave, and 12 are weights: 2 * 64 + 12 of 140.
+TEST(Prefetch, NeedsSpace) {
   const graph::Graph graph = Chain(3);
   partition::answer::PartitionOptions options = Prefetching();
   options.max_operators = 1;
@@ -142,8 +142,8 @@ TEST(Prefetch, NeedsRoom) {
                                          HasSubstr("no room was found for 2 that would gain"))));
 }
 
-// Three convolutions apart from each other, of weights that are streamed or resident; the way of
-// the second may be required.
+// Three independent convolutions, with streamed or resident weights. A constraint may state the
+// weights of the second.
 plan::Plan FindPlanApart(partition::paths::Keeping keeping,
                          const std::optional<plan::TileConfigConstraint>& second) {
   Profile profile = Machine(SmallMachine(DmaSteps::kDoubleBuffered, 1000));

@@ -14,7 +14,7 @@
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/partition.h"
 
-// Plans beside what others published: docs/comparisons.md.
+// Compares plans with published ones: docs/comparisons.md.
 namespace tessera::search {
 namespace {
 
@@ -58,7 +58,7 @@ struct MsfPoint {
 
 class MsfCnn : public testing::TestWithParam<MsfPoint> {};
 
-// Its scheme, seen in a mirror, is one of ours, with as many MACs.
+// Its scheme, mirrored, is one of ours, with as many MACs.
 TEST_P(MsfCnn, SchemeRunsAsAPlan) {
   const auto [network, profile] = ReadSubject("mobilenet_v2_035.yaml", "comparisons/msf_cnn.yaml");
   const std::string file =
@@ -74,7 +74,7 @@ TEST_P(MsfCnn, SchemeRunsAsAPlan) {
   EXPECT_EQ(found->plan->totals.peak_bytes, GetParam().run_in);
 }
 
-// Within the memory that it states, whatever its scheme needs to run.
+// Within the memory that it states, which may be less than its scheme needs to run.
 TEST_P(MsfCnn, NeedsNoFewerMacsThanOurPlan) {
   const auto [network, profile] = ReadSubject("mobilenet_v2_035.yaml", "comparisons/msf_cnn.yaml");
   const auto found = partition::SearchPartition(

@@ -15,8 +15,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Two convolutions whose halo is made twice where they run as one subgraph, or stored and loaded
-// between two: what is cheaper depends on what a byte of DRAM costs beside a multiply-accumulate.
+// Two convolutions. As one subgraph they compute the halo twice; as two they store and load the
+// tensor between them. The energy of a byte of DRAM, relative to a multiply-accumulate, decides
+// which is cheaper.
 graph::Graph Pair() {
   NetworkBuilder net;
   return net.Finish(net.Conv(net.Conv(net.Input({1, 2, 16, 4}), 3, 2), 3, 2));
@@ -98,7 +99,7 @@ TEST(Sensitivity, SaysWhatAnotherChoiceWouldGain) {
                   "with the energy of a multiply-accumulate doubled another choice is 2 % better"));
 }
 
-// Whatever is found under another profile is what a search from the start finds there.
+// The plan found under another profile is the plan of a new search there.
 TEST(Sensitivity, IsWhatAFreshSearchFinds) {
   int changed = 0;
   for (const double mac_pj : {2.0, 4.0, 8.0, 12.0, 16.0, 32.0}) {

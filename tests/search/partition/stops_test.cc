@@ -22,9 +22,8 @@
 #include "tessera/search/tiling/feasible_frontier.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
-// Every search is cut off at its polls of the stop, one run for each of them. A poll that follows
-// the request must be one of the few that lead out of the search, the answer must be honest, and
-// what it hands out must be right.
+// Cuts every search off at its polls of the stop, one run for each of several polls. Only few polls
+// may follow the request, the answer must be honest, and its contents must be correct.
 namespace tessera::search {
 namespace {
 
@@ -35,12 +34,12 @@ constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 // Runs of one search, spread evenly over its polls.
 constexpr int64_t kRuns = 32;
 
-// Polls between the request and the end: tasks that are not begun any more, each of which asks
-// once, and a few for each level of calls.
+// Polls between the request and the end: each task that no longer starts polls once, and each level
+// of calls polls a few times.
 constexpr int64_t kMostAfter = 400;
 
-// Calls run(stop, k) with a stop that requests itself at the k-th poll, for k in steps up to the
-// `polls` of a whole run. The number of runs.
+// Calls run(stop) with a stop that requests itself at the k-th poll, for k in steps up to the
+// `polls` of a whole run. Returns the number of runs.
 template <typename Run>
 int ForEachPoll(int64_t polls, const Run& run) {
   int runs = 0;
@@ -86,8 +85,8 @@ std::string TextOf(const partition::answer::PartitionResult& result) {
   return result.plan ? plan::files::WritePlanJson(*result.plan) : result.reason;
 }
 
-// The search under a stop that never comes, which must change nothing, and then under stops that
-// do.
+// Runs the search with a stop that never comes, which must change nothing, and then with stops that
+// come.
 int CutOffEverywhere(const Subject& subject, partition::answer::PartitionOptions options) {
   const auto free = partition::SearchPartition(subject.graph, subject.profile, options);
   const base::Stop never(base::Stop::AtPoll{kNever});
@@ -232,7 +231,7 @@ TEST(Stops, EndAJudgementAtEachPoll) {
   });
 }
 
-// Operators side by side: every order is legal, and cuts are as many as sets of them.
+// Independent operators: every order is legal, and there are as many cuts as sets of operators.
 graph::Graph Parallel(int operators) {
   NetworkBuilder net;
   const int input = net.Input({1, 1, 4, 4});
@@ -254,8 +253,9 @@ TEST(Stops, EndASearchForOrdersAtEachPoll) {
   EXPECT_FALSE(orders::FindEveryOrder(precedence, 1'000, base::Stop(base::Stop::AtPoll{40})));
 }
 
-// par400: the work between two polls is a node and a cut, whatever the number of nodes.
-TEST(Stops, OfManyOperatorsSideBySideEndAtOnce) {
+// 400 parallel operators: the work between two polls is a node and a cut, whatever the number of
+// nodes.
+TEST(Stops, OfManyParallelOperatorsEndImmediately) {
   const Subject subject{Parallel(100), SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 400)};
   partition::answer::PartitionOptions options = KeepingWherePossible();
   for (const int64_t k : {1, 500, 5'000}) {
@@ -265,7 +265,7 @@ TEST(Stops, OfManyOperatorsSideBySideEndAtOnce) {
     ASSERT_TRUE(result && result->plan);
     ExpectRight(*result->plan);
     EXPECT_TRUE(result->plan->run.cut_off);
-    EXPECT_LE(stop.Polls() - k, 20'000);  // intervals that are not bounded any more
+    EXPECT_LE(stop.Polls() - k, 20'000);  // intervals that are no longer bounded
   }
 }
 

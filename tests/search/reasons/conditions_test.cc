@@ -25,7 +25,7 @@ problem::Buffer MakeBuffer(const std::string& id, Bytes size) {
   return buffer;
 }
 
-// Three buffers of which everything is asked that can be.
+// Three buffers with every condition that a problem can state.
 Query Everything() {
   Query query;
   query.capacity = 16;
@@ -71,7 +71,7 @@ TEST(ConditionsTest, AccessesThatNothingCountsAreNoConditions) {
   for (const Condition& each : ListConditions(query)) EXPECT_NE(each.kind, ConditionKind::kAccess);
 }
 
-// 'a' is adjacent to 'b', and rounds up to 4, or to 2 where its own alignment is not kept.
+// 'a' is adjacent to 'b'. It is rounded up to 4, or to 2 where its own alignment is not kept.
 Query Neighbours() {
   Query query = Everything();
   query.problem.relations = {{RelationKind::kAdjacent, 1, 0, 0}};
@@ -89,10 +89,10 @@ TEST(ConditionsTest, TheAlignmentsOfNeighboursAreConditions) {
   EXPECT_THAT(list, testing::Contains(Condition{ConditionKind::kMemoryAlignment, 0, 0}));
 }
 
-TEST(ConditionsTest, ANeighbourWithoutItsAlignmentIsReadInTwoWays) {
+TEST(ConditionsTest, ANeighbourWithoutItsAlignmentHasTwoReadings) {
   const std::vector<Query> readings = Readings(Neighbours(), kBothAndTheRelation);
   ASSERT_EQ(readings.size(), 2U);
-  EXPECT_EQ(readings[0].problem.buffers[0].alignment, 4);  // as asked
+  EXPECT_EQ(readings[0].problem.buffers[0].alignment, 4);  // as stated
   EXPECT_EQ(readings[1].problem.buffers[0].alignment, 2);  // as kept
   for (const Query& reading : readings) {
     EXPECT_EQ(reading.problem.buffers[1].alignment, 1);
@@ -134,7 +134,7 @@ TEST(ConditionsTest, ALoopIsAConditionWhereTransitionsAreLimitedAndItsEndIsAnExi
 }
 
 // 1 modulo 5 and 3 modulo 7 meet first at 31.
-TEST(ConditionsTest, AFreeCapacityHasRoomForEveryRemainder) {
+TEST(ConditionsTest, AFreeCapacityHoldsEveryRemainder) {
   Query query;
   query.capacity = 4;
   query.problem.buffers = {MakeBuffer("a", 1)};

@@ -9,7 +9,7 @@
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 
-// What is explained, and how, on fixtures small enough to check by eye. Enumeration decides.
+// Explanations of fixtures small enough to check by eye. Enumeration decides.
 namespace tessera::encoder {
 namespace {
 
@@ -73,8 +73,8 @@ TEST(ExplainTest, AnOverloadNamesTheFewestLargestBuffers) {
   EXPECT_TRUE(explanation.all_tried);
 }
 
-// Loads stay within 10, yet no placement does: each step holds 10 bytes, and the long ones are in
-// the way.
+// Loads stay within 10, but there is no placement: each step holds 10 bytes, and the long buffers
+// obstruct the others.
 TEST(ExplainTest, APackingWithoutAnOverloadIsExplainedToo) {
   const Problem problem = MakeProblem(
       {MakeBuffer("low", 0, 2, 3), MakeBuffer("long", 1, 4, 4), MakeBuffer("high", 3, 5, 3),
@@ -142,7 +142,7 @@ TEST(ExplainTest, AReservedRangeAndARelationCanBeToBlame) {
 }
 
 // 'c' may lie at 0 or 3, so 'a' behind it begins at 3 or 6, and ends beyond 6. 'a' and 'b' collide
-// by their sizes too; the relation is named, for it is what the problem asks for in so many words.
+// by their sizes too. The explanation names the relation because the problem states it explicitly.
 Problem AdjacentInAMemoryAlignedTo3() {
   Problem problem = MakeProblem(
       {MakeBuffer("a", 0, 1, 4), MakeBuffer("b", 0, 1, 1), MakeBuffer("c", 2, 3, 1)}, 6);
@@ -165,7 +165,7 @@ TEST(ExplainTest, TheAlignmentToWhichANeighbourIsRoundedUpIsAReason) {
   EXPECT_TRUE(explanation.all_tried);
 }
 
-// 4 and 4 bytes exceed 6 whatever 'a' is rounded up to.
+// 4 and 4 bytes exceed 6, whatever alignment 'a' is rounded up to.
 TEST(ExplainTest, AnAlignmentWithoutWhichANeighbourFindsNoPlaceEitherIsNoReason) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 1, 4), MakeBuffer("c", 2, 3, 4)}, 6);
   problem.buffers[0].alignment = 2;
@@ -175,8 +175,8 @@ TEST(ExplainTest, AnAlignmentWithoutWhichANeighbourFindsNoPlaceEitherIsNoReason)
                           Of(ConditionKind::kRelation, 0, 0), Of(ConditionKind::kCapacity)));
 }
 
-// Directly behind 'c' the reserved bytes are in the way of 'a', at the multiple of 4 they are not:
-// the fixed offsets are what collides.
+// Directly behind 'c' the reserved bytes block 'a'; at the multiple of 4 they do not. The fixed
+// offsets collide.
 TEST(ExplainTest, WhatCollidesOnlyWithoutAnAlignmentIsNoReason) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 1, 4), MakeBuffer("c", 2, 3, 1),
                                  MakeBuffer("x", 0, 1, 2), MakeBuffer("y", 0, 1, 2)},
@@ -191,7 +191,7 @@ TEST(ExplainTest, WhatCollidesOnlyWithoutAnAlignmentIsNoReason) {
                           Of(ConditionKind::kFixedOffset, 2), Of(ConditionKind::kFixedOffset, 3)));
 }
 
-// The mode of step 1 cannot go on to that of step 0, which only the repetition asks for.
+// The mode of step 0 may not follow that of step 1. Only the loop requires that.
 TEST(ExplainTest, ALoopCanBeToBlame) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 1)}, 1);
   problem.buffers[0].accesses = {{0, "", AccessKind::kRead}, {1, "", AccessKind::kWrite}};
@@ -209,7 +209,7 @@ TEST(ExplainTest, ALoopCanBeToBlame) {
               Contains(Change{ChangeKind::kDrop, Of(ConditionKind::kLoop), 0, "", true}));
 }
 
-// An answer that contradicts the one before is noticed: the set is put to the decision once more.
+// The explainer detects an answer that contradicts an earlier one: it decides the set once more.
 TEST(ExplainTest, AnAnswerThatIsTakenBackIsNotBelieved) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 1, 1), MakeBuffer("b", 0, 1, 1)}, 2);
   int questions = 0;
@@ -248,7 +248,8 @@ Problem ThreeBanks() {
   return problem;
 }
 
-// Four bytes in three also overload it; a fourth byte outside the banks leaves the modes to blame.
+// Four bytes in three are an overload too; a fourth byte outside the banks leaves only the modes as
+// the reason.
 TEST(ExplainTest, ThePatentsThreeBanksCollideInAccessesAndModes) {
   Problem problem = ThreeBanks();
   for (problem::Bank& bank : problem.memories[0].banks)
@@ -350,7 +351,8 @@ TEST(ExplainTest, WithoutABudgetNothingIsClaimed) {
                                                              Of(ConditionKind::kFixedOffset, 1)}));
 }
 
-// What a decision does not know stays in the set, and the set is not called minimal.
+// A condition about which the decision answers unknown stays in the set, and the set is not called
+// minimal.
 TEST(ExplainTest, AnUnknownIsNeverTakenForANo) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 2), MakeBuffer("b", 0, 2, 2)}, 8);
   problem.buffers[0].offset = 0;
@@ -365,7 +367,7 @@ TEST(ExplainTest, AnUnknownIsNeverTakenForANo) {
   EXPECT_EQ(explanation.conditions.size(), 4U);
 }
 
-// A decision that answers with a wrong placement is not believed.
+// The explainer rejects a decision that answers with a wrong placement.
 TEST(ExplainTest, PlacementsAreChecked) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 2), MakeBuffer("b", 0, 2, 2)}, 8);
   problem.buffers[0].offset = 0;

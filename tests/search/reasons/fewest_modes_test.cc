@@ -85,7 +85,7 @@ TEST(FewestModesTest, AModeThatDoesNothingNewIsRemoved) {
       problem::Validate(problem, found.allocations[0], problem.memories[0].capacity).empty());
 }
 
-TEST(FewestModesTest, ThreeBanksAreNotEnoughWhateverTheModes) {
+TEST(FewestModesTest, ThreeBanksAreNotEnoughForAnyModes) {
   const search::reasons::FewestModes found =
       FindFewest({Asked(DoubleBufferedLoop({"rrw", "wwr"}))});
   EXPECT_EQ(found.status, Status::kInfeasible);
@@ -154,8 +154,8 @@ TEST(FewestModesTest, WiresThatNoModeUsesAreFreed) {
       ElementsAre(search::reasons::FreedAccess{0, 1, {"", AccessKind::kRead}}));
 }
 
-// The least number of modes by trying all subsets that leave each memory one; 0 when not even all
-// of them are enough.
+// The least number of modes by enumeration of all subsets that leave each memory one mode; 0 when
+// all modes together are not enough.
 int LeastByEnumeration(const std::vector<Problem>& problems) {
   std::vector<search::reasons::ModeId> modes;
   const std::vector<problem::Memory>& memories = problems.front().memories;

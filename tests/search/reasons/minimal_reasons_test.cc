@@ -26,10 +26,10 @@
 #include "tessera/search/engines/local_search/local_search.h"
 #include "tessera/search/reasons/explain.h"
 
-// Problems with every kind of constraint, and every way to explain them: the set that is reported
-// is made into a Problem of its own, by the words of docs/reasons.md and by no code of the
-// explainer, and that Problem is decided by two engines, and by enumeration where it is small
-// enough. It must have no placement, and must have one without any one of the conditions.
+// Explains Problems with every kind of constraint in every way. The test turns the reported set
+// into a Problem of its own, by the text of docs/reasons.md and without code of the explainer. Two
+// engines decide that Problem, and enumeration too where it is small enough. It must have no
+// placement, and must have one without any one of the conditions.
 namespace tessera::encoder {
 namespace {
 
@@ -51,15 +51,15 @@ struct FormulationInput {
   Bytes capacity = 0;
 };
 
-// ---- what docs/reasons.md says of conditions that are left out ----
+// ---- conditions that are left out, by docs/reasons.md ----
 
 class Rebuilding {
  public:
   Rebuilding(const FormulationInput& whole, const std::vector<Condition>& kept)
       : whole_(whole), kept_(kept) {}
 
-  // One Problem, or two where a neighbour may be rounded up to the alignment asked for and to the
-  // one kept.
+  // One Problem, or two where a neighbour may be rounded up to its own alignment or to the kept
+  // one.
   std::vector<FormulationInput> Run() const {
     std::vector<FormulationInput> readings = {Build(true), Build(false)};
     const auto same = [](const Buffer& a, const Buffer& b) { return a.alignment == b.alignment; };
@@ -76,7 +76,7 @@ class Rebuilding {
            kept_.end();
   }
 
-  // Far beyond what the constraints of these small Problems could ask for.
+  // Far beyond the needs of the constraints of these small Problems.
   Bytes Plenty(const Memory& memory) const {
     Bytes plenty = 64;
     for (const Buffer& buffer : whole_.problem.buffers)
@@ -152,7 +152,7 @@ class Rebuilding {
     if (as_asked && IsNeighbour(i))
       buffer.alignment =
           std::lcm(own, whole_.problem.memories[static_cast<size_t>(buffer.memory)].alignment);
-    // What the memory asks for anyway makes no other reading.
+    // An alignment that the memory requires anyway gives no second reading.
     if (Has(ConditionKind::kMemoryAlignment, static_cast<size_t>(buffer.memory)))
       buffer.alignment = std::lcm(
           buffer.alignment, whole_.problem.memories[static_cast<size_t>(buffer.memory)].alignment);
@@ -174,7 +174,7 @@ class Rebuilding {
       Relation relation = whole_.problem.relations[i];
       if (!number.contains(relation.first) || !number.contains(relation.second)) continue;
       if (!Has(ConditionKind::kRelation, 0, i)) {
-        // The licence to overlap is no condition.
+        // The permission to overlap is no condition.
         if (relation.kind != RelationKind::kColocate && relation.kind != RelationKind::kExclusive)
           continue;
         relation = {RelationKind::kExclusive, relation.first, relation.second, 0};
@@ -206,7 +206,7 @@ class Rebuilding {
   const std::vector<Condition>& kept_;
 };
 
-// ---- who decides ----
+// ---- engines that decide ----
 
 constexpr double kMostPlacements = 2e6;
 
@@ -223,7 +223,7 @@ bool IsEnumerable(const FormulationInput& question) {
 
 class Judges {
  public:
-  // Whether a placement exists; the judges agree, or the test fails.
+  // Whether a placement exists; the engines agree, or the test fails.
   bool Fits(const FormulationInput& question) {
     const std::optional<bool> fits = Ask(sat_, question);
     EXPECT_TRUE(fits.has_value());
@@ -258,8 +258,7 @@ class Judges {
   int enumerated_ = 0;
 };
 
-// Each engine that refutes, all of them together as `alloc`, `tile` and `plan` ask, and
-// enumeration.
+// Each engine that refutes, all of them together as in `alloc`, `tile` and `plan`, and enumeration.
 class Paths {
  public:
   Paths()
@@ -279,7 +278,7 @@ class Paths {
     return at % 16 == 15 ? ways_.size() - 1 : at % (ways_.size() - 1);
   }
   const std::string& NameOf(size_t way) const { return ways_[way].first; }
-  // The others do not know all constraints, or give up where a capacity is free.
+  // The other engines do not know all constraints, or give up where a capacity is free.
   bool DecidesAll(size_t way) const {
     return NameOf(way) == "cadical" || NameOf(way) == "portfolio" || NameOf(way) == "z3";
   }
@@ -313,10 +312,10 @@ class Paths {
   std::vector<std::pair<std::string, search::reasons::Decide>> ways_;
 };
 
-// ---- what is asked ----
+// ---- questions ----
 
-// What the general draw makes seldom: alignments that collide with relations and reserved ranges,
-// and too little of everything.
+// Cases that the general draw makes rarely: alignments that collide with relations and reserved
+// ranges, and too little of everything.
 void Tighten(base::Random& random, Problem& problem) {
   const auto last = static_cast<int64_t>(problem.buffers.size()) - 1;
   for (Memory& memory : problem.memories) {
@@ -367,7 +366,7 @@ void TightenModes(base::Random& random, Problem& problem) {
   if (random.Chance(0.7)) problem.loops = {{horizon.lower, horizon.upper, {horizon.upper}}};
 }
 
-// An infeasible question; nullopt where the draw is not one.
+// An infeasible question; nullopt where the draw is feasible.
 std::optional<FormulationInput> DrawInfeasible(base::Random& random, Judges& judges) {
   FormulationInput question{DrawProblem(random), 0};
   const double draw = random.Real();
@@ -382,7 +381,7 @@ std::optional<FormulationInput> DrawInfeasible(base::Random& random, Judges& jud
   return std::nullopt;
 }
 
-// ---- what is counted, so that no kind goes untested ----
+// ---- counts, so that every kind is tested ----
 
 struct Tally {
   std::map<ConditionKind, int> kinds;
@@ -428,7 +427,7 @@ class MinimalReasons : public testing::Test {
   Tally tally_;
 };
 
-TEST_F(MinimalReasons, OfEveryWayToExplainCollideAndAreNeeded) {
+TEST_F(MinimalReasons, OfEveryExplanationCollideAndAreNeeded) {
   base::Random random(1);
   Paths paths;
   constexpr int kWanted = 480;
@@ -460,7 +459,7 @@ TEST_F(MinimalReasons, OfEveryWayToExplainCollideAndAreNeeded) {
   EXPECT_GE(tally_.two_readings, 5);
 }
 
-// However little may be asked, the set collides, and is called minimal only if it is.
+// With any budget the set collides, and is called minimal only if it is.
 TEST_F(MinimalReasons, WithinAnyBudgetSayWhetherTheyAreMinimal) {
   base::Random random(2);
   Paths paths;

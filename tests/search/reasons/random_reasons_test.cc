@@ -12,9 +12,9 @@
 #include "tessera/search/reasons/explain.h"
 #include "tessera/search/reasons/query.h"
 
-// Explanations of random infeasible Problems, found with CaDiCaL and held against enumeration: what
-// is said to collide does, what is said to be needed is, and every change does what it promises and
-// no less would.
+// Compares explanations of random infeasible Problems, found with CaDiCaL, with enumeration. The
+// named conditions collide, each of them is needed, every change makes the Problem feasible, and no
+// smaller change does.
 namespace tessera::encoder {
 namespace {
 
@@ -35,7 +35,7 @@ Query Ask(const Problem& problem) { return {problem, problem.memories[0].capacit
 
 bool Fits(const Query& query) { return Enumerate(query.problem, query.capacity).has_value(); }
 
-// Enumeration of what has no capacity may take for ever.
+// Enumeration of a Problem without a capacity may not end.
 bool IsEnumerable(const Query& query) {
   double placements = 1;
   for (const Buffer& buffer : query.problem.buffers)
@@ -51,8 +51,8 @@ void AddBank(Query& query, int memory, Bytes length) {
   if (memory == 0) query.capacity += length;
 }
 
-// Rules that list banks of the memory list its last one too, where they list `like` (-1: whatever
-// they list).
+// Adds the last bank of the memory to the rules that list bank `like` of it (-1: to all rules of
+// banks).
 void AddBankToRules(Problem& problem, int memory, int like) {
   const auto last =
       static_cast<int>(problem.memories[static_cast<size_t>(memory)].banks.size()) - 1;
@@ -64,7 +64,7 @@ void AddBankToRules(Problem& problem, int memory, int like) {
   }
 }
 
-// The question after the change, made independently of the code under test.
+// The question after the change, built without the code under test.
 Query Apply(Query query, const Change& change, Bytes amount) {
   Problem& problem = query.problem;
   const auto owner = static_cast<size_t>(change.condition.owner);
@@ -128,7 +128,7 @@ Query Apply(Query query, const Change& change, Bytes amount) {
   return query;
 }
 
-// What a change of the same thing by a little less would be; nullopt where there is none.
+// The next smaller change of the same kind; nullopt where there is none.
 std::optional<Bytes> Less(const Query& query, const Change& change) {
   const auto owner = static_cast<size_t>(change.condition.owner);
   if (change.kind == ChangeKind::kDrop || change.kind == ChangeKind::kBank) return std::nullopt;
@@ -180,7 +180,7 @@ class RandomReasons : public testing::TestWithParam<uint64_t> {
     }
   }
 
-  // Everything that can be struck out and then fits is listed.
+  // The explanation lists every condition whose removal makes the Problem feasible.
   static void ExpectNothingMissed(const Query& query, const Explanation& explanation) {
     for (const Condition& condition : search::reasons::ListConditions(query)) {
       const bool strikable = condition.kind == ConditionKind::kRelation ||

@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Change{"rule", [](Problem& p) { p.rules = {AboutOffsets()}; }}),
     [](const auto& info) { return info.param.name; });
 
-TEST(CachedEngines, TellEnginesAndBudgetsApart) {
+TEST(CachedEngines, DistinguishEnginesAndBudgets) {
   const engines::canonical::CanonicalEngine canonical;
   const engines::greedy::GreedyEngine greedy;
   const tiling::CachedEngines engines({&canonical, &greedy});

@@ -116,7 +116,7 @@ Profile DrawProfile() {
   return profile;
 }
 
-// Two halves, now and then.
+// Two halves, in some draws.
 void DrawBanks(hw_profiles::Memory& sram) {
   if (Draw(0, 3) > 0) return;
   const int64_t boundary = sram.capacity_bytes / 2;
@@ -130,7 +130,7 @@ void DrawBanks(hw_profiles::Memory& sram) {
   sram.span = Flip() ? problem::Span::kSingle : problem::Span::kContiguous;
 }
 
-// The least that a tile of this shape could do with.
+// A lower bound of the memory for a tile of this shape.
 int64_t LoadOf(const RandomSubject& subject, const graph::tiling::TileShape& shape) {
   const encoder::program::SubgraphChoice choice = {
       subject.interval, shape, {subject.profile.tiling.weights.back(), false}};

@@ -11,10 +11,10 @@ struct RandomSubject {
   graph::Interval interval;
 };
 
-// Inside a RapidCheck property: a small network of convolutions, depthwise ones and sums, with
-// forks and skips, and a profile that cuts it along some of rows, columns, channels and batch, in
-// place or not, with its halo recomputed or also kept, with or without scratch, stored pads,
-// alignments and banks.
+// For a RapidCheck property: a small network of convolutions, depthwise ones and sums, with forks
+// and skips, and a profile that cuts it along some of rows, columns, channels and batch, in place
+// or not, with its halo recomputed or also kept, with or without scratch, stored pads, alignments
+// and banks.
 RandomSubject DrawSubject();
 
 }  // namespace tessera::search

@@ -18,8 +18,8 @@
 #include "tessera/search/tiling/engine_cache.h"
 #include "tessera/search/tiling/feasible_frontier.h"
 
-// Staircases of random networks: right by every shape decided alone, within a budget too, and the
-// same whatever is remembered.
+// Staircases of random networks. They agree with a separate decision of every shape, also under a
+// budget, and do not depend on the contents of the cache.
 namespace tessera::search {
 namespace {
 
@@ -30,8 +30,7 @@ using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using problem::Status;
 
-// Every shape decided on its own, and what is largest among those that fit found by comparing all
-// with all.
+// Decides every shape separately, and compares all pairs to find the largest that fit.
 struct Truth {
   std::vector<std::pair<TileShape, bool>> fits;  // by shape, under one policy
 
@@ -53,8 +52,8 @@ struct Truth {
   }
 };
 
-// Canonical search knows neither banks nor halos that must adjoin nor results in place that are
-// smaller than their operands, and leaves them to CaDiCaL.
+// Canonical search knows no banks, no halos that must adjoin, and no in-place results smaller than
+// their operands. CaDiCaL decides these.
 struct CompleteEngines {
   engines::canonical::CanonicalEngine canonical;
   encoder::sat::SatEngine sat;
@@ -74,7 +73,7 @@ bool KeepsRows(const encoder::program::Program& program) {
                      });
 }
 
-// Of all shapes that the policy applies to.
+// All shapes that the policy applies to.
 Truth DecideAll(const RandomSubject& subject, const graph::tiling::ShapeGrid& grid,
                 const encoder::program::Policy& policy) {
   const CompleteEngines engines;
@@ -195,7 +194,7 @@ std::string Describe(const tiling::Staircase& staircase) {
   return text + '|' + std::to_string(staircase.tiles.Solves());
 }
 
-RC_GTEST_PROP(StaircaseOfRandomNetworks, IsTheSameWhateverIsRemembered, ()) {
+RC_GTEST_PROP(StaircaseOfRandomNetworks, DoesNotDependOnTheCache, ()) {
   const RandomSubject subject = DrawSubject();
   const CompleteEngines engines;
   const tiling::CachedEngines forgetful(engines.Pointers(), 0);

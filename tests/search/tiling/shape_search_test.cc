@@ -19,7 +19,7 @@ std::vector<int64_t> UpTo(int64_t last) {
   return values;
 }
 
-// Everything that the search looks at.
+// All shapes that the search looks at.
 std::set<TileShape> RunToTheEnd(tiling::ShapeSearch& search,
                                 const tiling::ShapeSearch::Rating& rating) {
   std::set<TileShape> seen;

@@ -33,7 +33,7 @@ tiling::Staircase Find(const graph::Graph& graph, const Profile& profile,
   return *std::move(found);
 }
 
-// TwoConvs in own steps with both constants resident: tiles of 1, 2, 3, 4 and 8 rows take 76, 100,
+// TwoConvs, serialized, with both constants resident: tiles of 1, 2, 3, 4 and 8 rows take 76, 100,
 // 124, 148 and 260 bytes.
 class TwoConvsStaircase : public testing::Test {
  protected:
@@ -88,8 +88,8 @@ TEST_F(TwoConvsStaircase, ProvesNothingWithoutAnEngine) {
   EXPECT_FALSE(found.largest_proven);
 }
 
-// Says what it is told to of Problems with a greatest buffer of so many bytes; where that is
-// kFeasible, has the canonical engine place them.
+// Answers by script, from the size of the greatest buffer. Where the script says kFeasible, the
+// canonical engine places the buffers.
 class ObedientEngine final : public problem::Engine {
  public:
   using Script = std::function<Status(problem::Bytes)>;
@@ -109,7 +109,7 @@ class ObedientEngine final : public problem::Engine {
         result.status = script_(*std::max_element(sizes.begin(), sizes.end()));
         if (result.status == Status::kFeasible)
           return session_->Solve(candidate, capacity, budget, stop);
-        result.reason = "as told";
+        result.reason = "as scripted";
         return result;
       }
 
@@ -126,7 +126,7 @@ class ObedientEngine final : public problem::Engine {
   Script script_;
 };
 
-// 16 rows in tiles of 1, 2, 3, 4, 6, 8 and 16; a holds 16 bytes for each, and is the greatest
+// 16 rows in tiles of 1, 2, 3, 4, 6, 8 and 16; a holds 16 bytes for each row and is the greatest
 // buffer.
 class ScriptedStaircase : public testing::Test {
  protected:
@@ -160,8 +160,8 @@ TEST_F(ScriptedStaircase, GrowsAgainOverALimit) {
   EXPECT_FALSE(found.policies[0].corners[0].proven);
 }
 
-// One, two, three and more tiles run through different steps, so no answer for one stands for
-// another.
+// One, two, three and more tiles run through different steps, so an answer for one says nothing
+// about another.
 TEST_F(ScriptedStaircase, IsScannedWhereNothingDominates) {
   const tiling::Staircase found = Where(
       [](problem::Bytes most) {

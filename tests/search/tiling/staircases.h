@@ -4,10 +4,10 @@
 
 #include "tessera/search/tiling/feasible_frontier.h"
 
-// What tests ask of a staircase.
+// Functions about staircases for tests.
 namespace tessera::search {
 
-// Constants resident, nothing in place, and nothing else to choose from.
+// Constants resident, nothing in place, and no other choice.
 tiling::TileOptions ResidentWith(const tiling::Engines& engines);
 
 // The tiles at its corners, in their order.

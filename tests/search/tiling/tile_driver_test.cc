@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "../../encoder/program/small_networks.h"
+#include "../../graph/graph_builder.h"
 #include "tessera/search/engines/canonical/canonical.h"
 
 namespace tessera::search {
@@ -21,9 +22,9 @@ using testing::HasSubstr;
 
 constexpr Policy kResident = {WeightPolicy::kResident, false};
 
-// TwoConvs in own steps with both constants resident, 36 bytes. Rows of x, a and y take 8, 16 and
-// 12 bytes; x and a, or a and y, are held at once. Tiles of 1, 2, 3, 4 and 8 rows need 3, 4, 5, 5
-// and 8 rows of x.
+// TwoConvs, serialized, with both constants resident, 36 bytes. Rows of x, a and y take 8, 16 and
+// 12 bytes; x and a, or a and y, live together. Tiles of 1, 2, 3, 4 and 8 rows need 3, 4, 5, 5 and
+// 8 rows of x.
 class TwoConvsTiles : public testing::Test {
  protected:
   tiling::TileOptions Options() const {
@@ -90,7 +91,7 @@ TEST(IntervalTiles, TakeFurtherShapes) {
   EXPECT_EQ(tiles->Decide(0, base::Stop()), Status::kOptimal);
   EXPECT_FALSE(tiles->Add({{1, 3, 1, 4}}).has_value());
   ASSERT_EQ(tiles->Candidates().size(), 2U);
-  EXPECT_EQ(tiles->Known(0).status, Status::kOptimal);  // what was known stays
+  EXPECT_EQ(tiles->Known(0).status, Status::kOptimal);  // known results stay
   EXPECT_EQ(tiles->Candidates()[1].lower_bound, 76);
   tiles->Sort();
   EXPECT_EQ(tiles->Candidates()[0].choice.tile, (graph::tiling::TileShape{1, 3, 1, 4}));
@@ -98,8 +99,8 @@ TEST(IntervalTiles, TakeFurtherShapes) {
   EXPECT_EQ(tiles->Candidates().size(), 2U);
 }
 
-// x --conv--> a --relu--> y: in place wherever it may be, and side by side.
-TEST(InPlaceTiles, AreListedBesideThoseThatAreNot) {
+// x --conv--> a --relu--> y: in place where possible, and side by side.
+TEST(InPlaceTiles, AreListedWithThoseThatAreNot) {
   Network net;
   const int x = net.Input("x", {1, 2, 8, 4});
   const int a = net.Tensor("a", {1, 2, 8, 4});
@@ -126,6 +127,27 @@ TEST(InPlaceTiles, AreListedBesideThoseThatAreNot) {
       tiling::IntervalTiles::Build(net.graph, profile, {1, 1}, options);
   ASSERT_TRUE(conv.has_value());
   EXPECT_EQ(conv->Candidates().size(), 1U);
+}
+
+// The window reaches so far into the pads that tiles have thousands of classes.
+TEST_F(TwoConvsTiles, OmitsClassesOfManyTilesThatExceedTheTileMemory) {
+  constexpr int64_t kExtent = 255;
+  graph::GraphBuilder builder;
+  builder.AddConv(builder.AddInput({1, 1, kExtent, kExtent}), 1, kExtent, 1, kExtent / 2);
+  const graph::Graph graph = std::move(builder).Build();
+  tiling::TileOptions options = Options();
+  options.shapes = {{1, 1, 1, 1}};
+  for (const int64_t capacity : {10'000, 1'000'000}) {
+    const Profile profile = TwoLevels(DmaSteps::kSerialized, capacity);
+    const base::Expected<tiling::IntervalTiles> tiles =
+        tiling::IntervalTiles::Build(graph, profile, {0, 0}, options);
+    ASSERT_TRUE(tiles.has_value());
+    ASSERT_EQ(tiles->Candidates().size(), 1U);
+    const bool fits = capacity > kExtent * kExtent;
+    EXPECT_EQ(tiles->TilingOf(0).tiles, kExtent * kExtent);
+    EXPECT_EQ(tiles->TilingOf(0).classes.empty(), !fits);
+    EXPECT_EQ(tiles->Candidates()[0].lower_bound > capacity, !fits);
+  }
 }
 
 }  // namespace

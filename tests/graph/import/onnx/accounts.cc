@@ -35,8 +35,8 @@ void Capture(const ::onnx::GraphProto& graph, std::set<std::string> inner,
   for (const auto& output : graph.output()) read(output.name());
 }
 
-// Operators that hand their first operand on where their attributes and constants say that they
-// change nothing, or that set a data type alone.
+// Operators that may return their first operand unchanged, where their attributes and constants
+// have no effect or set only a data type.
 bool MayHandOn(const std::string& type) {
   static const std::set<std::string> types = {
       "Identity",        "Dropout",   "Cast",      "CastLike", "Reshape",  "Flatten",
@@ -150,7 +150,8 @@ class Accounts {
            fate == import::common::Fate::kFused;
   }
 
-  // Operands whose elements reach the results; of a CastLike the second one gives its type alone.
+  // Operands whose elements reach the results. The second operand of a CastLike gives only its
+  // type.
   std::vector<std::string> ReadsOf(const Step& step) const {
     std::vector<std::string> reads = step.inputs;
     if (step.type == "CastLike" && reads.size() > 1) reads.resize(1);
@@ -214,7 +215,7 @@ class Accounts {
     }
   }
 
-  // Tensors of the graph that stand for the value.
+  // Tensors of the graph that hold the value.
   std::set<int> CarriersOf(const std::string& value) {
     const auto maker = maker_.find(value);
     if (maker == maker_.end()) {
@@ -232,7 +233,7 @@ class Accounts {
     }
     const bool copies =
         !fate.operators.empty() && OperatorNamed(fate.operators.front()).function == "identity";
-    if (copies) {  // under a second name: others may read what it copies
+    if (copies) {  // a copy: others may read its operand instead
       made.merge(CarriersOf(step.inputs.front()));
       return made;
     }
@@ -245,8 +246,8 @@ class Accounts {
     return import_.graph.operators[static_cast<size_t>(operators_.at(id))];
   }
 
-  // What is computed element by element from a reshaped tensor may be done before the reshape,
-  // whose result then stands for it.
+  // An elementwise operator behind a reshape may run before it. The reshape's result then holds the
+  // value.
   void AddReshaped(std::set<int>& tensors) const {
     for (const Operator& op : import_.graph.operators) {
       if (op.kind == base::OperatorKind::kReshape && tensors.count(op.inputs.front()) > 0)
@@ -254,8 +255,8 @@ class Accounts {
     }
   }
 
-  // Whether only reshapes stand between the operator and the tensor: what is computed element by
-  // element from the tensor may be done before them.
+  // Whether only reshapes are between the operator and the tensor. Elementwise operators behind
+  // them may run before them.
   bool IsReshaped(const Operator& maker, int tensor) const {
     for (size_t i = import_.graph.operators.size(); i-- > 0;) {
       const Operator& op = import_.graph.operators[i];
@@ -303,7 +304,7 @@ class Accounts {
     }
   }
 
-  // The output's tensor stands for its value, or is a copy of one that does.
+  // Checks that the output's tensor holds its value, or is a copy of a tensor that does.
   void CheckOutput(const std::string& output, int tensor) {
     std::set<int> carriers = CarriersOf(output);
     for (const Operator& op : import_.graph.operators) {

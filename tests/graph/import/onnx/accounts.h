@@ -5,23 +5,22 @@
 
 #include "tessera/graph/import/onnx/import_onnx.h"
 
-// What a file computes, held against the graph that import made of it.
+// Compares a file with the graph that import made of it.
 namespace tessera::graph::onnx {
 
-// Everything of the file that the graph does not account for, one line each; none where all is
-// well. Reads the file by itself:
+// Everything in the file that the graph does not account for, one line each; empty if the graph is
+// complete. The function reads the file without the importer and checks:
 //
-// - each node is listed once, in the order of the file, with what became of it; the operators named
-//   exist, and each operator of the
-//   graph comes from a node or hands a value on under a second name;
-// - what changes from run to run is no constant, and what an output depends on is removed only
-//   where it hands its operand on;
-// - each edge: where a node that is in the graph reads a value that changes from run to run, one of
-//   its operators reads what stands
-//   for that value, or is part of the same operator as the node that makes it;
-// - each output of the file is an output of the graph under its name.
+// - Each node is listed once, in the order of the file, with its fate. The named operators exist,
+//   and each operator of the graph comes from a node or passes a value on under a second name.
+// - A value that changes from run to run is no constant. A node on which an output depends is
+//   removed only where it passes its operand on.
+// - Each edge: a node of the graph reads a value that changes from run to run. Then one of its
+//   operators reads a tensor that holds the value, or is part of the same operator as the node that
+//   makes the value.
+// - Each output of the file is an output of the graph under its name.
 //
-// Cost: linear in the edges, times the operands that stand for one value.
+// Cost: linear in the edges, times the operands that hold one value.
 std::vector<std::string> FindUnaccounted(const std::string& bytes,
                                          const import::onnx::Import& import);
 

@@ -2,7 +2,8 @@
 
 #include "model_builder.h"
 
-// Operators that nobody here knows: fenced with a reason, or described by the user.
+// Operators that the importer does not know: they become barriers with a reason, or the user
+// describes them.
 namespace tessera::graph::onnx {
 namespace {
 
@@ -116,7 +117,8 @@ TEST(Description, IsReadStrictly) {
   EXPECT_EQ(read.error().hint, "did you mean 'macs_per_output'?");
 }
 
-// The work of the only operator of a model, as the graph counts it; none where it is unknown.
+// The MACs of the only operator of a model, as the graph counts them; nullopt where they are
+// unknown.
 std::optional<int64_t> WorkOf(const std::string& type,
                               const std::vector<std::vector<int64_t>>& operands,
                               const std::vector<int64_t>& result, const Attributes& attributes = {},
@@ -141,7 +143,7 @@ std::optional<int64_t> WorkOf(const std::string& type,
   return graph.operators.at(0).macs;
 }
 
-TEST(Work, OfConvolutionsIsCountedWhateverTheirAxes) {
+TEST(Work, OfConvolutionsIsCountedForAllAxes) {
   EXPECT_EQ(WorkOf("Conv", {{1, 4, 8, 8, 8}, {8, 4, 3, 3, 3}}, {1, 8, 6, 6, 6}),
             8 * 6 * 6 * 6 * 4 * 27);
   EXPECT_EQ(

@@ -8,13 +8,13 @@
 #include "tessera/base/random.h"
 #include "tessera/graph/import/onnx/translations.h"
 
-// Any operand of any operator may be computed while the network runs. Whatever import then makes of
-// the operator, what computes the operand is not lost; MustImport holds every node and edge of the
-// file against the graph.
+// Any operand of any operator may be computed while the network runs. Import may translate the
+// operator in any way, but it may not lose the operators that compute the operand. MustImport
+// compares every node and edge of the file with the graph.
 namespace tessera::graph::onnx {
 namespace {
 
-// A value that changes from run to run: computed from a network input of its own.
+// A value that changes from run to run: computed from a separate network input.
 std::string Compute(ModelBuilder& model, const ExampleOperand& operand, const std::string& name) {
   const std::string input =
       model.Input(name + "_given", {operand.shape.begin(), operand.shape.end()}, operand.type);
@@ -141,7 +141,7 @@ TEST_F(OneComputedOperandTest, IsAScaleOfAQuantisation) {
             "conv (d, W) -> y [1, 8, 16, 16]\n");
 }
 
-// Neither the library nor the file says the shape; what the translation made of the node does.
+// Neither the library nor the file states the shape; the translation of the node does.
 TEST_F(OneComputedOperandTest, IsOfAnOperatorThatTheLibraryDoesNotKnow) {
   const std::string scale = Reduce("ReduceMax", {});
   model_.Weight("z", {}, kUint8);
@@ -153,9 +153,9 @@ TEST_F(OneComputedOperandTest, IsOfAnOperatorThatTheLibraryDoesNotKnow) {
             "opaque (a, computed, b, computed, computed) -> y [3, 4]\n");
 }
 
-// A model of several examples, whose operands are constants, computed values, or results of each
-// other, with what exporters put between: copies, activations, conversions. Its outputs are drawn
-// among all values, some of them twice or under two names.
+// A model of several examples. Their operands are constants, computed values, or results of each
+// other, with the operators that exporters put in between: copies, activations, conversions. The
+// outputs are drawn among all values, some of them twice or under two names.
 class RandomModel {
  public:
   explicit RandomModel(uint64_t seed) : random_(seed) {}
@@ -185,7 +185,7 @@ class RandomModel {
   }
   std::string Fresh() { return "v" + std::to_string(next_++); }
 
-  // Operands whose values the node's shape depends on are that constant, or change from run to run.
+  // An operand whose values decide the node's shape is that constant, or changes from run to run.
   std::string OperandOf(const ExampleOperand& operand, bool& changes) {
     if (operand.left_out) return "";
     std::vector<const Value*> fitting;

@@ -235,7 +235,7 @@ class Table {
           {{map, kUint8}});
   }
 
-  // Of types that are barriers whatever their operands.
+  // Types that are barriers whatever their operands.
   void AddBarriers() {
     Add("TopK", {Float({2, 8}), Integers({3})}, {{{2, 3}}, {{2, 3}, kInt64}});
     Add("GatherElements", {Float({2, 3}), {{2, 2}, kInt64, {0, 1, 1, 0}}}, {{{2, 2}}},

@@ -7,7 +7,7 @@
 #include "model_builder.h"
 
 // A valid node of every type that import translates, and of some that it does not, with all
-// operands that the type may have: what tests of operands in every position start from.
+// operands that the type may have. Tests of operands in every position use them.
 namespace tessera::graph::onnx {
 
 struct ExampleOperand {
@@ -30,10 +30,10 @@ struct Example {
   Attributes attributes = {};
 };
 
-// Several of a type where its operands come in several forms.
+// Several examples of a type whose operands have several forms.
 std::vector<Example> Examples();
 
-// Adds the node. Operands are the values named, or "" where the example leaves them out; results
+// Adds the node. Operands are the named values, or "" where the example leaves them out. Results
 // are called `name`, `name`_1, ... and declared.
 std::vector<std::string> AddExample(ModelBuilder& model, const Example& example,
                                     const std::vector<std::string>& operands,

@@ -2,15 +2,14 @@
 
 #include "model_builder.h"
 
-// Files that are no network: each is refused with the file, the operator that is wrong, and what
-// was expected.
+// Invalid files. The message about each states the file, the faulty operator, and what is expected.
 namespace tessera::graph::onnx {
 namespace {
 
 using Ints = std::vector<int64_t>;
 using testing::HasSubstr;
 
-// A good model, to be spoilt: y = relu(conv(x)).
+// A valid model to modify: y = relu(conv(x)).
 void Build(ModelBuilder& model) {
   model.Input("x", {1, 4, 8, 8});
   model.Weight("w", {4, 4, 3, 3});
@@ -88,7 +87,7 @@ TEST(OnnxFault, AConstantThatIsThereTwice) {
   ExpectFault(model.Bytes(), "constant 'w' is there twice");
 }
 
-TEST(OnnxFault, AnInputThatNobodyMakes) {
+TEST(OnnxFault, AnInputWithoutAMaker) {
   ModelBuilder model;
   Build(model);
   model.Add("Add", {"y", "cc"}, "z");
@@ -230,7 +229,7 @@ TEST(Dimensions, WithoutASymbolGoByTheirPlace) {
   EXPECT_EQ(Describe(MustImportGraph(model, options)), "elementwise relu (x) -> y [4, 3]\n");
 }
 
-TEST(Dimensions, OfNobodyAreRefused) {
+TEST(Dimensions, OfUnknownSymbolsAreRefused) {
   ModelBuilder model;
   model.Add("Relu", {model.Input("x", {"batch"})}, "y");
   model.Output("y");

@@ -5,7 +5,7 @@
 
 #include "model_builder.h"
 
-// Shapes that the file computes by operators are worked out while it is read.
+// The importer computes shapes that the file derives by operators.
 namespace tessera::graph::onnx {
 namespace {
 
@@ -68,8 +68,8 @@ TEST(Fold, ConstantOfShapeWhereAndEqual) {
   EXPECT_EQ(Describe(MustImportGraph(model)), "gather (x) -> y [3, 4]\n");
 }
 
-// The least integer has no opposite; "to the end" is written as the greatest, and some exporters
-// compute with it.
+// The least integer has no opposite. The greatest means "to the end", and some exporters compute
+// with it.
 TEST(Fold, ExtremesAreNoValuesOfArithmetic) {
   const int64_t least = std::numeric_limits<int64_t>::min();
   const int64_t greatest = std::numeric_limits<int64_t>::max();

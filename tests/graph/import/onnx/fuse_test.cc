@@ -2,7 +2,7 @@
 
 #include "model_builder.h"
 
-// What becomes part of another operator, and what does not.
+// Operators that become part of another operator, and operators that do not.
 namespace tessera::graph::onnx {
 namespace {
 
@@ -99,7 +99,7 @@ TEST_F(FuseTest, ReshapesInARowAreOne) {
   EXPECT_EQ(GraphOf("y"), "conv (x, w) -> c [1, 4, 8, 8]\nreshape (c) -> y [4, 64]\n");
 }
 
-TEST_F(FuseTest, WhatNobodyReadsIsDropped) {
+TEST_F(FuseTest, WhatHasNoReaderIsDropped) {
   Add("Exp", {"c"}, "unread");
   Add("Relu", {"c"}, "y");
   model_.Output("y");

@@ -206,7 +206,7 @@ for (const std::string& complaint : FindUnaccounted(model.Bytes(), *import))
   ADD_FAILURE() << complaint << "\n"
                 << import::common::TextOf(import->nodes) << "\n"
                 << Describe(import->graph);
-// Whatever import gives, plans embed and read back.
+// Every imported graph can be embedded in a plan and read back.
 const std::string json = import::yaml::WriteNetworkJson(import->graph);
 const base::Expected<Graph> again = import::yaml::ReadNetwork(json, "again.json");
 EXPECT_TRUE(again.has_value()) << (again ? "" : base::Format(again.error()));

@@ -9,7 +9,7 @@
 
 #include "tessera/graph/import/onnx/import_onnx.h"
 
-// ONNX models as exporters write them, made with the ONNX library's own messages.
+// ONNX models as exporters write them, made with the messages of the ONNX library.
 namespace tessera::graph::onnx {
 
 using Extent = std::variant<int64_t, std::string>;  // a number or a symbol
@@ -37,7 +37,7 @@ class ModelBuilder {
   void Declare(const std::string& name, const std::vector<Extent>& shape,
                int type = kFloat);  // value_info
 
-  // Constants: without data, as of weightless files; and small ones with values.
+  // Constants: without data, as in files without weights; and small ones with values.
   std::string Weight(const std::string& name, const std::vector<int64_t>& shape, int type = kFloat);
   std::string Integers(const std::string& name, const std::vector<int64_t>& values);
   std::string Scalar(const std::string& name, int64_t value);
@@ -48,17 +48,17 @@ class ModelBuilder {
   std::string Values(const std::string& name, const std::vector<int64_t>& shape, int type,
                      const std::vector<double>& values);
 
-  // Integers of which only those that are not zero are stored.
+  // Integers of which only the nonzero ones are stored.
   std::string Sparse(const std::string& name, const std::vector<int64_t>& values,
                      const std::vector<int64_t>& shape);
 
-  // Appends an operator named after its first output, which is returned; "my.domain:Type" for a
-  // domain of one's own.
+  // Appends an operator named after its first output; returns that name. "my.domain:Type" gives the
+  // operator a domain.
   std::string Add(const std::string& type, const std::vector<std::string>& inputs,
                   const std::string& output, const Attributes& attributes = {});
   void AddMany(const std::string& type, const std::vector<std::string>& inputs,
                const std::vector<std::string>& outputs, const Attributes& attributes = {});
-  // An If whose branches hand out `captured`.
+  // An If whose branches return `captured`.
   std::string AddIf(const std::string& condition, const std::string& captured,
                     const std::string& output);
 

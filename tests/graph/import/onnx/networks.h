@@ -2,7 +2,7 @@
 
 #include "model_builder.h"
 
-// Networks of the shapes that exporters give them, small enough to plan in a moment.
+// Networks in the form that exporters write, small enough to plan quickly.
 namespace tessera::graph::onnx {
 
 void BuildResNet(ModelBuilder& model);  // batch norm, skips, global pool, classifier

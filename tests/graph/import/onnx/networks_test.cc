@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-// Whole networks as they are exported: no barrier where none need be, nothing left over that folds.
+// Whole networks as exporters write them: no unnecessary barrier, and no operator left that could
+// be folded.
 namespace tessera::graph::onnx {
 namespace {
 

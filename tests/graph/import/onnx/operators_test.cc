@@ -4,8 +4,8 @@
 
 #include "model_builder.h"
 
-// What each family of ONNX operators becomes. Expected shapes are those of the ONNX definition,
-// worked out by hand.
+// The translation of each family of ONNX operators. The expected shapes follow from the ONNX
+// definition and are worked out by hand.
 namespace tessera::graph::onnx {
 namespace {
 
@@ -70,7 +70,7 @@ TEST(Conv, OfSoundHasOneRow) {
       "reshape (y/map_out) -> y [1, 8, 25]\n");
 }
 
-// One behind the other they stay on the map with one row.
+// Several in a row stay on the map with one row.
 TEST(Conv, OfSoundHandsOnItsMap) {
   ModelBuilder model;
   model.Input("x", {1, 4, 50});
@@ -145,9 +145,9 @@ TEST(Pool, MayReachBeyondThePadding) {
             "pool max (x) -> y [1, 4, 4, 4]\n");
 }
 
-// Where a window begins, by the definition: without ceil_mode where it ends in the padded input;
-// with it as long as the one before leaves a rest, and it begins in front of the padding behind the
-// input.
+// The begin of a window, by the definition. Without ceil_mode a window ends in the padded input.
+// With it there is a further window as long as the one before leaves a rest, and it begins before
+// the padding behind the input.
 struct Line {
   int64_t extent = 1;
   int64_t kernel = 1;
@@ -196,8 +196,8 @@ TEST(Pool, HasTheWindowsOfTheDefinition) {
                                    {"pads", Ints{line.low, 0, line.high, 0}},
                                    {"ceil_mode", int64_t{ceil_mode}}});
     EXPECT_EQ(TensorNamed(graph, "y").shape, (Shape{1, 2, windows, 5}));
-    // The last window lies in the padding that the operator states, so whatever stores padding has
-    // room for it.
+    // The last window lies in the padding that the operator states, so a plan that stores padding
+    // holds it.
     const Window& window = graph.operators[0].window;
     const int64_t last_end =
         (windows - 1) * line.stride + (line.kernel - 1) * line.dilation + 1 - line.low;
@@ -362,7 +362,8 @@ TEST(Elementwise, ScalarsAreNoTensors) {
             "elementwise add (x) -> y [4, 8]\n");
 }
 
-// No copy of the feature in the constant's shape: the feature is read once for each element.
+// No copy of the feature in the constant's shape: the operator reads the feature once for each
+// element.
 TEST(Elementwise, IsAsLargeAsItsConstants) {
   const auto describe = [](const std::vector<Extent>& x, const Ints& constant) {
     return Describe(
@@ -394,7 +395,7 @@ TEST(Elementwise, TakesAxesOfScalarsAsAReshape) {
             "reshape (x) -> y/rank [1, 4, 8]\nelementwise mul (y/rank) -> y [1, 4, 8]\n");
 }
 
-// A convolution of one channel does not become one of four by a bias.
+// A bias does not turn a convolution of one channel into one of four.
 TEST(Elementwise, OfAConstantWithMoreChannelsIsNoBias) {
   ModelBuilder model;
   model.Input("x", {1, 4, 8, 8});
@@ -473,7 +474,7 @@ TEST(Pieces, ExpandRepeats) {
             "[2, 3, 4]\n");
 }
 
-// 2^40 indices of a gather are not written down.
+// A gather with 2^40 indices is not written out.
 TEST(Pieces, ExpandBeyondAllMemoryIsABarrier) {
   EXPECT_THAT(Describe(ImportOne("Expand", {3, 1}, {"s"}, {},
                                  [](ModelBuilder& m) {

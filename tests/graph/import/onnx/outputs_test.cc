@@ -2,8 +2,8 @@
 
 #include "model_builder.h"
 
-// Every output that the file lists is an output of the graph. MustImport counts them and holds each
-// against its value.
+// Every output that the file lists is an output of the graph. MustImport counts them and compares
+// each with its value.
 namespace tessera::graph::onnx {
 namespace {
 

@@ -4,8 +4,8 @@
 
 #include "model_builder.h"
 
-// Operators that move elements stand between quantised ones without conversions of their own: they
-// keep the quantised type, whatever the file writes its conversions as.
+// Operators that move elements are between quantised operators and have no conversions of their
+// own. They keep the quantised type, in whatever form the file writes its conversions.
 namespace tessera::graph::onnx {
 namespace {
 
@@ -112,7 +112,7 @@ TEST_F(QuantisedTest, FromAQLinearOperatorToAPairTheTypeIsKept) {
   ExpectAllBytes(GraphOf(Pair(model_.Add("MatMul", {moved, Weight("m.w", {64, 3})}, "m"))));
 }
 
-TEST_F(QuantisedTest, ANetworkInputIsReadAsItIsHandedIn) {
+TEST_F(QuantisedTest, ANetworkInputIsReadInItsOwnType) {
   model_.Input("x", {1, 4, 8, 8}, kUint8);
   ExpectAllBytes(GraphOf(Pair(Conv(Dequantise("x"), "c"))));
 }
@@ -125,7 +125,7 @@ TEST_F(QuantisedTest, PartsOfAConcatenationAreReadAsTheyAre) {
   ExpectAllBytes(GraphOf(Quantise("joined"), kUint8));
 }
 
-// One part leaves the network as real numbers, so the other stays what it was, too.
+// One part leaves the network as real numbers, so the other part keeps its type too.
 TEST_F(QuantisedTest, PartsOfAConcatenationAreConvertedTogetherOrNotAtAll) {
   model_.Input("x", {1, 4, 8, 8}, kUint8);
   const std::string a = Dequantise(QLinearConv("x", "a"));
@@ -137,7 +137,7 @@ TEST_F(QuantisedTest, PartsOfAConcatenationAreConvertedTogetherOrNotAtAll) {
   EXPECT_EQ(TensorNamed(graph, b).type, DataType::kFloat32);
 }
 
-// Their own conversion says another scale than that of what they read: that is work, and stays.
+// The conversion states another scale than that of its operand: it is work, and stays.
 TEST_F(QuantisedTest, ARequantisationIsComputed) {
   model_.Real("one", 1.0);
   model_.Real("half", 0.5);

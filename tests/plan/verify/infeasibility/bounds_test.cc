@@ -20,15 +20,15 @@
 #include "tessera/tests/draws.h"
 #include "tessera/tests/plan/fixture.h"
 
-// What the judge takes for certain, on drawn networks with every kind of operator and drawn
-// machines with every feature: it never rules out what the encoder would take.
+// The bounds of the judge, on drawn networks with every kind of operator and drawn machines with
+// every feature. The judge never rules out a choice that the encoder accepts.
 namespace tessera::plan::refutation {
 namespace {
 
 const base::Stop kNoStop;
 constexpr int64_t kEndless = int64_t{1} << 50;
 constexpr int64_t kMostWork =
-    300;  // tile shapes times operators of an interval whose ways are listed
+    300;  // tile shapes times operators of an interval whose configurations are listed
 
 Plan DrawQuestion(base::Random& random) {
   Plan question;
@@ -56,7 +56,7 @@ std::vector<verify::infeasibility::SubgraphConfig> FindAll(
   return configs.Find(interval, {}, work).value();
 }
 
-TEST(CutRule, AllowsWhateverTheEncoderCuts) {
+TEST(CutRule, AllowsEveryCutOfTheEncoder) {
   base::Random random(1);
   int cut = 0;
   int uncut = 0;
@@ -79,12 +79,12 @@ TEST(CutRule, AllowsWhateverTheEncoderCuts) {
   ExpectEnough(uncut, DrawsOf(1000));
 }
 
-// Says of a draw which interval it is about.
+// The draw and the interval, as text.
 std::string Of(int draw, graph::Interval interval) {
   return fmt::format("draw {}, operators {} to {}", draw, interval.first, interval.last);
 }
 
-// Counts bounds that were compared, and those of them that are near what they bound.
+// Counts the compared bounds, and those of them that are near the true value.
 struct Compared {
   int all = 0;
   int tight = 0;
@@ -94,7 +94,8 @@ struct Compared {
   }
 };
 
-// Hands `visit` the draw's text, all ways to run an interval of it, and the Ways that found them.
+// Calls `visit` with the draw's text, the SubgraphConfigs of the draw, an interval, and all its
+// configurations.
 template <typename Visit>
 void ForDrawnIntervals(uint64_t seed, int draws, const Visit& visit) {
   base::Random random(seed);
@@ -125,7 +126,7 @@ TEST(MemoryLowerBounds, AreBelowEveryConfig) {
   ExpectEnough(compared.tight, DrawsOf(150));
 }
 
-// A tile shape's own floor is below each way with that shape.
+// The bound of a tile shape is at most the load of each configuration with that shape.
 TEST(MemoryLowerBounds, OfTilesAreBelowTheirConfigs) {
   Compared compared;
   ForDrawnIntervals(
@@ -145,8 +146,8 @@ TEST(MemoryLowerBounds, OfTilesAreBelowTheirConfigs) {
   ExpectEnough(compared.tight, DrawsOf(500));
 }
 
-// So is what its tiles and halo ask for.
-TEST(ShapeLoad, IsBelowEveryWay) {
+// The bytes that its tiles and halo need are at most the load too.
+TEST(ShapeLoad, IsBelowEveryConfig) {
   Compared compared;
   ForDrawnIntervals(5, 1000,
                     [&](const std::string& draw, verify::infeasibility::SubgraphConfigs& configs,
@@ -154,7 +155,7 @@ TEST(ShapeLoad, IsBelowEveryWay) {
                       for (const verify::infeasibility::SubgraphConfig& config : all) {
                         if (config.subgraph.weights == hw_profiles::WeightPolicy::kSplitK) continue;
                         const int64_t load = verify::LeastLoad(configs.ProblemOf(
-                            config, {}));  // leaves the subgraph among what surrounds it
+                            config, {}));  // without the tensors that surround the subgraph
                         const int64_t least = verify::infeasibility::LoadOfShape(
                             configs.InOrder(), configs.UsersOf(), interval.first > 0 ? 1 : 0);
                         EXPECT_LE(least, load) << draw;
@@ -194,7 +195,8 @@ TEST(Impossible, IsNoOperatorOfWhichNothingIsNeeded) {
       std::nullopt);
 }
 
-// The Problem of a way is the one that the encoder builds for it, but for what surrounds it.
+// The Problem of a configuration is the one that the encoder builds, without the tensors that
+// surround the subgraph.
 TEST(SubgraphConfigs, HaveTheLoadOfTheEncodersProblem) {
   base::Random random(3);
   int checked = 0;

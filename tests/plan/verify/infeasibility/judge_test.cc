@@ -8,8 +8,7 @@
 #include "tessera/search/engines/lazy/lazy_engine.h"
 #include "tessera/tests/plan/fixture.h"
 
-// The judge on questions small enough to see why there is no plan, and on proofs that prove
-// nothing.
+// The judge on questions small enough to see why there is no plan, and on invalid proofs.
 namespace tessera::plan::refutation {
 namespace {
 
@@ -19,7 +18,7 @@ using testing::HasSubstr;
 
 const base::Stop kNever;
 
-// x -> a -> m -> b -> y on the machine of 1 KiB, steps of their own for each transfer.
+// x -> a -> m -> b -> y on the machine of 1 KiB, with a step for each transfer.
 Plan Question() {
   Plan question;
   question.network = TwoConvs(4);
@@ -78,8 +77,8 @@ TEST(Judge, SeesLimitsThatNoPlanKeeps) {
   EXPECT_FALSE(judgement.refutation);
 }
 
-// The least latency of a plan is between these two, which only the ways through tell.
-TEST(Judge, AddsUpAlongTheWay) {
+// The least latency of a plan is between these two; only the sum along a path finds it.
+TEST(Judge, AddsUpAlongThePath) {
   Plan question = Question();
   int64_t refused = 0;
   int64_t open = 1 << 20;
@@ -96,7 +95,7 @@ TEST(Judge, AddsUpAlongTheWay) {
   EXPECT_GT(refused, 300);
 }
 
-// Where a step's bytes fit and their alignment does not, only a proof tells.
+// The step's bytes fit, but not with their alignment. Only a proof decides that.
 Plan Misaligned() {
   Plan question = Question();
   for (hw_profiles::RoleLayout& layout : question.profile.roles) layout.alignment_bytes = 512;

@@ -7,7 +7,7 @@
 #include "tessera/search/engines/lazy/clause_learning.h"
 #include "tessera/search/engines/lazy/solver.h"
 
-// Clauses of the caller's own, which carry what a Problem cannot say to this solver.
+// Clauses that the caller adds. They state conditions that a Problem cannot state to this solver.
 
 namespace tessera::search::engines::lazy {
 namespace {

@@ -9,8 +9,8 @@
 #include "tessera/search/engines/lazy/lazy_engine.h"
 #include "tessera/tests/draws.h"
 
-// Relations that make bounds chase each other, in memories of gigabytes: raised a byte at a time
-// they would exhaust time and memory.
+// Relations that raise bounds in turns, in memories of gigabytes. Raised a byte at a time, they
+// would exhaust time and memory.
 namespace tessera::encoder {
 namespace {
 
@@ -63,7 +63,7 @@ TEST(Climbs, OfAlignmentsThatLeaveNoOffsetAreRefuted) {
   EXPECT_EQ(Ask(problem).status, Status::kInfeasible);
 }
 
-// Of x and y, which live together, y would lie one byte below the end of x.
+// x and y live together, and y would lie one byte below the end of x.
 TEST(Climbs, OfTiedBuffersThatOverlapAreRefuted) {
   const Problem problem = MakeProblem(
       {MakeBuffer("x", 1'000'000'001, {0, 2}), MakeBuffer("z", 1'000'000'001, {2, 3}),
@@ -72,8 +72,8 @@ TEST(Climbs, OfTiedBuffersThatOverlapAreRefuted) {
   EXPECT_EQ(Ask(problem).status, Status::kInfeasible);
 }
 
-// c, which lives with both, fits neither between a and b, 5 bytes apart, nor above b within the
-// capacity... unless that leaves it room.
+// c lives with both. It does not fit between a and b, 5 bytes apart. It fits above b if the
+// capacity leaves space there.
 TEST(Climbs, OfOrdersAndTiesAreConflictsThatTeach) {
   Problem problem = MakeProblem(
       {MakeBuffer("a", 3, {0, 2}), MakeBuffer("b", 3, {0, 2}), MakeBuffer("c", 6, {0, 2})},
@@ -87,7 +87,7 @@ TEST(Climbs, OfOrdersAndTiesAreConflictsThatTeach) {
   EXPECT_TRUE(problem::Validate(problem, *result.allocation, kHuge, 1).empty());
 }
 
-// Without a proof system that knows cycles the prover ends, and claims nothing.
+// The proof system has no rule for cycles. The prover ends and claims nothing.
 TEST(Climbs, EndTheProverToo) {
   const Problem problem =
       MakeProblem({MakeBuffer("a", 4, {0, 1}, 4), MakeBuffer("b", 4, {0, 1}, 4)},
@@ -120,7 +120,7 @@ Problem DrawTied(base::Random& random) {
   return problem;
 }
 
-// Whether some offsets up to `top` are a placement, by trying all.
+// Whether some offsets up to `top` are a placement, by enumeration.
 bool IsPlaced(const Problem& problem, Bytes top, problem::Allocation& allocation, size_t buffer) {
   if (buffer == problem.buffers.size())
     return problem::Validate(problem, allocation, kHuge, 1).empty();
@@ -131,7 +131,7 @@ bool IsPlaced(const Problem& problem, Bytes top, problem::Allocation& allocation
   return false;
 }
 
-// What fits at all fits low, so 24 bytes stand for gigabytes.
+// A problem that has a placement has a low one, so 24 bytes are enough instead of gigabytes.
 TEST(Climbs, AreDecidedAsByTryingEveryOffset) {
   base::Random random(11);
   int feasible = 0;

@@ -55,7 +55,7 @@ TEST(EdgeFinding, RefutesASuffixThatNeedsMoreThanIsLeft) {
               testing::UnorderedElementsAre(BoundLiteral{0, 4}, BoundLiteral{2, 4}, ceiling));
 }
 
-TEST(EdgeFinding, PutsWhoDoesNotFitBesideASuffixBeforeIt) {
+TEST(EdgeFinding, PutsABufferThatDoesNotFitNextToASuffixBeforeIt) {
   Stack stack(10);
   stack.Floor(0, 2);
   stack.Floor(1, 2);

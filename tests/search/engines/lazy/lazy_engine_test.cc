@@ -74,7 +74,7 @@ TEST(LazyEngine, SaysUnknownWhenStopped) {
   EXPECT_EQ(result.status, Status::kUnknown);
 }
 
-// Its budget is spent after seconds.
+// The budget alone would take seconds.
 TEST(LazyEngine, ADeadlineEndsTheSearch) {
   Problem problem = DrawTight(1, 60);
   for (size_t i = 0; i < problem.buffers.size(); i += 2) problem.buffers[i].alignment = 16;
@@ -119,7 +119,7 @@ TEST(LazyEngine, GivesTheSameAnswerAndTheSameEffortEachTime) {
   }
 }
 
-// One session that sweeps must say what fresh sessions say, up, down, with the capacity assumed or
+// One session that sweeps must answer like fresh sessions, up, down, with the capacity assumed or
 // constant.
 TEST(LazyEngine, ASweepOfCapacitiesEqualsFreshSessions) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
@@ -171,8 +171,8 @@ TEST(LazyEngine, ACapacityBeyondAllSizesIsNoOverflow) {
   EXPECT_EQ(Solve(problem).status, Status::kFeasible);
 }
 
-// Each of the two would have to lie right above the other, however much room there is.
-TEST(LazyEngine, TiesInACircleAreRefutedAtOnce) {
+// Each of the two would have to lie directly above the other, whatever the capacity.
+TEST(LazyEngine, CyclicTiesAreRefutedImmediately) {
   Problem problem = DrawTight(2, 2);
   problem.memories[0].capacity = Bytes{1} << 50;
   problem.relations = {{problem::RelationKind::kAdjacent, 0, 1, 0},

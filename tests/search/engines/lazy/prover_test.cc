@@ -39,9 +39,9 @@ TEST(LazyProver, ProvesExactlyWhatBruteForceFindsInfeasible) {
   EXPECT_GE(infeasible, 2400 * 3 / 10);
 }
 
-// Three buffers stay from the first step to the second; what leaves and enters beside them does not
+// Three buffers stay from the first step to the second. The buffers that leave and enter do not
 // matter.
-TEST(LazyProver, WhoeverStaysAndIsTooMuchAloneIsAStack) {
+TEST(LazyProver, BuffersThatStayAndAreTooMuchAloneAreAStack) {
   Problem problem;
   problem.memories.resize(1);
   const std::vector<std::pair<Bytes, problem::Lifespan>> buffers = {

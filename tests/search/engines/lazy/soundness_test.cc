@@ -9,8 +9,8 @@
 #include "tessera/problem/well_formed.h"
 #include "tessera/search/engines/lazy/lazy_engine.h"
 
-// The lazy engine against brute force on instances small enough to enumerate, each with its
-// switches drawn.
+// Compares the lazy engine with brute force on instances small enough to enumerate, each with drawn
+// switches.
 
 namespace tessera::encoder {
 namespace {
@@ -58,8 +58,8 @@ TEST(LazySoundness, AgreesWithBruteForceUnderEveryDrawOfSwitches) {
   EXPECT_GE(tally.feasible, 2400 * 3 / 10);
 }
 
-// Capacities go up and down, so that lessons must be dropped on the way up and may be kept on the
-// way down.
+// Capacities go up and down. The session must drop learned clauses on the way up and may keep them
+// on the way down.
 TEST(LazySoundness, ASessionThatSweepsCapacitiesAnswersAsBruteForceDoes) {
   Tally tally;
   for (uint64_t seed = 1; seed <= 250; ++seed) {

@@ -70,7 +70,7 @@ TEST(Trail, AContradictedImplicationBecomesAConflictOfTrueLiterals) {
   trail.OpenReason();
   trail.Because({2 * x, 30});
   EXPECT_FALSE(trail.Imply({2 * y, 40}, trail.CloseReason(Reason::Kind::kShiftable)));
-  // y >= 21 already contradicts, and x >= 11 suffices for that.
+  // y >= 21 already contradicts, and x >= 11 is sufficient for that.
   EXPECT_THAT(trail.Conflict(),
               testing::ElementsAre(BoundLiteral{2 * x, 11}, BoundLiteral{2 * y + 1, -20}));
 }

@@ -1,3 +1,5 @@
+#include "tessera/search/engines/local_search/local_search.h"
+
 #include <gmock/gmock.h>
 
 #include "random_instance.h"
@@ -5,7 +7,6 @@
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/conflict_model.h"
 #include "tessera/search/engines/greedy/greedy.h"
-#include "tessera/search/engines/local_search/local_search.h"
 
 namespace tessera::search {
 namespace {
@@ -61,7 +62,7 @@ TEST(LocalSearch, PacksWithSomeSlackWhereNoGreedyOrderDoes) {
   EXPECT_LE(greedy, 5);
 }
 
-TEST(LocalSearch, GoesOnFromWhereItWasWhateverTheCapacity) {
+TEST(LocalSearch, ContinuesFromItsStateAtEveryCapacity) {
   const Problem problem = bench::GenerateFlat(40, 3);
   const problem::Bytes load = problem.memories[0].capacity;
   const auto session = engines::local_search::LocalSearchEngine().Open(problem, nullptr);

@@ -7,7 +7,7 @@
 #include "tessera/graph/graph.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
 
-// Constraints in few words.
+// Short forms of constraints for tests.
 namespace tessera::search {
 
 inline plan::PlanConstraint Together(int first, int last) {

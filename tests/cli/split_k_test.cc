@@ -2,14 +2,15 @@
 
 #include "command_line.h"
 
-// Layers too deep for the memory: what is multiplied comes slice by slice, and sums stay.
+// Layers whose reduction axis is too long for the memory. Their operands come in slices along K;
+// partial sums stay.
 namespace tessera::cli {
 namespace {
 
 using testing::HasSubstr;
 
-// A row times a matrix, and a matrix times a matrix, either with a depth that no operand has room
-// for.
+// A row times a matrix, and a matrix times a matrix. The memory has no space for the whole K of any
+// operand.
 const std::string kDeep = R"(schema: 1
 name: deep
 dtype: int8
@@ -39,7 +40,7 @@ class SplitKTest : public CommandLineTest {
   }
 };
 
-TEST_F(SplitKTest, WhatFitsInNoOtherWayIsPlannedAndRuns) {
+TEST_F(SplitKTest, WhatFitsOnlyWithSplitKIsPlannedAndRuns) {
   const Outcome planned = Plan("deep.yaml", "slices.yaml");
   ASSERT_EQ(planned.exit_code, 0) << planned.err;
   const nlohmann::ordered_json plan = ReadJson("plan.json");
@@ -62,15 +63,15 @@ TEST_F(SplitKTest, TheClassifierOfVgg) {
   const auto& first = plan["subgraphs"][0];
   EXPECT_EQ(first["policies"]["weights"], "split_k");
   EXPECT_EQ(first["metrics"]["macs"], 25088 * 4096);
-  int told = 0;
+  int stated = 0;
   for (const auto& subgraph : plan["subgraphs"]) {
     for (const auto& other :
          subgraph.value("rejected_alternatives", nlohmann::ordered_json::array())) {
       if (other.value("weights", "") == "split_k")
-        told += other.value("k_extent", 0) > 0 ? 1 : -1000;
+        stated += other.value("k_extent", 0) > 0 ? 1 : -1000;
     }
   }
-  EXPECT_GT(told, 0);
+  EXPECT_GT(stated, 0);
   EXPECT_EQ(Plan(network, "wide.yaml").exit_code, 20);
 }
 

@@ -36,7 +36,7 @@ std::vector<program::SubgraphCandidates> Build(
   return *std::move(ladders);
 }
 
-// Every candidate says the same Problem as BuildProgram.
+// Every candidate gives the same Problem as BuildProgram.
 void ExpectSamePrograms(const graph::Graph& graph, const Profile& profile, program::Policy policy,
                         const std::vector<program::SubgraphCandidates>& ladders) {
   for (const program::SubgraphCandidates& ladder : ladders) {
@@ -58,7 +58,7 @@ void ExpectSamePrograms(const graph::Graph& graph, const Profile& profile, progr
   }
 }
 
-TEST(Ladders, OfSerializedTellOneTileFromSeveral) {
+TEST(Ladders, OfSerializedDistinguishOneTileFromSeveral) {
   const graph::Graph graph = TwoConvs().graph;
   const Profile profile = TwoLevels(DmaSteps::kSerialized);
   const program::Policy policy = {WeightPolicy::kResident, false};
@@ -70,7 +70,7 @@ TEST(Ladders, OfSerializedTellOneTileFromSeveral) {
   ExpectSamePrograms(graph, profile, policy, ladders);
 }
 
-TEST(Ladders, OfDoubleBufferedTransfersTellFewTilesApartAndOddFromEven) {
+TEST(Ladders, OfDoubleBufferedTransfersDistinguishFewTilesAndOddFromEven) {
   const graph::Graph graph = TwoConvs(10).graph;
   const Profile profile = TwoLevels(DmaSteps::kDoubleBuffered);
   const program::Policy policy = {WeightPolicy::kStreamed, false};
@@ -85,9 +85,9 @@ TEST(Ladders, OfDoubleBufferedTransfersTellFewTilesApartAndOddFromEven) {
   ExpectSamePrograms(graph, profile, policy, ladders);
 }
 
-// x --conv 3--> a, y = x + a: with full rows x may be overwritten, with tiles it has a halo and a
-// is.
-TEST(Ladders, TellApartWhatLiesInPlace) {
+// x --conv 3--> a, y = x + a: with full rows x may be overwritten. With tiles x has a halo, and a
+// is overwritten.
+TEST(Ladders, DistinguishResultsInPlace) {
   Network net;
   const int x = net.Input("x", {1, 3, 8, 4});
   const int a = net.Tensor("a", {1, 3, 8, 4});
@@ -129,7 +129,7 @@ TEST(Policies, ComeInTheOrderOfTheProfileWithoutThoseThatCannotRun) {
               ElementsAre(program::Policy{WeightPolicy::kDirect, false}));
 }
 
-TEST(Policies, KeepRowsInEveryWayThatTheProfileOffers) {
+TEST(Policies, KeepRowsByEveryHaloPolicyOfTheProfile) {
   using hw_profiles::HaloStorage;
   Profile profile = TwoLevels(DmaSteps::kSerialized);
   profile.tiling.weights = {WeightPolicy::kResident};
@@ -154,7 +154,7 @@ TEST(Policies, DoNotStreamWhatHasNoSlices) {
               ElementsAre(program::Policy{WeightPolicy::kResident, false}));
 }
 
-TEST(Policies, OfferOneWayOfHoldingWeightsWhereThereAreNone) {
+TEST(Policies, OfferOneWeightPolicyWhereThereAreNoWeights) {
   Network net;
   const int x = net.Input("x", {1, 2, 8, 4});
   const int y = net.Tensor("y", {1, 2, 8, 4});

@@ -4,9 +4,9 @@
 #include "small_networks.h"
 #include "tessera/encoder/program/choices.h"
 
-// Rows of TwoConvs' network input x, the only tensor of it that a window reads. Of 8 rows in tiles
-// of 2, tiles want [0, 3), [1, 5), [3, 7) and [5, 8) of x; in tiles of 3, [0, 4), [2, 7) and [5,
-// 8); in tiles of 4, [0, 5) and [3, 8).
+// Rows of x, the network input of TwoConvs and the only tensor of it that a window reads. Of 8 rows
+// in tiles of 2, tiles need [0, 3), [1, 5), [3, 7) and [5, 8) of x; in tiles of 3, [0, 4), [2, 7)
+// and [5, 8); in tiles of 4, [0, 5) and [3, 8).
 namespace tessera::encoder {
 namespace {
 
@@ -34,7 +34,7 @@ TEST(RollingBuffer, OfSerializedHoldsKeptAndMadeRowsAllThroughTheLoop) {
   EXPECT_EQ(Describe(program.problem, "s0/x@0"), "");
 }
 
-TEST(RollingBuffer, OfALoadedTensorTakesTheNextTileBesideTheOneUnderWork) {
+TEST(RollingBuffer, OfALoadedTensorHoldsTheNextTileDuringCompute) {
   const program::Program program =
       BuildTwoConvs(DmaSteps::kDoubleBuffered, 2, HaloStorage::kRollingBuffer);
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[1,5) exits 5"));
@@ -52,7 +52,7 @@ TEST(RollingBuffer, OfAFewTilesEndsWithTheLastReader) {
             "dma w, 4 dma w, 5 pe r");
 }
 
-TEST(Copy, OfSerializedRestoresBeforeAndSavesBehindTheReader) {
+TEST(LineBuffer, OfSerializedRestoresBeforeAndSavesBehindTheReader) {
   const program::Program program =
       BuildTwoConvs(DmaSteps::kSerialized, 2, HaloStorage::kLineBuffer);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
@@ -65,7 +65,7 @@ TEST(Copy, OfSerializedRestoresBeforeAndSavesBehindTheReader) {
             "s0/x@line: 16 bytes, [2,4) [5,8), 3 pe r, 5 pe w");
 }
 
-TEST(Copy, OfAFewTilesRestoresNothingFirstAndSavesNothingLast) {
+TEST(LineBuffer, OfAFewTilesRestoresNothingFirstAndSavesNothingLast) {
   const program::Program program =
       BuildTwoConvs(DmaSteps::kDoubleBuffered, 3, HaloStorage::kLineBuffer);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
@@ -141,8 +141,8 @@ Network StoredInside() {
 }
 
 // Tiles of 1 row of y make rows [0, 2), 2, 3, 4, 5 and none of a, and hold 2, 3, 3, 3, 3, 2. A row
-// leaves with its share.
-TEST(RollingBuffer, OfAStoredTensorKeepsWhatLeavesBesideWhatIsMade) {
+// leaves with the tile whose share it is in.
+TEST(RollingBuffer, OfAStoredTensorKeepsRowsThatLeaveAndNewRows) {
   const program::SubgraphChoice choice = {
       {0, 1}, {1, 1, 1, 4}, Caching(HaloStorage::kRollingBuffer)};
   const program::Program own =
@@ -173,7 +173,7 @@ TEST(Halo, CachedTensorsAreNotInPlace) {
       {0, 2}, {1, 1, 2, 4}, {WeightPolicy::kResident, true, HaloStorage::kRollingBuffer}};
   const program::Program program = ProgramOf(net.graph, profile, choice);
   ASSERT_EQ(program.problem.relations.size(),
-            1U);  // a takes the place of x, but b, a rolling buffer, not that of a
+            1U);  // a takes the place of x; b, a rolling buffer, does not take that of a
   EXPECT_EQ(program.problem.buffers[static_cast<size_t>(program.problem.relations[0].second)].id,
             "s0/a@0");
 }
@@ -216,8 +216,8 @@ TEST(Halo, LaddersLeaveOutShapesThatKeepNothing) {
   EXPECT_THAT(*second, IsEmpty());
 }
 
-// Tiles of 2 rows of `second`'s result bring home [0, 2), [1, 3) and [2, 4) of `first`'s, which has
-// 4 rows where the other has 6; tiles of 3 rows share none.
+// Tiles of 2 rows of `second`'s result store [0, 2), [1, 3) and [2, 4) of `first`'s, which has 4
+// rows where the other has 6; tiles of 3 rows share none.
 TEST(Halo, IsOfferedWhereTilesShareARowThatLeaves) {
   Network net;
   const int x = net.Input("x", {1, 1, 6, 4});

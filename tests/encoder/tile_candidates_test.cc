@@ -13,8 +13,8 @@
 #include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/problem/validator.h"
 
-// Moving along a ladder: an open session answers as a fresh one would, in any order, and adds
-// clauses of sizes alone.
+// Moving along a ladder: an open session answers like a fresh one, in any order, and adds only
+// clauses about sizes.
 namespace tessera::encoder {
 namespace {
 
@@ -32,7 +32,8 @@ problem::Buffer Live(const std::string& id, Bytes size, problem::Step lower, pro
   return buffer;
 }
 
-// A chain of two convolutions: input, middle and output maps of a tile, weights for the whole time.
+// A chain of two convolutions: input, middle and output maps of a tile, and weights that live the
+// whole time.
 Problem Chain(Bytes capacity) {
   Problem problem;
   problem.memories.emplace_back().capacity = capacity;
@@ -41,8 +42,8 @@ Problem Chain(Bytes capacity) {
   return problem;
 }
 
-// Rows of the tile: the halo adds two rows to each map, but at full height (8 rows of 8) nothing is
-// left to add.
+// Rows of the tile: the halo adds two rows to each map. At full height (8 rows of 8) there are no
+// more rows to add.
 Ladder RowsWithHalo() {
   Ladder ladder;
   for (const Bytes rows : {1, 2, 3, 4, 5, 6, 7, 8}) {
@@ -54,7 +55,8 @@ Ladder RowsWithHalo() {
   return ladder;
 }
 
-// At full height the halo line buffers vanish: the largest tile needs less than the one before it.
+// At full height the line buffers of the halo vanish: the largest tile needs less than the one
+// before it.
 Ladder HaloVanishes() {
   return {
       {{"rows=4", {20, 32, 24, 16}}, {"rows=6", {20, 64, 48, 24}}, {"rows=8", {20, 40, 32, 24}}}};
@@ -159,8 +161,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Party{"z3", std::make_shared<smt::Z3Engine>()}),
     [](const testing::TestParamInfo<Party>& info) { return info.param.name; });
 
-// A loop over three banks whose modes exchange reading and writing, so that every topic has
-// clauses.
+// A loop over three banks whose modes exchange reading and writing, so that every part of the
+// formulation has clauses.
 Problem BankedLoop() {
   Problem problem = Chain(256);
   problem::Memory& memory = problem.memories[0];

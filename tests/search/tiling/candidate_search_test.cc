@@ -1,3 +1,5 @@
+#include "tessera/search/tiling/candidate_search.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,7 +9,6 @@
 
 #include "tessera/problem/validator.h"
 #include "tessera/search/engines/canonical/canonical.h"
-#include "tessera/search/tiling/candidate_search.h"
 
 namespace tessera::search {
 namespace {
@@ -110,7 +111,7 @@ TEST(CandidateSearch, AsksOnceWhereTheLargestFits) {
   const tiling::CandidateOutcome outcome = Search(ProblemOf({{0, 1}}, 1000), Chain(16), {&engine});
   EXPECT_EQ(outcome.solves, 1);
   EXPECT_EQ(outcome.candidates[3].implied_by, 15U);
-  EXPECT_EQ(outcome.candidates[3].peak, 4);  // its own, in the places of the largest
+  EXPECT_EQ(outcome.candidates[3].peak, 4);  // its own, at the offsets of the largest
   EXPECT_EQ(outcome.candidates[3].status, Status::kOptimal);
 }
 
@@ -222,7 +223,7 @@ TEST(CandidateSearch, BelievesNoWrongAllocation) {
               HasSubstr("'scripted' returned a wrong allocation for candidate '0'"));
 }
 
-// The canonical search knows no colocation; what is in place reaches it as one buffer.
+// The canonical search does not know colocation; in-place buffers reach it as one buffer.
 TEST(CandidateSearch, SolvesWhatIsInPlaceWithEnginesThatKnowNoColocation) {
   Problem problem = ProblemOf({{0, 2}, {1, 3}, {0, 3}}, 8);
   problem.relations.push_back({problem::RelationKind::kColocate, 0, 1, 0});
@@ -290,7 +291,7 @@ TEST(CandidateSearch, RemembersWhatItDecided) {
   EXPECT_EQ(calls, 1);
 }
 
-// How the sizes of a random ladder grow.
+// The growth of the sizes of a random ladder.
 enum class Growth : uint8_t { kLinear, kPadded, kArbitrary };
 
 Ladder RandomLadder(size_t buffers, Growth growth) {

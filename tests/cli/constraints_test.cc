@@ -72,8 +72,8 @@ TEST_F(ConstraintsTest, AFileStatesASubgraph) {
   EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
 }
 
-// What a plan says it was asked for is a file that asks for it again.
-TEST_F(ConstraintsTest, ThePlanTellsWhatWasRequired) {
+// The constraints that a plan states are a file of constraints for the same plan.
+TEST_F(ConstraintsTest, ThePlanStatesWhatWasRequired) {
   Write("constraints.yaml",
         "schema: 1\n"
         "subgraphs:\n"

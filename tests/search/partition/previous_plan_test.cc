@@ -17,7 +17,7 @@
 #include "tessera/tests/draws.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
-// A new plan differs from an older one only where that is worth something.
+// A new plan differs from a previous plan only where that improves the score.
 namespace tessera::search {
 namespace {
 
@@ -42,7 +42,7 @@ plan::Plan PlanAfter(const plan::Plan* old, const graph::Graph& graph, const Pro
   return *result->plan;
 }
 
-// Convolutions of 64 bytes each, the last of them with so many channels.
+// Convolutions of 64 bytes each; `channels` is the number of channels of the last one.
 graph::Graph ChainEndingIn(int64_t channels) {
   NetworkBuilder net;
   int last = net.Input({1, 2, 8, 4});
@@ -101,9 +101,9 @@ TEST(PreviousPlan, KeepsWhatIsPrefetched) {
                 buffers));
 }
 
-// Of many plans that score alike an old one is any; the new one is that again, whatever the search
-// would have come to by itself.
-TEST(PreviousPlan, DecidesBetweenPlansThatScoreAlike) {
+// A previous plan is any of many plans with equal scores. The new plan is the same one, whatever
+// plan the search alone would choose.
+TEST(PreviousPlan, DecidesBetweenPlansOfEqualScore) {
   const Profile profile = SmallMachine(DmaSteps::kSerialized, 2000);
   const graph::Graph graph = Chain(4);
   const plan::Plan usual = PlanAfter(nullptr, graph, profile);
@@ -128,8 +128,8 @@ TEST(PreviousPlan, DecidesBetweenPlansThatScoreAlike) {
   }
 }
 
-// How many operators run elsewhere than in the old plan of a network in which only operator
-// `changed` is another, counted anew.
+// The number of operators whose subgraph differs from the old plan, in a network in which only
+// operator `changed` is different; a second implementation.
 int ChangeFrom(const plan::Plan& old, int changed,
                const std::vector<encoder::program::SubgraphChoice>& choices,
                const std::vector<int>& kept) {
@@ -268,7 +268,7 @@ TEST(PreviousPlan, OperatorsAreTheSameWithTheirTensors) {
   graph::Graph graph = Chain(4);
   for (graph::Operator& op : graph.operators) op.id = op.id == "conv3" ? "other" : op.id;
   const partition::choices::PreviousPlan longer(old, graph);
-  EXPECT_EQ(longer.TileOf({0, 2}), nullptr);  // its result is no output of the network any more
+  EXPECT_EQ(longer.TileOf({0, 2}), nullptr);  // its result is no longer an output of the network
   EXPECT_EQ(longer.LeastChange({0, 3}, {}), 4);
   EXPECT_NE(partition::choices::PreviousPlan(old, Chain(3)).TileOf({0, 2}), nullptr);
   EXPECT_EQ(partition::choices::PreviousPlan(old, Chain(3)).LeastChange({0, 2}, {}), 0);

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "demand_words.h"
+#include "constraint_words.h"
 #include "networks.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/tests/search/cost/small_machine.h"

@@ -1,11 +1,11 @@
+#include "tessera/encoder/formulation/address_constraints.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <string>
 #include <utility>
-
-#include "tessera/encoder/formulation/address_constraints.h"
 
 namespace tessera::encoder {
 namespace {
@@ -66,8 +66,8 @@ TEST_F(ConstraintsOf, GranularityServesEveryCandidate) {
   EXPECT_EQ(formulation::GranularityOf(problem_, &ladder, 0), 16);
 }
 
-// [1, 5) then 8, the least multiple of 4 from 5 on: no solution at multiples of 4 has the second 8
-// and the first so low.
+// [1, 5) then 8, the least multiple of 4 from 5 on: no solution at multiples of 4 puts the second
+// at 8 with so low a first.
 TEST_F(ConstraintsOf, AlignedNeighbourOfAnUnalignedBufferNeedsBytes) {
   Add(4, 0, 2);
   Add(4, 0, 2).alignment = 4;
@@ -87,7 +87,7 @@ TEST_F(ConstraintsOf, SameBanksOfUnalignedBuffersNeedBytesUnlessSingle) {
   EXPECT_EQ(Granularity(), 64);
 }
 
-// What a rule of this kind leaves of a granularity of 96, the buffers' size.
+// The granularity that a rule of this kind leaves of 96, the buffers' size.
 TEST_F(ConstraintsOf, GranularityDividesWhatRulesName) {
   Add(96, 0, 2);
   Add(96, 0, 2);

@@ -1,8 +1,8 @@
+#include "tessera/search/engines/lazy/section_pair_cuts.h"
+
 #include <gmock/gmock.h>
 
 #include <vector>
-
-#include "tessera/search/engines/lazy/section_pair_cuts.h"
 
 namespace tessera::search::engines::lazy {
 namespace {
@@ -32,8 +32,8 @@ Trail MakeTrail(const Packing& packing, Bound ceiling) {
   return trail;
 }
 
-// Two buffers of 3 and 2 units stay over two steps; one of 4 leaves after the first, one of 5
-// enters then.
+// Two buffers of 3 and 2 units stay over two steps; one of 4 leaves after the first step, and one
+// of 5 enters then.
 struct Relay {
   explicit Relay(Bound ceiling) : trail(MakeTrail(packing, ceiling)) { section_pair_cuts.Reload(); }
 
@@ -73,19 +73,19 @@ TEST(SectionPairCuts, BothSidesAreOpenWhereOneOfThemIsFree) {
   EXPECT_FALSE(relay.trail.IsFixed(IntegerOf(relay.packing.BelowView(kEnterer, kStayer))));
 }
 
-TEST(SectionPairCuts, TheReasonIsTheOrdersInTheWayAndTheLeastCeilingThatGivesRoom) {
+TEST(SectionPairCuts, TheReasonIsTheBlockingOrdersAndTheLeastSufficientCeiling) {
   Relay relay(10);
   relay.Put(kLeaver, kStayer);
   relay.Put(kStayer, kEnterer);
   EXPECT_FALSE(relay.Propagate());
-  // 3 + 2 units stay and 4 + 5 are in the way: 13 is still too little.
+  // 3 + 2 units stay, and 4 + 5 units are between them: 13 is still too little.
   const BoundLiteral ceiling{relay.axis.CeilingView(0), -13};
   EXPECT_THAT(relay.trail.Conflict(),
               testing::UnorderedElementsAre(relay.Below(kLeaver, kStayer),
                                             relay.Below(kStayer, kEnterer), ceiling));
 }
 
-TEST(SectionPairCuts, AnOrderUndoneIsInNobodysWay) {
+TEST(SectionPairCuts, AnUndoneOrderBlocksNothing) {
   Relay relay(10);
   relay.Put(kLeaver, kStayer);
   relay.section_pair_cuts.OrderUndone(relay.Below(kLeaver, kStayer).view);

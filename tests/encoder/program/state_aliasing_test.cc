@@ -19,7 +19,7 @@ std::vector<std::string> StateAliasing(const graph::Graph& graph, const Profile&
   return ColocationsOf(graph, profile, std::move(tile), program::Policy());
 }
 
-// A cache [1, 2, past, 4] of keys, rows outermost, and x, the keys of one token more: concat -> all
+// A cache [1, 2, past, 4] of keys, rows outermost, and x, the keys of one more token: concat -> all
 // -> conv -> y.
 Network CacheThatGrows(int axis) {
   Network net;
@@ -60,10 +60,10 @@ TEST(StateAliasing, ACacheGrowsWhereItLies) {
   Network second = CacheThatGrows(2);
   std::swap(second.graph.operators[0].inputs[0], second.graph.operators[0].inputs[1]);
   EXPECT_THAT(StateAliasing(second.graph, profile, {1, 2, 8, 4}),
-              IsEmpty());  // all of it would move
+              IsEmpty());  // the whole cache would move
 }
 
-// state, x -> sum; state -> seen: whoever reads the state beside the operator that replaces it.
+// state, x -> sum; state -> seen: another operator reads the state that the sum replaces.
 Network StateReadTwice(bool before) {
   Network net;
   const int state = net.State("state", {1, 2, 8, 4});
@@ -96,8 +96,8 @@ TEST(StateAliasing, LetsNoTileReadWhatAnotherHasReplaced) {
   EXPECT_TRUE(graph::tiling::CanCut(graph, {1, 1}, 2));
 }
 
-// state, x -> sum -> conv -> y: tiles of y share rows of the sum if the convolution is more than
-// one row high.
+// state, x -> sum -> conv -> y: tiles of y share rows of the sum if the convolution has more than
+// one row.
 graph::Graph SumThatIsRead(int64_t kernel) {
   Network net;
   const int state = net.State("state", {1, 2, 8, 4});

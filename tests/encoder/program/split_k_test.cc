@@ -51,7 +51,7 @@ TEST(SplitK, SlicesOfBothFactorsLoopAroundTheSums) {
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[0,4) exits 4", "[0,3) exits 3"));
 }
 
-TEST(SplitK, SlotsTakeTurnsBesideCompute) {
+TEST(SplitK, SlotsAlternateDuringCompute) {
   const program::Program program = Build(Deep(DmaSteps::kDoubleBuffered), 4);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
               ElementsAre("0 prologue: a w2", "1 compute conv2: a w2", "2 compute conv2: a y w2",
@@ -71,7 +71,7 @@ TEST(SplitK, SlotsTakeTurnsBesideCompute) {
                           "s0/conv2/accumulator@1: 192 bytes, [2,3), 2 pe r, 2 pe w"));
 }
 
-TEST(SplitK, ASliceOfTheConstantHasTheTilesChannelsAndRoomForTheirTables) {
+TEST(SplitK, ASliceOfTheConstantHasTheTilesChannelsAndTheirTables) {
   Profile profile = Deep(DmaSteps::kSerialized);
   profile.table_bytes_per_channel = 5;
   const program::SubgraphChoice choice = {{1, 1}, {1, 2, 8, 4}, kSplitK};

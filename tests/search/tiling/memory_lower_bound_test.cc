@@ -1,9 +1,10 @@
+#include "tessera/encoder/program/memory_lower_bound.h"
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "random_network.h"
 #include "tessera/encoder/program/choices.h"
-#include "tessera/encoder/program/memory_lower_bound.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/tiling/tile_driver.h"
@@ -11,7 +12,7 @@
 namespace tessera::search {
 namespace {
 
-// Of one candidate, by itself.
+// The floor of one candidate alone.
 problem::Bytes FloorOf(const RandomSubject& subject,
                        const encoder::program::SubgraphChoice& choice) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(subject.graph);
@@ -29,7 +30,7 @@ problem::Bytes FloorOf(const RandomSubject& subject,
   return floor.Find(*tiling);
 }
 
-RC_GTEST_PROP(RoomLowerBound, IsNeverAboveTheLoadAndForbidsOnlyWhatHasNoRoom, ()) {
+RC_GTEST_PROP(RoomLowerBound, IsNeverAboveTheLoadAndForbidsOnlyWhatDoesNotFit, ()) {
   RandomSubject subject = DrawSubject();
   subject.interval.last = *rc::gen::inRange(0, subject.interval.last + 1);
   subject.interval.first = *rc::gen::inRange(0, subject.interval.last + 1);

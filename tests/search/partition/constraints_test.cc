@@ -6,7 +6,7 @@
 #include <limits>
 #include <map>
 
-#include "demand_words.h"
+#include "constraint_words.h"
 #include "every_plan.h"
 #include "exhaustive.h"
 #include "networks.h"
@@ -20,7 +20,7 @@
 #include "tessera/tests/draws.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
-// Plans under constraints are the best of those that keep them.
+// A plan under constraints is the best of the plans that keep them.
 namespace tessera::search {
 namespace {
 
@@ -57,7 +57,7 @@ std::vector<int> FirstsOf(const plan::Plan& plan) {
   return firsts;
 }
 
-TEST(PlanConstraints, CutWhereTheyAreTold) {
+TEST(PlanConstraints, CutWhereRequired) {
   partition::answer::PartitionOptions options = Under({Apart(2)});
   options.keeping = partition::paths::Keeping::kNothing;
   const plan::Plan plan = PlanUnder(Chain(4), SmallMachine(DmaSteps::kSerialized), options);
@@ -80,7 +80,7 @@ TEST(PlanConstraints, StateASubgraphWithItsTileAndPolicies) {
   profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute,
                          hw_profiles::HaloStorage::kRollingBuffer};
   const plan::TileConfigConstraint config = {
-      .tile = graph::tiling::TileShape{1, 2, 3, 4},  // of no even cut of 8 rows into equal parts
+      .tile = graph::tiling::TileShape{1, 2, 3, 4},  // no even cut of 8 rows
       .weights = hw_profiles::WeightPolicy::kStreamed,
       .in_place = false,
       .halo = hw_profiles::HaloStorage::kRollingBuffer,
@@ -119,7 +119,7 @@ TEST(PlanConstraints, KeepAndSpillBoundaries) {
   EXPECT_THAT(PlanUnder(graph, profile, options).kept, ElementsAre(first));
 }
 
-// Three results cross a cut; no search keeps more than two by itself.
+// Three results cross a cut; the search alone never keeps more than two.
 TEST(PlanConstraints, KeepMoreThanASearchWouldTry) {
   NetworkBuilder net;
   const int x = net.Input({1, 2, 8, 4});
@@ -172,7 +172,7 @@ TEST(PlanConstraints, PinTensorsOnChipAndAtHome) {
   EXPECT_EQ(OffsetOf(plan.homes[0].problem, plan.homes[0].allocation, "x"), 4096);
 }
 
-TEST(PlanConstraints, AddressesWithoutRoomRuleOutPlans) {
+TEST(PlanConstraints, AddressesWithoutSpaceRuleOutPlans) {
   const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 400);
   const auto result = partition::SearchPartition(
       Chain(3), profile,
@@ -185,7 +185,7 @@ TEST(PlanConstraints, AddressesWithoutRoomRuleOutPlans) {
 
 TEST(PlanConstraints, ReachFurtherThanTheSearchWould) {
   partition::answer::PartitionOptions options = Under({Together(3, 22)});
-  options.effort = 1;  // draws back to 12 operators at once
+  options.effort = 1;  // limits intervals to 12 operators
   const plan::Plan plan = PlanUnder(Chain(24), SmallMachine(DmaSteps::kSerialized), options);
   EXPECT_TRUE(plan::verify::Keeps(plan, options.constraints.front()));
 }
@@ -209,7 +209,7 @@ TEST(PlanConstraints, ThatRuleOutEveryPlanAreNamedAndNoOthers) {
   EXPECT_THAT(result->reason, StartsWith("no plan keeps what is required: "));
 }
 
-TEST(PlanConstraints, ThatNeedTooMuchAreBlamedWithoutTalkOfOperatorsThatFitAlone) {
+TEST(PlanConstraints, ThatNeedTooMuchAreNamedWithoutOperatorsThatFitAlone) {
   const auto result = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kSerialized, 100),
                                                  Under({Together(0, 2)}));
   ASSERT_TRUE(result);
@@ -218,7 +218,7 @@ TEST(PlanConstraints, ThatNeedTooMuchAreBlamedWithoutTalkOfOperatorsThatFitAlone
   EXPECT_THAT(result->reason, Not(HasSubstr("alone")));
 }
 
-TEST(PlanConstraints, AreNotBlamedWhereNothingFitsAnyway) {
+TEST(PlanConstraints, AreNotNamedWhereNothingFitsAnyway) {
   const auto result = partition::SearchPartition(
       Chain(3), SmallMachine(DmaSteps::kDoubleBuffered, 10), Under({Apart(1)}));
   ASSERT_TRUE(result);
@@ -227,7 +227,7 @@ TEST(PlanConstraints, AreNotBlamedWhereNothingFitsAnyway) {
   EXPECT_THAT(result->reason, HasSubstr("operator 'conv0' fits in no subgraph"));
 }
 
-// What a constraint means, said anew.
+// The meaning of a constraint, implemented a second time.
 bool IsKept(const graph::Graph& graph, const plan::PlanConstraint& constraint,
             const std::vector<SubgraphChoice>& choices, const std::vector<int>& kept) {
   const auto subgraph_of = [&](int op) {
@@ -255,7 +255,7 @@ bool IsKept(const graph::Graph& graph, const plan::PlanConstraint& constraint,
     case plan::PlanConstraintKind::kSpill:
       return !on_chip;
     case plan::PlanConstraintKind::kAddress:
-      return true;  // FitsAsPinned sees to it
+      return true;  // FitsAsPinned checks it
   }
   return false;
 }
@@ -326,8 +326,8 @@ plan::PlanConstraint AnyConstraint(base::Random& random, const graph::Graph& gra
   }
 }
 
-// Draws until there are no contradictions; often a constraint that the best plan keeps anyway is
-// among them.
+// Draws constraints until they have no contradictions. Often a constraint that the best plan keeps
+// anyway is among them.
 std::vector<plan::PlanConstraint> AnyConstraints(base::Random& random, const graph::Graph& graph,
                                                  const Profile& profile) {
   std::vector<plan::PlanConstraint> constraints;

@@ -10,8 +10,8 @@
 #include "tessera/search/partition/partition.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
-// A search of limited effort leaves out what it has no time for, and says so; what there is nothing
-// without, it looks at.
+// A search of limited effort leaves out work, and reports that. It never leaves out what every
+// answer needs.
 namespace tessera::search {
 namespace {
 
@@ -35,7 +35,7 @@ struct Both {
   partition::answer::PartitionResult some;
 };
 
-// With effort enough, and with as good as none.
+// The results with enough effort, and with almost none.
 Both SearchBoth(const Subject& subject) {
   const plan::Objective traffic{.weights = {{"off_chip_bytes", 1}}, .limits = {}};
   return {Search(subject, partition::answer::kUsualEffort, traffic), Search(subject, 1, traffic)};
@@ -94,8 +94,8 @@ TEST(LimitedEffort, IsNotHeldToWhereOnlyWhatWasLeftOutKeepsALimit) {
   EXPECT_GE(needed, 3);
 }
 
-// Whenever time is up, what is said is so: whatever a deadline leaves is checked, and nothing is
-// called best or impossible that is not.
+// A deadline may end the search at any time. The test checks the answer that is left: no plan is
+// called best and no question impossible that is not.
 TEST(LimitedTime, ClaimsNoMoreThanItFound) {
   const plan::Objective latency{.weights = {{"latency", 1}}, .limits = {}};
   int plans = 0;

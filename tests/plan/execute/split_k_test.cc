@@ -4,13 +4,13 @@
 #include <string>
 
 #include "base_plans.h"
-#include "depth_plans.h"
 #include "faults.h"
 #include "plans.h"
+#include "split_k_plans.h"
 #include "tessera/plan/execute/execute.h"
 #include "tessera/tests/draws.h"
 
-// Sums that are added up slice by slice.
+// Partial sums that are added up slice by slice.
 namespace tessera::plan::execute {
 namespace {
 
@@ -51,8 +51,8 @@ class SplitKInstructionFault : public testing::TestWithParam<SpoiledProgram> {};
 
 TEST_P(SplitKInstructionFault, IsFound) { ExpectFound(GetParam()); }
 
-// A tile's sums are 2 rows of 4 of four bytes each; a slice of x 2 rows of 4, one of w 4 rows of 4
-// and 8 bytes of table.
+// A tile's partial sums are 2 rows of 4, four bytes each. A slice of x has 2 rows of 4, a slice of
+// w 4 rows of 4 and 8 bytes of table.
 const std::vector<SpoiledPlan> kPlans = {
     {"SumsUnderASlice", SplitKSerialized, Put("s0/multiply/x@0.0", "s0/multiply/accumulator@0"),
      "overwritten", "incomplete sums of 'multiply' [0, 0] over slices 0 to 0"},
@@ -81,7 +81,7 @@ const std::vector<SpoiledPlan> kPlans = {
      "forbidden", "reads 'x' in memory 'dram'"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Depth, SplitKPlanFault, testing::ValuesIn(kPlans),
+INSTANTIATE_TEST_SUITE_P(SplitK, SplitKPlanFault, testing::ValuesIn(kPlans),
                          NameOfFault<SpoiledPlan>);
 
 const std::vector<SpoiledProgram> kPrograms = {
@@ -126,10 +126,10 @@ const std::vector<SpoiledProgram> kPrograms = {
      "unwritten", "'y' [0, 0]"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Depth, SplitKInstructionFault, testing::ValuesIn(kPrograms),
+INSTANTIATE_TEST_SUITE_P(SplitK, SplitKInstructionFault, testing::ValuesIn(kPrograms),
                          NameOfFault<SpoiledProgram>);
 
-// Whoever adds another slice than that of the round finds no place for it.
+// Adding another slice than that of the round finds no buffer for it.
 TEST(SplitKInstruction, AddsTheSliceOfItsRound) {
   ExpectFound({"OtherKExtent", SplitKSerialized,
                [](Program& program) {

@@ -18,8 +18,8 @@
 #include "tessera/search/cost/timeline.h"
 #include "tessera/tests/search/cost/simulate.h"
 
-// Operators whose weights are held along K: both derivations, the simulator and its bounds are held
-// against each other.
+// Operators whose weights are held along K. The test compares both derivations, the simulator and
+// its bounds.
 namespace tessera::search {
 namespace {
 
@@ -28,8 +28,8 @@ using hw_profiles::HaloStorage;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 
-// One operator that adds up, held along K or as else it may be, whatever makes its operands by
-// itself before it.
+// One operator that adds up products, with split-k or any other policy. Other subgraphs before it
+// make its operands.
 struct SplitKSum {
   graph::Graph graph;
   Profile profile;
@@ -88,7 +88,7 @@ TEST(Derivations, AgreeOnSplitKSums) {
   EXPECT_GE(several, 300);
 }
 
-// What the encoder refuses to hold with split K, plan/ refuses as well, and the other way round.
+// The encoder and plan/verify refuse the same operators for split-k.
 TEST(Derivations, AgreeOnWhatMayBeSplitAlongK) {
   Random random(2029);
   std::array<int, 2> seen = {};

@@ -10,7 +10,8 @@
 #include "tessera/search/partition/paths/lattice.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
-// Boundary tensors that stay on chip: what may be kept where, and when the search does.
+// Boundary tensors that stay on chip: the places where each may be kept, and the cases in which the
+// search keeps it.
 namespace tessera::search {
 namespace {
 
@@ -66,11 +67,11 @@ TEST(CutStates, AreThePositionsWhereNothingIsKept) {
   EXPECT_EQ(KeptOn(states, {1, 2}), Sets{{}});
 }
 
-TEST(CutStates, ATensorIsKeptAllTheWayOrNotAtAll) {
+TEST(CutStates, ATensorIsKeptUpToItsLastReaderOrNotAtAll) {
   const Skip net;
   const partition::paths::CutStates states(net.graph, SmallMachine(DmaSteps::kDoubleBuffered), 1000,
                                            partition::paths::Keeping::kWherePossible);
-  // 1 at the begin and the end, 2 behind a, 4 behind b.
+  // 1 state at the begin and at the end, 2 behind a, 4 behind b.
   EXPECT_EQ(states.Last() + 1, 1 + 2 + 4 + 1);
   EXPECT_EQ(KeptOn(states, {0, 0}), (Sets{{}, {net.a}}));
   EXPECT_EQ(KeptOn(states, {1, 1}), (Sets{{}, {net.b}, {net.a}, {net.a, net.b}}));
@@ -79,7 +80,7 @@ TEST(CutStates, ATensorIsKeptAllTheWayOrNotAtAll) {
   EXPECT_FALSE(states.IsCapped());
 }
 
-TEST(CutStates, KeepNoMoreThanThereIsRoomFor) {
+TEST(CutStates, KeepNoMoreThanFits) {
   const Skip net;
   const partition::paths::CutStates one(net.graph, SmallMachine(DmaSteps::kDoubleBuffered), 127,
                                         partition::paths::Keeping::kWherePossible);
@@ -87,7 +88,7 @@ TEST(CutStates, KeepNoMoreThanThereIsRoomFor) {
   const partition::paths::CutStates none(net.graph, SmallMachine(DmaSteps::kDoubleBuffered), 63,
                                          partition::paths::Keeping::kWherePossible);
   EXPECT_EQ(none.Last(), 3);
-  // While conv1 runs its operand and its result are there.
+  // While conv1 runs, its operand and its result are in the memory.
   const partition::paths::CutStates chain(Chain(3), SmallMachine(DmaSteps::kDoubleBuffered), 127,
                                           partition::paths::Keeping::kWherePossible);
   EXPECT_EQ(KeptOn(chain, {1, 1}).size(), 3U);
@@ -155,9 +156,9 @@ TEST(KeptBoundaries, GoHomeWhereTheyDoNotFit) {
   EXPECT_EQ(plan.score, Plan(Chain(2), profile, options).score);
 }
 
-// Rows of x have 16 bytes, and nine of them make one row of a. With a of 64 bytes kept, tiles of
-// two rows are the largest that fit, and x is loaded four times over; 272 bytes have room for two
-// tiles of eight rows.
+// A row of x has 16 bytes, and nine rows of it make one row of a. With a of 64 bytes kept, tiles of
+// two rows are the largest that fit, and x is loaded four times. 272 bytes hold two tiles of eight
+// rows.
 TEST(KeptBoundaries, GoHomeWhereLargerTilesAreWorthMore) {
   NetworkBuilder net;
   const int a = net.Conv(net.Input({1, 4, 16, 4}), 9, 1);
@@ -176,7 +177,7 @@ TEST(KeptBoundaries, GoHomeWhereLargerTilesAreWorthMore) {
   EXPECT_EQ(roomy.totals.off_chip_bytes, 2 * 12 * 16 + 64 + weights);
 }
 
-// What is proven of plans that bring every boundary tensor home is said to be so of those alone.
+// The claims of a search that spills every boundary tensor are about such plans only.
 TEST(KeptBoundaries, AreNotSpokenOfWhereAllAreToBeBroughtHome) {
   int missed = 0;
   for (uint64_t seed = 0; seed < 40; ++seed) {

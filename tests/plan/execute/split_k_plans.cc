@@ -1,4 +1,4 @@
-#include "depth_plans.h"
+#include "split_k_plans.h"
 
 #include <array>
 

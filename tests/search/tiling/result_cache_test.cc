@@ -11,7 +11,7 @@ problem::Result Saying(const std::string& reason) {
   return result;
 }
 
-// What one entry takes.
+// The size of one entry.
 size_t BytesOfOne() {
   tiling::ResultCache cache;
   cache.Keep("a", Saying("1"));

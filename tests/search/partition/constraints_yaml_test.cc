@@ -4,7 +4,7 @@
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
-// What people may require in a file, and what is wrong with it.
+// Constraints in a file, and the faults of such files.
 namespace tessera::search {
 namespace {
 
@@ -15,7 +15,7 @@ base::Expected<std::vector<plan::PlanConstraint>> Read(const std::string& text,
                                                  max_operators);
 }
 
-std::string Told(const std::string& text) {
+std::string TextOf(const std::string& text) {
   const auto constraints = Read(text);
   if (!constraints) return base::Format(constraints.error());
   return Describe(Chain(6), *constraints);
@@ -23,30 +23,31 @@ std::string Told(const std::string& text) {
 
 TEST(PlanConstraintFiles, SayWhatIsRequired) {
   EXPECT_EQ(
-      Told("together: [[conv0, conv2]]\n"
-           "apart: [conv4]\n"
-           "subgraphs:\n"
-           "  - {operators: [conv3], tile: [1, 2, 4, 4], weights: resident, in_place: false, halo: "
-           "recompute}\n"
-           "keep: [t0]\n"
-           "spill: [t4]\n"
-           "x-why: a wish\n"),
+      TextOf(
+          "together: [[conv0, conv2]]\n"
+          "apart: [conv4]\n"
+          "subgraphs:\n"
+          "  - {operators: [conv3], tile: [1, 2, 4, 4], weights: resident, in_place: false, halo: "
+          "recompute}\n"
+          "keep: [t0]\n"
+          "spill: [t4]\n"
+          "x-why: a wish\n"),
       "operators 'conv0' to 'conv2' in one subgraph; a subgraph that begins with operator 'conv4'; "
       "operator 'conv3' as a subgraph with tiles of 1x2x4x4, weights resident, no result in place, "
       "halo recompute; "
       "tensor 't0' on chip; tensor 't4' at home between subgraphs");
-  EXPECT_EQ(Told(""), "");
+  EXPECT_EQ(TextOf(""), "");
 }
 
 TEST(PlanConstraintFiles, SayWhereThingsLie) {
-  EXPECT_EQ(Told("subgraphs: [{operators: [conv1], addresses: {t1@0: 0x40, w3: 1Ki}}]\n"
-                 "addresses: [{tensor: x, memory: dram, offset: 64}]\n"),
+  EXPECT_EQ(TextOf("subgraphs: [{operators: [conv1], addresses: {t1@0: 0x40, w3: 1Ki}}]\n"
+                   "addresses: [{tensor: x, memory: dram, offset: 64}]\n"),
             "operator 'conv1' as a subgraph, t1@0 at address 64, w3 at address 1024; "
             "tensor 'x' at address 64 wherever it lies whole in memory dram");
 }
 
 TEST(PlanConstraintFiles, OperatorsMayStandInAnyOrder) {
-  EXPECT_EQ(Told("together: [[conv3, conv1, conv2]]\n"),
+  EXPECT_EQ(TextOf("together: [[conv3, conv1, conv2]]\n"),
             "operators 'conv1' to 'conv3' in one subgraph");
 }
 

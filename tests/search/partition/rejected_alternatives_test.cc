@@ -14,8 +14,8 @@
 #include "tessera/tests/search/cost/simulate.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
-// What a plan says of rejected alternatives is so: they cost as much, they fit or they do not, and
-// none is the plan's own.
+// The statements of a plan about rejected alternatives are true: they have the stated cost, they
+// fit or do not fit, and none is the plan's own configuration.
 namespace tessera::search {
 namespace {
 
@@ -29,7 +29,7 @@ bool HasRoom(const problem::Problem& problem) {
 }
 
 // The least latency of the tile, and whether it fits under some policy that agrees with the
-// rejection.
+// rejected alternative.
 struct Truth {
   double latency = 0;
   bool fits = false;
@@ -64,7 +64,7 @@ plan::Plan PlanOf(const Subject& subject) {
   return result && result->plan ? *result->plan : plan::Plan();
 }
 
-// One convolution, deep enough for slices of several depths.
+// One convolution with so large a K that slices of several K extents are possible.
 Subject DeepSubject(uint64_t seed) {
   base::Random random(seed);
   NetworkBuilder net;
@@ -113,7 +113,7 @@ TEST_F(RejectedAlternativesTest, AreTrue) {
   EXPECT_GE(without_room_, 10);
 }
 
-TEST_F(RejectedAlternativesTest, NameEachWayOnceAndNeverTheOneTaken) {
+TEST_F(RejectedAlternativesTest, NameEachConfigOnceAndNeverThatOfThePlan) {
   std::set<int64_t> k_extents;
   for (uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
