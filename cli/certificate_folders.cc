@@ -17,7 +17,7 @@
 #include "tessera/plan/verify/infeasibility/refutation.h"
 #include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/proof/certificate.h"
-#include "tessera/search/allocate/certificates.h"
+#include "tessera/search/allocate/engine_queries.h"
 #include "tessera/search/engines/lazy/lazy_engine.h"
 
 namespace tessera::cli {

@@ -17,26 +17,36 @@ using problem::Problem;
 using problem::Relation;
 using problem::RelationKind;
 
-CompressedLists::CompressedLists(const std::vector<std::vector<int>>& lists) {
-  begin_.reserve(lists.size() + 1);
-  for (const std::vector<int>& list : lists) {
-    items_.insert(items_.end(), list.begin(), list.end());
-    begin_.push_back(items_.size());
+Conflicts::Conflicts(const Problem& problem) : problem_(&problem) {
+  for (const Relation& relation : problem.relations) {
+    const std::pair pair = std::minmax(relation.first, relation.second);
+    if (relation.kind == RelationKind::kSeparate) separate_.insert(pair);
+    if (relation.kind == RelationKind::kExclusive || relation.kind == RelationKind::kColocate)
+      sharing_.insert(pair);
   }
 }
 
-CompressedLists::CompressedLists(int count, std::span<const std::pair<int, int>> pairs)
-    : begin_(static_cast<size_t>(count) + 1), items_(2 * pairs.size()) {
-  for (const auto& [a, b] : pairs) {
-    ++begin_[static_cast<size_t>(a) + 1];
-    ++begin_[static_cast<size_t>(b) + 1];
+bool Conflicts::operator()(int a, int b) const {
+  const Buffer& first = problem_->buffers[static_cast<size_t>(a)];
+  const Buffer& second = problem_->buffers[static_cast<size_t>(b)];
+  if (first.memory != second.memory) return false;
+  const std::pair pair = std::minmax(a, b);
+  if (!separate_.empty() && separate_.contains(pair)) return true;
+  if (!problem::LiveTogether(first, second)) return false;
+  return sharing_.empty() || !sharing_.contains(pair);
+}
+
+std::vector<int> GrowClique(std::span<const int> candidates, int seed,
+                            const std::function<bool(int, int)>& conflict) {
+  std::vector<int> clique = {seed};
+  for (const int candidate : candidates) {
+    const bool fits =
+        candidate != seed && std::all_of(clique.begin(), clique.end(),
+                                         [&](int member) { return conflict(member, candidate); });
+    if (fits) clique.push_back(candidate);
   }
-  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-  std::vector<size_t> next(begin_.begin(), begin_.end() - 1);
-  for (const auto& [a, b] : pairs) {
-    items_[next[static_cast<size_t>(a)]++] = b;
-    items_[next[static_cast<size_t>(b)]++] = a;
-  }
+  std::sort(clique.begin(), clique.end());
+  return clique;
 }
 
 namespace {
@@ -44,19 +54,17 @@ namespace {
 class ModelBuilder {
  public:
   ModelBuilder(const Problem& problem, int memory)
-      : problem_(problem), memory_(problem.memories[static_cast<size_t>(memory)]) {
+      : problem_(problem),
+        memory_(problem.memories[static_cast<size_t>(memory)]),
+        conflict_(problem) {
     for (const int i : BuffersOf(problem, memory)) {
       (BufferAt(i).offset ? fixed_ : model_.buffers).push_back(i);
     }
-    for (const Relation& relation : problem.relations) {
-      const std::pair pair = std::minmax(relation.first, relation.second);
-      if (relation.kind == RelationKind::kSeparate) separate_.insert(pair);
-      if (relation.kind == RelationKind::kExclusive) exclusive_.insert(pair);
+    for (const Relation& relation : problem.relations)
       related_.insert({relation.first, relation.second});
-    }
   }
 
-  CanonicalModel Build() {
+  ConflictModel Build() {
     CheckFixed();
     FindNeighbours();
     FindPositions();
@@ -68,13 +76,6 @@ class ModelBuilder {
  private:
   const Buffer& BufferAt(int i) const { return problem_.buffers[static_cast<size_t>(i)]; }
   const Buffer& Movable(int i) const { return BufferAt(model_.buffers[static_cast<size_t>(i)]); }
-
-  bool Conflict(int a, int b) const {
-    const std::pair pair = std::minmax(a, b);
-    if (!separate_.empty() && separate_.contains(pair)) return true;
-    if (!problem::LiveTogether(BufferAt(a), BufferAt(b))) return false;
-    return exclusive_.empty() || !exclusive_.contains(pair);
-  }
 
   void CheckFixed() {
     for (size_t i = 0; i < fixed_.size() && model_.contradiction.empty(); ++i) {
@@ -89,7 +90,7 @@ class ModelBuilder {
       for (size_t j = 0; j < i; ++j) {
         const Buffer& b = BufferAt(fixed_[j]);
         const bool overlap = *a.offset < *b.offset + b.size && *b.offset < top;
-        if (overlap && Conflict(fixed_[i], fixed_[j])) {
+        if (overlap && conflict_(fixed_[i], fixed_[j])) {
           model_.contradiction =
               "the fixed offsets of " + b.id + " and " + a.id + " make them overlap";
         }
@@ -98,7 +99,7 @@ class ModelBuilder {
   }
 
   void FindNeighbours() {
-    std::vector<std::pair<int, int>> pairs;
+    std::vector<std::vector<int>> neighbours(model_.buffers.size());
     std::vector<problem::Lifespan> lives;  // gaps included
     lives.reserve(model_.buffers.size());
     for (int i = 0; i < model_.Count(); ++i) {
@@ -111,14 +112,15 @@ class ModelBuilder {
     };
     for (int a = 0; a < model_.Count(); ++a) {
       for (int b = a + 1; b < model_.Count(); ++b) {
-        if (separate_.empty() && !meet(a, b)) continue;
-        if (!Conflict(model_.buffers[static_cast<size_t>(a)],
-                      model_.buffers[static_cast<size_t>(b)]))
+        if (!conflict_.AnySeparate() && !meet(a, b)) continue;
+        if (!conflict_(model_.buffers[static_cast<size_t>(a)],
+                       model_.buffers[static_cast<size_t>(b)]))
           continue;
-        pairs.emplace_back(a, b);
+        neighbours[static_cast<size_t>(a)].push_back(b);
+        neighbours[static_cast<size_t>(b)].push_back(a);
       }
     }
-    model_.neighbours = CompressedLists(model_.Count(), pairs);
+    model_.neighbours = CompressedLists<int>(neighbours);
   }
 
   // A buffer takes its size rounded up to the common divisor of its own alignment and those of all
@@ -135,7 +137,7 @@ class ModelBuilder {
       std::vector<AddressRange> taken;
       for (const int f : fixed_) {
         const Buffer& fixed = BufferAt(f);
-        if (!Conflict(model_.buffers[static_cast<size_t>(i)], f)) continue;
+        if (!conflict_(model_.buffers[static_cast<size_t>(i)], f)) continue;
         taken.push_back({*fixed.offset, *fixed.offset + fixed.size});
       }
       SubtractAll(windows, std::move(taken));
@@ -178,31 +180,26 @@ class ModelBuilder {
       }
       model_.overhang.push_back(overhang);
     }
-    model_.members = CompressedLists(cliques);
-    model_.cliques_of = CompressedLists(cliques_of);
+    model_.members = CompressedLists<int>(cliques);
+    model_.cliques_of = CompressedLists<int>(cliques_of);
     FindExtents(sections, first_clique);
   }
 
   // Cliques that together hold every member. Without exclusive pairs the section is the only
   // clique.
   std::vector<std::vector<int>> Cover(const std::vector<int>& living) const {
-    if (exclusive_.empty()) return {living};
+    if (!conflict_.AnySharing()) return {living};
     std::vector<int> by_size = living;
     std::stable_sort(by_size.begin(), by_size.end(),
                      [this](int a, int b) { return Movable(a).size > Movable(b).size; });
     std::set<int> uncovered(living.begin(), living.end());
     std::vector<std::vector<int>> cliques;
     while (!uncovered.empty()) {
-      std::vector<int> clique = {*std::find_if(by_size.begin(), by_size.end(),
-                                               [&](int i) { return uncovered.contains(i); })};
-      for (const int candidate : by_size) {
-        const auto fits = [&](int member) {
-          return member != candidate && AreNeighbours(member, candidate);
-        };
-        if (std::all_of(clique.begin(), clique.end(), fits)) clique.push_back(candidate);
-      }
+      const int seed = *std::find_if(by_size.begin(), by_size.end(),
+                                     [&](int i) { return uncovered.contains(i); });
+      std::vector<int> clique =
+          GrowClique(by_size, seed, [this](int a, int b) { return AreNeighbours(a, b); });
       for (const int i : clique) uncovered.erase(i);
-      std::sort(clique.begin(), clique.end());
       cliques.push_back(std::move(clique));
     }
     return cliques;
@@ -222,7 +219,7 @@ class ModelBuilder {
       const Buffer& fixed = BufferAt(f);
       if (!problem::LivesAt(fixed, step)) continue;
       const bool blocks = std::all_of(clique.begin(), clique.end(), [&](int i) {
-        return Conflict(model_.buffers[static_cast<size_t>(i)], f);
+        return conflict_(model_.buffers[static_cast<size_t>(i)], f);
       });
       if (blocks) Subtract(free, {*fixed.offset, *fixed.offset + fixed.size});
     }
@@ -239,7 +236,7 @@ class ModelBuilder {
                                   first_clique[static_cast<size_t>(ranges.back().last)]);
     }
     const auto own = model_.extents;
-    if (separate_.empty()) return;
+    if (!conflict_.AnySeparate()) return;
     for (int i = 0; i < model_.Count(); ++i) {
       auto& [first, last] = model_.extents[static_cast<size_t>(i)];
       for (const int e : model_.neighbours[i]) {
@@ -275,9 +272,9 @@ class ModelBuilder {
 
   const Problem& problem_;
   const problem::Memory& memory_;
-  CanonicalModel model_;
+  const Conflicts conflict_;
+  ConflictModel model_;
   std::vector<int> fixed_;
-  std::set<std::pair<int, int>> separate_, exclusive_;
   std::set<int> related_;
 };
 
@@ -297,7 +294,7 @@ std::optional<std::string> FindOversize(const Problem& problem, int memory, int6
   return std::nullopt;
 }
 
-CanonicalModel BuildModel(const Problem& problem, int memory) {
+ConflictModel BuildModel(const Problem& problem, int memory) {
   return ModelBuilder(problem, memory).Build();
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,20 +12,24 @@
 #include "tessera/problem/problem.h"
 #include "tessera/search/allocate/occupancy.h"
 
-// The model of one memory for canonical search and local search. It is built once and does not
-// change during the search.
+// Which buffers conflict, for all engines; and the model of one memory for canonical search and
+// local search. It is built once and does not change during the search.
 namespace tessera::search::allocate {
 
 // A list of lists in one block of memory.
+template <typename T>
 class CompressedLists {
  public:
   CompressedLists() = default;
-  explicit CompressedLists(const std::vector<std::vector<int>>& lists);
-  // For each of 0 to count - 1, the list of its partners. Each pair is ascending, and the pairs are
-  // sorted; the lists are then ascending too.
-  CompressedLists(int count, std::span<const std::pair<int, int>> pairs);
+  explicit CompressedLists(const std::vector<std::vector<T>>& lists) {
+    begin_.reserve(lists.size() + 1);
+    for (const std::vector<T>& list : lists) {
+      items_.insert(items_.end(), list.begin(), list.end());
+      begin_.push_back(items_.size());
+    }
+  }
 
-  std::span<const int> operator[](int i) const {
+  std::span<const T> operator[](int i) const {
     const auto at = static_cast<size_t>(i);
     return {items_.data() + begin_[at], begin_[at + 1] - begin_[at]};
   }
@@ -31,17 +37,36 @@ class CompressedLists {
 
  private:
   std::vector<size_t> begin_ = {0};
-  std::vector<int> items_;
+  std::vector<T> items_;
 };
+
+// Which buffers conflict: two of one memory that must not share an address. They live together and
+// are neither exclusive nor colocated, or they are separate. The Problem must outlive this object.
+class Conflicts {
+ public:
+  explicit Conflicts(const problem::Problem& problem);
+
+  bool operator()(int a, int b) const;
+
+  bool AnySeparate() const { return !separate_.empty(); }
+  bool AnySharing() const { return !sharing_.empty(); }
+
+ private:
+  const problem::Problem* problem_;
+  std::set<std::pair<int, int>> separate_, sharing_;
+};
+
+// The largest clique that a greedy search finds around `seed`, in the order of the candidates.
+// Members ascend.
+std::vector<int> GrowClique(std::span<const int> candidates, int seed,
+                            const std::function<bool(int, int)>& conflict);
 
 // The movable buffers of one memory, numbered from 0. Buffers with a fixed offset are not part of
 // the search: like reserved ranges, they remove positions of the buffers that conflict with them.
 //
-// Two buffers conflict when they must not share an address: they live together and are not
-// exclusive, or they are separate. A clique is a set of pairwise conflicting buffers of one
-// section. A section is one clique, unless exclusive pairs divide it; then several cliques cover
-// its members.
-struct CanonicalModel {
+// A clique is a set of pairwise conflicting buffers of one section. A section is one clique, unless
+// exclusive pairs divide it; then several cliques cover its members.
+struct ConflictModel {
   std::vector<int> buffers;          // index in the Problem
   std::vector<Positions> positions;  // with the size without padding
   // padded: the space that a buffer takes from the neighbour on top of it
@@ -51,9 +76,9 @@ struct CanonicalModel {
   std::vector<std::pair<int, int>>
       extents;  // [first, last) of the cliques that the buffer's conflicts span
 
-  CompressedLists neighbours;  // conflicting movable buffers
-  CompressedLists members;     // of a clique
-  CompressedLists cliques_of;  // of a buffer
+  CompressedLists<int> neighbours;  // conflicting movable buffers
+  CompressedLists<int> members;     // of a clique
+  CompressedLists<int> cliques_of;  // of a buffer
 
   std::vector<std::vector<AddressRange>>
       blocked;  // per clique: bytes occupied by fixed buffers and reserved ranges
@@ -75,6 +100,6 @@ std::optional<std::string> FindOversize(const problem::Problem& problem, int mem
 
 // The model of `memory`. FindUnsupported (engine_session.h) must accept the Problem. Cost: O(n^2)
 // and the number of conflicting pairs.
-CanonicalModel BuildModel(const problem::Problem& problem, int memory);
+ConflictModel BuildModel(const problem::Problem& problem, int memory);
 
 }  // namespace tessera::search::allocate

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tessera/problem/structure.h"
+#include "tessera/problem/validator.h"
 #include "tessera/search/allocate/contraction.h"
 #include "tessera/search/allocate/occupancy.h"
 
@@ -95,6 +96,25 @@ std::optional<std::string> FindUnsupported(const Problem& problem, BankSupport s
 using problem::Result;
 using problem::Status;
 
+void AppendReason(std::string& reasons, const std::string& reason) {
+  if (!reasons.empty() && !reason.empty()) reasons += "; ";
+  reasons += reason;
+}
+
+std::optional<base::Diagnostic> CheckAnswer(std::string_view engine, const Problem& problem,
+                                            problem::Bytes capacity,
+                                            const problem::Result& result) {
+  base::Diagnostic fault;
+  fault.message = "the engine '" + std::string(engine) + "' returned a wrong allocation";
+  fault.hint = "this is a fault of the program, not of the input; please report it with the input";
+  fault.found = "no allocation";
+  if (!result.allocation) return fault;
+  const auto violations = problem::Validate(problem, *result.allocation, capacity, 1);
+  if (violations.empty()) return std::nullopt;
+  fault.found = violations.front().message;
+  return fault;
+}
+
 SizedSession::SizedSession(std::string_view engine, BankSupport banks,
                            const problem::Problem& problem, const problem::Ladder* ladder)
     : engine_(engine), banks_(banks), problem_(problem), ladder_(ladder) {}
@@ -129,6 +149,22 @@ void SizedSession::OpenCandidate(size_t candidate) {
 using problem::Ladder;
 using problem::Problem;
 using problem::Result;
+
+void PerMemorySession::Answer(problem::Bytes capacity, const base::Budget& budget,
+                              const base::Stop& stop, problem::Result& result) {
+  result.status = problem::Status::kFeasible;
+  problem::Allocation& allocation = result.allocation.emplace();
+  for (const Buffer& buffer : Sized().buffers)
+    allocation.offsets.push_back(buffer.offset.value_or(0));
+  allocation.modes = problem::ConstantModes(Sized());
+  for (size_t memory = 0; memory < Sized().memories.size(); ++memory) {
+    const problem::Bytes limit = memory == 0 ? capacity : Sized().memories[memory].capacity;
+    if (SolveMemory(memory, limit, budget, stop, result)) continue;
+    result.allocation.reset();
+    return;
+  }
+  result.peak = PeakOf(Sized(), allocation);
+}
 
 namespace {
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tessera/base/diagnostic.h"
 #include "tessera/problem/engine.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
@@ -30,6 +31,15 @@ enum class BankSupport { kNone, kWindows };
 // spans and allowed banks that restrict the positions of a buffer. Requirements that restrict
 // nothing are accepted.
 std::optional<std::string> FindUnsupported(const problem::Problem& problem, BankSupport support);
+
+// Adds a reason, if it is not empty, to a list of them in one text.
+void AppendReason(std::string& reasons, const std::string& reason);
+
+// The error in an answer with an allocation, if any: an error of the program, which names the
+// engine.
+std::optional<base::Diagnostic> CheckAnswer(std::string_view engine,
+                                            const problem::Problem& problem,
+                                            problem::Bytes capacity, const problem::Result& result);
 
 // The common base of the sessions of this module. They refuse what their engine cannot answer, and
 // see one Problem: that with the sizes of the requested candidate.
@@ -62,6 +72,22 @@ class SizedSession : public problem::Session {
   size_t candidate_ = 0;
   std::optional<problem::Problem> at_candidate_;  // none without a ladder
   const problem::Problem* sized_ = nullptr;       // null before the first call
+};
+
+// A session that answers for one memory after another, each in a constant permissive mode.
+class PerMemorySession : public SizedSession {
+ protected:
+  using SizedSession::SizedSession;
+
+ private:
+  void Answer(problem::Bytes capacity, const base::Budget& budget, const base::Stop& stop,
+              problem::Result& result) final;
+
+  // Writes the offsets of a memory of this capacity into result.allocation, where fixed ones are in
+  // place. False, with status and reason, if there is no answer. The budget is for all memories;
+  // result.statistics has the work so far.
+  virtual bool SolveMemory(size_t memory, problem::Bytes capacity, const base::Budget& budget,
+                           const base::Stop& stop, problem::Result& result) = 0;
 };
 
 using SessionOpener = std::function<std::unique_ptr<problem::Session>(const problem::Problem&,

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/problem/validator.h"
+#include "tessera/search/allocate/engine_session.h"
 
 namespace tessera::search::allocate {
 
@@ -29,11 +29,6 @@ constexpr Bytes kLongStrides = 8;  // those longer than this part of the gap
 constexpr Bytes kLongChase = 4,
                 kShortChase = 8;  // parts of the gap: two lanes chase at different depths
 
-void Append(std::string& reasons, const std::string& reason) {
-  if (!reasons.empty() && !reason.empty()) reasons += "; ";
-  reasons += reason;
-}
-
 // In the engine's own units. An engine that counts conflicts may report nodes as well.
 int64_t WorkOf(const problem::Statistics& statistics, int64_t cost_of_unit) {
   return cost_of_unit > 1 ? statistics.conflicts : std::max(statistics.nodes, statistics.conflicts);
@@ -41,8 +36,8 @@ int64_t WorkOf(const problem::Statistics& statistics, int64_t cost_of_unit) {
 
 }  // namespace
 
-Lane::Lane(const LaneProblem& question, std::span<const EngineSlot> slots)
-    : question_(question), slots_(slots.begin(), slots.end()) {
+Lane::Lane(const LaneProblem& input, std::span<const EngineSlot> slots)
+    : input_(input), slots_(slots.begin(), slots.end()) {
   Reopen();
 }
 
@@ -80,7 +75,7 @@ LaneReport Lane::Narrow(Gap gap, GapSide side, const Allowance& allowance, const
   const Bytes boundary = width / kLongStrides;
   if (side == GapSide::kShort) {
     // If only the bound is left below the peak, up and down are the same.
-    RaiseBound(gap, width <= question_.granularity ? allowance.slice : allowance.slice / 2, round);
+    RaiseBound(gap, width <= input_.granularity ? allowance.slice : allowance.slice / 2, round);
     Descend(gap, boundary, 0, kShortChase, round);
   } else {
     const bool leaps = std::exchange(leapt_to_, gap.bound) != gap.bound;
@@ -113,10 +108,10 @@ void Lane::RaiseBound(Gap& gap, int64_t slice, Round& round) {
   while (gap.bound < gap.peak && !round.Over() && round.left.slice > rest) {
     const Bytes peak = gap.peak;
     const Bytes probe =
-        std::min(gap.bound + stride, std::max(gap.bound, gap.peak - question_.granularity));
+        std::min(gap.bound + stride, std::max(gap.bound, gap.peak - input_.granularity));
     if (!Absorb(Probe(probe, round.left.slice - rest, false, round), probe, gap, round)) break;
-    stride = gap.peak < peak ? base::RoundDown(stride / 2, question_.granularity)
-                             : std::max(2 * stride, question_.granularity);
+    stride = gap.peak < peak ? base::RoundDown(stride / 2, input_.granularity)
+                             : std::max(2 * stride, input_.granularity);
   }
 }
 
@@ -126,12 +121,11 @@ void Lane::RaiseBound(Gap& gap, int64_t slice, Round& round) {
 // way to the refuted capacity.
 void Lane::LowerPeak(Gap& gap, Bytes stride, Bytes least, Round& round) {
   int64_t probes = 1;
-  for (Bytes shorter = stride / 2; shorter >= std::max(least, question_.granularity); shorter /= 2)
+  for (Bytes shorter = stride / 2; shorter >= std::max(least, input_.granularity); shorter /= 2)
     ++probes;
   const int64_t slice = std::max<int64_t>(round.left.slice / probes, 1);
   while (gap.bound < gap.peak && !round.Over()) {
-    const Bytes step =
-        std::max(question_.granularity, base::RoundUp(stride, question_.granularity));
+    const Bytes step = std::max(input_.granularity, base::RoundUp(stride, input_.granularity));
     const Bytes probe = std::max(gap.bound, gap.peak - step);
     const Bytes peak = gap.peak;
     const bool answered = Absorb(Probe(probe, slice, true, round), probe, gap, round);
@@ -139,7 +133,7 @@ void Lane::LowerPeak(Gap& gap, Bytes stride, Bytes least, Round& round) {
     const bool refuted = answered && gap.peak == peak;
     stride = refuted ? (gap.peak - gap.bound) / 2
                      : std::min(answered ? stride : stride / 2, gap.peak - gap.bound);
-    if (!answered && (step <= question_.granularity || stride < least)) break;
+    if (!answered && (step <= input_.granularity || stride < least)) break;
   }
 }
 
@@ -149,9 +143,8 @@ void Lane::Chase(Gap& gap, Bytes parts, Round& round) {
   for (size_t i = 0; i < slots_.size(); ++i) {
     if (!slots_[i].finder) continue;
     while (!states_[i].refused && gap.bound < gap.peak && !round.Over()) {
-      const Bytes step =
-          std::max(question_.granularity,
-                   base::RoundUp((gap.peak - gap.bound) / parts, question_.granularity));
+      const Bytes step = std::max(
+          input_.granularity, base::RoundUp((gap.peak - gap.bound) / parts, input_.granularity));
       const Bytes probe = std::max(gap.bound, gap.peak - step);
       const int64_t units = std::min(round.left.slice, round.left.units);
       if (!Absorb(Ask(i, probe, units, round), probe, gap, round)) break;
@@ -169,7 +162,7 @@ bool Lane::Absorb(Result result, Bytes capacity, Gap& gap, Round& round) const {
     return true;
   }
   if (result.status != Status::kInfeasible) return false;
-  gap.bound = base::RoundUp(std::max(capacity + 1, result.lower_bound), question_.granularity);
+  gap.bound = base::RoundUp(std::max(capacity + 1, result.lower_bound), input_.granularity);
   report.bound = gap.bound;
   report.proof = result.engine;
   return true;
@@ -193,9 +186,9 @@ Result Lane::Probe(Bytes capacity, int64_t slice, bool descending, Round& round)
     Result result = Ask(i, capacity, units, round);
     if (round.report.fault) return answer;
     if (result.status == Status::kUnsupported) {
-      Append(refusals_, result.reason);
+      AppendReason(refusals_, result.reason);
     } else if (result.status == Status::kUnknown) {
-      Append(unknown, result.reason);
+      AppendReason(unknown, result.reason);
     } else {
       return result;
     }
@@ -211,8 +204,8 @@ Result Lane::Solve(size_t slot, Bytes capacity, int64_t units, const base::Stop&
   const problem::Engine& engine = *slots_[slot].engine;
   State& state = states_[slot];
   try {
-    if (!state.session) state.session = engine.Open(question_.problem, question_.ladder);
-    return state.session->Solve(question_.candidate, capacity, base::Budget{units}, stop);
+    if (!state.session) state.session = engine.Open(input_.problem, input_.ladder);
+    return state.session->Solve(input_.candidate, capacity, base::Budget{units}, stop);
   } catch (const std::bad_alloc&) {
     state.session.reset();
     state.lacks_memory = true;
@@ -238,7 +231,8 @@ Result Lane::Ask(size_t slot, Bytes capacity, int64_t units, Round& round) {
   round.left.slice -= work * state.cost_of_unit;
   round.report.units += work;
   if (result.status == Status::kOptimal || result.status == Status::kFeasible) {
-    round.report.fault = Check(engine.Name(), result, capacity);
+    round.report.fault = CheckAnswer(engine.Name(), input_.sized, capacity, result);
+    if (!round.report.fault) result.peak = PeakOf(input_.sized, *result.allocation);
   }
   result.engine = engine.Name();
   std::string description = state.session ? state.session->Describe() : "";
@@ -279,32 +273,12 @@ bool Lane::HasFinder() const {
 // A reserve is expensive to prepare. It is used when no other engine can continue, or when a small
 // Problem turns out to be hard.
 bool Lane::CallsReserve(int64_t slice) const {
-  if (question_.problem.buffers.size() <= kSmall && slice >= kReserveSlice) return true;
+  if (input_.problem.buffers.size() <= kSmall && slice >= kReserveSlice) return true;
   for (size_t i = 0; i < slots_.size(); ++i) {
     const bool regular = !slots_[i].reserve && !slots_[i].helper && !slots_[i].finder;
     if (regular && !states_[i].refused && !states_[i].gave_up) return false;
   }
   return true;
-}
-
-// The error in an engine's allocation.
-std::optional<base::Diagnostic> Lane::Check(std::string_view engine, Result& result,
-                                            Bytes capacity) const {
-  base::Diagnostic diagnostic;
-  diagnostic.message = "the engine '" + std::string(engine) + "' returned a wrong allocation";
-  diagnostic.hint =
-      "this is a fault of the program, not of the input; please report it with the input";
-  if (!result.allocation) {
-    diagnostic.found = "no allocation";
-    return diagnostic;
-  }
-  const auto violations = problem::Validate(question_.sized, *result.allocation, capacity, 1);
-  if (!violations.empty()) {
-    diagnostic.found = violations.front().message;
-    return diagnostic;
-  }
-  result.peak = PeakOf(question_.sized, *result.allocation);
-  return std::nullopt;
 }
 
 }  // namespace tessera::search::allocate

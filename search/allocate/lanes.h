@@ -81,7 +81,7 @@ class Lane {
   };
   static constexpr int64_t kNodesPerConflict = 128;
 
-  Lane(const LaneProblem& question, std::span<const EngineSlot> slots);
+  Lane(const LaneProblem& input, std::span<const EngineSlot> slots);
 
   // Discards everything that was learned.
   void Reopen();
@@ -132,10 +132,7 @@ class Lane {
   bool HasHelper() const;
   bool HasFinder() const;
   bool CallsReserve(int64_t slice) const;
-  std::optional<base::Diagnostic> Check(std::string_view engine, problem::Result& result,
-                                        problem::Bytes capacity) const;
-
-  LaneProblem question_;
+  LaneProblem input_;
   std::vector<EngineSlot> slots_;
   std::vector<State> states_;     // parallel to slots_
   std::string refusals_;          // of the engines that refused so far

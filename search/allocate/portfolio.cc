@@ -16,6 +16,7 @@
 #include "tessera/problem/well_formed.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/contraction.h"
+#include "tessera/search/allocate/engine_session.h"
 #include "tessera/search/allocate/lanes.h"
 #include "tessera/search/allocate/occupancy.h"
 
@@ -191,7 +192,8 @@ class Portfolio {
           return std::move(report.verdict);
         }
         more_would_help = more_would_help || report.more_would_help;
-        if (report.verdict.status == Status::kUnknown) Append(open.reason, report.verdict.reason);
+        if (report.verdict.status == Status::kUnknown)
+          AppendReason(open.reason, report.verdict.reason);
       }
       if (!more_would_help || left_ <= 0 || stop_.Requested() || slice > kLastSlice) break;
     }
@@ -203,8 +205,8 @@ class Portfolio {
     open = {};
     const bool lacks_memory = LacksMemory();
     open.status = lacks_memory ? Status::kUnknown : Status::kUnsupported;
-    for (const Lane& lane : lanes_) Append(open.reason, lane.Refusals());
-    if (lacks_memory) Append(open.reason, "memory is exhausted");
+    for (const Lane& lane : lanes_) AppendReason(open.reason, lane.Refusals());
+    if (lacks_memory) AppendReason(open.reason, "memory is exhausted");
     return open;
   }
 
@@ -307,11 +309,6 @@ class Portfolio {
     for (const auto& [engine, statistics] : totals_) {
       options_.progress(engine + ": in all " + Describe(statistics));
     }
-  }
-
-  static void Append(std::string& reasons, const std::string& reason) {
-    if (!reasons.empty() && !reason.empty()) reasons += "; ";
-    reasons += reason;
   }
 
   bool LacksMemory() const {

@@ -182,6 +182,11 @@ bool WorksInTurn(const Profile& profile, int memory) {
   return PortOf(profile, memory).shared || (link != nullptr && link->outstanding < 2);
 }
 
+const std::string& PathName(const Profile& profile, int memory) {
+  const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, memory, profile.tile_memory);
+  return link == nullptr ? profile.memories[static_cast<size_t>(memory)].name : link->name;
+}
+
 int64_t PortCycles(const hw_profiles::Port& port, const Touched& touched) {
   const double read = static_cast<double>(touched.read) / port.read_bytes_per_cycle;
   const double written = static_cast<double>(touched.written) / port.write_bytes_per_cycle;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tessera/encoder/program/residence.h"
@@ -71,6 +72,9 @@ enum class Direction : uint8_t {
 // Whether the path between a memory and the tile memory moves one way at a time: through a shared
 // port, or over a link that handles one transfer at a time.
 bool WorksInTurn(const hw_profiles::Profile& profile, int memory);
+
+// The name of that path: of the link, or of the memory if it has no link.
+const std::string& PathName(const hw_profiles::Profile& profile, int memory);
 
 // The cycles of one port for the bytes that one step reads and writes.
 int64_t PortCycles(const hw_profiles::Port& port, const Touched& touched);

@@ -93,11 +93,6 @@ class SlotSums {
     return nullptr;
   }
 
-  int64_t BytesMoved(const ConstantFlow& flow) const {
-    return base::SaturatingAdd(base::SaturatingAdd(flow.resident_bytes, flow.prefetched_bytes),
-                               base::SaturatingMul(flow.streamed_bytes, tiling_.tiles));
-  }
-
   SliceFlow SlicesOf(size_t tile, size_t memory) const;
   int64_t SlicesDuring(size_t tile, size_t memory) const;
   int64_t PassOf(size_t tile) const;
@@ -268,7 +263,8 @@ void SlotSums::AddBytes(Detail detail, plan::Metrics& metrics) const {
   int64_t inputs = 0;
   int64_t outputs = 0;
   int64_t weights = 0;
-  for (const ConstantFlow& flow : constants_) base::Accumulate(weights, BytesMoved(flow));
+  for (const ConstantFlow& flow : constants_)
+    base::Accumulate(weights, flow.BytesMoved(tiling_.tiles));
   for (size_t i = 0; i < classes_.size(); ++i) {
     const int64_t count = tiling_.classes[i].count;
     base::Accumulate(inputs, base::SaturatingMul(count, classes_[i].split_k.input_bytes));
@@ -308,7 +304,7 @@ std::vector<Touched> SlotSums::BytesTouched() const {
   const auto here = static_cast<size_t>(profile_.tile_memory);
   std::vector<Touched> touched(profile_.memories.size());
   for (const ConstantFlow& flow : constants_) {
-    const int64_t bytes = BytesMoved(flow);
+    const int64_t bytes = flow.BytesMoved(tiling_.tiles);
     base::Accumulate(touched[static_cast<size_t>(flow.home)].read, bytes);
     base::Accumulate(touched[here].written, bytes);
   }
@@ -356,9 +352,7 @@ std::string SlotSums::BoundBy() const {
   for (size_t memory = 0; memory < ports.size(); ++memory) {
     if (ports[memory] <= longest) continue;
     longest = ports[memory];
-    const hw_profiles::Link* link =
-        hw_profiles::LinkBetween(profile_, static_cast<int>(memory), profile_.tile_memory);
-    name = link == nullptr ? profile_.memories[memory].name : link->name;
+    name = PathName(profile_, static_cast<int>(memory));
   }
   return name;
 }

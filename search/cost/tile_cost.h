@@ -72,6 +72,11 @@ struct ConstantFlow {
   int64_t streamed_bytes = 0;
   // For the subgraph's first operator: it arrives before the tile's first step.
   int64_t first_slice_cycles = 0;
+
+  int64_t BytesMoved(int64_t tiles) const {
+    return base::SaturatingAdd(base::SaturatingAdd(resident_bytes, prefetched_bytes),
+                               base::SaturatingMul(streamed_bytes, tiles));
+  }
 };
 
 // One subgraph, with all data that does not depend on the tile.

@@ -19,9 +19,7 @@ void Tracks::AddMemory(int memory) {
     of_memory_.push_back({-1, -1});
     return;
   }
-  const hw_profiles::Link* link = hw_profiles::LinkBetween(profile_, memory, profile_.tile_memory);
-  const std::string& name =
-      link == nullptr ? profile_.memories[static_cast<size_t>(memory)].name : link->name;
+  const std::string& name = PathName(profile_, memory);
   const bool in_turn = WorksInTurn(profile_, memory);
   of_memory_.push_back({at, in_turn ? at : at + 1});
   tracks_.push_back({name, in_turn ? plan::TrackFlow::kBoth : plan::TrackFlow::kIn});

@@ -164,10 +164,7 @@ class Evaluator {
     problem::Problem& problem = joint_.program.problem;
     if (auto fault = Pin(draft_, "", options_.may_move, problem)) return base::Unexpected(*fault);
     allocate::AllocateOptions allocate;
-    allocate.capacity = problem.memories.front().capacity;
-    if (context_.scale.LimitsPeak() &&
-        context_.scale.PeakLimit() < static_cast<double>(*allocate.capacity))
-      allocate.capacity = static_cast<Bytes>(context_.scale.PeakLimit());
+    allocate.capacity = context_.Room();
     allocate.minimize = context_.scale.MinimizesPeak();
     allocate.budget = context_.budget;
     allocate.threads = options_.threads;

@@ -8,7 +8,6 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/formulation/address_constraints.h"
-#include "tessera/search/reasons/minimal_set.h"
 #include "tessera/search/reasons/query.h"
 
 // Finds changes that make the query feasible.

@@ -1,11 +1,11 @@
-#include "tessera/search/reasons/minimal_set.h"
-
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <map>
 #include <span>
 #include <utility>
+
+#include "tessera/search/reasons/explain.h"
 
 namespace tessera::search::reasons {
 

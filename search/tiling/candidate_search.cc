@@ -6,8 +6,8 @@
 
 #include "tessera/problem/structure.h"
 #include "tessera/problem/tile_candidates.h"
-#include "tessera/problem/validator.h"
 #include "tessera/search/allocate/bounds.h"
+#include "tessera/search/allocate/engine_session.h"
 
 // A placement for large buffers is valid for smaller ones in the same places. A set of small
 // buffers that does not fit does not fit with larger sizes. If every size of candidate a is at most
@@ -226,18 +226,11 @@ void CandidateSearch::Settle(size_t candidate, Result result, std::string_view e
 }
 
 bool CandidateSearch::Check(size_t candidate, const Result& result, std::string_view engine) {
-  std::vector<problem::Violation> violations;
-  if (result.allocation) {
-    const problem::Problem sized = AtCandidate(*problem_, ladder_->candidates[candidate]);
-    violations = Validate(sized, *result.allocation, sized.memories[0].capacity, /*most=*/1);
-  }
-  if (result.allocation && violations.empty()) return true;
-  base::Diagnostic fault;
-  fault.message = "the engine '" + std::string(engine) +
-                  "' returned a wrong allocation for candidate '" +
-                  ladder_->candidates[candidate].name + "'";
-  fault.found = violations.empty() ? "no allocation" : violations.front().message;
-  fault.hint = "this is a fault of the program, not of the input; please report it with the input";
+  const problem::Problem sized = AtCandidate(*problem_, ladder_->candidates[candidate]);
+  std::optional<base::Diagnostic> fault =
+      allocate::CheckAnswer(engine, sized, sized.memories[0].capacity, result);
+  if (!fault) return true;
+  fault->message += " for candidate '" + ladder_->candidates[candidate].name + "'";
   if (!fault_) fault_ = std::move(fault);
   return false;
 }

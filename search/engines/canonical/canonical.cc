@@ -15,7 +15,6 @@
 
 namespace tessera::search::engines::canonical {
 
-using problem::Allocation;
 using problem::Ladder;
 using problem::Problem;
 using problem::Result;
@@ -47,7 +46,7 @@ struct Restarts {
 // Rounds of all orders, with lengths of Luby's sequence: the probability of finishing falls off so
 // slowly that many short searches are better than a long one, but no fixed length suits all
 // Problems. Only the first round is unperturbed, for any seed: it is the best known.
-TreeOutcome SearchWithRestarts(const Problem& problem, const allocate::CanonicalModel& model,
+TreeOutcome SearchWithRestarts(const Problem& problem, const allocate::ConflictModel& model,
                                CanonicalTree& tree, const CanonicalOptions& options,
                                Restarts& restarts, int64_t budget, const base::Stop& stop) {
   const std::vector<CanonicalStrategy> strategies = StrategiesOf(options);
@@ -68,10 +67,10 @@ TreeOutcome SearchWithRestarts(const Problem& problem, const allocate::Canonical
   }
 }
 
-class CanonicalSession final : public allocate::SizedSession {
+class CanonicalSession final : public allocate::PerMemorySession {
  public:
   CanonicalSession(const Problem& problem, const Ladder* ladder, const CanonicalOptions& options)
-      : allocate::SizedSession("canonical", allocate::BankSupport::kNone, problem, ladder),
+      : allocate::PerMemorySession("canonical", allocate::BankSupport::kNone, problem, ladder),
         options_(options) {}
 
  private:
@@ -81,32 +80,10 @@ class CanonicalSession final : public allocate::SizedSession {
     models_.resize(Sized().memories.size());
   }
 
-  void Answer(problem::Bytes capacity, const base::Budget& budget, const base::Stop& stop,
-              Result& result) override {
-    result.status = Status::kFeasible;
-    result.allocation = Start();
-    for (size_t memory = 0; memory < models_.size(); ++memory) {
-      const problem::Bytes limit = memory == 0 ? capacity : Sized().memories[memory].capacity;
-      if (!SolveMemory(memory, limit, budget, stop, result)) break;
-    }
-    if (result.status != Status::kFeasible) result.allocation.reset();
-    if (result.allocation) result.peak = PeakOf(Sized(), *result.allocation);
-  }
-
-  // Fixed offsets in place, and constant permissive modes.
-  Allocation Start() const {
-    Allocation allocation;
-    for (const problem::Buffer& buffer : Sized().buffers)
-      allocation.offsets.push_back(buffer.offset.value_or(0));
-    allocation.modes = problem::ConstantModes(Sized());
-    return allocation;
-  }
-
-  // Whether to go on with the next memory.
   bool SolveMemory(size_t memory, problem::Bytes capacity, const base::Budget& budget,
-                   const base::Stop& stop, Result& result) {
+                   const base::Stop& stop, Result& result) override {
     const std::string& name = Sized().memories[memory].name;
-    std::optional<allocate::CanonicalModel>& model = models_[memory];
+    std::optional<allocate::ConflictModel>& model = models_[memory];
     if (!model) {
       if (const auto oversize =
               allocate::FindOversize(Sized(), static_cast<int>(memory), stop.MemoryLimit())) {
@@ -149,7 +126,7 @@ class CanonicalSession final : public allocate::SizedSession {
   }
 
   CanonicalOptions options_;
-  std::vector<std::optional<allocate::CanonicalModel>>
+  std::vector<std::optional<allocate::ConflictModel>>
       models_;  // of the sizes last asked for, by memory
   std::map<std::pair<size_t, problem::Bytes>, Restarts>
       restarts_;  // of those sizes, by memory and capacity

@@ -4,7 +4,7 @@
 
 namespace tessera::search::engines::canonical {
 
-Propagator::Propagator(const allocate::CanonicalModel& model, CanonicalState& state,
+Propagator::Propagator(const allocate::ConflictModel& model, CanonicalState& state,
                        problem::Bytes capacity, const CanonicalOptions& options)
     : model_(model),
       state_(state),

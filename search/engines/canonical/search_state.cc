@@ -5,7 +5,7 @@
 
 namespace tessera::search::engines::canonical {
 
-CanonicalState::CanonicalState(const allocate::CanonicalModel& model, problem::Bytes capacity)
+CanonicalState::CanonicalState(const allocate::ConflictModel& model, problem::Bytes capacity)
     : model_(model), words_(LevelSet(model.Count()).Words().size()) {
   const auto buffers = static_cast<size_t>(model.Count());
   const auto cliques = static_cast<size_t>(model.CliqueCount());
@@ -100,7 +100,7 @@ uint64_t BitOf(int change) { return uint64_t{1} << (change % 64); }
 
 }  // namespace
 
-ConflictAnalysis::ConflictAnalysis(const allocate::CanonicalModel& model,
+ConflictAnalysis::ConflictAnalysis(const allocate::ConflictModel& model,
                                    const CanonicalState& state)
     : model_(model),
       state_(state),

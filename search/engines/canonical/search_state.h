@@ -65,7 +65,7 @@ struct Mark {
 // techniques of the search read the members; the functions below and the propagator write them.
 class CanonicalState {
  public:
-  CanonicalState(const allocate::CanonicalModel& model, problem::Bytes capacity);
+  CanonicalState(const allocate::ConflictModel& model, problem::Bytes capacity);
 
   bool IsPlaced(int buffer) const { return level[static_cast<size_t>(buffer)] >= 0; }
 
@@ -152,7 +152,7 @@ class CanonicalState {
     problem::Bytes floor;
   };
 
-  const allocate::CanonicalModel& model_;
+  const allocate::ConflictModel& model_;
   std::vector<SavedTop> saved_;
   std::vector<SavedFloor> saved_floors_;
   std::vector<int64_t> floor_saved_in_;  // by clique: the decision
@@ -175,7 +175,7 @@ class CanonicalState {
 // among the changes of its buffer or, for the support bound, one such search for each neighbour.
 class ConflictAnalysis {
  public:
-  ConflictAnalysis(const allocate::CanonicalModel& model, const CanonicalState& state);
+  ConflictAnalysis(const allocate::ConflictModel& model, const CanonicalState& state);
 
   LevelSet& Levels() { return levels_; }
 
@@ -196,7 +196,7 @@ class ConflictAnalysis {
   void ResolveChange(size_t at, problem::Bytes bound);
   void NeedSupports(int buffer, problem::Bytes bound, size_t at);
 
-  const allocate::CanonicalModel& model_;
+  const allocate::ConflictModel& model_;
   const CanonicalState& state_;
   LevelSet levels_;
   std::vector<problem::Bytes>
@@ -234,7 +234,7 @@ class ConflictAnalysis {
 // decisions that caused the failure.
 class Propagator {
  public:
-  Propagator(const allocate::CanonicalModel& model, CanonicalState& state, problem::Bytes capacity,
+  Propagator(const allocate::ConflictModel& model, CanonicalState& state, problem::Bytes capacity,
              const CanonicalOptions& options);
 
   ConflictAnalysis& Analysis() { return analysis_; }
@@ -259,7 +259,7 @@ class Propagator {
   void ForgetDirty();
   problem::Bytes LeastOverload(int clique) const;
 
-  const allocate::CanonicalModel& model_;
+  const allocate::ConflictModel& model_;
   CanonicalState& state_;
   CanonicalOptions options_;
   ConflictAnalysis analysis_;

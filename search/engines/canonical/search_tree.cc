@@ -13,7 +13,7 @@ namespace {
 using Key = std::array<double, 3>;
 
 // Measures are perturbed. Points in time are not, because only their order matters.
-Key KeyOf(const problem::Problem& problem, const allocate::CanonicalModel& model,
+Key KeyOf(const problem::Problem& problem, const allocate::ConflictModel& model,
           CanonicalStrategy strategy, int i, const std::vector<problem::Bytes>& loads,
           double shake) {
   const problem::Buffer& buffer =
@@ -44,7 +44,7 @@ Key KeyOf(const problem::Problem& problem, const allocate::CanonicalModel& model
 
 }  // namespace
 
-std::vector<int> RankBuffers(const problem::Problem& problem, const allocate::CanonicalModel& model,
+std::vector<int> RankBuffers(const problem::Problem& problem, const allocate::ConflictModel& model,
                              CanonicalStrategy strategy, uint64_t seed) {
   std::vector<problem::Bytes> loads;
   for (int clique = 0; clique < model.CliqueCount(); ++clique) {
@@ -92,7 +92,7 @@ size_t FailureCache::SlotOf(std::span<const problem::Bytes> state) {
   return static_cast<size_t>(hash % kSlots);
 }
 
-CanonicalTree::CanonicalTree(const allocate::CanonicalModel& model, problem::Bytes capacity,
+CanonicalTree::CanonicalTree(const allocate::ConflictModel& model, problem::Bytes capacity,
                              const CanonicalOptions& options)
     : model_(model),
       options_(options),

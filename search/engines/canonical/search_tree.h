@@ -43,7 +43,7 @@ inline constexpr CanonicalStrategy kCanonicalStrategies[] = {
 
 // The rank of each buffer, 0 first. A seed other than 0 perturbs every measure (except points in
 // time) by up to 30 %, identically on every machine.
-std::vector<int> RankBuffers(const problem::Problem& problem, const allocate::CanonicalModel& model,
+std::vector<int> RankBuffers(const problem::Problem& problem, const allocate::ConflictModel& model,
                              CanonicalStrategy strategy, uint64_t seed);
 
 // States of the canonical search that are known to fail.
@@ -96,7 +96,7 @@ enum class TreeOutcome : uint8_t { kPlaced, kExhausted, kLimit, kStopped };
 // the machine's stack.
 class CanonicalTree {
  public:
-  CanonicalTree(const allocate::CanonicalModel& model, problem::Bytes capacity,
+  CanonicalTree(const allocate::ConflictModel& model, problem::Bytes capacity,
                 const CanonicalOptions& options);
 
   // Searches again from the root, at most `limit` nodes. `ranks` orders candidates. Of equal
@@ -133,7 +133,7 @@ class CanonicalTree {
   void SplitOpenRange(int first, int last);
   int CountUnplaced(int first, int last) const;
 
-  const allocate::CanonicalModel& model_;
+  const allocate::ConflictModel& model_;
   CanonicalOptions options_;
   problem::Bytes capacity_;
   Direction direction_ = Direction::kForwards;

@@ -307,10 +307,10 @@ class MemoryPasses {
   std::vector<problem::Bytes> best_;
 };
 
-class GreedySession final : public allocate::SizedSession {
+class GreedySession final : public allocate::PerMemorySession {
  public:
   GreedySession(const Problem& problem, const Ladder* ladder)
-      : allocate::SizedSession("greedy", allocate::BankSupport::kWindows, problem, ladder) {}
+      : allocate::PerMemorySession("greedy", allocate::BankSupport::kWindows, problem, ladder) {}
 
  private:
   void Reopen() override {
@@ -320,34 +320,19 @@ class GreedySession final : public allocate::SizedSession {
     }
   }
 
-  void Answer(problem::Bytes capacity, const base::Budget& budget, const base::Stop& stop,
-              Result& result) override {
-    int64_t units = budget.units;
-    for (size_t memory = 0; memory < passes_.size(); ++memory) {
-      const problem::Bytes limit = memory == 0 ? capacity : Sized().memories[memory].capacity;
-      if (!SolveMemory(memory, limit, units, stop, result)) break;
-    }
+  bool SolveMemory(size_t memory, problem::Bytes capacity, const base::Budget& budget,
+                   const base::Stop& stop, Result& result) override {
+    int64_t units = budget.units - result.statistics.nodes;
+    const PassOutcome outcome = passes_[memory].Reach(capacity, units, stop);
     result.statistics.nodes = budget.units - units;
-    if (result.reason.empty()) Place(result);
-  }
-
-  // Whether to continue with the next memory; otherwise the reason is set.
-  bool SolveMemory(size_t memory, problem::Bytes capacity, int64_t& units, const base::Stop& stop,
-                   Result& result) {
-    result.status = Status::kUnknown;
-    switch (passes_[memory].Reach(capacity, units, stop)) {
-      case PassOutcome::kFits:
-        return true;
-      case PassOutcome::kAllTried:
-        Refute(memory, capacity, result);
-        break;
-      case PassOutcome::kLimit:
-        result.reason = "greedy orders reached their limit";
-        break;
-      case PassOutcome::kStopped:
-        result.reason = "greedy orders were stopped";
-        break;
+    if (outcome == PassOutcome::kFits) {
+      passes_[memory].CopyTo(result.allocation->offsets);
+      return true;
     }
+    result.status = Status::kUnknown;
+    if (outcome == PassOutcome::kAllTried) Refute(memory, capacity, result);
+    if (outcome == PassOutcome::kLimit) result.reason = "greedy orders reached their limit";
+    if (outcome == PassOutcome::kStopped) result.reason = "greedy orders were stopped";
     return false;
   }
 
@@ -362,15 +347,6 @@ class GreedySession final : public allocate::SizedSession {
       result.status = Status::kInfeasible;
       result.reason = allocate::Explain(Sized(), bound, capacity);
     }
-  }
-
-  void Place(Result& result) const {
-    result.status = Status::kFeasible;
-    problem::Allocation& allocation = result.allocation.emplace();
-    allocation.offsets.resize(Sized().buffers.size());
-    allocation.modes = problem::ConstantModes(Sized());
-    for (const MemoryPasses& passes : passes_) passes.CopyTo(allocation.offsets);
-    result.peak = PeakOf(Sized(), allocation);
   }
 
   std::vector<MemoryPasses> passes_;  // of the sizes last asked for, by memory

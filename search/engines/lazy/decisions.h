@@ -94,7 +94,7 @@ class ActivityHeap {
 // *Orders*: the open pair with the highest activity gets the order that it had last; initially, the
 // one that the middles of the buffers suggest. A proof of infeasibility concerns orders, not
 // offsets. With 1 to 2 % slack this mood alone can need ten times fewer conflicts, or never end,
-// and it finds tight packings late. So most runs use floors (lazy_options.h). When no pair is open,
+// and it finds tight packings late. So most runs use floors (lazy_engine.h). When no pair is open,
 // floors finish the placement. Cost: O(log pairs).
 //
 // If hints are followed, a buffer whose hint lies between its bounds is first required to begin at

@@ -1,5 +1,3 @@
-#include "tessera/search/engines/lazy/difference_cycles.h"
-
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/search/engines/lazy/solver.h"
 
 // Bounds that raise each other
 // ----------------------------

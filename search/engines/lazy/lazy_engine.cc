@@ -10,10 +10,10 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/problem/proof/proof_text.h"
 #include "tessera/problem/structure.h"
+#include "tessera/search/allocate/engine_session.h"
 #include "tessera/search/engines/lazy/packing.h"
 #include "tessera/search/engines/lazy/proof_log.h"
 #include "tessera/search/engines/lazy/solver.h"
-#include "tessera/search/engines/lazy/supported.h"
 
 namespace tessera::search::engines::lazy {
 

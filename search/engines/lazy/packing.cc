@@ -9,7 +9,6 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/problem/structure.h"
-#include "tessera/search/engines/lazy/supported.h"
 
 namespace tessera::search::engines::lazy {
 
@@ -51,20 +50,6 @@ std::vector<Members> FindLiveSets(const problem::Problem& problem, int memory) {
   return live_sets;
 }
 
-// The largest clique that a greedy search finds around `seed`, larger buffers first.
-Members GrowClique(const Members& by_size, int seed, const Conflict& conflict) {
-  Members clique = {seed};
-  for (const int candidate : by_size) {
-    const bool fits =
-        candidate != seed && std::all_of(clique.begin(), clique.end(), [&](int member) {
-          return conflict(std::min(member, candidate), std::max(member, candidate));
-        });
-    if (fits) clique.push_back(candidate);
-  }
-  std::sort(clique.begin(), clique.end());
-  return clique;
-}
-
 void AddCliques(const problem::Problem& problem, const Members& live_set, const Conflict& conflict,
                 const base::Stop& stop, std::vector<Members>& sections) {
   Members by_size = live_set;
@@ -74,7 +59,7 @@ void AddCliques(const problem::Problem& problem, const Members& live_set, const 
   });
   for (const int seed : live_set) {
     if (stop.Requested()) return;
-    sections.push_back(GrowClique(by_size, seed, conflict));
+    sections.push_back(allocate::GrowClique(by_size, seed, conflict));
   }
 }
 
@@ -114,8 +99,6 @@ using problem::Problem;
 using problem::Relation;
 using problem::RelationKind;
 using Pair = std::pair<int, int>;
-
-Pair Ordered(int a, int b) { return {std::min(a, b), std::max(a, b)}; }
 
 bool Has(const Problem& problem, RelationKind kind) {
   return std::any_of(problem.relations.begin(), problem.relations.end(),
@@ -163,32 +146,14 @@ void FillBuffers(const Problem& problem, Packing& packing) {
   }
 }
 
-std::set<Pair> PairsOf(const Problem& problem, std::initializer_list<RelationKind> kinds) {
-  std::set<Pair> pairs;
-  for (const Relation& relation : problem.relations) {
-    if (std::find(kinds.begin(), kinds.end(), relation.kind) == kinds.end()) continue;
-    pairs.insert(Ordered(relation.first, relation.second));
-  }
-  return pairs;
-}
-
 void FillPairs(const Problem& problem, Packing& packing) {
-  const std::set<Pair> sharing =
-      PairsOf(problem, {RelationKind::kExclusive, RelationKind::kColocate});
-  const std::set<Pair> separate = PairsOf(problem, {RelationKind::kSeparate});
-  const auto apart = [&](int i, int j) {
-    const Buffer& first = problem.buffers[static_cast<size_t>(i)];
-    const Buffer& second = problem.buffers[static_cast<size_t>(j)];
-    if (first.memory != second.memory) return false;
-    if (separate.count({i, j}) != 0) return true;
-    return problem::LiveTogether(first, second) && sharing.count({i, j}) == 0;
-  };
+  const allocate::Conflicts conflict(problem);
   const auto n = static_cast<size_t>(packing.buffers);
   packing.below.assign(n * n, -1);
   std::vector<std::vector<Neighbour>> neighbours(n);
   for (int i = 0; i < packing.buffers; ++i) {
     for (int j = i + 1; j < packing.buffers; ++j) {
-      if (!apart(i, j)) continue;
+      if (!conflict(i, j)) continue;
       const View view =
           2 * (packing.buffers + packing.memories + static_cast<int>(packing.pairs.size()));
       packing.pairs.emplace_back(i, j);

@@ -3,16 +3,41 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "tessera/base/stop.h"
 #include "tessera/problem/problem.h"
+#include "tessera/problem/result.h"
 #include "tessera/problem/tile_candidates.h"
-#include "tessera/search/engines/lazy/supported.h"
+#include "tessera/search/allocate/conflict_model.h"
 #include "tessera/search/engines/lazy/trail.h"
 
 namespace tessera::search::engines::lazy {
+
+// The limits of the lazy engine, and the description of Problems beyond them.
+
+inline constexpr size_t kMostBuffers = 4096;
+inline constexpr int64_t kMostPairs = 2'000'000;
+inline constexpr int64_t kBytesPerPair = 200;  // of memory
+inline constexpr problem::Bytes kFarthest = problem::Bytes{1} << 60;
+
+// Number of pairs of buffers that live together. Pairs with several lifespans may count more than
+// once.
+int64_t CountPairs(const problem::Problem& problem);
+
+// The first requirement that the engine does not support, in words, or nullopt: modes, ports,
+// spans, allowed banks and bank relations that restrict something, and magnitudes beyond the limits
+// above.
+std::optional<std::string> FindUnsupported(const problem::Problem& problem,
+                                           const problem::Ladder* ladder);
+
+// The highest fixed boundary or hint plus everything else stacked on top, for the candidates where
+// it is largest; nullopt beyond kFarthest. Unless offsets are tied to each other, a Problem that
+// does not fit below this height does not fit at all.
+std::optional<problem::Bytes> HeightThatSuffices(const problem::Problem& problem,
+                                                 const problem::Ladder* ladder);
 
 // Sets of buffers of one memory that pairwise conflict and live at one step, in the order of their
 // steps. Every such pair is in one of them. Each set is a maximal set of buffers that live together
@@ -23,27 +48,7 @@ std::vector<std::vector<int>> FindSections(const problem::Problem& problem, int 
                                            const std::function<bool(int, int)>& conflict,
                                            const base::Stop& stop);
 
-// A list of lists in one block of memory.
-template <typename T>
-class CompressedLists {
- public:
-  CompressedLists() = default;
-  explicit CompressedLists(const std::vector<std::vector<T>>& lists) {
-    for (const auto& list : lists) {
-      items_.insert(items_.end(), list.begin(), list.end());
-      ends_.push_back(items_.size());
-    }
-  }
-  int Count() const { return static_cast<int>(ends_.size()) - 1; }
-  std::span<const T> operator[](int i) const {
-    const auto at = static_cast<size_t>(i);
-    return {items_.data() + ends_[at], ends_[at + 1] - ends_[at]};
-  }
-
- private:
-  std::vector<T> items_;
-  std::vector<size_t> ends_ = {0};
-};
+using allocate::CompressedLists;
 
 // Another buffer that must not share an address with this one.
 struct Neighbour {
@@ -113,7 +118,7 @@ struct Packing {
   }
 };
 
-// FindUnsupported (supported.h) must accept the Problem. nullopt after a stop. Cost: O(buffers
+// FindUnsupported must accept the Problem. nullopt after a stop. Cost: O(buffers
 // squared + members of sections squared; if some may share addresses, to the fourth power).
 std::optional<Packing> MakePacking(const problem::Problem& problem, const problem::Ladder* ladder,
                                    const base::Stop& stop);

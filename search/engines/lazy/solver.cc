@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/search/engines/lazy/difference_cycles.h"
 
 namespace tessera::search::engines::lazy {
 namespace {
@@ -28,20 +27,13 @@ Trail MakeTrail(const Packing& packing) {
 
 }  // namespace
 
-bool Implies(const PackingQuery& tight, const PackingQuery& loose, bool sizes_may_differ) {
-  const auto at_most = [](Bound a, Bound b) { return a <= b; };
-  if (!sizes_may_differ && tight.sizes != loose.sizes) return false;
-  return std::equal(loose.sizes.begin(), loose.sizes.end(), tight.sizes.begin(), at_most) &&
-         std::equal(tight.ceilings.begin(), tight.ceilings.end(), loose.ceilings.begin(), at_most);
-}
-
-Solver::Solver(const Packing& packing, const LazyOptions& options, PackingQuery question,
+Solver::Solver(const Packing& packing, const LazyOptions& options, PackingQuery query,
                ProofLog* proof, const base::Stop* stop)
     : packing_(packing),
       options_(options),
       proof_(proof),
       trail_(MakeTrail(packing)),
-      axis_(packing, trail_, question.sizes),
+      axis_(packing, trail_, query.sizes),
       clauses_(trail_),
       orders_(packing),
       pairs_(axis_),
@@ -52,176 +44,11 @@ Solver::Solver(const Packing& packing, const LazyOptions& options, PackingQuery 
       rests_(options.bottom_left && packing.differences.empty()),
       decisions_(axis_, options.seed),
       analysis_(trail_, clauses_, decisions_, options.minimize_clauses),
-      questions_{{std::move(question), false}} {
+      queries_{{std::move(query), false}} {
   decisions_.FollowHints(options.follow_hints);
   next_restart_ = options.restart_base * base::Luby(1);
   if (proof_ != nullptr) analysis_.KeepDerivations();
   Reset();
-}
-
-void Solver::AddClause(std::span<const BoundLiteral> literals) {
-  BacktrackTo(0);
-  const bool places = std::any_of(literals.begin(), literals.end(), [&](BoundLiteral literal) {
-    return IntegerOf(literal.view) < packing_.buffers || IsOrder(literal.view);
-  });
-  if (places && symmetric_) EndSymmetries();
-  std::vector<BoundLiteral> clause;
-  for (const BoundLiteral literal : literals) clause.push_back(trail_.Rounded(literal));
-  std::sort(clause.begin(), clause.end(), [](BoundLiteral a, BoundLiteral b) {
-    return std::pair(a.view, a.bound) < std::pair(b.view, b.bound);
-  });
-  // Of two literals on one view the weaker one implies the disjunction.
-  const auto same_view = [](BoundLiteral a, BoundLiteral b) { return a.view == b.view; };
-  clause.erase(std::unique(clause.begin(), clause.end(), same_view), clause.end());
-  std::stable_partition(clause.begin(), clause.end(),
-                        [&](BoundLiteral literal) { return !trail_.IsFalse(literal); });
-  if (clause.empty()) {
-    refuted_ = questions_.back().contradicted = true;
-  } else if (clause.size() == 1) {
-    units_.push_back({clause[0], kGiven});
-    if (!trail_.Imply(clause[0], {})) questions_.back().contradicted = true;
-  } else {
-    clauses_.Add(clause, 0, 0);
-    if (trail_.IsFalse(clause[1]) && !trail_.Imply(clause[0], {}))
-      questions_.back().contradicted = true;
-  }
-}
-
-// Refutations stay valid: more clauses make nothing feasible.
-void Solver::EndSymmetries() {
-  symmetric_ = false;
-  rests_ = false;
-  std::erase_if(units_, [](const Unit& unit) { return unit.question != kGiven; });
-  const std::vector<bool> none(questions_.size());
-  static_cast<void>(clauses_.Keep(none));  // Reset derives the consequences again
-  Reset();
-}
-
-void Solver::Ask(PackingQuery question) {
-  BacktrackTo(0);
-  const PackingQuery& present = questions_.back().question;
-  const bool same_sizes = question.sizes == present.sizes;
-  if (same_sizes && question.ceilings == present.ceilings) return;
-  const bool tighter = same_sizes && options_.keep_clauses && Implies(question, present, false);
-  questions_.push_back({std::move(question), false});
-  questions_.back().contradicted = IsRefutedBefore();
-  if (!tighter) {
-    Reset();
-  } else if (!AssertCeilings()) {
-    questions_.back().contradicted = true;
-  }
-}
-
-bool Solver::IsRefutedBefore() const {
-  const std::vector<bool> kept = FindKept();
-  for (size_t k = 0; k < kept.size(); ++k) {
-    if (kept[k] && questions_[k].contradicted) return true;
-  }
-  return refuted_;
-}
-
-std::vector<bool> Solver::FindKept() const {
-  std::vector<bool> kept(questions_.size());
-  for (size_t k = 0; k < kept.size(); ++k) {
-    const bool same = k + 1 == kept.size();
-    kept[k] = same || (options_.keep_clauses && Implies(questions_.back().question,
-                                                        questions_[k].question, SizesMayDiffer()));
-  }
-  return kept;
-}
-
-bool Solver::SizesMayDiffer() const {
-  return !rests_ && std::all_of(packing_.differences.begin(), packing_.differences.end(),
-                                [](const Difference& difference) { return difference.sized < 0; });
-}
-
-// Starts from the first bounds, with those lessons that still hold.
-void Solver::Reset() {
-  SetFirstBounds();
-  edges_.Sleep();
-  energy_.Sleep();
-  bottom_left_.Sleep();
-  energy_.Reload();
-  section_pair_cuts_.Sleep();
-  section_pair_cuts_.Reload();
-  const std::vector<bool> kept = FindKept();
-  const bool consistent = AssertFacts() && AssertUnits(kept) && clauses_.Keep(kept);
-  if (!consistent) {
-    questions_.back().contradicted = true;
-    if (proof_ != nullptr) proof_->NoteRefutation(trail_, clauses_);
-  }
-  edges_.WakeAll();
-}
-
-void Solver::SetFirstBounds() {
-  const Bound highest = packing_.HighestCeiling();
-  axis_.SetSizes(questions_.back().question.sizes);
-  for (int i = 0; i < packing_.buffers; ++i) {
-    const Bound most =
-        base::RoundDown(highest - axis_.Size(i), packing_.alignment[static_cast<size_t>(i)]);
-    trail_.SetInitial(i, 0, most);
-  }
-  for (int m = 0; m < packing_.memories; ++m) trail_.SetInitial(packing_.CeilingOf(m), 0, highest);
-  trail_.Clear();
-  orders_.Clear();
-  processed_ = 0;
-}
-
-bool Solver::AssertFacts() {
-  if (proof_ == nullptr && !AssertTiedOrders()) return false;
-  for (int i = 0; i < packing_.buffers; ++i) {
-    const auto fixed = packing_.fixed[static_cast<size_t>(i)];
-    if (fixed && !(trail_.Imply({2 * i, *fixed}, {}) && trail_.Imply({2 * i + 1, -*fixed}, {})))
-      return false;
-  }
-  const auto assert_orders = [&](const std::vector<std::pair<int, int>>& pairs) {
-    return std::all_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
-      return trail_.Imply(axis_.Before(Side::kBottom, pair.first, pair.second), {});
-    });
-  };
-  if (symmetric_ && options_.order_interchangeable && !assert_orders(packing_.interchangeable))
-    return false;
-  if (symmetric_ && options_.break_mirror && !assert_orders(packing_.mirrored)) return false;
-  if (!AssertCeilings()) return false;
-  for (int i = 0; i < packing_.buffers; ++i) {
-    if (!pairs_.FloorRose(Side::kBottom, i) || !pairs_.FloorRose(Side::kTop, i)) return false;
-  }
-  return true;
-}
-
-// For two buffers at a fixed distance, the order is known, and whether the distance is large
-// enough.
-bool Solver::AssertTiedOrders() {
-  if (packing_.differences.empty()) return true;
-  const Ties ties = FindTies(packing_, axis_);
-  if (ties.contradict) return false;
-  for (const auto& [first, second] : packing_.pairs) {
-    const auto a = static_cast<size_t>(first), b = static_cast<size_t>(second);
-    if (ties.group[a] != ties.group[b]) continue;
-    const Bound distance = ties.distance[b] - ties.distance[a];
-    const bool is_below = distance > 0;
-    if (std::abs(distance) < axis_.Size(is_below ? first : second)) return false;
-    const BoundLiteral order =
-        axis_.Before(Side::kBottom, is_below ? first : second, is_below ? second : first);
-    if (!trail_.Imply(order, {})) return false;
-  }
-  return RefuteCycle(packing_, axis_, std::nullopt);
-}
-
-bool Solver::AssertUnits(const std::vector<bool>& kept) {
-  std::erase_if(units_, [&](const Unit& unit) {
-    return unit.question != kGiven && !kept[static_cast<size_t>(unit.question)];
-  });
-  return std::all_of(units_.begin(), units_.end(),
-                     [&](const Unit& unit) { return trail_.Imply(unit.literal, {}); });
-}
-
-bool Solver::AssertCeilings() {
-  for (int m = 0; m < packing_.memories; ++m) {
-    const Bound ceiling = questions_.back().question.ceilings[static_cast<size_t>(m)];
-    if (!trail_.Imply(axis_.EndsAt(m, ceiling), {})) return false;
-  }
-  return true;
 }
 
 Solver::Verdict Solver::Solve(std::span<const BoundLiteral> assumptions, const base::Budget& budget,
@@ -231,7 +58,7 @@ Solver::Verdict Solver::Solve(std::span<const BoundLiteral> assumptions, const b
   const int64_t most = statistics_.conflicts + std::min(budget.units, base::kMaxTotal);
   Verdict verdict = Verdict::kUnknown;
   gave_up_ = false;
-  while (!questions_.back().contradicted) {
+  while (!queries_.back().contradicted) {
     const Fixpoint fixpoint = Propagate(stop);
     if (fixpoint == Fixpoint::kInterrupted) return Verdict::kUnknown;
     const bool consistent = fixpoint == Fixpoint::kReached;
@@ -246,7 +73,7 @@ Solver::Verdict Solver::Solve(std::span<const BoundLiteral> assumptions, const b
       return verdict;
     }
   }
-  questions_.back().contradicted = true;
+  queries_.back().contradicted = true;
   return Verdict::kInfeasible;
 }
 
@@ -373,12 +200,12 @@ bool Solver::LearnFromConflict() {
   BacktrackTo(lesson.level);
   decisions_.Decay();
   ++statistics_.backtracks;
-  const int question = static_cast<int>(questions_.size()) - 1;
+  const int query = static_cast<int>(queries_.size()) - 1;
   if (lesson.clause.size() == 1) {
-    units_.push_back({lesson.clause[0], question});
+    units_.push_back({lesson.clause[0], query});
     trail_.Push(lesson.clause[0], {});
   } else {
-    const int clause = clauses_.Add(lesson.clause, lesson.glue, question);
+    const int clause = clauses_.Add(lesson.clause, lesson.glue, query);
     clauses_.SetProof(clause, proof);
     trail_.Push(lesson.clause[0], {Reason::Kind::kClause, clause, 0});
   }
@@ -394,7 +221,7 @@ void Solver::Restart() {
   if (proof_ != nullptr) proof_->NoteRoot(trail_, clauses_);
   reduction_interval_ += kReductionGrowth;
   next_reduction_ = statistics_.conflicts + reduction_interval_;
-  if (!clauses_.Reduce()) questions_.back().contradicted = true;
+  if (!clauses_.Reduce()) queries_.back().contradicted = true;
 }
 
 void Solver::ChangeMood() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -8,7 +9,7 @@
 #include "tessera/search/engines/lazy/axis.h"
 #include "tessera/search/engines/lazy/clause_learning.h"
 #include "tessera/search/engines/lazy/decisions.h"
-#include "tessera/search/engines/lazy/lazy_options.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
 #include "tessera/search/engines/lazy/packing.h"
 #include "tessera/search/engines/lazy/pair_rules.h"
 #include "tessera/search/engines/lazy/proof_log.h"
@@ -40,7 +41,7 @@ bool Implies(const PackingQuery& tight, const PackingQuery& loose, bool sizes_ma
 //
 // Bounds that raise each other around a cycle of orders and ties rise to the capacity, perhaps one
 // byte at a time. After many changes in a row the solver searches for such a cycle
-// (difference_cycles.h), which is itself a conflict.
+// (RefuteCycle), which is itself a conflict.
 //
 // Cheap rules run to completion before an expensive one starts. The answer infeasible requires the
 // derivation of the empty clause, or of a clause of assumptions alone. Everything happens in the
@@ -53,7 +54,7 @@ class Solver {
 
   // `proof` may be null; otherwise it records every derivation, and only one query is allowed.
   // `stop` may be null. It ends the construction early; rules omitted then only weaken the search.
-  Solver(const Packing& packing, const LazyOptions& options, PackingQuery question,
+  Solver(const Packing& packing, const LazyOptions& options, PackingQuery query,
          ProofLog* proof = nullptr, const base::Stop* stop = nullptr);
 
   // A new {0, 1} integer for the caller's clauses; OrderLiteral(2 * it) means that it is 1.
@@ -67,7 +68,7 @@ class Solver {
 
   // Replaces the constants. Learned clauses stay if they still hold. The sizes must be for the same
   // buffers.
-  void Ask(PackingQuery question);
+  void Ask(PackingQuery query);
 
   // Decides the query under the assumptions. Budget units are conflicts.
   Verdict Solve(std::span<const BoundLiteral> assumptions, const base::Budget& budget,
@@ -86,12 +87,12 @@ class Solver {
 
  private:
   struct Formulated {
-    PackingQuery question;
+    PackingQuery query;
     bool contradicted = false;
   };
   struct Unit {
     BoundLiteral literal;
-    int question = kGiven;
+    int query = kGiven;
   };
   static constexpr int kGiven = -1;
   static constexpr int64_t kReduction = 2000;
@@ -144,7 +145,7 @@ class Solver {
   Decisions decisions_;
   ConflictAnalysis analysis_;
 
-  std::vector<Formulated> questions_;  // the last one is current
+  std::vector<Formulated> queries_;  // the last one is current
   std::vector<Unit> units_;
   bool refuted_ = false;  // the given clauses contradict each other
   bool gave_up_ = false;
@@ -156,5 +157,23 @@ class Solver {
   std::vector<Bound> solution_;
   problem::Statistics statistics_;
 };
+
+// Groups of buffers whose offsets differ by fixed distances: buffers that are colocated, or
+// adjacent with an unaligned second buffer, directly or through others.
+struct Ties {
+  std::vector<int> group;       // of each buffer: the first buffer of its group
+  std::vector<Bound> distance;  // its offset minus that of the group's first buffer, in units
+  bool contradict = false;      // no placement satisfies them
+};
+
+// For the current sizes. Cost: O(buffers + differences) and, for each group, the square of the
+// number of different alignments.
+Ties FindTies(const Packing& packing, const Axis& axis);
+
+// Searches for cycles of orders and ties that require a buffer to lie above itself. Considers the
+// buffers whose least offsets rose since change `start` of the trail, or all. If it finds a cycle,
+// the orders become the conflict of the trail, and the result is false. Cost: O(buffers * orders
+// and ties among them) in the worst case.
+bool RefuteCycle(const Packing& packing, const Axis& axis, std::optional<int> start);
 
 }  // namespace tessera::search::engines::lazy

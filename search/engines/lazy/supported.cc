@@ -1,10 +1,9 @@
-#include "tessera/search/engines/lazy/supported.h"
-
 #include <algorithm>
 #include <numeric>
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/problem/structure.h"
+#include "tessera/search/engines/lazy/packing.h"
 
 namespace tessera::search::engines::lazy {
 

@@ -49,14 +49,14 @@ void SortAlmostSorted(std::vector<Event>& events, std::vector<Event>& astray) {
 
 }  // namespace
 
-LocalSearch::LocalSearch(const allocate::CanonicalModel& model, uint64_t seed)
+LocalSearch::LocalSearch(const allocate::ConflictModel& model, uint64_t seed)
     : model_(model), random_(seed), steps_left_(kForgetAfterPerBuffer * model.Count()) {
   const auto buffers = static_cast<size_t>(model.Count());
   offset_.assign(buffers, -1);
   edges_.assign(2 * buffers, 0);
   highest_.assign(buffers, 0);
   overlaps_.assign(buffers, 0);
-  seat_.assign(buffers, 0);
+  index_in_overlapping_.assign(buffers, 0);
   PairUp();
 }
 
@@ -195,12 +195,12 @@ void LocalSearch::ChangeCount(int buffer, int change) {
   const int before = overlaps_[at];
   overlaps_[at] += change;
   if (before == 0) {
-    seat_[at] = overlapping_.size();
+    index_in_overlapping_[at] = overlapping_.size();
     overlapping_.push_back(buffer);
   } else if (overlaps_[at] == 0) {
     const int last = overlapping_.back();
-    overlapping_[seat_[at]] = last;
-    seat_[static_cast<size_t>(last)] = seat_[at];
+    overlapping_[index_in_overlapping_[at]] = last;
+    index_in_overlapping_[static_cast<size_t>(last)] = index_in_overlapping_[at];
     overlapping_.pop_back();
   }
 }
@@ -233,52 +233,45 @@ struct MemoryState {
   MemoryState(const MemoryState&) = delete;
   MemoryState& operator=(const MemoryState&) = delete;
 
-  allocate::CanonicalModel model;
+  allocate::ConflictModel model;
   LocalSearch search;
 };
 
-class LocalSearchSession final : public allocate::SizedSession {
+class LocalSearchSession final : public allocate::PerMemorySession {
  public:
   LocalSearchSession(const Problem& problem, const Ladder* ladder, uint64_t seed)
-      : allocate::SizedSession("local-search", allocate::BankSupport::kNone, problem, ladder),
+      : allocate::PerMemorySession("local-search", allocate::BankSupport::kNone, problem, ladder),
         seed_(seed) {}
 
  private:
   void Reopen() override {
-    shops_.clear();
-    shops_.resize(Sized().memories.size());
-    refusals_.assign(shops_.size(), "");
+    memories_.clear();
+    memories_.resize(Sized().memories.size());
+    refusals_.assign(memories_.size(), "");
   }
 
-  void Answer(problem::Bytes capacity, const base::Budget& budget, const base::Stop& stop,
-              Result& result) override {
-    result.status = Status::kUnknown;
-    problem::Allocation allocation;
-    for (const problem::Buffer& buffer : Sized().buffers)
-      allocation.offsets.push_back(buffer.offset.value_or(0));
-    allocation.modes = problem::ConstantModes(Sized());
-    for (size_t memory = 0; memory < shops_.size(); ++memory) {
-      const problem::Bytes limit = memory == 0 ? capacity : Sized().memories[memory].capacity;
-      if (!ImproveMemory(memory, limit, budget, stop, result)) return;
-      const MemoryState& shop = *shops_[memory];
-      for (size_t i = 0; i < shop.model.buffers.size(); ++i) {
-        allocation.offsets[static_cast<size_t>(shop.model.buffers[i])] = shop.search.Offsets()[i];
-      }
+  // Overlaps that are left are no proof.
+  bool SolveMemory(size_t memory, problem::Bytes capacity, const base::Budget& budget,
+                   const base::Stop& stop, Result& result) override {
+    if (!Improve(memory, capacity, budget, stop, result)) {
+      result.status = Status::kUnknown;
+      return false;
     }
-    result.status = Status::kFeasible;
-    result.peak = PeakOf(Sized(), allocation);
-    result.allocation = std::move(allocation);
+    const auto& [model, search] = *memories_[memory];
+    for (size_t i = 0; i < model.buffers.size(); ++i)
+      result.allocation->offsets[static_cast<size_t>(model.buffers[i])] = search.Offsets()[i];
+    return true;
   }
 
   // False, with the reason in the result, if overlaps are left.
-  bool ImproveMemory(size_t memory, problem::Bytes capacity, const base::Budget& budget,
-                     const base::Stop& stop, Result& result) {
+  bool Improve(size_t memory, problem::Bytes capacity, const base::Budget& budget,
+               const base::Stop& stop, Result& result) {
     const std::string name = "memory '" + Sized().memories[memory].name + "'";
     if (const std::string refusal = Open(memory, stop.MemoryLimit()); !refusal.empty()) {
       result.reason = "local search does not take " + refusal;
       return false;
     }
-    auto& [model, search] = *shops_[memory];
+    auto& [model, search] = *memories_[memory];
     if (!model.contradiction.empty() || model.fixed_top > capacity || !search.Confine(capacity)) {
       result.reason = "some buffer has no place of its own in " + name;
       return false;
@@ -298,27 +291,27 @@ class LocalSearchSession final : public allocate::SizedSession {
 
   // Why the memory is too large, in words; empty if it is not.
   std::string Open(size_t memory, int64_t memory_limit) {
-    if (shops_[memory]) return "";
+    if (memories_[memory]) return "";
     std::string& refusal = refusals_[memory];
     if (!refusal.empty()) return refusal;
     const auto number = static_cast<int>(memory);
     if (const auto oversize = allocate::FindOversize(Sized(), number, memory_limit))
       return refusal = *oversize;
-    auto shop = std::make_unique<MemoryState>(Sized(), number, seed_);
+    auto state = std::make_unique<MemoryState>(Sized(), number, seed_);
     int64_t ends = 0;
-    for (int i = 0; i < shop->model.Count(); ++i)
-      ends += static_cast<int64_t>(shop->model.neighbours[i].size());
+    for (int i = 0; i < state->model.Count(); ++i)
+      ends += static_cast<int64_t>(state->model.neighbours[i].size());
     if (ends > 2 * LocalSearchEngine::kMostPairs) {
       return refusal = "more than " + std::to_string(LocalSearchEngine::kMostPairs) +
                        " conflicts in memory '" + Sized().memories[memory].name + "'";
     }
-    shops_[memory] = std::move(shop);
+    memories_[memory] = std::move(state);
     return "";
   }
 
   uint64_t seed_;
   // Of the sizes last asked for, by memory.
-  std::vector<std::unique_ptr<MemoryState>> shops_;
+  std::vector<std::unique_ptr<MemoryState>> memories_;
   std::vector<std::string> refusals_;
 };
 

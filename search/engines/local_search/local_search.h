@@ -33,7 +33,7 @@ namespace tessera::search::engines::local_search {
 class LocalSearch {
  public:
   // Initially each buffer lies as low as possible. `model` must outlive the search.
-  LocalSearch(const allocate::CanonicalModel& model, uint64_t seed);
+  LocalSearch(const allocate::ConflictModel& model, uint64_t seed);
 
   // Sets the capacity and moves buffers beyond it down. Returns false if some buffer has no
   // position within it; then Improve must not be called.
@@ -76,17 +76,17 @@ class LocalSearch {
   void RaiseWeights(int buffer);
   bool Overlap(int a, int b) const;
 
-  const allocate::CanonicalModel& model_;
+  const allocate::ConflictModel& model_;
   base::Random random_;
   int64_t steps_left_;  // until weights are reset
 
   // Per buffer.
   std::vector<problem::Bytes> offset_;
-  std::vector<problem::Bytes> edges_;    // offset and top, one after the other
-  std::vector<problem::Bytes> highest_;  // the greatest offset within the capacity
-  std::vector<int> overlaps_;            // number of neighbours that it overlaps
-  std::vector<size_t> seat_;             // index in overlapping_, if it overlaps any
-  std::vector<size_t> first_;            // its pairs are those from here to the next buffer's
+  std::vector<problem::Bytes> edges_;         // offset and top, one after the other
+  std::vector<problem::Bytes> highest_;       // the greatest offset within the capacity
+  std::vector<int> overlaps_;                 // number of neighbours that it overlaps
+  std::vector<size_t> index_in_overlapping_;  // index in overlapping_, if it overlaps any
+  std::vector<size_t> first_;                 // its pairs are those from here to the next buffer's
   std::vector<int> overlapping_;
 
   // Per pair of a buffer and a neighbour. Each pair is stored twice.

@@ -383,17 +383,6 @@ class RemedySearch {
 
 }  // namespace
 
-std::string_view NameOf(RemedyKind kind) {
-  static constexpr std::array<std::string_view, 8> kNames = {
-      "floats_as", "capacity", "banks", "policy", "mode", "home", "limit", "engine"};
-  return kNames[static_cast<size_t>(kind)];
-}
-
-std::string_view NameOf(Evidence evidence) {
-  static constexpr std::array<std::string_view, 3> kNames = {"plan", "obstacle", "bound"};
-  return kNames[static_cast<size_t>(evidence)];
-}
-
 std::vector<Remedy> FindRemedies(const graph::Graph& network, const Profile& profile,
                                  const answer::PartitionOptions& options,
                                  const answer::PartitionResult& refused, const base::Stop& stop) {

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "tessera/encoder/program/homes.h"
@@ -25,6 +27,17 @@ Bytes RoomUnder(const Trial& trial) {
 }
 
 }  // namespace
+
+std::string_view NameOf(RemedyKind kind) {
+  static constexpr std::array<std::string_view, 8> kNames = {
+      "floats_as", "capacity", "banks", "policy", "mode", "home", "limit", "engine"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::string_view NameOf(Evidence evidence) {
+  static constexpr std::array<std::string_view, 3> kNames = {"plan", "obstacle", "bound"};
+  return kNames[static_cast<size_t>(evidence)];
+}
 
 Trial Trials::Unchanged(RemedyKind kind, std::string what, std::string subject,
                         std::string value) const {

@@ -92,6 +92,12 @@ struct PartitionResult {
       std::nullopt;  // of the plan's network, if it was known before a stop
 };
 
+// Lower bounds of every plan, for any subgraphs and tiles.
+struct LowerBounds {
+  plan::Metrics costs;
+  int tightest = 0;  // the operator behind costs.peak_bytes
+};
+
 struct EvaluateOptions {
   tiling::Engines engines;                // in the order of use; they must outlive the evaluation
   std::vector<std::string> switched_off;  // rules of the engines, recorded in the plan

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,28 @@ plan::Run RecordOf(const EvaluateOptions& options);
 plan::Baseline FindBaseline(const plan::Plan& plan, const cost::Scale& scale,
                             const tiling::Engines& engines, int threads);
 
+// What the search of one order of the operators has found out about its best plan.
+struct SearchOutcome {
+  int failed = 0;         // selections whose joint Problem is proven impossible
+  int undecided = 0;      // selections whose joint Problem met a limit
+  bool settled = false;   // no further selection of the expanded intervals in reach can be better
+  bool complete = false;  // no selection at all can
+};
+
+bool MeetsBound(const choices::SearchContext& context, const LowerBounds& lower_bounds,
+                const plan::Plan& plan);
+
+// Sets bound, scope, proof and status of the plan by that search. They state nothing about other
+// orders.
+void StateProof(const paths::OrderedNetwork& network, const paths::PathSearch& paths,
+                const SearchOutcome& outcome, const PartitionOptions& options,
+                const LowerBounds& lower_bounds, plan::Plan& plan);
+
+std::vector<std::string> NotesOn(const choices::SearchContext& context,
+                                 const paths::PathSearch& paths,
+                                 const constraints::PlanConstraints& constraints,
+                                 const SearchOutcome& outcome, const plan::Plan& plan);
+
 // Sets the claims of a plan whose search was cut off: it is optimal if it meets its bound; else
 // nothing is proven.
 void ClaimByBound(plan::Plan& plan);
@@ -89,5 +112,9 @@ void ClaimNothing(plan::Plan& plan);
 
 // Whether a tile is the largest because it is the whole output.
 bool IsWholeOutput(const graph::Graph& graph, const plan::Subgraph& subgraph);
+
+// Returns why a plan must not be returned, or nullopt: an error that the independent validator
+// finds in it, including violated constraints. This is an error of the program.
+std::optional<base::Diagnostic> CheckWellFormed(const plan::Plan& plan);
 
 }  // namespace tessera::search::partition::answer

@@ -13,12 +13,6 @@ namespace tessera::search::partition::answer {
 inline constexpr std::string_view kAllSpilled =
     "; this is so where every boundary tensor between subgraphs is brought home";
 
-// Lower bounds of every plan, for any subgraphs and tiles.
-struct LowerBounds {
-  plan::Metrics costs;
-  int tightest = 0;  // the operator behind costs.peak_bytes
-};
-
 // Whether these bounds alone prove that there is no plan.
 bool IsHopeless(const choices::SearchContext& context, const LowerBounds& lower_bounds);
 

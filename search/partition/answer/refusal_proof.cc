@@ -10,7 +10,7 @@
 
 #include "tessera/encoder/sat/sat_prover.h"
 #include "tessera/plan/verify/infeasibility/refutation.h"
-#include "tessera/search/allocate/certificates.h"
+#include "tessera/search/allocate/engine_queries.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/engines/lazy/lazy_engine.h"
 #include "tessera/search/partition/answer/refusal.h"

@@ -91,24 +91,4 @@ plan::Baseline FindBaseline(const plan::Plan& plan, const cost::Scale& scale,
   return AssembleBaseline(network.Context(), singles);
 }
 
-void ClaimByBound(plan::Plan& plan) {
-  plan.proven = plan::IsKnownValue(plan.network, plan.objective) && plan.score <= plan.bound;
-  plan.status = plan.proven ? "optimal" : "feasible";
-  for (const plan::ScopePart& part : plan::kScopeParts)
-    plan.scope.*part.left_out =
-        plan.proven ? "" : "what was not looked at before the search was stopped";
-}
-
-void ClaimNothing(plan::Plan& plan) {
-  plan.proven = false;
-  plan.status = "feasible";
-  for (const plan::ScopePart& part : plan::kScopeParts)
-    plan.scope.*part.left_out = "what differs from the partition that was given";
-}
-
-bool IsWholeOutput(const graph::Graph& graph, const plan::Subgraph& subgraph) {
-  const graph::Operator& last = graph.operators[static_cast<size_t>(subgraph.interval.last)];
-  return subgraph.tile == graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
-}
-
 }  // namespace tessera::search::partition::answer

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tessera/base/diagnostic.h"
 #include "tessera/base/stop.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/program.h"
@@ -120,6 +121,11 @@ struct SearchContext {
   double PeakCostOf(problem::Bytes peak) const {
     return scale.MinimizesPeak() ? static_cast<double>(peak) : 0;
   }
+
+  // Asks the engines for a placement of the Problem in Room(); with `minimize`, the lowest.
+  base::Expected<problem::Result> Place(const problem::Problem& problem, bool minimize,
+                                        const base::Budget& query_budget,
+                                        const base::Stop& query_stop) const;
 
   bool LooksAtPeak() const { return scale.MinimizesPeak() || scale.LimitsPeak(); }
 };

@@ -7,9 +7,6 @@
 #include <vector>
 
 #include "tessera/encoder/program/homes.h"
-#include "tessera/plan/verify/validator.h"
-#include "tessera/search/cost/lower_bounds.h"
-#include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/answer/refusal.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
@@ -30,12 +27,9 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 struct Attempted {
   std::optional<plan::Plan> best;
   paths::Selection selection;  // of the best plan
-  int failed = 0;              // joint Problems proven impossible
-  int undecided = 0;           // joint Problems that met a limit
+  answer::SearchOutcome outcome;
   std::string last_reason;
   std::optional<placement::Obstacle> obstacle;  // of the last failure
-  bool settled = false;   // no further selection of the expanded intervals in reach can beat `best`
-  bool complete = false;  // no selection at all can
 };
 
 // After an error of an engine or the encoder, no result can be trusted.
@@ -69,12 +63,12 @@ class Attempts {
   std::optional<base::Diagnostic> Run(int64_t effort) {
     Search();
     if (!attempted_.best && !paths_.IsCutShort() && paths_.Widen()) Search();
-    if (!attempted_.best && !attempted_.settled && paths_.MayKeep()) {
+    if (!attempted_.best && !attempted_.outcome.settled && paths_.MayKeep()) {
       paths_.KeepNothing();
       Search();
-      attempted_.settled = false;
+      attempted_.outcome.settled = false;
     }
-    if (attempted_.best && attempted_.settled && !MeetsBound()) Complete(effort);
+    if (attempted_.best && attempted_.outcome.settled && !MeetsBound()) Complete(effort);
     return fault_;
   }
 
@@ -98,8 +92,8 @@ class Attempts {
       return Outcome::kNoPlan;
     }
     if (!joint->result.allocation) {
-      (joint->result.status == problem::Status::kInfeasible ? attempted_.failed
-                                                            : attempted_.undecided)++;
+      (joint->result.status == problem::Status::kInfeasible ? attempted_.outcome.failed
+                                                            : attempted_.outcome.undecided)++;
       attempted_.last_reason = joint->result.reason;
       attempted_.obstacle = std::move(joint->obstacle);
       return Outcome::kNoPlan;
@@ -122,7 +116,7 @@ class Attempts {
     now.constraints = constraints_.All();
     answer::ClaimByBound(now);
     if (reordered_) answer::RenumberTensors(now);
-    fault_ = CheckWellFormed(now);
+    fault_ = answer::CheckWellFormed(now);
     return !fault_;
   }
 
@@ -138,7 +132,7 @@ class Attempts {
   }
 
   void Search() {
-    attempted_.settled = false;
+    attempted_.outcome.settled = false;
     for (size_t attempt = 0; attempt < kMostAttempts && !fault_;) {
       paths::Found found = paths_.FindBest();
       if (found.ending == paths::Ending::kMilestone) {
@@ -148,12 +142,12 @@ class Attempts {
       if (found.ending == paths::Ending::kCutShort) return;
       if (found.ending == paths::Ending::kNone ||
           cost::IsLess(BestScore(), context_.scale.ScoreOf(found.selection.cost))) {
-        attempted_.settled = true;
+        attempted_.outcome.settled = true;
         return;
       }
       ++attempt;
       if (Place(found.selection) == Outcome::kAsPromised) {
-        attempted_.settled = true;
+        attempted_.outcome.settled = true;
         return;
       }
       paths_.Forbid(found.selection);
@@ -165,16 +159,16 @@ class Attempts {
   void TakeOpen() {
     const std::optional<paths::Selection> open = paths_.FindOpen(BestScore());
     if (!open) return;
-    const auto counts = std::tuple(attempted_.failed, attempted_.undecided);
+    const auto counts = std::tuple(attempted_.outcome.failed, attempted_.outcome.undecided);
     Place(*open);
-    std::tie(attempted_.failed, attempted_.undecided) = counts;
+    std::tie(attempted_.outcome.failed, attempted_.outcome.undecided) = counts;
   }
 
   // Considers what was skipped, as far as bounds do not exclude it.
   void Complete(int64_t effort) {
     for (size_t attempt = 0; attempt < kMostCompletions && !fault_; ++attempt) {
       const paths::Found found = paths_.FindBetter(BestScore(), effort);
-      attempted_.complete = found.ending == paths::Ending::kNone;
+      attempted_.outcome.complete = found.ending == paths::Ending::kNone;
       if (found.ending != paths::Ending::kFound) return;
       if (Place(found.selection) != Outcome::kAsPromised) paths_.Forbid(found.selection);
     }
@@ -189,116 +183,18 @@ class Attempts {
   std::optional<base::Diagnostic> fault_;
 };
 
-bool MeetsBound(const choices::SearchContext& context, const answer::LowerBounds& lower_bounds,
-                const plan::Plan& plan) {
-  return plan.score <= context.scale.ScoreOf(lower_bounds.costs);
-}
-
-// The scope of the search in this order of the operators. It states nothing about the order.
-plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::PlanConstraints& constraints,
-                    const Attempted& attempted, const answer::PartitionOptions& options) {
-  const paths::SearchCoverage coverage = paths.Coverage();
-  plan::Scope scope;
-  if (coverage.IsCapped()) {
-    scope.cuts = fmt::format("subgraphs of more than {} operators, {}", coverage.most_operators,
-                             options.max_operators ? "as asked" : "for want of effort");
-  }
-  const std::string_view apart = constraints.KeepAny() ? " that are not required" : "";
-  if (coverage.leaves_out_kept) {
-    scope.kept = fmt::format("boundary tensors{}, for want of effort", apart);
-  } else if (coverage.spills_all) {
-    scope.kept = fmt::format("boundary tensors{}, as asked", apart);
-  } else if (coverage.caps_kept) {
-    scope.kept = fmt::format("more than {} boundary tensors{} at a cut", coverage.most_kept, apart);
-  }
-  if (attempted.complete) return scope;
-  constexpr std::string_view kOpen =
-      ", for want of effort, among which bounds do not rule out a better plan";
-  const bool policies = coverage.leaves_out_policies;
-  if (policies)
-    scope.policies = fmt::format("some K extents of slices and some ways to keep rows{}", kOpen);
-  if (coverage.leaves_out_shapes || !policies)
-    scope.tile_extents = fmt::format("some extents{}", kOpen);
-  return scope;
-}
-
-// The proof status of the plan by this search in its one order of the operators.
-void StateProof(const paths::OrderedNetwork& network, const paths::PathSearch& paths,
-                const Attempted& attempted, const answer::PartitionOptions& options,
-                const answer::LowerBounds& lower_bounds, plan::Plan& plan) {
-  const bool is_known = plan::IsKnownValue(plan.network, plan.objective);
-  plan.bound = network.Context().scale.ScoreOf(lower_bounds.costs);
-  if (is_known && MeetsBound(network.Context(), lower_bounds, plan)) {
-    plan.proven = true;
-  } else {
-    plan.scope = ScopeOf(paths, network.PlanConstraints(), attempted, options);
-    plan.proven =
-        is_known && attempted.settled && attempted.undecided == 0 && !paths.Coverage().any_given_up;
-  }
-  plan.status = plan.proven && plan::CoversAll(plan.scope) ? "optimal" : "feasible";
-}
-
-// States whose next values lie in another place at the end of the program.
-void NoteStatesApart(const plan::Plan& plan, std::vector<std::string>& notes) {
-  const auto tensor_of = [&plan](int buffer) {
-    return plan.buffers[static_cast<size_t>(buffer)].tensor;
-  };
-  for (size_t next = 0; next < plan.network.tensors.size(); ++next) {
-    const int state = plan.network.tensors[next].next_of;
-    const std::vector<problem::Relation>& relations = plan.problem.relations;
-    const bool in_place =
-        state < 0 ||
-        std::any_of(relations.begin(), relations.end(), [&](const problem::Relation& relation) {
-          return relation.kind == problem::RelationKind::kColocate &&
-                 tensor_of(relation.first) == state &&
-                 tensor_of(relation.second) == static_cast<int>(next);
-        });
-    if (in_place) continue;
-    notes.push_back(fmt::format(
-        "state '{}' is not written in its place: whoever runs the program copies '{}' there",
-        plan.network.tensors[static_cast<size_t>(state)].id, plan.network.tensors[next].id));
-  }
-}
-
-std::vector<std::string> NotesOn(const choices::SearchContext& context,
-                                 const paths::PathSearch& paths,
-                                 const constraints::PlanConstraints& constraints,
-                                 const Attempted& attempted, const plan::Plan& plan) {
-  std::vector<std::string> notes;
-  if (!constraints.IsEmpty())
-    notes.push_back("as required, " + Describe(context.graph, constraints.All()));
-  if (paths.Coverage().any_given_up)
-    notes.emplace_back("a limit left some tiles undecided; they count as not fitting");
-  if (paths.IsCutShort() && !plan.proven)
-    notes.emplace_back("the search was stopped; this is the best plan known then");
-  if (attempted.failed + attempted.undecided > 0) {
-    notes.push_back(fmt::format(
-        "{} better combinations fit subgraph by subgraph but not jointly ({} of them undecided)",
-        attempted.failed + attempted.undecided, attempted.undecided));
-  }
-  if (std::any_of(plan.baseline.do_not_fit.begin(), plan.baseline.do_not_fit.end(),
-                  [&paths](int op) { return !paths.Lattice().Single(op).choices.ProvenEmpty(); })) {
-    notes.emplace_back(
-        "of some operators left out of the baseline it is not proven that they do not fit alone");
-  }
-  NoteStatesApart(plan, notes);
-  if (auto note = plan::NoteOnUnknownWork(plan.network, plan.objective))
-    notes.push_back(*std::move(note));
-  return notes;
-}
-
 answer::PartitionResult WithoutPlan(const choices::SearchContext& context,
                                     const paths::PathSearch& paths, const Attempted& attempted,
                                     const answer::LowerBounds& lower_bounds) {
-  const int tried = attempted.failed + attempted.undecided;
+  const int tried = attempted.outcome.failed + attempted.outcome.undecided;
   if (tried == 0) return answer::ExplainAbsence(context, paths, lower_bounds);
   const std::string text =
       fmt::format("{} combination{} of subgraphs fit{} one by one, yet not jointly{}{}", tried,
                   tried == 1 ? "" : "s", tried == 1 ? "s" : "",
                   attempted.last_reason.empty() ? "" : ": ", attempted.last_reason);
   const paths::SearchCoverage coverage = paths.Coverage();
-  const bool proven = attempted.settled && attempted.undecided == 0 && !coverage.any_given_up &&
-                      coverage.IsWhole() && !paths.UntriedCouldFit();
+  const bool proven = attempted.outcome.settled && attempted.outcome.undecided == 0 &&
+                      !coverage.any_given_up && coverage.IsWhole() && !paths.UntriedCouldFit();
   return {proven ? problem::Status::kInfeasible : problem::Status::kUnknown, std::nullopt,
           coverage.spills_all ? text + std::string(answer::kAllSpilled) : text, attempted.obstacle};
 }
@@ -318,19 +214,6 @@ base::Expected<answer::PartitionResult> Decline(const paths::OrderedNetwork& net
 }
 
 }  // namespace
-
-std::optional<base::Diagnostic> CheckWellFormed(const plan::Plan& plan) {
-  std::vector<std::string> faults;
-  for (const plan::verify::Violation& violation : plan::verify::Validate(plan, 3))
-    faults.push_back(violation.message);
-  if (faults.empty()) return std::nullopt;
-  base::Diagnostic failure;
-  failure.message = "the plan that was found fails its own check";
-  failure.found = fmt::format("{}", fmt::join(faults, "; "));
-  failure.hint =
-      "this is a fault of the program, not of the input; please report it with the input";
-  return failure;
-}
 
 // The greatest length of intervals such that all of them together have as many operators as those
 // of a network of 64 (64 * 65 * 66 / 6).
@@ -409,16 +292,16 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
   plan.baseline = context.stop.Requested() ? answer::UnknownBaseline(plan.network)
                                            : answer::AssembleBaseline(context, paths);
   plan.lower_bounds = lower_bounds.costs;
-  StateProof(network, paths, attempted, options, lower_bounds, plan);
-  plan.notes = NotesOn(context, paths, constraints, attempted, plan);
+  answer::StateProof(network, paths, attempted.outcome, options, lower_bounds, plan);
+  plan.notes = answer::NotesOn(context, paths, constraints, attempted.outcome, plan);
   plan.constraints = constraints.All();
   plan.version = options.version;
   plan.seed = options.seed;
-  found.whatever_the_order = MeetsBound(context, lower_bounds, plan);
+  found.whatever_the_order = answer::MeetsBound(context, lower_bounds, plan);
   // A plan that a stop cut off was checked when it was found, and makes no claim that needs a proof
   // (ClaimByBound).
   if (!context.stop.Requested()) {
-    if (auto fault = CheckWellFormed(plan)) return base::Unexpected(*std::move(fault));
+    if (auto fault = answer::CheckWellFormed(plan)) return base::Unexpected(*std::move(fault));
   }
   found.result.status =
       plan.status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;

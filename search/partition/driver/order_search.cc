@@ -268,7 +268,7 @@ base::Expected<answer::PartitionResult> OrderSearch::TakeResult() {
       result.plan->notes.emplace_back(
           "no constants are prefetched; time ended before all was tried");
     } else {
-      if (auto fault = CheckWellFormed(*plan)) return base::Unexpected(*std::move(fault));
+      if (auto fault = answer::CheckWellFormed(*plan)) return base::Unexpected(*std::move(fault));
       result.status = plan->status == "optimal" ? Status::kOptimal : Status::kFeasible;
       result.plan = *std::move(plan);
     }
@@ -290,7 +290,8 @@ base::Expected<answer::PartitionResult> OrderSearch::Finish() {
     if (!std::is_sorted(order.begin(), order.end())) {
       answer::RenumberTensors(*result.plan);  // a plan after a stop was checked in this numbering
       if (!network_context_.stop.Requested()) {
-        if (auto fault = CheckWellFormed(*result.plan)) return base::Unexpected(*std::move(fault));
+        if (auto fault = answer::CheckWellFormed(*result.plan))
+          return base::Unexpected(*std::move(fault));
       }
     }
   } else if (result.status == Status::kInfeasible && !incumbent_.found.whatever_the_order &&

@@ -44,10 +44,6 @@ struct FixedOrderResult {
 // Whether a plan exists already. If so, a stop ends the search of an order immediately.
 enum class Known : uint8_t { kNothing, kPlan };
 
-// Returns why a plan must not be returned, or nullopt: an error that the independent validator
-// finds in it, including violated constraints. This is an error of the program.
-std::optional<base::Diagnostic> CheckWellFormed(const plan::Plan& plan);
-
 // The limits of a search of a network.
 paths::SearchLimits SearchLimitsFor(const graph::Graph& graph, const cost::Scale& scale,
                                     const answer::PartitionOptions& options);

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "tessera/encoder/program/build_program.h"
-#include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/driver/order_search.h"
@@ -147,7 +146,8 @@ class Prefetcher {
         .program = *std::move(program), .result = {}, .homes = plan_.homes};
     for (const bool may_move : {false, true}) {
       base::Expected<problem::Result> result =
-          Place(Fixed(joint.program, candidate.number, may_move));
+          context_.Place(Fixed(joint.program, candidate.number, may_move), /*minimize=*/false,
+                         context_.budget, context_.stop);
       if (!result) return base::Unexpected(result.error());
       joint.result = *std::move(result);
       if (joint.result.allocation) break;
@@ -198,14 +198,6 @@ class Prefetcher {
                                return step.subgraph == subgraph || step.subgraph + 1 == subgraph;
                              });
         });
-  }
-
-  base::Expected<problem::Result> Place(const Problem& problem) const {
-    allocate::AllocateOptions options;
-    options.capacity = context_.Room();
-    options.budget = context_.budget;
-    options.stop = &context_.stop;
-    return allocate::Allocate(problem, nullptr, 0, context_.engines, options);
   }
 
   // All that follows from the partition; what was found out about it stays, but that the subgraph

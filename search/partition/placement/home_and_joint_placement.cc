@@ -181,30 +181,23 @@ void FreeOffsets(problem::Problem& problem) {
 base::Expected<problem::Result> PlaceAnyhow(const choices::SearchContext& context,
                                             const paths::Selection& selection,
                                             const problem::Problem& problem) {
-  allocate::AllocateOptions options;
-  options.capacity = context.Room();
-  options.minimize = context.scale.MinimizesPeak();
-  options.budget = context.LeastBudget();
-  options.stop = &context.stop;
-
+  const bool minimize = context.scale.MinimizesPeak();
   problem::Result known;
   const std::optional<Allocation> composed = Compose(selection, problem);
-  if (composed && problem::Validate(problem, *composed, *options.capacity, 1).empty()) {
+  if (composed && problem::Validate(problem, *composed, context.Room(), 1).empty()) {
     known.peak = problem::PeakOf(problem, *composed);
     known.lower_bound = allocate::FindBound(problem, 0).bytes;
     known.status =
         *known.peak <= known.lower_bound ? problem::Status::kOptimal : problem::Status::kFeasible;
     known.engine = "subgraphs";
     known.allocation = composed;
-    if (!options.minimize || *known.peak <= static_cast<Bytes>(selection.cost.peak)) return known;
+    if (!minimize || *known.peak <= static_cast<Bytes>(selection.cost.peak)) return known;
   }
   base::Expected<problem::Result> result =
-      allocate::Allocate(problem, nullptr, 0, context.engines, options);
+      context.Place(problem, minimize, context.LeastBudget(), context.stop);
   if (result && !result->allocation && !known.allocation && context.stop.Requested()) {
     const base::Stop grace(base::Stop::Clock::now() + kGrace);
-    options.minimize = false;
-    options.stop = &grace;
-    result = allocate::Allocate(problem, nullptr, 0, context.engines, options);
+    result = context.Place(problem, /*minimize=*/false, context.LeastBudget(), grace);
   }
   if (!result) return result;
   const bool better = result->allocation && (!known.peak || *result->peak < *known.peak);
@@ -221,13 +214,9 @@ base::Expected<problem::Result> PlaceTiles(const choices::SearchContext& context
   const bool open = any && any->allocation && any->status != problem::Status::kOptimal;
   if (!open || context.scale.MinimizesPeak() || context.previous != nullptr) return any;
   if (*any->peak <= allocate::FindBound(problem, 0).bytes) return any;
-  allocate::AllocateOptions options;
-  options.capacity = context.Room();
-  options.minimize = true;
-  options.budget = {std::min(context.budget.units, kLoweringPeak)};
-  options.stop = &context.stop;
+  const base::Budget little{std::min(context.budget.units, kLoweringPeak)};
   base::Expected<problem::Result> lower =
-      allocate::Allocate(problem, nullptr, 0, context.engines, options);
+      context.Place(problem, /*minimize=*/true, little, context.stop);
   if (!lower || (lower->allocation && *lower->peak < *any->peak)) return lower;
   return any;
 }

@@ -133,7 +133,7 @@ TEST(LocalSearch, LeavesManyConflictsToOthers) {
 TEST(LocalSearch, ConfinesAndImproves) {
   const Problem problem = MakeProblem(
       {MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 1, 4, 4), MakeBuffer("c", 3, 5, 4)}, 8);
-  const allocate::CanonicalModel model = allocate::BuildModel(problem, 0);
+  const allocate::ConflictModel model = allocate::BuildModel(problem, 0);
   engines::local_search::LocalSearch search(model, 1);
   const base::Stop stop;
   EXPECT_FALSE(search.Confine(3));
@@ -148,7 +148,7 @@ TEST(LocalSearch, ConfinesAndImproves) {
 
 TEST(LocalSearch, AStopEndsIt) {
   const Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 5), MakeBuffer("b", 1, 3, 5)}, 9);
-  const allocate::CanonicalModel model = allocate::BuildModel(problem, 0);
+  const allocate::ConflictModel model = allocate::BuildModel(problem, 0);
   engines::local_search::LocalSearch search(model, 1);
   ASSERT_TRUE(search.Confine(9));
   base::Stop stop;

@@ -10,6 +10,7 @@
 #include "search_options.h"
 #include "tessera/base/random.h"
 #include "tessera/base/stop.h"
+#include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/tests/search/cost/small_machine.h"
 

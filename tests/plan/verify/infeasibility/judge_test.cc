@@ -4,7 +4,7 @@
 
 #include "tessera/plan/verify/infeasibility/refutation.h"
 #include "tessera/problem/proof/checker.h"
-#include "tessera/search/allocate/certificates.h"
+#include "tessera/search/allocate/engine_queries.h"
 #include "tessera/search/engines/lazy/lazy_engine.h"
 #include "tessera/tests/plan/fixture.h"
 

@@ -3,7 +3,7 @@
 #include "tessera/base/random.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/tile_candidates.h"
-#include "tessera/search/engines/lazy/lazy_options.h"
+#include "tessera/search/engines/lazy/lazy_engine.h"
 
 namespace tessera::encoder {
 

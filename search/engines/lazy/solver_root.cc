@@ -1,0 +1,184 @@
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/search/engines/lazy/solver.h"
+
+// What holds at the root of the search: clauses of the caller, queries in sequence, the first
+// bounds of a query, and the facts and lessons that hold under it.
+namespace tessera::search::engines::lazy {
+
+bool Implies(const PackingQuery& tight, const PackingQuery& loose, bool sizes_may_differ) {
+  const auto at_most = [](Bound a, Bound b) { return a <= b; };
+  if (!sizes_may_differ && tight.sizes != loose.sizes) return false;
+  return std::equal(loose.sizes.begin(), loose.sizes.end(), tight.sizes.begin(), at_most) &&
+         std::equal(tight.ceilings.begin(), tight.ceilings.end(), loose.ceilings.begin(), at_most);
+}
+
+void Solver::AddClause(std::span<const BoundLiteral> literals) {
+  BacktrackTo(0);
+  const bool places = std::any_of(literals.begin(), literals.end(), [&](BoundLiteral literal) {
+    return IntegerOf(literal.view) < packing_.buffers || IsOrder(literal.view);
+  });
+  if (places && symmetric_) EndSymmetries();
+  std::vector<BoundLiteral> clause;
+  for (const BoundLiteral literal : literals) clause.push_back(trail_.Rounded(literal));
+  std::sort(clause.begin(), clause.end(), [](BoundLiteral a, BoundLiteral b) {
+    return std::pair(a.view, a.bound) < std::pair(b.view, b.bound);
+  });
+  // Of two literals on one view the weaker one implies the disjunction.
+  const auto same_view = [](BoundLiteral a, BoundLiteral b) { return a.view == b.view; };
+  clause.erase(std::unique(clause.begin(), clause.end(), same_view), clause.end());
+  std::stable_partition(clause.begin(), clause.end(),
+                        [&](BoundLiteral literal) { return !trail_.IsFalse(literal); });
+  if (clause.empty()) {
+    refuted_ = queries_.back().contradicted = true;
+  } else if (clause.size() == 1) {
+    units_.push_back({clause[0], kGiven});
+    if (!trail_.Imply(clause[0], {})) queries_.back().contradicted = true;
+  } else {
+    clauses_.Add(clause, 0, 0);
+    if (trail_.IsFalse(clause[1]) && !trail_.Imply(clause[0], {}))
+      queries_.back().contradicted = true;
+  }
+}
+
+// Refutations stay valid: more clauses make nothing feasible.
+void Solver::EndSymmetries() {
+  symmetric_ = false;
+  rests_ = false;
+  std::erase_if(units_, [](const Unit& unit) { return unit.query != kGiven; });
+  const std::vector<bool> none(queries_.size());
+  static_cast<void>(clauses_.Keep(none));  // Reset derives the consequences again
+  Reset();
+}
+
+void Solver::Ask(PackingQuery query) {
+  BacktrackTo(0);
+  const PackingQuery& present = queries_.back().query;
+  const bool same_sizes = query.sizes == present.sizes;
+  if (same_sizes && query.ceilings == present.ceilings) return;
+  const bool tighter = same_sizes && options_.keep_clauses && Implies(query, present, false);
+  queries_.push_back({std::move(query), false});
+  queries_.back().contradicted = IsRefutedBefore();
+  if (!tighter) {
+    Reset();
+  } else if (!AssertCeilings()) {
+    queries_.back().contradicted = true;
+  }
+}
+
+bool Solver::IsRefutedBefore() const {
+  const std::vector<bool> kept = FindKept();
+  for (size_t k = 0; k < kept.size(); ++k) {
+    if (kept[k] && queries_[k].contradicted) return true;
+  }
+  return refuted_;
+}
+
+std::vector<bool> Solver::FindKept() const {
+  std::vector<bool> kept(queries_.size());
+  for (size_t k = 0; k < kept.size(); ++k) {
+    const bool same = k + 1 == kept.size();
+    kept[k] = same || (options_.keep_clauses &&
+                       Implies(queries_.back().query, queries_[k].query, SizesMayDiffer()));
+  }
+  return kept;
+}
+
+bool Solver::SizesMayDiffer() const {
+  return !rests_ && std::all_of(packing_.differences.begin(), packing_.differences.end(),
+                                [](const Difference& difference) { return difference.sized < 0; });
+}
+
+// Starts from the first bounds, with those lessons that still hold.
+void Solver::Reset() {
+  SetFirstBounds();
+  edges_.Sleep();
+  energy_.Sleep();
+  bottom_left_.Sleep();
+  energy_.Reload();
+  section_pair_cuts_.Sleep();
+  section_pair_cuts_.Reload();
+  const std::vector<bool> kept = FindKept();
+  const bool consistent = AssertFacts() && AssertUnits(kept) && clauses_.Keep(kept);
+  if (!consistent) {
+    queries_.back().contradicted = true;
+    if (proof_ != nullptr) proof_->NoteRefutation(trail_, clauses_);
+  }
+  edges_.WakeAll();
+}
+
+void Solver::SetFirstBounds() {
+  const Bound highest = packing_.HighestCeiling();
+  axis_.SetSizes(queries_.back().query.sizes);
+  for (int i = 0; i < packing_.buffers; ++i) {
+    const Bound most =
+        base::RoundDown(highest - axis_.Size(i), packing_.alignment[static_cast<size_t>(i)]);
+    trail_.SetInitial(i, 0, most);
+  }
+  for (int m = 0; m < packing_.memories; ++m) trail_.SetInitial(packing_.CeilingOf(m), 0, highest);
+  trail_.Clear();
+  orders_.Clear();
+  processed_ = 0;
+}
+
+bool Solver::AssertFacts() {
+  if (proof_ == nullptr && !AssertTiedOrders()) return false;
+  for (int i = 0; i < packing_.buffers; ++i) {
+    const auto fixed = packing_.fixed[static_cast<size_t>(i)];
+    if (fixed && !(trail_.Imply({2 * i, *fixed}, {}) && trail_.Imply({2 * i + 1, -*fixed}, {})))
+      return false;
+  }
+  const auto assert_orders = [&](const std::vector<std::pair<int, int>>& pairs) {
+    return std::all_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
+      return trail_.Imply(axis_.Before(Side::kBottom, pair.first, pair.second), {});
+    });
+  };
+  if (symmetric_ && options_.order_interchangeable && !assert_orders(packing_.interchangeable))
+    return false;
+  if (symmetric_ && options_.break_mirror && !assert_orders(packing_.mirrored)) return false;
+  if (!AssertCeilings()) return false;
+  for (int i = 0; i < packing_.buffers; ++i) {
+    if (!pairs_.FloorRose(Side::kBottom, i) || !pairs_.FloorRose(Side::kTop, i)) return false;
+  }
+  return true;
+}
+
+// For two buffers at a fixed distance, the order is known, and whether the distance is large
+// enough.
+bool Solver::AssertTiedOrders() {
+  if (packing_.differences.empty()) return true;
+  const Ties ties = FindTies(packing_, axis_);
+  if (ties.contradict) return false;
+  for (const auto& [first, second] : packing_.pairs) {
+    const auto a = static_cast<size_t>(first), b = static_cast<size_t>(second);
+    if (ties.group[a] != ties.group[b]) continue;
+    const Bound distance = ties.distance[b] - ties.distance[a];
+    const bool is_below = distance > 0;
+    if (std::abs(distance) < axis_.Size(is_below ? first : second)) return false;
+    const BoundLiteral order =
+        axis_.Before(Side::kBottom, is_below ? first : second, is_below ? second : first);
+    if (!trail_.Imply(order, {})) return false;
+  }
+  return RefuteCycle(packing_, axis_, std::nullopt);
+}
+
+bool Solver::AssertUnits(const std::vector<bool>& kept) {
+  std::erase_if(units_, [&](const Unit& unit) {
+    return unit.query != kGiven && !kept[static_cast<size_t>(unit.query)];
+  });
+  return std::all_of(units_.begin(), units_.end(),
+                     [&](const Unit& unit) { return trail_.Imply(unit.literal, {}); });
+}
+
+bool Solver::AssertCeilings() {
+  for (int m = 0; m < packing_.memories; ++m) {
+    const Bound ceiling = queries_.back().query.ceilings[static_cast<size_t>(m)];
+    if (!trail_.Imply(axis_.EndsAt(m, ceiling), {})) return false;
+  }
+  return true;
+}
+
+}  // namespace tessera::search::engines::lazy

@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tessera/plan/verify/validator.h"
+#include "tessera/search/partition/answer/plan_assembly.h"
+
+namespace tessera::search::partition::answer {
+namespace {
+
+// The scope of the search in this order of the operators. It states nothing about the order.
+plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::PlanConstraints& constraints,
+                    const SearchOutcome& outcome, const PartitionOptions& options) {
+  const paths::SearchCoverage coverage = paths.Coverage();
+  plan::Scope scope;
+  if (coverage.IsCapped()) {
+    scope.cuts = fmt::format("subgraphs of more than {} operators, {}", coverage.most_operators,
+                             options.max_operators ? "as asked" : "for want of effort");
+  }
+  const std::string_view apart = constraints.KeepAny() ? " that are not required" : "";
+  if (coverage.leaves_out_kept) {
+    scope.kept = fmt::format("boundary tensors{}, for want of effort", apart);
+  } else if (coverage.spills_all) {
+    scope.kept = fmt::format("boundary tensors{}, as asked", apart);
+  } else if (coverage.caps_kept) {
+    scope.kept = fmt::format("more than {} boundary tensors{} at a cut", coverage.most_kept, apart);
+  }
+  if (outcome.complete) return scope;
+  constexpr std::string_view kOpen =
+      ", for want of effort, among which bounds do not rule out a better plan";
+  const bool policies = coverage.leaves_out_policies;
+  if (policies)
+    scope.policies = fmt::format("some K extents of slices and some ways to keep rows{}", kOpen);
+  if (coverage.leaves_out_shapes || !policies)
+    scope.tile_extents = fmt::format("some extents{}", kOpen);
+  return scope;
+}
+
+// States whose next values lie in another place at the end of the program.
+void NoteStatesApart(const plan::Plan& plan, std::vector<std::string>& notes) {
+  const auto tensor_of = [&plan](int buffer) {
+    return plan.buffers[static_cast<size_t>(buffer)].tensor;
+  };
+  for (size_t next = 0; next < plan.network.tensors.size(); ++next) {
+    const int state = plan.network.tensors[next].next_of;
+    const std::vector<problem::Relation>& relations = plan.problem.relations;
+    const bool in_place =
+        state < 0 ||
+        std::any_of(relations.begin(), relations.end(), [&](const problem::Relation& relation) {
+          return relation.kind == problem::RelationKind::kColocate &&
+                 tensor_of(relation.first) == state &&
+                 tensor_of(relation.second) == static_cast<int>(next);
+        });
+    if (in_place) continue;
+    notes.push_back(fmt::format(
+        "state '{}' is not written in its place: whoever runs the program copies '{}' there",
+        plan.network.tensors[static_cast<size_t>(state)].id, plan.network.tensors[next].id));
+  }
+}
+
+}  // namespace
+
+bool MeetsBound(const choices::SearchContext& context, const LowerBounds& lower_bounds,
+                const plan::Plan& plan) {
+  return plan.score <= context.scale.ScoreOf(lower_bounds.costs);
+}
+
+void StateProof(const paths::OrderedNetwork& network, const paths::PathSearch& paths,
+                const SearchOutcome& outcome, const PartitionOptions& options,
+                const LowerBounds& lower_bounds, plan::Plan& plan) {
+  const bool is_known = plan::IsKnownValue(plan.network, plan.objective);
+  plan.bound = network.Context().scale.ScoreOf(lower_bounds.costs);
+  if (is_known && MeetsBound(network.Context(), lower_bounds, plan)) {
+    plan.proven = true;
+  } else {
+    plan.scope = ScopeOf(paths, network.PlanConstraints(), outcome, options);
+    plan.proven =
+        is_known && outcome.settled && outcome.undecided == 0 && !paths.Coverage().any_given_up;
+  }
+  plan.status = plan.proven && plan::CoversAll(plan.scope) ? "optimal" : "feasible";
+}
+
+std::vector<std::string> NotesOn(const choices::SearchContext& context,
+                                 const paths::PathSearch& paths,
+                                 const constraints::PlanConstraints& constraints,
+                                 const SearchOutcome& outcome, const plan::Plan& plan) {
+  std::vector<std::string> notes;
+  if (!constraints.IsEmpty())
+    notes.push_back("as required, " + Describe(context.graph, constraints.All()));
+  if (paths.Coverage().any_given_up)
+    notes.emplace_back("a limit left some tiles undecided; they count as not fitting");
+  if (paths.IsCutShort() && !plan.proven)
+    notes.emplace_back("the search was stopped; this is the best plan known then");
+  if (outcome.failed + outcome.undecided > 0) {
+    notes.push_back(fmt::format(
+        "{} better combinations fit subgraph by subgraph but not jointly ({} of them undecided)",
+        outcome.failed + outcome.undecided, outcome.undecided));
+  }
+  if (std::any_of(plan.baseline.do_not_fit.begin(), plan.baseline.do_not_fit.end(),
+                  [&paths](int op) { return !paths.Lattice().Single(op).choices.ProvenEmpty(); })) {
+    notes.emplace_back(
+        "of some operators left out of the baseline it is not proven that they do not fit alone");
+  }
+  NoteStatesApart(plan, notes);
+  if (auto note = plan::NoteOnUnknownWork(plan.network, plan.objective))
+    notes.push_back(*std::move(note));
+  return notes;
+}
+
+void ClaimByBound(plan::Plan& plan) {
+  plan.proven = plan::IsKnownValue(plan.network, plan.objective) && plan.score <= plan.bound;
+  plan.status = plan.proven ? "optimal" : "feasible";
+  for (const plan::ScopePart& part : plan::kScopeParts)
+    plan.scope.*part.left_out =
+        plan.proven ? "" : "what was not looked at before the search was stopped";
+}
+
+void ClaimNothing(plan::Plan& plan) {
+  plan.proven = false;
+  plan.status = "feasible";
+  for (const plan::ScopePart& part : plan::kScopeParts)
+    plan.scope.*part.left_out = "what differs from the partition that was given";
+}
+
+bool IsWholeOutput(const graph::Graph& graph, const plan::Subgraph& subgraph) {
+  const graph::Operator& last = graph.operators[static_cast<size_t>(subgraph.interval.last)];
+  return subgraph.tile == graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
+}
+
+std::optional<base::Diagnostic> CheckWellFormed(const plan::Plan& plan) {
+  std::vector<std::string> faults;
+  for (const plan::verify::Violation& violation : plan::verify::Validate(plan, 3))
+    faults.push_back(violation.message);
+  if (faults.empty()) return std::nullopt;
+  base::Diagnostic failure;
+  failure.message = "the plan that was found fails its own check";
+  failure.found = fmt::format("{}", fmt::join(faults, "; "));
+  failure.hint =
+      "this is a fault of the program, not of the input; please report it with the input";
+  return failure;
+}
+
+}  // namespace tessera::search::partition::answer
