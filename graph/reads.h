@@ -22,7 +22,7 @@ ops::Box HullOfReads(const Graph& graph, const Operator& op, size_t operand,
 // if axes are mixed.
 struct ElementReads {
   std::vector<std::vector<int64_t>> axes;
-  std::optional<std::vector<int64_t>> numbers;  // if set, `axes` mean nothing
+  std::optional<std::vector<int64_t>> numbers;  // if set, there are no `axes`
 };
 ElementReads ReadsOf(const Graph& graph, const Operator& op, size_t operand,
                      const ops::Box& output);

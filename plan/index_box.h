@@ -36,7 +36,7 @@ void Enclose(Box& hull, const Box& part);
 // axis, or, if they are no product, elements one by one.
 struct ElementSet {
   std::vector<std::vector<int64_t>> axes;
-  // row-major numbers, ascending; then `axes` has no meaning
+  // row-major numbers, ascending; then there are no `axes`
   std::optional<std::vector<int64_t>> listed;
 };
 

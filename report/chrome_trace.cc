@@ -109,7 +109,7 @@ class TraceWriter {
             {{"tiles", plan_.subgraphs[index].tiles},
              {"bound_by", plan_.subgraphs[index].metrics.bound_by}});
     for (const plan::Omission& omission : timeline.omissions) {
-      AddSpan(fmt::format("tiles {} to {}, not told", omission.first,
+      AddSpan(fmt::format("tiles {} to {}, not shown", omission.first,
                           omission.first + omission.count - 1),
               "omission", kSubgraphTrack, omission.begin, omission.end, Json::object());
     }

@@ -217,8 +217,8 @@ std::vector<std::vector<Bytes>> FindNormalPositions(const Problem& problem,
     }
   }
   for (size_t i = 0; i < found.size(); ++i) {
-    const bool tells = movable[i] && few[static_cast<size_t>(problem.buffers[i].memory)];
-    if (tells) positions[i].assign(found[i].begin(), found[i].end());
+    const bool distinguishes = movable[i] && few[static_cast<size_t>(problem.buffers[i].memory)];
+    if (distinguishes) positions[i].assign(found[i].begin(), found[i].end());
   }
   return positions;
 }

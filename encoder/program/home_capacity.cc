@@ -231,7 +231,7 @@ std::optional<base::Diagnostic> FindHomeOverflow(const graph::Graph& graph, cons
   return OverflowOf(graph, profile, Residents(graph, profile), choices, KeptBy(choices));
 }
 
-HomeRoom::HomeRoom(const graph::Graph& graph, const Profile& profile) {
+HomeCapacity::HomeCapacity(const graph::Graph& graph, const Profile& profile) {
   const auto residents = std::make_shared<const Residents>(graph, profile);
   if (!Ledger(profile, 1, residents->FindEvery()).FindOverflow()) return;
   find_ = [&graph, &profile, residents](graph::Interval interval, const std::vector<int>& kept) {
@@ -241,8 +241,8 @@ HomeRoom::HomeRoom(const graph::Graph& graph, const Profile& profile) {
   };
 }
 
-std::optional<base::Diagnostic> HomeRoom::FindOverflow(graph::Interval interval,
-                                                       const std::vector<int>& kept) const {
+std::optional<base::Diagnostic> HomeCapacity::FindOverflow(graph::Interval interval,
+                                                           const std::vector<int>& kept) const {
   return find_ ? find_(interval, kept) : std::nullopt;
 }
 

@@ -56,9 +56,9 @@ std::optional<base::Diagnostic> FindHomeOverflow(const graph::Graph& graph,
 // The same for single subgraphs of one network. The contents of a home while a subgraph runs follow
 // from its operators and from the tensors kept on chip; they do not depend on the other cuts of the
 // network. Graph and profile must outlive this object.
-class HomeRoom {
+class HomeCapacity {
  public:
-  HomeRoom(const graph::Graph& graph, const hw_profiles::Profile& profile);
+  HomeCapacity(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
   // `kept`: the kept tensors among the boundary tensors that the interval touches or that pass over
   // it. Cost: linear in tensors; none if every home has space for all of its tensors at the same

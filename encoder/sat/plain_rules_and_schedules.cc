@@ -82,7 +82,7 @@ void PlainFormula::WriteRuleOn(const std::vector<int64_t>& subjects,
 
 void PlainFormula::WriteRuleOn(const std::vector<int64_t>& subjects,
                                const problem::Requirement& wanted, int first, int second) {
-  const auto beside = [&](const std::function<bool(Bytes, Bytes)>& bad) {
+  const auto exclude_pairs = [&](const std::function<bool(Bytes, Bytes)>& bad) {
     const Domain& domain = domains_[static_cast<size_t>(first)];
     const int64_t others = domains_[static_cast<size_t>(second)].Count();
     if (domain.Count() > static_cast<int64_t>(limit_) / others) return;
@@ -96,12 +96,13 @@ void PlainFormula::WriteRuleOn(const std::vector<int64_t>& subjects,
       WriteOrder(Ground::kRule, subjects, {}, first, second, wanted.distance);
       return WriteOrder(Ground::kRule, subjects, {}, second, first, -wanted.distance);
     case RequirementKind::kDifference:
-      return beside([&](Bytes offset, Bytes other) {
+      return exclude_pairs([&](Bytes offset, Bytes other) {
         const Bytes rest = (other - offset) % wanted.multiple;
         return (rest + wanted.multiple) % wanted.multiple != wanted.residue;
       });
     case RequirementKind::kXorDistance:
-      return beside([&](Bytes offset, Bytes other) { return (offset ^ other) != wanted.distance; });
+      return exclude_pairs(
+          [&](Bytes offset, Bytes other) { return (offset ^ other) != wanted.distance; });
     case RequirementKind::kSameBank:
     case RequirementKind::kDifferentBank:
       return WriteBanks(Ground::kRule, subjects, wanted.kind == RequirementKind::kSameBank, first,

@@ -93,10 +93,11 @@ class ListNeed {
   void SetNumbers(Indices elements) {
     Sort(elements);
     numbers = std::move(elements);
+    axes.clear();
   }
 
   std::vector<Indices> axes;       // a list for each axis
-  std::optional<Indices> numbers;  // if set, `axes` mean nothing
+  std::optional<Indices> numbers;  // if set, there are no `axes`
 
  private:
   struct Adder {

@@ -8,8 +8,8 @@
 
 // How a tensor is held is read off the plan's buffers: a tile buffer, a resident one, slots, a
 // whole one; none: the engine goes to its home. Nothing here decides whether that is wise: where a
-// buffer is missing the engine goes home, and the execution finds that it must not, or that nobody
-// wrote there.
+// buffer is missing the engine goes home, and the execution finds that it must not, or that nothing
+// was written there.
 namespace tessera::plan::execute {
 
 using problem::AccessKind;
@@ -206,14 +206,14 @@ Compute Actions::Run(int op, const RunIndex& turn, int64_t step) {
 void Actions::LeavePadsThatAreThere(Result& result) {
   Place& place = result.place;
   for (size_t axis = 0; place.bordered && axis < place.axes.size(); ++axis) {
-    std::vector<int64_t> beside = {place.content, static_cast<int64_t>(axis)};
+    std::vector<int64_t> pads_of = {place.content, static_cast<int64_t>(axis)};
     for (size_t other = 0; other < result.box.size(); ++other) {
       if (other == axis) continue;
-      beside.insert(beside.end(), {result.box[other].begin, result.box[other].end});
+      pads_of.insert(pads_of.end(), {result.box[other].begin, result.box[other].end});
     }
     AxisPlace& at = place.axes[axis];
     if (at.pad_low + at.pad_high == 0) continue;
-    if (IsEmpty(result.box) || !bordered_.insert(std::move(beside)).second)
+    if (IsEmpty(result.box) || !bordered_.insert(std::move(pads_of)).second)
       at.pad_low = at.pad_high = 0;
   }
 }
@@ -279,7 +279,8 @@ Copy Actions::Restore(int op, int64_t tile, int phase, int64_t step) {
     const Box kept = KeptOf(part);
     if (IsEmpty(kept)) continue;
     Place to = places_.OfTile(tensor, phase, part, writes);
-    to.axes[*RowAxisOf(kept.size())].pad_high = 0;  // for whoever makes the rows below
+    to.axes[*RowAxisOf(kept.size())].pad_high =
+        0;  // the tile that makes the rows below writes them
     copy.moves.push_back({kept, places_.OfKept(tensor, phase, part, reads), to, !ComesIn(tensor)});
   }
   return copy;

@@ -13,9 +13,9 @@ namespace tessera::plan::execute {
 using Tag = uint64_t;
 inline constexpr Tag kNothing = 0;
 
-// Everything that cells may hold gets a number: the tensors first, by their own; then what stands
-// beside constants, pads, scratch, sums that are not complete, and cells whose value nobody may
-// rely on. A cell is a byte, or half of one where the network has elements of four bits.
+// Everything that cells may hold gets a number: the tensors first, by their own; then the
+// tables of constants, pads, scratch, partial sums, and cells whose value is undefined. A cell is a
+// byte, or half of one where the network has elements of four bits.
 class Contents {
  public:
   Contents(const graph::Graph& network, int64_t table_bytes_per_channel);

@@ -4,7 +4,7 @@
 #include "tessera/plan/execute/reads.h"
 
 // Where an operator that adds up in K slices finds its part of a round (docs/program.md, "Split
-// K"): slices of operands in the round's slot, sums of the whole tile beside them.
+// K"): slices of operands in the round's slot, and the sums of the whole tile.
 //
 //     slot 0 | slice 0, slice 2, ..          |   a feature is laid out like a tile of that
 //     slot 1 | slice 1, slice 3, ..  | table |   extent, a constant in row-major order; the table

@@ -100,9 +100,8 @@ std::string FindObstacle(const Plan& plan) {
     }
     if (tensor.stored_bytes > 0 &&
         tensor.stored_bytes != base::BytesOf(tensor.type, graph::ElementsOf(tensor.shape))) {
-      return fmt::format(
-          "nobody can tell which bytes of constant '{}' hold which element: it has stored_bytes",
-          tensor.id);
+      return fmt::format("the bytes of constant '{}' have no known elements: it has stored_bytes",
+                         tensor.id);
     }
   }
   return FindObstacleInSteps(plan);

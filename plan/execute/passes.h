@@ -14,7 +14,7 @@ struct Stretch {
 // Each transfer has steps of its own: one pass, run for every tile.
 void UnrollSerialized(Walk& walk, Actions& actions, Stretch steps, int64_t tiles);
 
-// Transfers run beside compute: up to three passes, two in turn from four tiles on.
+// Transfers overlap compute: up to three passes, two in turn from four tiles on.
 void UnrollDoubleBuffered(Walk& walk, Actions& actions, Stretch steps, int64_t tiles);
 
 // A step at which an operator's engine copies rows: before it computes in `pass` those that come

@@ -11,8 +11,8 @@
 namespace tessera::plan::execute {
 
 // One axis of a tensor as it is stored. Index i in [held.begin, held.end) lies i - held.begin steps
-// behind the base. Pads stand right beside what is held: index -p of the tensor lies p steps before
-// the base, index extent + p one more than p steps behind the last one held.
+// behind the base. Pads are adjacent to the held indices: index -p of the tensor lies p steps
+// before the base, index extent + p one more than p steps behind the last one held.
 struct AxisPlace {
   Range held;
   int64_t extent = 1;        // of the tensor
@@ -61,8 +61,8 @@ struct Run {
 // The elements in runs along the axis that serves best. Cost: linear in the runs.
 std::vector<Run> RunsOf(const Place& place, const ElementSet& elements);
 
-// A box that is written, and pads: those beside it wherever it ends where the place does, even
-// where it is empty there; those of a rolling buffer with the first row of all; of a bordered
+// A box that is written, and pads: those adjacent to it on each side where it ends with the place,
+// even if it is empty there; those of a rolling buffer with the first row of all; of a bordered
 // place, all in its rows and columns along the axes that have any.
 ElementSet WithPads(const Place& place, const Box& box);
 

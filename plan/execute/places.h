@@ -67,14 +67,14 @@ class Places {
   Place OfWhole(int tensor, const Intent& intent) const;
   Place AtHome(int content, const Intent& intent) const;
 
-  // A constant, or the table beside it, in its resident buffer, that of the next subgraph, in a
+  // A constant, or its table, in its resident buffer, that of the next subgraph, in a
   // slot, or where it lies whole.
   Place OfResident(int constant, const Intent& intent, bool table) const;
   Place OfPrefetched(int constant, const Intent& intent, bool table) const;
   Place OfSlice(int op, int constant, int phase, int slot, const Slice& slice, const Intent& intent,
                 bool table) const;
   // An operand of an operator that adds up in K slices: what is held of it in a slot, and the part
-  // of its table beside the last slice.
+  // of its table after the last slice.
   Place OfKSlice(int op, int tensor, const RunIndex& turn, const Slice& slice, const Box& held,
                  const Intent& intent) const;
   Place OfSplitKTable(int op, int constant, const RunIndex& turn, const Slice& slice,

@@ -7,8 +7,9 @@
 
 #include "tessera/plan/execute/passes.h"
 
-// Before the program lies what nobody in it makes; then subgraph follows subgraph (passes.h); after
-// each, what it made for others must be complete, and at the end whatever outlasts the program.
+// The program begins with the tensors that none of its operators makes. Then subgraph follows
+// subgraph (passes.h). After each one, its results for others must be complete, and at the end all
+// that outlasts the program.
 //
 // The plan's own steps are walked, and each does what the plan says it does: a step that does not
 // name a tensor does not move it.

@@ -14,8 +14,8 @@ namespace tessera::plan::execute {
 ElementSet ReadsOfConstant(const graph::Graph& network, const graph::Operator& op, size_t constant,
                            const Box& output);
 
-// The bytes that they take of the table beside it, which has an entry for each of its channels,
-// side by side.
+// The bytes that they take of its table, which has one entry after the other, one for each of its
+// channels.
 ElementSet ReadsOfTable(const graph::Graph& network, const graph::Operator& op, size_t constant,
                         int64_t table_bytes, const Box& output);
 

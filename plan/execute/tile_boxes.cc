@@ -122,8 +122,8 @@ TileBoxes Tiles::At(int64_t tile) const {
   return boxes;
 }
 
-// The tile's share of a tensor that leaves beside the one that is cut: in proportion along axes of
-// the same meaning, rounded outwards.
+// The tile's share of a tensor that leaves together with the one that is cut: in proportion along
+// axes of the same meaning, rounded outwards.
 Box Tiles::ShareOf(int tensor, const Box& tile) const {
   const graph::Shape& shape = ShapeOf(tensor);
   const graph::Shape& cut = ShapeOf(tiled_);

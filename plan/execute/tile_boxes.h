@@ -13,7 +13,7 @@ namespace tessera::plan::execute {
 
 // Who makes and who reads a tensor.
 struct Users {
-  int maker = -1;  // -1: nobody, it is there from the beginning
+  int maker = -1;  // -1: none, it is present from the beginning
   std::vector<int> readers;
   bool MadeIn(graph::Interval interval) const {
     return interval.first <= maker && maker <= interval.last;

@@ -221,10 +221,10 @@ class Reader {
     if (count && count.Integer(kRepeats) != CountOf(tiles))
       count.Refuse("these trips are of another number of tiles", fmt::format("{}", CountOf(tiles)));
     std::vector<int64_t> phases;
-    const JsonValue told = object.Required("phases");
-    if (!told) return;
-    for (const JsonValue& phase : told.Items()) phases.push_back(phase.Integer({0, 1}));
-    if (phases != PhasesOf(tiles, lowered_)) told.Refuse("these trips have other phases");
+    const JsonValue stated = object.Required("phases");
+    if (!stated) return;
+    for (const JsonValue& phase : stated.Items()) phases.push_back(phase.Integer({0, 1}));
+    if (phases != PhasesOf(tiles, lowered_)) stated.Refuse("these trips have other phases");
   }
 
   Work ReadWork(const JsonValue& value, bool once) const {

@@ -292,8 +292,8 @@ std::vector<Move> Execution::AbleMoves(const std::vector<Move>& moves) {
   return able;
 }
 
-// Whether the place exists, with room for the box; tells of it if not. A place that may not be
-// touched in this way is told of, and touched all the same.
+// Whether the place exists, with room for the box; reports it if not. A place that must not be
+// touched in this way is reported, and touched nevertheless.
 bool Execution::MayTouch(const Place& place, const plan::Box& box, AccessKind kind) {
   const auto tell = [&](FindingKind finding, const std::string& why) {
     Tell(finding, fmt::format("{} {} {}", kind == AccessKind::kRead ? "reads" : "writes",

@@ -192,9 +192,9 @@ class Interpreter : private Listener {
       const Loop loop = {static_cast<int>(axis), shape[axis], subgraph.tile[axis], trips};
       // If tiles keep rows, the next tile is the one below, in every column.
       const bool keeps = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
-      const bool beside =
+      const bool rows_innermost =
           keeps && shape.size() == 4 && axis == 3 && !loops.empty() && loops.back().axis == 2;
-      loops.insert(beside ? loops.end() - 1 : loops.end(), loop);
+      loops.insert(rows_innermost ? loops.end() - 1 : loops.end(), loop);
     }
     return lowered.loops == loops;
   }

@@ -29,27 +29,31 @@ std::string FirstDifference(const std::vector<T>& found, const std::vector<T>& e
 }
 
 std::string DifferenceOf(const Job& found, const Job& expected) {
-  if (std::string told = FirstDifference(found.operands, expected.operands, "operand");
-      !told.empty())
-    return told;
+  if (std::string difference = FirstDifference(found.operands, expected.operands, "operand");
+      !difference.empty())
+    return difference;
   return FirstDifference(found.waits, expected.waits, "depends_on");
 }
 
 std::string DifferenceOf(const Lowered& found, const Lowered& expected) {
-  std::string told = FirstDifference(found.loops, expected.loops, "loop");
-  if (told.empty() && found.phases != expected.phases) told = "it has another number of phases";
-  for (size_t i = 0; told.empty() && i < std::min(found.jobs.size(), expected.jobs.size()); ++i) {
-    told = DifferenceOf(found.jobs[i], expected.jobs[i]);
-    if (!told.empty()) told = fmt::format("job {}: {}", i, told);
-  }
-  if (told.empty()) told = FirstDifference(found.jobs, expected.jobs, "job");
-  if (told.empty()) told = FirstDifference(found.once, expected.once, "work that is done once");
-  for (size_t i = 0; told.empty() && i < std::min(found.classes.size(), expected.classes.size());
+  std::string difference = FirstDifference(found.loops, expected.loops, "loop");
+  if (difference.empty() && found.phases != expected.phases)
+    difference = "it has another number of phases";
+  for (size_t i = 0; difference.empty() && i < std::min(found.jobs.size(), expected.jobs.size());
        ++i) {
-    told = FirstDifference(found.classes[i].work, expected.classes[i].work, "work");
-    if (!told.empty()) told = fmt::format("class {}: {}", i, told);
+    difference = DifferenceOf(found.jobs[i], expected.jobs[i]);
+    if (!difference.empty()) difference = fmt::format("job {}: {}", i, difference);
   }
-  return told.empty() ? FirstDifference(found.classes, expected.classes, "class") : told;
+  if (difference.empty()) difference = FirstDifference(found.jobs, expected.jobs, "job");
+  if (difference.empty())
+    difference = FirstDifference(found.once, expected.once, "work that is done once");
+  for (size_t i = 0;
+       difference.empty() && i < std::min(found.classes.size(), expected.classes.size()); ++i) {
+    difference = FirstDifference(found.classes[i].work, expected.classes[i].work, "work");
+    if (!difference.empty()) difference = fmt::format("class {}: {}", i, difference);
+  }
+  return difference.empty() ? FirstDifference(found.classes, expected.classes, "class")
+                            : difference;
 }
 
 }  // namespace
@@ -57,8 +61,8 @@ std::string DifferenceOf(const Lowered& found, const Lowered& expected) {
 std::vector<std::string> FindDifferences(const Program& found, const Program& expected) {
   std::vector<std::string> differences;
   for (size_t i = 0; i < std::min(found.subgraphs.size(), expected.subgraphs.size()); ++i) {
-    const std::string told = DifferenceOf(found.subgraphs[i], expected.subgraphs[i]);
-    if (!told.empty()) differences.push_back(fmt::format("subgraph {}: {}", i, told));
+    const std::string difference = DifferenceOf(found.subgraphs[i], expected.subgraphs[i]);
+    if (!difference.empty()) differences.push_back(fmt::format("subgraph {}: {}", i, difference));
   }
   if (found.subgraphs.size() != expected.subgraphs.size())
     differences.emplace_back("it has another number of subgraphs");

@@ -102,7 +102,7 @@ void Performer::CheckMemories(const Job& job, const ResolvedRegion& resolved) {
 }
 
 // Rows may move within the buffer in which they lie: then row by row, from the uppermost on. What
-// is moved counts as what it should be, so that a fault is told once.
+// is moved counts as what it should be, so that a fault is reported once.
 void Performer::MoveBox(const ResolvedRegion& from, const ResolvedRegion& to) {
   const Walk source = from.Elements();
   const Walk destination = to.Elements();

@@ -31,9 +31,9 @@ plan::Box ResolvedRegion::Box() const {
 
 Point ResolvedRegion::At(size_t axis, int64_t index) const {
   const bool below = index >= shape[axis];
-  const bool beside = !operand->bordered && (index < 0 || below);
+  const bool in_pad = !operand->bordered && (index < 0 || below);
   int64_t position = index - box.begin[axis];
-  if (beside) position = below ? box.extent[axis] + index - shape[axis] : index;
+  if (in_pad) position = below ? box.extent[axis] + index - shape[axis] : index;
   const int64_t rolling_buffer = operand->rolling_buffer_rows;
   if (rolling_buffer > 0 && plan::RowAxisOf(shape.size()) == axis) {
     const int64_t turned = region.turn + position;

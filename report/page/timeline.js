@@ -12,8 +12,8 @@ const gapShare = 0.06;
 // Maps cycles to a length, on which a gap takes a fixed share of the whole.
 class Squeeze {
   constructor({ cycles, omissions }) {
-    const told = cycles - omissions.reduce((sum, { begin, end }) => sum + end - begin, 0);
-    const gap = Math.max(1, (told * gapShare) / (1 - gapShare));
+    const shown = cycles - omissions.reduce((sum, { begin, end }) => sum + end - begin, 0);
+    const gap = Math.max(1, (shown * gapShare) / (1 - gapShare));
     this.parts = [];
     let [at, length] = [0, 0];
     const add = (end, shown, gapOf) => {

@@ -159,7 +159,7 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(self.text("#subgraph h2 .index"), "1")
         self.assertEqual(self.count("#subgraph .buffer.chosen"), 1)
 
-    def test_what_nobody_is_called_is_not_found(self):
+    def test_unknown_name_is_not_found(self):
         self.browser.type("#search input", "no such name")
         self.assertIn("nothing has that name", self.text("#found"))
 

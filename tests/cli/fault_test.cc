@@ -243,12 +243,12 @@ INSTANTIATE_TEST_SUITE_P(
               11,
               "unknown output 'shrnk'",
               {"expected: the name of a tensor", "found: 'shrnk'", "hint: did you mean 'shrink'?"}},
-        Fault{"result_that_nobody_reads",
+        Fault{"result_without_a_reader",
               "outputs: [shrink]",
               "outputs: [sum]",
               9,
               10,
-              "nobody reads tensor 'shrink', and it is no network output",
+              "no operator reads tensor 'shrink', and it is no network output",
               {"expected: a reader, or an entry in 'outputs'", "found: 'shrink'"}}),
     NameOf);
 

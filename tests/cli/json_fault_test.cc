@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "exclusive\n"
                   "  found: \"seperate\"\n"
                   "  hint: did you mean 'separate'?\n"},
-        JsonFault{"relation_to_nobody", "\"second\": \"b\"", "\"second\": \"c\"",
+        JsonFault{"relation_to_unknown_buffer", "\"second\": \"b\"", "\"second\": \"c\"",
                   "problem.json: at /relations/0/second: error: there is no buffer 'c'\n"
                   "  expected: the id of a buffer\n"
                   "  found: \"c\"\n"
@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "    6 |   \"offsets\": [\"a\": 0, \"b\": 16}\n"
                   "      |                  ^\n"
                   "  expected: ']'\n"},
-        JsonFault{"offset_of_nobody", "\"b\": 16", "\"c\": 16",
+        JsonFault{"offset_of_unknown_buffer", "\"b\": 16", "\"c\": 16",
                   "answer.json: at /offsets/c: error: there is no buffer 'c'\n"
                   "  expected: the id of a buffer\n"
                   "  found: 16\n"

@@ -169,11 +169,11 @@ TEST(NetworkFault, MultiplyAccumulatesBeyondCounting) {
 }
 
 TEST(NetworkFault, UnreadTensorNextToListedOutputs) {
-  ExpectFault(
-      Around("  - {id: a, kind: pool, inputs: [x], kernel: 1}\n"
-             "  - {id: b, kind: pool, inputs: [x], kernel: 1}\n",
-             "outputs: [a]\n"),
-      {6, 10, "nobody reads tensor 'b', and it is no network output", "an entry in 'outputs'"});
+  ExpectFault(Around("  - {id: a, kind: pool, inputs: [x], kernel: 1}\n"
+                     "  - {id: b, kind: pool, inputs: [x], kernel: 1}\n",
+                     "outputs: [a]\n"),
+              {6, 10, "no operator reads tensor 'b', and it is no network output",
+               "an entry in 'outputs'"});
 }
 
 TEST(NetworkFault, UnknownOutput) {

@@ -72,7 +72,7 @@ TEST(Draft, ThatDoesNotReadIsRefusedWhereItIsWrong) {
   json.erase("profile");
   EXPECT_THAT(fault_of(json).message, HasSubstr("'profile' is missing"));
   json = Bare();
-  json["subgraphs"][0]["operators"] = {"nobody"};
+  json["subgraphs"][0]["operators"] = {"unknown"};
   EXPECT_EQ(fault_of(json).pointer, "/subgraphs/0/operators/0");
   json = Whole();
   json["subgraphs"][0]["buffers"][0]["offset"] = -16;

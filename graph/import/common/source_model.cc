@@ -97,7 +97,7 @@ base::Expected<void> OrderNodes(Model& model, const std::string& file) {
       if (value.empty()) continue;
       const auto maker = makers->find(value);
       if (maker == makers->end()) {
-        return base::Unexpected(FaultAt(file, node, "nobody makes its input '" + value + "'",
+        return base::Unexpected(FaultAt(file, node, "no node makes its input '" + value + "'",
                                         "a network input, a constant or the output of an operator",
                                         NearestValue(value, *makers)));
       }
@@ -106,7 +106,7 @@ base::Expected<void> OrderNodes(Model& model, const std::string& file) {
   }
   for (const Declaration& output : model.outputs) {
     if (makers->count(output.name) == 0) {
-      return FileFault(file, "nobody makes network output '" + output.name + "'",
+      return FileFault(file, "no node makes network output '" + output.name + "'",
                        "the output of an operator", NearestValue(output.name, *makers));
     }
   }

@@ -42,7 +42,7 @@ Description ReadDescription(const YamlNode& node) {
   if (const YamlNode of = node.Maybe("shape_of"))
     description.shape_of = static_cast<int>(of.Integer(0, std::numeric_limits<int>::max()));
   if (description.shape && description.shape_of)
-    node.Maybe("shape_of").Complain("shape_of beside shape", "one of them");
+    node.Maybe("shape_of").Complain("shape_of together with shape", "one of them");
   if (const YamlNode macs = node.Maybe("macs_per_output"))
     description.macs_per_output = macs.Integer(0, base::kMaxTotal);
   if (const YamlNode scratch = node.Maybe("scratch_bytes"))

@@ -117,7 +117,7 @@ void NetworkReader::ReadInputs() {
     tensor.network_input = !tensor.state;
     if (const YamlNode next = entry.Maybe("next")) {
       if (!tensor.state)
-        next.Complain("input " + InQuotes(tensor.id) + " is no state", "state: true beside it");
+        next.Complain("input " + InQuotes(tensor.id) + " is no state", "state: true with it");
       next_values_.emplace_back(static_cast<int>(graph_.tensors.size()), next);
     }
     Claim(features_, entry.Maybe("id"), tensor.id, tensor.shape);
@@ -366,7 +366,7 @@ void NetworkReader::MarkOutputs() {
     if (outputs) {
       const OperatorDraft& maker = drafts_[static_cast<size_t>(usages[i].producer)];
       return maker.entry.At("id").Complain(
-          "nobody reads tensor " + InQuotes(tensor.id) + ", and it is no network output",
+          "no operator reads tensor " + InQuotes(tensor.id) + ", and it is no network output",
           "a reader, or an entry in 'outputs'");
     }
     tensor.network_output = true;

@@ -41,7 +41,7 @@ Tensor ReadTensor(const base::YamlNode& entry, base::DataType default_type) {
     return tensor;
   }
   if (entry.Maybe("shape") || entry.Maybe("dtype")) {
-    bytes.Complain("bytes beside shape or dtype", "bytes alone, or shape with dtype");
+    bytes.Complain("bytes together with shape or dtype", "bytes alone, or shape with dtype");
   }
   tensor.shape = {bytes.Integer(1, ops::kMostElements)};
   tensor.type = base::DataType::kUint8;

@@ -87,7 +87,7 @@ bool Absence::IsRefused(const choices::IntervalChoices& interval) const {
 }
 
 std::optional<FullHome> Absence::FindFullHome() const {
-  const encoder::program::HomeRoom homes(context_.graph, context_.profile);
+  const encoder::program::HomeCapacity homes(context_.graph, context_.profile);
   for (int op = 0; op < lattice_.Operators(); ++op) {
     const std::optional<base::Diagnostic> overflow = homes.FindOverflow({op, op}, {});
     if (!overflow) continue;

@@ -43,7 +43,7 @@ PartitionResult ConstraintProbe::Run(const std::vector<plan::PlanConstraint>& wa
   const constraints::PlanConstraints constraints(context.graph, wanted);
   const paths::CutStates states(context.graph, context.profile, context.Room(), keeping,
                                 constraints);
-  const encoder::program::HomeRoom homes(context.graph, context.profile);
+  const encoder::program::HomeCapacity homes(context.graph, context.profile);
   orders::Order given(context.graph.operators.size());
   std::iota(given.begin(), given.end(), 0);
   const paths::Ordered ordered{&context, &states, &constraints, &homes, std::move(given)};

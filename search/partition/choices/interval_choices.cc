@@ -6,8 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "tessera/base/arithmetic.h"
-#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/search/allocate/portfolio.h"
 

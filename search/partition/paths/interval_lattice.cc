@@ -101,7 +101,7 @@ void IntervalLattice::AddInterval(size_t order, graph::Interval interval) {
                           .is_allowed = is_allowed,
                           .is_at_home = is_at_home});
   };
-  const encoder::program::HomeRoom& homes = *orders_[order].homes;
+  const encoder::program::HomeCapacity& homes = *orders_[order].homes;
   for (const Crossing& crossing : states->CrossingsOf(interval)) {
     const bool may_be_chosen = allowed && constraints->Allow(interval, crossing.kept) &&
                                !homes.FindOverflow(interval, crossing.kept);

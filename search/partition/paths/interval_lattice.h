@@ -45,7 +45,7 @@ struct Ordered {
   const choices::SearchContext* context = nullptr;
   const CutStates* states = nullptr;
   const constraints::PlanConstraints* constraints = nullptr;
-  const encoder::program::HomeRoom* homes = nullptr;
+  const encoder::program::HomeCapacity* homes = nullptr;
   orders::Order order;
   OrderLattice::Kind kind = {};  // encoder::NextInPlace
 };

@@ -74,7 +74,7 @@ class OrderedNetwork {
   choices::SearchContext context_;
   constraints::PlanConstraints constraints_;
   CutStates states_;
-  encoder::program::HomeRoom homes_;
+  encoder::program::HomeCapacity homes_;
   OrderLattice::Kind kind_;
 };
 

@@ -91,7 +91,7 @@ TEST(OnnxFault, AnInputWithoutAMaker) {
   ModelBuilder model;
   Build(model);
   model.Add("Add", {"y", "cc"}, "z");
-  ExpectFault(model.Bytes(), "operator 'z' (Add): nobody makes its input 'cc'");
+  ExpectFault(model.Bytes(), "operator 'z' (Add): no node makes its input 'cc'");
   EXPECT_EQ(FaultOf(model.Bytes()).hint, "did you mean 'c'?");
 }
 
