@@ -16,8 +16,6 @@
 //     certificate_bench [BUFFERS [INSTANCES]]
 namespace {
 
-namespace encoder = tessera::encoder;
-namespace problem = tessera::problem;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kLimit = 20;  // seconds for each solve and each proof
