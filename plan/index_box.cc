@@ -82,7 +82,7 @@ ElementSet AllOf(const Box& box) {
 }
 
 Box HullOf(const ElementSet& elements, const graph::Shape& shape) {
-  if (elements.listed) return HullOfListed(*elements.listed, shape);
+  if (elements.numbers) return HullOfListed(*elements.numbers, shape);
   Box hull;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const std::vector<int64_t>& indices = elements.axes[axis];

@@ -7,6 +7,7 @@
 #include "tessera/base/vocabulary.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/ops/region.h"
+#include "tessera/graph/reads.h"
 
 // Boxes and sets of elements of one tensor, by indices along its axes.
 namespace tessera::plan {
@@ -32,18 +33,20 @@ std::vector<int64_t> ExtentsOf(const Box& box);
 // Extends `hull` to the least box that contains both; they have the same rank.
 void Enclose(Box& hull, const Box& part);
 
-// Exactly the elements that are touched, without holes: a product of indices, ascending along each
-// axis, or, if they are no product, elements one by one.
-struct ElementSet {
-  std::vector<std::vector<int64_t>> axes;
-  // row-major numbers, ascending; then there are no `axes`
-  std::optional<std::vector<int64_t>> listed;
-};
+// Exactly the elements that are touched, without holes.
+using ElementSet = graph::ElementReads;
 
 ElementSet AllOf(const Box& box);
 
 // The least box around them; indices outside the tensor, in its padding, do not count.
 Box HullOf(const ElementSet& elements, const graph::Shape& shape);
+
+// The least box around all that the operator reads of op.inputs[operand] for this part of its
+// first output; graph::ReadsOf gives the elements themselves.
+inline Box NeedOf(const graph::Graph& graph, const graph::Operator& op, size_t operand,
+                  const Box& output) {
+  return graph::HullOfReads(graph, op, operand, output);
+}
 
 // The coordinates of the element of that row-major number.
 std::vector<int64_t> CoordinatesOf(int64_t number, const graph::Shape& shape);

@@ -1,107 +1,75 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "tessera/plan/execute/instruction.h"
 #include "tessera/plan/execute/places.h"
-#include "tessera/plan/execute/tile_boxes.h"
 #include "tessera/plan/plan.h"
 
-// What one subgraph moves and computes, one instruction at a time.
 namespace tessera::plan::execute {
 
+// What one subgraph moves, computes and copies (verify/passes.h), as instructions: the same with
+// places and boxes. The arguments must outlive it.
 class Actions {
  public:
-  Actions(const Plan& plan, const Contents& contents, const std::vector<Users>& users,
-          Places& places, int subgraph);
+  Actions(const Plan& plan, const Contents& contents, const std::vector<verify::Users>& users,
+          const verify::SubgraphResidency& here, const verify::SubgraphResidency* next,
+          Places& places);
 
   int64_t Tiles() const { return tiles_.Count(); }
-  const Subgraph& Of() const { return plan_.subgraphs[static_cast<size_t>(subgraph_)]; }
 
-  // How a tensor that a step says it moves is held here.
-  bool ComesIn(int tensor) const;  // in tile buffers, made elsewhere and read here
-  bool GoesOut(int tensor) const;  // in tile buffers, made here
-  bool IsResident(int tensor) const { return IsConstant(tensor) && places_.IsResident(tensor); }
-  bool IsPrefetched(int tensor) const { return IsConstant(tensor) && places_.IsPrefetched(tensor); }
-  bool IsStreamed(int op, int tensor) const;
+  StartTransfer Start(const verify::Transfer& transfer, int64_t number);
 
-  // In how many rounds the operator makes its result: one for each slice of what it streams.
-  int64_t RoundsOf(int op) const;
-
-  // Transfers; finished by their number.
-  StartTransfer LoadTile(int tensor, int64_t tile, int phase, const Steps& steps);
-  StartTransfer StoreTile(int tensor, int64_t tile, int phase, const Steps& steps);
-  StartTransfer LoadResident(int constant, const Steps& steps);
-  StartTransfer Prefetch(int constant, int64_t tile, int phase, const Steps& steps);
-  StartTransfer LoadSlice(int op, int constant, const RunIndex& turn, const Steps& steps);
+  // One round of the operator on its part of a tile.
+  Compute Run(int op, const RunIndex& run, problem::Step step);
 
   // The rows that the operator's copy step brings back into the tile from the one before, or puts
   // aside for the one after, whose phase is given too. Without moves where there are none.
-  Copy Restore(int op, int64_t tile, int phase, int64_t step);
-  Copy Save(int op, int64_t tile, int phase, int next_phase, int64_t step);
-
-  // Whether rows of anything are copied by the operator's side.
-  bool Restores(int op) const { return !CopiedBy(op, /*first=*/true).empty(); }
-  bool Saves(int op) const { return !CopiedBy(op, /*first=*/false).empty(); }
-
-  // One round of the operator on its part of a tile; slices are read in the turn's slot.
-  Compute Run(int op, const RunIndex& turn, int64_t step);
+  Copy Restore(int op, const RunIndex& run, problem::Step step);
+  Copy Save(int op, const RunIndex& run, int next_phase, problem::Step step);
 
  private:
-  const graph::Operator& At(int op) const {
-    return plan_.network.operators[static_cast<size_t>(op)];
-  }
-  bool IsInput(int tensor) const;  // of an operator here, as a feature
   const graph::Tensor& TensorAt(int tensor) const {
     return plan_.network.tensors[static_cast<size_t>(tensor)];
   }
-  bool IsConstant(int tensor) const { return TensorAt(tensor).constant; }
-  const TileBoxes& BoxesOf(int64_t tile);
-  Slice SliceOf(int op, int constant, int64_t round) const;
-  std::string EngineOf(int op) const;
-  std::vector<int> CopiedBy(int op, bool first) const;
-  bool IsRestored(int tensor, const TilePart& part) const;
-  bool WorksByChannel(const Compute& compute) const;
-  bool BeginsAnew(const Result& result, const TilePart& part) const;
-  void AddConstant(int op, size_t position, const Intent& intent, Compute& compute);
-  void LeavePadsThatAreThere(Result& result);
+  const verify::Tile& TileAt(int64_t tile);
+  Box MadeIn(int64_t tile, int tensor);
 
-  // Where slices are of the depth (depth_actions.cc).
-  bool IsSplitK(int op) const;
-  std::optional<size_t> KAxisOf(int op, int tensor) const;
-  int64_t DepthOf(int op) const;
-  int64_t KGranularity() const {
-    return Of().k_extent > 0 ? Of().k_extent : plan_.profile.tiling.k_granularity;
-  }
-  Slice KSliceOf(int op, int tensor, int64_t round) const;
-  Box KSliceBoxOf(int op, int tensor, const RunIndex& turn);
-  Range ChannelsOf(int op, int64_t tile);
-  Place KSlicePlaceOf(int op, int tensor, const RunIndex& turn, const Intent& intent);
-  StartTransfer LoadKSlice(int op, int tensor, const RunIndex& turn, const Steps& steps);
-  void AddSplitKConstant(int op, size_t position, const Intent& intent, Compute& compute);
-  void AddUp(int op, int64_t step, Compute& compute) const;
-
-  StartTransfer LoadConstant(int constant, graph::Interval users, const RunIndex& turn,
-                             const Steps& steps, const std::function<Place(bool table)>& place);
-  StartTransfer Start(int tensor, std::vector<Move> moves, const RunIndex& turn);
+  std::vector<Move> MovesOf(const verify::Transfer& transfer);
+  Move LoadTile(int tensor, const RunIndex& run, const Intent& reads, const Intent& writes);
+  Move StoreTile(int tensor, const RunIndex& run, const Intent& reads, const Intent& writes);
+  std::vector<Move> LoadConstant(const verify::SubgraphResidency& user, int constant,
+                                 const Intent& reads, const Intent& writes);
+  std::vector<Move> LoadSlice(int op, int tensor, const RunIndex& run, const Intent& reads,
+                              const Intent& writes);
   std::string LinkOf(int tensor) const;
+
+  // Streamed operands.
+  bool HasTable(int op, int constant) const;
+  Range ChannelsOf(int op, int constant, const RunIndex& run);
+  Box SliceBoxOf(int op, int tensor, const RunIndex& run);
+  Range TableOf(int op, int constant, const RunIndex& run);
+
+  void AddConstant(int op, size_t position, const Intent& intent, Compute& compute);
+  void AddUp(int op, const Intent& reads, const Intent& writes, Compute& compute);
+  bool WorksByChannel(const Compute& compute) const;
+  bool BeginsAnew(const Result& result, int64_t tile);
+  void LeavePadsThatAreThere(Result& result);
 
   const Plan& plan_;
   const Contents& contents_;
-  const std::vector<Users>& users_;
+  const verify::SubgraphResidency& here_;
+  const verify::SubgraphResidency* next_;
   Places& places_;
-  int subgraph_;
-  execute::Tiles tiles_;
-  std::map<int64_t, TileBoxes> boxes_;  // of the tiles around the one that runs
-  std::set<std::vector<int64_t>>
-      bordered_;  // of whole tensors: tensor, axis of pads, box along the others
-  int64_t transfers_ = 0;
+  const verify::Tiles tiles_;
+  verify::TileMaxima largest_;
+  std::map<int64_t, verify::Tile> recent_;  // the tiles around the one that runs
+  // of whole tensors: tensor, axis of pads, box along the others
+  std::set<std::vector<int64_t>> bordered_;
 };
 
 }  // namespace tessera::plan::execute

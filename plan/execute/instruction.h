@@ -5,11 +5,50 @@
 #include <variant>
 #include <vector>
 
-#include "tessera/plan/execute/place.h"
+#include "tessera/plan/index_box.h"
+#include "tessera/plan/verify/passes.h"
+#include "tessera/problem/problem.h"
 
 // The program of a plan, one instruction after another. Instructions name places and boxes; what
 // they stand for in the plan has no more part in running them.
 namespace tessera::plan::execute {
+
+using verify::RunIndex;
+
+// One axis of a tensor as it is stored. Index i in [held.begin, held.end) lies i - held.begin steps
+// behind the base. Pads are adjacent to the held indices: index -p of the tensor lies p steps
+// before the base, index extent + p one more than p steps behind the last one held.
+struct AxisPlace {
+  Range held;
+  int64_t extent = 1;        // of the tensor
+  int64_t address_step = 0;  // cells
+  int64_t number_step = 1;   // elements, row-major in the tensor
+  int64_t pad_low = 0;       // stored pads
+  int64_t pad_high = 0;
+  int64_t modulus =
+      0;  // of the rows of a rolling buffer, else 0: the j-th row ever made lies j mod `modulus`
+          // steps behind the base, low pads before the base, high ones behind all rows
+  int64_t made_before = 0;  // of a rolling buffer: the number j of row held.begin
+};
+
+enum class Where : uint8_t {
+  kTileMemory,
+  kHome,  // the tensor's own store in another memory; its address there is not looked at
+  kNone,  // the plan has no buffer for it
+};
+
+// Where the elements of one tensor, or of a part of it, lie.
+struct Place {
+  Where where = Where::kNone;
+  int content = -1;
+  std::string buffer;           // its id, for messages
+  problem::AddressRange cells;  // of the buffer
+  int64_t base = 0;             // cell of the first element held
+  int64_t element_cells = 1;    // cells of one element, side by side
+  std::vector<AxisPlace> axes;  // of the tensor
+  bool bordered = false;  // pads stand around all of it, whatever part is written: a whole buffer
+  std::string refusal;    // why it may not be touched so, in words; empty if it may
+};
 
 // The next step begins. Everything up to the next EnterStep happens in it.
 struct EnterStep {
@@ -35,16 +74,6 @@ struct Move {
   Place from;
   Place to;
   bool fills = false;  // the whole buffer `to` is begun anew: gaps and pads are written too
-};
-
-// Which run of a transfer, an operator or a copy: the tile that it is for, and its round of that
-// tile's.
-struct RunIndex {
-  int64_t tile = -1;  // -1: for the subgraph, before its tiles
-  int phase = 0;
-  int64_t round = 0;
-  int64_t rounds = 1;
-  int slot = 0;  // of slices
 };
 
 // A transfer may read any byte of its sources and write any byte of its destinations at any moment

@@ -1,12 +1,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/base/vocabulary.h"
 #include "tessera/plan/execute/program.h"
-#include "tessera/plan/index_box.h"
+#include "tessera/plan/verify/tiles.h"
 
 namespace tessera::plan::execute {
 namespace {
@@ -17,21 +15,6 @@ constexpr int64_t kMostElements = int64_t{1} << 32;
 constexpr int64_t kMostTiles = int64_t{1} << 24;
 
 bool IsIndex(int index, size_t count) { return index >= 0 && static_cast<size_t>(index) < count; }
-
-// Whether tiles lie one below the other: several of them, along the rows, perhaps the batch and,
-// without pads between them, the columns.
-bool LieInStrips(const graph::Shape& shape, const std::vector<int64_t>& tile,
-                 bool implicit_padding) {
-  const std::optional<size_t> rows = RowAxisOf(shape.size());
-  if (!rows || tile[*rows] >= shape[*rows]) return false;
-  for (size_t axis = 0; axis < shape.size(); ++axis) {
-    const std::optional<base::Axis> meaning = MeaningOf(shape.size(), axis);
-    const bool sweeps =
-        meaning == base::Axis::kBatch || (implicit_padding && meaning == base::Axis::kColumns);
-    if (axis != *rows && !sweeps && tile[axis] < shape[axis]) return false;
-  }
-  return true;
-}
 
 std::string FindObstacleInSteps(const Plan& plan) {
   int subgraph = 0;
@@ -79,13 +62,10 @@ std::string FindObstacle(const Plan& plan) {
                     [](int64_t extent) { return extent < 1; })) {
       return "a subgraph has no tiles";
     }
-    int64_t tiles = 1;
-    for (size_t axis = 0; axis < shape.size() && tiles <= kMostTiles; ++axis) {
-      tiles *= std::min(base::CeilDiv(shape[axis], subgraph.tile[axis]), kMostTiles + 1);
-    }
-    if (tiles > kMostTiles) return "a subgraph has more tiles than an execution can go through";
+    if (verify::CountTiles(shape, subgraph.tile) > kMostTiles)
+      return "a subgraph has more tiles than an execution can go through";
     if (subgraph.halo != hw_profiles::HaloStorage::kRecompute &&
-        !LieInStrips(shape, subgraph.tile, plan.profile.tiling.implicit_padding)) {
+        !verify::MayCacheHalo(plan.profile, shape, subgraph.tile)) {
       return "a subgraph keeps rows of tiles that do not lie one below the other";
     }
   }

@@ -3,59 +3,60 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <utility>
 
-#include "tessera/plan/execute/passes.h"
+#include "tessera/plan/execute/actions.h"
+#include "tessera/plan/verify/passes.h"
 
 // The program begins with the tensors that none of its operators makes. Then subgraph follows
-// subgraph (passes.h). After each one, its results for others must be complete, and at the end all
-// that outlasts the program.
+// subgraph (verify/passes.h). After each one, its results for others must be complete, and at the
+// end all that outlasts the program.
 //
-// The plan's own steps are walked, and each does what the plan says it does: a step that does not
-// name a tensor does not move it.
+// The plan's own steps run, and each does what the plan says it does: a step that does not name a
+// tensor does not move it. Between two steps the buffers that do not live on are forgotten; a step
+// that no loop of the plan leads to is entered all the same, and says so.
 namespace tessera::plan::execute {
 namespace {
 
 using problem::Step;
 
-class Unrolling {
+class Unrolling : private verify::PassVisitor {
  public:
   Unrolling(const Plan& plan, const Contents& contents,
             const std::function<void(const Instruction&)>& run)
       : plan_(plan),
         contents_(contents),
-        users_(UsersOf(plan.network)),
+        run_(run),
+        users_(verify::FindUsers(plan.network)),
         places_(plan, contents, users_),
-        walk_(plan, contents, run) {}
+        first_scheduled_(problem::Horizon(plan.problem).lower) {}
 
   void Run() {
-    ProvideWhatIsThere();
+    for (const bool next : {false, true}) ProvideWhatIsThere(next);
     Step begin = 0;
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
       Step end = begin;
-      while (end < walk_.Steps() && walk_.At(end).subgraph == static_cast<int>(i)) ++end;
-      RunSubgraph(static_cast<int>(i), begin, end);
+      while (end < Steps() && At(end).subgraph == static_cast<int>(i)) ++end;
+      RunSubgraph(static_cast<int>(i), {begin, end});
+      if (end > begin) ExpectResults(plan_.subgraphs[i].interval, end - 1);
       begin = end;
     }
     ExpectWhatStays();
   }
 
  private:
-  graph::Interval Program() const {
-    return {plan_.subgraphs.front().interval.first, plan_.subgraphs.back().interval.last};
-  }
+  Step Steps() const { return static_cast<Step>(plan_.steps.size()); }
+  const StepUse& At(Step step) const { return plan_.steps[static_cast<size_t>(step)]; }
 
   // Whatever no operator of the program makes. What a state has become by then stands in its place.
-  void ProvideWhatIsThere() {
-    for (const bool next : {false, true}) ProvideWhatIsThere(next);
-  }
-
   void ProvideWhatIsThere(bool next) {
     const Intent given = {Intent::By::kLink, problem::AccessKind::kRead, {0}};
     for (size_t i = 0; i < plan_.network.tensors.size(); ++i) {
       const auto tensor = static_cast<int>(i);
       const bool is_next = plan_.network.tensors[i].next_of >= 0;
-      if (users_[i].maker >= Program().first || is_next != next) continue;
+      if (users_[i].LastMaker() >= ProgramOf(plan_).first || is_next != next) continue;
       if (!plan_.network.tensors[i].constant) {
         Provide(places_.OfWhole(tensor, given));
         continue;
@@ -68,76 +69,169 @@ class Unrolling {
   void Provide(Place place) {
     if (place.where == Where::kNone) return;
     if (place.where == Where::kHome) place.refusal.clear();
-    walk_.Run(execute::Provide{std::move(place)});
+    run_(execute::Provide{std::move(place)});
   }
 
   // What a subgraph made for others must be complete when it is over.
-  void ExpectResults(const Subgraph& subgraph, Step last) {
+  void ExpectResults(graph::Interval interval, Step last) {
     const Intent look = {Intent::By::kLink, problem::AccessKind::kRead, {last}};
     for (size_t i = 0; i < users_.size(); ++i) {
-      if (!users_[i].MadeIn(subgraph.interval)) continue;
-      const std::vector<int>& readers = users_[i].readers;
-      const bool read_later = !readers.empty() && readers.back() > subgraph.interval.last;
       const graph::Tensor& tensor = plan_.network.tensors[i];
-      if (!tensor.network_output && !tensor.state && !readers.empty() && !read_later) continue;
+      if (!verify::IsMadeForOthers(tensor, users_[i], interval)) continue;
       Place place = places_.OfWhole(static_cast<int>(i), look);
       if (place.where == Where::kHome) place.refusal.clear();
-      walk_.Run(Expect{place, WholeOf(tensor.shape)});
+      run_(Expect{place, WholeOf(tensor.shape)});
     }
-  }
-
-  // Whether the next run finds another value of the state than this one did.
-  bool IsAliased(int state) const {
-    for (size_t i = 0; i < users_.size(); ++i) {
-      if (plan_.network.tensors[i].next_of == state && users_[i].maker <= Program().last)
-        return true;
-    }
-    return false;
   }
 
   // What the tile memory holds beyond the program: state, constants at home there, results of the
   // network, and what is read later.
   void ExpectWhatStays() {
-    const Intent look = {Intent::By::kLink, problem::AccessKind::kRead, {walk_.Steps() - 1}};
+    const Intent look = {Intent::By::kLink, problem::AccessKind::kRead, {Steps() - 1}};
+    const graph::Interval program = ProgramOf(plan_);
     for (size_t i = 0; i < plan_.network.tensors.size(); ++i) {
+      const auto index = static_cast<int>(i);
       const graph::Tensor& tensor = plan_.network.tensors[i];
-      const std::vector<int>& readers = users_[i].readers;
-      const bool made = users_[i].maker >= Program().first && users_[i].maker <= Program().last;
-      const bool read_later =
-          !readers.empty() && readers.back() > Program().last && users_[i].maker <= Program().last;
-      const bool wanted = tensor.constant || (tensor.state && !IsAliased(static_cast<int>(i))) ||
-                          (made && (tensor.network_output || readers.empty())) || read_later;
-      if (!wanted || !places_.IsWhole(static_cast<int>(i))) continue;
-      const Place place = tensor.constant
-                              ? places_.OfConstantWhole(static_cast<int>(i), look, false)
-                              : places_.OfWhole(static_cast<int>(i), look);
-      walk_.Run(Expect{place, WholeOf(tensor.shape)});
+      const verify::Users& users = users_[i];
+      const bool made = users.LastMaker() >= program.first && users.LastMaker() <= program.last;
+      const bool wanted = tensor.constant || StaysInPlace(plan_, users_, index) ||
+                          (made && (tensor.network_output || users.readers.empty())) ||
+                          (users.AreReadAfter(program.last) && users.LastMaker() <= program.last);
+      if (!wanted || !places_.IsWhole(index)) continue;
+      const Place place = tensor.constant ? places_.OfConstantWhole(index, look, false)
+                                          : places_.OfWhole(index, look);
+      run_(Expect{place, WholeOf(tensor.shape)});
     }
   }
 
-  void RunSubgraph(int subgraph, Step begin, Step end) {
-    Actions actions(plan_, contents_, users_, places_, subgraph);
-    const int64_t planned = plan_.subgraphs[static_cast<size_t>(subgraph)].tiles;
-    const int64_t tiles = std::min(planned, actions.Tiles());
+  void RunSubgraph(int subgraph, verify::Stretch own) {
+    const auto following = static_cast<size_t>(subgraph) + 1;
+    const bool prefetches =
+        following < plan_.subgraphs.size() && plan_.subgraphs[following].prefetch;
+    next_.reset();
+    if (prefetches) next_ = verify::SubgraphResidency::OfBuffers(plan_, users_, subgraph + 1);
+    here_ = verify::SubgraphResidency::OfBuffers(plan_, users_, subgraph);
+    const verify::SubgraphResidency* next = prefetches ? &*next_ : nullptr;
+    actions_.emplace(plan_, contents_, users_, *here_, next, places_);
+    const int64_t planned = here_->Current().tiles;
+    const int64_t tiles = std::min(planned, actions_->Tiles());
     if (planned > tiles)
-      walk_.Run(Complaint{
-          fmt::format("subgraph {} has {} tiles where there are {}", subgraph, planned, tiles)});
+      Refuse(fmt::format("subgraph {} has {} tiles where there are {}", subgraph, planned, tiles));
+    const verify::SubgraphSteps steps = {plan_.network, plan_.steps, own, *here_, next};
     if (plan_.profile.tiling.dma == hw_profiles::DmaSteps::kSerialized) {
-      UnrollSerialized(walk_, actions, {begin, end}, tiles);
+      RunSerialized(steps, tiles, *this);
     } else {
-      UnrollDoubleBuffered(walk_, actions, {begin, end}, tiles);
+      RunDoubleBuffered(steps, tiles, *this);
     }
-    if (end > begin) ExpectResults(actions.Of(), end - 1);
+  }
+
+  void Enter(Step step, int64_t tile) override {
+    EnterStep enter{step, tile, std::nullopt, before_ < 0 || MayFollow(before_, step)};
+    const Step scheduled = step - first_scheduled_;
+    const auto modes = plan_.allocation.modes.empty() ? 0 : plan_.allocation.modes.front().size();
+    if (scheduled >= 0 && static_cast<size_t>(scheduled) < modes)
+      enter.mode = plan_.allocation.modes.front()[static_cast<size_t>(scheduled)];
+    run_(enter);
+    if (before_ >= 0) {
+      const auto [known, fresh] = dying_.try_emplace({before_, step});
+      if (fresh) known->second = DyingBetween(before_, step);
+      if (!known->second.empty()) run_(Forget{known->second});
+    }
+    before_ = step;
+  }
+
+  int64_t Begin(const verify::Transfer& transfer) override {
+    run_(actions_->Start(transfer, transfers_));
+    return transfers_++;
+  }
+  void End(int64_t transfer) override { run_(FinishTransfer{transfer}); }
+  int64_t RoundsOf(int op) override { return here_->RoundsOf(op); }
+  void Compute(int op, const RunIndex& run, Step step) override {
+    run_(actions_->Run(op, run, step));
+  }
+  void Restore(int op, const RunIndex& run, Step step) override {
+    CopyRows(actions_->Restore(op, run, step));
+  }
+  void Save(int op, const RunIndex& run, int next_phase, Step step) override {
+    CopyRows(actions_->Save(op, run, next_phase, step));
+  }
+  void CopyRows(const Copy& copy) {
+    if (!copy.moves.empty()) run_(copy);
+  }
+  void Refuse(const std::string& why) override { run_(Complaint{why}); }
+
+  // Whether the plan's loops lead from one step to the other.
+  bool MayFollow(Step from, Step to) const {
+    bool follows = to == from + 1;
+    for (const problem::Loop& loop : plan_.problem.loops) {
+      const bool exits =
+          std::find(loop.exits.begin(), loop.exits.end(), from + 1) != loop.exits.end();
+      if (from + 1 == loop.end && to == loop.begin) return true;
+      if (exits && to == loop.end) return true;
+      if (from + 1 == loop.end && !exits) follows = false;
+    }
+    return follows;
+  }
+
+  problem::AddressRange CellsOf(size_t buffer) const {
+    const int64_t offset = plan_.allocation.offsets[buffer];
+    return {offset * contents_.CellsPerByte(),
+            (offset + plan_.problem.buffers[buffer].size) * contents_.CellsPerByte()};
+  }
+
+  // Where a buffer lives at `from` and none does at `to`.
+  std::vector<problem::AddressRange> DyingBetween(Step from, Step to) const {
+    std::vector<problem::AddressRange> living;
+    for (size_t i = 0; i < plan_.problem.buffers.size(); ++i) {
+      if (LivesAt(plan_.problem.buffers[i], to)) living.push_back(CellsOf(i));
+    }
+    std::sort(living.begin(), living.end(),
+              [](const auto& a, const auto& b) { return a.begin < b.begin; });
+    std::vector<problem::AddressRange> dying;
+    for (size_t i = 0; i < plan_.problem.buffers.size(); ++i) {
+      const problem::Buffer& buffer = plan_.problem.buffers[i];
+      if (!LivesAt(buffer, from) || LivesAt(buffer, to)) continue;
+      problem::AddressRange rest = CellsOf(i);
+      for (const problem::AddressRange& other : living) {
+        if (other.begin > rest.begin)
+          dying.push_back({rest.begin, std::min(rest.end, other.begin)});
+        rest.begin = std::max(rest.begin, std::min(rest.end, other.end));
+        if (rest.begin >= rest.end) break;
+      }
+      if (rest.begin < rest.end) dying.push_back(rest);
+    }
+    std::erase_if(dying, [](const auto& range) { return range.begin >= range.end; });
+    return dying;
   }
 
   const Plan& plan_;
   const Contents& contents_;
-  std::vector<Users> users_;
+  const std::function<void(const Instruction&)>& run_;
+  const std::vector<verify::Users> users_;
   Places places_;
-  Walk walk_;
+  std::optional<verify::SubgraphResidency> here_;  // the subgraph that runs
+  std::optional<verify::SubgraphResidency> next_;  // the next one, if its constants are prefetched
+  std::optional<Actions> actions_;
+  int64_t transfers_ = 0;
+  Step first_scheduled_;  // a schedule of modes begins where the first buffer lives
+  std::map<std::pair<Step, Step>, std::vector<problem::AddressRange>> dying_;
+  Step before_ = -1;
 };
 
 }  // namespace
+
+graph::Interval ProgramOf(const Plan& plan) {
+  return {plan.subgraphs.front().interval.first, plan.subgraphs.back().interval.last};
+}
+
+bool StaysInPlace(const Plan& plan, const std::vector<verify::Users>& users, int tensor) {
+  if (!plan.network.tensors[static_cast<size_t>(tensor)].state) return false;
+  for (size_t i = 0; i < users.size(); ++i) {
+    if (plan.network.tensors[i].next_of == tensor && users[i].LastMaker() <= ProgramOf(plan).last)
+      return false;
+  }
+  return true;
+}
 
 void Unroll(const Plan& plan, const Contents& contents,
             const std::function<void(const Instruction&)>& run) {

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "tessera/plan/execute/contents.h"
 #include "tessera/plan/execute/instruction.h"
 #include "tessera/plan/plan.h"
+#include "tessera/plan/verify/residency.h"
 
 namespace tessera::plan::execute {
 
@@ -18,6 +20,12 @@ std::string FindObstacle(const Plan& plan);
 
 // One past the highest byte of all buffers; at least 0. As many offsets as buffers.
 int64_t EndOfBuffers(const Plan& plan);
+
+// The operators of the plan's subgraphs.
+graph::Interval ProgramOf(const Plan& plan);
+
+// Whether the tensor is a state, and the next run finds the same value of it as this one.
+bool StaysInPlace(const Plan& plan, const std::vector<verify::Users>& users, int tensor);
 
 // The plan's program, instruction by instruction, as docs/program.md says: every step in order,
 // every tile, loops unrolled. Steps, transfers, buffers, offsets and modes are the plan's word;

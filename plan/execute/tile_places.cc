@@ -1,9 +1,23 @@
 #include <algorithm>
+#include <map>
 
+#include "tessera/base/arithmetic.h"
 #include "tessera/plan/execute/places.h"
 
-// Where a tile finds its part of a tensor (docs/program.md, "Cached halo"). Kept rows stand in
-// front of those made, in three ways:
+// docs/program.md, "Inside a buffer": batch by batch, row by row, in each row column by column, in
+// each column channel by channel, with the pitches of the largest tile. A tile of any size begins
+// at the buffer's first byte, behind the pads:
+//
+//     pads above                       .------------.
+//                                      | . . . . .  |
+//     pad  [0, c0] [0, c1] pad pad     | . a b c .  |   row pitch
+//     pad  [1, c0] [1, c1] pad pad     | . d e f .  |
+//     pads below                       '------------'
+//
+// Constants, and tensors whose axes have no names, are in row-major order without gaps; a
+// constant's table follows it.
+//
+// Kept rows stand in front of those made, in three ways ("Cached halo"):
 //
 //     rolling buffer  | . . m m k k . |  one buffer of R rows: row j ever made lies at j mod R
 //
@@ -18,50 +32,116 @@
 namespace tessera::plan::execute {
 namespace {
 
-std::vector<int64_t> LengthsOf(const Box& box) {
-  std::vector<int64_t> extents;
-  for (const Range& range : box) extents.push_back(range.end - range.begin);
-  return extents;
+using base::Axis;
+using hw_profiles::HaloStorage;
+
+// Lays out `place.axes` with the row-major numbers of the whole tensor.
+void NumberAxes(Place& place, const graph::Shape& shape) {
+  place.axes.resize(shape.size());
+  int64_t step = 1;
+  for (size_t axis = shape.size(); axis-- > 0;) {
+    place.axes[axis].extent = shape[axis];
+    place.axes[axis].number_step = step;
+    step *= shape[axis];
+  }
 }
 
 }  // namespace
 
-LargestPart Places::LargestOf(int tensor, const TilePart& part) const {
-  const auto largest = largest_.find(tensor);
-  return largest != largest_.end() ? largest->second : LargestPart{LengthsOf(part.held), 0, 0};
+std::vector<int64_t> StridesOf(const std::vector<int64_t>& extents,
+                               const hw_profiles::RoleLayout& layout, int64_t element_cells,
+                               int64_t cells_per_byte) {
+  const size_t rank = extents.size();
+  std::map<Axis, int64_t> extent = {
+      {Axis::kBatch, 1}, {Axis::kChannels, 1}, {Axis::kRows, 1}, {Axis::kColumns, 1}};
+  for (size_t axis = 0; axis < rank; ++axis) extent[*MeaningOf(rank, axis)] = extents[axis];
+  std::map<Axis, int64_t> step;
+  step[Axis::kChannels] = element_cells;
+  step[Axis::kColumns] =
+      base::RoundUp(extent[Axis::kChannels], layout.channel_block) * element_cells;
+  step[Axis::kRows] = base::RoundUp(extent[Axis::kColumns] * step[Axis::kColumns],
+                                    layout.row_pitch_bytes * cells_per_byte);
+  step[Axis::kBatch] = extent[Axis::kRows] * step[Axis::kRows];
+  std::vector<int64_t> strides;
+  for (size_t axis = 0; axis < rank; ++axis) strides.push_back(step[*MeaningOf(rank, axis)]);
+  return strides;
 }
 
-Place Places::OfTile(int tensor, int phase, const TilePart& part, const Intent& intent) const {
-  const bool rolling_buffer = IsRollingBuffer(tensor);
-  const int buffer = BufferOf(rolling_buffer ? RollingBuffer(tensor) : Tile(tensor, phase));
+int64_t PositionOf(const AxisPlace& axis, int64_t index) {
+  if (index < 0) return index;
+  const int64_t rows = axis.modulus > 0 ? axis.modulus : axis.held.end - axis.held.begin;
+  if (index >= axis.extent) return rows + index - axis.extent;
+  const int64_t position = index - axis.held.begin;
+  if (axis.modulus == 0) return position;
+  const int64_t turned = (axis.made_before + position) % axis.modulus;
+  return turned < 0 ? turned + axis.modulus : turned;
+}
+
+ElementSet WithPads(const Place& place, const Box& box) {
+  ElementSet elements = AllOf(box);
+  for (size_t axis = 0; axis < place.axes.size(); ++axis) {
+    const AxisPlace& at = place.axes[axis];
+    std::vector<int64_t>& indices = elements.axes[axis];
+    const bool rolling_buffer = at.modulus > 0;
+    const bool first = box[axis].begin == at.held.begin;
+    const bool opens_rolling_buffer = first && at.made_before == 0 && !indices.empty();
+    const bool last = box[axis].end == at.held.end;
+    if (place.bordered || (rolling_buffer ? opens_rolling_buffer : first)) {
+      for (int64_t pad = 1; pad <= at.pad_low; ++pad) indices.insert(indices.begin(), -pad);
+    }
+    if (place.bordered || (rolling_buffer ? opens_rolling_buffer : last)) {
+      for (int64_t pad = 0; pad < at.pad_high; ++pad) indices.push_back(at.extent + pad);
+    }
+  }
+  return elements;
+}
+
+verify::Pads Places::PadsOf(int tensor) const {
+  return verify::PadsOf(plan_, users_[static_cast<size_t>(tensor)], Current());
+}
+
+// The most that any tile holds.
+std::vector<int64_t> Places::LargestOf(int tensor, const Box& held) const {
+  const auto largest = largest_->Extents().find(tensor);
+  if (largest == largest_->Extents().end()) return ExtentsOf(held);
+  std::vector<int64_t> extents = largest->second;
+  if (largest_->Rows().contains(tensor)) extents[*RowAxisOf(extents.size())] = RowsOf(tensor).held;
+  return extents;
+}
+
+verify::RowTally Places::RowsOf(int tensor) const {
+  const auto tally = largest_->Rows().find(tensor);
+  return tally == largest_->Rows().end() ? verify::RowTally{} : tally->second;
+}
+
+Place Places::OfTile(int tensor, int phase, const verify::Tile& tile, const Intent& intent) const {
+  const int buffer = BufferOf(here_->TileOf(tensor, phase));
   if (buffer < 0) return OfWhole(tensor, intent);
   Place place = InBuffer(buffer, tensor, intent);
-  LargestPart largest = LargestOf(tensor, part);
-  const std::optional<size_t> rows = RowAxisOf(part.held.size());
+  const Box held = HeldOf(tile, tensor);
+  std::vector<int64_t> extents = LargestOf(tensor, held);
+  const std::optional<size_t> rows = RowAxisOf(held.size());
+  const bool rolls = rows && here_->Caches(tensor, HaloStorage::kRollingBuffer);
   const bool double_buffered = plan_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
-  const bool moves = RoleOf(tensor) != base::TensorRole::kFeature;
-  if (rolling_buffer && rows && double_buffered && moves) largest.held[*rows] = largest.rows_beside;
-  LayOut(place, RoleOf(tensor), largest.held, part.held, PadsOf(tensor, Current().interval));
-  if (!rows) return place;
-  if (rolling_buffer) CloseRollingBuffer(place, part, largest.held[*rows]);
-  if (!rolling_buffer && Current().halo == hw_profiles::HaloStorage::kAdjacent)
-    JoinHalo(place, phase, part, intent);
+  if (rolls && double_buffered && RoleOf(tensor) != base::TensorRole::kFeature)
+    extents[*rows] = RowsOf(tensor).beside;
+  LayOut(place, RoleOf(tensor), extents, held, PadsOf(tensor));
+  if (rolls) {
+    AxisPlace& axis = place.axes[*rows];
+    axis.modulus = std::max<int64_t>(1, extents[*rows]);
+    const auto made_before = tile.made_before.find(tensor);
+    if (made_before != tile.made_before.end()) axis.made_before = made_before->second;
+  } else if (rows && here_->Current().halo == HaloStorage::kAdjacent) {
+    JoinHalo(place, phase, KeptOf(tile, tensor)[*rows], intent);
+  }
   return place;
 }
 
-void Places::CloseRollingBuffer(Place& place, const TilePart& part, int64_t rows) const {
-  AxisPlace& axis = place.axes[*RowAxisOf(place.axes.size())];
-  axis.modulus = std::max<int64_t>(1, rows);
-  axis.made_before = part.made_before;
-}
-
-void Places::JoinHalo(Place& place, int phase, const TilePart& part, const Intent& intent) const {
-  const size_t rows = *RowAxisOf(place.axes.size());
-  const Range kept = KeptOf(part)[rows];
-  if (kept.begin >= kept.end) return;
-  const AxisPlace& axis = place.axes[rows];
-  place.base -= (axis.pad_low + kept.end - kept.begin) * axis.address_step;
-  const int halo = BufferOf(Halo(place.content, phase));
+void Places::JoinHalo(Place& place, int phase, const Range& kept, const Intent& intent) const {
+  if (kept.Length() == 0) return;
+  const AxisPlace& axis = place.axes[*RowAxisOf(place.axes.size())];
+  place.base -= (axis.pad_low + kept.Length()) * axis.address_step;
+  const int halo = BufferOf(here_->HaloOf(place.content, phase));
   if (halo < 0 || intent.by != Intent::By::kEngine || intent.kind != problem::AccessKind::kRead)
     return;
   const Place before = InBuffer(halo, place.content, intent);
@@ -69,27 +149,61 @@ void Places::JoinHalo(Place& place, int phase, const TilePart& part, const Inten
   if (place.refusal.empty()) place.refusal = before.refusal;
 }
 
-Place Places::OfKept(int tensor, int phase, const TilePart& part, const Intent& intent) const {
-  const std::optional<size_t> rows = RowAxisOf(part.held.size());
-  const bool line = HasLine(tensor);
-  const int buffer = BufferOf(line ? Line(tensor) : Halo(tensor, phase));
+Place Places::OfKept(int tensor, int phase, const verify::Tile& tile, const Intent& intent) const {
+  const bool line = here_->Caches(tensor, HaloStorage::kLineBuffer);
+  const int buffer = BufferOf(line ? here_->LineOf(tensor) : here_->HaloOf(tensor, phase));
+  const Box kept = KeptOf(tile, tensor);
+  const std::optional<size_t> rows = RowAxisOf(kept.size());
   Place place;
   place.content = tensor;
   if (buffer < 0 || !rows) return place;
   place = InBuffer(buffer, tensor, intent);
-  const Box kept = KeptOf(part);
-  LargestPart largest = LargestOf(tensor, part);
-  largest.held[*rows] = largest.kept_rows;
-  Pads pads = PadsOf(tensor, Current().interval);
+  std::vector<int64_t> extents = LargestOf(tensor, HeldOf(tile, tensor));
+  extents[*rows] = RowsOf(tensor).kept;
+  verify::Pads pads = PadsOf(tensor);
   const int64_t above = pads.low[0];
   pads.low[0] = pads.high[0] = 0;
-  LayOut(place, RoleOf(tensor), largest.held, kept, pads);
+  LayOut(place, RoleOf(tensor), extents, kept, pads);
   if (line) return place;
   AxisPlace& axis = place.axes[*rows];
   axis.pad_low = above;
-  const int64_t taken = (kept[*rows].end - kept[*rows].begin) * axis.address_step;
-  place.base += place.cells.end - place.cells.begin - taken;  // they are its last rows
+  place.base += place.cells.end - place.cells.begin;  // they are its last rows
+  place.base -= kept[*rows].Length() * axis.address_step;
   return place;
+}
+
+void Places::LayOutInOrder(Place& place, const Box& held) const {
+  NumberAxes(place, contents_.ShapeOf(place.content));
+  int64_t step = place.element_cells;
+  for (size_t axis = held.size(); axis-- > 0;) {
+    place.axes[axis].held = held[axis];
+    place.axes[axis].address_step = step;
+    step *= held[axis].end - held[axis].begin;
+  }
+}
+
+void Places::LayOut(Place& place, base::TensorRole role, const std::vector<int64_t>& extents,
+                    const Box& held, const verify::Pads& pads) const {
+  const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(place.content)];
+  const size_t rank = extents.size();
+  if (!MeaningOf(rank, 0)) return LayOutInOrder(place, held);
+  NumberAxes(place, facts.shape);
+  std::vector<int64_t> stored = extents;
+  for (size_t axis = 0; axis < rank; ++axis) {
+    AxisPlace& at = place.axes[axis];
+    at.held = held[axis];
+    if (rank != 4 || axis < 2) continue;
+    at.pad_low = pads.low.at(axis - 2);
+    at.pad_high = pads.high.at(axis - 2);
+    stored[axis] += at.pad_low + at.pad_high;
+  }
+  const std::vector<int64_t> steps = StridesOf(stored, hw_profiles::LayoutOf(plan_.profile, role),
+                                               place.element_cells, contents_.CellsPerByte());
+  for (size_t axis = 0; axis < rank; ++axis) {
+    AxisPlace& at = place.axes[axis];
+    at.address_step = steps[axis];
+    place.base += at.pad_low * at.address_step;
+  }
 }
 
 }  // namespace tessera::plan::execute

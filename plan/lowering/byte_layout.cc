@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/plan/execute/places.h"
 #include "tessera/plan/index_box.h"
+#include "tessera/plan/verify/residency.h"
 
 namespace tessera::plan::lowering {
 
@@ -114,54 +116,10 @@ std::vector<AddressRange> BytesOf(const graph::Graph& network, int op, const Ope
 
 namespace {
 
-using base::Axis;
-
 std::vector<int64_t> RowMajor(const graph::Shape& shape, int64_t element) {
   std::vector<int64_t> strides(shape.size(), element);
   for (size_t axis = shape.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * shape[axis];
   return strides;
-}
-
-// Order: batches, rows, columns, and adjacent channels in blocks. Rows have their pitch.
-std::vector<int64_t> InLayout(const graph::Tensor& tensor, const hw_profiles::RoleLayout& layout,
-                              int64_t element, int64_t cells_per_byte) {
-  const size_t rank = tensor.shape.size();
-  const auto extent = [&](Axis wanted) {
-    for (size_t axis = 0; axis < rank; ++axis) {
-      if (plan::MeaningOf(rank, axis) == wanted) return tensor.shape[axis];
-    }
-    return int64_t{1};
-  };
-  const int64_t column = base::RoundUp(extent(Axis::kChannels), layout.channel_block) * element;
-  const int64_t row =
-      base::RoundUp(column * extent(Axis::kColumns), layout.row_pitch_bytes * cells_per_byte);
-  std::vector<int64_t> strides;
-  for (size_t axis = 0; axis < rank; ++axis) {
-    switch (*plan::MeaningOf(rank, axis)) {
-      case Axis::kChannels:
-        strides.push_back(element);
-        break;
-      case Axis::kColumns:
-        strides.push_back(column);
-        break;
-      case Axis::kRows:
-        strides.push_back(row);
-        break;
-      case Axis::kBatch:
-        strides.push_back(row * extent(Axis::kRows));
-        break;
-    }
-  }
-  return strides;
-}
-
-// For tensors that lie in a home: all except features.
-base::TensorRole RoleAtHome(const graph::Tensor& tensor) {
-  using base::TensorRole;
-  if (tensor.constant) return TensorRole::kConstant;
-  if (tensor.state || tensor.next_of >= 0) return TensorRole::kState;
-  if (tensor.network_input) return TensorRole::kNetworkInput;
-  return tensor.network_output ? TensorRole::kNetworkOutput : TensorRole::kBoundary;
 }
 
 }  // namespace
@@ -181,10 +139,11 @@ std::optional<HomeLayout> FindAtHome(const Plan& plan, const execute::Contents& 
     layout.table =
         layout.address + base::BytesOf(facts.type, graph::ElementsOf(facts.shape)) * per_byte;
     const bool in_order = facts.constant || !plan::MeaningOf(facts.shape.size(), 0);
-    layout.strides = in_order
-                         ? RowMajor(facts.shape, element)
-                         : InLayout(facts, hw_profiles::LayoutOf(plan.profile, RoleAtHome(facts)),
-                                    element, per_byte);
+    layout.strides =
+        in_order ? RowMajor(facts.shape, element)
+                 : execute::StridesOf(
+                       facts.shape, hw_profiles::LayoutOf(plan.profile, verify::RoleAtHome(facts)),
+                       element, per_byte);
     return layout;
   }
   return std::nullopt;

@@ -2,9 +2,9 @@
 #include <map>
 #include <tuple>
 
-#include "tessera/plan/execute/access_rules.h"
 #include "tessera/plan/lowering/byte_layout.h"
 #include "tessera/plan/lowering/job_recorder.h"
+#include "tessera/plan/lowering/memory_state.h"
 #include "tessera/plan/lowering/run_order.h"
 
 // Two job runs that touch a byte must keep their order if one of them writes it. Job runs are
@@ -231,7 +231,7 @@ class DependencyFinder {
   const Plan& plan_;
   const std::vector<Job>& jobs_;
   problem::Memory tile_memory_;
-  execute::AccessRules rules_;
+  AccessRules rules_;
   std::map<std::string, int64_t> sizes_;  // of buffers
   std::map<int, Bytes> bytes_;            // by memory
   Precedence precedence_;

@@ -35,8 +35,9 @@
 // lives are lost, like those of a bank that is off. After a fault the run goes on.
 //
 // plan::verify shows that the Problem is the right one and the placement a solution of it. This
-// shows that the placement works, and shares neither the validator's derivations nor the planner's:
-// a rule that both have wrong is found here.
+// shows that the placement works, and trusts neither derivation: steps, buffers, lifespans and
+// addresses are those of the plan, and what operators need is looked for element by element. So a
+// rule that both derivations have wrong is found here.
 namespace tessera::plan::lowering {
 
 using execute::Contents;
@@ -78,7 +79,7 @@ std::string FindObstacle(const Plan& plan, const Contents& contents) {
 Execution::Execution(const Plan& plan, const Contents& contents, size_t most)
     : plan_(plan),
       contents_(contents),
-      users_(execute::UsersOf(plan.network)),
+      users_(verify::FindUsers(plan.network)),
       places_(plan, contents, users_),
       whole_(plan, contents, places_),
       memories_(SizesOf(plan, contents)),

@@ -66,7 +66,7 @@ class Execution : private Listener {
 
   const Plan& plan_;
   const execute::Contents& contents_;
-  const std::vector<execute::Users> users_;
+  const std::vector<verify::Users> users_;
   const execute::Places places_;
   const WholeTensors whole_;
   TaggedMemories memories_;

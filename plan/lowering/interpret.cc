@@ -6,6 +6,7 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/random.h"
 #include "tessera/plan/execute/places.h"
+#include "tessera/plan/execute/program.h"
 #include "tessera/plan/lowered_program.h"
 #include "tessera/plan/lowering/execution.h"
 #include "tessera/plan/lowering/lowering.h"
@@ -39,7 +40,7 @@ class Interpreter : private Listener {
   Interpreter(const Plan& plan, uint64_t seed, size_t most)
       : plan_(plan),
         contents_(plan.network, plan.profile.table_bytes_per_channel),
-        users_(execute::UsersOf(plan.network)),
+        users_(verify::FindUsers(plan.network)),
         places_(plan, contents_, users_),
         whole_(plan, contents_, places_),
         memories_(SizesOf(plan, contents_)),
@@ -53,7 +54,7 @@ class Interpreter : private Listener {
     for (const bool next : {false, true}) {
       for (size_t i = 0; i < plan_.network.tensors.size(); ++i) {
         const bool is_next = plan_.network.tensors[i].next_of >= 0;
-        if (users_[i].maker < Program().first && is_next == next)
+        if (users_[i].LastMaker() < execute::ProgramOf(plan_).first && is_next == next)
           whole_.Provide(static_cast<int>(i), memories_);
       }
     }
@@ -65,26 +66,13 @@ class Interpreter : private Listener {
     subgraph_ = static_cast<int>(plan_.subgraphs.size());
     for (size_t i = 0; i < plan_.network.tensors.size(); ++i) {
       const graph::Tensor& tensor = plan_.network.tensors[i];
-      if (tensor.network_output || (tensor.state && !IsAliased(static_cast<int>(i))))
+      if (tensor.network_output || execute::StaysInPlace(plan_, users_, static_cast<int>(i)))
         Expect(static_cast<int>(i));
     }
     return std::move(report_);
   }
 
  private:
-  graph::Interval Program() const {
-    return {plan_.subgraphs.front().interval.first, plan_.subgraphs.back().interval.last};
-  }
-
-  // Whether the next run finds a different value of the state.
-  bool IsAliased(int state) const {
-    for (size_t i = 0; i < users_.size(); ++i) {
-      if (plan_.network.tensors[i].next_of == state && users_[i].maker <= Program().last)
-        return true;
-    }
-    return false;
-  }
-
   void Tell(FindingKind kind, const std::string& fault) override {
     ++report_.found;
     if (report_.findings.size() < most_) report_.findings.push_back({kind, Where() + fault});
@@ -119,11 +107,7 @@ class Interpreter : private Listener {
   void ExpectResults(graph::Interval interval) {
     over_ = true;
     for (size_t i = 0; i < users_.size(); ++i) {
-      if (!users_[i].MadeIn(interval)) continue;
-      const std::vector<int>& readers = users_[i].readers;
-      const bool read_later = !readers.empty() && readers.back() > interval.last;
-      const graph::Tensor& tensor = plan_.network.tensors[i];
-      if (tensor.network_output || tensor.state || readers.empty() || read_later)
+      if (verify::IsMadeForOthers(plan_.network.tensors[i], users_[i], interval))
         Expect(static_cast<int>(i));
     }
   }
@@ -239,7 +223,7 @@ class Interpreter : private Listener {
 
   const Plan& plan_;
   const Contents contents_;
-  const std::vector<execute::Users> users_;
+  const std::vector<verify::Users> users_;
   const execute::Places places_;
   const WholeTensors whole_;
   Precedence order_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tessera/plan/execute/places.h"
 #include "tessera/plan/execute/reads.h"
 #include "tessera/plan/lowering/byte_layout.h"
 
@@ -199,23 +200,9 @@ void Recorder::AddOperands(const execute::Compute& compute, const RunIndex& turn
   const Box& made = compute.results.front().box;
   for (const execute::Operand& operand : compute.operands) {
     const graph::Shape& shape = contents_.ShapeOf(operand.place.content);
-    plan::ElementSet reads;
-    if (operand.kind == execute::Operand::Kind::kInput) {
-      reads = ReadsOfInput(plan_.network, op, operand.position, made);
-      if (compute.k_extent)
-        execute::KeepK(execute::KAxisOfInput(plan_.network, op, operand.position),
-                       *compute.k_extent, reads);
-    } else if (operand.kind == execute::Operand::Kind::kConstant) {
-      reads = execute::ReadsOfConstant(plan_.network, op, operand.position, made);
-      if (compute.k_extent)
-        execute::KeepK(execute::KAxisOfConstant(plan_.network, op, operand.position),
-                       *compute.k_extent, reads);
-    } else if (operand.kind == execute::Operand::Kind::kPartialSums) {
-      reads = plan::AllOf(made);
-    } else {
-      reads = execute::ReadsOfTable(plan_.network, op, operand.position, contents_.TableBytes(op),
-                                    made);
-    }
+    const plan::ElementSet reads =
+        execute::ReadsOfOperand(plan_.network, op, PartOf(operand.kind), operand.position, made,
+                                compute.k_extent, contents_.TableBytes(op));
     Box region = HullOf(reads, shape);
     if (plan::IsEmpty(region)) continue;
     const bool stored = ReachPads(reads, operand.place, region);

@@ -9,7 +9,7 @@
 #include "tessera/plan/execute/program.h"
 #include "tessera/plan/lowering/job_recorder.h"
 #include "tessera/plan/lowering/lowering.h"
-#include "tessera/plan/verify/residency.h"
+#include "tessera/plan/index_box.h"
 
 namespace tessera::plan::lowering {
 
@@ -101,7 +101,7 @@ std::vector<Loop> LoopsOf(const Plan& plan, const Subgraph& subgraph) {
   // Tiles that keep rows for each other follow one strip of columns after another, image by image.
   const bool keeps = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
   const auto down = std::find_if(loops.begin(), loops.end(), [&shape](const Loop& loop) {
-    return verify::AxisName(shape.size(), static_cast<size_t>(loop.axis)) == base::Axis::kRows;
+    return plan::MeaningOf(shape.size(), static_cast<size_t>(loop.axis)) == base::Axis::kRows;
   });
   if (keeps && down != loops.end()) std::rotate(down, down + 1, loops.end());
   return loops;

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/plan/lowering/performer.h"
+#include "tessera/plan/verify/residency.h"
 
 namespace tessera::plan::lowering {
 
@@ -125,6 +128,55 @@ TaggedMemories::Conflict TaggedMemories::ConflictAt(const Cell& cell) {
 }
 
 using problem::AccessKind;
+
+namespace {
+
+constexpr size_t kMostBanks = 64;
+
+bool Allows(const problem::BankMode& state, const std::string& engine, problem::AccessKind kind) {
+  return !state.off &&
+         std::any_of(state.allowed.begin(), state.allowed.end(), [&](const auto& permission) {
+           return permission.kind == kind &&
+                  (permission.engine.empty() || permission.engine == engine);
+         });
+}
+
+}  // namespace
+
+AccessRules::AccessRules(problem::Memory memory, int64_t cells_per_byte)
+    : memory_(std::move(memory)), cells_per_byte_(cells_per_byte) {}
+
+AccessRules::Banks AccessRules::BanksAt(int64_t begin, int64_t end) const {
+  Banks banks = 0;
+  for (size_t i = 0; i < std::min(memory_.banks.size(), kMostBanks); ++i) {
+    const problem::AddressRange cells = CellsOf(memory_.banks[i].range);
+    if (begin < cells.end && cells.begin < end) banks |= Banks{1} << i;
+  }
+  return banks;
+}
+
+bool AccessRules::IsReserved(int64_t begin, int64_t end) const {
+  return std::any_of(memory_.reserved.begin(), memory_.reserved.end(), [&](const auto& reserved) {
+    const problem::AddressRange cells = CellsOf(reserved.range);
+    return begin < cells.end && cells.begin < end;
+  });
+}
+
+int AccessRules::FirstForbidden(int mode, Banks banks, const std::string& engine,
+                                problem::AccessKind kind) const {
+  if (mode < 0 || static_cast<size_t>(mode) >= memory_.modes.size()) return -1;
+  const std::vector<problem::BankMode>& states = memory_.modes[static_cast<size_t>(mode)].banks;
+  for (size_t i = 0; i < std::min(states.size(), kMostBanks); ++i) {
+    if ((banks >> i & 1) != 0 && !Allows(states[i], engine, kind)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+bool AccessRules::MayFollow(int mode, int next) const {
+  const auto& allowed = memory_.transitions;
+  return mode == next || !allowed ||
+         std::find(allowed->begin(), allowed->end(), std::pair(mode, next)) != allowed->end();
+}
 
 void Modes::BeginRuns(const Order& order) {
   order_ = &order;
@@ -276,7 +328,7 @@ void WholeTensors::WalkHome(const Home& home, int64_t address, int tensor,
     for (size_t inner = axis + 1; inner < rank; ++inner) step[meaning] *= facts.shape[inner];
   }
   const hw_profiles::RoleLayout& layout =
-      hw_profiles::LayoutOf(plan_.profile, places_.RoleOf(tensor));
+      hw_profiles::LayoutOf(plan_.profile, verify::RoleAtHome(facts));
   const int64_t blocks = base::CeilDiv(extent[Axis::kChannels], layout.channel_block);
   const int64_t column = blocks * layout.channel_block * cells;
   const int64_t row = base::RoundUp(extent[Axis::kColumns] * column,
@@ -297,19 +349,28 @@ void WholeTensors::WalkHome(const Home& home, int64_t address, int tensor,
 
 void WholeTensors::WalkBuffer(const execute::Place& place, bool pads, const Visit& visit) const {
   const plan::Box box = plan::WholeOf(contents_.ShapeOf(place.content));
-  for (const execute::Run& run : RunsOf(place, pads ? WithPads(place, box) : AllOf(box))) {
-    for (int64_t i = 0; i < run.count; ++i) {
-      const int64_t address = run.address + i * run.address_step;
-      if (!run.pad) {
+  const plan::ElementSet elements = pads ? execute::WithPads(place, box) : plan::AllOf(box);
+  Walk walk;
+  for (size_t axis = 0; axis < place.axes.size(); ++axis) {
+    const execute::AxisPlace& at = place.axes[axis];
+    std::vector<Point>& points = walk.emplace_back();
+    for (const int64_t index : elements.axes[axis])
+      points.push_back({execute::PositionOf(at, index) * at.address_step, index * at.number_step,
+                        index < 0 || index >= at.extent});
+  }
+  const Tag pad = Contents::TagOf(contents_.PaddingOf(place.content), 0);
+  ForEachSeries(walk, [&](const Series& series) {
+    for (int64_t i = 0; i < series.count; ++i) {
+      const int64_t address = place.base + series.first.address + i * series.address_step;
+      if (!series.first.pad) {
         PutElement(plan_.profile.tile_memory, address, place.content,
-                   run.number + i * run.number_step, visit);
+                   series.first.number + i * series.number_step, visit);
         continue;
       }
       for (int64_t part = 0; part < place.element_cells; ++part)
-        visit({plan_.profile.tile_memory, address + part,
-               Contents::TagOf(contents_.PaddingOf(place.content), 0)});
+        visit({plan_.profile.tile_memory, address + part, pad});
     }
-  }
+  });
 }
 
 }  // namespace tessera::plan::lowering

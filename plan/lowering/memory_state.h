@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "tessera/plan/execute/access_rules.h"
 #include "tessera/plan/execute/contents.h"
 #include "tessera/plan/execute/places.h"
 #include "tessera/plan/lowering/run_order.h"
@@ -164,18 +163,47 @@ class TaggedMemories {
   int32_t last_out_of_order_ = -1;
 };
 
+// Banks, modes and reserved ranges of the tile memory: which cells may be touched how.
+class AccessRules {
+ public:
+  using Banks = uint64_t;  // a bit for each of the first 64
+
+  AccessRules(problem::Memory memory, int64_t cells_per_byte);
+
+  // The banks that cells [begin, end) lie in.
+  Banks BanksAt(int64_t begin, int64_t end) const;
+
+  // Whether any of these cells may not be used at all.
+  bool IsReserved(int64_t begin, int64_t end) const;
+
+  // The first of the banks to which `mode` forbids this access; -1: none, as without modes.
+  int FirstForbidden(int mode, Banks banks, const std::string& engine,
+                     problem::AccessKind kind) const;
+
+  bool MayFollow(int mode, int next) const;
+
+  const problem::Memory& Memory() const { return memory_; }
+  problem::AddressRange CellsOf(const problem::AddressRange& bytes) const {
+    return {bytes.begin * cells_per_byte_, bytes.end * cells_per_byte_};
+  }
+
+ private:
+  problem::Memory memory_;
+  int64_t cells_per_byte_;
+};
+
 // The accesses of a run to the banks of the tile memory.
 struct BankUse {
   std::string engine;
-  execute::AccessRules::Banks read = 0;
-  execute::AccessRules::Banks written = 0;
+  AccessRules::Banks read = 0;
+  AccessRules::Banks written = 0;
 };
 
 // The modes that may be in force while a run executes: the mode of the last switch before it, and
 // of every switch that is not ordered with it. All of them must allow the accesses of the run.
 class Modes {
  public:
-  explicit Modes(const execute::AccessRules& rules) : rules_(rules) {}
+  explicit Modes(const AccessRules& rules) : rules_(rules) {}
 
   // All previous runs are over. The following runs are numbered by `order`, which must outlive
   // them.
@@ -198,7 +226,7 @@ class Modes {
   bool Allows(int mode, const BankUse& use) const;
   std::string Refusal(int mode, const BankUse& use) const;
 
-  const execute::AccessRules& rules_;
+  const AccessRules& rules_;
   const Order* order_ = nullptr;
   std::optional<int> before_;  // the mode in which the runs begin; nullopt: any
   std::vector<Switched> switches_;

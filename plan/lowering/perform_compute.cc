@@ -6,6 +6,7 @@
 
 #include "tessera/plan/execute/reads.h"
 #include "tessera/plan/lowering/performer.h"
+#include "tessera/plan/verify/residency.h"
 
 // Operators: the reference definition (execute/reads.h) gives the elements from which the results
 // of a run are computed. Each of them must lie where the run's regions say. A region must be the
@@ -21,23 +22,15 @@ using plan::ElementSet;
 // The slice of K that a run computes follows from the plan's policy and the profile alone.
 std::optional<Performer::SplitKRound> Performer::SplitKRoundOf(const Job& job,
                                                                const Run& run) const {
-  const graph::Operator& op = plan_.network.operators[static_cast<size_t>(job.op)];
   const auto subgraph =
       std::find_if(plan_.subgraphs.begin(), plan_.subgraphs.end(), [&](const Subgraph& each) {
         return each.interval.first <= job.op && job.op <= each.interval.last;
       });
-  const bool split_k = subgraph != plan_.subgraphs.end() &&
-                       subgraph->weights == hw_profiles::WeightPolicy::kSplitK &&
-                       !op.inputs.empty();
-  if (!split_k) return std::nullopt;
-  const std::optional<size_t> axis = execute::KAxisOfInput(plan_.network, op, 0);
-  if (!axis) return std::nullopt;
-  const int64_t k_extent = contents_.ShapeOf(op.inputs.front())[*axis];
-  const int64_t granularity =
-      subgraph->k_extent > 0 ? subgraph->k_extent : plan_.profile.tiling.k_granularity;
-  const int64_t begin = std::min(run.round * granularity, k_extent);
-  const int64_t end = std::min(begin + granularity, k_extent);
-  return SplitKRound{{begin, end}, run.round, end == k_extent};
+  if (subgraph == plan_.subgraphs.end()) return std::nullopt;
+  const std::optional<verify::KSlices> slices = verify::FindKSlices(plan_, *subgraph);
+  if (!slices) return std::nullopt;
+  const plan::Range k_extent = slices->SliceAt(run.round);
+  return SplitKRound{k_extent, run.round, k_extent.end == slices->k_extent};
 }
 
 int64_t Performer::FirstNumberOf(const ResolvedRegion& resolved) const {
@@ -93,22 +86,9 @@ void Performer::CheckScratch(const ResolvedRegion& scratch) {
 
 ElementSet Performer::ReadsOf(const graph::Operator& op, Part part, size_t position,
                               const Box& made) const {
-  ElementSet reads;
-  if (part == Part::kInput) {
-    reads = ReadsOfInput(plan_.network, op, position, made);
-    if (round_)
-      execute::KeepK(execute::KAxisOfInput(plan_.network, op, position), round_->k_extent, reads);
-    return reads;
-  }
-  if (part == Part::kConstant) {
-    reads = execute::ReadsOfConstant(plan_.network, op, position, made);
-    if (round_)
-      execute::KeepK(execute::KAxisOfConstant(plan_.network, op, position), round_->k_extent,
-                     reads);
-    return reads;
-  }
-  if (part == Part::kAddend) return plan::AllOf(made);
-  return execute::ReadsOfTable(plan_.network, op, position, contents_.TableBytes(op), made);
+  return execute::ReadsOfOperand(plan_.network, op, part, position, made,
+                                 round_ ? std::optional(round_->k_extent) : std::nullopt,
+                                 contents_.TableBytes(op));
 }
 
 // Every operand that the operator reads must have a region.
@@ -214,12 +194,12 @@ void Performer::ReadOperand(const graph::Operator& op, const ResolvedRegion& res
   const auto read = [&](const Series& series) {
     if (!series.first.pad || resolved.operand->stored_pads) Read(resolved, series);
   };
-  if (!reads.listed) {
+  if (!reads.numbers) {
     Walk walk = resolved.Of(reads.axes);
     const std::vector<size_t> nesting = resolved.Nesting(walk);
     return ForEachSeries(Nested(std::move(walk), nesting), read);
   }
-  for (const int64_t number : *reads.listed) {
+  for (const int64_t number : *reads.numbers) {
     Series series;
     const std::vector<int64_t> element = plan::CoordinatesOf(number, resolved.shape);
     for (size_t axis = 0; axis < element.size(); ++axis)

@@ -213,7 +213,7 @@ void Performer::WriteCells(const ResolvedRegion& resolved, const TaggedMemories:
 }
 
 void Performer::NoteBanks(const ResolvedRegion& resolved, const TaggedMemories::Cells& cells,
-                          execute::AccessRules::Banks& banks) const {
+                          AccessRules::Banks& banks) const {
   if (bank_of_.empty() || !IsInTileMemory(resolved)) return;
   for (int64_t i = 0; i < cells.count; ++i)
     banks |= bank_of_[static_cast<size_t>(cells.first + i * cells.step)];

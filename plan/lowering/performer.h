@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "tessera/plan/execute/access_rules.h"
 #include "tessera/plan/execute/contents.h"
 #include "tessera/plan/index_box.h"
 #include "tessera/plan/lowering/lowering.h"
@@ -158,9 +157,9 @@ class Performer {
   void Perform(const Job& job, const Run& run, int phase);
 
   // The banks of the tile memory that the last run read, and wrote.
-  execute::AccessRules::Banks ReadBanks() const { return read_banks_; }
-  execute::AccessRules::Banks WrittenBanks() const { return written_banks_; }
-  const execute::AccessRules& Rules() const { return rules_; }
+  AccessRules::Banks ReadBanks() const { return read_banks_; }
+  AccessRules::Banks WrittenBanks() const { return written_banks_; }
+  const AccessRules& Rules() const { return rules_; }
 
   // Cells that were compared with what they should hold: of the tile memory, and of tensors at home
   // that the program makes.
@@ -243,7 +242,7 @@ class Performer {
                : static_cast<execute::Tag>(series.number_step * resolved.element_cells);
   }
   void NoteBanks(const ResolvedRegion& resolved, const TaggedMemories::Cells& cells,
-                 execute::AccessRules::Banks& banks) const;
+                 AccessRules::Banks& banks) const;
   void NoteReach(const ResolvedRegion& resolved, const problem::AddressRange& cells);
   bool IsInTileMemory(const ResolvedRegion& resolved) const {
     return resolved.operand->memory == plan_.profile.tile_memory;
@@ -261,11 +260,11 @@ class Performer {
   TaggedMemories& memories_;
   Listener& listener_;
   Opener opener_;
-  execute::AccessRules rules_;
+  AccessRules rules_;
   // by cell of the tile memory; empty without banks
-  std::vector<execute::AccessRules::Banks> bank_of_;
-  execute::AccessRules::Banks read_banks_ = 0;
-  execute::AccessRules::Banks written_banks_ = 0;
+  std::vector<AccessRules::Banks> bank_of_;
+  AccessRules::Banks read_banks_ = 0;
+  AccessRules::Banks written_banks_ = 0;
   int64_t cells_checked_ = 0;
   int64_t scratch_cells_ = 0;         // of the current operator
   std::vector<ReadSpan> read_spans_;  // of the current run

@@ -34,26 +34,13 @@ int64_t TableBytes(const Plan& plan, const graph::Operator& op, int constant, in
   return op.weights.front() == constant ? plan.profile.table_bytes_per_channel * channels : 0;
 }
 
-// Rows and columns that are stored as padding: on each side the maximum that a windowed reader
-// inside the interval needs. Returns how many of the rows are above.
+// Returns how many of the rows of padding are above.
 int64_t AddPads(const Plan& plan, const Users& users, graph::Interval interval,
                 NamedExtents& extents) {
-  if (plan.profile.tiling.implicit_padding) return 0;
-  int64_t above = 0;
-  int64_t below = 0;
-  int64_t left = 0;
-  int64_t right = 0;
-  for (const int reader : users.readers) {
-    const graph::Operator& op = OperatorAt(plan, reader);
-    if (!Contains(interval, reader) || !base::TraitsOf(op.kind).slides) continue;
-    above = std::max(above, op.window.pad_low[0]);
-    below = std::max(below, op.window.pad_high[0]);
-    left = std::max(left, op.window.pad_low[1]);
-    right = std::max(right, op.window.pad_high[1]);
-  }
-  extents.rows += above + below;
-  extents.columns += left + right;
-  return above;
+  const Pads pads = PadsOf(plan, users, interval);
+  extents.rows += pads.low[0] + pads.high[0];
+  extents.columns += pads.low[1] + pads.high[1];
+  return pads.low[0];
 }
 
 int64_t FactorOf(const graph::Operator& op, ScratchFactor factor, const LargestExtents& largest,
@@ -215,6 +202,20 @@ Footprint ConstantFootprint(const Plan& plan, const std::vector<Users>& users,
 
 }  // namespace
 
+Pads PadsOf(const Plan& plan, const Users& users, graph::Interval interval) {
+  Pads pads;
+  if (plan.profile.tiling.implicit_padding) return pads;
+  for (const int reader : users.readers) {
+    const graph::Operator& op = OperatorAt(plan, reader);
+    if (!Contains(interval, reader) || !base::TraitsOf(op.kind).slides) continue;
+    for (const size_t side : {size_t{0}, size_t{1}}) {
+      pads.low.at(side) = std::max(pads.low.at(side), op.window.pad_low.at(side));
+      pads.high.at(side) = std::max(pads.high.at(side), op.window.pad_high.at(side));
+    }
+  }
+  return pads;
+}
+
 bool IsCached(const Held& held, int tensor, const RowTallies& rows) {
   const bool tiles = held.residency == Residency::kInner || held.residency == Residency::kLoaded ||
                      held.residency == Residency::kStored;
@@ -224,13 +225,13 @@ bool IsCached(const Held& held, int tensor, const RowTallies& rows) {
 
 NamedExtents NameExtents(const std::vector<int64_t>& extents) {
   NamedExtents named;
-  if (!AxisName(extents.size(), 0)) {
+  if (!MeaningOf(extents.size(), 0)) {
     named.channels =
         std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
     return named;
   }
   for (size_t axis = 0; axis < extents.size(); ++axis) {
-    switch (*AxisName(extents.size(), axis)) {
+    switch (*MeaningOf(extents.size(), axis)) {
       case base::Axis::kBatch:
         named.batch = extents[axis];
         break;

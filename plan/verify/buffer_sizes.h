@@ -1,11 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <set>
 #include <vector>
 
-#include "tessera/plan/operand_reads.h"
 #include "tessera/plan/verify/residency.h"
 #include "tessera/plan/verify/tiles.h"
 
@@ -21,6 +21,14 @@ struct NamedExtents {
   int64_t columns = 1;
 };
 NamedExtents NameExtents(const std::vector<int64_t>& extents);
+
+// Rows and columns stored as padding around a tensor: on each side the maximum that a windowed
+// reader inside the interval needs.
+struct Pads {
+  std::array<int64_t, 2> low = {0, 0};
+  std::array<int64_t, 2> high = {0, 0};
+};
+Pads PadsOf(const Plan& plan, const Users& users, graph::Interval interval);
 
 // Bytes of a buffer with those extents, each row padded to `row_pitch`. At least 1.
 int64_t StoredBytes(const NamedExtents& extents, base::DataType type, int64_t channel_block,
@@ -38,9 +46,6 @@ int64_t KSliceBytes(const Plan& plan, const KSlices& slices, int64_t k_extent, i
 // The maximum over the operators of the interval that use it.
 int64_t ConstantBytes(const Plan& plan, const std::vector<Users>& users, int constant,
                       graph::Interval interval);
-
-// By tensor, the maximum that any tile needs along each axis.
-using LargestExtents = std::map<int, std::vector<int64_t>>;
 
 // The size and the alignment that a buffer must have. `largest` and `rows` are those of the
 // buffer's subgraph, empty for whole buffers; `rows` is also empty if the halo is not cached.

@@ -1,7 +1,6 @@
-#include <algorithm>
-#include <utility>
+#include "tessera/plan/verify/buffer_touches.h"
 
-#include "tessera/plan/verify/program_trace.h"
+#include <algorithm>
 
 namespace tessera::plan::verify {
 
@@ -19,8 +18,8 @@ void MomentLog::Hold(const BufferUse& use, int64_t value, size_t moment) {
   stay.last = std::max(stay.last, moment);
 }
 
-std::map<BufferUse, ObservedUse, UseOrder> MomentLog::Fold(size_t steps) const {
-  std::map<BufferUse, ObservedUse, UseOrder> buffers;
+std::map<BufferUse, ObservedUse> MomentLog::Fold(size_t steps) const {
+  std::map<BufferUse, ObservedUse> buffers;
   for (const auto& [use, record] : records_) {
     ObservedUse& observed_use = buffers[use];
     observed_use.lifespans = LifespansOf(record, steps);
@@ -50,170 +49,88 @@ std::vector<problem::Lifespan> MomentLog::LifespansOf(const Record& record, size
 }
 
 using hw_profiles::HaloStorage;
-
-SubgraphResidency::SubgraphResidency(const Plan& plan, const std::vector<Users>& users,
-                                     int subgraph, std::set<int> cached)
-    : plan_(&plan), subgraph_(subgraph), cached_(std::move(cached)) {
-  for (const int tensor : TensorsOf(plan.network, Current().interval))
-    held_.emplace(tensor, ResidencyOf(plan, users, Current(), tensor));
-  k_slices_ = FindKSlices(plan, Current());
-}
-
-std::vector<int> SubgraphResidency::All(Residency residency) const {
-  std::vector<int> tensors;
-  for (int op = Current().interval.first; op <= Current().interval.last; ++op) {
-    for (const auto* list : {&At(op).inputs, &At(op).weights, &At(op).outputs}) {
-      for (const int tensor : *list) {
-        if (HeldOf(tensor).residency != residency) continue;
-        if (std::find(tensors.begin(), tensors.end(), tensor) == tensors.end())
-          tensors.push_back(tensor);
-      }
-    }
-  }
-  return tensors;
-}
-
-std::vector<Stream> SubgraphResidency::StreamsOf(int op) const {
-  std::vector<Stream> streams;
-  for (const auto* list : {&At(op).inputs, &At(op).weights}) {
-    for (const int tensor : *list) {
-      if (HeldOf(tensor).residency != Residency::kStreamed) continue;
-      const bool seen = std::any_of(streams.begin(), streams.end(),
-                                    [&](const Stream& stream) { return stream.tensor == tensor; });
-      const int64_t slices =
-          k_slices_ ? k_slices_->Count() : SlicingOf(*plan_, At(op), tensor).slices;
-      if (!seen) streams.push_back({tensor, slices});
-    }
-  }
-  return streams;
-}
-
-bool SubgraphResidency::Caches(int tensor, HaloStorage halo) const {
-  return Current().halo == halo && cached_.contains(tensor);
-}
-
-std::vector<int> SubgraphResidency::CachedAt(int op, bool first) const {
-  std::vector<int> tensors;
-  for (const int tensor : cached_) {
-    std::vector<int> touching;
-    for (int each = Current().interval.first; each <= Current().interval.last; ++each) {
-      const auto lists = {&At(each).inputs, &At(each).outputs};
-      const bool touches =
-          std::any_of(lists.begin(), lists.end(), [tensor](const std::vector<int>* list) {
-            return std::find(list->begin(), list->end(), tensor) != list->end();
-          });
-      if (touches) touching.push_back(each);
-    }
-    if ((first ? touching.front() : touching.back()) == op) tensors.push_back(tensor);
-  }
-  return tensors;
-}
-
-bool SubgraphResidency::Restores(int op) const {
-  return Current().halo == HaloStorage::kLineBuffer && !CachedFirstBy(op).empty();
-}
-bool SubgraphResidency::Saves(int op) const {
-  const bool copies =
-      Current().halo == HaloStorage::kLineBuffer || Current().halo == HaloStorage::kAdjacent;
-  return copies && !CachedLastBy(op).empty();
-}
-
-BufferUse SubgraphResidency::TileOf(int tensor, int phase) const {
-  const bool rolling_buffer = Caches(tensor, HaloStorage::kRollingBuffer);
-  return {rolling_buffer ? BufferKind::kRollingBuffer : BufferKind::kTile,
-          subgraph_,
-          tensor,
-          -1,
-          rolling_buffer ? 0 : phase,
-          0};
-}
-
-std::string SubgraphResidency::EngineNameOf(int op) const {
-  const hw_profiles::Engine* engine = EngineOf(*plan_, At(op));
-  return engine == nullptr ? "" : engine->name;
-}
-
-bool SubgraphResidency::HasScratch(int op) const {
-  return At(op).scratch_bytes > 0 ||
-         std::any_of(
-             plan_->profile.scratch.begin(), plan_->profile.scratch.end(),
-             [&](const hw_profiles::Scratch& scratch) { return scratch.kind == At(op).kind; });
-}
-
-using hw_profiles::HaloStorage;
 using problem::AccessKind;
 
-void Touches::RunStep(problem::Step step) {
-  step_ = step;
+namespace {
+
+// After this many slices a loop over slices shows no new behaviour.
+constexpr int64_t kRoundsShown = 3;
+
+int64_t SliceOf(const RunIndex& run) { return run.tile * kRoundsShown + run.round; }
+
+}  // namespace
+
+void Touches::EnterSubgraph(const SubgraphResidency& here, const SubgraphResidency* next) {
+  here_ = &here;
+  next_ = next;
+}
+
+void Touches::Enter(Step step, int64_t /*tile*/) {
   log_.RunStep(step);
+  for (const auto& [number, touch] : under_way_) Log(touch);
 }
 
-void Touches::LoadResident(const SubgraphResidency& of, int constant) {
-  MoveBy(of.HeldOf(constant).link, of.ResidentOf(constant), 0, AccessKind::kWrite);
+int64_t Touches::Begin(const Transfer& transfer) {
+  Log(under_way_.emplace(transfers_, TouchOf(transfer)).first->second);
+  return transfers_++;
 }
 
-void Touches::LoadResidents(const SubgraphResidency& of) {
-  for (const int constant : of.All(Residency::kResident)) LoadResident(of, constant);
-}
-
-void Touches::LoadSlice(int op, int tensor, int64_t tile, int64_t round) {
-  Move(here_->SliceOf(op, tensor, 0, 0), tile * kRoundsShown + round, AccessKind::kWrite);
-}
+int64_t Touches::RoundsOf(int op) { return here_->RoundsOf(op) > 1 ? kRoundsShown : 1; }
 
 // The value in a tile buffer. In a rolling buffer all tiles are one value.
 int64_t Touches::ValueOf(int tensor, int64_t tile) const {
   return here_->Caches(tensor, HaloStorage::kRollingBuffer) ? 0 : tile;
 }
 
-void Touches::MoveTile(int tensor, int phase, int64_t tile, AccessKind kind) {
-  Move(here_->TileOf(tensor, phase), ValueOf(tensor, tile), kind);
-}
-
-void Touches::Restore(int op, int phase, int64_t tile) {
-  if (tile == 0) return;
-  for (const int tensor : here_->CachedFirstBy(op)) {
-    log_.Touch(here_->LineOf(tensor), tile, here_->EngineNameOf(op), AccessKind::kRead);
-    log_.Touch(here_->TileOf(tensor, phase), tile, here_->EngineNameOf(op), AccessKind::kWrite);
+Touches::Touch Touches::TouchOf(const Transfer& transfer) const {
+  const int tensor = transfer.tensor;
+  const RunIndex& run = transfer.run;
+  switch (transfer.kind) {
+    case Transfer::Kind::kResident:
+      return {here_->ResidentOf(tensor), 0, here_->HeldOf(tensor).link, AccessKind::kWrite};
+    case Transfer::Kind::kPrefetch:
+      return {next_->ResidentOf(tensor), 0, next_->HeldOf(tensor).link, AccessKind::kWrite};
+    case Transfer::Kind::kSlice:
+      return {here_->SliceOf(transfer.op, tensor, run.phase, run.slot), SliceOf(run),
+              here_->HeldOf(tensor).link, AccessKind::kWrite};
+    case Transfer::Kind::kLoad:
+    case Transfer::Kind::kStore:
+      break;
   }
+  return {here_->TileOf(tensor, run.phase), ValueOf(tensor, run.tile), here_->HeldOf(tensor).link,
+          transfer.kind == Transfer::Kind::kLoad ? AccessKind::kWrite : AccessKind::kRead};
 }
 
-void Touches::Save(int op, int phase, int next_phase, int64_t tile) {
-  for (const int tensor : here_->CachedLastBy(op)) {
-    log_.Touch(here_->TileOf(tensor, phase), tile, here_->EngineNameOf(op), AccessKind::kRead);
-    const bool line = here_->Current().halo == HaloStorage::kLineBuffer;
-    if (!line && tile > 0)
-      log_.Touch(here_->HaloOf(tensor, phase), tile, here_->EngineNameOf(op), AccessKind::kRead);
-    log_.Touch(line ? here_->LineOf(tensor) : here_->HaloOf(tensor, next_phase), tile + 1,
-               here_->EngineNameOf(op), AccessKind::kWrite);
-  }
-}
-
-void Touches::Move(const BufferUse& use, int64_t value, AccessKind kind) {
-  MoveBy(here_->HeldOf(use.tensor).link, use, value, kind);
-}
-
-void Touches::MoveBy(const std::string& link, const BufferUse& use, int64_t value,
-                     AccessKind kind) {
-  log_.Touch(use, value, link, kind);
-  transfers_.insert({step_, use.tensor});
-}
-
-void Touches::Compute(int op, int phase, int64_t tile, int64_t round) {
+void Touches::Restore(int op, const RunIndex& run, Step /*step*/) {
+  if (run.tile == 0) return;
   const std::string engine = here_->EngineNameOf(op);
-  const int64_t slice = tile * kRoundsShown + round;
-  for (const int input : here_->At(op).inputs) {
-    if (here_->HeldOf(input).residency == Residency::kStreamed) {
-      log_.Touch(here_->SliceOf(op, input, phase, 0), slice, engine, AccessKind::kRead);
-    } else {
-      TouchOperand(input, phase, tile, engine, AccessKind::kRead);
-    }
+  for (const int tensor : here_->RestoredBy(op)) {
+    log_.Touch(here_->LineOf(tensor), run.tile, engine, AccessKind::kRead);
+    log_.Touch(here_->TileOf(tensor, run.phase), run.tile, engine, AccessKind::kWrite);
   }
-  for (const int constant : here_->At(op).weights)
-    TouchConstant(op, constant, phase, slice, engine);
-  if (here_->HasScratch(op)) WorkIn(here_->ScratchOf(op, phase), tile, engine);
-  if (here_->Accumulates()) WorkIn(here_->AccumulatorOf(op, phase), tile, engine);
+}
+
+void Touches::Save(int op, const RunIndex& run, int next_phase, Step /*step*/) {
+  const std::string engine = here_->EngineNameOf(op);
+  for (const int tensor : here_->SavedBy(op)) {
+    log_.Touch(here_->TileOf(tensor, run.phase), run.tile, engine, AccessKind::kRead);
+    const bool line = here_->Caches(tensor, HaloStorage::kLineBuffer);
+    if (!line && run.tile > 0)
+      log_.Touch(here_->HaloOf(tensor, run.phase), run.tile, engine, AccessKind::kRead);
+    log_.Touch(line ? here_->LineOf(tensor) : here_->HaloOf(tensor, next_phase), run.tile + 1,
+               engine, AccessKind::kWrite);
+  }
+}
+
+void Touches::Compute(int op, const RunIndex& run, Step /*step*/) {
+  const std::string engine = here_->EngineNameOf(op);
+  for (const auto* list : {&here_->At(op).inputs, &here_->At(op).weights}) {
+    for (const int tensor : *list) TouchOperand(op, tensor, run, engine, AccessKind::kRead);
+  }
+  if (here_->HasScratch(op)) WorkIn(here_->ScratchOf(op, run.phase), run.tile, engine);
+  if (here_->SlicesOfK()) WorkIn(here_->AccumulatorOf(op, run.phase), run.tile, engine);
   for (const int output : here_->At(op).outputs)
-    TouchOperand(output, phase, tile, engine, AccessKind::kWrite);
+    TouchOperand(op, output, run, engine, AccessKind::kWrite);
 }
 
 void Touches::WorkIn(const BufferUse& workspace, int64_t tile, const std::string& engine) {
@@ -221,7 +138,7 @@ void Touches::WorkIn(const BufferUse& workspace, int64_t tile, const std::string
   log_.Touch(workspace, tile, engine, AccessKind::kWrite);
 }
 
-void Touches::TouchOperand(int tensor, int phase, int64_t tile, const std::string& engine,
+void Touches::TouchOperand(int op, int tensor, const RunIndex& run, const std::string& engine,
                            AccessKind kind) {
   switch (here_->HeldOf(tensor).residency) {
     case Residency::kWhole:
@@ -230,42 +147,19 @@ void Touches::TouchOperand(int tensor, int phase, int64_t tile, const std::strin
     case Residency::kInner:
     case Residency::kLoaded:
     case Residency::kStored:
-      log_.Touch(here_->TileOf(tensor, phase), ValueOf(tensor, tile), engine, kind);
-      if (here_->Caches(tensor, HaloStorage::kAdjacent) && kind == AccessKind::kRead && tile > 0)
-        log_.Touch(here_->HaloOf(tensor, phase), tile, engine, kind);
+      log_.Touch(here_->TileOf(tensor, run.phase), ValueOf(tensor, run.tile), engine, kind);
+      if (here_->Caches(tensor, HaloStorage::kAdjacent) && kind == AccessKind::kRead &&
+          run.tile > 0)
+        log_.Touch(here_->HaloOf(tensor, run.phase), run.tile, engine, kind);
+      break;
+    case Residency::kResident:
+      log_.Touch(here_->ResidentOf(tensor), 0, engine, kind);
+      break;
+    case Residency::kStreamed:
+      log_.Touch(here_->SliceOf(op, tensor, run.phase, run.slot), SliceOf(run), engine, kind);
       break;
     case Residency::kDirect:
-    case Residency::kResident:
-    case Residency::kStreamed:
       break;
-  }
-}
-
-void Touches::TouchConstant(int op, int constant, int phase, int64_t slice,
-                            const std::string& engine) {
-  const Residency residency = here_->HeldOf(constant).residency;
-  if (residency == Residency::kWhole) log_.Touch(WholeOf(constant), 0, engine, AccessKind::kRead);
-  if (residency == Residency::kResident)
-    log_.Touch(here_->ResidentOf(constant), 0, engine, AccessKind::kRead);
-  if (residency == Residency::kStreamed) {
-    log_.Touch(here_->SliceOf(op, constant, phase, 0), slice, engine, AccessKind::kRead);
-  }
-}
-
-void Touches::FillFirstSlots(int op, int phase, int64_t tile) {
-  for (const Stream& stream : here_->StreamsOf(op)) {
-    Move(here_->SliceOf(op, stream.tensor, phase, 0), tile * kRoundsShown, AccessKind::kWrite);
-  }
-}
-
-void Touches::FillWhileComputing(int op, int phase, int64_t tile) {
-  for (const Stream& stream : here_->StreamsOf(op)) {
-    if (stream.slices == 1) continue;
-    for (const int slot : {0, 1}) {
-      Move(here_->SliceOf(op, stream.tensor, phase, slot), tile * kRoundsShown, AccessKind::kWrite);
-    }
-    log_.Touch(here_->SliceOf(op, stream.tensor, phase, 1), tile * kRoundsShown,
-               here_->EngineNameOf(op), AccessKind::kRead);
   }
 }
 

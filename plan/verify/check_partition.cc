@@ -286,7 +286,7 @@ class PartitionCheck {
       return;
     }
     if (extent == tiled.shape[axis]) return;
-    const auto name = AxisName(tiled.shape.size(), axis);
+    const auto name = MeaningOf(tiled.shape.size(), axis);
     const auto& axes = plan_.profile.tiling.axes;
     const auto cut = std::find_if(
         axes.begin(), axes.end(),

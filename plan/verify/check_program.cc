@@ -385,7 +385,7 @@ class ProgramCheck {
   const Plan& plan_;
   const Derivation& derivation_;
   Findings& findings_;
-  std::map<BufferUse, size_t, UseOrder> index_;
+  std::map<BufferUse, size_t> index_;
 };
 
 }  // namespace

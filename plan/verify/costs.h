@@ -98,7 +98,7 @@ class CostCount {
   // Tiles with equal extents.
   struct Alike {
     TileCost cost;
-    std::map<int, int64_t> kept;  // rows, by tensor
+    std::map<int, Box> kept;  // by tensor
     int64_t count = 0;
   };
   // Rows that a tile finds kept, or constants of one home that are loaded once.

@@ -28,8 +28,7 @@ Label LabelOf(const Plan& plan, const std::vector<Users>& users, const BufferUse
 Derivation Derive(const Plan& plan) {
   const std::vector<Users> users = FindUsers(plan.network);
   Derivation derivation;
-  std::vector<LargestExtents> largest(plan.subgraphs.size());
-  std::vector<RowTallies> rows(plan.subgraphs.size());
+  std::vector<TileMaxima> maxima(plan.subgraphs.size());
   std::vector<std::set<int>> cached(plan.subgraphs.size());
   std::vector<std::set<int>> by_channel(
       plan.subgraphs.size());  // operators that may work in this way; then, those that do
@@ -38,27 +37,19 @@ Derivation Derive(const Plan& plan) {
     const Subgraph& subgraph = plan.subgraphs[i];
     WorkCount count(plan, users, subgraph);
     CostCount costs(plan, users, static_cast<int>(i));
-    RowCount row_count(plan.network);
     ChannelSurvey survey(plan, users, subgraph);
     ForEachTile(plan.network, users, subgraph, [&](const Tile& tile) {
       count.Add(tile);
       costs.Add(tile);
-      row_count.Add(tile);
+      maxima[i].Add(tile);
       if (subgraph.in_place) comparisons[i].Look(subgraph.interval, tile);
       survey.Look(tile);
-      for (const auto& [tensor, need] : tile.needs) {
-        const std::vector<int64_t> extents = ExtentsOf(need);
-        std::vector<int64_t>& most = largest[i].try_emplace(tensor, extents).first->second;
-        for (size_t axis = 0; axis < extents.size(); ++axis)
-          most[axis] = std::max(most[axis], extents[axis]);
-      }
     });
     derivation.work.push_back(count.Finish());
     derivation.costs.push_back(costs.Finish(derivation.work.back()));
-    rows[i] = row_count.Tallies();
-    by_channel[i] = survey.Able(largest[i]);
-    for (const auto& [tensor, extents] : largest[i]) {
-      if (IsCached(ResidencyOf(plan, users, subgraph, tensor), tensor, rows[i]))
+    by_channel[i] = survey.Able(maxima[i].Extents());
+    for (const auto& [tensor, extents] : maxima[i].Extents()) {
+      if (IsCached(ResidencyOf(plan, users, subgraph, tensor), tensor, maxima[i].Rows()))
         cached[i].insert(tensor);
     }
   }
@@ -75,10 +66,10 @@ Derivation Derive(const Plan& plan) {
   for (const auto& [use, observed_use] : derivation.trace.buffers) {
     derivation.labels.emplace(use, LabelOf(plan, users, use));
     const auto subgraph = static_cast<size_t>(use.subgraph);
-    derivation.footprints.emplace(use, use.subgraph < 0
-                                           ? FootprintOf(plan, users, use, {})
-                                           : FootprintOf(plan, users, use, largest[subgraph],
-                                                         rows[subgraph], by_channel[subgraph]));
+    derivation.footprints.emplace(
+        use, use.subgraph < 0 ? FootprintOf(plan, users, use, {})
+                              : FootprintOf(plan, users, use, maxima[subgraph].Extents(),
+                                            maxima[subgraph].Rows(), by_channel[subgraph]));
   }
   for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
     if (!plan.subgraphs[i].in_place) continue;
@@ -234,7 +225,7 @@ class Builder {
   const Derivation& derivation_;
   const Lifespan steps_;
   Problem problem_;
-  std::map<BufferUse, int, UseOrder> index_;
+  std::map<BufferUse, int> index_;
 };
 
 // For each buffer the first of the buffers that share its place.

@@ -19,7 +19,7 @@ namespace tessera::plan::verify {
 // A rule of the profile with the buffers, or pairs of buffers, to which it applies in this program.
 struct RuleMatch {
   const hw_profiles::Rule* rule = nullptr;
-  std::set<BufferUse, UseOrder> buffers;
+  std::set<BufferUse> buffers;
   std::vector<std::pair<BufferUse, BufferUse>> pairs;
 };
 
@@ -40,8 +40,8 @@ struct Label {
 // say.
 struct Derivation {
   Trace trace;
-  std::map<BufferUse, Footprint, UseOrder> footprints;  // of the trace's buffers
-  std::map<BufferUse, Label, UseOrder> labels;          // of the trace's buffers
+  std::map<BufferUse, Footprint> footprints;  // of the trace's buffers
+  std::map<BufferUse, Label> labels;          // of the trace's buffers
   std::vector<InPlacePair> pairs;
   std::vector<RuleMatch> rules;
   std::vector<Work> work;      // parallel to Plan::subgraphs

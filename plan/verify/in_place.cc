@@ -42,17 +42,13 @@ std::vector<Lifespan> CommonSteps(const std::vector<Lifespan>& a, const std::vec
   return common;
 }
 
-bool IsSame(const BufferUse& a, const BufferUse& b) {
-  return !UseOrder()(a, b) && !UseOrder()(b, a);
-}
-
 // Buffers that lie in one place, one after another.
-using Guests = std::set<BufferUse, UseOrder>;
+using Guests = std::set<BufferUse>;
 
 class PairSearch {
  public:
   PairSearch(const Plan& plan, const std::vector<Users>& users, int subgraph, const Trace& trace,
-             const ExtentComparison& extents, const std::map<BufferUse, Footprint, UseOrder>& sizes,
+             const ExtentComparison& extents, const std::map<BufferUse, Footprint>& sizes,
              std::vector<InPlacePair>& pairs)
       : plan_(plan),
         users_(users),
@@ -174,7 +170,7 @@ class PairSearch {
     const Guests coming = GuestsWith(y);
     for (const BufferUse& guest : GuestsWith(x)) {
       for (const BufferUse& other : coming) {
-        if (IsSame(guest, x) && IsSame(other, y)) continue;
+        if (guest == x && other == y) continue;
         if (!CommonSteps(LivesOf(guest), LivesOf(other)).empty()) return false;
       }
     }
@@ -259,11 +255,11 @@ class PairSearch {
   const int subgraph_;
   const Trace& trace_;
   const ExtentComparison& extents_;
-  const std::map<BufferUse, Footprint, UseOrder>& sizes_;
-  std::set<BufferUse, UseOrder> overwritten_;
-  std::set<BufferUse, UseOrder> overwriting_;
+  const std::map<BufferUse, Footprint>& sizes_;
+  std::set<BufferUse> overwritten_;
+  std::set<BufferUse> overwriting_;
   std::vector<Guests> places_;
-  std::map<BufferUse, size_t, UseOrder> place_of_;  // index into places_, the latest
+  std::map<BufferUse, size_t> place_of_;  // index into places_, the latest
   std::vector<InPlacePair>& pairs_;
 };
 
@@ -286,8 +282,7 @@ void ExtentComparison::Look(graph::Interval interval, const Tile& tile) {
 
 void AddInPlacePairs(const Plan& plan, const std::vector<Users>& users, int subgraph,
                      const Trace& trace, const ExtentComparison& extents,
-                     const std::map<BufferUse, Footprint, UseOrder>& sizes,
-                     std::vector<InPlacePair>& pairs) {
+                     const std::map<BufferUse, Footprint>& sizes, std::vector<InPlacePair>& pairs) {
   PairSearch(plan, users, subgraph, trace, extents, sizes, pairs).Run();
 }
 

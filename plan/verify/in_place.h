@@ -35,8 +35,7 @@ class ExtentComparison {
 // trace saw.
 void AddInPlacePairs(const Plan& plan, const std::vector<Users>& users, int subgraph,
                      const Trace& trace, const ExtentComparison& extents,
-                     const std::map<BufferUse, Footprint, UseOrder>& sizes,
-                     std::vector<InPlacePair>& pairs);
+                     const std::map<BufferUse, Footprint>& sizes, std::vector<InPlacePair>& pairs);
 
 // The same for operators that compute their result channel by channel. `able` names those in which
 // no channel overwrites a later one (ChannelSurvey). Runs before all other pairs of any subgraph.

@@ -95,7 +95,7 @@ bool ChannelSurvey::BeginsRowsWithColumns(int tensor, int64_t column_bytes) cons
 
 void AddChannelScratch(const Plan& plan, int subgraph, const std::set<int>& operators,
                        Trace& trace) {
-  std::map<BufferUse, ObservedUse, UseOrder> seen;
+  std::map<BufferUse, ObservedUse> seen;
   for (const OperatorSteps& turn : trace.turns) {
     const BufferUse use = {BufferKind::kScratch, subgraph, -1, turn.op, turn.phase, 0};
     if (!operators.contains(turn.op) || trace.buffers.contains(use)) continue;

@@ -121,10 +121,10 @@ class RuleFinder {
     if (select.ping_pong) {
       BufferUse pong = a;
       pong.phase = 1;
-      const bool same = !UseOrder()(b, pong) && !UseOrder()(pong, b);
+      const bool same = b == pong;
       return a.phase == 0 && same && IsOperand(select, a) && IsOperand(select, b);
     }
-    const bool same = !UseOrder()(a, b) && !UseOrder()(b, a);
+    const bool same = a == b;
     const bool both_turn = Turns(a) && Turns(b);
     if (same || (both_turn && a.phase != b.phase)) return false;
     if (a.subgraph >= 0 && b.subgraph >= 0 && a.subgraph != b.subgraph) return false;

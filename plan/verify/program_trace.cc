@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
+#include "tessera/plan/verify/buffer_touches.h"
+
 // Lifespans by observation. docs/program.md states them as a table of closed forms, and
-// encoder/program builds them from it. This file does not use the table. It executes the program: a
-// list of *moments*, each of which runs one step. Each access to a buffer names the value (tile,
-// slice, whole tensor) that it touches. A value must stay in place from the first moment that
-// touches it to the last, so a buffer lives at the steps of all moments in between:
+// encoder/program builds them from it. This file does not use the table. It lays out the steps and
+// executes them (passes.h): a list of *moments*, each of which runs one step. Each access to a
+// buffer names the value (tile, slice, whole tensor) that it touches. A value must stay in place
+// from the first moment that touches it to the last, so a buffer lives at the steps of all moments
+// in between:
 //
 //     moment   0  1  2  3  4  5        step of each moment   0  1  2  1  2  3
 //                                      (a loop of steps 1 and 2, run twice)
@@ -30,7 +34,6 @@
 namespace tessera::plan::verify {
 namespace {
 
-using problem::AccessKind;
 using problem::Step;
 
 constexpr int64_t kAlikePasses = 3;
@@ -48,27 +51,27 @@ class Execution {
   Trace Run() {
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
       here_.emplace(plan_, users_, static_cast<int>(i), trace_.cached[i]);
-      touches_.EnterSubgraph(*here_);
       FindNext(i + 1);
-      const auto begin = static_cast<Step>(trace_.steps.size());
-      if (plan_.profile.tiling.dma == hw_profiles::DmaSteps::kSerialized) {
-        RunSerialized();
-      } else {
-        RunDoubleBuffered();
-      }
-      trace_.subgraph_steps.push_back({begin, static_cast<Step>(trace_.steps.size())});
+      touches_.EnterSubgraph(*here_, next_ ? &*next_ : nullptr);
+      const Step begin = End();
+      const bool serialized = plan_.profile.tiling.dma == hw_profiles::DmaSteps::kSerialized;
+      const int64_t tiles = serialized ? LayOutSerialized() : LayOutDoubleBuffered();
+      const SubgraphSteps subgraph = {
+          plan_.network, trace_.steps, {begin, End()}, *here_, next_ ? &*next_ : nullptr};
+      (serialized ? RunSerialized : RunDoubleBuffered)(subgraph, tiles, touches_);
+      trace_.subgraph_steps.push_back({begin, End()});
     }
     HoldOverProgram();
     trace_.buffers = touches_.Fold(trace_.steps.size());
-    NoteTransfers();
     SortLoops();
     return std::move(trace_);
   }
 
  private:
-  Step AddStep(StepKind kind, int phase, int op) {
-    trace_.steps.push_back({kind, here_->Index(), phase, op, {}});
-    return static_cast<Step>(trace_.steps.size()) - 1;
+  Step End() const { return static_cast<Step>(trace_.steps.size()); }
+
+  void AddStep(StepKind kind, int phase, int op, std::set<int> transfers) {
+    trace_.steps.push_back({kind, here_->Index(), phase, op, {transfers.begin(), transfers.end()}});
   }
 
   // The subgraph of that number, if its constants arrive while the previous one runs.
@@ -78,192 +81,104 @@ class Execution {
       next_.emplace(plan_, users_, static_cast<int>(number), trace_.cached[number]);
   }
 
-  // The steps of one operator in a serialized pass, with a step for each transfer.
-  struct OwnTurn {
-    int op = 0;
-    std::vector<std::pair<Step, int>> loads;
-    std::optional<Step> restore;
-    std::vector<std::pair<Step, Stream>> weights;
-    Step compute = 0;
-    std::optional<Step> save;
-    std::vector<std::pair<Step, int>> stores;
-    int64_t rounds = 1;  // of the slice loop
-  };
-
-  void RunSerialized() {
-    for (const int constant : here_->All(Residency::kResident)) {
-      touches_.RunStep(AddStep(StepKind::kLoad, 0, -1));
-      touches_.LoadResident(*here_, constant);
-    }
-    const auto begin = static_cast<Step>(trace_.steps.size());
-    const std::vector<OwnTurn> turns = LayOutSerialized();
-    const auto end = static_cast<Step>(trace_.steps.size());
-    if (here_->Current().tiles > 1) trace_.loops.push_back({begin, end, {end}});
-    const int64_t passes = here_->Current().tiles > 1 ? kAlikePasses : 1;
-    for (int64_t tile = 0; tile < passes; ++tile) {
-      for (const OwnTurn& turn : turns) RunOwnTurn(turn, tile);
-    }
+  static std::set<int> All(const SubgraphResidency& subgraph, Residency residency) {
+    const std::vector<int> tensors = subgraph.All(residency);
+    return {tensors.begin(), tensors.end()};
   }
 
-  std::vector<OwnTurn> LayOutSerialized() {
-    std::vector<OwnTurn> turns;
+  // A step for each transfer. Returns how many tiles show everything.
+  int64_t LayOutSerialized() {
+    for (const int constant : here_->All(Residency::kResident))
+      AddStep(StepKind::kLoad, 0, -1, {constant});
+    const Step begin = End();
     std::set<int> loaded;
-    for (int op = here_->Current().interval.first; op <= here_->Current().interval.last; ++op) {
-      OwnTurn turn;
-      turn.op = op;
+    const graph::Interval interval = here_->Current().interval;
+    for (int op = interval.first; op <= interval.last; ++op) {
       for (const int input : here_->At(op).inputs) {
-        if (here_->HeldOf(input).residency != Residency::kLoaded || !loaded.insert(input).second)
-          continue;
-        turn.loads.emplace_back(AddStep(StepKind::kLoad, 0, -1), input);
+        if (here_->Is(input, Residency::kLoaded) && loaded.insert(input).second)
+          AddStep(StepKind::kLoad, 0, -1, {input});
       }
-      if (here_->Restores(op)) turn.restore = AddStep(StepKind::kCopy, 0, op);
-      const auto first = static_cast<Step>(trace_.steps.size());
-      for (const Stream& stream : here_->StreamsOf(op)) {
-        turn.weights.emplace_back(AddStep(StepKind::kLoad, 0, op), stream);
-        turn.rounds = std::max(turn.rounds, std::min(stream.slices, kRoundsShown));
-      }
-      turn.compute = AddStep(StepKind::kCompute, 0, op);
-      const Step computing = turn.rounds > 1 ? first : turn.compute;
-      trace_.turns.push_back({op, 0, {computing, turn.compute + 1}});
-      if (turn.rounds > 1) trace_.loops.push_back({first, turn.compute + 1, {turn.compute + 1}});
-      if (here_->Saves(op)) turn.save = AddStep(StepKind::kCopy, 0, op);
+      if (here_->Restores(op)) AddStep(StepKind::kCopy, 0, op, {});
+      const Step slices = End();
+      for (const Stream& stream : here_->StreamsOf(op))
+        AddStep(StepKind::kLoad, 0, op, {stream.tensor});
+      const Step compute = End();
+      AddStep(StepKind::kCompute, 0, op, {});
+      const bool repeats = here_->RoundsOf(op) > 1;
+      trace_.turns.push_back({op, 0, {repeats ? slices : compute, End()}});
+      if (repeats) trace_.loops.push_back({slices, End(), {End()}});
+      if (here_->Saves(op)) AddStep(StepKind::kCopy, 0, op, {});
       for (const int output : here_->At(op).outputs) {
-        if (here_->HeldOf(output).residency == Residency::kStored) {
-          turn.stores.emplace_back(AddStep(StepKind::kStore, 0, -1), output);
-        }
+        if (here_->Is(output, Residency::kStored)) AddStep(StepKind::kStore, 0, -1, {output});
       }
-      turns.push_back(std::move(turn));
     }
-    return turns;
+    if (here_->Current().tiles == 1) return 1;
+    trace_.loops.push_back({begin, End(), {End()}});
+    return kAlikePasses;
   }
 
-  void RunOwnTurn(const OwnTurn& turn, int64_t tile) {
-    for (const auto& [step, tensor] : turn.loads) {
-      touches_.RunStep(step);
-      touches_.MoveTile(tensor, 0, tile, AccessKind::kWrite);
-    }
-    if (turn.restore) {
-      touches_.RunStep(*turn.restore);
-      touches_.Restore(turn.op, 0, tile);
-    }
-    for (int64_t round = 0; round < turn.rounds; ++round) {
-      for (const auto& [step, stream] : turn.weights) {
-        touches_.RunStep(step);
-        touches_.LoadSlice(turn.op, stream.tensor, tile, round);
-      }
-      touches_.RunStep(turn.compute);
-      touches_.Compute(turn.op, 0, tile, round);
-    }
-    if (turn.save) {
-      touches_.RunStep(*turn.save);
-      touches_.Save(turn.op, 0, 0, tile);
-    }
-    for (const auto& [step, tensor] : turn.stores) {
-      touches_.RunStep(step);
-      touches_.MoveTile(tensor, 0, tile, AccessKind::kRead);
-    }
-  }
-
-  // One step of a double-buffered pass.
-  struct PassStep {
-    enum class Task : uint8_t { kRestore, kCompute, kSave };
-    Task task = Task::kCompute;
-    int op = 0;
-    Step step = 0;
-  };
-  using Pass = std::vector<PassStep>;
-
-  // A pass copies rows only from a neighbour before it and for a neighbour after it.
-  Pass LayOutPass(int phase, bool has_before, bool has_after) {
-    using Task = PassStep::Task;
-    Pass pass;
-    for (int op = here_->Current().interval.first; op <= here_->Current().interval.last; ++op) {
-      if (has_before && here_->Restores(op))
-        pass.push_back({Task::kRestore, op, AddStep(StepKind::kCopy, phase, op)});
-      pass.push_back({Task::kCompute, op, AddStep(StepKind::kCompute, phase, op)});
-      trace_.turns.push_back({op, phase, {pass.back().step, pass.back().step + 1}});
-      if (has_after && here_->Saves(op))
-        pass.push_back({Task::kSave, op, AddStep(StepKind::kCopy, phase, op)});
-    }
-    return pass;
-  }
-
-  void RunDoubleBuffered() {
+  // Passes in which transfers overlap compute. Returns how many tiles show everything.
+  int64_t LayOutDoubleBuffered() {
     const int64_t tiles = here_->Current().tiles;
-    const std::vector<int> incoming = here_->All(Residency::kLoaded);
-    const std::vector<int> outgoing = here_->All(Residency::kStored);
-    RunPrologue(incoming);
+    LayOutPrologue();
     const bool loops = tiles > kMostTilesInARow;
-    std::vector<Pass> passes;
-    for (int64_t i = 0; i < (loops ? 2 : tiles); ++i)
-      passes.push_back(LayOutPass(PhaseOf(i), loops || i > 0, loops || i + 1 < tiles));
     const bool odd = tiles % 2 == 1;
-    if (loops) {
-      const Step exit = passes[odd ? 0 : 1].back().step + 1;
-      trace_.loops.push_back({passes[0].front().step, passes[1].back().step + 1, {exit}});
+    const Step begin = End();
+    Step exit = begin;
+    for (int64_t i = 0; i < (loops ? 2 : tiles); ++i) {
+      const bool is_last = loops ? i == (odd ? 0 : 1) : i + 1 == tiles;
+      LayOutPass(static_cast<int>(i % 2), loops || i > 0, loops || i + 1 < tiles, is_last);
+      if (is_last) exit = End();
     }
-    const int64_t runs = loops ? kAlternatingPasses + (odd ? 1 : 0) : tiles;
-    for (int64_t tile = 0; tile < runs; ++tile) {
-      const Pass& pass = passes[static_cast<size_t>(tile) % passes.size()];
-      for (size_t i = 0; i < pass.size(); ++i) {
-        touches_.RunStep(pass[i].step);
-        if (next_ && tile + 1 == runs) touches_.LoadResidents(*next_);
-        RunDoubleBufferedStep(pass, i, tile, runs, incoming, outgoing);
+    if (loops) trace_.loops.push_back({begin, End(), {exit}});
+    if (const std::set<int> outgoing = All(*here_, Residency::kStored); !outgoing.empty()) {
+      std::set<int> transfers = outgoing;
+      if (next_) transfers.merge(All(*next_, Residency::kResident));
+      AddStep(StepKind::kEpilogue, 0, -1, transfers);
+    }
+    return loops ? kAlternatingPasses + (odd ? 1 : 0) : tiles;
+  }
+
+  void LayOutPrologue() {
+    std::set<int> transfers = All(*here_, Residency::kLoaded);
+    if (!here_->Current().prefetch) transfers.merge(All(*here_, Residency::kResident));
+    AddStreams(here_->Current().interval.first, 1, transfers);
+    if (!transfers.empty()) AddStep(StepKind::kPrologue, 0, -1, transfers);
+  }
+
+  // A pass copies rows only from a neighbour before it and for a neighbour after it. All its steps
+  // move the neighbours and, in the last pass, what the next subgraph wants; each moves the slices
+  // that are used at it and the first slices of the operator that computes next.
+  void LayOutPass(int phase, bool has_before, bool has_after, bool is_last) {
+    const graph::Interval interval = here_->Current().interval;
+    const Step begin = End();
+    for (int op = interval.first; op <= interval.last; ++op) {
+      if (has_before && here_->Restores(op)) AddStep(StepKind::kCopy, phase, op, {});
+      trace_.turns.push_back({op, phase, {End(), End() + 1}});
+      AddStep(StepKind::kCompute, phase, op, {});
+      if (has_after && here_->Saves(op)) AddStep(StepKind::kCopy, phase, op, {});
+    }
+    std::set<int> always;
+    if (has_after) always.merge(All(*here_, Residency::kLoaded));
+    if (has_before) always.merge(All(*here_, Residency::kStored));
+    if (is_last && next_) always.merge(All(*next_, Residency::kResident));
+    std::optional<int> next = has_after ? std::optional(interval.first) : std::nullopt;
+    for (Step step = End(); step-- > begin;) {
+      StepUse& use = trace_.steps[static_cast<size_t>(step)];
+      std::set<int> transfers = always;
+      if (next) AddStreams(*next, 1, transfers);
+      if (use.kind == StepKind::kCompute) {
+        AddStreams(use.op, 2, transfers);
+        next = use.op;
       }
+      use.transfers.assign(transfers.begin(), transfers.end());
     }
-    if (outgoing.empty()) return;
-    touches_.RunStep(AddStep(StepKind::kEpilogue, 0, -1));
-    if (next_) touches_.LoadResidents(*next_);
-    for (const int tensor : outgoing)
-      touches_.MoveTile(tensor, PhaseOf(runs - 1), runs - 1, AccessKind::kRead);
   }
 
-  static int PhaseOf(int64_t tile) { return static_cast<int>(tile % 2); }
-
-  void RunPrologue(const std::vector<int>& incoming) {
-    const std::vector<int> residents = here_->All(Residency::kResident);
-    const int first = here_->Current().interval.first;
-    const bool loads_residents = !residents.empty() && !here_->Current().prefetch;
-    if (!loads_residents && incoming.empty() && here_->StreamsOf(first).empty()) return;
-    touches_.RunStep(AddStep(StepKind::kPrologue, 0, -1));
-    if (loads_residents) touches_.LoadResidents(*here_);
-    for (const int tensor : incoming) touches_.MoveTile(tensor, 0, 0, AccessKind::kWrite);
-    touches_.FillFirstSlots(first, 0, 0);
-  }
-
-  // One step of a tile's pass, and the concurrent transfers for the tile before, the tile after,
-  // and the operator that computes next.
-  void RunDoubleBufferedStep(const Pass& pass, size_t position, int64_t tile, int64_t runs,
-                             const std::vector<int>& incoming, const std::vector<int>& outgoing) {
-    const int phase = PhaseOf(tile);
-    if (tile + 1 < runs) {
-      for (const int tensor : incoming)
-        touches_.MoveTile(tensor, PhaseOf(tile + 1), tile + 1, AccessKind::kWrite);
-    }
-    if (tile > 0) {
-      for (const int tensor : outgoing)
-        touches_.MoveTile(tensor, PhaseOf(tile - 1), tile - 1, AccessKind::kRead);
-    }
-    const auto next =
-        std::find_if(pass.begin() + static_cast<std::ptrdiff_t>(position) + 1, pass.end(),
-                     [](const PassStep& step) { return step.task == PassStep::Task::kCompute; });
-    if (next != pass.end()) {
-      touches_.FillFirstSlots(next->op, phase, tile);
-    } else if (tile + 1 < runs) {
-      touches_.FillFirstSlots(here_->Current().interval.first, PhaseOf(tile + 1), tile + 1);
-    }
-    const int op = pass[position].op;
-    switch (pass[position].task) {
-      case PassStep::Task::kRestore:
-        touches_.Restore(op, phase, tile);
-        break;
-      case PassStep::Task::kCompute:
-        touches_.FillWhileComputing(op, phase, tile);
-        touches_.Compute(op, phase, tile, 0);
-        break;
-      case PassStep::Task::kSave:
-        if (tile + 1 < runs) touches_.Save(op, phase, PhaseOf(tile + 1), tile);
-        break;
+  // What the operator streams in that number of slices or more.
+  void AddStreams(int op, int64_t least, std::set<int>& transfers) const {
+    for (const Stream& stream : here_->StreamsOf(op)) {
+      if (stream.slices >= least) transfers.insert(stream.tensor);
     }
   }
 
@@ -280,12 +195,6 @@ class Execution {
       if (always || tensor.network_input) touches_.HoldFromTheFirst(index);
       if (always || tensor.network_output || users_[i].readers.empty())
         touches_.HoldToTheLast(index);
-    }
-  }
-
-  void NoteTransfers() {
-    for (const auto& [step, tensor] : touches_.Transfers()) {
-      trace_.steps[static_cast<size_t>(step)].transfers.push_back(tensor);
     }
   }
 

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "tessera/base/arithmetic.h"
@@ -89,8 +88,8 @@ class Reading {
 
 int64_t KSlices::Count() const { return base::CeilDiv(k_extent, granularity); }
 
-int64_t KSlices::DepthOf(int64_t slice) const {
-  return std::min(k_extent, (slice + 1) * granularity) - slice * granularity;
+Range KSlices::SliceAt(int64_t slice) const {
+  return {std::min(slice * granularity, k_extent), std::min((slice + 1) * granularity, k_extent)};
 }
 
 int64_t KExtentOfSlices(const Plan& plan, const Subgraph& subgraph) {
@@ -236,6 +235,12 @@ TensorRole RoleOf(const graph::Tensor& tensor, const Users& users, graph::Interv
   return stays ? TensorRole::kFeature : TensorRole::kBoundary;
 }
 
+bool IsMadeForOthers(const graph::Tensor& tensor, const Users& users, graph::Interval interval) {
+  return AnyInside(users.makers, interval) &&
+         (tensor.network_output || tensor.state || users.readers.empty() ||
+          users.AreReadAfter(interval.last));
+}
+
 TensorRole RoleOf(const Plan& plan, const std::vector<Users>& users, const BufferUse& use) {
   const Users& who = users[static_cast<size_t>(use.tensor)];
   graph::Interval interval = plan.subgraphs.front().interval;
@@ -317,24 +322,15 @@ std::vector<int> TensorsOf(const graph::Graph& network, graph::Interval interval
 Slicing SlicingOf(const Plan& plan, const graph::Operator& op, int constant) {
   const graph::Shape& shape = plan.network.tensors[static_cast<size_t>(constant)].shape;
   Slicing slicing;
-  if (!shape.empty()) {
-    slicing.channels = op.kind == base::OperatorKind::kMatmul ? shape.back() : shape.front();
+  if (op.kind == base::OperatorKind::kMatmul && !shape.empty()) {
+    slicing.axis = shape.size() - 1;
+    slicing.result_axis =
+        plan.network.tensors[static_cast<size_t>(op.outputs.front())].shape.size() - 1;
   }
+  if (!shape.empty()) slicing.channels = shape[slicing.axis];
   slicing.granularity = std::min(slicing.channels, plan.profile.tiling.weight_granularity_channels);
   slicing.slices = base::CeilDiv(slicing.channels, slicing.granularity);
   return slicing;
-}
-
-std::optional<base::Axis> AxisName(size_t rank, size_t axis) {
-  using base::Axis;
-  static constexpr std::array kMap = {Axis::kBatch, Axis::kChannels, Axis::kRows, Axis::kColumns};
-  static constexpr std::array kSequence = {Axis::kBatch, Axis::kRows, Axis::kChannels};
-  static constexpr std::array kMatrix = {Axis::kRows, Axis::kChannels};
-  if (rank == kMap.size()) return kMap.at(axis);
-  if (rank == kSequence.size()) return kSequence.at(axis);
-  if (rank == kMatrix.size()) return kMatrix.at(axis);
-  if (rank == 1) return Axis::kChannels;
-  return std::nullopt;
 }
 
 }  // namespace tessera::plan::verify

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/plan/index_box.h"
 #include "tessera/plan/plan.h"
 
 // Subgraphs that accumulate slice by slice: docs/program.md, "Split K".
@@ -22,7 +23,8 @@ struct KSlices {
   size_t result_channels = 0;   // and that of the result
 
   int64_t Count() const;
-  int64_t DepthOf(int64_t slice) const;
+  Range SliceAt(int64_t slice) const;  // of K
+  int64_t DepthOf(int64_t slice) const { return SliceAt(slice).Length(); }
 };
 
 // The K extent of its slices, 0 if the subgraph has another policy.
@@ -41,6 +43,9 @@ std::string SplitKFault(const Plan& plan, const Subgraph& subgraph);
 struct Users {
   std::vector<int> makers;
   std::vector<int> readers;  // as input or as weight
+
+  int LastMaker() const { return makers.empty() ? -1 : makers.back(); }  // -1: there from the start
+  bool AreReadAfter(int op) const { return !readers.empty() && readers.back() > op; }
 };
 std::vector<Users> FindUsers(const graph::Graph& network);
 
@@ -48,6 +53,10 @@ bool Contains(graph::Interval interval, int op);
 bool AnyInside(const std::vector<int>& operators, graph::Interval interval);
 
 base::TensorRole RoleOf(const graph::Tensor& tensor, const Users& users, graph::Interval interval);
+
+// Whether operators of the interval make the tensor for others: it is an output, a state, read
+// after the interval, or never read.
+bool IsMadeForOthers(const graph::Tensor& tensor, const Users& users, graph::Interval interval);
 
 // The role of a buffer's content, seen from its subgraph. For a whole buffer, seen from its maker's
 // subgraph, or from the first subgraph if it has no maker. The buffer holds a tensor.
@@ -98,14 +107,12 @@ std::vector<int> TensorsOf(const graph::Graph& network, graph::Interval interval
 // The slices in which a streamed constant of `op` arrives, and the output channels of one: ceil(O /
 // g) and g.
 struct Slicing {
+  size_t axis = 0;          // of the constant's channels
+  size_t result_axis = 1;   // and of the result's
   int64_t channels = 1;     // O
   int64_t granularity = 1;  // g
   int64_t slices = 1;
 };
 Slicing SlicingOf(const Plan& plan, const graph::Operator& op, int constant);
-
-// The name of an axis of a shape of that rank (graph/graph.h, Shape); nullopt if the rank has no
-// named axes.
-std::optional<base::Axis> AxisName(size_t rank, size_t axis);
 
 }  // namespace tessera::plan::verify

@@ -58,7 +58,7 @@ class Succession {
         hw_profiles::LayoutOf(plan_.profile, base::TensorRole::kState);
     const int64_t bits = base::BitsOf(facts.type);
     const size_t rank = facts.shape.size();
-    if (!AxisName(rank, 0)) {
+    if (!MeaningOf(rank, 0)) {
       int64_t number = 0;
       for (size_t axis = 0; axis < rank; ++axis)
         number = number * facts.shape[axis] + coordinates[axis];
@@ -72,7 +72,7 @@ class Succession {
         8 * StoredBytes(row, facts.type, layout.channel_block, layout.row_pitch_bytes);
     NamedExtents at{0, 0, 0, 0};
     for (size_t axis = 0; axis < rank; ++axis) {
-      const base::Axis name = *AxisName(rank, axis);
+      const base::Axis name = *MeaningOf(rank, axis);
       int64_t& index = name == base::Axis::kBatch      ? at.batch
                        : name == base::Axis::kChannels ? at.channels
                        : name == base::Axis::kRows     ? at.rows

@@ -21,6 +21,12 @@ namespace tessera::plan::verify {
 
 using hw_profiles::HaloStorage;
 
+namespace {
+
+int64_t RowsOf(const Box& box) { return ExtentsOf(box)[*RowAxisOf(box.size())]; }
+
+}  // namespace
+
 CostCount::CostCount(const Plan& plan, const std::vector<Users>& users, int subgraph)
     : plan_(plan),
       users_(users),
@@ -59,7 +65,7 @@ void CostCount::Add(const Tile& tile) {
   append(tile.shares);
   for (const auto& [tensor, need] : tile.needs) {
     const auto kept = tile.kept.find(tensor);
-    extents.push_back(kept == tile.kept.end() ? 0 : kept->second);
+    extents.push_back(kept == tile.kept.end() ? 0 : RowsOf(kept->second));
   }
   const auto [number, is_new] =
       numbers_.try_emplace(std::move(extents), static_cast<int>(alike_.size()));
@@ -80,7 +86,7 @@ void CostCount::Add(const Tile& tile) {
 // Of the rows that the tile finds kept, with the width that the widest tile needs.
 CostCount::Moved CostCount::CopiesOf(const Alike& tile) const {
   Moved copies;
-  for (const auto& [tensor, rows] : tile.kept) {
+  for (const auto& [tensor, kept] : tile.kept) {
     const Held& held = costing_.HeldOf(tensor);
     const bool has_tiles = held.residency == Residency::kInner ||
                            held.residency == Residency::kLoaded ||
@@ -88,7 +94,7 @@ CostCount::Moved CostCount::CopiesOf(const Alike& tile) const {
     if (!has_tiles) continue;
     std::vector<int64_t> extents = largest_.at(tensor);
     for (size_t axis = 0; axis < extents.size(); ++axis) {
-      if (AxisName(extents.size(), axis) == base::Axis::kRows) extents[axis] = rows;
+      if (MeaningOf(extents.size(), axis) == base::Axis::kRows) extents[axis] = RowsOf(kept);
     }
     const int64_t bytes = PayloadOf(plan_.network.tensors[static_cast<size_t>(tensor)], extents,
                                     hw_profiles::LayoutOf(plan_.profile, held.role));

@@ -180,7 +180,8 @@ class Division {
     const size_t rank = asked.divided.size();
     const size_t tiled = ShapeOf(network_, tiled_).size();
     for (size_t axis = 0; axis < rank; ++axis) {
-      const bool same_name = AxisName(rank, axis) && AxisName(rank, axis) == AxisName(tiled, axis_);
+      const bool same_name =
+          MeaningOf(rank, axis) && MeaningOf(rank, axis) == MeaningOf(tiled, axis_);
       const bool stands = rank == tiled ? axis == axis_ : same_name;
       (stands ? asked.divided : asked.whole)[axis] = 1;
     }

@@ -35,17 +35,14 @@ using graph::Shape;
 __extension__ using Wide = __int128;
 
 bool StandsFor(size_t tiled_rank, size_t tiled_axis, size_t rank, size_t axis) {
-  const auto name = AxisName(rank, axis);
-  return name ? AxisName(tiled_rank, tiled_axis) == name : tiled_rank == rank && tiled_axis == axis;
+  const auto name = MeaningOf(rank, axis);
+  return name ? MeaningOf(tiled_rank, tiled_axis) == name
+              : tiled_rank == rank && tiled_axis == axis;
 }
 
-std::optional<size_t> RowAxis(const Shape& shape) {
-  for (size_t axis = 0; axis < shape.size(); ++axis) {
-    if (AxisName(shape.size(), axis) == base::Axis::kRows) return axis;
-  }
-  return std::nullopt;
-}
+}  // namespace
 
+// How needs spread through one subgraph.
 class Propagation {
  public:
   Propagation(const Graph& network, const std::vector<Users>& users, const Subgraph& subgraph)
@@ -57,11 +54,7 @@ class Propagation {
       if (facts.constant) continue;
       touched_.push_back(tensor);
       const Users& who = users[static_cast<size_t>(tensor)];
-      if (!AnyInside(who.makers, interval_)) continue;
-      const bool read_later = std::any_of(who.readers.begin(), who.readers.end(),
-                                          [&](int op) { return op > interval_.last; });
-      const bool leaves = facts.network_output || facts.state || read_later || who.readers.empty();
-      if (leaves || tensor == tiled_) leaving_.push_back(tensor);
+      if (IsMadeForOthers(facts, who, interval_) || tensor == tiled_) leaving_.push_back(tensor);
     }
   }
 
@@ -125,7 +118,7 @@ class Propagation {
 
   // Rows that have left with a previous tile do not leave again.
   void DropRows(int tensor, std::set<int64_t>& left, Box& share) const {
-    const std::optional<size_t> axis = RowAxis(ShapeOf(network_, tensor));
+    const std::optional<size_t> axis = RowAxisOf(ShapeOf(network_, tensor).size());
     if (!axis) return;
     Range& rows = share[*axis];
     while (rows.begin < rows.end && left.contains(rows.begin)) ++rows.begin;
@@ -134,7 +127,7 @@ class Propagation {
   }
 
   void Settle(int tensor, bool one_image, const std::vector<Strip>& strips) const {
-    const std::optional<size_t> axis = RowAxis(ShapeOf(network_, tensor));
+    const std::optional<size_t> axis = RowAxisOf(ShapeOf(network_, tensor).size());
     for (const Strip strip : strips) {
       for (Tile& tile : strip) tile.makes[tensor] = tile.needs[tensor];
     }
@@ -143,7 +136,8 @@ class Propagation {
       return WantsOneWidth(tensor, *axis, one_image, strip);
     });
     if (!straight) return;
-    for (const Strip strip : strips) KeepRows(tensor, *axis, strip);
+    int64_t made_so_far = 0;
+    for (const Strip strip : strips) KeepRows(tensor, *axis, strip, made_so_far);
   }
 
   static bool WantsOneWidth(int tensor, size_t axis, bool one_image, Strip tiles) {
@@ -152,7 +146,7 @@ class Propagation {
       Box need = tile.needs.at(tensor);
       if (IsEmpty(need)) continue;
       const bool images =
-          AxisName(need.size(), 0) == base::Axis::kBatch && need[0].end > need[0].begin + 1;
+          MeaningOf(need.size(), 0) == base::Axis::kBatch && need[0].end > need[0].begin + 1;
       if (one_image && images) return false;
       need[axis] = {0, 0};
       if (first && *first != need) return false;
@@ -161,34 +155,46 @@ class Propagation {
     return true;
   }
 
-  void KeepRows(int tensor, size_t axis, Strip tiles) const {
-    std::vector<std::vector<int64_t>> made(tiles.size());
+  void KeepRows(int tensor, size_t axis, Strip tiles, int64_t& made_so_far) const {
+    Box width;
+    std::vector<std::optional<Range>> wanted;  // rows
+    for (const Tile& tile : tiles) {
+      const Box& need = tile.needs.at(tensor);
+      wanted.push_back(IsEmpty(need) ? std::nullopt : std::optional(need[axis]));
+      if (!IsEmpty(need)) width = need;
+    }
+    std::vector<Range> made(tiles.size());
+    std::vector<Range> kept(tiles.size());
     for (int64_t row = 0; row < ShapeOf(network_, tensor)[axis]; ++row) {
       std::optional<size_t> first;
       std::optional<size_t> last;
       for (size_t i = 0; i < tiles.size(); ++i) {
-        const Box& need = tiles[i].needs[tensor];
-        if (IsEmpty(need)) continue;
-        if (!first && row < need[axis].end) first = i;
-        if (need[axis].begin <= row) last = i;
+        if (!wanted[i]) continue;
+        if (!first && row < wanted[i]->end) first = i;
+        if (wanted[i]->begin <= row) last = i;
       }
       if (!first || !last || *first > *last) continue;
-      made[*first].push_back(row);
-      for (size_t i = *first + 1; i <= *last; ++i) ++tiles[i].kept[tensor];
+      AddRow(row, made[*first]);
+      for (size_t i = *first + 1; i <= *last; ++i) AddRow(row, kept[i]);
     }
     const Box* share = ShareOfStrip(tensor, tiles);
     const Box leaves = share == nullptr ? Box() : *share;
     for (size_t i = 0; i < tiles.size(); ++i) {
-      Box& makes = tiles[i].makes[tensor];
-      if (made[i].empty()) {
-        makes = EmptyOf(ShapeOf(network_, tensor));
-      } else {
-        makes[axis] = {made[i].front(), made[i].back() + 1};
-      }
+      Tile& tile = tiles[i];
+      Box& makes = tile.makes[tensor];
+      makes = made[i].Length() == 0 ? EmptyOf(ShapeOf(network_, tensor)) : width;
+      makes[axis] = made[i];
+      if (kept[i].Length() > 0) tile.kept.emplace(tensor, width).first->second[axis] = kept[i];
+      tile.made_before[tensor] = made_so_far - kept[i].Length();
+      made_so_far += made[i].Length();
       if (share == nullptr) continue;
-      tiles[i].shares[tensor] = made[i].empty() ? makes : leaves;
-      tiles[i].shares[tensor][axis] = makes[axis];
+      tile.shares[tensor] = made[i].Length() == 0 ? makes : leaves;
+      tile.shares[tensor][axis] = makes[axis];
     }
+  }
+
+  static void AddRow(int64_t row, Range& rows) {
+    rows = {rows.Length() == 0 ? row : rows.begin, row + 1};
   }
 
   // The part that some tile of the strip must store: along all axes but the rows, the part that
@@ -242,10 +248,22 @@ class Propagation {
   std::vector<int> leaving_;
 };
 
-}  // namespace
-
 const Box& MadeOf(const Tile& tile, int tensor) {
   return tile.makes.empty() ? tile.needs.at(tensor) : tile.makes.at(tensor);
+}
+
+Box KeptOf(const Tile& tile, int tensor) {
+  const auto kept = tile.kept.find(tensor);
+  return kept == tile.kept.end() ? Box(tile.needs.at(tensor).size()) : kept->second;
+}
+
+Box HeldOf(const Tile& tile, int tensor) {
+  Box held = KeptOf(tile, tensor);
+  if (tile.kept.contains(tensor)) {
+    Enclose(held, MadeOf(tile, tensor));
+    return held;
+  }
+  return MadeOf(tile, tensor);
 }
 
 int64_t CountTiles(const Shape& shape, const std::vector<int64_t>& tile) {
@@ -263,7 +281,7 @@ bool MayCacheHalo(const hw_profiles::Profile& profile, const Shape& shape,
   bool rows = false;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     if (tile[axis] == shape[axis]) continue;
-    const std::optional<base::Axis> name = AxisName(shape.size(), axis);
+    const std::optional<base::Axis> name = MeaningOf(shape.size(), axis);
     const bool strips = name == base::Axis::kColumns && profile.tiling.implicit_padding;
     if (name != base::Axis::kRows && name != base::Axis::kBatch && !strips) return false;
     rows = rows || name == base::Axis::kRows;
@@ -276,51 +294,65 @@ Tile SingleTile(const Graph& network, const std::vector<Users>& users, const Sub
   return Propagation(network, users, subgraph).Run(box);
 }
 
-void ForEachTile(const Graph& network, const std::vector<Users>& users, const Subgraph& subgraph,
-                 const std::function<void(const Tile&)>& visit) {
-  const Propagation propagation(network, users, subgraph);
-  const Operator& last = network.operators[static_cast<size_t>(subgraph.interval.last)];
-  const Shape& shape = ShapeOf(network, last.outputs.front());
+Tiles::Tiles(const Graph& network, const std::vector<Users>& users, const Subgraph& subgraph)
+    : subgraph_(subgraph),
+      shape_(ShapeOf(
+          network, network.operators[static_cast<size_t>(subgraph.interval.last)].outputs.front())),
+      propagation_(std::make_shared<Propagation>(network, users, subgraph)),
+      count_(CountTiles(shape_, subgraph.tile)) {
   const bool together = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
-  std::vector<Box> boxes;
-  std::vector<int64_t> corner(shape.size(), 0);
-  while (true) {
-    Box box(shape.size());
-    for (size_t axis = 0; axis < shape.size(); ++axis) {
-      box[axis] = {corner[axis], std::min(corner[axis] + subgraph.tile[axis], shape[axis])};
-    }
-    if (together) {
-      boxes.push_back(std::move(box));
-    } else {
-      visit(propagation.Run(box));
-    }
-    size_t axis = shape.size();
-    while (axis > 0 && corner[axis - 1] + subgraph.tile[axis - 1] >= shape[axis - 1])
-      corner[--axis] = 0;
-    if (axis == 0) break;
-    corner[axis - 1] += subgraph.tile[axis - 1];
+  const std::optional<size_t> down = together ? RowAxisOf(shape_.size()) : std::nullopt;
+  if (down) fastest_first_.push_back(*down);
+  for (size_t axis = shape_.size(); axis-- > 0;) {
+    if (axis != down) fastest_first_.push_back(axis);
   }
-  if (!together) return;
-  const size_t rows = *RowAxis(shape);
-  const auto strip_length = static_cast<size_t>(base::CeilDiv(shape[rows], subgraph.tile[rows]));
-  std::stable_sort(boxes.begin(), boxes.end(), [rows](const Box& a, const Box& b) {
-    for (size_t axis = 0; axis < a.size(); ++axis) {
-      if (axis != rows && a[axis].begin != b[axis].begin) return a[axis].begin < b[axis].begin;
-    }
-    return false;
-  });
-  const bool one_image = subgraph.halo == hw_profiles::HaloStorage::kAdjacent;
-  for (const Tile& tile : propagation.RunTogether(boxes, strip_length, one_image)) visit(tile);
+  if (down) FindTogether();
 }
 
-void RowCount::Add(const Tile& tile) {
+Box Tiles::BoxOf(int64_t tile) const {
+  Box box(shape_.size());
+  for (const size_t axis : fastest_first_) {
+    const int64_t along = base::CeilDiv(shape_[axis], subgraph_.tile[axis]);
+    const int64_t begin = tile % along * subgraph_.tile[axis];
+    box[axis] = {begin, std::min(begin + subgraph_.tile[axis], shape_[axis])};
+    tile /= along;
+  }
+  return box;
+}
+
+void Tiles::FindTogether() {
+  std::vector<Box> boxes;
+  for (int64_t tile = 0; tile < count_; ++tile) boxes.push_back(BoxOf(tile));
+  const size_t rows = fastest_first_.front();
+  const auto strip_length = static_cast<size_t>(base::CeilDiv(shape_[rows], subgraph_.tile[rows]));
+  const bool one_image = subgraph_.halo == hw_profiles::HaloStorage::kAdjacent;
+  together_ = propagation_->RunTogether(boxes, strip_length, one_image);
+}
+
+Tile Tiles::At(int64_t tile) const {
+  if (!together_.empty()) return together_[static_cast<size_t>(tile)];
+  return propagation_->Run(BoxOf(tile));
+}
+
+void ForEachTile(const Graph& network, const std::vector<Users>& users, const Subgraph& subgraph,
+                 const std::function<void(const Tile&)>& visit) {
+  const Tiles tiles(network, users, subgraph);
+  for (int64_t tile = 0; tile < tiles.Count(); ++tile) visit(tiles.At(tile));
+}
+
+void TileMaxima::Add(const Tile& tile) {
+  for (const auto& [tensor, need] : tile.needs) {
+    const std::vector<int64_t> extents = ExtentsOf(need);
+    std::vector<int64_t>& most = extents_.try_emplace(tensor, extents).first->second;
+    for (size_t axis = 0; axis < extents.size(); ++axis)
+      most[axis] = std::max(most[axis], extents[axis]);
+  }
   for (const auto& [tensor, makes] : tile.makes) {
-    const std::optional<size_t> axis = RowAxis(ShapeOf(network_, tensor));
+    const std::optional<size_t> axis = RowAxisOf(makes.size());
     if (!axis) continue;
-    const int64_t made = IsEmpty(makes) ? 0 : makes[*axis].end - makes[*axis].begin;
-    const auto found = tile.kept.find(tensor);
-    const int64_t kept = found == tile.kept.end() ? 0 : found->second;
-    RowTally& tally = tallies_[tensor];
+    const int64_t made = ExtentsOf(makes)[*axis];
+    const int64_t kept = ExtentsOf(KeptOf(tile, tensor))[*axis];
+    RowTally& tally = rows_[tensor];
     tally.kept = std::max(tally.kept, kept);
     tally.made = std::max(tally.made, made);
     tally.held = std::max(tally.held, kept + made);

@@ -3,9 +3,10 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <vector>
 
-#include "tessera/plan/operand_reads.h"
+#include "tessera/plan/index_box.h"
 #include "tessera/plan/verify/residency.h"
 
 // The tiles of a subgraph and the parts of every tensor that each needs.
@@ -17,11 +18,15 @@ struct Tile {
 
   // By tensor, if the subgraph caches its halo. Otherwise empty, because all that a pass needs is
   // then made.
-  std::map<int, Box> makes;     // the part that this pass makes or loads
-  std::map<int, int64_t> kept;  // rows that previous passes made and this one or a later one needs
+  std::map<int, Box> makes;  // the part that this pass makes or loads
+  std::map<int, Box> kept;   // the rows that previous passes made and this one or a later one needs
+  std::map<int, int64_t> made_before;  // rows of all passes before the first row held
 };
 
+// Of a tensor: what the pass makes or loads, what it keeps of previous passes, and both.
 const Box& MadeOf(const Tile& tile, int tensor);
+Box KeptOf(const Tile& tile, int tensor);
+Box HeldOf(const Tile& tile, int tensor);
 
 // The product over axes of ceil(extent / tile).
 int64_t CountTiles(const graph::Shape& shape, const std::vector<int64_t>& tile);
@@ -37,12 +42,36 @@ bool MayCacheHalo(const hw_profiles::Profile& profile, const graph::Shape& shape
 Tile SingleTile(const graph::Graph& network, const std::vector<Users>& users,
                 const Subgraph& subgraph, const Box& box);
 
-// Calls `visit` for each tile in program order: row-major or, if the halo is cached, strip by
-// strip. The last tile along each axis may be smaller. subgraph.tile is within the shape and, if
-// the halo is cached, is such that it may be. Cost: tiles times operators times the walk of NeedOf.
-// With a cached halo also rows, and all tiles are held in memory together.
+// All tiles of a subgraph, in program order: row-major or, if the halo is cached, strip by strip.
+// The last tile along each axis may be smaller. subgraph.tile is within the shape and, if the halo
+// is cached, is such that it may be. Cost of a tile: operators times the walk of NeedOf. With a
+// cached halo all tiles are found and held in memory together; the cost includes rows.
+class Tiles {
+ public:
+  // The arguments must outlive it.
+  Tiles(const graph::Graph& network, const std::vector<Users>& users, const Subgraph& subgraph);
+
+  int64_t Count() const { return count_; }  // as CountTiles
+  Tile At(int64_t tile) const;
+
+ private:
+  Box BoxOf(int64_t tile) const;
+  void FindTogether();
+
+  const Subgraph& subgraph_;
+  const graph::Shape& shape_;  // of the tensor that is cut
+  std::shared_ptr<const class Propagation> propagation_;
+  std::vector<size_t> fastest_first_;  // its axes, in the order in which tiles advance along them
+  int64_t count_ = 1;
+  std::vector<Tile> together_;  // if the halo is cached
+};
+
+// Calls `visit` for each tile in program order.
 void ForEachTile(const graph::Graph& network, const std::vector<Users>& users,
                  const Subgraph& subgraph, const std::function<void(const Tile&)>& visit);
+
+// By tensor, the maximum that any tile needs along each axis.
+using LargestExtents = std::map<int, std::vector<int64_t>>;
 
 // The maximum number of rows of a tensor over all tiles, if the halo is cached.
 struct RowTally {
@@ -54,15 +83,15 @@ struct RowTally {
 using RowTallies = std::map<int, RowTally>;  // by tensor that has rows
 
 // Feed it every tile in order.
-class RowCount {
+class TileMaxima {
  public:
-  explicit RowCount(const graph::Graph& network) : network_(network) {}
   void Add(const Tile& tile);
-  const RowTallies& Tallies() const { return tallies_; }
+  const LargestExtents& Extents() const { return extents_; }
+  const RowTallies& Rows() const { return rows_; }
 
  private:
-  const graph::Graph& network_;
-  RowTallies tallies_;
+  LargestExtents extents_;
+  RowTallies rows_;
   std::map<int, int64_t> held_before_;
 };
 

@@ -7,7 +7,7 @@
 
 #include "fixture.h"
 #include "tessera/base/random.h"
-#include "tessera/plan/operand_reads.h"
+#include "tessera/plan/index_box.h"
 
 namespace tessera::plan {
 namespace {

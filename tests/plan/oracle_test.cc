@@ -6,8 +6,7 @@
 #include "region_oracle.h"
 #include "tessera/graph/regions.h"
 #include "tessera/graph/tiling/tiling.h"
-#include "tessera/plan/execute/reads.h"
-#include "tessera/plan/operand_reads.h"
+#include "tessera/plan/index_box.h"
 #include "tessera/plan/verify/cost_terms.h"
 #include "tessera/plan/verify/tiles.h"
 
@@ -79,8 +78,8 @@ TEST(Needs, OfEveryKindAreTheSmallestBoxAroundWhatTheElementsRead) {
 // The flags of a set that an execution looks for; the padding is in no tensor.
 std::vector<char> FlagsOf(const plan::ElementSet& set, const graph::Shape& shape) {
   std::vector<char> has(static_cast<size_t>(graph::ElementsOf(shape)), 0);
-  if (set.listed) {
-    for (const int64_t number : *set.listed) has[static_cast<size_t>(number)] = 1;
+  if (set.numbers) {
+    for (const int64_t number : *set.numbers) has[static_cast<size_t>(number)] = 1;
     return has;
   }
   std::vector<int64_t> numbers = {0};
@@ -111,7 +110,7 @@ TEST(Reads, OfEveryKindAreTheElementsThatItsDefinitionReads) {
       for (const graph::ops::Extent& extent : output) box.push_back({extent.begin, extent.end});
       for (size_t input = 0; input < op.inputs.size(); ++input) {
         const graph::ElementSet needed = graph::NeedOf(graph, op, input, asked);
-        ASSERT_EQ(FlagsOf(plan::ReadsOfInput(graph, op, input, box), *needed.shape), needed.has)
+        ASSERT_EQ(FlagsOf(graph::ReadsOf(graph, op, input, box), *needed.shape), needed.has)
             << Describe(graph) << "\n"
             << op.id;
       }

@@ -63,7 +63,7 @@ class MemoryLowerBounds {
     Box strip = output;
     bool keeps_rows = false;
     for (size_t axis = 0; axis < output.size(); ++axis) {
-      const auto name = AxisName(output.size(), axis);
+      const auto name = MeaningOf(output.size(), axis);
       const auto& axes = plan_.profile.tiling.axes;
       const bool offered = std::any_of(axes.begin(), axes.end(),
                                        [&](const auto& each) { return each.axis == name; });
@@ -85,7 +85,7 @@ class MemoryLowerBounds {
     const graph::Shape& output = ShapeOf(TiledOf(interval));
     Box box = WholeOf(output);
     for (size_t axis = 0; axis < box.size(); ++axis) {
-      const bool is_rows = AxisName(box.size(), axis) == base::Axis::kRows;
+      const bool is_rows = MeaningOf(box.size(), axis) == base::Axis::kRows;
       if (keeps_rows && is_rows) continue;
       const int64_t begin = (output[axis] / tile[axis] / 2) * tile[axis];
       box[axis] = {begin, std::min(begin + tile[axis], output[axis])};
@@ -217,7 +217,7 @@ class MemoryLowerBounds {
 
   static Box MiddleRow(Box box) {
     for (size_t axis = 0; axis < box.size() && !IsEmpty(box); ++axis) {
-      if (AxisName(box.size(), axis) != base::Axis::kRows) continue;
+      if (MeaningOf(box.size(), axis) != base::Axis::kRows) continue;
       const int64_t middle = box[axis].begin + (box[axis].end - box[axis].begin) / 2;
       box[axis] = {middle, middle + 1};
     }

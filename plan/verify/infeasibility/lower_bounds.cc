@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "tessera/plan/operand_reads.h"
 #include "tessera/plan/verify/buffer_sizes.h"
 #include "tessera/plan/verify/cost_terms.h"
 #include "tessera/plan/verify/tiles.h"
@@ -56,17 +55,7 @@ class ShapeLoad {
 
  private:
   void FindSizes() {
-    RowCount rows(plan_.network);
-    ForEachTile(plan_.network, users_, subgraph_, [&](const Tile& tile) {
-      rows.Add(tile);
-      for (const auto& [tensor, need] : tile.needs) {
-        const std::vector<int64_t> extents = ExtentsOf(need);
-        std::vector<int64_t>& most = largest_.try_emplace(tensor, extents).first->second;
-        for (size_t axis = 0; axis < extents.size(); ++axis)
-          most[axis] = std::max(most[axis], extents[axis]);
-      }
-    });
-    rows_ = rows.Tallies();
+    ForEachTile(plan_.network, users_, subgraph_, [&](const Tile& tile) { maxima_.Add(tile); });
   }
 
   bool Overlaps() const {
@@ -79,7 +68,7 @@ class ShapeLoad {
 
   int64_t SizeOf(BufferKind kind, int tensor) const {
     const BufferUse use = {kind, kind == BufferKind::kWhole ? -1 : index_, tensor, -1, 0, 0};
-    return FootprintOf(plan_, users_, use, largest_, rows_).size;
+    return FootprintOf(plan_, users_, use, maxima_.Extents(), maxima_.Rows()).size;
   }
 
   void AddStay(int tensor) {
@@ -107,11 +96,11 @@ class ShapeLoad {
     } else if (held.residency == Residency::kInner || held.residency == Residency::kLoaded ||
                held.residency == Residency::kStored) {
       const bool is_cached =
-          subgraph_.halo != HaloStorage::kRecompute && IsCached(held, tensor, rows_);
+          subgraph_.halo != HaloStorage::kRecompute && IsCached(held, tensor, maxima_.Rows());
       const bool is_rolling_buffer = is_cached && subgraph_.halo == HaloStorage::kRollingBuffer;
       if (is_rolling_buffer && HasMiddle()) stay = {tensor, 0, all.first, all.last};
-      const auto extents = largest_.find(tensor);
-      if (extents == largest_.end() ||
+      const auto extents = maxima_.Extents().find(tensor);
+      if (extents == maxima_.Extents().end() ||
           std::count(extents->second.begin(), extents->second.end(), 0) > 0)
         return;
       stay.bytes =
@@ -149,8 +138,7 @@ class ShapeLoad {
   const std::vector<Users>& users_;
   const int index_;
   const Subgraph& subgraph_;
-  LargestExtents largest_;
-  RowTallies rows_;
+  TileMaxima maxima_;
   std::vector<Stay> stays_;
 };
 

@@ -90,7 +90,7 @@ std::vector<std::vector<int64_t>> SubgraphConfigs::ExtentsOf(graph::Interval int
   for (size_t axis = 0; axis < whole.tile.size(); ++axis) {
     std::vector<int64_t>& here = extents.emplace_back(1, whole.tile[axis]);
     for (const hw_profiles::AxisGranularity& cut : probe_.profile.tiling.axes) {
-      const bool meant = AxisName(whole.tile.size(), axis) == cut.axis;
+      const bool meant = MeaningOf(whole.tile.size(), axis) == cut.axis;
       if (!meant || !MayCut(probe_.network, users_, interval, axis)) continue;
       for (int64_t extent = cut.granularity; extent < whole.tile[axis]; extent += cut.granularity)
         here.push_back(extent);

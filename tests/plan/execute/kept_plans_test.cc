@@ -10,7 +10,7 @@
 #include "../fixture.h"
 #include "base_plans.h"
 #include "plans.h"
-#include "tessera/plan/execute/tile_boxes.h"
+#include "tessera/plan/verify/tiles.h"
 
 // Plans that keep rows run, with every kind of halo buffer.
 namespace tessera::plan::execute {
@@ -21,6 +21,7 @@ using hw_profiles::HaloStorage;
 using hw_profiles::WeightPolicy;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using verify::Tiles;
 
 struct NamedNetwork {
   const char* name;
@@ -97,8 +98,8 @@ INSTANTIATE_TEST_SUITE_P(
 std::vector<std::pair<int64_t, int64_t>> RowsOf(const Tiles& tiles, int tensor, bool made) {
   std::vector<std::pair<int64_t, int64_t>> rows;
   for (int64_t i = 0; i < tiles.Count(); ++i) {
-    const TilePart part = tiles.At(i).parts.at(tensor);
-    const Box box = made ? part.made : KeptOf(part);
+    const verify::Tile tile = tiles.At(i);
+    const Box box = made ? MadeOf(tile, tensor) : KeptOf(tile, tensor);
     rows.emplace_back(plan::IsEmpty(box) ? std::pair<int64_t, int64_t>{0, 0}
                                          : std::pair{box[2].begin, box[2].end});
   }
@@ -115,7 +116,7 @@ TEST(RowSweep, LetsOperatorsIdle) {
   subgraph.tile = {1, 4, 1, 4};
   subgraph.halo = HaloStorage::kRollingBuffer;
   const graph::Graph network = Upsampling();
-  const Tiles tiles(network, UsersOf(network), subgraph);
+  const Tiles tiles(network, verify::FindUsers(network), subgraph);
   EXPECT_THAT(RowsOf(tiles, 2, /*made=*/true), ElementsAre(Rows(0, 1), kNone, Rows(1, 2), kNone,
                                                            Rows(2, 3), kNone, Rows(3, 4), kNone));
   EXPECT_THAT(RowsOf(tiles, 0, /*made=*/true),
@@ -131,11 +132,11 @@ TEST(RowSweep, SkipsRowsWithoutAReader) {
   subgraph.tile = {1, 4, 3, 4};
   subgraph.halo = HaloStorage::kRollingBuffer;
   const graph::Graph network = SkippingConv();
-  const Tiles tiles(network, UsersOf(network), subgraph);
+  const Tiles tiles(network, verify::FindUsers(network), subgraph);
   EXPECT_THAT(RowsOf(tiles, 3, /*made=*/true), ElementsAre(Rows(0, 4), Rows(4, 7), Rows(7, 9)));
   EXPECT_THAT(RowsOf(tiles, 0, /*made=*/true),
               ElementsAre(Rows(0, 11), Rows(12, 20), Rows(21, 26)));
-  EXPECT_EQ(tiles.At(2).parts.at(0).made_before, 11 + 8);
+  EXPECT_EQ(tiles.At(2).made_before.at(0), 11 + 8);
 }
 
 TEST(RowSweep, BeginsAboveWithEveryImage) {
@@ -144,11 +145,11 @@ TEST(RowSweep, BeginsAboveWithEveryImage) {
   subgraph.tile = {2, 4, 3, 4};
   subgraph.halo = HaloStorage::kRollingBuffer;
   const graph::Graph network = Images();
-  const Tiles tiles(network, UsersOf(network), subgraph);
+  const Tiles tiles(network, verify::FindUsers(network), subgraph);
   EXPECT_THAT(RowsOf(tiles, 0, /*made=*/true),
               ElementsAre(Rows(0, 5), Rows(5, 7), kNone, Rows(0, 5), Rows(5, 7), kNone));
-  EXPECT_EQ(tiles.At(3).parts.at(0).made_before, 7);
-  EXPECT_EQ(tiles.At(3).parts.at(0).made[0], (Range{2, 3}));
+  EXPECT_EQ(tiles.At(3).made_before.at(0), 7);
+  EXPECT_EQ(MadeOf(tiles.At(3), 0)[0], (Range{2, 3}));
 }
 
 TEST(RowSweep, BringsHomeWhatIsMade) {
@@ -157,10 +158,10 @@ TEST(RowSweep, BringsHomeWhatIsMade) {
   subgraph.tile = {1, 4, 4, 4};
   subgraph.halo = HaloStorage::kLineBuffer;
   const graph::Graph network = LeavingMiddle();
-  const Tiles tiles(network, UsersOf(network), subgraph);
-  EXPECT_EQ(tiles.At(0).leaves.at(3)[2], (Range{0, 5}));
-  EXPECT_EQ(tiles.At(1).leaves.at(3)[2], (Range{5, 9}));
-  EXPECT_EQ(tiles.At(2).leaves.at(3)[2], (Range{9, 10}));
+  const Tiles tiles(network, verify::FindUsers(network), subgraph);
+  EXPECT_EQ(tiles.At(0).shares.at(3)[2], (Range{0, 5}));
+  EXPECT_EQ(tiles.At(1).shares.at(3)[2], (Range{5, 9}));
+  EXPECT_EQ(tiles.At(2).shares.at(3)[2], (Range{9, 10}));
 }
 
 TEST(KeptObstacles, AreStripsWithStoredPads) {

@@ -1,0 +1,260 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "tessera/plan/verify/passes.h"
+
+// While a tile is under work, the one before leaves and the one after arrives; min(N, 3) passes,
+// two in turn from N = 4 on:
+//
+//     P | C_0  C_1  C_2 | C_0  C_1  C_2 | .. | E           around C_k, rows are restored and saved
+//
+// Tile q arrives at the steps of pass q - 1 that name it, from the first to the last of these, and
+// leaves at those of pass q + 1; at E the last one leaves. Where slices stream, an operator's step
+// has rounds: while slice r is used in slot r mod 2, slice r + 1 arrives in the other. The first
+// arrives from the step of the previous operator on, beyond the end of the pass if need be:
+//
+//     pass q    ..  C_1  restore  C_2  save | restore  C_0           C_2 is the last operator
+//                   '-----------' '-----------------'
+//                   first of C_2    first of C_0, for the next tile
+//
+// Constants that are prefetched for the next subgraph arrive at the steps of the last pass, and at
+// E, that name them.
+namespace tessera::plan::verify {
+namespace {
+
+using problem::Step;
+using Steps = std::vector<Step>;
+
+class DoubleBuffered {
+ public:
+  DoubleBuffered(const SubgraphSteps& subgraph, int64_t tiles, PassVisitor& visitor)
+      : subgraph_(subgraph), tiles_(tiles), visitor_(visitor) {
+    const Stretch own = subgraph.own;
+    Step first = own.begin;
+    while (first < own.end && At(first).kind == StepKind::kPrologue) ++first;
+    Step last = first;
+    while (last < own.end && (subgraph.Computes(last) || subgraph.Copies(last))) ++last;
+    prologue_ = {own.begin, first};
+    epilogue_ = {last, own.end};
+    SplitIntoPasses({first, last});
+  }
+
+  void Run() {
+    PlanFirstSlicesOfPass(StepsOf(prologue_), 0, 0);
+    for (Step step = prologue_.begin; step < prologue_.end; ++step) RunPrologue(step);
+    for (int64_t tile = 0; tile < tiles_; ++tile) RunPass(tile);
+    for (Step step = epilogue_.begin; step < epilogue_.end; ++step) RunEpilogue(step);
+  }
+
+ private:
+  // A transfer whose last step is still to come; it has a number once it has begun.
+  struct Planned {
+    Transfer transfer;
+    std::optional<int64_t> number;
+  };
+
+  const StepUse& At(Step step) const { return subgraph_.At(step); }
+  const Stretch& PassOf(int64_t tile) const {
+    return passes_[static_cast<size_t>(tile) % passes_.size()];
+  }
+  int LastPhase() const { return static_cast<int>((tiles_ - 1) % 2); }
+
+  static Steps StepsOf(Stretch stretch) {
+    Steps steps;
+    for (Step step = stretch.begin; step < stretch.end; ++step) steps.push_back(step);
+    return steps;
+  }
+
+  // Every pass computes as often. What is copied in between belongs to the pass whose phase it has.
+  void SplitIntoPasses(Stretch all) {
+    const int64_t passes = tiles_ <= 3 ? tiles_ : 2;
+    int64_t operators = 0;
+    for (Step step = all.begin; step < all.end; ++step)
+      operators += subgraph_.Computes(step) ? 1 : 0;
+    Step step = all.begin;
+    for (int64_t i = 0; i < passes; ++i) {
+      const Step begin = step;
+      for (int64_t left = operators / passes; step < all.end && left > 0; ++step)
+        left -= subgraph_.Computes(step) ? 1 : 0;
+      const auto is_own = [&] { return i + 1 == passes || At(step).phase == At(begin).phase; };
+      while (step < all.end && subgraph_.Copies(step) && is_own()) ++step;
+      passes_.push_back({begin, step});
+    }
+  }
+
+  void RunPrologue(Step step) {
+    visitor_.Enter(step, -1);
+    for (const int tensor : At(step).transfers) {
+      if (subgraph_.IsResident(tensor)) {
+        Plan({Transfer::Kind::kResident, tensor, -1, {}, {step}});
+      } else if (subgraph_.Arrives(tensor)) {
+        Plan({Transfer::Kind::kLoad, tensor, -1, {0, 0}, {step}});
+      } else if (!subgraph_.here.IsStreamed(FirstOperator(), tensor)) {
+        RefuseTransfer(subgraph_, step, tensor, visitor_);
+      }
+    }
+    BeginTransfers(step);
+    EndTransfers(step);
+  }
+
+  void RunEpilogue(Step step) {
+    visitor_.Enter(step, tiles_ - 1);
+    for (const int tensor : At(step).transfers) {
+      if (subgraph_.Leaves(tensor)) {
+        Plan({Transfer::Kind::kStore, tensor, -1, {tiles_ - 1, LastPhase()}, {step}});
+      } else if (!subgraph_.IsPrefetched(tensor)) {
+        RefuseTransfer(subgraph_, step, tensor, visitor_);
+      }
+    }
+    BeginTransfers(step);
+    EndTransfers(step);
+  }
+
+  void RunPass(int64_t tile) {
+    const Stretch pass = PassOf(tile);
+    PlanNeighbours(pass, tile);
+    if (tile + 1 == tiles_) PlanPrefetches(pass);
+    for (Step step = pass.begin; step < pass.end; ++step) {
+      visitor_.Enter(step, tile);
+      if (subgraph_.Computes(step)) PlanFirstSlicesAfter(step, pass, tile);
+      for (const int tensor : At(step).transfers) {
+        if (subgraph_.IsResident(tensor) && !subgraph_.IsPrefetched(tensor))
+          Plan({Transfer::Kind::kResident, tensor, -1, {}, {step}});
+      }
+      BeginTransfers(step);
+      if (subgraph_.Computes(step)) RunRounds(step, tile);
+      if (subgraph_.Copies(step)) {
+        const int phase = At(step).phase;
+        RunCopy(subgraph_, step, pass, {tile, phase},
+                tile + 1 < tiles_ ? std::optional(1 - phase) : std::nullopt, visitor_);
+      }
+      EndTransfers(step);
+    }
+  }
+
+  int FirstOperator() const { return subgraph_.here.Current().interval.first; }
+
+  void Plan(Transfer transfer) { planned_.push_back({std::move(transfer), std::nullopt}); }
+
+  void BeginTransfers(Step step) {
+    for (Planned& planned : planned_) {
+      if (!planned.number && planned.transfer.steps.front() == step)
+        planned.number = visitor_.Begin(planned.transfer);
+    }
+  }
+
+  void EndTransfers(Step step) {
+    const auto ends = [step](const Planned& planned) {
+      return planned.transfer.steps.back() == step;
+    };
+    for (const Planned& planned : planned_) {
+      if (ends(planned) && planned.number) visitor_.End(*planned.number);
+    }
+    std::erase_if(planned_, ends);
+  }
+
+  // The neighbouring tiles, during the pass.
+  void PlanNeighbours(Stretch pass, int64_t tile) {
+    const auto moves = [&](int tensor) {
+      return subgraph_.Arrives(tensor) || subgraph_.Leaves(tensor);
+    };
+    for (auto& [tensor, span] : Spans(StepsOf(pass), moves)) {
+      const int other = 1 - At(span.front()).phase;
+      if (subgraph_.Arrives(tensor) && tile + 1 < tiles_) {
+        Plan({Transfer::Kind::kLoad, tensor, -1, {tile + 1, other}, std::move(span)});
+      } else if (subgraph_.Leaves(tensor) && tile > 0) {
+        Plan({Transfer::Kind::kStore, tensor, -1, {tile - 1, other}, std::move(span)});
+      }
+    }
+  }
+
+  // From the last pass on.
+  void PlanPrefetches(Stretch pass) {
+    Steps steps = StepsOf(pass);
+    for (const Step step : StepsOf(epilogue_)) steps.push_back(step);
+    const auto is_prefetched = [&](int tensor) { return subgraph_.IsPrefetched(tensor); };
+    for (auto& [constant, span] : Spans(steps, is_prefetched)) {
+      Plan({Transfer::Kind::kPrefetch, constant, -1, {tiles_ - 1, LastPhase()}, std::move(span)});
+    }
+  }
+
+  // From the step of an operator to that of the next, in this pass or the one after.
+  void PlanFirstSlicesAfter(Step step, Stretch pass, int64_t tile) {
+    Step next = step + 1;
+    while (next < pass.end && !subgraph_.Computes(next)) ++next;
+    if (next < pass.end) {
+      PlanFirstSlices(StepsOf({step, next}), At(next).op, tile, At(step).phase);
+    } else if (tile + 1 < tiles_) {
+      PlanFirstSlicesOfPass(StepsOf({step, next}), tile + 1, 1 - At(step).phase);
+    }
+  }
+
+  // Up to the first operator of a tile that is to come.
+  void PlanFirstSlicesOfPass(Steps steps, int64_t tile, int phase) {
+    const Stretch pass = PassOf(tile);
+    for (Step step = pass.begin; step < pass.end && !subgraph_.Computes(step); ++step)
+      steps.push_back(step);
+    PlanFirstSlices(steps, FirstOperator(), tile, phase);
+  }
+
+  void PlanFirstSlices(const Steps& steps, int op, int64_t tile, int phase) {
+    const auto streams = [&](int tensor) { return subgraph_.here.IsStreamed(op, tensor); };
+    for (auto& [constant, span] : Spans(steps, streams)) {
+      const RunIndex run = {tile, phase, 0, visitor_.RoundsOf(op)};
+      Plan({Transfer::Kind::kSlice, constant, op, run, std::move(span)});
+    }
+  }
+
+  // For each tensor of a kind the steps from the first that names it to the last.
+  template <typename Predicate>
+  std::map<int, Steps> Spans(const Steps& steps, const Predicate& is_of_kind) const {
+    std::map<int, Stretch> named;  // of `steps`
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const auto at = static_cast<Step>(i);
+      for (const int tensor : At(steps[i]).transfers) {
+        if (is_of_kind(tensor))
+          named.try_emplace(tensor, Stretch{at, at}).first->second.end = at + 1;
+      }
+    }
+    std::map<int, Steps> spans;
+    for (const auto& [tensor, span] : named)
+      spans[tensor].assign(steps.begin() + span.begin, steps.begin() + span.end);
+    return spans;
+  }
+
+  void RunRounds(Step step, int64_t tile) {
+    const StepUse& use = At(step);
+    const int64_t rounds = visitor_.RoundsOf(use.op);
+    const auto run_of = [&](int64_t round) {
+      return RunIndex{tile, use.phase, round, rounds, static_cast<int>(round % 2)};
+    };
+    for (int64_t round = 0; round < rounds; ++round) {
+      std::vector<int64_t> under_way;
+      for (const int tensor : use.transfers) {
+        if (round + 1 == rounds || !subgraph_.here.IsStreamed(use.op, tensor)) continue;
+        under_way.push_back(
+            visitor_.Begin({Transfer::Kind::kSlice, tensor, use.op, run_of(round + 1), {step}}));
+      }
+      visitor_.Compute(use.op, run_of(round), step);
+      for (const int64_t number : under_way) visitor_.End(number);
+    }
+  }
+
+  const SubgraphSteps& subgraph_;
+  int64_t tiles_;
+  PassVisitor& visitor_;
+  Stretch prologue_;
+  Stretch epilogue_;
+  std::vector<Stretch> passes_;
+  std::vector<Planned> planned_;  // in the order in which they begin, where they begin together
+};
+
+}  // namespace
+
+void RunDoubleBuffered(const SubgraphSteps& subgraph, int64_t tiles, PassVisitor& visitor) {
+  DoubleBuffered(subgraph, tiles, visitor).Run();
+}
+
+}  // namespace tessera::plan::verify

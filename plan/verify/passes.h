@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/plan/plan.h"
+#include "tessera/plan/verify/subgraph_residency.h"
+
+// A subgraph at work: its steps, tile by tile, with what each moves, computes and copies. This is
+// the one place that turns steps into a running program (docs/program.md, "Steps of a subgraph").
+// The derivation runs the steps that it has laid out, to see how long buffers live
+// (program_trace.cc). An execution runs the steps of a plan, whatever they are, as instructions
+// (plan/execute).
+namespace tessera::plan::verify {
+
+// Which run of a transfer, an operator or a copy: the tile that it is for, and its round of that
+// tile's.
+struct RunIndex {
+  int64_t tile = -1;  // -1: for the subgraph, before its tiles
+  int phase = 0;
+  int64_t round = 0;
+  int64_t rounds = 1;
+  int slot = 0;  // of slices
+};
+
+// A transfer may move any byte at any moment of its steps, which are in the order in which they
+// run.
+struct Transfer {
+  enum class Kind : uint8_t {
+    kLoad,      // a tile's part of a tensor that is loaded
+    kStore,     // and of one that is stored
+    kResident,  // a constant of the subgraph
+    kPrefetch,  // a resident constant of the next subgraph
+    kSlice,     // a slice for `op`, that of the run's round
+  };
+  Kind kind = Kind::kLoad;
+  int tensor = -1;
+  int op = -1;
+  RunIndex run;
+  std::vector<problem::Step> steps;
+};
+
+// Receives what happens, in order.
+class PassVisitor {
+ public:
+  virtual void Enter(problem::Step step, int64_t tile) = 0;  // -1: outside tiles
+
+  // A transfer begins, and gets a number; the one of that number has ended.
+  virtual int64_t Begin(const Transfer& transfer) = 0;
+  virtual void End(int64_t transfer) = 0;
+
+  // The rounds in which the operator makes its result: at least 1.
+  virtual int64_t RoundsOf(int op) = 0;
+  virtual void Compute(int op, const RunIndex& run, problem::Step step) = 0;
+
+  // The operator's engine brings rows back that the tile before has left, or puts rows aside for
+  // the tile after, whose phase is given too.
+  virtual void Restore(int op, const RunIndex& run, problem::Step step) = 0;
+  virtual void Save(int op, const RunIndex& run, int next_phase, problem::Step step) = 0;
+
+  // A step states something that cannot be done.
+  virtual void Refuse(const std::string& why) = 0;
+
+ protected:
+  ~PassVisitor() = default;
+};
+
+// Steps [begin, end) of one subgraph. Each does what it says: a step that does not name a tensor
+// does not move it.
+struct Stretch {
+  problem::Step begin = 0;
+  problem::Step end = 0;
+};
+struct SubgraphSteps {
+  const graph::Graph& network;
+  const std::vector<StepUse>& steps;  // of the program
+  Stretch own;
+  const SubgraphResidency& here;
+  const SubgraphResidency* next = nullptr;  // the next subgraph, if its constants are prefetched
+
+  const StepUse& At(problem::Step step) const { return steps[static_cast<size_t>(step)]; }
+  bool Computes(problem::Step step) const { return At(step).kind == StepKind::kCompute; }
+  bool Copies(problem::Step step) const { return At(step).kind == StepKind::kCopy; }
+
+  // What becomes of a tensor that a step names.
+  bool Arrives(int tensor) const { return here.Is(tensor, Residency::kLoaded); }
+  bool Leaves(int tensor) const {
+    return here.Is(tensor, Residency::kStored) || here.Is(tensor, Residency::kInner);
+  }
+  bool IsResident(int tensor) const { return here.Is(tensor, Residency::kResident); }
+  bool IsPrefetched(int tensor) const {
+    return next != nullptr && next->Is(tensor, Residency::kResident);
+  }
+};
+
+// Runs tiles 0 .. tiles - 1. Each transfer has steps of its own: one pass, run for every tile.
+void RunSerialized(const SubgraphSteps& subgraph, int64_t tiles, PassVisitor& visitor);
+
+// The same where transfers overlap compute: up to three passes, two in turn from four tiles on.
+void RunDoubleBuffered(const SubgraphSteps& subgraph, int64_t tiles, PassVisitor& visitor);
+
+// A copy step: before its operator computes in `pass` it restores rows, else it saves them for the
+// tile after, if there is one.
+void RunCopy(const SubgraphSteps& subgraph, problem::Step step, Stretch pass, const RunIndex& run,
+             std::optional<int> next_phase, PassVisitor& visitor);
+
+// A step moves a tensor that it has nothing to do with.
+void RefuseTransfer(const SubgraphSteps& subgraph, problem::Step step, int tensor,
+                    PassVisitor& visitor);
+
+}  // namespace tessera::plan::verify

@@ -1,0 +1,163 @@
+#include "tessera/plan/verify/subgraph_residency.h"
+
+#include <algorithm>
+
+namespace tessera::plan::verify {
+
+using hw_profiles::HaloStorage;
+
+SubgraphResidency::SubgraphResidency(const Plan& plan, const std::vector<Users>& users,
+                                     int subgraph)
+    : plan_(&plan), users_(&users), subgraph_(subgraph) {
+  for (const int tensor : TensorsOf(plan.network, Current().interval))
+    held_.emplace(tensor, ResidencyOf(plan, users, Current(), tensor));
+  k_slices_ = FindKSlices(plan, Current());
+}
+
+SubgraphResidency::SubgraphResidency(const Plan& plan, const std::vector<Users>& users,
+                                     int subgraph, const std::set<int>& cached)
+    : SubgraphResidency(plan, users, subgraph) {
+  for (const int tensor : cached) cached_.emplace(tensor, Current().halo);
+}
+
+SubgraphResidency SubgraphResidency::OfBuffers(const Plan& plan, const std::vector<Users>& users,
+                                               int subgraph) {
+  SubgraphResidency here(plan, users, subgraph);
+  std::map<int, std::set<BufferKind>> kinds;  // of the tensors' buffers
+  for (const BufferUse& use : plan.buffers) {
+    if (use.subgraph == subgraph || use.kind == BufferKind::kWhole)
+      kinds[use.tensor].insert(use.kind);
+  }
+  for (auto& [tensor, held] : here.held_) {
+    const std::set<BufferKind>& has = kinds[tensor];
+    const bool rolls = has.contains(BufferKind::kRollingBuffer);
+    if (rolls) here.cached_.emplace(tensor, HaloStorage::kRollingBuffer);
+    if (has.contains(BufferKind::kLine)) here.cached_.emplace(tensor, HaloStorage::kLineBuffer);
+    if (has.contains(BufferKind::kHalo)) here.cached_.emplace(tensor, HaloStorage::kAdjacent);
+    const bool streams = held.residency == Residency::kStreamed;
+    held.residency = Residency::kDirect;
+    if (has.contains(BufferKind::kWhole)) held.residency = Residency::kWhole;
+    if (has.contains(BufferKind::kTile) || rolls) {
+      held.residency = held.role == base::TensorRole::kFeature ? Residency::kInner
+                       : held.made                             ? Residency::kStored
+                                                               : Residency::kLoaded;
+    }
+    if (has.contains(BufferKind::kResident)) held.residency = Residency::kResident;
+    if (has.contains(BufferKind::kSlice) && streams) held.residency = Residency::kStreamed;
+  }
+  return here;
+}
+
+std::vector<int> SubgraphResidency::All(Residency residency) const {
+  std::vector<int> tensors;
+  for (int op = Current().interval.first; op <= Current().interval.last; ++op) {
+    for (const auto* list : {&At(op).inputs, &At(op).weights, &At(op).outputs}) {
+      for (const int tensor : *list) {
+        if (HeldOf(tensor).residency != residency) continue;
+        if (std::find(tensors.begin(), tensors.end(), tensor) == tensors.end())
+          tensors.push_back(tensor);
+      }
+    }
+  }
+  return tensors;
+}
+
+bool SubgraphResidency::Is(int tensor, Residency residency) const {
+  const auto held = held_.find(tensor);
+  return held != held_.end() && held->second.residency == residency;
+}
+
+bool SubgraphResidency::IsInTiles(int tensor) const {
+  return Is(tensor, Residency::kInner) || Is(tensor, Residency::kLoaded) ||
+         Is(tensor, Residency::kStored);
+}
+
+bool SubgraphResidency::IsStreamed(int op, int tensor) const {
+  const auto uses = [tensor](const std::vector<int>& list) {
+    return std::find(list.begin(), list.end(), tensor) != list.end();
+  };
+  return Is(tensor, Residency::kStreamed) && (uses(At(op).inputs) || uses(At(op).weights));
+}
+
+std::vector<Stream> SubgraphResidency::StreamsOf(int op) const {
+  std::vector<Stream> streams;
+  for (const auto* list : {&At(op).inputs, &At(op).weights}) {
+    for (const int tensor : *list) {
+      if (!Is(tensor, Residency::kStreamed)) continue;
+      const bool seen = std::any_of(streams.begin(), streams.end(),
+                                    [&](const Stream& stream) { return stream.tensor == tensor; });
+      const int64_t slices =
+          k_slices_ ? k_slices_->Count() : SlicingOf(*plan_, At(op), tensor).slices;
+      if (!seen) streams.push_back({tensor, slices});
+    }
+  }
+  return streams;
+}
+
+int64_t SubgraphResidency::RoundsOf(int op) const {
+  int64_t rounds = 1;
+  for (const Stream& stream : StreamsOf(op)) rounds = std::max(rounds, stream.slices);
+  return rounds;
+}
+
+bool SubgraphResidency::Caches(int tensor, HaloStorage halo) const {
+  const auto cached = cached_.find(tensor);
+  return cached != cached_.end() && cached->second == halo;
+}
+
+std::vector<int> SubgraphResidency::CachedAt(int op, bool first) const {
+  std::vector<int> tensors;
+  for (const auto* list : {&At(op).inputs, &At(op).outputs}) {
+    for (const int tensor : *list) {
+      if (!cached_.contains(tensor)) continue;
+      const Users& users = (*users_)[static_cast<size_t>(tensor)];
+      int edge = op;  // the first or the last operator here that touches it
+      for (const auto* touching : {&users.makers, &users.readers}) {
+        for (const int other : *touching) {
+          if (Contains(Current().interval, other))
+            edge = first ? std::min(edge, other) : std::max(edge, other);
+        }
+      }
+      if (edge == op && std::find(tensors.begin(), tensors.end(), tensor) == tensors.end())
+        tensors.push_back(tensor);
+    }
+  }
+  return tensors;
+}
+
+std::vector<int> SubgraphResidency::RestoredBy(int op) const {
+  std::vector<int> tensors = CachedFirstBy(op);
+  std::erase_if(tensors, [this](int tensor) { return !Caches(tensor, HaloStorage::kLineBuffer); });
+  return tensors;
+}
+
+std::vector<int> SubgraphResidency::SavedBy(int op) const {
+  std::vector<int> tensors = CachedLastBy(op);
+  std::erase_if(tensors,
+                [this](int tensor) { return Caches(tensor, HaloStorage::kRollingBuffer); });
+  return tensors;
+}
+
+BufferUse SubgraphResidency::TileOf(int tensor, int phase) const {
+  const bool rolls = Caches(tensor, HaloStorage::kRollingBuffer);
+  return {rolls ? BufferKind::kRollingBuffer : BufferKind::kTile,
+          subgraph_,
+          tensor,
+          -1,
+          rolls ? 0 : phase,
+          0};
+}
+
+std::string SubgraphResidency::EngineNameOf(int op) const {
+  const hw_profiles::Engine* engine = EngineOf(*plan_, At(op));
+  return engine == nullptr ? "" : engine->name;
+}
+
+bool SubgraphResidency::HasScratch(int op) const {
+  return At(op).scratch_bytes > 0 ||
+         std::any_of(
+             plan_->profile.scratch.begin(), plan_->profile.scratch.end(),
+             [&](const hw_profiles::Scratch& scratch) { return scratch.kind == At(op).kind; });
+}
+
+}  // namespace tessera::plan::verify
