@@ -66,6 +66,9 @@ class PlanCheck {
       AddRest("lowering", verdict_.interpreted->found, verdict_.interpreted->findings.size());
       if (IsClean() && verdict_.obstacle.empty())
         verdict_.obstacle = verdict_.interpreted->obstacle;
+    } else {
+      for (const std::string& fault : plan::lowering::FindForbidden(plan_))
+        verdict_.violations.push_back("lowering: " + fault);
     }
     if (!IsClean()) return;  // of a plan that is none, nothing follows
     const base::Expected<plan::Program> expected = plan::lowering::Lower(plan_);

@@ -85,22 +85,22 @@ Place Places::AtHome(int content, const Intent& intent) const {
   LayOutInOrder(place, WholeOf(contents_.ShapeOf(content)));
   if (HomeOf(tensor) == plan_.profile.tile_memory) return place;
   place.where = Where::kHome;
-  place.refusal = RefusalAtHome(tensor, intent);
+  place.refusal = RefusalAtHome(plan_.profile, HomeOf(tensor), intent.by, intent.kind);
   return place;
 }
 
-std::string Places::RefusalAtHome(int tensor, const Intent& intent) const {
-  const int home = HomeOf(tensor);
-  const hw_profiles::Memory& memory = plan_.profile.memories[static_cast<size_t>(home)];
-  const bool reads = intent.kind == problem::AccessKind::kRead;
-  if (intent.by == Intent::By::kEngine && !(reads ? memory.direct_read : memory.direct_write)) {
+std::string RefusalAtHome(const hw_profiles::Profile& profile, int home, Intent::By by,
+                          problem::AccessKind kind) {
+  const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(home)];
+  const bool reads = kind == problem::AccessKind::kRead;
+  if (by == Intent::By::kEngine && !(reads ? memory.direct_read : memory.direct_write)) {
     return fmt::format("in memory '{}', which no engine {}", memory.name,
                        reads ? "reads" : "writes");
   }
   if (!reads && !memory.writable)
     return fmt::format("in memory '{}', which cannot be written", memory.name);
-  if (intent.by == Intent::By::kLink &&
-      hw_profiles::LinkBetween(plan_.profile, home, plan_.profile.tile_memory) == nullptr) {
+  if (by == Intent::By::kLink &&
+      hw_profiles::LinkBetween(profile, home, profile.tile_memory) == nullptr) {
     return fmt::format("in memory '{}', to which no link leads", memory.name);
   }
   return "";

@@ -29,6 +29,11 @@ struct Intent {
   Steps steps;
 };
 
+// Why engines, or links, must not access tensors in a memory other than the tile memory; empty if
+// they may.
+std::string RefusalAtHome(const hw_profiles::Profile& profile, int home, Intent::By by,
+                          problem::AccessKind kind);
+
 // Cells from one index to the next along each axis, for extents whose axes have names: batches,
 // rows, columns, and adjacent channels in blocks. Rows have their pitch.
 std::vector<int64_t> StridesOf(const std::vector<int64_t>& extents,
@@ -102,7 +107,6 @@ class Places {
               const Box& held, const verify::Pads& pads) const;
   void LayOutInOrder(Place& place, const Box& held) const;
   void JoinHalo(Place& place, int phase, const Range& kept, const Intent& intent) const;
-  std::string RefusalAtHome(int tensor, const Intent& intent) const;
 
   const Plan& plan_;
   const Contents& contents_;

@@ -124,7 +124,7 @@ Place Places::OfTile(int tensor, int phase, const verify::Tile& tile, const Inte
   const bool rolls = rows && here_->Caches(tensor, HaloStorage::kRollingBuffer);
   const bool double_buffered = plan_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
   if (rolls && double_buffered && RoleOf(tensor) != base::TensorRole::kFeature)
-    extents[*rows] = RowsOf(tensor).beside;
+    extents[*rows] = RowsOf(tensor).with_next;
   LayOut(place, RoleOf(tensor), extents, held, PadsOf(tensor));
   if (rolls) {
     AxisPlace& axis = place.axes[*rows];

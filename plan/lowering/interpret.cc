@@ -35,6 +35,16 @@ namespace {
 using execute::Contents;
 
 constexpr int64_t kMostRuns = int64_t{1} << 24;
+
+std::string DescribeJob(const Plan& plan, const Job& job) {
+  std::string name(WordFor(job.does, kDoesNames));
+  if (job.tensor >= 0)
+    name += fmt::format(" '{}'", plan.network.tensors[static_cast<size_t>(job.tensor)].id);
+  if (job.op >= 0)
+    name += fmt::format(" '{}'", plan.network.operators[static_cast<size_t>(job.op)].id);
+  return name;
+}
+
 class Interpreter : private Listener {
  public:
   Interpreter(const Plan& plan, uint64_t seed, size_t most)
@@ -50,6 +60,7 @@ class Interpreter : private Listener {
         most_(most) {}
 
   Report Run() {
+    for (const std::string& fault : FindForbidden(plan_)) Add(FindingKind::kForbidden, fault);
     // The current value of a state is found at its location.
     for (const bool next : {false, true}) {
       for (size_t i = 0; i < plan_.network.tensors.size(); ++i) {
@@ -73,9 +84,11 @@ class Interpreter : private Listener {
   }
 
  private:
-  void Tell(FindingKind kind, const std::string& fault) override {
+  void Tell(FindingKind kind, const std::string& fault) override { Add(kind, Where() + fault); }
+
+  void Add(FindingKind kind, const std::string& message) {
     ++report_.found;
-    if (report_.findings.size() < most_) report_.findings.push_back({kind, Where() + fault});
+    if (report_.findings.size() < most_) report_.findings.push_back({kind, message});
   }
 
   void Note(const std::string& fault) { Tell(FindingKind::kMalformed, fault); }
@@ -93,7 +106,8 @@ class Interpreter : private Listener {
       return fmt::format("{}subgraph {}: ", over_ ? "after " : "", subgraph_);
     const Job& job = plan_.lowering->subgraphs[static_cast<size_t>(subgraph_)]
                          .jobs[static_cast<size_t>(current_->job)];
-    std::string where = fmt::format("subgraph {}, #{}: {}", subgraph_, number_, NameOf(job));
+    std::string where =
+        fmt::format("subgraph {}, #{}: {}", subgraph_, number_, DescribeJob(plan_, job));
     if (current_->tile >= 0) where += fmt::format(" of tile {}", current_->tile);
     if (job.rounds > 1) where += fmt::format(", round {}", current_->round);
     return where + ": ";
@@ -213,14 +227,6 @@ class Interpreter : private Listener {
     }
   }
 
-  std::string NameOf(const Job& job) const {
-    std::string name(WordFor(job.does, kDoesNames));
-    if (job.tensor >= 0) name += " " + contents_.NameOf(job.tensor);
-    if (job.op >= 0)
-      name += fmt::format(" '{}'", plan_.network.operators[static_cast<size_t>(job.op)].id);
-    return name;
-  }
-
   const Plan& plan_;
   const Contents contents_;
   const std::vector<verify::Users> users_;
@@ -241,6 +247,29 @@ class Interpreter : private Listener {
 };
 
 }  // namespace
+
+std::vector<std::string> FindForbidden(const Plan& plan) {
+  std::vector<std::string> faults;
+  for (size_t i = 0; i < plan.lowering->subgraphs.size(); ++i) {
+    for (const Job& job : plan.lowering->subgraphs[i].jobs) {
+      const bool by_link = job.does == Does::kLoad || job.does == Does::kStore;
+      for (const plan::Operand& operand : job.operands) {
+        if (operand.memory == plan.profile.tile_memory || operand.tensor < 0) continue;
+        const bool writes = operand.part == Part::kOutput || operand.part == Part::kTo ||
+                            operand.part == Part::kPartialSums;
+        const std::string refusal = execute::RefusalAtHome(
+            plan.profile, operand.memory,
+            by_link ? execute::Intent::By::kLink : execute::Intent::By::kEngine,
+            writes ? problem::AccessKind::kWrite : problem::AccessKind::kRead);
+        if (refusal.empty()) continue;
+        faults.push_back(fmt::format(
+            "subgraph {}: {}: {} '{}' {}", i, DescribeJob(plan, job), writes ? "writes" : "reads",
+            plan.network.tensors[static_cast<size_t>(operand.tensor)].id, refusal));
+      }
+    }
+  }
+  return faults;
+}
 
 Report Interpret(const Plan& plan, uint64_t seed, size_t most) {
   Report report;

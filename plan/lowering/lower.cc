@@ -7,9 +7,9 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/execute/program.h"
+#include "tessera/plan/index_box.h"
 #include "tessera/plan/lowering/job_recorder.h"
 #include "tessera/plan/lowering/lowering.h"
-#include "tessera/plan/index_box.h"
 
 namespace tessera::plan::lowering {
 

@@ -21,6 +21,10 @@ base::Expected<Program> Lower(const Plan& plan);
 // that differs.
 std::vector<std::string> FindDifferences(const Program& found, const Program& expected);
 
+// The accesses of the plan's lowering to memories other than the tile memory that the profile does
+// not allow, in words: an engine that cannot read or write there, a memory that cannot be written.
+std::vector<std::string> FindForbidden(const Plan& plan);
+
 // What is wrong with a plan or a lowering that is run.
 enum class FindingKind : uint8_t {
   kUnwritten,    // read before it was written

@@ -190,7 +190,7 @@ void Performer::ReadOperand(const graph::Operator& op, const ResolvedRegion& res
     return TellOnce(FindingKind::kMalformed, fmt::format("has a region of {} and reads none of it",
                                                          contents_.NameOf(resolved.content)));
   CheckOperand(op, resolved, reads);
-  if (told_) return;
+  if (reported_) return;
   const auto read = [&](const Series& series) {
     if (!series.first.pad || resolved.operand->stored_pads) Read(resolved, series);
   };
@@ -320,7 +320,7 @@ void Performer::CheckInPlace(const graph::Operator& op, const ResolvedRegion& re
       if (series.first.pad) look(series);
     });
   }
-  if (told_ && WorksByChannel(op) && !HasRoomForAChannel(result))
+  if (reported_ && WorksByChannel(op) && !HasRoomForAChannel(result))
     listener_.Tell(FindingKind::kOutside, "its scratch has no room for a channel of its result");
 }
 

@@ -234,12 +234,12 @@ FindingKind Performer::Diagnose(Tag wanted, Tag found) const {
 }
 
 void Performer::BeginOperand() {
-  told_ = false;
+  reported_ = false;
   contents_trouble_ = order_trouble_ = outside_trouble_ = {};
 }
 
 void Performer::TellOnce(FindingKind kind, const std::string& fault) {
-  if (!std::exchange(told_, true)) listener_.Tell(kind, fault);
+  if (!std::exchange(reported_, true)) listener_.Tell(kind, fault);
 }
 
 void Performer::TellTroubles() {

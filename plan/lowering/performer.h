@@ -268,7 +268,7 @@ class Performer {
   int64_t cells_checked_ = 0;
   int64_t scratch_cells_ = 0;         // of the current operator
   std::vector<ReadSpan> read_spans_;  // of the current run
-  bool told_ = false;                 // of the current operand
+  bool reported_ = false;             // of the current operand
   Trouble contents_trouble_;          // of the current operand: cells that hold something else
   Trouble order_trouble_;             // cells that another run may touch at the same time
   Trouble outside_trouble_;

@@ -124,7 +124,7 @@ int64_t RowsOf(const Plan& plan, const Subgraph& subgraph, const Held& held, Buf
       // A tile arrives or leaves while its neighbour is being computed.
       const bool double_buffered =
           plan.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
-      return double_buffered && held.residency != Residency::kInner ? tally.beside : tally.held;
+      return double_buffered && held.residency != Residency::kInner ? tally.with_next : tally.held;
     }
     default:
       return subgraph.halo == hw_profiles::HaloStorage::kAdjacent ? tally.made : tally.held;

@@ -356,7 +356,7 @@ void TileMaxima::Add(const Tile& tile) {
     tally.kept = std::max(tally.kept, kept);
     tally.made = std::max(tally.made, made);
     tally.held = std::max(tally.held, kept + made);
-    tally.beside = std::max({tally.beside, tally.held, held_before_[tensor] + made});
+    tally.with_next = std::max({tally.with_next, tally.held, held_before_[tensor] + made});
     held_before_[tensor] = kept + made;
   }
 }

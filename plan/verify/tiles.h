@@ -77,8 +77,8 @@ using LargestExtents = std::map<int, std::vector<int64_t>>;
 struct RowTally {
   int64_t kept = 0;
   int64_t made = 0;
-  int64_t held = 0;    // kept and made
-  int64_t beside = 0;  // held by one tile, and made by the next
+  int64_t held = 0;       // kept and made
+  int64_t with_next = 0;  // held by one tile, and made by the next
 };
 using RowTallies = std::map<int, RowTally>;  // by tensor that has rows
 

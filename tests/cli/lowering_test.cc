@@ -106,6 +106,20 @@ TEST_F(LoweringTest, FaultsAreRefused) {
       "lowering: subgraph 0");
 }
 
+TEST_F(LoweringTest, AccessesThatTheProfileDoesNotAllowAreNamed) {
+  Plan("patent_chain", "edge_npu_1mib");
+  Json plan = ReadJson("plan.json");
+  Json& input = JobIn(plan["lowering"], "compute")["operands"][0];
+  input["memory"] = "dram";
+  for (Json& spot : input["at"]) spot.erase("buffer");
+  Write("spoiled.json", plan.dump());
+  for (const char* option : {"--no-search", "--execute"}) {
+    const Outcome outcome = Run({"check", option, "spoiled.json"});
+    EXPECT_EQ(outcome.exit_code, 5) << outcome.out << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("in memory 'dram', which no engine reads")) << option;
+  }
+}
+
 TEST_F(LoweringTest, IsReadStrictly) {
   Plan("patent_chain", "edge_npu_1mib");
   struct Fault {

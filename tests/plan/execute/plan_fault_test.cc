@@ -84,6 +84,20 @@ TEST(ByChannelPlan, MayBeShiftedByWholeColumns) {
   }
 }
 
+// Rows of b have 16 bytes and a gap of 16. Only the last gap of b lies on a, the operand.
+TEST(InPlacePlan, MayNotHaveItsOperandInAGapOfItsResult) {
+  Plan plan = InPlace();
+  OutputLayout(plan).row_pitch_bytes = 32;
+  Grow("s0/b@0", 64)(plan);
+  OffsetOf(plan, "s0/a@0") = 1024;
+  OffsetOf(plan, "s0/b@0") = 1024 - 128;
+  EXPECT_THAT(MessagesOf(plan), testing::IsEmpty());
+  Shift("s0/b@0", 16)(plan);
+  EXPECT_THAT(MessagesOf(plan),
+              testing::ElementsAre(testing::AllOf(testing::StartsWith("in place: "),
+                                                  testing::HasSubstr("own operand 'a'"))));
+}
+
 const std::vector<SpoiledPlan> kStateAliasing = {
     {"CacheThatWouldMove", StateAliasing, Shift("all", 16), "overwritten", "'cache' [0, 0, 2, 0]"},
     {"CacheOfLongerRows", StateAliasing,

@@ -7,6 +7,7 @@
 
 #include "../execute/base_plans.h"
 #include "../execute/kept_plans.h"
+#include "../fixture.h"
 #include "lowered_plans.h"
 #include "tessera/plan/lowering/lowering.h"
 
@@ -323,6 +324,41 @@ TEST(Fault, LoopsOfAnotherTile) {
   Plan plan = WithLowering(PlansOfEveryKind().front().plan());
   plan.lowering->subgraphs[0].loops.at(0).tile += 1;
   EXPECT_THAT(FindingsIn(plan), Contains(HasSubstr("its loops are not those of the tile")));
+}
+
+// The plan's compute job takes an operand from its home, and puts its result there.
+TEST(Fault, AnAccessInAMemoryThatEnginesCannotReach) {
+  Plan plan = WithLowering(OneConvPlan());
+  std::vector<Job>& jobs = plan.lowering->subgraphs[0].jobs;
+  const auto is_load = [](const Job& job) { return job.does == Does::kLoad && job.tensor == 0; };
+  const auto does = [](Does what) { return [what](const Job& job) { return job.does == what; }; };
+  const auto load = std::find_if(jobs.begin(), jobs.end(), is_load);
+  const auto store = std::find_if(jobs.begin(), jobs.end(), does(Does::kStore));
+  const auto compute = std::find_if(jobs.begin(), jobs.end(), does(Does::kCompute));
+  for (Operand& operand : compute->operands) {
+    if (operand.part != Part::kInput && operand.part != Part::kOutput) continue;
+    const Operand& home =
+        operand.part == Part::kInput ? load->operands.front() : store->operands.back();
+    operand.memory = home.memory;
+    operand.spots = home.spots;
+    operand.strides = home.strides;
+  }
+  const std::vector<std::string> faults = {
+      "subgraph 0: compute 'conv': reads 'x' in memory 'dram', which no engine reads",
+      "subgraph 0: compute 'conv': writes 'y' in memory 'dram', which no engine writes"};
+  EXPECT_EQ(FindForbidden(plan), faults);
+  for (const std::string& fault : faults) EXPECT_THAT(FindingsIn(plan), Contains(fault));
+  plan.profile.memories[1].direct_read = plan.profile.memories[1].direct_write = true;
+  EXPECT_THAT(FindForbidden(plan), IsEmpty());
+}
+
+TEST(Fault, AStoreToAMemoryThatCannotBeWritten) {
+  Plan plan = WithLowering(OneConvPlan());
+  EXPECT_THAT(FindForbidden(plan), IsEmpty());
+  plan.profile.memories[1].writable = false;
+  EXPECT_THAT(FindForbidden(plan),
+              testing::ElementsAre("subgraph 0: store 'y': writes 'y' in memory 'dram', which "
+                                   "cannot be written"));
 }
 
 TEST(Fault, ASubgraphThatIsNotLowered) {
