@@ -7,9 +7,9 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/execute/program.h"
-#include "tessera/plan/index_box.h"
 #include "tessera/plan/lowering/job_recorder.h"
 #include "tessera/plan/lowering/lowering.h"
+#include "tessera/plan/verify/tiles.h"
 
 namespace tessera::plan::lowering {
 
@@ -93,17 +93,11 @@ std::vector<Loop> LoopsOf(const Plan& plan, const Subgraph& subgraph) {
   const graph::Operator& last = plan.network.operators[static_cast<size_t>(subgraph.interval.last)];
   const graph::Shape& shape = plan.network.tensors[static_cast<size_t>(last.outputs.front())].shape;
   std::vector<Loop> loops;
-  for (size_t axis = 0; axis < shape.size(); ++axis) {
+  for (const size_t axis : verify::LoopOrder(subgraph, shape.size())) {
     const int64_t trips = base::CeilDiv(shape[axis], subgraph.tile[axis]);
     if (trips > 1)
       loops.push_back({static_cast<int>(axis), shape[axis], subgraph.tile[axis], trips});
   }
-  // Tiles that keep rows for each other follow one strip of columns after another, image by image.
-  const bool keeps = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
-  const auto down = std::find_if(loops.begin(), loops.end(), [&shape](const Loop& loop) {
-    return plan::MeaningOf(shape.size(), static_cast<size_t>(loop.axis)) == base::Axis::kRows;
-  });
-  if (keeps && down != loops.end()) std::rotate(down, down + 1, loops.end());
   return loops;
 }
 

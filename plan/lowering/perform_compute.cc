@@ -162,10 +162,7 @@ void Performer::CheckPads(const graph::Operator& op, const ResolvedRegion& resol
                                                            contents_.NameOf(resolved.content)));
     any = any || low + high > 0;
   }
-  const bool windowed = op.kind == base::OperatorKind::kConv ||
-                        op.kind == base::OperatorKind::kDepthwise ||
-                        op.kind == base::OperatorKind::kPool;
-  const bool stored = windowed && !plan_.profile.tiling.implicit_padding &&
+  const bool stored = base::TraitsOf(op.kind).slides && !plan_.profile.tiling.implicit_padding &&
                       resolved.operand->memory == plan_.profile.tile_memory;
   if (any && stored != resolved.operand->stored_pads)
     TellOnce(FindingKind::kMalformed, fmt::format("looks for pads of {} in the wrong place",

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tessera/plan/lowering/performer.h"
+#include "tessera/plan/verify/residency.h"
 
 // A run knows only addresses. A transfer copies the contents of its source to its
 // destination and states which elements they should be. An operator receives the addresses of its
@@ -66,9 +67,7 @@ std::string Performer::EngineFor(const Job& job,
     return link == nullptr ? "" : link->name;
   }
   const graph::Operator& op = plan_.network.operators[static_cast<size_t>(job.op)];
-  const int typical = op.inputs.empty() ? op.outputs.front() : op.inputs.front();
-  const hw_profiles::Engine* engine = hw_profiles::EngineFor(
-      plan_.profile, op.kind, plan_.network.tensors[static_cast<size_t>(typical)].type, op.engine);
+  const hw_profiles::Engine* engine = verify::EngineOf(plan_, op);
   return engine == nullptr ? "" : engine->name;
 }
 

@@ -1,6 +1,7 @@
 #include "tessera/plan/verify/tiles.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -289,6 +290,17 @@ bool MayCacheHalo(const hw_profiles::Profile& profile, const Shape& shape,
   return rows;
 }
 
+std::vector<size_t> LoopOrder(const Subgraph& subgraph, size_t rank) {
+  std::vector<size_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), size_t{0});
+  const std::optional<size_t> rows = RowAxisOf(rank);
+  if (rows && subgraph.halo != hw_profiles::HaloStorage::kRecompute) {
+    axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(*rows));
+    axes.push_back(*rows);
+  }
+  return axes;
+}
+
 Tile SingleTile(const Graph& network, const std::vector<Users>& users, const Subgraph& subgraph,
                 const Box& box) {
   return Propagation(network, users, subgraph).Run(box);
@@ -300,18 +312,15 @@ Tiles::Tiles(const Graph& network, const std::vector<Users>& users, const Subgra
           network, network.operators[static_cast<size_t>(subgraph.interval.last)].outputs.front())),
       propagation_(std::make_shared<Propagation>(network, users, subgraph)),
       count_(CountTiles(shape_, subgraph.tile)) {
-  const bool together = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
-  const std::optional<size_t> down = together ? RowAxisOf(shape_.size()) : std::nullopt;
-  if (down) fastest_first_.push_back(*down);
-  for (size_t axis = shape_.size(); axis-- > 0;) {
-    if (axis != down) fastest_first_.push_back(axis);
-  }
-  if (down) FindTogether();
+  axes_ = LoopOrder(subgraph, shape_.size());
+  const std::optional<size_t> rows = RowAxisOf(shape_.size());
+  if (rows && subgraph.halo != hw_profiles::HaloStorage::kRecompute) FindTogether(*rows);
 }
 
 Box Tiles::BoxOf(int64_t tile) const {
   Box box(shape_.size());
-  for (const size_t axis : fastest_first_) {
+  for (auto innermost = axes_.rbegin(); innermost != axes_.rend(); ++innermost) {
+    const size_t axis = *innermost;
     const int64_t along = base::CeilDiv(shape_[axis], subgraph_.tile[axis]);
     const int64_t begin = tile % along * subgraph_.tile[axis];
     box[axis] = {begin, std::min(begin + subgraph_.tile[axis], shape_[axis])};
@@ -320,10 +329,9 @@ Box Tiles::BoxOf(int64_t tile) const {
   return box;
 }
 
-void Tiles::FindTogether() {
+void Tiles::FindTogether(size_t rows) {
   std::vector<Box> boxes;
   for (int64_t tile = 0; tile < count_; ++tile) boxes.push_back(BoxOf(tile));
-  const size_t rows = fastest_first_.front();
   const auto strip_length = static_cast<size_t>(base::CeilDiv(shape_[rows], subgraph_.tile[rows]));
   const bool one_image = subgraph_.halo == hw_profiles::HaloStorage::kAdjacent;
   together_ = propagation_->RunTogether(boxes, strip_length, one_image);

@@ -37,15 +37,19 @@ int64_t CountTiles(const graph::Shape& shape, const std::vector<int64_t>& tile);
 bool MayCacheHalo(const hw_profiles::Profile& profile, const graph::Shape& shape,
                   const std::vector<int64_t>& tile);
 
+// The axes of the tensor that is cut, of that rank, from the outermost loop over tiles to the
+// innermost: row-major or, if the halo is cached, with rows innermost.
+std::vector<size_t> LoopOrder(const Subgraph& subgraph, size_t rank);
+
 // The needs of one tile that computes this part of the last operator's first output, if no rows are
 // kept.
 Tile SingleTile(const graph::Graph& network, const std::vector<Users>& users,
                 const Subgraph& subgraph, const Box& box);
 
-// All tiles of a subgraph, in program order: row-major or, if the halo is cached, strip by strip.
-// The last tile along each axis may be smaller. subgraph.tile is within the shape and, if the halo
-// is cached, is such that it may be. Cost of a tile: operators times the walk of NeedOf. With a
-// cached halo all tiles are found and held in memory together; the cost includes rows.
+// All tiles of a subgraph, in program order. The last tile along each axis may be smaller.
+// subgraph.tile is within the shape and, if the halo is cached, is such that it may be. Cost of a
+// tile: operators times the walk of NeedOf. With a cached halo all tiles are found and held in
+// memory together; the cost includes rows.
 class Tiles {
  public:
   // The arguments must outlive it.
@@ -56,12 +60,12 @@ class Tiles {
 
  private:
   Box BoxOf(int64_t tile) const;
-  void FindTogether();
+  void FindTogether(size_t rows);
 
   const Subgraph& subgraph_;
   const graph::Shape& shape_;  // of the tensor that is cut
   std::shared_ptr<const class Propagation> propagation_;
-  std::vector<size_t> fastest_first_;  // its axes, in the order in which tiles advance along them
+  std::vector<size_t> axes_;  // as LoopOrder
   int64_t count_ = 1;
   std::vector<Tile> together_;  // if the halo is cached
 };
