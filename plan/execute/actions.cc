@@ -142,8 +142,8 @@ bool Actions::HasTable(int op, int constant) const {
 
 // The output channels that the slice serves.
 Range Actions::ChannelsOf(int op, int constant, const RunIndex& run) {
-  if (const auto& slices = here_.SlicesOfK())
-    return MadeIn(run.tile, here_.At(op).outputs.front())[slices->result_channels];
+  if (here_.SlicesOfK())
+    return MadeIn(run.tile, here_.At(op).outputs.front())[FiltersOf(op).result];
   const verify::Slicing slicing = verify::SlicingOf(plan_, here_.At(op), constant);
   return {std::min(run.round * slicing.granularity, slicing.channels),
           std::min((run.round + 1) * slicing.granularity, slicing.channels)};
@@ -154,9 +154,7 @@ Box Actions::SliceBoxOf(int op, int tensor, const RunIndex& run) {
   const auto& slices = here_.SlicesOfK();
   Box box = facts.constant ? WholeOf(facts.shape) : HeldOf(TileAt(run.tile), tensor);
   if (facts.constant) {
-    const size_t axis =
-        slices ? slices->channels : verify::SlicingOf(plan_, here_.At(op), tensor).axis;
-    box[axis] = ChannelsOf(op, tensor, run);
+    box[FiltersOf(op).constant] = ChannelsOf(op, tensor, run);
   } else if (IsEmpty(box)) {
     return box;
   }
@@ -193,9 +191,8 @@ Compute Actions::Run(int op, const RunIndex& run, problem::Step step) {
                   places_.OfTile(tensor, run.phase, TileAt(run.tile), writes), false};
     result.fills = run.round == 0 && BeginsAnew(result, run.tile);
     if (run.rounds > 1 && !here_.SlicesOfK()) {
-      const int constant = facts.weights.front();
-      const Range channels = ChannelsOf(op, constant, run);
-      Range& made = result.box[verify::SlicingOf(plan_, facts, constant).result_axis];
+      const Range channels = ChannelsOf(op, facts.weights.front(), run);
+      Range& made = result.box[FiltersOf(op).result];
       made = {std::max(made.begin, channels.begin), std::min(made.end, channels.end)};
     }
     compute.results.push_back(std::move(result));

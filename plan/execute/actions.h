@@ -50,6 +50,9 @@ class Actions {
 
   // Streamed operands.
   bool HasTable(int op, int constant) const;
+  verify::FilterAxes FiltersOf(int op) const {
+    return *verify::FilterAxesOf(plan_.network, here_.At(op), 0);
+  }
   Range ChannelsOf(int op, int constant, const RunIndex& run);
   Box SliceBoxOf(int op, int tensor, const RunIndex& run);
   Range TableOf(int op, int constant, const RunIndex& run);

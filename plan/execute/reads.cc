@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tessera/plan/verify/residency.h"
+
 namespace tessera::plan::execute {
 
 using base::OperatorKind;
@@ -11,64 +13,24 @@ using graph::Shape;
 
 namespace {
 
-// A constant that is filters: index i along its axis `constant` serves index i along axis `output`
-// of the result, and no other.
-struct FilterAxes {
-  size_t constant = 0;
-  size_t output = 0;
-};
-
-std::optional<FilterAxes> FilterAxesOf(const Graph& network, const Operator& op, size_t constant) {
-  if (constant != 0) return std::nullopt;
-  const Shape& filters = ShapeOf(network, op.weights.front());
-  const Shape& out = ShapeOf(network, op.outputs.front());
-  const bool window = op.kind == OperatorKind::kConv || op.kind == OperatorKind::kDepthwise ||
-                      op.kind == OperatorKind::kTransposedConv;
-  const bool columns = op.kind == OperatorKind::kMatmul && op.inputs.size() == 1;
-  if (window && !filters.empty() && out.size() == 4 && filters.front() == out[1])
-    return FilterAxes{0, 1};
-  if (columns && !filters.empty() && !out.empty() && filters.back() == out.back()) {
-    return FilterAxes{filters.size() - 1, out.size() - 1};
-  }
-  return std::nullopt;
-}
-
 ElementSet ReadsOfConstant(const Graph& network, const Operator& op, size_t constant,
                            const Box& output) {
   const Shape& shape = ShapeOf(network, op.weights[constant]);
   ElementSet elements = AllOf(IsEmpty(output) ? EmptyOf(shape) : WholeOf(shape));
   if (IsEmpty(output)) return elements;
-  if (const auto axes = FilterAxesOf(network, op, constant)) {
-    elements.axes[axes->constant] = AllOf({output[axes->output]}).axes.front();
+  if (const auto axes = verify::FilterAxesOf(network, op, constant)) {
+    elements.axes[axes->constant] = AllOf({output[axes->result]}).axes.front();
   }
   return elements;
 }
 
 ElementSet ReadsOfTable(const Graph& network, const Operator& op, size_t constant,
                         int64_t table_bytes, const Box& output) {
-  const auto filters = FilterAxesOf(network, op, constant);
+  const auto filters = verify::FilterAxesOf(network, op, constant);
   if (!filters || IsEmpty(output)) return AllOf({{0, IsEmpty(output) ? 0 : table_bytes}});
   const int64_t each = table_bytes / ShapeOf(network, op.weights[constant])[filters->constant];
-  const Range channels = output[filters->output];
+  const Range channels = output[filters->result];
   return AllOf({{channels.begin * each, channels.end * each}});
-}
-
-// Where elements of the result are sums of products: the axis of the operand that runs over what is
-// added up.
-std::optional<size_t> KAxisOfInput(const Graph& network, const Operator& op, size_t input) {
-  const size_t rank = ShapeOf(network, op.inputs[input]).size();
-  if (op.kind == OperatorKind::kConv && op.groups == 1 && input == 0) return 1;
-  if (op.kind != OperatorKind::kMatmul || rank < 2) return std::nullopt;
-  const bool depth_last = input == 0 ? !op.transpose_first : op.transpose_second;
-  return rank - (depth_last ? 1 : 2);
-}
-
-std::optional<size_t> KAxisOfConstant(const Graph& network, const Operator& op, size_t constant) {
-  const size_t rank = ShapeOf(network, op.weights[constant]).size();
-  if (!FilterAxesOf(network, op, constant)) return std::nullopt;
-  if (op.kind == OperatorKind::kConv && op.groups == 1 && rank == 4) return 1;
-  if (op.kind == OperatorKind::kMatmul && rank == 2) return 0;
-  return std::nullopt;
 }
 
 }  // namespace
@@ -82,8 +44,9 @@ ElementSet ReadsOfOperand(const Graph& network, const Operator& op, Part part, s
   ElementSet reads = constant ? ReadsOfConstant(network, op, position, made)
                               : graph::ReadsOf(network, op, position, made);
   if (!k_extent) return reads;
-  const std::optional<size_t> axis =
-      constant ? KAxisOfConstant(network, op, position) : KAxisOfInput(network, op, position);
+  std::optional<size_t> axis;
+  if (!constant) axis = verify::KAxisOfInput(network, op, position);
+  if (constant && position == 0) axis = verify::KAxisOfFilters(network, op);
   if (!axis || *axis >= reads.axes.size()) return reads;
   std::erase_if(reads.axes[*axis], [&k_extent](int64_t index) {
     return index < k_extent->begin || k_extent->end <= index;

@@ -367,7 +367,8 @@ class PartitionCheck {
     const bool loads = std::any_of(tensors.begin(), tensors.end(), [&](int tensor) {
       return ResidencyOf(plan_, users, subgraph, tensor).residency == Residency::kResident;
     });
-    const bool overlaps = i > 0 && plan_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
+    const bool overlaps =
+        i > 0 && plan_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
     if (loads && overlaps) return;
     findings_.Note(
         ViolationKind::kPolicy,

@@ -134,7 +134,7 @@ class CostCount {
   std::map<std::vector<int64_t>, int> numbers_;  // by all extents of a tile
   std::vector<Alike> alike_;
   std::vector<int> order_;  // of tiles, into alike_
-  LargestExtents largest_;
+  TileMaxima largest_;
 };
 
 // The cost of one subgraph (docs/program.md, docs/profile-format.md): latency_cycles, energy_pj

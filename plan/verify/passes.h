@@ -9,10 +9,14 @@
 #include "tessera/plan/verify/subgraph_residency.h"
 
 // A subgraph at work: its steps, tile by tile, with what each moves, computes and copies. This is
-// the one place that turns steps into a running program (docs/program.md, "Steps of a subgraph").
-// The derivation runs the steps that it has laid out, to see how long buffers live
-// (program_trace.cc). An execution runs the steps of a plan, whatever they are, as instructions
-// (plan/execute).
+// the one place that turns steps into a running program (docs/program.md, "Steps of a subgraph"):
+//
+//     steps laid out anew --.                        .--> Touches: which buffers live how long
+//     (program_trace.cc)    |    RunSerialized       |    (buffer_touches.h)
+//                           +--> RunDoubleBuffered --+
+//     steps of a plan       |                        |    instructions with places
+//     (plan/execute) -------'                        '--> (plan/execute)
+//
 namespace tessera::plan::verify {
 
 // Which run of a transfer, an operator or a copy: the tile that it is for, and its round of that

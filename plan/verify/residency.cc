@@ -16,75 +16,38 @@
 // channel.
 namespace tessera::plan::verify {
 
-namespace {
-
 using base::OperatorKind;
 
-class Reading {
- public:
-  Reading(const Plan& plan, const Subgraph& subgraph)
-      : plan_(plan), op_(plan.network.operators[static_cast<size_t>(subgraph.interval.first)]) {
-    slices_.op = subgraph.interval.first;
-    slices_.granularity = KExtentOfSlices(plan, subgraph);
-  }
+std::optional<FilterAxes> FilterAxesOf(const graph::Graph& network, const graph::Operator& op,
+                                       size_t position) {
+  if (position != 0) return std::nullopt;
+  const graph::Shape& filters = ShapeOf(network, op.weights.front());
+  const graph::Shape& out = ShapeOf(network, op.outputs.front());
+  if (filters.empty() || out.empty()) return std::nullopt;
+  if (base::TraitsOf(op.kind).convolves && out.size() > 1 && filters.front() == out[1])
+    return FilterAxes{0, 1};
+  const bool columns = op.kind == OperatorKind::kMatmul && op.inputs.size() == 1;
+  if (columns && filters.back() == out.back())
+    return FilterAxes{filters.size() - 1, out.size() - 1};
+  return std::nullopt;
+}
 
-  std::optional<KSlices> Find() {
-    const bool read = op_.kind == OperatorKind::kConv     ? ReadConv()
-                      : op_.kind == OperatorKind::kMatmul ? ReadMatmul()
-                                                          : false;
-    if (!read || slices_.k_extent <= slices_.granularity) return std::nullopt;
-    return slices_;
-  }
+std::optional<size_t> KAxisOfInput(const graph::Graph& network, const graph::Operator& op,
+                                   size_t position) {
+  const size_t rank = ShapeOf(network, op.inputs[position]).size();
+  if (op.kind == OperatorKind::kConv && op.groups == 1 && position == 0) return 1;
+  if (op.kind != OperatorKind::kMatmul || rank < 2) return std::nullopt;
+  const bool last = position == 0 ? !op.transpose_first : op.transpose_second;
+  return rank - (last ? 1 : 2);
+}
 
- private:
-  const graph::Tensor& At(int tensor) const {
-    return plan_.network.tensors[static_cast<size_t>(tensor)];
-  }
-
-  // False if the tensor is also another factor, or has another K.
-  bool Multiply(int tensor, size_t axis) {
-    const graph::Shape& shape = At(tensor).shape;
-    if (axis >= shape.size()) return false;
-    if (slices_.along.empty()) slices_.k_extent = shape[axis];
-    return shape[axis] == slices_.k_extent && slices_.along.emplace(tensor, axis).second;
-  }
-
-  // A constant is one factor only, as its shape and type imply.
-  bool MultiplyConstant(size_t rank, size_t axis, size_t channels, size_t result_channels) {
-    if (op_.weights.empty()) return false;
-    slices_.constant = op_.weights.front();
-    slices_.channels = channels;
-    slices_.result_channels = result_channels;
-    const graph::Tensor& constant = At(slices_.constant);
-    const graph::Shape& result = At(op_.outputs.front()).shape;
-    const auto times = std::count(op_.weights.begin(), op_.weights.end(), slices_.constant);
-    return times == 1 && constant.stored_bytes == 0 && constant.shape.size() == rank &&
-           result_channels < result.size() && constant.shape[channels] == result[result_channels] &&
-           Multiply(slices_.constant, axis);
-  }
-
-  bool ReadConv() {
-    return op_.groups == 1 && op_.inputs.size() == 1 && Multiply(op_.inputs.front(), 1) &&
-           MultiplyConstant(4, 1, 0, 1);
-  }
-
-  bool ReadMatmul() {
-    if (op_.inputs.empty() || op_.inputs.size() > 2) return false;
-    const size_t rank = At(op_.inputs.front()).shape.size();
-    if (rank < 2 || !Multiply(op_.inputs.front(), op_.transpose_first ? rank - 2 : rank - 1))
-      return false;
-    if (op_.inputs.size() == 1)
-      return MultiplyConstant(2, 0, 1, At(op_.outputs.front()).shape.size() - 1);
-    const size_t other = At(op_.inputs.back()).shape.size();
-    return other >= 2 && Multiply(op_.inputs.back(), op_.transpose_second ? other - 1 : other - 2);
-  }
-
-  const Plan& plan_;
-  const graph::Operator& op_;
-  KSlices slices_;
-};
-
-}  // namespace
+std::optional<size_t> KAxisOfFilters(const graph::Graph& network, const graph::Operator& op) {
+  if (!FilterAxesOf(network, op, 0)) return std::nullopt;
+  const size_t rank = ShapeOf(network, op.weights.front()).size();
+  if (op.kind == OperatorKind::kConv && op.groups == 1 && rank == 4) return 1;
+  if (op.kind == OperatorKind::kMatmul && rank == 2) return 0;
+  return std::nullopt;
+}
 
 int64_t KSlices::Count() const { return base::CeilDiv(k_extent, granularity); }
 
@@ -100,7 +63,34 @@ int64_t KExtentOfSlices(const Plan& plan, const Subgraph& subgraph) {
 std::optional<KSlices> FindKSlices(const Plan& plan, const Subgraph& subgraph) {
   const bool one = subgraph.interval.first == subgraph.interval.last;
   if (subgraph.weights != hw_profiles::WeightPolicy::kSplitK || !one) return std::nullopt;
-  return Reading(plan, subgraph).Find();
+  const graph::Graph& network = plan.network;
+  const graph::Operator& op = network.operators[static_cast<size_t>(subgraph.interval.first)];
+  KSlices slices;
+  slices.op = subgraph.interval.first;
+  slices.granularity = KExtentOfSlices(plan, subgraph);
+  // False if the tensor is also another factor, or has another K.
+  const auto multiply = [&](int tensor, std::optional<size_t> axis) {
+    const graph::Shape& shape = ShapeOf(network, tensor);
+    if (!axis || *axis >= shape.size()) return false;
+    if (slices.along.empty()) slices.k_extent = shape[*axis];
+    return shape[*axis] == slices.k_extent && slices.along.emplace(tensor, *axis).second;
+  };
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    if (!multiply(op.inputs[i], KAxisOfInput(network, op, i))) return std::nullopt;
+  }
+  if (op.kind != OperatorKind::kMatmul || op.inputs.size() != 2) {
+    if (op.weights.empty()) return std::nullopt;
+    slices.constant = op.weights.front();
+    const std::optional<FilterAxes> filters = FilterAxesOf(network, op, 0);
+    const bool is_one_factor =  // as its shape and type imply
+        filters && std::count(op.weights.begin(), op.weights.end(), slices.constant) == 1 &&
+        network.tensors[static_cast<size_t>(slices.constant)].stored_bytes == 0;
+    if (!is_one_factor || !multiply(slices.constant, KAxisOfFilters(network, op)))
+      return std::nullopt;
+    slices.channels = filters->constant;
+    slices.result_channels = filters->result;
+  }
+  return slices.k_extent > slices.granularity ? std::optional(slices) : std::nullopt;
 }
 
 std::string SplitKFault(const Plan& plan, const Subgraph& subgraph) {
@@ -133,19 +123,10 @@ void AddOnce(std::vector<int>& operators, int op) {
 }
 
 // Whether computing some output channels of the operator uses those channels of the constant and no
-// others. This holds for the filters of a convolution, one of which makes one channel, and for the
-// columns of the matrix of a matmul with one operand. For any other constant (a bias, a table, a
-// second factor) the part that an output channel uses is unknown.
+// others.
 bool IsTakenByChannel(const graph::Graph& network, const graph::Operator& op, int constant) {
-  const graph::Shape& have = network.tensors[static_cast<size_t>(constant)].shape;
-  const graph::Shape& make = network.tensors[static_cast<size_t>(op.outputs.front())].shape;
-  if (op.weights.front() != constant ||
-      std::count(op.weights.begin(), op.weights.end(), constant) != 1)
-    return false;
-  if (base::TraitsOf(op.kind).convolves)
-    return !have.empty() && make.size() > 1 && have.front() == make[1];
-  return op.kind == base::OperatorKind::kMatmul && op.inputs.size() == 1 && !make.empty() &&
-         (have.empty() ? make.back() == 1 : have.back() == make.back());
+  return op.weights.front() == constant && FilterAxesOf(network, op, 0) &&
+         std::count(op.weights.begin(), op.weights.end(), constant) == 1;
 }
 
 bool IsMultipliedInSplitK(const Plan& plan, const Subgraph& subgraph, int tensor) {
@@ -222,6 +203,18 @@ bool Contains(graph::Interval interval, int op) {
 bool AnyInside(const std::vector<int>& operators, graph::Interval interval) {
   return std::any_of(operators.begin(), operators.end(),
                      [&](int op) { return Contains(interval, op); });
+}
+
+graph::Interval TouchedIn(const Users& users, graph::Interval interval) {
+  graph::Interval touched = {interval.last, interval.first};
+  for (const std::vector<int>* list : {&users.makers, &users.readers}) {
+    for (const int op : *list) {
+      if (!Contains(interval, op)) continue;
+      touched.first = std::min(touched.first, op);
+      touched.last = std::max(touched.last, op);
+    }
+  }
+  return touched;
 }
 
 TensorRole RoleOf(const graph::Tensor& tensor, const Users& users, graph::Interval interval) {
@@ -322,12 +315,9 @@ std::vector<int> TensorsOf(const graph::Graph& network, graph::Interval interval
 Slicing SlicingOf(const Plan& plan, const graph::Operator& op, int constant) {
   const graph::Shape& shape = plan.network.tensors[static_cast<size_t>(constant)].shape;
   Slicing slicing;
-  if (op.kind == base::OperatorKind::kMatmul && !shape.empty()) {
-    slicing.axis = shape.size() - 1;
-    slicing.result_axis =
-        plan.network.tensors[static_cast<size_t>(op.outputs.front())].shape.size() - 1;
+  if (!shape.empty()) {
+    slicing.channels = op.kind == base::OperatorKind::kMatmul ? shape.back() : shape.front();
   }
-  if (!shape.empty()) slicing.channels = shape[slicing.axis];
   slicing.granularity = std::min(slicing.channels, plan.profile.tiling.weight_granularity_channels);
   slicing.slices = base::CeilDiv(slicing.channels, slicing.granularity);
   return slicing;

@@ -52,6 +52,10 @@ std::vector<Users> FindUsers(const graph::Graph& network);
 bool Contains(graph::Interval interval, int op);
 bool AnyInside(const std::vector<int>& operators, graph::Interval interval);
 
+// From the first to the last operator of the interval that makes or reads the tensor; from last to
+// first if none does.
+graph::Interval TouchedIn(const Users& users, graph::Interval interval);
+
 base::TensorRole RoleOf(const graph::Tensor& tensor, const Users& users, graph::Interval interval);
 
 // Whether operators of the interval make the tensor for others: it is an output, a state, read
@@ -104,11 +108,27 @@ const hw_profiles::Engine* EngineOf(const Plan& plan, const graph::Operator& op)
 // The tensors that the operators of the interval use, ascending.
 std::vector<int> TensorsOf(const graph::Graph& network, graph::Interval interval);
 
+// A constant that holds filters: index i along its axis `constant` serves index i along the axis
+// `result` of the result, and no other. This holds for the filters of a convolution, one of which
+// makes one channel, and for the columns of the matrix of a matmul with one operand. For any other
+// constant (a bias, a table, a second factor) the part that an output channel uses is unknown. The
+// constant is op.weights[position].
+struct FilterAxes {
+  size_t constant = 0;
+  size_t result = 0;
+};
+std::optional<FilterAxes> FilterAxesOf(const graph::Graph& network, const graph::Operator& op,
+                                       size_t position);
+
+// The axis of a feature operand, or of a constant with filters, that runs over what is added up,
+// where elements of the result are sums of products.
+std::optional<size_t> KAxisOfInput(const graph::Graph& network, const graph::Operator& op,
+                                   size_t position);
+std::optional<size_t> KAxisOfFilters(const graph::Graph& network, const graph::Operator& op);
+
 // The slices in which a streamed constant of `op` arrives, and the output channels of one: ceil(O /
 // g) and g.
 struct Slicing {
-  size_t axis = 0;          // of the constant's channels
-  size_t result_axis = 1;   // and of the result's
   int64_t channels = 1;     // O
   int64_t granularity = 1;  // g
   int64_t slices = 1;

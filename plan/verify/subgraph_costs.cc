@@ -71,13 +71,7 @@ void CostCount::Add(const Tile& tile) {
       numbers_.try_emplace(std::move(extents), static_cast<int>(alike_.size()));
   if (is_new) {
     alike_.push_back({costing_.CostOf(tile), tile.kept, 0});
-    for (const auto& [tensor, need] : tile.needs) {
-      std::vector<int64_t>& most = largest_[tensor];
-      const std::vector<int64_t> here = ExtentsOf(need);
-      most.resize(here.size());
-      for (size_t axis = 0; axis < here.size(); ++axis)
-        most[axis] = std::max(most[axis], here[axis]);
-    }
+    largest_.Add(tile);
   }
   ++alike_[static_cast<size_t>(number->second)].count;
   order_.push_back(number->second);
@@ -92,7 +86,7 @@ CostCount::Moved CostCount::CopiesOf(const Alike& tile) const {
                            held.residency == Residency::kLoaded ||
                            held.residency == Residency::kStored;
     if (!has_tiles) continue;
-    std::vector<int64_t> extents = largest_.at(tensor);
+    std::vector<int64_t> extents = largest_.Extents().at(tensor);
     for (size_t axis = 0; axis < extents.size(); ++axis) {
       if (MeaningOf(extents.size(), axis) == base::Axis::kRows) extents[axis] = RowsOf(kept);
     }

@@ -23,27 +23,35 @@ SubgraphResidency::SubgraphResidency(const Plan& plan, const std::vector<Users>&
 SubgraphResidency SubgraphResidency::OfBuffers(const Plan& plan, const std::vector<Users>& users,
                                                int subgraph) {
   SubgraphResidency here(plan, users, subgraph);
-  std::map<int, std::set<BufferKind>> kinds;  // of the tensors' buffers
-  for (const BufferUse& use : plan.buffers) {
-    if (use.subgraph == subgraph || use.kind == BufferKind::kWhole)
-      kinds[use.tensor].insert(use.kind);
-  }
+  const std::set<BufferUse> buffers(plan.buffers.begin(), plan.buffers.end());
+  const graph::Interval interval = here.Current().interval;
   for (auto& [tensor, held] : here.held_) {
-    const std::set<BufferKind>& has = kinds[tensor];
-    const bool rolls = has.contains(BufferKind::kRollingBuffer);
-    if (rolls) here.cached_.emplace(tensor, HaloStorage::kRollingBuffer);
-    if (has.contains(BufferKind::kLine)) here.cached_.emplace(tensor, HaloStorage::kLineBuffer);
-    if (has.contains(BufferKind::kHalo)) here.cached_.emplace(tensor, HaloStorage::kAdjacent);
-    const bool streams = held.residency == Residency::kStreamed;
+    // Whether there is a buffer of that kind, of any phase.
+    const auto has = [&, tensor = tensor](BufferKind kind, int op = -1) {
+      return buffers.contains({kind, subgraph, tensor, op, 0, 0}) ||
+             buffers.contains({kind, subgraph, tensor, op, 1, 0});
+    };
+    const bool streamed = held.residency == Residency::kStreamed;
     held.residency = Residency::kDirect;
-    if (has.contains(BufferKind::kWhole)) held.residency = Residency::kWhole;
-    if (has.contains(BufferKind::kTile) || rolls) {
-      held.residency = held.role == base::TensorRole::kFeature ? Residency::kInner
-                       : held.made                             ? Residency::kStored
-                                                               : Residency::kLoaded;
+    if (buffers.contains({BufferKind::kWhole, -1, tensor, -1, 0, 0}))
+      held.residency = Residency::kWhole;
+    if (held.role == base::TensorRole::kConstant) {
+      if (buffers.contains(here.ResidentOf(tensor))) held.residency = Residency::kResident;
+    } else {
+      const bool rolls = buffers.contains({BufferKind::kRollingBuffer, subgraph, tensor, -1, 0, 0});
+      if (rolls) here.cached_.emplace(tensor, HaloStorage::kRollingBuffer);
+      if (buffers.contains(here.LineOf(tensor)))
+        here.cached_.emplace(tensor, HaloStorage::kLineBuffer);
+      if (has(BufferKind::kHalo)) here.cached_.emplace(tensor, HaloStorage::kAdjacent);
+      if (rolls || has(BufferKind::kTile)) {
+        held.residency = held.role == base::TensorRole::kFeature ? Residency::kInner
+                         : held.made                             ? Residency::kStored
+                                                                 : Residency::kLoaded;
+      }
     }
-    if (has.contains(BufferKind::kResident)) held.residency = Residency::kResident;
-    if (has.contains(BufferKind::kSlice) && streams) held.residency = Residency::kStreamed;
+    for (int op = interval.first; op <= interval.last && streamed; ++op) {
+      if (has(BufferKind::kSlice, op)) held.residency = Residency::kStreamed;
+    }
   }
   return here;
 }
@@ -110,14 +118,9 @@ std::vector<int> SubgraphResidency::CachedAt(int op, bool first) const {
   for (const auto* list : {&At(op).inputs, &At(op).outputs}) {
     for (const int tensor : *list) {
       if (!cached_.contains(tensor)) continue;
-      const Users& users = (*users_)[static_cast<size_t>(tensor)];
-      int edge = op;  // the first or the last operator here that touches it
-      for (const auto* touching : {&users.makers, &users.readers}) {
-        for (const int other : *touching) {
-          if (Contains(Current().interval, other))
-            edge = first ? std::min(edge, other) : std::max(edge, other);
-        }
-      }
+      const graph::Interval touched =
+          TouchedIn((*users_)[static_cast<size_t>(tensor)], Current().interval);
+      const int edge = first ? touched.first : touched.last;
       if (edge == op && std::find(tensors.begin(), tensors.end(), tensor) == tensors.end())
         tensors.push_back(tensor);
     }

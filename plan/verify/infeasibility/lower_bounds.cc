@@ -77,14 +77,8 @@ class ShapeLoad {
     const Held held = ResidencyOf(plan_, users_, subgraph_, tensor);
     const Users& users = users_[static_cast<size_t>(tensor)];
     const graph::Interval all = subgraph_.interval;
-    Stay stay{tensor, 0, all.last, all.first};
-    for (const std::vector<int>* list : {&users.makers, &users.readers}) {
-      for (const int op : *list) {
-        if (!Contains(all, op)) continue;
-        stay.first = std::min(stay.first, op);
-        stay.last = std::max(stay.last, op);
-      }
-    }
+    const graph::Interval touched = TouchedIn(users, all);
+    Stay stay{tensor, 0, touched.first, touched.last};
     if (held.residency == Residency::kWhole) {
       const bool is_wanted_later =
           facts.network_output || (!users.readers.empty() && users.readers.back() > all.last);
