@@ -83,8 +83,6 @@ bool MakesMore(const common::Node& node) {
   return false;
 }
 
-}  // namespace
-
 common::Outcome TranslateReduce(common::Translation& node) {
   const tl::expected<Axes, common::Obstacle> axes = AxesOfReduce(node);
   if (!axes) return tl::unexpected(axes.error());
@@ -201,6 +199,22 @@ common::Outcome TranslateSkipLayerNorm(common::Translation& node) {
   part.op.axes = {static_cast<int>(node.ShapeOfTensor(*added).size()) - 1};
   AddTables(node, 2, node.Operands(), part);
   return Normalize(node, std::move(part), *added);
+}
+
+}  // namespace
+
+TranslationTable TranslationsOfReductions() {
+  return {
+      {{TranslateReduce},
+       {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
+        "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", "ArgMax", "ArgMin"}},
+      {{TranslateSoftmax}, {"Softmax", "LogSoftmax", "Hardmax"}},
+      {{TranslateLayerNorm},
+       {"LayerNormalization", "RMSNormalization", "LpNormalization", "MeanVarianceNormalization"}},
+      {{TranslateInstanceNorm, 3}, {"InstanceNormalization"}},
+      {{TranslateGroupNorm, 3}, {"GroupNormalization"}},
+      {{TranslateSkipLayerNorm, 3, true},
+       {"com.microsoft:SkipLayerNormalization", "com.microsoft:SkipSimplifiedLayerNormalization"}}};
 }
 
 }  // namespace tessera::graph::import::onnx

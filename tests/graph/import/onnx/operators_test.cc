@@ -419,8 +419,8 @@ TEST(Pieces, SlicesClampAndStepBack) {
     m.Integers("t", {2, -3});
   });
   EXPECT_EQ(Describe(graph), "slice (x) -> y [1, 2, 3]\n");
-  EXPECT_EQ(graph.operators[0].starts, (Ints{0, 7, 8}));
-  EXPECT_EQ(graph.operators[0].steps, (Ints{1, 2, -3}));
+  EXPECT_EQ(graph.operators[0].Own<SliceAttributes>().starts, (Ints{0, 7, 8}));
+  EXPECT_EQ(graph.operators[0].Own<SliceAttributes>().steps, (Ints{1, 2, -3}));
 }
 
 TEST(Pieces, SplitsAreSlices) {
@@ -432,7 +432,7 @@ TEST(Pieces, SplitsAreSlices) {
   model.Output("b");
   const Graph graph = MustImportGraph(model);
   EXPECT_EQ(Describe(graph), "slice (x) -> a [1, 3, 4]\nslice (x) -> b [1, 4, 4]\n");
-  EXPECT_EQ(graph.operators[1].starts, (Ints{0, 3, 0}));
+  EXPECT_EQ(graph.operators[1].Own<SliceAttributes>().starts, (Ints{0, 3, 0}));
 }
 
 TEST(Pieces, PadsMayCut) {
@@ -441,7 +441,7 @@ TEST(Pieces, PadsMayCut) {
         m.Integers("p", {0, 0, 2, -1, 0, 0, 1, 0});
       });
   EXPECT_EQ(Describe(graph), "slice (x) -> y/cut [1, 2, 8, 7]\npad (y/cut) -> y [1, 2, 11, 7]\n");
-  EXPECT_EQ(graph.operators[1].padding.mode, PadMode::kReflect);
+  EXPECT_EQ(graph.operators[1].Own<PadAttributes>().mode, PadMode::kReflect);
 }
 
 TEST(Pieces, ConstantsAtTheEndsOfAConcatFillPads) {
@@ -506,7 +506,7 @@ TEST(Shapes, MoveBetweenDepthAndSpace) {
   const Graph graph =
       ImportOne("DepthToSpace", {1, 12, 4, 5}, {}, {{"blocksize", int64_t{2}}, {"mode", "CRD"}});
   EXPECT_EQ(Describe(graph), "depth_to_space (x) -> y [1, 3, 8, 10]\n");
-  EXPECT_EQ(graph.operators[0].depth_order, DepthOrder::kCrd);
+  EXPECT_EQ(graph.operators[0].Own<DepthSpaceAttributes>().order, DepthOrder::kCrd);
   EXPECT_EQ(Describe(ImportOne("SpaceToDepth", {1, 3, 4, 6}, {}, {{"blocksize", int64_t{2}}})),
             "space_to_depth (x) -> y [1, 12, 2, 3]\n");
 }
@@ -517,11 +517,12 @@ TEST(Resize, KnowsTheModesOfItsVersions) {
       ImportOne("Resize", {1, 2, 4, 4}, {"", "s"},
                 {{"mode", "cubic"}, {"coordinate_transformation_mode", "align_corners"}}, scales);
   EXPECT_EQ(Describe(newer), "resize (x) -> y [1, 2, 8, 6]\n");
-  EXPECT_EQ(newer.operators[0].resize.mode, ResizeMode::kCubic);
-  EXPECT_EQ(newer.operators[0].resize.coordinates, ResizeCoordinates::kAlignCorners);
+  EXPECT_EQ(newer.operators[0].Own<ResizeAttributes>().mode, ResizeMode::kCubic);
+  EXPECT_EQ(newer.operators[0].Own<ResizeAttributes>().coordinates,
+            ResizeCoordinates::kAlignCorners);
   const Graph older = ImportOne("Resize", {1, 2, 4, 4}, {"s"}, {}, scales, 10);
-  EXPECT_EQ(older.operators[0].resize.coordinates, ResizeCoordinates::kAsymmetric);
-  EXPECT_EQ(older.operators[0].resize.rounding, NearestRounding::kFloor);
+  EXPECT_EQ(older.operators[0].Own<ResizeAttributes>().coordinates, ResizeCoordinates::kAsymmetric);
+  EXPECT_EQ(older.operators[0].Own<ResizeAttributes>().rounding, NearestRounding::kFloor);
 }
 
 TEST(Resize, KeepsAScaleThatIsNotTheRatioOfTheExtents) {
@@ -529,7 +530,7 @@ TEST(Resize, KeepsAScaleThatIsNotTheRatioOfTheExtents) {
     m.Reals("s", {1, 1, 1.5, 1});
   });
   EXPECT_EQ(Describe(graph), "resize (x) -> y [1, 2, 7, 4]\n");
-  EXPECT_EQ(graph.operators[0].resize.scales.at(2), (Ratio{3, 2}));
+  EXPECT_EQ(graph.operators[0].Own<ResizeAttributes>().scales.at(2), (Ratio{3, 2}));
 }
 
 TEST(Reduce, DropsOrKeepsItsAxes) {
