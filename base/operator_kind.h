@@ -80,6 +80,8 @@ struct OperatorTraits {
   KIND(Transpose, .name = "transpose", .moves_data = true, .reads_boxes = true)                   \
   KIND(DepthToSpace, .name = "depth_to_space", .moves_data = true, .mixes_axes = true)            \
   KIND(SpaceToDepth, .name = "space_to_depth", .moves_data = true, .mixes_axes = true)            \
+  KIND(Cumsum, .name = "cumsum", .axes = AxisRelation::kAligned, .keeps_channels = true,          \
+       .reads_boxes = true)                                                                       \
   KIND(Opaque, .name = "opaque", .axes = AxisRelation::kStated)
 // clang-format on
 
@@ -179,8 +181,14 @@ struct DepthSpaceAttributes {  // kDepthToSpace, kSpaceToDepth
   friend bool operator==(const DepthSpaceAttributes&, const DepthSpaceAttributes&) = default;
 };
 
+struct CumsumAttributes {  // along Operator::axis
+  bool exclusive = false;  // a sum leaves out its own element
+  bool reverse = false;    // sums begin at the last element
+  friend bool operator==(const CumsumAttributes&, const CumsumAttributes&) = default;
+};
+
 using KindAttributes =
     std::variant<std::monostate, SliceAttributes, GatherAttributes, TransposeAttributes,
-                 PadAttributes, ResizeAttributes, DepthSpaceAttributes>;
+                 PadAttributes, ResizeAttributes, DepthSpaceAttributes, CumsumAttributes>;
 
 }  // namespace tessera::base

@@ -223,6 +223,12 @@ class OnnxText {
     return is_dcr && Put("SpaceToDepth", op, Inputs(op), {{"blocksize", block}});
   }
 
+  bool AddCumsum(const Operator& op) {
+    const auto& [exclusive, reverse] = op.Own<base::CumsumAttributes>();
+    return Put("CumSum", op, {Inputs(op)[0], model_.Scalar(Constant(op, "axis"), op.axis)},
+               {{"exclusive", int64_t{exclusive}}, {"reverse", int64_t{reverse}}});
+  }
+
   bool Add(const Operator& op) {
     if (op.inputs.empty() || !op.activation.empty()) return false;
     if (op.weights.size() > 1) return false;
@@ -265,6 +271,8 @@ class OnnxText {
         return AddDepthSpace(op);
       case OperatorKind::kResize:
         return AddResize(op);
+      case OperatorKind::kCumsum:
+        return AddCumsum(op);
       case OperatorKind::kLayerNorm:  // has a scale in ONNX, which drawn networks do not have
       case OperatorKind::kOpaque:
         return false;

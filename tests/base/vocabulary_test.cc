@@ -53,12 +53,12 @@ TEST(OperatorTraits, AreThoseOfTheKinds) {
   EXPECT_EQ(KindsWith(&OperatorTraits::fuses_activation),
             "conv depthwise transposed_conv pool global_pool reduce elementwise matmul layer_norm");
   EXPECT_EQ(KindsWith(&OperatorTraits::keeps_channels),
-            "conv depthwise transposed_conv pool elementwise softmax layer_norm");
+            "conv depthwise transposed_conv pool elementwise softmax layer_norm cumsum");
   EXPECT_EQ(KindsWith(&OperatorTraits::mixes_axes), "reshape depth_to_space space_to_depth");
   EXPECT_EQ(KindsWith(&OperatorTraits::always_reads),
             "global_pool reduce elementwise matmul softmax layer_norm");
   EXPECT_EQ(KindsWith(&OperatorTraits::reads_boxes),
-            "global_pool reduce elementwise concat matmul softmax layer_norm transpose");
+            "global_pool reduce elementwise concat matmul softmax layer_norm transpose cumsum");
   EXPECT_EQ(KindsWith(&OperatorTraits::may_overwrite), "depthwise elementwise");
 }
 

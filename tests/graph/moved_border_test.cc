@@ -158,6 +158,22 @@ TEST(Borders, SpaceToDepth) {
             (ops::Box{{0, 1}, {1, 2}, {2, 4}, {6, 8}}));
 }
 
+Along Summed(bool exclusive, bool reverse) {
+  Operator op = OfKind(OperatorKind::kCumsum);
+  op.axis = 1;
+  op.own = base::CumsumAttributes{.exclusive = exclusive, .reverse = reverse};
+  return {OneOperator(op, {}, {{2, 6, 3}}), 1};
+}
+
+TEST(Borders, SumsReadAllUpToTheirElement) {
+  EXPECT_EQ(Summed(false, false)(2, 4), (ops::Extent{0, 4}));
+  EXPECT_EQ(Summed(true, false)(2, 4), (ops::Extent{0, 3}));
+  EXPECT_EQ(Summed(true, false)(0, 1), kNothing);
+  EXPECT_EQ(Summed(false, true)(2, 4), (ops::Extent{2, 6}));
+  EXPECT_EQ(Summed(true, true)(2, 4), (ops::Extent{3, 6}));
+  EXPECT_EQ(Summed(true, true)(5, 6), kNothing);
+}
+
 TEST(Borders, MatmulsReadRowsAndColumnsOverAllOfK) {
   Operator op = OfKind(OperatorKind::kMatmul);
   const ops::Box asked = {{1, 2}, {2, 4}, {0, 3}};

@@ -107,6 +107,9 @@ INSTANTIATE_TEST_SUITE_P(
              "kind: depth_to_space, inputs: [x], block: 2, order: crd",
              {2, 1, 16, 12}},
         Kind{"SpaceToDepth", "kind: space_to_depth, inputs: [x], block: 2", {2, 16, 4, 3}},
+        Kind{"Cumsum",
+             "kind: cumsum, inputs: [x], axis: 2, exclusive: true, reverse: true",
+             {2, 4, 8, 6}},
         Kind{"Described",
              "kind: opaque, inputs: [x, m], accesses: [{kernel: 3, pads: [1, 1], every_channel: "
              "true}, full], "
@@ -157,6 +160,8 @@ INSTANTIATE_TEST_SUITE_P(
              "nothing is left of the 6 along axis 3"},
         Slip{"BlockThatDoesNotDivide", "kind: space_to_depth, inputs: [x], block: 4",
              "blocks of 4 do not divide 6 columns"},
+        Slip{"SumsAlongNoAxis", "kind: cumsum, inputs: [x], axis: 4",
+             "axis 4 of an input of shape [2, 4, 8, 6]"},
         Slip{"AccessOfAnotherShape",
              "kind: opaque, inputs: [x], accesses: [elementwise], outputs: [{id: y, shape: [2, 4, "
              "8, 7]}]",

@@ -156,6 +156,10 @@ void DrawAttributes(Random& random, Draft& draft) {
       draft.op.own = DepthSpaceAttributes{.block = random.Uniform(1, 3),
                                           .order = DrawOne(random, DepthOrder::kCrd)};
       return;
+    case OperatorKind::kCumsum:
+      draft.op.own =
+          base::CumsumAttributes{.exclusive = random.Chance(0.5), .reverse = random.Chance(0.5)};
+      return;
     default:
       return;
   }

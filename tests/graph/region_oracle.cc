@@ -156,6 +156,14 @@ bool MatmulReads(const Operator& op, size_t input, const Shape& in, const Index&
   return kept == y[y.size() - (input == 0 ? 2 : 1)];
 }
 
+// Whether the sum at y contains x, of the same line.
+bool IsSummed(const Operator& op, const Index& x, const Index& y) {
+  const auto& [exclusive, reverse] = op.Own<base::CumsumAttributes>();
+  const auto axis = static_cast<size_t>(op.axis);
+  if (x[axis] == y[axis]) return !exclusive;
+  return (x[axis] > y[axis]) == reverse;
+}
+
 // Whether axes of x that are not in `but` equal those of y, which may lack those in `but`.
 bool SameBut(const std::vector<int>& but, const Index& x, const Index& y) {
   size_t next = 0;
@@ -250,6 +258,8 @@ bool Reads(const Graph& graph, const Operator& op, size_t input, const Index& x,
       return SameOfBlock(op, x, y, out[1]);
     case OperatorKind::kSpaceToDepth:
       return SameOfBlock(op, y, x, in[1]);
+    case OperatorKind::kCumsum:
+      return SameBut({op.axis}, x, y) && IsSummed(op, x, y);
     case OperatorKind::kOpaque:
       break;
   }

@@ -51,6 +51,16 @@ TEST_P(ShippedProfile, RunsTheOperatorsOfAnImageNetwork) {
   }
 }
 
+// The Ethos-U leaves these to the processor.
+TEST(ShippedProfiles, OfEnginesWithAVectorUnitSum) {
+  for (const char* name :
+       {"edge_npu_1mib", "edge_npu_64kib", "mcu_320k", "three_bank_two_mode", "tpu_like"}) {
+    const Profile profile = Shipped(name);
+    EXPECT_NE(EngineFor(profile, base::OperatorKind::kCumsum, base::DataType::kInt8), nullptr)
+        << name;
+  }
+}
+
 TEST_P(ShippedProfile, StatesEnergyForEveryMemory) {
   for (const Memory& memory : Shipped(GetParam()).memories) {
     EXPECT_GT(memory.read_pj_per_byte, 0) << memory.name;

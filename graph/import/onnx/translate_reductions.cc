@@ -83,6 +83,21 @@ bool MakesMore(const common::Node& node) {
   return false;
 }
 
+common::Outcome TranslateCumSum(common::Translation& node) {
+  const auto stated = node.Integers(1);
+  if (!stated) return common::Barrier("its axis is computed while the network runs");
+  const tl::expected<Axes, common::Obstacle> axes = ResolveAxes(*stated, node.ShapeOf(0));
+  if (!axes) return tl::unexpected(axes.error());
+  if (axes->size() != 1) return common::Fault(std::to_string(axes->size()) + " axes", "one axis");
+  common::Part part;
+  part.op.kind = base::OperatorKind::kCumsum;
+  part.op.axis = axes->front();
+  part.op.own = base::CumsumAttributes{.exclusive = node.Source().Flag("exclusive"),
+                                       .reverse = node.Source().Flag("reverse")};
+  part.inputs = {node.Feature(0)};
+  return common::AsOutcome(node.Emit(std::move(part)));
+}
+
 common::Outcome TranslateReduce(common::Translation& node) {
   const tl::expected<Axes, common::Obstacle> axes = AxesOfReduce(node);
   if (!axes) return tl::unexpected(axes.error());
@@ -208,6 +223,7 @@ TranslationTable TranslationsOfReductions() {
       {{TranslateReduce},
        {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
         "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", "ArgMax", "ArgMin"}},
+      {{TranslateCumSum, 2}, {"CumSum"}},
       {{TranslateSoftmax}, {"Softmax", "LogSoftmax", "Hardmax"}},
       {{TranslateLayerNorm},
        {"LayerNormalization", "RMSNormalization", "LpNormalization", "MeanVarianceNormalization"}},

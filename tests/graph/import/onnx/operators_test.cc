@@ -533,6 +533,27 @@ TEST(Resize, KeepsAScaleThatIsNotTheRatioOfTheExtents) {
   EXPECT_EQ(graph.operators[0].Own<ResizeAttributes>().scales.at(2), (Ratio{3, 2}));
 }
 
+Graph ImportCumSum(const Attributes& attributes, int64_t axis) {
+  return ImportOne("CumSum", {2, 3, 4}, {"axis"}, attributes,
+                   [axis](ModelBuilder& m) { m.Scalar("axis", axis); });
+}
+
+TEST(CumSum, HasAnAxisAndADirection) {
+  const Graph graph = ImportCumSum({}, -1);
+  EXPECT_EQ(Describe(graph), "cumsum (x) -> y [2, 3, 4]\n");
+  EXPECT_EQ(graph.operators[0].axis, 2);
+  EXPECT_EQ(graph.operators[0].own, base::KindAttributes(base::CumsumAttributes{}));
+  const Attributes both = {{"exclusive", int64_t{1}}, {"reverse", int64_t{1}}};
+  const base::KindAttributes expected = base::CumsumAttributes{.exclusive = true, .reverse = true};
+  EXPECT_EQ(ImportCumSum(both, 1).operators[0].own, expected);
+}
+
+TEST(CumSum, AlongAComputedAxisIsABarrier) {
+  const Graph graph = ImportOne("CumSum", {2, 3}, {"axis"}, {},
+                                [](ModelBuilder& m) { m.Input("axis", {}, kInt64); });
+  EXPECT_EQ(Describe(graph), "opaque (x, axis) -> y [2, 3]\n");
+}
+
 TEST(Reduce, DropsOrKeepsItsAxes) {
   EXPECT_EQ(Describe(ImportOne("ReduceMax", {2, 3, 4}, {}, {{"axes", Ints{-1}}})),
             "reduce max (x) -> y [2, 3, 1]\n");
