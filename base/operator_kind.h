@@ -82,6 +82,7 @@ struct OperatorTraits {
   KIND(SpaceToDepth, .name = "space_to_depth", .moves_data = true, .mixes_axes = true)            \
   KIND(Cumsum, .name = "cumsum", .axes = AxisRelation::kAligned, .keeps_channels = true,          \
        .reads_boxes = true)                                                                       \
+  KIND(SpaceToBatch, .name = "space_to_batch", .moves_data = true, .mixes_axes = true)            \
   KIND(Opaque, .name = "opaque", .axes = AxisRelation::kStated)
 // clang-format on
 
@@ -187,8 +188,13 @@ struct CumsumAttributes {  // along Operator::axis
   friend bool operator==(const CumsumAttributes&, const CumsumAttributes&) = default;
 };
 
-using KindAttributes =
-    std::variant<std::monostate, SliceAttributes, GatherAttributes, TransposeAttributes,
-                 PadAttributes, ResizeAttributes, DepthSpaceAttributes, CumsumAttributes>;
+struct SpaceToBatchAttributes {
+  std::array<int64_t, 2> block = {1, 1};  // rows, columns
+  friend bool operator==(const SpaceToBatchAttributes&, const SpaceToBatchAttributes&) = default;
+};
+
+using KindAttributes = std::variant<std::monostate, SliceAttributes, GatherAttributes,
+                                    TransposeAttributes, PadAttributes, ResizeAttributes,
+                                    DepthSpaceAttributes, CumsumAttributes, SpaceToBatchAttributes>;
 
 }  // namespace tessera::base

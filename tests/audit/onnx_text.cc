@@ -273,7 +273,8 @@ class OnnxText {
         return AddResize(op);
       case OperatorKind::kCumsum:
         return AddCumsum(op);
-      case OperatorKind::kLayerNorm:  // has a scale in ONNX, which drawn networks do not have
+      case OperatorKind::kSpaceToBatch:  // has no type of its own in ONNX
+      case OperatorKind::kLayerNorm:     // has a scale in ONNX, which drawn networks do not have
       case OperatorKind::kOpaque:
         return false;
     }

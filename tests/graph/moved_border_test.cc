@@ -158,6 +158,17 @@ TEST(Borders, SpaceToDepth) {
             (ops::Box{{0, 1}, {1, 2}, {2, 4}, {6, 8}}));
 }
 
+// Phase (0, 1) of image 1 of 2 is image 3.
+TEST(Borders, SpaceToBatch) {
+  Operator op = OfKind(OperatorKind::kSpaceToBatch);
+  op.own = base::SpaceToBatchAttributes{.block = {2, 3}};
+  const Graph graph = OneOperator(op, {}, {{2, 4, 8, 9}});
+  EXPECT_EQ(RegionFor(graph, {{3, 4}, {1, 2}, {1, 3}, {0, 2}}),
+            (ops::Box{{1, 2}, {1, 2}, {2, 5}, {1, 5}}));
+  EXPECT_EQ(RegionFor(graph, {{5, 8}, {0, 4}, {0, 1}, {2, 3}}),
+            (ops::Box{{0, 2}, {0, 4}, {0, 2}, {6, 9}}));
+}
+
 Along Summed(bool exclusive, bool reverse) {
   Operator op = OfKind(OperatorKind::kCumsum);
   op.axis = 1;

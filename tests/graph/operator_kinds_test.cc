@@ -110,6 +110,7 @@ INSTANTIATE_TEST_SUITE_P(
         Kind{"Cumsum",
              "kind: cumsum, inputs: [x], axis: 2, exclusive: true, reverse: true",
              {2, 4, 8, 6}},
+        Kind{"SpaceToBatch", "kind: space_to_batch, inputs: [x], block: [4, 3]", {24, 4, 2, 2}},
         Kind{"Described",
              "kind: opaque, inputs: [x, m], accesses: [{kernel: 3, pads: [1, 1], every_channel: "
              "true}, full], "
@@ -162,6 +163,8 @@ INSTANTIATE_TEST_SUITE_P(
              "blocks of 4 do not divide 6 columns"},
         Slip{"SumsAlongNoAxis", "kind: cumsum, inputs: [x], axis: 4",
              "axis 4 of an input of shape [2, 4, 8, 6]"},
+        Slip{"BlockThatDoesNotDivideTheRows", "kind: space_to_batch, inputs: [x], block: [3, 2]",
+             "blocks of 3 do not divide 8 rows"},
         Slip{"AccessOfAnotherShape",
              "kind: opaque, inputs: [x], accesses: [elementwise], outputs: [{id: y, shape: [2, 4, "
              "8, 7]}]",

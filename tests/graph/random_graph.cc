@@ -160,6 +160,10 @@ void DrawAttributes(Random& random, Draft& draft) {
       draft.op.own =
           base::CumsumAttributes{.exclusive = random.Chance(0.5), .reverse = random.Chance(0.5)};
       return;
+    case OperatorKind::kSpaceToBatch:
+      draft.op.own =
+          base::SpaceToBatchAttributes{.block = {random.Uniform(1, 3), random.Uniform(1, 3)}};
+      return;
     default:
       return;
   }

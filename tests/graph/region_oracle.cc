@@ -164,6 +164,13 @@ bool IsSummed(const Operator& op, const Index& x, const Index& y) {
   return (x[axis] > y[axis]) == reverse;
 }
 
+// The place of element x in the images of the phases of its block.
+Index PhaseOf(const Operator& op, const Shape& in, const Index& x) {
+  const auto& [rows, columns] = op.Own<base::SpaceToBatchAttributes>().block;
+  const int64_t phase = x[2] % rows * columns + x[3] % columns;
+  return {phase * in[0] + x[0], x[1], x[2] / rows, x[3] / columns};
+}
+
 // Whether axes of x that are not in `but` equal those of y, which may lack those in `but`.
 bool SameBut(const std::vector<int>& but, const Index& x, const Index& y) {
   size_t next = 0;
@@ -260,6 +267,8 @@ bool Reads(const Graph& graph, const Operator& op, size_t input, const Index& x,
       return SameOfBlock(op, y, x, in[1]);
     case OperatorKind::kCumsum:
       return SameBut({op.axis}, x, y) && IsSummed(op, x, y);
+    case OperatorKind::kSpaceToBatch:
+      return y == PhaseOf(op, in, x);
     case OperatorKind::kOpaque:
       break;
   }

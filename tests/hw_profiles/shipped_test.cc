@@ -46,7 +46,7 @@ TEST_P(ShippedProfile, RunsTheOperatorsOfAnImageNetwork) {
         OperatorKind::kMatmul, OperatorKind::kReshape, OperatorKind::kSoftmax,
         OperatorKind::kTransposedConv, OperatorKind::kReduce, OperatorKind::kSlice,
         OperatorKind::kPad, OperatorKind::kGather, OperatorKind::kTranspose,
-        OperatorKind::kDepthToSpace, OperatorKind::kSpaceToDepth}) {
+        OperatorKind::kDepthToSpace, OperatorKind::kSpaceToDepth, OperatorKind::kSpaceToBatch}) {
     EXPECT_NE(EngineFor(profile, kind, base::DataType::kInt8), nullptr) << base::NameOf(kind);
   }
 }
