@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -83,6 +84,8 @@ struct OperatorTraits {
   KIND(Cumsum, .name = "cumsum", .axes = AxisRelation::kAligned, .keeps_channels = true,          \
        .reads_boxes = true)                                                                       \
   KIND(SpaceToBatch, .name = "space_to_batch", .moves_data = true, .mixes_axes = true)            \
+  KIND(TopK, .name = "top_k", .axes = AxisRelation::kReduced, .always_reads = true,               \
+       .reads_boxes = true)                                                                       \
   KIND(Opaque, .name = "opaque", .axes = AxisRelation::kStated)
 // clang-format on
 
@@ -193,8 +196,17 @@ struct SpaceToBatchAttributes {
   friend bool operator==(const SpaceToBatchAttributes&, const SpaceToBatchAttributes&) = default;
 };
 
-using KindAttributes = std::variant<std::monostate, SliceAttributes, GatherAttributes,
-                                    TransposeAttributes, PadAttributes, ResizeAttributes,
-                                    DepthSpaceAttributes, CumsumAttributes, SpaceToBatchAttributes>;
+struct TopKAttributes {  // along the one axis in Operator::axes
+  int64_t k = 1;
+  bool largest = true;
+  bool sorted = true;
+  std::string result = "values";  // or "indices"
+  friend bool operator==(const TopKAttributes&, const TopKAttributes&) = default;
+};
+
+using KindAttributes =
+    std::variant<std::monostate, SliceAttributes, GatherAttributes, TransposeAttributes,
+                 PadAttributes, ResizeAttributes, DepthSpaceAttributes, CumsumAttributes,
+                 SpaceToBatchAttributes, TopKAttributes>;
 
 }  // namespace tessera::base

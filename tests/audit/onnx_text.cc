@@ -229,6 +229,17 @@ class OnnxText {
                {{"exclusive", int64_t{exclusive}}, {"reverse", int64_t{reverse}}});
   }
 
+  bool AddTopK(const Operator& op) {
+    const auto& own = op.Own<base::TopKAttributes>();
+    if (own.result != "values") return false;
+    model_.AddMany("TopK", {Inputs(op)[0], model_.Integers(Constant(op, "k"), {own.k})},
+                   {Result(op), Result(op) + "/indices"},
+                   {{"axis", int64_t{op.axes.front()}},
+                    {"largest", int64_t{own.largest}},
+                    {"sorted", int64_t{own.sorted}}});
+    return true;
+  }
+
   bool Add(const Operator& op) {
     if (op.inputs.empty() || !op.activation.empty()) return false;
     if (op.weights.size() > 1) return false;
@@ -273,6 +284,8 @@ class OnnxText {
         return AddResize(op);
       case OperatorKind::kCumsum:
         return AddCumsum(op);
+      case OperatorKind::kTopK:
+        return AddTopK(op);
       case OperatorKind::kSpaceToBatch:  // has no type of its own in ONNX
       case OperatorKind::kLayerNorm:     // has a scale in ONNX, which drawn networks do not have
       case OperatorKind::kOpaque:

@@ -58,9 +58,10 @@ TEST(OperatorTraits, AreThoseOfTheKinds) {
   EXPECT_EQ(KindsWith(&OperatorTraits::mixes_axes),
             "reshape depth_to_space space_to_depth space_to_batch");
   EXPECT_EQ(KindsWith(&OperatorTraits::always_reads),
-            "global_pool reduce elementwise matmul softmax layer_norm");
-  EXPECT_EQ(KindsWith(&OperatorTraits::reads_boxes),
-            "global_pool reduce elementwise concat matmul softmax layer_norm transpose cumsum");
+            "global_pool reduce elementwise matmul softmax layer_norm top_k");
+  EXPECT_EQ(
+      KindsWith(&OperatorTraits::reads_boxes),
+      "global_pool reduce elementwise concat matmul softmax layer_norm transpose cumsum top_k");
   EXPECT_EQ(KindsWith(&OperatorTraits::may_overwrite), "depthwise elementwise");
 }
 

@@ -185,6 +185,14 @@ TEST(Borders, SumsReadAllUpToTheirElement) {
   EXPECT_EQ(Summed(true, true)(5, 6), kNothing);
 }
 
+TEST(Borders, TopKReadsItsAxisWhole) {
+  Operator op = OfKind(OperatorKind::kTopK);
+  op.axes = {1};
+  op.own = base::TopKAttributes{.k = 2};
+  EXPECT_EQ(RegionFor(OneOperator(op, {}, {{2, 6, 3}}), {{1, 2}, {1, 2}, {0, 2}}),
+            (ops::Box{{1, 2}, {0, 6}, {0, 2}}));
+}
+
 TEST(Borders, MatmulsReadRowsAndColumnsOverAllOfK) {
   Operator op = OfKind(OperatorKind::kMatmul);
   const ops::Box asked = {{1, 2}, {2, 4}, {0, 3}};

@@ -164,6 +164,15 @@ void DrawAttributes(Random& random, Draft& draft) {
       draft.op.own =
           base::SpaceToBatchAttributes{.block = {random.Uniform(1, 3), random.Uniform(1, 3)}};
       return;
+    case OperatorKind::kTopK: {
+      draft.op.axes = {draft.op.axis};
+      const int64_t extent = draft.inputs[0][static_cast<size_t>(draft.op.axis)];
+      draft.op.own = base::TopKAttributes{.k = random.Uniform(1, extent),
+                                          .largest = random.Chance(0.5),
+                                          .sorted = random.Chance(0.5),
+                                          .result = random.Chance(0.5) ? "values" : "indices"};
+      return;
+    }
     default:
       return;
   }

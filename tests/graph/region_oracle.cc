@@ -269,6 +269,8 @@ bool Reads(const Graph& graph, const Operator& op, size_t input, const Index& x,
       return SameBut({op.axis}, x, y) && IsSummed(op, x, y);
     case OperatorKind::kSpaceToBatch:
       return y == PhaseOf(op, in, x);
+    case OperatorKind::kTopK:
+      return SameBut(op.axes, x, y);
     case OperatorKind::kOpaque:
       break;
   }

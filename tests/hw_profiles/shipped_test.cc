@@ -52,12 +52,12 @@ TEST_P(ShippedProfile, RunsTheOperatorsOfAnImageNetwork) {
 }
 
 // The Ethos-U leaves these to the processor.
-TEST(ShippedProfiles, OfEnginesWithAVectorUnitSum) {
+TEST(ShippedProfiles, OfEnginesWithAVectorUnitSumAndSort) {
   for (const char* name :
        {"edge_npu_1mib", "edge_npu_64kib", "mcu_320k", "three_bank_two_mode", "tpu_like"}) {
     const Profile profile = Shipped(name);
-    EXPECT_NE(EngineFor(profile, base::OperatorKind::kCumsum, base::DataType::kInt8), nullptr)
-        << name;
+    for (const auto kind : {base::OperatorKind::kCumsum, base::OperatorKind::kTopK})
+      EXPECT_NE(EngineFor(profile, kind, base::DataType::kInt8), nullptr) << name;
   }
 }
 

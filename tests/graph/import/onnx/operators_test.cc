@@ -554,6 +554,52 @@ TEST(CumSum, AlongAComputedAxisIsABarrier) {
   EXPECT_EQ(Describe(graph), "opaque (x, axis) -> y [2, 3]\n");
 }
 
+// The three greatest of each of 4 rows.
+Graph ImportTopK(const std::vector<std::string>& used, const Attributes& attributes = {}) {
+  ModelBuilder model;
+  model.Input("x", {4, 8});
+  model.AddMany("TopK", {"x", model.Integers("k", {3})}, {"values", "indices"}, attributes);
+  for (const std::string& output : used) model.Output(output);
+  return MustImportGraph(model);
+}
+
+TEST(TopK, MakesWhatIsUsed) {
+  const Graph values = ImportTopK({"values"}, {{"largest", int64_t{0}}, {"sorted", int64_t{0}}});
+  EXPECT_EQ(Describe(values), "top_k (x) -> values [4, 3]\n");
+  EXPECT_EQ(values.operators[0].axes, std::vector<int>{1});
+  const base::KindAttributes least =
+      base::TopKAttributes{.k = 3, .largest = false, .sorted = false};
+  EXPECT_EQ(values.operators[0].own, least);
+  const Graph indices = ImportTopK({"indices"});
+  EXPECT_EQ(Describe(indices), "top_k (x) -> indices [4, 3]\n");
+  EXPECT_EQ(indices.operators[0].Own<base::TopKAttributes>().result, "indices");
+  EXPECT_EQ(indices.tensors.back().type, base::DataType::kInt64);
+}
+
+TEST(TopK, MakesEachOfTwoResultsByAnOperator) {
+  EXPECT_EQ(Describe(ImportTopK({"values", "indices"})),
+            "top_k (x) -> values [4, 3]\ntop_k (x) -> indices [4, 3]\n");
+}
+
+TEST(TopK, StatesItsKAsAnAttributeInOldOperatorSets) {
+  ModelBuilder model(9);
+  model.Input("x", {4, 8});
+  model.AddMany("TopK", {"x"}, {"values", "indices"}, {{"k", int64_t{2}}, {"axis", int64_t{0}}});
+  model.Output("values");
+  EXPECT_EQ(Describe(MustImportGraph(model)), "top_k (x) -> values [2, 8]\n");
+}
+
+TEST(TopK, OfAComputedKIsABarrier) {
+  ModelBuilder model;
+  model.Input("x", {4, 8});
+  model.Input("k", {1}, kInt64);
+  model.AddMany("TopK", {"x", "k"}, {"values", "indices"});
+  model.Declare("values", {4, 3});
+  model.Declare("indices", {4, 3}, kInt64);
+  model.Output("values");
+  EXPECT_EQ(Describe(MustImportGraph(model)), "opaque (x, k) -> values [4, 3]\n");
+}
+
 TEST(Reduce, DropsOrKeepsItsAxes) {
   EXPECT_EQ(Describe(ImportOne("ReduceMax", {2, 3, 4}, {}, {{"axes", Ints{-1}}})),
             "reduce max (x) -> y [2, 3, 1]\n");
