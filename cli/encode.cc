@@ -33,7 +33,7 @@ class EncodeCommand final : public Command {
            "Examples:\n"
            "  tessera encode buffers.csv --capacity 1048576 --output formula.cnf\n"
            "  tessera encode problem.json --candidate rows=7 --output formula.smt2\n"
-           "  tessera encode problem.json --format text | less        what a solver is told, in "
+           "  tessera encode problem.json --format text | less        what a solver gets, in "
            "words\n"
            "  tessera encode examples/networks/patent_chain.yaml --hw "
            "hw_profiles/three_bank_two_mode.yaml --tile rows=2 --problem tile.json --output "

@@ -139,7 +139,8 @@ void ReadTiling(const YamlNode& root, Profile& profile) {
         std::all_of(tiling.weights.begin(), tiling.weights.end(),
                     [](WeightPolicy each) { return each == WeightPolicy::kSplitK; });
     if (only_split_k && !tiling.weights.empty()) {
-      weights.Complain("most operators cannot be cut along K", "another policy beside split_k");
+      weights.Complain("most operators cannot be cut along K",
+                       "another policy in addition to split_k");
     }
   }
   if (const YamlNode dma = node.Maybe("dma"))

@@ -130,7 +130,7 @@ Memory ReadMemory(const YamlNode& node, const std::string& name) {
   if (const YamlNode span = node.Maybe("span")) {
     memory.span = static_cast<problem::Span>(span.OneOf(problem::kSpanWords));
     if (memory.banks.empty() && memory.span != problem::Span::kAny) {
-      span.Complain("a span needs banks", "banks beside it", "add banks, or remove span");
+      span.Complain("a span needs banks", "banks in the same memory", "add banks, or remove span");
     }
   }
   if (memory.direct_write && !memory.writable) {

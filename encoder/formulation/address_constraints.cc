@@ -53,6 +53,7 @@ using problem::Rule;
 using problem::Span;
 
 constexpr Bytes kBeyond = std::numeric_limits<Bytes>::max();
+constexpr int64_t kWorkBetweenPolls = 1 << 16;  // pairs: about a millisecond
 
 const Memory& MemoryOf(const Problem& problem, const Buffer& buffer) {
   return problem.memories[static_cast<size_t>(buffer.memory)];
@@ -93,9 +94,41 @@ std::set<std::pair<int, int>> ExemptPairs(const Problem& problem) {
       problem, [](RelationKind kind) { return MayShare(kind) || kind == RelationKind::kAdjacent; });
 }
 
+// The partners of each buffer in pairs (i < j), in lists of ascending order. A list of all pairs
+// would be sorted as a whole, which takes long without a poll of the stop.
+class PairLists {
+ public:
+  explicit PairLists(size_t buffers) : partners_(buffers) {}
+
+  void Add(int a, int b) {
+    partners_[static_cast<size_t>(std::min(a, b))].push_back(std::max(a, b));
+    ++size_;
+  }
+  size_t Size() const { return size_; }
+
+  // Each pair once, ascending. Incomplete after a stop.
+  std::vector<std::pair<int, int>> Join(base::PolledWork& work) {
+    std::vector<std::pair<int, int>> pairs;
+    pairs.reserve(size_);
+    for (size_t i = 0; i < partners_.size(); ++i) {
+      std::vector<int>& partners = partners_[i];
+      if (!work.Continues(1 + static_cast<int64_t>(partners.size()))) return pairs;
+      std::sort(partners.begin(), partners.end());
+      partners.erase(std::unique(partners.begin(), partners.end()), partners.end());
+      for (const int j : partners) pairs.emplace_back(static_cast<int>(i), j);
+    }
+    return pairs;
+  }
+
+ private:
+  std::vector<std::vector<int>> partners_;
+  size_t size_ = 0;
+};
+
 // Sweeps over the starts of the hulls of lives. Buffers that have ended leave the list of live
-// ones.
-void CollectDisjointPairs(const Problem& problem, AddressConstraints& address_constraints) {
+// ones. Returns false if there are more pairs than `limit`, or after a stop.
+bool CollectDisjointPairs(const Problem& problem, size_t limit, base::PolledWork& work,
+                          PairLists& pairs) {
   const std::set<std::pair<int, int>> exempt = ExemptPairs(problem);
   std::vector<int> order(problem.buffers.size());
   std::iota(order.begin(), order.end(), 0);
@@ -104,6 +137,7 @@ void CollectDisjointPairs(const Problem& problem, AddressConstraints& address_co
                    [&start](int a, int b) { return start(a) < start(b); });
   std::vector<int> living;
   for (const int i : order) {
+    if (!work.Continues(1 + static_cast<int64_t>(living.size()))) return false;
     std::erase_if(living,
                   [&](int j) { return BufferAt(problem, j).lifespans.back().upper <= start(i); });
     for (const int j : living) {
@@ -111,14 +145,12 @@ void CollectDisjointPairs(const Problem& problem, AddressConstraints& address_co
       const Buffer& b = BufferAt(problem, j);
       if (a.memory != b.memory || !LiveTogether(a, b) || exempt.contains(std::minmax(i, j)))
         continue;
-      address_constraints.disjoint.emplace_back(std::min(i, j), std::max(i, j));
-      if (address_constraints.disjoint.size() >= address_constraints.pair_limit) {
-        address_constraints.too_many_pairs = true;
-        return;
-      }
+      pairs.Add(i, j);
+      if (pairs.Size() >= limit) return false;
     }
     living.push_back(i);
   }
+  return true;
 }
 
 // A bank that a kAny buffer must avoid is a forbidden range. With the other spans, a buffer must
@@ -290,7 +322,7 @@ Bytes GranularityOf(const Problem& problem, const problem::Ladder* ladder, int m
 }
 
 AddressConstraints FindAddressConstraints(const Problem& problem, const problem::Ladder* ladder,
-                                          size_t most_pairs) {
+                                          size_t most_pairs, const base::Stop* stop) {
   AddressConstraints address_constraints;
   address_constraints.pair_limit = most_pairs;
   for (size_t m = 0; m < problem.memories.size(); ++m) {
@@ -302,15 +334,14 @@ AddressConstraints FindAddressConstraints(const Problem& problem, const problem:
   }
   address_constraints.grids = GridsOf(problem, ladder);
   address_constraints.may_share = RelatedPairs(problem, MayShare);
-  CollectDisjointPairs(problem, address_constraints);
+  base::PolledWork work(stop, kWorkBetweenPolls);
+  PairLists pairs(problem.buffers.size());
+  const bool complete = CollectDisjointPairs(problem, most_pairs, work, pairs);
+  address_constraints.too_many_pairs = !complete && !work.IsCutOff();
   for (const Relation& relation : problem.relations) {
-    if (relation.kind == RelationKind::kSeparate)
-      address_constraints.disjoint.emplace_back(std::minmax(relation.first, relation.second));
+    if (relation.kind == RelationKind::kSeparate) pairs.Add(relation.first, relation.second);
   }
-  std::sort(address_constraints.disjoint.begin(), address_constraints.disjoint.end());
-  address_constraints.disjoint.erase(
-      std::unique(address_constraints.disjoint.begin(), address_constraints.disjoint.end()),
-      address_constraints.disjoint.end());
+  address_constraints.disjoint = pairs.Join(work);
   return address_constraints;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/tile_candidates.h"
 
@@ -44,11 +45,13 @@ struct AddressConstraints {
 };
 
 // Derives the constraints. `ladder` may be null. `most_pairs` is the number of pairs that are
-// listed before the list is cut. Cost: O(n log n + pairs of buffers whose lifespan hulls meet +
-// buffers times banks).
+// listed before the list is cut. Polls `stop`, which may be null; after a stop the pairs are
+// incomplete and the result must not be used. Cost: O(n log n + pairs of buffers whose lifespan
+// hulls meet + buffers times banks).
 AddressConstraints FindAddressConstraints(const problem::Problem& problem,
                                           const problem::Ladder* ladder,
-                                          size_t most_pairs = kPairLimit);
+                                          size_t most_pairs = kPairLimit,
+                                          const base::Stop* stop = nullptr);
 
 // The largest unit g such that, if the buffers of `memory` fit at all, they fit at multiples of g.
 // The capacity may be rounded down to a multiple of g.

@@ -214,7 +214,12 @@ Result EncodedSession::Decide(const Problem& sized, size_t candidate, Bytes capa
     return result;
   }
   if (!address_constraints_) {
-    address_constraints_ = FindAddressConstraints(problem_, ladder_, MostPairs(stop));
+    AddressConstraints found = FindAddressConstraints(problem_, ladder_, MostPairs(stop), &stop);
+    if (stop.Requested()) {
+      result.reason = "stopped";
+      return result;
+    }
+    address_constraints_ = std::move(found);
     for (const std::shared_ptr<const Constraint>& constraint : constraints_) {
       for (size_t m = 0; m < problem_.memories.size(); ++m) {
         address_constraints_->granularities[m] =

@@ -167,10 +167,14 @@ class Closure {
   std::map<std::pair<Bytes, size_t>, int> reached_;
 };
 
+// Incomplete after a stop.
 std::vector<std::vector<size_t>> FindNeighbours(const Problem& problem,
-                                                const AddressConstraints& address_constraints) {
+                                                const AddressConstraints& address_constraints,
+                                                const base::Stop& stop) {
   std::vector<std::vector<size_t>> neighbours(problem.buffers.size());
+  base::PolledWork work(&stop, 1 << 16);
   for (const auto& [i, j] : address_constraints.disjoint) {
+    if (!work.Continues()) break;
     neighbours[static_cast<size_t>(i)].push_back(static_cast<size_t>(j));
     neighbours[static_cast<size_t>(j)].push_back(static_cast<size_t>(i));
   }
@@ -206,7 +210,8 @@ std::vector<std::vector<Bytes>> FindNormalPositions(const Problem& problem,
       });
   if (guards || !problem.costs.empty()) return positions;
   const std::vector<bool> movable = FindMovable(problem);
-  const std::vector<std::vector<size_t>> neighbours = FindNeighbours(problem, address_constraints);
+  const std::vector<std::vector<size_t>> neighbours =
+      FindNeighbours(problem, address_constraints, stop);
   std::vector<std::set<Bytes>> found(problem.buffers.size());
   std::vector<bool> few(problem.memories.size(), true);
   for (const std::vector<Bytes>& sizes : SizesByCandidate(problem, ladder)) {

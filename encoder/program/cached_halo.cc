@@ -104,7 +104,7 @@ problem::Bytes CachedBytes(const hw_profiles::Profile& profile, BufferKind kind,
     largest.rows = rows.kept;
     pads.rows = kind == BufferKind::kHalo ? pads.rows_above : 0;
   } else if (kind == BufferKind::kRollingBuffer) {
-    largest.rows = passes_on ? rows.beside : rows.held;
+    largest.rows = passes_on ? rows.with_next : rows.held;
   } else {
     largest.rows = uses.halo == HaloStorage::kAdjacent ? rows.made : rows.held;
   }

@@ -257,7 +257,7 @@ class SweepByStrips {
       counts.kept = std::max(counts.kept, kept);
       counts.made = std::max(counts.made, made);
       counts.held = std::max(counts.held, kept + made);
-      counts.beside = std::max(counts.beside, kept + made + next);
+      counts.with_next = std::max(counts.with_next, kept + made + next);
     }
   }
 

@@ -277,8 +277,8 @@ class RowClasses {
       tiles.keeps.push_back(KeepsAfter(part, slot));
       for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size() && slots_[slot].leaves;
            ++axis) {
-        const int64_t beside = tile.leaves ? strip.shares[share] : 0;
-        tiles.share.AddAxis(axis == slots_[slot].rows ? tile.share : beside);
+        const int64_t across = tile.leaves ? strip.shares[share] : 0;
+        tiles.share.AddAxis(axis == slots_[slot].rows ? tile.share : across);
         ++share;
       }
       tiles.share.EndTensor();
@@ -290,12 +290,12 @@ class RowClasses {
   void AddLengths(bool any, std::span<const ops::Extent> region, size_t part, size_t slot,
                   const Strip& strip, ExtentsList& list) const {
     const size_t begin = propagation_.Begin(slot);
-    const std::vector<ops::Extent>& beside = strip.regions[tiles_.lack_of[part]];
+    const std::vector<ops::Extent>& across = strip.regions[tiles_.lack_of[part]];
     auto along = slots_[slot].along.begin();
     for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size(); ++axis) {
       const bool is_along = along != slots_[slot].along.end() && *along == axis;
       if (is_along) ++along;
-      const ops::Extent& extent = is_along ? region[axis] : beside[begin + axis];
+      const ops::Extent& extent = is_along ? region[axis] : across[begin + axis];
       list.AddAxis(any ? extent.Length() : 0);
     }
     list.EndTensor();

@@ -274,7 +274,7 @@ class Sweep {
       counts.kept = std::max(counts.kept, kept);
       counts.made = std::max(counts.made, made);
       counts.held = std::max(counts.held, kept + made);
-      counts.beside = std::max(counts.beside, kept + made + next);
+      counts.with_next = std::max(counts.with_next, kept + made + next);
     }
   }
 

@@ -116,9 +116,9 @@ inline ExtentsView MadeOf(const TileClass& tiles, size_t slot) {
 struct RowCounts {
   int64_t kept = 0;  // 0: never any
   int64_t made = 0;
-  int64_t held = 0;    // kept and made
-  int64_t beside = 0;  // held by a tile and made by the next
-  int64_t shared = 0;  // of a share: also in the share of a previous tile, with which they leave
+  int64_t held = 0;       // kept and made
+  int64_t with_next = 0;  // held by a tile and made by the next
+  int64_t shared = 0;     // of a share: also in the share of a previous tile, with which they leave
   friend bool operator==(const RowCounts&, const RowCounts&) = default;
 };
 

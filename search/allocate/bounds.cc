@@ -241,7 +241,7 @@ std::string Explain(const Problem& problem, const Bound& bound, Bytes capacity) 
   const bool alone = bound.buffers.size() == 1;
   if (!bound.step || alone) {
     if (bound.bytes >= kNoPosition)
-      return "the buffer " + names + " fits nowhere beside what is reserved";
+      return "the buffer " + names + " fits nowhere outside the reserved ranges";
     return "the buffer " + names + " alone reaches up to " + std::to_string(bound.bytes) + holds;
   }
   return "at step " + std::to_string(*bound.step) + " the buffers " + names + " need " +

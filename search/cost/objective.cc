@@ -60,7 +60,9 @@ Cost Join(const Cost& a, const Cost& b) {
   return joined;
 }
 
-bool IsLess(double a, double b) { return a < b - kSumRounding * std::abs(b); }
+bool IsLess(double a, double b) {
+  return std::isinf(b) ? a < b : a < b - kSumRounding * std::abs(b);
+}
 
 int CompareTies(const Cost& a, const Cost& b) {
   const auto values = [](const Cost& cost) {

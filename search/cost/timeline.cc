@@ -311,9 +311,9 @@ Slot Layout::Beside(const TileWork* previous, const TileWork& here, const TileWo
 void Layout::Prefetch(Slot& last, Slot& epilogue) const {
   for (const Prefetches::Part& part : prefetches_.next) {
     const Activity activity = {.kind = ActivityKind::kPrefetch, .bytes = part.bytes};
-    const int64_t beside = std::min(FreeCycles(last, TrackFrom(part.home)), part.cycles);
-    Filling(last, TrackFrom(part.home)).Add(activity, beside);
-    Filling(epilogue, TrackFrom(part.home)).Add(activity, part.cycles - beside);
+    const int64_t hidden = std::min(FreeCycles(last, TrackFrom(part.home)), part.cycles);
+    Filling(last, TrackFrom(part.home)).Add(activity, hidden);
+    Filling(epilogue, TrackFrom(part.home)).Add(activity, part.cycles - hidden);
   }
 }
 

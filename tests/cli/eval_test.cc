@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <map>
 
 #include "command_line.h"
@@ -206,6 +207,36 @@ TEST_F(EvalTest, BoundariesThatAreKeptStayOnChip) {
                          "chip between subgraphs\n"));
   edited["kept"] = {"cnov1"};
   EXPECT_THAT(Eval(edited).err, HasSubstr("did you mean 'conv1'?"));
+}
+
+// Found by the audit: the best combinations of subgraphs fit one by one but not jointly, and the
+// search ends before it finds this one.
+TEST_F(EvalTest, APreviousPlanIsNotLost) {
+  const std::string files = Shipped("tests/cli/drawn/previous_plan");
+  const auto read = [](const std::string& path) {
+    return ordered_json::parse(std::ifstream(path));
+  };
+  const ordered_json policies = {
+      {"weights", "resident"}, {"in_place", false}, {"halo", "recompute"}};
+  ordered_json given = {
+      {"format", "tessera-plan"},
+      {"version", 1},
+      {"network", read(files + ".yaml")},
+      {"profile", read(files + ".hw.yaml")},
+      {"objective",
+       {{"weights", {{"latency", 0.5}, {"macs", 1}}}, {"limits", ordered_json::object()}}}};
+  given["subgraphs"] = {
+      {{"operators", {"t1", "t2"}}, {"tile", {1, 4, 5, 4}}, {"policies", policies}},
+      {{"operators", {"t3", "t4", "t5", "t6", "t7", "t8"}},
+       {"tile", {1, 3, 2, 2}},
+       {"policies", policies}}};
+  const Outcome evaluated = Eval(given, {"--output", "given.json"});
+  ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
+  const Outcome planned =
+      Run({"plan", files + ".yaml", "--hw", files + ".hw.yaml", "--score", "latency=0.5,macs=1",
+           "--previous", "given.json", "--output", "new.json"});
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_LE(ReadJson("new.json").at("score"), ReadJson("given.json").at("score"));
 }
 
 TEST_F(EvalTest, DiffRefusesWhatIsNoPlan) {

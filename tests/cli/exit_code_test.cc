@@ -239,7 +239,7 @@ TEST_F(ExitCodeTest, APlanThatIsInterruptedIs130AndTheBestSoFarIsWritten) {
                    Shipped("hw_profiles/edge_npu_1mib.yaml"), "--threads", "1", "--verbose",
                    "--output", "plan.json", "--format", "json"},
                   Folder(), Streams(), "");
-  ASSERT_TRUE(process.AwaitError("intervals opened"));
+  ASSERT_TRUE(process.AwaitError("intervals expanded"));
   process.Signal(SIGINT);
   const Outcome outcome = process.Wait();
   EXPECT_EQ(outcome.exit_code, 130);

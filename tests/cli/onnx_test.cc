@@ -84,8 +84,8 @@ TEST_F(OnnxTest, ACacheThatCannotStayIsNoted) {
   const Outcome outcome = Run({"plan", "net.onnx", "--hw", Profile(), "--floats-as", "int8"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out,
-              HasSubstr("state 'past_key_values.0.key' is not written in its place: whoever runs "
-                        "the program copies 'present.0.key' there"));
+              HasSubstr("state 'past_key_values.0.key' is not written in its place: the caller "
+                        "must copy 'present.0.key' there after each run"));
 }
 
 TEST_F(OnnxTest, PrintsWhatItDidAndWritesItIntoThePlan) {

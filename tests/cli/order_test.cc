@@ -112,6 +112,21 @@ TEST_F(OrderTest, AnOlderPlanKeepsItsOrderWhereThatCostsNothing) {
               HasSubstr("same subgraphs, same addresses"));
 }
 
+// Found by the audit: too many orders to try all, no plan within the limits in the order of the
+// file.
+TEST_F(OrderTest, APlanIsFoundAgainWithItsOwnMetricsAsLimits) {
+  const std::string files = Shipped("tests/cli/drawn/limits_of_another_order");
+  const auto plan = [&](const std::string& objective, const std::string& limits) {
+    return Run({"plan", files + ".yaml", "--hw", files + ".hw.yaml", "--minimize", objective,
+                "--limit", limits, "--output", "limited.json"});
+  };
+  EXPECT_EQ(
+      plan("latency", "energy=17397,latency=924,macs=1488,off_chip_bytes=869,peak=500").exit_code,
+      0);
+  EXPECT_EQ(Run({"check", "--execute", "limited.json"}).exit_code, 0);
+  EXPECT_EQ(plan("macs", "latency=924,off_chip_bytes=869,peak=500").exit_code, 0);
+}
+
 TEST_F(OrderTest, IsOneOfTwo) {
   const Outcome outcome = Plan({"--order", "random"});
   EXPECT_EQ(outcome.exit_code, 2);

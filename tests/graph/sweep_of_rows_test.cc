@@ -209,7 +209,7 @@ void ExpectSameAsSweep(const Graph& graph, Interval interval, const tiling::Tile
       most.kept = std::max(most.kept, tiles.kept[slot]);
       most.made = std::max(most.made, made);
       most.held = std::max(most.held, held);
-      most.beside = std::max(most.beside, held + next);
+      most.with_next = std::max(most.with_next, held + next);
     }
     RC_ASSERT(found.rows[slot] == most);
   }

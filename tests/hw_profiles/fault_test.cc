@@ -148,9 +148,9 @@ TEST(ProfileFault, ATransitionToAnUnknownMode) {
 }
 
 TEST(ProfileFault, ASpanWithoutBanks) {
-  ExpectComplaint(
-      "    capacity_bytes: 1Mi", "    capacity_bytes: 1Mi\n    span: single",
-      {13, 11, "a span needs banks", "banks beside it", "'single'", "add banks, or remove span"});
+  ExpectComplaint("    capacity_bytes: 1Mi", "    capacity_bytes: 1Mi\n    span: single",
+                  {13, 11, "a span needs banks", "banks in the same memory", "'single'",
+                   "add banks, or remove span"});
 }
 
 TEST(ProfileFault, AnUnknownOperatorKind) {

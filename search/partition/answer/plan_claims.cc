@@ -57,7 +57,7 @@ void NoteStatesApart(const plan::Plan& plan, std::vector<std::string>& notes) {
         });
     if (in_place) continue;
     notes.push_back(fmt::format(
-        "state '{}' is not written in its place: whoever runs the program copies '{}' there",
+        "state '{}' is not written in its place: the caller must copy '{}' there after each run",
         plan.network.tensors[static_cast<size_t>(state)].id, plan.network.tensors[next].id));
   }
 }

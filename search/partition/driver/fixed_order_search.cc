@@ -51,9 +51,11 @@ class Attempts {
         paths_(paths),
         reordered_(!std::is_sorted(network.InOrder().begin(), network.InOrder().end())) {}
 
-  // The plan of single operators, if there is one: from then on there is a result.
+  // The plan of single operators, and the previous plan, if there are any: from then on there is a
+  // result.
   std::optional<base::Diagnostic> TakeKnown() {
     if (const auto known = paths_.FindKnown()) Place(*known);
+    if (const auto previous = fault_ ? std::nullopt : paths_.FindPrevious()) Place(*previous);
     return fault_;
   }
 

@@ -84,13 +84,59 @@ base::Expected<answer::PartitionResult> OrderSearch::Run() {
     }
   }
   every_ = orders::FindEveryOrder(precedence_, kMostEvery, network_context_.stop);
+  if (auto fault = ScoutInRounds()) return base::Unexpected(*fault);
+  if (!incumbent_.found.result.plan && MayGain() && !survey_.proven) {
+    if (auto fault = TryOrdersWithoutLimits()) return base::Unexpected(*fault);
+    if (incumbent_.found.result.plan) {
+      if (auto fault = ScoutInRounds()) return base::Unexpected(*fault);
+    }
+  }
+  return Finish();
+}
+
+std::optional<base::Diagnostic> OrderSearch::ScoutInRounds() {
   bool gained = true;
   for (int round = 0; gained && MayGain() && round < kMostRounds; ++round) {
     const orders::Order before = incumbent_.network->InOrder();
-    if (auto fault = Scout()) return base::Unexpected(*fault);
+    if (auto fault = Scout()) return fault;
     gained = incumbent_.network->InOrder() != before;
   }
-  return Finish();
+  return std::nullopt;
+}
+
+// Limits exclude most partitions of most orders, and while no plan is known nothing tells which
+// order is close to one. Without limits there is a plan, and the search improves on it. So the
+// orders of such plans are tried: of the best plan for the objective, and for each limited metric.
+std::optional<base::Diagnostic> OrderSearch::TryOrdersWithoutLimits() {
+  const plan::Objective& asked = network_context_.scale.Objective();
+  if (asked.limits.empty()) return std::nullopt;
+  std::vector<plan::Objective> objectives = {{.weights = asked.weights, .limits = {}}};
+  for (const auto& [metric, limit] : asked.limits)
+    objectives.push_back({.weights = {{metric, 1}}, .limits = {}});
+  answer::PartitionOptions options = options_;
+  options.prefetch = false;
+  for (const plan::Objective& objective : objectives) {
+    const base::Expected<cost::Scale> scale = cost::Scale::Make(objective, lower_bounds_.costs);
+    if (!scale) return scale.error();
+    const paths::NetworkContext without_limits{.graph = network_context_.graph,
+                                               .profile = network_context_.profile,
+                                               .scale = *scale,
+                                               .stop = network_context_.stop,
+                                               .engines = network_context_.engines,
+                                               .tile_engines = network_context_.tile_engines,
+                                               .budget = network_context_.budget,
+                                               .previous = network_context_.previous,
+                                               .constraints = network_context_.constraints,
+                                               .keeping = network_context_.keeping};
+    OrderSearch search(without_limits, options, lower_bounds_);
+    const base::Expected<answer::PartitionResult> result = search.Run();
+    if (!result) return result.error();
+    if (network_context_.stop.Requested()) return std::nullopt;
+    if (!result->plan) continue;
+    if (auto fault = Try(search.incumbent_.network->InOrder(), Gain::kSome, {})) return fault;
+    if (incumbent_.found.result.plan) return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 bool OrderSearch::MayGain() const {

@@ -89,6 +89,8 @@ base::Expected<plan::Plan> Prefetch(const choices::SearchContext& context,
 // 4. If it finds a partition with a better score that fits subgraph by subgraph, the order of that
 //    partition is searched by itself like the first one, with the results of the scout. If that
 //    improves the plan, the search continues with the neighbours of that order (FindSwapped).
+// 5. If limits exclude every plan found so far, the search runs without them, and the orders of
+//    those plans are searched with limits (TryOrdersWithoutLimits).
 //
 // The scout covers all legal orders if there are few. Otherwise it covers orders that are good by
 // known rules (FindUsualOrders: dynamic programming over cuts after Held and Karp, Ahn et al. 2020,
@@ -141,6 +143,8 @@ class OrderSearch {
   bool MayGain() const;
   std::optional<base::Diagnostic> Try(orders::Order order, Gain wanted,
                                       std::span<paths::PathSearch* const> before);
+  std::optional<base::Diagnostic> ScoutInRounds();
+  std::optional<base::Diagnostic> TryOrdersWithoutLimits();
   std::optional<base::Diagnostic> Scout();
   std::optional<base::Diagnostic> ScoutAmong(const std::vector<orders::Order>& orders,
                                              const paths::OtherOrderLimits& other_limits,

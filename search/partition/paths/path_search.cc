@@ -329,7 +329,7 @@ void PathSearch::Run(const Tasks& tasks) const {
 
 void PathSearch::Report() const {
   if (!progress_) return;
-  progress_(fmt::format("{} of {} intervals opened, {} posed, {} questions put to engines",
+  progress_(fmt::format("{} of {} intervals expanded, {} formulated, {} queries to engines",
                         done_.expanded, lattice_.Intervals().size(), done_.formulated,
                         done_.solves));
 }

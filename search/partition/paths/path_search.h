@@ -126,6 +126,10 @@ class PathSearch {
   // The best selection among choices that are known to fit.
   std::optional<Selection> FindKnown() const;
 
+  // The selection that runs every operator as the previous plan does. Decides its choices. nullopt
+  // if the network has changed, if the plan breaks a constraint or does not fit, and after a stop.
+  std::optional<Selection> FindPrevious();
+
   // For reports of rejected alternatives: calls IntervalChoices::FormulateRefused for each interval
   // of the selection.
   void FormulateRefused(const Selection& selection, size_t most);

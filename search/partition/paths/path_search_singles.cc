@@ -90,6 +90,37 @@ std::optional<Selection> PathSearch::FindKnown() const {
   return arcs_.SelectionOf(*path, arcs);
 }
 
+// Choices that change nothing relative to the previous plan form at most one path.
+std::optional<Selection> PathSearch::FindPrevious() {
+  const choices::PreviousPlan* previous = Context().previous;
+  if (previous == nullptr) return std::nullopt;
+  std::vector<size_t> intervals;
+  Tasks tasks;
+  for (const LatticeInterval& interval : lattice_.Intervals()) {
+    const choices::IntervalChoices& choices = interval.choices;
+    if (interval.order != 0 || !interval.is_allowed ||
+        previous->LeastChange(choices.Interval(), choices.Kept()) > 0)
+      continue;
+    intervals.push_back(interval.index);
+    tasks.emplace_back([this, index = interval.index] {
+      const base::Stop& stop = Context().stop;
+      choices::IntervalChoices& there = ChoicesAt(index);
+      if (!there.IsExpanded() && !stop.Requested()) there.Expand(stop);
+      if (!there.IsFormulated() && !stop.Requested()) there.Formulate(stop);
+      for (size_t i = 0; i < there.Choices().size() && !stop.Requested(); ++i) {
+        if (there.Choices()[i].cost.change == 0) there.Decide(i, stop);
+      }
+    });
+  }
+  effort_.AddWork(RunOn(intervals, tasks));
+  std::vector<Arc> arcs = arcs_.Known(effort_.GetReach());
+  std::erase_if(arcs, [](const Arc& arc) { return arc.cost.change > 0; });
+  PathLook look{.stop = &Context().stop};
+  const std::optional<Path> path = arcs_.FindBest(arcs, look);
+  if (!path) return std::nullopt;
+  return arcs_.SelectionOf(*path, arcs);
+}
+
 orders::Order PathSearch::OrderOf(const Selection& selection) const {
   orders::Order all;
   for (const Selected& subgraph : selection.subgraphs) {
