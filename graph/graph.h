@@ -16,19 +16,23 @@ namespace tessera::graph {
 
 using ops::AccessKind;
 using ops::DepthOrder;
+using ops::DepthSpaceAttributes;
 using ops::ElementsOf;
+using ops::GatherAttributes;
 using ops::HasUnknownWork;
 using ops::IsBarrier;
 using ops::NearestRounding;
 using ops::OperandAccess;
 using ops::Operator;
-using ops::Padding;
+using ops::PadAttributes;
 using ops::PadMode;
 using ops::Ratio;
-using ops::Resize;
+using ops::ResizeAttributes;
 using ops::ResizeCoordinates;
 using ops::ResizeMode;
 using ops::Shape;
+using ops::SliceAttributes;
+using ops::TransposeAttributes;
 using ops::Window;
 
 struct Tensor {

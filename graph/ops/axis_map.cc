@@ -267,6 +267,7 @@ Extent AxisMap::Apply(std::span<const Extent> output) const {
                         [&](const Folded& folded) {
                           return ApplyFolded(folded, output.subspan(source, sources));
                         },
+                        [&](const OfKind& own) { return own.Apply(output.subspan(source)); },
                     },
                     rule);
 }
@@ -274,6 +275,7 @@ Extent AxisMap::Apply(std::span<const Extent> output) const {
 bool AxisMap::MayBeEmpty() const {
   if (const auto* slide = std::get_if<Slide>(&rule)) return SlideMayMiss(*slide);
   if (const auto* spread = std::get_if<Spread>(&rule)) return SpreadMayMiss(*spread);
+  if (const auto* own = std::get_if<OfKind>(&rule)) return own->may_be_empty;
   return std::holds_alternative<Part>(rule);
 }
 

@@ -114,8 +114,18 @@ struct AxisMap {
     std::array<int64_t, 3> weights = {1, 1, 1};
   };
 
+  // A rule that only one kind has. Its source defines the function, of the kind's numbers and of
+  // the parts of the output's axes from `source` on.
+  struct OfKind {
+    using Numbers = std::array<int64_t, 4>;
+    Extent (*function)(const Numbers&, std::span<const Extent> outputs) = nullptr;
+    Numbers numbers = {};
+    bool may_be_empty = false;
+    Extent Apply(std::span<const Extent> outputs) const { return function(numbers, outputs); }
+  };
+
   using Rule = std::variant<Whole, Same, Slide, Spread, Grouped, Part, Scaled, Strided, Padded,
-                            Listed, Fixed, Merged, Digit, Unfolded, Folded>;
+                            Listed, Fixed, Merged, Digit, Unfolded, Folded, OfKind>;
 
   Rule rule;
   size_t source = 0;  // the (first) output axis on which it depends
@@ -124,7 +134,7 @@ struct AxisMap {
   size_t source_step = 1;  // from one of these axes to the next
 
   // The extent needed for a part of the output that is not empty on any axis. The result may be
-  // empty (Part, Slide, Spread).
+  // empty (Part, Slide, Spread, OfKind).
   Extent Apply(std::span<const Extent> output) const;
 
   // Whether some non-empty part of the output needs nothing of the input. May err towards true.

@@ -42,6 +42,10 @@ struct FilterAxes {
   std::optional<size_t> sum;  // of the constant: products are added up along it
 };
 
+// Whether tiles that cover the output may leave holes in an operand, which the least box of all
+// their reads has. kInParts: they may, but one tile of the whole output does not.
+enum class Holes : uint8_t { kNone, kInParts, kMaybe };
+
 // A key of a network file, and the attribute that it states.
 enum class Presence : uint8_t {
   kRequired,
@@ -109,6 +113,11 @@ struct OperatorDefinition {
   // What is read, index by index: the reference for the closed form.
   Reading reading = {};
 
+  // Whether each element of the output is an element of an operand. Null: as moves_data.
+  bool (*selects)(const Operator&) = nullptr;
+  // Null: as the window and the traits imply.
+  Holes (*holes)(const Operator&, const Shape& input, const Shape& output) = nullptr;
+
   // The number of products that are added up to one output element, on average. Null: none.
   Ratio (*products)(const Operator&, const Shape& input) = nullptr;
   // The axis of a feature operand of that rank along which products are added up. Null: none.
@@ -120,8 +129,10 @@ struct OperatorDefinition {
 
 const OperatorDefinition& DefinitionOf(base::OperatorKind kind);
 
-// As the definition states; nothing for kinds without.
+// As the definition states.
 std::optional<size_t> SumAxisOf(const Operator& op, size_t operand, size_t rank);
+bool SelectsElements(const Operator& op);
+Holes HolesOf(const Operator& op, const Shape& input, const Shape& output);
 std::optional<FilterAxes> FilterAxesOf(const Operator& op, size_t rank, size_t output_rank);
 
 }  // namespace tessera::graph::ops

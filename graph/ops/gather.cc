@@ -10,7 +10,7 @@ namespace {
 
 // A list of indices, or a single index, which drops the axis.
 std::vector<Field> FieldsOfGather(Operator& op, Wanted& wanted, size_t /*operands*/) {
-  Field indices = {"indices", &op.indices, Presence::kRequired};
+  Field indices = {"indices", &op.MakeOwn<GatherAttributes>().indices, Presence::kRequired};
   indices.single = Single::kOne;
   indices.is_list = &wanted.keep_axes;
   return {{"axis", &op.axis, Presence::kRequired, 0, std::numeric_limits<int>::max()}, indices};
@@ -20,17 +20,18 @@ Inferred InferGather(Operator& op, const Wanted& wanted, const std::vector<Shape
   const Shape& input = inputs.front();
   if (auto fault = CheckAxis(op.axis, input)) return tl::unexpected(std::move(*fault));
   const auto axis = static_cast<size_t>(op.axis);
-  if (op.indices.empty()) return Fault("indices", "no indices", "at least one");
-  for (const int64_t index : op.indices) {
+  const std::vector<int64_t>& indices = op.Own<GatherAttributes>().indices;
+  if (indices.empty()) return Fault("indices", "no indices", "at least one");
+  for (const int64_t index : indices) {
     if (index >= 0 && index < input[axis]) continue;
     return Fault("indices",
                  "index " + std::to_string(index) + " of an axis of " + std::to_string(input[axis]),
                  "0 to " + std::to_string(input[axis] - 1));
   }
   Shape output = input;
-  output[axis] = static_cast<int64_t>(op.indices.size());
+  output[axis] = static_cast<int64_t>(indices.size());
   if (wanted.keep_axes) return output;
-  if (op.indices.size() > 1)
+  if (indices.size() > 1)
     return Fault("keep_axes", "several indices, and no axis for them", "one index");
   output.erase(output.begin() + op.axis);
   return output;
@@ -40,17 +41,17 @@ std::vector<AxisMap> MapsOfGather(const OperandView& view) {
   const auto gathered = static_cast<size_t>(view.op.axis);
   std::vector<AxisMap> maps = SameAxes(view.Input().size());
   if (view.output.size() == maps.size()) {
-    maps[gathered].rule = AxisMap::Listed{view.op.indices};
+    maps[gathered].rule = AxisMap::Listed{view.op.Own<GatherAttributes>().indices};
     return maps;
   }
-  maps[gathered] = {AxisMap::Fixed{view.op.indices.front()}, 0, 0};
+  maps[gathered] = {AxisMap::Fixed{view.op.Own<GatherAttributes>().indices.front()}, 0, 0};
   for (size_t axis = gathered + 1; axis < maps.size(); ++axis) --maps[axis].source;
   return maps;
 }
 
 constexpr Reading kReadingOfGather =
     ReadingBy([](const OperandView& view, const Box& output, auto& need) {
-      const std::vector<int64_t>& indices = view.op.indices;
+      const std::vector<int64_t>& indices = view.op.Own<GatherAttributes>().indices;
       const auto gathered = static_cast<size_t>(view.op.axis);
       size_t next = 0;
       for (size_t axis = 0; axis < view.Input().size(); ++axis) {
@@ -74,6 +75,7 @@ extern const OperatorDefinition kGather = {
     .infer_shape = InferGather,
     .axis_maps = MapsOfGather,
     .reading = kReadingOfGather,
+    .holes = [](const Operator&, const Shape&, const Shape&) { return Holes::kMaybe; },
 };
 
 }  // namespace tessera::graph::ops

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tessera/base/arithmetic.h"
 #include "tessera/graph/ops/windows.h"
 
@@ -83,6 +85,14 @@ extern const OperatorDefinition kOpaque = {
     },
     .axis_maps = MapsOfOpaque,
     .reading = kReadingOfOpaque,
+    .holes =
+        [](const Operator& op, const Shape&, const Shape&) {
+          const auto has_none = [](const OperandAccess& access) {
+            return HolesOf(access.window) == Holes::kNone;
+          };
+          return std::all_of(op.accesses.begin(), op.accesses.end(), has_none) ? Holes::kNone
+                                                                               : Holes::kMaybe;
+        },
 };
 
 }  // namespace tessera::graph::ops

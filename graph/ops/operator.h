@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "tessera/base/vocabulary.h"
@@ -32,59 +33,18 @@ struct Window {
   friend bool operator==(const Window&, const Window&) = default;
 };
 
-// A positive fraction, not necessarily reduced.
-struct Ratio {
-  int64_t numerator = 1;
-  int64_t denominator = 1;
-  friend bool operator==(const Ratio&, const Ratio&) = default;
-};
-
-// The number of inputs from which an output is interpolated along one axis: one, two or four.
-enum class ResizeMode : uint8_t { kNearest, kBilinear, kCubic };
-
-// The position of output index x on the input's axis, for n input and m output indices and scale s
-// (ONNX):
-//   half_pixel            (x + 1/2) / s - 1/2
-//   pytorch_half_pixel    the same, but 0 if m = 1
-//   align_corners         x * (n - 1) / (m - 1), but 0 if m = 1
-//   asymmetric            x / s
-//   tf_half_pixel_for_nn  (x + 1/2) / s
-enum class ResizeCoordinates : uint8_t {
-  kHalfPixel,
-  kPytorchHalfPixel,
-  kAlignCorners,
-  kAsymmetric,
-  kTfHalfPixelForNn
-};
-
-// The nearest input of a position between two inputs: halves round down or up, or every position
-// does.
-enum class NearestRounding : uint8_t { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
-
-struct Resize {
-  ResizeMode mode = ResizeMode::kNearest;
-  ResizeCoordinates coordinates = ResizeCoordinates::kHalfPixel;
-  NearestRounding rounding = NearestRounding::kRoundPreferFloor;  // kNearest only
-  // Output over input, for each axis; empty: the ratio of the extents. An axis that keeps its
-  // extent at a scale of 1 keeps its indices.
-  std::vector<Ratio> scales;
-  friend bool operator==(const Resize&, const Resize&) = default;
-};
-
-// The content of a pad: one value, elements mirrored about the first and last, those two repeated,
-// or the input repeated periodically.
-enum class PadMode : uint8_t { kConstant, kReflect, kEdge, kWrap };
-
-struct Padding {
-  PadMode mode = PadMode::kConstant;
-  std::vector<int64_t> low;  // elements before the first, for each axis
-  std::vector<int64_t> high;
-  friend bool operator==(const Padding&, const Padding&) = default;
-};
-
-// The channel of the deep tensor for phase (i, j) of a block of `block` by `block` and channel c of
-// the wide tensor, which has C channels: (i * block + j) * C + c, or c * block^2 + i * block + j.
-enum class DepthOrder : uint8_t { kDcr, kCrd };
+using base::DepthOrder;
+using base::DepthSpaceAttributes;
+using base::GatherAttributes;
+using base::NearestRounding;
+using base::PadAttributes;
+using base::PadMode;
+using base::Ratio;
+using base::ResizeAttributes;
+using base::ResizeCoordinates;
+using base::ResizeMode;
+using base::SliceAttributes;
+using base::TransposeAttributes;
 
 // The elements of one operand that a described operator reads: all of it at any time; the same
 // element, aligned at the right and broadcast if the extent is 1; or a window of rows and columns,
@@ -117,16 +77,8 @@ struct Operator {
   int64_t groups = 1;
   int axis = 0;                   // kConcat, kGather: an index into the input's shape
   std::vector<int> axes;          // kReduce, kSoftmax, kLayerNorm: the reduced axes, ascending
-  std::vector<int> permutation;   // kTranspose: output axis i is input axis permutation[i]
   bool transpose_first = false;   // kMatmul: the first operand is [K, rows]
   bool transpose_second = false;  // kMatmul with two feature operands: the second is [columns, K]
-  std::vector<int64_t> starts;  // kSlice, for each axis: output index x is input starts + x * steps
-  std::vector<int64_t> steps;   // kSlice: any but 0
-  std::vector<int64_t> indices;  // kGather: output index x is input indices[x]
-  Padding padding;               // kPad
-  Resize resize;                 // kResize
-  int64_t block = 1;             // kDepthToSpace, kSpaceToDepth
-  DepthOrder depth_order = DepthOrder::kDcr;
   std::string function;  // "max", "average", "lp" (pools); "add", "mean", ... (elementwise, reduce)
   std::string activation;  // fused, in the user's spelling; empty: none
   // kOpaque, as its author states.
@@ -135,8 +87,23 @@ struct Operator {
   int64_t scratch_bytes = 0;            // held while it runs, for a tile of any size
   std::string engine;                   // the only engine that runs it; empty: the first that can
   std::vector<int> in_place;            // indices of the inputs that its output may overwrite
+  base::KindAttributes own;             // what only this kind has (base/operator_kind.h)
   std::map<std::string, std::string> annotations;
   friend bool operator==(const Operator&, const Operator&) = default;
+
+  // Attributes of one kind. An operator that states none of them has the defaults.
+  template <typename Attributes>
+  const Attributes& Own() const {
+    static const Attributes kDefaults;
+    const Attributes* stated = std::get_if<Attributes>(&own);
+    return stated == nullptr ? kDefaults : *stated;
+  }
+  // The same to write to. Attributes of other kinds are lost.
+  template <typename Attributes>
+  Attributes& MakeOwn() {
+    return std::holds_alternative<Attributes>(own) ? std::get<Attributes>(own)
+                                                   : own.emplace<Attributes>();
+  }
 };
 
 // Whether the inputs that an output needs are unknown: an opaque operator without a description. It

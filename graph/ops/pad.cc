@@ -12,12 +12,13 @@ namespace {
 constexpr std::array<std::string_view, 4> kPadModes = {"constant", "reflect", "edge", "wrap"};
 
 std::vector<Field> FieldsOfPad(Operator& op, Wanted& /*wanted*/, size_t /*operands*/) {
-  return {{"low", &op.padding.low}, {"high", &op.padding.high}, {"mode", &op.padding.mode}};
+  PadAttributes& own = op.MakeOwn<PadAttributes>();
+  return {{"low", &own.low}, {"high", &own.high}, {"mode", &own.mode}};
 }
 
 Inferred InferPad(Operator& op, const Wanted& /*wanted*/, const std::vector<Shape>& inputs) {
   const Shape& input = inputs.front();
-  Padding& padding = op.padding;
+  PadAttributes& padding = op.MakeOwn<PadAttributes>();
   if (padding.low.empty()) padding.low.assign(input.size(), 0);
   if (padding.high.empty()) padding.high.assign(input.size(), 0);
   if (padding.low.size() != input.size())
@@ -30,7 +31,7 @@ Inferred InferPad(Operator& op, const Wanted& /*wanted*/, const std::vector<Shap
   return output;
 }
 
-AxisMap PaddedAxis(const Padding& padding, size_t axis, int64_t extent) {
+AxisMap PaddedAxis(const PadAttributes& padding, size_t axis, int64_t extent) {
   const int64_t low = padding.low[axis];
   if (low == 0 && padding.high[axis] == 0) return SameAxis(axis);
   if (padding.mode == PadMode::kConstant) return {AxisMap::Part{low, extent}, axis, 1};
@@ -41,7 +42,7 @@ std::vector<AxisMap> MapsOfPad(const OperandView& view) {
   const Shape& input = view.Input();
   std::vector<AxisMap> maps;
   for (size_t axis = 0; axis < input.size(); ++axis)
-    maps.push_back(PaddedAxis(view.op.padding, axis, input[axis]));
+    maps.push_back(PaddedAxis(view.op.Own<PadAttributes>(), axis, input[axis]));
   return maps;
 }
 
@@ -65,7 +66,7 @@ int64_t FoundInside(int64_t index, int64_t extent, PadMode mode) {
 
 constexpr Reading kReadingOfPad =
     ReadingBy([](const OperandView& view, const Box& output, auto& need) {
-      const Padding& padding = view.op.padding;
+      const PadAttributes& padding = view.op.Own<PadAttributes>();
       for (size_t axis = 0; axis < output.size(); ++axis) {
         need.Each(axis, output[axis], [&](int64_t index, auto& add) {
           add(FoundInside(index - padding.low[axis], view.Input()[axis], padding.mode));
@@ -82,6 +83,10 @@ extern const OperatorDefinition kPad = {
     .infer_shape = InferPad,
     .axis_maps = MapsOfPad,
     .reading = kReadingOfPad,
+    .holes =
+        [](const Operator& op, const Shape&, const Shape&) {
+          return op.Own<PadAttributes>().mode == PadMode::kWrap ? Holes::kInParts : Holes::kNone;
+        },
 };
 
 }  // namespace tessera::graph::ops

@@ -58,6 +58,10 @@ Inferred InferPool(Operator& op, const Wanted& wanted, const std::vector<Shape>&
   return output;
 }
 
+bool SelectsOne(const Operator& op) {
+  return (op.function == "max" || op.function == "min") && op.activation.empty();
+}
+
 constexpr Reading kReadingOfPool =
     ReadingBy([](const OperandView& view, const Box& output, auto& need) {
       ReadSame(1, output[1], need);
@@ -83,6 +87,7 @@ extern const OperatorDefinition kPool = {
     .axis_maps =
         [](const OperandView& view) { return MapsOfWindow(view, SameAxis(1), view.op.window); },
     .reading = kReadingOfPool,
+    .selects = SelectsOne,
 };
 
 extern const OperatorDefinition kGlobalPool = {
@@ -102,6 +107,7 @@ extern const OperatorDefinition kGlobalPool = {
       return {SameAxis(0), SameAxis(1), WholeAxis(input[2]), WholeAxis(input[3])};
     },
     .reading = kReadingOfGlobalPool,
+    .selects = SelectsOne,
 };
 
 }  // namespace tessera::graph::ops

@@ -102,12 +102,15 @@ class ListNeed {
  private:
   struct Adder {
     Indices& indices;
-    Extent last;  // many outputs in a row read one range
+    Extent last;  // many outputs in a row read one range, or ranges within each other
     void operator()(int64_t index) { indices.push_back(index); }
     void Range(int64_t begin, int64_t end) {
-      if (last == Extent{begin, end}) return;
+      if (last.begin <= begin && end <= last.end) return;
+      const bool grows = begin <= last.begin && last.end <= end && last.begin < last.end;
+      const Extent known = grows ? last : Extent{end, end};
       last = {begin, end};
-      for (int64_t index = begin; index < end; ++index) indices.push_back(index);
+      for (int64_t index = begin; index < known.begin; ++index) indices.push_back(index);
+      for (int64_t index = known.end; index < end; ++index) indices.push_back(index);
     }
   };
   static void Sort(Indices& indices) {
@@ -137,6 +140,24 @@ constexpr Reading ReadingBy(Definition /*definition*/) {
 
 // The row-major numbers of the elements of a box in a tensor of that shape.
 std::vector<int64_t> NumbersOf(const Box& box, const Shape& shape);
+
+// The numbers of the elements, in a tensor of shape `in`, that `move` finds behind the elements of
+// a box of `out`: from coordinates to coordinates.
+template <typename Move>
+std::vector<int64_t> NumbersBehind(const Box& box, const Shape& out, const Shape& in,
+                                   const Move& move) {
+  std::vector<int64_t> numbers;
+  for (const int64_t number : NumbersOf(box, out)) {
+    std::vector<int64_t> at(out.size());
+    int64_t rest = number;
+    for (size_t axis = at.size(); axis-- > 0; rest /= out[axis]) at[axis] = rest % out[axis];
+    const std::vector<int64_t> from = move(at);
+    int64_t moved = 0;
+    for (size_t axis = 0; axis < from.size(); ++axis) moved = moved * in[axis] + from[axis];
+    numbers.push_back(moved);
+  }
+  return numbers;
+}
 
 template <typename Need>
 void ReadSame(size_t axis, Extent outputs, Need& need) {

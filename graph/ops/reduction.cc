@@ -90,6 +90,10 @@ extern const OperatorDefinition kReduce = {
     .infer_shape = InferReduce,
     .axis_maps = MapsOfReduction,
     .reading = kReadingOfReduction,
+    .selects =
+        [](const Operator& op) {
+          return (op.function == "max" || op.function == "min") && op.activation.empty();
+        },
 };
 
 extern const OperatorDefinition kSoftmax = {

@@ -2,27 +2,38 @@
 
 #include "tessera/graph/ops/axis_map.h"
 #include "tessera/graph/ops/definition.h"
+#include "tessera/graph/ops/windows.h"
 
-// The list of all definitions, and what is the same for every kind.
+// All definitions, by the list of kinds, and what is the same for every kind.
 namespace tessera::graph::ops {
 
-extern const OperatorDefinition kConv, kDepthwise, kTransposedConv, kPool, kGlobalPool, kReduce,
-    kElementwise, kConcat, kSlice, kPad, kGather, kMatmul, kSoftmax, kLayerNorm, kReshape, kResize,
-    kTranspose, kDepthToSpace, kSpaceToDepth, kOpaque;
+#define TESSERA_DECLARATION(code, ...) extern const OperatorDefinition k##code;
+TESSERA_OPERATOR_KINDS(TESSERA_DECLARATION)
+#undef TESSERA_DECLARATION
 
 const OperatorDefinition& DefinitionOf(base::OperatorKind kind) {
-  // in the order of OperatorKind
-  static constexpr std::array<const OperatorDefinition*, base::kOperatorTraits.size()> kAll = {
-      &kConv,   &kDepthwise,   &kTransposedConv, &kPool,         &kGlobalPool,
-      &kReduce, &kElementwise, &kConcat,         &kSlice,        &kPad,
-      &kGather, &kMatmul,      &kSoftmax,        &kLayerNorm,    &kReshape,
-      &kResize, &kTranspose,   &kDepthToSpace,   &kSpaceToDepth, &kOpaque};
+  static constexpr auto kAll = std::to_array<const OperatorDefinition*>({
+#define TESSERA_ADDRESS(code, ...) &k##code,
+      TESSERA_OPERATOR_KINDS(TESSERA_ADDRESS)
+#undef TESSERA_ADDRESS
+  });
   return *kAll[static_cast<size_t>(kind)];
 }
 
 std::optional<size_t> SumAxisOf(const Operator& op, size_t operand, size_t rank) {
   const OperatorDefinition& definition = DefinitionOf(op.kind);
   return definition.sum_axis == nullptr ? std::nullopt : definition.sum_axis(op, operand, rank);
+}
+
+bool SelectsElements(const Operator& op) {
+  const auto selects = DefinitionOf(op.kind).selects;
+  return selects == nullptr ? base::TraitsOf(op.kind).moves_data : selects(op);
+}
+
+Holes HolesOf(const Operator& op, const Shape& input, const Shape& output) {
+  const auto holes = DefinitionOf(op.kind).holes;
+  if (holes != nullptr) return holes(op, input, output);
+  return base::TraitsOf(op.kind).mixes_axes ? Holes::kInParts : HolesOf(op.window);
 }
 
 std::optional<FilterAxes> FilterAxesOf(const Operator& op, size_t rank, size_t output_rank) {

@@ -20,11 +20,12 @@ std::vector<Field> FieldsOfResize(Operator& op, Wanted& wanted, size_t /*operand
   Field size = {"size", &wanted.size, Presence::kRequired, 1};
   size.single = Single::kRowsAndColumns;
   size.unless = "scales";
-  return {{"mode", &op.resize.mode},
-          {"coordinates", &op.resize.coordinates},
-          {"rounding", &op.resize.rounding},
+  ResizeAttributes& own = op.MakeOwn<ResizeAttributes>();
+  return {{"mode", &own.mode},
+          {"coordinates", &own.coordinates},
+          {"rounding", &own.rounding},
           size,
-          {"scales", &op.resize.scales, Presence::kSparse}};
+          {"scales", &own.scales, Presence::kSparse}};
 }
 
 __extension__ using Wide = __int128;
@@ -38,7 +39,7 @@ std::optional<int64_t> ScaledExtent(int64_t extent, const Ratio& scale) {
 
 Inferred InferResize(Operator& op, const Wanted& wanted, const std::vector<Shape>& inputs) {
   const Shape& input = inputs.front();
-  std::vector<Ratio>& scales = op.resize.scales;
+  std::vector<Ratio>& scales = op.MakeOwn<ResizeAttributes>().scales;
   if (wanted.size.size() > input.size()) {
     return Fault(
         "size",
@@ -66,7 +67,7 @@ Inferred InferResize(Operator& op, const Wanted& wanted, const std::vector<Shape
 
 // The position of output x as (x * step + shift) / scale (see ResizeCoordinates), with 2 n / d in
 // place of a scale n / d.
-AxisMap ScaledAxis(const Resize& resize, size_t axis, int64_t input, int64_t output) {
+AxisMap ScaledAxis(const ResizeAttributes& resize, size_t axis, int64_t input, int64_t output) {
   const Ratio scale = resize.scales.empty() ? Ratio{output, input} : resize.scales[axis];
   if (input == output && scale.numerator == scale.denominator) return SameAxis(axis);
   AxisMap::Scaled scaled{.extent = input,
@@ -99,7 +100,8 @@ std::vector<AxisMap> MapsOfResize(const OperandView& view) {
   const Shape& input = view.Input();
   std::vector<AxisMap> maps;
   for (size_t axis = 0; axis < input.size(); ++axis)
-    maps.push_back(ScaledAxis(view.op.resize, axis, input[axis], view.output[axis]));
+    maps.push_back(
+        ScaledAxis(view.op.Own<ResizeAttributes>(), axis, input[axis], view.output[axis]));
   return maps;
 }
 
@@ -116,7 +118,8 @@ struct Place {
 
 // Of output index x, by the definitions of ResizeCoordinates with a scale of up / down: (x +
 // 1/2) * down / up - 1/2, and its variants.
-Place PlaceOf(const Resize& resize, int64_t x, const Ratio& scale, int64_t in, int64_t out) {
+Place PlaceOf(const ResizeAttributes& resize, int64_t x, const Ratio& scale, int64_t in,
+              int64_t out) {
   const Wide up = scale.numerator;
   const Wide down = scale.denominator;
   switch (resize.coordinates) {
@@ -158,7 +161,7 @@ int64_t Nearest(const Place& place, NearestRounding rounding) {
 // index.
 template <typename Need>
 void ReadResampled(size_t axis, Extent outputs, const OperandView& view, Need& need) {
-  const Resize& resize = view.op.resize;
+  const ResizeAttributes& resize = view.op.Own<ResizeAttributes>();
   const int64_t in = view.Input()[axis];
   const int64_t out = view.output[axis];
   const Ratio scale = axis < resize.scales.size() ? resize.scales[axis] : Ratio{out, in};
@@ -198,6 +201,15 @@ extern const OperatorDefinition kResize = {
     .infer_shape = InferResize,
     .axis_maps = MapsOfResize,
     .reading = kReadingOfResize,
+    .selects =
+        [](const Operator& op) { return op.Own<ResizeAttributes>().mode == ResizeMode::kNearest; },
+    .holes =
+        [](const Operator& op, const Shape& input, const Shape& output) {
+          const bool grows = std::equal(input.begin(), input.end(), output.begin(), output.end(),
+                                        std::less_equal<>());
+          const bool by_extents = op.Own<ResizeAttributes>().scales.empty();
+          return by_extents && grows ? Holes::kNone : Holes::kMaybe;
+        },
 };
 
 }  // namespace tessera::graph::ops

@@ -10,7 +10,8 @@ namespace {
 
 Inferred InferTranspose(Operator& op, const Wanted& /*wanted*/, const std::vector<Shape>& inputs) {
   const Shape& input = inputs.front();
-  std::vector<int> sorted = op.permutation;
+  const std::vector<int>& permutation = op.Own<TransposeAttributes>().permutation;
+  std::vector<int> sorted = permutation;
   std::sort(sorted.begin(), sorted.end());
   bool complete = sorted.size() == input.size();
   for (size_t axis = 0; complete && axis < sorted.size(); ++axis)
@@ -20,12 +21,12 @@ Inferred InferTranspose(Operator& op, const Wanted& /*wanted*/, const std::vecto
                  "each of 0 to " + std::to_string(input.size() - 1) + " once");
   }
   Shape output;
-  for (const int axis : op.permutation) output.push_back(input[static_cast<size_t>(axis)]);
+  for (const int axis : permutation) output.push_back(input[static_cast<size_t>(axis)]);
   return output;
 }
 
 std::vector<AxisMap> MapsOfTranspose(const OperandView& view) {
-  const std::vector<int>& permutation = view.op.permutation;
+  const std::vector<int>& permutation = view.op.Own<TransposeAttributes>().permutation;
   std::vector<AxisMap> maps = SameAxes(permutation.size());
   for (size_t axis = 0; axis < maps.size(); ++axis)
     maps[static_cast<size_t>(permutation[axis])] = SameAxis(axis);
@@ -34,8 +35,9 @@ std::vector<AxisMap> MapsOfTranspose(const OperandView& view) {
 
 constexpr Reading kReadingOfTranspose =
     ReadingBy([](const OperandView& view, const Box& output, auto& need) {
+      const std::vector<int>& permutation = view.op.Own<TransposeAttributes>().permutation;
       for (size_t axis = 0; axis < output.size(); ++axis)
-        ReadSame(static_cast<size_t>(view.op.permutation[axis]), output[axis], need);
+        ReadSame(static_cast<size_t>(permutation[axis]), output[axis], need);
     });
 
 }  // namespace
@@ -43,7 +45,8 @@ constexpr Reading kReadingOfTranspose =
 extern const OperatorDefinition kTranspose = {
     .fields = [](Operator& op, Wanted&, size_t) -> std::vector<Field> {
       constexpr int64_t kLastAxis = 63;
-      return {{"permutation", &op.permutation, Presence::kRequired, 0, kLastAxis}};
+      return {{"permutation", &op.MakeOwn<TransposeAttributes>().permutation, Presence::kRequired,
+               0, kLastAxis}};
     },
     .infer_shape = InferTranspose,
     .axis_maps = MapsOfTranspose,

@@ -78,6 +78,14 @@ std::optional<ShapeFault> CheckGroups(int64_t groups, int64_t in_channels, int64
   return std::nullopt;
 }
 
+Holes HolesOf(const Window& window) {
+  for (size_t axis = 0; axis < 2; ++axis) {
+    if (window.dilation[axis] != 1 && window.kernel[axis] > 1) return Holes::kMaybe;
+    if (window.stride[axis] > window.kernel[axis]) return Holes::kMaybe;
+  }
+  return Holes::kNone;
+}
+
 std::optional<Shape> FilterShape(const Operator& op, const std::vector<Shape>& inputs,
                                  const Shape& output) {
   return Shape{output[1], inputs[0][1] / op.groups, op.window.kernel[0], op.window.kernel[1]};

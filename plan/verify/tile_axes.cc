@@ -20,7 +20,7 @@
 namespace tessera::plan::verify {
 namespace {
 
-using base::OperatorKind;
+using base::AxisRelation;
 using graph::Graph;
 using graph::Operator;
 using graph::Shape;
@@ -73,42 +73,46 @@ std::vector<Source> ReductionSources(const Operator& op, const Shape& in, const 
   return sources;
 }
 
+// What is reduced over has extent 1 in the result, or is no axis of it.
+std::vector<Source> MapSources(const Shape& in, const Shape& out) {
+  std::vector<Source> sources(in.size(), kWhole);
+  for (size_t axis = 0; axis < std::min(in.size(), out.size()); ++axis) {
+    if (in[axis] == out[axis]) sources[axis] = Along(axis);
+  }
+  return sources;
+}
+
+std::vector<Source> StatedSources(const Operator& op, size_t operand, const Shape& in,
+                                  const Shape& out) {
+  if (operand >= op.accesses.size()) return std::vector<Source>(in.size(), kWhole);
+  const graph::OperandAccess& access = op.accesses[operand];
+  if (access.kind == graph::AccessKind::kFull) return std::vector<Source>(in.size(), kWhole);
+  if (access.kind == graph::AccessKind::kElementwise) return AlignedAtTheRight(in, out);
+  return WindowSources(in, out, access.every_channel);
+}
+
 std::vector<Source> SourcesOf(const Graph& network, const Operator& op, size_t operand) {
   const Shape& in = ShapeOf(network, op.inputs[operand]);
   const Shape& out = ShapeOf(network, op.outputs.front());
-  const std::vector<Source> any(in.size(), kAny);
-  switch (op.kind) {
-    case OperatorKind::kConv:
-    case OperatorKind::kTransposedConv:
-      return WindowSources(in, out, op.groups <= 1);
-    case OperatorKind::kDepthwise:
-    case OperatorKind::kPool:
-      return WindowSources(in, out, false);
-    case OperatorKind::kElementwise:
+  switch (base::TraitsOf(op.kind).axes) {
+    case AxisRelation::kAny:
+      return std::vector<Source>(in.size(), kAny);
+    case AxisRelation::kAligned:
       return AlignedAtTheRight(in, out);
-    case OperatorKind::kMatmul:
+    case AxisRelation::kWindow:
+      return WindowSources(in, out, false);
+    case AxisRelation::kGroup:
+      return WindowSources(in, out, op.groups <= 1);
+    case AxisRelation::kProduct:
       return MatmulSources(op, operand, in, out);
-    case OperatorKind::kReduce:
-    case OperatorKind::kSoftmax:
-    case OperatorKind::kLayerNorm:
+    case AxisRelation::kReduced:
       return ReductionSources(op, in, out);
-    case OperatorKind::kGlobalPool: {
-      std::vector<Source> sources(in.size(), kWhole);
-      for (size_t axis = 0; axis < std::min(in.size(), out.size()); ++axis) {
-        if (in[axis] == out[axis]) sources[axis] = Along(axis);
-      }
-      return sources;
-    }
-    case OperatorKind::kOpaque: {
-      if (operand >= op.accesses.size()) return std::vector<Source>(in.size(), kWhole);
-      const graph::OperandAccess& access = op.accesses[operand];
-      if (access.kind == graph::AccessKind::kFull) return std::vector<Source>(in.size(), kWhole);
-      if (access.kind == graph::AccessKind::kElementwise) return AlignedAtTheRight(in, out);
-      return WindowSources(in, out, access.every_channel);
-    }
-    default:
-      return any;
+    case AxisRelation::kMap:
+      return MapSources(in, out);
+    case AxisRelation::kStated:
+      return StatedSources(op, operand, in, out);
   }
+  return std::vector<Source>(in.size(), kAny);
 }
 
 // Whether each part of the result certainly needs something of the operand. Windows may lie in the

@@ -4,22 +4,11 @@
 #include <utility>
 
 #include "tessera/base/vocabulary.h"
+#include "tessera/graph/ops/definition.h"
 #include "tessera/graph/regions.h"
 #include "tessera/search/cost/lower_bounds.h"
 
 namespace tessera::search::cost {
-
-namespace {
-
-bool SlidesWithoutHoles(const graph::Window& window) {
-  for (size_t axis = 0; axis < 2; ++axis) {
-    if (window.dilation[axis] != 1 && window.kernel[axis] > 1) return false;
-    if (window.stride[axis] > window.kernel[axis]) return false;
-  }
-  return true;
-}
-
-}  // namespace
 
 Coverage::Coverage(const graph::Graph& graph, std::span<const graph::Usage> usages,
                    graph::Interval interval)
@@ -125,31 +114,12 @@ bool Coverage::IsNeededWhole(const graph::Operator& op) const {
   return NeededOf(output) == graph_->tensors[static_cast<size_t>(output)].shape;
 }
 
-// Whether a cover of the output needs a cover of the input's hull. Kinds that permute elements
-// leave holes in partial regions.
+// Whether a cover of the output needs a cover of the input's hull.
 bool Coverage::ReadsWithoutHoles(const graph::Operator& op, int input) const {
-  if (base::TraitsOf(op.kind).mixes_axes) return IsNeededWhole(op);
-  switch (op.kind) {
-    case base::OperatorKind::kResize: {
-      const graph::Shape& from = graph_->tensors[static_cast<size_t>(input)].shape;
-      const graph::Shape& to = graph_->tensors[static_cast<size_t>(op.outputs.front())].shape;
-      return op.resize.scales.empty() &&
-             std::equal(from.begin(), from.end(), to.begin(), to.end(), std::less_equal<>());
-    }
-    case base::OperatorKind::kSlice:
-      return std::all_of(op.steps.begin(), op.steps.end(),
-                         [](int64_t step) { return step == 1 || step == -1; });
-    case base::OperatorKind::kPad:
-      return IsNeededWhole(op) || op.padding.mode != graph::PadMode::kWrap;
-    case base::OperatorKind::kGather:
-      return false;
-    case base::OperatorKind::kOpaque:
-      return std::all_of(
-          op.accesses.begin(), op.accesses.end(),
-          [](const graph::OperandAccess& access) { return SlidesWithoutHoles(access.window); });
-    default:
-      return SlidesWithoutHoles(op.window);
-  }
+  const graph::ops::Holes holes =
+      graph::ops::HolesOf(op, ShapeOf(*graph_, input), ShapeOf(*graph_, op.outputs.front()));
+  if (holes == graph::ops::Holes::kInParts) return IsNeededWhole(op);
+  return holes == graph::ops::Holes::kNone;
 }
 
 bool Coverage::Leaves(int tensor) const {

@@ -133,27 +133,28 @@ class OnnxText {
   }
 
   bool AddSlice(const Operator& op) {
+    const auto& [starts, steps] = op.Own<graph::SliceAttributes>();
     Ints ends;
     Ints axes;
-    for (size_t axis = 0; axis < op.starts.size(); ++axis) {
-      const int64_t end = op.starts[axis] + OutputOf(op)[axis] * op.steps[axis];
-      ends.push_back(op.steps[axis] < 0 && end < 0 ? -(int64_t{1} << 40) : end);
+    for (size_t axis = 0; axis < starts.size(); ++axis) {
+      const int64_t end = starts[axis] + OutputOf(op)[axis] * steps[axis];
+      ends.push_back(steps[axis] < 0 && end < 0 ? -(int64_t{1} << 40) : end);
       axes.push_back(static_cast<int64_t>(axis));
     }
     if (OutputOf(op) == InputOf(op)) return false;
     return Put(
         "Slice", op,
-        {Inputs(op)[0], model_.Integers(Constant(op, "starts"), op.starts),
+        {Inputs(op)[0], model_.Integers(Constant(op, "starts"), starts),
          model_.Integers(Constant(op, "ends"), ends), model_.Integers(Constant(op, "axes"), axes),
-         model_.Integers(Constant(op, "steps"), op.steps)});
+         model_.Integers(Constant(op, "steps"), steps)});
   }
 
   bool AddPad(const Operator& op) {
-    if (op.padding.mode == graph::PadMode::kWrap || OutputOf(op) == InputOf(op)) return false;
-    Ints pads = op.padding.low;
-    pads.insert(pads.end(), op.padding.high.begin(), op.padding.high.end());
-    const std::string mode(
-        graph::ops::NamesOf(op.padding.mode)[static_cast<size_t>(op.padding.mode)]);
+    const auto& pad = op.Own<graph::PadAttributes>();
+    if (pad.mode == graph::PadMode::kWrap || OutputOf(op) == InputOf(op)) return false;
+    Ints pads = pad.low;
+    pads.insert(pads.end(), pad.high.begin(), pad.high.end());
+    const std::string mode(graph::ops::NamesOf(pad.mode)[static_cast<size_t>(pad.mode)]);
     return Put("Pad", op, {Inputs(op)[0], model_.Integers(Constant(op, "pads"), pads)},
                {{"mode", mode}});
   }
@@ -168,7 +169,7 @@ class OnnxText {
   // be stated.
   bool AddResize(const Operator& op) {
     static constexpr std::array kModes = {"nearest", "linear", "cubic"};
-    const graph::Resize& resize = op.resize;
+    const graph::ResizeAttributes& resize = op.Own<graph::ResizeAttributes>();
     if (resize.coordinates == graph::ResizeCoordinates::kTfHalfPixelForNn) return false;
     for (size_t axis = 0; axis < resize.scales.size(); ++axis) {
       const graph::Ratio& scale = resize.scales[axis];
@@ -200,9 +201,43 @@ class OnnxText {
 
   bool AddGather(const Operator& op) {
     const bool drops = OutputOf(op).size() < InputOf(op).size();
-    const std::string indices = drops ? model_.Scalar(Constant(op, "indices"), op.indices.front())
-                                      : model_.Integers(Constant(op, "indices"), op.indices);
+    const std::vector<int64_t>& picked = op.Own<graph::GatherAttributes>().indices;
+    const std::string indices = drops ? model_.Scalar(Constant(op, "indices"), picked.front())
+                                      : model_.Integers(Constant(op, "indices"), picked);
     return Put("Gather", op, {Inputs(op)[0], indices}, {{"axis", int64_t{op.axis}}});
+  }
+
+  bool AddTranspose(const Operator& op) {
+    const std::vector<int>& order = op.Own<graph::TransposeAttributes>().permutation;
+    return !std::is_sorted(order.begin(), order.end()) &&
+           Put("Transpose", op, Inputs(op), {{"perm", Ints(order.begin(), order.end())}});
+  }
+
+  bool AddDepthSpace(const Operator& op) {
+    const auto& [block, order] = op.Own<graph::DepthSpaceAttributes>();
+    const bool is_dcr = order == graph::DepthOrder::kDcr;
+    if (op.kind == OperatorKind::kDepthToSpace) {
+      return Put("DepthToSpace", op, Inputs(op),
+                 {{"blocksize", block}, {"mode", std::string(is_dcr ? "DCR" : "CRD")}});
+    }
+    return is_dcr && Put("SpaceToDepth", op, Inputs(op), {{"blocksize", block}});
+  }
+
+  bool AddCumsum(const Operator& op) {
+    const auto& [exclusive, reverse] = op.Own<base::CumsumAttributes>();
+    return Put("CumSum", op, {Inputs(op)[0], model_.Scalar(Constant(op, "axis"), op.axis)},
+               {{"exclusive", int64_t{exclusive}}, {"reverse", int64_t{reverse}}});
+  }
+
+  bool AddTopK(const Operator& op) {
+    const auto& own = op.Own<base::TopKAttributes>();
+    if (own.result != "values") return false;
+    model_.AddMany("TopK", {Inputs(op)[0], model_.Integers(Constant(op, "k"), {own.k})},
+                   {Result(op), Result(op) + "/indices"},
+                   {{"axis", int64_t{op.axes.front()}},
+                    {"largest", int64_t{own.largest}},
+                    {"sorted", int64_t{own.sorted}}});
+    return true;
   }
 
   bool Add(const Operator& op) {
@@ -241,20 +276,18 @@ class OnnxText {
                Put("Reshape", op,
                    {Inputs(op)[0], model_.Integers(Constant(op, "shape"), OutputOf(op))});
       case OperatorKind::kTranspose:
-        return !std::is_sorted(op.permutation.begin(), op.permutation.end()) &&
-               Put("Transpose", op, Inputs(op),
-                   {{"perm", Ints(op.permutation.begin(), op.permutation.end())}});
+        return AddTranspose(op);
       case OperatorKind::kDepthToSpace:
-        return Put(
-            "DepthToSpace", op, Inputs(op),
-            {{"blocksize", op.block},
-             {"mode", std::string(op.depth_order == graph::DepthOrder::kDcr ? "DCR" : "CRD")}});
       case OperatorKind::kSpaceToDepth:
-        return op.depth_order == graph::DepthOrder::kDcr &&
-               Put("SpaceToDepth", op, Inputs(op), {{"blocksize", op.block}});
+        return AddDepthSpace(op);
       case OperatorKind::kResize:
         return AddResize(op);
-      case OperatorKind::kLayerNorm:  // has a scale in ONNX, which drawn networks do not have
+      case OperatorKind::kCumsum:
+        return AddCumsum(op);
+      case OperatorKind::kTopK:
+        return AddTopK(op);
+      case OperatorKind::kSpaceToBatch:  // has no type of its own in ONNX
+      case OperatorKind::kLayerNorm:     // has a scale in ONNX, which drawn networks do not have
       case OperatorKind::kOpaque:
         return false;
     }

@@ -78,14 +78,15 @@ std::string FindDifference(const Graph& written, const Operator& op, const Graph
     return "its result has another shape";
   if (!(op.window == same.window)) return "its window";
   if (op.kind != OperatorKind::kDepthwise && op.groups != same.groups) return "its groups";
-  if (op.axes != same.axes || op.permutation != same.permutation) return "its axes";
-  if (op.starts != same.starts || op.steps != same.steps || op.indices != same.indices)
-    return "its indices";
-  if (!(op.padding == same.padding)) return "its pads";
-  if (op.block != same.block || op.depth_order != same.depth_order) return "its blocks";
-  if (op.kind == OperatorKind::kResize &&
-      (op.resize.mode != same.resize.mode || op.resize.coordinates != same.resize.coordinates))
-    return "how it resamples";
+  if (op.axes != same.axes) return "its axes";
+  if (op.kind != OperatorKind::kResize) {
+    if (op.own != same.own) return "the attributes of its kind";
+  } else {
+    const auto& before = op.Own<graph::ResizeAttributes>();
+    const auto& after = same.Own<graph::ResizeAttributes>();
+    if (before.mode != after.mode || before.coordinates != after.coordinates)
+      return "how it resamples";
+  }
   if (op.inputs.size() != same.inputs.size() || op.weights.size() != same.weights.size())
     return "its operands";
   if (!op.weights.empty() && shape(written, op.weights[0]) != shape(read, same.weights[0]))

@@ -45,20 +45,23 @@ TEST(OperatorTraits, AreThoseOfTheKinds) {
   EXPECT_EQ(TraitsOf(OperatorKind::kConv).name, "conv");
   EXPECT_EQ(TraitsOf(OperatorKind::kMatmul).name, "matmul");
   EXPECT_EQ(TraitsOf(OperatorKind::kOpaque).name, "opaque");
-  EXPECT_EQ(KindsWith(&OperatorTraits::moves_data),
-            "concat slice pad gather reshape transpose depth_to_space space_to_depth");
+  EXPECT_EQ(
+      KindsWith(&OperatorTraits::moves_data),
+      "concat slice pad gather reshape transpose depth_to_space space_to_depth space_to_batch");
   EXPECT_EQ(KindsWith(&OperatorTraits::multiplies), "conv depthwise transposed_conv matmul");
   EXPECT_EQ(KindsWith(&OperatorTraits::convolves), "conv depthwise transposed_conv");
   EXPECT_EQ(KindsWith(&OperatorTraits::slides), "conv depthwise pool");
   EXPECT_EQ(KindsWith(&OperatorTraits::fuses_activation),
             "conv depthwise transposed_conv pool global_pool reduce elementwise matmul layer_norm");
   EXPECT_EQ(KindsWith(&OperatorTraits::keeps_channels),
-            "conv depthwise transposed_conv pool elementwise softmax layer_norm");
-  EXPECT_EQ(KindsWith(&OperatorTraits::mixes_axes), "reshape depth_to_space space_to_depth");
+            "conv depthwise transposed_conv pool elementwise softmax layer_norm cumsum");
+  EXPECT_EQ(KindsWith(&OperatorTraits::mixes_axes),
+            "reshape depth_to_space space_to_depth space_to_batch");
   EXPECT_EQ(KindsWith(&OperatorTraits::always_reads),
-            "global_pool reduce elementwise matmul softmax layer_norm");
-  EXPECT_EQ(KindsWith(&OperatorTraits::reads_boxes),
-            "global_pool reduce elementwise concat matmul softmax layer_norm transpose");
+            "global_pool reduce elementwise matmul softmax layer_norm top_k");
+  EXPECT_EQ(
+      KindsWith(&OperatorTraits::reads_boxes),
+      "global_pool reduce elementwise concat matmul softmax layer_norm transpose cumsum top_k");
   EXPECT_EQ(KindsWith(&OperatorTraits::may_overwrite), "depthwise elementwise");
 }
 

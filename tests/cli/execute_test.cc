@@ -41,6 +41,8 @@ INSTANTIATE_TEST_SUITE_P(
                     NetworkOnProfile{"transformer_encoder", "mcu_320k"},
                     NetworkOnProfile{"every_kind", "edge_npu_1mib", "tests/graph"},
                     NetworkOnProfile{"every_kind", "tpu_like", "tests/graph"},
+                    NetworkOnProfile{"event_detector", "edge_npu_1mib"},
+                    NetworkOnProfile{"event_detector", "mcu_320k"},
                     NetworkOnProfile{"mobilenet_v2", "ethos_u55_256"},
                     NetworkOnProfile{"transformer_encoder", "edge_npu_64kib"}),
     [](const auto& info) { return info.param.network + "_on_" + info.param.profile; });

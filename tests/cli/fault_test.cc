@@ -181,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"expected: one of conv, depthwise, transposed_conv, pool, global_pool, reduce, "
                "elementwise, concat, "
                "slice, pad, gather, matmul, softmax, layer_norm, reshape, resize, transpose, "
-               "depth_to_space, space_to_depth, opaque",
+               "depth_to_space, space_to_depth, cumsum, space_to_batch, top_k, opaque",
                "found: 'dephtwise'", "hint: did you mean 'depthwise'?"}},
         Fault{"misspelt_key",
               "stride: 2",

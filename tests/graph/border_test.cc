@@ -136,7 +136,8 @@ TEST(Borders, DilatedTransposedConvolution) {
 Along Resized(int64_t from, int64_t to, ResizeCoordinates coordinates, ResizeMode mode,
               NearestRounding rounding = NearestRounding::kRoundPreferFloor) {
   Operator op = OfKind(OperatorKind::kResize);
-  op.resize = {.mode = mode, .coordinates = coordinates, .rounding = rounding, .scales = {}};
+  op.MakeOwn<ResizeAttributes>() = {
+      .mode = mode, .coordinates = coordinates, .rounding = rounding, .scales = {}};
   ops::Wanted wanted;
   wanted.size = {to, 1};
   return RowsOf(op, from, wanted);
@@ -214,9 +215,9 @@ TEST(Borders, CubicReadsFourOrOne) {
 // 5 rows at 3/2 are 7, but output 6 lies at 6 * 2/3 = 4, not at 6 * 5/7.
 TEST(Borders, ScaleThatIsNotTheRatioOfExtents) {
   Operator op = OfKind(OperatorKind::kResize);
-  op.resize = {.mode = ResizeMode::kBilinear,
-               .coordinates = ResizeCoordinates::kAsymmetric,
-               .scales = {{3, 2}, {1, 1}}};
+  op.MakeOwn<ResizeAttributes>() = {.mode = ResizeMode::kBilinear,
+                                    .coordinates = ResizeCoordinates::kAsymmetric,
+                                    .scales = {{3, 2}, {1, 1}}};
   const Along rows = RowsOf(op, 5);
   ASSERT_EQ(rows.OutputExtent(), 7);
   EXPECT_EQ(rows(0, 1), (ops::Extent{0, 1}));

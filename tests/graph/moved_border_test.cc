@@ -32,8 +32,8 @@ TEST(Borders, ConcatenationNeedsWhatItCutsOut) {
 
 Along Sliced(int64_t extent, int64_t start, int64_t step, int64_t count) {
   Operator op = OfKind(OperatorKind::kSlice);
-  op.starts = {start};
-  op.steps = {step};
+  op.MakeOwn<SliceAttributes>().starts = {start};
+  op.MakeOwn<SliceAttributes>().steps = {step};
   ops::Wanted wanted;
   wanted.shape = Shape{count};
   return {OneOperator(op, wanted, {{extent}}), 0};
@@ -51,7 +51,7 @@ TEST(Borders, SlicesUpAndDown) {
 // Two before and three behind four.
 Along Padded(PadMode mode) {
   Operator op = OfKind(OperatorKind::kPad);
-  op.padding = {mode, {2}, {3}};
+  op.MakeOwn<PadAttributes>() = {mode, {2}, {3}};
   return {OneOperator(op, {}, {{4}}), 0};
 }
 
@@ -92,11 +92,11 @@ TEST(Borders, PadsThatWrap) {
 TEST(Borders, GatherByConstants) {
   Operator op = OfKind(OperatorKind::kGather);
   op.axis = 1;
-  op.indices = {7, 0, 3};
+  op.MakeOwn<GatherAttributes>().indices = {7, 0, 3};
   const Along picked(OneOperator(op, {}, {{2, 8, 5}}), 1);
   EXPECT_EQ(picked(0, 1), (ops::Extent{7, 8}));
   EXPECT_EQ(picked(1, 3), (ops::Extent{0, 4}));
-  op.indices = {6};
+  op.MakeOwn<GatherAttributes>().indices = {6};
   ops::Wanted wanted;
   wanted.keep_axes = false;
   const Graph dropped = OneOperator(op, wanted, {{2, 8, 5}});
@@ -105,7 +105,7 @@ TEST(Borders, GatherByConstants) {
 
 TEST(Borders, TransposePermutes) {
   Operator op = OfKind(OperatorKind::kTranspose);
-  op.permutation = {2, 0, 1};
+  op.MakeOwn<TransposeAttributes>().permutation = {2, 0, 1};
   EXPECT_EQ(RegionFor(OneOperator(op, {}, {{2, 3, 4}}), {{3, 4}, {0, 1}, {1, 3}}),
             (ops::Box{{0, 1}, {1, 3}, {3, 4}}));
 }
@@ -129,7 +129,7 @@ TEST(Borders, ReshapesThatSplitOrMerge) {
 // Row 3 and column 2 are phase (1, 0) of block (1, 1).
 TEST(Borders, DepthToSpace) {
   Operator op = OfKind(OperatorKind::kDepthToSpace);
-  op.block = 2;
+  op.MakeOwn<DepthSpaceAttributes>().block = 2;
   const Graph dcr = OneOperator(op, {}, {{1, 12, 4, 4}});
   EXPECT_EQ(RegionFor(dcr, {{0, 1}, {0, 3}, {3, 4}, {2, 3}}),
             (ops::Box{{0, 1}, {6, 9}, {1, 2}, {1, 2}}));
@@ -137,7 +137,7 @@ TEST(Borders, DepthToSpace) {
             (ops::Box{{0, 1}, {0, 12}, {1, 2}, {0, 1}}));
   EXPECT_EQ(RegionFor(dcr, {{0, 1}, {1, 2}, {3, 6}, {2, 3}}),
             (ops::Box{{0, 1}, {1, 8}, {1, 3}, {1, 2}}));
-  op.depth_order = DepthOrder::kCrd;
+  op.MakeOwn<DepthSpaceAttributes>().order = DepthOrder::kCrd;
   const Graph crd = OneOperator(op, {}, {{1, 12, 4, 4}});
   EXPECT_EQ(RegionFor(crd, {{0, 1}, {0, 2}, {3, 4}, {2, 3}}),
             (ops::Box{{0, 1}, {2, 7}, {1, 2}, {1, 2}}));
@@ -146,16 +146,51 @@ TEST(Borders, DepthToSpace) {
 // Channels 6 to 8 of 12 are phase (1, 0) of the three.
 TEST(Borders, SpaceToDepth) {
   Operator op = OfKind(OperatorKind::kSpaceToDepth);
-  op.block = 2;
+  op.MakeOwn<DepthSpaceAttributes>().block = 2;
   const Graph dcr = OneOperator(op, {}, {{1, 3, 8, 8}});
   EXPECT_EQ(RegionFor(dcr, {{0, 1}, {0, 12}, {1, 3}, {3, 4}}),
             (ops::Box{{0, 1}, {0, 3}, {2, 6}, {6, 8}}));
   EXPECT_EQ(RegionFor(dcr, {{0, 1}, {6, 9}, {1, 3}, {3, 4}}),
             (ops::Box{{0, 1}, {0, 3}, {3, 6}, {6, 7}}));
-  op.depth_order = DepthOrder::kCrd;
+  op.MakeOwn<DepthSpaceAttributes>().order = DepthOrder::kCrd;
   const Graph crd = OneOperator(op, {}, {{1, 3, 8, 8}});
   EXPECT_EQ(RegionFor(crd, {{0, 1}, {5, 7}, {1, 2}, {3, 4}}),
             (ops::Box{{0, 1}, {1, 2}, {2, 4}, {6, 8}}));
+}
+
+// Phase (0, 1) of image 1 of 2 is image 3.
+TEST(Borders, SpaceToBatch) {
+  Operator op = OfKind(OperatorKind::kSpaceToBatch);
+  op.own = base::SpaceToBatchAttributes{.block = {2, 3}};
+  const Graph graph = OneOperator(op, {}, {{2, 4, 8, 9}});
+  EXPECT_EQ(RegionFor(graph, {{3, 4}, {1, 2}, {1, 3}, {0, 2}}),
+            (ops::Box{{1, 2}, {1, 2}, {2, 5}, {1, 5}}));
+  EXPECT_EQ(RegionFor(graph, {{5, 8}, {0, 4}, {0, 1}, {2, 3}}),
+            (ops::Box{{0, 2}, {0, 4}, {0, 2}, {6, 9}}));
+}
+
+Along Summed(bool exclusive, bool reverse) {
+  Operator op = OfKind(OperatorKind::kCumsum);
+  op.axis = 1;
+  op.own = base::CumsumAttributes{.exclusive = exclusive, .reverse = reverse};
+  return {OneOperator(op, {}, {{2, 6, 3}}), 1};
+}
+
+TEST(Borders, SumsReadAllUpToTheirElement) {
+  EXPECT_EQ(Summed(false, false)(2, 4), (ops::Extent{0, 4}));
+  EXPECT_EQ(Summed(true, false)(2, 4), (ops::Extent{0, 3}));
+  EXPECT_EQ(Summed(true, false)(0, 1), kNothing);
+  EXPECT_EQ(Summed(false, true)(2, 4), (ops::Extent{2, 6}));
+  EXPECT_EQ(Summed(true, true)(2, 4), (ops::Extent{3, 6}));
+  EXPECT_EQ(Summed(true, true)(5, 6), kNothing);
+}
+
+TEST(Borders, TopKReadsItsAxisWhole) {
+  Operator op = OfKind(OperatorKind::kTopK);
+  op.axes = {1};
+  op.own = base::TopKAttributes{.k = 2};
+  EXPECT_EQ(RegionFor(OneOperator(op, {}, {{2, 6, 3}}), {{1, 2}, {1, 2}, {0, 2}}),
+            (ops::Box{{1, 2}, {0, 6}, {0, 2}}));
 }
 
 TEST(Borders, MatmulsReadRowsAndColumnsOverAllOfK) {

@@ -206,7 +206,8 @@ TEST_P(EveryNetwork, SlipsOfThePenAreReadOrRefused) {
 INSTANTIATE_TEST_SUITE_P(Examples, EveryNetwork,
                          testing::Values("mobilenet_v2", "mobilenet_v2_035", "resnet_18",
                                          "fsrcnn_valid", "fsrcnn_same", "transformer_encoder",
-                                         "patent_chain", "patent_fig1", "image_pipeline"),
+                                         "patent_chain", "patent_fig1", "image_pipeline",
+                                         "event_detector"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

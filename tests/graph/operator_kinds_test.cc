@@ -107,6 +107,15 @@ INSTANTIATE_TEST_SUITE_P(
              "kind: depth_to_space, inputs: [x], block: 2, order: crd",
              {2, 1, 16, 12}},
         Kind{"SpaceToDepth", "kind: space_to_depth, inputs: [x], block: 2", {2, 16, 4, 3}},
+        Kind{"Cumsum",
+             "kind: cumsum, inputs: [x], axis: 2, exclusive: true, reverse: true",
+             {2, 4, 8, 6}},
+        Kind{"SpaceToBatch", "kind: space_to_batch, inputs: [x], block: [4, 3]", {24, 4, 2, 2}},
+        Kind{"TopK", "kind: top_k, inputs: [x], axis: 3, k: 2", {2, 4, 8, 2}},
+        Kind{"TopKIndices",
+             "kind: top_k, inputs: [m], axis: 1, k: 8, largest: false, sorted: false, result: "
+             "indices",
+             {3, 8, 5}},
         Kind{"Described",
              "kind: opaque, inputs: [x, m], accesses: [{kernel: 3, pads: [1, 1], every_channel: "
              "true}, full], "
@@ -157,6 +166,12 @@ INSTANTIATE_TEST_SUITE_P(
              "nothing is left of the 6 along axis 3"},
         Slip{"BlockThatDoesNotDivide", "kind: space_to_depth, inputs: [x], block: 4",
              "blocks of 4 do not divide 6 columns"},
+        Slip{"SumsAlongNoAxis", "kind: cumsum, inputs: [x], axis: 4",
+             "axis 4 of an input of shape [2, 4, 8, 6]"},
+        Slip{"BlockThatDoesNotDivideTheRows", "kind: space_to_batch, inputs: [x], block: [3, 2]",
+             "blocks of 3 do not divide 8 rows"},
+        Slip{"MoreThanThereAre", "kind: top_k, inputs: [x], axis: 3, k: 7", "7 of an axis of 6"},
+        Slip{"TopOfTwoAxes", "kind: top_k, inputs: [x], axis: [2, 3], k: 1", "2 axes"},
         Slip{"AccessOfAnotherShape",
              "kind: opaque, inputs: [x], accesses: [elementwise], outputs: [{id: y, shape: [2, 4, "
              "8, 7]}]",

@@ -72,22 +72,24 @@ Shape DrawRegrouping(Random& random, const Shape& shape) {
 
 void DrawSlice(Random& random, Draft& draft) {
   draft.wanted.shape.emplace();
+  auto& [starts, steps] = draft.op.MakeOwn<SliceAttributes>();
   for (const int64_t extent : draft.inputs[0]) {
     const int64_t count = random.Chance(0.5) ? extent : random.Uniform(1, extent);
     const int64_t step = count > 1 ? random.Uniform(1, (extent - 1) / (count - 1)) : 1;
     const int64_t first = random.Uniform(0, extent - 1 - (count - 1) * step);
     const bool down = random.Chance(0.3);
-    draft.op.starts.push_back(down ? first + (count - 1) * step : first);
-    draft.op.steps.push_back(down ? -step : step);
+    starts.push_back(down ? first + (count - 1) * step : first);
+    steps.push_back(down ? -step : step);
     draft.wanted.shape->push_back(count);
   }
 }
 
 void DrawPadding(Random& random, Draft& draft) {
-  draft.op.padding.mode = DrawOne(random, PadMode::kWrap);
+  auto& [mode, low, high] = draft.op.MakeOwn<PadAttributes>();
+  mode = DrawOne(random, PadMode::kWrap);
   for (size_t axis = 0; axis < draft.inputs[0].size(); ++axis) {
-    draft.op.padding.low.push_back(random.Chance(0.6) ? 0 : random.Uniform(1, 7));
-    draft.op.padding.high.push_back(random.Chance(0.6) ? 0 : random.Uniform(1, 7));
+    low.push_back(random.Chance(0.6) ? 0 : random.Uniform(1, 7));
+    high.push_back(random.Chance(0.6) ? 0 : random.Uniform(1, 7));
   }
 }
 
@@ -95,11 +97,12 @@ void DrawGather(Random& random, Draft& draft) {
   draft.wanted.keep_axes = random.Chance(0.7);
   const int64_t extent = draft.inputs[0][static_cast<size_t>(draft.op.axis)];
   const int64_t count = draft.wanted.keep_axes ? random.Uniform(1, 4) : 1;
-  for (int64_t i = 0; i < count; ++i) draft.op.indices.push_back(random.Uniform(0, extent - 1));
+  std::vector<int64_t>& indices = draft.op.MakeOwn<GatherAttributes>().indices;
+  for (int64_t i = 0; i < count; ++i) indices.push_back(random.Uniform(0, extent - 1));
 }
 
 void DrawResize(Random& random, Draft& draft) {
-  Resize& resize = draft.op.resize;
+  ResizeAttributes& resize = draft.op.MakeOwn<ResizeAttributes>();
   resize.mode = DrawOne(random, ResizeMode::kCubic);
   resize.coordinates = DrawOne(random, ResizeCoordinates::kTfHalfPixelForNn);
   resize.rounding = DrawOne(random, NearestRounding::kCeil);
@@ -142,15 +145,34 @@ void DrawAttributes(Random& random, Draft& draft) {
       return;
     case OperatorKind::kResize:
       return DrawResize(random, draft);
-    case OperatorKind::kTranspose:
-      for (int axis = 0; axis < rank; ++axis) draft.op.permutation.push_back(axis);
-      random.Shuffle(std::span<int>(draft.op.permutation));
+    case OperatorKind::kTranspose: {
+      std::vector<int>& permutation = draft.op.MakeOwn<TransposeAttributes>().permutation;
+      for (int axis = 0; axis < rank; ++axis) permutation.push_back(axis);
+      random.Shuffle(std::span<int>(permutation));
       return;
+    }
     case OperatorKind::kDepthToSpace:
     case OperatorKind::kSpaceToDepth:
-      draft.op.block = random.Uniform(1, 3);
-      draft.op.depth_order = DrawOne(random, DepthOrder::kCrd);
+      draft.op.own = DepthSpaceAttributes{.block = random.Uniform(1, 3),
+                                          .order = DrawOne(random, DepthOrder::kCrd)};
       return;
+    case OperatorKind::kCumsum:
+      draft.op.own =
+          base::CumsumAttributes{.exclusive = random.Chance(0.5), .reverse = random.Chance(0.5)};
+      return;
+    case OperatorKind::kSpaceToBatch:
+      draft.op.own =
+          base::SpaceToBatchAttributes{.block = {random.Uniform(1, 3), random.Uniform(1, 3)}};
+      return;
+    case OperatorKind::kTopK: {
+      draft.op.axes = {draft.op.axis};
+      const int64_t extent = draft.inputs[0][static_cast<size_t>(draft.op.axis)];
+      draft.op.own = base::TopKAttributes{.k = random.Uniform(1, extent),
+                                          .largest = random.Chance(0.5),
+                                          .sorted = random.Chance(0.5),
+                                          .result = random.Chance(0.5) ? "values" : "indices"};
+      return;
+    }
     default:
       return;
   }

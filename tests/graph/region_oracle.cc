@@ -50,7 +50,7 @@ Fraction PlaceOf(ResizeCoordinates coordinates, int64_t x, Fraction scale, int64
 }
 
 // Whether the sample at index i of the input's axis, extended beyond both ends, counts for a place.
-bool Counts(const Resize& resize, int64_t i, Fraction place) {
+bool Counts(const ResizeAttributes& resize, int64_t i, Fraction place) {
   const Fraction at = Of(i);
   if (place.below == 1) return i == place.above;
   if (resize.mode == ResizeMode::kBilinear) return place - Of(1) < at && at < place + Of(1);
@@ -68,7 +68,8 @@ bool Counts(const Resize& resize, int64_t i, Fraction place) {
   return false;
 }
 
-bool ResizeReads(const Resize& resize, size_t axis, int64_t x, int64_t y, int64_t in, int64_t out) {
+bool ResizeReads(const ResizeAttributes& resize, size_t axis, int64_t x, int64_t y, int64_t in,
+                 int64_t out) {
   const Fraction scale = resize.scales.empty()
                              ? Of(out, in)
                              : Of(resize.scales[axis].numerator, resize.scales[axis].denominator);
@@ -138,8 +139,8 @@ int64_t Flat(const Shape& shape, const Index& index) {
 // for blocks of `block`. The deep channel is (row phase, column phase, channel) or (channel, row
 // phase, column phase).
 bool SameOfBlock(const Operator& op, const Index& deep, const Index& wide, int64_t wide_channels) {
-  const int64_t block = op.block;
-  const bool dcr = op.depth_order == DepthOrder::kDcr;
+  const int64_t block = op.Own<DepthSpaceAttributes>().block;
+  const bool dcr = op.Own<DepthSpaceAttributes>().order == DepthOrder::kDcr;
   const int64_t channel = dcr ? deep[1] % wide_channels : deep[1] / block / block;
   const int64_t row = dcr ? deep[1] / wide_channels / block : deep[1] / block % block;
   const int64_t column = dcr ? deep[1] / wide_channels % block : deep[1] % block;
@@ -153,6 +154,21 @@ bool MatmulReads(const Operator& op, size_t input, const Shape& in, const Index&
   const bool depth_last = input == 0 ? !op.transpose_first : op.transpose_second;
   const int64_t kept = x[x.size() - (depth_last ? 2 : 1)];
   return kept == y[y.size() - (input == 0 ? 2 : 1)];
+}
+
+// Whether the sum at y contains x, of the same line.
+bool IsSummed(const Operator& op, const Index& x, const Index& y) {
+  const auto& [exclusive, reverse] = op.Own<base::CumsumAttributes>();
+  const auto axis = static_cast<size_t>(op.axis);
+  if (x[axis] == y[axis]) return !exclusive;
+  return (x[axis] > y[axis]) == reverse;
+}
+
+// The place of element x in the images of the phases of its block.
+Index PhaseOf(const Operator& op, const Shape& in, const Index& x) {
+  const auto& [rows, columns] = op.Own<base::SpaceToBatchAttributes>().block;
+  const int64_t phase = x[2] % rows * columns + x[3] % columns;
+  return {phase * in[0] + x[0], x[1], x[2] / rows, x[3] / columns};
 }
 
 // Whether axes of x that are not in `but` equal those of y, which may lack those in `but`.
@@ -219,30 +235,42 @@ bool Reads(const Graph& graph, const Operator& op, size_t input, const Index& x,
       return placed == y;
     }
     case OperatorKind::kSlice:
-      return every_axis([&](size_t i) { return x[i] == op.starts[i] + y[i] * op.steps[i]; });
+      return every_axis([&](size_t i) {
+        return x[i] ==
+               op.Own<SliceAttributes>().starts[i] + y[i] * op.Own<SliceAttributes>().steps[i];
+      });
     case OperatorKind::kPad:
       return every_axis([&](size_t i) {
-        return PadReads(op.padding.mode, x[i], y[i], op.padding.low[i], in[i]);
+        return PadReads(op.Own<PadAttributes>().mode, x[i], y[i], op.Own<PadAttributes>().low[i],
+                        in[i]);
       });
     case OperatorKind::kGather: {
       const auto axis = static_cast<size_t>(op.axis);
       const size_t which = out.size() < in.size() ? 0 : static_cast<size_t>(y[axis]);
-      return SameBut({op.axis}, x, y) && x[axis] == op.indices[which];
+      return SameBut({op.axis}, x, y) && x[axis] == op.Own<GatherAttributes>().indices[which];
     }
     case OperatorKind::kMatmul:
       return MatmulReads(op, input, in, x, y);
     case OperatorKind::kReshape:
       return Flat(in, x) == Flat(out, y);
     case OperatorKind::kResize:
-      return every_axis(
-          [&](size_t i) { return ResizeReads(op.resize, i, x[i], y[i], in[i], out[i]); });
+      return every_axis([&](size_t i) {
+        return ResizeReads(op.Own<ResizeAttributes>(), i, x[i], y[i], in[i], out[i]);
+      });
     case OperatorKind::kTranspose:
-      return every_axis(
-          [&](size_t i) { return x[static_cast<size_t>(op.permutation[i])] == y[i]; });
+      return every_axis([&](size_t i) {
+        return x[static_cast<size_t>(op.Own<TransposeAttributes>().permutation[i])] == y[i];
+      });
     case OperatorKind::kDepthToSpace:
       return SameOfBlock(op, x, y, out[1]);
     case OperatorKind::kSpaceToDepth:
       return SameOfBlock(op, y, x, in[1]);
+    case OperatorKind::kCumsum:
+      return SameBut({op.axis}, x, y) && IsSummed(op, x, y);
+    case OperatorKind::kSpaceToBatch:
+      return y == PhaseOf(op, in, x);
+    case OperatorKind::kTopK:
+      return SameBut(op.axes, x, y);
     case OperatorKind::kOpaque:
       break;
   }

@@ -159,7 +159,7 @@ TEST(ProfileFault, AnUnknownOperatorKind) {
       {18, 7, "unknown key 'pol'",
        "one of conv, depthwise, transposed_conv, pool, global_pool, reduce, elementwise, concat, "
        "slice, pad, gather, matmul, softmax, layer_norm, reshape, resize, transpose, "
-       "depth_to_space, space_to_depth, opaque",
+       "depth_to_space, space_to_depth, cumsum, space_to_batch, top_k, opaque",
        "", "did you mean 'pool'?"});
 }
 

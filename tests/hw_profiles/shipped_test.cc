@@ -46,8 +46,18 @@ TEST_P(ShippedProfile, RunsTheOperatorsOfAnImageNetwork) {
         OperatorKind::kMatmul, OperatorKind::kReshape, OperatorKind::kSoftmax,
         OperatorKind::kTransposedConv, OperatorKind::kReduce, OperatorKind::kSlice,
         OperatorKind::kPad, OperatorKind::kGather, OperatorKind::kTranspose,
-        OperatorKind::kDepthToSpace, OperatorKind::kSpaceToDepth}) {
+        OperatorKind::kDepthToSpace, OperatorKind::kSpaceToDepth, OperatorKind::kSpaceToBatch}) {
     EXPECT_NE(EngineFor(profile, kind, base::DataType::kInt8), nullptr) << base::NameOf(kind);
+  }
+}
+
+// The Ethos-U leaves these to the processor.
+TEST(ShippedProfiles, OfEnginesWithAVectorUnitSumAndSort) {
+  for (const char* name :
+       {"edge_npu_1mib", "edge_npu_64kib", "mcu_320k", "three_bank_two_mode", "tpu_like"}) {
+    const Profile profile = Shipped(name);
+    for (const auto kind : {base::OperatorKind::kCumsum, base::OperatorKind::kTopK})
+      EXPECT_NE(EngineFor(profile, kind, base::DataType::kInt8), nullptr) << name;
   }
 }
 

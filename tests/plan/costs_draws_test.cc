@@ -174,7 +174,7 @@ TEST(CostsOfDraws, AreWhatTheSimulationSays) {
   Random random(2041);
   Tally tally;
   int compared = 0;
-  for (int round = 0; round < DrawsOf(4000); ++round) {
+  for (int round = 0; round < DrawsOf(5000); ++round) {
     const graph::Graph network = DrawGraph(random);
     const Profile profile = DrawMachine(random, network);
     std::vector<encoder::program::SubgraphChoice> choices = DrawChoices(random, network, profile);

@@ -239,7 +239,7 @@ TEST(Needs, ReductionsReadTheWholeOfTheirAxis) {
 
 TEST(Needs, TransposesPermuteAxes) {
   Case made = MakeCase(OperatorKind::kTranspose, {{2, 3, 4}}, {4, 2, 3});
-  OpOf(made).permutation = {2, 0, 1};
+  OpOf(made).MakeOwn<graph::TransposeAttributes>().permutation = {2, 0, 1};
   made.reads = [](const Index& out) { return std::vector<Index>{{out[1], out[2], out[0]}}; };
   ExpectExact(made, 11);
 }
@@ -283,7 +283,7 @@ TEST(Needs, ResizesReadHalfPixelNeighbours) {
     for (const graph::ResizeMode mode :
          {graph::ResizeMode::kNearest, graph::ResizeMode::kBilinear}) {
       Case made = MakeCase(OperatorKind::kResize, {{1, 1, in, in}}, {1, 1, out, out});
-      OpOf(made).resize.mode = mode;
+      OpOf(made).MakeOwn<graph::ResizeAttributes>().mode = mode;
       const auto along = [in = in, out = out, mode](int64_t o) -> std::vector<int64_t> {
         if (in == out) return {o};
         const double x =

@@ -172,12 +172,12 @@ class ReshapeJoiner {
     if (maker < 0 || links_.At(maker).kind != OperatorKind::kTranspose) return;
     const Operator& before = links_.At(maker);
     std::vector<int> joined;
-    for (const int axis : links_.At(op).permutation)
-      joined.push_back(before.permutation[static_cast<size_t>(axis)]);
+    for (const int axis : links_.At(op).Own<TransposeAttributes>().permutation)
+      joined.push_back(before.Own<TransposeAttributes>().permutation[static_cast<size_t>(axis)]);
     if (std::is_sorted(joined.begin(), joined.end()))
       return Undo(op, before.inputs.front(), "restores the order of before");
     if (Before(op) < 0) return;
-    links_.At(op).permutation = std::move(joined);
+    links_.At(op).own = TransposeAttributes{std::move(joined)};
     ReadInstead(op, before.inputs.front());
   }
 

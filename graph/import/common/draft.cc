@@ -198,7 +198,7 @@ MadeTensor Translation::Broadcast(int tensor, const Shape& shape, std::string_vi
     Part part;
     part.op.kind = base::OperatorKind::kGather;
     part.op.axis = static_cast<int>(axis);
-    part.op.indices.assign(static_cast<size_t>(shape[axis]), 0);
+    part.op.own = GatherAttributes{std::vector<int64_t>(static_cast<size_t>(shape[axis]), 0)};
     part.inputs = {*made};
     --steps;
     const std::string step =

@@ -4,6 +4,7 @@
 
 #include "tessera/graph/import/common/node_attributes.h"
 #include "tessera/graph/import/common/passes.h"
+#include "tessera/graph/ops/definition.h"
 
 // A file that is quantised in pairs computes in real numbers and rounds in between:
 //
@@ -38,12 +39,7 @@ bool IsConversion(const Operator& op, std::string_view function) {
 
 // Whether each element of the result is an element of an input, or a constant.
 bool MovesElements(const Operator& op) {
-  if (base::TraitsOf(op.kind).moves_data) return true;
-  const bool pools = op.kind == OperatorKind::kPool || op.kind == OperatorKind::kGlobalPool;
-  const bool extreme = op.function == "max" || op.function == "min";
-  if (pools || op.kind == OperatorKind::kReduce) return extreme && op.activation.empty();
-  if (op.kind == OperatorKind::kResize) return op.resize.mode == ResizeMode::kNearest;
-  return IsConversion(op, "identity");
+  return ops::SelectsElements(op) || IsConversion(op, "identity");
 }
 
 std::string TextOfType(DataType type) { return std::string(base::NameOf(type)); }

@@ -17,9 +17,9 @@ bool HasGraphInside(const common::Node& node) {
 
 bool DependsOnData(const common::Node& node) {
   static const std::vector<std::string> types = {
-      "NonMaxSuppression", "NonZero",    "TopK",           "Unique",    "Compress",
-      "GatherND",          "RoiAlign",   "GatherElements", "ScatterND", "ScatterElements",
-      "Scatter",           "GridSample", "OneHot",         "MaxUnpool", "MaxRoiPool"};
+      "NonMaxSuppression", "NonZero",        "Unique",    "Compress",        "GatherND",
+      "RoiAlign",          "GatherElements", "ScatterND", "ScatterElements", "Scatter",
+      "GridSample",        "OneHot",         "MaxUnpool", "MaxRoiPool"};
   return std::find(types.begin(), types.end(), node.type) != types.end();
 }
 

@@ -9,7 +9,7 @@
 #include "tessera/base/text.h"
 #include "tessera/graph/import/common/node_attributes.h"
 #include "tessera/graph/import/common/source_model.h"
-#include "tessera/graph/import/onnx/translate_windows.h"
+#include "tessera/graph/import/onnx/translations.h"
 #include "tessera/graph/ops/shape_inference.h"
 
 namespace tessera::graph::import::onnx {

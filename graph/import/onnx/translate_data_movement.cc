@@ -18,8 +18,7 @@ common::Part SlicePart(int input, std::vector<int64_t> starts, std::vector<int64
                        Shape shape) {
   common::Part part;
   part.op.kind = base::OperatorKind::kSlice;
-  part.op.starts = std::move(starts);
-  part.op.steps = std::move(steps);
+  part.op.own = SliceAttributes{std::move(starts), std::move(steps)};
   part.wanted.shape = std::move(shape);
   part.inputs = {input};
   return part;
@@ -33,14 +32,15 @@ common::MadeTensor PadWithConstants(common::Translation& node, int joined, int a
   const auto index = static_cast<size_t>(axis);
   common::Part part;
   part.op.kind = base::OperatorKind::kPad;
-  part.op.padding.low.assign(node.ShapeOfTensor(joined).size(), 0);
-  part.op.padding.high = part.op.padding.low;
+  PadAttributes& pad = part.op.MakeOwn<PadAttributes>();
+  pad.low.assign(node.ShapeOfTensor(joined).size(), 0);
+  pad.high = pad.low;
   for (const size_t i : before) {
-    part.op.padding.low[index] += node.ShapeOf(i)[index];
+    pad.low[index] += node.ShapeOf(i)[index];
     part.op.weights.push_back(node.Weight(i));
   }
   for (const size_t i : behind) {
-    part.op.padding.high[index] += node.ShapeOf(i)[index];
+    pad.high[index] += node.ShapeOf(i)[index];
     part.op.weights.push_back(node.Weight(i));
   }
   part.inputs = {joined};
@@ -155,7 +155,7 @@ common::Outcome GatherPicked(common::Translation& node, int axis, std::vector<in
   common::Part part;
   part.op.kind = base::OperatorKind::kGather;
   part.op.axis = axis;
-  part.op.indices = std::move(indices);
+  part.op.own = GatherAttributes{std::move(indices)};
   part.wanted.keep_axes = !places.empty();
   part.inputs = {node.Feature(0)};
   const bool direct = places.size() < 2;
@@ -166,8 +166,6 @@ common::Outcome GatherPicked(common::Translation& node, int axis, std::vector<in
   shape.insert(shape.end(), input.begin() + axis + 1, input.end());
   return common::AsOutcome(node.Reshape(*made, shape, ""));
 }
-
-}  // namespace
 
 common::Outcome TranslateConcat(common::Translation& node) {
   std::vector<size_t> before;
@@ -292,9 +290,7 @@ common::Outcome TranslatePad(common::Translation& node) {
   }
   common::Part part;
   part.op.kind = base::OperatorKind::kPad;
-  part.op.padding.mode = static_cast<PadMode>(found - kModes.begin());
-  part.op.padding.low = pads->low;
-  part.op.padding.high = pads->high;
+  part.op.own = PadAttributes{static_cast<PadMode>(found - kModes.begin()), pads->low, pads->high};
   part.inputs = {*rest};
   return common::AsOutcome(node.Emit(std::move(part)));
 }
@@ -337,8 +333,8 @@ common::Outcome TranslateTile(common::Translation& node) {
     common::Part part;
     part.op.kind = base::OperatorKind::kGather;
     part.op.axis = static_cast<int>(axis);
-    for (int64_t i = 0; i < input[axis] * (*repeats)[axis]; ++i)
-      part.op.indices.push_back(i % input[axis]);
+    std::vector<int64_t>& indices = part.op.MakeOwn<GatherAttributes>().indices;
+    for (int64_t i = 0; i < input[axis] * (*repeats)[axis]; ++i) indices.push_back(i % input[axis]);
     part.inputs = {tensor};
     const std::string step = axis == last ? "" : "/axis" + std::to_string(axis);
     const common::MadeTensor made = node.Emit(std::move(part), step, step);
@@ -361,6 +357,19 @@ common::Outcome TranslateGather(common::Translation& node) {
   std::optional<std::vector<int64_t>> indices = node.Integers(1);
   if (!indices) return common::Barrier("its indices are computed while the network runs");
   return GatherPicked(node, *axis, *std::move(indices));
+}
+
+}  // namespace
+
+TranslationTable TranslationsOfDataMovement() {
+  return {{{TranslateConcat, 1, true}, {"Concat"}},
+          {{TranslateQLinearConcat, 4, true}, {"com.microsoft:QLinearConcat"}},
+          {{TranslateSplit}, {"Split"}},
+          {{TranslateSlice}, {"Slice"}},
+          {{TranslatePad}, {"Pad"}},
+          {{TranslateExpand, 2}, {"Expand"}},
+          {{TranslateTile, 2}, {"Tile"}},
+          {{TranslateGather, 2, true}, {"Gather"}}};
 }
 
 }  // namespace tessera::graph::import::onnx

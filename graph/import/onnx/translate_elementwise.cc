@@ -5,7 +5,6 @@
 
 // Elementwise operators. Constants of one element are immediates and not tensors.
 namespace tessera::graph::import::onnx {
-
 namespace {
 
 using Positions = std::vector<size_t>;
@@ -76,8 +75,6 @@ std::string ClipFunction(const common::Translation& node) {
   return "clip";
 }
 
-}  // namespace
-
 common::Outcome TranslateElementwise(common::Translation& node) {
   const common::Node& source = node.Source();
   if (source.version < 7 && source.domain.empty() && source.Flag("broadcast"))
@@ -147,7 +144,6 @@ common::Outcome TranslateIdentity(common::Translation& node) {
 // Conversions between real numbers and their quantised form. Each becomes an elementwise operator
 // here. The pass on data types (quantization.cc) then removes the pairs, and the conversions that a
 // neighbour can perform.
-namespace {
 
 common::Outcome Convert(common::Translation& node, std::string function, base::DataType type) {
   common::Part part;
@@ -162,8 +158,6 @@ common::Outcome Convert(common::Translation& node, std::string function, base::D
   return common::AsOutcome(made);
 }
 
-}  // namespace
-
 common::Outcome TranslateQuantize(common::Translation& node) {
   constexpr int64_t kUnsignedByte = 2;
   const std::optional<base::DataType> stated =
@@ -174,6 +168,84 @@ common::Outcome TranslateQuantize(common::Translation& node) {
 
 common::Outcome TranslateDequantize(common::Translation& node) {
   return Convert(node, "dequantize", node.Has(1) ? node.TypeOf(1) : base::DataType::kFloat32);
+}
+
+}  // namespace
+
+TranslationTable TranslationsOfElementwise() {
+  return {
+      {{TranslateCast}, {"Cast"}},
+      {{TranslateCast, 2}, {"CastLike"}},
+      {{TranslateBatchNorm, 5}, {"BatchNormalization"}},
+      {{TranslateIdentity}, {"Identity", "Dropout"}},
+      {{TranslateQuantize, 2}, {"QuantizeLinear", "com.microsoft:QuantizeLinear"}},
+      {{TranslateDequantize, 2}, {"DequantizeLinear", "com.microsoft:DequantizeLinear"}},
+      {{TranslateComparison, 1, true},
+       {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor", "Not",
+        "IsInf", "IsNaN"}},
+      {{TranslateElementwise, 1, true},
+       {"Abs",
+        "Acos",
+        "Acosh",
+        "Add",
+        "Asin",
+        "Asinh",
+        "Atan",
+        "Atanh",
+        "BitShift",
+        "BitwiseAnd",
+        "BitwiseNot",
+        "BitwiseOr",
+        "BitwiseXor",
+        "Ceil",
+        "Celu",
+        "Clip",
+        "Cos",
+        "Cosh",
+        "Div",
+        "Elu",
+        "Erf",
+        "Exp",
+        "Floor",
+        "Gelu",
+        "HardSigmoid",
+        "HardSwish",
+        "LeakyRelu",
+        "Log",
+        "Max",
+        "Mean",
+        "Min",
+        "Mish",
+        "Mod",
+        "Mul",
+        "Neg",
+        "PRelu",
+        "Pow",
+        "Reciprocal",
+        "Relu",
+        "Round",
+        "Selu",
+        "Shrink",
+        "Sigmoid",
+        "Sign",
+        "Sin",
+        "Sinh",
+        "Softplus",
+        "Softsign",
+        "Sqrt",
+        "Sub",
+        "Sum",
+        "Swish",
+        "Tan",
+        "Tanh",
+        "ThresholdedRelu",
+        "Where",
+        "com.microsoft:Gelu",
+        "com.microsoft:FastGelu",
+        "com.microsoft:BiasGelu",
+        "com.microsoft:QuickGelu"}},
+      {{TranslateQLinear, 7, true}, {"com.microsoft:QLinearAdd", "com.microsoft:QLinearMul"}},
+      {{TranslateQLinear, 4}, {"com.microsoft:QLinearSigmoid", "com.microsoft:QLinearLeakyRelu"}}};
 }
 
 }  // namespace tessera::graph::import::onnx

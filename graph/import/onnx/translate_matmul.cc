@@ -109,9 +109,10 @@ common::MadeTensor MultiplyWeightBy(common::Translation& node, const Product& pr
   if (!made) return made;
   common::Part turn;
   turn.op.kind = base::OperatorKind::kTranspose;
-  turn.op.permutation.resize(rank);
-  std::iota(turn.op.permutation.begin(), turn.op.permutation.end(), 0);
-  std::swap(turn.op.permutation[rank - 2], turn.op.permutation[rank - 1]);
+  std::vector<int>& permutation = turn.op.MakeOwn<TransposeAttributes>().permutation;
+  permutation.resize(rank);
+  std::iota(permutation.begin(), permutation.end(), 0);
+  std::swap(permutation[rank - 2], permutation[rank - 1]);
   turn.inputs = {*made};
   return node.Emit(std::move(turn), product.result + "/transpose", product.result);
 }
@@ -138,10 +139,10 @@ common::MadeTensor FrontBatches(common::Translation& node, size_t operand, bool 
   if (!wanted || rank < 3) return feature;
   common::Part part;
   part.op.kind = base::OperatorKind::kTranspose;
-  for (size_t axis = 1; axis + 1 < rank; ++axis)
-    part.op.permutation.push_back(static_cast<int>(axis));
-  part.op.permutation.push_back(0);
-  part.op.permutation.push_back(static_cast<int>(rank) - 1);
+  std::vector<int>& permutation = part.op.MakeOwn<TransposeAttributes>().permutation;
+  for (size_t axis = 1; axis + 1 < rank; ++axis) permutation.push_back(static_cast<int>(axis));
+  permutation.push_back(0);
+  permutation.push_back(static_cast<int>(rank) - 1);
   part.inputs = {feature};
   return node.Emit(std::move(part), suffix, suffix);
 }
@@ -187,8 +188,6 @@ common::MadeTensor AddToProduct(common::Translation& node, int product) {
   return node.Emit(std::move(part), "/add");
 }
 
-}  // namespace
-
 common::Outcome TranslateMatMul(common::Translation& node) {
   return common::AsOutcome(Multiply(node, ProductOf(node)));
 }
@@ -203,6 +202,14 @@ common::Outcome TranslateGemm(common::Translation& node) {
   if (adds) product.result = "/product";
   const common::MadeTensor made = Multiply(node, product);
   return common::AsOutcome(made && adds ? AddToProduct(node, *made) : made);
+}
+
+}  // namespace
+
+TranslationTable TranslationsOfMatmul() {
+  return {{{TranslateMatMul, 2, true}, {"MatMul", "MatMulInteger", "com.microsoft:FusedMatMul"}},
+          {{TranslateMatMul, 8, true}, {"QLinearMatMul"}},
+          {{TranslateGemm, 2, true}, {"Gemm"}}};
 }
 
 }  // namespace tessera::graph::import::onnx

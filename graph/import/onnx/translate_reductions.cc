@@ -83,7 +83,47 @@ bool MakesMore(const common::Node& node) {
   return false;
 }
 
-}  // namespace
+common::Outcome TranslateCumSum(common::Translation& node) {
+  const auto stated = node.Integers(1);
+  if (!stated) return common::Barrier("its axis is computed while the network runs");
+  const tl::expected<Axes, common::Obstacle> axes = ResolveAxes(*stated, node.ShapeOf(0));
+  if (!axes) return tl::unexpected(axes.error());
+  if (axes->size() != 1) return common::Fault(std::to_string(axes->size()) + " axes", "one axis");
+  common::Part part;
+  part.op.kind = base::OperatorKind::kCumsum;
+  part.op.axis = axes->front();
+  part.op.own = base::CumsumAttributes{.exclusive = node.Source().Flag("exclusive"),
+                                       .reverse = node.Source().Flag("reverse")};
+  part.inputs = {node.Feature(0)};
+  return common::AsOutcome(node.Emit(std::move(part)));
+}
+
+// Each result that the network uses is made by an operator of its own.
+common::Outcome TranslateTopK(common::Translation& node) {
+  const common::Node& source = node.Source();
+  std::optional<std::vector<int64_t>> k = std::vector<int64_t>{source.Int("k", 0)};
+  if (source.version >= 10) k = node.Integers(1);
+  if (!k || k->size() != 1) return common::Barrier("its k is computed while the network runs");
+  const tl::expected<Axes, common::Obstacle> axes =
+      ResolveAxes({source.Int("axis", -1)}, node.ShapeOf(0));
+  if (!axes) return tl::unexpected(axes.error());
+  for (const size_t i : {0, 1}) {
+    if (!source.HasOutput(i)) continue;
+    common::Part part;
+    part.op.kind = base::OperatorKind::kTopK;
+    part.op.axes = *axes;
+    part.op.own = base::TopKAttributes{.k = k->front(),
+                                       .largest = source.Int("largest", 1) != 0,
+                                       .sorted = source.Int("sorted", 1) != 0,
+                                       .result = i == 0 ? "values" : "indices"};
+    if (i == 1) part.type = base::DataType::kInt64;
+    part.inputs = {node.Feature(0)};
+    const common::MadeTensor made =
+        i == 0 ? node.Emit(std::move(part)) : node.EmitOutput(std::move(part), i);
+    if (!made) return common::AsOutcome(made);
+  }
+  return {};
+}
 
 common::Outcome TranslateReduce(common::Translation& node) {
   const tl::expected<Axes, common::Obstacle> axes = AxesOfReduce(node);
@@ -201,6 +241,24 @@ common::Outcome TranslateSkipLayerNorm(common::Translation& node) {
   part.op.axes = {static_cast<int>(node.ShapeOfTensor(*added).size()) - 1};
   AddTables(node, 2, node.Operands(), part);
   return Normalize(node, std::move(part), *added);
+}
+
+}  // namespace
+
+TranslationTable TranslationsOfReductions() {
+  return {
+      {{TranslateReduce},
+       {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
+        "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", "ArgMax", "ArgMin"}},
+      {{TranslateCumSum, 2}, {"CumSum"}},
+      {{TranslateTopK}, {"TopK"}},
+      {{TranslateSoftmax}, {"Softmax", "LogSoftmax", "Hardmax"}},
+      {{TranslateLayerNorm},
+       {"LayerNormalization", "RMSNormalization", "LpNormalization", "MeanVarianceNormalization"}},
+      {{TranslateInstanceNorm, 3}, {"InstanceNormalization"}},
+      {{TranslateGroupNorm, 3}, {"GroupNormalization"}},
+      {{TranslateSkipLayerNorm, 3, true},
+       {"com.microsoft:SkipLayerNormalization", "com.microsoft:SkipSimplifiedLayerNormalization"}}};
 }
 
 }  // namespace tessera::graph::import::onnx

@@ -10,7 +10,6 @@
 
 // Operators that give the same elements another shape or order.
 namespace tessera::graph::import::onnx {
-
 namespace {
 
 common::Outcome EmitReshape(common::Translation& node, const Shape& shape) {
@@ -63,8 +62,6 @@ common::Outcome ReshapeByOutline(common::Translation& node) {
                                ": one extent is not in the file, and the others leave no choice");
   return EmitReshape(node, *shape);
 }
-
-}  // namespace
 
 common::Outcome TranslateReshape(common::Translation& node) {
   const auto stated = node.Has(1) ? node.Integers(1) : std::optional(node.Source().Ints("shape"));
@@ -139,7 +136,7 @@ common::Outcome TranslateTranspose(common::Translation& node) {
   }
   common::Part part;
   part.op.kind = base::OperatorKind::kTranspose;
-  part.op.permutation = *std::move(permutation);
+  part.op.own = TransposeAttributes{*std::move(permutation)};
   part.inputs = {node.Feature(0)};
   return common::AsOutcome(node.Emit(std::move(part)));
 }
@@ -156,8 +153,7 @@ common::Outcome TranslateDepthToSpace(common::Translation& node) {
   common::Part part;
   part.op.kind = source.type == "DepthToSpace" ? base::OperatorKind::kDepthToSpace
                                                : base::OperatorKind::kSpaceToDepth;
-  part.op.block = block;
-  part.op.depth_order = mode == "CRD" ? DepthOrder::kCrd : DepthOrder::kDcr;
+  part.op.own = DepthSpaceAttributes{block, mode == "CRD" ? DepthOrder::kCrd : DepthOrder::kDcr};
   part.inputs = {node.Feature(0)};
   return common::AsOutcome(node.Emit(std::move(part)));
 }
@@ -165,7 +161,6 @@ common::Outcome TranslateDepthToSpace(common::Translation& node) {
 // Resize in the modes of all its versions, and Upsample. Scales are floats. If a scale is the float
 // nearest to the ratio of the extents, that ratio is used; otherwise the exact fraction of the
 // float.
-namespace {
 
 constexpr int64_t kMostTerm = int64_t{1} << 40;
 
@@ -274,7 +269,7 @@ tl::expected<Goal, common::Obstacle> ReadGoal(const common::Translation& node) {
   return GoalOfScales(input, *all);
 }
 
-tl::expected<Resize, common::Obstacle> ReadModes(const common::Node& node) {
+tl::expected<ResizeAttributes, common::Obstacle> ReadModes(const common::Node& node) {
   static constexpr std::array<std::string_view, 3> kModes = {"nearest", "linear", "cubic"};
   static constexpr std::array<std::string_view, 5> kCoordinates = {
       "half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn"};
@@ -292,19 +287,17 @@ tl::expected<Resize, common::Obstacle> ReadModes(const common::Node& node) {
   if (!rounding)
     return common::Fault("nearest_mode '" + node.Text("nearest_mode") + "'", "a way to round");
   if (node.Flag("antialias")) return common::Barrier("it smooths what it makes smaller");
-  Resize resize;
+  ResizeAttributes resize;
   resize.mode = *mode;
   resize.coordinates = *coordinates;
   resize.rounding = *rounding;
   return resize;
 }
 
-}  // namespace
-
 common::Outcome TranslateResize(common::Translation& node) {
   const tl::expected<Goal, common::Obstacle> goal = ReadGoal(node);
   if (!goal) return tl::unexpected(goal.error());
-  const tl::expected<Resize, common::Obstacle> modes = ReadModes(node.Source());
+  const tl::expected<ResizeAttributes, common::Obstacle> modes = ReadModes(node.Source());
   if (!modes) return tl::unexpected(modes.error());
   if (goal->shape == node.ShapeOf(0) && goal->scales.empty()) {
     node.Drop(node.Source().inputs[0], "keeps the size");
@@ -312,11 +305,23 @@ common::Outcome TranslateResize(common::Translation& node) {
   }
   common::Part part;
   part.op.kind = base::OperatorKind::kResize;
-  part.op.resize = *modes;
-  part.op.resize.scales = goal->scales;
+  part.op.own = *modes;
+  part.op.MakeOwn<ResizeAttributes>().scales = goal->scales;
   part.wanted.size = goal->shape;
   part.inputs = {node.Feature(0)};
   return common::AsOutcome(node.Emit(std::move(part)));
+}
+
+}  // namespace
+
+TranslationTable TranslationsOfShapes() {
+  return {{{TranslateReshape}, {"Reshape"}},
+          {{TranslateFlatten}, {"Flatten"}},
+          {{TranslateSqueeze}, {"Squeeze"}},
+          {{TranslateUnsqueeze}, {"Unsqueeze"}},
+          {{TranslateTranspose}, {"Transpose"}},
+          {{TranslateDepthToSpace}, {"DepthToSpace", "SpaceToDepth"}},
+          {{TranslateResize}, {"Resize", "Upsample"}}};
 }
 
 }  // namespace tessera::graph::import::onnx

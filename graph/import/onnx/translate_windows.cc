@@ -1,5 +1,3 @@
-#include "tessera/graph/import/onnx/translate_windows.h"
-
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -8,7 +6,6 @@
 #include "tessera/graph/import/onnx/translations.h"
 
 namespace tessera::graph::import::onnx {
-
 namespace {
 
 constexpr int64_t kMostWindow = 65536;  // as in YAML networks
@@ -48,20 +45,23 @@ void PadToSame(Window& window, size_t axis, int64_t extent, bool upper) {
   window.pad_high[axis] = total - window.pad_low[axis];
 }
 
-}  // namespace
-
+// The rank 4 form of a feature map with fewer axes: [batch, channels, columns] gets one row.
+// nullopt for ranks other than 3 and 4.
 std::optional<Shape> AsFeatureMap(const Shape& shape) {
   if (shape.size() == 4) return shape;
   if (shape.size() == 3) return Shape{shape[0], shape[1], 1, shape[2]};
   return std::nullopt;
 }
 
+// Why a window over an input of another rank is a barrier.
 tl::unexpected<common::Obstacle> NoFeatureMap(const Shape& shape) {
   if (shape.size() < 3) return common::Barrier("its input has no axis to slide over");
   return common::Barrier("it slides over " + std::to_string(shape.size() - 2) +
                          " axes; known are 1 and 2");
 }
 
+// Rows and columns of a list with an entry for each spatial axis; `otherwise` if the list is empty
+// or a row is missing.
 tl::expected<std::array<int64_t, 2>, common::Obstacle> ReadSpatial(const common::Node& node,
                                                                    std::string_view attribute,
                                                                    size_t axes, int64_t otherwise,
@@ -88,10 +88,9 @@ tl::expected<std::array<int64_t, 2>, common::Obstacle> ReadSpatial(const common:
   return values;
 }
 
-bool RoundsUp(const common::Node& node) {
-  return node.type.ends_with("Pool") && node.Defines("ceil_mode") && node.Flag("ceil_mode");
-}
-
+// The window of a convolution or pool: strides, dilations, pads, auto_pad. `kernel` has an extent
+// for each of the input's spatial axes, `input` is the shape in the file. Pads of a transposed
+// convolution are returned as stated.
 tl::expected<Window, common::Obstacle> ReadWindow(const common::Node& node, const Shape& input,
                                                   const std::vector<int64_t>& kernel) {
   const size_t axes = input.size() - 2;
@@ -133,7 +132,6 @@ tl::expected<Window, common::Obstacle> ReadWindow(const common::Node& node, cons
 
 // Convolutions. A convolution with one spatial axis, as for audio, gets one row, and its result
 // drops the row. Biases are not tensors: the profile adds their bytes by channel.
-namespace {
 
 // The positions of the operands for each sort of convolution.
 struct Places {
@@ -217,8 +215,6 @@ void FollowOutput(Window& window, std::array<int64_t, 2>& output_padding, size_t
   output_padding[axis] += std::max<int64_t>(-total.pads, 0);
 }
 
-}  // namespace
-
 common::Outcome TranslateConv(common::Translation& node) {
   const Places places = PlacesOf(node.Source());
   if (node.Source().type == "FusedConv" && node.Has(3))
@@ -297,7 +293,6 @@ common::Outcome TranslateTransposedConv(common::Translation& node) {
 }
 
 // Pools over windows, and over whole maps.
-namespace {
 
 std::string PoolFunctionOf(const common::Node& node) {
   if (node.type.find("Max") != std::string::npos) return "max";
@@ -326,8 +321,6 @@ std::vector<int64_t> DeclaredWindows(const common::Translation& node, const comm
   stated.size = {(*output)[2], (*output)[3]};
   return ops::InferShape(probe, stated, {map}) ? stated.size : std::vector<int64_t>{};
 }
-
-}  // namespace
 
 common::Outcome TranslatePool(common::Translation& node) {
   if (!node.IsFeature(0)) return common::Barrier("its input is a constant");
@@ -379,6 +372,23 @@ common::Outcome TranslateGlobalPool(common::Translation& node) {
   part.type = ResultType(node);
   part.inputs = {node.Feature(0)};
   return common::AsOutcome(node.Emit(std::move(part)));
+}
+
+}  // namespace
+
+bool RoundsUp(const common::Node& node) {
+  return node.type.ends_with("Pool") && node.Defines("ceil_mode") && node.Flag("ceil_mode");
+}
+
+TranslationTable TranslationsOfWindows() {
+  return {
+      {{TranslateConv, 2}, {"Conv", "ConvInteger", "com.microsoft:FusedConv"}},
+      {{TranslateConv, 8}, {"QLinearConv"}},
+      {{TranslateTransposedConv, 2}, {"ConvTranspose"}},
+      {{TranslatePool}, {"MaxPool", "AveragePool", "LpPool", "com.microsoft:QLinearAveragePool"}},
+      {{TranslateGlobalPool},
+       {"GlobalMaxPool", "GlobalAveragePool", "GlobalLpPool",
+        "com.microsoft:QLinearGlobalAveragePool"}}};
 }
 
 }  // namespace tessera::graph::import::onnx

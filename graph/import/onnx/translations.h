@@ -4,57 +4,9 @@
 
 namespace tessera::graph::import::onnx {
 
-// Translates a node that reads at least one feature into operators. There is one function for each
-// family of ONNX operators, in the source file of that family.
+// Translates a node that reads at least one feature into operators. Each source of a family of ONNX
+// operators has one function for each of them, and lists them in a table.
 using Translator = common::Outcome (*)(common::Translation&);
-
-common::Outcome TranslateConv(common::Translation& node);  // Conv, ConvInteger, QLinearConv
-common::Outcome TranslateTransposedConv(common::Translation& node);  // ConvTranspose
-
-common::Outcome TranslatePool(common::Translation& node);  // MaxPool, AveragePool, LpPool
-common::Outcome TranslateGlobalPool(
-    common::Translation& node);  // GlobalMaxPool, GlobalAveragePool, GlobalLpPool
-
-common::Outcome TranslateMatMul(
-    common::Translation& node);  // MatMul, FusedMatMul, MatMulInteger, QLinearMatMul
-common::Outcome TranslateGemm(common::Translation& node);  // Gemm
-
-common::Outcome TranslateElementwise(common::Translation& node);  // Add, Relu, Where, Clip, ...
-common::Outcome TranslateComparison(common::Translation& node);   // Equal, Less, ...: Booleans
-common::Outcome TranslateQLinear(
-    common::Translation& node);  // QLinearAdd, QLinearMul, QLinearSigmoid, ...
-common::Outcome TranslateCast(common::Translation& node);       // Cast, CastLike
-common::Outcome TranslateBatchNorm(common::Translation& node);  // BatchNormalization
-common::Outcome TranslateIdentity(common::Translation& node);   // Identity, Dropout
-
-common::Outcome TranslateQuantize(common::Translation& node);    // QuantizeLinear
-common::Outcome TranslateDequantize(common::Translation& node);  // DequantizeLinear
-
-common::Outcome TranslateReshape(common::Translation& node);        // Reshape
-common::Outcome TranslateFlatten(common::Translation& node);        // Flatten
-common::Outcome TranslateSqueeze(common::Translation& node);        // Squeeze
-common::Outcome TranslateUnsqueeze(common::Translation& node);      // Unsqueeze
-common::Outcome TranslateTranspose(common::Translation& node);      // Transpose
-common::Outcome TranslateConcat(common::Translation& node);         // Concat
-common::Outcome TranslateQLinearConcat(common::Translation& node);  // QLinearConcat
-common::Outcome TranslateSplit(common::Translation& node);          // Split
-common::Outcome TranslateSlice(common::Translation& node);          // Slice
-common::Outcome TranslatePad(common::Translation& node);            // Pad
-common::Outcome TranslateExpand(common::Translation& node);         // Expand
-common::Outcome TranslateTile(common::Translation& node);           // Tile
-common::Outcome TranslateGather(common::Translation& node);         // Gather
-common::Outcome TranslateDepthToSpace(common::Translation& node);   // DepthToSpace, SpaceToDepth
-common::Outcome TranslateResize(common::Translation& node);         // Resize, Upsample
-
-common::Outcome TranslateReduce(
-    common::Translation& node);  // ReduceMean, ReduceMax, ..., ArgMax, ArgMin
-common::Outcome TranslateSoftmax(common::Translation& node);  // Softmax, LogSoftmax, Hardmax
-// LayerNormalization and its variants
-common::Outcome TranslateLayerNorm(common::Translation& node);
-common::Outcome TranslateInstanceNorm(common::Translation& node);  // InstanceNormalization
-common::Outcome TranslateGroupNorm(common::Translation& node);     // GroupNormalization
-common::Outcome TranslateSkipLayerNorm(
-    common::Translation& node);  // SkipLayerNormalization: an addition first
 
 // How operators of a type are translated into operators of known kinds.
 struct TranslationRule {
@@ -63,6 +15,24 @@ struct TranslationRule {
   // the first operand may be a constant; otherwise the function relies on a feature
   bool constant_first = false;
 };
+
+// The types that a source translates: "Conv", "com.microsoft:FusedConv".
+struct TranslationEntry {
+  TranslationRule rule;
+  std::vector<std::string_view> types;
+};
+using TranslationTable = std::vector<TranslationEntry>;
+
+// One for each source of translations.
+TranslationTable TranslationsOfWindows();
+TranslationTable TranslationsOfMatmul();
+TranslationTable TranslationsOfElementwise();
+TranslationTable TranslationsOfReductions();
+TranslationTable TranslationsOfShapes();
+TranslationTable TranslationsOfDataMovement();
+
+// Whether the node is a pool that rounds its number of windows up.
+bool RoundsUp(const common::Node& node);
 
 // The rule for this operator, or null.
 const TranslationRule* FindTranslation(const common::Node& node);

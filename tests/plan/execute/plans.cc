@@ -220,6 +220,13 @@ graph::Graph DrawGraph(Random& random, int operators, Kinds kinds) {
       return graph::RandomDepthwiseChain(random, operators);
     case Kinds::kRecurrent:
       return graph::RandomRecurrence(random, operators);
+    case Kinds::kFewElements: {
+      graph::GraphBuilder builder;
+      const int x = builder.AddInput({3});
+      builder.Add(graph::OfKind(base::OperatorKind::kElementwise), {},
+                  {builder.AddConcat({x, x}, 0)});
+      return std::move(builder).Build();
+    }
   }
   return graph::RandomGraph(random, operators);
 }

@@ -174,13 +174,15 @@ INSTANTIATE_TEST_SUITE_P(Seeds, RandomPlans, testing::Range(0, 8));
 
 // Nothing lives at the first step: the modes begin with the second.
 TEST(RandomPlan, RunsInModesThatBeginLater) {
-  for (const uint64_t seed : {184'036U, 218'039U}) {
+  int later = 0;
+  for (uint64_t seed = 0; seed < 600; ++seed) {
     base::Random random(seed);
-    const std::optional<Plan> plan = DrawPlan(random, /*with_modes=*/true);
-    ASSERT_TRUE(plan.has_value());
-    EXPECT_EQ(problem::Horizon(plan->problem).lower, 1);
+    const auto plan = DrawPlan(random, /*with_modes=*/true, Kinds::kFewElements);
+    if (!plan || problem::Horizon(plan->problem).lower == 0) continue;
+    ++later;
     EXPECT_THAT(MessagesOf(*plan), testing::IsEmpty()) << "seed " << seed;
   }
+  EXPECT_GE(later, 2);
 }
 
 TEST(RandomPlanDraws, AreOfEveryKind) {
@@ -191,19 +193,23 @@ TEST(RandomPlanDraws, AreOfEveryKind) {
   int replaced = 0;
   int pads_of_parts = 0;
   for (int draw = 0; draw < 400; ++draw) {
-    base::Random random(static_cast<uint64_t>(draw));
-    if (const std::optional<Plan> plan = DrawPlan(random)) {
+    const auto seed = static_cast<uint64_t>(draw);
+    const auto draw_plan = [seed](bool with_modes, Kinds kinds) {
+      base::Random random(seed);
+      return DrawPlan(random, with_modes, kinds);
+    };
+    if (const std::optional<Plan> plan = draw_plan(false, Kinds::kAll)) {
       ++planned;
       const std::set<std::string> shown = TraitsOf(*plan);
       traits.insert(shown.begin(), shown.end());
     }
-    if (const auto depthwise = DrawPlan(random, /*with_modes=*/false, Kinds::kDepthwise))
+    if (const auto depthwise = draw_plan(false, Kinds::kDepthwise))
       by_channel += TraitsOf(*depthwise).contains("by channel") ? 1 : 0;
-    if (const auto recurrent = DrawPlan(random, /*with_modes=*/false, Kinds::kRecurrent))
+    if (const auto recurrent = draw_plan(false, Kinds::kRecurrent))
       replaced += TraitsOf(*recurrent).contains("replaced by tiles") ? 1 : 0;
-    if (const auto padded = DrawPlan(random, /*with_modes=*/false, Kinds::kPadded))
+    if (const auto padded = draw_plan(false, Kinds::kPadded))
       pads_of_parts += ReadsPadsOfParts(*padded) ? 1 : 0;
-    if (draw % 4 == 0 && DrawPlan(random, /*with_modes=*/true)) ++in_modes;
+    if (draw % 4 == 0 && draw_plan(true, Kinds::kAll)) ++in_modes;
   }
   EXPECT_GT(replaced, 10);
   EXPECT_GT(planned, 200);

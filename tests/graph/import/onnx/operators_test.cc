@@ -419,8 +419,8 @@ TEST(Pieces, SlicesClampAndStepBack) {
     m.Integers("t", {2, -3});
   });
   EXPECT_EQ(Describe(graph), "slice (x) -> y [1, 2, 3]\n");
-  EXPECT_EQ(graph.operators[0].starts, (Ints{0, 7, 8}));
-  EXPECT_EQ(graph.operators[0].steps, (Ints{1, 2, -3}));
+  EXPECT_EQ(graph.operators[0].Own<SliceAttributes>().starts, (Ints{0, 7, 8}));
+  EXPECT_EQ(graph.operators[0].Own<SliceAttributes>().steps, (Ints{1, 2, -3}));
 }
 
 TEST(Pieces, SplitsAreSlices) {
@@ -432,7 +432,7 @@ TEST(Pieces, SplitsAreSlices) {
   model.Output("b");
   const Graph graph = MustImportGraph(model);
   EXPECT_EQ(Describe(graph), "slice (x) -> a [1, 3, 4]\nslice (x) -> b [1, 4, 4]\n");
-  EXPECT_EQ(graph.operators[1].starts, (Ints{0, 3, 0}));
+  EXPECT_EQ(graph.operators[1].Own<SliceAttributes>().starts, (Ints{0, 3, 0}));
 }
 
 TEST(Pieces, PadsMayCut) {
@@ -441,7 +441,7 @@ TEST(Pieces, PadsMayCut) {
         m.Integers("p", {0, 0, 2, -1, 0, 0, 1, 0});
       });
   EXPECT_EQ(Describe(graph), "slice (x) -> y/cut [1, 2, 8, 7]\npad (y/cut) -> y [1, 2, 11, 7]\n");
-  EXPECT_EQ(graph.operators[1].padding.mode, PadMode::kReflect);
+  EXPECT_EQ(graph.operators[1].Own<PadAttributes>().mode, PadMode::kReflect);
 }
 
 TEST(Pieces, ConstantsAtTheEndsOfAConcatFillPads) {
@@ -506,7 +506,7 @@ TEST(Shapes, MoveBetweenDepthAndSpace) {
   const Graph graph =
       ImportOne("DepthToSpace", {1, 12, 4, 5}, {}, {{"blocksize", int64_t{2}}, {"mode", "CRD"}});
   EXPECT_EQ(Describe(graph), "depth_to_space (x) -> y [1, 3, 8, 10]\n");
-  EXPECT_EQ(graph.operators[0].depth_order, DepthOrder::kCrd);
+  EXPECT_EQ(graph.operators[0].Own<DepthSpaceAttributes>().order, DepthOrder::kCrd);
   EXPECT_EQ(Describe(ImportOne("SpaceToDepth", {1, 3, 4, 6}, {}, {{"blocksize", int64_t{2}}})),
             "space_to_depth (x) -> y [1, 12, 2, 3]\n");
 }
@@ -517,11 +517,12 @@ TEST(Resize, KnowsTheModesOfItsVersions) {
       ImportOne("Resize", {1, 2, 4, 4}, {"", "s"},
                 {{"mode", "cubic"}, {"coordinate_transformation_mode", "align_corners"}}, scales);
   EXPECT_EQ(Describe(newer), "resize (x) -> y [1, 2, 8, 6]\n");
-  EXPECT_EQ(newer.operators[0].resize.mode, ResizeMode::kCubic);
-  EXPECT_EQ(newer.operators[0].resize.coordinates, ResizeCoordinates::kAlignCorners);
+  EXPECT_EQ(newer.operators[0].Own<ResizeAttributes>().mode, ResizeMode::kCubic);
+  EXPECT_EQ(newer.operators[0].Own<ResizeAttributes>().coordinates,
+            ResizeCoordinates::kAlignCorners);
   const Graph older = ImportOne("Resize", {1, 2, 4, 4}, {"s"}, {}, scales, 10);
-  EXPECT_EQ(older.operators[0].resize.coordinates, ResizeCoordinates::kAsymmetric);
-  EXPECT_EQ(older.operators[0].resize.rounding, NearestRounding::kFloor);
+  EXPECT_EQ(older.operators[0].Own<ResizeAttributes>().coordinates, ResizeCoordinates::kAsymmetric);
+  EXPECT_EQ(older.operators[0].Own<ResizeAttributes>().rounding, NearestRounding::kFloor);
 }
 
 TEST(Resize, KeepsAScaleThatIsNotTheRatioOfTheExtents) {
@@ -529,7 +530,74 @@ TEST(Resize, KeepsAScaleThatIsNotTheRatioOfTheExtents) {
     m.Reals("s", {1, 1, 1.5, 1});
   });
   EXPECT_EQ(Describe(graph), "resize (x) -> y [1, 2, 7, 4]\n");
-  EXPECT_EQ(graph.operators[0].resize.scales.at(2), (Ratio{3, 2}));
+  EXPECT_EQ(graph.operators[0].Own<ResizeAttributes>().scales.at(2), (Ratio{3, 2}));
+}
+
+Graph ImportCumSum(const Attributes& attributes, int64_t axis) {
+  return ImportOne("CumSum", {2, 3, 4}, {"axis"}, attributes,
+                   [axis](ModelBuilder& m) { m.Scalar("axis", axis); });
+}
+
+TEST(CumSum, HasAnAxisAndADirection) {
+  const Graph graph = ImportCumSum({}, -1);
+  EXPECT_EQ(Describe(graph), "cumsum (x) -> y [2, 3, 4]\n");
+  EXPECT_EQ(graph.operators[0].axis, 2);
+  EXPECT_EQ(graph.operators[0].own, base::KindAttributes(base::CumsumAttributes{}));
+  const Attributes both = {{"exclusive", int64_t{1}}, {"reverse", int64_t{1}}};
+  const base::KindAttributes expected = base::CumsumAttributes{.exclusive = true, .reverse = true};
+  EXPECT_EQ(ImportCumSum(both, 1).operators[0].own, expected);
+}
+
+TEST(CumSum, AlongAComputedAxisIsABarrier) {
+  const Graph graph = ImportOne("CumSum", {2, 3}, {"axis"}, {},
+                                [](ModelBuilder& m) { m.Input("axis", {}, kInt64); });
+  EXPECT_EQ(Describe(graph), "opaque (x, axis) -> y [2, 3]\n");
+}
+
+// The three greatest of each of 4 rows.
+Graph ImportTopK(const std::vector<std::string>& used, const Attributes& attributes = {}) {
+  ModelBuilder model;
+  model.Input("x", {4, 8});
+  model.AddMany("TopK", {"x", model.Integers("k", {3})}, {"values", "indices"}, attributes);
+  for (const std::string& output : used) model.Output(output);
+  return MustImportGraph(model);
+}
+
+TEST(TopK, MakesWhatIsUsed) {
+  const Graph values = ImportTopK({"values"}, {{"largest", int64_t{0}}, {"sorted", int64_t{0}}});
+  EXPECT_EQ(Describe(values), "top_k (x) -> values [4, 3]\n");
+  EXPECT_EQ(values.operators[0].axes, std::vector<int>{1});
+  const base::KindAttributes least =
+      base::TopKAttributes{.k = 3, .largest = false, .sorted = false};
+  EXPECT_EQ(values.operators[0].own, least);
+  const Graph indices = ImportTopK({"indices"});
+  EXPECT_EQ(Describe(indices), "top_k (x) -> indices [4, 3]\n");
+  EXPECT_EQ(indices.operators[0].Own<base::TopKAttributes>().result, "indices");
+  EXPECT_EQ(indices.tensors.back().type, base::DataType::kInt64);
+}
+
+TEST(TopK, MakesEachOfTwoResultsByAnOperator) {
+  EXPECT_EQ(Describe(ImportTopK({"values", "indices"})),
+            "top_k (x) -> values [4, 3]\ntop_k (x) -> indices [4, 3]\n");
+}
+
+TEST(TopK, StatesItsKAsAnAttributeInOldOperatorSets) {
+  ModelBuilder model(9);
+  model.Input("x", {4, 8});
+  model.AddMany("TopK", {"x"}, {"values", "indices"}, {{"k", int64_t{2}}, {"axis", int64_t{0}}});
+  model.Output("values");
+  EXPECT_EQ(Describe(MustImportGraph(model)), "top_k (x) -> values [2, 8]\n");
+}
+
+TEST(TopK, OfAComputedKIsABarrier) {
+  ModelBuilder model;
+  model.Input("x", {4, 8});
+  model.Input("k", {1}, kInt64);
+  model.AddMany("TopK", {"x", "k"}, {"values", "indices"});
+  model.Declare("values", {4, 3});
+  model.Declare("indices", {4, 3}, kInt64);
+  model.Output("values");
+  EXPECT_EQ(Describe(MustImportGraph(model)), "opaque (x, k) -> values [4, 3]\n");
 }
 
 TEST(Reduce, DropsOrKeepsItsAxes) {
