@@ -27,8 +27,9 @@ struct Row {
 };
 
 // clang-format off
-const std::array<Row, 10> kRows = {{
+const std::array<Row, 11> kRows = {{
     //                       edge 64k u55 u65 u65 mcu 3bk tpu
+    {"event_detector",      {  0,  0,  4,  4,  4,  0,  0,  0}, "unsupported: operator 'background' is"},
     {"fsrcnn_same",         {  0,  0, 20,  0,  0, 20,  0,  0}, "infeasible: operator 'reconstruct' fits in no subgraph"},
     {"fsrcnn_valid",        {  0,  0, 20,  0,  0, 20,  0,  0}, "infeasible: operator 'reconstruct' fits in no subgraph"},
     {"image_pipeline",      {  0,  0, 20,  0,  0, 20,  0,  0}, "infeasible: operator 'picture' fits in no subgraph"},
