@@ -42,7 +42,9 @@ struct BufferUse {
   int op = -1;        // kSlice, kScratch and kAccumulator: the user
   int phase = 0;
   int slot = 0;  // kSlice
-  friend auto operator<=>(const BufferUse&, const BufferUse&) = default;
+  // clang-tidy 14 takes the comparison with 0 that this implies for one with a null pointer.
+  friend auto operator<=>(const BufferUse&,
+                          const BufferUse&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 }  // namespace tessera::graph

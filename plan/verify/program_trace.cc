@@ -70,7 +70,7 @@ class Execution {
  private:
   Step End() const { return static_cast<Step>(trace_.steps.size()); }
 
-  void AddStep(StepKind kind, int phase, int op, std::set<int> transfers) {
+  void AddStep(StepKind kind, int phase, int op, const std::set<int>& transfers) {
     trace_.steps.push_back({kind, here_->Index(), phase, op, {transfers.begin(), transfers.end()}});
   }
 

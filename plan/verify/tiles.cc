@@ -319,8 +319,8 @@ Tiles::Tiles(const Graph& network, const std::vector<Users>& users, const Subgra
 
 Box Tiles::BoxOf(int64_t tile) const {
   Box box(shape_.size());
-  for (auto innermost = axes_.rbegin(); innermost != axes_.rend(); ++innermost) {
-    const size_t axis = *innermost;
+  for (size_t inner = axes_.size(); inner-- > 0;) {
+    const size_t axis = axes_[inner];
     const int64_t along = base::CeilDiv(shape_[axis], subgraph_.tile[axis]);
     const int64_t begin = tile % along * subgraph_.tile[axis];
     box[axis] = {begin, std::min(begin + subgraph_.tile[axis], shape_[axis])};
