@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "tessera/base/json_reader.h"
@@ -177,6 +178,14 @@ class Builder {
 };
 
 }  // namespace
+
+void Append(Json& object, std::string_view key, Json item) {
+  const auto list = object.find(key);
+  if (list != object.end()) return list->push_back(std::move(item));
+  Json begun = Json::array();
+  begun.push_back(std::move(item));
+  object.emplace(key, std::move(begun));
+}
 
 std::string PointerSegment(std::string_view key) {
   std::string segment = "/";

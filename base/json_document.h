@@ -16,6 +16,10 @@ Expected<nlohmann::ordered_json> ParseJson(std::string_view text, const std::str
 // "a~b/c" as a segment of a JSON pointer: "/a~0b~1c".
 std::string PointerSegment(std::string_view key);
 
+// Appends to the list at that key, which is made if it is absent. The library itself makes a list
+// of the null value there: if memory runs out meanwhile, the value is left in a state that aborts.
+void Append(nlohmann::ordered_json& object, std::string_view key, nlohmann::ordered_json item);
+
 // JSON for people. A value that fits into 110 columns is written on one line; any other value is
 // written with one member per line, indented by two. Keys keep their order, the bytes depend on the
 // value alone, and the text ends in a newline. Bytes that are not UTF-8 become U+FFFD. Characters

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/base/json_document.h"
 #include "tessera/problem/explanation.h"
 #include "tessera/problem/files/json_sections.h"
 
@@ -176,13 +177,13 @@ Json ExplanationToJson(const Problem& problem, const Explanation& explanation, B
   Json json;
   json["conditions"] = Json::array();
   for (const Condition& condition : explanation.conditions) {
-    json["conditions"].push_back(ToJson(problem, condition));
+    base::Append(json, "conditions", ToJson(problem, condition));
     json["conditions"].back()["text"] = Describe(problem, condition, capacity);
   }
   json["minimal"] = explanation.minimal;
   json["changes"] = Json::array();
   for (const Change& change : explanation.changes) {
-    json["changes"].push_back(ToJson(problem, change));
+    base::Append(json, "changes", ToJson(problem, change));
     json["changes"].back()["text"] = Describe(problem, change, capacity);
   }
   json["all_tried"] = explanation.all_tried;

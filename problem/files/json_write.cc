@@ -53,7 +53,7 @@ Json ToJson(const Mode& mode) {
   Json json = Json::object();
   PutIf(!mode.name.empty(), json, "name", mode.name);
   json["banks"] = Json::array();
-  for (const BankMode& bank : mode.banks) json["banks"].push_back(ToJson(bank));
+  for (const BankMode& bank : mode.banks) base::Append(json, "banks", ToJson(bank));
   return json;
 }
 
@@ -65,10 +65,10 @@ Json ToJson(const Memory& memory) {
   for (const Reserved& reserved : memory.reserved) {
     Json range = {{"range", ToJson(reserved.range)}};
     PutIf(!reserved.reason.empty(), range, "reason", reserved.reason);
-    json["reserved"].push_back(std::move(range));
+    base::Append(json, "reserved", std::move(range));
   }
-  for (const Bank& bank : memory.banks) json["banks"].push_back(ToJson(bank));
-  for (const Mode& mode : memory.modes) json["modes"].push_back(ToJson(mode));
+  for (const Bank& bank : memory.banks) base::Append(json, "banks", ToJson(bank));
+  for (const Mode& mode : memory.modes) base::Append(json, "modes", ToJson(mode));
   if (memory.transitions) {
     const References<Mode> modes(memory.modes);
     json["transitions"] = Json::array();
@@ -91,15 +91,15 @@ Json ToJson(const Problem& problem, const Buffer& buffer) {
   PutIf(!buffer.name.empty(), json, "name", buffer.name);
   PutIf(!buffer.role.empty(), json, "role", buffer.role);
   json["size"] = buffer.size;
-  for (const Lifespan& life : buffer.lifespans) json["lifespans"].push_back(ToJson(life));
+  for (const Lifespan& life : buffer.lifespans) base::Append(json, "lifespans", ToJson(life));
   PutIf(buffer.alignment != 1, json, "alignment", buffer.alignment);
   if (buffer.memory != 0) json["memory"] = References<Memory>(problem.memories)(buffer.memory);
   PutIf(buffer.span != Span::kAny, json, "span", kSpanWords[static_cast<size_t>(buffer.span)]);
   for (const int bank : buffer.allowed_banks)
-    json["allowed_banks"].push_back(References<Bank>(memory.banks)(bank));
+    base::Append(json, "allowed_banks", References<Bank>(memory.banks)(bank));
   PutIf(json, "offset", buffer.offset);
   PutIf(json, "hint", buffer.hint);
-  for (const Access& access : buffer.accesses) json["accesses"].push_back(ToJson(access));
+  for (const Access& access : buffer.accesses) base::Append(json, "accesses", ToJson(access));
   for (const auto& [key, text] : buffer.annotations) {
     Json value = Json::parse(text, nullptr, false);
     json[key] = value.is_discarded() ? Json(text) : std::move(value);
@@ -183,7 +183,7 @@ Json RequirementToJson(const Requirement& wanted, const std::vector<Bank>& banks
   if (wanted.kind == RequirementKind::kWindow) json["window"] = ToJson(wanted.window);
   if (wanted.kind == RequirementKind::kBanks) {
     json["banks"] = Json::array();
-    for (const int bank : wanted.banks) json["banks"].push_back(References<Bank>(banks)(bank));
+    for (const int bank : wanted.banks) base::Append(json, "banks", References<Bank>(banks)(bank));
   }
   return json;
 }
@@ -198,9 +198,9 @@ Json RuleToJson(const Problem& problem, const Rule& rule) {
   json["require"] =
       RequirementToJson(rule.requirement, problem.memories[static_cast<size_t>(head.memory)].banks,
                         Defaults::kOmitted);
-  for (const int i : rule.buffers) json["buffers"].push_back(buffer(i).id);
+  for (const int i : rule.buffers) base::Append(json, "buffers", buffer(i).id);
   for (const auto& [first, second] : rule.pairs)
-    json["pairs"].push_back({buffer(first).id, buffer(second).id});
+    base::Append(json, "pairs", {buffer(first).id, buffer(second).id});
   if (!rule.sizes.HoldsAll()) json["sizes"] = {rule.sizes.least, rule.sizes.most};
   return json;
 }
@@ -209,16 +209,17 @@ std::string WriteProblem(const Problem& problem, const Ladder* ladder) {
   Json json = {{"format", kProblemFormat}, {"version", kFormatVersion}};
   PutIf(!problem.name.empty(), json, "name", problem.name);
   json["memories"] = Json::array();
-  for (const Memory& memory : problem.memories) json["memories"].push_back(ToJson(memory));
+  for (const Memory& memory : problem.memories) base::Append(json, "memories", ToJson(memory));
   json["buffers"] = Json::array();
-  for (const Buffer& buffer : problem.buffers) json["buffers"].push_back(ToJson(problem, buffer));
+  for (const Buffer& buffer : problem.buffers)
+    base::Append(json, "buffers", ToJson(problem, buffer));
   for (const Relation& relation : problem.relations)
-    json["relations"].push_back(ToJson(problem, relation));
+    base::Append(json, "relations", ToJson(problem, relation));
   for (const Loop& loop : problem.loops) {
-    json["loops"].push_back({{"begin", loop.begin}, {"end", loop.end}, {"exits", loop.exits}});
+    base::Append(json, "loops", {{"begin", loop.begin}, {"end", loop.end}, {"exits", loop.exits}});
   }
-  for (const Rule& rule : problem.rules) json["rules"].push_back(RuleToJson(problem, rule));
-  for (const Cost& cost : problem.costs) json["costs"].push_back(ToJson(problem, cost));
+  for (const Rule& rule : problem.rules) base::Append(json, "rules", RuleToJson(problem, rule));
+  for (const Cost& cost : problem.costs) base::Append(json, "costs", ToJson(problem, cost));
   if (ladder != nullptr) json["tile_candidates"] = ToJson(problem, *ladder);
   return base::WriteJson(json);
 }

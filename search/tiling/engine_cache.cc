@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/structure.h"
 
 namespace tessera::search::tiling {
@@ -118,10 +119,116 @@ Problem WithoutNames(const Problem& problem) {
   return nameless;
 }
 
+namespace {
+
+// Writes the fields of values one after another. Lists and texts begin with their length and
+// optional values with their presence, so different values have different bytes. The structured
+// bindings do not compile if a member is added to a structure and not here.
+class Signature {
+ public:
+  std::string Take() { return std::move(bytes_); }
+
+  template <typename Number>
+  requires std::is_arithmetic_v<Number> || std::is_enum_v<Number>
+  void Add(Number number) {
+    const auto wide = static_cast<int64_t>(number);
+    char bytes[sizeof wide];
+    std::memcpy(bytes, &wide, sizeof wide);
+    bytes_.append(bytes, sizeof wide);
+  }
+  void Add(const std::string& text) {
+    Add(text.size());
+    bytes_ += text;
+  }
+  template <typename Value>
+  void Add(const std::optional<Value>& value) {
+    Add(value.has_value());
+    if (value) Add(*value);
+  }
+  template <typename Value>
+  void Add(const std::vector<Value>& values) {
+    Add(values.size());
+    for (const Value& value : values) Add(value);
+  }
+  template <typename First, typename Second>
+  void Add(const std::pair<First, Second>& pair) {
+    AddAll(pair.first, pair.second);
+  }
+  void Add(const std::map<std::string, std::string>& texts) {
+    Add(texts.size());
+    for (const auto& text : texts) AddAll(text.first, text.second);
+  }
+  void Add(const problem::AddressRange& range) { AddAll(range.begin, range.end); }
+  void Add(const problem::Lifespan& life) { AddAll(life.lower, life.upper); }
+  void Add(const problem::SizeRange& sizes) { AddAll(sizes.least, sizes.most); }
+  void Add(const problem::Access& access) {
+    const auto& [step, engine, kind] = access;
+    AddAll(step, engine, kind);
+  }
+  void Add(const problem::Reserved& reserved) { AddAll(reserved.range, reserved.reason); }
+  void Add(const problem::Ports& ports) {
+    const auto& [total, reads, writes] = ports;
+    AddAll(total, reads, writes);
+  }
+  void Add(const problem::Bank& bank) {
+    const auto& [name, range, ports] = bank;
+    AddAll(name, range, ports);
+  }
+  void Add(const problem::Permission& permission) { AddAll(permission.engine, permission.kind); }
+  void Add(const problem::BankMode& mode) { AddAll(mode.off, mode.allowed); }
+  void Add(const problem::Mode& mode) { AddAll(mode.name, mode.banks); }
+  void Add(const problem::Loop& loop) {
+    const auto& [begin, end, exits] = loop;
+    AddAll(begin, end, exits);
+  }
+  void Add(const problem::Relation& relation) {
+    const auto& [kind, first, second, delta] = relation;
+    AddAll(kind, first, second, delta);
+  }
+  void Add(const problem::Requirement& requirement) {
+    const auto& [kind, multiple, residue, window, banks, distance, before, after] = requirement;
+    AddAll(kind, multiple, residue, window, banks, distance, before, after);
+  }
+  void Add(const problem::Rule& rule) {
+    const auto& [name, requirement, buffers, pairs, sizes] = rule;
+    AddAll(name, requirement, buffers, pairs, sizes);
+  }
+  void Add(const problem::Cost& cost) {
+    const auto& [name, kind, weight, first, second, memory] = cost;
+    AddAll(name, kind, weight, first, second, memory);
+  }
+  void Add(const problem::Memory& memory) {
+    const auto& [name, capacity, alignment, reserved, banks, modes, transitions] = memory;
+    AddAll(name, capacity, alignment, reserved, banks, modes, transitions);
+  }
+  // Without the size, which the key states by itself.
+  void Add(const problem::Buffer& buffer) {
+    const auto& [id, name, role, size, lifespans, alignment, memory, span, allowed_banks, offset,
+                 hint, accesses, annotations] = buffer;
+    static_cast<void>(size);
+    AddAll(id, name, role, lifespans, alignment, memory, span, allowed_banks, offset, hint,
+           accesses, annotations);
+  }
+  void Add(const Problem& problem) {
+    const auto& [name, buffers, memories, relations, loops, rules, costs] = problem;
+    AddAll(name, buffers, memories, relations, loops, rules, costs);
+  }
+
+ private:
+  template <typename... Values>
+  void AddAll(const Values&... values) {
+    (Add(values), ...);
+  }
+
+  std::string bytes_;
+};
+
+}  // namespace
+
 std::string SignatureOf(const Problem& nameless) {
-  Problem unsized = nameless;
-  for (problem::Buffer& buffer : unsized.buffers) buffer.size = 1;
-  return problem::files::WriteProblem(unsized);
+  Signature signature;
+  signature.Add(nameless);
+  return signature.Take();
 }
 
 std::string RestoreNames(const std::string& sentence, const Problem& problem) {
