@@ -46,9 +46,8 @@ class PlanCommand final : public Command {
     return "Cut a network into subgraphs, tile each, and place every buffer";
   }
   std::string Examples() const override {
-    return "Metrics: latency (cycles), energy (pJ), off_chip_bytes, peak (bytes in the tile "
-           "memory), macs (those done again too).\n\n"
-           "Examples:\n"
+    return HelpOnMetrics() +
+           "\n\nExamples:\n"
            "  tessera plan examples/networks/mobilenet_v2.yaml --hw "
            "hw_profiles/ethos_u65_256.yaml\n"
            "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --output plan.json "

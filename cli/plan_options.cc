@@ -70,6 +70,23 @@ base::Expected<std::map<std::string, double>> ParseNumbers(const std::string& op
 
 }  // namespace
 
+std::string HelpOnMetrics() {
+  std::string metrics;
+  std::string ratios;
+  for (const plan::Metric& metric : plan::kMetrics) {
+    metrics += fmt::format("{}{} ({})", metrics.empty() ? "" : ", ", metric.name, metric.unit);
+    if (metric.joining == plan::Joining::kRatio)
+      ratios += fmt::format("{}{}", ratios.empty() ? "" : ", ", metric.name);
+  }
+  std::string help = fmt::format("Metrics: {}.", metrics);
+  if (!ratios.empty())
+    help += fmt::format(
+        "\nA ratio over time ({}) falls as the latency rises; alone it needs a limit on the "
+        "latency.",
+        ratios);
+  return help;
+}
+
 base::Expected<plan::Objective> ParseObjective(const std::string& minimize,
                                                const std::string& score,
                                                const std::string& limits) {

@@ -24,6 +24,9 @@ namespace tessera::cli {
 base::Expected<plan::Objective> ParseObjective(const std::string& minimize,
                                                const std::string& score, const std::string& limits);
 
+// The metrics with their units, and what a ratio needs; a paragraph of help.
+std::string HelpOnMetrics();
+
 // The options that state constraints of a plan.
 class ConstraintOptions {
  public:

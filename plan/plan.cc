@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "tessera/base/arithmetic.h"
-
 namespace tessera::plan {
 
 namespace {
@@ -63,19 +61,6 @@ std::string Describe(const graph::Graph& graph, const std::vector<PlanConstraint
   return text;
 }
 
-std::vector<std::string_view> MetricNames() {
-  return {"latency", "energy", "off_chip_bytes", "peak", "macs"};
-}
-
-double ValueOf(const Metrics& metrics, std::string_view metric) {
-  if (metric == "latency") return static_cast<double>(metrics.latency_cycles);
-  if (metric == "energy") return metrics.energy_pj;
-  if (metric == "off_chip_bytes") return static_cast<double>(metrics.off_chip_bytes);
-  if (metric == "peak") return static_cast<double>(metrics.peak_bytes);
-  if (metric == "macs") return static_cast<double>(metrics.macs);
-  return 0;
-}
-
 bool CoversAll(const Scope& scope) { return scope == Scope(); }
 
 std::vector<std::string> DescribeProof(const Plan& plan) {
@@ -106,8 +91,9 @@ std::vector<std::string> DescribeProof(const Plan& plan) {
 }
 
 bool IsKnownValue(const graph::Graph& network, const Objective& objective) {
-  const auto is_work = [](const auto& metric) {
-    return metric.first == "latency" || metric.first == "energy" || metric.first == "macs";
+  const auto is_work = [](const auto& named) {
+    const Metric* metric = FindMetric(named.first);
+    return metric != nullptr && metric->counts_work;
   };
   return std::none_of(network.operators.begin(), network.operators.end(), graph::HasUnknownWork) ||
          (std::none_of(objective.weights.begin(), objective.weights.end(), is_work) &&
@@ -132,29 +118,6 @@ std::optional<std::string> NoteOnUnknownWork(const graph::Graph& network,
   note += "; latency, energy and MACs are lower bounds";
   if (!IsKnownValue(network, objective)) note += ", and no plan is proven best";
   return note;
-}
-
-void Accumulate(Metrics& total, const Metrics& part) {
-  if (total.bound_by.empty() || total.latency_cycles == 0) {
-    total.bound_by = part.bound_by;
-  } else if (part.latency_cycles > 0 && total.bound_by != part.bound_by) {
-    total.bound_by = "several";
-  }
-  // A profile may state so many cycles that their sum exceeds kMaxTotal.
-  const auto add = [](int64_t& sum, int64_t more) {
-    sum = base::CheckedAdd(sum, more).value_or(base::kMaxTotal);
-  };
-  add(total.latency_cycles, part.latency_cycles);
-  total.energy_pj += part.energy_pj;
-  for (const auto& [name, energy] : part.energy_by_part) total.energy_by_part[name] += energy;
-  add(total.off_chip_bytes, part.off_chip_bytes);
-  for (const auto& [cause, bytes] : part.off_chip_by_cause)
-    add(total.off_chip_by_cause[cause], bytes);
-  add(total.macs, part.macs);
-  add(total.recomputed_macs, part.recomputed_macs);
-  total.unknown_work += part.unknown_work;
-  total.peak_bytes = std::max(total.peak_bytes, part.peak_bytes);
-  total.peak_bytes_per_cycle = std::max(total.peak_bytes_per_cycle, part.peak_bytes_per_cycle);
 }
 
 }  // namespace tessera::plan

@@ -13,6 +13,7 @@
 #include "tessera/graph/program_steps.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/lowered_program.h"
+#include "tessera/plan/metrics.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 
@@ -54,25 +55,6 @@ std::string Describe(const graph::Graph& graph, const PlanConstraint& constraint
 
 // All descriptions, one after another.
 std::string Describe(const graph::Graph& graph, const std::vector<PlanConstraint>& constraints);
-
-// The cost of a part of the program.
-struct Metrics {
-  int64_t latency_cycles = 0;
-  double energy_pj = 0;
-  // "mac", "leakage", and the name of each memory; the sum is energy_pj
-  std::map<std::string, double> energy_by_part;
-  int64_t off_chip_bytes = 0;
-  // "inputs", "outputs", "weights"; the sum is off_chip_bytes
-  std::map<std::string, int64_t> off_chip_by_cause;
-  int64_t macs = 0;  // including recomputed ones
-  int64_t recomputed_macs = 0;
-  // operators with unknown work; if there are any, cycles, energy and multiply-accumulates are
-  // lower bounds
-  int64_t unknown_work = 0;
-  int64_t peak_bytes = 0;           // in the tile memory
-  double peak_bytes_per_cycle = 0;  // of the busiest off-chip memory, maximum over tiles
-  std::string bound_by;  // "compute", or the link that takes longest; "several" if parts differ
-};
 
 enum class RejectionCause : uint8_t {
   kScore,      // its score is not better
@@ -122,7 +104,7 @@ using graph::StepUse;
 // The objective: one metric to minimise, or weights for a mean of metrics, each divided by its own
 // lower bound.
 struct Objective {
-  // by metric name (MetricNames); with one entry, that metric is minimised
+  // by name (kMetrics); with one entry, that metric is minimised
   std::map<std::string, double> weights;
   std::map<std::string, double> limits;  // the maximum allowed value of a metric
 };
@@ -229,11 +211,6 @@ struct Plan {
 // could be better, and what the proof leaves out.
 std::vector<std::string> DescribeProof(const Plan& plan);
 
-// "latency", "energy", "off_chip_bytes", "peak", "macs": the metrics that an objective may name,
-// and their values.
-std::vector<std::string_view> MetricNames();
-double ValueOf(const Metrics& metrics, std::string_view metric);
-
 // Whether the value of a plan in that objective is known. It is known if every operator's work is
 // known, or if the objective uses, by weight or limit, no metric that depends on work (latency,
 // energy, macs). Otherwise no plan is optimal.
@@ -243,9 +220,6 @@ bool IsKnownValue(const graph::Graph& network, const Objective& objective);
 // there are none.
 std::optional<std::string> NoteOnUnknownWork(const graph::Graph& network,
                                              const Objective& objective);
-
-// Adds sums and takes maxima. A total with zero latency has no bound_by yet and takes the part's.
-void Accumulate(Metrics& total, const Metrics& part);
 
 // The words of plan.json for the enumerations of plan.h and problem.h, in the order of the
 // enumerators.
@@ -264,16 +238,13 @@ std::string_view WordFor(Kind kind, const std::array<std::string_view, n>& names
   return names.at(static_cast<size_t>(kind));
 }
 
-// Plans of one network of which none is better than another in every one of these metrics. The cost
-// of MACs is part of latency and energy.
-inline constexpr std::array<std::string_view, 4> kFrontMetrics = {"latency", "energy",
-                                                                  "off_chip_bytes", "peak"};
-
 struct FrontPoint {
   Objective objective;  // a search with it finds the plan again
   Plan plan;
 };
 
+// Plans of one network of which none is better than another in every metric of the front
+// (Metric::is_of_front).
 struct PartitionFront {
   std::vector<FrontPoint> points;  // by latency, ascending
   int searches = 0;

@@ -18,19 +18,11 @@ using plan::Metrics;
 using plan::Plan;
 using plan::files::Difference;
 
-// The compared metrics, with their units.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kCompared = {
-    {{"latency", "cycles"},
-     {"energy", "pJ"},
-     {"off_chip_bytes", "bytes"},
-     {"peak", "bytes"},
-     {"macs", "in all"}}};
-
 constexpr size_t kShownShifts = 20;
 
-std::string Signed(double change) {
+std::string Signed(const plan::Metric& metric, double change) {
   if (change == 0) return "same";
-  return (change > 0 ? "+" : "-") + Rounded(change > 0 ? change : -change);
+  return (change > 0 ? "+" : "-") + Figure(metric, change > 0 ? change : -change);
 }
 
 std::string Percent(double from, double to) {
@@ -52,11 +44,12 @@ std::string DescribeStretch(const Plan& a, const Plan& b, const plan::files::Str
                   Printable(a.network.operators[static_cast<size_t>(stretch.interval.last)].id));
   for (const size_t i : stretch.first) text += fmt::format("  - {}\n", SubgraphText(a, i));
   for (const size_t i : stretch.second) text += fmt::format("  + {}\n", SubgraphText(b, i));
-  for (const auto& [metric, unit] : kCompared) {
+  for (const plan::Metric& metric : plan::kMetrics) {
     const double from = ValueOf(stretch.first_costs, metric);
     const double to = ValueOf(stretch.second_costs, metric);
     if (from != to)
-      text += fmt::format("  {}: {} {} {}\n", metric, Signed(to - from), unit, Percent(from, to));
+      text += fmt::format("  {}: {} {} {}\n", metric.name, Signed(metric, to - from), metric.unit,
+                          Percent(from, to));
   }
   return text;
 }
@@ -88,11 +81,11 @@ bool IsAlike(const Difference& difference) {
 
 std::string DifferenceAsText(const Plan& a, const Plan& b, const Difference& difference) {
   Table table({"", "first", "second", "change", ""});
-  for (const auto& [metric, unit] : kCompared) {
+  for (const plan::Metric& metric : plan::kMetrics) {
     const double from = ValueOf(a.totals, metric);
     const double to = ValueOf(b.totals, metric);
-    table.Add({fmt::format("{}, {}", metric, unit), Rounded(from), Rounded(to), Signed(to - from),
-               Percent(from, to)});
+    table.Add({fmt::format("{}, {}", metric.name, metric.unit), Figure(metric, from),
+               Figure(metric, to), Signed(metric, to - from), Percent(from, to)});
   }
   std::string text = table.Text();
   if (!difference.circumstances.empty()) {
@@ -118,10 +111,10 @@ namespace {
 
 Json CostsToJson(const Metrics& first, const Metrics& second) {
   Json json = Json::object();
-  for (const auto& [metric, unit] : kCompared) {
+  for (const plan::Metric& metric : plan::kMetrics) {
     const double from = ValueOf(first, metric);
     const double to = ValueOf(second, metric);
-    json[std::string(metric)] = {{"first", from}, {"second", to}, {"change", to - from}};
+    json[std::string(metric.name)] = {{"first", from}, {"second", to}, {"change", to - from}};
   }
   return json;
 }

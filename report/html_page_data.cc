@@ -16,13 +16,10 @@ using Json = nlohmann::ordered_json;
 
 Json AsData(const plan::Metrics& metrics) {
   Json data;
-  data["latency"] = metrics.latency_cycles;
-  data["energy"] = metrics.energy_pj;
-  data["off_chip_bytes"] = metrics.off_chip_bytes;
-  data["peak"] = metrics.peak_bytes;
+  for (const plan::Metric& metric : plan::kMetrics)
+    data[std::string(metric.name)] = ValueOf(metrics, metric);
   data["energy_by_part"] = metrics.energy_by_part;
   data["off_chip_by_cause"] = metrics.off_chip_by_cause;
-  data["macs"] = metrics.macs;
   data["recomputed_macs"] = metrics.recomputed_macs;
   data["unknown_work"] = metrics.unknown_work;
   data["peak_bytes_per_cycle"] = metrics.peak_bytes_per_cycle;
@@ -103,6 +100,14 @@ Json DataOf(const plan::Plan& plan, const plan::TimelineSource& timeline_of) {
   data["seed"] = plan.seed;
   data["status"] = plan.status;
   data["score"] = plan.score;
+  data["metrics"] = Json::array();
+  for (const plan::Metric& metric : plan::kMetrics) {
+    data["metrics"].push_back({{"key", metric.name},
+                               {"title", metric.title},
+                               {"unit", metric.unit},
+                               {"counts_work", metric.counts_work},
+                               {"is_of_front", metric.is_of_front}});
+  }
   data["objective"] = {{"weights", plan.objective.weights}, {"limits", plan.objective.limits}};
   data["constraints"] = Json::array();
   for (const plan::PlanConstraint& constraint : plan.constraints)
@@ -112,7 +117,10 @@ Json DataOf(const plan::Plan& plan, const plan::TimelineSource& timeline_of) {
     data["notes"].push_back("proof: " + sentence);
   data["kept"] = plan.kept;
   data["totals"] = AsData(plan.totals);
-  data["lower_bounds"] = AsData(plan.lower_bounds);
+  for (const plan::Metric& metric : plan::kMetrics) {
+    data["lower_bounds"][std::string(metric.name)] =
+        LowerBoundOf(plan.lower_bounds, metric, plan.objective.limits);
+  }
   data["baseline"] = {{"complete", plan.baseline.complete},
                       {"do_not_fit", plan.baseline.do_not_fit},
                       {"totals", AsData(plan.baseline.totals)}};

@@ -34,21 +34,29 @@ std::string SubgraphTable(const plan::Plan& plan) {
   return table.Text();
 }
 
+// "energy, nJ"
+std::string Heading(const plan::Metric& metric) {
+  return fmt::format("{}{}{}", metric.title, metric.shown_unit.empty() ? "" : ", ",
+                     metric.shown_unit);
+}
+
+std::string Shown(const plan::Metric& metric, double value) {
+  return Figure(metric, value / metric.shown_per);
+}
+
 std::string TotalsTable(const plan::Plan& plan) {
   Table table({"", "this plan", "layer by layer", "lower bound"});
   const std::string without = plan.run.cut_off ? "not known" : "does not fit";
-  const auto row = [&](const std::string& name, std::string_view metric, double unit) {
-    table.Add(
-        {name, Rounded(ValueOf(plan.totals, metric) / unit),
-         plan.baseline.complete ? Rounded(ValueOf(plan.baseline.totals, metric) / unit) : without,
-         Rounded(ValueOf(plan.lower_bounds, metric) / unit)});
-  };
-  const std::string at_least = plan.totals.unknown_work > 0 ? ", at least" : "";
-  row("latency, cycles" + at_least, "latency", 1);
-  row("energy, nJ" + at_least, "energy", 1000);
-  row("off-chip, bytes", "off_chip_bytes", 1);
-  row("peak, bytes", "peak", 1);
-  row("MACs" + at_least, "macs", 1);
+  const bool at_least = plan.totals.unknown_work > 0;
+  for (const plan::Metric& metric : plan::kMetrics) {
+    const auto shown = [&](const plan::Metrics& metrics) {
+      return Shown(metric, ValueOf(metrics, metric));
+    };
+    const double bound = LowerBoundOf(plan.lower_bounds, metric, plan.objective.limits);
+    table.Add({Heading(metric) + (at_least && metric.counts_work ? ", at least" : ""),
+               shown(plan.totals), plan.baseline.complete ? shown(plan.baseline.totals) : without,
+               Shown(metric, bound)});
+  }
   if (plan.totals.unknown_work > 0) {
     table.Add({"operators of unknown work", Grouped(plan.totals.unknown_work),
                plan.baseline.complete ? Grouped(plan.baseline.totals.unknown_work) : without,
@@ -135,14 +143,19 @@ std::string DescribeFront(const plan::PartitionFront& front, double time_ms) {
   std::string text = fmt::format("{} on {}: {} plans, none better than another in every metric\n\n",
                                  base::Printable(first.network.name),
                                  base::Printable(first.profile.name), front.points.size());
-  Table table({"#", "latency, cycles", "energy nJ", "off-chip B", "peak B", "subgraphs", "status",
-               "found with"});
+  std::vector<std::string> heads = {"#"};
+  for (const plan::Metric& metric : plan::kMetrics)
+    if (metric.is_of_front) heads.push_back(Heading(metric));
+  heads.insert(heads.end(), {"subgraphs", "status", "found with"});
+  Table table(heads);
   for (size_t i = 0; i < front.points.size(); ++i) {
     const auto& [objective, plan] = front.points[i];
-    table.Add({std::to_string(i), Grouped(plan.totals.latency_cycles),
-               Rounded(plan.totals.energy_pj / 1000), Grouped(plan.totals.off_chip_bytes),
-               Grouped(plan.totals.peak_bytes), std::to_string(plan.subgraphs.size()), plan.status,
-               OptionsFor(objective)});
+    std::vector<std::string> cells = {std::to_string(i)};
+    for (const plan::Metric& metric : plan::kMetrics)
+      if (metric.is_of_front) cells.push_back(Shown(metric, ValueOf(plan.totals, metric)));
+    cells.insert(cells.end(),
+                 {std::to_string(plan.subgraphs.size()), plan.status, OptionsFor(objective)});
+    table.Add(cells);
   }
   text += table.Text() + '\n';
   if (const auto note = plan::NoteOnUnknownWork(first.network, {})) {
@@ -163,8 +176,10 @@ std::string FrontAsJson(const plan::PartitionFront& front, double time_ms) {
   for (const auto& [objective, plan] : front.points) {
     nlohmann::ordered_json& point = document["points"].emplace_back();
     point["options"] = OptionsFor(objective);
-    for (const std::string_view metric : plan::kFrontMetrics)
-      point["totals"][std::string(metric)] = plan::ValueOf(plan.totals, metric);
+    for (const plan::Metric& metric : plan::kMetrics) {
+      if (metric.is_of_front)
+        point["totals"][std::string(metric.name)] = plan::ValueOf(plan.totals, metric);
+    }
     point["subgraphs"] = plan.subgraphs.size();
     point["status"] = plan.status;
     point["notes"] = plan.notes;

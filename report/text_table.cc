@@ -58,6 +58,13 @@ std::string Grouped(int64_t number) {
 
 std::string Rounded(double number) { return Grouped(std::llround(number)); }
 
+std::string Figure(const plan::Metric& metric, double value) {
+  const bool is_rate = metric.joining == plan::Joining::kRatio ||
+                       (metric.joining == plan::Joining::kMaximum &&
+                        std::holds_alternative<double plan::Metrics::*>(metric.value));
+  return is_rate ? fmt::format("{:.4g}", value) : Rounded(value);
+}
+
 std::string NameOfInterval(const graph::Graph& network, graph::Interval interval) {
   const auto id = [&](int op) { return network.operators[static_cast<size_t>(op)].id; };
   const auto [first, last] = interval;

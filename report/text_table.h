@@ -31,6 +31,9 @@ std::string Grouped(int64_t number);
 // 361983.7 -> "361 984".
 std::string Rounded(double number);
 
+// The value of a metric: a whole number, or a rate with four figures.
+std::string Figure(const plan::Metric& metric, double value);
+
 // "conv1..conv3", or the id of the one operator.
 std::string NameOfInterval(const graph::Graph& network, graph::Interval interval);
 

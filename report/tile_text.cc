@@ -17,14 +17,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 using problem::Status;
 
+// The peak depends on a placement.
 Json ToJson(const plan::Metrics& cost) {
-  return {{"latency_cycles", cost.latency_cycles},
-          {"energy_pj", cost.energy_pj},
-          {"off_chip_bytes", cost.off_chip_bytes},
-          {"macs", cost.macs},
-          {"recomputed_macs", cost.recomputed_macs},
-          {"unknown_work", cost.unknown_work},
-          {"bound_by", cost.bound_by}};
+  Json json = Json::object();
+  for (const plan::MetricField& field : plan::kMetricFields) {
+    if (field.joining != plan::Joining::kSum) continue;
+    if (const auto* count = std::get_if<int64_t plan::Metrics::*>(&field.member))
+      json[std::string(field.key)] = cost.**count;
+    if (const auto* number = std::get_if<double plan::Metrics::*>(&field.member))
+      json[std::string(field.key)] = cost.**number;
+  }
+  json["bound_by"] = cost.bound_by;
+  return json;
 }
 
 Json ToJson(const TileRow& row) {

@@ -134,9 +134,9 @@ class Comparison {
   }
 
   static bool CostAlike(const Metrics& a, const Metrics& b) {
-    const std::vector<std::string_view> names = MetricNames();
-    return std::all_of(names.begin(), names.end(),
-                       [&](std::string_view name) { return ValueOf(a, name) == ValueOf(b, name); });
+    return std::all_of(kMetrics.begin(), kMetrics.end(), [&](const Metric& metric) {
+      return ValueOf(a, metric) == ValueOf(b, metric);
+    });
   }
 
   static std::map<Key, size_t> BuffersOf(const Plan& plan, int subgraph) {

@@ -41,19 +41,30 @@ std::map<std::string, int64_t> ReadCounts(const JsonValue& value) {
   return counts;
 }
 
-Metrics ReadMetrics(const JsonValue& value) {
+void ReadField(JsonObject& object, const MetricField& field, int64_t& value) {
+  value =
+      field.is_optional ? object.Integer(field.key, kCount, 0) : object.Integer(field.key, kCount);
+}
+
+void ReadField(JsonObject& object, const MetricField& field, double& value) {
+  value = object.Number(field.key, 0, kMostNumber);
+}
+
+void ReadField(JsonObject& object, const MetricField& field, std::map<std::string, double>& value) {
+  value = ReadNumbers(object.Required(field.key));
+}
+
+void ReadField(JsonObject& object, const MetricField& field,
+               std::map<std::string, int64_t>& value) {
+  value = ReadCounts(object.Required(field.key));
+}
+
+Metrics ReadMetrics(const JsonValue& value, double clock_hz) {
   Metrics metrics;
+  metrics.clock_hz = clock_hz;
   JsonObject object = value.Object();
-  metrics.latency_cycles = object.Integer("latency_cycles", kCount);
-  metrics.energy_pj = object.Number("energy_pj", 0, kMostNumber);
-  metrics.energy_by_part = ReadNumbers(object.Required("energy_by_part"));
-  metrics.off_chip_bytes = object.Integer("off_chip_bytes", kCount);
-  metrics.off_chip_by_cause = ReadCounts(object.Required("off_chip_by_cause"));
-  metrics.macs = object.Integer("macs", kCount);
-  metrics.recomputed_macs = object.Integer("recomputed_macs", kCount);
-  metrics.unknown_work = object.Integer("unknown_work", kCount, 0);
-  metrics.peak_bytes = object.Integer("peak_bytes", kCount);
-  metrics.peak_bytes_per_cycle = object.Number("peak_bytes_per_cycle", 0, kMostNumber);
+  for (const MetricField& field : kMetricFields)
+    std::visit([&](auto member) { ReadField(object, field, metrics.*member); }, field.member);
   metrics.bound_by = object.String("bound_by");
   return metrics;
 }
@@ -79,8 +90,8 @@ class PlanReader {
                 0);  // a run on a terminal adds it; not part of the plan
     plan_.objective = ReadObjective(root.Required("objective"));
     plan_.seed = ReadSeed(root.Required("seed"));
-    plan_.totals = ReadMetrics(root.Required("totals"));
-    plan_.lower_bounds = ReadMetrics(root.Required("lower_bounds"));
+    plan_.totals = ReadMetrics(root.Required("totals"), plan_.profile.clock_hz);
+    plan_.lower_bounds = ReadMetrics(root.Required("lower_bounds"), plan_.profile.clock_hz);
     ReadBaseline(root.Required("baseline"));
     for (const JsonValue& note : root.Items("notes")) plan_.notes.push_back(note.String());
     // the rest refers to the network and the profile
@@ -158,7 +169,7 @@ class PlanReader {
     for (const JsonValue& id : object.Items("do_not_fit"))
       plan_.baseline.do_not_fit.push_back(OperatorOf(id));
     plan_.baseline.score = object.Number("score", 0, kMostNumber);
-    plan_.baseline.totals = ReadMetrics(object.Required("totals"));
+    plan_.baseline.totals = ReadMetrics(object.Required("totals"), plan_.profile.clock_hz);
   }
 
   static int IndexOf(const std::map<std::string, size_t>& ids, const JsonValue& id,
@@ -179,7 +190,7 @@ class PlanReader {
     Subgraph subgraph = ReadCut(object, plan_.network);
     subgraph.tiles = object.Integer("tiles", kAtLeastOne);
     subgraph.largest_proven = object.Required("largest_proven").Boolean();
-    subgraph.metrics = ReadMetrics(object.Required("metrics"));
+    subgraph.metrics = ReadMetrics(object.Required("metrics"), plan_.profile.clock_hz);
     subgraph.rejected_alternatives = ReadRejectedAlternatives(
         object.Items("rejected_alternatives", Presence::kOptional), subgraph, plan_.network);
     const JsonValue first = object.Required("first_step");

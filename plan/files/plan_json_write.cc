@@ -26,16 +26,10 @@ Json Embed(const std::string& text) {
 
 Json MetricsToJson(const Metrics& metrics) {
   Json json = Json::object();
-  json["latency_cycles"] = metrics.latency_cycles;
-  json["energy_pj"] = metrics.energy_pj;
-  json["energy_by_part"] = metrics.energy_by_part;
-  json["off_chip_bytes"] = metrics.off_chip_bytes;
-  json["off_chip_by_cause"] = metrics.off_chip_by_cause;
-  json["macs"] = metrics.macs;
-  json["recomputed_macs"] = metrics.recomputed_macs;
-  json["unknown_work"] = metrics.unknown_work;
-  json["peak_bytes"] = metrics.peak_bytes;
-  json["peak_bytes_per_cycle"] = metrics.peak_bytes_per_cycle;
+  for (const MetricField& field : kMetricFields) {
+    Json& value = json[std::string(field.key)];
+    std::visit([&](auto member) { value = metrics.*member; }, field.member);
+  }
   json["bound_by"] = metrics.bound_by;
   return json;
 }

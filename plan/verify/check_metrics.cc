@@ -55,31 +55,41 @@ class MetricsCheck {
 
   void CheckSubgraph(size_t i) {
     const Metrics& metrics = plan_.subgraphs[i].metrics;
-    const Metrics& cost = derivation_.costs[i];
+    Metrics cost = derivation_.costs[i];
+    cost.peak_bytes = PeakDuring(derivation_.trace.subgraph_steps[i]);
     const std::string where = fmt::format("subgraph {}", i);
-    Expect(where, "cycles", metrics.latency_cycles, cost.latency_cycles);
-    Expect(where, "MACs", metrics.macs, cost.macs);
-    Expect(where, "recomputed MACs", metrics.recomputed_macs, cost.recomputed_macs);
-    Expect(where, "operators of unknown work", metrics.unknown_work, cost.unknown_work);
-    for (const std::string cause : {"inputs", "outputs", "weights"}) {
-      Expect(where, "off-chip bytes of " + cause, PartOf(metrics.off_chip_by_cause, cause),
-             PartOf(cost.off_chip_by_cause, cause));
+    for (const MetricField& field : kMetricFields) {
+      std::visit([&](auto member) { CheckField(where, field.noun, metrics.*member, cost.*member); },
+                 field.member);
     }
-    Expect(where, "bytes of peak", metrics.peak_bytes,
-           PeakDuring(derivation_.trace.subgraph_steps[i]));
-    ExpectComputed(where, "a peak bandwidth", metrics.peak_bytes_per_cycle,
-                   cost.peak_bytes_per_cycle);
-    ExpectComputed(where, "an energy", metrics.energy_pj, cost.energy_pj);
-    CheckEnergies(where, metrics.energy_by_part, cost.energy_by_part);
     CheckParts(where, metrics);
   }
 
-  void CheckEnergies(const std::string& where, const std::map<std::string, double>& found,
-                     const std::map<std::string, double>& expected) {
+  void CheckField(const std::string& where, std::string_view noun, int64_t found,
+                  int64_t expected) {
+    Expect(where, noun, found, expected);
+  }
+
+  void CheckField(const std::string& where, std::string_view noun, double found, double expected) {
+    ExpectComputed(where, std::string(noun), found, expected);
+  }
+
+  void CheckField(const std::string& where, std::string_view noun,
+                  const std::map<std::string, int64_t>& found,
+                  const std::map<std::string, int64_t>& expected) {
+    for (const std::string cause : {"inputs", "outputs", "weights"}) {
+      Expect(where, fmt::format("{} of {}", noun, cause), PartOf(found, cause),
+             PartOf(expected, cause));
+    }
+  }
+
+  void CheckField(const std::string& where, std::string_view noun,
+                  const std::map<std::string, double>& found,
+                  const std::map<std::string, double>& expected) {
     for (const auto& [part, energy] : expected) {
       const auto stated = found.find(part);
       if (stated != found.end()) {
-        ExpectComputed(where, fmt::format("an energy in '{}'", part), stated->second, energy);
+        ExpectComputed(where, fmt::format("{} in '{}'", noun, part), stated->second, energy);
       } else {
         findings_.Note(ViolationKind::kMetric,
                        fmt::format("{} states no energy in '{}'", where, part));
@@ -89,7 +99,7 @@ class MetricsCheck {
       if (!expected.contains(part))
         findings_.Note(
             ViolationKind::kMetric,
-            fmt::format("{} states an energy in '{}', which is no part of it", where, part));
+            fmt::format("{} states {} in '{}', which is no part of it", where, noun, part));
     }
   }
 
@@ -127,30 +137,28 @@ class MetricsCheck {
   void CheckTotals() {
     Metrics sum;
     for (const Subgraph& subgraph : plan_.subgraphs) Accumulate(sum, subgraph.metrics);
-    const std::string where = "the plan";
-    const Metrics& totals = plan_.totals;
-    Expect(where, "cycles", totals.latency_cycles, sum.latency_cycles);
-    ExpectClose(where, "an energy", totals.energy_pj, sum.energy_pj);
-    Expect(where, "MACs", totals.macs, sum.macs);
-    Expect(where, "recomputed MACs", totals.recomputed_macs, sum.recomputed_macs);
-    Expect(where, "operators of unknown work", totals.unknown_work, sum.unknown_work);
+    sum.peak_bytes = problem::PeakOf(plan_.problem, plan_.allocation);
+    for (const MetricField& field : kMetricFields) CheckTotal(field, sum);
     Expect("its lower bounds", "operators of unknown work", plan_.lower_bounds.unknown_work,
            sum.unknown_work);
-    Expect(where, "off-chip bytes", totals.off_chip_bytes, sum.off_chip_bytes);
-    Expect(where, "bytes of peak", totals.peak_bytes,
-           problem::PeakOf(plan_.problem, plan_.allocation));
-    ExpectClose(where, "a peak bandwidth", totals.peak_bytes_per_cycle, sum.peak_bytes_per_cycle);
-    CheckParts(where, totals);
+    CheckParts("the plan", plan_.totals);
+  }
+
+  void CheckTotal(const MetricField& field, const Metrics& sum) {
+    if (const auto* count = std::get_if<int64_t Metrics::*>(&field.member))
+      Expect("the plan", field.noun, plan_.totals.**count, sum.**count);
+    if (const auto* number = std::get_if<double Metrics::*>(&field.member))
+      ExpectClose("the plan", field.noun, plan_.totals.**number, sum.**number);
   }
 
   void CheckBounds() {
-    for (const std::string_view metric : MetricNames()) {
+    for (const Metric& metric : kMetrics) {
       const double value = ValueOf(plan_.totals, metric);
-      const double bound = ValueOf(plan_.lower_bounds, metric);
+      const double bound = LowerBoundOf(plan_.lower_bounds, metric, plan_.objective.limits);
       if (value >= bound || Close(value, bound)) continue;
       findings_.Note(ViolationKind::kMetric,
-                     fmt::format("the plan's {} is {}, below its own lower bound of {}", metric,
-                                 value, bound));
+                     fmt::format("the plan's {} is {}, below its own lower bound of {}",
+                                 metric.name, value, bound));
     }
     for (const auto& [metric, limit] : plan_.objective.limits) {
       const double value = ValueOf(plan_.totals, metric);
@@ -183,7 +191,8 @@ class MetricsCheck {
     double sum = 0;
     double total_weight = 0;
     for (const auto& [metric, weight] : weights) {
-      const double bound = ValueOf(plan_.lower_bounds, metric);
+      const double bound =
+          LowerBoundOf(plan_.lower_bounds, *FindMetric(metric), plan_.objective.limits);
       if (bound <= 0) return;
       sum += weight * ValueOf(plan_.totals, metric) / bound;
       total_weight += weight;

@@ -240,6 +240,7 @@ void CostCount::AddEnergy(const Work& work, Metrics& metrics) const {
 
 Metrics CostCount::Finish(const Work& work) const {
   Metrics metrics;
+  metrics.clock_hz = plan_.profile.clock_hz;
   metrics.macs = work.macs;
   metrics.recomputed_macs = work.recomputed_macs;
   metrics.unknown_work = work.unknown_work;

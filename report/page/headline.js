@@ -4,17 +4,13 @@
 //   Latency                       0        bound    plan          alone
 //   3 443 507 cycles              |----------|=======|-------------|
 
-const metrics = [
-  { key: 'latency', title: 'Latency', text: (value) => `${grouped(value)} cycles`, aside: timeText },
-  { key: 'energy', title: 'Energy', text: energyText, aside: () => '' },
-  { key: 'off_chip_bytes', title: 'Off-chip traffic', text: bytesText, aside: (value) => `${grouped(value)} B` },
-  { key: 'peak', title: 'Peak on chip', text: bytesText, aside: (value) => `${grouped(value)} B` },
-];
+// The value of a metric as text, and the same in other words, by its unit.
+const unitTexts = { cycles: (value) => `${grouped(value)} cycles`, pJ: energyText, bytes: bytesText };
+const unitAsides = { cycles: timeText, bytes: (value) => `${grouped(value)} B` };
 
-// Shown only where the objective includes them.
-const macsMetric = { key: 'macs', title: 'Multiply-accumulates', text: grouped, aside: () => '' };
-
-function metricCard({ key, title, text, aside }) {
+function metricCard({ key, title, unit, counts_work: countsWork }) {
+  const text = unitTexts[unit] ?? ((value) => `${value < 1000 ? Number(value.toPrecision(4)) : grouped(value)} ${unit}`);
+  const aside = unitAsides[unit] ?? (() => '');
   const value = plan.totals[key];
   const bound = plan.lower_bounds[key];
   const alone = plan.baseline.complete ? plan.baseline.totals[key] : undefined;
@@ -35,7 +31,7 @@ function metricCard({ key, title, text, aside }) {
       ['lower bound', text(bound)],
     ],
   }));
-  const claims = plan.totals.unknown_work > 0 && key !== 'off_chip_bytes' && key !== 'peak' ? ['at least: work is unknown'] : [];
+  const claims = plan.totals.unknown_work > 0 && countsWork ? ['at least: work is unknown'] : [];
   if (bound > 0) claims.push(`${(value / bound).toFixed(2)} × bound`);
   if (alone > 0) claims.push(`${percent(Math.abs(1 - value / alone))} ${value <= alone ? 'below' : 'above'} alone`);
   const wanted = key in plan.objective.weights;
@@ -91,7 +87,7 @@ function drawHeadline() {
     notes.push(`kept on chip from subgraph to subgraph: ${plan.kept.map((tensor) => plan.tensors[tensor].id).join(', ')}`);
   if (alone.length > 0) notes.push(`alone, these operators do not fit: ${alone.join(', ')}`);
   const asked = { ...plan.objective.weights, ...plan.objective.limits };
-  const shown = 'macs' in asked ? [...metrics, macsMetric] : metrics;
+  const shown = plan.metrics.filter(({ key, is_of_front: isOfFront }) => isOfFront || key in asked);
   byId('headline').append(
     html('div', { class: shown.length > 4 ? 'cards five' : 'cards four' }, ...shown.map(metricCard)),
     html(

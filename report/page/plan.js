@@ -1,6 +1,7 @@
 // The plan, as report/html_page_data.h writes it. Arrays refer to each other by index; -1 means
 // none:
 //
+//   metrics     key, title, unit, counts_work (a lower bound if work is unknown), is_of_front
 //   operators   id, kind, inputs, weights, outputs (tensors), macs
 //   tensors     id, shape, type, role, bytes
 //   subgraphs   first, last (operators), tile, tiles, weights, k_extent (with split_k), in_place,

@@ -79,6 +79,7 @@ class Bound {
         touched_(profile.memories.size()) {}
 
   plan::Metrics Find() {
+    metrics_.clock_hz = profile_.clock_hz;
     for (int op = interval_.first; op <= interval_.last; ++op) {
       engine_.push_back(coverage_.Counts(op) ? AddOperator(op) : Engine{});
     }

@@ -11,12 +11,15 @@
 namespace tessera::search::cost {
 namespace {
 
-// The metrics that add up, in the order of Cost::limited.
-constexpr std::array<std::string_view, 4> kSums = {"latency", "energy", "off_chip_bytes", "macs"};
-constexpr std::string_view kPeak = "peak";
-
 // Sums of the same doubles in another order differ by less, relative to the sum.
 constexpr double kSumRounding = 1e-12;
+
+// The excess of a ratio that equals its limit differs from 0 by rounding; the limit is raised by
+// this share for it.
+constexpr double kRatioRounding = 1e-11;
+
+constexpr size_t kLatencySum = 0;
+static_assert(plan::kSummedMetrics[kLatencySum]->name == "latency");
 
 std::optional<base::Diagnostic> CheckWellFormed(const std::map<std::string, double>& values,
                                                 std::string_view what) {
@@ -49,14 +52,14 @@ std::optional<double> Find(const std::map<std::string, double>& values, std::str
 
 Cost Join(const Cost& a, const Cost& b) {
   Cost joined{.score = a.score + b.score,
-              .peak = std::max(a.peak, b.peak),
               .change = a.change + b.change,
               .tie = {.latency = a.tie.latency + b.tie.latency,
                       .energy = a.tie.energy + b.tie.energy,
                       .off_chip_bytes = a.tie.off_chip_bytes + b.tie.off_chip_bytes,
                       .peak = std::max(a.tie.peak, b.tie.peak)}};
-  for (size_t i = 0; i < joined.limited.size(); ++i)
-    joined.limited[i] = a.limited[i] + b.limited[i];
+  for (size_t i = 0; i < joined.sums.size(); ++i) joined.sums[i] = a.sums[i] + b.sums[i];
+  for (size_t i = 0; i < joined.maxima.size(); ++i)
+    joined.maxima[i] = std::max(a.maxima[i], b.maxima[i]);
   return joined;
 }
 
@@ -79,9 +82,12 @@ int CompareTies(const Cost& a, const Cost& b) {
 }
 
 bool Dominates(const Cost& a, const Cost& b) {
-  if (a.peak > b.peak || IsLess(b.score, a.score)) return false;
-  for (size_t i = 0; i < a.limited.size(); ++i) {
-    if (a.limited[i] > b.limited[i]) return false;
+  if (IsLess(b.score, a.score)) return false;
+  for (size_t i = 0; i < a.maxima.size(); ++i) {
+    if (a.maxima[i] > b.maxima[i]) return false;
+  }
+  for (size_t i = 0; i < a.sums.size(); ++i) {
+    if (a.sums[i] > b.sums[i]) return false;
   }
   return IsLess(a.score, b.score) || CompareTies(a, b) <= 0;
 }
@@ -92,6 +98,7 @@ base::Expected<Scale> Scale::Make(const plan::Objective& objective,
   if (auto fault = CheckWellFormed(objective.limits, "limits")) return base::Unexpected(*fault);
   Scale scale;
   scale.objective_ = objective;
+  scale.clock_hz_ = lower_bounds.clock_hz;
   std::map<std::string, double>& weights = scale.objective_.weights;
   if (weights.empty()) weights["latency"] = 1;
   double sum = 0;
@@ -102,38 +109,113 @@ base::Expected<Scale> Scale::Make(const plan::Objective& objective,
     fault.expected = "at least one weight above 0";
     return base::Unexpected(fault);
   }
-  const bool single = weights.size() == 1;
-  const auto weight_of = [&](std::string_view name) {
-    const double weight = Find(weights, name).value_or(0);
-    if (single) return weight > 0 ? 1.0 : 0.0;
-    const double bound = plan::ValueOf(lower_bounds, name);
+  const auto weight_of = [&](const plan::Metric& metric) {
+    const double weight = Find(weights, metric.name).value_or(0);
+    if (weights.size() == 1) return weight > 0 ? 1.0 : 0.0;
+    const double bound = plan::LowerBoundOf(lower_bounds, metric, objective.limits);
     return weight / sum / (bound > 0 ? bound : 1);
   };
-  for (size_t i = 0; i < kSums.size(); ++i) {
-    scale.weights_[i] = weight_of(kSums[i]);
-    scale.limits_[i] = Find(objective.limits, kSums[i]);
+  for (size_t i = 0; i < plan::kSummedMetrics.size(); ++i) {
+    scale.weights_[i] = weight_of(*plan::kSummedMetrics[i]);
+    scale.limits_[i] = Find(objective.limits, plan::kSummedMetrics[i]->name);
   }
-  scale.peak_weight_ = weight_of(kPeak);
-  scale.peak_limit_ = Find(objective.limits, kPeak);
+  for (size_t i = 0; i < plan::kMaximumMetrics.size(); ++i) {
+    scale.maximum_weights_[i] = weight_of(*plan::kMaximumMetrics[i]);
+    scale.maximum_limits_[i] = Find(objective.limits, plan::kMaximumMetrics[i]->name);
+  }
+  for (size_t i = 0; i < plan::kRatioMetrics.size(); ++i) {
+    scale.ratio_weights_[i] = weight_of(*plan::kRatioMetrics[i]);
+    scale.ratio_limits_[i] = Find(objective.limits, plan::kRatioMetrics[i]->name);
+    if (scale.ratio_limits_[i]) scale.limits_[kFirstExcess + i] = 0;
+  }
+  if (auto fault = scale.FindUnboundedRatio()) return base::Unexpected(*fault);
   return scale;
+}
+
+// A plan that waits has a lower ratio, so the least one is not of interest.
+std::optional<base::Diagnostic> Scale::FindUnboundedRatio() const {
+  const plan::Metric* metric = plan::FindMetric(objective_.weights.begin()->first);
+  if (objective_.weights.size() > 1 || metric->joining != plan::Joining::kRatio ||
+      objective_.limits.contains("latency"))
+    return std::nullopt;
+  base::Diagnostic fault;
+  fault.message = fmt::format("{} is the only metric, and latency has no limit", metric->name);
+  fault.expected = "a limit on the latency, or a weight for another metric";
+  fault.hint = "the longer a plan takes, the lower its " + std::string(metric->name);
+  return fault;
 }
 
 Cost Scale::CostOf(const plan::Metrics& metrics) const {
   Cost cost;
-  for (size_t i = 0; i < kSums.size(); ++i) {
-    const double value = plan::ValueOf(metrics, kSums[i]);
+  for (size_t i = 0; i < plan::kSummedMetrics.size(); ++i) {
+    const double value = plan::ValueOf(metrics, *plan::kSummedMetrics[i]);
     cost.score += weights_[i] * value;
-    if (limits_[i]) cost.limited[i] = value;
+    if (limits_[i]) cost.sums[i] = value;
   }
-  if (peak_weight_ > 0 || peak_limit_) cost.peak = plan::ValueOf(metrics, kPeak);
-  cost.tie = {.latency = plan::ValueOf(metrics, "latency"),
-              .energy = plan::ValueOf(metrics, "energy"),
-              .off_chip_bytes = plan::ValueOf(metrics, "off_chip_bytes"),
-              .peak = plan::ValueOf(metrics, kPeak)};
+  for (size_t i = 0; i < plan::kRatioMetrics.size(); ++i) {
+    const plan::Metric& ratio = *plan::kRatioMetrics[i];
+    if (ratio_limits_[i])
+      cost.sums[kFirstExcess + i] =
+          plan::ExcessOf(metrics, ratio, *ratio_limits_[i] * (1 + kRatioRounding));
+    if (ratio_weights_[i] > 0) cost.sums[kFirstNumerator + i] = plan::NumeratorOf(metrics, ratio);
+  }
+  if (WeighsRatios()) cost.sums[kNegatedLatency] = -static_cast<double>(metrics.latency_cycles);
+  for (size_t i = 0; i < plan::kMaximumMetrics.size(); ++i) {
+    if (maximum_weights_[i] > 0 || maximum_limits_[i])
+      cost.maxima[i] = plan::ValueOf(metrics, *plan::kMaximumMetrics[i]);
+  }
+  cost.tie = {.latency = static_cast<double>(metrics.latency_cycles),
+              .energy = metrics.energy_pj,
+              .off_chip_bytes = static_cast<double>(metrics.off_chip_bytes),
+              .peak = static_cast<double>(metrics.peak_bytes)};
   return cost;
 }
 
-double Scale::ScoreOf(const plan::Metrics& totals) const { return ScoreOf(CostOf(totals)); }
+Cost Scale::BoundOf(const plan::Metrics& lower_bounds) const {
+  constexpr double kNoBound = -1e200;  // sums of it with infinity are defined
+  Cost cost = CostOf(lower_bounds);
+  for (size_t i = 0; i < plan::kRatioMetrics.size(); ++i) {
+    if (ratio_limits_[i]) cost.sums[kFirstExcess + i] = kNoBound;
+  }
+  if (WeighsRatios()) cost.sums[kNegatedLatency] = kNoBound;
+  return cost;
+}
+
+double Scale::ScoreOf(const plan::Metrics& totals) const {
+  return ScoreAt(CostOf(totals), static_cast<double>(totals.latency_cycles));
+}
+
+// In a lower bound the latency is an upper bound, perhaps beyond its limit.
+double Scale::ScoreOf(const Cost& cost) const {
+  const double cycles = -cost.sums[kNegatedLatency];
+  const std::optional<double>& limit = limits_[kLatencySum];
+  return ScoreAt(cost, limit ? std::min(cycles, *limit) : cycles);
+}
+
+double Scale::ScoreAt(const Cost& cost, double cycles) const {
+  double score = cost.score;
+  for (size_t i = 0; i < cost.maxima.size(); ++i) score += maximum_weights_[i] * cost.maxima[i];
+  for (size_t i = 0; i < ratio_weights_.size(); ++i) {
+    if (ratio_weights_[i] > 0)
+      score += ratio_weights_[i] * plan::RatioOf(*plan::kRatioMetrics[i],
+                                                 cost.sums[kFirstNumerator + i], cycles, clock_hz_);
+  }
+  return score;
+}
+
+double Scale::ScoreOfBounds(const plan::Metrics& lower_bounds) const {
+  double score = 0;
+  const auto add = [&](const auto& metrics, const auto& weights) {
+    for (size_t i = 0; i < metrics.size(); ++i) {
+      if (weights[i] > 0)
+        score += weights[i] * plan::LowerBoundOf(lower_bounds, *metrics[i], objective_.limits);
+    }
+  };
+  add(plan::kSummedMetrics, weights_);
+  add(plan::kMaximumMetrics, maximum_weights_);
+  add(plan::kRatioMetrics, ratio_weights_);
+  return score;
+}
 
 bool Scale::Prefers(const Cost& a, const Cost& b) const {
   const double of_a = ScoreOf(a);
@@ -141,12 +223,29 @@ bool Scale::Prefers(const Cost& a, const Cost& b) const {
   return IsLess(of_a, of_b) || (!IsLess(of_b, of_a) && CompareTies(a, b) < 0);
 }
 
+bool Scale::WeighsRatios() const {
+  return std::any_of(ratio_weights_.begin(), ratio_weights_.end(),
+                     [](double weight) { return weight > 0; });
+}
+
 bool Scale::WithinLimits(const Cost& cost) const {
-  if (peak_limit_ && cost.peak > *peak_limit_) return false;
+  for (size_t i = 0; i < maximum_limits_.size(); ++i) {
+    if (maximum_limits_[i] && cost.maxima[i] > *maximum_limits_[i]) return false;
+  }
   for (size_t i = 0; i < limits_.size(); ++i) {
-    if (limits_[i] && IsLess(*limits_[i], cost.limited[i])) return false;
+    if (limits_[i] && IsLess(*limits_[i], cost.sums[i])) return false;
   }
   return true;
+}
+
+bool Scale::MayKeepLimits(const plan::Metrics& lower_bounds) const {
+  for (size_t i = 0; i < ratio_limits_.size(); ++i) {
+    if (ratio_limits_[i] &&
+        IsLess(*ratio_limits_[i],
+               plan::LowerBoundOf(lower_bounds, *plan::kRatioMetrics[i], objective_.limits)))
+      return false;
+  }
+  return WithinLimits(BoundOf(lower_bounds));
 }
 
 std::string Scale::DescribeLimits() const {

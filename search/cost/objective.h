@@ -18,17 +18,36 @@ struct Tie {
   double peak = 0;  // bytes; the maximum over parts
 };
 
+// The position of the peak among plan::kMaximumMetrics. It depends on a placement; the others
+// follow from tiles.
+inline constexpr size_t kPeakMaximum = 0;
+static_assert(plan::kMaximumMetrics[kPeakMaximum]->name == "peak");
+
+// Positions in Cost::sums: of plan::kSummedMetrics; of the excesses and of the numerators of
+// plan::kRatioMetrics; of the latency, negated.
+inline constexpr size_t kFirstExcess = plan::kSummedMetrics.size();
+inline constexpr size_t kFirstNumerator = kFirstExcess + plan::kRatioMetrics.size();
+inline constexpr size_t kNegatedLatency = kFirstNumerator + plan::kRatioMetrics.size();
+inline constexpr size_t kSums = kNegatedLatency + 1;
+
 // The cost of a part of a partition, as far as the objective uses it. Metrics that the objective
 // does not name are 0, except ties.
+//
+// The score of a whole partition is not the sum of the scores of its parts if the objective weighs
+// a maximum or a ratio. So a cost has three kinds of components: sums, maxima, and the additive
+// part of the score. A ratio falls both with a lower numerator and with a higher latency; therefore
+// the latency is among the sums with a minus sign, and of two costs the one with less of everything
+// is at least as good in every continuation.
 struct Cost {
   double score = 0;  // the additive part of the objective
-  std::array<double, 4> limited =
-      {};           // latency, energy, off-chip bytes, MACs, if they have a limit
-  double peak = 0;  // bytes; the maximum over parts
-  double change =
-      // operators in other subgraphs than in the previous plan (search_context.h): decides between
-      // equal scores
-      0;
+  // Summed metrics and excesses with a limit; of weighted ratios the numerators and the negated
+  // latency.
+  std::array<double, kSums> sums = {};
+  // of plan::kMaximumMetrics, if they have a weight or a limit
+  std::array<double, plan::kMaximumMetrics.size()> maxima = {};
+  // Operators in other subgraphs than in the previous plan (search_context.h): decides between
+  // equal scores.
+  double change = 0;
   Tie tie;  // decides between equal changes
 };
 
@@ -50,17 +69,27 @@ bool Dominates(const Cost& a, const Cost& b);
 // An objective with the lower bounds that make its metrics comparable.
 class Scale {
  public:
-  // Refuses unknown metrics, weights and limits that are negative or not numbers, and weights that
-  // are all 0. An objective without weights means latency.
+  // Refuses unknown metrics, weights and limits that are negative or not numbers, weights that are
+  // all 0, and a ratio as the only metric without a limit on the latency: a longer plan has a lower
+  // ratio. An objective without weights means latency.
   static base::Expected<Scale> Make(const plan::Objective& objective,
                                     const plan::Metrics& lower_bounds);
 
   Cost CostOf(const plan::Metrics& metrics) const;
 
+  // A lower bound of the cost of a part with these lower bounds. The excess of a ratio and the
+  // negated latency have none: they fall while the latency rises.
+  Cost BoundOf(const plan::Metrics& lower_bounds) const;
+
   // The score of a whole partition: one metric, or the weighted mean of metrics over their lower
   // bounds (a bound of 0 counts as 1).
   double ScoreOf(const plan::Metrics& totals) const;
-  double ScoreOf(const Cost& cost) const { return cost.score + peak_weight_ * cost.peak; }
+
+  // The same of a cost within the limits. Of a lower bound of a cost, a lower bound of the score.
+  double ScoreOf(const Cost& cost) const;
+
+  // The least score of any partition with these lower bounds.
+  double ScoreOfBounds(const plan::Metrics& lower_bounds) const;
 
   // Whether `a` is the better cost of a whole partition: a lower score; if equal, less change; then
   // the lower tie.
@@ -69,19 +98,32 @@ class Scale {
   // Sums and maxima only grow, so this applies to parts as well as to the whole. Sums may exceed a
   // limit by rounding only.
   bool WithinLimits(const Cost& cost) const;
+
+  // Whether a partition with these lower bounds may keep the limits.
+  bool MayKeepLimits(const plan::Metrics& lower_bounds) const;
   std::string DescribeLimits() const;  // "latency at most 1000"; empty without limits
 
-  bool MinimizesPeak() const { return peak_weight_ > 0; }
-  bool LimitsPeak() const { return peak_limit_.has_value(); }
-  double PeakLimit() const { return *peak_limit_; }
+  bool MinimizesPeak() const { return maximum_weights_[kPeakMaximum] > 0; }
+  bool LimitsPeak() const { return maximum_limits_[kPeakMaximum].has_value(); }
+  double PeakLimit() const { return *maximum_limits_[kPeakMaximum]; }
+  bool WeighsRatios() const;
   const plan::Objective& Objective() const { return objective_; }
 
  private:
+  std::optional<base::Diagnostic> FindUnboundedRatio() const;
+  double ScoreAt(const Cost& cost, double cycles) const;
+
   plan::Objective objective_;
-  std::array<double, 4> weights_ = {};  // divided by their lower bounds and by the sum of weights
-  std::array<std::optional<double>, 4> limits_;
-  double peak_weight_ = 0;
-  std::optional<double> peak_limit_;
+  double clock_hz_ = 0;
+  // of plan::kSummedMetrics, divided by their lower bounds and by the sum of weights
+  std::array<double, plan::kSummedMetrics.size()> weights_ = {};
+  std::array<std::optional<double>, kSums> limits_;  // of Cost::sums
+  // of plan::kMaximumMetrics
+  std::array<double, plan::kMaximumMetrics.size()> maximum_weights_ = {};
+  std::array<std::optional<double>, plan::kMaximumMetrics.size()> maximum_limits_;
+  // of plan::kRatioMetrics
+  std::array<double, plan::kRatioMetrics.size()> ratio_weights_ = {};
+  std::array<std::optional<double>, plan::kRatioMetrics.size()> ratio_limits_;
 };
 
 }  // namespace tessera::search::cost

@@ -39,16 +39,19 @@ constexpr double kMostRounding = 0.25;
 
 class Differences {
  public:
-  template <typename Value>
-  void Compare(std::string_view what, const Value& stated, const Value& expected) {
-    if (!IsSame(stated, expected))
-      Note(what, fmt::format("{}", stated), fmt::format("{}", expected));
+  void Compare(std::string_view noun, int64_t stated, int64_t expected) {
+    if (stated != expected) Note(fmt::format("{} {}", stated, noun), fmt::format("{}", expected));
+  }
+
+  void Compare(std::string_view noun, double stated, double expected) {
+    if (!IsSamePrice(stated, expected))
+      Note(fmt::format("{} of {}", noun, stated), fmt::format("{}", expected));
   }
 
   // Each part of either. A part of 0 is a part.
   template <typename Value>
-  void CompareParts(std::string_view what, const std::map<std::string, Value>& stated,
-                    const std::map<std::string, Value>& expected) {
+  void Compare(std::string_view noun, const std::map<std::string, Value>& stated,
+               const std::map<std::string, Value>& expected) {
     std::map<std::string, std::pair<std::optional<Value>, std::optional<Value>>> parts;
     for (const auto& [name, value] : stated) parts[name].first = value;
     for (const auto& [name, value] : expected) parts[name].second = value;
@@ -57,23 +60,18 @@ class Differences {
     };
     for (const auto& [name, values] : parts) {
       const auto& [said, found] = values;
-      if (!said || !found || !IsSame(*said, *found))
-        Note(fmt::format("{} '{}' of", what, name), text(said), text(found));
+      if (!said || !found || !IsSamePrice(static_cast<double>(*said), static_cast<double>(*found)))
+        Note(fmt::format("{} for '{}' of {}", noun, name, text(said)), text(found));
     }
+  }
+
+  void Note(const std::string& stated, const std::string& expected) {
+    differences_.push_back(fmt::format("states {} where a simulation gives {}", stated, expected));
   }
 
   std::vector<std::string> Take() { return std::move(differences_); }
 
  private:
-  static bool IsSame(double a, double b) { return IsSamePrice(a, b); }
-  static bool IsSame(int64_t a, int64_t b) { return a == b; }
-  static bool IsSame(const std::string& a, const std::string& b) { return a == b; }
-
-  void Note(std::string_view what, const std::string& stated, const std::string& expected) {
-    differences_.push_back(
-        fmt::format("{} {} where a simulation gives {}", what, stated, expected));
-  }
-
   std::vector<std::string> differences_;
 };
 
@@ -112,7 +110,7 @@ class PriceCheck {
     if (!IsSamePrice(plan_.score, score))
       Note(fmt::format("the plan states a score of {} where its objective gives {}", plan_.score,
                        score));
-    const double bound = scale->ScoreOf(bounds);
+    const double bound = scale->ScoreOfBounds(bounds);
     if (!IsSamePrice(plan_.bound, bound))
       Note(fmt::format("the plan states a bound of {} where its lower bounds give {}", plan_.bound,
                        bound));
@@ -136,21 +134,13 @@ bool IsSamePrice(double a, double b) {
 
 std::vector<std::string> FindDifferences(const Metrics& stated, const Metrics& expected) {
   Differences differences;
-  differences.Compare("states cycles of", stated.latency_cycles, expected.latency_cycles);
-  differences.Compare("states an energy of", stated.energy_pj, expected.energy_pj);
-  differences.CompareParts("states an energy in", stated.energy_by_part, expected.energy_by_part);
-  differences.Compare("states off-chip bytes of", stated.off_chip_bytes, expected.off_chip_bytes);
-  differences.CompareParts("states off-chip bytes for", stated.off_chip_by_cause,
-                           expected.off_chip_by_cause);
-  differences.Compare("states MACs of", stated.macs, expected.macs);
-  differences.Compare("states recomputed MACs of", stated.recomputed_macs,
-                      expected.recomputed_macs);
-  differences.Compare("states operators of unknown work", stated.unknown_work,
-                      expected.unknown_work);
-  differences.Compare("states a peak of", stated.peak_bytes, expected.peak_bytes);
-  differences.Compare("states a peak bandwidth of", stated.peak_bytes_per_cycle,
-                      expected.peak_bytes_per_cycle);
-  differences.Compare("is bound by", stated.bound_by, expected.bound_by);
+  for (const plan::MetricField& field : plan::kMetricFields) {
+    std::visit(
+        [&](auto member) { differences.Compare(field.noun, stated.*member, expected.*member); },
+        field.member);
+  }
+  if (stated.bound_by != expected.bound_by)
+    differences.Note(fmt::format("that it is bound by {}", stated.bound_by), expected.bound_by);
   return differences.Take();
 }
 

@@ -63,6 +63,7 @@ class SlotSums {
 
   plan::Metrics Run(Detail detail) const {
     plan::Metrics metrics;
+    metrics.clock_hz = profile_.clock_hz;
     AddTime(metrics);
     AddBytes(detail, metrics);
     AddMacsAndEnergy(detail, metrics);

@@ -194,7 +194,7 @@ class Evaluator {
     }
     plan::Plan plan = answer::AssemblePlan(context_, std::move(subgraphs), draft_.kept, joint_);
     plan.lower_bounds = lower_bounds;
-    plan.bound = context_.scale.ScoreOf(lower_bounds);
+    plan.bound = context_.scale.ScoreOfBounds(lower_bounds);
     answer::ClaimNothing(plan);
     plan.notes = {"the partition was given, not searched for"};
     if (auto note = plan::NoteOnUnknownWork(plan.network, plan.objective))

@@ -13,6 +13,7 @@
 #include "tessera/search/partition/answer/refusal.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/driver/order_search.h"
+#include "tessera/search/partition/ratio_search.h"
 
 namespace tessera::search::partition {
 namespace {
@@ -135,8 +136,16 @@ base::Expected<answer::PartitionResult> SearchLittle(const graph::Graph& network
 base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& network,
                                                         const hw_profiles::Profile& profile,
                                                         const answer::PartitionOptions& options) {
+  const auto search = [&](const answer::PartitionOptions& asked) {
+    try {
+      return Search(network, profile, asked);
+    } catch (const std::bad_alloc&) {
+      return SearchLittle(network, profile, asked);
+    }
+  };
+  if (!WeighsRatios(options.objective)) return search(options);
   try {
-    return Search(network, profile, options);
+    return SearchForRatios(network, profile, options, search);
   } catch (const std::bad_alloc&) {
     return SearchLittle(network, profile, options);
   }

@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
             "metric: subgraph 0 states 2865 cycles where 2866 are counted"},
         Corruption{"lower_bound_of_its_own",
                    [](ordered_json& plan) { plan["lower_bounds"]["latency_cycles"] = 1; },
-                   "metric: the lower bound states cycles of 1 where a simulation gives "},
+                   "metric: the lower bound states 1 cycles where a simulation gives "},
         Corruption{"tensor_at_home_in_anothers_place",
                    [](ordered_json& plan) {
                      for (ordered_json& tensor : plan["homes"][0]["tensors"]) tensor["offset"] = 0;

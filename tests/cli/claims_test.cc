@@ -468,7 +468,7 @@ TEST_F(ClaimsTest, NoClaimRestsOnTheDigest) {
               HasSubstr("metric: the plan states a score of"));
   EXPECT_THAT(forge("/baseline/complete", false), HasSubstr("claim: the plan states "));
   EXPECT_THAT(forge("/lower_bounds/macs", 1),
-              HasSubstr("metric: the lower bound states MACs of 1"));
+              HasSubstr("metric: the lower bound states 1 MACs where"));
   EXPECT_THAT(forge("/lower_bounds/off_chip_by_cause/weights", 0),
               HasSubstr("off-chip bytes for 'weights'"));
 }

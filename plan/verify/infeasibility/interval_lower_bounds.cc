@@ -375,9 +375,9 @@ std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Us
   }
   const Metrics least = LeastMetrics(plan, users);
   for (const auto& [metric, limit] : plan.objective.limits) {
-    if (metric != "peak" && IsBeyond(ValueOf(least, metric), limit))
-      return fmt::format("every plan has {} {} at least, and {} is allowed", metric,
-                         ValueOf(least, metric), limit);
+    const double bound = LowerBoundOf(least, *FindMetric(metric), plan.objective.limits);
+    if (metric != "peak" && IsBeyond(bound, limit))
+      return fmt::format("every plan has {} {} at least, and {} is allowed", metric, bound, limit);
   }
   return std::nullopt;
 }

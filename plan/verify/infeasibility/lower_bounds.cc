@@ -204,6 +204,7 @@ Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
   const hw_profiles::Profile& profile = plan.profile;
   const std::vector<char> needed = FindNeededWhole(network, users);
   Metrics least;
+  least.clock_hz = profile.clock_hz;
   for (auto op = network.operators.rbegin(); op != network.operators.rend(); ++op) {
     if (needed[static_cast<size_t>(op->outputs.front())] == 0) continue;
     const Box all = WholeOf(network.tensors[static_cast<size_t>(op->outputs.front())].shape);

@@ -59,6 +59,10 @@ Passage::Passage(const Plan& question, std::span<const int> order, int64_t room,
       stop_(stop),
       finder_(question, order, room, stop),
       open_(&Precedes) {
+  for (size_t i = 0; i < limits_.size(); ++i) {
+    const auto limit = question.objective.limits.find(std::string(kSummedMetrics[i]->name));
+    if (limit != question.objective.limits.end()) limits_[i] = limit->second;
+  }
   hands_on_ =
       std::any_of(question.network.tensors.begin(), question.network.tensors.end(),
                   [](const graph::Tensor& tensor) { return tensor.next_of >= 0 || tensor.state; });
@@ -155,9 +159,7 @@ bool Passage::BuildArcs() {
     if (!arcs_.contains(state) && !AddArcs(state, next)) return false;
   }
   const bool limits_sums =
-      std::any_of(kSummed.begin(), kSummed.end(), [this](std::string_view name) {
-        return question_.objective.limits.contains(std::string(name));
-      });
+      std::any_of(limits_.begin(), limits_.end(), [](const auto& limit) { return limit; });
   int64_t work = 0;
   for (const auto& [key, choices] : shared_.choices) {
     if (!choices.configs) work = base::CheckedAdd(work, choices.work).value_or(base::kMaxTotal);
@@ -256,8 +258,7 @@ bool Passage::FindCheapestUnknown(const Path& path) {
 
 bool Passage::IsWithinLimits(const Sums& sums) const {
   for (size_t i = 0; i < sums.size(); ++i) {
-    const auto limit = question_.objective.limits.find(std::string(kSummed[i]));
-    if (limit != question_.objective.limits.end() && IsBeyond(sums[i], limit->second)) return false;
+    if (limits_[i] && IsBeyond(sums[i], *limits_[i])) return false;
   }
   return true;
 }
@@ -265,9 +266,8 @@ bool Passage::IsWithinLimits(const Sums& sums) const {
 // Adds the label if no label before it is at most as high in every limited metric and in work.
 bool Passage::AddLabel(std::vector<Label>& labels, const Label& label) const {
   const auto is_as_low = [this](const Label& a, const Label& b) {
-    for (size_t i = 0; i < kSummed.size(); ++i) {
-      if (question_.objective.limits.contains(std::string(kSummed[i])) && a.sums[i] > b.sums[i])
-        return false;
+    for (size_t i = 0; i < limits_.size(); ++i) {
+      if (limits_[i] && a.sums[i] > b.sums[i]) return false;
     }
     return a.work <= b.work;
   };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -107,6 +108,7 @@ class Passage {
   Placements& placements_;
   const base::Stop& stop_;
   SubgraphConfigs finder_;
+  std::array<std::optional<double>, kSummedMetrics.size()> limits_;
   // whether a state has a next value: then the order before an interval matters
   bool hands_on_ = false;
   std::map<graph::Interval, bool, bool (*)(const graph::Interval&, const graph::Interval&)> open_;

@@ -50,14 +50,15 @@ Subgraph AsOneTile(const graph::Graph& network, graph::Interval interval) {
 // configurations do not differ in them.
 Sums SumsOf(const Plan& plan, const std::vector<Users>& users, size_t index) {
   const std::map<std::string, double>& limits = plan.objective.limits;
-  const bool any = std::any_of(kSummed.begin(), kSummed.end(), [&limits](std::string_view name) {
-    return limits.contains(std::string(name));
-  });
+  const bool any = std::any_of(
+      kSummedMetrics.begin(), kSummedMetrics.end(),
+      [&limits](const Metric* metric) { return limits.contains(std::string(metric->name)); });
   Sums sums = {};
   if (!any) return sums;
   const Metrics metrics = CostOf(plan, users, static_cast<int>(index));
   for (size_t i = 0; i < sums.size(); ++i) {
-    if (limits.contains(std::string(kSummed[i]))) sums[i] = ValueOf(metrics, kSummed[i]);
+    if (limits.contains(std::string(kSummedMetrics[i]->name)))
+      sums[i] = ValueOf(metrics, *kSummedMetrics[i]);
   }
   return sums;
 }
@@ -194,7 +195,7 @@ bool SubgraphConfigs::HomesHold(size_t index) {
 
 bool SubgraphConfigs::IsBeyondLimits(const Sums& sums) const {
   for (size_t i = 0; i < sums.size(); ++i) {
-    const auto limit = probe_.objective.limits.find(std::string(kSummed[i]));
+    const auto limit = probe_.objective.limits.find(std::string(kSummedMetrics[i]->name));
     if (limit != probe_.objective.limits.end() && IsBeyond(sums[i], limit->second)) return true;
   }
   return false;

@@ -17,10 +17,8 @@
 // All possible forms of one subgraph, by enumeration: every tile, every policy.
 namespace tessera::plan::verify::infeasibility {
 
-// Metrics that add up over the subgraphs of a plan, in this order.
-inline constexpr std::array<std::string_view, 4> kSummed = {"latency", "energy", "off_chip_bytes",
-                                                            "macs"};
-using Sums = std::array<double, kSummed.size()>;
+// The values of kSummedMetrics.
+using Sums = std::array<double, kSummedMetrics.size()>;
 
 // One tile configuration of an interval.
 struct SubgraphConfig {

@@ -45,9 +45,8 @@ struct Gap {
 
 // Whether `a` is at least as good in every metric.
 bool Covers(const plan::Metrics& a, const plan::Metrics& b) {
-  const auto& names = plan::kFrontMetrics;
-  return std::all_of(names.begin(), names.end(), [&](std::string_view name) {
-    return plan::ValueOf(a, name) <= plan::ValueOf(b, name);
+  return std::all_of(plan::kMetrics.begin(), plan::kMetrics.end(), [&](const plan::Metric& metric) {
+    return !metric.is_of_front || ValueOf(a, metric) <= ValueOf(b, metric);
   });
 }
 
@@ -67,11 +66,11 @@ class FrontSearch {
     const auto fastest = Search(kLatency, {});
     if (!fastest) return base::Unexpected(fastest.error());
     if (!*fastest) return std::move(front_);
-    for (const std::string_view metric : plan::kFrontMetrics) {
-      if (metric == kLatency) continue;
-      const auto least = Search(metric, {});
+    for (const plan::Metric& metric : plan::kMetrics) {
+      if (!metric.is_of_front || metric.name == kLatency) continue;
+      const auto least = Search(metric.name, {});
       if (!least) return base::Unexpected(least.error());
-      if (*least) AddGap(metric, **least, **fastest);
+      if (*least) AddGap(metric.name, **least, **fastest);
     }
     while (!gaps_.empty() && MaySearch()) {
       if (auto fault = SplitWidest()) return base::Unexpected(*fault);

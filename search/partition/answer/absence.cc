@@ -115,9 +115,9 @@ bool Absence::HasPath(bool within_limits) const {
       if (!within_limits) break;
     }
   }
-  paths::PathLook look{.stop = &context_.stop};
+  paths::PathLook look = paths::PathLook::For(context_.scale, context_.stop);
   return paths::FindBestPath(context_.scale, lattice_.LastState(), arcs, {}, look).has_value() ||
-         context_.stop.Requested();
+         look.IsCutShort();
 }
 
 std::optional<int> Absence::FarthestCut() const {

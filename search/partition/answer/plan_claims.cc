@@ -66,14 +66,14 @@ void NoteStatesApart(const plan::Plan& plan, std::vector<std::string>& notes) {
 
 bool MeetsBound(const choices::SearchContext& context, const LowerBounds& lower_bounds,
                 const plan::Plan& plan) {
-  return plan.score <= context.scale.ScoreOf(lower_bounds.costs);
+  return plan.score <= context.scale.ScoreOfBounds(lower_bounds.costs);
 }
 
 void StateProof(const paths::OrderedNetwork& network, const paths::PathSearch& paths,
                 const SearchOutcome& outcome, const PartitionOptions& options,
                 const LowerBounds& lower_bounds, plan::Plan& plan) {
   const bool is_known = plan::IsKnownValue(plan.network, plan.objective);
-  plan.bound = network.Context().scale.ScoreOf(lower_bounds.costs);
+  plan.bound = network.Context().scale.ScoreOfBounds(lower_bounds.costs);
   if (is_known && MeetsBound(network.Context(), lower_bounds, plan)) {
     plan.proven = true;
   } else {

@@ -270,7 +270,7 @@ class Explanation {
 
 bool IsHopeless(const choices::SearchContext& context, const LowerBounds& lower_bounds) {
   return lower_bounds.costs.peak_bytes > context.Room() ||
-         !context.scale.WithinLimits(context.scale.CostOf(lower_bounds.costs));
+         !context.scale.MayKeepLimits(lower_bounds.costs);
 }
 
 PartitionResult ExplainAbsence(const choices::SearchContext& context,

@@ -147,6 +147,8 @@ std::vector<RejectedAlternative> RejectedAlternativesOf(const choices::SearchCon
                                                         const paths::PathSearch& paths,
                                                         const paths::Selection& selection,
                                                         size_t s) {
+  // The ratio of a part says nothing about the ratio of the whole.
+  if (context.scale.WeighsRatios()) return {};
   const paths::Selected& subgraph = selection.subgraphs[s];
   const choices::Choice& chosen = subgraph.Chosen();
   std::vector<RejectedAlternative> rejections =

@@ -49,7 +49,7 @@ IntervalChoices::IntervalChoices(const SearchContext& context, graph::Interval i
 
 void IntervalChoices::SetBound(const plan::Metrics& bound) {
   const auto change = bound_.change;
-  bound_ = context_->scale.CostOf(bound);
+  bound_ = context_->scale.BoundOf(bound);
   bound_.change = change;
 }
 
@@ -313,7 +313,7 @@ void IntervalChoices::DecideByPeak(Choice& choice, const base::Stop& stop) {
 
 void IntervalChoices::SetPeak(Choice& choice, problem::Bytes peak) const {
   choice.peak_bytes = peak;
-  choice.cost.peak = context_->PeakCostOf(peak);
+  choice.cost.maxima[cost::kPeakMaximum] = context_->PeakCostOf(peak);
   choice.cost.tie.peak = static_cast<double>(peak);
 }
 
@@ -346,7 +346,7 @@ std::vector<size_t> IntervalChoices::Front(const std::vector<size_t>& kept) cons
     const auto key = [this](size_t i) {
       const cost::Cost& cost = expanded_->choices[i].cost;
       return std::tie(cost.score, cost.change, cost.tie.latency, cost.tie.energy,
-                      cost.tie.off_chip_bytes, cost.tie.peak, cost.peak, cost.limited);
+                      cost.tie.off_chip_bytes, cost.tie.peak, cost.maxima, cost.sums);
     };
     return key(a) != key(b) ? key(a) < key(b) : a < b;
   });

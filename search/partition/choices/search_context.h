@@ -113,7 +113,7 @@ struct SearchContext {
   // The cost of a choice. Without a weight the peak, which fits, does not count.
   cost::Cost CostOf(const plan::Metrics& metrics) const {
     cost::Cost cost = scale.CostOf(metrics);
-    cost.peak = PeakCostOf(metrics.peak_bytes);
+    cost.maxima[cost::kPeakMaximum] = PeakCostOf(metrics.peak_bytes);
     return cost;
   }
 

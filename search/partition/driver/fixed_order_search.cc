@@ -80,7 +80,9 @@ class Attempts {
   enum class Outcome : uint8_t { kAsPromised, kWorse, kNoPlan };
 
   double BestScore() const { return attempted_.best ? attempted_.best->score : kNoLimit; }
-  bool MeetsBound() const { return BestScore() <= context_.scale.ScoreOf(lower_bounds_.costs); }
+  bool MeetsBound() const {
+    return BestScore() <= context_.scale.ScoreOfBounds(lower_bounds_.costs);
+  }
 
   // Places the selection as one program. A plan with the score of the best one replaces it if ties
   // prefer it. Each plan is checked before it counts, so that a stop can return the last one
@@ -114,7 +116,7 @@ class Attempts {
   bool IsChecked(const plan::Plan& plan) {
     plan::Plan now = plan;
     now.lower_bounds = lower_bounds_.costs;
-    now.bound = context_.scale.ScoreOf(lower_bounds_.costs);
+    now.bound = context_.scale.ScoreOfBounds(lower_bounds_.costs);
     now.constraints = constraints_.All();
     answer::ClaimByBound(now);
     if (reordered_) answer::RenumberTensors(now);

@@ -117,7 +117,7 @@ std::optional<base::Diagnostic> OrderSearch::TryOrdersWithoutLimits() {
   options.prefetch = false;
   for (const plan::Objective& objective : objectives) {
     const base::Expected<cost::Scale> scale = cost::Scale::Make(objective, lower_bounds_.costs);
-    if (!scale) return scale.error();
+    if (!scale) continue;  // a ratio alone is no objective without a limit
     const paths::NetworkContext without_limits{.graph = network_context_.graph,
                                                .profile = network_context_.profile,
                                                .scale = *scale,

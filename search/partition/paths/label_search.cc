@@ -40,7 +40,7 @@ class BestFirst {
         forbidden_(forbidden),
         starting_at_(last_),
         labels_at_(last_ + 1),
-        behind_(last_ + 1, kUnreachable) {
+        behind_(last_ + 1, Unreachable()) {
     for (size_t i = 0; i < arcs.size(); ++i)
       starting_at_[static_cast<size_t>(arcs[i].begin)].push_back(i);
     behind_.back() = {};
@@ -58,8 +58,7 @@ class BestFirst {
     std::optional<size_t> best;
     int64_t extended = 0;
     while (!open_.empty() && !(best && cost::IsLess(Score(*best), open_.top().least))) {
-      if (++extended % kBetweenLooks == 0 && look.stop != nullptr && look.stop->Requested())
-        return std::nullopt;
+      if (++extended % kBetweenLooks == 0 && look.IsCutShort()) return std::nullopt;
       const Open next = open_.top();
       open_.pop();
       if (next.state < last_) {
@@ -79,31 +78,37 @@ class BestFirst {
   // A lower bound of every path from a state to the last one. Each metric may have its least value
   // on a different path.
   struct Rest {
-    double sum = 0;
-    double peak = 0;
-    std::array<double, 4> limited = {};
+    double score = 0;
+    decltype(cost::Cost::maxima) maxima = {};
+    decltype(cost::Cost::sums) sums = {};
 
-    bool IsUnreachable() const { return sum == kInfinity; }
+    bool IsUnreachable() const { return score == kInfinity; }
 
     // A path that begins with an arc of this cost.
     void Offer(const cost::Cost& cost, const Rest& after) {
-      sum = std::min(sum, cost.score + after.sum);
-      peak = std::min(peak, std::max(cost.peak, after.peak));
-      for (size_t i = 0; i < limited.size(); ++i)
-        limited[i] = std::min(limited[i], cost.limited[i] + after.limited[i]);
+      score = std::min(score, cost.score + after.score);
+      for (size_t i = 0; i < maxima.size(); ++i)
+        maxima[i] = std::min(maxima[i], std::max(cost.maxima[i], after.maxima[i]));
+      for (size_t i = 0; i < sums.size(); ++i)
+        sums[i] = std::min(sums[i], cost.sums[i] + after.sums[i]);
     }
 
     // A lower bound of the cost of a path that begins with a label of this cost.
     cost::Cost After(const cost::Cost& cost) const {
       cost::Cost least = cost;
-      least.score += sum;
-      least.peak = std::max(least.peak, peak);
-      for (size_t i = 0; i < limited.size(); ++i) least.limited[i] += limited[i];
+      least.score += score;
+      for (size_t i = 0; i < maxima.size(); ++i)
+        least.maxima[i] = std::max(least.maxima[i], maxima[i]);
+      for (size_t i = 0; i < sums.size(); ++i) least.sums[i] += sums[i];
       return least;
     }
   };
-  static constexpr Rest kUnreachable = {
-      kInfinity, kInfinity, {kInfinity, kInfinity, kInfinity, kInfinity}};
+  static Rest Unreachable() {
+    Rest rest{.score = kInfinity};
+    rest.maxima.fill(kInfinity);
+    rest.sums.fill(kInfinity);
+    return rest;
+  }
 
   struct Open {
     double least = 0;  // score of any path that it begins

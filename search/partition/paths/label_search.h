@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -18,7 +19,7 @@
 // to it. Sums add, maxima join, and both only grow. So a label that another one dominates can never
 // win and is dropped (Martins 1984, multiple-criteria shortest path). Labels are extended in the
 // order of the least score that they can reach (A*: Hart, Nilsson, Raphael 1968): the score of the
-// label with the least sum and the least peak from its state on. So the first label at the last
+// label with the least sum and the least maxima from its state on. So the first label at the last
 // state is the best, and worse ones are never extended. A label that cannot satisfy the limits,
 // even with the least of each limited metric from its state on, is dropped immediately. With a
 // single metric the bound is exact, and the search extends little more than the path.
@@ -48,13 +49,27 @@ inline constexpr size_t kMostForbidden = 64;
 
 // The limits of one search for a path, and its cost.
 struct PathLook {
-  const base::Stop* stop = nullptr;  // ends the search without a path
-  int64_t joins = 0;                 // of labels with arcs; accumulates
+  // Labels with different latencies rarely replace each other if the objective weighs a ratio, so
+  // that there may be exponentially many.
+  static constexpr int64_t kMostJoinsForRatios = 1'000'000;
+
+  // Both end the search without a path.
+  const base::Stop* stop = nullptr;
+  int64_t most_joins = std::numeric_limits<int64_t>::max();
+
+  int64_t joins = 0;  // of labels with arcs; accumulates
+
+  static PathLook For(const cost::Scale& scale, const base::Stop& stop) {
+    PathLook look{.stop = &stop};
+    if (scale.WeighsRatios()) look.most_joins = kMostJoinsForRatios;
+    return look;
+  }
+  bool IsCutShort() const { return joins > most_joins || (stop != nullptr && stop->Requested()); }
 };
 
 // The path from state 0 to `last` that the scale prefers, within the limits, that is not forbidden;
-// nullopt if there is none or after a stop. Of equal paths the first found wins; arcs are tried in
-// the given order. Two arcs are equal if begin, end, interval and choice are. At most
+// nullopt if there is none or if it is cut short. Of equal paths the first found wins; arcs are
+// tried in the given order. Two arcs are equal if begin, end, interval and choice are. At most
 // kMostForbidden forbidden paths.
 std::optional<Path> FindBestPath(const cost::Scale& scale, int last, std::span<const Arc> arcs,
                                  std::span<const Forbidden> forbidden, PathLook& look);

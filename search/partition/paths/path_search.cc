@@ -164,10 +164,10 @@ Found PathSearch::FindBetter(double below, int64_t most_work) {
 // Finds the best path over these arcs. If its score is below the limit, examines what is least
 // known of it.
 PathSearch::Step PathSearch::TakeStep(std::span<const Arc> arcs, std::optional<double> below) {
-  PathLook look{.stop = &Context().stop};
+  PathLook look = PathLook::For(Context().scale, Context().stop);
   const std::optional<Path> path = arcs_.FindBest(arcs, look);
   effort_.AddWork((static_cast<int64_t>(arcs.size()) + look.joins) / kArcsForOne);
-  if (!path) return {IsCutShort() ? Outcome::kCutShort : Outcome::kNoPath};
+  if (!path) return {look.IsCutShort() ? Outcome::kCutShort : Outcome::kNoPath};
   if (below && !cost::IsLess(Context().scale.ScoreOf(path->cost), *below))
     return {Outcome::kNotBelow};
   const auto is_untried = [&arcs](size_t arc) { return arcs[arc].choice == kUntried; };
@@ -285,9 +285,9 @@ SearchCoverage PathSearch::Coverage() const {
 }
 
 bool PathSearch::UntriedCouldFit() const {
-  PathLook look{.stop = &Context().stop};
+  PathLook look = PathLook::For(Context().scale, Context().stop);
   return arcs_.FindBest(arcs_.WithUntried(effort_.GetReach()), look).has_value() ||
-         Context().stop.Requested();
+         look.IsCutShort();
 }
 
 PathSearch::Tally PathSearch::TallyOf(std::span<const size_t> intervals) const {

@@ -79,9 +79,9 @@ std::optional<size_t> PathSearch::BestSingle(const choices::IntervalChoices& sin
 
 std::optional<Selection> PathSearch::FindKnown() const {
   std::vector<Arc> arcs = arcs_.Known(effort_.GetReach());
-  PathLook look{.stop = &Context().stop};
+  PathLook look = PathLook::For(Context().scale, Context().stop);
   std::optional<Path> path = arcs_.FindBest(arcs, look);
-  if (!path && Context().stop.Requested()) {
+  if (!path && look.IsCutShort()) {
     arcs = arcs_.BestSingles(effort_.GetReach());
     PathLook unlimited;
     path = arcs_.FindBest(arcs, unlimited);
@@ -115,7 +115,7 @@ std::optional<Selection> PathSearch::FindPrevious() {
   effort_.AddWork(RunOn(intervals, tasks));
   std::vector<Arc> arcs = arcs_.Known(effort_.GetReach());
   std::erase_if(arcs, [](const Arc& arc) { return arc.cost.change > 0; });
-  PathLook look{.stop = &Context().stop};
+  PathLook look = PathLook::For(Context().scale, Context().stop);
   const std::optional<Path> path = arcs_.FindBest(arcs, look);
   if (!path) return std::nullopt;
   return arcs_.SelectionOf(*path, arcs);

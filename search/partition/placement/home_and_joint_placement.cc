@@ -191,7 +191,8 @@ base::Expected<problem::Result> PlaceAnyhow(const choices::SearchContext& contex
         *known.peak <= known.lower_bound ? problem::Status::kOptimal : problem::Status::kFeasible;
     known.engine = "subgraphs";
     known.allocation = composed;
-    if (!minimize || *known.peak <= static_cast<Bytes>(selection.cost.peak)) return known;
+    if (!minimize || *known.peak <= static_cast<Bytes>(selection.cost.maxima[cost::kPeakMaximum]))
+      return known;
   }
   base::Expected<problem::Result> result =
       context.Place(problem, minimize, context.LeastBudget(), context.stop);

@@ -227,7 +227,10 @@ Obstacle LimitObstacle(const graph::Graph& graph, const hw_profiles::Profile& pr
                        const plan::Objective& objective, const plan::Metrics& bounds) {
   std::vector<BrokenLimit> all;
   for (const auto& [metric, most] : objective.limits)
-    all.push_back({.metric = metric, .most = most, .bound = plan::ValueOf(bounds, metric)});
+    all.push_back(
+        {.metric = metric,
+         .most = most,
+         .bound = plan::LowerBoundOf(bounds, *plan::FindMetric(metric), objective.limits)});
   std::vector<BrokenLimit> exceeded = all;
   std::erase_if(exceeded, [](const BrokenLimit& limit) { return limit.bound <= limit.most; });
   Obstacle obstacle;
@@ -237,7 +240,8 @@ Obstacle LimitObstacle(const graph::Graph& graph, const hw_profiles::Profile& pr
   for (int op = 0; op < static_cast<int>(graph.operators.size()); ++op) {
     const plan::Metrics alone = cost::SubgraphBounds(graph, profile, usages, {op, op}).Find({});
     for (BrokenLimit& limit : obstacle.limits) {
-      const double part = plan::ValueOf(alone, limit.metric);
+      const double part =
+          plan::LowerBoundOf(alone, *plan::FindMetric(limit.metric), objective.limits);
       if (part > limit.part) {
         limit.part = part;
         limit.op = op;

@@ -24,7 +24,7 @@ cost::Scale ScaleOf(const plan::Objective& objective) {
 partition::paths::Arc ArcOf(int begin, int end, size_t choice, double score, double peak = 0) {
   partition::paths::Arc arc{.begin = begin, .end = end, .choice = choice, .cost = {}};
   arc.cost.score = score;
-  arc.cost.peak = peak;
+  arc.cost.maxima = {peak};
   return arc;
 }
 
@@ -181,12 +181,16 @@ TEST(Scale, AMeanIsOneWhereEveryBoundIsMet) {
 TEST(Scale, EveryMetricMayBeLimited) {
   plan::Metrics metrics;
   metrics.latency_cycles = metrics.off_chip_bytes = metrics.macs = metrics.peak_bytes = 10;
-  metrics.energy_pj = 10;
-  for (const std::string_view name : plan::MetricNames()) {
-    SCOPED_TRACE(name);
-    const cost::Scale at = ScaleOf({.weights = {}, .limits = {{std::string(name), 10}}});
+  metrics.energy_pj = metrics.peak_bytes_per_cycle = 10;
+  metrics.clock_hz = 1e9;
+  for (const plan::Metric& metric : plan::kMetrics) {
+    SCOPED_TRACE(metric.name);
+    const std::string name(metric.name);
+    const double value = plan::ValueOf(metrics, metric);
+    ASSERT_GT(value, 0);
+    const cost::Scale at = ScaleOf({.weights = {}, .limits = {{name, value}}});
     EXPECT_TRUE(at.WithinLimits(at.CostOf(metrics)));
-    const cost::Scale below = ScaleOf({.weights = {}, .limits = {{std::string(name), 9}}});
+    const cost::Scale below = ScaleOf({.weights = {}, .limits = {{name, 0.9 * value}}});
     EXPECT_FALSE(below.WithinLimits(below.CostOf(metrics)));
   }
 }

@@ -14,9 +14,11 @@
 namespace tessera::search {
 namespace {
 
-constexpr size_t kPeak = 3;  // in plan::MetricNames: the others add up
+// The first of plan::kMetrics, all but the peak of which add up.
+constexpr size_t kPeak = 3;
+constexpr size_t kValues = 5;
 
-using Values = std::array<double, 5>;
+using Values = std::array<double, kValues>;
 
 std::vector<Values> ChoicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                               graph::Interval interval) {
@@ -97,7 +99,7 @@ std::optional<double> ExhaustiveSearch::BestScore(const plan::Objective& objecti
   const std::vector<std::string_view> names = plan::MetricNames();
   double sum = 0;
   for (const auto& [metric, weight] : objective.weights) sum += weight;
-  for (size_t i = 0; i < names.size(); ++i) {
+  for (size_t i = 0; i < kValues; ++i) {
     const std::string name(names[i]);
     walk.limits[i] = objective.limits.contains(name) ? objective.limits.at(name) : 1e300;
     if (!objective.weights.contains(name)) continue;

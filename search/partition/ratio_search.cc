@@ -1,0 +1,178 @@
+#include "tessera/search/partition/ratio_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tessera/encoder/program/homes.h"
+#include "tessera/search/cost/lower_bounds.h"
+#include "tessera/search/cost/objective.h"
+#include "tessera/search/partition/answer/plan_assembly.h"
+#include "tessera/search/partition/partition.h"
+
+// A ratio falls when the latency rises, so a path search for it can drop few paths: of two paths
+// with different latencies, neither is better in every continuation (objective.h). That is feasible
+// in small networks only. In all networks, closely related objectives are searched first:
+//
+// 1. The weight of a ratio counts for its numerator.
+// 2. Only the numerator counts. With a limit on the latency, the least numerator over that limit is
+//    the lower bound of the ratio, and a plan with the least numerator exceeds it by the share of
+//    the limit that it leaves unused.
+// 3. The objective itself, in small networks. Its paths are cut short after a number of labels.
+//
+// Each plan is rated by the objective that was asked for. It is optimal if the third search proves
+// that, or if it meets its lower bound. Cost: a search for each of these objectives.
+namespace tessera::search::partition {
+namespace {
+
+using problem::Status;
+
+// The third search never finishes in larger networks.
+constexpr size_t kMostOperators = 8;
+
+constexpr std::string_view kLeftOut =
+    "plans that only a search for the ratio itself would find; the search is for its numerator";
+
+std::string_view NumeratorOf(const plan::Metric& ratio) {
+  for (const plan::Metric* metric : plan::kSummedMetrics) {
+    if (metric->value == ratio.value) return metric->name;
+  }
+  return "latency";
+}
+
+class RatioSearch {
+ public:
+  RatioSearch(const graph::Graph& graph, const hw_profiles::Profile& profile,
+              const answer::PartitionOptions& options, const cost::Scale& scale,
+              const plan::Metrics& lower_bounds, const SearchFunction& search)
+      : graph_(graph),
+        profile_(profile),
+        options_(options),
+        scale_(scale),
+        lower_bounds_(lower_bounds),
+        search_(search),
+        remembering_(tiling::Engines(options.engines.begin(), options.engines.end())) {}
+
+  base::Expected<answer::PartitionResult> Run() {
+    const plan::Objective related = WithoutRatios();
+    if (auto fault = TryRelated(related, options_.judges_refusals))
+      return base::Unexpected(*std::move(fault));
+    if (!best_.plan) return std::move(best_);
+    for (const plan::Metric* ratio : plan::kRatioMetrics) {
+      if (IsStopped() || !scale_.Objective().weights.contains(std::string(ratio->name))) continue;
+      plan::Objective least = related;
+      least.weights = {{std::string(NumeratorOf(*ratio)), 1}};
+      if (least.weights.size() == related.weights.size()) continue;  // searched before
+      if (auto fault = TryRelated(least, false)) return base::Unexpected(*std::move(fault));
+    }
+    if (auto fault = Claim()) return base::Unexpected(*std::move(fault));
+    if (best_.status != Status::kOptimal && !IsStopped() &&
+        graph_.operators.size() <= kMostOperators) {
+      if (auto fault = TryItself()) return base::Unexpected(*std::move(fault));
+    }
+    return std::move(best_);
+  }
+
+ private:
+  bool IsStopped() const { return options_.stop != nullptr && options_.stop->Requested(); }
+
+  // The weights of ratios on their numerators: in a mean, both are relative to their bounds.
+  plan::Objective WithoutRatios() const {
+    plan::Objective objective = scale_.Objective();
+    for (const plan::Metric* ratio : plan::kRatioMetrics) {
+      const std::string name(ratio->name);
+      const auto weight = objective.weights.find(name);
+      if (weight == objective.weights.end()) continue;
+      objective.weights[std::string(NumeratorOf(*ratio))] += weight->second;
+      objective.weights.erase(name);
+    }
+    return objective;
+  }
+
+  answer::PartitionOptions Remembering() const {
+    answer::PartitionOptions options = options_;
+    if (options.cached == nullptr) options.cached = &remembering_;
+    return options;
+  }
+
+  std::optional<base::Diagnostic> TryRelated(const plan::Objective& objective,
+                                             bool judges_refusals) {
+    answer::PartitionOptions options = Remembering();
+    options.objective = objective;
+    options.judges_refusals = judges_refusals;
+    base::Expected<answer::PartitionResult> found = search_(options);
+    if (!found) return found.error();
+    if (!best_.plan || (found->plan && IsBetter(*found->plan))) best_ = *std::move(found);
+    return std::nullopt;
+  }
+
+  bool IsBetter(const plan::Plan& plan) const {
+    return cost::IsLess(scale_.ScoreOf(plan.totals), scale_.ScoreOf(best_.plan->totals));
+  }
+
+  // The best plan, as one for the objective that was asked for.
+  std::optional<base::Diagnostic> Claim() {
+    plan::Plan& plan = *best_.plan;
+    plan.objective = scale_.Objective();
+    plan.score = scale_.ScoreOf(plan.totals);
+    plan.baseline.score = scale_.ScoreOf(plan.baseline.totals);
+    plan.bound = scale_.ScoreOfBounds(lower_bounds_);
+    for (plan::Subgraph& subgraph : plan.subgraphs) subgraph.rejected_alternatives.clear();
+    answer::ClaimByBound(plan);
+    if (!plan.proven) {
+      for (const plan::ScopePart& part : plan::kScopeParts)
+        plan.scope.*part.left_out = std::string(kLeftOut);
+    }
+    best_.status = plan.status == "optimal" ? Status::kOptimal : Status::kFeasible;
+    return answer::CheckWellFormed(plan);
+  }
+
+  // The layer-by-layer plan stays that of the related objective: for a ratio alone, the slowest
+  // tiles would be the best.
+  std::optional<base::Diagnostic> TryItself() {
+    answer::PartitionOptions options = Remembering();
+    options.judges_refusals = false;
+    base::Expected<answer::PartitionResult> found = search_(options);
+    if (!found) return found.error();
+    if (!found->plan || (found->status != Status::kOptimal && !IsBetter(*found->plan)))
+      return std::nullopt;
+    found->plan->baseline = best_.plan->baseline;
+    best_ = *std::move(found);
+    return answer::CheckWellFormed(*best_.plan);
+  }
+
+  const graph::Graph& graph_;
+  const hw_profiles::Profile& profile_;
+  const answer::PartitionOptions& options_;
+  const cost::Scale& scale_;
+  const plan::Metrics& lower_bounds_;
+  const SearchFunction& search_;
+  const tiling::CachedEngines remembering_;
+  answer::PartitionResult best_;
+};
+
+}  // namespace
+
+bool WeighsRatios(const plan::Objective& objective) {
+  return std::any_of(objective.weights.begin(), objective.weights.end(), [](const auto& weight) {
+    const plan::Metric* metric = plan::FindMetric(weight.first);
+    return metric != nullptr && metric->joining == plan::Joining::kRatio;
+  });
+}
+
+base::Expected<answer::PartitionResult> SearchForRatios(const graph::Graph& graph,
+                                                        const hw_profiles::Profile& profile,
+                                                        const answer::PartitionOptions& options,
+                                                        const SearchFunction& search) {
+  const plan::Metrics lower_bounds =
+      cost::FindLowerBounds(encoder::program::WithHomes(graph, profile), profile);
+  const base::Expected<cost::Scale> scale = cost::Scale::Make(options.objective, lower_bounds);
+  if (!scale) return base::Unexpected(scale.error());
+  return RatioSearch(graph, profile, options, *scale, lower_bounds, search).Run();
+}
+
+}  // namespace tessera::search::partition

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/search/partition/answer/options_and_result.h"
+
+// Objectives that weigh ratios over time: power, average bandwidth.
+namespace tessera::search::partition {
+
+bool WeighsRatios(const plan::Objective& objective);
+
+using SearchFunction =
+    std::function<base::Expected<answer::PartitionResult>(const answer::PartitionOptions& options)>;
+
+// As SearchPartition, for an objective that weighs ratios: the best plan of several searches
+// (ratio_search.cc).
+base::Expected<answer::PartitionResult> SearchForRatios(const graph::Graph& graph,
+                                                        const hw_profiles::Profile& profile,
+                                                        const answer::PartitionOptions& options,
+                                                        const SearchFunction& search);
+
+}  // namespace tessera::search::partition
