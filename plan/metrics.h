@@ -83,7 +83,7 @@ struct Metric {
   bool is_of_front = false;  // `--pareto` compares plans in it
 };
 
-inline constexpr std::array<Metric, 5> kMetrics = {{
+inline constexpr std::array<Metric, 6> kMetrics = {{
     {.name = "latency",
      .title = "latency",
      .unit = "cycles",
@@ -116,6 +116,14 @@ inline constexpr std::array<Metric, 5> kMetrics = {{
      .title = "MACs",
      .unit = "in all",
      .value = &Metrics::macs,
+     .counts_work = true},
+    {.name = "power",
+     .title = "power",
+     .unit = "mW",
+     .shown_unit = "mW",
+     .value = &Metrics::energy_pj,
+     .joining = Joining::kRatio,
+     .per_second = 1e-9,
      .counts_work = true},
 }};
 
