@@ -83,7 +83,7 @@ struct Metric {
   bool is_of_front = false;  // `--pareto` compares plans in it
 };
 
-inline constexpr std::array<Metric, 6> kMetrics = {{
+inline constexpr std::array<Metric, 7> kMetrics = {{
     {.name = "latency",
      .title = "latency",
      .unit = "cycles",
@@ -124,6 +124,13 @@ inline constexpr std::array<Metric, 6> kMetrics = {{
      .value = &Metrics::energy_pj,
      .joining = Joining::kRatio,
      .per_second = 1e-9,
+     .counts_work = true},
+    {.name = "bandwidth_average",
+     .title = "off-chip bandwidth",
+     .unit = "bytes per cycle",
+     .shown_unit = "bytes per cycle",
+     .value = &Metrics::off_chip_bytes,
+     .joining = Joining::kRatio,
      .counts_work = true},
 }};
 
