@@ -76,6 +76,9 @@ double LowerBoundOf(const Metrics& bounds, const Metric& metric,
   const auto latency = limits.find("latency");
   const double most_cycles = latency == limits.end() ? 0 : latency->second;
   if (metric.joining == Joining::kRatio) return RatioAt(bounds, metric, most_cycles);
+  if (metric.not_below_average_of != nullptr && most_cycles > 0)
+    return std::max(FieldOf(bounds, metric),
+                    static_cast<double>(bounds.*metric.not_below_average_of) / most_cycles);
   return FieldOf(bounds, metric);
 }
 

@@ -79,11 +79,13 @@ struct Metric {
   std::variant<int64_t Metrics::*, double Metrics::*> value;
   Joining joining = Joining::kSum;
   double per_second = 0;  // of ratios: not 0 for ratios over seconds, a factor for their unit
+  // of maxima over steps: the sum whose average rate they are not below
+  int64_t Metrics::*not_below_average_of = nullptr;
   bool counts_work = false;  // a lower bound if the work of an operator is unknown
   bool is_of_front = false;  // `--pareto` compares plans in it
 };
 
-inline constexpr std::array<Metric, 7> kMetrics = {{
+inline constexpr std::array<Metric, 8> kMetrics = {{
     {.name = "latency",
      .title = "latency",
      .unit = "cycles",
@@ -132,6 +134,14 @@ inline constexpr std::array<Metric, 7> kMetrics = {{
      .value = &Metrics::off_chip_bytes,
      .joining = Joining::kRatio,
      .counts_work = true},
+    {.name = "bandwidth_peak",
+     .title = "peak off-chip bandwidth",
+     .unit = "bytes per cycle",
+     .shown_unit = "bytes per cycle",
+     .value = &Metrics::peak_bytes_per_cycle,
+     .joining = Joining::kMaximum,
+     .not_below_average_of = &Metrics::off_chip_bytes,
+     .counts_work = true},
 }};
 
 constexpr size_t CountMetrics(Joining joining) {
@@ -174,7 +184,7 @@ double ExcessOf(const Metrics& metrics, const Metric& ratio, double limit);
 
 // A lower bound of the metric in every plan that keeps the limits (by metric name). `bounds` are
 // lower bounds of the fields. A ratio is at least the bound of its numerator over the limit of the
-// latency, and 0 without such a limit.
+// latency, and 0 without such a limit; a maximum over steps is not below the average.
 double LowerBoundOf(const Metrics& bounds, const Metric& metric,
                     const std::map<std::string, double>& limits);
 

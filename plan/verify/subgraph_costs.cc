@@ -137,8 +137,9 @@ int64_t CostCount::PortCyclesOf(size_t memory, int64_t in, int64_t out) const {
 
 CostCount::Slot CostCount::SlotOf(int64_t cycles, const std::vector<int64_t>& bytes) const {
   Slot slot{.cycles = cycles, .bytes_per_cycle = 0};
-  const int64_t most = *std::max_element(bytes.begin(), bytes.end());
-  if (cycles > 0) slot.bytes_per_cycle = static_cast<double>(most) / static_cast<double>(cycles);
+  int64_t total = 0;
+  for (const int64_t of_memory : bytes) total = Plus(total, of_memory);
+  if (cycles > 0) slot.bytes_per_cycle = static_cast<double>(total) / static_cast<double>(cycles);
   return slot;
 }
 

@@ -252,11 +252,11 @@ void SlotSums::AddTime(plan::Metrics& metrics) const {
     seen = here;
     base::Accumulate(metrics.latency_cycles, slot.cycles);
     if (as_before || slot.cycles == 0) continue;
-    for (const int64_t bytes : slot.bytes) {
-      metrics.peak_bytes_per_cycle =
-          std::max(metrics.peak_bytes_per_cycle,
-                   static_cast<double>(bytes) / static_cast<double>(slot.cycles));
-    }
+    int64_t total = 0;
+    for (const int64_t bytes : slot.bytes) base::Accumulate(total, bytes);
+    metrics.peak_bytes_per_cycle =
+        std::max(metrics.peak_bytes_per_cycle,
+                 static_cast<double>(total) / static_cast<double>(slot.cycles));
   }
 }
 
