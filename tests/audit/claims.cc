@@ -11,7 +11,7 @@ namespace {
 
 bool IsWithin(const std::map<std::string, double>& limits, const plan::Metrics& totals) {
   return std::all_of(limits.begin(), limits.end(), [&](const auto& limit) {
-    return plan::ValueOf(totals, limit.first) <= limit.second;
+    return !IsLess(limit.second, plan::ValueOf(totals, limit.first));
   });
 }
 
@@ -23,7 +23,7 @@ double ScoreUnder(const plan::Objective& objective, const plan::Metrics& bounds,
   double sum = 0;
   for (const auto& [metric, weight] : objective.weights) {
     if (objective.weights.size() == 1) return plan::ValueOf(totals, metric);
-    const double bound = plan::ValueOf(bounds, metric);
+    const double bound = plan::LowerBoundOf(bounds, *plan::FindMetric(metric), objective.limits);
     score += weight * plan::ValueOf(totals, metric) / (bound == 0 ? 1 : bound);
     sum += weight;
   }
@@ -49,11 +49,15 @@ void Claims::CheckAgainst(const Entry& claim, const Entry& witness, Run& run) co
                  "tessera check --execute witness.json"}});
   };
   if (claim.answer.plan) {
-    for (const std::string_view name : plan::MetricNames()) {
-      const double bound = plan::ValueOf(claim.answer.plan->lower_bounds, name);
-      if (IsLess(plan::ValueOf(totals, name), bound))
-        report(fmt::format("bound of {} above a plan", name),
-               fmt::format("{} at least {}", name, bound));
+    // Bounds of ratios, and of the peak bandwidth, are for plans within the limit of the latency.
+    std::map<std::string, double> limits = claim.question.objective.limits;
+    std::erase_if(limits, [](const auto& limit) { return limit.first != "latency"; });
+    if (!IsWithin(limits, totals)) limits.clear();
+    for (const plan::Metric& metric : plan::kMetrics) {
+      const double bound = plan::LowerBoundOf(claim.answer.plan->lower_bounds, metric, limits);
+      if (IsLess(plan::ValueOf(totals, metric), bound))
+        report(fmt::format("bound of {} above a plan", metric.name),
+               fmt::format("{} at least {}", metric.name, bound));
     }
   }
   if (!claim.question.constraints.empty() || !IsWithin(claim.question.objective.limits, totals))

@@ -19,31 +19,36 @@ PlanRequest DrawPlanRequest(base::Random& random, int most_operators) {
 }
 
 plan::Objective DrawObjective(base::Random& random) {
-  static const std::array<std::string, 9> kMetrics = {"latency",        "latency", "latency",
-                                                      "energy",         "energy",  "off_chip_bytes",
-                                                      "off_chip_bytes", "peak",    "macs"};
+  static const std::array<std::string, 10> kMetrics = {
+      "latency",        "latency",        "latency", "energy", "energy",
+      "off_chip_bytes", "off_chip_bytes", "peak",    "macs",   "bandwidth_peak"};
   plan::Objective objective;
   objective.weights[OneOf(random, kMetrics)] = 1;
   if (random.Chance(0.2)) {
     objective.weights[OneOf(random, kMetrics)] = random.Chance(0.5) ? 1 : 0.25;
     objective.weights[OneOf(random, kMetrics)] = 0.5;
+    if (random.Chance(0.3))
+      objective.weights[std::string(OneOf(random, plan::kRatioMetrics)->name)] = 0.5;
   }
   if (objective.weights.size() == 1) objective.weights.begin()->second = 1;
   return objective;
 }
 
-std::map<std::string, double> DrawLimits(base::Random& random, const plan::Metrics& totals) {
-  std::map<std::string, double> limits;
+void DrawLimits(base::Random& random, const plan::Metrics& totals, plan::Objective& objective) {
+  std::map<std::string, double>& limits = objective.limits;
   for (int64_t count = random.Uniform(1, 3); count > 0; --count) {
     const auto names = plan::MetricNames();
     const std::string name(
         names[static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(names.size()) - 1))]);
     const double value = plan::ValueOf(totals, name);
-    const double limit = std::floor(
-        value * (random.Chance(0.25) ? 0.7 + 0.3 * random.Real() : 1 + 0.2 * random.Real()));
-    if (limit >= 1) limits[name] = limit;
+    const double drawn =
+        value * (random.Chance(0.25) ? 0.7 + 0.3 * random.Real() : 1 + 0.2 * random.Real());
+    const double limit = drawn >= 100 ? std::floor(drawn) : drawn;
+    if (limit > 0) limits[name] = limit;
   }
-  return limits;
+  // A ratio alone needs a limit on the latency.
+  if (limits.contains("latency") && random.Chance(0.3))
+    objective.weights = {{std::string(OneOf(random, plan::kRatioMetrics)->name), 1}};
 }
 
 }  // namespace tessera::audit

@@ -11,7 +11,8 @@ PlanRequest DrawPlanRequest(base::Random& random, int most_operators);
 // One metric, or two with weights.
 plan::Objective DrawObjective(base::Random& random);
 
-// One to three limits around the costs of a plan.
-std::map<std::string, double> DrawLimits(base::Random& random, const plan::Metrics& totals);
+// Adds one to three limits around the costs of a plan. If the latency has a limit, a ratio may
+// become the only weight.
+void DrawLimits(base::Random& random, const plan::Metrics& totals, plan::Objective& objective);
 
 }  // namespace tessera::audit

@@ -41,15 +41,18 @@ using problem::Status;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Latency, energy, off-chip bytes, MACs: the metrics that add up along a plan.
-using Sums = std::array<double, 4>;
-constexpr std::array<std::string_view, 4> kSummed = {"latency", "energy", "off_chip_bytes", "macs"};
+// Latency, energy, off-chip bytes and MACs, which add up along a plan, and the peak bandwidth, the
+// maximum of its subgraphs.
+using Sums = std::array<double, 5>;
+constexpr std::array<std::string_view, 5> kSummed = {"latency", "energy", "off_chip_bytes", "macs",
+                                                     "bandwidth_peak"};
+constexpr std::array<std::string_view, 2> kRatios = {"power", "bandwidth_average"};
 
 // Score, latency, energy, off-chip bytes, peak, compared in this order.
 using Rank = std::array<double, 5>;
 
 Sums Add(const Sums& a, const Sums& b) {
-  return {a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]};
+  return {a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], std::max(a[4], b[4])};
 }
 
 bool Precedes(const Rank& a, const Rank& b) {
@@ -93,6 +96,13 @@ class Oracle {
     }
     if (const auto weight = weights.find("peak"); weight != weights.end())
       peak_weight_ = weight->second;
+    for (const std::string_view ratio : kRatios) {
+      if (const auto weight = weights.find(std::string(ratio)); weight != weights.end())
+        ratio_weights_[weight->first] = weight->second;
+      if (const auto limit = question.objective.limits.find(std::string(ratio));
+          limit != question.objective.limits.end())
+        ratio_limits_[limit->first] = limit->second;
+    }
     capacity_ = TileMemory().capacity_bytes;
     hands_on_ = std::any_of(question.network.tensors.begin(), question.network.tensors.end(),
                             [](const graph::Tensor& tensor) { return tensor.next_of >= 0; });
@@ -224,7 +234,8 @@ class Oracle {
     const auto [place, is_new] = walking.least.try_emplace({first, crossing});
     if (!is_new) return place->second;
     if (first == static_cast<int>(walking.network.operators.size())) return place->second = {{}, 0};
-    std::pair<Sums, double> least = {{kNever, kNever, kNever, kNever}, kNever};
+    std::pair<Sums, double> least = {{}, kNever};
+    least.first.fill(kNever);
     for (int last = first; last < static_cast<int>(walking.network.operators.size()); ++last) {
       for (const auto& [kept, behind] : SetsOf(walking, first, last, crossing)) {
         const std::vector<TileConfig>& configs = ConfigsOf(walking, {first, last}, kept);
@@ -325,15 +336,23 @@ class Oracle {
     const bool minimise = peak_weight_ > 0 || breaks_ties_;
     const std::optional<Bytes> peak = Place(program->problem, capacity_, minimise);
     if (!peak) return;
-    const Rank rank = RankOf(sums, static_cast<double>(*peak));
+    plan::Metrics totals;
+    totals.clock_hz = question_.profile.clock_hz;
+    totals.latency_cycles = static_cast<int64_t>(sums[0]);
+    totals.energy_pj = sums[1];
+    totals.off_chip_bytes = static_cast<int64_t>(sums[2]);
+    totals.macs = static_cast<int64_t>(sums[3]);
+    totals.peak_bytes_per_cycle = sums[4];
+    totals.peak_bytes = *peak;
+    Rank rank = RankOf(sums, static_cast<double>(*peak));
+    for (const auto& [ratio, weight] : ratio_weights_)
+      rank[0] += weight * plan::ValueOf(totals, ratio);
+    for (const auto& [ratio, limit] : ratio_limits_) {
+      if (IsLess(limit, plan::ValueOf(totals, ratio))) return;
+    }
     if (!MayGain(rank)) return;
     best_ = rank;
-    totals_ = {};
-    totals_.latency_cycles = static_cast<int64_t>(sums[0]);
-    totals_.energy_pj = sums[1];
-    totals_.off_chip_bytes = static_cast<int64_t>(sums[2]);
-    totals_.macs = static_cast<int64_t>(sums[3]);
-    totals_.peak_bytes = *peak;
+    totals_ = totals;
     Note(walking, choices);
   }
 
@@ -483,6 +502,8 @@ class Oracle {
   const base::Stop stop_;
   Sums weights_ = {};
   double peak_weight_ = 0;
+  std::map<std::string, double> ratio_weights_;
+  std::map<std::string, double> ratio_limits_;
   Sums most_ = {};
   Bytes capacity_ = 0;
   bool hands_on_ = false;  // whether some state has a next value
@@ -512,7 +533,8 @@ std::map<std::string, double> WeightsOf(const plan::Objective& objective,
   for (const auto& [metric, weight] : objective.weights) sum += weight;
   std::map<std::string, double> weights;
   for (const auto& [metric, weight] : objective.weights) {
-    const double bound = plan::ValueOf(lower_bounds, metric);
+    const double bound =
+        plan::LowerBoundOf(lower_bounds, *plan::FindMetric(metric), objective.limits);
     weights[metric] = weight / sum / (bound == 0 ? 1 : bound);
   }
   return weights;

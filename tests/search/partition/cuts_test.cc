@@ -195,6 +195,44 @@ TEST(Scale, EveryMetricMayBeLimited) {
   }
 }
 
+// A part with a higher ratio may belong to a plan that keeps the limit of it.
+TEST(Scale, LimitsOfRatiosHoldForThePlanAsAWhole) {
+  plan::Metrics part;
+  part.clock_hz = 1e9;
+  part.latency_cycles = 10;
+  part.energy_pj = 100;
+  plan::Metrics other = part;
+  other.latency_cycles = 40;
+  const cost::Scale scale = ScaleOf({.weights = {}, .limits = {{"power", 4}}});
+  EXPECT_FALSE(scale.WithinLimits(scale.CostOf(part)));
+  EXPECT_TRUE(scale.WithinLimits(scale.BoundOf(part)));
+  const cost::Cost joined = cost::Join(scale.CostOf(part), scale.CostOf(other));
+  EXPECT_TRUE(scale.WithinLimits(joined));
+  plan::Metrics whole = part;
+  plan::Accumulate(whole, other);
+  EXPECT_DOUBLE_EQ(plan::ValueOf(whole, "power"), 4);
+  EXPECT_TRUE(scale.WithinLimits(scale.CostOf(whole)));
+}
+
+TEST(Scale, ARatioAloneNeedsALimitOfTheLatency) {
+  EXPECT_FALSE(cost::Scale::Make({.weights = {{"power", 1}}, .limits = {}}, {}));
+  EXPECT_TRUE(cost::Scale::Make({.weights = {{"power", 1}}, .limits = {{"latency", 5}}}, {}));
+  EXPECT_TRUE(cost::Scale::Make({.weights = {{"power", 1}, {"latency", 1}}, .limits = {}}, {}));
+}
+
+// The bound of a ratio is that of its numerator over the longest time that is allowed.
+TEST(Scale, BoundsOfRatiosNeedALimitOfTheLatency) {
+  plan::Metrics bounds;
+  bounds.clock_hz = 1e9;
+  bounds.latency_cycles = 10;
+  bounds.off_chip_bytes = 60;
+  const plan::Metric& average = *plan::FindMetric("bandwidth_average");
+  const plan::Metric& peak = *plan::FindMetric("bandwidth_peak");
+  EXPECT_EQ(plan::LowerBoundOf(bounds, average, {}), 0);
+  EXPECT_EQ(plan::LowerBoundOf(bounds, average, {{"latency", 20}}), 3);
+  EXPECT_EQ(plan::LowerBoundOf(bounds, peak, {{"latency", 20}}), 3);
+}
+
 TEST(Scale, ASingleMetricIsItsOwnScoreWhateverItsWeight) {
   plan::Metrics metrics;
   metrics.off_chip_bytes = 123;
