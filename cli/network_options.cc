@@ -18,29 +18,33 @@
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/graph/import/common/stored_sizes.h"
+#include "tessera/graph/import/formats.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/plan/plan.h"
 #include "tessera/report/text_table.h"
-#ifdef TESSERA_ONNX
-#include "tessera/graph/import/onnx/import_onnx.h"
-#endif
+
 namespace tessera::cli {
 
 namespace {
 
+using graph::import::common::Descriptions;
+using graph::import::common::ImportOptions;
+using graph::import::common::NetworkFormat;
 using Loaded = tl::expected<LoadedNetwork, NetworkRefusal>;
 
 tl::unexpected<NetworkRefusal> Refuse(base::Diagnostic diagnostic) {
   return tl::unexpected(NetworkRefusal{std::move(diagnostic), ExitCode::kBadInput});
 }
 
-// The suffix says it; where there is none, the first byte does, which no text begins with.
-bool IsOnnx(const std::string& path, const std::string& content) {
-  constexpr char kFirstField = 0x08;
-  return SuffixOf(path) == ".onnx" || (content.size() > 2 && content[0] == kFirstField);
+NetworkRefusal UnknownFormat(const std::string& file) {
+  base::Diagnostic fault;
+  fault.file = file;
+  fault.message = "the format of this file is unknown to this build";
+  fault.expected = fmt::format("a network in {}", graph::import::NamesOfFormats());
+  fault.hint =
+      "formats are options of the build, named as folders of graph/import: -DTESSERA_NAME=ON";
+  return {std::move(fault), ExitCode::kUnsupported};
 }
-
-#ifdef TESSERA_ONNX
 
 base::Diagnostic UsageFault(const std::string& option, const std::string& value,
                             std::string expected) {
@@ -83,8 +87,8 @@ base::Expected<std::vector<std::pair<std::string, std::string>>> ParseStates(
 
 // Descriptions under `ops` of every file that the profile extends, the profile's own and the ops
 // file's last.
-base::Expected<graph::import::onnx::Descriptions> LoadDescriptions(const std::string& ops_file,
-                                                                   const std::string& profile) {
+base::Expected<Descriptions> LoadDescriptions(const std::string& ops_file,
+                                              const std::string& profile) {
   std::vector<std::pair<std::string, std::string>> texts;  // name and content, the strongest first
   if (!ops_file.empty()) {
     base::Expected<std::string> text = ReadInput(ops_file);
@@ -97,17 +101,14 @@ base::Expected<graph::import::onnx::Descriptions> LoadDescriptions(const std::st
     if (!chain) return tl::unexpected(chain.error());
     texts.insert(texts.end(), chain->begin(), chain->end());
   }
-  graph::import::onnx::Descriptions all;
+  Descriptions all;
   for (const auto& [name, text] : texts) {
-    const base::Expected<graph::import::onnx::Descriptions> some =
-        graph::import::onnx::ReadDescriptions(text, name);
+    const base::Expected<Descriptions> some = graph::import::yaml::ReadDescriptions(text, name);
     if (!some) return tl::unexpected(some.error());
     all.insert(some->begin(), some->end());
   }
   return all;
 }
-
-#endif
 
 }  // namespace
 
@@ -115,15 +116,16 @@ void NetworkOptions::Declare(CLI::App& app) {
   std::vector<std::string> types;
   for (const std::string_view type : base::DataTypeNames()) types.emplace_back(type);
   app.add_option("--dim", dims_,
-                 "NAME=EXTENT gives a symbolic dimension of an ONNX file its extent");
+                 "NAME=EXTENT gives a symbolic dimension of an imported file its extent");
   app.add_option(
       "--state", states_,
-      "INPUT=OUTPUT: this input of an ONNX file is what the run before gave as this output");
+      "INPUT=OUTPUT: this input of an imported file is what the run before gave as this output");
   app.add_option("--floats-as", floats_as_,
-                 "The data type to plan with where an ONNX file has floats")
+                 "The data type to plan with where an imported file has floats")
       ->check(CLI::IsMember(types));
-  app.add_option("--ops-file", ops_file_,
-                 "YAML that describes operators of an ONNX file under `ops`, as the profile may");
+  app.add_option(
+      "--ops-file", ops_file_,
+      "YAML that describes operators of an imported file under `ops`, as the profile may");
   app.add_option("--sizes", sizes_,
                  "CSV of constants and the bytes that they are stored in: tensor,bytes");
 }
@@ -133,60 +135,65 @@ void NetworkOptions::AddInputs(Destinations& files) const {
   files.Read("--sizes", sizes_);
 }
 
-#ifdef TESSERA_ONNX
-
-Loaded NetworkOptions::LoadOnnx(const std::string& bytes, const std::string& name,
-                                const std::string& profile) const {
-  graph::import::onnx::ImportOptions options;
+base::Expected<ImportOptions> NetworkOptions::ReadOptions(const std::string& profile) const {
+  ImportOptions options;
   auto dims = ParseDims(dims_);
-  if (!dims) return Refuse(dims.error());
+  if (!dims) return tl::unexpected(dims.error());
   auto states = ParseStates(states_);
-  if (!states) return Refuse(states.error());
+  if (!states) return tl::unexpected(states.error());
   auto descriptions = LoadDescriptions(ops_file_, profile);
-  if (!descriptions) return Refuse(descriptions.error());
+  if (!descriptions) return tl::unexpected(descriptions.error());
   options.dims = *std::move(dims);
   options.states = *std::move(states);
   options.descriptions = *std::move(descriptions);
   if (!floats_as_.empty()) options.floats_as = base::ParseDataType(floats_as_);
-  base::Expected<graph::import::onnx::Import> import =
-      graph::import::onnx::ImportOnnx(bytes, name, options);
-  if (!import) return Refuse(import.error());
-  return LoadedNetwork{std::move(import->graph), std::move(import->notes),
-                       graph::import::common::TextOf(import->nodes)};
+  return options;
 }
 
-#else
-
-Loaded NetworkOptions::LoadOnnx(const std::string&, const std::string& name,
-                                const std::string&) const {
-  base::Diagnostic fault;
-  fault.file = name;
-  fault.message = "this build does not read ONNX files";
-  fault.expected = "a network in YAML or JSON";
-  fault.hint = "build with -DTESSERA_ONNX=ON, which needs Debian's libonnx-dev and libprotobuf-dev";
-  return tl::unexpected(NetworkRefusal{std::move(fault), ExitCode::kUnsupported});
+std::string NetworkOptions::NamesOfGivenOptions() const {
+  std::vector<std::string_view> names;
+  if (!dims_.empty()) names.emplace_back("--dim");
+  if (!states_.empty()) names.emplace_back("--state");
+  if (!floats_as_.empty()) names.emplace_back("--floats-as");
+  if (!ops_file_.empty()) names.emplace_back("--ops-file");
+  return base::Join(names, ", ");
 }
-
-#endif
 
 Loaded NetworkOptions::Load(const std::string& path, const std::string& profile) const {
   const base::Expected<std::string> content = ReadInput(path);
   if (!content) return Refuse(content.error());
   const std::string name = path == "-" ? "standard input" : path;
-  Loaded loaded;
-  if (IsOnnx(path, *content)) {
-    loaded = LoadOnnx(*content, name, profile);
-  } else {
-    base::Expected<graph::Graph> graph = graph::import::yaml::ReadNetwork(*content, name);
-    if (!graph) return Refuse(graph.error());
-    loaded = LoadedNetwork{*std::move(graph), {}};
+  const NetworkFormat* format = graph::import::FormatOf(SuffixOf(path), *content);
+  if (format == nullptr) return tl::unexpected(UnknownFormat(name));
+  ImportOptions options;
+  std::vector<std::string> notes;
+  if (format->takes_options) {
+    base::Expected<ImportOptions> given = ReadOptions(profile);
+    if (!given) return Refuse(given.error());
+    options = *std::move(given);
+  } else if (const std::string names = NamesOfGivenOptions(); !names.empty()) {
+    notes.push_back(fmt::format("no effect on a network in {}: {}", format->name, names));
   }
+  base::Expected<graph::import::common::Import> import = format->read(*content, name, options);
+  if (!import) return Refuse(import.error());
+  notes.insert(notes.end(), import->notes.begin(), import->notes.end());
+  Loaded loaded = LoadedNetwork{std::move(import->graph), std::move(notes)};
+  if (!import->nodes.empty()) loaded->nodes = graph::import::common::TextOf(import->nodes);
   if (!loaded || sizes_.empty()) return loaded;
   const base::Expected<std::string> csv = ReadInput(sizes_);
   if (!csv) return Refuse(csv.error());
   if (const auto read = graph::import::common::ReadStoredSizes(*csv, sizes_, loaded->graph); !read)
     return Refuse(read.error());
   return loaded;
+}
+
+std::string ImportExamples() {
+  std::string lines;
+  for (const NetworkFormat* format : graph::import::NetworkFormats()) {
+    if (!format->example.empty())
+      lines += fmt::format("  tessera plan {} --hw npu.yaml\n", format->example);
+  }
+  return lines;
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/exit_code.h"
 #include "tessera/graph/graph.h"
+#include "tessera/graph/import/common/format.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/problem/problem.h"
@@ -26,7 +27,7 @@ class Console;
 struct LoadedNetwork {
   graph::Graph graph;
   std::vector<std::string> notes;
-  std::string nodes = {};  // of an ONNX file: what became of each of its nodes, in one line
+  std::string nodes = {};  // what became of each node of an imported file, in one line
 };
 
 // A network that cannot be had: refused as bad input, or unsupported by this build.
@@ -35,8 +36,8 @@ struct NetworkRefusal {
   ExitCode code = ExitCode::kBadInput;
 };
 
-// The options of every command that reads a network, and the reader: YAML or JSON; or ONNX,
-// detected by suffix or content.
+// The options of every command that reads a network, and the reader. Suffix and content tell the
+// format.
 class NetworkOptions {
  public:
   void Declare(CLI::App& app);
@@ -49,9 +50,9 @@ class NetworkOptions {
                                                    const std::string& profile) const;
 
  private:
-  tl::expected<LoadedNetwork, NetworkRefusal> LoadOnnx(const std::string& bytes,
-                                                       const std::string& name,
-                                                       const std::string& profile) const;
+  base::Expected<graph::import::common::ImportOptions> ReadOptions(
+      const std::string& profile) const;
+  std::string NamesOfGivenOptions() const;
 
   std::vector<std::string> dims_;
   std::vector<std::string> states_;
@@ -59,6 +60,9 @@ class NetworkOptions {
   std::string ops_file_;
   std::string sizes_;
 };
+
+// Lines of examples of `tessera plan`: one for each format whose import has options.
+std::string ImportExamples();
 
 // The network, the profile and the interval of a query.
 struct TileSubject {

@@ -51,8 +51,8 @@ class PlanCommand final : public Command {
            "  tessera plan examples/networks/mobilenet_v2.yaml --hw "
            "hw_profiles/ethos_u65_256.yaml\n"
            "  tessera plan net.yaml --hw npu.yaml --minimize off_chip_bytes --output plan.json "
-           "--output plan.html\n"
-           "  tessera plan model.onnx --hw npu.yaml --dim batch=1 --floats-as int8\n"
+           "--output plan.html\n" +
+           ImportExamples() +
            "  tessera plan net.yaml --hw npu.yaml --score latency=0.5,energy=0.5 --limit "
            "peak=300000\n"
            "  tessera plan net.yaml --hw npu.yaml --minimize energy --sensitivity\n"
@@ -76,7 +76,9 @@ class PlanCommand final : public Command {
   }
 
   void Declare(CLI::App& app) override {
-    app.add_option("network", network_, "The network in YAML, JSON or ONNX; - reads standard input")
+    app.add_option("network", network_,
+                   fmt::format("The network in {}; - reads standard input",
+                               graph::import::NamesOfFormats()))
         ->required();
     app.add_option("--hw", profile_, "The hardware profile")->required();
     CLI::Option* minimize =

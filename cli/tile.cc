@@ -12,6 +12,7 @@
 #include "tessera/cli/network_options.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/encoder/program/choices.h"
+#include "tessera/graph/import/formats.h"
 #include "tessera/report/answer_text.h"
 #include "tessera/report/text_table.h"
 #include "tessera/search/cost/simulator.h"
@@ -224,7 +225,8 @@ class TileCommand final : public Command {
 
   void Declare(CLI::App& app) override {
     CLI::Option* network = app.add_option(
-        "network", network_, "The network in YAML, JSON or ONNX; - reads standard input");
+        "network", network_,
+        fmt::format("The network in {}; - reads standard input", graph::import::NamesOfFormats()));
     CLI::Option* profile = subject_.Declare(app);
     network->needs(profile);
     profile->needs(network);

@@ -130,7 +130,7 @@ void CheckOnnx(const PlanRequest& question, Run& run) {
   const std::optional<std::string> model = WriteOnnx(question.network);
   if (!model) return run.Count("not said in ONNX");
   run.Count("ONNX");
-  graph::import::onnx::ImportOptions options;
+  graph::import::common::ImportOptions options;
   options.floats_as = question.network.tensors.front().type;
   for (const Tensor& tensor : question.network.tensors) {
     if (tensor.next_of >= 0)

@@ -97,7 +97,7 @@ base::Expected<void> NodeImport::Fence(const common::Node& node, const std::stri
 }
 
 base::Expected<void> NodeImport::Describe(const common::Node& node,
-                                          const Description& description) {
+                                          const common::Description& description) {
   const auto fault = [&](std::string message, std::string expected) {
     return base::Unexpected(common::FaultAt(file_name_, node,
                                             "its description does not fit: " + std::move(message),

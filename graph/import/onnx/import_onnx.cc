@@ -1,76 +1,21 @@
 #include "tessera/graph/import/onnx/import_onnx.h"
 
-#include <algorithm>
-#include <limits>
 #include <utility>
 
-#include "tessera/base/arithmetic.h"
-#include "tessera/base/text.h"
-#include "tessera/base/yaml_reader.h"
 #include "tessera/graph/import/common/node_attributes.h"
 #include "tessera/graph/import/common/passes.h"
 #include "tessera/graph/import/common/source_model.h"
 #include "tessera/graph/import/onnx/model_file.h"
 #include "tessera/graph/import/onnx/node_import.h"
-#include "tessera/graph/import/yaml/operator_attributes.h"
-#include "tessera/graph/import/yaml/tensors.h"
 
 namespace tessera::graph::import::onnx {
-
-namespace {
-
-using base::YamlNode;
-
-std::vector<int> ReadOperandNumbers(const YamlNode& node) {
-  std::vector<int> numbers;
-  for (const int64_t number : node.Integers(0, std::numeric_limits<int>::max()))
-    numbers.push_back(static_cast<int>(number));
-  return numbers;
-}
-
-Description ReadDescription(const YamlNode& node) {
-  constexpr int64_t kMostBytes = int64_t{1} << 56;
-  node.OnlyKeys(
-      {"accesses", "shape", "shape_of", "macs_per_output", "scratch_bytes", "engine", "in_place"});
-  Description description;
-  const YamlNode accesses = node.At("accesses");
-  for (const YamlNode& access : accesses.Items())
-    description.accesses.push_back(yaml::ReadAccess(access));
-  if (description.accesses.empty())
-    accesses.Complain("no accesses", "one for each operand that is no constant");
-  if (const YamlNode shape = node.Maybe("shape")) description.shape = yaml::ReadShape(shape);
-  if (const YamlNode of = node.Maybe("shape_of"))
-    description.shape_of = static_cast<int>(of.Integer(0, std::numeric_limits<int>::max()));
-  if (description.shape && description.shape_of)
-    node.Maybe("shape_of").Complain("shape_of together with shape", "one of them");
-  if (const YamlNode macs = node.Maybe("macs_per_output"))
-    description.macs_per_output = macs.Integer(0, base::kMaxTotal);
-  if (const YamlNode scratch = node.Maybe("scratch_bytes"))
-    description.scratch_bytes = scratch.Integer(0, kMostBytes);
-  if (const YamlNode engine = node.Maybe("engine")) description.engine = engine.Text();
-  if (const YamlNode in_place = node.Maybe("in_place"))
-    description.in_place = ReadOperandNumbers(in_place);
-  return description;
-}
-
-}  // namespace
-
-base::Expected<Descriptions> ReadDescriptions(std::string text, const std::string& file_name) {
-  const base::Expected<base::YamlFile> file = base::YamlFile::Parse(std::move(text), file_name);
-  if (!file) return base::Unexpected(file.error());
-  base::YamlReader reader(*file);
-  Descriptions descriptions;
-  if (const YamlNode ops = reader.Root().Maybe("ops")) {
-    for (const auto& [type, node] : ops.Entries())
-      descriptions.emplace(type, ReadDescription(node));
-  }
-  if (reader.Failed()) return base::Unexpected(reader.TakeFault());
-  return descriptions;
-}
 
 // From file to graph: the file is parsed and ordered, symbols get their extents, each node is added
 // to a draft, passes reduce the draft, and the result is put in the order of YAML networks.
 namespace {
+
+using common::Import;
+using common::ImportOptions;
 
 constexpr size_t kMostNamesInNotes = 8;
 
@@ -103,13 +48,14 @@ void SetFloats(base::DataType type, common::Draft& draft) {
   }
 }
 
-}  // namespace
-
+// No text begins like this.
 bool LooksLikeOnnx(std::string_view bytes) {
   // The first field is the version of the format, a small number.
   constexpr char kVersionField = 0x08;
   return bytes.size() > 2 && bytes[0] == kVersionField && bytes[1] > 0 && bytes[1] < 0x20;
 }
+
+}  // namespace
 
 base::Expected<Import> ImportOnnx(std::string_view bytes, const std::string& file_name,
                                   const ImportOptions& options) {
@@ -146,5 +92,14 @@ base::Expected<Import> ImportOnnx(std::string_view bytes, const std::string& fil
   import.graph = *std::move(graph);
   return import;
 }
+
+extern const common::NetworkFormat kFormat = {
+    .name = "ONNX",
+    .suffix = ".onnx",
+    .example = "model.onnx --dim batch=1 --floats-as int8",
+    .takes_options = true,
+    .recognizes = LooksLikeOnnx,
+    .read = ImportOnnx,
+};
 
 }  // namespace tessera::graph::import::onnx

@@ -23,7 +23,7 @@ bool MakesRandomNumbers(const common::Node& node) {
 }
 
 NodeImport::NodeImport(const ModelFile& file, const std::string& file_name,
-                       const Descriptions& descriptions, common::Draft& draft)
+                       const common::Descriptions& descriptions, common::Draft& draft)
     : file_(file), file_name_(file_name), descriptions_(descriptions), draft_(draft) {
   for (const common::Node& node : file.Contents().nodes) {
     read_.insert(node.inputs.begin(), node.inputs.end());
@@ -109,7 +109,7 @@ bool NodeImport::TakeAsConstants(const common::Node& node) {
   return true;
 }
 
-const Description* NodeImport::FindDescription(const common::Node& node) const {
+const common::Description* NodeImport::FindDescription(const common::Node& node) const {
   const auto found = descriptions_.find(KindOf(node));
   return found == descriptions_.end() ? nullptr : &found->second;
 }
@@ -117,7 +117,8 @@ const Description* NodeImport::FindDescription(const common::Node& node) const {
 base::Expected<void> NodeImport::Take(const common::Node& node) {
   if (const auto sound = CheckAttributes(node); !sound) return sound;
   if (TakeAsConstants(node)) return {};
-  if (const Description* description = FindDescription(node)) return Describe(node, *description);
+  if (const common::Description* description = FindDescription(node))
+    return Describe(node, *description);
   const TranslationRule* rule = FindTranslation(node);
   if (rule == nullptr) return Fence(node, ReasonOfUnknown(node));
   if (!ReadsFeatures(node)) return Fence(node, "the values of its operands are not in the file");

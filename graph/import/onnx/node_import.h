@@ -24,8 +24,8 @@ namespace tessera::graph::import::onnx {
 class NodeImport {
  public:
   // All arguments must outlive it.
-  NodeImport(const ModelFile& file, const std::string& file_name, const Descriptions& descriptions,
-             common::Draft& draft);
+  NodeImport(const ModelFile& file, const std::string& file_name,
+             const common::Descriptions& descriptions, common::Draft& draft);
 
   // Requires that the node's inputs are bound. Binds its outputs. Refuses nodes that violate their
   // own definition, and nodes with outputs of unknown shape.
@@ -44,8 +44,8 @@ class NodeImport {
   // library nor file states.
   base::Expected<void> Fence(const common::Node& node, const std::string& reason,
                              const std::vector<common::ValueType>& known = {});
-  base::Expected<void> Describe(const common::Node& node, const Description& description);
-  const Description* FindDescription(const common::Node& node) const;
+  base::Expected<void> Describe(const common::Node& node, const common::Description& description);
+  const common::Description* FindDescription(const common::Node& node) const;
   Operator Opaque(const common::Node& node);
   std::vector<common::ValueType> TypesOfOutputs(const common::Node& node) const;
   std::vector<common::ValueType> TranslatedOutputs(const common::Node& node) const;
@@ -54,7 +54,7 @@ class NodeImport {
 
   const ModelFile& file_;
   const std::string& file_name_;
-  const Descriptions& descriptions_;
+  const common::Descriptions& descriptions_;
   common::Draft& draft_;
   // values that an operator reads, or that leave the network
   std::unordered_set<std::string> read_;

@@ -5,6 +5,7 @@
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/graph/graph.h"
+#include "tessera/graph/import/common/format.h"
 
 // The text format of networks: docs/network-format.md, schema 1.
 namespace tessera::graph::import::yaml {
@@ -19,5 +20,10 @@ base::Expected<Graph> ReadNetwork(std::string_view text, const std::string& file
 // graph gives the same bytes, and ReadNetwork(WriteNetworkJson(g)) is g for every graph that
 // ReadNetwork returned.
 std::string WriteNetworkJson(const Graph& graph);
+
+// Reads the map under `ops` of a YAML document: of a separate file, or of a hardware profile, whose
+// other keys are ignored. Without `ops` there are no descriptions.
+base::Expected<common::Descriptions> ReadDescriptions(std::string text,
+                                                      const std::string& file_name);
 
 }  // namespace tessera::graph::import::yaml

@@ -112,10 +112,11 @@ class RemedySearch {
 
   void TryFloats() {
     if (!HasFloats()) return;
-    Trial trial = trials_.Unchanged(RemedyKind::kFloatsAs,
-                                    "int8 in place of floating point (--floats-as int8 of an ONNX "
-                                    "file, dtype: int8 of a YAML file)",
-                                    "--floats-as", "int8");
+    Trial trial =
+        trials_.Unchanged(RemedyKind::kFloatsAs,
+                          "int8 in place of floating point (--floats-as int8 of an imported "
+                          "file, dtype: int8 of a YAML file)",
+                          "--floats-as", "int8");
     for (graph::Tensor& tensor : trial.graph.tensors) {
       if (IsFloat(tensor.type)) tensor.type = base::DataType::kInt8;
     }

@@ -53,7 +53,7 @@ bool MakesRandomNumbers(const std::string& type) {
 
 class Accounts {
  public:
-  Accounts(const std::string& bytes, const import::onnx::Import& import) : import_(import) {
+  Accounts(const std::string& bytes, const import::common::Import& import) : import_(import) {
     ::onnx::ModelProto model;
     if (!model.ParseFromString(bytes)) {
       Complain("the file cannot be read");
@@ -314,7 +314,7 @@ class Accounts {
     if (carriers.count(tensor) == 0) Complain("output '" + output + "' is another value");
   }
 
-  const import::onnx::Import& import_;
+  const import::common::Import& import_;
   std::vector<Step> steps_;
   std::set<std::string> inputs_;
   std::set<std::string> constants_;
@@ -330,7 +330,7 @@ class Accounts {
 }  // namespace
 
 std::vector<std::string> FindUnaccounted(const std::string& bytes,
-                                         const import::onnx::Import& import) {
+                                         const import::common::Import& import) {
   return Accounts(bytes, import).Run();
 }
 

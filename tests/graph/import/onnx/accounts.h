@@ -22,6 +22,6 @@ namespace tessera::graph::onnx {
 //
 // Cost: linear in the edges, times the operands that hold one value.
 std::vector<std::string> FindUnaccounted(const std::string& bytes,
-                                         const import::onnx::Import& import);
+                                         const import::common::Import& import);
 
 }  // namespace tessera::graph::onnx

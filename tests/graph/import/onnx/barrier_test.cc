@@ -11,11 +11,11 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-import::onnx::Descriptions Describing(const std::string& text){
-    const base::Expected<import::onnx::Descriptions> read =
-        import::onnx::ReadDescriptions(text, "ops.yaml");
+import::common::Descriptions Describing(const std::string& text){
+    const base::Expected<import::common::Descriptions> read =
+        import::yaml::ReadDescriptions(text, "ops.yaml");
 EXPECT_TRUE(read.has_value()) << (read ? "" : base::Format(read.error()));
-return read.value_or(import::onnx::Descriptions{});
+return read.value_or(import::common::Descriptions{});
 }  // namespace
 
 TEST(Barrier, IsWhatDependsOnData) {
@@ -25,7 +25,7 @@ TEST(Barrier, IsWhatDependsOnData) {
   model.Input("at", {4, 3}, kInt64);
   model.Add("GatherElements", {"r", "at"}, "y", {{"axis", int64_t{1}}});
   model.Output("y");
-  const import::onnx::Import import = MustImport(model);
+  const import::common::Import import = MustImport(model);
   EXPECT_EQ(Describe(import.graph),
             "elementwise relu (x) -> r [4, 8]\nopaque (r, at) -> y [4, 3]\n");
   EXPECT_THAT(import.notes,
@@ -40,7 +40,7 @@ TEST(Barrier, IsARecurrentOperator) {
   model.Weight("r", {1, 64, 16});
   model.AddMany("LSTM", {"x", "w", "r"}, {"y"}, {{"hidden_size", int64_t{16}}});
   model.Output("y");
-  const import::onnx::Import import = MustImport(model);
+  const import::common::Import import = MustImport(model);
   EXPECT_EQ(Describe(import.graph), "opaque (x, w, r) -> y [5, 1, 1, 16]\n");
   EXPECT_THAT(import.notes,
               ElementsAre("barrier y: LSTM: a recurrent operator: each step needs the one before"));
@@ -76,7 +76,7 @@ TEST(Description, MakesAnUnknownOperatorTileable) {
   model.Weight("table", {16});
   model.Add("my.domain:Blur", {"x", "table"}, "y", {{"strength", 0.5}});
   model.Output("y");
-  import::onnx::ImportOptions options;
+  import::common::ImportOptions options;
   options.descriptions = Describing(
       "ops:\n"
       "  my.domain:Blur:\n"
@@ -85,7 +85,7 @@ TEST(Description, MakesAnUnknownOperatorTileable) {
       "    macs_per_output: 9\n"
       "    scratch_bytes: 64\n"
       "    engine: npu\n");
-  const import::onnx::Import import = MustImport(model, options);
+  const import::common::Import import = MustImport(model, options);
   EXPECT_EQ(Describe(import.graph), "opaque (x, table) -> y [1, 4, 8, 8]\n");
   const Operator& op = import.graph.operators[0];
   EXPECT_FALSE(IsBarrier(op));
@@ -103,7 +103,7 @@ TEST(Description, MustFitTheOperands) {
   model.Input("x", {4, 8});
   model.Add("my.domain:Blur", {"x"}, "y");
   model.Output("y");
-  import::onnx::ImportOptions options;
+  import::common::ImportOptions options;
   options.descriptions =
       Describing("ops: {\"my.domain:Blur\": {accesses: [{kernel: 3}], shape_of: 0}}");
   EXPECT_THAT(FaultOf(model.Bytes(), options).message,
@@ -111,7 +111,7 @@ TEST(Description, MustFitTheOperands) {
 }
 
 TEST(Description, IsReadStrictly) {
-  const auto read = import::onnx::ReadDescriptions(
+  const auto read = import::yaml::ReadDescriptions(
       "ops:\n  Blur: {accesses: [full], macs_per_outptu: 9}\n", "ops.yaml");
   ASSERT_FALSE(read.has_value());
   EXPECT_EQ(read.error().line, 2);
@@ -201,7 +201,7 @@ TEST(Work, OfAllElseIsUnknown) {
   model.Input("x", {4});
   model.Add("my.domain:Blur", {"x"}, "y");
   model.Output("y");
-  import::onnx::ImportOptions options;
+  import::common::ImportOptions options;
   options.descriptions =
       Describing("ops: {\"my.domain:Blur\": {accesses: [elementwise], shape_of: 0}}");
   EXPECT_TRUE(HasUnknownWork(MustImportGraph(model, options).operators[0]));
@@ -222,7 +222,7 @@ TEST(Tables, OfAnEmbeddingAreFetchedByIndex) {
   model.Input("ids", {1, 6}, kInt64);
   model.Add("Gather", {model.Weight("embedding", {1000, 8}), "ids"}, "y");
   model.Output("y");
-  const import::onnx::Import import = MustImport(model);
+  const import::common::Import import = MustImport(model);
   EXPECT_EQ(Describe(import.graph),
             "reshape (ids) -> y/places [1, 6, 1]\nopaque (y/places) -> y [1, 6, 8]\n");
   EXPECT_FALSE(IsBarrier(import.graph.operators[1]));
@@ -236,7 +236,7 @@ TEST(State, IsACacheThatGoesInAsPastAndOutAsPresent) {
   model.Input("k", {1, 2, 1, 4});
   model.Add("Concat", {"past_key_values.0.key", "k"}, "present.0.key", {{"axis", int64_t{2}}});
   model.Output("present.0.key");
-  const import::onnx::Import import = MustImport(model);
+  const import::common::Import import = MustImport(model);
   EXPECT_TRUE(TensorNamed(import.graph, "past_key_values.0.key").state);
   EXPECT_FALSE(TensorNamed(import.graph, "k").state);
   EXPECT_EQ(TensorNamed(import.graph, "present.0.key").next_of,
@@ -251,7 +251,7 @@ TEST(State, MayBeStated) {
   model.Input("x", {1, 8});
   model.Add("Add", {"h", "x"}, "h_next");
   model.Output("h_next");
-  import::onnx::ImportOptions options;
+  import::common::ImportOptions options;
   options.states = {{"h", "h_next"}};
   const Graph graph = MustImportGraph(model, options);
   EXPECT_TRUE(TensorNamed(graph, "h").state);

@@ -34,7 +34,7 @@ TEST(OnnxFault, AnyTruncation) {
   Build(model);
   const std::string whole = model.Bytes();
   for (size_t length = 1; length < whole.size(); ++length) {
-    const base::Expected<import::onnx::Import> import =
+    const base::Expected<import::common::Import> import =
         import::onnx::ImportOnnx(whole.substr(0, length), "model.onnx", {});
     EXPECT_FALSE(import.has_value()) << length;
   }
@@ -48,7 +48,7 @@ TEST(OnnxFault, AnyByteChanged) {
     for (const int flip : {0x01, 0x10, 0x80, 0xff}) {
       std::string spoilt = whole;
       spoilt[place] = static_cast<char>(spoilt[place] ^ flip);
-      const base::Expected<import::onnx::Import> import =
+      const base::Expected<import::common::Import> import =
           import::onnx::ImportOnnx(spoilt, "model.onnx", {});
       if (!import) {
         EXPECT_FALSE(import.error().message.empty());
@@ -214,7 +214,7 @@ TEST(Dimensions, NeedAnExtentEach) {
   const base::Diagnostic fault = FaultOf(model.Bytes());
   EXPECT_EQ(fault.message, "the extent of dimension 'batch' is not in the file");
   EXPECT_EQ(fault.expected, "--dim batch=1 --dim width=1");
-  import::onnx::ImportOptions options;
+  import::common::ImportOptions options;
   options.dims = {{"batch", 2}, {"width", 5}};
   EXPECT_EQ(Describe(MustImportGraph(model, options)), "elementwise add (a, b) -> y [2, 3, 5]\n");
 }
@@ -224,7 +224,7 @@ TEST(Dimensions, WithoutASymbolGoByTheirPlace) {
   model.Add("Relu", {model.Input("x", {-1, 3})}, "y");
   model.Output("y");
   EXPECT_EQ(FaultOf(model.Bytes()).expected, "--dim x[0]=1");
-  import::onnx::ImportOptions options;
+  import::common::ImportOptions options;
   options.dims = {{"x[0]", 4}};
   EXPECT_EQ(Describe(MustImportGraph(model, options)), "elementwise relu (x) -> y [4, 3]\n");
 }
@@ -233,7 +233,7 @@ TEST(Dimensions, OfUnknownSymbolsAreRefused) {
   ModelBuilder model;
   model.Add("Relu", {model.Input("x", {"batch"})}, "y");
   model.Output("y");
-  import::onnx::ImportOptions options;
+  import::common::ImportOptions options;
   options.dims = {{"batch", 2}, {"bacth", 1}};
   EXPECT_EQ(FaultOf(model.Bytes(), options).message, "there is no symbolic dimension 'bacth'");
 }

@@ -137,7 +137,7 @@ TEST(Fold, SaysWhatItFolded) {
   model.Input("x", {2, 12});
   model.Add("Reshape", {"x", model.Add("Neg", {model.Integers("minus", {-4, -6})}, "wanted")}, "y");
   model.Output("y");
-  const import::onnx::Import import = MustImport(model);
+  const import::common::Import import = MustImport(model);
   EXPECT_EQ(import.notes, (std::vector<std::string>{"folded constants, 1: wanted"}));
 }
 

@@ -103,7 +103,7 @@ TEST_F(FuseTest, WhatHasNoReaderIsDropped) {
   Add("Exp", {"c"}, "unread");
   Add("Relu", {"c"}, "y");
   model_.Output("y");
-  const import::onnx::Import import = MustImport(model_);
+  const import::common::Import import = MustImport(model_);
   EXPECT_EQ(Describe(import.graph), "conv then relu (x, w) -> y [1, 4, 8, 8]\n");
   EXPECT_EQ(import.notes, (std::vector<std::string>{"dropped, 1: unread (no output depends on it)",
                                                     "fused, 1: y (relu into c)"}));
@@ -170,7 +170,7 @@ TEST(Quantization, PairsSetDataTypes) {
   const std::string c = model.Add("Conv", {pair("x"), w}, "c");
   pair(model.Add("Relu", {c}, "r"));
   model.Output("r_dq");
-  const import::onnx::Import import = MustImport(model);
+  const import::common::Import import = MustImport(model);
   EXPECT_EQ(Describe(import.graph), "conv then relu (x, w8) -> r_dq [1, 4, 8, 8]\n");
   for (const Tensor& tensor : import.graph.tensors)
     EXPECT_EQ(tensor.type, base::DataType::kInt8) << tensor.id;
@@ -209,7 +209,7 @@ TEST(Floats, MayBePlannedAsAnotherType) {
   model.Input("x", {4, 8});
   model.Add("Relu", {"x"}, "y");
   model.Output("y");
-  import::onnx::ImportOptions options;
+  import::common::ImportOptions options;
   options.floats_as = base::DataType::kInt8;
   EXPECT_EQ(TensorNamed(MustImportGraph(model, options), "y").type, base::DataType::kInt8);
 }

@@ -194,10 +194,10 @@ void ModelBuilder::Document(const std::string& operator_name, const std::string&
 
 std::string ModelBuilder::Bytes() const { return message_->model.SerializeAsString(); }
 
-import::onnx::Import MustImport(const ModelBuilder& model,
-                                const import::onnx::ImportOptions& options){
-    base::Expected<import::onnx::Import> import = import::onnx::ImportOnnx(model.Bytes(),
-                                                                           "model.onnx", options);
+import::common::Import MustImport(const ModelBuilder& model,
+                                  const import::common::ImportOptions& options){
+    base::Expected<import::common::Import> import = import::onnx::ImportOnnx(model.Bytes(),
+                                                                             "model.onnx", options);
 if (!import) {
   ADD_FAILURE() << base::Format(import.error());
   return {};
@@ -217,12 +217,12 @@ if (again) {
 return *std::move(import);
 }  // namespace tessera::graph::onnx
 
-Graph MustImportGraph(const ModelBuilder& model, const import::onnx::ImportOptions& options) {
+Graph MustImportGraph(const ModelBuilder& model, const import::common::ImportOptions& options) {
   return MustImport(model, options).graph;
 }
 
-base::Diagnostic FaultOf(const std::string& bytes, const import::onnx::ImportOptions& options) {
-  const base::Expected<import::onnx::Import> import =
+base::Diagnostic FaultOf(const std::string& bytes, const import::common::ImportOptions& options) {
+  const base::Expected<import::common::Import> import =
       import::onnx::ImportOnnx(bytes, "model.onnx", options);
   if (!import) return import.error();
   ADD_FAILURE() << "accepted:\n" << Describe(import->graph);

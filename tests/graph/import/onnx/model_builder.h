@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tessera/graph/import/onnx/import_onnx.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
 
 // ONNX models as exporters write them, made with the messages of the ONNX library.
 namespace tessera::graph::onnx {
@@ -74,12 +75,13 @@ class ModelBuilder {
 };
 
 // The graph, or a failed test.
-import::onnx::Import MustImport(const ModelBuilder& model,
-                                const import::onnx::ImportOptions& options = {});
-Graph MustImportGraph(const ModelBuilder& model, const import::onnx::ImportOptions& options = {});
+import::common::Import MustImport(const ModelBuilder& model,
+                                  const import::common::ImportOptions& options = {});
+Graph MustImportGraph(const ModelBuilder& model, const import::common::ImportOptions& options = {});
 
 // The fault, or a failed test.
-base::Diagnostic FaultOf(const std::string& bytes, const import::onnx::ImportOptions& options = {});
+base::Diagnostic FaultOf(const std::string& bytes,
+                         const import::common::ImportOptions& options = {});
 
 // "conv relu(a, w) -> b [1, 8, 4, 4]", one line for each operator: kind, activation, inputs with
 // weights, outputs with shapes.

@@ -18,13 +18,13 @@ int CountKind(const Graph& graph, base::OperatorKind kind) {
                                         [kind](const Operator& op) { return op.kind == kind; }));
 }
 
-import::onnx::Import ImportNetwork(void (*build)(ModelBuilder&),
-                                   const std::map<std::string, int64_t>& dims = {}){
+import::common::Import ImportNetwork(void (*build)(ModelBuilder&),
+                                     const std::map<std::string, int64_t>& dims = {}){
     ModelBuilder model;
 build(model);
-import::onnx::ImportOptions options;
+import::common::ImportOptions options;
 options.dims = dims;
-import::onnx::Import import = MustImport(model, options);
+import::common::Import import = MustImport(model, options);
 EXPECT_THAT(import.notes, Each(Not(StartsWith("barrier"))));
 EXPECT_EQ(std::count_if(import.graph.operators.begin(), import.graph.operators.end(), IsBarrier),
           0);
@@ -72,7 +72,7 @@ TEST(Networks, TransformerEncoder) {
 }
 
 TEST(Networks, DecoderStep) {
-  const import::onnx::Import import = ImportNetwork(BuildDecoderStep, {{"past", 15}});
+  const import::common::Import import = ImportNetwork(BuildDecoderStep, {{"past", 15}});
   const Graph& graph = import.graph;
   EXPECT_TRUE(TensorNamed(graph, "past_key_values.0.value").state);
   EXPECT_EQ(TensorNamed(graph, "present.0.key").shape, (Shape{1, 4, 16, 8}));

@@ -87,7 +87,7 @@ TEST_F(OutputsTest, MayBeConstants) {
 }
 
 TEST_F(OutputsTest, OfAStateAreCopiedWhereTheyLeaveTwice) {
-  import::onnx::ImportOptions options;
+  import::common::ImportOptions options;
   options.states = {{"x", "next"}};
   model_.Add("Identity", {"a"}, "next");
   model_.Output("a");
@@ -101,7 +101,7 @@ TEST_F(OutputsTest, WithoutElementsAreLeftOutWithANote) {
   model_.Integers("none", {});
   model_.Output("a");
   model_.Output("none");
-  const base::Expected<import::onnx::Import> import =
+  const base::Expected<import::common::Import> import =
       import::onnx::ImportOnnx(model_.Bytes(), "model.onnx", {});
   ASSERT_TRUE(import.has_value());
   EXPECT_THAT(import->notes,

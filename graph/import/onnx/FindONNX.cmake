@@ -10,7 +10,7 @@ include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(ONNX REQUIRED_VARS ONNX_LIBRARY ONNX_PROTO_LIBRARY ONNX_INCLUDE_DIR Protobuf_FOUND)
 
 if(ONNX_FOUND AND NOT TARGET ONNX::ONNX)
-  add_library(ONNX::ONNX UNKNOWN IMPORTED)
+  add_library(ONNX::ONNX UNKNOWN IMPORTED GLOBAL)  # programs link it from other folders
   set_target_properties(ONNX::ONNX PROPERTIES
     IMPORTED_LOCATION ${ONNX_LIBRARY}
     INTERFACE_INCLUDE_DIRECTORIES ${ONNX_INCLUDE_DIR}
