@@ -140,6 +140,71 @@ TEST(FindBestPath, ForbiddenPathsGiveTheNextBest) {
   }
 }
 
+plan::Metrics DrawMetrics(base::Random& random) {
+  plan::Metrics metrics;
+  metrics.clock_hz = 1e9;
+  metrics.latency_cycles = random.Uniform(1, 9);
+  metrics.energy_pj = static_cast<double>(random.Uniform(1, 9));
+  metrics.off_chip_bytes = random.Uniform(0, 9);
+  metrics.macs = random.Uniform(0, 9);
+  metrics.peak_bytes = random.Uniform(1, 9);
+  metrics.peak_bytes_per_cycle = static_cast<double>(random.Uniform(0, 9));
+  return metrics;
+}
+
+plan::Objective DrawObjective(base::Random& random) {
+  const auto draw = [&random] {
+    return std::string(plan::kMetrics[static_cast<size_t>(random.Uniform(
+                                          0, static_cast<int64_t>(plan::kMetrics.size()) - 1))]
+                           .name);
+  };
+  plan::Objective objective;
+  for (int64_t count = random.Uniform(1, 2); count > 0; --count)
+    objective.weights[draw()] = static_cast<double>(random.Uniform(1, 3));
+  for (int64_t count = random.Uniform(0, 2); count > 0; --count)
+    objective.limits[draw()] = static_cast<double>(random.Uniform(2, 25));
+  if (objective.weights.size() == 1 && random.Chance(0.5)) objective.limits["latency"] = 20;
+  return objective;
+}
+
+// The definition: every path, the metrics of the whole, and their score.
+TEST(FindBestPath, IsTheBestOfAllUnderDrawnObjectives) {
+  constexpr int kOperators = 4;
+  base::Random random(17);
+  int found = 0;
+  for (int draw = 0; draw < 1000; ++draw) {
+    const plan::Objective objective = DrawObjective(random);
+    const auto scale = cost::Scale::Make(objective, DrawMetrics(random));
+    if (!scale) continue;  // a ratio alone without a limit
+    std::vector<partition::paths::Arc> arcs;
+    std::vector<plan::Metrics> metrics;
+    for (const partition::paths::Arc& interval : IntervalsOf(kOperators, 3)) {
+      for (size_t choice = 0; choice < 2; ++choice) {
+        metrics.push_back(DrawMetrics(random));
+        arcs.push_back(ArcOf(interval.begin, interval.end, choice, 0));
+        arcs.back().cost = scale->CostOf(metrics.back());
+      }
+    }
+    std::optional<double> least;
+    std::vector<size_t> path;
+    ForEachPath(kOperators, arcs, 0, path, [&](const std::vector<size_t>& each) {
+      plan::Metrics whole;
+      for (const size_t arc : each) plan::Accumulate(whole, metrics[arc]);
+      for (const auto& [metric, limit] : objective.limits) {
+        if (cost::IsLess(limit, plan::ValueOf(whole, metric) * (1 - 1e-10))) return;
+      }
+      const double score = scale->ScoreOf(whole);
+      if (!least || score < *least) least = score;
+    });
+    const auto best = FindBestPath(*scale, kOperators, arcs, {});
+    ASSERT_EQ(best.has_value(), least.has_value());
+    if (!best) continue;
+    ++found;
+    EXPECT_NEAR(scale->ScoreOf(best->cost), *least, 1e-9 * (1 + *least));
+  }
+  EXPECT_GT(found, 300);
+}
+
 TEST(FindBestPath, EndsAtAStop) {
   constexpr int kStates = 1000;
   std::vector<partition::paths::Arc> arcs;
