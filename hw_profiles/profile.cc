@@ -19,6 +19,26 @@ constexpr std::array<std::string_view, 7> kScratchFactors = {
 
 }  // namespace
 
+std::map<std::string, double> TotalsOf(const Profile& profile) {
+  std::map<std::string, double> totals;
+  const auto add = [&totals](const auto& fields, const auto& sections, std::string_view key) {
+    for (const auto& field : fields) {
+      if (field.key != key) continue;
+      for (const auto& section : sections) {
+        VisitValue(field, section,
+                   [&](auto value) { totals[std::string(key)] += static_cast<double>(value); });
+      }
+    }
+  };
+  for (const ProfileTotal& total : kProfileTotals) {
+    add(kMemoryFields, profile.memories, total.key);
+    add(kEngineFields, profile.engines, total.key);
+    add(kLinkFields, profile.links, total.key);
+  }
+  std::erase_if(totals, [](const auto& total) { return total.second == 0; });
+  return totals;
+}
+
 const RoleLayout& LayoutOf(const Profile& profile, base::TensorRole role) {
   return profile.roles[static_cast<size_t>(role)];
 }

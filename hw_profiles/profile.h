@@ -1,13 +1,18 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "tessera/base/arithmetic.h"
 #include "tessera/base/vocabulary.h"
 #include "tessera/hw_profiles/rule.h"
 #include "tessera/problem/problem.h"
@@ -15,7 +20,55 @@
 // A hardware profile: the capabilities of one accelerator's memories, engines and links, and the
 // layout of programs for it. Sizes are bytes, times are cycles of `clock_hz`, energies are
 // picojoules. docs/profile-format.md is its YAML form.
+//
+// Each section of a profile is a struct, followed by the table of its keys. The reader and the
+// writer of profiles, the totals of plans and the tests iterate over the tables, so a new number is
+// a member and a row (docs/extending.md).
 namespace tessera::hw_profiles {
+
+// The numbers that a field accepts, both ends included.
+struct FieldRange {
+  double least = 0;
+  double most = 0;
+};
+
+// Limits of numbers in profiles: large enough for all hardware, and small enough that products of
+// two stay far from overflow.
+inline constexpr int64_t kMostCount = int64_t{1} << 30;
+inline constexpr int64_t kMostBytes = int64_t{1} << 40;
+inline constexpr FieldRange kCounts = {1, kMostCount};
+inline constexpr FieldRange kCountsOrZero = {0, kMostCount};
+inline constexpr FieldRange kCycles = {0, double{1LL << 40}};
+inline constexpr FieldRange kAmounts = {0, 1e18};
+inline constexpr FieldRange kBandwidths = {1e-9, 1e18};
+
+enum class Presence : uint8_t {
+  kRequired,
+  kWritten,   // may be absent, and then has the struct's default; the writer states it always
+  kOptional,  // may be absent, and then is 0; the writer leaves 0 out, so that plans that were made
+              // before the field existed keep their digest
+};
+
+// A key of a section. A key without a member has a reader and a writer of its own.
+template <typename Section>
+struct Field {
+  std::string_view key;
+  std::variant<std::monostate, int64_t Section::*, int Section::*, double Section::*,
+               bool Section::*>
+      member = {};
+  FieldRange range = {};  // of a number
+  Presence presence = Presence::kWritten;
+};
+
+// Calls visit(value) with the field's value in `section`, if the field has a member.
+template <typename Section, typename Visit>
+void VisitValue(const Field<std::remove_const_t<Section>>& field, Section& section, Visit visit) {
+  std::visit(
+      [&](auto member) {
+        if constexpr (!std::is_same_v<decltype(member), std::monostate>) visit(section.*member);
+      },
+      field.member);
+}
 
 // The number of iterations of each loop that an engine does in one step; 1: not unrolled.
 struct Unroll {
@@ -27,6 +80,16 @@ struct Unroll {
   int64_t kernel_rows = 1;
   int64_t kernel_columns = 1;
 };
+
+inline constexpr auto kUnrollFields = std::to_array<Field<Unroll>>({
+    {"batch", &Unroll::batch, kCounts},
+    {"out_rows", &Unroll::out_rows, kCounts},
+    {"out_columns", &Unroll::out_columns, kCounts},
+    {"out_channels", &Unroll::out_channels, kCounts},
+    {"in_channels", &Unroll::in_channels, kCounts},
+    {"kernel_rows", &Unroll::kernel_rows, kCounts},
+    {"kernel_columns", &Unroll::kernel_columns, kCounts},
+});
 
 // The speed of one operator kind on an engine. Kinds with multiply-accumulates take cycles_per_step
 // for each step of their unrolled loops (the product over the dimensions of ceil(dim / unroll)),
@@ -42,6 +105,19 @@ struct Throughput {
   int64_t start_cycles = 0;  // once for each operator and tile
 };
 
+inline constexpr auto kThroughputFields = std::to_array<Field<Throughput>>({
+    {"unroll"},
+    {"cycles_per_step", &Throughput::cycles_per_step, kAmounts},
+    {"cycles_per_output", &Throughput::cycles_per_output, kAmounts},
+    {"start_cycles", &Throughput::start_cycles, kCycles},
+});
+
+// The fields that an entry for this kind has: the first two describe multiply-accumulates.
+constexpr std::span<const Field<Throughput>> ThroughputFieldsOf(base::OperatorKind kind) {
+  const std::span<const Field<Throughput>> all = kThroughputFields;
+  return base::TraitsOf(kind).multiplies ? all : all.subspan(2);
+}
+
 struct Engine {
   std::string name;  // also the engine of its accesses, as in a mode's "pe.read"
   std::vector<Throughput> throughputs;
@@ -49,6 +125,12 @@ struct Engine {
   // operators that run concurrently: the start of one is hidden behind those before it
   int outstanding = 1;
 };
+
+inline constexpr auto kEngineFields = std::to_array<Field<Engine>>({
+    {"operators"},
+    {"mac_pj", &Engine::mac_pj, kAmounts},
+    {"outstanding", &Engine::outstanding, kCounts},
+});
 
 // A bandwidth. Reads and writes share it if `shared`.
 struct Port {
@@ -59,6 +141,16 @@ struct Port {
   int64_t write_latency_cycles = 0;
   int64_t burst_bytes = 1;
 };
+
+inline constexpr auto kPortFields = std::to_array<Field<Port>>({
+    {"bytes_per_cycle"},  // both of the following
+    {"read_bytes_per_cycle", &Port::read_bytes_per_cycle, kBandwidths},
+    {"write_bytes_per_cycle", &Port::write_bytes_per_cycle, kBandwidths},
+    {"shared", &Port::shared},
+    {"read_latency_cycles", &Port::read_latency_cycles, kCycles},
+    {"write_latency_cycles", &Port::write_latency_cycles, kCycles},
+    {"burst_bytes", &Port::burst_bytes, kCounts},
+});
 
 struct Memory {
   std::string name;
@@ -78,6 +170,27 @@ struct Memory {
   problem::Span span = problem::Span::kAny;  // of every buffer placed here
 };
 
+inline constexpr auto kMemoryFields = std::to_array<Field<Memory>>({
+    {"capacity_bytes",
+     &Memory::capacity_bytes,
+     {1, static_cast<double>(base::kMaxTotal)},
+     Presence::kRequired},
+    {"alignment_bytes", &Memory::alignment_bytes, kCounts},
+    {"writable", &Memory::writable},
+    {"direct_read", &Memory::direct_read},
+    {"direct_write", &Memory::direct_write},
+    {"port"},
+    {"read_pj_per_byte", &Memory::read_pj_per_byte, kAmounts},
+    {"write_pj_per_byte", &Memory::write_pj_per_byte, kAmounts},
+    {"leakage_mw", &Memory::leakage_mw, kAmounts},
+    {"reserved"},
+    {"banks"},
+    {"bank_ports"},
+    {"modes"},
+    {"transitions"},
+    {"span"},
+});
+
 // A DMA path between two memories, in both directions.
 struct Link {
   std::string name;  // also the engine of its accesses, as in a mode's "dma.write"
@@ -88,6 +201,14 @@ struct Link {
   int dims = 3;  // loop levels that one descriptor covers; a transfer that needs more is split
   int outstanding = 1;  // concurrent transfers
 };
+
+inline constexpr auto kLinkFields = std::to_array<Field<Link>>({
+    {"between"},
+    {"setup_cycles", &Link::setup_cycles, kCycles},
+    {"alignment_bytes", &Link::alignment_bytes, kCounts},
+    {"dims", &Link::dims, {1, 16}},
+    {"outstanding", &Link::outstanding, kCounts},
+});
 
 // The storage of tensors of one role.
 struct RoleLayout {
@@ -100,6 +221,13 @@ struct RoleLayout {
   // such a list.
   std::vector<int> next_homes = {};
 };
+
+inline constexpr auto kRoleFields = std::to_array<Field<RoleLayout>>({
+    {"home"},
+    {"alignment_bytes", &RoleLayout::alignment_bytes, kCounts},
+    {"channel_block", &RoleLayout::channel_block, kCounts},
+    {"row_pitch_bytes", &RoleLayout::row_pitch_bytes, kCounts},
+});
 
 enum class HaloStorage : uint8_t { kRecompute, kRollingBuffer, kLineBuffer, kAdjacent };
 enum class DmaSteps : uint8_t { kSerialized, kDoubleBuffered };
@@ -123,6 +251,17 @@ struct Tiling {
   int64_t k_granularity = 16;               // the K extent of one slice is a multiple of this
 };
 
+inline constexpr auto kTilingFields = std::to_array<Field<Tiling>>({
+    {"axes"},
+    {"halo"},
+    {"weights"},
+    {"dma"},
+    {"implicit_padding", &Tiling::implicit_padding},
+    {"in_place"},
+    {"weight_granularity_channels", &Tiling::weight_granularity_channels, kCounts},
+    {"k_granularity", &Tiling::k_granularity, kCounts},
+});
+
 // One factor of a scratch size.
 enum class ScratchFactor : uint8_t {
   kKernelRows,
@@ -141,6 +280,11 @@ struct Scratch {
   std::vector<ScratchFactor> factors;
 };
 
+inline constexpr auto kScratchFields = std::to_array<Field<Scratch>>({
+    {"bytes", &Scratch::bytes, {1, kMostBytes}, Presence::kRequired},
+    {"factors"},
+});
+
 struct Profile {
   std::string name;
   std::string description;
@@ -156,6 +300,37 @@ struct Profile {
   // bias and scale, stored with the weights of operators that have weights
   int64_t table_bytes_per_channel = 0;
 };
+
+inline constexpr auto kProfileFields = std::to_array<Field<Profile>>({
+    {"schema"},
+    {"name"},
+    {"description"},
+    {"extends"},
+    {"clock_hz", &Profile::clock_hz, {1, 1e18}, Presence::kRequired},
+    {"memories"},
+    {"tile_memory"},
+    {"engines"},
+    {"links"},
+    {"roles"},
+    {"tiling"},
+    {"scratch"},
+    {"rules"},
+    {"table_bytes_per_channel", &Profile::table_bytes_per_channel, kCountsOrZero},
+    {"ops"},
+});
+
+// A key of memories, engines and links. Plans and reports state the sum of its values over the
+// profile.
+struct ProfileTotal {
+  std::string_view key;
+  std::string_view title;
+  std::string_view unit;
+};
+
+inline constexpr std::array<ProfileTotal, 0> kProfileTotals = {};
+
+// The sums that are not 0, by key.
+std::map<std::string, double> TotalsOf(const Profile& profile);
 
 const RoleLayout& LayoutOf(const Profile& profile, base::TensorRole role);
 

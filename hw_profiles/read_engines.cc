@@ -11,15 +11,8 @@ using base::YamlNode;
 Unroll ReadUnroll(const YamlNode& node) {
   Unroll unroll;
   if (!node) return unroll;
-  node.OnlyKeys({"batch", "out_rows", "out_columns", "out_channels", "in_channels", "kernel_rows",
-                 "kernel_columns"});
-  ReadInteger(node, "batch", 1, kMostCount, unroll.batch);
-  ReadInteger(node, "out_rows", 1, kMostCount, unroll.out_rows);
-  ReadInteger(node, "out_columns", 1, kMostCount, unroll.out_columns);
-  ReadInteger(node, "out_channels", 1, kMostCount, unroll.out_channels);
-  ReadInteger(node, "in_channels", 1, kMostCount, unroll.in_channels);
-  ReadInteger(node, "kernel_rows", 1, kMostCount, unroll.kernel_rows);
-  ReadInteger(node, "kernel_columns", 1, kMostCount, unroll.kernel_columns);
+  RequireFields(node, kUnrollFields);
+  ReadFields(node, kUnrollFields, unroll);
   return unroll;
 }
 
@@ -48,16 +41,14 @@ void ReadKey(const YamlNode& node, const std::string& key, Throughput& throughpu
 Throughput ReadThroughput(const YamlNode& node, const std::string& key) {
   Throughput throughput;
   ReadKey(node, key, throughput);
+  const std::span<const Field<Throughput>> fields = ThroughputFieldsOf(throughput.kind);
+  RequireFields(node, fields);
   if (base::TraitsOf(throughput.kind).multiplies) {
-    node.OnlyKeys({"unroll", "cycles_per_step", "cycles_per_output", "start_cycles"});
     throughput.unroll = ReadUnroll(node.Maybe("unroll"));
-    ReadNumber(node, "cycles_per_step", 0, kMostRate, throughput.cycles_per_step);
   } else {
-    node.OnlyKeys({"cycles_per_output", "start_cycles"});
     throughput.cycles_per_output = 1;
   }
-  ReadNumber(node, "cycles_per_output", 0, kMostRate, throughput.cycles_per_output);
-  ReadInteger(node, "start_cycles", 0, kMostCycles, throughput.start_cycles);
+  ReadFields(node, fields, throughput);
   return throughput;
 }
 
@@ -67,7 +58,7 @@ void ReadEngines(const YamlNode& root, Profile& profile) {
   const YamlNode section = root.At("engines");
   for (const auto& [name, node] : section.Entries()) {
     RequireName(node, name);
-    node.OnlyKeys({"operators", "mac_pj", "outstanding"});
+    RequireFields(node, kEngineFields);
     Engine engine;
     engine.name = name;
     const YamlNode operators = node.At("operators");
@@ -75,8 +66,7 @@ void ReadEngines(const YamlNode& root, Profile& profile) {
       engine.throughputs.push_back(ReadThroughput(entry, key));
     if (engine.throughputs.empty())
       operators.Complain("engine '" + name + "' runs nothing", "at least one operator kind");
-    ReadNumber(node, "mac_pj", 0, kMostRate, engine.mac_pj);
-    ReadInteger(node, "outstanding", 1, kMostCount, engine.outstanding);
+    ReadFields(node, kEngineFields, engine);
     profile.engines.push_back(std::move(engine));
   }
   if (profile.engines.empty()) section.Complain("no engine is given", "at least one engine");

@@ -35,7 +35,8 @@ std::vector<AxisGranularity> ReadAxes(const YamlNode& node) {
     if (item.IsMap()) {
       item.OnlyKeys({"axis", "granularity"});
       name = item.At("axis");
-      ReadInteger(item, "granularity", 1, kMostCount, axis.granularity);
+      if (const YamlNode granularity = item.Maybe("granularity"))
+        axis.granularity = granularity.Integer(1, kMostCount);
     }
     axis.axis = static_cast<base::Axis>(name.OneOf(base::AxisNames()));
     const auto same = [&](const AxisGranularity& other) { return other.axis == axis.axis; };
@@ -78,7 +79,7 @@ void ReadLinks(const YamlNode& root, Profile& profile) {
   if (!section) return;
   for (const auto& [name, node] : section.Entries()) {
     RequireName(node, name);
-    node.OnlyKeys({"between", "setup_cycles", "alignment_bytes", "dims", "outstanding"});
+    RequireFields(node, kLinkFields);
     Link link;
     link.name = name;
     const YamlNode between = node.At("between");
@@ -95,10 +96,7 @@ void ReadLinks(const YamlNode& root, Profile& profile) {
       between.Complain("link '" + other->name + "' joins these memories already",
                        "one link between two memories");
     }
-    ReadInteger(node, "setup_cycles", 0, kMostCycles, link.setup_cycles);
-    ReadInteger(node, "alignment_bytes", 1, kMostCount, link.alignment_bytes);
-    ReadInteger(node, "dims", 1, 16, link.dims);
-    ReadInteger(node, "outstanding", 1, kMostCount, link.outstanding);
+    ReadFields(node, kLinkFields, link);
     profile.links.push_back(std::move(link));
   }
 }
@@ -110,11 +108,9 @@ void ReadRoles(const YamlNode& root, Profile& profile) {
   if (!section) return;
   for (const auto& [name, node] : section.Entries()) {
     RoleLayout& role = profile.roles[node.KeyOneOf(base::TensorRoleNames())];
-    node.OnlyKeys({"home", "alignment_bytes", "channel_block", "row_pitch_bytes"});
+    RequireFields(node, kRoleFields);
     if (const YamlNode home = node.Maybe("home")) ReadHomes(home, profile, role);
-    ReadInteger(node, "alignment_bytes", 1, kMostCount, role.alignment_bytes);
-    ReadInteger(node, "channel_block", 1, kMostCount, role.channel_block);
-    ReadInteger(node, "row_pitch_bytes", 1, kMostCount, role.row_pitch_bytes);
+    ReadFields(node, kRoleFields, role);
   }
 }
 
@@ -124,8 +120,7 @@ void ReadTiling(const YamlNode& root, Profile& profile) {
   tiling.weights = {WeightPolicy::kResident};
   const YamlNode node = root.Maybe("tiling");
   if (!node) return;
-  node.OnlyKeys({"axes", "halo", "weights", "dma", "implicit_padding", "in_place",
-                 "weight_granularity_channels", "k_granularity"});
+  RequireFields(node, kTilingFields);
   if (const YamlNode axes = node.Maybe("axes")) tiling.axes = ReadAxes(axes);
   if (const YamlNode halo = node.Maybe("halo")) {
     tiling.halo = ReadNames<HaloStorage>(halo, HaloStorageNames());
@@ -145,7 +140,6 @@ void ReadTiling(const YamlNode& root, Profile& profile) {
   }
   if (const YamlNode dma = node.Maybe("dma"))
     tiling.dma = static_cast<DmaSteps>(dma.OneOf(DmaStepsNames()));
-  ReadBoolean(node, "implicit_padding", tiling.implicit_padding);
   if (const YamlNode kinds = node.Maybe("in_place")) {
     tiling.in_place = ReadNames<base::OperatorKind>(kinds, base::OperatorKindNames());
     const auto reads_neighbours = [](base::OperatorKind kind) {
@@ -160,20 +154,17 @@ void ReadTiling(const YamlNode& root, Profile& profile) {
           "elementwise, depthwise, both or none: [elementwise, depthwise]");
     }
   }
-  ReadInteger(node, "weight_granularity_channels", 1, kMostCount,
-              tiling.weight_granularity_channels);
-  ReadInteger(node, "k_granularity", 1, kMostCount, tiling.k_granularity);
+  ReadFields(node, kTilingFields, tiling);
 }
 
 void ReadScratch(const YamlNode& root, Profile& profile) {
-  ReadInteger(root, "table_bytes_per_channel", 0, kMostCount, profile.table_bytes_per_channel);
   const YamlNode section = root.Maybe("scratch");
   if (!section) return;
   for (const auto& [name, node] : section.Entries()) {
     Scratch scratch;
     scratch.kind = static_cast<base::OperatorKind>(node.KeyOneOf(base::OperatorKindNames()));
-    node.OnlyKeys({"bytes", "factors"});
-    scratch.bytes = node.At("bytes").Integer(1, kMostBytes);
+    RequireFields(node, kScratchFields);
+    ReadFields(node, kScratchFields, scratch);
     if (const YamlNode factors = node.Maybe("factors")) {
       scratch.factors = ReadNames<ScratchFactor>(factors, ScratchFactorNames());
     }

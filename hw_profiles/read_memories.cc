@@ -15,18 +15,12 @@ using base::YamlNode;
 
 void ReadPort(const YamlNode& node, Port& port) {
   if (!node) return;
-  node.OnlyKeys({"bytes_per_cycle", "read_bytes_per_cycle", "write_bytes_per_cycle", "shared",
-                 "read_latency_cycles", "write_latency_cycles", "burst_bytes"});
-  constexpr double kLeast = 1e-9;
+  RequireFields(node, kPortFields);
   if (const YamlNode both = node.Maybe("bytes_per_cycle")) {
-    port.read_bytes_per_cycle = port.write_bytes_per_cycle = both.Number(kLeast, kMostRate);
+    ReadValue(both, kBandwidths, port.read_bytes_per_cycle);
+    port.write_bytes_per_cycle = port.read_bytes_per_cycle;
   }
-  ReadNumber(node, "read_bytes_per_cycle", kLeast, kMostRate, port.read_bytes_per_cycle);
-  ReadNumber(node, "write_bytes_per_cycle", kLeast, kMostRate, port.write_bytes_per_cycle);
-  ReadBoolean(node, "shared", port.shared);
-  ReadInteger(node, "read_latency_cycles", 0, kMostCycles, port.read_latency_cycles);
-  ReadInteger(node, "write_latency_cycles", 0, kMostCycles, port.write_latency_cycles);
-  ReadInteger(node, "burst_bytes", 1, kMostCount, port.burst_bytes);
+  ReadFields(node, kPortFields, port);
 }
 
 // Reads `begin_bytes` and `end_bytes` of a range inside a memory.
@@ -111,20 +105,11 @@ void ReadBanks(const YamlNode& node, Memory& memory) {
 }
 
 Memory ReadMemory(const YamlNode& node, const std::string& name) {
-  node.OnlyKeys({"capacity_bytes", "alignment_bytes", "writable", "direct_read", "direct_write",
-                 "port", "read_pj_per_byte", "write_pj_per_byte", "leakage_mw", "reserved", "banks",
-                 "bank_ports", "modes", "transitions", "span"});
+  RequireFields(node, kMemoryFields);
   Memory memory;
   memory.name = name;
-  memory.capacity_bytes = node.At("capacity_bytes").Integer(1, base::kMaxTotal);
-  ReadInteger(node, "alignment_bytes", 1, kMostCount, memory.alignment_bytes);
-  ReadBoolean(node, "writable", memory.writable);
-  ReadBoolean(node, "direct_read", memory.direct_read);
-  ReadBoolean(node, "direct_write", memory.direct_write);
+  ReadFields(node, kMemoryFields, memory);
   ReadPort(node.Maybe("port"), memory.port);
-  ReadNumber(node, "read_pj_per_byte", 0, kMostRate, memory.read_pj_per_byte);
-  ReadNumber(node, "write_pj_per_byte", 0, kMostRate, memory.write_pj_per_byte);
-  ReadNumber(node, "leakage_mw", 0, kMostRate, memory.leakage_mw);
   ReadReserved(node.Maybe("reserved"), memory);
   ReadBanks(node, memory);
   if (const YamlNode span = node.Maybe("span")) {

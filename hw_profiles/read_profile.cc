@@ -37,26 +37,6 @@ int ReadMemoryName(const base::YamlNode& node, const Profile& profile) {
   return 0;
 }
 
-void ReadInteger(const base::YamlNode& map, std::string_view key, int64_t least, int64_t most,
-                 int64_t& value) {
-  if (const base::YamlNode node = map.Maybe(key)) value = node.Integer(least, most);
-}
-
-void ReadInteger(const base::YamlNode& map, std::string_view key, int64_t least, int64_t most,
-                 int& value) {
-  if (const base::YamlNode node = map.Maybe(key))
-    value = static_cast<int>(node.Integer(least, most));
-}
-
-void ReadNumber(const base::YamlNode& map, std::string_view key, double least, double most,
-                double& value) {
-  if (const base::YamlNode node = map.Maybe(key)) value = node.Number(least, most);
-}
-
-void ReadBoolean(const base::YamlNode& map, std::string_view key, bool& value) {
-  if (const base::YamlNode node = map.Maybe(key)) value = node.Boolean();
-}
-
 // Whether the sections of a profile are consistent: every tensor can be stored in its role's home,
 // and can be moved from there to the tiles and back (docs/program.md, "What becomes of each
 // tensor").
@@ -252,14 +232,12 @@ Expected<std::vector<YamlFile>> ReadChain(std::string text, std::string file_nam
 }
 
 void ReadHead(const YamlNode& root, Profile& profile) {
-  root.OnlyKeys({"schema", "name", "description", "extends", "clock_hz", "memories", "tile_memory",
-                 "engines", "links", "roles", "tiling", "scratch", "rules",
-                 "table_bytes_per_channel", "ops"});
+  RequireFields(root, kProfileFields);
   root.At("schema").Integer(1, 1);
   profile.name = root.At("name").Text();
   if (const YamlNode description = root.Maybe("description"))
     profile.description = description.Text();
-  profile.clock_hz = root.At("clock_hz").Number(1, kMostRate);
+  ReadFields(root, kProfileFields, profile);
 }
 
 }  // namespace

@@ -55,8 +55,10 @@ Selector ReadSelector(const YamlNode& node) {
     for (const YamlNode& type : OneOrMore(types))
       select.types.push_back(static_cast<base::DataType>(type.OneOf(base::DataTypeNames())));
   }
-  ReadInteger(node, "at_least_bytes", 1, base::kMaxTotal, select.sizes.least);
-  ReadInteger(node, "at_most_bytes", select.sizes.least, base::kMaxTotal, select.sizes.most);
+  if (const YamlNode least = node.Maybe("at_least_bytes"))
+    select.sizes.least = least.Integer(1, base::kMaxTotal);
+  if (const YamlNode most = node.Maybe("at_most_bytes"))
+    select.sizes.most = most.Integer(select.sizes.least, base::kMaxTotal);
   if (const YamlNode name = node.Maybe("name")) select.name = name.Text();
   if (const YamlNode operands = node.Maybe("operands")) {
     for (const YamlNode& operand : operands.Items())

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "tessera/base/yaml_reader.h"
 #include "tessera/hw_profiles/profile.h"
 
@@ -24,13 +28,6 @@ void ReadRules(const base::YamlNode& root, Profile& profile);
 // Complains about sections that are each well formed but inconsistent with each other.
 void CheckProfile(const base::YamlNode& root, const Profile& profile);
 
-// Limits of numbers in profiles: large enough for all hardware, and small enough that products of
-// two stay far from overflow.
-inline constexpr int64_t kMostCount = int64_t{1} << 30;
-inline constexpr int64_t kMostBytes = int64_t{1} << 40;
-inline constexpr int64_t kMostCycles = int64_t{1} << 40;
-inline constexpr double kMostRate = 1e18;
-
 // Complains unless the key of `node` is a name: letters, digits, '_' and '-', not beginning with a
 // digit or '-'.
 void RequireName(const base::YamlNode& node, const std::string& name);
@@ -38,13 +35,36 @@ void RequireName(const base::YamlNode& node, const std::string& name);
 // The index of the memory that `node` names.
 int ReadMemoryName(const base::YamlNode& node, const Profile& profile);
 
-// Reads `map[key]` if it is present.
-void ReadInteger(const base::YamlNode& map, std::string_view key, int64_t least, int64_t most,
-                 int64_t& value);
-void ReadInteger(const base::YamlNode& map, std::string_view key, int64_t least, int64_t most,
-                 int& value);
-void ReadNumber(const base::YamlNode& map, std::string_view key, double least, double most,
-                double& value);
-void ReadBoolean(const base::YamlNode& map, std::string_view key, bool& value);
+// Complains about keys of the map that the table (profile.h) does not list.
+template <typename Fields>
+void RequireFields(const base::YamlNode& map, const Fields& fields) {
+  std::vector<std::string_view> keys;
+  for (const auto& field : fields) keys.push_back(field.key);
+  map.OnlyKeys(keys);
+}
+
+inline void ReadValue(const base::YamlNode& node, FieldRange /*range*/, bool& value) {
+  value = node.Boolean();
+}
+inline void ReadValue(const base::YamlNode& node, FieldRange range, double& value) {
+  value = node.Number(range.least, range.most);
+}
+template <typename Integer>
+void ReadValue(const base::YamlNode& node, FieldRange range, Integer& value) {
+  value = static_cast<Integer>(
+      node.Integer(static_cast<int64_t>(range.least), static_cast<int64_t>(range.most)));
+}
+
+// Reads the fields that have a member.
+template <typename Fields, typename Section>
+void ReadFields(const base::YamlNode& map, const Fields& fields, Section& section) {
+  for (const auto& field : fields) {
+    VisitValue(field, section, [&](auto& value) {
+      const bool required = field.presence == Presence::kRequired;
+      const base::YamlNode node = required ? map.At(field.key) : map.Maybe(field.key);
+      if (node) ReadValue(node, field.range, value);
+    });
+  }
+}
 
 }  // namespace tessera::hw_profiles

@@ -11,13 +11,19 @@ namespace {
 using nlohmann::ordered_json;
 using problem::AccessKind;
 
-ordered_json ToJson(const Port& port) {
-  return {{"read_bytes_per_cycle", port.read_bytes_per_cycle},
-          {"write_bytes_per_cycle", port.write_bytes_per_cycle},
-          {"shared", port.shared},
-          {"read_latency_cycles", port.read_latency_cycles},
-          {"write_latency_cycles", port.write_latency_cycles},
-          {"burst_bytes", port.burst_bytes}};
+// The fields of a section in the order of its table. `others` has the values of the keys without a
+// member; those that are absent there are left out.
+template <typename Fields, typename Section>
+ordered_json FieldsToJson(const Fields& fields, const Section& section, ordered_json others) {
+  ordered_json json = ordered_json::object();
+  for (const auto& field : fields) {
+    const std::string key(field.key);
+    if (others.contains(key)) json[key] = std::move(others[key]);
+    VisitValue(field, section, [&](const auto& value) {
+      if (value != 0 || field.presence != Presence::kOptional) json[key] = value;
+    });
+  }
+  return json;
 }
 
 ordered_json ToJson(const problem::BankMode& bank) {
@@ -57,42 +63,20 @@ void AddBanks(const Memory& memory, ordered_json& json) {
 }
 
 ordered_json ToJson(const Memory& memory) {
-  ordered_json json = {{"capacity_bytes", memory.capacity_bytes},
-                       {"alignment_bytes", memory.alignment_bytes},
-                       {"writable", memory.writable},
-                       {"direct_read", memory.direct_read},
-                       {"direct_write", memory.direct_write},
-                       {"port", ToJson(memory.port)},
-                       {"read_pj_per_byte", memory.read_pj_per_byte},
-                       {"write_pj_per_byte", memory.write_pj_per_byte},
-                       {"leakage_mw", memory.leakage_mw}};
-  ordered_json& reserved = json["reserved"] = ordered_json::array();
+  ordered_json others = {{"port", FieldsToJson(kPortFields, memory.port, {})}};
+  ordered_json& reserved = others["reserved"] = ordered_json::array();
   for (const problem::Reserved& item : memory.reserved) {
     reserved.push_back({{"begin_bytes", item.range.begin},
                         {"end_bytes", item.range.end},
                         {"reason", item.reason}});
   }
-  AddBanks(memory, json);
-  return json;
+  AddBanks(memory, others);
+  return FieldsToJson(kMemoryFields, memory, std::move(others));
 }
 
 ordered_json ToJson(const Throughput& throughput) {
-  if (!base::TraitsOf(throughput.kind).multiplies) {
-    return {{"cycles_per_output", throughput.cycles_per_output},
-            {"start_cycles", throughput.start_cycles}};
-  }
-  const Unroll& unroll = throughput.unroll;
-  return {{"unroll",
-           {{"batch", unroll.batch},
-            {"out_rows", unroll.out_rows},
-            {"out_columns", unroll.out_columns},
-            {"out_channels", unroll.out_channels},
-            {"in_channels", unroll.in_channels},
-            {"kernel_rows", unroll.kernel_rows},
-            {"kernel_columns", unroll.kernel_columns}}},
-          {"cycles_per_step", throughput.cycles_per_step},
-          {"cycles_per_output", throughput.cycles_per_output},
-          {"start_cycles", throughput.start_cycles}};
+  return FieldsToJson(ThroughputFieldsOf(throughput.kind), throughput,
+                      {{"unroll", FieldsToJson(kUnrollFields, throughput.unroll, {})}});
 }
 
 ordered_json ToJson(const Engine& engine) {
@@ -102,18 +86,13 @@ ordered_json ToJson(const Engine& engine) {
     if (throughput.type) key += "." + std::string(base::NameOf(*throughput.type));
     operators[key] = ToJson(throughput);
   }
-  return {{"operators", std::move(operators)},
-          {"mac_pj", engine.mac_pj},
-          {"outstanding", engine.outstanding}};
+  return FieldsToJson(kEngineFields, engine, {{"operators", std::move(operators)}});
 }
 
 ordered_json ToJson(const Link& link, const Profile& profile) {
   const auto name = [&](int memory) { return profile.memories[static_cast<size_t>(memory)].name; };
-  return {{"between", ordered_json::array({name(link.first), name(link.second)})},
-          {"setup_cycles", link.setup_cycles},
-          {"alignment_bytes", link.alignment_bytes},
-          {"dims", link.dims},
-          {"outstanding", link.outstanding}};
+  return FieldsToJson(kLinkFields, link,
+                      {{"between", ordered_json::array({name(link.first), name(link.second)})}});
 }
 
 ordered_json ToJson(const RoleLayout& role, const Profile& profile) {
@@ -121,10 +100,7 @@ ordered_json ToJson(const RoleLayout& role, const Profile& profile) {
   ordered_json home = name(role.home);
   if (!role.next_homes.empty()) home = ordered_json::array({name(role.home)});
   for (const int memory : role.next_homes) home.push_back(name(memory));
-  return {{"home", std::move(home)},
-          {"alignment_bytes", role.alignment_bytes},
-          {"channel_block", role.channel_block},
-          {"row_pitch_bytes", role.row_pitch_bytes}};
+  return FieldsToJson(kRoleFields, role, {{"home", std::move(home)}});
 }
 
 template <typename Kind>
@@ -139,14 +115,12 @@ ordered_json ToJson(const Tiling& tiling) {
   for (const AxisGranularity& axis : tiling.axes) {
     axes.push_back({{"axis", NameOf(axis.axis)}, {"granularity", axis.granularity}});
   }
-  return {{"axes", std::move(axes)},
-          {"halo", NamesOf(tiling.halo)},
-          {"weights", NamesOf(tiling.weights)},
-          {"dma", NameOf(tiling.dma)},
-          {"implicit_padding", tiling.implicit_padding},
-          {"in_place", NamesOf(tiling.in_place)},
-          {"weight_granularity_channels", tiling.weight_granularity_channels},
-          {"k_granularity", tiling.k_granularity}};
+  return FieldsToJson(kTilingFields, tiling,
+                      {{"axes", std::move(axes)},
+                       {"halo", NamesOf(tiling.halo)},
+                       {"weights", NamesOf(tiling.weights)},
+                       {"dma", NameOf(tiling.dma)},
+                       {"in_place", NamesOf(tiling.in_place)}});
 }
 
 // One name, or a list of several.
@@ -182,7 +156,6 @@ ordered_json ToJson(const Rule& rule, const Profile& profile) {
 std::string WriteProfileJson(const Profile& profile) {
   ordered_json json = {{"schema", 1}, {"name", profile.name}};
   if (!profile.description.empty()) json["description"] = profile.description;
-  json["clock_hz"] = profile.clock_hz;
   ordered_json& memories = json["memories"] = ordered_json::object();
   for (const Memory& memory : profile.memories) memories[memory.name] = ToJson(memory);
   json["tile_memory"] = profile.memories[static_cast<size_t>(profile.tile_memory)].name;
@@ -197,12 +170,11 @@ std::string WriteProfileJson(const Profile& profile) {
   json["tiling"] = ToJson(profile.tiling);
   ordered_json& scratch = json["scratch"] = ordered_json::object();
   for (const Scratch& item : profile.scratch) {
-    scratch[std::string(base::NameOf(item.kind))] = {{"bytes", item.bytes},
-                                                     {"factors", NamesOf(item.factors)}};
+    scratch[std::string(base::NameOf(item.kind))] =
+        FieldsToJson(kScratchFields, item, {{"factors", NamesOf(item.factors)}});
   }
   for (const Rule& rule : profile.rules) json["rules"].push_back(ToJson(rule, profile));
-  json["table_bytes_per_channel"] = profile.table_bytes_per_channel;
-  return base::WriteJson(json);
+  return base::WriteJson(FieldsToJson(kProfileFields, profile, std::move(json)));
 }
 
 }  // namespace tessera::hw_profiles

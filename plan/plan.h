@@ -195,7 +195,8 @@ struct Plan {
   std::vector<Home> homes;         // by memory; memories that hold no tensors are left out
   Metrics totals;
   Metrics lower_bounds;  // no plan for this network and profile is better in any single metric
-  double score = 0;      // 1.0 is ideal for a weighted mean; with one metric, its value
+  std::map<std::string, double> profile_totals;  // hw_profiles::TotalsOf the profile
+  double score = 0;  // 1.0 is ideal for a weighted mean; with one metric, its value
   Baseline baseline;
   std::string status;  // "optimal": proven that no plan scores better; or "feasible"
   Scope scope;

@@ -121,6 +121,13 @@ Json DataOf(const plan::Plan& plan, const plan::TimelineSource& timeline_of) {
     data["lower_bounds"][std::string(metric.name)] =
         LowerBoundOf(plan.lower_bounds, metric, plan.objective.limits);
   }
+  data["profile_totals"] = Json::array();
+  for (const hw_profiles::ProfileTotal& total : hw_profiles::kProfileTotals) {
+    const auto stated = plan.profile_totals.find(std::string(total.key));
+    if (stated == plan.profile_totals.end()) continue;
+    data["profile_totals"].push_back(
+        {{"title", total.title}, {"unit", total.unit}, {"value", stated->second}});
+  }
   data["baseline"] = {{"complete", plan.baseline.complete},
                       {"do_not_fit", plan.baseline.do_not_fit},
                       {"totals", AsData(plan.baseline.totals)}};

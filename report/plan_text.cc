@@ -57,6 +57,13 @@ std::string TotalsTable(const plan::Plan& plan) {
                shown(plan.totals), plan.baseline.complete ? shown(plan.baseline.totals) : without,
                Shown(metric, bound)});
   }
+  for (const hw_profiles::ProfileTotal& total : hw_profiles::kProfileTotals) {
+    const auto stated = plan.profile_totals.find(std::string(total.key));
+    if (stated == plan.profile_totals.end()) continue;
+    const std::string value = fmt::format("{:.6g}", stated->second);
+    table.Add(
+        {fmt::format("{} of the hardware, {}", total.title, total.unit), value, value, value});
+  }
   if (plan.totals.unknown_work > 0) {
     table.Add({"operators of unknown work", Grouped(plan.totals.unknown_work),
                plan.baseline.complete ? Grouped(plan.baseline.totals.unknown_work) : without,

@@ -157,10 +157,11 @@ class DraftReader {
     if (const JsonValue objective = root.Optional("objective"))
       draft_.objective = ReadObjective(objective);
     if (const JsonValue seed = root.Optional("seed")) draft_.seed = ReadSeed(seed);
-    PassBy(root, {"made_by", "digest",    "name",         "run",      "constraints",
-                  "status",  "score",     "bound",        "scope",    "proven_within",
-                  "time_ms", "totals",    "lower_bounds", "baseline", "notes",
-                  "loops",   "relations", "rules",        "lowering", "tensor_homes"});
+    PassBy(root, {"made_by",       "digest",    "name",         "run",      "constraints",
+                  "status",        "score",     "bound",        "scope",    "proven_within",
+                  "time_ms",       "totals",    "lower_bounds", "baseline", "notes",
+                  "loops",         "relations", "rules",        "lowering", "tensor_homes",
+                  "profile_totals"});
     if (reader_.Failed()) return std::move(draft_);  // the rest refers to the network
     draft_.kept = ReadKept(root.Items("kept", Presence::kOptional), draft_.network);
     ReadBuffers(root.Items("buffers", Presence::kOptional), "/buffers");

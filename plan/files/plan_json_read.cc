@@ -69,6 +69,16 @@ Metrics ReadMetrics(const JsonValue& value, double clock_hz) {
   return metrics;
 }
 
+std::map<std::string, double> ReadProfileTotals(const JsonValue& value) {
+  std::map<std::string, double> totals;
+  JsonObject object = value.Object();
+  for (const hw_profiles::ProfileTotal& total : hw_profiles::kProfileTotals) {
+    if (const JsonValue number = object.Optional(total.key))
+      totals[std::string(total.key)] = number.Number(0, kMostNumber);
+  }
+  return totals;
+}
+
 class PlanReader {
  public:
   explicit PlanReader(JsonReader& reader) : reader_(reader) {}
@@ -92,6 +102,8 @@ class PlanReader {
     plan_.seed = ReadSeed(root.Required("seed"));
     plan_.totals = ReadMetrics(root.Required("totals"), plan_.profile.clock_hz);
     plan_.lower_bounds = ReadMetrics(root.Required("lower_bounds"), plan_.profile.clock_hz);
+    if (const JsonValue totals = root.Optional("profile_totals"))
+      plan_.profile_totals = ReadProfileTotals(totals);
     ReadBaseline(root.Required("baseline"));
     for (const JsonValue& note : root.Items("notes")) plan_.notes.push_back(note.String());
     // the rest refers to the network and the profile

@@ -60,6 +60,7 @@ class PlanWriter {
     json["run"] = RunToJson(plan_);
     json["totals"] = MetricsToJson(plan_.totals);
     json["lower_bounds"] = MetricsToJson(plan_.lower_bounds);
+    if (!plan_.profile_totals.empty()) json["profile_totals"] = plan_.profile_totals;
     json["baseline"] = BaselineToJson();
     json["notes"] = plan_.notes;
     for (const int tensor : plan_.kept) json["kept"].push_back(TensorId(tensor));

@@ -26,6 +26,8 @@ class MetricsCheck {
   void Run() {
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) CheckSubgraph(i);
     CheckTotals();
+    for (const hw_profiles::ProfileTotal& total : hw_profiles::kProfileTotals)
+      CheckProfileTotal(std::string(total.key));
     CheckBounds();
     CheckScore();
     CheckStatus();
@@ -149,6 +151,31 @@ class MetricsCheck {
       Expect("the plan", field.noun, plan_.totals.**count, sum.**count);
     if (const auto* number = std::get_if<double Metrics::*>(&field.member))
       ExpectClose("the plan", field.noun, plan_.totals.**number, sum.**number);
+  }
+
+  // Of one section: the sum of its values of that key.
+  template <typename Section, size_t count>
+  static double SumOf(const std::vector<Section>& sections,
+                      const std::array<hw_profiles::Field<Section>, count>& fields,
+                      std::string_view key) {
+    const auto field = std::find_if(fields.begin(), fields.end(),
+                                    [&](const auto& each) { return each.key == key; });
+    double sum = 0;
+    for (size_t i = 0; i < sections.size() && field != fields.end(); ++i) {
+      hw_profiles::VisitValue(*field, sections[i],
+                              [&](auto value) { sum += static_cast<double>(value); });
+    }
+    return sum;
+  }
+
+  void CheckProfileTotal(const std::string& key) {
+    const hw_profiles::Profile& profile = plan_.profile;
+    const double sum = SumOf(profile.links, hw_profiles::kLinkFields, key) +
+                       SumOf(profile.engines, hw_profiles::kEngineFields, key) +
+                       SumOf(profile.memories, hw_profiles::kMemoryFields, key);
+    const auto stated = plan_.profile_totals.find(key);
+    ExpectComputed("the plan", fmt::format("a total {}", key),
+                   stated == plan_.profile_totals.end() ? 0 : stated->second, sum);
   }
 
   void CheckBounds() {

@@ -74,9 +74,10 @@ function listCard(title, lines) {
 
 function drawHeading() {
   const edges = `${count(plan.operators.length, 'operator')} in ${count(plan.subgraphs.length, 'subgraph')}`;
+  const hardware = plan.profile_totals.map(({ title, unit, value }) => `${title} ${Number(value.toPrecision(6))} ${unit} · `);
   byId('heading').append(
     html('h1', {}, plan.network, html('span', {}, ' on '), plan.profile),
-    html('p', { class: 'faint' }, `${edges} · ${plan.status} · seed ${plan.seed} · tessera ${plan.version}`),
+    html('p', { class: 'faint' }, `${edges} · ${hardware.join('')}${plan.status} · seed ${plan.seed} · tessera ${plan.version}`),
   );
 }
 

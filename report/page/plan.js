@@ -2,6 +2,7 @@
 // none:
 //
 //   metrics     key, title, unit, counts_work (a lower bound if work is unknown), is_of_front
+//   profile_totals  title, unit, value: sums over the profile, such as its area
 //   operators   id, kind, inputs, weights, outputs (tensors), macs
 //   tensors     id, shape, type, role, bytes
 //   subgraphs   first, last (operators), tile, tiles, weights, k_extent (with split_k), in_place,

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <exception>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "cases.h"
@@ -115,6 +118,23 @@ void AddTilingRemovals(const PlanRequest& question, List hw_profiles::Tiling::*l
   }
 }
 
+// Each field of a section back to its default.
+template <typename Section, size_t count, typename SectionOf>
+void AddDefaults(const std::array<hw_profiles::Field<Section>, count>& fields, SectionOf section_of,
+                 std::vector<Change>& changes) {
+  for (const hw_profiles::Field<Section>& field : fields) {
+    changes.push_back([&field, section_of](PlanRequest& q) {
+      Section& section = section_of(q.profile);
+      static const Section kDefaults;
+      const auto reset = [&](auto member) {
+        if constexpr (!std::is_same_v<decltype(member), std::monostate>)
+          section.*member = kDefaults.*member;
+      };
+      std::visit(reset, field.member);
+    });
+  }
+}
+
 void AddMemoryChanges(size_t i, std::vector<Change>& changes) {
   const auto add = [&changes, i](void (*change)(hw_profiles::Memory&)) {
     changes.push_back([change, i](PlanRequest& q) { change(q.profile.memories.at(i)); });
@@ -134,10 +154,9 @@ void AddMemoryChanges(size_t i, std::vector<Change>& changes) {
   add([](hw_profiles::Memory& m) { m.capacity_bytes = 1 << 24; });
   add([](hw_profiles::Memory& m) { m.leakage_mw = 0; });
   add([](hw_profiles::Memory& m) { m.port = {}; });
-  add([](hw_profiles::Memory& m) { m.port.shared = true; });
-  add([](hw_profiles::Memory& m) { m.port.read_latency_cycles = 0; });
-  add([](hw_profiles::Memory& m) { m.port.write_latency_cycles = 0; });
-  add([](hw_profiles::Memory& m) { m.port.burst_bytes = 1; });
+  AddDefaults(
+      hw_profiles::kPortFields, [i](Profile & p) -> auto& { return p.memories.at(i).port; },
+      changes);
   add([](hw_profiles::Memory& m) {
     m.port.read_bytes_per_cycle = m.port.write_bytes_per_cycle = 1;
   });
@@ -153,8 +172,8 @@ void AddProfileChanges(const PlanRequest& question, std::vector<Change>& changes
     if (q.profile.engines.size() > 1) q.profile.engines.erase(q.profile.engines.begin());
   });
   for (size_t i = 0; i < question.profile.engines.size(); ++i) {
-    changes.push_back([i](PlanRequest& q) { q.profile.engines.at(i).outstanding = 1; });
-    changes.push_back([i](PlanRequest& q) { q.profile.engines.at(i).mac_pj = 0; });
+    AddDefaults(
+        hw_profiles::kEngineFields, [i](Profile & p) -> auto& { return p.engines.at(i); }, changes);
     for (size_t j = 0; j < question.profile.engines[i].throughputs.size(); ++j) {
       changes.push_back([i, j](PlanRequest& q) {
         hw_profiles::Throughput& throughput = q.profile.engines.at(i).throughputs.at(j);
@@ -166,15 +185,12 @@ void AddProfileChanges(const PlanRequest& question, std::vector<Change>& changes
     }
   }
   for (size_t i = 0; i < question.profile.links.size(); ++i) {
-    changes.push_back([i](PlanRequest& q) { q.profile.links.at(i).setup_cycles = 0; });
-    changes.push_back([i](PlanRequest& q) { q.profile.links.at(i).alignment_bytes = 1; });
-    changes.push_back([i](PlanRequest& q) { q.profile.links.at(i).dims = 3; });
-    changes.push_back([i](PlanRequest& q) { q.profile.links.at(i).outstanding = 1; });
+    AddDefaults(
+        hw_profiles::kLinkFields, [i](Profile & p) -> auto& { return p.links.at(i); }, changes);
   }
   for (size_t i = 0; i < question.profile.roles.size(); ++i) {
-    changes.push_back([i](PlanRequest& q) { q.profile.roles.at(i).alignment_bytes = 1; });
-    changes.push_back([i](PlanRequest& q) { q.profile.roles.at(i).channel_block = 1; });
-    changes.push_back([i](PlanRequest& q) { q.profile.roles.at(i).row_pitch_bytes = 1; });
+    AddDefaults(
+        hw_profiles::kRoleFields, [i](Profile & p) -> auto& { return p.roles.at(i); }, changes);
     changes.push_back([i](PlanRequest& q) { q.profile.roles.at(i).next_homes.clear(); });
     changes.push_back([i](PlanRequest& q) {
       q.profile.roles.at(i).home = q.profile.tile_memory == 0 ? 1 : 0;

@@ -96,6 +96,7 @@ plan::Plan AssemblePlan(const choices::SearchContext& context,
   plan::Plan plan;
   plan.network = context.graph;
   plan.profile = context.profile;
+  plan.profile_totals = hw_profiles::TotalsOf(plan.profile);
   plan.objective = context.scale.Objective();
   plan.subgraphs = std::move(subgraphs);
   plan.kept = std::move(kept);
