@@ -124,12 +124,14 @@ struct Engine {
   double mac_pj = 0;
   // operators that run concurrently: the start of one is hidden behind those before it
   int outstanding = 1;
+  double area_mm2 = 0;
 };
 
 inline constexpr auto kEngineFields = std::to_array<Field<Engine>>({
     {"operators"},
     {"mac_pj", &Engine::mac_pj, kAmounts},
     {"outstanding", &Engine::outstanding, kCounts},
+    {"area_mm2", &Engine::area_mm2, kAmounts, Presence::kOptional},
 });
 
 // A bandwidth. Reads and writes share it if `shared`.
@@ -163,6 +165,7 @@ struct Memory {
   double read_pj_per_byte = 0;
   double write_pj_per_byte = 0;
   double leakage_mw = 0;
+  double area_mm2 = 0;
   std::vector<problem::Reserved> reserved;
   std::vector<problem::Bank> banks;
   std::vector<problem::Mode> modes;
@@ -183,6 +186,7 @@ inline constexpr auto kMemoryFields = std::to_array<Field<Memory>>({
     {"read_pj_per_byte", &Memory::read_pj_per_byte, kAmounts},
     {"write_pj_per_byte", &Memory::write_pj_per_byte, kAmounts},
     {"leakage_mw", &Memory::leakage_mw, kAmounts},
+    {"area_mm2", &Memory::area_mm2, kAmounts, Presence::kOptional},
     {"reserved"},
     {"banks"},
     {"bank_ports"},
@@ -200,6 +204,7 @@ struct Link {
   int64_t alignment_bytes = 1;
   int dims = 3;  // loop levels that one descriptor covers; a transfer that needs more is split
   int outstanding = 1;  // concurrent transfers
+  double area_mm2 = 0;
 };
 
 inline constexpr auto kLinkFields = std::to_array<Field<Link>>({
@@ -208,6 +213,7 @@ inline constexpr auto kLinkFields = std::to_array<Field<Link>>({
     {"alignment_bytes", &Link::alignment_bytes, kCounts},
     {"dims", &Link::dims, {1, 16}},
     {"outstanding", &Link::outstanding, kCounts},
+    {"area_mm2", &Link::area_mm2, kAmounts, Presence::kOptional},
 });
 
 // The storage of tensors of one role.
@@ -327,7 +333,9 @@ struct ProfileTotal {
   std::string_view unit;
 };
 
-inline constexpr std::array<ProfileTotal, 0> kProfileTotals = {};
+inline constexpr auto kProfileTotals = std::to_array<ProfileTotal>({
+    {.key = "area_mm2", .title = "area", .unit = "mm2"},
+});
 
 // The sums that are not 0, by key.
 std::map<std::string, double> TotalsOf(const Profile& profile);

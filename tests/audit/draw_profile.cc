@@ -79,6 +79,7 @@ Memory DrawMemory(Random& random, std::string name, int64_t capacity) {
   memory.read_pj_per_byte = OneOf(random, std::array{0.0, 1.0, 2.5, 10.0});
   memory.write_pj_per_byte = OneOf(random, std::array{0.0, 1.5, 3.0, 12.0});
   memory.leakage_mw = random.Chance(0.7) ? 0 : 0.25;
+  memory.area_mm2 = random.Chance(0.7) ? 0 : random.Real();
   return memory;
 }
 
@@ -119,6 +120,7 @@ void DrawLinks(Random& random, Profile& profile) {
     link.alignment_bytes = OneOf(random, std::array<int64_t, 5>{1, 1, 1, 8, 6});
     link.dims = static_cast<int>(random.Uniform(1, 4));
     link.outstanding = static_cast<int>(random.Chance(0.6) ? 1 : random.Uniform(2, 3));
+    link.area_mm2 = random.Chance(0.8) ? 0 : 0.125;
     profile.links.push_back(link);
   }
 }
@@ -136,6 +138,7 @@ void DrawEngines(Random& random, Profile& profile) {
   }
   for (hw_profiles::Engine& engine : profile.engines) {
     engine.mac_pj = OneOf(random, std::array{0.0, 0.5, 1.0});
+    engine.area_mm2 = OneOf(random, std::array{0.0, 0.5, 0.7});
     engine.outstanding = static_cast<int>(random.Chance(0.7) ? 1 : random.Uniform(2, 3));
     for (hw_profiles::Throughput& throughput : engine.throughputs) {
       const bool multiplies = base::TraitsOf(throughput.kind).multiplies;

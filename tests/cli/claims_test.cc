@@ -46,6 +46,7 @@ memories:
     read_pj_per_byte: 1.63
     write_pj_per_byte: 1.48
     leakage_mw: 1
+    area_mm2: 0.25
   dram:
     capacity_bytes: 64Ki
     alignment_bytes: 16
@@ -56,6 +57,7 @@ tile_memory: sram
 engines:
   npu:
     mac_pj: 0.04
+    area_mm2: 0.5
     operators:
       conv: {unroll: {out_channels: 8}, start_cycles: 10}
       depthwise: {unroll: {out_channels: 8}, start_cycles: 10}

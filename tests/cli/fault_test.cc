@@ -95,18 +95,18 @@ INSTANTIATE_TEST_SUITE_P(
               9,
               "out of range",
               {"expected: 1", "found: '2'"}},
-        Fault{
-            "misspelt_key",
-            "capacity_bytes: 32Ki",
-            "capacity_byte: 32Ki",
-            6,
-            5,
-            "unknown key 'capacity_byte'",
-            {"expected: one of capacity_bytes, alignment_bytes, writable, direct_read, "
-             "direct_write, port, "
-             "read_pj_per_byte, write_pj_per_byte, leakage_mw, reserved, banks, bank_ports, modes, "
-             "transitions, span",
-             "hint: did you mean 'capacity_bytes'?"}},
+        Fault{"misspelt_key",
+              "capacity_bytes: 32Ki",
+              "capacity_byte: 32Ki",
+              6,
+              5,
+              "unknown key 'capacity_byte'",
+              {"expected: one of capacity_bytes, alignment_bytes, writable, direct_read, "
+               "direct_write, port, "
+               "read_pj_per_byte, write_pj_per_byte, leakage_mw, area_mm2, reserved, banks, "
+               "bank_ports, "
+               "modes, transitions, span",
+               "hint: did you mean 'capacity_bytes'?"}},
         Fault{"unit_that_is_none",
               "32Ki",
               "32Kb",

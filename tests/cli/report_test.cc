@@ -166,6 +166,24 @@ TEST_F(ReportTest, StatesWhatWasRequired) {
   EXPECT_TRUE(ParseJson(DataText(ReportOnChain())).at("constraints").empty());
 }
 
+TEST_F(ReportTest, StatesTheAreaOfTheHardware) {
+  Write("hw.yaml", "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") +
+                       "\nschema: 1\nname: sized\nmemories: {sram: {area_mm2: 1.25}}\n"
+                       "engines: {npu: {area_mm2: 0.5}}\nlinks: {dma: {area_mm2: 0.125}}\n");
+  const Outcome outcome = Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                               "hw.yaml", "--output", "plan.html", "--output", "plan.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              testing::ContainsRegex("area of the hardware, mm2 +1.875 +1.875 +1.875"));
+  EXPECT_EQ(ReadJson("plan.json").at("profile_totals").at("area_mm2"), 1.875);
+  EXPECT_EQ(ParseJson(DataText(Read("plan.html"))).at("profile_totals"),
+            ParseJson(R"([{"title": "area", "unit": "mm2", "value": 1.875}])"));
+  const std::string plain = Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                                 Shipped("hw_profiles/edge_npu_1mib.yaml")})
+                                .out;
+  EXPECT_THAT(plain, Not(HasSubstr("area")));
+}
+
 TEST_F(ReportTest, StatesTheRoleOfEachTensor) {
   Write("sum.yaml",
         "schema: 1\nname: sum\ndtype: int8\ninputs:\n  - {id: x, shape: [4, 16]}\n"

@@ -53,6 +53,15 @@ TEST_F(SchemaTest, PlansKeepTheirs) {
   }
 }
 
+TEST_F(SchemaTest, APlanWithAnAreaKeepsIts) {
+  Write("hw.yaml", "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") +
+                       "\nschema: 1\nname: sized\nmemories: {sram: {area_mm2: 1.25}}\n");
+  const Outcome outcome = Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                               "hw.yaml", "--output", "plan.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_TRUE(Accepts("plan.json"));
+}
+
 TEST_F(SchemaTest, APlanUnderConstraintsKeepsIts) {
   Write("constraints.yaml",
         "schema: 1\n"

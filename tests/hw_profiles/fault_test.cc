@@ -48,13 +48,26 @@ TEST(ProfileFault, AMisspeltKey) {
       {12, 5, "unknown key 'capacity_byte'",
        "one of capacity_bytes, alignment_bytes, writable, direct_read, direct_write, port, "
        "read_pj_per_byte, "
-       "write_pj_per_byte, leakage_mw, reserved, banks, bank_ports, modes, transitions, span",
+       "write_pj_per_byte, leakage_mw, area_mm2, reserved, banks, bank_ports, modes, transitions, "
+       "span",
        "", "did you mean 'capacity_bytes'?"});
 }
 
 TEST(ProfileFault, ANumberThatIsNotFinite) {
   ExpectComplaint("clock_hz: 1e9", "clock_hz: .inf",
                   {3, 11, "not a finite number", "a number from 1 up", "'.inf'", ""});
+}
+
+TEST(ProfileFault, AnAreaBelowZero) {
+  ExpectComplaint("    capacity_bytes: 1Mi", "    area_mm2: -0.5\n    capacity_bytes: 1Mi",
+                  {12, 15, "out of range", "a number from 0 up", "'-0.5'", ""});
+}
+
+TEST(ProfileFault, AMisspeltArea) {
+  ExpectComplaint("    between: [dram, sram]", "    between: [dram, sram]\n    area_mm: 1",
+                  {22, 5, "unknown key 'area_mm'",
+                   "one of between, setup_cycles, alignment_bytes, dims, outstanding, area_mm2", "",
+                   "did you mean 'area_mm2'?"});
 }
 
 TEST(ProfileFault, AnAlignmentOfZero) {

@@ -74,6 +74,16 @@ TEST(Profile, ALinkJoinsInBothDirections) {
   EXPECT_EQ(LinkBetween(profile, 0, 0), nullptr);
 }
 
+TEST(Profile, TotalsAreSumsOverMemoriesEnginesAndLinks) {
+  Profile profile = Read(kSmall);
+  EXPECT_TRUE(TotalsOf(profile).empty());
+  profile.memories[0].area_mm2 = 1;
+  profile.memories[1].area_mm2 = 2;
+  profile.engines[0].area_mm2 = 4;
+  profile.links[0].area_mm2 = 8;
+  EXPECT_EQ(TotalsOf(profile), (std::map<std::string, double>{{"area_mm2", 15}}));
+}
+
 // Each home of a role with several has an index; it is written and read back at that index.
 TEST(Profile, HomesHavePlaces) {
   const std::string text =

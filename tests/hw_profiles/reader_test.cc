@@ -38,6 +38,8 @@ void ExpectMemoriesOfExample(const Profile& profile) {
   EXPECT_EQ(sram.read_pj_per_byte, 1.63);
   EXPECT_EQ(sram.write_pj_per_byte, 1.48);
   EXPECT_EQ(sram.leakage_mw, 0.5);
+  EXPECT_EQ(sram.area_mm2, 0.25);
+  EXPECT_EQ(profile.memories[1].area_mm2, 0);
   ASSERT_EQ(sram.reserved.size(), 1U);
   EXPECT_EQ(sram.reserved[0].range, (AddressRange{0, 1024}));
   EXPECT_EQ(sram.reserved[0].reason, "stack");
@@ -78,6 +80,7 @@ void ExpectEnginesOfExample(const Profile& profile) {
   EXPECT_EQ(engine.name, "pe");
   EXPECT_EQ(engine.mac_pj, 0.04);
   EXPECT_EQ(engine.outstanding, 2);
+  EXPECT_EQ(engine.area_mm2, 0.5);
   ASSERT_EQ(engine.throughputs.size(), 3U);
   const Throughput& conv = engine.throughputs[0];
   EXPECT_EQ(conv.kind, OperatorKind::kConv);
@@ -106,6 +109,7 @@ void ExpectEnginesOfExample(const Profile& profile) {
   EXPECT_EQ(link.alignment_bytes, 64);
   EXPECT_EQ(link.dims, 4);
   EXPECT_EQ(link.outstanding, 5);
+  EXPECT_EQ(link.area_mm2, 0.125);
 }
 
 void ExpectLayoutOfExample(const Profile& profile) {
@@ -195,6 +199,11 @@ TEST(ReadProfile, NoTransitionsIsNotTheSameAsAnyTransition) {
   EXPECT_FALSE(Read(WriteProfileJson(any)).memories[0].transitions.has_value());
   ASSERT_TRUE(Read(WriteProfileJson(none)).memories[0].transitions.has_value());
   EXPECT_TRUE(Read(WriteProfileJson(none)).memories[0].transitions->empty());
+}
+
+// A profile that was written before a field existed is written as before.
+TEST(ReadProfile, NoAreaIsNotWritten) {
+  EXPECT_EQ(WriteProfileJson(Read(kSmall)).find("area_mm2"), std::string::npos);
 }
 
 TEST(ReadProfile, IgnoresTheUsersOwnKeysEverywhere) {

@@ -283,6 +283,18 @@ const std::vector<Fault> kFaults = {
     {"LessBandwidth", OneSramPlan,
      [](Plan& plan) { plan.subgraphs[0].metrics.peak_bytes_per_cycle = 0.0625; },
      "metric: subgraph 0 states a peak bandwidth of 0.0625 where"},
+    {"AreaOfNothing", OneConvPlan, [](Plan& plan) { plan.profile_totals["area_mm2"] = 1; },
+     "metric: the plan states a total area_mm2 of 1 where 0 is computed"},
+    {"LessArea", OneConvPlan,
+     [](Plan& plan) {
+       plan.profile.memories[1].area_mm2 = 0.5;
+       plan.profile.engines[0].area_mm2 = 2;
+       plan.profile.links[0].area_mm2 = 4;
+       plan.profile_totals["area_mm2"] = 2.5;
+     },
+     "metric: the plan states a total area_mm2 of 2.5 where 6.5 is computed"},
+    {"NoArea", OneConvPlan, [](Plan& plan) { plan.profile.links[0].area_mm2 = 0.5; },
+     "metric: the plan states a total area_mm2 of 0 where 0.5 is computed"},
     {"MacsThatDoNotAddUp", TwoConvsPlan, [](Plan& plan) { plan.totals.macs = 16127; },
      "metric: the plan states 16127 MACs where 16128 are counted"},
     {"PeakTooLow", OneConvPlan, [](Plan& plan) { plan.totals.peak_bytes = 100; },
