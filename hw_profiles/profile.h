@@ -125,6 +125,8 @@ struct Engine {
   // operators that run concurrently: the start of one is hidden behind those before it
   int outstanding = 1;
   double area_mm2 = 0;
+  // after it finishes a tile, before it begins the next one of the subgraph
+  int64_t idle_cycles_between_tiles = 0;
 };
 
 inline constexpr auto kEngineFields = std::to_array<Field<Engine>>({
@@ -132,6 +134,7 @@ inline constexpr auto kEngineFields = std::to_array<Field<Engine>>({
     {"mac_pj", &Engine::mac_pj, kAmounts},
     {"outstanding", &Engine::outstanding, kCounts},
     {"area_mm2", &Engine::area_mm2, kAmounts, Presence::kOptional},
+    {"idle_cycles_between_tiles", &Engine::idle_cycles_between_tiles, kCycles, Presence::kOptional},
 });
 
 // A bandwidth. Reads and writes share it if `shared`.

@@ -13,6 +13,8 @@
 //     constants | load 1     | load 2, store 0      |     | store N-2   | store N-1
 //                                                         '- constants of the next subgraph -
 //
+// Between two tiles the engines idle: a part of the pass, or of the sum.
+//
 // A slot thus follows from three consecutive tiles. The cost of a tile follows from its extents, so
 // tiles with the same extents are priced once, and the rest is a walk over all tiles.
 // docs/program.md, Costs, has every formula. Cost: tiles times tensors, and different tiles times
@@ -24,6 +26,16 @@ using hw_profiles::HaloStorage;
 namespace {
 
 int64_t RowsOf(const Box& box) { return ExtentsOf(box)[*RowAxisOf(box.size())]; }
+
+// All engines of a tile idle from its end on, so the longest time counts.
+int64_t IdleBeforeNext(const TileCost& tile) {
+  const auto idle_of = [](const StepCost& step) {
+    return step.engine == nullptr ? 0 : step.engine->idle_cycles_between_tiles;
+  };
+  int64_t longest = 0;
+  for (const StepCost& step : tile.steps) longest = std::max(longest, idle_of(step));
+  return longest;
+}
 
 }  // namespace
 
@@ -120,8 +132,9 @@ int64_t CostCount::SlicesDuring(const Neighbours& tiles, size_t step, size_t mem
 }
 
 int64_t CostCount::PassOf(const Neighbours& tiles) const {
-  int64_t pass = CopyCycles(tiles);
-  const std::vector<StepCost>& steps = alike_[static_cast<size_t>(tiles[1])].cost.steps;
+  const TileCost& here = alike_[static_cast<size_t>(tiles[1])].cost;
+  int64_t pass = Plus(CopyCycles(tiles), tiles[2] < 0 ? 0 : IdleBeforeNext(here));
+  const std::vector<StepCost>& steps = here.steps;
   for (size_t step = 0; step < steps.size(); ++step) {
     int64_t cycles = steps[step].cycles;
     for (size_t memory = 0; memory < plan_.profile.memories.size(); ++memory)
@@ -145,7 +158,7 @@ CostCount::Slot CostCount::SlotOf(int64_t cycles, const std::vector<int64_t>& by
 
 CostCount::Slot CostCount::SerializedSlot(const Neighbours& tiles) const {
   const TileCost& here = alike_[static_cast<size_t>(tiles[1])].cost;
-  int64_t cycles = CopyCycles(tiles);
+  int64_t cycles = Plus(CopyCycles(tiles), tiles[2] < 0 ? 0 : IdleBeforeNext(here));
   std::vector<int64_t> bytes(here.memories.size());
   for (const StepCost& step : here.steps) {
     cycles = Plus(cycles, step.cycles);

@@ -11,7 +11,8 @@
 
 // A subgraph is a sequence of slots, one for each tile. With `dma: serialized` nothing overlaps:
 //
-//    slot i:  loads | step 0 | step 1 | .. | stores       slot 0 begins with the resident constants
+//    slot i:  loads | step 0 | step 1 | .. | stores | idle    slot 0 begins with the resident
+//                                                             constants; the last has no idle time
 //
 // With `dma: double_buffered` engines and links work concurrently. A tile is loaded while the
 // previous one is computed and the one before that is stored:
@@ -26,7 +27,8 @@
 // prologue. A slot lasts as long as the busiest of the engine pass and the ports. Streamed slices
 // belong to the slot too: those after the first arrive during their own step, the first during the
 // previous step. This holds for constants and for operands cut along K, from all homes in parallel.
-// Steps that copy kept rows delay the engine. Only the classes of three adjacent tiles determine a
+// Steps that copy kept rows delay the engine, as does the time for which engines idle between two
+// tiles. Only the classes of three adjacent tiles determine a
 // slot, so the costs of a class are computed once and the loop over tiles only compares numbers.
 // Cost: O(classes * operators + tiles * memories).
 namespace tessera::search::cost {
@@ -96,6 +98,7 @@ class SlotSums {
 
   SliceFlow SlicesOf(size_t tile, size_t memory) const;
   int64_t SlicesDuring(size_t tile, size_t memory) const;
+  int64_t IdleAfter(size_t tile) const;
   int64_t PassOf(size_t tile) const;
   int64_t PortBusy(size_t memory, int64_t in, int64_t out) const;
   Slot SerializedSlot(size_t tile) const;
@@ -139,12 +142,22 @@ int64_t SlotSums::SlicesDuring(size_t tile, size_t memory) const {
   return base::SaturatingAdd(SlicesOf(tile, memory).later_cycles, next);
 }
 
+// Before the next tile, the engines that run the operators idle at the same time.
+int64_t SlotSums::IdleAfter(size_t tile) const {
+  int64_t idle = 0;
+  if (static_cast<int64_t>(tile) + 1 == tiling_.tiles) return idle;
+  for (const hw_profiles::Engine* engine : TileAt(tile).runs_on) {
+    if (engine != nullptr) idle = std::max(idle, engine->idle_cycles_between_tiles);
+  }
+  return idle;
+}
+
 // The engine's cycles over its steps. With streamed slices, each step also waits for those that
 // must arrive during it. After the last tile there is no next first slice.
 int64_t SlotSums::PassOf(size_t index) const {
   const TileCost& tile = TileAt(index);
   const bool last = static_cast<int64_t>(index) + 1 == tiling_.tiles;
-  int64_t pass = tile.copies;
+  int64_t pass = base::SaturatingAdd(tile.copies, IdleAfter(index));
   for (size_t step = 0; step < tile.engine.size(); ++step) {
     int64_t slices = 0;
     for (size_t home = 0; home < constants_.size() && streams_; ++home) {
@@ -169,7 +182,8 @@ int64_t SlotSums::PortBusy(size_t memory, int64_t in, int64_t out) const {
 
 SlotSums::Slot SlotSums::SerializedSlot(size_t tile) const {
   const TileCost& cost = TileAt(tile);
-  Slot slot{.cycles = cost.copies, .bytes = std::vector<int64_t>(profile_.memories.size())};
+  Slot slot{.cycles = base::SaturatingAdd(cost.copies, IdleAfter(tile)),
+            .bytes = std::vector<int64_t>(profile_.memories.size())};
   for (const int64_t cycles : cost.engine) base::Accumulate(slot.cycles, cycles);
   for (size_t memory = 0; memory < cost.flows.size(); ++memory) {
     const Flow& flow = cost.flows[memory];

@@ -19,7 +19,7 @@
 // file makes these choices:
 //
 //    engine   | C_0      | C_1   | .. |      steps in sequence; a step that waits for its slices is
-//                                            followed by a gap
+//                                            followed by a gap, as is a tile if engines idle then
 //    dma      |ss load   |ss load| store |   slices begin with their step; free time is filled with
 //                                            direct work, then loads, then stores, each interrupted
 //                                            by slices
@@ -78,9 +78,10 @@ class Layout {
   void ForEachSlices(const TileWork& work, size_t step, Visit visit) const;
   Slot Prologue() const;
   Slot Epilogue() const;
-  Slot Serialized(const TileWork& here) const;
+  Slot Serialized(const TileWork& here, const TileWork* next) const;
   Slot Beside(const TileWork* previous, const TileWork& here, const TileWork* next) const;
   void AddPass(const TileWork& here, const TileWork* next, Slot& slot) const;
+  static void AddIdle(const TileWork& here, const TileWork* next, Slot& slot);
   static Activity AsActivity(const TensorTransfer& transfer, int64_t tile);
   void Prefetch(Slot& last, Slot& epilogue) const;
   void Append(const Slot& slot, int64_t tile, bool shown);
@@ -201,7 +202,7 @@ Slot Layout::Epilogue() const {
 // Activities in sequence: an operator's operands arrive, then its slices, it computes, its results
 // leave. (Slices and compute alternate in the program; here all slices come first.) Direct work is
 // part of the step and delays nothing else.
-Slot Layout::Serialized(const TileWork& here) const {
+Slot Layout::Serialized(const TileWork& here, const TileWork* next) const {
   Slot slot;
   const auto put = [&slot](Activity activity, int track, int64_t cycles) {
     if (cycles == 0) return;
@@ -230,7 +231,18 @@ Slot Layout::Serialized(const TileWork& here) const {
     transfer_all(Direction::kWrite, op);
   }
   put({.kind = ActivityKind::kCopy}, tracks_.OfEngine(here.cost.runs_on.back()), here.cost.copies);
+  AddIdle(here, next, slot);
   return slot;
+}
+
+// The slot is prolonged by the time for which the engines idle before the next tile, all at once.
+void Layout::AddIdle(const TileWork& here, const TileWork* next, Slot& slot) {
+  if (next == nullptr) return;
+  int64_t idle = 0;
+  for (const hw_profiles::Engine* engine : here.cost.runs_on) {
+    if (engine != nullptr) idle = std::max(idle, engine->idle_cycles_between_tiles);
+  }
+  base::Accumulate(slot.cycles, idle);
 }
 
 // The engine's steps, and for each the slices that must arrive during it. Copies of kept rows come
@@ -280,6 +292,7 @@ void Layout::AddPass(const TileWork& here, const TileWork* next, Slot& slot) con
 Slot Layout::Beside(const TileWork* previous, const TileWork& here, const TileWork* next) const {
   Slot slot;
   AddPass(here, next, slot);
+  AddIdle(here, next, slot);
   const auto fill = [](const TileWork* work, Direction direction, int memory, int64_t tile,
                        Filling& filling) {
     if (work == nullptr) return;
@@ -344,9 +357,10 @@ SubgraphTimeline Layout::Run(int64_t most_tiles) {
   for (int64_t tile = 0; tile < tiles; ++tile) {
     const TileWork* here = WorkOf(tile);
     const TileWork* previous = DoubleBuffered() ? WorkOf(tile - 1) : nullptr;
-    const TileWork* next = DoubleBuffered() ? WorkOf(tile + 1) : nullptr;
+    const TileWork* next = WorkOf(tile + 1);
     const auto [slot, added] = slots.try_emplace({previous, here, next});
-    if (added) slot->second = DoubleBuffered() ? Beside(previous, *here, next) : Serialized(*here);
+    if (added)
+      slot->second = DoubleBuffered() ? Beside(previous, *here, next) : Serialized(*here, next);
     if (tile + 1 == tiles && !prefetches_.next.empty()) Prefetch(slot->second, epilogue);
     const bool shown = tile < head || tile >= tiles - tail;
     if (tile == head)

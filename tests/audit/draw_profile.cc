@@ -140,6 +140,7 @@ void DrawEngines(Random& random, Profile& profile) {
     engine.mac_pj = OneOf(random, std::array{0.0, 0.5, 1.0});
     engine.area_mm2 = OneOf(random, std::array{0.0, 0.5, 0.7});
     engine.outstanding = static_cast<int>(random.Chance(0.7) ? 1 : random.Uniform(2, 3));
+    engine.idle_cycles_between_tiles = random.Chance(0.5) ? 0 : random.Uniform(1, 40);
     for (hw_profiles::Throughput& throughput : engine.throughputs) {
       const bool multiplies = base::TraitsOf(throughput.kind).multiplies;
       throughput.start_cycles = random.Chance(0.4) ? 0 : random.Uniform(1, 9);

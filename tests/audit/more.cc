@@ -121,6 +121,10 @@ bool LessStart(Random& random, PlanRequest&, PlanRequest& more) {
   return true;
 }
 
+bool LessIdleTime(Random& random, PlanRequest&, PlanRequest& more) {
+  return std::exchange(AnyOf(random, more.profile.engines)->idle_cycles_between_tiles, 0) > 0;
+}
+
 bool MoreHalos(Random& random, PlanRequest& less, PlanRequest&) {
   std::vector<hw_profiles::HaloStorage>& halo = less.profile.tiling.halo;
   if (halo.size() < 2) return false;
@@ -275,6 +279,7 @@ constexpr std::array kRelations = {Relation{"tile memory", MoreTileMemory},
                                    Relation{"operators at once", MoreOperatorsAtOnce, true},
                                    Relation{"MACs per cycle", MoreMacs, true},
                                    Relation{"start cycles", LessStart, true},
+                                   Relation{"idle cycles", LessIdleTime, true},
                                    Relation{"halo policies", MoreHalos},
                                    Relation{"weight policies", MoreWeights},
                                    Relation{"kinds in place", MoreInPlace},

@@ -58,6 +58,7 @@ engines:
   npu:
     mac_pj: 0.04
     area_mm2: 0.5
+    idle_cycles_between_tiles: 6
     operators:
       conv: {unroll: {out_channels: 8}, start_cycles: 10}
       depthwise: {unroll: {out_channels: 8}, start_cycles: 10}

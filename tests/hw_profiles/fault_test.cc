@@ -70,6 +70,19 @@ TEST(ProfileFault, AMisspeltArea) {
                    "did you mean 'area_mm2'?"});
 }
 
+TEST(ProfileFault, AnIdleTimeThatIsNoInteger) {
+  ExpectComplaint("  pe:\n", "  pe:\n    idle_cycles_between_tiles: 1.5\n",
+                  {16, 32, "not an integer, or beyond 64 bits",
+                   "an integer from 0 to 1099511627776", "'1.5'", ""});
+}
+
+TEST(ProfileFault, AMisspeltIdleTime) {
+  ExpectComplaint("  pe:\n", "  pe:\n    idle_cycle_between_tiles: 1\n",
+                  {16, 5, "unknown key 'idle_cycle_between_tiles'",
+                   "one of operators, mac_pj, outstanding, area_mm2, idle_cycles_between_tiles", "",
+                   "did you mean 'idle_cycles_between_tiles'?"});
+}
+
 TEST(ProfileFault, AnAlignmentOfZero) {
   ExpectComplaint("  boundary: {home: dram}", "  boundary: {alignment_bytes: 0}",
                   {23, 31, "out of range", "an integer from 1 to 1073741824", "'0'", ""});

@@ -81,6 +81,7 @@ void ExpectEnginesOfExample(const Profile& profile) {
   EXPECT_EQ(engine.mac_pj, 0.04);
   EXPECT_EQ(engine.outstanding, 2);
   EXPECT_EQ(engine.area_mm2, 0.5);
+  EXPECT_EQ(engine.idle_cycles_between_tiles, 12);
   ASSERT_EQ(engine.throughputs.size(), 3U);
   const Throughput& conv = engine.throughputs[0];
   EXPECT_EQ(conv.kind, OperatorKind::kConv);
@@ -201,9 +202,11 @@ TEST(ReadProfile, NoTransitionsIsNotTheSameAsAnyTransition) {
   EXPECT_TRUE(Read(WriteProfileJson(none)).memories[0].transitions->empty());
 }
 
-// A profile that was written before a field existed is written as before.
-TEST(ReadProfile, NoAreaIsNotWritten) {
-  EXPECT_EQ(WriteProfileJson(Read(kSmall)).find("area_mm2"), std::string::npos);
+// A profile that was written before these fields existed is written as before.
+TEST(ReadProfile, NoAreaAndNoIdleTimeAreNotWritten) {
+  const std::string json = WriteProfileJson(Read(kSmall));
+  EXPECT_EQ(json.find("area_mm2"), std::string::npos);
+  EXPECT_EQ(json.find("idle_cycles_between_tiles"), std::string::npos);
 }
 
 TEST(ReadProfile, IgnoresTheUsersOwnKeysEverywhere) {

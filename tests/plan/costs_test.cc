@@ -193,6 +193,16 @@ TEST(Costs, OfSplitKSumsAreThoseOfTheirSlices) {
   EXPECT_EQ(CostOf(plan).latency_cycles, slices / 2 + slices / 2 + (3 + 5 + 8 / 2));
 }
 
+TEST(Costs, OfIdleEnginesFallBetweenTiles) {
+  Plan plan = Pointwise(DmaSteps::kSerialized);
+  plan.profile.engines[0].idle_cycles_between_tiles = 5;
+  EXPECT_EQ(CostOf(plan).latency_cycles, 11 + 2 * (13 + 11 + 14) + 5);
+  plan.profile.tiling.dma = DmaSteps::kDoubleBuffered;
+  EXPECT_EQ(CostOf(plan).latency_cycles, (13 + 11) + (11 + 5) + 14 + 14);
+  plan.profile.engines[0].idle_cycles_between_tiles = 2;  // while the next tile loads
+  EXPECT_EQ(CostOf(plan).latency_cycles, (13 + 11) + 13 + 14 + 14);
+}
+
 // Two convolutions, each a subgraph of two tiles; the weights of the second arrive while the first
 // stores.
 TEST(Costs, OfPrefetchedConstantsFallOnTheSubgraphBefore) {

@@ -36,6 +36,7 @@ hw_profiles::Profile AnyMachine() {
   profile.memories[0].leakage_mw = 1;
   profile.links[0].outstanding = *rc::gen::inRange(1, 3);
   profile.engines[0].outstanding = *rc::gen::inRange(1, 4);
+  profile.engines[0].idle_cycles_between_tiles = *rc::gen::element(0, 0, 7);
   profile.table_bytes_per_channel = *rc::gen::inRange(0, 3);
   LayoutIn(profile, base::TensorRole::kBoundary).channel_block = *rc::gen::element(1, 4);
   return profile;

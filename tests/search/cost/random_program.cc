@@ -136,6 +136,7 @@ void DrawPaces(Random& random, Profile& profile) {
   }
   profile.engines[0].mac_pj = 0.5;
   profile.engines[0].outstanding = static_cast<int>(random.Uniform(1, 3));
+  profile.engines[0].idle_cycles_between_tiles = random.Chance(0.5) ? 0 : random.Uniform(1, 60);
   for (hw_profiles::Throughput& throughput : profile.engines[0].throughputs) {
     throughput.start_cycles = random.Uniform(0, 9);
     throughput.cycles_per_output = random.Uniform(0, 2);

@@ -313,6 +313,41 @@ TEST(Simulate, StartsHideBehindOperatorsUnderWay) {
   EXPECT_EQ(latency(40, 3), (40 + 12) + 12 + 12);
 }
 
+TEST(Simulate, EnginesIdleBetweenTiles) {
+  const auto latency = [](DmaSteps dma, int64_t idle, int64_t rows) {
+    Profile profile = SmallMachine(dma);
+    profile.engines[0].idle_cycles_between_tiles = idle;
+    return RunRows(Pointwise(), profile, rows, kResident).latency_cycles;
+  };
+  EXPECT_EQ(latency(DmaSteps::kSerialized, 5, 2), 11 + 2 * (13 + 11 + 14) + 5);
+  EXPECT_EQ(latency(DmaSteps::kSerialized, 5, 1),
+            latency(DmaSteps::kSerialized, 0, 1) + 3 * 5);  // 4 tiles
+  EXPECT_EQ(latency(DmaSteps::kSerialized, 5, 4), latency(DmaSteps::kSerialized, 0, 4));
+  // While the engine idles, the next tile loads: 11 + 2 of 13 cycles, then 11 + 5.
+  EXPECT_EQ(latency(DmaSteps::kDoubleBuffered, 2, 2), (11 + 13) + 13 + 14 + 14);
+  EXPECT_EQ(latency(DmaSteps::kDoubleBuffered, 5, 2), (11 + 13) + 16 + 14 + 14);
+  EXPECT_EQ(latency(DmaSteps::kDoubleBuffered, 5, 4), latency(DmaSteps::kDoubleBuffered, 0, 4));
+}
+
+// x -> convolution on one engine -> addition on another one, in two tiles.
+TEST(Simulate, EnginesOfATileIdleAtTheSameTime) {
+  NetworkBuilder net;
+  const int made = net.Conv(net.Input({1, 2, 4, 3}), 1, 2);
+  const graph::Graph graph = net.Finish(net.Add(made, made));
+  Profile profile = SmallMachine(DmaSteps::kSerialized);
+  profile.engines.push_back(profile.engines[0]);
+  profile.engines[0].throughputs.pop_back();
+  const auto latency = [&](int64_t first, int64_t second) {
+    profile.engines[0].idle_cycles_between_tiles = first;
+    profile.engines[1].idle_cycles_between_tiles = second;
+    return RunRows(graph, profile, 2, kResident).latency_cycles;
+  };
+  const int64_t busy = latency(0, 0);
+  EXPECT_EQ(latency(7, 0), busy + 7);
+  EXPECT_EQ(latency(0, 9), busy + 9);
+  EXPECT_EQ(latency(7, 9), busy + 9);
+}
+
 TEST(Simulate, BoundByTheLinkThatWorksLongest) {
   const plan::Metrics metrics =
       RunRows(Pointwise(), SmallMachine(DmaSteps::kDoubleBuffered), 2, kResident);

@@ -112,6 +112,24 @@ TEST(Timeline, ReadsAndWritesHaveTracksOfTheirOwnWhereTheyDoNotTakeTurns) {
   EXPECT_EQ(timeline.cycles, (11 + 12) + (12 + 12 + 12 + 12) + 12);
 }
 
+TEST(Timeline, IdleEnginesLeaveAGapThatTransfersUse) {
+  NetworkBuilder net;
+  const graph::Graph graph = net.Finish(net.Conv(net.Input({1, 2, 4, 3}), 1, 2));
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
+  profile.engines[0].idle_cycles_between_tiles = 5;
+  const cost::SubgraphTimeline timeline =
+      cost::TimelineOf(graph, profile, graph::tiling::Tile(graph, {0, 0}, {1, 2, 2, 3}),
+                       kTimedResident, cost::kAllTiles);
+  EXPECT_THAT(SpansOf(timeline), ElementsAre(Span{cost::ActivityKind::kConstants, 0, 0, 11},
+                                             Span{cost::ActivityKind::kLoad, 0, 11, 24},
+                                             Span{cost::ActivityKind::kCompute, 0, 24, 35},
+                                             Span{cost::ActivityKind::kLoad, 1, 24, 37},
+                                             Span{cost::ActivityKind::kCompute, 1, 40, 51},
+                                             Span{cost::ActivityKind::kStore, 0, 40, 54},
+                                             Span{cost::ActivityKind::kStore, 1, 54, 68}));
+  EXPECT_EQ(timeline.cycles, 68);
+}
+
 TEST(Timeline, TilesInTheMiddleAreLeftOutYetCounted) {
   const cost::SubgraphTimeline whole =
       PointwiseTimeline(DmaSteps::kDoubleBuffered, kTimedResident, 1);
@@ -169,6 +187,7 @@ RC_GTEST_PROP(TimelineProperty, EndsWhenTheSimulatorSaysAndNoTrackOverlapsItself
   profile.memories[0].port.shared = drawn(0, 2) == 0;
   profile.memories[0].direct_read = drawn(0, 3) == 0;
   profile.links[0].outstanding = static_cast<int>(drawn(1, 3));
+  profile.engines[0].idle_cycles_between_tiles = drawn(0, 2) * drawn(0, 40);
   if (drawn(0, 4) == 0) LayoutIn(profile, base::TensorRole::kNetworkOutput).home = 1;
   Policy policy = drawn(0, 2) == 0 ? kTimedResident : kTimedStreamed;
   if (profile.memories[0].direct_read && drawn(0, 2) == 0) policy.weights = WeightPolicy::kDirect;
