@@ -96,7 +96,8 @@ problem::Memory AsProblemMemory(const Memory& memory) {
           .reserved = memory.reserved,
           .banks = memory.banks,
           .modes = memory.modes,
-          .transitions = memory.transitions};
+          .transitions = memory.transitions,
+          .bank_sets = memory.bank_sets};
 }
 
 std::string_view NameOf(HaloStorage storage) { return kHaloStorages[static_cast<size_t>(storage)]; }

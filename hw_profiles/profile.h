@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -174,6 +175,8 @@ struct Memory {
   std::vector<problem::Mode> modes;
   std::optional<std::vector<std::pair<int, int>>> transitions;
   problem::Span span = problem::Span::kAny;  // of every buffer placed here
+  // as in problem::Memory
+  std::map<std::string, problem::BankSets, std::less<>> bank_sets = {};
 };
 
 inline constexpr auto kMemoryFields = std::to_array<Field<Memory>>({

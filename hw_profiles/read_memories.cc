@@ -104,14 +104,43 @@ void ReadBanks(const YamlNode& node, Memory& memory) {
   }
 }
 
+// Sets of banks for kinds of rules: lists of lists of names.
+void ReadBankSets(const YamlNode& node, Memory& memory) {
+  std::vector<std::string_view> names;
+  for (const problem::Bank& bank : memory.banks) names.emplace_back(bank.name);
+  for (const std::string_view key : problem::BankSetKeys()) {
+    const YamlNode list = node.Maybe(key);
+    if (!list) continue;
+    if (names.empty()) {
+      const std::string text(key);
+      list.ComplainOfKey(text + " without banks", "", "add banks, or remove " + text);
+      continue;
+    }
+    problem::BankSets& sets = memory.bank_sets[std::string(key)];
+    std::vector<bool> taken(names.size(), false);
+    for (const YamlNode& item : list.Items()) {
+      std::vector<int>& set = sets.emplace_back();
+      for (const YamlNode& bank : item.Items()) {
+        set.push_back(static_cast<int>(bank.OneOf(names)));
+        auto is_taken = taken[static_cast<size_t>(set.back())];
+        if (is_taken) bank.Complain("bank '" + bank.Text() + "' is listed twice", "each bank once");
+        is_taken = true;
+      }
+      if (set.empty()) item.Complain("no bank is listed", "at least one bank");
+    }
+    if (sets.empty()) list.Complain("no set of banks is listed", "at least one list of banks");
+  }
+}
+
 Memory ReadMemory(const YamlNode& node, const std::string& name) {
-  RequireFields(node, kMemoryFields);
+  RequireFields(node, kMemoryFields, problem::BankSetKeys());
   Memory memory;
   memory.name = name;
   ReadFields(node, kMemoryFields, memory);
   ReadPort(node.Maybe("port"), memory.port);
   ReadReserved(node.Maybe("reserved"), memory);
   ReadBanks(node, memory);
+  ReadBankSets(node, memory);
   if (const YamlNode span = node.Maybe("span")) {
     memory.span = static_cast<problem::Span>(span.OneOf(problem::kSpanWords));
     if (memory.banks.empty() && memory.span != problem::Span::kAny) {

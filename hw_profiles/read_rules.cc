@@ -11,7 +11,9 @@ namespace tessera::hw_profiles {
 namespace {
 
 using base::YamlNode;
+using problem::Bytes;
 using problem::Requirement;
+using problem::RequirementField;
 using problem::RequirementKind;
 
 std::vector<std::string_view> RoleNames() {
@@ -102,25 +104,50 @@ problem::AddressRange ReadWindow(const YamlNode& node) {
   return {ends[0], ends[1]};
 }
 
+// Reads the value of one field of a requirement.
+class FieldReader {
+ public:
+  FieldReader(const YamlNode& node, const RequirementField& field, const Profile& profile,
+              Requirement& wanted)
+      : value_(field.optional ? node.Maybe(field.key) : node.At(field.key)),
+        field_(field),
+        profile_(profile),
+        wanted_(wanted) {}
+
+  void operator()(Bytes Requirement::*number) const {
+    if (!value_) return;
+    const Bytes most = field_.below == nullptr ? kMostBytes : wanted_.*field_.below - 1;
+    wanted_.*number = value_.Integer(std::max(field_.least, -kMostBytes), most);
+  }
+  void operator()(problem::AddressRange Requirement::*window) const {
+    wanted_.*window = ReadWindow(value_);
+  }
+  void operator()(std::vector<int> Requirement::*banks) const {
+    wanted_.*banks = ReadBanks(value_, profile_);
+  }
+
+ private:
+  const YamlNode value_;
+  const RequirementField& field_;
+  const Profile& profile_;
+  Requirement& wanted_;
+};
+
 Requirement ReadRequirement(const YamlNode& node, const Profile& profile) {
   Requirement wanted;
-  wanted.kind = static_cast<RequirementKind>(node.At("kind").OneOf(problem::RequirementNames()));
+  const YamlNode kind = node.At("kind");
+  wanted.kind = static_cast<RequirementKind>(kind.OneOf(problem::RequirementNames()));
+  const problem::RuleTraits& traits = problem::TraitsOf(wanted.kind);
   std::vector<std::string_view> keys = {"kind"};
-  for (const problem::RequirementNumber& number : problem::NumbersOf(wanted.kind))
-    keys.push_back(number.key);
-  if (wanted.kind == RequirementKind::kWindow) keys.emplace_back("window");
-  if (wanted.kind == RequirementKind::kBanks) keys.emplace_back("banks");
+  for (const RequirementField& field : traits.fields) keys.push_back(field.key);
   node.OnlyKeys(keys);
-  for (const problem::RequirementNumber& number : problem::NumbersOf(wanted.kind)) {
-    const YamlNode value = number.optional ? node.Maybe(number.key) : node.At(number.key);
-    const bool residue = number.member == &Requirement::residue;
-    if (value) {
-      wanted.*number.member = value.Integer(std::max(number.least, -kMostBytes),
-                                            residue ? wanted.multiple - 1 : kMostBytes);
-    }
-  }
-  if (wanted.kind == RequirementKind::kWindow) wanted.window = ReadWindow(node.At("window"));
-  if (wanted.kind == RequirementKind::kBanks) wanted.banks = ReadBanks(node.At("banks"), profile);
+  for (const RequirementField& field : traits.fields)
+    std::visit(FieldReader(node, field, profile, wanted), field.member);
+  if (traits.bank_sets.empty()) return wanted;
+  const Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
+  if (memory.bank_sets.contains(traits.bank_sets)) return wanted;
+  const std::string key(traits.bank_sets);
+  kind.Complain("the tile memory '" + memory.name + "' lists no " + key, "a memory with " + key);
   return wanted;
 }
 

@@ -37,8 +37,9 @@ int ReadMemoryName(const base::YamlNode& node, const Profile& profile);
 
 // Complains about keys of the map that the table (profile.h) does not list.
 template <typename Fields>
-void RequireFields(const base::YamlNode& map, const Fields& fields) {
-  std::vector<std::string_view> keys;
+void RequireFields(const base::YamlNode& map, const Fields& fields,
+                   std::span<const std::string_view> more = {}) {
+  std::vector<std::string_view> keys(more.begin(), more.end());
   for (const auto& field : fields) keys.push_back(field.key);
   map.OnlyKeys(keys);
 }

@@ -45,6 +45,8 @@ void AddBanks(const Memory& memory, ordered_json& json) {
                         {"end_bytes", bank.range.end},
                         {"ports", problem::files::PortsToJson(bank.ports)}};
   }
+  for (const auto& [key, sets] : memory.bank_sets)
+    json[key] = problem::files::BankSetsToJson(sets, memory.banks);
   if (!memory.modes.empty()) {
     ordered_json& modes = json["modes"] = ordered_json::object();
     for (const problem::Mode& mode : memory.modes) {

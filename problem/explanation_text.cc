@@ -8,6 +8,7 @@
 
 #include "tessera/base/text.h"
 #include "tessera/problem/explanation.h"
+#include "tessera/problem/rule_definition.h"
 
 namespace tessera::problem {
 
@@ -92,8 +93,8 @@ class Wording {
         return fmt::format("with one bank more like {} ({})",
                            BankName(condition.owner, condition.item), Count(change.amount, "byte"));
       case ChangeKind::kFreeBank:
-        return fmt::format("with one bank more of {} in {}{}{}", Count(change.amount, "byte"),
-                           MemoryName(condition.owner),
+        return fmt::format("with one bank more of {} in {}{}{}{}", Count(change.amount, "byte"),
+                           MemoryName(condition.owner), InOwnSets(MemoryAt(condition.owner)),
                            MemoryAt(condition.owner).modes.empty()
                                ? ""
                                : ", which every mode lets be read and written",
@@ -123,6 +124,14 @@ class Wording {
   std::string MemoryName(int memory) const { return NameOfMemory(problem_, memory); }
   std::string BankName(int memory, int bank) const { return NameOfBank(problem_, memory, bank); }
   std::string ModeName(int memory, int mode) const { return NameOfMode(problem_, memory, mode); }
+
+  // A bank that is added is in none of the sets of others.
+  static std::string InOwnSets(const Memory& memory) {
+    std::string text;
+    for (const auto& [key, sets] : memory.bank_sets)
+      text += fmt::format(", alone in one of its {}", key);
+    return text;
+  }
 
   static std::string Doubt(const Change& change) {
     return change.least ? "" : "; whether less would do is not proven";
@@ -212,46 +221,13 @@ class Wording {
   std::string OfRule(const Condition& condition) const {
     const Rule& rule = problem_.rules[static_cast<size_t>(condition.item)];
     std::vector<std::string> subjects;
-    for (const int buffer : rule.buffers) subjects.push_back(BufferName(buffer));
-    for (const auto& [first, second] : rule.pairs)
-      subjects.push_back(fmt::format("({}, {})", BufferName(first), BufferName(second)));
-    return fmt::format("{}: {} {}", problem::Describe(rule), Enumerate(subjects), Asked(rule));
-  }
-
-  std::string Asked(const Rule& rule) const {
-    const Requirement& asked = rule.requirement;
-    switch (asked.kind) {
-      case RequirementKind::kOffset:
-        return fmt::format("at {} modulo {}", asked.residue, asked.multiple);
-      case RequirementKind::kDifference:
-        return fmt::format("apart by {} modulo {}", asked.residue, asked.multiple);
-      case RequirementKind::kWindow:
-        return fmt::format("inside [{}, {})", asked.window.begin, asked.window.end);
-      case RequirementKind::kNoCrossing:
-        return fmt::format("across no multiple of {}", asked.multiple);
-      case RequirementKind::kNaturalAlignment:
-        return "at a multiple of their own sizes, rounded up to powers of two";
-      case RequirementKind::kBanks: {
-        const int memory = BufferAt(rule.buffers.front()).memory;
-        std::vector<std::string> banks;
-        for (const int bank : asked.banks) banks.push_back(BankName(memory, bank));
-        return "in no bank but " + Enumerate(banks);
-      }
-      case RequirementKind::kSameBank:
-        return "in the same banks";
-      case RequirementKind::kDifferentBank:
-        return "in different banks";
-      case RequirementKind::kDistance:
-        return fmt::format("apart by {}", Count(asked.distance, "byte"));
-      case RequirementKind::kXorDistance:
-        return fmt::format("at offsets that differ in the bits of {}", asked.distance);
-      case RequirementKind::kGuard:
-        return fmt::format("with {} free before and {} after", Count(asked.before, "byte"),
-                           Count(asked.after, "byte"));
-      case RequirementKind::kCommonDelta:
-        return "all apart by the same distance";
+    for (const RuleItem& item : ItemsOf(rule)) {
+      const std::string first = BufferName(item.first);
+      subjects.push_back(item.IsPair() ? fmt::format("({}, {})", first, BufferName(item.second))
+                                       : first);
     }
-    return "";
+    return fmt::format("{}: {} {}", problem::Describe(rule), Enumerate(subjects),
+                       DefinitionOf(rule.requirement.kind).words(problem_, rule));
   }
 
   std::string OfMemory(const Condition& condition) const {

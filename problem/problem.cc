@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <set>
 
 #include "tessera/problem/engine.h"
 #include "tessera/problem/result.h"
@@ -11,76 +12,60 @@ namespace tessera::problem {
 
 namespace {
 
-constexpr RequirementNumber kMultiple[] = {{"multiple", &Requirement::multiple, 1},
-                                           {"residue", &Requirement::residue, 0, true}};
-constexpr RequirementNumber kBoundary[] = {{"boundary", &Requirement::multiple, 1}};
-constexpr RequirementNumber kDistance[] = {{"distance", &Requirement::distance, -base::kMaxTotal}};
-constexpr RequirementNumber kXorDistance[] = {{"distance", &Requirement::distance, 0}};
-constexpr RequirementNumber kMargins[] = {{"before", &Requirement::before, 0, true},
-                                          {"after", &Requirement::after, 0, true}};
-
-// A kind of requirement, in the order of the enumeration.
-struct Form {
-  std::string_view name;
-  bool pairwise = false;
-  std::span<const RequirementNumber> numbers = {};
-};
-constexpr std::array<Form, kRequirementKinds> kForms = {{
-    {"offset", false, kMultiple},
-    {"difference", true, kMultiple},
-    {"window"},
-    {"no_crossing", false, kBoundary},
-    {"natural_alignment"},
-    {"banks"},
-    {"same_bank", true},
-    {"different_bank", true},
-    {"distance", true, kDistance},
-    {"xor_distance", true, kXorDistance},
-    {"guard", false, kMargins},
-    {"common_delta", true},
-}};
 constexpr auto kNames = [] {
   std::array<std::string_view, kRequirementKinds> names;
-  for (size_t kind = 0; kind < names.size(); ++kind) names[kind] = kForms[kind].name;
+  for (size_t kind = 0; kind < names.size(); ++kind) names[kind] = kRuleTraits[kind].name;
   return names;
 }();
 
-const Form& FormOf(RequirementKind kind) { return kForms[static_cast<size_t>(kind)]; }
-
-bool IsUnder(const Rule& rule, const Problem& problem, int buffer) {
-  return rule.sizes.Holds(problem.buffers[static_cast<size_t>(buffer)].size);
-}
-
 }  // namespace
 
-std::string_view NameOf(RequirementKind kind) { return FormOf(kind).name; }
 std::span<const std::string_view> RequirementNames() { return kNames; }
-bool IsPairwise(RequirementKind kind) { return FormOf(kind).pairwise; }
-std::span<const RequirementNumber> NumbersOf(RequirementKind kind) { return FormOf(kind).numbers; }
 
-std::vector<int> BuffersUnder(const Rule& rule, const Problem& problem) {
-  std::vector<int> buffers;
-  std::copy_if(rule.buffers.begin(), rule.buffers.end(), std::back_inserter(buffers),
-               [&](int buffer) { return IsUnder(rule, problem, buffer); });
-  return buffers;
+std::span<const std::string_view> BankSetKeys() {
+  static const std::vector<std::string_view> keys = [] {
+    std::set<std::string_view> found;
+    for (const RuleTraits& traits : kRuleTraits) {
+      if (!traits.bank_sets.empty()) found.insert(traits.bank_sets);
+    }
+    return std::vector<std::string_view>(found.begin(), found.end());
+  }();
+  return keys;
 }
 
-std::vector<std::pair<int, int>> PairsUnder(const Rule& rule, const Problem& problem) {
-  std::vector<std::pair<int, int>> pairs;
-  std::copy_if(rule.pairs.begin(), rule.pairs.end(), std::back_inserter(pairs),
-               [&](const std::pair<int, int>& pair) {
-                 return IsUnder(rule, problem, pair.first) && IsUnder(rule, problem, pair.second);
-               });
-  return pairs;
+const BankSets& BankSetsOf(const Memory& memory, std::string_view key) {
+  static const BankSets none;
+  const auto found = memory.bank_sets.find(key);
+  return found == memory.bank_sets.end() ? none : found->second;
+}
+
+RuleItem ItemAt(const Rule& rule, size_t number) {
+  if (number < rule.buffers.size()) return {rule.buffers[number]};
+  const auto [first, second] = rule.pairs[number - rule.buffers.size()];
+  return {first, second};
+}
+
+std::vector<RuleItem> ItemsOf(const Rule& rule) {
+  std::vector<RuleItem> items(rule.buffers.size() + rule.pairs.size());
+  for (size_t k = 0; k < items.size(); ++k) items[k] = ItemAt(rule, k);
+  return items;
+}
+
+bool AppliesTo(const Rule& rule, const RuleItem& item, const Problem& problem) {
+  const auto holds = [&](int buffer) {
+    return rule.sizes.Holds(problem.buffers[static_cast<size_t>(buffer)].size);
+  };
+  return holds(item.first) && (!item.IsPair() || holds(item.second));
 }
 
 std::vector<Guard> GuardsOf(const Problem& problem) {
   std::vector<Guard> guards;
   for (const Rule& rule : problem.rules) {
-    if (rule.requirement.kind != RequirementKind::kGuard) continue;
+    if (!TraitsOf(rule.requirement.kind).guards) continue;
     guards.resize(problem.buffers.size());
-    for (const int buffer : BuffersUnder(rule, problem)) {
-      Guard& guard = guards[static_cast<size_t>(buffer)];
+    for (const RuleItem& item : ItemsOf(rule)) {
+      if (!AppliesTo(rule, item, problem)) continue;
+      Guard& guard = guards[static_cast<size_t>(item.first)];
       guard.before = std::max(guard.before, rule.requirement.before);
       guard.after = std::max(guard.after, rule.requirement.after);
     }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -11,72 +12,11 @@
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/problem/rule_kind.h"
 
 namespace tessera::problem {
 
-using Bytes = int64_t;
-
-// Bytes [begin, end) of a memory.
-struct AddressRange {
-  Bytes begin = 0;
-  Bytes end = 0;
-  friend bool operator==(const AddressRange&, const AddressRange&) = default;
-};
-
-// Whether the two share a byte.
-inline bool Intersect(const AddressRange& a, const AddressRange& b) {
-  return a.begin < b.end && b.begin < a.end;
-}
-
 struct Problem;
-
-// What a rule requires of each of its buffers, or of each of its pairs (first, second).
-enum class RequirementKind : uint8_t {
-  kOffset,            // offset mod multiple == residue
-  kDifference,        // (offset(second) - offset(first)) mod multiple == residue, with 0 <= residue
-  kWindow,            // the buffer lies inside `window`
-  kNoCrossing,        // no multiple of `multiple` lies inside the buffer, except at its first byte
-  kNaturalAlignment,  // the offset is a multiple of the size rounded up to a power of two
-  kBanks,             // every bank that the buffer touches is one of `banks`
-  kSameBank,          // the sets of touched banks are equal
-  kDifferentBank,     // the sets of touched banks are disjoint
-  kDistance,          // offset(second) - offset(first) == distance
-  kXorDistance,       // offset(first) XOR offset(second) == distance
-  kGuard,             // `before` and `after` bytes around the buffer are free: see Guard
-  kCommonDelta,  // offset(second) - offset(first) is the same for every pair; its value is free
-};
-inline constexpr size_t kRequirementKinds = 12;
-
-// "offset", "xor_distance": the names in every file format.
-std::string_view NameOf(RequirementKind kind);
-std::span<const std::string_view> RequirementNames();
-
-// Whether the requirement concerns pairs of buffers rather than single buffers.
-bool IsPairwise(RequirementKind kind);
-
-// Only the fields that the kind mentions are used.
-struct Requirement {
-  RequirementKind kind = RequirementKind::kOffset;
-  Bytes multiple = 1;      // >= 1
-  Bytes residue = 0;       // 0 <= residue < multiple
-  AddressRange window;     // begin < end
-  std::vector<int> banks;  // of the buffers' memory, ascending; at least one
-  Bytes distance = 0;      // kXorDistance: >= 0
-  Bytes before = 0;        // >= 0
-  Bytes after = 0;         // >= 0
-  friend bool operator==(const Requirement&, const Requirement&) = default;
-};
-
-// A number that requirements of a kind state: its key in files, and its least value.
-struct RequirementNumber {
-  std::string_view key;
-  Bytes Requirement::*member = nullptr;
-  Bytes least = 0;
-  bool optional = false;  // its default where it is absent
-};
-
-// The numbers of the kind. kWindow and kBanks have none: they state "window" and "banks".
-std::span<const RequirementNumber> NumbersOf(RequirementKind kind);
 
 // Both ends are included.
 struct SizeRange {
@@ -114,9 +54,18 @@ struct Guard {
   friend bool operator==(const Guard&, const Guard&) = default;
 };
 
-// The buffers, or the pairs, to which the rule applies under the problem's sizes.
-std::vector<int> BuffersUnder(const Rule& rule, const Problem& problem);
-std::vector<std::pair<int, int>> PairsUnder(const Rule& rule, const Problem& problem);
+// What a rule is about: one of its buffers, or one of its pairs.
+struct RuleItem {
+  int first = 0;
+  int second = -1;  // of a pair
+  bool IsPair() const { return second >= 0; }
+};
+
+// An item of the rule by its number, all items in order, and whether it applies to an item under
+// the problem's sizes.
+RuleItem ItemAt(const Rule& rule, size_t number);
+std::vector<RuleItem> ItemsOf(const Rule& rule);
+bool AppliesTo(const Rule& rule, const RuleItem& item, const Problem& problem);
 
 // For each buffer the widest guard of all rules under the problem's sizes; empty if no rule has a
 // guard.
@@ -242,6 +191,9 @@ struct Mode {
   std::vector<BankMode> banks;  // one for each bank of the memory
 };
 
+// Disjoint sets of banks of one memory, by index; none is empty.
+using BankSets = std::vector<std::vector<int>>;
+
 struct Memory {
   std::string name;
   Bytes capacity = 0;
@@ -252,7 +204,12 @@ struct Memory {
   // Ordered pairs of modes that may follow each other from one step to the next. Staying in a mode
   // is always allowed. nullopt: any mode may follow any other.
   std::optional<std::vector<std::pair<int, int>>> transitions;
+  // By key (RuleTraits::bank_sets): what kinds of rules need to know about the banks.
+  std::map<std::string, BankSets, std::less<>> bank_sets = {};
 };
+
+// The sets under that key; none if the memory does not list them.
+const BankSets& BankSetsOf(const Memory& memory, std::string_view key);
 
 // Steps [begin, end) repeat: step begin may follow step end-1. Execution leaves after step x-1 for
 // each x in `exits` (begin < x <= end) and continues at step `end`. If the body holds two passes
@@ -282,6 +239,7 @@ struct Relation {
   int first = 0;
   int second = 0;
   Bytes delta = 0;
+  friend bool operator==(const Relation&, const Relation&) = default;
 };
 
 // The allocation problem: buffers with lifespans need addresses in memories under restrictions.

@@ -1,10 +1,12 @@
 #include "tessera/problem/tile_candidates.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/problem/rule_definition.h"
 #include "tessera/problem/structure.h"
 #include "tessera/problem/well_formed.h"
 
@@ -15,13 +17,27 @@ bool Dominates(const CandidateSizes& upper, const CandidateSizes& lower) {
                     [](Bytes low, Bytes high) { return low <= high; });
 }
 
+namespace {
+
+bool MayBreakByShrinking(const Problem& problem, const Rule& rule) {
+  const std::vector<RuleItem> items = ItemsOf(rule);
+  return std::any_of(items.begin(), items.end(), [&](const RuleItem& item) {
+    const Bytes size = problem.buffers[static_cast<size_t>(item.first)].size;
+    const std::vector<Restriction> restrictions = RestrictionsOn(problem, rule, item, size);
+    return std::any_of(restrictions.begin(), restrictions.end(),
+                       [](const Restriction& one) { return problem::MayBreakByShrinking(one); });
+  });
+}
+
+}  // namespace
+
 bool ShrinkingIsSafe(const Problem& problem) {
   const bool relations = std::none_of(
       problem.relations.begin(), problem.relations.end(), [](const Relation& relation) {
         return relation.kind == RelationKind::kAdjacent || relation.kind == RelationKind::kSameBank;
       });
-  const bool rules = std::none_of(problem.rules.begin(), problem.rules.end(), [](const Rule& rule) {
-    return rule.requirement.kind == RequirementKind::kSameBank || !rule.sizes.HoldsAll();
+  const bool rules = std::all_of(problem.rules.begin(), problem.rules.end(), [&](const Rule& rule) {
+    return rule.sizes.HoldsAll() && !MayBreakByShrinking(problem, rule);
   });
   return relations && rules;
 }
@@ -34,6 +50,8 @@ Problem AtCandidate(const Problem& problem, const CandidateSizes& candidate) {
 
 namespace {
 
+// A rule is folded if every restriction on every item, at the sizes of each candidate, is one that
+// the rest of a Problem can state: an alignment, banks that are not allowed, or a relation.
 class Folder {
  public:
   Folder(const Problem& problem, const Ladder* ladder) : ladder_(ladder), folded_(problem) {}
@@ -47,38 +65,38 @@ class Folder {
  private:
   // Whether the rule was replaced. Changes nothing if it cannot be.
   bool Fold(const Rule& rule) {
-    switch (rule.requirement.kind) {
-      case RequirementKind::kOffset:
-        return rule.requirement.residue == 0 && FoldAlignments(rule, [&](int /*buffer*/) {
-                 return std::optional(rule.requirement.multiple);
-               });
-      case RequirementKind::kNaturalAlignment:
-        return FoldAlignments(rule, [&](int buffer) { return NaturalAlignment(buffer); });
-      case RequirementKind::kBanks:
-        return FoldBanks(rule);
-      case RequirementKind::kSameBank:
-        return FoldRelations(rule, RelationKind::kSameBank);
-      case RequirementKind::kDifferentBank:
-        return FoldRelations(rule, RelationKind::kDifferentBank);
-      case RequirementKind::kCommonDelta:
-        return rule.pairs.size() == 1;
-      default:
+    changes_.clear();
+    relations_.clear();
+    const std::vector<RuleItem> items = ItemsOf(rule);
+    alone_ = items.size() == 1;
+    for (const RuleItem& item : items) {
+      const auto restrictions = CommonRestrictionsOn(
+          folded_, rule, item, SizesOf(folded_, ladder_, static_cast<size_t>(item.first)));
+      const auto take = [&](const Restriction& restriction) {
+        return std::visit([&](const auto& form) { return Take(form); }, restriction);
+      };
+      if (!restrictions || !std::all_of(restrictions->begin(), restrictions->end(), take))
         return false;
     }
+    for (auto& [buffer, change] : changes_) {
+      At(buffer).alignment = change.alignment;
+      At(buffer).allowed_banks = std::move(change.allowed_banks);
+    }
+    folded_.relations.insert(folded_.relations.end(), relations_.begin(), relations_.end());
+    return true;
   }
 
-  Buffer& At(int buffer) { return folded_.buffers[static_cast<size_t>(buffer)]; }
+  // What folding changes of a buffer.
+  struct Change {
+    Bytes alignment = 1;
+    std::vector<int> allowed_banks;
+  };
 
-  // The one power of two for all candidates, or nullopt.
-  std::optional<Bytes> NaturalAlignment(int buffer) {
-    if (ladder_ == nullptr) return NaturalAlignmentOf(At(buffer).size);
-    std::optional<Bytes> common;
-    for (const CandidateSizes& candidate : ladder_->candidates) {
-      const Bytes here = NaturalAlignmentOf(candidate.sizes[static_cast<size_t>(buffer)]);
-      if (common.value_or(here) != here) return std::nullopt;
-      common = here;
-    }
-    return common;
+  Buffer& At(int buffer) { return folded_.buffers[static_cast<size_t>(buffer)]; }
+  Change& ChangeOf(int buffer) {
+    const Buffer& before = At(buffer);
+    return changes_.try_emplace(buffer, Change{before.alignment, before.allowed_banks})
+        .first->second;
   }
 
   // The alignment of an adjacent buffer determines its rounding, so it must not change.
@@ -89,46 +107,46 @@ class Folder {
         });
   }
 
-  template <typename AlignmentFor>
-  bool FoldAlignments(const Rule& rule, AlignmentFor alignment_for) {
-    std::vector<Bytes> alignments;
-    for (const int buffer : rule.buffers) {
-      const std::optional<Bytes> wanted = alignment_for(buffer);
-      if (!wanted || IsAdjacent(buffer)) return false;
-      const Bytes before = At(buffer).alignment;
-      const std::optional<Bytes> both =
-          base::CheckedMul(before / std::gcd(before, *wanted), *wanted);
-      if (!both) return false;
-      alignments.push_back(*both);
-    }
-    for (size_t i = 0; i < alignments.size(); ++i) At(rule.buffers[i]).alignment = alignments[i];
-    return true;
+  bool Take(const Remainder& remainder) {
+    if (remainder.least != 0 || remainder.most != 0 || IsAdjacent(remainder.buffer)) return false;
+    Bytes& alignment = ChangeOf(remainder.buffer).alignment;
+    const std::optional<Bytes> both =
+        base::CheckedMul(alignment / std::gcd(alignment, remainder.modulus), remainder.modulus);
+    alignment = both.value_or(alignment);
+    return both.has_value();
   }
 
   // An empty list of banks would allow all banks.
-  bool FoldBanks(const Rule& rule) {
-    std::vector<std::vector<int>> lists;
-    for (const int buffer : rule.buffers) {
-      const std::vector<int>& before = At(buffer).allowed_banks;
-      std::vector<int>& both = lists.emplace_back();
-      std::set_intersection(before.begin(), before.end(), rule.requirement.banks.begin(),
-                            rule.requirement.banks.end(), std::back_inserter(both));
-      if (before.empty()) both = rule.requirement.banks;
-      if (both.empty()) return false;
+  bool Take(const BankClause& clause) {
+    if (clause.any.size() != 1 || clause.any.front().touches) return false;
+    const int buffer = clause.any.front().buffer;
+    std::vector<int>& allowed = ChangeOf(buffer).allowed_banks;
+    if (allowed.empty()) {
+      allowed.resize(folded_.memories[static_cast<size_t>(At(buffer).memory)].banks.size());
+      std::iota(allowed.begin(), allowed.end(), 0);
     }
-    for (size_t i = 0; i < lists.size(); ++i)
-      At(rule.buffers[i]).allowed_banks = std::move(lists[i]);
+    std::erase(allowed, clause.any.front().bank);
+    return !allowed.empty();
+  }
+
+  bool Take(const Relation& relation) {
+    relations_.push_back(relation);
     return true;
   }
 
-  bool FoldRelations(const Rule& rule, RelationKind kind) {
-    for (const auto& [first, second] : rule.pairs)
-      folded_.relations.push_back({kind, first, second, 0});
-    return true;
+  // One pair alone may have any distance.
+  bool Take(const CommonDistance& /*common*/) const { return alone_; }
+
+  template <typename Form>
+  bool Take(const Form& /*form*/) const {
+    return false;
   }
 
   const Ladder* ladder_;
   Problem folded_;
+  std::map<int, Change> changes_;  // by the rule that is being folded
+  std::vector<Relation> relations_;
+  bool alone_ = false;  // the rule has one item
 };
 
 }  // namespace

@@ -78,6 +78,29 @@ Fault CheckModes(const Memory& memory, const std::string& pointer) {
   return std::nullopt;
 }
 
+// Sets of banks are disjoint; none is empty.
+Fault CheckBankSets(const Memory& memory, const std::string& pointer) {
+  for (const auto& [key, sets] : memory.bank_sets) {
+    std::set<int> taken;
+    for (size_t i = 0; i < sets.size(); ++i) {
+      const std::string at = fmt::format("{}/{}/{}", pointer, key, i);
+      if (sets[i].empty()) return FaultAt(at, "no bank is listed", "at least one bank");
+      for (size_t k = 0; k < sets[i].size(); ++k) {
+        const std::string here = fmt::format("{}/{}", at, k);
+        const int bank = sets[i][k];
+        if (Fault fault = FaultIfNoIndex(bank, memory.banks.size(), here, "bank")) return fault;
+        if (taken.insert(bank).second) continue;
+        const std::string& name = memory.banks[static_cast<size_t>(bank)].name;
+        return FaultAt(here,
+                       fmt::format("bank {} is listed twice",
+                                   name.empty() ? std::to_string(bank) : "'" + name + "'"),
+                       "each bank once");
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 Fault CheckMemory(const Memory& memory, const std::string& pointer) {
   if (Fault fault =
           FaultIfOutside(memory.capacity, 0, kMaxTotal, pointer + "/capacity", "capacity"))
@@ -92,6 +115,7 @@ Fault CheckMemory(const Memory& memory, const std::string& pointer) {
       return fault;
   }
   if (Fault fault = CheckBanks(memory, pointer)) return fault;
+  if (Fault fault = CheckBankSets(memory, pointer)) return fault;
   return CheckModes(memory, pointer);
 }
 
@@ -200,7 +224,7 @@ Fault CheckTotal(const Problem& problem, const std::vector<Bytes>* sizes,
     total = CheckedAdd(*total, base::RoundUp(size, AlignmentOf(problem, problem.buffers[i])));
   }
   for (const Rule& rule : problem.rules) {
-    if (rule.requirement.kind != RequirementKind::kGuard) continue;
+    if (!TraitsOf(rule.requirement.kind).guards) continue;
     for (size_t i = 0; i < rule.buffers.size() && total; ++i) {
       total = CheckedAdd(*total, rule.requirement.before);
       if (total) total = CheckedAdd(*total, rule.requirement.after);

@@ -7,41 +7,34 @@ namespace {
 
 using base::kMaxTotal;
 
+Fault CheckNumber(const Requirement& wanted, const RequirementField& field,
+                  Bytes Requirement::*member, const std::string& pointer) {
+  const Bytes most = field.below == nullptr ? kMaxTotal : wanted.*field.below - 1;
+  return FaultIfOutside(wanted.*member, field.least, most, pointer,
+                        field.called.empty() ? field.key : field.called);
+}
+
+Fault CheckWindow(const AddressRange& window, const RequirementField& field,
+                  const std::string& pointer) {
+  if (0 <= window.begin && window.begin < window.end && window.end <= kMaxTotal)
+    return std::nullopt;
+  return FaultAt(pointer,
+                 fmt::format("{} [{}, {}) is empty or no range of addresses", field.key,
+                             window.begin, window.end),
+                 "0 <= begin < end <= 2^62");
+}
+
+// The numbers and windows; banks are checked when it is known whose they are.
 Fault CheckRequirement(const Requirement& wanted, const std::string& pointer) {
-  switch (wanted.kind) {
-    case RequirementKind::kOffset:
-    case RequirementKind::kDifference:
-      if (Fault fault =
-              FaultIfOutside(wanted.multiple, 1, kMaxTotal, pointer + "/multiple", "multiple"))
-        return fault;
-      return FaultIfOutside(wanted.residue, 0, wanted.multiple - 1, pointer + "/residue",
-                            "residue");
-    case RequirementKind::kNoCrossing:
-      return FaultIfOutside(wanted.multiple, 1, kMaxTotal, pointer + "/boundary", "boundary");
-    case RequirementKind::kWindow:
-      if (0 <= wanted.window.begin && wanted.window.begin < wanted.window.end &&
-          wanted.window.end <= kMaxTotal) {
-        return std::nullopt;
-      }
-      return FaultAt(pointer + "/window",
-                     fmt::format("window [{}, {}) is empty or no range of addresses",
-                                 wanted.window.begin, wanted.window.end),
-                     "0 <= begin < end <= 2^62");
-    case RequirementKind::kDistance:
-      return FaultIfOutside(wanted.distance, -kMaxTotal, kMaxTotal, pointer + "/distance",
-                            "distance");
-    case RequirementKind::kXorDistance:
-      return FaultIfOutside(wanted.distance, 0, kMaxTotal, pointer + "/distance", "distance");
-    case RequirementKind::kGuard:
-      if (Fault fault = FaultIfOutside(wanted.before, 0, kMaxTotal, pointer + "/before", "guard"))
-        return fault;
-      return FaultIfOutside(wanted.after, 0, kMaxTotal, pointer + "/after", "guard");
-    case RequirementKind::kBanks:
-    case RequirementKind::kNaturalAlignment:
-    case RequirementKind::kSameBank:
-    case RequirementKind::kDifferentBank:
-    case RequirementKind::kCommonDelta:
-      return std::nullopt;
+  for (const RequirementField& field : TraitsOf(wanted.kind).fields) {
+    const std::string at = fmt::format("{}/{}", pointer, field.key);
+    Fault fault;
+    if (const auto* number = std::get_if<Bytes Requirement::*>(&field.member)) {
+      fault = CheckNumber(wanted, field, *number, at);
+    } else if (const auto* window = std::get_if<AddressRange Requirement::*>(&field.member)) {
+      fault = CheckWindow(wanted.**window, field, at);
+    }
+    if (fault) return fault;
   }
   return std::nullopt;
 }
@@ -92,25 +85,40 @@ Fault CheckSelection(const Problem& problem, const Rule& rule, const std::string
   return std::nullopt;
 }
 
-Fault CheckBanks(const Problem& problem, const Rule& rule, const std::string& pointer) {
-  if (rule.requirement.kind != RequirementKind::kBanks) return std::nullopt;
-  const Buffer& head = problem.buffers[static_cast<size_t>(rule.buffers.front())];
-  const size_t count = problem.memories[static_cast<size_t>(head.memory)].banks.size();
-  const std::vector<int>& banks = rule.requirement.banks;
+Fault CheckListedBanks(const std::vector<int>& banks, const Memory& memory,
+                       const std::string& pointer) {
   if (banks.empty()) return FaultAt(pointer, "the rule allows no bank", "at least one bank");
   for (size_t i = 0; i < banks.size(); ++i) {
     const std::string at = fmt::format("{}/{}", pointer, i);
-    if (Fault fault = FaultIfNoIndex(banks[i], count, at, "bank")) return fault;
+    if (Fault fault = FaultIfNoIndex(banks[i], memory.banks.size(), at, "bank")) return fault;
     if (i > 0 && banks[i - 1] >= banks[i])
       return FaultAt(at, "banks are not in order", "ascending, each once");
   }
   return std::nullopt;
 }
 
+Fault CheckBanks(const Problem& problem, const Rule& rule, const std::string& pointer) {
+  const Requirement& wanted = rule.requirement;
+  const RuleTraits& traits = TraitsOf(wanted.kind);
+  const Buffer& head = problem.buffers[static_cast<size_t>(ItemAt(rule, 0).first)];
+  const Memory& memory = problem.memories[static_cast<size_t>(head.memory)];
+  for (const RequirementField& field : traits.fields) {
+    const auto* banks = std::get_if<std::vector<int> Requirement::*>(&field.member);
+    if (banks == nullptr) continue;
+    const std::string at = fmt::format("{}/{}", pointer, field.key);
+    if (Fault fault = CheckListedBanks(wanted.**banks, memory, at)) return fault;
+  }
+  if (traits.bank_sets.empty() || !BankSetsOf(memory, traits.bank_sets).empty())
+    return std::nullopt;
+  return FaultAt(pointer + "/kind",
+                 fmt::format("the memory of the rule's buffers lists no {}", traits.bank_sets),
+                 fmt::format("{} in /memories/{}", traits.bank_sets, head.memory));
+}
+
 Fault CheckRule(const Problem& problem, const Rule& rule, const std::string& pointer) {
   if (Fault fault = CheckRequirement(rule.requirement, pointer + "/require")) return fault;
   if (Fault fault = CheckSelection(problem, rule, pointer)) return fault;
-  if (Fault fault = CheckBanks(problem, rule, pointer + "/require/banks")) return fault;
+  if (Fault fault = CheckBanks(problem, rule, pointer + "/require")) return fault;
   if (rule.sizes.least < 1 || rule.sizes.most > kMaxTotal || rule.sizes.least > rule.sizes.most) {
     return FaultAt(
         pointer + "/sizes",

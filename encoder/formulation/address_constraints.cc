@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/problem/rule_definition.h"
 #include "tessera/problem/structure.h"
 
 // Granularities
@@ -33,11 +34,11 @@
 //   not.
 // A hint is not a constraint: it is rounded down like any offset.
 //
-// Rules are covered as follows. Residues and distances hold if g divides them and their moduli:
-// then both offsets of a pair move by the same amount. The same applies to guards, windows,
-// boundaries and natural alignments that g divides. Flipped address bits need g to be a power of
-// two: clearing low bits in which two offsets agree changes no XOR. Bank sets and different banks
-// hold as above. Same bank and common delta need exact starts.
+// The restrictions of rules are covered as follows. Remainders and distances hold if g divides them
+// and their moduli: then both offsets of a pair move by the same amount. The same applies to
+// margins and windows that g divides. Flipped address bits need g to be a power of two: clearing
+// low bits in which two offsets agree changes no XOR. Clauses that only forbid banks hold as above.
+// Clauses that demand a bank, same banks and common distances need exact starts.
 namespace tessera::encoder::formulation {
 namespace {
 
@@ -48,7 +49,6 @@ using problem::Memory;
 using problem::Problem;
 using problem::Relation;
 using problem::RelationKind;
-using problem::RequirementKind;
 using problem::Rule;
 using problem::Span;
 
@@ -195,50 +195,68 @@ class Divisor {
   Bytes divisor_ = 0;
 };
 
-void IncludeAlignments(const Problem& problem, const Rule& rule, Divisor& divisor) {
-  for (const auto& [first, second] : rule.pairs) {
-    divisor.Include(AlignmentOf(problem, BufferAt(problem, first)));
-    divisor.Include(AlignmentOf(problem, BufferAt(problem, second)));
-  }
+void IncludeAlignment(const Problem& problem, int buffer, Divisor& divisor) {
+  divisor.Include(AlignmentOf(problem, BufferAt(problem, buffer)));
 }
 
-void IncludeNaturalAlignments(const Problem& problem, const problem::Ladder* ladder,
-                              const Rule& rule, Divisor& divisor) {
-  for (const int i : rule.buffers) {
-    for (const Bytes size : SizesOf(problem, ladder, static_cast<size_t>(i)))
-      divisor.Include(problem::NaturalAlignmentOf(size));
+// What the granularity must divide because of one restriction.
+class Demands {
+ public:
+  Demands(const Problem& problem, Divisor& divisor) : problem_(problem), divisor_(divisor) {}
+
+  void operator()(const problem::Remainder& remainder) const {
+    if (remainder.modulus == 1) return;
+    divisor_.Include(remainder.modulus);
+    divisor_.Include(remainder.least);
   }
-}
+  void operator()(const problem::Inside& inside) const { divisor_.Include(inside.window.begin); }
+  void operator()(const problem::Margins& margins) const {
+    divisor_.Include(margins.guard.before);
+    divisor_.Include(margins.guard.after);
+  }
+  void operator()(const problem::BankClause& clause) const {
+    if (!MayBreakByShrinking(clause)) return;
+    for (const problem::BankLiteral& one : clause.any)
+      IncludeAlignment(problem_, one.buffer, divisor_);
+  }
+  void operator()(const Relation& relation) const {
+    if (relation.kind == RelationKind::kSameBank) Exactly(relation.first, relation.second);
+  }
+  void operator()(const problem::ModularDistance& difference) const {
+    if (difference.modulus == 1) return;
+    divisor_.Include(difference.modulus);
+    divisor_.Include(difference.residue);
+  }
+  void operator()(const problem::FixedDistance& fixed) const { divisor_.Include(fixed.distance); }
+  void operator()(const problem::FlippedBits& flipped) const {
+    divisor_.Include(flipped.bits);
+    divisor_.IncludePowersOfTwoOnly();
+  }
+  void operator()(const problem::CommonDistance& common) const {
+    Exactly(common.first, common.second);
+  }
+
+ private:
+  void Exactly(int first, int second) const {
+    IncludeAlignment(problem_, first, divisor_);
+    IncludeAlignment(problem_, second, divisor_);
+  }
+
+  const Problem& problem_;
+  Divisor& divisor_;
+};
 
 void IncludeRule(const Problem& problem, const problem::Ladder* ladder, const Rule& rule,
                  Divisor& divisor) {
-  const problem::Requirement& wanted = rule.requirement;
-  switch (wanted.kind) {
-    case RequirementKind::kOffset:
-    case RequirementKind::kDifference:
-      if (wanted.multiple == 1) return;
-      divisor.Include(wanted.multiple);
-      return divisor.Include(wanted.residue);
-    case RequirementKind::kNoCrossing:
-      return divisor.Include(wanted.multiple);
-    case RequirementKind::kWindow:
-      return divisor.Include(wanted.window.begin);
-    case RequirementKind::kNaturalAlignment:
-      return IncludeNaturalAlignments(problem, ladder, rule, divisor);
-    case RequirementKind::kDistance:
-      return divisor.Include(wanted.distance);
-    case RequirementKind::kXorDistance:
-      divisor.Include(wanted.distance);
-      return divisor.IncludePowersOfTwoOnly();
-    case RequirementKind::kGuard:
-      divisor.Include(wanted.before);
-      return divisor.Include(wanted.after);
-    case RequirementKind::kSameBank:
-    case RequirementKind::kCommonDelta:
-      return IncludeAlignments(problem, rule, divisor);
-    case RequirementKind::kBanks:
-    case RequirementKind::kDifferentBank:
-      return;
+  const Demands demands(problem, divisor);
+  for (const problem::RuleItem& item : ItemsOf(rule)) {
+    std::vector<Bytes> sizes = SizesOf(problem, ladder, static_cast<size_t>(item.first));
+    std::sort(sizes.begin(), sizes.end());
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+    for (const Bytes size : sizes) {
+      for (const problem::Restriction& restriction : RestrictionsOn(problem, rule, item, size))
+        std::visit(demands, restriction);
+    }
   }
 }
 
@@ -263,23 +281,24 @@ bool Merge(Grid& grid, Bytes multiple, Bytes residue) {
   return false;
 }
 
-bool HoldsOnEveryCandidate(const Problem& problem, const problem::Ladder* ladder, const Rule& rule,
-                           int buffer) {
-  const std::vector<Bytes> sizes = SizesOf(problem, ladder, static_cast<size_t>(buffer));
-  return std::all_of(sizes.begin(), sizes.end(),
-                     [&](Bytes size) { return rule.sizes.Holds(size); });
-}
-
-// Alignments, and the rules about one offset that hold for every candidate. Rules that do not merge
-// are left to clauses.
+// Alignments, and the residues of offsets that hold for every candidate and every size. Those that
+// do not merge are left to clauses.
 std::vector<Grid> GridsOf(const Problem& problem, const problem::Ladder* ladder) {
   std::vector<Grid> grids;
   for (const Buffer& buffer : problem.buffers) grids.push_back({AlignmentOf(problem, buffer), 0});
   for (const Rule& rule : problem.rules) {
-    if (rule.requirement.kind != RequirementKind::kOffset) continue;
-    for (const int i : rule.buffers) {
-      if (!HoldsOnEveryCandidate(problem, ladder, rule, i)) continue;
-      Merge(grids[static_cast<size_t>(i)], rule.requirement.multiple, rule.requirement.residue);
+    for (const problem::RuleItem& item : ItemsOf(rule)) {
+      const std::vector<Bytes> sizes = SizesOf(problem, ladder, static_cast<size_t>(item.first));
+      const bool every = std::all_of(sizes.begin(), sizes.end(),
+                                     [&](Bytes size) { return rule.sizes.Holds(size); });
+      if (!every) continue;
+      for (const problem::Restriction& restriction :
+           RestrictionsOn(problem, rule, item, sizes.front())) {
+        const auto* remainder = std::get_if<problem::Remainder>(&restriction);
+        if (remainder == nullptr || remainder->of_size || remainder->least != remainder->most)
+          continue;
+        Merge(grids[static_cast<size_t>(item.first)], remainder->modulus, remainder->least);
+      }
     }
   }
   return grids;
@@ -315,8 +334,8 @@ Bytes GranularityOf(const Problem& problem, const problem::Ladder* ladder, int m
       divisor.Include(AlignmentOf(problem, BufferAt(problem, relation.second)));
   }
   for (const Rule& rule : problem.rules) {
-    const int head = rule.pairs.empty() ? rule.buffers.front() : rule.pairs.front().first;
-    if (BufferAt(problem, head).memory == memory) IncludeRule(problem, ladder, rule, divisor);
+    if (BufferAt(problem, ItemAt(rule, 0).first).memory == memory)
+      IncludeRule(problem, ladder, rule, divisor);
   }
   return divisor.Value();
 }

@@ -167,14 +167,15 @@ Magnitude Addresses::Measure(const FormulationInput& question) {
     magnitude.greatest = std::max(magnitude.greatest, CapacityAround(question, i));
   }
   for (const problem::Rule& rule : question.problem.rules) {
-    if (rule.requirement.kind == problem::RequirementKind::kCommonDelta) {
-      magnitude.sums += static_cast<int64_t>(rule.pairs.size());
-    }
-    if (rule.requirement.kind != problem::RequirementKind::kGuard || rule.sizes.HoldsAll())
-      continue;
-    for (const int i : rule.buffers) {
-      const Bytes tops = CapacityAround(question, static_cast<size_t>(i)) + 1;
-      magnitude.positions = std::max(magnitude.positions, tops);
+    for (const problem::RuleItem& item : ItemsOf(rule)) {
+      const auto first = static_cast<size_t>(item.first);
+      for (const problem::Restriction& restriction :
+           RestrictionsOn(question.problem, rule, item, question.BufferAt(first).size)) {
+        if (std::holds_alternative<problem::CommonDistance>(restriction)) ++magnitude.sums;
+        if (!std::holds_alternative<problem::Margins>(restriction) || rule.sizes.HoldsAll())
+          continue;
+        magnitude.positions = std::max(magnitude.positions, CapacityAround(question, first) + 1);
+      }
     }
   }
   const CostScale costs = ScaleOf(question.problem);
@@ -299,17 +300,17 @@ void Addresses::WriteRelation(const Relation& relation) {
   }
 }
 
-void Addresses::WriteBankRelation(const Relation& relation) {
+void Addresses::WriteBankRelation(const Relation& relation, Literal guard, Topic topic) {
   const auto first = static_cast<size_t>(relation.first);
   const auto second = static_cast<size_t>(relation.second);
   for (size_t bank = 0; bank < question_.MemoryOf(first).banks.size(); ++bank) {
     const Literal a = Touches(first, bank);
     const Literal b = Touches(second, bank);
-    clauses_.Enter(Topic::kRelations);
-    if (relation.kind == RelationKind::kDifferentBank) clauses_.Add({~a, ~b});
+    clauses_.Enter(topic);
+    if (relation.kind == RelationKind::kDifferentBank) clauses_.Add({~guard, ~a, ~b});
     if (relation.kind != RelationKind::kSameBank) continue;
-    clauses_.Add({~a, b});
-    clauses_.Add({a, ~b});
+    clauses_.Add({~guard, ~a, b});
+    clauses_.Add({~guard, a, ~b});
   }
 }
 

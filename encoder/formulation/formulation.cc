@@ -195,7 +195,7 @@ void Formulation::Write() {
   for (const problem::Relation& relation : question_.problem.relations) {
     const bool about_banks =
         relation.kind == RelationKind::kSameBank || relation.kind == RelationKind::kDifferentBank;
-    if (about_banks) addresses_.WriteBankRelation(relation);
+    if (about_banks) addresses_.WriteBankRelation(relation, kTrue, Topic::kRelations);
   }
   schedules_.Write();
   rules_.Write();

@@ -14,6 +14,7 @@
 #include "tessera/encoder/formulation/refinements.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
+#include "tessera/problem/rule_definition.h"
 #include "tessera/problem/tile_candidates.h"
 
 namespace tessera::encoder::formulation {
@@ -51,9 +52,9 @@ class Addresses {
   // if the sink is full.
   void Write();
 
-  // The sets of touched banks are equal, or disjoint. Separate from Write because it concerns
-  // banks.
-  void WriteBankRelation(const problem::Relation& relation);
+  // If `guard` holds, the sets of touched banks are equal, or disjoint. Separate from Write because
+  // it concerns banks.
+  void WriteBankRelation(const problem::Relation& relation, Literal guard, Topic topic);
 
   // The literal "some byte of the buffer lies in this bank". Arguments: index of the buffer, and
   // index of a bank of its memory.
@@ -171,15 +172,16 @@ class Rules {
 
  private:
   void WriteFor(const problem::Rule& rule, Literal guard, std::optional<size_t> candidate);
-  void WriteForBuffer(const problem::Rule& rule, Literal guard, size_t buffer, problem::Bytes size);
-  void WriteForPair(const problem::Rule& rule, Literal guard, size_t first, size_t second);
-  void WriteResidue(Literal guard, size_t buffer, problem::Bytes multiple, problem::Bytes residue);
-  void WriteDifference(Literal guard, size_t first, size_t second, problem::Bytes multiple,
-                       problem::Bytes residue);
-  void WriteBanks(Literal guard, size_t buffer, const std::vector<int>& banks);
-  void WriteBankRelation(Literal guard, problem::RelationKind kind, size_t first, size_t second);
-  void WriteGuard(Literal guard, size_t buffer, problem::Bytes before, problem::Bytes after);
-  void WriteCommonDelta(const problem::Rule& rule, Literal guard, size_t first, size_t second);
+  // One restriction on an item of `rule_`, if `guard` holds.
+  void Write(Literal guard, const problem::Remainder& remainder);
+  void Write(Literal guard, const problem::Inside& inside);
+  void Write(Literal guard, const problem::Margins& margins);
+  void Write(Literal guard, const problem::BankClause& clause);
+  void Write(Literal guard, const problem::Relation& relation);
+  void Write(Literal guard, const problem::ModularDistance& difference);
+  void Write(Literal guard, const problem::FixedDistance& fixed);
+  void Write(Literal guard, const problem::FlippedBits& flipped);
+  void Write(Literal guard, const problem::CommonDistance& common);
 
   // The buffer's offset modulo `modulus` units.
   Integer RemainderOf(size_t buffer, int64_t modulus);
@@ -190,7 +192,8 @@ class Rules {
   Addresses& addresses_;
   ClauseSink& clauses_;
   IntegerSink& integers_;
-  Topic topic_ = Topic::kRules;                     // topic of the rule that is being written
+  const problem::Rule* rule_ = nullptr;             // the rule that is being written
+  Topic topic_ = Topic::kRules;                     // its topic
   std::map<const problem::Rule*, Integer> deltas_;  // the common deltas, above the least one
 };
 

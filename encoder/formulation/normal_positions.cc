@@ -204,10 +204,9 @@ std::vector<std::vector<Bytes>> FindNormalPositions(const Problem& problem,
                                                     const std::vector<Bytes>& ceilings,
                                                     const base::Stop& stop) {
   std::vector<std::vector<Bytes>> positions(problem.buffers.size());
-  const bool guards =
-      std::any_of(problem.rules.begin(), problem.rules.end(), [](const problem::Rule& rule) {
-        return rule.requirement.kind == problem::RequirementKind::kGuard;
-      });
+  const bool guards = std::any_of(
+      problem.rules.begin(), problem.rules.end(),
+      [](const problem::Rule& rule) { return problem::TraitsOf(rule.requirement.kind).guards; });
   if (guards || !problem.costs.empty()) return positions;
   const std::vector<bool> movable = FindMovable(problem);
   const std::vector<std::vector<size_t>> neighbours =

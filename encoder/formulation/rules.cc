@@ -4,66 +4,51 @@
 #include "tessera/encoder/formulation/formulation.h"
 #include "tessera/problem/structure.h"
 
-// The encoding of each requirement. An offset o, an end e and, if a rule needs it, the remainder o
-// mod m are integers of the sink. Everything is counted in units of the granularity, which divides
-// the values in rules (address_constraints.cc).
+// The encoding of each form of restriction (problem/rule_definition.h). An offset o, an end e and,
+// if a restriction needs it, the remainder o mod m are integers of the sink. Everything is counted
+// in units of the granularity, which divides the values in rules (address_constraints.cc).
 //
-//     offset m, r         o mod m = r                two bounds of the remainder
-//     difference m, r     (ob - oa) mod m = r        ob mod m is oa mod m + r, or m less: two cases
-//     window [p, q)       o >= p and e <= q
-//     no crossing of m    o mod m <= m - size
-//     natural alignment   o mod 2^k = 0
-//     banks               no other bank is touched
-//     distance d          oa + d <= ob and ob <= oa + d
-//     xor distance d      bits of oa and ob differ as d says
-//     guard               end + after <= offset of every buffer above,
+//     Remainder m, a..b   a <= o mod m and o mod m <= b
+//     Inside [p, q)       o >= p and e <= q
+//     Margins             end + after <= offset of every buffer above,
 //                         offset - before >= end of every buffer below
-//     common delta        oa + D = ob + M, with D one integer for all pairs, and M large enough to
+//     BankClause          a clause
+//     Relation            two clauses for each bank, or one
+//     ModularDistance     ob mod m is oa mod m + r, or m less: two cases
+//     FixedDistance d     oa + d <= ob and ob <= oa + d
+//     FlippedBits d       bits of oa and ob differ as d says
+//     CommonDistance      oa + D = ob + M, with D one integer for all pairs, and M large enough to
 //                         keep it positive
 //
 // A rule that holds for every candidate is written once. A part that depends on the candidate,
-// because the rule selects by size or the size is part of the requirement, is written under the
+// because the rule selects by size or its restrictions depend on the size, is written under the
 // candidate's selector when the candidate is first used. So sizes remain the only clauses that the
 // next candidate adds.
 namespace tessera::encoder::formulation {
 
 using problem::Bytes;
-using problem::RelationKind;
-using problem::Requirement;
-using problem::RequirementKind;
+using problem::Restriction;
 using problem::Rule;
+using problem::RuleItem;
 
 namespace {
 
-bool AreEqual(const std::vector<Bytes>& sizes) {
-  return std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) == sizes.end();
-}
-
-bool DependsOnSize(RequirementKind kind) {
-  return kind == RequirementKind::kNoCrossing || kind == RequirementKind::kNaturalAlignment;
-}
-
-// The candidates for which a statement about one buffer or pair holds.
+// The candidates for which the restrictions on one item hold.
 enum class RuleScope : uint8_t { kNoCandidate, kSomeCandidates, kEveryCandidate };
 
-RuleScope RuleScopeOf(const FormulationInput& question, const Rule& rule,
-                      std::initializer_list<int> buffers) {
+RuleScope RuleScopeOf(const FormulationInput& question, const Rule& rule, const RuleItem& item) {
+  const std::vector<Bytes> sizes =
+      SizesOf(question.problem, question.ladder, static_cast<size_t>(item.first));
+  const std::vector<Bytes> others =
+      item.IsPair() ? SizesOf(question.problem, question.ladder, static_cast<size_t>(item.second))
+                    : sizes;
   size_t holding = 0;
-  const size_t candidates = question.ladder == nullptr ? 1 : question.ladder->candidates.size();
-  bool constant = true;
-  std::vector<bool> holds(candidates, true);
-  for (const int buffer : buffers) {
-    const std::vector<Bytes> sizes =
-        SizesOf(question.problem, question.ladder, static_cast<size_t>(buffer));
-    constant = constant && AreEqual(sizes);
-    for (size_t candidate = 0; candidate < candidates; ++candidate)
-      holds[candidate] = holds[candidate] && rule.sizes.Holds(sizes[candidate]);
-  }
-  holding = static_cast<size_t>(std::count(holds.begin(), holds.end(), true));
+  for (size_t candidate = 0; candidate < sizes.size(); ++candidate)
+    holding += rule.sizes.Holds(sizes[candidate]) && rule.sizes.Holds(others[candidate]) ? 1 : 0;
   if (holding == 0) return RuleScope::kNoCandidate;
-  if (holding < candidates || (!constant && DependsOnSize(rule.requirement.kind)))
-    return RuleScope::kSomeCandidates;
-  return RuleScope::kEveryCandidate;
+  const bool every =
+      holding == sizes.size() && CommonRestrictionsOn(question.problem, rule, item, sizes);
+  return every ? RuleScope::kEveryCandidate : RuleScope::kSomeCandidates;
 }
 
 // The possible distances from first to second offset, plus `most`, over the pairs of the rule. The
@@ -121,102 +106,67 @@ void Rules::WriteForCandidate(size_t candidate, Literal selected) {
 // Without a candidate: the part that holds for every candidate. With one: the part that holds for
 // this candidate, and not for every one.
 void Rules::WriteFor(const Rule& rule, Literal guard, std::optional<size_t> candidate) {
+  rule_ = &rule;
   topic_ = candidate ? Topic::kSizes : Topic::kRules;
   const auto size_of = [&](int buffer) {
     return SizesOf(question_.problem, question_.ladder,
                    static_cast<size_t>(buffer))[candidate.value_or(0)];
   };
-  for (const int buffer : rule.buffers) {
-    const RuleScope scope = RuleScopeOf(question_, rule, {buffer});
+  for (const RuleItem& item : ItemsOf(rule)) {
+    const RuleScope scope = RuleScopeOf(question_, rule, item);
     clauses_.Enter(topic_);
     if (!candidate && scope == RuleScope::kSomeCandidates &&
-        rule.requirement.kind == RequirementKind::kGuard) {
-      addresses_.ExpectGuard(static_cast<size_t>(buffer));
+        problem::TraitsOf(rule.requirement.kind).guards) {
+      addresses_.ExpectGuard(static_cast<size_t>(item.first));
     }
     if (scope != (candidate ? RuleScope::kSomeCandidates : RuleScope::kEveryCandidate)) continue;
-    if (rule.sizes.Holds(size_of(buffer))) {
-      WriteForBuffer(rule, guard, static_cast<size_t>(buffer), size_of(buffer));
-    }
-  }
-  for (const auto& [first, second] : rule.pairs) {
-    if (RuleScopeOf(question_, rule, {first, second}) !=
-        (candidate ? RuleScope::kSomeCandidates : RuleScope::kEveryCandidate))
+    const Bytes size = size_of(item.first);
+    if (!rule.sizes.Holds(size) || (item.IsPair() && !rule.sizes.Holds(size_of(item.second))))
       continue;
-    clauses_.Enter(topic_);
-    if (rule.sizes.Holds(size_of(first)) && rule.sizes.Holds(size_of(second))) {
-      WriteForPair(rule, guard, static_cast<size_t>(first), static_cast<size_t>(second));
-    }
+    for (const Restriction& restriction : RestrictionsOn(question_.problem, rule, item, size))
+      std::visit([&](const auto& form) { Write(guard, form); }, restriction);
   }
 }
 
-void Rules::WriteForBuffer(const Rule& rule, Literal guard, size_t buffer, Bytes size) {
-  const Requirement& wanted = rule.requirement;
-  const Term offset{addresses_.OffsetOf(buffer)};
-  switch (wanted.kind) {
-    case RequirementKind::kOffset:
-      return WriteResidue(guard, buffer, wanted.multiple, wanted.residue);
-    case RequirementKind::kWindow:
-      clauses_.Add({~guard, integers_.AtLeast(offset, Granularities(buffer, wanted.window.begin))});
-      return clauses_.Add(
-          {~guard, ~integers_.AtLeast(addresses_.EndOf(buffer),
-                                      Granularities(buffer, wanted.window.end) + 1)});
-    case RequirementKind::kNoCrossing: {
-      if (size > wanted.multiple) return clauses_.Add({~guard});
-      const Integer remainder = RemainderOf(buffer, Granularities(buffer, wanted.multiple));
-      return clauses_.Add(
-          {~guard,
-           ~integers_.AtLeast({remainder}, Granularities(buffer, wanted.multiple - size) + 1)});
-    }
-    case RequirementKind::kNaturalAlignment:
-      return WriteResidue(guard, buffer, problem::NaturalAlignmentOf(size), 0);
-    case RequirementKind::kBanks:
-      return WriteBanks(guard, buffer, wanted.banks);
-    case RequirementKind::kGuard:
-      return WriteGuard(guard, buffer, Granularities(buffer, wanted.before),
-                        Granularities(buffer, wanted.after));
-    default:
-      return;
+// A modulus of 1 is no restriction, and does not divide the granularity.
+void Rules::Write(Literal guard, const problem::Remainder& wanted) {
+  if (wanted.most < wanted.least) return clauses_.Add({~guard});
+  if (wanted.modulus == 1) return;
+  const auto buffer = static_cast<size_t>(wanted.buffer);
+  const Integer remainder = RemainderOf(buffer, Granularities(buffer, wanted.modulus));
+  clauses_.Add({~guard, integers_.AtLeast({remainder}, Granularities(buffer, wanted.least))});
+  clauses_.Add({~guard, ~integers_.AtLeast({remainder}, Granularities(buffer, wanted.most) + 1)});
+}
+
+void Rules::Write(Literal guard, const problem::Inside& inside) {
+  const auto buffer = static_cast<size_t>(inside.buffer);
+  clauses_.Add({~guard, integers_.AtLeast({addresses_.OffsetOf(buffer)},
+                                          Granularities(buffer, inside.window.begin))});
+  clauses_.Add({~guard, ~integers_.AtLeast(addresses_.EndOf(buffer),
+                                           Granularities(buffer, inside.window.end) + 1)});
+}
+
+void Rules::Write(Literal guard, const problem::BankClause& clause) {
+  std::vector<Literal> literals = {~guard};
+  for (const problem::BankLiteral& one : clause.any) {
+    const Literal touches =
+        addresses_.Touches(static_cast<size_t>(one.buffer), static_cast<size_t>(one.bank));
+    literals.push_back(one.touches ? touches : ~touches);
   }
+  clauses_.Enter(topic_);
+  clauses_.Add(literals);
 }
 
-void Rules::WriteForPair(const Rule& rule, Literal guard, size_t first, size_t second) {
-  const Requirement& wanted = rule.requirement;
-  const Integer a = addresses_.OffsetOf(first);
-  const Integer b = addresses_.OffsetOf(second);
-  switch (wanted.kind) {
-    case RequirementKind::kDifference:
-      return WriteDifference(guard, first, second, wanted.multiple, wanted.residue);
-    case RequirementKind::kSameBank:
-      return WriteBankRelation(guard, RelationKind::kSameBank, first, second);
-    case RequirementKind::kDifferentBank:
-      return WriteBankRelation(guard, RelationKind::kDifferentBank, first, second);
-    case RequirementKind::kDistance: {
-      const Bytes distance = Granularities(first, wanted.distance);
-      integers_.AddOrder(guard, {a, distance}, {b});
-      return integers_.AddOrder(guard, {b}, {a, distance});
-    }
-    case RequirementKind::kXorDistance:
-      return integers_.AddXor(guard, a, b, Granularities(first, wanted.distance));
-    case RequirementKind::kCommonDelta:
-      return WriteCommonDelta(rule, guard, first, second);
-    default:
-      return;
-  }
+void Rules::Write(Literal guard, const problem::Relation& relation) {
+  addresses_.WriteBankRelation(relation, guard, topic_);
 }
 
-// A multiple of 1 is no requirement, and does not divide the granularity.
-void Rules::WriteResidue(Literal guard, size_t buffer, Bytes multiple, Bytes residue) {
-  if (multiple == 1) return;
-  const Integer remainder = RemainderOf(buffer, Granularities(buffer, multiple));
-  clauses_.Add({~guard, integers_.AtLeast({remainder}, Granularities(buffer, residue))});
-  clauses_.Add({~guard, ~integers_.AtLeast({remainder}, Granularities(buffer, residue) + 1)});
-}
-
-void Rules::WriteDifference(Literal guard, size_t first, size_t second, Bytes multiple,
-                            Bytes residue) {
-  if (multiple == 1) return;
-  const Bytes modulus = Granularities(first, multiple);
-  const Bytes wanted = Granularities(first, residue);
+void Rules::Write(Literal guard, const problem::ModularDistance& difference) {
+  if (difference.modulus == 1) return;
+  const auto first = static_cast<size_t>(difference.first);
+  const auto second = static_cast<size_t>(difference.second);
+  const Bytes modulus = Granularities(first, difference.modulus);
+  const Bytes wanted = Granularities(first, difference.residue);
   const Integer a = RemainderOf(first, modulus);
   const Integer b = RemainderOf(second, modulus);
   const Literal wraps = clauses_.NewVariable();
@@ -228,29 +178,27 @@ void Rules::WriteDifference(Literal guard, size_t first, size_t second, Bytes mu
   }
 }
 
-void Rules::WriteBanks(Literal guard, size_t buffer, const std::vector<int>& banks) {
-  for (size_t bank = 0; bank < question_.MemoryOf(buffer).banks.size(); ++bank) {
-    if (std::binary_search(banks.begin(), banks.end(), static_cast<int>(bank))) continue;
-    const Literal touches = addresses_.Touches(buffer, bank);
-    clauses_.Enter(topic_);
-    clauses_.Add({~guard, ~touches});
-  }
+void Rules::Write(Literal guard, const problem::FixedDistance& fixed) {
+  const auto first = static_cast<size_t>(fixed.first);
+  const Integer a = addresses_.OffsetOf(first);
+  const Integer b = addresses_.OffsetOf(static_cast<size_t>(fixed.second));
+  const Bytes distance = Granularities(first, fixed.distance);
+  integers_.AddOrder(guard, {a, distance}, {b});
+  integers_.AddOrder(guard, {b}, {a, distance});
 }
 
-void Rules::WriteBankRelation(Literal guard, RelationKind kind, size_t first, size_t second) {
-  for (size_t bank = 0; bank < question_.MemoryOf(first).banks.size(); ++bank) {
-    const Literal a = addresses_.Touches(first, bank);
-    const Literal b = addresses_.Touches(second, bank);
-    clauses_.Enter(topic_);
-    if (kind == RelationKind::kDifferentBank) clauses_.Add({~guard, ~a, ~b});
-    if (kind != RelationKind::kSameBank) continue;
-    clauses_.Add({~guard, ~a, b});
-    clauses_.Add({~guard, a, ~b});
-  }
+void Rules::Write(Literal guard, const problem::FlippedBits& flipped) {
+  const auto first = static_cast<size_t>(flipped.first);
+  integers_.AddXor(guard, addresses_.OffsetOf(first),
+                   addresses_.OffsetOf(static_cast<size_t>(flipped.second)),
+                   Granularities(first, flipped.bits));
 }
 
 // Every buffer that lives together with the guarded buffer already lies below or above it.
-void Rules::WriteGuard(Literal guard, size_t buffer, Bytes before, Bytes after) {
+void Rules::Write(Literal guard, const problem::Margins& margins) {
+  const auto buffer = static_cast<size_t>(margins.buffer);
+  const Bytes before = Granularities(buffer, margins.guard.before);
+  const Bytes after = Granularities(buffer, margins.guard.after);
   addresses_.Guard(guard, buffer, before, after);
   const Term start{addresses_.OffsetOf(buffer)};
   const Term end = addresses_.EndOf(buffer);
@@ -273,13 +221,16 @@ void Rules::WriteGuard(Literal guard, size_t buffer, Bytes before, Bytes after) 
   }
 }
 
-void Rules::WriteCommonDelta(const Rule& rule, Literal guard, size_t first, size_t second) {
+void Rules::Write(Literal guard, const problem::CommonDistance& common) {
+  const auto first = static_cast<size_t>(common.first);
+  const auto second = static_cast<size_t>(common.second);
   const auto memory = static_cast<size_t>(question_.BufferAt(first).memory);
   const Bytes most = question_.CapacityOf(memory) / question_.GranularityOf(first);
-  auto delta = deltas_.find(&rule);
+  auto delta = deltas_.find(rule_);
   if (delta == deltas_.end()) {
-    delta = deltas_.emplace(&rule, integers_.NewInteger(DeltaDomain(question_, rule, most))).first;
-    const auto index = static_cast<int>(&rule - question_.problem.rules.data());
+    delta =
+        deltas_.emplace(rule_, integers_.NewInteger(DeltaDomain(question_, *rule_, most))).first;
+    const auto index = static_cast<int>(rule_ - question_.problem.rules.data());
     integers_.Explain(delta->second, Quantity{Quantity::Kind::kCommonDelta, index,
                                               question_.GranularityOf(first), 0});
   }

@@ -11,6 +11,7 @@
 #include "tessera/encoder/formulation/address_constraints.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/proof/proof_text.h"
+#include "tessera/problem/rule_definition.h"
 
 namespace tessera::encoder::sat {
 
@@ -97,11 +98,20 @@ class PlainFormula {
   void WritePair(int i, int j, problem::Bytes between);
   void WriteRelation(int index);
   void WriteRule(int index);
-  void WriteRuleOn(const std::vector<int64_t>& subjects, const problem::Requirement& wanted,
-                   int buffer);
-  void WriteRuleOn(const std::vector<int64_t>& subjects, const problem::Requirement& wanted,
-                   int first, int second);
-  void WriteCommonDelta(int index);
+  // One restriction on the item of a rule that `subjects` names.
+  using Subjects = std::vector<int64_t>;
+  void WriteRestriction(const Subjects& subjects, const problem::Remainder& remainder);
+  void WriteRestriction(const Subjects& subjects, const problem::Inside& inside);
+  void WriteRestriction(const Subjects& subjects, const problem::Margins& margins);
+  void WriteRestriction(const Subjects& subjects, const problem::BankClause& clause);
+  void WriteRestriction(const Subjects& subjects, const problem::Relation& relation);
+  void WriteRestriction(const Subjects& subjects, const problem::ModularDistance& difference);
+  void WriteRestriction(const Subjects& subjects, const problem::FixedDistance& fixed);
+  void WriteRestriction(const Subjects& subjects, const problem::FlippedBits& flipped);
+  void WriteRestriction(const Subjects& subjects, const problem::CommonDistance& common);
+  // No two offsets that `bad` accepts.
+  void WriteExceptPairs(const Subjects& subjects, int first, int second,
+                        const std::function<bool(problem::Bytes, problem::Bytes)>& bad);
   // offset(low) + offset(also_low) <= offset(high) + offset(also_high).
   void WriteSumOrder(const std::vector<int64_t>& subjects, int low, int also_low, int high,
                      int also_high, size_t most_clauses);

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "tessera/encoder/sat/plain_formula.h"
+#include "tessera/problem/rule_definition.h"
 #include "tessera/problem/structure.h"
 
 namespace tessera::encoder::sat {
@@ -11,7 +12,6 @@ namespace {
 
 using problem::Bytes;
 using problem::Memory;
-using problem::RequirementKind;
 using problem::proof::AtLeast;
 using problem::proof::Ground;
 using problem::proof::Under;
@@ -22,114 +22,100 @@ using problem::proof::Under;
 // the other, that break them.
 void PlainFormula::WriteRule(int index) {
   const problem::Rule& rule = problem_.rules[static_cast<size_t>(index)];
-  if (rule.requirement.kind == RequirementKind::kCommonDelta) return WriteCommonDelta(index);
-  const auto holds_for = [&](int buffer) { return rule.sizes.Holds(BufferAt(buffer).size); };
-  for (size_t k = 0; k < rule.buffers.size() && !full_; ++k) {
-    if (holds_for(rule.buffers[k])) {
-      WriteRuleOn({index, static_cast<int64_t>(k)}, rule.requirement, rule.buffers[k]);
-    }
-  }
-  for (size_t k = 0; k < rule.pairs.size() && !full_; ++k) {
-    const auto [first, second] = rule.pairs[k];
-    if (holds_for(first) && holds_for(second)) {
-      WriteRuleOn({index, static_cast<int64_t>(k)}, rule.requirement, first, second);
-    }
+  const std::vector<problem::RuleItem> items = ItemsOf(rule);
+  for (size_t k = 0; k < items.size() && !full_; ++k) {
+    if (!AppliesTo(rule, items[k], problem_)) continue;
+    const Subjects subjects = {index, static_cast<int64_t>(k)};
+    for (const problem::Restriction& restriction :
+         RestrictionsOn(problem_, rule, items[k], BufferAt(items[k].first).size))
+      std::visit([&](const auto& form) { WriteRestriction(subjects, form); }, restriction);
   }
 }
 
-void PlainFormula::WriteRuleOn(const std::vector<int64_t>& subjects,
-                               const problem::Requirement& wanted, int buffer) {
-  const Bytes size = BufferAt(buffer).size;
-  const Memory& home = MemoryOf(buffer);
-  const auto except = [&](const std::function<bool(Bytes)>& bad) {
-    WriteExcept(subjects, {}, buffer, bad);
-  };
-  switch (wanted.kind) {
-    case RequirementKind::kOffset:
-      return except([&](Bytes offset) { return offset % wanted.multiple != wanted.residue; });
-    case RequirementKind::kWindow:
-      return except([&](Bytes offset) {
-        return offset < wanted.window.begin || offset + size > wanted.window.end;
-      });
-    case RequirementKind::kNoCrossing:
-      return except([&](Bytes offset) {
-        return offset / wanted.multiple != (offset + size - 1) / wanted.multiple;
-      });
-    case RequirementKind::kNaturalAlignment:
-      return except([&](Bytes offset) { return offset % problem::NaturalAlignmentOf(size) != 0; });
-    case RequirementKind::kGuard:
-      return except([&](Bytes offset) {
-        const problem::AddressRange guarded{offset - wanted.before, offset + size + wanted.after};
-        const Bytes capacity = BufferAt(buffer).memory == 0 ? capacity_ : home.capacity;
-        return guarded.begin < 0 || guarded.end > capacity ||
-               std::any_of(home.reserved.begin(), home.reserved.end(),
-                           [&](const problem::Reserved& reserved) {
-                             return reserved.range.begin < guarded.end &&
-                                    guarded.begin < reserved.range.end;
-                           });
-      });
-    case RequirementKind::kBanks:
-      for (int bank = 0; bank < static_cast<int>(home.banks.size()); ++bank) {
-        const bool may =
-            std::find(wanted.banks.begin(), wanted.banks.end(), bank) != wanted.banks.end();
-        if (!may) Add(Ground::kRule, subjects, {~Touch(buffer, bank)});
-      }
-      return;
-    default:
-      return;
-  }
+void PlainFormula::WriteRestriction(const Subjects& subjects, const problem::Remainder& remainder) {
+  WriteExcept(subjects, {}, remainder.buffer, [&](Bytes offset) {
+    const Bytes rest = offset % remainder.modulus;
+    return rest < remainder.least || rest > remainder.most;
+  });
 }
 
-void PlainFormula::WriteRuleOn(const std::vector<int64_t>& subjects,
-                               const problem::Requirement& wanted, int first, int second) {
-  const auto exclude_pairs = [&](const std::function<bool(Bytes, Bytes)>& bad) {
-    const Domain& domain = domains_[static_cast<size_t>(first)];
-    const int64_t others = domains_[static_cast<size_t>(second)].Count();
-    if (domain.Count() > static_cast<int64_t>(limit_) / others) return;
-    for (Bytes offset = domain.first; offset <= domain.last && !full_; offset += domain.stride) {
-      WriteExcept(subjects, {Under(first, offset), AtLeast(first, offset + domain.stride)}, second,
-                  [&](Bytes other) { return bad(offset, other); });
-    }
-  };
-  switch (wanted.kind) {
-    case RequirementKind::kDistance:
-      WriteOrder(Ground::kRule, subjects, {}, first, second, wanted.distance);
-      return WriteOrder(Ground::kRule, subjects, {}, second, first, -wanted.distance);
-    case RequirementKind::kDifference:
-      return exclude_pairs([&](Bytes offset, Bytes other) {
-        const Bytes rest = (other - offset) % wanted.multiple;
-        return (rest + wanted.multiple) % wanted.multiple != wanted.residue;
-      });
-    case RequirementKind::kXorDistance:
-      return exclude_pairs(
-          [&](Bytes offset, Bytes other) { return (offset ^ other) != wanted.distance; });
-    case RequirementKind::kSameBank:
-    case RequirementKind::kDifferentBank:
-      return WriteBanks(Ground::kRule, subjects, wanted.kind == RequirementKind::kSameBank, first,
-                        second);
-    default:
-      return;
-  }
+void PlainFormula::WriteRestriction(const Subjects& subjects, const problem::Inside& inside) {
+  const Bytes size = BufferAt(inside.buffer).size;
+  WriteExcept(subjects, {}, inside.buffer, [&](Bytes offset) {
+    return offset < inside.window.begin || offset + size > inside.window.end;
+  });
 }
 
-// Each pair has the same distance as the first: offset(b) - offset(a) = offset(d) - offset(c),
+void PlainFormula::WriteRestriction(const Subjects& subjects, const problem::Margins& margins) {
+  const Memory& home = MemoryOf(margins.buffer);
+  const Bytes size = BufferAt(margins.buffer).size;
+  const Bytes capacity = BufferAt(margins.buffer).memory == 0 ? capacity_ : home.capacity;
+  WriteExcept(subjects, {}, margins.buffer, [&](Bytes offset) {
+    const problem::AddressRange guarded{offset - margins.guard.before,
+                                        offset + size + margins.guard.after};
+    return guarded.begin < 0 || guarded.end > capacity ||
+           std::any_of(
+               home.reserved.begin(), home.reserved.end(), [&](const problem::Reserved& reserved) {
+                 return reserved.range.begin < guarded.end && guarded.begin < reserved.range.end;
+               });
+  });
+}
+
+void PlainFormula::WriteRestriction(const Subjects& subjects, const problem::BankClause& clause) {
+  Literals literals;
+  for (const problem::BankLiteral& one : clause.any) {
+    const problem::proof::ProofLiteral touch = Touch(one.buffer, one.bank);
+    literals.push_back(one.touches ? touch : ~touch);
+  }
+  Add(Ground::kRule, subjects, literals);
+}
+
+void PlainFormula::WriteRestriction(const Subjects& subjects, const problem::Relation& relation) {
+  WriteBanks(Ground::kRule, subjects, relation.kind == problem::RelationKind::kSameBank,
+             relation.first, relation.second);
+}
+
+void PlainFormula::WriteRestriction(const Subjects& subjects,
+                                    const problem::ModularDistance& difference) {
+  WriteExceptPairs(subjects, difference.first, difference.second, [&](Bytes offset, Bytes other) {
+    const Bytes rest = (other - offset) % difference.modulus;
+    return (rest + difference.modulus) % difference.modulus != difference.residue;
+  });
+}
+
+void PlainFormula::WriteRestriction(const Subjects& subjects, const problem::FixedDistance& fixed) {
+  WriteOrder(Ground::kRule, subjects, {}, fixed.first, fixed.second, fixed.distance);
+  WriteOrder(Ground::kRule, subjects, {}, fixed.second, fixed.first, -fixed.distance);
+}
+
+void PlainFormula::WriteRestriction(const Subjects& subjects, const problem::FlippedBits& flipped) {
+  WriteExceptPairs(subjects, flipped.first, flipped.second,
+                   [&](Bytes offset, Bytes other) { return (offset ^ other) != flipped.bits; });
+}
+
+// The pair has the same distance as the first: offset(b) - offset(a) = offset(d) - offset(c),
 // written without differences, and as two inequalities. They take at most a quarter of the formula.
-void PlainFormula::WriteCommonDelta(int index) {
-  const problem::Rule& rule = problem_.rules[static_cast<size_t>(index)];
+void PlainFormula::WriteRestriction(const Subjects& subjects,
+                                    const problem::CommonDistance& common) {
+  const problem::Rule& rule = problem_.rules[static_cast<size_t>(subjects[0])];
   const size_t most_clauses = limit_ / 8 / rule.pairs.size();
-  std::optional<size_t> chosen;
-  for (size_t k = 0; k < rule.pairs.size() && !full_; ++k) {
-    const auto [c, d] = rule.pairs[k];
-    if (!rule.sizes.Holds(BufferAt(c).size) || !rule.sizes.Holds(BufferAt(d).size)) continue;
-    if (!chosen) {
-      chosen = k;
-      continue;
-    }
-    const auto [a, b] = rule.pairs[*chosen];
-    const std::vector<int64_t> subjects = {index, static_cast<int64_t>(*chosen),
-                                           static_cast<int64_t>(k)};
-    WriteSumOrder(subjects, b, c, a, d, most_clauses);
-    WriteSumOrder(subjects, a, d, b, c, most_clauses);
+  int64_t chosen = 0;
+  while (!AppliesTo(rule, ItemAt(rule, static_cast<size_t>(chosen)), problem_)) ++chosen;
+  if (chosen == subjects[1]) return;
+  const auto [a, b] = rule.pairs[static_cast<size_t>(chosen)];
+  const Subjects both = {subjects[0], chosen, subjects[1]};
+  WriteSumOrder(both, b, common.first, a, common.second, most_clauses);
+  WriteSumOrder(both, a, common.second, b, common.first, most_clauses);
+}
+
+void PlainFormula::WriteExceptPairs(const Subjects& subjects, int first, int second,
+                                    const std::function<bool(Bytes, Bytes)>& bad) {
+  const Domain& domain = domains_[static_cast<size_t>(first)];
+  const int64_t others = domains_[static_cast<size_t>(second)].Count();
+  if (domain.Count() > static_cast<int64_t>(limit_) / others) return;
+  for (Bytes offset = domain.first; offset <= domain.last && !full_; offset += domain.stride) {
+    WriteExcept(subjects, {Under(first, offset), AtLeast(first, offset + domain.stride)}, second,
+                [&](Bytes other) { return bad(offset, other); });
   }
 }
 

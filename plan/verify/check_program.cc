@@ -109,6 +109,7 @@ class ProgramCheck {
     note(std::equal(found.banks.begin(), found.banks.end(), expected.banks.begin(),
                     expected.banks.end(), SameBank),
          "banks");
+    note(found.bank_sets == expected.bank_sets, "sets of banks");
     note(std::equal(
              found.modes.begin(), found.modes.end(), expected.modes.begin(), expected.modes.end(),
              [](const auto& a, const auto& b) { return a.name == b.name && a.banks == b.banks; }),

@@ -114,6 +114,7 @@ problem::Memory ToMemory(const hw_profiles::Memory& from) {
   memory.alignment = from.alignment_bytes;
   memory.reserved = from.reserved;
   memory.banks = from.banks;
+  memory.bank_sets = from.bank_sets;
   return memory;
 }
 

@@ -87,6 +87,12 @@ Mode ReadMode(const JsonValue& value) {
   return mode;
 }
 
+std::vector<int> ReadBankSet(const JsonValue& value, const std::vector<Bank>& banks) {
+  std::vector<int> set;
+  for (const JsonValue& bank : value.Items()) set.push_back(ReadReference(bank, banks, "bank"));
+  return set;
+}
+
 Memory ReadMemory(const JsonValue& value) {
   JsonObject object = value.Object();
   Memory memory;
@@ -97,6 +103,10 @@ Memory ReadMemory(const JsonValue& value) {
     memory.reserved.push_back(ReadReserved(item));
   for (const JsonValue& item : object.Items("banks", Presence::kOptional))
     memory.banks.push_back(ReadBank(item));
+  for (const std::string_view key : BankSetKeys()) {
+    for (const JsonValue& set : object.Items(key, Presence::kOptional))
+      memory.bank_sets[std::string(key)].push_back(ReadBankSet(set, memory.banks));
+  }
   for (const JsonValue& item : object.Items("modes", Presence::kOptional))
     memory.modes.push_back(ReadMode(item));
   if (const JsonValue transitions = object.Optional("transitions")) {

@@ -52,23 +52,39 @@ using base::JsonObject;
 using base::JsonValue;
 using base::Presence;
 
-// `memory` has the banks that the requirement may name.
+// Reads the value of one field. `memory` has the banks that it may name.
+class FieldReader {
+ public:
+  FieldReader(JsonObject& object, const RequirementField& field, const Memory& memory,
+              Requirement& wanted)
+      : object_(object), field_(field), memory_(memory), wanted_(wanted) {}
+
+  void operator()(Bytes Requirement::*number) const {
+    const base::IntegerRange range = {field_.least, base::kMaxTotal};
+    wanted_.*number = field_.optional ? object_.Integer(field_.key, range, 0)
+                                      : object_.Integer(field_.key, range);
+  }
+  void operator()(AddressRange Requirement::*window) const {
+    if (const JsonValue value = object_.Required(field_.key)) wanted_.*window = ReadRange(value);
+  }
+  void operator()(std::vector<int> Requirement::*banks) const {
+    for (const JsonValue& bank : object_.Items(field_.key))
+      (wanted_.*banks).push_back(ReadReference(bank, memory_.banks, "bank"));
+  }
+
+ private:
+  JsonObject& object_;
+  const RequirementField& field_;
+  const Memory& memory_;
+  Requirement& wanted_;
+};
+
 Requirement ReadRequirement(const JsonValue& value, const Memory& memory) {
   JsonObject object = value.Object();
   Requirement wanted;
   wanted.kind = static_cast<RequirementKind>(object.OneOf("kind", RequirementNames()));
-  for (const RequirementNumber& number : NumbersOf(wanted.kind)) {
-    const base::IntegerRange range = {number.least, base::kMaxTotal};
-    wanted.*number.member =
-        number.optional ? object.Integer(number.key, range, 0) : object.Integer(number.key, range);
-  }
-  if (wanted.kind == RequirementKind::kWindow) {
-    if (const JsonValue window = object.Required("window")) wanted.window = ReadRange(window);
-  }
-  if (wanted.kind == RequirementKind::kBanks) {
-    for (const JsonValue& bank : object.Items("banks"))
-      wanted.banks.push_back(ReadReference(bank, memory.banks, "bank"));
-  }
+  for (const RequirementField& field : TraitsOf(wanted.kind).fields)
+    std::visit(FieldReader(object, field, memory, wanted), field.member);
   return wanted;
 }
 

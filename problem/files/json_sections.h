@@ -122,6 +122,9 @@ enum class Defaults : uint8_t { kOmitted, kWritten };
 nlohmann::ordered_json RequirementToJson(const Requirement& wanted, const std::vector<Bank>& banks,
                                          Defaults defaults);
 
+// Lists of banks, in the same way.
+nlohmann::ordered_json BankSetsToJson(const BankSets& sets, const std::vector<Bank>& banks);
+
 // One rule of a problem in its JSON form, which other documents that contain problems share. The
 // memories and buffers of `problem` are set.
 nlohmann::ordered_json RuleToJson(const Problem& problem, const Rule& rule);

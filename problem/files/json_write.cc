@@ -57,6 +57,13 @@ Json ToJson(const Mode& mode) {
   return json;
 }
 
+Json ToJson(const std::vector<int>& listed, const std::vector<Bank>& banks) {
+  Json json = Json::array();
+  const References<Bank> names(banks);
+  for (const int bank : listed) json.push_back(names(bank));
+  return json;
+}
+
 Json ToJson(const Memory& memory) {
   Json json = Json::object();
   PutIf(!memory.name.empty(), json, "name", memory.name);
@@ -68,6 +75,7 @@ Json ToJson(const Memory& memory) {
     base::Append(json, "reserved", std::move(range));
   }
   for (const Bank& bank : memory.banks) base::Append(json, "banks", ToJson(bank));
+  for (const auto& [key, sets] : memory.bank_sets) json[key] = BankSetsToJson(sets, memory.banks);
   for (const Mode& mode : memory.modes) base::Append(json, "modes", ToJson(mode));
   if (memory.transitions) {
     const References<Mode> modes(memory.modes);
@@ -172,18 +180,25 @@ Json PortsToJson(const Ports& ports) {
   return json;
 }
 
+Json BankSetsToJson(const BankSets& sets, const std::vector<Bank>& banks) {
+  Json json = Json::array();
+  for (const std::vector<int>& set : sets) json.push_back(ToJson(set, banks));
+  return json;
+}
+
 Json RequirementToJson(const Requirement& wanted, const std::vector<Bank>& banks,
                        Defaults defaults) {
   Json json = {{"kind", NameOf(wanted.kind)}};
-  for (const RequirementNumber& number : NumbersOf(wanted.kind)) {
-    const Bytes value = wanted.*number.member;
-    if (value != 0 || !number.optional || defaults == Defaults::kWritten)
-      json[std::string(number.key)] = value;
-  }
-  if (wanted.kind == RequirementKind::kWindow) json["window"] = ToJson(wanted.window);
-  if (wanted.kind == RequirementKind::kBanks) {
-    json["banks"] = Json::array();
-    for (const int bank : wanted.banks) base::Append(json, "banks", References<Bank>(banks)(bank));
+  for (const RequirementField& field : TraitsOf(wanted.kind).fields) {
+    const std::string key(field.key);
+    if (const auto* number = std::get_if<Bytes Requirement::*>(&field.member)) {
+      const Bytes value = wanted.**number;
+      if (value != 0 || !field.optional || defaults == Defaults::kWritten) json[key] = value;
+    } else if (const auto* window = std::get_if<AddressRange Requirement::*>(&field.member)) {
+      json[key] = ToJson(wanted.**window);
+    } else {
+      json[key] = ToJson(wanted.*std::get<std::vector<int> Requirement::*>(field.member), banks);
+    }
   }
   return json;
 }

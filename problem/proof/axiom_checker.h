@@ -9,6 +9,7 @@
 
 #include "tessera/problem/problem.h"
 #include "tessera/problem/proof/proof_text.h"
+#include "tessera/problem/rule_check.h"
 
 namespace tessera::problem::proof {
 
@@ -69,7 +70,6 @@ class Facts {
   using Pairs = std::set<std::pair<int, int>>;
 
   Bytes GranularityOf(int memory) const;
-  Bytes DivisorOf(const Rule& rule) const;
   std::vector<AddressRange> WindowsOf(int buffer) const;
 
   const Problem& problem_;
@@ -145,17 +145,6 @@ struct Range {
   Bytes greatest = 0;
 };
 
-// Whether the buffer can satisfy the rule's requirement on single buffers if it begins at a
-// multiple of its stride in the range. For kOffset, kWindow, kNoCrossing, kNaturalAlignment and
-// kGuard (inside the memory, outside reserved ranges). True for other kinds, and if more than 2^16
-// offsets would have to be tried.
-bool CanKeep(const Facts& facts, const Requirement& wanted, int buffer, Range range);
-
-// The same for a requirement on a pair: kDifference, kDistance and kXorDistance. True for other
-// kinds, and if neither analysis nor 2^16 trials decide it.
-bool CanKeep(const Facts& facts, const Requirement& wanted, int first, Range first_range,
-             int second, Range second_range);
-
 // The number of bytes that guards keep free between the two when `below` lies below `above`. 0
 // unless they live together and may not share addresses.
 Bytes GuardBetween(const Facts& facts, const std::vector<Guard>& guards, int below, int above);
@@ -204,6 +193,8 @@ Bytes GuardBetween(const Facts& facts, const std::vector<Guard>& guards, int bel
 // s; above k lie those of the second stack and the other s. The partition of the s is unknown.
 // Therefore all sizes are added, those of k and the s once.
 //
+// What a rule asks of an item, and of two pairs, is RuleCheck::can_hold (rule_check.h).
+//
 // Cost of a stack: O(members squared + members * literals). Cost of any other axiom: O(literals) or
 // O(banks).
 class AxiomChecker {
@@ -216,6 +207,8 @@ class AxiomChecker {
 
  private:
   Range RangeOf(int buffer, const Axiom& axiom) const;
+  // What the negation of the axiom says about the buffer.
+  KnownPlace KnownOf(int buffer, const Axiom& axiom) const;
   std::string FindFlawInStack(const Axiom& axiom) const;
   Range PlaceOf(int buffer, const Axiom& axiom) const;
   bool FindMembers(const Axiom& axiom, std::vector<int>& members) const;

@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/problem/proof/axiom_checker.h"
+#include "tessera/problem/rule_check.h"
 
 namespace tessera::problem::proof {
 
@@ -43,6 +43,12 @@ std::vector<AddressRange> Subtract(const std::vector<AddressRange>& windows,
   return left;
 }
 
+Bytes GreatestIn(const Requirement& wanted, const RequirementField& field) {
+  if (const auto* number = std::get_if<Bytes Requirement::*>(&field.member)) return wanted.**number;
+  const auto* window = std::get_if<AddressRange Requirement::*>(&field.member);
+  return window == nullptr ? 0 : (wanted.**window).end;
+}
+
 std::pair<int, int> Ordered(int a, int b) { return {std::min(a, b), std::max(a, b)}; }
 
 }  // namespace
@@ -60,10 +66,9 @@ std::optional<std::string> Facts::CheckWellFormed(const Problem& problem, Bytes 
     if (std::abs(relation.delta) > kMostBytes) return "a distance beyond 2^60 bytes";
   }
   for (const Rule& rule : problem.rules) {
-    const Requirement& wanted = rule.requirement;
-    for (const Bytes bytes : {wanted.multiple, wanted.window.end, std::abs(wanted.distance),
-                              wanted.before, wanted.after}) {
-      if (bytes > kMostBytes) return "a rule that speaks of more than 2^60 bytes";
+    for (const RequirementField& field : TraitsOf(rule.requirement.kind).fields) {
+      if (std::abs(GreatestIn(rule.requirement, field)) > kMostBytes)
+        return "a rule that speaks of more than 2^60 bytes";
     }
   }
   return std::nullopt;
@@ -120,52 +125,12 @@ Bytes Facts::GranularityOf(int memory) const {
     divide(AlignmentOf(problem_, BufferAt(relation.first)));
     divide(AlignmentOf(problem_, BufferAt(relation.second)));
   }
-  bool flips_bits = false;
   for (const Rule& rule : problem_.rules) {
-    const int member = rule.pairs.empty() ? rule.buffers.front() : rule.pairs.front().first;
-    if (BufferAt(member).memory != memory) continue;
-    divide(DivisorOf(rule));
-    flips_bits = flips_bits || rule.requirement.kind == RequirementKind::kXorDistance;
+    if (BufferAt(ItemAt(rule, 0).first).memory != memory) continue;
+    const RuleCheck& check = CheckOf(rule.requirement.kind);
+    divide(check.divisor == nullptr ? 1 : check.divisor(problem_, rule));
   }
-  granularity = std::max<Bytes>(granularity, 1);
-  return flips_bits ? granularity & -granularity : granularity;
-}
-
-// The number that the granularity must divide because of the rule; 0 if there is no restriction.
-Bytes Facts::DivisorOf(const Rule& rule) const {
-  const Requirement& wanted = rule.requirement;
-  Bytes divisor = 0;
-  switch (wanted.kind) {
-    case RequirementKind::kOffset:
-    case RequirementKind::kDifference:
-      return wanted.multiple == 1 ? 0 : std::gcd(wanted.multiple, wanted.residue);
-    case RequirementKind::kNoCrossing:
-      return wanted.multiple;
-    case RequirementKind::kWindow:
-      return wanted.window.begin;
-    case RequirementKind::kDistance:
-    case RequirementKind::kXorDistance:
-      return wanted.distance;
-    case RequirementKind::kGuard:
-      return std::gcd(wanted.before, wanted.after);
-    case RequirementKind::kNaturalAlignment:
-      for (const int i : rule.buffers) {
-        divisor =
-            std::gcd(divisor, static_cast<Bytes>(std::bit_ceil(static_cast<uint64_t>(SizeOf(i)))));
-      }
-      return divisor;
-    case RequirementKind::kSameBank:
-    case RequirementKind::kCommonDelta:
-      for (const auto& [first, second] : rule.pairs) {
-        divisor = std::gcd(divisor, AlignmentOf(problem_, BufferAt(first)));
-        divisor = std::gcd(divisor, AlignmentOf(problem_, BufferAt(second)));
-      }
-      return divisor;
-    case RequirementKind::kBanks:
-    case RequirementKind::kDifferentBank:
-      return 0;
-  }
-  return 1;
+  return std::max<Bytes>(granularity, 1);
 }
 
 bool Facts::MayShare(int a, int b) const {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/problem/rule_definition.h"
 #include "tessera/problem/structure.h"
 #include "tessera/search/reasons/query.h"
 
@@ -145,39 +146,65 @@ Bytes PowerAbove(Bytes bytes) {
   return power;
 }
 
-// A period: shifting a buffer by a multiple of it, together with all buffers at fixed distances,
-// violates no alignment and no rule on remainders of addresses.
-Bytes PeriodOf(const Problem& problem, int memory) {
-  Bytes period = 1;
-  Bytes largest = 1;
-  for (const Buffer& buffer : problem.buffers) {
-    if (buffer.memory != memory) continue;
-    period = LcmOrMost(period, problem::AlignmentOf(problem, buffer));
-    largest = std::max(largest, buffer.size);
-  }
+template <typename Visit>
+void ForEachRestriction(const Problem& problem, Visit visit) {
   for (const problem::Rule& rule : problem.rules) {
-    const problem::Requirement& asked = rule.requirement;
-    period = LcmOrMost(period, asked.multiple);
-    if (asked.kind == problem::RequirementKind::kNaturalAlignment)
-      period = LcmOrMost(period, PowerAbove(largest));
-    if (asked.kind == problem::RequirementKind::kXorDistance)
-      period = LcmOrMost(period, PowerAbove(AddOrMost(asked.distance, 1)));
+    for (const problem::RuleItem& item : ItemsOf(rule)) {
+      const Bytes size = problem.buffers[static_cast<size_t>(item.first)].size;
+      for (const problem::Restriction& restriction : RestrictionsOn(problem, rule, item, size))
+        std::visit(visit, restriction);
+    }
+  }
+}
+
+// The bytes that restrictions speak of.
+struct Reach {
+  Bytes period = 1;
+  Bytes slack = 0;  // distances and margins
+  Bytes end = 0;    // of windows
+
+  void operator()(const problem::Remainder& remainder) {
+    period = LcmOrMost(period, remainder.modulus);
+  }
+  void operator()(const problem::Inside& inside) { end = std::max(end, inside.window.end); }
+  void operator()(const problem::Margins& margins) {
+    slack = AddOrMost(AddOrMost(slack, margins.guard.before), margins.guard.after);
+  }
+  void operator()(const problem::ModularDistance& difference) {
+    period = LcmOrMost(period, difference.modulus);
+  }
+  void operator()(const problem::FixedDistance& fixed) {
+    slack = AddOrMost(slack, std::abs(fixed.distance));
+  }
+  void operator()(const problem::FlippedBits& flipped) {
+    period = LcmOrMost(period, PowerAbove(AddOrMost(flipped.bits, 1)));
+    slack = AddOrMost(slack, flipped.bits);
+  }
+  void operator()(const problem::BankClause& /*clause*/) {}
+  void operator()(const Relation& /*relation*/) {}
+  void operator()(const problem::CommonDistance& /*common*/) {}
+};
+
+Reach ReachOf(const Problem& problem) {
+  Reach reach;
+  ForEachRestriction(problem, [&](const auto& form) { reach(form); });
+  return reach;
+}
+
+// A period: shifting a buffer by a multiple of it, together with all buffers at fixed distances,
+// violates no alignment and no restriction on remainders of addresses.
+Bytes PeriodOf(const Problem& problem, int memory, Bytes period) {
+  for (const Buffer& buffer : problem.buffers) {
+    if (buffer.memory == memory) period = LcmOrMost(period, problem::AlignmentOf(problem, buffer));
   }
   return period;
 }
 
 // Bytes that relations and rules may need in addition to the sizes: distances and guards.
-Bytes SlackOf(const Problem& problem, int memory) {
-  Bytes slack = 0;
+Bytes SlackOf(const Problem& problem, int memory, Bytes slack) {
   for (const Relation& relation : problem.relations) {
     const Buffer& first = problem.buffers[static_cast<size_t>(relation.first)];
     if (first.memory == memory) slack = AddOrMost(slack, std::abs(relation.delta));
-  }
-  for (const problem::Rule& rule : problem.rules) {
-    const problem::Requirement& asked = rule.requirement;
-    const auto times = static_cast<Bytes>(rule.buffers.size() + rule.pairs.size());
-    for (const Bytes bytes : {std::abs(asked.distance), asked.before, asked.after})
-      slack = AddOrMost(slack, TimesOrMost(times, bytes));
   }
   return slack;
 }
@@ -344,9 +371,9 @@ Bytes Roomy(const Query& query, int memory) {
   Bytes room = 0;
   for (const problem::Reserved& reserved : home.reserved) room = std::max(room, reserved.range.end);
   for (const Bank& bank : home.banks) room = std::max(room, bank.range.end);
-  for (const problem::Rule& rule : problem.rules)
-    room = std::max(room, rule.requirement.window.end);
-  Bytes stack = SlackOf(problem, memory);
+  const Reach reach = ReachOf(problem);
+  room = std::max(room, reach.end);
+  Bytes stack = SlackOf(problem, memory, reach.slack);
   Bytes buffers = 0;
   for (const Buffer& buffer : problem.buffers) {
     if (buffer.memory != memory) continue;
@@ -354,7 +381,7 @@ Bytes Roomy(const Query& query, int memory) {
     stack = AddOrMost(stack, buffer.size);
     ++buffers;
   }
-  stack = AddOrMost(stack, TimesOrMost(buffers + 1, PeriodOf(problem, memory)));
+  stack = AddOrMost(stack, TimesOrMost(buffers + 1, PeriodOf(problem, memory, reach.period)));
   return AddOrMost(room, problem.rules.empty() ? stack : TimesOrMost(2, stack));
 }
 

@@ -17,16 +17,32 @@ using problem::Memory;
 
 namespace {
 
-// The banks that a rule speaks of, where it speaks of banks of this memory; else null.
-std::vector<int>* BanksOf(problem::Rule& rule, const problem::Problem& problem, int memory) {
-  const bool about_banks = rule.requirement.kind == problem::RequirementKind::kBanks;
-  if (!about_banks || problem.buffers[static_cast<size_t>(rule.buffers.front())].memory != memory)
-    return nullptr;
-  return &rule.requirement.banks;
+bool Contains(const std::vector<int>& banks, int bank) {
+  return std::find(banks.begin(), banks.end(), bank) != banks.end();
 }
 
-bool Contains(const std::vector<int>& banks, int bank) {
-  return std::binary_search(banks.begin(), banks.end(), bank);
+// Visits each list of banks of this memory that a rule states.
+template <typename SomeProblem, typename Visit>
+void ForEachList(SomeProblem& problem, int memory, Visit visit) {
+  for (auto& rule : problem.rules) {
+    const auto head = static_cast<size_t>(ItemAt(rule, 0).first);
+    if (problem.buffers[head].memory != memory) continue;
+    for (const problem::RequirementField& field : TraitsOf(rule.requirement.kind).fields) {
+      const auto* banks = std::get_if<std::vector<int> problem::Requirement::*>(&field.member);
+      if (banks != nullptr) visit(rule.requirement.**banks);
+    }
+  }
+}
+
+// The set of the memory's banks, by key and number, that has the bank; -1: none.
+std::vector<int> SetsWith(const Memory& memory, int bank) {
+  std::vector<int> numbers;
+  for (const auto& [key, sets] : memory.bank_sets) {
+    const auto found = std::find_if(sets.begin(), sets.end(),
+                                    [&](const auto& set) { return Contains(set, bank); });
+    numbers.push_back(found == sets.end() ? -1 : static_cast<int>(found - sets.begin()));
+  }
+  return numbers;
 }
 
 // Adds an empty bank and returns its index; it stands in no mode yet.
@@ -86,9 +102,13 @@ Query WithCopyOfBank(const Query& query, int memory, int item) {
     if (buffer.memory == memory && Contains(buffer.allowed_banks, item))
       buffer.allowed_banks.push_back(copy);
   }
-  for (problem::Rule& rule : to.problem.rules) {
-    std::vector<int>* banks = BanksOf(rule, query.problem, memory);
-    if (banks != nullptr && Contains(*banks, item)) banks->push_back(copy);
+  ForEachList(to.problem, memory, [&](std::vector<int>& banks) {
+    if (Contains(banks, item)) banks.push_back(copy);
+  });
+  for (auto& [key, sets] : home.bank_sets) {
+    for (std::vector<int>& set : sets) {
+      if (Contains(set, item)) set.push_back(copy);
+    }
   }
   return to;
 }
@@ -104,9 +124,9 @@ Query WithFreeBank(const Query& query, int memory, Bytes length) {
     if (buffer.memory == memory && !buffer.allowed_banks.empty())
       buffer.allowed_banks.push_back(bank);
   }
-  for (problem::Rule& rule : to.problem.rules) {
-    if (std::vector<int>* banks = BanksOf(rule, query.problem, memory)) banks->push_back(bank);
-  }
+  ForEachList(to.problem, memory, [bank](std::vector<int>& banks) { banks.push_back(bank); });
+  for (auto& [key, sets] : to.problem.memories[static_cast<size_t>(memory)].bank_sets)
+    sets.push_back({bank});
   return to;
 }
 
@@ -128,11 +148,10 @@ bool AreAlike(const Query& query, int memory, int bank, int other) {
         return buffer.memory != memory ||
                Contains(buffer.allowed_banks, bank) == Contains(buffer.allowed_banks, other);
       });
-  const bool same_rules = std::all_of(query.problem.rules.begin(), query.problem.rules.end(),
-                                      [&](const problem::Rule& rule) {
-                                        const std::vector<int>& banks = rule.requirement.banks;
-                                        return Contains(banks, bank) == Contains(banks, other);
-                                      });
+  bool same_rules = SetsWith(home, bank) == SetsWith(home, other);
+  ForEachList(query.problem, memory, [&](const std::vector<int>& banks) {
+    same_rules = same_rules && Contains(banks, bank) == Contains(banks, other);
+  });
   return a.range.end - a.range.begin == b.range.end - b.range.begin && Equal(a.ports, b.ports) &&
          same_modes && same_buffers && same_rules;
 }

@@ -65,11 +65,11 @@ Query WithoutAlignments(const Query& query);
 Query WithPorts(const Query& query, const problem::Condition& condition, int ports);
 
 // With a bank added after everything that the memory holds. It has the length and the permissions
-// in every mode of bank `item`, and is allowed to the same buffers.
+// in every mode of bank `item`, is allowed to the same buffers, and is in the same sets of banks.
 Query WithCopyOfBank(const Query& query, int memory, int item);
 
 // With a bank of `length` bytes added after everything that the memory holds. Every mode allows
-// every access in it, and all buffers may use it.
+// every access in it, and all buffers may use it. It is a set of banks of its own.
 Query WithFreeBank(const Query& query, int memory, problem::Bytes length);
 
 // The address after everything that the memory holds.

@@ -154,9 +154,10 @@ class Signature {
   void Add(const std::pair<First, Second>& pair) {
     AddAll(pair.first, pair.second);
   }
-  void Add(const std::map<std::string, std::string>& texts) {
-    Add(texts.size());
-    for (const auto& text : texts) AddAll(text.first, text.second);
+  template <typename Value, typename... Options>
+  void Add(const std::map<std::string, Value, Options...>& values) {
+    Add(values.size());
+    for (const auto& value : values) AddAll(value.first, value.second);
   }
   void Add(const problem::AddressRange& range) { AddAll(range.begin, range.end); }
   void Add(const problem::Lifespan& life) { AddAll(life.lower, life.upper); }
@@ -198,8 +199,9 @@ class Signature {
     AddAll(name, kind, weight, first, second, memory);
   }
   void Add(const problem::Memory& memory) {
-    const auto& [name, capacity, alignment, reserved, banks, modes, transitions] = memory;
-    AddAll(name, capacity, alignment, reserved, banks, modes, transitions);
+    const auto& [name, capacity, alignment, reserved, banks, modes, transitions, bank_sets] =
+        memory;
+    AddAll(name, capacity, alignment, reserved, banks, modes, transitions, bank_sets);
   }
   // Without the size, which the key states by itself.
   void Add(const problem::Buffer& buffer) {

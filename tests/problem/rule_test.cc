@@ -197,7 +197,8 @@ TEST(RuleTest, OnlySizesAndSameBankMakeShrinkingUnsafe) {
   Problem problem = BankedProblem({MakeBuffer("a", 0, 1, 2), MakeBuffer("b", 1, 2, 4)});
   for (size_t k = 0; k < kRequirementKinds; ++k) {
     const auto kind = static_cast<RequirementKind>(k);
-    problem.rules = {{"", Wanted(kind), {}, {}, {}}};
+    problem.rules = {{"", Wanted(kind), {0, 1}, {}, {}}};
+    if (IsPairwise(kind)) problem.rules = {{"", Wanted(kind), {}, {{0, 1}}, {}}};
     EXPECT_EQ(ShrinkingIsSafe(problem), kind != RequirementKind::kSameBank) << NameOf(kind);
     problem.rules[0].sizes.least = 3;
     EXPECT_FALSE(ShrinkingIsSafe(problem)) << NameOf(kind);
