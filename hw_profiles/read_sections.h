@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -35,12 +36,13 @@ void RequireName(const base::YamlNode& node, const std::string& name);
 // The index of the memory that `node` names.
 int ReadMemoryName(const base::YamlNode& node, const Profile& profile);
 
-// Complains about keys of the map that the table (profile.h) does not list.
+// Complains about keys of the map that neither the table (profile.h) nor `more` lists.
 template <typename Fields>
 void RequireFields(const base::YamlNode& map, const Fields& fields,
                    std::span<const std::string_view> more = {}) {
-  std::vector<std::string_view> keys(more.begin(), more.end());
+  std::vector<std::string_view> keys;
   for (const auto& field : fields) keys.push_back(field.key);
+  keys.insert(keys.end(), more.begin(), more.end());
   map.OnlyKeys(keys);
 }
 

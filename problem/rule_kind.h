@@ -101,6 +101,7 @@ struct RuleTraits {
 //     guard              `before` and `after` bytes around the buffer are free: see Guard
 //     common_delta       offset(second) - offset(first) is the same for every pair; its value is
 //                        free
+//     same_bank_group    one of the memory's bank groups has all banks that the two touch
 // clang-format off
 #define TESSERA_RULE_KINDS(KIND)                                                                  \
   KIND(Offset, .name = "offset", .fields = kResidueFields)                                        \
@@ -114,7 +115,8 @@ struct RuleTraits {
   KIND(Distance, .name = "distance", .pairwise = true, .fields = kDistanceFields)                 \
   KIND(XorDistance, .name = "xor_distance", .pairwise = true, .fields = kBitFields)               \
   KIND(Guard, .name = "guard", .fields = kGuardFields, .guards = true)                            \
-  KIND(CommonDelta, .name = "common_delta", .pairwise = true)
+  KIND(CommonDelta, .name = "common_delta", .pairwise = true)                                     \
+  KIND(SameBankGroup, .name = "same_bank_group", .pairwise = true, .bank_sets = "bank_groups")
 // clang-format on
 
 enum class RequirementKind : uint8_t {

@@ -266,6 +266,16 @@ void DrawScratch(Random& random, Profile& profile) {
 }
 
 // Draws banks, and in some draws modes; the memory's size is already known.
+// At most two groups. A few banks are in none.
+void DrawBankGroups(Random& random, Memory& memory) {
+  problem::BankSets groups(2);
+  for (int bank = 0; bank < static_cast<int>(memory.banks.size()); ++bank) {
+    if (random.Chance(0.95)) groups[random.Chance(0.6) ? 0 : 1].push_back(bank);
+  }
+  std::erase_if(groups, [](const auto& group) { return group.empty(); });
+  if (!groups.empty()) memory.bank_sets["bank_groups"] = std::move(groups);
+}
+
 void DrawBanks(Random& random, Profile& profile) {
   if (!random.Chance(0.15)) return;
   Memory& memory = profile.memories[kSram];
@@ -282,6 +292,7 @@ void DrawBanks(Random& random, Profile& profile) {
     memory.banks.push_back(std::move(drawn));
   }
   memory.span = AnyUpTo(random, problem::Span::kSingle);
+  if (random.Chance(0.6)) DrawBankGroups(random, memory);
   if (!random.Chance(0.4)) return;
   const int64_t modes = random.Uniform(2, 3);
   for (int64_t mode = 0; mode < modes; ++mode) {
@@ -312,7 +323,10 @@ void DrawBanks(Random& random, Profile& profile) {
 
 problem::Requirement DrawRequirement(Random& random, const Memory& memory) {
   problem::Requirement wanted;
-  wanted.kind = AnyUpTo(random, RequirementKind::kCommonDelta);
+  const bool grouped = !memory.bank_sets.empty();
+  wanted.kind =
+      AnyUpTo(random, grouped ? RequirementKind::kSameBankGroup : RequirementKind::kCommonDelta);
+  if (grouped && random.Chance(0.3)) wanted.kind = RequirementKind::kSameBankGroup;
   switch (wanted.kind) {
     case RequirementKind::kOffset:
     case RequirementKind::kDifference:
@@ -349,7 +363,8 @@ problem::Requirement DrawRequirement(Random& random, const Memory& memory) {
 }
 
 void DrawRules(Random& random, Profile& profile) {
-  for (int64_t count = random.Chance(0.82) ? 0 : random.Uniform(1, 2); count > 0; --count) {
+  const double none = profile.memories[kSram].bank_sets.empty() ? 0.82 : 0.4;
+  for (int64_t count = random.Chance(none) ? 0 : random.Uniform(1, 2); count > 0; --count) {
     hw_profiles::Rule rule;
     rule.name = "rule " + std::to_string(count);
     rule.require = DrawRequirement(random, profile.memories[kSram]);

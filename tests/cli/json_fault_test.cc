@@ -118,6 +118,16 @@ INSTANTIATE_TEST_SUITE_P(
                   "  expected: the id of a buffer\n"
                   "  found: \"c\"\n"
                   "  hint: did you mean 'a'?\n"},
+        JsonFault{"group_of_an_unknown_bank",
+                  "\"banks\":", "\"bank_groups\": [[\"b1\"]], \"banks\":",
+                  "problem.json: at /memories/0/bank_groups/0/0: error: there is no bank 'b1'\n"
+                  "  expected: one of b0\n"
+                  "  found: \"b1\"\n"
+                  "  hint: did you mean 'b0'?\n"},
+        JsonFault{"bank_in_two_groups",
+                  "\"banks\":", "\"bank_groups\": [[\"b0\"], [\"b0\"]], \"banks\":",
+                  "problem.json: at /memories/0/bank_groups/1/0: error: bank 'b0' is listed twice\n"
+                  "  expected: each bank once\n"},
         JsonFault{"bank_beyond_its_memory", "[0, 32]", "[0, 65]",
                   "problem.json: at /memories/0/banks/0: error: bank [0, 65) is empty or leaves "
                   "its memory\n"

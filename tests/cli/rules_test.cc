@@ -91,6 +91,44 @@ TEST_F(RulesTest, APlanIsRefutedByThem) {
   EXPECT_EQ(outcome.exit_code, 20) << outcome.out << outcome.err;
 }
 
+// Four banks of 4 bytes in two groups; c fills one bank of each group unless it lies at an end.
+constexpr const char* kInGroups = R"({"format": "tessera-problem", "version": 1,
+  "memories": [{"name": "sram", "capacity": 16,
+    "banks": [{"name": "b0", "range": [0, 4]}, {"name": "b1", "range": [4, 8]},
+              {"name": "b2", "range": [8, 12]}, {"name": "b3", "range": [12, 16]}],
+    "bank_groups": [["b0", "b1"], ["b2", "b3"]]}],
+  "buffers": [{"id": "a", "size": 4, "lifespans": [[0, 1]]},
+              {"id": "b", "size": 4, "lifespans": [[0, 1]]},
+              {"id": "c", "size": 8, "lifespans": [[0, 1]], "offset": 4}],
+  "rules": [{"name": "cluster", "require": {"kind": "same_bank_group"}, "pairs": [["a", "b"]]}]})";
+
+TEST_F(RulesTest, AllocKeepsPairsInOneBankGroup) {
+  Write("groups.json", Replace(kInGroups, ", \"offset\": 4", ""));
+  const Outcome outcome = Run({"alloc", "groups.json", "--capacity", "16", "--format", "json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto offsets = ParseJson(outcome.out).at("offsets");
+  EXPECT_EQ(offsets.at("a").get<int64_t>() / 8, offsets.at("b").get<int64_t>() / 8);
+  for (const char* engine : {"greedy", "canonical", "local-search", "lazy"}) {
+    const Outcome refused = Run({"alloc", "groups.json", "--capacity", "16", "--engine", engine});
+    EXPECT_EQ(refused.exit_code, 4) << engine;
+    EXPECT_THAT(refused.out + refused.err, HasSubstr("rule 'cluster'")) << engine;
+  }
+}
+
+TEST_F(RulesTest, ThatNoBankGroupHasBothIsProven) {
+  Write("groups.json", kInGroups);
+  for (const char* engine : {"cadical", "z3"}) {
+    const Outcome outcome = Run(
+        {"alloc", "groups.json", "--capacity", "16", "--engine", engine, "--certificate", engine});
+    EXPECT_EQ(outcome.exit_code, 20) << engine << outcome.err;
+    EXPECT_THAT(
+        outcome.out,
+        HasSubstr(
+            "rule 'cluster': ('a', 'b') in one of the bank groups ('b0', 'b1') and ('b2', 'b3')"));
+    EXPECT_EQ(Run({"check", "--certificate", engine}).exit_code, 0) << engine;
+  }
+}
+
 // b may lie where a lay, or next to it where there is space.
 TEST_F(RulesTest, AllocMinimisesCosts) {
   Write("costs.json", R"({"format": "tessera-problem", "version": 1, "memories": [{"capacity": 8}],

@@ -27,7 +27,7 @@ using problem::proof::Facts;
 using problem::proof::Ground;
 using problem::proof::ProofLiteral;
 
-constexpr int kProblems = 60;
+constexpr int kProblems = 120;
 constexpr size_t kMostPlacements = 400;
 constexpr int kMostTries = 20'000;  // of a Problem
 constexpr int kAxiomsOfEachGround = 10;
@@ -128,12 +128,19 @@ bool IsTrue(const Problem& problem, const Allocation& allocation, const ProofLit
   return holds != literal.negated;
 }
 
+constexpr std::array kBankKinds = {
+    problem::RequirementKind::kBanks, problem::RequirementKind::kSameBank,
+    problem::RequirementKind::kDifferentBank, problem::RequirementKind::kSameBankGroup};
+
 // One rule of any kind, about buffers of the first memory.
 problem::Rule DrawRule(base::Random& random, const Problem& problem) {
   problem::Rule rule;
   rule.requirement.kind =
       static_cast<problem::RequirementKind>(random.Uniform(0, problem::kRequirementKinds - 1));
   if (random.Chance(0.2)) rule.requirement.kind = problem::RequirementKind::kCommonDelta;
+  if (random.Chance(0.4))
+    rule.requirement.kind =
+        kBankKinds[static_cast<size_t>(random.Uniform(0, kBankKinds.size() - 1))];
   rule.requirement.multiple = random.Uniform(1, 4);
   rule.requirement.residue = random.Uniform(0, rule.requirement.multiple - 1);
   const Bytes begin = random.Uniform(0, 3);
@@ -171,7 +178,8 @@ ProofLiteral DrawLiteral(base::Random& random, const Problem& problem, ProofLite
   return literal;
 }
 
-// Two buffers of a relation or a rule whose number the axiom names; or nullopt.
+// Two buffers of a relation or a rule whose number the axiom names, one twice where the rule is
+// about single buffers; or nullopt.
 std::optional<std::pair<int, int>> FindPair(base::Random& random, const Problem& problem,
                                             const Axiom& axiom) {
   const auto index = static_cast<size_t>(axiom.subjects[0]);
@@ -181,9 +189,11 @@ std::optional<std::pair<int, int>> FindPair(base::Random& random, const Problem&
   const bool about_rule = axiom.ground == Ground::kRule || axiom.ground == Ground::kDelta;
   if (about_rule && index < problem.rules.size()) {
     const auto& pairs = problem.rules[index].pairs;
+    const auto& buffers = problem.rules[index].buffers;
     const bool other = axiom.ground == Ground::kDelta && random.Chance(0.5);
     const auto item = static_cast<size_t>(axiom.subjects[other ? 2 : 1]);
     if (item < pairs.size()) return pairs[item];
+    if (item < buffers.size()) return std::pair(buffers[item], buffers[item]);
   }
   return std::nullopt;
 }
@@ -228,6 +238,14 @@ void Aim(base::Random& random, const Problem& problem, const Axiom& axiom, Proof
   }
 }
 
+bool IsAboutBanksOfARule(const Problem& problem, const Axiom& axiom) {
+  if (axiom.ground != Ground::kRule) return false;
+  const auto index = static_cast<size_t>(axiom.subjects[0]);
+  return index < problem.rules.size() &&
+         std::find(kBankKinds.begin(), kBankKinds.end(), problem.rules[index].requirement.kind) !=
+             kBankKinds.end();
+}
+
 // An axiom of a shape that its ground might take.
 Axiom DrawAxiom(base::Random& random, const Problem& problem) {
   using Kind = ProofLiteral::Kind;
@@ -248,6 +266,12 @@ Axiom DrawAxiom(base::Random& random, const Problem& problem) {
     if (subjects > 2) axiom.subjects.push_back(random.Uniform(horizon.lower, horizon.upper - 1));
     if (axiom.ground == Ground::kMode || axiom.ground == Ground::kFollow) {
       axiom.subjects[1] = random.Uniform(horizon.lower, horizon.upper - 1);
+    }
+    if (axiom.ground == Ground::kRule && !problem.rules.empty() && random.Chance(0.8)) {
+      const auto rule =
+          static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(problem.rules.size()) - 1));
+      const auto items = static_cast<int64_t>(problem::ItemsOf(problem.rules[rule]).size());
+      axiom.subjects = {static_cast<int64_t>(rule), random.Uniform(0, items - 1)};
     }
     if (axiom.ground == Ground::kDelta && !problem.rules.empty()) {
       axiom.subjects = {static_cast<int64_t>(problem.rules.size()) - 1, 0, 1};
@@ -270,8 +294,10 @@ Axiom DrawAxiom(base::Random& random, const Problem& problem) {
                                                                   {Kind::kOffset, Kind::kOffset}}};
   const auto& kinds = kKinds[static_cast<size_t>(axiom.ground)];
   const int64_t count = axiom.ground == Ground::kDelta ? 4 : random.Uniform(0, 4);
+  const bool about_banks = IsAboutBanksOfARule(problem, axiom);
   for (int64_t k = 0; k < count; ++k) {
-    axiom.literals.push_back(DrawLiteral(random, problem, kinds[static_cast<size_t>(k) % 2]));
+    const Kind kind = about_banks ? Kind::kTouch : kinds[static_cast<size_t>(k) % 2];
+    axiom.literals.push_back(DrawLiteral(random, problem, kind));
     if (random.Chance(0.8)) Aim(random, problem, axiom, axiom.literals.back());
   }
   return axiom;
@@ -288,6 +314,7 @@ void KeepUnderstood(const problem::proof::Assignment& known, Axiom& axiom) {
 
 TEST(AxiomSoundness, WhatTheCheckerTakesHoldsInEveryPlacement) {
   std::array<int, 13> taken{};
+  std::array<int, problem::kRequirementKinds> taken_of_rules{};
   base::Random random(7);
   for (int drawn = 0; drawn < kProblems;) {
     Problem problem = DrawProblem(random);
@@ -304,6 +331,10 @@ TEST(AxiomSoundness, WhatTheCheckerTakesHoldsInEveryPlacement) {
       KeepUnderstood(known, axiom);
       if (!axiom_checker.FindFlaw(axiom).empty()) continue;
       ++taken[static_cast<size_t>(axiom.ground)];
+      if (axiom.ground == Ground::kRule) {
+        const auto rule = static_cast<size_t>(axiom.subjects[0]);
+        ++taken_of_rules[static_cast<size_t>(problem.rules[rule].requirement.kind)];
+      }
       for (const Allocation& allocation : placements.All()) {
         const bool holds = std::any_of(
             axiom.literals.begin(), axiom.literals.end(),
@@ -316,6 +347,11 @@ TEST(AxiomSoundness, WhatTheCheckerTakesHoldsInEveryPlacement) {
   }
   for (size_t ground = 0; ground < taken.size(); ++ground) {
     EXPECT_GE(taken[ground], kAxiomsOfEachGround) << problem::proof::kGroundNames[ground];
+  }
+  for (size_t kind = 0; kind < taken_of_rules.size(); ++kind) {
+    const auto wanted = static_cast<problem::RequirementKind>(kind);
+    if (wanted == problem::RequirementKind::kCommonDelta) continue;  // has a ground of its own
+    EXPECT_GE(taken_of_rules[kind], kAxiomsOfEachGround) << NameOf(wanted);
   }
 }
 

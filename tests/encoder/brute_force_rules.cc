@@ -123,6 +123,18 @@ class RuleReading {
         });
   }
 
+  bool HaveOneGroup(size_t a, size_t b) const {
+    std::set<size_t> touched = BanksOf(a);
+    touched.merge(BanksOf(b));
+    if (touched.empty()) return true;
+    for (const std::vector<int>& group : HomeOf(a).bank_sets.at("bank_groups")) {
+      size_t inside = 0;
+      for (const int bank : group) inside += touched.count(static_cast<size_t>(bank));
+      if (inside == touched.size()) return true;
+    }
+    return false;
+  }
+
   bool HoldsFor(const Requirement& wanted, size_t a, size_t b) const {
     const Bytes x = placed_[a].begin;
     const Bytes y = placed_[b].begin;
@@ -139,6 +151,8 @@ class RuleReading {
           if (BanksOf(b).contains(bank)) return false;
         }
         return true;
+      case RequirementKind::kSameBankGroup:
+        return HaveOneGroup(a, b);
       case RequirementKind::kDistance:
         return x + wanted.distance == y;
       case RequirementKind::kXorDistance:

@@ -75,8 +75,19 @@ class Generator {
       if (random_.Chance(0.08)) bank.ports.writes = static_cast<int>(Pick(0, 2));
       memory.banks.push_back(bank);
     }
+    if (count > 1 && random_.Chance(0.6)) DrawBankGroups(memory);
     memory.capacity = end + (random_.Chance(0.2) ? Pick(1, 2) : 0);
     if (random_.Chance(0.98)) DrawModes(memory);
+  }
+
+  // At most two groups. A few banks are in none.
+  void DrawBankGroups(Memory& memory) {
+    problem::BankSets groups(2);
+    for (int b = 0; b < static_cast<int>(memory.banks.size()); ++b) {
+      if (random_.Chance(0.9)) groups[static_cast<size_t>(Pick(0, 1))].push_back(b);
+    }
+    std::erase_if(groups, [](const auto& group) { return group.empty(); });
+    if (!groups.empty()) memory.bank_sets["bank_groups"] = std::move(groups);
   }
 
   // Modes in which banks exchange reading and writing, as hardware has them, with a few exceptions.

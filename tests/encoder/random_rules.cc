@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::encoder {
@@ -35,6 +36,8 @@ class RuleDraw {
     DrawParameters(rule.requirement);
     if (rule.requirement.kind == RequirementKind::kBanks && rule.requirement.banks.empty())
       return std::nullopt;
+    const std::string_view sets = TraitsOf(rule.requirement.kind).bank_sets;
+    if (!sets.empty() && BankSetsOf(Home(), sets).empty()) return std::nullopt;
     IsPairwise(rule.requirement.kind) ? DrawPairs(rule) : DrawBuffers(rule);
     if (random_.Chance(0.25))
       rule.sizes = random_.Chance(0.5) ? problem::SizeRange{2, 4} : problem::SizeRange{1, 1};

@@ -191,6 +191,35 @@ TEST_P(RulesOf, DifferentBank) {
   EXPECT_FALSE(Fits(problem));
 }
 
+// The third buffer fills one bank of each group, so two groups have 4 bytes left in one bank each.
+TEST_P(RulesOf, SameBankGroup) {
+  Problem problem = Together({4, 4, 8}, 16);
+  for (Bytes bank = 0; bank < 4; ++bank)
+    problem.memories[0].banks.push_back({"", {4 * bank, 4 * bank + 4}, {}});
+  problem.memories[0].bank_sets["bank_groups"] = {{0, 1}, {2, 3}};
+  problem.buffers[2].offset = 4;
+  EXPECT_TRUE(Fits(problem));
+  AddRule(problem, RequirementKind::kSameBankGroup, {}, {{0, 1}});
+  EXPECT_FALSE(Fits(problem));
+  problem.memories[0].bank_sets["bank_groups"] = {{0, 3}, {2, 1}};
+  EXPECT_TRUE(Fits(problem));
+  problem.memories[0].bank_sets["bank_groups"] = {{0, 1, 2}};
+  EXPECT_FALSE(Fits(problem));  // bank 3 is in no group
+}
+
+// One buffer of the pair may not lie in two groups, even if the other lies outside all banks.
+TEST_P(RulesOf, SameBankGroupOfOneBuffer) {
+  Problem problem = InBanks({10, 1});
+  problem.memories[0].capacity = 17;
+  problem.buffers[1].offset = 16;
+  problem.memories[0].bank_sets["bank_groups"] = {{0}, {1}};
+  EXPECT_TRUE(Fits(problem));
+  AddRule(problem, RequirementKind::kSameBankGroup, {}, {{0, 1}});
+  EXPECT_FALSE(Fits(problem));
+  problem.buffers[0].size = 8;
+  EXPECT_TRUE(Fits(problem));
+}
+
 TEST_P(RulesOf, ADistance) {
   Problem problem = Together({4, 4}, 9);
   AddRule(problem, RequirementKind::kDistance, {}, {{0, 1}}).requirement.distance = -5;

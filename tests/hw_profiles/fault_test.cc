@@ -49,7 +49,7 @@ TEST(ProfileFault, AMisspeltKey) {
        "one of capacity_bytes, alignment_bytes, writable, direct_read, direct_write, port, "
        "read_pj_per_byte, "
        "write_pj_per_byte, leakage_mw, area_mm2, reserved, banks, bank_ports, modes, transitions, "
-       "span",
+       "span, bank_groups",
        "", "did you mean 'capacity_bytes'?"});
 }
 

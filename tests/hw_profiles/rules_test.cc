@@ -40,8 +40,15 @@ TEST(ProfileRules, SelectorsAndRequirementsAreRead) {
   EXPECT_EQ(profile.rules[2].require.banks, std::vector<int>({0, 1}));
 }
 
+// The small profile with another line in front of the modes of its tile memory.
+std::string WithBankGroups(const std::string& line, const std::string& rules) {
+  std::string text = WithRules(rules);
+  return text.insert(text.find("    modes:\n"), "    " + line + "\n");
+}
+
 TEST(ProfileRules, EveryKindIsWrittenAsItWasRead) {
-  const Profile profile = Read(WithRules(R"(  - require: {kind: offset, multiple: 64, residue: 16}
+  const Profile profile = Read(WithBankGroups(
+      "bank_groups: [[bank1], [bank0]]", R"(  - require: {kind: offset, multiple: 64, residue: 16}
   - {select: {pair: ping_pong}, require: {kind: difference, multiple: 128, residue: 64}}
   - require: {kind: window, window: [0, 16Ki]}
   - require: {kind: no_crossing, boundary: 4Ki}
@@ -53,19 +60,46 @@ TEST(ProfileRules, EveryKindIsWrittenAsItWasRead) {
   - {select: {pair: ping_pong}, require: {kind: xor_distance, distance: 4096}}
   - {name: overread, select: {operands: [scratch]}, require: {kind: guard, after: 32}}
   - {select: {operands: [input.0, output.0]}, require: {kind: common_delta}}
+  - {select: {pair: ping_pong}, require: {kind: same_bank_group}}
 )"));
   ASSERT_EQ(profile.rules.size(), problem::kRequirementKinds);
-  EXPECT_EQ(Read(WriteProfileJson(profile)).rules, profile.rules);
+  EXPECT_EQ(profile.memories[0].bank_sets.at("bank_groups"), problem::BankSets({{1}, {0}}));
+  const Profile again = Read(WriteProfileJson(profile));
+  EXPECT_EQ(again.rules, profile.rules);
+  EXPECT_EQ(again.memories[0].bank_sets, profile.memories[0].bank_sets);
 }
 
-// "line:column message; expected ...; hint" of the fault in a profile with these rules.
-std::string Complaint(const std::string& rules) {
-  const base::Diagnostic fault = FaultOf(WithRules(rules));
+// "line:column message; expected ...; hint" of the fault in this profile.
+std::string ComplaintAbout(const std::string& text_of_profile) {
+  const base::Diagnostic fault = FaultOf(text_of_profile);
   std::string text =
       std::to_string(fault.line) + ":" + std::to_string(fault.column) + " " + fault.message;
   if (!fault.expected.empty()) text += "; " + fault.expected;
   if (!fault.hint.empty()) text += "; " + fault.hint;
   return text;
+}
+
+std::string Complaint(const std::string& rules) { return ComplaintAbout(WithRules(rules)); }
+
+TEST(ProfileRules, FaultsOfBankGroupsStandWhereTheyAre) {
+  const std::string rule = "  - {select: {pair: ping_pong}, require: {kind: same_bank_group}}\n";
+  EXPECT_EQ(Complaint(rule),
+            "29:49 the tile memory 'sram' lists no bank_groups; a memory with bank_groups");
+  const auto complaint = [&](const std::string& line) {
+    return ComplaintAbout(WithBankGroups(line, rule));
+  };
+  EXPECT_EQ(complaint("bank_groups: [[bank0, bnak1]]"),
+            "8:27 unknown name 'bnak1'; one of bank0, bank1; did you mean 'bank1'?");
+  EXPECT_EQ(complaint("bank_groups: [[bank0], [bank1, bank0]]"),
+            "8:36 bank 'bank0' is listed twice; each bank once");
+  EXPECT_EQ(complaint("bank_groups: [[bank0], []]"), "8:28 no bank is listed; at least one bank");
+  EXPECT_EQ(complaint("bank_groups: []"),
+            "8:18 no set of banks is listed; at least one list of banks");
+  EXPECT_EQ(complaint("bank_group: [[bank0]]").substr(0, 30), "8:5 unknown key 'bank_group'; ");
+  std::string text = WithRules("");
+  text.insert(text.find("    capacity_bytes: 1Mi"), "    bank_groups: [[bank0]]\n");
+  EXPECT_EQ(ComplaintAbout(text),
+            "12:5 bank_groups without banks; add banks, or remove bank_groups");
 }
 
 TEST(ProfileRules, FaultsStandWhereTheyAreAndNameTheCure) {

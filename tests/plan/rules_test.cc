@@ -78,6 +78,33 @@ TEST(PlanRules, OperandsOfOneOperatorMakePairs) {
   EXPECT_THAT(Messages(plan), IsEmpty());
 }
 
+// TwoConvsPlan in two banks of which each is a group.
+Plan WithBankGroups(problem::Bytes boundary) {
+  Plan plan =
+      WithRule({.roles = {"network_input"}, .ping_pong = true}, RequirementKind::kSameBankGroup, 0);
+  plan.profile.rules[0].require.multiple = 1;
+  hw_profiles::Memory& memory =
+      plan.profile.memories[static_cast<size_t>(plan.profile.tile_memory)];
+  memory.banks = {{"low", {0, boundary}, {}}, {"high", {boundary, memory.capacity_bytes}, {}}};
+  memory.bank_sets["bank_groups"] = {{0}, {1}};
+  plan.problem.memories = {verify::TileMemory(plan.profile)};
+  plan.problem.rules = {{"test", plan.profile.rules[0].require, {}, {{0, 1}}, {}}};
+  return plan;
+}
+
+TEST(PlanRules, BankGroupsAreThoseOfTheProfile) {
+  EXPECT_THAT(Messages(WithBankGroups(512)), IsEmpty());
+  EXPECT_THAT(Messages(WithBankGroups(64)),
+              Contains(HasSubstr("touch 'low' and 'high', which are in different bank groups")));
+  Plan plan = WithBankGroups(512);
+  plan.problem.memories[0].bank_sets["bank_groups"] = {{0, 1}};
+  EXPECT_THAT(Messages(plan), Contains(HasSubstr("the sets of banks of the problem's memory")));
+  const auto read =
+      files::ReadPlanJson(files::WritePlanJson(WithBankGroups(512), std::nullopt), "plan.json");
+  ASSERT_TRUE(read.has_value()) << base::Format(read.error());
+  EXPECT_THAT(Messages(*read), IsEmpty());
+}
+
 TEST(PlanRules, InventedRulesAndCostsAreRefused) {
   Plan plan = TwoConvsPlan();
   plan.problem.rules = {{"", {}, {0}, {}, {}}};

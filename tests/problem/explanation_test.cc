@@ -79,6 +79,7 @@ Requirement Asking(RequirementKind kind, Bytes multiple = 1, Bytes residue = 0) 
 
 std::string SayRule(const Requirement& requirement) {
   Problem problem = EveryCondition();
+  problem.memories[0].bank_sets["bank_groups"] = {{0}, {1}};
   Rule rule;
   rule.name = "r";
   rule.requirement = requirement;
@@ -106,6 +107,8 @@ TEST(ExplanationTextTest, Rules) {
   Requirement banks = Asking(RequirementKind::kBanks);
   banks.banks = {1};
   EXPECT_EQ(SayRule(banks), "rule 'r': 'a' and 'b' in no bank but 'high'");
+  EXPECT_EQ(SayRule(Asking(RequirementKind::kSameBankGroup)),
+            "rule 'r': ('a', 'b') and ('b', 'c') in one of the bank groups ('low') and ('high')");
   Requirement guard = Asking(RequirementKind::kGuard);
   guard.before = 1;
   guard.after = 2;

@@ -74,6 +74,17 @@ TEST(FoldRulesTest, BankRulesAreRelations) {
   EXPECT_EQ(folded.relations[0].kind, RelationKind::kDifferentBank);
 }
 
+TEST(FoldRulesTest, OneGroupIsASetOfBanks) {
+  Problem problem = WithRule(RequirementKind::kSameBankGroup);
+  problem.memories[0].bank_sets["bank_groups"] = {{1}};
+  const Problem folded = FoldRules(problem, nullptr);
+  EXPECT_TRUE(folded.rules.empty());
+  EXPECT_EQ(folded.buffers[0].allowed_banks, std::vector<int>({1}));
+  EXPECT_EQ(folded.buffers[1].allowed_banks, std::vector<int>({1}));
+  problem.memories[0].bank_sets["bank_groups"] = {{1}, {0}};
+  EXPECT_EQ(FoldRules(problem, nullptr).rules, problem.rules);
+}
+
 TEST(FoldRulesTest, OneDeltaForOnePairAsksNothing) {
   Problem problem = WithRule(RequirementKind::kCommonDelta);
   EXPECT_TRUE(FoldRules(problem, nullptr).rules.empty());

@@ -104,6 +104,57 @@ TEST(RuleTest, SameAndDifferentBank) {
             "rule 'test': buffer 'a' at [0, 2) and buffer 'b' at [6, 10) touch the same bank");
 }
 
+// Four banks of 4 bytes in the groups {0, 2} and {1}; bank 3 is in none.
+void MakeBankGroups(Problem& problem) {
+  Memory& memory = problem.memories[0];
+  memory.banks.clear();
+  for (Bytes bank = 0; bank < 4; ++bank)
+    memory.banks.push_back({"b" + std::to_string(bank), {4 * bank, 4 * bank + 4}, {}});
+  memory.bank_sets["bank_groups"] = {{0, 2}, {1}};
+}
+
+TEST(RuleTest, OneGroupHasAllBanksOfAPair) {
+  const Requirement wanted = Wanted(RequirementKind::kSameBankGroup);
+  EXPECT_EQ(Faults(wanted, 2, 8, MakeBankGroups), "");
+  EXPECT_EQ(Faults(wanted, 4, 4, MakeBankGroups), "");
+  EXPECT_EQ(Faults(wanted, 2, 4, MakeBankGroups),
+            "rule 'test': buffer 'a' at [2, 4) and buffer 'b' at [4, 8) touch 'b0' and 'b1', which "
+            "are in different bank groups");
+  EXPECT_EQ(
+      Faults(wanted, 5, 6, MakeBankGroups),
+      "rule 'test': buffer 'a' at [5, 7) and buffer 'b' at [6, 10) touch 'b1' and 'b2', which "
+      "are in different bank groups");
+  EXPECT_EQ(Faults(wanted, 8, 12, MakeBankGroups),
+            "rule 'test': buffer 'a' at [8, 10) and buffer 'b' at [12, 16) touch 'b3', which is in "
+            "no bank group");
+}
+
+TEST(RuleTest, BytesOutsideAllBanksAreInEveryGroup) {
+  const auto change = [](Problem& problem) {
+    MakeBankGroups(problem);
+    problem.memories[0].banks.pop_back();
+  };
+  EXPECT_EQ(Faults(Wanted(RequirementKind::kSameBankGroup), 4, 12, change), "");
+}
+
+TEST(RuleTest, BankGroupsAreChecked) {
+  const auto fault_after = [](const BankSets& groups) {
+    Problem problem = BankedProblem({MakeBuffer("a", 0, 1, 2), MakeBuffer("b", 1, 2, 4)});
+    MakeBankGroups(problem);
+    problem.memories[0].modes.clear();
+    problem.memories[0].bank_sets["bank_groups"] = groups;
+    problem.rules = {{"", Wanted(RequirementKind::kSameBankGroup), {}, {{0, 1}}, {}}};
+    const auto fault = CheckWellFormed(problem);
+    return fault ? fault->pointer + " " + fault->message : "sound";
+  };
+  EXPECT_EQ(fault_after({{3, 0}, {1}}), "sound");
+  EXPECT_EQ(fault_after({{0}, {}}), "/memories/0/bank_groups/1 no bank is listed");
+  EXPECT_EQ(fault_after({{0}, {4}}), "/memories/0/bank_groups/1/0 there is no bank 4");
+  EXPECT_EQ(fault_after({{0, 1}, {2, 1}}), "/memories/0/bank_groups/1/1 bank 'b1' is listed twice");
+  EXPECT_EQ(fault_after({}),
+            "/rules/0/require/kind the memory of the rule's buffers lists no bank_groups");
+}
+
 TEST(RuleTest, DistanceHasASign) {
   Requirement wanted = Wanted(RequirementKind::kDistance);
   wanted.distance = -4;
@@ -287,6 +338,7 @@ TEST(RuleTest, CostsAddUpReuseAndSwitches) {
 
 TEST(RuleTest, EveryKindReadsBackAsItWasWritten) {
   Problem problem = BankedProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 2, 4, 4)});
+  problem.memories[0].bank_sets["bank_groups"] = {{1}, {0}};
   for (size_t k = 0; k < kRequirementKinds; ++k) {
     Rule rule = {"r" + std::to_string(k), Wanted(static_cast<RequirementKind>(k)), {}, {}, {}};
     Requirement& wanted = rule.requirement;

@@ -357,6 +357,23 @@ TEST_F(BankAxiomCheckerTest, RulesSpeakOfBanks) {
   ExpectRefused("rule 1 0 : !t0,1 !t1,0");
 }
 
+TEST_F(BankAxiomCheckerTest, RulesSpeakOfGroupsOfBanks) {
+  Rule rule;
+  rule.requirement.kind = RequirementKind::kSameBankGroup;
+  rule.pairs = {{0, 1}};
+  problem_.rules = {rule};
+  problem_.memories[0].bank_sets["bank_groups"] = {{0}, {1}};
+  ExpectHolds("rule 0 0 : !t0,0 !t1,1");
+  ExpectHolds("rule 0 0 : !t0,0 !t0,1");
+  ExpectRefused("rule 0 0 : !t0,1 !t1,1");
+  ExpectRefused("rule 0 0 : !t0,0 t1,1");
+  ExpectRefused("rule 0 0 : !t0,0");
+  problem_.memories[0].bank_sets["bank_groups"] = {{0, 1}};
+  ExpectRefused("rule 0 0 : !t0,0 !t1,1");
+  problem_.memories[0].bank_sets["bank_groups"] = {{0}};
+  ExpectHolds("rule 0 0 : !t1,1");
+}
+
 TEST_F(BankAxiomCheckerTest, WhatDoesNotExistIsRefused) {
   for (const std::string axiom : {"stack 2 :",
                                   "stack -1 :",

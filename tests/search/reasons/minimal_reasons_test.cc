@@ -428,7 +428,7 @@ class MinimalReasons : public testing::Test {
 };
 
 TEST_F(MinimalReasons, OfEveryExplanationCollideAndAreNeeded) {
-  base::Random random(1);
+  base::Random random(3);
   Paths paths;
   constexpr int kWanted = 480;
   const int wanted = DrawsOf(kWanted);

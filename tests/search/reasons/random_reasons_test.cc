@@ -52,7 +52,7 @@ void AddBank(Query& query, int memory, Bytes length) {
 }
 
 // Adds the last bank of the memory to the rules that list bank `like` of it (-1: to all rules of
-// banks).
+// banks), and to the group of that bank (-1: to a group of its own).
 void AddBankToRules(Problem& problem, int memory, int like) {
   const auto last =
       static_cast<int>(problem.memories[static_cast<size_t>(memory)].banks.size()) - 1;
@@ -61,6 +61,12 @@ void AddBankToRules(Problem& problem, int memory, int like) {
     if (rule.requirement.kind != problem::RequirementKind::kBanks) continue;
     if (problem.buffers[static_cast<size_t>(rule.buffers.front())].memory != memory) continue;
     if (like < 0 || std::count(banks.begin(), banks.end(), like) > 0) banks.push_back(last);
+  }
+  for (auto& [key, groups] : problem.memories[static_cast<size_t>(memory)].bank_sets) {
+    for (std::vector<int>& group : groups) {
+      if (std::count(group.begin(), group.end(), like) > 0) group.push_back(last);
+    }
+    if (like < 0) groups.push_back({last});
   }
 }
 

@@ -1,0 +1,70 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "tessera/problem/rule_check.h"
+
+// Checks that all banks that a pair of buffers touches lie in one group.
+namespace tessera::problem {
+namespace {
+
+const BankSets& GroupsOf(const KnownItem& item) {
+  return BankSetsOf(item.memory, TraitsOf(item.wanted.kind).bank_sets);
+}
+
+// The banks that one of the two touches for certain.
+std::vector<int> Touched(const KnownItem& item) {
+  std::vector<int> touched;
+  for (size_t bank = 0; bank < item.memory.banks.size(); ++bank) {
+    if (item.first.touched[bank] || item.second.touched[bank])
+      touched.push_back(static_cast<int>(bank));
+  }
+  return touched;
+}
+
+bool Has(const std::vector<int>& group, int bank) {
+  return std::find(group.begin(), group.end(), bank) != group.end();
+}
+
+bool CanShareAGroup(const KnownItem& item) {
+  const std::vector<int> touched = Touched(item);
+  const BankSets& groups = GroupsOf(item);
+  return touched.empty() || std::any_of(groups.begin(), groups.end(), [&](const auto& group) {
+           return std::all_of(touched.begin(), touched.end(),
+                              [&](int bank) { return Has(group, bank); });
+         });
+}
+
+std::string NameOf(const KnownItem& item, int bank) {
+  const std::string& name = item.memory.banks[static_cast<size_t>(bank)].name;
+  return name.empty() ? fmt::format("bank {}", bank) : "'" + name + "'";
+}
+
+// A bank in no group; otherwise two banks of different groups.
+std::string FaultOfGroups(const KnownItem& item) {
+  const std::vector<int> touched = Touched(item);
+  const std::vector<int>* home = nullptr;
+  for (const int bank : touched) {
+    const BankSets& groups = GroupsOf(item);
+    const auto group = std::find_if(groups.begin(), groups.end(),
+                                    [&](const auto& each) { return Has(each, bank); });
+    if (group == groups.end())
+      return fmt::format("touch {}, which is in no bank group", NameOf(item, bank));
+    if (home == nullptr) home = &*group;
+    if (home != &*group)
+      return fmt::format("touch {} and {}, which are in different bank groups",
+                         NameOf(item, touched.front()), NameOf(item, bank));
+  }
+  return "";
+}
+
+}  // namespace
+
+// Rounding an offset down can only leave a bank.
+extern const RuleCheck kSameBankGroupCheck = {
+    .can_hold = CanShareAGroup,
+    .fault = FaultOfGroups,
+    .divisor = [](const Problem&, const Rule&) { return Bytes{0}; },
+};
+
+}  // namespace tessera::problem
