@@ -1,7 +1,7 @@
 #pragma once
 
-#include <string>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
