@@ -240,6 +240,22 @@ class OnnxText {
     return true;
   }
 
+  // ONNX has no such type: phases of rows and columns become axes, come first, and become images.
+  bool AddSpaceToBatch(const Operator& op) {
+    const auto& [rows, columns] = op.Own<base::SpaceToBatchAttributes>().block;
+    const Shape& map = InputOf(op);
+    if (op.outputs.empty() || OutputOf(op) == map) return false;
+    const std::string split = Constant(op, "split");
+    const std::string turn = Constant(op, "turn");
+    model_.Add(
+        "Reshape",
+        {Inputs(op)[0], model_.Integers(Constant(op, "parts"), {map[0], map[1], map[2] / rows, rows,
+                                                                map[3] / columns, columns})},
+        split);
+    model_.Add("Transpose", {split}, turn, {{"perm", std::vector<int64_t>{3, 5, 0, 1, 2, 4}}});
+    return Put("Reshape", op, {turn, model_.Integers(Constant(op, "shape"), OutputOf(op))});
+  }
+
   bool Add(const Operator& op) {
     if (op.inputs.empty() || !op.activation.empty()) return false;
     if (op.weights.size() > 1) return false;
@@ -286,8 +302,9 @@ class OnnxText {
         return AddCumsum(op);
       case OperatorKind::kTopK:
         return AddTopK(op);
-      case OperatorKind::kSpaceToBatch:  // has no type of its own in ONNX
-      case OperatorKind::kLayerNorm:     // has a scale in ONNX, which drawn networks do not have
+      case OperatorKind::kSpaceToBatch:
+        return AddSpaceToBatch(op);
+      case OperatorKind::kLayerNorm:  // has a scale in ONNX, which drawn networks do not have
       case OperatorKind::kOpaque:
         return false;
     }

@@ -121,6 +121,26 @@ TEST_F(OnnxTest, ListsEveryNodeOfTheFile) {
   EXPECT_THAT(in_plan, HasSubstr("wanted (Concat) is a constant; "));
 }
 
+// A Pad, and a space_to_batch in the three operators that ONNX has for it.
+TEST_F(OnnxTest, SpaceToBatchIsPlannedAndExecuted) {
+  ModelBuilder model;
+  model.Input("x", {1, 3, 7, 8});
+  model.Integers("pads", {0, 0, 1, 0, 0, 0, 0, 0});
+  model.Add("Pad", {"x", "pads"}, "padded");
+  model.Integers("parts", {1, 3, 4, 2, 4, 2});
+  model.Add("Reshape", {"padded", "parts"}, "split");
+  model.Add("Transpose", {"split"}, "turned", {{"perm", std::vector<int64_t>{3, 5, 0, 1, 2, 4}}});
+  model.Integers("images", {4, 3, 4, 4});
+  model.Add("Reshape", {"turned", "images"}, "y");
+  model.Output("y");
+  Write("net.onnx", model.Bytes());
+  const Outcome planned =
+      Run({"plan", "net.onnx", "--hw", Profile(), "--floats-as", "int8", "--output", "plan.json"});
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_EQ(ReadJson("plan.json")["network"]["operators"][1]["kind"], "space_to_batch");
+  EXPECT_EQ(Run({"check", "--execute", "plan.json"}).exit_code, 0);
+}
+
 TEST_F(OnnxTest, WhatIsComputedForAnOperandIsPlanned) {
   ModelBuilder model;
   model.Input("x", {1, 8, 16, 16});

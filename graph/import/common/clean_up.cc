@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <array>
 #include <utility>
+#include <vector>
 
 #include "tessera/graph/import/common/passes.h"
+#include "tessera/graph/ops/windows.h"
 
 namespace tessera::graph::import::common {
 
@@ -90,7 +93,7 @@ class ReshapeJoiner {
     for (int op = 0; op < links_.CountOperators(); ++op) {
       if (links_.IsGone(op)) continue;
       if (links_.At(op).kind == OperatorKind::kReshape) {
-        JoinReshape(op);
+        if (!GatherPhases(op)) JoinReshape(op);
       } else if (links_.At(op).kind == OperatorKind::kTranspose) {
         JoinTranspose(op);
       }
@@ -151,6 +154,32 @@ class ReshapeJoiner {
       Join(op, maker, "drops axes of extent 1");
       links_.Absorb(maker, {op});
     }
+  }
+
+  // A space_to_batch of foreign formats: a reshape splits rows and columns into blocks and phases,
+  // a transpose puts the phases first, and the reshape `op` makes images of them.
+  bool GatherPhases(int op) {
+    const int turn = Before(op);
+    if (turn < 0 || links_.At(turn).kind != OperatorKind::kTranspose ||
+        links_.At(turn).Own<TransposeAttributes>().permutation != std::vector{3, 5, 0, 1, 2, 4})
+      return false;
+    const int split = Before(turn);
+    if (split < 0 || links_.At(split).kind != OperatorKind::kReshape) return false;
+    const Shape& map = ShapeOf(links_.At(split).inputs.front());
+    const Shape& parts = ShapeOf(links_.At(split).outputs.front());
+    const std::array block = {parts[3], parts[5]};
+    if (map.size() != 4 || std::max(block[0], block[1]) > ops::kMostWindow ||
+        map != Shape{parts[0], parts[1], parts[2] * block[0], parts[4] * block[1]} ||
+        ShapeOf(links_.At(op).outputs.front()) !=
+            Shape{block[0] * block[1] * map[0], map[1], parts[2], parts[4]})
+      return false;
+    for (const int part : {turn, op})
+      draft_.report.Join(Report::Event::kFused, links_.At(part).id, links_.At(split).id,
+                         "space to batch");
+    links_.Absorb(split, {turn, op});
+    links_.At(split).kind = OperatorKind::kSpaceToBatch;
+    links_.At(split).own = base::SpaceToBatchAttributes{block};
+    return true;
   }
 
   // A global pool may also give [batch, channels], and a reduction may drop its reduced axes.

@@ -214,5 +214,31 @@ TEST(Floats, MayBePlannedAsAnotherType) {
   EXPECT_EQ(TensorNamed(MustImportGraph(model, options), "y").type, base::DataType::kInt8);
 }
 
+// Rows and columns are split into blocks and phases, and the phases become images: kind and shape
+// of the result, with the axes in this order.
+std::string SpaceToBatch(const Ints& order, const Ints& images) {
+  ModelBuilder model;
+  model.Input("x", {1, 3, 7, 8});
+  model.Integers("pads", {0, 0, 1, 0, 0, 0, 0, 0});
+  model.Add("Pad", {"x", "pads"}, "padded");
+  model.Integers("parts", {1, 3, 4, 2, 2, 4});
+  model.Add("Reshape", {"padded", "parts"}, "split");
+  model.Add("Transpose", {"split"}, "turned", {{"perm", order}});
+  model.Integers("images", images);
+  model.Add("Reshape", {"turned", "images"}, "y");
+  model.Output("y");
+  return Describe(MustImportGraph(model));
+}
+
+TEST(SpaceToBatch, IsOneOperator) {
+  EXPECT_EQ(SpaceToBatch({3, 5, 0, 1, 2, 4}, {8, 3, 4, 2}),
+            "pad (x) -> padded [1, 3, 8, 8]\nspace_to_batch (padded) -> y [8, 3, 4, 2]\n");
+}
+
+TEST(SpaceToBatch, IsNoOtherOrderOfThePhases) {
+  EXPECT_THAT(SpaceToBatch({5, 3, 0, 1, 2, 4}, {8, 3, 4, 2}), HasSubstr("transpose (split)"));
+  EXPECT_THAT(SpaceToBatch({3, 5, 0, 1, 2, 4}, {8, 3, 2, 4}), HasSubstr("transpose (split)"));
+}
+
 }  // namespace
 }  // namespace tessera::graph::onnx
