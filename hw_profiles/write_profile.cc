@@ -45,8 +45,6 @@ void AddBanks(const Memory& memory, ordered_json& json) {
                         {"end_bytes", bank.range.end},
                         {"ports", problem::files::PortsToJson(bank.ports)}};
   }
-  for (const auto& [key, sets] : memory.bank_sets)
-    json[key] = problem::files::BankSetsToJson(sets, memory.banks);
   if (!memory.modes.empty()) {
     ordered_json& modes = json["modes"] = ordered_json::object();
     for (const problem::Mode& mode : memory.modes) {
@@ -73,7 +71,10 @@ ordered_json ToJson(const Memory& memory) {
                         {"reason", item.reason}});
   }
   AddBanks(memory, others);
-  return FieldsToJson(kMemoryFields, memory, std::move(others));
+  ordered_json json = FieldsToJson(kMemoryFields, memory, std::move(others));
+  for (const auto& [key, sets] : memory.bank_sets)
+    json[key] = problem::files::BankSetsToJson(sets, memory.banks);
+  return json;
 }
 
 ordered_json ToJson(const Throughput& throughput) {

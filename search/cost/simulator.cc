@@ -28,9 +28,9 @@
 // belong to the slot too: those after the first arrive during their own step, the first during the
 // previous step. This holds for constants and for operands cut along K, from all homes in parallel.
 // Steps that copy kept rows delay the engine, as does the time for which engines idle between two
-// tiles. Only the classes of three adjacent tiles determine a
-// slot, so the costs of a class are computed once and the loop over tiles only compares numbers.
-// Cost: O(classes * operators + tiles * memories).
+// tiles. Only the classes of three adjacent tiles determine a slot, so the costs of a class are
+// computed once and the loop over tiles only compares numbers. Cost: O(classes * operators + tiles
+// * memories).
 namespace tessera::search::cost {
 namespace {
 
@@ -43,6 +43,10 @@ size_t BetweenPolls(const graph::tiling::TiledSubgraph& tiling) {
   constexpr int kOperators = 4'096;
   return static_cast<size_t>(
       std::max(1, kOperators / (tiling.interval.last - tiling.interval.first + 1)));
+}
+
+void AddTimes(int64_t& sum, int64_t count, int64_t value) {
+  base::Accumulate(sum, base::SaturatingMul(count, value));
 }
 
 // The sums over the slots of one subgraph.
@@ -96,11 +100,43 @@ class SlotSums {
     return nullptr;
   }
 
-  SliceFlow SlicesOf(size_t tile, size_t memory) const;
-  int64_t SlicesDuring(size_t tile, size_t memory) const;
-  int64_t IdleAfter(size_t tile) const;
+  // All slices of a tile that come from one memory; the first slice of its first operator is
+  // separate.
+  SliceFlow SlicesOf(size_t tile, size_t memory) const {
+    SliceFlow flow;
+    if (costs_.IsSplitK()) flow = TileAt(tile).split_k.memories[memory];
+    const ConstantFlow* constants = streams_ ? FlowFrom(memory) : nullptr;
+    if (constants == nullptr) return flow;
+    flow.first_cycles = constants->first_slice_cycles;
+    flow.later_cycles = constants->streamed_cycles - constants->first_slice_cycles;
+    flow.later_bytes = constants->streamed_bytes;
+    return flow;
+  }
+
+  // The bytes that arrive while the tile is computed: all slices but the first, and the first of
+  // the next tile.
+  int64_t SlicesDuring(size_t tile, size_t memory) const {
+    const bool last = static_cast<int64_t>(tile) + 1 == tiling_.tiles;
+    const int64_t next = last ? 0 : SlicesOf(tile + 1, memory).first_cycles;
+    return base::SaturatingAdd(SlicesOf(tile, memory).later_cycles, next);
+  }
+
+  // Before the next tile, the engines that run the operators idle at the same time.
+  int64_t IdleAfter(size_t tile) const {
+    int64_t idle = 0;
+    if (static_cast<int64_t>(tile) + 1 == tiling_.tiles) return idle;
+    for (const hw_profiles::Engine* engine : TileAt(tile).runs_on) {
+      if (engine != nullptr) idle = std::max(idle, engine->idle_cycles_between_tiles);
+    }
+    return idle;
+  }
+
+  int64_t PortBusy(size_t memory, int64_t in, int64_t out) const {
+    return WorksInTurn(profile_, static_cast<int>(memory)) ? base::SaturatingAdd(in, out)
+                                                           : std::max(in, out);
+  }
+
   int64_t PassOf(size_t tile) const;
-  int64_t PortBusy(size_t memory, int64_t in, int64_t out) const;
   Slot SerializedSlot(size_t tile) const;
   Slot DoubleBufferedSlot(size_t tile) const;
   void AddTime(plan::Metrics& metrics) const;
@@ -121,37 +157,6 @@ class SlotSums {
   std::vector<ConstantFlow> constants_;  // parallel to TileCosts::ConstantHomes if they are moved
 };
 
-// All slices of a tile that come from one memory; the first slice of its first operator is
-// separate.
-SliceFlow SlotSums::SlicesOf(size_t tile, size_t memory) const {
-  SliceFlow flow;
-  if (costs_.IsSplitK()) flow = TileAt(tile).split_k.memories[memory];
-  const ConstantFlow* constants = streams_ ? FlowFrom(memory) : nullptr;
-  if (constants == nullptr) return flow;
-  flow.first_cycles = constants->first_slice_cycles;
-  flow.later_cycles = constants->streamed_cycles - constants->first_slice_cycles;
-  flow.later_bytes = constants->streamed_bytes;
-  return flow;
-}
-
-// The bytes that arrive while the tile is computed: all slices but the first, and the first of the
-// next tile.
-int64_t SlotSums::SlicesDuring(size_t tile, size_t memory) const {
-  const bool last = static_cast<int64_t>(tile) + 1 == tiling_.tiles;
-  const int64_t next = last ? 0 : SlicesOf(tile + 1, memory).first_cycles;
-  return base::SaturatingAdd(SlicesOf(tile, memory).later_cycles, next);
-}
-
-// Before the next tile, the engines that run the operators idle at the same time.
-int64_t SlotSums::IdleAfter(size_t tile) const {
-  int64_t idle = 0;
-  if (static_cast<int64_t>(tile) + 1 == tiling_.tiles) return idle;
-  for (const hw_profiles::Engine* engine : TileAt(tile).runs_on) {
-    if (engine != nullptr) idle = std::max(idle, engine->idle_cycles_between_tiles);
-  }
-  return idle;
-}
-
 // The engine's cycles over its steps. With streamed slices, each step also waits for those that
 // must arrive during it. After the last tile there is no next first slice.
 int64_t SlotSums::PassOf(size_t index) const {
@@ -162,10 +167,9 @@ int64_t SlotSums::PassOf(size_t index) const {
     int64_t slices = 0;
     for (size_t home = 0; home < constants_.size() && streams_; ++home) {
       const std::span<const ConstantCost> constants = costs_.ConstantsIn(home);
-      const bool ends = step + 1 == tile.engine.size();
-      const size_t next = ends ? 0 : step + 1;
+      const size_t next = (step + 1) % tile.engine.size();
       int64_t from_here = constants[step].later_slices_cycles;
-      if (!ends || !last) base::Accumulate(from_here, constants[next].first_slice_cycles);
+      if (next != 0 || !last) base::Accumulate(from_here, constants[next].first_slice_cycles);
       slices = std::max(slices, from_here);
     }
     for (size_t memory = 0; memory < tile.split_k.memories.size(); ++memory)
@@ -173,11 +177,6 @@ int64_t SlotSums::PassOf(size_t index) const {
     base::Accumulate(pass, std::max(tile.engine[step], slices));
   }
   return pass;
-}
-
-int64_t SlotSums::PortBusy(size_t memory, int64_t in, int64_t out) const {
-  return WorksInTurn(profile_, static_cast<int>(memory)) ? base::SaturatingAdd(in, out)
-                                                         : std::max(in, out);
 }
 
 SlotSums::Slot SlotSums::SerializedSlot(size_t tile) const {
@@ -206,15 +205,14 @@ SlotSums::Slot SlotSums::SerializedSlot(size_t tile) const {
 // The prologue counts as part of the first slot, the epilogue as part of the last.
 SlotSums::Slot SlotSums::DoubleBufferedSlot(size_t tile) const {
   const TileCost& cost = TileAt(tile);
-  const size_t memories = profile_.memories.size();
   const bool first = tile == 0;
   const bool last = static_cast<int64_t>(tile) + 1 == tiling_.tiles;
   const Flow nothing;
-  Slot slot{.cycles = PassOf(tile), .bytes = std::vector<int64_t>(memories)};
+  Slot slot{.cycles = PassOf(tile), .bytes = std::vector<int64_t>(profile_.memories.size())};
   int64_t prologue = 0;
   int64_t epilogue = 0;
   int64_t ending = 0;  // the least total of the slot and the epilogue
-  for (size_t memory = 0; memory < memories; ++memory) {
+  for (size_t memory = 0; memory < slot.bytes.size(); ++memory) {
     const Flow& here = cost.flows[memory];
     const Flow& next = last ? nothing : TileAt(tile + 1).flows[memory];
     const Flow& previous = first ? nothing : TileAt(tile - 1).flows[memory];
@@ -282,16 +280,12 @@ void SlotSums::AddBytes(Detail detail, plan::Metrics& metrics) const {
     base::Accumulate(weights, flow.BytesMoved(tiling_.tiles));
   for (size_t i = 0; i < classes_.size(); ++i) {
     const int64_t count = tiling_.classes[i].count;
-    base::Accumulate(inputs, base::SaturatingMul(count, classes_[i].split_k.input_bytes));
-    base::Accumulate(weights, base::SaturatingMul(count, classes_[i].split_k.weight_bytes));
+    AddTimes(inputs, count, classes_[i].split_k.input_bytes);
+    AddTimes(weights, count, classes_[i].split_k.weight_bytes);
     for (const Flow& flow : classes_[i].flows) {
-      base::Accumulate(
-          inputs,
-          base::SaturatingMul(count, base::SaturatingAdd(flow.load_bytes, flow.direct_read_bytes)));
-      base::Accumulate(outputs,
-                       base::SaturatingMul(
-                           count, base::SaturatingAdd(flow.store_bytes, flow.direct_write_bytes)));
-      base::Accumulate(weights, base::SaturatingMul(count, flow.direct_constant_bytes));
+      AddTimes(inputs, count, base::SaturatingAdd(flow.load_bytes, flow.direct_read_bytes));
+      AddTimes(outputs, count, base::SaturatingAdd(flow.store_bytes, flow.direct_write_bytes));
+      AddTimes(weights, count, flow.direct_constant_bytes);
     }
   }
   if (detail == Detail::kParts)
@@ -305,7 +299,7 @@ void SlotSums::AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const {
   for (size_t step = 0; step < costs_.Operators(); ++step) {
     int64_t macs = 0;
     for (const graph::tiling::TileClass& tile : tiling_.classes)
-      base::Accumulate(macs, base::SaturatingMul(tile.count, tile.macs[step]));
+      AddTimes(macs, tile.count, tile.macs[step]);
     const size_t op = static_cast<size_t>(tiling_.interval.first) + step;
     base::Accumulate(metrics.macs, macs);
     metrics.unknown_work += graph::HasUnknownWork(graph_.operators[op]) ? 1 : 0;
@@ -327,8 +321,8 @@ std::vector<Touched> SlotSums::BytesTouched() const {
     const int64_t count = tiling_.classes[i].count;
     for (size_t memory = 0; memory < touched.size(); ++memory) {
       const Touched& of_tile = classes_[i].touched[memory];
-      base::Accumulate(touched[memory].read, base::SaturatingMul(count, of_tile.read));
-      base::Accumulate(touched[memory].written, base::SaturatingMul(count, of_tile.written));
+      AddTimes(touched[memory].read, count, of_tile.read);
+      AddTimes(touched[memory].written, count, of_tile.written);
     }
   }
   return touched;
@@ -341,18 +335,16 @@ std::string SlotSums::BoundBy() const {
   std::vector<int64_t> ports(profile_.memories.size());
   for (size_t i = 0; i < classes_.size(); ++i) {
     const int64_t count = tiling_.classes[i].count;
-    base::Accumulate(longest, base::SaturatingMul(count, classes_[i].compute));
-    base::Accumulate(tile_memory, base::SaturatingMul(count, classes_[i].tile_memory));
+    AddTimes(longest, count, classes_[i].compute);
+    AddTimes(tile_memory, count, classes_[i].tile_memory);
     for (size_t memory = 0; memory < ports.size(); ++memory) {
       const Flow& flow = classes_[i].flows[memory];
       const int64_t in = base::SaturatingAdd(flow.load_cycles, flow.direct_read_cycles);
       const int64_t out = base::SaturatingAdd(flow.store_cycles, flow.direct_write_cycles);
-      base::Accumulate(ports[memory], base::SaturatingMul(count, PortBusy(memory, in, out)));
+      AddTimes(ports[memory], count, PortBusy(memory, in, out));
       if (!costs_.IsSplitK()) continue;
       const SliceFlow& slices = classes_[i].split_k.memories[memory];
-      base::Accumulate(ports[memory],
-                       base::SaturatingMul(
-                           count, base::SaturatingAdd(slices.first_cycles, slices.later_cycles)));
+      AddTimes(ports[memory], count, base::SaturatingAdd(slices.first_cycles, slices.later_cycles));
     }
   }
   for (const ConstantFlow& flow : constants_) {
@@ -377,12 +369,6 @@ std::string SlotSums::BoundBy() const {
 Simulator::Simulator(const graph::Graph& graph, const Profile& profile)
     : graph_(&graph), profile_(&profile), usages_(graph::UsagesOf(graph)) {
   for (const graph::Operator& op : graph.operators) whole_macs_.push_back(graph::MacsOf(graph, op));
-}
-
-plan::Metrics Simulator::Run(const graph::tiling::TiledSubgraph& tiling,
-                             const encoder::program::Policy& policy, Detail detail,
-                             const Prefetches& prefetches) const {
-  return Run(tiling, CostsOf(tiling, policy), policy.weights, detail, prefetches);
 }
 
 ClassCosts Simulator::CostsOf(const graph::tiling::TiledSubgraph& tiling,

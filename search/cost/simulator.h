@@ -31,7 +31,9 @@ class Simulator {
 
   plan::Metrics Run(const graph::tiling::TiledSubgraph& tiling,
                     const encoder::program::Policy& policy, Detail detail = Detail::kParts,
-                    const Prefetches& prefetches = {}) const;
+                    const Prefetches& prefetches = {}) const {
+    return Run(tiling, CostsOf(tiling, policy), policy.weights, detail, prefetches);
+  }
 
   // CostsOf gives the cost of each class of tiles under the policy. Run completes it, for any
   // policy that differs only in its weights, if none or both are direct. The tiling must be the
