@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
                "direct_write, port, "
                "read_pj_per_byte, write_pj_per_byte, leakage_mw, area_mm2, reserved, banks, "
                "bank_ports, "
-               "modes, transitions, span",
+               "modes, transitions, span, bank_groups",
                "hint: did you mean 'capacity_bytes'?"}},
         Fault{"unit_that_is_none",
               "32Ki",
