@@ -15,6 +15,7 @@
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/plan_options.h"
 #include "tessera/cli/search_options.h"
+#include "tessera/graph/import/formats.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/lowering/lowering.h"
 #include "tessera/problem/draw/pictures.h"

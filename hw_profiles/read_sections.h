@@ -41,6 +41,7 @@ template <typename Fields>
 void RequireFields(const base::YamlNode& map, const Fields& fields,
                    std::span<const std::string_view> more = {}) {
   std::vector<std::string_view> keys;
+  keys.reserve(fields.size() + more.size());
   for (const auto& field : fields) keys.push_back(field.key);
   keys.insert(keys.end(), more.begin(), more.end());
   map.OnlyKeys(keys);

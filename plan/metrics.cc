@@ -28,6 +28,7 @@ void Join(std::map<std::string, Value>& total, const std::map<std::string, Value
 
 std::vector<std::string_view> MetricNames() {
   std::vector<std::string_view> names;
+  names.reserve(kMetrics.size());
   for (const Metric& metric : kMetrics) names.push_back(metric.name);
   return names;
 }

@@ -115,7 +115,7 @@ const common::Description* NodeImport::FindDescription(const common::Node& node)
 }
 
 base::Expected<void> NodeImport::Take(const common::Node& node) {
-  if (const auto sound = CheckAttributes(node); !sound) return sound;
+  if (auto sound = CheckAttributes(node); !sound) return sound;
   if (TakeAsConstants(node)) return {};
   if (const common::Description* description = FindDescription(node))
     return Describe(node, *description);
@@ -236,7 +236,7 @@ base::Expected<void> NodeImport::CheckShapes(const common::Node& node) const {
     if (!node.HasOutput(i) || !draft_.IsBound(node.outputs[i])) continue;
     const auto declared = draft_.declared.find(node.outputs[i]);
     const bool is_declared = declared != draft_.declared.end() && declared->second.shape;
-    const auto agreed = is_declared ? check(i, declared->second.shape, "the file")
+    auto agreed = is_declared ? check(i, declared->second.shape, "the file")
                                     : check(i, inferred[i].shape, "the ONNX library");
     if (!agreed) return agreed;
   }

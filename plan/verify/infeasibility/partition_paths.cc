@@ -14,11 +14,11 @@
 //
 //     floors   an interval that needs too much under every tile and policy is not an arc; nor
 //              is one that no other arc leads to or from
-//     configs  an arc without a tile configuration, each derived anew, is removed. The
-//              configurations are found for one arc of a remaining path at a time, the one with
-//              the least work, because one interval often bars many paths
-//     sums     from cut to cut all sums are carried that no other sum dominates in every
-//              limited metric; sums beyond a limit are dropped
+//     configs  an arc without a tile configuration, each derived anew, is removed. They are found
+//              for one arc of a remaining path at a time, the one with the least work, because
+//              one interval often bars many paths
+//     sums     from cut to cut all sums are carried that no other dominates in every limited
+//              metric; sums beyond a limit are dropped
 //     proofs   each subgraph of a remaining path must have a placement; a subgraph that
 //              provably has none is removed, and the next path is searched
 //     programs if each subgraph of a path may have a placement, all paths are enumerated: each
@@ -35,8 +35,7 @@ constexpr size_t kMostKept = 8;  // tensors of one interval that may or may not 
 constexpr size_t kMostLabels = 100'000;
 constexpr size_t kMostArcs = 50'000;
 constexpr int64_t kMostPrograms = 3'000;
-constexpr const char* kTooMuch =
-    "there are more tiles and policies than an independent check goes through";
+constexpr auto kTooMuch = "there are more tiles and policies than an independent check counts";
 
 bool Precedes(const graph::Interval& a, const graph::Interval& b) {
   return std::tie(a.first, a.last) < std::tie(b.first, b.last);
@@ -76,7 +75,8 @@ bool Passage::GiveUp(std::string why) {
 Shared::Interval Passage::KeyOf(graph::Interval interval) const {
   std::vector<int> before(order_.begin(), order_.begin() + interval.first);
   if (!hands_on_) std::sort(before.begin(), before.end());
-  return {std::move(before), {order_.begin() + interval.first, order_.begin() + interval.last + 1}};
+  std::vector<int> inside(order_.begin() + interval.first, order_.begin() + interval.last + 1);
+  return {std::move(before), std::move(inside)};
 }
 
 bool Passage::IsBarred() {
