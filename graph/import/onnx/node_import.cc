@@ -237,7 +237,7 @@ base::Expected<void> NodeImport::CheckShapes(const common::Node& node) const {
     const auto declared = draft_.declared.find(node.outputs[i]);
     const bool is_declared = declared != draft_.declared.end() && declared->second.shape;
     auto agreed = is_declared ? check(i, declared->second.shape, "the file")
-                                    : check(i, inferred[i].shape, "the ONNX library");
+                              : check(i, inferred[i].shape, "the ONNX library");
     if (!agreed) return agreed;
   }
   return {};

@@ -35,7 +35,7 @@ constexpr size_t kMostKept = 8;  // tensors of one interval that may or may not 
 constexpr size_t kMostLabels = 100'000;
 constexpr size_t kMostArcs = 50'000;
 constexpr int64_t kMostPrograms = 3'000;
-constexpr auto kTooMuch = "there are more tiles and policies than an independent check counts";
+constexpr auto kTooMuch = "there are more tiles and policies than an independent check tries";
 
 bool Precedes(const graph::Interval& a, const graph::Interval& b) {
   return std::tie(a.first, a.last) < std::tie(b.first, b.last);

@@ -26,7 +26,6 @@ namespace {
 
 using hw_profiles::Profile;
 using problem::Bytes;
-using problem::Status;
 
 constexpr size_t kMostRemedies = 4;  // that are reported
 constexpr size_t kMostOfKind = 2;

@@ -131,7 +131,7 @@ std::optional<int> Absence::FarthestCut() const {
     for (int length = 1; length <= most; ++length) {
       for (const paths::LatticeInterval& interval : lattice_.Crossings(cut, length)) {
         if (interval.is_allowed && RoomIn(interval.choices) != Room::kNone)
-          reached[static_cast<size_t>(cut + length)] = true;
+          reached[static_cast<size_t>(cut) + static_cast<size_t>(length)] = true;
       }
     }
   }

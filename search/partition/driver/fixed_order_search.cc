@@ -79,7 +79,10 @@ class Attempts {
  private:
   enum class Outcome : uint8_t { kAsPromised, kWorse, kNoPlan };
 
-  double BestScore() const { return attempted_.best ? attempted_.best->score : kNoLimit; }
+  double BestScore() const {
+    if (attempted_.best) return attempted_.best->score;
+    return kNoLimit;
+  }
   bool MeetsBound() const {
     return BestScore() <= context_.scale.ScoreOfBounds(lower_bounds_.costs);
   }
