@@ -46,11 +46,10 @@ std::string_view NumeratorOf(const plan::Metric& ratio) {
 
 class RatioSearch {
  public:
-  RatioSearch(const graph::Graph& graph, const hw_profiles::Profile& profile,
-              const answer::PartitionOptions& options, const cost::Scale& scale,
-              const plan::Metrics& lower_bounds, const SearchFunction& search)
+  RatioSearch(const graph::Graph& graph, const answer::PartitionOptions& options,
+              const cost::Scale& scale, const plan::Metrics& lower_bounds,
+              const SearchFunction& search)
       : graph_(graph),
-        profile_(profile),
         options_(options),
         scale_(scale),
         lower_bounds_(lower_bounds),
@@ -146,7 +145,6 @@ class RatioSearch {
   }
 
   const graph::Graph& graph_;
-  const hw_profiles::Profile& profile_;
   const answer::PartitionOptions& options_;
   const cost::Scale& scale_;
   const plan::Metrics& lower_bounds_;
@@ -172,7 +170,7 @@ base::Expected<answer::PartitionResult> SearchForRatios(const graph::Graph& grap
       cost::FindLowerBounds(encoder::program::WithHomes(graph, profile), profile);
   const base::Expected<cost::Scale> scale = cost::Scale::Make(options.objective, lower_bounds);
   if (!scale) return base::Unexpected(scale.error());
-  return RatioSearch(graph, profile, options, *scale, lower_bounds, search).Run();
+  return RatioSearch(graph, options, *scale, lower_bounds, search).Run();
 }
 
 }  // namespace tessera::search::partition
