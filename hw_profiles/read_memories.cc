@@ -129,6 +129,9 @@ void ReadBankSets(const YamlNode& node, Memory& memory) {
       if (set.empty()) item.Complain("no bank is listed", "at least one bank");
     }
     if (sets.empty()) list.Complain("no set of banks is listed", "at least one list of banks");
+    if (const size_t listed = problem::BanksIn(sets); listed > problem::kMostBanksInSets)
+      list.Complain(std::to_string(listed) + " banks are listed",
+                    "at most " + std::to_string(problem::kMostBanksInSets));
   }
 }
 

@@ -151,11 +151,11 @@ Requirement ReadRequirement(const YamlNode& node, const Profile& profile) {
   return wanted;
 }
 
-// A requirement on pairs must state the pairs; a requirement on single buffers must not.
+// A requirement on pairs alone must state the pairs; a requirement on single buffers must not.
 void CheckPairs(const YamlNode& select, const Rule& rule) {
   const std::string kind = "'" + std::string(NameOf(rule.require.kind)) + "'";
   const bool two = rule.select.operands.size() == 2;
-  if (!IsPairwise(rule.require.kind)) {
+  if (!rule.IsOnPairs()) {
     if (rule.select.ping_pong)
       select.Maybe("pair").Complain(kind + " is about single buffers, not about pairs", "no pair");
     return;

@@ -55,6 +55,12 @@ std::optional<Operand> ParseOperand(std::string_view name) {
   return operand;
 }
 
+bool Rule::IsOnPairs() const {
+  const problem::RuleTraits& traits = TraitsOf(require.kind);
+  const bool states_pairs = select.ping_pong || select.operands.size() == 2;
+  return traits.pairwise && (states_pairs || !traits.sets);
+}
+
 bool MatchesText(const Selector& selector, const problem::Buffer& buffer) {
   const bool role =
       selector.roles.empty() ||
@@ -77,7 +83,7 @@ std::optional<std::string> ApplyRules(const std::vector<Rule>& rules, problem::P
       if (buffer.memory == 0 && MatchesText(rule.select, buffer))
         buffers.push_back(static_cast<int>(i));
     }
-    if (IsPairwise(rule.require.kind)) {
+    if (rule.IsOnPairs()) {
       applied.pairs = PairsByPhase(problem, buffers);
     } else {
       applied.buffers = std::move(buffers);

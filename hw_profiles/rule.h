@@ -42,11 +42,13 @@ struct Selector {
 };
 
 // A restriction of the hardware as the profile states it. A requirement on pairs applies to ping
-// and pong, or to two operands of one operator in one phase.
+// and pong, or to two operands of one operator in one phase; one on sets may also apply to all
+// selected buffers together.
 struct Rule {
   std::string name;
   Selector select;
   problem::Requirement require;  // banks are those of the tile memory
+  bool IsOnPairs() const;        // not on single buffers or their set
   friend bool operator==(const Rule&, const Rule&) = default;
 };
 

@@ -4,7 +4,7 @@
 
 #include "tessera/problem/rule_check.h"
 
-// Checks that all banks that a pair of buffers touches lie in one group.
+// Checks that all banks that a buffer, or a pair of them, touches lie in one group.
 namespace tessera::problem {
 namespace {
 
@@ -12,11 +12,12 @@ const BankSets& GroupsOf(const KnownItem& item) {
   return BankSetsOf(item.memory, TraitsOf(item.wanted.kind).bank_sets);
 }
 
-// The banks that one of the two touches for certain.
+// The banks that the item touches for certain.
 std::vector<int> Touched(const KnownItem& item) {
   std::vector<int> touched;
+  const std::vector<bool>& second = item.second.touched;
   for (size_t bank = 0; bank < item.memory.banks.size(); ++bank) {
-    if (item.first.touched[bank] || item.second.touched[bank])
+    if (item.first.touched[bank] || (!second.empty() && second[bank]))
       touched.push_back(static_cast<int>(bank));
   }
   return touched;
@@ -43,16 +44,17 @@ std::string NameOf(const KnownItem& item, int bank) {
 // A bank in no group; otherwise two banks of different groups.
 std::string FaultOfGroups(const KnownItem& item) {
   const std::vector<int> touched = Touched(item);
+  const std::string_view touch = item.second.touched.empty() ? "touches" : "touch";
   const std::vector<int>* home = nullptr;
   for (const int bank : touched) {
     const BankSets& groups = GroupsOf(item);
     const auto group = std::find_if(groups.begin(), groups.end(),
                                     [&](const auto& each) { return Has(each, bank); });
     if (group == groups.end())
-      return fmt::format("touch {}, which is in no bank group", NameOf(item, bank));
+      return fmt::format("{} {}, which is in no bank group", touch, NameOf(item, bank));
     if (home == nullptr) home = &*group;
     if (home != &*group)
-      return fmt::format("touch {} and {}, which are in different bank groups",
+      return fmt::format("{} {} and {}, which are in different bank groups", touch,
                          NameOf(item, touched.front()), NameOf(item, bank));
   }
   return "";

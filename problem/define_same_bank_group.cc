@@ -6,7 +6,8 @@
 #include "tessera/problem/explanation.h"
 #include "tessera/problem/rule_definition.h"
 
-// Of a pair of buffers, all banks that the two touch lie in one of their memory's bank groups.
+// All banks that a pair of buffers touches lie in one of their memory's bank groups; so do those of
+// a set if each two of its buffers keep the rule.
 //
 // A bank in no group must not be touched. Two banks of different groups must not both be touched,
 // neither by one of the buffers nor one by each:
@@ -16,7 +17,8 @@
 //             [=== a ===]                    between them in no group: single buffers need a clause
 //                                            for each pair of neighbours only
 //
-// Cost for a pair: the square of the number of banks.
+// The items of a set are its buffers and its pairs: a pair then needs only the clauses that name
+// both. Cost for a pair: the square of the number of banks.
 namespace tessera::problem {
 namespace {
 
@@ -49,7 +51,7 @@ std::vector<Restriction> InOneGroup(const RuleSubject& subject) {
     return groups[static_cast<size_t>(a)] != groups[static_cast<size_t>(b)];
   };
   std::vector<Restriction> restrictions;
-  for (const int buffer : {subject.item.first, subject.item.second}) {
+  const auto restrict_buffer = [&](int buffer) {
     for (int bank = 0; bank < static_cast<int>(groups.size()); ++bank) {
       if (groups[static_cast<size_t>(bank)] < 0)
         restrictions.emplace_back(BankClause{{{buffer, bank, false}}});
@@ -59,7 +61,11 @@ std::vector<Restriction> InOneGroup(const RuleSubject& subject) {
         restrictions.emplace_back(
             BankClause{{{buffer, banks[k - 1], false}, {buffer, banks[k], false}}});
     }
-  }
+  };
+  const bool pair = subject.item.IsPair();
+  if (!pair || !IsOnSet(subject.rule)) restrict_buffer(subject.item.first);
+  if (!pair) return restrictions;
+  if (!IsOnSet(subject.rule)) restrict_buffer(subject.item.second);
   for (const int a : banks) {
     for (const int b : banks) {
       if (differ(a, b))

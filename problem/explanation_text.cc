@@ -221,11 +221,9 @@ class Wording {
   std::string OfRule(const Condition& condition) const {
     const Rule& rule = problem_.rules[static_cast<size_t>(condition.item)];
     std::vector<std::string> subjects;
-    for (const RuleItem& item : ItemsOf(rule)) {
-      const std::string first = BufferName(item.first);
-      subjects.push_back(item.IsPair() ? fmt::format("({}, {})", first, BufferName(item.second))
-                                       : first);
-    }
+    for (const int buffer : rule.buffers) subjects.push_back(BufferName(buffer));
+    for (const auto& [first, second] : rule.pairs)
+      subjects.push_back(fmt::format("({}, {})", BufferName(first), BufferName(second)));
     return fmt::format("{}: {} {}", problem::Describe(rule), Enumerate(subjects),
                        DefinitionOf(rule.requirement.kind).words(problem_, rule));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -39,14 +40,34 @@ const BankSets& BankSetsOf(const Memory& memory, std::string_view key) {
   return found == memory.bank_sets.end() ? none : found->second;
 }
 
+size_t BanksIn(const BankSets& sets) {
+  return std::accumulate(sets.begin(), sets.end(), size_t{0},
+                         [](size_t sum, const std::vector<int>& set) { return sum + set.size(); });
+}
+
+bool IsOnSet(const Rule& rule) {
+  return TraitsOf(rule.requirement.kind).sets && !rule.buffers.empty();
+}
+
+size_t ItemCount(const Rule& rule) {
+  const size_t buffers = rule.buffers.size();
+  return buffers + rule.pairs.size() + (IsOnSet(rule) ? buffers * (buffers - 1) / 2 : 0);
+}
+
+// The pairs of a set are (0, 1), (0, 2), (1, 2), (0, 3), ...: before those with `upper` as their
+// second buffer there are upper (upper - 1) / 2.
 RuleItem ItemAt(const Rule& rule, size_t number) {
   if (number < rule.buffers.size()) return {rule.buffers[number]};
-  const auto [first, second] = rule.pairs[number - rule.buffers.size()];
-  return {first, second};
+  number -= rule.buffers.size();
+  if (!IsOnSet(rule)) return {rule.pairs[number].first, rule.pairs[number].second};
+  auto upper = static_cast<size_t>((1 + std::sqrt(1 + 8 * static_cast<double>(number))) / 2);
+  while (upper * (upper - 1) / 2 > number) --upper;
+  while (upper * (upper + 1) / 2 <= number) ++upper;
+  return {rule.buffers[number - upper * (upper - 1) / 2], rule.buffers[upper]};
 }
 
 std::vector<RuleItem> ItemsOf(const Rule& rule) {
-  std::vector<RuleItem> items(rule.buffers.size() + rule.pairs.size());
+  std::vector<RuleItem> items(ItemCount(rule));
   for (size_t k = 0; k < items.size(); ++k) items[k] = ItemAt(rule, k);
   return items;
 }

@@ -33,8 +33,8 @@ struct SizeRange {
 struct Rule {
   std::string name;  // for people; may repeat, may be empty
   Requirement requirement;
-  std::vector<int> buffers;  // for a requirement on each buffer: ascending, at least one
-  std::vector<std::pair<int, int>> pairs;  // for a requirement on pairs: at least one
+  std::vector<int> buffers;  // for a requirement on each buffer, or on a set: ascending
+  std::vector<std::pair<int, int>> pairs;  // for a requirement on pairs
 
   // The rule applies to a buffer only if its size lies in this range, and to a pair only if both
   // sizes do. Sizes change along a ladder, so a rule may apply to some tile candidates and not to
@@ -54,15 +54,18 @@ struct Guard {
   friend bool operator==(const Guard&, const Guard&) = default;
 };
 
-// What a rule is about: one of its buffers, or one of its pairs.
+// What a rule is about: one of its buffers, or one of its pairs. A rule on a set has its buffers as
+// items, then each two of them.
 struct RuleItem {
   int first = 0;
   int second = -1;  // of a pair
   bool IsPair() const { return second >= 0; }
 };
 
-// An item of the rule by its number, all items in order, and whether it applies to an item under
-// the problem's sizes.
+// Whether the rule is about its buffers as a set, an item of the rule by its number, all items in
+// order, and whether it applies to an item under the problem's sizes.
+bool IsOnSet(const Rule& rule);
+size_t ItemCount(const Rule& rule);
 RuleItem ItemAt(const Rule& rule, size_t number);
 std::vector<RuleItem> ItemsOf(const Rule& rule);
 bool AppliesTo(const Rule& rule, const RuleItem& item, const Problem& problem);
@@ -207,6 +210,10 @@ struct Memory {
   // By key (RuleTraits::bank_sets): what kinds of rules need to know about the banks.
   std::map<std::string, BankSets, std::less<>> bank_sets = {};
 };
+
+// Rules may cost the square of the banks that a memory lists under one key.
+inline constexpr size_t kMostBanksInSets = 1024;
+size_t BanksIn(const BankSets& sets);
 
 // The sets under that key; none if the memory does not list them.
 const BankSets& BankSetsOf(const Memory& memory, std::string_view key);

@@ -30,7 +30,7 @@ struct KnownItem {
   const Memory& memory;  // of the buffers
   Bytes capacity = 0;    // of that memory
   KnownPlace first;
-  KnownPlace second;  // of a pair
+  KnownPlace second;  // of a pair; otherwise without banks
   // The pair with which this one is compared, if the kind compares pairs.
   const std::array<KnownPlace, 2>* other = nullptr;
 };

@@ -78,6 +78,8 @@ inline constexpr RequirementField kGuardFields[] = {
 struct RuleTraits {
   std::string_view name;  // in every file format
   bool pairwise = false;  // about pairs of buffers, not about single buffers
+  // A rule may name buffers instead of pairs. It is then about each of them and each two of them.
+  bool sets = false;
   std::span<const RequirementField> fields = {};
   // `before` and `after` bytes around each buffer stay free: see Guard.
   bool guards = false;
@@ -101,7 +103,8 @@ struct RuleTraits {
 //     guard              `before` and `after` bytes around the buffer are free: see Guard
 //     common_delta       offset(second) - offset(first) is the same for every pair; its value is
 //                        free
-//     same_bank_group    one of the memory's bank groups has all banks that the two touch
+//     same_bank_group    one of the memory's bank groups has all banks that the two touch; of a
+//                        set of buffers, each two
 // clang-format off
 #define TESSERA_RULE_KINDS(KIND)                                                                  \
   KIND(Offset, .name = "offset", .fields = kResidueFields)                                        \
@@ -116,7 +119,8 @@ struct RuleTraits {
   KIND(XorDistance, .name = "xor_distance", .pairwise = true, .fields = kBitFields)               \
   KIND(Guard, .name = "guard", .fields = kGuardFields, .guards = true)                            \
   KIND(CommonDelta, .name = "common_delta", .pairwise = true)                                     \
-  KIND(SameBankGroup, .name = "same_bank_group", .pairwise = true, .bank_sets = "bank_groups")
+  KIND(SameBankGroup, .name = "same_bank_group", .pairwise = true, .sets = true,                  \
+       .bank_sets = "bank_groups")
 // clang-format on
 
 enum class RequirementKind : uint8_t {

@@ -82,6 +82,10 @@ Fault CheckModes(const Memory& memory, const std::string& pointer) {
 Fault CheckBankSets(const Memory& memory, const std::string& pointer) {
   for (const auto& [key, sets] : memory.bank_sets) {
     std::set<int> taken;
+    const size_t listed = BanksIn(sets);
+    if (listed > kMostBanksInSets)
+      return FaultAt(fmt::format("{}/{}", pointer, key), fmt::format("{} banks are listed", listed),
+                     fmt::format("at most {}", kMostBanksInSets));
     for (size_t i = 0; i < sets.size(); ++i) {
       const std::string at = fmt::format("{}/{}/{}", pointer, key, i);
       if (sets[i].empty()) return FaultAt(at, "no bank is listed", "at least one bank");

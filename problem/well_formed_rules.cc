@@ -54,7 +54,7 @@ std::vector<std::pair<std::string, int>> NamedBuffers(const Rule& rule,
 }
 
 Fault CheckSelection(const Problem& problem, const Rule& rule, const std::string& pointer) {
-  const bool pairwise = IsPairwise(rule.requirement.kind);
+  const bool pairwise = IsPairwise(rule.requirement.kind) && !IsOnSet(rule);
   const bool empty = pairwise ? rule.pairs.empty() : rule.buffers.empty();
   if (empty || (pairwise ? !rule.buffers.empty() : !rule.pairs.empty())) {
     return FaultAt(

@@ -98,6 +98,9 @@ void JoinNamed(const Problem& problem, Components& components) {
   };
   for (const problem::Relation& relation : problem.relations) join(relation.first, relation.second);
   for (const problem::Rule& rule : problem.rules) {
+    if (IsOnSet(rule)) {
+      for (const int buffer : rule.buffers) join(rule.buffers.front(), buffer);
+    }
     for (const auto& [first, second] : rule.pairs) {
       join(rule.pairs.front().first, first);  // a common delta ties all pairs
       join(first, second);

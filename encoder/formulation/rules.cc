@@ -113,6 +113,7 @@ void Rules::WriteFor(const Rule& rule, Literal guard, std::optional<size_t> cand
                    static_cast<size_t>(buffer))[candidate.value_or(0)];
   };
   for (const RuleItem& item : ItemsOf(rule)) {
+    if (clauses_.Full()) return;
     const RuleScope scope = RuleScopeOf(question_, rule, item);
     clauses_.Enter(topic_);
     if (!candidate && scope == RuleScope::kSomeCandidates &&

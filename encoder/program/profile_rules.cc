@@ -32,7 +32,7 @@ class Resolver {
 
   problem::Rule Resolve(const hw_profiles::Rule& rule) const {
     problem::Rule resolved{rule.name, rule.require, {}, {}, rule.select.sizes};
-    if (!IsPairwise(rule.require.kind)) {
+    if (!rule.IsOnPairs()) {
       resolved.buffers = BuffersOf(rule.select);
     } else if (rule.select.ping_pong) {
       resolved.pairs = PingPongs(rule.select);

@@ -27,7 +27,7 @@ class RuleFinder {
     for (const auto& [use, observed_use] : trace_.buffers) {
       if (Looks(rule.select, use)) candidates.push_back(use);
     }
-    const bool pairwise = IsPairwise(rule.require.kind);
+    const bool pairwise = rule.IsOnPairs();
     for (const BufferUse& use : candidates) {
       if (!pairwise && IsOperand(rule.select, use)) match.buffers.insert(use);
       if (!pairwise) continue;

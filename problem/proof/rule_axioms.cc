@@ -34,7 +34,7 @@ std::string AxiomChecker::FindFlawInRule(const Axiom& axiom) const {
   const auto& rules = facts_.problem().rules;
   if (!IsIndex(axiom.subjects[0], rules.size())) return "no such rule";
   const Rule& rule = rules[static_cast<size_t>(axiom.subjects[0])];
-  if (!IsIndex(axiom.subjects[1], rule.buffers.size() + rule.pairs.size())) {
+  if (!IsIndex(axiom.subjects[1], ItemCount(rule))) {
     return IsPairwise(rule.requirement.kind) ? "the rule has no such pair"
                                              : "the rule has no such buffer";
   }

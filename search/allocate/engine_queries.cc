@@ -119,8 +119,8 @@ Attempt ProveByRule(const Problem& problem, Bytes capacity) {
   Attempt attempt;
   attempt.reason = "no rule is broken wherever its buffers lie";
   for (size_t rule = 0; rule < problem.rules.size(); ++rule) {
-    const size_t subjects = problem.rules[rule].buffers.size() + problem.rules[rule].pairs.size();
-    for (size_t i = 0; i < subjects; ++i) {
+    const size_t items = ItemCount(problem.rules[rule]);
+    for (size_t i = 0; i < items; ++i) {
       problem::proof::Log log;
       const std::array<int64_t, 2> subject = {static_cast<int64_t>(rule), static_cast<int64_t>(i)};
       const problem::proof::Log::Hint hint = log.AddAxiom(Ground::kRule, subject, {});

@@ -378,7 +378,8 @@ void DrawRules(Random& random, Profile& profile) {
           random.Chance(0.5) ? problem::SizeRange{16, base::kMaxTotal} : problem::SizeRange{1, 32};
     if (random.Chance(0.1)) select.types = {base::DataType::kInt8};
     if (random.Chance(0.1)) select.name = random.Chance(0.5) ? "t*" : "w?";
-    if (problem::IsPairwise(rule.require.kind)) {
+    const bool set = TraitsOf(rule.require.kind).sets && random.Chance(0.5);
+    if (problem::IsPairwise(rule.require.kind) && !set) {
       if (random.Chance(0.5)) {
         select.ping_pong = true;
       } else {

@@ -47,8 +47,9 @@ void DrawLimits(base::Random& random, const plan::Metrics& totals, plan::Objecti
     if (limit > 0) limits[name] = limit;
   }
   // A ratio alone needs a limit on the latency.
-  if (limits.contains("latency") && random.Chance(0.3))
-    objective.weights = {{std::string(OneOf(random, plan::kRatioMetrics)->name), 1}};
+  const bool ratio = random.Chance(0.25);
+  if (ratio) limits["latency"] = std::floor(plan::ValueOf(totals, "latency") * (1 + random.Real()));
+  if (ratio) objective.weights = {{std::string(OneOf(random, plan::kRatioMetrics)->name), 1}};
 }
 
 }  // namespace tessera::audit

@@ -115,6 +115,19 @@ TEST_F(RulesTest, AllocKeepsPairsInOneBankGroup) {
   }
 }
 
+TEST_F(RulesTest, ThatNoBankGroupHasAllOfASetIsProven) {
+  const std::string set = "\"buffers\": [\"a\", \"b\", \"c\"]";
+  Write("groups.json",
+        Replace(Replace(kInGroups, "\"pairs\": [[\"a\", \"b\"]]", set), ", \"offset\": 4", ""));
+  for (const char* engine : {"cadical", "z3"}) {
+    const Outcome outcome = Run(
+        {"alloc", "groups.json", "--capacity", "16", "--engine", engine, "--certificate", engine});
+    EXPECT_EQ(outcome.exit_code, 20) << engine << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("in one of the bank groups")) << engine;
+    EXPECT_EQ(Run({"check", "--certificate", engine}).exit_code, 0) << engine;
+  }
+}
+
 TEST_F(RulesTest, ThatNoBankGroupHasBothIsProven) {
   Write("groups.json", kInGroups);
   for (const char* engine : {"cadical", "z3"}) {

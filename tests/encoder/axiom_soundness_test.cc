@@ -154,7 +154,8 @@ problem::Rule DrawRule(base::Random& random, const Problem& problem) {
   for (int i = 0; i < static_cast<int>(problem.buffers.size()); ++i) {
     if (problem.buffers[static_cast<size_t>(i)].memory == 0) buffers.push_back(i);
   }
-  const bool pairwise = problem::IsPairwise(rule.requirement.kind);
+  const bool set = TraitsOf(rule.requirement.kind).sets && random.Chance(0.5);
+  const bool pairwise = problem::IsPairwise(rule.requirement.kind) && !set;
   if (!pairwise) rule.buffers = buffers;
   if (pairwise && buffers.size() > 1)
     rule.pairs = {{buffers[0], buffers[1]}, {buffers[1], buffers.back()}};

@@ -25,6 +25,8 @@ class RuleReading {
     for (const int i : rule.buffers) {
       if (IsAbout(rule, i) && !HoldsFor(rule.requirement, static_cast<size_t>(i))) return false;
     }
+    if (rule.requirement.kind == RequirementKind::kSameBankGroup && !HaveOneGroup(rule))
+      return false;
     std::set<Bytes> distances;
     for (const auto& [a, b] : rule.pairs) {
       if (!IsAbout(rule, a) || !IsAbout(rule, b)) continue;
@@ -123,11 +125,20 @@ class RuleReading {
         });
   }
 
-  bool HaveOneGroup(size_t a, size_t b) const {
-    std::set<size_t> touched = BanksOf(a);
-    touched.merge(BanksOf(b));
+  // The buffers placed so far that a rule on a set selects.
+  bool HaveOneGroup(const Rule& rule) const {
+    std::vector<size_t> selected;
+    for (const int i : rule.buffers) {
+      if (IsAbout(rule, i)) selected.push_back(static_cast<size_t>(i));
+    }
+    return HaveOneGroup(selected);
+  }
+
+  bool HaveOneGroup(const std::vector<size_t>& selected) const {
+    std::set<size_t> touched;
+    for (const size_t i : selected) touched.merge(BanksOf(i));
     if (touched.empty()) return true;
-    for (const std::vector<int>& group : HomeOf(a).bank_sets.at("bank_groups")) {
+    for (const std::vector<int>& group : HomeOf(selected.front()).bank_sets.at("bank_groups")) {
       size_t inside = 0;
       for (const int bank : group) inside += touched.count(static_cast<size_t>(bank));
       if (inside == touched.size()) return true;
@@ -152,7 +163,7 @@ class RuleReading {
         }
         return true;
       case RequirementKind::kSameBankGroup:
-        return HaveOneGroup(a, b);
+        return HaveOneGroup({a, b});
       case RequirementKind::kDistance:
         return x + wanted.distance == y;
       case RequirementKind::kXorDistance:

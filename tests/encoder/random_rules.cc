@@ -38,7 +38,8 @@ class RuleDraw {
       return std::nullopt;
     const std::string_view sets = TraitsOf(rule.requirement.kind).bank_sets;
     if (!sets.empty() && BankSetsOf(Home(), sets).empty()) return std::nullopt;
-    IsPairwise(rule.requirement.kind) ? DrawPairs(rule) : DrawBuffers(rule);
+    const bool set = TraitsOf(rule.requirement.kind).sets && random_.Chance(0.5);
+    IsPairwise(rule.requirement.kind) && !set ? DrawPairs(rule) : DrawBuffers(rule);
     if (random_.Chance(0.25))
       rule.sizes = random_.Chance(0.5) ? problem::SizeRange{2, 4} : problem::SizeRange{1, 1};
     if (rule.buffers.empty() && rule.pairs.empty()) return std::nullopt;

@@ -207,6 +207,37 @@ TEST_P(RulesOf, SameBankGroup) {
   EXPECT_FALSE(Fits(problem));  // bank 3 is in no group
 }
 
+// A set is kept in one group: c alone fits the rest of its group, and a or b must share it.
+TEST_P(RulesOf, SameBankGroupOfASet) {
+  Problem problem = Together({4, 4, 4, 4}, 16);
+  for (Bytes bank = 0; bank < 4; ++bank)
+    problem.memories[0].banks.push_back({"", {4 * bank, 4 * bank + 4}, {}});
+  problem.memories[0].bank_sets["bank_groups"] = {{0, 1}, {2, 3}};
+  problem.buffers[3].offset = 4;
+  AddRule(problem, RequirementKind::kSameBankGroup, {0, 1}, {});
+  EXPECT_TRUE(Fits(problem));
+  problem.rules[0].buffers = {0, 1, 2};
+  EXPECT_FALSE(Fits(problem));
+  problem.memories[0].bank_sets["bank_groups"] = {{0, 2, 3}, {1}};
+  EXPECT_TRUE(Fits(problem));
+  problem.rules[0].buffers = {3};
+  problem.memories[0].bank_sets["bank_groups"] = {{0, 2, 3}};
+  EXPECT_FALSE(Fits(problem));  // bank 1 is in no group
+}
+
+// At each step another buffer fills the group that the set uses at the other step.
+TEST_P(RulesOf, SameBankGroupOfBuffersThatNeverLiveTogether) {
+  Problem problem = InBanks({8, 8, 8, 8});
+  problem.memories[0].bank_sets["bank_groups"] = {{0}, {1}};
+  for (size_t i : {0, 1}) problem.buffers[i].lifespans = {{0, 1}};
+  for (size_t i : {2, 3}) problem.buffers[i].lifespans = {{1, 2}};
+  problem.buffers[1].offset = 0;
+  problem.buffers[3].offset = 8;
+  EXPECT_TRUE(Fits(problem));
+  AddRule(problem, RequirementKind::kSameBankGroup, {0, 2}, {});
+  EXPECT_FALSE(Fits(problem));
+}
+
 // One buffer of the pair may not lie in two groups, even if the other lies outside all banks.
 TEST_P(RulesOf, SameBankGroupOfOneBuffer) {
   Problem problem = InBanks({10, 1});

@@ -60,7 +60,7 @@ TEST(ProfileRules, EveryKindIsWrittenAsItWasRead) {
   - {select: {pair: ping_pong}, require: {kind: xor_distance, distance: 4096}}
   - {name: overread, select: {operands: [scratch]}, require: {kind: guard, after: 32}}
   - {select: {operands: [input.0, output.0]}, require: {kind: common_delta}}
-  - {select: {pair: ping_pong}, require: {kind: same_bank_group}}
+  - {select: {role: constant}, require: {kind: same_bank_group}}
 )"));
   ASSERT_EQ(profile.rules.size(), problem::kRequirementKinds);
   EXPECT_EQ(profile.memories[0].bank_sets.at("bank_groups"), problem::BankSets({{1}, {0}}));

@@ -105,6 +105,14 @@ TEST(PlanRules, BankGroupsAreThoseOfTheProfile) {
   EXPECT_THAT(Messages(*read), IsEmpty());
 }
 
+TEST(PlanRules, ASetIsAllSelectedBuffers) {
+  Plan plan = WithBankGroups(512);
+  plan.profile.rules[0].select.ping_pong = false;
+  EXPECT_THAT(Messages(plan), Contains("rule: rule 'test' is not what the profile says"));
+  plan.problem.rules = {{"test", plan.profile.rules[0].require, {0, 1}, {}, {}}};
+  EXPECT_THAT(Messages(plan), IsEmpty());
+}
+
 TEST(PlanRules, InventedRulesAndCostsAreRefused) {
   Plan plan = TwoConvsPlan();
   plan.problem.rules = {{"", {}, {0}, {}, {}}};

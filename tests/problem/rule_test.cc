@@ -129,6 +129,27 @@ TEST(RuleTest, OneGroupHasAllBanksOfAPair) {
             "no bank group");
 }
 
+TEST(RuleTest, ItemsOfASetAreItsBuffersAndItsPairs) {
+  Rule rule;
+  rule.requirement.kind = RequirementKind::kSameBankGroup;
+  for (int buffer = 0; buffer < 40; ++buffer) {
+    rule.buffers.push_back(3 * buffer);
+    const std::vector<RuleItem> items = ItemsOf(rule);
+    size_t next = 0;
+    for (const int alone : rule.buffers) {
+      EXPECT_EQ(items[next].first, alone);
+      EXPECT_FALSE(items[next++].IsPair());
+    }
+    for (size_t upper = 0; upper < rule.buffers.size(); ++upper) {
+      for (size_t lower = 0; lower < upper; ++lower, ++next) {
+        EXPECT_EQ(items[next].first, rule.buffers[lower]);
+        EXPECT_EQ(items[next].second, rule.buffers[upper]);
+      }
+    }
+    EXPECT_EQ(next, ItemCount(rule));
+  }
+}
+
 TEST(RuleTest, BytesOutsideAllBanksAreInEveryGroup) {
   const auto change = [](Problem& problem) {
     MakeBankGroups(problem);
