@@ -11,6 +11,7 @@
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/files.h"
 #include "tessera/cli/network_options.h"
+#include "tessera/search/cost/objective.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
 
 namespace tessera::cli {
@@ -106,6 +107,7 @@ base::Expected<plan::Objective> ParseObjective(const std::string& minimize,
     if (!most) return tl::unexpected(most.error());
     objective.limits = *most;
   }
+  if (const auto fault = search::cost::FindFault(objective)) return tl::unexpected(*fault);
   return objective;
 }
 

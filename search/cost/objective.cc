@@ -92,10 +92,33 @@ bool Dominates(const Cost& a, const Cost& b) {
   return IsLess(a.score, b.score) || CompareTies(a, b) <= 0;
 }
 
+std::optional<base::Diagnostic> FindFault(const plan::Objective& objective) {
+  if (auto fault = CheckWellFormed(objective.weights, "weights")) return fault;
+  if (auto fault = CheckWellFormed(objective.limits, "limits")) return fault;
+  std::vector<std::string_view> ratios;
+  for (const auto& [name, weight] : objective.weights) {
+    if (weight == 0) continue;
+    if (plan::FindMetric(name)->joining != plan::Joining::kRatio) return std::nullopt;
+    ratios.push_back(name);
+  }
+  base::Diagnostic fault;
+  if (ratios.empty()) {
+    if (objective.weights.empty()) return std::nullopt;
+    fault.message = "the weights of the objective are all 0";
+    fault.expected = "at least one weight above 0";
+    return fault;
+  }
+  if (objective.limits.contains("latency")) return std::nullopt;
+  fault.message = fmt::format("{} falls as the latency rises, and the latency has no limit",
+                              base::Join(ratios));
+  fault.expected = "a limit on the latency, or a weight for a metric that is no ratio over time";
+  fault.hint = "for example --limit latency=1000000";
+  return fault;
+}
+
 base::Expected<Scale> Scale::Make(const plan::Objective& objective,
                                   const plan::Metrics& lower_bounds) {
-  if (auto fault = CheckWellFormed(objective.weights, "weights")) return base::Unexpected(*fault);
-  if (auto fault = CheckWellFormed(objective.limits, "limits")) return base::Unexpected(*fault);
+  if (auto fault = FindFault(objective)) return base::Unexpected(*fault);
   Scale scale;
   scale.objective_ = objective;
   scale.clock_hz_ = lower_bounds.clock_hz;
@@ -103,12 +126,6 @@ base::Expected<Scale> Scale::Make(const plan::Objective& objective,
   if (weights.empty()) weights["latency"] = 1;
   double sum = 0;
   for (const auto& [name, weight] : weights) sum += weight;
-  if (sum <= 0) {
-    base::Diagnostic fault;
-    fault.message = "the weights of the objective are all 0";
-    fault.expected = "at least one weight above 0";
-    return base::Unexpected(fault);
-  }
   const auto weight_of = [&](const plan::Metric& metric) {
     const double weight = Find(weights, metric.name).value_or(0);
     if (weights.size() == 1) return weight > 0 ? 1.0 : 0.0;
@@ -128,21 +145,7 @@ base::Expected<Scale> Scale::Make(const plan::Objective& objective,
     scale.ratio_limits_[i] = Find(objective.limits, plan::kRatioMetrics[i]->name);
     if (scale.ratio_limits_[i]) scale.limits_[kFirstExcess + i] = 0;
   }
-  if (auto fault = scale.FindUnboundedRatio()) return base::Unexpected(*fault);
   return scale;
-}
-
-// A plan that waits has a lower ratio, so the least one is not of interest.
-std::optional<base::Diagnostic> Scale::FindUnboundedRatio() const {
-  const plan::Metric* metric = plan::FindMetric(objective_.weights.begin()->first);
-  if (objective_.weights.size() > 1 || metric->joining != plan::Joining::kRatio ||
-      objective_.limits.contains("latency"))
-    return std::nullopt;
-  base::Diagnostic fault;
-  fault.message = fmt::format("{} is the only metric, and latency has no limit", metric->name);
-  fault.expected = "a limit on the latency, or a weight for another metric";
-  fault.hint = "the longer a plan takes, the lower its " + std::string(metric->name);
-  return fault;
 }
 
 Cost Scale::CostOf(const plan::Metrics& metrics) const {

@@ -84,6 +84,10 @@ TEST_F(NumbersTest, WeightsAndLimitsBeyondArithmeticAreRefused) {
     }
   }
   EXPECT_EQ(PlanPatentChain("mcu_320k", {"--score", "latency=0"}).exit_code, 2);
+  const Outcome ratio = PlanPatentChain("mcu_320k", {"--minimize", "power"});
+  EXPECT_EQ(ratio.exit_code, 2);
+  EXPECT_THAT(ratio.err,
+              HasSubstr("power falls as the latency rises, and the latency has no limit"));
   EXPECT_EQ(PlanPatentChain("mcu_320k", {"--limit", "latency=0"}).exit_code, 20);
   EXPECT_EQ(PlanPatentChain("mcu_320k", {"--score", "latency=1e100,energy=1e-100"}).exit_code, 0);
   EXPECT_EQ(PlanPatentChain("mcu_320k", {"--score", "latency=01.50,energy=+2"}).exit_code, 0);

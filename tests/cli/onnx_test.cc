@@ -141,6 +141,24 @@ TEST_F(OnnxTest, SpaceToBatchIsPlannedAndExecuted) {
   EXPECT_EQ(Run({"check", "--execute", "plan.json"}).exit_code, 0);
 }
 
+TEST_F(OnnxTest, SumsAndTheGreatestValuesArePlannedAndExecuted) {
+  ModelBuilder model;
+  model.Input("x", {1, 6, 20});
+  model.Scalar("axis", 1);
+  model.Add("CumSum", {"x", "axis"}, "sums", {{"reverse", int64_t{1}}});
+  model.AddMany("TopK", {"sums", model.Integers("k", {5})}, {"values", "indices"});
+  model.Output("values");
+  model.Output("indices");
+  Write("net.onnx", model.Bytes());
+  const Outcome planned =
+      Run({"plan", "net.onnx", "--hw", Profile(), "--floats-as", "int8", "--output", "plan.json"});
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  const auto plan = ReadJson("plan.json");
+  EXPECT_EQ(plan["network"]["operators"][0]["kind"], "cumsum");
+  EXPECT_EQ(plan["network"]["operators"][1]["kind"], "top_k");
+  EXPECT_EQ(Run({"check", "--execute", "plan.json"}).exit_code, 0);
+}
+
 TEST_F(OnnxTest, WhatIsComputedForAnOperandIsPlanned) {
   ModelBuilder model;
   model.Input("x", {1, 8, 16, 16});

@@ -27,7 +27,7 @@ using problem::proof::Facts;
 using problem::proof::Ground;
 using problem::proof::ProofLiteral;
 
-constexpr int kProblems = 120;
+constexpr int kProblems = 150;
 constexpr size_t kMostPlacements = 400;
 constexpr int kMostTries = 20'000;  // of a Problem
 constexpr int kAxiomsOfEachGround = 10;

@@ -108,7 +108,7 @@ TEST(PlanRules, BankGroupsAreThoseOfTheProfile) {
 TEST(PlanRules, ASetIsAllSelectedBuffers) {
   Plan plan = WithBankGroups(512);
   plan.profile.rules[0].select.ping_pong = false;
-  EXPECT_THAT(Messages(plan), Contains("rule: rule 'test' is not what the profile says"));
+  EXPECT_THAT(Messages(plan), Contains("rule: rule 'test' is about other buffers"));
   plan.problem.rules = {{"test", plan.profile.rules[0].require, {0, 1}, {}, {}}};
   EXPECT_THAT(Messages(plan), IsEmpty());
 }

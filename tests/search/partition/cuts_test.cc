@@ -283,6 +283,9 @@ TEST(Scale, ARatioAloneNeedsALimitOfTheLatency) {
   EXPECT_FALSE(cost::Scale::Make({.weights = {{"power", 1}}, .limits = {}}, {}));
   EXPECT_TRUE(cost::Scale::Make({.weights = {{"power", 1}}, .limits = {{"latency", 5}}}, {}));
   EXPECT_TRUE(cost::Scale::Make({.weights = {{"power", 1}, {"latency", 1}}, .limits = {}}, {}));
+  EXPECT_FALSE(cost::Scale::Make({.weights = {{"power", 1}, {"latency", 0}}, .limits = {}}, {}));
+  EXPECT_FALSE(
+      cost::Scale::Make({.weights = {{"power", 1}, {"bandwidth_average", 1}}, .limits = {}}, {}));
 }
 
 // The bound of a ratio is that of its numerator over the longest time that is allowed.
