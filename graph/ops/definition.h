@@ -42,9 +42,15 @@ struct FilterAxes {
   std::optional<size_t> sum;  // of the constant: products are added up along it
 };
 
-// Whether tiles that cover the output may leave holes in an operand, which the least box of all
-// their reads has. kInParts: they may, but one tile of the whole output does not.
-enum class Holes : uint8_t { kNone, kInParts, kMaybe };
+// Whether tiles that cover a box of the output may leave holes in an operand, which the least box
+// of all their reads has.
+enum class Holes : uint8_t {
+  kNone,
+  kIfLarger,  // each element of the output is another element of the operand: holes if and only if
+              // the least box has more elements than the box of the output
+  kInParts,   // they may, but one tile of the whole output does not
+  kMaybe,
+};
 
 // A key of a network file, and the attribute that it states.
 enum class Presence : uint8_t {

@@ -1,5 +1,8 @@
+#include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "tessera/graph/ops/axis_map.h"
 #include "tessera/graph/ops/definition.h"
@@ -49,6 +52,14 @@ std::vector<AxisMap> MapsOfGather(const OperandView& view) {
   return maps;
 }
 
+// Neighbouring outputs that read the same index or neighbouring ones leave no hole between them.
+Holes HolesOfGather(const Operator& op, const Shape& /*input*/, const Shape& /*output*/) {
+  const std::vector<int64_t>& indices = op.Own<GatherAttributes>().indices;
+  const auto jump = std::adjacent_find(indices.begin(), indices.end(),
+                                       [](int64_t a, int64_t b) { return std::abs(a - b) > 1; });
+  return jump == indices.end() ? Holes::kNone : Holes::kMaybe;
+}
+
 constexpr Reading kReadingOfGather =
     ReadingBy([](const OperandView& view, const Box& output, auto& need) {
       const std::vector<int64_t>& indices = view.op.Own<GatherAttributes>().indices;
@@ -75,7 +86,7 @@ extern const OperatorDefinition kGather = {
     .infer_shape = InferGather,
     .axis_maps = MapsOfGather,
     .reading = kReadingOfGather,
-    .holes = [](const Operator&, const Shape&, const Shape&) { return Holes::kMaybe; },
+    .holes = HolesOfGather,
 };
 
 }  // namespace tessera::graph::ops

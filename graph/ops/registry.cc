@@ -33,7 +33,8 @@ bool SelectsElements(const Operator& op) {
 Holes HolesOf(const Operator& op, const Shape& input, const Shape& output) {
   const auto holes = DefinitionOf(op.kind).holes;
   if (holes != nullptr) return holes(op, input, output);
-  return base::TraitsOf(op.kind).mixes_axes ? Holes::kInParts : HolesOf(op.window);
+  if (!base::TraitsOf(op.kind).mixes_axes) return HolesOf(op.window);
+  return ElementsOf(input) == ElementsOf(output) ? Holes::kIfLarger : Holes::kInParts;
 }
 
 std::optional<FilterAxes> FilterAxesOf(const Operator& op, size_t rank, size_t output_rank) {

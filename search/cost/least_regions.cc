@@ -10,24 +10,55 @@
 
 namespace tessera::search::cost {
 
+namespace {
+
+// Sorts the parts.
+bool CoverTheHull(const graph::ops::Box& hull, std::vector<graph::ops::Box>& parts) {
+  for (size_t axis = 0; axis < hull.size(); ++axis) {
+    std::sort(parts.begin(), parts.end(),
+              [axis](const graph::ops::Box& a, const graph::ops::Box& b) {
+                return a[axis].begin < b[axis].begin;
+              });
+    int64_t end = hull[axis].begin;
+    for (const graph::ops::Box& part : parts) {
+      graph::ops::Box widened = part;
+      widened[axis] = hull[axis];
+      if (widened == hull && part[axis].begin <= end) end = std::max(end, part[axis].end);
+    }
+    if (end == hull[axis].end) return true;
+  }
+  return hull.empty();
+}
+
+}  // namespace
+
+// Tiles cover the results that leave the interval. So their reads cover what these results depend
+// on, element by element, and together the tiles do at least the work for it. A box is certain if
+// the elements that it certainly contains leave no holes in it. From the last operator to the
+// first: a result is certain as far as its readers certainly read it.
+//
+//     made by the reader   [====]              read by it   [======]     a kernel of 3
+//                          [====]                           [= = = =]    a stride of 2: holes
+//
+// A convolution with a stride larger than its kernel skips rows; small tiles then need less of its
+// producer than the hull that one large tile needs, and nothing of that hull counts. Of several
+// readers, the union counts if it is the hull, and otherwise the largest box:
+//
+//     hull of q, k, v     [=====================]
+//     read of them        [ q ]                      of one row
+//                                [== k ==][== v =]   of all rows: k or v counts
+//
+// The same holds if rows are kept: the rows that a tile does not make again were made before.
 Coverage::Coverage(const graph::Graph& graph, std::span<const graph::Usage> usages,
                    graph::Interval interval)
     : graph_(&graph), usages_(usages) {
   const graph::Operator& last = OpAt(interval.last);
   whole_ = graph::tiling::Tile(graph, interval,
                                graph.tensors[static_cast<size_t>(last.outputs.front())].shape);
-  const bool shared = std::any_of(whole_.tensors.begin(), whole_.tensors.end(),
-                                  [this](int tensor) { return ReadersInside(tensor) > 1; });
-  if (shared)
-    regions_ = graph::tiling::RegionsOfTile(graph, interval, graph::ops::WholeBox(whole_.tile));
-  counted_.assign(static_cast<size_t>(interval.last - interval.first) + 1, false);
-  counted_.back() = true;
-  for (int op = interval.last - 1; op >= interval.first; --op) {
-    const std::vector<int>& outputs = OpAt(op).outputs;
-    counted_[static_cast<size_t>(op - interval.first)] =
-        std::any_of(outputs.begin(), outputs.end(),
-                    [this](int tensor) { return Leaves(tensor) || SurelyRead(tensor); });
-  }
+  hulls_ = graph::tiling::RegionsOfTile(graph, interval, graph::ops::WholeBox(whole_.tile));
+  made_.resize(static_cast<size_t>(interval.last - interval.first) + 1);
+  for (int op = interval.last; op >= interval.first; --op)
+    made_[static_cast<size_t>(op - interval.first)] = FindMade(op);
 }
 
 size_t Coverage::SlotOf(int tensor) const {
@@ -39,87 +70,83 @@ graph::tiling::ExtentsView Coverage::NeededOf(int tensor) const {
   return whole_.classes.front().needed[SlotOf(tensor)];
 }
 
-bool Coverage::SurelyRead(int tensor) const {
-  std::vector<int> readers;
-  for (const int op : usages_[static_cast<size_t>(tensor)].consumers) {
-    if (Inside(op) && Counts(op) && ReadsWithoutHoles(OpAt(op), tensor)) readers.push_back(op);
+// An operator with several outputs makes their hulls if it makes that of one of them.
+std::optional<graph::ops::Box> Coverage::FindMade(int index) const {
+  const std::vector<int>& outputs = OpAt(index).outputs;
+  const graph::ops::Box& hull = HullOf(outputs.front());
+  if (index == whole_.interval.last) return hull;
+  for (const int output : outputs) {
+    if (Leaves(output) || (outputs.size() > 1 && ReadOf(output) == HullOf(output))) return hull;
   }
-  if (readers.empty()) return false;
-  return ReadersInside(tensor) == 1 || CoverTheHull(tensor, readers);
+  return outputs.size() > 1 ? std::nullopt : ReadOf(outputs.front());
 }
 
-int Coverage::ReadersInside(int tensor) const {
-  const std::vector<int>& consumers = usages_[static_cast<size_t>(tensor)].consumers;
-  return static_cast<int>(
-      std::count_if(consumers.begin(), consumers.end(), [this](int op) { return Inside(op); }));
+// What the operator certainly reads of an operand: all that the certain part of its result needs,
+// if that has no holes.
+std::optional<graph::ops::Box> Coverage::ReadBy(int index, size_t operand) const {
+  const std::optional<graph::ops::Box>& made = MadeBy(index);
+  if (!made) return std::nullopt;
+  const graph::Operator& op = OpAt(index);
+  const int output = op.outputs.front();
+  graph::ops::Box read = graph::InputRegion(*graph_, op, operand, *made);
+  if (ElementsOf(read) == 0) return std::nullopt;
+  switch (graph::ops::HolesOf(op, ShapeOf(*graph_, op.inputs[operand]), ShapeOf(*graph_, output))) {
+    case graph::ops::Holes::kNone:
+      return read;
+    case graph::ops::Holes::kIfLarger:
+      if (ElementsOf(read) == ElementsOf(*made)) return read;
+      break;
+    case graph::ops::Holes::kInParts:
+      if (IsWhole(output, *made)) return read;
+      break;
+    case graph::ops::Holes::kMaybe:
+      break;
+  }
+  return std::nullopt;
 }
 
-// Tiles overlap, so together they do at least the work of one tile of the whole output, if they
-// leave no holes. A convolution with a stride larger than its kernel skips rows; small tiles then
-// need less of its producer than the hull that one large tile needs. So an operator counts if its
-// result is read outside, or if an operator that counts reads it without holes. Other operators
-// count nothing. The same holds if rows are kept: the rows that a tile does not make again were
-// made before.
-
-// The regions that several operators read may have gaps between them, which only the hull of one
-// large tile fills.
-bool Coverage::CoverTheHull(int tensor, const std::vector<int>& readers) const {
-  const graph::ops::Box& hull = regions_[SlotOf(tensor)];
+// Boxes that follow each other along one axis, in the hull's width along all others, cover it.
+std::optional<graph::ops::Box> Coverage::ReadOf(int tensor) const {
   std::vector<graph::ops::Box> parts;
-  for (const int index : readers) {
-    const graph::Operator& op = OpAt(index);
-    for (size_t i = 0; i < op.inputs.size(); ++i) {
-      if (op.inputs[i] == tensor)
-        parts.push_back(graph::InputRegion(*graph_, op, i, regions_[SlotOf(op.outputs.front())]));
+  for (const int reader : usages_[static_cast<size_t>(tensor)].consumers) {
+    if (!Inside(reader)) continue;
+    const std::vector<int>& inputs = OpAt(reader).inputs;
+    for (size_t operand = 0; operand < inputs.size(); ++operand) {
+      if (inputs[operand] != tensor) continue;
+      if (std::optional<graph::ops::Box> part = ReadBy(reader, operand)) parts.push_back(*part);
     }
   }
-  for (size_t axis = 0; axis < hull.size(); ++axis) {
-    std::sort(parts.begin(), parts.end(),
-              [axis](const graph::ops::Box& a, const graph::ops::Box& b) {
-                return a[axis].begin < b[axis].begin;
-              });
-    int64_t end = hull[axis].begin;
-    for (graph::ops::Box part : parts) {
-      const graph::ops::Extent along = std::exchange(part[axis], hull[axis]);
-      if (part == hull && along.begin <= end) end = std::max(end, along.end);
-    }
-    if (end == hull[axis].end) return true;
-  }
-  return hull.empty();
+  if (parts.empty()) return std::nullopt;
+  if (parts.size() > 1 && CoverTheHull(HullOf(tensor), parts)) return HullOf(tensor);
+  return *std::max_element(parts.begin(), parts.end(),
+                           [](const graph::ops::Box& a, const graph::ops::Box& b) {
+                             return ElementsOf(a) < ElementsOf(b);
+                           });
 }
+
+bool Coverage::MakesTheHull(int op) const { return MadeBy(op) == HullOf(OpAt(op).outputs.front()); }
 
 // An operand with other readers is as large as they need; so this operator must need as much. It
 // does so in those tiles in which it makes something; with kept rows these are fewer than all
 // tiles.
 bool Coverage::ReadsAndMakesAll(int index) const {
   const graph::Operator& op = OpAt(index);
-  if (!Counts(index) || op.outputs.size() != 1 || !IsNeededWhole(op)) return false;
-  const graph::ops::Box made =
-      graph::ops::WholeBox(graph_->tensors[static_cast<size_t>(op.outputs.front())].shape);
+  if (op.outputs.size() != 1 || !MadeBy(index) || !IsWhole(op.outputs.front(), *MadeBy(index)))
+    return false;
   for (size_t i = 0; i < op.inputs.size(); ++i) {
-    if (!ReadsWithoutHoles(op, op.inputs[i])) return false;
-    const graph::ops::Box wanted = graph::InputRegion(*graph_, op, i, made);
+    const std::optional<graph::ops::Box> read = ReadBy(index, i);
     const graph::tiling::ExtentsView needed = NeededOf(op.inputs[i]);
-    if (!std::equal(wanted.begin(), wanted.end(), needed.begin(), needed.end(),
-                    [](const graph::ops::Extent& extent, int64_t length) {
-                      return extent.Length() == length;
-                    }))
+    if (!read || !std::equal(read->begin(), read->end(), needed.begin(), needed.end(),
+                             [](const graph::ops::Extent& extent, int64_t length) {
+                               return extent.Length() == length;
+                             }))
       return false;
   }
   return true;
 }
 
-bool Coverage::IsNeededWhole(const graph::Operator& op) const {
-  const int output = op.outputs.front();
-  return NeededOf(output) == graph_->tensors[static_cast<size_t>(output)].shape;
-}
-
-// Whether a cover of the output needs a cover of the input's hull.
-bool Coverage::ReadsWithoutHoles(const graph::Operator& op, int input) const {
-  const graph::ops::Holes holes =
-      graph::ops::HolesOf(op, ShapeOf(*graph_, input), ShapeOf(*graph_, op.outputs.front()));
-  if (holes == graph::ops::Holes::kInParts) return IsNeededWhole(op);
-  return holes == graph::ops::Holes::kNone;
+bool Coverage::IsWhole(int tensor, const graph::ops::Box& box) const {
+  return box == graph::ops::WholeBox(ShapeOf(*graph_, tensor));
 }
 
 bool Coverage::Leaves(int tensor) const {

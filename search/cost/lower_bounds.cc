@@ -57,6 +57,12 @@ bool MayDivideChannels(const graph::Graph& graph, const Profile& profile,
   return false;
 }
 
+Extents ExtentsOf(const graph::ops::Box& box) {
+  Extents extents;
+  for (const graph::ops::Extent& extent : box) extents.push_back(extent.Length());
+  return extents;
+}
+
 enum class Scope : uint8_t { kAnyCut, kOneSubgraph };
 
 class Bound {
@@ -81,7 +87,7 @@ class Bound {
   plan::Metrics Find() {
     metrics_.clock_hz = profile_.clock_hz;
     for (int op = interval_.first; op <= interval_.last; ++op) {
-      engine_.push_back(coverage_.Counts(op) ? AddOperator(op) : Engine{});
+      engine_.push_back(coverage_.MadeBy(op) ? AddOperator(op) : Engine{});
     }
     for (size_t i = 0; i < coverage_.Whole().tensors.size(); ++i) AddTensor(i);
     AddConstants();
@@ -142,14 +148,18 @@ class Bound {
 
 Bound::Engine Bound::AddOperator(int index) {
   const graph::Operator& op = graph_.operators[static_cast<size_t>(index)];
-  Extents part;
+  const graph::ops::Box& made = *coverage_.MadeBy(index);
+  const bool hull = coverage_.MakesTheHull(index);
+  if (!hull && GrowthOf(op)) return {};
+  Extents part = ExtentsOf(made);
   const Compute compute = LeastComputeOf(graph_, WorkerOf(graph_, profile_, op), op,
-                                         MovedOf(op, part), divides_channels_);
+                                         hull ? MovedOf(op, part) : part, divides_channels_);
   Engine engine;
   engine.arithmetic = compute.body;
   if (compute.engine != nullptr && compute.engine->outstanding < 2)
     base::Accumulate(engine.arithmetic, compute.start);
-  const int64_t macs = WholeTile().macs[static_cast<size_t>(index - interval_.first)];
+  const int64_t macs = hull ? WholeTile().macs[static_cast<size_t>(index - interval_.first)]
+                            : graph::MacsOf(graph_, op, made);
   base::Accumulate(metrics_.macs, macs);
   metrics_.unknown_work += graph::HasUnknownWork(op) ? 1 : 0;
   mac_pj_ += MacEnergy(graph_, profile_, op, macs);
@@ -210,8 +220,8 @@ void Bound::AddTensor(size_t index) {
     const int64_t bytes = PayloadBytes(t, WholeTile().share[index], layout);
     AddCrossing(route.home, Direction::kWrite, bytes, moved && !MayBeWrittenDirectly(route.home));
     base::Accumulate(outputs_, bytes);
-  } else if (coverage_.SurelyRead(tensor)) {
-    const int64_t bytes = PayloadBytes(t, WholeTile().needed[index], layout);
+  } else if (const auto read = coverage_.ReadOf(tensor)) {
+    const int64_t bytes = PayloadBytes(t, ExtentsOf(*read), layout);
     AddCrossing(route.home, Direction::kRead, bytes, moved);
     base::Accumulate(inputs_, bytes);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,8 +23,8 @@ plan::Metrics LowerBound(const graph::Graph& graph, const hw_profiles::Profile& 
                          graph::Interval interval);
 
 // The interval as one tile with the whole output: the hull that this tile needs of every tensor,
-// and which hulls the tiles of any other tiling cover as well. Graph and usages must outlive this
-// object.
+// and the box within that hull which the tiles of any other tiling cover as well. Graph and usages
+// must outlive this object.
 class Coverage {
  public:
   Coverage(const graph::Graph& graph, std::span<const graph::Usage> usages,
@@ -37,12 +38,15 @@ class Coverage {
 
   bool Inside(int op) const { return whole_.interval.first <= op && op <= whole_.interval.last; }
 
-  // Whether the operator's tiles together make at least the elements that the single tile makes.
-  bool Counts(int op) const { return counted_[static_cast<size_t>(op - whole_.interval.first)]; }
+  // The box that the tiles of an operator together make at least, of its first output, or read at
+  // least, of a tensor from outside the interval. nullopt: nothing is certain.
+  const std::optional<graph::ops::Box>& MadeBy(int op) const {
+    return made_[static_cast<size_t>(op - whole_.interval.first)];
+  }
+  std::optional<graph::ops::Box> ReadOf(int tensor) const;
 
-  // Whether operators that count read the whole hull of the tensor: one of them, or several in
-  // sequence along one axis.
-  bool SurelyRead(int tensor) const;
+  // Whether the tiles together make at least what the single tile makes.
+  bool MakesTheHull(int op) const;
 
   // Whether this operator's tiles make all of its results and together read at least the hulls of
   // its operands, each operand as far as a tile needs it.
@@ -50,20 +54,18 @@ class Coverage {
 
  private:
   const graph::Operator& OpAt(int op) const { return graph_->operators[static_cast<size_t>(op)]; }
-  bool IsNeededWhole(const graph::Operator& op) const;
-  bool ReadsWithoutHoles(const graph::Operator& op, int input) const;
-  bool CoverTheHull(int tensor, const std::vector<int>& readers) const;
-  int ReadersInside(int tensor) const;
+  bool IsWhole(int tensor, const graph::ops::Box& box) const;
+  const graph::ops::Box& HullOf(int tensor) const { return hulls_[SlotOf(tensor)]; }
+  std::optional<graph::ops::Box> FindMade(int op) const;
+  std::optional<graph::ops::Box> ReadBy(int op, size_t operand) const;
   size_t SlotOf(int tensor) const;
   bool Leaves(int tensor) const;
 
   const graph::Graph* graph_;
   std::span<const graph::Usage> usages_;
   graph::tiling::TiledSubgraph whole_;
-  std::vector<graph::ops::Box>
-      // of the single tile, parallel to its tensors; empty if no tensor has several readers
-      regions_;
-  std::vector<bool> counted_;
+  std::vector<graph::ops::Box> hulls_;                // of the tensors of the single tile
+  std::vector<std::optional<graph::ops::Box>> made_;  // by operator of the interval
 };
 
 // The same for the interval as exactly one subgraph, for many sets of kept boundary tensors

@@ -317,17 +317,16 @@ namespace {
 // Whether some element of the first result is needed. A window may lie in the padding, so that no
 // operator reads a result.
 bool IsSurelyNeeded(const graph::Graph& network, const std::vector<Users>& users,
-                    const std::vector<char>& whole, int op) {
+                    const std::vector<std::optional<Box>>& needed, int op) {
   const int result = network.operators[static_cast<size_t>(op)].outputs.front();
-  if (whole[static_cast<size_t>(result)] != 0) return true;
+  if (needed[static_cast<size_t>(result)]) return true;
   const std::vector<int>& readers = users[static_cast<size_t>(result)].readers;
   return std::any_of(readers.begin(), readers.end(), [&](int reader) {
     const graph::Operator& facts = network.operators[static_cast<size_t>(reader)];
-    const int made = facts.outputs.front();
-    if (whole[static_cast<size_t>(made)] == 0) return false;
-    const Box all = WholeOf(network.tensors[static_cast<size_t>(made)].shape);
+    const std::optional<Box>& made = needed[static_cast<size_t>(facts.outputs.front())];
+    if (!made) return false;
     for (size_t operand = 0; operand < facts.inputs.size(); ++operand) {
-      if (facts.inputs[operand] == result && !IsEmpty(NeedOf(network, facts, operand, all)))
+      if (facts.inputs[operand] == result && !IsEmpty(NeedOf(network, facts, operand, *made)))
         return true;
     }
     return false;
@@ -363,9 +362,9 @@ std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Us
     }
   }
   const MemoryLowerBounds lower_bounds(plan, users);
-  const std::vector<char> whole = FindNeededWhole(plan.network, users);
+  const std::vector<std::optional<Box>> needed = FindNeeded(plan.network, users);
   for (int op = 0; op < static_cast<int>(plan.network.operators.size()); ++op) {
-    if (!IsSurelyNeeded(plan.network, users, whole, op)) continue;
+    if (!IsSurelyNeeded(plan.network, users, needed, op)) continue;
     const int64_t bytes = lower_bounds.OfOperator(op);
     if (bytes > room) {
       return fmt::format(

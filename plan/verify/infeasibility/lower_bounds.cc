@@ -146,24 +146,64 @@ namespace {
 
 using base::TensorRole;
 
-// Whether a reader that needs all of its result needs all of the operand, without gaps.
-bool ReadsAll(const graph::Graph& network, const graph::Operator& op, size_t operand) {
+// Whether each element of the result is copied from an element of the operand, and no element is
+// copied twice.
+bool CopiesEachOnce(const graph::Graph& network, const graph::Operator& op) {
+  const auto volume = [&network](const std::vector<int>& tensors) {
+    return VolumeOf(WholeOf(network.tensors[static_cast<size_t>(tensors.front())].shape));
+  };
+  switch (op.kind) {
+    case base::OperatorKind::kReshape:
+    case base::OperatorKind::kDepthToSpace:
+    case base::OperatorKind::kSpaceToDepth:
+    case base::OperatorKind::kSpaceToBatch:
+      return volume(op.inputs) == volume(op.outputs);
+    case base::OperatorKind::kSlice:
+      return true;
+    case base::OperatorKind::kGather: {
+      const std::vector<int64_t>& indices = op.Own<base::GatherAttributes>().indices;
+      return std::set<int64_t>(indices.begin(), indices.end()).size() == indices.size();
+    }
+    default:
+      return false;
+  }
+}
+
+// The box of the operand that is read without gaps for that box of the result; nullopt if gaps are
+// possible, or if nothing is read.
+std::optional<Box> ReadWithoutGaps(const graph::Graph& network, const graph::Operator& op,
+                                   size_t operand, const Box& made) {
   const base::OperatorTraits& traits = base::TraitsOf(op.kind);
   const bool gapless =
       traits.reads_boxes ||
       (traits.slides && op.window.dilation == std::array<int64_t, 2>{1, 1} &&
        op.window.stride[0] <= op.window.kernel[0] && op.window.stride[1] <= op.window.kernel[1]);
-  const graph::Shape& in = network.tensors[static_cast<size_t>(op.inputs[operand])].shape;
-  const graph::Shape& out = network.tensors[static_cast<size_t>(op.outputs.front())].shape;
-  return gapless && NeedOf(network, op, operand, WholeOf(out)) == WholeOf(in);
+  Box read = NeedOf(network, op, operand, made);
+  if (IsEmpty(read)) return std::nullopt;
+  if (gapless || (CopiesEachOnce(network, op) && VolumeOf(read) == VolumeOf(made))) return read;
+  return std::nullopt;
 }
 
-// A lower bound of the cycles of the operator's arithmetic for all tiles: the cycles of its whole
-// result, because boxes that cover a box have at least as many steps of the unrolled loops. Tiles
-// may split groups, and may run parts of several groups together, so of groups only the work
+// The hull of two boxes if it holds no element besides theirs; otherwise the larger one.
+Box Joined(const Box& a, const Box& b) {
+  Box hull = a;
+  Box common = a;
+  for (size_t axis = 0; axis < a.size(); ++axis) {
+    hull[axis] = {std::min(a[axis].begin, b[axis].begin), std::max(a[axis].end, b[axis].end)};
+    const int64_t begin = std::max(a[axis].begin, b[axis].begin);
+    common[axis] = {begin, std::max(begin, std::min(a[axis].end, b[axis].end))};
+  }
+  if (VolumeOf(hull) == VolumeOf(a) + VolumeOf(b) - VolumeOf(common)) return hull;
+  return VolumeOf(a) < VolumeOf(b) ? b : a;
+}
+
+// A lower bound of the cycles of the operator's arithmetic for all tiles: the cycles of that box of
+// its result, because boxes that cover a box have at least as many steps of the unrolled loops.
+// Tiles may split groups, and may run parts of several groups together, so of groups only the work
 // counts.
-int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, int64_t macs) {
-  const graph::Shape& made = plan.network.tensors[static_cast<size_t>(op.outputs.front())].shape;
+int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, const Box& box, int64_t macs) {
+  graph::Shape made;
+  for (const graph::ops::Extent& extent : box) made.push_back(extent.Length());
   const bool may_grow_in_place =
       plan.network.tensors[static_cast<size_t>(op.outputs.front())].next_of >= 0;
   if (may_grow_in_place) return 0;
@@ -183,17 +223,21 @@ int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, int64_t macs)
 
 }  // namespace
 
-std::vector<char> FindNeededWhole(const graph::Graph& network, const std::vector<Users>& users) {
-  std::vector<char> needed(network.tensors.size());
+std::vector<std::optional<Box>> FindNeeded(const graph::Graph& network,
+                                           const std::vector<Users>& users) {
+  std::vector<std::optional<Box>> needed(network.tensors.size());
   for (size_t i = 0; i < needed.size(); ++i) {
     const bool is_wanted =
         network.tensors[i].network_output || (users[i].readers.empty() && !users[i].makers.empty());
-    needed[i] = static_cast<char>(is_wanted);
+    if (is_wanted) needed[i] = WholeOf(network.tensors[i].shape);
   }
   for (auto op = network.operators.rbegin(); op != network.operators.rend(); ++op) {
-    if (needed[static_cast<size_t>(op->outputs.front())] == 0) continue;
+    const std::optional<Box>& made = needed[static_cast<size_t>(op->outputs.front())];
+    if (!made) continue;
     for (size_t operand = 0; operand < op->inputs.size(); ++operand) {
-      if (ReadsAll(network, *op, operand)) needed[static_cast<size_t>(op->inputs[operand])] = 1;
+      const std::optional<Box> read = ReadWithoutGaps(network, *op, operand, *made);
+      std::optional<Box>& known = needed[static_cast<size_t>(op->inputs[operand])];
+      if (read) known = known ? Joined(*known, *read) : *read;
     }
   }
   return needed;
@@ -202,15 +246,15 @@ std::vector<char> FindNeededWhole(const graph::Graph& network, const std::vector
 Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
   const graph::Graph& network = plan.network;
   const hw_profiles::Profile& profile = plan.profile;
-  const std::vector<char> needed = FindNeededWhole(network, users);
+  const std::vector<std::optional<Box>> needed = FindNeeded(network, users);
   Metrics least;
   least.clock_hz = profile.clock_hz;
   for (auto op = network.operators.rbegin(); op != network.operators.rend(); ++op) {
-    if (needed[static_cast<size_t>(op->outputs.front())] == 0) continue;
-    const Box all = WholeOf(network.tensors[static_cast<size_t>(op->outputs.front())].shape);
-    const int64_t macs = MacsFor(network, *op, all);
+    const std::optional<Box>& made = needed[static_cast<size_t>(op->outputs.front())];
+    if (!made) continue;
+    const int64_t macs = MacsFor(network, *op, *made);
     least.macs = Plus(least.macs, macs);
-    least.latency_cycles = Plus(least.latency_cycles, LeastCyclesOf(plan, *op, macs));
+    least.latency_cycles = Plus(least.latency_cycles, LeastCyclesOf(plan, *op, *made, macs));
     if (const hw_profiles::Engine* engine = EngineOf(plan, *op))
       least.energy_pj += engine->mac_pj * static_cast<double>(macs);
   }

@@ -6,7 +6,9 @@
 #include <numeric>
 #include <string>
 
+#include "tessera/base/diagnostic.h"
 #include "tessera/encoder/program/build_program.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/plan/verify/checks.h"
 #include "tessera/plan/verify/derivation.h"
@@ -15,6 +17,7 @@
 #include "tessera/plan/verify/infeasibility/tile_configs.h"
 #include "tessera/plan/verify/tiles.h"
 #include "tessera/problem/files/problem_files.h"
+#include "tessera/search/cost/lower_bounds.h"
 #include "tessera/tests/audit/draw_network.h"
 #include "tessera/tests/audit/draw_profile.h"
 #include "tessera/tests/draws.h"
@@ -193,6 +196,70 @@ TEST(Impossible, IsNoOperatorOfWhichNothingIsNeeded) {
   EXPECT_NE(
       verify::infeasibility::FindImpossible(question, verify::FindUsers(question.network), 300),
       std::nullopt);
+}
+
+// Tiles of one element where possible need least.
+TEST(LeastMetrics, AreBelowEveryTiling) {
+  base::Random random(6);
+  Compared compared;
+  int several_tiles = 0;
+  for (int i = 0; i < DrawsOf(3000); ++i) {
+    const Plan question = DrawQuestion(random);
+    const int64_t least =
+        verify::infeasibility::LeastMetrics(question, verify::FindUsers(question.network)).macs;
+    const int last = static_cast<int>(question.network.operators.size()) - 1;
+    const graph::Operator& end = question.network.operators[static_cast<size_t>(last)];
+    graph::tiling::TileShape tile =
+        question.network.tensors[static_cast<size_t>(end.outputs.front())].shape;
+    for (size_t axis = 0; axis < tile.size(); ++axis) {
+      if (random.Chance(0.8) && graph::tiling::CanCut(question.network, {0, last}, axis))
+        tile[axis] = random.Chance(0.7) ? 1 : random.Uniform(1, tile[axis]);
+    }
+    const graph::tiling::TiledSubgraph tiles =
+        graph::tiling::Tile(question.network, {0, last}, tile);
+    int64_t macs = 0;
+    for (const graph::tiling::TileClass& each : tiles.classes)
+      macs += each.count * std::accumulate(each.macs.begin(), each.macs.end(), int64_t{0});
+    EXPECT_LE(least, macs) << "draw " << i;
+    several_tiles += tiles.tiles > 1 ? 1 : 0;
+    if (macs > 0) compared.Add(2 * least >= macs);
+  }
+  ExpectEnough(several_tiles, DrawsOf(500));
+  ExpectEnough(compared.all, DrawsOf(1000));
+  ExpectEnough(compared.tight, DrawsOf(600));
+}
+
+// Keys need 8 of 12 columns of `project` in all 6 rows, the query 4 columns in one row: the keys'
+// 6 * 8 * 8 products are certain, and those of the last matmul, in the one row that is gathered.
+constexpr const char* kAttention = R"(schema: 1
+name: attention
+dtype: int8
+inputs: [{id: x, shape: [1, 6, 8]}]
+operators:
+  - {id: project, kind: matmul, inputs: [x], columns: 12}
+  - {id: query, kind: slice, inputs: [project], starts: [0, 0, 0], shape: [1, 1, 4]}
+  - {id: keys, kind: slice, inputs: [project], starts: [0, 0, 4], shape: [1, 6, 8]}
+  - {id: split, kind: reshape, inputs: [keys], shape: [6, 2, 4]}
+  - {id: heads, kind: transpose, inputs: [split], permutation: [1, 0, 2]}
+  - {id: sums, kind: reduce, function: mean, inputs: [heads], axis: 1}
+  - {id: joined, kind: reshape, inputs: [sums], shape: [1, 8]}
+  - {id: flat, kind: reshape, inputs: [heads], shape: [2, 24]}
+  - {id: last, kind: matmul, inputs: [flat], columns: 5}
+  - {id: first, kind: gather, inputs: [last], axis: 0, indices: 0}
+outputs: [query, joined, first]
+)";
+
+TEST(LeastMetrics, CountWorkThroughSlicesReshapesAndGathers) {
+  Plan question;
+  const auto network = graph::import::yaml::ReadNetwork(kAttention, "attention.yaml");
+  ASSERT_TRUE(network.has_value()) << base::Format(network.error());
+  question.network = *network;
+  question.profile = SmallProfile();
+  verify::AssignHomes(question);
+  const int64_t certain = 6 * 8 * 8 + 24 * 5;
+  EXPECT_EQ(verify::infeasibility::LeastMetrics(question, verify::FindUsers(question.network)).macs,
+            certain);
+  EXPECT_EQ(search::cost::FindLowerBounds(question.network, question.profile).macs, certain);
 }
 
 // The Problem of a configuration is the one that the encoder builds, without the tensors that
