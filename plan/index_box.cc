@@ -28,8 +28,11 @@ std::optional<base::Axis> MeaningOf(size_t rank, size_t axis) {
       {Axis::kBatch, Axis::kRows, Axis::kChannels, {}},
       {Axis::kBatch, Axis::kChannels, Axis::kRows, Axis::kColumns},
   }};
-  if (rank == 0 || rank > kMeanings.size()) return std::nullopt;
-  return kMeanings[rank - 1][axis];
+  if (rank == 0) return std::nullopt;
+  if (rank <= kMeanings.size()) return kMeanings[rank - 1][axis];
+  if (axis + 1 == rank) return Axis::kChannels;
+  if (axis + 2 == rank) return Axis::kRows;
+  return axis == 0 ? std::optional(Axis::kBatch) : std::nullopt;
 }
 
 std::optional<size_t> RowAxisOf(size_t rank) {

@@ -73,20 +73,15 @@ int64_t ValueOf(hw_profiles::ScratchFactor factor, const graph::Operator& op,
 
 NamedExtents NameExtents(const graph::Shape& shape, graph::tiling::ExtentsView extents) {
   NamedExtents named;
-  bool has_names = false;
   const auto take = [&](base::Axis axis, int64_t& extent) {
-    const std::optional<size_t> index = graph::tiling::AxisOf(shape, axis);
-    if (!index) return;
-    extent = extents[*index];
-    has_names = true;
+    if (const std::optional<size_t> index = graph::tiling::AxisOf(shape, axis))
+      extent = extents[*index];
   };
-  take(base::Axis::kBatch, named.batch);
   take(base::Axis::kChannels, named.channels);
   take(base::Axis::kRows, named.rows);
   take(base::Axis::kColumns, named.columns);
-  if (!has_names) {
-    for (const int64_t extent : extents) named.channels = Multiply(named.channels, extent);
-  }
+  for (const size_t axis : graph::tiling::OuterAxes(shape))
+    named.batch = Multiply(named.batch, extents[axis]);
   return named;
 }
 

@@ -13,8 +13,8 @@
 // base::kMaxTotal.
 namespace tessera::encoder::program {
 
-// Elements along the axes that layouts know; 1 if a shape has no such axis. In a shape without
-// named axes all elements are channels.
+// Elements along the axes that layouts know; 1 if a shape has no such axis. Of a shape with more
+// than four axes, `batch` is the product of all axes before the rows.
 struct NamedExtents {
   int64_t batch = 1;
   int64_t channels = 1;

@@ -40,17 +40,15 @@ graph::tiling::Extents StridesOf(const hw_profiles::RoleLayout& layout,
                                    {.channels = extents.channels, .columns = extents.columns}, {}) *
                       8;
   graph::tiling::Extents strides(tensor.shape.size(), element);
-  const std::array<std::pair<base::Axis, int64_t>, 3> outer = {
-      {{base::Axis::kColumns, column},
-       {base::Axis::kRows, row},
-       {base::Axis::kBatch, extents.rows * row}}};
-  for (const auto& [axis, stride] : outer) {
-    if (const std::optional<size_t> index = graph::tiling::AxisOf(tensor.shape, axis))
-      strides[*index] = stride;
+  if (const auto index = graph::tiling::AxisOf(tensor.shape, base::Axis::kColumns))
+    strides[*index] = column;
+  if (const auto index = graph::tiling::AxisOf(tensor.shape, base::Axis::kRows))
+    strides[*index] = row;
+  int64_t stride = extents.rows * row;
+  for (const size_t axis : graph::tiling::OuterAxes(tensor.shape)) {
+    strides[axis] = stride;
+    stride *= tensor.shape[axis];
   }
-  if (graph::tiling::AxisOf(tensor.shape, base::Axis::kChannels)) return strides;
-  for (size_t axis = tensor.shape.size(); axis-- > 1;)
-    strides[axis - 1] = strides[axis] * tensor.shape[axis];
   return strides;
 }
 

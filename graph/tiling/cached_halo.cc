@@ -196,14 +196,16 @@ class SweepByStrips {
 
   bool KeepsRows(size_t slot, size_t rows) {
     const Shape& shape = propagation_.ShapeOf(slot);
-    const std::optional<size_t> batch = AxisOf(shape, Axis::kBatch);
+    const std::vector<size_t> outer = OuterAxes(shape);
     if (IsState(slot)) return false;
     std::span<const ops::Extent> first;
     for (size_t tile = 0; tile < tiles_.size(); ++tile) {
       const std::span<const ops::Extent> wanted = Region(wanted_, tile, slot);
       if (BeginsStrip(tile)) first = {};
       if (wanted[rows].Length() == 0) continue;
-      if (!across_batch_ && batch && wanted[*batch].Length() > 1) return false;
+      const bool images = std::any_of(outer.begin(), outer.end(),
+                                      [&](size_t axis) { return wanted[axis].Length() > 1; });
+      if (!across_batch_ && images) return false;
       if (first.empty()) first = wanted;
       for (size_t axis = 0; axis < shape.size(); ++axis) {
         if (axis != rows && wanted[axis] != first[axis]) return false;

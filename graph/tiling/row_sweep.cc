@@ -194,7 +194,7 @@ class Sweep {
 
   bool KeepsRows(size_t slot) const {
     if (slots_[slot].state) return false;
-    const std::optional<size_t> batch = AxisOf(propagation_.ShapeOf(slot), Axis::kBatch);
+    const std::vector<size_t> outer = OuterAxes(propagation_.ShapeOf(slot));
     std::optional<size_t> first;
     for (size_t part = 0; part < tiles_.Count(); ++part) {
       if (!tiles_.Of(part, slot).wanted) continue;
@@ -206,8 +206,12 @@ class Sweep {
       }
       for (const Strip& strip : tiles_.strips.Distinct()) {
         const std::vector<ops::Extent>& here = strip.regions[tiles_.lack_of[part]];
-        if (!across_batch_ && batch && here[propagation_.Begin(slot) + *batch].Length() > 1)
-          return false;
+        const auto has_images = [&](size_t axis) {
+          const bool along = std::count(slots_[slot].along.begin(), slots_[slot].along.end(), axis);
+          return (along ? tiles_.Wanted(part, slot)[axis] : here[propagation_.Begin(slot) + axis])
+                     .Length() > 1;
+        };
+        if (!across_batch_ && std::any_of(outer.begin(), outer.end(), has_images)) return false;
         if (tiles_.lack_of[part] != tiles_.lack_of[*first] &&
             !AgreeBeside(slot, here, strip.regions[tiles_.lack_of[*first]]))
           return false;

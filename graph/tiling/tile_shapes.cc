@@ -166,8 +166,27 @@ std::optional<size_t> AxisOf(const Shape& shape, Axis axis) {
   static constexpr Axes kSequence = {1, std::nullopt, 2, 0};
   static constexpr Axes kFeatureMap = {2, 3, 1, 0};
   static constexpr std::array<Axes, 4> kByRank = {kVector, kMatrix, kSequence, kFeatureMap};
-  if (shape.empty() || shape.size() > kByRank.size()) return std::nullopt;
-  return kByRank[shape.size() - 1][static_cast<size_t>(axis)];
+  if (shape.empty()) return std::nullopt;
+  if (shape.size() <= kByRank.size()) return kByRank[shape.size() - 1][static_cast<size_t>(axis)];
+  switch (axis) {
+    case Axis::kBatch:
+      return 0;
+    case Axis::kRows:
+      return shape.size() - 2;
+    case Axis::kChannels:
+      return shape.size() - 1;
+    case Axis::kColumns:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::vector<size_t> OuterAxes(const Shape& shape) {
+  if (shape.size() < 3) return {};
+  if (shape.size() == 4) return {0};
+  std::vector<size_t> axes(shape.size() - 2);
+  for (size_t i = 0; i < axes.size(); ++i) axes[i] = axes.size() - 1 - i;
+  return axes;
 }
 
 bool CanCut(const Graph& graph, Interval interval, size_t output_axis) {

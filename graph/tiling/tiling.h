@@ -69,6 +69,9 @@ using base::Axis;
 // The axis of a shape with this name, or nullopt (see Shape).
 std::optional<size_t> AxisOf(const Shape& shape, Axis axis);
 
+// The axes outside the rows of each image, the innermost first: batch, and the axes without a name.
+std::vector<size_t> OuterAxes(const Shape& shape);
+
 // The extents of a tile along each axis of the last operator's output; at most the output's own.
 using TileShape = std::vector<int64_t>;
 

@@ -54,7 +54,9 @@ std::vector<int64_t> StridesOf(const std::vector<int64_t>& extents,
   const size_t rank = extents.size();
   std::map<Axis, int64_t> extent = {
       {Axis::kBatch, 1}, {Axis::kChannels, 1}, {Axis::kRows, 1}, {Axis::kColumns, 1}};
-  for (size_t axis = 0; axis < rank; ++axis) extent[*MeaningOf(rank, axis)] = extents[axis];
+  for (size_t axis = 0; axis < rank; ++axis) {
+    if (const std::optional<Axis> meaning = MeaningOf(rank, axis)) extent[*meaning] = extents[axis];
+  }
   std::map<Axis, int64_t> step;
   step[Axis::kChannels] = element_cells;
   step[Axis::kColumns] =
@@ -62,8 +64,13 @@ std::vector<int64_t> StridesOf(const std::vector<int64_t>& extents,
   step[Axis::kRows] = base::RoundUp(extent[Axis::kColumns] * step[Axis::kColumns],
                                     layout.row_pitch_bytes * cells_per_byte);
   step[Axis::kBatch] = extent[Axis::kRows] * step[Axis::kRows];
-  std::vector<int64_t> strides;
-  for (size_t axis = 0; axis < rank; ++axis) strides.push_back(step[*MeaningOf(rank, axis)]);
+  std::vector<int64_t> strides(rank);
+  int64_t outer = step[Axis::kBatch];  // between neighbours along the next axis outside the rows
+  for (size_t axis = rank; axis-- > 0;) {
+    const Axis meaning = MeaningOf(rank, axis).value_or(Axis::kBatch);
+    strides[axis] = meaning == Axis::kBatch ? outer : step[meaning];
+    if (meaning == Axis::kBatch) outer *= extents[axis];
+  }
   return strides;
 }
 

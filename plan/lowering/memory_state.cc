@@ -321,11 +321,11 @@ void WholeTensors::WalkHome(const Home& home, int64_t address, int tensor,
   std::map<Axis, int64_t> extent = {
       {Axis::kBatch, 1}, {Axis::kRows, 1}, {Axis::kColumns, 1}, {Axis::kChannels, 1}};
   std::map<Axis, int64_t> step;  // row-major
-  for (size_t axis = rank; axis-- > 0;) {
-    const Axis meaning = *plan::MeaningOf(rank, axis);
-    extent[meaning] = facts.shape[axis];
-    step[meaning] = 1;
-    for (size_t inner = axis + 1; inner < rank; ++inner) step[meaning] *= facts.shape[inner];
+  int64_t inside = 1;            // elements of all axes inside this one
+  for (size_t axis = rank; axis-- > 0; inside *= facts.shape[axis]) {
+    const Axis meaning = plan::MeaningOf(rank, axis).value_or(Axis::kBatch);
+    extent[meaning] *= facts.shape[axis];
+    step.try_emplace(meaning, inside);
   }
   const hw_profiles::RoleLayout& layout =
       hw_profiles::LayoutOf(plan_.profile, verify::RoleAtHome(facts));

@@ -225,15 +225,10 @@ bool IsCached(const Held& held, int tensor, const RowTallies& rows) {
 
 NamedExtents NameExtents(const std::vector<int64_t>& extents) {
   NamedExtents named;
-  if (!MeaningOf(extents.size(), 0)) {
-    named.channels =
-        std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
-    return named;
-  }
   for (size_t axis = 0; axis < extents.size(); ++axis) {
-    switch (*MeaningOf(extents.size(), axis)) {
+    switch (MeaningOf(extents.size(), axis).value_or(base::Axis::kBatch)) {
       case base::Axis::kBatch:
-        named.batch = extents[axis];
+        named.batch *= extents[axis];
         break;
       case base::Axis::kChannels:
         named.channels = extents[axis];

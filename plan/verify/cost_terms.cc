@@ -149,7 +149,13 @@ Pieces PiecesOf(const graph::Tensor& tensor, const Extents& extents,
   }
   walk.EndRow(whole.columns * base::RoundUp(whole.channels, block) * bits);
   walk.Repeat(part.rows, row);
-  walk.Repeat(part.batch, Times(whole.rows, row));
+  int64_t apart = Times(whole.rows, row);
+  for (size_t axis = extents.size(); axis-- > 0;) {
+    const std::optional<base::Axis> meaning = MeaningOf(extents.size(), axis);
+    if (meaning && meaning != base::Axis::kBatch) continue;
+    walk.Repeat(extents[axis], apart);
+    apart = Times(apart, tensor.shape[axis]);
+  }
   return walk.Take();
 }
 

@@ -72,12 +72,12 @@ class Succession {
         8 * StoredBytes(row, facts.type, layout.channel_block, layout.row_pitch_bytes);
     NamedExtents at{0, 0, 0, 0};
     for (size_t axis = 0; axis < rank; ++axis) {
-      const base::Axis name = *MeaningOf(rank, axis);
+      const base::Axis name = MeaningOf(rank, axis).value_or(base::Axis::kBatch);
       int64_t& index = name == base::Axis::kBatch      ? at.batch
                        : name == base::Axis::kChannels ? at.channels
                        : name == base::Axis::kRows     ? at.rows
                                                        : at.columns;
-      index = coordinates[axis];
+      index = (name == base::Axis::kBatch ? index * facts.shape[axis] : 0) + coordinates[axis];
     }
     return (at.batch * rows + at.rows) * row_bits + (at.columns * column + at.channels) * bits;
   }

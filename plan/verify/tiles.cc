@@ -146,9 +146,10 @@ class Propagation {
     for (const Tile& tile : tiles) {
       Box need = tile.needs.at(tensor);
       if (IsEmpty(need)) continue;
-      const bool images =
-          MeaningOf(need.size(), 0) == base::Axis::kBatch && need[0].end > need[0].begin + 1;
-      if (one_image && images) return false;
+      for (size_t outer = 0; outer < need.size() && one_image; ++outer) {
+        const base::Axis name = MeaningOf(need.size(), outer).value_or(base::Axis::kBatch);
+        if (name == base::Axis::kBatch && need[outer].end > need[outer].begin + 1) return false;
+      }
       need[axis] = {0, 0};
       if (first && *first != need) return false;
       first = need;

@@ -112,7 +112,11 @@ Runs RunsOf(const graph::Tensor& tensor, graph::tiling::ExtentsView extents,
     if (!all_columns) Wrap(runs, blocks, false);
   }
   Wrap(runs, part.rows, whole_rows);
-  Wrap(runs, part.batch, whole_rows && part.rows == full.rows);
+  bool adjacent = whole_rows && part.rows == full.rows;
+  for (const size_t axis : graph::tiling::OuterAxes(tensor.shape)) {
+    Wrap(runs, extents[axis], adjacent);
+    adjacent = adjacent && extents[axis] == tensor.shape[axis];
+  }
   return runs;
 }
 

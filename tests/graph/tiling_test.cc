@@ -297,7 +297,11 @@ TEST(AxisOf, NamesFollowTheRank) {
   EXPECT_EQ(tiling::AxisOf({2, 3}, base::Axis::kRows), 0U);
   EXPECT_EQ(tiling::AxisOf({2, 3}, base::Axis::kBatch), std::nullopt);
   EXPECT_EQ(tiling::AxisOf({3}, base::Axis::kChannels), 0U);
-  EXPECT_EQ(tiling::AxisOf({1, 1, 1, 1, 1}, base::Axis::kRows), std::nullopt);
+  EXPECT_EQ(tiling::AxisOf({6, 5, 4, 3, 2}, base::Axis::kBatch), 0U);
+  EXPECT_EQ(tiling::AxisOf({6, 5, 4, 3, 2}, base::Axis::kRows), 3U);
+  EXPECT_EQ(tiling::AxisOf({6, 5, 4, 3, 2}, base::Axis::kChannels), 4U);
+  EXPECT_EQ(tiling::AxisOf({6, 5, 4, 3, 2}, base::Axis::kColumns), std::nullopt);
+  EXPECT_EQ(tiling::OuterAxes({6, 5, 4, 3, 2}), (std::vector<size_t>{2, 1, 0}));
 }
 
 }  // namespace
