@@ -22,7 +22,10 @@ TEST(Sizes, AxesAreNamedByRank) {
   EXPECT_EQ(sequence.channels, 8);
   EXPECT_EQ(verify::NameExtents({5, 8}).rows, 5);
   EXPECT_EQ(verify::NameExtents({8}).channels, 8);
-  EXPECT_EQ(verify::NameExtents({2, 2, 2, 2, 2}).channels, 32);
+  const verify::NamedExtents five = verify::NameExtents({2, 3, 4, 5, 6});
+  EXPECT_EQ(five.batch, 24);
+  EXPECT_EQ(five.rows, 5);
+  EXPECT_EQ(five.channels, 6);
   EXPECT_EQ(verify::NameExtents({}).channels, 1);
 }
 
