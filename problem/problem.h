@@ -212,7 +212,7 @@ struct Memory {
 };
 
 // Rules may cost the square of the banks that a memory lists under one key.
-inline constexpr size_t kMostBanksInSets = 1024;
+inline constexpr size_t kMostBanksInSets = 64;
 size_t BanksIn(const BankSets& sets);
 
 // The sets under that key; none if the memory does not list them.

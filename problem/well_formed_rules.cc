@@ -59,7 +59,9 @@ Fault CheckSelection(const Problem& problem, const Rule& rule, const std::string
   if (empty || (pairwise ? !rule.buffers.empty() : !rule.pairs.empty())) {
     return FaultAt(
         pointer, fmt::format("{} applies to no {}", Describe(rule), pairwise ? "pairs" : "buffers"),
-        pairwise ? "pairs, at least one, and no buffers" : "buffers, at least one, and no pairs");
+        pairwise && TraitsOf(rule.requirement.kind).sets ? "either pairs or buffers, at least one"
+        : pairwise                                       ? "pairs, at least one, and no buffers"
+                                                         : "buffers, at least one, and no pairs");
   }
   const std::vector<std::pair<std::string, int>> named = NamedBuffers(rule, pointer);
   for (const auto& [at, index] : named) {

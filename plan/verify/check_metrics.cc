@@ -178,10 +178,16 @@ class MetricsCheck {
                    stated == plan_.profile_totals.end() ? 0 : stated->second, sum);
   }
 
+  // Bounds that follow from a limit on the latency hold for plans that keep it.
   void CheckBounds() {
+    const auto most = plan_.objective.limits.find("latency");
+    const bool keeps_latency =
+        most != plan_.objective.limits.end() && ValueOf(plan_.totals, "latency") <= most->second;
+    const std::map<std::string, double> none;
     for (const Metric& metric : kMetrics) {
       const double value = ValueOf(plan_.totals, metric);
-      const double bound = LowerBoundOf(plan_.lower_bounds, metric, plan_.objective.limits);
+      const double bound =
+          LowerBoundOf(plan_.lower_bounds, metric, keeps_latency ? plan_.objective.limits : none);
       if (value >= bound || Close(value, bound)) continue;
       findings_.Note(ViolationKind::kMetric,
                      fmt::format("the plan's {} is {}, below its own lower bound of {}",

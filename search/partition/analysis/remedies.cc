@@ -365,11 +365,20 @@ class RemedySearch {
     return LimitRemedy(raised, limits);
   }
 
+  // A number that is not less: metrics that count things are whole.
+  static std::string RoundedUp(const std::string& metric, double value) {
+    const bool counts =
+        std::holds_alternative<int64_t plan::Metrics::*>(plan::FindMetric(metric)->value) &&
+        plan::FindMetric(metric)->joining != plan::Joining::kRatio;
+    if (counts || value >= 1e6) return fmt::format("{:.0f}", std::ceil(value));
+    return fmt::format("{:.8g}", value * (1 + 1e-7));
+  }
+
   static Remedy LimitRemedy(const std::vector<std::string>& raised,
                             const std::map<std::string, double>& limits) {
     std::string all;
     for (const auto& [metric, most] : limits)
-      all += fmt::format("{}{}={:.0f}", all.empty() ? "" : ",", metric, std::ceil(most));
+      all += fmt::format("{}{}={}", all.empty() ? "" : ",", metric, RoundedUp(metric, most));
     return {RemedyKind::kLimit, "--limit " + all, fmt::format("{}", fmt::join(raised, ",")), all};
   }
 

@@ -78,9 +78,14 @@ plan::Metrics PriceUnder(const Profile& profile, const plan::Plan& plan) {
 }  // namespace
 
 bool LooksAtEnergy(const plan::Objective& objective) {
-  const auto weight = objective.weights.find("energy");
-  return (weight != objective.weights.end() && weight->second > 0) ||
-         objective.limits.contains("energy");
+  return std::any_of(plan::kMetrics.begin(), plan::kMetrics.end(), [&](const plan::Metric& metric) {
+    const auto* energy = std::get_if<double plan::Metrics::*>(&metric.value);
+    if (energy == nullptr || *energy != &plan::Metrics::energy_pj) return false;
+    const std::string name(metric.name);
+    const auto weight = objective.weights.find(name);
+    return (weight != objective.weights.end() && weight->second > 0) ||
+           objective.limits.contains(name);
+  });
 }
 
 base::Expected<std::vector<Sensitivity>> FindSensitivities(

@@ -187,7 +187,8 @@ class Explanation {
     for (const placement::BrokenLimit& limit : result.obstacle->limits) {
       if (limit.bound <= limit.most) continue;
       result.reason += fmt::format("; {} is {} at least", limit.metric, limit.bound);
-      if (limit.op >= 0 && limit.part > 0 && context_.graph.operators.size() > 1)
+      const bool adds_up = plan::FindMetric(limit.metric)->joining == plan::Joining::kSum;
+      if (adds_up && limit.op >= 0 && limit.part > 0 && context_.graph.operators.size() > 1)
         result.reason += fmt::format(", '{}' alone takes {}", NameOf(limit.op), limit.part);
     }
     return result;
