@@ -41,6 +41,15 @@ bool Precedes(const graph::Interval& a, const graph::Interval& b) {
   return std::tie(a.first, a.last) < std::tie(b.first, b.last);
 }
 
+// Of any configuration.
+Sums LeastSums() {
+  Sums sums = {};
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (IsExcess(i)) sums[i] = -std::numeric_limits<double>::infinity();
+  }
+  return sums;
+}
+
 Sums Added(Sums a, const Sums& b) {
   for (size_t i = 0; i < a.size(); ++i) a[i] += b[i];
   return a;
@@ -57,11 +66,8 @@ Passage::Passage(const Plan& question, std::span<const int> order, int64_t room,
       placements_(placements),
       stop_(stop),
       finder_(question, order, room, stop),
+      limits_(LimitsOfSums(question.objective)),
       open_(&Precedes) {
-  for (size_t i = 0; i < limits_.size(); ++i) {
-    const auto limit = question.objective.limits.find(std::string(kSummedMetrics[i]->name));
-    if (limit != question.objective.limits.end()) limits_[i] = limit->second;
-  }
   hands_on_ =
       std::any_of(question.network.tensors.begin(), question.network.tensors.end(),
                   [](const graph::Tensor& tensor) { return tensor.next_of >= 0 || tensor.state; });
@@ -256,8 +262,10 @@ bool Passage::FindCheapestUnknown(const Path& path) {
   return FindConfigs(*cheapest);
 }
 
-bool Passage::IsWithinLimits(const Sums& sums) const {
+// What follows may make up for the excess of a part.
+bool Passage::IsWithinLimits(const Sums& sums, Sum sum) const {
   for (size_t i = 0; i < sums.size(); ++i) {
+    if (IsExcess(i) && sum == Sum::kOfPart) continue;
     if (limits_[i] && IsBeyond(sums[i], *limits_[i])) return false;
   }
   return true;
@@ -278,7 +286,7 @@ bool Passage::AddLabel(std::vector<Label>& labels, const Label& label) const {
   return true;
 }
 
-// A remaining path. An arc with unknown configurations adds nothing to the sums.
+// A remaining path. An arc with unknown configurations adds the least that they may have.
 std::optional<Passage::Path> Passage::FindPath() {
   std::map<CutState, std::vector<Label>> labels;
   labels[{0, {}}].push_back({});
@@ -305,10 +313,12 @@ std::optional<Passage::Path> Passage::FindPath() {
 bool Passage::Follow(const Arc& arc, const Label& before, std::vector<Label>& labels) {
   const auto add = [&](size_t config, const Sums& sums, int64_t work) {
     const Label label = {Added(before.sums, sums), &arc, config, &before, before.work + work};
-    if (IsWithinLimits(label.sums) && AddLabel(labels, label)) ++labels_;
+    const bool whole = arc.to.cut == static_cast<int>(order_.size());
+    if (IsWithinLimits(label.sums, whole ? Sum::kOfWhole : Sum::kOfPart) && AddLabel(labels, label))
+      ++labels_;
   };
   if (!arc.choices->configs) {
-    add(kUnknown, {}, arc.choices->work);
+    add(kUnknown, LeastSums(), arc.choices->work);
   } else {
     for (size_t config = 0; config < arc.choices->configs->size(); ++config) {
       const TestedConfig& tested = (*arc.choices->configs)[config];
@@ -345,7 +355,7 @@ bool Passage::AllProgramsFail() {
         for (size_t i = 0; i < sums.size(); ++i)
           least[i] = std::min(least[i], sums[i] + rest->second[i]);
       };
-      if (!arc.choices->configs) lower({});
+      if (!arc.choices->configs) lower(LeastSums());
       for (const TestedConfig& tested :
            arc.choices->configs.value_or(std::vector<TestedConfig>())) {
         if (tested.placing != Placing::kImpossible) lower(tested.config.sums);
@@ -366,7 +376,8 @@ bool Passage::Fail(const CutState& state, const Sums& sums, Path& path) {
     for (size_t config = 0; config < arc.choices->configs->size(); ++config) {
       TestedConfig& tested = (*arc.choices->configs)[config];
       const Sums here = Added(sums, tested.config.sums);
-      if (tested.placing == Placing::kImpossible || !IsWithinLimits(Added(here, rest->second)))
+      if (tested.placing == Placing::kImpossible ||
+          !IsWithinLimits(Added(here, rest->second), Sum::kOfWhole))
         continue;
       if (stop_.Requested()) return GiveUp("time ended");
       if (!Test(arc, tested)) continue;

@@ -94,7 +94,8 @@ class Passage {
   std::optional<Path> FindPath();
   bool Follow(const Arc& arc, const Label& before, std::vector<Label>& labels);
   bool AddLabel(std::vector<Label>& labels, const Label& label) const;
-  bool IsWithinLimits(const Sums& sums) const;
+  enum class Sum : uint8_t { kOfPart, kOfWhole };
+  bool IsWithinLimits(const Sums& sums, Sum sum) const;
   bool Test(const Arc& arc, TestedConfig& tested);
   bool AllProgramsFail();
   bool Fail(const CutState& state, const Sums& sums, Path& path);
@@ -108,7 +109,7 @@ class Passage {
   Placements& placements_;
   const base::Stop& stop_;
   SubgraphConfigs finder_;
-  std::array<std::optional<double>, kSummedMetrics.size()> limits_;
+  const std::array<std::optional<double>, std::tuple_size_v<Sums>> limits_;
   // whether a state has a next value: then the order before an interval matters
   bool hands_on_ = false;
   std::map<graph::Interval, bool, bool (*)(const graph::Interval&, const graph::Interval&)> open_;

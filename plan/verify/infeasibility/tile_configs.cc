@@ -46,19 +46,19 @@ Subgraph AsOneTile(const graph::Graph& network, graph::Interval interval) {
   return subgraph;
 }
 
-// The cost of the subgraph in each metric that has a limit; 0 for the others, so that
-// configurations do not differ in them.
-Sums SumsOf(const Plan& plan, const std::vector<Users>& users, size_t index) {
-  const std::map<std::string, double>& limits = plan.objective.limits;
-  const bool any = std::any_of(
-      kSummedMetrics.begin(), kSummedMetrics.end(),
-      [&limits](const Metric* metric) { return limits.contains(std::string(metric->name)); });
+Sums SumsOf(const Metrics& metrics, const Objective& objective) {
+  constexpr double kRounding = 1e-9;
+  const auto limits = LimitsOfSums(objective);
   Sums sums = {};
-  if (!any) return sums;
-  const Metrics metrics = CostOf(plan, users, static_cast<int>(index));
   for (size_t i = 0; i < sums.size(); ++i) {
-    if (limits.contains(std::string(kSummedMetrics[i]->name)))
+    if (!limits[i]) continue;
+    if (!IsExcess(i)) {
       sums[i] = ValueOf(metrics, *kSummedMetrics[i]);
+      continue;
+    }
+    const Metric& ratio = *kRatioMetrics[i - kSummedMetrics.size()];
+    const double most = objective.limits.at(std::string(ratio.name));
+    sums[i] = ExcessOf(metrics, ratio, most * (1 + kRounding));
   }
   return sums;
 }
@@ -70,6 +70,18 @@ void PinBuffer(problem::Problem& problem, const std::string& id, int64_t offset)
 }
 
 }  // namespace
+
+std::array<std::optional<double>, std::tuple_size_v<Sums>> LimitsOfSums(
+    const Objective& objective) {
+  std::array<std::optional<double>, std::tuple_size_v<Sums>> limits;
+  for (size_t i = 0; i < limits.size(); ++i) {
+    const Metric& metric =
+        IsExcess(i) ? *kRatioMetrics[i - kSummedMetrics.size()] : *kSummedMetrics[i];
+    const auto limit = objective.limits.find(std::string(metric.name));
+    if (limit != objective.limits.end()) limits[i] = IsExcess(i) ? 0 : limit->second;
+  }
+  return limits;
+}
 
 SubgraphConfigs::SubgraphConfigs(const Plan& question, std::span<const int> order, int64_t room,
                                  const base::Stop& stop)
@@ -193,12 +205,13 @@ bool SubgraphConfigs::HomesHold(size_t index) {
   return true;
 }
 
-bool SubgraphConfigs::IsBeyondLimits(const Sums& sums) const {
-  for (size_t i = 0; i < sums.size(); ++i) {
-    const auto limit = probe_.objective.limits.find(std::string(kSummedMetrics[i]->name));
-    if (limit != probe_.objective.limits.end() && IsBeyond(sums[i], limit->second)) return true;
-  }
-  return false;
+// One subgraph may exceed the limit of a ratio if others make up for it.
+bool SubgraphConfigs::IsBeyondLimits(const Metrics& metrics) const {
+  return std::any_of(kMetrics.begin(), kMetrics.end(), [&](const Metric& metric) {
+    const auto limit = probe_.objective.limits.find(std::string(metric.name));
+    return limit != probe_.objective.limits.end() && metric.joining != Joining::kRatio &&
+           metric.name != "peak" && IsBeyond(ValueOf(metrics, metric), limit->second);
+  });
 }
 
 // Fixes the required addresses of tensors in that memory, and of buffers of the subgraph with that
@@ -335,10 +348,13 @@ std::optional<SubgraphConfig> SubgraphConfigs::Try(const Subgraph& subgraph,
       verify::ProblemOf(probe_, derivation, derivation.trace.subgraph_steps[index]);
   if (LeastLoad(problem) > FreeBytes(TileMemory(probe_.profile), room_)) return std::nullopt;
   if (!HasRequiredBuffers(problem, index)) return std::nullopt;
-  SubgraphConfig config{subgraph, SumsOf(probe_, users_, index)};
-  if (IsBeyondLimits(config.sums) ||
-      !seen.emplace(config.sums, problem::files::WriteProblem(problem)).second)
-    return std::nullopt;
+  SubgraphConfig config{subgraph, {}};
+  if (!probe_.objective.limits.empty()) {
+    const Metrics metrics = CostOf(probe_, users_, static_cast<int>(index));
+    if (IsBeyondLimits(metrics)) return std::nullopt;
+    config.sums = SumsOf(metrics, probe_.objective);
+  }
+  if (!seen.emplace(config.sums, problem::files::WriteProblem(problem)).second) return std::nullopt;
   return config;
 }
 

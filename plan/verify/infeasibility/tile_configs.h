@@ -17,8 +17,16 @@
 // All possible forms of one subgraph, by enumeration: every tile, every policy.
 namespace tessera::plan::verify::infeasibility {
 
-// The values of kSummedMetrics.
-using Sums = std::array<double, kSummedMetrics.size()>;
+// Values that add up over subgraphs: those of kSummedMetrics, then of kRatioMetrics the excess over
+// the limit (ExcessOf), which may be negative. 0 without a limit, so that configurations do not
+// differ in it.
+using Sums = std::array<double, kSummedMetrics.size() + kRatioMetrics.size()>;
+
+// The limit of each of them; 0 for an excess.
+std::array<std::optional<double>, std::tuple_size_v<Sums>> LimitsOfSums(const Objective& objective);
+
+// Whether the number is that of an excess.
+constexpr bool IsExcess(size_t sum) { return sum >= kSummedMetrics.size(); }
 
 // One tile configuration of an interval.
 struct SubgraphConfig {
@@ -63,7 +71,7 @@ class SubgraphConfigs {
   size_t Surround(const Subgraph& subgraph, const std::vector<int>& kept);
   bool HomesHold(size_t index);
   bool HasRoom(const Subgraph& subgraph, const std::vector<int>& kept, int64_t& work);
-  bool IsBeyondLimits(const Sums& sums) const;
+  bool IsBeyondLimits(const Metrics& metrics) const;
   std::optional<SubgraphConfig> Try(const Subgraph& subgraph, const std::vector<int>& kept,
                                     std::set<std::pair<Sums, std::string>>& seen);
   bool HasRequiredBuffers(const problem::Problem& problem, size_t subgraph) const;

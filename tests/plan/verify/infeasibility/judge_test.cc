@@ -95,6 +95,25 @@ TEST(Judge, AddsUpAlongThePath) {
   EXPECT_GT(refused, 300);
 }
 
+// One subgraph may exceed the limit of a ratio if another one makes up for it; a maximum counts in
+// each subgraph.
+TEST(Judge, SeesLimitsOfRatiosAndMaxima) {
+  for (const std::string metric : {"power", "bandwidth_average", "bandwidth_peak"}) {
+    Plan question = Question();
+    question.profile.clock_hz = 1e9;
+    double refused = 0;
+    double open = 1e9;
+    for (int i = 0; i < 60; ++i) {
+      const double middle = refused + (open - refused) / 2;
+      question.objective.limits = {{metric, middle}};
+      (verify::infeasibility::Judge(question, NoProof, kNever).refutation ? refused : open) =
+          middle;
+    }
+    EXPECT_GT(refused, 0) << metric;
+    EXPECT_LT(open, 1e8) << metric;
+  }
+}
+
 // The step's bytes fit, but not with their alignment. Only a proof decides that.
 Plan Misaligned() {
   Plan question = Question();
