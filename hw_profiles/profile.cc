@@ -60,11 +60,21 @@ bool HasSeveralHomes(const Profile& profile) {
 
 const Engine* EngineFor(const Profile& profile, OperatorKind kind, base::DataType type,
                         std::string_view named) {
+  const auto may_run = [named](const Engine& engine) {
+    return named.empty() || engine.name == named;
+  };
   const auto found =
       std::find_if(profile.engines.begin(), profile.engines.end(), [&](const Engine& engine) {
-        return (named.empty() || engine.name == named) &&
-               ThroughputFor(engine, kind, type) != nullptr;
+        return may_run(engine) && ThroughputFor(engine, kind, type) != nullptr;
       });
+  if (found != profile.engines.end()) return &*found;
+  const Engine* host = HostOf(profile);
+  return host != nullptr && may_run(*host) ? host : nullptr;
+}
+
+const Engine* HostOf(const Profile& profile) {
+  const auto found = std::find_if(profile.engines.begin(), profile.engines.end(),
+                                  [](const Engine& engine) { return engine.host.has_value(); });
   return found == profile.engines.end() ? nullptr : &*found;
 }
 

@@ -98,8 +98,7 @@ inline constexpr auto kUnrollFields = std::to_array<Field<Unroll>>({
 // other kinds have only that stage.
 struct Throughput {
   base::OperatorKind kind = base::OperatorKind::kConv;
-  // nullopt: every data type that no other entry of this kind names
-  std::optional<base::DataType> type;
+  std::optional<base::DataType> type;  // nullopt: every type that no other entry of the kind names
   Unroll unroll;
   double cycles_per_step = 1;
   double cycles_per_output = 0;
@@ -119,6 +118,18 @@ constexpr std::span<const Field<Throughput>> ThroughputFieldsOf(base::OperatorKi
   return base::TraitsOf(kind).multiplies ? all : all.subspan(2);
 }
 
+struct HostSpeed {           // for operators of every kind and data type
+  int64_t start_cycles = 0;  // once for each operator
+  double cycles_per_output = 1;
+  double cycles_per_mac = 1;
+};
+
+inline constexpr auto kHostFields = std::to_array<Field<HostSpeed>>({
+    {"start_cycles", &HostSpeed::start_cycles, kCycles},
+    {"cycles_per_output", &HostSpeed::cycles_per_output, kAmounts},
+    {"cycles_per_mac", &HostSpeed::cycles_per_mac, kAmounts},
+});
+
 struct Engine {
   std::string name;  // also the engine of its accesses, as in a mode's "pe.read"
   std::vector<Throughput> throughputs;
@@ -128,10 +139,12 @@ struct Engine {
   double area_mm2 = 0;
   // after it finishes a tile, before it begins the next one of the subgraph
   int64_t idle_cycles_between_tiles = 0;
+  std::optional<HostSpeed> host = {};  // set: it runs what no other engine lists, and lists nothing
 };
 
 inline constexpr auto kEngineFields = std::to_array<Field<Engine>>({
     {"operators"},
+    {"host"},
     {"mac_pj", &Engine::mac_pj, kAmounts},
     {"outstanding", &Engine::outstanding, kCounts},
     {"area_mm2", &Engine::area_mm2, kAmounts, Presence::kOptional},
@@ -359,12 +372,13 @@ bool IsHomeOf(const RoleLayout& layout, int memory);
 bool HasSeveralHomes(const Profile& profile);
 
 // The first engine with a throughput for `kind` on data of `type`, among those with the name
-// `named` if that is not empty, or nullptr. And the throughput of one engine: the entry for that
-// type, otherwise the general one of the kind, otherwise for a kind that only moves data that of a
-// reshape, otherwise nullptr.
+// `named` if that is not empty, otherwise the host, if it has that name; the throughput of one
+// engine: the entry for that type, otherwise the general one of the kind, otherwise for a kind that
+// only moves data that of a reshape; and the host. Each is nullptr if there is none.
 const Engine* EngineFor(const Profile& profile, base::OperatorKind kind, base::DataType type,
                         std::string_view named = {});
 const Throughput* ThroughputFor(const Engine& engine, base::OperatorKind kind, base::DataType type);
+const Engine* HostOf(const Profile& profile);
 
 // The link between two memories, or nullptr.
 const Link* LinkBetween(const Profile& profile, int first, int second);

@@ -52,6 +52,28 @@ Throughput ReadThroughput(const YamlNode& node, const std::string& key) {
   return throughput;
 }
 
+void ReadOperators(const YamlNode& node, Engine& engine) {
+  const YamlNode operators = node.At("operators");
+  for (const auto& [key, entry] : operators.Entries())
+    engine.throughputs.push_back(ReadThroughput(entry, key));
+  if (engine.throughputs.empty())
+    operators.Complain("engine '" + engine.name + "' runs nothing", "at least one operator kind");
+}
+
+// The host lists no operators, and there is one at most.
+void ReadHost(const YamlNode& node, const YamlNode& host, const Profile& profile, Engine& engine) {
+  RequireFields(host, kHostFields);
+  ReadFields(host, kHostFields, engine.host.emplace());
+  if (const YamlNode operators = node.Maybe("operators")) {
+    operators.Complain(
+        "engine '" + engine.name + "' is the host, which runs what no other engine lists",
+        "no operators");
+  }
+  if (const Engine* other = HostOf(profile)) {
+    host.Complain("'" + other->name + "' and '" + engine.name + "' are hosts", "one host at most");
+  }
+}
+
 }  // namespace
 
 void ReadEngines(const YamlNode& root, Profile& profile) {
@@ -61,11 +83,11 @@ void ReadEngines(const YamlNode& root, Profile& profile) {
     RequireFields(node, kEngineFields);
     Engine engine;
     engine.name = name;
-    const YamlNode operators = node.At("operators");
-    for (const auto& [key, entry] : operators.Entries())
-      engine.throughputs.push_back(ReadThroughput(entry, key));
-    if (engine.throughputs.empty())
-      operators.Complain("engine '" + name + "' runs nothing", "at least one operator kind");
+    if (const YamlNode host = node.Maybe("host")) {
+      ReadHost(node, host, profile, engine);
+    } else {
+      ReadOperators(node, engine);
+    }
     ReadFields(node, kEngineFields, engine);
     profile.engines.push_back(std::move(engine));
   }

@@ -83,6 +83,9 @@ ordered_json ToJson(const Throughput& throughput) {
 }
 
 ordered_json ToJson(const Engine& engine) {
+  if (engine.host)
+    return FieldsToJson(kEngineFields, engine,
+                        {{"host", FieldsToJson(kHostFields, *engine.host, {})}});
   ordered_json operators = ordered_json::object();
   for (const Throughput& throughput : engine.throughputs) {
     std::string key(base::NameOf(throughput.kind));

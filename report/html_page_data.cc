@@ -7,6 +7,7 @@
 
 #include "tessera/graph/regions.h"
 #include "tessera/plan/plan.h"
+#include "tessera/plan/verify/host_share.h"
 
 namespace tessera::report {
 
@@ -89,6 +90,14 @@ Json AsData(const plan::Subgraph& subgraph) {
   return data;
 }
 
+Json HostAsData(const plan::Plan& plan) {
+  const plan::verify::HostShare share = plan::verify::HostShareOf(plan);
+  Json data = {{"macs", share.macs}, {"all_macs", share.all_macs}, {"operators", Json::array()}};
+  for (const plan::verify::HostedOperator& hosted : share.operators)
+    data["operators"].push_back({{"op", hosted.op}, {"reason", hosted.reason}});
+  return data;
+}
+
 }  // namespace
 
 Json DataOf(const plan::Plan& plan, const plan::TimelineSource& timeline_of) {
@@ -116,6 +125,7 @@ Json DataOf(const plan::Plan& plan, const plan::TimelineSource& timeline_of) {
   for (const std::string& sentence : plan::DescribeProof(plan))
     data["notes"].push_back("proof: " + sentence);
   data["kept"] = plan.kept;
+  data["host"] = HostAsData(plan);
   data["totals"] = AsData(plan.totals);
   for (const plan::Metric& metric : plan::kMetrics) {
     data["lower_bounds"][std::string(metric.name)] =

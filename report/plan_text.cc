@@ -6,6 +6,7 @@
 
 #include "tessera/base/json_document.h"
 #include "tessera/base/text.h"
+#include "tessera/plan/verify/host_share.h"
 #include "tessera/plan/verify/residency.h"
 #include "tessera/report/text_table.h"
 
@@ -65,6 +66,11 @@ std::string TotalsTable(const plan::Plan& plan) {
     const std::string value = fmt::format("{:.6g}", stated->second);
     table.Add(
         {fmt::format("{} of the hardware, {}", total.title, total.unit), value, value, value});
+  }
+  if (const plan::verify::HostShare share = plan::verify::HostShareOf(plan);
+      !share.operators.empty()) {
+    const std::string text = fmt::format("{} ({:.2f} %)", Grouped(share.macs), share.Percent());
+    table.Add({"MACs on the host", text, plan.baseline.complete ? text : without, text});
   }
   if (plan.totals.unknown_work > 0) {
     table.Add({"operators of unknown work", Grouped(plan.totals.unknown_work),

@@ -186,7 +186,7 @@ std::vector<BufferBuilder> DraftBuffers(const graph::Graph& graph,
   DraftTiles(drafts);
   for (int k = 0; k < uses.Operators(); ++k) DraftSlices(drafts, k);
   for (int k = 0; k < uses.Operators(); ++k) {
-    if (HasScratch(profile, drafts.OperatorAt(k)))
+    if (!uses.on_host && HasScratch(profile, drafts.OperatorAt(k)))
       AddWorkspace(drafts, k, BufferKind::kScratch, "scratch");
   }
   if (uses.split_k) AddWorkspace(drafts, /*k=*/0, BufferKind::kAccumulator, "accumulator");

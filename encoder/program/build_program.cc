@@ -248,9 +248,9 @@ base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profile
   std::vector<graph::tiling::TiledSubgraph> tilings;
   std::vector<int64_t> tiles;
   for (const SubgraphChoice& choice : choices) {
-    base::Expected<SubgraphUses> found = FindUses(
-        graph, usages, profile, choice.interval,
-        {.weights = choice.policy.weights, .kept = kept, .k_extent = choice.policy.k_extent});
+    Policy policy = choice.policy;
+    policy.kept = kept;
+    base::Expected<SubgraphUses> found = FindUses(graph, usages, profile, choice.interval, policy);
     if (!found) return base::Unexpected(found.error());
     if (choice.prefetch) {
       if (std::optional<base::Diagnostic> fault = FindNothingToPrefetch(graph, *found))

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/engine_choice.h"
 
 namespace tessera::encoder::program {
 namespace {
@@ -111,6 +112,12 @@ std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph,
     if (std::optional<base::Diagnostic> fault =
             CheckWellFormed(graph, choice.interval, choice.tile))
       return fault;
+    if (RunsOnHost(graph, profile, choice.interval) &&
+        choice.tile != OutputShape(graph, choice.interval)) {
+      return Fault(fmt::format("tile [{}] cuts the output of '{}', which runs on the host",
+                               fmt::join(choice.tile, ", "), LastOf(graph, choice.interval).id),
+                   "the whole output");
+    }
     const bool caches = choice.policy.halo != hw_profiles::HaloStorage::kRecompute;
     if (caches && !MayKeepRows(profile, OutputShape(graph, choice.interval), choice.tile)) {
       return Fault(fmt::format("tile [{}] of the output of '{}' keeps no rows for the next",

@@ -5,6 +5,7 @@
 
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/program_template.h"
 #include "tessera/encoder/program/residence.h"
 #include "tessera/graph/tiling/cached_halo.h"
@@ -130,6 +131,7 @@ OfferedPolicies OfferPolicies(const graph::Graph& graph, const hw_profiles::Prof
                                   [](WeightPolicy each) { return each != WeightPolicy::kSplitK; });
   const Policy fallback = {.weights = usual == tried.end() ? tried.front() : *usual, .kept = kept};
   if (CheckWellFormed(graph, interval)) return {{fallback}, {}};
+  if (RunsOnHost(graph, profile, interval)) return {{PolicyOfHost(kept)}, {}};
 
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   const bool may_be_in_place = MayBeInPlace(graph, profile, interval);
@@ -188,6 +190,7 @@ std::vector<Policy> AllowedPolicies(const graph::Graph& graph, const hw_profiles
                                     graph::Interval interval, const std::vector<int>& kept) {
   std::vector<Policy> policies;
   if (CheckWellFormed(graph, interval)) return policies;
+  if (RunsOnHost(graph, profile, interval)) return {PolicyOfHost(kept)};
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   const KExtents k_extents = FindKExtents(graph, profile, interval);
   for (const WeightPolicy weights : WeightsOf(profile)) {

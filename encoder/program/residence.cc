@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"
 
@@ -26,8 +27,9 @@ std::string Describe(const graph::Tensor& tensor, TensorRole role) {
 // Decides the residence of one tensor after another, or reports why there is none.
 class Registrar {
  public:
-  Registrar(const graph::Graph& graph, const Profile& profile, const std::vector<int>& kept)
-      : graph_(graph), profile_(profile), kept_(kept) {}
+  Registrar(const graph::Graph& graph, const Profile& profile, const std::vector<int>& kept,
+            bool on_host)
+      : graph_(graph), profile_(profile), kept_(kept), on_host_(on_host) {}
 
   std::optional<Diagnostic> PlaceFeature(TensorUse& use) const {
     if (use.role == TensorRole::kFeature) {
@@ -38,6 +40,7 @@ class Registrar {
       use.residence = Residence::kWhole;
       return std::nullopt;
     }
+    if (on_host_) return PlaceForHost(use);
     if (use.role == TensorRole::kState) return PlaceState(use);
     return use.makers.empty() ? PlaceIncoming(use) : PlaceOutgoing(use);
   }
@@ -56,11 +59,17 @@ class Registrar {
       return FindLink(use);
     }
     use.residence = Residence::kDirect;
-    if (HomeOf(use).direct_read) return std::nullopt;
+    if (HomeOf(use).direct_read || on_host_) return std::nullopt;
     return Refuse(use, "cannot be read directly", "direct_read", "stream it, or keep it resident");
   }
 
  private:
+  std::optional<Diagnostic> PlaceForHost(TensorUse& use) const {
+    use.residence = Residence::kDirect;
+    if (use.makers.empty() || HomeOf(use).writable) return std::nullopt;
+    return RefuseWriting(use);
+  }
+
   std::optional<Diagnostic> PlaceState(TensorUse& use) const {
     use.residence = Residence::kDirect;
     if (HomeOf(use).direct_read && HomeOf(use).direct_write) return std::nullopt;
@@ -75,8 +84,7 @@ class Registrar {
 
   std::optional<Diagnostic> PlaceOutgoing(TensorUse& use) const {
     const Memory& home = HomeOf(use);
-    if (!home.writable)
-      return Refuse(use, "cannot be written", "writable", "give its role another home");
+    if (!home.writable) return RefuseWriting(use);
     const bool direct = home.direct_write && (use.readers.empty() || home.direct_read);
     use.residence = direct ? Residence::kDirect : Residence::kStored;
     return direct ? std::nullopt : FindLink(use);
@@ -92,6 +100,10 @@ class Registrar {
     refusal.expected = "a link between them";
     refusal.hint = "add the link to the profile, or give the role another home";
     return refusal;
+  }
+
+  Diagnostic RefuseWriting(const TensorUse& use) const {
+    return Refuse(use, "cannot be written", "writable", "give its role another home");
   }
 
   Diagnostic Refuse(const TensorUse& use, std::string_view what, std::string_view needed,
@@ -123,6 +135,7 @@ class Registrar {
   const graph::Graph& graph_;
   const Profile& profile_;
   const std::vector<int>& kept_;
+  const bool on_host_;
 };
 
 void AddOnce(std::vector<int>& ascending, int value) {
@@ -243,12 +256,6 @@ bool IsStreamed(const SubgraphUses& uses, int tensor) {
          std::any_of(uses.tensors.begin(), uses.tensors.end(), is_it);
 }
 
-base::DataType WorkingType(const graph::Graph& graph, const graph::Operator& op) {
-  const std::vector<int>& operands = op.inputs.empty() ? op.outputs : op.inputs;
-  return operands.empty() ? base::DataType::kInt8
-                          : graph.tensors[static_cast<size_t>(operands.front())].type;
-}
-
 base::Expected<SubgraphUses> FindUses(const graph::Graph& graph,
                                       const std::vector<graph::Usage>& usages,
                                       const Profile& profile, graph::Interval interval,
@@ -258,11 +265,13 @@ base::Expected<SubgraphUses> FindUses(const graph::Graph& graph,
   uses.kept = policy.kept;
   for (int i = interval.first; i <= interval.last; ++i) {
     const graph::Operator& op = graph.operators[static_cast<size_t>(i)];
-    const base::DataType type = WorkingType(graph, op);
-    const hw_profiles::Engine* engine = hw_profiles::EngineFor(profile, op.kind, type, op.engine);
-    if (engine == nullptr) return base::Unexpected(NoEngine(op, type, profile));
+    const hw_profiles::Engine* engine = EngineOf(graph, profile, op);
+    if (engine == nullptr) return base::Unexpected(NoEngine(op, WorkingType(graph, op), profile));
     uses.engines.emplace_back(engine->name);
   }
+  if (std::optional<Diagnostic> unfit = FindUnfitForHost(graph, profile, interval, policy))
+    return base::Unexpected(*unfit);
+  uses.on_host = RunsOnHost(graph, profile, interval);
   CollectFeatures(graph, usages, uses);
   CollectConstants(graph, uses);
   const bool split_k = policy.weights == hw_profiles::WeightPolicy::kSplitK;
@@ -270,7 +279,7 @@ base::Expected<SubgraphUses> FindUses(const graph::Graph& graph,
   if (split_k && !uses.split_k)
     return base::Unexpected(NoKExtent(graph, profile, interval, policy.k_extent));
 
-  const Registrar registrar(graph, profile, policy.kept);
+  const Registrar registrar(graph, profile, policy.kept, uses.on_host);
   for (TensorUse& use : uses.tensors) {
     if (std::optional<Diagnostic> refusal = registrar.PlaceFeature(use))
       return base::Unexpected(*refusal);

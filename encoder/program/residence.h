@@ -105,6 +105,7 @@ struct SubgraphUses {
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
   std::optional<KCut> split_k;  // set if slices are along K
   bool prefetch = false;        // SubgraphChoice::prefetch
+  bool on_host = false;         // its only operator runs on the host
 
   int Operators() const { return interval.last - interval.first + 1; }
 
@@ -124,13 +125,10 @@ const TensorUse& UseOf(const SubgraphUses& uses, int tensor);
 // Whether the operator, which uses the tensor, receives it in slices.
 bool IsStreamed(const SubgraphUses& uses, int tensor);
 
-// The data type that an operator works on: that of its first input, or of its first output if it
-// has no input.
-base::DataType WorkingType(const graph::Graph& graph, const graph::Operator& op);
-
 // Refuses what the profile cannot run: an operator without an engine, a transfer without a link, a
 // result in a read-only home, a constant read in a home that does not allow it, state without a
-// place, split-k where no tensor is sliced.
+// place, split-k where no tensor is sliced, an operator of the host with others or with a policy
+// that it does not have.
 base::Expected<SubgraphUses> FindUses(const graph::Graph& graph,
                                       const std::vector<graph::Usage>& usages,
                                       const hw_profiles::Profile& profile, graph::Interval interval,

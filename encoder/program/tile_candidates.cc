@@ -44,6 +44,7 @@ std::shared_ptr<graph::tiling::TiledSubgraph> PolicyTiles::Cut(const graph::tili
                                                                const TileCutter& cut) {
   const bool caches = halo_ != hw_profiles::HaloStorage::kRecompute;
   if (caches && !MayKeepRows(*profile_, OutputShape(*graph_, uses_.interval), tile)) return nullptr;
+  if (uses_.on_host && tile != OutputShape(*graph_, uses_.interval)) return nullptr;
   if (LeavesOut(tile)) return nullptr;
   std::shared_ptr<graph::tiling::TiledSubgraph> tiling = cut(tile, halo_);
   return tiling != nullptr && Mark(*tiling) ? tiling : nullptr;

@@ -172,8 +172,9 @@ Compute Actions::Run(int op, const RunIndex& run, problem::Step step) {
   const graph::Operator& facts = here_.At(op);
   const auto& in_place = plan_.profile.tiling.in_place;
   const bool named = std::find(in_place.begin(), in_place.end(), facts.kind) != in_place.end();
-  const Intent reads = {By::kEngine, AccessKind::kRead, {step}};
-  const Intent writes = {By::kEngine, AccessKind::kWrite, {step}};
+  const By by = ByOf(plan_, op);
+  const Intent reads = {by, AccessKind::kRead, {step}};
+  const Intent writes = {by, AccessKind::kWrite, {step}};
   Compute compute;
   compute.op = op;
   compute.engine = here_.EngineNameOf(op);

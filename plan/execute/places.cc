@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/plan/verify/engines.h"
 
 // How a tensor is held is read off the plan's buffers. Where a buffer is missing the engine goes
 // to the tensor's home, and the execution finds that it must not, or that nothing was written
@@ -87,6 +88,11 @@ Place Places::AtHome(int content, const Intent& intent) const {
   place.where = Where::kHome;
   place.refusal = RefusalAtHome(plan_.profile, HomeOf(tensor), intent.by, intent.kind);
   return place;
+}
+
+Intent::By ByOf(const Plan& plan, int op) {
+  const bool on_host = verify::IsOnHost(plan, plan.network.operators[static_cast<size_t>(op)]);
+  return on_host ? Intent::By::kHost : Intent::By::kEngine;
 }
 
 std::string RefusalAtHome(const hw_profiles::Profile& profile, int home, Intent::By by,

@@ -23,14 +23,17 @@ using Steps = std::vector<problem::Step>;
 
 // An access to a place, and its time.
 struct Intent {
-  enum class By : uint8_t { kEngine, kLink };
+  enum class By : uint8_t { kEngine, kHost, kLink };
   By by = By::kEngine;
   problem::AccessKind kind = problem::AccessKind::kRead;
   Steps steps;
 };
 
-// Why engines, or links, must not access tensors in a memory other than the tile memory; empty if
-// they may.
+// Who an operator's accesses are by: the host, or another engine.
+Intent::By ByOf(const Plan& plan, int op);
+
+// Why engines, the host, or links, must not access tensors in a memory other than the tile memory;
+// empty if they may.
 std::string RefusalAtHome(const hw_profiles::Profile& profile, int home, Intent::By by,
                           problem::AccessKind kind);
 

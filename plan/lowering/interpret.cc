@@ -259,7 +259,7 @@ std::vector<std::string> FindForbidden(const Plan& plan) {
                             operand.part == Part::kPartialSums;
         const std::string refusal = execute::RefusalAtHome(
             plan.profile, operand.memory,
-            by_link ? execute::Intent::By::kLink : execute::Intent::By::kEngine,
+            by_link ? execute::Intent::By::kLink : execute::ByOf(plan, job.op),
             writes ? problem::AccessKind::kWrite : problem::AccessKind::kRead);
         if (refusal.empty()) continue;
         faults.push_back(fmt::format(

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tessera/plan/lowering/performer.h"
+#include "tessera/plan/verify/engines.h"
 #include "tessera/plan/verify/residency.h"
 
 // A run knows only addresses. A transfer copies the contents of its source to its

@@ -8,6 +8,7 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/engines.h"
 #include "tessera/plan/verify/residency.h"
 #include "tessera/plan/verify/tiles.h"
 
@@ -334,14 +335,17 @@ class PartitionCheck {
                      fmt::format("subgraph {} has its halo {}, which the profile does not", i,
                                  hw_profiles::NameOf(subgraph.halo)));
     }
+    if (const std::string fault = HostFault(plan_, subgraph); !fault.empty())
+      findings_.Note(ViolationKind::kPolicy, fmt::format("subgraph {} {}", i, fault));
     CheckSplitK(i, users);
     for (const int tensor : TensorsOf(plan_.network, subgraph.interval)) {
       const Held held = ResidencyOf(plan_, users, subgraph, tensor);
       if (!held.fault.empty()) {
         findings_.Note(ViolationKind::kPolicy, fmt::format("subgraph {}: {}", i, held.fault));
       }
-      const bool chosen =
-          held.role == base::TensorRole::kConstant && held.residency != Residency::kWhole;
+      const bool chosen = held.role == base::TensorRole::kConstant &&
+                          held.residency != Residency::kWhole &&
+                          !IsOnHost(plan_, subgraph.interval);
       if (chosen &&
           std::find(policies.begin(), policies.end(), subgraph.weights) == policies.end()) {
         findings_.Note(ViolationKind::kPolicy,

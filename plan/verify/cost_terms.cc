@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tessera/plan/verify/buffer_sizes.h"
+#include "tessera/plan/verify/engines.h"
 #include "tessera/plan/verify/residency.h"
 
 // The layout of a region in memory is found from strides. The walk begins with one element. Each
@@ -223,11 +224,17 @@ Arithmetic ArithmeticOf(const Plan& plan, const graph::Operator& op, const Exten
   const auto shape_of = [&plan](int tensor) -> const graph::Shape& {
     return plan.network.tensors[static_cast<size_t>(tensor)].shape;
   };
+  int64_t outputs = 1;
+  for (const int64_t extent : made) outputs = Times(outputs, extent);
+  if (engine->host) {
+    const int64_t macs = MacsFor(plan.network, op, WholeOf(shape_of(op.outputs.front())));
+    return {engine->host->start_cycles,
+            WholeCycles(static_cast<double>(outputs) * engine->host->cycles_per_output +
+                        static_cast<double>(macs) * engine->host->cycles_per_mac)};
+  }
   const int typical = op.inputs.empty() ? op.outputs.front() : op.inputs.front();
   const hw_profiles::Throughput& speed = *hw_profiles::ThroughputFor(
       *engine, op.kind, plan.network.tensors[static_cast<size_t>(typical)].type);
-  int64_t outputs = 1;
-  for (const int64_t extent : made) outputs = Times(outputs, extent);
   double cycles = static_cast<double>(outputs) * speed.cycles_per_output;
   if (base::TraitsOf(op.kind).multiplies) {
     const graph::Shape& in = shape_of(op.inputs.front());

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tessera/plan/verify/engines.h"
 #include "tessera/plan/verify/in_place.h"
 
 // Why the result may overwrite its operand if the operand is local to the tile. Let the address of

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/plan/verify/engines.h"
 
 // The factors of an operator's product, from its definition:
 //
@@ -157,13 +158,13 @@ Residency HoldElsewhere(const Held& held, const Memory& home) {
   return direct ? Residency::kDirect : Residency::kStored;
 }
 
-std::string FaultOf(const Held& held, const Memory& home, const std::string& tensor) {
+std::string FaultOf(const Held& held, const Memory& home, const std::string& tensor, bool on_host) {
   const bool reads_home = held.residency == Residency::kDirect && held.read;
   const bool writes_home = held.residency == Residency::kDirect && held.made;
-  if (reads_home && !home.direct_read) {
+  if (reads_home && !home.direct_read && !on_host) {
     return fmt::format("'{}' is read in memory '{}', where engines cannot read", tensor, home.name);
   }
-  if (writes_home && !home.direct_write) {
+  if (writes_home && !home.direct_write && !on_host) {
     return fmt::format("'{}' is written in memory '{}', where engines cannot write", tensor,
                        home.name);
   }
@@ -281,7 +282,9 @@ Held ResidencyOf(const Plan& plan, const std::vector<Users>& users, const Subgra
     return held;
   }
   const Memory& home = plan.profile.memories[static_cast<size_t>(held.home)];
-  held.residency = held.role == TensorRole::kConstant
+  const bool on_host = IsOnHost(plan, subgraph.interval);
+  held.residency = on_host ? Residency::kDirect
+                   : held.role == TensorRole::kConstant
                        ? HoldConstant(plan, users[index], subgraph, tensor)
                        : HoldElsewhere(held, home);
   if (held.residency == Residency::kLoaded && IsMultipliedInSplitK(plan, subgraph, tensor))
@@ -291,14 +294,8 @@ Held ResidencyOf(const Plan& plan, const std::vector<Users>& users, const Subgra
         hw_profiles::LinkBetween(plan.profile, held.home, plan.profile.tile_memory);
     if (link != nullptr) held.link = link->name;
   }
-  held.fault = FaultOf(held, home, facts.id);
+  held.fault = FaultOf(held, home, facts.id, on_host);
   return held;
-}
-
-const hw_profiles::Engine* EngineOf(const Plan& plan, const graph::Operator& op) {
-  const int typical = op.inputs.empty() ? op.outputs.front() : op.inputs.front();
-  return hw_profiles::EngineFor(plan.profile, op.kind,
-                                plan.network.tensors[static_cast<size_t>(typical)].type, op.engine);
 }
 
 std::vector<int> TensorsOf(const graph::Graph& network, graph::Interval interval) {

@@ -101,10 +101,6 @@ struct Held {
 Held ResidencyOf(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph,
                  int tensor);
 
-// The engine that runs the operator on data of the type of its first operand, or of its result if
-// it has no operand; or nullptr.
-const hw_profiles::Engine* EngineOf(const Plan& plan, const graph::Operator& op);
-
 // The tensors that the operators of the interval use, ascending.
 std::vector<int> TensorsOf(const graph::Graph& network, graph::Interval interval);
 

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "tessera/plan/verify/costs.h"
+#include "tessera/plan/verify/engines.h"
 
 // The time of a subgraph is a row of slots, one for each tile. With serialized transfers, a slot is
 // the sum of its transfers and computation. With double-buffered transfers the engine's pass over

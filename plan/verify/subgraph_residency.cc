@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tessera/plan/verify/engines.h"
+
 namespace tessera::plan::verify {
 
 using hw_profiles::HaloStorage;
@@ -157,6 +159,7 @@ std::string SubgraphResidency::EngineNameOf(int op) const {
 }
 
 bool SubgraphResidency::HasScratch(int op) const {
+  if (IsOnHost(*plan_, At(op))) return false;
   return At(op).scratch_bytes > 0 ||
          std::any_of(
              plan_->profile.scratch.begin(), plan_->profile.scratch.end(),

@@ -4,6 +4,7 @@
 #include "tessera/plan/verify/buffer_sizes.h"
 #include "tessera/plan/verify/cost_terms.h"
 #include "tessera/plan/verify/costs.h"
+#include "tessera/plan/verify/engines.h"
 #include "tessera/plan/verify/in_place.h"
 
 // A tile is visited twice. First tensor by tensor: data that crosses between the tile memory and

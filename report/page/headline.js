@@ -75,9 +75,11 @@ function listCard(title, lines) {
 function drawHeading() {
   const edges = `${count(plan.operators.length, 'operator')} in ${count(plan.subgraphs.length, 'subgraph')}`;
   const hardware = plan.profile_totals.map(({ title, unit, value }) => `${title} ${Number(value.toPrecision(6))} ${unit} · `);
+  const { macs, all_macs: allMacs, operators: hosted } = plan.host;
+  const host = hosted.length > 0 ? `${percent(allMacs > 0 ? macs / allMacs : 0)} of the MACs on the host · ` : '';
   byId('heading').append(
     html('h1', {}, plan.network, html('span', {}, ' on '), plan.profile),
-    html('p', { class: 'faint' }, `${edges} · ${hardware.join('')}${plan.status} · seed ${plan.seed} · tessera ${plan.version}`),
+    html('p', { class: 'faint' }, `${edges} · ${hardware.join('')}${host}${plan.status} · seed ${plan.seed} · tessera ${plan.version}`),
   );
 }
 

@@ -3,6 +3,7 @@
 //
 //   metrics     key, title, unit, counts_work (a lower bound if work is unknown), is_of_front
 //   profile_totals  title, unit, value: sums over the profile, such as its area
+//   host        macs, all_macs, operators: op, reason why the host runs it
 //   operators   id, kind, inputs, weights, outputs (tensors), macs
 //   tensors     id, shape, type, role, bytes
 //   subgraphs   first, last (operators), tile, tiles, weights, k_extent (with split_k), in_place,

@@ -5,8 +5,10 @@ const detail = { maps: [], timeline: null };
 function factsOf(subgraph) {
   const { metrics: cost } = subgraph;
   const recomputed = cost.recomputed_macs > 0 ? ` (${percent(cost.recomputed_macs / cost.macs)} again for overlap)` : '';
+  const hosted = plan.host.operators.find(({ op }) => op === subgraph.first);
   const known = cost.macs > 0 ? `${macsText(cost.macs)}${recomputed}` : 'no multiplications';
   return [
+    ...(hosted ? [['on the host', hosted.reason]] : []),
     ['tile', `${shapeText(subgraph.tile)}${subgraph.largest_proven ? ', the largest possible' : ''}`],
     ['tiles', grouped(subgraph.tiles)],
     ['policy', policyOf(subgraph)],

@@ -6,9 +6,11 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/saturating.h"
 #include "tessera/base/vocabulary.h"
+#include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/residence.h"
 #include "tessera/graph/ops/definition.h"
+#include "tessera/graph/regions.h"
 #include "tessera/search/cost/traffic.h"
 
 namespace tessera::search::cost {
@@ -34,8 +36,7 @@ void FillEnergy(const hw_profiles::Profile& profile, double mac_pj,
 
 double MacEnergy(const graph::Graph& graph, const hw_profiles::Profile& profile,
                  const graph::Operator& op, int64_t macs) {
-  const hw_profiles::Engine* engine =
-      hw_profiles::EngineFor(profile, op.kind, encoder::program::WorkingType(graph, op), op.engine);
+  const hw_profiles::Engine* engine = encoder::program::EngineOf(graph, profile, op);
   return engine == nullptr ? 0 : engine->mac_pj * static_cast<double>(macs);
 }
 
@@ -140,10 +141,19 @@ int64_t Descriptors(const hw_profiles::Link& link, const Runs& runs) {
   return descriptors;
 }
 
+Compute ComputeOnHost(const Graph& graph, const Worker& worker, const Operator& op,
+                      int64_t elements) {
+  const hw_profiles::HostSpeed& speed = *worker.engine->host;
+  const double cycles = static_cast<double>(elements) * speed.cycles_per_output +
+                        static_cast<double>(graph::MacsOf(graph, op)) * speed.cycles_per_mac;
+  return {.engine = worker.engine, .start = speed.start_cycles, .body = base::WholeCycles(cycles)};
+}
+
 Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,
                   const Loops& loops) {
   const int64_t elements = graph::tiling::ElementsOf(output);
   if (elements == 0 || worker.engine == nullptr) return {.engine = worker.engine};
+  if (worker.engine->host) return ComputeOnHost(graph, worker, op, elements);
   const Throughput* throughput = worker.throughput;
   double cycles = static_cast<double>(elements) * throughput->cycles_per_output;
   if (base::TraitsOf(op.kind).multiplies) {
@@ -160,10 +170,10 @@ Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, 
 }  // namespace
 
 Worker WorkerOf(const Graph& graph, const Profile& profile, const Operator& op) {
-  const base::DataType type = encoder::program::WorkingType(graph, op);
-  const hw_profiles::Engine* engine = hw_profiles::EngineFor(profile, op.kind, type, op.engine);
+  const hw_profiles::Engine* engine = encoder::program::EngineOf(graph, profile, op);
   if (engine == nullptr) return {};
-  return {engine, hw_profiles::ThroughputFor(*engine, op.kind, type)};
+  return {engine,
+          hw_profiles::ThroughputFor(*engine, op.kind, encoder::program::WorkingType(graph, op))};
 }
 
 Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,

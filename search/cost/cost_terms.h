@@ -37,10 +37,10 @@ double MacEnergy(const graph::Graph& graph, const hw_profiles::Profile& profile,
 
 // Durations of single uninterrupted actions of an engine or a link (FACTS: cost terms).
 
-// The engine that runs an operator, and its throughput; both null if no engine does.
+// The engine that runs an operator, null if none does, and its throughput.
 struct Worker {
   const hw_profiles::Engine* engine = nullptr;
-  const hw_profiles::Throughput* throughput = nullptr;
+  const hw_profiles::Throughput* throughput = nullptr;  // of an engine that is not the host
 };
 Worker WorkerOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                 const graph::Operator& op);
@@ -54,7 +54,8 @@ struct Compute {
 
 // The cycles of `op` for the part `output` of its first output. For multiply-accumulate operators
 // this is the product over its loops of ceil(length / unroll); for others, cycles per output
-// element. No cycles if the output is empty. `k_slice`: the K extent of one slice, with split-k.
+// element. On the host, cycles per output element and per multiply-accumulate of the whole
+// operator. No cycles if the output is empty. `k_slice`: the K extent of one slice, with split-k.
 Compute ComputeOf(const graph::Graph& graph, const Worker& worker, const graph::Operator& op,
                   graph::tiling::ExtentsView output, std::optional<int64_t> k_slice = std::nullopt);
 

@@ -8,7 +8,9 @@
 
 #include "tessera/base/saturating.h"
 #include "tessera/encoder/program/build_program.h"
+#include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/state_aliasing.h"
+#include "tessera/graph/regions.h"
 #include "tessera/search/cost/cost_terms.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/cost/tile_cost.h"
@@ -19,7 +21,7 @@
 // Boxes that cover a box hold at least as many unroll steps: each step of the whole has its lattice
 // point in some tile, and a tile has no more lattice points than steps. They hold at least as many
 // bytes, blocks and cycles of a port. Groups of a convolution are an exception, if tiles may divide
-// them (LeastComputeOf).
+// them (LeastComputeOf). An operator on the host is always one whole tile, which nothing moves.
 //
 // If the interval is cut further, inner tensors become boundary tensors, which engines may read and
 // write elsewhere; then only arithmetic and crossings are certain. As one subgraph it also uses the
@@ -82,12 +84,15 @@ class Bound {
         divides_channels_(MayDivideChannels(graph, profile, coverage.Whole().interval)),
         ports_(profile.memories.size()),
         dma_(profile.memories.size()),
-        touched_(profile.memories.size()) {}
+        touched_(profile.memories.size()) {
+    for (int op = interval_.first; op <= interval_.last; ++op)
+      on_host_.push_back(static_cast<char>(encoder::program::RunsOnHost(graph, profile, OpAt(op))));
+  }
 
   plan::Metrics Find() {
     metrics_.clock_hz = profile_.clock_hz;
     for (int op = interval_.first; op <= interval_.last; ++op) {
-      engine_.push_back(coverage_.MadeBy(op) ? AddOperator(op) : Engine{});
+      engine_.push_back(coverage_.MadeBy(op) || RunsOnHost(op) ? AddOperator(op) : Engine{});
     }
     for (size_t i = 0; i < coverage_.Whole().tensors.size(); ++i) AddTensor(i);
     AddConstants();
@@ -116,8 +121,12 @@ class Bound {
     return encoder::program::AxisOfGrowth(graph_, usages_, profile_, op,
                                           encoder::program::RunsIn::kSomeOrder);
   }
-  ExtentsView MovedOf(const graph::Operator& op, Extents& part) const;
-  Touched TouchedBy(const graph::Operator& op) const;
+  const graph::Operator& OpAt(int op) const { return graph_.operators[static_cast<size_t>(op)]; }
+  bool RunsOnHost(int op) const { return on_host_[static_cast<size_t>(op - interval_.first)] != 0; }
+  // Whether the host makes or reads the tensor inside, which it does in the tensor's home.
+  bool IsUsedByHost(int tensor) const;
+  ExtentsView MovedOf(int index, Extents& part) const;
+  Touched TouchedBy(int index) const;
   bool MayBeWrittenDirectly(int home) const;
   void AddTensor(size_t index);
   void AddConstants();
@@ -135,6 +144,7 @@ class Bound {
   const std::vector<graph::Usage>& usages_;
   const Coverage& coverage_;
   bool divides_channels_;
+  std::vector<char> on_host_;     // parallel to the interval's operators
   std::vector<Engine> engine_;    // parallel to the interval's operators
   std::vector<Touched> ports_;    // bytes over each off-chip memory's port
   std::vector<Touched> dma_;      // the part of them that only DMA can move
@@ -147,25 +157,27 @@ class Bound {
 };
 
 Bound::Engine Bound::AddOperator(int index) {
-  const graph::Operator& op = graph_.operators[static_cast<size_t>(index)];
-  const graph::ops::Box& made = *coverage_.MadeBy(index);
-  const bool hull = coverage_.MakesTheHull(index);
+  const graph::Operator& op = OpAt(index);
+  const bool on_host = RunsOnHost(index);
+  const bool hull = on_host || coverage_.MakesTheHull(index);
   if (!hull && GrowthOf(op)) return {};
-  Extents part = ExtentsOf(made);
-  const Compute compute = LeastComputeOf(graph_, WorkerOf(graph_, profile_, op), op,
-                                         hull ? MovedOf(op, part) : part, divides_channels_);
+  Extents part = hull ? Extents() : ExtentsOf(*coverage_.MadeBy(index));
+  const Compute compute =
+      LeastComputeOf(graph_, WorkerOf(graph_, profile_, op), op,
+                     hull ? MovedOf(index, part) : ExtentsView(part), divides_channels_);
   Engine engine;
   engine.arithmetic = compute.body;
-  if (compute.engine != nullptr && compute.engine->outstanding < 2)
+  if (on_host || (compute.engine != nullptr && compute.engine->outstanding < 2))
     base::Accumulate(engine.arithmetic, compute.start);
-  const int64_t macs = hull ? WholeTile().macs[static_cast<size_t>(index - interval_.first)]
-                            : graph::MacsOf(graph_, op, made);
+  const int64_t macs = on_host ? graph::MacsOf(graph_, op)
+                       : hull  ? WholeTile().macs[static_cast<size_t>(index - interval_.first)]
+                               : graph::MacsOf(graph_, op, *coverage_.MadeBy(index));
   base::Accumulate(metrics_.macs, macs);
   metrics_.unknown_work += graph::HasUnknownWork(op) ? 1 : 0;
   mac_pj_ += MacEnergy(graph_, profile_, op, macs);
   if (scope_ == Scope::kOneSubgraph && coverage_.ReadsAndMakesAll(index)) {
     engine.all = true;
-    engine.touched = TouchedBy(op);
+    engine.touched = TouchedBy(index);
     Touched& here = touched_[static_cast<size_t>(profile_.tile_memory)];
     base::Accumulate(here.read, engine.touched.read);
     base::Accumulate(here.written, engine.touched.written);
@@ -175,17 +187,31 @@ Bound::Engine Bound::AddOperator(int index) {
 
 // The first result, without a state that it grows from in place. `part` holds the result if there
 // is such a state.
-ExtentsView Bound::MovedOf(const graph::Operator& op, Extents& part) const {
-  const ExtentsView made = coverage_.NeededOf(op.outputs.front());
+ExtentsView Bound::MovedOf(int index, Extents& part) const {
+  const graph::Operator& op = OpAt(index);
+  // The host makes all of a result, whatever is needed of it.
+  const bool all = RunsOnHost(index);
+  const auto extents_of = [this, all](int tensor) -> ExtentsView {
+    return all ? ExtentsView(graph::ShapeOf(graph_, tensor)) : coverage_.NeededOf(tensor);
+  };
+  const ExtentsView made = extents_of(op.outputs.front());
   const std::optional<size_t> growth = GrowthOf(op);
   if (!growth) return made;
-  part = WithoutStaying({made.begin(), made.end()}, *growth,
-                        coverage_.NeededOf(op.inputs.front())[*growth]);
+  part =
+      WithoutStaying({made.begin(), made.end()}, *growth, extents_of(op.inputs.front())[*growth]);
   return part;
 }
 
+bool Bound::IsUsedByHost(int tensor) const {
+  const graph::Usage& usage = UsageOf(tensor);
+  const auto is_hosted = [this](int op) { return coverage_.Inside(op) && RunsOnHost(op); };
+  return is_hosted(usage.producer) ||
+         std::any_of(usage.consumers.begin(), usage.consumers.end(), is_hosted);
+}
+
 // Bytes that are not read or written in their home, and so are moved.
-Touched Bound::TouchedBy(const graph::Operator& op) const {
+Touched Bound::TouchedBy(int index) const {
+  const graph::Operator& op = OpAt(index);
   Touched touched;
   const auto add = [&](int tensor, ExtentsView extents, int64_t& bytes) {
     const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_, kept_);
@@ -198,7 +224,7 @@ Touched Bound::TouchedBy(const graph::Operator& op) const {
     add(op.inputs[i], coverage_.NeededOf(op.inputs[i]), touched.read);
   Extents part;
   for (size_t i = 0; i < op.outputs.size(); ++i)
-    add(op.outputs[i], i == 0 ? MovedOf(op, part) : coverage_.NeededOf(op.outputs[i]),
+    add(op.outputs[i], i == 0 ? MovedOf(index, part) : coverage_.NeededOf(op.outputs[i]),
         touched.written);
   return touched;
 }
@@ -215,7 +241,7 @@ void Bound::AddTensor(size_t index) {
   if (route.transfer != TransferKind::kMoved && route.transfer != TransferKind::kDirect) return;
   const graph::Tensor& t = graph_.tensors[static_cast<size_t>(tensor)];
   const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile_, route.role);
-  const bool moved = route.transfer == TransferKind::kMoved;
+  const bool moved = route.transfer == TransferKind::kMoved && !IsUsedByHost(tensor);
   if (coverage_.Inside(UsageOf(tensor).producer)) {
     const int64_t bytes = PayloadBytes(t, WholeTile().share[index], layout);
     AddCrossing(route.home, Direction::kWrite, bytes, moved && !MayBeWrittenDirectly(route.home));
@@ -230,7 +256,8 @@ void Bound::AddTensor(size_t index) {
 void Bound::AddConstants() {
   for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, interval_)) {
     if (constant.home == profile_.tile_memory) continue;
-    const bool moved = !profile_.memories[static_cast<size_t>(constant.home)].direct_read;
+    const bool moved = !profile_.memories[static_cast<size_t>(constant.home)].direct_read &&
+                       !IsUsedByHost(constant.tensor);
     AddCrossing(constant.home, Direction::kRead, constant.bytes, moved);
     base::Accumulate(weights_, constant.bytes);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tessera/base/saturating.h"
+#include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/memory_lower_bound.h"
@@ -36,8 +37,9 @@
 //
 // *Bytes.* Operands of one operator lie in different places, except a result in place of an
 // operand. Each counts with its least size: a tile; a whole buffer if its home is the tile memory;
-// nothing if engines access it in its home, if it is streamed in K slices, or if it may lie in the
-// place of a state. A tensor kept on chip is whole, so at least as large as a tile.
+// nothing if engines access it in its home (the host: in any), if it is streamed in K slices, or if
+// it may lie in the place of a state. A tensor kept on chip is whole, so at least as large as a
+// tile.
 //
 // Operators are visited in descending order of B(v), which is at least G(v). The rest is skipped
 // when that is at most the greatest G so far. Cost: usually the propagations of each operator
@@ -103,7 +105,10 @@ class Floor {
         profile_(profile),
         usages_(graph::UsagesOf(graph)),
         propagation_(graph, {0, static_cast<int>(graph.operators.size()) - 1}),
-        dependencies_(graph::DependenciesOf(graph)) {}
+        dependencies_(graph::DependenciesOf(graph)) {
+    for (const graph::Operator& op : graph.operators)
+      on_host_.push_back(static_cast<char>(encoder::program::RunsOnHost(graph, profile, op)));
+  }
 
   PeakLowerBound Find() {
     const auto operators = static_cast<int>(graph_.operators.size());
@@ -135,6 +140,10 @@ class Floor {
       if (!behind.Has(last)) continue;
       const std::vector<int> between = behind.UpTo(last);
       Bytes& here = least[static_cast<size_t>(last)];
+      if (last != op && IsAnyOnHost(between)) {
+        here = std::numeric_limits<Bytes>::max();
+        continue;
+      }
       here = last == op ? alone : BytesOf(between, SurelyAsked::Result::kOnlyLeaves);
       const std::vector<int> readers = ReadersOf(last);
       if (readers.empty()) continue;
@@ -160,6 +169,12 @@ class Floor {
     return {readers.begin(), readers.end()};
   }
 
+  // The host runs each operator alone, so that no subgraph has all of several that it runs one of.
+  bool IsAnyOnHost(const std::vector<int>& operators) const {
+    return std::any_of(operators.begin(), operators.end(),
+                       [this](int op) { return on_host_[static_cast<size_t>(op)] != 0; });
+  }
+
   // Whether the first result leaves every subgraph.
   bool IsWanted(int op) const {
     const int result = graph_.operators[static_cast<size_t>(op)].outputs.front();
@@ -183,17 +198,19 @@ class Floor {
                      const SurelyAsked::Extents& asked) const {
     const int number = operators.front();
     const graph::Operator& op = graph_.operators[static_cast<size_t>(number)];
+    const bool on_host = on_host_[static_cast<size_t>(number)] != 0;
+    const Use reads = on_host ? Use::kByHost : Use::kRead;
+    const Use makes = on_host ? Use::kByHost : Use::kMade;
     Bytes read = 0;
     Bytes made = 0;
     for (const int tensor : std::set<int>(op.inputs.begin(), op.inputs.end())) {
       if (cut && cut->Takes(tensor)) continue;
       const graph::tiling::Extents extents = asked.Of(tensor);
-      Bytes least = BytesAs(RoleAlone(number, tensor), tensor, extents, Use::kRead, {number});
-      const bool may_be_inside = UsageOf(tensor).producer >= 0 &&
+      Bytes least = BytesAs(RoleAlone(number, tensor), tensor, extents, reads, {number});
+      const bool may_be_inside = !on_host && UsageOf(tensor).producer >= 0 &&
                                  !graph_.tensors[static_cast<size_t>(tensor)].network_output;
       if (may_be_inside)
-        least =
-            std::min(least, BytesAs(TensorRole::kFeature, tensor, extents, Use::kRead, {number}));
+        least = std::min(least, BytesAs(TensorRole::kFeature, tensor, extents, reads, {number}));
       base::Accumulate(read, least);
     }
     for (const int tensor : op.outputs) {
@@ -206,9 +223,9 @@ class Floor {
           operators.size() > 1 && !graph_.tensors[static_cast<size_t>(tensor)].network_output;
       Bytes least = std::numeric_limits<Bytes>::max();
       if (may_leave || !may_stay)
-        least = BytesAs(RoleAlone(number, tensor), tensor, extents, Use::kMade, {});
+        least = BytesAs(RoleAlone(number, tensor), tensor, extents, makes, {});
       if (may_stay)
-        least = std::min(least, BytesAs(TensorRole::kFeature, tensor, extents, Use::kMade, {}));
+        least = std::min(least, BytesAs(TensorRole::kFeature, tensor, extents, makes, {}));
       base::Accumulate(made, least);
     }
     return encoder::program::MayTakeAPlace(profile_, op) ? std::max(read, made)
@@ -224,7 +241,7 @@ class Floor {
     return encoder::program::FindKCut(graph_, profile_, {operators.front(), operators.front()});
   }
 
-  enum class Use : uint8_t { kRead, kMade };
+  enum class Use : uint8_t { kRead, kMade, kByHost };
 
   // 0 if the role may need no buffer. `readers`: the operators that certainly read a tile of it.
   Bytes BytesAs(TensorRole role, int tensor, const graph::tiling::Extents& extents, Use use,
@@ -238,7 +255,8 @@ class Floor {
       }
       const hw_profiles::Memory& home = profile_.memories[static_cast<size_t>(
           encoder::program::HomeOf(graph_, profile_, tensor, role))];
-      if (use == Use::kMade ? home.direct_write : home.direct_read) return 0;
+      if (use == Use::kByHost || (use == Use::kMade ? home.direct_write : home.direct_read))
+        return 0;
     }
     return BytesIn(layout, tensor, extents, readers);
   }
@@ -280,7 +298,8 @@ class Floor {
   std::vector<graph::Usage> usages_;
   graph::tiling::Propagation propagation_;
   std::vector<std::vector<int>> dependencies_;
-  int64_t steps_ = 0;  // operators visited, without those of each alone
+  std::vector<char> on_host_;  // by operator
+  int64_t steps_ = 0;          // operators visited, without those of each alone
 };
 
 }  // namespace

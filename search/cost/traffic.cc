@@ -5,6 +5,7 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/saturating.h"
+#include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/residence.h"
@@ -48,7 +49,9 @@ Route RouteOf(const graph::Graph& graph, const Profile& profile, const graph::Us
   const bool read_inside = std::any_of(usage.consumers.begin(), usage.consumers.end(),
                                        [interval](int op) { return Inside(op, interval); });
   const bool made_inside = Inside(usage.producer, interval);
-  const bool direct = (!made_inside || memory.direct_write) && (!read_inside || memory.direct_read);
+  const bool on_host = encoder::program::RunsOnHost(graph, profile, interval);
+  const bool direct =
+      on_host || ((!made_inside || memory.direct_write) && (!read_inside || memory.direct_read));
   return {direct ? TransferKind::kDirect : TransferKind::kMoved, role, home};
 }
 
@@ -147,7 +150,8 @@ std::vector<LoadedOnce> ConstantsLoadedOnce(const graph::Graph& graph, const Pro
     if (streams && encoder::program::IsSliceable(graph, constants[i], interval)) continue;
     if (cut && cut->Takes(constants[i])) continue;
     loaded.push_back(
-        {encoder::program::HomeOf(graph, profile, constants[i], base::TensorRole::kConstant),
+        {constants[i],
+         encoder::program::HomeOf(graph, profile, constants[i], base::TensorRole::kConstant),
          encoder::program::ConstantBytes(graph, profile, constants[i], users[i])});
   }
   return loaded;

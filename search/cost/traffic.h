@@ -75,6 +75,7 @@ Runs OneRun(int64_t bytes);
 
 // A constant that is loaded into the tile memory.
 struct LoadedOnce {
+  int tensor = -1;
   int home = 0;       // index into Profile::memories
   int64_t bytes = 0;  // with its tables
 };

@@ -6,6 +6,7 @@
 
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/memory_lower_bound.h"
 #include "tessera/search/tiling/shape_search.h"
 
@@ -34,6 +35,8 @@ int64_t TileElements(const TileCandidate& candidate) {
 graph::tiling::ShapeGrid GridOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                 graph::Interval interval) {
   std::vector<graph::tiling::CutAxis> axes;
+  if (encoder::program::RunsOnHost(graph, profile, interval))
+    return graph::tiling::TileShapes(graph, interval, axes);
   for (const hw_profiles::AxisGranularity& axis : profile.tiling.axes)
     axes.push_back({axis.axis, axis.granularity});
   return graph::tiling::TileShapes(graph, interval, axes);

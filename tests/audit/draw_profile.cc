@@ -10,6 +10,7 @@
 #include "draws.h"
 #include "tessera/base/arithmetic.h"
 #include "tessera/hw_profiles/profile_yaml.h"
+#include "tessera/tests/draw_host.h"
 #include "tessera/tests/hw_profiles/engines.h"
 
 namespace tessera::audit {
@@ -440,6 +441,7 @@ Profile DrawProfile(Random& random, const graph::Graph& network) {
   DrawCapacities(random, profile, network);
   DrawBanks(random, profile);
   DrawRules(random, profile);
+  if (random.Chance(0.05)) DrawHost(random, profile);
   return AsRead(profile);
 }
 

@@ -23,6 +23,7 @@
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/cost/simulator.h"
+#include "tessera/tests/draw_host.h"
 #include "tessera/tests/search/cost/simulate.h"
 
 namespace tessera::audit {
@@ -415,6 +416,9 @@ class Oracle {
     const auto [place, is_new] = configs_.try_emplace({before, std::vector<int>(from, to), kept});
     std::vector<TileConfig>& configs = place->second;
     if (!is_new) return configs;
+    for (int op = interval.first; op <= interval.last && interval.first < interval.last; ++op) {
+      if (IsHosted(walking.network, question_.profile, op)) return configs;
+    }
     const std::vector<graph::tiling::TileShape> shapes = ShapesOf(walking.network, interval);
     std::set<std::pair<Sums, std::string>> seen;
     for (const Policy& policy : PoliciesOf(walking.network, interval, kept)) {
@@ -449,6 +453,7 @@ class Oracle {
   std::vector<graph::tiling::TileShape> ShapesOf(const Graph& network, Interval interval) const {
     const graph::Operator& last = network.operators[static_cast<size_t>(interval.last)];
     const graph::Shape& output = network.tensors[static_cast<size_t>(last.outputs.front())].shape;
+    if (IsHosted(network, question_.profile, interval.last)) return {output};
     std::vector<graph::tiling::TileShape> shapes = {{}};
     for (size_t axis = 0; axis < output.size(); ++axis) {
       std::vector<int64_t> extents = {output[axis]};
@@ -474,6 +479,8 @@ class Oracle {
   std::vector<Policy> PoliciesOf(const Graph& network, Interval interval,
                                  const std::vector<int>& kept) const {
     const hw_profiles::Tiling& tiling = question_.profile.tiling;
+    if (IsHosted(network, question_.profile, interval.first))
+      return {{WeightPolicy::kDirect, false, HaloStorage::kRecompute, kept}};
     std::set<HaloStorage> halos(tiling.halo.begin(), tiling.halo.end());
     halos.insert(HaloStorage::kRecompute);
     std::vector<Policy> policies;

@@ -78,12 +78,15 @@ TEST_F(ExitCodeTest, AConstraintThatTheEngineCannotHonourIs4) {
 }
 
 TEST_F(ExitCodeTest, AnOperatorThatNoEngineRunsIs4) {
-  const Outcome outcome =
-      Plan("patent_fig1.yaml", "mcu_320k.yaml", {"--format", "json", "--output", "plan.json"});
+  const std::string profile = Read(Shipped("hw_profiles/mcu_320k.yaml"));
+  const size_t host = profile.find("  host:\n");
+  Write("chip.yaml", profile.substr(0, host) + profile.substr(profile.find("\nroles:", host)));
+  const Outcome outcome = Run({"plan", Shipped("examples/networks/patent_fig1.yaml"), "--hw",
+                               "chip.yaml", "--format", "json", "--output", "plan.json"});
   EXPECT_EQ(outcome.exit_code, 4);
   EXPECT_EQ(ParseJson(outcome.out).at("status"), "unsupported");
   EXPECT_THAT(ParseJson(outcome.out).at("reason").get<std::string>(), HasSubstr("'first'"));
-  EXPECT_THAT(Files(), ElementsAre("two.csv"));
+  EXPECT_THAT(Files(), ElementsAre("chip.yaml", "two.csv"));
 }
 
 TEST_F(ExitCodeTest, AWrongAnswerIs5) {

@@ -20,4 +20,12 @@ inline Engine EngineForEveryKind(std::string name) {
   return engine;
 }
 
+// An engine that runs what no other engine lists.
+inline Engine Host(std::string name, HostSpeed speed = {}) {
+  Engine engine;
+  engine.name = std::move(name);
+  engine.host = speed;
+  return engine;
+}
+
 }  // namespace tessera::hw_profiles

@@ -77,10 +77,29 @@ TEST(ProfileFault, AnIdleTimeThatIsNoInteger) {
 }
 
 TEST(ProfileFault, AMisspeltIdleTime) {
-  ExpectComplaint("  pe:\n", "  pe:\n    idle_cycle_between_tiles: 1\n",
-                  {16, 5, "unknown key 'idle_cycle_between_tiles'",
-                   "one of operators, mac_pj, outstanding, area_mm2, idle_cycles_between_tiles", "",
-                   "did you mean 'idle_cycles_between_tiles'?"});
+  ExpectComplaint(
+      "  pe:\n", "  pe:\n    idle_cycle_between_tiles: 1\n",
+      {16, 5, "unknown key 'idle_cycle_between_tiles'",
+       "one of operators, host, mac_pj, outstanding, area_mm2, idle_cycles_between_tiles", "",
+       "did you mean 'idle_cycles_between_tiles'?"});
+}
+
+TEST(ProfileFault, AHostThatListsOperators) {
+  ExpectComplaint("  pe:\n", "  pe:\n    host: {cycles_per_mac: 2}\n",
+                  {17, 5, "engine 'pe' is the host, which runs what no other engine lists",
+                   "no operators", "", ""});
+}
+
+TEST(ProfileFault, TwoHosts) {
+  ExpectComplaint("links:\n", "  a: {host: {}}\n  b: {host: {}}\nlinks:\n",
+                  {20, 7, "'a' and 'b' are hosts", "one host at most", "", ""});
+}
+
+TEST(ProfileFault, ASpeedThatAHostDoesNotHave) {
+  ExpectComplaint("links:\n", "  a: {host: {cycles_per_step: 1}}\nlinks:\n",
+                  {19, 14, "unknown key 'cycles_per_step'",
+                   "one of start_cycles, cycles_per_output, cycles_per_mac", "",
+                   "did you mean 'cycles_per_mac'?"});
 }
 
 TEST(ProfileFault, AnAlignmentOfZero) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <type_traits>
 
+#include "engines.h"
 #include "fixture.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/hw_profiles/profile_yaml.h"
@@ -85,6 +86,7 @@ TEST(ProfileFields, ThePageStatesEachWithItsDefault) {
   ExpectStated(page, "`memories.<name>`", kPortFields, "port.");
   ExpectStated(page, "`engines.<name>`", kEngineFields);
   ExpectStated(page, "`engines.<name>`", kThroughputFields);
+  ExpectStated(page, "`engines.<name>.host`", kHostFields);
   ExpectStated(page, "`links.<name>`", kLinkFields);
   ExpectStated(page, "`roles.<role>`", kRoleFields);
   ExpectStated(page, "`tiling`", kTilingFields);
@@ -99,6 +101,7 @@ void ExpectReadBack(const Fields& fields, SectionOf section_of) {
     SCOPED_TRACE(std::string(field.key));
     Profile profile = Read(kSmall);
     profile.scratch = {{base::OperatorKind::kConv, 2, {}}};
+    profile.engines.push_back(Host("host"));
     const std::string before = WriteProfileJson(profile);
     bool is_number = false;
     VisitValue(field, section_of(profile), [&](auto& value) {
@@ -125,6 +128,8 @@ TEST(ProfileFields, EachIsWrittenAndReadBack) {
   ExpectReadBack(kEngineFields, [](Profile& profile) -> Engine& { return profile.engines[0]; });
   ExpectReadBack(kThroughputFields,
                  [](Profile& profile) -> Throughput& { return profile.engines[0].throughputs[0]; });
+  ExpectReadBack(kHostFields,
+                 [](Profile& profile) -> HostSpeed& { return *profile.engines[1].host; });
   ExpectReadBack(kUnrollFields, [](Profile& profile) -> Unroll& {
     return profile.engines[0].throughputs[0].unroll;
   });

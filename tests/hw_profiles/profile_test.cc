@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engines.h"
 #include "fixture.h"
 #include "tessera/hw_profiles/profile_yaml.h"
 
@@ -65,6 +66,20 @@ TEST(Profile, AnEngineThatIsNamedIsTheOnlyOne) {
   EXPECT_EQ(EngineFor(profile, OperatorKind::kOpaque, DataType::kInt8, "host")->name, "host");
   EXPECT_EQ(EngineFor(profile, OperatorKind::kOpaque, DataType::kInt8, "dsp"), nullptr);
   EXPECT_EQ(EngineFor(profile, OperatorKind::kConv, DataType::kInt8, "host"), nullptr);
+}
+
+TEST(Profile, TheHostRunsWhatNoOtherEngineLists) {
+  Profile profile;
+  profile.engines = {Host("cpu"),
+                     {"array", {{OperatorKind::kConv, DataType::kInt8, {}, 1, 1, 0}}, 0, 1}};
+  EXPECT_EQ(HostOf(profile)->name, "cpu");
+  EXPECT_EQ(EngineFor(profile, OperatorKind::kConv, DataType::kInt8)->name, "array");
+  EXPECT_EQ(EngineFor(profile, OperatorKind::kConv, DataType::kInt16)->name, "cpu");
+  EXPECT_EQ(EngineFor(profile, OperatorKind::kSoftmax, DataType::kInt8)->name, "cpu");
+  EXPECT_EQ(EngineFor(profile, OperatorKind::kOpaque, DataType::kInt8, "cpu")->name, "cpu");
+  EXPECT_EQ(EngineFor(profile, OperatorKind::kOpaque, DataType::kInt8, "array"), nullptr);
+  profile.engines.erase(profile.engines.begin());
+  EXPECT_EQ(HostOf(profile), nullptr);
 }
 
 TEST(Profile, ALinkJoinsInBothDirections) {

@@ -202,11 +202,27 @@ TEST(ReadProfile, NoTransitionsIsNotTheSameAsAnyTransition) {
   EXPECT_TRUE(Read(WriteProfileJson(none)).memories[0].transitions->empty());
 }
 
+TEST(ReadProfile, AHostHasASpeedForAllKindsAndNoOperators) {
+  const Profile profile = Read(SmallWith(
+      "links:\n", "  cpu: {mac_pj: 4, host: {start_cycles: 9, cycles_per_mac: 0.5}}\nlinks:\n"));
+  const Engine& host = profile.engines.at(1);
+  EXPECT_EQ(host.name, "cpu");
+  EXPECT_EQ(host.mac_pj, 4);
+  EXPECT_TRUE(host.throughputs.empty());
+  ASSERT_TRUE(host.host.has_value());
+  EXPECT_EQ(host.host->start_cycles, 9);
+  EXPECT_EQ(host.host->cycles_per_output, 1);
+  EXPECT_EQ(host.host->cycles_per_mac, 0.5);
+  const std::string json = WriteProfileJson(profile);
+  EXPECT_EQ(WriteProfileJson(Read(json)), json);
+}
+
 // A profile that was written before these fields existed is written as before.
 TEST(ReadProfile, NoAreaAndNoIdleTimeAreNotWritten) {
   const std::string json = WriteProfileJson(Read(kSmall));
   EXPECT_EQ(json.find("area_mm2"), std::string::npos);
   EXPECT_EQ(json.find("idle_cycles_between_tiles"), std::string::npos);
+  EXPECT_EQ(json.find("host"), std::string::npos);
 }
 
 TEST(ReadProfile, IgnoresTheUsersOwnKeysEverywhere) {

@@ -51,13 +51,36 @@ TEST_P(ShippedProfile, RunsTheOperatorsOfAnImageNetwork) {
   }
 }
 
+// So no network is unsupported.
+TEST_P(ShippedProfile, HasAHostForTheRest) {
+  const Profile profile = Shipped(GetParam());
+  ASSERT_NE(HostOf(profile), nullptr);
+  EXPECT_EQ(HostOf(profile)->name, "host");
+  for (size_t kind = 0; kind < base::OperatorKindNames().size(); ++kind) {
+    for (size_t type = 0; type < base::DataTypeNames().size(); ++type) {
+      EXPECT_NE(EngineFor(profile, static_cast<base::OperatorKind>(kind),
+                          static_cast<base::DataType>(type)),
+                nullptr);
+    }
+  }
+}
+
+// Arm's compiler runs or decomposes these.
+TEST(ShippedProfiles, OfTheEthosUNormaliseOnTheNpu) {
+  for (const char* name : {"ethos_u55_256", "ethos_u65_256", "ethos_u65_512"}) {
+    const Profile profile = Shipped(name);
+    for (const auto kind : {base::OperatorKind::kSoftmax, base::OperatorKind::kLayerNorm})
+      EXPECT_EQ(EngineFor(profile, kind, base::DataType::kInt8)->name, "npu") << name;
+  }
+}
+
 // The Ethos-U leaves these to the processor.
 TEST(ShippedProfiles, OfEnginesWithAVectorUnitSumAndSort) {
   for (const char* name :
        {"edge_npu_1mib", "edge_npu_64kib", "mcu_320k", "three_bank_two_mode", "tpu_like"}) {
     const Profile profile = Shipped(name);
     for (const auto kind : {base::OperatorKind::kCumsum, base::OperatorKind::kTopK})
-      EXPECT_NE(EngineFor(profile, kind, base::DataType::kInt8), nullptr) << name;
+      EXPECT_FALSE(EngineFor(profile, kind, base::DataType::kInt8)->host) << name;
   }
 }
 

@@ -12,6 +12,7 @@
 #include "tessera/plan/verify/in_place.h"
 #include "tessera/tests/audit/draw_network.h"
 #include "tessera/tests/audit/draw_profile.h"
+#include "tessera/tests/draw_host.h"
 #include "tessera/tests/draws.h"
 #include "tessera/tests/graph/random_sum.h"
 #include "tessera/tests/search/cost/disagreements.h"
@@ -109,15 +110,17 @@ std::vector<encoder::program::SubgraphChoice> DrawChoices(Random& random,
   const auto operators = static_cast<int>(network.operators.size());
   for (int first = 0; first < operators;) {
     const int last = std::min(operators - 1, first + static_cast<int>(random.Uniform(0, 3)));
+    const graph::Interval interval = WithoutHosted(network, profile, {first, last});
     encoder::program::SubgraphChoice choice =
-        search::RandomChoice(random, network, profile, {first, last});
-    if (first == last && random.Chance(0.5)) {
+        search::RandomChoice(random, network, profile, interval);
+    const bool alone = interval.first == interval.last;
+    if (alone && !IsHosted(network, profile, first) && random.Chance(0.5)) {
       choice.policy.weights = WeightPolicy::kSplitK;
       choice.policy.halo = HaloStorage::kRecompute;
       choice.policy.k_extent = profile.tiling.k_granularity * random.Uniform(0, 2);
     }
     choices.push_back(std::move(choice));
-    first = last + 1;
+    first = interval.last + 1;
   }
   const std::vector<int> kept = search::RandomKept(random, network, profile, choices);
   for (encoder::program::SubgraphChoice& choice : choices) choice.policy.kept = kept;
@@ -134,6 +137,7 @@ bool MakeBuildable(Random& random, const graph::Graph& network, const Profile& p
     if (choice.policy.weights != WeightPolicy::kSplitK &&
         choice.policy.weights != WeightPolicy::kDirect)
       continue;
+    if (IsHosted(network, profile, choice.interval.first)) continue;
     choice.policy.weights = WeightPolicy::kResident;
     choice.policy.k_extent = 0;
   }
@@ -163,6 +167,7 @@ void Count(const Plan& plan, const std::vector<verify::Users>& users, const Subg
   tally["in_place"] += subgraph.in_place ? 1 : 0;
   tally["prefetch"] += subgraph.prefetch ? 1 : 0;
   tally["kept"] += plan.kept.empty() ? 0 : 1;
+  tally["host"] += IsHosted(plan.network, plan.profile, subgraph.interval.first) ? 1 : 0;
   for (int i = subgraph.interval.first; i <= subgraph.interval.last; ++i) {
     const graph::Operator& op = plan.network.operators[static_cast<size_t>(i)];
     tally["growing state"] += GrowsState(plan, users, op) ? 1 : 0;
@@ -196,7 +201,7 @@ TEST(CostsOfDraws, AreWhatTheSimulationSays) {
       EXPECT_GE(tally[std::string(dma) + what], DrawsOf(200)) << dma << what;
     EXPECT_GE(tally[std::string(dma) + "split_k"], DrawsOf(80)) << dma;
   }
-  for (const char* what : {"in_place", "prefetch", "kept", "growing state"})
+  for (const char* what : {"in_place", "prefetch", "kept", "growing state", "host"})
     EXPECT_GE(tally[what], DrawsOf(150)) << what;
   for (const std::string_view kind : base::OperatorKindNames())
     EXPECT_GE(tally[std::string(kind)], DrawsOf(50)) << kind;

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "fixture.h"
+#include "tessera/tests/hw_profiles/engines.h"
 
 namespace tessera::plan {
 namespace {
@@ -52,6 +53,13 @@ TEST_P(SeededFault, IsNamed) {
   Plan plan = GetParam().plan();
   GetParam().spoil(plan);
   EXPECT_THAT(Messages(plan), testing::Contains(HasSubstr(GetParam().message)));
+}
+
+// Leaves the kind to a host.
+void GiveToHost(Plan& plan, base::OperatorKind kind) {
+  std::erase_if(plan.profile.engines[0].throughputs,
+                [kind](const auto& entry) { return entry.kind == kind; });
+  plan.profile.engines.push_back(hw_profiles::Host("host"));
 }
 
 // Buffers of TwoConvsPlan.
@@ -235,6 +243,35 @@ const std::vector<Fault> kFaults = {
        plan.network.tensors[0].type = base::DataType::kFloat32;
      },
      "policy: no engine of the profile runs operator 'conv' (conv of float32)"},
+    {"HostWithOtherOperators", TwoConvsPlan,
+     [](Plan& plan) { GiveToHost(plan, base::OperatorKind::kConv); },
+     "policy: subgraph 0 has several operators, of which the host runs one"},
+    {"HostWithSeveralTiles", OneConvPlan,
+     [](Plan& plan) {
+       GiveToHost(plan, base::OperatorKind::kConv);
+       plan.subgraphs[0].tile = {1, 4, 2, 4};
+       plan.subgraphs[0].tiles = 2;
+     },
+     "policy: subgraph 0 is on the host, but has several tiles"},
+    {"HostWithResidentWeights", OneConvPlan,
+     [](Plan& plan) { GiveToHost(plan, base::OperatorKind::kConv); },
+     "policy: subgraph 0 is on the host, but does not hold weights direct"},
+    {"HostThatWorksInPlace", OneSramPlan,
+     [](Plan& plan) { GiveToHost(plan, base::OperatorKind::kElementwise); },
+     "policy: subgraph 1 is on the host, but puts results in place"},
+    {"HostThatWritesFlash", OneConvPlan,
+     [](Plan& plan) {
+       GiveToHost(plan, base::OperatorKind::kConv);
+       plan.subgraphs[0].weights = hw_profiles::WeightPolicy::kDirect;
+       plan.profile.memories[1].writable = false;
+     },
+     "policy: subgraph 0: 'y' leaves to memory 'dram', which cannot be written"},
+    {"HostWhereAnotherEngineRunsTheOperator", OneConvPlan,
+     [](Plan& plan) {
+       plan.profile.engines.insert(plan.profile.engines.begin(), hw_profiles::Host("host"));
+       plan.subgraphs[0].weights = hw_profiles::WeightPolicy::kDirect;
+     },
+     "policy: subgraph 0: 'w' is read in memory 'dram', where engines cannot read"},
     {"MoreAtHomeThanTheMemoryHolds", OneConvPlan,
      [](Plan& plan) { plan.profile.memories[1].capacity_bytes = 279; },
      "memory: memory 'dram' is home to 280 bytes while subgraph 0 runs, and has room for 279"},

@@ -12,6 +12,7 @@
 #include "tessera/plan/verify/checks.h"
 #include "tessera/plan/verify/cost_terms.h"
 #include "tessera/plan/verify/derivation.h"
+#include "tessera/plan/verify/engines.h"
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
 #include "tessera/plan/verify/tiles.h"
 
@@ -336,6 +337,7 @@ bool IsSurelyNeeded(const graph::Graph& network, const std::vector<Users>& users
 }  // namespace
 
 int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interval interval) {
+  if (JoinsHost(plan, interval)) return base::kMaxTotal;
   return MemoryLowerBounds(plan, users).OfInterval(interval);
 }
 

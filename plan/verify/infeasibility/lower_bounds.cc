@@ -8,6 +8,7 @@
 
 #include "tessera/plan/verify/buffer_sizes.h"
 #include "tessera/plan/verify/cost_terms.h"
+#include "tessera/plan/verify/engines.h"
 #include "tessera/plan/verify/tiles.h"
 
 // Sizes of tile buffers follow from the tiles and the halo alone, and so do the operators between
@@ -207,6 +208,10 @@ int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, const Box& bo
   const bool may_grow_in_place =
       plan.network.tensors[static_cast<size_t>(op.outputs.front())].next_of >= 0;
   if (may_grow_in_place) return 0;
+  if (IsOnHost(plan, op)) {  // always one tile
+    const Arithmetic whole = ArithmeticOf(plan, op, made, std::nullopt);
+    return Plus(whole.start, whole.body);
+  }
   if (op.groups <= 1) return ArithmeticOf(plan, op, made, std::nullopt).body;
   const hw_profiles::Engine* engine = EngineOf(plan, op);
   if (engine == nullptr) return 0;

@@ -13,7 +13,8 @@ namespace tessera::plan::verify::infeasibility {
 
 // Bytes of the tile memory that some step of the interval needs if it runs as one subgraph: under
 // every tile, policy and set of kept boundary tensors, for all subgraphs before and after. `plan`
-// states network and profile. Cost: the tiles of one index along each axis that may be cut, twice.
+// states network and profile. More than any memory has if the interval can be no subgraph. Cost:
+// the tiles of one index along each axis that may be cut, twice.
 int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interval interval);
 
 // Whether some policy and lifespans allow a result of the operator to take the place of an operand.

@@ -11,6 +11,7 @@
 #include "tessera/plan/verify/checks.h"
 #include "tessera/plan/verify/costs.h"
 #include "tessera/plan/verify/derivation.h"
+#include "tessera/plan/verify/engines.h"
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
 #include "tessera/plan/verify/residency.h"
 #include "tessera/plan/verify/tiles.h"
@@ -102,6 +103,7 @@ std::vector<std::vector<int64_t>> SubgraphConfigs::ExtentsOf(graph::Interval int
   std::vector<std::vector<int64_t>> extents;
   for (size_t axis = 0; axis < whole.tile.size(); ++axis) {
     std::vector<int64_t>& here = extents.emplace_back(1, whole.tile[axis]);
+    if (IsOnHost(probe_, interval)) continue;
     for (const hw_profiles::AxisGranularity& cut : probe_.profile.tiling.axes) {
       const bool meant = MeaningOf(whole.tile.size(), axis) == cut.axis;
       if (!meant || !MayCut(probe_.network, users_, interval, axis)) continue;
@@ -129,6 +131,11 @@ std::vector<std::vector<int64_t>> SubgraphConfigs::TilesOf(graph::Interval inter
 
 std::vector<Subgraph> SubgraphConfigs::PoliciesOf(graph::Interval interval) const {
   const hw_profiles::Tiling& tiling = probe_.profile.tiling;
+  if (IsOnHost(probe_, interval)) {
+    Subgraph policy = AsOneTile(probe_.network, interval);
+    policy.weights = WeightPolicy::kDirect;
+    return {policy};
+  }
   const std::vector<int> tensors = TensorsOf(probe_.network, interval);
   const bool has_constants = std::any_of(tensors.begin(), tensors.end(), [this](int tensor) {
     return probe_.network.tensors[static_cast<size_t>(tensor)].constant;

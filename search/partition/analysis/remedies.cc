@@ -299,7 +299,8 @@ class RemedySearch {
   }
 
   void TryEngine() {
-    if (obstacle_.op < 0 || profile_.engines.empty()) return;
+    const bool has_host = hw_profiles::HostOf(profile_) != nullptr;  // the operator names another
+    if (obstacle_.op < 0 || profile_.engines.empty() || has_host) return;
     const base::OperatorKind kind = graph_.operators[static_cast<size_t>(obstacle_.op)].kind;
     Trial trial = trials_.Unchanged(RemedyKind::kEngine,
                                     fmt::format("`{}` among the operators of engine '{}'",

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/plan/verify/host_share.h"
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
 
@@ -106,6 +107,7 @@ std::vector<std::string> NotesOn(const choices::SearchContext& context,
         "of some operators left out of the baseline it is not proven that they do not fit alone");
   }
   NoteStatesApart(plan, notes);
+  if (auto note = plan::verify::NoteOnHost(plan)) notes.push_back(*std::move(note));
   if (auto note = plan::NoteOnUnknownWork(plan.network, plan.objective))
     notes.push_back(*std::move(note));
   return notes;

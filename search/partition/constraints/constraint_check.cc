@@ -10,6 +10,7 @@
 #include "tessera/base/text.h"
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
@@ -103,7 +104,14 @@ class FaultSearch {
     const int operators = static_cast<int>(graph_.operators.size());
     if (interval.first < 0 || interval.first >= interval.last || interval.last >= operators)
       return FaultOf("these are no operators to put together", "two operators or more");
+    if (auto fault = FindOnHost(interval)) return fault;
     return FindTooLong(interval);
+  }
+
+  // The host runs each operator alone.
+  std::optional<Diagnostic> FindOnHost(Interval interval) const {
+    if (!encoder::program::JoinsHost(graph_, profile_, interval)) return std::nullopt;
+    return encoder::program::FindUnfitForHost(graph_, profile_, interval, {});
   }
 
   std::optional<Diagnostic> FindTooLong(Interval interval) const {
@@ -115,6 +123,7 @@ class FaultSearch {
 
   std::optional<Diagnostic> FindInSubgraph(const PlanConstraint& constraint) const {
     if (auto fault = encoder::program::CheckWellFormed(graph_, constraint.interval)) return fault;
+    if (auto fault = FindOnHost(constraint.interval)) return fault;
     if (auto fault = FindTooLong(constraint.interval)) return fault;
     if (auto fault = FindInPolicy(constraint)) return fault;
     if (auto fault = FindInTile(constraint)) return fault;
@@ -127,6 +136,10 @@ class FaultSearch {
     if (auto fault = encoder::program::CheckWellFormed(graph_, constraint.interval, tile))
       return fault;
     const graph::Shape& output = encoder::program::OutputShape(graph_, constraint.interval);
+    if (tile != output && encoder::program::RunsOnHost(graph_, profile_, constraint.interval))
+      return FaultOf(
+          fmt::format("tiles of {} are required of an operator on the host", fmt::join(tile, "x")),
+          "the whole output");
     graph::tiling::ShapeGrid whole;
     for (const int64_t extent : output) whole.extents.push_back({extent});
     if (graph::tiling::MakesTooManyTiles(whole, tile))

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "tessera/encoder/program/engine_choice.h"
+
 namespace tessera::search::partition::paths {
 namespace {
 
@@ -80,7 +82,8 @@ void IntervalLattice::AddInterval(size_t order, graph::Interval interval) {
   const constraints::PlanConstraints* constraints = orders_[order].constraints;
   const int length = interval.last - interval.first + 1;
   const int inseparable = constraints->Inseparable(interval);
-  const bool allowed = length <= std::max(most_, inseparable) && constraints->Allow(interval);
+  const bool allowed = length <= std::max(most_, inseparable) && constraints->Allow(interval) &&
+                       !encoder::program::JoinsHost(context->graph, context->profile, interval);
   if (!allowed && (length > 1 || order > 0)) return;
   const bool is_open = constraints->ConfigOf(interval) == nullptr &&
                        constraints->PinsOf(interval, 0, context->TileMemory().name).empty();

@@ -5,6 +5,7 @@
 
 #include "../fixture.h"
 #include "plans.h"
+#include "tessera/tests/hw_profiles/engines.h"
 
 namespace tessera::plan::execute {
 namespace {
@@ -115,6 +116,22 @@ Plan WithState() {
   network.tensors[3].network_output = true;
   network.operators = {Elementwise("add", {0, 1}, 2), Elementwise("relu", {2}, 3)};
   return Spread(network, profile, {{{0, 1}, {4, 8}, {WeightPolicy::kResident, false}}});
+}
+
+Plan OnHost() {
+  hw_profiles::Profile profile = ProfileWith(DmaSteps::kSerialized);
+  std::erase_if(profile.engines[0].throughputs,
+                [](const auto& entry) { return entry.kind == base::OperatorKind::kElementwise; });
+  profile.engines.push_back(hw_profiles::Host("host"));
+  graph::Graph network;
+  network.tensors = {FeatureTensor("x", {1, 4, 4, 4}), ConstantTensor("w", {4, 4, 3, 3}),
+                     FeatureTensor("a", {1, 4, 4, 4}), FeatureTensor("y", {1, 4, 4, 4})};
+  network.tensors[0].network_input = true;
+  network.tensors[3].network_output = true;
+  network.operators = {Conv3x3("conv", 0, 1, 2), Elementwise("relu", {2}, 3)};
+  return Spread(network, profile,
+                {{{0, 0}, {1, 4, 2, 4}, {WeightPolicy::kResident, false}},
+                 {{1, 1}, {1, 4, 4, 4}, {WeightPolicy::kDirect, false}}});
 }
 
 Plan InPlace() {

@@ -52,6 +52,11 @@ Plan WithScratch();
 //     step   0 add  1 relu
 Plan WithState();
 
+// x -> conv -> a -> relu -> y, in DRAM, which engines do not access; the host runs relu:
+//
+//     step   0 load w | 1 load x  2 conv  3 store a | 4 relu              [1, 4) runs twice
+Plan OnHost();
+
 // x -> relu -> a -> b = a + x, all in SRAM but x and y; b in the place of a:
 //
 //     step   0 load x  1 relu  2 add  3 store b

@@ -7,6 +7,7 @@
 #include "base_plans.h"
 #include "faults.h"
 #include "plans.h"
+#include "tessera/tests/hw_profiles/engines.h"
 
 // Seeded faults (faults.h) of plans that make for each tile all that it needs.
 namespace tessera::plan::execute {
@@ -96,6 +97,17 @@ TEST(InPlacePlan, MayNotHaveItsOperandInAGapOfItsResult) {
   EXPECT_THAT(MessagesOf(plan),
               testing::ElementsAre(testing::AllOf(testing::StartsWith("in place: "),
                                                   testing::HasSubstr("own operand 'a'"))));
+}
+
+// The host reads and writes homes that other engines do not, if they can be written at all.
+TEST(HostPlan, MayWorkWhereOtherEnginesMayNot) {
+  Plan plan = OnHost();
+  EXPECT_THAT(MessagesOf(plan), testing::IsEmpty());
+  plan.profile.memories[1].writable = false;
+  EXPECT_THAT(MessagesOf(plan), testing::Contains(testing::HasSubstr("cannot be written")));
+  plan.profile.memories[1].writable = true;
+  plan.profile.engines.back() = hw_profiles::EngineForEveryKind("dsp");
+  EXPECT_THAT(MessagesOf(plan), testing::Contains(testing::HasSubstr("no engine reads")));
 }
 
 const std::vector<SpoiledPlan> kStateAliasing = {

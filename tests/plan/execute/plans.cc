@@ -15,6 +15,7 @@
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/greedy/greedy.h"
+#include "tessera/tests/draw_host.h"
 #include "tessera/tests/graph/random_graph.h"
 #include "tessera/tests/hw_profiles/engines.h"
 
@@ -294,6 +295,7 @@ Profile DrawProfile(Random& random) {
                         {hw_profiles::ScratchFactor::kInChannels}}};
   }
   profile.table_bytes_per_channel = random.Chance(0.5) ? 0 : random.Uniform(1, 5);
+  if (random.Chance(0.1)) DrawHost(random, profile);
   return profile;
 }
 
@@ -337,7 +339,10 @@ std::optional<Plan> DrawPlan(Random& random, bool with_modes, Kinds kinds) {
   const int skipped = random.Chance(0.2) ? static_cast<int>(random.Uniform(0, operators - 1)) : 0;
   std::vector<encoder::program::SubgraphChoice> choices;
   for (int first = skipped; first < operators;) {
-    const int last = static_cast<int>(random.Uniform(first, operators - 1));
+    const graph::Interval interval = WithoutHosted(
+        network, profile, {first, static_cast<int>(random.Uniform(first, operators - 1))});
+    const int last = interval.last;
+    const bool on_host = IsHosted(network, profile, first);
     std::vector<graph::tiling::CutAxis> axes;
     for (const hw_profiles::AxisGranularity& axis : profile.tiling.axes)
       axes.push_back({axis.axis, axis.granularity});
@@ -349,10 +354,11 @@ std::optional<Plan> DrawPlan(Random& random, bool with_modes, Kinds kinds) {
     const auto policy =
         static_cast<size_t>(random.Uniform(0, static_cast<int64_t>(weights.size()) - 1));
     encoder::program::SubgraphChoice& choice = choices.emplace_back();
-    choice.interval = {first, last};
-    choice.tile = shapes[tile];
+    choice.interval = interval;
+    choice.tile = on_host ? shapes.back() : shapes[tile];
     choice.policy = {weights[policy], random.Chance(0.6)};
-    if (random.Chance(0.9)) KeepRows(random, network, profile, shapes, choice);
+    if (on_host) choice.policy = {hw_profiles::WeightPolicy::kDirect, false};
+    if (!on_host && random.Chance(0.9)) KeepRows(random, network, profile, shapes, choice);
     first = last + 1;
   }
   return PlaceLow(network, profile, choices);

@@ -17,6 +17,7 @@
 #include "tessera/plan/verify/residency.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/cost/timeline.h"
+#include "tessera/tests/draw_host.h"
 #include "tessera/tests/search/cost/simulate.h"
 
 // docs/program.md has two implementations: encoder/program and search/cost in closed form,
@@ -72,8 +73,9 @@ std::optional<plan::Plan> AnyPlan(Random& random, graph::Graph graph) {
   const auto operators = static_cast<int>(graph.operators.size());
   for (int first = 0; first < operators;) {
     const auto last = static_cast<int>(random.Uniform(first, operators - 1));
-    choices.push_back(RandomChoice(random, graph, profile, {first, last}));
-    first = last + 1;
+    choices.push_back(
+        RandomChoice(random, graph, profile, WithoutHosted(graph, profile, {first, last})));
+    first = choices.back().interval.last + 1;
   }
   const std::vector<int> kept = RandomKept(random, graph, profile, choices);
   for (encoder::program::SubgraphChoice& choice : choices) choice.policy.kept = kept;
@@ -89,6 +91,7 @@ TEST(Derivations, AgreeOnRandomPrograms) {
   int programs = 0;
   int keeping = 0;
   int listing = 0;  // with tensors in the first and in the last of several homes
+  int hosted = 0;   // subgraphs on the host
   int64_t aliased_states = 0;
   for (int round = 0; round < 3000; ++round) {
     const auto plan =
@@ -103,6 +106,7 @@ TEST(Derivations, AgreeOnRandomPrograms) {
       ASSERT_EQ(cost::PlannedTimeline(*plan, i, cost::kAllTiles).cycles,
                 plan->subgraphs[i].metrics.latency_cycles)
           << "round " << round;
+      hosted += IsHosted(plan->network, plan->profile, plan->subgraphs[i].interval.first) ? 1 : 0;
     }
     for (const plan::BufferUse& use : plan->buffers) {
       const bool keeps = use.kind == plan::BufferKind::kRollingBuffer ||
@@ -114,6 +118,7 @@ TEST(Derivations, AgreeOnRandomPrograms) {
   EXPECT_GE(programs, 1000);
   EXPECT_GE(keeping, 300);
   EXPECT_GE(listing, 200);
+  EXPECT_GE(hosted, 100);
   EXPECT_GE(aliased_states, 10);
   for (const size_t storage : {1, 2, 3}) EXPECT_GE(cached.at(storage), 50);
 }

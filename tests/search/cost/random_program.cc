@@ -5,6 +5,7 @@
 
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/program.h"
+#include "tessera/tests/draw_host.h"
 #include "tessera/tests/hw_profiles/engines.h"
 
 namespace tessera::search {
@@ -115,6 +116,7 @@ Profile RandomMachine(Random& random) {
   }
   profile.table_bytes_per_channel = random.Chance(0.7) ? 0 : 5;
   if (random.Chance(0.4)) DrawHomes(random, profile);
+  if (random.Chance(0.1)) DrawHost(random, profile);
   return profile;
 }
 
@@ -150,6 +152,10 @@ encoder::program::SubgraphChoice RandomChoice(Random& random, const graph::Graph
   const graph::Operator& last = graph.operators[static_cast<size_t>(interval.last)];
   const graph::Shape& output = graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
   encoder::program::SubgraphChoice choice{interval, output, {}};
+  if (IsHosted(graph, profile, interval.first)) {
+    choice.policy.weights = WeightPolicy::kDirect;
+    return choice;
+  }
   for (size_t axis = 0; axis < output.size(); ++axis) {
     const bool rows = graph::tiling::AxisOf(output, base::Axis::kRows) == axis;
     const bool named = rows || graph::tiling::AxisOf(output, base::Axis::kColumns) == axis ||

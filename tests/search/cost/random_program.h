@@ -15,8 +15,8 @@ namespace tessera::search {
 void DrawWeights(base::Random& random, graph::Graph& graph);
 
 // A link between "dram" and "sram", the tile memory, which is large enough for everything, and one
-// engine for operators of every kind. Homes, layouts, direct access, transfers, pads, scratch and
-// in-place kinds differ; any axis may be cut.
+// engine for operators of every kind; in a few of them a host runs some kinds. Homes, layouts,
+// direct access, transfers, pads, scratch and in-place kinds differ; any axis may be cut.
 hw_profiles::Profile RandomMachine(base::Random& random);
 
 // Costs differ in their causes: pace, latency, bursts, and starts that other operators hide or do

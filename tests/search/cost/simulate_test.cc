@@ -6,6 +6,7 @@
 #include "tessera/encoder/program/choices.h"
 #include "tessera/search/cost/cost_terms.h"
 #include "tessera/search/cost/simulator.h"
+#include "tessera/tests/hw_profiles/engines.h"
 
 namespace tessera::search {
 namespace {
@@ -277,6 +278,27 @@ TEST(Simulate, AResultThatIsReadInItsHomeCrossesTwice) {
   const plan::Metrics metrics = RunRows(graph, profile, 4, kResident);
   EXPECT_EQ(metrics.off_chip_by_cause.at("inputs"), 24 + 24);
   EXPECT_EQ(metrics.off_chip_by_cause.at("outputs"), 24 + 24);
+}
+
+// Pointwise has 24 results and 48 products. The DRAM takes 7 + 6 cycles for the operand, 7 + 1 for
+// the weights and 5 + 12 for the result.
+TEST(Simulate, TheHostTakesItsTimeForOutputsAndProductsOrThatOfTheHomes) {
+  for (const DmaSteps dma : {DmaSteps::kSerialized, DmaSteps::kDoubleBuffered}) {
+    Profile profile = SmallMachine(dma);
+    profile.engines[0].throughputs.erase(profile.engines[0].throughputs.begin());
+    profile.engines.push_back(
+        hw_profiles::Host("host", {.start_cycles = 5, .cycles_per_output = 0.5}));
+    profile.engines[1].mac_pj = 3;
+    const plan::Metrics slow = RunRows(Pointwise(), profile, 4, kDirect);
+    EXPECT_EQ(slow.latency_cycles, 5 + 12 + 48);
+    EXPECT_EQ(slow.energy_pj, 48 * 3 + 28 * 10 + 24 * 20);
+    EXPECT_EQ(slow.off_chip_bytes, 28 + 24);
+    const plan::Metrics bound = cost::LowerBound(Pointwise(), profile, {0, 0});
+    EXPECT_EQ(bound.latency_cycles, slow.latency_cycles);
+    EXPECT_EQ(bound.energy_pj, slow.energy_pj);
+    profile.engines[1].host->cycles_per_mac = 0.25;
+    EXPECT_EQ(RunRows(Pointwise(), profile, 4, kDirect).latency_cycles, 13 + 8 + 17);
+  }
 }
 
 TEST(Simulate, RunsAnOperatorOnTheEngineForItsDataType) {

@@ -10,6 +10,7 @@
 #include "tessera/encoder/program/homes.h"
 #include "tessera/plan/plan.h"
 #include "tessera/search/cost/simulator.h"
+#include "tessera/tests/draw_host.h"
 #include "tessera/tests/search/cost/simulate.h"
 
 namespace tessera::search {
@@ -28,7 +29,8 @@ TEST(SubgraphBound, HoldsForEveryProgram) {
     DrawPaces(random, profile);
     graph = encoder::program::WithHomes(std::move(graph), profile);
     const auto last = static_cast<int>(graph.operators.size()) - 1;
-    const graph::Interval interval{static_cast<int>(random.Uniform(0, last)), last};
+    const graph::Interval interval =
+        WithoutHosted(graph, profile, {static_cast<int>(random.Uniform(0, last)), last});
     encoder::program::SubgraphChoice choice = RandomChoice(random, graph, profile, interval);
     choice.policy.kept = RandomKept(random, graph, profile, {choice});
     if (!encoder::program::BuildProgram(graph, profile, {&choice, 1})) continue;

@@ -7,6 +7,7 @@
 #include "constraint_words.h"
 #include "networks.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
+#include "tessera/tests/hw_profiles/engines.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
 // Constraints that no plan can keep are refused before any search.
@@ -18,9 +19,9 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 std::string FaultIn(const graph::Graph& graph, const std::vector<plan::PlanConstraint>& constraints,
-                    std::optional<int> most = {}) {
-  const auto fault = partition::constraints::CheckWellFormed(
-      graph, SmallMachine(DmaSteps::kSerialized), constraints, most);
+                    std::optional<int> most = {},
+                    const hw_profiles::Profile& profile = SmallMachine(DmaSteps::kSerialized)) {
+  const auto fault = partition::constraints::CheckWellFormed(graph, profile, constraints, most);
   return fault ? fmt::format("{}: {}", fault->constraint, fault->diagnostic.message) : "";
 }
 
@@ -37,6 +38,22 @@ TEST(ConstraintFaults, AreConstraintsThatContradictEachOther) {
   EXPECT_THAT(FaultIn(graph, {Apart(0), Subgraph(1, 2), Apart(2)}), StartsWith("2: "));
   EXPECT_THAT(FaultIn(graph, {Spill(boundary), Keep(boundary)}), StartsWith("1: "));
   EXPECT_EQ(FaultIn(graph, {Subgraph(1, 2), Together(1, 2), Apart(1), Apart(3)}), "");
+}
+
+TEST(ConstraintFaults, AreConstraintsThatTheHostDoesNotKeep) {
+  const graph::Graph graph = Chain(3);
+  hw_profiles::Profile profile = SmallMachine(DmaSteps::kSerialized);
+  profile.engines[0].throughputs.erase(profile.engines[0].throughputs.begin());
+  profile.engines.push_back(hw_profiles::Host("cpu"));
+  const auto fault_in = [&](const plan::PlanConstraint& constraint) {
+    return FaultIn(graph, {constraint}, {}, profile);
+  };
+  const plan::TileConfigConstraint rows = {
+      .tile = {{1, 2, 3, 4}}, .weights = {}, .in_place = {}, .halo = {}, .addresses = {}};
+  EXPECT_THAT(fault_in(Together(0, 1)), HasSubstr("'conv0' runs on 'cpu', the host"));
+  EXPECT_THAT(fault_in(Subgraph(0, 1)), HasSubstr("'conv0' runs on 'cpu', the host"));
+  EXPECT_THAT(fault_in(Subgraph(1, 1, rows)), HasSubstr("required of an operator on the host"));
+  EXPECT_EQ(fault_in(Subgraph(1, 1)), "");
 }
 
 TEST(ConstraintFaults, AreConstraintsThatNoPlanCouldKeep) {

@@ -30,6 +30,7 @@
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/cost/simulator.h"
+#include "tessera/tests/draw_host.h"
 #include "tessera/tests/search/cost/simulate.h"
 
 // No bound is above the value of any plan. Networks of every kind of operator, ranks 1 to 6, forks,
@@ -105,7 +106,8 @@ encoder::program::SubgraphChoice AnyChoice(Random& random, const graph::Graph& g
   } while (!Offers(profile, output, choice));
   const bool split_k = std::find(profile.tiling.weights.begin(), profile.tiling.weights.end(),
                                  WeightPolicy::kSplitK) != profile.tiling.weights.end();
-  if (split_k && interval.first == interval.last && random.Chance(0.5)) {
+  const bool alone = interval.first == interval.last && !IsHosted(graph, profile, interval.first);
+  if (split_k && alone && random.Chance(0.5)) {
     choice.policy.weights = WeightPolicy::kSplitK;
     choice.policy.halo = HaloStorage::kRecompute;
   }
@@ -129,8 +131,9 @@ std::optional<Drawn> DrawPlan(Random& random) {
   for (int first = 0; first < operators;) {
     const auto last =
         static_cast<int>(random.Chance(0.3) ? operators - 1 : random.Uniform(first, operators - 1));
-    drawn.choices.push_back(AnyChoice(random, drawn.graph, drawn.profile, {first, last}));
-    first = last + 1;
+    const graph::Interval interval = WithoutHosted(drawn.graph, drawn.profile, {first, last});
+    drawn.choices.push_back(AnyChoice(random, drawn.graph, drawn.profile, interval));
+    first = interval.last + 1;
   }
   const std::vector<int> kept = random.Chance(0.5)
                                     ? std::vector<int>()

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/plan/plan.h"
+
+// What of a network runs on the host, and why.
+namespace tessera::plan::verify {
+
+struct HostedOperator {
+  int op = -1;
+  std::string reason;
+};
+
+struct HostShare {
+  std::vector<HostedOperator> operators;
+  int64_t macs = 0;      // of these, as far as they are known
+  int64_t all_macs = 0;  // of the network, as far as they are known
+
+  double Percent() const;  // of the MACs
+};
+HostShare HostShareOf(const Plan& plan);
+
+// The share in words, with each operator and its reason; nullopt if the host runs nothing.
+std::optional<std::string> NoteOnHost(const Plan& plan);
+
+}  // namespace tessera::plan::verify
