@@ -159,9 +159,9 @@ bool ReadsAll(const graph::Graph& network, const graph::Operator& op, size_t ope
 }
 
 // A lower bound of the cycles of the operator's arithmetic for all tiles: the cycles of its whole
-// result, because boxes that cover a box have at least as many steps of the unrolled loops. Tiles
-// may split groups, and may run parts of several groups together, so of groups only the work
-// counts.
+// result, because boxes that cover a box have at least as many steps of the unrolled loops, those
+// that fold included (docs/program.md 14.2.13). Tiles may split groups, and may run parts of
+// several groups together, so of groups only the work counts.
 int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, int64_t macs) {
   const graph::Shape& made = plan.network.tensors[static_cast<size_t>(op.outputs.front())].shape;
   const bool may_grow_in_place =
