@@ -93,9 +93,10 @@ inline constexpr auto kUnrollFields = std::to_array<Field<Unroll>>({
 });
 
 // The speed of one operator kind on an engine. Kinds with multiply-accumulates take cycles_per_step
-// for each step of their unrolled loops (the product over the dimensions of ceil(dim / unroll)),
-// but not less than their output stage, which takes cycles_per_output for each output element. The
-// other kinds have only that stage.
+// for each step of their unrolled loops (the product over the dimensions of ceil(dim / unroll);
+// dimensions that share weights fold: docs/program.md, "Arithmetic"), but not less than their
+// output stage, which takes cycles_per_output for each output element. The other kinds have only
+// that stage.
 struct Throughput {
   base::OperatorKind kind = base::OperatorKind::kConv;
   std::optional<base::DataType> type;  // nullopt: every type that no other entry of the kind names
@@ -103,19 +104,24 @@ struct Throughput {
   double cycles_per_step = 1;
   double cycles_per_output = 0;
   int64_t start_cycles = 0;  // once for each operator and tile
+  // depthwise: the lanes for rows, columns and channels may do outputs of any channel
+  bool fold_channels = false;
 };
 
 inline constexpr auto kThroughputFields = std::to_array<Field<Throughput>>({
+    {"fold_channels", &Throughput::fold_channels, {}, Presence::kOptional},
     {"unroll"},
     {"cycles_per_step", &Throughput::cycles_per_step, kAmounts},
     {"cycles_per_output", &Throughput::cycles_per_output, kAmounts},
     {"start_cycles", &Throughput::start_cycles, kCycles},
 });
 
-// The fields that an entry for this kind has: the first two describe multiply-accumulates.
+// The fields that an entry for this kind has: the first one describes depthwise convolutions, the
+// next two all multiply-accumulates.
 constexpr std::span<const Field<Throughput>> ThroughputFieldsOf(base::OperatorKind kind) {
   const std::span<const Field<Throughput>> all = kThroughputFields;
-  return base::TraitsOf(kind).multiplies ? all : all.subspan(2);
+  if (kind == base::OperatorKind::kDepthwise) return all;
+  return all.subspan(base::TraitsOf(kind).multiplies ? 1 : 3);
 }
 
 struct HostSpeed {           // for operators of every kind and data type

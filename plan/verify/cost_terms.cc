@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tessera/plan/verify/buffer_sizes.h"
+#include "tessera/plan/verify/engine_steps.h"
 #include "tessera/plan/verify/engines.h"
 #include "tessera/plan/verify/residency.h"
 
@@ -22,9 +23,7 @@ namespace tessera::plan::verify {
 namespace {
 
 using base::CeilDiv;
-using base::OperatorKind;
 using Extents = std::vector<int64_t>;
-using Loop = std::pair<int64_t, int64_t>;  // iterations, and how many of them one step does
 
 class AddressWalk {
  public:
@@ -79,53 +78,6 @@ int64_t DescriptorsOf(const hw_profiles::Link& link, const Pieces& pieces) {
     if (!walked) descriptors = Times(descriptors, pieces.loops[loop]);
   }
   return descriptors;
-}
-
-int64_t StepsOf(const std::vector<Loop>& loops) {
-  int64_t steps = 1;
-  for (const auto& [iterations, unroll] : loops) steps = Times(steps, CeilDiv(iterations, unroll));
-  return steps;
-}
-
-// Slice by slice, if there are slices.
-int64_t StepsOfK(int64_t length, int64_t unroll, const std::optional<KSlices>& k_extent) {
-  if (!k_extent) return CeilDiv(length, unroll);
-  int64_t steps = 0;
-  for (int64_t slice = 0; slice < k_extent->Count(); ++slice)
-    steps += CeilDiv(k_extent->DepthOf(slice), unroll);
-  return steps;
-}
-
-int64_t StepsOfMatmul(const graph::Shape& first, const graph::Operator& op, const Extents& made,
-                      const hw_profiles::Unroll& unroll, const std::optional<KSlices>& k_extent) {
-  const size_t rank = made.size();
-  int64_t batch = 1;
-  for (size_t axis = 0; axis + 2 < rank; ++axis) batch = Times(batch, made[axis]);
-  const int64_t rows = rank < 2 ? 1 : made[rank - 2];
-  const int64_t length = first[first.size() - (op.transpose_first ? 2 : 1)];
-  return Times(
-      StepsOf({{batch, unroll.batch}, {rows, unroll.out_rows}, {made.back(), unroll.out_channels}}),
-      StepsOfK(length, unroll.in_channels, k_extent));
-}
-
-int64_t StepsOfConvolution(int64_t in_channels, int64_t out_channels, const graph::Operator& op,
-                           const Extents& made, const hw_profiles::Unroll& unroll,
-                           const std::optional<KSlices>& k_extent) {
-  std::array<int64_t, 2> taps = op.window.kernel;
-  for (size_t axis = 0; axis < taps.size() && op.kind == OperatorKind::kTransposedConv; ++axis)
-    taps[axis] = CeilDiv(taps[axis], op.window.stride[axis]);
-  const int64_t steps = StepsOf({{made[0], unroll.batch},
-                                 {made[2], unroll.out_rows},
-                                 {made[3], unroll.out_columns},
-                                 {taps[0], unroll.kernel_rows},
-                                 {taps[1], unroll.kernel_columns}});
-  if (op.kind == OperatorKind::kDepthwise)
-    return Times(steps, CeilDiv(made[1], unroll.out_channels));
-  const int64_t of_group = std::max<int64_t>(1, out_channels / op.groups);
-  const int64_t groups = CeilDiv(made[1], of_group);
-  const int64_t one_group = Times(CeilDiv(std::min(made[1], of_group), unroll.out_channels),
-                                  StepsOfK(in_channels / op.groups, unroll.in_channels, k_extent));
-  return Times(steps, Times(groups, one_group));
 }
 
 }  // namespace
@@ -221,13 +173,12 @@ Arithmetic ArithmeticOf(const Plan& plan, const graph::Operator& op, const Exten
                         const std::optional<KSlices>& k_extent) {
   const hw_profiles::Engine* engine = EngineOf(plan, op);
   if (engine == nullptr || HasNoElement(made)) return {};
-  const auto shape_of = [&plan](int tensor) -> const graph::Shape& {
-    return plan.network.tensors[static_cast<size_t>(tensor)].shape;
-  };
   int64_t outputs = 1;
   for (const int64_t extent : made) outputs = Times(outputs, extent);
   if (engine->host) {
-    const int64_t macs = MacsFor(plan.network, op, WholeOf(shape_of(op.outputs.front())));
+    const graph::Shape& result =
+        plan.network.tensors[static_cast<size_t>(op.outputs.front())].shape;
+    const int64_t macs = MacsFor(plan.network, op, WholeOf(result));
     return {engine->host->start_cycles,
             WholeCycles(static_cast<double>(outputs) * engine->host->cycles_per_output +
                         static_cast<double>(macs) * engine->host->cycles_per_mac)};
@@ -237,11 +188,7 @@ Arithmetic ArithmeticOf(const Plan& plan, const graph::Operator& op, const Exten
       *engine, op.kind, plan.network.tensors[static_cast<size_t>(typical)].type);
   double cycles = static_cast<double>(outputs) * speed.cycles_per_output;
   if (base::TraitsOf(op.kind).multiplies) {
-    const graph::Shape& in = shape_of(op.inputs.front());
-    const int64_t steps = op.kind == OperatorKind::kMatmul
-                              ? StepsOfMatmul(in, op, made, speed.unroll, k_extent)
-                              : StepsOfConvolution(in[1], shape_of(op.outputs.front())[1], op, made,
-                                                   speed.unroll, k_extent);
+    const int64_t steps = EngineSteps(plan.network, op, made, speed, k_extent);
     cycles = std::max(cycles, static_cast<double>(steps) * speed.cycles_per_step);
   }
   return {speed.start_cycles, WholeCycles(cycles)};

@@ -11,6 +11,7 @@
 #include "tessera/encoder/program/residence.h"
 #include "tessera/graph/ops/definition.h"
 #include "tessera/graph/regions.h"
+#include "tessera/search/cost/engine_steps.h"
 #include "tessera/search/cost/traffic.h"
 
 namespace tessera::search::cost {
@@ -42,81 +43,11 @@ double MacEnergy(const graph::Graph& graph, const hw_profiles::Profile& profile,
 
 namespace {
 
-using base::OperatorKind;
 using graph::Graph;
 using graph::Operator;
 using graph::tiling::ExtentsView;
 using hw_profiles::Profile;
 using hw_profiles::Throughput;
-using hw_profiles::Unroll;
-
-const graph::Tensor& TensorAt(const Graph& graph, int tensor) {
-  return graph.tensors[static_cast<size_t>(tensor)];
-}
-
-int64_t Steps(int64_t length, int64_t unroll) {
-  return base::CeilDiv(length, std::max<int64_t>(1, unroll));
-}
-
-// Steps over the K extent, slice by slice if there are slices.
-int64_t StepsOfK(int64_t k_extent, int64_t unroll, std::optional<int64_t> slice) {
-  if (!slice || *slice >= k_extent) return Steps(k_extent, unroll);
-  const int64_t full = (k_extent - 1) / *slice;
-  return full * Steps(*slice, unroll) + Steps(k_extent - full * *slice, unroll);
-}
-
-// The taps along an axis that one output sums. For a transposed convolution: at most those that a
-// stride leaves for it.
-int64_t TapsOf(const Operator& op, size_t axis) {
-  const bool transposed = op.kind == OperatorKind::kTransposedConv;
-  return transposed ? base::CeilDiv(op.window.kernel[axis], op.window.stride[axis])
-                    : op.window.kernel[axis];
-}
-
-// The execution of the loops of an operator.
-struct Loops {
-  std::optional<int64_t> k_slice;
-  bool ignores_groups = false;  // for output channels
-};
-
-int64_t StepsOfConvolution(const Graph& graph, const Operator& op, ExtentsView output,
-                           const Unroll& unroll, const Loops& loops) {
-  const int64_t in_channels = TensorAt(graph, op.inputs.front()).shape[1];
-  const bool depthwise = op.kind == OperatorKind::kDepthwise;
-  const int64_t groups = depthwise ? 1 : std::max<int64_t>(1, op.groups);
-  // Groups run in sequence. A depthwise convolution unrolls over its channels as over output
-  // channels.
-  const int64_t group_channels =
-      std::max<int64_t>(1, TensorAt(graph, op.outputs.front()).shape[1] / groups);
-  const int64_t touched_groups = base::CeilDiv(output[1], group_channels);
-  int64_t steps =
-      loops.ignores_groups
-          ? Steps(output[1], unroll.out_channels)
-          : base::SaturatingMul(touched_groups,
-                                Steps(std::min(output[1], group_channels), unroll.out_channels));
-  steps = base::SaturatingMul(
-      steps, depthwise ? 1 : StepsOfK(in_channels / groups, unroll.in_channels, loops.k_slice));
-  steps = base::SaturatingMul(steps, Steps(output[0], unroll.batch));
-  steps = base::SaturatingMul(steps, Steps(output[2], unroll.out_rows));
-  steps = base::SaturatingMul(steps, Steps(output[3], unroll.out_columns));
-  steps = base::SaturatingMul(steps, Steps(TapsOf(op, 0), unroll.kernel_rows));
-  return base::SaturatingMul(steps, Steps(TapsOf(op, 1), unroll.kernel_columns));
-}
-
-// Rows times K extent times columns, once for each index of the leading axes.
-int64_t StepsOfMatmul(const Graph& graph, const Operator& op, ExtentsView output,
-                      const Unroll& unroll, std::optional<int64_t> k_slice) {
-  const size_t rank = output.size();
-  const int64_t columns = output[rank - 1];
-  const int64_t rows = rank >= 2 ? output[rank - 2] : 1;
-  int64_t batch = 1;
-  for (size_t axis = 0; axis + 2 < rank; ++axis) batch = base::SaturatingMul(batch, output[axis]);
-  int64_t steps = base::SaturatingMul(Steps(batch, unroll.batch), Steps(rows, unroll.out_rows));
-  steps = base::SaturatingMul(steps, Steps(columns, unroll.out_channels));
-  const graph::Shape& first = TensorAt(graph, op.inputs.front()).shape;
-  const int64_t k_extent = first[*graph::ops::SumAxisOf(op, 0, first.size())];
-  return base::SaturatingMul(steps, StepsOfK(k_extent, unroll.in_channels, k_slice));
-}
 
 const hw_profiles::Port& PortOf(const Profile& profile, int memory) {
   return profile.memories[static_cast<size_t>(memory)].port;
@@ -150,16 +81,14 @@ Compute ComputeOnHost(const Graph& graph, const Worker& worker, const Operator& 
 }
 
 Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,
-                  const Loops& loops) {
+                  const Slicing& slicing) {
   const int64_t elements = graph::tiling::ElementsOf(output);
   if (elements == 0 || worker.engine == nullptr) return {.engine = worker.engine};
   if (worker.engine->host) return ComputeOnHost(graph, worker, op, elements);
   const Throughput* throughput = worker.throughput;
   double cycles = static_cast<double>(elements) * throughput->cycles_per_output;
   if (base::TraitsOf(op.kind).multiplies) {
-    const int64_t steps = op.kind == OperatorKind::kMatmul
-                              ? StepsOfMatmul(graph, op, output, throughput->unroll, loops.k_slice)
-                              : StepsOfConvolution(graph, op, output, throughput->unroll, loops);
+    const int64_t steps = StepsOf(graph, op, output, *throughput, slicing);
     cycles = std::max(cycles, static_cast<double>(steps) * throughput->cycles_per_step);
   }
   return {.engine = worker.engine,
@@ -178,13 +107,13 @@ Worker WorkerOf(const Graph& graph, const Profile& profile, const Operator& op) 
 
 Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,
                   std::optional<int64_t> k_slice) {
-  return ComputeOf(graph, worker, op, output, Loops{.k_slice = k_slice});
+  return ComputeOf(graph, worker, op, output, Slicing{.k_slice = k_slice});
 }
 
 Compute LeastComputeOf(const Graph& graph, const Worker& worker, const Operator& op,
                        ExtentsView output, bool divides_channels) {
   return ComputeOf(graph, worker, op, output,
-                   Loops{.k_slice = std::nullopt, .ignores_groups = divides_channels});
+                   Slicing{.k_slice = std::nullopt, .ignores_groups = divides_channels});
 }
 
 bool WorksInTurn(const Profile& profile, int memory) {

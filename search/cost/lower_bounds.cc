@@ -19,7 +19,8 @@
 // A bound for every tile and policy: the cost of one tile of the whole output, counting only the
 // work that the tiles of every other tiling do as well (Coverage). Ceilings preserve the bound.
 // Boxes that cover a box hold at least as many unroll steps: each step of the whole has its lattice
-// point in some tile, and a tile has no more lattice points than steps. They hold at least as many
+// point in some tile, and a tile has no more lattice points than steps; for loops that fold see
+// docs/program.md 14.2.13. They hold at least as many
 // bytes, blocks and cycles of a port. Groups of a convolution are an exception, if tiles may divide
 // them (LeastComputeOf). An operator on the host is always one whole tile, which nothing moves.
 //

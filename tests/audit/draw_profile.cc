@@ -155,6 +155,8 @@ void DrawEngines(Random& random, Profile& profile) {
       if (random.Chance(0.3)) throughput.unroll.out_columns = random.Uniform(1, 3);
       if (random.Chance(0.1)) throughput.unroll.kernel_rows = random.Uniform(1, 3);
       if (random.Chance(0.1)) throughput.unroll.batch = 2;
+      if (throughput.kind == base::OperatorKind::kDepthwise)
+        throughput.fold_channels = random.Chance(0.3);
     }
   }
 }

@@ -113,6 +113,15 @@ bool MoreMacs(Random& random, PlanRequest&, PlanRequest& more) {
   return true;
 }
 
+bool MoreFolding(Random& random, PlanRequest&, PlanRequest& more) {
+  bool any = false;
+  for (hw_profiles::Throughput& throughput : AnyOf(random, more.profile.engines)->throughputs) {
+    if (throughput.kind == base::OperatorKind::kDepthwise)
+      any = !std::exchange(throughput.fold_channels, true) || any;
+  }
+  return any;
+}
+
 bool LessStart(Random& random, PlanRequest&, PlanRequest& more) {
   for (hw_profiles::Throughput& throughput : AnyOf(random, more.profile.engines)->throughputs) {
     throughput.start_cycles = 0;
@@ -278,6 +287,7 @@ constexpr std::array kRelations = {Relation{"tile memory", MoreTileMemory},
                                    Relation{"transfers at once", MoreTransfersAtOnce, true},
                                    Relation{"operators at once", MoreOperatorsAtOnce, true},
                                    Relation{"MACs per cycle", MoreMacs, true},
+                                   Relation{"folded channels", MoreFolding, true},
                                    Relation{"start cycles", LessStart, true},
                                    Relation{"idle cycles", LessIdleTime, true},
                                    Relation{"halo policies", MoreHalos},

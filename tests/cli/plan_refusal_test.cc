@@ -37,6 +37,11 @@ class PlanRefusalTest : public CommandLineTest {
     return "chip.yaml";
   }
 
+  // edge_npu_1mib without split-k, which would make room.
+  std::string Edge(const std::string& lines = "") const {
+    return Derived("edge_npu_1mib", "tiling: {weights: [resident, streamed]}\n" + lines);
+  }
+
   nlohmann::ordered_json Refused(const std::string& network, const std::string& profile,
                                  int exit_code, const Arguments& more = {}) const {
     Arguments arguments = {"plan", network, "--hw", profile, "--format", "json"};
@@ -67,8 +72,7 @@ class PlanRefusalTest : public CommandLineTest {
 };
 
 TEST_F(PlanRefusalTest, TextNamesOperatorTensorsBytesAndChanges) {
-  const Outcome outcome =
-      Run({"plan", "heavy.yaml", "--hw", Shipped("hw_profiles/edge_npu_1mib.yaml")});
+  const Outcome outcome = Run({"plan", "heavy.yaml", "--hw", Edge()});
   EXPECT_EQ(outcome.exit_code, 20);
   EXPECT_THAT(outcome.out, StartsWith("infeasible: operator 'third' fits in no subgraph: "));
   EXPECT_THAT(outcome.out,
@@ -81,7 +85,7 @@ TEST_F(PlanRefusalTest, TextNamesOperatorTensorsBytesAndChanges) {
 }
 
 TEST_F(PlanRefusalTest, FloatingPointIsToBecomeInt8) {
-  const std::string profile = Shipped("hw_profiles/edge_npu_1mib.yaml");
+  const std::string profile = Edge();
   const auto answer = Refused("heavy.yaml", profile, 20);
   EXPECT_EQ(answer.at("obstacle").at("operator"), "third");
   EXPECT_EQ(answer.at("obstacle").at("needed_bytes"), 1380864);
@@ -91,30 +95,26 @@ TEST_F(PlanRefusalTest, FloatingPointIsToBecomeInt8) {
 }
 
 TEST_F(PlanRefusalTest, TheCapacityThatIsNamedIsEnough) {
-  const auto answer = Refused(
-      "int8.yaml", Derived("edge_npu_1mib", "memories: {sram: {capacity_bytes: 200000}}\n"), 20);
+  const auto answer =
+      Refused("int8.yaml", Edge("memories: {sram: {capacity_bytes: 200000}}\n"), 20);
   const std::string enough = Remedy(answer, "capacity").at("value");
-  EXPECT_EQ(
-      PlanExitCode("int8.yaml", Derived("edge_npu_1mib",
-                                        "memories: {sram: {capacity_bytes: " + enough + "}}\n")),
-      0);
+  EXPECT_EQ(PlanExitCode("int8.yaml", Edge("memories: {sram: {capacity_bytes: " + enough + "}}\n")),
+            0);
 }
 
 TEST_F(PlanRefusalTest, TheHomeThatIsTooSmallIsNamed) {
-  const auto answer = Refused(
-      "int8.yaml", Derived("edge_npu_1mib", "memories: {dram: {capacity_bytes: 100000}}\n"), 20);
+  const auto answer =
+      Refused("int8.yaml", Edge("memories: {dram: {capacity_bytes: 100000}}\n"), 20);
   EXPECT_EQ(answer.at("obstacle").at("kind"), "home");
   EXPECT_EQ(answer.at("obstacle").at("memory"), "dram");
   EXPECT_GT(answer.at("obstacle").at("tensors").size(), 2U);
   const std::string enough = Remedy(answer, "capacity").at("value");
-  EXPECT_EQ(
-      PlanExitCode("int8.yaml", Derived("edge_npu_1mib",
-                                        "memories: {dram: {capacity_bytes: " + enough + "}}\n")),
-      0);
+  EXPECT_EQ(PlanExitCode("int8.yaml", Edge("memories: {dram: {capacity_bytes: " + enough + "}}\n")),
+            0);
 }
 
 TEST_F(PlanRefusalTest, TheLimitIsNamedWithItsBoundAndAValueThatDoes) {
-  const std::string profile = Shipped("hw_profiles/edge_npu_1mib.yaml");
+  const std::string profile = Edge();
   const auto answer = Refused("int8.yaml", profile, 20, {"--limit", "latency=100"});
   const auto& limit = answer.at("obstacle").at("limits").at(0);
   EXPECT_EQ(limit.at("metric"), "latency");
@@ -125,8 +125,7 @@ TEST_F(PlanRefusalTest, TheLimitIsNamedWithItsBoundAndAValueThatDoes) {
 }
 
 TEST_F(PlanRefusalTest, ReasonsCanBeLeftOut) {
-  const auto answer =
-      Refused("heavy.yaml", Shipped("hw_profiles/edge_npu_1mib.yaml"), 20, {"--no-reasons"});
+  const auto answer = Refused("heavy.yaml", Edge(), 20, {"--no-reasons"});
   EXPECT_FALSE(answer.contains("remedies"));
   EXPECT_FALSE(answer.contains("explanation"));
   EXPECT_EQ(answer.at("obstacle").at("operator"), "third");

@@ -76,7 +76,7 @@ TEST_F(SplitKTest, TheClassifierOfVgg) {
 }
 
 TEST_F(SplitKTest, APlanThatSaysSoOfWhatCannotIsRefused) {
-  ASSERT_EQ(PlanPatentChain("edge_npu_1mib", {"--output", "chain.json"}).exit_code, 0);
+  ASSERT_EQ(PlanPatentChain("three_bank_two_mode", {"--output", "chain.json"}).exit_code, 0);
   nlohmann::ordered_json plan = ReadJson("chain.json");
   plan["subgraphs"][0]["policies"]["weights"] = "split_k";
   Write("chain.json", plan.dump());

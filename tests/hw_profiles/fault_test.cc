@@ -223,6 +223,12 @@ TEST(ProfileFault, ASpeedThatTheKindDoesNotHave) {
        "did you mean 'cycles_per_output'?"});
 }
 
+TEST(ProfileFault, ChannelsThatTheKindDoesNotFold) {
+  ExpectComplaint("conv: {cycles_per_step: 2}", "conv: {fold_channels: true}",
+                  {17, 14, "unknown key 'fold_channels'",
+                   "one of unroll, cycles_per_step, cycles_per_output, start_cycles", "", ""});
+}
+
 TEST(ProfileFault, ALinkWithOneEnd) {
   ExpectComplaint("between: [dram, sram]", "between: [dram]",
                   {21, 14, "a link has two ends", "a list of two memories", "", ""});

@@ -93,13 +93,13 @@ TEST(ProfileFields, ThePageStatesEachWithItsDefault) {
   ExpectStated(page, "`scratch.<operator kind>`", kScratchFields);
 }
 
-// Changes one field after another of a section of the small profile, and reads back what is
-// written. `section_of` finds the section in a profile.
+// Changes one field after another of a section of a profile, and reads back what is written.
+// `section_of` finds the section in a profile.
 template <typename Fields, typename SectionOf>
-void ExpectReadBack(const Fields& fields, SectionOf section_of) {
+void ExpectReadBack(const Fields& fields, SectionOf section_of, const std::string& text = kSmall) {
   for (const auto& field : fields) {
     SCOPED_TRACE(std::string(field.key));
-    Profile profile = Read(kSmall);
+    Profile profile = Read(text);
     profile.scratch = {{base::OperatorKind::kConv, 2, {}}};
     profile.engines.push_back(Host("host"));
     const std::string before = WriteProfileJson(profile);
@@ -126,8 +126,10 @@ TEST(ProfileFields, EachIsWrittenAndReadBack) {
   ExpectReadBack(kMemoryFields, [](Profile& profile) -> Memory& { return profile.memories[1]; });
   ExpectReadBack(kPortFields, [](Profile& profile) -> Port& { return profile.memories[1].port; });
   ExpectReadBack(kEngineFields, [](Profile& profile) -> Engine& { return profile.engines[0]; });
-  ExpectReadBack(kThroughputFields,
-                 [](Profile& profile) -> Throughput& { return profile.engines[0].throughputs[0]; });
+  ExpectReadBack(
+      kThroughputFields,
+      [](Profile& profile) -> Throughput& { return profile.engines[0].throughputs[0]; },
+      SmallWith("conv:", "depthwise:"));
   ExpectReadBack(kHostFields,
                  [](Profile& profile) -> HostSpeed& { return *profile.engines[1].host; });
   ExpectReadBack(kUnrollFields, [](Profile& profile) -> Unroll& {

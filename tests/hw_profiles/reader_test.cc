@@ -82,7 +82,7 @@ void ExpectEnginesOfExample(const Profile& profile) {
   EXPECT_EQ(engine.outstanding, 2);
   EXPECT_EQ(engine.area_mm2, 0.5);
   EXPECT_EQ(engine.idle_cycles_between_tiles, 12);
-  ASSERT_EQ(engine.throughputs.size(), 3U);
+  ASSERT_EQ(engine.throughputs.size(), 4U);
   const Throughput& conv = engine.throughputs[0];
   EXPECT_EQ(conv.kind, OperatorKind::kConv);
   EXPECT_EQ(conv.type, std::nullopt);
@@ -97,9 +97,12 @@ void ExpectEnginesOfExample(const Profile& profile) {
   EXPECT_EQ(conv.start_cycles, 9);
   EXPECT_EQ(engine.throughputs[1].type, base::DataType::kInt16);
   EXPECT_EQ(engine.throughputs[1].unroll.out_channels, 16);
-  EXPECT_EQ(engine.throughputs[2].kind, OperatorKind::kPool);
-  EXPECT_EQ(engine.throughputs[2].cycles_per_output, 0.25);
-  EXPECT_EQ(engine.throughputs[2].start_cycles, 10);
+  EXPECT_FALSE(conv.fold_channels);
+  EXPECT_EQ(engine.throughputs[2].kind, OperatorKind::kDepthwise);
+  EXPECT_TRUE(engine.throughputs[2].fold_channels);
+  EXPECT_EQ(engine.throughputs[3].kind, OperatorKind::kPool);
+  EXPECT_EQ(engine.throughputs[3].cycles_per_output, 0.25);
+  EXPECT_EQ(engine.throughputs[3].start_cycles, 10);
 
   ASSERT_EQ(profile.links.size(), 1U);
   const Link& link = profile.links[0];

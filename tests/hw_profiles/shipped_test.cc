@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 
 #include "fixture.h"
@@ -112,14 +113,33 @@ TEST(ShippedProfiles, EthosU65HasTwiceTheMacsInTwoCores) {
   EXPECT_EQ(large.memories[0].capacity_bytes, small.memories[0].capacity_bytes);
 }
 
-TEST(ShippedProfiles, TheSmallEdgeNpuSplitsAlongKWhatTheLargeOneNeedNot) {
+// Others cannot: their kernels round sums, or no bank is read and written in one step.
+TEST(ShippedProfiles, SplitAlongKWhereSumsCanStay) {
+  const std::map<std::string, int64_t> granularities = {
+      {"edge_npu_1mib", 64}, {"edge_npu_64kib", 64}, {"ethos_u55_256", 16},
+      {"ethos_u65_256", 16}, {"ethos_u65_512", 16},  {"tpu_like", 128}};
+  for (const auto& [name, granularity] : granularities) {
+    const Profile profile = Shipped(name);
+    EXPECT_EQ(profile.tiling.weights.back(), WeightPolicy::kSplitK) << name;
+    EXPECT_EQ(profile.tiling.k_granularity, granularity) << name;
+  }
+  for (const char* name : {"mcu_320k", "three_bank_two_mode"})
+    EXPECT_NE(Shipped(name).tiling.weights.back(), WeightPolicy::kSplitK) << name;
+}
+
+TEST(ShippedProfiles, TheSmallEdgeNpuHasTheEngineOfTheLargeOne) {
   const Profile large = Shipped("edge_npu_1mib");
   const Profile small = Shipped("edge_npu_64kib");
   EXPECT_EQ(small.memories[0].capacity_bytes * 16, large.memories[0].capacity_bytes);
-  EXPECT_EQ(small.tiling.weights.back(), WeightPolicy::kSplitK);
-  EXPECT_EQ(small.tiling.k_granularity, 64);
-  EXPECT_NE(large.tiling.weights.back(), WeightPolicy::kSplitK);
   EXPECT_EQ(small.engines[0].throughputs.size(), large.engines[0].throughputs.size());
+}
+
+TEST(ShippedProfiles, NormalizeLayersOnTheEthosU) {
+  for (const char* name : {"ethos_u55_256", "ethos_u65_256", "ethos_u65_512"}) {
+    EXPECT_NE(EngineFor(Shipped(name), base::OperatorKind::kLayerNorm, base::DataType::kInt8),
+              nullptr)
+        << name;
+  }
 }
 
 TEST(ShippedProfiles, EthosU55KeepsFeatureMapsInSramAndReadsWeightsFromFlash) {

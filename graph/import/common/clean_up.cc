@@ -64,7 +64,12 @@ void Links::Compact() {
   *this = Links(*graph_);
 }
 
-// Unread results, and sequences of reshapes that can be joined.
+// Unread results, and sequences of reshapes that can be joined. A transpose that moves only axes of
+// extent 1 is a reshape. It becomes one after transposes have been joined, as it may be a part of
+// another. Between two reshapes a product of rows with a constant needs neither shape:
+//
+//     [1, 197, 768] -> [197, 1, 768] x [768, 2304] -> [197, 1, 2304] -> [197, 1, 3, 768]
+//     [1, 197, 768]                  x [768, 2304] -> [1, 197, 2304] -> [197, 1, 3, 768]
 namespace {
 
 using base::OperatorKind;
@@ -90,6 +95,15 @@ class ReshapeJoiner {
   explicit ReshapeJoiner(Draft& draft) : draft_(draft), links_(draft.graph) {}
 
   void Run() {
+    JoinAll();
+    ForEach(OperatorKind::kTranspose, [this](int op) { MakeReshape(op); });
+    JoinAll();
+    ForEach(OperatorKind::kMatmul, [this](int op) { DropShapesAround(op); });
+    links_.Compact();
+  }
+
+ private:
+  void JoinAll() {
     for (int op = 0; op < links_.CountOperators(); ++op) {
       if (links_.IsGone(op)) continue;
       if (links_.At(op).kind == OperatorKind::kReshape) {
@@ -98,11 +112,20 @@ class ReshapeJoiner {
         JoinTranspose(op);
       }
     }
-    links_.Compact();
   }
 
- private:
+  // In program order, for operators that stand when it is their turn.
+  template <typename Visit>
+  void ForEach(OperatorKind kind, Visit visit) {
+    for (int op = 0; op < links_.CountOperators(); ++op) {
+      if (!links_.IsGone(op) && links_.At(op).kind == kind) visit(op);
+    }
+  }
+
   const Shape& ShapeOf(int tensor) const { return links_.TensorAt(tensor).shape; }
+  bool HaveOneType(int a, int b) const {
+    return links_.TensorAt(a).type == links_.TensorAt(b).type;
+  }
 
   void Drop(int op, const std::string& why) {
     draft_.report.Remove(Report::Event::kDropped, links_.At(op).id, why);
@@ -145,8 +168,7 @@ class ReshapeJoiner {
     const Shape& result = ShapeOf(links_.At(op).outputs.front());
     if (before.kind == OperatorKind::kReshape) {
       const int origin = before.inputs.front();
-      if (ShapeOf(origin) == result &&
-          links_.TensorAt(origin).type == links_.TensorAt(links_.At(op).outputs.front()).type)
+      if (ShapeOf(origin) == result && HaveOneType(origin, links_.At(op).outputs.front()))
         return Undo(op, origin, "restores the shape of before");
       if (Before(op) >= 0) return ReadInstead(op, origin);
     }
@@ -208,6 +230,66 @@ class ReshapeJoiner {
     if (Before(op) < 0) return;
     links_.At(op).own = TransposeAttributes{std::move(joined)};
     ReadInstead(op, before.inputs.front());
+  }
+
+  // Whether the axes with more than one index keep their order.
+  bool MovesOnlyOnes(const Operator& op) const {
+    const Shape& input = ShapeOf(op.inputs.front());
+    std::vector<int> moved = op.Own<TransposeAttributes>().permutation;
+    std::erase_if(moved, [&](int axis) { return input[static_cast<size_t>(axis)] == 1; });
+    return std::is_sorted(moved.begin(), moved.end());
+  }
+
+  void MakeReshape(int op) {
+    Operator& turn = links_.At(op);
+    if (!MovesOnlyOnes(turn)) return;
+    turn.kind = OperatorKind::kReshape;
+    turn.own = {};
+    const int input = turn.inputs.front();
+    const int result = turn.outputs.front();
+    if (ShapeOf(input) != ShapeOf(result) || !HaveOneType(input, result) ||
+        links_.TensorAt(result).network_output)
+      return;
+    Drop(op, "keeps the shape");
+    links_.Bypass(result, input);
+  }
+
+  // The reshape that alone reads the tensor; otherwise -1.
+  int ReshapeBehind(int tensor) const {
+    const std::set<int>& readers = links_.ReadersOf(tensor);
+    if (readers.size() != 1 || links_.TensorAt(tensor).network_output) return -1;
+    return links_.At(*readers.begin()).kind == OperatorKind::kReshape ? *readers.begin() : -1;
+  }
+
+  // Rows may lie on any axis for the engine, but tiles are cut along the last axis but one. So a
+  // product keeps its shape if the other one has fewer rows there, or more axes than a batch of
+  // matrices.
+  bool MayBegin(int product, const Shape& other) const {
+    constexpr size_t kMostAxes = 3;
+    const Shape& own = ShapeOf(links_.At(product).inputs.front());
+    const size_t rank = other.size();
+    return rank >= 2 && rank <= kMostAxes && other.back() == own.back() &&
+           other[rank - 2] >= own[own.size() - 2];
+  }
+
+  void DropShapesAround(int op) {
+    const Operator& product = links_.At(op);
+    const int before = Before(op);
+    const bool has_tables = product.weights.size() > 1;
+    if (product.inputs.size() != 1 || product.transpose_first || has_tables || before < 0) return;
+    const int result = product.outputs.front();
+    const int after = ReshapeBehind(result);
+    if (links_.At(before).kind != OperatorKind::kReshape || after < 0) return;
+    const int origin = links_.At(before).inputs.front();
+    if (!HaveOneType(origin, product.inputs.front()) || !MayBegin(op, ShapeOf(origin))) return;
+    ReadInstead(op, origin);
+    Shape shape = ShapeOf(origin);
+    shape.back() = ShapeOf(result).back();
+    links_.TensorAt(result).shape = shape;
+    const int behind = links_.At(after).outputs.front();
+    if (ShapeOf(behind) != shape || !HaveOneType(result, behind)) return;
+    Join(after, op, "keeps the shape");
+    links_.Absorb(op, {after});
   }
 
   Draft& draft_;

@@ -86,7 +86,8 @@ void DropUnread(Draft& draft);
 void SetDataTypes(Draft& draft);
 
 // Joins consecutive reshapes and transposes, and removes sequences that restore their input. A pool
-// over a whole map drops its axes itself.
+// over a whole map drops its axes itself. Transposes that move only axes of extent 1 become
+// reshapes, and products take the shape from which a reshape before them begins.
 void JoinReshapes(Draft& draft);
 
 // Layer normalisations that are written as means, differences and quotients become one operator

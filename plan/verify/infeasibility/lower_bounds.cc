@@ -199,9 +199,9 @@ Box Joined(const Box& a, const Box& b) {
 }
 
 // A lower bound of the cycles of the operator's arithmetic for all tiles: the cycles of that box of
-// its result, because boxes that cover a box have at least as many steps of the unrolled loops.
-// Tiles may split groups, and may run parts of several groups together, so of groups only the work
-// counts.
+// its result, because boxes that cover a box have at least as many steps of the unrolled loops,
+// those that fold included (docs/program.md 14.2.13). Tiles may split groups, and may run parts of
+// several groups together, so of groups only the work counts.
 int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, const Box& box, int64_t macs) {
   graph::Shape made;
   for (const graph::ops::Extent& extent : box) made.push_back(extent.Length());

@@ -74,6 +74,14 @@ RC_GTEST_PROP(LowerBound, NoTileOrPolicyOrCutUndercutsIt, ()) {
   }
 }
 
+void DrawLanes(base::Random& random, hw_profiles::Engine& engine) {
+  for (hw_profiles::Throughput& throughput : engine.throughputs) {
+    throughput.unroll = {random.Uniform(1, 2), random.Uniform(1, 4), random.Uniform(1, 4),
+                         random.Uniform(1, 4), random.Uniform(1, 4)};
+    throughput.fold_channels = random.Chance(0.5);
+  }
+}
+
 TEST(LowerBound, HoldsForEveryKindOfOperator) {
   hw_profiles::Profile profile = SmallMachine(DmaSteps::kSerialized);
   for (const std::string_view name : base::OperatorKindNames()) {
@@ -84,6 +92,7 @@ TEST(LowerBound, HoldsForEveryKindOfOperator) {
   base::Random random(80);
   int several_tiles = 0;
   for (int round = 0; round < 500; ++round) {
+    DrawLanes(random, profile.engines[0]);
     const graph::Graph graph = graph::RandomGraph(random, static_cast<int>(random.Uniform(2, 6)));
     const int last = static_cast<int>(graph.operators.size()) - 1;
     const graph::Interval interval{static_cast<int>(random.Uniform(0, last)), last};

@@ -99,6 +99,54 @@ TEST_F(FuseTest, ReshapesInARowAreOne) {
   EXPECT_EQ(GraphOf("y"), "conv (x, w) -> c [1, 4, 8, 8]\nreshape (c) -> y [4, 64]\n");
 }
 
+TEST_F(FuseTest, ATransposeOfAxesOfExtentOneIsAReshape) {
+  Add("Reshape", {"c", model_.Integers("a", {1, 4, 64})}, "r");
+  model_.Add("Transpose", {"r"}, "y", {{"perm", Ints{1, 0, 2}}});
+  EXPECT_EQ(GraphOf("y"), "conv (x, w) -> c [1, 4, 8, 8]\nreshape (c) -> y [4, 1, 64]\n");
+}
+
+TEST_F(FuseTest, ATransposeThatIsPartOfAnotherStaysOne) {
+  model_.Add("Transpose", {"c"}, "t", {{"perm", Ints{1, 0, 2, 3}}});
+  model_.Add("Transpose", {"t"}, "y", {{"perm", Ints{0, 1, 3, 2}}});
+  EXPECT_EQ(GraphOf("y"), "conv (x, w) -> c [1, 4, 8, 8]\ntranspose (c) -> y [4, 1, 8, 8]\n");
+}
+
+TEST(Fuse, ATransposeThatKeepsTheShapeIsNothing) {
+  ModelBuilder model;
+  model.Input("x", {1, 1, 8});
+  model.Weight("w", {8, 12});
+  model.Add("Transpose", {"x"}, "t", {{"perm", Ints{1, 0, 2}}});
+  model.Add("MatMul", {"t", "w"}, "y");
+  model.Output("y");
+  EXPECT_EQ(Describe(MustImportGraph(model)), "matmul (x, w) -> y [1, 1, 12]\n");
+}
+
+// x [1, 6, 8] -> [6, 1, 8] x [8, 12] -> [6, 1, 12] -> the shape of y
+std::string Between(const Shape& x, const Shape& turned, const Shape& wanted) {
+  ModelBuilder model;
+  model.Input("x", {x.begin(), x.end()});
+  model.Weight("w", {8, 12});
+  model.Add("Reshape", {"x", model.Integers("a", turned)}, "r");
+  model.Add("MatMul", {"r", "w"}, "p");
+  model.Add("Reshape", {"p", model.Integers("b", wanted)}, "y");
+  model.Output("y");
+  return Describe(MustImportGraph(model));
+}
+
+TEST(Fuse, AProductBetweenReshapesTakesTheShapeWithoutThem) {
+  EXPECT_EQ(Between({1, 6, 8}, {6, 1, 8}, {1, 6, 12}), "matmul (x, w) -> y [1, 6, 12]\n");
+  EXPECT_EQ(Between({1, 6, 8}, {6, 1, 8}, {6, 1, 3, 4}),
+            "matmul (x, w) -> p [1, 6, 12]\nreshape (p) -> y [6, 1, 3, 4]\n");
+}
+
+TEST(Fuse, AProductKeepsTheShapeWithMoreRows) {
+  EXPECT_EQ(Between({6, 1, 8}, {1, 6, 8}, {6, 1, 12}),
+            "reshape (x) -> r [1, 6, 8]\nmatmul (r, w) -> p [1, 6, 12]\n"
+            "reshape (p) -> y [6, 1, 12]\n");
+  EXPECT_EQ(Between({1, 2, 24}, {6, 8}, {1, 6, 12}),
+            "reshape (x) -> r [6, 8]\nmatmul (r, w) -> p [6, 12]\nreshape (p) -> y [1, 6, 12]\n");
+}
+
 TEST_F(FuseTest, WhatHasNoReaderIsDropped) {
   Add("Exp", {"c"}, "unread");
   Add("Relu", {"c"}, "y");

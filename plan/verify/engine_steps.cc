@@ -1,0 +1,111 @@
+#include "tessera/plan/verify/engine_steps.h"
+
+#include <algorithm>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/plan/verify/cost_terms.h"
+
+// Each operator is a list of loops: how often a loop runs, and how many of its iterations one step
+// does. Iterations without weights of their own are one loop, over all the lanes that can do them.
+namespace tessera::plan::verify {
+
+namespace {
+
+using base::CeilDiv;
+using base::OperatorKind;
+using Extents = std::vector<int64_t>;
+
+struct Loop {
+  int64_t iterations = 1;
+  int64_t at_once = 1;
+
+  // One loop in place of two: each lane of one has all the lanes of the other.
+  Loop And(const Loop& other) const {
+    return {Times(iterations, other.iterations), Times(at_once, other.at_once)};
+  }
+};
+
+int64_t StepsOf(const std::vector<Loop>& loops) {
+  int64_t steps = 1;
+  for (const Loop& loop : loops) steps = Times(steps, CeilDiv(loop.iterations, loop.at_once));
+  return steps;
+}
+
+// Slice by slice, if there are slices.
+int64_t StepsOfK(int64_t length, int64_t unroll, const std::optional<KSlices>& k_extent) {
+  if (!k_extent) return CeilDiv(length, unroll);
+  int64_t steps = 0;
+  for (int64_t slice = 0; slice < k_extent->Count(); ++slice)
+    steps += CeilDiv(k_extent->DepthOf(slice), unroll);
+  return steps;
+}
+
+// The axes of both operands are aligned at their ends. Along a leading axis the second operand
+// either has as many matrices as the result, or the same ones for every index.
+int64_t StepsOfMatmul(const graph::Graph& network, const graph::Operator& op, const Extents& made,
+                      const hw_profiles::Unroll& unroll, const std::optional<KSlices>& k_extent) {
+  Extents second;
+  if (op.inputs.size() > 1) second = ShapeOf(network, op.inputs[1]);
+  int64_t matrices = 1;
+  Loop rows = {1, Times(unroll.out_rows, unroll.out_columns)};
+  for (size_t from_end = 1; from_end < made.size(); ++from_end) {
+    const bool has_own_matrices =
+        from_end > 1 && from_end < second.size() && second[second.size() - 1 - from_end] != 1;
+    int64_t& count = has_own_matrices ? matrices : rows.iterations;
+    count = Times(count, made[made.size() - 1 - from_end]);
+  }
+  const Loop pieces = {Times(matrices, StepsOf({rows})), unroll.batch};
+  const graph::Shape& first = ShapeOf(network, op.inputs.front());
+  const int64_t length = first[first.size() - (op.transpose_first ? 2 : 1)];
+  return Times(StepsOf({pieces, {made.back(), unroll.out_channels}}),
+               StepsOfK(length, unroll.in_channels, k_extent));
+}
+
+// The taps of the kernel along one axis. A transposed convolution meets every stride-th of them.
+int64_t TapsOf(const graph::Operator& op, size_t axis) {
+  const int64_t kernel = op.window.kernel.at(axis);
+  return op.kind == OperatorKind::kTransposedConv ? CeilDiv(kernel, op.window.stride.at(axis))
+                                                  : kernel;
+}
+
+bool IsProductOfPixels(const graph::Operator& op) {
+  const bool moves_by_one = op.window.stride[0] * op.window.stride[1] == 1;
+  const bool has_one_tap = op.window.kernel[0] * op.window.kernel[1] == 1;
+  return op.kind == OperatorKind::kConv && op.groups < 2 && moves_by_one && has_one_tap;
+}
+
+int64_t StepsOfConvolution(const graph::Graph& network, const graph::Operator& op,
+                           const Extents& made, const hw_profiles::Throughput& speed,
+                           const std::optional<KSlices>& k_extent) {
+  const hw_profiles::Unroll& unroll = speed.unroll;
+  const Loop images = {made[0], unroll.batch};
+  const Loop rows = {made[2], unroll.out_rows};
+  const Loop columns = {made[3], unroll.out_columns};
+  const Loop channels = {made[1], unroll.out_channels};
+  const int64_t taps =
+      StepsOf({{TapsOf(op, 0), unroll.kernel_rows}, {TapsOf(op, 1), unroll.kernel_columns}});
+  if (op.kind == OperatorKind::kDepthwise) {
+    const int64_t outputs = speed.fold_channels
+                                ? StepsOf({images.And(rows).And(columns).And(channels)})
+                                : StepsOf({images, rows, columns, channels});
+    return Times(outputs, taps);
+  }
+  const int64_t pixels = IsProductOfPixels(op) ? StepsOf({images.And(rows).And(columns)})
+                                               : StepsOf({images, rows, columns});
+  const int64_t in_channels = ShapeOf(network, op.inputs.front())[1] / op.groups;
+  const int64_t of_group =
+      std::max<int64_t>(1, ShapeOf(network, op.outputs.front())[1] / op.groups);
+  const int64_t one_group = Times(CeilDiv(std::min(made[1], of_group), unroll.out_channels),
+                                  StepsOfK(in_channels, unroll.in_channels, k_extent));
+  return Times(Times(pixels, taps), Times(CeilDiv(made[1], of_group), one_group));
+}
+
+}  // namespace
+
+int64_t EngineSteps(const graph::Graph& network, const graph::Operator& op, const Extents& made,
+                    const hw_profiles::Throughput& speed, const std::optional<KSlices>& k_extent) {
+  return op.kind == OperatorKind::kMatmul ? StepsOfMatmul(network, op, made, speed.unroll, k_extent)
+                                          : StepsOfConvolution(network, op, made, speed, k_extent);
+}
+
+}  // namespace tessera::plan::verify

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tessera/plan/plan.h"
+#include "tessera/plan/verify/residency.h"
+
+namespace tessera::plan::verify {
+
+// The steps of an engine that makes `made` of the first output of a convolution or product:
+// docs/program.md, "Arithmetic".
+int64_t EngineSteps(const graph::Graph& network, const graph::Operator& op,
+                    const std::vector<int64_t>& made, const hw_profiles::Throughput& speed,
+                    const std::optional<KSlices>& k_extent);
+
+}  // namespace tessera::plan::verify

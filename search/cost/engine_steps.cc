@@ -1,0 +1,147 @@
+#include "tessera/search/cost/engine_steps.h"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/base/saturating.h"
+#include "tessera/graph/ops/definition.h"
+
+// In one step an engine does `unroll` iterations of each loop, each on lanes of its own. Iterations
+// that use the same weights are alike, so they share lanes, whichever loops they belong to:
+//
+//     [197, 1, 768] x [768, 2304]     197 rows and one matrix, although the last axis but one has
+//                                     extent 1; 4 x 4 lanes for rows and columns: 13 steps
+//     [12, 197, 64] x [12, 64, 197]   197 rows for each of 12 matrices: 12 * 13 steps
+//
+// The lanes of an unrolled batch form groups of out_rows * out_columns. A group works with one
+// matrix, and different groups may work with the same one. So rows are cut into pieces of a group,
+// and pieces of all matrices are dealt out to the groups. A convolution whose outputs read one
+// pixel each is such a product with one matrix.
+//
+// Which loops share lanes depends on the operator alone. If it depended on the tile, tiles could
+// together take fewer steps than the whole, and lower bounds would be wrong.
+namespace tessera::search::cost {
+namespace {
+
+using base::OperatorKind;
+using graph::Graph;
+using graph::Operator;
+using graph::tiling::ExtentsView;
+using hw_profiles::Throughput;
+using hw_profiles::Unroll;
+
+int64_t Product(std::initializer_list<int64_t> factors) {
+  int64_t product = 1;
+  for (const int64_t factor : factors) product = base::SaturatingMul(product, factor);
+  return product;
+}
+
+int64_t Steps(int64_t length, int64_t unroll) {
+  return base::CeilDiv(length, std::max<int64_t>(1, unroll));
+}
+
+// Steps over the K extent, slice by slice if there are slices.
+int64_t StepsOfK(int64_t k_extent, int64_t unroll, std::optional<int64_t> slice) {
+  if (!slice || *slice >= k_extent) return Steps(k_extent, unroll);
+  const int64_t full = (k_extent - 1) / *slice;
+  return full * Steps(*slice, unroll) + Steps(k_extent - full * *slice, unroll);
+}
+
+// Rows of a product: so many for each of `matrices` second operands.
+int64_t StepsOfRows(int64_t matrices, int64_t rows, const Unroll& unroll) {
+  const int64_t pieces = Steps(rows, Product({unroll.out_rows, unroll.out_columns}));
+  return Steps(Product({matrices, pieces}), unroll.batch);
+}
+
+// The taps along an axis that one output sums. For a transposed convolution: at most those that a
+// stride leaves for it.
+int64_t TapsOf(const Operator& op, size_t axis) {
+  const bool transposed = op.kind == OperatorKind::kTransposedConv;
+  return transposed ? base::CeilDiv(op.window.kernel[axis], op.window.stride[axis])
+                    : op.window.kernel[axis];
+}
+
+int64_t StepsOfTaps(const Operator& op, const Unroll& unroll) {
+  return Product(
+      {Steps(TapsOf(op, 0), unroll.kernel_rows), Steps(TapsOf(op, 1), unroll.kernel_columns)});
+}
+
+bool ReadsOnePixel(const Operator& op) {
+  using Pair = std::array<int64_t, 2>;
+  return op.kind == OperatorKind::kConv && op.groups <= 1 && op.window.kernel == Pair{1, 1} &&
+         op.window.stride == Pair{1, 1};
+}
+
+// The loops over batch, rows and columns.
+int64_t StepsOfPixels(const Operator& op, ExtentsView output, const Unroll& unroll) {
+  if (ReadsOnePixel(op)) return StepsOfRows(1, Product({output[0], output[2], output[3]}), unroll);
+  return Product({Steps(output[0], unroll.batch), Steps(output[2], unroll.out_rows),
+                  Steps(output[3], unroll.out_columns)});
+}
+
+// Each channel has a filter of its own, so lanes do outputs of different channels only if each can
+// be given any filter.
+int64_t StepsOfDepthwise(const Operator& op, ExtentsView output, const Throughput& throughput) {
+  const Unroll& unroll = throughput.unroll;
+  const int64_t taps = StepsOfTaps(op, unroll);
+  if (!throughput.fold_channels)
+    return Product(
+        {StepsOfPixels(op, output, unroll), Steps(output[1], unroll.out_channels), taps});
+  const int64_t lanes =
+      Product({unroll.batch, unroll.out_rows, unroll.out_columns, unroll.out_channels});
+  return Product({Steps(graph::tiling::ElementsOf(output), lanes), taps});
+}
+
+// Groups run in sequence.
+int64_t StepsOfConvolution(const Graph& graph, const Operator& op, ExtentsView output,
+                           const Unroll& unroll, const Slicing& slicing) {
+  const int64_t groups = std::max<int64_t>(1, op.groups);
+  const int64_t in_channels = ShapeOf(graph, op.inputs.front())[1] / groups;
+  const int64_t group_channels =
+      std::max<int64_t>(1, ShapeOf(graph, op.outputs.front())[1] / groups);
+  const int64_t of_channels =
+      slicing.ignores_groups
+          ? Steps(output[1], unroll.out_channels)
+          : Product({base::CeilDiv(output[1], group_channels),
+                     Steps(std::min(output[1], group_channels), unroll.out_channels)});
+  return Product({of_channels, StepsOfK(in_channels, unroll.in_channels, slicing.k_slice),
+                  StepsOfPixels(op, output, unroll), StepsOfTaps(op, unroll)});
+}
+
+// Whether one part of the second operand serves all indices along a leading axis of the result: it
+// has no such axis, or extent 1.
+bool SharesSecond(const Graph& graph, const Operator& op, size_t rank, size_t axis) {
+  if (op.inputs.size() < 2) return true;
+  const graph::Shape& second = ShapeOf(graph, op.inputs[1]);
+  return axis + second.size() < rank || second[axis + second.size() - rank] == 1;
+}
+
+int64_t StepsOfMatmul(const Graph& graph, const Operator& op, ExtentsView output,
+                      const Unroll& unroll, const Slicing& slicing) {
+  const size_t rank = output.size();
+  int64_t rows = 1;
+  int64_t matrices = 1;
+  for (size_t axis = 0; axis + 1 < rank; ++axis) {
+    const bool is_row = axis + 2 == rank || SharesSecond(graph, op, rank, axis);
+    int64_t& loop = is_row ? rows : matrices;
+    loop = base::SaturatingMul(loop, output[axis]);
+  }
+  const graph::Shape& first = ShapeOf(graph, op.inputs.front());
+  const int64_t k_extent = first[*graph::ops::SumAxisOf(op, 0, first.size())];
+  return Product({StepsOfRows(matrices, rows, unroll), Steps(output[rank - 1], unroll.out_channels),
+                  StepsOfK(k_extent, unroll.in_channels, slicing.k_slice)});
+}
+
+}  // namespace
+
+int64_t StepsOf(const Graph& graph, const Operator& op, ExtentsView output,
+                const Throughput& throughput, const Slicing& slicing) {
+  if (op.kind == OperatorKind::kMatmul)
+    return StepsOfMatmul(graph, op, output, throughput.unroll, slicing);
+  if (op.kind == OperatorKind::kDepthwise) return StepsOfDepthwise(op, output, throughput);
+  return StepsOfConvolution(graph, op, output, throughput.unroll, slicing);
+}
+
+}  // namespace tessera::search::cost
