@@ -41,15 +41,6 @@ bool Precedes(const graph::Interval& a, const graph::Interval& b) {
   return std::tie(a.first, a.last) < std::tie(b.first, b.last);
 }
 
-// Of any configuration.
-Sums LeastSums() {
-  Sums sums = {};
-  for (size_t i = 0; i < sums.size(); ++i) {
-    if (IsExcess(i)) sums[i] = -std::numeric_limits<double>::infinity();
-  }
-  return sums;
-}
-
 Sums Added(Sums a, const Sums& b) {
   for (size_t i = 0; i < a.size(); ++i) a[i] += b[i];
   return a;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -71,6 +72,14 @@ void PinBuffer(problem::Problem& problem, const std::string& id, int64_t offset)
 }
 
 }  // namespace
+
+Sums LeastSums() {
+  Sums sums = {};
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (IsExcess(i)) sums[i] = -std::numeric_limits<double>::infinity();
+  }
+  return sums;
+}
 
 std::array<std::optional<double>, std::tuple_size_v<Sums>> LimitsOfSums(
     const Objective& objective) {

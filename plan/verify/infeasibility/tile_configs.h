@@ -25,6 +25,9 @@ using Sums = std::array<double, kSummedMetrics.size() + kRatioMetrics.size()>;
 // The limit of each of them; 0 for an excess.
 std::array<std::optional<double>, std::tuple_size_v<Sums>> LimitsOfSums(const Objective& objective);
 
+// Those of any configuration.
+Sums LeastSums();
+
 // Whether the number is that of an excess.
 constexpr bool IsExcess(size_t sum) { return sum >= kSummedMetrics.size(); }
 
