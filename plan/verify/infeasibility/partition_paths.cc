@@ -57,7 +57,7 @@ Passage::Passage(const Plan& question, std::span<const int> order, int64_t room,
       placements_(placements),
       stop_(stop),
       finder_(question, order, room, stop),
-      limits_(LimitsOfSums(question.objective)),
+      limits_(LimitsOfSums(question)),
       open_(&Precedes) {
   hands_on_ =
       std::any_of(question.network.tensors.begin(), question.network.tensors.end(),

@@ -48,9 +48,13 @@ Subgraph AsOneTile(const graph::Graph& network, graph::Interval interval) {
   return subgraph;
 }
 
-Sums SumsOf(const Metrics& metrics, const Objective& objective) {
+bool IsWorkKnown(const graph::Graph& network) {
+  return std::none_of(network.operators.begin(), network.operators.end(), graph::HasUnknownWork);
+}
+
+Sums SumsOf(const Metrics& metrics, const Plan& question) {
   constexpr double kRounding = 1e-9;
-  const auto limits = LimitsOfSums(objective);
+  const auto limits = LimitsOfSums(question);
   Sums sums = {};
   for (size_t i = 0; i < sums.size(); ++i) {
     if (!limits[i]) continue;
@@ -59,7 +63,7 @@ Sums SumsOf(const Metrics& metrics, const Objective& objective) {
       continue;
     }
     const Metric& ratio = *kRatioMetrics[i - kSummedMetrics.size()];
-    const double most = objective.limits.at(std::string(ratio.name));
+    const double most = question.objective.limits.at(std::string(ratio.name));
     sums[i] = ExcessOf(metrics, ratio, most * (1 + kRounding));
   }
   return sums;
@@ -81,14 +85,16 @@ Sums LeastSums() {
   return sums;
 }
 
-std::array<std::optional<double>, std::tuple_size_v<Sums>> LimitsOfSums(
-    const Objective& objective) {
+std::array<std::optional<double>, std::tuple_size_v<Sums>> LimitsOfSums(const Plan& question) {
+  const bool known = IsWorkKnown(question.network);
+  const std::map<std::string, double>& given = question.objective.limits;
   std::array<std::optional<double>, std::tuple_size_v<Sums>> limits;
   for (size_t i = 0; i < limits.size(); ++i) {
     const Metric& metric =
         IsExcess(i) ? *kRatioMetrics[i - kSummedMetrics.size()] : *kSummedMetrics[i];
-    const auto limit = objective.limits.find(std::string(metric.name));
-    if (limit != objective.limits.end()) limits[i] = IsExcess(i) ? 0 : limit->second;
+    const auto limit = given.find(std::string(metric.name));
+    if (limit != given.end() && (known || !IsExcess(i)))
+      limits[i] = IsExcess(i) ? 0 : limit->second;
   }
   return limits;
 }
@@ -221,12 +227,15 @@ bool SubgraphConfigs::HomesHold(size_t index) {
   return true;
 }
 
-// One subgraph may exceed the limit of a ratio if others make up for it.
+// One subgraph may exceed the limit of a ratio if others make up for it. Bytes per cycle are less
+// than they seem if some work is unknown.
 bool SubgraphConfigs::IsBeyondLimits(const Metrics& metrics) const {
+  const bool known = IsWorkKnown(probe_.network);
   return std::any_of(kMetrics.begin(), kMetrics.end(), [&](const Metric& metric) {
     const auto limit = probe_.objective.limits.find(std::string(metric.name));
     return limit != probe_.objective.limits.end() && metric.joining != Joining::kRatio &&
-           metric.name != "peak" && IsBeyond(ValueOf(metrics, metric), limit->second);
+           metric.name != "peak" && (known || metric.not_below_average_of == nullptr) &&
+           IsBeyond(ValueOf(metrics, metric), limit->second);
   });
 }
 
@@ -368,7 +377,7 @@ std::optional<SubgraphConfig> SubgraphConfigs::Try(const Subgraph& subgraph,
   if (!probe_.objective.limits.empty()) {
     const Metrics metrics = CostOf(probe_, users_, static_cast<int>(index));
     if (IsBeyondLimits(metrics)) return std::nullopt;
-    config.sums = SumsOf(metrics, probe_.objective);
+    config.sums = SumsOf(metrics, probe_);
   }
   if (!seen.emplace(config.sums, problem::files::WriteProblem(problem)).second) return std::nullopt;
   return config;

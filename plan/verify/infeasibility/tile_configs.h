@@ -22,8 +22,9 @@ namespace tessera::plan::verify::infeasibility {
 // differ in it.
 using Sums = std::array<double, kSummedMetrics.size() + kRatioMetrics.size()>;
 
-// The limit of each of them; 0 for an excess.
-std::array<std::optional<double>, std::tuple_size_v<Sums>> LimitsOfSums(const Objective& objective);
+// The limit of each of them; 0 for an excess. A ratio has none if some work is unknown: the latency
+// is then a lower bound, and the ratio may be less than it seems.
+std::array<std::optional<double>, std::tuple_size_v<Sums>> LimitsOfSums(const Plan& question);
 
 // Those of any configuration.
 Sums LeastSums();

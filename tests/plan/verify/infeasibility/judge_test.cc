@@ -114,6 +114,23 @@ TEST(Judge, SeesLimitsOfRatiosAndMaxima) {
   }
 }
 
+// The latency is then a lower bound, and a ratio over it may be less than it seems.
+TEST(Judge, RefutesNoRatioOfUnknownWork) {
+  Plan question = Question();
+  graph::Operator& last = question.network.operators.back();
+  last.kind = base::OperatorKind::kOpaque;
+  last.macs.reset();
+  hw_profiles::Throughput& opaque = question.profile.engines[0].throughputs.emplace_back();
+  opaque.kind = base::OperatorKind::kOpaque;
+  opaque.cycles_per_output = 1;
+  for (const std::string metric : {"power", "bandwidth_average", "bandwidth_peak"}) {
+    question.objective.limits = {{metric, 1e-9}};
+    EXPECT_FALSE(verify::infeasibility::Judge(question, NoProof, kNever).refutation) << metric;
+  }
+  question.objective.limits = {{"latency", 1}};
+  EXPECT_TRUE(verify::infeasibility::Judge(question, NoProof, kNever).refutation);
+}
+
 // The step's bytes fit, but not with their alignment. Only a proof decides that.
 Plan Misaligned() {
   Plan question = Question();
