@@ -125,6 +125,16 @@ struct TransposeAttributes {
   friend bool operator==(const TransposeAttributes&, const TransposeAttributes&) = default;
 };
 
+// Axes in another order are those of a transpose with that permutation: of an operand before the
+// product takes it, and of the product. Empty: as they are.
+struct MatmulAttributes {
+  bool transpose_first = false;   // the first operand is taken as [K, rows]
+  bool transpose_second = false;  // with two feature operands: the second is taken as [columns, K]
+  std::array<std::vector<int>, 2> operand_axes;
+  std::vector<int> result_axes;  // the last is the product's last
+  friend bool operator==(const MatmulAttributes&, const MatmulAttributes&) = default;
+};
+
 // The content of a pad: one value, elements mirrored about the first and last, those two repeated,
 // or the input repeated periodically.
 enum class PadMode : uint8_t { kConstant, kReflect, kEdge, kWrap };
@@ -206,7 +216,7 @@ struct TopKAttributes {  // along the one axis in Operator::axes
 
 using KindAttributes =
     std::variant<std::monostate, SliceAttributes, GatherAttributes, TransposeAttributes,
-                 PadAttributes, ResizeAttributes, DepthSpaceAttributes, CumsumAttributes,
-                 SpaceToBatchAttributes, TopKAttributes>;
+                 MatmulAttributes, PadAttributes, ResizeAttributes, DepthSpaceAttributes,
+                 CumsumAttributes, SpaceToBatchAttributes, TopKAttributes>;
 
 }  // namespace tessera::base

@@ -208,13 +208,15 @@ base::Expected<graph::tiling::TileShape> ChooseTile(const std::string& words,
 }
 
 base::Expected<Policy> ChoosePolicy(const std::string& words, const TileSubject& subject) {
-  const std::vector<Policy> policies =
-      encoder::program::PoliciesOf(subject.network, subject.profile, subject.interval);
+  encoder::program::OfferedPolicies offered =
+      encoder::program::OfferPolicies(subject.network, subject.profile, subject.interval);
+  std::vector<Policy> policies = std::move(offered.first);
+  policies.insert(policies.end(), offered.further.begin(), offered.further.end());
   if (words.empty()) return policies.front();
   std::vector<std::string> names;
   for (const Policy& policy : policies) {
-    names.push_back(
-        report::PolicyText(policy.weights, policy.in_place, policy.halo, policy.k_extent));
+    names.push_back(report::PolicyText(policy.weights, policy.in_place, policy.halo,
+                                       policy.k_extent, policy.serialized));
     if (names.back() == words) return policy;
   }
   const std::vector<std::string_view> choices(names.begin(), names.end());

@@ -86,10 +86,11 @@ std::optional<size_t> FindNextLarger(const search::tiling::Staircase& found) {
 report::TileRow RowOf(const search::tiling::IntervalTiles& tiles, size_t candidate,
                       const TileSubject& subject, const search::cost::Simulator* simulator) {
   const encoder::program::SubgraphChoice& choice = tiles.Candidates()[candidate].choice;
-  report::TileRow row{report::ShapeText(choice.tile),
-                      report::PolicyText(choice.policy.weights, choice.policy.in_place,
-                                         choice.policy.halo, choice.policy.k_extent),
-                      tiles.TilingOf(candidate).tiles, tiles.Known(candidate)};
+  report::TileRow row{
+      report::ShapeText(choice.tile),
+      report::PolicyText(choice.policy.weights, choice.policy.in_place, choice.policy.halo,
+                         choice.policy.k_extent, choice.policy.serialized),
+      tiles.TilingOf(candidate).tiles, tiles.Known(candidate)};
   if (simulator != nullptr && Fits(row.answer)) {
     const graph::tiling::TiledSubgraph tiling = encoder::program::CutTiles(
         subject.network, choice.interval, choice.tile, choice.policy.halo);

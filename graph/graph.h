@@ -21,6 +21,7 @@ using ops::ElementsOf;
 using ops::GatherAttributes;
 using ops::HasUnknownWork;
 using ops::IsBarrier;
+using ops::MatmulAttributes;
 using ops::NearestRounding;
 using ops::OperandAccess;
 using ops::Operator;

@@ -19,6 +19,15 @@ constexpr std::array<std::string_view, 7> kScratchFactors = {
 
 }  // namespace
 
+std::optional<Profile> WithoutLaterAxes(const Profile& profile) {
+  const auto is_later = [](const AxisGranularity& axis) { return axis.later; };
+  if (std::none_of(profile.tiling.axes.begin(), profile.tiling.axes.end(), is_later))
+    return std::nullopt;
+  Profile without = profile;
+  std::erase_if(without.tiling.axes, is_later);
+  return without;
+}
+
 std::map<std::string, double> TotalsOf(const Profile& profile) {
   std::map<std::string, double> totals;
   const auto add = [&totals](const auto& fields, const auto& sections, std::string_view key) {

@@ -248,8 +248,8 @@ struct RoleLayout {
   int64_t channel_block = 1;    // channels are padded to a multiple of this (NHWCB16: 16)
   int64_t row_pitch_bytes = 1;  // each row of (columns * channels) is padded to a multiple of this
   // If the profile lists several homes, those after the first. Each is for the tensors that do not
-  // fit into any memory before it (docs/program.md, "Several homes"). The tile memory is never in
-  // such a list.
+  // fit into any memory before it (docs/program.md, "Several homes"). Only state may have the tile
+  // memory in such a list, as the first home.
   std::vector<int> next_homes = {};
 };
 
@@ -267,6 +267,7 @@ enum class WeightPolicy : uint8_t { kResident, kStreamed, kDirect, kSplitK };
 struct AxisGranularity {
   base::Axis axis = base::Axis::kRows;
   int64_t granularity = 1;  // tiles are multiples of this, except the last
+  bool later = false;       // the search cuts the other axes first
 };
 
 struct Tiling {
@@ -275,6 +276,8 @@ struct Tiling {
   std::vector<HaloStorage> halo;      // supported by the hardware; recomputing is always possible
   std::vector<WeightPolicy> weights;  // tried in this order
   DmaSteps dma = DmaSteps::kSerialized;
+  // with kDoubleBuffered: a subgraph may be serialized instead
+  bool may_serialize = false;
   bool implicit_padding = true;  // false: pad rows and columns are stored with the tile
   // kinds whose output may take the place of a dying input; depthwise: channel by channel
   std::vector<base::OperatorKind> in_place;
@@ -364,6 +367,9 @@ inline constexpr auto kProfileTotals = std::to_array<ProfileTotal>({
 
 // The sums that are not 0, by key.
 std::map<std::string, double> TotalsOf(const Profile& profile);
+
+// The profile without the axes that are cut later; nullopt if it has none.
+std::optional<Profile> WithoutLaterAxes(const Profile& profile);
 
 const RoleLayout& LayoutOf(const Profile& profile, base::TensorRole role);
 

@@ -26,17 +26,18 @@ std::vector<Kind> ReadNames(const YamlNode& node, std::span<const std::string_vi
   return kinds;
 }
 
-// An axis is its name, or a map {axis, granularity}.
+// An axis is its name, or a map {axis, granularity, later}.
 std::vector<AxisGranularity> ReadAxes(const YamlNode& node) {
   std::vector<AxisGranularity> axes;
   for (const YamlNode& item : node.Items()) {
     AxisGranularity axis;
     YamlNode name = item;
     if (item.IsMap()) {
-      item.OnlyKeys({"axis", "granularity"});
+      item.OnlyKeys({"axis", "granularity", "later"});
       name = item.At("axis");
       if (const YamlNode granularity = item.Maybe("granularity"))
         axis.granularity = granularity.Integer(1, kMostCount);
+      if (const YamlNode later = item.Maybe("later")) axis.later = later.Boolean();
     }
     axis.axis = static_cast<base::Axis>(name.OneOf(base::AxisNames()));
     const auto same = [&](const AxisGranularity& other) { return other.axis == axis.axis; };
@@ -138,8 +139,21 @@ void ReadTiling(const YamlNode& root, Profile& profile) {
                        "another policy in addition to split_k");
     }
   }
-  if (const YamlNode dma = node.Maybe("dma"))
-    tiling.dma = static_cast<DmaSteps>(dma.OneOf(DmaStepsNames()));
+  if (const YamlNode dma = node.Maybe("dma")) {
+    if (dma.IsList()) {
+      const std::vector<DmaSteps> steps = ReadNames<DmaSteps>(dma, DmaStepsNames());
+      if (steps.size() < 2)
+        dma.Complain("a list names what each subgraph may choose from",
+                     "[double_buffered, serialized], or one name without a list");
+      tiling.dma = DmaSteps::kDoubleBuffered;
+      tiling.may_serialize = true;
+    } else {
+      tiling.dma = static_cast<DmaSteps>(dma.OneOf(DmaStepsNames()));
+    }
+  }
+  const bool has_modes =
+      profile.memories[static_cast<size_t>(profile.tile_memory)].modes.size() > 1;
+  if (has_modes && tiling.dma == DmaSteps::kDoubleBuffered) tiling.may_serialize = true;
   if (const YamlNode kinds = node.Maybe("in_place")) {
     tiling.in_place = ReadNames<base::OperatorKind>(kinds, base::OperatorKindNames());
     const auto reads_neighbours = [](base::OperatorKind kind) {

@@ -107,10 +107,6 @@ void CheckHome(const YamlNode& node, const Profile& profile, TensorRole role, in
     node.Complain(
         "'" + home.name + "' is not writable, and tensors of role " + name + " are written",
         "a memory with writable: true");
-  } else if (role == TensorRole::kState && !(home.direct_read && home.direct_write)) {
-    node.Complain(
-        "state is never moved, and no engine reads and writes '" + home.name + "' directly",
-        "'" + tile_memory + "', or a memory with direct_read and direct_write");
   } else if (MayMove(profile, role, home) &&
              LinkBetween(profile, index, profile.tile_memory) == nullptr) {
     node.Complain("no link joins '" + home.name + "' to the tile memory '" + tile_memory + "'",
@@ -118,7 +114,20 @@ void CheckHome(const YamlNode& node, const Profile& profile, TensorRole role, in
   }
 }
 
-// The content of the tile memory depends on the tiles, which are chosen after the homes.
+// The content of the tile memory depends on the tiles, which are chosen after the homes. Only
+// states have a share of it that does not (docs/program.md, "Several homes").
+void CheckTileMemoryInList(const YamlNode& node, TensorRole role, bool is_first) {
+  if (role != TensorRole::kState) {
+    node.Complain("the tile memory is one of several homes",
+                  "other memories, or '" + node.Text() + "' alone",
+                  "remove it: how much room it has depends on the tiles");
+  } else if (!is_first) {
+    node.Complain("the tile memory comes after another home of state",
+                  "'" + node.Text() + "' first in the list, or alone",
+                  "move it to the front: states that it has room for are not moved");
+  }
+}
+
 void CheckRole(const YamlNode& root, const Profile& profile, TensorRole role) {
   const RoleLayout& layout = LayoutOf(profile, role);
   const YamlNode node = Descend(root, {"roles", base::NameOf(role), "home"});
@@ -127,9 +136,7 @@ void CheckRole(const YamlNode& root, const Profile& profile, TensorRole role) {
   for (size_t place = 0; place < items.size(); ++place) {
     const int home = HomeAt(layout, static_cast<int>(place));
     if (home == profile.tile_memory && items.size() > 1) {
-      items[place].Complain("the tile memory is one of several homes",
-                            "other memories, or '" + items[place].Text() + "' alone",
-                            "remove it: how much room it has depends on the tiles");
+      CheckTileMemoryInList(items[place], role, place == 0);
     } else {
       CheckHome(items[place], profile, role, home);
     }
@@ -254,9 +261,9 @@ Expected<Profile> ReadProfile(std::string text, std::string file_name, const Loa
   ReadEngines(root, profile);
   ReadLinks(root, profile);
   ReadRoles(root, profile);
+  ReadModes(root, profile);
   ReadTiling(root, profile);
   ReadScratch(root, profile);
-  ReadModes(root, profile);
   ReadRules(root, profile);
   if (!reader.Failed()) CheckProfile(root, profile);
   if (reader.Failed()) return Unexpected(reader.TakeFault());

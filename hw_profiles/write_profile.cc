@@ -120,12 +120,16 @@ ordered_json ToJson(const Tiling& tiling) {
   ordered_json axes = ordered_json::array();
   for (const AxisGranularity& axis : tiling.axes) {
     axes.push_back({{"axis", NameOf(axis.axis)}, {"granularity", axis.granularity}});
+    if (axis.later) axes.back()["later"] = true;
   }
+  ordered_json dma = NameOf(tiling.dma);
+  if (tiling.may_serialize)
+    dma = ordered_json::array({NameOf(tiling.dma), NameOf(DmaSteps::kSerialized)});
   return FieldsToJson(kTilingFields, tiling,
                       {{"axes", std::move(axes)},
                        {"halo", NamesOf(tiling.halo)},
                        {"weights", NamesOf(tiling.weights)},
-                       {"dma", NameOf(tiling.dma)},
+                       {"dma", std::move(dma)},
                        {"in_place", NamesOf(tiling.in_place)}});
 }
 

@@ -15,6 +15,7 @@ std::string DescribeConfig(const TileConfigConstraint& config) {
   if (config.weights) text += fmt::format(", weights {}", hw_profiles::NameOf(*config.weights));
   if (config.in_place) text += *config.in_place ? ", results in place" : ", no result in place";
   if (config.halo) text += fmt::format(", halo {}", hw_profiles::NameOf(*config.halo));
+  if (config.serialized) text += *config.serialized ? ", serialized" : ", not serialized";
   for (const auto& [id, offset] : config.addresses)
     text += fmt::format(", {} at address {}", id, offset);
   return text;

@@ -26,6 +26,7 @@ struct TileConfigConstraint {
   std::optional<hw_profiles::WeightPolicy> weights;
   std::optional<bool> in_place;
   std::optional<hw_profiles::HaloStorage> halo;
+  std::optional<bool> serialized = {};
   std::map<std::string, int64_t> addresses;  // of buffers, by their names in plan.json behind "s0/"
   friend bool operator==(const TileConfigConstraint&, const TileConfigConstraint&) = default;
 };
@@ -66,12 +67,13 @@ enum class RejectionCause : uint8_t {
 // those of the next subgraph.
 struct RejectedAlternative {
   graph::Interval interval;
-  // as in Subgraph; empty if no single tile is representative, and then weights, halo and k_extent
-  // are unused
+  // as in Subgraph; empty if no single tile is representative, and then weights, halo, k_extent and
+  // serialized are unused
   std::vector<int64_t> tile;
   hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
-  int64_t k_extent = 0;  // as in Subgraph
+  int64_t k_extent = 0;     // as in Subgraph
+  bool serialized = false;  // as in Subgraph
   RejectionCause cause = RejectionCause::kScore;
   // of these operators alone, in the unit of Plan::score, or a lower bound of it; unset if it was
   // not computed
@@ -88,7 +90,9 @@ struct Subgraph {
   hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
   bool in_place = false;
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
-  int64_t k_extent = 0;   // of one slice if weights come in K slices; 0: the profile's granularity
+  int64_t k_extent = 0;  // of one slice if weights come in K slices; 0: the profile's granularity
+  // transfers have steps of their own although the profile double-buffers
+  bool serialized = false;
   bool prefetch = false;  // constants that are loaded once arrive while the previous subgraph runs
   bool largest_proven = false;  // it is proven that no larger tile of this shape order is possible
   Metrics metrics;

@@ -134,6 +134,7 @@ Json SubgraphsToJson(const Plan& plan, const std::vector<size_t>& indices) {
                     {"in_place", subgraph.in_place},
                     {"halo", hw_profiles::NameOf(subgraph.halo)}});
     if (subgraph.k_extent > 0) json.back()["k_extent"] = subgraph.k_extent;
+    if (subgraph.serialized) json.back()["serialized"] = true;
     if (subgraph.prefetch) json.back()["prefetch"] = true;
   }
   return json;

@@ -64,6 +64,7 @@ Json AsData(const plan::RejectedAlternative& rejection) {
   data["weights"] = NameOf(rejection.weights);
   data["halo"] = NameOf(rejection.halo);
   if (rejection.k_extent > 0) data["k_extent"] = rejection.k_extent;
+  if (rejection.serialized) data["serialized"] = true;
   data["cause"] = WordFor(rejection.cause, plan::kRejectionCauseNames);
   if (rejection.score) data["score"] = *rejection.score;
   data["taken"] = rejection.taken;
@@ -81,6 +82,7 @@ Json AsData(const plan::Subgraph& subgraph) {
   if (subgraph.k_extent > 0) data["k_extent"] = subgraph.k_extent;
   data["in_place"] = subgraph.in_place;
   data["halo"] = NameOf(subgraph.halo);
+  if (subgraph.serialized) data["serialized"] = true;
   if (subgraph.prefetch) data["prefetch"] = true;
   data["largest_proven"] = subgraph.largest_proven;
   data["metrics"] = AsData(subgraph.metrics);

@@ -89,7 +89,8 @@ std::string Shortened(const std::string& note) {
          "; .. (--format json has it all)";
 }
 
-// "tensors with several homes: 17 in 'tcm', 88 in 'dram'", in the order of the profile.
+// "tensors with several homes: 17 in 'tcm', 88 in 'dram'", in the order of the profile; empty if
+// there are none.
 std::string DescribeHomes(const plan::Plan& plan) {
   std::vector<int> counts(plan.profile.memories.size());
   for (int tensor = 0; tensor < static_cast<int>(plan.network.tensors.size()); ++tensor) {
@@ -98,8 +99,8 @@ std::string DescribeHomes(const plan::Plan& plan) {
     if (hw_profiles::LayoutOf(plan.profile, role).next_homes.empty()) continue;
     ++counts[static_cast<size_t>(plan::verify::HomeOf(plan, tensor))];
   }
-  std::string text = "tensors with several homes:";
-  const char* separator = " ";
+  std::string text;
+  const char* separator = "tensors with several homes: ";
   for (size_t memory = 0; memory < counts.size(); ++memory) {
     if (counts[memory] == 0) continue;
     text +=
@@ -124,7 +125,8 @@ std::string DescribePlan(const plan::Plan& plan, double time_ms) {
       text += ' ' + Printable(plan.network.tensors[static_cast<size_t>(tensor)].id);
     text += '\n';
   }
-  if (hw_profiles::HasSeveralHomes(plan.profile)) text += Printable(DescribeHomes(plan)) + '\n';
+  if (const std::string homes = DescribeHomes(plan); !homes.empty())
+    text += Printable(homes) + '\n';
   const bool any_alone = plan.baseline.do_not_fit.size() < plan.network.operators.size();
   if (!plan.baseline.complete && (any_alone || !plan.run.cut_off)) {
     text += "alone, these operators do not fit:";

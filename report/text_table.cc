@@ -78,16 +78,18 @@ std::string ShapeText(std::span<const int64_t> shape) {
 }
 
 std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place,
-                       hw_profiles::HaloStorage halo, int64_t k_extent) {
+                       hw_profiles::HaloStorage halo, int64_t k_extent, bool serialized) {
   std::string text(NameOf(weights));
   if (k_extent > 0) text += fmt::format(" {}", k_extent);
   if (in_place) text += ", in place";
   if (halo != hw_profiles::HaloStorage::kRecompute) text += fmt::format(", halo {}", NameOf(halo));
+  if (serialized) text += ", serialized";
   return text;
 }
 
 std::string PolicyText(const plan::Subgraph& subgraph) {
-  return PolicyText(subgraph.weights, subgraph.in_place, subgraph.halo, subgraph.k_extent) +
+  return PolicyText(subgraph.weights, subgraph.in_place, subgraph.halo, subgraph.k_extent,
+                    subgraph.serialized) +
          (subgraph.prefetch ? ", prefetched" : "");
 }
 

@@ -42,7 +42,7 @@ std::string ShapeText(std::span<const int64_t> shape);
 
 // "resident, in place, halo rolling_buffer"; "split_k 64".
 std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place,
-                       hw_profiles::HaloStorage halo, int64_t k_extent);
+                       hw_profiles::HaloStorage halo, int64_t k_extent, bool serialized);
 // The same for a subgraph of a plan: "resident, prefetched".
 std::string PolicyText(const plan::Subgraph& subgraph);
 

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/base/saturating.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"
+#include "tessera/encoder/program/state_aliasing.h"
 
 // First fit decreasing, of tensors in memories. The homes must not depend on the partition, because
 // bounds and cached verdicts hold for any partition. So a memory counts what it can hold at one
@@ -107,13 +109,17 @@ class Assignment {
 
   // The index of each tensor's home in the list of its role.
   std::vector<int> Run() {
-    std::vector<int> places(graph_.tensors.size());
+    constexpr int kNone = -1;
+    std::vector<int> places(graph_.tensors.size(), kNone);
     for (const int tensor : InSequence()) {
+      if (places[static_cast<size_t>(tensor)] != kNone) continue;
+      const std::vector<int> together = TakenWith(tensor);
       const hw_profiles::RoleLayout& layout = LayoutOf(tensor);
       const auto last = static_cast<int>(layout.next_homes.size());
-      int& place = places[static_cast<size_t>(tensor)];
-      while (place < last && !HasRoom(tensor, hw_profiles::HomeAt(layout, place))) ++place;
-      Add(tensor, hw_profiles::HomeAt(layout, place));
+      int place = 0;
+      while (place < last && !HasRoom(together, hw_profiles::HomeAt(layout, place))) ++place;
+      for (const int each : together) places[static_cast<size_t>(each)] = place;
+      Add(together, hw_profiles::HomeAt(layout, place));
     }
     return places;
   }
@@ -140,6 +146,26 @@ class Assignment {
     std::vector<int> sequence;
     for (const auto& [key, tensor] : ranked) sequence.push_back(tensor);
     return sequence;
+  }
+
+  // The tensor, or a state and its next value.
+  std::vector<int> TakenWith(int tensor) const {
+    if (RoleAtHome(graph_, tensor) != TensorRole::kState) return {tensor};
+    const int state = TensorAt(tensor).next_of < 0 ? tensor : TensorAt(tensor).next_of;
+    std::vector<int> together = {state};
+    for (int next = 0; next < static_cast<int>(graph_.tensors.size()); ++next) {
+      if (TensorAt(next).next_of == state) together.push_back(next);
+    }
+    return together;
+  }
+
+  // Whether the memory comes before another one in some list of homes, so that its room matters.
+  bool MayLackRoom(int memory) const {
+    return std::any_of(profile_.roles.begin(), profile_.roles.end(),
+                       [memory](const hw_profiles::RoleLayout& layout) {
+                         return hw_profiles::IsHomeOf(layout, memory) &&
+                                !layout.next_homes.empty() && layout.next_homes.back() != memory;
+                       });
   }
 
   static size_t TurnOf(TensorRole role) {
@@ -201,19 +227,57 @@ class Assignment {
     return std::max<Bytes>(0, bytes - line.second);
   }
 
-  bool HasRoom(int tensor, int memory) const {
+  // A state and its next value are lines of their own, so they add up.
+  bool HasRoom(const std::vector<int>& together, int memory) const {
     const auto index = static_cast<size_t>(memory);
+    Bytes load = loads_[index];
+    if (memory == profile_.tile_memory) {
+      base::Accumulate(load, StateBytes(together));
+      return load <= RoomOf(profile_.memories[index]) / 2;
+    }
     const std::vector<Line>& lines = lines_[index];
-    const size_t line = LineFor(tensor, lines);
-    const Bytes growth =
-        Growth(CountedIn(tensor, memory), line < lines.size() ? lines[line] : Line{});
-    const Bytes load = base::CheckedAdd(loads_[index], growth).value_or(base::kMaxTotal);
+    for (const int tensor : together) {
+      const size_t line = LineFor(tensor, lines);
+      base::Accumulate(
+          load, Growth(CountedIn(tensor, memory), line < lines.size() ? lines[line] : Line{}));
+    }
     return load <= RoomOf(profile_.memories[index]);
+  }
+
+  // Bytes of states in the tile memory: of two that lie in one place in some order, the larger.
+  Bytes StateBytes(const std::vector<int>& together) const {
+    Bytes sum = 0;
+    Bytes largest = 0;
+    bool in_place = false;
+    for (const int tensor : together) {
+      const Bytes bytes = CountedIn(tensor, profile_.tile_memory);
+      base::Accumulate(sum, bytes);
+      largest = std::max(largest, bytes);
+      in_place = in_place || (TensorAt(tensor).next_of >= 0 && MayReplaceState(tensor));
+    }
+    return in_place ? largest : sum;
+  }
+
+  bool MayReplaceState(int next) const {
+    const int maker = UsageOf(next).producer;
+    const std::vector<int>& readers = UsageOf(TensorAt(next).next_of).consumers;
+    return MayLieInPlace(graph_, usages_, profile_, next, RunsIn::kSomeOrder) &&
+           std::none_of(readers.begin(), readers.end(), [&](int reader) {
+             return reader != maker && precedence_.IsNotAfter(maker, reader);
+           });
+  }
+
+  void Add(const std::vector<int>& together, int memory) {
+    if (memory != profile_.tile_memory) {
+      for (const int tensor : together) Add(tensor, memory);
+    } else if (RoleAtHome(graph_, together.front()) == TensorRole::kState) {
+      base::Accumulate(loads_[static_cast<size_t>(memory)], StateBytes(together));
+    }
   }
 
   void Add(int tensor, int memory) {
     const auto index = static_cast<size_t>(memory);
-    if (memory == profile_.tile_memory) return;
+    if (!MayLackRoom(memory)) return;
     const size_t at = LineFor(tensor, lines_[index]);
     if (at == lines_[index].size()) lines_[index].emplace_back();
     Line& line = lines_[index][at];
@@ -229,7 +293,7 @@ class Assignment {
   std::vector<graph::Usage> usages_;
   Precedence precedence_;
   std::vector<std::vector<Line>> lines_;  // by memory
-  std::vector<Bytes> loads_;              // by memory
+  std::vector<Bytes> loads_;              // by memory; of the tile memory, states alone
 };
 
 }  // namespace

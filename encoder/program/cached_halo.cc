@@ -53,8 +53,8 @@ bool GainsByKeeping(const TensorUse& use) {
   return use.residence == Residence::kLoaded || !use.makers.empty();
 }
 
-bool DiffersFromRecompute(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                          const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling) {
+bool DiffersFromRecompute(const graph::Graph& graph, const SubgraphUses& uses,
+                          const graph::tiling::TiledSubgraph& tiling) {
   for (const TensorUse& use : uses.tensors) {
     const auto slot = std::lower_bound(tiling.tensors.begin(), tiling.tensors.end(), use.tensor) -
                       tiling.tensors.begin();
@@ -64,7 +64,7 @@ bool DiffersFromRecompute(const graph::Graph& graph, const hw_profiles::Profile&
   const graph::Shape& output = OutputShape(graph, uses.interval);
   const std::optional<size_t> columns = graph::tiling::AxisOf(output, base::Axis::kColumns);
   return columns && tiling.tile[*columns] < output[*columns] && tiling.classes.size() != 1 &&
-         profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
+         uses.dma == hw_profiles::DmaSteps::kDoubleBuffered;
 }
 
 bool MarkCached(const graph::tiling::TiledSubgraph& tiling, HaloStorage halo, SubgraphUses& uses) {
@@ -97,7 +97,7 @@ problem::Bytes CachedBytes(const hw_profiles::Profile& profile, BufferKind kind,
                            const SubgraphUses& uses, const TensorUse& use,
                            const graph::tiling::RowCounts& rows, base::DataType type,
                            NamedExtents largest, Pads pads, int64_t alignment) {
-  const bool double_buffered = profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
+  const bool double_buffered = uses.dma == hw_profiles::DmaSteps::kDoubleBuffered;
   const bool passes_on = double_buffered && use.residence != Residence::kInside;
   const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, use.role);
   if (kind == BufferKind::kLine || kind == BufferKind::kHalo) {

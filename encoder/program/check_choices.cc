@@ -40,12 +40,15 @@ std::optional<base::Diagnostic> FindNothingBefore(const graph::Graph& graph,
         fmt::format("the program begins with '{}', whose constants are to be prefetched", first),
         "a subgraph that runs before");
   }
-  if (profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered) return std::nullopt;
+  const auto overlaps = [&profile](const SubgraphChoice& each) {
+    return DmaOf(profile, each.policy) == hw_profiles::DmaSteps::kDoubleBuffered;
+  };
+  if (overlaps(choice) && overlaps(*(&choice - 1))) return std::nullopt;
   return Fault(
       fmt::format("the constants of the subgraph that begins with '{}' are to be prefetched, but "
-                  "nothing is moved while profile '{}' computes",
-                  first, profile.name),
-      "dma: double_buffered");
+                  "the transfers of {} are serialized",
+                  first, overlaps(choice) ? "the one before" : "this one"),
+      "dma: double_buffered for both");
 }
 
 }  // namespace

@@ -101,8 +101,8 @@ bool GainsByKeeping(const TensorUse& use);
 // That is so if a row that tiles share is made, moved or stored only once, or if strips change the
 // order of tiles of different classes and transfers overlap. May err towards true if classes were
 // excluded.
-bool DiffersFromRecompute(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                          const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling);
+bool DiffersFromRecompute(const graph::Graph& graph, const SubgraphUses& uses,
+                          const graph::tiling::TiledSubgraph& tiling);
 
 // The bytes of a buffer of a tensor whose rows are kept: kTile, kRollingBuffer, kLine or kHalo.
 // `largest` is the largest extent in elements of any tile, `pads` the pads of a tile buffer, and

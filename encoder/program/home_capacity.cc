@@ -113,7 +113,7 @@ class Residents {
 
   Stay StayOf(int tensor, TensorRole role, size_t first, size_t last,
               const std::vector<int>& kept) const {
-    const bool is_held = IsHeldInTileMemory(profile_, kept, tensor, role);
+    const bool is_held = IsHeldInTileMemory(graph_, profile_, kept, tensor, role);
     const int memory = is_held ? profile_.tile_memory : HomeOf(graph_, profile_, tensor, role);
     return {tensor,
             role,

@@ -77,7 +77,7 @@ void RoomLowerBound::AddWholes(const std::vector<graph::Usage>& usages) {
     const graph::Usage& usage = usages[IndexOf(index)];
     const base::TensorRole role = graph::RoleIn(*graph_, usage, index, interval);
     if (role == base::TensorRole::kFeature ||
-        !IsHeldInTileMemory(*profile_, uses_->kept, index, role))
+        !IsHeldInTileMemory(*graph_, *profile_, uses_->kept, index, role))
       continue;
     if (tensor.constant) {
       always_ = Plus(always_, ConstantBytes(*graph_, *profile_, index, usage.consumers));
@@ -107,8 +107,8 @@ bool RoomLowerBound::MayTakeAPlace(const graph::Operator& op) const {
 Bytes RoomLowerBound::Find(const graph::tiling::TiledSubgraph& tiling) const {
   std::vector<Bytes> load = during_;
   Bytes neighbours = 0;
-  const bool turns = profile_->tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered &&
-                     tiling.tiles >= kBothNeighbours;
+  const bool turns =
+      uses_->dma == hw_profiles::DmaSteps::kDoubleBuffered && tiling.tiles >= kBothNeighbours;
   for (const TensorUse& use : uses_->tensors) {
     const bool crosses = use.residence == Residence::kLoaded || use.residence == Residence::kStored;
     if (!crosses && use.residence != Residence::kInside) continue;

@@ -78,10 +78,10 @@ Keeping FindKeeping(const graph::Graph& graph, const hw_profiles::Profile& profi
   return makes_strips ? Keeping::kOrder : Keeping::kNothing;
 }
 
-// The number of multiples of the granularity that are listed.
+// The number of multiples of the step that are listed.
 constexpr int64_t kMostKExtents = 4096;
 
-// The K extents of slices: multiples of the profile's granularity. An operator with a larger K
+// The K extents of slices: multiples of the operator's step. An operator with a larger K
 // extent has several. Long slices have fewer transfers to wait for, short ones take less space, and
 // an engine's unroll or a burst may make any of them the best. So a sequence in which each is four
 // times the previous one is tried first, and the others if bounds do not exclude them.
@@ -115,6 +115,17 @@ std::vector<HaloStorage> HalosOf(const hw_profiles::Profile& profile) {
   if (std::find(halos.begin(), halos.end(), HaloStorage::kRecompute) == halos.end())
     halos.push_back(HaloStorage::kRecompute);
   return halos;
+}
+
+// Each policy, followed by the same with serialized transfers.
+std::vector<Policy> WithSerialized(const std::vector<Policy>& policies) {
+  std::vector<Policy> both;
+  for (const Policy& policy : policies) {
+    both.push_back(policy);
+    both.push_back(policy);
+    both.back().serialized = true;
+  }
+  return both;
 }
 
 std::vector<WeightPolicy> WeightsOf(const hw_profiles::Profile& profile) {
@@ -177,7 +188,11 @@ OfferedPolicies OfferPolicies(const graph::Graph& graph, const hw_profiles::Prof
     matters = WeightsMatter(*uses);
   }
   // The interval cannot run: building the program with any policy reports the reason.
-  if (offered.first.empty()) offered.first.push_back(fallback);
+  if (offered.first.empty()) return {{fallback}, {}};
+  if (profile.tiling.may_serialize) {
+    offered.first = WithSerialized(offered.first);
+    offered.further = WithSerialized(offered.further);
+  }
   return offered;
 }
 
@@ -208,7 +223,7 @@ std::vector<Policy> AllowedPolicies(const graph::Graph& graph, const hw_profiles
         policies.push_back({weights, in_place, halo, kept});
     }
   }
-  return policies;
+  return profile.tiling.may_serialize ? WithSerialized(policies) : policies;
 }
 
 }  // namespace tessera::encoder::program

@@ -21,11 +21,17 @@ struct Policy {
   // were their home; ascending. Lists those that the subgraph touches and those that pass over it.
   // Other tensors have no effect.
   std::vector<int> kept = {};
-  // K extent of one slice for split-k: a multiple of the profile's granularity; 0 means the
-  // granularity
+  // K extent of one slice for split-k: a multiple of the operator's step (docs/program.md
+  // 7.1.5); 0 means the step
   int64_t k_extent = 0;
+  // transfers have steps of their own although the profile double-buffers
+  bool serialized = false;
   friend bool operator==(const Policy&, const Policy&) = default;
 };
+
+inline hw_profiles::DmaSteps DmaOf(const hw_profiles::Profile& profile, const Policy& policy) {
+  return policy.serialized ? hw_profiles::DmaSteps::kSerialized : profile.tiling.dma;
+}
 
 struct SubgraphChoice {
   graph::Interval interval;

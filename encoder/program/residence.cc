@@ -41,7 +41,6 @@ class Registrar {
       return std::nullopt;
     }
     if (on_host_) return PlaceForHost(use);
-    if (use.role == TensorRole::kState) return PlaceState(use);
     return use.makers.empty() ? PlaceIncoming(use) : PlaceOutgoing(use);
   }
 
@@ -68,13 +67,6 @@ class Registrar {
     use.residence = Residence::kDirect;
     if (use.makers.empty() || HomeOf(use).writable) return std::nullopt;
     return RefuseWriting(use);
-  }
-
-  std::optional<Diagnostic> PlaceState(TensorUse& use) const {
-    use.residence = Residence::kDirect;
-    if (HomeOf(use).direct_read && HomeOf(use).direct_write) return std::nullopt;
-    return Refuse(use, "has no place", "direct_read and direct_write",
-                  "make the tile memory the home of state");
   }
 
   std::optional<Diagnostic> PlaceIncoming(TensorUse& use) const {
@@ -129,7 +121,7 @@ class Registrar {
     return profile_.memories[static_cast<size_t>(profile_.tile_memory)];
   }
   bool IsAtHome(const TensorUse& use) const {
-    return IsHeldInTileMemory(profile_, kept_, use.tensor, use.role);
+    return IsHeldInTileMemory(graph_, profile_, kept_, use.tensor, use.role);
   }
 
   const graph::Graph& graph_;
@@ -200,13 +192,24 @@ std::optional<Diagnostic> FindNothingToSlice(const graph::Graph& graph, const Su
 
 Diagnostic NoKExtent(const graph::Graph& graph, const Profile& profile, graph::Interval interval,
                      int64_t k_extent) {
-  const int64_t granularity = profile.tiling.k_granularity;
+  const std::optional<KCut> cut = FindKCut(graph, profile, interval);
+  const int64_t granularity = cut ? cut->granularity : profile.tiling.k_granularity;
   Diagnostic refusal;
   refusal.message = fmt::format("what ends with operator '{}' cannot be cut along K",
                                 graph.operators[static_cast<size_t>(interval.last)].id);
-  refusal.expected =
-      fmt::format("one convolution of one group, or one matmul, deeper than {}, a multiple of {}",
-                  k_extent == 0 ? granularity : k_extent, granularity);
+  refusal.expected = fmt::format(
+      "one convolution of one group, matmul or reduction deeper than {}, a multiple of {}",
+      k_extent == 0 ? granularity : k_extent, granularity);
+  return refusal;
+}
+
+Diagnostic NotSerialized(const graph::Graph& graph, const Profile& profile,
+                         graph::Interval interval) {
+  Diagnostic refusal;
+  refusal.message = fmt::format("the subgraph that ends with operator '{}' is serialized",
+                                graph.operators[static_cast<size_t>(interval.last)].id);
+  refusal.expected = fmt::format("a profile with dma: [double_buffered, serialized]; '{}' has {}",
+                                 profile.name, hw_profiles::NameOf(profile.tiling.dma));
   return refusal;
 }
 
@@ -236,10 +239,9 @@ std::optional<Diagnostic> FindNothingToPrefetch(const graph::Graph& graph,
   return refusal;
 }
 
-bool IsHeldInTileMemory(const Profile& profile, const std::vector<int>& kept, int tensor,
-                        TensorRole role) {
-  if (hw_profiles::LayoutOf(profile, role).home == profile.tile_memory)
-    return true;  // the only one then
+bool IsHeldInTileMemory(const graph::Graph& graph, const Profile& profile,
+                        const std::vector<int>& kept, int tensor, TensorRole role) {
+  if (HomeOf(graph, profile, tensor, role) == profile.tile_memory) return true;
   return role == TensorRole::kBoundary && std::binary_search(kept.begin(), kept.end(), tensor);
 }
 
@@ -263,6 +265,7 @@ base::Expected<SubgraphUses> FindUses(const graph::Graph& graph,
   SubgraphUses uses;
   uses.interval = interval;
   uses.kept = policy.kept;
+  uses.dma = DmaOf(profile, policy);
   for (int i = interval.first; i <= interval.last; ++i) {
     const graph::Operator& op = graph.operators[static_cast<size_t>(i)];
     const hw_profiles::Engine* engine = EngineOf(graph, profile, op);
@@ -271,6 +274,8 @@ base::Expected<SubgraphUses> FindUses(const graph::Graph& graph,
   }
   if (std::optional<Diagnostic> unfit = FindUnfitForHost(graph, profile, interval, policy))
     return base::Unexpected(*unfit);
+  if (policy.serialized && !profile.tiling.may_serialize)
+    return base::Unexpected(NotSerialized(graph, profile, interval));
   uses.on_host = RunsOnHost(graph, profile, interval);
   CollectFeatures(graph, usages, uses);
   CollectConstants(graph, uses);

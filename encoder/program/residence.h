@@ -42,8 +42,8 @@ struct KCut {
 };
 
 // The only operator of the interval as a sum over at least two slices of this K extent, or nullopt.
-// It must be a convolution with one group or a matmul, with a larger K extent. 0 stands for the
-// profile's granularity; other values are multiples of it.
+// It must be a convolution with one group, a matmul or a reduction, with a larger K extent. 0
+// stands for the operator's step (docs/program.md 7.1.5); other values are multiples of it.
 std::optional<KCut> FindKCut(const graph::Graph& graph, const hw_profiles::Profile& profile,
                              graph::Interval interval, int64_t k_extent = 0);
 
@@ -103,6 +103,7 @@ struct SubgraphUses {
   // operators whose result is in place channel by channel; see MarkByChannel
   std::vector<int> by_channel;
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
+  hw_profiles::DmaSteps dma = hw_profiles::DmaSteps::kSerialized;
   std::optional<KCut> split_k;  // set if slices are along K
   bool prefetch = false;        // SubgraphChoice::prefetch
   bool on_host = false;         // its only operator runs on the host
@@ -116,8 +117,8 @@ struct SubgraphUses {
 };
 
 // Whether a tensor in this role has its home in the tile memory, or is kept there.
-bool IsHeldInTileMemory(const hw_profiles::Profile& profile, const std::vector<int>& kept,
-                        int tensor, base::TensorRole role);
+bool IsHeldInTileMemory(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                        const std::vector<int>& kept, int tensor, base::TensorRole role);
 
 // The use of a feature tensor that the subgraph touches.
 const TensorUse& UseOf(const SubgraphUses& uses, int tensor);
@@ -126,9 +127,8 @@ const TensorUse& UseOf(const SubgraphUses& uses, int tensor);
 bool IsStreamed(const SubgraphUses& uses, int tensor);
 
 // Refuses what the profile cannot run: an operator without an engine, a transfer without a link, a
-// result in a read-only home, a constant read in a home that does not allow it, state without a
-// place, split-k where no tensor is sliced, an operator of the host with others or with a policy
-// that it does not have.
+// result in a read-only home, a constant read in a home that does not allow it, split-k where no
+// tensor is sliced, an operator of the host with others or with a policy that it does not have.
 base::Expected<SubgraphUses> FindUses(const graph::Graph& graph,
                                       const std::vector<graph::Usage>& usages,
                                       const hw_profiles::Profile& profile, graph::Interval interval,

@@ -6,7 +6,8 @@
 #include "tessera/graph/ops/definition.h"
 
 // A convolution with one group sums over its input channels. A matmul sums over the columns of its
-// first operand, which are the rows of its second:
+// first operand, which are the rows of its second. A reduction combines all elements along its
+// axes, and takes slices along the first of them.
 //
 //            K extent                     columns of the tile
 //         .---.---.---.                      .-----.
@@ -49,7 +50,9 @@ std::optional<KCut> CutOf(const graph::Graph& graph, const graph::Operator& op) 
     if (op.inputs.front() == op.inputs.back()) return std::nullopt;
     return cut;
   }
-  if (op.inputs.size() != 1 || op.weights.empty()) return std::nullopt;
+  const bool has_filters = graph::ops::DefinitionOf(op.kind).filter_axes != nullptr;
+  if (op.inputs.size() != 1 || has_filters == op.weights.empty()) return std::nullopt;
+  if (!has_filters) return cut;
   const int factor = op.weights.front();
   const graph::Tensor& constant = FactsOf(graph, factor);
   const std::optional<graph::ops::FilterAxes> axes = graph::ops::FilterAxesOf(
@@ -62,6 +65,15 @@ std::optional<KCut> CutOf(const graph::Graph& graph, const graph::Operator& op) 
   return cut;
 }
 
+// The K extents of slices are multiples of it. One index of a reduction may be a row of a whole
+// map.
+int64_t StepOf(const KCut& cut, const hw_profiles::Profile& profile) {
+  constexpr int64_t kSlicesOfAReduction = 128;
+  const bool multiplies = cut.constant || cut.features.size() > 1;
+  if (multiplies) return profile.tiling.k_granularity;
+  return std::min(profile.tiling.k_granularity, base::CeilDiv(cut.k_extent, kSlicesOfAReduction));
+}
+
 }  // namespace
 
 bool KCut::Takes(int tensor) const {
@@ -72,12 +84,13 @@ bool KCut::Takes(int tensor) const {
 
 std::optional<KCut> FindKCut(const graph::Graph& graph, const hw_profiles::Profile& profile,
                              graph::Interval interval, int64_t k_extent) {
-  const int64_t granularity = k_extent == 0 ? profile.tiling.k_granularity : k_extent;
-  if (granularity % profile.tiling.k_granularity != 0) return std::nullopt;
   if (interval.first != interval.last) return std::nullopt;
   const graph::Operator& op = graph.operators[static_cast<size_t>(interval.first)];
   std::optional<KCut> cut = CutOf(graph, op);
-  if (!cut || cut->k_extent <= granularity) return std::nullopt;
+  if (!cut) return std::nullopt;
+  const int64_t step = StepOf(*cut, profile);
+  const int64_t granularity = k_extent == 0 ? step : k_extent;
+  if (granularity % step != 0 || cut->k_extent <= granularity) return std::nullopt;
   if (cut->constant) {
     const graph::Shape& constant = FactsOf(graph, cut->constant->tensor).shape;
     const graph::Shape& result = FactsOf(graph, op.outputs.front()).shape;

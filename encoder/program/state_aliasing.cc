@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"
 
 // The data that one run passes to the next should lie where the next run reads it: the next value y
@@ -64,7 +65,7 @@ class Candidate {
         readers_(usages[static_cast<size_t>(state_)].consumers),
         next_readers_(usages[static_cast<size_t>(next)].consumers) {}
 
-  bool MayLieInPlace(RunsIn runs = RunsIn::kGivenOrder) const {
+  bool MayLieInPlace(RunsIn runs) const {
     const auto is_done = [this, runs](int reader) {
       if (reader == maker_) return MakesInStep();
       return reader < maker_ || runs == RunsIn::kSomeOrder;
@@ -124,6 +125,14 @@ class Candidate {
   const std::vector<int>& next_readers_;
 };
 
+// Whether the next value and its state both have their home in the tile memory.
+bool AreWhole(const graph::Graph& graph, const hw_profiles::Profile& profile, int next) {
+  const auto is_whole = [&](int tensor) {
+    return HomeOf(graph, profile, tensor, base::TensorRole::kState) == profile.tile_memory;
+  };
+  return is_whole(next) && is_whole(graph.tensors[static_cast<size_t>(next)].next_of);
+}
+
 // The index of the whole buffer of a tensor.
 std::optional<int> WholeOf(const std::vector<BufferUse>& buffers, int tensor) {
   const auto found =
@@ -135,6 +144,11 @@ std::optional<int> WholeOf(const std::vector<BufferUse>& buffers, int tensor) {
 }
 
 }  // namespace
+
+bool MayLieInPlace(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+                   const hw_profiles::Profile& profile, int next, RunsIn runs) {
+  return Candidate(graph, usages, profile, next).MayLieInPlace(runs);
+}
 
 std::vector<problem::Relation> AliasedStates(const graph::Graph& graph,
                                              const std::vector<graph::Usage>& usages,
@@ -155,8 +169,8 @@ std::vector<int> NextInPlace(const graph::Graph& graph, const std::vector<graph:
                              const hw_profiles::Profile& profile) {
   std::vector<int> in_place;
   for (int next = 0; next < static_cast<int>(graph.tensors.size()); ++next) {
-    if (graph.tensors[static_cast<size_t>(next)].next_of >= 0 &&
-        Candidate(graph, usages, profile, next).MayLieInPlace())
+    if (graph.tensors[static_cast<size_t>(next)].next_of >= 0 && AreWhole(graph, profile, next) &&
+        MayLieInPlace(graph, usages, profile, next, RunsIn::kGivenOrder))
       in_place.push_back(next);
   }
   return in_place;
@@ -166,13 +180,11 @@ std::optional<size_t> AxisOfGrowth(const graph::Graph& graph,
                                    const std::vector<graph::Usage>& usages,
                                    const hw_profiles::Profile& profile, const graph::Operator& op,
                                    RunsIn runs) {
-  const bool at_home =
-      hw_profiles::LayoutOf(profile, base::TensorRole::kState).home == profile.tile_memory;
-  if (op.kind != OperatorKind::kConcat || !at_home) return std::nullopt;
+  if (op.kind != OperatorKind::kConcat) return std::nullopt;
   const int next = op.outputs.front();
   const int state = graph.tensors[static_cast<size_t>(next)].next_of;
-  const bool grows = state >= 0 && op.inputs.front() == state;
-  if (!grows || !Candidate(graph, usages, profile, next).MayLieInPlace(runs)) return std::nullopt;
+  const bool grows = state >= 0 && op.inputs.front() == state && AreWhole(graph, profile, next);
+  if (!grows || !MayLieInPlace(graph, usages, profile, next, runs)) return std::nullopt;
   return static_cast<size_t>(op.axis);
 }
 

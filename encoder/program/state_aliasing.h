@@ -11,6 +11,14 @@
 
 namespace tessera::encoder::program {
 
+// Whether operators run in the order of the graph, or in any legal order.
+enum class RunsIn : uint8_t { kGivenOrder, kSomeOrder };
+
+// Whether the next value `next` of a state may lie in the state's place if both are in the tile
+// memory.
+bool MayLieInPlace(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+                   const hw_profiles::Profile& profile, int next, RunsIn runs);
+
 // Colocations of states with their next values, for pairs that both have a buffer in this list and
 // may share one place. See state_aliasing.cc.
 std::vector<problem::Relation> AliasedStates(const graph::Graph& graph,
@@ -18,14 +26,11 @@ std::vector<problem::Relation> AliasedStates(const graph::Graph& graph,
                                              const hw_profiles::Profile& profile,
                                              const std::vector<BufferUse>& buffers);
 
-// The next values that may be in the place of their states: tensors, ascending. The result follows
+// The next values that are in the place of their states: tensors, ascending. The result follows
 // from which readers of a state come before the operator that makes its next value. All other
 // differences between orders of the operators, as far as states matter, follow from this result.
 std::vector<int> NextInPlace(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
                              const hw_profiles::Profile& profile);
-
-// Whether operators run in the order of the graph, or in any legal order.
-enum class RunsIn : uint8_t { kGivenOrder, kSomeOrder };
 
 // The axis along which a concatenation's result grows in the place of its first operand. The
 // operand is a state with its home in the tile memory whose next value is made in its place, or may

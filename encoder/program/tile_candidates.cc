@@ -58,7 +58,7 @@ bool PolicyTiles::LeavesOut(const graph::tiling::TileShape& tile) const {
 
 bool PolicyTiles::Mark(const graph::tiling::TiledSubgraph& tiling) {
   return MarkCached(tiling, halo_, uses_) || halo_ == hw_profiles::HaloStorage::kRecompute ||
-         made_ == TilesMade::kAll || DiffersFromRecompute(*graph_, *profile_, uses_, tiling);
+         made_ == TilesMade::kAll || DiffersFromRecompute(*graph_, uses_, tiling);
 }
 
 bool PolicyTiles::AnyCached() const {
@@ -149,8 +149,7 @@ class CandidateBuilder {
     if (tiling == nullptr) return std::nullopt;
     SubgraphUses uses = tiles_.Uses();
     if (in_place_) MarkByChannel(graph_, profile_, *tiling, uses);
-    const Structure alike = {LeastAlike(tiling->tiles, profile_.tiling.dma), CachedOf(uses),
-                             uses.by_channel};
+    const Structure alike = {LeastAlike(tiling->tiles, uses.dma), CachedOf(uses), uses.by_channel};
     const ProgramTemplate& program_template = ProgramTemplateFor(alike, uses);
     base::Expected<std::vector<problem::Bytes>> sizes =
         SizesOf(graph_, profile_, program_template, {tiling.get(), 1});

@@ -195,7 +195,7 @@ Timeline LayOut(const graph::Graph& graph, const hw_profiles::Profile& profile,
   timeline.begin = begin;
   timeline.tiles = tiles;
   Clock clock(graph, profile, uses, subgraph, timeline);
-  if (profile.tiling.dma == hw_profiles::DmaSteps::kSerialized) {
+  if (uses.dma == hw_profiles::DmaSteps::kSerialized) {
     clock.LaySerialized();
   } else {
     clock.LayDoubleBuffered();

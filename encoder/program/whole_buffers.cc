@@ -46,7 +46,7 @@ class WholeDrafter {
     for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
       const TensorRole role = RoleOf(tensor);
       if (role == TensorRole::kFeature ||
-          !IsHeldInTileMemory(profile_, uses_.front().kept, tensor, role))
+          !IsHeldInTileMemory(graph_, profile_, uses_.front().kept, tensor, role))
         continue;
       if (IsHeld(tensor)) drafts.push_back(Draft(tensor, role));
     }

@@ -126,7 +126,8 @@ struct OperatorDefinition {
 
   // The number of products that are added up to one output element, on average. Null: none.
   Ratio (*products)(const Operator&, const Shape& input) = nullptr;
-  // The axis of a feature operand of that rank along which products are added up. Null: none.
+  // The axis of a feature operand of that rank over which the results of slices can be added up, or
+  // combined in another way: of a sum of products, or the first that is reduced over. Null: none.
   std::optional<size_t> (*sum_axis)(const Operator&, size_t operand, size_t rank) = nullptr;
   // The axes of the first constant, if its rank and that of the output fit. Null: none.
   std::optional<FilterAxes> (*filter_axes)(const Operator&, size_t rank,

@@ -1,3 +1,7 @@
+#include "tessera/graph/ops/matmul.h"
+
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "tessera/graph/ops/axis_map.h"
@@ -10,76 +14,146 @@ namespace {
 
 // The axis of an operand that both factors share.
 size_t SumAxis(const Operator& op, size_t operand, size_t rank) {
-  const bool is_last = operand == 0 ? !op.transpose_first : op.transpose_second;
-  return rank - (is_last ? 1 : 2);
+  const auto& own = op.Own<MatmulAttributes>();
+  const bool is_last = operand == 0 ? !own.transpose_first : own.transpose_second;
+  return StoredAxis(op, operand, rank - (is_last ? 1 : 2));
+}
+
+// The other one of the two axes of a matrix.
+size_t KeptAxis(const Operator& op, size_t operand, size_t rank) {
+  const auto& own = op.Own<MatmulAttributes>();
+  const bool is_last = operand == 0 ? own.transpose_first : !own.transpose_second;
+  return StoredAxis(op, operand, rank - (is_last ? 1 : 2));
 }
 
 std::vector<Field> FieldsOfMatmul(Operator& op, Wanted& wanted, size_t operands) {
-  std::vector<Field> fields = {{"transpose_first", &op.transpose_first}};
+  constexpr int64_t kLastAxis = 63;
+  auto& own = op.MakeOwn<MatmulAttributes>();
+  std::vector<Field> fields = {
+      {"transpose_first", &own.transpose_first},
+      {"first_axes", &own.operand_axes[0], Presence::kSparse, 0, kLastAxis}};
   if (operands == 1) {
     fields.push_back({"columns", &wanted.columns, Presence::kRequired, 1});
     fields.push_back({"weights_dtype", Field::WeightsType{}});
   } else if (operands == 2) {
-    fields.push_back({"transpose_second", &op.transpose_second});
+    fields.push_back({"transpose_second", &own.transpose_second});
+    fields.push_back({"second_axes", &own.operand_axes[1], Presence::kSparse, 0, kLastAxis});
   }
+  fields.push_back({"result_axes", &own.result_axes, Presence::kSparse, 0, kLastAxis});
   return fields;
 }
 
+bool IsPermutation(std::vector<int> axes, size_t rank) {
+  std::sort(axes.begin(), axes.end());
+  for (size_t axis = 0; axis < axes.size(); ++axis) {
+    if (axes[axis] != static_cast<int>(axis)) return false;
+  }
+  return axes.size() == rank;
+}
+
+std::optional<ShapeFault> FaultOfAxes(const char* key, const std::vector<int>& axes,
+                                      const Shape& shape) {
+  if (axes.empty() || IsPermutation(axes, shape.size())) return std::nullopt;
+  return ShapeFault{key,
+                    "not a permutation of the axes of " + ToText(shape),
+                    "each of 0 to " + std::to_string(shape.size() - 1) + " once",
+                    {}};
+}
+
+// The extents of an operand in the order in which the product takes them.
+Shape Taken(const Operator& op, size_t operand, const Shape& stored) {
+  Shape taken;
+  for (size_t axis = 0; axis < stored.size(); ++axis)
+    taken.push_back(stored[StoredAxis(op, operand, axis)]);
+  return taken;
+}
+
+Inferred InferResult(const Operator& op, const Shape& product) {
+  const std::vector<int>& axes = op.Own<MatmulAttributes>().result_axes;
+  if (auto fault = FaultOfAxes("result_axes", axes, product)) return tl::unexpected(*fault);
+  if (!axes.empty() && axes.back() + 1 != static_cast<int>(product.size()))
+    return Fault("result_axes", "the columns of the product are not the last axis of the result",
+                 std::to_string(product.size() - 1) + " as the last number");
+  Shape result;
+  for (size_t axis = 0; axis < product.size(); ++axis)
+    result.push_back(product[ProductAxis(op, axis)]);
+  return result;
+}
+
 Inferred InferMatmul(Operator& op, const Wanted& wanted, const std::vector<Shape>& inputs) {
-  const Shape& first = inputs[0];
-  if (first.size() < 2) return WrongRank(first, "at least two axes: [..., rows, depth]");
-  const int64_t rows = first[first.size() - (op.transpose_first ? 1 : 2)];
-  const int64_t first_depth = first[SumAxis(op, 0, first.size())];
+  constexpr std::array kKeys = {"first_axes", "second_axes"};
+  const auto& own = op.MakeOwn<MatmulAttributes>();
+  std::vector<Shape> taken;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].size() < 2)
+      return WrongRank(inputs[i], i == 0 ? "at least two axes: [..., rows, depth]"
+                                         : "at least two axes: [..., depth, columns]");
+    if (auto fault = FaultOfAxes(kKeys.at(i), own.operand_axes.at(i), inputs[i]))
+      return tl::unexpected(*fault);
+    taken.push_back(Taken(op, i, inputs[i]));
+  }
+  const int64_t rows = inputs[0][KeptAxis(op, 0, inputs[0].size())];
+  Shape product(taken[0].begin(), taken[0].end() - 2);
   if (inputs.size() == 1) {
-    Shape output = first;
-    output[output.size() - 2] = rows;
-    output.back() = *wanted.columns;
-    return output;
+    product.insert(product.end(), {rows, *wanted.columns});
+    return InferResult(op, product);
   }
-  const Shape& second = inputs[1];
-  if (second.size() < 2) return WrongRank(second, "at least two axes: [..., depth, columns]");
-  const size_t rank = second.size();
-  const int64_t depth = second[SumAxis(op, 1, rank)];
-  const int64_t columns = second[op.transpose_second ? rank - 2 : rank - 1];
-  if (first_depth != depth) {
-    return Disagreeing(first, second,
-                       "a depth of " + std::to_string(first_depth) + " in the second operand");
+  const int64_t depth = inputs[0][SumAxis(op, 0, inputs[0].size())];
+  if (depth != inputs[1][SumAxis(op, 1, inputs[1].size())]) {
+    return Disagreeing(inputs[0], inputs[1],
+                       "a depth of " + std::to_string(depth) + " in the second operand");
   }
-  std::optional<Shape> output =
-      Broadcast(Shape(first.begin(), first.end() - 2), Shape(second.begin(), second.end() - 2));
-  if (!output) return Disagreeing(first, second, "leading axes that are equal or 1");
-  output->push_back(rows);
-  output->push_back(columns);
-  return *output;
+  std::optional<Shape> outer = Broadcast(product, Shape(taken[1].begin(), taken[1].end() - 2));
+  if (!outer) return Disagreeing(taken[0], taken[1], "leading axes that are equal or 1");
+  outer->insert(outer->end(), {rows, inputs[1][KeptAxis(op, 1, inputs[1].size())]});
+  return InferResult(op, *outer);
 }
 
 // Rows of the output are rows of the first operand, columns are columns of the second. K is needed
 // whole.
 std::vector<AxisMap> MapsOfMatmul(const OperandView& view) {
   const Shape& input = view.Input();
-  std::vector<AxisMap> maps = BroadcastAxes(input, view.output);
-  const size_t sum = SumAxis(view.op, view.operand, input.size());
-  const size_t kept = 2 * input.size() - 3 - sum;  // the other of the last two
-  maps[kept] = SameAxis(view.output.size() - (view.operand == 0 ? 2 : 1));
-  maps[sum] = WholeAxis(input[sum]);
+  const size_t rank = view.output.size();
+  std::vector<size_t> result_of(rank);  // by axis of the product
+  for (size_t axis = 0; axis < rank; ++axis) result_of[ProductAxis(view.op, axis)] = axis;
+  std::vector<AxisMap> maps = WholeAxes(input);
+  for (size_t axis = 0; axis + 2 < input.size(); ++axis) {
+    const size_t stored = StoredAxis(view.op, view.operand, axis);
+    if (input[stored] != 1) maps[stored] = SameAxis(result_of[axis + rank - input.size()]);
+  }
+  maps[KeptAxis(view.op, view.operand, input.size())] =
+      SameAxis(result_of[rank - (view.operand == 0 ? 2 : 1)]);
   return maps;
 }
 
-// out[.., i, j] = sum over d of first[.., i, d] * second[.., d, j].
+// The place of an axis in an order; without an order, its own.
+size_t PlaceOf(size_t axis, const std::vector<int>& order) {
+  if (order.empty()) return axis;
+  return static_cast<size_t>(std::find(order.begin(), order.end(), static_cast<int>(axis)) -
+                             order.begin());
+}
+
+// product[.., i, j] = sum over d of first[.., i, d] * second[.., d, j].
 constexpr Reading kReadingOfMatmul =
     ReadingBy([](const OperandView& view, const Box& output, auto& need) {
       const Shape& in = view.Input();
-      ReadAligned(in, output, 2, need);
+      const auto& own = view.op.Own<MatmulAttributes>();
+      const auto made = [&](size_t axis) { return output[PlaceOf(axis, own.result_axes)]; };
+      const size_t rank = output.size();
       const bool is_first = view.operand == 0;
-      const bool is_turned = is_first ? view.op.transpose_first : view.op.transpose_second;
-      const size_t rows = in.size() - (is_turned ? 1 : 2);
-      const size_t columns = in.size() - (is_turned ? 2 : 1);
-      if (is_first) {
-        ReadSame(rows, output[output.size() - 2], need);
-        need.All(columns);
-      } else {
-        need.All(rows);
-        ReadSame(columns, output.back(), need);
+      const bool is_turned = is_first ? own.transpose_first : own.transpose_second;
+      for (size_t axis = 0; axis < in.size(); ++axis) {
+        const size_t place = PlaceOf(axis, own.operand_axes[view.operand]);
+        const bool is_row = place + (is_turned ? 1 : 2) == in.size();
+        if (place + 2 >= in.size() && is_row != is_first) {
+          need.All(axis);
+        } else if (place + 2 >= in.size()) {
+          ReadSame(axis, made(rank - (is_first ? 2 : 1)), need);
+        } else if (in[axis] == 1) {
+          need.Only(axis, 0);
+        } else {
+          ReadSame(axis, made(place + rank - in.size()), need);
+        }
       }
     });
 

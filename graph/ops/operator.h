@@ -36,6 +36,7 @@ struct Window {
 using base::DepthOrder;
 using base::DepthSpaceAttributes;
 using base::GatherAttributes;
+using base::MatmulAttributes;
 using base::NearestRounding;
 using base::PadAttributes;
 using base::PadMode;
@@ -59,10 +60,10 @@ struct OperandAccess {
 };
 
 // Shapes by kind: convolutions and pools work on [batch, channels, rows, columns]. A global pool
-// gives [batch, channels, 1, 1] or [batch, channels]. A matmul multiplies the last two axes;
-// leading axes broadcast. Elementwise operands are aligned at the right and broadcast if their
-// extent is 1. Reduced axes, and the axis of a gather by one index alone, have extent 1 or are
-// dropped; the ranks determine which.
+// gives [batch, channels, 1, 1] or [batch, channels]. A matmul multiplies the last two axes of its
+// operands, in the order in which it takes them; leading axes broadcast. Elementwise operands are
+// aligned at the right and broadcast if their extent is 1. Reduced axes, and the axis of a gather
+// by one index alone, have extent 1 or are dropped; the ranks determine which.
 struct Operator {
   std::string id;  // unique among operators
   base::OperatorKind kind = base::OperatorKind::kOpaque;
@@ -75,10 +76,8 @@ struct Operator {
   Window window;             // kConv, kDepthwise, kTransposedConv, kPool
   // kConv, kTransposedConv; for kDepthwise always the input channels, and not used here
   int64_t groups = 1;
-  int axis = 0;                   // kConcat, kGather: an index into the input's shape
-  std::vector<int> axes;          // kReduce, kSoftmax, kLayerNorm: the reduced axes, ascending
-  bool transpose_first = false;   // kMatmul: the first operand is [K, rows]
-  bool transpose_second = false;  // kMatmul with two feature operands: the second is [columns, K]
+  int axis = 0;           // kConcat, kGather: an index into the input's shape
+  std::vector<int> axes;  // kReduce, kSoftmax, kLayerNorm: the reduced axes, ascending
   std::string function;  // "max", "average", "lp" (pools); "add", "mean", ... (elementwise, reduce)
   std::string activation;  // fused, in the user's spelling; empty: none
   // kOpaque, as its author states.

@@ -108,6 +108,7 @@ extern const OperatorDefinition kGlobalPool = {
     },
     .reading = kReadingOfGlobalPool,
     .selects = SelectsOne,
+    .sum_axis = [](const Operator&, size_t, size_t) -> std::optional<size_t> { return 2; },
 };
 
 }  // namespace tessera::graph::ops

@@ -94,6 +94,9 @@ extern const OperatorDefinition kReduce = {
         [](const Operator& op) {
           return (op.function == "max" || op.function == "min") && op.activation.empty();
         },
+    .sum_axis = [](const Operator& op, size_t, size_t) -> std::optional<size_t> {
+      return static_cast<size_t>(op.axes.front());
+    },
 };
 
 extern const OperatorDefinition kSoftmax = {

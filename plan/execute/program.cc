@@ -118,10 +118,10 @@ class Unrolling : private verify::PassVisitor {
     if (planned > tiles)
       Refuse(fmt::format("subgraph {} has {} tiles where there are {}", subgraph, planned, tiles));
     const verify::SubgraphSteps steps = {plan_.network, plan_.steps, own, *here_, next};
-    if (plan_.profile.tiling.dma == hw_profiles::DmaSteps::kSerialized) {
-      RunSerialized(steps, tiles, *this);
-    } else {
+    if (verify::IsDoubleBuffered(plan_, here_->Current())) {
       RunDoubleBuffered(steps, tiles, *this);
+    } else {
+      RunSerialized(steps, tiles, *this);
     }
   }
 

@@ -129,8 +129,8 @@ Place Places::OfTile(int tensor, int phase, const verify::Tile& tile, const Inte
   std::vector<int64_t> extents = LargestOf(tensor, held);
   const std::optional<size_t> rows = RowAxisOf(held.size());
   const bool rolls = rows && here_->Caches(tensor, HaloStorage::kRollingBuffer);
-  const bool double_buffered = plan_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
-  if (rolls && double_buffered && RoleOf(tensor) != base::TensorRole::kFeature)
+  if (rolls && verify::IsDoubleBuffered(plan_, here_->Current()) &&
+      RoleOf(tensor) != base::TensorRole::kFeature)
     extents[*rows] = RowsOf(tensor).with_next;
   LayOut(place, RoleOf(tensor), extents, held, PadsOf(tensor));
   if (rolls) {

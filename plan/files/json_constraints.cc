@@ -69,6 +69,7 @@ class ConstraintWriter {
     if (config.tile) json["tile"] = *config.tile;
     if (config.weights) json["weights"] = hw_profiles::NameOf(*config.weights);
     if (config.in_place) json["in_place"] = *config.in_place;
+    if (config.serialized) json["serialized"] = *config.serialized;
     if (config.halo) json["halo"] = hw_profiles::NameOf(*config.halo);
     if (!config.addresses.empty()) json["addresses"] = config.addresses;
     return json;
@@ -148,6 +149,8 @@ class ConstraintReader {
           static_cast<hw_profiles::WeightPolicy>(weights.OneOf(hw_profiles::WeightPolicyNames()));
     if (const JsonValue in_place = object.Optional("in_place"))
       config.in_place = in_place.Boolean();
+    if (const JsonValue serialized = object.Optional("serialized"))
+      config.serialized = serialized.Boolean();
     if (const JsonValue halo = object.Optional("halo"))
       config.halo =
           static_cast<hw_profiles::HaloStorage>(halo.OneOf(hw_profiles::HaloStorageNames()));

@@ -125,6 +125,7 @@ Json RejectedAlternativeToJson(const RejectedAlternative& rejection, const Subgr
     json["weights"] = hw_profiles::NameOf(rejection.weights);
     json["halo"] = hw_profiles::NameOf(rejection.halo);
     if (rejection.k_extent > 0) json["k_extent"] = rejection.k_extent;
+    if (rejection.serialized) json["serialized"] = true;
   }
   json["cause"] = WordFor(rejection.cause, kRejectionCauseNames);
   if (rejection.score) json["score"] = *rejection.score;
@@ -159,6 +160,8 @@ RejectedAlternative ReadRejectedAlternative(const base::JsonValue& value, const 
         static_cast<hw_profiles::HaloStorage>(halo.OneOf(hw_profiles::HaloStorageNames()));
   if (const base::JsonValue k_extent = object.Optional("k_extent"))
     rejection.k_extent = k_extent.Integer(kTileExtent);
+  if (const base::JsonValue serialized = object.Optional("serialized"))
+    rejection.serialized = serialized.Boolean();
   rejection.cause = static_cast<RejectionCause>(object.OneOf("cause", kRejectionCauseNames));
   if (const base::JsonValue score = object.Optional("score"))
     rejection.score = score.Number(0, kHighestScore);

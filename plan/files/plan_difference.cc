@@ -130,7 +130,8 @@ class Comparison {
     const Subgraph& b = second_.subgraphs[second];
     return a.interval == b.interval && a.tile == b.tile && a.weights == b.weights &&
            verify::KExtentOfSlices(first_, a) == verify::KExtentOfSlices(second_, b) &&
-           a.in_place == b.in_place && a.halo == b.halo && a.prefetch == b.prefetch;
+           a.in_place == b.in_place && a.halo == b.halo && a.serialized == b.serialized &&
+           a.prefetch == b.prefetch;
   }
 
   static bool CostAlike(const Metrics& a, const Metrics& b) {

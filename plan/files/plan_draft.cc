@@ -126,6 +126,8 @@ Subgraph ReadCut(JsonObject& object, const graph::Graph& network) {
         static_cast<hw_profiles::HaloStorage>(halo.OneOf(hw_profiles::HaloStorageNames()));
   if (const JsonValue k_extent = policies.Optional("k_extent"))
     subgraph.k_extent = k_extent.Integer(kExtent);
+  if (const JsonValue serialized = policies.Optional("serialized"))
+    subgraph.serialized = serialized.Boolean();
   if (const JsonValue prefetch = policies.Optional("prefetch"))
     subgraph.prefetch = prefetch.Boolean();
   return subgraph;

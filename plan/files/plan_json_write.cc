@@ -139,6 +139,7 @@ class PlanWriter {
                         {"in_place", subgraph.in_place},
                         {"halo", hw_profiles::NameOf(subgraph.halo)}};
     if (subgraph.k_extent > 0) json["policies"]["k_extent"] = subgraph.k_extent;
+    if (subgraph.serialized) json["policies"]["serialized"] = true;
     if (subgraph.prefetch) json["policies"]["prefetch"] = true;
     json["largest_proven"] = subgraph.largest_proven;
     json["metrics"] = MetricsToJson(subgraph.metrics);
@@ -296,7 +297,7 @@ Json ChosenOf(const Plan& plan) {
     json["subgraphs"].push_back({subgraph.interval.first, subgraph.interval.last, subgraph.tile,
                                  hw_profiles::NameOf(subgraph.weights), subgraph.in_place,
                                  hw_profiles::NameOf(subgraph.halo), subgraph.k_extent,
-                                 subgraph.prefetch});
+                                 subgraph.serialized, subgraph.prefetch});
   }
   json["offsets"] = OffsetsOf(plan.problem, plan.allocation);
   for (const problem::ModeSchedule& schedule : plan.allocation.modes) {

@@ -165,8 +165,8 @@ class Lowering {
   }
 
   int64_t Phases() const {
-    const bool double_buffered = plan_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
-    return double_buffered && plan_.subgraphs[static_cast<size_t>(subgraph_)].tiles > 1 ? 2 : 1;
+    const Subgraph& current = plan_.subgraphs[static_cast<size_t>(subgraph_)];
+    return verify::IsDoubleBuffered(plan_, current) && current.tiles > 1 ? 2 : 1;
   }
 
   void FindSwitches() {

@@ -122,9 +122,9 @@ int64_t RowsOf(const Plan& plan, const Subgraph& subgraph, const Held& held, Buf
       return tally.kept;
     case BufferKind::kRollingBuffer: {
       // A tile arrives or leaves while its neighbour is being computed.
-      const bool double_buffered =
-          plan.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
-      return double_buffered && held.residency != Residency::kInner ? tally.with_next : tally.held;
+      return IsDoubleBuffered(plan, subgraph) && held.residency != Residency::kInner
+                 ? tally.with_next
+                 : tally.held;
     }
     default:
       return subgraph.halo == hw_profiles::HaloStorage::kAdjacent ? tally.made : tally.held;

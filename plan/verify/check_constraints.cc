@@ -25,7 +25,8 @@ bool RunsAs(const Plan& plan, size_t index, const TileConfigConstraint& config) 
   const bool same = (!config.tile || subgraph.tile == *config.tile) &&
                     (!config.weights || subgraph.weights == *config.weights) &&
                     (!config.in_place || subgraph.in_place == *config.in_place) &&
-                    (!config.halo || subgraph.halo == *config.halo);
+                    (!config.halo || subgraph.halo == *config.halo) &&
+                    (!config.serialized || subgraph.serialized == *config.serialized);
   return same &&
          std::all_of(config.addresses.begin(), config.addresses.end(), [&](const auto& pin) {
            return AddressOf(fmt::format("s{}/{}", index, pin.first), plan.problem,
@@ -179,7 +180,8 @@ bool RunsAsRequired(const Plan& plan, std::span<const int> order, const Subgraph
   return (!config.tile || subgraph.tile == *config.tile) &&
          (!config.weights || subgraph.weights == *config.weights) &&
          (!config.in_place || subgraph.in_place == *config.in_place) &&
-         (!config.halo || subgraph.halo == *config.halo);
+         (!config.halo || subgraph.halo == *config.halo) &&
+         (!config.serialized || subgraph.serialized == *config.serialized);
 }
 
 }  // namespace tessera::plan::verify

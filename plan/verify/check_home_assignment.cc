@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/verify/buffer_sizes.h"
 #include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/in_place.h"
 #include "tessera/plan/verify/residency.h"
 
 // This file applies the rule again, from its text. It does not decide for two operators whether one
@@ -19,7 +21,7 @@
 // have run by then. A tensor is dead if these include all its readers.
 //
 // The lines of a memory are kept as lists, and their size is summed again for each tensor that is
-// assigned.
+// assigned. Only memories that some list can pass over have lines.
 namespace tessera::plan::verify {
 namespace {
 
@@ -35,27 +37,50 @@ class AssignmentCheck {
  public:
   explicit AssignmentCheck(const Plan& plan) : plan_(plan), users_(FindUsers(plan.network)) {
     FindLevels();
-    for (size_t tensor = 0; tensor < users_.size(); ++tensor) gone_.push_back(FindGone(tensor));
+    for (const RoleLayout& layout : plan.profile.roles) {
+      std::vector<int> homes = HomesOf(layout);
+      contested_.insert(homes.begin(), std::prev(homes.end()));
+    }
+    contested_.erase(plan.profile.tile_memory);
   }
 
   // The memory of each tensor that has several homes, by tensor.
   std::map<size_t, int> Run() {
-    std::map<size_t, int> memories;
     for (const bool several : {false, true}) {
       for (const TensorRole role :
            {TensorRole::kState, TensorRole::kNetworkInput, TensorRole::kNetworkOutput,
             TensorRole::kConstant, TensorRole::kBoundary}) {
         for (const size_t tensor : TensorsOf(role, several)) {
-          const int memory = Settle(tensor);
-          if (several) memories[tensor] = memory;
+          if (!settled_.contains(tensor)) Settle(FamilyOf(tensor));
         }
       }
     }
-    return memories;
+    std::map<size_t, int> listed;
+    for (const auto& [tensor, memory] : settled_) {
+      if (!LayoutOf(tensor).next_homes.empty()) listed.emplace(tensor, memory);
+    }
+    return listed;
   }
 
  private:
   using Line = std::vector<size_t>;
+  using Family = std::vector<size_t>;  // tensors with one home: a state and its next value, or one
+
+  static std::vector<int> HomesOf(const RoleLayout& layout) {
+    std::vector<int> homes = {layout.home};
+    homes.insert(homes.end(), layout.next_homes.begin(), layout.next_homes.end());
+    return homes;
+  }
+
+  Family FamilyOf(size_t tensor) const {
+    Family family = {tensor};
+    for (size_t other = 0; other < users_.size(); ++other) {
+      const bool is_kin = At(tensor).next_of == static_cast<int>(other) ||
+                          At(other).next_of == static_cast<int>(tensor);
+      if (is_kin) family.push_back(other);
+    }
+    return family;
+  }
 
   const graph::Tensor& At(size_t tensor) const { return plan_.network.tensors[tensor]; }
 
@@ -105,12 +130,10 @@ class AssignmentCheck {
     return least.value_or(0);
   }
 
-  // Tensors whose readers have all run when this one has been made, in every order.
-  std::set<size_t> FindGone(size_t tensor) const {
-    std::set<size_t> gone;
-    if (users_[tensor].makers.empty()) return gone;
+  // The operator and all that have run before it, in every order.
+  std::set<int> RunWith(int last) const {
     std::set<int> run;
-    std::vector<int> waiting = {users_[tensor].makers.back()};
+    std::vector<int> waiting = {last};
     while (!waiting.empty()) {
       const int op = waiting.back();
       waiting.pop_back();
@@ -121,6 +144,15 @@ class AssignmentCheck {
           waiting.push_back(makers.back());
       }
     }
+    return run;
+  }
+
+  // Tensors whose readers have all run when this one has been made, in every order.
+  const std::set<size_t>& GoneAt(size_t tensor) {
+    const auto [place, is_new] = gone_.try_emplace(tensor);
+    std::set<size_t>& gone = place->second;
+    if (!is_new || users_[tensor].makers.empty()) return gone;
+    const std::set<int> run = RunWith(users_[tensor].makers.back());
     for (size_t other = 0; other < users_.size(); ++other) {
       const std::vector<int>& readers = users_[other].readers;
       const bool stays = readers.empty() || At(other).network_output;
@@ -131,12 +163,12 @@ class AssignmentCheck {
     return gone;
   }
 
-  bool TakeTurns(size_t a, size_t b) const {
+  bool TakeTurns(size_t a, size_t b) {
     for (const size_t tensor : {a, b}) {
       if (RoleOf(tensor) == TensorRole::kConstant || RoleOf(tensor) == TensorRole::kState)
         return false;
     }
-    return gone_[a].contains(b) || gone_[b].contains(a);
+    return GoneAt(a).contains(b) || GoneAt(b).contains(a);
   }
 
   std::vector<size_t> TensorsOf(TensorRole role, bool several) const {
@@ -153,19 +185,21 @@ class AssignmentCheck {
     return tensors;
   }
 
-  // The lines of the memory with the tensor added to the first line that it can share, or to a line
-  // of its own.
-  std::vector<Line> With(size_t tensor, int memory) const {
-    const auto found = lines_.find(memory);
-    std::vector<Line> lines = found == lines_.end() ? std::vector<Line>() : found->second;
-    for (Line& line : lines) {
-      if (!std::all_of(line.begin(), line.end(),
-                       [&](size_t other) { return TakeTurns(tensor, other); }))
-        continue;
-      line.push_back(tensor);
-      return lines;
+  // The lines of the memory with each tensor added to the first line that it can share, or to a
+  // line of its own.
+  std::vector<Line> With(const Family& family, int memory) {
+    std::vector<Line> lines = lines_[memory];
+    for (const size_t tensor : family) {
+      const auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& each) {
+        return std::all_of(each.begin(), each.end(),
+                           [&](size_t other) { return TakeTurns(tensor, other); });
+      });
+      if (line == lines.end()) {
+        lines.push_back({tensor});
+      } else {
+        line->push_back(tensor);
+      }
     }
-    lines.push_back({tensor});
     return lines;
   }
 
@@ -196,25 +230,58 @@ class AssignmentCheck {
     return room + std::max<int64_t>(0, top);
   }
 
-  int Settle(size_t tensor) {
-    const RoleLayout& layout = LayoutOf(tensor);
-    std::vector<int> homes = {layout.home};
-    homes.insert(homes.end(), layout.next_homes.begin(), layout.next_homes.end());
-    for (const int memory : homes) {
-      if (memory == plan_.profile.tile_memory) return memory;
-      std::vector<Line> lines = With(tensor, memory);
-      if (memory != homes.back() && BytesOf(lines, memory) > RoomIn(memory)) continue;
-      lines_[memory] = std::move(lines);
-      return memory;
+  // Bytes of a state and its next value in the tile memory: those of the larger if one may take the
+  // other's place, in some order of the operators.
+  int64_t StateBytes(const Family& family) const {
+    int64_t sum = 0;
+    int64_t largest = 0;
+    bool one_place = false;
+    for (const size_t tensor : family) {
+      const int64_t bytes = BytesIn(tensor, plan_.profile.tile_memory);
+      sum = base::CheckedAdd(sum, bytes).value_or(base::kMaxTotal);
+      largest = std::max(largest, bytes);
+      one_place = one_place || (At(tensor).next_of >= 0 && MayTakePlace(tensor));
     }
-    return homes.back();
+    return one_place ? largest : sum;
+  }
+
+  bool MayTakePlace(size_t next) const {
+    if (!MayTakePlaceAfterReaders(plan_, users_, static_cast<int>(next))) return false;
+    const int maker = users_[next].makers.front();
+    const std::vector<int>& readers = users_[static_cast<size_t>(At(next).next_of)].readers;
+    return std::none_of(readers.begin(), readers.end(), [&](int reader) {
+      return reader != maker && RunWith(reader).contains(maker);
+    });
+  }
+
+  bool HasRoom(const Family& family, int memory) {
+    if (memory != plan_.profile.tile_memory)
+      return BytesOf(With(family, memory), memory) <= RoomIn(memory);
+    int64_t load = 0;
+    for (const Family& each : in_tile_memory_)
+      load = base::CheckedAdd(load, StateBytes(each)).value_or(base::kMaxTotal);
+    load = base::CheckedAdd(load, StateBytes(family)).value_or(base::kMaxTotal);
+    return load <= RoomIn(memory) / 2;
+  }
+
+  void Settle(const Family& family) {
+    const std::vector<int> homes = HomesOf(LayoutOf(family.front()));
+    const auto found = std::find_if(homes.begin(), std::prev(homes.end()),
+                                    [&](int memory) { return HasRoom(family, memory); });
+    for (const size_t tensor : family) settled_[tensor] = *found;
+    const bool are_states = RoleOf(family.front()) == TensorRole::kState;
+    if (are_states && *found == plan_.profile.tile_memory) in_tile_memory_.push_back(family);
+    if (contested_.contains(*found)) lines_[*found] = With(family, *found);
   }
 
   const Plan& plan_;
   const std::vector<Users> users_;
-  std::vector<int64_t> levels_;             // by operator
-  std::vector<std::set<size_t>> gone_;      // by tensor
-  std::map<int, std::vector<Line>> lines_;  // by memory
+  std::vector<int64_t> levels_;              // by operator
+  std::map<size_t, std::set<size_t>> gone_;  // by tensor
+  std::set<int> contested_;                  // memories that may lack room, but the tile memory
+  std::map<int, std::vector<Line>> lines_;   // by memory
+  std::vector<Family> in_tile_memory_;       // states
+  std::map<size_t, int> settled_;            // the memory, by tensor
 };
 
 }  // namespace

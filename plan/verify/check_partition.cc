@@ -328,6 +328,10 @@ class PartitionCheck {
   void CheckResidency(size_t i, const std::vector<Users>& users) {
     const Subgraph& subgraph = plan_.subgraphs[i];
     const auto& policies = plan_.profile.tiling.weights;
+    if (subgraph.serialized && !plan_.profile.tiling.may_serialize) {
+      findings_.Note(ViolationKind::kPolicy,
+                     fmt::format("subgraph {} is serialized, which the profile does not allow", i));
+    }
     const auto& halos = plan_.profile.tiling.halo;
     const bool caches = subgraph.halo != hw_profiles::HaloStorage::kRecompute;
     if (caches && std::find(halos.begin(), halos.end(), subgraph.halo) == halos.end()) {
@@ -371,8 +375,8 @@ class PartitionCheck {
     const bool loads = std::any_of(tensors.begin(), tensors.end(), [&](int tensor) {
       return ResidencyOf(plan_, users, subgraph, tensor).residency == Residency::kResident;
     });
-    const bool overlaps =
-        i > 0 && plan_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
+    const bool overlaps = i > 0 && IsDoubleBuffered(plan_, subgraph) &&
+                          IsDoubleBuffered(plan_, plan_.subgraphs[i - 1]);
     if (loads && overlaps) return;
     findings_.Note(
         ViolationKind::kPolicy,

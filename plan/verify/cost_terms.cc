@@ -209,7 +209,7 @@ int64_t TermsOf(const graph::Graph& network, const graph::Operator& op) {
     case OperatorKind::kDepthwise:
       return window;
     case OperatorKind::kMatmul:
-      return in.size() < 2 ? 0 : in[in.size() - (op.transpose_first ? 2 : 1)];
+      return in.size() < 2 ? 0 : in[KAxisOfInput(network, op, 0).value_or(0)];
     default:
       return 0;
   }

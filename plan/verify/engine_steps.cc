@@ -42,10 +42,19 @@ int64_t StepsOfK(int64_t length, int64_t unroll, const std::optional<KSlices>& k
 
 // The axes of both operands are aligned at their ends. Along a leading axis the second operand
 // either has as many matrices as the result, or the same ones for every index.
-int64_t StepsOfMatmul(const graph::Graph& network, const graph::Operator& op, const Extents& made,
+int64_t StepsOfMatmul(const graph::Graph& network, const graph::Operator& op, const Extents& result,
                       const hw_profiles::Unroll& unroll, const std::optional<KSlices>& k_extent) {
+  const auto& product = op.Own<base::MatmulAttributes>();
   Extents second;
-  if (op.inputs.size() > 1) second = ShapeOf(network, op.inputs[1]);
+  if (op.inputs.size() > 1) {
+    const graph::Shape& stored = ShapeOf(network, op.inputs[1]);
+    for (const int axis : OrderOf(product.operand_axes[1], stored.size()))
+      second.push_back(stored[static_cast<size_t>(axis)]);
+  }
+  const std::vector<int> order = OrderOf(product.result_axes, result.size());
+  Extents made(result.size());
+  for (size_t axis = 0; axis < result.size(); ++axis)
+    made[static_cast<size_t>(order[axis])] = result[axis];
   int64_t matrices = 1;
   Loop rows = {1, Times(unroll.out_rows, unroll.out_columns)};
   for (size_t from_end = 1; from_end < made.size(); ++from_end) {
@@ -55,8 +64,8 @@ int64_t StepsOfMatmul(const graph::Graph& network, const graph::Operator& op, co
     count = Times(count, made[made.size() - 1 - from_end]);
   }
   const Loop pieces = {Times(matrices, StepsOf({rows})), unroll.batch};
-  const graph::Shape& first = ShapeOf(network, op.inputs.front());
-  const int64_t length = first[first.size() - (op.transpose_first ? 2 : 1)];
+  const int64_t length =
+      ShapeOf(network, op.inputs.front())[KAxisOfInput(network, op, 0).value_or(0)];
   return Times(StepsOf({pieces, {made.back(), unroll.out_channels}}),
                StepsOfK(length, unroll.in_channels, k_extent));
 }

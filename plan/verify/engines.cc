@@ -65,6 +65,7 @@ std::string HostFault(const Plan& plan, const Subgraph& subgraph) {
     return "is on the host, but does not hold weights direct";
   if (subgraph.halo != hw_profiles::HaloStorage::kRecompute)
     return "is on the host, but keeps rows";
+  if (subgraph.serialized) return "is on the host, but is serialized";
   return subgraph.in_place ? "is on the host, but puts results in place" : "";
 }
 

@@ -83,4 +83,7 @@ std::vector<InPlacePair> FindAliasedStates(const Plan& plan, const std::vector<U
 // `next` has a state.
 bool MayTakePlaceOfState(const Plan& plan, const std::vector<Users>& users, int next);
 
+// Whether it must if all other operators that read the state come before the one that makes `next`.
+bool MayTakePlaceAfterReaders(const Plan& plan, const std::vector<Users>& users, int next);
+
 }  // namespace tessera::plan::verify

@@ -54,11 +54,11 @@ class Execution {
       FindNext(i + 1);
       touches_.EnterSubgraph(*here_, next_ ? &*next_ : nullptr);
       const Step begin = End();
-      const bool serialized = plan_.profile.tiling.dma == hw_profiles::DmaSteps::kSerialized;
-      const int64_t tiles = serialized ? LayOutSerialized() : LayOutDoubleBuffered();
+      const bool overlaps = IsDoubleBuffered(plan_, plan_.subgraphs[i]);
+      const int64_t tiles = overlaps ? LayOutDoubleBuffered() : LayOutSerialized();
       const SubgraphSteps subgraph = {
           plan_.network, trace_.steps, {begin, End()}, *here_, next_ ? &*next_ : nullptr};
-      (serialized ? RunSerialized : RunDoubleBuffered)(subgraph, tiles, touches_);
+      (overlaps ? RunDoubleBuffered : RunSerialized)(subgraph, tiles, touches_);
       trace_.subgraph_steps.push_back({begin, End()});
     }
     HoldOverProgram();
@@ -189,8 +189,8 @@ class Execution {
       const graph::Interval everything{0, static_cast<int>(plan_.network.operators.size()) - 1};
       const base::TensorRole role = RoleOf(tensor, users_[i], everything);
       if (role == base::TensorRole::kFeature || role == base::TensorRole::kBoundary) continue;
-      if (hw_profiles::LayoutOf(plan_.profile, role).home != plan_.profile.tile_memory) continue;
       const auto index = static_cast<int>(i);
+      if (HomeOf(plan_, index) != plan_.profile.tile_memory) continue;
       const bool always = tensor.constant || tensor.state;
       if (always || tensor.network_input) touches_.HoldFromTheFirst(index);
       if (always || tensor.network_output || users_[i].readers.empty())

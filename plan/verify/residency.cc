@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "tessera/base/arithmetic.h"
@@ -13,8 +14,10 @@
 //     convolution    out[n, o, y, x]  = sum over d and taps of   in[n, d, ..] * filter[o, d, ..]
 //     matmul         out[.., i, j]    = sum over d of            first[.., i, d] * second[.., d, j]
 //
+//     reduction      out[..]          = over all d, ..       of  in[.., d, ..]
+//
 // The axis of d in each factor is the axis along which slices run; o or j is the constant's
-// channel.
+// channel. Of the axes that a reduction combines, d is the first.
 namespace tessera::plan::verify {
 
 using base::OperatorKind;
@@ -33,13 +36,25 @@ std::optional<FilterAxes> FilterAxesOf(const graph::Graph& network, const graph:
   return std::nullopt;
 }
 
+std::vector<int> OrderOf(const std::vector<int>& permutation, size_t rank) {
+  if (!permutation.empty()) return permutation;
+  std::vector<int> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
 std::optional<size_t> KAxisOfInput(const graph::Graph& network, const graph::Operator& op,
                                    size_t position) {
   const size_t rank = ShapeOf(network, op.inputs[position]).size();
   if (op.kind == OperatorKind::kConv && op.groups == 1 && position == 0) return 1;
+  if (op.kind == OperatorKind::kGlobalPool) return rank - 2;
+  if (op.kind == OperatorKind::kReduce)
+    return static_cast<size_t>(*std::min_element(op.axes.begin(), op.axes.end()));
   if (op.kind != OperatorKind::kMatmul || rank < 2) return std::nullopt;
-  const bool last = position == 0 ? !op.transpose_first : op.transpose_second;
-  return rank - (last ? 1 : 2);
+  const auto& product = op.Own<base::MatmulAttributes>();
+  const bool last = position == 0 ? !product.transpose_first : product.transpose_second;
+  return static_cast<size_t>(
+      OrderOf(product.operand_axes.at(position), rank)[rank - (last ? 1 : 2)]);
 }
 
 std::optional<size_t> KAxisOfFilters(const graph::Graph& network, const graph::Operator& op) {
@@ -50,15 +65,38 @@ std::optional<size_t> KAxisOfFilters(const graph::Graph& network, const graph::O
   return std::nullopt;
 }
 
+bool IsDoubleBuffered(const Plan& plan, const Subgraph& subgraph) {
+  return plan.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered && !subgraph.serialized;
+}
+
 int64_t KSlices::Count() const { return base::CeilDiv(k_extent, granularity); }
 
 Range KSlices::SliceAt(int64_t slice) const {
   return {std::min(slice * granularity, k_extent), std::min((slice + 1) * granularity, k_extent)};
 }
 
+namespace {
+
+bool IsReduction(const graph::Operator& op) {
+  return op.kind == OperatorKind::kGlobalPool || op.kind == OperatorKind::kReduce;
+}
+
+}  // namespace
+
+int64_t KStepOf(const Plan& plan, const Subgraph& subgraph) {
+  constexpr int64_t kMostSlices = 128;
+  const int64_t step = plan.profile.tiling.k_granularity;
+  const graph::Operator& op = plan.network.operators[static_cast<size_t>(subgraph.interval.first)];
+  if (!IsReduction(op)) return step;
+  const graph::Shape& in = ShapeOf(plan.network, op.inputs.front());
+  const std::optional<size_t> axis = KAxisOfInput(plan.network, op, 0);
+  if (!axis || *axis >= in.size()) return step;
+  return std::min(step, base::CeilDiv(in[*axis], kMostSlices));
+}
+
 int64_t KExtentOfSlices(const Plan& plan, const Subgraph& subgraph) {
   if (subgraph.weights != hw_profiles::WeightPolicy::kSplitK) return 0;
-  return subgraph.k_extent > 0 ? subgraph.k_extent : plan.profile.tiling.k_granularity;
+  return subgraph.k_extent > 0 ? subgraph.k_extent : KStepOf(plan, subgraph);
 }
 
 std::optional<KSlices> FindKSlices(const Plan& plan, const Subgraph& subgraph) {
@@ -79,7 +117,9 @@ std::optional<KSlices> FindKSlices(const Plan& plan, const Subgraph& subgraph) {
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     if (!multiply(op.inputs[i], KAxisOfInput(network, op, i))) return std::nullopt;
   }
-  if (op.kind != OperatorKind::kMatmul || op.inputs.size() != 2) {
+  const bool reduces = IsReduction(op);
+  if (reduces && !op.weights.empty()) return std::nullopt;
+  if (!reduces && (op.kind != OperatorKind::kMatmul || op.inputs.size() != 2)) {
     if (op.weights.empty()) return std::nullopt;
     slices.constant = op.weights.front();
     const std::optional<FilterAxes> filters = FilterAxesOf(network, op, 0);
@@ -99,9 +139,9 @@ std::string SplitKFault(const Plan& plan, const Subgraph& subgraph) {
     return subgraph.k_extent == 0 ? ""
                                   : "states the K extent of slices, but is not held as split_k";
   const int64_t slice = KExtentOfSlices(plan, subgraph);
-  const int64_t granularity = plan.profile.tiling.k_granularity;
-  if (slice % granularity != 0)
-    return fmt::format("has slices of K extent {}, no multiple of {}", slice, granularity);
+  const int64_t step = KStepOf(plan, subgraph);
+  if (slice % step != 0)
+    return fmt::format("has slices of K extent {}, no multiple of {}", slice, step);
   const auto& policies = plan.profile.tiling.weights;
   if (std::find(policies.begin(), policies.end(), subgraph.weights) == policies.end())
     return "holds operands as split_k, which the profile does not";
@@ -109,7 +149,9 @@ std::string SplitKFault(const Plan& plan, const Subgraph& subgraph) {
     return "is held as split_k and keeps rows";
   if (!FindKSlices(plan, subgraph))
     return fmt::format(
-        "is held as split_k, but is no convolution of one group or matmul deeper than {}", slice);
+        "is held as split_k, but is no convolution of one group, matmul or reduction deeper than "
+        "{}",
+        slice);
   return "";
 }
 
@@ -152,7 +194,6 @@ Residency HoldConstant(const Plan& plan, const Users& users, const Subgraph& sub
 
 // A tensor that is not a constant and not at home in the tile memory.
 Residency HoldElsewhere(const Held& held, const Memory& home) {
-  if (held.role == TensorRole::kState) return Residency::kDirect;
   if (!held.made) return home.direct_read ? Residency::kDirect : Residency::kLoaded;
   const bool direct = home.direct_write && (!held.read || home.direct_read);
   return direct ? Residency::kDirect : Residency::kStored;
@@ -258,6 +299,11 @@ TensorRole RoleAtHome(const graph::Tensor& tensor) {
 int HomeOf(const Plan& plan, int tensor) {
   const graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(tensor)];
   return hw_profiles::HomeAt(hw_profiles::LayoutOf(plan.profile, RoleAtHome(facts)), facts.home);
+}
+
+bool IsStateInTileMemory(const Plan& plan, int tensor) {
+  return RoleAtHome(plan.network.tensors[static_cast<size_t>(tensor)]) == TensorRole::kState &&
+         HomeOf(plan, tensor) == plan.profile.tile_memory;
 }
 
 int MemoryOf(const Plan& plan, int tensor, TensorRole role) {

@@ -27,6 +27,9 @@ struct KSlices {
   int64_t DepthOf(int64_t slice) const { return SliceAt(slice).Length(); }
 };
 
+// The K extents of slices of the subgraph's first operator are multiples of it.
+int64_t KStepOf(const Plan& plan, const Subgraph& subgraph);
+
 // The K extent of its slices, 0 if the subgraph has another policy.
 int64_t KExtentOfSlices(const Plan& plan, const Subgraph& subgraph);
 
@@ -36,6 +39,9 @@ std::optional<KSlices> FindKSlices(const Plan& plan, const Subgraph& subgraph);
 // Why a subgraph with that policy cannot have it, apart from how its operands are held; empty if it
 // can.
 std::string SplitKFault(const Plan& plan, const Subgraph& subgraph);
+
+// Whether transfers share steps with compute, instead of having steps of their own.
+bool IsDoubleBuffered(const Plan& plan, const Subgraph& subgraph);
 
 // The residency of each tensor in each subgraph: the first table of docs/program.md.
 
@@ -71,6 +77,9 @@ base::TensorRole RoleOf(const Plan& plan, const std::vector<Users>& users, const
 // the plan keeps in the tile memory are treated as if they were not kept.
 base::TensorRole RoleAtHome(const graph::Tensor& tensor);
 int HomeOf(const Plan& plan, int tensor);
+
+// Whether the tensor is a state or the next value of one, and lives in the tile memory.
+bool IsStateInTileMemory(const Plan& plan, int tensor);
 
 // The memory that holds a tensor of this role between subgraphs, as an index into the profile's
 // memories: its home, but the tile memory for boundary tensors that the plan keeps.
@@ -116,8 +125,11 @@ struct FilterAxes {
 std::optional<FilterAxes> FilterAxesOf(const graph::Graph& network, const graph::Operator& op,
                                        size_t position);
 
+// The axes in the order of a permutation, or, where it is empty, in their own.
+std::vector<int> OrderOf(const std::vector<int>& permutation, size_t rank);
+
 // The axis of a feature operand, or of a constant with filters, that runs over what is added up,
-// where elements of the result are sums of products.
+// where elements of the result are sums of products, or over what is reduced.
 std::optional<size_t> KAxisOfInput(const graph::Graph& network, const graph::Operator& op,
                                    size_t position);
 std::optional<size_t> KAxisOfFilters(const graph::Graph& network, const graph::Operator& op);

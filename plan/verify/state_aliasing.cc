@@ -24,13 +24,19 @@ class Succession {
 
   bool IsInPlace() const {
     const std::vector<int>& makers = users_[static_cast<size_t>(next_)].makers;
+    const std::vector<int>& readers = users_[static_cast<size_t>(state_)].readers;
+    return MayBeInPlace() && (readers.empty() || readers.back() <= makers.front());
+  }
+
+  // If the readers other than the maker are done.
+  bool MayBeInPlace() const {
+    const std::vector<int>& makers = users_[static_cast<size_t>(next_)].makers;
     if (makers.empty() || At(state_).network_output || HasPads(state_) || HasPads(next_) ||
         !StaysWhereItIs())
       return false;
     const std::vector<int>& readers = users_[static_cast<size_t>(state_)].readers;
-    return std::none_of(readers.begin(), readers.end(), [&](int reader) {
-      return reader > makers.front() || (reader == makers.front() && !TakesItsOwn(reader));
-    });
+    const bool reads = std::find(readers.begin(), readers.end(), makers.front()) != readers.end();
+    return !reads || TakesItsOwn(makers.front());
   }
 
  private:
@@ -126,6 +132,11 @@ class Succession {
 bool MayTakePlaceOfState(const Plan& plan, const std::vector<Users>& users, int next) {
   const int state = plan.network.tensors[static_cast<size_t>(next)].next_of;
   return Succession(plan, users, state, next).IsInPlace();
+}
+
+bool MayTakePlaceAfterReaders(const Plan& plan, const std::vector<Users>& users, int next) {
+  const int state = plan.network.tensors[static_cast<size_t>(next)].next_of;
+  return Succession(plan, users, state, next).MayBeInPlace();
 }
 
 std::vector<InPlacePair> FindAliasedStates(const Plan& plan, const std::vector<Users>& users,

@@ -265,7 +265,7 @@ Metrics CostCount::Finish(const Work& work) const {
     metrics.off_chip_by_cause[cause] = moved;
     metrics.off_chip_bytes = Plus(metrics.off_chip_bytes, moved);
   }
-  const bool double_buffered = plan_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
+  const bool double_buffered = IsDoubleBuffered(plan_, Current());
   std::map<Neighbours, Slot> slots;
   for (size_t i = 0; i < order_.size(); ++i) {
     const Neighbours tiles = {i == 0 ? -1 : order_[i - 1], order_[i],

@@ -51,14 +51,33 @@ std::vector<Source> WindowSources(const Shape& in, const Shape& out, bool all_ch
   return {Along(0), all_channels ? kWhole : Along(1), Along(2), Along(3)};
 }
 
+// First as if operands and result had their axes in the order of the product, then for each axis
+// where it lies.
 std::vector<Source> MatmulSources(const Operator& op, size_t operand, const Shape& in,
                                   const Shape& out) {
   if (in.size() < 2 || in.size() > out.size()) return std::vector<Source>(in.size(), kWhole);
-  std::vector<Source> sources = AlignedAtTheRight(in, out);
+  const auto& product = op.Own<base::MatmulAttributes>();
+  const std::vector<int> places = OrderOf(product.operand_axes[operand], in.size());
+  const std::vector<int> made = OrderOf(product.result_axes, out.size());
+  Shape taken;
+  for (const int place : places) taken.push_back(in[static_cast<size_t>(place)]);
+  Shape result(out.size());
+  std::vector<size_t> lies_at(out.size());
+  for (size_t axis = 0; axis < out.size(); ++axis) {
+    result[static_cast<size_t>(made[axis])] = out[axis];
+    lies_at[static_cast<size_t>(made[axis])] = axis;
+  }
+  std::vector<Source> of_product = AlignedAtTheRight(taken, result);
   const size_t last = in.size() - 1;
-  const bool turned = operand == 0 ? op.transpose_first : !op.transpose_second;
-  sources[turned ? last - 1 : last] = kWhole;
-  sources[turned ? last : last - 1] = Along(operand == 0 ? out.size() - 2 : out.size() - 1);
+  const bool turned = operand == 0 ? product.transpose_first : !product.transpose_second;
+  of_product[turned ? last - 1 : last] = kWhole;
+  of_product[turned ? last : last - 1] = Along(operand == 0 ? out.size() - 2 : out.size() - 1);
+  std::vector<Source> sources(in.size());
+  for (size_t axis = 0; axis < in.size(); ++axis) {
+    Source& source = sources[static_cast<size_t>(places[axis])];
+    source = of_product[axis];
+    if (source.kind == Source::Kind::kAxis) source.axis = lies_at[source.axis];
+  }
   return sources;
 }
 

@@ -31,8 +31,8 @@ bool WritesBehindState(const Plan& plan, const std::vector<Users>& users,
                        const graph::Operator& op) {
   if (op.kind != base::OperatorKind::kConcat) return false;
   const int state = plan.network.tensors[static_cast<size_t>(op.outputs.front())].next_of;
-  return state >= 0 && state == op.inputs.front() &&
-         HomeOf(plan, state) == plan.profile.tile_memory &&
+  return state >= 0 && state == op.inputs.front() && IsStateInTileMemory(plan, state) &&
+         IsStateInTileMemory(plan, op.outputs.front()) &&
          MayTakePlaceOfState(plan, users, op.outputs.front());
 }
 

@@ -49,7 +49,7 @@ function spanOf(subgraph) {
 }
 
 function policyOf(subgraph) {
-  return `weights ${subgraph.weights}${subgraph.k_extent ? ` ${subgraph.k_extent}` : ''}${subgraph.in_place ? ', results in place' : ''}${subgraph.halo === 'recompute' ? '' : `, halo ${subgraph.halo}`}${subgraph.prefetch ? ', prefetched' : ''}`;
+  return `weights ${subgraph.weights}${subgraph.k_extent ? ` ${subgraph.k_extent}` : ''}${subgraph.in_place ? ', results in place' : ''}${subgraph.halo === 'recompute' ? '' : `, halo ${subgraph.halo}`}${subgraph.serialized ? ', serialized' : ''}${subgraph.prefetch ? ', prefetched' : ''}`;
 }
 
 function stepText(step) {

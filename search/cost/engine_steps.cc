@@ -7,6 +7,7 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/saturating.h"
 #include "tessera/graph/ops/definition.h"
+#include "tessera/graph/ops/matmul.h"
 
 // In one step an engine does `unroll` iterations of each loop, each on lanes of its own. Iterations
 // that use the same weights are alike, so they share lanes, whichever loops they belong to:
@@ -110,12 +111,13 @@ int64_t StepsOfConvolution(const Graph& graph, const Operator& op, ExtentsView o
                   StepsOfPixels(op, output, unroll), StepsOfTaps(op, unroll)});
 }
 
-// Whether one part of the second operand serves all indices along a leading axis of the result: it
+// Whether one part of the second operand serves all indices along a leading axis of the product: it
 // has no such axis, or extent 1.
 bool SharesSecond(const Graph& graph, const Operator& op, size_t rank, size_t axis) {
   if (op.inputs.size() < 2) return true;
   const graph::Shape& second = ShapeOf(graph, op.inputs[1]);
-  return axis + second.size() < rank || second[axis + second.size() - rank] == 1;
+  return axis + second.size() < rank ||
+         second[graph::ops::StoredAxis(op, 1, axis + second.size() - rank)] == 1;
 }
 
 int64_t StepsOfMatmul(const Graph& graph, const Operator& op, ExtentsView output,
@@ -124,7 +126,8 @@ int64_t StepsOfMatmul(const Graph& graph, const Operator& op, ExtentsView output
   int64_t rows = 1;
   int64_t matrices = 1;
   for (size_t axis = 0; axis + 1 < rank; ++axis) {
-    const bool is_row = axis + 2 == rank || SharesSecond(graph, op, rank, axis);
+    const size_t of_product = graph::ops::ProductAxis(op, axis);
+    const bool is_row = of_product + 2 == rank || SharesSecond(graph, op, rank, of_product);
     int64_t& loop = is_row ? rows : matrices;
     loop = base::SaturatingMul(loop, output[axis]);
   }

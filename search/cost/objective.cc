@@ -184,6 +184,15 @@ Cost Scale::BoundOf(const plan::Metrics& lower_bounds) const {
   return cost;
 }
 
+bool Scale::GainsBySpeed() const {
+  const auto is_used = [](const auto& weights, const auto& limits) {
+    return std::any_of(weights.begin(), weights.end(), [](double weight) { return weight > 0; }) ||
+           std::any_of(limits.begin(), limits.end(),
+                       [](const std::optional<double>& limit) { return limit.has_value(); });
+  };
+  return !is_used(maximum_weights_, maximum_limits_) && !is_used(ratio_weights_, ratio_limits_);
+}
+
 double Scale::ScoreOf(const plan::Metrics& totals) const {
   return ScoreAt(CostOf(totals), static_cast<double>(totals.latency_cycles));
 }

@@ -112,6 +112,10 @@ class Scale {
   bool LimitsPeak() const { return maximum_limits_[kPeakMaximum].has_value(); }
   double PeakLimit() const { return *maximum_limits_[kPeakMaximum]; }
   bool WeighsRatios() const;
+
+  // Whether a part is no worse if its latency falls and its peak rises: no weight or limit is on a
+  // ratio, on bytes per cycle or on the peak.
+  bool GainsBySpeed() const;
   const plan::Objective& Objective() const { return objective_; }
 
  private:

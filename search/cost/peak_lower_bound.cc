@@ -39,7 +39,7 @@
 // operand. Each counts with its least size: a tile; a whole buffer if its home is the tile memory;
 // nothing if engines access it in its home (the host: in any), if it is streamed in K slices, or if
 // it may lie in the place of a state. A tensor kept on chip is whole, so at least as large as a
-// tile.
+// tile. Of a constant at least a slice is there, and all of it where it has no slices.
 //
 // Operators are visited in descending order of B(v), which is at least G(v). The rest is skipped
 // when that is at most the greatest G so far. Cost: usually the propagations of each operator
@@ -214,8 +214,6 @@ class Floor {
       base::Accumulate(read, least);
     }
     for (const int tensor : op.outputs) {
-      if (graph_.tensors[static_cast<size_t>(tensor)].next_of >= 0)
-        continue;  // it may lie in the place of its state
       const graph::tiling::Extents extents = asked.Of(tensor);
       const bool may_leave =
           operators.size() == 1 || !AreAllAmong(UsageOf(tensor).consumers, operators);
@@ -228,16 +226,39 @@ class Floor {
         least = std::min(least, BytesAs(TensorRole::kFeature, tensor, extents, makes, {}));
       base::Accumulate(made, least);
     }
-    return encoder::program::MayTakeAPlace(profile_, op) ? std::max(read, made)
-                                                         : base::SaturatingAdd(read, made);
+    const Bytes features = encoder::program::MayTakeAPlace(profile_, op)
+                               ? std::max(read, made)
+                               : base::SaturatingAdd(read, made);
+    return on_host ? features : base::SaturatingAdd(features, ConstantBytes(number, cut));
+  }
+
+  bool Offers(hw_profiles::WeightPolicy policy) const {
+    const std::vector<hw_profiles::WeightPolicy>& weights = profile_.tiling.weights;
+    return std::find(weights.begin(), weights.end(), policy) != weights.end();
+  }
+
+  // Of the constants that are not at home in the tile memory: at least a slice of those that may be
+  // streamed, all of the others.
+  Bytes ConstantBytes(int number, const std::optional<encoder::program::KCut>& cut) const {
+    const graph::Operator& op = graph_.operators[static_cast<size_t>(number)];
+    Bytes bytes = 0;
+    for (const int constant : std::set<int>(op.weights.begin(), op.weights.end())) {
+      const int home = encoder::program::HomeOf(graph_, profile_, constant, TensorRole::kConstant);
+      const bool is_direct = Offers(hw_profiles::WeightPolicy::kDirect) &&
+                             profile_.memories[static_cast<size_t>(home)].direct_read;
+      if (home == profile_.tile_memory || is_direct || (cut && cut->Takes(constant))) continue;
+      const bool is_sliced = Offers(hw_profiles::WeightPolicy::kStreamed) &&
+                             encoder::program::IsSliceable(graph_, constant, {number, number});
+      base::Accumulate(
+          bytes, is_sliced ? encoder::program::SlicesOf(graph_, profile_, constant, op).bytes
+                           : encoder::program::ConstantBytes(graph_, profile_, constant, {number}));
+    }
+    return bytes;
   }
 
   // The operands that may be streamed in K slices, and are then never present as a whole.
   std::optional<encoder::program::KCut> KCutOf(const std::vector<int>& operators) const {
-    const std::vector<hw_profiles::WeightPolicy>& weights = profile_.tiling.weights;
-    const bool offered = std::find(weights.begin(), weights.end(),
-                                   hw_profiles::WeightPolicy::kSplitK) != weights.end();
-    if (!offered || operators.size() > 1) return std::nullopt;
+    if (!Offers(hw_profiles::WeightPolicy::kSplitK) || operators.size() > 1) return std::nullopt;
     return encoder::program::FindKCut(graph_, profile_, {operators.front(), operators.front()});
   }
 
@@ -246,15 +267,16 @@ class Floor {
   // 0 if the role may need no buffer. `readers`: the operators that certainly read a tile of it.
   Bytes BytesAs(TensorRole role, int tensor, const graph::tiling::Extents& extents, Use use,
                 const std::vector<int>& readers) const {
-    if (role == TensorRole::kState) return 0;
     const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile_, role);
     if (role != TensorRole::kFeature) {
-      if (layout.home == profile_.tile_memory) {
+      const int memory = encoder::program::HomeOf(graph_, profile_, tensor, role);
+      if (memory == profile_.tile_memory) {
+        // The next value may lie in the place of the state.
+        if (role == TensorRole::kState) return 0;
         return BytesIn(layout, tensor, graph_.tensors[static_cast<size_t>(tensor)].shape,
                        UsageOf(tensor).consumers);
       }
-      const hw_profiles::Memory& home = profile_.memories[static_cast<size_t>(
-          encoder::program::HomeOf(graph_, profile_, tensor, role))];
+      const hw_profiles::Memory& home = profile_.memories[static_cast<size_t>(memory)];
       if (use == Use::kByHost || (use == Use::kMade ? home.direct_write : home.direct_read))
         return 0;
     }

@@ -20,7 +20,8 @@ encoder::program::Policy PolicyOf(const plan::Subgraph& subgraph, const std::vec
           .in_place = subgraph.in_place,
           .halo = subgraph.halo,
           .kept = kept,
-          .k_extent = subgraph.k_extent};
+          .k_extent = subgraph.k_extent,
+          .serialized = subgraph.serialized};
 }
 
 encoder::program::SubgraphChoice ChoiceOf(const plan::Subgraph& subgraph,

@@ -54,8 +54,8 @@ class SlotSums {
  public:
   SlotSums(const graph::Graph& graph, const Profile& profile,
            const std::vector<int64_t>& whole_macs, const graph::tiling::TiledSubgraph& tiling,
-           const ClassCosts& costs, WeightPolicy weights, const Prefetches& prefetches,
-           const base::Stop* stop)
+           const ClassCosts& costs, const encoder::program::Policy& policy,
+           const Prefetches& prefetches, const base::Stop* stop)
       : graph_(graph),
         profile_(profile),
         whole_macs_(whole_macs),
@@ -64,8 +64,9 @@ class SlotSums {
         classes_(costs.tiles),
         prefetches_(prefetches),
         stop_(stop),
-        streams_(weights == WeightPolicy::kStreamed),
-        constants_(costs_.ConstantFlowsOf(weights, prefetches.own)) {}
+        double_buffered_(encoder::program::DmaOf(profile, policy) == DmaSteps::kDoubleBuffered),
+        streams_(policy.weights == WeightPolicy::kStreamed),
+        constants_(costs_.ConstantFlowsOf(policy.weights, prefetches.own)) {}
 
   plan::Metrics Run(Detail detail) const {
     plan::Metrics metrics;
@@ -87,7 +88,6 @@ class SlotSums {
   // its slot, and usually equal those of the previous tile.
   using Neighbours = std::array<int, 3>;
 
-  bool DoubleBuffered() const { return profile_.tiling.dma == DmaSteps::kDoubleBuffered; }
   const TileCost& TileAt(size_t tile) const {
     return classes_[static_cast<size_t>(tiling_.class_of[tile])];
   }
@@ -153,6 +153,7 @@ class SlotSums {
   const std::vector<TileCost>& classes_;
   const Prefetches prefetches_;
   const base::Stop* stop_;
+  bool double_buffered_;
   bool streams_;                         // some constants may come in slices
   std::vector<ConstantFlow> constants_;  // parallel to TileCosts::ConstantHomes if they are moved
 };
@@ -260,7 +261,7 @@ void SlotSums::AddTime(plan::Metrics& metrics) const {
     const Neighbours here = {tile == 0 ? -1 : class_of[tile - 1], class_of[tile],
                              tile + 1 == class_of.size() ? -1 : class_of[tile + 1]};
     const bool as_before = tile > 0 && here == seen;
-    if (!as_before) slot = DoubleBuffered() ? DoubleBufferedSlot(tile) : SerializedSlot(tile);
+    if (!as_before) slot = double_buffered_ ? DoubleBufferedSlot(tile) : SerializedSlot(tile);
     seen = here;
     base::Accumulate(metrics.latency_cycles, slot.cycles);
     if (as_before || slot.cycles == 0) continue;
@@ -385,9 +386,9 @@ ClassCosts Simulator::CostsOf(const graph::tiling::TiledSubgraph& tiling,
 }
 
 plan::Metrics Simulator::Run(const graph::tiling::TiledSubgraph& tiling, const ClassCosts& costs,
-                             WeightPolicy weights, Detail detail, const Prefetches& prefetches,
-                             const base::Stop* stop) const {
-  return SlotSums(*graph_, *profile_, whole_macs_, tiling, costs, weights, prefetches, stop)
+                             const encoder::program::Policy& policy, Detail detail,
+                             const Prefetches& prefetches, const base::Stop* stop) const {
+  return SlotSums(*graph_, *profile_, whole_macs_, tiling, costs, policy, prefetches, stop)
       .Run(detail);
 }
 

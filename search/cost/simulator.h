@@ -32,18 +32,19 @@ class Simulator {
   plan::Metrics Run(const graph::tiling::TiledSubgraph& tiling,
                     const encoder::program::Policy& policy, Detail detail = Detail::kParts,
                     const Prefetches& prefetches = {}) const {
-    return Run(tiling, CostsOf(tiling, policy), policy.weights, detail, prefetches);
+    return Run(tiling, CostsOf(tiling, policy), policy, detail, prefetches);
   }
 
   // CostsOf gives the cost of each class of tiles under the policy. Run completes it, for any
-  // policy that differs only in its weights, if none or both are direct. The tiling must be the
+  // policy that differs only in its weights, if none or both are direct, and in whether it is
+  // serialized. The tiling must be the
   // same and must outlive the costs. If a stop is requested, the costs are incomplete and must not
   // be used.
   ClassCosts CostsOf(const graph::tiling::TiledSubgraph& tiling,
                      const encoder::program::Policy& policy,
                      const base::Stop* stop = nullptr) const;
   plan::Metrics Run(const graph::tiling::TiledSubgraph& tiling, const ClassCosts& costs,
-                    hw_profiles::WeightPolicy weights, Detail detail,
+                    const encoder::program::Policy& policy, Detail detail,
                     const Prefetches& prefetches = {}, const base::Stop* stop = nullptr) const;
 
   // Converts the costs of tiles that keep rows in rolling buffers to those of the same tiles that

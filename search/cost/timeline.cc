@@ -52,6 +52,7 @@ class Layout {
         costs_(graph, profile, usages_, tiling, policy),
         tracks_(profile),
         prefetches_(prefetches),
+        double_buffered_(encoder::program::DmaOf(profile, policy) == DmaSteps::kDoubleBuffered),
         constants_(costs_.ConstantFlowsOf(policy.weights, prefetches.own)),
         slices_(constants_.size()) {
     for (const graph::tiling::TileClass& tile : tiling.classes)
@@ -66,7 +67,6 @@ class Layout {
   SubgraphTimeline Run(int64_t most_tiles);
 
  private:
-  bool DoubleBuffered() const { return profile_.tiling.dma == DmaSteps::kDoubleBuffered; }
   const TileWork* WorkOf(int64_t tile) const {
     if (tile < 0 || tile >= tiling_.tiles) return nullptr;
     return &work_[static_cast<size_t>(tiling_.class_of[static_cast<size_t>(tile)])];
@@ -93,6 +93,7 @@ class Layout {
   const TileCosts costs_;
   const Tracks tracks_;
   const Prefetches prefetches_;
+  const bool double_buffered_;
   std::vector<TileWork> work_;                 // parallel to TiledSubgraph::classes
   const std::vector<ConstantFlow> constants_;  // empty if they are not moved
   // parallel to them, then to the operators of the interval; empty unless constants are streamed
@@ -149,7 +150,7 @@ Activity Layout::AsActivity(const TensorTransfer& transfer, int64_t tile) {
 // first slice; memories then work in parallel.
 Slot Layout::Prologue() const {
   Slot slot;
-  if (!DoubleBuffered()) {
+  if (!double_buffered_) {
     for (const ConstantFlow& constants : constants_) {
       const int64_t begin = slot.cycles;
       slot.cycles += constants.resident_cycles;
@@ -187,7 +188,7 @@ Slot Layout::Prologue() const {
 
 Slot Layout::Epilogue() const {
   Slot slot;
-  if (!DoubleBuffered()) return slot;
+  if (!double_buffered_) return slot;
   for (int memory = 0; memory < static_cast<int>(profile_.memories.size()); ++memory) {
     if (memory == profile_.tile_memory) continue;
     Filling filling(slot, tracks_.OfMemory(memory, Direction::kWrite));
@@ -356,11 +357,11 @@ SubgraphTimeline Layout::Run(int64_t most_tiles) {
   Slot epilogue = Epilogue();
   for (int64_t tile = 0; tile < tiles; ++tile) {
     const TileWork* here = WorkOf(tile);
-    const TileWork* previous = DoubleBuffered() ? WorkOf(tile - 1) : nullptr;
+    const TileWork* previous = double_buffered_ ? WorkOf(tile - 1) : nullptr;
     const TileWork* next = WorkOf(tile + 1);
     const auto [slot, added] = slots.try_emplace({previous, here, next});
     if (added)
-      slot->second = DoubleBuffered() ? Beside(previous, *here, next) : Serialized(*here, next);
+      slot->second = double_buffered_ ? Beside(previous, *here, next) : Serialized(*here, next);
     if (tile + 1 == tiles && !prefetches_.next.empty()) Prefetch(slot->second, epilogue);
     const bool shown = tile < head || tile >= tiles - tail;
     if (tile == head)

@@ -42,7 +42,7 @@ Route RouteOf(const graph::Graph& graph, const Profile& profile, const graph::Us
               int tensor, graph::Interval interval, const std::vector<int>& kept) {
   const base::TensorRole role = graph::RoleIn(graph, usage, tensor, interval);
   if (role == base::TensorRole::kFeature) return {TransferKind::kInside, role, profile.tile_memory};
-  if (encoder::program::IsHeldInTileMemory(profile, kept, tensor, role))
+  if (encoder::program::IsHeldInTileMemory(graph, profile, kept, tensor, role))
     return {TransferKind::kWhole, role, profile.tile_memory};
   const int home = encoder::program::HomeOf(graph, profile, tensor, role);
   const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(home)];

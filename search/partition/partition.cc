@@ -14,6 +14,7 @@
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/driver/order_search.h"
 #include "tessera/search/partition/ratio_search.h"
+#include "tessera/search/partition/two_pass_search.h"
 
 namespace tessera::search::partition {
 namespace {
@@ -136,16 +137,23 @@ base::Expected<answer::PartitionResult> SearchLittle(const graph::Graph& network
 base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& network,
                                                         const hw_profiles::Profile& profile,
                                                         const answer::PartitionOptions& options) {
-  const auto search = [&](const answer::PartitionOptions& asked) {
+  const auto search = [&](const graph::Graph& graph, const answer::PartitionOptions& asked) {
     try {
-      return Search(network, profile, asked);
+      return Search(graph, profile, asked);
     } catch (const std::bad_alloc&) {
-      return SearchLittle(network, profile, asked);
+      return SearchLittle(graph, profile, asked);
     }
   };
-  if (!WeighsRatios(options.objective)) return search(options);
+  const auto search_for_ratios = [&](const graph::Graph& graph,
+                                     const answer::PartitionOptions& asked) {
+    return SearchForRatios(graph, profile, asked, [&](const answer::PartitionOptions& each) {
+      return search(graph, each);
+    });
+  };
   try {
-    return SearchForRatios(network, profile, options, search);
+    const SearchOf& each =
+        WeighsRatios(options.objective) ? SearchOf(search_for_ratios) : SearchOf(search);
+    return SearchAlsoInTwoPasses(network, profile, options, each);
   } catch (const std::bad_alloc&) {
     return SearchLittle(network, profile, options);
   }

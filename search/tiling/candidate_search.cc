@@ -6,6 +6,7 @@
 
 #include "tessera/problem/structure.h"
 #include "tessera/problem/tile_candidates.h"
+#include "tessera/search/allocate/bank_access.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/engine_session.h"
 
@@ -103,6 +104,8 @@ CandidateSearch::CandidateSearch(const problem::Problem& problem, const problem:
   }
   FindBounds();
   if (contraction_ && !contraction_->contradiction.empty()) RefuseAll(contraction_->contradiction);
+  if (const std::optional<std::string> unserved = allocate::FindUnservedAccess(problem))
+    RefuseAll(*unserved);
 }
 
 CandidateSearch::CandidateSearch(CandidateSearch&&) noexcept = default;

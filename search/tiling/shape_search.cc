@@ -63,7 +63,12 @@ std::vector<TileShape> ThinnedShapes(const ShapeGrid& grid, size_t most) {
 
 }  // namespace
 
-ShapeSearch::ShapeSearch(ShapeGrid grid) : grid_(std::move(grid)), every_(WithEveryExtent(grid_)) {
+ShapeSearch::ShapeSearch(ShapeGrid grid) { Extend(std::move(grid)); }
+
+void ShapeSearch::Extend(ShapeGrid grid) {
+  grid_ = std::move(grid);
+  every_ = WithEveryExtent(grid_);
+  subsets_.clear();
   AxisSet all = 0;
   for (size_t axis = 0; axis < grid_.extents.size(); ++axis) {
     if (grid_.extents[axis].size() > 1) all |= AxisSet{1} << axis;

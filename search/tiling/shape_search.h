@@ -16,7 +16,10 @@ class ShapeSearch {
  public:
   explicit ShapeSearch(graph::tiling::ShapeGrid grid);
 
-  // The first shapes to examine: see shape_search.cc.
+  // Replaces the grid by one that has all of its shapes, and more.
+  void Extend(graph::tiling::ShapeGrid grid);
+
+  // The first shapes to examine, without those returned before: see shape_search.cc.
   std::vector<graph::tiling::TileShape> Start();
 
   // The rating of a returned shape, less is better; nullopt if it is not usable.

@@ -175,7 +175,7 @@ void DrawTypes(Random& random, Graph& network) {
 void DrawEnds(Random& random, Graph& network) {
   const bool has_state = std::any_of(network.tensors.begin(), network.tensors.end(),
                                      [](const Tensor& tensor) { return tensor.state; });
-  if (!has_state && random.Chance(0.15)) graph::DrawStates(random, network);
+  if (!has_state && random.Chance(0.35)) graph::DrawStates(random, network);
   for (Tensor& tensor : network.tensors) {
     if (tensor.next_of >= 0)
       tensor.type = network.tensors[static_cast<size_t>(tensor.next_of)].type;

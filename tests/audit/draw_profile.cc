@@ -174,8 +174,7 @@ void DrawRoles(Random& random, Profile& profile) {
         layout.home = kFlash;
     }
     if (role == TensorRole::kFeature) layout.home = kSram;
-    const Memory& dram = profile.memories[kDram];
-    if (role == TensorRole::kState && !(dram.direct_read && dram.direct_write)) layout.home = kSram;
+    if (role == TensorRole::kState) layout.home = random.Chance(0.65) ? kDram : kSram;
     layout.alignment_bytes = OneOf(random, std::array<int64_t, 6>{1, 1, 1, 1, 4, 16});
     layout.channel_block = OneOf(random, std::array<int64_t, 6>{1, 1, 1, 1, 2, 4});
     layout.row_pitch_bytes = OneOf(random, std::array<int64_t, 6>{1, 1, 1, 1, 8, 3});
@@ -183,15 +182,11 @@ void DrawRoles(Random& random, Profile& profile) {
 }
 
 // Roles whose home is not the tile memory may have the small memory before their home, or seldom
-// behind it.
+// behind it. States may have the tile memory before the others.
 void DrawLists(Random& random, Profile& profile) {
   const int small = SmallHome(profile);
-  if (small < 0) return;
-  const Memory& tcm = profile.memories[static_cast<size_t>(small)];
-  for (size_t i = 0; i < profile.roles.size(); ++i) {
-    hw_profiles::RoleLayout& layout = profile.roles[i];
-    const bool state = static_cast<TensorRole>(i) == TensorRole::kState;
-    if (layout.home == kSram || (state && !(tcm.direct_read && tcm.direct_write))) continue;
+  for (hw_profiles::RoleLayout& layout : profile.roles) {
+    if (layout.home == kSram || small < 0) continue;
     const double kind = random.Real();
     if (kind < 0.65) {
       layout.next_homes = {layout.home};
@@ -199,6 +194,14 @@ void DrawLists(Random& random, Profile& profile) {
     } else if (kind < 0.7) {
       layout.next_homes = {small};
     }
+  }
+  hw_profiles::RoleLayout& state = profile.roles[static_cast<size_t>(TensorRole::kState)];
+  if (!random.Chance(0.4)) return;
+  if (state.home == kSram) {
+    state.next_homes = {kDram};
+  } else {
+    state.next_homes.insert(state.next_homes.begin(), state.home);
+    state.home = kSram;
   }
 }
 
@@ -224,7 +227,8 @@ void DrawTiling(Random& random, Profile& profile, const graph::Graph& network) {
     if (tiling.axes.size() == most_axes ||
         std::any_of(tiling.axes.begin(), tiling.axes.end(), same))
       continue;
-    tiling.axes.push_back({axis, random.Chance(0.75) ? 1 : random.Uniform(2, 4)});
+    tiling.axes.push_back(
+        {axis, random.Chance(0.75) ? 1 : random.Uniform(2, 4), random.Chance(0.3)});
   }
   tiling.halo = SomeOf(random,
                        std::vector{HaloStorage::kRecompute, HaloStorage::kRollingBuffer,
@@ -245,6 +249,7 @@ void DrawTiling(Random& random, Profile& profile, const graph::Graph& network) {
   if (random.Chance(0.3)) tiling.weights.push_back(WeightPolicy::kSplitK);
   tiling.dma = random.Chance(0.5) ? hw_profiles::DmaSteps::kDoubleBuffered
                                   : hw_profiles::DmaSteps::kSerialized;
+  tiling.may_serialize = tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered && random.Chance(0.5);
   tiling.implicit_padding = random.Chance(0.65);
   tiling.in_place =
       SomeOf(random, std::vector{OperatorKind::kElementwise, OperatorKind::kDepthwise}, 0.4);

@@ -6,6 +6,8 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/layout.h"
+#include "tessera/encoder/program/state_aliasing.h"
+#include "tessera/graph/operator_order.h"
 
 namespace tessera::audit {
 namespace {
@@ -91,16 +93,23 @@ class Rule {
   }
 
   std::vector<int> Run() {
-    std::vector<int> homes(tensors_.size());
+    std::vector<int> homes(tensors_.size(), -1);
     lines_.resize(profile_.memories.size());
     for (const Facts& facts : tensors_) {
+      if (homes[facts.tensor] >= 0) continue;
       const hw_profiles::RoleLayout& layout = LayoutOf(network_.tensors[facts.tensor], profile_);
       std::vector<int> list = {layout.home};
       for (const int next : layout.next_homes) list.push_back(next);
+      const Facts* partner = PartnerOf(facts);
       for (const int memory : list) {
         std::vector<std::vector<Facts>> with = With(facts, lines_[static_cast<size_t>(memory)]);
-        if (memory != list.back() && NeededBy(with, memory) > RoomIn(memory)) continue;
+        if (partner != nullptr) with = With(*partner, std::move(with));
+        const bool tiles = memory == profile_.tile_memory;
+        const int64_t needed = tiles ? NeededByStates(with) : NeededBy(with, memory);
+        const int64_t room = tiles ? RoomIn(memory) / 2 : RoomIn(memory);
+        if (memory != list.back() && needed > room) continue;
         homes[facts.tensor] = memory;
+        if (partner != nullptr) homes[partner->tensor] = memory;
         lines_[static_cast<size_t>(memory)] = std::move(with);
         break;
       }
@@ -109,6 +118,72 @@ class Rule {
   }
 
  private:
+  // The next value of a state, or the state of a next value; nullptr: none.
+  const Facts* PartnerOf(const Facts& facts) const {
+    const auto found = std::find_if(tensors_.begin(), tensors_.end(), [&](const Facts& other) {
+      return network_.tensors[other.tensor].next_of == static_cast<int>(facts.tensor) ||
+             network_.tensors[facts.tensor].next_of == static_cast<int>(other.tensor);
+    });
+    return found == tensors_.end() ? nullptr : &*found;
+  }
+
+  // In the tile memory. Other tensors at home there do not count.
+  int64_t NeededByStates(const std::vector<std::vector<Facts>>& lines) const {
+    int64_t sum = 0;
+    for (const std::vector<Facts>& line : lines) {
+      for (const Facts& facts : line) {
+        if (RoleOf(network_.tensors[facts.tensor]) != TensorRole::kState) continue;
+        const Facts* partner = PartnerOf(facts);
+        const int64_t bytes = Rounded(facts, profile_.tile_memory);
+        const bool together = partner != nullptr && MayBeOne(facts, *partner);
+        if (!together) {
+          sum += bytes;
+        } else if (facts.tensor < partner->tensor) {  // the larger one, once for both
+          sum += std::max(bytes, Rounded(*partner, profile_.tile_memory));
+        }
+      }
+    }
+    return sum;
+  }
+
+  // Whether the next value lies over the state if the other readers of the state come first, which
+  // they can unless they need the maker.
+  bool MayBeOne(const Facts& a, const Facts& b) const {
+    const Facts& next = network_.tensors[a.tensor].next_of >= 0 ? a : b;
+    const Facts& state = &next == &a ? b : a;
+    Profile here = profile_;
+    here.roles.at(static_cast<size_t>(TensorRole::kState)).home = profile_.tile_memory;
+    here.roles.at(static_cast<size_t>(TensorRole::kState)).next_homes.clear();
+    const std::vector<int> order = WithReadersFirst(state, next.maker);
+    if (order.empty()) return false;
+    const Graph reordered = graph::Reordered(network_, order);
+    const std::vector<int> in_place =
+        encoder::program::NextInPlace(reordered, graph::UsagesOf(reordered), here);
+    return std::any_of(in_place.begin(), in_place.end(), [&](int tensor) {
+      return reordered.tensors[static_cast<size_t>(tensor)].id == next.id;
+    });
+  }
+
+  // An order in which all other readers of the state come before the maker of its next value; empty
+  // if there is none.
+  std::vector<int> WithReadersFirst(const Facts& state, int maker) const {
+    const auto count = static_cast<int>(needs_.size());
+    std::vector<int> order;
+    const auto needs = [&](int op, int other) {
+      return needs_[static_cast<size_t>(op)][static_cast<size_t>(other)] != 0;
+    };
+    for (const int reader : state.readers) {
+      if (reader != maker && needs(reader, maker)) return {};
+    }
+    for (int op = 0; op < count; ++op) {
+      if (!needs(op, maker)) order.push_back(op);
+    }
+    for (int op = 0; op < count; ++op) {
+      if (needs(op, maker)) order.push_back(op);
+    }
+    return order;
+  }
+
   int64_t BytesOf(int index, const graph::Usage& usage) const {
     const graph::Tensor& tensor = network_.tensors[static_cast<size_t>(index)];
     if (tensor.constant)
@@ -196,6 +271,14 @@ class Rule {
 
 std::vector<int> HomesByRule(const Graph& network, const Profile& profile) {
   return Rule(network, profile).Run();
+}
+
+bool HasStatesElsewhere(const Graph& network, const Profile& profile) {
+  const std::vector<int> homes = HomesByRule(network, profile);
+  for (size_t i = 0; i < homes.size(); ++i) {
+    if (network.tensors[i].state && homes[i] != profile.tile_memory) return true;
+  }
+  return false;
 }
 
 graph::Graph AtHome(Graph network, const Profile& profile) {

@@ -12,6 +12,9 @@ namespace tessera::audit {
 // The home of each tensor that is not a feature: indices into Profile::memories, by tensor.
 std::vector<int> HomesByRule(const graph::Graph& network, const hw_profiles::Profile& profile);
 
+// Whether some state is at home outside the tile memory.
+bool HasStatesElsewhere(const graph::Graph& network, const hw_profiles::Profile& profile);
+
 // The network with its tensors in those homes.
 graph::Graph AtHome(graph::Graph network, const hw_profiles::Profile& profile);
 

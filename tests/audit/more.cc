@@ -149,6 +149,27 @@ bool MoreWeights(Random& random, PlanRequest& less, PlanRequest&) {
                      [](auto each) { return each != hw_profiles::WeightPolicy::kSplitK; });
 }
 
+// At home outside the tile memory, states and their next values are moved like inputs and outputs,
+// which are there for a shorter time and may be cut, kept and overwritten in more ways.
+bool FewerStates(Random&, PlanRequest& less, PlanRequest& more) {
+  const auto layout_of = [](PlanRequest & question, base::TensorRole role) -> auto& {
+    return question.profile.roles[static_cast<size_t>(role)];
+  };
+  const hw_profiles::RoleLayout layout = layout_of(less, base::TensorRole::kState);
+  const bool elsewhere = layout.home != less.profile.tile_memory && layout.next_homes.empty();
+  if (!elsewhere || !less.profile.rules.empty() || !HasStates(less)) return false;
+  for (PlanRequest* question : {&less, &more}) {
+    layout_of(*question, base::TensorRole::kNetworkInput) = layout;
+    layout_of(*question, base::TensorRole::kNetworkOutput) = layout;
+  }
+  for (graph::Tensor& tensor : more.network.tensors) {
+    tensor.network_input = tensor.network_input || tensor.state;
+    tensor.state = false;
+    tensor.next_of = -1;
+  }
+  return true;
+}
+
 // A state is replaced by its next value where a kind may work in place, under every policy. It is
 // no choice of the search.
 bool MoreInPlace(Random& random, PlanRequest& less, PlanRequest&) {
@@ -162,6 +183,16 @@ bool MoreAxes(Random& random, PlanRequest& less, PlanRequest&) {
   std::vector<hw_profiles::AxisGranularity>& axes = less.profile.tiling.axes;
   if (axes.empty()) return false;
   axes.erase(AnyOf(random, axes));
+  return true;
+}
+
+// The same tiles are allowed; what is tried first differs.
+bool AxesAtOnce(Random& random, PlanRequest& less, PlanRequest& more) {
+  std::vector<hw_profiles::AxisGranularity>& axes = less.profile.tiling.axes;
+  if (axes.empty()) return false;
+  const auto axis = AnyOf(random, axes);
+  axis->later = true;
+  more.profile.tiling.axes[static_cast<size_t>(axis - axes.begin())].later = false;
   return true;
 }
 
@@ -230,6 +261,12 @@ bool MorePrefetch(Random&, PlanRequest&, PlanRequest& more) {
   return more.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
 }
 
+bool MaySerialize(Random&, PlanRequest& less, PlanRequest& more) {
+  less.profile.tiling.may_serialize = false;
+  more.profile.tiling.may_serialize = true;
+  return more.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
+}
+
 bool FewerRules(Random& random, PlanRequest&, PlanRequest& more) {
   if (more.profile.rules.empty()) return false;
   more.profile.rules.erase(AnyOf(random, more.profile.rules));
@@ -293,7 +330,9 @@ constexpr std::array kRelations = {Relation{"tile memory", MoreTileMemory},
                                    Relation{"halo policies", MoreHalos},
                                    Relation{"weight policies", MoreWeights},
                                    Relation{"kinds in place", MoreInPlace},
+                                   Relation{"states as inputs", FewerStates},
                                    Relation{"axes", MoreAxes},
+                                   Relation{"axes at once", AxesAtOnce},
                                    Relation{"step of an axis", FinerAxes},
                                    Relation{"step along K", FinerKExtent},
                                    Relation{"orders", MoreOrders},
@@ -302,6 +341,7 @@ constexpr std::array kRelations = {Relation{"tile memory", MoreTileMemory},
                                    Relation{"limits", FewerLimits},
                                    Relation{"effort", MoreEffort},
                                    Relation{"prefetch", MorePrefetch},
+                                   Relation{"may_serialize", MaySerialize},
                                    Relation{"rules", FewerRules},
                                    Relation{"alignment", FinerAlignment},
                                    Relation{"banks and modes", FewerModes},

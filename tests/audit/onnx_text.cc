@@ -192,7 +192,7 @@ class OnnxText {
   }
 
   bool AddMatmul(const Operator& op) {
-    if (op.transpose_first || op.transpose_second) return false;
+    if (op.Own<graph::MatmulAttributes>() != graph::MatmulAttributes{}) return false;
     if (op.inputs.size() == 2) return Put("MatMul", op, Inputs(op));
     const auto filters =
         Filters(op, op.weights.empty() ? Shape{} : TensorAt(op.weights.front()).shape);

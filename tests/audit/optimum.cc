@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "draw_question.h"
+#include "homes_rule.h"
 #include "oracle.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/search/partition/answer/refusal.h"
@@ -95,6 +96,7 @@ void Compare(const PlanRequest& question, const Answer& answer, const OracleAnsw
   CheckJudge(question, answer.plan->totals, run);
   CheckJudge(question, oracle.totals, run);
   if (hw_profiles::HasSeveralHomes(question.profile)) run.Count("several homes");
+  if (HasStatesElsewhere(question.network, question.profile)) run.Count("states elsewhere");
   const double score = answer.plan->score;
   const std::string scored = fmt::format("score {}, {}", score, answered);
   if (answer.IsOptimal() && IsLess(oracle.least[0], score))

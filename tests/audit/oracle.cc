@@ -372,6 +372,7 @@ class Oracle {
       subgraph.in_place = choice.policy.in_place;
       subgraph.halo = choice.policy.halo;
       subgraph.k_extent = choice.policy.k_extent;
+      subgraph.serialized = choice.policy.serialized;
       kept.insert(choice.policy.kept.begin(), choice.policy.kept.end());
     }
     for (size_t i = 0; i < tensors.size(); ++i) {
@@ -495,8 +496,12 @@ class Oracle {
       }
       for (const int64_t k_extent : k_extents) {
         for (const HaloStorage halo : halos) {
-          for (const bool in_place : {false, true})
+          for (const bool in_place : {false, true}) {
             policies.push_back({weights, in_place, halo, kept, k_extent});
+            if (!tiling.may_serialize) continue;
+            policies.push_back(policies.back());
+            policies.back().serialized = true;
+          }
         }
       }
     }

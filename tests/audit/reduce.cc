@@ -201,10 +201,15 @@ void AddProfileChanges(const PlanRequest& question, std::vector<Change>& changes
   AddTilingRemovals(question, &hw_profiles::Tiling::halo, changes);
   AddTilingRemovals(question, &hw_profiles::Tiling::weights, changes);
   AddTilingRemovals(question, &hw_profiles::Tiling::in_place, changes);
-  for (size_t i = 0; i < question.profile.tiling.axes.size(); ++i)
+  for (size_t i = 0; i < question.profile.tiling.axes.size(); ++i) {
     changes.push_back([i](PlanRequest& q) { q.profile.tiling.axes.at(i).granularity = 1; });
-  changes.push_back(
-      [](PlanRequest& q) { q.profile.tiling.dma = hw_profiles::DmaSteps::kSerialized; });
+    changes.push_back([i](PlanRequest& q) { q.profile.tiling.axes.at(i).later = false; });
+  }
+  changes.push_back([](PlanRequest& q) { q.profile.tiling.may_serialize = false; });
+  changes.push_back([](PlanRequest& q) {
+    q.profile.tiling.dma = hw_profiles::DmaSteps::kSerialized;
+    q.profile.tiling.may_serialize = false;
+  });
   changes.push_back([](PlanRequest& q) { q.profile.tiling.implicit_padding = true; });
   changes.push_back([](PlanRequest& q) { q.profile.tiling.weight_granularity_channels = 1; });
   changes.push_back([](PlanRequest& q) { q.profile.tiling.k_granularity = 1; });

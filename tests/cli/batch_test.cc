@@ -30,16 +30,17 @@ class BatchTest : public CommandLineTest {
  protected:
   BatchTest() { Write("images.yaml", kImages); }
 
-  // The 64 KiB accelerator cuts batches. This one has another memory and other axes.
+  // The 64 KiB accelerator cuts batches. This one has another memory and other axes, and always
+  // overlaps transfers.
   void WriteProfile(const std::string& name, const std::string& capacity, const std::string& axes) {
     Write(name + ".yaml", "extends: " + Shipped("hw_profiles/edge_npu_64kib.yaml") + "\nname: " +
                               name + "\nmemories: {sram: {capacity_bytes: " + capacity +
-                              "}}\ntiling: {axes: " + axes + "}\n");
+                              "}}\ntiling: {axes: " + axes + ", dma: double_buffered}\n");
   }
 };
 
 TEST_F(BatchTest, ImagesThatDoNotFitTogetherFitOneByOne) {
-  WriteProfile("images_apart", "48Ki", "[batch, rows, {axis: channels, granularity: 32}]");
+  WriteProfile("images_apart", "32Ki", "[batch, rows, {axis: channels, granularity: 32}]");
   const Outcome planned = Run({"plan", "images.yaml", "--hw", "images_apart.yaml", "--minimize",
                                "off_chip_bytes", "--lowering", "--output", "plan.json"});
   ASSERT_EQ(planned.exit_code, 0) << planned.err;
@@ -51,7 +52,7 @@ TEST_F(BatchTest, ImagesThatDoNotFitTogetherFitOneByOne) {
   const Outcome run = Run({"check", "--execute", "plan.json"});
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   EXPECT_THAT(run.out, HasSubstr("\nlowered: "));
-  WriteProfile("images_together", "48Ki", "[rows, {axis: channels, granularity: 32}]");
+  WriteProfile("images_together", "32Ki", "[rows, {axis: channels, granularity: 32}]");
   EXPECT_EQ(Run({"plan", "images.yaml", "--hw", "images_together.yaml"}).exit_code, 20);
 }
 

@@ -77,6 +77,43 @@ TEST_F(SeveralHomesTest, CannotBeAlteredInAPlan) {
       HasSubstr("the home of tensor 'b.weights' is 'dram', but the profile's homes give it 'tcm'"));
 }
 
+// Two caches of 16 KiB that grow by a row: half of the SRAM holds one, or none.
+TEST_F(SeveralHomesTest, HoldStatesOffChipThatFillTheTileMemory) {
+  Write("caches.yaml", R"(schema: 1
+name: caches
+dtype: int8
+inputs:
+  - {id: k, shape: [1, 4, 255, 16], state: true, next: ks}
+  - {id: v, shape: [1, 4, 255, 16], state: true, next: vs}
+  - {id: x, shape: [1, 4, 1, 16]}
+operators:
+  - {id: ks, kind: concat, inputs: [k, x], axis: 2}
+  - {id: vs, kind: concat, inputs: [v, x], axis: 2}
+  - {id: scores, kind: matmul, inputs: [x, ks], transpose_second: true}
+  - {id: y, kind: matmul, inputs: [scores, vs]}
+outputs: [y]
+)");
+  const auto homes_with = [this](const std::string& bytes) {
+    Write("chip.yaml", "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") +
+                           "\nschema: 1\nname: chip\nmemories: {sram: {capacity_bytes: " + bytes +
+                           "}}\n");
+    const Outcome planned =
+        Run({"plan", "caches.yaml", "--hw", "chip.yaml", "--lowering", "--output", "plan.json"});
+    EXPECT_EQ(planned.exit_code, 0) << planned.out << planned.err;
+    const Outcome checked = Run({"check", "--execute", "plan.json"});
+    EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+    return ReadJson("plan.json").at("tensor_homes");
+  };
+  const nlohmann::ordered_json both = {
+      {"k", "sram"}, {"v", "sram"}, {"ks", "sram"}, {"vs", "sram"}};
+  const nlohmann::ordered_json one = {{"k", "sram"}, {"v", "dram"}, {"ks", "sram"}, {"vs", "dram"}};
+  const nlohmann::ordered_json none = {
+      {"k", "dram"}, {"v", "dram"}, {"ks", "dram"}, {"vs", "dram"}};
+  EXPECT_EQ(homes_with("64Ki"), both);
+  EXPECT_EQ(homes_with("65520"), one);
+  EXPECT_EQ(homes_with("32752"), none);
+}
+
 // The first home alone is too small; the list is not.
 TEST_F(SeveralHomesTest, TakeWhatDoesNotFitInTheFirst) {
   WriteChip("2Ki", "roles: {constant: {home: tcm}}\n");

@@ -37,9 +37,10 @@ class PlanRefusalTest : public CommandLineTest {
     return "chip.yaml";
   }
 
-  // edge_npu_1mib without split-k, which would make room.
+  // edge_npu_1mib without split-k and serialized subgraphs, which would make room.
   std::string Edge(const std::string& lines = "") const {
-    return Derived("edge_npu_1mib", "tiling: {weights: [resident, streamed]}\n" + lines);
+    return Derived("edge_npu_1mib",
+                   "tiling: {weights: [resident, streamed], dma: double_buffered}\n" + lines);
   }
 
   nlohmann::ordered_json Refused(const std::string& network, const std::string& profile,

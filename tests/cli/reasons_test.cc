@@ -165,10 +165,9 @@ TEST_F(ReasonsTest, PlanNamesTheOperatorAndWhatItCollidesWith) {
   const Outcome outcome =
       Run({"plan", network, "--hw", profile, "--output", "map.svg", "--output", "plan.json"});
   EXPECT_EQ(outcome.exit_code, 20);
-  EXPECT_THAT(
-      outcome.out,
-      HasSubstr("why reconstruct alone does not fit with tiles of 1x16x1x960: 'expand' needs "
-                "33177600 bytes; 'sram' holds 393216\n"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("why reconstruct alone does not fit with tiles of 1x16x1x1: 'expand' needs "
+                        "33177600 bytes; 'sram' holds 393216\n"));
   EXPECT_THAT(Files(), ElementsAre("aligned.csv", "map.svg", "overload.csv"));
   const auto answer = ParseJson(Run({"plan", network, "--hw", profile, "--format", "json"}).out);
   EXPECT_EQ(answer.at("operator"), "reconstruct");

@@ -106,7 +106,7 @@ TEST(TileKeepingRows, KeysAndValuesStayForTheirHeads) {
   const int query = builder.AddInput({4, 6, 5});
   const int key = builder.AddInput({4, 7, 5});
   Operator scores = OfKind(OperatorKind::kMatmul);
-  scores.transpose_second = true;
+  scores.MakeOwn<MatmulAttributes>().transpose_second = true;
   builder.Add(std::move(scores), {}, {query, key}).value();
   const Graph graph = std::move(builder).Build();
   const tiling::TiledSubgraph tiled = tiling::TileKeepingRows(graph, {0, 0}, {2, 2, 7});

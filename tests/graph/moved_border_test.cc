@@ -199,10 +199,15 @@ TEST(Borders, MatmulsReadRowsAndColumnsOverAllOfK) {
   const Graph plain = OneOperator(op, {}, {{3, 5, 7}, {7, 6}});
   EXPECT_EQ(RegionFor(plain, asked, 0), (ops::Box{{1, 2}, {2, 4}, {0, 7}}));
   EXPECT_EQ(RegionFor(plain, asked, 1), (ops::Box{{0, 7}, {0, 3}}));
-  op.transpose_first = op.transpose_second = true;
+  op.own = MatmulAttributes{true, true, {}, {}};
   const Graph transposed = OneOperator(op, {}, {{1, 7, 5}, {3, 6, 7}});
   EXPECT_EQ(RegionFor(transposed, asked, 0), (ops::Box{{0, 1}, {0, 7}, {2, 4}}));
   EXPECT_EQ(RegionFor(transposed, asked, 1), (ops::Box{{1, 2}, {0, 3}, {0, 7}}));
+  // Stored as [rows, batch, K] and [columns, K], made as [rows, batch, columns].
+  op.own = MatmulAttributes{false, false, {{{1, 0, 2}, {1, 0}}}, {1, 0, 2}};
+  const Graph stored = OneOperator(op, {}, {{5, 3, 7}, {6, 7}});
+  EXPECT_EQ(RegionFor(stored, {{2, 4}, {1, 2}, {0, 3}}, 0), (ops::Box{{2, 4}, {1, 2}, {0, 7}}));
+  EXPECT_EQ(RegionFor(stored, {{2, 4}, {1, 2}, {0, 3}}, 1), (ops::Box{{0, 3}, {0, 7}}));
 }
 
 TEST(Borders, ReductionsReadTheirAxesWhole) {
@@ -261,7 +266,7 @@ TEST(Borders, AttentionTiledByQueryRowsAndHeads) {
   const int key = builder.AddInput({4, 16, 8});
   const int value = builder.AddInput({4, 16, 8});
   Operator scores = OfKind(OperatorKind::kMatmul);
-  scores.transpose_second = true;
+  scores.MakeOwn<MatmulAttributes>().transpose_second = true;
   const int logits = builder.Add(scores, {}, {query, key}).value();
   Operator softmax = OfKind(OperatorKind::kSoftmax);
   softmax.axes = {2};

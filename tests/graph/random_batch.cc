@@ -31,7 +31,7 @@ Graph Attention(Random& random, int64_t heads, int64_t rows) {
   const int key = builder.AddInput({heads, keys, depth});
   const int value = builder.AddInput({heads, keys, random.Uniform(1, 4)});
   Operator scores = OfKind(OperatorKind::kMatmul);
-  scores.transpose_second = true;
+  scores.MakeOwn<MatmulAttributes>().transpose_second = true;
   const int product = builder.Add(std::move(scores), {}, {query, key}).value();
   Operator softmax = OfKind(OperatorKind::kSoftmax);
   softmax.axes = {2};

@@ -32,6 +32,9 @@ Graph RandomRecurrence(base::Random& random, int operators);
 // there are such tensors.
 void DrawStates(base::Random& random, Graph& graph);
 
+// The axes of a tensor of that rank in random order.
+std::vector<int> RandomAxes(base::Random& random, size_t rank);
+
 ops::Box RandomBox(base::Random& random, const Shape& shape);
 
 }  // namespace tessera::graph

@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "random_graph.h"
+
 namespace tessera::graph {
 namespace {
 
@@ -83,20 +85,70 @@ void AddMatmul(Random& random, Graph& graph, DataType type) {
     shape.push_back(second);
     return shape;
   };
-  op.transpose_first = random.Chance(0.3);
+  auto& own = op.MakeOwn<MatmulAttributes>();
+  own.transpose_first = random.Chance(0.3);
+  // The shape in which the product takes an operand is drawn, then the order in which it is stored.
+  const auto stored = [&](size_t operand, const Shape& taken) {
+    if (random.Chance(0.4)) own.operand_axes[operand] = RandomAxes(random, taken.size());
+    Shape shape = taken;
+    for (size_t axis = 0; axis < own.operand_axes[operand].size(); ++axis)
+      shape[static_cast<size_t>(own.operand_axes[operand][axis])] = taken[axis];
+    return shape;
+  };
   op.inputs = {AddOperand(random, graph, "a",
-                          op.transpose_first ? with(depth, rows) : with(rows, depth), type)};
+                          stored(0, own.transpose_first ? with(depth, rows) : with(rows, depth)),
+                          type)};
   if (random.Chance(0.5)) {
-    op.transpose_second = random.Chance(0.5);
-    op.inputs.push_back(
-        AddOperand(random, graph, "b",
-                   op.transpose_second ? with(columns, depth) : with(depth, columns), type));
+    own.transpose_second = random.Chance(0.5);
+    op.inputs.push_back(AddOperand(
+        random, graph, "b",
+        stored(1, own.transpose_second ? with(columns, depth) : with(depth, columns)), type));
   } else {
     op.weights = {AddConstant(graph, "w", {depth, columns}, type)};
     if (random.Chance(0.3))
       op.weights.push_back(AddConstant(graph, "bias", {columns}, DataType::kInt32));
   }
-  op.outputs = {AddTensor(graph, "y", with(rows, columns), type)};
+  Shape result = with(rows, columns);
+  if (random.Chance(0.3)) {
+    own.result_axes = RandomAxes(random, result.size() - 1);
+    own.result_axes.push_back(static_cast<int>(result.size()) - 1);
+    const Shape product = result;
+    for (size_t axis = 0; axis < result.size(); ++axis)
+      result[axis] = product[static_cast<size_t>(own.result_axes[axis])];
+  }
+  op.outputs = {AddTensor(graph, "y", result, type)};
+  graph.operators.push_back(std::move(op));
+}
+
+// A global pool, or a reduction over one to all axes.
+void AddReduction(Random& random, Graph& graph, DataType type) {
+  Operator op;
+  Shape in = {random.Uniform(1, 2), random.Uniform(1, 4), random.Uniform(2, 9),
+              random.Uniform(1, 5)};
+  Shape out = {in[0], in[1], 1, 1};
+  const bool keeps = random.Chance(0.5);
+  if (random.Chance(0.5)) {
+    op.kind = OperatorKind::kGlobalPool;
+    op.function = random.Chance(0.5) ? "average" : "max";
+    if (!keeps) out.resize(2);
+  } else {
+    op.kind = OperatorKind::kReduce;
+    op.function = random.Chance(0.5) ? "mean" : "max";
+    in.resize(static_cast<size_t>(random.Uniform(1, 4)));
+    out.clear();
+    for (size_t axis = 0; axis < in.size(); ++axis) {
+      const bool last = axis + 1 == in.size();
+      if ((last && op.axes.empty()) || random.Chance(0.5)) {
+        op.axes.push_back(static_cast<int>(axis));
+        if (keeps) out.push_back(1);
+      } else {
+        out.push_back(in[axis]);
+      }
+    }
+  }
+  op.id = "reduction";
+  op.inputs = {AddOperand(random, graph, "x", in, type)};
+  op.outputs = {AddTensor(graph, "y", out, type)};
   graph.operators.push_back(std::move(op));
 }
 
@@ -105,8 +157,10 @@ void AddMatmul(Random& random, Graph& graph, DataType type) {
 Graph RandomSum(Random& random, DataType type) {
   Graph graph;
   graph.name = "sum";
-  if (random.Chance(0.4)) {
+  if (random.Chance(0.35)) {
     AddConv(random, graph, type);
+  } else if (random.Chance(0.35)) {
+    AddReduction(random, graph, type);
   } else {
     AddMatmul(random, graph, type);
   }

@@ -148,12 +148,25 @@ bool SameOfBlock(const Operator& op, const Index& deep, const Index& wide, int64
          deep[3] * block + column == wide[3];
 }
 
+// Numbers by axis in another order.
+Index Taken(const Index& stored, const std::vector<int>& axes) {
+  Index taken;
+  for (const int axis : axes) taken.push_back(stored[static_cast<size_t>(axis)]);
+  return axes.empty() ? stored : taken;
+}
+
 bool MatmulReads(const Operator& op, size_t input, const Shape& in, const Index& x,
                  const Index& y) {
-  if (!Aligned(in, x, y, 2)) return false;
-  const bool depth_last = input == 0 ? !op.transpose_first : op.transpose_second;
-  const int64_t kept = x[x.size() - (depth_last ? 2 : 1)];
-  return kept == y[y.size() - (input == 0 ? 2 : 1)];
+  const auto& own = op.Own<MatmulAttributes>();
+  const Shape shape = Taken(in, own.operand_axes.at(input));
+  const Index taken = Taken(x, own.operand_axes.at(input));
+  Index made = y;
+  for (size_t axis = 0; axis < own.result_axes.size(); ++axis)
+    made[static_cast<size_t>(own.result_axes[axis])] = y[axis];
+  if (!Aligned(shape, taken, made, 2)) return false;
+  const bool depth_last = input == 0 ? !own.transpose_first : own.transpose_second;
+  const int64_t kept = taken[taken.size() - (depth_last ? 2 : 1)];
+  return kept == made[made.size() - (input == 0 ? 2 : 1)];
 }
 
 // Whether the sum at y contains x, of the same line.
@@ -278,6 +291,37 @@ bool Reads(const Graph& graph, const Operator& op, size_t input, const Index& x,
   const OperandAccess& access = op.accesses[input];
   if (access.kind == AccessKind::kElementwise) return Aligned(in, x, y);
   return (access.every_channel || x[1] == y[1]) && WindowReads(access.window, x, y);
+}
+
+Dependencies DependenciesOf(const Graph& graph) {
+  std::vector<std::vector<std::set<Element>>> of(graph.tensors.size());
+  const auto indices_of = [&](int tensor) {
+    return IndicesOf(ops::WholeBox(graph.tensors[static_cast<size_t>(tensor)].shape));
+  };
+  for (size_t tensor = 0; tensor < of.size(); ++tensor) {
+    const Tensor& facts = graph.tensors[tensor];
+    of[tensor].resize(static_cast<size_t>(ElementsOf(facts.shape)));
+    for (size_t i = 0; facts.network_input && i < of[tensor].size(); ++i)
+      of[tensor][i] = {{facts.id, static_cast<int64_t>(i)}};
+  }
+  for (const Operator& op : graph.operators) {
+    const std::vector<Index> made = indices_of(op.outputs.front());
+    for (size_t input = 0; input < op.inputs.size(); ++input) {
+      const std::vector<Index> read = indices_of(op.inputs[input]);
+      for (size_t y = 0; y < made.size(); ++y) {
+        for (size_t x = 0; x < read.size(); ++x) {
+          if (!Reads(graph, op, input, read[x], made[y])) continue;
+          const std::set<Element>& from = of[static_cast<size_t>(op.inputs[input])][x];
+          of[static_cast<size_t>(op.outputs.front())][y].insert(from.begin(), from.end());
+        }
+      }
+    }
+  }
+  Dependencies dependencies;
+  for (size_t tensor = 0; tensor < of.size(); ++tensor) {
+    if (graph.tensors[tensor].network_output) dependencies[graph.tensors[tensor].id] = of[tensor];
+  }
+  return dependencies;
 }
 
 ElementSet::ElementSet(const Shape& of) : shape(&of), has(static_cast<size_t>(ElementsOf(of)), 0) {}

@@ -284,7 +284,7 @@ TEST(CanCut, AttentionRowsWhileKeysComeFromOutside) {
   const int query = builder.Add(OfKind(OperatorKind::kMatmul), columns, {tokens}).value();
   const int key = builder.Add(OfKind(OperatorKind::kMatmul), columns, {tokens}).value();
   Operator scores = OfKind(OperatorKind::kMatmul);
-  scores.transpose_second = true;
+  scores.MakeOwn<MatmulAttributes>().transpose_second = true;
   builder.Add(scores, {}, {query, key}).value();
   const Graph graph = std::move(builder).Build();
   EXPECT_TRUE(tiling::CanCut(graph, {2, 2}, 1));

@@ -274,10 +274,10 @@ TEST(ProfileFault, AHomeForFeatures) {
                    "'dram'", "remove this home"});
 }
 
-TEST(ProfileFault, AHomeForStateThatIsNotDirect) {
-  ExpectComplaint("  boundary: {", "  state: {",
-                  {23, 17, "state is never moved, and no engine reads and writes 'dram' directly",
-                   "'sram', or a memory with direct_read and direct_write", "'dram'", ""});
+TEST(ProfileFault, AHomeForStateWithoutALink) {
+  std::string text = SmallWith("  boundary: {home: dram}", "  state: {home: far}");
+  text.replace(text.find("tile_memory"), 0, "  far: {capacity_bytes: 1Mi, direct_write: true}\n");
+  EXPECT_EQ(FaultOf(text).message, "no link joins 'far' to the tile memory 'sram'");
 }
 
 TEST(ProfileFault, AListOfNoHomes) {
@@ -304,6 +304,13 @@ TEST(ProfileFault, AListWithTheTileMemory) {
       "  boundary: {home: dram}", "  boundary: {home: [dram, sram]}",
       {23, 27, "the tile memory is one of several homes", "other memories, or 'sram' alone",
        "'sram'", "remove it: how much room it has depends on the tiles"});
+}
+
+TEST(ProfileFault, AListOfStateThatEndsWithTheTileMemory) {
+  ExpectComplaint("  boundary: {home: dram}", "  state: {home: [dram, sram]}",
+                  {23, 24, "the tile memory comes after another home of state",
+                   "'sram' first in the list, or alone", "'sram'",
+                   "move it to the front: states that it has room for are not moved"});
 }
 
 // Each home of a list must meet the requirements of a single one.

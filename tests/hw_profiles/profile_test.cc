@@ -125,6 +125,16 @@ TEST(Profile, HomesHavePlaces) {
             std::vector<int>({2}));
 }
 
+TEST(Profile, StatesMayHaveTheTileMemoryBeforeOtherHomes) {
+  const Profile profile =
+      Read(SmallWith("  boundary: {home: dram}", "  state: {home: [sram, dram]}"));
+  const RoleLayout& state = LayoutOf(profile, base::TensorRole::kState);
+  EXPECT_EQ(HomeAt(state, 0), profile.tile_memory);
+  EXPECT_EQ(HomeAt(state, 1), 1);
+  const std::string written = WriteProfileJson(profile);
+  EXPECT_EQ(WriteProfileJson(Read(written)), written);
+}
+
 TEST(Profile, RolesWithoutAnEntryAreAtHomeInTheTileMemory) {
   const Profile profile = Read(kSmall);
   EXPECT_EQ(LayoutOf(profile, base::TensorRole::kBoundary).home, 1);

@@ -129,6 +129,7 @@ void ExpectLayoutOfExample(const Profile& profile) {
   EXPECT_EQ(tiling.axes[0].granularity, 1);
   EXPECT_EQ(tiling.axes[1].axis, base::Axis::kChannels);
   EXPECT_EQ(tiling.axes[1].granularity, 8);
+  EXPECT_FALSE(tiling.axes[1].later);
   EXPECT_EQ(tiling.halo,
             (std::vector<HaloStorage>{HaloStorage::kRecompute, HaloStorage::kRollingBuffer}));
   EXPECT_EQ(tiling.weights,
@@ -186,6 +187,46 @@ TEST(ReadProfile, DefaultsAreThoseOfThePage) {
   EXPECT_EQ(profile.tiling.dma, DmaSteps::kSerialized);
   EXPECT_TRUE(profile.tiling.implicit_padding);
   EXPECT_EQ(profile.table_bytes_per_channel, 0);
+}
+
+TEST(ReadProfile, AxesMayBeCutLater) {
+  const Profile either =
+      Read(SmallWith("  axes: [rows]\n", "  axes: [rows, {axis: columns, later: true}]\n"));
+  for (const Profile& profile : {either, Read(WriteProfileJson(either))}) {
+    ASSERT_EQ(profile.tiling.axes.size(), 2U);
+    EXPECT_FALSE(profile.tiling.axes[0].later);
+    EXPECT_TRUE(profile.tiling.axes[1].later);
+    const std::optional<Profile> first = WithoutLaterAxes(profile);
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->tiling.axes.size(), 1U);
+    EXPECT_FALSE(WithoutLaterAxes(*first));
+  }
+}
+
+TEST(ReadProfile, AListOfDmaLetsEachSubgraphChoose) {
+  const auto with = [](const std::string& dma) {
+    std::string text = SmallWith("    modes:\n      even: [r, w]\n      odd: [w, r]\n", "");
+    return Read(text.insert(text.find("  axes: [rows]\n"), "  dma: " + dma + "\n"));
+  };
+  EXPECT_FALSE(with("double_buffered").tiling.may_serialize);
+  const Profile either = with("[double_buffered, serialized]");
+  for (const Profile& profile : {either, Read(WriteProfileJson(either))}) {
+    EXPECT_EQ(profile.tiling.dma, DmaSteps::kDoubleBuffered);
+    EXPECT_TRUE(profile.tiling.may_serialize);
+  }
+}
+
+// A bank that is read at a step cannot be filled at it.
+TEST(ReadProfile, BanksWithModesLetSubgraphsBeSerialized) {
+  const std::string axes = "  axes: [rows]\n";
+  EXPECT_TRUE(Read(SmallWith(axes, axes + "  dma: double_buffered\n")).tiling.may_serialize);
+  EXPECT_FALSE(Read(SmallWith(axes, axes + "  dma: serialized\n")).tiling.may_serialize);
+}
+
+TEST(ReadProfile, AListOfOneKindOfDmaIsRefused) {
+  const base::Diagnostic fault =
+      FaultOf(SmallWith("  axes: [rows]\n", "  axes: [rows]\n  dma: [serialized]\n"));
+  EXPECT_EQ(fault.expected, "[double_buffered, serialized], or one name without a list");
 }
 
 TEST(ReadProfile, ANumberOfBanksDividesTheMemory) {

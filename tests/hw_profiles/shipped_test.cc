@@ -154,6 +154,16 @@ TEST(ShippedProfiles, EthosU55KeepsFeatureMapsInSramAndReadsWeightsFromFlash) {
   EXPECT_EQ(LayoutOf(profile, base::TensorRole::kNetworkInput).channel_block, 1);
 }
 
+// States have half of the tile memory, and the rest of them another memory that can be written.
+TEST_P(ShippedProfile, HasAnotherHomeForStatesThatAreTooLarge) {
+  const Profile profile = Shipped(GetParam());
+  const RoleLayout& state = LayoutOf(profile, base::TensorRole::kState);
+  EXPECT_EQ(state.home, profile.tile_memory);
+  const auto writable = std::count_if(profile.memories.begin(), profile.memories.end(),
+                                      [](const Memory& memory) { return memory.writable; });
+  EXPECT_EQ(state.next_homes.size(), writable > 1 ? 1U : 0U);
+}
+
 TEST(ShippedProfiles, ThreeBanksSwitchTogether) {
   const Memory sram = Shipped("three_bank_two_mode").memories[0];
   ASSERT_EQ(sram.banks.size(), 3U);

@@ -82,6 +82,64 @@ TEST(CheckAssignment, IsPartOfTheCheckOfAPlan) {
   EXPECT_THAT(messages, Contains(HasSubstr("memory: the home of tensor 'w' is 'dram'")));
 }
 
+// A state h and its next value y, made from it in place; the tile memory comes first in their list.
+Plan StatePlan(int64_t capacity) {
+  Plan plan = OneConvPlan();
+  hw_profiles::Memory& memory =
+      plan.profile.memories[static_cast<size_t>(plan.profile.tile_memory)];
+  memory.capacity_bytes = capacity;
+  memory.alignment_bytes = 1;
+  hw_profiles::RoleLayout& layout =
+      plan.profile.roles[static_cast<size_t>(base::TensorRole::kState)];
+  layout.home = plan.profile.tile_memory;
+  layout.next_homes = {1};
+  layout.alignment_bytes = 1;
+  plan.profile.tiling.in_place = {base::OperatorKind::kElementwise};
+  graph::Graph& network = plan.network;
+  network.tensors = {FeatureTensor("h", {4, 10}), FeatureTensor("y", {4, 10}),
+                     FeatureTensor("seen", {4, 10})};
+  network.tensors[0].state = true;
+  network.tensors[1].next_of = 0;
+  network.tensors[1].network_output = network.tensors[2].network_output = true;
+  network.operators.resize(1);
+  network.operators[0].kind = base::OperatorKind::kElementwise;
+  network.operators[0].inputs = {0};
+  network.operators[0].weights = {};
+  network.operators[0].outputs = {1};
+  return plan;
+}
+
+TEST(CheckAssignment, GivesStatesHalfOfTheTileMemory) {
+  EXPECT_THAT(FindingsOf(WithHomes(StatePlan(80), {0, 0})), IsEmpty());
+  EXPECT_THAT(FindingsOf(WithHomes(StatePlan(79), {1, 1})), IsEmpty());
+  EXPECT_THAT(
+      FindingsOf(WithHomes(StatePlan(79), {0, 0})),
+      ElementsAre("the home of tensor 'h' is 'sram', but the profile's homes give it 'dram'",
+                  "the home of tensor 'y' is 'sram', but the profile's homes give it "
+                  "'dram'"));
+  EXPECT_EQ(FindingsOf(WithHomes(StatePlan(80), {0, 1})).size(), 1U);
+  Plan plan = StatePlan(80);
+  hw_profiles::RoleLayout& outputs =
+      plan.profile.roles[static_cast<size_t>(base::TensorRole::kNetworkOutput)];
+  outputs.home = plan.profile.tile_memory;
+  EXPECT_THAT(FindingsOf(WithHomes(plan, {0, 0})), IsEmpty());
+}
+
+// Another operator that reads h after y has been made keeps the two apart.
+TEST(CheckAssignment, CountsStatesTwiceThatLieApart) {
+  const auto looked_at = [](int64_t capacity) {
+    Plan plan = StatePlan(capacity);
+    plan.network.operators.push_back(plan.network.operators[0]);
+    plan.network.operators[1].id = "look";
+    plan.network.operators[1].inputs = {0, 1};
+    plan.network.operators[1].outputs = {2};
+    return plan;
+  };
+  EXPECT_THAT(FindingsOf(WithHomes(looked_at(160), {0, 0})), IsEmpty());
+  EXPECT_THAT(FindingsOf(WithHomes(looked_at(159), {1, 1})), IsEmpty());
+  EXPECT_EQ(FindingsOf(WithHomes(looked_at(159), {0, 0})).size(), 2U);
+}
+
 TEST(TensorHomes, AreWrittenAndReadBack) {
   const Plan plan = WithHomes(ListedPlan(64), {0, 1, 1});
   const std::string text = files::WritePlanJson(plan);

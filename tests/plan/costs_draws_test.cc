@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -143,7 +144,7 @@ bool MakeBuildable(Random& random, const graph::Graph& network, const Profile& p
   }
   if (refused()) return false;
   for (encoder::program::SubgraphChoice& choice : choices) {
-    choice.prefetch = profile.tiling.dma == DmaSteps::kDoubleBuffered && random.Chance(0.5);
+    choice.prefetch = profile.tiling.dma == DmaSteps::kDoubleBuffered && random.Chance(0.7);
     if (choice.prefetch && refused()) choice.prefetch = false;
   }
   return true;
@@ -153,14 +154,16 @@ bool GrowsState(const Plan& plan, const std::vector<verify::Users>& users,
                 const graph::Operator& op) {
   const int state = plan.network.tensors[static_cast<size_t>(op.outputs.front())].next_of;
   return op.kind == base::OperatorKind::kConcat && state >= 0 && op.inputs.front() == state &&
-         hw_profiles::LayoutOf(plan.profile, base::TensorRole::kState).home ==
-             plan.profile.tile_memory &&
+         verify::HomeOf(plan, state) == plan.profile.tile_memory &&
          MayTakePlaceOfState(plan, users, op.outputs.front());
 }
 
 void Count(const Plan& plan, const std::vector<verify::Users>& users, const Subgraph& subgraph,
            Tally& tally) {
-  const std::string dma = std::string(hw_profiles::NameOf(plan.profile.tiling.dma)) + " ";
+  const std::string dma =
+      std::string(subgraph.serialized ? "serialized here"
+                                      : hw_profiles::NameOf(plan.profile.tiling.dma)) +
+      " ";
   ++tally[dma + std::string(hw_profiles::NameOf(subgraph.weights))];
   if (subgraph.tiles > 1) ++tally[dma + std::string(hw_profiles::NameOf(subgraph.halo))];
   ++tally[dma + "tiles " + std::to_string(std::min<int64_t>(4, subgraph.tiles))];
@@ -195,11 +198,13 @@ TEST(CostsOfDraws, AreWhatTheSimulationSays) {
     }
   }
   ExpectEnough(compared, DrawsOf(5000));
-  for (const char* dma : {"serialized ", "double_buffered "}) {
+  for (const auto& [dma, least, least_sums] :
+       {std::tuple{"serialized ", 200, 80}, std::tuple{"serialized here ", 60, 30},
+        std::tuple{"double_buffered ", 200, 80}}) {
     for (const char* what : {"resident", "streamed", "direct", "recompute", "rolling_buffer",
                              "line_buffer", "adjacent", "tiles 1", "tiles 2", "tiles 3", "tiles 4"})
-      EXPECT_GE(tally[std::string(dma) + what], DrawsOf(200)) << dma << what;
-    EXPECT_GE(tally[std::string(dma) + "split_k"], DrawsOf(80)) << dma;
+      EXPECT_GE(tally[std::string(dma) + what], DrawsOf(least)) << dma << what;
+    EXPECT_GE(tally[std::string(dma) + "split_k"], DrawsOf(least_sums)) << dma;
   }
   for (const char* what : {"in_place", "prefetch", "kept", "growing state", "host"})
     EXPECT_GE(tally[what], DrawsOf(150)) << what;

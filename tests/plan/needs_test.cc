@@ -216,7 +216,7 @@ TEST(Needs, MatmulReadsRowsOfOneAndColumnsOfTheOther) {
   for (const bool transposed : {false, true}) {
     const Shape second = transposed ? Shape{2, 5, 3} : Shape{2, 3, 5};
     Case made = MakeCase(OperatorKind::kMatmul, {{2, 4, 3}, second}, {2, 4, 5});
-    OpOf(made).transpose_second = transposed;
+    OpOf(made).MakeOwn<graph::MatmulAttributes>().transpose_second = transposed;
     made.reads = [](const Index& out) { return AllAlong({out[0], out[1], 0}, {2, 4, 3}, {2}); };
     ExpectExact(made, 8);
     made.operand = 1;
@@ -226,6 +226,17 @@ TEST(Needs, MatmulReadsRowsOfOneAndColumnsOfTheOther) {
     };
     ExpectExact(made, 9);
   }
+}
+
+TEST(Needs, MatmulReadsAxesInTheOrderInWhichItTakesThem) {
+  // Stored as [rows, batch, K] and [K, columns, batch], made as [rows, batch, columns].
+  Case made = MakeCase(OperatorKind::kMatmul, {{4, 2, 3}, {3, 5, 2}}, {4, 2, 5});
+  OpOf(made).own = graph::MatmulAttributes{false, false, {{{1, 0, 2}, {2, 0, 1}}}, {1, 0, 2}};
+  made.reads = [](const Index& out) { return AllAlong({out[0], out[1], 0}, {4, 2, 3}, {2}); };
+  ExpectExact(made, 8);
+  made.operand = 1;
+  made.reads = [](const Index& out) { return AllAlong({0, out[2], out[1]}, {3, 5, 2}, {0}); };
+  ExpectExact(made, 9);
 }
 
 TEST(Needs, ReductionsReadTheWholeOfTheirAxis) {

@@ -55,6 +55,11 @@ void Links::ReadInstead(int op, int from, int to) {
   readers_[static_cast<size_t>(to)].insert(op);
 }
 
+void Links::TakeInTensors() {
+  makers_.resize(graph_->tensors.size(), -1);
+  readers_.resize(graph_->tensors.size());
+}
+
 void Links::Compact() {
   std::vector<Operator> rest;
   for (int i = 0; i < CountOperators(); ++i) {
@@ -276,7 +281,9 @@ class ReshapeJoiner {
     const Operator& product = links_.At(op);
     const int before = Before(op);
     const bool has_tables = product.weights.size() > 1;
-    if (product.inputs.size() != 1 || product.transpose_first || has_tables || before < 0) return;
+    if (product.inputs.size() != 1 || product.Own<MatmulAttributes>() != MatmulAttributes{} ||
+        has_tables || before < 0)
+      return;
     const int result = product.outputs.front();
     const int after = ReshapeBehind(result);
     if (links_.At(before).kind != OperatorKind::kReshape || after < 0) return;

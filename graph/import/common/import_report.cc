@@ -80,11 +80,12 @@ std::string Report::NameOf(const Node& node) {
 }
 
 std::vector<std::string> Report::Lines(size_t most_names) const {
-  static constexpr std::array<std::pair<Event, std::string_view>, 4> kGrouped = {
+  static constexpr std::array<std::pair<Event, std::string_view>, 5> kGrouped = {
       {{Event::kFolded, "folded constants"},
        {Event::kDropped, "dropped"},
        {Event::kFused, "fused"},
-       {Event::kTyped, "set data types"}}};
+       {Event::kTyped, "set data types"},
+       {Event::kCopied, "transposes that copy"}}};
   std::vector<std::string> lines;
   for (const auto& [event, title] : kGrouped) {
     std::vector<std::string> names;

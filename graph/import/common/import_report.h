@@ -45,6 +45,7 @@ class Report {
     kDropped,  // has no effect, or no output depends on it
     kFused,    // became part of another operator
     kTyped,    // only sets data types
+    kCopied,   // moves data, because another operator needs the copy
     kState,
     kAssumed,  // an assumption about the meaning of an operator
     kFenced    // a barrier

@@ -47,6 +47,9 @@ class Links {
   // Removes the operator and its reads.
   void Remove(int op);
 
+  // Tensors that were added to the graph. No operator makes them, and none reads them yet.
+  void TakeInTensors();
+
   // Deletes removed operators. Previous indices become invalid.
   void Compact();
 
@@ -89,6 +92,10 @@ void SetDataTypes(Draft& draft);
 // over a whole map drops its axes itself. Transposes that move only axes of extent 1 become
 // reshapes, and products take the shape from which a reshape before them begins.
 void JoinReshapes(Draft& draft);
+
+// Products take their operands, and make their results, in the order of axes that is stored, so
+// that transposes before and behind them are not needed.
+void AbsorbTransposes(Draft& draft);
 
 // Layer normalisations that are written as means, differences and quotients become one operator
 // each.

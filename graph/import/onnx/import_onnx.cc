@@ -82,6 +82,8 @@ base::Expected<Import> ImportOnnx(std::string_view bytes, const std::string& fil
   common::GatherNormalizations(draft);
   common::Fuse(draft);
   common::JoinReshapes(draft);
+  common::AbsorbTransposes(draft);
+  common::JoinReshapes(draft);
   if (options.floats_as) SetFloats(*options.floats_as, draft);
   Annotate(model, draft);
   Import import;

@@ -73,7 +73,7 @@ common::MadeTensor MultiplyByWeight(common::Translation& node, const Product& pr
   if (!rows) return rows;
   common::Part part;
   part.op.kind = base::OperatorKind::kMatmul;
-  part.op.transpose_first = product.transpose_first;
+  part.op.MakeOwn<MatmulAttributes>().transpose_first = product.transpose_first;
   part.op.weights = {node.Weight(product.second, matrix)};
   part.wanted.columns = matrix[1];
   part.inputs = {*rows};
@@ -99,7 +99,7 @@ common::MadeTensor MultiplyWeightBy(common::Translation& node, const Product& pr
     return DepthsDiffer(node.ShapeOf(product.first), input);
   common::Part part;
   part.op.kind = base::OperatorKind::kMatmul;
-  part.op.transpose_first = !product.transpose_second;
+  part.op.MakeOwn<MatmulAttributes>().transpose_first = !product.transpose_second;
   part.op.weights = {node.Weight(product.first, matrix)};
   part.wanted.columns = matrix[1];
   part.inputs = {feature};
@@ -123,8 +123,7 @@ common::MadeTensor MultiplyFeatures(common::Translation& node, const Product& pr
     return common::Barrier("it multiplies by a vector that is computed");
   common::Part part;
   part.op.kind = base::OperatorKind::kMatmul;
-  part.op.transpose_first = product.transpose_first;
-  part.op.transpose_second = product.transpose_second;
+  part.op.own = MatmulAttributes{product.transpose_first, product.transpose_second, {}, {}};
   part.inputs = {first, second};
   part.type = product.type;
   return node.Emit(std::move(part), product.result, product.result);

@@ -14,6 +14,7 @@
 #include "tessera/plan/verify/derivation.h"
 #include "tessera/plan/verify/engines.h"
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
+#include "tessera/plan/verify/residency.h"
 #include "tessera/plan/verify/tiles.h"
 
 // *Floor of an interval.* The tiles cover the output. So for every choice of one index along each
@@ -37,9 +38,9 @@
 // begins. If there is one tile, a whole buffer lives from its maker to its last reader. The smaller
 // of the two sums is used.
 //
-// Of operands that may share one place the larger counts. An operand that may stay in its home, lie
-// in the place of a state, or come in K slices counts as 0. Constants count with the minimum over
-// all policies.
+// Of operands that may share one place the larger counts. An operand that may stay in its home,
+// come in K slices, or is a state in the tile memory or its next value counts as 0. Constants count
+// with the minimum over all policies.
 //
 // *Everywhere.* Without an order, only one index of an operator's own result is certain to be
 // needed, and that index is unknown. Along each axis the minimum over all indices counts.
@@ -142,6 +143,7 @@ class MemoryLowerBounds {
     Subgraph subgraph;
     subgraph.interval = interval;
     const Tile tile = SingleTile(plan_.network, users_, subgraph, part);
+    const std::vector<Other> others = OthersOf(interval, tile, tiles);
     std::map<int, Box> rows;  // of which one is made, by tensor
     int64_t most = 0;
     for (int op = interval.last; op >= interval.first; --op) {
@@ -149,38 +151,57 @@ class MemoryLowerBounds {
           tiles == Tiles::kKeepingRows ? NeedsOfOneRow(op, tile, rows) : tile.needs;
       const auto extents_of = [&](int tensor) { return ExtentsOf(needs.at(tensor)); };
       most = std::max(most, Plus(OperandBytes(op, interval, extents_of, false),
-                                 OthersBytes(op, interval, tile, tiles)));
+                                 OthersBytes(op, interval, others, tiles)));
     }
     return most;
   }
 
-  // Buffers of other tensors of the subgraph that live while the operator runs, for some tile:
-  // whole ones and, if no rows are kept, tiles that a previous operator has made and a later one
-  // reads.
-  int64_t OthersBytes(int op, graph::Interval interval, const Tile& tile, Tiles tiles) const {
+  // A tensor of the subgraph that may have a buffer while operators run that neither make nor read
+  // it.
+  struct Other {
+    int tensor;
+    Held held;
+    int64_t bytes;  // of the whole, or of its tile
+  };
+
+  std::vector<Other> OthersOf(graph::Interval interval, const Tile& tile, Tiles tiles) const {
     Subgraph subgraph;
     subgraph.interval = interval;
-    int64_t bytes = 0;
+    std::vector<Other> others;
     for (const int tensor : TensorsOf(plan_.network, interval)) {
       const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(tensor)];
+      if (facts.constant || IsStateInTileMemory(plan_, tensor)) continue;
+      const Held held = ResidencyOf(plan_, users_, subgraph, tensor);
+      if (held.residency == Residency::kWhole) {
+        others.push_back({tensor, held, BytesAs(facts, held.role, facts.shape)});
+      } else if (tiles != Tiles::kKeepingRows && held.made &&
+                 held.residency != Residency::kDirect) {
+        others.push_back({tensor, held, TileBytes(facts, held, tile.needs.at(tensor))});
+      }
+    }
+    return others;
+  }
+
+  // Those that live while the operator runs, for some tile: whole ones and, if no rows are kept,
+  // tiles that a previous operator has made and a later one reads.
+  int64_t OthersBytes(int op, graph::Interval interval, const std::vector<Other>& others,
+                      Tiles tiles) const {
+    int64_t bytes = 0;
+    for (const auto& [tensor, held, its_bytes] : others) {
       const Users& users = users_[static_cast<size_t>(tensor)];
       const auto is_operand = [op](const std::vector<int>& list) {
         return std::find(list.begin(), list.end(), op) != list.end();
       };
-      const bool is_kept_for_runs = facts.constant || facts.state || facts.next_of >= 0;
-      if (is_kept_for_runs || is_operand(users.makers) || is_operand(users.readers)) continue;
-      const Held held = ResidencyOf(plan_, users_, subgraph, tensor);
+      if (is_operand(users.makers) || is_operand(users.readers)) continue;
       const bool is_made = !held.made || users.makers.front() < op;
-      const bool is_read = !users.readers.empty() && users.readers.back() > op;
+      bool is_there = is_made && IsReadBetween(users, op, interval);
       if (held.residency == Residency::kWhole) {
-        const bool is_there = tiles == Tiles::kOne ? is_made && (is_read || facts.network_output)
-                                                   : is_made || op == interval.first;
-        if (is_there) bytes = Plus(bytes, BytesAs(facts, held.role, facts.shape));
-      } else if (tiles != Tiles::kKeepingRows && held.made && is_made &&
-                 IsReadBetween(users, op, interval)) {
-        if (held.residency != Residency::kDirect)
-          bytes = Plus(bytes, TileBytes(facts, held, tile.needs.at(tensor)));
+        const bool leaves = plan_.network.tensors[static_cast<size_t>(tensor)].network_output;
+        const bool is_read = !users.readers.empty() && users.readers.back() > op;
+        is_there =
+            tiles == Tiles::kOne ? is_made && (is_read || leaves) : is_made || op == interval.first;
       }
+      if (is_there) bytes = Plus(bytes, its_bytes);
     }
     return bytes;
   }
@@ -262,20 +283,32 @@ class MemoryLowerBounds {
     for (const int tensor : std::set<int>(facts.outputs.begin(), facts.outputs.end()))
       made = Plus(made, FeatureBytes(tensor, interval, extents_of(tensor), anywhere));
     return Plus(MaySharePlace(plan_.profile, facts) ? std::max(read, made) : Plus(read, made),
-                split_k ? 0 : LeastConstants(plan_, users_, op));
+                split_k ? 0 : LeastConstants(plan_, users_, op, AlwaysOverlaps()));
+  }
+
+  // Whether every subgraph is double-buffered.
+  bool AlwaysOverlaps() const {
+    const hw_profiles::Tiling& tiling = plan_.profile.tiling;
+    return tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered && !tiling.may_serialize;
   }
 
   bool MayBeSplitK(graph::Interval interval) const {
     const std::vector<WeightPolicy>& weights = plan_.profile.tiling.weights;
-    return interval.first == interval.last &&
-           std::find(weights.begin(), weights.end(), WeightPolicy::kSplitK) != weights.end();
+    if (interval.first != interval.last ||
+        std::find(weights.begin(), weights.end(), WeightPolicy::kSplitK) == weights.end())
+      return false;
+    Subgraph subgraph;
+    subgraph.interval = interval;
+    subgraph.weights = WeightPolicy::kSplitK;
+    subgraph.k_extent = KStepOf(plan_, subgraph);
+    return SplitKFault(plan_, subgraph).empty();
   }
 
   // `anywhere`: in any subgraph of the operator, hence in any role.
   int64_t FeatureBytes(int tensor, graph::Interval interval, const std::vector<int64_t>& extents,
                        bool anywhere) const {
     const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(tensor)];
-    if (facts.state || facts.next_of >= 0 || std::count(extents.begin(), extents.end(), 0) > 0)
+    if (IsStateInTileMemory(plan_, tensor) || std::count(extents.begin(), extents.end(), 0) > 0)
       return 0;
     Subgraph subgraph;
     subgraph.interval = interval;

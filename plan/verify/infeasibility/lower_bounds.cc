@@ -59,9 +59,7 @@ class ShapeLoad {
     ForEachTile(plan_.network, users_, subgraph_, [&](const Tile& tile) { maxima_.Add(tile); });
   }
 
-  bool Overlaps() const {
-    return plan_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
-  }
+  bool Overlaps() const { return IsDoubleBuffered(plan_, subgraph_); }
 
   // Whether some tile has one before it and one behind it in the program's steps, so that all
   // buffers that live from tile to tile are alive.
@@ -74,7 +72,7 @@ class ShapeLoad {
 
   void AddStay(int tensor) {
     const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(tensor)];
-    if (facts.constant || facts.state || facts.next_of >= 0) return;
+    if (facts.constant || IsStateInTileMemory(plan_, tensor)) return;
     const Held held = ResidencyOf(plan_, users_, subgraph_, tensor);
     const Users& users = users_[static_cast<size_t>(tensor)];
     const graph::Interval all = subgraph_.interval;
@@ -124,7 +122,7 @@ class ShapeLoad {
                                                                     : others;
       sum = Plus(sum, stay->bytes);
     }
-    others = Plus(others, LeastConstants(plan_, users_, op));
+    others = Plus(others, LeastConstants(plan_, users_, op, Overlaps()));
     return Plus(others,
                 MaySharePlace(plan_.profile, facts) ? std::max(read, made) : Plus(read, made));
   }
@@ -205,8 +203,7 @@ Box Joined(const Box& a, const Box& b) {
 int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, const Box& box, int64_t macs) {
   graph::Shape made;
   for (const graph::ops::Extent& extent : box) made.push_back(extent.Length());
-  const bool may_grow_in_place =
-      plan.network.tensors[static_cast<size_t>(op.outputs.front())].next_of >= 0;
+  const bool may_grow_in_place = IsStateInTileMemory(plan, op.outputs.front());
   if (may_grow_in_place) return 0;
   if (IsOnHost(plan, op)) {  // always one tile
     const Arithmetic whole = ArithmeticOf(plan, op, made, std::nullopt);
@@ -277,11 +274,10 @@ Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
     const graph::Tensor& facts = network.tensors[i];
     if (facts.constant && !users[i].readers.empty()) {
       count(i, TensorRole::kConstant, ConstantBytes(plan, users, static_cast<int>(i), everything));
-    } else if (facts.network_output && facts.next_of < 0 && !facts.network_input && !facts.state) {
-      const hw_profiles::RoleLayout& layout =
-          hw_profiles::LayoutOf(profile, TensorRole::kNetworkOutput);
-      count(i, TensorRole::kNetworkOutput,
-            StoredBytes(NameExtents(facts.shape), facts.type, layout.channel_block, 1));
+    } else if (facts.network_output && !facts.network_input && !facts.state) {
+      const TensorRole role = RoleAtHome(facts);
+      const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, role);
+      count(i, role, StoredBytes(NameExtents(facts.shape), facts.type, layout.channel_block, 1));
     }
   }
   const double seconds =
@@ -303,9 +299,8 @@ bool MaySharePlace(const hw_profiles::Profile& profile, const graph::Operator& o
 
 // While an operator works with one slice of its weights, the next one arrives, if transfers
 // overlap.
-int64_t LeastConstants(const Plan& plan, const std::vector<Users>& users, int op) {
+int64_t LeastConstants(const Plan& plan, const std::vector<Users>& users, int op, bool overlaps) {
   const graph::Operator& facts = plan.network.operators[static_cast<size_t>(op)];
-  const bool overlaps = plan.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
   std::optional<int64_t> least;
   for (const hw_profiles::WeightPolicy weights : plan.profile.tiling.weights) {
     if (weights == hw_profiles::WeightPolicy::kSplitK) continue;

@@ -22,7 +22,7 @@ bool MaySharePlace(const hw_profiles::Profile& profile, const graph::Operator& o
 
 // The minimum over all weight policies but `split_k` of the bytes of an operator's constants while
 // it runs, in any subgraph.
-int64_t LeastConstants(const Plan& plan, const std::vector<Users>& users, int op);
+int64_t LeastConstants(const Plan& plan, const std::vector<Users>& users, int op, bool overlaps);
 
 // The floor of the interval for tiles of that shape, with a recomputed halo or with kept rows.
 // Cost: one tile.

@@ -24,8 +24,8 @@
 //     programs if each subgraph of a path may have a placement, all paths are enumerated: each
 //              must provably have no placement, as a whole or in one of its homes
 //
-// Cost: that of SubgraphConfigs::Find for each arc, which `Shared::work` limits, then labels times
-// arcs for each removed configuration.
+// Cost: the floors, operators for each interval, and SubgraphConfigs::Find for each arc, both of
+// which `Shared::work` limits, then labels times arcs for each removed configuration.
 namespace tessera::plan::verify::infeasibility {
 namespace {
 
@@ -81,6 +81,7 @@ bool Passage::IsBarred() {
     return GiveUp("the network is larger than an independent check goes through");
   FindOpenIntervals();
   if (stop_.Requested()) return GiveUp("time ended");
+  if (shared_.work < 0) return GiveUp(kTooMuch);
   if (!BuildArcs()) return false;
   while (true) {
     const std::optional<Path> path = FindPath();
@@ -124,9 +125,10 @@ void Passage::FindOpenIntervals() {
   const auto operators = static_cast<int>(order_.size());
   std::vector<char> reached(static_cast<size_t>(operators) + 1);
   reached[0] = 1;
-  for (int first = 0; first < operators && !stop_.Requested(); ++first) {
+  const auto ends = [this] { return stop_.Requested() || shared_.work < 0; };
+  for (int first = 0; first < operators && !ends(); ++first) {
     if (reached[static_cast<size_t>(first)] == 0) continue;
-    for (int last = first; last < operators && !stop_.Requested(); ++last) {
+    for (int last = first; last < operators && !ends(); ++last) {
       const bool open = IsOpen({first, last});
       open_[{first, last}] = open;
       if (open) reached[static_cast<size_t>(last) + 1] = 1;
@@ -142,7 +144,10 @@ void Passage::FindOpenIntervals() {
 
 bool Passage::IsOpen(graph::Interval interval) {
   const auto [floor, is_new] = shared_.lower_bounds.try_emplace(KeyOf(interval), 0);
-  if (is_new) floor->second = FloorOf(finder_.InOrder(), finder_.UsersOf(), interval);
+  if (is_new) {
+    shared_.work -= interval.last - interval.first + 1;
+    floor->second = FloorOf(finder_.InOrder(), finder_.UsersOf(), interval);
+  }
   return floor->second <= room_;
 }
 

@@ -171,7 +171,8 @@ std::vector<Subgraph> SubgraphConfigs::PoliciesOf(graph::Interval interval) cons
     policy.weights = each;
     const bool split_k = each == WeightPolicy::kSplitK;
     if (!split_k && !std::exchange(is_first, false) && !has_constants) continue;
-    for (int64_t k_extent = split_k ? tiling.k_granularity : 0;; k_extent += tiling.k_granularity) {
+    const int64_t step = KStepOf(probe_, policy);
+    for (int64_t k_extent = split_k ? step : 0;; k_extent += step) {
       policy.k_extent = k_extent;
       policy.halo = HaloStorage::kRecompute;
       if (split_k && !SplitKFault(probe_, policy).empty()) break;
@@ -180,7 +181,11 @@ std::vector<Subgraph> SubgraphConfigs::PoliciesOf(graph::Interval interval) cons
           policy.halo = halo;
           policy.in_place = in_place;
           if (in_place && !may_be_in_place) continue;
-          if (!split_k || halo == HaloStorage::kRecompute) policies.push_back(policy);
+          if (split_k && halo != HaloStorage::kRecompute) continue;
+          for (const bool serialized : {true, false}) {
+            policy.serialized = serialized;
+            if (!serialized || tiling.may_serialize) policies.push_back(policy);
+          }
         }
       }
       if (!split_k) break;
@@ -322,13 +327,17 @@ std::optional<std::vector<SubgraphConfig>> SubgraphConfigs::Find(graph::Interval
   for (const std::vector<int64_t>& tile : TilesOf(interval)) {
     const int64_t tiles = CountTiles(whole.tile, tile);
     if (Product(tiles, operators) > kMostTiles) return std::nullopt;
-    std::map<HaloStorage, bool> has_room;  // for all weight policies
+    std::map<std::pair<HaloStorage, bool>, bool> has_room;  // for all weight policies
     for (Subgraph subgraph : policies) {
       subgraph.tile = tile;
       subgraph.tiles = tiles;
       if (stop_.Requested()) return std::nullopt;
-      const auto [room, is_new] = has_room.try_emplace(subgraph.halo, true);
-      if (is_new) room->second = HasRoom(subgraph, kept, work);
+      const auto [room, is_new] = has_room.try_emplace({subgraph.halo, subgraph.serialized}, true);
+      const auto serialized = has_room.find({subgraph.halo, true});
+      // Double-buffered tiles load as much at least, in more slots and for longer.
+      if (is_new)
+        room->second =
+            (serialized == has_room.end() || serialized->second) && HasRoom(subgraph, kept, work);
       if (work < 0) return std::nullopt;
       if (!room->second && subgraph.weights != WeightPolicy::kSplitK) continue;
       work -= std::min(work + 1, Product(Product(tiles, 2), operators));
@@ -340,7 +349,7 @@ std::optional<std::vector<SubgraphConfig>> SubgraphConfigs::Find(graph::Interval
   return configs;
 }
 
-// Whether tiles of that shape and halo may fit, by their minimum needs.
+// Whether tiles of that shape may fit with that halo and these transfers, by their minimum needs.
 bool SubgraphConfigs::HasRoom(const Subgraph& subgraph, const std::vector<int>& kept,
                               int64_t& work) {
   const bool keeps_rows = subgraph.halo != HaloStorage::kRecompute;

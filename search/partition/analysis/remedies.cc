@@ -58,12 +58,14 @@ class RemedySearch {
         TryFloats();
         if (!obstacle_.LacksBytes()) TryModes();
         TryRoom();
+        TryStatesElsewhere();
         TryPolicies();
         if (!obstacle_.limits.empty() && CountOf(RemedyKind::kLimit) == 0) TryLimits();
         break;
       case placement::ObstacleKind::kJoint:
         TryFloats();
         TryJointRoom();
+        TryStatesElsewhere();
         break;
       case placement::ObstacleKind::kHome:
         TryFloats();
@@ -229,52 +231,30 @@ class RemedySearch {
     Add(trial.remedy, trials_.FindPlan(trial) ? Evidence::kPlan : Evidence::kObstacle);
   }
 
-  // The capacity that a plan needs if the home is unlimited, and a larger home for one role.
+  // The capacity that a plan needs if the home is unlimited, and another home for one role.
   void TryHome() {
     size_t memory = 0;
     while (memory < profile_.memories.size() && profile_.memories[memory].name != obstacle_.memory)
       ++memory;
     if (memory == profile_.memories.size()) return;
     TryLargerHome(memory);
-    for (size_t other = 0; other < profile_.memories.size(); ++other) {
-      const bool larger =
-          profile_.memories[other].capacity_bytes > profile_.memories[memory].capacity_bytes;
-      if (other == memory || !larger || static_cast<int>(other) == profile_.tile_memory ||
-          LinkBetween(profile_, static_cast<int>(other), profile_.tile_memory) == nullptr)
-        continue;
-      for (const base::TensorRole role :
-           {base::TensorRole::kBoundary, base::TensorRole::kConstant,
-            base::TensorRole::kNetworkInput, base::TensorRole::kNetworkOutput}) {
-        const hw_profiles::RoleLayout& layout = LayoutOf(profile_, role);
-        if (!IsHomeOf(layout, static_cast<int>(memory)) ||
-            IsHomeOf(layout, static_cast<int>(other)))
-          continue;
-        if (role != base::TensorRole::kConstant && !profile_.memories[other].writable) continue;
-        if (CountOf(RemedyKind::kHome) >= kMostOfKind) return;
-        Try(WithHome(role, static_cast<int>(other)));
-      }
-    }
+    TryOtherHomes(memory, {base::TensorRole::kBoundary, base::TensorRole::kConstant,
+                           base::TensorRole::kNetworkInput, base::TensorRole::kNetworkOutput,
+                           base::TensorRole::kState});
   }
 
-  // In place of the role's one home, or behind those of its list.
-  Trial WithHome(base::TensorRole role, int other) const {
-    hw_profiles::RoleLayout layout = LayoutOf(profile_, role);
-    std::string homes = profile_.memories[static_cast<size_t>(other)].name;
-    if (layout.next_homes.empty()) {
-      layout.home = other;
-    } else {
-      layout.next_homes.push_back(other);
-      homes = "[" + profile_.memories[static_cast<size_t>(layout.home)].name;
-      for (const int next : layout.next_homes)
-        homes += ", " + profile_.memories[static_cast<size_t>(next)].name;
-      homes += "]";
+  void TryStatesElsewhere() {
+    const bool any_state = std::any_of(graph_.tensors.begin(), graph_.tensors.end(),
+                                       [](const graph::Tensor& tensor) { return tensor.state; });
+    if (any_state)
+      TryOtherHomes(static_cast<size_t>(profile_.tile_memory), {base::TensorRole::kState});
+  }
+
+  void TryOtherHomes(size_t memory, const std::vector<base::TensorRole>& roles) {
+    for (const Trial& trial : HomeTrials(trials_, profile_, memory, roles)) {
+      if (CountOf(RemedyKind::kHome) >= kMostOfKind) return;
+      Try(trial);
     }
-    Trial trial = trials_.Unchanged(
-        RemedyKind::kHome,
-        fmt::format("`{}: {{home: {}}}` in the profile's roles", base::NameOf(role), homes),
-        "roles." + std::string(base::NameOf(role)), homes);
-    trial.profile.roles[static_cast<size_t>(role)] = layout;
-    return trial;
   }
 
   void TryLargerHome(size_t memory) {

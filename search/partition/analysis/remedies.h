@@ -130,4 +130,9 @@ std::vector<Trial> TilingTrials(const Trials& trials, const hw_profiles::Profile
 // allow. None without modes.
 std::vector<Trial> ModeTrials(const Trials& trials, const hw_profiles::Profile& profile);
 
+// Larger memories, one by one, as the home of one of these roles that live in `memory`: an index
+// into Profile::memories.
+std::vector<Trial> HomeTrials(const Trials& trials, const hw_profiles::Profile& profile,
+                              size_t memory, const std::vector<base::TensorRole>& roles);
+
 }  // namespace tessera::search::partition::analysis

@@ -213,10 +213,12 @@ std::vector<Trial> TilingTrials(const Trials& trials, const Profile& profile) {
     all.push_back(TilingTrial(trials, "weight_granularity_channels", std::to_string(granularity)));
     all.back().profile.tiling.weight_granularity_channels = granularity;
   }
-  if (tiling.dma == DmaSteps::kDoubleBuffered) {
+  if (tiling.dma == DmaSteps::kDoubleBuffered && !tiling.may_serialize) {
     all.push_back(
-        TilingTrial(trials, "dma", std::string(hw_profiles::NameOf(DmaSteps::kSerialized))));
-    all.back().profile.tiling.dma = DmaSteps::kSerialized;
+        TilingTrial(trials, "dma",
+                    fmt::format("[{}, {}]", hw_profiles::NameOf(DmaSteps::kDoubleBuffered),
+                                hw_profiles::NameOf(DmaSteps::kSerialized))));
+    all.back().profile.tiling.may_serialize = true;
   }
   for (const base::Axis axis : {base::Axis::kRows, base::Axis::kColumns, base::Axis::kChannels}) {
     if (std::any_of(tiling.axes.begin(), tiling.axes.end(),
@@ -240,6 +242,51 @@ std::vector<Trial> ModeTrials(const Trials& trials, const Profile& profile) {
         if (!Allows(present, name, AccessKind::kRead) || !Allows(present, name, AccessKind::kWrite))
           all.push_back(WithPermission(trials, memory, mode, bank, name));
       }
+    }
+  }
+  return all;
+}
+
+namespace {
+
+// In place of the role's one home, or behind those of its list.
+Trial HomeTrial(const Trials& trials, const Profile& profile, base::TensorRole role, int other) {
+  hw_profiles::RoleLayout layout = LayoutOf(profile, role);
+  std::string homes = profile.memories[static_cast<size_t>(other)].name;
+  if (layout.next_homes.empty()) {
+    layout.home = other;
+  } else {
+    layout.next_homes.push_back(other);
+    homes = "[" + profile.memories[static_cast<size_t>(layout.home)].name;
+    for (const int next : layout.next_homes)
+      homes += ", " + profile.memories[static_cast<size_t>(next)].name;
+    homes += "]";
+  }
+  Trial trial = trials.Unchanged(
+      RemedyKind::kHome,
+      fmt::format("`{}: {{home: {}}}` in the profile's roles", base::NameOf(role), homes),
+      "roles." + std::string(base::NameOf(role)), homes);
+  trial.profile.roles[static_cast<size_t>(role)] = layout;
+  return trial;
+}
+
+}  // namespace
+
+std::vector<Trial> HomeTrials(const Trials& trials, const Profile& profile, size_t memory,
+                              const std::vector<base::TensorRole>& roles) {
+  std::vector<Trial> all;
+  for (size_t i = 0; i < profile.memories.size(); ++i) {
+    const hw_profiles::Memory& home = profile.memories[i];
+    const auto other = static_cast<int>(i);
+    const bool larger = home.capacity_bytes > profile.memories[memory].capacity_bytes;
+    if (i == memory || !larger || other == profile.tile_memory ||
+        LinkBetween(profile, other, profile.tile_memory) == nullptr)
+      continue;
+    for (const base::TensorRole role : roles) {
+      const hw_profiles::RoleLayout& layout = LayoutOf(profile, role);
+      const bool may_hold = role == base::TensorRole::kConstant || home.writable;
+      if (may_hold && IsHomeOf(layout, static_cast<int>(memory)) && !IsHomeOf(layout, other))
+        all.push_back(HomeTrial(trials, profile, role, other));
     }
   }
   return all;

@@ -110,7 +110,7 @@ class Comparison {
   static bool RunAlike(const Subgraph& a, const Subgraph& b) {
     return a.interval == b.interval && a.tile == b.tile && a.weights == b.weights &&
            a.in_place == b.in_place && a.halo == b.halo && a.k_extent == b.k_extent &&
-           a.prefetch == b.prefetch;
+           a.serialized == b.serialized && a.prefetch == b.prefetch;
   }
 
   void AgainstClaims(const Plan& expected) {

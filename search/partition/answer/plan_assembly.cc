@@ -56,6 +56,7 @@ plan::Subgraph SubgraphOf(const choices::SearchContext& context,
           .in_place = taken.policy.in_place,
           .halo = taken.policy.halo,
           .k_extent = taken.policy.k_extent,
+          .serialized = taken.policy.serialized,
           .metrics = MetricsOf(context, interval, choice)};
 }
 
@@ -75,7 +76,8 @@ bool IsLargest(const choices::SearchContext& context, const choices::IntervalCho
     const encoder::program::SubgraphChoice& rival = candidates[other.candidate].choice;
     const bool comparable = rival.policy.weights == taken.policy.weights &&
                             rival.policy.in_place == taken.policy.in_place &&
-                            rival.policy.k_extent == taken.policy.k_extent;
+                            rival.policy.k_extent == taken.policy.k_extent &&
+                            rival.policy.serialized == taken.policy.serialized;
     if (!comparable || graph::ElementsOf(rival.tile) <= graph::ElementsOf(taken.tile)) return true;
     return other.verdict == choices::ChoiceStatus::kImpossible;
   });

@@ -30,14 +30,15 @@ plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::PlanConst
   } else if (coverage.caps_kept) {
     scope.kept = fmt::format("more than {} boundary tensors{} at a cut", coverage.most_kept, apart);
   }
-  if (outcome.complete) return scope;
+  if (outcome.complete && !coverage.leaves_out_axes) return scope;
   constexpr std::string_view kOpen =
       ", for want of effort, among which bounds do not rule out a better plan";
-  const bool policies = coverage.leaves_out_policies;
+  const bool policies = coverage.leaves_out_policies && !outcome.complete;
   if (policies)
     scope.policies = fmt::format("some K extents of slices and some ways to keep rows{}", kOpen);
-  if (coverage.leaves_out_shapes || !policies)
-    scope.tile_extents = fmt::format("some extents{}", kOpen);
+  if (coverage.leaves_out_shapes || coverage.leaves_out_axes || !policies)
+    scope.tile_extents = fmt::format(
+        "some extents{}{}", coverage.leaves_out_axes ? " and cuts along later axes" : "", kOpen);
   return scope;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/saturating.h"
 #include "tessera/encoder/sat/sat_prover.h"
 #include "tessera/plan/verify/infeasibility/refutation.h"
 #include "tessera/search/allocate/engine_queries.h"
@@ -160,7 +161,12 @@ plan::verify::infeasibility::Judgement JudgeWhetherNone(const graph::Graph& grap
     undecided += proof ? 0 : 1;
     return proof;
   };
-  return plan::verify::infeasibility::Judge(QuestionOf(graph, profile, options), find_proof, stop);
+  constexpr int64_t kOfOneUnit = 10;  // of the search's work
+  plan::verify::infeasibility::Effort effort;
+  if (options.most_work)
+    effort.work = std::min(effort.work, base::SaturatingMul(*options.most_work, kOfOneUnit));
+  return plan::verify::infeasibility::Judge(QuestionOf(graph, profile, options), find_proof, stop,
+                                            effort);
 }
 
 void Confirm(const graph::Graph& graph, const hw_profiles::Profile& profile,

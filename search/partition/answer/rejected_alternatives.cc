@@ -103,6 +103,7 @@ class RejectedAlternatives {
     rejection.weights = choice.config.weights;
     rejection.halo = choice.config.halo;
     rejection.k_extent = choice.config.k_extent;
+    rejection.serialized = choice.config.serialized;
     if (choice.verdict == choices::ChoiceStatus::kImpossible)
       rejection.needs_bytes = choice.peak_bytes;
     return WithCause(rejection, choice.verdict);

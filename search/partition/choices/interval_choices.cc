@@ -40,7 +40,11 @@ base::Expected<problem::Result> SearchContext::Place(const problem::Problem& pro
 IntervalChoices::IntervalChoices(const SearchContext& context, graph::Interval interval,
                                  std::vector<int> kept,
                                  const constraints::PlanConstraints* constraints)
-    : context_(&context), interval_(interval), kept_(std::move(kept)) {
+    : context_(&context),
+      interval_(interval),
+      kept_(std::move(kept)),
+      has_every_axis_(context.first_axes == nullptr ||
+                      (context.previous != nullptr && context.previous->TileOf(interval))) {
   if (context.previous != nullptr) bound_.change = context.previous->LeastChange(interval, kept_);
   if (constraints == nullptr) return;
   config_ = constraints->ConfigOf(interval);
@@ -53,9 +57,8 @@ void IntervalChoices::SetBound(const plan::Metrics& bound) {
   bound_.change = change;
 }
 
-graph::tiling::ShapeGrid IntervalChoices::Grid() const {
-  if (config_ == nullptr || !config_->tile)
-    return tiling::GridOf(context_->graph, context_->profile, interval_);
+graph::tiling::ShapeGrid IntervalChoices::Grid(const hw_profiles::Profile& cut) const {
+  if (config_ == nullptr || !config_->tile) return tiling::GridOf(context_->graph, cut, interval_);
   graph::tiling::ShapeGrid grid;
   for (const int64_t extent : *config_->tile) grid.extents.push_back({extent});
   return grid;
@@ -85,16 +88,10 @@ const base::Diagnostic* IntervalChoices::Refusal() const {
   return expanded_ != nullptr && expanded_->refusal ? &*expanded_->refusal : nullptr;
 }
 
-std::span<const Choice> IntervalChoices::Choices() const {
-  return expanded_ == nullptr ? std::span<const Choice>() : expanded_->choices;
-}
-
-bool IntervalChoices::IsComplete() const { return expanded_ != nullptr && !UntriedBound(); }
-
 void IntervalChoices::Expand(const base::Stop& stop) {
-  expanded_ = std::make_unique<Expanded>(Grid());
-  expanded_->configs =
-      std::make_unique<TileConfigCost>(*context_, interval_, Policies(), Made(), stop);
+  expanded_ = std::make_unique<Expanded>(Grid(Cut()));
+  expanded_->configs = std::make_unique<TileConfigCost>(*context_, interval_, Policies(), Made(),
+                                                        MayHoldBack(), stop);
   if (expanded_->configs->IsRefused()) {
     expanded_->tried = FirstShapes();
     Formulate(stop);
@@ -112,7 +109,7 @@ void IntervalChoices::Formulate(const base::Stop& stop) {
     expanded_->costs.emplace(std::move(choice.config), choice.cost);
   expanded_->choices.clear();
   if (expanded_->costs.empty() ? AddCandidates(expanded_->tried, {}, stop)
-                               : AddPriced(expanded_->tried, stop))
+                               : AddPriced(expanded_->tried, stop) && Release(stop))
     Refine(stop);
   expanded_->costs.clear();
   // Among choices with equal costs, the one that needs least memory is most likely to fit.
@@ -130,9 +127,10 @@ void IntervalChoices::FormulateRefused(size_t index, size_t most) {
     known.insert(choice.config);
     if (!choice.priced) refused.insert(choice.config);
   }
-  const tiling::TileFilter is_refused = [&known](const encoder::program::Policy& policy,
-                                                 const graph::tiling::TileShape& shape) {
-    return !known.contains({shape, policy.weights, policy.halo, policy.k_extent});
+  const tiling::TileFilter is_refused = [this, &known](const encoder::program::Policy& policy,
+                                                       const graph::tiling::TileShape& shape) {
+    const TileConfig config(shape, policy);
+    return !known.contains(config) && !expanded_->held.contains(config);
   };
   std::map<int64_t, std::vector<graph::tiling::TileShape>> larger;  // by their elements
   const int64_t elements = graph::ElementsOf(expanded_->choices[index].config.tile);
@@ -183,25 +181,29 @@ bool IntervalChoices::AddShapes(const std::vector<graph::tiling::TileShape>& til
 bool IntervalChoices::AddTileConfigs(const std::vector<graph::tiling::TileShape>& tile_shapes,
                                      Range policies, double below, const base::Stop& stop) {
   std::map<TileConfig, plan::Metrics> found;
+  std::set<TileConfig> held;
   if (policies == EveryPolicy()) {
     if (expanded_->configs == nullptr)
-      expanded_->configs =
-          std::make_unique<TileConfigCost>(*context_, interval_, Policies(), Made(), stop);
+      expanded_->configs = std::make_unique<TileConfigCost>(*context_, interval_, Policies(),
+                                                            Made(), MayHoldBack(), stop);
     found = expanded_->configs->Find(tile_shapes);
+    held = expanded_->configs->Held();
     expanded_->lost_shapes = expanded_->lost_shapes || expanded_->configs->LeavesOut();
   } else {
     const auto some =
         std::span(expanded_->policies).subspan(policies.begin, policies.end - policies.begin);
-    TileConfigCost configs(*context_, interval_, some, Made(), stop);
+    TileConfigCost configs(*context_, interval_, some, Made(), MayHoldBack(), stop);
     found = configs.Find(tile_shapes);
+    held = configs.Held();
     expanded_->lost_shapes = expanded_->lost_shapes || configs.LeavesOut();
   }
   PutAside(policies, below, found);
+  HoldBack(held, found);
   if (expanded_->formulated) {
     expanded_->costs.clear();
     for (const auto& [config, metrics] : found)
       expanded_->costs.emplace(config, context_->CostOf(metrics));
-    return expanded_->costs.empty() || AddPriced(tile_shapes, stop);
+    return expanded_->costs.empty() || (AddPriced(tile_shapes, stop) && Release(stop));
   }
   expanded_->choices.reserve(expanded_->choices.size() + found.size());
   for (const auto& [config, metrics] : found) {
@@ -219,7 +221,7 @@ bool IntervalChoices::AddPriced(const std::vector<graph::tiling::TileShape>& til
                                 const base::Stop& stop) {
   const tiling::TileFilter has_costs = [this](const encoder::program::Policy& policy,
                                               const graph::tiling::TileShape& shape) {
-    return expanded_->costs.contains({shape, policy.weights, policy.halo, policy.k_extent});
+    return expanded_->costs.contains(TileConfig(shape, policy));
   };
   return AddCandidates(tile_shapes, has_costs, stop);
 }
@@ -254,7 +256,7 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::tiling::TileShape>&
   for (size_t i = first; i < candidates.size(); ++i) {
     const encoder::program::SubgraphChoice& made = candidates[i].choice;
     Choice& choice = expanded_->choices.emplace_back();
-    choice.config = {made.tile, made.policy.weights, made.policy.halo, made.policy.k_extent};
+    choice.config = TileConfig(made.tile, made.policy);
     choice.candidate = i;
     // A choice that its bound excludes needs no costs.
     auto known = expanded_->costs.find(choice.config);
@@ -265,8 +267,8 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::tiling::TileShape>&
       const cost::ClassCosts costs = context_->simulator.CostsOf(tiling, made.policy, &stop);
       plan::Metrics metrics;
       if (!stop.Requested())
-        metrics = context_->simulator.Run(tiling, costs, made.policy.weights, cost::Detail::kTotals,
-                                          {}, &stop);
+        metrics =
+            context_->simulator.Run(tiling, costs, made.policy, cost::Detail::kTotals, {}, &stop);
       if (stop.Requested()) {
         expanded_->choices.pop_back();
         break;
@@ -293,6 +295,7 @@ void IntervalChoices::Decide(size_t index, const base::Stop& stop) {
   choice.verdict = VerdictOf(expanded_->tiles->Decide(choice.candidate, stop));
   expanded_->solves = expanded_->tiles->Solves();
   TakeAnswers();
+  Release(context_->stop);
 }
 
 // Any placement suffices unless the objective uses peaks; then the search needs the least peak, or
@@ -374,14 +377,6 @@ int64_t IntervalChoices::Effort() const {
                                       });
   const int64_t tried = shapes * (keeps_rows ? 2 : 1) + expanded_->effort_further;
   return tried * (interval_.last - interval_.first + 1) * (expanded_->formulated ? 2 : 1);
-}
-
-bool IntervalChoices::ProvenEmpty() const {
-  const std::span<const Choice> choices = Choices();
-  return IsFormulated() && IsComplete() &&
-         std::all_of(choices.begin(), choices.end(), [](const Choice& choice) {
-           return choice.verdict == ChoiceStatus::kImpossible;
-         });
 }
 
 bool IntervalChoices::AnyGivenUp() const {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -36,9 +37,25 @@ struct TileConfig {
   hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
   int64_t k_extent = 0;  // encoder::Policy::k_extent
+  bool serialized = false;
+
+  TileConfig() = default;
+  TileConfig(graph::tiling::TileShape shape, const encoder::program::Policy& policy)
+      : tile(std::move(shape)),
+        weights(policy.weights),
+        halo(policy.halo),
+        k_extent(policy.k_extent),
+        serialized(policy.serialized) {}
+
+  TileConfig DoubleBuffered() const {
+    TileConfig config = *this;
+    config.serialized = false;
+    return config;
+  }
+
   friend bool operator<(const TileConfig& a, const TileConfig& b) {
-    return std::tie(a.tile, a.weights, a.halo, a.k_extent) <
-           std::tie(b.tile, b.weights, b.halo, b.k_extent);
+    return std::tie(a.tile, a.weights, a.halo, a.k_extent, a.serialized) <
+           std::tie(b.tile, b.weights, b.halo, b.k_extent, b.serialized);
   }
 };
 
@@ -46,9 +63,11 @@ struct TileConfig {
 class TileConfigCost {
  public:
   // `context` and `stop` must outlive this object. Policies that the encoder refuses are skipped.
+  // `holds_back`: serialized tiles are not simulated if the same ones are double-buffered too and
+  // provably take no longer.
   TileConfigCost(const SearchContext& context, graph::Interval interval,
                  std::span<const encoder::program::Policy> policies,
-                 encoder::program::TilesMade made, const base::Stop& stop);
+                 encoder::program::TilesMade made, bool holds_back, const base::Stop& stop);
 
   // Whether the encoder refuses every policy.
   bool IsRefused() const { return tried_.empty(); }
@@ -64,6 +83,9 @@ class TileConfigCost {
   // class of tiles, two or three times if policies differ in more than weights. For tiles that do
   // not fit: the largest need of a tile, without classes.
   std::map<TileConfig, plan::Metrics> Find(std::span<const graph::tiling::TileShape> shapes);
+
+  // Those of the last call that are not simulated.
+  const std::set<TileConfig>& Held() const { return held_; }
 
  private:
   // A policy, in place if possible: that changes no cost and needs less memory.
@@ -84,6 +106,8 @@ class TileConfigCost {
   encoder::program::TilesMade made_;
   encoder::program::SharedTilings tilings_;
   std::vector<std::unique_ptr<Tried>> tried_;  // the lower bound refers to the tiles
+  bool holds_back_;
+  std::set<TileConfig> held_;
   bool leaves_out_ = false;
 };
 
@@ -135,7 +159,8 @@ class IntervalChoices {
   IntervalChoices(const SearchContext& context, graph::Interval interval, std::vector<int> kept,
                   const constraints::PlanConstraints* constraints = nullptr);
 
-  // Sets the lower bound of all choices: SubgraphBound. Before the call there is none.
+  // Sets the lower bound of all choices, or of those of the first axes: SubgraphBound. Before the
+  // call there is none.
   void SetBound(const plan::Metrics& bound);
 
   graph::Interval Interval() const { return interval_; }
@@ -146,6 +171,11 @@ class IntervalChoices {
   // Adds the choices of all tile shapes that a ShapeSearch selects by costs alone and that may fit.
   // After a stop, here and below, those around the best are skipped.
   void Expand(const base::Stop& stop);
+
+  // From now on tiles are also cut along the axes that the profile names for later. If expanded,
+  // adds choices of such tiles, as Expand does. Indices of choices stay.
+  void AddAxes(const base::Stop& stop);
+  bool HasEveryAxis() const { return has_every_axis_; }
 
   // Replaces Expand and Formulate if a stop came before a choice that fits was found: tries tile
   // shapes in ascending number of tiles until one fits, as long as they make at most kFewTiles
@@ -163,7 +193,9 @@ class IntervalChoices {
   bool IsFormulated() const { return expanded_ != nullptr && expanded_->formulated; }
   const base::Diagnostic* Refusal() const;  // nullptr if there is none
 
-  std::span<const Choice> Choices() const;
+  std::span<const Choice> Choices() const {
+    return expanded_ == nullptr ? std::span<const Choice>() : expanded_->choices;
+  }
   const tiling::IntervalTiles& Tiles() const {
     return *expanded_->tiles;
   }  // only if formulated and not refused
@@ -178,20 +210,25 @@ class IntervalChoices {
   std::vector<size_t> Front(const std::vector<size_t>& kept) const;
 
   // Adds choices for up to `most` of the skipped tile shapes: even cuts first, then the smallest.
-  // Returns the number of shapes.
+  // If only the first axes were cut and cuts along all of them may help, those of the other axes
+  // instead, as AddAxes does. Returns the number of shapes.
   size_t Extend(size_t most);
 
-  // The same, but choices whose score is at least `score` are put aside: they are not added, and
-  // only their least score is recorded. Earlier choices that were put aside and have a lower score
-  // come first. If all shapes are present, skipped policies are tried with all of them; they count
-  // as shapes, kPoliciesForOne of them as one.
+  // The same on the axes that are cut so far, but choices whose score is at least `score` are put
+  // aside: they are not added, and only their least score is recorded. Earlier choices that were
+  // put aside and have a lower score come first. If all shapes are present, skipped policies are
+  // tried with all of them; they count as shapes, kPoliciesForOne of them as one.
   size_t ExtendBelow(double score, size_t most);
 
   // Adds choices for all shapes, if at most `most` are missing. Must be expanded before.
   void TryAll(size_t most);
 
-  // A lower bound of the cost of the skipped shapes and policies, and of the choices put aside;
-  // nullopt if there are none. Must be expanded before.
+  // Adds the choices that are held back, and holds none back from then on: others of this interval
+  // fit alone, but not with the other subgraphs. Must be formulated before.
+  void ReleaseHeld();
+
+  // A lower bound of the cost of the skipped shapes and policies, and of the choices put aside, on
+  // the axes that are cut so far; nullopt if there are none. Must be expanded before.
   std::optional<cost::Cost> UntriedBound() const;
 
   // The number of shapes that Extend would return without a limit, including skipped policies. Must
@@ -211,7 +248,7 @@ class IntervalChoices {
 
   // Whether all tile shapes that constraints allow are among the choices; false if there are too
   // many.
-  bool IsComplete() const;
+  bool IsComplete() const { return expanded_ != nullptr && has_every_axis_ && !UntriedBound(); }
 
   // It is proven that no tile shape fits, under any policy that constraints allow.
   bool ProvenEmpty() const;
@@ -252,7 +289,11 @@ class IntervalChoices {
     std::optional<tiling::IntervalTiles> tiles;
     std::vector<Choice> choices;
     std::map<Aside, double> aside;  // the least score of the choices that were put aside
-    int64_t effort_further = 0;     // of policies that were initially skipped
+    // serialized ones that are no choices as long as the same tiles may fit double-buffered
+    std::set<TileConfig> held;
+    bool holds_back = true;
+    std::optional<bool> may_fit_by_later_axes;  // once requested
+    int64_t effort_further = 0;                 // of policies that were initially skipped
     bool lost_shapes =
         // that the encoder refused although it accepted others, with too many tiles to follow, or
         // skipped after a stop
@@ -262,7 +303,12 @@ class IntervalChoices {
   };
 
   bool IsSingle() const { return interval_.first == interval_.last && kept_.empty(); }
-  graph::tiling::ShapeGrid Grid() const;
+  graph::tiling::ShapeGrid Grid(const hw_profiles::Profile& cut) const;
+  bool MayFitByLaterAxes();
+  const hw_profiles::Profile& Cut() const {
+    return has_every_axis_ ? context_->profile : *context_->first_axes;
+  }
+  std::vector<graph::tiling::TileShape> TakeEveryAxis();
   const std::vector<encoder::program::Policy>& Policies();
   void FindPolicies();
   void LookFirstAt(const encoder::program::Policy& before);
@@ -277,6 +323,9 @@ class IntervalChoices {
   bool AddTileConfigs(const std::vector<graph::tiling::TileShape>& tile_shapes, Range policies,
                       double below, const base::Stop& stop);
   void PutAside(Range policies, double below, std::map<TileConfig, plan::Metrics>& found);
+  bool MayHoldBack() const;
+  void HoldBack(const std::set<TileConfig>& held, std::map<TileConfig, plan::Metrics>& found);
+  bool Release(const base::Stop& stop);
   bool AddCandidates(const std::vector<graph::tiling::TileShape>& tile_shapes,
                      const tiling::TileFilter& filter, const base::Stop& stop);
   bool AddPriced(const std::vector<graph::tiling::TileShape>& tile_shapes, const base::Stop& stop);
@@ -291,6 +340,7 @@ class IntervalChoices {
   cost::Cost bound_;
   const plan::TileConfigConstraint* config_ = nullptr;
   std::vector<tiling::PinnedBuffer> pins_;
+  bool has_every_axis_;  // otherwise only the first ones are cut
   std::unique_ptr<Expanded> expanded_;
 };
 

@@ -74,7 +74,8 @@ void PreviousPlan::TakeSubgraphs(const plan::Plan& old, const graph::Graph& grap
                    .in_place = subgraph.in_place,
                    .halo = subgraph.halo,
                    .kept = Crossing(now, kept),
-                   .k_extent = plan::verify::KExtentOfSlices(old, subgraph)},
+                   .k_extent = plan::verify::KExtentOfSlices(old, subgraph),
+                   .serialized = subgraph.serialized},
         .prefetch = subgraph.prefetch,
         .subgraph = static_cast<int>(s)};
   }
@@ -181,6 +182,7 @@ std::string PreviousPlan::Compare(const plan::Plan& plan) const {
     tiles += before->tile == subgraph.tile && before->policy.weights == subgraph.weights &&
                      before->policy.in_place == subgraph.in_place &&
                      before->policy.halo == subgraph.halo &&
+                     before->policy.serialized == subgraph.serialized &&
                      before->policy.k_extent == plan::verify::KExtentOfSlices(plan, subgraph) &&
                      before->prefetch == subgraph.prefetch
                  ? 1

@@ -94,6 +94,8 @@ struct SearchContext {
       tile_engines;
   base::Budget budget;  // for each query to an engine, except for single operators and whole plans
   const PreviousPlan* previous = nullptr;  // if the result should be close to a previous plan
+  // The profile without the axes that are cut later, or nullptr if there are none.
+  const hw_profiles::Profile* first_axes = nullptr;
 
   // Work that engines may do for results that every plan needs, however small the budget.
   static constexpr int64_t kLeastBudget = 20'000;

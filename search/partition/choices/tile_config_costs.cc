@@ -29,6 +29,15 @@ bool OnlyCopiesMore(const encoder::program::Policy& a, const encoder::program::P
          ReadWeightsAlike(a, b);
 }
 
+// Whether no engine reads or writes a home. Under double buffering these accesses may take turns
+// where they overlap in a serialized step.
+bool MovesEverything(const cost::ClassCosts& costs) {
+  return std::all_of(costs.tiles.begin(), costs.tiles.end(), [](const cost::TileCost& tile) {
+    return std::all_of(tile.flows.begin(), tile.flows.end(),
+                       [](const cost::Flow& flow) { return flow.DirectBytes() == 0; });
+  });
+}
+
 }  // namespace
 
 TileConfigCost::Tried::Tried(const SearchContext& context, const encoder::program::Policy& its,
@@ -40,13 +49,19 @@ TileConfigCost::Tried::Tried(const SearchContext& context, const encoder::progra
 
 TileConfigCost::TileConfigCost(const SearchContext& context, graph::Interval interval,
                                std::span<const encoder::program::Policy> policies,
-                               encoder::program::TilesMade made, const base::Stop& stop)
-    : context_(&context), stop_(&stop), made_(made), tilings_(context.graph, interval, &stop) {
+                               encoder::program::TilesMade made, bool holds_back,
+                               const base::Stop& stop)
+    : context_(&context),
+      stop_(&stop),
+      made_(made),
+      tilings_(context.graph, interval, &stop),
+      holds_back_(holds_back) {
   for (const encoder::program::Policy& policy : policies) {
     const bool done =
         std::any_of(tried_.begin(), tried_.end(), [&policy](const std::unique_ptr<Tried>& other) {
-          return other->policy.weights == policy.weights && other->policy.halo == policy.halo &&
-                 other->policy.k_extent == policy.k_extent;
+          encoder::program::Policy alike = other->policy;
+          alike.in_place = policy.in_place;
+          return alike == policy;
         });
     if (done) continue;  // the policy in place came first
     base::Expected<encoder::program::PolicyTiles> tiles = encoder::program::PolicyTiles::Make(
@@ -60,6 +75,7 @@ TileConfigCost::TileConfigCost(const SearchContext& context, graph::Interval int
 std::map<TileConfig, plan::Metrics> TileConfigCost::Find(
     std::span<const graph::tiling::TileShape> shapes) {
   std::map<TileConfig, plan::Metrics> costs;
+  held_.clear();
   for (const graph::tiling::TileShape& shape : shapes) {
     AddCosts(shape, costs);
     leaves_out_ = leaves_out_ || stop_->Requested();
@@ -76,7 +92,8 @@ bool TileConfigCost::IsRollingBufferByAnotherName(const Tried& tried) const {
     return false;
   return std::any_of(tried_.begin(), tried_.end(), [&tried](const std::unique_ptr<Tried>& other) {
     return other->policy.halo == HaloStorage::kRollingBuffer &&
-           other->policy.weights == tried.policy.weights;
+           other->policy.weights == tried.policy.weights &&
+           other->policy.serialized == tried.policy.serialized;
   });
 }
 
@@ -114,11 +131,17 @@ void TileConfigCost::AddCosts(const graph::tiling::TileShape& shape,
     }
     before = tried.get();
     tiling_before = tiling;
+    const TileConfig config(shape, policy);
+    if (holds_back_ && policy.serialized && tiling->tiles > 1 && MovesEverything(*shared) &&
+        costs.contains(config.DoubleBuffered())) {
+      held_.insert(config);
+      continue;
+    }
     plan::Metrics metrics =
-        context_->simulator.Run(*tiling, *shared, policy.weights, cost::Detail::kTotals, {}, stop_);
+        context_->simulator.Run(*tiling, *shared, policy, cost::Detail::kTotals, {}, stop_);
     if (stop_->Requested()) return;
     metrics.peak_bytes = floor;
-    costs[TileConfig{shape, policy.weights, policy.halo, policy.k_extent}] = std::move(metrics);
+    costs[config] = std::move(metrics);
   }
   tilings_.Forget();
 }

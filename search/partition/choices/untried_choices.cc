@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,14 @@ bool IntervalChoices::LeavesOutShapes() const {
   return !expanded_->refusal && (!expanded_->shapes.IsExhausted() || expanded_->lost_shapes);
 }
 
+bool IntervalChoices::ProvenEmpty() const {
+  const std::span<const Choice> choices = Choices();
+  return IsFormulated() && IsComplete() &&
+         std::all_of(choices.begin(), choices.end(), [](const Choice& choice) {
+           return choice.verdict == ChoiceStatus::kImpossible;
+         });
+}
+
 int64_t IntervalChoices::CountUntried() const {
   if (expanded_->refusal) return 0;
   const int64_t shapes = expanded_->shapes.CountRest();
@@ -45,7 +54,7 @@ const std::vector<encoder::program::Policy>& IntervalChoices::Policies() {
 // constraint may require one of them. The same if no other policy satisfies the constraint.
 void IntervalChoices::FindPolicies() {
   encoder::program::OfferedPolicies offered =
-      encoder::program::OfferPolicies(context_->graph, context_->profile, interval_, kept_);
+      encoder::program::OfferPolicies(context_->graph, Cut(), interval_, kept_);
   expanded_->policies = std::move(offered.first);
   expanded_->further = std::move(offered.further);
   expanded_->lists_policies = offered.all;
@@ -73,7 +82,8 @@ void IntervalChoices::LookFirstAt(const encoder::program::Policy& before) {
                                           [&before](const encoder::program::Policy& policy) {
                                             return policy.weights == before.weights &&
                                                    policy.halo == before.halo &&
-                                                   policy.k_extent == before.k_extent;
+                                                   policy.k_extent == before.k_extent &&
+                                                   policy.serialized == before.serialized;
                                           });
   expanded_->policies.insert(expanded_->policies.end(), expanded_->further.begin(), rest);
   expanded_->further.erase(expanded_->further.begin(), rest);
@@ -85,7 +95,55 @@ encoder::program::TilesMade IntervalChoices::Made() const {
   return all ? encoder::program::TilesMade::kAll : encoder::program::TilesMade::kThatDiffer;
 }
 
+// The policies that only the further axes give are skipped at first.
+std::vector<graph::tiling::TileShape> IntervalChoices::TakeEveryAxis() {
+  has_every_axis_ = true;
+  const encoder::program::OfferedPolicies offered =
+      encoder::program::OfferPolicies(context_->graph, context_->profile, interval_, kept_);
+  for (const auto* policies : {&offered.first, &offered.further}) {
+    for (const encoder::program::Policy& policy : *policies) {
+      const auto is_in = [&policy](const std::vector<encoder::program::Policy>& some) {
+        return std::find(some.begin(), some.end(), policy) != some.end();
+      };
+      const bool is_allowed = config_ == nullptr || constraints::Allows(*config_, policy);
+      if (is_allowed && !is_in(expanded_->policies) && !is_in(expanded_->further))
+        expanded_->further.push_back(policy);
+    }
+  }
+  expanded_->shapes.Extend(Grid(context_->profile));
+  return expanded_->shapes.Start();
+}
+
+void IntervalChoices::AddAxes(const base::Stop& stop) {
+  if (expanded_ == nullptr) has_every_axis_ = true;
+  if (has_every_axis_) return;
+  Policies();
+  const std::vector<graph::tiling::TileShape> shapes = TakeEveryAxis();
+  if (!expanded_->refusal && AddShapes(shapes, stop)) Refine(stop);
+  expanded_->configs.reset();
+}
+
+// Whether the smallest tile along all axes may fit. It is asked about operators that have no other
+// tiles that fit: mostly a tensor that is held whole leaves no room, and no cut helps.
+bool IntervalChoices::MayFitByLaterAxes() {
+  if (has_every_axis_ || expanded_ == nullptr || expanded_->refusal) return false;
+  std::optional<bool>& may_fit = expanded_->may_fit_by_later_axes;
+  if (may_fit) return *may_fit;
+  const graph::tiling::ShapeGrid grid = Grid(context_->profile);
+  graph::tiling::TileShape least;
+  for (const std::vector<int64_t>& extents : grid.extents) least.push_back(extents.front());
+  if (graph::tiling::MakesTooManyTiles(grid, least)) return *(may_fit = true);
+  TileConfigCost configs(*context_, interval_, Policies(), Made(), /*holds_back=*/true,
+                         context_->stop);
+  return *(may_fit = !configs.Find({&least, 1}).empty() || configs.LeavesOut());
+}
+
 size_t IntervalChoices::Extend(size_t most) {
+  if (MayFitByLaterAxes()) {
+    const size_t before = expanded_->tried.size();
+    AddAxes(context_->stop);
+    if (expanded_->tried.size() > before) return expanded_->tried.size() - before;
+  }
   return ExtendBelow(std::numeric_limits<double>::infinity(), most);
 }
 
@@ -153,13 +211,87 @@ void IntervalChoices::PutAside(Range policies, double below,
   for (const auto& [shape, score] : least) expanded_->aside.emplace(Aside{policies, shape}, score);
 }
 
+// A serialized subgraph moves what the double-buffered one with the same tiles moves, one transfer
+// after another. So it takes longer, unless nothing overlaps or engines access homes: then the
+// costs decide. It is a choice only where the other does not fit, and most serialized
+// configurations cost neither a simulation nor a Problem. Where the peak counts, the smaller
+// buffers may be worth the time; where banks have modes, double-buffered transfers seldom fit; a
+// change relative to a previous plan and constraints may ask for either. There nothing is held
+// back.
+bool IntervalChoices::MayHoldBack() const {
+  return expanded_->holds_back && context_->scale.GainsBySpeed() && context_->previous == nullptr &&
+         config_ == nullptr && context_->TileMemory().modes.size() <= 1;
+}
+
+// `held`: configurations without costs. They stay only with their counterpart, as shapes may have
+// been put aside.
+void IntervalChoices::HoldBack(const std::set<TileConfig>& held,
+                               std::map<TileConfig, plan::Metrics>& found) {
+  if (!MayHoldBack()) return;
+  for (const TileConfig& config : held) {
+    if (found.contains(config.DoubleBuffered())) expanded_->held.insert(config);
+  }
+  for (auto at = found.begin(); at != found.end();) {
+    const auto other = found.find(at->first.DoubleBuffered());
+    const bool holds =
+        at->first.serialized && other != found.end() &&
+        cost::Dominates(context_->CostOf(other->second), context_->CostOf(at->second));
+    if (holds) expanded_->held.insert(at->first);
+    at = holds ? found.erase(at) : std::next(at);
+  }
+}
+
+// Adds those whose double-buffered counterpart turned out not to fit. False if the encoder refuses.
+bool IntervalChoices::Release(const base::Stop& stop) {
+  std::set<TileConfig> possible;
+  for (const Choice& choice : expanded_->choices) {
+    if (choice.verdict == ChoiceStatus::kOpen || choice.verdict == ChoiceStatus::kFits)
+      possible.insert(choice.config);
+  }
+  std::set<TileConfig> released;
+  for (const TileConfig& config : expanded_->held) {
+    const bool stays = expanded_->holds_back && possible.contains(config.DoubleBuffered());
+    if (!stays) released.insert(config);
+  }
+  if (released.empty()) return true;
+  std::set<graph::tiling::TileShape> shapes;
+  for (const TileConfig& config : released) {
+    shapes.insert(config.tile);
+    expanded_->held.erase(config);
+  }
+  std::vector<encoder::program::Policy> policies = expanded_->policies;
+  std::erase_if(policies, [&released](const encoder::program::Policy& policy) {
+    return std::none_of(released.begin(), released.end(), [&policy](const TileConfig& config) {
+      const TileConfig alike(config.tile, policy);
+      return !(alike < config) && !(config < alike);
+    });
+  });
+  const std::vector<graph::tiling::TileShape> tiles(shapes.begin(), shapes.end());
+  TileConfigCost configs(*context_, interval_, policies, Made(), /*holds_back=*/false, stop);
+  expanded_->costs.clear();
+  for (const auto& [config, metrics] : configs.Find(tiles)) {
+    if (released.contains(config)) expanded_->costs.emplace(config, context_->CostOf(metrics));
+  }
+  expanded_->lost_shapes = expanded_->lost_shapes || configs.LeavesOut();
+  return expanded_->costs.empty() || AddPriced(tiles, stop);
+}
+
+void IntervalChoices::ReleaseHeld() {
+  expanded_->holds_back = false;
+  Release(context_->stop);
+}
+
 // Finds a choice that fits in little time, for single operators without a known one when a stop
-// came. First the shapes that a search begins with; all others only if none of those fits.
+// came. First the shapes that a search begins with; all others only if none of those fits, and
+// further axes only if none at all fits.
 void IntervalChoices::ExpandInHaste() {
-  expanded_ = std::make_unique<Expanded>(Grid());
+  expanded_ = std::make_unique<Expanded>(Grid(Cut()));
   expanded_->formulated = true;
   expanded_->lost_shapes = true;
-  if (!FindsOneThatFits(FirstShapes())) FindsOneThatFits(expanded_->shapes.Rest(kFewShapes));
+  if (FindsOneThatFits(FirstShapes()) || FindsOneThatFits(expanded_->shapes.Rest(kFewShapes)) ||
+      has_every_axis_)
+    return;
+  if (!FindsOneThatFits(TakeEveryAxis())) FindsOneThatFits(expanded_->shapes.Rest(kFewShapes));
 }
 
 // Tries shapes with few tiles first. Among those cut along the same axes, it tries only every one

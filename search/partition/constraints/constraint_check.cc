@@ -64,9 +64,10 @@ Diagnostic FaultOf(std::string message, std::string expected, std::string hint =
 
 // "resident, halo rolling_buffer".
 std::string WordsFor(const encoder::program::Policy& policy) {
-  return fmt::format("weights {}{}{}, halo {}", hw_profiles::NameOf(policy.weights),
+  return fmt::format("weights {}{}{}, halo {}{}", hw_profiles::NameOf(policy.weights),
                      policy.k_extent == 0 ? "" : fmt::format(" {}", policy.k_extent),
-                     policy.in_place ? ", in place" : "", hw_profiles::NameOf(policy.halo));
+                     policy.in_place ? ", in place" : "", hw_profiles::NameOf(policy.halo),
+                     policy.serialized ? ", serialized" : "");
 }
 
 class FaultSearch {

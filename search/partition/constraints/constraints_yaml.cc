@@ -101,7 +101,7 @@ class ConstraintReader {
   }
 
   void ReadSubgraph(const YamlNode& entry) {
-    entry.OnlyKeys({"operators", "tile", "weights", "in_place", "halo", "addresses"});
+    entry.OnlyKeys({"operators", "tile", "weights", "in_place", "halo", "serialized", "addresses"});
     const graph::Interval interval = Hull(entry.At("operators"));
     TileConfigConstraint config;
     if (const YamlNode tile = entry.Maybe("tile")) config.tile = tile.Integers(1, kMostExtent);
@@ -112,6 +112,8 @@ class ConstraintReader {
     if (const YamlNode halo = entry.Maybe("halo"))
       config.halo =
           static_cast<hw_profiles::HaloStorage>(halo.OneOf(hw_profiles::HaloStorageNames()));
+    if (const YamlNode serialized = entry.Maybe("serialized"))
+      config.serialized = serialized.Boolean();
     if (const YamlNode addresses = entry.Maybe("addresses")) {
       for (const auto& [id, offset] : addresses.Entries())
         config.addresses.emplace(id, offset.Integer(0, kMostOffset));

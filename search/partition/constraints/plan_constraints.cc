@@ -63,7 +63,8 @@ std::vector<tiling::PinnedBuffer> PinsOf(const TileConfigConstraint& config, int
 bool Allows(const TileConfigConstraint& config, const encoder::program::Policy& policy) {
   return (!config.weights || policy.weights == *config.weights) &&
          (!config.in_place || policy.in_place == *config.in_place) &&
-         (!config.halo || policy.halo == *config.halo);
+         (!config.halo || policy.halo == *config.halo) &&
+         (!config.serialized || policy.serialized == *config.serialized);
 }
 
 PlanConstraints::PlanConstraints(const graph::Graph& graph, std::vector<PlanConstraint> constraints)

@@ -22,6 +22,10 @@ namespace {
 constexpr size_t kMostAttempts = 26;
 constexpr size_t kMostCompletions = 16;
 
+// Skipped shapes of the later axes are considered for a share of the work that those of the first
+// axes may take.
+constexpr int64_t kLaterAxes = 4;
+
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 struct Attempted {
@@ -70,7 +74,12 @@ class Attempts {
       Search();
       attempted_.outcome.settled = false;
     }
-    if (attempted_.best && attempted_.outcome.settled && !MeetsBound()) Complete(effort);
+    if (!attempted_.best || !attempted_.outcome.settled || MeetsBound()) return fault_;
+    if (!paths_.CutsBestPath()) {
+      Complete(effort);
+    } else if (paths_.CutEveryAxis(effort / kLaterAxes)) {
+      Complete(effort / kLaterAxes);
+    }
     return fault_;
   }
 
@@ -225,10 +234,14 @@ base::Expected<answer::PartitionResult> Decline(const paths::OrderedNetwork& net
 // The greatest length of intervals such that all of them together have as many operators as those
 // of a network of 64 (64 * 65 * 66 / 6).
 paths::SearchLimits SearchLimitsFor(const graph::Graph& graph, const cost::Scale& scale,
-                                    const answer::PartitionOptions& options) {
+                                    const answer::PartitionOptions& options,
+                                    paths::LaterAxes later_axes) {
   constexpr int64_t kMostVisited = 45'760;
   if (options.max_operators)
-    return {.most_operators = *options.max_operators, .effort = {}, .most_work = options.most_work};
+    return {.most_operators = *options.max_operators,
+            .effort = {},
+            .most_work = options.most_work,
+            .later_axes = later_axes};
   const auto operators = static_cast<int64_t>(graph.operators.size());
   int64_t most = 0;
   int64_t visited = 0;
@@ -239,18 +252,19 @@ paths::SearchLimits SearchLimitsFor(const graph::Graph& graph, const cost::Scale
   // If peaks count, paths are harder to compare.
   return {.most_operators = static_cast<int>(most),
           .effort = scale.MinimizesPeak() ? options.effort / 4 : options.effort,
-          .most_work = options.most_work};
+          .most_work = options.most_work,
+          .later_axes = later_axes};
 }
 
 base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& network,
                                                   const answer::PartitionOptions& options,
                                                   const answer::LowerBounds& lower_bounds,
                                                   std::span<paths::PathSearch* const> before,
-                                                  Known known) {
+                                                  Known known, paths::LaterAxes later_axes) {
   const choices::SearchContext& context = network.Context();
   const constraints::PlanConstraints& constraints = network.PlanConstraints();
   const paths::SearchLimits search_limits =
-      SearchLimitsFor(network.Graph(), context.scale, options);
+      SearchLimitsFor(network.Graph(), context.scale, options, later_axes);
   FixedOrderResult found;
   const std::vector<paths::Ordered> orders = {network.AsOrdered()};
   found.paths = std::make_unique<paths::PathSearch>(

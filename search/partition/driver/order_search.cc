@@ -71,27 +71,32 @@ OrderSearch::OrderSearch(const paths::NetworkContext& network_context,
 }
 
 base::Expected<answer::PartitionResult> OrderSearch::Run() {
+  if (auto fault = SearchOrders()) return base::Unexpected(*fault);
+  if (auto fault = CutLaterAxes()) return base::Unexpected(*fault);
+  return Finish();
+}
+
+std::optional<base::Diagnostic> OrderSearch::SearchOrders() {
   orders::Order given(network_context_.graph.operators.size());
   std::iota(given.begin(), given.end(), 0);
-  if (auto fault = Try(given, Gain::kNone, {})) return base::Unexpected(*fault);
+  if (auto fault = Try(given, Gain::kNone, {})) return fault;
+  if (auto fault = TryEveryAxis()) return fault;
   if (incumbent_.found.result.plan) first_score_ = incumbent_.found.result.plan->score;
-  if (options_.ordering == answer::Ordering::kGiven || precedence_.IsChain()) return Finish();
+  if (options_.ordering == answer::Ordering::kGiven || precedence_.IsChain()) return std::nullopt;
   if (network_context_.previous != nullptr) {
     orders::Order like = precedence_.OperatorsOf(
         paths::FindOrderLike(*network_context_.previous, network_context_.graph, precedence_));
     if (like != given) {
-      if (auto fault = Try(std::move(like), Gain::kNone, {})) return base::Unexpected(*fault);
+      if (auto fault = Try(std::move(like), Gain::kNone, {})) return fault;
     }
   }
   every_ = orders::FindEveryOrder(precedence_, kMostEvery, network_context_.stop);
-  if (auto fault = ScoutInRounds()) return base::Unexpected(*fault);
+  if (auto fault = ScoutInRounds()) return fault;
   if (!incumbent_.found.result.plan && MayGain() && !survey_.proven) {
-    if (auto fault = TryOrdersWithoutLimits()) return base::Unexpected(*fault);
-    if (incumbent_.found.result.plan) {
-      if (auto fault = ScoutInRounds()) return base::Unexpected(*fault);
-    }
+    if (auto fault = TryOrdersWithoutLimits()) return fault;
+    if (incumbent_.found.result.plan) return ScoutInRounds();
   }
-  return Finish();
+  return std::nullopt;
 }
 
 std::optional<base::Diagnostic> OrderSearch::ScoutInRounds() {
@@ -156,7 +161,7 @@ std::optional<base::Diagnostic> OrderSearch::Try(orders::Order order, Gain wante
   const paths::OrderedNetwork& network = Add(network_context_, std::move(order));
   base::Expected<FixedOrderResult> found =
       SearchFixedOrder(network, options_, lower_bounds_, before,
-                       incumbent_.found.result.plan ? Known::kPlan : Known::kNothing);
+                       incumbent_.found.result.plan ? Known::kPlan : Known::kNothing, later_axes_);
   if (!found) return found.error();
   if (networks_.size() == 1) alone_ = std::move(found->alone);
   work_ += found->paths->Work();
@@ -205,7 +210,8 @@ std::vector<paths::Ordered> OrderSearch::Prepare(const paths::NetworkContext& ne
 // that is the incumbent's order, the first of these, or the effort is spent before it is known.
 std::optional<orders::Order> OrderSearch::FindAtHome(const std::vector<orders::Order>& orders,
                                                      int64_t effort) {
-  const paths::SearchLimits search_limits{.most_operators = kMostAtHome, .effort = {}};
+  const paths::SearchLimits search_limits{
+      .most_operators = kMostAtHome, .effort = {}, .later_axes = later_axes_};
   const paths::OtherOrderLimits other_limits{.most_operators = kMostAtHome};
   const std::vector<paths::Ordered> all = Prepare(at_home_, orders);
   paths::PathSearch own(std::span<const paths::Ordered>(all).first(1), search_limits, other_limits,
@@ -267,7 +273,7 @@ std::optional<base::Diagnostic> OrderSearch::ScoutAmong(const std::vector<orders
   std::optional<double> below;
   if (plan) below = plan->score * (1 - kRounding);
   const paths::SearchLimits search_limits =
-      SearchLimitsFor(network_context_.graph, network_context_.scale, options_);
+      SearchLimitsFor(network_context_.graph, network_context_.scale, options_, later_axes_);
   const std::vector<paths::Ordered> looked_at = Prepare(network_context_, orders);
   std::vector<std::unique_ptr<paths::PathSearch>> scouts;
   std::vector<paths::PathSearch*> known = {incumbent_.found.paths.get()};
@@ -290,7 +296,8 @@ std::optional<base::Diagnostic> OrderSearch::ScoutAmong(const std::vector<orders
     }
     if (!selection) {
       const bool all_decided = at_end && failed_.empty() && !scout.Coverage().any_given_up;
-      survey_.settled = all_decided && rejected_alternatives.ending == paths::Ending::kNone;
+      survey_.settled = all_decided && !scout.Coverage().leaves_out_axes &&
+                        rejected_alternatives.ending == paths::Ending::kNone;
       survey_.proven = all_decided && survey_.every && !plan && LeavesNothing(scout);
       return std::nullopt;
     }

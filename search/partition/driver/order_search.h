@@ -46,7 +46,8 @@ enum class Known : uint8_t { kNothing, kPlan };
 
 // The limits of a search of a network.
 paths::SearchLimits SearchLimitsFor(const graph::Graph& graph, const cost::Scale& scale,
-                                    const answer::PartitionOptions& options);
+                                    const answer::PartitionOptions& options,
+                                    paths::LaterAxes later_axes);
 
 // `options` are those of the search; the objective's scale and the constraints come from the
 // network. `lower_bounds` hold for every order. `before`: searches over other orders whose results
@@ -55,7 +56,7 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
                                                   const answer::PartitionOptions& options,
                                                   const answer::LowerBounds& lower_bounds,
                                                   std::span<paths::PathSearch* const> before,
-                                                  Known known);
+                                                  Known known, paths::LaterAxes later_axes);
 
 // The plan with constants prefetched wherever that lowers its score and everything still fits.
 // Notes state how often, and what the status then refers to. See prefetch.cc. `context` and
@@ -91,6 +92,10 @@ base::Expected<plan::Plan> Prefetch(const choices::SearchContext& context,
 //    improves the plan, the search continues with the neighbours of that order (FindSwapped).
 // 5. If limits exclude every plan found so far, the search runs without them, and the orders of
 //    those plans are searched with limits (TryOrdersWithoutLimits).
+// 6. All of this cuts tiles only along the first axes of the profile, except operators that do not
+//    fit alone. At the end the best order is searched again, and the subgraphs of the best path are
+//    cut along all axes (CutLaterAxes); if that covers all tiles, the scout too looks again. If the
+//    first order has no plan, all axes are cut from then on.
 //
 // The scout covers all legal orders if there are few. Otherwise it covers orders that are good by
 // known rules (FindUsualOrders: dynamic programming over cuts after Held and Karp, Ahn et al. 2020,
@@ -143,6 +148,10 @@ class OrderSearch {
   bool MayGain() const;
   std::optional<base::Diagnostic> Try(orders::Order order, Gain wanted,
                                       std::span<paths::PathSearch* const> before);
+  std::optional<base::Diagnostic> SearchOrders();
+  bool HasLaterAxes() const { return incumbent_.network->Context().first_axes != nullptr; }
+  std::optional<base::Diagnostic> TryEveryAxis();
+  std::optional<base::Diagnostic> CutLaterAxes();
   std::optional<base::Diagnostic> ScoutInRounds();
   std::optional<base::Diagnostic> TryOrdersWithoutLimits();
   std::optional<base::Diagnostic> Scout();
@@ -169,8 +178,9 @@ class OrderSearch {
   std::vector<std::unique_ptr<paths::OrderedNetwork>> networks_;
   Incumbent incumbent_;
   std::vector<FixedOrderResult> failed_;  // searches of orders that were not better
-  std::optional<double> first_score_;     // in the order of the file
-  std::optional<plan::Baseline> alone_;   // of the first order, if it was known before a stop
+  paths::LaterAxes later_axes_ = paths::LaterAxes::kNone;
+  std::optional<double> first_score_;    // in the order of the file
+  std::optional<plan::Baseline> alone_;  // of the first order, if it was known before a stop
   Survey survey_;
   int64_t work_ = 0;  // of all searches so far (PathSearch::Work)
 };

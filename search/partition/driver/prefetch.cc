@@ -102,9 +102,9 @@ class Prefetcher {
   // it is streamed.
   std::vector<Candidate> Candidates() const {
     std::vector<Candidate> candidates;
-    if (!MayOverlap()) return candidates;
     const int64_t now = LatencyOf(plan_.subgraphs);
     for (size_t number = 1; number < plan_.subgraphs.size(); ++number) {
+      if (!MayPrefetch(number)) continue;
       const WeightPolicy weights = plan_.subgraphs[number].weights;
       const auto add = [&](WeightPolicy held) {
         Candidate candidate{.number = number, .weights = held};
@@ -122,6 +122,11 @@ class Prefetcher {
 
   bool MayOverlap() const {
     return context_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
+  }
+
+  bool MayPrefetch(size_t number) const {
+    return MayOverlap() && !plan_.subgraphs[number].serialized &&
+           !plan_.subgraphs[number - 1].serialized;
   }
 
   // Addresses of slices may be required; resident constants have no slices.
@@ -207,7 +212,7 @@ class Prefetcher {
     const auto is_taken = [&](const plan::RejectedAlternative& rejection) {
       return rejection.interval == subgraph.interval && rejection.tile == subgraph.tile &&
              rejection.weights == subgraph.weights && rejection.halo == subgraph.halo &&
-             rejection.k_extent == subgraph.k_extent;
+             rejection.k_extent == subgraph.k_extent && rejection.serialized == subgraph.serialized;
     };
     subgraph.rejected_alternatives.erase(
         std::remove_if(subgraph.rejected_alternatives.begin(), subgraph.rejected_alternatives.end(),

@@ -1,6 +1,7 @@
 #include "tessera/search/partition/paths/arc_table.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -45,6 +46,8 @@ void ArcTable::Refresh(size_t interval, const Reach& reach) {
   }
   for (const size_t choice : of.choices.Front(needed_[interval]))
     arcs.push_back(ArcOf(of, choice, of.choices.Choices()[choice].cost));
+  if (reach.later_axes == LaterAxes::kEvery && !of.choices.HasEveryAxis())
+    arcs.push_back(ArcOf(of, kBounded, of.choices.Bound()));
 }
 
 void ArcTable::RefreshAll(const Reach& reach) {
@@ -54,8 +57,8 @@ void ArcTable::RefreshAll(const Reach& reach) {
 std::vector<Arc> ArcTable::Current(bool only_expanded) const {
   std::vector<Arc> arcs;
   for (const std::vector<Arc>& each : arcs_) {
-    if (only_expanded && !each.empty() && each.front().choice == kBounded) continue;
-    arcs.insert(arcs.end(), each.begin(), each.end());
+    std::copy_if(each.begin(), each.end(), std::back_inserter(arcs),
+                 [&](const Arc& arc) { return !only_expanded || arc.choice != kBounded; });
   }
   return arcs;
 }

@@ -16,8 +16,9 @@
 // each choice that an optimal partition may use.
 namespace tessera::search::partition::paths {
 
-// Special choices of arcs: the only arc of an interval that is only bounded, and the arc of an
-// expanded interval that represents the skipped tile shapes.
+// Special choices of arcs: the only arc of an interval that is only bounded, or that of tiles cut
+// along axes that come later; and the arc of an expanded interval that represents the skipped tile
+// shapes.
 inline constexpr size_t kBounded = std::numeric_limits<size_t>::max();
 inline constexpr size_t kUntried = kBounded - 1;
 
@@ -52,7 +53,7 @@ class ArcTable {
   void RefreshAll(const Reach& reach);
 
   // The arcs of all intervals in reach as of the last Refresh, in the order of the lattice. With
-  // `only_expanded`, without those of intervals that are only bounded.
+  // `only_expanded`, without those that are only bounded.
   std::vector<Arc> Current(bool only_expanded = false) const;
 
   // These, and for each expanded interval with skipped tile shapes one that costs as little as any

@@ -71,6 +71,7 @@ class OrderedNetwork {
   graph::Graph graph_;
   cost::Simulator simulator_;
   std::optional<choices::PreviousPlan> previous_;
+  std::optional<hw_profiles::Profile> first_axes_;
   choices::SearchContext context_;
   constraints::PlanConstraints constraints_;
   CutStates states_;

@@ -24,6 +24,13 @@ constexpr int64_t kUsualShapes = 16;
 constexpr int64_t kColumnsCost = 9;
 constexpr int64_t kModesCost = 4;
 
+// That tiles of all intervals are cut by.
+const hw_profiles::Profile& CutBy(const choices::SearchContext& context, const Reach& reach) {
+  return context.first_axes != nullptr && reach.later_axes != LaterAxes::kEvery
+             ? *context.first_axes
+             : context.profile;
+}
+
 bool CutsRowsAndColumns(const hw_profiles::Profile& profile) {
   const auto cuts = [&profile](base::Axis axis) {
     return std::any_of(
@@ -46,6 +53,7 @@ PathSearch::PathSearch(std::span<const Ordered> orders, const SearchLimits& sear
       progress_(std::move(progress)) {
   for (PathSearch* search : before) TakeOver(*search);
   if (!before.empty()) effort_.ContinueFrom(before.front()->effort_);
+  if (effort_.GetReach().later_axes == LaterAxes::kEvery) ForgetBounds();
   Refresh();
 }
 
@@ -74,7 +82,8 @@ void PathSearch::FindBounds() {
     tasks.emplace_back([this, crossings] {
       if (IsCutShort()) return;
       const choices::SearchContext& context = lattice_.ContextOf(crossings.front());
-      const cost::SubgraphBounds bounds(context.graph, context.profile, context.simulator.Usages(),
+      const cost::SubgraphBounds bounds(context.graph, CutBy(context, effort_.GetReach()),
+                                        context.simulator.Usages(),
                                         crossings.front().choices.Interval());
       for (LatticeInterval& each : crossings) {
         if (each.is_bounded) continue;
@@ -86,6 +95,31 @@ void PathSearch::FindBounds() {
   Run(tasks);
   effort_.AddWork(static_cast<int64_t>(tasks.size()));
   Refresh();
+}
+
+// Those of tiles that are cut along the first axes hold for no others.
+void PathSearch::ForgetBounds() {
+  if (Context().first_axes == nullptr) return;
+  for (LatticeInterval& interval : lattice_.Intervals()) interval.is_bounded = false;
+}
+
+bool PathSearch::CutEveryAxis(int64_t most_work) {
+  int64_t work = 0;
+  for (const LatticeInterval& interval : lattice_.Intervals()) {
+    if (interval.is_allowed && !interval.choices.HasEveryAxis())
+      work += kColumnsCost * kUsualShapes * interval.Length();
+  }
+  if (work > most_work) return false;
+  effort_.CutEveryAxis();
+  ForgetBounds();
+  FindBounds();
+  return true;
+}
+
+void PathSearch::Forbid(const Selection& selection) {
+  for (const Selected& subgraph : selection.subgraphs)
+    ChoicesAt(subgraph.interval->index).ReleaseHeld();
+  arcs_.Forbid(selection, effort_.GetReach());
 }
 
 void PathSearch::KeepNothing() {
@@ -140,7 +174,7 @@ std::optional<Selection> PathSearch::FindBelow(std::optional<double> below, int6
 // exceeds the limit is begun.
 Found PathSearch::FindBetter(double below, int64_t most_work) {
   const SearchEffort::Limits before = effort_.Current();
-  if (CutsRowsAndColumns(Context().profile)) most_work /= kColumnsCost;
+  if (CutsRowsAndColumns(CutBy(Context(), effort_.GetReach()))) most_work /= kColumnsCost;
   if (Context().TileMemory().modes.size() > 1) most_work /= kModesCost;
   const int64_t most = Work() + most_work;
   Widen();
@@ -183,6 +217,7 @@ std::optional<Selection> PathSearch::Confirm(const Path& path, std::span<const A
   Tasks expansions;
   Tasks formulations;
   Tasks decisions;
+  Tasks further_cuts;
   std::vector<size_t> intervals;
   for (const size_t index : path.arcs) {
     const Arc& arc = arcs[index];
@@ -190,18 +225,23 @@ std::optional<Selection> PathSearch::Confirm(const Path& path, std::span<const A
     choices::IntervalChoices& choices = ChoicesAt(arc.interval);
     if (arc.choice == kBounded) {
       expansions.emplace_back([this, &choices, &stop] {
-        if (!IsCutShort()) choices.Expand(stop);
+        if (IsCutShort()) return;
+        if (effort_.GetReach().later_axes == LaterAxes::kEvery) choices.AddAxes(stop);
+        if (!choices.IsExpanded()) choices.Expand(stop);
       });
     } else if (!choices.IsFormulated()) {
       formulations.emplace_back([&choices, &stop] { choices.Formulate(stop); });
     } else if (choices.Choices()[arc.choice].verdict == choices::ChoiceStatus::kOpen) {
       decisions.emplace_back(
           [&choices, &stop, choice = arc.choice] { choices.Decide(choice, stop); });
+    } else if (effort_.GetReach().later_axes == LaterAxes::kBestPath && !choices.HasEveryAxis()) {
+      further_cuts.emplace_back([&choices, &stop] { choices.AddAxes(stop); });
     }
   }
   const Tasks& next = !expansions.empty()     ? expansions
                       : !formulations.empty() ? formulations
-                                              : decisions;
+                      : !decisions.empty()    ? decisions
+                                              : further_cuts;
   if (next.empty()) return arcs_.SelectionOf(path, arcs);
   effort_.AddEffort(RunOn(intervals, next));
   Report();
@@ -278,6 +318,7 @@ SearchCoverage PathSearch::Coverage() const {
     const choices::IntervalChoices& choices = interval.choices;
     const bool expanded = choices.IsExpanded();
     coverage.leaves_out_shapes |= !expanded || choices.LeavesOutShapes();
+    coverage.leaves_out_axes |= !choices.HasEveryAxis() && reach.later_axes != LaterAxes::kEvery;
     coverage.leaves_out_policies |= expanded && choices.LeavesOutPolicies();
     coverage.any_given_up |= choices.AnyGivenUp();
   }
@@ -285,6 +326,7 @@ SearchCoverage PathSearch::Coverage() const {
 }
 
 bool PathSearch::UntriedCouldFit() const {
+  if (Coverage().leaves_out_axes) return true;
   PathLook look = PathLook::For(Context().scale, Context().stop);
   return arcs_.FindBest(arcs_.WithUntried(effort_.GetReach()), look).has_value() ||
          look.IsCutShort();

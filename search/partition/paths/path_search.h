@@ -67,7 +67,8 @@ struct SearchCoverage {
   bool leaves_out_intervals = false;  // IntervalLattice::LeavesOutIntervals
   bool leaves_out_shapes = false;     // intervals that are not expanded count too
   bool leaves_out_policies = false;
-  bool any_given_up = false;  // IntervalChoices::AnyGivenUp
+  bool leaves_out_axes = false;  // those that come later, in intervals that no bound excludes
+  bool any_given_up = false;     // IntervalChoices::AnyGivenUp
 
   bool IsCapped() const { return most_operators < operators; }
 
@@ -116,6 +117,11 @@ class PathSearch {
   // lower score. If the work would exceed the limit, it is cut short immediately.
   Found FindBetter(double below, int64_t most_work);
 
+  // With LaterAxes::kBestPath: cuts all intervals that bounds do not exclude along the later axes
+  // from now on. False, and nothing changes, if that may take more work than this.
+  bool CutEveryAxis(int64_t most_work);
+  bool CutsBestPath() const { return effort_.GetReach().later_axes == LaterAxes::kBestPath; }
+
   // Whether the stop of the context was requested, or the work limit is reached.
   bool IsCutShort() const { return effort_.IsCutShort(); }
   int64_t Work() const { return effort_.Work(); }
@@ -135,7 +141,7 @@ class PathSearch {
   void FormulateRefused(const Selection& selection, size_t most);
 
   // Excludes this selection from further results. At most kMostForbidden times.
-  void Forbid(const Selection& selection) { arcs_.Forbid(selection, effort_.GetReach()); }
+  void Forbid(const Selection& selection);
 
   // From now on only selections that keep nothing on chip except required tensors are found.
   void KeepNothing();
@@ -197,6 +203,7 @@ class PathSearch {
   choices::IntervalChoices& ChoicesAt(size_t interval) {
     return lattice_.Intervals()[interval].choices;
   }
+  void ForgetBounds();
   void Refresh() { arcs_.RefreshAll(effort_.GetReach()); }
   void TakeOver(PathSearch& before);
 

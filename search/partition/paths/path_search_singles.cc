@@ -36,12 +36,14 @@ bool PathSearch::DecideSingles(const base::Stop& stop) {
   for (const size_t index : singles) {
     choices::IntervalChoices& single = ChoicesAt(index);
     tasks.emplace_back([this, &single, &stop] {
+      const bool had_every_axis = single.HasEveryAxis();
       while (!stop.Requested()) {
         const std::optional<size_t> best = BestSingle(single);
         if (best && single.Choices()[*best].verdict == choices::ChoiceStatus::kFits) return;
         if (best) {
           single.Decide(*best, stop);
-        } else if (single.Choices().size() > kMostExtended || single.Extend(kExtension) == 0) {
+        } else if (single.HasEveryAxis() != had_every_axis ||
+                   single.Choices().size() > kMostExtended || single.Extend(kExtension) == 0) {
           return;
         }
       }

@@ -15,6 +15,14 @@
 // reports it. The effort is counted, not timed.
 namespace tessera::search::partition::paths {
 
+// Which subgraphs are cut along the axes that the profile names for later (AxisGranularity), in
+// addition to single operators that do not fit otherwise.
+enum class LaterAxes : uint8_t {
+  kNone,
+  kBestPath,  // those of the best path
+  kEvery,     // all that bounds do not exclude
+};
+
 struct SearchLimits {
   int most_operators = 1;  // in one subgraph, except those that constraints hold together
   // The number of tile shapes times operators, expanded or formulated, after which the search is
@@ -24,6 +32,7 @@ struct SearchLimits {
   // Work (SearchEffort::Work) after which nothing more is examined, except single operators. If not
   // set: never.
   std::optional<int64_t> most_work = std::nullopt;
+  LaterAxes later_axes = LaterAxes::kNone;
 };
 
 // The intervals that a search considers.
@@ -31,6 +40,7 @@ struct Reach {
   int most_operators = 0;     // except those that constraints hold together
   bool looks_at_kept = true;  // false: tensors kept on chip are left out for lack of effort
   bool may_keep = true;       // false: they are excluded, except required ones
+  LaterAxes later_axes = LaterAxes::kNone;
 
   bool Has(const LatticeInterval& interval) const {
     if (!interval.is_allowed) return false;
@@ -50,7 +60,8 @@ class SearchEffort {
       : stop_(&stop),
         most_work_(limits.most_work),
         widest_(most_operators),
-        limits_{{.most_operators = most_operators}, limits.effort} {}
+        limits_{{.most_operators = most_operators, .later_axes = limits.later_axes},
+                limits.effort} {}
 
   // The reach, and the effort after which it is reduced.
   struct Limits {
@@ -105,6 +116,7 @@ class SearchEffort {
   }
 
   void KeepNothing() { limits_.reach.may_keep = false; }
+  void CutEveryAxis() { limits_.reach.later_axes = LaterAxes::kEvery; }
 
   // Tile shapes that were added because nothing fits.
   size_t Extended() const { return extended_; }
@@ -112,7 +124,9 @@ class SearchEffort {
 
   // Continues with the reach of an earlier search.
   void ContinueFrom(const SearchEffort& before) {
+    const LaterAxes later_axes = limits_.reach.later_axes;
     limits_.reach = before.limits_.reach;
+    limits_.reach.later_axes = later_axes;
     limits_.reach.most_operators = std::min(widest_, before.limits_.reach.most_operators);
     extended_ = before.extended_;
   }

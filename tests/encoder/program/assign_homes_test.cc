@@ -171,6 +171,107 @@ TEST(WithHomes, OneHomeForEachRoleIsTheFirst) {
     EXPECT_EQ(tensor.home, 0);
 }
 
+// h0, h1, .. with next values y0, y1, ..: each y is made from h by an elementwise operator, so that
+// it may take the place of h; or, if `looked_at`, another operator reads h and y, so that it may
+// not.
+graph::Graph States(const std::vector<int64_t>& bytes, bool looked_at = false) {
+  Network net;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const std::string number = std::to_string(i);
+    const int h = net.State("h" + number, {1, 1, 1, bytes[i]});
+    const int y = net.Tensor("y" + number, {1, 1, 1, bytes[i]});
+    net.Output(y);
+    net.graph.tensors[static_cast<size_t>(y)].next_of = h;
+    net.Elementwise("make" + number, {h}, y);
+    if (!looked_at) continue;
+    const int seen = net.Tensor("seen" + number, {1, 1, 1, bytes[i]});
+    net.Output(seen);
+    net.Elementwise("look" + number, {h, y}, seen);
+  }
+  return net.graph;
+}
+
+// The ids of states and their next values in the tile memory of that capacity.
+std::vector<std::string> InTileMemory(const graph::Graph& graph, Profile profile,
+                                      int64_t capacity) {
+  profile.memories[static_cast<size_t>(profile.tile_memory)].capacity_bytes = capacity;
+  std::vector<std::string> ids;
+  const graph::Graph placed = program::WithHomes(graph, profile);
+  for (int tensor = 0; tensor < static_cast<int>(placed.tensors.size()); ++tensor) {
+    const TensorRole role = program::RoleAtHome(placed, tensor);
+    if (role == TensorRole::kState &&
+        program::HomeOf(placed, profile, tensor, role) == profile.tile_memory)
+      ids.push_back(placed.tensors[static_cast<size_t>(tensor)].id);
+  }
+  return ids;
+}
+
+// TwoLevels with the tile memory and then DRAM as homes of states.
+Profile StatesFirstInTileMemory() {
+  Profile profile = TwoLevels(hw_profiles::DmaSteps::kSerialized);
+  profile.tiling.in_place = {base::OperatorKind::kElementwise};
+  hw_profiles::RoleLayout& layout = Layout(profile, TensorRole::kState);
+  layout.next_homes = {layout.home};
+  layout.home = profile.tile_memory;
+  return profile;
+}
+
+TEST(WithHomes, StatesTakeHalfOfTheTileMemory) {
+  const Profile profile = StatesFirstInTileMemory();
+  const graph::Graph graph = States({40, 30, 20});
+  EXPECT_THAT(InTileMemory(graph, profile, 180), ElementsAre("h0", "y0", "h1", "y1", "h2", "y2"));
+  EXPECT_THAT(InTileMemory(graph, profile, 179), ElementsAre("h0", "y0", "h1", "y1"));
+  EXPECT_THAT(InTileMemory(graph, profile, 120), ElementsAre("h0", "y0", "h2", "y2"));
+  EXPECT_THAT(InTileMemory(graph, profile, 79), ElementsAre("h1", "y1"));
+  EXPECT_THAT(InTileMemory(graph, profile, 39), ElementsAre());
+}
+
+TEST(WithHomes, OtherTensorsInTheTileMemoryDoNotCount) {
+  Profile profile = StatesFirstInTileMemory();
+  graph::Graph graph = States({40});
+  graph::Tensor& result = graph.tensors.emplace_back(graph.tensors[1]);
+  result.id = "result";
+  result.next_of = -1;
+  graph.operators.push_back(graph.operators[0]);
+  graph.operators[1].id = "other";
+  graph.operators[1].outputs = {2};
+  Layout(profile, TensorRole::kNetworkOutput).home = profile.tile_memory;
+  EXPECT_THAT(InTileMemory(graph, profile, 80), ElementsAre("h0", "y0"));
+}
+
+TEST(WithHomes, StatesThatStayApartCountTwice) {
+  Profile profile = StatesFirstInTileMemory();
+  const graph::Graph apart = States({40}, /*looked_at=*/true);
+  EXPECT_THAT(InTileMemory(apart, profile, 160), ElementsAre("h0", "y0"));
+  EXPECT_THAT(InTileMemory(apart, profile, 159), ElementsAre());
+  profile.tiling.in_place = {};
+  EXPECT_THAT(InTileMemory(States({40}), profile, 159), ElementsAre());
+}
+
+// A growing cache counts with its next value. Reserved bytes and alignments count too.
+TEST(WithHomes, StatesInTheTileMemoryCountTheLargerOfAPair) {
+  Profile profile = StatesFirstInTileMemory();
+  graph::Graph graph = States({40});
+  graph.tensors[1].shape = {1, 1, 2, 40};
+  graph::Tensor more = graph.tensors[0];
+  more.id = "x";
+  more.state = false;
+  more.network_input = true;
+  graph.tensors.push_back(more);
+  graph.operators[0].kind = base::OperatorKind::kConcat;
+  graph.operators[0].axis = 2;
+  graph.operators[0].inputs = {0, 2};
+  EXPECT_THAT(InTileMemory(graph, profile, 160), ElementsAre("h0", "y0"));
+  EXPECT_THAT(InTileMemory(graph, profile, 159), ElementsAre());
+  hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
+  memory.reserved = {{{0, 8}, "flag"}};
+  EXPECT_THAT(InTileMemory(graph, profile, 167), ElementsAre());
+  EXPECT_THAT(InTileMemory(graph, profile, 168), ElementsAre("h0", "y0"));
+  memory.alignment_bytes = 32;
+  EXPECT_THAT(InTileMemory(graph, profile, 199), ElementsAre());
+  EXPECT_THAT(InTileMemory(graph, profile, 200), ElementsAre("h0", "y0"));
+}
+
 std::vector<int> AnyOrder(base::Random& random, const graph::Graph& graph) {
   const std::vector<std::vector<int>> before = graph::DependenciesOf(graph);
   std::vector<int> order;
@@ -200,6 +301,11 @@ TEST(WithHomes, NoOrderAndNoPartitionOverflowsAHomeBeforeTheLast) {
                 {TensorRole::kBoundary, TensorRole::kNetworkInput, TensorRole::kNetworkOutput});
     profile.memories[0].capacity_bytes = int64_t{1} << 40;
     Layout(profile, TensorRole::kState).home = profile.tile_memory;
+    if (random.Chance(0.5)) {
+      Layout(profile, TensorRole::kState).next_homes = {2, 0};
+      profile.memories[1].capacity_bytes = random.Uniform(8, 600);
+      profile.tiling.in_place = {base::OperatorKind::kElementwise};
+    }
     const graph::Graph placed = program::WithHomes(graph, profile);
     const std::vector<std::string> in_tcm = InTcm(graph, profile);
     if (in_tcm.empty()) continue;

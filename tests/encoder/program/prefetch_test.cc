@@ -77,6 +77,15 @@ TEST(Prefetch, IsRefusedWhereItMeansNothing) {
               HasSubstr("the program begins with 'conv1', whose constants are to be prefetched"));
   EXPECT_THAT(RefusalOf(TwoConvs().graph, TwoLevels(DmaSteps::kSerialized), Apart(8)),
               HasSubstr("dma: double_buffered"));
+  Profile either = TwoLevels(DmaSteps::kDoubleBuffered);
+  either.tiling.may_serialize = true;
+  for (const size_t serialized : {0, 1}) {
+    std::vector<program::SubgraphChoice> choices = Apart(8);
+    choices[serialized].policy.serialized = true;
+    EXPECT_THAT(RefusalOf(TwoConvs().graph, either, choices),
+                HasSubstr(serialized == 0 ? "the transfers of the one before are serialized"
+                                          : "the transfers of this one are serialized"));
+  }
   EXPECT_THAT(
       RefusalOf(TwoConvs().graph, TwoLevels(DmaSteps::kDoubleBuffered), Apart(8, kStreamed)),
       HasSubstr("the subgraph that begins with 'conv2' loads no constant once"));

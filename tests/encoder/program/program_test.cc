@@ -87,6 +87,26 @@ TEST(DoubleBuffered, OneTileHasPrologueAndEpilogue) {
   EXPECT_THAT(program.problem.loops, IsEmpty());
 }
 
+// conv1 double-buffered, 0 P | 1 conv1 | 2 E; conv2 serialized: 3 load w2 | 4 load a | 5 conv2 |
+// 6 store y.
+TEST(Program, SerializesSubgraphsOneByOne) {
+  Profile profile = TwoLevels(DmaSteps::kDoubleBuffered);
+  profile.tiling.may_serialize = true;
+  program::Policy serialized = kResident;
+  serialized.serialized = true;
+  const std::vector<program::SubgraphChoice> choices = {{{0, 0}, {1, 4, 8, 4}, kResident},
+                                                        {{1, 1}, {1, 3, 8, 4}, serialized}};
+  const auto program = program::BuildProgram(TwoConvs().graph, profile, choices);
+  ASSERT_TRUE(program.has_value());
+  EXPECT_EQ(Describe(program->problem, "s0/w1"), "s0/w1: 24 bytes, [0,2), 0 dma w, 1 pe r");
+  EXPECT_EQ(Describe(program->problem, "s1/w2"), "s1/w2: 12 bytes, [3,6), 3 dma w, 5 pe r");
+  EXPECT_EQ(Describe(program->problem, "s1/a@0"), "s1/a@0: 128 bytes, [4,6), 4 dma w, 5 pe r");
+  EXPECT_EQ(Describe(program->problem, "s1/y@0"), "s1/y@0: 96 bytes, [5,7), 5 pe w, 6 dma r");
+  profile.tiling.may_serialize = false;
+  EXPECT_THAT(RefusalOf(TwoConvs().graph, profile, choices),
+              HasSubstr("the subgraph that ends with operator 'conv2' is serialized"));
+}
+
 TEST(DoubleBuffered, TwoTilesRunStraightThrough) {
   const program::Program program = TwoConvsIn(TwoLevels(DmaSteps::kDoubleBuffered), 4, kResident);
   EXPECT_THAT(DescribeSteps(TwoConvs().graph, program),
@@ -359,14 +379,22 @@ TEST(Refuses, ChoicesThatAreNoProgram) {
               HasSubstr("a subgraph begins with operator 1"));
 }
 
-TEST(Refuses, StateWithoutAPlace) {
+TEST(Refuses, StateThatNoLinkMoves) {
   Network net;
   const int state = net.State("state", {4, 4});
   const int y = net.Tensor("y", {4, 4});
   net.Output(y);
+  net.graph.tensors[static_cast<size_t>(y)].next_of = state;
   net.Elementwise("op", {state}, y);
-  EXPECT_THAT(RefusalOf(net.graph, TwoLevels(DmaSteps::kSerialized), {{{0, 0}, {4, 4}, kResident}}),
-              HasSubstr("state 'state' has no place in its home 'dram'"));
+  const std::vector<program::SubgraphChoice> choices = {{{0, 0}, {4, 4}, kResident}};
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
+  EXPECT_EQ(RefusalOf(net.graph, profile, choices), "accepted");
+  profile.memories[0].writable = false;
+  EXPECT_THAT(RefusalOf(net.graph, profile, choices),
+              HasSubstr("state 'y' cannot be written in its home 'dram'"));
+  profile.links.clear();
+  EXPECT_THAT(RefusalOf(net.graph, profile, choices),
+              HasSubstr("state 'state' cannot be moved between memories 'dram' and 'sram'"));
 }
 
 TEST(Refuses, SizesBeyondCounting) {

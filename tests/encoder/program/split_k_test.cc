@@ -3,6 +3,7 @@
 
 #include "small_networks.h"
 #include "tessera/encoder/program/build_program.h"
+#include "tessera/tests/hw_profiles/engines.h"
 
 // conv2 of TwoConvs, 1x1 from 4 channels to 3, held along K: slices of 3 and 1.
 namespace tessera::encoder {
@@ -49,6 +50,31 @@ TEST(SplitK, SlicesOfBothFactorsLoopAroundTheSums) {
                           "s0/conv2/w2@0.0: 9 bytes, [1,3), 1 dma w, 2 pe r",  //
                           "s0/conv2/accumulator@0: 192 bytes, [0,3), 2 pe r, 2 pe w"));
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[0,4) exits 4", "[0,3) exits 3"));
+}
+
+// Seven rows of 2 channels and 3 columns in slices of 3, 3 and 1 rows.
+TEST(SplitK, AReductionTakesSlicesOfItsFirstAxis) {
+  Network net;
+  const int x = net.Input("x", {1, 2, 7, 3});
+  const int y = net.Tensor("y", {1, 2, 1, 1});
+  net.Output(y);
+  graph::Operator pool;
+  pool.id = "pool";
+  pool.kind = base::OperatorKind::kGlobalPool;
+  pool.function = "average";
+  pool.inputs = {x};
+  pool.outputs = {y};
+  net.graph.operators.push_back(pool);
+  Profile profile = Deep(DmaSteps::kSerialized);
+  profile.engines = {hw_profiles::EngineForEveryKind("pe")};
+  const program::Program program = ProgramOf(net.graph, profile, {{0, 0}, {1, 2, 1, 1}, kSplitK});
+  EXPECT_THAT(DescribeSteps(net.graph, program),
+              ElementsAre("0 load pool: x", "1 compute pool", "2 store: y"));
+  EXPECT_THAT(Describe(program.problem),
+              ElementsAre("s0/y@0: 2 bytes, [0,3), 1 pe w, 2 dma r",          //
+                          "s0/pool/x@0.0: 18 bytes, [0,2), 0 dma w, 1 pe r",  //
+                          "s0/pool/accumulator@0: 8 bytes, [0,2), 1 pe r, 1 pe w"));
+  EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[0,2) exits 2"));
 }
 
 TEST(SplitK, SlotsAlternateDuringCompute) {

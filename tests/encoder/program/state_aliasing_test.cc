@@ -120,5 +120,41 @@ TEST(StateAliasing, LetsNoTwoTilesReplaceTheSame) {
   EXPECT_TRUE(graph::tiling::CanCut(SumThatIsRead(3), {1, 1}, 2));
 }
 
+// The state is loaded tile by tile, and its next value is stored.
+TEST(StatesInAnotherMemory, AreMovedLikeInputsAndOutputs) {
+  Profile profile = WithConcat(TwoLevels(DmaSteps::kSerialized));
+  Layout(profile, base::TensorRole::kState).home = 0;
+  const Network net = CacheThatGrows(2);
+  const program::Program program =
+      ProgramOf(net.graph, profile, {{0, 1}, {1, 2, 4, 4}, program::Policy()});
+  EXPECT_THAT(Describe(program.problem, "s0/cache@0"),
+              "s0/cache@0: 32 bytes, [1,4), 1 dma w, 3 pe r");
+  EXPECT_THAT(Describe(program.problem, "s0/all@0"),
+              "s0/all@0: 32 bytes, [3,6), 3 pe w, 4 dma r, 5 pe r");
+  EXPECT_THAT(DescribeColocations(program.problem), IsEmpty());
+}
+
+// Each of the two is direct if its own accesses are: the result is read inside, the state is not
+// written.
+TEST(StatesInAnotherMemory, AreDirectWhereEnginesReachThem) {
+  Profile profile = WithConcat(TwoLevels(DmaSteps::kSerialized));
+  Layout(profile, base::TensorRole::kState).home = 0;
+  const Network net = CacheThatGrows(2);
+  const auto has = [&](const std::string& id) {
+    const program::Program program =
+        ProgramOf(net.graph, profile, {{0, 1}, {1, 2, 8, 4}, program::Policy()});
+    return !Describe(program.problem, id).empty();
+  };
+  profile.memories[0].direct_write = true;
+  EXPECT_TRUE(has("s0/cache@0"));
+  EXPECT_TRUE(has("s0/all@0"));
+  profile.memories[0].direct_read = true;
+  EXPECT_FALSE(has("s0/cache@0"));
+  EXPECT_FALSE(has("s0/all@0"));
+  profile.memories[0].direct_write = false;
+  EXPECT_FALSE(has("s0/cache@0"));
+  EXPECT_TRUE(has("s0/all@0"));
+}
+
 }  // namespace
 }  // namespace tessera::encoder

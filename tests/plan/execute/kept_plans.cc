@@ -118,7 +118,7 @@ graph::Graph Heads() {
   network.tensors[4].network_output = true;
   network.operators = {OfKind(base::OperatorKind::kMatmul, "score", {0, 1}, 3),
                        OfKind(base::OperatorKind::kMatmul, "mix", {3, 2}, 4)};
-  network.operators[0].transpose_second = true;
+  network.operators[0].MakeOwn<graph::MatmulAttributes>().transpose_second = true;
   return network;
 }
 

@@ -121,6 +121,7 @@ Subgraph SubgraphOf(const graph::Graph& network, const encoder::program::Subgrap
   subgraph.in_place = choice.policy.in_place;
   subgraph.halo = choice.policy.halo;
   subgraph.k_extent = choice.policy.k_extent;
+  subgraph.serialized = choice.policy.serialized;
   subgraph.prefetch = choice.prefetch;
   return subgraph;
 }
@@ -279,7 +280,7 @@ Profile DrawProfile(Random& random) {
                              OneOf(random, std::array<int64_t, 3>{1, 1, 8})});
   }
   profile.roles[static_cast<size_t>(base::TensorRole::kFeature)].home = 1;
-  if (!dram.direct_read) profile.roles[static_cast<size_t>(base::TensorRole::kState)].home = 1;
+  if (random.Chance(0.5)) profile.roles[static_cast<size_t>(base::TensorRole::kState)].home = 1;
   hw_profiles::Tiling& tiling = profile.tiling;
   tiling.axes = {{base::Axis::kRows, 1}, {base::Axis::kColumns, 1}, {base::Axis::kChannels, 1}};
   tiling.dma = random.Chance(0.6) ? hw_profiles::DmaSteps::kDoubleBuffered
@@ -296,6 +297,7 @@ Profile DrawProfile(Random& random) {
   }
   profile.table_bytes_per_channel = random.Chance(0.5) ? 0 : random.Uniform(1, 5);
   if (random.Chance(0.1)) DrawHost(random, profile);
+  tiling.may_serialize = tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered && random.Chance(0.4);
   return profile;
 }
 
@@ -357,6 +359,7 @@ std::optional<Plan> DrawPlan(Random& random, bool with_modes, Kinds kinds) {
     choice.interval = interval;
     choice.tile = on_host ? shapes.back() : shapes[tile];
     choice.policy = {weights[policy], random.Chance(0.6)};
+    choice.policy.serialized = profile.tiling.may_serialize && random.Chance(0.5);
     if (on_host) choice.policy = {hw_profiles::WeightPolicy::kDirect, false};
     if (!on_host && random.Chance(0.9)) KeepRows(random, network, profile, shapes, choice);
     first = last + 1;

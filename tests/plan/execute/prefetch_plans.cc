@@ -32,8 +32,10 @@ std::optional<Plan> DrawPrefetches(base::Random& random, const Plan& plan) {
     encoder::program::SubgraphChoice& choice = choices.emplace_back();
     choice.interval = subgraph.interval;
     choice.tile = subgraph.tile;
-    choice.policy = {
-        .weights = subgraph.weights, .in_place = subgraph.in_place, .halo = subgraph.halo};
+    choice.policy = {.weights = subgraph.weights,
+                     .in_place = subgraph.in_place,
+                     .halo = subgraph.halo,
+                     .serialized = subgraph.serialized};
     if (may_reside && random.Chance(0.8)) choice.policy.weights = WeightPolicy::kResident;
   }
   for (encoder::program::SubgraphChoice& choice : choices) {

@@ -60,7 +60,9 @@ std::set<std::string> TraitsOf(const Plan& plan) {
   std::set<std::string> traits;
   const bool double_buffered = plan.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
   for (const Subgraph& subgraph : plan.subgraphs) {
-    traits.insert((double_buffered ? "double_buffered " : "serialized ") +
+    traits.insert((subgraph.serialized ? "serialized here "
+                   : double_buffered   ? "double_buffered "
+                                       : "serialized ") +
                   std::to_string(std::min<int64_t>(subgraph.tiles, 6)));
   }
   for (const BufferUse& use : plan.buffers) {

@@ -20,6 +20,7 @@
 #include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
+#include "tessera/search/allocate/bank_access.h"
 #include "tessera/search/allocate/engine_queries.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/engines/canonical/canonical.h"
@@ -207,6 +208,7 @@ struct Party {
 
 struct Tally {
   int infeasible = 0;
+  int unserved = 0;  // refuted by FindUnservedAccess
   int needs_mode_change = 0;
   int can_cost_something = 0;  // feasible, at a cost above 0
   std::vector<int> kinds;
@@ -223,6 +225,10 @@ class Differential : public testing::Test {
         << base::Format(*problem::CheckWellFormed(problem));
     SCOPED_TRACE(fmt::format("problem {}: {}", draw, problem::files::WriteProblem(problem)));
     const Truth truth = Enumerate(problem);
+    if (const std::optional<std::string> unserved = allocate::FindUnservedAccess(problem)) {
+      EXPECT_FALSE(truth.feasible) << *unserved;
+      ++tally_.unserved;
+    }
     const encoder::sat::SatEngine order({0, IntegerEncoding::kOrder, {}, DrawRefinements(random)});
     const encoder::sat::SatEngine bits({0, IntegerEncoding::kBits, {}, DrawRefinements(random)});
     for (const Party& party :
@@ -306,6 +312,7 @@ class Differential : public testing::Test {
 
   void ExpectShares(int problems) const {
     EXPECT_GE(tally_.infeasible * 100, 30 * problems);
+    EXPECT_GE(tally_.unserved * 100, 3 * problems);
     EXPECT_GE(tally_.needs_mode_change * 100, 25 * problems);
     EXPECT_GE(tally_.can_cost_something * 100, 3 * problems);
     for (const auto& [party, decided] : tally_.decided) {
@@ -323,6 +330,7 @@ class Differential : public testing::Test {
     };
     std::fputs(fmt::format("{} problems\n", problems).c_str(), stdout);
     print("infeasible", tally_.infeasible);
+    print("of which a bank fails an access", tally_.unserved);
     print("need a change of mode", tally_.needs_mode_change);
     print("cannot do without a cost", tally_.can_cost_something);
     for (size_t i = 0; i < kinds_.size(); ++i) print(kinds_[i].name, tally_.kinds[i]);

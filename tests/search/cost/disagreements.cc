@@ -33,6 +33,7 @@ plan::Plan AsPlan(const graph::Graph& graph, const Profile& profile,
     subgraph.in_place = choice.policy.in_place;
     subgraph.halo = choice.policy.halo;
     subgraph.k_extent = choice.policy.k_extent;
+    subgraph.serialized = choice.policy.serialized;
     subgraph.prefetch = choice.prefetch;
   }
   for (size_t i = 0; i < choices.size(); ++i) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "random_graph.h"
 #include "tessera/base/random.h"
 #include "tessera/plan/verify/cost_terms.h"
 #include "tessera/search/cost/cost_terms.h"
@@ -91,17 +92,27 @@ void ForEachIndex(const Shape& extents, Visit visit) {
   }
 }
 
+Shape Ordered(const Shape& shape, const std::vector<int>& order) {
+  Shape ordered;
+  for (const int axis : order) ordered.push_back(shape[static_cast<size_t>(axis)]);
+  return order.empty() ? shape : ordered;
+}
+
 // The rows of a product are dealt out to groups of lanes. A group has rows of one matrix, that is,
 // of one place in the second operand.
 int64_t CountedOfMatmul(const Case& each, const Shape& made) {
   const Unroll& unroll = each.speed.unroll;
   const graph::Operator& op = each.Op();
+  const auto& own = op.Own<graph::MatmulAttributes>();
   std::map<Shape, int64_t> rows_of;  // by place in the second operand
-  const Shape outer(made.begin(), made.end() - 1);
+  Shape product = made;
+  for (size_t axis = 0; axis < own.result_axes.size(); ++axis)
+    product[static_cast<size_t>(own.result_axes[axis])] = made[axis];
+  const Shape outer(product.begin(), product.end() - 1);
   ForEachIndex(outer, [&](const Shape& index) {
     Shape matrix;
     for (size_t axis = 0; op.inputs.size() > 1 && axis + 1 < index.size(); ++axis) {
-      const Shape& second = each.ShapeOf(op.inputs[1]);
+      const Shape second = Ordered(each.ShapeOf(op.inputs[1]), own.operand_axes[1]);
       const size_t missing = made.size() - second.size();
       if (axis >= missing) matrix.push_back(second[axis - missing] == 1 ? 0 : index[axis]);
     }
@@ -112,7 +123,8 @@ int64_t CountedOfMatmul(const Case& each, const Shape& made) {
     for (int64_t left = rows; left > 0; left -= unroll.out_rows * unroll.out_columns) ++groups;
   }
   const Shape& first = each.ShapeOf(op.inputs.front());
-  const int64_t depth = first[first.size() - (op.transpose_first ? 2 : 1)];
+  const int64_t depth =
+      Ordered(first, own.operand_axes[0])[first.size() - (own.transpose_first ? 2 : 1)];
   std::set<std::tuple<int64_t, int64_t, int64_t>> steps;
   ForEachIndex({groups, made.back(), depth}, [&](const Shape& index) {
     steps.emplace(index[0] / unroll.batch, index[1] / unroll.out_channels,
@@ -182,10 +194,24 @@ Case DrawMatmul(Random& random) {
   first.insert(first.end(), {turned ? depth : rows, turned ? rows : depth});
   second.insert(second.end(), {depth, columns});
   result.insert(result.end(), {rows, columns});
+  graph::MatmulAttributes own;
+  own.transpose_first = turned;
   std::vector<Shape> operands = {first, second};
   if (is_constant) operands.pop_back();
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (random.Chance(0.5)) continue;
+    std::vector<int>& axes = own.operand_axes.at(i) = graph::RandomAxes(random, operands[i].size());
+    const Shape taken = operands[i];
+    for (size_t axis = 0; axis < axes.size(); ++axis)
+      operands[i][static_cast<size_t>(axes[axis])] = taken[axis];
+  }
+  if (random.Chance(0.5)) {
+    own.result_axes = graph::RandomAxes(random, result.size() - 1);
+    own.result_axes.push_back(static_cast<int>(result.size()) - 1);
+    result = Ordered(result, own.result_axes);
+  }
   Case each = CaseOf(OperatorKind::kMatmul, operands, result);
-  each.graph.operators.front().transpose_first = turned;
+  each.graph.operators.front().own = own;
   return each;
 }
 

@@ -96,6 +96,8 @@ Profile RandomMachine(Random& random) {
   profile.roles[static_cast<size_t>(base::TensorRole::kFeature)].home = 1;
   profile.tiling.dma = random.Chance(0.5) ? hw_profiles::DmaSteps::kSerialized
                                           : hw_profiles::DmaSteps::kDoubleBuffered;
+  profile.tiling.may_serialize =
+      profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered && random.Chance(0.4);
   profile.tiling.axes = {{base::Axis::kRows, 1},
                          {base::Axis::kColumns, 1},
                          {base::Axis::kChannels, 1},
@@ -116,6 +118,8 @@ Profile RandomMachine(Random& random) {
   }
   profile.table_bytes_per_channel = random.Chance(0.7) ? 0 : 5;
   if (random.Chance(0.4)) DrawHomes(random, profile);
+  hw_profiles::RoleLayout& state = profile.roles[static_cast<size_t>(base::TensorRole::kState)];
+  if (state.home == 1 && random.Chance(0.5)) state.next_homes = {0};
   if (random.Chance(0.1)) DrawHost(random, profile);
   return profile;
 }
@@ -167,6 +171,7 @@ encoder::program::SubgraphChoice RandomChoice(Random& random, const graph::Graph
   }
   choice.policy.weights = static_cast<WeightPolicy>(random.Uniform(0, 2));
   choice.policy.in_place = random.Chance(0.5);
+  choice.policy.serialized = profile.tiling.may_serialize && random.Chance(0.5);
   if (encoder::program::MayKeepRows(profile, output, choice.tile) && random.Chance(0.8))
     choice.policy.halo = static_cast<HaloStorage>(random.Uniform(1, 3));
   return choice;

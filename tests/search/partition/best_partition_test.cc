@@ -54,6 +54,7 @@ TEST_P(Exhaustive, EveryObjectiveFindsTheBestOfAllPartitions) {
   const graph::Graph graph = AnyNetwork(random, operators);
   const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kSerialized : DmaSteps::kDoubleBuffered;
   Profile profile = SmallMachine(dma, random.Uniform(30, 150));
+  profile.tiling.may_serialize = dma == DmaSteps::kDoubleBuffered && random.Chance(0.5);
   if (GetParam() % 2 == 1) {
     profile.tiling.halo = {hw_profiles::HaloStorage::kRollingBuffer,
                            hw_profiles::HaloStorage::kLineBuffer,

@@ -64,6 +64,7 @@ TEST(EveryPlan, OfRandomNetworksIsNoBetter) {
     const graph::Graph graph = AnyNetwork(random, 1 + draw % kMostOperators);
     const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kSerialized : DmaSteps::kDoubleBuffered;
     Profile profile = SmallMachine(dma, random.Uniform(25, 110));
+    profile.tiling.may_serialize = dma == DmaSteps::kDoubleBuffered && random.Chance(0.5);
     if (random.Chance(0.3))
       profile.tiling.halo = {hw_profiles::HaloStorage::kRollingBuffer,
                              hw_profiles::HaloStorage::kLineBuffer};

@@ -31,7 +31,10 @@ Subject AnySubject(uint64_t seed, Range operators, Range bytes) {
       AnyNetwork(random, static_cast<int>(random.Uniform(operators.least, operators.most)));
   const auto dma = random.Chance(0.5) ? hw_profiles::DmaSteps::kSerialized
                                       : hw_profiles::DmaSteps::kDoubleBuffered;
-  return {std::move(graph), SmallMachine(dma, random.Uniform(bytes.least, bytes.most))};
+  Subject subject = {std::move(graph), SmallMachine(dma, random.Uniform(bytes.least, bytes.most))};
+  subject.profile.tiling.may_serialize =
+      dma == hw_profiles::DmaSteps::kDoubleBuffered && random.Chance(0.4);
+  return subject;
 }
 
 graph::Graph ForkedNetwork(base::Random& random, int operators) {

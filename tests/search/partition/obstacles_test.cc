@@ -294,6 +294,27 @@ TEST(Obstacles, AHomeThatHoldsTooLittleIsNamedWithWhatItHolds) {
   EXPECT_EQ(elsewhere->evidence, partition::analysis::Evidence::kPlan);
 }
 
+TEST(Obstacles, StatesThatFillTheTileMemoryMayLiveElsewhere) {
+  Profile profile = SmallMachine(DmaSteps::kSerialized, 600);
+  LayoutIn(profile, base::TensorRole::kState).home = profile.tile_memory;
+  NetworkBuilder net;
+  const int state = net.Input({1, 2, 16, 16});
+  const int y = net.Conv(state, 1, 2);
+  graph::Graph graph = net.Finish(y);
+  graph.tensors[static_cast<size_t>(state)].network_input = false;
+  graph.tensors[static_cast<size_t>(state)].state = true;
+  graph.tensors[static_cast<size_t>(y)].next_of = state;
+  const Refused refused = Ask(graph, profile, KeepingNothing());
+  EXPECT_EQ(refused.result.status, Status::kInfeasible);
+  const partition::analysis::Remedy* elsewhere =
+      Find(refused, partition::analysis::RemedyKind::kHome);
+  ASSERT_NE(elsewhere, nullptr);
+  EXPECT_EQ(elsewhere->subject, "roles.state");
+  EXPECT_EQ(elsewhere->value, "dram");
+  LayoutIn(profile, base::TensorRole::kState).home = 0;
+  EXPECT_TRUE(HasPlan(graph, profile, KeepingNothing()));
+}
+
 TEST(Obstacles, ConstantsThatTheirHomeDoesNotHoldAreListed) {
   Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 200);
   profile.memories[0].capacity_bytes = 30;  // three times 12 bytes of weights
@@ -392,7 +413,7 @@ TEST(Obstacles, APlanHasNoRemedies) {
 TEST(Obstacles, WhatIsSaidToLeadToAPlanDoes) {
   int refused_draws = 0;
   int applied = 0;
-  for (uint64_t seed = 1; seed <= 160; ++seed) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
     const Subject subject = AnySubject(seed, {2, 5}, {8, 90});
     const partition::answer::PartitionOptions options = KeepingNothing();
     const Refused refused = Ask(subject.graph, subject.profile, options);

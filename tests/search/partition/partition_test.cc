@@ -44,6 +44,32 @@ TEST(SearchPartition, LatencyIsTheDefaultObjective) {
   EXPECT_EQ(by_default->plan->score, static_cast<double>(by_default->plan->totals.latency_cycles));
 }
 
+// In 120 bytes no tile has room for ping and pong. Where subgraphs may be serialized, one buffer of
+// each kind is enough.
+TEST(SearchPartition, SerializesWherePingAndPongHaveNoRoom) {
+  int without = 0;
+  int serialized = 0;
+  for (int64_t capacity = 20; capacity <= 200; capacity += 10) {
+    Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, capacity);
+    const auto before = partition::SearchPartition(Chain(3), profile, KeepingNothing());
+    profile.tiling.may_serialize = true;
+    const auto after = partition::SearchPartition(Chain(3), profile, KeepingNothing());
+    ASSERT_TRUE(before && after);
+    if (before->plan) {
+      ASSERT_TRUE(after->plan) << capacity;
+      EXPECT_LE(after->plan->score, before->plan->score) << capacity;
+    }
+    if (!after->plan) continue;
+    EXPECT_TRUE(plan::verify::Validate(*after->plan).empty()) << capacity;
+    EXPECT_TRUE(after->plan->proven) << capacity;
+    without += before->plan ? 0 : 1;
+    for (const plan::Subgraph& subgraph : after->plan->subgraphs)
+      serialized += subgraph.serialized ? 1 : 0;
+  }
+  EXPECT_GE(without, 1);
+  EXPECT_GE(serialized, 3);
+}
+
 TEST(SearchPartition, ThreadsChangeNothing) {
   partition::answer::PartitionOptions options =
       KeepingNothing({.weights = {{"latency", 1}, {"off_chip_bytes", 1}}, .limits = {}});
@@ -150,6 +176,41 @@ TEST(SearchPartition, ATileIsProvenLargestOnlyAmongAllShapes) {
   const auto by_both = partition::SearchPartition(graph, profile, KeepingNothing());
   ASSERT_TRUE(by_both && by_both->plan);
   EXPECT_FALSE(by_both->plan->subgraphs[0].largest_proven);
+}
+
+TEST(SearchPartition, LaterAxesAreCutWhereAnOperatorFitsNoOtherWay) {
+  NetworkBuilder net;
+  const int x = net.Input({1, 16, 4, 64});
+  const graph::Graph graph = net.Finish(net.Add(x, x));
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 1024);
+  const auto by_rows = partition::SearchPartition(graph, profile, KeepingNothing());
+  ASSERT_TRUE(by_rows);
+  EXPECT_EQ(by_rows->status, problem::Status::kInfeasible);
+
+  profile.tiling.axes.push_back({.axis = base::Axis::kColumns, .later = true});
+  const auto later = partition::SearchPartition(graph, profile, KeepingNothing());
+  ASSERT_TRUE(later && later->plan);
+  EXPECT_LT(later->plan->subgraphs[0].tile[3], 64);
+}
+
+TEST(SearchPartition, LaterAxesAreNotForgottenInTheScope) {
+  NetworkBuilder net;
+  int x = net.Input({1, 2, 36, 30});
+  for (int i = 0; i < 6; ++i) x = net.Conv(x, 3, 4);
+  const graph::Graph graph = net.Finish(x);
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 2000);
+  const auto by_rows = partition::SearchPartition(graph, profile, KeepingNothing());
+  profile.tiling.axes.push_back({.axis = base::Axis::kColumns, .later = true});
+  const auto later = partition::SearchPartition(graph, profile, KeepingNothing());
+  profile.tiling.axes.back().later = false;
+  const auto at_once = partition::SearchPartition(graph, profile, KeepingNothing());
+  ASSERT_TRUE(by_rows && by_rows->plan && later && later->plan && at_once && at_once->plan);
+  EXPECT_LE(later->plan->score, by_rows->plan->score);
+  EXPECT_LT(at_once->plan->score, by_rows->plan->score);
+  if (later->plan->score > at_once->plan->score) {
+    EXPECT_EQ(later->plan->status, "feasible");
+    EXPECT_NE(later->plan->scope.tile_extents, "");
+  }
 }
 
 TEST(SearchPartition, TooLittleMemoryIsProvenAndExplained) {

@@ -50,7 +50,8 @@ Truth FindTruth(const Subject& subject, const RejectedAlternative& rejection) {
   for (size_t i = 0; i < tiles.Candidates().size(); ++i) {
     const encoder::program::Policy& policy = tiles.Candidates()[i].choice.policy;
     if (policy.weights != rejection.weights || policy.halo != rejection.halo) continue;
-    if (policy.k_extent != rejection.k_extent) continue;
+    if (policy.k_extent != rejection.k_extent || policy.serialized != rejection.serialized)
+      continue;
     const plan::Metrics metrics =
         cost::Simulate(subject.graph, subject.profile, tiles.TilingOf(i), policy);
     truth.latency = static_cast<double>(metrics.latency_cycles);
@@ -115,17 +116,22 @@ TEST_F(RejectedAlternativesTest, AreTrue) {
 }
 
 TEST_F(RejectedAlternativesTest, NameEachConfigOnceAndNeverThatOfThePlan) {
+  // Of a subgraph or of an alternative to it.
+  const auto config_of = [](const auto& of) {
+    return partition::choices::TileConfig(of.tile, {.weights = of.weights,
+                                                    .halo = of.halo,
+                                                    .k_extent = of.k_extent,
+                                                    .serialized = of.serialized});
+  };
   std::set<int64_t> k_extents;
   for (uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     const Subject subject = seed < 40 ? AnySubject(seed, {2, 7}, {40, 90}) : DeepSubject(seed);
     for (const plan::Subgraph& subgraph : PlanOf(subject).subgraphs) {
-      std::vector<partition::choices::TileConfig> configs = {
-          {subgraph.tile, subgraph.weights, subgraph.halo, subgraph.k_extent}};
+      std::vector<partition::choices::TileConfig> configs = {config_of(subgraph)};
       for (const RejectedAlternative& rejection : subgraph.rejected_alternatives) {
         if (rejection.interval.last == subgraph.interval.last)
-          configs.push_back(
-              {rejection.tile, rejection.weights, rejection.halo, rejection.k_extent});
+          configs.push_back(config_of(rejection));
         k_extents.insert(rejection.k_extent);
       }
       std::sort(configs.begin(), configs.end());

@@ -280,7 +280,8 @@ TEST(SubgraphConfigs, HaveTheLoadOfTheEncodersProblem) {
                                                      config.subgraph.in_place,
                                                      config.subgraph.halo,
                                                      {},
-                                                     config.subgraph.k_extent}};
+                                                     config.subgraph.k_extent,
+                                                     config.subgraph.serialized}};
       const auto program =
           encoder::program::BuildProgram(question.network, question.profile, {&choice, 1});
       if (!program) continue;

@@ -1,0 +1,62 @@
+#include "tessera/graph/two_passes.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "graph_builder.h"
+#include "random_graph.h"
+#include "region_oracle.h"
+#include "tessera/base/random.h"
+
+namespace tessera::graph {
+namespace {
+
+using base::OperatorKind;
+using base::Random;
+
+TEST(TwoPasses, AreReductionsAndAnElementwiseOperator) {
+  GraphBuilder builder;
+  const int x = builder.AddInput({2, 3, 5});
+  Operator norm = OfKind(OperatorKind::kLayerNorm);
+  norm.axes = {1, 2};
+  norm.activation = "relu";
+  const int y = builder.Add(std::move(norm), {}, {x}).value();
+  Operator softmax = OfKind(OperatorKind::kSoftmax);
+  softmax.axes = {2};
+  builder.Add(std::move(softmax), {}, {y}).value();
+  const Graph graph = InTwoPasses(std::move(builder).Build(), std::vector{0, 1});
+  std::string text;
+  for (const Operator& op : graph.operators) {
+    text += graph.tensors[static_cast<size_t>(op.outputs.front())].id + " " + op.function +
+            (op.activation.empty() ? "" : "+" + op.activation) + " " +
+            ops::ToText(graph.tensors[static_cast<size_t>(op.outputs.front())].shape) + "\n";
+  }
+  EXPECT_EQ(text,
+            "t1/mean mean [2, 1, 1]\n"
+            "t1/mean_square mean_square [2, 1, 1]\n"
+            "t1 normalize+relu [2, 3, 5]\n"
+            "t2/log_sum_exp log_sum_exp [2, 3, 1]\n"
+            "t2 exp_difference [2, 3, 5]\n");
+}
+
+TEST(TwoPasses, KeepWhatEveryOutputDependsOn) {
+  Random random(2042);
+  int rewritten = 0;
+  for (int round = 0; round < 1500; ++round) {
+    const Graph before = RandomGraph(random, static_cast<int>(random.Uniform(2, 6)));
+    std::vector<int> ops;
+    for (size_t op = 0; op < before.operators.size(); ++op) {
+      if (CanTakeTwoPasses(before.operators[op]) && random.Chance(0.8))
+        ops.push_back(static_cast<int>(op));
+    }
+    if (ops.empty()) continue;
+    ++rewritten;
+    ASSERT_EQ(DependenciesOf(InTwoPasses(before, ops)), DependenciesOf(before))
+        << "round " << round;
+  }
+  EXPECT_GE(rewritten, 150);
+}
+
+}  // namespace
+}  // namespace tessera::graph
