@@ -5,8 +5,10 @@
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tessera/encoder/program/homes.h"
+#include "tessera/graph/two_passes.h"
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
@@ -65,18 +67,17 @@ void ReportCache(const answer::PartitionOptions& options, const tiling::CachedEn
                                counts.hits, counts.hits + counts.misses, counts.bytes / 1000));
 }
 
+// A result without a plan is not judged yet.
 base::Expected<answer::PartitionResult> Search(const graph::Graph& network,
                                                const hw_profiles::Profile& profile,
                                                const answer::PartitionOptions& options) {
   const graph::Graph graph = encoder::program::WithHomes(network, profile);
   if (auto fault = CheckWellFormed(graph, profile, options)) return base::Unexpected(*fault);
   if (const auto overflow = encoder::program::FindConstantOverflow(graph, profile)) {
-    answer::PartitionResult refused{
+    return answer::PartitionResult{
         problem::Status::kInfeasible, std::nullopt, overflow->message,
         placement::ObstacleOf(graph, profile,
                               *encoder::program::FindOverfullHome(graph, profile, {}))};
-    answer::Confirm(graph, profile, options, refused);
-    return refused;
   }
   const answer::LowerBounds lower_bounds{.costs = cost::FindLowerBounds(graph, profile),
                                          .tightest = cost::FindPeakLowerBound(graph, profile).op};
@@ -103,11 +104,42 @@ base::Expected<answer::PartitionResult> Search(const graph::Graph& network,
       driver::OrderSearch(network_context, options, lower_bounds).Run();
   if (!result) return result;
   if (result->plan) Record(graph, options, *result);
-  answer::Confirm(graph, profile, options, *result);
-  const bool unknown = result->status == problem::Status::kUnknown;
-  if (unknown && network_context.stop.IsOutOfMemory())
-    result->reason += "; the memory limit was reached";
   ReportCache(options, cached);
+  return result;
+}
+
+bool IsStopped(const answer::PartitionOptions& options) {
+  return options.stop != nullptr && options.stop->Requested();
+}
+
+// Constraints and a previous plan refer to the given operators.
+bool MayRewrite(const answer::PartitionOptions& options) {
+  return options.constraints.empty() && options.previous == nullptr && !IsStopped(options);
+}
+
+void Judge(const graph::Graph& network, const hw_profiles::Profile& profile,
+           const answer::PartitionOptions& options, answer::PartitionResult& result) {
+  answer::Confirm(encoder::program::WithHomes(network, profile), profile, options, result);
+  const bool out_of_memory = options.stop != nullptr && options.stop->IsOutOfMemory();
+  if (result.status == problem::Status::kUnknown && out_of_memory)
+    result.reason += "; the memory limit was reached";
+}
+
+base::Expected<answer::PartitionResult> SearchAndJudge(const graph::Graph& network,
+                                                       const hw_profiles::Profile& profile,
+                                                       const answer::PartitionOptions& options,
+                                                       const SearchFunction& search) {
+  base::Expected<answer::PartitionResult> result = search(network, options);
+  if (!result || result->plan) return result;
+  const std::vector<int> ops =
+      MayRewrite(options) ? FindForTwoPasses(network, profile) : std::vector<int>();
+  if (!ops.empty()) {
+    base::Expected<answer::PartitionResult> other =
+        search(graph::InTwoPasses(network, ops), options);
+    if (other && other->plan) NoteTwoPasses(network, ops, *other->plan);
+    if (!other || other->plan) return other;
+  }
+  Judge(network, profile, options, *result);
   return result;
 }
 
@@ -125,7 +157,10 @@ base::Expected<answer::PartitionResult> SearchLittle(const graph::Graph& network
     base::Expected<answer::PartitionResult> result = Search(network, profile, little);
     if (result && result->plan)
       result->plan->notes.emplace_back("memory was exhausted, which ended the search");
-    if (result && !result->plan) result->reason += "; memory was exhausted";
+    if (result && !result->plan) {
+      Judge(network, profile, little, *result);
+      result->reason += "; memory was exhausted";
+    }
     return result;
   } catch (const std::bad_alloc&) {
     return answer::PartitionResult{problem::Status::kUnknown, std::nullopt, "memory is exhausted"};
@@ -137,23 +172,21 @@ base::Expected<answer::PartitionResult> SearchLittle(const graph::Graph& network
 base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& network,
                                                         const hw_profiles::Profile& profile,
                                                         const answer::PartitionOptions& options) {
-  const auto search = [&](const graph::Graph& graph, const answer::PartitionOptions& asked) {
+  const SearchFunction search = [&](const graph::Graph& each,
+                                    const answer::PartitionOptions& asked) {
     try {
-      return Search(graph, profile, asked);
+      return Search(each, profile, asked);
     } catch (const std::bad_alloc&) {
-      return SearchLittle(graph, profile, asked);
+      return SearchLittle(each, profile, asked);
     }
   };
-  const auto search_for_ratios = [&](const graph::Graph& graph,
-                                     const answer::PartitionOptions& asked) {
-    return SearchForRatios(graph, profile, asked, [&](const answer::PartitionOptions& each) {
-      return search(graph, each);
-    });
+  const SearchFunction search_for_ratios = [&](const graph::Graph& each,
+                                               const answer::PartitionOptions& asked) {
+    return SearchForRatios(each, profile, asked, search);
   };
   try {
-    const SearchOf& each =
-        WeighsRatios(options.objective) ? SearchOf(search_for_ratios) : SearchOf(search);
-    return SearchAlsoInTwoPasses(network, profile, options, each);
+    return SearchAndJudge(network, profile, options,
+                          WeighsRatios(options.objective) ? search_for_ratios : search);
   } catch (const std::bad_alloc&) {
     return SearchLittle(network, profile, options);
   }

@@ -58,15 +58,14 @@ class RatioSearch {
 
   base::Expected<answer::PartitionResult> Run() {
     const plan::Objective related = WithoutRatios();
-    if (auto fault = TryRelated(related, options_.judges_refusals))
-      return base::Unexpected(*std::move(fault));
+    if (auto fault = TryRelated(related)) return base::Unexpected(*std::move(fault));
     if (!best_.plan) return std::move(best_);
     for (const plan::Metric* ratio : plan::kRatioMetrics) {
       if (IsStopped() || !scale_.Objective().weights.contains(std::string(ratio->name))) continue;
       plan::Objective least = related;
       least.weights = {{std::string(NumeratorOf(*ratio)), 1}};
       if (least.weights.size() == related.weights.size()) continue;  // searched before
-      if (auto fault = TryRelated(least, false)) return base::Unexpected(*std::move(fault));
+      if (auto fault = TryRelated(least)) return base::Unexpected(*std::move(fault));
     }
     if (auto fault = Claim()) return base::Unexpected(*std::move(fault));
     if (best_.status != Status::kOptimal && !IsStopped() &&
@@ -98,12 +97,10 @@ class RatioSearch {
     return options;
   }
 
-  std::optional<base::Diagnostic> TryRelated(const plan::Objective& objective,
-                                             bool judges_refusals) {
+  std::optional<base::Diagnostic> TryRelated(const plan::Objective& objective) {
     answer::PartitionOptions options = Remembering();
     options.objective = objective;
-    options.judges_refusals = judges_refusals;
-    base::Expected<answer::PartitionResult> found = search_(options);
+    base::Expected<answer::PartitionResult> found = search_(graph_, options);
     if (!found) return found.error();
     if (!best_.plan || (found->plan && IsBetter(*found->plan))) best_ = *std::move(found);
     return std::nullopt;
@@ -134,8 +131,7 @@ class RatioSearch {
   // tiles would be the best.
   std::optional<base::Diagnostic> TryItself() {
     answer::PartitionOptions options = Remembering();
-    options.judges_refusals = false;
-    base::Expected<answer::PartitionResult> found = search_(options);
+    base::Expected<answer::PartitionResult> found = search_(graph_, options);
     if (!found) return found.error();
     if (!found->plan || (found->status != Status::kOptimal && !IsBetter(*found->plan)))
       return std::nullopt;

@@ -12,11 +12,10 @@ namespace tessera::search::partition {
 
 bool WeighsRatios(const plan::Objective& objective);
 
-using SearchFunction =
-    std::function<base::Expected<answer::PartitionResult>(const answer::PartitionOptions& options)>;
+using SearchFunction = std::function<base::Expected<answer::PartitionResult>(
+    const graph::Graph& graph, const answer::PartitionOptions& options)>;
 
-// As SearchPartition, for an objective that weighs ratios: the best plan of several searches
-// (ratio_search.cc).
+// The best plan of several searches (ratio_search.cc), for an objective that weighs ratios.
 base::Expected<answer::PartitionResult> SearchForRatios(const graph::Graph& graph,
                                                         const hw_profiles::Profile& profile,
                                                         const answer::PartitionOptions& options,

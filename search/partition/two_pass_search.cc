@@ -11,7 +11,7 @@
 #include "tessera/base/saturating.h"
 #include "tessera/base/vocabulary.h"
 #include "tessera/graph/two_passes.h"
-#include "tessera/search/tiling/shape_search.h"
+#include "tessera/search/tiling/tile_driver.h"
 
 namespace tessera::search::partition {
 namespace {
@@ -49,8 +49,10 @@ problem::Bytes LeastBytes(const graph::Graph& alone, const hw_profiles::Profile&
   return bytes;
 }
 
-std::vector<int> FindThoseTooLarge(const graph::Graph& network,
-                                   const hw_profiles::Profile& profile) {
+}  // namespace
+
+std::vector<int> FindForTwoPasses(const graph::Graph& network,
+                                  const hw_profiles::Profile& profile) {
   const problem::Bytes capacity =
       profile.memories[static_cast<size_t>(profile.tile_memory)].capacity_bytes;
   std::vector<int> ops;
@@ -62,26 +64,14 @@ std::vector<int> FindThoseTooLarge(const graph::Graph& network,
   return ops;
 }
 
-}  // namespace
-
-base::Expected<answer::PartitionResult> SearchAlsoInTwoPasses(
-    const graph::Graph& network, const hw_profiles::Profile& profile,
-    const answer::PartitionOptions& options, const SearchOf& search) {
-  if (!options.constraints.empty() || options.previous != nullptr) return search(network, options);
-  const std::vector<int> ops = FindThoseTooLarge(network, profile);
-  if (ops.empty()) return search(network, options);
-  answer::PartitionOptions hasty = options;
-  hasty.judges_refusals = false;
-  base::Expected<answer::PartitionResult> found = search(network, hasty);
-  if (!found || found->plan) return found;
-  found = search(graph::InTwoPasses(network, ops), hasty);
-  if (!found || !found->plan) return search(network, options);
+void NoteTwoPasses(const graph::Graph& network, const std::vector<int>& ops, plan::Plan& plan) {
   std::vector<std::string> ids;
   for (const int op : ops) ids.push_back(network.operators[static_cast<size_t>(op)].id);
-  found->plan->notes.push_back(fmt::format(
-      "in two passes, because one does not fit in '{}': {}",
-      profile.memories[static_cast<size_t>(profile.tile_memory)].name, fmt::join(ids, ", ")));
-  return found;
+  plan.notes.push_back(fmt::format(
+      "in two passes, because one does not fit in '{}': {}; status and bound are those of the "
+      "network of this plan",
+      plan.profile.memories[static_cast<size_t>(plan.profile.tile_memory)].name,
+      fmt::join(ids, ", ")));
 }
 
 }  // namespace tessera::search::partition

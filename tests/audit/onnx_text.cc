@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tessera/graph/ops/definition.h"
@@ -191,12 +193,36 @@ class OnnxText {
                attributes);
   }
 
+  std::string Turned(std::string tensor, const std::vector<int>& axes, const std::string& result) {
+    if (axes.empty()) return tensor;
+    model_.Add("Transpose", {std::move(tensor)}, result,
+               {{"perm", Ints(axes.begin(), axes.end())}});
+    return result;
+  }
+
+  // Operands and product in another order of axes are those of transposes, which import absorbs.
   bool AddMatmul(const Operator& op) {
-    if (op.Own<graph::MatmulAttributes>() != graph::MatmulAttributes{}) return false;
-    if (op.inputs.size() == 2) return Put("MatMul", op, Inputs(op));
-    const auto filters =
-        Filters(op, op.weights.empty() ? Shape{} : TensorAt(op.weights.front()).shape);
-    return filters && Put("MatMul", op, {Inputs(op)[0], *filters});
+    const auto& own = op.Own<graph::MatmulAttributes>();
+    std::vector<std::string> factors = Inputs(op);
+    for (size_t operand = 0; operand < factors.size(); ++operand) {
+      const std::string name = Constant(op, operand == 0 ? "first" : "second");
+      factors[operand] = Turned(factors[operand], own.operand_axes[operand], name);
+      if (!(operand == 0 ? own.transpose_first : own.transpose_second)) continue;
+      std::vector<int> swapped(TensorAt(op.inputs[operand]).shape.size());
+      std::iota(swapped.begin(), swapped.end(), 0);
+      std::swap(swapped[swapped.size() - 1], swapped[swapped.size() - 2]);
+      factors[operand] = Turned(factors[operand], swapped, name + "/swapped");
+    }
+    if (factors.size() == 1) {
+      const auto filters =
+          Filters(op, op.weights.empty() ? Shape{} : TensorAt(op.weights.front()).shape);
+      if (!filters) return false;
+      factors.push_back(*filters);
+    }
+    if (own.result_axes.empty()) return Put("MatMul", op, factors);
+    model_.Add("MatMul", factors, Constant(op, "product"), {});
+    return Put("Transpose", op, {Constant(op, "product")},
+               {{"perm", Ints(own.result_axes.begin(), own.result_axes.end())}});
   }
 
   bool AddGather(const Operator& op) {

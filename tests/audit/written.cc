@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "draw_question.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/tests/graph/dependency_oracle.h"
 #include "texts.h"
 #ifdef TESSERA_ONNX
 #include "tessera/graph/import/onnx/import_onnx.h"
@@ -59,46 +61,25 @@ void CheckShuffled(const PlanRequest& question, const Answer& before, base::Rand
 
 #ifdef TESSERA_ONNX
 
-// The importer may drop or join reshapes and transposes, and all that follows from them may differ.
-bool MayVanish(OperatorKind kind) {
-  return base::TraitsOf(kind).moves_data && kind != OperatorKind::kPad &&
-         kind != OperatorKind::kGather && kind != OperatorKind::kSlice;
+// The operators that compute, and how many elements their filters have. Import may replace those
+// that only move data; what these have moved is in the dependencies.
+using Work = std::map<std::pair<OperatorKind, int64_t>, int>;
+Work WorkOf(const Graph& network) {
+  Work work;
+  for (const Operator& op : network.operators) {
+    if (base::TraitsOf(op.kind).moves_data) continue;
+    // A mean over the rows and columns of a map is a global pool.
+    const OperatorKind kind =
+        op.kind == OperatorKind::kGlobalPool ? OperatorKind::kReduce : op.kind;
+    int64_t filters = 0;
+    if (!op.weights.empty())
+      filters = graph::ElementsOf(network.tensors[static_cast<size_t>(op.weights.front())].shape);
+    ++work[{kind, filters}];
+  }
+  return work;
 }
 
-// The difference between an imported operator and the one that was written; empty: none.
-std::string FindDifference(const Graph& written, const Operator& op, const Graph& read,
-                           const Operator& same) {
-  // A mean over the rows and columns of a map is a global pool.
-  if (op.kind == OperatorKind::kReduce && same.kind == OperatorKind::kGlobalPool) return "";
-  if (op.kind != same.kind) return fmt::format("it is a {}", base::NameOf(same.kind));
-  const auto shape = [](const Graph& network, int tensor) {
-    return network.tensors[static_cast<size_t>(tensor)].shape;
-  };
-  if (shape(written, op.outputs[0]) != shape(read, same.outputs[0]))
-    return "its result has another shape";
-  if (!(op.window == same.window)) return "its window";
-  if (op.kind != OperatorKind::kDepthwise && op.groups != same.groups) return "its groups";
-  if (op.axes != same.axes) return "its axes";
-  if (op.kind != OperatorKind::kResize) {
-    if (op.own != same.own) return "the attributes of its kind";
-  } else {
-    const auto& before = op.Own<graph::ResizeAttributes>();
-    const auto& after = same.Own<graph::ResizeAttributes>();
-    if (before.mode != after.mode || before.coordinates != after.coordinates)
-      return "how it resamples";
-  }
-  if (op.inputs.size() != same.inputs.size() || op.weights.size() != same.weights.size())
-    return "its operands";
-  if (!op.weights.empty() && shape(written, op.weights[0]) != shape(read, same.weights[0]))
-    return "its filters";
-  for (size_t i = 0; i < op.inputs.size(); ++i) {
-    if (shape(written, op.inputs[i]) != shape(read, same.inputs[i]))
-      return "the shape of an operand";
-  }
-  return "";
-}
-
-// Every operator that computes is there, with its own attributes, and every output too.
+// The same tensors enter and leave, each element depends on the same ones, by the same work.
 std::string FindDifference(const Graph& written, const Graph& read) {
   for (const Tensor& tensor : written.tensors) {
     if (!tensor.network_output && !tensor.network_input && !tensor.state) continue;
@@ -109,21 +90,22 @@ std::string FindDifference(const Graph& written, const Graph& read) {
         same.network_output != tensor.network_output || same.state != tensor.state)
       return fmt::format("'{}' is another tensor", tensor.id);
   }
-  for (const Operator& op : written.operators) {
-    const std::string& name = written.tensors[static_cast<size_t>(op.outputs.front())].id;
-    const auto maker =
-        std::find_if(read.operators.begin(), read.operators.end(), [&](const Operator& other) {
-          return read.tensors[static_cast<size_t>(other.outputs.front())].id == name;
-        });
-    if (maker == read.operators.end()) {
-      if (!MayVanish(op.kind)) return fmt::format("nothing makes '{}'", name);
-      continue;
-    }
-    if (MayVanish(op.kind)) continue;
-    const std::string difference = FindDifference(written, op, read, *maker);
-    if (!difference.empty()) return fmt::format("'{}': {}", name, difference);
+  const graph::Dependencies expected = graph::DependenciesOf(written);
+  const graph::Dependencies found = graph::DependenciesOf(read);
+  for (const auto& [id, elements] : expected) {
+    const auto same = found.find(id);
+    if (same == found.end() || same->second != elements)
+      return fmt::format("elements of '{}' depend on others", id);
   }
-  return "";
+  const Work before = WorkOf(written);
+  const Work after = WorkOf(read);
+  for (const auto& [kind, count] : before) {
+    const auto same = after.find(kind);
+    if (same == after.end() || same->second != count)
+      return fmt::format("there were {} of kind {} with {} filter elements", count,
+                         base::NameOf(kind.first), kind.second);
+  }
+  return after.size() == before.size() ? "" : "there are other operators";
 }
 
 void CheckOnnx(const PlanRequest& question, Run& run) {

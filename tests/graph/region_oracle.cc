@@ -293,37 +293,6 @@ bool Reads(const Graph& graph, const Operator& op, size_t input, const Index& x,
   return (access.every_channel || x[1] == y[1]) && WindowReads(access.window, x, y);
 }
 
-Dependencies DependenciesOf(const Graph& graph) {
-  std::vector<std::vector<std::set<Element>>> of(graph.tensors.size());
-  const auto indices_of = [&](int tensor) {
-    return IndicesOf(ops::WholeBox(graph.tensors[static_cast<size_t>(tensor)].shape));
-  };
-  for (size_t tensor = 0; tensor < of.size(); ++tensor) {
-    const Tensor& facts = graph.tensors[tensor];
-    of[tensor].resize(static_cast<size_t>(ElementsOf(facts.shape)));
-    for (size_t i = 0; facts.network_input && i < of[tensor].size(); ++i)
-      of[tensor][i] = {{facts.id, static_cast<int64_t>(i)}};
-  }
-  for (const Operator& op : graph.operators) {
-    const std::vector<Index> made = indices_of(op.outputs.front());
-    for (size_t input = 0; input < op.inputs.size(); ++input) {
-      const std::vector<Index> read = indices_of(op.inputs[input]);
-      for (size_t y = 0; y < made.size(); ++y) {
-        for (size_t x = 0; x < read.size(); ++x) {
-          if (!Reads(graph, op, input, read[x], made[y])) continue;
-          const std::set<Element>& from = of[static_cast<size_t>(op.inputs[input])][x];
-          of[static_cast<size_t>(op.outputs.front())][y].insert(from.begin(), from.end());
-        }
-      }
-    }
-  }
-  Dependencies dependencies;
-  for (size_t tensor = 0; tensor < of.size(); ++tensor) {
-    if (graph.tensors[tensor].network_output) dependencies[graph.tensors[tensor].id] = of[tensor];
-  }
-  return dependencies;
-}
-
 ElementSet::ElementSet(const Shape& of) : shape(&of), has(static_cast<size_t>(ElementsOf(of)), 0) {}
 
 void ElementSet::AddBox(const ops::Box& box) {

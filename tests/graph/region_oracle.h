@@ -1,9 +1,6 @@
 #pragma once
 
 #include <map>
-#include <set>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "tessera/graph/graph.h"
@@ -22,12 +19,6 @@ std::vector<Index> IndicesOf(const ops::Box& box);
 // Whether element y of the operator's (first) output reads element x of its input number `input`. A
 // barrier reads every element.
 bool Reads(const Graph& graph, const Operator& op, size_t input, const Index& x, const Index& y);
-
-// For each element of each network output, by the tensors' ids: the elements of network inputs that
-// it depends on, row-major.
-using Element = std::pair<std::string, int64_t>;
-using Dependencies = std::map<std::string, std::vector<std::set<Element>>>;
-Dependencies DependenciesOf(const Graph& graph);
 
 // A set of elements of one tensor, one flag each, row-major.
 struct ElementSet {

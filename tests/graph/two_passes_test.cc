@@ -2,11 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 
+#include "dependency_oracle.h"
 #include "graph_builder.h"
 #include "random_graph.h"
-#include "region_oracle.h"
 #include "tessera/base/random.h"
 
 namespace tessera::graph {
@@ -38,6 +39,21 @@ TEST(TwoPasses, AreReductionsAndAnElementwiseOperator) {
             "t1 normalize+relu [2, 3, 5]\n"
             "t2/log_sum_exp log_sum_exp [2, 3, 1]\n"
             "t2 exp_difference [2, 3, 5]\n");
+}
+
+TEST(TwoPasses, TakeNamesThatAreFree) {
+  GraphBuilder builder;
+  const int x = builder.AddInput({2, 3});
+  Operator softmax = OfKind(OperatorKind::kSoftmax);
+  softmax.axes = {1};
+  const int y = builder.Add(std::move(softmax), {}, {x}).value();
+  Graph graph = std::move(builder).Build();
+  graph.tensors[static_cast<size_t>(x)].id =
+      graph.tensors[static_cast<size_t>(y)].id + "/log_sum_exp";
+  const Graph after = InTwoPasses(graph, std::vector{0});
+  std::set<std::string> ids;
+  for (const Tensor& tensor : after.tensors) ids.insert(tensor.id);
+  EXPECT_EQ(ids, (std::set<std::string>{"t1", "t1/log_sum_exp", "t1/log_sum_exp.2"}));
 }
 
 TEST(TwoPasses, KeepWhatEveryOutputDependsOn) {

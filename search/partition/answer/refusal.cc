@@ -58,7 +58,7 @@ class Explanation {
     if (!coverage_.leaves_out_intervals) {
       if (const std::optional<int> op = absence_.FindRefused()) return Unsupported(*op);
     }
-    if (lower_bounds_.costs.peak_bytes > context_.Room())
+    if (lower_bounds_.costs.peak_bytes > context_.TileMemory().capacity_bytes)
       return Naming(lower_bounds_.tightest, Infeasible(DescribeLowerBound()));
     if (IsHopeless(context_, lower_bounds_))
       return NamingLimits(Infeasible(DescribeLimits("of the network")));

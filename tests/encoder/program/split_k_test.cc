@@ -52,7 +52,8 @@ TEST(SplitK, SlicesOfBothFactorsLoopAroundTheSums) {
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[0,4) exits 4", "[0,3) exits 3"));
 }
 
-// Seven rows of 2 channels and 3 columns in slices of 3, 3 and 1 rows.
+// Seven rows of 2 channels and 3 columns in slices of one row: a 128th of the rows, rounded up, is
+// less than k_granularity (program.md 7.1.5).
 TEST(SplitK, AReductionTakesSlicesOfItsFirstAxis) {
   Network net;
   const int x = net.Input("x", {1, 2, 7, 3});
@@ -71,8 +72,8 @@ TEST(SplitK, AReductionTakesSlicesOfItsFirstAxis) {
   EXPECT_THAT(DescribeSteps(net.graph, program),
               ElementsAre("0 load pool: x", "1 compute pool", "2 store: y"));
   EXPECT_THAT(Describe(program.problem),
-              ElementsAre("s0/y@0: 2 bytes, [0,3), 1 pe w, 2 dma r",          //
-                          "s0/pool/x@0.0: 18 bytes, [0,2), 0 dma w, 1 pe r",  //
+              ElementsAre("s0/y@0: 2 bytes, [0,3), 1 pe w, 2 dma r",         //
+                          "s0/pool/x@0.0: 6 bytes, [0,2), 0 dma w, 1 pe r",  //
                           "s0/pool/accumulator@0: 8 bytes, [0,2), 1 pe r, 1 pe w"));
   EXPECT_THAT(DescribeLoops(program.problem), ElementsAre("[0,2) exits 2"));
 }

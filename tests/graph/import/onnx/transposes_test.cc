@@ -5,11 +5,11 @@
 #include <set>
 #include <string>
 
+#include "dependency_oracle.h"
 #include "examples.h"
 #include "graph_builder.h"
 #include "model_builder.h"
 #include "random_graph.h"
-#include "region_oracle.h"
 #include "tessera/base/random.h"
 #include "tessera/graph/import/common/passes.h"
 
