@@ -90,8 +90,8 @@ std::string FindDifference(const Graph& written, const Graph& read) {
         same.network_output != tensor.network_output || same.state != tensor.state)
       return fmt::format("'{}' is another tensor", tensor.id);
   }
-  const graph::Dependencies expected = graph::DependenciesOf(written);
-  const graph::Dependencies found = graph::DependenciesOf(read);
+  const graph::ElementDependencies expected = graph::ElementDependenciesOf(written);
+  const graph::ElementDependencies found = graph::ElementDependenciesOf(read);
   for (const auto& [id, elements] : expected) {
     const auto same = found.find(id);
     if (same == found.end() || same->second != elements)

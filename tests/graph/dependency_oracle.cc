@@ -4,7 +4,7 @@
 
 namespace tessera::graph {
 
-Dependencies DependenciesOf(const Graph& graph) {
+ElementDependencies ElementDependenciesOf(const Graph& graph) {
   std::vector<std::vector<std::set<Element>>> of(graph.tensors.size());
   const auto indices_of = [&](int tensor) {
     return IndicesOf(ops::WholeBox(graph.tensors[static_cast<size_t>(tensor)].shape));
@@ -31,7 +31,7 @@ Dependencies DependenciesOf(const Graph& graph) {
       }
     }
   }
-  Dependencies dependencies;
+  ElementDependencies dependencies;
   for (size_t tensor = 0; tensor < of.size(); ++tensor) {
     const Tensor& facts = graph.tensors[tensor];
     if (facts.network_output || facts.next_of >= 0) dependencies[facts.id] = of[tensor];

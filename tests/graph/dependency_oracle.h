@@ -19,7 +19,7 @@ using Element = std::pair<std::string, int64_t>;
 
 // For each element of each tensor that leaves the network (outputs and next states), by the
 // tensors' ids: the elements of inputs and states that it depends on.
-using Dependencies = std::map<std::string, std::vector<std::set<Element>>>;
-Dependencies DependenciesOf(const Graph& graph);
+using ElementDependencies = std::map<std::string, std::vector<std::set<Element>>>;
+ElementDependencies ElementDependenciesOf(const Graph& graph);
 
 }  // namespace tessera::graph

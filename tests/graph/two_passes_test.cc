@@ -68,7 +68,7 @@ TEST(TwoPasses, KeepWhatEveryOutputDependsOn) {
     }
     if (ops.empty()) continue;
     ++rewritten;
-    ASSERT_EQ(DependenciesOf(InTwoPasses(before, ops)), DependenciesOf(before))
+    ASSERT_EQ(ElementDependenciesOf(InTwoPasses(before, ops)), ElementDependenciesOf(before))
         << "round " << round;
   }
   EXPECT_GE(rewritten, 150);
