@@ -332,11 +332,14 @@ bool LieAlike(const graph::Graph& graph, const hw_profiles::Profile& profile,
       hw_profiles::LayoutOf(profile, UseOf(uses, result).role);
   if (x_layout.channel_block != y_layout.channel_block) return false;
   if (x_layout.row_pitch_bytes != y_layout.row_pitch_bytes) return false;
+  const bool is_one_whole = (UseOf(uses, operand).residence == Residence::kWhole) !=
+                            (UseOf(uses, result).residence == Residence::kWhole);
   const size_t x_slot = graph::tiling::SlotOf(tiling, operand);
   const size_t y_slot = graph::tiling::SlotOf(tiling, result);
   return std::all_of(tiling.classes.begin(), tiling.classes.end(),
                      [&](const graph::tiling::TileClass& tiles) {
-                       return tiles.needed[x_slot] == tiles.needed[y_slot];
+                       return tiles.needed[x_slot] == tiles.needed[y_slot] &&
+                              (!is_one_whole || tiles.needed[x_slot] == x.shape);
                      });
 }
 

@@ -150,11 +150,18 @@ class PairSearch {
       if (!x || !y || IsWantedAfterwards(*x) || overwritten_.contains(*x) ||
           overwriting_.contains(*y))
         return {};
-      if (of_one_size && sizes_.at(*x).size != sizes_.at(*y).size) return {};
+      if (of_one_size && !HaveOneSize(*x, *y)) return {};
       if (!MayMoveIn(steps, *x, *y)) return {};
       found.emplace_back(*x, *y);
     }
     return found;
+  }
+
+  // Gaps between rows or blocks of channels can make a tile as large as the whole tensor, of which
+  // it is a part.
+  bool HaveOneSize(const BufferUse& x, const BufferUse& y) const {
+    return sizes_.at(x).size == sizes_.at(y).size &&
+           (x.kind == y.kind || extents_.AlwaysWhole(y.tensor));
   }
 
   // Whether y meets x only at steps of the operator's turns, and no other guest of x's place ever
@@ -269,9 +276,11 @@ void ExtentComparison::Look(graph::Interval interval, const Tile& tile) {
   for (int i = interval.first; i <= interval.last; ++i) {
     const graph::Operator& op = network_.operators[static_cast<size_t>(i)];
     const int result = op.outputs.front();
+    const auto y = tile.needs.find(result);
+    const graph::Shape& whole = network_.tensors[static_cast<size_t>(result)].shape;
+    if (y == tile.needs.end() || ExtentsOf(y->second) != whole) partial_.insert(result);
     for (const int operand : op.inputs) {
       const auto x = tile.needs.find(operand);
-      const auto y = tile.needs.find(result);
       if (x == tile.needs.end() || y == tile.needs.end() ||
           ExtentsOf(x->second) != ExtentsOf(y->second)) {
         unequal_.insert({operand, result});

@@ -23,10 +23,12 @@ class ExtentComparison {
   explicit ExtentComparison(const graph::Graph& network) : network_(network) {}
   void Look(graph::Interval interval, const Tile& tile);
   bool AlwaysEqual(int operand, int result) const { return !unequal_.contains({operand, result}); }
+  bool AlwaysWhole(int result) const { return !partial_.contains(result); }
 
  private:
   const graph::Graph& network_;
   std::set<std::pair<int, int>> unequal_;
+  std::set<int> partial_;  // results of which some tile needs a part
 };
 
 // Adds the pairs of one subgraph to those of the previous subgraphs. For each operator whose kind

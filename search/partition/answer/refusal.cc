@@ -58,7 +58,7 @@ class Explanation {
     if (!coverage_.leaves_out_intervals) {
       if (const std::optional<int> op = absence_.FindRefused()) return Unsupported(*op);
     }
-    if (lower_bounds_.costs.peak_bytes > context_.TileMemory().capacity_bytes)
+    if (lower_bounds_.costs.peak_bytes > context_.Room())
       return Naming(lower_bounds_.tightest, Infeasible(DescribeLowerBound()));
     if (IsHopeless(context_, lower_bounds_))
       return NamingLimits(Infeasible(DescribeLimits("of the network")));
@@ -129,6 +129,11 @@ class Explanation {
 
   // The same for subgraphs of any length, by the operands of one operator.
   std::string DescribeLowerBound() const {
+    if (context_.Room() < context_.TileMemory().capacity_bytes) {
+      return fmt::format("{}; operator '{}' needs {} bytes in the smallest tiles",
+                         DescribeLimits("of the network"), NameOf(lower_bounds_.tightest),
+                         lower_bounds_.costs.peak_bytes);
+    }
     return fmt::format(
         "operator '{}' fits in no subgraph: it needs {} bytes in the smallest tiles, {} are there",
         NameOf(lower_bounds_.tightest), lower_bounds_.costs.peak_bytes, context_.Room());

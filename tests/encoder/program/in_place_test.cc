@@ -184,6 +184,29 @@ TEST(InPlace, OfAWholeOperandNeedsASinglePass) {
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}, direct), IsEmpty());
 }
 
+// The tile of a is one element, the last, in a row as long as that of x.
+TEST(InPlace, OfAWholeOperandNeedsTheWholeResult) {
+  Network net;
+  const int x = net.Input("x", {1, 1, 1, 4});
+  const int a = net.Tensor("a", {1, 1, 1, 4});
+  const int y = net.Tensor("y", {1, 1, 1, 1});
+  net.Output(y);
+  net.Elementwise("relu", {x}, a);
+  graph::Operator last;
+  last.id = "last";
+  last.kind = base::OperatorKind::kSlice;
+  last.own = graph::SliceAttributes{.starts = {0, 0, 0, 3}, .steps = {1, 1, 1, 1}};
+  last.inputs = {a};
+  last.outputs = {y};
+  net.graph.operators.push_back(last);
+  Profile profile = WithInPlace(OneSram());
+  profile.engines = {hw_profiles::EngineForEveryKind("pe")};
+  for (const base::TensorRole role : {base::TensorRole::kNetworkInput, base::TensorRole::kFeature})
+    Layout(profile, role).row_pitch_bytes = 4;
+  const program::Policy direct = {WeightPolicy::kDirect, true};
+  EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 1, 1, 1}, direct), IsEmpty());
+}
+
 // The sum of full rows reads the network input, and a convolution needs it with a halo around each
 // tile.
 TEST(InPlace, IsNotForAnOperandThatTheTileNeedsMoreOf) {
