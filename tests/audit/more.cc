@@ -261,7 +261,9 @@ bool MorePrefetch(Random&, PlanRequest&, PlanRequest& more) {
   return more.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
 }
 
+// Where banks have modes, a profile always allows both.
 bool MaySerialize(Random&, PlanRequest& less, PlanRequest& more) {
+  if (TileMemory(less).modes.size() > 1) return false;
   less.profile.tiling.may_serialize = false;
   more.profile.tiling.may_serialize = true;
   return more.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -291,6 +292,7 @@ class IntervalChoices {
     std::map<Aside, double> aside;  // the least score of the choices that were put aside
     // serialized ones that are no choices as long as the same tiles may fit double-buffered
     std::set<TileConfig> held;
+    std::array<size_t, 3> released_at = {};  // choices, those that may fit, `held`: after the last
     bool holds_back = true;
     std::optional<bool> may_fit_by_later_axes;  // once requested
     int64_t effort_further = 0;                 // of policies that were initially skipped
@@ -326,6 +328,7 @@ class IntervalChoices {
   bool MayHoldBack() const;
   void HoldBack(const std::set<TileConfig>& held, std::map<TileConfig, plan::Metrics>& found);
   bool Release(const base::Stop& stop);
+  std::set<TileConfig> TakeReleased();
   bool AddCandidates(const std::vector<graph::tiling::TileShape>& tile_shapes,
                      const tiling::TileFilter& filter, const base::Stop& stop);
   bool AddPriced(const std::vector<graph::tiling::TileShape>& tile_shapes, const base::Stop& stop);

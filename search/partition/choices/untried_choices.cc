@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -241,30 +243,44 @@ void IntervalChoices::HoldBack(const std::set<TileConfig>& held,
   }
 }
 
-// Adds those whose double-buffered counterpart turned out not to fit. False if the encoder refuses.
-bool IntervalChoices::Release(const base::Stop& stop) {
-  std::set<TileConfig> possible;
+// The configurations that are held back without need: their double-buffered counterpart is no
+// choice, or turned out not to fit.
+std::set<TileConfig> IntervalChoices::TakeReleased() {
+  if (!expanded_->holds_back) return std::exchange(expanded_->held, {});
+  const auto before = [](const TileConfig* a, const TileConfig* b) { return *a < *b; };
+  std::vector<const TileConfig*> possible;
   for (const Choice& choice : expanded_->choices) {
     if (choice.verdict == ChoiceStatus::kOpen || choice.verdict == ChoiceStatus::kFits)
-      possible.insert(choice.config);
+      possible.push_back(&choice.config);
   }
+  const std::array state = {expanded_->choices.size(), possible.size(), expanded_->held.size()};
+  if (state == expanded_->released_at) return {};
+  std::sort(possible.begin(), possible.end(), before);
   std::set<TileConfig> released;
-  for (const TileConfig& config : expanded_->held) {
-    const bool stays = expanded_->holds_back && possible.contains(config.DoubleBuffered());
-    if (!stays) released.insert(config);
+  for (auto at = expanded_->held.begin(); at != expanded_->held.end();) {
+    const TileConfig other = at->DoubleBuffered();
+    const auto next = std::next(at);
+    if (!std::binary_search(possible.begin(), possible.end(), &other, before))
+      released.insert(expanded_->held.extract(at));
+    at = next;
   }
+  expanded_->released_at = {state[0], state[1], expanded_->held.size()};
+  return released;
+}
+
+// Adds those that are released. False if the encoder refuses.
+bool IntervalChoices::Release(const base::Stop& stop) {
+  const std::set<TileConfig> released = TakeReleased();
   if (released.empty()) return true;
   std::set<graph::tiling::TileShape> shapes;
-  for (const TileConfig& config : released) {
-    shapes.insert(config.tile);
-    expanded_->held.erase(config);
+  std::set<TileConfig> kinds;  // without tiles
+  for (TileConfig config : released) {
+    shapes.insert(std::exchange(config.tile, {}));
+    kinds.insert(std::move(config));
   }
   std::vector<encoder::program::Policy> policies = expanded_->policies;
-  std::erase_if(policies, [&released](const encoder::program::Policy& policy) {
-    return std::none_of(released.begin(), released.end(), [&policy](const TileConfig& config) {
-      const TileConfig alike(config.tile, policy);
-      return !(alike < config) && !(config < alike);
-    });
+  std::erase_if(policies, [&kinds](const encoder::program::Policy& policy) {
+    return !kinds.contains(TileConfig({}, policy));
   });
   const std::vector<graph::tiling::TileShape> tiles(shapes.begin(), shapes.end());
   TileConfigCost configs(*context_, interval_, policies, Made(), /*holds_back=*/false, stop);
