@@ -136,6 +136,7 @@ class Assignment {
   std::vector<int> InSequence() const {
     using Key = std::tuple<bool, size_t, Bytes, int64_t, std::string_view>;
     std::vector<std::pair<Key, int>> ranked;
+    ranked.reserve(graph_.tensors.size());
     for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
       ranked.push_back(
           {Key{!LayoutOf(tensor).next_homes.empty(), TurnOf(RoleAtHome(graph_, tensor)),
@@ -144,6 +145,7 @@ class Assignment {
     }
     std::sort(ranked.begin(), ranked.end());
     std::vector<int> sequence;
+    sequence.reserve(ranked.size());
     for (const auto& [key, tensor] : ranked) sequence.push_back(tensor);
     return sequence;
   }
@@ -232,6 +234,7 @@ class Assignment {
     const auto index = static_cast<size_t>(memory);
     Bytes load = loads_[index];
     if (memory == profile_.tile_memory) {
+      if (!SuitBanks(together)) return false;
       base::Accumulate(load, StateBytes(together));
       return load <= RoomOf(profile_.memories[index]) / 2;
     }
@@ -242,6 +245,19 @@ class Assignment {
           load, Growth(CountedIn(tensor, memory), line < lines.size() ? lines[line] : Line{}));
     }
     return load <= RoomOf(profile_.memories[index]);
+  }
+
+  // Whether the banks of the tile memory, and their modes, may take a state and its next value.
+  bool SuitBanks(const std::vector<int>& together) const {
+    const Memory& memory = profile_.memories[static_cast<size_t>(profile_.tile_memory)];
+    if (memory.modes.size() > 1 && together.size() > 1) return false;
+    if (memory.span != problem::Span::kSingle) return true;
+    Bytes longest = 0;
+    for (const problem::Bank& bank : memory.banks)
+      longest = std::max(longest, bank.range.end - bank.range.begin);
+    return std::all_of(together.begin(), together.end(), [&](int tensor) {
+      return CountedIn(tensor, profile_.tile_memory) <= longest;
+    });
   }
 
   // Bytes of states in the tile memory: of two that lie in one place in some order, the larger.

@@ -34,7 +34,9 @@ std::vector<std::string> ReadWords(const std::vector<JsonValue>& values) {
 
 std::vector<int> ReadOrder(const JsonValue& value, const graph::Graph& network) {
   std::vector<int> order;
-  for (const JsonValue& id : value.Items()) {
+  const auto ids = value.Items();
+  order.reserve(ids.size());
+  for (const JsonValue& id : ids) {
     const std::optional<int> op = graph::FindOperator(network, id.String());
     if (!op) id.Refuse(fmt::format("there is no operator '{}'", id.String()));
     order.push_back(op.value_or(0));

@@ -254,9 +254,32 @@ class AssignmentCheck {
     });
   }
 
+  const Memory& TileMemory() const {
+    return plan_.profile.memories[static_cast<size_t>(plan_.profile.tile_memory)];
+  }
+
+  // A step that reads the state writes its next value, and no mode lets it where they differ.
+  bool NeedsBothAccesses(const Family& family) const {
+    const bool is_replaced = std::any_of(family.begin(), family.end(),
+                                         [this](size_t tensor) { return At(tensor).next_of >= 0; });
+    return is_replaced && TileMemory().modes.size() >= 2;
+  }
+
+  bool IsLongerThanEveryBank(const Family& family) const {
+    if (TileMemory().span != problem::Span::kSingle) return false;
+    return std::any_of(family.begin(), family.end(), [this](size_t tensor) {
+      const int64_t bytes = BytesIn(tensor, plan_.profile.tile_memory);
+      return std::none_of(TileMemory().banks.begin(), TileMemory().banks.end(),
+                          [bytes](const problem::Bank& bank) {
+                            return bank.range.begin + bytes <= bank.range.end;
+                          });
+    });
+  }
+
   bool HasRoom(const Family& family, int memory) {
     if (memory != plan_.profile.tile_memory)
       return BytesOf(With(family, memory), memory) <= RoomIn(memory);
+    if (NeedsBothAccesses(family) || IsLongerThanEveryBank(family)) return false;
     int64_t load = 0;
     for (const Family& each : in_tile_memory_)
       load = base::CheckedAdd(load, StateBytes(each)).value_or(base::kMaxTotal);

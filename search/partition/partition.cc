@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tessera/encoder/program/homes.h"
-#include "tessera/graph/two_passes.h"
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
@@ -16,7 +16,7 @@
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/driver/order_search.h"
 #include "tessera/search/partition/ratio_search.h"
-#include "tessera/search/partition/two_pass_search.h"
+#include "tessera/search/partition/rewriting.h"
 
 namespace tessera::search::partition {
 namespace {
@@ -112,11 +112,6 @@ bool IsStopped(const answer::PartitionOptions& options) {
   return options.stop != nullptr && options.stop->Requested();
 }
 
-// Constraints and a previous plan refer to the given operators.
-bool MayRewrite(const answer::PartitionOptions& options) {
-  return options.constraints.empty() && options.previous == nullptr && !IsStopped(options);
-}
-
 void Judge(const graph::Graph& network, const hw_profiles::Profile& profile,
            const answer::PartitionOptions& options, answer::PartitionResult& result) {
   answer::Confirm(encoder::program::WithHomes(network, profile), profile, options, result);
@@ -125,22 +120,37 @@ void Judge(const graph::Graph& network, const hw_profiles::Profile& profile,
     result.reason += "; the memory limit was reached";
 }
 
+// Constraints and a previous plan refer to the given operators.
+bool MayRewrite(const answer::PartitionOptions& options) {
+  return options.constraints.empty() && options.previous == nullptr;
+}
+
+// A network without a plan is rewritten. There is none at all if that has none either.
 base::Expected<answer::PartitionResult> SearchAndJudge(const graph::Graph& network,
                                                        const hw_profiles::Profile& profile,
                                                        const answer::PartitionOptions& options,
                                                        const SearchFunction& search) {
-  base::Expected<answer::PartitionResult> result = search(network, options);
-  if (!result || result->plan) return result;
-  const std::vector<int> ops =
-      MayRewrite(options) ? FindForTwoPasses(network, profile) : std::vector<int>();
-  if (!ops.empty()) {
-    base::Expected<answer::PartitionResult> other =
-        search(graph::InTwoPasses(network, ops), options);
-    if (other && other->plan) NoteTwoPasses(network, ops, *other->plan);
-    if (!other || other->plan) return other;
+  const std::optional<Rewriting> rewriting =
+      MayRewrite(options) ? RewriteWhatDoesNotFit(network, profile) : std::nullopt;
+  std::optional<base::Expected<answer::PartitionResult>> given;
+  if (!rewriting || !rewriting->is_needed) {
+    given = search(network, options);
+    if (!*given || (*given)->plan) return *std::move(given);
   }
-  Judge(network, profile, options, *result);
-  return result;
+  if (rewriting && !(given && IsStopped(options))) {
+    base::Expected<answer::PartitionResult> other = search(rewriting->network, options);
+    if (!other) return other;
+    if (other->plan) {
+      std::vector<std::string>& notes = other->plan->notes;
+      notes.insert(notes.end(), rewriting->notes.begin(), rewriting->notes.end());
+      return other;
+    }
+    Judge(rewriting->network, profile, options, *other);
+    if (other->status != problem::Status::kInfeasible) return other;
+  }
+  if (!given) given = search(network, options);
+  if (*given && !(*given)->plan) Judge(network, profile, options, **given);
+  return *std::move(given);
 }
 
 // When memory ran out, everything has been freed again: a search that is stopped immediately needs

@@ -107,7 +107,8 @@ class Rule {
         const bool tiles = memory == profile_.tile_memory;
         const int64_t needed = tiles ? NeededByStates(with) : NeededBy(with, memory);
         const int64_t room = tiles ? RoomIn(memory) / 2 : RoomIn(memory);
-        if (memory != list.back() && needed > room) continue;
+        const bool suits = !tiles || SuitsBanks(facts, partner);
+        if (memory != list.back() && (needed > room || !suits)) continue;
         homes[facts.tensor] = memory;
         if (partner != nullptr) homes[partner->tensor] = memory;
         lines_[static_cast<size_t>(memory)] = std::move(with);
@@ -125,6 +126,19 @@ class Rule {
              network_.tensors[facts.tensor].next_of == static_cast<int>(other.tensor);
     });
     return found == tensors_.end() ? nullptr : &*found;
+  }
+
+  // No mode lets a step read and write one bank, and each state may have to lie inside one.
+  bool SuitsBanks(const Facts& facts, const Facts* partner) const {
+    const hw_profiles::Memory& memory =
+        profile_.memories[static_cast<size_t>(profile_.tile_memory)];
+    if (partner != nullptr && memory.modes.size() > 1) return false;
+    if (memory.span != problem::Span::kSingle) return true;
+    int64_t most = 0;
+    for (const problem::Bank& bank : memory.banks)
+      most = std::max(most, bank.range.end - bank.range.begin);
+    return Rounded(facts, profile_.tile_memory) <= most &&
+           (partner == nullptr || Rounded(*partner, profile_.tile_memory) <= most);
   }
 
   // In the tile memory. Other tensors at home there do not count.

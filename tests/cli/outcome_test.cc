@@ -39,7 +39,7 @@ const std::array<Row, 11> kRows = {{
     {"patent_fig1",         {  0,  0,  0,  0,  0,  0,  0,  0}, ""},
     {"resnet_18",           {  0,  0,  0,  0,  0,  0,  0,  0}, ""},
     {"transformer_encoder", {  0,  0,  0,  0,  0,  0,  0,  0}, ""},
-    {"vgg_classifier",      {  0,  0, 20,  0,  0, 20, 20,  0}, "infeasible: "},
+    {"vgg_classifier",      {  0,  0, 20,  0,  0, 20,  0,  0}, "infeasible: "},
 }};
 // clang-format on
 

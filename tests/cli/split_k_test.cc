@@ -53,35 +53,6 @@ TEST_F(SplitKTest, WhatFitsOnlyWithSplitKIsPlannedAndRuns) {
   EXPECT_EQ(Plan("deep.yaml", "wide.yaml").exit_code, 20);
 }
 
-// A normalisation over a map that is larger than the memory. Its reductions take slices.
-TEST_F(SplitKTest, NormalisationsThatDoNotFitTakeTwoPasses) {
-  Write("style.yaml", R"(schema: 1
-name: style
-dtype: int8
-inputs:
-  - {id: image, shape: [1, 3, 96, 96]}
-operators:
-  - {id: conv, kind: conv, inputs: [image], out_channels: 32, kernel: 3, pads: same}
-  - {id: norm, kind: layer_norm, inputs: [conv], axis: [2, 3]}
-  - {id: back, kind: conv, inputs: [norm], out_channels: 3, kernel: 3, pads: same}
-outputs: [back]
-)");
-  const std::string small = Shipped("hw_profiles/edge_npu_64kib.yaml");
-  const Outcome planned = Plan("style.yaml", small);
-  ASSERT_EQ(planned.exit_code, 0) << planned.err;
-  const nlohmann::ordered_json plan = ReadJson("plan.json");
-  EXPECT_THAT(plan["notes"].dump(),
-              HasSubstr("in two passes, because one does not fit in 'sram': norm"));
-  ASSERT_EQ(plan["network"]["operators"].size(), 5U);
-  EXPECT_EQ(plan["network"]["operators"][1]["id"], "norm/mean");
-  EXPECT_EQ(plan["network"]["operators"][3]["id"], "norm");
-  const Outcome run = Run({"check", "--execute", "plan.json"});
-  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
-  // Where it fits, one pass is enough.
-  ASSERT_EQ(Plan("style.yaml", Shipped("hw_profiles/edge_npu_1mib.yaml")).exit_code, 0);
-  EXPECT_EQ(ReadJson("plan.json")["network"]["operators"].size(), 3U);
-}
-
 TEST_F(SplitKTest, TheClassifierOfVgg) {
   const std::string network = Shipped("examples/networks/vgg_classifier.yaml");
   ASSERT_EQ(Run({"plan", network, "--hw", Shipped("hw_profiles/edge_npu_64kib.yaml"), "--output",

@@ -272,6 +272,40 @@ TEST(WithHomes, StatesInTheTileMemoryCountTheLargerOfAPair) {
   EXPECT_THAT(InTileMemory(graph, profile, 200), ElementsAre("h0", "y0"));
 }
 
+std::vector<problem::Bank> BanksOf(const std::vector<problem::Bytes>& lengths) {
+  std::vector<problem::Bank> banks;
+  problem::Bytes end = 0;
+  for (const problem::Bytes length : lengths) {
+    problem::Bank& bank = banks.emplace_back();
+    bank.range = {end, end + length};
+    end += length;
+  }
+  return banks;
+}
+
+TEST(WithHomes, StatesFitInOneBankEach) {
+  Profile profile = StatesFirstInTileMemory();
+  hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
+  memory.banks = BanksOf({40, 360});
+  memory.span = problem::Span::kSingle;
+  EXPECT_THAT(InTileMemory(States({40}), profile, 400), ElementsAre("h0", "y0"));
+  memory.banks = BanksOf({39, 39, 39});
+  EXPECT_THAT(InTileMemory(States({40, 39}), profile, 400), ElementsAre("h1", "y1"));
+  memory.span = problem::Span::kAny;
+  EXPECT_THAT(InTileMemory(States({40}), profile, 400), ElementsAre("h0", "y0"));
+}
+
+// One step would read the state and write its next value in the same bank.
+TEST(WithHomes, StatesThatAreReplacedNeedABankOfOneMode) {
+  Profile profile = StatesFirstInTileMemory();
+  hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
+  memory.modes.resize(2);
+  graph::Graph graph = States({40});
+  EXPECT_THAT(InTileMemory(graph, profile, 400), ElementsAre());
+  graph.tensors[1].next_of = -1;
+  EXPECT_THAT(InTileMemory(graph, profile, 400), ElementsAre("h0"));
+}
+
 std::vector<int> AnyOrder(base::Random& random, const graph::Graph& graph) {
   const std::vector<std::vector<int>> before = graph::DependenciesOf(graph);
   std::vector<int> order;

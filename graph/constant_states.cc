@@ -1,0 +1,34 @@
+#include "tessera/graph/constant_states.h"
+
+#include <algorithm>
+
+namespace tessera::graph {
+
+bool CanBeState(const Graph& graph, const Usage& usage, int tensor) {
+  const Tensor& facts = graph.tensors[static_cast<size_t>(tensor)];
+  const auto is_elementwise = [&graph](int op) {
+    return graph.operators[static_cast<size_t>(op)].kind == base::OperatorKind::kElementwise;
+  };
+  return facts.constant && facts.stored_bytes == 0 && !usage.consumers.empty() &&
+         std::all_of(usage.consumers.begin(), usage.consumers.end(), is_elementwise);
+}
+
+Graph WithStates(const Graph& graph, std::span<const int> tensors) {
+  Graph after = graph;
+  const auto is_chosen = [tensors](int tensor) {
+    return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
+  };
+  for (const int tensor : tensors) {
+    after.tensors[static_cast<size_t>(tensor)].constant = false;
+    after.tensors[static_cast<size_t>(tensor)].state = true;
+  }
+  for (Operator& op : after.operators) {
+    const auto moved = std::stable_partition(op.weights.begin(), op.weights.end(),
+                                             [&](int weight) { return !is_chosen(weight); });
+    op.inputs.insert(op.inputs.end(), moved, op.weights.end());
+    op.weights.erase(moved, op.weights.end());
+  }
+  return after;
+}
+
+}  // namespace tessera::graph

@@ -1,0 +1,183 @@
+#include "tessera/search/partition/rewriting.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tessera/base/saturating.h"
+#include "tessera/base/vocabulary.h"
+#include "tessera/encoder/program/layout.h"
+#include "tessera/graph/constant_states.h"
+#include "tessera/graph/two_passes.h"
+#include "tessera/search/tiling/tile_driver.h"
+
+namespace tessera::search::partition {
+namespace {
+
+// The operator as a network of its own.
+graph::Graph Alone(const graph::Graph& network, const graph::Operator& op) {
+  graph::Graph alone;
+  graph::Operator only = op;
+  for (auto* tensors : {&only.inputs, &only.weights, &only.outputs}) {
+    for (int& tensor : *tensors) {
+      const graph::Tensor& facts = network.tensors[static_cast<size_t>(tensor)];
+      tensor = static_cast<int>(alone.tensors.size());
+      graph::Tensor& copy = alone.tensors.emplace_back();
+      copy.id = facts.id;
+      copy.shape = facts.shape;
+      copy.type = facts.type;
+      copy.constant = facts.constant;
+      copy.network_input = tensors == &only.inputs;
+      copy.network_output = tensors == &only.outputs;
+    }
+  }
+  alone.operators.push_back(std::move(only));
+  return alone;
+}
+
+// What an operator needs in the tile memory at least.
+struct Need {
+  problem::Bytes bytes = 0;
+  problem::Bytes longest = 0;  // of its buffers
+
+  void Add(problem::Bytes buffer) {
+    base::Accumulate(bytes, buffer);
+    longest = std::max(longest, buffer);
+  }
+};
+
+// For the first operand and the result, in the smallest tile that the profile's axes allow.
+Need NeedOf(const graph::Graph& network, const hw_profiles::Profile& profile,
+            const graph::Operator& facts) {
+  const graph::Graph alone = Alone(network, facts);
+  int64_t elements = 1;
+  for (const std::vector<int64_t>& extents : tiling::GridOf(alone, profile, {0, 0}).extents)
+    elements = base::SaturatingMul(elements, *std::min_element(extents.begin(), extents.end()));
+  const graph::Operator& op = alone.operators.front();
+  Need need;
+  for (const int tensor : {op.inputs.front(), op.outputs.front()})
+    need.Add(base::BytesOf(alone.tensors[static_cast<size_t>(tensor)].type, elements));
+  return need;
+}
+
+const hw_profiles::Memory& TileMemory(const hw_profiles::Profile& profile) {
+  return profile.memories[static_cast<size_t>(profile.tile_memory)];
+}
+
+bool Fits(const Need& need, const hw_profiles::Profile& profile) {
+  const hw_profiles::Memory& memory = TileMemory(profile);
+  problem::Bytes longest = memory.capacity_bytes;
+  if (memory.span == problem::Span::kSingle) {
+    longest = 0;
+    for (const problem::Bank& bank : memory.banks)
+      longest = std::max(longest, bank.range.end - bank.range.begin);
+  }
+  return need.bytes <= memory.capacity_bytes && need.longest <= longest;
+}
+
+// Whether engines may read tensors of this role, or constants, in their home.
+bool MayBeDirect(const hw_profiles::Profile& profile, base::TensorRole role) {
+  const auto& memories = profile.memories;
+  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, role);
+  return std::any_of(memories.begin(), memories.end(), [&](const hw_profiles::Memory& memory) {
+    return memory.direct_read &&
+           hw_profiles::IsHomeOf(layout, static_cast<int>(&memory - memories.data()));
+  });
+}
+
+// What the operator needs in every subgraph, whatever of its result is needed: the axes that it
+// reduces over are whole.
+Need SurelyNeeded(const graph::Graph& network, const hw_profiles::Profile& profile,
+                  const graph::Operator& op) {
+  Need need;
+  for (const base::TensorRole role :
+       {base::TensorRole::kNetworkInput, base::TensorRole::kBoundary}) {
+    if (MayBeDirect(profile, role)) return need;
+  }
+  const graph::Tensor& operand = network.tensors[static_cast<size_t>(op.inputs.front())];
+  int64_t elements = 1;
+  for (const int axis : op.axes)
+    elements = base::SaturatingMul(elements, operand.shape[static_cast<size_t>(axis)]);
+  need.Add(base::BytesOf(operand.type, elements));
+  return need;
+}
+
+struct Found {
+  std::vector<int> which;  // operators or tensors, ascending
+  bool is_needed = false;  // as in Rewriting
+};
+
+Found FindForTwoPasses(const graph::Graph& network, const hw_profiles::Profile& profile) {
+  Found found;
+  for (size_t number = 0; number < network.operators.size(); ++number) {
+    const graph::Operator& op = network.operators[number];
+    if (!graph::CanTakeTwoPasses(op) || Fits(NeedOf(network, profile, op), profile)) continue;
+    found.which.push_back(static_cast<int>(number));
+    found.is_needed = found.is_needed || !Fits(SurelyNeeded(network, profile, op), profile);
+  }
+  return found;
+}
+
+// All constants of an operator are in the tile memory together with its smallest tile.
+Found FindForStates(const graph::Graph& network, const hw_profiles::Profile& profile) {
+  const std::vector<graph::Usage> usages = graph::UsagesOf(network);
+  const bool are_direct = MayBeDirect(profile, base::TensorRole::kConstant);
+  std::set<int> chosen;
+  Found found;
+  for (size_t number = 0; number < network.operators.size(); ++number) {
+    const graph::Operator& op = network.operators[number];
+    if (op.weights.empty() || op.kind != base::OperatorKind::kElementwise) continue;
+    Need tables;
+    Need need = NeedOf(network, profile, op);
+    for (const int weight : op.weights) {
+      const problem::Bytes bytes =
+          encoder::program::ConstantBytes(network, profile, weight, {static_cast<int>(number)});
+      tables.Add(bytes);
+      need.Add(bytes);
+    }
+    if (Fits(need, profile)) continue;
+    const auto can_be_state = [&](int weight) {
+      return graph::CanBeState(network, usages[static_cast<size_t>(weight)], weight);
+    };
+    std::copy_if(op.weights.begin(), op.weights.end(), std::inserter(chosen, chosen.end()),
+                 can_be_state);
+    found.is_needed = found.is_needed || (!are_direct && !Fits(tables, profile));
+  }
+  found.which.assign(chosen.begin(), chosen.end());
+  return found;
+}
+
+}  // namespace
+
+std::optional<Rewriting> RewriteWhatDoesNotFit(const graph::Graph& network,
+                                               const hw_profiles::Profile& profile) {
+  const Found states = FindForStates(network, profile);
+  const Found ops = FindForTwoPasses(network, profile);
+  if (states.which.empty() && ops.which.empty()) return std::nullopt;
+  Rewriting rewriting{graph::InTwoPasses(graph::WithStates(network, states.which), ops.which),
+                      {},
+                      states.is_needed || ops.is_needed};
+  const auto note = [&](std::string_view what, const std::vector<std::string>& ids) {
+    if (ids.empty()) return;
+    rewriting.notes.push_back(
+        fmt::format("{} in '{}': {}; status and bound are those of the network of this plan", what,
+                    TileMemory(profile).name, fmt::join(ids, ", ")));
+  };
+  std::vector<std::string> constants;
+  for (const int tensor : states.which)
+    constants.push_back(network.tensors[static_cast<size_t>(tensor)].id);
+  std::vector<std::string> operators;
+  for (const int op : ops.which) operators.push_back(network.operators[static_cast<size_t>(op)].id);
+  note("constants as states that are written once, because they do not fit", constants);
+  note("in two passes, because one does not fit", operators);
+  return rewriting;
+}
+
+}  // namespace tessera::search::partition

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
+
+// A network may have no plan because one of its operators fits in no subgraph: even the smallest
+// tile, with all that the operator needs beside it, is larger than the tile memory. A search
+// without a plan goes on with another network that computes the same.
+namespace tessera::search::partition {
+
+struct Rewriting {
+  graph::Graph network;
+  std::vector<std::string> notes;  // for the plan: what differs, and why
+  // Whether some operator fits in no subgraph of the given network, so that it has no plan.
+  bool is_needed = false;
+};
+
+// - Constants of elementwise operators become states (graph/constant_states.h), of which a tile
+//   needs a part.
+// - Softmax and normalisations take two passes (graph/two_passes.h).
+//
+// Nothing if that changes no operator that does not fit. Cost: linear in the network.
+std::optional<Rewriting> RewriteWhatDoesNotFit(const graph::Graph& network,
+                                               const hw_profiles::Profile& profile);
+
+}  // namespace tessera::search::partition
