@@ -132,19 +132,37 @@ bool IsSliceable(const graph::Graph& graph, int tensor, graph::Interval interval
                      [&](const graph::Operator& op) { return AllowsSlices(graph, tensor, op); });
 }
 
+namespace {
+
+// Bytes of the largest buffer that the tile memory can hold.
+Bytes LongestIn(const hw_profiles::Memory& memory) {
+  if (memory.span != problem::Span::kSingle) return memory.capacity_bytes;
+  Bytes longest = 0;
+  for (const problem::Bank& bank : memory.banks)
+    longest = std::max(longest, bank.range.end - bank.range.begin);
+  return longest;
+}
+
+}  // namespace
+
 Slicing SlicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor,
                  const graph::Operator& user) {
   const graph::Tensor& constant = TensorAt(graph, tensor);
   const int64_t channels = std::max<int64_t>(1, OutputChannels(constant.shape, user));
-  const int64_t held = std::min(channels, profile.tiling.weight_granularity_channels);
+  const int64_t elements = graph::ElementsOf(constant.shape) / channels;
   const int64_t table = IsFirstConstant(user, tensor) ? profile.table_bytes_per_channel : 0;
-  const int64_t elements = graph::ElementsOf(constant.shape) / channels * held;
-  // Channels with another storage format are assumed to share their bytes evenly.
-  const Bytes content = constant.stored_bytes > 0
-                            ? base::CeilDiv(Multiply(constant.stored_bytes, held), channels)
-                            : PackedBytes(constant.type, elements);
-  const Bytes bytes = Add(content, Multiply(table, held));
-  return {base::CeilDiv(channels, held), std::max<Bytes>(1, bytes)};
+  const auto bytes_of = [&](int64_t held) {
+    // Channels with another storage format are assumed to share their bytes evenly.
+    const Bytes content = constant.stored_bytes > 0
+                              ? base::CeilDiv(Multiply(constant.stored_bytes, held), channels)
+                              : PackedBytes(constant.type, Multiply(elements, held));
+    return std::max<Bytes>(1, Add(content, Multiply(table, held)));
+  };
+  int64_t held = std::min(channels, profile.tiling.weight_granularity_channels);
+  const Bytes longest = LongestIn(profile.memories[static_cast<size_t>(profile.tile_memory)]);
+  while (held > 1 && bytes_of(held) > longest - base::CeilDiv(longest, Bytes{4}))
+    held = base::CeilDiv(held, int64_t{2});
+  return {base::CeilDiv(channels, held), bytes_of(held)};
 }
 
 bool HasScratch(const hw_profiles::Profile& profile, const graph::Operator& op) {

@@ -251,6 +251,18 @@ int64_t StoredBytes(const NamedExtents& extents, base::DataType type, int64_t ch
   return std::max<int64_t>(1, extents.batch * extents.rows * base::RoundUp(row, row_pitch));
 }
 
+int64_t BytesOfChannels(const Plan& plan, const graph::Operator& op, int constant, int64_t all,
+                        int64_t some) {
+  const graph::Tensor& tensor = TensorAt(plan, constant);
+  const int64_t each = VolumeOf(WholeOf(tensor.shape)) / all;
+  int64_t content = base::BytesOf(tensor.type, each * some);
+  if (tensor.stored_bytes > 0) {
+    const int64_t shares = base::CheckedMul(tensor.stored_bytes, some).value_or(base::kMaxTotal);
+    content = base::CeilDiv(shares, all);
+  }
+  return std::max<int64_t>(1, content + TableBytes(plan, op, constant, some));
+}
+
 int64_t ConstantBytes(const Plan& plan, const graph::Operator& op, int constant) {
   const graph::Tensor& tensor = TensorAt(plan, constant);
   return ContentBytes(tensor) +
@@ -258,16 +270,8 @@ int64_t ConstantBytes(const Plan& plan, const graph::Operator& op, int constant)
 }
 
 int64_t SliceBytes(const Plan& plan, const graph::Operator& op, int constant) {
-  const graph::Tensor& tensor = TensorAt(plan, constant);
   const Slicing slicing = SlicingOf(plan, op, constant);
-  const int64_t each = VolumeOf(WholeOf(tensor.shape)) / slicing.channels;
-  int64_t content = base::BytesOf(tensor.type, each * slicing.granularity);
-  if (tensor.stored_bytes > 0) {
-    const int64_t shares =
-        base::CheckedMul(tensor.stored_bytes, slicing.granularity).value_or(base::kMaxTotal);
-    content = base::CeilDiv(shares, slicing.channels);
-  }
-  return std::max<int64_t>(1, content + TableBytes(plan, op, constant, slicing.granularity));
+  return BytesOfChannels(plan, op, constant, slicing.channels, slicing.granularity);
 }
 
 int64_t KSliceBytes(const Plan& plan, const KSlices& slices, int64_t k_extent, int64_t channels) {

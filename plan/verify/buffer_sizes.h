@@ -39,6 +39,10 @@ int64_t StoredBytes(const NamedExtents& extents, base::DataType type, int64_t ch
 int64_t ConstantBytes(const Plan& plan, const graph::Operator& op, int constant);
 int64_t SliceBytes(const Plan& plan, const graph::Operator& op, int constant);
 
+// Bytes of some of all channels of the constant, with the operator's table for them.
+int64_t BytesOfChannels(const Plan& plan, const graph::Operator& op, int constant, int64_t all,
+                        int64_t some);
+
 // Bytes of a slice of the constant that is multiplied with split K, for the given number of output
 // channels, without its table.
 int64_t KSliceBytes(const Plan& plan, const KSlices& slices, int64_t k_extent, int64_t channels);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/plan/verify/buffer_sizes.h"
 #include "tessera/plan/verify/engines.h"
 
 // The factors of an operator's product, from its definition:
@@ -355,6 +356,20 @@ std::vector<int> TensorsOf(const graph::Graph& network, graph::Interval interval
   return {tensors.begin(), tensors.end()};
 }
 
+namespace {
+
+// The most bytes that one buffer in the tile memory can have.
+int64_t LongestBuffer(const hw_profiles::Profile& profile) {
+  const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
+  if (memory.span != problem::Span::kSingle) return memory.capacity_bytes;
+  std::vector<int64_t> lengths = {0};
+  for (const problem::Bank& bank : memory.banks)
+    lengths.push_back(bank.range.end - bank.range.begin);
+  return *std::max_element(lengths.begin(), lengths.end());
+}
+
+}  // namespace
+
 Slicing SlicingOf(const Plan& plan, const graph::Operator& op, int constant) {
   const graph::Shape& shape = plan.network.tensors[static_cast<size_t>(constant)].shape;
   Slicing slicing;
@@ -362,6 +377,13 @@ Slicing SlicingOf(const Plan& plan, const graph::Operator& op, int constant) {
     slicing.channels = op.kind == base::OperatorKind::kMatmul ? shape.back() : shape.front();
   }
   slicing.granularity = std::min(slicing.channels, plan.profile.tiling.weight_granularity_channels);
+  const double most = 0.75 * static_cast<double>(LongestBuffer(plan.profile));
+  const auto is_too_long = [&](int64_t granularity) {
+    return static_cast<double>(BytesOfChannels(plan, op, constant, slicing.channels, granularity)) >
+           most;
+  };
+  while (slicing.granularity > 1 && is_too_long(slicing.granularity))
+    slicing.granularity -= slicing.granularity / 2;
   slicing.slices = base::CeilDiv(slicing.channels, slicing.granularity);
   return slicing;
 }

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "small_networks.h"
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/layout.h"
@@ -42,6 +44,32 @@ TEST(Sizes, TablesAreStoredWithTheFirstConstantOfAnOperator) {
               HasSubstr(": 64 bytes"));  // 24 + 4 * 10
   EXPECT_THAT(Describe(TwoConvsIn(profile, 4, kStreamed).problem, "s0/conv1/w1@0.0"),
               HasSubstr(": 32 bytes"));  // 12 + 20
+}
+
+// Channels of 4 bytes each.
+TEST(Sizes, SlicesThatWouldFillTheMemoryAreHalved) {
+  Network net;
+  const int weights = net.Constant("w", {8, 4, 1, 1});
+  net.Conv("conv", net.Input("x", {1, 4, 2, 2}), weights, net.Tensor("y", {1, 8, 2, 2}), 1, 0);
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
+  hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
+  const auto slices = [&](int64_t capacity, int64_t granularity) {
+    memory.capacity_bytes = capacity;
+    profile.tiling.weight_granularity_channels = granularity;
+    const program::Slicing of =
+        program::SlicesOf(net.graph, profile, weights, net.graph.operators.front());
+    return std::pair(of.count, of.bytes);
+  };
+  EXPECT_EQ(slices(43, 8), std::pair(1L, 32L));  // up to 32.25
+  EXPECT_EQ(slices(42, 8), std::pair(2L, 16L));
+  EXPECT_EQ(slices(37, 7), std::pair(2L, 16L));  // 7 halved and rounded up
+  EXPECT_EQ(slices(1, 8), std::pair(8L, 4L));
+  memory.banks.resize(2);
+  memory.banks[0].range = {0, 20};
+  memory.banks[1].range = {20, 43};
+  EXPECT_EQ(slices(43, 8), std::pair(1L, 32L));
+  memory.span = problem::Span::kSingle;
+  EXPECT_EQ(slices(43, 8), std::pair(2L, 16L));  // up to 17.25
 }
 
 // An elementwise operator has a table for each of 4 rows of w, a matmul for each of its 8 columns.

@@ -179,10 +179,11 @@ TEST(Obstacles, WeightsThatDoNotFitMayBeStreamed) {
   EXPECT_TRUE(HasPlan(HeavyWeights(), profile, KeepingNothing()));
 }
 
+// Slices of 5 channels are 320 bytes, and a row of operand and of result 64 each.
 TEST(Obstacles, SlicesThatAreTooLargeMayBeSmaller) {
-  Profile profile = SmallMachine(DmaSteps::kSerialized, 1000);
+  Profile profile = SmallMachine(DmaSteps::kSerialized, 440);
   profile.tiling.weights = {hw_profiles::WeightPolicy::kStreamed};
-  profile.tiling.weight_granularity_channels = 32;
+  profile.tiling.weight_granularity_channels = 5;
   const Refused refused = Ask(HeavyWeights(), profile, KeepingNothing());
   ASSERT_FALSE(refused.result.plan);
   const partition::analysis::Remedy* remedy =
