@@ -143,6 +143,15 @@ Bytes LongestIn(const hw_profiles::Memory& memory) {
   return longest;
 }
 
+// Whether K slices are the way to hold less of the constant.
+bool TakesKSlices(const hw_profiles::Profile& profile, const graph::Operator& op) {
+  const std::vector<hw_profiles::WeightPolicy>& weights = profile.tiling.weights;
+  const bool offered = std::find(weights.begin(), weights.end(),
+                                 hw_profiles::WeightPolicy::kSplitK) != weights.end();
+  return offered && (op.kind == base::OperatorKind::kMatmul ||
+                     (op.kind == base::OperatorKind::kConv && op.groups == 1));
+}
+
 }  // namespace
 
 Slicing SlicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor,
@@ -159,9 +168,12 @@ Slicing SlicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
     return std::max<Bytes>(1, Add(content, Multiply(table, held)));
   };
   int64_t held = std::min(channels, profile.tiling.weight_granularity_channels);
-  const Bytes longest = LongestIn(profile.memories[static_cast<size_t>(profile.tile_memory)]);
-  while (held > 1 && bytes_of(held) > longest - base::CeilDiv(longest, Bytes{4}))
-    held = base::CeilDiv(held, int64_t{2});
+  if (!TakesKSlices(profile, user)) {
+    const Bytes longest = LongestIn(profile.memories[static_cast<size_t>(profile.tile_memory)]);
+    const Bytes most = longest - base::CeilDiv(longest, Bytes{4});
+    for (int halved = 0; halved < 2 && bytes_of(held) > most; ++halved)
+      held = base::CeilDiv(held, int64_t{2});
+  }
   return {base::CeilDiv(channels, held), bytes_of(held)};
 }
 

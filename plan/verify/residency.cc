@@ -377,12 +377,15 @@ Slicing SlicingOf(const Plan& plan, const graph::Operator& op, int constant) {
     slicing.channels = op.kind == base::OperatorKind::kMatmul ? shape.back() : shape.front();
   }
   slicing.granularity = std::min(slicing.channels, plan.profile.tiling.weight_granularity_channels);
+  const auto& weights = plan.profile.tiling.weights;
+  const bool has_k_slices =
+      std::count(weights.begin(), weights.end(), hw_profiles::WeightPolicy::kSplitK) > 0 &&
+      (op.kind == OperatorKind::kConv ? op.groups == 1 : op.kind == OperatorKind::kMatmul);
   const double most = 0.75 * static_cast<double>(LongestBuffer(plan.profile));
-  const auto is_too_long = [&](int64_t granularity) {
-    return static_cast<double>(BytesOfChannels(plan, op, constant, slicing.channels, granularity)) >
-           most;
-  };
-  while (slicing.granularity > 1 && is_too_long(slicing.granularity))
+  for (const int64_t least = (slicing.granularity + 3) / 4;
+       !has_k_slices && slicing.granularity > least &&
+       static_cast<double>(
+           BytesOfChannels(plan, op, constant, slicing.channels, slicing.granularity)) > most;)
     slicing.granularity -= slicing.granularity / 2;
   slicing.slices = base::CeilDiv(slicing.channels, slicing.granularity);
   return slicing;

@@ -24,6 +24,7 @@
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/tests/draw_host.h"
+#include "tessera/tests/graph/random_graph.h"
 #include "tessera/tests/search/cost/simulate.h"
 
 namespace tessera::audit {
@@ -489,10 +490,10 @@ class Oracle {
       std::vector<int64_t> k_extents = {0};
       if (weights == WeightPolicy::kSplitK) {
         k_extents.clear();
-        for (int64_t k_extent = tiling.k_granularity;
-             encoder::program::FindKCut(network, question_.profile, interval, k_extent);
-             k_extent += tiling.k_granularity)
-          k_extents.push_back(k_extent);
+        for (int64_t k_extent = 1; k_extent <= graph::kMostRandomElements; ++k_extent) {
+          if (encoder::program::FindKCut(network, question_.profile, interval, k_extent))
+            k_extents.push_back(k_extent);
+        }
       }
       for (const int64_t k_extent : k_extents) {
         for (const HaloStorage halo : halos) {

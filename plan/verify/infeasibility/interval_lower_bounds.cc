@@ -43,7 +43,8 @@
 // with the minimum over all policies.
 //
 // *Everywhere.* Without an order, only one index of an operator's own result is certain to be
-// needed, and that index is unknown. Along each axis the minimum over all indices counts.
+// needed, and that index is unknown. Along each axis the minimum over all indices counts. Where a
+// box of the result is known to be needed, the index in its middle is made at some step too.
 namespace tessera::plan::verify::infeasibility {
 namespace {
 
@@ -96,6 +97,27 @@ class MemoryLowerBounds {
                         : tile == output ? Tiles::kOne
                                          : Tiles::kSeveral;
     return Plus(LeastFor(interval, box, tiles), ConstantsHere());
+  }
+
+  // In any order and subgraph, when the element in the middle of this box of the result is made.
+  int64_t OfMiddle(int op, Box box) const {
+    const graph::Operator& facts = At(op);
+    for (graph::ops::Extent& extent : box) {
+      const int64_t middle = extent.begin + extent.Length() / 2;
+      extent = {middle, middle + 1};
+    }
+    std::map<int, Box> needs;
+    for (size_t operand = 0; operand < facts.inputs.size(); ++operand) {
+      const int input = facts.inputs[operand];
+      Enclose(needs.try_emplace(input, EmptyOf(ShapeOf(input))).first->second,
+              NeedOf(plan_.network, facts, operand, box));
+    }
+    const auto extents_of = [&](int tensor) {
+      const auto need = needs.find(tensor);
+      return need == needs.end() ? std::vector<int64_t>(ShapeOf(tensor).size(), 1)
+                                 : ExtentsOf(need->second);
+    };
+    return Plus(OperandBytes(op, {op, op}, extents_of, true), ConstantsHere());
   }
 
   // In any order and subgraph.
@@ -400,7 +422,10 @@ std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Us
   const std::vector<std::optional<Box>> needed = FindNeeded(plan.network, users);
   for (int op = 0; op < static_cast<int>(plan.network.operators.size()); ++op) {
     if (!IsSurelyNeeded(plan.network, users, needed, op)) continue;
-    const int64_t bytes = lower_bounds.OfOperator(op);
+    const int result = plan.network.operators[static_cast<size_t>(op)].outputs.front();
+    const std::optional<Box>& box = needed[static_cast<size_t>(result)];
+    const int64_t bytes =
+        std::max(lower_bounds.OfOperator(op), box ? lower_bounds.OfMiddle(op, *box) : 0);
     if (bytes > room) {
       return fmt::format(
           "operator '{}' needs {} bytes of the tile memory in every subgraph, and {} may be used",

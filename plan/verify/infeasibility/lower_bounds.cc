@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -168,13 +169,25 @@ bool CopiesEachOnce(const graph::Graph& network, const graph::Operator& op) {
   }
 }
 
+// Whether adjacent results lie at most one element of the operand apart, along each axis, so that
+// no element between them is left out.
+bool Upsamples(const graph::Graph& network, const graph::Operator& op) {
+  if (op.kind != base::OperatorKind::kResize) return false;
+  const graph::Shape& from = network.tensors[static_cast<size_t>(op.inputs.front())].shape;
+  const graph::Shape& to = network.tensors[static_cast<size_t>(op.outputs.front())].shape;
+  const auto& scales = op.Own<base::ResizeAttributes>().scales;
+  return std::equal(from.begin(), from.end(), to.begin(), to.end(), std::less_equal()) &&
+         std::all_of(scales.begin(), scales.end(),
+                     [](const base::Ratio& scale) { return scale.numerator >= scale.denominator; });
+}
+
 // The box of the operand that is read without gaps for that box of the result; nullopt if gaps are
 // possible, or if nothing is read.
 std::optional<Box> ReadWithoutGaps(const graph::Graph& network, const graph::Operator& op,
                                    size_t operand, const Box& made) {
   const base::OperatorTraits& traits = base::TraitsOf(op.kind);
   const bool gapless =
-      traits.reads_boxes ||
+      traits.reads_boxes || Upsamples(network, op) ||
       (traits.slides && op.window.dilation == std::array<int64_t, 2>{1, 1} &&
        op.window.stride[0] <= op.window.kernel[0] && op.window.stride[1] <= op.window.kernel[1]);
   Box read = NeedOf(network, op, operand, made);

@@ -63,13 +63,16 @@ TEST(Sizes, SlicesThatWouldFillTheMemoryAreHalved) {
   EXPECT_EQ(slices(43, 8), std::pair(1L, 32L));  // up to 32.25
   EXPECT_EQ(slices(42, 8), std::pair(2L, 16L));
   EXPECT_EQ(slices(37, 7), std::pair(2L, 16L));  // 7 halved and rounded up
-  EXPECT_EQ(slices(1, 8), std::pair(8L, 4L));
+  EXPECT_EQ(slices(1, 8), std::pair(4L, 8L));    // to a quarter
+  EXPECT_EQ(slices(1, 5), std::pair(4L, 8L));    // 5, 3, 2
   memory.banks.resize(2);
   memory.banks[0].range = {0, 20};
   memory.banks[1].range = {20, 43};
   EXPECT_EQ(slices(43, 8), std::pair(1L, 32L));
   memory.span = problem::Span::kSingle;
   EXPECT_EQ(slices(43, 8), std::pair(2L, 16L));  // up to 17.25
+  profile.tiling.weights.push_back(hw_profiles::WeightPolicy::kSplitK);
+  EXPECT_EQ(slices(43, 8), std::pair(1L, 32L));
 }
 
 // An elementwise operator has a table for each of 4 rows of w, a matmul for each of its 8 columns.

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -261,6 +262,40 @@ TEST(LeastMetrics, CountWorkThroughSlicesReshapesAndGathers) {
             certain);
   EXPECT_EQ(search::cost::FindLowerBounds(question.network, question.profile).macs, certain);
 }
+
+// In the middle of the map, the taps of the convolution are 12 rows and columns apart. The resize
+// reads all of its result, so that a tile somewhere makes this element, whatever the order.
+std::string Dilated(int64_t resized) {
+  return fmt::format(R"(schema: 1
+name: dilated
+dtype: int8
+inputs: [{{id: x, shape: [1, 4, 33, 33]}}]
+operators:
+  - {{id: conv, kind: conv, inputs: [x], out_channels: 4, kernel: 3, dilation: 12, pads: same}}
+  - {{id: resized, kind: resize, inputs: [conv], mode: bilinear, size: [{0}, {0}]}}
+outputs: [resized]
+)",
+                     resized);
+}
+
+std::string WhyImpossible(const std::string& network, int64_t room) {
+  Plan question;
+  question.network = graph::import::yaml::ReadNetwork(network, "network.yaml").value();
+  question.profile = SmallProfile();
+  question.profile.tiling.weights = {hw_profiles::WeightPolicy::kStreamed};
+  verify::AssignHomes(question);
+  return verify::infeasibility::FindImpossible(question, verify::FindUsers(question.network), room)
+      .value_or("");
+}
+
+TEST(FindImpossible, SeesTheNeedOfTheMiddle) {
+  EXPECT_THAT(WhyImpossible(Dilated(66), 4 * 25 * 25),
+              testing::HasSubstr("operator 'conv' needs "));
+  EXPECT_EQ(WhyImpossible(Dilated(66), 4 * 25 * 25 + 1000), "");
+}
+
+// A smaller result may be made of other elements alone.
+TEST(FindImpossible, TakesSamplesForGaps) { EXPECT_EQ(WhyImpossible(Dilated(8), 4 * 25 * 25), ""); }
 
 // The Problem of a configuration is the one that the encoder builds, without the tensors that
 // surround the subgraph.
