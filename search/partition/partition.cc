@@ -146,7 +146,11 @@ base::Expected<answer::PartitionResult> SearchAndJudge(const graph::Graph& netwo
       return other;
     }
     Judge(rewriting->network, profile, options, *other);
-    if (other->status != problem::Status::kInfeasible) return other;
+    if (other->status != problem::Status::kInfeasible) {
+      // An obstacle refers to the given operators.
+      if (rewriting->network.operators.size() != network.operators.size()) other->obstacle.reset();
+      return other;
+    }
   }
   if (!given) given = search(network, options);
   if (*given && !(*given)->plan) Judge(network, profile, options, **given);

@@ -13,6 +13,7 @@
 
 #include "tessera/base/saturating.h"
 #include "tessera/base/vocabulary.h"
+#include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/layout.h"
 #include "tessera/graph/constant_states.h"
 #include "tessera/graph/two_passes.h"
@@ -118,7 +119,9 @@ Found FindForTwoPasses(const graph::Graph& network, const hw_profiles::Profile& 
   Found found;
   for (size_t number = 0; number < network.operators.size(); ++number) {
     const graph::Operator& op = network.operators[number];
-    if (!graph::CanTakeTwoPasses(op) || Fits(NeedOf(network, profile, op), profile)) continue;
+    if (!graph::CanTakeTwoPasses(op) || encoder::program::RunsOnHost(network, profile, op) ||
+        Fits(NeedOf(network, profile, op), profile))
+      continue;
     found.which.push_back(static_cast<int>(number));
     found.is_needed = found.is_needed || !Fits(SurelyNeeded(network, profile, op), profile);
   }
@@ -133,7 +136,9 @@ Found FindForStates(const graph::Graph& network, const hw_profiles::Profile& pro
   Found found;
   for (size_t number = 0; number < network.operators.size(); ++number) {
     const graph::Operator& op = network.operators[number];
-    if (op.weights.empty() || op.kind != base::OperatorKind::kElementwise) continue;
+    if (op.weights.empty() || op.kind != base::OperatorKind::kElementwise ||
+        encoder::program::RunsOnHost(network, profile, op))
+      continue;
     Need tables;
     Need need = NeedOf(network, profile, op);
     for (const int weight : op.weights) {

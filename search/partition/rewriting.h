@@ -8,7 +8,7 @@
 #include "tessera/hw_profiles/profile.h"
 
 // A network may have no plan because one of its operators fits in no subgraph: even the smallest
-// tile, with all that the operator needs beside it, is larger than the tile memory. A search
+// tile, with all that the operator needs in addition, is larger than the tile memory. A search
 // without a plan goes on with another network that computes the same.
 namespace tessera::search::partition {
 
@@ -23,7 +23,8 @@ struct Rewriting {
 //   needs a part.
 // - Softmax and normalisations take two passes (graph/two_passes.h).
 //
-// Nothing if that changes no operator that does not fit. Cost: linear in the network.
+// The host needs no tile memory, so its operators stay. Nothing if that changes no operator that
+// does not fit. Cost: linear in the network.
 std::optional<Rewriting> RewriteWhatDoesNotFit(const graph::Graph& network,
                                                const hw_profiles::Profile& profile);
 

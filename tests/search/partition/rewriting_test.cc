@@ -1,0 +1,73 @@
+#include "tessera/search/partition/rewriting.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "networks.h"
+#include "tessera/tests/graph/graph_builder.h"
+#include "tessera/tests/search/cost/small_machine.h"
+
+namespace tessera::search {
+namespace {
+
+using base::OperatorKind;
+using hw_profiles::Profile;
+using testing::ElementsAre;
+using testing::StartsWith;
+
+// A softmax over 100 bytes, and the sum with a table of as many.
+graph::Graph SoftmaxAndTable() {
+  graph::GraphBuilder builder;
+  const int x = builder.AddInput({1, 100});
+  graph::Operator softmax = graph::OfKind(OperatorKind::kSoftmax);
+  softmax.axes = {1};
+  const int likely = builder.Add(std::move(softmax), {}, {x}).value();
+  builder.Add(graph::OfKind(OperatorKind::kElementwise), {}, {likely}).value();
+  graph::Graph graph = std::move(builder).Build();
+  graph::Tensor& table = graph.tensors.emplace_back();
+  table.id = "table";
+  table.shape = {1, 100};
+  table.constant = true;
+  graph.operators.back().weights = {static_cast<int>(graph.tensors.size()) - 1};
+  return graph;
+}
+
+TEST(Rewriting, IsOfOperatorsThatFitNowhere) {
+  const graph::Graph graph = SoftmaxAndTable();
+  const auto rewriting =
+      partition::RewriteWhatDoesNotFit(graph, SmallMachine(hw_profiles::DmaSteps::kSerialized, 99));
+  ASSERT_TRUE(rewriting);
+  EXPECT_TRUE(rewriting->is_needed);
+  EXPECT_EQ(rewriting->network.operators.size(), 3U);
+  EXPECT_THAT(rewriting->notes,
+              ElementsAre(StartsWith("constants as states that are written once, because they do "
+                                     "not fit in 'sram': table;"),
+                          StartsWith("in two passes, because one does not fit in 'sram': ")));
+}
+
+// Alone, neither fits. In a longer subgraph, the operand of the softmax is a feature, and the
+// result may be needed in part.
+TEST(Rewriting, IsNeededOnlyIfThatIsSure) {
+  const graph::Graph graph = SoftmaxAndTable();
+  const auto rewriting = partition::RewriteWhatDoesNotFit(
+      graph, SmallMachine(hw_profiles::DmaSteps::kSerialized, 150));
+  ASSERT_TRUE(rewriting);
+  EXPECT_FALSE(rewriting->is_needed);
+  EXPECT_FALSE(partition::RewriteWhatDoesNotFit(
+      graph, SmallMachine(hw_profiles::DmaSteps::kSerialized, 400)));
+}
+
+TEST(Rewriting, LeavesTheOperatorsOfTheHost) {
+  Profile profile = SmallMachine(hw_profiles::DmaSteps::kSerialized, 99);
+  for (hw_profiles::Engine& engine : profile.engines) {
+    std::erase_if(engine.throughputs, [](const hw_profiles::Throughput& throughput) {
+      return throughput.kind == OperatorKind::kSoftmax ||
+             throughput.kind == OperatorKind::kElementwise;
+    });
+  }
+  profile.engines.push_back(hw_profiles::Host("cpu"));
+  EXPECT_FALSE(partition::RewriteWhatDoesNotFit(SoftmaxAndTable(), profile));
+}
+
+}  // namespace
+}  // namespace tessera::search
