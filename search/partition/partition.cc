@@ -120,18 +120,14 @@ void Judge(const graph::Graph& network, const hw_profiles::Profile& profile,
     result.reason += "; the memory limit was reached";
 }
 
-// Constraints and a previous plan refer to the given operators.
-bool MayRewrite(const answer::PartitionOptions& options) {
-  return options.constraints.empty() && options.previous == nullptr;
-}
-
-// A network without a plan is rewritten. There is none at all if that has none either.
+// A network without a plan is rewritten, unless constraints refer to its operators. There is none
+// at all if the other network has none either.
 base::Expected<answer::PartitionResult> SearchAndJudge(const graph::Graph& network,
                                                        const hw_profiles::Profile& profile,
                                                        const answer::PartitionOptions& options,
                                                        const SearchFunction& search) {
   const std::optional<Rewriting> rewriting =
-      MayRewrite(options) ? RewriteWhatDoesNotFit(network, profile) : std::nullopt;
+      options.constraints.empty() ? RewriteWhatDoesNotFit(network, profile) : std::nullopt;
   std::optional<base::Expected<answer::PartitionResult>> given;
   if (!rewriting || !rewriting->is_needed) {
     given = search(network, options);

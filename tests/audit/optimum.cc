@@ -120,6 +120,25 @@ void Compare(const PlanRequest& question, const Answer& answer, const OracleAnsw
   }
 }
 
+// The given network has no plan, and that of the other one is as good as any of it.
+void CheckRewritten(const PlanRequest& question, const Answer& answer, const OracleAnswer& oracle,
+                    Run& run) {
+  run.Count("rewritten");
+  if (oracle.verdict == OracleAnswer::EngineAnswer::kBest) {
+    std::string flaw;
+    return run.Report({"rewritten, and there is a plan",
+                       Describe(answer) + "; there is " + RankText(oracle),
+                       question,
+                       FilesOf(oracle, flaw),
+                       {}});
+  }
+  PlanRequest other = question;
+  other.network = answer.plan->network;
+  const OracleAnswer best = FindBest(other, WeightsOf(other.objective, answer.plan->lower_bounds));
+  if (best.verdict == OracleAnswer::EngineAnswer::kDeclined) return run.Skip(best.why);
+  Compare(other, answer, best, run);
+}
+
 }  // namespace
 
 PlanRequest DrawSmall(base::Random& random) {
@@ -142,6 +161,7 @@ void CheckOptimum(const PlanRequest& question, uint64_t, Run& run) {
     return;
   }
   if (!answer.fault.empty()) return;
+  if (IsRewritten(question, answer)) return CheckRewritten(question, answer, oracle, run);
   if (oracle.verdict == OracleAnswer::EngineAnswer::kBest) {
     run.Count("best known");
     if (answer.IsOptimal()) run.Count("called optimal");

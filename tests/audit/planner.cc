@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -45,6 +46,16 @@ const std::vector<const problem::Engine*>& AllEngines() {
     return all;
   }();
   return engines;
+}
+
+bool IsRewritten(const PlanRequest& question, const Answer& answer) {
+  if (!answer.plan) return false;
+  const auto states = [](const graph::Graph& network) {
+    return std::count_if(network.tensors.begin(), network.tensors.end(),
+                         [](const graph::Tensor& tensor) { return tensor.state; });
+  };
+  return answer.plan->network.operators.size() != question.network.operators.size() ||
+         states(answer.plan->network) != states(question.network);
 }
 
 Answer Ask(const PlanRequest& question, double seconds) {

@@ -50,6 +50,10 @@ struct Answer {
   bool IsInfeasible() const { return status == problem::Status::kInfeasible; }
 };
 
+// Whether the plan is one of another network that computes the same
+// (search/partition/rewriting.h).
+bool IsRewritten(const PlanRequest& question, const Answer& answer);
+
 // Plans with the command's budgets, and with a deadline after so many seconds.
 Answer Ask(const PlanRequest& question, double seconds = 10);
 

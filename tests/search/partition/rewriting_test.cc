@@ -5,6 +5,7 @@
 
 #include "networks.h"
 #include "tessera/tests/graph/graph_builder.h"
+#include "tessera/tests/hw_profiles/engines.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
 namespace tessera::search {
