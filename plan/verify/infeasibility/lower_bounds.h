@@ -17,6 +17,11 @@ namespace tessera::plan::verify::infeasibility {
 // the tiles of one index along each axis that may be cut, twice.
 int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interval interval);
 
+// Bytes of the tile memory that some step of the operator needs in every subgraph, in any order of
+// the operators. `needed`: a box of its first result that every plan makes; nullopt: not known.
+int64_t NeedAnywhere(const Plan& plan, const std::vector<Users>& users, int op,
+                     const std::optional<Box>& needed);
+
 // Whether some policy and lifespans allow a result of the operator to take the place of an operand.
 bool MaySharePlace(const hw_profiles::Profile& profile, const graph::Operator& op);
 

@@ -1,0 +1,75 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/derivation.h"
+#include "tessera/plan/verify/infeasibility/lower_bounds.h"
+#include "tessera/plan/verify/tiles.h"
+
+// The arguments that need no order, no cut and no tile: what lies at home, what one operator needs
+// in any subgraph, and the least work and traffic.
+namespace tessera::plan::verify::infeasibility {
+
+namespace {
+
+// Whether some element of the first result is needed. A window may lie in the padding, so that no
+// operator reads a result.
+bool IsSurelyNeeded(const graph::Graph& network, const std::vector<Users>& users,
+                    const std::vector<std::optional<Box>>& needed, int op) {
+  const int result = network.operators[static_cast<size_t>(op)].outputs.front();
+  if (needed[static_cast<size_t>(result)]) return true;
+  const std::vector<int>& readers = users[static_cast<size_t>(result)].readers;
+  return std::any_of(readers.begin(), readers.end(), [&](int reader) {
+    const graph::Operator& facts = network.operators[static_cast<size_t>(reader)];
+    const std::optional<Box>& made = needed[static_cast<size_t>(facts.outputs.front())];
+    if (!made) return false;
+    for (size_t operand = 0; operand < facts.inputs.size(); ++operand) {
+      if (facts.inputs[operand] == result && !IsEmpty(NeedOf(network, facts, operand, *made)))
+        return true;
+    }
+    return false;
+  });
+}
+
+}  // namespace
+
+std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users,
+                                          int64_t room) {
+  for (size_t i = 0; i < plan.profile.memories.size(); ++i) {
+    const auto memory = static_cast<int>(i);
+    if (memory == plan.profile.tile_memory) continue;
+    int64_t load = 0;
+    for (const HomeStay& stay : FindHomeStays(plan)) {
+      const graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(stay.tensor)];
+      if (stay.memory == memory && (facts.constant || facts.state)) load = Plus(load, stay.size);
+    }
+    const problem::Memory described = HomeMemory(plan.profile, memory);
+    const int64_t free = FreeBytes(described, described.capacity);
+    if (load > free) {
+      return fmt::format("constants and states take {} bytes of memory '{}', which has room for {}",
+                         load, described.name, free);
+    }
+  }
+  const std::vector<std::optional<Box>> needed = FindNeeded(plan.network, users);
+  for (int op = 0; op < static_cast<int>(plan.network.operators.size()); ++op) {
+    if (!IsSurelyNeeded(plan.network, users, needed, op)) continue;
+    const int result = plan.network.operators[static_cast<size_t>(op)].outputs.front();
+    const int64_t bytes = NeedAnywhere(plan, users, op, needed[static_cast<size_t>(result)]);
+    if (bytes > room) {
+      return fmt::format(
+          "operator '{}' needs {} bytes of the tile memory in every subgraph, and {} may be used",
+          plan.network.operators[static_cast<size_t>(op)].id, bytes, room);
+    }
+  }
+  const Metrics least = LeastMetrics(plan, users);
+  for (const auto& [metric, limit] : plan.objective.limits) {
+    const double bound = LowerBoundOf(least, *FindMetric(metric), plan.objective.limits);
+    if (metric != "peak" && IsBeyond(bound, limit))
+      return fmt::format("every plan has {} {} at least, and {} is allowed", metric, bound, limit);
+  }
+  return std::nullopt;
+}
+
+}  // namespace tessera::plan::verify::infeasibility
