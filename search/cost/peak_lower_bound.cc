@@ -113,6 +113,7 @@ class Floor {
   PeakLowerBound Find() {
     const auto operators = static_cast<int>(graph_.operators.size());
     std::vector<PeakLowerBound> alone;
+    alone.reserve(graph_.operators.size());
     for (int op = 0; op < operators; ++op)
       alone.push_back({.bytes = BytesOf({op}, SurelyAsked::Result::kOnlyLeaves), .op = op});
     std::stable_sort(

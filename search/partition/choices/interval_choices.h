@@ -269,7 +269,10 @@ class IntervalChoices {
   struct Range {
     size_t begin = 0;
     size_t end = 0;
-    friend auto operator<=>(const Range&, const Range&) = default;
+    friend bool operator==(const Range&, const Range&) = default;
+    friend bool operator<(const Range& a, const Range& b) {
+      return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+    }
   };
   using Aside = std::pair<Range, graph::tiling::TileShape>;
 
