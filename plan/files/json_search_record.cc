@@ -28,15 +28,14 @@ constexpr base::IntegerRange kOperators = {1, std::numeric_limits<int32_t>::max(
 
 std::vector<std::string> ReadWords(const std::vector<JsonValue>& values) {
   std::vector<std::string> words;
+  words.reserve(values.size());
   for (const JsonValue& value : values) words.push_back(value.String());
   return words;
 }
 
 std::vector<int> ReadOrder(const JsonValue& value, const graph::Graph& network) {
   std::vector<int> order;
-  const auto ids = value.Items();
-  order.reserve(ids.size());
-  for (const JsonValue& id : ids) {
+  for (const JsonValue& id : value.Items()) {
     const std::optional<int> op = graph::FindOperator(network, id.String());
     if (!op) id.Refuse(fmt::format("there is no operator '{}'", id.String()));
     order.push_back(op.value_or(0));
