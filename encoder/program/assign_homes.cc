@@ -252,9 +252,7 @@ class Assignment {
     const Memory& memory = profile_.memories[static_cast<size_t>(profile_.tile_memory)];
     if (memory.modes.size() > 1 && together.size() > 1) return false;
     if (memory.span != problem::Span::kSingle) return true;
-    Bytes longest = 0;
-    for (const problem::Bank& bank : memory.banks)
-      longest = std::max(longest, bank.range.end - bank.range.begin);
+    const Bytes longest = LongestBuffer(memory);
     return std::all_of(together.begin(), together.end(), [&](int tensor) {
       return CountedIn(tensor, profile_.tile_memory) <= longest;
     });

@@ -134,15 +134,6 @@ bool IsSliceable(const graph::Graph& graph, int tensor, graph::Interval interval
 
 namespace {
 
-// Bytes of the largest buffer that the tile memory can hold.
-Bytes LongestIn(const hw_profiles::Memory& memory) {
-  if (memory.span != problem::Span::kSingle) return memory.capacity_bytes;
-  Bytes longest = 0;
-  for (const problem::Bank& bank : memory.banks)
-    longest = std::max(longest, bank.range.end - bank.range.begin);
-  return longest;
-}
-
 // Whether K slices are the way to hold less of the constant.
 bool TakesKSlices(const hw_profiles::Profile& profile, const graph::Operator& op) {
   const std::vector<hw_profiles::WeightPolicy>& weights = profile.tiling.weights;
@@ -153,6 +144,14 @@ bool TakesKSlices(const hw_profiles::Profile& profile, const graph::Operator& op
 }
 
 }  // namespace
+
+Bytes LongestBuffer(const hw_profiles::Memory& memory) {
+  if (memory.span != problem::Span::kSingle) return memory.capacity_bytes;
+  Bytes longest = 0;
+  for (const problem::Bank& bank : memory.banks)
+    longest = std::max(longest, bank.range.end - bank.range.begin);
+  return longest;
+}
 
 Slicing SlicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor,
                  const graph::Operator& user) {
@@ -169,7 +168,7 @@ Slicing SlicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
   };
   int64_t held = std::min(channels, profile.tiling.weight_granularity_channels);
   if (!TakesKSlices(profile, user)) {
-    const Bytes longest = LongestIn(profile.memories[static_cast<size_t>(profile.tile_memory)]);
+    const Bytes longest = LongestBuffer(profile.memories[static_cast<size_t>(profile.tile_memory)]);
     const Bytes most = longest - base::CeilDiv(longest, Bytes{4});
     for (int halved = 0; halved < 2 && bytes_of(held) > most; ++halved)
       held = base::CeilDiv(held, int64_t{2});

@@ -58,6 +58,10 @@ struct Slicing {
 Slicing SlicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor,
                  const graph::Operator& user);
 
+// Bytes of the largest buffer that the memory can hold: of its longest bank where buffers lie
+// inside one.
+problem::Bytes LongestBuffer(const hw_profiles::Memory& memory);
+
 // Whether operators of this kind need scratch, and the bytes of it for a tile with these extents of
 // the first input and output.
 bool HasScratch(const hw_profiles::Profile& profile, const graph::Operator& op);

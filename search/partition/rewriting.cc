@@ -74,13 +74,8 @@ const hw_profiles::Memory& TileMemory(const hw_profiles::Profile& profile) {
 
 bool Fits(const Need& need, const hw_profiles::Profile& profile) {
   const hw_profiles::Memory& memory = TileMemory(profile);
-  problem::Bytes longest = memory.capacity_bytes;
-  if (memory.span == problem::Span::kSingle) {
-    longest = 0;
-    for (const problem::Bank& bank : memory.banks)
-      longest = std::max(longest, bank.range.end - bank.range.begin);
-  }
-  return need.bytes <= memory.capacity_bytes && need.longest <= longest;
+  return need.bytes <= memory.capacity_bytes &&
+         need.longest <= encoder::program::LongestBuffer(memory);
 }
 
 // Whether engines may read tensors of this role, or constants, in their home.
@@ -99,7 +94,7 @@ Need SurelyNeeded(const graph::Graph& network, const hw_profiles::Profile& profi
                   const graph::Operator& op) {
   Need need;
   for (const base::TensorRole role :
-       {base::TensorRole::kNetworkInput, base::TensorRole::kBoundary}) {
+       {base::TensorRole::kNetworkInput, base::TensorRole::kBoundary, base::TensorRole::kState}) {
     if (MayBeDirect(profile, role)) return need;
   }
   const graph::Tensor& operand = network.tensors[static_cast<size_t>(op.inputs.front())];
