@@ -99,11 +99,8 @@ class CheckCommand final : public Command {
   }
 
   ExitCode CheckPlan(Console& console, const Answer& answer) const {
-    base::Stop stop;
-    const InterruptGuard guard(stop);
     const PlanVerdict verdict = cli::CheckPlan(
-        *answer.plan,
-        {.execute = execute_, .search = !no_search_, .threads = threads_.Get(), .stop = &stop});
+        *answer.plan, {.execute = execute_, .search = !no_search_, .threads = threads_.Get()});
     if (!verdict.violations.empty()) return RefuseAll(console, verdict.violations);
     if (verdict.interrupted) {
       console.Note("interrupted while the plan was made again; nothing is wrong so far");

@@ -46,6 +46,23 @@ std::optional<Destinations::Identity> Destinations::IdentityOf(int descriptor) {
   return Identity{found.st_dev, found.st_ino, ""};
 }
 
+// Also of a file that does not exist yet.
+std::optional<Destinations::Identity> Destinations::PlannedIdentityOf(
+    const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) return IdentityOf(path.string());
+  std::optional<Identity> identity = IdentityOf(FolderOf(path).string());
+  if (identity) identity->name = path.filename().string();
+  return identity;
+}
+
+// Whether the file is one of those in the folder, by that name or by a link.
+bool Destinations::Writes(const Named& folder, const std::optional<Identity>& file) {
+  return file && std::any_of(folder.names.begin(), folder.names.end(), [&](std::string_view name) {
+           return PlannedIdentityOf(std::filesystem::path(folder.path) / name) == file;
+         });
+}
+
 ExitCode Destinations::Around(Console& console, const std::function<ExitCode()>& work) {
   if (const ExitCode code = Check(console); code != ExitCode::kAnswer) return code;
   const ExitCode code = work();
@@ -79,10 +96,7 @@ ExitCode Destinations::CheckFile(Console& console, Named& file) const {
   }
   if (place->kind == Place::Kind::kDescriptor) return ExitCode::kAnswer;
   file.is_old = place->kind == Place::Kind::kFile && place->old;
-  file.identity = IdentityOf(place->path.string());
-  if (place->old) return ExitCode::kAnswer;
-  file.identity = IdentityOf(FolderOf(place->path).string());
-  if (file.identity) file.identity->name = place->path.filename().string();
+  file.identity = PlannedIdentityOf(place->path);
   return ExitCode::kAnswer;
 }
 
@@ -114,9 +128,12 @@ ExitCode Destinations::CheckFolder(Console& console, Named& folder) const {
     return std::filesystem::exists(there / name, error);
   });
   for (const Named& input : inputs_) {
-    if (input.path == "-" || IdentityOf(FolderOf(input.path).string()) != folder.identity) continue;
-    console.Note(fmt::format("{}: the input {} lies in this folder",
-                             Words(folder.option, folder.path), Words(input.option, input.path)));
+    const bool lies_in =
+        input.path != "-" && IdentityOf(FolderOf(input.path).string()) == folder.identity;
+    if (!lies_in && !Writes(folder, input.identity)) continue;
+    console.Note(fmt::format(
+        "{}: the input {} {}", Words(folder.option, folder.path), Words(input.option, input.path),
+        lies_in ? "lies in this folder" : "is a link to a file of this folder"));
     return ExitCode::kUsage;
   }
   return ExitCode::kAnswer;
@@ -135,15 +152,11 @@ std::optional<std::string> Destinations::FindClash(const Named& file, size_t ind
   }
   if (IdentityOf(STDOUT_FILENO) == file.identity) return "standard output goes to this file";
   if (IdentityOf(STDERR_FILENO) == file.identity) return "standard error goes to this file";
-  const std::filesystem::path path(file.path);
   for (const Named& folder : folders_) {
     if (folder.identity == file.identity)
       return fmt::format("this is the same file as {}", Words(folder.option, folder.path));
-    const bool is_inside =
-        folder.identity && IdentityOf(FolderOf(path).string()) == folder.identity;
-    if (is_inside && std::find(folder.names.begin(), folder.names.end(),
-                               path.filename().string()) != folder.names.end())
-      return fmt::format("{} writes a file of this name", Words(folder.option, folder.path));
+    if (Writes(folder, file.identity))
+      return fmt::format("{} writes this file", Words(folder.option, folder.path));
   }
   return std::nullopt;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <span>
@@ -61,6 +62,8 @@ class Destinations {
 
   static std::optional<Identity> IdentityOf(const std::string& path);
   static std::optional<Identity> IdentityOf(int descriptor);
+  static std::optional<Identity> PlannedIdentityOf(const std::filesystem::path& path);
+  static bool Writes(const Named& folder, const std::optional<Identity>& file);
   ExitCode Check(Console& console);
   void NoteLeft(Console& console) const;
   ExitCode CheckFile(Console& console, Named& file) const;

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "tessera/base/stop.h"
+#include "tessera/cli/console.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/lowering/lowering.h"
@@ -95,10 +97,11 @@ class PlanCheck {
       return;
     }
     const EngineSet engines(run.engines, run.switched_off, plan_.seed);
+    base::Stop stop;
+    const InterruptGuard guard(stop);
     const search::partition::analysis::Reproduction made_again =
         search::partition::analysis::Reproduce(
-            plan_,
-            {.engines = engines.Pointers(), .stop = options_.stop, .threads = options_.threads});
+            plan_, {.engines = engines.Pointers(), .stop = &stop, .threads = options_.threads});
     verdict_.interrupted = !made_again.finished;
     verdict_.searched_again = made_again.finished;
     Add(made_again.violations);

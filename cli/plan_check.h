@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "tessera/base/stop.h"
 #include "tessera/plan/lowering/lowering.h"
 #include "tessera/plan/plan.h"
 
@@ -27,12 +26,12 @@ struct PlanCheckOptions {
   bool execute = false;
   bool search = true;
   int threads = 1;
-  base::Stop* stop = nullptr;  // of the search
 };
 
 // Checks every entry of the plan that is not exempt (plan/files/plan_files.h): first the derived
 // values and costs, then the digest, then the execution and the lowering. If there is no error so
-// far, runs the search again. The plan must have been read from a file.
+// far, runs the search again. An interrupt ends that search alone; before it, an interrupt ends the
+// command. The plan must have been read from a file.
 PlanVerdict CheckPlan(const plan::Plan& plan, const PlanCheckOptions& options);
 
 }  // namespace tessera::cli

@@ -51,7 +51,7 @@ constexpr Reading kReadingOfCumsum =
       const auto& own = view.op.Own<base::CumsumAttributes>();
       const auto summed = static_cast<size_t>(view.op.axis);
       for (size_t axis = 0; axis < output.size(); ++axis) {
-        if (axis != summed) ReadSame(axis, output[axis], need);
+        if (axis != summed) need.Same(axis, output[axis]);
       }
       need.Each(summed, output[summed], [&](int64_t index, auto& add) {
         if (!own.exclusive) add(index);

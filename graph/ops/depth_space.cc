@@ -109,7 +109,7 @@ constexpr Reading kReadingOfDepthToSpace =
       const auto& own = view.op.Own<DepthSpaceAttributes>();
       if constexpr (std::remove_reference_t<decltype(need)>::kIsHull) {
         const auto block = [&own](int64_t index, auto& add) { add(index / own.block); };
-        ReadSame(0, output[0], need);
+        need.Same(0, output[0]);
         need.Each(1, output[1], [&](int64_t channel, auto& add) {
           for (const int64_t row : PhasesOf(output[2], own.block)) {
             for (const int64_t column : PhasesOf(output[3], own.block))
@@ -145,7 +145,7 @@ void ReadBlocks(const OperandView& view, const Box& output, HullNeed& need) {
       }
     }
   }
-  ReadSame(0, output[0], need);
+  need.Same(0, output[0]);
   for (size_t axis = 1; axis < hull.size(); ++axis) need.Set(axis, hull[axis]);
 }
 

@@ -67,7 +67,7 @@ constexpr Reading kReadingOfGather =
       size_t next = 0;
       for (size_t axis = 0; axis < view.Input().size(); ++axis) {
         if (axis != gathered) {
-          ReadSame(axis, output[next++], need);
+          need.Same(axis, output[next++]);
         } else if (output.size() < view.Input().size()) {
           need.Only(axis, indices.front());
         } else {

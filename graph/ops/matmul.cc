@@ -148,11 +148,11 @@ constexpr Reading kReadingOfMatmul =
         if (place + 2 >= in.size() && is_row != is_first) {
           need.All(axis);
         } else if (place + 2 >= in.size()) {
-          ReadSame(axis, made(rank - (is_first ? 2 : 1)), need);
+          need.Same(axis, made(rank - (is_first ? 2 : 1)));
         } else if (in[axis] == 1) {
           need.Only(axis, 0);
         } else {
-          ReadSame(axis, made(place + rank - in.size()), need);
+          need.Same(axis, made(place + rank - in.size()));
         }
       }
     });

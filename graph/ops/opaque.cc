@@ -45,7 +45,7 @@ constexpr Reading kReadingOfOpaque =
       if (access.every_channel) {
         need.All(1);
       } else {
-        ReadSame(1, output[1], need);
+        need.Same(1, output[1]);
       }
     });
 

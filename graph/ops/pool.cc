@@ -64,13 +64,13 @@ bool SelectsOne(const Operator& op) {
 
 constexpr Reading kReadingOfPool =
     ReadingBy([](const OperandView& view, const Box& output, auto& need) {
-      ReadSame(1, output[1], need);
+      need.Same(1, output[1]);
       ReadWindows(view, output, view.op.window, Taps::kInPaddingToo, need);
     });
 
 constexpr Reading kReadingOfGlobalPool =
     ReadingBy([](const OperandView& /*view*/, const Box& output, auto& need) {
-      for (const size_t axis : {0, 1}) ReadSame(axis, output[axis], need);
+      for (const size_t axis : {0, 1}) need.Same(axis, output[axis]);
       for (const size_t axis : {2, 3}) need.All(axis);
     });
 

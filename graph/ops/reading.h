@@ -44,6 +44,11 @@ class HullNeed {
     for (int64_t output = outputs.begin; output < outputs.end; ++output) rule(output, add);
     box_[axis] = add.hull.begin < add.hull.end ? add.hull : Extent{};
   }
+  // Each output index reads the same index.
+  void Same(size_t axis, Extent outputs) {
+    const Extent read = {std::max<int64_t>(outputs.begin, 0), std::min(outputs.end, in_[axis])};
+    box_[axis] = read.begin < read.end ? read : Extent{};
+  }
   void All(size_t axis) { box_[axis] = {0, in_[axis]}; }
   void Only(size_t axis, int64_t index) { box_[axis] = {index, index + 1}; }
   void Set(size_t axis, Extent extent) { box_[axis] = extent; }
@@ -85,9 +90,10 @@ class ListNeed {
     if (taps == Taps::kInPaddingToo) return;
     std::erase_if(indices, [&](int64_t index) { return index < 0 || index >= in_[axis]; });
   }
-  void All(size_t axis) {
-    Each(axis, {0, in_[axis]}, [](int64_t index, auto& add) { add(index); });
+  void Same(size_t axis, Extent outputs) {
+    Each(axis, outputs, [](int64_t output, auto& add) { add(output); });
   }
+  void All(size_t axis) { Same(axis, {0, in_[axis]}); }
   void Only(size_t axis, int64_t index) { axes[axis] = {index}; }
   // Elements instead of axes.
   void SetNumbers(Indices elements) {
@@ -160,11 +166,6 @@ std::vector<int64_t> NumbersBehind(const Box& box, const Shape& out, const Shape
 }
 
 template <typename Need>
-void ReadSame(size_t axis, Extent outputs, Need& need) {
-  need.Each(axis, outputs, [](int64_t output, auto& add) { add(output); });
-}
-
-template <typename Need>
 void ReadEverything(const Shape& in, Need& need) {
   for (size_t axis = 0; axis < in.size(); ++axis) need.All(axis);
 }
@@ -176,7 +177,7 @@ void ReadAligned(const Shape& in, const Box& output, size_t but_last, Need& need
     if (in[axis] == 1) {
       need.Only(axis, 0);
     } else {
-      ReadSame(axis, output[axis + output.size() - in.size()], need);
+      need.Same(axis, output[axis + output.size() - in.size()]);
     }
   }
 }

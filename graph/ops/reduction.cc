@@ -75,7 +75,7 @@ constexpr Reading kReadingOfReduction =
         if (reduced) {
           need.All(axis);
         } else {
-          ReadSame(axis, output[next], need);
+          need.Same(axis, output[next]);
         }
         if (!reduced || output.size() == in.size()) ++next;
       }

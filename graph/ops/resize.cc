@@ -165,7 +165,7 @@ void ReadResampled(size_t axis, Extent outputs, const OperandView& view, Need& n
   const int64_t in = view.Input()[axis];
   const int64_t out = view.output[axis];
   const Ratio scale = axis < resize.scales.size() ? resize.scales[axis] : Ratio{out, in};
-  if (in == out && scale.numerator == scale.denominator) return ReadSame(axis, outputs, need);
+  if (in == out && scale.numerator == scale.denominator) return need.Same(axis, outputs);
   need.Each(axis, outputs, [&](int64_t output, auto& add) {
     const Place place = PlaceOf(resize, output, scale, in, out);
     const auto add_clamped = [&](int64_t index) { add(std::clamp<int64_t>(index, 0, in - 1)); };

@@ -60,7 +60,7 @@ std::vector<int64_t> BehindPhase(const OperandView& view, const std::vector<int6
 constexpr Reading kReadingOfSpaceToBatch =
     ReadingBy([](const OperandView& view, const Box& output, auto& need) {
       if constexpr (std::remove_reference_t<decltype(need)>::kIsHull) {
-        ReadSame(1, output[1], need);
+        need.Same(1, output[1]);
         for (const size_t axis : {0, 2, 3}) {  // rows and columns ascend: both ends are enough
           need.Each(axis, output[0], [&](int64_t image, auto& add) {
             add(BehindPhase(view, {image, 0, output[2].begin, output[3].begin})[axis]);

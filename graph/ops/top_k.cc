@@ -53,7 +53,7 @@ constexpr Reading kReadingOfTopK =
         if (axis == searched) {
           need.All(axis);
         } else {
-          ReadSame(axis, output[axis], need);
+          need.Same(axis, output[axis]);
         }
       }
     });

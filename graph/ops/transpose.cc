@@ -37,7 +37,7 @@ constexpr Reading kReadingOfTranspose =
     ReadingBy([](const OperandView& view, const Box& output, auto& need) {
       const std::vector<int>& permutation = view.op.Own<TransposeAttributes>().permutation;
       for (size_t axis = 0; axis < output.size(); ++axis)
-        ReadSame(static_cast<size_t>(permutation[axis]), output[axis], need);
+        need.Same(static_cast<size_t>(permutation[axis]), output[axis]);
     });
 
 }  // namespace

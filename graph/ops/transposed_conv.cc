@@ -99,7 +99,7 @@ void ReadSpreadTaps(size_t axis, Extent outputs, const Window& window, Need& nee
 
 constexpr Reading kReadingOfTransposedConv =
     ReadingBy([](const OperandView& view, const Box& output, auto& need) {
-      ReadSame(0, output[0], need);
+      need.Same(0, output[0]);
       ReadGroups(view, output[1], view.op.groups, need);
       for (const size_t axis : {2, 3}) ReadSpreadTaps(axis, output[axis], view.op.window, need);
     });

@@ -105,7 +105,7 @@ void ReadGroups(const OperandView& view, Extent outputs, int64_t groups, Need& n
 template <typename Need>
 void ReadWindows(const OperandView& view, const Box& output, const Window& window, Taps taps,
                  Need& need) {
-  ReadSame(0, output[0], need);
+  need.Same(0, output[0]);
   for (const size_t axis : {2, 3})
     ReadTaps(axis, output[axis], view.Input()[axis], window, taps, need);
 }

@@ -20,10 +20,11 @@ class PlanDeterminismTest : public DeterminismTest, public testing::WithParamInt
 
 TEST_P(PlanDeterminismTest, FilesDoNotDependOnThreadsOrRepetition) {
   const auto plan = [&](const std::string& threads, const std::string& name) {
-    const Outcome outcome = Run(
-        {"plan", Shipped("examples/networks/" + GetParam().network + ".yaml"), "--hw",
-         Shipped("hw_profiles/" + GetParam().profile + ".yaml"), "--threads", threads, "--seed",
-         "5", "--output", name + ".json", "--output", name + ".svg", "--report", name + ".html"});
+    const Outcome outcome =
+        Run({"plan", Shipped("examples/networks/" + GetParam().network + ".yaml"), "--hw",
+             Shipped("hw_profiles/" + GetParam().profile + ".yaml"), "--threads", threads, "--seed",
+             "5", "--budget", "50000", "--output", name + ".json", "--output", name + ".svg",
+             "--report", name + ".html"});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   };
   plan("1", "once");

@@ -105,6 +105,23 @@ TEST_F(FilesTest, AFolderThatIsWrittenHoldsNoInput) {
   EXPECT_EQ(Run({"alloc", "two.csv", "--certificate", "two.csv"}).exit_code, 74);
 }
 
+TEST_F(FilesTest, AFolderThatIsWrittenHoldsNoFileThatIsLinked) {
+  ASSERT_EQ(Run({"alloc", "two.csv", "--certificate", "proof"}).exit_code, 0);
+  const std::string problem = Read("proof/problem.json");
+  std::filesystem::create_symlink("proof/problem.json", Folder() / "soft.json");
+  std::filesystem::create_hard_link(Folder() / "proof/problem.json", Folder() / "hard.json");
+  for (const std::string name : {"soft.json", "hard.json"}) {
+    const Outcome written = Run({"alloc", "two.csv", "--certificate", "proof", "--output", name});
+    EXPECT_EQ(written.exit_code, 2);
+    EXPECT_EQ(written.err, "--output " + name + ": --certificate proof writes this file\n");
+    const Outcome read = Run({"alloc", name, "--certificate", "proof"});
+    EXPECT_EQ(read.exit_code, 2);
+    EXPECT_EQ(read.err,
+              "--certificate proof: the input " + name + " is a link to a file of this folder\n");
+  }
+  EXPECT_EQ(Read("proof/problem.json"), problem);
+}
+
 // The search would take long. The command must report the fault of an output before it.
 TEST_F(FilesTest, OutputsAreCheckedBeforeTheInputsAreRead) {
   const Outcome outcome = Run({"alloc", "nothing.csv", "--output", "missing/answer.json"});

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <set>
 
 #include "tessera/base/text.h"
@@ -210,6 +211,8 @@ class ModelReader {
                      attributes.end());
     try {
       schema->Verify(defined);
+    } catch (const std::bad_alloc&) {
+      throw;  // no fault of the file
     } catch (const std::exception& error) {
       return base::Unexpected(common::FaultAt(
           file_, node, error.what(),
@@ -272,6 +275,8 @@ base::Expected<ModelFile> ModelFile::Parse(std::string_view bytes, const std::st
         ModelReader(file.message_->model, file.message_->versions, file_name).Read();
     if (!model) return base::Unexpected(model.error());
     file.model_ = *std::move(model);
+  } catch (const std::bad_alloc&) {
+    throw;  // no fault of the file
   } catch (const std::exception& error) {
     return common::FileFault(
         file_name, std::string("the ONNX library refuses the file: ") + error.what(), kWanted);

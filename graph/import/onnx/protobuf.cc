@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <new>
 
 #include "tessera/base/text.h"
 #include "tessera/graph/import/common/node_attributes.h"
@@ -323,6 +324,8 @@ tl::expected<std::vector<common::ValueType>, std::string> ModelFile::InferOutput
     std::transform(context.allOutputTypes_.begin(), context.allOutputTypes_.end(), outputs.begin(),
                    FromProto);
     LeaveOutWindowsBehind(node, operands, outputs);
+  } catch (const std::bad_alloc&) {
+    throw;  // no fault of the file
   } catch (const std::exception& error) {
     return tl::unexpected(std::string(error.what()));
   }

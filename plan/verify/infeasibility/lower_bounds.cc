@@ -181,10 +181,17 @@ bool Upsamples(const graph::Graph& network, const graph::Operator& op) {
                      [](const base::Ratio& scale) { return scale.numerator >= scale.denominator; });
 }
 
+// Definitions of reads visit the indices of an axis one by one. Longer axes are left out.
+constexpr int64_t kLongestAxis = int64_t{1} << 22;
+
 // The box of the operand that is read without gaps for that box of the result; nullopt if gaps are
-// possible, or if nothing is read.
+// possible, if nothing is read, or if an axis is too long to visit.
 std::optional<Box> ReadWithoutGaps(const graph::Graph& network, const graph::Operator& op,
                                    size_t operand, const Box& made) {
+  const bool is_long = std::any_of(made.begin(), made.end(), [](const graph::ops::Extent& extent) {
+    return extent.Length() > kLongestAxis;
+  });
+  if (is_long) return std::nullopt;
   const base::OperatorTraits& traits = base::TraitsOf(op.kind);
   const bool gapless =
       traits.reads_boxes || Upsamples(network, op) ||

@@ -346,7 +346,7 @@ TEST(PlanConstraints, BestPlanIsThatOfAllPlansThatKeepThem) {
   int worse = 0;
   int none = 0;
   int same = 0;
-  for (int round = 0; round < 120; ++round) {
+  for (int round = 0; round < 45; ++round) {
     const graph::Graph graph = AnyNetwork(random, static_cast<int>(random.Uniform(2, 5)));
     const DmaSteps dma = random.Chance(0.5) ? DmaSteps::kSerialized : DmaSteps::kDoubleBuffered;
     Profile profile = SmallMachine(dma, random.Uniform(25, 110));
@@ -379,9 +379,9 @@ TEST(PlanConstraints, BestPlanIsThatOfAllPlansThatKeepThem) {
     EXPECT_EQ(found->plan->score, best);
     (best_keeps ? same : worse) += 1;
   }
-  EXPECT_GE(worse, 8);
-  EXPECT_GE(none, 2);
-  EXPECT_GE(same, 8);
+  EXPECT_GE(worse, 4);
+  EXPECT_GE(none, 1);
+  EXPECT_GE(same, 4);
 }
 
 TEST(PlanConstraints, ThatTheBestPlanKeepsAnywayChangeNoScore) {
