@@ -121,6 +121,9 @@ struct OperatorDefinition {
 
   // Whether each element of the output is an element of an operand. Null: as moves_data.
   bool (*selects)(const Operator&) = nullptr;
+  // The greatest index that an output of indices may hold; nullopt: the output has no indices.
+  // Null: none.
+  std::optional<int64_t> (*greatest_index)(const Operator&, const Shape& input) = nullptr;
   // Null: as the window and the traits imply.
   Holes (*holes)(const Operator&, const Shape& input, const Shape& output) = nullptr;
 
@@ -139,6 +142,11 @@ const OperatorDefinition& DefinitionOf(base::OperatorKind kind);
 // As the definition states.
 std::optional<size_t> SumAxisOf(const Operator& op, size_t operand, size_t rank);
 bool SelectsElements(const Operator& op);
+std::optional<int64_t> GreatestIndexOf(const Operator& op, const Shape& input);
+
+// Whether it is a type of integers that holds the index.
+bool HoldsIndex(base::DataType type, int64_t index);
+
 Holes HolesOf(const Operator& op, const Shape& input, const Shape& output);
 std::optional<FilterAxes> FilterAxesOf(const Operator& op, size_t rank, size_t output_rank);
 

@@ -30,6 +30,27 @@ bool SelectsElements(const Operator& op) {
   return selects == nullptr ? base::TraitsOf(op.kind).moves_data : selects(op);
 }
 
+std::optional<int64_t> GreatestIndexOf(const Operator& op, const Shape& input) {
+  const auto greatest = DefinitionOf(op.kind).greatest_index;
+  return greatest == nullptr ? std::nullopt : greatest(op, input);
+}
+
+bool HoldsIndex(base::DataType type, int64_t index) {
+  switch (type) {
+    case base::DataType::kInt4:
+    case base::DataType::kInt8:
+    case base::DataType::kInt16:
+    case base::DataType::kInt32:
+      return index < int64_t{1} << (base::BitsOf(type) - 1);
+    case base::DataType::kInt64:
+      return true;
+    case base::DataType::kUint8:
+      return index < int64_t{1} << base::BitsOf(type);
+    default:
+      return false;
+  }
+}
+
 Holes HolesOf(const Operator& op, const Shape& input, const Shape& output) {
   const auto holes = DefinitionOf(op.kind).holes;
   if (holes != nullptr) return holes(op, input, output);

@@ -58,6 +58,11 @@ constexpr Reading kReadingOfTopK =
       }
     });
 
+std::optional<int64_t> GreatestIndexOfTopK(const Operator& op, const Shape& input) {
+  if (op.Own<base::TopKAttributes>().result != kResults[1]) return std::nullopt;
+  return input[static_cast<size_t>(op.axes.front())] - 1;
+}
+
 }  // namespace
 
 extern const OperatorDefinition kTopK = {
@@ -67,6 +72,7 @@ extern const OperatorDefinition kTopK = {
     .reading = kReadingOfTopK,
     .selects =
         [](const Operator& op) { return op.Own<base::TopKAttributes>().result == kResults[0]; },
+    .greatest_index = GreatestIndexOfTopK,
 };
 
 }  // namespace tessera::graph::ops

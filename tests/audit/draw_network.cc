@@ -12,6 +12,7 @@
 #include "draws.h"
 #include "tessera/base/diagnostic.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/graph/ops/definition.h"
 #include "tessera/graph/ops/shape_inference.h"
 #include "tessera/tests/graph/graph_builder.h"
 #include "tessera/tests/graph/random_batch.h"
@@ -171,6 +172,19 @@ void DrawTypes(Random& random, Graph& network) {
   }
 }
 
+// Indices need an integer type that holds them. A state that they become has the same type.
+void WidenIndices(Graph& network) {
+  for (const Operator& op : network.operators) {
+    if (op.inputs.empty()) continue;
+    const Shape& input = network.tensors[static_cast<size_t>(op.inputs.front())].shape;
+    const std::optional<int64_t> greatest = graph::ops::GreatestIndexOf(op, input);
+    Tensor& made = network.tensors[static_cast<size_t>(op.outputs.front())];
+    if (!greatest || graph::ops::HoldsIndex(made.type, *greatest)) continue;
+    made.type = DataType::kInt32;
+    if (made.next_of >= 0) network.tensors[static_cast<size_t>(made.next_of)].type = made.type;
+  }
+}
+
 // Some inputs become states, some results network outputs.
 void DrawEnds(Random& random, Graph& network) {
   const bool has_state = std::any_of(network.tensors.begin(), network.tensors.end(),
@@ -180,6 +194,7 @@ void DrawEnds(Random& random, Graph& network) {
     if (tensor.next_of >= 0)
       tensor.type = network.tensors[static_cast<size_t>(tensor.next_of)].type;
   }
+  WidenIndices(network);
   const std::vector<graph::Usage> usages = graph::UsagesOf(network);
   for (size_t i = 0; i < network.tensors.size(); ++i) {
     if (usages[i].producer >= 0 && random.Chance(0.07)) network.tensors[i].network_output = true;

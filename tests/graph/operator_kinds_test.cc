@@ -172,6 +172,12 @@ INSTANTIATE_TEST_SUITE_P(
              "blocks of 3 do not divide 8 rows"},
         Slip{"MoreThanThereAre", "kind: top_k, inputs: [x], axis: 3, k: 7", "7 of an axis of 6"},
         Slip{"TopOfTwoAxes", "kind: top_k, inputs: [x], axis: [2, 3], k: 1", "2 axes"},
+        Slip{"IndicesOfFloats",
+             "kind: top_k, inputs: [x], axis: 3, k: 1, result: indices, dtype: float32",
+             "operator 'y' makes indices up to 5 of dtype float32"},
+        Slip{"IndicesOfTruthValues",
+             "kind: top_k, inputs: [x], axis: 3, k: 1, result: indices, dtype: bool",
+             "operator 'y' makes indices up to 5 of dtype bool"},
         Slip{"AccessOfAnotherShape",
              "kind: opaque, inputs: [x], accesses: [elementwise], outputs: [{id: y, shape: [2, 4, "
              "8, 7]}]",
@@ -183,6 +189,38 @@ INSTANTIATE_TEST_SUITE_P(
              "kind: opaque, inputs: [x], in_place: [0], outputs: [{id: y, shape: [2]}]",
              "a place to overwrite in a barrier"}),
     [](const auto& info) { return info.param.name; });
+
+base::Expected<Graph> IndicesOf(int64_t extent, const std::string& keys) {
+  return import::yaml::ReadNetwork(
+      "schema: 1\nname: n\ninputs: [{id: x, shape: [" + std::to_string(extent) +
+          "]}]\noperators:\n  - {id: y, kind: top_k, inputs: [x], axis: 0, k: 1, result: indices" +
+          keys + "}\n",
+      "n.yaml");
+}
+
+TEST(TopK, IndicesFitIntoTheirDataType) {
+  const struct {
+    std::string type;
+    int64_t most;  // extent of the axis
+  } cases[] = {{"int4", 8}, {"int8", 128}, {"uint8", 256}, {"int16", 32768}};
+  for (const auto& [type, most] : cases) {
+    EXPECT_TRUE(IndicesOf(most, ", dtype: " + type)) << type;
+    EXPECT_FALSE(IndicesOf(most + 1, ", dtype: " + type)) << type;
+    EXPECT_TRUE(IndicesOf(most + 1, ", activation: cast, dtype: " + type)) << type;
+  }
+  EXPECT_TRUE(IndicesOf(int64_t{1} << 40, ", dtype: int64"));
+}
+
+// The default data type of the network is int8.
+TEST(TopK, ADefaultThatDoesNotHoldTheIndicesIsRefusedAtTheResult) {
+  const base::Expected<Graph> graph = IndicesOf(200, "");
+  ASSERT_FALSE(graph);
+  EXPECT_EQ(graph.error().message, "operator 'y' makes indices up to 199 of dtype int8");
+  EXPECT_EQ(graph.error().expected, "a dtype of the operator, one of uint8, int16, int32, int64");
+  EXPECT_EQ(graph.error().hint, "the smallest is dtype: uint8");
+  EXPECT_EQ(graph.error().line, 5);
+  EXPECT_EQ(graph.error().column, 62);
+}
 
 // y reads x [1, 3] with the constant t.
 std::string AlongATable(const std::string& table, const std::string& shape) {
