@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "tessera/base/text.h"
 #include "tessera/graph/regions.h"
 #include "tessera/plan/plan.h"
 #include "tessera/plan/verify/host_share.h"
@@ -171,6 +172,18 @@ std::string TextOf(const problem::BankMode& bank) {
   return text.empty() ? "hold" : text;
 }
 
+// To each bank of a set the key of the set and the names of its banks.
+void AddBankSets(const problem::Memory& memory, Json& banks) {
+  for (const auto& [key, sets] : memory.bank_sets) {
+    for (const std::vector<int>& set : sets) {
+      std::vector<std::string_view> names;
+      for (const int bank : set) names.emplace_back(memory.banks[static_cast<size_t>(bank)].name);
+      for (const int bank : set)
+        banks[static_cast<size_t>(bank)]["sets"].push_back({key, base::Join(names)});
+    }
+  }
+}
+
 Json AsData(const problem::Memory& memory) {
   Json data;
   data["name"] = memory.name;
@@ -179,6 +192,7 @@ Json AsData(const problem::Memory& memory) {
   for (const problem::Bank& bank : memory.banks)
     data["banks"].push_back(
         {{"name", bank.name}, {"begin", bank.range.begin}, {"end", bank.range.end}});
+  AddBankSets(memory, data["banks"]);
   for (const problem::Mode& mode : memory.modes) {
     Json banks = Json::array();
     for (const problem::BankMode& bank : mode.banks) banks.push_back(TextOf(bank));

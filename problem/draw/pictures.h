@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "tessera/problem/explanation.h"
 #include "tessera/problem/problem.h"
@@ -28,14 +29,18 @@ Window CutWindow(const Problem& problem, const Allocation& allocation, Step lowe
 // buffers.
 Window PileUp(const Problem& problem, const Explanation& explanation);
 
+// The sets of banks that a memory lists, a line for each key: "bank_groups: b0 b1 | b2 b3". Banks
+// without a name have their number.
+std::vector<std::string> DescribeBankSets(const Memory& memory);
+
 // A picture of an allocation as a self-contained SVG document. For each memory it holds a map of
 // time (across) by address (upwards).
 //
 //     loops        .-- x ------------.
 //               |  +-----+
-//     bank b1   |  |  a  |+-----+        one rectangle per lifespan, coloured by role; its
+//   : bank b1   |  |  a  |+-----+        one rectangle per lifespan, coloured by role; its
 //     holds     |  +-----++  b  |        tooltip has id, name, role, size, offset and lifespans
-//     bank b0   |         +-----+
+//   : bank b0   |         +-----+        a bar at the left for banks of one group
 //               | //// reserved ////
 //     modes     |  m0   | m1    |
 //               '----------------------> step
@@ -57,6 +62,7 @@ inline constexpr size_t kTextMapColumns = 100;
 // that holds buffers it prints rows of addresses by steps, with one letter per buffer.
 //
 //     sram: peak 12 of 16 bytes
+//     bank_groups: lo | hi
 //               step 0  2  4
 //     12 .. 16  hi   .........      rows end where a buffer or a bank does: nothing is rounded
 //      8 .. 12  hi   aaabbb...

@@ -22,6 +22,7 @@ constexpr double kWidth = 1200;
 constexpr double kLeft = 170;  // bank names and addresses
 constexpr double kRight = 20;
 constexpr double kMapHeight = 420;
+constexpr double kBar = 6;     // beside the banks of a set
 constexpr double kStrip = 18;  // a row of loops, modes or the legend
 constexpr double kTitle = 30;
 constexpr double kAxis = 44;
@@ -178,14 +179,15 @@ class Drawing {
     const bool whole = !memory.banks.empty() || capacity / 4 <= peak;
     extent_ = std::max<Bytes>(1, whole ? std::max(capacity, peak) : peak + peak / 8);
     Put("<text x=\"10\" y=\"{:.0f}\" font-size=\"12\" font-weight=\"bold\">{}: {} {} of {} "
-        "bytes{}</text>\n",
+        "bytes{}{}</text>\n",
         y + 16, EscapeMarkup(memory.name.empty() ? fmt::format("memory {}", index) : memory.name),
         Collides() ? "what collides, piled up," : "peak", peak, capacity,
-        whole ? "" : ", upper addresses cut off");
+        whole ? "" : ", upper addresses cut off", EscapeMarkup(BankSetsIn(memory)));
     y += kTitle;
     DrawLoops(y);
     top_ = y;
     DrawBanks(memory);
+    DrawBankSets(memory);
     DrawAddresses();
     DrawReserved(memory);
     DrawBuffers(index);
@@ -197,6 +199,13 @@ class Drawing {
     y += kMapHeight + 2;
     if (index < allocation_.modes.size() && !allocation_.modes[index].empty()) DrawModes(index, y);
     DrawSteps(y);
+  }
+
+  // "; bank_groups: b0 b1 | b2 b3", or nothing.
+  static std::string BankSetsIn(const Memory& memory) {
+    std::string text;
+    for (const std::string& line : DescribeBankSets(memory)) text += "; " + line;
+    return text;
   }
 
   void DrawLoops(double& y) {
@@ -228,6 +237,26 @@ class Drawing {
       if (height > 9)
         Put("<text x=\"10\" y=\"{:.1f}\">{}</text>\n", top + height / 2 + 3,
             EscapeMarkup(Fit(name, kLeft - 80)));
+    }
+  }
+
+  // A bar beside each bank, with one colour for all banks of a set.
+  void DrawBankSets(const Memory& memory) {
+    double x = 1;
+    for (const auto& [key, sets] : memory.bank_sets) {
+      for (size_t set = 0; set < sets.size(); ++set) {
+        Put("<g fill=\"{}\"><title>{} {}</title>", kColours[set % kColours.size()],
+            EscapeMarkup(key), set);
+        for (const int bank : sets[set]) {
+          const AddressRange& range = memory.banks[static_cast<size_t>(bank)].range;
+          if (range.begin >= extent_) continue;
+          const double top = Y(std::min(range.end, extent_));
+          Put("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>", x, top, kBar,
+              Y(range.begin) - top);
+        }
+        Put("</g>\n");
+      }
+      x += kBar + 1;
     }
   }
 

@@ -56,6 +56,7 @@ class TextMap {
         memory_.name.empty() ? fmt::format("memory {}", index_) : Plain(memory_.name);
     text_ = fmt::format("{}: peak {} of {} bytes\n", name,
                         PeakOf(problem_, allocation_, static_cast<int>(index_)), capacity_);
+    for (const std::string& line : DescribeBankSets(memory_)) AddLine(Plain(line));
     const std::vector<Stretch> stretches = FindStretches();
     // at worst a letter and a blank for each column
     const size_t room = (columns_ - LeftWidth()) / 2;
@@ -257,6 +258,23 @@ class TextMap {
 };
 
 }  // namespace
+
+std::vector<std::string> DescribeBankSets(const Memory& memory) {
+  std::vector<std::string> lines;
+  for (const auto& [key, sets] : memory.bank_sets) {
+    if (sets.empty()) continue;
+    std::string line = key + ":";
+    for (size_t set = 0; set < sets.size(); ++set) {
+      if (set > 0) line += " |";
+      for (const int bank : sets[set]) {
+        const std::string& name = memory.banks[static_cast<size_t>(bank)].name;
+        line += " " + (name.empty() ? std::to_string(bank) : base::Printable(name));
+      }
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
 
 std::string WriteTextMap(const Problem& problem, const Allocation& allocation, Bytes capacity,
                          size_t columns) {

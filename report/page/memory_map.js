@@ -112,7 +112,7 @@ class MemoryMap {
     this.of.banks.forEach((bank, index) => {
       const [top, bottom] = [this.y(bank.end), this.y(bank.begin)];
       const band = svg('rect', { class: index % 2 ? 'odd' : 'even', x: left, y: px(top), width, height: px(bottom - top) });
-      group.append(explain(band, () => ({ title: bank.name, rows: [['bank', `${grouped(bank.begin)} to ${grouped(bank.end)}`]] })));
+      group.append(explain(band, () => ({ title: bank.name, rows: [['bank', `${grouped(bank.begin)} to ${grouped(bank.end)}`], ...(bank.sets ?? []).map(([key, names]) => [key.replace('_', ' '), names])] })));
     });
     return group;
   }

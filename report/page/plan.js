@@ -10,7 +10,8 @@
 //               halo, prefetch (if set), largest_proven, metrics, rejected_alternatives: last
 //               (operator), tile (may be empty), weights, k_extent, halo, cause, score, taken,
 //               needs_bytes
-//   memories    name, capacity, banks, modes, reserved; the first one has the capacity in question
+//   memories    name, capacity, banks, modes, reserved; the first one has the capacity in question.
+//               A bank: name, begin, end, and where it is in any: sets [key, names of its banks]
 //   steps       kind, subgraph, phase, op, transfers (tensors)
 //   schedules   a mode for each step, by memory
 //   loops       [begin, end) in steps

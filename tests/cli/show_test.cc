@@ -54,6 +54,20 @@ TEST_F(ShowTest, OneSubgraphOfAPlanAlone) {
   EXPECT_EQ(Run({"show", "plan.json", "--subgraph", "99"}).exit_code, 2);
 }
 
+TEST_F(ShowTest, BankGroupsOfAProfileAreInEveryPicture) {
+  Write("grouped.yaml", "extends: " + Shipped("hw_profiles/three_bank_two_mode.yaml") +
+                            "\nmemories: {sram: {bank_groups: [[bank0, bank1], [bank2]]}}\n");
+  const Outcome plan = Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                            "grouped.yaml", "--output", "plan.json", "--report", "plan.html"});
+  ASSERT_EQ(plan.exit_code, 0) << plan.err;
+  EXPECT_THAT(Run({"show", "plan.json", "--format", "text"}).out,
+              HasSubstr("\nbank_groups: bank0 bank1 | bank2\n"));
+  const std::string svg = Run({"show", "plan.json", "--subgraph", "0"}).out;
+  EXPECT_THAT(svg, HasSubstr("; bank_groups: bank0 bank1 | bank2<"));
+  EXPECT_THAT(svg, HasSubstr("<title>bank_groups 1</title>"));
+  EXPECT_THAT(Read("plan.html"), HasSubstr("[\"bank_groups\",\"bank0, bank1\"]"));
+}
+
 TEST_F(ShowTest, OnlyPlansHaveSubgraphs) {
   Write("placed.csv", "id,lower,upper,size,offset\na,0,3,16,0\n");
   EXPECT_EQ(Run({"show", "placed.csv", "--capacity", "32", "--subgraph", "0"}).exit_code, 2);

@@ -38,6 +38,18 @@ TEST(SvgTest, ShowsBanksModesLoopsAndReservedRanges) {
   }
 }
 
+TEST(SvgTest, ShowsBankGroups) {
+  Problem problem = BankedProblem({MakeBuffer("a", 0, 4, 4)});
+  problem.memories[0].banks[1].name = "<high>";
+  problem.memories[0].bank_sets["bank_groups"] = {{0}, {1}};
+  const std::string svg = draw::WriteSvg(problem, {{0}, {{0, 1, 1, 0}}}, 16);
+  for (const std::string_view part :
+       {"bytes; bank_groups: low | &lt;high&gt;<", "<title>bank_groups 0</title>",
+        "<title>bank_groups 1</title>"}) {
+    EXPECT_TRUE(Has(svg, part)) << part;
+  }
+}
+
 TEST(SvgTest, StacksMemoriesAndSaysWhereAddressesAreCutOff) {
   Problem problem = PlainProblem({MakeBuffer("a", 0, 4, 4), MakeBuffer("b", 0, 4, 4)});
   problem.memories.push_back(problem.memories[0]);

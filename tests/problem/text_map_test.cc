@@ -41,6 +41,17 @@ TEST(TextMapTest, ShowsBanksModesRolesAndReservedRanges) {
             "mode 1  wr\n");
 }
 
+TEST(TextMapTest, ShowsBankGroups) {
+  Problem problem = BankedProblem({MakeBuffer("x", 0, 2, 4)});
+  problem.memories[0].bank_sets["bank_groups"] = {{0}, {1}};
+  EXPECT_THAT(draw::WriteTextMap(problem, {{0}, {{1, 0}}}, 16),
+              testing::StartsWith("memory 0: peak 4 of 16 bytes\nbank_groups: low | high\n"));
+  problem.memories[0].banks[1].name.clear();
+  problem.memories[0].bank_sets["bank_groups"] = {{0, 1}};
+  EXPECT_THAT(draw::WriteTextMap(problem, {{0}, {{1, 0}}}, 16),
+              HasSubstr("\nbank_groups: low 1\n"));
+}
+
 TEST(TextMapTest, WhatIsTooWideContinuesBelow) {
   std::vector<Buffer> buffers;
   for (int i = 0; i < 70; ++i) buffers.push_back(MakeBuffer("b" + std::to_string(i), i, i + 1, 4));
