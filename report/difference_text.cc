@@ -72,6 +72,30 @@ std::string DescribeShifts(const Difference& difference) {
   return text;
 }
 
+double ProfileTotalOf(const Plan& plan, const hw_profiles::ProfileTotal& total) {
+  const auto stated = plan.profile_totals.find(std::string(total.key));
+  return stated == plan.profile_totals.end() ? 0 : stated->second;
+}
+
+// Sums over the profile that either plan states.
+std::vector<const hw_profiles::ProfileTotal*> ProfileTotalsOf(const Plan& a, const Plan& b) {
+  std::vector<const hw_profiles::ProfileTotal*> stated;
+  for (const hw_profiles::ProfileTotal& total : hw_profiles::kProfileTotals) {
+    if (ProfileTotalOf(a, total) != 0 || ProfileTotalOf(b, total) != 0) stated.push_back(&total);
+  }
+  return stated;
+}
+
+void AddProfileTotals(const Plan& a, const Plan& b, Table& table) {
+  for (const hw_profiles::ProfileTotal* total : ProfileTotalsOf(a, b)) {
+    const double from = ProfileTotalOf(a, *total);
+    const double to = ProfileTotalOf(b, *total);
+    table.Add({fmt::format("{} of the hardware, {}", total->title, total->unit),
+               fmt::format("{:.6g}", from), fmt::format("{:.6g}", to),
+               from == to ? "same" : fmt::format("{:+.6g}", to - from), Percent(from, to)});
+  }
+}
+
 bool IsAlike(const Difference& difference) {
   return difference.kept_by_first.empty() && difference.kept_by_second.empty() &&
          difference.stretches.empty() && difference.shifts.empty();
@@ -87,6 +111,7 @@ std::string DifferenceAsText(const Plan& a, const Plan& b, const Difference& dif
     table.Add({fmt::format("{}, {}", metric.name, metric.unit), Figure(metric, from),
                Figure(metric, to), Signed(metric, to - from), Percent(from, to)});
   }
+  AddProfileTotals(a, b, table);
   std::string text = table.Text();
   if (!difference.circumstances.empty()) {
     const std::vector<std::string_view> what(difference.circumstances.begin(),
@@ -109,12 +134,22 @@ std::string DifferenceAsText(const Plan& a, const Plan& b, const Difference& dif
 
 namespace {
 
+Json ChangeToJson(double from, double to) {
+  return {{"first", from}, {"second", to}, {"change", to - from}};
+}
+
+Json ProfileTotalsToJson(const Plan& a, const Plan& b) {
+  Json json = Json::object();
+  for (const hw_profiles::ProfileTotal* total : ProfileTotalsOf(a, b))
+    json[std::string(total->key)] =
+        ChangeToJson(ProfileTotalOf(a, *total), ProfileTotalOf(b, *total));
+  return json;
+}
+
 Json CostsToJson(const Metrics& first, const Metrics& second) {
   Json json = Json::object();
   for (const plan::Metric& metric : plan::kMetrics) {
-    const double from = ValueOf(first, metric);
-    const double to = ValueOf(second, metric);
-    json[std::string(metric.name)] = {{"first", from}, {"second", to}, {"change", to - from}};
+    json[std::string(metric.name)] = ChangeToJson(ValueOf(first, metric), ValueOf(second, metric));
   }
   return json;
 }
@@ -149,6 +184,7 @@ std::string DifferenceAsJson(const Plan& a, const Plan& b, const Difference& dif
   json["comparable"] = difference.comparable;
   json["reordered"] = difference.reordered;
   json["totals"] = CostsToJson(a.totals, b.totals);
+  if (!ProfileTotalsOf(a, b).empty()) json["profile_totals"] = ProfileTotalsToJson(a, b);
   json["kept"] = {{"first", difference.kept_by_first}, {"second", difference.kept_by_second}};
   json["stretches"] = Json::array();
   for (const plan::files::Stretch& stretch : difference.stretches) {

@@ -239,6 +239,25 @@ TEST_F(EvalTest, APreviousPlanIsNotLost) {
   EXPECT_LE(ReadJson("new.json").at("score"), ReadJson("given.json").at("score"));
 }
 
+TEST_F(EvalTest, DiffComparesTheAreasOfTheHardware) {
+  Write("sized.yaml", "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") +
+                          "\nschema: 1\nname: sized\nmemories: {sram: {area_mm2: 1.25}}\n"
+                          "engines: {npu: {area_mm2: 0.5}}\n");
+  ASSERT_EQ(Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw", "sized.yaml",
+                 "--output", "sized.json"})
+                .exit_code,
+            0);
+  const std::string text = Run({"diff", "plan.json", "sized.json"}).out;
+  EXPECT_THAT(text, testing::ContainsRegex("area of the hardware, mm2 +0 +1.75 +\\+1.75"));
+  const auto difference =
+      ParseJson(Run({"diff", "sized.json", "plan.json", "--format", "json"}).out);
+  EXPECT_EQ(difference.at("profile_totals").at("area_mm2"),
+            ordered_json({{"first", 1.75}, {"second", 0.0}, {"change", -1.75}}));
+  EXPECT_THAT(Run({"diff", "sized.json", "sized.json"}).out,
+              testing::ContainsRegex("area of the hardware, mm2 +1.75 +1.75 +same"));
+  EXPECT_THAT(Run({"diff", "plan.json", "plan.json"}).out, testing::Not(HasSubstr("area")));
+}
+
 TEST_F(EvalTest, DiffRefusesWhatIsNoPlan) {
   Write("other.json", "{}");
   const Outcome outcome = Run({"diff", "plan.json", "other.json"});
