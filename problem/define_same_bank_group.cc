@@ -10,15 +10,15 @@
 // a set if each two of its buffers keep the rule.
 //
 // A bank in no group must not be touched. Two banks of different groups must not both be touched,
-// neither by one of the buffers nor one by each:
+// neither by one of the buffers nor one by each (OneBankSet):
 //
 //     | bank0 | bank1 | bank2 | bank3 |      a buffer without gaps that touches banks of two groups
 //     '---- 0 ----'   '---- 1 ----'          touches two neighbours of different groups, or a bank
 //             [=== a ===]                    between them in no group: single buffers need a clause
 //                                            for each pair of neighbours only
 //
-// The items of a set are its buffers and its pairs: a pair then needs only the clauses that name
-// both. Cost for a pair: the square of the number of banks.
+// The items of a set are its buffers and its pairs: a pair then needs only what concerns both.
+// Cost: linear in the number of banks.
 namespace tessera::problem {
 namespace {
 
@@ -66,13 +66,10 @@ std::vector<Restriction> InOneGroup(const RuleSubject& subject) {
   if (!pair || !IsOnSet(subject.rule)) restrict_buffer(subject.item.first);
   if (!pair) return restrictions;
   if (!IsOnSet(subject.rule)) restrict_buffer(subject.item.second);
-  for (const int a : banks) {
-    for (const int b : banks) {
-      if (differ(a, b))
-        restrictions.emplace_back(
-            BankClause{{{subject.item.first, a, false}, {subject.item.second, b, false}}});
-    }
-  }
+  const BankSets& sets =
+      BankSetsOf(subject.Home(), TraitsOf(RequirementKind::kSameBankGroup).bank_sets);
+  if (sets.size() > 1)
+    restrictions.emplace_back(OneBankSet{subject.item.first, subject.item.second, sets});
   return restrictions;
 }
 

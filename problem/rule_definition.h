@@ -24,6 +24,7 @@
 //     distance             FixedDistance
 //     xor_distance         FlippedBits
 //     common_delta         CommonDistance
+//     same_bank_group      BankClause; OneBankSet for what concerns both buffers of a pair
 namespace tessera::problem {
 
 // offset mod modulus lies in [least, most]; no offset does if most < least.
@@ -61,6 +62,15 @@ struct BankClause {
   friend bool operator==(const BankClause&, const BankClause&) = default;
 };
 
+// The two touch banks of no two of these sets, which are disjoint. Banks in none are not
+// restricted.
+struct OneBankSet {
+  int first = 0;
+  int second = 0;
+  BankSets sets;
+  friend bool operator==(const OneBankSet&, const OneBankSet&) = default;
+};
+
 // (offset(second) - offset(first)) mod modulus == residue
 struct ModularDistance {
   int first = 0;
@@ -94,8 +104,8 @@ struct CommonDistance {
 };
 
 // Of relations, those between sets of banks.
-using Restriction = std::variant<Remainder, Inside, Margins, BankClause, Relation, ModularDistance,
-                                 FixedDistance, FlippedBits, CommonDistance>;
+using Restriction = std::variant<Remainder, Inside, Margins, BankClause, OneBankSet, Relation,
+                                 ModularDistance, FixedDistance, FlippedBits, CommonDistance>;
 
 // An item of a rule, at sizes that the rule is about.
 struct RuleSubject {

@@ -219,6 +219,7 @@ class Demands {
     for (const problem::BankLiteral& one : clause.any)
       IncludeAlignment(problem_, one.buffer, divisor_);
   }
+  void operator()(const problem::OneBankSet& /*one*/) const {}
   void operator()(const Relation& relation) const {
     if (relation.kind == RelationKind::kSameBank) Exactly(relation.first, relation.second);
   }

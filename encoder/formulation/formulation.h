@@ -177,6 +177,7 @@ class Rules {
   void Write(Literal guard, const problem::Inside& inside);
   void Write(Literal guard, const problem::Margins& margins);
   void Write(Literal guard, const problem::BankClause& clause);
+  void Write(Literal guard, const problem::OneBankSet& one);
   void Write(Literal guard, const problem::Relation& relation);
   void Write(Literal guard, const problem::ModularDistance& difference);
   void Write(Literal guard, const problem::FixedDistance& fixed);

@@ -13,6 +13,8 @@
 //     Margins             end + after <= offset of every buffer above,
 //                         offset - before >= end of every buffer below
 //     BankClause          a clause
+//     OneBankSet          variables "the set has number k or a higher one"; a touched bank fixes
+//                         those of its set: two clauses for each buffer and bank
 //     Relation            two clauses for each bank, or one
 //     ModularDistance     ob mod m is oa mod m + r, or m less: two cases
 //     FixedDistance d     oa + d <= ob and ob <= oa + d
@@ -156,6 +158,26 @@ void Rules::Write(Literal guard, const problem::BankClause& clause) {
   }
   clauses_.Enter(topic_);
   clauses_.Add(literals);
+}
+
+// With the set's number in order encoding, no clause is needed for each two sets.
+void Rules::Write(Literal guard, const problem::OneBankSet& one) {
+  std::vector<Literal> at_least = {kTrue};  // by number; behind the last one: false
+  for (size_t set = 1; set < one.sets.size(); ++set) at_least.push_back(clauses_.NewVariable());
+  at_least.push_back(kFalse);
+  for (size_t set = 2; set < one.sets.size(); ++set)
+    clauses_.Add({~at_least[set], at_least[set - 1]});
+  for (const int buffer : {one.first, one.second}) {
+    for (size_t set = 0; set < one.sets.size(); ++set) {
+      for (const int bank : one.sets[set]) {
+        const Literal touches =
+            addresses_.Touches(static_cast<size_t>(buffer), static_cast<size_t>(bank));
+        clauses_.Enter(topic_);
+        clauses_.Add({~guard, ~touches, at_least[set]});
+        clauses_.Add({~guard, ~touches, ~at_least[set + 1]});
+      }
+    }
+  }
 }
 
 void Rules::Write(Literal guard, const problem::Relation& relation) {

@@ -104,6 +104,7 @@ class PlainFormula {
   void WriteRestriction(const Subjects& subjects, const problem::Inside& inside);
   void WriteRestriction(const Subjects& subjects, const problem::Margins& margins);
   void WriteRestriction(const Subjects& subjects, const problem::BankClause& clause);
+  void WriteRestriction(const Subjects& subjects, const problem::OneBankSet& one);
   void WriteRestriction(const Subjects& subjects, const problem::Relation& relation);
   void WriteRestriction(const Subjects& subjects, const problem::ModularDistance& difference);
   void WriteRestriction(const Subjects& subjects, const problem::FixedDistance& fixed);

@@ -70,6 +70,20 @@ void PlainFormula::WriteRestriction(const Subjects& subjects, const problem::Ban
   Add(Ground::kRule, subjects, literals);
 }
 
+// Every variable of a proof has a meaning, and the number of a set has none. So there is a clause
+// for each two banks of different sets.
+void PlainFormula::WriteRestriction(const Subjects& subjects, const problem::OneBankSet& one) {
+  for (const std::vector<int>& set : one.sets) {
+    for (const std::vector<int>& other : one.sets) {
+      if (&set == &other) continue;
+      for (const int a : set) {
+        for (const int b : other)
+          Add(Ground::kRule, subjects, {~Touch(one.first, a), ~Touch(one.second, b)});
+      }
+    }
+  }
+}
+
 void PlainFormula::WriteRestriction(const Subjects& subjects, const problem::Relation& relation) {
   WriteBanks(Ground::kRule, subjects, relation.kind == problem::RelationKind::kSameBank,
              relation.first, relation.second);

@@ -181,6 +181,7 @@ struct Reach {
     slack = AddOrMost(slack, flipped.bits);
   }
   void operator()(const problem::BankClause& /*clause*/) {}
+  void operator()(const problem::OneBankSet& /*one*/) {}
   void operator()(const Relation& /*relation*/) {}
   void operator()(const problem::CommonDistance& /*common*/) {}
 };

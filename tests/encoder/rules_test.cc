@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "tessera/encoder/formulation/encoded_session.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/problem/validator.h"
@@ -249,6 +250,30 @@ TEST_P(RulesOf, SameBankGroupOfOneBuffer) {
   EXPECT_FALSE(Fits(problem));
   problem.buffers[0].size = 8;
   EXPECT_TRUE(Fits(problem));
+}
+
+// Clauses about rules, with so many banks in groups of two.
+int64_t ClausesOfOneGroup(Bytes banks) {
+  Problem problem = Together({1, 1}, banks);
+  problem::BankSets& groups = problem.memories[0].bank_sets["bank_groups"];
+  for (Bytes bank = 0; bank < banks; ++bank) {
+    problem.memories[0].banks.push_back({"", {bank, bank + 1}, {}});
+    if (bank % 2 == 0) groups.push_back({static_cast<int>(bank), static_cast<int>(bank) + 1});
+  }
+  AddRule(problem, RequirementKind::kSameBankGroup, {}, {{0, 1}});
+  formulation::EncodedSession session("cadical", problem, nullptr,
+                                      sat::CadicalBackends({0, sat::IntegerEncoding::kOrder}));
+  const base::Stop stop;
+  EXPECT_EQ(session.Solve(0, banks, {}, stop).status, Status::kFeasible);
+  return session.Counts()[static_cast<size_t>(formulation::Topic::kRules)];
+}
+
+TEST(SameBankGroup, TakesClausesInProportionToTheBanks) {
+  const int64_t few = ClausesOfOneGroup(16);
+  const int64_t more = ClausesOfOneGroup(32);
+  EXPECT_GT(few, 16);
+  EXPECT_EQ(more - few, 2 * (few - ClausesOfOneGroup(8)));
+  EXPECT_EQ(ClausesOfOneGroup(64) - more, 2 * (more - few));
 }
 
 TEST_P(RulesOf, ADistance) {
