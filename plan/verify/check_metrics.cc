@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tessera/plan/verify/checks.h"
+#include "tessera/plan/weighted_mean.h"
 
 namespace tessera::plan::verify {
 namespace {
@@ -211,8 +212,7 @@ class MetricsCheck {
                     plan_.totals.unknown_work));
   }
 
-  // One metric: its value. Several: the mean of value over bound by weight. It is undefined if a
-  // bound is 0.
+  // One metric: its value. Several: the mean by weight, of each over its divisor.
   void CheckScore() {
     const auto& weights = plan_.objective.weights;
     if (weights.empty()) return;
@@ -224,10 +224,8 @@ class MetricsCheck {
     double sum = 0;
     double total_weight = 0;
     for (const auto& [metric, weight] : weights) {
-      const double bound =
-          LowerBoundOf(plan_.lower_bounds, *FindMetric(metric), plan_.objective.limits);
-      if (bound <= 0) return;
-      sum += weight * ValueOf(plan_.totals, metric) / bound;
+      sum += weight * ValueOf(plan_.totals, metric) /
+             DivisorOf(plan_.lower_bounds, *FindMetric(metric), plan_.objective.limits);
       total_weight += weight;
     }
     if (total_weight > 0) ExpectClose("the plan", "a score", plan_.score, sum / total_weight);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tessera/base/text.h"
+#include "tessera/plan/weighted_mean.h"
 
 namespace tessera::search::cost {
 namespace {
@@ -129,8 +130,7 @@ base::Expected<Scale> Scale::Make(const plan::Objective& objective,
   const auto weight_of = [&](const plan::Metric& metric) {
     const double weight = Find(weights, metric.name).value_or(0);
     if (weights.size() == 1) return weight > 0 ? 1.0 : 0.0;
-    const double bound = plan::LowerBoundOf(lower_bounds, metric, objective.limits);
-    return weight / sum / (bound > 0 ? bound : 1);
+    return weight / sum / plan::DivisorOf(lower_bounds, metric, objective.limits);
   };
   for (size_t i = 0; i < plan::kSummedMetrics.size(); ++i) {
     scale.weights_[i] = weight_of(*plan::kSummedMetrics[i]);

@@ -87,7 +87,7 @@ class Scale {
   Cost BoundOf(const plan::Metrics& lower_bounds) const;
 
   // The score of a whole partition: one metric, or the weighted mean of metrics over their lower
-  // bounds (a bound of 0 counts as 1).
+  // bounds (plan/weighted_mean.h, also for bounds of 0).
   double ScoreOf(const plan::Metrics& totals) const;
 
   // The same of a cost within the limits. Of a lower bound of a cost, a lower bound of the score.

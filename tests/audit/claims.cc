@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tessera/plan/files/plan_files.h"
+#include "tessera/plan/weighted_mean.h"
 
 namespace tessera::audit {
 namespace {
@@ -23,8 +24,8 @@ double ScoreUnder(const plan::Objective& objective, const plan::Metrics& bounds,
   double sum = 0;
   for (const auto& [metric, weight] : objective.weights) {
     if (objective.weights.size() == 1) return plan::ValueOf(totals, metric);
-    const double bound = plan::LowerBoundOf(bounds, *plan::FindMetric(metric), objective.limits);
-    score += weight * plan::ValueOf(totals, metric) / (bound == 0 ? 1 : bound);
+    score += weight * plan::ValueOf(totals, metric) /
+             plan::DivisorOf(bounds, *plan::FindMetric(metric), objective.limits);
     sum += weight;
   }
   return score / sum;

@@ -19,6 +19,7 @@
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/residence.h"
 #include "tessera/graph/operator_order.h"
+#include "tessera/plan/weighted_mean.h"
 #include "tessera/problem/files/problem_files.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/portfolio.h"
@@ -546,9 +547,8 @@ std::map<std::string, double> WeightsOf(const plan::Objective& objective,
   for (const auto& [metric, weight] : objective.weights) sum += weight;
   std::map<std::string, double> weights;
   for (const auto& [metric, weight] : objective.weights) {
-    const double bound =
-        plan::LowerBoundOf(lower_bounds, *plan::FindMetric(metric), objective.limits);
-    weights[metric] = weight / sum / (bound == 0 ? 1 : bound);
+    weights[metric] =
+        weight / sum / plan::DivisorOf(lower_bounds, *plan::FindMetric(metric), objective.limits);
   }
   return weights;
 }

@@ -338,6 +338,12 @@ const std::vector<Fault> kFaults = {
      "metric: the plan states 100 bytes of peak where 280 are counted"},
     {"BetterThanTheBound", OneConvPlan, [](Plan& plan) { plan.lower_bounds.off_chip_bytes = 281; },
      "metric: the plan's off_chip_bytes is 280, below its own lower bound of 281"},
+    {"ScoreOfAMeanOfARatioWithoutABound", OneConvPlan,
+     [](Plan& plan) {
+       plan.objective.weights = {{"latency", 1}, {"power", 1}};
+       plan.score = 7;
+     },
+     "metric: the plan states a score of 7 where"},
     {"BeyondALimit", OneConvPlan,
      [](Plan& plan) {
        plan.objective.limits = {{"peak", 279}};

@@ -243,6 +243,38 @@ TEST(Scale, AMeanIsOneWhereEveryBoundIsMet) {
   EXPECT_DOUBLE_EQ(scale.ScoreOf(bounds), 1.75);
 }
 
+// Without a limit of the latency the lower bound of a ratio is 0; the mean then takes the ratio of
+// the bounds, in any unit.
+TEST(Scale, AMeanOfRatiosDoesNotDependOnUnits) {
+  for (const double clock_hz : {1.0, 1e9}) {
+    plan::Metrics bounds;
+    bounds.clock_hz = clock_hz;
+    bounds.latency_cycles = 50;
+    bounds.energy_pj = 100;
+    bounds.off_chip_bytes = 200;
+    const cost::Scale scale = *cost::Scale::Make(
+        {.weights = {{"latency", 1}, {"power", 1}, {"bandwidth_average", 1}, {"bandwidth_peak", 1}},
+         .limits = {}},
+        bounds);
+    plan::Metrics totals = bounds;
+    totals.peak_bytes_per_cycle = 4;
+    EXPECT_DOUBLE_EQ(scale.ScoreOf(totals), 1);
+    EXPECT_DOUBLE_EQ(scale.ScoreOf(scale.CostOf(totals)), 1);
+    totals.latency_cycles = 100;
+    EXPECT_DOUBLE_EQ(scale.ScoreOf(totals), (2 + 0.5 + 0.5 + 1) / 4);
+    EXPECT_LE(scale.ScoreOfBounds(bounds), 0.25) << "ratios of slow plans are near 0";
+  }
+}
+
+TEST(Scale, AMetricThatMayBe0CountsInItsUnit) {
+  plan::Metrics bounds;
+  bounds.latency_cycles = 50;
+  const cost::Scale scale =
+      *cost::Scale::Make({.weights = {{"latency", 1}, {"macs", 1}}, .limits = {}}, bounds);
+  bounds.macs = 3;
+  EXPECT_DOUBLE_EQ(scale.ScoreOf(bounds), (1 + 3) / 2.0);
+}
+
 TEST(Scale, EveryMetricMayBeLimited) {
   plan::Metrics metrics;
   metrics.latency_cycles = metrics.off_chip_bytes = metrics.macs = metrics.peak_bytes = 10;
