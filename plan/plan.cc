@@ -101,6 +101,30 @@ bool IsKnownValue(const graph::Graph& network, const Objective& objective) {
           std::none_of(objective.limits.begin(), objective.limits.end(), is_work));
 }
 
+namespace {
+
+// Whether the true value may exceed the value that counts the known work only. Operators of unknown
+// work add cycles and energy, and move bytes that are known; so bytes per cycle only fall.
+bool MayExceedTheKnown(const Metric& metric) {
+  if (metric.not_below_average_of != nullptr) return false;
+  if (metric.joining != Joining::kRatio) return metric.counts_work;
+  return std::any_of(kSummedMetrics.begin(), kSummedMetrics.end(), [&](const Metric* sum) {
+    return sum->counts_work && sum->value == metric.value;
+  });
+}
+
+// "latency, power": the limits that a plan may exceed although its known work keeps them.
+std::string UncertainLimits(const Objective& objective) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, limit] : objective.limits) {
+    const Metric* metric = FindMetric(name);
+    if (metric != nullptr && MayExceedTheKnown(*metric)) names.push_back(metric->name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
 std::optional<std::string> NoteOnUnknownWork(const graph::Graph& network,
                                              const Objective& objective) {
   constexpr size_t kMostNamed = 8;
@@ -117,6 +141,8 @@ std::optional<std::string> NoteOnUnknownWork(const graph::Graph& network,
       fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
   if (named < names.size()) note += fmt::format(" and {} more", names.size() - named);
   note += "; latency, energy and MACs are lower bounds";
+  if (const std::string limits = UncertainLimits(objective); !limits.empty())
+    note += fmt::format(", and whether the limit on {} is kept is not known", limits);
   if (!IsKnownValue(network, objective)) note += ", and no plan is proven best";
   return note;
 }

@@ -228,6 +228,42 @@ TEST_F(UnknownWorkTest, ProvesNoPlanBestInWhatItIsPartOf) {
   }
 }
 
+// Known work keeps each of these limits. Bytes per cycle only fall with more cycles.
+TEST_F(UnknownWorkTest, ClaimsNoLimitAsKeptThatItMayExceed) {
+  const struct {
+    std::string limits;
+    std::string uncertain;
+  } cases[] = {{"latency=1000000", "latency"},
+               {"energy=1e12,macs=1000000,peak=1000000", "energy, macs"},
+               {"power=1e9,bandwidth_average=1e9", "power"},
+               {"bandwidth_average=1e9,bandwidth_peak=1e9,off_chip_bytes=1000000", ""}};
+  for (const auto& [limits, uncertain] : cases) {
+    SCOPED_TRACE(limits);
+    const Outcome outcome = Plan({"--minimize", "peak", "--limit", limits});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const auto plan = ReadJson("plan.json");
+    EXPECT_EQ(plan.at("status"), "feasible");
+    const std::string notes = plan.at("notes").dump();
+    const auto says = HasSubstr("whether the limit on " + uncertain + " is kept is not known");
+    if (uncertain.empty()) {
+      EXPECT_THAT(notes, testing::Not(HasSubstr("is kept is not known")));
+    } else {
+      EXPECT_THAT(notes, says);
+      EXPECT_THAT(outcome.out + outcome.err, says);
+    }
+    EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+  }
+}
+
+// The known latency is a lower bound, so a plan may keep these limits.
+TEST_F(UnknownWorkTest, NoLimitOfARatioIsCalledImpossible) {
+  for (const std::string metric : {"power", "bandwidth_average", "bandwidth_peak"}) {
+    const Outcome outcome = Plan({"--limit", metric + "=1e-9"});
+    EXPECT_EQ(outcome.exit_code, 10) << metric << outcome.out << outcome.err;
+  }
+  EXPECT_EQ(Plan({"--limit", "latency=1"}).exit_code, 20);
+}
+
 TEST_F(UnknownWorkTest, IsNotDenied) {
   ASSERT_EQ(Plan({}).exit_code, 0);
   const auto plan = ReadJson("plan.json");
