@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -91,6 +93,32 @@ TEST_P(Exhaustive, LimitsAreKeptExactly) {
       everything, graph, profile,
       {.weights = {{"off_chip_bytes", 1}},
        .limits = {{"latency", 1.1 * static_cast<double>(totals.latency_cycles)}, {"peak", 150}}});
+}
+
+// A limit of the latency that leaves room for slower plans than the fastest.
+TEST_P(Exhaustive, RatiosAndThePeakBandwidthAreTheBestOfAllPartitions) {
+  base::Random random(static_cast<uint64_t>(GetParam()) + 2000);
+  const auto [graph, profile] =
+      AnySubject(static_cast<uint64_t>(GetParam()) + 2000, {2, 5}, {30, 150});
+  const auto fastest =
+      partition::SearchPartition(graph, profile, KeepingNothing(Minimise("latency")));
+  ASSERT_TRUE(fastest) << base::Format(fastest.error());
+  if (!fastest->plan) return;
+  const plan::Metrics& totals = fastest->plan->totals;
+  const std::map<std::string, double> time = {
+      {"latency", std::floor(plan::ValueOf(totals, "latency") * (1 + random.Real()))}};
+  const ExhaustiveSearch everything(graph, profile);
+  ExpectBest(everything, graph, profile, Minimise("bandwidth_peak"));
+  for (const std::string metric : {"power", "bandwidth_average", "bandwidth_peak"}) {
+    SCOPED_TRACE(metric);
+    ExpectBest(everything, graph, profile, {.weights = {{metric, 1}}, .limits = time});
+    ExpectBest(everything, graph, profile,
+               {.weights = {{metric, 2}, {"latency", 1}}, .limits = {}});
+    // A tenth less than the fastest plan has, so that the search must find another plan, or none.
+    ExpectBest(
+        everything, graph, profile,
+        {.weights = {{"latency", 1}}, .limits = {{metric, 0.9 * plan::ValueOf(totals, metric)}}});
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Exhaustive, ::testing::Range(0, 12));

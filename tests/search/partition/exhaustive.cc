@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tessera/encoder/program/build_program.h"
+#include "tessera/plan/weighted_mean.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/engines/canonical/canonical.h"
@@ -14,20 +15,41 @@
 namespace tessera::search {
 namespace {
 
-// The first of plan::kMetrics, all but the peak of which add up.
-constexpr size_t kPeak = 3;
-constexpr size_t kValues = 5;
+// Of a choice or of several, in the order of exhaustive.h. Peaks are maxima, the others add up.
+enum Cost : size_t { kLatency, kEnergy, kOffChip, kPeak, kMacs, kBusiest, kCosts };
+using Costs = std::array<double, kCosts>;
 
-using Values = std::array<double, kValues>;
+// Values of the metrics of a whole partition, in the order of plan::kMetrics.
+using Values = std::array<double, plan::kMetrics.size()>;
 
-std::vector<Values> ChoicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                              graph::Interval interval) {
+Costs Join(const Costs& a, const Costs& b) {
+  Costs joined;
+  for (size_t i = 0; i < kCosts; ++i)
+    joined[i] = i == kPeak || i == kBusiest ? std::max(a[i], b[i]) : a[i] + b[i];
+  return joined;
+}
+
+// The definitions of docs/plan-format.md. Milliwatts are picojoules over nanoseconds.
+Values MetricsOf(const Costs& whole, double clock_hz) {
+  const double nanoseconds = whole[kLatency] / clock_hz * 1e9;
+  return {whole[kLatency],
+          whole[kEnergy],
+          whole[kOffChip],
+          whole[kPeak],
+          whole[kMacs],
+          whole[kEnergy] / nanoseconds,
+          whole[kOffChip] / whole[kLatency],
+          whole[kBusiest]};
+}
+
+std::vector<Costs> ChoicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                             graph::Interval interval) {
   tiling::TileOptions options;
   options.engines = TestEngines();
   options.policies = encoder::program::AllowedPolicies(graph, profile, interval);
   options.made = encoder::program::TilesMade::kAll;
   const auto tiles = tiling::IntervalTiles::Build(graph, profile, interval, options);
-  std::vector<Values> fitting;
+  std::vector<Costs> fitting;
   for (size_t i = 0; i < tiles->Candidates().size(); ++i) {
     allocate::AllocateOptions allocate;
     allocate.minimize = true;
@@ -37,37 +59,38 @@ std::vector<Values> ChoicesOf(const graph::Graph& graph, const hw_profiles::Prof
     if (!result->allocation) continue;
     const plan::Metrics metrics =
         cost::Simulate(graph, profile, tiles->TilingOf(i), tiles->Candidates()[i].choice.policy);
-    fitting.push_back({plan::ValueOf(metrics, "latency"), plan::ValueOf(metrics, "energy"),
-                       plan::ValueOf(metrics, "off_chip_bytes"), static_cast<double>(*result->peak),
-                       plan::ValueOf(metrics, "macs")});
+    fitting.push_back({static_cast<double>(metrics.latency_cycles), metrics.energy_pj,
+                       static_cast<double>(metrics.off_chip_bytes),
+                       static_cast<double>(*result->peak), static_cast<double>(metrics.macs),
+                       metrics.peak_bytes_per_cycle});
   }
+  std::sort(fitting.begin(), fitting.end());
+  fitting.erase(std::unique(fitting.begin(), fitting.end()), fitting.end());
   return fitting;
 }
 
 // Visits every path through the cut points.
 struct Walk {
-  const std::vector<std::vector<std::vector<Values>>>& choices;
+  const std::vector<std::vector<std::vector<Costs>>>& choices;
+  double clock_hz = 0;
   Values weights = {};
   Values limits = {};
   std::optional<double> best;
 
-  void From(size_t first, const Values& so_far) {
-    if (first == choices.size()) return Finish(so_far);
+  void From(size_t first, const Costs& so_far) {
+    if (so_far[kLatency] > limits[kLatency]) return;  // it only grows
+    if (first == choices.size()) return Finish(MetricsOf(so_far, clock_hz));
     for (size_t length = 1; length <= choices[first].size(); ++length) {
-      for (const Values& choice : choices[first][length - 1]) {
-        Values total = so_far;
-        for (size_t i = 0; i < total.size(); ++i)
-          total[i] = i == kPeak ? std::max(total[i], choice[i]) : total[i] + choice[i];
-        From(first + length, total);
-      }
+      for (const Costs& choice : choices[first][length - 1])
+        From(first + length, Join(so_far, choice));
     }
   }
 
-  void Finish(const Values& total) {
+  void Finish(const Values& whole) {
     double score = 0;
-    for (size_t i = 0; i < total.size(); ++i) {
-      if (total[i] > limits[i]) return;
-      score += weights[i] * total[i];
+    for (size_t i = 0; i < whole.size(); ++i) {
+      if (whole[i] > limits[i]) return;
+      score += weights[i] * whole[i];
     }
     best = best ? std::min(*best, score) : score;
   }
@@ -83,7 +106,8 @@ const std::vector<const problem::Engine*>& TestEngines() {
   return engines;
 }
 
-ExhaustiveSearch::ExhaustiveSearch(const graph::Graph& graph, const hw_profiles::Profile& profile) {
+ExhaustiveSearch::ExhaustiveSearch(const graph::Graph& graph, const hw_profiles::Profile& profile)
+    : clock_hz_(profile.clock_hz) {
   const int operators = static_cast<int>(graph.operators.size());
   choices_.resize(graph.operators.size());
   for (int first = 0; first < operators; ++first) {
@@ -95,17 +119,22 @@ ExhaustiveSearch::ExhaustiveSearch(const graph::Graph& graph, const hw_profiles:
 
 std::optional<double> ExhaustiveSearch::BestScore(const plan::Objective& objective,
                                                   const plan::Metrics& lower_bounds) const {
-  Walk walk{.choices = choices_, .weights = {}, .limits = {}, .best = std::nullopt};
-  const std::vector<std::string_view> names = plan::MetricNames();
+  Walk walk{.choices = choices_,
+            .clock_hz = clock_hz_,
+            .weights = {},
+            .limits = {},
+            .best = std::nullopt};
   double sum = 0;
   for (const auto& [metric, weight] : objective.weights) sum += weight;
-  for (size_t i = 0; i < kValues; ++i) {
-    const std::string name(names[i]);
+  for (size_t i = 0; i < plan::kMetrics.size(); ++i) {
+    const plan::Metric& metric = plan::kMetrics[i];
+    const std::string name(metric.name);
     walk.limits[i] = objective.limits.contains(name) ? objective.limits.at(name) : 1e300;
     if (!objective.weights.contains(name)) continue;
     const bool single = objective.weights.size() == 1;
-    walk.weights[i] =
-        single ? 1 : objective.weights.at(name) / sum / plan::ValueOf(lower_bounds, name);
+    walk.weights[i] = single ? 1
+                             : objective.weights.at(name) / sum /
+                                   plan::DivisorOf(lower_bounds, metric, objective.limits);
   }
   walk.From(0, {});
   return walk.best;

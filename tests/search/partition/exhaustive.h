@@ -26,11 +26,13 @@ class ExhaustiveSearch {
                                   const plan::Metrics& lower_bounds) const;
 
  private:
-  // Values of the metrics, in the order of plan::MetricNames.
-  using Values = std::array<double, 5>;
+  // What a choice costs: latency, energy, off-chip bytes, peak, MACs, off-chip bytes per cycle in
+  // its busiest step.
+  using Costs = std::array<double, 6>;
 
-  std::vector<std::vector<std::vector<Values>>>
-      choices_;  // by first operator, then length - 1: every choice that fits
+  double clock_hz_ = 0;
+  std::vector<std::vector<std::vector<Costs>>>
+      choices_;  // by first operator, then length - 1: every choice that fits, costs only once
 };
 
 }  // namespace tessera::search
