@@ -8,7 +8,7 @@
 const unitTexts = { cycles: (value) => `${grouped(value)} cycles`, pJ: energyText, bytes: bytesText };
 const unitAsides = { cycles: timeText, bytes: (value) => `${grouped(value)} B` };
 
-function metricCard({ key, title, unit, counts_work: countsWork }) {
+function metricCard({ key, title, unit, counts_work: countsWork, grows_with_work: grows }) {
   const text = unitTexts[unit] ?? ((value) => `${value < 1000 ? Number(value.toPrecision(4)) : grouped(value)} ${unit}`);
   const aside = unitAsides[unit] ?? (() => '');
   const value = plan.totals[key];
@@ -31,7 +31,7 @@ function metricCard({ key, title, unit, counts_work: countsWork }) {
       ['lower bound', text(bound)],
     ],
   }));
-  const claims = plan.totals.unknown_work > 0 && countsWork ? ['at least: work is unknown'] : [];
+  const claims = plan.totals.unknown_work > 0 && countsWork ? [grows ? 'at least: work is unknown' : 'without unknown work'] : [];
   if (bound > 0) claims.push(`${(value / bound).toFixed(2)} × bound`);
   if (alone > 0) claims.push(`${percent(Math.abs(1 - value / alone))} ${value <= alone ? 'below' : 'above'} alone`);
   const wanted = key in plan.objective.weights;

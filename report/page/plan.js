@@ -1,7 +1,8 @@
 // The plan, as report/html_page_data.h writes it. Arrays refer to each other by index; -1 means
 // none:
 //
-//   metrics     key, title, unit, counts_work (a lower bound if work is unknown), is_of_front
+//   metrics     key, title, unit, counts_work (of the known work only), grows_with_work (so a lower
+//               bound if work is unknown), is_of_front
 //   profile_totals  title, unit, value: sums over the profile, such as its area
 //   host        macs, all_macs, operators: op, reason why the host runs it
 //   operators   id, kind, inputs, weights, outputs (tensors), macs

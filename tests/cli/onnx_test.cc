@@ -255,6 +255,19 @@ TEST_F(UnknownWorkTest, ClaimsNoLimitAsKeptThatItMayExceed) {
   }
 }
 
+TEST_F(UnknownWorkTest, ReportsCallNoRatioALowerBound) {
+  const Outcome outcome =
+      Plan({"--minimize", "peak", "--limit", "power=1e9,latency=1000000", "--report", "plan.html"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("power, mW, without unknown work"));
+  const std::string page = Read("plan.html");
+  EXPECT_THAT(page,
+              testing::ContainsRegex(
+                  R"("key": ?"latency"[^}]*"counts_work": ?true, ?"grows_with_work": ?true)"));
+  EXPECT_THAT(page, testing::ContainsRegex(
+                        R"("key": ?"power"[^}]*"counts_work": ?true, ?"grows_with_work": ?false)"));
+}
+
 // The known latency is a lower bound, so a plan may keep these limits.
 TEST_F(UnknownWorkTest, NoLimitOfARatioIsCalledImpossible) {
   for (const std::string metric : {"power", "bandwidth_average", "bandwidth_peak"}) {
