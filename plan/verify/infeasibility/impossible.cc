@@ -9,7 +9,7 @@
 #include "tessera/plan/verify/tiles.h"
 
 // The arguments that need no order, no cut and no tile: what lies at home, what one operator needs
-// in any subgraph, and the least work and traffic.
+// in any subgraph, the least work and traffic, and the subgraphs around one operator.
 namespace tessera::plan::verify::infeasibility {
 
 namespace {
@@ -69,7 +69,7 @@ std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Us
     if (metric != "peak" && IsBeyond(bound, limit))
       return fmt::format("every plan has {} {} at least, and {} is allowed", metric, bound, limit);
   }
-  return std::nullopt;
+  return FindNoRoomAround(plan, users, room);
 }
 
 }  // namespace tessera::plan::verify::infeasibility

@@ -41,6 +41,11 @@ int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interv
 std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users,
                                           int64_t room);
 
+// The same, from the sets of operators that may be done before and after a subgraph with some
+// operator, if no such subgraph has room (around_operator.cc).
+std::optional<std::string> FindNoRoomAround(const Plan& plan, const std::vector<Users>& users,
+                                            int64_t room);
+
 // Bytes of the tile memory that some step of a subgraph needs, for all weight policies and in-place
 // choices. Its tiles and halo count, and without split K. `index` is that of the subgraph in
 // plan.subgraphs. Cost: the tiles, once.
