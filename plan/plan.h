@@ -137,7 +137,7 @@ struct Run {
 // A sequence of single-operator subgraphs planned by the same search, for comparison (layer by
 // layer).
 struct Baseline {
-  bool complete = false;        // every operator fits alone
+  bool complete = false;  // every operator fits alone, and the memories hold all tensors between
   std::vector<int> do_not_fit;  // operators that do not fit alone
   Metrics totals;               // over the operators that fit
   double score = 0;

@@ -129,7 +129,9 @@ std::string DescribePlan(const plan::Plan& plan, double time_ms) {
     text += Printable(homes) + '\n';
   const bool any_alone = plan.baseline.do_not_fit.size() < plan.network.operators.size();
   if (!plan.baseline.complete && (any_alone || !plan.run.cut_off)) {
-    text += "alone, these operators do not fit:";
+    text += plan.baseline.do_not_fit.empty()
+                ? "layer by layer, the memories have no room for all tensors between subgraphs"
+                : "alone, these operators do not fit:";
     for (const int op : plan.baseline.do_not_fit) text += ' ' + Printable(IdOf(plan, op));
     text += '\n';
   }

@@ -15,6 +15,7 @@
 #include "tessera/search/partition/answer/refusal.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/driver/order_search.h"
+#include "tessera/search/partition/prefetch_search.h"
 #include "tessera/search/partition/ratio_search.h"
 #include "tessera/search/partition/rewriting.h"
 
@@ -190,13 +191,17 @@ base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& netw
       return SearchLittle(each, profile, asked);
     }
   };
-  const SearchFunction search_for_ratios = [&](const graph::Graph& each,
-                                               const answer::PartitionOptions& asked) {
-    return SearchForRatios(each, profile, asked, search);
+  const SearchFunction search_objective = [&](const graph::Graph& each,
+                                              const answer::PartitionOptions& asked) {
+    return WeighsRatios(asked.objective) ? SearchForRatios(each, profile, asked, search)
+                                         : search(each, asked);
+  };
+  const SearchFunction search_all = [&](const graph::Graph& each,
+                                        const answer::PartitionOptions& asked) {
+    return SearchForPrefetched(each, profile, asked, search_objective);
   };
   try {
-    return SearchAndJudge(network, profile, options,
-                          WeighsRatios(options.objective) ? search_for_ratios : search);
+    return SearchAndJudge(network, profile, options, search_all);
   } catch (const std::bad_alloc&) {
     return SearchLittle(network, profile, options);
   }

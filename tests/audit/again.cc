@@ -18,7 +18,10 @@ using base::Random;
 // For a network of at most this size the search must answer; a limit alone is no excuse.
 constexpr size_t kSmall = 8;
 
-bool IsSmall(const PlanRequest& question) { return question.network.operators.size() <= kSmall; }
+// Prefetching is tried on few partitions.
+bool IsSmall(const PlanRequest& question) {
+  return question.network.operators.size() <= kSmall && !question.prefetch;
+}
 
 void ReportLost(const std::string& kind, const PlanRequest& question, const Answer& answer,
                 const Answer& known, Run& run) {
@@ -99,8 +102,12 @@ void ExpectNoWorse(const std::string& kind, const PlanRequest& question, const A
 
 }  // namespace
 
-void CheckLimits(const PlanRequest& question, uint64_t seed, Run& run) {
+void CheckLimits(const PlanRequest& asked, uint64_t seed, Run& run) {
   Random random(seed);
+  PlanRequest question = asked;
+  question.prefetch =
+      question.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered && random.Chance(0.4);
+  if (question.prefetch) run.Count("limits with prefetched constants");
   const Answer known = run.Ask(question);
   if (!known.plan) return;
   Claims claims;

@@ -98,6 +98,15 @@ std::optional<FullHome> Absence::FindFullHome() const {
   return std::nullopt;
 }
 
+std::optional<FullHome> Absence::FindFullHomeAlone() const {
+  const encoder::program::HomeCapacity homes(context_.graph, context_.profile);
+  for (int op = 0; op < lattice_.Operators(); ++op) {
+    if (const auto overflow = homes.FindOverflow({op, op}, {}))
+      return FullHome{op, overflow->message};
+  }
+  return std::nullopt;
+}
+
 bool Absence::HasPath(bool within_limits) const {
   std::vector<paths::Arc> arcs;
   for (const paths::LatticeInterval& interval : lattice_.Intervals()) {

@@ -44,6 +44,9 @@ class Absence {
 
   std::optional<FullHome> FindFullHome() const;
 
+  // The first operator that overflows a home if each operator is a subgraph and none is kept.
+  std::optional<FullHome> FindFullHomeAlone() const;
+
   // Whether some path avoids everything that is proven impossible, and satisfies the limits if
   // required. Undecided choices count as fitting; after a stop the answer is true.
   bool HasPath(bool within_limits) const;

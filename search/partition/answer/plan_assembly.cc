@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
+#include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/homes.h"
 #include "tessera/graph/operator_order.h"
 
 namespace tessera::search::partition::answer {
@@ -141,19 +146,49 @@ void RenumberTensors(plan::Plan& plan) {
   for (plan::PlanConstraint& constraint : plan.constraints) renumber(constraint.tensor);
 }
 
+namespace {
+
+// Whether one tensor after the other fits, without a search.
+bool FitsInARow(const problem::Problem& home) {
+  const problem::Memory& memory = home.memories.front();
+  problem::Bytes end = 0;
+  for (const problem::Buffer& buffer : home.buffers) {
+    end = base::RoundUp(end, problem::AlignmentOf(home, buffer)) + buffer.size;
+    if (end > memory.capacity) return false;
+  }
+  return memory.reserved.empty();
+}
+
+// Whether the memories hold all boundary tensors of these subgraphs.
+bool HomesHold(const choices::SearchContext& context,
+               std::span<const encoder::program::SubgraphChoice> subgraphs) {
+  if (encoder::program::FindOverfullHome(context.graph, context.profile, subgraphs)) return false;
+  std::vector<encoder::program::HomeProblem> homes =
+      encoder::program::BuildHomes(context.graph, context.profile, subgraphs);
+  std::erase_if(homes, [](const auto& home) { return FitsInARow(home.problem); });
+  const base::Expected<placement::HomePlacement> placed =
+      placement::PlaceHomes(std::move(homes), context.engines, context.LeastBudget(), context.stop);
+  return placed && placed->reason.empty();
+}
+
+}  // namespace
+
 plan::Baseline AssembleBaseline(const choices::SearchContext& context,
                                 const paths::PathSearch& paths) {
   plan::Baseline baseline;
+  std::vector<encoder::program::SubgraphChoice> subgraphs;
   for (int op = 0; op < paths.Lattice().Operators(); ++op) {
     const choices::IntervalChoices& single = paths.Lattice().Single(op).choices;
     const std::optional<size_t> best = paths.BestSingle(single);
     if (best && single.Choices()[*best].verdict == choices::ChoiceStatus::kFits) {
-      plan::Accumulate(baseline.totals, MetricsOf(context, single, single.Choices()[*best]));
+      const choices::Choice& choice = single.Choices()[*best];
+      plan::Accumulate(baseline.totals, MetricsOf(context, single, choice));
+      subgraphs.push_back(single.Tiles().Candidates()[choice.candidate].choice);
     } else {
       baseline.do_not_fit.push_back(op);
     }
   }
-  baseline.complete = baseline.do_not_fit.empty();
+  baseline.complete = baseline.do_not_fit.empty() && HomesHold(context, subgraphs);
   baseline.score = context.scale.ScoreOf(baseline.totals);
   return baseline;
 }

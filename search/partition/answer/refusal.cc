@@ -62,13 +62,11 @@ class Explanation {
       return Naming(lower_bounds_.tightest, Infeasible(DescribeLowerBound()));
     if (IsHopeless(context_, lower_bounds_))
       return NamingLimits(Infeasible(DescribeLimits("of the network")));
-    if (coverage_.leaves_out_intervals)
-      return NamingBlocked(Unknown("the search was stopped before a plan was found"));
+    if (coverage_.leaves_out_intervals) return Stopped();
     if (const std::optional<FullHome> full = absence_.FindFullHome()) return Overflowing(*full);
     if (const std::optional<int> op = absence_.FindTightest())
       return Naming(*op, AmongTried(coverage_, DescribeTightest(*op)));
-    if (paths_.IsCutShort())
-      return NamingBlocked(Unknown("the search was stopped before a plan was found"));
+    if (paths_.IsCutShort()) return Stopped();
     if (!absence_.HasPath(false)) return WithoutPath();
     if (!absence_.HasPath(true))
       return NamingLimits(AmongTried(coverage_, DescribeLimits(Within())));
@@ -76,6 +74,14 @@ class Explanation {
   }
 
  private:
+  // Without a plan layer by layer, the first plan takes a search.
+  PartitionResult Stopped() const {
+    std::string reason = "the search was stopped before a plan was found";
+    if (const std::optional<FullHome> full = absence_.FindFullHomeAlone())
+      reason += "; more time may find one, but not layer by layer: " + full->message;
+    return NamingBlocked(Unknown(std::move(reason)));
+  }
+
   PartitionResult Unsupported(int op) const {
     const base::Diagnostic& refusal = *paths_.Lattice().Single(op).choices.Refusal();
     std::string reason = refusal.message;
