@@ -1,4 +1,4 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
@@ -7,7 +7,6 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/verify/cost_terms.h"
 #include "tessera/plan/verify/derivation.h"
-#include "tessera/plan/verify/engines.h"
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
 #include "tessera/plan/verify/infeasibility/subgraph_need.h"
 
@@ -32,15 +31,15 @@
 // in one subgraph, and the operators done before a subgraph contain those that they depend on. If
 // there are too many sets, or too many steps, nothing is claimed.
 //
-// v is an operator with large operands and results. Those with the largest are tried in turn. Cost:
-// limited by the constants below; about a second for a network of 200 operators.
+// Operators are tried as v in turn, those with the largest operands and results first. A subgraph
+// that may have room shows that none of its operators is such a v. Cost: limited by the constants
+// below; a few seconds for a network of 400 operators.
 namespace tessera::plan::verify::infeasibility {
 namespace {
 
 constexpr size_t kMostSets = 4'000;
 constexpr int64_t kMostOperatorsOfSets = 2'000'000;
 constexpr int64_t kMostWork = 200'000'000;
-constexpr size_t kMostTried = 4;
 
 // All of the operands and results, as features.
 int64_t WholeOperands(const Plan& plan, const graph::Operator& op) {
@@ -51,7 +50,8 @@ int64_t WholeOperands(const Plan& plan, const graph::Operator& op) {
   return bytes;
 }
 
-std::vector<int> LargestOperators(const Plan& plan) {
+// The operators with the largest operands and results first.
+std::vector<int> BySize(const Plan& plan) {
   std::vector<int64_t> bytes;
   for (const graph::Operator& op : plan.network.operators) bytes.push_back(WholeOperands(plan, op));
   std::vector<int> operators(bytes.size());
@@ -59,7 +59,6 @@ std::vector<int> LargestOperators(const Plan& plan) {
   std::stable_sort(operators.begin(), operators.end(), [&](int a, int b) {
     return bytes[static_cast<size_t>(a)] > bytes[static_cast<size_t>(b)];
   });
-  operators.resize(std::min(operators.size(), kMostTried));
   return operators;
 }
 
@@ -72,24 +71,35 @@ bool IsSubset(const Done& a, const Done& b) {
 
 class Surroundings {
  public:
-  Surroundings(const Plan& plan, const std::vector<Users>& users, int64_t room)
+  Surroundings(const Plan& plan, const std::vector<Users>& users, int64_t room,
+               const base::Stop& stop)
       : plan_(plan),
         users_(users),
         room_(room),
+        stop_(stop),
         dependences_(plan.network, users),
-        needs_(plan, users, dependences_) {}
+        needs_(plan, users, dependences_),
+        may_have_room_(plan.network.operators.size()) {}
 
   std::optional<std::string> Find() {
     if (!FindMoments()) return std::nullopt;
-    for (const int op : LargestOperators(plan_)) {
+    for (const int op : BySize(plan_)) {
+      if (may_have_room_[static_cast<size_t>(op)]) continue;
       if (const std::optional<Need> least = LeastAround(op)) return Describe(op, *least);
-      if (needs_.Work() > kMostWork) return std::nullopt;
+      if (IsSpent()) return std::nullopt;
     }
     return std::nullopt;
   }
 
  private:
-  // The moments that have room, and the least bytes of the others.
+  int LargestOf(const std::vector<int>& tensors) const {
+    if (tensors.empty()) return -1;
+    return *std::max_element(tensors.begin(), tensors.end(), [this](int a, int b) {
+      return WholeBytes(plan_, a) < WholeBytes(plan_, b);
+    });
+  }
+
+  // The moments that have room, and the least need of the others.
   bool FindMoments() {
     const size_t operators = plan_.network.operators.size();
     const size_t most = std::min(
@@ -100,25 +110,37 @@ class Surroundings {
       if (progress.bytes <= room_) {
         moments_.push_back(std::move(progress));
       } else {
-        least_without_room_ = std::min(least_without_room_, progress.bytes);
+        if (progress.bytes < least_elsewhere_.bytes)
+          least_elsewhere_ = {progress.bytes, -1, LargestOf(progress.held)};
       }
     }
     return true;
   }
 
-  // The least need of all subgraphs with the operator; nullopt if one may have room.
+  // The least need of all subgraphs with the operator; nullopt if one may have room. Small ones
+  // come first.
   std::optional<Need> LeastAround(int op) {
-    Need least{least_without_room_, op, -1};
-    for (const Progress& before : moments_) {
-      if (before.done[static_cast<size_t>(op)]) continue;
+    Need least{base::kMaxTotal, -1, -1};
+    for (auto before = moments_.rbegin(); before != moments_.rend(); ++before) {
+      if (before->done[static_cast<size_t>(op)]) continue;
       for (const Progress& after : moments_) {
-        if (!after.done[static_cast<size_t>(op)] || !IsSubset(before.done, after.done)) continue;
-        const Need need = needs_.Of(before, after);
-        if (need.bytes <= room_ || needs_.Work() > kMostWork) return std::nullopt;
+        if (!after.done[static_cast<size_t>(op)] || !IsSubset(before->done, after.done)) continue;
+        const Need need = needs_.Of(*before, after, op, least.bytes);
+        if (need.bytes <= room_) NoteRoom(*before, after);
+        if (need.bytes <= room_ || IsSpent()) return std::nullopt;
         if (need.bytes < least.bytes) least = need;
       }
     }
-    return least;
+    return least.bytes < base::kMaxTotal ? least : least_elsewhere_;
+  }
+
+  bool IsSpent() const { return needs_.Work() > kMostWork || stop_.Requested(); }
+
+  // None of the operators of this subgraph shows that there is no plan.
+  void NoteRoom(const Progress& before, const Progress& after) {
+    for (size_t op = 0; op < may_have_room_.size(); ++op) {
+      if (after.done[op] && !before.done[op]) may_have_room_[op] = true;
+    }
   }
 
   std::string Describe(int op, const Need& least) const {
@@ -126,14 +148,14 @@ class Surroundings {
       return plan_.network.operators[static_cast<size_t>(number)].id;
     };
     std::string why = fmt::format(
-        "operator '{}' has room in no subgraph, in any order of the operators: each needs {} bytes "
-        "of memory '{}' at least, and {} may be used",
+        "operator '{}' has room in no subgraph, in any order of the operators: where one may begin "
+        "and end, it needs {} bytes of memory '{}' at least, and {} may be used",
         name(op), least.bytes, TileMemory(plan_.profile).name, room_);
     if (least.tensor >= 0) {
-      why += fmt::format(
-          "; the one that needs least needs them when '{}' runs, most of them for "
-          "'{}'",
-          name(least.op), plan_.network.tensors[static_cast<size_t>(least.tensor)].id);
+      const std::string& tensor = plan_.network.tensors[static_cast<size_t>(least.tensor)].id;
+      why += fmt::format("; most of them for '{}', {}", tensor,
+                         least.op >= 0 ? fmt::format("when '{}' runs", name(least.op))
+                                       : "with all that is whole before and after it");
     }
     return why;
   }
@@ -141,17 +163,19 @@ class Surroundings {
   const Plan& plan_;
   const std::vector<Users>& users_;
   const int64_t room_;
+  const base::Stop& stop_;
   const Dependences dependences_;
   SubgraphNeeds needs_;
   std::vector<Progress> moments_;
-  int64_t least_without_room_ = base::kMaxTotal;
+  std::vector<bool> may_have_room_;  // by operator: in a subgraph with it
+  Need least_elsewhere_{base::kMaxTotal, -1, -1};
 };
 
 }  // namespace
 
 std::optional<std::string> FindNoRoomAround(const Plan& plan, const std::vector<Users>& users,
-                                            int64_t room) {
-  return Surroundings(plan, users, room).Find();
+                                            int64_t room, const base::Stop& stop) {
+  return Surroundings(plan, users, room, stop).Find();
 }
 
 }  // namespace tessera::plan::verify::infeasibility

@@ -170,7 +170,7 @@ Judgement JudgeIn(const Plan& asked, const FindProof& find_proof, const base::St
     return {std::nullopt, "the network is beyond what an independent check goes through"};
   const Bytes room = RoomOf(question);
   Refutation refutation;
-  if (auto why = FindImpossible(question, FindUsers(question.network), room)) {
+  if (auto why = FindImpossible(question, FindUsers(question.network), room, stop)) {
     refutation.argument = *std::move(why);
     return {std::move(refutation), {}};
   }

@@ -1,7 +1,8 @@
 #include "tessera/plan/verify/infeasibility/subgraph_need.h"
 
 #include <algorithm>
-#include <optional>
+#include <iterator>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -104,25 +105,32 @@ Sequence Arrange(const Done& before, const Done& after, int last) {
 // The subgraph with one of its operators last.
 class OrderedSubgraph {
  public:
-  // `constants`: bytes at home in the tile memory.
-  OrderedSubgraph(const Plan& plan, const Dependences& dependences, int64_t constants,
-                  const Progress& before, const Progress& after, int last)
-      : dependences_(dependences),
-        sequence_(Arrange(before.done, after.done, last)),
+  // `plan`: the network in the order of the sequence. `constants`: bytes at home in the tile
+  // memory. Operators are visited until one needs more than `enough`, `around` first.
+  OrderedSubgraph(const Plan& plan, const std::vector<Users>& users, const Dependences& dependences,
+                  const Sequence& sequence, int64_t constants, const Progress& before,
+                  const Progress& after, int around, int64_t enough)
+      : plan_(plan),
+        users_(users),
+        dependences_(dependences),
+        sequence_(sequence),
+        around_(around),
+        enough_(enough),
         always_(constants) {
-    plan_.network = plan.network;
-    plan_.profile = plan.profile;
-    for (size_t i = 0; i < sequence_.order.size(); ++i) {
-      plan_.network.operators[i] = plan.network.operators[static_cast<size_t>(sequence_.order[i])];
-    }
-    users_ = FindUsers(plan_.network);
     subgraph_.interval = sequence_.interval;
     tiled_ = plan_.network.operators[static_cast<size_t>(subgraph_.interval.last)].outputs.front();
     for (const int tensor : TensorsOf(plan_.network, subgraph_.interval)) AddPart(tensor);
-    for (const int tensor : before.held) {
-      const bool passes = IsIn(after.held, tensor) && !IsTouched(tensor);
-      if (passes) always_ = Plus(always_, WholeBytes(plan_, tensor));
+    std::vector<int> both;
+    std::set_union(before.held.begin(), before.held.end(), after.held.begin(), after.held.end(),
+                   std::back_inserter(both));
+    for (const int tensor : both) {
+      const int64_t bytes = WholeBytes(plan_, tensor);
+      crossing_.bytes = Plus(crossing_.bytes, bytes);
+      if (crossing_.tensor < 0 || bytes > WholeBytes(plan_, crossing_.tensor))
+        crossing_.tensor = tensor;
+      if (!IsTouched(tensor)) always_ = Plus(always_, bytes);
     }
+    crossing_.bytes = Plus(crossing_.bytes, constants);
   }
 
   Need Find() {
@@ -131,6 +139,11 @@ class OrderedSubgraph {
     FindCuts();
     if (std::none_of(units_.begin(), units_.end(), [](int64_t unit) { return unit > 0; }))
       return least;
+    const bool is_alone = subgraph_.interval.first == subgraph_.interval.last;
+    if (crossing_.bytes > enough_ && !is_alone) {
+      LowerTo(least, crossing_);
+      return least;
+    }
     LowerTo(least, MoreTiles(output));
     const Tiling& tiling = plan_.profile.tiling;
     for (size_t axis = 0; axis < output.size(); ++axis) {
@@ -257,10 +270,16 @@ class OrderedSubgraph {
     std::vector<int64_t> bytes;  // by part, of its tile buffer
     for (const Part& part : parts_) bytes.push_back(TileBytes(part, tile.needs.at(part.tensor)));
     Need most;
-    for (int op = subgraph_.interval.first; op <= subgraph_.interval.last; ++op)
+    const auto visit = [&](int op) {
+      work_ += static_cast<int64_t>(parts_.size());
       RaiseTo(most, NeedAt(op, bytes, cut));
-    work_ += Times(static_cast<int64_t>(parts_.size()),
-                   subgraph_.interval.last + 1 - subgraph_.interval.first);
+    };
+    for (int op = subgraph_.interval.first; op <= subgraph_.interval.last; ++op) {
+      if (OfFile(op) == around_) visit(op);
+    }
+    for (int op = subgraph_.interval.first; op <= subgraph_.interval.last && most.bytes <= enough_;
+         ++op)
+      visit(op);
     return most;
   }
 
@@ -362,13 +381,16 @@ class OrderedSubgraph {
                        layout.row_pitch_bytes);
   }
 
+  const Plan& plan_;
+  const std::vector<Users>& users_;
   const Dependences& dependences_;
-  const Sequence sequence_;
-  Plan plan_;  // network and profile
-  std::vector<Users> users_;
+  const Sequence& sequence_;
+  const int around_;
+  const int64_t enough_;
   Subgraph subgraph_;
   int tiled_ = -1;
-  int64_t always_;
+  int64_t always_;  // there at every step
+  Need crossing_;   // whole, of all that enters, leaves or passes, and the constants
   std::vector<Part> parts_;
   std::vector<int64_t> units_;
   int64_t work_ = 0;
@@ -378,7 +400,11 @@ class OrderedSubgraph {
 
 SubgraphNeeds::SubgraphNeeds(const Plan& plan, const std::vector<Users>& users,
                              const Dependences& dependences)
-    : plan_(plan), users_(users), dependences_(dependences) {
+    : plan_(plan), dependences_(dependences), users_(users) {
+  ordered_.network = plan.network;
+  ordered_.profile = plan.profile;
+  order_.resize(plan.network.operators.size());
+  std::iota(order_.begin(), order_.end(), 0);
   const graph::Interval all{0, static_cast<int>(plan.network.operators.size()) - 1};
   for (int tensor = 0; tensor < static_cast<int>(plan.network.tensors.size()); ++tensor) {
     const bool counts = plan.network.tensors[static_cast<size_t>(tensor)].constant &&
@@ -388,7 +414,17 @@ SubgraphNeeds::SubgraphNeeds(const Plan& plan, const std::vector<Users>& users,
   }
 }
 
-Need SubgraphNeeds::Of(const Progress& before, const Progress& after) {
+void SubgraphNeeds::Reorder(const std::vector<int>& order) {
+  if (order == order_) return;
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (order[i] != order_[i])
+      ordered_.network.operators[i] = plan_.network.operators[static_cast<size_t>(order[i])];
+  }
+  order_ = order;
+  users_ = FindUsers(ordered_.network);
+}
+
+Need SubgraphNeeds::Of(const Progress& before, const Progress& after, int around, int64_t enough) {
   std::vector<int> inside;
   bool has_host = false;
   for (size_t op = 0; op < before.done.size(); ++op) {
@@ -402,9 +438,12 @@ Need SubgraphNeeds::Of(const Progress& before, const Progress& after) {
     const bool is_read = std::any_of(inside.begin(), inside.end(),
                                      [&](int other) { return dependences_.Precedes(last, other); });
     if (is_read) continue;
-    OrderedSubgraph ordered(plan_, dependences_, constants_, before, after, last);
+    const Sequence sequence = Arrange(before.done, after.done, last);
+    Reorder(sequence.order);
+    OrderedSubgraph ordered(ordered_, users_, dependences_, sequence, constants_, before, after,
+                            around, enough);
     LowerTo(least, ordered.Find());
-    work_ += ordered.Work() + static_cast<int64_t>(before.done.size());
+    work_ += ordered.Work() + 10 * static_cast<int64_t>(before.done.size());
   }
   return least;
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "tessera/plan/plan.h"
@@ -28,16 +27,23 @@ class SubgraphNeeds {
 
   // A lower bound for the subgraph of the operators that are done after it and not before it: under
   // every tile, policy and set of kept tensors. More than any memory has if there can be no such
-  // subgraph. Cost: for each operator that may be its last one, a few tiles.
-  Need Of(const Progress& before, const Progress& after);
+  // subgraph. The bound is the best that is known if it is at most `enough`, and may be any that
+  // exceeds it; the operator `around` is examined first. Cost: for each operator that may be its
+  // last one, a few tiles.
+  Need Of(const Progress& before, const Progress& after, int around, int64_t enough);
 
-  // The operators visited so far.
+  // Operators visited so far, times tensors.
   int64_t Work() const { return work_; }
 
  private:
+  // Puts the operators of the network into this order.
+  void Reorder(const std::vector<int>& order);
+
   const Plan& plan_;
-  const std::vector<Users>& users_;
   const Dependences& dependences_;
+  Plan ordered_;            // its network and profile, with the operators in ...
+  std::vector<int> order_;  // ... this order
+  std::vector<Users> users_;
   int64_t constants_ = 0;  // at home in the tile memory
   int64_t work_ = 0;
 };
