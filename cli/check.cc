@@ -200,6 +200,11 @@ class CheckCommand final : public Command {
     }
     if (verdict.interpreted) document["lowering"] = {{"jobs_run", verdict.interpreted->tally.jobs}};
     document["made_again"] = verdict.searched_again;
+    if (verdict.bound) {
+      document["bound"] = {{"claim", verdict.bound->claim},
+                           {"confirmed", verdict.bound->confirmed},
+                           {"gap", verdict.bound->gap}};
+    }
     document["exempt"] = plan::files::kExempt;
     return base::WriteJson(document);
   }
@@ -210,6 +215,12 @@ class CheckCommand final : public Command {
                                  ? fmt::format("{} of {} bytes", peak, answer.capacity)
                                  : fmt::format("{} bytes", peak);
     return fmt::format("accepted: {} buffers, peak {}\n", answer.problem.buffers.size(), room);
+  }
+
+  static std::string BoundAsText(const search::partition::analysis::BoundConfirmation& bound) {
+    if (bound.confirmed) return fmt::format("confirmed without the search: {}\n", bound.claim);
+    return fmt::format("by the search alone: {}; the independent check says: {}\n", bound.claim,
+                       base::Printable(bound.gap));
   }
 
   static std::string AcceptanceAsText(const Answer& answer, const PlanVerdict& verdict) {
@@ -229,6 +240,7 @@ class CheckCommand final : public Command {
     }
     text += fmt::format("{}: status, score, baseline and largest tiles\n",
                         verdict.searched_again ? "made again" : "not made again (--no-search)");
+    if (verdict.bound) text += BoundAsText(*verdict.bound);
     return text + fmt::format("not checked, for people alone: {}\n",
                               fmt::join(plan::files::kExempt, ", "));
   }

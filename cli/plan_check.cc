@@ -104,6 +104,7 @@ class PlanCheck {
             plan_, {.engines = engines.Pointers(), .stop = &stop, .threads = options_.threads});
     verdict_.interrupted = !made_again.finished;
     verdict_.searched_again = made_again.finished;
+    verdict_.bound = made_again.bound;
     Add(made_again.violations);
   }
 

@@ -6,6 +6,7 @@
 
 #include "tessera/plan/lowering/lowering.h"
 #include "tessera/plan/plan.h"
+#include "tessera/search/partition/analysis/confirm_bound.h"
 
 namespace tessera::cli {
 
@@ -19,7 +20,8 @@ struct PlanVerdict {
       // if false, claims that only a search can establish were not compared: not requested, or
       // another check failed
       false;
-  bool interrupted = false;  // before the search ended
+  std::optional<search::partition::analysis::BoundConfirmation> bound;  // if searched again
+  bool interrupted = false;                                             // before the search ended
 };
 
 struct PlanCheckOptions {

@@ -21,7 +21,7 @@
 namespace tessera::search::partition {
 namespace {
 
-constexpr std::string_view kLeftOut =
+constexpr std::string_view kOtherPrefetched =
     "plans that keep the limits only with prefetched constants; few of these were tried";
 
 // Prefetching moves transfers. Work, traffic and the peak of the tile memory do not fall.
@@ -56,7 +56,7 @@ void Restate(const cost::Scale& scale, const plan::Metrics& lower_bounds,
   answer::ClaimByBound(plan);
   if (!plan.proven) {
     for (const plan::ScopePart& part : plan::kScopeParts)
-      plan.scope.*part.left_out = std::string(kLeftOut);
+      plan.scope.*part.left_out = std::string(kOtherPrefetched);
   }
   found.status = plan.status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
 }

@@ -170,7 +170,7 @@ Reproduction Reproduce(const Plan& plan, const ReproduceOptions& own) {
     } else {
       comparison.Say(scale.error().message);
     }
-    return {true, comparison.Take()};
+    return {true, comparison.Take(), std::nullopt};
   }
   Comparison comparison(plan, "the search, repeated,");
   const SearchInput question = SearchInputOf(plan);
@@ -185,7 +185,10 @@ Reproduction Reproduce(const Plan& plan, const ReproduceOptions& own) {
   } else {
     comparison.AgainstSearch(*result->plan);
   }
-  return {true, comparison.Take()};
+  Reproduction reproduction{true, comparison.Take(), std::nullopt};
+  if (reproduction.violations.empty())
+    reproduction.bound = ConfirmBound(plan, question.graph, options);
+  return reproduction;
 }
 
 }  // namespace tessera::search::partition::analysis

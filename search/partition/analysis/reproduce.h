@@ -1,11 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tessera/base/stop.h"
 #include "tessera/plan/plan.h"
 #include "tessera/plan/verify/validator.h"
+#include "tessera/search/partition/analysis/confirm_bound.h"
 #include "tessera/search/tiling/candidate_search.h"
 
 // Checks the claims of a plan that only a search can establish: its status, its baseline, and which
@@ -15,7 +17,8 @@
 // So the check runs the search again and compares. If an answer is called optimal and is not, the
 // search does not return it. The check depends on the search itself, as the check of costs depends
 // on the simulation (plan_cost.h). It finds claims that were changed or are out of date, not errors
-// of the search. If no search was run, or one was cut off, there is nothing to run again, and only
+// of the search; against these, an independent judge is asked about the bound (confirm_bound.h). If
+// no search was run, or one was cut off, there is nothing to run again, and only
 // claims that follow from the lower bound and the whole output are allowed (plan_assembly.h). Cost:
 // that of the search; without one, that of the baseline.
 namespace tessera::search::partition::analysis {
@@ -29,6 +32,7 @@ struct ReproduceOptions {
 struct Reproduction {
   bool finished = false;  // false: the stop came first, and there is no result
   std::vector<plan::verify::Violation> violations;
+  std::optional<BoundConfirmation> bound;  // of a search that was run again, without violations
 };
 
 // Checks a plan that plan::Validate and FindMispriced accept.
