@@ -120,7 +120,7 @@ class ListNeed {
     }
   };
   static void Sort(Indices& indices) {
-    std::sort(indices.begin(), indices.end());
+    if (!std::is_sorted(indices.begin(), indices.end())) std::sort(indices.begin(), indices.end());
     indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
   }
 

@@ -155,5 +155,19 @@ TEST_F(SeveralHomesTest, ThatCannotBeReadArePointedAt) {
   EXPECT_THAT(outcome.err, HasSubstr("did you mean 'dram'?"));
 }
 
+// Each operator fits alone, but the memory between subgraphs does not hold all tensors.
+TEST_F(SeveralHomesTest, LayerByLayerNeedsRoomForAllTensors) {
+  const std::string files = Shipped("tests/cli/drawn/full_home");
+  const Arguments plan = {"plan",       files + ".yaml", "--hw",     files + ".hw.yaml",
+                          "--minimize", "peak",          "--output", "plan.json"};
+  const Outcome outcome = Run(plan);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("layer by layer, the memories have no room for all tensors"));
+  EXPECT_FALSE(ReadJson("plan.json").at("baseline").at("complete").get<bool>());
+  const Outcome checked = Run({"check", "plan.json"});
+  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+  EXPECT_THAT(checked.out, HasSubstr("confirmed without the search: no plan has peak below 852"));
+}
+
 }  // namespace
 }  // namespace tessera::cli

@@ -6,6 +6,7 @@
 namespace tessera::cli {
 namespace {
 
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -53,6 +54,30 @@ TEST_F(PrefetchTest, EvaluatesPlansThatStateIt) {
   const Outcome refused = Run({"eval", "first.json"});
   EXPECT_EQ(refused.exit_code, 3);
   EXPECT_THAT(refused.err, HasSubstr("whose constants are to be prefetched"));
+}
+
+// A plan by hand keeps this limit, because constants arrive before the subgraph that would have the
+// busiest tile. Proofs about plans without prefetched constants do not refute it.
+TEST_F(PrefetchTest, LimitsOfRatesAreNotRefuted) {
+  const std::string files = Shipped("tests/cli/drawn/prefetched_rate");
+  const Arguments arguments = {
+      "plan",    files + ".yaml",      "--hw",       files + ".hw.yaml", "--apart",  "p",
+      "--limit", "bandwidth_peak=0.8", "--prefetch", "--output",         "plan.json"};
+  const Outcome outcome = Run(arguments);
+  EXPECT_THAT(outcome.exit_code, AnyOf(0, 10)) << outcome.out;
+}
+
+// The limits are those of a plan for the least latency. Without prefetched constants none keeps
+// them.
+TEST_F(PrefetchTest, FindsPlansThatKeepLimitsWithItAlone) {
+  const std::string files = Shipped("tests/cli/drawn/prefetched_limits");
+  const Outcome outcome =
+      Run({"plan", files + ".yaml", "--hw", files + ".hw.yaml", "--minimize", "peak", "--prefetch",
+           "--limit", "energy=56011,bandwidth_average=0.88808008,power=50.9654232", "--output",
+           "plan.json"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  const Outcome checked = Run({"check", "--execute", "plan.json"});
+  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
 }
 
 TEST_F(PrefetchTest, TimelinesShowIt) {
