@@ -33,6 +33,18 @@ class PlanTest : public CommandLineTest {
   }
 };
 
+// Few partial plans rule out others, so such a search may have to be cut short.
+TEST_F(PlanTest, ASearchForPowerEnds) {
+  for (const Arguments& objective :
+       {Arguments{"--score", "latency=1,power=1"},
+        Arguments{"--minimize", "power", "--limit", "latency=100000"}}) {
+    Arguments arguments = objective;
+    arguments.insert(arguments.end(), {"--output", "plan.json"});
+    ASSERT_EQ(PlanPatentChain("edge_npu_1mib", arguments).exit_code, 0);
+    EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+  }
+}
+
 TEST_F(PlanTest, WritesFilesThatCheckAndShowTake) {
   const Outcome outcome =
       Plan("patent_chain", "ethos_u65_256",

@@ -58,12 +58,15 @@ class BestFirst {
     std::optional<size_t> best;
     int64_t extended = 0;
     while (!open_.empty() && !(best && cost::IsLess(Score(*best), open_.top().least))) {
-      if (++extended % kBetweenLooks == 0 && look.IsCutShort()) return std::nullopt;
+      if (look.joins > look.most_joins || (++extended % kBetweenLooks == 0 && look.IsCutShort()))
+        return std::nullopt;
       const Open next = open_.top();
       open_.pop();
       if (next.state < last_) {
         Extend(next);
         look.joins += static_cast<int64_t>(starting_at_[next.state].size());
+        if (look.IsLimited())
+          look.joins += std::exchange(comparisons_, 0) / PathLook::kComparisonsForOne;
       } else if (labels_[next.label].forbidden == 0 && (!best || IsBetter(next.label, *best))) {
         best = next.label;
       }
@@ -130,6 +133,7 @@ class BestFirst {
     const cost::Cost least = behind_[state].After(label.cost);
     if (!scale_.WithinLimits(least)) return;
     std::vector<size_t>& here = labels_at_[state];
+    comparisons_ += static_cast<int64_t>(2 * here.size());
     if (std::any_of(here.begin(), here.end(),
                     [&](size_t other) { return Replaces(labels_[other], label); }))
       return;
@@ -182,6 +186,7 @@ class BestFirst {
   std::vector<std::vector<size_t>> labels_at_;  // by state: those that no other replaces
   std::vector<Rest> behind_;                    // by state
   std::priority_queue<Open> open_;
+  int64_t comparisons_ = 0;  // of labels, since they were last counted
 };
 
 }  // namespace

@@ -50,20 +50,23 @@ inline constexpr size_t kMostForbidden = 64;
 // The limits of one search for a path, and its cost.
 struct PathLook {
   // Labels with different latencies rarely replace each other if the objective weighs a ratio, so
-  // that there may be exponentially many.
+  // that there may be exponentially many, and each is compared with all others of its state.
   static constexpr int64_t kMostJoinsForRatios = 1'000'000;
 
   // Both end the search without a path.
   const base::Stop* stop = nullptr;
   int64_t most_joins = std::numeric_limits<int64_t>::max();
 
-  int64_t joins = 0;  // of labels with arcs; accumulates
+  // Of labels with arcs; if most_joins limits them, so many comparisons of labels count as one.
+  static constexpr int64_t kComparisonsForOne = 16;
+  int64_t joins = 0;  // accumulates
 
   static PathLook For(const cost::Scale& scale, const base::Stop& stop) {
     PathLook look{.stop = &stop};
     if (scale.WeighsRatios()) look.most_joins = kMostJoinsForRatios;
     return look;
   }
+  bool IsLimited() const { return most_joins < std::numeric_limits<int64_t>::max(); }
   bool IsCutShort() const { return joins > most_joins || (stop != nullptr && stop->Requested()); }
 };
 

@@ -205,6 +205,30 @@ TEST(FindBestPath, IsTheBestOfAllUnderDrawnObjectives) {
   EXPECT_GT(found, 300);
 }
 
+// Each choice takes longer and needs more energy than the one before it, so no label replaces
+// another, and each is compared with all others of its state.
+TEST(FindBestPath, EndsWithTooManyLabelsOfARatio) {
+  const cost::Scale scale =
+      ScaleOf({.weights = {{"power", 1}}, .limits = {{"latency", 1'000'000}}});
+  base::Random random(5);
+  std::vector<partition::paths::Arc> arcs;
+  for (int state = 0; state < 6; ++state) {
+    plan::Metrics metrics;
+    metrics.clock_hz = 1e9;
+    for (size_t choice = 0; choice < 1000; ++choice) {
+      metrics.latency_cycles += random.Uniform(1, 99);
+      metrics.energy_pj += static_cast<double>(random.Uniform(1, 99));
+      arcs.push_back(ArcOf(state, state + 1, choice, 0));
+      arcs.back().cost = scale.CostOf(metrics);
+    }
+  }
+  const base::Stop stop;
+  auto look = partition::paths::PathLook::For(scale, stop);
+  EXPECT_FALSE(partition::paths::FindBestPath(scale, 6, arcs, {}, look));
+  EXPECT_TRUE(look.IsCutShort());
+  EXPECT_LT(look.joins, 100 * look.most_joins);
+}
+
 TEST(FindBestPath, EndsAtAStop) {
   constexpr int kStates = 1000;
   std::vector<partition::paths::Arc> arcs;
