@@ -9,6 +9,7 @@
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/greedy/greedy.h"
 #include "tessera/search/engines/lazy/lazy_engine.h"
+#include "tessera/search/tiling/shape_search.h"
 #include "tessera/search/tiling/tile_driver.h"
 #include "tessera/tests/search/cost/simulate.h"
 
@@ -42,12 +43,19 @@ Values MetricsOf(const Costs& whole, double clock_hz) {
           whole[kBusiest]};
 }
 
+void KeepEachOnce(std::vector<Costs>& costs) {
+  std::sort(costs.begin(), costs.end());
+  costs.erase(std::unique(costs.begin(), costs.end()), costs.end());
+}
+
 std::vector<Costs> ChoicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                              graph::Interval interval) {
   tiling::TileOptions options;
   options.engines = TestEngines();
   options.policies = encoder::program::AllowedPolicies(graph, profile, interval);
   options.made = encoder::program::TilesMade::kAll;
+  options.shapes = graph::tiling::ShapesOf(
+      graph::tiling::WithEveryExtent(tiling::GridOf(graph, profile, interval)));
   const auto tiles = tiling::IntervalTiles::Build(graph, profile, interval, options);
   std::vector<Costs> fitting;
   for (size_t i = 0; i < tiles->Candidates().size(); ++i) {
@@ -64,37 +72,9 @@ std::vector<Costs> ChoicesOf(const graph::Graph& graph, const hw_profiles::Profi
                        static_cast<double>(*result->peak), static_cast<double>(metrics.macs),
                        metrics.peak_bytes_per_cycle});
   }
-  std::sort(fitting.begin(), fitting.end());
-  fitting.erase(std::unique(fitting.begin(), fitting.end()), fitting.end());
+  KeepEachOnce(fitting);
   return fitting;
 }
-
-// Visits every path through the cut points.
-struct Walk {
-  const std::vector<std::vector<std::vector<Costs>>>& choices;
-  double clock_hz = 0;
-  Values weights = {};
-  Values limits = {};
-  std::optional<double> best;
-
-  void From(size_t first, const Costs& so_far) {
-    if (so_far[kLatency] > limits[kLatency]) return;  // it only grows
-    if (first == choices.size()) return Finish(MetricsOf(so_far, clock_hz));
-    for (size_t length = 1; length <= choices[first].size(); ++length) {
-      for (const Costs& choice : choices[first][length - 1])
-        From(first + length, Join(so_far, choice));
-    }
-  }
-
-  void Finish(const Values& whole) {
-    double score = 0;
-    for (size_t i = 0; i < whole.size(); ++i) {
-      if (whole[i] > limits[i]) return;
-      score += weights[i] * whole[i];
-    }
-    best = best ? std::min(*best, score) : score;
-  }
-};
 
 }  // namespace
 
@@ -106,38 +86,51 @@ const std::vector<const problem::Engine*>& TestEngines() {
   return engines;
 }
 
+// From the first cut on, every choice of every subgraph that begins there follows every sum so far.
 ExhaustiveSearch::ExhaustiveSearch(const graph::Graph& graph, const hw_profiles::Profile& profile)
     : clock_hz_(profile.clock_hz) {
   const int operators = static_cast<int>(graph.operators.size());
-  choices_.resize(graph.operators.size());
+  std::vector<std::vector<Costs>> up_to(graph.operators.size() + 1);  // by cut
+  up_to.front().emplace_back();
   for (int first = 0; first < operators; ++first) {
+    std::vector<Costs>& before = up_to[static_cast<size_t>(first)];
+    KeepEachOnce(before);
     for (int last = first; last < operators; ++last) {
-      choices_[static_cast<size_t>(first)].push_back(ChoicesOf(graph, profile, {first, last}));
+      std::vector<Costs>& behind = up_to[static_cast<size_t>(last) + 1];
+      for (const Costs& choice : ChoicesOf(graph, profile, {first, last})) {
+        for (const Costs& so_far : before) behind.push_back(Join(so_far, choice));
+      }
+      KeepEachOnce(behind);
     }
   }
+  partitions_ = std::move(up_to.back());
 }
 
 std::optional<double> ExhaustiveSearch::BestScore(const plan::Objective& objective,
                                                   const plan::Metrics& lower_bounds) const {
-  Walk walk{.choices = choices_,
-            .clock_hz = clock_hz_,
-            .weights = {},
-            .limits = {},
-            .best = std::nullopt};
   double sum = 0;
   for (const auto& [metric, weight] : objective.weights) sum += weight;
+  Values weights = {};
+  Values limits = {};
   for (size_t i = 0; i < plan::kMetrics.size(); ++i) {
     const plan::Metric& metric = plan::kMetrics[i];
     const std::string name(metric.name);
-    walk.limits[i] = objective.limits.contains(name) ? objective.limits.at(name) : 1e300;
+    limits[i] = objective.limits.contains(name) ? objective.limits.at(name) : 1e300;
     if (!objective.weights.contains(name)) continue;
     const bool single = objective.weights.size() == 1;
-    walk.weights[i] = single ? 1
-                             : objective.weights.at(name) / sum /
-                                   plan::DivisorOf(lower_bounds, metric, objective.limits);
+    weights[i] = single ? 1
+                        : objective.weights.at(name) / sum /
+                              plan::DivisorOf(lower_bounds, metric, objective.limits);
   }
-  walk.From(0, {});
-  return walk.best;
+  std::optional<double> best;
+  for (const Costs& partition : partitions_) {
+    const Values values = MetricsOf(partition, clock_hz_);
+    double score = 0;
+    for (size_t i = 0; i < values.size(); ++i)
+      score += values[i] > limits[i] ? 1e300 : weights[i] * values[i];
+    if (score < best.value_or(1e300)) best = score;
+  }
+  return best;
 }
 
 }  // namespace tessera::search

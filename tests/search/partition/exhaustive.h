@@ -31,8 +31,7 @@ class ExhaustiveSearch {
   using Costs = std::array<double, 6>;
 
   double clock_hz_ = 0;
-  std::vector<std::vector<std::vector<Costs>>>
-      choices_;  // by first operator, then length - 1: every choice that fits, costs only once
+  std::vector<Costs> partitions_;  // the costs of every choice for every partition, each once
 };
 
 }  // namespace tessera::search
