@@ -68,8 +68,11 @@ TEST_P(OutcomeTest, IsAsStatedAndThePlanIsRight) {
                          "--hw",      Shipped("hw_profiles/" + kProfiles[profile] + ".yaml"),
                          "--threads", "1",
                          "--output",  "plan.json"};
-  // The best plan of some pairs takes a minute. A refusal needs the whole search.
-  if (row.exit_codes[profile] == 0) arguments.insert(arguments.end(), {"--budget", "2000"});
+  // The best plan of some pairs takes a minute. A refusal needs the whole search, and so does a
+  // plan where feature maps have no home off the chip: there is none layer by layer.
+  const bool has_layers = kProfiles[profile] != "ethos_u55_256" && kProfiles[profile] != "mcu_320k";
+  if (has_layers && row.exit_codes[profile] == 0)
+    arguments.insert(arguments.end(), {"--budget", "2000"});
   const Outcome outcome = Run(arguments);
   ASSERT_EQ(outcome.exit_code, row.exit_codes[profile]) << outcome.out << outcome.err;
   if (outcome.exit_code == 0) {
