@@ -44,23 +44,6 @@ plan::Objective Related(plan::Objective objective, const std::string& metric) {
   return objective;
 }
 
-// The plan of a related search, as one for the objective that was asked for.
-void Restate(const cost::Scale& scale, const plan::Metrics& lower_bounds,
-             answer::PartitionResult& found) {
-  plan::Plan& plan = *found.plan;
-  plan.objective = scale.Objective();
-  plan.score = scale.ScoreOf(plan.totals);
-  plan.baseline.score = scale.ScoreOf(plan.baseline.totals);
-  plan.bound = scale.ScoreOfBounds(lower_bounds);
-  for (plan::Subgraph& subgraph : plan.subgraphs) subgraph.rejected_alternatives.clear();
-  answer::ClaimByBound(plan);
-  if (!plan.proven) {
-    for (const plan::ScopePart& part : plan::kScopeParts)
-      plan.scope.*part.left_out = std::string(kOtherPrefetched);
-  }
-  found.status = plan.status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
-}
-
 }  // namespace
 
 base::Expected<answer::PartitionResult> SearchForPrefetched(const graph::Graph& graph,
@@ -85,7 +68,9 @@ base::Expected<answer::PartitionResult> SearchForPrefetched(const graph::Graph& 
     base::Expected<answer::PartitionResult> found = search(graph, related);
     if (!found) return found;
     if (!found->plan || !scale->WithinLimits(scale->CostOf(found->plan->totals))) continue;
-    Restate(*scale, lower_bounds, *found);
+    answer::RateAnew(*scale, lower_bounds, kOtherPrefetched, *found->plan);
+    found->status =
+        found->plan->status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
     if (auto fault = answer::CheckWellFormed(*found->plan)) return base::Unexpected(*fault);
     return found;
   }

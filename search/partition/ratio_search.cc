@@ -131,15 +131,8 @@ class RatioSearch {
   // The best plan, as one for the objective that was asked for.
   std::optional<base::Diagnostic> Claim() {
     plan::Plan& plan = *best_.plan;
-    plan.objective = scale_.Objective();
-    plan.score = scale_.ScoreOf(plan.totals);
-    plan.baseline.score = scale_.ScoreOf(plan.baseline.totals);
-    plan.bound = scale_.ScoreOfBounds(lower_bounds_);
-    for (plan::Subgraph& subgraph : plan.subgraphs) subgraph.rejected_alternatives.clear();
-    answer::ClaimByBound(plan);
+    answer::RateAnew(scale_, lower_bounds_, kLeftOut, plan);
     if (!plan.proven) {
-      for (const plan::ScopePart& part : plan::kScopeParts)
-        plan.scope.*part.left_out = std::string(kLeftOut);
       plan.notes.push_back(fmt::format(
           "{} was not minimised itself: this is the best, by it, of the plans of least {}",
           NamesOf(scale_.Objective()), fmt::join(searched_, ", of least ")));

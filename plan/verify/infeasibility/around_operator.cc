@@ -14,10 +14,11 @@
 // whatever precedes it and follows it, there is no plan:
 //
 //     done before   [  a subgraph with v    ]   done after it
-//     x a           [ b  v  c ]                 x a b v c          each pair of sets of operators,
-//     x a           [ b  v  c  d ]              x a b v c d        such that v is in the second and
-//     x             [ a  b  v ]                 x a b v            not in the first, is one
-//     subgraph
+//     x a           [ b  v  c ]                 x a b v c
+//     x a           [ b  v  c  d ]              x a b v c d
+//     x             [ a  b  v ]                 x a b v
+//
+// Each pair of sets of operators is one subgraph if v is in the second and not in the first.
 //
 // Where feature maps are at home in the tile memory, few pairs are left. What is whole between two
 // subgraphs must fit, which rules out most sets, and so must all that enters and leaves a subgraph
@@ -32,14 +33,13 @@
 // there are too many sets, or too many steps, nothing is claimed.
 //
 // Operators are tried as v in turn, those with the largest operands and results first. A subgraph
-// that may have room shows that none of its operators is such a v. Cost: limited by the constants
-// below; a few seconds for a network of 400 operators.
+// that may have room shows that none of its operators is such a v. Cost: limited by `most_work` and
+// by the constants below; a few seconds for a network of 400 operators.
 namespace tessera::plan::verify::infeasibility {
 namespace {
 
 constexpr size_t kMostSets = 4'000;
 constexpr int64_t kMostOperatorsOfSets = 2'000'000;
-constexpr int64_t kMostWork = 200'000'000;
 
 // All of the operands and results, as features.
 int64_t WholeOperands(const Plan& plan, const graph::Operator& op) {
@@ -71,11 +71,12 @@ bool IsSubset(const Done& a, const Done& b) {
 
 class Surroundings {
  public:
-  Surroundings(const Plan& plan, const std::vector<Users>& users, int64_t room,
+  Surroundings(const Plan& plan, const std::vector<Users>& users, int64_t room, int64_t most_work,
                const base::Stop& stop)
       : plan_(plan),
         users_(users),
         room_(room),
+        most_work_(most_work),
         stop_(stop),
         dependences_(plan.network, users),
         needs_(plan, users, dependences_),
@@ -134,7 +135,7 @@ class Surroundings {
     return least.bytes < base::kMaxTotal ? least : least_elsewhere_;
   }
 
-  bool IsSpent() const { return needs_.Work() > kMostWork || stop_.Requested(); }
+  bool IsSpent() const { return needs_.Work() > most_work_ || stop_.Requested(); }
 
   // None of the operators of this subgraph shows that there is no plan.
   void NoteRoom(const Progress& before, const Progress& after) {
@@ -163,6 +164,7 @@ class Surroundings {
   const Plan& plan_;
   const std::vector<Users>& users_;
   const int64_t room_;
+  const int64_t most_work_;
   const base::Stop& stop_;
   const Dependences dependences_;
   SubgraphNeeds needs_;
@@ -174,8 +176,9 @@ class Surroundings {
 }  // namespace
 
 std::optional<std::string> FindNoRoomAround(const Plan& plan, const std::vector<Users>& users,
-                                            int64_t room, const base::Stop& stop) {
-  return Surroundings(plan, users, room, stop).Find();
+                                            int64_t room, int64_t most_work,
+                                            const base::Stop& stop) {
+  return Surroundings(plan, users, room, most_work, stop).Find();
 }
 
 }  // namespace tessera::plan::verify::infeasibility

@@ -36,7 +36,7 @@ bool IsSurelyNeeded(const graph::Graph& network, const std::vector<Users>& users
 }  // namespace
 
 std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users,
-                                          int64_t room, const base::Stop& stop) {
+                                          int64_t room) {
   for (size_t i = 0; i < plan.profile.memories.size(); ++i) {
     const auto memory = static_cast<int>(i);
     if (memory == plan.profile.tile_memory) continue;
@@ -69,7 +69,7 @@ std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Us
     if (metric != "peak" && IsBeyond(bound, limit))
       return fmt::format("every plan has {} {} at least, and {} is allowed", metric, bound, limit);
   }
-  return FindNoRoomAround(plan, users, room, stop);
+  return std::nullopt;
 }
 
 }  // namespace tessera::plan::verify::infeasibility

@@ -40,12 +40,14 @@ int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interv
 // part does not fit; the minimum work or traffic exceeds a limit. nullopt if none of them applies.
 // `room`: bytes of the tile memory that may be used.
 std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users,
-                                          int64_t room, const base::Stop& stop);
+                                          int64_t room);
 
 // The same, from the sets of operators that may be done before and after a subgraph with some
-// operator, if no such subgraph has room (around_operator.cc).
+// operator, if no such subgraph has room (around_operator.cc). `most_work`: operators times tensors
+// times subgraphs.
 std::optional<std::string> FindNoRoomAround(const Plan& plan, const std::vector<Users>& users,
-                                            int64_t room, const base::Stop& stop);
+                                            int64_t room, int64_t most_work,
+                                            const base::Stop& stop);
 
 // Bytes of the tile memory that some step of a subgraph needs, for all weight policies and in-place
 // choices. Its tiles and halo count, and without split K. `index` is that of the subgraph in

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tessera/base/arithmetic.h"
 #include "tessera/base/json_document.h"
 #include "tessera/base/json_reader.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
@@ -170,7 +171,14 @@ Judgement JudgeIn(const Plan& asked, const FindProof& find_proof, const base::St
     return {std::nullopt, "the network is beyond what an independent check goes through"};
   const Bytes room = RoomOf(question);
   Refutation refutation;
-  if (auto why = FindImpossible(question, FindUsers(question.network), room, stop)) {
+  const std::vector<Users> users = FindUsers(question.network);
+  auto why = FindImpossible(question, users, room);
+  constexpr int64_t kOfOneConfig = 64;  // a step of this argument is much less than a configuration
+  if (!why) {
+    why = FindNoRoomAround(question, users, room, base::SaturatingMul(effort.work, kOfOneConfig),
+                           stop);
+  }
+  if (why) {
     refutation.argument = *std::move(why);
     return {std::move(refutation), {}};
   }

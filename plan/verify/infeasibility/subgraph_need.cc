@@ -27,15 +27,13 @@
 // to cut:
 //
 // - *One tile.* Each operator makes all that is needed of its result in one step.
-// - *Two tiles, double-buffered*, which run without a loop. Along the one axis that is cut the
-// first
-//   has half of the output at least. In its pass, all that enters is still needed for the second;
-//   in the pass of the second, all that leaves has been begun in the first.
+// - *Two tiles, double-buffered*, which run without a loop. Along the one axis that is cut, the
+//   first has half of the output at least. In its pass, all that enters is still needed for the
+//   second; in the pass of the second, all that leaves has been begun in the first.
 // - *More tiles, or a loop over tiles.* There is a pass in which all that enters and all that
-// leaves
-//   is there. Tile buffers are as large as the largest tile needs, so as large as the tile needs
-//   that contains any one element: the one in the middle, or along rows the first. Along an axis
-//   with a granularity tiles consist of its units, so the tile contains the unit around the
+//   leaves is there. Tile buffers are as large as the largest tile needs. So they hold what the
+//   tile needs that contains any one element: the one in the middle, or along rows the first. Along
+//   an axis with a granularity tiles consist of its units, so the tile contains the unit around the
 //   element. If rows are kept, the first tile of a strip has found none: it makes all that it
 //   needs, and no buffer for its rows is smaller.
 //

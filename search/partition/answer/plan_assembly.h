@@ -3,10 +3,12 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tessera/graph/graph.h"
 #include "tessera/plan/plan.h"
+#include "tessera/search/cost/objective.h"
 #include "tessera/search/partition/answer/options_and_result.h"
 #include "tessera/search/partition/paths/ordered_network.h"
 #include "tessera/search/partition/paths/path_search.h"
@@ -106,6 +108,11 @@ std::vector<std::string> NotesOn(const choices::SearchContext& context,
 // Sets the claims of a plan whose search was cut off: it is optimal if it meets its bound; else
 // nothing is proven.
 void ClaimByBound(plan::Plan& plan);
+
+// Rates a plan of a related search by the objective of `scale`. The plan is optimal if it meets its
+// bound; else every part of the scope states `left_out`.
+void RateAnew(const cost::Scale& scale, const plan::Metrics& lower_bounds,
+              std::string_view left_out, plan::Plan& plan);
 
 // Sets the claims of a plan with a given partition.
 void ClaimNothing(plan::Plan& plan);

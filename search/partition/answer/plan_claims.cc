@@ -122,6 +122,19 @@ void ClaimByBound(plan::Plan& plan) {
         plan.proven ? "" : "what was not looked at before the search was stopped";
 }
 
+void RateAnew(const cost::Scale& scale, const plan::Metrics& lower_bounds,
+              std::string_view left_out, plan::Plan& plan) {
+  plan.objective = scale.Objective();
+  plan.score = scale.ScoreOf(plan.totals);
+  plan.baseline.score = scale.ScoreOf(plan.baseline.totals);
+  plan.bound = scale.ScoreOfBounds(lower_bounds);
+  for (plan::Subgraph& subgraph : plan.subgraphs) subgraph.rejected_alternatives.clear();
+  ClaimByBound(plan);
+  if (plan.proven) return;
+  for (const plan::ScopePart& part : plan::kScopeParts)
+    plan.scope.*part.left_out = std::string(left_out);
+}
+
 void ClaimNothing(plan::Plan& plan) {
   plan.proven = false;
   plan.status = "feasible";

@@ -30,6 +30,7 @@ using verify::infeasibility::ProgressAt;
 using verify::infeasibility::SubgraphConfig;
 using verify::infeasibility::SubgraphConfigs;
 
+constexpr int64_t kEnough = 200'000'000;
 const base::Stop kNoStop;
 constexpr int64_t kEndless = int64_t{1} << 50;
 constexpr int64_t kMostWork = 300;  // of one interval
@@ -168,7 +169,7 @@ std::optional<int64_t> LeastOfPlans(const Plan& question, const std::vector<int>
 
 bool IsRefuted(const Plan& question, int64_t room) {
   return verify::infeasibility::FindNoRoomAround(question, verify::FindUsers(question.network),
-                                                 room, kNoStop)
+                                                 room, kEnough, kNoStop)
       .has_value();
 }
 
@@ -235,7 +236,7 @@ TEST(AroundOperator, SeesAMapThatIsPooledAndReadAgain) {
   ASSERT_TRUE(least);
   EXPECT_FALSE(IsRefuted(question, *least));
   const std::optional<std::string> why = verify::infeasibility::FindNoRoomAround(
-      question, verify::FindUsers(question.network), *least - 1, kNoStop);
+      question, verify::FindUsers(question.network), *least - 1, kEnough, kNoStop);
   ASSERT_TRUE(why);
   EXPECT_THAT(*why, HasSubstr("has room in no subgraph"));
   EXPECT_THAT(*why, HasSubstr("most of them for 'expand'"));
