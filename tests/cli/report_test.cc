@@ -236,8 +236,8 @@ TEST_F(ReportTest, TheSameRunGivesTheSameBytes) {
 }
 
 TEST_F(ReportTest, OfMobileNetItIsSmall) {
-  const std::string report =
-      Report(Shipped("examples/networks/mobilenet_v2.yaml"), "ethos_u65_256");
+  const std::string report = Report(Shipped("examples/networks/mobilenet_v2.yaml"), "ethos_u65_256",
+                                    {"--budget", "20000"});
   EXPECT_LT(report.size(), 2U << 20);
   EXPECT_EQ(ParseJson(DataText(report)).at("operators").size(), 64U);
 }
