@@ -29,10 +29,16 @@ bool FallsByPrefetching(const std::string& metric) {
   return metric != "macs" && metric != "off_chip_bytes" && metric != "peak";
 }
 
+// Of a ratio over time, its numerator: without a limit on the latency, waiting makes it small.
 std::vector<std::string> RelatedMetrics(const plan::Objective& objective) {
   std::vector<std::string> metrics = {"latency"};
-  for (const auto& [metric, limit] : objective.limits) {
-    if (FallsByPrefetching(metric) && metric != "latency") metrics.push_back(metric);
+  for (const auto& [name, limit] : objective.limits) {
+    if (!FallsByPrefetching(name)) continue;
+    const plan::Metric& metric = *plan::FindMetric(name);
+    const std::string related(metric.joining == plan::Joining::kRatio ? NumeratorOf(metric)
+                                                                      : metric.name);
+    if (std::find(metrics.begin(), metrics.end(), related) == metrics.end())
+      metrics.push_back(related);
   }
   return metrics;
 }

@@ -41,13 +41,6 @@ constexpr size_t kMostOperators = 8;
 constexpr std::string_view kLeftOut =
     "plans that only a search for the ratio itself would find; the search is for its numerator";
 
-std::string_view NumeratorOf(const plan::Metric& ratio) {
-  for (const plan::Metric* metric : plan::kSummedMetrics) {
-    if (metric->value == ratio.value) return metric->name;
-  }
-  return "latency";
-}
-
 // "energy", or "energy and latency" for a mean.
 std::string NamesOf(const plan::Objective& objective) {
   std::vector<std::string_view> names;
@@ -166,6 +159,13 @@ class RatioSearch {
 };
 
 }  // namespace
+
+std::string_view NumeratorOf(const plan::Metric& ratio) {
+  for (const plan::Metric* metric : plan::kSummedMetrics) {
+    if (metric->value == ratio.value) return metric->name;
+  }
+  return "latency";
+}
 
 bool WeighsRatios(const plan::Objective& objective) {
   return std::any_of(objective.weights.begin(), objective.weights.end(), [](const auto& weight) {

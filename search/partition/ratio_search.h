@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/graph/graph.h"
@@ -9,6 +10,9 @@
 
 // Objectives that weigh ratios over time: power, average bandwidth.
 namespace tessera::search::partition {
+
+// The metric that a ratio divides by the latency.
+std::string_view NumeratorOf(const plan::Metric& ratio);
 
 bool WeighsRatios(const plan::Objective& objective);
 

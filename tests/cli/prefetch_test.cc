@@ -80,6 +80,16 @@ TEST_F(PrefetchTest, FindsPlansThatKeepLimitsWithItAlone) {
   EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
 }
 
+// Found by the audit: related searches drop the limit on the latency, which a ratio needs.
+TEST_F(PrefetchTest, LimitsOfRatiosAreNoFault) {
+  const std::string files = Shipped("tests/cli/drawn/prefetched_limits");
+  for (const std::string limit : {"bandwidth_average=0.000001", "power=0.000001"}) {
+    const Outcome outcome = Run({"plan", files + ".yaml", "--hw", files + ".hw.yaml", "--prefetch",
+                                 "--limit", limit, "--output", "plan.json"});
+    EXPECT_THAT(outcome.exit_code, AnyOf(10, 20)) << outcome.out << outcome.err;
+  }
+}
+
 TEST_F(PrefetchTest, TimelinesShowIt) {
   ASSERT_EQ(Plan({"--prefetch", "--trace", "trace.json"}).exit_code, 0);
   const nlohmann::json trace = ReadJson("trace.json");
