@@ -1,8 +1,10 @@
 #include <algorithm>
-#include <map>
+#include <functional>
 #include <optional>
+#include <queue>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/formulation/refinements.h"
@@ -110,9 +112,7 @@ class Closure {
     int64_t supports = 0;
     for (size_t done = 0; !reached_.empty(); ++done) {
       if (done % kBetweenLooks == 0 && stop_.Requested()) return false;
-      const auto [place, support] = *reached_.begin();
-      reached_.erase(reached_.begin());
-      const auto [offset, buffer] = place;
+      const auto [offset, buffer, support] = TakeLowest();
       positions[buffer].insert(offset);
       supports += static_cast<int64_t>(neighbours_[buffer].size());
       if (positions[buffer].size() > kMostPositions || supports > kMostSupports) return false;
@@ -125,6 +125,19 @@ class Closure {
   }
 
  private:
+  struct Reached {
+    Bytes offset = 0;
+    size_t buffer = 0;
+    int support = kSeveral;  // the only buffer that it can rest on
+
+    bool IsAt(const Reached& other) const {
+      return offset == other.offset && buffer == other.buffer;
+    }
+    friend bool operator>(const Reached& a, const Reached& b) {
+      return std::pair(a.offset, a.buffer) > std::pair(b.offset, b.buffer);
+    }
+  };
+
   Bytes StepOf(size_t buffer) const {
     return std::max<Bytes>(1, AlignmentOf(problem_, problem_.buffers[buffer]) / granularity_);
   }
@@ -134,13 +147,22 @@ class Closure {
     if (bottom > granularities_) return;
     const Bytes offset = base::RoundUp(bottom, StepOf(buffer));
     if (offset + sizes_[buffer] / granularity_ > granularities_) return;
-    const auto [known, is_new] = reached_.try_emplace({offset, buffer}, support);
-    if (!is_new && known->second != support) known->second = kSeveral;
+    reached_.push({offset, buffer, support});
+  }
+
+  // Removes the lowest place of all buffers, with all its supports.
+  Reached TakeLowest() {
+    Reached lowest = reached_.top();
+    while (!reached_.empty() && reached_.top().IsAt(lowest)) {
+      if (reached_.top().support != lowest.support) lowest.support = kSeveral;
+      reached_.pop();
+    }
+    return lowest;
   }
 
   bool ReachBases(size_t buffer) {
     if (const std::optional<Bytes>& fixed = problem_.buffers[buffer].offset) {
-      reached_.emplace(std::pair(*fixed / granularity_, buffer), kSeveral);
+      reached_.push({*fixed / granularity_, buffer, kSeveral});
       return true;
     }
     if (!movable_[buffer]) return false;
@@ -163,8 +185,9 @@ class Closure {
   Bytes granularity_;
   Bytes granularities_;  // of the memory
   const base::Stop& stop_;
-  // Pending offset and buffer, with the only buffer that it can rest on, or kSeveral.
-  std::map<std::pair<Bytes, size_t>, int> reached_;
+  // Pending places, the lowest first. A place that was reached from several supports is there
+  // several times.
+  std::priority_queue<Reached, std::vector<Reached>, std::greater<>> reached_;
 };
 
 // Incomplete after a stop.

@@ -1,6 +1,7 @@
 #include "tessera/encoder/sat/integer_encoding.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "tessera/base/arithmetic.h"
 
@@ -156,8 +157,13 @@ constexpr int64_t kBytesPerClause =
 
 }  // namespace
 
+// Two orders of each pair take three clauses for each address bit, or more as order literals. A
+// third of that is compared, because the domains of some pairs decide their order.
 int64_t ClauseLimitFor(const formulation::Magnitude& magnitude) {
-  return std::min(kClauseLimit, magnitude.memory / kBytesPerClause);
+  const int64_t limit = std::min(kClauseLimit, magnitude.memory / kBytesPerClause);
+  const int64_t bits =
+      std::bit_width(static_cast<uint64_t>(std::max<int64_t>(magnitude.positions - 1, 1)));
+  return magnitude.pairs > limit / (2 * bits) ? 0 : limit;
 }
 
 std::unique_ptr<formulation::IntegerSink> MakeIntegers(IntegerEncoding encoding,

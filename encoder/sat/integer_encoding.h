@@ -153,7 +153,8 @@ enum class IntegerEncoding : uint8_t {
 // CaDiCaL about 80 bytes with its watches: 640 MB in total.
 inline constexpr int64_t kClauseLimit = 8'000'000;
 
-// The clause limit that the available memory allows; at most kClauseLimit.
+// The clause limit that the available memory allows; at most kClauseLimit. 0 if the formula would
+// have far more clauses: then none is written.
 int64_t ClauseLimitFor(const formulation::Magnitude& magnitude);
 
 // Integers as clauses of `clauses`, whose solver answers through `model`. Both must outlive the

@@ -1,6 +1,7 @@
 #include "tessera/search/allocate/conflict_model.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -53,10 +54,11 @@ namespace {
 
 class ModelBuilder {
  public:
-  ModelBuilder(const Problem& problem, int memory)
+  ModelBuilder(const Problem& problem, int memory, const base::Stop& stop)
       : problem_(problem),
         memory_(problem.memories[static_cast<size_t>(memory)]),
-        conflict_(problem) {
+        conflict_(problem),
+        work_(&stop, kWorkPerLook) {
     for (const int i : BuffersOf(problem, memory)) {
       (BufferAt(i).offset ? fixed_ : model_.buffers).push_back(i);
     }
@@ -64,11 +66,10 @@ class ModelBuilder {
       related_.insert({relation.first, relation.second});
   }
 
-  ConflictModel Build() {
-    CheckFixed();
-    FindNeighbours();
-    FindPositions();
-    FindCliques();
+  // nullopt after a stop.
+  std::optional<ConflictModel> Build() {
+    if (!CheckFixed() || !FindNeighbours() || !FindPositions() || !FindCliques())
+      return std::nullopt;
     FindInterchangeable();
     return std::move(model_);
   }
@@ -77,8 +78,10 @@ class ModelBuilder {
   const Buffer& BufferAt(int i) const { return problem_.buffers[static_cast<size_t>(i)]; }
   const Buffer& Movable(int i) const { return BufferAt(model_.buffers[static_cast<size_t>(i)]); }
 
-  void CheckFixed() {
+  // False after a stop, like the next functions.
+  bool CheckFixed() {
     for (size_t i = 0; i < fixed_.size() && model_.contradiction.empty(); ++i) {
+      if (!work_.Continues(static_cast<int64_t>(i) + 1)) return false;
       const Buffer& a = BufferAt(fixed_[i]);
       const Bytes top = *a.offset + a.size;
       model_.fixed_top = std::max(model_.fixed_top, top);
@@ -96,9 +99,10 @@ class ModelBuilder {
         }
       }
     }
+    return true;
   }
 
-  void FindNeighbours() {
+  bool FindNeighbours() {
     std::vector<std::vector<int>> neighbours(model_.buffers.size());
     std::vector<problem::Lifespan> lives;  // gaps included
     lives.reserve(model_.buffers.size());
@@ -111,6 +115,7 @@ class ModelBuilder {
       return x.lower < y.upper && y.lower < x.upper;
     };
     for (int a = 0; a < model_.Count(); ++a) {
+      if (!work_.Continues(model_.Count() - a)) return false;
       for (int b = a + 1; b < model_.Count(); ++b) {
         if (!conflict_.AnySeparate() && !meet(a, b)) continue;
         if (!conflict_(model_.buffers[static_cast<size_t>(a)],
@@ -121,17 +126,19 @@ class ModelBuilder {
       }
     }
     model_.neighbours = CompressedLists<int>(neighbours);
+    return true;
   }
 
   // A buffer takes its size rounded up to the common divisor of its own alignment and those of all
   // its neighbours, because any buffer on top of it starts at a multiple of that. Padding may
   // extend into a fixed or reserved hole; so it is omitted if there are any.
-  void FindPositions() {
+  bool FindPositions() {
     const bool holes = !fixed_.empty() || !memory_.reserved.empty();
     std::vector<Bytes> alignments;
     for (const int i : model_.buffers)
       alignments.push_back(problem::AlignmentOf(problem_, BufferAt(i)));
     for (int i = 0; i < model_.Count(); ++i) {
+      if (!work_.Continues(static_cast<int64_t>(fixed_.size()) + 1)) return false;
       const Buffer& buffer = Movable(i);
       std::vector<AddressRange> windows = WindowsOf(problem_, buffer);
       std::vector<AddressRange> taken;
@@ -149,9 +156,10 @@ class ModelBuilder {
       }
       model_.sizes.push_back(holes ? buffer.size : base::RoundUp(buffer.size, granularity));
     }
+    return true;
   }
 
-  void FindCliques() {
+  bool FindCliques() {
     const Sections sections = FindSections(problem_, model_.buffers);
     std::vector<std::vector<int>> living(static_cast<size_t>(sections.Count()));
     for (int i = 0; i < model_.Count(); ++i) {
@@ -163,8 +171,12 @@ class ModelBuilder {
     std::vector<int> first_clique;  // of a section
     std::vector<std::vector<int>> cliques;
     for (size_t s = 0; s < living.size(); ++s) {
+      if (!work_.Continues(static_cast<int64_t>(living[s].size() + fixed_.size()) + 1))
+        return false;
       first_clique.push_back(static_cast<int>(cliques.size()));
-      for (std::vector<int>& clique : Cover(living[s])) cliques.push_back(std::move(clique));
+      std::vector<std::vector<int>> cover = Cover(living[s]);
+      if (work_.IsCutOff()) return false;
+      std::move(cover.begin(), cover.end(), std::back_inserter(cliques));
       while (model_.blocked.size() < cliques.size()) {
         model_.blocked.push_back(BlockedFor(cliques[model_.blocked.size()], sections.steps[s]));
       }
@@ -183,18 +195,20 @@ class ModelBuilder {
     model_.members = CompressedLists<int>(cliques);
     model_.cliques_of = CompressedLists<int>(cliques_of);
     FindExtents(sections, first_clique);
+    return true;
   }
 
-  // Cliques that together hold every member. Without exclusive pairs the section is the only
-  // clique.
-  std::vector<std::vector<int>> Cover(const std::vector<int>& living) const {
+  // Cliques that together hold every member; after a stop some are missing. Without exclusive pairs
+  // the section is the only clique.
+  std::vector<std::vector<int>> Cover(const std::vector<int>& living) {
     if (!conflict_.AnySharing()) return {living};
     std::vector<int> by_size = living;
     std::stable_sort(by_size.begin(), by_size.end(),
                      [this](int a, int b) { return Movable(a).size > Movable(b).size; });
     std::set<int> uncovered(living.begin(), living.end());
     std::vector<std::vector<int>> cliques;
-    while (!uncovered.empty()) {
+    const auto members = static_cast<int64_t>(living.size());
+    while (!uncovered.empty() && work_.Continues(members * members)) {
       const int seed = *std::find_if(by_size.begin(), by_size.end(),
                                      [&](int i) { return uncovered.contains(i); });
       std::vector<int> clique =
@@ -270,9 +284,12 @@ class ModelBuilder {
     }
   }
 
+  static constexpr int64_t kWorkPerLook = 1 << 16;  // about a millisecond, in pairs of buffers
+
   const Problem& problem_;
   const problem::Memory& memory_;
   const Conflicts conflict_;
+  base::PolledWork work_;
   ConflictModel model_;
   std::vector<int> fixed_;
   std::set<int> related_;
@@ -294,8 +311,9 @@ std::optional<std::string> FindOversize(const Problem& problem, int memory, int6
   return std::nullopt;
 }
 
-ConflictModel BuildModel(const Problem& problem, int memory) {
-  return ModelBuilder(problem, memory).Build();
+std::optional<ConflictModel> BuildModel(const Problem& problem, int memory,
+                                        const base::Stop& stop) {
+  return ModelBuilder(problem, memory, stop).Build();
 }
 
 }  // namespace tessera::search::allocate

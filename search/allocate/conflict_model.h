@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/problem/problem.h"
 #include "tessera/search/allocate/occupancy.h"
 
@@ -29,11 +30,17 @@ class CompressedLists {
     }
   }
 
+  // List i has the items from begin[i] up to begin[i + 1]. `begin` ascends from 0 to the number of
+  // items.
+  CompressedLists(std::vector<size_t> begin, std::vector<T> items)
+      : begin_(std::move(begin)), items_(std::move(items)) {}
+
   std::span<const T> operator[](int i) const {
     const auto at = static_cast<size_t>(i);
     return {items_.data() + begin_[at], begin_[at + 1] - begin_[at]};
   }
   int Count() const { return static_cast<int>(begin_.size()) - 1; }
+  int64_t Items() const { return static_cast<int64_t>(items_.size()); }  // of all lists
 
  private:
   std::vector<size_t> begin_ = {0};
@@ -98,8 +105,9 @@ struct ConflictModel {
 std::optional<std::string> FindOversize(const problem::Problem& problem, int memory,
                                         int64_t memory_limit);
 
-// The model of `memory`. FindUnsupported (engine_session.h) must accept the Problem. Cost: O(n^2)
-// and the number of conflicting pairs.
-ConflictModel BuildModel(const problem::Problem& problem, int memory);
+// The model of `memory`; nullopt after a stop. FindUnsupported (engine_session.h) must accept the
+// Problem. Cost: O(n^2) and the number of conflicting pairs.
+std::optional<ConflictModel> BuildModel(const problem::Problem& problem, int memory,
+                                        const base::Stop& stop);
 
 }  // namespace tessera::search::allocate

@@ -91,7 +91,12 @@ class CanonicalSession final : public allocate::PerMemorySession {
         result.reason = "canonical search does not take " + *oversize;
         return false;
       }
-      model = allocate::BuildModel(Sized(), static_cast<int>(memory));
+      model = allocate::BuildModel(Sized(), static_cast<int>(memory), stop);
+      if (!model) {
+        result.status = Status::kUnknown;
+        result.reason = "canonical search was stopped";
+        return false;
+      }
     }
     CanonicalTree tree(*model, capacity, options_);
     const int64_t left = budget.units - result.statistics.nodes;

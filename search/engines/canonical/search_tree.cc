@@ -105,10 +105,7 @@ CanonicalTree::CanonicalTree(const allocate::ConflictModel& model, problem::Byte
 
 TreeOutcome CanonicalTree::Search(const std::vector<int>& ranks, Direction direction, int64_t limit,
                                   const base::Stop& stop) {
-  // A node considers all cliques, and its propagation at most the buffers.
-  static constexpr int64_t kWorkBetweenStops = 1 << 16;
-  const int64_t width = model_.Count() + model_.CliqueCount() + 1;
-  const int64_t nodes_between_stops = std::clamp<int64_t>(kWorkBetweenStops / width, 1, 256);
+  base::PolledWork work(&stop, kWorkBetweenStops);
   if (contradiction_) return TreeOutcome::kExhausted;
   state_.Undo(Mark{});
   direction_ = direction;
@@ -120,13 +117,19 @@ TreeOutcome CanonicalTree::Search(const std::vector<int>& ranks, Direction direc
     const int buffer = Select(ranks);
     if (buffer < 0) return TreeOutcome::kPlaced;
     if (nodes >= limit) return TreeOutcome::kLimit;
-    if (nodes % nodes_between_stops == 0 && stop.Requested()) return TreeOutcome::kStopped;
+    if (!work.Continues(WorkOfNode())) return TreeOutcome::kStopped;
     ++statistics_.nodes;
     remembers_ = options_.cache && nodes >= options_.cache_after;
     if (remembers_ && !cache_) cache_.emplace();
-    const bool failed = (remembers_ && IsKnownToFail()) || !Decide(buffer);
-    if (failed && !Backtrack()) return TreeOutcome::kExhausted;
+    const bool failed = (remembers_ && IsKnownToFail(work)) || !Decide(buffer);
+    if (failed && !Backtrack(work))
+      return work.IsCutOff() ? TreeOutcome::kStopped : TreeOutcome::kExhausted;
   }
+}
+
+// A node considers all cliques, and its propagation at most the buffers.
+int64_t CanonicalTree::WorkOfNode() const {
+  return std::max<int64_t>(model_.Count() + model_.CliqueCount() + 1, kLeastWorkOfNode);
 }
 
 int CanonicalTree::Select(const std::vector<int>& ranks) {
@@ -184,7 +187,8 @@ bool CanonicalTree::Decide(int buffer) {
 }
 
 // Undoes decisions until one that contributed to the failure can be turned into a valid delay.
-bool CanonicalTree::Backtrack() {
+// False if there is none, and after a stop.
+bool CanonicalTree::Backtrack(base::PolledWork& work) {
   LevelSet& blamed = propagator_.Analysis().Levels();
   ++statistics_.conflicts;
   while (!decisions_.empty()) {
@@ -197,6 +201,7 @@ bool CanonicalTree::Backtrack() {
     if (options_.backjumping && !blamed.Has(level)) continue;
     blamed.Remove(level);
     ++statistics_.backtracks;
+    if (!work.Continues(WorkOfNode())) return false;
     if (DelayAndRemember(decision.buffer)) return true;
   }
   return false;
@@ -212,7 +217,7 @@ bool CanonicalTree::DelayAndRemember(int buffer) {
 }
 
 // Blames the decisions that determine the unplaced buffers of the open range.
-bool CanonicalTree::IsKnownToFail() {
+bool CanonicalTree::IsKnownToFail(base::PolledWork& work) {
   DescribeState();
   if (!cache_->Holds(described_)) return false;
   ConflictAnalysis& analysis = propagator_.Analysis();
@@ -220,6 +225,7 @@ bool CanonicalTree::IsKnownToFail() {
   for (size_t i = 0; i < described_.size(); i += 3) {
     const int buffer = static_cast<int>(described_[i]);
     analysis.Need(buffer, described_[i + 1]);
+    static_cast<void>(work.Continues(static_cast<int64_t>(model_.neighbours[buffer].size())));
     for (const int e : model_.neighbours[buffer]) {
       if (state_.IsPlaced(e)) analysis.Levels().Add(state_.level[static_cast<size_t>(e)]);
     }

@@ -126,12 +126,17 @@ class CanonicalTree {
   int SelectIn(const OpenRange& range, const std::vector<int>& ranks) const;
   int SelectClique(const OpenRange& range) const;
   bool Decide(int buffer);
-  bool Backtrack();
+  int64_t WorkOfNode() const;
+  bool Backtrack(base::PolledWork& work);
   bool DelayAndRemember(int buffer);
-  bool IsKnownToFail();
+  bool IsKnownToFail(base::PolledWork& work);
   void DescribeState();
   void SplitOpenRange(int first, int last);
   int CountUnplaced(int first, int last) const;
+
+  // Work is counted in buffers and cliques that are considered.
+  static constexpr int64_t kWorkBetweenStops = 1 << 16;
+  static constexpr int64_t kLeastWorkOfNode = 1 << 8;
 
   const allocate::ConflictModel& model_;
   CanonicalOptions options_;

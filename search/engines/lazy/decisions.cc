@@ -31,6 +31,7 @@ std::vector<double> RankBuffers(const Axis& axis, uint64_t seed) {
 
 std::vector<double> RankPairs(const Packing& packing, const std::vector<double>& buffers) {
   std::vector<double> ranks;
+  ranks.reserve(packing.pairs.size());
   for (const auto& [i, j] : packing.pairs) {
     ranks.push_back(std::min(buffers[static_cast<size_t>(i)], buffers[static_cast<size_t>(j)]));
   }

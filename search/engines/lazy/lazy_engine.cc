@@ -218,7 +218,7 @@ Attempt LazyProver::Prove(const Problem& problem, Bytes capacity, const base::Bu
   problem::proof::Log log;
   base::Stop failure(std::nullopt, &stop);
   ProofLog proof(problem, packing, log, failure);
-  Solver solver(packing, options_, std::move(question), &proof);
+  Solver solver(packing, options_, std::move(question), &proof, &failure);
   const Solver::Verdict verdict = solver.Solve({}, budget, failure);
   attempt.statistics = solver.statistics();
   if (verdict == Solver::Verdict::kFeasible) {

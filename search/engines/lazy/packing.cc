@@ -14,6 +14,8 @@ namespace tessera::search::engines::lazy {
 
 namespace {
 
+constexpr int64_t kPairsPerLook = 1 << 16;  // between two polls of the stop
+
 using Members = std::vector<int>;
 using Conflict = std::function<bool(int, int)>;
 
@@ -63,8 +65,10 @@ void AddCliques(const problem::Problem& problem, const Members& live_set, const 
   }
 }
 
-bool IsClique(const Members& live_set, const Conflict& conflict) {
+// False after a stop.
+bool IsClique(const Members& live_set, const Conflict& conflict, base::PolledWork& work) {
   for (size_t a = 0; a < live_set.size(); ++a) {
+    if (!work.Continues(static_cast<int64_t>(live_set.size() - a))) return false;
     for (size_t b = a + 1; b < live_set.size(); ++b) {
       if (!conflict(live_set[a], live_set[b])) return false;
     }
@@ -77,9 +81,11 @@ bool IsClique(const Members& live_set, const Conflict& conflict) {
 std::vector<Members> FindSections(const problem::Problem& problem, int memory,
                                   const Conflict& conflict, const base::Stop& stop) {
   std::vector<Members> sections;
+  base::PolledWork work(&stop, kPairsPerLook);
   for (const Members& live_set : FindLiveSets(problem, memory)) {
-    if (stop.Requested()) return sections;
-    if (IsClique(live_set, conflict)) {
+    const bool is_clique = IsClique(live_set, conflict, work);
+    if (work.IsCutOff() || stop.Requested()) return sections;
+    if (is_clique) {
       sections.push_back(live_set);
     } else {
       AddCliques(problem, live_set, conflict, stop, sections);
@@ -146,12 +152,15 @@ void FillBuffers(const Problem& problem, Packing& packing) {
   }
 }
 
-void FillPairs(const Problem& problem, Packing& packing) {
+// Incomplete after a stop.
+void FillPairs(const Problem& problem, const base::Stop& stop, Packing& packing) {
   const allocate::Conflicts conflict(problem);
   const auto n = static_cast<size_t>(packing.buffers);
   packing.below.assign(n * n, -1);
   std::vector<std::vector<Neighbour>> neighbours(n);
+  base::PolledWork work(&stop, kPairsPerLook);
   for (int i = 0; i < packing.buffers; ++i) {
+    if (!work.Continues(packing.buffers - i)) return;
     for (int j = i + 1; j < packing.buffers; ++j) {
       if (!conflict(i, j)) continue;
       const View view =
@@ -298,7 +307,8 @@ std::optional<Packing> MakePacking(const Problem& problem, const Ladder* ladder,
   packing.memories = static_cast<int>(problem.memories.size());
   packing.granularity = GranularityOf(problem, ladder);
   FillBuffers(problem, packing);
-  FillPairs(problem, packing);
+  FillPairs(problem, stop, packing);
+  if (stop.Requested()) return std::nullopt;
   FillSections(problem, stop, packing);
   if (stop.Requested()) return std::nullopt;
   FillHoles(problem, packing);

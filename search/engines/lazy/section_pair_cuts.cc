@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <span>
+#include <utility>
 
 namespace tessera::search::engines::lazy {
 namespace {
 
-constexpr size_t kMostEntries = 4'000'000;  // sections farther apart are not compared
+constexpr size_t kMostEntries = 4'000'000;    // sections farther apart are not compared
+constexpr int64_t kEntriesPerLook = 1 << 16;  // between two polls of the stop
 
 struct Parting {
   std::vector<int> stayers, leavers, enterers;
@@ -41,19 +44,34 @@ SectionPairCuts::SectionPairCuts(Axis& axis, int reach, const base::Stop* stop)
       AddRows(other, section);
     }
   }
-  if (stop != nullptr && stop->Requested()) {
+  awake_.resize(rows_.size());
+  if (!FillUses(stop)) {
     rows_.clear();
     entries_.clear();
+    uses_ = CompressedLists<Use>(std::vector<size_t>(static_cast<size_t>(trail_.Views()) + 1), {});
   }
-  awake_.resize(rows_.size());
-  std::vector<std::vector<Use>> uses(static_cast<size_t>(trail_.Views()));
+}
+
+// Counts the uses of each view, then fills them in, in the order of the rows. False after a stop.
+bool SectionPairCuts::FillUses(const base::Stop* stop) {
+  base::PolledWork work(stop, kEntriesPerLook);
+  std::vector<size_t> begin(static_cast<size_t>(trail_.Views()) + 1);
+  for (const Entry& entry : entries_) {
+    if (!work.Continues()) return false;
+    ++begin[static_cast<size_t>(entry.order) + 1];
+  }
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<size_t> next(begin.begin(), begin.end() - 1);
+  std::vector<Use> uses(entries_.size());
   for (size_t r = 0; r < rows_.size(); ++r) {
+    if (!work.Continues(rows_[r].count)) return false;
     for (uint32_t at = rows_[r].first; at < rows_[r].first + rows_[r].count; ++at) {
-      uses[static_cast<size_t>(entries_[at].order)].push_back(
-          {static_cast<int>(r), entries_[at].buffer});
+      uses[next[static_cast<size_t>(entries_[at].order)]++] = {static_cast<int>(r),
+                                                               entries_[at].buffer};
     }
   }
-  uses_ = CompressedLists<Use>(uses);
+  uses_ = CompressedLists<Use>(std::move(begin), std::move(uses));
+  return true;
 }
 
 void SectionPairCuts::AddRows(int first_section, int second_section) {

@@ -69,6 +69,7 @@ class SectionPairCuts {
     int buffer = 0;
   };
 
+  bool FillUses(const base::Stop* stop);
   void AddRows(int first_section, int second_section);
   int MemoryOf(const Row& row) const;
   Bound Free(const Row& row) const { return axis_.End(Side::kBottom, MemoryOf(row)) - row.stayers; }

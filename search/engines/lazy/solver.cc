@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t kNodesPerLook = 64;  // between two polls of the stop
 constexpr int64_t kChangesPerLook = 4096;
+constexpr int64_t kNeighboursPerLook = 1 << 18;  // of buffers that changed
 constexpr int64_t kRulesPerLook = 64;
 constexpr int64_t kChangesPerView = 16;  // in a row, before the search for a cycle
 constexpr int kMostChanges = 4'000'000;  // on the trail: about 250 MB
@@ -18,6 +19,7 @@ constexpr int kMostChanges = 4'000'000;  // on the trail: about 250 MB
 // Every integer with bounds that suffice for any query; SetFirstBounds narrows them.
 Trail MakeTrail(const Packing& packing) {
   Trail trail;
+  trail.Reserve(static_cast<size_t>(packing.buffers + packing.memories) + packing.pairs.size());
   for (int i = 0; i < packing.buffers; ++i)
     trail.AddInteger(0, 0, packing.alignment[static_cast<size_t>(i)]);
   for (int m = 0; m < packing.memories; ++m) trail.AddInteger(0, 0, 1);
@@ -48,13 +50,14 @@ Solver::Solver(const Packing& packing, const LazyOptions& options, PackingQuery 
   decisions_.FollowHints(options.follow_hints);
   next_restart_ = options.restart_base * base::Luby(1);
   if (proof_ != nullptr) analysis_.KeepDerivations();
-  Reset();
+  if (stop == nullptr || !stop->Requested()) Reset();
 }
 
 Solver::Verdict Solver::Solve(std::span<const BoundLiteral> assumptions, const base::Budget& budget,
                               const base::Stop& stop) {
+  if (budget.units <= 0 || (!ready_ && stop.Requested())) return Verdict::kUnknown;
+  if (!ready_) Reset();
   BacktrackTo(0);
-  if (budget.units <= 0) return Verdict::kUnknown;
   const int64_t most = statistics_.conflicts + std::min(budget.units, base::kMaxTotal);
   Verdict verdict = Verdict::kUnknown;
   gave_up_ = false;
@@ -93,10 +96,11 @@ Solver::Fixpoint Solver::Propagate(const base::Stop& stop) {
     consistent = idle || PropagateRules();
   }
   if (!interrupted) return consistent ? Fixpoint::kReached : Fixpoint::kConflict;
+  gave_up_ = !stop.Requested();
+  if (!gave_up_) return Fixpoint::kInterrupted;  // the next call backtracks
   // Bounds raised at the root stay, so bounds that rise without end are reset.
   BacktrackTo(0);
-  gave_up_ = !stop.Requested();
-  if (gave_up_) Reset();
+  Reset();
   return Fixpoint::kInterrupted;
 }
 
@@ -111,12 +115,16 @@ bool Solver::PropagateRules() {
 // Dispatches changes until there are none. False on a conflict.
 bool Solver::FollowChanges(const base::Stop& stop, bool& interrupted) {
   const int start = processed_;
-  int64_t next_look = kChangesPerLook;
+  const auto pairs = static_cast<int64_t>(packing_.pairs.size());
+  const int64_t neighbours = 2 * pairs / std::max(1, packing_.buffers) + 1;
+  const int64_t changes_per_look =
+      std::clamp<int64_t>(kNeighboursPerLook / neighbours, 64, kChangesPerLook);
+  int64_t next_look = changes_per_look;
   int64_t next_search = kChangesPerView * trail_.Views();
   while (processed_ < trail_.Size()) {
     const int64_t followed = processed_ - start;
     if (followed >= next_look) {
-      next_look += kChangesPerLook;
+      next_look += changes_per_look;
       interrupted = stop.Requested() || trail_.Size() >= kMostChanges;
       if (interrupted) return true;
     }

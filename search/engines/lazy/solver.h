@@ -53,7 +53,8 @@ class Solver {
   enum class Verdict : uint8_t { kFeasible, kInfeasible, kUnknown };
 
   // `proof` may be null; otherwise it records every derivation, and only one query is allowed.
-  // `stop` may be null. It ends the construction early; rules omitted then only weaken the search.
+  // `stop` may be null. It ends the construction early; rules omitted then only weaken the search,
+  // and the next Ask or Solve does the rest.
   Solver(const Packing& packing, const LazyOptions& options, PackingQuery query,
          ProofLog* proof = nullptr, const base::Stop* stop = nullptr);
 
@@ -149,7 +150,8 @@ class Solver {
   std::vector<Unit> units_;
   bool refuted_ = false;  // the given clauses contradict each other
   bool gave_up_ = false;
-  int processed_ = 0;  // changes that were dispatched
+  bool ready_ = false;  // the first bounds are set
+  int processed_ = 0;   // changes that were dispatched
   int64_t restarts_ = 0;
   int64_t next_restart_ = 0;  // in conflicts, like the next
   int64_t next_reduction_ = kReduction;

@@ -59,7 +59,8 @@ void Solver::Ask(PackingQuery query) {
   const PackingQuery& present = queries_.back().query;
   const bool same_sizes = query.sizes == present.sizes;
   if (same_sizes && query.ceilings == present.ceilings) return;
-  const bool tighter = same_sizes && options_.keep_clauses && Implies(query, present, false);
+  const bool tighter =
+      ready_ && same_sizes && options_.keep_clauses && Implies(query, present, false);
   queries_.push_back({std::move(query), false});
   queries_.back().contradicted = IsRefutedBefore();
   if (!tighter) {
@@ -94,6 +95,7 @@ bool Solver::SizesMayDiffer() const {
 
 // Starts from the first bounds, with those lessons that still hold.
 void Solver::Reset() {
+  ready_ = true;
   SetFirstBounds();
   edges_.Sleep();
   energy_.Sleep();

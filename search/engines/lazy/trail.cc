@@ -4,6 +4,13 @@
 
 namespace tessera::search::engines::lazy {
 
+void Trail::Reserve(size_t integers) {
+  bounds_.reserve(2 * integers);
+  initial_.reserve(2 * integers);
+  last_.reserve(2 * integers);
+  granularities_.reserve(integers);
+}
+
 int Trail::AddInteger(Bound least, Bound most, Bound granularity) {
   bounds_.insert(bounds_.end(), {least, -most});
   initial_.insert(initial_.end(), {least, -most});

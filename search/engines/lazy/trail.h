@@ -75,6 +75,9 @@ struct Change {
 // and the clauses learned from them apply more often.
 class Trail {
  public:
+  // Takes the memory for that many integers, booleans included, at once.
+  void Reserve(size_t integers);
+
   // Integers must be added first, booleans after. Bounds are multiples of the granularity; least <=
   // most.
   int AddInteger(Bound least, Bound most, Bound granularity);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,11 +64,14 @@ LocalSearch::LocalSearch(const allocate::ConflictModel& model, uint64_t seed)
 // Neighbours are in ascending order, so each buffer meets its mirror pairs in that order too.
 void LocalSearch::PairUp() {
   first_.push_back(0);
+  neighbour_.reserve(static_cast<size_t>(model_.neighbours.Items()));
   for (int i = 0; i < model_.Count(); ++i) {
     const auto neighbours = model_.neighbours[i];
     neighbour_.insert(neighbour_.end(), neighbours.begin(), neighbours.end());
     first_.push_back(neighbour_.size());
   }
+  mirror_.reserve(neighbour_.size());
+  ends_.reserve(2 * neighbour_.size());
   std::vector<size_t> next(first_.begin(), first_.end() - 1);
   for (const int e : neighbour_)
     mirror_.push_back(static_cast<uint32_t>(next[static_cast<size_t>(e)]++));
@@ -228,8 +232,8 @@ namespace {
 
 // One memory. The search refers to the model, so neither may be moved.
 struct MemoryState {
-  MemoryState(const Problem& problem, int memory, uint64_t seed)
-      : model(allocate::BuildModel(problem, memory)), search(model, seed) {}
+  MemoryState(allocate::ConflictModel built, uint64_t seed)
+      : model(std::move(built)), search(model, seed) {}
   MemoryState(const MemoryState&) = delete;
   MemoryState& operator=(const MemoryState&) = delete;
 
@@ -267,8 +271,12 @@ class LocalSearchSession final : public allocate::PerMemorySession {
   bool Improve(size_t memory, problem::Bytes capacity, const base::Budget& budget,
                const base::Stop& stop, Result& result) {
     const std::string name = "memory '" + Sized().memories[memory].name + "'";
-    if (const std::string refusal = Open(memory, stop.MemoryLimit()); !refusal.empty()) {
+    if (const std::string refusal = Open(memory, stop); !refusal.empty()) {
       result.reason = "local search does not take " + refusal;
+      return false;
+    }
+    if (!memories_[memory]) {
+      result.reason = "local search was stopped";
       return false;
     }
     auto& [model, search] = *memories_[memory];
@@ -289,23 +297,21 @@ class LocalSearchSession final : public allocate::PerMemorySession {
     return false;
   }
 
-  // Why the memory is too large, in words; empty if it is not.
-  std::string Open(size_t memory, int64_t memory_limit) {
+  // Why the memory is too large, in words; empty if it is not. After a stop there may be no state.
+  std::string Open(size_t memory, const base::Stop& stop) {
     if (memories_[memory]) return "";
     std::string& refusal = refusals_[memory];
     if (!refusal.empty()) return refusal;
     const auto number = static_cast<int>(memory);
-    if (const auto oversize = allocate::FindOversize(Sized(), number, memory_limit))
+    if (const auto oversize = allocate::FindOversize(Sized(), number, stop.MemoryLimit()))
       return refusal = *oversize;
-    auto state = std::make_unique<MemoryState>(Sized(), number, seed_);
-    int64_t ends = 0;
-    for (int i = 0; i < state->model.Count(); ++i)
-      ends += static_cast<int64_t>(state->model.neighbours[i].size());
-    if (ends > 2 * LocalSearchEngine::kMostPairs) {
+    std::optional<allocate::ConflictModel> model = allocate::BuildModel(Sized(), number, stop);
+    if (!model) return "";
+    if (model->neighbours.Items() > 2 * LocalSearchEngine::kMostPairs) {
       return refusal = "more than " + std::to_string(LocalSearchEngine::kMostPairs) +
                        " conflicts in memory '" + Sized().memories[memory].name + "'";
     }
-    memories_[memory] = std::move(state);
+    memories_[memory] = std::make_unique<MemoryState>(*std::move(model), seed_);
     return "";
   }
 

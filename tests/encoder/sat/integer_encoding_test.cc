@@ -43,6 +43,17 @@ class IntegerEncodingOf : public testing::Test {
 using Encodings = testing::Types<sat::OrderEncoding, sat::BitEncoding>;
 TYPED_TEST_SUITE(IntegerEncodingOf, Encodings);
 
+TEST(ClauseLimit, IsZeroWhereTheFormulaHasFarMoreClauses) {
+  formulation::Magnitude magnitude;
+  magnitude.positions = 1 << 20;
+  magnitude.pairs = 10'000;
+  EXPECT_EQ(sat::ClauseLimitFor(magnitude), sat::kClauseLimit);
+  magnitude.pairs = 1'000'000;
+  EXPECT_EQ(sat::ClauseLimitFor(magnitude), 0);
+  magnitude.positions = 1;
+  EXPECT_EQ(sat::ClauseLimitFor(magnitude), sat::kClauseLimit);
+}
+
 TYPED_TEST(IntegerEncodingOf, TakesTheValuesOfItsDomainAndNoOthers) {
   base::Random random(1);
   for (int i = 0; i < 40; ++i) {

@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
+#include <string>
+#include <vector>
+
 #include "random_instance.h"
 #include "tessera/bench/problem_generators.h"
 #include "tessera/problem/validator.h"
@@ -133,7 +137,7 @@ TEST(LocalSearch, LeavesManyConflictsToOthers) {
 TEST(LocalSearch, ConfinesAndImproves) {
   const Problem problem = MakeProblem(
       {MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 1, 4, 4), MakeBuffer("c", 3, 5, 4)}, 8);
-  const allocate::ConflictModel model = allocate::BuildModel(problem, 0);
+  const allocate::ConflictModel model = *allocate::BuildModel(problem, 0, base::Stop());
   engines::local_search::LocalSearch search(model, 1);
   const base::Stop stop;
   EXPECT_FALSE(search.Confine(3));
@@ -146,9 +150,25 @@ TEST(LocalSearch, ConfinesAndImproves) {
               testing::AnyOf(testing::ElementsAre(0, 4, 0), testing::ElementsAre(4, 0, 4)));
 }
 
+// Each row of the matrix of pairs is work, and so is each section.
+TEST(ConflictModel, IsBuiltWithPollsOfTheStop) {
+  std::vector<problem::Buffer> buffers;
+  for (int i = 0; i < 1000; ++i)
+    buffers.push_back(MakeBuffer("b" + std::to_string(i), i, i + 3, 1));
+  const Problem problem = MakeProblem(buffers, 1000);
+  const base::Stop never(base::Stop::AtPoll{std::numeric_limits<int64_t>::max()});
+  ASSERT_TRUE(allocate::BuildModel(problem, 0, never));
+  EXPECT_GE(never.Polls(), 1000 * 1000 / 2 / (1 << 16));
+  for (int64_t k = 1; k <= never.Polls(); ++k) {
+    const base::Stop stop(base::Stop::AtPoll{k});
+    EXPECT_FALSE(allocate::BuildModel(problem, 0, stop));
+    EXPECT_EQ(stop.Polls(), k);
+  }
+}
+
 TEST(LocalSearch, AStopEndsIt) {
   const Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 5), MakeBuffer("b", 1, 3, 5)}, 9);
-  const allocate::ConflictModel model = allocate::BuildModel(problem, 0);
+  const allocate::ConflictModel model = *allocate::BuildModel(problem, 0, base::Stop());
   engines::local_search::LocalSearch search(model, 1);
   ASSERT_TRUE(search.Confine(9));
   base::Stop stop;

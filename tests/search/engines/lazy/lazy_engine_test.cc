@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,45 @@ TEST(LazyEngine, SaysUnknownWithoutABudget) {
   const Result result = Solve(DrawTight(1, 12), {}, {0});
   EXPECT_EQ(result.status, Status::kUnknown);
   EXPECT_THAT(result.reason, HasSubstr("budget"));
+}
+
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+// Buffers with a gap in their lives; all live together at step 0.
+Problem DrawWithGaps(int buffers) {
+  base::Random random(7);
+  Problem problem;
+  problem.memories.resize(1);
+  for (int i = 0; i < buffers; ++i) {
+    Buffer buffer;
+    buffer.id = std::to_string(i);
+    buffer.size = random.Uniform(10, 60);
+    const problem::Step begin = random.Uniform(2, 30);
+    buffer.lifespans = {{0, 1}, {begin, begin + random.Uniform(1, 9)}};
+    problem.memories[0].capacity += buffer.size;
+    problem.buffers.push_back(buffer);
+  }
+  return problem;
+}
+
+TEST(LazyEngine, AnswersAfterAStopThatEndedItsLoading) {
+  const Problem problem = DrawWithGaps(60);
+  const Bytes capacity = problem.memories[0].capacity;
+  const base::Stop never(base::Stop::AtPoll{kNever});
+  const search::engines::lazy::LazyEngine engine;
+  const Result whole = engine.Open(problem, nullptr)->Solve(0, capacity, {}, never);
+  ASSERT_EQ(whole.status, Status::kFeasible);
+  for (int64_t k = 1; k < never.Polls(); ++k) {
+    SCOPED_TRACE(k);
+    const auto session = engine.Open(problem, nullptr);
+    const base::Stop stop(base::Stop::AtPoll{k});
+    EXPECT_EQ(session->Solve(0, capacity, {}, stop).status, Status::kUnknown);
+    EXPECT_LE(stop.Polls() - k, 8);
+    const Result later = session->Solve(0, capacity, {}, {});
+    ASSERT_EQ(later.status, Status::kFeasible);
+    EXPECT_TRUE(problem::Validate(problem, *later.allocation, capacity).empty());
+    EXPECT_EQ(session->Solve(0, 1, {}, {}).status, Status::kInfeasible);
+  }
 }
 
 TEST(LazyEngine, SaysUnknownWhenStopped) {
