@@ -83,8 +83,11 @@ Graph Reordered(const Graph& graph, std::span<const int> order) {
 std::vector<int> TensorsByMaker(const Graph& graph) {
   const std::vector<Usage> usages = UsagesOf(graph);
   std::vector<int> tensors;
-  for (size_t tensor = 0; tensor < usages.size(); ++tensor) {
-    if (usages[tensor].producer < 0) tensors.push_back(static_cast<int>(tensor));
+  for (const bool constants : {false, true}) {
+    for (size_t tensor = 0; tensor < usages.size(); ++tensor) {
+      if (usages[tensor].producer < 0 && graph.tensors[tensor].constant == constants)
+        tensors.push_back(static_cast<int>(tensor));
+    }
   }
   for (const Operator& op : graph.operators)
     tensors.insert(tensors.end(), op.outputs.begin(), op.outputs.end());

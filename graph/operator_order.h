@@ -28,8 +28,8 @@ std::vector<std::vector<int>> DependenciesOf(const Graph& graph);
 // order names each operator once, behind those on which it depends. Cost: a copy.
 Graph Reordered(const Graph& graph, std::span<const int> order);
 
-// The tensors in file order: first those without a maker, in their order, then results, operator by
-// operator.
+// The tensors in file order: inputs and states, constants, then results, operator by operator.
+// Those without a maker keep their order among themselves.
 std::vector<int> TensorsByMaker(const Graph& graph);
 
 // The same network with its tensors in that order: tensor tensors[i] gets the number i.

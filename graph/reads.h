@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tessera/graph/graph.h"
+#include "tessera/graph/ops/definition.h"
 #include "tessera/graph/ops/region.h"
 
 // What an operator of a graph reads, from the definition of its kind, index by index
@@ -27,7 +28,12 @@ struct ElementReads {
 ElementReads ReadsOf(const Graph& graph, const Operator& op, size_t operand,
                      const ops::Box& output);
 
-// The shapes of op.inputs.
-std::vector<const Shape*> OperandShapes(const Graph& graph, const Operator& op);
+// The same with the shapes of all operands at hand: for loops over operands, which then take time
+// linear in them.
+ops::Box HullOfReads(const Graph& graph, const Operator& op, const ops::OperandShapes& inputs,
+                     size_t operand, const ops::Box& output);
+
+// The shapes of op.inputs. The graph must outlive the result.
+ops::OperandShapes OperandShapesOf(const Graph& graph, const Operator& op);
 
 }  // namespace tessera::graph

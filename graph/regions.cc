@@ -8,15 +8,20 @@
 
 namespace tessera::graph {
 
-std::vector<ops::AxisMap> AxisMapsOf(const Graph& graph, const Operator& op, size_t input) {
-  if (IsBarrier(op)) return ops::WholeAxes(ShapeOf(graph, op.inputs[input]));
-  const std::vector<const Shape*> inputs = OperandShapes(graph, op);
+std::vector<ops::AxisMap> AxisMapsOf(const Graph& graph, const Operator& op,
+                                     const ops::OperandShapes& inputs, size_t input) {
+  if (IsBarrier(op)) return ops::WholeAxes(inputs[input]);
   return ops::DefinitionOf(op.kind).axis_maps(
       {op, input, inputs, ShapeOf(graph, op.outputs.front())});
 }
 
 ops::Box InputRegion(const Graph& graph, const Operator& op, size_t input, const ops::Box& output) {
-  const std::vector<ops::AxisMap> maps = AxisMapsOf(graph, op, input);
+  return InputRegion(graph, op, OperandShapesOf(graph, op), input, output);
+}
+
+ops::Box InputRegion(const Graph& graph, const Operator& op, const ops::OperandShapes& inputs,
+                     size_t input, const ops::Box& output) {
+  const std::vector<ops::AxisMap> maps = AxisMapsOf(graph, op, inputs, input);
   ops::Box region(maps.size());
   if (IsEmpty(output)) return region;
   for (size_t axis = 0; axis < maps.size(); ++axis) region[axis] = maps[axis].Apply(output);

@@ -48,6 +48,12 @@ inline Box NeedOf(const graph::Graph& graph, const graph::Operator& op, size_t o
   return graph::HullOfReads(graph, op, operand, output);
 }
 
+// The same with the shapes of all operands at hand, for loops over operands.
+inline Box NeedOf(const graph::Graph& graph, const graph::Operator& op,
+                  const graph::ops::OperandShapes& inputs, size_t operand, const Box& output) {
+  return graph::HullOfReads(graph, op, inputs, operand, output);
+}
+
 // The coordinates of the element of that row-major number.
 std::vector<int64_t> CoordinatesOf(int64_t number, const graph::Shape& shape);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -31,21 +32,22 @@ Inferred InferConcat(Operator& op, const Wanted& /*wanted*/, const std::vector<S
 
 std::vector<AxisMap> MapsOfConcat(const OperandView& view) {
   const auto axis = static_cast<size_t>(view.op.axis);
-  int64_t offset = 0;
-  for (size_t i = 0; i < view.operand; ++i) offset += (*view.inputs[i])[axis];
   std::vector<AxisMap> maps = SameAxes(view.Input().size());
-  maps[axis].rule = AxisMap::Part{offset, view.Input()[axis]};
+  maps[axis].rule = AxisMap::Part{view.inputs.ExtentBefore(view.operand, axis), view.Input()[axis]};
   return maps;
 }
 
 constexpr Reading kReadingOfConcat =
     ReadingBy([](const OperandView& view, const Box& output, auto& need) {
       const auto joined = static_cast<size_t>(view.op.axis);
-      int64_t before = 0;
-      for (size_t i = 0; i < view.operand; ++i) before += (*view.inputs[i])[joined];
+      const int64_t before = view.inputs.ExtentBefore(view.operand, joined);
       for (size_t axis = 0; axis < output.size(); ++axis) {
         const int64_t shift = axis == joined ? before : 0;
-        need.Each(axis, output[axis], [=](int64_t index, auto& add) { add(index - shift); });
+        // Outside the part of this operand nothing is read.
+        const int64_t begin = std::max(output[axis].begin, shift);
+        const int64_t end = std::min(output[axis].end, shift + view.Input()[axis]);
+        need.Each(axis, {begin, std::max(begin, end)},
+                  [=](int64_t index, auto& add) { add(index - shift); });
       }
     });
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -26,13 +27,37 @@ struct Arity {
 };
 inline constexpr size_t kAnyNumber = std::numeric_limits<size_t>::max();
 
+// The shapes of all operands of an operator, which must outlive this object. One thread uses it.
+class OperandShapes {
+ public:
+  explicit OperandShapes(std::vector<const Shape*> shapes) : shapes_(std::move(shapes)) {}
+
+  const Shape& operator[](size_t operand) const { return *shapes_[operand]; }
+
+  // The sum of the extents along `axis` of the operands before this one. The first call for an axis
+  // takes time linear in the operands, and further ones constant time.
+  int64_t ExtentBefore(size_t operand, size_t axis) const {
+    if (before_.empty() || axis != axis_) {
+      axis_ = axis;
+      before_.assign(1, 0);
+      for (const Shape* shape : shapes_) before_.push_back(before_.back() + (*shape)[axis]);
+    }
+    return before_[operand];
+  }
+
+ private:
+  std::vector<const Shape*> shapes_;
+  mutable size_t axis_ = 0;
+  mutable std::vector<int64_t> before_;  // along axis_, for each operand
+};
+
 // One operand of an operator, with the shapes of all operands and of the (first) output.
 struct OperandView {
   const Operator& op;
   size_t operand;
-  std::span<const Shape* const> inputs;
+  const OperandShapes& inputs;
   const Shape& output;
-  const Shape& Input() const { return *inputs[operand]; }
+  const Shape& Input() const { return inputs[operand]; }
 };
 
 // The axes of a constant from which each output channel reads a part of its own.

@@ -10,8 +10,9 @@
 #include "tessera/graph/ops/region.h"
 
 // What an operator reads, by the definition of its kind: which indices of an operand ONE index of
-// the output reads. Nothing here uses interval arithmetic, on purpose. axis_map.h has closed forms
-// for the same regions; the two share no code, so each is a check of the other.
+// the output reads. On purpose, nothing here uses interval arithmetic, except for axes whose
+// indices are those of the output. axis_map.h has closed forms for the same regions; the two share
+// no code, so each is a check of the other.
 //
 // A kind states its definition once, as a function of a `need`. The function visits output indices
 // axis by axis, and the need keeps what is read: a hull of it, or every index.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tessera/graph/reads.h"
 #include "tessera/graph/regions.h"
 #include "tessera/graph/tiling/tiling.h"
 
@@ -110,8 +111,9 @@ void Propagation::CompileAsks(const Graph& graph) {
     first_ask_[position + 1] = asks_.size();
     const Operator& op = graph.operators[static_cast<size_t>(operators_[position])];
     if (IsBarrier(op)) AskForOutputs(op, position);
+    const ops::OperandShapes inputs = OperandShapesOf(graph, op);
     for (size_t input = 0; input < op.inputs.size(); ++input) {
-      const std::span<const ops::AxisMap> maps = Keep(AxisMapsOf(graph, op, input));
+      const std::span<const ops::AxisMap> maps = Keep(AxisMapsOf(graph, op, inputs, input));
       const bool may_be_empty = std::any_of(
           maps.begin(), maps.end(), [](const ops::AxisMap& map) { return map.MayBeEmpty(); });
       for (const int output : op.outputs)

@@ -1,9 +1,11 @@
 #include "tessera/plan/verify/tiles.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <span>
 
 #include "tessera/base/arithmetic.h"
@@ -77,7 +79,7 @@ class Propagation {
     for (size_t i = 0; i < tiles.size(); i += strip_length)
       strips.push_back(std::span(tiles).subspan(i, strip_length));
     for (const Strip strip : strips) {
-      std::map<int, std::set<int64_t>> left;  // rows
+      std::map<int, RowSet> left;
       for (Tile& tile : strip) {
         for (const int tensor : leaving_) {
           DropRows(tensor, left[tensor], tile.shares[tensor]);
@@ -89,10 +91,11 @@ class Propagation {
       const Operator& op = network_.operators[static_cast<size_t>(i)];
       for (Tile& tile : tiles) WantWhole(op, tile);
       for (const int output : op.outputs) Settle(output, one_image, strips);
+      const graph::ops::OperandShapes inputs = graph::OperandShapesOf(network_, op);
       for (Tile& tile : tiles) {
         for (size_t operand = 0; operand < op.inputs.size(); ++operand) {
           Enclose(tile.needs[op.inputs[operand]],
-                  NeedOf(network_, op, operand, tile.makes[op.outputs.front()]));
+                  NeedOf(network_, op, inputs, operand, tile.makes[op.outputs.front()]));
         }
       }
     }
@@ -106,6 +109,13 @@ class Propagation {
 
  private:
   using Strip = std::span<Tile>;
+  using RowSet = std::map<int64_t, int64_t>;  // disjoint ranges: the end of each by its begin
+
+  // Of one tensor, by tile: rows that it makes, and rows that were made before and stay.
+  struct Stays {
+    std::vector<Range> made;
+    std::vector<Range> kept;
+  };
 
   Tile Begin(const Box& box) const {
     Tile tile;
@@ -118,13 +128,26 @@ class Propagation {
   }
 
   // Rows that have left with a previous tile do not leave again.
-  void DropRows(int tensor, std::set<int64_t>& left, Box& share) const {
+  void DropRows(int tensor, RowSet& left, Box& share) const {
     const std::optional<size_t> axis = RowAxisOf(ShapeOf(network_, tensor).size());
     if (!axis) return;
     Range& rows = share[*axis];
-    while (rows.begin < rows.end && left.contains(rows.begin)) ++rows.begin;
-    for (int64_t row = rows.begin; row < rows.end; ++row) left.insert(row);
+    const auto behind = left.upper_bound(rows.begin);
+    if (behind != left.begin())
+      rows.begin = std::min(rows.end, std::max(rows.begin, std::prev(behind)->second));
+    if (rows.begin < rows.end) AddRows(rows, left);
     if (IsEmpty(share)) share = EmptyOf(ShapeOf(network_, tensor));
+  }
+
+  // Ranges that touch become one.
+  static void AddRows(Range rows, RowSet& set) {
+    auto at = set.upper_bound(rows.begin);
+    if (at != set.begin() && std::prev(at)->second >= rows.begin) --at;
+    while (at != set.end() && at->first <= rows.end) {
+      rows = {std::min(rows.begin, at->first), std::max(rows.end, at->second)};
+      at = set.erase(at);
+    }
+    set.emplace(rows.begin, rows.end);
   }
 
   void Settle(int tensor, bool one_image, const std::vector<Strip>& strips) const {
@@ -165,20 +188,7 @@ class Propagation {
       wanted.push_back(IsEmpty(need) ? std::nullopt : std::optional(need[axis]));
       if (!IsEmpty(need)) width = need;
     }
-    std::vector<Range> made(tiles.size());
-    std::vector<Range> kept(tiles.size());
-    for (int64_t row = 0; row < ShapeOf(network_, tensor)[axis]; ++row) {
-      std::optional<size_t> first;
-      std::optional<size_t> last;
-      for (size_t i = 0; i < tiles.size(); ++i) {
-        if (!wanted[i]) continue;
-        if (!first && row < wanted[i]->end) first = i;
-        if (wanted[i]->begin <= row) last = i;
-      }
-      if (!first || !last || *first > *last) continue;
-      AddRow(row, made[*first]);
-      for (size_t i = *first + 1; i <= *last; ++i) AddRow(row, kept[i]);
-    }
+    const auto [made, kept] = StaysOf(wanted);
     const Box* share = ShareOfStrip(tensor, tiles);
     const Box leaves = share == nullptr ? Box() : *share;
     for (size_t i = 0; i < tiles.size(); ++i) {
@@ -195,8 +205,26 @@ class Propagation {
     }
   }
 
-  static void AddRow(int64_t row, Range& rows) {
-    rows = {rows.Length() == 0 ? row : rows.begin, row + 1};
+  // Tile i makes the rows that no tile before reaches down to, if it or a later one still begins at
+  // them or above; of the rows before, it keeps those at which it or a later one begins or above.
+  static Stays StaysOf(const std::vector<std::optional<Range>>& wanted) {
+    constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+    std::vector<int64_t> later(wanted.size());  // the first row that the tile or a later one wants
+    int64_t least = kNever;
+    for (size_t i = wanted.size(); i-- > 0;) {
+      if (wanted[i]) least = std::min(least, wanted[i]->begin);
+      later[i] = least;
+    }
+    Stays stays{std::vector<Range>(wanted.size()), std::vector<Range>(wanted.size())};
+    int64_t reached = 0;  // rows above are reached by a tile before
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (later[i] < reached) stays.kept[i] = {later[i], reached};
+      if (!wanted[i]) continue;
+      const int64_t begin = std::max(reached, later[i]);
+      if (begin < wanted[i]->end) stays.made[i] = {begin, wanted[i]->end};
+      reached = std::max(reached, wanted[i]->end);
+    }
+    return stays;
   }
 
   // The part that some tile of the strip must store: along all axes but the rows, the part that
@@ -238,8 +266,9 @@ class Propagation {
   void Ask(const Operator& op, Tile& tile) const {
     WantWhole(op, tile);
     const Box output = tile.needs[op.outputs.front()];
+    const graph::ops::OperandShapes inputs = graph::OperandShapesOf(network_, op);
     for (size_t operand = 0; operand < op.inputs.size(); ++operand) {
-      Enclose(tile.needs[op.inputs[operand]], NeedOf(network_, op, operand, output));
+      Enclose(tile.needs[op.inputs[operand]], NeedOf(network_, op, inputs, operand, output));
     }
   }
 

@@ -5,6 +5,7 @@
 
 #include "tessera/base/vocabulary.h"
 #include "tessera/graph/ops/definition.h"
+#include "tessera/graph/reads.h"
 #include "tessera/graph/regions.h"
 #include "tessera/search/cost/lower_bounds.h"
 
@@ -83,12 +84,13 @@ std::optional<graph::ops::Box> Coverage::FindMade(int index) const {
 
 // What the operator certainly reads of an operand: all that the certain part of its result needs,
 // if that has no holes.
-std::optional<graph::ops::Box> Coverage::ReadBy(int index, size_t operand) const {
+std::optional<graph::ops::Box> Coverage::ReadBy(int index, const graph::ops::OperandShapes& shapes,
+                                                size_t operand) const {
   const std::optional<graph::ops::Box>& made = MadeBy(index);
   if (!made) return std::nullopt;
   const graph::Operator& op = OpAt(index);
   const int output = op.outputs.front();
-  graph::ops::Box read = graph::InputRegion(*graph_, op, operand, *made);
+  graph::ops::Box read = graph::InputRegion(*graph_, op, shapes, operand, *made);
   if (ElementsOf(read) == 0) return std::nullopt;
   switch (graph::ops::HolesOf(op, ShapeOf(*graph_, op.inputs[operand]), ShapeOf(*graph_, output))) {
     case graph::ops::Holes::kNone:
@@ -111,9 +113,11 @@ std::optional<graph::ops::Box> Coverage::ReadOf(int tensor) const {
   for (const int reader : usages_[static_cast<size_t>(tensor)].consumers) {
     if (!Inside(reader)) continue;
     const std::vector<int>& inputs = OpAt(reader).inputs;
+    const graph::ops::OperandShapes shapes = graph::OperandShapesOf(*graph_, OpAt(reader));
     for (size_t operand = 0; operand < inputs.size(); ++operand) {
       if (inputs[operand] != tensor) continue;
-      if (std::optional<graph::ops::Box> part = ReadBy(reader, operand)) parts.push_back(*part);
+      if (std::optional<graph::ops::Box> part = ReadBy(reader, shapes, operand))
+        parts.push_back(*part);
     }
   }
   if (parts.empty()) return std::nullopt;
@@ -133,8 +137,9 @@ bool Coverage::ReadsAndMakesAll(int index) const {
   const graph::Operator& op = OpAt(index);
   if (op.outputs.size() != 1 || !MadeBy(index) || !IsWhole(op.outputs.front(), *MadeBy(index)))
     return false;
+  const graph::ops::OperandShapes shapes = graph::OperandShapesOf(*graph_, op);
   for (size_t i = 0; i < op.inputs.size(); ++i) {
-    const std::optional<graph::ops::Box> read = ReadBy(index, i);
+    const std::optional<graph::ops::Box> read = ReadBy(index, shapes, i);
     const graph::tiling::ExtentsView needed = NeededOf(op.inputs[i]);
     if (!read || !std::equal(read->begin(), read->end(), needed.begin(), needed.end(),
                              [](const graph::ops::Extent& extent, int64_t length) {

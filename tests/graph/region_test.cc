@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 
 #include "graph_builder.h"
@@ -187,6 +189,41 @@ TEST(Macs, PatentConvolutionSize) {
   GraphBuilder builder;
   const int conv = builder.AddConv(builder.AddInput({1, 3, 100, 100}), 64, 3);
   EXPECT_EQ(builder.ShapeOf(conv), (Shape{1, 64, 98, 98}));
+}
+
+// 20 000 operands of 1 to 3 channels: the parts are adjacent, and exactly the operands of a tile
+// are read. Loops over operands share the shapes, so that they take time linear in them.
+TEST(Regions, OfAWideConcatenationAreAdjacentParts) {
+  constexpr size_t kOperands = 20'000;
+  Graph graph;
+  Operator concat;
+  concat.kind = base::OperatorKind::kConcat;
+  concat.axis = 1;
+  int64_t channels = 0;
+  for (size_t i = 0; i < kOperands; ++i) {
+    Tensor operand;
+    operand.shape = {1, static_cast<int64_t>(i % 3) + 1, 2, 2};
+    channels += operand.shape[1];
+    concat.inputs.push_back(static_cast<int>(graph.tensors.size()));
+    graph.tensors.push_back(operand);
+  }
+  concat.outputs = {static_cast<int>(graph.tensors.size())};
+  Tensor result;
+  result.shape = {1, channels, 2, 2};
+  graph.tensors.push_back(result);
+  const ops::OperandShapes inputs = OperandShapesOf(graph, concat);
+  const ops::Box tile = {{0, 1}, {channels / 2, channels / 2 + 7}, {0, 2}, {1, 2}};
+  int64_t begin = 0;
+  for (size_t i = 0; i < kOperands; ++i) {
+    ASSERT_EQ(inputs.ExtentBefore(i, 1), begin);
+    const ops::Box read = InputRegion(graph, concat, inputs, i, tile);
+    ASSERT_EQ(TextOf(HullOfReads(graph, concat, inputs, i, tile)), TextOf(read)) << i;
+    const int64_t first = std::max(tile[1].begin, begin);
+    const int64_t last = std::min(tile[1].end, begin + inputs[i][1]);
+    ASSERT_EQ(ElementsOf(read), std::max<int64_t>(last - first, 0) * 2) << i;
+    begin += inputs[i][1];
+  }
+  EXPECT_EQ(begin, channels);
 }
 
 }  // namespace

@@ -105,10 +105,11 @@ class MemoryLowerBounds {
       extent = {middle, middle + 1};
     }
     std::map<int, Box> needs;
+    const graph::ops::OperandShapes inputs = graph::OperandShapesOf(plan_.network, facts);
     for (size_t operand = 0; operand < facts.inputs.size(); ++operand) {
       const int input = facts.inputs[operand];
       Enclose(needs.try_emplace(input, EmptyOf(ShapeOf(input))).first->second,
-              NeedOf(plan_.network, facts, operand, box));
+              NeedOf(plan_.network, facts, inputs, operand, box));
     }
     const auto extents_of = [&](int tensor) {
       const auto need = needs.find(tensor);
@@ -248,9 +249,10 @@ class MemoryLowerBounds {
     } else if (const auto share = tile.shares.find(result); share != tile.shares.end()) {
       made = MiddleRow(share->second);
     }
+    const graph::ops::OperandShapes inputs = graph::OperandShapesOf(plan_.network, facts);
     for (size_t operand = 0; operand < facts.inputs.size(); ++operand) {
       const int input = facts.inputs[operand];
-      const Box need = NeedOf(plan_.network, facts, operand, made);
+      const Box need = NeedOf(plan_.network, facts, inputs, operand, made);
       Enclose(needs.try_emplace(input, EmptyOf(ShapeOf(input))).first->second, need);
       if (!IsEmpty(need)) rows.try_emplace(input, MiddleRow(need));
     }
