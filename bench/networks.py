@@ -8,9 +8,12 @@ Networks are the .onnx files of FOLDER, as int8 (--floats-as int8), symbolic dim
 plan and each refutation goes through `tessera check`, with --execute each plan through
 `check --execute`. Prints a Markdown table:
 
-  answer    optimal, feasible, infeasible (a refutation that the checker accepts), or what is wrong
-  cycles    latency of the plan, of the plan layer by layer, and the lower bound
-  over      score over bound
+  answer         optimal, feasible, infeasible (a refutation that the checker accepts), or what is
+                 wrong
+  cycles         thousands, of the plan / of the plan layer by layer / the lower bound
+  energy, bytes  the same in uJ and in thousands of off-chip bytes
+  over           score over bound
+  host           operators on the host, and their share of the MACs
 
 and then, for each profile, the median of score over bound. Networks with unknown work are left out
 of the median and listed. --save writes all figures as JSON. --against compares with such a file and
@@ -42,15 +45,21 @@ def symbols_of(program, network, profile):
     return [word for name in dict.fromkeys(names) for word in ("--dim", f"{name}=1")]
 
 
+METRICS = ("latency_cycles", "energy_pj", "off_chip_bytes")
+
+
 def figures_of(plan):
     baseline = plan["baseline"]
+    layers = baseline["totals"] if baseline["complete"] else {}
+    host = re.search(r"on the host: (\d+) of \d+ operators, ([\d.]+) %", " ".join(plan["notes"]))
     return {
         "answer": plan["status"],
         "score": plan["score"],
         "bound": plan["bound"],
-        "layers": baseline["totals"]["latency_cycles"] if baseline["complete"] else None,
-        "energy_pj": plan["totals"]["energy_pj"],
-        "off_chip_bytes": plan["totals"]["off_chip_bytes"],
+        **{metric: [plan["totals"][metric], layers.get(metric), plan["lower_bounds"][metric]]
+           for metric in METRICS},
+        "on_host": int(host.group(1)) if host else 0,
+        "host_percent": float(host.group(2)) if host else 0,
         "unknown_work": plan["totals"]["unknown_work"],
     }
 
@@ -76,15 +85,21 @@ def answer(program, network, profile, dims, options, folder):
 
 
 def grouped(number):
-    return "" if number is None else f"{number:,.0f}".replace(",", " ")
+    return "-" if number is None else f"{number:,.0f}".replace(",", " ")
 
 
 def row(network, profile, figures):
-    over = figures["score"] / figures["bound"] if figures.get("bound") else None
-    cells = [network, profile, figures["answer"], grouped(figures.get("score")),
-             grouped(figures.get("layers")), grouped(figures.get("bound")),
-             "" if over is None else f"{over:.2f}", grouped(figures.get("energy_pj")),
-             grouped(figures.get("off_chip_bytes")), figures.get("fault", "")]
+    answer = ": ".join(figures[key] for key in ("answer", "fault") if key in figures)
+    if "score" not in figures:
+        return f"| {network} | {profile} | {answer} | | | | | |"
+
+    def shown(metric, unit):
+        return " / ".join(grouped(each if each is None else each / unit)
+                          for each in figures[metric])
+
+    host = f"{figures['on_host']}, {figures['host_percent']:g} %" if figures["on_host"] else ""
+    cells = [network, profile, answer, shown("latency_cycles", 1e3), shown("energy_pj", 1e6),
+             shown("off_chip_bytes", 1e3), f"{figures['score'] / figures['bound']:.2f}", host]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -132,8 +147,8 @@ def main():
                 if not chosen or path.stem in chosen]
     if not networks:
         sys.exit(f"{options.folder} has no .onnx file that was asked for")
-    print("| network | profile | answer | cycles | layer by layer | bound | over | energy pJ "
-          "| off-chip B | fault |\n|---|---|---|--:|--:|--:|--:|--:|--:|---|")
+    print("| network | profile | answer | cycles, k | energy, uJ | off-chip, kB | over | host |\n"
+          "|---|---|---|--:|--:|--:|--:|---|")
     table = {}
     for network in networks:
         dims = None

@@ -102,7 +102,7 @@ class PlanCheck {
     const search::partition::analysis::Reproduction made_again =
         search::partition::analysis::Reproduce(
             plan_, {.engines = engines.Pointers(), .stop = &stop, .threads = options_.threads});
-    verdict_.interrupted = !made_again.finished;
+    verdict_.interrupted = InterruptGuard::Interrupted();
     verdict_.searched_again = made_again.finished;
     verdict_.bound = made_again.bound;
     Add(made_again.violations);

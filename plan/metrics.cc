@@ -60,6 +60,11 @@ double RatioOf(const Metric& ratio, double numerator, double cycles, double cloc
 
 double NumeratorOf(const Metrics& metrics, const Metric& ratio) { return FieldOf(metrics, ratio); }
 
+bool GrowsWithWork(const Metric& metric) {
+  return metric.counts_work && metric.joining != Joining::kRatio &&
+         metric.not_below_average_of == nullptr;
+}
+
 double ValueOf(const Metrics& metrics, const Metric& metric) {
   return metric.joining == Joining::kRatio
              ? RatioAt(metrics, metric, static_cast<double>(metrics.latency_cycles))

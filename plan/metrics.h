@@ -170,6 +170,10 @@ std::vector<std::string_view> MetricNames();
 // nullptr if there is none of that name.
 const Metric* FindMetric(std::string_view name);
 
+// Whether work that is not known can only add to the metric. It adds cycles and energy, so rates
+// may fall.
+bool GrowsWithWork(const Metric& metric);
+
 double ValueOf(const Metrics& metrics, const Metric& metric);
 double ValueOf(const Metrics& metrics, std::string_view metric);  // 0 if there is no such metric
 

@@ -106,8 +106,7 @@ namespace {
 // Whether the true value may exceed the value that counts the known work only. Operators of unknown
 // work add cycles and energy, and move bytes that are known; so bytes per cycle only fall.
 bool MayExceedTheKnown(const Metric& metric) {
-  if (metric.not_below_average_of != nullptr) return false;
-  if (metric.joining != Joining::kRatio) return metric.counts_work;
+  if (metric.joining != Joining::kRatio) return GrowsWithWork(metric);
   return std::any_of(kSummedMetrics.begin(), kSummedMetrics.end(), [&](const Metric* sum) {
     return sum->counts_work && sum->value == metric.value;
   });

@@ -114,12 +114,11 @@ Json DataOf(const plan::Plan& plan, const plan::TimelineSource& timeline_of) {
   data["score"] = plan.score;
   data["metrics"] = Json::array();
   for (const plan::Metric& metric : plan::kMetrics) {
-    const bool grows = metric.joining != plan::Joining::kRatio && !metric.not_below_average_of;
     data["metrics"].push_back({{"key", metric.name},
                                {"title", metric.title},
                                {"unit", metric.unit},
                                {"counts_work", metric.counts_work},
-                               {"grows_with_work", metric.counts_work && grows},
+                               {"grows_with_work", GrowsWithWork(metric)},
                                {"is_of_front", metric.is_of_front}});
   }
   data["objective"] = {{"weights", plan.objective.weights}, {"limits", plan.objective.limits}};

@@ -54,8 +54,7 @@ std::string TotalsTable(const plan::Plan& plan) {
       return Shown(metric, ValueOf(metrics, metric));
     };
     const double bound = LowerBoundOf(plan.lower_bounds, metric, plan.objective.limits);
-    const bool grows = metric.joining != plan::Joining::kRatio && !metric.not_below_average_of;
-    const std::string_view part = grows ? ", at least" : ", without unknown work";
+    const std::string_view part = GrowsWithWork(metric) ? ", at least" : ", without unknown work";
     table.Add({Heading(metric) + std::string(at_least && metric.counts_work ? part : ""),
                shown(plan.totals), plan.baseline.complete ? shown(plan.baseline.totals) : without,
                Shown(metric, bound)});

@@ -22,7 +22,7 @@ constexpr double kWidth = 1200;
 constexpr double kLeft = 170;  // bank names and addresses
 constexpr double kRight = 20;
 constexpr double kMapHeight = 420;
-constexpr double kBar = 6;     // beside the banks of a set
+constexpr double kBar = 6;     // at the left of the banks of a set
 constexpr double kStrip = 18;  // a row of loops, modes or the legend
 constexpr double kTitle = 30;
 constexpr double kAxis = 44;
@@ -240,7 +240,7 @@ class Drawing {
     }
   }
 
-  // A bar beside each bank, with one colour for all banks of a set.
+  // A bar at the left of each bank, with one colour for all banks of a set.
   void DrawBankSets(const Memory& memory) {
     double x = 1;
     for (const auto& [key, sets] : memory.bank_sets) {

@@ -89,6 +89,8 @@ function drawHeadline() {
   if (plan.kept.length > 0)
     notes.push(`kept on chip from subgraph to subgraph: ${plan.kept.map((tensor) => plan.tensors[tensor].id).join(', ')}`);
   if (alone.length > 0) notes.push(`alone, these operators do not fit: ${alone.join(', ')}`);
+  if (alone.length === 0 && !plan.baseline.complete)
+    notes.push('layer by layer, the memories have no room for all tensors between subgraphs');
   const asked = { ...plan.objective.weights, ...plan.objective.limits };
   const shown = plan.metrics.filter(({ key, is_of_front: isOfFront }) => isOfFront || key in asked);
   byId('headline').append(

@@ -6,6 +6,7 @@
 
 #include "tessera/base/vocabulary.h"
 #include "tessera/graph/graph.h"
+#include "tessera/graph/ops/definition.h"
 #include "tessera/graph/tiling/propagation.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/hw_profiles/profile.h"
@@ -57,7 +58,8 @@ class Coverage {
   bool IsWhole(int tensor, const graph::ops::Box& box) const;
   const graph::ops::Box& HullOf(int tensor) const { return hulls_[SlotOf(tensor)]; }
   std::optional<graph::ops::Box> FindMade(int op) const;
-  std::optional<graph::ops::Box> ReadBy(int op, size_t operand) const;
+  std::optional<graph::ops::Box> ReadBy(int op, const graph::ops::OperandShapes& shapes,
+                                        size_t operand) const;
   size_t SlotOf(int tensor) const;
   bool Leaves(int tensor) const;
 

@@ -42,10 +42,11 @@
 // tile. Of a constant at least a slice is there, and all of it where it has no slices.
 //
 // Operators are visited in descending order of B(v), which is at least G(v). The rest is skipped
-// when that is at most the greatest G so far. Cost: usually the propagations of each operator
-// alone, and for few operators those to each operator behind them, which is quadratic. If these are
-// more than kMostSteps, only operators with fewer operators behind them are used; each of them
-// bounds the peak.
+// when that is at most the greatest G so far. G is evaluated from v on, and not behind an operator
+// u whose B(u) is already at most the greatest G so far: no value behind it can raise G(u) again.
+// Cost: usually the propagations of each operator alone, and for few operators those to the
+// operators behind them, which is quadratic. If these may be more than kMostSteps, only operators
+// with fewer operators behind them are used; each of them bounds the peak.
 namespace tessera::search::cost {
 namespace {
 
@@ -126,7 +127,9 @@ class Floor {
       const Behind behind(dependencies_, each.op);
       steps_ += operators;
       if (behind.MostSteps() > kMostSteps - steps_) continue;
-      const Bytes least = LeastOf(behind, each.op, each.bytes);
+      Evaluation of{behind, each.op, each.bytes, floor.bytes, {}};
+      of.known.resize(graph_.operators.size());
+      const Bytes least = LeastOf(of, each.op);
       if (least > floor.bytes) floor = {.bytes = least, .op = each.op};
     }
     base::Accumulate(floor.bytes, ConstantsAtHome());
@@ -134,33 +137,41 @@ class Floor {
   }
 
  private:
-  // G of an operator of which B is known.
-  Bytes LeastOf(const Behind& behind, int op, Bytes alone) {
-    std::vector<Bytes> least(graph_.operators.size());
-    for (int last = static_cast<int>(graph_.operators.size()) - 1; last >= op; --last) {
-      if (!behind.Has(last)) continue;
-      const std::vector<int> between = behind.UpTo(last);
-      Bytes& here = least[static_cast<size_t>(last)];
-      if (last != op && IsAnyOnHost(between)) {
-        here = std::numeric_limits<Bytes>::max();
-        continue;
-      }
-      here = last == op ? alone : BytesOf(between, SurelyAsked::Result::kOnlyLeaves);
-      const std::vector<int> readers = ReadersOf(last);
-      if (readers.empty()) continue;
-      Bytes lightest = std::numeric_limits<Bytes>::max();
-      Bytes heaviest = 0;
-      for (const int reader : readers) {
-        lightest = std::min(lightest, least[static_cast<size_t>(reader)]);
-        heaviest = std::max(heaviest, least[static_cast<size_t>(reader)]);
-      }
-      const bool is_wanted = IsWanted(last);
-      const bool has_one_result = graph_.operators[static_cast<size_t>(last)].outputs.size() == 1;
-      if (lightest < here && has_one_result && (readers.size() > 1 || is_wanted))
-        lightest = std::max(lightest, BytesOf(between, SurelyAsked::Result::kMayBeReadInside));
-      here = std::min({here, lightest, is_wanted ? lightest : heaviest});
+  // The evaluation of G for one operator v.
+  struct Evaluation {
+    const Behind& behind;
+    int op = 0;                               // v
+    Bytes alone = 0;                          // B(v)
+    Bytes enough = 0;                         // values of at most this need not be exact
+    std::vector<std::optional<Bytes>> known;  // G(u) by u
+  };
+
+  // G(u), or anything up to `enough` if it is not more.
+  Bytes LeastOf(Evaluation& of, int u) {
+    std::optional<Bytes>& known = of.known[static_cast<size_t>(u)];
+    if (!known) known = Evaluate(of, u);
+    return *known;
+  }
+
+  Bytes Evaluate(Evaluation& of, int u) {
+    const std::vector<int> between = of.behind.UpTo(u);
+    if (u != of.op && IsAnyOnHost(between)) return std::numeric_limits<Bytes>::max();
+    const Bytes only_leaves =
+        u == of.op ? of.alone : BytesOf(between, SurelyAsked::Result::kOnlyLeaves);
+    const std::vector<int> readers = ReadersOf(u);
+    if (readers.empty() || only_leaves <= of.enough) return only_leaves;
+    Bytes lightest = std::numeric_limits<Bytes>::max();
+    Bytes heaviest = 0;
+    for (const int reader : readers) {
+      const Bytes least = LeastOf(of, reader);
+      lightest = std::min(lightest, least);
+      heaviest = std::max(heaviest, least);
     }
-    return least[static_cast<size_t>(op)];
+    const bool is_wanted = IsWanted(u);
+    const bool has_one_result = graph_.operators[static_cast<size_t>(u)].outputs.size() == 1;
+    if (lightest < only_leaves && has_one_result && (readers.size() > 1 || is_wanted))
+      lightest = std::max(lightest, BytesOf(between, SurelyAsked::Result::kMayBeReadInside));
+    return std::min({only_leaves, lightest, is_wanted ? lightest : heaviest});
   }
 
   std::vector<int> ReadersOf(int op) const {

@@ -90,6 +90,7 @@ base::Expected<answer::PartitionResult> Search(const graph::Graph& network,
   const tiling::Engines engines(options.engines.begin(), options.engines.end());
   const tiling::CachedEngines own(options.cached != nullptr ? tiling::Engines() : engines);
   const tiling::CachedEngines& cached = options.cached != nullptr ? *options.cached : own;
+  choices::PriceStore prices;
   const paths::NetworkContext network_context{
       .graph = graph,
       .profile = profile,
@@ -100,7 +101,8 @@ base::Expected<answer::PartitionResult> Search(const graph::Graph& network,
       .budget = options.budget,
       .previous = options.previous,
       .constraints = options.constraints,
-      .keeping = options.keeping};
+      .keeping = options.keeping,
+      .prices = &prices};
   base::Expected<answer::PartitionResult> result =
       driver::OrderSearch(network_context, options, lower_bounds).Run();
   if (!result) return result;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <set>
 #include <string>
@@ -16,6 +17,7 @@
 #include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/layout.h"
 #include "tessera/graph/constant_states.h"
+#include "tessera/graph/operator_order.h"
 #include "tessera/graph/two_passes.h"
 #include "tessera/search/tiling/tile_driver.h"
 
@@ -154,29 +156,74 @@ Found FindForStates(const graph::Graph& network, const hw_profiles::Profile& pro
   return found;
 }
 
+// All tensors of an operator whose regions are unknown are in the tile memory as a whole, unless an
+// engine accesses their homes. The host accesses homes.
+Found FindForHost(const graph::Graph& network, const hw_profiles::Profile& profile) {
+  Found found;
+  if (hw_profiles::HostOf(profile) == nullptr) return found;
+  static constexpr std::array kRoles = {
+      base::TensorRole::kNetworkInput, base::TensorRole::kBoundary,
+      base::TensorRole::kNetworkOutput, base::TensorRole::kConstant, base::TensorRole::kState};
+  const bool are_direct =
+      std::any_of(kRoles.begin(), kRoles.end(),
+                  [&profile](base::TensorRole role) { return MayBeDirect(profile, role); });
+  for (size_t number = 0; number < network.operators.size(); ++number) {
+    const graph::Operator& op = network.operators[number];
+    if (!graph::IsBarrier(op) || !op.engine.empty() ||
+        encoder::program::RunsOnHost(network, profile, op))
+      continue;
+    std::set<int> tensors;
+    for (const auto* some : {&op.inputs, &op.weights, &op.outputs})
+      tensors.insert(some->begin(), some->end());
+    Need need;
+    for (const int tensor : tensors) {
+      const graph::Tensor& facts = network.tensors[static_cast<size_t>(tensor)];
+      need.Add(facts.stored_bytes > 0 ? facts.stored_bytes
+                                      : base::BytesOf(facts.type, graph::ElementsOf(facts.shape)));
+    }
+    if (Fits(need, profile)) continue;
+    found.which.push_back(static_cast<int>(number));
+    found.is_needed = found.is_needed || !are_direct;
+  }
+  return found;
+}
+
+graph::Graph OnHost(graph::Graph network, const hw_profiles::Profile& profile,
+                    const std::vector<int>& operators) {
+  for (const int op : operators)
+    network.operators[static_cast<size_t>(op)].engine = hw_profiles::HostOf(profile)->name;
+  return network;
+}
+
 }  // namespace
 
 std::optional<Rewriting> RewriteWhatDoesNotFit(const graph::Graph& network,
                                                const hw_profiles::Profile& profile) {
   const Found states = FindForStates(network, profile);
   const Found ops = FindForTwoPasses(network, profile);
-  if (states.which.empty() && ops.which.empty()) return std::nullopt;
-  Rewriting rewriting{graph::InTwoPasses(graph::WithStates(network, states.which), ops.which),
+  const Found hosted = FindForHost(network, profile);
+  if (states.which.empty() && ops.which.empty() && hosted.which.empty()) return std::nullopt;
+  const graph::Graph rewritten = graph::InTwoPasses(
+      graph::WithStates(OnHost(network, profile, hosted.which), states.which), ops.which);
+  Rewriting rewriting{graph::Renumbered(rewritten, graph::TensorsByMaker(rewritten)),
                       {},
-                      states.is_needed || ops.is_needed};
+                      states.is_needed || ops.is_needed || hosted.is_needed};
   const auto note = [&](std::string_view what, const std::vector<std::string>& ids) {
     if (ids.empty()) return;
     rewriting.notes.push_back(
         fmt::format("{} in '{}': {}; status and bound are those of the network of this plan", what,
                     TileMemory(profile).name, fmt::join(ids, ", ")));
   };
-  std::vector<std::string> constants;
-  for (const int tensor : states.which)
-    constants.push_back(network.tensors[static_cast<size_t>(tensor)].id);
-  std::vector<std::string> operators;
-  for (const int op : ops.which) operators.push_back(network.operators[static_cast<size_t>(op)].id);
-  note("constants as states that are written once, because they do not fit", constants);
-  note("in two passes, because one does not fit", operators);
+  const auto ids_of = [](const auto& all, const std::vector<int>& which) {
+    std::vector<std::string> ids;
+    for (const int each : which) ids.push_back(all[static_cast<size_t>(each)].id);
+    return ids;
+  };
+  note("constants as states that are written once, because they do not fit",
+       ids_of(network.tensors, states.which));
+  note("in two passes, because one does not fit", ids_of(network.operators, ops.which));
+  note("on the host, because all their tensors are needed as a whole and do not fit",
+       ids_of(network.operators, hosted.which));
   return rewriting;
 }
 

@@ -22,6 +22,7 @@ struct Rewriting {
 // - Constants of elementwise operators become states (graph/constant_states.h), of which a tile
 //   needs a part.
 // - Softmax and normalisations take two passes (graph/two_passes.h).
+// - Operators of unknown regions, which need all their tensors as a whole, run on the host.
 //
 // The host needs no tile memory, so its operators stay. Nothing if that changes no operator that
 // does not fit. Cost: linear in the network.

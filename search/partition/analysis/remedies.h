@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -105,9 +106,12 @@ class Trials {
   static constexpr int kMostPlans = 5;        // searches for a plan
   static constexpr int64_t kEffort = 20'000;  // effort of one search for a good plan
   static constexpr size_t kLongest = 256;     // largest network, in operators, for such a search
+  // The shortest time in which such a search is likely to end.
+  static constexpr std::chrono::microseconds kLeastPerOperator{600};
 
   placement::AloneOptions OptionsFor(problem::Bytes room) const;
   bool Fits(const Trial& trial, int op);
+  bool HasTimeToSearch() const;
   std::optional<plan::Plan> Search(const Trial& trial, answer::PartitionOptions options);
 
   const graph::Graph& graph_;

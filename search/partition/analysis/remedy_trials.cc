@@ -87,8 +87,14 @@ bool Trials::HoldsConstants(const Trial& trial) const {
              encoder::program::WithHomes(trial.graph, trial.profile), trial.profile, {});
 }
 
+bool Trials::HasTimeToSearch() const {
+  const auto deadline = stop_.Deadline();
+  const auto least = kLeastPerOperator * static_cast<int64_t>(graph_.operators.size());
+  return !stop_.Requested() && (!deadline || base::Stop::Clock::now() + least < *deadline);
+}
+
 std::optional<plan::Plan> Trials::Search(const Trial& trial, answer::PartitionOptions options) {
-  if (plans_ >= kMostPlans || graph_.operators.size() > kLongest || stop_.Requested())
+  if (plans_ >= kMostPlans || graph_.operators.size() > kLongest || !HasTimeToSearch())
     return std::nullopt;
   ++plans_;
   options.objective = trial.objective;

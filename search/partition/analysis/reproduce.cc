@@ -162,6 +162,14 @@ class Comparison {
 }  // namespace
 
 Reproduction Reproduce(const Plan& plan, const ReproduceOptions& own) {
+  const SearchInput question = SearchInputOf(plan);
+  const answer::PartitionOptions options = OptionsOf(plan, question, own);
+  const auto finish = [&](Comparison& comparison) {
+    Reproduction reproduction{true, comparison.Take(), std::nullopt};
+    if (reproduction.violations.empty())
+      reproduction.bound = ConfirmBound(plan, question.graph, options);
+    return reproduction;
+  };
   if (!plan.run.searched || plan.run.cut_off) {
     Comparison comparison(plan, "a search that cannot be repeated");
     const base::Expected<cost::Scale> scale = cost::Scale::Make(plan.objective, plan.lower_bounds);
@@ -170,11 +178,9 @@ Reproduction Reproduce(const Plan& plan, const ReproduceOptions& own) {
     } else {
       comparison.Say(scale.error().message);
     }
-    return {true, comparison.Take(), std::nullopt};
+    return finish(comparison);
   }
   Comparison comparison(plan, "the search, repeated,");
-  const SearchInput question = SearchInputOf(plan);
-  const answer::PartitionOptions options = OptionsOf(plan, question, own);
   const base::Expected<answer::PartitionResult> result =
       SearchPartition(question.graph, plan.profile, options);
   if (own.stop != nullptr && own.stop->HasCutOff()) return {};
@@ -185,10 +191,7 @@ Reproduction Reproduce(const Plan& plan, const ReproduceOptions& own) {
   } else {
     comparison.AgainstSearch(*result->plan);
   }
-  Reproduction reproduction{true, comparison.Take(), std::nullopt};
-  if (reproduction.violations.empty())
-    reproduction.bound = ConfirmBound(plan, question.graph, options);
-  return reproduction;
+  return finish(comparison);
 }
 
 }  // namespace tessera::search::partition::analysis

@@ -32,7 +32,7 @@ struct ReproduceOptions {
 struct Reproduction {
   bool finished = false;  // false: the stop came first, and there is no result
   std::vector<plan::verify::Violation> violations;
-  std::optional<BoundConfirmation> bound;  // of a search that was run again, without violations
+  std::optional<BoundConfirmation> bound;  // if there are no violations
 };
 
 // Checks a plan that plan::Validate and FindMispriced accept.

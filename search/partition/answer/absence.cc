@@ -1,6 +1,7 @@
 #include "tessera/search/partition/answer/absence.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -9,6 +10,9 @@ namespace {
 
 // Limit on operators that are tried alone to find the obstacle.
 constexpr size_t kMostStuck = 64;
+
+// The time for the one operator that is tried alone after a stop.
+constexpr std::chrono::milliseconds kAfterStop(20);
 
 Room RoomIn(const choices::IntervalChoices& interval) {
   if (!interval.IsExpanded()) return Room::kUndecided;
@@ -162,19 +166,34 @@ std::vector<Stuck> Absence::FindStuck(std::optional<int> first) const {
   for (int op = 0; op < lattice_.Operators(); ++op) {
     if (op != first && RoomIn(lattice_.Single(op).choices) != Room::kSome) unseen.push_back(op);
   }
+  if (context_.stop.Requested()) return FindStuckAfterStop(unseen);
   if (unseen.size() > kMostStuck) unseen.resize(kMostStuck);
   std::sort(unseen.begin(), unseen.end());
-  const placement::AloneOptions options{.engines = context_.tile_engines,
-                                        .budget = context_.budget,
-                                        .room = context_.Room(),
-                                        .stop = context_.stop};
   std::vector<Stuck> stuck;
   for (const int op : unseen) {
     if (context_.stop.Requested()) break;
-    Stuck each{op, placement::TryAlone(context_.graph, context_.profile, op, options)};
-    if (each.alone.status != problem::Status::kFeasible && !each.alone.tile.empty())
-      stuck.push_back(std::move(each));
+    if (auto each = TryAlone(op, context_.stop)) stuck.push_back(*std::move(each));
   }
+  return stuck;
+}
+
+std::vector<Stuck> Absence::FindStuckAfterStop(std::span<const int> unseen) const {
+  if (unseen.empty()) return {};
+  const int largest = *std::max_element(
+      unseen.begin(), unseen.end(), [&](int a, int b) { return LeastBytes(a) < LeastBytes(b); });
+  const base::Stop stop(base::Stop::Clock::now() + kAfterStop);
+  if (auto stuck = TryAlone(largest, stop)) return {*std::move(stuck)};
+  return {};
+}
+
+std::optional<Stuck> Absence::TryAlone(int op, const base::Stop& stop) const {
+  const placement::AloneOptions options{.engines = context_.tile_engines,
+                                        .budget = context_.budget,
+                                        .room = context_.Room(),
+                                        .stop = stop};
+  Stuck stuck{op, placement::TryAlone(context_.graph, context_.profile, op, options)};
+  if (stuck.alone.status == problem::Status::kFeasible || stuck.alone.tile.empty())
+    return std::nullopt;
   return stuck;
 }
 

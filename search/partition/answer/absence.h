@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,7 @@ class Absence {
   bool LeavesOutShapes() const;
 
   // Those among the first operators that the search did not see fit, ascending; `first` in any
-  // case. Each is tried alone.
+  // case. Each is tried alone; after a stop, only the one that needs most according to bounds.
   std::vector<Stuck> FindStuck(std::optional<int> first) const;
 
  private:
@@ -67,6 +68,8 @@ class Absence {
   void ForEachAround(int op, Visit visit) const;
   bool IsRefused(const choices::IntervalChoices& interval) const;
   problem::Bytes LeastBytes(int op) const;
+  std::vector<Stuck> FindStuckAfterStop(std::span<const int> unseen) const;
+  std::optional<Stuck> TryAlone(int op, const base::Stop& stop) const;
 
   const choices::SearchContext& context_;
   const paths::IntervalLattice& lattice_;

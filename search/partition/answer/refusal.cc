@@ -77,8 +77,9 @@ class Explanation {
   // Without a plan layer by layer, the first plan takes a search.
   PartitionResult Stopped() const {
     std::string reason = "the search was stopped before a plan was found";
+    reason += "; more time may find one";
     if (const std::optional<FullHome> full = absence_.FindFullHomeAlone())
-      reason += "; more time may find one, but not layer by layer: " + full->message;
+      reason += ", but not layer by layer: " + full->message;
     return NamingBlocked(Unknown(std::move(reason)));
   }
 
@@ -182,8 +183,11 @@ class Explanation {
     std::string named = fmt::format("operator '{}'", NameOf(worst->op));
     if (stuck.size() == 2) named += " and 1 other";
     if (stuck.size() > 2) named += fmt::format(" and {} others", stuck.size() - 1);
-    named += fmt::format(" {} not fit alone: {}", stuck.size() == 1 ? "does" : "do",
-                         DescribeAlone(*worst));
+    const bool one = stuck.size() == 1;
+    const std::string_view fails = worst->alone.status == problem::Status::kInfeasible
+                                       ? (one ? "does not fit" : "do not fit")
+                                       : (one ? "was not seen to fit" : "were not seen to fit");
+    named += fmt::format(" {} alone: {}", fails, DescribeAlone(*worst));
     if (result.status == problem::Status::kUnknown && absence_.RoomFor(worst->op) != Room::kSome)
       named += "; whether a longer subgraph has room for it is not decided";
     const bool proven = result.status == problem::Status::kInfeasible;

@@ -180,7 +180,7 @@ bool IntervalChoices::AddShapes(const std::vector<graph::tiling::TileShape>& til
 
 bool IntervalChoices::AddTileConfigs(const std::vector<graph::tiling::TileShape>& tile_shapes,
                                      Range policies, double below, const base::Stop& stop) {
-  std::map<TileConfig, plan::Metrics> found;
+  std::map<TileConfig, TilePrice> found;
   std::set<TileConfig> held;
   if (policies == EveryPolicy()) {
     if (expanded_->configs == nullptr)
@@ -201,16 +201,15 @@ bool IntervalChoices::AddTileConfigs(const std::vector<graph::tiling::TileShape>
   HoldBack(held, found);
   if (expanded_->formulated) {
     expanded_->costs.clear();
-    for (const auto& [config, metrics] : found)
-      expanded_->costs.emplace(config, context_->CostOf(metrics));
+    for (const auto& [config, price] : found) expanded_->costs.emplace(config, price.cost);
     return expanded_->costs.empty() || (AddPriced(tile_shapes, stop) && Release(stop));
   }
   expanded_->choices.reserve(expanded_->choices.size() + found.size());
-  for (const auto& [config, metrics] : found) {
+  for (const auto& [config, price] : found) {
     Choice& choice = expanded_->choices.emplace_back();
     choice.config = config;
-    choice.peak_bytes = metrics.peak_bytes;
-    choice.cost = context_->CostOf(metrics);
+    choice.peak_bytes = price.peak_bytes;
+    choice.cost = price.cost;
     choice.cost.change = ChangeOf(choice);
   }
   return true;

@@ -25,92 +25,12 @@
 #include "tessera/problem/result.h"
 #include "tessera/search/cost/objective.h"
 #include "tessera/search/partition/choices/search_context.h"
+#include "tessera/search/partition/choices/tile_config_costs.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/tiling/shape_search.h"
 #include "tessera/search/tiling/tile_driver.h"
 
-// The costs of tiles, whether they fit or not.
 namespace tessera::search::partition::choices {
-
-// How an interval runs, as far as costs depend on it. Results in place do not change costs.
-struct TileConfig {
-  graph::tiling::TileShape tile;
-  hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
-  hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
-  int64_t k_extent = 0;  // encoder::Policy::k_extent
-  bool serialized = false;
-
-  TileConfig() = default;
-  TileConfig(graph::tiling::TileShape shape, const encoder::program::Policy& policy)
-      : tile(std::move(shape)),
-        weights(policy.weights),
-        halo(policy.halo),
-        k_extent(policy.k_extent),
-        serialized(policy.serialized) {}
-
-  TileConfig DoubleBuffered() const {
-    TileConfig config = *this;
-    config.serialized = false;
-    return config;
-  }
-
-  friend bool operator<(const TileConfig& a, const TileConfig& b) {
-    return std::tie(a.tile, a.weights, a.halo, a.k_extent, a.serialized) <
-           std::tie(b.tile, b.weights, b.halo, b.k_extent, b.serialized);
-  }
-};
-
-// The costs of one interval under these policies. Not thread-safe.
-class TileConfigCost {
- public:
-  // `context` and `stop` must outlive this object. Policies that the encoder refuses are skipped.
-  // `holds_back`: serialized tiles are not simulated if the same ones are double-buffered too and
-  // provably take no longer.
-  TileConfigCost(const SearchContext& context, graph::Interval interval,
-                 std::span<const encoder::program::Policy> policies,
-                 encoder::program::TilesMade made, bool holds_back, const base::Stop& stop);
-
-  // Whether the encoder refuses every policy.
-  bool IsRefused() const { return tried_.empty(); }
-
-  // Whether shapes were skipped, because a policy makes too many tiles of them to follow, or
-  // because of the stop.
-  bool LeavesOut() const { return leaves_out_; }
-
-  // Simulates tiles of these shapes under every policy. The shapes must be valid
-  // (encoder/program/choices.h). Skips shapes of which a policy makes no tiles, and tiles that
-  // provably do not fit. peak_bytes is the lower bound of the others
-  // (encoder/program/memory_lower_bound.h). Cost: for each shape a tiling and a simulation of each
-  // class of tiles, two or three times if policies differ in more than weights. For tiles that do
-  // not fit: the largest need of a tile, without classes.
-  std::map<TileConfig, plan::Metrics> Find(std::span<const graph::tiling::TileShape> shapes);
-
-  // Those of the last call that are not simulated.
-  const std::set<TileConfig>& Held() const { return held_; }
-
- private:
-  // A policy, in place if possible: that changes no cost and needs less memory.
-  struct Tried {
-    encoder::program::Policy policy;
-    encoder::program::PolicyTiles tiles;
-    encoder::program::RoomLowerBound floor;
-    Tried(const SearchContext& context, const encoder::program::Policy& policy,
-          encoder::program::PolicyTiles tiles);
-  };
-
-  bool IsRollingBufferByAnotherName(const Tried& tried) const;
-  bool HasRoom(const graph::tiling::TiledSubgraph& tiling, hw_profiles::HaloStorage halo);
-  void AddCosts(const graph::tiling::TileShape& shape, std::map<TileConfig, plan::Metrics>& costs);
-
-  const SearchContext* context_;
-  const base::Stop* stop_;
-  encoder::program::TilesMade made_;
-  encoder::program::SharedTilings tilings_;
-  std::vector<std::unique_ptr<Tried>> tried_;  // the lower bound refers to the tiles
-  bool holds_back_;
-  std::set<TileConfig> held_;
-  bool leaves_out_ = false;
-};
 
 // The possible costs of one interval of operators as one subgraph, for given kept boundary tensors,
 // computed only as far as needed.
@@ -327,9 +247,9 @@ class IntervalChoices {
                  double below = std::numeric_limits<double>::infinity());
   bool AddTileConfigs(const std::vector<graph::tiling::TileShape>& tile_shapes, Range policies,
                       double below, const base::Stop& stop);
-  void PutAside(Range policies, double below, std::map<TileConfig, plan::Metrics>& found);
+  void PutAside(Range policies, double below, std::map<TileConfig, TilePrice>& found);
   bool MayHoldBack() const;
-  void HoldBack(const std::set<TileConfig>& held, std::map<TileConfig, plan::Metrics>& found);
+  void HoldBack(const std::set<TileConfig>& held, std::map<TileConfig, TilePrice>& found);
   bool Release(const base::Stop& stop);
   std::set<TileConfig> TakeReleased();
   bool AddCandidates(const std::vector<graph::tiling::TileShape>& tile_shapes,

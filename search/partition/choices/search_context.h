@@ -29,6 +29,8 @@
 //                                  if all its operators do, as neighbours: here a..b and e.
 namespace tessera::search::partition::choices {
 
+class EqualIntervals;
+
 class PreviousPlan {
  public:
   // The object keeps no references to its arguments.
@@ -96,6 +98,7 @@ struct SearchContext {
   const PreviousPlan* previous = nullptr;  // if the result should be close to a previous plan
   // The profile without the axes that are cut later, or nullptr if there are none.
   const hw_profiles::Profile* first_axes = nullptr;
+  const EqualIntervals* equal_intervals = nullptr;  // nullptr: no prices are shared
 
   // Work that engines may do for results that every plan needs, however small the budget.
   static constexpr int64_t kLeastBudget = 20'000;

@@ -1,9 +1,8 @@
+#include "tessera/search/partition/choices/tile_config_costs.h"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
-
-#include "tessera/encoder/program/build_program.h"
-#include "tessera/search/partition/choices/interval_choices.h"
 
 namespace tessera::search::partition::choices {
 namespace {
@@ -52,36 +51,49 @@ TileConfigCost::TileConfigCost(const SearchContext& context, graph::Interval int
                                encoder::program::TilesMade made, bool holds_back,
                                const base::Stop& stop)
     : context_(&context),
+      interval_(interval),
+      policies_(policies.begin(), policies.end()),
       stop_(&stop),
       made_(made),
       tilings_(context.graph, interval, &stop),
       holds_back_(holds_back) {
-  for (const encoder::program::Policy& policy : policies) {
+  if (context.equal_intervals != nullptr)
+    shared_ = context.equal_intervals->PricesOf(interval, policies_, made, holds_back);
+}
+
+std::vector<std::unique_ptr<TileConfigCost::Tried>>& TileConfigCost::Policies() {
+  if (tried_) return *tried_;
+  tried_.emplace();
+  for (const encoder::program::Policy& policy : policies_) {
     const bool done =
-        std::any_of(tried_.begin(), tried_.end(), [&policy](const std::unique_ptr<Tried>& other) {
+        std::any_of(tried_->begin(), tried_->end(), [&policy](const std::unique_ptr<Tried>& other) {
           encoder::program::Policy alike = other->policy;
           alike.in_place = policy.in_place;
           return alike == policy;
         });
     if (done) continue;  // the policy in place came first
     base::Expected<encoder::program::PolicyTiles> tiles = encoder::program::PolicyTiles::Make(
-        context.graph, context.simulator.Usages(), context.profile, interval, policy, made);
-    if (tiles) tried_.push_back(std::make_unique<Tried>(context, policy, *std::move(tiles)));
+        context_->graph, context_->simulator.Usages(), context_->profile, interval_, policy, made_);
+    if (tiles) tried_->push_back(std::make_unique<Tried>(*context_, policy, *std::move(tiles)));
   }
-  std::stable_sort(tried_.begin(), tried_.end(),
+  std::stable_sort(tried_->begin(), tried_->end(),
                    [](const auto& a, const auto& b) { return a->policy.halo < b->policy.halo; });
+  return *tried_;
 }
 
-std::map<TileConfig, plan::Metrics> TileConfigCost::Find(
+std::map<TileConfig, TilePrice> TileConfigCost::Find(
     std::span<const graph::tiling::TileShape> shapes) {
-  std::map<TileConfig, plan::Metrics> costs;
+  std::map<TileConfig, TilePrice> prices;
   held_.clear();
   for (const graph::tiling::TileShape& shape : shapes) {
-    AddCosts(shape, costs);
-    leaves_out_ = leaves_out_ || stop_->Requested();
+    const auto price = [&] { return Price(shape); };
+    const ShapePrices found = shared_ != nullptr ? shared_->Find(shape, price, *stop_) : price();
+    prices.insert(found.priced.begin(), found.priced.end());
+    held_.insert(found.held.begin(), found.held.end());
+    leaves_out_ = leaves_out_ || found.leaves_out || stop_->Requested();
     if (stop_->Requested()) break;
   }
-  return costs;
+  return prices;
 }
 
 // Whether copying makes the program of a rolling buffer that is tried too, because no tile buffer
@@ -90,7 +102,7 @@ bool TileConfigCost::IsRollingBufferByAnotherName(const Tried& tried) const {
   if (tried.policy.halo != HaloStorage::kLineBuffer || made_ == encoder::program::TilesMade::kAll ||
       tried.tiles.AnyCached())
     return false;
-  return std::any_of(tried_.begin(), tried_.end(), [&tried](const std::unique_ptr<Tried>& other) {
+  return std::any_of(tried_->begin(), tried_->end(), [&tried](const std::unique_ptr<Tried>& other) {
     return other->policy.halo == HaloStorage::kRollingBuffer &&
            other->policy.weights == tried.policy.weights &&
            other->policy.serialized == tried.policy.serialized;
@@ -99,14 +111,14 @@ bool TileConfigCost::IsRollingBufferByAnotherName(const Tried& tried) const {
 
 // Under some policy that keeps the same rows.
 bool TileConfigCost::HasRoom(const graph::tiling::TiledSubgraph& tiling, HaloStorage halo) {
-  return std::any_of(tried_.begin(), tried_.end(), [&](const std::unique_ptr<Tried>& tried) {
+  return std::any_of(tried_->begin(), tried_->end(), [&](const std::unique_ptr<Tried>& tried) {
     return encoder::program::KeepSameRows(tried->policy.halo, halo) && tried->tiles.Mark(tiling) &&
            tried->floor.Find(tiling) <= context_->Room();
   });
 }
 
-void TileConfigCost::AddCosts(const graph::tiling::TileShape& shape,
-                              std::map<TileConfig, plan::Metrics>& costs) {
+ShapePrices TileConfigCost::Price(const graph::tiling::TileShape& shape) {
+  ShapePrices prices;
   const encoder::program::TileCutter cut = [this](const graph::tiling::TileShape& tile,
                                                   hw_profiles::HaloStorage halo) {
     return tilings_.Cut(tile, halo, [this, halo](const graph::tiling::TiledSubgraph& tiling) {
@@ -116,9 +128,9 @@ void TileConfigCost::AddCosts(const graph::tiling::TileShape& shape,
   const Tried* before = nullptr;
   std::shared_ptr<graph::tiling::TiledSubgraph> tiling_before;
   std::optional<cost::ClassCosts> shared;
-  for (const std::unique_ptr<Tried>& tried : tried_) {
+  for (const std::unique_ptr<Tried>& tried : Policies()) {
     const encoder::program::Policy& policy = tried->policy;
-    leaves_out_ = leaves_out_ || tried->tiles.LeavesOut(shape);
+    prices.leaves_out = prices.leaves_out || tried->tiles.LeavesOut(shape);
     const std::shared_ptr<graph::tiling::TiledSubgraph> tiling = tried->tiles.Cut(shape, cut);
     if (tiling == nullptr || IsRollingBufferByAnotherName(*tried)) continue;
     const problem::Bytes floor = tried->floor.Find(*tiling);
@@ -127,23 +139,27 @@ void TileConfigCost::AddCosts(const graph::tiling::TileShape& shape,
       cost::Simulator::AddCopies(*tiling, *shared);
     } else if (before == nullptr || !ShareTileCosts(before->policy, policy)) {
       shared = context_->simulator.CostsOf(*tiling, policy, stop_);
-      if (shared->tiles.size() < tiling->classes.size()) return;
+      if (shared->tiles.size() < tiling->classes.size()) return prices;
     }
     before = tried.get();
     tiling_before = tiling;
     const TileConfig config(shape, policy);
+    const auto is_double_buffered = [&config](const auto& other) {
+      return other.first == config.DoubleBuffered();
+    };
     if (holds_back_ && policy.serialized && tiling->tiles > 1 && MovesEverything(*shared) &&
-        costs.contains(config.DoubleBuffered())) {
-      held_.insert(config);
+        std::any_of(prices.priced.begin(), prices.priced.end(), is_double_buffered)) {
+      prices.held.push_back(config);
       continue;
     }
     plan::Metrics metrics =
         context_->simulator.Run(*tiling, *shared, policy, cost::Detail::kTotals, {}, stop_);
-    if (stop_->Requested()) return;
+    if (stop_->Requested()) return prices;
     metrics.peak_bytes = floor;
-    costs[config] = std::move(metrics);
+    prices.priced.emplace_back(config, TilePrice{context_->CostOf(metrics), floor});
   }
   tilings_.Forget();
+  return prices;
 }
 
 }  // namespace tessera::search::partition::choices

@@ -201,10 +201,10 @@ void IntervalChoices::TryAll(size_t most) {
 
 // For each shape, either all choices under these policies are put aside, or none.
 void IntervalChoices::PutAside(Range policies, double below,
-                               std::map<TileConfig, plan::Metrics>& found) {
+                               std::map<TileConfig, TilePrice>& found) {
   std::map<graph::tiling::TileShape, double> least;
-  for (const auto& [config, metrics] : found) {
-    const double score = context_->scale.CostOf(metrics).score;
+  for (const auto& [config, price] : found) {
+    const double score = price.cost.score;
     const auto at = least.try_emplace(config.tile, score).first;
     at->second = std::min(at->second, score);
   }
@@ -228,16 +228,15 @@ bool IntervalChoices::MayHoldBack() const {
 // `held`: configurations without costs. They stay only with their counterpart, as shapes may have
 // been put aside.
 void IntervalChoices::HoldBack(const std::set<TileConfig>& held,
-                               std::map<TileConfig, plan::Metrics>& found) {
+                               std::map<TileConfig, TilePrice>& found) {
   if (!MayHoldBack()) return;
   for (const TileConfig& config : held) {
     if (found.contains(config.DoubleBuffered())) expanded_->held.insert(config);
   }
   for (auto at = found.begin(); at != found.end();) {
     const auto other = found.find(at->first.DoubleBuffered());
-    const bool holds =
-        at->first.serialized && other != found.end() &&
-        cost::Dominates(context_->CostOf(other->second), context_->CostOf(at->second));
+    const bool holds = at->first.serialized && other != found.end() &&
+                       cost::Dominates(other->second.cost, at->second.cost);
     if (holds) expanded_->held.insert(at->first);
     at = holds ? found.erase(at) : std::next(at);
   }
@@ -285,8 +284,8 @@ bool IntervalChoices::Release(const base::Stop& stop) {
   const std::vector<graph::tiling::TileShape> tiles(shapes.begin(), shapes.end());
   TileConfigCost configs(*context_, interval_, policies, Made(), /*holds_back=*/false, stop);
   expanded_->costs.clear();
-  for (const auto& [config, metrics] : configs.Find(tiles)) {
-    if (released.contains(config)) expanded_->costs.emplace(config, context_->CostOf(metrics));
+  for (const auto& [config, price] : configs.Find(tiles)) {
+    if (released.contains(config)) expanded_->costs.emplace(config, price.cost);
   }
   expanded_->lost_shapes = expanded_->lost_shapes || configs.LeavesOut();
   return expanded_->costs.empty() || AddPriced(tiles, stop);

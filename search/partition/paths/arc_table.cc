@@ -56,6 +56,9 @@ void ArcTable::RefreshAll(const Reach& reach) {
 
 std::vector<Arc> ArcTable::Current(bool only_expanded) const {
   std::vector<Arc> arcs;
+  size_t most = 0;
+  for (const std::vector<Arc>& each : arcs_) most += each.size();
+  arcs.reserve(most);
   for (const std::vector<Arc>& each : arcs_) {
     std::copy_if(each.begin(), each.end(), std::back_inserter(arcs),
                  [&](const Arc& arc) { return !only_expanded || arc.choice != kBounded; });

@@ -50,7 +50,13 @@ class BestFirst {
     }
   }
 
-  std::optional<Path> Find(PathLook& look) {
+  // The score of the best path, or less.
+  double LeastScore() const { return scale_.ScoreOf(behind_.front().After({})); }
+
+  // The best path, if its score is at most `most`.
+  std::optional<Path> Find(double most, PathLook& look) {
+    most_ = most;
+    leaves_out_ = false;
     Label start;
     const size_t forbidden = std::min(forbidden_.size(), kMostForbidden);
     start.forbidden = forbidden == 0 ? 0 : ~uint64_t{0} >> (kMostForbidden - forbidden);
@@ -73,6 +79,15 @@ class BestFirst {
     }
     if (!best) return std::nullopt;
     return PathTo(*best);
+  }
+
+  // Whether the last call ignored labels that can only reach a greater score.
+  bool LeavesOut() const { return leaves_out_; }
+
+  void Restart() {
+    labels_.clear();
+    for (std::vector<size_t>& labels : labels_at_) labels.clear();
+    open_ = {};
   }
 
  private:
@@ -132,6 +147,8 @@ class BestFirst {
     if (behind_[state].IsUnreachable()) return;
     const cost::Cost least = behind_[state].After(label.cost);
     if (!scale_.WithinLimits(least)) return;
+    const double score = scale_.ScoreOf(least);
+    if (IsBeyond(score)) return;
     std::vector<size_t>& here = labels_at_[state];
     comparisons_ += static_cast<int64_t>(2 * here.size());
     if (std::any_of(here.begin(), here.end(),
@@ -139,7 +156,7 @@ class BestFirst {
       return;
     std::erase_if(here, [&](size_t other) { return Replaces(label, labels_[other]); });
     here.push_back(labels_.size());
-    open_.push({scale_.ScoreOf(least), labels_.size(), state});
+    open_.push({score, labels_.size(), state});
     labels_.push_back(label);
   }
 
@@ -149,13 +166,21 @@ class BestFirst {
       return;  // replaced in the meantime
     for (const size_t arc : starting_at_[from.state]) {
       const Label& before = labels_[from.label];
+      const auto end = static_cast<size_t>(arcs_[arc].end);
+      if (IsBeyond(before.cost.score + arcs_[arc].cost.score + behind_[end].score)) continue;
       const Label to{.cost = cost::Join(before.cost, arcs_[arc].cost),
                      .arc = arc,
                      .previous = from.label,
                      .length = before.length + 1,
                      .forbidden = StillForbidden(before, arcs_[arc])};
-      Add(static_cast<size_t>(arcs_[arc].end), to);
+      Add(end, to);
     }
+  }
+
+  bool IsBeyond(double least_score) {
+    const bool beyond = cost::IsLess(most_, least_score);
+    leaves_out_ = leaves_out_ || beyond;
+    return beyond;
   }
 
   uint64_t StillForbidden(const Label& label, const Arc& arc) const {
@@ -187,13 +212,19 @@ class BestFirst {
   std::vector<Rest> behind_;                    // by state
   std::priority_queue<Open> open_;
   int64_t comparisons_ = 0;  // of labels, since they were last counted
+  double most_ = kInfinity;  // score of labels that count
+  bool leaves_out_ = false;
 };
 
 }  // namespace
 
 std::optional<Path> FindBestPath(const cost::Scale& scale, int last, std::span<const Arc> arcs,
                                  std::span<const Forbidden> forbidden, PathLook& look) {
-  return BestFirst(scale, last, arcs, forbidden).Find(look);
+  BestFirst search(scale, last, arcs, forbidden);
+  std::optional<Path> path = search.Find(search.LeastScore(), look);
+  if (path || look.IsCutShort() || !search.LeavesOut()) return path;
+  search.Restart();
+  return search.Find(std::numeric_limits<double>::infinity(), look);
 }
 
 }  // namespace tessera::search::partition::paths

@@ -22,7 +22,10 @@
 // label with the least sum and the least maxima from its state on. So the first label at the last
 // state is the best, and worse ones are never extended. A label that cannot satisfy the limits,
 // even with the least of each limited metric from its state on, is dropped immediately. With a
-// single metric the bound is exact, and the search extends little more than the path.
+// single metric the bound is exact, and the search extends little more than the path. So labels
+// that cannot reach the least score of the start are ignored at first. Only if no path has that
+// score, because of limits, maxima or forbidden paths, the search begins again with all labels.
+// Ignored labels could only replace labels that are ignored too, so the result is the same.
 //
 // Cost: a pass over all arcs; then, for each extended label, a join for each arc and a dominance
 // test for each label there. With several metrics the number of labels of one state can be

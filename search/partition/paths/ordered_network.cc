@@ -90,6 +90,14 @@ std::optional<choices::PreviousPlan> PreviousPlanOf(const plan::Plan* old,
                         : std::optional<choices::PreviousPlan>(std::in_place, *old, graph);
 }
 
+std::optional<choices::EqualIntervals> EqualIntervalsOf(const graph::Graph& graph,
+                                                        const cost::Simulator& simulator,
+                                                        const NetworkContext& network_context) {
+  if (network_context.prices == nullptr) return std::nullopt;
+  return std::optional<choices::EqualIntervals>(std::in_place, graph, simulator.Usages(),
+                                                network_context.profile, *network_context.prices);
+}
+
 }  // namespace
 
 std::vector<plan::PlanConstraint> InOrder(std::vector<plan::PlanConstraint> constraints,
@@ -115,6 +123,7 @@ OrderedNetwork::OrderedNetwork(const NetworkContext& network_context, orders::Or
       simulator_(graph_, network_context.profile),
       previous_(PreviousPlanOf(network_context.previous, graph_)),
       first_axes_(hw_profiles::WithoutLaterAxes(network_context.profile)),
+      equal_intervals_(EqualIntervalsOf(graph_, simulator_, network_context)),
       context_{.graph = graph_,
                .profile = network_context.profile,
                .simulator = simulator_,
@@ -124,7 +133,8 @@ OrderedNetwork::OrderedNetwork(const NetworkContext& network_context, orders::Or
                .tile_engines = network_context.tile_engines,
                .budget = network_context.budget,
                .previous = previous_ ? &*previous_ : nullptr,
-               .first_axes = first_axes_ ? &*first_axes_ : nullptr},
+               .first_axes = first_axes_ ? &*first_axes_ : nullptr,
+               .equal_intervals = equal_intervals_ ? &*equal_intervals_ : nullptr},
       constraints_(graph_, paths::InOrder(network_context.constraints, order_)),
       states_(graph_, network_context.profile, context_.Room(), network_context.keeping,
               constraints_),

@@ -11,6 +11,7 @@
 #include "tessera/plan/plan.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/orders/legal_orders.h"
+#include "tessera/search/partition/choices/equal_intervals.h"
 #include "tessera/search/partition/choices/search_context.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/paths/interval_lattice.h"
@@ -49,6 +50,7 @@ struct NetworkContext {
   const plan::Plan* previous = nullptr;
   std::vector<plan::PlanConstraint> constraints;
   Keeping keeping = Keeping::kWherePossible;
+  choices::PriceStore* prices = nullptr;  // of this scale; nullptr: no prices are shared
 };
 
 // A network with its operators in one order, and all data of a search that follows from it.
@@ -72,6 +74,7 @@ class OrderedNetwork {
   cost::Simulator simulator_;
   std::optional<choices::PreviousPlan> previous_;
   std::optional<hw_profiles::Profile> first_axes_;
+  std::optional<choices::EqualIntervals> equal_intervals_;
   choices::SearchContext context_;
   constraints::PlanConstraints constraints_;
   CutStates states_;

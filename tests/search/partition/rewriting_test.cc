@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "networks.h"
+#include "tessera/graph/operator_order.h"
 #include "tessera/tests/graph/graph_builder.h"
 #include "tessera/tests/hw_profiles/engines.h"
 #include "tessera/tests/search/cost/small_machine.h"
@@ -46,6 +50,18 @@ TEST(Rewriting, IsOfOperatorsThatFitNowhere) {
                           StartsWith("in two passes, because one does not fit in 'sram': ")));
 }
 
+// As a state, the table is among the inputs. Files list inputs, constants and results; a plan of
+// the rewritten network must be the same when it is read again.
+TEST(Rewriting, NumbersTensorsAsFilesDo) {
+  const auto rewriting = partition::RewriteWhatDoesNotFit(
+      SoftmaxAndTable(), SmallMachine(hw_profiles::DmaSteps::kSerialized, 99));
+  ASSERT_TRUE(rewriting);
+  const std::vector<int> tensors = graph::TensorsByMaker(rewriting->network);
+  EXPECT_TRUE(std::is_sorted(tensors.begin(), tensors.end()));
+  const std::vector<graph::Tensor>& numbered = rewriting->network.tensors;
+  EXPECT_TRUE(numbered[1].state) << numbered[1].id;
+}
+
 // Alone, neither fits. In a longer subgraph, the operand of the softmax is a feature, and the
 // result may be needed in part.
 TEST(Rewriting, IsNeededOnlyIfThatIsSure) {
@@ -68,6 +84,30 @@ TEST(Rewriting, LeavesTheOperatorsOfTheHost) {
   }
   profile.engines.push_back(hw_profiles::Host("cpu"));
   EXPECT_FALSE(partition::RewriteWhatDoesNotFit(SoftmaxAndTable(), profile));
+}
+
+// An operator of unknown regions is in the tile memory as a whole.
+TEST(Rewriting, LeavesOperatorsOfUnknownRegionsToTheHost) {
+  graph::GraphBuilder builder;
+  const int x = builder.AddInput({1, 100});
+  builder.Add(graph::OfKind(OperatorKind::kOpaque), {}, {x}).value();
+  graph::Graph graph = std::move(builder).Build();
+  graph.tensors.back().shape = {1, 100};
+  Profile small = SmallMachine(hw_profiles::DmaSteps::kSerialized, 199);
+  hw_profiles::Throughput any;
+  any.kind = OperatorKind::kOpaque;
+  small.engines.front().throughputs.push_back(any);
+  EXPECT_FALSE(partition::RewriteWhatDoesNotFit(graph, small));
+  Profile with_host = small;
+  with_host.engines.push_back(hw_profiles::Host("cpu"));
+  const auto rewriting = partition::RewriteWhatDoesNotFit(graph, with_host);
+  ASSERT_TRUE(rewriting);
+  EXPECT_TRUE(rewriting->is_needed);
+  EXPECT_EQ(rewriting->network.operators.front().engine, "cpu");
+  EXPECT_THAT(rewriting->notes, ElementsAre(StartsWith("on the host, because ")));
+  Profile large = with_host;
+  large.memories[static_cast<size_t>(large.tile_memory)].capacity_bytes = 200;
+  EXPECT_FALSE(partition::RewriteWhatDoesNotFit(graph, large));
 }
 
 }  // namespace

@@ -112,6 +112,26 @@ partition::answer::PartitionOptions KeepingWherePossible(plan::Objective objecti
   return options;
 }
 
+// Whether a longer subgraph has room takes a search; what an operator alone needs does not.
+TEST(Stops, LeaveTimeToNameTheOperatorThatNeedsMost) {
+  partition::answer::PartitionOptions options = KeepingWherePossible();
+  const Subject subject{Chain(3), SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 40)};
+  int unknown = 0;
+  int named = 0;
+  for (int64_t k = 1; k <= 40; ++k) {
+    const base::Stop stop(base::Stop::AtPoll{k});
+    options.stop = &stop;
+    const auto result = partition::SearchPartition(subject.graph, subject.profile, options);
+    ASSERT_TRUE(result) << result.error().message;
+    if (result->status != Status::kUnknown) continue;
+    ++unknown;
+    EXPECT_NE(result->reason.find("more time may find one"), std::string::npos);
+    if (result->obstacle && result->obstacle->op >= 0) ++named;
+  }
+  EXPECT_GE(unknown, 20);
+  EXPECT_GE(named, unknown / 2);
+}
+
 TEST(Stops, EndASearchForPartitionsAtEachPoll) {
   int runs = 0;
   for (uint64_t seed = 0; seed < 6; ++seed) {

@@ -254,6 +254,53 @@ TEST(AroundOperator, SeesThatTilesPassAMapOn) {
   EXPECT_FALSE(IsRefuted(question, 16 * 8 * 8));
 }
 
+// The first tile alone reads `early`, and the last alone reads `late`.
+constexpr const char* kHalves = R"(schema: 1
+name: halves
+dtype: int8
+inputs: [{id: early, shape: [1, 4, 16, 4]}, {id: late, shape: [1, 4, 16, 4]}]
+operators:
+  - {id: top, kind: slice, inputs: [early], starts: [0, 0, 0, 0], shape: [1, 4, 8, 4]}
+  - {id: bottom, kind: slice, inputs: [late], starts: [0, 0, 8, 0], shape: [1, 4, 8, 4]}
+  - {id: joined, kind: concat, inputs: [top, bottom], axis: 2}
+  - {id: made, kind: conv, inputs: [joined], out_channels: 16, kernel: 1}
+  - {id: ended, kind: conv, inputs: [made], out_channels: 1, kernel: 1}
+outputs: [ended]
+)";
+
+TEST(SubgraphNeeds, CountNoMapThatOtherTilesRead) {
+  Plan question;
+  question.network = graph::import::yaml::ReadNetwork(kHalves, "halves.yaml").value();
+  question.profile = OneSramProfile();
+  for (const base::OperatorKind kind : {base::OperatorKind::kSlice, base::OperatorKind::kConcat}) {
+    hw_profiles::Throughput& entry = question.profile.engines[0].throughputs.emplace_back();
+    entry.kind = kind;
+    entry.cycles_per_output = 1;
+  }
+  verify::AssignHomes(question);
+  const std::vector<verify::Users> users = verify::FindUsers(question.network);
+  const verify::infeasibility::Dependences dependences(question.network, users);
+  std::vector<int> order(question.network.operators.size());
+  std::iota(order.begin(), order.end(), 0);
+  for (const auto dma :
+       {hw_profiles::DmaSteps::kSerialized, hw_profiles::DmaSteps::kDoubleBuffered}) {
+    for (const int64_t granularity : {1, 2, 3, 4, 8}) {
+      question.profile.tiling.dma = dma;
+      question.profile.tiling.axes = {{base::Axis::kRows, granularity}};
+      SubgraphConfigs configs(question, order, kEndless, kNoStop);
+      for (int first = 0; first < 5; ++first) {
+        for (int last = first; last < 5; ++last) {
+          const std::optional<int64_t> least = LeastOfConfigs(configs, {first, last}, {});
+          ASSERT_TRUE(least);
+          EXPECT_LE(NeedOf(question, dependences, order, {first, last}), *least)
+              << first << " to " << last << ", tiles of " << granularity << " rows";
+        }
+      }
+      EXPECT_FALSE(IsRefuted(question, LeastOfChain(question).value()));
+    }
+  }
+}
+
 // Many orders, few sets of operators: no order is listed. In any order, an operator of a fork needs
 // its operand and its result.
 TEST(AroundOperator, NeedsNoOrder) {

@@ -1,0 +1,297 @@
+#include "tessera/search/partition/choices/equal_intervals.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "tessera/base/vocabulary.h"
+#include "tessera/encoder/program/homes.h"
+
+namespace tessera::search::partition::choices {
+namespace {
+
+// A description that is longer than this takes more time than it saves.
+constexpr size_t kMostWords = 8192;
+
+// Words that are no numbers of operators or tensors.
+constexpr int kNone = -1;
+constexpr int kBefore = -2;  // the interval
+constexpr int kBehind = -3;
+constexpr int kEnd = -4;  // of a list
+
+size_t Mix(size_t hash, size_t value) {
+  return (hash ^ value) * 0x9E3779B97F4A7C15U + (hash >> 29U);
+}
+
+template <typename Values>
+size_t MixAll(size_t hash, const Values& values) {
+  hash = Mix(hash, std::size(values));
+  for (const auto value : values) hash = Mix(hash, static_cast<size_t>(value));
+  return hash;
+}
+
+size_t HashOf(const graph::Operator& op) {
+  size_t hash = static_cast<size_t>(op.kind);
+  hash = MixAll(hash, op.window.kernel);
+  hash = MixAll(hash, op.window.stride);
+  hash = MixAll(hash, op.axes);
+  return Mix(hash, std::hash<std::string_view>()(op.function));
+}
+
+size_t HashOf(const graph::Tensor& tensor) {
+  return MixAll(Mix(static_cast<size_t>(tensor.type), tensor.constant ? 1 : 0), tensor.shape);
+}
+
+graph::Operator WithoutNames(const graph::Operator& op) {
+  graph::Operator bare = op;
+  bare.id.clear();
+  bare.inputs.clear();
+  bare.weights.clear();
+  bare.outputs.clear();
+  bare.annotations.clear();
+  return bare;
+}
+
+graph::Tensor WithoutNames(const graph::Tensor& tensor) {
+  graph::Tensor bare = tensor;
+  bare.id.clear();
+  bare.next_of = -1;
+  bare.annotations.clear();
+  return bare;
+}
+
+// Whether the tile memory is the tensor's home in some role.
+bool MayBeAtHome(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor) {
+  static constexpr std::array kRoles = {
+      base::TensorRole::kBoundary, base::TensorRole::kNetworkInput,
+      base::TensorRole::kNetworkOutput, base::TensorRole::kConstant, base::TensorRole::kState};
+  return std::any_of(kRoles.begin(), kRoles.end(), [&](base::TensorRole role) {
+    return encoder::program::HomeOf(graph, profile, tensor, role) == profile.tile_memory;
+  });
+}
+
+}  // namespace
+
+ShapePrices SharedPrices::Find(const graph::tiling::TileShape& shape,
+                               const std::function<ShapePrices()>& price, const base::Stop& stop) {
+  const std::lock_guard lock(mutex_);
+  const auto known = known_.find(shape);
+  if (known != known_.end()) return known->second;
+  ShapePrices prices = price();
+  const auto size = static_cast<int64_t>(prices.priced.size() + prices.held.size()) + 1;
+  if (!stop.Requested() && room_->fetch_sub(size) >= size) known_.emplace(shape, prices);
+  return prices;
+}
+
+size_t PriceStore::Hash::operator()(const std::vector<int64_t>& words) const {
+  return MixAll(0, words);
+}
+
+template <typename Part>
+int PriceStore::Distinct<Part>::NumberOf(Part part, size_t hash) {
+  const auto [begin, end] = positions.equal_range(hash);
+  for (auto at = begin; at != end; ++at) {
+    if (parts[static_cast<size_t>(at->second)] == part) return at->second;
+  }
+  const auto number = static_cast<int>(parts.size());
+  parts.push_back(std::move(part));
+  positions.emplace(hash, number);
+  return number;
+}
+
+std::vector<int> PriceStore::NumbersOf(std::span<const graph::Operator> operators) {
+  const std::lock_guard lock(mutex_);
+  std::vector<int> numbers;
+  for (const graph::Operator& op : operators)
+    numbers.push_back(operators_.NumberOf(WithoutNames(op), HashOf(op)));
+  return numbers;
+}
+
+std::vector<int> PriceStore::NumbersOf(std::span<const graph::Tensor> tensors) {
+  const std::lock_guard lock(mutex_);
+  std::vector<int> numbers;
+  for (const graph::Tensor& tensor : tensors)
+    numbers.push_back(tensors_.NumberOf(WithoutNames(tensor), HashOf(tensor)));
+  return numbers;
+}
+
+std::shared_ptr<SharedPrices> PriceStore::PricesOf(std::vector<int64_t> description) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<SharedPrices>& prices = prices_[std::move(description)];
+  if (prices == nullptr) prices = std::make_shared<SharedPrices>(room_);
+  return prices;
+}
+
+// ---- descriptions ----
+
+class EqualIntervals::Description {
+ public:
+  Description(const EqualIntervals& all, graph::Interval interval,
+              std::span<const encoder::program::Policy> policies)
+      : all_(all), interval_(interval) {
+    CollectTensors(policies);
+    AddOperators();
+    for (const int tensor : tensors_) AddTensor(tensor);
+    for (const encoder::program::Policy& policy : policies) AddPolicy(policy);
+  }
+
+  void Add(int64_t word) { words_.push_back(word); }
+  std::vector<int64_t> Take() { return std::move(words_); }
+
+ private:
+  const graph::Operator& OpAt(int op) const {
+    return all_.graph_.operators[static_cast<size_t>(op)];
+  }
+
+  // Those that the operators touch, those that are kept, and the states that belong to them.
+  void CollectTensors(std::span<const encoder::program::Policy> policies) {
+    const auto take = [this](const std::vector<int>& some) {
+      tensors_.insert(tensors_.end(), some.begin(), some.end());
+    };
+    for (int op = interval_.first; op <= interval_.last; ++op) {
+      take(OpAt(op).inputs);
+      take(OpAt(op).weights);
+      take(OpAt(op).outputs);
+    }
+    for (const encoder::program::Policy& policy : policies) take(policy.kept);
+    std::copy_if(all_.at_home_.begin(), all_.at_home_.end(), std::back_inserter(tensors_),
+                 [this](int tensor) { return MayBePresent(tensor); });
+    for (size_t i = 0, end = tensors_.size(); i < end; ++i) {
+      const int state = all_.graph_.tensors[static_cast<size_t>(tensors_[i])].next_of;
+      if (state >= 0) tensors_.push_back(state);
+      if (const auto next = all_.next_.find(tensors_[i]); next != all_.next_.end())
+        take(next->second);
+    }
+    std::sort(tensors_.begin(), tensors_.end());
+    tensors_.erase(std::unique(tensors_.begin(), tensors_.end()), tensors_.end());
+  }
+
+  // Whether a tensor at home in the tile memory may lie there while the interval runs.
+  bool MayBePresent(int tensor) const {
+    const graph::Tensor& its = all_.graph_.tensors[static_cast<size_t>(tensor)];
+    const graph::Usage& usage = all_.usages_[static_cast<size_t>(tensor)];
+    if (its.constant || its.state || its.network_output || usage.consumers.empty()) return true;
+    return usage.producer <= interval_.last && usage.consumers.back() >= interval_.first;
+  }
+
+  int64_t RankOf(int tensor) const {
+    const auto at = std::lower_bound(tensors_.begin(), tensors_.end(), tensor);
+    return at != tensors_.end() && *at == tensor ? at - tensors_.begin() : -1;
+  }
+
+  void AddRanks(const std::vector<int>& tensors) {
+    Add(static_cast<int64_t>(tensors.size()));
+    for (const int tensor : tensors) Add(RankOf(tensor));
+  }
+
+  void AddOperators() {
+    Add(interval_.last - interval_.first + 1);
+    for (int op = interval_.first; op <= interval_.last; ++op) {
+      Add(all_.operators_[static_cast<size_t>(op)]);
+      AddRanks(OpAt(op).inputs);
+      AddRanks(OpAt(op).weights);
+      AddRanks(OpAt(op).outputs);
+    }
+    Add(static_cast<int64_t>(tensors_.size()));
+  }
+
+  // Of a constant the users outside count as a set: a table may be read all over the network.
+  void AddTensor(int tensor) {
+    const auto at = static_cast<size_t>(tensor);
+    const graph::Tensor& its = all_.graph_.tensors[at];
+    const graph::Usage& usage = all_.usages_[at];
+    Add(all_.tensors_[at]);
+    Add(its.next_of >= 0 ? RankOf(its.next_of) : -1);
+    AddUser(usage.producer, tensor);
+    std::set<std::pair<int, std::vector<int>>> outside;
+    for (const int consumer : usage.consumers) {
+      if (its.constant && !IsInside(consumer)) {
+        outside.emplace(all_.operators_[static_cast<size_t>(consumer)],
+                        OperandsOf(consumer, tensor));
+      } else {
+        AddUser(consumer, tensor);
+      }
+    }
+    Add(kEnd);
+    for (const auto& [op, operands] : outside) {
+      Add(op);
+      AddAll(operands);
+    }
+    Add(kEnd);
+  }
+
+  bool IsInside(int op) const { return op >= interval_.first && op <= interval_.last; }
+
+  // A producer or consumer: its place in the interval, or what it is outside.
+  void AddUser(int op, int tensor) {
+    if (op < 0) return Add(kNone);
+    if (IsInside(op)) return Add(op - interval_.first);
+    Add(op < interval_.first ? kBefore : kBehind);
+    Add(all_.operators_[static_cast<size_t>(op)]);
+    AddAll(OperandsOf(op, tensor));
+  }
+
+  // What an operator outside reads and makes, and where that is the tensor.
+  std::vector<int> OperandsOf(int op, int tensor) const {
+    std::vector<int> operands;
+    for (const std::vector<int>* some : {&OpAt(op).inputs, &OpAt(op).weights, &OpAt(op).outputs}) {
+      for (const int each : *some)
+        operands.push_back(each == tensor ? kNone : all_.tensors_[static_cast<size_t>(each)]);
+      operands.push_back(kEnd);
+    }
+    return operands;
+  }
+
+  void AddAll(const std::vector<int>& words) {
+    words_.insert(words_.end(), words.begin(), words.end());
+  }
+
+  void AddPolicy(const encoder::program::Policy& policy) {
+    Add(static_cast<int64_t>(policy.weights));
+    Add(policy.in_place ? 1 : 0);
+    Add(static_cast<int64_t>(policy.halo));
+    AddRanks(policy.kept);
+    Add(policy.k_extent);
+    Add(policy.serialized ? 1 : 0);
+  }
+
+  const EqualIntervals& all_;
+  graph::Interval interval_;
+  std::vector<int> tensors_;  // ascending
+  std::vector<int64_t> words_;
+};
+
+EqualIntervals::EqualIntervals(const graph::Graph& graph, std::span<const graph::Usage> usages,
+                               const hw_profiles::Profile& profile, PriceStore& store)
+    : graph_(graph),
+      usages_(usages),
+      store_(store),
+      operators_(store.NumbersOf(std::span(graph.operators))),
+      tensors_(store.NumbersOf(std::span(graph.tensors))) {
+  std::map<int, int> counts;
+  for (const int number : operators_) ++counts[number];
+  once_.push_back(0);
+  for (const int number : operators_) once_.push_back(once_.back() + (counts[number] == 1 ? 1 : 0));
+  for (int tensor = 0; tensor < static_cast<int>(graph.tensors.size()); ++tensor) {
+    const int state = graph.tensors[static_cast<size_t>(tensor)].next_of;
+    if (state >= 0) next_[state].push_back(tensor);
+    if (MayBeAtHome(graph, profile, tensor)) at_home_.push_back(tensor);
+  }
+}
+
+std::shared_ptr<SharedPrices> EqualIntervals::PricesOf(
+    graph::Interval interval, std::span<const encoder::program::Policy> policies,
+    encoder::program::TilesMade made, bool holds_back) const {
+  if (once_[static_cast<size_t>(interval.last) + 1] > once_[static_cast<size_t>(interval.first)])
+    return nullptr;
+  Description description(*this, interval, policies);
+  description.Add(static_cast<int64_t>(made));
+  description.Add(holds_back ? 1 : 0);
+  std::vector<int64_t> words = description.Take();
+  return words.size() > kMostWords ? nullptr : store_.PricesOf(std::move(words));
+}
+
+}  // namespace tessera::search::partition::choices

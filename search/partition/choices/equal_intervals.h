@@ -1,0 +1,115 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "tessera/base/stop.h"
+#include "tessera/encoder/program/build_program.h"
+#include "tessera/encoder/program/program.h"
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/search/partition/choices/tile_config.h"
+
+// Networks repeat: the layers of a transformer, the blocks of a residual network. Tiles of equal
+// intervals have equal costs, so they are priced once.
+//
+//     layer 1    .. [ norm  q  k  v  attention  add ] ..     one of them is priced,
+//     layer 2    .. [ norm  q  k  v  attention  add ] ..     the other takes its prices
+//
+// An interval is described by a sequence of numbers: its operators, the tensors that these touch or
+// that lie in the tile memory meanwhile, the producers and consumers of these tensors inside and
+// outside, and the policies.
+// Operators and tensors that are equal except for names have the same number. Tensors are numbered
+// in ascending order of their indices. So whatever reads only the network, the profile, the
+// interval and the policies, and tensors in ascending order, computes the same for two intervals
+// with equal descriptions, to the last bit. Descriptions are compared as a whole.
+namespace tessera::search::partition::choices {
+
+// The prices of all intervals with one description. Thread-safe.
+class SharedPrices {
+ public:
+  // `room`: the number of configurations that all intervals together may still keep.
+  explicit SharedPrices(std::shared_ptr<std::atomic<int64_t>> room) : room_(std::move(room)) {}
+
+  // The prices of this tile shape: known ones, or those of `price`, which are kept unless a stop
+  // was requested or there is no room. Other callers wait for the result.
+  ShapePrices Find(const graph::tiling::TileShape& shape, const std::function<ShapePrices()>& price,
+                   const base::Stop& stop);
+
+ private:
+  std::shared_ptr<std::atomic<int64_t>> room_;
+  std::mutex mutex_;
+  std::map<graph::tiling::TileShape, ShapePrices> known_;
+};
+
+// What the orders of one network, and networks rewritten from it, share during one search: profile,
+// objective and limits are the same for all users. Thread-safe.
+class PriceStore {
+ public:
+  // About 120 MB of prices.
+  static constexpr int64_t kMostConfigurations = 400'000;
+
+  explicit PriceStore(int64_t most = kMostConfigurations)
+      : room_(std::make_shared<std::atomic<int64_t>>(most)) {}
+
+  // Numbers of operators without their names and operands, and of tensors without their names.
+  std::vector<int> NumbersOf(std::span<const graph::Operator> operators);
+  std::vector<int> NumbersOf(std::span<const graph::Tensor> tensors);
+
+  std::shared_ptr<SharedPrices> PricesOf(std::vector<int64_t> description);
+
+ private:
+  struct Hash {
+    size_t operator()(const std::vector<int64_t>& words) const;
+  };
+  // The distinct parts, and their positions by hash.
+  template <typename Part>
+  struct Distinct {
+    std::vector<Part> parts;
+    std::unordered_multimap<size_t, int> positions;
+    int NumberOf(Part part, size_t hash);
+  };
+
+  std::mutex mutex_;
+  Distinct<graph::Operator> operators_;
+  Distinct<graph::Tensor> tensors_;
+  std::unordered_map<std::vector<int64_t>, std::shared_ptr<SharedPrices>, Hash> prices_;
+  std::shared_ptr<std::atomic<int64_t>> room_;
+};
+
+// Describes intervals of one network.
+class EqualIntervals {
+ public:
+  // The arguments must outlive this object.
+  EqualIntervals(const graph::Graph& graph, std::span<const graph::Usage> usages,
+                 const hw_profiles::Profile& profile, PriceStore& store);
+
+  // The prices that the interval shares under these policies; nullptr if some operator of it
+  // occurs only once, or if its description would be long.
+  std::shared_ptr<SharedPrices> PricesOf(graph::Interval interval,
+                                         std::span<const encoder::program::Policy> policies,
+                                         encoder::program::TilesMade made, bool holds_back) const;
+
+ private:
+  class Description;
+
+  const graph::Graph& graph_;
+  std::span<const graph::Usage> usages_;
+  PriceStore& store_;
+  std::vector<int> operators_;            // the number of each
+  std::vector<int> tensors_;              // the number of each
+  std::vector<int> once_;                 // before each operator: how many occur only once
+  std::vector<int> at_home_;              // tensors whose home may be the tile memory
+  std::map<int, std::vector<int>> next_;  // of a state: the tensors that are its next value
+};
+
+}  // namespace tessera::search::partition::choices
