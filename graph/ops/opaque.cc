@@ -86,9 +86,9 @@ extern const OperatorDefinition kOpaque = {
     .axis_maps = MapsOfOpaque,
     .reading = kReadingOfOpaque,
     .holes =
-        [](const Operator& op, const Shape&, const Shape&) {
-          const auto has_none = [](const OperandAccess& access) {
-            return HolesOf(access.window) == Holes::kNone;
+        [](const Operator& op, const Shape&, const Shape& output) {
+          const auto has_none = [&output](const OperandAccess& access) {
+            return HolesOf(access.window, output) == Holes::kNone;
           };
           return std::all_of(op.accesses.begin(), op.accesses.end(), has_none) ? Holes::kNone
                                                                                : Holes::kMaybe;

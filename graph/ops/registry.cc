@@ -54,7 +54,7 @@ bool HoldsIndex(base::DataType type, int64_t index) {
 Holes HolesOf(const Operator& op, const Shape& input, const Shape& output) {
   const auto holes = DefinitionOf(op.kind).holes;
   if (holes != nullptr) return holes(op, input, output);
-  if (!base::TraitsOf(op.kind).mixes_axes) return HolesOf(op.window);
+  if (!base::TraitsOf(op.kind).mixes_axes) return HolesOf(op.window, output);
   return ElementsOf(input) == ElementsOf(output) ? Holes::kIfLarger : Holes::kInParts;
 }
 

@@ -78,12 +78,18 @@ std::optional<ShapeFault> CheckGroups(int64_t groups, int64_t in_channels, int64
   return std::nullopt;
 }
 
-Holes HolesOf(const Window& window) {
+Holes HolesOf(const Window& window, const Shape& output) {
+  Holes holes = Holes::kNone;
   for (size_t axis = 0; axis < 2; ++axis) {
-    if (window.dilation[axis] != 1 && window.kernel[axis] > 1) return Holes::kMaybe;
     if (window.stride[axis] > window.kernel[axis]) return Holes::kMaybe;
+    if (window.dilation[axis] == 1 || window.kernel[axis] == 1) continue;
+    // With a stride of 1 each tap reads as many adjacent elements as there are outputs.
+    const bool meet = window.stride[axis] == 1 && axis + 2 < output.size() &&
+                      output[axis + 2] >= window.dilation[axis];
+    if (!meet) return Holes::kMaybe;
+    holes = Holes::kInParts;
   }
-  return Holes::kNone;
+  return holes;
 }
 
 std::optional<Shape> FilterShape(const Operator& op, const std::vector<Shape>& inputs,

@@ -35,7 +35,8 @@ inline int64_t ReachOf(const Window& window, size_t axis) {
   return (window.kernel[axis] - 1) * window.dilation[axis] + 1;
 }
 
-Holes HolesOf(const Window& window);
+// `output`: the shape of the result.
+Holes HolesOf(const Window& window, const Shape& output);
 
 // The keys kernel, stride, pads and dilation, between others.
 std::vector<Field> WindowFields(Window& window, bool& same_pads, std::vector<Field> before,

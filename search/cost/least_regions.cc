@@ -1,8 +1,12 @@
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <optional>
+#include <set>
 #include <utility>
+#include <vector>
 
+#include "tessera/base/saturating.h"
 #include "tessera/base/vocabulary.h"
 #include "tessera/graph/ops/definition.h"
 #include "tessera/graph/reads.h"
@@ -29,6 +33,40 @@ bool CoverTheHull(const graph::ops::Box& hull, std::vector<graph::ops::Box>& par
     if (end == hull[axis].end) return true;
   }
   return hull.empty();
+}
+
+// What a slice reads: every steps[axis]-th element of the box, from its first to its last.
+struct Lattice {
+  graph::ops::Box box;
+  std::vector<int64_t> steps;
+};
+
+Lattice LatticeOf(const graph::Graph& graph, const graph::Operator& op,
+                  const graph::ops::Box& made) {
+  Lattice lattice{graph::InputRegion(graph, op, graph::OperandShapesOf(graph, op), 0, made), {}};
+  for (const int64_t step : op.Own<base::SliceAttributes>().steps)
+    lattice.steps.push_back(std::abs(step));
+  return lattice;
+}
+
+// Whether lattices of equal steps have every element of the hull: each has all elements of its
+// residues, and there are all residues.
+bool InterleaveToTheHull(const graph::ops::Box& hull, const std::vector<Lattice>& lattices) {
+  const std::vector<int64_t>& steps = lattices.front().steps;
+  std::set<std::vector<int64_t>> residues;
+  for (const Lattice& lattice : lattices) {
+    std::vector<int64_t> residue;
+    for (size_t axis = 0; axis < hull.size() && lattice.steps == steps; ++axis) {
+      const graph::ops::Extent& extent = lattice.box[axis];
+      const bool is_full = extent.begin - hull[axis].begin < steps[axis] &&
+                           hull[axis].end - extent.end < steps[axis];
+      if (is_full) residue.push_back(extent.begin % steps[axis]);
+    }
+    if (residue.size() == hull.size()) residues.insert(std::move(residue));
+  }
+  int64_t classes = 1;
+  for (const int64_t step : steps) classes = base::SaturatingMul(classes, step);
+  return static_cast<int64_t>(residues.size()) == classes;
 }
 
 }  // namespace
@@ -107,11 +145,15 @@ std::optional<graph::ops::Box> Coverage::ReadBy(int index, const graph::ops::Ope
   return std::nullopt;
 }
 
-// Boxes that follow each other along one axis, in the hull's width along all others, cover it.
+// Boxes that follow each other along one axis, in the hull's width along all others, cover it, and
+// so do slices that interleave.
 std::optional<graph::ops::Box> Coverage::ReadOf(int tensor) const {
   std::vector<graph::ops::Box> parts;
+  std::vector<Lattice> lattices;
   for (const int reader : usages_[static_cast<size_t>(tensor)].consumers) {
     if (!Inside(reader)) continue;
+    if (OpAt(reader).kind == base::OperatorKind::kSlice && MadeBy(reader))
+      lattices.push_back(LatticeOf(*graph_, OpAt(reader), *MadeBy(reader)));
     const std::vector<int>& inputs = OpAt(reader).inputs;
     const graph::ops::OperandShapes shapes = graph::OperandShapesOf(*graph_, OpAt(reader));
     for (size_t operand = 0; operand < inputs.size(); ++operand) {
@@ -120,6 +162,7 @@ std::optional<graph::ops::Box> Coverage::ReadOf(int tensor) const {
         parts.push_back(*part);
     }
   }
+  if (!lattices.empty() && InterleaveToTheHull(HullOf(tensor), lattices)) return HullOf(tensor);
   if (parts.empty()) return std::nullopt;
   if (parts.size() > 1 && CoverTheHull(HullOf(tensor), parts)) return HullOf(tensor);
   return *std::max_element(parts.begin(), parts.end(),

@@ -9,9 +9,11 @@
 #include "tessera/base/saturating.h"
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/engine_choice.h"
+#include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/state_aliasing.h"
 #include "tessera/graph/regions.h"
 #include "tessera/search/cost/cost_terms.h"
+#include "tessera/search/cost/late_constants.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/cost/tile_cost.h"
 #include "tessera/search/cost/traffic.h"
@@ -20,20 +22,22 @@
 // work that the tiles of every other tiling do as well (Coverage). Ceilings preserve the bound.
 // Boxes that cover a box hold at least as many unroll steps: each step of the whole has its lattice
 // point in some tile, and a tile has no more lattice points than steps; for loops that fold see
-// docs/program.md 14.2.13. They hold at least as many
-// bytes, blocks and cycles of a port. Groups of a convolution are an exception, if tiles may divide
-// them (LeastComputeOf). An operator on the host is always one whole tile, which nothing moves.
+// docs/program.md 14.2.13. They hold at least as many bytes, blocks and cycles of a port. Groups of
+// a convolution are an exception, if tiles may divide them (LeastComputeOf). An operator on the
+// host is always one whole tile, which nothing moves.
 //
-// If the interval is cut further, inner tensors become boundary tensors, which engines may read and
-// write elsewhere; then only arithmetic and crossings are certain. As one subgraph it also uses the
-// tile memory's port, operator by operator, and gets its constants under one of few policies:
+// An operator takes the longer of its arithmetic and its use of the tile memory's port. If the
+// interval is cut further, inner tensors become boundary tensors, and where engines may read or
+// write those in their home, the port is not certain. Some constants arrive late
+// (late_constants.cc). As one subgraph the interval gets its constants under one of few policies:
 //
-//    resident   | all constants | op 0 | op 1 | op 2 |     an operator takes the longer of its
-//    streamed   | w0 | op 0     | op 1     | op 2    |     arithmetic and the port; if streamed, at
-//                    | w1       | w2       |               least the time of concurrent arrivals
+//    resident   | all constants | op 0 | op 1 | op 2 |
+//    streamed   | w0 | op 0     | op 1     | op 2    |     an operator takes at least the time of
+//                    | w1       | w2       |               concurrent arrivals
 namespace tessera::search::cost {
 namespace {
 
+using base::TensorRole;
 using graph::tiling::Extents;
 using graph::tiling::ExtentsView;
 using hw_profiles::Profile;
@@ -56,6 +60,18 @@ bool MayDivideChannels(const graph::Graph& graph, const Profile& profile,
                        std::all_of(op.inputs.begin(), op.inputs.end(), is_map) &&
                        std::all_of(op.outputs.begin(), op.outputs.end(), is_map);
     if (!keeps) return true;
+  }
+  return false;
+}
+
+// Whether engines may access tensors of this role in some home other than the tile memory.
+bool MayBeDirect(const Profile& profile, TensorRole role, Direction direction) {
+  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, role);
+  for (size_t i = 0; i < profile.memories.size(); ++i) {
+    const hw_profiles::Memory& memory = profile.memories[i];
+    const bool direct = direction == Direction::kRead ? memory.direct_read : memory.direct_write;
+    const auto index = static_cast<int>(i);
+    if (direct && index != profile.tile_memory && hw_profiles::IsHomeOf(layout, index)) return true;
   }
   return false;
 }
@@ -109,8 +125,9 @@ class Bound {
   // The certain engine cycles of one operator, and its traffic over the tile memory's port.
   struct Engine {
     int64_t arithmetic = 0;
-    Touched touched;
-    bool all = false;  // it reads and makes all, constants included
+    Touched touched;             // without constants
+    int64_t constant_bytes = 0;  // that it reads in the tile memory under any policy
+    bool all = false;            // it reads and makes all, constants included
   };
 
   const graph::Usage& UsageOf(int tensor) const { return usages_[static_cast<size_t>(tensor)]; }
@@ -127,13 +144,15 @@ class Bound {
   // Whether the host makes or reads the tensor inside, which it does in the tensor's home.
   bool IsUsedByHost(int tensor) const;
   ExtentsView MovedOf(int index, Extents& part) const;
+  int64_t PortBytes(int tensor, ExtentsView extents, Direction direction) const;
   Touched TouchedBy(int index) const;
+  int64_t PortBytesOfConstants(const graph::Operator& op) const;
   bool MayBeWrittenDirectly(int home) const;
   void AddTensor(size_t index);
   void AddConstants();
   void AddCrossing(int home, Direction direction, int64_t bytes, bool moved);
   void AddLatency();
-  int64_t EnginePass() const;
+  std::vector<int64_t> EnginePasses() const;
   int64_t EnginePass(hw_profiles::WeightPolicy weights) const;
 
   const graph::Graph& graph_;
@@ -176,11 +195,12 @@ Bound::Engine Bound::AddOperator(int index) {
   base::Accumulate(metrics_.macs, macs);
   metrics_.unknown_work += graph::HasUnknownWork(op) ? 1 : 0;
   mac_pj_ += MacEnergy(graph_, profile_, op, macs);
-  if (scope_ == Scope::kOneSubgraph && coverage_.ReadsAndMakesAll(index)) {
+  if (!on_host && coverage_.ReadsAndMakesAll(index)) {
     engine.all = true;
     engine.touched = TouchedBy(index);
+    engine.constant_bytes = PortBytesOfConstants(op);
     Touched& here = touched_[static_cast<size_t>(profile_.tile_memory)];
-    base::Accumulate(here.read, engine.touched.read);
+    base::Accumulate(here.read, base::SaturatingAdd(engine.touched.read, engine.constant_bytes));
     base::Accumulate(here.written, engine.touched.written);
   }
   return engine;
@@ -210,24 +230,44 @@ bool Bound::IsUsedByHost(int tensor) const {
          std::any_of(usage.consumers.begin(), usage.consumers.end(), is_hosted);
 }
 
-// Bytes that are not read or written in their home, and so are moved.
+// Bytes of a tensor that an operator surely accesses in the tile memory, not in its home.
+int64_t Bound::PortBytes(int tensor, ExtentsView extents, Direction direction) const {
+  const graph::Tensor& facts = graph_.tensors[static_cast<size_t>(tensor)];
+  const auto payload = [&](TensorRole role) {
+    return PayloadBytes(facts, extents, hw_profiles::LayoutOf(profile_, role));
+  };
+  const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_, kept_);
+  if (scope_ == Scope::kOneSubgraph)
+    return route.transfer == TransferKind::kDirect ? 0 : payload(route.role);
+  const bool may_cross = route.role == TensorRole::kFeature;
+  const TensorRole at_home = may_cross ? TensorRole::kBoundary : route.role;
+  if (MayBeDirect(profile_, at_home, direction)) return 0;
+  return may_cross ? std::min(payload(route.role), payload(at_home)) : payload(at_home);
+}
+
 Touched Bound::TouchedBy(int index) const {
   const graph::Operator& op = OpAt(index);
   Touched touched;
-  const auto add = [&](int tensor, ExtentsView extents, int64_t& bytes) {
-    const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_, kept_);
-    if (route.transfer == TransferKind::kDirect) return;
-    base::Accumulate(bytes, PayloadBytes(graph_.tensors[static_cast<size_t>(tensor)], extents,
-                                         hw_profiles::LayoutOf(profile_, route.role)));
-  };
   const bool first_stays = GrowthOf(op).has_value();
-  for (size_t i = first_stays ? 1 : 0; i < op.inputs.size(); ++i)
-    add(op.inputs[i], coverage_.NeededOf(op.inputs[i]), touched.read);
+  for (size_t i = first_stays ? 1 : 0; i < op.inputs.size(); ++i) {
+    base::Accumulate(touched.read,
+                     PortBytes(op.inputs[i], coverage_.NeededOf(op.inputs[i]), Direction::kRead));
+  }
   Extents part;
-  for (size_t i = 0; i < op.outputs.size(); ++i)
-    add(op.outputs[i], i == 0 ? MovedOf(index, part) : coverage_.NeededOf(op.outputs[i]),
-        touched.written);
+  for (size_t i = 0; i < op.outputs.size(); ++i) {
+    const ExtentsView made = i == 0 ? MovedOf(index, part) : coverage_.NeededOf(op.outputs[i]);
+    base::Accumulate(touched.written, PortBytes(op.outputs[i], made, Direction::kWrite));
+  }
   return touched;
+}
+
+// Without the tables that are stored with a constant: K slices come without them.
+int64_t Bound::PortBytesOfConstants(const graph::Operator& op) const {
+  if (MayBeDirect(profile_, TensorRole::kConstant, Direction::kRead)) return 0;
+  int64_t bytes = 0;
+  for (const int constant : std::set<int>(op.weights.begin(), op.weights.end()))
+    base::Accumulate(bytes, encoder::program::ConstantBytes(graph_, profile_, constant, {}));
+  return bytes;
 }
 
 // Whether an engine may write a result there although another operator of the interval reads it: a
@@ -278,8 +318,14 @@ void Bound::AddCrossing(int home, Direction direction, int64_t bytes, bool moved
 // With serialized transfers, those that only DMA can do add to the engines' work. Otherwise the
 // busiest resource decides.
 void Bound::AddLatency() {
-  int64_t in_turn = EnginePass();
+  const std::vector<int64_t> passes = EnginePasses();
+  int64_t in_turn = 0;
+  for (const int64_t pass : passes) base::Accumulate(in_turn, pass);
   metrics_.latency_cycles = in_turn;
+  if (scope_ == Scope::kAnyCut) {
+    metrics_.latency_cycles =
+        std::max(in_turn, LatencyWithLateConstants(graph_, profile_, usages_, coverage_, passes));
+  }
   for (size_t memory = 0; memory < ports_.size(); ++memory) {
     const hw_profiles::Port& port = profile_.memories[memory].port;
     const auto cycles_of = [&port](const Touched& bytes, bool one_by_one) {
@@ -301,13 +347,16 @@ void Bound::AddLatency() {
   }
 }
 
-// For any policy.
-int64_t Bound::EnginePass() const {
+// By operator, for any policy.
+std::vector<int64_t> Bound::EnginePasses() const {
   const hw_profiles::Port& port = profile_.memories[static_cast<size_t>(profile_.tile_memory)].port;
-  int64_t pass = 0;
-  for (const Engine& engine : engine_)
-    base::Accumulate(pass, std::max(engine.arithmetic, PortCycles(port, engine.touched)));
-  return pass;
+  std::vector<int64_t> passes;
+  for (const Engine& engine : engine_) {
+    Touched touched = engine.touched;
+    base::Accumulate(touched.read, engine.constant_bytes);
+    passes.push_back(std::max(engine.arithmetic, PortCycles(port, touched)));
+  }
+  return passes;
 }
 
 // With the constants that arrive before and during the pass, in double-buffered subgraphs.
@@ -332,15 +381,17 @@ int64_t Bound::EnginePass(hw_profiles::WeightPolicy weights) const {
   for (size_t i = 0; i < engine_.size(); ++i) {
     Touched touched = engine_[i].touched;
     int64_t longest = engine_[i].arithmetic;
+    int64_t constant_bytes = 0;
     for (size_t home = 0; home < homes.size(); ++home) {
       const std::span<const ConstantCost> constants = costs.ConstantsIn(home);
       if (engine_[i].all && transfer != TransferKind::kDirect)
-        base::Accumulate(touched.read, constants[i].bytes);
+        base::Accumulate(constant_bytes, constants[i].bytes);
       int64_t arriving = streamed ? constants[i].later_slices_cycles : 0;
       if (streamed && i + 1 < engine_.size())
         base::Accumulate(arriving, constants[i + 1].first_slice_cycles);
       longest = std::max(longest, arriving);
     }
+    base::Accumulate(touched.read, std::max(constant_bytes, engine_[i].constant_bytes));
     base::Accumulate(pass, std::max(longest, PortCycles(port, touched)));
   }
   return pass;

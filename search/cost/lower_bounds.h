@@ -18,8 +18,9 @@ namespace tessera::search::cost {
 
 // A lower bound of the cost of the interval for any tile, policy, or partition into several
 // subgraphs, if its own boundary tensors are not kept on chip. Counts every MAC that some result
-// depends on once at full unroll, and moves each boundary tensor and constant once. peak_bytes and
-// peak_bytes_per_cycle are 0; bound_by is empty.
+// depends on once at full unroll, moves each boundary tensor and constant once, and moves operands
+// and results over the port of the tile memory. peak_bytes and peak_bytes_per_cycle are 0; bound_by
+// is empty.
 plan::Metrics LowerBound(const graph::Graph& graph, const hw_profiles::Profile& profile,
                          graph::Interval interval);
 
@@ -72,8 +73,8 @@ class Coverage {
 
 // The same for the interval as exactly one subgraph, for many sets of kept boundary tensors
 // (encoder::Policy::kept). Data that does not depend on these sets is computed once. Without kept
-// tensors a bound is at least LowerBound, and tighter. Graph, profile and usages must outlive this
-// object.
+// tensors a bound is at least LowerBound, apart from late constants, and tighter. Graph, profile
+// and usages must outlive this object.
 class SubgraphBounds {
  public:
   SubgraphBounds(const graph::Graph& graph, const hw_profiles::Profile& profile,

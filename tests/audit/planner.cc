@@ -54,8 +54,13 @@ bool IsRewritten(const PlanRequest& question, const Answer& answer) {
     return std::count_if(network.tensors.begin(), network.tensors.end(),
                          [](const graph::Tensor& tensor) { return tensor.state; });
   };
+  const auto engines = [](const graph::Graph& network) {
+    return std::count_if(network.operators.begin(), network.operators.end(),
+                         [](const graph::Operator& op) { return !op.engine.empty(); });
+  };
   return answer.plan->network.operators.size() != question.network.operators.size() ||
-         states(answer.plan->network) != states(question.network);
+         states(answer.plan->network) != states(question.network) ||
+         engines(answer.plan->network) != engines(question.network);
 }
 
 Answer Ask(const PlanRequest& question, double seconds) {

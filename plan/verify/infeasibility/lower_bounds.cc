@@ -1,15 +1,11 @@
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <functional>
-#include <map>
 #include <set>
 
 #include "tessera/plan/verify/buffer_sizes.h"
 #include "tessera/plan/verify/cost_terms.h"
-#include "tessera/plan/verify/engines.h"
 #include "tessera/plan/verify/tiles.h"
 
 // Sizes of tile buffers follow from the tiles and the halo alone, and so do the operators between
@@ -140,171 +136,6 @@ class ShapeLoad {
 
 int64_t LoadOfShape(const Plan& plan, const std::vector<Users>& users, size_t index) {
   return ShapeLoad(plan, users, index).Run();
-}
-
-namespace {
-
-using base::TensorRole;
-
-// Whether each element of the result is copied from an element of the operand, and no element is
-// copied twice.
-bool CopiesEachOnce(const graph::Graph& network, const graph::Operator& op) {
-  const auto volume = [&network](const std::vector<int>& tensors) {
-    return VolumeOf(WholeOf(network.tensors[static_cast<size_t>(tensors.front())].shape));
-  };
-  switch (op.kind) {
-    case base::OperatorKind::kReshape:
-    case base::OperatorKind::kDepthToSpace:
-    case base::OperatorKind::kSpaceToDepth:
-    case base::OperatorKind::kSpaceToBatch:
-      return volume(op.inputs) == volume(op.outputs);
-    case base::OperatorKind::kSlice:
-      return true;
-    case base::OperatorKind::kGather: {
-      const std::vector<int64_t>& indices = op.Own<base::GatherAttributes>().indices;
-      return std::set<int64_t>(indices.begin(), indices.end()).size() == indices.size();
-    }
-    default:
-      return false;
-  }
-}
-
-// Whether adjacent results lie at most one element of the operand apart, along each axis, so that
-// no element between them is left out.
-bool Upsamples(const graph::Graph& network, const graph::Operator& op) {
-  if (op.kind != base::OperatorKind::kResize) return false;
-  const graph::Shape& from = network.tensors[static_cast<size_t>(op.inputs.front())].shape;
-  const graph::Shape& to = network.tensors[static_cast<size_t>(op.outputs.front())].shape;
-  const auto& scales = op.Own<base::ResizeAttributes>().scales;
-  return std::equal(from.begin(), from.end(), to.begin(), to.end(), std::less_equal()) &&
-         std::all_of(scales.begin(), scales.end(),
-                     [](const base::Ratio& scale) { return scale.numerator >= scale.denominator; });
-}
-
-// Definitions of reads visit the indices of an axis one by one. Longer axes are left out.
-constexpr int64_t kLongestAxis = int64_t{1} << 22;
-
-// The box of the operand that is read without gaps for that box of the result; nullopt if gaps are
-// possible, if nothing is read, or if an axis is too long to visit.
-std::optional<Box> ReadWithoutGaps(const graph::Graph& network, const graph::Operator& op,
-                                   size_t operand, const Box& made) {
-  const bool is_long = std::any_of(made.begin(), made.end(), [](const graph::ops::Extent& extent) {
-    return extent.Length() > kLongestAxis;
-  });
-  if (is_long) return std::nullopt;
-  const base::OperatorTraits& traits = base::TraitsOf(op.kind);
-  const bool gapless =
-      traits.reads_boxes || Upsamples(network, op) ||
-      (traits.slides && op.window.dilation == std::array<int64_t, 2>{1, 1} &&
-       op.window.stride[0] <= op.window.kernel[0] && op.window.stride[1] <= op.window.kernel[1]);
-  Box read = NeedOf(network, op, operand, made);
-  if (IsEmpty(read)) return std::nullopt;
-  if (gapless || (CopiesEachOnce(network, op) && VolumeOf(read) == VolumeOf(made))) return read;
-  return std::nullopt;
-}
-
-// The hull of two boxes if it holds no element besides theirs; otherwise the larger one.
-Box Joined(const Box& a, const Box& b) {
-  Box hull = a;
-  Box common = a;
-  for (size_t axis = 0; axis < a.size(); ++axis) {
-    hull[axis] = {std::min(a[axis].begin, b[axis].begin), std::max(a[axis].end, b[axis].end)};
-    const int64_t begin = std::max(a[axis].begin, b[axis].begin);
-    common[axis] = {begin, std::max(begin, std::min(a[axis].end, b[axis].end))};
-  }
-  if (VolumeOf(hull) == VolumeOf(a) + VolumeOf(b) - VolumeOf(common)) return hull;
-  return VolumeOf(a) < VolumeOf(b) ? b : a;
-}
-
-// A lower bound of the cycles of the operator's arithmetic for all tiles: the cycles of that box of
-// its result, because boxes that cover a box have at least as many steps of the unrolled loops,
-// those that fold included (docs/program.md 14.2.13). Tiles may split groups, and may run parts of
-// several groups together, so of groups only the work counts.
-int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, const Box& box, int64_t macs) {
-  graph::Shape made;
-  for (const graph::ops::Extent& extent : box) made.push_back(extent.Length());
-  const bool may_grow_in_place = IsStateInTileMemory(plan, op.outputs.front());
-  if (may_grow_in_place) return 0;
-  if (IsOnHost(plan, op)) {  // always one tile
-    const Arithmetic whole = ArithmeticOf(plan, op, made, std::nullopt);
-    return Plus(whole.start, whole.body);
-  }
-  if (op.groups <= 1) return ArithmeticOf(plan, op, made, std::nullopt).body;
-  const hw_profiles::Engine* engine = EngineOf(plan, op);
-  if (engine == nullptr) return 0;
-  const base::DataType type = plan.network.tensors[static_cast<size_t>(op.inputs.front())].type;
-  const hw_profiles::Throughput* throughput = hw_profiles::ThroughputFor(*engine, op.kind, type);
-  const hw_profiles::Unroll& unroll = throughput->unroll;
-  const double at_once =
-      static_cast<double>(unroll.batch) * static_cast<double>(unroll.out_rows) *
-      static_cast<double>(unroll.out_columns) * static_cast<double>(unroll.out_channels) *
-      static_cast<double>(unroll.in_channels) * static_cast<double>(unroll.kernel_rows) *
-      static_cast<double>(unroll.kernel_columns);
-  return static_cast<int64_t>(static_cast<double>(macs) / at_once * throughput->cycles_per_step);
-}
-
-}  // namespace
-
-std::vector<std::optional<Box>> FindNeeded(const graph::Graph& network,
-                                           const std::vector<Users>& users) {
-  std::vector<std::optional<Box>> needed(network.tensors.size());
-  for (size_t i = 0; i < needed.size(); ++i) {
-    const bool is_wanted =
-        network.tensors[i].network_output || (users[i].readers.empty() && !users[i].makers.empty());
-    if (is_wanted) needed[i] = WholeOf(network.tensors[i].shape);
-  }
-  for (auto op = network.operators.rbegin(); op != network.operators.rend(); ++op) {
-    const std::optional<Box>& made = needed[static_cast<size_t>(op->outputs.front())];
-    if (!made) continue;
-    for (size_t operand = 0; operand < op->inputs.size(); ++operand) {
-      const std::optional<Box> read = ReadWithoutGaps(network, *op, operand, *made);
-      std::optional<Box>& known = needed[static_cast<size_t>(op->inputs[operand])];
-      if (read) known = known ? Joined(*known, *read) : *read;
-    }
-  }
-  return needed;
-}
-
-Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
-  const graph::Graph& network = plan.network;
-  const hw_profiles::Profile& profile = plan.profile;
-  const std::vector<std::optional<Box>> needed = FindNeeded(network, users);
-  Metrics least;
-  least.clock_hz = profile.clock_hz;
-  for (auto op = network.operators.rbegin(); op != network.operators.rend(); ++op) {
-    const std::optional<Box>& made = needed[static_cast<size_t>(op->outputs.front())];
-    if (!made) continue;
-    const int64_t macs = MacsFor(network, *op, *made);
-    least.macs = Plus(least.macs, macs);
-    least.latency_cycles = Plus(least.latency_cycles, LeastCyclesOf(plan, *op, *made, macs));
-    if (const hw_profiles::Engine* engine = EngineOf(plan, *op))
-      least.energy_pj += engine->mac_pj * static_cast<double>(macs);
-  }
-  const auto count = [&](size_t tensor, TensorRole role, int64_t bytes) {
-    const int home = HomeOf(plan, static_cast<int>(tensor));
-    if (home == profile.tile_memory) return;
-    const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(home)];
-    const double pj =
-        role == TensorRole::kConstant ? memory.read_pj_per_byte : memory.write_pj_per_byte;
-    least.off_chip_bytes = Plus(least.off_chip_bytes, bytes);
-    least.energy_pj += pj * static_cast<double>(bytes);
-  };
-  const graph::Interval everything{0, static_cast<int>(network.operators.size()) - 1};
-  for (size_t i = 0; i < network.tensors.size(); ++i) {
-    const graph::Tensor& facts = network.tensors[i];
-    if (facts.constant && !users[i].readers.empty()) {
-      count(i, TensorRole::kConstant, ConstantBytes(plan, users, static_cast<int>(i), everything));
-    } else if (facts.network_output && !facts.network_input && !facts.state) {
-      const TensorRole role = RoleAtHome(facts);
-      const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, role);
-      count(i, role, StoredBytes(NameExtents(facts.shape), facts.type, layout.channel_block, 1));
-    }
-  }
-  const double seconds =
-      profile.clock_hz > 0 ? static_cast<double>(least.latency_cycles) / profile.clock_hz : 0;
-  for (const hw_profiles::Memory& memory : profile.memories)
-    least.energy_pj += memory.leakage_mw * 1e9 * seconds;
-  return least;
 }
 
 bool IsBeyond(double value, double limit) {

@@ -115,6 +115,46 @@ TEST(LowerBound, HoldsForEveryKindOfOperator) {
   EXPECT_GE(several_tiles, 100);
 }
 
+// Two convolutions of large maps, the second with this kernel, and then two whose constants take
+// longer than the engine. The first map is a result too.
+graph::Graph LargeMapsThenLargeConstants(int64_t kernel) {
+  NetworkBuilder net;
+  const int map = net.Conv(net.Input({1, 2, 481, 2}), 1, 2);
+  graph::Graph graph = net.Finish(net.Conv(net.Conv(net.Conv(map, kernel, 16, 64), 1, 64), 1, 64));
+  graph.tensors[static_cast<size_t>(map)].network_output = true;
+  return graph;
+}
+
+constexpr int64_t kLateConstants = 64 * 16 + 64 * 64;  // bytes
+
+hw_profiles::Profile WithTileMemoryOf(int64_t capacity, double bytes_per_cycle) {
+  hw_profiles::Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, capacity);
+  profile.memories[0].port.read_bytes_per_cycle = bytes_per_cycle;
+  profile.memories[0].port.write_bytes_per_cycle = 1e6;
+  for (hw_profiles::Throughput& throughput : profile.engines[0].throughputs)
+    throughput.unroll = {1, 1, 1, 64, 64};
+  return profile;
+}
+
+TEST(LowerBound, CountsConstantsThatCannotArriveBeforeTheirTurn) {
+  const graph::Graph graph = LargeMapsThenLargeConstants(65);
+  const int64_t before = cost::LowerBound(graph, WithTileMemoryOf(0, 1e6), {0, 1}).latency_cycles;
+  for (const int64_t capacity : {0, 100, 1000, 2001}) {
+    EXPECT_EQ(cost::LowerBound(graph, WithTileMemoryOf(capacity, 4), {0, 3}).latency_cycles,
+              before + (kLateConstants - capacity) / 4);
+  }
+  EXPECT_LT(cost::LowerBound(graph, WithTileMemoryOf(1 << 20, 4), {0, 3}).latency_cycles,
+            before + kLateConstants / 8);
+}
+
+// Most of the first map is not needed for the late operators, and may be made behind them.
+TEST(LowerBound, CountsWhatIsSurelyMadeBeforeLateConstants) {
+  const graph::Graph graph = LargeMapsThenLargeConstants(1);
+  const int64_t first = cost::LowerBound(graph, WithTileMemoryOf(0, 1e6), {0, 0}).latency_cycles;
+  EXPECT_LT(cost::LowerBound(graph, WithTileMemoryOf(0, 4), {0, 3}).latency_cycles,
+            first + kLateConstants / 4);
+}
+
 TEST(LowerBound, IsMetByOneWholeTileWhereNothingIsLost) {
   NetworkBuilder net;
   const graph::Graph graph = net.Finish(net.Conv(net.Conv(net.Input({1, 2, 8, 2}), 3, 2), 3, 2));

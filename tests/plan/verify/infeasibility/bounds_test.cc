@@ -263,6 +263,62 @@ TEST(LeastMetrics, CountWorkThroughSlicesReshapesAndGathers) {
   EXPECT_EQ(search::cost::FindLowerBounds(question.network, question.profile).macs, certain);
 }
 
+// The slices take every second row and column, each others; `count` of the four.
+std::string Interleaved(int count) {
+  std::string text = R"(schema: 1
+name: interleaved
+dtype: int8
+inputs: [{id: x, shape: [1, 3, 8, 6]}]
+operators:
+  - {id: conv, kind: conv, inputs: [x], out_channels: 4, kernel: 3, pads: same}
+)";
+  std::string slices;
+  for (int i = 0; i < count; ++i) {
+    text += fmt::format(
+        "  - {{id: s{0}, kind: slice, inputs: [conv], starts: [0, 0, {1}, {2}], steps: [1, 1, 2, "
+        "2], shape: [1, 4, 4, 3]}}\n",
+        i, i / 2, i % 2);
+    slices += fmt::format("{}s{}", i == 0 ? "" : ", ", i);
+  }
+  return text + "  - {id: joined, kind: concat, inputs: [" + slices + "], axis: 1}\n" +
+         "outputs: [joined]\n";
+}
+
+// With stride 1 the taps of a dilated convolution read each element of a map that is at least as
+// large as the distance between taps.
+std::string TwoConvolutions(int64_t rows, int64_t dilation) {
+  return fmt::format(R"(schema: 1
+name: two
+dtype: int8
+inputs: [{{id: x, shape: [1, 3, {0}, {0}]}}]
+operators:
+  - {{id: near, kind: conv, inputs: [x], out_channels: 4, kernel: 3, pads: same}}
+  - {{id: far, kind: conv, inputs: [near], out_channels: 2, kernel: 3, dilation: {1}, pads: same}}
+outputs: [far]
+)",
+                     rows, dilation);
+}
+
+TEST(LeastMetrics, CountWorkThroughInterleavedReads) {
+  const auto expect = [](const std::string& text, int64_t macs) {
+    Plan question;
+    const auto network = graph::import::yaml::ReadNetwork(text, "interleaved.yaml");
+    ASSERT_TRUE(network.has_value()) << base::Format(network.error());
+    question.network = *network;
+    question.profile = SmallProfile();
+    verify::AssignHomes(question);
+    EXPECT_EQ(
+        verify::infeasibility::LeastMetrics(question, verify::FindUsers(question.network)).macs,
+        macs);
+    EXPECT_EQ(search::cost::FindLowerBounds(question.network, question.profile).macs, macs);
+  };
+  expect(Interleaved(4), 8 * 6 * 4 * 3 * 9);
+  expect(Interleaved(3), 0);
+  expect(TwoConvolutions(9, 3), 9 * 9 * (4 * 3 + 2 * 4) * 9);
+  expect(TwoConvolutions(9, 9), 9 * 9 * (4 * 3 + 2 * 4) * 9);
+  expect(TwoConvolutions(9, 10), 9 * 9 * 2 * 4 * 9);
+}
+
 // In the middle of the map, the taps of the convolution are 12 rows and columns apart. The resize
 // reads all of its result, so that a tile somewhere makes this element, whatever the order.
 std::string Dilated(int64_t resized) {

@@ -1,0 +1,163 @@
+#include "tessera/search/cost/late_constants.h"
+
+#include <algorithm>
+#include <set>
+
+#include "tessera/base/saturating.h"
+#include "tessera/encoder/program/engine_choice.h"
+#include "tessera/encoder/program/homes.h"
+#include "tessera/encoder/program/layout.h"
+
+// The tile memory holds a part of the constants that are used late; the others cannot be loaded
+// before the early operators have made room. Let v be an operator, *before* the operators on whose
+// results v depends, and *after* those that depend on v, and v itself:
+//
+//     engines   | before v                        | v, after v            |
+//     link      | ...  the tile memory is full    | the other constants   |
+//               0                                 m
+//
+// Let m be the end of the step in which all elements that v needs have been made for the first
+// time. The engines work in sequence, so m is at least the time of all operators before v. Some
+// element x was made in this last step. Every element that depends on x is made after m. A
+// convolution of one group, or a product with a constant matrix, needs all its constants for the
+// elements that depend on x, because each of its channels depends on each channel of its operand.
+// So all these constants are in the tile memory at m, or cross the port of their home after m:
+//
+//     latency >= engines(before v) + (constants(v and after v) - capacity) / bytes per cycle
+//
+// This assumes nothing of orders, cuts, tiles and policies: a constant that tiles load several
+// times, or read at home, crosses the port even more often. It does assume that an operator that
+// takes its constants in K slices has its whole operand before the first slice (docs/program.md:
+// only operators that are a subgraph alone do so).
+//
+// Whether an element depends on x follows from the operators alone. x is any element that an
+// operator before v makes. So an operator counts as before v if its reader reads all of its result,
+// and is itself before v, or v. An operator counts as after v if it reads all of its operands, of
+// which one is made by v or after v. Of several v the largest bound counts.
+namespace tessera::search::cost {
+namespace {
+
+using graph::Graph;
+using hw_profiles::Profile;
+
+// Whether each element of the result that an element of the operand affects has fellows along the
+// other axis of the constants: together they need all of them.
+bool NeedsAllConstants(const Graph& graph, const graph::Operator& op) {
+  if (op.weights.empty()) return false;
+  if (op.kind == base::OperatorKind::kConv) return op.groups <= 1;
+  if (op.kind != base::OperatorKind::kMatmul) return false;
+  const graph::Shape& matrix = ShapeOf(graph, op.weights.front());
+  return std::all_of(matrix.rbegin() + 2, matrix.rend(),
+                     [](int64_t extent) { return extent == 1; });
+}
+
+class LateConstants {
+ public:
+  LateConstants(const Graph& graph, const Profile& profile, std::span<const graph::Usage> usages,
+                const Coverage& coverage, std::span<const int64_t> passes)
+      : graph_(graph), profile_(profile), usages_(usages), coverage_(coverage), passes_(passes) {
+    const graph::Interval interval = coverage.Whole().interval;
+    for (int op = interval.first; op <= interval.last; ++op) {
+      reads_all_.push_back(static_cast<char>(coverage.ReadsAndMakesAll(op)));
+      counts_.push_back(static_cast<char>(NeedsAllConstants(graph, OpAt(op)) &&
+                                          !encoder::program::RunsOnHost(graph, profile, OpAt(op))));
+    }
+  }
+
+  int64_t Find() {
+    const graph::Interval interval = coverage_.Whole().interval;
+    int64_t latency = 0;
+    for (int op = interval.first; op <= interval.last; ++op) {
+      if (!ReadsAll(op) || counts_[Slot(op)] == 0) continue;
+      latency = std::max(latency, base::SaturatingAdd(CyclesBefore(op), CyclesOfLate(op)));
+    }
+    return latency;
+  }
+
+ private:
+  const graph::Operator& OpAt(int op) const { return graph_.operators[static_cast<size_t>(op)]; }
+  size_t Slot(int op) const { return static_cast<size_t>(op - coverage_.Whole().interval.first); }
+  bool ReadsAll(int op) const { return reads_all_[Slot(op)] != 0; }
+
+  // Starts a walk over operators.
+  void Begin(int op) {
+    reached_.assign(reads_all_.size(), 0);
+    reached_[Slot(op)] = 1;
+    open_.assign(1, op);
+  }
+
+  // Whether it is reached for the first time.
+  bool Reach(int op) {
+    if (!coverage_.Inside(op) || reached_[Slot(op)] != 0) return false;
+    reached_[Slot(op)] = 1;
+    if (ReadsAll(op)) open_.push_back(op);
+    return true;
+  }
+
+  int Take() {
+    const int op = open_.back();
+    open_.pop_back();
+    return op;
+  }
+
+  int64_t CyclesBefore(int op) {
+    int64_t cycles = 0;
+    for (Begin(op); !open_.empty();) {
+      for (const int operand : OpAt(Take()).inputs) {
+        const int maker = usages_[static_cast<size_t>(operand)].producer;
+        if (maker >= 0 && OpAt(maker).outputs.front() == operand && Reach(maker))
+          base::Accumulate(cycles, passes_[Slot(maker)]);
+      }
+    }
+    return cycles;
+  }
+
+  // The time in which the port of some home moves what the tile memory cannot hold. Tables that are
+  // stored with a constant do not count: K slices come without them.
+  int64_t CyclesOfLate(int op) {
+    std::set<int> constants;
+    for (Begin(op); !open_.empty();) {
+      const int reached = Take();
+      const graph::Operator& facts = OpAt(reached);
+      if (counts_[Slot(reached)] != 0) constants.insert(facts.weights.begin(), facts.weights.end());
+      for (const int reader : usages_[static_cast<size_t>(facts.outputs.front())].consumers)
+        if (coverage_.Inside(reader) && ReadsAll(reader)) Reach(reader);
+    }
+    std::vector<int64_t> bytes(profile_.memories.size(), 0);
+    for (const int constant : constants) {
+      const int home =
+          encoder::program::HomeOf(graph_, profile_, constant, base::TensorRole::kConstant);
+      base::Accumulate(bytes[static_cast<size_t>(home)],
+                       encoder::program::ConstantBytes(graph_, profile_, constant, {}));
+    }
+    const auto here = static_cast<size_t>(profile_.tile_memory);
+    int64_t cycles = 0;
+    for (size_t home = 0; home < bytes.size(); ++home) {
+      const int64_t late = bytes[home] - profile_.memories[here].capacity_bytes;
+      if (home == here || late <= 0) continue;
+      const double rate = profile_.memories[home].port.read_bytes_per_cycle;
+      cycles = std::max(cycles, static_cast<int64_t>(static_cast<double>(late) / rate));
+    }
+    return cycles;
+  }
+
+  const Graph& graph_;
+  const Profile& profile_;
+  std::span<const graph::Usage> usages_;
+  const Coverage& coverage_;
+  std::span<const int64_t> passes_;
+  std::vector<char> reads_all_;  // parallel to the interval's operators, as the next ones
+  std::vector<char> counts_;     // whether its constants count
+  std::vector<char> reached_;
+  std::vector<int> open_;
+};
+
+}  // namespace
+
+int64_t LatencyWithLateConstants(const Graph& graph, const Profile& profile,
+                                 std::span<const graph::Usage> usages, const Coverage& coverage,
+                                 std::span<const int64_t> passes) {
+  return LateConstants(graph, profile, usages, coverage, passes).Find();
+}
+
+}  // namespace tessera::search::cost
