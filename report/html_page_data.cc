@@ -178,6 +178,7 @@ void AddBankSets(const problem::Memory& memory, Json& banks) {
   for (const auto& [key, sets] : memory.bank_sets) {
     for (const std::vector<int>& set : sets) {
       std::vector<std::string_view> names;
+      names.reserve(set.size());
       for (const int bank : set) names.emplace_back(memory.banks[static_cast<size_t>(bank)].name);
       for (const int bank : set)
         banks[static_cast<size_t>(bank)]["sets"].push_back({key, base::Join(names)});

@@ -161,8 +161,8 @@ constexpr int64_t kBytesPerClause =
 // third of that is compared, because the domains of some pairs decide their order.
 int64_t ClauseLimitFor(const formulation::Magnitude& magnitude) {
   const int64_t limit = std::min(kClauseLimit, magnitude.memory / kBytesPerClause);
-  const int64_t bits =
-      std::bit_width(static_cast<uint64_t>(std::max<int64_t>(magnitude.positions - 1, 1)));
+  const int64_t bits = static_cast<int64_t>(
+      std::bit_width(static_cast<uint64_t>(std::max<int64_t>(magnitude.positions - 1, 1))));
   return magnitude.pairs > limit / (2 * bits) ? 0 : limit;
 }
 

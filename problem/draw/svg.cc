@@ -42,7 +42,7 @@ std::string AddressLabel(Bytes address, Bytes tick) {
 
 // As much of the text as fits into `width`, or nothing if the rest would not be readable.
 std::string Fit(std::string_view whole, double width) {
-  const std::string text = base::Printable(whole);
+  std::string text = base::Printable(whole);
   const auto letters = static_cast<size_t>(std::max(0.0, (width - 4) / kLetter));
   if (text.size() <= letters) return text;
   if (letters < 3) return "";

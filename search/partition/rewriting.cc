@@ -216,6 +216,7 @@ std::optional<Rewriting> RewriteWhatDoesNotFit(const graph::Graph& network,
   };
   const auto ids_of = [](const auto& all, const std::vector<int>& which) {
     std::vector<std::string> ids;
+    ids.reserve(which.size());
     for (const int each : which) ids.push_back(all[static_cast<size_t>(each)].id);
     return ids;
   };

@@ -141,6 +141,9 @@ class IntervalChoices {
   // tried with all of them; they count as shapes, kPoliciesForOne of them as one.
   size_t ExtendBelow(double score, size_t most);
 
+  // As ExtendBelow, but skipped policies come first, and up to `most` of the shapes after them.
+  size_t ExtendForExchange(double score, size_t most);
+
   // Adds choices for all shapes, if at most `most` are missing. Must be expanded before.
   void TryAll(size_t most);
 

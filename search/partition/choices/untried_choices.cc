@@ -171,6 +171,13 @@ size_t IntervalChoices::ExtendBelow(double score, size_t most) {
   return added;
 }
 
+size_t IntervalChoices::ExtendForExchange(double score, size_t most) {
+  if (expanded_ == nullptr || expanded_->refusal) return 0;
+  size_t added = 0;
+  for (size_t more = 1; more > 0 && added < most; added += more) more = TakePolicies(score, most);
+  return added + (added < most ? ExtendBelow(score, most - added) : 0);
+}
+
 // Tries some of the policies that were skipped with every shape that was tried.
 size_t IntervalChoices::TakePolicies(double score, size_t most) {
   std::vector<encoder::program::Policy>& further = expanded_->further;

@@ -21,10 +21,14 @@ namespace {
 // kMostForbidden in total.
 constexpr size_t kMostAttempts = 26;
 constexpr size_t kMostCompletions = 16;
+constexpr size_t kMostExchanges = 8;
 
 // Skipped shapes of the later axes are considered for a share of the work that those of the first
 // axes may take.
 constexpr int64_t kLaterAxes = 4;
+
+// Skipped shapes and policies of the best plan alone are considered for another share.
+constexpr int64_t kExchange = 4 * kCompletion;
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
@@ -80,6 +84,7 @@ class Attempts {
     } else if (paths_.CutEveryAxis(effort / kLaterAxes)) {
       Complete(effort / kLaterAxes);
     }
+    if (!attempted_.outcome.complete) Exchange(effort / kExchange);
     return fault_;
   }
 
@@ -187,6 +192,16 @@ class Attempts {
       attempted_.outcome.complete = found.ending == paths::Ending::kNone;
       if (found.ending != paths::Ending::kFound) return;
       if (Place(found.selection) != Outcome::kAsPromised) paths_.Forbid(found.selection);
+    }
+  }
+
+  // Where that is too much, considers what was skipped of the subgraphs of the best plan.
+  void Exchange(int64_t effort) {
+    for (size_t attempt = 0; attempt < kMostExchanges && !fault_; ++attempt) {
+      const std::optional<paths::Selection> found =
+          paths_.FindExchange(attempted_.selection, BestScore(), effort);
+      if (!found) return;
+      if (Place(*found) != Outcome::kAsPromised) paths_.Forbid(*found);
     }
   }
 

@@ -170,6 +170,37 @@ std::optional<Selection> PathSearch::FindBelow(std::optional<double> below, int6
   return std::nullopt;
 }
 
+std::optional<Selection> PathSearch::FindExchange(const Selection& selection, double below,
+                                                  int64_t most_work) {
+  const SearchEffort::Limits before = effort_.Current();
+  const int64_t most = Work() + most_work;
+  const bool has_widened = Widen();
+  std::optional<Selection> found;
+  while (!found && !IsCutShort() && Work() <= most && ExtendForExchange(selection))
+    found = FindOpen(below);
+  effort_.Restore(before);
+  if (has_widened) Refresh();
+  return found;
+}
+
+// False if there is nothing to add.
+bool PathSearch::ExtendForExchange(const Selection& selection) {
+  std::vector<size_t> intervals;
+  std::atomic<size_t> added = 0;
+  Tasks tasks;
+  for (const Selected& subgraph : selection.subgraphs) {
+    choices::IntervalChoices& choices = ChoicesAt(subgraph.interval->index);
+    const double score = subgraph.Chosen().cost.score;
+    const std::optional<cost::Cost> bound = choices.UntriedBound();
+    if (!bound || bound->score >= score) continue;
+    intervals.push_back(subgraph.interval->index);
+    tasks.emplace_back(
+        [&choices, &added, score] { added += choices.ExtendForExchange(score, kExtension); });
+  }
+  effort_.AddWork(RunOn(intervals, tasks));
+  return added > 0;
+}
+
 // The work is estimated first, from the margin of each arc below the best score, and no work that
 // exceeds the limit is begun.
 Found PathSearch::FindBetter(double below, int64_t most_work) {

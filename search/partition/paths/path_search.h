@@ -112,6 +112,12 @@ class PathSearch {
   std::optional<Selection> FindBelow(std::optional<double> below, int64_t effort);
   bool HasSpent() const { return has_spent_; }
 
+  // The best selection with a score below this one that FindOpen returns when skipped policies and
+  // tile shapes of the intervals of `selection` are added step by step: those with a lower score
+  // than its choice. nullopt if there is none within this much work, or it is cut short.
+  std::optional<Selection> FindExchange(const Selection& selection, double below,
+                                        int64_t most_work);
+
   // The best selection with a score below this one, including skipped tile shapes and intervals out
   // of reach, within this much work. kNone: it is proven that no plan of the listed intervals has a
   // lower score. If the work would exceed the limit, it is cut short immediately.
@@ -209,6 +215,7 @@ class PathSearch {
 
   Step TakeStep(std::span<const Arc> arcs, std::optional<double> below = std::nullopt);
   std::optional<Selection> Confirm(const Path& path, std::span<const Arc> arcs);
+  bool ExtendForExchange(const Selection& selection);
   bool ExtendUntried(double below, const Path& path, std::span<const Arc> arcs);
   bool IsWithin(double below, std::span<const Arc> arcs, int64_t most_work) const;
   bool Extend();
