@@ -62,6 +62,28 @@ bool IsHomeOf(const RoleLayout& layout, int memory) {
                                             memory) != layout.next_homes.end();
 }
 
+namespace {
+
+bool HasHome(const Profile& profile, base::TensorRole role, bool Memory::*property) {
+  const RoleLayout& layout = LayoutOf(profile, role);
+  for (int i = 0; i < static_cast<int>(profile.memories.size()); ++i) {
+    if (profile.memories[static_cast<size_t>(i)].*property && i != profile.tile_memory &&
+        IsHomeOf(layout, i))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool MayReadAtHome(const Profile& profile, base::TensorRole role) {
+  return HasHome(profile, role, &Memory::direct_read);
+}
+
+bool MayWriteAtHome(const Profile& profile, base::TensorRole role) {
+  return HasHome(profile, role, &Memory::direct_write);
+}
+
 bool HasSeveralHomes(const Profile& profile) {
   return std::any_of(profile.roles.begin(), profile.roles.end(),
                      [](const RoleLayout& layout) { return !layout.next_homes.empty(); });

@@ -380,6 +380,11 @@ int HomeAt(const RoleLayout& layout, int place);
 // Whether the memory is a home of the role.
 bool IsHomeOf(const RoleLayout& layout, int memory);
 
+// Whether engines may read tensors of the role, or write them, in some home other than the tile
+// memory.
+bool MayReadAtHome(const Profile& profile, base::TensorRole role);
+bool MayWriteAtHome(const Profile& profile, base::TensorRole role);
+
 // Whether some role has several homes.
 bool HasSeveralHomes(const Profile& profile);
 

@@ -116,6 +116,26 @@ Compute LeastComputeOf(const Graph& graph, const Worker& worker, const Operator&
                    Slicing{.k_slice = std::nullopt, .ignores_groups = divides_channels});
 }
 
+bool MayDivideChannels(const graph::Graph& graph, const Profile& profile,
+                       graph::Interval interval) {
+  constexpr size_t kFeatureMap = 4;  // axes
+  const std::vector<hw_profiles::AxisGranularity>& axes = profile.tiling.axes;
+  if (std::any_of(axes.begin(), axes.end(),
+                  [](const auto& cut) { return cut.axis == base::Axis::kChannels; }))
+    return true;
+  const auto is_map = [&graph](int tensor) {
+    return graph.tensors[static_cast<size_t>(tensor)].shape.size() == kFeatureMap;
+  };
+  for (int i = interval.first; i <= interval.last; ++i) {
+    const graph::Operator& op = graph.operators[static_cast<size_t>(i)];
+    const bool keeps = base::TraitsOf(op.kind).keeps_channels &&
+                       std::all_of(op.inputs.begin(), op.inputs.end(), is_map) &&
+                       std::all_of(op.outputs.begin(), op.outputs.end(), is_map);
+    if (!keeps) return true;
+  }
+  return false;
+}
+
 bool WorksInTurn(const Profile& profile, int memory) {
   const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, memory, profile.tile_memory);
   return PortOf(profile, memory).shared || (link != nullptr && link->outstanding < 2);

@@ -65,6 +65,11 @@ Compute ComputeOf(const graph::Graph& graph, const Worker& worker, const graph::
 Compute LeastComputeOf(const graph::Graph& graph, const Worker& worker, const graph::Operator& op,
                        graph::tiling::ExtentsView output, bool divides_channels);
 
+// Whether some tile of the interval may have a part of the channels of some tensor: channels may be
+// cut, or some operator may convert them to other axes or take a part of them.
+bool MayDivideChannels(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                       graph::Interval interval);
+
 enum class Direction : uint8_t {
   kRead,   // out of the home
   kWrite,  // into the home

@@ -40,15 +40,16 @@ namespace {
 using graph::Graph;
 using hw_profiles::Profile;
 
-// Whether each element of the result that an element of the operand affects has fellows along the
-// other axis of the constants: together they need all of them.
+// Whether the results that depend on one element of an operand together need all constants of the
+// operator: they have all channels, or all columns or rows of a product.
 bool NeedsAllConstants(const Graph& graph, const graph::Operator& op) {
   if (op.weights.empty()) return false;
   if (op.kind == base::OperatorKind::kConv) return op.groups <= 1;
   if (op.kind != base::OperatorKind::kMatmul) return false;
-  const graph::Shape& matrix = ShapeOf(graph, op.weights.front());
-  return std::all_of(matrix.rbegin() + 2, matrix.rend(),
-                     [](int64_t extent) { return extent == 1; });
+  const graph::Shape& constant = ShapeOf(graph, op.weights.front());
+  constexpr size_t kMatrix = 2;  // axes
+  return constant.size() <= kMatrix || std::all_of(constant.rbegin() + kMatrix, constant.rend(),
+                                                   [](int64_t extent) { return extent == 1; });
 }
 
 class LateConstants {

@@ -42,40 +42,6 @@ using graph::tiling::Extents;
 using graph::tiling::ExtentsView;
 using hw_profiles::Profile;
 
-// Whether some tile may have a part of the channels of some tensor: channels may be cut, or some
-// operator may convert them to other axes or take a part of them.
-bool MayDivideChannels(const graph::Graph& graph, const Profile& profile,
-                       graph::Interval interval) {
-  constexpr size_t kFeatureMap = 4;  // axes
-  const std::vector<hw_profiles::AxisGranularity>& axes = profile.tiling.axes;
-  if (std::any_of(axes.begin(), axes.end(),
-                  [](const auto& cut) { return cut.axis == base::Axis::kChannels; }))
-    return true;
-  const auto is_map = [&graph](int tensor) {
-    return graph.tensors[static_cast<size_t>(tensor)].shape.size() == kFeatureMap;
-  };
-  for (int i = interval.first; i <= interval.last; ++i) {
-    const graph::Operator& op = graph.operators[static_cast<size_t>(i)];
-    const bool keeps = base::TraitsOf(op.kind).keeps_channels &&
-                       std::all_of(op.inputs.begin(), op.inputs.end(), is_map) &&
-                       std::all_of(op.outputs.begin(), op.outputs.end(), is_map);
-    if (!keeps) return true;
-  }
-  return false;
-}
-
-// Whether engines may access tensors of this role in some home other than the tile memory.
-bool MayBeDirect(const Profile& profile, TensorRole role, Direction direction) {
-  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, role);
-  for (size_t i = 0; i < profile.memories.size(); ++i) {
-    const hw_profiles::Memory& memory = profile.memories[i];
-    const bool direct = direction == Direction::kRead ? memory.direct_read : memory.direct_write;
-    const auto index = static_cast<int>(i);
-    if (direct && index != profile.tile_memory && hw_profiles::IsHomeOf(layout, index)) return true;
-  }
-  return false;
-}
-
 Extents ExtentsOf(const graph::ops::Box& box) {
   Extents extents;
   for (const graph::ops::Extent& extent : box) extents.push_back(extent.Length());
@@ -241,7 +207,10 @@ int64_t Bound::PortBytes(int tensor, ExtentsView extents, Direction direction) c
     return route.transfer == TransferKind::kDirect ? 0 : payload(route.role);
   const bool may_cross = route.role == TensorRole::kFeature;
   const TensorRole at_home = may_cross ? TensorRole::kBoundary : route.role;
-  if (MayBeDirect(profile_, at_home, direction)) return 0;
+  const bool may_be_direct = direction == Direction::kRead
+                                 ? hw_profiles::MayReadAtHome(profile_, at_home)
+                                 : hw_profiles::MayWriteAtHome(profile_, at_home);
+  if (may_be_direct) return 0;
   return may_cross ? std::min(payload(route.role), payload(at_home)) : payload(at_home);
 }
 
@@ -263,7 +232,7 @@ Touched Bound::TouchedBy(int index) const {
 
 // Without the tables that are stored with a constant: K slices come without them.
 int64_t Bound::PortBytesOfConstants(const graph::Operator& op) const {
-  if (MayBeDirect(profile_, TensorRole::kConstant, Direction::kRead)) return 0;
+  if (hw_profiles::MayReadAtHome(profile_, TensorRole::kConstant)) return 0;
   int64_t bytes = 0;
   for (const int constant : std::set<int>(op.weights.begin(), op.weights.end()))
     base::Accumulate(bytes, encoder::program::ConstantBytes(graph_, profile_, constant, {}));

@@ -80,16 +80,6 @@ bool Fits(const Need& need, const hw_profiles::Profile& profile) {
          need.longest <= encoder::program::LongestBuffer(memory);
 }
 
-// Whether engines may read tensors of this role, or constants, in their home.
-bool MayBeDirect(const hw_profiles::Profile& profile, base::TensorRole role) {
-  const auto& memories = profile.memories;
-  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, role);
-  return std::any_of(memories.begin(), memories.end(), [&](const hw_profiles::Memory& memory) {
-    return memory.direct_read &&
-           hw_profiles::IsHomeOf(layout, static_cast<int>(&memory - memories.data()));
-  });
-}
-
 // What the operator needs in every subgraph, whatever of its result is needed: the axes that it
 // reduces over are whole.
 Need SurelyNeeded(const graph::Graph& network, const hw_profiles::Profile& profile,
@@ -97,7 +87,7 @@ Need SurelyNeeded(const graph::Graph& network, const hw_profiles::Profile& profi
   Need need;
   for (const base::TensorRole role :
        {base::TensorRole::kNetworkInput, base::TensorRole::kBoundary, base::TensorRole::kState}) {
-    if (MayBeDirect(profile, role)) return need;
+    if (hw_profiles::MayReadAtHome(profile, role)) return need;
   }
   const graph::Tensor& operand = network.tensors[static_cast<size_t>(op.inputs.front())];
   int64_t elements = 1;
@@ -128,7 +118,7 @@ Found FindForTwoPasses(const graph::Graph& network, const hw_profiles::Profile& 
 // All constants of an operator are in the tile memory together with its smallest tile.
 Found FindForStates(const graph::Graph& network, const hw_profiles::Profile& profile) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(network);
-  const bool are_direct = MayBeDirect(profile, base::TensorRole::kConstant);
+  const bool are_direct = hw_profiles::MayReadAtHome(profile, base::TensorRole::kConstant);
   std::set<int> chosen;
   Found found;
   for (size_t number = 0; number < network.operators.size(); ++number) {
@@ -164,9 +154,9 @@ Found FindForHost(const graph::Graph& network, const hw_profiles::Profile& profi
   static constexpr std::array kRoles = {
       base::TensorRole::kNetworkInput, base::TensorRole::kBoundary,
       base::TensorRole::kNetworkOutput, base::TensorRole::kConstant, base::TensorRole::kState};
-  const bool are_direct =
-      std::any_of(kRoles.begin(), kRoles.end(),
-                  [&profile](base::TensorRole role) { return MayBeDirect(profile, role); });
+  const bool are_direct = std::any_of(
+      kRoles.begin(), kRoles.end(),
+      [&profile](base::TensorRole role) { return hw_profiles::MayReadAtHome(profile, role); });
   for (size_t number = 0; number < network.operators.size(); ++number) {
     const graph::Operator& op = network.operators[number];
     if (!graph::IsBarrier(op) || !op.engine.empty() ||

@@ -9,6 +9,7 @@
 #include "tessera/plan/verify/buffer_sizes.h"
 #include "tessera/plan/verify/cost_terms.h"
 #include "tessera/plan/verify/engines.h"
+#include "tessera/plan/verify/infeasibility/late_constants.h"
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
 #include "tessera/plan/verify/tiles.h"
 
@@ -16,26 +17,11 @@
 // surely reaches an output (FindNeeded). So an operator takes at least the time of its arithmetic
 // for that box. It takes at least the time in which the port of the tile memory moves that box and
 // what it reads for it, except operands and results that engines may access in their home.
-//
-// *Late constants.* If v needs every element of the boxes of some operators (*before*), then their
-// last element x is made at the earliest when the engines have run all of them. All that depends on
-// x is made later. If that is a convolution of one group, or a product with a matrix, it takes all
-// its constants, since x affects some column and every channel of the result. Those of its
-// constants that are not in the tile memory at this time are still to be loaded, or read in their
-// home:
-//
-//     before ----> v ----> d              latency >= time(before)
-//        '------------------^                        + (constants of v, d - capacity) / rate
-//
-// The walk over the operators in front of v marks the tensors of which v needs every element. The
-// walk over those behind v marks the tensors of which some element depends on x.
 namespace tessera::plan::verify::infeasibility {
 
 namespace {
 
 using base::TensorRole;
-using Needed = std::vector<std::optional<Box>>;
-using Reads = std::vector<std::optional<Box>>;  // of one operator, by operand
 
 // Whether each element of the result is copied from an element of the operand, and no element is
 // copied twice.
@@ -210,14 +196,8 @@ int64_t PortBytesOf(const Plan& plan, int tensor, const Box& box, Direction dire
   return std::min(bytes(role), bytes(TensorRole::kFeature));
 }
 
-// Without the tables of an operator.
-int64_t MatrixBytes(const graph::Tensor& constant) {
-  if (constant.stored_bytes > 0) return constant.stored_bytes;
-  return base::BytesOf(constant.type, graph::ElementsOf(constant.shape));
-}
-
 int64_t LeastPortCyclesOf(const Plan& plan, const graph::Operator& op, const Box& made,
-                          const Reads& reads) {
+                          const Boxes& reads) {
   if (IsOnHost(plan, op) || IsStateInTileMemory(plan, op.outputs.front())) return 0;
   int64_t read = 0;
   std::set<int> seen;
@@ -228,124 +208,12 @@ int64_t LeastPortCyclesOf(const Plan& plan, const graph::Operator& op, const Box
   }
   if (!MayAccessHome(plan.profile, TensorRole::kConstant, Direction::kFromHome)) {
     for (const int constant : std::set<int>(op.weights.begin(), op.weights.end()))
-      read = Plus(read, MatrixBytes(plan.network.tensors[static_cast<size_t>(constant)]));
+      read = Plus(read, BytesWithoutTable(plan.network.tensors[static_cast<size_t>(constant)]));
   }
   const int64_t written = PortBytesOf(plan, op.outputs.front(), made, Direction::kToHome);
   const auto here = static_cast<size_t>(plan.profile.tile_memory);
   return PortCycles(plan.profile.memories[here].port, read, written);
 }
-
-// Whether an element of the result takes all constants together with those beside it along the
-// channels.
-bool TakesAllConstants(const graph::Graph& network, const graph::Operator& op) {
-  if (op.weights.empty()) return false;
-  if (op.kind == base::OperatorKind::kConv) return op.groups <= 1;
-  if (op.kind != base::OperatorKind::kMatmul) return false;
-  const graph::Shape& matrix = network.tensors[static_cast<size_t>(op.weights.front())].shape;
-  const auto columns_and_rows = std::min<size_t>(2, matrix.size());
-  return std::all_of(matrix.begin(), matrix.end() - static_cast<std::ptrdiff_t>(columns_and_rows),
-                     [](int64_t extent) { return extent == 1; });
-}
-
-class LateConstants {
- public:
-  // `reads` and the least time `cycles` are those of each operator.
-  LateConstants(const Plan& plan, const Needed& needed, const std::vector<Reads>& reads,
-                const std::vector<int64_t>& cycles)
-      : plan_(plan), needed_(needed), reads_(reads), cycles_(cycles) {}
-
-  int64_t Latency() {
-    int64_t latency = 0;
-    for (size_t op = 0; op < cycles_.size(); ++op) {
-      const graph::Operator& facts = plan_.network.operators[op];
-      if (!IsMade(facts) || !Counts(facts)) continue;
-      latency = std::max(latency, Plus(CyclesBefore(op), CyclesOfLate(op)));
-    }
-    return latency;
-  }
-
- private:
-  const std::optional<Box>& NeededOf(int tensor) const {
-    return needed_[static_cast<size_t>(tensor)];
-  }
-  bool IsMade(const graph::Operator& op) const {
-    return op.outputs.size() == 1 && NeededOf(op.outputs.front()).has_value();
-  }
-  bool Counts(const graph::Operator& op) const {
-    return TakesAllConstants(plan_.network, op) && !IsOnHost(plan_, op);
-  }
-
-  // Whether each element of the operand's box is read for some element of the result's.
-  bool ReadsAll(size_t op, size_t operand) const {
-    const graph::Operator& facts = plan_.network.operators[op];
-    const std::optional<Box>& read = reads_[op][operand];
-    return facts.outputs.size() == 1 && read && read == NeededOf(facts.inputs[operand]);
-  }
-
-  int64_t CyclesBefore(size_t v) {
-    marked_.assign(needed_.size(), 0);
-    MarkOperands(v);
-    int64_t cycles = 0;
-    for (size_t op = v; op-- > 0;) {
-      if (marked_[static_cast<size_t>(plan_.network.operators[op].outputs.front())] == 0) continue;
-      cycles = Plus(cycles, cycles_[op]);
-      MarkOperands(op);
-    }
-    return cycles;
-  }
-
-  void MarkOperands(size_t op) {
-    const std::vector<int>& inputs = plan_.network.operators[op].inputs;
-    for (size_t operand = 0; operand < inputs.size(); ++operand)
-      if (ReadsAll(op, operand)) marked_[static_cast<size_t>(inputs[operand])] = 1;
-  }
-
-  int64_t CyclesOfLate(size_t v) {
-    const std::vector<graph::Operator>& operators = plan_.network.operators;
-    marked_.assign(needed_.size(), 0);
-    std::vector<int64_t> late(plan_.profile.memories.size(), 0);
-    for (size_t op = v; op < operators.size(); ++op) {
-      bool depends = op == v;
-      for (size_t operand = 0; operand < operators[op].inputs.size(); ++operand) {
-        const auto tensor = static_cast<size_t>(operators[op].inputs[operand]);
-        depends = depends || (marked_[tensor] != 0 && ReadsAll(op, operand));
-      }
-      if (!depends) continue;
-      marked_[static_cast<size_t>(operators[op].outputs.front())] = 1;
-      if (Counts(operators[op])) AddConstants(operators[op], late);
-    }
-    return LongestOf(late);
-  }
-
-  void AddConstants(const graph::Operator& op, std::vector<int64_t>& late) {
-    for (const int constant : op.weights) {
-      char& mark = marked_[static_cast<size_t>(constant)];
-      int64_t& bytes = late[static_cast<size_t>(HomeOf(plan_, constant))];
-      if (mark == 0)
-        bytes = Plus(bytes, MatrixBytes(plan_.network.tensors[static_cast<size_t>(constant)]));
-      mark = 1;
-    }
-  }
-
-  int64_t LongestOf(const std::vector<int64_t>& late) const {
-    const std::vector<hw_profiles::Memory>& memories = plan_.profile.memories;
-    const auto here = static_cast<size_t>(plan_.profile.tile_memory);
-    double longest = 0;
-    for (size_t home = 0; home < late.size(); ++home) {
-      const int64_t outside = late[home] - memories[here].capacity_bytes;
-      if (home != here)
-        longest = std::max(longest,
-                           static_cast<double>(outside) / memories[home].port.read_bytes_per_cycle);
-    }
-    return static_cast<int64_t>(longest);
-  }
-
-  const Plan& plan_;
-  const Needed& needed_;
-  const std::vector<Reads>& reads_;
-  const std::vector<int64_t>& cycles_;
-  std::vector<char> marked_;  // by tensor
-};
 
 }  // namespace
 
@@ -384,7 +252,7 @@ Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
   Metrics least;
   least.clock_hz = profile.clock_hz;
   std::vector<int64_t> cycles;
-  std::vector<Reads> reads;
+  std::vector<Boxes> reads;
   for (const graph::Operator& op : network.operators) {
     cycles.push_back(0);
     reads.emplace_back(op.inputs.size());
@@ -401,7 +269,7 @@ Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
       least.energy_pj += engine->mac_pj * static_cast<double>(macs);
   }
   least.latency_cycles =
-      std::max(least.latency_cycles, LateConstants(plan, needed, reads, cycles).Latency());
+      std::max(least.latency_cycles, LatencyWithLateConstants(plan, needed, reads, cycles));
   const auto count = [&](size_t tensor, TensorRole role, int64_t bytes) {
     const int home = HomeOf(plan, static_cast<int>(tensor));
     if (home == profile.tile_memory) return;

@@ -209,6 +209,8 @@ class PathSearch {
   choices::IntervalChoices& ChoicesAt(size_t interval) {
     return lattice_.Intervals()[interval].choices;
   }
+  // The profile with the axes that tiles of all intervals are cut along.
+  const hw_profiles::Profile& CutBy(const choices::SearchContext& context) const;
   void ForgetBounds();
   void Refresh() { arcs_.RefreshAll(effort_.GetReach()); }
   void TakeOver(PathSearch& before);

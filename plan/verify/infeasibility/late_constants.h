@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tessera/plan/plan.h"
+#include "tessera/plan/verify/tiles.h"
+
+namespace tessera::plan::verify::infeasibility {
+
+using Boxes = std::vector<std::optional<Box>>;
+
+// A lower bound of the latency of every plan, from constants that the tile memory cannot hold
+// before they are used. `needed`: by tensor, a box that every plan makes. `reads`: by operator and
+// operand, the box that it reads without gaps for the box of its result. `cycles`: the least time
+// of each operator. Cost: operators times their operands, for each operator with constants.
+int64_t LatencyWithLateConstants(const Plan& plan, const Boxes& needed,
+                                 const std::vector<Boxes>& reads,
+                                 const std::vector<int64_t>& cycles);
+
+// Bytes of a constant without the tables that are stored with it: K slices come without them.
+int64_t BytesWithoutTable(const graph::Tensor& constant);
+
+}  // namespace tessera::plan::verify::infeasibility

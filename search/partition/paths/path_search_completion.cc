@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <atomic>
+
+#include "tessera/search/partition/paths/path_search.h"
+
+// What a path search left out, once the best selection of the rest is known: the later axes, and
+// untried tile shapes and policies, of all intervals or of those of the best plan.
+namespace tessera::search::partition::paths {
+namespace {
+
+// Approximate number of tile shapes that are considered when an interval is expanded and
+// formulated.
+constexpr int64_t kUsualShapes = 16;
+
+// How much more expensive the regions of tiles are that are cut along rows and columns, and
+// placements if banks have modes.
+constexpr int64_t kColumnsCost = 9;
+constexpr int64_t kModesCost = 4;
+
+bool CutsRowsAndColumns(const hw_profiles::Profile& profile) {
+  const auto cuts = [&profile](base::Axis axis) {
+    return std::any_of(
+        profile.tiling.axes.begin(), profile.tiling.axes.end(),
+        [axis](const hw_profiles::AxisGranularity& each) { return each.axis == axis; });
+  };
+  return cuts(base::Axis::kRows) && cuts(base::Axis::kColumns);
+}
+
+}  // namespace
+
+bool PathSearch::CutEveryAxis(int64_t most_work) {
+  int64_t work = 0;
+  for (const LatticeInterval& interval : lattice_.Intervals()) {
+    if (interval.is_allowed && !interval.choices.HasEveryAxis())
+      work += kColumnsCost * kUsualShapes * interval.Length();
+  }
+  if (work > most_work) return false;
+  effort_.CutEveryAxis();
+  ForgetBounds();
+  FindBounds();
+  return true;
+}
+
+std::optional<Selection> PathSearch::FindExchange(const Selection& selection, double below,
+                                                  int64_t most_work) {
+  const SearchEffort::Limits before = effort_.Current();
+  const int64_t most = Work() + most_work;
+  const bool has_widened = Widen();
+  std::optional<Selection> found;
+  while (!found && !IsCutShort() && Work() <= most && ExtendForExchange(selection))
+    found = FindOpen(below);
+  effort_.Restore(before);
+  if (has_widened) Refresh();
+  return found;
+}
+
+// False if there is nothing to add.
+bool PathSearch::ExtendForExchange(const Selection& selection) {
+  std::vector<size_t> intervals;
+  std::atomic<size_t> added = 0;
+  Tasks tasks;
+  for (const Selected& subgraph : selection.subgraphs) {
+    choices::IntervalChoices& choices = ChoicesAt(subgraph.interval->index);
+    const double score = subgraph.Chosen().cost.score;
+    const std::optional<cost::Cost> bound = choices.UntriedBound();
+    if (!bound || bound->score >= score) continue;
+    intervals.push_back(subgraph.interval->index);
+    tasks.emplace_back(
+        [&choices, &added, score] { added += choices.ExtendForExchange(score, kExtension); });
+  }
+  effort_.AddWork(RunOn(intervals, tasks));
+  return added > 0;
+}
+
+// The work is estimated first, from the margin of each arc below the best score, and no work that
+// exceeds the limit is begun.
+Found PathSearch::FindBetter(double below, int64_t most_work) {
+  const SearchEffort::Limits before = effort_.Current();
+  if (CutsRowsAndColumns(CutBy(Context()))) most_work /= kColumnsCost;
+  if (Context().TileMemory().modes.size() > 1) most_work /= kModesCost;
+  const int64_t most = Work() + most_work;
+  Widen();
+  Found found{Ending::kCutShort};
+  bool goes_on = IsWithin(below, arcs_.WithUntried(effort_.GetReach()), most_work);
+  while (goes_on && !IsCutShort() && Work() <= most) {
+    Step step = TakeStep(arcs_.WithUntried(effort_.GetReach()), below);
+    goes_on = step.outcome == Outcome::kExamined;
+    if (step.outcome == Outcome::kNoPath || step.outcome == Outcome::kNotBelow)
+      found.ending = Ending::kNone;
+    if (step.outcome == Outcome::kConfirmed) found = {Ending::kFound, std::move(step.selection)};
+  }
+  const bool has_widened = effort_.GetReach() != before.reach;
+  effort_.Restore(found.ending == Ending::kCutShort
+                      ? before
+                      : SearchEffort::Limits{effort_.GetReach(), before.allowance});
+  if (found.ending == Ending::kCutShort && has_widened) Refresh();
+  return found;
+}
+
+// Adds some of the tile shapes that the path's untried arcs represent; false if an interval has too
+// many to list them.
+bool PathSearch::ExtendUntried(double below, const Path& path, std::span<const Arc> arcs) {
+  const std::vector<double> rooms = arcs_.RoomsBelow(below, arcs);
+  std::vector<size_t> intervals;
+  std::vector<double> most;
+  for (const size_t arc : path.arcs) {
+    if (arcs[arc].choice != kUntried) continue;
+    intervals.push_back(arcs[arc].interval);
+    most.push_back(rooms[arc]);
+  }
+  std::vector<size_t> added(intervals.size());
+  Tasks tasks;
+  for (size_t i = 0; i < intervals.size(); ++i)
+    tasks.emplace_back(
+        [&, i] { added[i] = ChoicesAt(intervals[i]).ExtendBelow(most[i], kExtension); });
+  effort_.AddWork(RunOn(intervals, tasks));
+  return std::none_of(added.begin(), added.end(), [](size_t shapes) { return shapes == 0; });
+}
+
+// Whether what bounds do not keep out of paths below this score takes about as much work as that.
+bool PathSearch::IsWithin(double below, std::span<const Arc> arcs, int64_t most_work) const {
+  const std::vector<double> rooms = arcs_.RoomsBelow(below, arcs);
+  int64_t work = 0;
+  for (size_t i = 0; i < arcs.size() && work <= most_work; ++i) {
+    if (arcs[i].cost.score >= rooms[i]) continue;
+    const LatticeInterval& interval = lattice_.Intervals()[arcs[i].interval];
+    const int64_t shapes = arcs[i].choice == kUntried   ? interval.choices.CountUntried()
+                           : arcs[i].choice == kBounded ? kUsualShapes
+                                                        : 0;
+    work += shapes * interval.Length();
+  }
+  return work <= most_work;
+}
+
+}  // namespace tessera::search::partition::paths
