@@ -13,6 +13,25 @@
 #include "tessera/graph/regions.h"
 #include "tessera/search/cost/lower_bounds.h"
 
+// Tiles cover the results that leave the interval. So their reads cover what these results depend
+// on, element by element, and together the tiles do at least the work for it. A box is certain if
+// the elements that it certainly contains leave no holes in it. From the last operator to the
+// first: a result is certain as far as its readers certainly read it.
+//
+//     made by the reader   [====]              read by it   [======]     a kernel of 3
+//                          [====]                           [= = = =]    a stride of 2: holes
+//
+// A convolution with a stride larger than its kernel skips rows; small tiles then need less of its
+// producer than the hull that one large tile needs, and nothing of that hull counts. Of several
+// readers, the union counts if it is the hull, and otherwise the largest box:
+//
+//     hull of q, k, v     [=====================]
+//     read of them        [ q ]                      of one row
+//                                [== k ==][== v =]   of all rows: k or v counts
+//
+// The same holds if rows are kept: the rows that a tile does not make again were made before.
+//
+// Slices that interleave, each with a step, together leave no holes either.
 namespace tessera::search::cost {
 
 namespace {
@@ -55,6 +74,7 @@ bool InterleaveToTheHull(const graph::ops::Box& hull, const std::vector<Lattice>
   const std::vector<int64_t>& steps = lattices.front().steps;
   std::set<std::vector<int64_t>> residues;
   for (const Lattice& lattice : lattices) {
+    if (ElementsOf(lattice.box) == 0) continue;
     std::vector<int64_t> residue;
     for (size_t axis = 0; axis < hull.size() && lattice.steps == steps; ++axis) {
       const graph::ops::Extent& extent = lattice.box[axis];
@@ -71,23 +91,6 @@ bool InterleaveToTheHull(const graph::ops::Box& hull, const std::vector<Lattice>
 
 }  // namespace
 
-// Tiles cover the results that leave the interval. So their reads cover what these results depend
-// on, element by element, and together the tiles do at least the work for it. A box is certain if
-// the elements that it certainly contains leave no holes in it. From the last operator to the
-// first: a result is certain as far as its readers certainly read it.
-//
-//     made by the reader   [====]              read by it   [======]     a kernel of 3
-//                          [====]                           [= = = =]    a stride of 2: holes
-//
-// A convolution with a stride larger than its kernel skips rows; small tiles then need less of its
-// producer than the hull that one large tile needs, and nothing of that hull counts. Of several
-// readers, the union counts if it is the hull, and otherwise the largest box:
-//
-//     hull of q, k, v     [=====================]
-//     read of them        [ q ]                      of one row
-//                                [== k ==][== v =]   of all rows: k or v counts
-//
-// The same holds if rows are kept: the rows that a tile does not make again were made before.
 Coverage::Coverage(const graph::Graph& graph, std::span<const graph::Usage> usages,
                    graph::Interval interval)
     : graph_(&graph), usages_(usages) {

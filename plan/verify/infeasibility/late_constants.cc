@@ -57,7 +57,10 @@ class LateConstants {
     return op.outputs.size() == 1 && NeededOf(op.outputs.front()).has_value();
   }
   bool Counts(const graph::Operator& op) const {
-    return TakesAllConstants(plan_.network, op) && !IsOnHost(plan_, op);
+    const int result = op.outputs.front();
+    const graph::Shape& shape = plan_.network.tensors[static_cast<size_t>(result)].shape;
+    return TakesAllConstants(plan_.network, op) && NeededOf(result) == WholeOf(shape) &&
+           !IsOnHost(plan_, op);
   }
 
   // Whether each element of the operand's box is read for some element of the result's.
