@@ -12,7 +12,7 @@ namespace tessera::base {
 // Stop, for example when one of several engines has an answer.
 bool Stop::Requested() const {
   if ((deadline_ && Clock::now() >= *deadline_) || ExceedsMemory()) {
-    for (const Stop* stop = this; stop != nullptr; stop = stop->parent_) stop->NoteCutOff();
+    NoteCutOffOfAll();
     return true;
   }
   const bool reached =
@@ -21,6 +21,10 @@ bool Stop::Requested() const {
                          (parent_ != nullptr && parent_->Requested());
   if (requested) NoteCutOff();
   return requested;
+}
+
+void Stop::NoteCutOffOfAll() const {
+  for (const Stop* stop = this; stop != nullptr; stop = stop->parent_) stop->NoteCutOff();
 }
 
 bool Stop::ExceedsMemory() const {

@@ -52,8 +52,12 @@ class Stop {
   // their parent; 0 for other Stops.
   int64_t Polls() const { return polls_.load(std::memory_order_relaxed); }
 
+  // Records that a search which polls this Stop lost a part of its work because an allocation
+  // failed. Nothing stops, but the result may not be reproducible.
+  void NoteFailedAllocation() const { NoteCutOffOfAll(); }
+
   // Whether Requested() has returned true, or whether a deadline of a Stop that has this one as its
-  // parent has passed.
+  // parent has passed, or an allocation failed there.
   bool HasCutOff() const { return has_cut_off_.load(std::memory_order_relaxed); }
 
   // Whether the memory limit was reached.
@@ -71,6 +75,7 @@ class Stop {
 
  private:
   void NoteCutOff() const { has_cut_off_.store(true, std::memory_order_relaxed); }
+  void NoteCutOffOfAll() const;  // its parents too
   bool ExceedsMemory() const;
 
   std::atomic<bool> requested_{false};

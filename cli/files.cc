@@ -128,11 +128,11 @@ class Draft {
   int FillFile(std::string_view content) {
     const std::string name = RandomName();
     if (name.empty()) return EIO;
-    const std::filesystem::path draft = FolderOf(place_.path) / (".tessera-" + name);
+    std::filesystem::path draft = FolderOf(place_.path) / (".tessera-" + name);
     Descriptor file(open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
                          place_.old ? 0600 : 0666));
     if (file.Number() < 0) return errno;
-    draft_ = draft;
+    draft_ = std::move(draft);  // allocates nothing: from here on the destructor removes the file
     if (const int error = WriteAll(file.Number(), content); error != 0) return error;
     if (place_.old) {
       // Only root can change the owner. For other users the owner is equal, or the change is

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -45,15 +46,21 @@ using Commands = std::array<std::unique_ptr<Command>, 10>;
   std::_Exit(static_cast<int>(ExitCode::kLimit));
 }
 
-// JSON documents need memory for their destruction, and cannot throw there.
-[[noreturn]] void EndWithoutMemory() {
-  try {
-    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
-  } catch (const std::bad_alloc&) {
-    SayExhausted();
-  } catch (...) {
-  }
-  std::abort();
+// Whether an allocation of this process has failed.
+std::atomic<bool>& HasExhaustedMemory() {
+  static std::atomic<bool> exhausted{false};
+  return exhausted;
+}
+
+[[noreturn]] void ThrowExhausted() {
+  HasExhaustedMemory() = true;
+  throw std::bad_alloc();
+}
+
+// Libraries abort where they cannot go on after a failed allocation. JSON documents need memory
+// for their destruction, and leave arrays behind that their own assertions refuse.
+void OnAbort(int /*signal*/) {
+  if (HasExhaustedMemory()) SayExhausted();
 }
 
 // The command that an unknown first word may mean; empty if it is a command or an option.
@@ -105,8 +112,9 @@ ExitCode Run(Console& console, int argc, char** argv) {
   }
   for (const auto& command : commands) {
     if (!app.got_subcommand(command->Name())) continue;
-    std::set_new_handler([] { throw std::bad_alloc(); });
-    std::set_terminate(&EndWithoutMemory);
+    HasExhaustedMemory() = false;
+    std::signal(SIGABRT, &OnAbort);
+    std::set_new_handler(&ThrowExhausted);
     return command->Run(console);
   }
   return ExitCode::kUsage;

@@ -167,6 +167,7 @@ Certification Certify(const Problem& problem, Bytes capacity,
     try {
       return prover.Prove(problem, capacity, budget, stop);
     } catch (const std::bad_alloc&) {
+      stop.NoteFailedAllocation();
       Attempt attempt;
       attempt.reason = "memory is exhausted";
       return attempt;

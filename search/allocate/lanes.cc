@@ -209,6 +209,7 @@ Result Lane::Solve(size_t slot, Bytes capacity, int64_t units, const base::Stop&
   } catch (const std::bad_alloc&) {
     state.session.reset();
     state.lacks_memory = true;
+    stop.NoteFailedAllocation();
   }
   Result result;
   result.reason = std::string(engine.Name()) + " found no memory";

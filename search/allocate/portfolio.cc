@@ -129,6 +129,7 @@ class Portfolio {
         if (minimize) Minimize();
       } catch (const std::bad_alloc&) {
         out_of_memory_ = true;  // the best allocation stays
+        stop_.NoteFailedAllocation();
       }
       result = Conclude(minimize);
     }
@@ -382,6 +383,7 @@ base::Expected<Result> Allocate(const Problem& problem, const Ladder* ladder, si
     if (problem.memories.empty()) return Invalid("/memories", "the problem has no memory");
     return Portfolio(problem, ladder, candidate, engines, options).Run();
   } catch (const std::bad_alloc&) {
+    if (options.stop != nullptr) options.stop->NoteFailedAllocation();
     Result result;
     result.reason = "memory is exhausted";
     return result;

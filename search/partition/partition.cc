@@ -164,6 +164,7 @@ base::Expected<answer::PartitionResult> SearchLittle(const graph::Graph& network
   try {
     base::Stop exhausted(std::nullopt, options.stop);
     exhausted.Request();
+    exhausted.NoteFailedAllocation();
     answer::PartitionOptions little = options;
     little.stop = &exhausted;
     little.threads = 1;
@@ -184,7 +185,10 @@ base::Expected<answer::PartitionResult> SearchLittle(const graph::Graph& network
 
 base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& network,
                                                         const hw_profiles::Profile& profile,
-                                                        const answer::PartitionOptions& options) {
+                                                        const answer::PartitionOptions& given) {
+  const base::Stop stop(std::nullopt, given.stop);
+  answer::PartitionOptions options = given;
+  options.stop = &stop;
   const SearchFunction search = [&](const graph::Graph& each,
                                     const answer::PartitionOptions& asked) {
     try {

@@ -66,7 +66,6 @@ answer::PartitionOptions OptionsOf(const Plan& plan, const SearchInput& question
   options.threads = own.threads;
   options.budget = {run.budget};
   options.most_work = run.most_work;
-  options.stop = own.stop;
   return options;
 }
 
@@ -163,7 +162,9 @@ class Comparison {
 
 Reproduction Reproduce(const Plan& plan, const ReproduceOptions& own) {
   const SearchInput question = SearchInputOf(plan);
-  const answer::PartitionOptions options = OptionsOf(plan, question, own);
+  const base::Stop stop(std::nullopt, own.stop);
+  answer::PartitionOptions options = OptionsOf(plan, question, own);
+  options.stop = &stop;
   const auto finish = [&](Comparison& comparison) {
     Reproduction reproduction{true, comparison.Take(), std::nullopt};
     if (reproduction.violations.empty())
@@ -183,7 +184,7 @@ Reproduction Reproduce(const Plan& plan, const ReproduceOptions& own) {
   Comparison comparison(plan, "the search, repeated,");
   const base::Expected<answer::PartitionResult> result =
       SearchPartition(question.graph, plan.profile, options);
-  if (own.stop != nullptr && own.stop->HasCutOff()) return {};
+  if (stop.HasCutOff()) return {};
   if (!result) {
     comparison.Say("the search that the plan records cannot be run: " + result.error().message);
   } else if (!result->plan) {

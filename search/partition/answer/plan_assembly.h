@@ -79,7 +79,7 @@ plan::Run RecordOf(const EvaluateOptions& options);
 // The baseline of a plan: every operator of its network alone, nothing kept on chip, with the best
 // choice that fits by itself. Uses the plan's constraints, and the budget and the previous plan of
 // its record. It uses no results of an earlier search, which may have been cut off: the same plan
-// always has the same baseline.
+// always has the same baseline. Throws std::bad_alloc if an allocation fails in an engine too.
 plan::Baseline FindBaseline(const plan::Plan& plan, const cost::Scale& scale,
                             const tiling::Engines& engines, int threads);
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <numeric>
 #include <span>
 #include <string>
@@ -88,6 +89,7 @@ plan::Baseline FindBaseline(const plan::Plan& plan, const cost::Scale& scale,
   paths::PathSearch singles(orders, {.most_operators = 1, .effort = {}}, paths::OtherOrderLimits{},
                             threads, {}, {});
   singles.DecideSingles(never);
+  if (never.HasCutOff()) throw std::bad_alloc();
   return AssembleBaseline(network.Context(), singles);
 }
 
