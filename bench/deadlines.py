@@ -66,7 +66,8 @@ def alloc_case(rng, folder, number):
     if rng.random() < 0.5:
         options = ["--capacity", str(int(load_of(rows) * rng.choice([0.98, 1.0, 1.01, 1.05])))]
     if rng.random() < 0.3:
-        options += ["--engine", rng.choice(["canonical", "lazy", "cadical", "local-search"])]
+        options += ["--engine", rng.choice(
+            ["canonical", "lazy", "cadical", "local-search", "z3"])]
     return f"alloc {count} buffers, {alive} alive", ["alloc", str(path), *options]
 
 

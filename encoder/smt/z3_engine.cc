@@ -17,10 +17,9 @@
 
 namespace tessera::encoder::smt {
 
-Z3Sink::Z3Sink(z3::context& context, z3::solver& solver, int64_t greatest, int64_t limit)
+Z3Sink::Z3Sink(z3::context& context, int64_t greatest, int64_t limit)
     : formulation::ClauseSink(limit),
       context_(context),
-      solver_(solver),
       width_(static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(greatest))) + 2),
       model_(context) {
   truths_.push_back(context_.bool_val(false));  // variable 0 is unused
@@ -45,13 +44,13 @@ z3::expr Z3Sink::ExpressionOf(formulation::Literal literal) const {
 z3::expr Z3Sink::Constant(int64_t value) const { return context_.bv_val(value, width_); }
 
 void Z3Sink::Require(const z3::expr& statement) {
-  if (Count()) solver_.add(statement);
+  if (Count()) required_.push_back(statement);
 }
 
 void Z3Sink::Store(std::span<const formulation::Literal> clause) {
   z3::expr_vector literals(context_);
   for (const formulation::Literal literal : clause) literals.push_back(ExpressionOf(literal));
-  solver_.add(z3::mk_or(literals));
+  required_.push_back(z3::mk_or(literals));
 }
 
 formulation::Integer Z3Sink::NewInteger(const formulation::Domain& domain) {
@@ -163,7 +162,7 @@ class Z3Backend : public formulation::Backend {
  public:
   Z3Backend(const Z3Options& options, const formulation::Magnitude& magnitude)
       : solver_(context_, "QF_FD"),
-        sink_(context_, solver_, magnitude.greatest,
+        sink_(context_, magnitude.greatest,
               std::min(kConstraintLimit, magnitude.memory / kBytesPerConstraint)) {
     solver_.set("random_seed", static_cast<unsigned>(options.seed % kSeedRange));
   }
@@ -175,11 +174,13 @@ class Z3Backend : public formulation::Backend {
   bool IsTrue(formulation::Literal literal) const override { return sink_.IsTrue(literal); }
 
  private:
+  bool Load(const base::Stop& stop);
   int64_t Conflicts() const;
 
   z3::context context_;
   z3::solver solver_;
   Z3Sink sink_;
+  bool is_cut_off_ = false;  // by a stop that came between batches
 };
 
 int64_t Z3Backend::Conflicts() const {
@@ -193,10 +194,28 @@ int64_t Z3Backend::Conflicts() const {
   return conflicts;
 }
 
+// Z3 translates constraints to clauses at the next check, and polls nothing while it simplifies
+// them. So they are translated a batch at a time, by checks without conflicts. Returns false if the
+// stop came first; what is left out then stays out, and no later answer counts.
+bool Z3Backend::Load(const base::Stop& stop) {
+  constexpr size_t kBatch = 500;
+  const std::vector<z3::expr> required = sink_.TakeRequired();
+  solver_.set("max_conflicts", 0U);
+  solver_.set("rlimit", 0U);
+  for (size_t i = 0; i < required.size() && !is_cut_off_; ++i) {
+    solver_.add(required[i]);
+    if ((i + 1) % kBatch != 0) continue;
+    is_cut_off_ = stop.Requested();
+    if (!is_cut_off_) solver_.check();
+  }
+  return !is_cut_off_;
+}
+
 formulation::Answer Z3Backend::Decide(std::span<const formulation::Literal> assumptions,
                                       const base::Budget& budget, const base::Stop& stop) {
   if (budget.units <= 0)
     return {formulation::Satisfiability::kUnknown, "the budget of conflicts is spent", 0};
+  if (!Load(stop)) return {formulation::Satisfiability::kUnknown, "stopped", 0};
   constexpr int64_t kUnlimited = std::numeric_limits<unsigned>::max();
   solver_.set("max_conflicts", static_cast<unsigned>(std::min(budget.units, kUnlimited)));
   solver_.set("rlimit", ResourceLimitFor(budget.units));

@@ -17,7 +17,7 @@ class Z3Sink : public formulation::ClauseSink, public formulation::IntegerSink {
  public:
   // `greatest` is the greatest value of any integer. `limit` as in ClauseSink; an order counts as
   // one.
-  Z3Sink(z3::context& context, z3::solver& solver, int64_t greatest, int64_t limit);
+  Z3Sink(z3::context& context, int64_t greatest, int64_t limit);
 
   formulation::Literal NewVariable() override;
   formulation::Integer NewInteger(const formulation::Domain& domain) override;
@@ -33,6 +33,8 @@ class Z3Sink : public formulation::ClauseSink, public formulation::IntegerSink {
   int64_t ValueOf(formulation::Integer integer) const override;
   bool IsTrue(formulation::Literal literal) const;
 
+  // What was required since the last call.
+  std::vector<z3::expr> TakeRequired() { return std::exchange(required_, {}); }
   void SetModel(const z3::model& model) { model_ = model; }
   z3::expr ExpressionOf(formulation::Literal literal) const;
 
@@ -53,8 +55,8 @@ class Z3Sink : public formulation::ClauseSink, public formulation::IntegerSink {
   void Require(const z3::expr& statement);
 
   z3::context& context_;
-  z3::solver& solver_;
   unsigned width_;
+  std::vector<z3::expr> required_;
   std::vector<z3::expr> truths_;  // by variable, from 1
   std::vector<Vector> vectors_;
   // integer and rank of the value

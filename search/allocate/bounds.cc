@@ -275,4 +275,22 @@ Bytes GranularityOf(const Problem& problem) {
   return std::max<Bytes>(granularity, 1);
 }
 
+std::optional<Bytes> StackedTop(const Problem& problem) {
+  const problem::Memory& memory = problem.memories[0];
+  const bool has_sizes_only = problem.rules.empty() && problem.relations.empty() &&
+                              memory.reserved.empty() && memory.banks.empty() &&
+                              memory.modes.empty();
+  if (!has_sizes_only) return std::nullopt;
+  Bytes top = 0;
+  for (const int i : BuffersOf(problem, 0)) {
+    const Buffer& buffer = problem.buffers[static_cast<size_t>(i)];
+    const Bytes alignment = problem::AlignmentOf(problem, buffer);
+    if (buffer.offset || alignment > kNoPosition - top) return std::nullopt;
+    top = base::RoundUp(top, alignment);
+    if (top >= kNoPosition - buffer.size) return std::nullopt;
+    top += buffer.size;
+  }
+  return top;
+}
+
 }  // namespace tessera::search::allocate

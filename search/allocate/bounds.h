@@ -60,4 +60,8 @@ std::string Explain(const problem::Problem& problem, const Bound& bound, problem
 // equal banks; in that case the answer is 1.
 problem::Bytes GranularityOf(const problem::Problem& problem);
 
+// The top of memories[0] if its buffers are stacked in their order, as if all lived together.
+// nullopt if something else than sizes and alignments restricts them, or the top has no position.
+std::optional<problem::Bytes> StackedTop(const problem::Problem& problem);
+
 }  // namespace tessera::search::allocate

@@ -107,9 +107,7 @@ class Portfolio {
                                                    : std::optional(FoldRules(sized_, nullptr))),
         options_(options),
         stop_(options.stop != nullptr ? *options.stop : never_),
-        // No buffer can lie beyond kNoPosition, so a larger capacity has no effect.
-        capacity_(
-            std::min(options.capacity.value_or(problem.memories[0].capacity), kNoPosition - 1)),
+        capacity_(CapacityFor(options.capacity)),
         granularity_(GranularityOf(Bounded())),
         first_slice_(kFirstSlice +
                      kFirstSlicePerBuffer * static_cast<int64_t>(problem.buffers.size())),
@@ -117,6 +115,14 @@ class Portfolio {
     const LaneProblem question{folded_ ? *folded_ : problem, ladder, candidate, sized_,
                                granularity_};
     for (const auto& slots : SlotEngines(engines)) lanes_.emplace_back(question, slots);
+  }
+
+  // No buffer can lie beyond kNoPosition, so a larger capacity has no effect. Without a capacity of
+  // the user, none beyond the stack of all buffers has: engines encode narrow numbers then.
+  Bytes CapacityFor(const std::optional<Bytes>& given) const {
+    if (given) return std::min(*given, kNoPosition - 1);
+    const Bytes most = std::min(sized_.memories[0].capacity, kNoPosition - 1);
+    return std::min(most, StackedTop(sized_).value_or(most));
   }
 
   base::Expected<Result> Run() {

@@ -9,6 +9,7 @@ sources. Unchanged files keep their time stamps, so a second build compiles only
 """
 import collections
 import filecmp
+import os
 import pathlib
 import re
 import shutil
@@ -88,13 +89,18 @@ def write_tree(folder):
     listed = subprocess.run(
         ["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         check=True, capture_output=True, text=True).stdout
-    files = {name for name in listed.split("\0") if name and (ROOT / name).is_file()}
+    names = [name for name in listed.split("\0") if name]
+    files = {name for name in names if (ROOT / name).is_file()}
     for fault in faults:
         if fault.file not in files:
             sys.exit(f"{TABLE}:{fault.line}: {fault.name}: there is no file {fault.file}")
     for old in [path for path in folder.rglob("*") if path.is_file()]:
         if str(old.relative_to(folder)) not in files:
             old.unlink()
+    for name in names:
+        if (ROOT / name).is_symlink() and not (folder / name).is_symlink():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).symlink_to(os.readlink(ROOT / name))
     for name in files:
         source, copy = ROOT / name, folder / name
         copy.parent.mkdir(parents=True, exist_ok=True)

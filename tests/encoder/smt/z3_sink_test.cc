@@ -11,6 +11,7 @@ namespace {
 class Z3SinkOf : public testing::Test {
  protected:
   bool Allows(const std::vector<formulation::Literal>& assumptions) {
+    for (const z3::expr& statement : sink_.TakeRequired()) solver_.add(statement);
     z3::expr_vector assumed(context_);
     for (const formulation::Literal literal : assumptions)
       assumed.push_back(sink_.ExpressionOf(literal));
@@ -22,7 +23,7 @@ class Z3SinkOf : public testing::Test {
   static constexpr int64_t kGreatest = 31;
   z3::context context_;
   z3::solver solver_{context_, "QF_FD"};
-  smt::Z3Sink sink_{context_, solver_, kGreatest, 1'000};
+  smt::Z3Sink sink_{context_, kGreatest, 1'000};
 };
 
 TEST_F(Z3SinkOf, ConstantsAreLiterals) {
@@ -62,7 +63,7 @@ TEST_F(Z3SinkOf, NegativeDistancesMoveToTheOtherSide) {
 }
 
 TEST_F(Z3SinkOf, ConstraintsBeyondTheLimitMakeItFull) {
-  smt::Z3Sink small(context_, solver_, kGreatest, 1);
+  smt::Z3Sink small(context_, kGreatest, 1);
   small.NewInteger({0, 1, 4});
   EXPECT_FALSE(small.Full());
   small.Add({small.NewVariable()});

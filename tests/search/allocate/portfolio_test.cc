@@ -190,12 +190,28 @@ TEST(Allocate, CrossesAWideGapInFewQuestions) {
     });
     allocate::AllocateOptions options;
     options.minimize = true;
+    options.capacity = problem.memories[0].capacity;
     const Result result =
         MustAllocate(problem, std::vector<const problem::Engine*>(engines, &picky), options);
     EXPECT_EQ(result.status, Status::kOptimal);
     EXPECT_EQ(result.peak, kPlace + 4);
     EXPECT_LE(questions, 200);
   }
+}
+
+// Without a capacity of the user, engines are asked for no more than the stack of all buffers.
+TEST(Allocate, AsksForNoMoreThanTheStackOfAllBuffers) {
+  Problem problem = MakeProblem({MakeBuffer("A", 0, 1, 5), MakeBuffer("B", 2, 3, 3)}, 1 << 20);
+  problem.memories[0].alignment = 4;
+  problem::Bytes most = 0;
+  const ScriptedEngine modest("modest", [&most](problem::Bytes capacity) {
+    most = std::max(most, capacity);
+    Result result = Answer(Status::kFeasible);
+    result.allocation = problem::Allocation{{0, 0}, {}};
+    return result;
+  });
+  EXPECT_EQ(MustAllocate(problem, {&modest}, {}).peak, 5);
+  EXPECT_EQ(most, 11);
 }
 
 TEST(Allocate, MinimisingEndsWithItsBudget) {
