@@ -101,6 +101,13 @@ class TypeSetter {
     return {readers.begin(), readers.end()};
   }
 
+  // Whether the conversion's operand is already rounded, in another way.
+  bool Requantises(int op) const {
+    const int x = InputOf(op);
+    return IsQuantised(x) && (TensorAt(x).type != TensorAt(ResultOf(op)).type ||
+                              !MayAgree(RoundingOfTensor(x), RoundingOf(op)));
+  }
+
   void TakeOutPairs(int op) {
     const int x = InputOf(op);
     const int q = ResultOf(op);
@@ -108,7 +115,14 @@ class TypeSetter {
     const bool is_output = std::any_of(pairs.begin(), pairs.end(), [&](int pair) {
       return TensorAt(ResultOf(pair)).network_output;
     });
-    if (pairs.empty() || !links_.OnlyReads(op, x) || (is_output && links_.MakerOf(x) < 0)) return;
+    if (pairs.empty()) return;
+    if (Requantises(op)) {
+      roundings_[q] = RoundingOf(op);
+      for (const int pair : pairs)
+        TakeOut(pair, q, TensorAt(q).id + " is " + TextOfType(TensorAt(q).type));
+      return;
+    }
+    if (!links_.OnlyReads(op, x) || (is_output && links_.MakerOf(x) < 0)) return;
     Tensor& before = links_.TensorAt(x);
     before.type = TensorAt(q).type;
     roundings_[x] = RoundingOf(op);

@@ -75,6 +75,23 @@ std::string ClipFunction(const common::Translation& node) {
   return "clip";
 }
 
+std::optional<double> ImmediateOf(const common::Translation& node, size_t operand) {
+  const auto values = node.IsConstant(operand) ? node.Reals(operand) : std::nullopt;
+  return values && values->size() == 1 ? std::optional(values->front()) : std::nullopt;
+}
+
+// Powers and quotients that have names of their own, by the value of an immediate.
+std::string FunctionOf(const common::Translation& node) {
+  const std::string function = common::SnakeCase(node.Source().type);
+  if (function == "div" && ImmediateOf(node, 0) == 1.0) return "reciprocal";
+  if (function != "pow") return function;
+  const std::optional<double> exponent = ImmediateOf(node, 1);
+  if (exponent == 2.0) return "square";
+  if (exponent == 0.5) return "sqrt";
+  if (exponent == -0.5) return "rsqrt";
+  return function;
+}
+
 common::Outcome TranslateElementwise(common::Translation& node) {
   const common::Node& source = node.Source();
   if (source.version < 7 && source.domain.empty() && source.Flag("broadcast"))
@@ -83,7 +100,7 @@ common::Outcome TranslateElementwise(common::Translation& node) {
   if (source.type == "Clip") return EmitElementwise(node, {0}, ClipFunction(node), std::nullopt);
   std::optional<base::DataType> type;
   if (source.type == "Where" && node.Has(1)) type = node.TypeOf(1);
-  return EmitElementwise(node, operands, common::SnakeCase(source.type), type);
+  return EmitElementwise(node, operands, FunctionOf(node), type);
 }
 
 common::Outcome TranslateComparison(common::Translation& node) {

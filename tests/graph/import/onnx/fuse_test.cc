@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 
+#include <array>
+#include <string_view>
+
 #include "model_builder.h"
 
 // Operators that become part of another operator, and operators that do not.
@@ -8,6 +11,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 using testing::HasSubstr;
+using testing::Not;
 
 // A model in which "c" is a convolution of x to [1, 4, 8, 8].
 class FuseTest : public testing::Test {
@@ -191,6 +195,51 @@ TEST(Fuse, ALayerNormSpelledOutIsOne) {
   EXPECT_EQ(Describe(MustImportGraph(model)), "layer_norm (x, scale, bias) -> y [1, 6, 8]\n");
 }
 
+// x / sqrt(mean(x * x) + eps), with the root inverted as exporters of torch.rsqrt do.
+TEST(Fuse, ANormalizationWithoutAMeanIsOne) {
+  ModelBuilder model;
+  model.Input("x", {1, 6, 8});
+  const std::string square = model.Add("Pow", {"x", model.Real("two", 2)}, "square");
+  const std::string mean = model.Add("ReduceMean", {square}, "mean", {{"axes", Ints{-1}}});
+  const std::string root =
+      model.Add("Sqrt", {model.Add("Add", {mean, model.Real("eps", 1e-5)}, "shifted")}, "root");
+  const std::string inverse = model.Add("Div", {model.Real("one", 1), root}, "inverse");
+  model.Add("Mul", {"x", inverse}, "y");
+  model.Output("y");
+  EXPECT_EQ(Describe(MustImportGraph(model)), "layer_norm (x) -> y [1, 6, 8]\n");
+}
+
+// The same operators that compute something else stay as they are.
+class Formula : public testing::TestWithParam<std::array<const char*, 4>> {};
+
+TEST_P(Formula, OfSimilarOperatorsIsNoNormalization) {
+  const auto& [difference, square, root, quotient] = GetParam();
+  ModelBuilder model;
+  model.Input("x", {1, 6, 8});
+  const Attributes last = {{"axes", Ints{-1}}};
+  const std::string mean = model.Add("ReduceMean", {"x"}, "mean", last);
+  const std::string d = model.Add(difference, {"x", mean}, "d");
+  const bool is_power = std::string_view(square) == "Pow";
+  const std::string squares =
+      model.Add(square, {d, is_power ? model.Real("three", 3) : d}, "squares");
+  const std::string shifted = model.Add(
+      "Add", {model.Add("ReduceMean", {squares}, "variance", last), model.Real("e", 1e-5)},
+      "shifted");
+  const std::string s = model.Add(root, {shifted}, "s");
+  const bool turns = std::string_view(quotient) == "turned";
+  model.Add("Div", {turns ? s : d, turns ? d : s}, "y");
+  model.Output("y");
+  EXPECT_THAT(Describe(MustImportGraph(model)), Not(HasSubstr("layer_norm (x)")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Other, Formula,
+                         testing::Values(std::array{"Sub", "Mul", "Sqrt", "turned"},
+                                         std::array{"Sub", "Mul", "Exp", "Div"},
+                                         std::array{"Sub", "Pow", "Sqrt", "Div"},
+                                         std::array{"Sub", "Add", "Sqrt", "Div"},
+                                         std::array{"Add", "Mul", "Sqrt", "Div"}),
+                         [](const auto& info) { return "Number" + std::to_string(info.index); });
+
 TEST(Weights, SharedByTwoAreOneTensor) {
   ModelBuilder model;
   model.Input("x", {1, 4, 8, 8});
@@ -201,6 +250,21 @@ TEST(Weights, SharedByTwoAreOneTensor) {
   const Graph graph = MustImportGraph(model);
   EXPECT_EQ(graph.operators[0].weights, graph.operators[1].weights);
   EXPECT_EQ(graph.tensors.size(), 4U);
+}
+
+// x -> Q -> DQ -> Q -> DQ -> relu: the second pair rounds in another way, and is computed.
+TEST(Quantization, PairsThatRoundInAnotherWayAreComputed) {
+  ModelBuilder model;
+  model.Input("x", {1, 4});
+  std::string value = "x";
+  for (const double scale : {0.1, 0.2}) {
+    const std::string name = model.Real("scale" + std::to_string(scale), scale);
+    value = model.Add("QuantizeLinear", {value, name}, "q" + name);
+    value = model.Add("DequantizeLinear", {value, name}, "dq" + name);
+  }
+  model.Add("Relu", {value}, "y");
+  model.Output("y");
+  EXPECT_THAT(Describe(MustImportGraph(model)), HasSubstr("quantize"));
 }
 
 // x -> Q -> DQ -> conv (weights DQ) -> relu -> Q -> DQ -> y
