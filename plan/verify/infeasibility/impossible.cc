@@ -1,6 +1,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/verify/checks.h"
@@ -35,23 +38,39 @@ bool IsSurelyNeeded(const graph::Graph& network, const std::vector<Users>& users
 
 }  // namespace
 
-std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users,
-                                          int64_t room) {
-  for (size_t i = 0; i < plan.profile.memories.size(); ++i) {
-    const auto memory = static_cast<int>(i);
+// When the program begins, the homes hold constants, states and network inputs; when it ends,
+// constants, states and network outputs. What they hold in between depends on the partition.
+std::optional<std::string> FindOverfullHome(const Plan& plan) {
+  Plan whole = plan;
+  whole.subgraphs.assign(1, Subgraph());
+  whole.subgraphs.front().interval = {0, static_cast<int>(plan.network.operators.size()) - 1};
+  constexpr std::array<std::string_view, 3> kContents = {"constants and states",
+                                                         "constants, states and network inputs",
+                                                         "constants, states and network outputs"};
+  std::map<int, std::array<int64_t, kContents.size()>> loads;  // by memory
+  for (const HomeStay& stay : FindHomeStays(whole)) {
+    const graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(stay.tensor)];
+    const bool stays = facts.constant || facts.state;
+    std::array<int64_t, kContents.size()>& load = loads[stay.memory];
+    if (stays) load[0] = Plus(load[0], stay.size);
+    if (stays || facts.network_input) load[1] = Plus(load[1], stay.size);
+    if (stays || facts.network_output) load[2] = Plus(load[2], stay.size);
+  }
+  for (const auto& [memory, load] : loads) {
     if (memory == plan.profile.tile_memory) continue;
-    int64_t load = 0;
-    for (const HomeStay& stay : FindHomeStays(plan)) {
-      const graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(stay.tensor)];
-      if (stay.memory == memory && (facts.constant || facts.state)) load = Plus(load, stay.size);
-    }
     const problem::Memory described = HomeMemory(plan.profile, memory);
     const int64_t free = FreeBytes(described, described.capacity);
-    if (load > free) {
-      return fmt::format("constants and states take {} bytes of memory '{}', which has room for {}",
-                         load, described.name, free);
+    for (size_t i = 0; i < load.size(); ++i) {
+      if (load[i] <= free) continue;
+      return fmt::format("{} take {} bytes of memory '{}', which has room for {}", kContents[i],
+                         load[i], described.name, free);
     }
   }
+  return std::nullopt;
+}
+
+std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users,
+                                          int64_t room) {
   const std::vector<std::optional<Box>> needed = FindNeeded(plan.network, users);
   for (int op = 0; op < static_cast<int>(plan.network.operators.size()); ++op) {
     if (!IsSurelyNeeded(plan.network, users, needed, op)) continue;

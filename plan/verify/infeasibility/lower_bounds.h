@@ -36,9 +36,12 @@ int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interv
                 const std::vector<int64_t>& tile, bool keeps_rows);
 
 // Why no plan of the network exists, in words with numbers, if that follows for every order, cut,
-// tile and policy from one of these: constants and states overflow a home; an operator's smallest
-// part does not fit; the minimum work or traffic exceeds a limit. nullopt if none of them applies.
-// `room`: bytes of the tile memory that may be used.
+// tile and policy because constants, states and network inputs or outputs overflow a home. The
+// network may be of any size.
+std::optional<std::string> FindOverfullHome(const Plan& plan);
+
+// The same, if an operator's smallest part does not fit, or the minimum work or traffic exceeds a
+// limit. `room`: bytes of the tile memory that may be used.
 std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users,
                                           int64_t room);
 

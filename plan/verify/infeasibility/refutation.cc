@@ -167,10 +167,14 @@ Judgement JudgeIn(const Plan& asked, const FindProof& find_proof, const base::St
                   const Effort& effort) {
   Plan question = WithoutWhatPrefetchingChanges(asked);
   AssignHomes(question);
+  Refutation refutation;
+  if (auto why = FindOverfullHome(question)) {
+    refutation.argument = *std::move(why);
+    return {std::move(refutation), {}};
+  }
   if (!IsSound(question))
     return {std::nullopt, "the network is beyond what an independent check goes through"};
   const Bytes room = RoomOf(question);
-  Refutation refutation;
   const std::vector<Users> users = FindUsers(question.network);
   auto why = FindImpossible(question, users, room);
   constexpr int64_t kOfOneConfig = 64;  // a step of this argument is much less than a configuration

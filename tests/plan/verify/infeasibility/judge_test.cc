@@ -64,6 +64,30 @@ TEST(Judge, SeesConstantsThatOverflowTheirHome) {
   EXPECT_THAT(judgement.refutation->argument, HasSubstr("constants and states take"));
 }
 
+// x and y have 4 channels of 4 x 4 bytes each.
+TEST(Judge, SeesInputsAndOutputsThatOverflowTheirHome) {
+  for (const base::TensorRole role :
+       {base::TensorRole::kNetworkInput, base::TensorRole::kNetworkOutput}) {
+    Plan question = Question();
+    hw_profiles::Memory store =
+        question.profile
+            .memories[static_cast<size_t>(hw_profiles::LayoutOf(question.profile, role).home)];
+    store.name = "store";
+    store.capacity_bytes = 63;
+    hw_profiles::Link link = question.profile.links.front();
+    link.name = "to_store";
+    link.first = question.profile.tile_memory;
+    link.second = static_cast<int>(question.profile.memories.size());
+    question.profile.memories.push_back(store);
+    question.profile.links.push_back(link);
+    question.profile.roles[static_cast<size_t>(role)].home = link.second;
+    const verify::infeasibility::Judgement judgement =
+        verify::infeasibility::Judge(question, NoProof, kNever);
+    ASSERT_TRUE(judgement.refutation) << judgement.gap;
+    EXPECT_THAT(judgement.refutation->argument, HasSubstr("take 64 bytes of memory 'store'"));
+  }
+}
+
 // Each convolution has 4 * 4 * 9 products for each of 4 x 4 results.
 TEST(Judge, SeesLimitsThatNoPlanKeeps) {
   Plan question = Question();
