@@ -15,7 +15,7 @@
 #include "tessera/search/partition/answer/refusal.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/driver/order_search.h"
-#include "tessera/search/partition/prefetch_search.h"
+#include "tessera/search/partition/limit_search.h"
 #include "tessera/search/partition/ratio_search.h"
 #include "tessera/search/partition/rewriting.h"
 
@@ -204,7 +204,7 @@ base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& netw
   };
   const SearchFunction search_all = [&](const graph::Graph& each,
                                         const answer::PartitionOptions& asked) {
-    return SearchForPrefetched(each, profile, asked, search_objective);
+    return SearchForLimits(each, profile, asked, search_objective);
   };
   try {
     return SearchAndJudge(network, profile, options, search_all);

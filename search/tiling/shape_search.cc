@@ -147,10 +147,10 @@ bool ShapeSearch::IsExhausted() const { return !every_.thinned && CountRest() ==
 
 std::optional<TileShape> ShapeSearch::FindBest(AxisSet axes, const Rating& rating) const {
   std::optional<TileShape> best;
-  double least = 0;
+  Rate least = {};
   for (const auto& [shape, owners] : out_) {
     if (!IsKnownTo(axes, shape)) continue;
-    const std::optional<double> rated = rating(shape);
+    const std::optional<Rate> rated = rating(shape);
     if (!rated || (best && *rated >= least)) continue;
     best = shape;
     least = *rated;

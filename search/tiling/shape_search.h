@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -22,8 +23,11 @@ class ShapeSearch {
   // The first shapes to examine, without those returned before: see shape_search.cc.
   std::vector<graph::tiling::TileShape> Start();
 
-  // The rating of a returned shape, less is better; nullopt if it is not usable.
-  using Rating = std::function<std::optional<double>(const graph::tiling::TileShape&)>;
+  // The score of a shape, and what decides between equal scores; less is better.
+  using Rate = std::array<double, 4>;
+
+  // The rate of a returned shape; nullopt if it is not usable.
+  using Rating = std::function<std::optional<Rate>(const graph::tiling::TileShape&)>;
 
   // Further shapes, around the best so far; none if no neighbour of those is left.
   std::vector<graph::tiling::TileShape> Refine(const Rating& rating);

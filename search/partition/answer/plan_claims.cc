@@ -13,6 +13,13 @@
 namespace tessera::search::partition::answer {
 namespace {
 
+constexpr std::string_view kStopped = "what was not looked at before the search was stopped";
+
+void LeaveOutOfAll(std::string_view left_out, plan::Plan& plan) {
+  for (const plan::ScopePart& part : plan::kScopeParts)
+    plan.scope.*part.left_out = std::string(left_out);
+}
+
 // The scope of the search in this order of the operators. It states nothing about the order.
 plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::PlanConstraints& constraints,
                     const SearchOutcome& outcome, const PartitionOptions& options) {
@@ -30,6 +37,8 @@ plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::PlanConst
   } else if (coverage.caps_kept) {
     scope.kept = fmt::format("more than {} boundary tensors{} at a cut", coverage.most_kept, apart);
   }
+  if (!outcome.settled && scope.cuts.empty())
+    scope.cuts = "combinations of subgraphs behind those that were placed, for want of effort";
   if (outcome.complete && !coverage.leaves_out_axes) return scope;
   constexpr std::string_view kOpen =
       ", for want of effort, among which bounds do not rule out a better plan";
@@ -78,6 +87,8 @@ void StateProof(const paths::OrderedNetwork& network, const paths::PathSearch& p
   plan.bound = network.Context().scale.ScoreOfBounds(lower_bounds.costs);
   if (is_known && MeetsBound(network.Context(), lower_bounds, plan)) {
     plan.proven = true;
+  } else if (paths.IsCutShort() && !outcome.settled) {
+    LeaveOutOfAll(kStopped, plan);
   } else {
     plan.scope = ScopeOf(paths, network.PlanConstraints(), outcome, options);
     plan.proven =
@@ -117,9 +128,7 @@ std::vector<std::string> NotesOn(const choices::SearchContext& context,
 void ClaimByBound(plan::Plan& plan) {
   plan.proven = plan::IsKnownValue(plan.network, plan.objective) && plan.score <= plan.bound;
   plan.status = plan.proven ? "optimal" : "feasible";
-  for (const plan::ScopePart& part : plan::kScopeParts)
-    plan.scope.*part.left_out =
-        plan.proven ? "" : "what was not looked at before the search was stopped";
+  LeaveOutOfAll(plan.proven ? "" : kStopped, plan);
 }
 
 void RateAnew(const cost::Scale& scale, const plan::Metrics& lower_bounds,
@@ -130,16 +139,13 @@ void RateAnew(const cost::Scale& scale, const plan::Metrics& lower_bounds,
   plan.bound = scale.ScoreOfBounds(lower_bounds);
   for (plan::Subgraph& subgraph : plan.subgraphs) subgraph.rejected_alternatives.clear();
   ClaimByBound(plan);
-  if (plan.proven) return;
-  for (const plan::ScopePart& part : plan::kScopeParts)
-    plan.scope.*part.left_out = std::string(left_out);
+  if (!plan.proven) LeaveOutOfAll(left_out, plan);
 }
 
 void ClaimNothing(plan::Plan& plan) {
   plan.proven = false;
   plan.status = "feasible";
-  for (const plan::ScopePart& part : plan::kScopeParts)
-    plan.scope.*part.left_out = "what differs from the partition that was given";
+  LeaveOutOfAll("what differs from the partition that was given", plan);
 }
 
 bool IsWholeOutput(const graph::Graph& graph, const plan::Subgraph& subgraph) {

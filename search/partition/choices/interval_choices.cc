@@ -150,20 +150,23 @@ void IntervalChoices::FormulateRefused(size_t index, size_t most) {
 
 // Searches around the best shapes that no bound excludes until none is left.
 void IntervalChoices::Refine(const base::Stop& stop) {
-  std::map<graph::tiling::TileShape, double> scores;
+  using Rate = tiling::ShapeSearch::Rate;
+  std::map<graph::tiling::TileShape, Rate> rates;
   size_t rated = 0;
   const tiling::ShapeSearch::Rating rating =
-      [&scores](const graph::tiling::TileShape& shape) -> std::optional<double> {
-    const auto found = scores.find(shape);
-    return found == scores.end() ? std::nullopt : std::optional(found->second);
+      [&rates](const graph::tiling::TileShape& shape) -> std::optional<Rate> {
+    const auto found = rates.find(shape);
+    return found == rates.end() ? std::nullopt : std::optional(found->second);
   };
   while (!stop.Requested()) {
     for (; rated < expanded_->choices.size(); ++rated) {
       const Choice& choice = expanded_->choices[rated];
       if (choice.verdict == ChoiceStatus::kImpossible) continue;
-      const double score = context_->scale.ScoreOf(choice.cost);
-      double& least = scores.try_emplace(choice.config.tile, score).first->second;
-      least = std::min(least, score);
+      const cost::Tie& tie = choice.cost.tie;
+      const Rate rate = {context_->scale.ScoreOf(choice.cost), tie.latency, tie.energy,
+                         tie.off_chip_bytes};
+      Rate& least = rates.try_emplace(choice.config.tile, rate).first->second;
+      least = std::min(least, rate);
     }
     const std::vector<graph::tiling::TileShape> next = expanded_->shapes.Refine(rating);
     if (next.empty() || !AddShapes(next, stop)) return;

@@ -30,6 +30,10 @@ constexpr int64_t kLaterAxes = 4;
 // Skipped shapes and policies of the best plan alone are considered for another share.
 constexpr int64_t kExchange = 4 * kCompletion;
 
+// So are skipped shapes that may only decide ties, once it is proven that no score is lower.
+constexpr size_t kMostTies = 8;
+constexpr int64_t kTies = 4;
+
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 struct Attempted {
@@ -68,23 +72,26 @@ class Attempts {
   }
 
   // Tensors kept on chip must keep one address throughout, so the best selections may all fail;
-  // selections that keep nothing rarely do. Also, selections excluded for lack of effort may be the
-  // only ones that fit.
+  // selections that keep nothing rarely do, and may be better than the plan of single operators.
+  // Also, selections excluded for lack of effort may be the only ones that fit.
   std::optional<base::Diagnostic> Run(int64_t effort) {
     Search();
     if (!attempted_.best && !paths_.IsCutShort() && paths_.Widen()) Search();
-    if (!attempted_.best && !attempted_.outcome.settled && paths_.MayKeep()) {
+    if (!attempted_.outcome.settled && !paths_.IsCutShort() && paths_.MayKeep()) {
       paths_.KeepNothing();
       Search();
       attempted_.outcome.settled = false;
     }
-    if (!attempted_.best || !attempted_.outcome.settled || MeetsBound()) return fault_;
-    if (!paths_.CutsBestPath()) {
-      Complete(effort);
-    } else if (paths_.CutEveryAxis(effort / kLaterAxes)) {
-      Complete(effort / kLaterAxes);
+    if (!attempted_.best || !attempted_.outcome.settled) return fault_;
+    if (!MeetsBound()) {
+      if (!paths_.CutsBestPath()) {
+        Complete(effort);
+      } else if (paths_.CutEveryAxis(effort / kLaterAxes)) {
+        Complete(effort / kLaterAxes);
+      }
+      if (!attempted_.outcome.complete) Exchange(effort / kExchange);
     }
-    if (!attempted_.outcome.complete) Exchange(effort / kExchange);
+    if (attempted_.outcome.complete || MeetsBound()) BreakTies(effort / kTies);
     return fault_;
   }
 
@@ -202,6 +209,20 @@ class Attempts {
           paths_.FindExchange(attempted_.selection, BestScore(), effort);
       if (!found) return;
       if (Place(*found) != Outcome::kAsPromised) paths_.Forbid(*found);
+    }
+  }
+
+  // Considers what was skipped, for plans of the same score.
+  void BreakTies(int64_t effort) {
+    const bool cuts_all = !paths_.CutsBestPath() || paths_.CutEveryAxis(effort / kLaterAxes);
+    for (size_t attempt = 0; attempt < kMostTies && !fault_; ++attempt) {
+      std::optional<paths::Selection> found;
+      if (cuts_all) found = paths_.FindTie(attempted_.selection, effort);
+      if (!found) found = paths_.FindTiedExchange(attempted_.selection, effort / kExchange);
+      if (!found) return;
+      Place(*found);
+      const bool is_best = cost::CompareTies(attempted_.selection.cost, found->cost) == 0;
+      if (!is_best) paths_.Forbid(*found);
     }
   }
 

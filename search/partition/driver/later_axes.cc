@@ -21,9 +21,10 @@ std::optional<base::Diagnostic> OrderSearch::TryEveryAxis() {
 }
 
 // Other orders are compared without these axes, so that they cost the search of no order time. Only
-// where the best order was searched to the end with them, the others are scouted again.
+// where the best order was searched to the end with them, the others are scouted again. A plan that
+// meets its bound has no better score, but may have better ties.
 std::optional<base::Diagnostic> OrderSearch::CutLaterAxes() {
-  const bool may_gain = HasLaterAxes() && incumbent_.found.result.plan && MayGain();
+  const bool may_gain = HasLaterAxes() && incumbent_.found.result.plan && MayContinue();
   if (later_axes_ != paths::LaterAxes::kNone || !may_gain) return std::nullopt;
   later_axes_ = paths::LaterAxes::kBestPath;
   const std::vector<paths::PathSearch*> known = {incumbent_.found.paths.get()};

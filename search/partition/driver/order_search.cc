@@ -144,9 +144,10 @@ std::optional<base::Diagnostic> OrderSearch::TryOrdersWithoutLimits() {
   return std::nullopt;
 }
 
-bool OrderSearch::MayGain() const {
-  return !incumbent_.found.whatever_the_order && work_ <= kMostWork &&
-         !incumbent_.found.paths->IsCutShort();
+bool OrderSearch::MayGain() const { return !incumbent_.found.whatever_the_order && MayContinue(); }
+
+bool OrderSearch::MayContinue() const {
+  return work_ <= kMostWork && !incumbent_.found.paths->IsCutShort();
 }
 
 const paths::OrderedNetwork& OrderSearch::Add(const paths::NetworkContext& network_context,

@@ -145,7 +145,8 @@ class OrderSearch {
 
   const paths::OrderedNetwork& Add(const paths::NetworkContext& network_context,
                                    orders::Order order);
-  bool MayGain() const;
+  bool MayGain() const;      // whether a plan with a lower score may be found
+  bool MayContinue() const;  // whether the limits allow a further search
   std::optional<base::Diagnostic> Try(orders::Order order, Gain wanted,
                                       std::span<paths::PathSearch* const> before);
   std::optional<base::Diagnostic> SearchOrders();

@@ -151,6 +151,14 @@ void ArcTable::Forbid(const Selection& selection, const Reach& reach) {
   forbidden_.push_back(std::move(forbidden));
 }
 
+void ArcTable::DropForbiddenBeyond(const Reach& reach) {
+  std::erase_if(forbidden_, [&](const Forbidden& forbidden) {
+    return std::any_of(forbidden.begin(), forbidden.end(), [&](const Arc& arc) {
+      return !reach.Has(lattice_->Intervals()[arc.interval]);
+    });
+  });
+}
+
 void ArcTable::TakeNeeded(size_t interval, ArcTable& other, size_t other_interval) {
   needed_[interval] = std::move(other.needed_[other_interval]);
 }

@@ -78,6 +78,9 @@ class ArcTable {
   // Excludes this selection from further results. At most kMostForbidden times.
   void Forbid(const Selection& selection, const Reach& reach);
 
+  // Forgets the excluded selections that are out of reach.
+  void DropForbiddenBeyond(const Reach& reach);
+
   // Takes over, of another table, the choices of forbidden selections in an interval; and the
   // forbidden selections themselves (the latest ones if there are many), given the number that each
   // interval of that table has here.

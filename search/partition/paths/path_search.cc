@@ -91,6 +91,7 @@ void PathSearch::Forbid(const Selection& selection) {
 
 void PathSearch::KeepNothing() {
   effort_.KeepNothing();
+  arcs_.DropForbiddenBeyond(effort_.GetReach());
   Refresh();
 }
 
@@ -115,7 +116,7 @@ Found PathSearch::FindBest() {
   return {Ending::kCutShort};
 }
 
-std::optional<Selection> PathSearch::FindOpen(double below) {
+std::optional<Selection> PathSearch::FindOpen(const Target& below) {
   while (!IsCutShort()) {
     Step step = TakeStep(arcs_.Current(/*only_expanded=*/true), below);
     if (step.outcome == Outcome::kConfirmed) return std::move(step.selection);
@@ -127,7 +128,7 @@ std::optional<Selection> PathSearch::FindOpen(double below) {
 std::optional<Selection> PathSearch::FindBelow(std::optional<double> below, int64_t effort) {
   const int64_t most = Work() + effort;
   while (!IsCutShort() && !has_spent_) {
-    Step step = TakeStep(arcs_.Current(), below);
+    Step step = TakeStep(arcs_.Current(), below ? std::optional(Target{*below}) : std::nullopt);
     if (step.outcome == Outcome::kConfirmed) return std::move(step.selection);
     if (step.outcome == Outcome::kNotBelow || step.outcome == Outcome::kCutShort)
       return std::nullopt;
@@ -137,18 +138,23 @@ std::optional<Selection> PathSearch::FindBelow(std::optional<double> below, int6
   return std::nullopt;
 }
 
+bool PathSearch::IsBelow(const cost::Cost& cost, const Target& target) const {
+  const cost::Scale& scale = Context().scale;
+  return target.tied != nullptr ? scale.Prefers(cost, *target.tied)
+                                : cost::IsLess(scale.ScoreOf(cost), target.score);
+}
+
 // Finds the best path over these arcs. If its score is below the limit, examines what is least
 // known of it.
-PathSearch::Step PathSearch::TakeStep(std::span<const Arc> arcs, std::optional<double> below) {
+PathSearch::Step PathSearch::TakeStep(std::span<const Arc> arcs, std::optional<Target> below) {
   PathLook look = PathLook::For(Context().scale, Context().stop);
   const std::optional<Path> path = arcs_.FindBest(arcs, look);
   effort_.AddWork((static_cast<int64_t>(arcs.size()) + look.joins) / kArcsForOne);
   if (!path) return {look.IsCutShort() ? Outcome::kCutShort : Outcome::kNoPath};
-  if (below && !cost::IsLess(Context().scale.ScoreOf(path->cost), *below))
-    return {Outcome::kNotBelow};
+  if (below && !IsBelow(path->cost, *below)) return {Outcome::kNotBelow};
   const auto is_untried = [&arcs](size_t arc) { return arcs[arc].choice == kUntried; };
   if (std::any_of(path->arcs.begin(), path->arcs.end(), is_untried))
-    return {ExtendUntried(*below, *path, arcs) ? Outcome::kExamined : Outcome::kStuck};
+    return {ExtendUntried(below->score, *path, arcs) ? Outcome::kExamined : Outcome::kStuck};
   if (auto selection = Confirm(*path, arcs)) return {Outcome::kConfirmed, *std::move(selection)};
   return {Outcome::kExamined};
 }

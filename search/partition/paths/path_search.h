@@ -104,7 +104,7 @@ class PathSearch {
 
   // The best selection with a score below this one through expanded intervals, which are formulated
   // and decided for that; no interval is expanded. nullopt if it is cut short.
-  std::optional<Selection> FindOpen(double below);
+  std::optional<Selection> FindOpen(double below) { return FindOpen(Target{below}); }
 
   // The best selection, with a score below this one if any, that is not forbidden, within this
   // effort, which includes searches for paths. When the effort is spent, HasSpent() holds from then
@@ -116,12 +116,19 @@ class PathSearch {
   // tile shapes of the intervals of `selection` are added step by step: those with a lower score
   // than its choice. nullopt if there is none within this much work, or it is cut short.
   std::optional<Selection> FindExchange(const Selection& selection, double below,
-                                        int64_t most_work);
+                                        int64_t most_work) {
+    return FindExchange(selection, Target{below}, most_work);
+  }
 
   // The best selection with a score below this one, including skipped tile shapes and intervals out
   // of reach, within this much work. kNone: it is proven that no plan of the listed intervals has a
   // lower score. If the work would exceed the limit, it is cut short immediately.
-  Found FindBetter(double below, int64_t most_work);
+  Found FindBetter(double below, int64_t most_work) { return FindBetter(Target{below}, most_work); }
+
+  // The same for a selection of the same score that decides ties better: among all, and by an
+  // exchange.
+  std::optional<Selection> FindTie(const Selection& selection, int64_t most_work);
+  std::optional<Selection> FindTiedExchange(const Selection& selection, int64_t most_work);
 
   // With LaterAxes::kBestPath: cuts all intervals that bounds do not exclude along the later axes
   // from now on. False, and nothing changes, if that may take more work than this.
@@ -215,9 +222,21 @@ class PathSearch {
   void Refresh() { arcs_.RefreshAll(effort_.GetReach()); }
   void TakeOver(PathSearch& before);
 
-  Step TakeStep(std::span<const Arc> arcs, std::optional<double> below = std::nullopt);
+  // What a path has to be better than.
+  struct Target {
+    double score = 0;                  // it must be lower
+    const cost::Cost* tied = nullptr;  // if any: the scale must prefer the path to it
+  };
+
+  Step TakeStep(std::span<const Arc> arcs, std::optional<Target> below = std::nullopt);
+  std::optional<Selection> FindOpen(const Target& below);
+  Found FindBetter(const Target& below, int64_t most_work);
+  bool IsBelow(const cost::Cost& cost, const Target& target) const;
   std::optional<Selection> Confirm(const Path& path, std::span<const Arc> arcs);
-  bool ExtendForExchange(const Selection& selection);
+  Target TieOf(const Selection& selection) const;
+  std::optional<Selection> FindExchange(const Selection& selection, const Target& below,
+                                        int64_t most_work);
+  bool ExtendForExchange(const Selection& selection, const Target& below);
   bool ExtendUntried(double below, const Path& path, std::span<const Arc> arcs);
   bool IsWithin(double below, std::span<const Arc> arcs, int64_t most_work) const;
   bool Extend();

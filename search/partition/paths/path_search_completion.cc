@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <limits>
 
 #include "tessera/search/partition/paths/path_search.h"
 
@@ -26,6 +28,13 @@ bool CutsRowsAndColumns(const hw_profiles::Profile& profile) {
   return cuts(base::Axis::kRows) && cuts(base::Axis::kColumns);
 }
 
+// More than every score that equals this one up to rounding.
+double JustAbove(double score) {
+  constexpr double kRounding = 1e-12;
+  return std::nextafter(score + kRounding * std::abs(score),
+                        std::numeric_limits<double>::infinity());
+}
+
 }  // namespace
 
 bool PathSearch::CutEveryAxis(int64_t most_work) {
@@ -41,13 +50,13 @@ bool PathSearch::CutEveryAxis(int64_t most_work) {
   return true;
 }
 
-std::optional<Selection> PathSearch::FindExchange(const Selection& selection, double below,
+std::optional<Selection> PathSearch::FindExchange(const Selection& selection, const Target& below,
                                                   int64_t most_work) {
   const SearchEffort::Limits before = effort_.Current();
   const int64_t most = Work() + most_work;
   const bool has_widened = Widen();
   std::optional<Selection> found;
-  while (!found && !IsCutShort() && Work() <= most && ExtendForExchange(selection))
+  while (!found && !IsCutShort() && Work() <= most && ExtendForExchange(selection, below))
     found = FindOpen(below);
   effort_.Restore(before);
   if (has_widened) Refresh();
@@ -55,13 +64,14 @@ std::optional<Selection> PathSearch::FindExchange(const Selection& selection, do
 }
 
 // False if there is nothing to add.
-bool PathSearch::ExtendForExchange(const Selection& selection) {
+bool PathSearch::ExtendForExchange(const Selection& selection, const Target& below) {
   std::vector<size_t> intervals;
   std::atomic<size_t> added = 0;
   Tasks tasks;
   for (const Selected& subgraph : selection.subgraphs) {
     choices::IntervalChoices& choices = ChoicesAt(subgraph.interval->index);
-    const double score = subgraph.Chosen().cost.score;
+    const double own = subgraph.Chosen().cost.score;
+    const double score = below.tied != nullptr ? JustAbove(own) : own;
     const std::optional<cost::Cost> bound = choices.UntriedBound();
     if (!bound || bound->score >= score) continue;
     intervals.push_back(subgraph.interval->index);
@@ -74,14 +84,14 @@ bool PathSearch::ExtendForExchange(const Selection& selection) {
 
 // The work is estimated first, from the margin of each arc below the best score, and no work that
 // exceeds the limit is begun.
-Found PathSearch::FindBetter(double below, int64_t most_work) {
+Found PathSearch::FindBetter(const Target& below, int64_t most_work) {
   const SearchEffort::Limits before = effort_.Current();
   if (CutsRowsAndColumns(CutBy(Context()))) most_work /= kColumnsCost;
   if (Context().TileMemory().modes.size() > 1) most_work /= kModesCost;
   const int64_t most = Work() + most_work;
   Widen();
   Found found{Ending::kCutShort};
-  bool goes_on = IsWithin(below, arcs_.WithUntried(effort_.GetReach()), most_work);
+  bool goes_on = IsWithin(below.score, arcs_.WithUntried(effort_.GetReach()), most_work);
   while (goes_on && !IsCutShort() && Work() <= most) {
     Step step = TakeStep(arcs_.WithUntried(effort_.GetReach()), below);
     goes_on = step.outcome == Outcome::kExamined;
@@ -95,6 +105,23 @@ Found PathSearch::FindBetter(double below, int64_t most_work) {
                       : SearchEffort::Limits{effort_.GetReach(), before.allowance});
   if (found.ending == Ending::kCutShort && has_widened) Refresh();
   return found;
+}
+
+// Bounds of ties are those of metrics. So the search for ties is the search for better scores, with
+// arcs that can only reach the same score too.
+PathSearch::Target PathSearch::TieOf(const Selection& selection) const {
+  return {.score = JustAbove(Context().scale.ScoreOf(selection.cost)), .tied = &selection.cost};
+}
+
+std::optional<Selection> PathSearch::FindTie(const Selection& selection, int64_t most_work) {
+  Found found = FindBetter(TieOf(selection), most_work);
+  if (found.ending != Ending::kFound) return std::nullopt;
+  return std::move(found.selection);
+}
+
+std::optional<Selection> PathSearch::FindTiedExchange(const Selection& selection,
+                                                      int64_t most_work) {
+  return FindExchange(selection, TieOf(selection), most_work);
 }
 
 // Adds some of the tile shapes that the path's untried arcs represent; false if an interval has too

@@ -30,10 +30,10 @@ std::set<TileShape> RunToTheEnd(tiling::ShapeSearch& search,
 }
 
 // Least at 13 x 7.
-std::optional<double> Bowl(const TileShape& shape) {
+std::optional<tiling::ShapeSearch::Rate> Bowl(const TileShape& shape) {
   const double rows = static_cast<double>(shape[0]) - 13;
   const double columns = shape.size() > 1 ? static_cast<double>(shape[1]) - 7 : 0;
-  return rows * rows + columns * columns;
+  return tiling::ShapeSearch::Rate{rows * rows + columns * columns};
 }
 
 TEST(ShapeSearch, TriesEveryExtentOfASingleAxis) {
@@ -96,7 +96,7 @@ TEST(ShapeSearch, LooksAtMoreWithAFurtherAxis) {
     double value = 0;
     for (size_t i = 0; i < shape.size(); ++i)
       value += std::sin(static_cast<double>(shape[i] * (3 + 2 * i)));
-    return std::optional(value);
+    return std::optional(tiling::ShapeSearch::Rate{value});
   };
   const tiling::ShapeSearch::Rating without_last = [&rugged](const TileShape& shape) {
     return rugged({shape[0], shape[1], 9});

@@ -1,0 +1,172 @@
+#include "tessera/search/partition/limit_search.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tessera/encoder/program/homes.h"
+#include "tessera/search/cost/lower_bounds.h"
+#include "tessera/search/cost/objective.h"
+#include "tessera/search/partition/answer/plan_assembly.h"
+
+// A search with limits drops paths that exceed them, and has no plan to compare with until one path
+// keeps all. If limits are as low as a plan of another objective reaches, nearly every tile shape
+// counts, and the search may end without a plan. A search without these limits finds that plan by
+// its bounds. So:
+//
+// 1. A limit of the only metric that is minimised excludes no best plan. It is dropped first.
+// 2. If the search with the limits finds no plan and proves nothing, the limits are dropped. The
+//    least of each metric that has a limit is searched, then the objective. The first plan that
+//    keeps all limits is the answer. It claims no more than its lower bound shows.
+//
+// Prefetched constants are a case of the second kind. They are placed on the partition that a
+// search finds (driver/prefetch.cc), so the search tests limits before that. Only a limit on the
+// latency, on the energy or on a rate may be kept by prefetching alone; other limits stay.
+//
+// Cost: one search more for the first kind; for the second, at most one for each limit and one for
+// the objective, only where there would be no plan. With a deadline, the search with the limits has
+// a share of the time.
+namespace tessera::search::partition {
+namespace {
+
+constexpr std::string_view kOthers =
+    "plans that a search without the limits does not find; few of these were tried";
+constexpr double kShareWithLimits = 0.5;
+
+// The metric that is minimised, if it is the only one and no ratio.
+std::optional<std::string> OnlyMetric(const plan::Objective& objective) {
+  std::vector<std::string> metrics;
+  for (const auto& [name, weight] : objective.weights) {
+    if (weight > 0) metrics.push_back(name);
+  }
+  if (metrics.empty()) return "latency";
+  const bool is_ratio = plan::FindMetric(metrics.front())->joining == plan::Joining::kRatio;
+  return metrics.size() == 1 && !is_ratio ? std::optional(metrics.front()) : std::nullopt;
+}
+
+// Prefetching moves transfers. Work, traffic and the peak of the tile memory do not fall.
+bool FallsByPrefetching(const std::string& metric) {
+  return metric != "macs" && metric != "off_chip_bytes" && metric != "peak";
+}
+
+class LimitSearch {
+ public:
+  LimitSearch(const graph::Graph& graph, const answer::PartitionOptions& options,
+              const cost::Scale& scale, const plan::Metrics& lower_bounds,
+              const SearchFunction& search)
+      : graph_(graph),
+        options_(options),
+        scale_(scale),
+        lower_bounds_(lower_bounds),
+        search_(search) {}
+
+  base::Expected<answer::PartitionResult> Run() {
+    if (const std::optional<std::string> own = OnlyMetric(options_.objective);
+        own && options_.objective.limits.contains(*own)) {
+      plan::Objective without = options_.objective;
+      without.limits.erase(*own);
+      base::Expected<answer::PartitionResult> found = Search(without, options_.stop);
+      if (!found) return found;
+      if (found->plan && KeepsLimits(*found->plan)) {
+        found->plan->objective = scale_.Objective();
+        return Checked(*std::move(found));
+      }
+    }
+    base::Expected<answer::PartitionResult> result = SearchWithLimits();
+    if (!result || result->plan) return result;
+    if (result->status == problem::Status::kInfeasible && !options_.prefetch) return result;
+    for (const plan::Objective& related : Related()) {
+      if (options_.stop != nullptr && options_.stop->Requested()) break;
+      base::Expected<answer::PartitionResult> found = Search(related, options_.stop);
+      if (!found) return found;
+      if (!found->plan || !KeepsLimits(*found->plan)) continue;
+      answer::RateAnew(scale_, lower_bounds_, kOthers, *found->plan);
+      found->status =
+          found->plan->status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
+      return Checked(*std::move(found));
+    }
+    if (options_.prefetch)
+      result->reason += "; no plan was found that keeps the limits with prefetched constants";
+    return result;
+  }
+
+ private:
+  base::Expected<answer::PartitionResult> Search(const plan::Objective& objective,
+                                                 const base::Stop* stop) const {
+    answer::PartitionOptions options = options_;
+    options.objective = objective;
+    options.stop = stop;
+    return search_(graph_, options);
+  }
+
+  base::Expected<answer::PartitionResult> SearchWithLimits() const {
+    if (options_.stop == nullptr || !options_.stop->Deadline())
+      return Search(options_.objective, options_.stop);
+    const base::Stop in_part(options_.stop->Before(kShareWithLimits), options_.stop);
+    return Search(options_.objective, &in_part);
+  }
+
+  bool KeepsLimits(const plan::Plan& plan) const {
+    return scale_.WithinLimits(scale_.CostOf(plan.totals));
+  }
+
+  // Each metric that has a limit, and the objective, without the limits that may be kept all the
+  // same. Of a ratio over time, its numerator: without a limit on the latency, waiting makes it
+  // small.
+  std::vector<plan::Objective> Related() const {
+    plan::Objective without = options_.objective;
+    std::erase_if(without.limits, [this](const auto& limit) {
+      return !options_.prefetch || FallsByPrefetching(limit.first);
+    });
+    std::vector<std::string> metrics;
+    for (const auto& [name, limit] : options_.objective.limits) {
+      if (without.limits.contains(name)) continue;
+      const plan::Metric& metric = *plan::FindMetric(name);
+      std::string least(metric.joining == plan::Joining::kRatio ? NumeratorOf(metric)
+                                                                : metric.name);
+      if (std::find(metrics.begin(), metrics.end(), least) == metrics.end())
+        metrics.push_back(std::move(least));
+    }
+    // Most limits come from plans of least latency.
+    std::stable_partition(metrics.begin(), metrics.end(),
+                          [](const std::string& metric) { return metric == "latency"; });
+    std::vector<plan::Objective> related;
+    for (const std::string& metric : metrics) {
+      related.push_back(without);
+      related.back().weights = {{metric, 1}};
+    }
+    if (!related.empty() && !WeighsRatios(without)) related.push_back(without);
+    return related;
+  }
+
+  // An error of the program if the plan is not valid with the limits.
+  static base::Expected<answer::PartitionResult> Checked(answer::PartitionResult result) {
+    if (auto fault = answer::CheckWellFormed(*result.plan)) return base::Unexpected(*fault);
+    return result;
+  }
+
+  const graph::Graph& graph_;
+  const answer::PartitionOptions& options_;
+  const cost::Scale& scale_;
+  const plan::Metrics& lower_bounds_;
+  const SearchFunction& search_;
+};
+
+}  // namespace
+
+base::Expected<answer::PartitionResult> SearchForLimits(const graph::Graph& graph,
+                                                        const hw_profiles::Profile& profile,
+                                                        const answer::PartitionOptions& options,
+                                                        const SearchFunction& search) {
+  if (options.objective.limits.empty()) return search(graph, options);
+  const plan::Metrics lower_bounds =
+      cost::FindLowerBounds(encoder::program::WithHomes(graph, profile), profile);
+  const base::Expected<cost::Scale> scale = cost::Scale::Make(options.objective, lower_bounds);
+  if (!scale) return base::Unexpected(scale.error());
+  return LimitSearch(graph, options, *scale, lower_bounds, search).Run();
+}
+
+}  // namespace tessera::search::partition
