@@ -1,17 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "exhaustive.h"
+#include "files.h"
 #include "tessera/base/random.h"
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
-#include "tessera/graph/import/yaml/network_yaml.h"
-#include "tessera/hw_profiles/profile_yaml.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/tests/search/cost/simulate.h"
@@ -27,22 +24,6 @@ using encoder::program::SubgraphChoice;
 using graph::tiling::ShapeGrid;
 using graph::tiling::TileShape;
 using hw_profiles::Profile;
-
-base::Expected<std::string> TextOf(std::string_view path) {
-  std::stringstream text;
-  text << std::ifstream(std::string(path)).rdbuf();
-  return text.str();
-}
-
-graph::Graph NetworkOf(const std::string& name) {
-  const std::string path = EXAMPLES_FOLDER "/networks/" + name + ".yaml";
-  return graph::import::yaml::ReadNetwork(TextOf(path).value(), path).value();
-}
-
-Profile ProfileOf(const std::string& name) {
-  const std::string path = PROFILES_FOLDER "/" + name + ".yaml";
-  return hw_profiles::ReadProfile(TextOf(path).value(), path, TextOf).value();
-}
 
 std::vector<SubgraphChoice> ChoicesOf(const plan::Plan& plan) {
   std::vector<SubgraphChoice> choices;
@@ -142,8 +123,9 @@ class ExchangeTest : public testing::TestWithParam<Pair> {};
 TEST_P(ExchangeTest, NoTileOfAPlanHasABetterOneThatFits) {
   partition::answer::PartitionOptions options;
   options.engines = TestEngines();
-  const auto found = partition::SearchPartition(NetworkOf(GetParam().network),
-                                                ProfileOf(GetParam().profile), options);
+  const auto found =
+      partition::SearchPartition(NetworkIn("examples/networks/" + GetParam().network + ".yaml"),
+                                 ProfileIn("hw_profiles/" + GetParam().profile + ".yaml"), options);
   ASSERT_TRUE(found && found->plan);
   base::Random random(17);
   int compared = 0;

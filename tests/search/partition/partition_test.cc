@@ -70,6 +70,30 @@ TEST(SearchPartition, SerializesWherePingAndPongHaveNoRoom) {
   EXPECT_GE(serialized, 3);
 }
 
+// Bytes that no buffer may touch leave two holes, so that buffers may not fit although their bytes
+// do. The serialized subgraphs that were held back then count.
+TEST(SearchPartition, SerializesWhereHolesAreTooSmallForPingAndPong) {
+  int serialized = 0;
+  for (int64_t capacity = 60; capacity <= 240; capacity += 4) {
+    const auto search = [capacity](DmaSteps steps, bool may_serialize) {
+      Profile profile = SmallMachine(steps, capacity);
+      profile.memories[static_cast<size_t>(profile.tile_memory)].reserved = {
+          {{capacity / 2, capacity / 2 + 4}, "a hole"}};
+      profile.tiling.may_serialize = may_serialize;
+      return partition::SearchPartition(Chain(3), profile, KeepingNothing());
+    };
+    const auto only = search(DmaSteps::kSerialized, false);
+    const auto either = search(DmaSteps::kDoubleBuffered, true);
+    ASSERT_TRUE(only && either);
+    if (!only->plan) continue;
+    ASSERT_TRUE(either->plan) << capacity;
+    EXPECT_LE(either->plan->score, only->plan->score) << capacity;
+    for (const plan::Subgraph& subgraph : either->plan->subgraphs)
+      serialized += subgraph.serialized ? 1 : 0;
+  }
+  EXPECT_GE(serialized, 3);
+}
+
 TEST(SearchPartition, ThreadsChangeNothing) {
   partition::answer::PartitionOptions options =
       KeepingNothing({.weights = {{"latency", 1}, {"off_chip_bytes", 1}}, .limits = {}});

@@ -1,14 +1,10 @@
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <ostream>
-#include <sstream>
 #include <string>
-#include <string_view>
 
 #include "exhaustive.h"
-#include "tessera/graph/import/yaml/network_yaml.h"
-#include "tessera/hw_profiles/profile_yaml.h"
+#include "files.h"
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/partition/partition.h"
 
@@ -18,22 +14,13 @@ namespace {
 using hw_profiles::HaloStorage;
 using hw_profiles::Profile;
 
-base::Expected<std::string> ReadFile(std::string_view path) {
-  std::stringstream text;
-  text << std::ifstream(std::string(path)).rdbuf();
-  return text.str();
-}
-
 graph::Graph NetworkOf(const std::string& name) {
-  const std::string file =
-      std::string(SOURCE_FOLDER) + "/tests/search/partition/bounds/" + name + ".yaml";
-  return graph::import::yaml::ReadNetwork(ReadFile(file).value(), file).value();
+  return NetworkIn("tests/search/partition/bounds/" + name + ".yaml");
 }
 
 // Cut along its first axes only, of which bounds are higher.
 Profile ProfileOf(const std::string& name) {
-  const std::string file = std::string(SOURCE_FOLDER) + "/" + name + ".yaml";
-  const Profile profile = hw_profiles::ReadProfile(ReadFile(file).value(), file, ReadFile).value();
+  const Profile profile = ProfileIn(name + ".yaml");
   return hw_profiles::WithoutLaterAxes(profile).value_or(profile);
 }
 

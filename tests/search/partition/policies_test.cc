@@ -1,22 +1,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <map>
 #include <optional>
 #include <ostream>
 #include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "exhaustive.h"
+#include "files.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/graph/operator_order.h"
-#include "tessera/hw_profiles/profile_yaml.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/verify/checks.h"
 #include "tessera/plan/verify/validator.h"
@@ -35,29 +33,14 @@ using hw_profiles::HaloStorage;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 
-base::Expected<std::string> ReadFile(std::string_view name) {
-  const std::string path(name);
-  std::ifstream in(path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  base::Diagnostic fault;
-  fault.message = "cannot be read: " + path;
-  if (!in) return tl::unexpected(std::move(fault));
-  return text.str();
-}
-
-std::string PathOf(const std::string& name) {
-  return std::string(SOURCE_FOLDER) + "/tests/search/partition/policies/" + name;
-}
+constexpr std::string_view kFolder = "tests/search/partition/policies/";
 
 graph::Graph NetworkOf(const std::string& name) {
-  const std::string file = PathOf(name + ".yaml");
-  return graph::import::yaml::ReadNetwork(ReadFile(file).value(), file).value();
+  return NetworkIn(std::string(kFolder) + name + ".yaml");
 }
 
 Profile ProfileOf(const std::string& name) {
-  const std::string file = PathOf(name + ".hw.yaml");
-  return hw_profiles::ReadProfile(ReadFile(file).value(), file, ReadFile).value();
+  return ProfileIn(std::string(kFolder) + name + ".hw.yaml");
 }
 
 partition::answer::PartitionResult Search(const graph::Graph& graph, const Profile& profile,
@@ -253,8 +236,7 @@ operators:
   - {id: z, kind: opaque, inputs: [x, y], outputs: [{id: z, shape: [1, 8, 8, 8]}],
      accesses: [elementwise, elementwise], in_place: [1, 0], macs: 10}
 )";
-  const std::string file = std::string(SOURCE_FOLDER) + "/hw_profiles/edge_npu_1mib.yaml";
-  const Profile profile = hw_profiles::ReadProfile(ReadFile(file).value(), file, ReadFile).value();
+  const Profile profile = ProfileIn("hw_profiles/edge_npu_1mib.yaml");
   const graph::Graph graph = graph::import::yaml::ReadNetwork(network, "in_place.yaml").value();
   const auto result = Search(graph, profile, {});
   ASSERT_TRUE(result.plan) << result.reason;

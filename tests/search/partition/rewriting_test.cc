@@ -20,14 +20,12 @@ using hw_profiles::Profile;
 using testing::ElementsAre;
 using testing::StartsWith;
 
-// A softmax over 100 bytes, and the sum with a table of as many.
-graph::Graph SoftmaxAndTable() {
+// An operator over 100 bytes, and the sum with a table of as many.
+graph::Graph WithTable(graph::Operator first) {
   graph::GraphBuilder builder;
   const int x = builder.AddInput({1, 100});
-  graph::Operator softmax = graph::OfKind(OperatorKind::kSoftmax);
-  softmax.axes = {1};
-  const int likely = builder.Add(std::move(softmax), {}, {x}).value();
-  builder.Add(graph::OfKind(OperatorKind::kElementwise), {}, {likely}).value();
+  const int made = builder.Add(std::move(first), {}, {x}).value();
+  builder.Add(graph::OfKind(OperatorKind::kElementwise), {}, {made}).value();
   graph::Graph graph = std::move(builder).Build();
   graph::Tensor& table = graph.tensors.emplace_back();
   table.id = "table";
@@ -35,6 +33,12 @@ graph::Graph SoftmaxAndTable() {
   table.constant = true;
   graph.operators.back().weights = {static_cast<int>(graph.tensors.size()) - 1};
   return graph;
+}
+
+graph::Graph SoftmaxAndTable() {
+  graph::Operator softmax = graph::OfKind(OperatorKind::kSoftmax);
+  softmax.axes = {1};
+  return WithTable(std::move(softmax));
 }
 
 TEST(Rewriting, IsOfOperatorsThatFitNowhere) {
@@ -53,13 +57,16 @@ TEST(Rewriting, IsOfOperatorsThatFitNowhere) {
 // As a state, the table is among the inputs. Files list inputs, constants and results; a plan of
 // the rewritten network must be the same when it is read again.
 TEST(Rewriting, NumbersTensorsAsFilesDo) {
-  const auto rewriting = partition::RewriteWhatDoesNotFit(
-      SoftmaxAndTable(), SmallMachine(hw_profiles::DmaSteps::kSerialized, 99));
-  ASSERT_TRUE(rewriting);
-  const std::vector<int> tensors = graph::TensorsByMaker(rewriting->network);
-  EXPECT_TRUE(std::is_sorted(tensors.begin(), tensors.end()));
-  const std::vector<graph::Tensor>& numbered = rewriting->network.tensors;
-  EXPECT_TRUE(numbered[1].state) << numbered[1].id;
+  for (const graph::Graph& graph :
+       {SoftmaxAndTable(), WithTable(graph::OfKind(OperatorKind::kElementwise))}) {
+    const auto rewriting = partition::RewriteWhatDoesNotFit(
+        graph, SmallMachine(hw_profiles::DmaSteps::kSerialized, 99));
+    ASSERT_TRUE(rewriting);
+    const std::vector<int> tensors = graph::TensorsByMaker(rewriting->network);
+    EXPECT_TRUE(std::is_sorted(tensors.begin(), tensors.end()));
+    const std::vector<graph::Tensor>& numbered = rewriting->network.tensors;
+    EXPECT_TRUE(numbered[1].state) << numbered[1].id;
+  }
 }
 
 // Alone, neither fits. In a longer subgraph, the operand of the softmax is a feature, and the

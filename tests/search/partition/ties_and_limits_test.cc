@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exhaustive.h"
+#include "files.h"
+#include "tessera/encoder/sat/cadical_engine.h"
+#include "tessera/search/partition/partition.h"
+
+// Plans of equal scores, and limits that a known plan keeps.
+namespace tessera::search {
+namespace {
+
+partition::answer::PartitionResult Search(const std::string& network, const std::string& profile,
+                                          plan::Objective objective) {
+  partition::answer::PartitionOptions options;
+  options.objective = std::move(objective);
+  static const encoder::sat::SatEngine sat;
+  std::vector<const problem::Engine*> engines(TestEngines().begin(), TestEngines().end());
+  engines.push_back(&sat);
+  options.engines = engines;
+  options.budget = base::Budget{20'000};
+  auto result = partition::SearchPartition(NetworkIn(network), ProfileIn(profile), options);
+  EXPECT_TRUE(result) << base::Format(result.error());
+  return result ? *std::move(result) : partition::answer::PartitionResult();
+}
+
+plan::Objective Least(const std::string& metric, std::map<std::string, double> limits = {}) {
+  return {.weights = {{metric, 1}}, .limits = std::move(limits)};
+}
+
+constexpr const char* kTies = "tests/search/partition/ties/";
+constexpr const char* kDetector = "examples/networks/event_detector.yaml";
+
+// Both operators have tiles of many shapes that move equally many bytes.
+TEST(Ties, AreBrokenAmongTilesOfOneOperator) {
+  const auto found =
+      Search(std::string(kTies) + "two_columns_network.json",
+             std::string(kTies) + "two_columns_profile.json", Least("off_chip_bytes"));
+  ASSERT_TRUE(found.plan);
+  EXPECT_EQ(found.plan->totals.off_chip_bytes, 98);
+  EXPECT_EQ(found.plan->totals.latency_cycles, 396);
+}
+
+// The tiles of the faster plan are cut along an axis that comes later. The bytes meet their lower
+// bound without it.
+TEST(Ties, AreBrokenAlongLaterAxes) {
+  const auto found =
+      Search(std::string(kTies) + "later_rows_network.json",
+             std::string(kTies) + "later_rows_profile.json", Least("off_chip_bytes"));
+  ASSERT_TRUE(found.plan);
+  EXPECT_EQ(found.plan->totals.off_chip_bytes, 384);
+  EXPECT_EQ(found.plan->totals.latency_cycles, 391);
+}
+
+// Banks with modes have no place for tensors that are kept, and the plan of single operators has
+// the least work. A plan that keeps nothing has as little, and takes half the time.
+TEST(Ties, AreBrokenWhereKeptTensorsDoNotFit) {
+  const std::string profile = "hw_profiles/three_bank_two_mode.yaml";
+  const auto found = Search(kDetector, profile, Least("macs"));
+  ASSERT_TRUE(found.plan);
+  const auto fast = Search(kDetector, profile, Least("latency", {{"macs", found.plan->score}}));
+  ASSERT_TRUE(fast.plan) << fast.reason;
+  EXPECT_LE(found.plan->totals.latency_cycles, fast.plan->totals.latency_cycles);
+}
+
+TEST(Limits, OfTheMetricThatIsMinimisedLoseNoPlan) {
+  const std::string profile = "hw_profiles/edge_npu_64kib.yaml";
+  const auto found = Search(kDetector, profile, Least("latency"));
+  ASSERT_TRUE(found.plan);
+  const auto again = Search(kDetector, profile, Least("latency", {{"latency", found.plan->score}}));
+  ASSERT_TRUE(again.plan);
+  EXPECT_EQ(again.plan->score, found.plan->score);
+  EXPECT_EQ(again.status, found.status);
+  EXPECT_EQ(again.plan->objective.limits.count("latency"), 1U);
+}
+
+// The limits are the metrics of the plan of least latency. No search with them finds a plan.
+TEST(Limits, OfAnotherPlanKeepThatPlan) {
+  const std::string profile = "hw_profiles/edge_npu_64kib.yaml";
+  const auto found = Search(kDetector, profile, Least("latency"));
+  ASSERT_TRUE(found.plan);
+  const plan::Metrics& totals = found.plan->totals;
+  const auto again =
+      Search(kDetector, profile,
+             Least("off_chip_bytes", {{"latency", static_cast<double>(totals.latency_cycles)},
+                                      {"peak", static_cast<double>(totals.peak_bytes)}}));
+  ASSERT_TRUE(again.plan) << again.reason;
+  EXPECT_LE(again.plan->totals.latency_cycles, totals.latency_cycles);
+  EXPECT_LE(again.plan->totals.peak_bytes, totals.peak_bytes);
+}
+
+}  // namespace
+}  // namespace tessera::search
