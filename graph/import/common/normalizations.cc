@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -16,11 +15,12 @@
 // of its operands in their order:
 //
 //     x          mean(x)  centred           squares        variance     deviation    result
-//     x          -        -                 squares of x   mean square  root of it   result
 //
-// The second line is a normalisation without a mean (RMS). A tensor that is no term ends the
-// search: the operators stay as they are. The region from x to the result is one operator if
-// nothing else reads what it makes. Cost: linear in the operators, each region being small.
+// The variance may also be the mean of the squares less the square of the mean. A tensor that is no
+// term ends the search: the operators stay as they are. The region from x to the result is one
+// operator if nothing else reads what it makes. A normalisation without a mean stays as it is: its
+// parts fuse with other operators, which is worth more. Cost: linear in the operators, each region
+// being small.
 namespace tessera::graph::import::common {
 
 namespace {
@@ -40,9 +40,7 @@ enum class Term {
   kVariance,    // with or without epsilon
   kMeanSquare,  // of x, with or without epsilon
   kDeviation,   // the root of the variance
-  kRoot,        // of the mean square
   kInverseDeviation,
-  kInverseRoot,
   kResult,
 };
 
@@ -66,19 +64,12 @@ constexpr Product kProducts[] = {
     {"mul", Term::kMean, Term::kMean, Term::kSquareOfMean},
     {"sub", Term::kMeanSquare, Term::kSquareOfMean, Term::kVariance},
     {"add", Term::kVariance, Term::kNone, Term::kVariance},
-    {"add", Term::kMeanSquare, Term::kNone, Term::kMeanSquare},
     {"sqrt", Term::kVariance, Term::kNone, Term::kDeviation},
-    {"sqrt", Term::kMeanSquare, Term::kNone, Term::kRoot},
     {"rsqrt", Term::kVariance, Term::kNone, Term::kInverseDeviation},
-    {"rsqrt", Term::kMeanSquare, Term::kNone, Term::kInverseRoot},
     {"reciprocal", Term::kDeviation, Term::kNone, Term::kInverseDeviation},
-    {"reciprocal", Term::kRoot, Term::kNone, Term::kInverseRoot},
     {"div", Term::kCentred, Term::kDeviation, Term::kResult},
-    {"div", Term::kInput, Term::kRoot, Term::kResult},
     {"mul", Term::kCentred, Term::kInverseDeviation, Term::kResult},
     {"mul", Term::kInverseDeviation, Term::kCentred, Term::kResult},
-    {"mul", Term::kInput, Term::kInverseRoot, Term::kResult},
-    {"mul", Term::kInverseRoot, Term::kInput, Term::kResult},
 };
 
 class Gatherer {
@@ -181,12 +172,9 @@ class Gatherer {
     const std::optional<Region> region = FindRegion(x);
     if (!region) return;
     Operator& op = links_.At(region->ops.front());
-    const bool centres =
-        std::any_of(region->terms.begin(), region->terms.end(),
-                    [](const auto& each) { return each.second == Term::kVariance; });
-    const std::string what = centres ? "layer normalisation" : "RMS normalisation";
     for (size_t i = 1; i < region->ops.size(); ++i)
-      draft_.report.Join(Report::Event::kFused, links_.At(region->ops[i]).id, op.id, what);
+      draft_.report.Join(Report::Event::kFused, links_.At(region->ops[i]).id, op.id,
+                         "layer normalisation");
     links_.Absorb(region->ops.front(), {region->ops.begin() + 1, region->ops.end()});
     op.kind = OperatorKind::kLayerNorm;
     op.function.clear();
