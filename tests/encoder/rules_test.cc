@@ -231,9 +231,18 @@ TEST_P(RulesOf, SameBankGroupOfASet) {
   EXPECT_FALSE(Fits(problem));  // bank 1 is in no group
 }
 
-// At each step another buffer fills the group that the set uses at the other step.
+// At each step another buffer fills the group that the set uses at the other step. The fixed
+// buffers behind the banks make the steps parts that are large enough to be solved apart.
 TEST_P(RulesOf, SameBankGroupOfBuffersThatNeverLiveTogether) {
+  constexpr Bytes kFixed = 4;
   Problem problem = InBanks({8, 8, 8, 8});
+  problem.memories[0].capacity += kFixed;
+  for (int i = 0; i < 2 * kFixed; ++i) {
+    problem::Buffer& fixed = problem.buffers.emplace_back();
+    fixed.id = "fixed" + std::to_string(i);
+    fixed.lifespans = {{i % 2, i % 2 + 1}};
+    fixed.offset = 16 + i / 2;
+  }
   problem.memories[0].bank_sets["bank_groups"] = {{0}, {1}};
   for (size_t i : {0, 1}) problem.buffers[i].lifespans = {{0, 1}};
   for (size_t i : {2, 3}) problem.buffers[i].lifespans = {{1, 2}};
