@@ -82,7 +82,7 @@ std::optional<double> ImmediateOf(const common::Translation& node, size_t operan
 
 // Powers and quotients that have names of their own, by the value of an immediate.
 std::string FunctionOf(const common::Translation& node) {
-  const std::string function = common::SnakeCase(node.Source().type);
+  std::string function = common::SnakeCase(node.Source().type);
   if (function == "div" && ImmediateOf(node, 0) == 1.0) return "reciprocal";
   if (function != "pow") return function;
   const std::optional<double> exponent = ImmediateOf(node, 1);
