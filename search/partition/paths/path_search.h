@@ -37,7 +37,8 @@
 // tile shapes that are not even cuts, policies, and intervals out of reach. Each expanded interval
 // then has one additional arc whose cost is a lower bound of all its untried shapes. As long as the
 // best path through all arcs is better than the plan, the untried shapes on it are tried; when it
-// is not, no plan is better. So those that cannot beat the best plan are never examined.
+// is not, no plan is better. So those that cannot beat the best plan are never examined. FindTie
+// then does the same for plans of the same score that decide ties better.
 //
 // The intervals of one round are expanded and decided independently of each other, hence in
 // parallel. The queries do not depend on the number of threads.

@@ -45,6 +45,26 @@ bool TellsWhatItLeftOut(const plan::Plan& plan) {
   return plan.scope.kept == "boundary tensors, for want of effort";
 }
 
+// A search that its work limit ends has considered no part of the scope to the end.
+TEST(LimitedEffort, AWorkLimitLeavesOutSomeOfEachPart) {
+  int cut_short = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    const Subject subject = DrawSubject(seed);
+    partition::answer::PartitionOptions options;
+    options.engines = TestEngines();
+    options.most_work = 1;
+    const auto result = partition::SearchPartition(subject.graph, subject.profile, options);
+    ASSERT_TRUE(result);
+    if (!result->plan || result->plan->score <= result->plan->bound) continue;
+    ++cut_short;
+    EXPECT_FALSE(result->plan->proven);
+    for (const plan::ScopePart& part : plan::kScopeParts)
+      EXPECT_NE(result->plan->scope.*part.left_out, "") << part.name;
+  }
+  EXPECT_GE(cut_short, 5);
+}
+
 TEST(LimitedEffort, FindsAPlanWhereThereIsOneAndSaysWhatItLeftOut) {
   int worse = 0;
   for (uint64_t seed = 0; seed < 40; ++seed) {
