@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <map>
+#include <ostream>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -55,6 +56,9 @@ struct MsfPoint {
   int64_t counted = 0;  // MACs of its partition, tile by tile (tests/plan/msf_cnn_test.cc)
   int64_t run_in = 0;   // the peak of its scheme as a plan of ours
 };
+
+// Names the tests.
+void PrintTo(const MsfPoint& point, std::ostream* out) { *out << point.memory; }
 
 class MsfCnn : public testing::TestWithParam<MsfPoint> {};
 
