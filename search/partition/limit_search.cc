@@ -7,10 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/encoder/program/homes.h"
-#include "tessera/search/cost/lower_bounds.h"
-#include "tessera/search/cost/objective.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
+#include "tessera/search/partition/ratio_search.h"
 
 // A search with limits drops paths that exceed them, and has no plan to compare with until one path
 // keeps all. If limits are as low as a plan of another objective reaches, nearly every tile shape
@@ -54,14 +52,7 @@ bool FallsByPrefetching(const std::string& metric) {
 
 class LimitSearch {
  public:
-  LimitSearch(const graph::Graph& graph, const answer::PartitionOptions& options,
-              const cost::Scale& scale, const plan::Metrics& lower_bounds,
-              const SearchFunction& search)
-      : graph_(graph),
-        options_(options),
-        scale_(scale),
-        lower_bounds_(lower_bounds),
-        search_(search) {}
+  explicit LimitSearch(const RelatedSearch& asked) : asked_(asked), options_(asked.Options()) {}
 
   base::Expected<answer::PartitionResult> Run() {
     if (const std::optional<std::string> own = OnlyMetric(options_.objective);
@@ -70,23 +61,24 @@ class LimitSearch {
       without.limits.erase(*own);
       base::Expected<answer::PartitionResult> found = Search(without, options_.stop);
       if (!found) return found;
-      if (found->plan && KeepsLimits(*found->plan)) {
-        found->plan->objective = scale_.Objective();
-        return Checked(*std::move(found));
+      if (found->plan && asked_.KeepsLimits(*found->plan)) {
+        found->plan->objective = asked_.Scale().Objective();
+        if (auto fault = answer::CheckWellFormed(*found->plan)) return base::Unexpected(*fault);
+        return found;
       }
     }
     base::Expected<answer::PartitionResult> result = SearchWithLimits();
     if (!result || result->plan) return result;
-    if (result->status == problem::Status::kInfeasible && !options_.prefetch) return result;
+    const bool is_open = result->status == problem::Status::kUnknown ||
+                         (result->status == problem::Status::kInfeasible && options_.prefetch);
+    if (!is_open) return result;
     for (const plan::Objective& related : Related()) {
-      if (options_.stop != nullptr && options_.stop->Requested()) break;
+      if (asked_.IsStopped()) break;
       base::Expected<answer::PartitionResult> found = Search(related, options_.stop);
       if (!found) return found;
-      if (!found->plan || !KeepsLimits(*found->plan)) continue;
-      answer::RateAnew(scale_, lower_bounds_, kOthers, *found->plan);
-      found->status =
-          found->plan->status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
-      return Checked(*std::move(found));
+      if (!found->plan || !asked_.KeepsLimits(*found->plan)) continue;
+      if (auto fault = asked_.Claim(kOthers, *found)) return base::Unexpected(*fault);
+      return found;
     }
     if (options_.prefetch)
       result->reason += "; no plan was found that keeps the limits with prefetched constants";
@@ -99,7 +91,7 @@ class LimitSearch {
     answer::PartitionOptions options = options_;
     options.objective = objective;
     options.stop = stop;
-    return search_(graph_, options);
+    return asked_.Run(options);
   }
 
   base::Expected<answer::PartitionResult> SearchWithLimits() const {
@@ -107,10 +99,6 @@ class LimitSearch {
       return Search(options_.objective, options_.stop);
     const base::Stop in_part(options_.stop->Before(kShareWithLimits), options_.stop);
     return Search(options_.objective, &in_part);
-  }
-
-  bool KeepsLimits(const plan::Plan& plan) const {
-    return scale_.WithinLimits(scale_.CostOf(plan.totals));
   }
 
   // Each metric that has a limit, and the objective, without the limits that may be kept all the
@@ -142,17 +130,8 @@ class LimitSearch {
     return related;
   }
 
-  // An error of the program if the plan is not valid with the limits.
-  static base::Expected<answer::PartitionResult> Checked(answer::PartitionResult result) {
-    if (auto fault = answer::CheckWellFormed(*result.plan)) return base::Unexpected(*fault);
-    return result;
-  }
-
-  const graph::Graph& graph_;
+  const RelatedSearch& asked_;
   const answer::PartitionOptions& options_;
-  const cost::Scale& scale_;
-  const plan::Metrics& lower_bounds_;
-  const SearchFunction& search_;
 };
 
 }  // namespace
@@ -162,11 +141,9 @@ base::Expected<answer::PartitionResult> SearchForLimits(const graph::Graph& grap
                                                         const answer::PartitionOptions& options,
                                                         const SearchFunction& search) {
   if (options.objective.limits.empty()) return search(graph, options);
-  const plan::Metrics lower_bounds =
-      cost::FindLowerBounds(encoder::program::WithHomes(graph, profile), profile);
-  const base::Expected<cost::Scale> scale = cost::Scale::Make(options.objective, lower_bounds);
-  if (!scale) return base::Unexpected(scale.error());
-  return LimitSearch(graph, options, *scale, lower_bounds, search).Run();
+  const base::Expected<RelatedSearch> asked = RelatedSearch::Make(graph, profile, options, search);
+  if (!asked) return base::Unexpected(asked.error());
+  return LimitSearch(*asked).Run();
 }
 
 }  // namespace tessera::search::partition

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tessera/search/partition/ratio_search.h"
+#include "tessera/search/partition/related_search.h"
 
 // Limits that a plan of a related objective keeps.
 namespace tessera::search::partition {

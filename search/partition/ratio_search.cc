@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/encoder/program/homes.h"
-#include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/objective.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/partition.h"
@@ -52,38 +50,33 @@ std::string NamesOf(const plan::Objective& objective) {
 
 class RatioSearch {
  public:
-  RatioSearch(const graph::Graph& graph, const answer::PartitionOptions& options,
-              const cost::Scale& scale, const plan::Metrics& lower_bounds,
-              const SearchFunction& search)
-      : graph_(graph),
-        options_(options),
-        scale_(scale),
-        lower_bounds_(lower_bounds),
-        search_(search),
-        remembering_(tiling::Engines(options.engines.begin(), options.engines.end())) {}
+  explicit RatioSearch(const RelatedSearch& asked)
+      : asked_(asked),
+        scale_(asked.Scale()),
+        remembering_(
+            tiling::Engines(asked.Options().engines.begin(), asked.Options().engines.end())) {}
 
   base::Expected<answer::PartitionResult> Run() {
     const plan::Objective related = WithoutRatios();
     if (auto fault = TryRelated(related)) return base::Unexpected(*std::move(fault));
     if (!best_.plan) return std::move(best_);
     for (const plan::Metric* ratio : plan::kRatioMetrics) {
-      if (IsStopped() || !scale_.Objective().weights.contains(std::string(ratio->name))) continue;
+      if (asked_.IsStopped() || !scale_.Objective().weights.contains(std::string(ratio->name)))
+        continue;
       plan::Objective least = related;
       least.weights = {{std::string(NumeratorOf(*ratio)), 1}};
       if (least.weights.size() == related.weights.size()) continue;  // searched before
       if (auto fault = TryRelated(least)) return base::Unexpected(*std::move(fault));
     }
     if (auto fault = Claim()) return base::Unexpected(*std::move(fault));
-    if (best_.status != Status::kOptimal && !IsStopped() &&
-        graph_.operators.size() <= kMostOperators) {
+    if (best_.status != Status::kOptimal && !asked_.IsStopped() &&
+        asked_.Network().operators.size() <= kMostOperators) {
       if (auto fault = TryItself()) return base::Unexpected(*std::move(fault));
     }
     return std::move(best_);
   }
 
  private:
-  bool IsStopped() const { return options_.stop != nullptr && options_.stop->Requested(); }
-
   // The weights of ratios on their numerators: in a mean, both are relative to their bounds.
   plan::Objective WithoutRatios() const {
     plan::Objective objective = scale_.Objective();
@@ -98,7 +91,7 @@ class RatioSearch {
   }
 
   answer::PartitionOptions Remembering() const {
-    answer::PartitionOptions options = options_;
+    answer::PartitionOptions options = asked_.Options();
     if (options.cached == nullptr) options.cached = &remembering_;
     return options;
   }
@@ -107,7 +100,7 @@ class RatioSearch {
     answer::PartitionOptions options = Remembering();
     options.objective = objective;
     searched_.push_back(NamesOf(objective));
-    base::Expected<answer::PartitionResult> found = search_(graph_, options);
+    base::Expected<answer::PartitionResult> found = asked_.Run(options);
     if (!found) return found.error();
     if (!best_.plan || (found->plan && IsBetter(*found->plan))) best_ = *std::move(found);
     return std::nullopt;
@@ -123,22 +116,20 @@ class RatioSearch {
 
   // The best plan, as one for the objective that was asked for.
   std::optional<base::Diagnostic> Claim() {
-    plan::Plan& plan = *best_.plan;
-    answer::RateAnew(scale_, lower_bounds_, kLeftOut, plan);
-    if (!plan.proven) {
-      plan.notes.push_back(fmt::format(
+    if (auto fault = asked_.Claim(kLeftOut, best_)) return fault;
+    if (!best_.plan->proven) {
+      best_.plan->notes.push_back(fmt::format(
           "{} was not minimised itself: this is the best, by it, of the plans of least {}",
           NamesOf(scale_.Objective()), fmt::join(searched_, ", of least ")));
     }
-    best_.status = plan.status == "optimal" ? Status::kOptimal : Status::kFeasible;
-    return answer::CheckWellFormed(plan);
+    return std::nullopt;
   }
 
   // A plan that is proven replaces one of equal score. The layer-by-layer plan stays that of the
   // related objective: for a ratio alone, the slowest tiles would be the best.
   std::optional<base::Diagnostic> TryItself() {
     answer::PartitionOptions options = Remembering();
-    base::Expected<answer::PartitionResult> found = search_(graph_, options);
+    base::Expected<answer::PartitionResult> found = asked_.Run(options);
     if (!found) return found.error();
     if (!found->plan ||
         (!IsBetter(*found->plan) && !(found->plan->proven && IsAsGood(*found->plan))))
@@ -148,11 +139,8 @@ class RatioSearch {
     return answer::CheckWellFormed(*best_.plan);
   }
 
-  const graph::Graph& graph_;
-  const answer::PartitionOptions& options_;
+  const RelatedSearch& asked_;
   const cost::Scale& scale_;
-  const plan::Metrics& lower_bounds_;
-  const SearchFunction& search_;
   const tiling::CachedEngines remembering_;
   std::vector<std::string> searched_;  // the objectives of the searches so far
   answer::PartitionResult best_;
@@ -178,11 +166,9 @@ base::Expected<answer::PartitionResult> SearchForRatios(const graph::Graph& grap
                                                         const hw_profiles::Profile& profile,
                                                         const answer::PartitionOptions& options,
                                                         const SearchFunction& search) {
-  const plan::Metrics lower_bounds =
-      cost::FindLowerBounds(encoder::program::WithHomes(graph, profile), profile);
-  const base::Expected<cost::Scale> scale = cost::Scale::Make(options.objective, lower_bounds);
-  if (!scale) return base::Unexpected(scale.error());
-  return RatioSearch(graph, options, *scale, lower_bounds, search).Run();
+  const base::Expected<RelatedSearch> asked = RelatedSearch::Make(graph, profile, options, search);
+  if (!asked) return base::Unexpected(asked.error());
+  return RatioSearch(*asked).Run();
 }
 
 }  // namespace tessera::search::partition
