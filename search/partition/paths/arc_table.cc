@@ -148,6 +148,7 @@ void ArcTable::Forbid(const Selection& selection, const Reach& reach) {
     Refresh(subgraph.interval->index, reach);
     forbidden.push_back(ArcOf(*subgraph.interval, subgraph.index, {}));
   }
+  if (forbidden_.size() >= kMostForbidden) forbidden_.erase(forbidden_.begin());
   forbidden_.push_back(std::move(forbidden));
 }
 

@@ -75,7 +75,8 @@ class ArcTable {
   }
   Selection SelectionOf(const Path& path, std::span<const Arc> arcs) const;
 
-  // Excludes this selection from further results. At most kMostForbidden times.
+  // Excludes this selection from further results. Beyond kMostForbidden, the oldest one counts
+  // again.
   void Forbid(const Selection& selection, const Reach& reach);
 
   // Forgets the excluded selections that are out of reach.

@@ -154,7 +154,7 @@ class PathSearch {
   // of the selection.
   void FormulateRefused(const Selection& selection, size_t most);
 
-  // Excludes this selection from further results. At most kMostForbidden times.
+  // As ArcTable::Forbid.
   void Forbid(const Selection& selection);
 
   // From now on only selections that keep nothing on chip except required tensors are found.
