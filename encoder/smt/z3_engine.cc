@@ -41,6 +41,18 @@ z3::expr Z3Sink::ExpressionOf(formulation::Literal literal) const {
   return literal.Negative() ? !truth : truth;
 }
 
+std::vector<z3::expr> Z3Sink::TakeRequired(size_t most) {
+  const size_t end = std::min(required_.size(), taken_ + most);
+  std::vector<z3::expr> taken(required_.begin() + static_cast<std::ptrdiff_t>(taken_),
+                              required_.begin() + static_cast<std::ptrdiff_t>(end));
+  taken_ = end;
+  if (taken_ == required_.size()) {
+    required_.clear();
+    taken_ = 0;
+  }
+  return taken;
+}
+
 z3::expr Z3Sink::Constant(int64_t value) const { return context_.bv_val(value, width_); }
 
 void Z3Sink::Require(const z3::expr& statement) {
@@ -180,7 +192,6 @@ class Z3Backend : public formulation::Backend {
   z3::context context_;
   z3::solver solver_;
   Z3Sink sink_;
-  bool is_cut_off_ = false;  // by a stop that came between batches
 };
 
 int64_t Z3Backend::Conflicts() const {
@@ -196,19 +207,18 @@ int64_t Z3Backend::Conflicts() const {
 
 // Z3 translates constraints to clauses at the next check, and polls nothing while it simplifies
 // them. So they are translated a batch at a time, by checks without conflicts. Returns false if the
-// stop came first; what is left out then stays out, and no later answer counts.
+// stop came first; the next call continues.
 bool Z3Backend::Load(const base::Stop& stop) {
   constexpr size_t kBatch = 500;
-  const std::vector<z3::expr> required = sink_.TakeRequired();
   solver_.set("max_conflicts", 0U);
   solver_.set("rlimit", 0U);
-  for (size_t i = 0; i < required.size() && !is_cut_off_; ++i) {
-    solver_.add(required[i]);
-    if ((i + 1) % kBatch != 0) continue;
-    is_cut_off_ = stop.Requested();
-    if (!is_cut_off_) solver_.check();
+  while (sink_.CountRequired() > 0) {
+    if (stop.Requested()) return false;
+    const std::vector<z3::expr> batch = sink_.TakeRequired(kBatch);
+    for (const z3::expr& statement : batch) solver_.add(statement);
+    if (batch.size() == kBatch) solver_.check();
   }
-  return !is_cut_off_;
+  return true;
 }
 
 formulation::Answer Z3Backend::Decide(std::span<const formulation::Literal> assumptions,

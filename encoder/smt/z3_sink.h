@@ -33,8 +33,10 @@ class Z3Sink : public formulation::ClauseSink, public formulation::IntegerSink {
   int64_t ValueOf(formulation::Integer integer) const override;
   bool IsTrue(formulation::Literal literal) const;
 
-  // What was required since the last call.
-  std::vector<z3::expr> TakeRequired() { return std::exchange(required_, {}); }
+  // What is required and not taken yet, and up to `most` statements of it, the oldest first.
+  size_t CountRequired() const { return required_.size() - taken_; }
+  std::vector<z3::expr> TakeRequired(size_t most);
+
   void SetModel(const z3::model& model) { model_ = model; }
   z3::expr ExpressionOf(formulation::Literal literal) const;
 
@@ -57,6 +59,7 @@ class Z3Sink : public formulation::ClauseSink, public formulation::IntegerSink {
   z3::context& context_;
   unsigned width_;
   std::vector<z3::expr> required_;
+  size_t taken_ = 0;              // of them
   std::vector<z3::expr> truths_;  // by variable, from 1
   std::vector<Vector> vectors_;
   // integer and rank of the value

@@ -152,6 +152,22 @@ TEST_P(Promise, SchedulesCoverTheHorizon) {
             std::vector<problem::ModeSchedule>({problem::ModeSchedule(7, 0)}));
 }
 
+// 40 buffers that live together take thousands of constraints. A stop at any of the first polls may
+// come while they are loaded. The same session then answers as a fresh one does.
+TEST_P(Promise, ASessionThatWasStoppedGoesOn) {
+  const Problem problem = Together(40, 1, 40);
+  for (int64_t k = 1; k <= 5; ++k) {
+    const auto session = GetParam().engine->Open(problem, nullptr);
+    const base::Stop at_poll(base::Stop::AtPoll{k});
+    const Result stopped = session->Solve(0, 40, {}, at_poll);
+    EXPECT_NE(stopped.status, Status::kInfeasible) << k;
+    const base::Stop never;
+    const Result result = session->Solve(0, 40, {}, never);
+    ASSERT_EQ(result.status, Status::kFeasible) << k << ": " << result.reason;
+    EXPECT_TRUE(Validate(problem, *result.allocation, 40).empty());
+  }
+}
+
 // Without refinements: with them, interchangeable buffers make the problem easy.
 INSTANTIATE_TEST_SUITE_P(
     Engines, Promise,

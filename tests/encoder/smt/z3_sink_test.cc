@@ -11,7 +11,7 @@ namespace {
 class Z3SinkOf : public testing::Test {
  protected:
   bool Allows(const std::vector<formulation::Literal>& assumptions) {
-    for (const z3::expr& statement : sink_.TakeRequired()) solver_.add(statement);
+    for (const z3::expr& statement : sink_.TakeRequired(1'000)) solver_.add(statement);
     z3::expr_vector assumed(context_);
     for (const formulation::Literal literal : assumptions)
       assumed.push_back(sink_.ExpressionOf(literal));
