@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/base/saturating.h"
 #include "tessera/plan/verify/residency.h"
 
 namespace tessera::plan::verify {
@@ -246,9 +247,12 @@ NamedExtents NameExtents(const std::vector<int64_t>& extents) {
 
 int64_t StoredBytes(const NamedExtents& extents, base::DataType type, int64_t channel_block,
                     int64_t row_pitch) {
-  const int64_t row =
-      base::BytesOf(type, extents.columns * base::RoundUp(extents.channels, channel_block));
-  return std::max<int64_t>(1, extents.batch * extents.rows * base::RoundUp(row, row_pitch));
+  constexpr int64_t kMostBits = 64;
+  const int64_t elements =
+      base::SaturatingMul(extents.columns, base::RoundUp(extents.channels, channel_block));
+  if (elements > base::kMaxTotal / kMostBits) return base::kMaxTotal;
+  const int64_t row = base::RoundUp(base::BytesOf(type, elements), row_pitch);
+  return std::max<int64_t>(1, base::SaturatingMul(extents.batch * extents.rows, row));
 }
 
 int64_t BytesOfChannels(const Plan& plan, const graph::Operator& op, int constant, int64_t all,

@@ -88,6 +88,19 @@ TEST(Judge, SeesInputsAndOutputsThatOverflowTheirHome) {
   }
 }
 
+// The bytes of a row that is padded to blocks of channels pass 64 bits.
+TEST(Judge, RefutesHomesInNetworksOfAnySize) {
+  Plan question = Question();
+  for (graph::Tensor& tensor : question.network.tensors) {
+    if (!tensor.constant) tensor.shape = {1, 1, 1, int64_t{1} << 56};
+  }
+  for (hw_profiles::RoleLayout& role : question.profile.roles) role.channel_block = 1 << 10;
+  const verify::infeasibility::Judgement judgement =
+      verify::infeasibility::Judge(question, NoProof, kNever);
+  ASSERT_TRUE(judgement.refutation) << judgement.gap;
+  EXPECT_THAT(judgement.refutation->argument, HasSubstr("network inputs take"));
+}
+
 // Each convolution has 4 * 4 * 9 products for each of 4 x 4 results.
 TEST(Judge, SeesLimitsThatNoPlanKeeps) {
   Plan question = Question();
