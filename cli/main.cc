@@ -112,7 +112,6 @@ ExitCode Run(Console& console, int argc, char** argv) {
   }
   for (const auto& command : commands) {
     if (!app.got_subcommand(command->Name())) continue;
-    HasExhaustedMemory() = false;
     std::signal(SIGABRT, &OnAbort);
     std::set_new_handler(&ThrowExhausted);
     return command->Run(console);
