@@ -213,13 +213,40 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kColumns = 110;
 
-std::string Scalar(const Json& value) { return WriteJsonLine(value); }
+bool IsPlain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+}
+
+void AppendString(std::string_view value, std::string& text) {
+  if (IsPlain(value)) {
+    ((text += '"') += value) += '"';
+  } else {
+    text += WriteJsonLine(value);
+  }
+}
+
+void AppendKey(std::string_view key, std::string& text) {
+  AppendString(key, text);
+  text += ": ";
+}
+
+// The common scalars without a detour through the library's writer.
+void AppendScalar(const Json& value, std::string& text) {
+  if (const auto* string = value.get_ptr<const Json::string_t*>()) {
+    AppendString(*string, text);
+  } else if (value.is_number_integer() && !value.is_number_unsigned()) {
+    text += std::to_string(value.get<int64_t>());
+  } else {
+    text += WriteJsonLine(value);
+  }
+}
 
 // Appends the value on one line. Returns false, and stops, as soon as the text exceeds `limit`
 // characters in all.
 bool AppendInline(const Json& value, size_t limit, std::string& text) {
   if (!value.is_structured()) {
-    text += Scalar(value);
+    AppendScalar(value, text);
     return text.size() <= limit;
   }
   const bool is_object = value.is_object();
@@ -228,7 +255,7 @@ bool AppendInline(const Json& value, size_t limit, std::string& text) {
   for (auto it = value.begin(); it != value.end(); ++it) {
     if (!first) text += ", ";
     first = false;
-    if (is_object) text += Scalar(it.key()) + ": ";
+    if (is_object) AppendKey(it.key(), text);
     if (!AppendInline(*it, limit, text)) return false;
   }
   text += is_object ? '}' : ']';
@@ -240,7 +267,11 @@ void Append(const Json& value, size_t indent, size_t column, std::string& text) 
   std::string line;
   const bool fits = AppendInline(value, column < kColumns ? kColumns - column : 0, line);
   if (fits || !value.is_structured() || value.empty()) {
-    text += fits ? line : Scalar(value);
+    if (fits) {
+      text += line;
+    } else {
+      AppendScalar(value, text);
+    }
     return;
   }
   const bool is_object = value.is_object();
@@ -250,9 +281,9 @@ void Append(const Json& value, size_t indent, size_t column, std::string& text) 
     text += first ? "\n" : ",\n";
     first = false;
     text.append(indent + 2, ' ');
-    const std::string key = is_object ? Scalar(it.key()) + ": " : "";
-    text += key;
-    Append(*it, indent + 2, indent + 3 + key.size(), text);
+    const size_t begin = text.size();
+    if (is_object) AppendKey(it.key(), text);
+    Append(*it, indent + 2, indent + 3 + (text.size() - begin), text);
   }
   text += '\n';
   text.append(indent, ' ');
