@@ -44,6 +44,7 @@ base::Expected<Result> PlaceHome(const problem::Problem& problem, const tiling::
   if (!result || result->allocation || result->status != problem::Status::kUnknown) return result;
   const base::Stop grace(base::Stop::Clock::now() + kHomeGrace);
   options.minimize = false;
+  options.capacity = problem.memories.front().capacity;
   options.budget = budget;
   if (stop.Requested()) options.stop = &grace;
   return allocate::Allocate(problem, nullptr, 0, engines, options);
