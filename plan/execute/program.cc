@@ -25,7 +25,7 @@ using problem::Step;
 class Unrolling : private verify::PassVisitor {
  public:
   Unrolling(const Plan& plan, const Contents& contents,
-            const std::function<void(const Instruction&)>& run)
+            const std::function<bool(const Instruction&)>& run)
       : plan_(plan),
         contents_(contents),
         run_(run),
@@ -36,19 +36,21 @@ class Unrolling : private verify::PassVisitor {
   void Run() {
     for (const bool next : {false, true}) ProvideWhatIsThere(next);
     Step begin = 0;
-    for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
+    for (size_t i = 0; i < plan_.subgraphs.size() && !is_over_; ++i) {
       Step end = begin;
       while (end < Steps() && At(end).subgraph == static_cast<int>(i)) ++end;
       RunSubgraph(static_cast<int>(i), {begin, end});
       if (end > begin) ExpectResults(plan_.subgraphs[i].interval, end - 1);
       begin = end;
     }
-    ExpectWhatStays();
+    if (!is_over_) ExpectWhatStays();
   }
 
  private:
   Step Steps() const { return static_cast<Step>(plan_.steps.size()); }
   const StepUse& At(Step step) const { return plan_.steps[static_cast<size_t>(step)]; }
+
+  void HandOut(const Instruction& instruction) { is_over_ = is_over_ || !run_(instruction); }
 
   // Whatever no operator of the program makes. What a state has become by then stands in its place.
   void ProvideWhatIsThere(bool next) {
@@ -69,7 +71,7 @@ class Unrolling : private verify::PassVisitor {
   void Provide(Place place) {
     if (place.where == Where::kNone) return;
     if (place.where == Where::kHome) place.refusal.clear();
-    run_(execute::Provide{std::move(place)});
+    HandOut(execute::Provide{std::move(place)});
   }
 
   // What a subgraph made for others must be complete when it is over.
@@ -80,7 +82,7 @@ class Unrolling : private verify::PassVisitor {
       if (!verify::IsMadeForOthers(tensor, users_[i], interval)) continue;
       Place place = places_.OfWhole(static_cast<int>(i), look);
       if (place.where == Where::kHome) place.refusal.clear();
-      run_(Expect{place, WholeOf(tensor.shape)});
+      HandOut(Expect{place, WholeOf(tensor.shape)});
     }
   }
 
@@ -100,7 +102,7 @@ class Unrolling : private verify::PassVisitor {
       if (!wanted || !places_.IsWhole(index)) continue;
       const Place place = tensor.constant ? places_.OfConstantWhole(index, look, false)
                                           : places_.OfWhole(index, look);
-      run_(Expect{place, WholeOf(tensor.shape)});
+      HandOut(Expect{place, WholeOf(tensor.shape)});
     }
   }
 
@@ -126,39 +128,40 @@ class Unrolling : private verify::PassVisitor {
   }
 
   void Enter(Step step, int64_t tile) override {
+    if (is_over_) return;
     EnterStep enter{step, tile, std::nullopt, before_ < 0 || MayFollow(before_, step)};
     const Step scheduled = step - first_scheduled_;
     const auto modes = plan_.allocation.modes.empty() ? 0 : plan_.allocation.modes.front().size();
     if (scheduled >= 0 && static_cast<size_t>(scheduled) < modes)
       enter.mode = plan_.allocation.modes.front()[static_cast<size_t>(scheduled)];
-    run_(enter);
+    HandOut(enter);
     if (before_ >= 0) {
       const auto [known, fresh] = dying_.try_emplace({before_, step});
       if (fresh) known->second = DyingBetween(before_, step);
-      if (!known->second.empty()) run_(Forget{known->second});
+      if (!known->second.empty()) HandOut(Forget{known->second});
     }
     before_ = step;
   }
 
   int64_t Begin(const verify::Transfer& transfer) override {
-    run_(actions_->Start(transfer, transfers_));
+    if (!is_over_) HandOut(actions_->Start(transfer, transfers_));
     return transfers_++;
   }
-  void End(int64_t transfer) override { run_(FinishTransfer{transfer}); }
+  void End(int64_t transfer) override { HandOut(FinishTransfer{transfer}); }
   int64_t RoundsOf(int op) override { return here_->RoundsOf(op); }
   void Compute(int op, const RunIndex& run, Step step) override {
-    run_(actions_->Run(op, run, step));
+    if (!is_over_) HandOut(actions_->Run(op, run, step));
   }
   void Restore(int op, const RunIndex& run, Step step) override {
-    CopyRows(actions_->Restore(op, run, step));
+    if (!is_over_) CopyRows(actions_->Restore(op, run, step));
   }
   void Save(int op, const RunIndex& run, int next_phase, Step step) override {
-    CopyRows(actions_->Save(op, run, next_phase, step));
+    if (!is_over_) CopyRows(actions_->Save(op, run, next_phase, step));
   }
   void CopyRows(const Copy& copy) {
-    if (!copy.moves.empty()) run_(copy);
+    if (!copy.moves.empty()) HandOut(copy);
   }
-  void Refuse(const std::string& why) override { run_(Complaint{why}); }
+  void Refuse(const std::string& why) override { HandOut(Complaint{why}); }
 
   // Whether the plan's loops lead from one step to the other.
   bool MayFollow(Step from, Step to) const {
@@ -206,7 +209,7 @@ class Unrolling : private verify::PassVisitor {
 
   const Plan& plan_;
   const Contents& contents_;
-  const std::function<void(const Instruction&)>& run_;
+  const std::function<bool(const Instruction&)>& run_;
   const std::vector<verify::Users> users_;
   Places places_;
   std::optional<verify::SubgraphResidency> here_;  // the subgraph that runs
@@ -216,6 +219,7 @@ class Unrolling : private verify::PassVisitor {
   Step first_scheduled_;  // a schedule of modes begins where the first buffer lives
   std::map<std::pair<Step, Step>, std::vector<problem::AddressRange>> dying_;
   Step before_ = -1;
+  bool is_over_ = false;  // no further instruction is wanted
 };
 
 }  // namespace
@@ -234,7 +238,7 @@ bool StaysInPlace(const Plan& plan, const std::vector<verify::Users>& users, int
 }
 
 void Unroll(const Plan& plan, const Contents& contents,
-            const std::function<void(const Instruction&)>& run) {
+            const std::function<bool(const Instruction&)>& run) {
   Unrolling(plan, contents, run).Run();
 }
 

@@ -29,9 +29,9 @@ bool StaysInPlace(const Plan& plan, const std::vector<verify::Users>& users, int
 
 // The plan's program, instruction by instruction, as docs/program.md says: every step in order,
 // every tile, loops unrolled. Steps, transfers, buffers, offsets and modes are the plan's word;
-// what tiles need follows from the network. The plan has no obstacle. Cost: that of a few
-// instructions for each operator, tile and slice; none is kept.
+// what tiles need follows from the network. Ends early once `run` returns false. The plan has no
+// obstacle. Cost: that of a few instructions for each operator, tile and slice; none is kept.
 void Unroll(const Plan& plan, const Contents& contents,
-            const std::function<void(const Instruction&)>& run);
+            const std::function<bool(const Instruction&)>& run);
 
 }  // namespace tessera::plan::execute

@@ -76,24 +76,26 @@ std::string FindObstacle(const Plan& plan, const Contents& contents) {
   return cells > kMostCells ? "the memories in use are too large to execute" : "";
 }
 
-Execution::Execution(const Plan& plan, const Contents& contents, size_t most)
+Execution::Execution(const Plan& plan, const Contents& contents, const base::Stop& stop)
     : plan_(plan),
       contents_(contents),
+      stop_(stop),
       users_(verify::FindUsers(plan.network)),
       places_(plan, contents, users_),
       whole_(plan, contents, places_),
       memories_(SizesOf(plan, contents)),
-      performer_(plan, contents, memories_, *this),
+      performer_(plan, contents, memories_, stop, *this),
       modes_(performer_.Rules()),
-      recorder_(std::in_place, plan, contents),
-      most_(most) {
+      recorder_(std::in_place, plan, contents) {
   memories_.BeginRuns(order_);
   modes_.BeginRuns(order_);
 }
 
-void Execution::Run(const execute::Instruction& instruction) {
+bool Execution::Run(const execute::Instruction& instruction) {
   ++time_;
   std::visit([this](const auto& what) { Do(what); }, instruction);
+  report_.is_cut_off = stop_.Requested();
+  return !report_.is_cut_off;
 }
 
 Report Execution::TakeReport() {
@@ -104,7 +106,7 @@ Report Execution::TakeReport() {
 
 void Execution::Tell(FindingKind kind, const std::string& fault) {
   ++report_.found;
-  if (report_.findings.size() >= most_) return;
+  if (report_.findings.size() >= kMostFindings) return;
   std::string where = actor_.step < 0 ? "before the program" : fmt::format("step {}", actor_.step);
   if (actor_.tile >= 0) where += fmt::format(", tile {}", actor_.tile);
   if (actor_.op >= 0)
@@ -331,14 +333,15 @@ bool Execution::IsThere(const Place& place, const plan::Box& box) {
   return false;
 }
 
-Report Execute(const Plan& plan, size_t most) {
+Report Execute(const Plan& plan, const base::Stop& stop) {
   Report report;
   const Contents contents(plan.network, plan.profile.table_bytes_per_channel);
   report.obstacle = FindObstacle(plan, contents);
   if (!report.obstacle.empty()) return report;
-  Execution execution(plan, contents, most);
-  execute::Unroll(plan, contents,
-                  [&](const execute::Instruction& instruction) { execution.Run(instruction); });
+  Execution execution(plan, contents, stop);
+  execute::Unroll(plan, contents, [&](const execute::Instruction& instruction) {
+    return execution.Run(instruction);
+  });
   return execution.TakeReport();
 }
 

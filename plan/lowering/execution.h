@@ -17,19 +17,22 @@
 
 namespace tessera::plan::lowering {
 
+inline constexpr size_t kMostFindings = 100;  // that a report keeps
+
 // Cells of each memory that a plan uses.
 std::vector<int64_t> SizesOf(const Plan& plan, const execute::Contents& contents);
 
 // Why the plan cannot be run, in words; empty if it can.
 std::string FindObstacle(const Plan& plan, const execute::Contents& contents);
 
-// Runs the instructions of a plan. The plan and the contents outlive it.
+// Runs the instructions of a plan. The arguments outlive it.
 class Execution : private Listener {
  public:
-  // Keeps at most `most` findings and counts the others.
-  Execution(const Plan& plan, const execute::Contents& contents, size_t most);
+  // Keeps the first kMostFindings findings and counts the others.
+  Execution(const Plan& plan, const execute::Contents& contents, const base::Stop& stop);
 
-  void Run(const execute::Instruction& instruction);
+  // Returns false once the stop was requested.
+  bool Run(const execute::Instruction& instruction);
 
   Report TakeReport();
 
@@ -66,6 +69,7 @@ class Execution : private Listener {
 
   const Plan& plan_;
   const execute::Contents& contents_;
+  const base::Stop& stop_;
   const std::vector<verify::Users> users_;
   const execute::Places places_;
   const WholeTensors whole_;
@@ -83,7 +87,6 @@ class Execution : private Listener {
   Actor actor_;                       // who acts now
   std::vector<Actor> actors_;         // of all runs
   std::vector<std::string> links_;
-  size_t most_;
   Report report_;
 };
 

@@ -47,17 +47,17 @@ std::string DescribeJob(const Plan& plan, const Job& job) {
 
 class Interpreter : private Listener {
  public:
-  Interpreter(const Plan& plan, uint64_t seed, size_t most)
+  Interpreter(const Plan& plan, uint64_t seed, const base::Stop& stop)
       : plan_(plan),
+        stop_(stop),
         contents_(plan.network, plan.profile.table_bytes_per_channel),
         users_(verify::FindUsers(plan.network)),
         places_(plan, contents_, users_),
         whole_(plan, contents_, places_),
         memories_(SizesOf(plan, contents_)),
-        performer_(plan, contents_, memories_, *this),
+        performer_(plan, contents_, memories_, stop, *this),
         modes_(performer_.Rules()),
-        random_(seed),
-        most_(most) {}
+        random_(seed) {}
 
   Report Run() {
     for (const std::string& fault : FindForbidden(plan_)) Add(FindingKind::kForbidden, fault);
@@ -72,6 +72,8 @@ class Interpreter : private Listener {
     for (size_t i = 0; i < plan_.subgraphs.size() && report_.obstacle.empty(); ++i) {
       subgraph_ = static_cast<int>(i);
       RunSubgraph(plan_.lowering->subgraphs[i]);
+      report_.is_cut_off = stop_.Requested();
+      if (report_.is_cut_off) return std::move(report_);
       ExpectResults(plan_.subgraphs[i].interval);
     }
     subgraph_ = static_cast<int>(plan_.subgraphs.size());
@@ -88,7 +90,7 @@ class Interpreter : private Listener {
 
   void Add(FindingKind kind, const std::string& message) {
     ++report_.found;
-    if (report_.findings.size() < most_) report_.findings.push_back({kind, message});
+    if (report_.findings.size() < kMostFindings) report_.findings.push_back({kind, message});
   }
 
   void Note(const std::string& fault) { Tell(FindingKind::kMalformed, fault); }
@@ -143,7 +145,7 @@ class Interpreter : private Listener {
     modes_.BeginRuns(order_);
     const size_t done = RunInSomeOrder(lowered, *runs);
     current_ = nullptr;
-    if (done < runs->size())
+    if (done < runs->size() && !stop_.Requested())
       Note(fmt::format("{} runs of jobs wait for each other", runs->size() - done));
   }
 
@@ -160,7 +162,7 @@ class Interpreter : private Listener {
     }
     std::vector<int> numbers(runs.size(), -1);  // in the order in which they run
     size_t done = 0;
-    for (; !ready.empty(); ++done) {
+    for (; !ready.empty() && !stop_.Requested(); ++done) {
       const auto drawn =
           static_cast<size_t>(random_.Uniform(0, static_cast<int64_t>(ready.size()) - 1));
       std::swap(ready[drawn], ready.back());
@@ -228,6 +230,7 @@ class Interpreter : private Listener {
   }
 
   const Plan& plan_;
+  const base::Stop& stop_;
   const Contents contents_;
   const std::vector<verify::Users> users_;
   const execute::Places places_;
@@ -237,7 +240,6 @@ class Interpreter : private Listener {
   Performer performer_;
   Modes modes_;
   base::Random random_;
-  size_t most_;
   int subgraph_ = 0;
   bool over_ = false;                       // all runs of the subgraph are
   const lowering::Run* current_ = nullptr;  // nullptr: none
@@ -271,7 +273,7 @@ std::vector<std::string> FindForbidden(const Plan& plan) {
   return faults;
 }
 
-Report Interpret(const Plan& plan, uint64_t seed, size_t most) {
+Report Interpret(const Plan& plan, uint64_t seed, const base::Stop& stop) {
   Report report;
   report.obstacle =
       FindObstacle(plan, Contents(plan.network, plan.profile.table_bytes_per_channel));
@@ -280,7 +282,7 @@ Report Interpret(const Plan& plan, uint64_t seed, size_t most) {
     report.obstacle = "not every subgraph is lowered";
     return report;
   }
-  return Interpreter(plan, seed, most).Run();
+  return Interpreter(plan, seed, stop).Run();
 }
 
 }  // namespace tessera::plan::lowering

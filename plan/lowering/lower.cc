@@ -112,7 +112,7 @@ class Lowering {
       return Refuse("elements of four bits have no addresses in bytes");
     FindSwitches();
     execute::Unroll(plan_, contents_,
-                    [this](const execute::Instruction& instruction) { Take(instruction); });
+                    [this](const execute::Instruction& instruction) { return Take(instruction); });
     Finish();
     if (!refusal_.empty()) return Refuse(refusal_);
     return std::move(program_);
@@ -170,17 +170,19 @@ class Lowering {
   }
 
   void FindSwitches() {
+    if (plan_.allocation.modes.empty()) return;
     std::optional<int> mode;
     execute::Unroll(plan_, contents_, [&](const execute::Instruction& instruction) {
       const auto* enter = std::get_if<execute::EnterStep>(&instruction);
-      if (enter == nullptr || !enter->mode) return;
+      if (enter == nullptr || !enter->mode) return true;
       if (mode != enter->mode) switches_.insert(PositionOf(*enter));
       mode = enter->mode;
+      return true;
     });
   }
 
-  void Take(const execute::Instruction& instruction) {
-    if (!refusal_.empty()) return;
+  // Returns false if the plan cannot be lowered.
+  bool Take(const execute::Instruction& instruction) {
     std::visit(
         Overloaded{[this](const execute::EnterStep& enter) { Enter(enter); },
                    [this](const execute::StartTransfer& transfer) { recorder_->Record(transfer); },
@@ -193,6 +195,7 @@ class Lowering {
       refusal_ = fmt::format("subgraph {} has more than {} transfers and runs of operators",
                              subgraph_, kMostJobRuns);
     }
+    return refusal_.empty();
   }
 
   void Enter(const execute::EnterStep& enter) {

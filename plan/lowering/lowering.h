@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/stop.h"
 #include "tessera/plan/lowered_program.h"
 #include "tessera/plan/plan.h"
 
@@ -61,23 +62,24 @@ struct Tally {
 
 struct Report {
   std::string obstacle;           // why nothing could be run; empty if it ran
+  bool is_cut_off = false;        // by a stop: what comes after is not looked at
   std::vector<Finding> findings;  // the first findings
   int64_t found = 0;              // the number of all findings
   Tally tally;
 };
 
 // The executing checker: one machine, on memories whose cells are tagged with their contents
-// (performer.h), runs a plan in two orders. Both keep at most `most` findings. Memory: 16 bytes for
-// each cell that is touched, on or off chip, but constants at home. Cost: linear in the cells
-// touched.
+// (performer.h), runs a plan in two orders, until the stop. Both keep the first 100 findings.
+// Memory: 16 bytes for each cell that is touched, on or off chip, but constants at home. Cost:
+// linear in the cells touched.
 
 // Runs the plan in its own steps, every tile of every subgraph, transfer by transfer and operator
 // by operator.
-Report Execute(const Plan& plan, size_t most = 100);
+Report Execute(const Plan& plan, const base::Stop& stop = base::Stop());
 
 // Runs every job of the plan's lowering for every tile and round. `seed` draws the order among
 // those that `depends_on` permits. Also checks whether another order could give a different result.
 // The plan has a lowering that ReadProgram accepts or Lower made.
-Report Interpret(const Plan& plan, uint64_t seed, size_t most = 100);
+Report Interpret(const Plan& plan, uint64_t seed, const base::Stop& stop = base::Stop());
 
 }  // namespace tessera::plan::lowering

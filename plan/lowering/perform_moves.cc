@@ -19,10 +19,11 @@ using execute::Contents;
 using execute::Tag;
 
 Performer::Performer(const Plan& plan, const Contents& contents, TaggedMemories& memories,
-                     Listener& listener)
+                     const base::Stop& stop, Listener& listener)
     : plan_(plan),
       contents_(contents),
       memories_(memories),
+      stop_(stop),
       listener_(listener),
       opener_(plan, contents, memories),
       rules_(hw_profiles::AsProblemMemory(
@@ -146,7 +147,18 @@ Tag Performer::TagOf(const ResolvedRegion& resolved, const Series& series) const
                          (FirstNumberOf(resolved) + series.first.number) * resolved.element_cells);
 }
 
+bool Performer::IsOver(int64_t cells) {
+  constexpr int64_t kBetweenPolls = 1 << 16;
+  cells_to_poll_ -= cells;
+  if (cells_to_poll_ <= 0) {
+    is_over_ = is_over_ || stop_.Requested();
+    cells_to_poll_ = kBetweenPolls;
+  }
+  return is_over_;
+}
+
 void Performer::Read(const ResolvedRegion& resolved, const Series& series) {
+  if (IsOver(series.count * resolved.element_cells)) return;
   const int memory = resolved.operand->memory;
   const problem::AddressRange span = {resolved.base + series.Lowest(),
                                       resolved.base + series.Highest() + resolved.element_cells};
@@ -180,6 +192,7 @@ void Performer::Read(const ResolvedRegion& resolved, const Series& series) {
 }
 
 void Performer::Write(const ResolvedRegion& resolved, const Series& series) {
+  if (IsOver(series.count * resolved.element_cells)) return;
   for (int64_t part = 0; part < resolved.element_cells; ++part) {
     WriteCells(resolved,
                {resolved.base + series.first.address + part, series.address_step, series.count},

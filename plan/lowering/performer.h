@@ -146,12 +146,12 @@ class Opener {
 // Performs runs of jobs on tagged memories, one at a time. Transfers and copies move tags from
 // address to address. Operators are checked against the tags at the addresses of their regions. It
 // uses the network, the buffers and the profile, and does not depend on how the plan was lowered.
-// The arguments must outlive it.
+// After the stop it touches no further cells. The arguments must outlive it.
 class Performer {
  public:
   // The listener receives each kind of fault once per operand.
   Performer(const Plan& plan, const execute::Contents& contents, TaggedMemories& memories,
-            Listener& listener);
+            const base::Stop& stop, Listener& listener);
 
   // A run that moves or computes; `memories` are notified that it begins.
   void Perform(const Job& job, const Run& run, int phase);
@@ -228,6 +228,9 @@ class Performer {
   void BeginAnew(const ResolvedRegion& resolved);
   void WritePads(const ResolvedRegion& resolved);
 
+  // Whether the stop came, which is polled every so many cells.
+  bool IsOver(int64_t cells);
+
   // Compares what the elements' cells hold with what they should; writes what they should.
   void Read(const ResolvedRegion& resolved, const Series& series);
   void Write(const ResolvedRegion& resolved, const Series& series);
@@ -258,6 +261,7 @@ class Performer {
   const Plan& plan_;
   const execute::Contents& contents_;
   TaggedMemories& memories_;
+  const base::Stop& stop_;
   Listener& listener_;
   Opener opener_;
   AccessRules rules_;
@@ -266,6 +270,8 @@ class Performer {
   AccessRules::Banks read_banks_ = 0;
   AccessRules::Banks written_banks_ = 0;
   int64_t cells_checked_ = 0;
+  int64_t cells_to_poll_ = 0;  // until the stop is polled next
+  bool is_over_ = false;
   int64_t scratch_cells_ = 0;         // of the current operator
   std::vector<ReadSpan> read_spans_;  // of the current run
   bool reported_ = false;             // of the current operand

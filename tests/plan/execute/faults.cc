@@ -22,13 +22,17 @@ using testing::StartsWith;
 
 Program ProgramOf(const Plan& plan, const Contents& contents) {
   Program program;
-  Unroll(plan, contents, [&](const Instruction& instruction) { program.push_back(instruction); });
+  Unroll(plan, contents, [&](const Instruction& instruction) {
+    program.push_back(instruction);
+    return true;
+  });
   return program;
 }
 
 std::vector<std::string> MessagesOfRun(const Plan& plan, const Contents& contents,
                                        const Program& program) {
-  lowering::Execution execution(plan, contents, 100);
+  const base::Stop never;
+  lowering::Execution execution(plan, contents, never);
   for (const Instruction& instruction : program) execution.Run(instruction);
   return MessagesOf(execution.TakeReport());
 }

@@ -153,6 +153,32 @@ TEST_P(EveryKind, RunsInAnyOrder) {
     EXPECT_THAT(FindingsIn(plan, seed), IsEmpty()) << "seed " << seed;
 }
 
+// A stop at any poll ends both runs soon, and finds no fault that is none.
+TEST_P(EveryKind, EndsAtAStop) {
+  constexpr int64_t kNever = 1'000'000'000;
+  constexpr int64_t kStops = 20;
+  constexpr int64_t kMostFurther = 8;  // polls, until the end is noticed everywhere
+  const Plan plan = WithLowering(GetParam().plan());
+  const auto runs = {
+      +[](const Plan& some, const base::Stop& stop) { return Execute(some, stop); },
+      +[](const Plan& some, const base::Stop& stop) { return Interpret(some, /*seed=*/1, stop); }};
+  for (const auto& run : runs) {
+    const base::Stop never(base::Stop::AtPoll{kNever});
+    EXPECT_FALSE(run(plan, never).is_cut_off);
+    const int64_t polls = never.Polls();
+    ASSERT_GE(polls, 2);
+    for (int64_t i = 0; i < kStops; ++i) {
+      const int64_t k = 1 + i * (polls - 1) / kStops;
+      SCOPED_TRACE(testing::Message() << "poll " << k << " of " << polls);
+      const base::Stop stop(base::Stop::AtPoll{k});
+      const Report report = run(plan, stop);
+      EXPECT_TRUE(report.is_cut_off);
+      EXPECT_EQ(report.found, 0);
+      EXPECT_LE(stop.Polls(), k + kMostFurther);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Plans, EveryKind, testing::ValuesIn(PlansOfEveryKind()),
                          [](const auto& info) { return std::string(info.param.name); });
 
