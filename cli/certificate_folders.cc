@@ -195,8 +195,8 @@ bool HoldsRefutation(const std::string& folder) {
   return std::filesystem::exists(PathIn(folder, kRefutationName), error);
 }
 
-base::Expected<plan::verify::infeasibility::Judgement> CheckRefutationIn(
-    const std::string& folder) {
+base::Expected<plan::verify::infeasibility::Judgement> CheckRefutationIn(const std::string& folder,
+                                                                         const base::Stop& stop) {
   const std::string path = PathIn(folder, kRefutationName);
   const base::Expected<std::string> text = ReadInput(path);
   if (!text) return base::Unexpected(text.error());
@@ -221,7 +221,7 @@ base::Expected<plan::verify::infeasibility::Judgement> CheckRefutationIn(
     return known == proofs.end() ? std::nullopt : std::optional(known->second);
   };
   plan::verify::infeasibility::Judgement judgement =
-      plan::verify::infeasibility::Judge(document->question, find_proof, base::Stop());
+      plan::verify::infeasibility::Judge(document->question, find_proof, stop);
   if (!judgement.refutation) return judgement;
   if (std::string difference = FindDifference(*document, *judgement.refutation);
       !difference.empty())

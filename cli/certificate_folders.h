@@ -65,7 +65,8 @@ base::Expected<void> WriteRefutationIn(const std::string& folder, const plan::Pl
 bool HoldsRefutation(const std::string& folder);
 
 // Judges the question again, with only the proofs in the folder. The error is a diagnostic if they
-// cannot be read.
-base::Expected<plan::verify::infeasibility::Judgement> CheckRefutationIn(const std::string& folder);
+// cannot be read. After the stop, nothing is known.
+base::Expected<plan::verify::infeasibility::Judgement> CheckRefutationIn(const std::string& folder,
+                                                                         const base::Stop& stop);
 
 }  // namespace tessera::cli

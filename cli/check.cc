@@ -64,6 +64,9 @@ class CheckCommand final : public Command {
                  "Do not make the plan again: the answer then says that its status, its baseline "
                  "and which tiles are the largest were not compared")
         ->excludes("--certificate");
+    limits_.Declare(app,
+                    "a plan or a certificate of one that was not checked in full by then is "
+                    "neither accepted nor refused");
     threads_.Declare(app, "verdict");
     format_.Declare(app);
   }
@@ -99,16 +102,33 @@ class CheckCommand final : public Command {
   }
 
   ExitCode CheckPlan(Console& console, const Answer& answer) const {
+    base::Stop stop(limits_.Deadline());
+    stop.LimitMemory(limits_.MemoryLimit());
     const PlanVerdict verdict = cli::CheckPlan(
-        *answer.plan, {.execute = execute_, .search = !no_search_, .threads = threads_.Get()});
+        *answer.plan, {.execute = execute_, .search = !no_search_, .threads = threads_.Get()},
+        stop);
     if (!verdict.violations.empty()) return RefuseAll(console, verdict.violations);
-    if (verdict.interrupted) {
-      console.Note("interrupted while the plan was made again; nothing is wrong so far");
-      return ExitCode::kInterrupted;
-    }
+    if (!verdict.cut_off.empty())
+      return LeaveOpen(console, stop, "the plan", verdict.cut_off, verdict.interrupted);
     if (!verdict.obstacle.empty()) return Decline(console, verdict.obstacle);
     console.Print(format_.IsJson() ? AcceptanceAsJson(verdict) : AcceptanceAsText(answer, verdict));
     return ExitCode::kAnswer;
+  }
+
+  // Neither accepts nor refuses what a stop cut off.
+  ExitCode LeaveOpen(Console& console, const base::Stop& stop, std::string_view what,
+                     std::string_view when, bool interrupted) const {
+    const std::string_view cause = interrupted            ? "a signal"
+                                   : stop.IsOutOfMemory() ? "--memory-limit"
+                                                          : "--timeout";
+    const std::string reason =
+        fmt::format("{} ended the check of {} {}; nothing is wrong so far", cause, what, when);
+    console.Print(format_.IsJson()
+                      ? base::WriteJson({{"status", "unknown"},
+                                         {"reason", reason},
+                                         {"violations", nlohmann::ordered_json::array()}})
+                      : fmt::format("unknown: {}\n", reason));
+    return interrupted ? ExitCode::kInterrupted : ExitCode::kLimit;
   }
 
   // A valid plan that is too large for an execution.
@@ -147,9 +167,14 @@ class CheckCommand final : public Command {
           "not for it");
       return ExitCode::kUsage;
     }
+    base::Stop stop(limits_.Deadline());
+    stop.LimitMemory(limits_.MemoryLimit());
+    const InterruptGuard guard(stop);
     const base::Expected<plan::verify::infeasibility::Judgement> judgement =
-        CheckRefutationIn(certificate_);
+        CheckRefutationIn(certificate_, stop);
     if (!judgement) return console.Refuse(judgement.error());
+    if (stop.HasCutOff())
+      return LeaveOpen(console, stop, "the proof", "before its end", InterruptGuard::Interrupted());
     if (!judgement->refutation) return RefuseAll(console, {judgement->gap});
     const plan::verify::infeasibility::Refutation& refutation = *judgement->refutation;
     const std::string text = fmt::format(
@@ -249,6 +274,7 @@ class CheckCommand final : public Command {
   std::string certificate_;
   bool execute_ = false;
   bool no_search_ = false;
+  CallLimits limits_;
   ThreadCount threads_;
   AnswerFormat format_;
 };

@@ -16,21 +16,35 @@ namespace {
 
 class PlanCheck {
  public:
-  PlanCheck(const plan::Plan& plan, const PlanCheckOptions& options)
-      : plan_(plan), options_(options) {}
+  PlanCheck(const plan::Plan& plan, const PlanCheckOptions& options, base::Stop& stop)
+      : plan_(plan), options_(options), stop_(stop) {}
 
   PlanVerdict Run() {
     Add(plan::verify::Validate(plan_));
     if (IsClean()) Add(search::cost::FindMispriced(plan_));
     if (IsClean()) CheckDigest();
-    if (options_.execute) Execute();
-    if (plan_.lowering) CheckLowering();
-    if (IsClean() && options_.search) SearchAgain();
+    if (options_.execute) Interruptibly("while it was executed", [this] { Execute(); });
+    if (options_.execute && plan_.lowering)
+      Interruptibly("while its lowering was executed", [this] { Interpret(); });
+    if (plan_.lowering && !IsCutOff()) CheckLowering();
+    if (IsClean() && options_.search)
+      Interruptibly("while it was made again", [this] { SearchAgain(); });
     return std::move(verdict_);
   }
 
  private:
   bool IsClean() const { return verdict_.violations.empty(); }
+  bool IsCutOff() const { return !verdict_.cut_off.empty(); }
+
+  // Nothing follows on what was cut off.
+  template <typename Work>
+  void Interruptibly(std::string_view when, const Work& work) {
+    if (IsCutOff()) return;
+    const InterruptGuard guard(stop_);
+    work();
+    verdict_.interrupted = verdict_.interrupted || InterruptGuard::Interrupted();
+    if (stop_.HasCutOff()) verdict_.cut_off = when;
+  }
 
   void Add(const std::vector<plan::verify::Violation>& violations) {
     for (const plan::verify::Violation& violation : violations)
@@ -45,7 +59,7 @@ class PlanCheck {
   }
 
   void Execute() {
-    verdict_.execution = plan::lowering::Execute(plan_);
+    verdict_.execution = plan::lowering::Execute(plan_, stop_);
     const plan::lowering::Report& execution = *verdict_.execution;
     if (!execution.obstacle.empty()) {
       if (IsClean())
@@ -59,16 +73,17 @@ class PlanCheck {
     AddRest("execution", execution.found, execution.findings.size());
   }
 
-  // Held against what follows from the plan; with `execute`, also run.
+  void Interpret() {
+    verdict_.interpreted = plan::lowering::Interpret(plan_, plan_.seed, stop_);
+    for (const plan::lowering::Finding& finding : verdict_.interpreted->findings)
+      verdict_.violations.push_back("lowering: " + finding.message);
+    AddRest("lowering", verdict_.interpreted->found, verdict_.interpreted->findings.size());
+    if (IsClean() && verdict_.obstacle.empty()) verdict_.obstacle = verdict_.interpreted->obstacle;
+  }
+
+  // Compares it with what follows from the plan.
   void CheckLowering() {
-    if (options_.execute) {
-      verdict_.interpreted = plan::lowering::Interpret(plan_, plan_.seed);
-      for (const plan::lowering::Finding& finding : verdict_.interpreted->findings)
-        verdict_.violations.push_back("lowering: " + finding.message);
-      AddRest("lowering", verdict_.interpreted->found, verdict_.interpreted->findings.size());
-      if (IsClean() && verdict_.obstacle.empty())
-        verdict_.obstacle = verdict_.interpreted->obstacle;
-    } else {
+    if (!options_.execute) {
       for (const std::string& fault : plan::lowering::FindForbidden(plan_))
         verdict_.violations.push_back("lowering: " + fault);
     }
@@ -97,12 +112,9 @@ class PlanCheck {
       return;
     }
     const EngineSet engines(run.engines, run.switched_off, plan_.seed);
-    base::Stop stop;
-    const InterruptGuard guard(stop);
     const search::partition::analysis::Reproduction made_again =
         search::partition::analysis::Reproduce(
-            plan_, {.engines = engines.Pointers(), .stop = &stop, .threads = options_.threads});
-    verdict_.interrupted = InterruptGuard::Interrupted();
+            plan_, {.engines = engines.Pointers(), .stop = &stop_, .threads = options_.threads});
     verdict_.searched_again = made_again.finished;
     verdict_.bound = made_again.bound;
     Add(made_again.violations);
@@ -110,13 +122,14 @@ class PlanCheck {
 
   const plan::Plan& plan_;
   const PlanCheckOptions& options_;
+  base::Stop& stop_;
   PlanVerdict verdict_;
 };
 
 }  // namespace
 
-PlanVerdict CheckPlan(const plan::Plan& plan, const PlanCheckOptions& options) {
-  return PlanCheck(plan, options).Run();
+PlanVerdict CheckPlan(const plan::Plan& plan, const PlanCheckOptions& options, base::Stop& stop) {
+  return PlanCheck(plan, options, stop).Run();
 }
 
 }  // namespace tessera::cli

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/plan/lowering/lowering.h"
 #include "tessera/plan/plan.h"
 #include "tessera/search/partition/analysis/confirm_bound.h"
@@ -21,7 +22,8 @@ struct PlanVerdict {
       // another check failed
       false;
   std::optional<search::partition::analysis::BoundConfirmation> bound;  // if searched again
-  bool interrupted = false;                                             // before the search ended
+  std::string cut_off;       // what the stop ended, as in "while ..."; empty: nothing
+  bool interrupted = false;  // a signal came
 };
 
 struct PlanCheckOptions {
@@ -32,8 +34,8 @@ struct PlanCheckOptions {
 
 // Checks every entry of the plan that is not exempt (plan/files/plan_files.h): first the derived
 // values and costs, then the digest, then the execution and the lowering. If there is no error so
-// far, runs the search again. An interrupt ends that search alone; before it, an interrupt ends the
-// command. The plan must have been read from a file.
-PlanVerdict CheckPlan(const plan::Plan& plan, const PlanCheckOptions& options);
+// far, runs the search again. The stop and an interrupt end what is run; an interrupt before that
+// ends the command. The plan must have been read from a file.
+PlanVerdict CheckPlan(const plan::Plan& plan, const PlanCheckOptions& options, base::Stop& stop);
 
 }  // namespace tessera::cli

@@ -132,6 +132,18 @@ EngineOptions WithoutRules(std::span<const std::string> off, uint64_t seed) {
 
 }  // namespace
 
+void CallLimits::Declare(CLI::App& app, std::string_view outcome) {
+  app.add_option("--timeout", timeout_s,
+                 fmt::format("Most seconds of wall clock; {} (default: none)", outcome))
+      ->transform(Seconds());
+  app.add_option(
+         "--memory-limit", memory_limit,
+         fmt::format("Most bytes of memory; {}; suffixes as in 2Gi (default: three quarters of "
+                     "what the machine or its control group has)",
+                     outcome))
+      ->transform(ByteCount());
+}
+
 void SearchOptions::Declare(CLI::App& app) {
   app.add_option("--seed", seed, "Seed of every random choice; one seed gives one answer")
       ->transform(WholeNumber(0, base::kMaxTotal))
@@ -142,14 +154,7 @@ void SearchOptions::Declare(CLI::App& app) {
          "plan for the whole search, in tile shapes times operators: the answer then depends on no "
          "clock")
       ->transform(WholeNumber(0, base::kMaxTotal));
-  app.add_option("--timeout", timeout_s,
-                 "Most seconds of wall clock; the best answer so far is given (default: none)")
-      ->transform(Seconds());
-  app.add_option("--memory-limit", memory_limit,
-                 "Most bytes of memory that the search may take; the best answer so far is given; "
-                 "suffixes as in 2Gi (default: three quarters of what the machine or its control "
-                 "group has)")
-      ->transform(ByteCount());
+  CallLimits::Declare(app, "the best answer so far is given");
   app.add_option(
          "--engine", engine,
          "Ask this engine alone; z3, and ipasir where it is built in, are asked only by name")
@@ -162,7 +167,7 @@ void SearchOptions::Declare(CLI::App& app) {
   app.add_flag("--verbose", verbose, "Tell on stderr what each engine found and when");
 }
 
-std::optional<base::Stop::Clock::time_point> SearchOptions::Deadline() const {
+std::optional<base::Stop::Clock::time_point> CallLimits::Deadline() const {
   if (!timeout_s) return std::nullopt;
   // A year serves as infinity and cannot overflow the clock.
   constexpr double kYear = 365.0 * 24 * 3600;
@@ -170,7 +175,7 @@ std::optional<base::Stop::Clock::time_point> SearchOptions::Deadline() const {
                                         std::chrono::duration<double>(std::min(*timeout_s, kYear)));
 }
 
-int64_t SearchOptions::MemoryLimit() const {
+int64_t CallLimits::MemoryLimit() const {
   return memory_limit ? *memory_limit : base::UsableBytes() / 4 * 3;
 }
 

@@ -19,22 +19,29 @@ class App;
 
 namespace tessera::cli {
 
+// What ends a call before its work is done.
+struct CallLimits {
+  std::optional<double> timeout_s;
+  std::optional<int64_t> memory_limit;  // bytes
+
+  // `outcome` is what is given at the end of the time or memory.
+  void Declare(CLI::App& app, std::string_view outcome);
+  std::optional<base::Stop::Clock::time_point> Deadline() const;
+
+  // Three quarters of the memory that the process may use, unless the options state another limit.
+  int64_t MemoryLimit() const;
+};
+
 // The options of every command that runs a search.
-struct SearchOptions {
+struct SearchOptions : CallLimits {
   uint64_t seed = 0;
   std::optional<int64_t> budget;
-  std::optional<double> timeout_s;
-  std::optional<int64_t> memory_limit;    // bytes
   std::string engine;                     // empty: the default engines of the command
   std::vector<std::string> switched_off;  // rules of the canonical and lazy engines
   bool verbose = false;
 
   void Declare(CLI::App& app);
   base::Budget Limit(int64_t otherwise) const { return base::Budget{budget.value_or(otherwise)}; }
-  std::optional<base::Stop::Clock::time_point> Deadline() const;
-  int64_t MemoryLimit()
-      // three quarters of the memory that the process may use, unless the options state another
-      const;
 };
 
 // Engines in the order in which a portfolio uses them, or the one that the options name. Z3 is used

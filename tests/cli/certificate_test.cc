@@ -184,6 +184,17 @@ TEST_F(PlanCertificateTest, WhatHasNoPlanIsProven) {
   EXPECT_EQ(Run({"check", "--certificate", "proof/placement-1"}).exit_code, 0);
 }
 
+TEST_F(PlanCertificateTest, WithoutTimeOrMemoryItIsNeitherAcceptedNorRefused) {
+  ASSERT_EQ(Plan().exit_code, 20);
+  for (const std::string limit : {"timeout", "memory-limit"}) {
+    const Outcome checked = Run({"check", "--certificate", "proof", "--" + limit, "0"});
+    EXPECT_EQ(checked.exit_code, 10) << checked.out << checked.err;
+    EXPECT_EQ(checked.out, "unknown: --" + limit +
+                               " ended the check of the proof before its end; nothing is wrong so "
+                               "far\n");
+  }
+}
+
 TEST_F(PlanCertificateTest, ABoundNeedsNoPlacement) {
   const Outcome outcome = Plan({"--limit", "off_chip_bytes=63"});
   EXPECT_EQ(outcome.exit_code, 20) << outcome.out << outcome.err;

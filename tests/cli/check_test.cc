@@ -146,6 +146,51 @@ TEST_F(CheckTest, AcceptsThePlanAsItWas) {
   EXPECT_THAT(outcome.err, IsEmpty());
 }
 
+TEST_F(CheckTest, WithoutTimeOrMemoryThePlanIsNeitherAcceptedNorRefused) {
+  for (const std::string limit : {"timeout", "memory-limit"}) {
+    const Outcome outcome = Run({"check", "plan.json", "--" + limit, "0"});
+    EXPECT_EQ(outcome.exit_code, 10);
+    EXPECT_EQ(outcome.out, "unknown: --" + limit +
+                               " ended the check of the plan while it was made again; nothing is "
+                               "wrong so far\n");
+    EXPECT_EQ(Run({"check", "plan.json", "--no-search", "--" + limit, "0"}).exit_code, 0);
+  }
+  const Outcome executed =
+      Run({"check", "plan.json", "--execute", "--timeout", "0", "--format", "json"});
+  EXPECT_EQ(executed.exit_code, 10);
+  const ordered_json answer = ordered_json::parse(executed.out);
+  EXPECT_EQ(answer.at("status"), "unknown");
+  EXPECT_EQ(answer.at("reason"),
+            "--timeout ended the check of the plan while it was executed; nothing is wrong so far");
+}
+
+// A fault that was found before the end of the time is reported.
+TEST_F(CheckTest, WithoutTimeAFaultIsStillAFault) {
+  ordered_json plan = ReadJson("plan.json");
+  plan["totals"]["peak_bytes"] = 100;
+  Write("corrupted.json", plan.dump());
+  EXPECT_EQ(Run({"check", "corrupted.json", "--timeout", "0"}).exit_code, 5);
+}
+
+// The search drops a limit that its own objective keeps anyway; the check does so too.
+TEST_F(CheckTest, APlanWithItsOwnMetricAsItsLimitIsMadeAgain) {
+  const Arguments arguments = {"plan",     Shipped("examples/networks/event_detector.yaml"),
+                               "--hw",     Shipped("hw_profiles/edge_npu_64kib.yaml"),
+                               "--output", "limited.json",
+                               "--limit"};
+  Arguments first = arguments;
+  first.back() = "--seed";
+  first.emplace_back("0");
+  ASSERT_EQ(Run(first).exit_code, 0);
+  const int64_t latency = ReadJson("limited.json").at("totals").at("latency_cycles");
+  Arguments second = arguments;
+  second.push_back("latency=" + std::to_string(latency));
+  ASSERT_EQ(Run(second).exit_code, 0);
+  const Outcome checked = Run({"check", "limited.json"});
+  EXPECT_EQ(checked.exit_code, 0) << checked.out;
+  EXPECT_THAT(checked.out, HasSubstr("made again: "));
+}
+
 TEST_F(CheckTest, JsonListsViolations) {
   ordered_json plan = ReadJson("plan.json");
   BufferOf(plan, "s0/conv2@0")["size"] = 767;
