@@ -49,8 +49,8 @@ METRICS = ("latency_cycles", "energy_pj", "off_chip_bytes")
 
 
 def figures_of(plan):
-    baseline = plan["baseline"]
-    layers = baseline["totals"] if baseline["complete"] else {}
+    baseline = plan.get("baseline")
+    layers = baseline["totals"] if baseline and baseline["complete"] else {}
     host = re.search(r"on the host: (\d+) of \d+ operators, ([\d.]+) %", " ".join(plan["notes"]))
     return {
         "answer": plan["status"],

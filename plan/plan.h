@@ -200,9 +200,9 @@ struct Plan {
   Metrics totals;
   Metrics lower_bounds;  // no plan for this network and profile is better in any single metric
   std::map<std::string, double> profile_totals;  // hw_profiles::TotalsOf the profile
-  double score = 0;  // 1.0 is ideal for a weighted mean; with one metric, its value
-  Baseline baseline;
-  std::string status;  // "optimal": proven that no plan scores better; or "feasible"
+  double score = 0;                  // 1.0 is ideal for a weighted mean; with one metric, its value
+  std::optional<Baseline> baseline;  // absent: the search was cut off before it was known
+  std::string status;                // "optimal": proven that no plan scores better; or "feasible"
   Scope scope;
   bool proven = false;              // no plan within the scope scores better
   double bound = 0;                 // no plan scores less: the score of the lower bounds

@@ -142,9 +142,11 @@ Json DataOf(const plan::Plan& plan, const plan::TimelineSource& timeline_of) {
     data["profile_totals"].push_back(
         {{"title", total.title}, {"unit", total.unit}, {"value", stated->second}});
   }
-  data["baseline"] = {{"complete", plan.baseline.complete},
-                      {"do_not_fit", plan.baseline.do_not_fit},
-                      {"totals", AsData(plan.baseline.totals)}};
+  if (plan.baseline) {
+    data["baseline"] = {{"complete", plan.baseline->complete},
+                        {"do_not_fit", plan.baseline->do_not_fit},
+                        {"totals", AsData(plan.baseline->totals)}};
+  }
   for (const char* list : {"operators", "tensors", "subgraphs"}) data[list] = Json::array();
   for (const graph::Operator& op : plan.network.operators)
     data["operators"].push_back(AsData(plan.network, op));

@@ -47,7 +47,9 @@ std::string Shown(const plan::Metric& metric, double value) {
 
 std::string TotalsTable(const plan::Plan& plan) {
   Table table({"", "this plan", "layer by layer", "lower bound"});
-  const std::string without = plan.run.cut_off ? "not known" : "does not fit";
+  const plan::Metrics* const layers =
+      plan.baseline && plan.baseline->complete ? &plan.baseline->totals : nullptr;
+  const std::string without = plan.baseline ? "does not fit" : "not known";
   const bool at_least = plan.totals.unknown_work > 0;
   for (const plan::Metric& metric : plan::kMetrics) {
     const auto shown = [&](const plan::Metrics& metrics) {
@@ -56,7 +58,7 @@ std::string TotalsTable(const plan::Plan& plan) {
     const double bound = LowerBoundOf(plan.lower_bounds, metric, plan.objective.limits);
     const std::string_view part = GrowsWithWork(metric) ? ", at least" : ", without unknown work";
     table.Add({Heading(metric) + std::string(at_least && metric.counts_work ? part : ""),
-               shown(plan.totals), plan.baseline.complete ? shown(plan.baseline.totals) : without,
+               shown(plan.totals), layers != nullptr ? shown(*layers) : without,
                Shown(metric, bound)});
   }
   for (const hw_profiles::ProfileTotal& total : hw_profiles::kProfileTotals) {
@@ -69,11 +71,11 @@ std::string TotalsTable(const plan::Plan& plan) {
   if (const plan::verify::HostShare share = plan::verify::HostShareOf(plan);
       !share.operators.empty()) {
     const std::string text = fmt::format("{} ({:.2f} %)", Grouped(share.macs), share.Percent());
-    table.Add({"MACs on the host", text, plan.baseline.complete ? text : without, text});
+    table.Add({"MACs on the host", text, layers != nullptr ? text : without, text});
   }
   if (plan.totals.unknown_work > 0) {
     table.Add({"operators of unknown work", Grouped(plan.totals.unknown_work),
-               plan.baseline.complete ? Grouped(plan.baseline.totals.unknown_work) : without,
+               layers != nullptr ? Grouped(layers->unknown_work) : without,
                Grouped(plan.lower_bounds.unknown_work)});
   }
   return table.Text();
@@ -126,12 +128,11 @@ std::string DescribePlan(const plan::Plan& plan, double time_ms) {
   }
   if (const std::string homes = DescribeHomes(plan); !homes.empty())
     text += Printable(homes) + '\n';
-  const bool any_alone = plan.baseline.do_not_fit.size() < plan.network.operators.size();
-  if (!plan.baseline.complete && (any_alone || !plan.run.cut_off)) {
-    text += plan.baseline.do_not_fit.empty()
+  if (plan.baseline && !plan.baseline->complete) {
+    text += plan.baseline->do_not_fit.empty()
                 ? "layer by layer, the memories have no room for all tensors between subgraphs"
                 : "alone, these operators do not fit:";
-    for (const int op : plan.baseline.do_not_fit) text += ' ' + Printable(IdOf(plan, op));
+    for (const int op : plan.baseline->do_not_fit) text += ' ' + Printable(IdOf(plan, op));
     text += '\n';
   }
   for (const std::string& note : plan.notes) text += "note: " + Printable(Shortened(note)) + '\n';

@@ -104,7 +104,8 @@ class PlanReader {
     plan_.lower_bounds = ReadMetrics(root.Required("lower_bounds"), plan_.profile.clock_hz);
     if (const JsonValue totals = root.Optional("profile_totals"))
       plan_.profile_totals = ReadProfileTotals(totals);
-    ReadBaseline(root.Required("baseline"));
+    if (const JsonValue baseline = root.Optional("baseline"))
+      plan_.baseline = ReadBaseline(baseline);
     for (const JsonValue& note : root.Items("notes")) plan_.notes.push_back(note.String());
     // the rest refers to the network and the profile
     if (reader_.Failed()) return std::move(plan_);
@@ -175,13 +176,15 @@ class PlanReader {
     return scope;
   }
 
-  void ReadBaseline(const JsonValue& value) {
+  Baseline ReadBaseline(const JsonValue& value) {
     JsonObject object = value.Object();
-    plan_.baseline.complete = object.Required("complete").Boolean();
+    Baseline baseline;
+    baseline.complete = object.Required("complete").Boolean();
     for (const JsonValue& id : object.Items("do_not_fit"))
-      plan_.baseline.do_not_fit.push_back(OperatorOf(id));
-    plan_.baseline.score = object.Number("score", 0, kMostNumber);
-    plan_.baseline.totals = ReadMetrics(object.Required("totals"), plan_.profile.clock_hz);
+      baseline.do_not_fit.push_back(OperatorOf(id));
+    baseline.score = object.Number("score", 0, kMostNumber);
+    baseline.totals = ReadMetrics(object.Required("totals"), plan_.profile.clock_hz);
+    return baseline;
   }
 
   static int IndexOf(const std::map<std::string, size_t>& ids, const JsonValue& id,

@@ -61,7 +61,7 @@ class PlanWriter {
     json["totals"] = MetricsToJson(plan_.totals);
     json["lower_bounds"] = MetricsToJson(plan_.lower_bounds);
     if (!plan_.profile_totals.empty()) json["profile_totals"] = plan_.profile_totals;
-    json["baseline"] = BaselineToJson();
+    if (plan_.baseline) json["baseline"] = ToJson(*plan_.baseline);
     json["notes"] = plan_.notes;
     for (const int tensor : plan_.kept) json["kept"].push_back(TensorId(tensor));
     json["subgraphs"] = Json::array();
@@ -115,14 +115,14 @@ class PlanWriter {
     return json;
   }
 
-  Json BaselineToJson() const {
+  Json ToJson(const Baseline& baseline) const {
     Json ids = Json::array();
-    for (const int op : plan_.baseline.do_not_fit) ids.push_back(OperatorId(op));
+    for (const int op : baseline.do_not_fit) ids.push_back(OperatorId(op));
     Json json = Json::object();
-    json["complete"] = plan_.baseline.complete;
+    json["complete"] = baseline.complete;
     json["do_not_fit"] = ids;
-    json["score"] = plan_.baseline.score;
-    json["totals"] = MetricsToJson(plan_.baseline.totals);
+    json["score"] = baseline.score;
+    json["totals"] = MetricsToJson(baseline.totals);
     return json;
   }
 

@@ -13,7 +13,7 @@ function metricCard({ key, title, unit, counts_work: countsWork, grows_with_work
   const aside = unitAsides[unit] ?? (() => '');
   const value = plan.totals[key];
   const bound = plan.lower_bounds[key];
-  const alone = plan.baseline.complete ? plan.baseline.totals[key] : undefined;
+  const alone = plan.baseline?.complete ? plan.baseline.totals[key] : undefined;
   const most = 1.06 * Math.max(value, alone ?? 0, bound, 1);
   const at = (number) => `${px((100 * number) / most)}%`;
   const scale = html(
@@ -27,7 +27,7 @@ function metricCard({ key, title, unit, counts_work: countsWork, grows_with_work
     title,
     rows: [
       ['this plan', text(value)],
-      ['layer by layer', alone === undefined ? 'does not fit' : text(alone)],
+      ['layer by layer', alone === undefined ? (plan.baseline ? 'does not fit' : 'not known') : text(alone)],
       ['lower bound', text(bound)],
     ],
   }));
@@ -84,12 +84,12 @@ function drawHeading() {
 }
 
 function drawHeadline() {
-  const alone = plan.baseline.do_not_fit.map((op) => plan.operators[op].id);
+  const alone = (plan.baseline?.do_not_fit ?? []).map((op) => plan.operators[op].id);
   const notes = [...plan.notes];
   if (plan.kept.length > 0)
     notes.push(`kept on chip from subgraph to subgraph: ${plan.kept.map((tensor) => plan.tensors[tensor].id).join(', ')}`);
   if (alone.length > 0) notes.push(`alone, these operators do not fit: ${alone.join(', ')}`);
-  if (alone.length === 0 && !plan.baseline.complete)
+  if (alone.length === 0 && plan.baseline?.complete === false)
     notes.push('layer by layer, the memories have no room for all tensors between subgraphs');
   const asked = { ...plan.objective.weights, ...plan.objective.limits };
   const shown = plan.metrics.filter(({ key, is_of_front: isOfFront }) => isOfFront || key in asked);

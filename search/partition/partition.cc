@@ -48,13 +48,13 @@ void Record(const graph::Graph& graph, const answer::PartitionOptions& options,
             answer::PartitionResult& result) {
   plan::Plan& plan = *result.plan;
   plan.run = answer::RecordOf(graph, plan, options);
+  if (plan.run.cut_off) plan.baseline = result.alone;
+  if (!plan.baseline)
+    plan.notes.emplace_back(
+        "the search was stopped before all operators were tried alone: there is no baseline");
   if (!plan.run.cut_off) return;
   if (options.stop->IsOutOfMemory())
     plan.notes.emplace_back("the memory limit was reached, which ended the search");
-  plan.baseline = result.alone ? *result.alone : answer::UnknownBaseline(plan.network);
-  if (!result.alone)
-    plan.notes.emplace_back(
-        "the search was stopped before all operators were tried alone: there is no baseline");
   for (plan::Subgraph& subgraph : plan.subgraphs)
     subgraph.largest_proven = answer::IsWholeOutput(plan.network, subgraph);
   answer::ClaimByBound(plan);

@@ -37,7 +37,7 @@ TEST(PlanJson, KeepsWhatIsOptional) {
   plan.seed = 0xffff'ffff'ffff'ffff;
   plan.objective.weights = {{"latency", 0.1}, {"energy", 0.2}};
   plan.objective.limits = {{"peak", 1e6}};
-  plan.baseline.do_not_fit = {0};
+  plan.baseline->do_not_fit = {0};
   const base::Expected<Plan> read = files::ReadPlanJson(files::WritePlanJson(plan), "plan.json");
   ASSERT_TRUE(read.has_value()) << base::Format(read.error());
   EXPECT_EQ(read->problem.buffers[1].name, "weights of conv");
@@ -49,7 +49,7 @@ TEST(PlanJson, KeepsWhatIsOptional) {
   EXPECT_EQ(read->seed, plan.seed);
   EXPECT_EQ(read->objective.weights, plan.objective.weights);
   EXPECT_EQ(read->objective.limits, plan.objective.limits);
-  EXPECT_EQ(read->baseline.do_not_fit, std::vector<int>{0});
+  EXPECT_EQ(read->baseline->do_not_fit, std::vector<int>{0});
   EXPECT_EQ(read->allocation.modes, plan.allocation.modes);
 }
 

@@ -95,8 +95,7 @@ class Comparison {
     AgainstClaims(expected);
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i)
       ExpectLargest(i, answer::IsWholeOutput(plan_.network, plan_.subgraphs[i]));
-    const bool claims_none = plan_.run.cut_off && answer::IsUnknown(plan_.baseline, plan_.network);
-    if (!claims_none) AgainstBaseline(baseline);
+    if (plan_.baseline || !plan_.run.cut_off) AgainstBaseline(baseline);
   }
 
   void Say(std::string message) {
@@ -121,8 +120,15 @@ class Comparison {
     }
   }
 
-  void AgainstBaseline(const plan::Baseline& expected) {
-    const plan::Baseline& stated = plan_.baseline;
+  void AgainstBaseline(const std::optional<plan::Baseline>& found) {
+    if (plan_.baseline.has_value() != found.has_value()) {
+      const auto word = [](bool is_there) { return is_there ? "a baseline" : "no baseline"; };
+      return Say(fmt::format("the plan states {} where the search finds {}",
+                             word(plan_.baseline.has_value()), word(found.has_value())));
+    }
+    if (!found) return;
+    const plan::Baseline& expected = *found;
+    const plan::Baseline& stated = *plan_.baseline;
     Expect("complete baseline", stated.complete, expected.complete);
     Expect("operators that do not fit", IdsOf(stated.do_not_fit), IdsOf(expected.do_not_fit));
     if (!cost::IsSamePrice(stated.score, expected.score))

@@ -193,16 +193,4 @@ plan::Baseline AssembleBaseline(const choices::SearchContext& context,
   return baseline;
 }
 
-plan::Baseline UnknownBaseline(const graph::Graph& network) {
-  plan::Baseline baseline;
-  for (size_t op = 0; op < network.operators.size(); ++op)
-    baseline.do_not_fit.push_back(static_cast<int>(op));
-  return baseline;
-}
-
-bool IsUnknown(const plan::Baseline& baseline, const graph::Graph& network) {
-  return !baseline.complete && baseline.score == 0 &&
-         baseline.do_not_fit.size() == network.operators.size();
-}
-
 }  // namespace tessera::search::partition::answer

@@ -38,11 +38,6 @@ bool IsLargest(const choices::SearchContext& context, const choices::IntervalCho
 plan::Baseline AssembleBaseline(const choices::SearchContext& context,
                                 const paths::PathSearch& paths);
 
-// The baseline if a stop came before all operators were tried alone: it claims nothing and omits
-// every operator.
-plan::Baseline UnknownBaseline(const graph::Graph& network);
-bool IsUnknown(const plan::Baseline& baseline, const graph::Graph& network);
-
 // Numbers tensors in the order in which operators make them, as files do. So a plan that is written
 // and read again is unchanged.
 void RenumberTensors(plan::Plan& plan);

@@ -113,7 +113,8 @@ std::vector<std::string> NotesOn(const choices::SearchContext& context,
         "{} better combinations fit subgraph by subgraph but not jointly ({} of them undecided)",
         outcome.failed + outcome.undecided, outcome.undecided));
   }
-  if (std::any_of(plan.baseline.do_not_fit.begin(), plan.baseline.do_not_fit.end(),
+  if (plan.baseline &&
+      std::any_of(plan.baseline->do_not_fit.begin(), plan.baseline->do_not_fit.end(),
                   [&paths](int op) { return !paths.Lattice().Single(op).choices.ProvenEmpty(); })) {
     notes.emplace_back(
         "of some operators left out of the baseline it is not proven that they do not fit alone");
@@ -135,7 +136,7 @@ void RateAnew(const cost::Scale& scale, const plan::Metrics& lower_bounds,
               std::string_view left_out, plan::Plan& plan) {
   plan.objective = scale.Objective();
   plan.score = scale.ScoreOf(plan.totals);
-  plan.baseline.score = scale.ScoreOf(plan.baseline.totals);
+  if (plan.baseline) plan.baseline->score = scale.ScoreOf(plan.baseline->totals);
   plan.bound = scale.ScoreOfBounds(lower_bounds);
   for (plan::Subgraph& subgraph : plan.subgraphs) subgraph.rejected_alternatives.clear();
   ClaimByBound(plan);

@@ -335,7 +335,8 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
     found.whatever_the_order = found.result.status == problem::Status::kUnsupported;
     return found;
   }
-  paths.DecideSingles(context.stop);  // of those that were extended meanwhile
+  // Some were extended meanwhile.
+  const bool has_baseline = paths.DecideSingles(context.stop);
 
   plan::Plan plan = *attempted.best;
   paths.FormulateRefused(attempted.selection, answer::kMostRejected);
@@ -346,8 +347,7 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
     plan.subgraphs[s].rejected_alternatives =
         answer::RejectedAlternativesOf(context, paths, attempted.selection, s);
   }
-  plan.baseline = context.stop.Requested() ? answer::UnknownBaseline(plan.network)
-                                           : answer::AssembleBaseline(context, paths);
+  if (has_baseline) plan.baseline = answer::AssembleBaseline(context, paths);
   plan.lower_bounds = lower_bounds.costs;
   answer::StateProof(network, paths, attempted.outcome, options, lower_bounds, plan);
   plan.notes = answer::NotesOn(context, paths, constraints, attempted.outcome, plan);

@@ -169,15 +169,16 @@ class PathSearch {
   // falls back on them, and an operator that does not fit alone is the simplest reason why no plan
   // exists. So they are decided before anything else.
 
-  // Formulates them, whatever constraints require.
+  // Formulates them, whatever constraints require, until a stop or the work limit.
   void FormulateSingles(const base::Stop& stop);
 
-  // Also decides their choices until the best one fits, or none is left. Returns false after a
-  // stop. If all fit and constraints allow them, FindKnown has an answer from then on.
+  // Also decides their choices until the best one fits, or none is left. Returns false if a stop or
+  // the work limit left some undecided, now or before. If all fit and constraints allow them,
+  // FindKnown has an answer from then on.
   bool DecideSingles(const base::Stop& stop);
 
-  // If a stop came before that: finds a choice that fits for each single operator, if a short
-  // search finds one (IntervalChoices::ExpandInHaste).
+  // If some are undecided: finds a choice that fits for each of them, if a short search finds one
+  // (IntervalChoices::ExpandInHaste).
   void DecideSinglesInHaste();
 
   // The best choice of an interval by itself that is not known to be impossible; nullopt if there
@@ -255,6 +256,7 @@ class PathSearch {
   std::function<void(std::string_view)> progress_;
   Tally done_;  // on all intervals
   bool has_spent_ = false;
+  bool has_hurried_ = false;  // single operators have choices of a short search
 };
 
 }  // namespace tessera::search::partition::paths

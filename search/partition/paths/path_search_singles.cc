@@ -12,29 +12,39 @@ namespace {
 // largest.
 constexpr size_t kMostLarger = 128;
 
+// Intervals that are formulated between two looks at a work limit, on any number of threads.
+constexpr size_t kTogether = 4;
+
 }  // namespace
 
 void PathSearch::FormulateSingles(const base::Stop& stop) {
-  const std::vector<size_t> singles = lattice_.Singles();
-  Tasks tasks;
-  for (const size_t index : singles) {
-    choices::IntervalChoices& single = ChoicesAt(index);
-    if (single.IsFormulated()) continue;
-    tasks.emplace_back([&single, &stop] {
-      if (stop.Requested()) return;
-      if (!single.IsExpanded()) single.Expand(stop);
-      single.Formulate(stop);
-    });
+  std::vector<size_t> open = lattice_.Singles();
+  std::erase_if(open, [this](size_t index) { return ChoicesAt(index).IsFormulated(); });
+  const size_t together = effort_.HasWorkLimit() ? kTogether : open.size();
+  for (size_t first = 0; first < open.size() && !effort_.IsCutShort(); first += together) {
+    const auto some = std::span(open).subspan(first, std::min(together, open.size() - first));
+    Tasks tasks;
+    for (const size_t index : some) {
+      choices::IntervalChoices& single = ChoicesAt(index);
+      tasks.emplace_back([&single, &stop] {
+        if (stop.Requested()) return;
+        if (!single.IsExpanded()) single.Expand(stop);
+        single.Formulate(stop);
+      });
+    }
+    effort_.AddWork(RunOn(some, tasks));
   }
-  effort_.AddWork(RunOn(singles, tasks));
 }
 
 bool PathSearch::DecideSingles(const base::Stop& stop) {
   FormulateSingles(stop);
   const std::vector<size_t> singles = lattice_.Singles();
+  bool all_formulated = true;
   Tasks tasks;
   for (const size_t index : singles) {
     choices::IntervalChoices& single = ChoicesAt(index);
+    all_formulated = all_formulated && single.IsFormulated();
+    if (!single.IsFormulated()) continue;
     tasks.emplace_back([this, &single, &stop] {
       const bool had_every_axis = single.HasEveryAxis();
       while (!stop.Requested()) {
@@ -50,7 +60,7 @@ bool PathSearch::DecideSingles(const base::Stop& stop) {
     });
   }
   RunOn(singles, tasks);
-  const bool decided = !stop.Requested();
+  const bool decided = all_formulated && !has_hurried_ && !stop.Requested();
   Report();
   return decided;
 }
@@ -67,6 +77,7 @@ void PathSearch::DecideSinglesInHaste() {
       continue;
     tasks.emplace_back([&single] { single.ExpandInHaste(); });
   }
+  has_hurried_ = has_hurried_ || !tasks.empty();
   RunOn(singles, tasks);
 }
 

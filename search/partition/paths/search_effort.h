@@ -82,6 +82,8 @@ class SearchEffort {
     work_ += effort;
   }
 
+  bool HasWorkLimit() const { return most_work_.has_value(); }
+
   // Whether the stop was requested, or the work limit is reached.
   bool IsCutShort() const { return stop_->Requested() || (most_work_ && work_ > *most_work_); }
 

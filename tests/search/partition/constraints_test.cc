@@ -103,8 +103,8 @@ TEST(PlanConstraints, LeaveTheBaselineAlone) {
                                             .halo = {},
                                             .addresses = {}};
   const plan::Plan plan = PlanUnder(Chain(3), profile, Under({Subgraph(1, 1, small)}));
-  EXPECT_TRUE(plan.baseline.complete);
-  EXPECT_EQ(plan.baseline.score, free.baseline.score);
+  EXPECT_TRUE(plan.baseline->complete);
+  EXPECT_EQ(plan.baseline->score, free.baseline->score);
   EXPECT_EQ(plan.subgraphs[1].tile, *small.tile);
 }
 

@@ -65,6 +65,41 @@ TEST(LimitedEffort, AWorkLimitLeavesOutSomeOfEachPart) {
   EXPECT_GE(cut_short, 5);
 }
 
+// Single operators that the limit leaves undecided are decided by a short search.
+TEST(LimitedEffort, EveryWorkLimitEndsWithAPlanOnAnyNumberOfThreads) {
+  int with_baseline = 0;
+  int without_baseline = 0;
+  for (uint64_t seed = 0; seed < 12; ++seed) {
+    const Subject subject = AnySubject(seed, {9, 14}, {40, 90});
+    partition::answer::PartitionOptions options;
+    options.engines = TestEngines();
+    const auto whole = partition::SearchPartition(subject.graph, subject.profile, options);
+    ASSERT_TRUE(whole);
+    if (!whole->plan || !whole->plan->baseline->complete) continue;
+    for (const int64_t most : {0, 50, 200, 1000}) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << ", work " << most);
+      options.most_work = most;
+      std::optional<double> score;
+      for (const int threads : {1, 3}) {
+        options.threads = threads;
+        const auto result = partition::SearchPartition(subject.graph, subject.profile, options);
+        ASSERT_TRUE(result);
+        ASSERT_TRUE(result->plan) << result->reason;
+        EXPECT_TRUE(plan::verify::Validate(*result->plan).empty());
+        EXPECT_EQ(score.value_or(result->plan->score), result->plan->score);
+        score = result->plan->score;
+        ++(result->plan->baseline ? with_baseline : without_baseline);
+        if (result->plan->baseline) {
+          EXPECT_EQ(result->plan->baseline->score, whole->plan->baseline->score);
+        }
+      }
+      options.threads = 1;
+    }
+  }
+  EXPECT_GE(with_baseline, 10);
+  EXPECT_GE(without_baseline, 10);
+}
+
 TEST(LimitedEffort, FindsAPlanWhereThereIsOneAndSaysWhatItLeftOut) {
   int worse = 0;
   for (uint64_t seed = 0; seed < 40; ++seed) {

@@ -117,8 +117,8 @@ TEST(SearchPartition, FusesWhatFitsAndSaysWhatAloneWouldCost) {
   ASSERT_TRUE(result && result->plan);
   EXPECT_EQ(result->plan->subgraphs.size(), 1U);
   EXPECT_EQ(result->plan->totals.off_chip_bytes, 2 * 64 + 3 * 12);
-  EXPECT_TRUE(result->plan->baseline.complete);
-  EXPECT_EQ(result->plan->baseline.totals.off_chip_bytes, 6 * 64 + 3 * 12);
+  EXPECT_TRUE(result->plan->baseline->complete);
+  EXPECT_EQ(result->plan->baseline->totals.off_chip_bytes, 6 * 64 + 3 * 12);
 }
 
 TEST(SearchPartition, BaselineNamesWhatDoesNotFitAlone) {
@@ -126,8 +126,8 @@ TEST(SearchPartition, BaselineNamesWhatDoesNotFitAlone) {
   ASSERT_TRUE(result) << base::Format(result.error());
   ASSERT_TRUE(result->plan) << result->reason;
   EXPECT_EQ(result->plan->subgraphs.size(), 1U);
-  EXPECT_FALSE(result->plan->baseline.complete);
-  EXPECT_EQ(result->plan->baseline.do_not_fit, (std::vector<int>{0, 1}));
+  EXPECT_FALSE(result->plan->baseline->complete);
+  EXPECT_EQ(result->plan->baseline->do_not_fit, (std::vector<int>{0, 1}));
 }
 
 TEST(SearchPartition, CapOnOperatorsIsKeptAndReported) {
@@ -297,7 +297,7 @@ TEST(SearchPartition, AStopAfterTheBaselineLeavesAPlan) {
   ASSERT_TRUE(result->plan) << result->reason;
   EXPECT_EQ(result->status, problem::Status::kFeasible);
   EXPECT_EQ(result->plan->subgraphs.size(), 4U);
-  EXPECT_TRUE(result->plan->baseline.complete);
+  EXPECT_TRUE(result->plan->baseline->complete);
   EXPECT_THAT(result->plan->notes, Contains(HasSubstr("stopped")));
 }
 
