@@ -177,6 +177,7 @@ class Z3Backend : public formulation::Backend {
         sink_(context_, magnitude.greatest,
               std::min(kConstraintLimit, magnitude.memory / kBytesPerConstraint)) {
     solver_.set("random_seed", static_cast<unsigned>(options.seed % kSeedRange));
+    solver_.set("ctrl_c", false);  // Z3 would take SIGINT from the process during a check
   }
 
   formulation::ClauseSink& Clauses() override { return sink_; }

@@ -277,20 +277,26 @@ Bytes GranularityOf(const Problem& problem) {
 
 std::optional<Bytes> StackedTop(const Problem& problem) {
   const problem::Memory& memory = problem.memories[0];
-  const bool has_sizes_only = problem.rules.empty() && problem.relations.empty() &&
-                              memory.reserved.empty() && memory.banks.empty() &&
-                              memory.modes.empty();
-  if (!has_sizes_only) return std::nullopt;
+  const bool may_stack = problem.rules.empty() && problem.relations.empty() &&
+                         memory.banks.empty() && memory.modes.empty();
+  if (!may_stack) return std::nullopt;
+  const std::vector<int> buffers = BuffersOf(problem, 0);
   Bytes top = 0;
-  for (const int i : BuffersOf(problem, 0)) {
+  for (const problem::Reserved& reserved : memory.reserved) top = std::max(top, reserved.range.end);
+  for (const int i : buffers) {
     const Buffer& buffer = problem.buffers[static_cast<size_t>(i)];
+    if (buffer.offset) top = std::max(top, *buffer.offset + buffer.size);
+  }
+  for (const int i : buffers) {
+    const Buffer& buffer = problem.buffers[static_cast<size_t>(i)];
+    if (buffer.offset) continue;
     const Bytes alignment = problem::AlignmentOf(problem, buffer);
-    if (buffer.offset || alignment > kNoPosition - top) return std::nullopt;
+    if (top >= kNoPosition || alignment > kNoPosition - top) return std::nullopt;
     top = base::RoundUp(top, alignment);
     if (top >= kNoPosition - buffer.size) return std::nullopt;
     top += buffer.size;
   }
-  return top;
+  return top < kNoPosition ? std::optional(top) : std::nullopt;
 }
 
 }  // namespace tessera::search::allocate

@@ -60,8 +60,9 @@ std::string Explain(const problem::Problem& problem, const Bound& bound, problem
 // equal banks; in that case the answer is 1.
 problem::Bytes GranularityOf(const problem::Problem& problem);
 
-// The top of memories[0] if its buffers are stacked in their order, as if all lived together.
-// nullopt if something else than sizes and alignments restricts them, or the top has no position.
+// The top of memories[0] if its buffers are stacked in their order above all fixed buffers and
+// reserved ranges, as if all lived together: where any placement exists, one within it does.
+// nullopt if rules, relations or banks restrict them, or the top has no position.
 std::optional<problem::Bytes> StackedTop(const problem::Problem& problem);
 
 }  // namespace tessera::search::allocate

@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <thread>
 
 #include "command_line.h"
 
@@ -236,6 +238,30 @@ TEST_F(ExitCodeTest, InterruptedIs130AndTheIncumbentIsWritten) {
   EXPECT_EQ(Run({"check", "answer.json", "--problem", "bins.csv", "--capacity", peak}).exit_code,
             0);
 }
+
+// No engine keeps a signal to itself, as Z3 does unless it is configured otherwise.
+class InterruptedEngineTest : public ExitCodeTest,
+                              public testing::WithParamInterface<std::string> {};
+
+TEST_P(InterruptedEngineTest, EndsAtTheSignal) {
+  Write("bins.csv", ManyBins());
+  Process process({"alloc", "bins.csv", "--capacity", "13400000", "--budget", "4000000000000",
+                   "--engine", GetParam(), "--no-reasons"},
+                  Folder(), Streams(), "");
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  process.Signal(SIGINT);
+  const Outcome outcome = process.Wait();
+  EXPECT_EQ(outcome.exit_code, 130) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("unknown"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, InterruptedEngineTest,
+                         testing::Values("canonical", "lazy", "cadical", "z3", "local-search"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
 
 TEST_F(ExitCodeTest, APlanThatIsInterruptedIs130AndTheBestSoFarIsWritten) {
   Process process({"plan", Shipped("examples/networks/mobilenet_v2.yaml"), "--hw",

@@ -199,21 +199,40 @@ TEST(Allocate, CrossesAWideGapInFewQuestions) {
   }
 }
 
-// Without a capacity of the user, engines are asked for no more than the stack of all buffers.
-TEST(Allocate, AsksForNoMoreThanTheStackOfAllBuffers) {
-  Problem problem = MakeProblem({MakeBuffer("A", 0, 1, 5), MakeBuffer("B", 2, 3, 3)}, 1 << 20);
-  problem.memories[0].alignment = 4;
-  problem::Bytes most = 0;
-  const ScriptedEngine modest("modest", [&most](problem::Bytes capacity) {
-    most = std::max(most, capacity);
-    Result result = Answer(Status::kFeasible);
-    result.allocation = problem::Allocation{{0, 0}, {}};
-    return result;
-  });
-  EXPECT_EQ(MustAllocate(problem, {&modest}, {}).peak, 5);
-  EXPECT_EQ(most, 11);
+// Without a capacity of the user, engines are asked for no more than the stack of all buffers above
+// those with offsets and above reserved ranges.
+class StackOfAllBuffers : public testing::Test {
+ protected:
+  StackOfAllBuffers() { problem_.memories[0].alignment = 4; }
+
+  void ExpectMostAsked(problem::Bytes expected) {
+    problem::Bytes most = 0;
+    const ScriptedEngine modest("modest", [&](problem::Bytes capacity) {
+      most = std::max(most, capacity);
+      Result result = Answer(Status::kFeasible);
+      result.allocation = problem::Allocation{{0, 0}, {}};
+      for (size_t i = 0; i < problem_.buffers.size(); ++i)
+        result.allocation->offsets[i] = problem_.buffers[i].offset.value_or(0);
+      return result;
+    });
+    MustAllocate(problem_, {&modest}, {});
+    EXPECT_EQ(most, expected);
+  }
+
+  Problem problem_ = MakeProblem({MakeBuffer("A", 0, 1, 5), MakeBuffer("B", 2, 3, 3)}, 1 << 20);
+};
+
+TEST_F(StackOfAllBuffers, IsTheMostThatEnginesAreAskedFor) { ExpectMostAsked(11); }
+
+TEST_F(StackOfAllBuffers, BeginsAboveFixedBuffers) {
+  problem_.buffers[1].offset = 40;
+  ExpectMostAsked(49);
 }
 
+TEST_F(StackOfAllBuffers, BeginsAboveReservedRanges) {
+  problem_.memories[0].reserved.push_back({{64, 96}, ""});
+  ExpectMostAsked(107);
+}
 TEST(Allocate, MinimisingEndsWithItsBudget) {
   const ScriptedEngine endless("endless", [](problem::Bytes capacity) {
     Result result = Answer(capacity >= 14 ? Status::kFeasible : Status::kUnknown);
