@@ -54,7 +54,9 @@ Operator NodeImport::Opaque(const common::Node& node) {
     }
   };
   for (const std::string& name : node.inputs) add(name);
-  for (const std::string& name : node.captured) add(name);
+  for (const std::string& name : node.captured) {
+    if (std::find(node.inputs.begin(), node.inputs.end(), name) == node.inputs.end()) add(name);
+  }
   return op;
 }
 

@@ -58,6 +58,15 @@ TEST(Barrier, ReadsWhatGraphsInsideCapture) {
             "elementwise relu (x) -> r [4, 8]\nopaque (condition, r) -> y [4, 8]\n");
 }
 
+TEST(Barrier, ReadsOnceWhatItIsGivenAndItsGraphsCapture) {
+  ModelBuilder model;
+  model.Input("condition", {}, kBool);
+  model.AddIf("condition", "condition", "y");
+  model.Declare("y", {}, kBool);
+  model.Output("y");
+  EXPECT_EQ(Describe(MustImportGraph(model)), "opaque (condition) -> y []\n");
+}
+
 TEST(Barrier, OfAnotherDomainNeedsADeclaredShape) {
   ModelBuilder model;
   model.Input("x", {4, 8});
