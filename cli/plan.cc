@@ -199,9 +199,10 @@ class PlanCommand final : public Command {
   ExitCode Search(Console& console, const LoadedNetwork& network,
                   const hw_profiles::Profile& profile,
                   search::partition::answer::PartitionOptions options) {
-    base::Stop stop(search_.Deadline());
-    stop.LimitMemory(search_.MemoryLimit());
-    const InterruptGuard guard(stop);
+    base::Stop signal;
+    signal.LimitMemory(search_.MemoryLimit());
+    const InterruptGuard guard(signal);
+    const base::Stop stop(search_.Deadline(), &signal);
     const EngineSet engines(search_);
     ProblemDump::Recording recording = dump_.Record(engines.Pointers());
     options.max_operators = max_operators_;
@@ -221,7 +222,7 @@ class PlanCommand final : public Command {
       search_.verbose ? console.Note(line) : console.Progress(line);
     };
     options.version = TESSERA_VERSION;
-    if (pareto_) return PrintFront(console, network, profile, options, stop);
+    if (pareto_) return PrintFront(console, network, profile, options, signal);
     const auto start = std::chrono::steady_clock::now();
     const base::Expected<search::partition::answer::PartitionResult> result =
         search::partition::SearchPartition(network.graph, profile, options);
@@ -231,7 +232,7 @@ class PlanCommand final : public Command {
     // A plan is not lost because something that was asked for with it fails.
     ExitCode code = dump_.Write(console, files_, recording);
     if (!result->plan) {
-      const ExitCode declined = Decline(console, network.graph, profile, options, *result, stop);
+      const ExitCode declined = Decline(console, network.graph, profile, options, *result, signal);
       return code == ExitCode::kAnswer ? declined : code;
     }
     plan::Plan plan = *result->plan;
@@ -260,7 +261,8 @@ class PlanCommand final : public Command {
 
   ExitCode PrintFront(Console& console, const LoadedNetwork& network,
                       const hw_profiles::Profile& profile,
-                      search::partition::answer::PartitionOptions options, const base::Stop& stop) {
+                      search::partition::answer::PartitionOptions options,
+                      const base::Stop& signal) {
     options.objective.weights.clear();
     const auto start = std::chrono::steady_clock::now();
     const base::Expected<search::partition::analysis::Front> front =
@@ -269,7 +271,7 @@ class PlanCommand final : public Command {
         std::chrono::steady_clock::now() - start;
     if (!front) return console.Fail(front.error());
     if (front->points.empty())
-      return Decline(console, network.graph, profile, options, front->refusal, stop);
+      return Decline(console, network.graph, profile, options, front->refusal, signal);
     console.Print(format_.IsJson() ? report::FrontAsJson(*front, elapsed.count())
                                    : report::DescribeFront(*front, elapsed.count()));
     return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
@@ -299,14 +301,15 @@ class PlanCommand final : public Command {
     return std::max(now + kLateReasons, std::min(*deadline - kLateReasons, now + kReasons));
   }
 
+  // Reasons are found after a deadline too, but not after a signal.
   ExitCode Decline(Console& console, const graph::Graph& network,
                    const hw_profiles::Profile& profile,
                    const search::partition::answer::PartitionOptions& options,
                    const search::partition::answer::PartitionResult& result,
-                   const base::Stop& stop) {
+                   const base::Stop& signal) {
     report::PlanRefusal refusal{network, result, std::nullopt, {}};
     if (!reasons_.AreOff() && !InterruptGuard::Interrupted()) {
-      const base::Stop end(ReasonsEnd(stop));
+      const base::Stop end(ReasonsEnd(*options.stop), &signal);
       const base::Stop first(end.Before(kPartForCollision), &end);
       if (result.obstacle && result.obstacle->problem)
         refusal.collision = reasons_.FindIfProven(*result.obstacle->problem,
