@@ -5,8 +5,10 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "tessera/encoder/formulation/encoded_session.h"
 #include "tessera/encoder/formulation/refinements.h"
@@ -18,6 +20,19 @@ namespace {
 
 // The upper end of the library's seed option; seeds are taken modulo it.
 constexpr uint64_t kCadicalSeedRange = 2'000'000'000;
+
+// Sets the options that this version of the library has, and those of every solver here. Variables
+// are not eliminated: a round polls no terminator while it connects all clauses, which takes a
+// quarter of a second for a million, and gains nothing on these formulas.
+void Configure(CaDiCaL::Solver& solver,
+               std::initializer_list<std::pair<const char*, int>> options) {
+  const auto set = [&solver](const char* option, int value) {
+    if (CaDiCaL::Solver::is_valid_option(option)) solver.set(option, value);
+  };
+  set("quiet", 1);
+  set("elim", 0);
+  for (const auto& [option, value] : options) set(option, value);
+}
 
 // Lets a Stop end the work of the library.
 class StopWatcher : public CaDiCaL::Terminator {
@@ -62,14 +77,10 @@ CadicalSolver::CadicalSolver(uint64_t seed, int64_t limit, FirstTry first_try)
 }
 
 void CadicalSolver::SetUp(uint64_t seed, FirstTry first_try) {
-  const auto set = [this](const char* option, int value) {
-    if (CaDiCaL::Solver::is_valid_option(option)) solver_->set(option, value);
-  };
-  set("quiet", 1);
-  set("lucky", 0);  // else it tries all-false and similar assignments before any preference
-  set("phase", first_try.positive ? 1 : 0);
-  set("reverse", first_try.oldest_first ? 1 : 0);
-  set("seed", static_cast<int>(seed % kCadicalSeedRange));
+  Configure(*solver_, {{"lucky", 0},  // else it tries all-false and similar first
+                       {"phase", first_try.positive ? 1 : 0},
+                       {"reverse", first_try.oldest_first ? 1 : 0},
+                       {"seed", static_cast<int>(seed % kCadicalSeedRange)}});
   variables_ = formulation::kTrue.Variable();
   solver_->add(formulation::kTrue.Dimacs());
   solver_->add(0);
@@ -191,12 +202,7 @@ class MemoryFile {
 int Solve(CaDiCaL::Solver& solver, MemoryFile& file,
           const std::function<void(const ClauseVisitor&)>& visit_all, uint64_t seed,
           const base::Budget& budget, const base::Stop& stop) {
-  const auto set = [&solver](const char* option, int value) {
-    if (CaDiCaL::Solver::is_valid_option(option)) solver.set(option, value);
-  };
-  set("quiet", 1);
-  set("binary", 0);
-  set("seed", static_cast<int>(seed % kCadicalSeedRange));
+  Configure(solver, {{"binary", 0}, {"seed", static_cast<int>(seed % kCadicalSeedRange)}});
   solver.trace_proof(file.Get(), "trace");
   visit_all([&solver](std::span<const int> clause) {
     for (const int literal : clause) solver.add(literal);

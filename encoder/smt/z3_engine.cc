@@ -210,7 +210,7 @@ int64_t Z3Backend::Conflicts() const {
 // them. So they are translated a batch at a time, by checks without conflicts. Returns false if the
 // stop came first; the next call continues.
 bool Z3Backend::Load(const base::Stop& stop) {
-  constexpr size_t kBatch = 500;
+  constexpr size_t kBatch = 200;
   solver_.set("max_conflicts", 0U);
   solver_.set("rlimit", 0U);
   while (sink_.CountRequired() > 0) {
