@@ -178,7 +178,7 @@ class PathSearch {
   bool DecideSingles(const base::Stop& stop);
 
   // If some are undecided: finds a choice that fits for each of them, if a short search finds one
-  // (IntervalChoices::ExpandInHaste).
+  // (IntervalChoices::ExpandInHaste). Ends at one for which it finds none.
   void DecideSinglesInHaste();
 
   // The best choice of an interval by itself that is not known to be impossible; nullopt if there

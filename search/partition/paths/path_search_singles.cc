@@ -12,7 +12,7 @@ namespace {
 // largest.
 constexpr size_t kMostLarger = 128;
 
-// Intervals that are formulated between two looks at a work limit, on any number of threads.
+// Intervals that are examined between two looks at what limits the work, on any number of threads.
 constexpr size_t kTogether = 4;
 
 }  // namespace
@@ -65,20 +65,25 @@ bool PathSearch::DecideSingles(const base::Stop& stop) {
   return decided;
 }
 
+// If one does not fit, the others are of no use.
 void PathSearch::DecideSinglesInHaste() {
-  const std::vector<size_t> singles = lattice_.Singles();
-  Tasks tasks;
-  for (const size_t index : singles) {
-    choices::IntervalChoices& single = ChoicesAt(index);
-    const std::span<const choices::Choice> known = single.Choices();
-    if (std::any_of(known.begin(), known.end(), [](const choices::Choice& choice) {
-          return choice.verdict == choices::ChoiceStatus::kFits;
-        }))
-      continue;
-    tasks.emplace_back([&single] { single.ExpandInHaste(); });
+  const auto fits = [this](size_t index) {
+    const std::span<const choices::Choice> known = ChoicesAt(index).Choices();
+    return std::any_of(known.begin(), known.end(), [](const choices::Choice& choice) {
+      return choice.verdict == choices::ChoiceStatus::kFits;
+    });
+  };
+  std::vector<size_t> open = lattice_.Singles();
+  std::erase_if(open, fits);
+  has_hurried_ = has_hurried_ || !open.empty();
+  for (size_t first = 0; first < open.size(); first += kTogether) {
+    const auto some = std::span(open).subspan(first, std::min(kTogether, open.size() - first));
+    Tasks tasks;
+    for (const size_t index : some)
+      tasks.emplace_back([&single = ChoicesAt(index)] { single.ExpandInHaste(); });
+    RunOn(some, tasks);
+    if (!std::all_of(some.begin(), some.end(), fits)) return;
   }
-  has_hurried_ = has_hurried_ || !tasks.empty();
-  RunOn(singles, tasks);
 }
 
 std::optional<size_t> PathSearch::BestSingle(const choices::IntervalChoices& single) const {
