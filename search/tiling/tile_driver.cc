@@ -78,7 +78,7 @@ class ClassNeed {
   }
 
  private:
-  static constexpr int64_t kFewTiles = 1 << 14;  // their classes are found quickly
+  static constexpr int64_t kFewTiles = 1 << 12;  // their classes are found quickly
 
   struct Floor {
     Floor(const ClassNeed& need, const std::vector<graph::Usage>& usages, PolicyTiles made,
