@@ -234,7 +234,7 @@ void NameFunctions(Random& random, Graph& network) {
 
 // The network as the reader returns it, with tensors in the order of
 // graph/import/yaml/network_yaml.h.
-Graph AsRead(const Graph& network) {
+Graph NetworkAsRead(const Graph& network) {
   base::Expected<Graph> read = graph::import::yaml::ReadNetwork(
       graph::import::yaml::WriteNetworkJson(network), "drawn.json");
   if (!read) throw std::logic_error("a drawn network is refused: " + base::Format(read.error()));
@@ -258,7 +258,7 @@ Graph DrawNetwork(Random& random, int operators) {
     }
     random.Shuffle(std::span(op.in_place));
   }
-  return AsRead(network);
+  return NetworkAsRead(network);
 }
 
 }  // namespace tessera::audit

@@ -9,7 +9,7 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 
-constexpr const char* kNetwork = R"(schema: 1
+constexpr const char* kHostNetwork = R"(schema: 1
 name: attention
 inputs:
   - {id: image, shape: [1, 16, 8, 8]}
@@ -48,7 +48,7 @@ tiling:
 class HostTest : public CommandLineTest {
  protected:
   HostTest() {
-    Write("network.yaml", kNetwork);
+    Write("network.yaml", kHostNetwork);
     Write("chip.yaml", kChip);
   }
 };
@@ -82,7 +82,8 @@ TEST_F(HostTest, WithoutItTheNetworkIsUnsupported) {
 }
 
 TEST_F(HostTest, MayRunEverything) {
-  Write("float.yaml", Replace(kNetwork, "name: attention\n", "name: attention\ndtype: float32\n"));
+  Write("float.yaml",
+        Replace(kHostNetwork, "name: attention\n", "name: attention\ndtype: float32\n"));
   Write("chip.yaml", Replace(kChip, "{conv: {start_cycles: 10}}", "{conv.int8: {}}"));
   const Outcome planned =
       Run({"plan", "float.yaml", "--hw", "chip.yaml", "--output", "plan.json", "--lowering"});

@@ -25,7 +25,7 @@ graph::ops::Box AsGraphBox(const plan::Box& box) {
   return same;
 }
 
-std::string TextOf(const graph::ops::Box& box) {
+std::string BoxText(const graph::ops::Box& box) {
   std::string text;
   for (const graph::ops::Extent& extent : box) {
     text += "[" + std::to_string(extent.begin) + ", " + std::to_string(extent.end) + ")";
@@ -63,7 +63,8 @@ TEST(Needs, OfEveryKindAreTheSmallestBoxAroundWhatTheElementsRead) {
       asked.AddBox(output);
       for (size_t operand = 0; operand < op.inputs.size(); ++operand) {
         const plan::Box need = plan::NeedOf(graph, op, operand, AsPlanBox(output));
-        ASSERT_EQ(TextOf(AsGraphBox(need)), TextOf(graph::NeedOf(graph, op, operand, asked).Hull()))
+        ASSERT_EQ(BoxText(AsGraphBox(need)),
+                  BoxText(graph::NeedOf(graph, op, operand, asked).Hull()))
             << Describe(graph);
       }
       ASSERT_EQ(verify::MacsFor(graph, op, AsPlanBox(output)), graph::MacsOf(graph, op, output))
@@ -143,7 +144,7 @@ TEST(Tiles, NeedAndShareWhatGraphSaysOfThem) {
           graph::tiling::RegionsOfTile(graph, subgraph.interval, AsGraphBox(tile.shares.at(tiled)));
       for (size_t slot = 0; slot < counted.tensors.size(); ++slot) {
         const int tensor = counted.tensors[slot];
-        ASSERT_EQ(TextOf(AsGraphBox(tile.needs.at(tensor))), TextOf(regions[slot]))
+        ASSERT_EQ(BoxText(AsGraphBox(tile.needs.at(tensor))), BoxText(regions[slot]))
             << Describe(graph) << "\ntensor " << tensor;
         const auto share = tile.shares.find(tensor);
         const graph::tiling::Extents stated =
@@ -175,7 +176,7 @@ TEST(Tiles, HoldAllThatTheirElementsNeed) {
         plan::Box hull = AsPlanBox(set.Hull());
         const plan::Box held = tile.needs.at(tensor);
         plan::Enclose(hull, held);
-        ASSERT_EQ(TextOf(AsGraphBox(hull)), TextOf(AsGraphBox(held)))
+        ASSERT_EQ(BoxText(AsGraphBox(hull)), BoxText(AsGraphBox(held)))
             << Describe(graph) << "\ntensor " << tensor;
       }
     });

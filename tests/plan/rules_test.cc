@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::vector<std::string> Messages(const Plan& plan) {
+std::vector<std::string> RuleMessages(const Plan& plan) {
   std::vector<std::string> messages;
   for (const verify::Violation& violation : verify::Validate(plan)) {
     messages.push_back(std::string(verify::NameOf(violation.kind)) + ": " + violation.message);
@@ -41,20 +41,20 @@ TEST(PlanRules, ARuleThatIsKeptAndStatedIsAccepted) {
   Plan plan =
       WithRule({.roles = {"network_input"}, .ping_pong = true}, RequirementKind::kDistance, 96);
   plan.problem.rules = {{"test", plan.profile.rules[0].require, {}, {{0, 1}}, {}}};
-  EXPECT_THAT(Messages(plan), IsEmpty());
+  EXPECT_THAT(RuleMessages(plan), IsEmpty());
 }
 
 TEST(PlanRules, ARuleThatThePlacementBreaksIsNamed) {
   Plan plan =
       WithRule({.roles = {"network_input"}, .ping_pong = true}, RequirementKind::kDistance, 64);
   plan.problem.rules = {{"test", plan.profile.rules[0].require, {}, {{0, 1}}, {}}};
-  EXPECT_THAT(Messages(plan), ElementsAre(HasSubstr("rule 'test': buffer 's0/x@0'")));
+  EXPECT_THAT(RuleMessages(plan), ElementsAre(HasSubstr("rule 'test': buffer 's0/x@0'")));
 }
 
 TEST(PlanRules, ARuleThatIsNotStatedIsMissed) {
   const Plan plan =
       WithRule({.roles = {"network_input"}, .ping_pong = true}, RequirementKind::kDistance, 64);
-  EXPECT_THAT(Messages(plan),
+  EXPECT_THAT(RuleMessages(plan),
               ElementsAre("rule: the problem has 0 rules where the profile makes 1"));
 }
 
@@ -63,11 +63,11 @@ TEST(PlanRules, ARuleAboutOtherBuffersIsRefused) {
       WithRule({.operators = {base::OperatorKind::kConv}, .operands = {{OperandKind::kInput, 0}}},
                RequirementKind::kOffset, 32);
   plan.problem.rules = {{"test", plan.profile.rules[0].require, {0, 1, 2}, {}, {}}};
-  EXPECT_THAT(Messages(plan), ElementsAre("rule: rule 'test' is about other buffers"));
+  EXPECT_THAT(RuleMessages(plan), ElementsAre("rule: rule 'test' is about other buffers"));
   plan.problem.rules[0].buffers = {0, 1, 2, 3};
-  EXPECT_THAT(Messages(plan), IsEmpty());
+  EXPECT_THAT(RuleMessages(plan), IsEmpty());
   plan.problem.rules[0].requirement.multiple = 16;
-  EXPECT_THAT(Messages(plan), ElementsAre("rule: rule 'test' is not what the profile says"));
+  EXPECT_THAT(RuleMessages(plan), ElementsAre("rule: rule 'test' is not what the profile says"));
 }
 
 TEST(PlanRules, OperandsOfOneOperatorMakePairs) {
@@ -75,7 +75,7 @@ TEST(PlanRules, OperandsOfOneOperatorMakePairs) {
                        RequirementKind::kDifference, 16);
   plan.problem.rules = {
       {"test", plan.profile.rules[0].require, {}, {{6, 2}, {6, 3}, {7, 4}, {7, 5}}, {}}};
-  EXPECT_THAT(Messages(plan), IsEmpty());
+  EXPECT_THAT(RuleMessages(plan), IsEmpty());
 }
 
 // TwoConvsPlan in two banks of which each is a group.
@@ -93,32 +93,33 @@ Plan WithBankGroups(problem::Bytes boundary) {
 }
 
 TEST(PlanRules, BankGroupsAreThoseOfTheProfile) {
-  EXPECT_THAT(Messages(WithBankGroups(512)), IsEmpty());
-  EXPECT_THAT(Messages(WithBankGroups(64)),
+  EXPECT_THAT(RuleMessages(WithBankGroups(512)), IsEmpty());
+  EXPECT_THAT(RuleMessages(WithBankGroups(64)),
               Contains(HasSubstr("touch 'low' and 'high', which are in different bank groups")));
   Plan plan = WithBankGroups(512);
   plan.problem.memories[0].bank_sets["bank_groups"] = {{0, 1}};
-  EXPECT_THAT(Messages(plan), Contains(HasSubstr("the sets of banks of the problem's memory")));
+  EXPECT_THAT(RuleMessages(plan), Contains(HasSubstr("the sets of banks of the problem's memory")));
   const auto read =
       files::ReadPlanJson(files::WritePlanJson(WithBankGroups(512), std::nullopt), "plan.json");
   ASSERT_TRUE(read.has_value()) << base::Format(read.error());
-  EXPECT_THAT(Messages(*read), IsEmpty());
+  EXPECT_THAT(RuleMessages(*read), IsEmpty());
 }
 
 TEST(PlanRules, ASetIsAllSelectedBuffers) {
   Plan plan = WithBankGroups(512);
   plan.profile.rules[0].select.ping_pong = false;
-  EXPECT_THAT(Messages(plan), Contains("rule: rule 'test' is about other buffers"));
+  EXPECT_THAT(RuleMessages(plan), Contains("rule: rule 'test' is about other buffers"));
   plan.problem.rules = {{"test", plan.profile.rules[0].require, {0, 1}, {}, {}}};
-  EXPECT_THAT(Messages(plan), IsEmpty());
+  EXPECT_THAT(RuleMessages(plan), IsEmpty());
 }
 
 TEST(PlanRules, InventedRulesAndCostsAreRefused) {
   Plan plan = TwoConvsPlan();
   plan.problem.rules = {{"", {}, {0}, {}, {}}};
   plan.problem.costs = {{"", problem::CostKind::kReuse, 1, 2, 3, 0}};
-  EXPECT_THAT(Messages(plan), Contains("rule: the problem has 1 rules where the profile makes 0"));
-  EXPECT_THAT(Messages(plan), Contains("rule: a planned program states no costs"));
+  EXPECT_THAT(RuleMessages(plan),
+              Contains("rule: the problem has 1 rules where the profile makes 0"));
+  EXPECT_THAT(RuleMessages(plan), Contains("rule: a planned program states no costs"));
 }
 
 TEST(PlanRules, AreReadBackFromThePlansJson) {

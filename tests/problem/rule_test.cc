@@ -12,7 +12,7 @@
 namespace tessera::problem {
 namespace {
 
-constexpr Bytes kCapacity = 16;
+constexpr Bytes kRuleCapacity = 16;
 
 Requirement Wanted(RequirementKind kind) {
   Requirement wanted;
@@ -35,7 +35,7 @@ std::string Faults(const Requirement& wanted, Bytes a, Bytes b,
   if (change) change(problem);
   EXPECT_FALSE(CheckWellFormed(problem).has_value());
   std::string text;
-  for (const Violation& violation : Validate(problem, {{a, b}, {}}, kCapacity)) {
+  for (const Violation& violation : Validate(problem, {{a, b}, {}}, kRuleCapacity)) {
     EXPECT_EQ(violation.kind, ViolationKind::kRule) << violation.message;
     text += (text.empty() ? "" : "\n") + violation.message;
   }
@@ -249,8 +249,8 @@ TEST(RuleTest, CommonDeltaTiesPairs) {
   Problem problem = PlainProblem({MakeBuffer("a", 0, 1, 1), MakeBuffer("b", 1, 2, 1),
                                   MakeBuffer("c", 2, 3, 1), MakeBuffer("d", 3, 4, 1)});
   problem.rules = {{"", Wanted(RequirementKind::kCommonDelta), {}, {{0, 1}, {2, 3}}, {}}};
-  EXPECT_TRUE(Validate(problem, {{0, 5, 10, 15}, {}}, kCapacity).empty());
-  const auto violations = Validate(problem, {{0, 5, 10, 4}, {}}, kCapacity);
+  EXPECT_TRUE(Validate(problem, {{0, 5, 10, 15}, {}}, kRuleCapacity).empty());
+  const auto violations = Validate(problem, {{0, 5, 10, 4}, {}}, kRuleCapacity);
   ASSERT_EQ(violations.size(), 1U);
   EXPECT_EQ(violations[0].message,
             "a rule of kind common_delta: buffer 'c' at [10, 11) and buffer 'd' at [4, 5) are -6 "
@@ -279,7 +279,7 @@ TEST(RuleTest, OnlySizesAndSameBankMakeShrinkingUnsafe) {
 
 // The pointer of the fault after `spoil` has changed a valid rule of offsets for buffers 0 and 1 of
 // three; the last buffer is in another memory.
-std::string FaultAfter(const std::function<void(Rule&)>& spoil) {
+std::string RuleFaultAfter(const std::function<void(Rule&)>& spoil) {
   Problem problem =
       BankedProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 1, 4, 4), MakeBuffer("c", 1, 4, 4)});
   problem.memories.push_back(problem.memories[0]);
@@ -291,40 +291,40 @@ std::string FaultAfter(const std::function<void(Rule&)>& spoil) {
 }
 
 TEST(RuleTest, RequirementsAreChecked) {
-  EXPECT_EQ(FaultAfter([](Rule&) {}), "sound");
-  EXPECT_EQ(FaultAfter([](Rule& rule) { rule.requirement.multiple = 0; }),
+  EXPECT_EQ(RuleFaultAfter([](Rule&) {}), "sound");
+  EXPECT_EQ(RuleFaultAfter([](Rule& rule) { rule.requirement.multiple = 0; }),
             "/rules/0/require/multiple");
-  EXPECT_EQ(FaultAfter([](Rule& rule) { rule.requirement.residue = 1; }),
+  EXPECT_EQ(RuleFaultAfter([](Rule& rule) { rule.requirement.residue = 1; }),
             "/rules/0/require/residue");
-  EXPECT_EQ(FaultAfter([](Rule& rule) {
+  EXPECT_EQ(RuleFaultAfter([](Rule& rule) {
               rule.requirement = Wanted(RequirementKind::kNoCrossing);
               rule.requirement.multiple = -4;
             }),
             "/rules/0/require/boundary");
-  EXPECT_EQ(FaultAfter([](Rule& rule) { rule.requirement = Wanted(RequirementKind::kWindow); }),
+  EXPECT_EQ(RuleFaultAfter([](Rule& rule) { rule.requirement = Wanted(RequirementKind::kWindow); }),
             "/rules/0/require/window");
-  EXPECT_EQ(FaultAfter([](Rule& rule) {
+  EXPECT_EQ(RuleFaultAfter([](Rule& rule) {
               rule.requirement = Wanted(RequirementKind::kGuard);
               rule.requirement.after = -1;
             }),
             "/rules/0/require/after");
-  EXPECT_EQ(FaultAfter([](Rule& rule) { rule.requirement = Wanted(RequirementKind::kBanks); }),
+  EXPECT_EQ(RuleFaultAfter([](Rule& rule) { rule.requirement = Wanted(RequirementKind::kBanks); }),
             "/rules/0/require/banks");
-  EXPECT_EQ(FaultAfter([](Rule& rule) {
+  EXPECT_EQ(RuleFaultAfter([](Rule& rule) {
               rule.requirement = Wanted(RequirementKind::kBanks);
               rule.requirement.banks = {0, 2};
             }),
             "/rules/0/require/banks/1");
-  EXPECT_EQ(FaultAfter([](Rule& rule) { rule.sizes = {5, 4}; }), "/rules/0/sizes");
+  EXPECT_EQ(RuleFaultAfter([](Rule& rule) { rule.sizes = {5, 4}; }), "/rules/0/sizes");
 }
 
 TEST(RuleTest, SelectionsAreChecked) {
-  EXPECT_EQ(FaultAfter([](Rule& rule) { rule.buffers.clear(); }), "/rules/0");
-  EXPECT_EQ(FaultAfter([](Rule& rule) { rule.pairs = {{0, 1}}; }), "/rules/0");
-  EXPECT_EQ(FaultAfter([](Rule& rule) { rule.buffers = {0, 3}; }), "/rules/0/buffers/1");
-  EXPECT_EQ(FaultAfter([](Rule& rule) { rule.buffers = {0, 2}; }), "/rules/0/buffers/1");
-  EXPECT_EQ(FaultAfter([](Rule& rule) { rule.buffers = {1, 0}; }), "/rules/0/buffers/1");
-  EXPECT_EQ(FaultAfter([](Rule& rule) {
+  EXPECT_EQ(RuleFaultAfter([](Rule& rule) { rule.buffers.clear(); }), "/rules/0");
+  EXPECT_EQ(RuleFaultAfter([](Rule& rule) { rule.pairs = {{0, 1}}; }), "/rules/0");
+  EXPECT_EQ(RuleFaultAfter([](Rule& rule) { rule.buffers = {0, 3}; }), "/rules/0/buffers/1");
+  EXPECT_EQ(RuleFaultAfter([](Rule& rule) { rule.buffers = {0, 2}; }), "/rules/0/buffers/1");
+  EXPECT_EQ(RuleFaultAfter([](Rule& rule) { rule.buffers = {1, 0}; }), "/rules/0/buffers/1");
+  EXPECT_EQ(RuleFaultAfter([](Rule& rule) {
               rule = {"", Wanted(RequirementKind::kSameBank), {}, {{0, 1}, {1, 1}}, {}};
             }),
             "/rules/0/pairs/1");

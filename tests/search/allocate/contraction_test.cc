@@ -22,7 +22,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-Result Decide(const problem::Engine& engine, const Problem& problem, problem::Bytes capacity) {
+Result DecideWith(const problem::Engine& engine, const Problem& problem, problem::Bytes capacity) {
   const base::Stop stop;
   return engine.Open(problem, nullptr)->Solve(0, capacity, {}, stop);
 }
@@ -61,7 +61,8 @@ TEST(Contraction, LeavesDistancesAndUnequalSizesToOthers) {
   Problem unequal = Chain();
   unequal.buffers[2].size = 3;
   EXPECT_FALSE(allocate::ContractColocated(unequal, nullptr).has_value());
-  EXPECT_EQ(Decide(engines::canonical::CanonicalEngine(), unequal, 7).status, Status::kUnsupported);
+  EXPECT_EQ(DecideWith(engines::canonical::CanonicalEngine(), unequal, 7).status,
+            Status::kUnsupported);
 }
 
 TEST(Contraction, LooksAtTheSizesOfEveryCandidate) {
@@ -139,7 +140,7 @@ TEST(Contraction, ReportsWhatContradictsIt) {
     Problem problem = Chain();
     contradiction.state(problem);
     for (const problem::Engine* engine : engines) {
-      const Result result = Decide(*engine, problem, 7);
+      const Result result = DecideWith(*engine, problem, 7);
       EXPECT_EQ(result.status, Status::kInfeasible) << contradiction.words;
       EXPECT_THAT(result.reason, HasSubstr(contradiction.words));
       EXPECT_EQ(result.engine, engine->Name());
@@ -166,13 +167,13 @@ TEST(Contraction, AgreesWithBruteForce) {
     AddColocations(problem, random);
     ASSERT_FALSE(CheckWellFormed(problem).has_value()) << CheckWellFormed(problem)->message;
     const problem::Bytes capacity = problem.memories[0].capacity;
-    const Result result = Decide(canonical, problem, capacity);
+    const Result result = DecideWith(canonical, problem, capacity);
     if (result.status == Status::kUnsupported) continue;
     const bool fits = FitsByBruteForce(problem, capacity);
     ASSERT_EQ(result.status, fits ? Status::kFeasible : Status::kInfeasible) << "round " << round;
     ++decided;
     infeasible += fits ? 0 : 1;
-    const Result quick = Decide(greedy, problem, capacity);
+    const Result quick = DecideWith(greedy, problem, capacity);
     ASSERT_TRUE(quick.status != Status::kInfeasible || !fits) << "round " << round;
     placed_by_greedy += quick.allocation ? 1 : 0;
     for (const Result* answer : {&result, &quick}) {

@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Optional;
 
-Result Decide(const Problem& problem, problem::Bytes capacity) {
+Result DecideGreedily(const Problem& problem, problem::Bytes capacity) {
   const base::Stop stop;
   return engines::greedy::GreedyEngine().Open(problem, nullptr)->Solve(0, capacity, {}, stop);
 }
@@ -40,7 +40,7 @@ TEST(Greedy, AllocationsAreRightAndRefusalsTrue) {
   for (int round = 0; round < 3000; ++round) {
     const Problem problem = RandomInstance(random);
     const problem::Bytes capacity = problem.memories[0].capacity;
-    const Result result = Decide(problem, capacity);
+    const Result result = DecideGreedily(problem, capacity);
     if (result.status == Status::kInfeasible) {
       ASSERT_FALSE(FitsByBruteForce(problem, capacity)) << "round " << round;
     } else if (result.allocation) {
@@ -60,7 +60,8 @@ TEST(Greedy, CapacitiesAskedForBeforeDoNotMatter) {
     const auto session = engines::greedy::GreedyEngine().Open(problem, nullptr);
     const base::Stop stop;
     for (const problem::Bytes capacity : {4, 9, 6, 16, 8, 12}) {
-      ASSERT_EQ(session->Solve(0, capacity, {}, stop).status, Decide(problem, capacity).status)
+      ASSERT_EQ(session->Solve(0, capacity, {}, stop).status,
+                DecideGreedily(problem, capacity).status)
           << "round " << round << ", capacity " << capacity;
     }
   }
@@ -69,8 +70,8 @@ TEST(Greedy, CapacitiesAskedForBeforeDoNotMatter) {
 TEST(Greedy, TriesAHintFirst) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 0, 2, 4)}, 16);
   problem.buffers[0].hint = 7;
-  EXPECT_EQ(Decide(problem, 16).allocation->offsets[0], 7);
-  EXPECT_EQ(Decide(problem, 8).status, Status::kFeasible);  // without it
+  EXPECT_EQ(DecideGreedily(problem, 16).allocation->offsets[0], 7);
+  EXPECT_EQ(DecideGreedily(problem, 8).status, Status::kFeasible);  // without it
 }
 
 TEST(Greedy, KeepsInsideAllowedBanks) {
@@ -81,7 +82,7 @@ TEST(Greedy, KeepsInsideAllowedBanks) {
   problem.buffers[2].allowed_banks = {0};
   problem.buffers[0].allowed_banks = {1, 2};
   problem.buffers[1].allowed_banks = {1, 2};
-  const Result result = Decide(problem, 12);
+  const Result result = DecideGreedily(problem, 12);
   ASSERT_EQ(result.status, Status::kFeasible);
   EXPECT_TRUE(Validate(problem, *result.allocation, 12).empty());
   EXPECT_EQ(result.allocation->offsets[2], 0);
@@ -91,15 +92,15 @@ TEST(Greedy, CallsInfeasibleOnlyWhatABoundRefutes) {
   const Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 5), MakeBuffer("b", 1, 3, 5),
                                        MakeBuffer("c", 2, 4, 5), MakeBuffer("d", 0, 4, 1)},
                                       11);
-  EXPECT_NE(Decide(problem, 11).status, Status::kInfeasible);
-  EXPECT_EQ(Decide(problem, 10).status, Status::kInfeasible);
-  EXPECT_THAT(Decide(problem, 10).reason, HasSubstr("need 11 bytes together"));
+  EXPECT_NE(DecideGreedily(problem, 11).status, Status::kInfeasible);
+  EXPECT_EQ(DecideGreedily(problem, 10).status, Status::kInfeasible);
+  EXPECT_THAT(DecideGreedily(problem, 10).reason, HasSubstr("need 11 bytes together"));
 }
 
 TEST(Greedy, RefusesRelationsItCannotHonour) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 0, 2, 4)}, 16);
   problem.relations = {{problem::RelationKind::kColocate, 0, 1, 2}};
-  EXPECT_EQ(Decide(problem, 16).status, Status::kUnsupported);
+  EXPECT_EQ(DecideGreedily(problem, 16).status, Status::kUnsupported);
 }
 
 TEST(Greedy, PlacesTensOfThousandsOfBuffers) {
@@ -111,7 +112,7 @@ TEST(Greedy, PlacesTensOfThousandsOfBuffers) {
                                  random.Uniform(1, 4096)));
   }
   const Problem problem = MakeProblem(std::move(buffers), 1 << 20);
-  const Result result = Decide(problem, 1 << 20);
+  const Result result = DecideGreedily(problem, 1 << 20);
   ASSERT_EQ(result.status, Status::kFeasible);
   EXPECT_TRUE(Validate(problem, *result.allocation, 1 << 20).empty());
 }
