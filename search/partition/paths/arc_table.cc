@@ -1,8 +1,7 @@
 #include "tessera/search/partition/paths/arc_table.h"
 
 #include <algorithm>
-#include <iterator>
-#include <numeric>
+#include <limits>
 #include <utility>
 
 namespace tessera::search::partition::paths {
@@ -17,6 +16,21 @@ Arc ArcOf(const LatticeInterval& interval, size_t choice, const cost::Cost& cost
   arc.choice = choice;
   arc.cost = cost;
   return arc;
+}
+
+// nullptr if there are none.
+std::unique_ptr<ParallelArcs> ChoicesOf(const LatticeInterval& interval,
+                                        const std::vector<size_t>& needed) {
+  std::unique_ptr<ParallelArcs> arcs;
+  for (const size_t choice : interval.choices.Front(needed)) {
+    const Arc arc = ArcOf(interval, choice, interval.choices.Choices()[choice].cost);
+    if (arcs == nullptr) {
+      arcs = std::make_unique<ParallelArcs>(arc);
+    } else {
+      arcs->Add(arc);
+    }
+  }
+  return arcs;
 }
 
 bool AreSame(const Forbidden& a, const Forbidden& b) {
@@ -35,45 +49,68 @@ Arc ArcOf(const LatticeInterval& interval) {
           .cost = {}};
 }
 
+ArcTable::ArcTable(const IntervalLattice& lattice)
+    : lattice_(&lattice),
+      intervals_(lattice.Intervals().size()),
+      needed_(lattice.Intervals().size()) {
+  lists_.reserve(kLists);
+  for (const Of list : {Of::kExpanded, Of::kAll, Of::kWithUntried}) AddPlaces(list);
+}
+
+// Of equal paths, those over known choices come before those over untried ones.
+void ArcTable::AddPlaces(Of list) {
+  std::vector<std::vector<const LatticeInterval*>> from(static_cast<size_t>(lattice_->LastState()) +
+                                                        1);
+  for (const LatticeInterval& interval : lattice_->Intervals())
+    from[static_cast<size_t>(interval.begin)].push_back(&interval);
+  std::vector<ArcLists::Place> places;
+  const auto add = [&](const LatticeInterval& interval, Kind kind) {
+    if (!Lists(list, kind)) return;
+    intervals_[interval.index].places[static_cast<size_t>(list)][static_cast<size_t>(kind)] =
+        places.size();
+    places.push_back(
+        {.begin = static_cast<size_t>(interval.begin), .end = static_cast<size_t>(interval.end)});
+  };
+  for (const std::vector<const LatticeInterval*>& of_state : from) {
+    for (const LatticeInterval* interval : of_state) {
+      add(*interval, Kind::kChoices);
+      add(*interval, Kind::kBounded);
+    }
+    for (const LatticeInterval* interval : of_state) add(*interval, Kind::kUntried);
+  }
+  lists_.emplace_back(lattice_->LastState(), std::move(places));
+}
+
+void ArcTable::Fill(OfInterval& interval, Kind kind, std::unique_ptr<ParallelArcs> arcs) {
+  for (const Of list : {Of::kExpanded, Of::kAll, Of::kWithUntried}) {
+    const size_t place = interval.places[static_cast<size_t>(list)][static_cast<size_t>(kind)];
+    if (Lists(list, kind)) lists_[static_cast<size_t>(list)].Fill(place, arcs.get());
+  }
+  interval.arcs[static_cast<size_t>(kind)] = std::move(arcs);
+}
+
 void ArcTable::Refresh(size_t interval, const Reach& reach) {
   const LatticeInterval& of = lattice_->Intervals()[interval];
-  std::vector<Arc>& arcs = arcs_[interval];
-  arcs.clear();
-  if (!reach.Has(of)) return;
-  if (!of.choices.IsExpanded()) {
-    arcs.push_back(ArcOf(of, kBounded, of.choices.Bound()));
-    return;
+  const bool is_expanded = of.choices.IsExpanded();
+  std::unique_ptr<ParallelArcs> choices;
+  std::unique_ptr<ParallelArcs> bounded;
+  std::unique_ptr<ParallelArcs> untried;
+  if (reach.Has(of)) {
+    if (!is_expanded || (reach.later_axes == LaterAxes::kEvery && !of.choices.HasEveryAxis()))
+      bounded = std::make_unique<ParallelArcs>(ArcOf(of, kBounded, of.choices.Bound()));
+    if (is_expanded) {
+      choices = ChoicesOf(of, needed_[interval]);
+      if (const std::optional<cost::Cost> least = of.choices.UntriedBound())
+        untried = std::make_unique<ParallelArcs>(ArcOf(of, kUntried, *least));
+    }
   }
-  for (const size_t choice : of.choices.Front(needed_[interval]))
-    arcs.push_back(ArcOf(of, choice, of.choices.Choices()[choice].cost));
-  if (reach.later_axes == LaterAxes::kEvery && !of.choices.HasEveryAxis())
-    arcs.push_back(ArcOf(of, kBounded, of.choices.Bound()));
+  Fill(intervals_[interval], Kind::kChoices, std::move(choices));
+  Fill(intervals_[interval], Kind::kBounded, std::move(bounded));
+  Fill(intervals_[interval], Kind::kUntried, std::move(untried));
 }
 
 void ArcTable::RefreshAll(const Reach& reach) {
-  for (size_t i = 0; i < arcs_.size(); ++i) Refresh(i, reach);
-}
-
-std::vector<Arc> ArcTable::Current(bool only_expanded) const {
-  std::vector<Arc> arcs;
-  size_t most = 0;
-  for (const std::vector<Arc>& each : arcs_) most += each.size();
-  arcs.reserve(most);
-  for (const std::vector<Arc>& each : arcs_) {
-    std::copy_if(each.begin(), each.end(), std::back_inserter(arcs),
-                 [&](const Arc& arc) { return !only_expanded || arc.choice != kBounded; });
-  }
-  return arcs;
-}
-
-std::vector<Arc> ArcTable::WithUntried(const Reach& reach) const {
-  std::vector<Arc> arcs = Current();
-  for (const LatticeInterval& interval : lattice_->Intervals()) {
-    if (!interval.choices.IsExpanded() || !reach.Has(interval)) continue;
-    if (const std::optional<cost::Cost> untried = interval.choices.UntriedBound())
-      arcs.push_back(ArcOf(interval, kUntried, *untried));
-  }
-  return arcs;
+  for (size_t i = 0; i < intervals_.size(); ++i) Refresh(i, reach);
 }
 
 std::vector<Arc> ArcTable::Known(const Reach& reach) const {
@@ -106,36 +143,23 @@ std::vector<Arc> ArcTable::BestSingles(const Reach& reach) const {
   return arcs;
 }
 
-std::vector<double> ArcTable::RoomsBelow(double below, std::span<const Arc> arcs) const {
-  const auto states = static_cast<size_t>(lattice_->LastState()) + 1;
-  std::vector<double> before(states, std::numeric_limits<double>::infinity());
-  std::vector<double> behind = before;
-  before.front() = behind.back() = 0;
-  std::vector<size_t> by_begin(arcs.size());
-  std::iota(by_begin.begin(), by_begin.end(), size_t{0});
-  std::sort(by_begin.begin(), by_begin.end(),
-            [&arcs](size_t a, size_t b) { return arcs[a].begin < arcs[b].begin; });
-  for (const size_t i : by_begin) {
-    double& end = before[static_cast<size_t>(arcs[i].end)];
-    end = std::min(end, before[static_cast<size_t>(arcs[i].begin)] + arcs[i].cost.score);
-  }
-  for (auto i = by_begin.rbegin(); i != by_begin.rend(); ++i) {
-    double& begin = behind[static_cast<size_t>(arcs[*i].begin)];
-    begin = std::min(begin, behind[static_cast<size_t>(arcs[*i].end)] + arcs[*i].cost.score);
-  }
-  std::vector<double> rooms;
-  rooms.reserve(arcs.size());
-  for (const Arc& arc : arcs)
-    rooms.push_back(below - before[static_cast<size_t>(arc.begin)] -
-                    behind[static_cast<size_t>(arc.end)]);
-  return rooms;
+ScoreRooms::ScoreRooms(const ArcLists& arcs, double below)
+    : below_(below),
+      before_(arcs.LastState() + 1, std::numeric_limits<double>::infinity()),
+      behind_(before_) {
+  before_.front() = behind_.back() = 0;
+  const std::span<const ArcLists::Place> places = arcs.All();
+  for (const ArcLists::Place& place : places)
+    before_[place.end] = std::min(before_[place.end], before_[place.begin] + place.score);
+  for (auto place = places.rbegin(); place != places.rend(); ++place)
+    behind_[place->begin] = std::min(behind_[place->begin], behind_[place->end] + place->score);
 }
 
-Selection ArcTable::SelectionOf(const Path& path, std::span<const Arc> arcs) const {
+Selection ArcTable::SelectionOf(const Path& path) const {
   Selection selection;
   selection.cost = path.cost;
-  for (const size_t arc : path.arcs)
-    selection.subgraphs.push_back({&lattice_->Intervals()[arcs[arc].interval], arcs[arc].choice});
+  for (const Arc& arc : path.arcs)
+    selection.subgraphs.push_back({&lattice_->Intervals()[arc.interval], arc.choice});
   return selection;
 }
 

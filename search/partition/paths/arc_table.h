@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -40,40 +43,58 @@ struct Selection {
 // From the begin to the end of the interval, without choice or cost.
 Arc ArcOf(const LatticeInterval& interval);
 
+// How low scores of arcs have to be for paths with a lower score than some.
+class ScoreRooms {
+ public:
+  // By the sums of the cheapest arcs before and behind each state.
+  ScoreRooms(const ArcLists& arcs, double below);
+
+  // The score that any of these must stay below to be part of such a path.
+  double Of(const ArcLists::Place& place) const { return Between(place.begin, place.end); }
+  double Of(const Arc& arc) const {
+    return Between(static_cast<size_t>(arc.begin), static_cast<size_t>(arc.end));
+  }
+
+ private:
+  double Between(size_t begin, size_t end) const { return below_ - before_[begin] - behind_[end]; }
+
+  double below_;
+  std::vector<double> before_;  // by state
+  std::vector<double> behind_;
+};
+
 class ArcTable {
  public:
   // Without arcs until RefreshAll. The lattice must outlive this object.
-  explicit ArcTable(const IntervalLattice& lattice)
-      : lattice_(&lattice),
-        arcs_(lattice.Intervals().size()),
-        needed_(lattice.Intervals().size()) {}
+  explicit ArcTable(const IntervalLattice& lattice);
 
   // Takes note of what has become known about an interval, or of another reach.
   void Refresh(size_t interval, const Reach& reach);
   void RefreshAll(const Reach& reach);
 
-  // The arcs of all intervals in reach as of the last Refresh, in the order of the lattice. With
-  // `only_expanded`, without those that are only bounded.
-  std::vector<Arc> Current(bool only_expanded = false) const;
-
-  // These, and for each expanded interval with skipped tile shapes one that costs as little as any
-  // of them can.
-  std::vector<Arc> WithUntried(const Reach& reach) const;
+  // The arcs of all intervals in reach as of the last Refresh, in the order of the lattice.
+  enum class Of : uint8_t {
+    kExpanded,     // without those that are only bounded
+    kAll,          // with these
+    kWithUntried,  // and, for each expanded interval with skipped tile shapes, one that costs as
+                   // little as any of them can
+  };
+  static constexpr size_t kLists = 3;
+  const ArcLists& ListOf(Of which) const { return lists_[static_cast<size_t>(which)]; }
 
   // One for each choice that is known to fit, whatever the effort; and the best of these for each
   // operator alone, which form at most one path.
   std::vector<Arc> Known(const Reach& reach) const;
   std::vector<Arc> BestSingles(const Reach& reach) const;
 
-  // For each arc the score that it must stay below to be part of a path below this one, by the sums
-  // of the cheapest arcs before and behind it.
-  std::vector<double> RoomsBelow(double below, std::span<const Arc> arcs) const;
-
   // The best path that is not forbidden.
+  std::optional<Path> FindBest(const ArcLists& arcs, PathLook& look) const {
+    return FindBestPath(lattice_->Context().scale, arcs, forbidden_, look);
+  }
   std::optional<Path> FindBest(std::span<const Arc> arcs, PathLook& look) const {
     return FindBestPath(lattice_->Context().scale, lattice_->LastState(), arcs, forbidden_, look);
   }
-  Selection SelectionOf(const Path& path, std::span<const Arc> arcs) const;
+  Selection SelectionOf(const Path& path) const;
 
   // Excludes this selection from further results. Beyond kMostForbidden, the oldest one counts
   // again.
@@ -89,8 +110,25 @@ class ArcTable {
   void TakeForbidden(const ArcTable& other, std::span<const std::optional<size_t>> here);
 
  private:
+  enum class Kind : uint8_t { kChoices, kBounded, kUntried };
+  static constexpr size_t kKinds = 3;
+
+  // What is known of an interval as of the last Refresh, by kind; empty where there are no arcs.
+  struct OfInterval {
+    std::array<std::unique_ptr<ParallelArcs>, kKinds> arcs;
+    std::array<std::array<size_t, kKinds>, kLists> places = {};  // by list, then kind
+  };
+
+  static bool Lists(Of list, Kind kind) {
+    return kind == Kind::kChoices || list == Of::kWithUntried ||
+           (kind == Kind::kBounded && list == Of::kAll);
+  }
+  void AddPlaces(Of list);
+  void Fill(OfInterval& interval, Kind kind, std::unique_ptr<ParallelArcs> arcs);
+
   const IntervalLattice* lattice_;
-  std::vector<std::vector<Arc>> arcs_;       // by interval, as of the last Refresh
+  std::vector<OfInterval> intervals_;        // by interval
+  std::vector<ArcLists> lists_;              // by Of
   std::vector<std::vector<size_t>> needed_;  // by interval: choices of forbidden selections
   std::vector<Forbidden> forbidden_;
 };

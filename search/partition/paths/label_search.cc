@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <queue>
 #include <utility>
 
@@ -11,10 +12,10 @@ namespace {
 
 struct Label {
   cost::Cost cost;
-  size_t arc = 0;          // that ends here
-  size_t previous = 0;     // label at the arc's begin
-  size_t length = 0;       // arcs so far
-  uint64_t forbidden = 0;  // bit i: all arcs so far are those of forbidden path i
+  const Arc* arc = nullptr;  // that ends here
+  size_t previous = 0;       // label at the arc's begin
+  size_t length = 0;         // arcs so far
+  uint64_t forbidden = 0;    // bit i: all arcs so far are those of forbidden path i
 };
 
 bool SameArc(const Arc& a, const Arc& b) {
@@ -32,21 +33,21 @@ constexpr int64_t kBetweenLooks = 64;
 
 class BestFirst {
  public:
-  BestFirst(const cost::Scale& scale, int last, std::span<const Arc> arcs,
-            std::span<const Forbidden> forbidden)
+  BestFirst(const cost::Scale& scale, const ArcLists& arcs, std::span<const Forbidden> forbidden)
       : scale_(scale),
-        last_(static_cast<size_t>(last)),
+        last_(arcs.LastState()),
         arcs_(arcs),
         forbidden_(forbidden),
-        starting_at_(last_),
         labels_at_(last_ + 1),
-        behind_(last_ + 1, Unreachable()) {
-    for (size_t i = 0; i < arcs.size(); ++i)
-      starting_at_[static_cast<size_t>(arcs[i].begin)].push_back(i);
+        behind_(last_ + 1, arcs.HaveSumsOrMaxima() ? Unreachable() : Rest{.score = kInfinity}) {
     behind_.back() = {};
-    for (size_t state = last_; state-- > 0;) {
-      for (const size_t arc : starting_at_[state])
-        behind_[state].Offer(arcs[arc].cost, behind_[static_cast<size_t>(arcs[arc].end)]);
+    const std::span<const ArcLists::Place> places = arcs.All();
+    for (auto place = places.rbegin(); place != places.rend(); ++place) {
+      Rest& begin = behind_[place->begin];
+      const Rest& end = behind_[place->end];
+      begin.score = std::min(begin.score, place->score + end.score);
+      if (arcs.HaveSumsOrMaxima() && place->arcs != nullptr)
+        begin.OfferSumsAndMaxima(place->arcs->Least(), end);
     }
   }
 
@@ -69,8 +70,7 @@ class BestFirst {
       const Open next = open_.top();
       open_.pop();
       if (next.state < last_) {
-        Extend(next);
-        look.joins += static_cast<int64_t>(starting_at_[next.state].size());
+        look.joins += Extend(next);
         if (look.IsLimited())
           look.joins += std::exchange(comparisons_, 0) / PathLook::kComparisonsForOne;
       } else if (labels_[next.label].forbidden == 0 && (!best || IsBetter(next.label, *best))) {
@@ -102,9 +102,8 @@ class BestFirst {
 
     bool IsUnreachable() const { return score == kInfinity; }
 
-    // A path that begins with an arc of this cost.
-    void Offer(const cost::Cost& cost, const Rest& after) {
-      score = std::min(score, cost.score + after.score);
+    // Paths that begin with one of the arcs with these least costs.
+    void OfferSumsAndMaxima(const LeastCost& cost, const Rest& after) {
       for (size_t i = 0; i < maxima.size(); ++i)
         maxima[i] = std::min(maxima[i], std::max(cost.maxima[i], after.maxima[i]));
       for (size_t i = 0; i < sums.size(); ++i)
@@ -160,20 +159,31 @@ class BestFirst {
     labels_.push_back(label);
   }
 
-  void Extend(const Open& from) {
+  // Returns the number of arcs from there.
+  int64_t Extend(const Open& from) {
+    int64_t arcs = 0;
     const std::vector<size_t>& here = labels_at_[from.state];
-    if (std::find(here.begin(), here.end(), from.label) == here.end())
-      return;  // replaced in the meantime
-    for (const size_t arc : starting_at_[from.state]) {
-      const Label& before = labels_[from.label];
-      const auto end = static_cast<size_t>(arcs_[arc].end);
-      if (IsBeyond(before.cost.score + arcs_[arc].cost.score + behind_[end].score)) continue;
-      const Label to{.cost = cost::Join(before.cost, arcs_[arc].cost),
-                     .arc = arc,
-                     .previous = from.label,
+    const bool is_replaced = std::find(here.begin(), here.end(), from.label) == here.end();
+    for (const ArcLists::Place& place : arcs_.From(from.state)) {
+      if (place.arcs == nullptr) continue;
+      arcs += static_cast<int64_t>(place.arcs->All().size());
+      if (!is_replaced) ExtendAlong(from.label, place);
+    }
+    return arcs;
+  }
+
+  void ExtendAlong(size_t from, const ArcLists::Place& place) {
+    const double behind = behind_[place.end].score;
+    if (IsBeyond(labels_[from].cost.score + place.score + behind)) return;
+    for (const Arc& arc : place.arcs->All()) {
+      const Label& before = labels_[from];
+      if (IsBeyond(before.cost.score + arc.cost.score + behind)) continue;
+      const Label to{.cost = cost::Join(before.cost, arc.cost),
+                     .arc = &arc,
+                     .previous = from,
                      .length = before.length + 1,
-                     .forbidden = StillForbidden(before, arcs_[arc])};
-      Add(end, to);
+                     .forbidden = StillForbidden(before, arc)};
+      Add(place.end, to);
     }
   }
 
@@ -197,16 +207,15 @@ class BestFirst {
   Path PathTo(size_t label) const {
     Path path{.arcs = {}, .cost = labels_[label].cost};
     for (; labels_[label].length > 0; label = labels_[label].previous)
-      path.arcs.push_back(labels_[label].arc);
+      path.arcs.push_back(*labels_[label].arc);
     std::reverse(path.arcs.begin(), path.arcs.end());
     return path;
   }
 
   const cost::Scale& scale_;
   size_t last_;
-  std::span<const Arc> arcs_;
+  const ArcLists& arcs_;
   std::span<const Forbidden> forbidden_;
-  std::vector<std::vector<size_t>> starting_at_;  // by state: arcs
   std::vector<Label> labels_;
   std::vector<std::vector<size_t>> labels_at_;  // by state: those that no other replaces
   std::vector<Rest> behind_;                    // by state
@@ -218,13 +227,58 @@ class BestFirst {
 
 }  // namespace
 
-std::optional<Path> FindBestPath(const cost::Scale& scale, int last, std::span<const Arc> arcs,
+void LeastCost::Add(const cost::Cost& cost) {
+  score = std::min(score, cost.score);
+  for (size_t i = 0; i < maxima.size(); ++i) maxima[i] = std::min(maxima[i], cost.maxima[i]);
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] = std::min(sums[i], cost.sums[i]);
+}
+
+bool LeastCost::HasSumsOrMaxima() const {
+  const auto is_used = [](double component) { return component != 0; };
+  return std::any_of(sums.begin(), sums.end(), is_used) ||
+         std::any_of(maxima.begin(), maxima.end(), is_used);
+}
+
+ArcLists::ArcLists(int last, std::vector<Place> places)
+    : last_(static_cast<size_t>(last)), places_(std::move(places)), first_at_(last_ + 2) {
+  for (const Place& place : places_) ++first_at_[place.begin + 1];
+  std::partial_sum(first_at_.begin(), first_at_.end(), first_at_.begin());
+}
+
+void ArcLists::Fill(size_t place, const ParallelArcs* arcs) {
+  Place& here = places_[place];
+  if (here.arcs != nullptr) arcs_ -= static_cast<int64_t>(here.arcs->All().size());
+  here.arcs = arcs;
+  here.score = std::numeric_limits<double>::infinity();
+  if (arcs == nullptr) return;
+  here.score = arcs->Least().score;
+  arcs_ += static_cast<int64_t>(arcs->All().size());
+  have_sums_or_maxima_ = have_sums_or_maxima_ || arcs->Least().HasSumsOrMaxima();
+}
+
+std::span<const ArcLists::Place> ArcLists::From(size_t state) const {
+  return std::span(places_).subspan(first_at_[state], first_at_[state + 1] - first_at_[state]);
+}
+
+std::optional<Path> FindBestPath(const cost::Scale& scale, const ArcLists& arcs,
                                  std::span<const Forbidden> forbidden, PathLook& look) {
-  BestFirst search(scale, last, arcs, forbidden);
+  BestFirst search(scale, arcs, forbidden);
   std::optional<Path> path = search.Find(search.LeastScore(), look);
   if (path || look.IsCutShort() || !search.LeavesOut()) return path;
   search.Restart();
   return search.Find(std::numeric_limits<double>::infinity(), look);
+}
+
+std::optional<Path> FindBestPath(const cost::Scale& scale, int last, std::span<const Arc> arcs,
+                                 std::span<const Forbidden> forbidden, PathLook& look) {
+  std::vector<ParallelArcs> each(arcs.begin(), arcs.end());
+  std::stable_sort(each.begin(), each.end(),
+                   [](const auto& a, const auto& b) { return a.Begin() < b.Begin(); });
+  std::vector<ArcLists::Place> places;
+  for (const ParallelArcs& arc : each) places.push_back({.begin = arc.Begin(), .end = arc.End()});
+  ArcLists lists(last, std::move(places));
+  for (size_t i = 0; i < each.size(); ++i) lists.Fill(i, &each[i]);
+  return FindBestPath(scale, lists, forbidden, look);
 }
 
 }  // namespace tessera::search::partition::paths

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -27,9 +28,9 @@
 // score, because of limits, maxima or forbidden paths, the search begins again with all labels.
 // Ignored labels could only replace labels that are ignored too, so the result is the same.
 //
-// Cost: a pass over all arcs; then, for each extended label, a join for each arc and a dominance
-// test for each label there. With several metrics the number of labels of one state can be
-// exponential in the arcs; a stop ends the search.
+// Cost: a pass over all places of parallel arcs; then, for each extended label, a join for each arc
+// that may reach the score and a dominance test for each label there. With several metrics the
+// number of labels of one state can be exponential in the arcs; a stop ends the search.
 namespace tessera::search::partition::paths {
 
 struct Arc {
@@ -40,8 +41,82 @@ struct Arc {
   cost::Cost cost;
 };
 
+// The least value of each component of some costs.
+struct LeastCost {
+  double score = std::numeric_limits<double>::infinity();
+  decltype(cost::Cost::maxima) maxima = Filled<decltype(cost::Cost::maxima)>();
+  decltype(cost::Cost::sums) sums = Filled<decltype(cost::Cost::sums)>();
+
+  void Add(const cost::Cost& cost);
+  bool HasSumsOrMaxima() const;
+
+ private:
+  template <typename Components>
+  static constexpr Components Filled() {
+    Components components;
+    components.fill(std::numeric_limits<double>::infinity());
+    return components;
+  }
+};
+
+// Arcs that lead from one state to one other. The least of their costs stands for all of them where
+// none of them may be of use.
+class ParallelArcs {
+ public:
+  explicit ParallelArcs(const Arc& first) { Add(first); }
+
+  void Add(const Arc& arc) {
+    arcs_.push_back(arc);
+    least_.Add(arc.cost);
+  }
+
+  size_t Begin() const { return static_cast<size_t>(arcs_.front().begin); }
+  size_t End() const { return static_cast<size_t>(arcs_.front().end); }
+  std::span<const Arc> All() const { return arcs_; }
+  const LeastCost& Least() const { return least_; }
+
+ private:
+  std::vector<Arc> arcs_;  // never empty
+  LeastCost least_;
+};
+
+// The arcs that a search may use, by the state where they begin, in places that are filled and
+// emptied as knowledge changes. A search reads all places, so what it needs of most of them is
+// here.
+class ArcLists {
+ public:
+  struct Place {
+    double score = std::numeric_limits<double>::infinity();  // the least of the arcs
+    size_t begin = 0;                                        // states
+    size_t end = 0;
+    const ParallelArcs* arcs = nullptr;  // that lead there; nullptr if there are none
+  };
+
+  // Of empty places with begins in ascending order. Arcs of one begin are tried in this order.
+  ArcLists(int last, std::vector<Place> places);
+
+  // The arcs, if any, must lead from the begin to the end of the place. They must outlive their
+  // stay here and not move.
+  void Fill(size_t place, const ParallelArcs* arcs);
+
+  size_t LastState() const { return last_; }
+  std::span<const Place> All() const { return places_; }
+  std::span<const Place> From(size_t state) const;
+  int64_t CountArcs() const { return arcs_; }
+
+  // Whether the cost of some arc that was ever here consists of more than a score and a tie.
+  bool HaveSumsOrMaxima() const { return have_sums_or_maxima_; }
+
+ private:
+  size_t last_;
+  std::vector<Place> places_;
+  std::vector<size_t> first_at_;  // by state: the first of its places; one more entry at the end
+  int64_t arcs_ = 0;
+  bool have_sums_or_maxima_ = false;
+};
+
 struct Path {
-  std::vector<size_t> arcs;  // indices, in order
+  std::vector<Arc> arcs;  // in order
   cost::Cost cost;
 };
 
@@ -77,6 +152,10 @@ struct PathLook {
 // nullopt if there is none or if it is cut short. Of equal paths the first found wins; arcs are
 // tried in the given order. Two arcs are equal if begin, end, interval and choice are. At most
 // kMostForbidden forbidden paths.
+std::optional<Path> FindBestPath(const cost::Scale& scale, const ArcLists& arcs,
+                                 std::span<const Forbidden> forbidden, PathLook& look);
+
+// The same over arcs in any order.
 std::optional<Path> FindBestPath(const cost::Scale& scale, int last, std::span<const Arc> arcs,
                                  std::span<const Forbidden> forbidden, PathLook& look);
 

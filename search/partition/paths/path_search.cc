@@ -106,7 +106,7 @@ bool PathSearch::Widen() {
 Found PathSearch::FindBest() {
   while (!IsCutShort()) {
     if (effort_.PassMilestone()) return {Ending::kMilestone};
-    Step step = TakeStep(arcs_.Current());
+    Step step = TakeStep(arcs_.ListOf(ArcTable::Of::kAll));
     if (step.outcome == Outcome::kCutShort) break;
     if (step.outcome == Outcome::kConfirmed) return {Ending::kFound, std::move(step.selection)};
     if (step.outcome == Outcome::kNoPath && !Widen() && !Extend())
@@ -118,7 +118,7 @@ Found PathSearch::FindBest() {
 
 std::optional<Selection> PathSearch::FindOpen(const Target& below) {
   while (!IsCutShort()) {
-    Step step = TakeStep(arcs_.Current(/*only_expanded=*/true), below);
+    Step step = TakeStep(arcs_.ListOf(ArcTable::Of::kExpanded), below);
     if (step.outcome == Outcome::kConfirmed) return std::move(step.selection);
     if (step.outcome != Outcome::kExamined) return std::nullopt;
   }
@@ -128,7 +128,8 @@ std::optional<Selection> PathSearch::FindOpen(const Target& below) {
 std::optional<Selection> PathSearch::FindBelow(std::optional<double> below, int64_t effort) {
   const int64_t most = Work() + effort;
   while (!IsCutShort() && !has_spent_) {
-    Step step = TakeStep(arcs_.Current(), below ? std::optional(Target{*below}) : std::nullopt);
+    Step step = TakeStep(arcs_.ListOf(ArcTable::Of::kAll),
+                         below ? std::optional(Target{*below}) : std::nullopt);
     if (step.outcome == Outcome::kConfirmed) return std::move(step.selection);
     if (step.outcome == Outcome::kNotBelow || step.outcome == Outcome::kCutShort)
       return std::nullopt;
@@ -146,29 +147,29 @@ bool PathSearch::IsBelow(const cost::Cost& cost, const Target& target) const {
 
 // Finds the best path over these arcs. If its score is below the limit, examines what is least
 // known of it.
-PathSearch::Step PathSearch::TakeStep(std::span<const Arc> arcs, std::optional<Target> below) {
+PathSearch::Step PathSearch::TakeStep(const ArcLists& arcs, std::optional<Target> below) {
   PathLook look = PathLook::For(Context().scale, Context().stop);
   const std::optional<Path> path = arcs_.FindBest(arcs, look);
-  effort_.AddWork((static_cast<int64_t>(arcs.size()) + look.joins) / kArcsForOne);
+  effort_.AddWork((arcs.CountArcs() + look.joins) / kArcsForOne);
   if (!path) return {look.IsCutShort() ? Outcome::kCutShort : Outcome::kNoPath};
   if (below && !IsBelow(path->cost, *below)) return {Outcome::kNotBelow};
-  const auto is_untried = [&arcs](size_t arc) { return arcs[arc].choice == kUntried; };
+  const auto is_untried = [](const Arc& arc) { return arc.choice == kUntried; };
   if (std::any_of(path->arcs.begin(), path->arcs.end(), is_untried))
-    return {ExtendUntried(below->score, *path, arcs) ? Outcome::kExamined : Outcome::kStuck};
-  if (auto selection = Confirm(*path, arcs)) return {Outcome::kConfirmed, *std::move(selection)};
+    return {ExtendUntried(ScoreRooms(arcs, below->score), *path) ? Outcome::kExamined
+                                                                 : Outcome::kStuck};
+  if (auto selection = Confirm(*path)) return {Outcome::kConfirmed, *std::move(selection)};
   return {Outcome::kExamined};
 }
 
 // Returns the path if all of it is known to fit; otherwise takes the next step to find out.
-std::optional<Selection> PathSearch::Confirm(const Path& path, std::span<const Arc> arcs) {
+std::optional<Selection> PathSearch::Confirm(const Path& path) {
   const base::Stop& stop = Context().stop;
   Tasks expansions;
   Tasks formulations;
   Tasks decisions;
   Tasks further_cuts;
   std::vector<size_t> intervals;
-  for (const size_t index : path.arcs) {
-    const Arc& arc = arcs[index];
+  for (const Arc& arc : path.arcs) {
     intervals.push_back(arc.interval);
     choices::IntervalChoices& choices = ChoicesAt(arc.interval);
     if (arc.choice == kBounded) {
@@ -190,7 +191,7 @@ std::optional<Selection> PathSearch::Confirm(const Path& path, std::span<const A
                       : !formulations.empty() ? formulations
                       : !decisions.empty()    ? decisions
                                               : further_cuts;
-  if (next.empty()) return arcs_.SelectionOf(path, arcs);
+  if (next.empty()) return arcs_.SelectionOf(path);
   effort_.AddEffort(RunOn(intervals, next));
   Report();
   return std::nullopt;
@@ -241,7 +242,7 @@ SearchCoverage PathSearch::Coverage() const {
 bool PathSearch::UntriedCouldFit() const {
   if (Coverage().leaves_out_axes) return true;
   PathLook look = PathLook::For(Context().scale, Context().stop);
-  return arcs_.FindBest(arcs_.WithUntried(effort_.GetReach()), look).has_value() ||
+  return arcs_.FindBest(arcs_.ListOf(ArcTable::Of::kWithUntried), look).has_value() ||
          look.IsCutShort();
 }
 

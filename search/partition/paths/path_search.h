@@ -230,17 +230,17 @@ class PathSearch {
     const cost::Cost* tied = nullptr;  // if any: the scale must prefer the path to it
   };
 
-  Step TakeStep(std::span<const Arc> arcs, std::optional<Target> below = std::nullopt);
+  Step TakeStep(const ArcLists& arcs, std::optional<Target> below = std::nullopt);
   std::optional<Selection> FindOpen(const Target& below);
   Found FindBetter(const Target& below, int64_t most_work);
   bool IsBelow(const cost::Cost& cost, const Target& target) const;
-  std::optional<Selection> Confirm(const Path& path, std::span<const Arc> arcs);
+  std::optional<Selection> Confirm(const Path& path);
   Target TieOf(const Selection& selection) const;
   std::optional<Selection> FindExchange(const Selection& selection, const Target& below,
                                         int64_t most_work);
   bool ExtendForExchange(const Selection& selection, const Target& below);
-  bool ExtendUntried(double below, const Path& path, std::span<const Arc> arcs);
-  bool IsWithin(double below, std::span<const Arc> arcs, int64_t most_work) const;
+  bool ExtendUntried(const ScoreRooms& rooms, const Path& path);
+  bool IsWithin(double below, const ArcLists& arcs, int64_t most_work) const;
   bool Extend();
 
   Tally TallyOf(std::span<const size_t> intervals) const;

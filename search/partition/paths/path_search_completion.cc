@@ -91,9 +91,9 @@ Found PathSearch::FindBetter(const Target& below, int64_t most_work) {
   const int64_t most = Work() + most_work;
   Widen();
   Found found{Ending::kCutShort};
-  bool goes_on = IsWithin(below.score, arcs_.WithUntried(effort_.GetReach()), most_work);
+  bool goes_on = IsWithin(below.score, arcs_.ListOf(ArcTable::Of::kWithUntried), most_work);
   while (goes_on && !IsCutShort() && Work() <= most) {
-    Step step = TakeStep(arcs_.WithUntried(effort_.GetReach()), below);
+    Step step = TakeStep(arcs_.ListOf(ArcTable::Of::kWithUntried), below);
     goes_on = step.outcome == Outcome::kExamined;
     if (step.outcome == Outcome::kNoPath || step.outcome == Outcome::kNotBelow)
       found.ending = Ending::kNone;
@@ -126,14 +126,13 @@ std::optional<Selection> PathSearch::FindTiedExchange(const Selection& selection
 
 // Adds some of the tile shapes that the path's untried arcs represent; false if an interval has too
 // many to list them.
-bool PathSearch::ExtendUntried(double below, const Path& path, std::span<const Arc> arcs) {
-  const std::vector<double> rooms = arcs_.RoomsBelow(below, arcs);
+bool PathSearch::ExtendUntried(const ScoreRooms& rooms, const Path& path) {
   std::vector<size_t> intervals;
   std::vector<double> most;
-  for (const size_t arc : path.arcs) {
-    if (arcs[arc].choice != kUntried) continue;
-    intervals.push_back(arcs[arc].interval);
-    most.push_back(rooms[arc]);
+  for (const Arc& arc : path.arcs) {
+    if (arc.choice != kUntried) continue;
+    intervals.push_back(arc.interval);
+    most.push_back(rooms.Of(arc));
   }
   std::vector<size_t> added(intervals.size());
   Tasks tasks;
@@ -145,15 +144,17 @@ bool PathSearch::ExtendUntried(double below, const Path& path, std::span<const A
 }
 
 // Whether what bounds do not keep out of paths below this score takes about as much work as that.
-bool PathSearch::IsWithin(double below, std::span<const Arc> arcs, int64_t most_work) const {
-  const std::vector<double> rooms = arcs_.RoomsBelow(below, arcs);
+bool PathSearch::IsWithin(double below, const ArcLists& arcs, int64_t most_work) const {
+  const ScoreRooms rooms(arcs, below);
   int64_t work = 0;
-  for (size_t i = 0; i < arcs.size() && work <= most_work; ++i) {
-    if (arcs[i].cost.score >= rooms[i]) continue;
-    const LatticeInterval& interval = lattice_.Intervals()[arcs[i].interval];
-    const int64_t shapes = arcs[i].choice == kUntried   ? interval.choices.CountUntried()
-                           : arcs[i].choice == kBounded ? kUsualShapes
-                                                        : 0;
+  for (const ArcLists::Place& place : arcs.All()) {
+    if (work > most_work) return false;
+    if (place.arcs == nullptr || place.score >= rooms.Of(place)) continue;
+    const Arc& arc = place.arcs->All().front();
+    const bool is_examined = arc.choice != kUntried && arc.choice != kBounded;
+    if (is_examined) continue;
+    const LatticeInterval& interval = lattice_.Intervals()[arc.interval];
+    const int64_t shapes = arc.choice == kUntried ? interval.choices.CountUntried() : kUsualShapes;
     work += shapes * interval.Length();
   }
   return work <= most_work;

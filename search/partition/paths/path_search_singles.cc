@@ -105,7 +105,7 @@ std::optional<Selection> PathSearch::FindKnown() const {
     path = arcs_.FindBest(arcs, unlimited);
   }
   if (!path) return std::nullopt;
-  return arcs_.SelectionOf(*path, arcs);
+  return arcs_.SelectionOf(*path);
 }
 
 // Choices that change nothing relative to the previous plan form at most one path.
@@ -136,7 +136,7 @@ std::optional<Selection> PathSearch::FindPrevious() {
   PathLook look = PathLook::For(Context().scale, Context().stop);
   const std::optional<Path> path = arcs_.FindBest(arcs, look);
   if (!path) return std::nullopt;
-  return arcs_.SelectionOf(*path, arcs);
+  return arcs_.SelectionOf(*path);
 }
 
 orders::Order PathSearch::OrderOf(const Selection& selection) const {

@@ -28,11 +28,25 @@ partition::paths::Arc ArcOf(int begin, int end, size_t choice, double score, dou
   return arc;
 }
 
-std::optional<partition::paths::Path> FindBestPath(
-    const cost::Scale& scale, int last, std::span<const partition::paths::Arc> arcs,
-    std::span<const partition::paths::Forbidden> forbidden) {
+struct IndexedPath {
+  std::vector<size_t> arcs;  // of those that were given
+  cost::Cost cost;
+};
+
+std::optional<IndexedPath> FindBestPath(const cost::Scale& scale, int last,
+                                        std::span<const partition::paths::Arc> arcs,
+                                        std::span<const partition::paths::Forbidden> forbidden) {
   partition::paths::PathLook look;
-  return partition::paths::FindBestPath(scale, last, arcs, forbidden, look);
+  const auto path = partition::paths::FindBestPath(scale, last, arcs, forbidden, look);
+  if (!path) return std::nullopt;
+  IndexedPath indexed{.arcs = {}, .cost = path->cost};
+  for (const partition::paths::Arc& arc : path->arcs) {
+    const auto at = std::find_if(arcs.begin(), arcs.end(), [&arc](const auto& each) {
+      return each.begin == arc.begin && each.end == arc.end && each.choice == arc.choice;
+    });
+    indexed.arcs.push_back(static_cast<size_t>(at - arcs.begin()));
+  }
+  return indexed;
 }
 
 // Lists every path.
