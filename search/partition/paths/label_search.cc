@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <queue>
+#include <tuple>
 #include <utility>
 
 namespace tessera::search::partition::paths {
@@ -47,7 +48,7 @@ class BestFirst {
       const Rest& end = behind_[place->end];
       begin.score = std::min(begin.score, place->score + end.score);
       if (arcs.HaveSumsOrMaxima() && place->arcs != nullptr)
-        begin.OfferSumsAndMaxima(place->arcs->Least(), end);
+        begin.OfferMore(place->arcs->Least(), end);
     }
   }
 
@@ -69,6 +70,7 @@ class BestFirst {
         return std::nullopt;
       const Open next = open_.top();
       open_.pop();
+      if (best && IsTieBehind(*best, next)) continue;
       if (next.state < last_) {
         look.joins += Extend(next);
         if (look.IsLimited())
@@ -99,11 +101,15 @@ class BestFirst {
     double score = 0;
     decltype(cost::Cost::maxima) maxima = {};
     decltype(cost::Cost::sums) sums = {};
+    double change = 0;
+    double latency = 0;
 
     bool IsUnreachable() const { return score == kInfinity; }
 
     // Paths that begin with one of the arcs with these least costs.
-    void OfferSumsAndMaxima(const LeastCost& cost, const Rest& after) {
+    void OfferMore(const LeastCost& cost, const Rest& after) {
+      change = std::min(change, cost.change + after.change);
+      latency = std::min(latency, cost.latency + after.latency);
       for (size_t i = 0; i < maxima.size(); ++i)
         maxima[i] = std::min(maxima[i], std::max(cost.maxima[i], after.maxima[i]));
       for (size_t i = 0; i < sums.size(); ++i)
@@ -114,6 +120,8 @@ class BestFirst {
     cost::Cost After(const cost::Cost& cost) const {
       cost::Cost least = cost;
       least.score += score;
+      least.change += change;
+      least.tie.latency += latency;
       for (size_t i = 0; i < maxima.size(); ++i)
         least.maxima[i] = std::max(least.maxima[i], maxima[i]);
       for (size_t i = 0; i < sums.size(); ++i) least.sums[i] += sums[i];
@@ -124,17 +132,29 @@ class BestFirst {
     Rest rest{.score = kInfinity};
     rest.maxima.fill(kInfinity);
     rest.sums.fill(kInfinity);
+    rest.change = rest.latency = kInfinity;
     return rest;
   }
 
   struct Open {
     double least = 0;  // score of any path that it begins
+    double change = 0;
+    double latency = 0;
     size_t label = 0;
     size_t state = 0;
     bool operator<(const Open& other) const {  // the greatest comes out first
-      return least != other.least ? least > other.least : label > other.label;
+      return std::tie(least, change, latency, label) >
+             std::tie(other.least, other.change, other.latency, other.label);
     }
   };
+
+  // Whether no path of the score of the best one that it begins decides ties better.
+  bool IsTieBehind(size_t label, const Open& open) const {
+    if (cost::IsLess(open.least, Score(label))) return false;
+    const cost::Cost& best = labels_[label].cost;
+    if (cost::IsLess(best.change, open.change)) return true;
+    return !cost::IsLess(open.change, best.change) && cost::IsLess(best.tie.latency, open.latency);
+  }
 
   double Score(size_t label) const { return scale_.ScoreOf(labels_[label].cost); }
 
@@ -155,7 +175,7 @@ class BestFirst {
       return;
     std::erase_if(here, [&](size_t other) { return Replaces(label, labels_[other]); });
     here.push_back(labels_.size());
-    open_.push({score, labels_.size(), state});
+    open_.push({score, least.change, least.tie.latency, labels_.size(), state});
     labels_.push_back(label);
   }
 
@@ -229,6 +249,8 @@ class BestFirst {
 
 void LeastCost::Add(const cost::Cost& cost) {
   score = std::min(score, cost.score);
+  change = std::min(change, cost.change);
+  latency = std::min(latency, cost.tie.latency);
   for (size_t i = 0; i < maxima.size(); ++i) maxima[i] = std::min(maxima[i], cost.maxima[i]);
   for (size_t i = 0; i < sums.size(); ++i) sums[i] = std::min(sums[i], cost.sums[i]);
 }

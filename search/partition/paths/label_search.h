@@ -21,7 +21,9 @@
 // win and is dropped (Martins 1984, multiple-criteria shortest path). Labels are extended in the
 // order of the least score that they can reach (A*: Hart, Nilsson, Raphael 1968): the score of the
 // label with the least sum and the least maxima from its state on. So the first label at the last
-// state is the best, and worse ones are never extended. A label that cannot satisfy the limits,
+// state has the best score, and worse ones are never extended. Of equal scores, the least change
+// and latency decide the order, and what cannot win by these is not extended either: with maxima,
+// very many labels can reach the best score. A label that cannot satisfy the limits,
 // even with the least of each limited metric from its state on, is dropped immediately. With a
 // single metric the bound is exact, and the search extends little more than the path. So labels
 // that cannot reach the least score of the start are ignored at first. Only if no path has that
@@ -46,6 +48,8 @@ struct LeastCost {
   double score = std::numeric_limits<double>::infinity();
   decltype(cost::Cost::maxima) maxima = Filled<decltype(cost::Cost::maxima)>();
   decltype(cost::Cost::sums) sums = Filled<decltype(cost::Cost::sums)>();
+  double change = std::numeric_limits<double>::infinity();
+  double latency = std::numeric_limits<double>::infinity();  // Tie::latency
 
   void Add(const cost::Cost& cost);
   bool HasSumsOrMaxima() const;

@@ -222,11 +222,12 @@ TEST(FindBestPath, IsTheBestOfAllUnderDrawnObjectives) {
 // Each choice takes longer and needs more energy than the one before it, so no label replaces
 // another, and each is compared with all others of its state.
 TEST(FindBestPath, EndsWithTooManyLabelsOfARatio) {
+  constexpr int kStates = 24;
   const cost::Scale scale =
       ScaleOf({.weights = {{"power", 1}}, .limits = {{"latency", 1'000'000}}});
   base::Random random(5);
   std::vector<partition::paths::Arc> arcs;
-  for (int state = 0; state < 6; ++state) {
+  for (int state = 0; state < kStates; ++state) {
     plan::Metrics metrics;
     metrics.clock_hz = 1e9;
     for (size_t choice = 0; choice < 1000; ++choice) {
@@ -238,7 +239,7 @@ TEST(FindBestPath, EndsWithTooManyLabelsOfARatio) {
   }
   const base::Stop stop;
   auto look = partition::paths::PathLook::For(scale, stop);
-  EXPECT_FALSE(partition::paths::FindBestPath(scale, 6, arcs, {}, look));
+  EXPECT_FALSE(partition::paths::FindBestPath(scale, kStates, arcs, {}, look));
   EXPECT_TRUE(look.IsCutShort());
   EXPECT_LT(look.joins, 100 * look.most_joins);
 }
