@@ -25,14 +25,14 @@
 // latency, on the energy or on a rate may be kept by prefetching alone; other limits stay.
 //
 // Cost: one search more for the first kind; for the second, at most one for each limit and one for
-// the objective, only where there would be no plan. With a deadline, the search with the limits has
-// a share of the time.
+// the objective, only where there would be no plan. With a deadline, a search with limits has a
+// share of the time.
 namespace tessera::search::partition {
 namespace {
 
 constexpr std::string_view kOthers =
     "plans that a search without the limits does not find; few of these were tried";
-constexpr double kShareWithLimits = 0.5;
+constexpr double kShareWithLimits = 0.25;
 
 // The metric that is minimised, if it is the only one and no ratio.
 std::optional<std::string> OnlyMetric(const plan::Objective& objective) {
@@ -55,21 +55,10 @@ class LimitSearch {
   explicit LimitSearch(const RelatedSearch& asked) : asked_(asked), options_(asked.Options()) {}
 
   base::Expected<answer::PartitionResult> Run() {
-    if (const std::optional<std::string> own = OnlyMetric(options_.objective);
-        own && options_.objective.limits.contains(*own)) {
-      plan::Objective without = options_.objective;
-      without.limits.erase(*own);
-      base::Expected<answer::PartitionResult> found = Search(without, options_.stop);
-      if (!found) return found;
-      if (found->plan && asked_.KeepsLimits(*found->plan)) {
-        found->plan->objective = asked_.Scale().Objective();
-        if (auto fault = answer::CheckWellFormed(*found->plan)) return base::Unexpected(*fault);
-        return found;
-      }
-    }
-    base::Expected<answer::PartitionResult> result = SearchWithLimits();
-    if (!result || result->plan) return result;
-    const bool is_open = result->status == problem::Status::kUnknown ||
+    bool ran_out = false;
+    base::Expected<answer::PartitionResult> result = SearchWithLimits(ran_out);
+    if (!result || (result->plan && asked_.KeepsLimits(*result->plan))) return result;
+    const bool is_open = ran_out || result->status == problem::Status::kUnknown ||
                          (result->status == problem::Status::kInfeasible && options_.prefetch);
     if (!is_open) return result;
     for (const plan::Objective& related : Related()) {
@@ -80,6 +69,7 @@ class LimitSearch {
       if (auto fault = asked_.Claim(kOthers, *found)) return base::Unexpected(*fault);
       return found;
     }
+    if (result->plan) return Search(options_.objective, options_.stop);
     if (options_.prefetch)
       result->reason += "; no plan was found that keeps the limits with prefetched constants";
     return result;
@@ -94,11 +84,32 @@ class LimitSearch {
     return asked_.Run(options);
   }
 
-  base::Expected<answer::PartitionResult> SearchWithLimits() const {
-    if (options_.stop == nullptr || !options_.stop->Deadline())
-      return Search(options_.objective, options_.stop);
+  // First without the limit of the only metric. If the time for it runs out, its result may be a
+  // plan that exceeds this limit, and a search with all limits would run out of time too.
+  base::Expected<answer::PartitionResult> SearchWithLimits(bool& ran_out) const {
+    plan::Objective without = options_.objective;
+    const std::optional<std::string> own = OnlyMetric(without);
+    if (own && without.limits.erase(*own) > 0) {
+      base::Expected<answer::PartitionResult> found = SearchInPart(without, ran_out);
+      if (!found || (!found->plan && ran_out)) return found;
+      if (found->plan && asked_.KeepsLimits(*found->plan)) {
+        found->plan->objective = asked_.Scale().Objective();
+        if (auto fault = answer::CheckWellFormed(*found->plan)) return base::Unexpected(*fault);
+        return found;
+      }
+      if (ran_out) return found;
+    }
+    return SearchInPart(options_.objective, ran_out);
+  }
+
+  base::Expected<answer::PartitionResult> SearchInPart(const plan::Objective& objective,
+                                                       bool& ran_out) const {
+    if (objective.limits.empty() || options_.stop == nullptr || !options_.stop->Deadline())
+      return Search(objective, options_.stop);
     const base::Stop in_part(options_.stop->Before(kShareWithLimits), options_.stop);
-    return Search(options_.objective, &in_part);
+    base::Expected<answer::PartitionResult> result = Search(objective, &in_part);
+    ran_out = in_part.Requested();
+    return result;
   }
 
   // Each metric that has a limit, and the objective, without the limits that may be kept all the
