@@ -297,6 +297,7 @@ std::optional<Path> FindBestPath(const cost::Scale& scale, int last, std::span<c
   std::stable_sort(each.begin(), each.end(),
                    [](const auto& a, const auto& b) { return a.Begin() < b.Begin(); });
   std::vector<ArcLists::Place> places;
+  places.reserve(each.size());
   for (const ParallelArcs& arc : each) places.push_back({.begin = arc.Begin(), .end = arc.End()});
   ArcLists lists(last, std::move(places));
   for (size_t i = 0; i < each.size(); ++i) lists.Fill(i, &each[i]);
