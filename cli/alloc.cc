@@ -134,7 +134,7 @@ class AllocCommand final : public Command {
     base::Stop stop(search_.Deadline());
     stop.LimitMemory(search_.MemoryLimit());
     const InterruptGuard guard(stop);
-    const EngineSet engines(search_);
+    const api::parts::EngineSet engines = search_.Engines();
     const bool unbounded = !capacity_ && input.problem.memories[0].capacity >= base::kMaxTotal;
     search::allocate::AllocateOptions options;
     if (capacity_)

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/base/files.h"
 #include "tessera/cli/console.h"
-#include "tessera/cli/files.h"
 #include "tessera/encoder/sat/sat_prover.h"
 #include "tessera/plan/verify/infeasibility/refutation.h"
 #include "tessera/problem/files/problem_files.h"
@@ -59,12 +59,12 @@ base::Expected<void> WriteFolder(const std::string& folder,
     return tl::unexpected(std::move(fault));
   }
   const problem::Ladder* ladder = document.ladder ? &*document.ladder : nullptr;
-  const std::array<Output, 3> files = {
-      Output{PathIn(folder, proof::kProblemName),
-             problem::files::WriteProblem(document.problem, ladder)},
-      Output{PathIn(folder, proof::kProofName), std::move(text)},
-      Output{PathIn(folder, proof::kManifestName), proof::WriteManifest(claim)}};
-  return WriteTogether(files);
+  const std::array<base::Output, 3> files = {
+      base::Output{PathIn(folder, proof::kProblemName),
+                   problem::files::WriteProblem(document.problem, ladder)},
+      base::Output{PathIn(folder, proof::kProofName), std::move(text)},
+      base::Output{PathIn(folder, proof::kManifestName), proof::WriteManifest(claim)}};
+  return base::WriteTogether(files);
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ base::Expected<proof::Judgement> CheckCertificateIn(const std::string& folder) {
   const std::array<std::string_view, 3> names = {proof::kManifestName, proof::kProblemName,
                                                  proof::kProofName};
   for (size_t i = 0; i < names.size(); ++i) {
-    base::Expected<std::string> text = ReadInput(PathIn(folder, names[i]));
+    base::Expected<std::string> text = base::ReadInput(PathIn(folder, names[i]));
     if (!text) return tl::unexpected(text.error());
     texts[i] = *std::move(text);
   }
@@ -162,7 +162,7 @@ void AddRefutation(Destinations& files, const std::string& folder) {
 
 base::Expected<void> WriteRefutationIn(const std::string& folder, const plan::Plan& question,
                                        const plan::verify::infeasibility::Refutation& refutation) {
-  std::vector<Output> files;
+  std::vector<base::Output> files;
   for (size_t i = 0; i < refutation.proofs.size(); ++i) {
     const plan::verify::infeasibility::PlacementProof& placement = refutation.proofs[i];
     const std::string place = PlacementIn(folder, i + 1);
@@ -175,7 +175,7 @@ base::Expected<void> WriteRefutationIn(const std::string& folder, const plan::Pl
   files.push_back({PathIn(folder, kRefutationName),
                    plan::verify::infeasibility::WriteRefutation(question, refutation)});
   size_t bytes = 0;
-  for (const Output& file : files) bytes += file.content.size();
+  for (const base::Output& file : files) bytes += file.content.size();
   if (bytes > kMostBytes) {
     base::Diagnostic fault;
     fault.file = folder;
@@ -187,7 +187,7 @@ base::Expected<void> WriteRefutationIn(const std::string& folder, const plan::Pl
   for (size_t i = 0; i < refutation.proofs.size(); ++i) {
     if (auto made = MakeFolder(PlacementIn(folder, i + 1)); !made) return made;
   }
-  return WriteTogether(files);
+  return base::WriteTogether(files);
 }
 
 bool HoldsRefutation(const std::string& folder) {
@@ -198,7 +198,7 @@ bool HoldsRefutation(const std::string& folder) {
 base::Expected<plan::verify::infeasibility::Judgement> CheckRefutationIn(const std::string& folder,
                                                                          const base::Stop& stop) {
   const std::string path = PathIn(folder, kRefutationName);
-  const base::Expected<std::string> text = ReadInput(path);
+  const base::Expected<std::string> text = base::ReadInput(path);
   if (!text) return base::Unexpected(text.error());
   const base::Expected<plan::verify::infeasibility::Document> document =
       plan::verify::infeasibility::ReadRefutation(*text, path);
@@ -207,9 +207,9 @@ base::Expected<plan::verify::infeasibility::Judgement> CheckRefutationIn(const s
   std::error_code error;
   for (size_t number = 1; std::filesystem::exists(PlacementIn(folder, number), error); ++number) {
     const std::string place = PlacementIn(folder, number);
-    const base::Expected<std::string> about = ReadInput(PathIn(place, proof::kProblemName));
+    const base::Expected<std::string> about = base::ReadInput(PathIn(place, proof::kProblemName));
     if (!about) return base::Unexpected(about.error());
-    base::Expected<std::string> why = ReadInput(PathIn(place, proof::kProofName));
+    base::Expected<std::string> why = base::ReadInput(PathIn(place, proof::kProofName));
     if (!why) return base::Unexpected(why.error());
     const auto problem = problem::files::ReadProblem(*about, PathIn(place, proof::kProblemName));
     if (!problem) return base::Unexpected(problem.error());

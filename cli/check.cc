@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "tessera/api/parts/plan_check.h"
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/json_document.h"
 #include "tessera/base/text.h"
@@ -13,7 +14,6 @@
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/inputs.h"
-#include "tessera/cli/plan_check.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/problem/validator.h"
@@ -104,12 +104,19 @@ class CheckCommand final : public Command {
   ExitCode CheckPlan(Console& console, const Answer& answer) const {
     base::Stop stop(limits_.Deadline());
     stop.LimitMemory(limits_.MemoryLimit());
-    const PlanVerdict verdict = cli::CheckPlan(
-        *answer.plan, {.execute = execute_, .search = !no_search_, .threads = threads_.Get()},
+    bool interrupted = false;
+    const auto around = [&](const std::function<void()>& part) {
+      const InterruptGuard guard(stop);
+      part();
+      interrupted = interrupted || InterruptGuard::Interrupted();
+    };
+    const api::parts::PlanVerdict verdict = api::parts::CheckPlan(
+        *answer.plan,
+        {.execute = execute_, .search = !no_search_, .threads = threads_.Get(), .around = around},
         stop);
     if (!verdict.violations.empty()) return RefuseAll(console, verdict.violations);
     if (!verdict.cut_off.empty())
-      return LeaveOpen(console, stop, "the plan", verdict.cut_off, verdict.interrupted);
+      return LeaveOpen(console, stop, "the plan", verdict.cut_off, interrupted);
     if (!verdict.obstacle.empty()) return Decline(console, verdict.obstacle);
     console.Print(format_.IsJson() ? AcceptanceAsJson(verdict) : AcceptanceAsText(answer, verdict));
     return ExitCode::kAnswer;
@@ -212,7 +219,7 @@ class CheckCommand final : public Command {
     return {{"status", "accepted"}, {"violations", nlohmann::ordered_json::array()}};
   }
 
-  static std::string AcceptanceAsJson(const PlanVerdict& verdict) {
+  static std::string AcceptanceAsJson(const api::parts::PlanVerdict& verdict) {
     nlohmann::ordered_json document = AcceptanceAsJson();
     if (verdict.execution) {
       const plan::lowering::Tally& tally = verdict.execution->tally;
@@ -248,7 +255,8 @@ class CheckCommand final : public Command {
                        base::Printable(bound.gap));
   }
 
-  static std::string AcceptanceAsText(const Answer& answer, const PlanVerdict& verdict) {
+  static std::string AcceptanceAsText(const Answer& answer,
+                                      const api::parts::PlanVerdict& verdict) {
     std::string text = AcceptanceAsText(answer);
     if (verdict.execution) {
       const plan::lowering::Tally& tally = verdict.execution->tally;

@@ -2,11 +2,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tessera/base/files.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
-#include "tessera/cli/files.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/search_options.h"
@@ -69,7 +69,7 @@ class DecodeCommand final : public Command {
     if (!input) return console.Refuse(input.error());
     const base::Expected<encoder::exports::FormulaOptions> options = ChooseOptions(*input);
     if (!options) return console.Refuse(options.error());
-    const base::Expected<std::string> output = ReadInput(model_);
+    const base::Expected<std::string> output = base::ReadInput(model_);
     if (!output) return console.Refuse(output.error());
     const base::Expected<Decoded> decoded = encoder::exports::Decode(
         *input, *options, *output, model_ == "-" ? "standard input" : model_);
@@ -85,7 +85,7 @@ class DecodeCommand final : public Command {
   base::Expected<encoder::exports::FormulaOptions> ChooseOptions(
       const problem::files::ProblemDocument& input) const {
     if (formula_.empty()) return choice_.Resolve(input, file_);
-    const base::Expected<std::string> formula = ReadInput(formula_);
+    const base::Expected<std::string> formula = base::ReadInput(formula_);
     if (!formula) return tl::unexpected(formula.error());
     return encoder::exports::ReadOptions(*formula, formula_, input);
   }

@@ -51,7 +51,7 @@ std::optional<Destinations::Identity> Destinations::PlannedIdentityOf(
     const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::exists(path, error)) return IdentityOf(path.string());
-  std::optional<Identity> identity = IdentityOf(FolderOf(path).string());
+  std::optional<Identity> identity = IdentityOf(base::FolderOf(path).string());
   if (identity) identity->name = path.filename().string();
   return identity;
 }
@@ -89,13 +89,13 @@ ExitCode Destinations::Check(Console& console) {
 }
 
 ExitCode Destinations::CheckFile(Console& console, Named& file) const {
-  const base::Expected<Place> place = FindPlace(file.path);
+  const base::Expected<base::OutputPlace> place = base::FindPlace(file.path);
   if (!place) {
     console.Refuse(place.error());
     return ExitCode::kCannotWrite;
   }
-  if (place->kind == Place::Kind::kDescriptor) return ExitCode::kAnswer;
-  file.is_old = place->kind == Place::Kind::kFile && place->old;
+  if (place->kind == base::OutputPlace::Kind::kDescriptor) return ExitCode::kAnswer;
+  file.is_old = place->kind == base::OutputPlace::Kind::kFile && place->old;
   file.identity = PlannedIdentityOf(place->path);
   return ExitCode::kAnswer;
 }
@@ -129,7 +129,7 @@ ExitCode Destinations::CheckFolder(Console& console, Named& folder) const {
   });
   for (const Named& input : inputs_) {
     const bool lies_in =
-        input.path != "-" && IdentityOf(FolderOf(input.path).string()) == folder.identity;
+        input.path != "-" && IdentityOf(base::FolderOf(input.path).string()) == folder.identity;
     if (!lies_in && !Writes(folder, input.identity)) continue;
     console.Note(fmt::format(
         "{}: the input {} {}", Words(folder.option, folder.path), Words(input.option, input.path),
@@ -161,10 +161,10 @@ std::optional<std::string> Destinations::FindClash(const Named& file, size_t ind
   return std::nullopt;
 }
 
-ExitCode Destinations::Save(Console& console, std::span<const Output> outputs) {
+ExitCode Destinations::Save(Console& console, std::span<const base::Output> outputs) {
   ExitCode code = ExitCode::kAnswer;
-  for (const Output& output : outputs) {
-    const base::Expected<void> written = WriteOne(output);
+  for (const base::Output& output : outputs) {
+    const base::Expected<void> written = base::WriteOne(output);
     if (!written) {
       console.Refuse(written.error());
       code = ExitCode::kCannotWrite;

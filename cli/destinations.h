@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/files.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/exit_code.h"
-#include "tessera/cli/files.h"
 
 namespace tessera::cli {
 
@@ -37,7 +37,7 @@ class Destinations {
   ExitCode Around(Console& console, const std::function<ExitCode()>& work);
 
   // Writes each output separately. kCannotWrite if some failed; the console names these.
-  ExitCode Save(Console& console, std::span<const Output> outputs);
+  ExitCode Save(Console& console, std::span<const base::Output> outputs);
 
   // Must be called after a folder was written.
   void NoteSaved(const std::string& folder);

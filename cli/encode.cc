@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/files.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
-#include "tessera/cli/files.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/network_options.h"
 #include "tessera/encoder/export/formula.h"
@@ -89,7 +89,7 @@ class EncodeCommand final : public Command {
       console.Refuse(formula.error());
       return ExitCode::kLimit;
     }
-    std::vector<Output> outputs;
+    std::vector<base::Output> outputs;
     if (!output_.empty()) outputs.push_back({output_, formula->text});
     if (!problem_.empty())
       outputs.push_back({problem_, problem::files::WriteProblem(input->problem)});
@@ -113,7 +113,7 @@ class EncodeCommand final : public Command {
 
   // Without --format the suffix of --output says it; the two must not contradict each other.
   bool ChooseFormat(Console& console) {
-    const std::string suffix = SuffixOf(output_);
+    const std::string suffix = base::SuffixOf(output_);
     const std::string named = suffix == ".cnf"    ? "dimacs"
                               : suffix == ".smt2" ? "smtlib"
                               : suffix == ".txt"  ? "text"

@@ -4,13 +4,13 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "tessera/base/files.h"
 #include "tessera/base/json_document.h"
 #include "tessera/base/text.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
-#include "tessera/cli/files.h"
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/plan/files/plan_draft.h"
@@ -68,14 +68,14 @@ class EvalCommand final : public Command {
 
  private:
   ExitCode Answer(Console& console) {
-    const base::Expected<std::string> text = ReadInput(file_);
+    const base::Expected<std::string> text = base::ReadInput(file_);
     if (!text) return console.Refuse(text.error());
     const base::Expected<plan::files::Draft> draft = plan::files::ReadDraft(*text, file_);
     if (!draft) return console.Refuse(draft.error());
     base::Stop stop(search_.Deadline());
     stop.LimitMemory(search_.MemoryLimit());
     const InterruptGuard guard(stop);
-    const EngineSet engines(search_);
+    const api::parts::EngineSet engines = search_.Engines();
     search::partition::answer::EvaluateOptions options;
     options.engines = engines.Pointers();
     options.switched_off = search_.switched_off;

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/base/files.h"
 #include "tessera/base/json_reader.h"
 #include "tessera/base/text.h"
 #include "tessera/cli/common_options.h"
-#include "tessera/cli/files.h"
 #include "tessera/hw_profiles/profile_yaml.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/verify/validator.h"
@@ -40,7 +40,7 @@ std::vector<std::string_view> ViewNames(const problem::Ladder& ladder) {
 }  // namespace
 
 base::Expected<problem::files::ProblemDocument> LoadProblem(const std::string& path) {
-  const base::Expected<std::string> text = ReadInput(path);
+  const base::Expected<std::string> text = base::ReadInput(path);
   if (!text) return tl::unexpected(text.error());
   const std::string name = path == "-" ? "standard input" : path;
   if (LooksLikeJson(*text)) return problem::files::ReadProblem(*text, name);
@@ -69,10 +69,11 @@ std::string NamesOfCandidates(const problem::Ladder& ladder) {
 }
 
 base::Expected<hw_profiles::Profile> LoadProfile(const std::string& path) {
-  base::Expected<std::string> text = ReadInput(path);
+  base::Expected<std::string> text = base::ReadInput(path);
   if (!text) return tl::unexpected(text.error());
-  return hw_profiles::ReadProfile(
-      *std::move(text), path, [](std::string_view name) { return ReadInput(std::string(name)); });
+  return hw_profiles::ReadProfile(*std::move(text), path, [](std::string_view name) {
+    return base::ReadInput(std::string(name));
+  });
 }
 
 void AddProfile(Destinations& files, const std::string& path) {
@@ -87,12 +88,12 @@ void AddProfile(Destinations& files, const std::string& path) {
 
 base::Expected<std::vector<std::pair<std::string, std::string>>> ReadProfileTexts(
     const std::string& path) {
-  base::Expected<std::string> text = ReadInput(path);
+  base::Expected<std::string> text = base::ReadInput(path);
   if (!text) return tl::unexpected(text.error());
   std::vector<std::pair<std::string, std::string>> texts = {{path, *text}};
   const base::Expected<hw_profiles::Profile> profile =
       hw_profiles::ReadProfile(*std::move(text), path, [&texts](std::string_view name) {
-        base::Expected<std::string> extended = ReadInput(std::string(name));
+        base::Expected<std::string> extended = base::ReadInput(std::string(name));
         if (extended) texts.emplace_back(name, *extended);
         return extended;
       });
@@ -213,13 +214,13 @@ base::Expected<std::string> FormatOf(const std::string& text, const std::string&
 }
 
 base::Expected<plan::Plan> LoadPlan(const std::string& path, const std::string& name) {
-  const base::Expected<std::string> text = ReadInput(path);
+  const base::Expected<std::string> text = base::ReadInput(path);
   if (!text) return tl::unexpected(text.error());
   return plan::files::ReadPlanJson(*text, name);
 }
 
 base::Expected<Answer> LoadAnswer(const AnswerFiles& files, bool collisions) {
-  const base::Expected<std::string> text = ReadInput(files.file);
+  const base::Expected<std::string> text = base::ReadInput(files.file);
   if (!text) return tl::unexpected(text.error());
   const size_t first = text->find_first_not_of(" \t\r\n");
   if (first == std::string::npos || (*text)[first] != '{') return FromCsv(files, *text);
@@ -296,7 +297,7 @@ void AddPlan(const plan::Plan& plan, const std::string& file, ModeInputs& inputs
 base::Expected<ModeInputs> LoadModeInputs(const std::vector<std::string>& files) {
   ModeInputs inputs;
   for (const std::string& file : files) {
-    const base::Expected<std::string> text = ReadInput(file);
+    const base::Expected<std::string> text = base::ReadInput(file);
     if (!text) return tl::unexpected(text.error());
     const base::Expected<std::string> format = FormatOf(*text, file);
     if (!format) return tl::unexpected(format.error());

@@ -3,13 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "tessera/base/files.h"
 #include "tessera/base/json_document.h"
 #include "tessera/base/text.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
-#include "tessera/cli/files.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/hw_profiles/profile_yaml.h"
@@ -58,7 +58,7 @@ class ModesCommand final : public Command {
   }
 
   ExitCode Run(Console& console) override {
-    const std::string suffix = output_.empty() ? "" : SuffixOf(output_);
+    const std::string suffix = output_.empty() ? "" : base::SuffixOf(output_);
     if (!output_.empty() && suffix != ".yaml" && suffix != ".json") {
       console.Note(
           fmt::format("--output {}: expected a name that ends in .yaml or .json", output_));
@@ -77,7 +77,7 @@ class ModesCommand final : public Command {
       console.Note("--output: expected plans, or one Problem");
       return ExitCode::kUsage;
     }
-    if (!output_.empty() && !inputs->profile && SuffixOf(output_) != ".json") {
+    if (!output_.empty() && !inputs->profile && base::SuffixOf(output_) != ".json") {
       console.Note(
           fmt::format("--output {}: expected a name that ends in .json, for a Problem", output_));
       return ExitCode::kUsage;
@@ -85,7 +85,7 @@ class ModesCommand final : public Command {
     base::Stop stop(search_.Deadline());
     stop.LimitMemory(search_.MemoryLimit());
     const InterruptGuard guard(stop);
-    const EngineSet engines(search_);
+    const api::parts::EngineSet engines = search_.Engines();
     const search::reasons::Decide decide = search::allocate::MakeDecider(engines.Pointers(), stop);
     const FewestModes found = search::reasons::FindFewestModes(
         inputs->queries, decide, {.budget = search_.Limit(kModesBudget), .stop = &stop});
@@ -107,7 +107,7 @@ class ModesCommand final : public Command {
         inputs.profile ? hw_profiles::WriteProfileJson(Reduced(*inputs.profile, inputs, found))
                        : problem::files::WriteProblem(
                              search::reasons::WithModes(inputs.queries.back().problem, found.kept));
-    return destinations_.Save(console, std::vector<Output>{{output_, content}});
+    return destinations_.Save(console, std::vector<base::Output>{{output_, content}});
   }
 
   // The Problem's memories are some of the profile's, by name.

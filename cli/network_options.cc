@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/files.h"
 #include "tessera/base/text.h"
 #include "tessera/cli/console.h"
-#include "tessera/cli/files.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/network_options.h"
 #include "tessera/encoder/program/build_program.h"
@@ -91,7 +91,7 @@ base::Expected<Descriptions> LoadDescriptions(const std::string& ops_file,
                                               const std::string& profile) {
   std::vector<std::pair<std::string, std::string>> texts;  // name and content, the strongest first
   if (!ops_file.empty()) {
-    base::Expected<std::string> text = ReadInput(ops_file);
+    base::Expected<std::string> text = base::ReadInput(ops_file);
     if (!text) return tl::unexpected(text.error());
     texts.emplace_back(ops_file, *std::move(text));
   }
@@ -160,10 +160,10 @@ std::string NetworkOptions::NamesOfGivenOptions() const {
 }
 
 Loaded NetworkOptions::Load(const std::string& path, const std::string& profile) const {
-  const base::Expected<std::string> content = ReadInput(path);
+  const base::Expected<std::string> content = base::ReadInput(path);
   if (!content) return Refuse(content.error());
   const std::string name = path == "-" ? "standard input" : path;
-  const NetworkFormat* format = graph::import::FormatOf(SuffixOf(path), *content);
+  const NetworkFormat* format = graph::import::FormatOf(base::SuffixOf(path), *content);
   if (format == nullptr) return tl::unexpected(UnknownFormat(name));
   ImportOptions options;
   std::vector<std::string> notes;
@@ -180,7 +180,7 @@ Loaded NetworkOptions::Load(const std::string& path, const std::string& profile)
   Loaded loaded = LoadedNetwork{std::move(import->graph), std::move(notes)};
   if (!import->nodes.empty()) loaded->nodes = graph::import::common::TextOf(import->nodes);
   if (!loaded || sizes_.empty()) return loaded;
-  const base::Expected<std::string> csv = ReadInput(sizes_);
+  const base::Expected<std::string> csv = base::ReadInput(sizes_);
   if (!csv) return Refuse(csv.error());
   if (const auto read = graph::import::common::ReadStoredSizes(*csv, sizes_, loaded->graph); !read)
     return Refuse(read.error());

@@ -10,9 +10,9 @@
 #include <set>
 #include <utility>
 
+#include "tessera/base/files.h"
 #include "tessera/base/text.h"
 #include "tessera/cli/console.h"
-#include "tessera/cli/files.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/problem/draw/pictures.h"
 #include "tessera/problem/explanation.h"
@@ -45,7 +45,7 @@ ExitCode ExitCodeOf(const problem::Result& result) {
 base::Expected<std::string> RenderAllocation(const std::string& path,
                                              const problem::Problem& problem,
                                              const problem::files::AllocationDocument& document) {
-  const std::string suffix = SuffixOf(path);
+  const std::string suffix = base::SuffixOf(path);
   const problem::Bytes capacity = document.capacity.value_or(problem.memories[0].capacity);
   if (suffix == ".csv") return problem::files::WriteCsv(problem, &*document.result.allocation);
   if (suffix == ".json") return problem::files::WriteAllocation(problem, document);
@@ -56,7 +56,7 @@ base::Expected<std::string> RenderAllocation(const std::string& path,
 
 bool CheckSuffixes(Console& console, const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
-    const std::string suffix = SuffixOf(path);
+    const std::string suffix = base::SuffixOf(path);
     if (suffix == ".csv" || suffix == ".json" || suffix == ".svg") continue;
     console.Note(
         fmt::format("--output {}: expected a name that ends in .csv, .json or .svg", path));
@@ -68,7 +68,7 @@ bool CheckSuffixes(Console& console, const std::vector<std::string>& paths) {
 std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& paths,
                                                const problem::Problem& problem) {
   for (const std::string& path : paths) {
-    if (SuffixOf(path) != ".csv") continue;
+    if (base::SuffixOf(path) != ".csv") continue;
     base::Expected<std::string> content = problem::files::WriteCsv(problem);
     if (content) continue;
     content.error().file = path;
@@ -81,9 +81,9 @@ ExitCode WriteAllocations(Console& console, Destinations& files,
                           const std::vector<std::string>& paths, const problem::Problem& problem,
                           const problem::files::AllocationDocument& document) {
   ExitCode code = ExitCode::kAnswer;
-  std::vector<Output> outputs;
+  std::vector<base::Output> outputs;
   for (const std::string& path : paths) {
-    const bool collides = document.result.explanation && SuffixOf(path) == ".svg";
+    const bool collides = document.result.explanation && base::SuffixOf(path) == ".svg";
     if (!document.result.allocation && !collides) continue;
     const base::Expected<std::string> content = RenderAllocation(path, problem, document);
     if (content)
@@ -145,7 +145,8 @@ void PlanOutputs::Declare(CLI::App& app) {
 
 bool PlanOutputs::Check(Console& console) const {
   for (const std::string& path : paths) {
-    if (SuffixOf(path) == ".json" || SuffixOf(path) == ".svg" || SuffixOf(path) == ".html")
+    if (base::SuffixOf(path) == ".json" || base::SuffixOf(path) == ".svg" ||
+        base::SuffixOf(path) == ".html")
       continue;
     console.Note(
         fmt::format("--output {}: expected a name that ends in .json, .svg or .html", path));
@@ -159,10 +160,10 @@ void PlanOutputs::AddTo(Destinations& files) const {
   files.Write("--emit-header", header);
 }
 
-std::vector<Output> PlanOutputs::Render(const plan::Plan& plan) const {
-  std::vector<Output> files;
+std::vector<base::Output> PlanOutputs::Render(const plan::Plan& plan) const {
+  std::vector<base::Output> files;
   for (const std::string& path : paths) {
-    files.push_back({path, RenderAs(SuffixOf(path), plan)});
+    files.push_back({path, RenderAs(base::SuffixOf(path), plan)});
   }
   if (!header.empty()) files.push_back({header, plan::files::WriteHeader(plan)});
   return files;
@@ -302,13 +303,13 @@ ExitCode ProblemDump::Write(Console& console, Destinations& files,
   if (recording.Heard() == nullptr) return ExitCode::kAnswer;
   std::error_code error;
   std::filesystem::create_directories(folder_, error);  // writing says what is wrong, if anything
-  std::vector<Output> outputs;
+  std::vector<base::Output> outputs;
   for (const Recorder::RecordedProblem& question : recording.Heard()->Questions()) {
     const std::string name = fmt::format("{:03}-{}-{}.json", outputs.size(),
                                          FileNamePart(question.name), question.buffers);
     outputs.push_back({(std::filesystem::path(folder_) / name).string(), question.text});
   }
-  if (const auto written = WriteTogether(outputs); !written) {
+  if (const auto written = base::WriteTogether(outputs); !written) {
     console.Refuse(written.error());
     return ExitCode::kCannotWrite;
   }

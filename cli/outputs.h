@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/files.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/exit_code.h"
-#include "tessera/cli/files.h"
 #include "tessera/plan/plan.h"
 #include "tessera/problem/engine.h"
 #include "tessera/problem/files/problem_files.h"
@@ -58,7 +58,7 @@ struct PlanOutputs {
   void AddTo(Destinations& files) const;  // all of them
 
   // The content of the files, not yet written.
-  std::vector<Output> Render(const plan::Plan& plan) const;
+  std::vector<base::Output> Render(const plan::Plan& plan) const;
 
   std::vector<std::string> paths;  // .json, .svg or .html
   std::string header;              // C; empty: none

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <chrono>
 
+#include "tessera/base/files.h"
 #include "tessera/cli/certificate_folders.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
-#include "tessera/cli/files.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/network_options.h"
 #include "tessera/cli/outputs.h"
@@ -203,7 +203,7 @@ class PlanCommand final : public Command {
     signal.LimitMemory(search_.MemoryLimit());
     const InterruptGuard guard(signal);
     const base::Stop stop(search_.Deadline(), &signal);
-    const EngineSet engines(search_);
+    const api::parts::EngineSet engines = search_.Engines();
     ProblemDump::Recording recording = dump_.Record(engines.Pointers());
     options.max_operators = max_operators_;
     options.ordering = order_ == "given" ? search::partition::answer::Ordering::kGiven
@@ -317,9 +317,9 @@ class PlanCommand final : public Command {
       refusal.remedies =
           search::partition::analysis::FindRemedies(network, profile, options, result, end);
     }
-    std::vector<Output> pictures;
+    std::vector<base::Output> pictures;
     for (const std::string& path : outputs_.paths) {
-      if (!refusal.collision || SuffixOf(path) != ".svg") continue;
+      if (!refusal.collision || base::SuffixOf(path) != ".svg") continue;
       const report::Collision& collision = *refusal.collision;
       pictures.push_back({path, problem::draw::WriteCollisionSvg(
                                     collision.problem, collision.explanation, collision.capacity)});
@@ -357,7 +357,7 @@ class PlanCommand final : public Command {
   }
 
   ExitCode Write(Console& console, const plan::Plan& plan) {
-    std::vector<Output> files = outputs_.Render(plan);
+    std::vector<base::Output> files = outputs_.Render(plan);
     if (!report_.empty())
       files.push_back({report_, report::WriteReport(plan, search::cost::PlannedTimeline)});
     if (!trace_.empty())

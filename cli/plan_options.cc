@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
+#include "tessera/base/files.h"
 #include "tessera/base/text.h"
 #include "tessera/cli/common_options.h"
-#include "tessera/cli/files.h"
 #include "tessera/cli/network_options.h"
 #include "tessera/search/cost/objective.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
@@ -204,7 +204,7 @@ base::Expected<std::vector<PlanConstraint>> ConstraintOptions::Load(
     std::optional<int> max_operators) const {
   std::vector<PlanConstraint> constraints;
   if (!file_.empty()) {
-    const base::Expected<std::string> text = ReadInput(file_);
+    const base::Expected<std::string> text = base::ReadInput(file_);
     if (!text) return base::Unexpected(text.error());
     const std::string name = file_ == "-" ? "standard input" : file_;
     base::Expected<std::vector<PlanConstraint>> read =

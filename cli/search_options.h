@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/api/parts/engine_set.h"
 #include "tessera/base/stop.h"
 #include "tessera/problem/engine.h"
 #include "tessera/problem/problem.h"
@@ -42,28 +43,9 @@ struct SearchOptions : CallLimits {
 
   void Declare(CLI::App& app);
   base::Budget Limit(int64_t otherwise) const { return base::Budget{budget.value_or(otherwise)}; }
-};
 
-// Engines in the order in which a portfolio uses them, or the one that the options name. Z3 is used
-// only by name: only a watchdog can stop it, so answers would depend on the clock.
-class EngineSet {
- public:
-  explicit EngineSet(const SearchOptions& options);
-
-  // The engines with these names, in this order, without these rules. Names that FindUnknown
-  // reports are skipped.
-  EngineSet(std::span<const std::string> names, std::span<const std::string> switched_off,
-            uint64_t seed);
-
-  // The first engine or rule that this program does not have, in words; empty if it has all.
-  static std::string FindUnknown(std::span<const std::string> names,
-                                 std::span<const std::string> switched_off);
-
-  const std::vector<const problem::Engine*>& Pointers() const { return pointers_; }
-
- private:
-  std::vector<std::unique_ptr<problem::Engine>> engines_;
-  std::vector<const problem::Engine*> pointers_;
+  // The engines that the options name, or the default ones.
+  api::parts::EngineSet Engines() const;
 };
 
 // The explanation of infeasible answers, shared by commands.

@@ -7,12 +7,12 @@
 #include <limits>
 #include <optional>
 
+#include "tessera/base/files.h"
 #include "tessera/base/text.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
-#include "tessera/cli/files.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/problem/draw/pictures.h"
 #include "tessera/problem/explanation.h"
@@ -62,7 +62,7 @@ class ShowCommand final : public Command {
   // The suffix determines the format of the picture, if it has a meaning; it must not contradict
   // --format.
   bool ChooseFormat(Console& console) {
-    const std::string suffix = SuffixOf(output_);
+    const std::string suffix = base::SuffixOf(output_);
     if (suffix.empty()) return true;
     const std::string made_of = suffix == ".svg" ? "svg" : suffix == ".txt" ? "text" : "";
     if (made_of.empty()) {
@@ -92,7 +92,7 @@ class ShowCommand final : public Command {
       console.Print(picture);
       return ExitCode::kAnswer;
     }
-    return destinations_.Save(console, std::array{Output{output_, picture}});
+    return destinations_.Save(console, std::array{base::Output{output_, picture}});
   }
 
   std::string AsSvg(const Answer& answer) const {

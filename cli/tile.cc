@@ -112,7 +112,7 @@ base::Expected<report::TileAnswer> TileAnswerBuilder::SearchTileCandidates(
     return tl::unexpected(std::move(fault));
   }
   const std::vector<problem::CandidateSizes>& candidates = input->ladder->candidates;
-  const EngineSet engines(search_);
+  const api::parts::EngineSet engines = search_.Engines();
   const search::tiling::CandidateOutcome outcome = search::tiling::SearchCandidates(
       input->problem, *input->ladder, engines.Pointers(), {.budget = budget}, stop_);
   report::TileAnswer answer;
@@ -264,7 +264,7 @@ class TileCommand final : public Command {
       console.Refuse(subject.error().diagnostic);
       return subject.error().code;
     }
-    const EngineSet engines(search_);
+    const api::parts::EngineSet engines = search_.Engines();
     const search::tiling::CachedEngines cached(engines.Pointers());
     search::tiling::TileOptions options;
     options.engines = cached.Pointers();

@@ -9,9 +9,13 @@ if(TESSERA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${TESSERA_CCACHE})
 endif()
 
+# The archives become parts of the shared library, which exports only what its headers mark.
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
-# Sources include "tessera/<module>/x.h", as an installed user does: include/tessera is a link to the root.
+# Sources include "tessera/<module>/x.h": include/tessera is a link to the root.
 set(TESSERA_INCLUDES ${PROJECT_SOURCE_DIR}/include)
 
 # Warnings are for targets of the project alone, and errors only in its own presets: other compilers
@@ -33,6 +37,7 @@ function(tessera_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   tessera_target(${name} PUBLIC)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(${name} PUBLIC ${ARG_LINKS} PRIVATE ${ARG_PRIVATE_LINKS})
 endfunction()
 

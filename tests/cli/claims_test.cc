@@ -10,8 +10,8 @@
 
 #include "alterations.h"
 #include "command_line.h"
+#include "tessera/api/parts/plan_check.h"
 #include "tessera/cli/inputs.h"
-#include "tessera/cli/plan_check.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/plan/files/plan_files.h"
@@ -34,9 +34,9 @@ using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-PlanVerdict Check(const plan::Plan& plan, const PlanCheckOptions& options) {
+api::parts::PlanVerdict Check(const plan::Plan& plan, const api::parts::PlanCheckOptions& options) {
   base::Stop never;
-  return CheckPlan(plan, options, never);
+  return api::parts::CheckPlan(plan, options, never);
 }
 
 // A DRAM and a small SRAM; tiles that keep rows, weights in slices, transfers that overlap compute.
@@ -225,7 +225,7 @@ struct Original {
 Answer Judge(const Original& original, const Json& altered) {
   const base::Expected<plan::Plan> plan = plan::files::ReadPlanJson(altered.dump(), "");
   if (!plan) return Answer::kRefused;
-  const std::vector<std::string> cheaply = Check(*plan, {.search = false}).violations;
+  const std::vector<std::string> cheaply = Check(*plan, {.search = false, .around = {}}).violations;
   if (!cheaply.empty())
     return cheaply.front().starts_with("digest: ") ? Answer::kByDigestAlone : Answer::kRefused;
   if (plan->digest == original.document.at("digest") &&
@@ -278,7 +278,8 @@ class ClaimsTest : public CommandLineTest {
           plan::files::ReadPlanJson(Apply(document, alteration).dump(), "");
       if (!plan) continue;
       ++run;
-      EXPECT_NO_THROW(Check(*plan, {.execute = true, .search = false})) << Describe(alteration);
+      EXPECT_NO_THROW(Check(*plan, {.execute = true, .search = false, .around = {}}))
+          << Describe(alteration);
     }
     fmt::print("{} altered plans run\n", run);
     EXPECT_GE(run, least);
@@ -291,7 +292,7 @@ class ClaimsTest : public CommandLineTest {
     const base::Expected<plan::Plan> plan = plan::files::ReadPlanJson(original.document.dump(), "");
     ASSERT_TRUE(plan) << plan.error().message;
     original.written = plan::files::WritePlanJson(*plan);
-    const PlanVerdict verdict = Check(*plan, {});
+    const api::parts::PlanVerdict verdict = Check(*plan, {});
     ASSERT_THAT(verdict.violations, IsEmpty());
     ASSERT_TRUE(verdict.searched_again);
     size_t altered = 0;
@@ -432,7 +433,7 @@ TEST_F(ClaimsTest, ASearchThatWasCutOff) {
   const base::Expected<hw_profiles::Profile> profile =
       LoadProfile((Folder() / "tight.yaml").string());
   ASSERT_TRUE(network && profile);
-  const EngineSet engines(SearchOptions{});
+  const api::parts::EngineSet engines = SearchOptions{}.Engines();
   base::Stop stop;
   int reports = 0;
   search::partition::answer::PartitionOptions options;

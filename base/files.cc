@@ -1,4 +1,4 @@
-#include "tessera/cli/files.h"
+#include "tessera/base/files.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,20 +16,20 @@
 #include <iostream>
 #include <utility>
 
-namespace tessera::cli {
+namespace tessera::base {
 namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 30;
 
-base::Diagnostic FileFault(const std::string& path, std::string message, std::string hint = "") {
-  base::Diagnostic fault;
+Diagnostic FileFault(const std::string& path, std::string message, std::string hint = "") {
+  Diagnostic fault;
   fault.file = path;
   fault.message = std::move(message);
   fault.hint = std::move(hint);
   return fault;
 }
 
-base::Expected<std::string> ReadStream(std::istream& stream, const std::string& name) {
+Expected<std::string> ReadStream(std::istream& stream, const std::string& name) {
   std::string content;
   std::string block(size_t{1} << 16, '\0');
   while (stream) {
@@ -42,7 +42,7 @@ base::Expected<std::string> ReadStream(std::istream& stream, const std::string& 
   return content;
 }
 
-base::Diagnostic CannotWrite(const std::string& path, int error) {
+Diagnostic CannotWrite(const std::string& path, int error) {
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   const char* hint = full             ? "free some space, or choose another folder"
                      : error == EPIPE ? "the reader of this pipe has closed it"
@@ -92,12 +92,13 @@ std::string RandomName() {
 // The complete content of one output, before it is renamed.
 class Draft {
  public:
-  static base::Expected<Draft> Write(const Output& output) {
-    base::Expected<Place> place = FindPlace(output.path);
+  static Expected<Draft> Write(const Output& output) {
+    Expected<OutputPlace> place = FindPlace(output.path);
     if (!place) return tl::unexpected(place.error());
     Draft draft(output.path, *std::move(place));
-    const int error = draft.place_.kind == Place::Kind::kFile ? draft.FillFile(output.content)
-                                                              : draft.FillStream(output.content);
+    const int error = draft.place_.kind == OutputPlace::Kind::kFile
+                          ? draft.FillFile(output.content)
+                          : draft.FillStream(output.content);
     if (error != 0) return tl::unexpected(CannotWrite(output.path, error));
     return draft;
   }
@@ -112,7 +113,7 @@ class Draft {
   }
 
   // Renames a file to its final name.
-  base::Expected<void> Commit() {
+  Expected<void> Commit() {
     if (draft_.empty()) return {};
     if (rename(draft_.c_str(), place_.path.c_str()) != 0)
       return tl::unexpected(CannotWrite(name_, errno));
@@ -121,7 +122,7 @@ class Draft {
   }
 
  private:
-  Draft(std::string name, Place place) : name_(std::move(name)), place_(std::move(place)) {}
+  Draft(std::string name, OutputPlace place) : name_(std::move(name)), place_(std::move(place)) {}
 
   // A new file has the mode that the umask leaves; one that replaces another has the mode of that
   // one. Until then only its owner can read it, because the old file may be restricted.
@@ -145,7 +146,7 @@ class Draft {
   }
 
   int FillStream(std::string_view content) const {
-    if (place_.kind == Place::Kind::kDescriptor) return WriteAll(place_.descriptor, content);
+    if (place_.kind == OutputPlace::Kind::kDescriptor) return WriteAll(place_.descriptor, content);
     Descriptor file(open(place_.path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
     if (file.Number() < 0) return errno;
     if (const int error = WriteAll(file.Number(), content); error != 0) return error;
@@ -153,7 +154,7 @@ class Draft {
   }
 
   std::string name_;
-  Place place_;
+  OutputPlace place_;
   std::filesystem::path draft_;  // the file under its passing name; empty when there is none
 };
 
@@ -172,11 +173,11 @@ std::optional<int> DescriptorAt(const std::filesystem::path& path) {
 
 // Follows links to their final target: a file, a descriptor, or an unused name. Returns the error,
 // or 0.
-int FollowLinks(Place& place) {
+int FollowLinks(OutputPlace& place) {
   constexpr int kMostLinks = 40;
   for (int link = 0; link <= kMostLinks; ++link) {
     if (const std::optional<int> number = DescriptorAt(place.path)) {
-      place.kind = Place::Kind::kDescriptor;
+      place.kind = OutputPlace::Kind::kDescriptor;
       place.descriptor = *number;
       return 0;
     }
@@ -195,8 +196,8 @@ int FollowLinks(Place& place) {
 }
 
 // Returns why the place cannot be written; 0 if it can.
-int FindObstacle(const Place& place) {
-  if (place.kind == Place::Kind::kDescriptor) {
+int FindObstacle(const OutputPlace& place) {
+  if (place.kind == OutputPlace::Kind::kDescriptor) {
     const int flags = fcntl(place.descriptor, F_GETFL);
     return flags < 0 || (flags & O_ACCMODE) == O_RDONLY ? EBADF : 0;
   }
@@ -204,7 +205,7 @@ int FindObstacle(const Place& place) {
     return faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS) == 0;
   };
   if (place.old && !is_open(place.path, W_OK)) return errno;
-  if (place.kind == Place::Kind::kStream) return 0;
+  if (place.kind == OutputPlace::Kind::kStream) return 0;
   const std::filesystem::path folder = FolderOf(place.path);
   struct stat found {};
   if (stat(folder.c_str(), &found) != 0) return errno;
@@ -214,7 +215,7 @@ int FindObstacle(const Place& place) {
 
 }  // namespace
 
-base::Expected<std::string> ReadInput(const std::string& path) {
+Expected<std::string> ReadInput(const std::string& path) {
   if (path == "-") return ReadStream(std::cin, "standard input");
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
@@ -227,33 +228,33 @@ base::Expected<std::string> ReadInput(const std::string& path) {
   return ReadStream(stream, path);
 }
 
-base::Expected<Place> FindPlace(const std::string& path) {
+Expected<OutputPlace> FindPlace(const std::string& path) {
   if (path == "-")
     return tl::unexpected(FileFault(path, "cannot write: this is no file", "name a file"));
-  Place place;
+  OutputPlace place;
   place.path = path;
   if (const int error = FollowLinks(place); error != 0)
     return tl::unexpected(CannotWrite(path, error));
   const bool is_folder = place.old ? S_ISDIR(place.old->st_mode) : !place.path.has_filename();
-  if (is_folder && place.kind == Place::Kind::kFile)
+  if (is_folder && place.kind == OutputPlace::Kind::kFile)
     return tl::unexpected(FileFault(path, "cannot write: this is a folder", "name a file"));
-  if (place.old && !S_ISREG(place.old->st_mode)) place.kind = Place::Kind::kStream;
+  if (place.old && !S_ISREG(place.old->st_mode)) place.kind = OutputPlace::Kind::kStream;
   if (const int error = FindObstacle(place); error != 0)
     return tl::unexpected(CannotWrite(path, error));
   return place;
 }
 
-base::Expected<void> WriteOne(const Output& output) { return WriteTogether({&output, 1}); }
+Expected<void> WriteOne(const Output& output) { return WriteTogether({&output, 1}); }
 
-base::Expected<void> WriteTogether(std::span<const Output> outputs) {
+Expected<void> WriteTogether(std::span<const Output> outputs) {
   std::vector<Draft> drafts;
   for (const Output& output : outputs) {
-    base::Expected<Draft> draft = Draft::Write(output);
+    Expected<Draft> draft = Draft::Write(output);
     if (!draft) return tl::unexpected(draft.error());
     drafts.push_back(*std::move(draft));
   }
   for (Draft& draft : drafts) {
-    if (base::Expected<void> moved = draft.Commit(); !moved) return moved;
+    if (Expected<void> moved = draft.Commit(); !moved) return moved;
   }
   return {};
 }
@@ -269,4 +270,4 @@ std::string SuffixOf(const std::string& path) {
   return suffix;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::base

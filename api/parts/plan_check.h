@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,9 +10,9 @@
 #include "tessera/plan/plan.h"
 #include "tessera/search/partition/analysis/confirm_bound.h"
 
-namespace tessera::cli {
+namespace tessera::api::parts {
 
-// The result of `tessera check` for a plan.
+// The result of the check of a plan.
 struct PlanVerdict {
   std::vector<std::string> violations;                // "metric: ..."; empty: accepted
   std::optional<plan::lowering::Report> execution;    // if it was requested
@@ -22,20 +23,21 @@ struct PlanVerdict {
       // another check failed
       false;
   std::optional<search::partition::analysis::BoundConfirmation> bound;  // if searched again
-  std::string cut_off;       // what the stop ended, as in "while ..."; empty: nothing
-  bool interrupted = false;  // a signal came
+  std::string cut_off;  // what the stop ended, as in "while ..."; empty: nothing
 };
 
 struct PlanCheckOptions {
   bool execute = false;
   bool search = true;
   int threads = 1;
+  // Calls a part that may take long, which polls the stop. Empty: the part is called directly.
+  std::function<void(const std::function<void()>& part)> around;
 };
 
 // Checks every entry of the plan that is not exempt (plan/files/plan_files.h): first the derived
 // values and costs, then the digest, then the execution and the lowering. If there is no error so
-// far, runs the search again. The stop and an interrupt end what is run; an interrupt before that
-// ends the command. The plan must have been read from a file.
+// far, runs the search again. The stop ends the execution and the search. The plan must have been
+// read from its file format, which states a digest.
 PlanVerdict CheckPlan(const plan::Plan& plan, const PlanCheckOptions& options, base::Stop& stop);
 
-}  // namespace tessera::cli
+}  // namespace tessera::api::parts

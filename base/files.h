@@ -11,11 +11,11 @@
 
 #include "tessera/base/diagnostic.h"
 
-namespace tessera::cli {
+namespace tessera::base {
 
 // The content of a file, or of standard input for "-". Refuses folders, unreadable files, and more
 // than 1 GiB.
-base::Expected<std::string> ReadInput(const std::string& path);
+Expected<std::string> ReadInput(const std::string& path);
 
 struct Output {
   std::string path;
@@ -23,7 +23,7 @@ struct Output {
 };
 
 // The destination of an output, with links followed.
-struct Place {
+struct OutputPlace {
   enum class Kind {
     kFile,        // a regular file, or none yet: it is replaced in one step
     kStream,      // a pipe or a device: it is opened and written
@@ -38,15 +38,15 @@ struct Place {
 // Finds the destination of an output. A link leads to its target, which need not exist. Refuses
 // "-", folders, and destinations that cannot be written: a folder that is missing or not writable,
 // a file that is not writable.
-base::Expected<Place> FindPlace(const std::string& path);
+Expected<OutputPlace> FindPlace(const std::string& path);
 
 // Writes a file under an unguessable name in the destination folder, and renames it when it is
 // complete. So readers see the old content or the new, never a part. It keeps the mode of the file
 // that it replaces.
-base::Expected<void> WriteOne(const Output& output);
+Expected<void> WriteOne(const Output& output);
 
 // The same for files that are only useful together: all are written, or none is renamed.
-base::Expected<void> WriteTogether(std::span<const Output> outputs);
+Expected<void> WriteTogether(std::span<const Output> outputs);
 
 // "out" of "out/plan.json", "." of "plan.json".
 std::filesystem::path FolderOf(const std::filesystem::path& path);
@@ -54,4 +54,4 @@ std::filesystem::path FolderOf(const std::filesystem::path& path);
 // ".json" of "out/plan.json", in lower case; empty when there is none.
 std::string SuffixOf(const std::string& path);
 
-}  // namespace tessera::cli
+}  // namespace tessera::base

@@ -1,17 +1,16 @@
-#include "tessera/cli/plan_check.h"
+#include "tessera/api/parts/plan_check.h"
 
 #include <fmt/core.h>
 
+#include "tessera/api/parts/engine_set.h"
 #include "tessera/base/stop.h"
-#include "tessera/cli/console.h"
-#include "tessera/cli/search_options.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/lowering/lowering.h"
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/analysis/reproduce.h"
 
-namespace tessera::cli {
+namespace tessera::api::parts {
 namespace {
 
 class PlanCheck {
@@ -40,9 +39,11 @@ class PlanCheck {
   template <typename Work>
   void Interruptibly(std::string_view when, const Work& work) {
     if (IsCutOff()) return;
-    const InterruptGuard guard(stop_);
-    work();
-    verdict_.interrupted = verdict_.interrupted || InterruptGuard::Interrupted();
+    if (options_.around) {
+      options_.around(work);
+    } else {
+      work();
+    }
     if (stop_.HasCutOff()) verdict_.cut_off = when;
   }
 
@@ -132,4 +133,4 @@ PlanVerdict CheckPlan(const plan::Plan& plan, const PlanCheckOptions& options, b
   return PlanCheck(plan, options, stop).Run();
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::api::parts

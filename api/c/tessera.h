@@ -1,0 +1,172 @@
+#ifndef TESSERA_C_TESSERA_H_
+#define TESSERA_C_TESSERA_H_
+
+/*
+ * The C interface of Tessera (docs/library.md). C99.
+ *
+ *     tessera_network *network;
+ *     tessera_profile *profile;
+ *     tessera_answer *answer;
+ *     if (tessera_network_load("net.yaml", NULL, &network, NULL) != TESSERA_OK) ...
+ *     if (tessera_profile_load("npu.yaml", &profile, NULL) != TESSERA_OK) ...
+ *     if (tessera_make_plan(network, profile, NULL, &answer, NULL) != TESSERA_OK) ...
+ *     if (tessera_answer_plan(answer)) tessera_plan_save(tessera_answer_plan(answer), "plan.json",
+ * NULL);
+ *
+ * A function that can fail returns a status. If it is not TESSERA_OK, outputs are set to NULL, and
+ * `*error` is a new error where `error` is not NULL. Each kind of object has a function that frees
+ * it and accepts NULL. Texts belong to the object that gives them, except where a comment says that
+ * tessera_text_free frees them. Texts are in UTF-8 and end in a zero. Objects never change: threads
+ * may share them. A pointer that is not said to be NULL must not be NULL.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <tessera/version.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What became of a call. More values may follow. */
+typedef enum tessera_status {
+  TESSERA_OK = 0,
+  TESSERA_BAD_INPUT = 1,   /* an argument or a file is wrong; the error says where */
+  TESSERA_UNSUPPORTED = 2, /* valid, but not in this build or beyond what it can express */
+  TESSERA_STOPPED = 3,     /* the end of memory came first */
+  TESSERA_INTERNAL = 4     /* an error of the library */
+} tessera_status;
+
+/* What is known about the question. Unknown is never infeasible. More values may follow. */
+typedef enum tessera_outcome {
+  TESSERA_OPTIMAL = 0,    /* a plan, and a proof that no plan has a better score */
+  TESSERA_FEASIBLE = 1,   /* a plan */
+  TESSERA_INFEASIBLE = 2, /* proven: there is no plan */
+  TESSERA_UNKNOWN = 3,    /* a limit came first */
+  TESSERA_NO_SUPPORT = 4  /* the profile cannot run the network */
+} tessera_outcome;
+
+typedef struct tessera_error tessera_error;
+typedef struct tessera_network tessera_network;
+typedef struct tessera_profile tessera_profile;
+typedef struct tessera_plan tessera_plan;
+typedef struct tessera_answer tessera_answer;
+typedef struct tessera_canceller tessera_canceller;
+
+/* "0.1.0": of the library, which may differ from this header. */
+TESSERA_API const char* tessera_version(void);
+
+/* --- errors. Texts are empty and numbers are 0 where nothing is known. */
+TESSERA_API const char* tessera_error_text(const tessera_error* error); /* all of it, in lines */
+TESSERA_API const char* tessera_error_message(const tessera_error* error);
+TESSERA_API const char* tessera_error_file(const tessera_error* error);
+TESSERA_API int tessera_error_line(const tessera_error* error);
+TESSERA_API int tessera_error_column(const tessera_error* error);
+TESSERA_API const char* tessera_error_hint(const tessera_error* error);
+TESSERA_API void tessera_error_free(tessera_error* error);
+
+TESSERA_API void tessera_text_free(char* text);
+
+/* --- profiles */
+TESSERA_API tessera_status tessera_profile_load(const char* path, tessera_profile** profile,
+                                                tessera_error** error);
+TESSERA_API tessera_status tessera_profile_parse(const char* yaml, size_t size,
+                                                 tessera_profile** profile, tessera_error** error);
+/* A copy with the entry at `path`, a JSON pointer, replaced by `value`, which is JSON. */
+TESSERA_API tessera_status tessera_profile_with(const tessera_profile* profile, const char* path,
+                                                const char* value, tessera_profile** changed,
+                                                tessera_error** error);
+TESSERA_API const char* tessera_profile_json(const tessera_profile* profile);
+TESSERA_API void tessera_profile_free(tessera_profile* profile);
+
+/* --- networks. `profile` may describe operators of imported files, and may be NULL. */
+TESSERA_API tessera_status tessera_network_load(const char* path, const tessera_profile* profile,
+                                                tessera_network** network, tessera_error** error);
+/* `name` is for messages; its suffix tells the format: "net.onnx". */
+TESSERA_API tessera_status tessera_network_parse(const void* bytes, size_t size, const char* name,
+                                                 const tessera_profile* profile,
+                                                 tessera_network** network, tessera_error** error);
+TESSERA_API size_t tessera_network_operator_count(const tessera_network* network);
+TESSERA_API void tessera_network_free(tessera_network* network);
+
+/* --- cancelling: from any thread; a call that is cancelled gives its best answer so far. */
+TESSERA_API tessera_canceller* tessera_canceller_new(void); /* NULL: out of memory */
+TESSERA_API void tessera_canceller_cancel(const tessera_canceller* canceller);
+TESSERA_API void tessera_canceller_free(tessera_canceller* canceller);
+
+/* --- plans */
+
+typedef struct tessera_metric_value {
+  const char* metric;
+  double value;
+} tessera_metric_value;
+
+/* Set all to 0, then `size`: 0 and NULL mean the default of each field. */
+typedef struct tessera_plan_options {
+  size_t size;                          /* sizeof(tessera_plan_options) */
+  const tessera_metric_value* minimize; /* weights; none: latency */
+  size_t minimize_count;
+  const tessera_metric_value* limits; /* greatest allowed values */
+  size_t limit_count;
+  int32_t max_operators;        /* in one subgraph */
+  int32_t keep_order;           /* not 0: run operators in the order of the network */
+  int32_t no_boundaries;        /* not 0: tensors do not stay on chip between subgraphs */
+  int32_t prefetch;             /* not 0: constants may arrive one subgraph earlier */
+  const char* constraints;      /* YAML */
+  const tessera_plan* previous; /* of equal plans, the one most like it is taken */
+  uint64_t seed;
+  int64_t budget;       /* of work; 0: none */
+  double timeout_s;     /* of wall clock; 0: none */
+  int64_t memory_limit; /* bytes that the process holds; 0: three quarters of what it may hold */
+  int32_t threads;
+  const tessera_canceller* canceller;
+  /* receives `user` and a line about the progress, from any thread, one at a time */
+  void (*progress)(void* user, const char* line);
+  void* user;
+} tessera_plan_options;
+
+/* An answer without a plan is no error. `options` may be NULL. */
+TESSERA_API tessera_status tessera_make_plan(const tessera_network* network,
+                                             const tessera_profile* profile,
+                                             const tessera_plan_options* options,
+                                             tessera_answer** answer, tessera_error** error);
+TESSERA_API tessera_outcome tessera_answer_outcome(const tessera_answer* answer);
+TESSERA_API const char* tessera_answer_reason(const tessera_answer* answer); /* of no plan */
+TESSERA_API int tessera_answer_stopped(const tessera_answer* answer);        /* 1: it was cut off */
+/* NULL if there is none. It belongs to the answer. */
+TESSERA_API const tessera_plan* tessera_answer_plan(const tessera_answer* answer);
+TESSERA_API void tessera_answer_free(tessera_answer* answer);
+
+typedef struct tessera_buffer {
+  size_t size_of_struct; /* set by the caller: sizeof(tessera_buffer) */
+  const char* name;
+  int64_t offset; /* bytes */
+  int64_t size;   /* bytes */
+} tessera_buffer;
+
+TESSERA_API tessera_status tessera_plan_parse(const char* json, size_t size, tessera_plan** plan,
+                                              tessera_error** error);
+TESSERA_API double tessera_plan_score(const tessera_plan* plan);
+TESSERA_API double tessera_plan_bound(const tessera_plan* plan); /* no plan has a lower score */
+/* 1 and the value, or 0 where there is no such metric. */
+TESSERA_API int tessera_plan_metric(const tessera_plan* plan, const char* metric, double* value);
+TESSERA_API size_t tessera_plan_subgraph_count(const tessera_plan* plan);
+TESSERA_API size_t tessera_plan_buffer_count(const tessera_plan* plan);
+/* 1, or 0 where `index` is too large. */
+TESSERA_API int tessera_plan_buffer(const tessera_plan* plan, size_t index, tessera_buffer* buffer);
+/* The plan as "json", "html", "svg", "h", "trace" or "txt". tessera_text_free frees the text. */
+TESSERA_API tessera_status tessera_plan_render(const tessera_plan* plan, const char* format,
+                                               char** text, tessera_error** error);
+/* Writes a file in the format of its suffix. */
+TESSERA_API tessera_status tessera_plan_save(const tessera_plan* plan, const char* path,
+                                             tessera_error** error);
+/* Checks everything that the plan states; 1 in `*accepted` if all of it is right. `*findings` has
+   what is wrong or open, in lines; tessera_text_free frees it. It may be NULL. */
+TESSERA_API tessera_status tessera_plan_check(const tessera_plan* plan, int* accepted,
+                                              char** findings, tessera_error** error);
+TESSERA_API void tessera_plan_free(tessera_plan* plan); /* of tessera_plan_parse only */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TESSERA_C_TESSERA_H_ */

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <tessera/network.h>
+#include <tessera/plan.h>
+#include <tessera/profile.h>
+#include <tessera/result.h>
+
+#include <chrono>
+#include <exception>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/base/stop.h"
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/plan/plan.h"
+
+// What the handles of the library hold, and the border that no exception crosses. Private.
+namespace tessera {
+inline namespace v0 {
+
+struct Profile::Content {
+  hw_profiles::Profile profile;
+  // name and content of its file and of each file that it extends, the own first
+  std::vector<std::pair<std::string, std::string>> texts;
+  std::string json;
+};
+
+struct Network::Content {
+  graph::Graph graph;
+  std::vector<std::string> notes;
+  std::string nodes;  // what became of each node of an imported file, in one line; or empty
+};
+
+// Lists are filled when the plan is made, so that reading them cannot fail.
+struct Plan::Content {
+  plan::Plan plan;
+  double time_ms = 0;  // that the search took
+  std::vector<PlanMetric> metrics;
+  std::vector<PlanSubgraph> subgraphs;
+  std::vector<PlanBuffer> buffers;
+  std::vector<std::string> proof;
+};
+
+struct Canceller::Content {
+  base::Stop stop;
+};
+
+}  // namespace v0
+}  // namespace tessera
+
+namespace tessera::api {
+
+Error AsError(CallStatus status, const base::Diagnostic& diagnostic);
+
+inline Error BadInput(const base::Diagnostic& diagnostic) {
+  return AsError(CallStatus::kBadInput, diagnostic);
+}
+
+// An argument that is wrong.
+Error BadArgument(std::string message, std::string expected);
+
+// Texts this short need no allocation.
+inline Error OutOfMemory() {
+  Error error;
+  error.status = CallStatus::kStopped;
+  error.message = error.text = "out of memory";
+  return error;
+}
+
+// Calls `work`, which gives a Result, and makes an error of what it throws.
+template <typename Work>
+auto Guarded(const Work& work) noexcept -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory();
+  } catch (const std::exception& exception) {
+    try {
+      base::Diagnostic fault;
+      fault.message = exception.what();
+      return AsError(CallStatus::kInternal, fault);
+    } catch (...) {
+      return OutOfMemory();
+    }
+  } catch (...) {
+    Error error;
+    error.message = error.text = "unknown fault";
+    return error;
+  }
+}
+
+// The stop of a call: the caller's, and the limits of its own.
+class CallStop {
+ public:
+  explicit CallStop(const CallOptions& options);
+  const base::Stop& Get() const { return own_; }
+  base::Stop& Get() { return own_; }
+
+ private:
+  std::optional<Canceller> canceller_;  // keeps the parent of `own_`
+  base::Stop own_;
+};
+
+Plan AsPlan(plan::Plan plan, double time_ms);
+
+}  // namespace tessera::api

@@ -1,0 +1,153 @@
+#include <tessera/plan.h>
+
+#include <chrono>
+#include <map>
+#include <mutex>
+
+#include "tessera/api/content.h"
+#include "tessera/api/parts/engine_set.h"
+#include "tessera/search/cost/objective.h"
+#include "tessera/search/partition/constraints/plan_constraints.h"
+#include "tessera/search/partition/partition.h"
+
+namespace tessera::api {
+namespace {
+
+using search::partition::answer::Ordering;
+using search::partition::answer::PartitionOptions;
+using search::partition::answer::PartitionResult;
+using search::partition::paths::Keeping;
+
+constexpr std::int64_t kBudget = 200'000;  // of each query to an engine, as in the command
+constexpr int kMostOperators = 1000;
+
+Result<std::map<std::string, double>> AsMap(const std::vector<MetricValue>& values) {
+  std::map<std::string, double> map;
+  for (const auto& [name, value] : values) {
+    if (!map.emplace(name, value).second)
+      return BadArgument("the metric '" + name + "' is given twice", "each metric once");
+  }
+  return map;
+}
+
+Result<plan::Objective> ObjectiveOf(const PlanOptions& options) {
+  Result<std::map<std::string, double>> weights = AsMap(options.minimize);
+  if (!weights) return weights.Error();
+  Result<std::map<std::string, double>> limits = AsMap(options.limits);
+  if (!limits) return limits.Error();
+  plan::Objective objective{*std::move(weights), *std::move(limits)};
+  if (objective.weights.empty()) objective.weights["latency"] = 1;
+  if (const auto fault = search::cost::FindFault(objective)) return BadInput(*fault);
+  return objective;
+}
+
+std::optional<Error> FindBadNumber(const PlanOptions& options) {
+  if (options.threads < 1) return BadArgument("threads are below 1", "at least one thread");
+  if (options.max_operators &&
+      (*options.max_operators < 1 || *options.max_operators > kMostOperators))
+    return BadArgument("max_operators is " + std::to_string(*options.max_operators), "1 to 1000");
+  if (options.budget && *options.budget < 0)
+    return BadArgument("the budget is negative", "0 or more");
+  const std::vector<std::string> engines =
+      options.engine.empty() ? std::vector<std::string>() : std::vector{options.engine};
+  const std::string unknown = parts::EngineSet::FindUnknown(engines, options.switched_off);
+  if (!unknown.empty())
+    return BadArgument("this library has no " + unknown, "a name of `tessera plan --help`");
+  return std::nullopt;
+}
+
+Result<std::vector<plan::PlanConstraint>> ConstraintsOf(const Network& network,
+                                                        const Profile& profile,
+                                                        const PlanOptions& options) {
+  if (options.constraints.empty()) return std::vector<plan::PlanConstraint>();
+  auto read = search::partition::constraints::ReadConstraints(
+      options.constraints, "constraints", network.Get().graph, profile.Get().profile,
+      options.max_operators);
+  if (!read) return BadInput(read.error());
+  return *std::move(read);
+}
+
+Outcome OutcomeOf(problem::Status status) {
+  switch (status) {
+    case problem::Status::kOptimal:
+      return Outcome::kOptimal;
+    case problem::Status::kFeasible:
+      return Outcome::kFeasible;
+    case problem::Status::kInfeasible:
+      return Outcome::kInfeasible;
+    case problem::Status::kInvalid:
+    case problem::Status::kUnsupported:
+      return Outcome::kUnsupported;
+    case problem::Status::kUnknown:
+      break;
+  }
+  return Outcome::kUnknown;
+}
+
+Result<PlanAnswer> Search(const Network& network, const Profile& profile,
+                          const PlanOptions& given) {
+  if (auto error = FindBadNumber(given)) return *std::move(error);
+  Result<plan::Objective> objective = ObjectiveOf(given);
+  if (!objective) return objective.Error();
+  Result<std::vector<plan::PlanConstraint>> constraints = ConstraintsOf(network, profile, given);
+  if (!constraints) return constraints.Error();
+  const CallStop stop(given);
+  const parts::EngineSet engines(parts::EngineSet::NamesOfWanted(given.engine), given.switched_off,
+                                 given.seed);
+  std::mutex one_line;
+  PartitionOptions options;
+  options.objective = *std::move(objective);
+  options.constraints = *std::move(constraints);
+  options.previous = given.previous != nullptr ? &given.previous->Get().plan : nullptr;
+  options.max_operators = given.max_operators;
+  options.ordering = given.keep_order ? Ordering::kGiven : Ordering::kSearch;
+  options.keeping = given.keep_boundaries ? Keeping::kWherePossible : Keeping::kNothing;
+  options.prefetch = given.prefetch;
+  options.engines = engines.Pointers();
+  options.switched_off = given.switched_off;
+  options.most_work = given.budget;
+  options.budget = base::Budget{given.budget.value_or(kBudget)};
+  options.seed = given.seed;
+  options.threads = given.threads;
+  options.stop = &stop.Get();
+  options.version = TESSERA_VERSION;
+  if (given.progress) {
+    options.progress = [&](std::string_view line) {
+      const std::lock_guard lock(one_line);
+      given.progress(line);
+    };
+  }
+  const auto start = std::chrono::steady_clock::now();
+  base::Expected<PartitionResult> result =
+      search::partition::SearchPartition(network.Get().graph, profile.Get().profile, options);
+  const std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - start;
+  if (!result) return AsError(CallStatus::kInternal, result.error());
+  PlanAnswer answer;
+  answer.outcome = OutcomeOf(result->status);
+  answer.reason = std::move(result->reason);
+  answer.causes = std::move(result->constraints);
+  answer.stopped = stop.Get().HasCutOff();
+  if (result->plan) {
+    plan::Plan plan = *std::move(result->plan);
+    const Network::Content& source = network.Get();
+    plan.notes.insert(plan.notes.end(), source.notes.begin(), source.notes.end());
+    if (!source.nodes.empty()) plan.notes.push_back(source.nodes);
+    answer.plan = AsPlan(std::move(plan), elapsed.count());
+  }
+  return answer;
+}
+
+}  // namespace
+}  // namespace tessera::api
+
+namespace tessera {
+inline namespace v0 {
+
+Result<PlanAnswer> MakePlan(const Network& network, const Profile& profile,
+                            const PlanOptions& options) {
+  return api::Guarded([&] { return api::Search(network, profile, options); });
+}
+
+}  // namespace v0
+}  // namespace tessera

@@ -1,0 +1,57 @@
+#ifndef TESSERA_NETWORK_H_
+#define TESSERA_NETWORK_H_
+
+#include <tessera/profile.h>
+#include <tessera/result.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tessera {
+inline namespace v0 {
+
+// How files of other tools are read (docs/onnx.md). YAML and JSON networks take none of this.
+struct ImportOptions {
+  // extents of symbolic dimensions
+  std::vector<std::pair<std::string, std::int64_t>> dims = {};
+  // a network input and the output that is its value in the next run
+  std::vector<std::pair<std::string, std::string>> states = {};
+  std::string floats_as = {};        // the data type to plan with where the file has floats
+  std::string operators = {};        // YAML that describes operators under `ops`
+  const Profile* profile = nullptr;  // may describe operators too
+};
+
+// A network: tensors and operators. A value that never changes; copies share it, and threads may
+// too.
+class TESSERA_API Network {
+ public:
+  // The network of a file; its suffix and its first bytes tell the format.
+  static Result<Network> Load(const std::string& path, const ImportOptions& options = {});
+
+  // The same from bytes. `name` is for messages, and its suffix tells the format.
+  static Result<Network> Parse(std::string_view bytes, const std::string& name = "network.yaml",
+                               const ImportOptions& options = {});
+
+  const std::string& Name() const noexcept;
+  std::size_t OperatorCount() const noexcept;
+
+  // What the reader folded, dropped or could not use.
+  const std::vector<std::string>& Notes() const noexcept;
+
+  struct Content;
+  explicit Network(std::shared_ptr<const Content> content) noexcept;
+  const Content& Get() const noexcept { return *content_; }
+
+ private:
+  std::shared_ptr<const Content> content_;
+};
+
+}  // namespace v0
+}  // namespace tessera
+
+#endif  // TESSERA_NETWORK_H_

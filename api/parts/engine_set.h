@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tessera/problem/engine.h"
+
+namespace tessera::api::parts {
+
+// Engines in the order in which a portfolio uses them. Z3 is used only by name: only a watchdog can
+// stop it, so answers would depend on the clock.
+class EngineSet {
+ public:
+  // The engines with these names, in this order, without these rules. Names that FindUnknown
+  // reports are skipped.
+  EngineSet(std::span<const std::string> names, std::span<const std::string> switched_off,
+            uint64_t seed);
+
+  // All engines of this build, and all rules that can be switched off.
+  static std::vector<std::string> Names();
+  static std::vector<std::string> Rules();
+
+  // The engine with this name; without a name, the default engines.
+  static std::vector<std::string> NamesOfWanted(const std::string& only);
+
+  // The first engine or rule that this program does not have, in words; empty if it has all.
+  static std::string FindUnknown(std::span<const std::string> names,
+                                 std::span<const std::string> switched_off);
+
+  const std::vector<const problem::Engine*>& Pointers() const { return pointers_; }
+
+ private:
+  std::vector<std::unique_ptr<problem::Engine>> engines_;
+  std::vector<const problem::Engine*> pointers_;
+};
+
+}  // namespace tessera::api::parts

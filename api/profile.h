@@ -1,0 +1,44 @@
+#ifndef TESSERA_PROFILE_H_
+#define TESSERA_PROFILE_H_
+
+#include <tessera/result.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tessera {
+inline namespace v0 {
+
+// An accelerator: memories with banks and modes, engines, links, energies
+// (docs/profile-format.md). A value that never changes; copies share it, and threads may too.
+class TESSERA_API Profile {
+ public:
+  // The profile of a YAML file, with the files that it extends.
+  static Result<Profile> Load(const std::string& path);
+
+  // The same from a text, which may extend nothing. `name` is for messages.
+  static Result<Profile> Parse(std::string_view yaml, const std::string& name = "profile");
+
+  // The same profile with another value in one place. `path` is the JSON pointer (RFC 6901) of an
+  // entry in Json(), which must exist, and `value` is its new value in JSON:
+  // With("/memories/sram/capacity_bytes", "524288"). Everything is checked as when a file is read.
+  Result<Profile> With(const std::string& path, const std::string& value) const;
+
+  const std::string& Name() const noexcept;
+
+  // The complete profile with every default, as JSON, which Parse accepts.
+  const std::string& Json() const noexcept;
+
+  struct Content;
+  explicit Profile(std::shared_ptr<const Content> content) noexcept;
+  const Content& Get() const noexcept { return *content_; }
+
+ private:
+  std::shared_ptr<const Content> content_;
+};
+
+}  // namespace v0
+}  // namespace tessera
+
+#endif  // TESSERA_PROFILE_H_

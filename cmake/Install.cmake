@@ -1,0 +1,18 @@
+# What `cmake --install` copies: the command, the library with its headers, the shipped profiles, and what
+# find_package and pkg-config read.
+include(CMakePackageConfigHelpers)
+
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
+install(TARGETS tessera tessera_shared EXPORT TesseraTargets)
+install(FILES ${TESSERA_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
+install(FILES api/c/tessera.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera/c)
+install(DIRECTORY hw_profiles/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/hw_profiles FILES_MATCHING PATTERN "*.yaml")
+
+configure_package_config_file(cmake/TesseraConfig.cmake.in TesseraConfig.cmake
+  INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(TesseraConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+configure_file(cmake/tessera.pc.in tessera.pc @ONLY)
+install(EXPORT TesseraTargets NAMESPACE Tessera:: DESTINATION ${package_folder})
+install(FILES ${PROJECT_BINARY_DIR}/TesseraConfig.cmake ${PROJECT_BINARY_DIR}/TesseraConfigVersion.cmake
+  DESTINATION ${package_folder})
+install(FILES ${PROJECT_BINARY_DIR}/tessera.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

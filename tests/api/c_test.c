@@ -1,0 +1,121 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tessera/c/tessera.h>
+
+/* The C interface from C: c_test NETWORK PROFILE. */
+
+#define EXPECT(condition)                                             \
+  do {                                                                \
+    if (!(condition)) {                                               \
+      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+      exit(1);                                                        \
+    }                                                                 \
+  } while (0)
+
+static int lines = 0;
+
+static void count_line(void* user, const char* line) {
+  EXPECT(user == &lines);
+  EXPECT(strlen(line) > 0);
+  ++lines;
+}
+
+static void test_errors(void) {
+  tessera_network* network = NULL;
+  tessera_profile* profile = NULL;
+  tessera_error* error = NULL;
+  static const char text[] = "schema: 1\noperatorz: []\n";
+  EXPECT(tessera_network_parse(text, strlen(text), "mine.yaml", NULL, &network, &error) ==
+         TESSERA_BAD_INPUT);
+  EXPECT(network == NULL && error != NULL);
+  EXPECT(strcmp(tessera_error_file(error), "mine.yaml") == 0);
+  EXPECT(tessera_error_line(error) == 2 && tessera_error_column(error) == 1);
+  EXPECT(strlen(tessera_error_message(error)) > 0 && strlen(tessera_error_hint(error)) > 0);
+  EXPECT(strstr(tessera_error_text(error), tessera_error_message(error)) != NULL);
+  tessera_error_free(error);
+  EXPECT(tessera_profile_load("/no/such/file", &profile, NULL) == TESSERA_BAD_INPUT);
+  EXPECT(profile == NULL);
+}
+
+static void test_plan(const tessera_plan* plan) {
+  tessera_plan* again = NULL;
+  tessera_buffer buffer = {sizeof(tessera_buffer), NULL, -1, -1};
+  char* json = NULL;
+  char* findings = NULL;
+  double latency = 0;
+  int accepted = 0;
+  EXPECT(tessera_plan_metric(plan, "latency", &latency) == 1);
+  EXPECT(latency == tessera_plan_score(plan) && latency >= tessera_plan_bound(plan));
+  EXPECT(tessera_plan_metric(plan, "beauty", &latency) == 0);
+  EXPECT(tessera_plan_subgraph_count(plan) > 0);
+  EXPECT(tessera_plan_buffer(plan, 0, &buffer) == 1);
+  EXPECT(buffer.name != NULL && buffer.offset >= 0 && buffer.size > 0);
+  EXPECT(tessera_plan_buffer(plan, tessera_plan_buffer_count(plan), &buffer) == 0);
+  EXPECT(tessera_plan_render(plan, "json", &json, NULL) == TESSERA_OK);
+  EXPECT(tessera_plan_parse(json, strlen(json), &again, NULL) == TESSERA_OK);
+  EXPECT(tessera_plan_score(again) == tessera_plan_score(plan));
+  EXPECT(tessera_plan_check(again, &accepted, &findings, NULL) == TESSERA_OK);
+  EXPECT(accepted == 1 && strlen(findings) == 0);
+  EXPECT(tessera_plan_save(plan, "/no/such/folder/plan.json", NULL) == TESSERA_BAD_INPUT);
+  tessera_text_free(findings);
+  tessera_text_free(json);
+  tessera_plan_free(again);
+}
+
+int main(int argc, char** argv) {
+  tessera_profile* profile = NULL;
+  tessera_profile* small = NULL;
+  tessera_network* network = NULL;
+  tessera_answer* answer = NULL;
+  tessera_canceller* canceller = tessera_canceller_new();
+  tessera_error* error = NULL;
+  tessera_plan_options options;
+  const tessera_metric_value limit = {"peak", 1};
+  EXPECT(argc == 3);
+  test_errors();
+  EXPECT(tessera_profile_load(argv[2], &profile, NULL) == TESSERA_OK);
+  EXPECT(tessera_network_load(argv[1], profile, &network, NULL) == TESSERA_OK);
+  EXPECT(tessera_network_operator_count(network) > 0);
+
+  EXPECT(tessera_make_plan(network, profile, NULL, &answer, &error) == TESSERA_OK);
+  EXPECT(error == NULL && tessera_answer_stopped(answer) == 0);
+  EXPECT(tessera_answer_plan(answer) != NULL);
+  test_plan(tessera_answer_plan(answer));
+
+  /* A caller that knows the first fields only, with what follows undefined. */
+  memset(&options, 0xff, sizeof options);
+  options.size = offsetof(tessera_plan_options, max_operators);
+  options.minimize = NULL;
+  options.minimize_count = 0;
+  options.limits = &limit;
+  options.limit_count = 1;
+  tessera_answer_free(answer);
+  EXPECT(tessera_make_plan(network, profile, &options, &answer, NULL) == TESSERA_OK);
+  EXPECT(tessera_answer_outcome(answer) == TESSERA_INFEASIBLE);
+  EXPECT(tessera_answer_plan(answer) == NULL && strlen(tessera_answer_reason(answer)) > 0);
+  tessera_answer_free(answer);
+
+  memset(&options, 0, sizeof options);
+  options.size = sizeof options;
+  options.canceller = canceller;
+  options.progress = count_line;
+  options.user = &lines;
+  EXPECT(tessera_profile_with(profile, "/memories/sram/capacity_bytes", "131072", &small, NULL) ==
+         TESSERA_OK);
+  EXPECT(strstr(tessera_profile_json(small), "131072") != NULL);
+  EXPECT(tessera_make_plan(network, small, &options, &answer, NULL) == TESSERA_OK);
+  EXPECT(lines > 0 && tessera_answer_stopped(answer) == 0);
+  tessera_answer_free(answer);
+  tessera_canceller_cancel(canceller);
+  EXPECT(tessera_make_plan(network, small, &options, &answer, NULL) == TESSERA_OK);
+  EXPECT(tessera_answer_stopped(answer) == 1);
+
+  tessera_answer_free(answer);
+  tessera_canceller_free(canceller);
+  tessera_profile_free(small);
+  tessera_profile_free(profile);
+  tessera_network_free(network);
+  tessera_network_free(NULL);
+  return 0;
+}

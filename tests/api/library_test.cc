@@ -1,0 +1,255 @@
+#include <gmock/gmock.h>
+#include <tessera/tessera.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+// The C++ interface as its users see it: the tests include public headers only.
+namespace tessera::tests {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+const std::string kNetwork = TESSERA_SOURCE_DIR "/examples/networks/mobilenet_v2.yaml";
+const std::string kProfile = TESSERA_SOURCE_DIR "/hw_profiles/edge_npu_1mib.yaml";
+
+constexpr std::string_view kChain = R"(schema: 1
+name: chain
+inputs:
+  - {id: x, shape: [1, 16, 32, 32]}
+operators:
+  - {id: a, kind: conv, inputs: [x], out_channels: 16, kernel: 3, pads: same}
+  - {id: b, kind: conv, inputs: [a], out_channels: 16, kernel: 3, pads: same}
+outputs: [b]
+)";
+
+template <typename T>
+T Must(Result<T> result) {
+  if (!result) {
+    ADD_FAILURE() << result.Error().text;
+    std::abort();
+  }
+  return *std::move(result);
+}
+
+Network Chain() { return Must(Network::Parse(kChain)); }
+Profile Npu() { return Must(Profile::Load(kProfile)); }
+
+Plan PlanOf(const Network& network, const Profile& profile, const PlanOptions& options = {}) {
+  const PlanAnswer answer = Must(MakePlan(network, profile, options));
+  if (!answer.plan) {
+    ADD_FAILURE() << NameOf(answer.outcome) << ": " << answer.reason;
+    std::abort();
+  }
+  return *answer.plan;
+}
+
+std::string Json(const Plan& plan) { return Must(plan.Render("json")); }
+
+std::string Content(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+TEST(Library, GivesThePlanOfTheCommand) {
+  const std::filesystem::path folder = testing::TempDir();
+  const std::filesystem::path own = folder / "library_plan.json";
+  const std::filesystem::path other = folder / "command_plan.json";
+  const Plan plan = PlanOf(Must(Network::Load(kNetwork)), Npu());
+  ASSERT_TRUE(plan.Save(own.string()));
+  const std::string command = std::string(TESSERA_COMMAND) + " plan " + kNetwork + " --hw " +
+                              kProfile + " --output " + other.string() + " >" +
+                              (folder / "text").string();
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(Content(own), Content(other));
+  EXPECT_THAT(Content(own), Not(IsEmpty()));
+}
+
+TEST(Library, ShowsWhatAPlanHolds) {
+  const Network network = Chain();
+  EXPECT_EQ(network.Name(), "chain");
+  EXPECT_EQ(network.OperatorCount(), 2U);
+  PlanOptions options;
+  options.constraints = "schema: 1\ntogether: [[a, b]]\n";
+  const Plan plan = PlanOf(network, Npu(), options);
+  ASSERT_EQ(plan.Subgraphs().size(), 1U);
+  EXPECT_THAT(plan.Subgraphs()[0].operators, ElementsAre("a", "b"));
+  ASSERT_NE(plan.FindMetric("latency"), nullptr);
+  EXPECT_EQ(plan.FindMetric("latency")->value, plan.Score());
+  EXPECT_LE(plan.FindMetric("latency")->lower_bound, plan.Score());
+  EXPECT_LE(plan.Bound(), plan.Score());
+  EXPECT_EQ(plan.FindMetric("beauty"), nullptr);
+  ASSERT_FALSE(plan.Buffers().empty());
+  for (const PlanBuffer& buffer : plan.Buffers()) {
+    EXPECT_GE(buffer.offset, 0);
+    EXPECT_GT(buffer.size, 0);
+    EXPECT_FALSE(buffer.steps.empty()) << buffer.name;
+  }
+  for (const char* format : {"json", "html", "svg", "h", "trace", "txt"})
+    EXPECT_THAT(Must(plan.Render(format)), Not(IsEmpty())) << format;
+}
+
+TEST(Library, ReadsItsPlansAgain) {
+  const Plan plan = PlanOf(Chain(), Npu());
+  const Plan again = Must(Plan::Parse(Json(plan)));
+  EXPECT_EQ(Json(again), Json(plan));
+  EXPECT_EQ(again.Score(), plan.Score());
+}
+
+TEST(Library, ErrorsSayWhere) {
+  const Result<Network> network = Network::Parse("schema: 1\noperatorz: []\n", "mine.yaml");
+  ASSERT_FALSE(network);
+  EXPECT_EQ(network.Error().status, CallStatus::kBadInput);
+  EXPECT_EQ(network.Error().file, "mine.yaml");
+  EXPECT_EQ(network.Error().line, 2);
+  EXPECT_THAT(network.Error().text, StartsWith("mine.yaml:2:"));
+  EXPECT_EQ(Network::Load("/no/such/file.yaml").Error().status, CallStatus::kBadInput);
+  EXPECT_EQ(Profile::Load("/no/such/file.yaml").Error().file, "/no/such/file.yaml");
+  EXPECT_EQ(Network::Parse(std::string_view("\x80\x00\xff", 3), "net.bin").Error().status,
+            CallStatus::kUnsupported);
+  EXPECT_EQ(Plan::Parse("{}").Error().status, CallStatus::kBadInput);
+  const Plan plan = PlanOf(Chain(), Npu());
+  EXPECT_THAT(plan.Render("bmp").Error().text, HasSubstr("html"));
+  EXPECT_EQ(plan.Save("/no/such/folder/plan.json").Error().status, CallStatus::kBadInput);
+  EXPECT_EQ(plan.Save("plan").Error().status, CallStatus::kBadInput);
+}
+
+TEST(Library, RefusesBadOptions) {
+  const auto refuses = [](const std::string& words, auto change) {
+    PlanOptions options;
+    change(options);
+    const Result<PlanAnswer> answer = MakePlan(Chain(), Npu(), options);
+    ASSERT_FALSE(answer) << words;
+    EXPECT_EQ(answer.Error().status, CallStatus::kBadInput);
+    EXPECT_THAT(answer.Error().text, HasSubstr(words));
+  };
+  refuses("beauty", [](PlanOptions& o) { o.minimize = {{"beauty", 1}}; });
+  refuses("twice", [](PlanOptions& o) { o.limits = {{"peak", 1}, {"peak", 2}}; });
+  refuses("threads", [](PlanOptions& o) { o.threads = 0; });
+  refuses("max_operators", [](PlanOptions& o) { o.max_operators = 0; });
+  refuses("budget", [](PlanOptions& o) { o.budget = -1; });
+  refuses("cplex", [](PlanOptions& o) { o.engine = "cplex"; });
+  refuses("luck", [](PlanOptions& o) { o.switched_off = {"luck"}; });
+  refuses("constraints:2", [](PlanOptions& o) { o.constraints = "schema: 1\nmarry: [a, b]\n"; });
+}
+
+TEST(Library, KeepsLimitsAndConstraints) {
+  PlanOptions options;
+  options.constraints = "schema: 1\napart: [b]\n";
+  EXPECT_EQ(PlanOf(Chain(), Npu(), options).Subgraphs().size(), 2U);
+  options = {};
+  options.limits = {{"peak", 1}};
+  const PlanAnswer answer = Must(MakePlan(Chain(), Npu(), options));
+  EXPECT_EQ(answer.outcome, Outcome::kInfeasible);
+  EXPECT_FALSE(answer.plan);
+  EXPECT_THAT(answer.reason, Not(IsEmpty()));
+  EXPECT_FALSE(answer.stopped);
+}
+
+TEST(Library, ProfilesChangeInOnePlace) {
+  const Profile profile = Npu();
+  const Profile same = Must(Profile::Parse(profile.Json()));
+  EXPECT_EQ(same.Json(), profile.Json());
+  const Profile small = Must(profile.With("/memories/sram/capacity_bytes", "65536"));
+  EXPECT_THAT(small.Json(), HasSubstr("65536"));
+  EXPECT_THAT(profile.Json(), Not(HasSubstr("65536")));
+  EXPECT_LE(PlanOf(Chain(), small).FindMetric("peak")->value, 65536);
+  EXPECT_EQ(profile.With("/memories/sram/capacity_bytes", "-1").Error().status,
+            CallStatus::kBadInput);
+  EXPECT_EQ(profile.With("/memories/sram/capacity_bytes", "many").Error().status,
+            CallStatus::kBadInput);
+  EXPECT_EQ(profile.With("/memories/none/capacity_bytes", "1").Error().pointer,
+            "/memories/none/capacity_bytes");
+  EXPECT_EQ(profile.With("memories", "1").Error().status, CallStatus::kBadInput);
+  EXPECT_EQ(profile.With("/colour", "1").Error().status, CallStatus::kBadInput);
+}
+
+TEST(Library, CancelledCallsEndWithWhatIsKnown) {
+  PlanOptions options;
+  options.canceller.emplace();
+  options.canceller->Cancel();
+  EXPECT_TRUE(options.canceller->IsCancelled());
+  const PlanAnswer answer = Must(MakePlan(Must(Network::Load(kNetwork)), Npu(), options));
+  EXPECT_TRUE(answer.stopped);
+  EXPECT_NE(answer.outcome, Outcome::kOptimal);
+  EXPECT_NE(answer.outcome, Outcome::kInfeasible);
+}
+
+TEST(Library, DeadlinesEndCalls) {
+  PlanOptions options;
+  options.timeout_s = 0.01;
+  const PlanAnswer answer = Must(MakePlan(Must(Network::Load(kNetwork)), Npu(), options));
+  EXPECT_TRUE(answer.stopped);
+  EXPECT_NE(answer.outcome, Outcome::kOptimal);
+}
+
+TEST(Library, TellsProgress) {
+  PlanOptions options;
+  std::vector<std::string> lines;
+  options.progress = [&](std::string_view line) { lines.emplace_back(line); };
+  PlanOf(Chain(), Npu(), options);
+  EXPECT_THAT(lines, Not(IsEmpty()));
+}
+
+TEST(Library, WhatACallbackThrowsIsAnError) {
+  PlanOptions options;
+  options.progress = [](std::string_view) { throw std::runtime_error("the callback failed"); };
+  const Result<PlanAnswer> answer = MakePlan(Chain(), Npu(), options);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.Error().status, CallStatus::kInternal);
+  EXPECT_EQ(answer.Error().message, "the callback failed");
+}
+
+TEST(Library, ThreadsShareNetworksAndProfiles) {
+  const Network network = Chain();
+  const Profile profile = Npu();
+  const std::string expected = Json(PlanOf(network, profile));
+  std::atomic<int> equal = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      const Result<PlanAnswer> answer = MakePlan(network, profile);
+      if (answer && answer->plan && *answer->plan->Render("json") == expected) ++equal;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(equal, 4);
+}
+
+TEST(Library, ChecksPlans) {
+  const Plan plan = PlanOf(Chain(), Npu());
+  CheckOptions options;
+  options.execute = true;
+  const CheckReport right = Must(Check(plan, options));
+  EXPECT_TRUE(right.accepted) << right.open;
+  EXPECT_THAT(right.findings, IsEmpty());
+  std::string altered = Json(plan);
+  const std::string key = "\"latency_cycles\": ";
+  const size_t place = altered.find(key);
+  ASSERT_NE(place, std::string::npos);
+  altered.insert(place + key.size(), "9");
+  const CheckReport wrong = Must(Check(Must(Plan::Parse(altered))));
+  EXPECT_FALSE(wrong.accepted);
+  EXPECT_THAT(wrong.findings, Not(IsEmpty()));
+}
+
+TEST(Library, HasTheVersionOfItsHeaders) {
+  EXPECT_EQ(Version(), std::to_string(TESSERA_VERSION_MAJOR) + "." +
+                           std::to_string(TESSERA_VERSION_MINOR) + "." +
+                           std::to_string(TESSERA_VERSION_PATCH));
+}
+
+}  // namespace
+}  // namespace tessera::tests
