@@ -1,6 +1,6 @@
 # Installs a build into a folder of its own; configures, builds and runs programs that use what was installed, by
 # find_package and by pkg-config; and compares their plans with each other.
-#   cmake -DBUILD=build/release -DSOURCE=. -DFOLDER=scratch -DC=cc -DCXX=c++ [-DPKG_CONFIG=pkg-config] -P RunConsumers.cmake
+#   cmake -DBUILD=build/release -DSOURCE=. -DFOLDER=scratch -DGENERATOR=Ninja -DC=cc -DCXX=c++ [-DPKG_CONFIG=pkg-config] -P RunConsumers.cmake
 function(run)
   execute_process(COMMAND ${ARGN} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -9,14 +9,13 @@ set(consumer ${SOURCE}/tests/packaging/find_package)
 set(inputs ${SOURCE}/examples/networks/mobilenet_v2.yaml ${SOURCE}/hw_profiles/edge_npu_1mib.yaml)
 file(REMOVE_RECURSE ${FOLDER})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${FOLDER}/installed)
-file(GLOB installed ${FOLDER}/installed/include/tessera/*)
 foreach(private base graph search cli parts)
   if(EXISTS ${FOLDER}/installed/include/tessera/${private})
     message(FATAL_ERROR "include/tessera/${private} is private and was installed")
   endif()
 endforeach()
 
-run(${CMAKE_COMMAND} -S ${consumer} -B ${FOLDER}/build -DCMAKE_PREFIX_PATH=${FOLDER}/installed
+run(${CMAKE_COMMAND} -S ${consumer} -B ${FOLDER}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${FOLDER}/installed
     -DCMAKE_C_COMPILER=${C} -DCMAKE_CXX_COMPILER=${CXX})
 run(${CMAKE_COMMAND} --build ${FOLDER}/build)
 run(${FOLDER}/build/plan_cpp ${inputs} ${FOLDER}/cpp.json)
