@@ -68,7 +68,7 @@ Bytes BytesAs(BufferKind kind, const graph::Graph& graph, const hw_profiles::Pro
 }
 
 // The scratch that the profile gives an operator, followed by one channel of its result if it works
-// channel by channel.
+// channel by channel; at least 1, as every buffer.
 Bytes ScratchOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                 const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling, int index) {
   const graph::Operator& op = graph.operators[static_cast<size_t>(index)];
@@ -77,10 +77,10 @@ Bytes ScratchOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
     bytes = ScratchBytes(profile, op, NamedLargest(graph, tiling, op.inputs),
                          NamedMade(graph, tiling, op.outputs));
   }
-  if (!std::binary_search(uses.by_channel.begin(), uses.by_channel.end(),
-                          index - uses.interval.first))
-    return bytes;
-  return base::CheckedAdd(bytes, ChannelBytes(graph, tiling, op)).value_or(base::kMaxTotal);
+  if (std::binary_search(uses.by_channel.begin(), uses.by_channel.end(),
+                         index - uses.interval.first))
+    bytes = base::CheckedAdd(bytes, ChannelBytes(graph, tiling, op)).value_or(base::kMaxTotal);
+  return std::max<Bytes>(1, bytes);
 }
 
 // Bytes of a slot that holds every K slice in turn.

@@ -171,10 +171,9 @@ problem::Bytes ChannelBytes(const graph::Graph& graph, const graph::tiling::Tile
                             const graph::Operator& op) {
   const int result = op.outputs.front();
   const graph::Tensor& facts = graph.tensors[static_cast<size_t>(result)];
-  NamedExtents one =
+  const NamedExtents made =
       NameExtents(facts.shape, tiling.largest[graph::tiling::SlotOf(tiling, result)]);
-  one.channels = 1;
-  return FeatureBytes({}, facts.type, one, {});
+  return base::BytesOf(facts.type, made.batch * made.rows * made.columns);
 }
 
 // A result may take the place of an operand if nothing is overwritten before it is read, and no

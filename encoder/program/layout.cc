@@ -194,7 +194,7 @@ Bytes ScratchBytes(const hw_profiles::Profile& profile, const graph::Operator& o
     }
     total = Add(total, bytes);
   }
-  return std::max<Bytes>(1, total);
+  return total;
 }
 
 }  // namespace tessera::encoder::program

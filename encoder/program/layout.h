@@ -63,7 +63,7 @@ Slicing SlicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
 problem::Bytes LongestBuffer(const hw_profiles::Memory& memory);
 
 // Whether operators of this kind need scratch, and the bytes of it for a tile with these extents of
-// the first input and output.
+// the first input and output; 0 if an extent is.
 bool HasScratch(const hw_profiles::Profile& profile, const graph::Operator& op);
 problem::Bytes ScratchBytes(const hw_profiles::Profile& profile, const graph::Operator& op,
                             const NamedExtents& input, const NamedExtents& output);

@@ -53,7 +53,7 @@ bool WorksByChannel(const graph::Graph& graph, const hw_profiles::Profile& profi
 void MarkByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile,
                    const graph::tiling::TiledSubgraph& tiling, SubgraphUses& uses);
 
-// Bytes of one channel of the operator's result, in the largest tile.
+// Bytes of one channel of the operator's result, in the largest tile; 0 if no tile needs any of it.
 problem::Bytes ChannelBytes(const graph::Graph& graph, const graph::tiling::TiledSubgraph& tiling,
                             const graph::Operator& op);
 

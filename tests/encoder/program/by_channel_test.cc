@@ -80,6 +80,19 @@ TEST(ByChannel, NeedsScratchForOneChannel) {
               testing::StartsWith("s0/dw/scratch@0: 12 bytes"));
 }
 
+// The window of the last operator lies in padding throughout, so that no tile needs a part of y.
+TEST(ByChannel, NeedsNoScratchForAResultThatIsNotNeeded) {
+  Network net = ConvThenDepthwise();
+  net.graph.operators[2].window.pad_low[0] = 8;
+  Profile profile = WithByChannel(TwoLevels(DmaSteps::kSerialized));
+  EXPECT_THAT(ScratchIn(net.graph, profile, {1, 2, 8, 4}),
+              testing::StartsWith("s0/dw/scratch@0: 1 bytes"));
+  profile.scratch = {
+      {base::OperatorKind::kDepthwise, 3, {hw_profiles::ScratchFactor::kKernelRows}}};
+  EXPECT_THAT(ScratchIn(net.graph, profile, {1, 2, 8, 4}),
+              testing::StartsWith("s0/dw/scratch@0: 9 bytes"));
+}
+
 TEST(ByChannel, NeedsOneChannelForOneChannelOfWholeBytes) {
   const Profile profile = WithByChannel(TwoLevels(DmaSteps::kSerialized));
   Network twice = ConvThenDepthwise();
