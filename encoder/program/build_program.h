@@ -44,6 +44,11 @@ std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Pro
 std::vector<Policy> AllowedPolicies(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                     graph::Interval interval, const std::vector<int>& kept = {});
 
+// The policy of OfferPolicies that makes the same program of every tile; the given one if it is
+// offered itself, or if there is none.
+Policy AsOffered(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                 graph::Interval interval, const Policy& policy);
+
 // Tile shapes of one interval and policy whose Problems differ only in sizes, smallest first.
 struct SubgraphCandidates {
   Program program;  // with the sizes of the first candidate

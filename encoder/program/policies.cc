@@ -226,4 +226,34 @@ std::vector<Policy> AllowedPolicies(const graph::Graph& graph, const hw_profiles
   return profile.tiling.may_serialize ? WithSerialized(policies) : policies;
 }
 
+Policy AsOffered(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                 graph::Interval interval, const Policy& policy) {
+  if (CheckWellFormed(graph, interval)) return policy;
+  if (RunsOnHost(graph, profile, interval)) return PolicyOfHost(policy.kept);
+  const OfferedPolicies offered = OfferPolicies(graph, profile, interval, policy.kept);
+  const auto is_offered = [&offered](const Policy& other) {
+    const auto among = [&other](const std::vector<Policy>& policies) {
+      return std::find(policies.begin(), policies.end(), other) != policies.end();
+    };
+    return among(offered.first) || among(offered.further);
+  };
+  if (is_offered(policy)) return policy;
+  const base::Expected<SubgraphUses> uses =
+      FindUses(graph, graph::UsagesOf(graph), profile, interval, policy);
+  if (!uses) return policy;
+  Policy alike = policy;
+  alike.in_place = policy.in_place && MayBeInPlace(graph, profile, interval);
+  if (FindKeeping(graph, profile, *uses) == Keeping::kNothing) alike.halo = HaloStorage::kRecompute;
+  if (is_offered(alike)) return alike;
+  if (policy.weights == WeightPolicy::kSplitK) return policy;
+  const bool matter = WeightsMatter(*uses);
+  for (const WeightPolicy weights : WeightsOf(profile)) {
+    alike.weights = weights;
+    const bool same = !matter || (IsResidentByAnotherName(*uses, policy.weights) &&
+                                  weights == WeightPolicy::kResident);
+    if (weights != WeightPolicy::kSplitK && same && is_offered(alike)) return alike;
+  }
+  return policy;
+}
+
 }  // namespace tessera::encoder::program

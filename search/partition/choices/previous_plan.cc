@@ -40,7 +40,8 @@ int LengthOf(Interval interval) { return interval.last - interval.first + 1; }
 
 }  // namespace
 
-PreviousPlan::PreviousPlan(const plan::Plan& old, const graph::Graph& graph)
+PreviousPlan::PreviousPlan(const plan::Plan& old, const graph::Graph& graph,
+                           const hw_profiles::Profile& profile)
     : usages_(graph::UsagesOf(graph)), subgraphs_(old.subgraphs.size()) {
   for (const graph::Tensor& tensor : old.network.tensors)
     tensors_.push_back(graph::FindTensor(graph, tensor.id).value_or(-1));
@@ -49,11 +50,14 @@ PreviousPlan::PreviousPlan(const plan::Plan& old, const graph::Graph& graph)
     const bool same = there && IsSame(old.network, graph, op, At(graph.operators, *there));
     operators_.push_back(same ? *there : -1);
   }
-  TakeSubgraphs(old, graph);
+  TakeSubgraphs(old, graph, profile);
   TakeAddresses(old);
 }
 
-void PreviousPlan::TakeSubgraphs(const plan::Plan& old, const graph::Graph& graph) {
+// Another profile may offer a policy under another name: where no constant is cut, for instance,
+// all policies for weights are one.
+void PreviousPlan::TakeSubgraphs(const plan::Plan& old, const graph::Graph& graph,
+                                 const hw_profiles::Profile& profile) {
   std::vector<int> kept;
   for (const int tensor : old.kept) {
     if (At(tensors_, tensor) >= 0) kept.push_back(At(tensors_, tensor));
@@ -68,14 +72,16 @@ void PreviousPlan::TakeSubgraphs(const plan::Plan& old, const graph::Graph& grap
     if (!there) continue;
     const Interval now = {first, first + LengthOf(subgraph.interval) - 1};
     if (now.last >= static_cast<int>(graph.operators.size())) continue;
+    const encoder::program::Policy policy = {
+        .weights = subgraph.weights,
+        .in_place = subgraph.in_place,
+        .halo = subgraph.halo,
+        .kept = Crossing(now, kept),
+        .k_extent = plan::verify::KExtentOfSlices(old, subgraph),
+        .serialized = subgraph.serialized};
     before_[{now.first, now.last}] = {
         .tile = subgraph.tile,
-        .policy = {.weights = subgraph.weights,
-                   .in_place = subgraph.in_place,
-                   .halo = subgraph.halo,
-                   .kept = Crossing(now, kept),
-                   .k_extent = plan::verify::KExtentOfSlices(old, subgraph),
-                   .serialized = subgraph.serialized},
+        .policy = encoder::program::AsOffered(graph, profile, now, policy),
         .prefetch = subgraph.prefetch,
         .subgraph = static_cast<int>(s)};
   }

@@ -34,7 +34,8 @@ class EqualIntervals;
 class PreviousPlan {
  public:
   // The object keeps no references to its arguments.
-  PreviousPlan(const plan::Plan& old, const graph::Graph& graph);
+  PreviousPlan(const plan::Plan& old, const graph::Graph& graph,
+               const hw_profiles::Profile& profile);
 
   // The tile of the interval as a subgraph of the old plan; nullptr if it was not one, or its
   // operators have changed.
@@ -68,7 +69,8 @@ class PreviousPlan {
 
   const Before* Find(graph::Interval interval) const;
   std::vector<int> Crossing(graph::Interval interval, const std::vector<int>& kept) const;
-  void TakeSubgraphs(const plan::Plan& old, const graph::Graph& graph);
+  void TakeSubgraphs(const plan::Plan& old, const graph::Graph& graph,
+                     const hw_profiles::Profile& profile);
   void TakeAddresses(const plan::Plan& old);
   std::optional<problem::Bytes> AddressOf(std::span<const graph::Interval> intervals,
                                           graph::BufferUse use) const;

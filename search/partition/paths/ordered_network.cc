@@ -85,9 +85,10 @@ std::vector<orders::Order> TakeFirst(std::vector<orders::Order> orders, int most
 namespace {
 
 std::optional<choices::PreviousPlan> PreviousPlanOf(const plan::Plan* old,
-                                                    const graph::Graph& graph) {
-  return old == nullptr ? std::nullopt
-                        : std::optional<choices::PreviousPlan>(std::in_place, *old, graph);
+                                                    const graph::Graph& graph,
+                                                    const hw_profiles::Profile& profile) {
+  if (old == nullptr) return std::nullopt;
+  return choices::PreviousPlan(*old, graph, profile);
 }
 
 std::optional<choices::EqualIntervals> EqualIntervalsOf(const graph::Graph& graph,
@@ -121,7 +122,7 @@ OrderedNetwork::OrderedNetwork(const NetworkContext& network_context, orders::Or
     : order_(std::move(order)),
       graph_(graph::Reordered(network_context.graph, order_)),
       simulator_(graph_, network_context.profile),
-      previous_(PreviousPlanOf(network_context.previous, graph_)),
+      previous_(PreviousPlanOf(network_context.previous, graph_, network_context.profile)),
       first_axes_(hw_profiles::WithoutLaterAxes(network_context.profile)),
       equal_intervals_(EqualIntervalsOf(graph_, simulator_, network_context)),
       context_{.graph = graph_,

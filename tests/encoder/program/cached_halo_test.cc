@@ -284,5 +284,28 @@ TEST(Halo, IsOfferedLaterWhereItChangesTheOrderOfTilesAlone) {
   EXPECT_THAT(program::OfferPolicies(net.graph, profile, {0, 0}).further, IsEmpty());
 }
 
+// Another profile may have had a reason to tell them apart.
+TEST(Policies, ThatMakeOneProgramHaveOneName) {
+  Network net;
+  const int x = net.Input("x", {1, 2, 6, 1});
+  const int a = net.Tensor("a", {1, 2, 6, 1});
+  const int y = net.Tensor("y", {1, 2, 6, 1});
+  net.Output(y);
+  net.Elementwise("relu", {x}, a);
+  net.Conv("conv", a, net.Constant("w", {2, 2, 1, 1}), y, 1, 0);
+  Profile profile = TwoLevels(DmaSteps::kSerialized);
+  profile.tiling.axes = {{base::Axis::kChannels, 1}};
+  profile.tiling.weights = {WeightPolicy::kResident, WeightPolicy::kStreamed};
+  profile.tiling.halo = {HaloStorage::kRollingBuffer};
+  const program::Policy resident = {WeightPolicy::kResident, false};
+  const program::Policy streamed = {WeightPolicy::kStreamed, false};
+  EXPECT_EQ(program::AsOffered(net.graph, profile, {0, 0}, streamed), resident);
+  EXPECT_EQ(program::AsOffered(net.graph, profile, {0, 0},
+                               {WeightPolicy::kStreamed, true, HaloStorage::kRollingBuffer}),
+            resident);
+  EXPECT_EQ(program::AsOffered(net.graph, profile, {1, 1}, streamed), streamed);
+  EXPECT_EQ(program::AsOffered(net.graph, profile, {1, 1}, resident), resident);
+}
+
 }  // namespace
 }  // namespace tessera::encoder

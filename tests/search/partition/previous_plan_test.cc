@@ -227,7 +227,7 @@ TEST(PreviousPlan, SubgraphsWhoseOperatorsChangedAreNoLongerThere) {
   ASSERT_TRUE(old && old->plan);
   ASSERT_EQ(old->plan->subgraphs.size(), 2U);
   const graph::Graph graph = ChainEndingIn(3);
-  const partition::choices::PreviousPlan previous(*old->plan, graph);
+  const partition::choices::PreviousPlan previous(*old->plan, graph, profile);
   EXPECT_NE(previous.TileOf({0, 1}), nullptr);
   EXPECT_EQ(previous.TileOf({2, 3}), nullptr);
   EXPECT_EQ(previous.TileOf({0, 2}), nullptr);
@@ -258,6 +258,25 @@ TEST(PreviousPlan, TensorsStayAtHomeWhereTheyWere) {
   EXPECT_TRUE(moved(PlanAfter(&old, graph, profile)).empty());
 }
 
+// The sum has no weights. The new profile calls its only policy by another name.
+TEST(PreviousPlan, PoliciesThatMakeOneProgramAreOne) {
+  NetworkBuilder net;
+  const int x = net.Input({1, 2, 8, 4});
+  const graph::Graph graph = net.Finish(net.Add(x, net.Conv(x, 3, 2)));
+  Profile profile = SmallMachine(DmaSteps::kSerialized, 2000);
+  profile.tiling.weights = {hw_profiles::WeightPolicy::kStreamed};
+  partition::answer::PartitionOptions options = After(nullptr, "latency");
+  options.max_operators = 1;
+  const auto old = partition::SearchPartition(graph, profile, options);
+  ASSERT_TRUE(old && old->plan);
+  ASSERT_EQ(old->plan->subgraphs[1].weights, hw_profiles::WeightPolicy::kStreamed);
+  profile.tiling.weights = {hw_profiles::WeightPolicy::kResident,
+                            hw_profiles::WeightPolicy::kStreamed};
+  const partition::choices::PreviousPlan previous(*old->plan, graph, profile);
+  ASSERT_NE(previous.PolicyOf({1, 1}), nullptr);
+  EXPECT_EQ(previous.PolicyOf({1, 1})->weights, hw_profiles::WeightPolicy::kResident);
+}
+
 TEST(PreviousPlan, OperatorsAreTheSameWithTheirTensors) {
   const Profile profile = SmallMachine(DmaSteps::kSerialized, 2000);
   partition::answer::PartitionOptions options = After(nullptr, "off_chip_bytes");
@@ -267,11 +286,11 @@ TEST(PreviousPlan, OperatorsAreTheSameWithTheirTensors) {
   const plan::Plan& old = *whole->plan;
   graph::Graph graph = Chain(4);
   for (graph::Operator& op : graph.operators) op.id = op.id == "conv3" ? "other" : op.id;
-  const partition::choices::PreviousPlan longer(old, graph);
+  const partition::choices::PreviousPlan longer(old, graph, profile);
   EXPECT_EQ(longer.TileOf({0, 2}), nullptr);  // its result is no longer an output of the network
   EXPECT_EQ(longer.LeastChange({0, 3}, {}), 4);
-  EXPECT_NE(partition::choices::PreviousPlan(old, Chain(3)).TileOf({0, 2}), nullptr);
-  EXPECT_EQ(partition::choices::PreviousPlan(old, Chain(3)).LeastChange({0, 2}, {}), 0);
+  EXPECT_NE(partition::choices::PreviousPlan(old, Chain(3), profile).TileOf({0, 2}), nullptr);
+  EXPECT_EQ(partition::choices::PreviousPlan(old, Chain(3), profile).LeastChange({0, 2}, {}), 0);
 }
 
 }  // namespace
