@@ -22,6 +22,8 @@
 //    the lower bound of the ratio, and a plan with the least numerator exceeds it by the share of
 //    the limit that it leaves unused.
 // 3. The objective itself, in small networks. Its paths are cut short after a number of labels.
+//    In larger networks only the plans that this search begins with are rated, as the previous one.
+// 4. The first of these objectives, layer by layer: slow plans may be better by a ratio.
 //
 // A search for the least numerator under a limit of the ratio would find better plans in larger
 // networks. It has as many labels, and found no plan of MobileNetV2 within a minute.
@@ -69,9 +71,11 @@ class RatioSearch {
       if (auto fault = TryRelated(least)) return base::Unexpected(*std::move(fault));
     }
     if (auto fault = Claim()) return base::Unexpected(*std::move(fault));
-    if (best_.status != Status::kOptimal && !asked_.IsStopped() &&
-        asked_.Network().operators.size() <= kMostOperators) {
-      if (auto fault = TryItself()) return base::Unexpected(*std::move(fault));
+    if (best_.status != Status::kOptimal && !asked_.IsStopped()) {
+      const bool is_small = asked_.Network().operators.size() <= kMostOperators;
+      if (auto fault = is_small ? TryItself() : TryKnown())
+        return base::Unexpected(*std::move(fault));
+      if (auto fault = TryLayerByLayer(related)) return base::Unexpected(*std::move(fault));
     }
     return std::move(best_);
   }
@@ -137,6 +141,36 @@ class RatioSearch {
     found->plan->baseline = best_.plan->baseline;
     best_ = *std::move(found);
     return answer::CheckWellFormed(*best_.plan);
+  }
+
+  // A search whose work is limited ends with what it begins with.
+  std::optional<base::Diagnostic> TryKnown() {
+    answer::PartitionOptions options = Remembering();
+    options.most_work = std::min<int64_t>(1, options.most_work.value_or(1));
+    return TryAsPartOf(options);
+  }
+
+  std::optional<base::Diagnostic> TryLayerByLayer(const plan::Objective& objective) {
+    if (!asked_.Options().constraints.empty()) return std::nullopt;  // they may exclude it
+    answer::PartitionOptions options = Remembering();
+    options.objective = objective;
+    options.max_operators = 1;
+    options.keeping = paths::Keeping::kNothing;
+    return TryAsPartOf(options);
+  }
+
+  // A search with narrower options, as a part of the whole search.
+  std::optional<base::Diagnostic> TryAsPartOf(const answer::PartitionOptions& options) {
+    base::Expected<answer::PartitionResult> found = asked_.Run(options);
+    if (!found) return found.error();
+    if (!found->plan || !IsBetter(*found->plan)) return std::nullopt;
+    plan::Run& run = found->plan->run;
+    run.most_work = best_.plan->run.most_work;
+    run.max_operators = best_.plan->run.max_operators;
+    run.keeps_boundaries = best_.plan->run.keeps_boundaries;
+    found->plan->baseline = best_.plan->baseline;
+    best_ = *std::move(found);
+    return Claim();
   }
 
   const RelatedSearch& asked_;

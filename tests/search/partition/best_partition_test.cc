@@ -169,6 +169,38 @@ TEST(Ratios, OfLargerNetworksAreNotClaimedToBeMinimised) {
   }
 }
 
+// Slow plans are better by a ratio: no other plan that is at hand may be.
+TEST(Ratios, AreNoWorseThanLayerByLayerOrThanThePreviousPlan) {
+  base::Random random(17);
+  int checked = 0;
+  for (int round = 0; round < 12; ++round) {
+    SCOPED_TRACE(round);
+    const graph::Graph graph = AnyNetwork(random, round % 2 == 0 ? 5 : 10);
+    const Profile profile = SmallMachine(DmaSteps::kSerialized, 200);
+    partition::answer::PartitionOptions options = KeepingNothing(Minimise("power"));
+    options.objective.limits["latency"] = 1'000'000;
+    const auto found = partition::SearchPartition(graph, profile, options);
+    ASSERT_TRUE(found) << base::Format(found.error());
+    partition::answer::PartitionOptions narrow = options;
+    narrow.objective = Minimise("energy");
+    narrow.max_operators = 1;
+    const auto alone = partition::SearchPartition(graph, profile, narrow);
+    if (!found->plan || !alone || !alone->plan) continue;
+    ++checked;
+    const double least = plan::ValueOf(alone->plan->totals, "power");
+    EXPECT_LE(found->plan->score, least * (1 + 1e-9));
+
+    narrow.objective = options.objective;
+    const auto slow = partition::SearchPartition(graph, profile, narrow);
+    ASSERT_TRUE(slow && slow->plan);
+    options.previous = &*slow->plan;
+    const auto after = partition::SearchPartition(graph, profile, options);
+    ASSERT_TRUE(after && after->plan);
+    EXPECT_LE(after->plan->score, slow->plan->score * (1 + 1e-9));
+  }
+  ExpectEnough(checked, 8);
+}
+
 // Convolutions with so many channels that the memory needs many tiles.
 graph::Graph DeepNetwork(base::Random& random) {
   NetworkBuilder net;
