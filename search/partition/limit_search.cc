@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/search/cost/objective.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/ratio_search.h"
 
@@ -26,7 +27,8 @@
 //
 // Cost: one search more for the first kind; for the second, at most one for each limit and one for
 // the objective, only where there would be no plan. With a deadline, a search with limits has a
-// share of the time.
+// share of the time, so that the others have the rest. If it has found a plan by then, the rest is
+// for the same search from the beginning, with the answers of its engines at hand.
 namespace tessera::search::partition {
 namespace {
 
@@ -52,7 +54,10 @@ bool FallsByPrefetching(const std::string& metric) {
 
 class LimitSearch {
  public:
-  explicit LimitSearch(const RelatedSearch& asked) : asked_(asked), options_(asked.Options()) {}
+  explicit LimitSearch(const RelatedSearch& asked)
+      : asked_(asked),
+        options_(asked.Options()),
+        remembering_(tiling::Engines(options_.engines.begin(), options_.engines.end())) {}
 
   base::Expected<answer::PartitionResult> Run() {
     bool ran_out = false;
@@ -81,6 +86,7 @@ class LimitSearch {
     answer::PartitionOptions options = options_;
     options.objective = objective;
     options.stop = stop;
+    if (options.cached == nullptr) options.cached = &remembering_;
     return asked_.Run(options);
   }
 
@@ -109,7 +115,14 @@ class LimitSearch {
     const base::Stop in_part(options_.stop->Before(kShareWithLimits), options_.stop);
     base::Expected<answer::PartitionResult> result = Search(objective, &in_part);
     ran_out = in_part.Requested();
-    return result;
+    if (!ran_out || !result || !result->plan || !asked_.KeepsLimits(*result->plan) ||
+        asked_.IsStopped())
+      return result;
+    const base::Stop in_the_rest(std::nullopt, options_.stop);  // has cut nothing off so far
+    base::Expected<answer::PartitionResult> longer = Search(objective, &in_the_rest);
+    if (longer && (!longer->plan || cost::IsLess(result->plan->score, longer->plan->score)))
+      return result;
+    return longer;
   }
 
   // Each metric that has a limit, and the objective, without the limits that may be kept all the
@@ -143,6 +156,7 @@ class LimitSearch {
 
   const RelatedSearch& asked_;
   const answer::PartitionOptions& options_;
+  const tiling::CachedEngines remembering_;
 };
 
 }  // namespace

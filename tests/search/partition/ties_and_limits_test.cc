@@ -1,13 +1,16 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <map>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "exhaustive.h"
 #include "files.h"
 #include "tessera/encoder/sat/cadical_engine.h"
+#include "tessera/search/partition/limit_search.h"
 #include "tessera/search/partition/partition.h"
 
 // Plans of equal scores, and limits that a known plan keeps.
@@ -91,6 +94,32 @@ TEST(Limits, OfAnotherPlanKeepThatPlan) {
   ASSERT_TRUE(again.plan) << again.reason;
   EXPECT_LE(again.plan->totals.latency_cycles, totals.latency_cycles);
   EXPECT_LE(again.plan->totals.peak_bytes, totals.peak_bytes);
+}
+
+// A search with limits has a share of the time. Here the first one ends with it, and with a plan of
+// single operators.
+TEST(Limits, LeaveNoTimeUnused) {
+  const graph::Graph network = NetworkIn(kDetector);
+  const hw_profiles::Profile profile = ProfileIn("hw_profiles/edge_npu_1mib.yaml");
+  const base::Stop stop(base::Stop::Clock::now() + std::chrono::seconds(2));
+  partition::answer::PartitionOptions options;
+  options.objective = Least("latency", {{"peak", 1'000'000}});
+  options.engines = TestEngines();
+  options.stop = &stop;
+  int searches = 0;
+  const partition::SearchFunction search = [&](const graph::Graph& graph,
+                                               const partition::answer::PartitionOptions& asked) {
+    partition::answer::PartitionOptions narrow = asked;
+    narrow.stop = nullptr;
+    if (++searches == 1) narrow.max_operators = 1;
+    auto found = partition::SearchPartition(graph, profile, narrow);
+    while (searches == 1 && !asked.stop->Requested()) std::this_thread::yield();
+    return found;
+  };
+  const auto found = partition::SearchForLimits(network, profile, options, search);
+  ASSERT_TRUE(found && found->plan);
+  EXPECT_EQ(searches, 2);
+  EXPECT_GT(found->plan->network.operators.size(), found->plan->subgraphs.size());
 }
 
 }  // namespace
