@@ -197,6 +197,9 @@ common::Outcome TranslateGemm(common::Translation& node) {
     if (node.ShapeOf(i).size() != 2)
       return common::Fault("an operand of shape " + ops::ToText(node.ShapeOf(i)), "a matrix");
   }
+  const Shape result = {node.ShapeOf(product.first)[product.transpose_first ? 1 : 0],
+                        node.ShapeOf(product.second)[product.transpose_second ? 0 : 1]};
+  if (auto sum = ExpectBroadcast(node, 2, result); !sum) return sum;
   const bool adds = node.Has(2) && (node.IsFeature(2) || !IsBias(node.ShapeOf(2)));
   if (adds) product.result = "/product";
   const common::MadeTensor made = Multiply(node, product);

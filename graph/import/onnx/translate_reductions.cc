@@ -28,7 +28,8 @@ tl::expected<Axes, common::Obstacle> ResolveAxes(const std::vector<int64_t>& sta
     axes.push_back(*axis);
   }
   std::sort(axes.begin(), axes.end());
-  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+  if (const auto twice = std::adjacent_find(axes.begin(), axes.end()); twice != axes.end())
+    return common::Fault("axis " + std::to_string(*twice) + " is listed twice", "each axis once");
   return axes;
 }
 
@@ -184,6 +185,9 @@ common::Outcome TranslateLayerNorm(common::Translation& node) {
                            "an axis of the input");
     part.op.axes = source.type == "LpNormalization" ? Axes{*axis} : AxesFrom(*axis, input.size());
   }
+  for (const size_t table : {1, 2}) {
+    if (auto fits = ExpectBroadcast(node, table, input); !fits) return fits;
+  }
   AddTables(node, 1, 3, part);
   return Normalize(node, std::move(part), node.Feature(0));
 }
@@ -194,6 +198,9 @@ common::Outcome TranslateInstanceNorm(common::Translation& node) {
   const Shape& input = node.ShapeOf(0);
   if (input.size() < 3)
     return common::Fault("an input of shape " + ops::ToText(input), "at least three axes");
+  for (const size_t table : {1, 2}) {
+    if (auto fits = ExpectShape(node, table, {input[1]}); !fits) return fits;
+  }
   common::Part part;
   part.op.axes = AxesFrom(2, input.size());
   AddTables(node, 1, 3, part);

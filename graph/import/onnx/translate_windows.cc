@@ -136,14 +136,19 @@ tl::expected<Window, common::Obstacle> ReadWindow(const common::Node& node, cons
 // The positions of the operands for each sort of convolution.
 struct Places {
   size_t weight = 1;
+  std::optional<size_t> bias = 2;
   std::optional<size_t> result_type;  // the operand with the type of the result
   std::optional<base::DataType> type;
 };
 
 Places PlacesOf(const common::Node& node) {
-  if (node.type == "QLinearConv") return {.weight = 3, .result_type = 7, .type = std::nullopt};
+  if (node.type == "QLinearConv")
+    return {.weight = 3, .bias = 8, .result_type = 7, .type = std::nullopt};
   if (node.type == "ConvInteger")
-    return {.weight = 1, .result_type = std::nullopt, .type = base::DataType::kInt32};
+    return {.weight = 1,
+            .bias = std::nullopt,
+            .result_type = std::nullopt,
+            .type = base::DataType::kInt32};
   return {};
 }
 
@@ -229,6 +234,9 @@ common::Outcome TranslateConv(common::Translation& node) {
                              " in " + std::to_string(conv->groups) + " groups",
                          std::to_string(conv->weight[1] * conv->groups) + " input channels");
   }
+  if (places.bias) {
+    if (auto bias = ExpectShape(node, *places.bias, {out_channels}); !bias) return bias;
+  }
   common::Part part;
   part.op.kind = base::OperatorKind::kConv;
   part.op.window = conv->window;
@@ -258,6 +266,7 @@ common::Outcome TranslateTransposedConv(common::Translation& node) {
                              " channels and weights of shape " + ops::ToText(conv->weight),
                          std::to_string(conv->weight[0]) + " input channels");
   }
+  if (auto bias = ExpectShape(node, 2, {conv->weight[1] * conv->groups}); !bias) return bias;
   const auto padding = ReadSpatial(source, "output_padding", axes, 0, 0);
   if (!padding) return tl::unexpected(padding.error());
   std::array<int64_t, 2> output_padding = *padding;

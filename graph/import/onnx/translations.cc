@@ -1,7 +1,10 @@
 #include "tessera/graph/import/onnx/translations.h"
 
 #include <map>
+#include <string>
 #include <string_view>
+
+#include "tessera/graph/ops/shape_inference.h"
 
 namespace tessera::graph::import::onnx {
 namespace {
@@ -38,6 +41,21 @@ std::vector<std::string> TranslatedTypes() {
   std::vector<std::string> types;
   for (const auto& [type, rule] : AllRules()) types.push_back(type);
   return types;
+}
+
+common::Outcome ExpectShape(const common::Translation& node, size_t i, const Shape& shape) {
+  if (!node.Has(i) || !node.IsConstant(i) || node.ShapeOf(i) == shape) return {};
+  return common::Fault(
+      "operand " + std::to_string(i + 1) + " has shape " + ops::ToText(node.ShapeOf(i)),
+      ops::ToText(shape));
+}
+
+common::Outcome ExpectBroadcast(const common::Translation& node, size_t i, const Shape& shape) {
+  if (!node.Has(i) || !node.IsConstant(i) || ops::Broadcast(node.ShapeOf(i), shape) == shape)
+    return {};
+  return common::Fault(
+      "operand " + std::to_string(i + 1) + " has shape " + ops::ToText(node.ShapeOf(i)),
+      "a shape that broadcasts to " + ops::ToText(shape));
 }
 
 }  // namespace tessera::graph::import::onnx

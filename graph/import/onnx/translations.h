@@ -31,6 +31,11 @@ TranslationTable TranslationsOfReductions();
 TranslationTable TranslationsOfShapes();
 TranslationTable TranslationsOfDataMovement();
 
+// Refuses operand `i` if it is a constant of another shape; or of a shape that does not broadcast
+// to this one.
+common::Outcome ExpectShape(const common::Translation& node, size_t i, const Shape& shape);
+common::Outcome ExpectBroadcast(const common::Translation& node, size_t i, const Shape& shape);
+
 // Whether the node is a pool that rounds its number of windows up.
 bool RoundsUp(const common::Node& node);
 

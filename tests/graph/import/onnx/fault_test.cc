@@ -130,6 +130,28 @@ TEST(OnnxFault, ChannelsThatDoNotFit) {
   ExpectFault(model.Bytes(), "operator 'y' (Conv): an input of 5 channels", "4 input channels");
 }
 
+// Tables of a known operator, which the plan holds or merges.
+TEST(OnnxFault, TablesThatDoNotFit) {
+  const auto expect = [](const std::string& type, const std::vector<Extent>& input,
+                         const std::vector<std::vector<int64_t>>& tables,
+                         const std::string& expected, const std::string& message) {
+    ModelBuilder model;
+    std::vector<std::string> operands = {model.Input("x", input)};
+    for (size_t i = 0; i < tables.size(); ++i)
+      operands.push_back(model.Weight("w" + std::to_string(i), tables[i]));
+    model.Add(type, operands, "y");
+    model.Output("y");
+    ExpectFault(model.Bytes(), "operator 'y' (" + type + "): " + message, expected);
+  };
+  expect("Conv", {1, 4, 8, 8}, {{6, 4, 3, 3}, {4}}, "[6]", "operand 3 has shape [4]");
+  expect("ConvTranspose", {1, 4, 8, 8}, {{4, 6, 3, 3}, {4}}, "[6]", "operand 3 has shape [4]");
+  expect("LayerNormalization", {1, 5, 8}, {{7}}, "a shape that broadcasts to [1, 5, 8]",
+         "operand 2 has shape [7]");
+  expect("InstanceNormalization", {1, 4, 8, 8}, {{4}, {8}}, "[4]", "operand 3 has shape [8]");
+  expect("Gemm", {2, 4}, {{4, 6}, {5}}, "a shape that broadcasts to [2, 6]",
+         "operand 3 has shape [5]");
+}
+
 TEST(OnnxFault, AKernelLargerThanItsInput) {
   ModelBuilder model;
   model.Input("x", {1, 4, 2, 8});
