@@ -94,4 +94,9 @@ int64_t UsableBytes() {
       {machine, LimitOfGroups(), LimitOfProcess(RLIMIT_AS), LimitOfProcess(RLIMIT_DATA)});
 }
 
+int UsableThreads(int wanted) {
+  constexpr int64_t kStack = int64_t{8} << 20;  // the usual limit of the system
+  return static_cast<int>(std::clamp<int64_t>(UsableBytes() / 4 / kStack, 1, std::max(1, wanted)));
+}
+
 }  // namespace tessera::base

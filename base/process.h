@@ -16,6 +16,10 @@ int64_t ResidentBytes();
 // control groups and the limits of the process.
 int64_t UsableBytes();
 
+// The number of threads, at most `wanted` and at least one, whose stacks leave three quarters of
+// the usable memory to the work. Where an address space is limited, stacks would use it up.
+int UsableThreads(int wanted);
+
 // Runs `work` on up to `threads` threads, including the calling thread, and returns when all are
 // done. If the system provides fewer threads, fewer run; `work` must therefore take its parts from
 // a shared list. If some threads throw, one of the exceptions is rethrown after all threads have

@@ -27,6 +27,12 @@ void Stop::NoteCutOffOfAll() const {
   for (const Stop* stop = this; stop != nullptr; stop = stop->parent_) stop->NoteCutOff();
 }
 
+void Stop::NoteDeclined() const {
+  NoteCutOffOfAll();
+  for (const Stop* stop = this; stop != nullptr; stop = stop->parent_)
+    stop->has_declined_.store(true, std::memory_order_relaxed);
+}
+
 bool Stop::ExceedsMemory() const {
   if (!memory_limit_) return false;
   if (out_of_memory_.load(std::memory_order_relaxed)) return true;

@@ -56,6 +56,11 @@ class Stop {
   // failed. Nothing stops, but the result may not be reproducible.
   void NoteFailedAllocation() const { NoteCutOffOfAll(); }
 
+  // Records that a search which polls this Stop left work out because it would need more than the
+  // memory limit. The result may differ with another limit, so this counts as a cut.
+  void NoteDeclined() const;
+  bool HasDeclined() const { return has_declined_.load(std::memory_order_relaxed); }
+
   // Whether Requested() has returned true, or whether a deadline of a Stop that has this one as its
   // parent has passed, or an allocation failed there.
   bool HasCutOff() const { return has_cut_off_.load(std::memory_order_relaxed); }
@@ -80,6 +85,7 @@ class Stop {
 
   std::atomic<bool> requested_{false};
   mutable std::atomic<bool> has_cut_off_{false};
+  mutable std::atomic<bool> has_declined_{false};
   mutable std::atomic<int64_t> polls_{0};
   std::optional<Clock::time_point> deadline_;
   std::optional<int64_t> memory_limit_;

@@ -127,7 +127,8 @@ class CheckCommand final : public Command {
                      std::string_view when, bool interrupted) const {
     const std::string_view cause = interrupted            ? "a signal"
                                    : stop.IsOutOfMemory() ? "--memory-limit"
-                                                          : "--timeout";
+                                   : stop.Requested()     ? "--timeout"
+                                                          : "a lack of memory";
     const std::string reason =
         fmt::format("{} ended the check of {} {}; nothing is wrong so far", cause, what, when);
     console.Print(format_.IsJson()

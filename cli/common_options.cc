@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/base/process.h"
 #include "tessera/cli/inputs.h"
 
 namespace tessera::cli {
@@ -107,6 +108,8 @@ void AnswerFormat::Declare(CLI::App& app) {
 
 ThreadCount::ThreadCount()
     : threads_(static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))) {}
+
+int ThreadCount::Get() const { return base::UsableThreads(threads_); }
 
 void ThreadCount::Declare(CLI::App& app, std::string_view answer) {
   app.add_option("--threads", threads_,

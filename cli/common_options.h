@@ -53,7 +53,7 @@ class ThreadCount {
 
   // `answer`: the result that does not depend on the number of threads, such as "plan".
   void Declare(CLI::App& app, std::string_view answer);
-  int Get() const { return threads_; }
+  int Get() const;  // fewer than asked for where the address space is too small for their stacks
 
  private:
   int threads_;

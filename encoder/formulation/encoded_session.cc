@@ -228,6 +228,7 @@ Result EncodedSession::Decide(const Problem& sized, size_t candidate, Bytes capa
     }
   }
   if (const std::optional<std::string> reason = TooLarge(problem_, *address_constraints_)) {
+    if (address_constraints_->too_many_pairs && MostPairs(stop) < kPairLimit) stop.NoteDeclined();
     result.reason = *reason;
     return result;
   }

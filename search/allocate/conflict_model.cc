@@ -297,7 +297,8 @@ class ModelBuilder {
 
 }  // namespace
 
-std::optional<std::string> FindOversize(const Problem& problem, int memory, int64_t memory_limit) {
+std::optional<std::string> FindOversize(const Problem& problem, int memory,
+                                        const base::Stop& stop) {
   constexpr size_t kMostBuffers = 8192;
   constexpr int64_t kMostMeetings = 16'000'000;
   constexpr int64_t kBytesPerMeeting =
@@ -305,10 +306,11 @@ std::optional<std::string> FindOversize(const Problem& problem, int memory, int6
   const std::string name = "memory '" + problem.memories[static_cast<size_t>(memory)].name + "'";
   if (BuffersOf(problem, memory).size() > kMostBuffers)
     return "more than " + std::to_string(kMostBuffers) + " buffers in " + name;
-  const int64_t most = std::min(kMostMeetings, memory_limit / 6 / kBytesPerMeeting);
-  if (problem::CountMeetings(problem, memory) > most)
-    return "more than " + std::to_string(most) + " pairs of buffers that live together in " + name;
-  return std::nullopt;
+  const int64_t most = std::min(kMostMeetings, stop.MemoryLimit() / 6 / kBytesPerMeeting);
+  const int64_t meetings = problem::CountMeetings(problem, memory);
+  if (meetings <= most) return std::nullopt;
+  if (meetings <= kMostMeetings) stop.NoteDeclined();
+  return "more than " + std::to_string(most) + " pairs of buffers that live together in " + name;
 }
 
 std::optional<ConflictModel> BuildModel(const Problem& problem, int memory,

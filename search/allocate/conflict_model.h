@@ -100,10 +100,10 @@ struct ConflictModel {
   int CliqueCount() const { return members.Count(); }
 };
 
-// Returns why a model of that memory would be too large, in words, or nullopt. `memory_limit`:
-// bytes that the process may use.
+// Returns why a model of that memory would be too large, in words, or nullopt. The stop is told if
+// that is for its memory limit.
 std::optional<std::string> FindOversize(const problem::Problem& problem, int memory,
-                                        int64_t memory_limit);
+                                        const base::Stop& stop);
 
 // The model of `memory`; nullopt after a stop. FindUnsupported (engine_session.h) must accept the
 // Problem. Cost: O(n^2) and the number of conflicting pairs.

@@ -332,12 +332,14 @@ class Portfolio {
       best_.reason = proof_.empty() ? "the peak equals a lower bound"
                                     : "every lower peak is proven impossible by " + proof_;
     } else if (minimize) {
-      best_.reason = stop_.IsOutOfMemory()
-                         ? "the memory limit was reached before the least peak was proven"
-                     : stop_.Requested() ? "stopped before the least peak was proven"
-                     : left_ <= 0        ? "the budget was spent before the least peak was proven"
-                     : LacksMemory()     ? "memory was exhausted before the least peak was proven"
-                                         : "no engine could decide a lower peak";
+      best_.reason =
+          stop_.IsOutOfMemory() ? "the memory limit was reached before the least peak was proven"
+          : stop_.Requested()   ? "stopped before the least peak was proven"
+          : left_ <= 0          ? "the budget was spent before the least peak was proven"
+          : LacksMemory()       ? "memory was exhausted before the least peak was proven"
+          : stop_.HasDeclined()
+              ? "the memory limit was too small for engines that could decide a lower peak"
+              : "no engine could decide a lower peak";
     }
     return std::move(best_);
   }

@@ -68,6 +68,22 @@ TEST(StopTest, AMemoryLimitStopsForGood) {
   EXPECT_FALSE(stop.Requested());
 }
 
+TEST(StopTest, WorkThatWasLeftOutForLackOfMemoryIsACut) {
+  const Stop stop;
+  const Stop part(std::nullopt, &stop);
+  part.NoteDeclined();
+  EXPECT_TRUE(part.HasDeclined());
+  EXPECT_TRUE(stop.HasDeclined());
+  EXPECT_TRUE(stop.HasCutOff());
+  EXPECT_FALSE(stop.Requested());
+}
+
+TEST(Memory, LeavesThreadsTheirStacks) {
+  EXPECT_EQ(UsableThreads(1), 1);
+  EXPECT_EQ(UsableThreads(0), 1);
+  EXPECT_LE(UsableThreads(1 << 30), UsableBytes() / (8 << 20));
+}
+
 TEST(Memory, IsMeasuredAndBounded) {
   const int64_t before = ResidentBytes();
   EXPECT_GT(before, 100'000);

@@ -85,8 +85,7 @@ class CanonicalSession final : public allocate::PerMemorySession {
     const std::string& name = Sized().memories[memory].name;
     std::optional<allocate::ConflictModel>& model = models_[memory];
     if (!model) {
-      if (const auto oversize =
-              allocate::FindOversize(Sized(), static_cast<int>(memory), stop.MemoryLimit())) {
+      if (const auto oversize = allocate::FindOversize(Sized(), static_cast<int>(memory), stop)) {
         result.status = Status::kUnknown;
         result.reason = "canonical search does not take " + *oversize;
         return false;

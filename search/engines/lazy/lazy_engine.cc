@@ -144,9 +144,11 @@ Result LazySession::Solve(size_t candidate, Bytes capacity, const base::Budget& 
     return Answer(Status::kInvalid, "no such candidate");
   if (budget.units <= 0) return Answer(Status::kUnknown, "no budget");
   if (stop.Requested()) return Answer(Status::kUnknown, "stopped");
-  if (lazy::CountPairs(problem_) > stop.MemoryLimit() / 6 / kBytesPerPair)
+  if (lazy::CountPairs(problem_) > stop.MemoryLimit() / 6 / kBytesPerPair) {
+    stop.NoteDeclined();
     return Answer(Status::kUnsupported,
                   "the lazy engine has no memory for so many pairs of buffers");
+  }
   if (!Load(stop)) return Answer(Status::kUnknown, "stopped");
   if (!packing_->reach && capacity > kFarthest) {
     return Answer(Status::kUnsupported,

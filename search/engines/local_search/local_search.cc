@@ -303,7 +303,7 @@ class LocalSearchSession final : public allocate::PerMemorySession {
     std::string& refusal = refusals_[memory];
     if (!refusal.empty()) return refusal;
     const auto number = static_cast<int>(memory);
-    if (const auto oversize = allocate::FindOversize(Sized(), number, stop.MemoryLimit()))
+    if (const auto oversize = allocate::FindOversize(Sized(), number, stop))
       return refusal = *oversize;
     std::optional<allocate::ConflictModel> model = allocate::BuildModel(Sized(), number, stop);
     if (!model) return "";

@@ -54,6 +54,27 @@ TEST(Portfolio, AMemoryLimitThatIsExceededAlreadyIsSaid) {
   EXPECT_THAT(result.reason, HasSubstr("memory limit"));
 }
 
+// Canonical search would need more than its share for three million pairs; greedy orders need no
+// pairs.
+TEST(Portfolio, AMemoryLimitThatIsTooSmallForAnEngineIsSaid) {
+  base::Random random(3);
+  std::vector<problem::Buffer> buffers;
+  for (int i = 0; i < 4000; ++i) {
+    const int64_t lower = random.Uniform(0, 2000);
+    buffers.push_back(MakeBuffer("b" + std::to_string(i), lower, lower + random.Uniform(1, 800),
+                                 random.Uniform(1, 1000)));
+  }
+  const Problem problem = MakeProblem(buffers, int64_t{1} << 40);
+  base::Stop stop;
+  stop.LimitMemory(int64_t{512} << 20);
+  allocate::AllocateOptions options;
+  options.stop = &stop;
+  const Result result = MustAllocate(problem, {&kGreedy, &kCanonical}, options);
+  EXPECT_EQ(result.status, Status::kFeasible);
+  EXPECT_THAT(result.reason, HasSubstr("memory limit"));
+  EXPECT_TRUE(stop.HasCutOff());
+}
+
 // An engine whose answers the test chooses.
 class ScriptedEngine final : public problem::Engine {
  public:
