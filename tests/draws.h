@@ -15,6 +15,10 @@ constexpr int DrawsOf(int whole) {
 #endif
 }
 
+// The least number of draws of a kind that are seldom drawn: a tenth of the draws may hold less
+// than a tenth of them.
+constexpr int LeastOf(int whole) { return DrawsOf(whole) < whole ? whole / 20 : whole; }
+
 // For a test that leaves out draws without a statement: prints how many it used, and fails where
 // they are too few.
 inline void ExpectEnough(int checked, int least) {

@@ -86,7 +86,7 @@ Answer Ask(const PlanRequest& question, double seconds) {
       search::partition::SearchPartition(question.network, question.profile, options);
   Answer answer;
   answer.seconds = std::chrono::duration<double>(base::Stop::Clock::now() - start).count();
-  answer.timed_out = stop.Requested();
+  answer.timed_out = stop.Requested() || stop.HasCutOff();  // a part may have less time
   if (!result) {
     answer.fault = base::Format(result.error());
     return answer;
