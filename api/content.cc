@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <mutex>
 
+#include "tessera/api/parts/engine_set.h"
 #include "tessera/base/process.h"
 #include "tessera/plan/metrics.h"
 #include "tessera/report/text_table.h"
@@ -96,6 +98,43 @@ Plan AsPlan(plan::Plan plan, double time_ms) {
   content->buffers = BuffersOf(content->plan);
   content->proof = plan::DescribeProof(content->plan);
   return Plan(std::move(content));
+}
+
+Outcome OutcomeOf(problem::Status status) {
+  switch (status) {
+    case problem::Status::kOptimal:
+      return Outcome::kOptimal;
+    case problem::Status::kFeasible:
+      return Outcome::kFeasible;
+    case problem::Status::kInfeasible:
+      return Outcome::kInfeasible;
+    case problem::Status::kInvalid:
+    case problem::Status::kUnsupported:
+      return Outcome::kUnsupported;
+    case problem::Status::kUnknown:
+      break;
+  }
+  return Outcome::kUnknown;
+}
+
+std::optional<Error> FindBadOption(const SearchOptions& options) {
+  if (options.threads < 1) return BadArgument("threads are below 1", "at least one thread");
+  if (options.budget && *options.budget < 0)
+    return BadArgument("the budget is negative", "0 or more");
+  const std::vector<std::string> engines =
+      options.engine.empty() ? std::vector<std::string>() : std::vector{options.engine};
+  const std::string unknown = parts::EngineSet::FindUnknown(engines, options.switched_off);
+  if (!unknown.empty())
+    return BadArgument("this library has no " + unknown, "a name of `tessera plan --help`");
+  return std::nullopt;
+}
+
+std::function<void(std::string_view)> OneLineAtATime(const CallOptions& options) {
+  if (!options.progress) return {};
+  return [&options, mutex = std::make_shared<std::mutex>()](std::string_view line) {
+    const std::lock_guard lock(*mutex);
+    options.progress(line);
+  };
 }
 
 }  // namespace tessera::api

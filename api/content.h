@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tessera/allocate.h>
 #include <tessera/network.h>
 #include <tessera/plan.h>
 #include <tessera/profile.h>
@@ -7,9 +8,11 @@
 
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +21,9 @@
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
+#include "tessera/problem/files/problem_files.h"
+#include "tessera/problem/problem.h"
+#include "tessera/problem/result.h"
 
 // What the handles of the library hold, and the border that no exception crosses. Private.
 namespace tessera {
@@ -44,6 +50,17 @@ struct Plan::Content {
   std::vector<PlanSubgraph> subgraphs;
   std::vector<PlanBuffer> buffers;
   std::vector<std::string> proof;
+};
+
+struct Problem::Content {
+  problem::files::ProblemDocument document;
+  std::vector<std::string> candidates;  // none once one is chosen
+  std::string name;                     // of the file, for messages
+};
+
+struct Allocation::Content {
+  Problem problem;
+  problem::files::AllocationDocument document;  // with an allocation
 };
 
 struct Canceller::Content {
@@ -107,5 +124,14 @@ class CallStop {
 };
 
 Plan AsPlan(plan::Plan plan, double time_ms);
+
+Outcome OutcomeOf(problem::Status status);
+
+// What is wrong with the numbers and names of these options.
+std::optional<Error> FindBadOption(const SearchOptions& options);
+
+// Passes lines on to the callback of the options, one at a time; empty if there is none. The
+// options must outlive the function.
+std::function<void(std::string_view)> OneLineAtATime(const CallOptions& options);
 
 }  // namespace tessera::api

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <map>
-#include <mutex>
 
 #include "tessera/api/content.h"
 #include "tessera/api/parts/engine_set.h"
@@ -42,18 +41,10 @@ Result<plan::Objective> ObjectiveOf(const PlanOptions& options) {
 }
 
 std::optional<Error> FindBadNumber(const PlanOptions& options) {
-  if (options.threads < 1) return BadArgument("threads are below 1", "at least one thread");
   if (options.max_operators &&
       (*options.max_operators < 1 || *options.max_operators > kMostOperators))
     return BadArgument("max_operators is " + std::to_string(*options.max_operators), "1 to 1000");
-  if (options.budget && *options.budget < 0)
-    return BadArgument("the budget is negative", "0 or more");
-  const std::vector<std::string> engines =
-      options.engine.empty() ? std::vector<std::string>() : std::vector{options.engine};
-  const std::string unknown = parts::EngineSet::FindUnknown(engines, options.switched_off);
-  if (!unknown.empty())
-    return BadArgument("this library has no " + unknown, "a name of `tessera plan --help`");
-  return std::nullopt;
+  return FindBadOption(options);
 }
 
 Result<std::vector<plan::PlanConstraint>> ConstraintsOf(const Network& network,
@@ -67,23 +58,6 @@ Result<std::vector<plan::PlanConstraint>> ConstraintsOf(const Network& network,
   return *std::move(read);
 }
 
-Outcome OutcomeOf(problem::Status status) {
-  switch (status) {
-    case problem::Status::kOptimal:
-      return Outcome::kOptimal;
-    case problem::Status::kFeasible:
-      return Outcome::kFeasible;
-    case problem::Status::kInfeasible:
-      return Outcome::kInfeasible;
-    case problem::Status::kInvalid:
-    case problem::Status::kUnsupported:
-      return Outcome::kUnsupported;
-    case problem::Status::kUnknown:
-      break;
-  }
-  return Outcome::kUnknown;
-}
-
 Result<PlanAnswer> Search(const Network& network, const Profile& profile,
                           const PlanOptions& given) {
   if (auto error = FindBadNumber(given)) return *std::move(error);
@@ -94,7 +68,6 @@ Result<PlanAnswer> Search(const Network& network, const Profile& profile,
   const CallStop stop(given);
   const parts::EngineSet engines(parts::EngineSet::NamesOfWanted(given.engine), given.switched_off,
                                  given.seed);
-  std::mutex one_line;
   PartitionOptions options;
   options.objective = *std::move(objective);
   options.constraints = *std::move(constraints);
@@ -111,12 +84,7 @@ Result<PlanAnswer> Search(const Network& network, const Profile& profile,
   options.threads = given.threads;
   options.stop = &stop.Get();
   options.version = TESSERA_VERSION;
-  if (given.progress) {
-    options.progress = [&](std::string_view line) {
-      const std::lock_guard lock(one_line);
-      given.progress(line);
-    };
-  }
+  options.progress = OneLineAtATime(given);
   const auto start = std::chrono::steady_clock::now();
   base::Expected<PartitionResult> result =
       search::partition::SearchPartition(network.Get().graph, profile.Get().profile, options);

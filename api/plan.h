@@ -1,12 +1,12 @@
 #ifndef TESSERA_PLAN_H_
 #define TESSERA_PLAN_H_
 
+#include <tessera/call.h>
 #include <tessera/network.h>
 #include <tessera/profile.h>
 #include <tessera/result.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,51 +17,12 @@
 namespace tessera {
 inline namespace v0 {
 
-// What is known about the question of a call. Unknown is never infeasible.
-enum class Outcome : std::uint8_t {
-  kOptimal,      // a plan, and a proof that no plan has a better score
-  kFeasible,     // a plan; Plan::Proof says what is proven
-  kInfeasible,   // proven: no plan fits, or none keeps the limits and constraints
-  kUnknown,      // a limit came first
-  kUnsupported,  // the profile cannot run the network
-};
-
-// "optimal", "feasible", ...
-TESSERA_API const char* NameOf(Outcome outcome) noexcept;
-
-// Ends calls early, from any thread. A call that is cancelled gives its best answer so far. Stays
-// cancelled. Copies are one canceller.
-class TESSERA_API Canceller {
- public:
-  Canceller();
-  void Cancel() const noexcept;
-  bool IsCancelled() const noexcept;
-
-  struct Content;
-  const Content& Get() const noexcept { return *content_; }
-
- private:
-  std::shared_ptr<Content> content_;
-};
-
-// What ends a call before its work is done, and how much of the machine it uses. None of this
-// changes an answer that was not cut off.
-struct CallOptions {
-  std::optional<double> timeout_s = {};           // wall clock
-  std::optional<std::int64_t> memory_limit = {};  // bytes that the process holds; not set: three
-                                                  // quarters of what it may hold
-  std::optional<Canceller> canceller = {};
-  int threads = 1;
-  // Receives a line about the progress of long work, from any of the threads, one at a time.
-  std::function<void(std::string_view line)> progress = {};
-};
-
 // A metric and its weight, or its greatest allowed value. `tessera plan --help` lists the metrics.
 using MetricValue = std::pair<std::string, double>;
 
 class Plan;
 
-struct PlanOptions : CallOptions {
+struct PlanOptions : SearchOptions {
   // The mean of these metrics is minimised, each divided by its lower bound; with one entry, that
   // metric. Empty: latency.
   std::vector<MetricValue> minimize = {};
@@ -72,10 +33,6 @@ struct PlanOptions : CallOptions {
   bool prefetch = false;                  // constants may arrive one subgraph earlier
   std::string constraints = {};           // YAML (docs/constraints.md)
   const Plan* previous = nullptr;         // of equal plans, the one most like it is taken
-  std::uint64_t seed = 0;
-  std::optional<std::int64_t> budget = {};     // of work, as --budget
-  std::string engine = {};                     // this engine alone
-  std::vector<std::string> switched_off = {};  // rules of engines
 };
 
 // A metric of a plan.
@@ -152,12 +109,6 @@ TESSERA_API Result<PlanAnswer> MakePlan(const Network& network, const Profile& p
 struct CheckOptions : CallOptions {
   bool execute = false;  // run the plan on memories whose bytes know their contents
   bool search = true;    // make the plan again, to compare status, bound and baseline
-};
-
-struct CheckReport {
-  bool accepted = false;                   // checked in full, and nothing is wrong
-  std::vector<std::string> findings = {};  // what is wrong
-  std::string open = {};                   // why it is neither accepted nor refused
 };
 
 // Checks everything that a plan states by code that shares nothing with the search.

@@ -10,6 +10,8 @@
 //     if (!network || !profile) ...                     // Error() says what is wrong, and where
 //     auto answer = tessera::MakePlan(*network, *profile);
 //     if (answer && answer->plan) answer->plan->Save("plan.json");
+#include <tessera/allocate.h>
+#include <tessera/call.h>
 #include <tessera/network.h>
 #include <tessera/plan.h>
 #include <tessera/profile.h>

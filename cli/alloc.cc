@@ -1,10 +1,9 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <chrono>
 
-#include "tessera/base/arithmetic.h"
+#include "tessera/api/parts/allocation.h"
 #include "tessera/cli/certificate_folders.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
@@ -14,17 +13,10 @@
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/problem/files/problem_files.h"
-#include "tessera/search/allocate/engine_queries.h"
-#include "tessera/search/allocate/portfolio.h"
 
 // `tessera alloc`: addresses for the buffers of a file.
 namespace tessera::cli {
 namespace {
-
-using problem::Bytes;
-using problem::Result;
-
-constexpr int64_t kDecisionBudget = 20'000'000;
 
 class AllocCommand final : public Command {
  public:
@@ -90,23 +82,8 @@ class AllocCommand final : public Command {
     if (!profile_.empty()) {
       const base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
       if (!profile) return profile.error();
-      if (input.problem.memories.size() != 1) {
-        base::Diagnostic fault;
-        fault.file = file_;
-        fault.message = fmt::format("--hw replaces the one memory of a file, but this one has {}",
-                                    input.problem.memories.size());
-        return fault;
-      }
-      const hw_profiles::Memory& memory =
-          profile->memories[static_cast<size_t>(profile->tile_memory)];
-      input.problem.memories[0] = hw_profiles::AsProblemMemory(memory);
-      for (problem::Buffer& buffer : input.problem.buffers)
-        buffer.span = std::max(buffer.span, memory.span);
-      if (auto refused = hw_profiles::ApplyRules(profile->rules, input.problem)) {
-        base::Diagnostic fault;
-        fault.file = profile_;
-        fault.message = "this profile has " + *refused;
-        fault.expected = "rules that select by role, size or name, or pairs of ping and pong";
+      if (auto fault = api::parts::UseMemoryOf(*profile, input.problem)) {
+        fault->file = profile_;
         return fault;
       }
     }
@@ -131,66 +108,51 @@ class AllocCommand final : public Command {
   }
 
   ExitCode Solve(Console& console, const problem::files::ProblemDocument& input) {
-    base::Stop stop(search_.Deadline());
+    base::Stop stop(DeadlineOfSearch(input.problem.buffers.size()));
     stop.LimitMemory(search_.MemoryLimit());
     const InterruptGuard guard(stop);
-    const api::parts::EngineSet engines = search_.Engines();
-    const bool unbounded = !capacity_ && input.problem.memories[0].capacity >= base::kMaxTotal;
-    search::allocate::AllocateOptions options;
-    if (capacity_)
-      options.capacity = *capacity_;
-    else if (!unbounded)
-      options.capacity = input.problem.memories[0].capacity;
-    options.minimize = minimize_ || !capacity_;
-    options.budget = search_.Limit(kDecisionBudget);
-    options.threads = threads_.Get();
-    options.stop = &stop;
+    api::parts::AllocationCall call;
+    call.capacity = capacity_;
+    call.minimize = minimize_;
+    call.budget = search_.budget;
+    call.threads = threads_.Get();
+    call.explains = !reasons_.AreOff();
+    call.ladder = input.ladder ? &*input.ladder : nullptr;
+    call.candidate = candidate_index_;
     const auto start = std::chrono::steady_clock::now();
-    options.progress = [&](std::string_view line) {
+    call.progress = [&](std::string_view line) {
       const std::chrono::duration<double, std::milli> elapsed =
           std::chrono::steady_clock::now() - start;
       search_.verbose ? console.Note(fmt::format("{:10.3f} ms  {}", elapsed.count(), line))
                       : console.Progress(line);
     };
-    base::Expected<Result> result =
-        search::allocate::Allocate(input.problem, nullptr, 0, engines.Pointers(), options);
-    if (result && result->peak) {
-      // Where the least peak was asked for, costs come second.
-      const int64_t capacity = options.minimize ? *result->peak : *options.capacity;
-      result = search::allocate::FindCheapest(input.problem, *std::move(result), capacity,
-                                              engines.Pointers(), options.budget, stop);
-    }
-    const std::chrono::duration<double, std::milli> elapsed =
-        std::chrono::steady_clock::now() - start;
-    if (result && result->status == problem::Status::kInfeasible) {
-      const Bytes capacity = options.capacity.value_or(input.problem.memories[0].capacity);
-      Explain(*result, input, capacity, stop);
-    }
-    if (!result) return console.Fail(result.error());
+    const base::Expected<api::parts::AllocationAnswer> answer =
+        api::parts::FindAllocation(input.problem, search_.Engines(), call, stop);
+    if (!answer) return console.Fail(answer.error());
     problem::files::AllocationDocument document;
-    document.result = *result;
-    document.capacity = options.capacity;
+    document.result = answer->result;
+    document.capacity = answer->capacity;
     if (!candidate_.empty()) document.candidate = candidate_;
     document.seed = static_cast<int64_t>(search_.seed);
     const ExitCode saved = WriteAllocations(console, files_, outputs_, input.problem, document);
     const ExitCode certified =
-        certificate_.Write(console, files_, input, candidate_, options.capacity, *result, search_,
-                           stop, options.progress);
-    document.time_ms = elapsed.count();
+        certificate_.Write(console, files_, input, candidate_, answer->capacity, answer->result,
+                           search_, stop, call.progress);
+    document.time_ms = answer->search_ms;
     console.Print(format_.IsJson() ? problem::files::WriteAllocation(input.problem, document)
                                    : DescribeAllocation(input.problem, document));
     if (saved != ExitCode::kAnswer) return saved;
-    return certified == ExitCode::kAnswer ? ExitCodeOf(*result) : certified;
+    return certified == ExitCode::kAnswer ? ExitCodeOf(answer->result) : certified;
   }
 
-  void Explain(Result& result, const problem::files::ProblemDocument& input, Bytes capacity,
-               const base::Stop& stop) const {
-    const problem::Ladder* ladder = input.ladder ? &*input.ladder : nullptr;
-    std::optional<report::Collision> collision =
-        reasons_.Find(input.problem, capacity, search_, stop, ladder, candidate_index_);
-    if (!collision) return;
-    result.reason = collision->Summary();
-    result.explanation = std::move(collision->explanation);
+  // Leaves time to check the answer and to write it.
+  std::optional<base::Stop::Clock::time_point> DeadlineOfSearch(size_t buffers) const {
+    constexpr std::chrono::nanoseconds kCheck{1'000};
+    constexpr std::chrono::nanoseconds kWrite{2'500};  // to each file; pictures take longest
+    const auto deadline = search_.Deadline();
+    if (!deadline) return deadline;
+    const auto writes = static_cast<int64_t>(outputs_.size());
+    return *deadline - static_cast<int64_t>(buffers) * (kCheck + writes * kWrite);
   }
 
   std::string file_;

@@ -25,11 +25,6 @@ namespace tessera::cli {
 
 namespace {
 
-bool LooksLikeJson(const std::string& text) {
-  const size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
-  return first != std::string::npos && text[first] == '{';
-}
-
 std::vector<std::string_view> ViewNames(const problem::Ladder& ladder) {
   std::vector<std::string_view> names;
   for (const problem::CandidateSizes& candidate : ladder.candidates)
@@ -42,11 +37,7 @@ std::vector<std::string_view> ViewNames(const problem::Ladder& ladder) {
 base::Expected<problem::files::ProblemDocument> LoadProblem(const std::string& path) {
   const base::Expected<std::string> text = base::ReadInput(path);
   if (!text) return tl::unexpected(text.error());
-  const std::string name = path == "-" ? "standard input" : path;
-  if (LooksLikeJson(*text)) return problem::files::ReadProblem(*text, name);
-  base::Expected<problem::Problem> problem = problem::files::ReadCsv(*text, name);
-  if (!problem) return tl::unexpected(problem.error());
-  return problem::files::ProblemDocument{.problem = *std::move(problem), .ladder = std::nullopt};
+  return problem::files::ReadCsvOrJson(*text, path == "-" ? "standard input" : path);
 }
 
 base::Expected<size_t> FindCandidate(const problem::files::ProblemDocument& document,

@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "tessera/api/parts/allocation.h"
 #include "tessera/base/files.h"
 #include "tessera/base/text.h"
 #include "tessera/cli/console.h"
@@ -40,18 +41,6 @@ ExitCode ExitCodeOf(const problem::Result& result) {
       return ExitCode::kUnsupported;
   }
   return ExitCode::kInternal;
-}
-
-base::Expected<std::string> RenderAllocation(const std::string& path,
-                                             const problem::Problem& problem,
-                                             const problem::files::AllocationDocument& document) {
-  const std::string suffix = base::SuffixOf(path);
-  const problem::Bytes capacity = document.capacity.value_or(problem.memories[0].capacity);
-  if (suffix == ".csv") return problem::files::WriteCsv(problem, &*document.result.allocation);
-  if (suffix == ".json") return problem::files::WriteAllocation(problem, document);
-  if (document.result.explanation)
-    return problem::draw::WriteCollisionSvg(problem, *document.result.explanation, capacity);
-  return problem::draw::WriteSvg(problem, *document.result.allocation, capacity);
 }
 
 bool CheckSuffixes(Console& console, const std::vector<std::string>& paths) {
@@ -85,7 +74,8 @@ ExitCode WriteAllocations(Console& console, Destinations& files,
   for (const std::string& path : paths) {
     const bool collides = document.result.explanation && base::SuffixOf(path) == ".svg";
     if (!document.result.allocation && !collides) continue;
-    const base::Expected<std::string> content = RenderAllocation(path, problem, document);
+    const base::Expected<std::string> content =
+        api::parts::RenderAllocation(base::SuffixOf(path).substr(1), problem, document);
     if (content)
       outputs.push_back({path, *content});
     else

@@ -24,12 +24,6 @@ namespace tessera::cli {
 // an allocation.
 ExitCode ExitCodeOf(const problem::Result& result);
 
-// The answer in the format of the path's suffix: .csv, .json or .svg. It must hold an allocation;
-// for .svg an explanation suffices, whose conflict is drawn.
-base::Expected<std::string> RenderAllocation(const std::string& path,
-                                             const problem::Problem& problem,
-                                             const problem::files::AllocationDocument& document);
-
 // Whether every path ends in .csv, .json or .svg. Reports a wrong path on the console.
 bool CheckSuffixes(Console& console, const std::vector<std::string>& paths);
 

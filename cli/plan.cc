@@ -154,6 +154,11 @@ class PlanCommand final : public Command {
       return ExitCode::kUsage;
     }
     if (!outputs_.Check(console)) return ExitCode::kUsage;
+    const std::string suffix = base::SuffixOf(report_);  // a pipe has none
+    if (!suffix.empty() && suffix != ".html") {
+      console.Note(fmt::format("--report {}: expected a name that ends in .html", report_));
+      return ExitCode::kUsage;
+    }
     AddFiles();
     return files_.Around(console, [&] { return Answer(console, *objective); });
   }

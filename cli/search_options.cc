@@ -7,11 +7,11 @@
 #include <string_view>
 #include <utility>
 
+#include "tessera/api/parts/allocation.h"
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/process.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/search/allocate/engine_queries.h"
-#include "tessera/search/reasons/explain.h"
 
 namespace tessera::cli {
 void CallLimits::Declare(CLI::App& app, std::string_view outcome) {
@@ -65,12 +65,6 @@ api::parts::EngineSet SearchOptions::Engines() const {
   return api::parts::EngineSet(api::parts::EngineSet::NamesOfWanted(engine), switched_off, seed);
 }
 
-namespace {
-
-constexpr int64_t kReasonBudget = 100'000;
-
-}  // namespace
-
 void Reasons::Declare(CLI::App& app) {
   app.add_flag("--no-reasons", off_,
                "Do not look for the few conditions that collide where nothing fits, nor for what "
@@ -83,15 +77,9 @@ std::optional<report::Collision> Reasons::Find(const problem::Problem& problem,
                                                const problem::Ladder* ladder,
                                                size_t candidate) const {
   if (off_) return std::nullopt;
-  const api::parts::EngineSet engines = search.Engines();
-  const search::reasons::Decide decide = search::allocate::MakeDecider(engines.Pointers(), stop);
-  search::reasons::ExplainOptions options;
-  options.budget = search.Limit(kReasonBudget);
-  options.stop = &stop;
-  options.ladder = ladder;
-  options.candidate = candidate;
   return report::Collision{problem, capacity,
-                           search::reasons::Explain(problem, capacity, decide, options)};
+                           api::parts::ExplainInfeasible(problem, capacity, search.Engines(),
+                                                         search.budget, stop, ladder, candidate)};
 }
 
 std::optional<report::Collision> Reasons::FindIfProven(const problem::Problem& problem,
@@ -100,8 +88,9 @@ std::optional<report::Collision> Reasons::FindIfProven(const problem::Problem& p
                                                        const base::Stop& stop) const {
   if (off_) return std::nullopt;
   const api::parts::EngineSet engines = search.Engines();
-  const search::reasons::Decide decide = search::allocate::MakeDecider(engines.Pointers(), stop);
-  const problem::Status status = decide(problem, capacity, search.Limit(kReasonBudget)).status;
+  const auto decide = search::allocate::MakeDecider(engines.Pointers(), stop);
+  const problem::Status status =
+      decide(problem, capacity, api::parts::ReasonBudget(search.budget)).status;
   if (status != problem::Status::kInfeasible) return std::nullopt;
   return Find(problem, capacity, search, stop);
 }

@@ -29,6 +29,12 @@ struct tessera_answer {
 struct tessera_canceller {
   tessera::Canceller value;
 };
+struct tessera_problem {
+  tessera::Problem value;
+};
+struct tessera_allocation {
+  tessera::AllocateAnswer value;
+};
 
 namespace tessera::api::c {
 namespace {
@@ -81,10 +87,31 @@ std::vector<MetricValue> ValuesOf(const tessera_metric_value* values, size_t cou
 }
 
 // What an older caller does not know is 0.
-tessera_plan_options Complete(const tessera_plan_options& given) {
-  tessera_plan_options known = {};
+template <typename Options>
+Options Complete(const Options& given) {
+  Options known = {};
   std::memcpy(&known, &given, std::min(given.size, sizeof known));
   return known;
+}
+
+// What the options of all searches have in common.
+template <typename Given>
+void TranslateSearch(const Given& known, SearchOptions& options) {
+  options.seed = known.seed;
+  if (known.budget != 0) options.budget = known.budget;
+  if (known.timeout_s != 0) options.timeout_s = known.timeout_s;
+  if (known.memory_limit != 0) options.memory_limit = known.memory_limit;
+  if (known.threads != 0) options.threads = known.threads;
+  if (known.canceller != nullptr) options.canceller = known.canceller->value;
+}
+
+AllocateOptions Translate(const tessera_allocate_options& given) {
+  const tessera_allocate_options known = Complete(given);
+  AllocateOptions options;
+  if (known.capacity != 0) options.capacity = known.capacity;
+  options.minimize = known.minimize != 0;
+  TranslateSearch(known, options);
+  return options;
 }
 
 PlanOptions Translate(const tessera_plan_options& given) {
@@ -98,12 +125,7 @@ PlanOptions Translate(const tessera_plan_options& given) {
   options.prefetch = known.prefetch != 0;
   if (known.constraints != nullptr) options.constraints = known.constraints;
   options.previous = known.previous != nullptr ? &known.previous->value : nullptr;
-  options.seed = known.seed;
-  if (known.budget != 0) options.budget = known.budget;
-  if (known.timeout_s != 0) options.timeout_s = known.timeout_s;
-  if (known.memory_limit != 0) options.memory_limit = known.memory_limit;
-  if (known.threads != 0) options.threads = known.threads;
-  if (known.canceller != nullptr) options.canceller = known.canceller->value;
+  TranslateSearch(known, options);
   if (known.progress != nullptr) {
     options.progress = [known](std::string_view line) {
       known.progress(known.user, std::string(line).c_str());
@@ -135,6 +157,25 @@ tessera_status CheckPlan(const tessera_plan& plan, int* accepted, char** finding
   for (const std::string& finding : report->findings) lines += finding + '\n';
   if (!report->open.empty()) lines += report->open + '\n';
   *findings = Copy(lines);
+  return TESSERA_OK;
+}
+
+// Buffers without names are numbered from 0.
+std::vector<Buffer> BuffersOf(size_t count, const int64_t* lower, const int64_t* upper,
+                              const int64_t* sizes, const int64_t* alignments) {
+  std::vector<Buffer> buffers(count);
+  for (size_t i = 0; i < count; ++i) {
+    buffers[i].id = std::to_string(i);
+    buffers[i].size = sizes[i];
+    buffers[i].steps = {{lower[i], upper[i]}};
+    if (alignments != nullptr) buffers[i].alignment = alignments[i];
+  }
+  return buffers;
+}
+
+tessera_status RenderTo(char** text, const Result<std::string>& rendered, tessera_error** error) {
+  if (!rendered) return Fail(rendered.Error(), error);
+  *text = Copy(*rendered);
   return TESSERA_OK;
 }
 
@@ -263,12 +304,7 @@ int tessera_plan_buffer(const tessera_plan* plan, size_t index, tessera_buffer* 
 tessera_status tessera_plan_render(const tessera_plan* plan, const char* format, char** text,
                                    tessera_error** error) {
   *text = nullptr;
-  return Guarded(error, [&] {
-    const Result<std::string> rendered = plan->value.Render(format);
-    if (!rendered) return Fail(rendered.Error(), error);
-    *text = Copy(*rendered);
-    return TESSERA_OK;
-  });
+  return Guarded(error, [&] { return RenderTo(text, plan->value.Render(format), error); });
 }
 
 tessera_status tessera_plan_save(const tessera_plan* plan, const char* path,
@@ -287,6 +323,76 @@ tessera_status tessera_plan_check(const tessera_plan* plan, int* accepted, char*
 }
 
 void tessera_plan_free(tessera_plan* plan) { delete plan; }
+
+tessera_status tessera_problem_load(const char* path, tessera_problem** problem,
+                                    tessera_error** error) {
+  *problem = nullptr;
+  return Guarded(error, [&] { return Give(Problem::Load(path), problem, error); });
+}
+
+tessera_status tessera_problem_parse(const char* text, size_t size, tessera_problem** problem,
+                                     tessera_error** error) {
+  *problem = nullptr;
+  return Guarded(error, [&] { return Give(Problem::Parse({text, size}), problem, error); });
+}
+
+tessera_status tessera_problem_new(size_t count, const int64_t* lower, const int64_t* upper,
+                                   const int64_t* sizes, const int64_t* alignments,
+                                   tessera_problem** problem, tessera_error** error) {
+  *problem = nullptr;
+  return Guarded(error, [&] {
+    return Give(Problem::Make(BuffersOf(count, lower, upper, sizes, alignments)), problem, error);
+  });
+}
+
+size_t tessera_problem_buffer_count(const tessera_problem* problem) {
+  return problem->value.BufferCount();
+}
+void tessera_problem_free(tessera_problem* problem) { delete problem; }
+
+tessera_status tessera_allocate(const tessera_problem* problem,
+                                const tessera_allocate_options* options,
+                                tessera_allocation** allocation, tessera_error** error) {
+  *allocation = nullptr;
+  return Guarded(error, [&] {
+    const AllocateOptions known = options != nullptr ? Translate(*options) : AllocateOptions();
+    return Give(Allocate(problem->value, known), allocation, error);
+  });
+}
+
+tessera_outcome tessera_allocation_outcome(const tessera_allocation* allocation) {
+  return static_cast<tessera_outcome>(allocation->value.outcome);
+}
+const char* tessera_allocation_reason(const tessera_allocation* allocation) {
+  return allocation->value.reason.c_str();
+}
+int tessera_allocation_stopped(const tessera_allocation* allocation) {
+  return allocation->value.stopped ? 1 : 0;
+}
+const int64_t* tessera_allocation_offsets(const tessera_allocation* allocation) {
+  return allocation->value.allocation ? allocation->value.allocation->Offsets().data() : nullptr;
+}
+int64_t tessera_allocation_peak(const tessera_allocation* allocation) {
+  return allocation->value.allocation ? allocation->value.allocation->Peak() : 0;
+}
+int64_t tessera_allocation_lower_bound(const tessera_allocation* allocation) {
+  return allocation->value.lower_bound;
+}
+
+tessera_status tessera_allocation_render(const tessera_allocation* allocation, const char* format,
+                                         char** text, tessera_error** error) {
+  *text = nullptr;
+  return Guarded(error, [&] {
+    if (allocation->value.allocation)
+      return RenderTo(text, allocation->value.allocation->Render(format), error);
+    Error none;
+    none.status = CallStatus::kBadInput;
+    none.message = none.text = "the answer has no allocation";
+    return Fail(none, error);
+  });
+}
+
+void tessera_allocation_free(tessera_allocation* allocation) { delete allocation; }
 
 }  // extern "C"
 

@@ -51,6 +51,8 @@ typedef struct tessera_profile tessera_profile;
 typedef struct tessera_plan tessera_plan;
 typedef struct tessera_answer tessera_answer;
 typedef struct tessera_canceller tessera_canceller;
+typedef struct tessera_problem tessera_problem;
+typedef struct tessera_allocation tessera_allocation;
 
 /* "0.1.0": of the library, which may differ from this header. */
 TESSERA_API const char* tessera_version(void);
@@ -164,6 +166,53 @@ TESSERA_API tessera_status tessera_plan_save(const tessera_plan* plan, const cha
 TESSERA_API tessera_status tessera_plan_check(const tessera_plan* plan, int* accepted,
                                               char** findings, tessera_error** error);
 TESSERA_API void tessera_plan_free(tessera_plan* plan); /* of tessera_plan_parse only */
+
+/* --- addresses for buffers, without a network */
+
+TESSERA_API tessera_status tessera_problem_load(const char* path, tessera_problem** problem,
+                                                tessera_error** error);
+/* `text` is CSV or JSON. */
+TESSERA_API tessera_status tessera_problem_parse(const char* text, size_t size,
+                                                 tessera_problem** problem, tessera_error** error);
+/* `count` buffers of sizes[i] bytes that live in the steps [lower[i], upper[i]). `alignments` may
+   be NULL: 1 byte each. */
+TESSERA_API tessera_status tessera_problem_new(size_t count, const int64_t* lower,
+                                               const int64_t* upper, const int64_t* sizes,
+                                               const int64_t* alignments, tessera_problem** problem,
+                                               tessera_error** error);
+TESSERA_API size_t tessera_problem_buffer_count(const tessera_problem* problem);
+TESSERA_API void tessera_problem_free(tessera_problem* problem);
+
+/* Set all to 0, then `size`: 0 and NULL mean the default of each field. */
+typedef struct tessera_allocate_options {
+  size_t size;      /* sizeof(tessera_allocate_options) */
+  int64_t capacity; /* bytes; 0: that of the problem */
+  int32_t minimize; /* not 0: the least peak; without a capacity it is looked for anyway */
+  int32_t threads;
+  uint64_t seed;
+  int64_t budget;       /* of work; 0: the default */
+  double timeout_s;     /* of wall clock; 0: none */
+  int64_t memory_limit; /* bytes that the process holds; 0: three quarters of what it may hold */
+  const tessera_canceller* canceller;
+} tessera_allocate_options;
+
+/* The best allocation that is found, or why there is none, which is no error. `options` may be
+   NULL. */
+TESSERA_API tessera_status tessera_allocate(const tessera_problem* problem,
+                                            const tessera_allocate_options* options,
+                                            tessera_allocation** allocation, tessera_error** error);
+TESSERA_API tessera_outcome tessera_allocation_outcome(const tessera_allocation* allocation);
+TESSERA_API const char* tessera_allocation_reason(const tessera_allocation* allocation);
+TESSERA_API int tessera_allocation_stopped(const tessera_allocation* allocation);
+/* Bytes, in the order of the buffers; NULL if nothing was found. */
+TESSERA_API const int64_t* tessera_allocation_offsets(const tessera_allocation* allocation);
+TESSERA_API int64_t tessera_allocation_peak(const tessera_allocation* allocation);
+TESSERA_API int64_t tessera_allocation_lower_bound(const tessera_allocation* allocation);
+/* The allocation as "json", "csv" or "svg". tessera_text_free frees the text. */
+TESSERA_API tessera_status tessera_allocation_render(const tessera_allocation* allocation,
+                                                     const char* format, char** text,
+                                                     tessera_error** error);
+TESSERA_API void tessera_allocation_free(tessera_allocation* allocation);
 
 #ifdef __cplusplus
 }

@@ -326,4 +326,12 @@ Expected<Problem> ReadCsv(std::string_view text, std::string_view file_name) {
   return CsvReader(text, file_name).Read();
 }
 
+Expected<ProblemDocument> ReadCsvOrJson(std::string_view text, std::string_view file) {
+  const size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  if (first != std::string_view::npos && text[first] == '{') return ReadProblem(text, file);
+  Expected<Problem> problem = ReadCsv(text, file);
+  if (!problem) return Unexpected(std::move(problem.error()));
+  return ProblemDocument{.problem = *std::move(problem), .ladder = std::nullopt};
+}
+
 }  // namespace tessera::problem::files

@@ -50,6 +50,9 @@ struct ProblemDocument {
 
 base::Expected<ProblemDocument> ReadProblem(std::string_view text, std::string_view file);
 
+// JSON if the first character is a brace, else CSV.
+base::Expected<ProblemDocument> ReadCsvOrJson(std::string_view text, std::string_view file);
+
 // `problem` (and `ladder`, may be null) are well formed.
 std::string WriteProblem(const Problem& problem, const Ladder* ladder = nullptr);
 

@@ -63,6 +63,46 @@ static void test_plan(const tessera_plan* plan) {
   tessera_plan_free(again);
 }
 
+/* 12 bytes suffice for three buffers of which two live at a time. */
+static void test_allocate(void) {
+  const int64_t lower[] = {0, 1, 4}, upper[] = {3, 9, 9}, sizes[] = {8, 4, 8};
+  const int64_t alignments[] = {1, 1, 4};
+  tessera_problem* problem = NULL;
+  tessera_allocation* allocation = NULL;
+  tessera_error* error = NULL;
+  tessera_allocate_options options;
+  char* json = NULL;
+  EXPECT(tessera_problem_new(3, lower, upper, sizes, alignments, &problem, NULL) == TESSERA_OK);
+  EXPECT(tessera_problem_buffer_count(problem) == 3);
+  EXPECT(tessera_allocate(problem, NULL, &allocation, NULL) == TESSERA_OK);
+  EXPECT(tessera_allocation_outcome(allocation) == TESSERA_OPTIMAL);
+  EXPECT(tessera_allocation_peak(allocation) == 12);
+  EXPECT(tessera_allocation_lower_bound(allocation) == 12);
+  EXPECT(tessera_allocation_offsets(allocation)[2] % 4 == 0);
+  EXPECT(tessera_allocation_stopped(allocation) == 0);
+  EXPECT(tessera_allocation_render(allocation, "json", &json, NULL) == TESSERA_OK);
+  EXPECT(strstr(json, "offsets") != NULL);
+  tessera_text_free(json);
+  tessera_allocation_free(allocation);
+
+  memset(&options, 0, sizeof options);
+  options.size = sizeof options;
+  options.capacity = 11;
+  EXPECT(tessera_allocate(problem, &options, &allocation, NULL) == TESSERA_OK);
+  EXPECT(tessera_allocation_outcome(allocation) == TESSERA_INFEASIBLE);
+  EXPECT(tessera_allocation_offsets(allocation) == NULL);
+  EXPECT(strlen(tessera_allocation_reason(allocation)) > 0);
+  EXPECT(tessera_allocation_render(allocation, "json", &json, &error) == TESSERA_BAD_INPUT);
+  EXPECT(json == NULL && strlen(tessera_error_text(error)) > 0);
+  tessera_error_free(error);
+  tessera_allocation_free(allocation);
+  tessera_problem_free(problem);
+
+  EXPECT(tessera_problem_parse("id,lower\n", 9, &problem, NULL) == TESSERA_BAD_INPUT);
+  EXPECT(problem == NULL);
+  EXPECT(tessera_problem_load("/no/such/file.csv", &problem, NULL) == TESSERA_BAD_INPUT);
+}
+
 int main(int argc, char** argv) {
   tessera_profile* profile = NULL;
   tessera_profile* small = NULL;
@@ -74,6 +114,7 @@ int main(int argc, char** argv) {
   const tessera_metric_value limit = {"peak", 1};
   EXPECT(argc == 3);
   test_errors();
+  test_allocate();
   EXPECT(tessera_profile_load(argv[2], &profile, NULL) == TESSERA_OK);
   EXPECT(tessera_network_load(argv[1], profile, &network, NULL) == TESSERA_OK);
   EXPECT(tessera_network_operator_count(network) > 0);

@@ -2,6 +2,12 @@
 #include <tessera/tessera.h>
 
 // The headers alone, as compilers and standards of users read them.
+bool PlacesAnything(const std::vector<tessera::Buffer>& buffers) {
+  const tessera::Result<tessera::Problem> problem = tessera::Problem::Make(buffers);
+  const tessera::Result<tessera::AllocateAnswer> answer = tessera::Allocate(*problem);
+  return answer && answer->allocation && !answer->allocation->Offsets().empty();
+}
+
 bool PlansAnything(const tessera::Network& network, const tessera::Profile& profile) {
   const tessera::Result<tessera::PlanAnswer> answer = tessera::MakePlan(network, profile);
   return answer && answer->plan && answer->plan->Save("plan.json");

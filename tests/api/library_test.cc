@@ -245,6 +245,87 @@ TEST(Library, ChecksPlans) {
   EXPECT_THAT(wrong.findings, Not(IsEmpty()));
 }
 
+// A with B, B with C: 12 bytes suffice for the three of 8, 4 and 8.
+Problem ThreeBuffers() {
+  return Must(Problem::Make(
+      {{"a", 8, {{0, 3}}}, {"b", 4, {{1, 6}, {7, 9}}}, {"c", 8, {{4, 9}}, /*alignment=*/4}}));
+}
+
+TEST(Library, PlacesBuffers) {
+  const Problem problem = ThreeBuffers();
+  EXPECT_EQ(problem.BufferCount(), 3U);
+  const AllocateAnswer answer = Must(Allocate(problem));
+  EXPECT_EQ(answer.outcome, Outcome::kOptimal);
+  EXPECT_EQ(answer.lower_bound, 12);
+  EXPECT_FALSE(answer.stopped);
+  ASSERT_TRUE(answer.allocation);
+  EXPECT_EQ(answer.allocation->Peak(), 12);
+  ASSERT_EQ(answer.allocation->Offsets().size(), 3U);
+  EXPECT_EQ(answer.allocation->Offsets()[2] % 4, 0);
+  EXPECT_TRUE(Must(Check(*answer.allocation)).accepted);
+  EXPECT_THAT(Must(Check(*answer.allocation, 11)).findings, Not(IsEmpty()));
+  for (const char* format : {"json", "csv", "svg"})
+    EXPECT_THAT(Must(answer.allocation->Render(format)), Not(IsEmpty())) << format;
+  EXPECT_EQ(answer.allocation->Render("bmp").Error().status, CallStatus::kBadInput);
+  const Allocation again =
+      Must(Allocation::Parse(problem, Must(answer.allocation->Render("json"))));
+  EXPECT_EQ(again.Offsets(), answer.allocation->Offsets());
+  EXPECT_EQ(again.Peak(), 12);
+}
+
+TEST(Library, FindsWrongAllocations) {
+  const Problem problem = ThreeBuffers();
+  std::string text = Must(Must(Allocate(problem)).allocation->Render("json"));
+  const size_t offsets = text.find("\"offsets\"");
+  ASSERT_NE(offsets, std::string::npos);
+  const size_t last = text.find("\"c\": ", offsets);
+  ASSERT_NE(last, std::string::npos);
+  text.insert(last + 5, "4");  // "c": 0 becomes 40, "c": 4 becomes 44
+  const CheckReport report = Must(Check(Must(Allocation::Parse(problem, text)), 12));
+  EXPECT_FALSE(report.accepted);
+  EXPECT_THAT(report.findings, Not(IsEmpty()));
+}
+
+TEST(Library, ExplainsWhatDoesNotFit) {
+  AllocateOptions options;
+  options.capacity = 11;
+  const AllocateAnswer answer = Must(Allocate(ThreeBuffers(), options));
+  EXPECT_EQ(answer.outcome, Outcome::kInfeasible);
+  EXPECT_FALSE(answer.allocation);
+  EXPECT_THAT(answer.reason, HasSubstr("12 bytes"));
+  EXPECT_THAT(answer.explanation, Not(IsEmpty()));
+  options.explain = false;
+  EXPECT_THAT(Must(Allocate(ThreeBuffers(), options)).explanation, IsEmpty());
+}
+
+TEST(Library, ReadsProblemsOfFiles) {
+  const Problem problem = Must(Problem::Parse("id,lower,upper,size\na,0,3,8\nb,1,9,4\n"));
+  EXPECT_EQ(Must(Problem::Parse(Must(problem.Render("json")))).BufferCount(), 2U);
+  EXPECT_THAT(Must(problem.Render("csv")), StartsWith("id,lower,upper,size"));
+  const Problem on_chip = Must(problem.InMemoryOf(Npu()));
+  EXPECT_THAT(Must(on_chip.Render("json")), HasSubstr("1048576"));
+  EXPECT_EQ(Must(Allocate(on_chip)).allocation->Peak(), 16 + 4);  // aligned to 16 bytes
+  EXPECT_EQ(Problem::Parse("id,lower,upper,size\na,3,0,8\n", "b.csv").Error().line, 2);
+  EXPECT_EQ(Problem::Load("/no/such/file.csv").Error().status, CallStatus::kBadInput);
+  EXPECT_EQ(Problem::Make({{"a", 0, {{0, 1}}}}).Error().status, CallStatus::kBadInput);
+  EXPECT_EQ(Problem::Make({{"a", 1, {{0, 1}}}, {"a", 1, {{0, 1}}}}).Error().status,
+            CallStatus::kBadInput);
+  EXPECT_EQ(problem.AtCandidate("rows=7").Error().status, CallStatus::kBadInput);
+  AllocateOptions options;
+  options.engine = "cplex";
+  EXPECT_EQ(Allocate(problem, options).Error().status, CallStatus::kBadInput);
+}
+
+TEST(Library, PlacesTheBuffersOfACandidate) {
+  const Problem problem =
+      Must(Problem::Load(TESSERA_SOURCE_DIR "/examples/problems/halo_ladder.json"));
+  ASSERT_THAT(problem.Candidates(), Not(IsEmpty()));
+  EXPECT_EQ(Allocate(problem).Error().status, CallStatus::kBadInput);
+  const Problem one = Must(problem.AtCandidate(problem.Candidates().front()));
+  EXPECT_THAT(one.Candidates(), IsEmpty());
+  EXPECT_TRUE(Must(Allocate(one)).allocation);
+}
+
 TEST(Library, HasTheVersionOfItsHeaders) {
   EXPECT_EQ(Version(), std::to_string(TESSERA_VERSION_MAJOR) + "." +
                            std::to_string(TESSERA_VERSION_MINOR) + "." +

@@ -1,0 +1,125 @@
+#ifndef TESSERA_ALLOCATE_H_
+#define TESSERA_ALLOCATE_H_
+
+#include <tessera/call.h>
+#include <tessera/profile.h>
+#include <tessera/result.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// Addresses for buffers with lifespans, without a network:
+//
+//     auto problem = tessera::Problem::Make({{"a", 4, {{0, 3}}}, {"b", 8, {{2, 9}}}});
+//     auto answer = tessera::Allocate(*problem);
+//     if (answer && answer->allocation) answer->allocation->Offsets()  // {8, 0}, or other ones
+namespace tessera {
+inline namespace v0 {
+
+struct Buffer {
+  std::string id;         // unique
+  std::int64_t size = 0;  // bytes, 1 or more
+  // Half-open ranges of steps in which it lives: at least one; ascending, with gaps between them.
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps = {};
+  std::int64_t alignment = 1;               // bytes
+  std::optional<std::int64_t> offset = {};  // fixed
+  std::optional<std::int64_t> hint = {};    // tried first
+};
+
+// Buffers, memories with banks and modes, and what placements must keep (docs/problem-format.md). A
+// value that never changes; copies share it, and threads may too.
+class TESSERA_API Problem {
+ public:
+  // A problem in CSV or JSON.
+  static Result<Problem> Load(const std::string& path);
+  static Result<Problem> Parse(std::string_view text, const std::string& name = "problem");
+
+  // These buffers in one memory of that many bytes; not set: without an end.
+  static Result<Problem> Make(const std::vector<Buffer>& buffers,
+                              std::optional<std::int64_t> capacity = {});
+
+  // The same buffers in the tile memory of the profile, under its rules.
+  Result<Problem> InMemoryOf(const Profile& profile) const;
+
+  // The tile candidates of the file, and the problem with the sizes of one of them. A problem with
+  // candidates cannot be allocated before one is chosen.
+  const std::vector<std::string>& Candidates() const noexcept;
+  Result<Problem> AtCandidate(const std::string& candidate) const;
+
+  std::size_t BufferCount() const noexcept;
+
+  // The problem as "json", or as "csv" where that can express it.
+  Result<std::string> Render(std::string_view format) const;
+
+  struct Content;
+  explicit Problem(std::shared_ptr<const Content> content) noexcept;
+  const Content& Get() const noexcept { return *content_; }
+
+ private:
+  std::shared_ptr<const Content> content_;
+};
+
+struct AllocateOptions : SearchOptions {
+  std::optional<std::int64_t> capacity = {};  // bytes of the first memory; not set: the problem's
+  // Look for the least peak within the capacity, not for any placement. Without a capacity here it
+  // is looked for anyway.
+  bool minimize = false;
+  bool explain = true;  // infeasible answers: AllocateAnswer::explanation
+};
+
+// An address for each buffer, and a mode of each memory at each step. Independent code has accepted
+// it. A value that never changes; copies share it, and threads may too.
+class TESSERA_API Allocation {
+ public:
+  // An allocation of the problem in JSON as Render writes it. It is read, not checked.
+  static Result<Allocation> Parse(const Problem& problem, std::string_view json,
+                                  const std::string& name = "allocation.json");
+
+  const std::vector<std::int64_t>& Offsets() const noexcept;  // bytes, in the order of the buffers
+  std::int64_t Peak() const noexcept;                         // bytes, in the first memory
+
+  // The allocation in one of the formats "json", "csv" and "svg".
+  Result<std::string> Render(std::string_view format) const;
+
+  // Writes it in the format of the suffix. The file is replaced in one step.
+  Result<Done> Save(const std::string& path) const;
+
+  struct Content;
+  explicit Allocation(std::shared_ptr<const Content> content) noexcept;
+  const Content& Get() const noexcept { return *content_; }
+
+ private:
+  std::shared_ptr<const Content> content_;
+};
+
+struct AllocateAnswer {
+  Outcome outcome = Outcome::kUnknown;
+  std::optional<Allocation> allocation = {};  // kOptimal, kFeasible
+  std::int64_t lower_bound = 0;               // no placement has a lower peak
+  std::optional<std::int64_t> cost = {};      // of the allocation, where the problem states costs
+  std::string engine = {};                    // that found the answer
+  std::string reason = {};                    // why there is no allocation, or no better one known
+  // kInfeasible: the few conditions that collide, and changes that would help, in sentences.
+  std::vector<std::string> explanation = {};
+  bool stopped = false;  // a deadline, a memory limit or a cancellation cut it off
+};
+
+// The best allocation that is found. An answer without one is no error.
+TESSERA_API Result<AllocateAnswer> Allocate(const Problem& problem,
+                                            const AllocateOptions& options = {});
+
+// Checks every requirement of the problem as its definition states it. `capacity`: of the first
+// memory; not set: the one of the allocation, else the problem's.
+TESSERA_API Result<CheckReport> Check(const Allocation& allocation,
+                                      std::optional<std::int64_t> capacity = {});
+
+}  // namespace v0
+}  // namespace tessera
+
+#endif  // TESSERA_ALLOCATE_H_

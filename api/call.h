@@ -1,0 +1,75 @@
+#ifndef TESSERA_CALL_H_
+#define TESSERA_CALL_H_
+
+#include <tessera/result.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What all long calls have in common: their outcome, and what limits them.
+namespace tessera {
+inline namespace v0 {
+
+// What is known about the question of a call. Unknown is never infeasible.
+enum class Outcome : std::uint8_t {
+  kOptimal,      // an answer, and a proof that none is better
+  kFeasible,     // an answer
+  kInfeasible,   // proven: there is no answer
+  kUnknown,      // a limit came first
+  kUnsupported,  // the question asks for something that is not supported
+};
+
+// "optimal", "feasible", ...
+TESSERA_API const char* NameOf(Outcome outcome) noexcept;
+
+// Ends calls early, from any thread. A call that is cancelled gives its best answer so far. Stays
+// cancelled. Copies are one canceller.
+class TESSERA_API Canceller {
+ public:
+  Canceller();
+  void Cancel() const noexcept;
+  bool IsCancelled() const noexcept;
+
+  struct Content;
+  const Content& Get() const noexcept { return *content_; }
+
+ private:
+  std::shared_ptr<Content> content_;
+};
+
+// What ends a call before its work is done, and how much of the machine it uses. None of this
+// changes an answer that was not cut off.
+struct CallOptions {
+  std::optional<double> timeout_s = {};           // wall clock
+  std::optional<std::int64_t> memory_limit = {};  // bytes that the process holds; not set: three
+                                                  // quarters of what it may hold
+  std::optional<Canceller> canceller = {};
+  int threads = 1;
+  // Receives a line about the progress of long work, from any of the threads, one at a time.
+  std::function<void(std::string_view line)> progress = {};
+};
+
+// The options of calls that search.
+struct SearchOptions : CallOptions {
+  std::uint64_t seed = 0;
+  std::optional<std::int64_t> budget = {};     // of work, as --budget
+  std::string engine = {};                     // this engine alone
+  std::vector<std::string> switched_off = {};  // rules of engines
+};
+
+// The result of a check by code that shares nothing with the search.
+struct CheckReport {
+  bool accepted = false;                   // checked in full, and nothing is wrong
+  std::vector<std::string> findings = {};  // what is wrong
+  std::string open = {};                   // why it is neither accepted nor refused
+};
+
+}  // namespace v0
+}  // namespace tessera
+
+#endif  // TESSERA_CALL_H_

@@ -1,0 +1,111 @@
+#include "tessera/api/parts/allocation.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/problem/draw/pictures.h"
+#include "tessera/search/allocate/engine_queries.h"
+#include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/reasons/explain.h"
+
+namespace tessera::api::parts {
+namespace {
+
+using problem::Bytes;
+
+constexpr int64_t kDecisionBudget = 20'000'000;
+constexpr int64_t kReasonBudget = 100'000;
+
+search::allocate::AllocateOptions OptionsOf(const problem::Problem& problem,
+                                            const AllocationCall& call, const base::Stop& stop) {
+  search::allocate::AllocateOptions options;
+  options.capacity = call.capacity;
+  const Bytes stated = problem.memories[0].capacity;
+  if (!call.capacity && stated < base::kMaxTotal) options.capacity = stated;
+  options.minimize = call.minimize || !call.capacity;
+  options.budget = base::Budget{call.budget.value_or(kDecisionBudget)};
+  options.threads = call.threads;
+  options.stop = &stop;
+  options.progress = call.progress;
+  return options;
+}
+
+}  // namespace
+
+base::Expected<AllocationAnswer> FindAllocation(const problem::Problem& problem,
+                                                const EngineSet& engines,
+                                                const AllocationCall& call,
+                                                const base::Stop& stop) {
+  const auto start = std::chrono::steady_clock::now();
+  const search::allocate::AllocateOptions options = OptionsOf(problem, call, stop);
+  base::Expected<problem::Result> result =
+      search::allocate::Allocate(problem, nullptr, 0, engines.Pointers(), options);
+  if (result && result->peak) {
+    // Where the least peak was asked for, costs come second.
+    const Bytes capacity = options.minimize ? *result->peak : *options.capacity;
+    result = search::allocate::FindCheapest(problem, *std::move(result), capacity,
+                                            engines.Pointers(), options.budget, stop);
+  }
+  if (!result) return base::Unexpected(result.error());
+  const std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - start;
+  AllocationAnswer answer{*std::move(result), options.capacity, elapsed.count()};
+  if (answer.result.status == problem::Status::kInfeasible && call.explains) {
+    const Bytes capacity = options.capacity.value_or(problem.memories[0].capacity);
+    answer.result.explanation = ExplainInfeasible(problem, capacity, engines, call.budget, stop,
+                                                  call.ladder, call.candidate);
+    answer.result.reason = problem::Summarize(problem, *answer.result.explanation, capacity);
+  }
+  return answer;
+}
+
+problem::Explanation ExplainInfeasible(const problem::Problem& problem, Bytes capacity,
+                                       const EngineSet& engines, std::optional<int64_t> budget,
+                                       const base::Stop& stop, const problem::Ladder* ladder,
+                                       size_t candidate) {
+  search::reasons::ExplainOptions options;
+  options.budget = ReasonBudget(budget);
+  options.stop = &stop;
+  options.ladder = ladder;
+  options.candidate = candidate;
+  return search::reasons::Explain(problem, capacity,
+                                  search::allocate::MakeDecider(engines.Pointers(), stop), options);
+}
+
+base::Budget ReasonBudget(std::optional<int64_t> given) {
+  return base::Budget{given.value_or(kReasonBudget)};
+}
+
+std::optional<base::Diagnostic> UseMemoryOf(const hw_profiles::Profile& profile,
+                                            problem::Problem& problem) {
+  base::Diagnostic fault;
+  if (problem.memories.size() != 1) {
+    fault.message = "a profile replaces the one memory of a problem, but this one has " +
+                    std::to_string(problem.memories.size());
+    return fault;
+  }
+  const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
+  problem.memories[0] = hw_profiles::AsProblemMemory(memory);
+  for (problem::Buffer& buffer : problem.buffers) buffer.span = std::max(buffer.span, memory.span);
+  if (const auto refused = hw_profiles::ApplyRules(profile.rules, problem)) {
+    fault.message = "this profile has " + *refused;
+    fault.expected = "rules that select by role, size or name, or pairs of ping and pong";
+    return fault;
+  }
+  return std::nullopt;
+}
+
+base::Expected<std::string> RenderAllocation(std::string_view format,
+                                             const problem::Problem& problem,
+                                             const problem::files::AllocationDocument& document) {
+  const Bytes capacity = document.capacity.value_or(problem.memories[0].capacity);
+  if (format == "csv") return problem::files::WriteCsv(problem, &*document.result.allocation);
+  if (format == "json") return problem::files::WriteAllocation(problem, document);
+  if (document.result.explanation)
+    return problem::draw::WriteCollisionSvg(problem, *document.result.explanation, capacity);
+  return problem::draw::WriteSvg(problem, *document.result.allocation, capacity);
+}
+
+}  // namespace tessera::api::parts

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tessera/api/parts/engine_set.h"
+#include "tessera/base/diagnostic.h"
+#include "tessera/base/stop.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/problem/explanation.h"
+#include "tessera/problem/files/problem_files.h"
+#include "tessera/problem/problem.h"
+#include "tessera/problem/result.h"
+#include "tessera/problem/tile_candidates.h"
+
+// Addresses for the buffers of a Problem: what `tessera alloc` and tessera::Allocate share.
+namespace tessera::api::parts {
+
+struct AllocationCall {
+  std::optional<problem::Bytes> capacity;  // of the first memory; nullopt: that of the Problem
+  bool minimize = false;                   // without a capacity the least peak is sought anyway
+  std::optional<int64_t> budget;           // of each query to an engine
+  int threads = 1;
+  bool explains = true;  // infeasible answers
+  const problem::Ladder* ladder =
+      nullptr;  // the Problem has the sizes of its candidate `candidate`
+  size_t candidate = 0;
+  std::function<void(std::string_view)> progress;
+};
+
+struct AllocationAnswer {
+  problem::Result result;
+  std::optional<problem::Bytes> capacity;  // within which it was sought; nullopt: none
+  double search_ms = 0;                    // without the explanation
+};
+
+// The best allocation that the engines find, first by peak if that is minimised, then by costs; or
+// the reason why there is none. Every allocation was checked (search/allocate/portfolio.h). An
+// error is an error of the program.
+base::Expected<AllocationAnswer> FindAllocation(const problem::Problem& problem,
+                                                const EngineSet& engines,
+                                                const AllocationCall& call, const base::Stop& stop);
+
+// Why `problem` is infeasible within `capacity` bytes of its first memory, which is proven.
+// `ladder` may be null; else the Problem has the sizes of its candidate `candidate`.
+problem::Explanation ExplainInfeasible(const problem::Problem& problem, problem::Bytes capacity,
+                                       const EngineSet& engines, std::optional<int64_t> budget,
+                                       const base::Stop& stop,
+                                       const problem::Ladder* ladder = nullptr,
+                                       size_t candidate = 0);
+
+// The budget of an explanation.
+base::Budget ReasonBudget(std::optional<int64_t> given);
+
+// Replaces the one memory of the Problem by the tile memory of the profile, and adds its rules. The
+// diagnostic names no file.
+std::optional<base::Diagnostic> UseMemoryOf(const hw_profiles::Profile& profile,
+                                            problem::Problem& problem);
+
+// An answer as "csv", "json" or "svg". An SVG of an infeasible answer draws what collides. The
+// document has an allocation, or for "json" and "svg" an explanation.
+base::Expected<std::string> RenderAllocation(std::string_view format,
+                                             const problem::Problem& problem,
+                                             const problem::files::AllocationDocument& document);
+
+}  // namespace tessera::api::parts
