@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/plan/verify/residency.h"
 #include "tessera/search/partition/choices/search_context.h"
 
