@@ -96,6 +96,15 @@ TEST(Limits, OfAnotherPlanKeepThatPlan) {
   EXPECT_LE(again.plan->totals.peak_bytes, totals.peak_bytes);
 }
 
+// The plans of least energy are faster, and so have more power.
+TEST(Limits, OfTheLatencyLeaveRatiosNoWorseThanLayerByLayer) {
+  const auto found =
+      Search(std::string(kTies) + "slow_network.json", std::string(kTies) + "slow_profile.json",
+             Least("power", {{"latency", 1929}}));
+  ASSERT_TRUE(found.plan && found.plan->baseline);
+  EXPECT_LE(found.plan->score, plan::ValueOf(found.plan->baseline->totals, "power") * (1 + 1e-9));
+}
+
 // A search with limits has a share of the time. Here the first one ends with it, and with a plan of
 // single operators.
 TEST(Limits, LeaveNoTimeUnused) {
