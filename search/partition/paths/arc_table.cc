@@ -126,12 +126,7 @@ std::vector<Arc> ArcTable::Known(const Reach& reach) const {
   return arcs;
 }
 
-std::vector<Arc> ArcTable::BestSingles(const Reach& reach, Prefer preferred) const {
-  const auto is_better = [&](const cost::Cost& cost, const cost::Cost& than) {
-    if (preferred == Prefer::kLatency && cost.tie.latency != than.tie.latency)
-      return cost.tie.latency < than.tie.latency;
-    return lattice_->Context().scale.Prefers(cost, than);
-  };
+std::vector<Arc> ArcTable::BestSingles(const Reach& reach) const {
   std::vector<Arc> arcs;
   for (const size_t index : lattice_->Singles()) {
     const LatticeInterval& single = lattice_->Intervals()[index];
@@ -140,7 +135,8 @@ std::vector<Arc> ArcTable::BestSingles(const Reach& reach, Prefer preferred) con
     std::optional<size_t> best;
     for (size_t i = 0; i < choices.size(); ++i) {
       if (choices[i].verdict != choices::ChoiceStatus::kFits) continue;
-      if (!best || is_better(choices[i].cost, choices[*best].cost)) best = i;
+      if (!best || lattice_->Context().scale.Prefers(choices[i].cost, choices[*best].cost))
+        best = i;
     }
     if (best) arcs.push_back(ArcOf(single, *best, choices[*best].cost));
   }

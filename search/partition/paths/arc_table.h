@@ -83,10 +83,9 @@ class ArcTable {
   const ArcLists& ListOf(Of which) const { return lists_[static_cast<size_t>(which)]; }
 
   // One for each choice that is known to fit, whatever the effort; and the best of these for each
-  // operator alone, by the scale or by latency first. These form at most one path.
-  enum class Prefer : uint8_t { kScore, kLatency };
+  // operator alone, which form at most one path.
   std::vector<Arc> Known(const Reach& reach) const;
-  std::vector<Arc> BestSingles(const Reach& reach, Prefer preferred) const;
+  std::vector<Arc> BestSingles(const Reach& reach) const;
 
   // The best path that is not forbidden.
   std::optional<Path> FindBest(const ArcLists& arcs, PathLook& look) const {

@@ -100,14 +100,9 @@ std::optional<Selection> PathSearch::FindKnown() const {
   PathLook look = PathLook::For(Context().scale, Context().stop);
   std::optional<Path> path = arcs_.FindBest(arcs, look);
   if (!path && look.IsCutShort()) {
-    // The best singles for a ratio are slow, and may exceed a limit of the latency together.
-    for (const ArcTable::Prefer preferred :
-         {ArcTable::Prefer::kScore, ArcTable::Prefer::kLatency}) {
-      if (path) break;
-      arcs = arcs_.BestSingles(effort_.GetReach(), preferred);
-      PathLook unlimited;
-      path = arcs_.FindBest(arcs, unlimited);
-    }
+    arcs = arcs_.BestSingles(effort_.GetReach());
+    PathLook unlimited;
+    path = arcs_.FindBest(arcs, unlimited);
   }
   if (!path) return std::nullopt;
   return arcs_.SelectionOf(*path);
