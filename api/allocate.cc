@@ -8,7 +8,6 @@
 #include "tessera/api/parts/allocation.h"
 #include "tessera/api/parts/engine_set.h"
 #include "tessera/base/arithmetic.h"
-#include "tessera/base/files.h"
 #include "tessera/base/text.h"
 #include "tessera/problem/explanation.h"
 #include "tessera/problem/tile_candidates.h"
@@ -21,14 +20,13 @@ namespace {
 using problem::files::AllocationDocument;
 using problem::files::ProblemDocument;
 
-Problem AsProblem(ProblemDocument document, std::string name) {
+Problem AsProblem(ProblemDocument document) {
   auto content = std::make_shared<Problem::Content>();
   if (document.ladder) {
     for (const problem::CandidateSizes& candidate : document.ladder->candidates)
       content->candidates.push_back(candidate.name);
   }
   content->document = std::move(document);
-  content->name = std::move(name);
   return Problem(std::move(content));
 }
 
@@ -40,7 +38,7 @@ Allocation AsAllocation(const Problem& problem, AllocationDocument document) {
 Result<Problem> ReadProblem(std::string_view text, const std::string& name) {
   base::Expected<ProblemDocument> document = problem::files::ReadCsvOrJson(text, name);
   if (!document) return BadInput(document.error());
-  return AsProblem(*std::move(document), name);
+  return AsProblem(*std::move(document));
 }
 
 problem::Buffer BufferOf(const Buffer& given) {
@@ -61,14 +59,14 @@ Result<Problem> MakeProblem(const std::vector<Buffer>& buffers,
   document.problem.memories[0].capacity = capacity.value_or(base::kMaxTotal);
   for (const Buffer& buffer : buffers) document.problem.buffers.push_back(BufferOf(buffer));
   if (auto fault = problem::CheckWellFormed(document.problem)) return BadInput(*std::move(fault));
-  return AsProblem(std::move(document), "problem");
+  return AsProblem(std::move(document));
 }
 
 Result<Problem> MoveTo(const Profile& profile, const Problem& problem) {
   ProblemDocument document = problem.Get().document;
   if (auto fault = parts::UseMemoryOf(profile.Get().profile, document.problem))
     return BadInput(*std::move(fault));
-  return AsProblem(std::move(document), problem.Get().name);
+  return AsProblem(std::move(document));
 }
 
 // Candidates are sizes: whatever else the problem states stays.
@@ -85,7 +83,7 @@ Result<Problem> Choose(const Problem& problem, const std::string& name) {
   }
   const auto index = static_cast<size_t>(found - content.candidates.begin());
   const problem::CandidateSizes& sizes = content.document.ladder->candidates[index];
-  return AsProblem({AtCandidate(content.document.problem, sizes), std::nullopt}, content.name);
+  return AsProblem({AtCandidate(content.document.problem, sizes), std::nullopt});
 }
 
 Result<std::string> RenderProblem(std::string_view format, const Problem::Content& content) {
@@ -192,11 +190,7 @@ inline namespace v0 {
 Problem::Problem(std::shared_ptr<const Content> content) noexcept : content_(std::move(content)) {}
 
 Result<Problem> Problem::Load(const std::string& path) {
-  return api::Guarded([&]() -> Result<Problem> {
-    const base::Expected<std::string> text = base::ReadInput(path);
-    if (!text) return api::BadInput(text.error());
-    return api::ReadProblem(*text, path);
-  });
+  return api::LoadFrom(path, [&](const std::string& text) { return api::ReadProblem(text, path); });
 }
 
 Result<Problem> Problem::Parse(std::string_view text, const std::string& name) {
@@ -247,14 +241,8 @@ Result<std::string> Allocation::Render(std::string_view format) const {
 }
 
 Result<Done> Allocation::Save(const std::string& path) const {
-  return api::Guarded([&]() -> Result<Done> {
-    const std::string suffix = base::SuffixOf(path);
-    Result<std::string> text = api::RenderAs(suffix.empty() ? suffix : suffix.substr(1), *content_);
-    if (!text) return text.Error();
-    if (const auto written = base::WriteOne({path, *std::move(text)}); !written)
-      return api::BadInput(written.error());
-    return Done{};
-  });
+  return api::SaveTo(path,
+                     [&](std::string_view format) { return api::RenderAs(format, *content_); });
 }
 
 Result<AllocateAnswer> Allocate(const Problem& problem, const AllocateOptions& options) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/files.h"
 #include "tessera/base/stop.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
@@ -55,7 +56,6 @@ struct Plan::Content {
 struct Problem::Content {
   problem::files::ProblemDocument document;
   std::vector<std::string> candidates;  // none once one is chosen
-  std::string name;                     // of the file, for messages
 };
 
 struct Allocation::Content {
@@ -109,6 +109,29 @@ auto Guarded(const Work& work) noexcept -> decltype(work()) {
     error.message = error.text = "unknown fault";
     return error;
   }
+}
+
+// What `read` makes of the content of a file.
+template <typename Read>
+auto LoadFrom(const std::string& path, const Read& read) noexcept {
+  return Guarded([&]() -> decltype(read(std::string())) {
+    const base::Expected<std::string> text = base::ReadInput(path);
+    if (!text) return BadInput(text.error());
+    return read(*text);
+  });
+}
+
+// Writes what `render` gives for the suffix of the path, without its point.
+template <typename Render>
+Result<Done> SaveTo(const std::string& path, const Render& render) noexcept {
+  return Guarded([&]() -> Result<Done> {
+    const std::string suffix = base::SuffixOf(path);
+    Result<std::string> text = render(suffix.empty() ? suffix : suffix.substr(1));
+    if (!text) return text.Error();
+    if (const auto written = base::WriteOne({path, *std::move(text)}); !written)
+      return BadInput(written.error());
+    return Done{};
+  });
 }
 
 // The stop of a call: the caller's, and the limits of its own.

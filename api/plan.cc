@@ -6,7 +6,6 @@
 
 #include "tessera/api/content.h"
 #include "tessera/api/parts/plan_check.h"
-#include "tessera/base/files.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/problem/draw/pictures.h"
 #include "tessera/report/chrome_trace.h"
@@ -88,11 +87,7 @@ inline namespace v0 {
 Plan::Plan(std::shared_ptr<const Content> content) noexcept : content_(std::move(content)) {}
 
 Result<Plan> Plan::Load(const std::string& path) {
-  return api::Guarded([&]() -> Result<Plan> {
-    const base::Expected<std::string> text = base::ReadInput(path);
-    if (!text) return api::BadInput(text.error());
-    return api::Read(*text, path);
-  });
+  return api::LoadFrom(path, [&](const std::string& text) { return api::Read(text, path); });
 }
 
 Result<Plan> Plan::Parse(std::string_view json, const std::string& name) {
@@ -119,14 +114,8 @@ Result<std::string> Plan::Render(std::string_view format) const {
 }
 
 Result<Done> Plan::Save(const std::string& path) const {
-  return api::Guarded([&]() -> Result<Done> {
-    const std::string suffix = base::SuffixOf(path);
-    Result<std::string> text = api::RenderAs(suffix.empty() ? suffix : suffix.substr(1), *content_);
-    if (!text) return text.Error();
-    if (const auto written = base::WriteOne({path, *std::move(text)}); !written)
-      return api::BadInput(written.error());
-    return Done{};
-  });
+  return api::SaveTo(path,
+                     [&](std::string_view format) { return api::RenderAs(format, *content_); });
 }
 
 Result<CheckReport> Check(const Plan& plan, const CheckOptions& options) {
