@@ -54,6 +54,13 @@ bool CheckSuffixes(Console& console, const std::vector<std::string>& paths) {
   return true;
 }
 
+bool CheckReport(Console& console, const std::string& path) {
+  const std::string suffix = base::SuffixOf(path);
+  if (suffix.empty() || suffix == ".html") return true;
+  console.Note(fmt::format("--report {}: expected a name that ends in .html", path));
+  return false;
+}
+
 std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& paths,
                                                const problem::Problem& problem) {
   for (const std::string& path : paths) {

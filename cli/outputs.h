@@ -27,6 +27,10 @@ ExitCode ExitCodeOf(const problem::Result& result);
 // Whether every path ends in .csv, .json or .svg. Reports a wrong path on the console.
 bool CheckSuffixes(Console& console, const std::vector<std::string>& paths);
 
+// Whether the path of an HTML report ends in .html, or has no suffix, as a pipe. Reports a wrong
+// path on the console.
+bool CheckReport(Console& console, const std::string& path);
+
 // Returns why one of the files cannot be written for any answer, or nullopt: CSV cannot express
 // every Problem. Call it before the work.
 std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& paths,

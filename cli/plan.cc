@@ -153,12 +153,7 @@ class PlanCommand final : public Command {
       console.Refuse(objective.error());
       return ExitCode::kUsage;
     }
-    if (!outputs_.Check(console)) return ExitCode::kUsage;
-    const std::string suffix = base::SuffixOf(report_);  // a pipe has none
-    if (!suffix.empty() && suffix != ".html") {
-      console.Note(fmt::format("--report {}: expected a name that ends in .html", report_));
-      return ExitCode::kUsage;
-    }
+    if (!outputs_.Check(console) || !CheckReport(console, report_)) return ExitCode::kUsage;
     AddFiles();
     return files_.Around(console, [&] { return Answer(console, *objective); });
   }

@@ -100,8 +100,8 @@ struct ConflictModel {
   int CliqueCount() const { return members.Count(); }
 };
 
-// Returns why a model of that memory would be too large, in words, or nullopt. The stop is told if
-// that is for its memory limit.
+// Returns why a model of that memory would be too large, in words, or nullopt. Notes in the stop
+// that work is declined if its memory limit is the cause.
 std::optional<std::string> FindOversize(const problem::Problem& problem, int memory,
                                         const base::Stop& stop);
 

@@ -198,6 +198,7 @@ TEST_F(ExitCodeTest, AFolderThatStandsWhereTheOutputShouldGoIs74) {
 
 TEST_F(ExitCodeTest, ADashIsNoOutput) {
   EXPECT_EQ(Plan("patent_chain.yaml", "mcu_320k.yaml", {"--report", "-"}).exit_code, 74);
+  EXPECT_EQ(Plan("patent_chain.yaml", "mcu_320k.yaml", {"--report", "plan.json"}).exit_code, 2);
   EXPECT_THAT(Files(), ElementsAre("two.csv"));
 }
 

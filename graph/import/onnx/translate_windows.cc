@@ -144,11 +144,7 @@ struct Places {
 Places PlacesOf(const common::Node& node) {
   if (node.type == "QLinearConv")
     return {.weight = 3, .bias = 8, .result_type = 7, .type = std::nullopt};
-  if (node.type == "ConvInteger")
-    return {.weight = 1,
-            .bias = std::nullopt,
-            .result_type = std::nullopt,
-            .type = base::DataType::kInt32};
+  if (node.type == "ConvInteger") return {1, std::nullopt, std::nullopt, base::DataType::kInt32};
   return {};
 }
 
