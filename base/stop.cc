@@ -23,6 +23,10 @@ bool Stop::Requested() const {
   return requested;
 }
 
+bool Stop::HasEndedProcess() const {
+  return (ends_process_ && Requested()) || (parent_ != nullptr && parent_->HasEndedProcess());
+}
+
 void Stop::NoteCutOffOfAll() const {
   for (const Stop* stop = this; stop != nullptr; stop = stop->parent_) stop->NoteCutOff();
 }

@@ -43,6 +43,13 @@ class Stop {
   // Searches also build nothing that would need more. Call this before the Stop is shared.
   void LimitMemory(int64_t bytes) { memory_limit_ = bytes; }
 
+  // Call this where the process ends soon after the stop, and before the Stop is shared: what a
+  // search holds then need not be freed, which can take longer than an answer may be late.
+  void EndProcess() { ends_process_ = true; }
+
+  // Whether it, or a parent, has stopped and ends the process.
+  bool HasEndedProcess() const;
+
   // Safe to call from any thread and from a signal handler.
   void Request() { requested_.store(true, std::memory_order_relaxed); }
 
@@ -89,6 +96,7 @@ class Stop {
   mutable std::atomic<int64_t> polls_{0};
   std::optional<Clock::time_point> deadline_;
   std::optional<int64_t> memory_limit_;
+  bool ends_process_ = false;
   mutable std::atomic<bool> out_of_memory_{false};
   // when memory is measured next, in ticks of the clock
   mutable std::atomic<int64_t> next_look_{0};

@@ -109,7 +109,7 @@ class AllocCommand final : public Command {
 
   ExitCode Solve(Console& console, const problem::files::ProblemDocument& input) {
     base::Stop stop(DeadlineOfSearch(input.problem.buffers.size()));
-    stop.LimitMemory(search_.MemoryLimit());
+    search_.LimitLast(stop);
     const InterruptGuard guard(stop);
     api::parts::AllocationCall call;
     call.capacity = capacity_;

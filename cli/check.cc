@@ -103,7 +103,7 @@ class CheckCommand final : public Command {
 
   ExitCode CheckPlan(Console& console, const Answer& answer) const {
     base::Stop stop(limits_.Deadline());
-    stop.LimitMemory(limits_.MemoryLimit());
+    limits_.LimitLast(stop);
     bool interrupted = false;
     const auto around = [&](const std::function<void()>& part) {
       const InterruptGuard guard(stop);
@@ -176,7 +176,7 @@ class CheckCommand final : public Command {
       return ExitCode::kUsage;
     }
     base::Stop stop(limits_.Deadline());
-    stop.LimitMemory(limits_.MemoryLimit());
+    limits_.LimitLast(stop);
     const InterruptGuard guard(stop);
     const base::Expected<plan::verify::infeasibility::Judgement> judgement =
         CheckRefutationIn(certificate_, stop);

@@ -73,7 +73,7 @@ class EvalCommand final : public Command {
     const base::Expected<plan::files::Draft> draft = plan::files::ReadDraft(*text, file_);
     if (!draft) return console.Refuse(draft.error());
     base::Stop stop(search_.Deadline());
-    stop.LimitMemory(search_.MemoryLimit());
+    search_.LimitLast(stop);
     const InterruptGuard guard(stop);
     const api::parts::EngineSet engines = search_.Engines();
     search::partition::answer::EvaluateOptions options;

@@ -83,7 +83,7 @@ class ModesCommand final : public Command {
       return ExitCode::kUsage;
     }
     base::Stop stop(search_.Deadline());
-    stop.LimitMemory(search_.MemoryLimit());
+    search_.LimitLast(stop);
     const InterruptGuard guard(stop);
     const api::parts::EngineSet engines = search_.Engines();
     const search::reasons::Decide decide = search::allocate::MakeDecider(engines.Pointers(), stop);

@@ -229,6 +229,12 @@ base::Expected<Policy> ChoosePolicy(const std::string& words, const TileSubject&
 
 }  // namespace
 
+std::vector<std::string> LoadedNetwork::AllNotes() const {
+  std::vector<std::string> all = notes;
+  if (!nodes.empty()) all.push_back(nodes);
+  return all;
+}
+
 std::string TileSubject::Text() const {
   const auto id = [this](int op) { return network.operators[static_cast<size_t>(op)].id; };
   return fmt::format("{}, operators {} to {}", network.name, id(interval.first), id(interval.last));
@@ -255,14 +261,13 @@ tl::expected<TileSubject, NetworkRefusal> SubjectOptions::Load(Console& console,
   if (auto note = plan::NoteOnUnknownWork(loaded->graph, {}))
     loaded->notes.push_back(*std::move(note));
   for (const std::string& note : loaded->notes) console.Note(note);
-  if (!loaded->nodes.empty()) loaded->notes.push_back(loaded->nodes);
   base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
   if (!profile) return tl::unexpected(NetworkRefusal{profile.error()});
   const base::Expected<graph::Interval> interval = ParseInterval(interval_, loaded->graph);
   if (!interval) return tl::unexpected(NetworkRefusal{interval.error()});
+  std::vector<std::string> notes = loaded->AllNotes();
   loaded->graph = encoder::program::WithHomes(std::move(loaded->graph), *profile);
-  return TileSubject{std::move(loaded->graph), *std::move(profile), *interval,
-                     std::move(loaded->notes)};
+  return TileSubject{std::move(loaded->graph), *std::move(profile), *interval, std::move(notes)};
 }
 
 void TileChoice::Declare(CLI::App& app, CLI::Option* profile) {

@@ -28,6 +28,9 @@ struct LoadedNetwork {
   graph::Graph graph;
   std::vector<std::string> notes;
   std::string nodes = {};  // what became of each node of an imported file, in one line
+
+  // The notes and `nodes`, as an answer holds them.
+  std::vector<std::string> AllNotes() const;
 };
 
 // A network that cannot be had: refused as bad input, or unsupported by this build.

@@ -200,9 +200,10 @@ class PlanCommand final : public Command {
                   const hw_profiles::Profile& profile,
                   search::partition::answer::PartitionOptions options) {
     base::Stop signal;
-    signal.LimitMemory(search_.MemoryLimit());
+    search_.LimitLast(signal);
     const InterruptGuard guard(signal);
-    const base::Stop stop(search_.Deadline(), &signal);
+    base::Stop stop(search_.Deadline(), &signal);
+    stop.EndProcess();
     const api::parts::EngineSet engines = search_.Engines();
     ProblemDump::Recording recording = dump_.Record(engines.Pointers());
     options.max_operators = max_operators_;
@@ -232,12 +233,11 @@ class PlanCommand final : public Command {
     // A plan is not lost because something that was asked for with it fails.
     ExitCode code = dump_.Write(console, files_, recording);
     if (!result->plan) {
-      const ExitCode declined = Decline(console, network.graph, profile, options, *result, signal);
+      const ExitCode declined = Decline(console, network, profile, options, *result, signal);
       return code == ExitCode::kAnswer ? declined : code;
     }
     plan::Plan plan = *result->plan;
-    plan.notes.insert(plan.notes.end(), network.notes.begin(), network.notes.end());
-    if (!network.nodes.empty()) plan.notes.push_back(network.nodes);
+    for (std::string& note : network.AllNotes()) plan.notes.push_back(std::move(note));
     if (sensitivity_) {
       options.engines = engines.Pointers();
       const auto noted = NoteSensitivity(network.graph, options, plan);
@@ -271,7 +271,7 @@ class PlanCommand final : public Command {
         std::chrono::steady_clock::now() - start;
     if (!front) return console.Fail(front.error());
     if (front->points.empty())
-      return Decline(console, network.graph, profile, options, front->refusal, signal);
+      return Decline(console, network, profile, options, front->refusal, signal);
     console.Print(format_.IsJson() ? report::FrontAsJson(*front, elapsed.count())
                                    : report::DescribeFront(*front, elapsed.count()));
     return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
@@ -302,12 +302,13 @@ class PlanCommand final : public Command {
   }
 
   // Reasons are found after a deadline too, but not after a signal.
-  ExitCode Decline(Console& console, const graph::Graph& network,
+  ExitCode Decline(Console& console, const LoadedNetwork& loaded,
                    const hw_profiles::Profile& profile,
                    const search::partition::answer::PartitionOptions& options,
                    const search::partition::answer::PartitionResult& result,
                    const base::Stop& signal) {
-    report::PlanRefusal refusal{network, result, std::nullopt, {}};
+    const graph::Graph& network = loaded.graph;
+    report::PlanRefusal refusal{network, result, std::nullopt, {}, loaded.AllNotes()};
     if (!reasons_.AreOff() && !InterruptGuard::Interrupted()) {
       const base::Stop end(ReasonsEnd(*options.stop), &signal);
       const base::Stop first(end.Before(kPartForCollision), &end);

@@ -57,8 +57,9 @@ std::optional<base::Stop::Clock::time_point> CallLimits::Deadline() const {
                                         std::chrono::duration<double>(std::min(*timeout_s, kYear)));
 }
 
-int64_t CallLimits::MemoryLimit() const {
-  return memory_limit ? *memory_limit : base::UsableBytes() / 4 * 3;
+void CallLimits::LimitLast(base::Stop& stop) const {
+  stop.LimitMemory(memory_limit ? *memory_limit : base::UsableBytes() / 4 * 3);
+  stop.EndProcess();
 }
 
 api::parts::EngineSet SearchOptions::Engines() const {

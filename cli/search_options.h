@@ -29,8 +29,9 @@ struct CallLimits {
   void Declare(CLI::App& app, std::string_view outcome);
   std::optional<base::Stop::Clock::time_point> Deadline() const;
 
-  // Three quarters of the memory that the process may use, unless the options state another limit.
-  int64_t MemoryLimit() const;
+  // Limits the memory of a Stop that ends the process: to three quarters of what the process may
+  // use, unless the options state another limit.
+  void LimitLast(base::Stop& stop) const;
 };
 
 // The options of every command that runs a search.

@@ -254,7 +254,7 @@ class TileCommand final : public Command {
       return ExitCode::kUsage;
     }
     base::Stop stop(search_.Deadline());
-    stop.LimitMemory(search_.MemoryLimit());
+    search_.LimitLast(stop);
     const InterruptGuard guard(stop);
     const TileAnswerBuilder builder(search_, reasons_, stop);
     if (!ladder_.empty())

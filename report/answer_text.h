@@ -34,6 +34,7 @@ struct PlanRefusal {
   const search::partition::answer::PartitionResult& result;
   std::optional<Collision> collision;  // of the obstacle's Problem
   std::vector<search::partition::analysis::Remedy> remedies;
+  std::vector<std::string> notes;  // on the network, as a plan has them
 
   std::string AsText() const;
   std::string AsJson() const;  // docs/reasons.md has the keys

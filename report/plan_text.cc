@@ -81,15 +81,6 @@ std::string TotalsTable(const plan::Plan& plan) {
   return table.Text();
 }
 
-// Notes that list every node of a file are for programs to read; a terminal shows how they begin.
-std::string Shortened(const std::string& note) {
-  constexpr size_t kMostShown = 400;
-  if (note.size() <= kMostShown) return note;
-  const size_t end = note.rfind("; ", kMostShown);
-  return note.substr(0, end == std::string::npos ? kMostShown : end) +
-         "; .. (--format json has it all)";
-}
-
 // "tensors with several homes: 17 in 'tcm', 88 in 'dram'", in the order of the profile; empty if
 // there are none.
 std::string DescribeHomes(const plan::Plan& plan) {
@@ -113,6 +104,14 @@ std::string DescribeHomes(const plan::Plan& plan) {
 
 }  // namespace
 
+std::string NoteLine(const std::string& note) {
+  constexpr size_t kMostShown = 400;
+  if (note.size() <= kMostShown) return "note: " + Printable(note) + '\n';
+  const size_t end = note.rfind("; ", kMostShown);
+  const std::string begin = note.substr(0, end == std::string::npos ? kMostShown : end);
+  return "note: " + Printable(begin) + "; .. (--format json has it all)\n";
+}
+
 std::string DescribePlan(const plan::Plan& plan, double time_ms) {
   std::string text =
       fmt::format("{} on {}: {} operator{} in {} subgraph{}\n\n", Printable(plan.network.name),
@@ -135,7 +134,7 @@ std::string DescribePlan(const plan::Plan& plan, double time_ms) {
     for (const int op : plan.baseline->do_not_fit) text += ' ' + Printable(IdOf(plan, op));
     text += '\n';
   }
-  for (const std::string& note : plan.notes) text += "note: " + Printable(Shortened(note)) + '\n';
+  for (const std::string& note : plan.notes) text += NoteLine(note);
   for (const std::string& sentence : plan::DescribeProof(plan))
     text += "proof: " + Printable(sentence) + '\n';
   return text +

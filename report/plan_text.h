@@ -11,6 +11,10 @@ namespace tessera::report {
 // and notes.
 std::string DescribePlan(const plan::Plan& plan, double time_ms);
 
+// "note: ..." as a line. Notes that list every node of a file are for programs to read; a terminal
+// shows how they begin.
+std::string NoteLine(const std::string& note);
+
 // The output of `tessera plan --pareto`.
 
 // A table of the points, each with the options that reproduce its plan.

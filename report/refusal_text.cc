@@ -8,6 +8,7 @@
 #include "tessera/base/text.h"
 #include "tessera/problem/files/json_sections.h"
 #include "tessera/report/answer_text.h"
+#include "tessera/report/plan_text.h"
 #include "tessera/report/text_table.h"
 
 namespace tessera::report {
@@ -125,6 +126,7 @@ std::string PlanRefusal::AsText() const {
   text += RemediesText(remedies);
   if (collision)
     text += fmt::format("\n{}: {}", HeadOf(network, *result.obstacle), collision->Text(2));
+  for (const std::string& note : notes) text += NoteLine(note);
   return text;
 }
 
@@ -149,6 +151,7 @@ std::string PlanRefusal::AsJson() const {
     document["explanation"] = problem::files::ExplanationToJson(
         collision->problem, collision->explanation, collision->capacity);
   }
+  if (!notes.empty()) document["notes"] = notes;
   return base::WriteJson(document);
 }
 

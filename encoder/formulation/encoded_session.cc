@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <exception>
 #include <numeric>
 #include <utility>
@@ -124,7 +125,17 @@ Result EncodedSession::Solve(size_t candidate, Bytes capacity, const base::Budge
     result.reason = fmt::format("{} gave up: {}", engine_, fault.what());
     opened_.reset();
   }
+  LeaveAtEnd(stop);
   return result;
+}
+
+// Leaves the backend as it is if the process ends anyway: the libraries take up to a second to free
+// the formulas of some thousand buffers.
+void EncodedSession::LeaveAtEnd(const base::Stop& stop) {
+  if (!opened_ || !stop.HasEndedProcess()) return;
+  static std::atomic<Opened*> last_left{nullptr};  // reachable, so that it is no leak
+  Opened* const left = opened_.release();
+  left->left_before = last_left.exchange(left);
 }
 
 Problem EncodedSession::SizedFor(size_t candidate) const {
@@ -142,6 +153,7 @@ Result EncodedSession::Minimise(size_t candidate, Bytes capacity, const base::Bu
     best.reason = fmt::format("{} gave up: {}", engine_, fault.what());
     opened_.reset();
   }
+  LeaveAtEnd(stop);
   return best;
 }
 
@@ -243,6 +255,7 @@ Result EncodedSession::Decide(const Problem& sized, size_t candidate, Bytes capa
     const bool stopped = stop.Requested();
     result.reason =
         stopped ? "stopped" : "the formula has more clauses than the encoder writes down";
+    if (stopped) LeaveAtEnd(stop);
     if (stopped) opened_.reset();  // it is incomplete
     return result;
   }

@@ -40,6 +40,7 @@ class EncodedSession : public problem::Session {
     Formulation formulation;
     Opened(FormulationInput asked, BackendFactory& open_backend, const Constraints& constraints,
            const base::Stop& stop);
+    Opened* left_before = nullptr;
   };
 
   // `most` is the upper bound of the costs, if there is one.
@@ -51,6 +52,7 @@ class EncodedSession : public problem::Session {
   problem::Problem SizedFor(size_t candidate) const;
   void Check(const problem::Problem& sized, problem::Bytes capacity, problem::Result& result) const;
   void OpenFor(problem::Bytes capacity, const base::Stop& stop);
+  void LeaveAtEnd(const base::Stop& stop);
 
   std::string engine_;
   const problem::Problem& problem_;

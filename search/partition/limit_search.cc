@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/arithmetic.h"
 #include "tessera/search/cost/objective.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/ratio_search.h"
@@ -27,14 +28,16 @@
 //
 // Cost: one search more for the first kind; for the second, at most one for each limit and one for
 // the objective, only where there would be no plan. With a deadline, a search with limits has a
-// share of the time, so that the others have the rest. If it has found a plan by then, the rest is
-// for the same search from the beginning, with the answers of its engines at hand.
+// share of the time, so that the others have the rest. If it has found a plan by then, or the
+// others find none, the rest is for the same search from the beginning, with the answers of its
+// engines at hand.
 namespace tessera::search::partition {
 namespace {
 
 constexpr std::string_view kOthers =
     "plans that a search without the limits does not find; few of these were tried";
 constexpr double kShareWithLimits = 0.25;
+constexpr auto kAnyLatency = static_cast<double>(base::kMaxTotal);  // cycles
 
 // The metric that is minimised, if it is the only one and no ratio.
 std::optional<std::string> OnlyMetric(const plan::Objective& objective) {
@@ -74,7 +77,8 @@ class LimitSearch {
       if (auto fault = asked_.Claim(kOthers, *found)) return base::Unexpected(*fault);
       return found;
     }
-    if (result->plan) return Search(options_.objective, options_.stop);
+    if ((result->plan || ran_out) && !asked_.IsStopped())
+      return Search(options_.objective, options_.stop);
     if (options_.prefetch)
       result->reason += "; no plan was found that keeps the limits with prefetched constants";
     return result;
@@ -126,8 +130,8 @@ class LimitSearch {
   }
 
   // Each metric that has a limit, and the objective, without the limits that may be kept all the
-  // same. Of a ratio over time, its numerator: without a limit on the latency, waiting makes it
-  // small.
+  // same. Of a ratio over time, its numerator first: without a limit on the latency, waiting makes
+  // it small. The ratio itself comes last.
   std::vector<plan::Objective> Related() const {
     plan::Objective without = options_.objective;
     std::erase_if(without.limits, [this](const auto& limit) {
@@ -151,6 +155,13 @@ class LimitSearch {
       related.back().weights = {{metric, 1}};
     }
     if (!related.empty() && !WeighsRatios(without)) related.push_back(without);
+    for (const plan::Metric* ratio : plan::kRatioMetrics) {
+      const std::string name(ratio->name);
+      if (!options_.objective.limits.contains(name) || without.limits.contains(name)) continue;
+      related.push_back(without);
+      related.back().weights = {{name, 1}};
+      related.back().limits.emplace("latency", kAnyLatency);  // a ratio alone needs some limit
+    }
     return related;
   }
 

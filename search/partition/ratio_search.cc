@@ -50,6 +50,22 @@ std::string NamesOf(const plan::Objective& objective) {
   return fmt::format("{}", fmt::join(names, " and "));
 }
 
+// Whether a plan with a subgraph for each operator, and every tensor brought home, can keep it.
+bool IsKeptLayerByLayer(const plan::PlanConstraint& constraint) {
+  switch (constraint.kind) {
+    case plan::PlanConstraintKind::kTogether:
+    case plan::PlanConstraintKind::kKeep:
+      return false;
+    case plan::PlanConstraintKind::kSubgraph:
+      return constraint.interval.first == constraint.interval.last;
+    case plan::PlanConstraintKind::kApart:
+    case plan::PlanConstraintKind::kSpill:
+    case plan::PlanConstraintKind::kAddress:
+      return true;
+  }
+  return false;
+}
+
 class RatioSearch {
  public:
   explicit RatioSearch(const RelatedSearch& asked)
@@ -151,7 +167,9 @@ class RatioSearch {
   }
 
   std::optional<base::Diagnostic> TryLayerByLayer(const plan::Objective& objective) {
-    if (!asked_.Options().constraints.empty()) return std::nullopt;  // they may exclude it
+    const std::vector<plan::PlanConstraint>& constraints = asked_.Options().constraints;
+    if (!std::all_of(constraints.begin(), constraints.end(), IsKeptLayerByLayer))
+      return std::nullopt;
     answer::PartitionOptions options = Remembering();
     options.objective = objective;
     options.max_operators = 1;

@@ -99,6 +99,18 @@ TEST_F(OnnxTest, PrintsWhatItDidAndWritesItIntoThePlan) {
               HasSubstr("folded constants, 4: shape, batch, listed, wanted"));
 }
 
+TEST_F(OnnxTest, ListsEveryNodeWhereThereIsNoPlan) {
+  WriteModel(graph::onnx::BuildMobileNet);
+  Arguments plan = {"plan",        "net.onnx", "--hw",    Profile(),   "--dim",       "N=1",
+                    "--floats-as", "int8",     "--limit", "latency=1", "--no-reasons"};
+  const Outcome text = Run(plan);
+  EXPECT_EQ(text.exit_code, 20) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("note: 21 nodes of the file: "));
+  EXPECT_THAT(text.out, HasSubstr("; .. (--format json has it all)\n"));
+  plan.insert(plan.end(), {"--format", "json"});
+  EXPECT_THAT(ParseJson(Run(plan).out)["notes"].dump(), HasSubstr("\"21 nodes of the file: "));
+}
+
 // The JSON answer lists each node of the file once; the terminal shows the begin of the list.
 TEST_F(OnnxTest, ListsEveryNodeOfTheFile) {
   WriteModel(graph::onnx::BuildMobileNet);

@@ -101,6 +101,7 @@ tl::expected<Cut, Obstacle> ReadCut(const Node& node, const Shape& input,
   if (ends->size() != starts->size() || axes->size() != starts->size() || !step_for_each)
     return Fault("starts, ends, axes and steps of different lengths", "lists of one length");
   Cut cut{std::vector<int64_t>(input.size(), 0), std::vector<int64_t>(input.size(), 1), input};
+  std::vector<bool> is_listed(input.size(), false);
   for (size_t i = 0; i < axes->size(); ++i) {
     const std::optional<int> axis = AxisFrom((*axes)[i], input.size());
     if (!axis) {
@@ -108,6 +109,9 @@ tl::expected<Cut, Obstacle> ReadCut(const Node& node, const Shape& input,
           "axis " + std::to_string((*axes)[i]) + " of an input of shape " + ops::ToText(input),
           "an axis of the input");
     }
+    if (is_listed[static_cast<size_t>(*axis)])
+      return Fault("axis " + std::to_string(*axis) + " is listed twice", "each axis once");
+    is_listed[static_cast<size_t>(*axis)] = true;
     const int64_t extent = input[static_cast<size_t>(*axis)];
     const int64_t step = steps->empty() ? 1 : (*steps)[i];
     if (step == 0) return Fault("a step of 0", "any other");

@@ -151,7 +151,8 @@ common::Outcome LookUpRows(common::Translation& node) {
 common::Outcome GatherPicked(common::Translation& node, int axis, std::vector<int64_t> indices) {
   const Shape& input = node.ShapeOf(0);
   const Shape& places = node.ShapeOf(1);
-  for (int64_t& index : indices) index += index < 0 ? input[static_cast<size_t>(axis)] : 0;
+  const int64_t extent = input[static_cast<size_t>(axis)];
+  for (int64_t& index : indices) index += index < 0 && index >= -extent ? extent : 0;
   common::Part part;
   part.op.kind = base::OperatorKind::kGather;
   part.op.axis = axis;

@@ -68,6 +68,13 @@ std::optional<double> BoundOf(const common::Translation& node, size_t operand,
   return value == nullptr ? std::nullopt : std::optional<double>(*value);
 }
 
+common::Outcome ExpectOneElement(const common::Translation& node, size_t operand) {
+  if (!node.Has(operand) || ElementsOf(node.ShapeOf(operand)) == 1) return {};
+  return common::Fault(
+      "operand " + std::to_string(operand + 1) + " has shape " + ops::ToText(node.ShapeOf(operand)),
+      "a scalar");
+}
+
 std::string ClipFunction(const common::Translation& node) {
   const std::optional<double> least = BoundOf(node, 1, "min");
   const std::optional<double> most = BoundOf(node, 2, "max");
@@ -97,7 +104,12 @@ common::Outcome TranslateElementwise(common::Translation& node) {
   if (source.version < 7 && source.domain.empty() && source.Flag("broadcast"))
     return common::Barrier("it broadcasts as operator sets before 7 do");
   Positions operands = AllOperands(node);
-  if (source.type == "Clip") return EmitElementwise(node, {0}, ClipFunction(node), std::nullopt);
+  if (source.type == "Clip") {
+    for (const size_t bound : {size_t{1}, size_t{2}}) {
+      if (auto scalar = ExpectOneElement(node, bound); !scalar) return scalar;
+    }
+    return EmitElementwise(node, {0}, ClipFunction(node), std::nullopt);
+  }
   std::optional<base::DataType> type;
   if (source.type == "Where" && node.Has(1)) type = node.TypeOf(1);
   return EmitElementwise(node, operands, FunctionOf(node), type);
@@ -162,7 +174,23 @@ common::Outcome TranslateIdentity(common::Translation& node) {
 // here. The pass on data types (quantization.cc) then removes the pairs, and the conversions that a
 // neighbour can perform.
 
+// The scale is one number, one for each place on an axis, or one for each block of such places.
+common::Outcome ExpectScale(const common::Translation& node) {
+  const common::Node& source = node.Source();
+  const Shape& scale = node.ShapeOf(1);
+  if (ElementsOf(scale) == 1 || source.Int("block_size", 0) != 0) return {};
+  const Shape& input = node.ShapeOf(0);
+  const std::optional<int> axis = common::AxisFrom(source.Int("axis", 1), input.size());
+  if (!axis) {
+    return common::Fault("axis " + std::to_string(source.Int("axis", 1)) +
+                             " of an input of shape " + ops::ToText(input),
+                         "an axis of the input");
+  }
+  return ExpectShape(node, 1, {input[static_cast<size_t>(*axis)]});
+}
+
 common::Outcome Convert(common::Translation& node, std::string function, base::DataType type) {
+  if (auto scale = ExpectScale(node); !scale) return scale;
   common::Part part;
   part.op.kind = base::OperatorKind::kElementwise;
   part.op.function = std::move(function);

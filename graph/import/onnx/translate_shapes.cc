@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/base/text.h"
 #include "tessera/graph/import/common/node_attributes.h"
 #include "tessera/graph/import/onnx/translations.h"
 
@@ -273,6 +274,8 @@ tl::expected<ResizeAttributes, common::Obstacle> ReadModes(const common::Node& n
   static constexpr std::array<std::string_view, 3> kModes = {"nearest", "linear", "cubic"};
   static constexpr std::array<std::string_view, 5> kCoordinates = {
       "half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn"};
+  static constexpr std::array<std::string_view, 2> kUntranslated = {"half_pixel_symmetric",
+                                                                    "tf_crop_and_resize"};
   static constexpr std::array<std::string_view, 4> kRoundings = {
       "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
   const bool first_version = node.version < 11;
@@ -282,7 +285,12 @@ tl::expected<ResizeAttributes, common::Obstacle> ReadModes(const common::Node& n
   const auto coordinates = Among<ResizeCoordinates>(kCoordinates, coordinates_name);
   const auto rounding = Among<NearestRounding>(
       kRoundings, first_version ? "floor" : node.Text("nearest_mode", "round_prefer_floor"));
+  const bool is_known = coordinates || std::find(kUntranslated.begin(), kUntranslated.end(),
+                                                 coordinates_name) != kUntranslated.end();
   if (!mode) return common::Fault("mode '" + node.Text("mode") + "'", "nearest, linear or cubic");
+  if (!is_known)
+    return common::Fault("coordinate_transformation_mode '" + coordinates_name + "'",
+                         base::Join(kCoordinates) + ", " + base::Join(kUntranslated));
   if (!coordinates) return common::Barrier("its coordinates are '" + coordinates_name + "'");
   if (!rounding)
     return common::Fault("nearest_mode '" + node.Text("nearest_mode") + "'", "a way to round");
@@ -295,10 +303,10 @@ tl::expected<ResizeAttributes, common::Obstacle> ReadModes(const common::Node& n
 }
 
 common::Outcome TranslateResize(common::Translation& node) {
-  const tl::expected<Goal, common::Obstacle> goal = ReadGoal(node);
-  if (!goal) return tl::unexpected(goal.error());
   const tl::expected<ResizeAttributes, common::Obstacle> modes = ReadModes(node.Source());
   if (!modes) return tl::unexpected(modes.error());
+  const tl::expected<Goal, common::Obstacle> goal = ReadGoal(node);
+  if (!goal) return tl::unexpected(goal.error());
   if (goal->shape == node.ShapeOf(0) && goal->scales.empty()) {
     node.Drop(node.Source().inputs[0], "keeps the size");
     return {};

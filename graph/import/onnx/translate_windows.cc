@@ -13,6 +13,7 @@ constexpr int64_t kMostWindow = 65536;  // as in YAML networks
 struct WindowPads {
   std::array<int64_t, 2> low = {0, 0};
   std::array<int64_t, 2> high = {0, 0};
+  bool operator==(const WindowPads&) const = default;
 };
 
 // Explicit pads: all low ones, then all high ones.
@@ -115,17 +116,23 @@ tl::expected<Window, common::Obstacle> ReadWindow(const common::Node& node, cons
   window.stride = *stride;
   window.dilation = *dilation;
   const std::string automatic = node.Text("auto_pad", "NOTSET");
+  const tl::expected<WindowPads, common::Obstacle> pads = ReadWindowPads(node, axes);
+  if (!pads) return tl::unexpected(pads.error());
   if (automatic == "NOTSET" || automatic.empty()) {
-    const tl::expected<WindowPads, common::Obstacle> pads = ReadWindowPads(node, axes);
-    if (!pads) return tl::unexpected(pads.error());
     window.pad_low = pads->low;
     window.pad_high = pads->high;
-  } else if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
+    return window;
+  }
+  if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
     for (size_t axis = 0; axis < axes; ++axis)
       PadToSame(window, axis + 2 - axes, input[axis + 2], automatic == "SAME_UPPER");
   } else if (automatic != "VALID") {
     return common::Fault("auto_pad is '" + automatic + "'",
                          "NOTSET, SAME_UPPER, SAME_LOWER or VALID");
+  }
+  if (*pads != WindowPads{} && *pads != WindowPads{window.pad_low, window.pad_high}) {
+    return common::Fault("auto_pad is '" + automatic + "', and 'pads' holds other pads",
+                         "one of the two");
   }
   return window;
 }
@@ -285,6 +292,14 @@ common::Outcome TranslateTransposedConv(common::Translation& node) {
     const int64_t reached = (extent - 1) * window.stride[axis] + output_padding[axis] + reach;
     FollowOutput(window, output_padding, axis, {reached - goal, automatic == "SAME_UPPER"});
   }
+  for (size_t axis = 0; axis < padding->size(); ++axis) {
+    const int64_t most = std::max(window.stride[axis], window.dilation[axis]);
+    if ((*padding)[axis] < most) continue;
+    return common::Fault("'output_padding' holds " + std::to_string((*padding)[axis]),
+                         "less than the stride or the dilation, which are " +
+                             std::to_string(window.stride[axis]) + " and " +
+                             std::to_string(window.dilation[axis]));
+  }
   const int64_t out_channels = conv->weight[1] * conv->groups;
   common::Part part;
   part.op.kind = base::OperatorKind::kTransposedConv;
@@ -302,6 +317,23 @@ common::Outcome TranslateTransposedConv(common::Translation& node) {
 std::string PoolFunctionOf(const common::Node& node) {
   if (node.type.find("Max") != std::string::npos) return "max";
   return node.type.find("Lp") != std::string::npos ? "lp" : "average";
+}
+
+// A window of a pool that lies in the padding alone has no result.
+common::Outcome ExpectPoolWindow(const common::Node& node, const Window& window) {
+  constexpr int64_t kDefaultNorm = 2;
+  const int64_t norm = node.Int("p", kDefaultNorm);
+  if (PoolFunctionOf(node) == "lp" && norm < 1)
+    return common::Fault("'p' is " + std::to_string(norm), "at least 1");
+  for (size_t axis = 0; axis < window.kernel.size(); ++axis) {
+    const int64_t reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1;
+    const int64_t pad = std::max(window.pad_low[axis], window.pad_high[axis]);
+    if (pad < reach) continue;
+    return common::Fault(
+        "'pads' holds " + std::to_string(pad) + " for a window over " + std::to_string(reach),
+        "less than the window");
+  }
+  return {};
 }
 
 // QLinearAveragePool and QLinearGlobalAveragePool: the type of the result is that of its zero
@@ -337,6 +369,7 @@ common::Outcome TranslatePool(common::Translation& node) {
   const tl::expected<Window, common::Obstacle> window =
       ReadWindow(node.Source(), shape, node.Source().Ints("kernel_shape"));
   if (!window) return tl::unexpected(window.error());
+  if (auto fits = ExpectPoolWindow(node.Source(), *window); !fits) return fits;
   common::Part part;
   part.op.kind = base::OperatorKind::kPool;
   part.op.function = PoolFunctionOf(node.Source());

@@ -105,6 +105,32 @@ TEST(Limits, OfTheLatencyLeaveRatiosNoWorseThanLayerByLayer) {
   EXPECT_LE(found.plan->score, plan::ValueOf(found.plan->baseline->totals, "power") * (1 + 1e-9));
 }
 
+// Of the searches that follow one without a plan, the last is for the ratio that has a limit. Here
+// it is the only one that finds a plan.
+TEST(Limits, OfARatioAreSoughtByTheRatioItself) {
+  const graph::Graph network = NetworkIn(std::string(kTies) + "slow_network.json");
+  const hw_profiles::Profile profile = ProfileIn(std::string(kTies) + "slow_profile.json");
+  const auto least =
+      Search(std::string(kTies) + "slow_network.json", std::string(kTies) + "slow_profile.json",
+             Least("power", {{"latency", 1e6}}));
+  ASSERT_TRUE(least.plan);
+  partition::answer::PartitionOptions options;
+  options.objective =
+      Least("latency", {{"power", plan::ValueOf(least.plan->totals, "power") * 1.01}});
+  options.engines = TestEngines();
+  const partition::SearchFunction search = [&](const graph::Graph& graph,
+                                               const partition::answer::PartitionOptions& asked)
+      -> base::Expected<partition::answer::PartitionResult> {
+    if (!asked.objective.weights.contains("power")) return partition::answer::PartitionResult();
+    return partition::SearchPartition(graph, profile, asked);
+  };
+  const auto found = partition::SearchForLimits(network, profile, options, search);
+  ASSERT_TRUE(found && found->plan);
+  EXPECT_LE(plan::ValueOf(found->plan->totals, "power"), options.objective.limits.at("power"));
+  EXPECT_EQ(found->plan->objective, options.objective);
+  EXPECT_NE(found->status, problem::Status::kOptimal);
+}
+
 // A search with limits has a share of the time. Here the first one ends with it, and with a plan of
 // single operators.
 TEST(Limits, LeaveNoTimeUnused) {

@@ -152,6 +152,46 @@ TEST(OnnxFault, TablesThatDoNotFit) {
          "operand 3 has shape [5]");
 }
 
+// Attributes and bounds beyond what the operator is defined for.
+TEST(OnnxFault, AttributesBeyondTheirRange) {
+  const auto refuse = [](const std::string& type, const Attributes& attributes,
+                         const std::vector<std::vector<int64_t>>& tables,
+                         const std::string& expected, const std::string& message) {
+    ModelBuilder model;
+    std::vector<std::string> operands = {model.Input("x", {1, 4, 8, 8})};
+    for (size_t i = 0; i < tables.size(); ++i)
+      operands.push_back(model.Weight("w" + std::to_string(i), tables[i]));
+    model.Add(type, operands, "y", attributes);
+    model.Output("y");
+    ExpectFault(model.Bytes(), "operator 'y' (" + type + "): " + message, expected);
+  };
+  const Attributes::value_type kernel{"kernel_shape", Ints{2, 2}};
+  refuse("MaxPool", {kernel, {"pads", Ints{2, 0, 0, 0}}}, {}, "less than the window",
+         "'pads' holds 2 for a window over 2");
+  refuse("LpPool", {kernel, {"p", int64_t{0}}}, {}, "at least 1", "'p' is 0");
+  refuse("MaxPool", {kernel, {"auto_pad", "VALID"}, {"pads", Ints{1, 1, 1, 1}}}, {},
+         "one of the two", "auto_pad is 'VALID', and 'pads' holds other pads");
+  refuse("ConvTranspose", {{"output_padding", Ints{0, 2}}}, {{4, 6, 3, 3}},
+         "less than the stride or the dilation, which are 1 and 1", "'output_padding' holds 2");
+  refuse("Clip", {}, {{2}}, "a scalar", "operand 2 has shape [2]");
+  refuse("QuantizeLinear", {{"axis", int64_t{5}}}, {{4}}, "an axis of the input",
+         "axis 5 of an input of shape [1, 4, 8, 8]");
+  refuse("QuantizeLinear", {}, {{3}}, "[4]", "operand 2 has shape [3]");
+  refuse("Resize", {{"coordinate_transformation_mode", "middle"}}, {}, "half_pixel",
+         "coordinate_transformation_mode 'middle'");
+}
+
+TEST(OnnxFault, AnAxisThatIsSlicedTwice) {
+  ModelBuilder model;
+  model.Input("x", {4, 8});
+  model.Add("Slice",
+            {"x", model.Integers("starts", {0, 1}), model.Integers("ends", {2, 3}),
+             model.Integers("axes", {1, -1})},
+            "y");
+  model.Output("y");
+  ExpectFault(model.Bytes(), "operator 'y' (Slice): axis 1 is listed twice", "each axis once");
+}
+
 TEST(OnnxFault, AKernelLargerThanItsInput) {
   ModelBuilder model;
   model.Input("x", {1, 4, 2, 8});
@@ -202,6 +242,11 @@ TEST(OnnxFault, AnIndexBeyondItsAxis) {
   model.Add("Gather", {"x", model.Integers("i", {4})}, "y");
   model.Output("y");
   ExpectFault(model.Bytes(), "index 4 of an axis of 4");
+  ModelBuilder negative;
+  negative.Input("x", {4, 8});
+  negative.Add("Gather", {"x", negative.Integers("i", {-5})}, "y");
+  negative.Output("y");
+  ExpectFault(negative.Bytes(), "index -5 of an axis of 4");
 }
 
 TEST(OnnxFault, APermutationThatIsNone) {
