@@ -32,6 +32,7 @@ using problem::AddressRange;
 struct Touch {
   int memory = 0;
   bool writes = false;
+  bool reads_back = false;  // what it writes
   std::vector<AddressRange> bytes;
 };
 
@@ -152,6 +153,7 @@ class DependencyFinder {
       touch.memory = operand.memory;
       touch.writes = operand.part == Part::kOutput || operand.part == Part::kTo ||
                      operand.part == Part::kScratch || operand.part == Part::kPartialSums;
+      touch.reads_back = operand.part == Part::kScratch;
       touch.bytes =
           region.fills
               ? std::vector<AddressRange>{{spot.address, spot.address + sizes_.at(spot.buffer)}}
@@ -195,9 +197,12 @@ class DependencyFinder {
     for (const Touch& touch : touches) {
       if (touch.memory != plan_.profile.tile_memory) continue;
       for (const AddressRange& range : touch.bytes) {
-        const auto kind = touch.writes ? AccessKind::kWrite : AccessKind::kRead;
-        if (rules_.FirstForbidden(mode, rules_.BanksAt(range.begin, range.end), job.on, kind) >= 0)
-          return false;
+        const auto banks = rules_.BanksAt(range.begin, range.end);
+        const auto allows = [&](AccessKind kind) {
+          return rules_.FirstForbidden(mode, banks, job.on, kind) < 0;
+        };
+        if (touch.writes && !allows(AccessKind::kWrite)) return false;
+        if ((!touch.writes || touch.reads_back) && !allows(AccessKind::kRead)) return false;
       }
     }
     return true;

@@ -83,10 +83,11 @@ Execution::Execution(const Plan& plan, const Contents& contents, const base::Sto
       users_(verify::FindUsers(plan.network)),
       places_(plan, contents, users_),
       whole_(plan, contents, places_),
+      buffers_(FindBuffers(plan)),
       memories_(SizesOf(plan, contents)),
       performer_(plan, contents, memories_, stop, *this),
       modes_(performer_.Rules()),
-      recorder_(std::in_place, plan, contents) {
+      recorder_(std::in_place, plan, contents, buffers_) {
   memories_.BeginRuns(order_);
   modes_.BeginRuns(order_);
 }
@@ -168,7 +169,7 @@ void Execution::Do(const execute::EnterStep& enter) {
          fmt::format("follows step {}, which the plan's loops do not foresee", before));
   entered_ = true;
   const int subgraph = plan_.steps[static_cast<size_t>(enter.step)].subgraph;
-  if (subgraph != std::exchange(subgraph_, subgraph)) recorder_.emplace(plan_, contents_);
+  if (subgraph != std::exchange(subgraph_, subgraph)) recorder_.emplace(plan_, contents_, buffers_);
   if (under_way_.empty()) {
     order_.Clear();
     memories_.BeginRuns(order_);

@@ -73,6 +73,7 @@ class Execution : private Listener {
   const std::vector<verify::Users> users_;
   const execute::Places places_;
   const WholeTensors whole_;
+  const BuffersById buffers_;
   TaggedMemories memories_;
   Performer performer_;
   Modes modes_;

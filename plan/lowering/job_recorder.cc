@@ -98,11 +98,15 @@ bool JoinSpot(Operand& operand, const Spot& spot) {
 
 }  // namespace
 
-Recorder::Recorder(const Plan& plan, const execute::Contents& contents)
-    : plan_(plan), contents_(contents) {
+BuffersById FindBuffers(const Plan& plan) {
+  BuffersById buffers;
   for (size_t i = 0; i < plan.problem.buffers.size(); ++i)
-    buffers_.emplace(plan.problem.buffers[i].id, i);
+    buffers.emplace(plan.problem.buffers[i].id, i);
+  return buffers;
 }
+
+Recorder::Recorder(const Plan& plan, const execute::Contents& contents, const BuffersById& buffers)
+    : plan_(plan), contents_(contents), buffers_(buffers) {}
 
 void Recorder::Record(const execute::StartTransfer& transfer) {
   Job job;

@@ -21,12 +21,16 @@ struct JobRun {
   std::vector<FixedRegion> regions;
 };
 
+// The index of each buffer of the plan's Problem.
+using BuffersById = std::map<std::string, size_t>;
+BuffersById FindBuffers(const Plan& plan);
+
 // Converts instructions, which name places and boxes, into runs of jobs, which name addresses and
 // strides, in cells (execute::Contents). Instructions without effect are dropped.
-// The plan and the contents must outlive it.
+// What it is made of must outlive it.
 class Recorder {
  public:
-  Recorder(const Plan& plan, const execute::Contents& contents);
+  Recorder(const Plan& plan, const execute::Contents& contents, const BuffersById& buffers);
 
   void Record(const execute::StartTransfer& transfer);
   void Record(const execute::Copy& copy);
@@ -74,7 +78,7 @@ class Recorder {
 
   const Plan& plan_;
   const execute::Contents& contents_;
-  std::map<std::string, size_t> buffers_;           // of the subgraph, and whole ones
+  const BuffersById& buffers_;
   std::map<int, std::optional<HomeLayout>> homes_;  // by tensor
   std::vector<Job> jobs_;
   std::vector<JobRun> job_runs_;

@@ -104,7 +104,9 @@ std::vector<Loop> LoopsOf(const Plan& plan, const Subgraph& subgraph) {
 class Lowering {
  public:
   explicit Lowering(const Plan& plan)
-      : plan_(plan), contents_(plan.network, plan.profile.table_bytes_per_channel) {}
+      : plan_(plan),
+        contents_(plan.network, plan.profile.table_bytes_per_channel),
+        buffers_(FindBuffers(plan)) {}
 
   base::Expected<Program> Run() {
     if (std::string why = execute::FindObstacle(plan_); !why.empty()) return Refuse(why);
@@ -203,7 +205,7 @@ class Lowering {
     if (step.subgraph != subgraph_) {
       Finish();
       subgraph_ = step.subgraph;
-      recorder_.emplace(plan_, contents_);
+      recorder_.emplace(plan_, contents_, buffers_);
     }
     if (!enter.mode || !switches_.contains(PositionOf(enter))) return;
     const int64_t phase = enter.tile < 0 ? 0 : enter.tile % Phases();
@@ -235,6 +237,7 @@ class Lowering {
 
   const Plan& plan_;
   const execute::Contents contents_;
+  const BuffersById buffers_;
   std::set<Position> switches_;
   std::optional<Recorder> recorder_;
   int subgraph_ = -1;

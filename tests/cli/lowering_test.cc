@@ -154,5 +154,16 @@ TEST_F(LoweringTest, IsReadStrictly) {
   }
 }
 
+// The scratch of the first operator is read back, and the mode of the second one has no reads
+// there.
+TEST_F(LoweringTest, AModeThatForbidsToReadScratchWaits) {
+  const std::string files = Shipped("tests/cli/drawn/scratch_between_modes");
+  const Outcome planned = Run({"plan", files + ".yaml", "--hw", files + ".hw.yaml", "--minimize",
+                               "energy", "--lowering", "--output", "plan.json"});
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  const Outcome checked = Run({"check", "plan.json", "--execute"});
+  EXPECT_EQ(checked.exit_code, 0) << checked.out;
+}
+
 }  // namespace
 }  // namespace tessera::cli
