@@ -54,10 +54,11 @@ std::string_view Assurance(Evidence evidence) {
 std::string TensorsOf(const Obstacle& obstacle) {
   if (obstacle.tensors.empty() || !obstacle.LacksBytes()) return "";
   const std::string_view where = obstacle.in_one_bank ? "one bank of " : "";
-  std::string text = fmt::format("\n{} bytes of {}'{}' are needed at once{}, {} are there\n",
-                                 obstacle.needed, where, Printable(obstacle.memory),
-                                 obstacle.step ? fmt::format(" at step {}", *obstacle.step) : "",
-                                 obstacle.available);
+  std::string text = fmt::format(
+      "\n{} bytes of {}'{}' are needed at once{}, {}\n", obstacle.needed, where,
+      Printable(obstacle.memory), obstacle.step ? fmt::format(" at step {}", *obstacle.step) : "",
+      obstacle.peak_is_limited ? fmt::format("the limit is {}", obstacle.available)
+                               : fmt::format("{} are there", obstacle.available));
   for (size_t i = 0; i < std::min(kMostListed, obstacle.tensors.size()); ++i) {
     const HeldPart& held_part = obstacle.tensors[i];
     text += fmt::format("  {:>12}  {}, {}\n", held_part.bytes, Printable(held_part.tensor),

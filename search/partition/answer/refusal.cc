@@ -134,9 +134,11 @@ class Explanation {
     return reason;
   }
 
+  bool IsPeakLimited() const { return context_.Room() < context_.TileMemory().capacity_bytes; }
+
   // The same for subgraphs of any length, by the operands of one operator.
   std::string DescribeLowerBound() const {
-    if (context_.Room() < context_.TileMemory().capacity_bytes) {
+    if (IsPeakLimited()) {
       return fmt::format("{}; operator '{}' needs {} bytes in the smallest tiles",
                          DescribeLimits("of the network"), NameOf(lower_bounds_.tightest),
                          lower_bounds_.costs.peak_bytes);
@@ -204,7 +206,8 @@ class Explanation {
       result.reason += fmt::format("; {} is {} at least", limit.metric, limit.bound);
       const bool adds_up = plan::FindMetric(limit.metric)->joining == plan::Joining::kSum;
       if (adds_up && limit.op >= 0 && limit.part > 0 && context_.graph.operators.size() > 1)
-        result.reason += fmt::format(", '{}' alone takes {}", NameOf(limit.op), limit.part);
+        result.reason +=
+            fmt::format(", a subgraph of '{}' alone takes {}", NameOf(limit.op), limit.part);
     }
     return result;
   }
@@ -231,10 +234,11 @@ class Explanation {
                                alone.bound.bytes, memory, *alone.longest_bank);
     }
     if (alone.bound.bytes > context_.Room()) {
-      return how +
-             fmt::format("needs {} bytes of '{}'{}; {} are there", alone.bound.bytes, memory,
-                         alone.bound.step ? fmt::format(" at step {}", *alone.bound.step) : "",
-                         context_.Room());
+      return how + fmt::format(
+                       "needs {} bytes of '{}'{}; {}", alone.bound.bytes, memory,
+                       alone.bound.step ? fmt::format(" at step {}", *alone.bound.step) : "",
+                       IsPeakLimited() ? fmt::format("the limit on the peak is {}", context_.Room())
+                                       : fmt::format("{} are there", context_.Room()));
     }
     const std::string_view none = alone.status == problem::Status::kInfeasible
                                       ? "has no placement"

@@ -197,13 +197,16 @@ std::string_view NameOf(ObstacleKind kind) {
 Obstacle ObstacleOf(const hw_profiles::Profile& profile, int op, const Alone& alone,
                     problem::Bytes room) {
   Obstacle obstacle;
+  const hw_profiles::Memory& tile_memory =
+      profile.memories[static_cast<size_t>(profile.tile_memory)];
   obstacle.op = op;
-  obstacle.memory = profile.memories[static_cast<size_t>(profile.tile_memory)].name;
+  obstacle.memory = tile_memory.name;
   obstacle.tile = alone.tile;
   obstacle.policy = fmt::format("weights {}", hw_profiles::NameOf(alone.policy.weights));
   obstacle.needed = alone.bound.bytes;
   obstacle.available = alone.longest_bank.value_or(room);
   obstacle.in_one_bank = alone.longest_bank.has_value();
+  obstacle.peak_is_limited = !obstacle.in_one_bank && room < tile_memory.capacity_bytes;
   obstacle.capacity = room;
   obstacle.step = alone.bound.step;
   obstacle.tensors = alone.held_parts;

@@ -102,6 +102,7 @@ struct Obstacle {
   problem::Bytes needed = 0;  // at the same time
   problem::Bytes available =
       0;  // if this is at least `needed`, banks, modes or alignments are the cause
+  bool peak_is_limited = false;  // `available` is a limit of the objective
   bool in_one_bank =
       false;  // whether `available` refers to the longest bank, which must hold the tensor
   std::optional<problem::Step> step;  // of `problem`, where they are needed
