@@ -18,6 +18,7 @@ namespace tessera::base {
 // How the axes of an operand correspond to those of the output.
 enum class AxisRelation : uint8_t {
   kAny,      // any axis of the output may decide what is read along any axis
+  kSame,     // the same axes
   kAligned,  // axes aligned at the right; an extent of 1 serves every index
   kWindow,   // feature maps: the same batch and channel; rows and columns follow rows and columns
   kGroup,    // as kWindow, but the channels of a group, all of them if there is one group
@@ -66,7 +67,8 @@ struct OperatorTraits {
        .fuses_activation = true, .keeps_channels = true, .always_reads = true,                    \
        .reads_boxes = true, .may_overwrite = true)                                                \
   KIND(Concat, .name = "concat", .moves_data = true, .reads_boxes = true)                         \
-  KIND(Slice, .name = "slice", .moves_data = true)                                                \
+  KIND(Slice, .name = "slice", .axes = AxisRelation::kSame, .moves_data = true,                   \
+       .always_reads = true)                                                                      \
   KIND(Pad, .name = "pad", .moves_data = true)                                                    \
   KIND(Gather, .name = "gather", .moves_data = true)                                              \
   KIND(Matmul, .name = "matmul", .axes = AxisRelation::kProduct, .multiplies = true,              \
@@ -77,7 +79,7 @@ struct OperatorTraits {
        .fuses_activation = true, .keeps_channels = true, .always_reads = true,                    \
        .reads_boxes = true)                                                                       \
   KIND(Reshape, .name = "reshape", .moves_data = true, .mixes_axes = true)                        \
-  KIND(Resize, .name = "resize")                                                                  \
+  KIND(Resize, .name = "resize", .axes = AxisRelation::kSame, .always_reads = true)               \
   KIND(Transpose, .name = "transpose", .moves_data = true, .reads_boxes = true)                   \
   KIND(DepthToSpace, .name = "depth_to_space", .moves_data = true, .mixes_axes = true)            \
   KIND(SpaceToDepth, .name = "space_to_depth", .moves_data = true, .mixes_axes = true)            \

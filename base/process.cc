@@ -69,22 +69,36 @@ int64_t LimitOfProcess(decltype(RLIMIT_AS) resource) {
       std::min<rlim_t>(limit.rlim_cur, std::numeric_limits<int64_t>::max()));
 }
 
-}  // namespace
+// Pages that are mapped, and those of them in memory; nothing if the system does not report them.
+struct Pages {
+  int64_t mapped = 0;
+  int64_t resident = 0;
+};
 
-int64_t ResidentBytes() {
+Pages PagesOfProcess() {
   // No stream is used: a stream allocates, and this function is called when memory runs out.
   const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
+  if (file < 0) return {};
   std::array<char, 128> text{};
   const ssize_t length = read(file, text.data(), text.size());
   close(file);
-  if (length <= 0) return 0;
+  if (length <= 0) return {};
   const char* const end = text.data() + length;
-  const char* const resident = std::find<const char*>(text.data(), end, ' ');
-  int64_t pages = 0;
-  if (resident != end) std::from_chars(resident + 1, end, pages);
-  return pages * sysconf(_SC_PAGESIZE);
+  Pages pages;
+  const char* const next = std::from_chars(text.data(), end, pages.mapped).ptr;
+  if (next != end) std::from_chars(next + 1, end, pages.resident);
+  return pages;
 }
+
+}  // namespace
+
+int64_t FreeAddressSpace() {
+  const int64_t limit = LimitOfProcess(RLIMIT_AS);
+  if (limit == std::numeric_limits<int64_t>::max()) return limit;
+  return std::max<int64_t>(0, limit - PagesOfProcess().mapped * sysconf(_SC_PAGESIZE));
+}
+
+int64_t ResidentBytes() { return PagesOfProcess().resident * sysconf(_SC_PAGESIZE); }
 
 int64_t UsableBytes() {
   const int64_t pages = sysconf(_SC_PHYS_PAGES);

@@ -16,6 +16,9 @@ int64_t ResidentBytes();
 // control groups and the limits of the process.
 int64_t UsableBytes();
 
+// Bytes that the process may still map; the greatest number if its address space has no limit.
+int64_t FreeAddressSpace();
+
 // The number of threads, at most `wanted` and at least one, whose stacks leave three quarters of
 // the usable memory to the work. Where an address space is limited, stacks would use it up.
 int UsableThreads(int wanted);

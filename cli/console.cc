@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -87,8 +89,23 @@ std::atomic<bool>& Seen() {
   return seen;
 }
 
+// A text that a signal handler can read.
+struct LastWords {
+  std::array<char, 4096> text = {};
+  std::atomic<size_t> size{0};
+};
+
+LastWords& ToSay() {
+  static LastWords words;
+  return words;
+}
+
 // For use when no work is under way that has an answer.
-void EndAtOnce(int /*signal*/) { _exit(static_cast<int>(ExitCode::kInterrupted)); }
+void EndAtOnce(int /*signal*/) {
+  const LastWords& words = ToSay();
+  static_cast<void>(write(STDERR_FILENO, words.text.data(), words.size.load()));
+  _exit(static_cast<int>(ExitCode::kInterrupted));
+}
 
 void OnSignal(int signal) {
   Seen().store(true);
@@ -113,6 +130,15 @@ InterruptGuard::~InterruptGuard() {
 void EndOnInterrupt() {
   std::signal(SIGINT, EndAtOnce);
   std::signal(SIGTERM, EndAtOnce);
+}
+
+void SayOnInterrupt(std::string_view text) {
+  LastWords& words = ToSay();
+  words.size = 0;
+  const size_t most = std::min(text.size(), words.text.size());
+  const size_t end = most < text.size() ? text.rfind('\n', most - 1) + 1 : most;
+  std::copy_n(text.begin(), end, words.text.begin());
+  words.size = end;
 }
 
 bool InterruptGuard::Interrupted() { return Seen().load(); }

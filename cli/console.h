@@ -62,4 +62,7 @@ class InterruptGuard {
 // called at the start of the process.
 void EndOnInterrupt();
 
+// What such an end prints on stderr, from now on: whole lines.
+void SayOnInterrupt(std::string_view text);
+
 }  // namespace tessera::cli

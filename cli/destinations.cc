@@ -9,6 +9,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "tessera/base/text.h"
+
 namespace tessera::cli {
 namespace {
 
@@ -65,8 +67,10 @@ bool Destinations::Writes(const Named& folder, const std::optional<Identity>& fi
 
 ExitCode Destinations::Around(Console& console, const std::function<ExitCode()>& work) {
   if (const ExitCode code = Check(console); code != ExitCode::kAnswer) return code;
+  PrepareForInterrupt();
   const ExitCode code = work();
-  NoteLeft(console);
+  for (const std::string& line : DescribeLeft()) console.Note(line);
+  SayOnInterrupt("");
   return code;
 }
 
@@ -170,25 +174,35 @@ ExitCode Destinations::Save(Console& console, std::span<const base::Output> outp
       code = ExitCode::kCannotWrite;
     }
     for (Named& file : files_) file.saved = file.saved || (file.path == output.path && written);
+    PrepareForInterrupt();
   }
   return code;
 }
 
 void Destinations::NoteSaved(const std::string& folder) {
   for (Named& named : folders_) named.saved = named.saved || named.path == folder;
+  PrepareForInterrupt();
 }
 
-void Destinations::NoteLeft(Console& console) const {
+std::vector<std::string> Destinations::DescribeLeft() const {
+  std::vector<std::string> lines;
   for (const Named& file : files_) {
     if (file.is_old && !file.saved)
-      console.Note(
+      lines.push_back(
           fmt::format("the file at {} is from an earlier run and was left as it was", file.path));
   }
   for (const Named& folder : folders_) {
     if (folder.is_old && !folder.saved)
-      console.Note(fmt::format("the files in {} are from an earlier run and were left as they were",
-                               folder.path));
+      lines.push_back(fmt::format(
+          "the files in {} are from an earlier run and were left as they were", folder.path));
   }
+  return lines;
+}
+
+void Destinations::PrepareForInterrupt() const {
+  std::string text;
+  for (const std::string& line : DescribeLeft()) text += base::Printable(line) + '\n';
+  SayOnInterrupt(text);
 }
 
 }  // namespace tessera::cli

@@ -65,7 +65,9 @@ class Destinations {
   static std::optional<Identity> PlannedIdentityOf(const std::filesystem::path& path);
   static bool Writes(const Named& folder, const std::optional<Identity>& file);
   ExitCode Check(Console& console);
-  void NoteLeft(Console& console) const;
+  // The old files and folders that are not written yet, each in a line.
+  std::vector<std::string> DescribeLeft() const;
+  void PrepareForInterrupt() const;
   ExitCode CheckFile(Console& console, Named& file) const;
   ExitCode CheckFolder(Console& console, Named& folder) const;
   std::optional<std::string> FindClash(const Named& file, size_t index) const;

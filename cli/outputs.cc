@@ -32,7 +32,7 @@ ExitCode ExitCodeOf(const problem::Result& result) {
     case problem::Status::kFeasible:
       return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
     case problem::Status::kInfeasible:
-      return ExitCode::kInfeasible;
+      return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kInfeasible;
     case problem::Status::kUnknown:
       return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kLimit;
     case problem::Status::kInvalid:

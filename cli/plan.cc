@@ -40,6 +40,8 @@ constexpr std::chrono::milliseconds kReasons{1700};
 constexpr std::chrono::milliseconds kLateReasons{50};
 constexpr double kPartForCollision = 0.4;
 
+constexpr double kPartWithLowering = 0.75;  // of the time, for the search
+
 class PlanCommand final : public Command {
  public:
   std::string Name() const override { return "plan"; }
@@ -202,8 +204,9 @@ class PlanCommand final : public Command {
     base::Stop signal;
     search_.LimitLast(signal);
     const InterruptGuard guard(signal);
-    base::Stop stop(search_.Deadline(), &signal);
-    stop.EndProcess();
+    base::Stop whole(search_.Deadline(), &signal);
+    whole.EndProcess();
+    const base::Stop stop(lowering_ ? whole.Before(kPartWithLowering) : std::nullopt, &whole);
     const api::parts::EngineSet engines = search_.Engines();
     ProblemDump::Recording recording = dump_.Record(engines.Pointers());
     options.max_operators = max_operators_;
@@ -244,19 +247,19 @@ class PlanCommand final : public Command {
       if (!noted) code = console.Fail(noted.error());
     }
     if (lowering_) {
-      base::Expected<plan::Program> lowering = plan::lowering::Lower(plan);
+      base::Expected<plan::Program> lowering = plan::lowering::Lower(plan, whole);
       if (lowering) {
         plan.lowering = std::move(*lowering);
       } else {
         console.Refuse(lowering.error());
-        code = ExitCode::kUnsupported;
+        code = whole.Requested() ? ExitCode::kLimit : ExitCode::kUnsupported;
       }
     }
     if (const ExitCode saved = Write(console, plan); saved != ExitCode::kAnswer) code = saved;
     console.Print(format_.IsJson() ? plan::files::WritePlanJson(plan, elapsed.count())
                                    : report::DescribePlan(plan, elapsed.count()));
-    if (code != ExitCode::kAnswer) return code;
-    return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
+    const bool is_complete = code != ExitCode::kAnswer && code != ExitCode::kLimit;
+    return InterruptGuard::Interrupted() && !is_complete ? ExitCode::kInterrupted : code;
   }
 
   ExitCode PrintFront(Console& console, const LoadedNetwork& network,

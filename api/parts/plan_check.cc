@@ -25,7 +25,8 @@ class PlanCheck {
     if (options_.execute) Interruptibly("while it was executed", [this] { Execute(); });
     if (options_.execute && plan_.lowering)
       Interruptibly("while its lowering was executed", [this] { Interpret(); });
-    if (plan_.lowering && !IsCutOff()) CheckLowering();
+    if (plan_.lowering)
+      Interruptibly("while its lowering was derived", [this] { CheckLowering(); });
     if (IsClean() && options_.search)
       Interruptibly("while it was made again", [this] { SearchAgain(); });
     return std::move(verdict_);
@@ -89,7 +90,8 @@ class PlanCheck {
         verdict_.violations.push_back("lowering: " + fault);
     }
     if (!IsClean()) return;  // of a plan that is none, nothing follows
-    const base::Expected<plan::Program> expected = plan::lowering::Lower(plan_);
+    const base::Expected<plan::Program> expected = plan::lowering::Lower(plan_, stop_);
+    if (stop_.Requested()) return;
     if (!expected) {
       verdict_.violations.push_back("lowering: " + expected.error().message);
     } else {

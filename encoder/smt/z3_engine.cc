@@ -8,10 +8,12 @@
 #include <condition_variable>
 #include <limits>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/base/process.h"
 #include "tessera/encoder/formulation/encoded_session.h"
 #include "tessera/encoder/smt/z3_sink.h"
 
@@ -147,6 +149,9 @@ unsigned ResourceLimitFor(int64_t conflicts) {
              : static_cast<unsigned>(kToSetUp + conflicts * kPerConflict);
 }
 
+constexpr int64_t kLeastMemory = int64_t{32} << 20;         // bytes for a formula
+constexpr int64_t kLeastAddressSpace = int64_t{192} << 20;  // bytes
+
 constexpr uint64_t kSeedRange = 1'000'000'000;
 
 // Interrupts Z3 on a Stop, because no limit of Z3 itself stops it everywhere. An interrupt that
@@ -254,6 +259,9 @@ formulation::Answer Z3Backend::Decide(std::span<const formulation::Literal> assu
 
 formulation::BackendFactory Z3Backends(const Z3Options& options) {
   return [options](const formulation::Magnitude& magnitude) {
+    // Z3 does not check whether its first allocations succeed.
+    if (magnitude.memory < kLeastMemory || base::FreeAddressSpace() < kLeastAddressSpace)
+      throw std::bad_alloc();
     return std::make_unique<Z3Backend>(options, magnitude);
   };
 }

@@ -260,11 +260,15 @@ const Spot* FindSpot(const Operand& operand, int phase, int slot) {
 
 std::vector<std::vector<Dependency>> FindDependencies(const Plan& plan,
                                                       const std::vector<Job>& jobs,
-                                                      const std::vector<JobRun>& job_runs) {
+                                                      const std::vector<JobRun>& job_runs,
+                                                      const base::Stop& stop) {
   DependencyFinder finder(plan, jobs);
   std::vector<std::vector<Dependency>> dependencies;
   dependencies.reserve(job_runs.size());
-  for (const JobRun& job_run : job_runs) dependencies.push_back(finder.Add(job_run));
+  for (const JobRun& job_run : job_runs) {
+    if (stop.Requested()) break;
+    dependencies.push_back(finder.Add(job_run));
+  }
   return dependencies;
 }
 
@@ -306,8 +310,13 @@ class Unfolded {
 class Dropping {
  public:
   Dropping(const std::vector<JobRun>& job_runs,
-           const std::vector<std::vector<Dependency>>& dependencies, std::vector<Job>& jobs)
-      : job_runs_(job_runs), dependencies_(dependencies), jobs_(jobs), unfolded_(job_runs, jobs) {}
+           const std::vector<std::vector<Dependency>>& dependencies, std::vector<Job>& jobs,
+           const base::Stop& stop)
+      : job_runs_(job_runs),
+        dependencies_(dependencies),
+        jobs_(jobs),
+        stop_(stop),
+        unfolded_(job_runs, jobs) {}
 
   void Run() {
     size_t count = 0;
@@ -316,6 +325,7 @@ class Dropping {
     for (const Cause cause : {Cause::kReuse, Cause::kMode, Cause::kData}) {
       for (Job& job : jobs_) {
         for (size_t i = job.waits.size(); i-- > 0;) {
+          if (stop_.Requested()) return;
           if (job.waits[i].cause != cause) continue;
           const Wait wait = job.waits[i];
           job.waits.erase(job.waits.begin() + static_cast<std::ptrdiff_t>(i));
@@ -341,6 +351,7 @@ class Dropping {
   const std::vector<JobRun>& job_runs_;
   const std::vector<std::vector<Dependency>>& dependencies_;
   std::vector<Job>& jobs_;
+  const base::Stop& stop_;
   Unfolded unfolded_;
 };
 
@@ -358,8 +369,8 @@ bool LookBack(const std::vector<JobRun>& job_runs, const std::vector<Job>& jobs)
 
 void DropImpliedWaits(const std::vector<JobRun>& job_runs,
                       const std::vector<std::vector<Dependency>>& dependencies,
-                      std::vector<Job>& jobs) {
-  Dropping(job_runs, dependencies, jobs).Run();
+                      std::vector<Job>& jobs, const base::Stop& stop) {
+  Dropping(job_runs, dependencies, jobs, stop).Run();
 }
 
 }  // namespace tessera::plan::lowering

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/plan/execute/contents.h"
 #include "tessera/plan/execute/instruction.h"
 #include "tessera/plan/lowered_program.h"
@@ -94,11 +95,12 @@ struct Dependency {
 
 // For each job run, the job runs for which it must wait, without those that another one implies:
 // data that it reads, bytes that are still in use, a mode that it needs. Job runs are in an order
-// in which they may be executed one by one. Cost: runs of bytes touched, plus the cost of
-// Precedence.
+// in which they may be executed one by one. After the stop, the rest is missing. Cost: runs of
+// bytes touched, plus the cost of Precedence.
 std::vector<std::vector<Dependency>> FindDependencies(const Plan& plan,
                                                       const std::vector<Job>& jobs,
-                                                      const std::vector<JobRun>& job_runs);
+                                                      const std::vector<JobRun>& job_runs,
+                                                      const base::Stop& stop);
 
 // The spot of an operand for that phase and slot, if there are several.
 const Spot* FindSpot(const Operand& operand, int phase, int slot);
@@ -110,10 +112,10 @@ bool LookBack(const std::vector<JobRun>& job_runs, const std::vector<Job>& jobs)
 // Drops waits without which every job run still comes after all its dependencies. A job waits in
 // the same way for all tiles, so a wait that one tile needs may make another wait redundant. Reuse
 // waits are dropped before data waits. All waits must look back. Cost: waits times job runs; if
-// that is too much, nothing is dropped.
+// that is too much, nothing is dropped; after the stop, nothing more.
 void DropImpliedWaits(const std::vector<JobRun>& job_runs,
                       const std::vector<std::vector<Dependency>>& dependencies,
-                      std::vector<Job>& jobs);
+                      std::vector<Job>& jobs, const base::Stop& stop);
 
 // From runs to rules: common properties of the runs of a job are stated once.
 

@@ -103,8 +103,9 @@ std::vector<Loop> LoopsOf(const Plan& plan, const Subgraph& subgraph) {
 
 class Lowering {
  public:
-  explicit Lowering(const Plan& plan)
+  Lowering(const Plan& plan, const base::Stop& stop)
       : plan_(plan),
+        stop_(stop),
         contents_(plan.network, plan.profile.table_bytes_per_channel),
         buffers_(FindBuffers(plan)) {}
 
@@ -193,6 +194,7 @@ class Lowering {
                    [this](const execute::Complaint& complaint) { refusal_ = complaint.message; },
                    [](const auto& /*other*/) {}},
         instruction);
+    if (stop_.Requested()) refusal_ = std::string(kStopped);
     if (recorder_ && recorder_->JobRuns().size() > kMostJobRuns) {
       refusal_ = fmt::format("subgraph {} has more than {} transfers and runs of operators",
                              subgraph_, kMostJobRuns);
@@ -223,19 +225,26 @@ class Lowering {
     lowered.phases = Phases();
     lowered.jobs = recorder_->Jobs();
     FoldTiles(recorder_->JobRuns(), lowered);
-    const auto dependencies = FindDependencies(plan_, lowered.jobs, recorder_->JobRuns());
+    const auto dependencies = FindDependencies(plan_, lowered.jobs, recorder_->JobRuns(), stop_);
+    if (stop_.Requested()) {
+      refusal_ = std::string(kStopped);
+      return;
+    }
     FoldWaits(recorder_->JobRuns(), dependencies, lowered.jobs);
     if (!LookBack(recorder_->JobRuns(), lowered.jobs)) {
       refusal_ =
           fmt::format("in subgraph {} some tiles would wait for what comes after them", subgraph_);
       return;
     }
-    DropImpliedWaits(recorder_->JobRuns(), dependencies, lowered.jobs);
+    DropImpliedWaits(recorder_->JobRuns(), dependencies, lowered.jobs, stop_);
     program_.subgraphs.push_back(std::move(lowered));
     recorder_.reset();
   }
 
+  static constexpr std::string_view kStopped = "it was stopped first";
+
   const Plan& plan_;
+  const base::Stop& stop_;
   const execute::Contents contents_;
   const BuffersById buffers_;
   std::set<Position> switches_;
@@ -247,6 +256,8 @@ class Lowering {
 
 }  // namespace
 
-base::Expected<Program> Lower(const Plan& plan) { return Lowering(plan).Run(); }
+base::Expected<Program> Lower(const Plan& plan, const base::Stop& stop) {
+  return Lowering(plan, stop).Run();
+}
 
 }  // namespace tessera::plan::lowering

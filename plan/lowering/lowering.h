@@ -14,9 +14,9 @@ namespace tessera::plan::lowering {
 
 // The plan as jobs for engines and links (docs/plan-format.md, Lowering). The jobs follow from the
 // plan alone. Refused, with a reason, if the plan cannot be lowered: elements of four bits, tensors
-// without an address, programs that are too long. Cost: the program's transfers and operators, each
-// as long as the rows of bytes that it touches.
-base::Expected<Program> Lower(const Plan& plan);
+// without an address, programs that are too long, or after the stop. Cost: the program's transfers
+// and operators, each as long as the rows of bytes that it touches.
+base::Expected<Program> Lower(const Plan& plan, const base::Stop& stop = base::Stop());
 
 // The differences between two lowerings, in words: for each subgraph the first job, work or class
 // that differs.

@@ -37,6 +37,13 @@ constexpr Source kOneIndex = {Source::Kind::kOneIndex, 0};
 constexpr Source kAny = {Source::Kind::kAny, 0};
 constexpr Source Along(size_t axis) { return {Source::Kind::kAxis, axis}; }
 
+std::vector<Source> SameSources(const Shape& in, const Shape& out) {
+  std::vector<Source> sources(in.size(), kAny);
+  for (size_t axis = 0; axis < in.size() && in.size() == out.size(); ++axis)
+    sources[axis] = Along(axis);
+  return sources;
+}
+
 std::vector<Source> AlignedAtTheRight(const Shape& in, const Shape& out) {
   std::vector<Source> sources(in.size(), kWhole);
   for (size_t axis = 0; axis < in.size() && in.size() <= out.size(); ++axis) {
@@ -116,6 +123,8 @@ std::vector<Source> SourcesOf(const Graph& network, const Operator& op, size_t o
   switch (base::TraitsOf(op.kind).axes) {
     case AxisRelation::kAny:
       return std::vector<Source>(in.size(), kAny);
+    case AxisRelation::kSame:
+      return SameSources(in, out);
     case AxisRelation::kAligned:
       return AlignedAtTheRight(in, out);
     case AxisRelation::kWindow:

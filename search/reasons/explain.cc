@@ -80,10 +80,19 @@ class ChangeFinder {
 
  private:
   template <typename Visit>
-  void ForEach(ConditionKind kind, Visit visit) const {
+  void ForEach(ConditionKind kind, Visit visit) {
     for (const Condition& each : set_) {
-      if (each.kind == kind) visit(each);
+      if (each.kind != kind) continue;
+      if (IsStopped()) return;
+      visit(each);
     }
+  }
+
+  // Queries are copies of the Problem, so after a stop none is made.
+  bool IsStopped() {
+    if (!oracle_.IsStopped()) return false;
+    found_.all_tried = false;
+    return true;
   }
 
   Result Solve(const Query& query) {
@@ -105,7 +114,7 @@ class ChangeFinder {
                Reach reach) {
     Least least{reached, true};
     Bytes low = base::RoundDown(impossible, granularity);
-    for (Bytes next = base::RoundUp(first_probe, granularity);;
+    for (Bytes next = base::RoundUp(first_probe, granularity); !IsStopped();
          next = base::RoundDown((low + least.amount) / 2, granularity)) {
       next = std::max(next, low + granularity);
       if (next >= least.amount) return least;
@@ -117,6 +126,7 @@ class ChangeFinder {
         low = next;
       }
     }
+    return {least.amount, false};
   }
 
   // Rules may ask for addresses between units.

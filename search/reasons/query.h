@@ -95,6 +95,8 @@ class Oracle {
   // kFeasible with an allocation that problem::Validate accepts, kInfeasible, or kUnknown.
   problem::Result Solve(const Query& query);
 
+  bool IsStopped() const { return stop_.Requested(); }
+
   problem::Status Ask(const Query& query) { return Solve(query).status; }
 
   // Adds `units` to the budget of the following queries.

@@ -58,7 +58,7 @@ TEST(OperatorTraits, AreThoseOfTheKinds) {
   EXPECT_EQ(KindsWith(&OperatorTraits::mixes_axes),
             "reshape depth_to_space space_to_depth space_to_batch");
   EXPECT_EQ(KindsWith(&OperatorTraits::always_reads),
-            "global_pool reduce elementwise matmul softmax layer_norm top_k");
+            "global_pool reduce elementwise slice matmul softmax layer_norm resize top_k");
   EXPECT_EQ(
       KindsWith(&OperatorTraits::reads_boxes),
       "global_pool reduce elementwise concat matmul softmax layer_norm transpose cumsum top_k");

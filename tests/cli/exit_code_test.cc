@@ -240,6 +240,17 @@ TEST_F(ExitCodeTest, InterruptedIs130AndTheIncumbentIsWritten) {
             0);
 }
 
+TEST_F(ExitCodeTest, ASignalWhileAnInputIsReadNamesTheOldFile) {
+  Write("old.json", "old");
+  ASSERT_EQ(mkfifo((Folder() / "pipe.csv").c_str(), S_IRUSR | S_IWUSR), 0);
+  Process process({"alloc", "pipe.csv", "--output", "old.json"}, Folder(), Streams(), "");
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  process.Signal(SIGTERM);
+  const Outcome outcome = process.Wait();
+  EXPECT_EQ(outcome.exit_code, 130);
+  EXPECT_EQ(outcome.err, "the file at old.json is from an earlier run and was left as it was\n");
+}
+
 // No engine keeps a signal to itself, as Z3 does unless it is configured otherwise.
 class InterruptedEngineTest : public ExitCodeTest,
                               public testing::WithParamInterface<std::string> {};

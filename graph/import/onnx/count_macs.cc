@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string_view>
@@ -23,7 +24,8 @@
 namespace tessera::graph::import::onnx {
 namespace {
 
-using Macs = std::optional<int64_t>;
+// The work, nothing if it is unknown, or operands that do not fit together.
+using Macs = tl::expected<std::optional<int64_t>, common::Obstacle>;
 
 // Products saturate one above the allowed maximum.
 constexpr int64_t kTooMany = base::kMaxTotal + 1;
@@ -110,6 +112,7 @@ class Counter {
     const Shape* w = ShapeOf(1);
     const Shape* r = ShapeOf(2);
     if (x == nullptr || w == nullptr || r == nullptr || x->size() != 3) return std::nullopt;
+    if (auto fits = ExpectWeights(x->back()); !fits) return tl::unexpected(fits.error());
     int64_t steps = Times((*x)[0], (*x)[1]);  // of all sequences
     if (node_.HasInput(4)) {
       const common::Constant* lengths = draft_.ConstantOf(node_.inputs[4]);
@@ -122,6 +125,24 @@ class Counter {
                              ? kTooMany
                              : base::CheckedAdd(ProductOf(*w), ProductOf(*r)).value_or(kTooMany);
     return Times(steps, each);
+  }
+
+  // The weights of a recurrent operator that reads this many features.
+  common::Outcome ExpectWeights(int64_t features) const {
+    const Shape& r = *ShapeOf(2);
+    const int64_t hidden = node_.Int("hidden_size", r.empty() ? 0 : r.back());
+    const int64_t rows = hidden * (node_.type == "LSTM" ? 4 : node_.type == "GRU" ? 3 : 1);
+    const int64_t directions = node_.Text("direction", "forward") == "bidirectional" ? 2 : 1;
+    const std::array<Shape, 3> expected = {
+        Shape{directions, rows, features}, {directions, rows, hidden}, {directions, 2 * rows}};
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const Shape* shape = ShapeOf(i + 1);
+      if (shape == nullptr || *shape == expected[i]) continue;
+      return common::Fault(
+          "operand " + std::to_string(i + 2) + " has shape " + ops::ToText(*shape),
+          ops::ToText(expected[i]) + ", for " + std::to_string(hidden) + " hidden values");
+    }
+    return {};
   }
 
   static constexpr int64_t kMostSteps = int64_t{1} << 32;
@@ -164,18 +185,24 @@ Macs Counter::OfEinsum() const {
   const std::optional<std::vector<Term>> terms =
       ReadTerms(std::string_view(equation).substr(0, equation.find("->")));
   if (!terms || terms->size() != node_.inputs.size()) return std::nullopt;
-  if (terms->size() == 1) return 0;  // only sums and moves
-  if (terms->size() > 2) return std::nullopt;
+  const auto fault = [&](const std::string& message, const std::string& expected) {
+    return common::Fault("the equation is '" + equation + "', and " + message, expected);
+  };
   std::map<char, int64_t> extents;
   Shape open;
   for (size_t i = 0; i < terms->size(); ++i) {
     const Term& term = (*terms)[i];
     const Shape* shape = ShapeOf(i);
     const size_t named = term.before.size() + term.behind.size();
-    if (shape == nullptr || shape->size() < named || (!term.open && shape->size() != named))
-      return std::nullopt;
+    if (shape == nullptr) return std::nullopt;
+    if (shape->size() < named || (!term.open && shape->size() != named)) {
+      return fault("operand " + std::to_string(i + 1) + " has shape " + ops::ToText(*shape),
+                   "an index for each axis");
+    }
+    std::optional<char> differs;
     const auto note = [&](char index, int64_t extent) {
       int64_t& known = extents.emplace(index, extent).first->second;
+      if (known != extent && known != 1 && extent != 1) differs = index;
       known = std::max(known, extent);
     };
     for (size_t axis = 0; axis < term.before.size(); ++axis)
@@ -183,12 +210,27 @@ Macs Counter::OfEinsum() const {
     const size_t tail = shape->size() - term.behind.size();
     for (size_t axis = 0; axis < term.behind.size(); ++axis)
       note(term.behind[axis], (*shape)[tail + axis]);
+    if (differs) {
+      return fault("operand " + std::to_string(i + 1) + " has shape " + ops::ToText(*shape),
+                   std::to_string(extents.at(*differs)) + " for index '" + *differs + "'");
+    }
     const Shape middle(shape->begin() + static_cast<std::ptrdiff_t>(term.before.size()),
                        shape->begin() + static_cast<std::ptrdiff_t>(tail));
     const std::optional<Shape> together = ops::Broadcast(open, middle);
     if (!together) return std::nullopt;
     open = *together;
   }
+  if (const size_t arrow = equation.find("->"); arrow != std::string::npos) {
+    const auto stated = ReadTerms(std::string_view(equation).substr(arrow + 2));
+    for (const char index : stated && stated->size() == 1
+                                ? stated->front().before + stated->front().behind
+                                : std::string()) {
+      if (!extents.contains(index))
+        return fault(std::string("no operand has index '") + index + "'", "an index of an operand");
+    }
+  }
+  if (terms->size() == 1) return 0;  // only sums and moves
+  if (terms->size() > 2) return std::nullopt;
   int64_t macs = ProductOf(open);
   for (const auto& [index, extent] : extents) macs = Times(macs, extent);
   return macs;
@@ -201,8 +243,8 @@ tl::expected<std::optional<int64_t>, common::Obstacle> CountMacs(
     const std::vector<common::ValueType>& outputs) {
   // For a convolution or product only the first output has a shape; an LSTM may leave it out.
   const Shape output = outputs.empty() ? Shape{} : outputs.front().shape.value_or(Shape{});
-  const Macs macs = Counter(draft, node, output).Run();
-  if (macs && *macs >= kTooMany)
+  Macs macs = Counter(draft, node, output).Run();
+  if (macs && *macs && **macs >= kTooMany)
     return common::Fault("more than 2^62 multiply-accumulates", "fewer");
   return macs;
 }

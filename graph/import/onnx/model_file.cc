@@ -123,11 +123,28 @@ class ModelReader {
     return declaration;
   }
 
+  // An input that is a constant as well has that value by default.
+  base::Expected<void> CheckDefault(const common::Declaration& input,
+                                    const common::Constant& constant) const {
+    if (!input.shape) return {};
+    bool same = input.shape->size() == constant.shape.size();
+    for (size_t axis = 0; same && axis < constant.shape.size(); ++axis)
+      same = (*input.shape)[axis].extent.value_or(constant.shape[axis]) == constant.shape[axis];
+    if (same) return {};
+    return common::FileFault(
+        file_, "constant '" + input.name + "' is also listed as an input, of another shape",
+        ops::ToText(constant.shape) + ", the shape of the constant");
+  }
+
   base::Expected<void> ReadDeclarations(const GraphProto& graph) {
     for (const auto& info : graph.input()) {
-      if (model_.constants.count(info.name()) > 0) continue;
       base::Expected<common::Declaration> input = ReadDeclaration(info);
       if (!input) return base::Unexpected(input.error());
+      if (const auto constant = model_.constants.find(info.name());
+          constant != model_.constants.end()) {
+        if (auto same = CheckDefault(*input, constant->second); !same) return same;
+        continue;
+      }
       model_.inputs.push_back(*std::move(input));
     }
     for (const auto& info : graph.output()) {

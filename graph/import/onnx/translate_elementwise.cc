@@ -136,6 +136,12 @@ common::Outcome TranslateCast(common::Translation& node) {
   const std::optional<base::DataType> type = node.Source().type == "CastLike"
                                                  ? node.TypeOf(1)
                                                  : common::TypeFromOnnx(node.Source().Int("to", 0));
+  constexpr int64_t kLastType = 26;  // of TensorProto.DataType in ONNX 1.20
+  const int64_t number = node.Source().Int("to", 0);
+  if (!type && node.Source().type == "Cast" && (number < 1 || number > kLastType)) {
+    return common::Fault("'to' is " + std::to_string(number),
+                         "the number of a data type, 1 to " + std::to_string(kLastType));
+  }
   if (!type) return common::Barrier("it casts to a data type that has no name here");
   if (*type == node.TypeOf(0)) {
     node.Drop(node.Source().inputs[0], "casts to the type that is there");

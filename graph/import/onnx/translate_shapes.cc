@@ -247,6 +247,7 @@ tl::expected<Goal, common::Obstacle> ReadGoal(const common::Translation& node) {
     return node.Has(i) && !(node.IsConstant(i) && node.ShapeOf(i) == Shape{0});
   };
   if (!first_version && is_given(kSizesAt)) {
+    if (is_given(scales_at)) return common::Fault("both sizes and scales", "one of the two");
     if (source.Text("keep_aspect_ratio_policy", "stretch") != "stretch")
       return common::Barrier("it keeps the aspect ratio");
     const auto sizes = node.Integers(kSizesAt);

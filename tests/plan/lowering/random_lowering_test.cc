@@ -179,6 +179,30 @@ TEST_P(EveryKind, EndsAtAStop) {
   }
 }
 
+// A stop at any poll ends the lowering soon, without a program that lacks something.
+TEST_P(EveryKind, IsNotLoweredAfterAStop) {
+  constexpr int64_t kNever = 1'000'000'000;
+  constexpr int64_t kStops = 20;
+  constexpr int64_t kMostFurther = 4;
+  const Plan plan = WithHomes(GetParam().plan());
+  const base::Stop never(base::Stop::AtPoll{kNever});
+  ASSERT_TRUE(Lower(plan, never));
+  const int64_t polls = never.Polls();
+  ASSERT_GE(polls, kStops);
+  for (int64_t i = 0; i < kStops; ++i) {
+    const int64_t k = 1 + i * (polls - 1) / kStops;
+    SCOPED_TRACE(testing::Message() << "poll " << k << " of " << polls);
+    const base::Stop stop(base::Stop::AtPoll{k});
+    const base::Expected<Program> program = Lower(plan, stop);
+    if (program) {
+      EXPECT_THAT(FindDifferences(*program, *Lower(plan)), IsEmpty());
+    } else {
+      EXPECT_THAT(program.error().message, testing::HasSubstr("stopped"));
+    }
+    EXPECT_LE(stop.Polls(), k + kMostFurther);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Plans, EveryKind, testing::ValuesIn(PlansOfEveryKind()),
                          [](const auto& info) { return std::string(info.param.name); });
 

@@ -177,8 +177,41 @@ TEST(OnnxFault, AttributesBeyondTheirRange) {
   refuse("QuantizeLinear", {{"axis", int64_t{5}}}, {{4}}, "an axis of the input",
          "axis 5 of an input of shape [1, 4, 8, 8]");
   refuse("QuantizeLinear", {}, {{3}}, "[4]", "operand 2 has shape [3]");
+  refuse("Cast", {{"to", int64_t{99}}}, {}, "the number of a data type, 1 to 26", "'to' is 99");
   refuse("Resize", {{"coordinate_transformation_mode", "middle"}}, {}, "half_pixel",
          "coordinate_transformation_mode 'middle'");
+}
+
+// Operators that stay whole, whose work is counted from the shapes.
+TEST(OnnxFault, OperandsOfCountedOperatorsThatDoNotFit) {
+  const auto refuse = [](const std::string& type, const std::vector<std::vector<Extent>>& shapes,
+                         const Attributes& attributes, const std::string& expected,
+                         const std::string& message) {
+    ModelBuilder model;
+    std::vector<std::string> operands;
+    for (size_t i = 0; i < shapes.size(); ++i)
+      operands.push_back(model.Input("x" + std::to_string(i), shapes[i]));
+    model.Add(type, operands, "y", attributes);
+    model.Output("y", {4, 4});
+    ExpectFault(model.Bytes(), "operator 'y' (" + type + "): " + message, expected);
+  };
+  refuse("Einsum", {{4, 8}, {7, 6}}, {{"equation", "ij,jk->ik"}}, "8 for index 'j'",
+         "the equation is 'ij,jk->ik', and operand 2 has shape [7, 6]");
+  refuse("Einsum", {{4, 8}, {8, 6}}, {{"equation", "ij,jk->iz"}}, "an index of an operand",
+         "the equation is 'ij,jk->iz', and no operand has index 'z'");
+  refuse("Einsum", {{4, 8}, {8, 6}}, {{"equation", "ijk,jk->ik"}}, "an index for each axis",
+         "the equation is 'ijk,jk->ik', and operand 1 has shape [4, 8]");
+  refuse("LSTM", {{10, 3, 8}, {1, 16, 8}, {1, 16, 5}}, {{"hidden_size", int64_t{4}}},
+         "[1, 16, 4], for 4 hidden values", "operand 3 has shape [1, 16, 5]");
+}
+
+TEST(OnnxFault, AConstantThatIsListedAsAnInputOfAnotherShape) {
+  ModelBuilder model;
+  model.Add("Conv", {model.Input("x", {1, 8, 8, 8}), model.Weight("w", {8, 8, 3, 3})}, "y");
+  model.Input("w", {8, 8, 5, 5});
+  model.Output("y");
+  ExpectFault(model.Bytes(), "constant 'w' is also listed as an input, of another shape",
+              "[8, 8, 3, 3], the shape of the constant");
 }
 
 TEST(OnnxFault, AnAxisThatIsSlicedTwice) {
