@@ -194,12 +194,17 @@ class Lowering {
                    [this](const execute::Complaint& complaint) { refusal_ = complaint.message; },
                    [](const auto& /*other*/) {}},
         instruction);
-    if (stop_.Requested()) refusal_ = std::string(kStopped);
+    if (IsStopped()) return false;
     if (recorder_ && recorder_->JobRuns().size() > kMostJobRuns) {
       refusal_ = fmt::format("subgraph {} has more than {} transfers and runs of operators",
                              subgraph_, kMostJobRuns);
     }
     return refusal_.empty();
+  }
+
+  bool IsStopped() {
+    if (stop_.Requested()) refusal_ = "it was stopped first";
+    return !refusal_.empty();
   }
 
   void Enter(const execute::EnterStep& enter) {
@@ -226,10 +231,7 @@ class Lowering {
     lowered.jobs = recorder_->Jobs();
     FoldTiles(recorder_->JobRuns(), lowered);
     const auto dependencies = FindDependencies(plan_, lowered.jobs, recorder_->JobRuns(), stop_);
-    if (stop_.Requested()) {
-      refusal_ = std::string(kStopped);
-      return;
-    }
+    if (IsStopped()) return;
     FoldWaits(recorder_->JobRuns(), dependencies, lowered.jobs);
     if (!LookBack(recorder_->JobRuns(), lowered.jobs)) {
       refusal_ =
@@ -237,11 +239,10 @@ class Lowering {
       return;
     }
     DropImpliedWaits(recorder_->JobRuns(), dependencies, lowered.jobs, stop_);
+    if (IsStopped()) return;
     program_.subgraphs.push_back(std::move(lowered));
     recorder_.reset();
   }
-
-  static constexpr std::string_view kStopped = "it was stopped first";
 
   const Plan& plan_;
   const base::Stop& stop_;

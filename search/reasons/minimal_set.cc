@@ -264,8 +264,10 @@ class Deletion {
     return rest;
   }
 
-  // Of all readings: one that fits is enough to fit, all must be impossible.
+  // Of all readings: one that fits is enough to fit, all must be impossible. Readings are copies of
+  // the Problem, so after a stop none is made.
   Status AskWithout(std::span<const Condition> chunk) {
+    if (oracle_.IsStopped()) return Status::kUnknown;
     Status status = Status::kInfeasible;
     for (const Query& reading : Readings(query_, Without(chunk))) {
       const Status answer = oracle_.Ask(reading);

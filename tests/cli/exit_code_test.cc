@@ -165,7 +165,9 @@ TEST_F(ExitCodeTest, LimitsThatNoPlanKeepsAre20) {
   EXPECT_THAT(outcome.out, StartsWith("infeasible: no partition of the network keeps the limits: "
                                       "peak at most 100; operator 'conv2' needs 713 bytes in the "
                                       "smallest tiles; "));
-  EXPECT_THAT(outcome.out, HasSubstr("'conv2' needs 728 bytes of 'sram' at step 2; 100 are there"));
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr("'conv2' needs 728 bytes of 'sram' at step 2; the limit on the peak is 100"));
   EXPECT_THAT(outcome.out,
               HasSubstr("--limit peak=728 instead of 100: a plan was found with it\n"));
 }

@@ -188,7 +188,7 @@ TEST_P(EveryKind, IsNotLoweredAfterAStop) {
   const base::Stop never(base::Stop::AtPoll{kNever});
   ASSERT_TRUE(Lower(plan, never));
   const int64_t polls = never.Polls();
-  ASSERT_GE(polls, kStops);
+  ASSERT_GE(polls, 2);
   for (int64_t i = 0; i < kStops; ++i) {
     const int64_t k = 1 + i * (polls - 1) / kStops;
     SCOPED_TRACE(testing::Message() << "poll " << k << " of " << polls);
