@@ -87,7 +87,8 @@ bool IsProven(const CandidateAnswer& answer) {
 }
 
 CandidateSearch::CandidateSearch(const problem::Problem& problem, const problem::Ladder& ladder,
-                                 Engines engines, CandidateSearchOptions options)
+                                 Engines engines, CandidateSearchOptions options,
+                                 const base::Stop* stop)
     : problem_(&problem),
       ladder_(&ladder),
       engines_(std::move(engines)),
@@ -102,7 +103,7 @@ CandidateSearch::CandidateSearch(const problem::Problem& problem, const problem:
             allocate::ContractColocated(Formulated(), &ladder))
       contraction_ = std::make_unique<const allocate::Contraction>(*std::move(contraction));
   }
-  FindBounds();
+  FindBounds(stop);
   if (contraction_ && !contraction_->contradiction.empty()) RefuseAll(contraction_->contradiction);
   if (const std::optional<std::string> unserved = allocate::FindUnservedAccess(problem))
     RefuseAll(*unserved);
@@ -112,9 +113,10 @@ CandidateSearch::CandidateSearch(CandidateSearch&&) noexcept = default;
 CandidateSearch& CandidateSearch::operator=(CandidateSearch&&) noexcept = default;
 CandidateSearch::~CandidateSearch() = default;
 
-void CandidateSearch::FindBounds() {
+void CandidateSearch::FindBounds(const base::Stop* stop) {
   const problem::Problem& formulated = Formulated();
   for (size_t memory = 0; memory < formulated.memories.size(); ++memory) {
+    if (stop != nullptr && stop->Requested()) return;
     const allocate::BoundFinder finder(formulated, static_cast<int>(memory));
     const Bytes capacity = formulated.memories[memory].capacity;
     for (size_t candidate = 0; candidate < answers_.size(); ++candidate) {

@@ -48,10 +48,10 @@ bool IsProven(const CandidateAnswer& answer);
 // to the next. The problem, the ladder and the engines must outlive this object. Not thread-safe.
 class CandidateSearch {
  public:
-  // Problem and ladder must be well formed (problem/well_formed.h). Computes the bounds; solves
-  // nothing.
+  // Problem and ladder must be well formed (problem/well_formed.h). Computes the bounds, until the
+  // stop, if any; solves nothing.
   CandidateSearch(const problem::Problem& problem, const problem::Ladder& ladder, Engines engines,
-                  CandidateSearchOptions options);
+                  CandidateSearchOptions options, const base::Stop* stop = nullptr);
   CandidateSearch(CandidateSearch&&) noexcept;
   CandidateSearch& operator=(CandidateSearch&&) noexcept;
   CandidateSearch(const CandidateSearch&) = delete;
@@ -81,7 +81,7 @@ class CandidateSearch {
   std::vector<CandidateAnswer> TakeAnswers() && { return std::move(answers_); }
 
  private:
-  void FindBounds();
+  void FindBounds(const base::Stop* stop);
   void RefuseAll(const std::string& reason);
   void Ask(size_t candidate, const base::Stop& stop);
   void Settle(size_t candidate, problem::Result result, std::string_view engine);

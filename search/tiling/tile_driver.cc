@@ -190,7 +190,8 @@ std::optional<base::Diagnostic> IntervalTiles::Add(
   if (candidates_.size() == first_candidate && refusal) return refusal;
 
   for (size_t i = first_ladder; i < ladders_.size(); ++i) {
-    searches_.emplace_back(ladders_[i]->program.problem, ladders_[i]->ladder, engines_, options_);
+    searches_.emplace_back(ladders_[i]->program.problem, ladders_[i]->ladder, engines_, options_,
+                           stop);
   }
   for (size_t i = first_candidate; i < candidates_.size(); ++i) {
     candidates_[i].lower_bound = Known(i).lower_bound;

@@ -93,5 +93,20 @@ TEST(Memory, IsMeasuredAndBounded) {
   EXPECT_GT(UsableBytes(), 1 << 20);
 }
 
+// What ends the process is the Stop that was said to, or one below it.
+TEST(StopTest, EndsTheProcessWhereItWasSaidTo) {
+  Stop whole;
+  whole.EndProcess();
+  const Stop part(std::nullopt, &whole);
+  Stop own(std::nullopt, &whole);
+  own.Request();
+  EXPECT_TRUE(own.Requested());
+  EXPECT_FALSE(own.HasEndedProcess());
+  EXPECT_FALSE(part.HasEndedProcess());
+  whole.Request();
+  EXPECT_TRUE(whole.HasEndedProcess());
+  EXPECT_TRUE(part.HasEndedProcess());
+}
+
 }  // namespace
 }  // namespace tessera::base
