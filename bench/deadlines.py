@@ -10,9 +10,8 @@ limit of 1 GiB; then `plan`, `alloc`, `tile` and `check` receive SIGINT or SIGTE
 A run may take T + 0.1 s + 1 % of T with a timeout of T seconds, and 0.12 s of processor time behind
 a signal (a clock tick more than 0.1 s). The time until a plan layer by layer exists does not count,
 so `plan --timeout 0` of the same input is measured first and its time is printed as the floor. Some
-plans are lowered. Prints a table row for each late run, a
-summary, and ends with 1 if some run was late, took more memory, or left a partial file. Needs an
-idle machine.
+plans are lowered. Prints a table row for each late run, a summary, and ends with 1 if some run was
+late, took more memory, or left a partial file. Needs an idle machine.
 """
 import argparse
 import json

@@ -27,20 +27,16 @@ namespace tessera::cli {
 
 ExitCode ExitCodeOf(const problem::Result& result) {
   switch (result.status) {
-    case problem::Status::kOptimal:
-      return ExitCode::kAnswer;
-    case problem::Status::kFeasible:
-      return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kAnswer;
-    case problem::Status::kInfeasible:
-      return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kInfeasible;
-    case problem::Status::kUnknown:
-      return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : ExitCode::kLimit;
     case problem::Status::kInvalid:
       return ExitCode::kBadInput;
     case problem::Status::kUnsupported:
       return ExitCode::kUnsupported;
+    default:
+      break;
   }
-  return ExitCode::kInternal;
+  if (InterruptGuard::Interrupted()) return ExitCode::kInterrupted;
+  if (result.status == problem::Status::kInfeasible) return ExitCode::kInfeasible;
+  return result.status == problem::Status::kUnknown ? ExitCode::kLimit : ExitCode::kAnswer;
 }
 
 bool CheckSuffixes(Console& console, const std::vector<std::string>& paths) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "tessera/api/parts/checked_lowering.h"
 #include "tessera/base/files.h"
 #include "tessera/cli/certificate_folders.h"
 #include "tessera/cli/command.h"
@@ -17,7 +18,6 @@
 #include "tessera/cli/search_options.h"
 #include "tessera/graph/import/formats.h"
 #include "tessera/plan/files/plan_files.h"
-#include "tessera/plan/lowering/lowering.h"
 #include "tessera/problem/draw/pictures.h"
 #include "tessera/report/chrome_trace.h"
 #include "tessera/report/html_report.h"
@@ -247,19 +247,24 @@ class PlanCommand final : public Command {
       if (!noted) code = console.Fail(noted.error());
     }
     if (lowering_) {
-      base::Expected<plan::Program> lowering = plan::lowering::Lower(plan, whole);
-      if (lowering) {
-        plan.lowering = std::move(*lowering);
-      } else {
-        console.Refuse(lowering.error());
-        code = whole.Requested() ? ExitCode::kLimit : ExitCode::kUnsupported;
-      }
+      if (const ExitCode added = AddLowering(console, plan, whole); added != ExitCode::kAnswer)
+        code = added;
     }
     if (const ExitCode saved = Write(console, plan); saved != ExitCode::kAnswer) code = saved;
     console.Print(format_.IsJson() ? plan::files::WritePlanJson(plan, elapsed.count())
                                    : report::DescribePlan(plan, elapsed.count()));
-    const bool is_complete = code != ExitCode::kAnswer && code != ExitCode::kLimit;
-    return InterruptGuard::Interrupted() && !is_complete ? ExitCode::kInterrupted : code;
+    const bool has_failed = code != ExitCode::kAnswer && code != ExitCode::kLimit;
+    return InterruptGuard::Interrupted() && !has_failed ? ExitCode::kInterrupted : code;
+  }
+
+  static ExitCode AddLowering(Console& console, plan::Plan& plan, const base::Stop& stop) {
+    api::parts::CheckedLowering lowering = api::parts::LowerAndRun(plan, stop);
+    plan.lowering = std::move(lowering.program);
+    if (lowering.outcome == api::parts::LoweringOutcome::kLowered) return ExitCode::kAnswer;
+    if (lowering.outcome == api::parts::LoweringOutcome::kWrong) return console.Fail(lowering.why);
+    console.Refuse(lowering.why);
+    return lowering.outcome == api::parts::LoweringOutcome::kStopped ? ExitCode::kLimit
+                                                                     : ExitCode::kUnsupported;
   }
 
   ExitCode PrintFront(Console& console, const LoadedNetwork& network,

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -246,6 +247,11 @@ struct Magnitude {
   bool banked = false;    // sums of the contents of banks are written
   // bytes that the formula and its solver may use
   int64_t memory = std::numeric_limits<int64_t>::max();
+};
+
+// Thrown by a factory whose library needs more memory than the limit leaves it.
+struct TooLittleMemory : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 using BackendFactory = std::function<std::unique_ptr<Backend>(const Magnitude&)>;

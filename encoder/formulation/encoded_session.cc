@@ -119,6 +119,9 @@ Result EncodedSession::Solve(size_t candidate, Bytes capacity, const base::Budge
     const bool refuted =
         result.status == Status::kInfeasible && capacity >= 0 && capacity < base::kMaxTotal;
     result.lower_bound = refuted ? std::max(load, capacity + 1) : load;
+  } catch (const TooLittleMemory& fault) {
+    stop.NoteDeclined();
+    result.reason = fault.what();
   } catch (const std::exception& fault) {
     result.status = Status::kUnknown;
     result.allocation.reset();

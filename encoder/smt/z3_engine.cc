@@ -8,7 +8,6 @@
 #include <condition_variable>
 #include <limits>
 #include <mutex>
-#include <new>
 #include <string>
 #include <thread>
 
@@ -260,8 +259,10 @@ formulation::Answer Z3Backend::Decide(std::span<const formulation::Literal> assu
 formulation::BackendFactory Z3Backends(const Z3Options& options) {
   return [options](const formulation::Magnitude& magnitude) {
     // Z3 does not check whether its first allocations succeed.
-    if (magnitude.memory < kLeastMemory || base::FreeAddressSpace() < kLeastAddressSpace)
-      throw std::bad_alloc();
+    if (magnitude.memory < kLeastMemory || base::FreeAddressSpace() < kLeastAddressSpace) {
+      throw formulation::TooLittleMemory(
+          "z3 needs 192 MiB at least, of the memory limit and of the address space");
+    }
     return std::make_unique<Z3Backend>(options, magnitude);
   };
 }

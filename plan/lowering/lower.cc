@@ -177,6 +177,7 @@ class Lowering {
     std::optional<int> mode;
     execute::Unroll(plan_, contents_, [&](const execute::Instruction& instruction) {
       const auto* enter = std::get_if<execute::EnterStep>(&instruction);
+      if (stop_.Requested()) return false;
       if (enter == nullptr || !enter->mode) return true;
       if (mode != enter->mode) switches_.insert(PositionOf(*enter));
       mode = enter->mode;

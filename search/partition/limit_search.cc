@@ -19,14 +19,14 @@
 //
 // 1. A limit of the only metric that is minimised excludes no best plan. It is dropped first.
 // 2. If the search with the limits finds no plan and proves nothing, the limits are dropped. The
-//    least of each metric that has a limit is searched, then the objective. The first plan that
-//    keeps all limits is the answer. It claims no more than its lower bound shows.
+//    least of each metric that has a limit is searched, then the objective, then the least of each
+//    ratio that has a limit. The first plan that keeps all limits is the answer. It claims no more than its lower bound shows.
 //
 // Prefetched constants are a case of the second kind. They are placed on the partition that a
 // search finds (driver/prefetch.cc), so the search tests limits before that. Only a limit on the
 // latency, on the energy or on a rate may be kept by prefetching alone; other limits stay.
 //
-// Cost: one search more for the first kind; for the second, at most one for each limit and one for
+// Cost: one search more for the first kind; for the second, at most two for each limit and one for
 // the objective, only where there would be no plan. With a deadline, a search with limits has a
 // share of the time, so that the others have the rest. If it has found a plan by then, or the
 // others find none, the rest is for the same search from the beginning, with the answers of its

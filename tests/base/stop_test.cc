@@ -1,6 +1,7 @@
 #include "tessera/base/stop.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <limits>
 #include <vector>
@@ -82,6 +83,19 @@ TEST(Memory, LeavesThreadsTheirStacks) {
   EXPECT_EQ(UsableThreads(1), 1);
   EXPECT_EQ(UsableThreads(0), 1);
   EXPECT_LE(UsableThreads(1 << 30), UsableBytes() / (8 << 20));
+}
+
+TEST(Memory, TellsHowMuchAddressSpaceIsFree) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  constexpr int64_t kLimit = int64_t{64} << 30;
+  rlimit limited = before;
+  limited.rlim_cur = static_cast<rlim_t>(kLimit);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &limited), 0);
+  const int64_t free = FreeAddressSpace();  // nothing may allocate here
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_GE(free, 0);
+  EXPECT_LT(free, kLimit - 100'000);
 }
 
 TEST(Memory, IsMeasuredAndBounded) {

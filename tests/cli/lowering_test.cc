@@ -154,6 +154,16 @@ TEST_F(LoweringTest, IsReadStrictly) {
   }
 }
 
+TEST_F(LoweringTest, IsLeftOutWhereThereIsNoTimeForIt) {
+  const Outcome planned = Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                               Shipped("hw_profiles/edge_npu_1mib.yaml"), "--lowering", "--timeout",
+                               "0", "--output", "plan.json"});
+  EXPECT_EQ(planned.exit_code, 10) << planned.err;
+  EXPECT_THAT(planned.err, HasSubstr("the plan cannot be lowered: it was stopped first"));
+  EXPECT_FALSE(ReadJson("plan.json").contains("lowering"));
+  EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+}
+
 // The scratch of the first operator is read back, and the mode of the second one has no reads
 // there.
 TEST_F(LoweringTest, AModeThatForbidsToReadScratchWaits) {

@@ -131,10 +131,12 @@ class Counter {
   common::Outcome ExpectWeights(int64_t features) const {
     const Shape& r = *ShapeOf(2);
     const int64_t hidden = node_.Int("hidden_size", r.empty() ? 0 : r.back());
-    const int64_t rows = hidden * (node_.type == "LSTM" ? 4 : node_.type == "GRU" ? 3 : 1);
+    const int64_t gates = node_.type == "LSTM" ? 4 : node_.type == "GRU" ? 3 : 1;
+    const int64_t rows = Times(gates, hidden);
     const int64_t directions = node_.Text("direction", "forward") == "bidirectional" ? 2 : 1;
-    const std::array<Shape, 3> expected = {
-        Shape{directions, rows, features}, {directions, rows, hidden}, {directions, 2 * rows}};
+    const std::array<Shape, 3> expected = {Shape{directions, rows, features},
+                                           {directions, rows, hidden},
+                                           {directions, Times(2, rows)}};
     for (size_t i = 0; i < expected.size(); ++i) {
       const Shape* shape = ShapeOf(i + 1);
       if (shape == nullptr || *shape == expected[i]) continue;

@@ -3,139 +3,12 @@
 #include <numeric>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/graph/import/onnx/read_window.h"
 #include "tessera/graph/import/onnx/translations.h"
 
+// Operators whose windows slide over rows and columns: convolutions, their transposes, and pools.
 namespace tessera::graph::import::onnx {
 namespace {
-
-constexpr int64_t kMostWindow = 65536;  // as in YAML networks
-
-struct WindowPads {
-  std::array<int64_t, 2> low = {0, 0};
-  std::array<int64_t, 2> high = {0, 0};
-  bool operator==(const WindowPads&) const = default;
-};
-
-// Explicit pads: all low ones, then all high ones.
-tl::expected<WindowPads, common::Obstacle> ReadWindowPads(const common::Node& node, size_t axes) {
-  WindowPads pads;
-  const std::vector<int64_t> stated = node.Ints("pads");
-  if (stated.empty()) return pads;
-  if (stated.size() != 2 * axes) {
-    return common::Fault("'pads' has " + std::to_string(stated.size()) + " entries",
-                         std::to_string(2 * axes) + ": two for each spatial axis");
-  }
-  for (const int64_t pad : stated) {
-    if (pad < 0) return common::Barrier("its pads are negative");
-    if (pad > kMostWindow)
-      return common::Barrier("a pad of " + std::to_string(pad) + " is beyond 65536");
-  }
-  for (size_t axis = 0; axis < axes; ++axis) {
-    pads.low[axis + 2 - axes] = stated[axis];
-    pads.high[axis + 2 - axes] = stated[axis + axes];
-  }
-  return pads;
-}
-
-// ceil(extent / stride) windows fit. `upper` decides the side of an odd pad.
-void PadToSame(Window& window, size_t axis, int64_t extent, bool upper) {
-  const int64_t reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1;
-  const int64_t windows = base::CeilDiv(extent, window.stride[axis]);
-  const int64_t total = std::max<int64_t>((windows - 1) * window.stride[axis] + reach - extent, 0);
-  window.pad_low[axis] = upper ? total / 2 : total - total / 2;
-  window.pad_high[axis] = total - window.pad_low[axis];
-}
-
-// The rank 4 form of a feature map with fewer axes: [batch, channels, columns] gets one row.
-// nullopt for ranks other than 3 and 4.
-std::optional<Shape> AsFeatureMap(const Shape& shape) {
-  if (shape.size() == 4) return shape;
-  if (shape.size() == 3) return Shape{shape[0], shape[1], 1, shape[2]};
-  return std::nullopt;
-}
-
-// Why a window over an input of another rank is a barrier.
-tl::unexpected<common::Obstacle> NoFeatureMap(const Shape& shape) {
-  if (shape.size() < 3) return common::Barrier("its input has no axis to slide over");
-  return common::Barrier("it slides over " + std::to_string(shape.size() - 2) +
-                         " axes; known are 1 and 2");
-}
-
-// Rows and columns of a list with an entry for each spatial axis; `otherwise` if the list is empty
-// or a row is missing.
-tl::expected<std::array<int64_t, 2>, common::Obstacle> ReadSpatial(const common::Node& node,
-                                                                   std::string_view attribute,
-                                                                   size_t axes, int64_t otherwise,
-                                                                   int64_t least) {
-  std::array<int64_t, 2> values = {otherwise, otherwise};
-  const std::vector<int64_t> stated =
-      node.Defines(attribute) ? node.Ints(attribute) : std::vector<int64_t>{};
-  if (stated.empty()) return values;
-  if (stated.size() != axes) {
-    return common::Fault(
-        "'" + std::string(attribute) + "' has " + std::to_string(stated.size()) + " entries",
-        std::to_string(axes) + ": one for each spatial axis");
-  }
-  for (size_t axis = 0; axis < axes; ++axis) {
-    if (stated[axis] < least) {
-      return common::Fault("'" + std::string(attribute) + "' holds " + std::to_string(stated[axis]),
-                           "at least " + std::to_string(least));
-    }
-    if (stated[axis] > kMostWindow)
-      return common::Barrier("'" + std::string(attribute) + "' holds " +
-                             std::to_string(stated[axis]) + ", beyond 65536");
-    values[axis + 2 - axes] = stated[axis];
-  }
-  return values;
-}
-
-// The window of a convolution or pool: strides, dilations, pads, auto_pad. `kernel` has an extent
-// for each of the input's spatial axes, `input` is the shape in the file. Pads of a transposed
-// convolution are returned as stated.
-tl::expected<Window, common::Obstacle> ReadWindow(const common::Node& node, const Shape& input,
-                                                  const std::vector<int64_t>& kernel) {
-  const size_t axes = input.size() - 2;
-  if (kernel.size() != axes) {
-    return common::Fault("a kernel of " + std::to_string(kernel.size()) +
-                             " axes on an input of shape " + ops::ToText(input),
-                         std::to_string(axes) + " axes");
-  }
-  Window window;
-  for (size_t axis = 0; axis < axes; ++axis) {
-    if (kernel[axis] < 1)
-      return common::Fault("a kernel of extent " + std::to_string(kernel[axis]), "at least 1");
-    if (kernel[axis] > kMostWindow)
-      return common::Barrier("a kernel of extent " + std::to_string(kernel[axis]) +
-                             " is beyond 65536");
-    window.kernel[axis + 2 - axes] = kernel[axis];
-  }
-  const auto stride = ReadSpatial(node, "strides", axes, 1, 1);
-  if (!stride) return tl::unexpected(stride.error());
-  const auto dilation = ReadSpatial(node, "dilations", axes, 1, 1);
-  if (!dilation) return tl::unexpected(dilation.error());
-  window.stride = *stride;
-  window.dilation = *dilation;
-  const std::string automatic = node.Text("auto_pad", "NOTSET");
-  const tl::expected<WindowPads, common::Obstacle> pads = ReadWindowPads(node, axes);
-  if (!pads) return tl::unexpected(pads.error());
-  if (automatic == "NOTSET" || automatic.empty()) {
-    window.pad_low = pads->low;
-    window.pad_high = pads->high;
-    return window;
-  }
-  if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
-    for (size_t axis = 0; axis < axes; ++axis)
-      PadToSame(window, axis + 2 - axes, input[axis + 2], automatic == "SAME_UPPER");
-  } else if (automatic != "VALID") {
-    return common::Fault("auto_pad is '" + automatic + "'",
-                         "NOTSET, SAME_UPPER, SAME_LOWER or VALID");
-  }
-  if (*pads != WindowPads{} && *pads != WindowPads{window.pad_low, window.pad_high}) {
-    return common::Fault("auto_pad is '" + automatic + "', and 'pads' holds other pads",
-                         "one of the two");
-  }
-  return window;
-}
 
 // Convolutions. A convolution with one spatial axis, as for audio, gets one row, and its result
 // drops the row. Biases are not tensors: the profile adds their bytes by channel.
@@ -319,12 +192,15 @@ std::string PoolFunctionOf(const common::Node& node) {
   return node.type.find("Lp") != std::string::npos ? "lp" : "average";
 }
 
+common::Outcome ExpectNorm(const common::Node& node) {
+  constexpr int64_t kDefault = 2;
+  const int64_t norm = node.Int("p", kDefault);
+  if (PoolFunctionOf(node) != "lp" || norm >= 1) return {};
+  return common::Fault("'p' is " + std::to_string(norm), "at least 1");
+}
+
 // A window of a pool that lies in the padding alone has no result.
-common::Outcome ExpectPoolWindow(const common::Node& node, const Window& window) {
-  constexpr int64_t kDefaultNorm = 2;
-  const int64_t norm = node.Int("p", kDefaultNorm);
-  if (PoolFunctionOf(node) == "lp" && norm < 1)
-    return common::Fault("'p' is " + std::to_string(norm), "at least 1");
+common::Outcome ExpectPoolWindow(const Window& window) {
   for (size_t axis = 0; axis < window.kernel.size(); ++axis) {
     const int64_t reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1;
     const int64_t pad = std::max(window.pad_low[axis], window.pad_high[axis]);
@@ -369,7 +245,8 @@ common::Outcome TranslatePool(common::Translation& node) {
   const tl::expected<Window, common::Obstacle> window =
       ReadWindow(node.Source(), shape, node.Source().Ints("kernel_shape"));
   if (!window) return tl::unexpected(window.error());
-  if (auto fits = ExpectPoolWindow(node.Source(), *window); !fits) return fits;
+  if (auto fits = ExpectPoolWindow(*window); !fits) return fits;
+  if (auto norm = ExpectNorm(node.Source()); !norm) return norm;
   common::Part part;
   part.op.kind = base::OperatorKind::kPool;
   part.op.function = PoolFunctionOf(node.Source());
@@ -396,6 +273,7 @@ common::Outcome TranslateGlobalPool(common::Translation& node) {
     return common::Fault("an input of shape " + ops::ToText(node.ShapeOf(0)),
                          "batch, channels and at least one more axis");
   }
+  if (auto norm = ExpectNorm(node.Source()); !norm) return norm;
   common::Part part;
   const std::string function = PoolFunctionOf(node.Source());
   if (rank == 4 && function != "lp") {

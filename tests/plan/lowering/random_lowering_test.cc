@@ -153,54 +153,54 @@ TEST_P(EveryKind, RunsInAnyOrder) {
     EXPECT_THAT(FindingsIn(plan, seed), IsEmpty()) << "seed " << seed;
 }
 
-// A stop at any poll ends both runs soon, and finds no fault that is none.
-TEST_P(EveryKind, EndsAtAStop) {
-  constexpr int64_t kNever = 1'000'000'000;
+// Calls `run` with a Stop at each of some polls up to the last, which another call counts, and
+// `check` with its result. At most `further` polls follow until the end is noticed everywhere.
+template <typename Run, typename Check>
+void StopAtSomePolls(int64_t further, const Run& run, const Check& check) {
   constexpr int64_t kStops = 20;
-  constexpr int64_t kMostFurther = 8;  // polls, until the end is noticed everywhere
-  const Plan plan = WithLowering(GetParam().plan());
-  const auto runs = {
-      +[](const Plan& some, const base::Stop& stop) { return Execute(some, stop); },
-      +[](const Plan& some, const base::Stop& stop) { return Interpret(some, /*seed=*/1, stop); }};
-  for (const auto& run : runs) {
-    const base::Stop never(base::Stop::AtPoll{kNever});
-    EXPECT_FALSE(run(plan, never).is_cut_off);
-    const int64_t polls = never.Polls();
-    ASSERT_GE(polls, 2);
-    for (int64_t i = 0; i < kStops; ++i) {
-      const int64_t k = 1 + i * (polls - 1) / kStops;
-      SCOPED_TRACE(testing::Message() << "poll " << k << " of " << polls);
-      const base::Stop stop(base::Stop::AtPoll{k});
-      const Report report = run(plan, stop);
-      EXPECT_TRUE(report.is_cut_off);
-      EXPECT_EQ(report.found, 0);
-      EXPECT_LE(stop.Polls(), k + kMostFurther);
-    }
-  }
-}
-
-// A stop at any poll ends the lowering soon, without a program that lacks something.
-TEST_P(EveryKind, IsNotLoweredAfterAStop) {
-  constexpr int64_t kNever = 1'000'000'000;
-  constexpr int64_t kStops = 20;
-  constexpr int64_t kMostFurther = 4;
-  const Plan plan = WithHomes(GetParam().plan());
-  const base::Stop never(base::Stop::AtPoll{kNever});
-  ASSERT_TRUE(Lower(plan, never));
+  const base::Stop never(base::Stop::AtPoll{1'000'000'000});
+  run(never);
   const int64_t polls = never.Polls();
   ASSERT_GE(polls, 2);
   for (int64_t i = 0; i < kStops; ++i) {
     const int64_t k = 1 + i * (polls - 1) / kStops;
     SCOPED_TRACE(testing::Message() << "poll " << k << " of " << polls);
     const base::Stop stop(base::Stop::AtPoll{k});
-    const base::Expected<Program> program = Lower(plan, stop);
-    if (program) {
-      EXPECT_THAT(FindDifferences(*program, *Lower(plan)), IsEmpty());
-    } else {
-      EXPECT_THAT(program.error().message, testing::HasSubstr("stopped"));
-    }
-    EXPECT_LE(stop.Polls(), k + kMostFurther);
+    check(run(stop));
+    EXPECT_LE(stop.Polls(), k + further);
   }
+}
+
+// A stop at any poll ends both runs soon, and finds no fault that is none.
+TEST_P(EveryKind, EndsAtAStop) {
+  const Plan plan = WithLowering(GetParam().plan());
+  const auto runs = {
+      +[](const Plan& some, const base::Stop& stop) { return Execute(some, stop); },
+      +[](const Plan& some, const base::Stop& stop) { return Interpret(some, /*seed=*/1, stop); }};
+  for (const auto& run : runs) {
+    EXPECT_FALSE(run(plan, base::Stop()).is_cut_off);
+    StopAtSomePolls(
+        8, [&](const base::Stop& stop) { return run(plan, stop); },
+        [](const Report& report) {
+          EXPECT_TRUE(report.is_cut_off);
+          EXPECT_EQ(report.found, 0);
+        });
+  }
+}
+
+// A stop at any poll ends the lowering soon, without a program that lacks something.
+TEST_P(EveryKind, IsNotLoweredAfterAStop) {
+  const Plan plan = WithHomes(GetParam().plan());
+  const base::Expected<Program> whole = Lower(plan);
+  ASSERT_TRUE(whole);
+  StopAtSomePolls(
+      4, [&](const base::Stop& stop) { return Lower(plan, stop); },
+      [&](const base::Expected<Program>& program) {
+        if (program)
+          EXPECT_THAT(FindDifferences(*program, *whole), IsEmpty());
+        else
+          EXPECT_THAT(program.error().message, testing::HasSubstr("stopped"));
+      });
 }
 
 INSTANTIATE_TEST_SUITE_P(Plans, EveryKind, testing::ValuesIn(PlansOfEveryKind()),

@@ -169,6 +169,7 @@ TEST(OnnxFault, AttributesBeyondTheirRange) {
   refuse("MaxPool", {kernel, {"pads", Ints{2, 0, 0, 0}}}, {}, "less than the window",
          "'pads' holds 2 for a window over 2");
   refuse("LpPool", {kernel, {"p", int64_t{0}}}, {}, "at least 1", "'p' is 0");
+  refuse("GlobalLpPool", {{"p", int64_t{-1}}}, {}, "at least 1", "'p' is -1");
   refuse("MaxPool", {kernel, {"auto_pad", "VALID"}, {"pads", Ints{1, 1, 1, 1}}}, {},
          "one of the two", "auto_pad is 'VALID', and 'pads' holds other pads");
   refuse("ConvTranspose", {{"output_padding", Ints{0, 2}}}, {{4, 6, 3, 3}},
