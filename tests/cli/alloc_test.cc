@@ -206,8 +206,8 @@ TEST_F(AllocTest, ThreadsChangeNoByte) {
 
 // Z3 would end by a signal where its first allocations fail.
 TEST_F(AllocTest, Z3DeclinesLittleMemory) {
-  const Outcome outcome =
-      Run({"alloc", "buffers.csv", "--engine", "z3", "--capacity", "1024", "--memory-limit", "64Mi"});
+  const Outcome outcome = Run(
+      {"alloc", "buffers.csv", "--engine", "z3", "--capacity", "1024", "--memory-limit", "190Mi"});
   EXPECT_EQ(outcome.exit_code, 10) << outcome.out;
   EXPECT_THAT(outcome.out, HasSubstr("z3 needs 192 MiB at least"));
 }
