@@ -20,7 +20,8 @@
 // 1. A limit of the only metric that is minimised excludes no best plan. It is dropped first.
 // 2. If the search with the limits finds no plan and proves nothing, the limits are dropped. The
 //    least of each metric that has a limit is searched, then the objective, then the least of each
-//    ratio that has a limit. The first plan that keeps all limits is the answer. It claims no more than its lower bound shows.
+//    ratio that has a limit. The first plan that keeps all limits is the answer. It claims no more
+//    than its lower bound shows.
 //
 // Prefetched constants are a case of the second kind. They are placed on the partition that a
 // search finds (driver/prefetch.cc), so the search tests limits before that. Only a limit on the
