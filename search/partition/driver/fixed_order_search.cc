@@ -217,7 +217,7 @@ class Attempts {
     const bool cuts_all = !paths_.CutsBestPath() || paths_.CutEveryAxis(effort / kLaterAxes);
     for (size_t attempt = 0; attempt < kMostTies && !fault_; ++attempt) {
       std::optional<paths::Selection> found;
-      if (cuts_all) found = paths_.FindTie(attempted_.selection, effort);
+      if (cuts_all) found = paths_.FindTie(attempted_.selection.cost, effort);
       if (!found) found = paths_.FindTiedExchange(attempted_.selection, effort / kExchange);
       if (!found) return;
       Place(*found);
@@ -355,6 +355,7 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
   plan.version = options.version;
   plan.seed = options.seed;
   found.whatever_the_order = answer::MeetsBound(context, lower_bounds, plan);
+  found.promised = attempted.selection.cost;
   // A plan that a stop cut off was checked when it was found, and makes no claim that needs a proof
   // (ClaimByBound).
   if (!context.stop.Requested()) {

@@ -73,6 +73,7 @@ OrderSearch::OrderSearch(const paths::NetworkContext& network_context,
 base::Expected<answer::PartitionResult> OrderSearch::Run() {
   if (auto fault = SearchOrders()) return base::Unexpected(*fault);
   if (auto fault = CutLaterAxes()) return base::Unexpected(*fault);
+  if (auto fault = BreakTies()) return base::Unexpected(*fault);
   return Finish();
 }
 
@@ -156,7 +157,23 @@ const paths::OrderedNetwork& OrderSearch::Add(const paths::NetworkContext& netwo
   return *networks_.back();
 }
 
-// Searches the order by itself, and adopts it if it is better, or equal if that suffices.
+// Whether a plan of another order gains as much as is wanted. A tie must not cost the proof.
+bool OrderSearch::Gains(const FixedOrderResult& found, Gain wanted) const {
+  const std::optional<plan::Plan>& best = incumbent_.found.result.plan;
+  const std::optional<plan::Plan>& plan = found.result.plan;
+  if (!plan || !best) return plan.has_value();
+  if (wanted != Gain::kTie)
+    return plan->score < best->score || (wanted == Gain::kNone && plan->score == best->score);
+  const auto cost_of = [this](const FixedOrderResult& its) {
+    cost::Cost cost = network_context_.scale.CostOf(its.result.plan->totals);
+    cost.change = its.promised.change;
+    return cost;
+  };
+  return network_context_.scale.Prefers(cost_of(found), cost_of(incumbent_.found)) &&
+         (plan::CoversAll(plan->scope) || !plan::CoversAll(best->scope));
+}
+
+// Searches the order by itself, and adopts it if that gains what is wanted.
 std::optional<base::Diagnostic> OrderSearch::Try(orders::Order order, Gain wanted,
                                                  std::span<paths::PathSearch* const> before) {
   const paths::OrderedNetwork& network = Add(network_context_, std::move(order));
@@ -166,13 +183,7 @@ std::optional<base::Diagnostic> OrderSearch::Try(orders::Order order, Gain wante
   if (!found) return found.error();
   if (networks_.size() == 1) alone_ = std::move(found->alone);
   work_ += found->paths->Work();
-  const std::optional<plan::Plan>& best = incumbent_.found.result.plan;
-  const std::optional<plan::Plan>& plan = found->result.plan;
-  const bool gains =
-      best && plan &&
-      (plan->score < best->score || (wanted == Gain::kNone && plan->score == best->score));
-  const bool better = incumbent_.network == nullptr || (plan && !best) || gains;
-  if (better) {
+  if (incumbent_.network == nullptr || Gains(*found, wanted)) {
     incumbent_ = {&network, *std::move(found)};
   } else {
     failed_.push_back(*std::move(found));
@@ -233,23 +244,28 @@ std::optional<orders::Order> OrderSearch::FindAtHome(const std::vector<orders::O
   return others.OrderOf(*better);
 }
 
+OrderSearch::EveryOrder OrderSearch::TakeEvery() const {
+  const int64_t most_visited = incumbent_.found.result.plan ? kMostVisited : kMostVisitedForProof;
+  EveryOrder every{.orders = {},
+                   .limits = {.most_operators = incumbent_.found.paths->Coverage().most_operators,
+                              .most_intervals = kEveryInterval,
+                              .alike = false}};
+  every.orders =
+      paths::TakeFirst(FindOrders(), every.limits.most_operators, every.limits.alike, most_visited);
+  return every;
+}
+
 std::optional<base::Diagnostic> OrderSearch::Scout() {
   const bool has_plan = incumbent_.found.result.plan.has_value();
   const bool is_small = network_context_.graph.operators.size() <= paths::kSmallNetwork;
   const int64_t effort = has_plan && !is_small ? options_.effort : options_.effort * kShare;
+  if (every_) {
+    const EveryOrder every = TakeEvery();
+    survey_ = {.orders = every.orders.size(), .every = every.orders.size() == every_->size()};
+    if (survey_.every) return ScoutAmong(every.orders, every.limits, effort);
+  }
   std::vector<orders::Order> orders = FindOrders();
   if (network_context_.stop.Requested()) return std::nullopt;
-  if (every_) {
-    const paths::OtherOrderLimits other_limits{
-        .most_operators = incumbent_.found.paths->Coverage().most_operators,
-        .most_intervals = kEveryInterval,
-        .alike = false};
-    const std::vector<orders::Order> all =
-        paths::TakeFirst(orders, other_limits.most_operators, other_limits.alike,
-                         has_plan ? kMostVisited : kMostVisitedForProof);
-    survey_ = {.orders = all.size(), .every = all.size() == every_->size()};
-    if (survey_.every) return ScoutAmong(all, other_limits, effort);
-  }
   const paths::OtherOrderLimits other_limits;
   orders = paths::TakeFirst(std::move(orders), other_limits.most_operators, other_limits.alike,
                             kMostVisited);
@@ -353,49 +369,6 @@ base::Expected<answer::PartitionResult> OrderSearch::Finish() {
     Qualify(result);
   }
   return result;
-}
-
-// Converts the baseline of the network in another order to the order of the file.
-plan::Baseline OrderSearch::BaselineOf(plan::Baseline baseline, const graph::Graph& ordered) const {
-  for (int& op : baseline.do_not_fit)
-    op = graph::FindOperator(ordered, network_context_.graph.operators[static_cast<size_t>(op)].id)
-             .value_or(op);
-  std::sort(baseline.do_not_fit.begin(), baseline.do_not_fit.end());
-  return baseline;
-}
-
-// States the knowledge about other orders. A plan that meets its bound is optimal in all of them.
-void OrderSearch::StateOrders(plan::Plan& plan) const {
-  const orders::Order& order = incumbent_.network->InOrder();
-  if (!std::is_sorted(order.begin(), order.end())) {
-    size_t moved = 0;
-    for (size_t i = 0; i < order.size(); ++i) moved += order[i] == static_cast<int>(i) ? 0 : 1;
-    plan.notes.push_back(fmt::format(
-        "{} of {} operators run elsewhere than in the order of the file, in which {}", moved,
-        order.size(),
-        first_score_ ? fmt::format("the score is {}", *first_score_) : "no plan was found"));
-  }
-  if (precedence_.IsChain() || incumbent_.found.whatever_the_order) return;
-  if (options_.ordering == answer::Ordering::kGiven) {
-    plan.scope.orders = "orders other than that of the file, as asked";
-  } else if (survey_.every && survey_.settled) {
-    plan.notes.push_back(fmt::format("all {} orders of the operators were tried", survey_.orders));
-  } else {
-    plan.scope.orders =
-        "some orders, for want of effort, among which bounds do not rule out a better plan";
-  }
-  if (!plan::CoversAll(plan.scope)) plan.status = "feasible";
-}
-
-// A proof in the order of the file is not a proof for other orders.
-void OrderSearch::Qualify(answer::PartitionResult& result) const {
-  if (survey_.proven) {
-    result.reason +=
-        fmt::format("; the same holds for each of the {} orders of the operators", survey_.orders);
-    return;
-  }
-  result.status = Status::kUnknown;
-  result.of_file_order = true;
 }
 
 }  // namespace tessera::search::partition::driver

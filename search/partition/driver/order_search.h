@@ -35,6 +35,7 @@ struct FixedOrderResult {
   answer::PartitionResult
       result;  // without PartitionOptions::order and its effect on status and notes
   std::unique_ptr<paths::PathSearch> paths;  // the knowledge of the search; refers to the network
+  cost::Cost promised = {};                  // of the selection that the plan realises, if any
   bool whatever_the_order = false;           // no other order changes the result
   std::optional<plan::Baseline> alone =
       // if nothing was taken over from another search, and it was known before a stop
@@ -96,6 +97,8 @@ base::Expected<plan::Plan> Prefetch(const choices::SearchContext& context,
 //    fit alone. At the end the best order is searched again, and the subgraphs of the best path are
 //    cut along all axes (CutLaterAxes); if that covers all tiles, the scout too looks again. If the
 //    first order has no plan, all axes are cut from then on.
+// 7. If all orders were settled, the scout looks for plans of the same score that ties prefer, in
+//    small networks (BreakTies).
 //
 // The scout covers all legal orders if there are few. Otherwise it covers orders that are good by
 // known rules (FindUsualOrders: dynamic programming over cuts after Held and Karp, Ahn et al. 2020,
@@ -140,8 +143,15 @@ class OrderSearch {
     bool proven = false;   // it is proven that none has any plan
   };
 
-  // The requirement for another order to replace the incumbent's.
-  enum class Gain : uint8_t { kNone, kSome };
+  // The requirement for another order to replace the incumbent's: an equal score suffices, ties
+  // must prefer its plan, or the score must be lower.
+  enum class Gain : uint8_t { kNone, kTie, kSome };
+
+  // Orders for a search over all of them, the incumbent's first: as many as have few intervals.
+  struct EveryOrder {
+    std::vector<orders::Order> orders;
+    paths::OtherOrderLimits limits;
+  };
 
   const paths::OrderedNetwork& Add(const paths::NetworkContext& network_context,
                                    orders::Order order);
@@ -153,6 +163,10 @@ class OrderSearch {
   bool HasLaterAxes() const { return incumbent_.network->Context().first_axes != nullptr; }
   std::optional<base::Diagnostic> TryEveryAxis();
   std::optional<base::Diagnostic> CutLaterAxes();
+  bool Gains(const FixedOrderResult& found, Gain wanted) const;
+  bool MayBreakTies() const;
+  std::optional<base::Diagnostic> BreakTies();
+  EveryOrder TakeEvery() const;
   std::optional<base::Diagnostic> ScoutInRounds();
   std::optional<base::Diagnostic> TryOrdersWithoutLimits();
   std::optional<base::Diagnostic> Scout();

@@ -126,9 +126,9 @@ class PathSearch {
   // lower score. If the work would exceed the limit, it is cut short immediately.
   Found FindBetter(double below, int64_t most_work) { return FindBetter(Target{below}, most_work); }
 
-  // The same for a selection of the same score that decides ties better: among all, and by an
-  // exchange.
-  std::optional<Selection> FindTie(const Selection& selection, int64_t most_work);
+  // The same for a selection of the same score as `cost` that decides ties better: among all, and
+  // by an exchange.
+  std::optional<Selection> FindTie(const cost::Cost& cost, int64_t most_work);
   std::optional<Selection> FindTiedExchange(const Selection& selection, int64_t most_work);
 
   // With LaterAxes::kBestPath: cuts all intervals that bounds do not exclude along the later axes
@@ -235,7 +235,7 @@ class PathSearch {
   Found FindBetter(const Target& below, int64_t most_work);
   bool IsBelow(const cost::Cost& cost, const Target& target) const;
   std::optional<Selection> Confirm(const Path& path);
-  Target TieOf(const Selection& selection) const;
+  Target TieOf(const cost::Cost& cost) const;
   std::optional<Selection> FindExchange(const Selection& selection, const Target& below,
                                         int64_t most_work);
   bool ExtendForExchange(const Selection& selection, const Target& below);

@@ -109,19 +109,19 @@ Found PathSearch::FindBetter(const Target& below, int64_t most_work) {
 
 // Bounds of ties are those of metrics. So the search for ties is the search for better scores, with
 // arcs that can only reach the same score too.
-PathSearch::Target PathSearch::TieOf(const Selection& selection) const {
-  return {.score = JustAbove(Context().scale.ScoreOf(selection.cost)), .tied = &selection.cost};
+PathSearch::Target PathSearch::TieOf(const cost::Cost& cost) const {
+  return {.score = JustAbove(Context().scale.ScoreOf(cost)), .tied = &cost};
 }
 
-std::optional<Selection> PathSearch::FindTie(const Selection& selection, int64_t most_work) {
-  Found found = FindBetter(TieOf(selection), most_work);
+std::optional<Selection> PathSearch::FindTie(const cost::Cost& cost, int64_t most_work) {
+  Found found = FindBetter(TieOf(cost), most_work);
   if (found.ending != Ending::kFound) return std::nullopt;
   return std::move(found.selection);
 }
 
 std::optional<Selection> PathSearch::FindTiedExchange(const Selection& selection,
                                                       int64_t most_work) {
-  return FindExchange(selection, TieOf(selection), most_work);
+  return FindExchange(selection, TieOf(selection.cost), most_work);
 }
 
 // Adds some of the tile shapes that the path's untried arcs represent; false if an interval has too

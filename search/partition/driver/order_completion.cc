@@ -1,0 +1,136 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tessera/search/partition/driver/order_search.h"
+
+// The last steps of an order search: tiles cut along the axes that the profile names for later
+// (AxisGranularity), plans of other orders with the same score, and the statements about orders.
+namespace tessera::search::partition::driver {
+namespace {
+
+// Orders that are searched for the sake of a tie.
+constexpr int kMostTiedOrders = 4;
+
+}  // namespace
+
+// That the first order has no plan is no statement about tiles that are cut along later axes.
+std::optional<base::Diagnostic> OrderSearch::TryEveryAxis() {
+  answer::PartitionResult& result = incumbent_.found.result;
+  if (result.plan || incumbent_.found.whatever_the_order || !HasLaterAxes()) return std::nullopt;
+  if (network_context_.stop.Requested()) {
+    if (result.status == problem::Status::kInfeasible) result.status = problem::Status::kUnknown;
+    return std::nullopt;
+  }
+  later_axes_ = paths::LaterAxes::kEvery;
+  const Incumbent before = std::exchange(incumbent_, {});
+  const std::vector<paths::PathSearch*> known = {before.found.paths.get()};
+  return Try(before.network->InOrder(), Gain::kNone, known);
+}
+
+// Other orders are compared without these axes, so that they cost the search of no order time. Only
+// where the best order was searched to the end with them, the others are scouted again. A plan that
+// meets its bound has no better score, but may have better ties.
+std::optional<base::Diagnostic> OrderSearch::CutLaterAxes() {
+  const bool may_gain = HasLaterAxes() && incumbent_.found.result.plan && MayContinue();
+  if (later_axes_ != paths::LaterAxes::kNone || !may_gain) return std::nullopt;
+  later_axes_ = paths::LaterAxes::kBestPath;
+  const std::vector<paths::PathSearch*> known = {incumbent_.found.paths.get()};
+  if (auto fault = Try(incumbent_.network->InOrder(), Gain::kNone, known)) return fault;
+  if (!survey_.every || !plan::CoversAll(incumbent_.found.result.plan->scope)) return std::nullopt;
+  later_axes_ = paths::LaterAxes::kEvery;
+  return ScoutInRounds();
+}
+
+// Whether the plan is the best of all orders, and the network is so small that the effort for a tie
+// is small too.
+bool OrderSearch::MayBreakTies() const {
+  const bool is_best = incumbent_.found.whatever_the_order || (survey_.every && survey_.settled);
+  return every_ && is_best && incumbent_.found.result.plan && MayContinue() &&
+         network_context_.graph.operators.size() <= paths::kSmallNetwork;
+}
+
+// The search of an order breaks ties within that order. So the scout looks for a selection of any
+// order that ties prefer, and that order is searched by itself.
+std::optional<base::Diagnostic> OrderSearch::BreakTies() {
+  if (!MayBreakTies()) return std::nullopt;
+  const EveryOrder every = TakeEvery();
+  if (every.orders.size() < every_->size()) return std::nullopt;
+  const std::vector<paths::Ordered> looked_at = Prepare(network_context_, every.orders);
+  const paths::SearchLimits search_limits =
+      SearchLimitsFor(network_context_.graph, network_context_.scale, options_, later_axes_);
+  std::vector<std::unique_ptr<paths::PathSearch>> scouts;
+  std::vector<paths::PathSearch*> known = {incumbent_.found.paths.get()};
+  for (int attempt = 0; attempt < kMostTiedOrders && MayContinue(); ++attempt) {
+    scouts.push_back(std::make_unique<paths::PathSearch>(
+        looked_at, search_limits, every.limits, options_.threads, options_.progress, known));
+    paths::PathSearch& scout = *scouts.back();
+    known.push_back(&scout);
+    scout.FindBounds();
+    const std::optional<paths::Selection> tie =
+        scout.FindTie(incumbent_.found.promised, options_.effort);
+    work_ += scout.Work();
+    if (!tie) return std::nullopt;
+    const paths::OrderedNetwork* before = incumbent_.network;
+    if (auto fault = Try(scout.OrderOf(*tie), Gain::kTie, known)) return fault;
+    if (incumbent_.network != before) {
+      known = {incumbent_.found.paths.get()};
+    } else {
+      known.push_back(failed_.back().paths.get());
+    }
+  }
+  return std::nullopt;
+}
+
+// Converts the baseline of the network in another order to the order of the file.
+plan::Baseline OrderSearch::BaselineOf(plan::Baseline baseline, const graph::Graph& ordered) const {
+  for (int& op : baseline.do_not_fit)
+    op = graph::FindOperator(ordered, network_context_.graph.operators[static_cast<size_t>(op)].id)
+             .value_or(op);
+  std::sort(baseline.do_not_fit.begin(), baseline.do_not_fit.end());
+  return baseline;
+}
+
+// States the knowledge about other orders. A plan that meets its bound is optimal in all of them.
+void OrderSearch::StateOrders(plan::Plan& plan) const {
+  const orders::Order& order = incumbent_.network->InOrder();
+  if (!std::is_sorted(order.begin(), order.end())) {
+    size_t moved = 0;
+    for (size_t i = 0; i < order.size(); ++i) moved += order[i] == static_cast<int>(i) ? 0 : 1;
+    std::string of_file = "no plan was found";
+    if (first_score_)
+      of_file = fmt::format("the score is {}{}", *first_score_,
+                            *first_score_ == plan.score ? " as well" : "");
+    plan.notes.push_back(
+        fmt::format("{} of {} operators run elsewhere than in the order of the file, in which {}",
+                    moved, order.size(), of_file));
+  }
+  if (precedence_.IsChain() || incumbent_.found.whatever_the_order) return;
+  if (options_.ordering == answer::Ordering::kGiven) {
+    plan.scope.orders = "orders other than that of the file, as asked";
+  } else if (survey_.every && survey_.settled) {
+    plan.notes.push_back(fmt::format("all {} orders of the operators were tried", survey_.orders));
+  } else {
+    plan.scope.orders =
+        "some orders, for want of effort, among which bounds do not rule out a better plan";
+  }
+  if (!plan::CoversAll(plan.scope)) plan.status = "feasible";
+}
+
+// A proof in the order of the file is not a proof for other orders.
+void OrderSearch::Qualify(answer::PartitionResult& result) const {
+  if (survey_.proven) {
+    result.reason +=
+        fmt::format("; the same holds for each of the {} orders of the operators", survey_.orders);
+    return;
+  }
+  result.status = problem::Status::kUnknown;
+  result.of_file_order = true;
+}
+}  // namespace tessera::search::partition::driver
