@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 
 namespace tessera::base {
@@ -103,6 +104,15 @@ class Stop {
   const Stop* parent_ = nullptr;
   int64_t request_at_ = 0;  // 0: polls are not counted
 };
+
+// Keeps the object reachable until the process ends, so that leak checkers do not report it.
+void LeaveReachable(const void* object);
+
+// Frees the object, unless the Stop has ended the process.
+template <typename Held>
+void FreeUnlessAtEnd(std::unique_ptr<Held> held, const Stop& stop) {
+  if (held != nullptr && stop.HasEndedProcess()) LeaveReachable(held.release());
+}
 
 // Polls a Stop once for about every `period` units of work.
 class PolledWork {

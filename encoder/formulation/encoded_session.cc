@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <exception>
 #include <numeric>
 #include <utility>
@@ -132,13 +131,9 @@ Result EncodedSession::Solve(size_t candidate, Bytes capacity, const base::Budge
   return result;
 }
 
-// Leaves the backend as it is if the process ends anyway: the libraries take up to a second to free
-// the formulas of some thousand buffers.
+// The libraries take up to a second to free the formulas of some thousand buffers.
 void EncodedSession::LeaveAtEnd(const base::Stop& stop) {
-  if (!opened_ || !stop.HasEndedProcess()) return;
-  static std::atomic<Opened*> last_left{nullptr};  // reachable, so that it is no leak
-  Opened* const left = opened_.release();
-  left->left_before = last_left.exchange(left);
+  if (opened_ && stop.HasEndedProcess()) base::LeaveReachable(opened_.release());
 }
 
 Problem EncodedSession::SizedFor(size_t candidate) const {

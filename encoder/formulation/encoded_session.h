@@ -40,7 +40,6 @@ class EncodedSession : public problem::Session {
     Formulation formulation;
     Opened(FormulationInput asked, BackendFactory& open_backend, const Constraints& constraints,
            const base::Stop& stop);
-    Opened* left_before = nullptr;
   };
 
   // `most` is the upper bound of the costs, if there is one.

@@ -35,6 +35,7 @@ bool KeepSameRows(HaloStorage a, HaloStorage b) {
 std::shared_ptr<graph::tiling::TiledSubgraph> SharedTilings::Cut(
     const graph::tiling::TileShape& tile, HaloStorage halo,
     const graph::tiling::ClassTest& wants_classes) {
+  if (stop_ != nullptr && stop_->Requested()) return nullptr;
   const HaloStorage alike =
       KeepSameRows(halo, HaloStorage::kRollingBuffer) ? HaloStorage::kRollingBuffer : halo;
   std::shared_ptr<graph::tiling::TiledSubgraph>& tiling = tilings_[{tile, alike}];

@@ -71,10 +71,10 @@ class SharedTilings {
   // A stop, if given, must outlive this object.
   SharedTilings(const graph::Graph& graph, graph::Interval interval,
                 const base::Stop* stop = nullptr)
-      : tiler_(graph, interval, stop) {}
+      : stop_(stop), tiler_(graph, interval, stop) {}
 
-  // Returns nullptr if the stop came first. `wants_classes` may exclude classes that are not
-  // needed.
+  // Returns nullptr if the stop came first, even for a cached tiling. `wants_classes` may exclude
+  // classes that are not needed.
   std::shared_ptr<graph::tiling::TiledSubgraph> Cut(
       const graph::tiling::TileShape& tile, hw_profiles::HaloStorage halo,
       const graph::tiling::ClassTest& wants_classes = {});
@@ -83,6 +83,7 @@ class SharedTilings {
   void Forget() { tilings_.clear(); }
 
  private:
+  const base::Stop* stop_;
   graph::tiling::Tiler tiler_;
   std::map<std::pair<graph::tiling::TileShape, hw_profiles::HaloStorage>,
            std::shared_ptr<graph::tiling::TiledSubgraph>>

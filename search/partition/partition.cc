@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -90,7 +91,7 @@ base::Expected<answer::PartitionResult> Search(const graph::Graph& network,
   const tiling::Engines engines(options.engines.begin(), options.engines.end());
   const tiling::CachedEngines own(options.cached != nullptr ? tiling::Engines() : engines);
   const tiling::CachedEngines& cached = options.cached != nullptr ? *options.cached : own;
-  choices::PriceStore prices;
+  auto prices = std::make_unique<choices::PriceStore>();
   const paths::NetworkContext network_context{
       .graph = graph,
       .profile = profile,
@@ -102,9 +103,11 @@ base::Expected<answer::PartitionResult> Search(const graph::Graph& network,
       .previous = options.previous,
       .constraints = options.constraints,
       .keeping = options.keeping,
-      .prices = &prices};
-  base::Expected<answer::PartitionResult> result =
-      driver::OrderSearch(network_context, options, lower_bounds).Run();
+      .prices = prices.get()};
+  auto search = std::make_unique<driver::OrderSearch>(network_context, options, lower_bounds);
+  base::Expected<answer::PartitionResult> result = search->Run();
+  base::FreeUnlessAtEnd(std::move(search), network_context.stop);
+  base::FreeUnlessAtEnd(std::move(prices), network_context.stop);
   if (!result) return result;
   if (result->plan) Record(graph, options, *result);
   ReportCache(options, cached);
