@@ -167,7 +167,7 @@ bool HomesHold(const choices::SearchContext& context,
       encoder::program::BuildHomes(context.graph, context.profile, subgraphs);
   std::erase_if(homes, [](const auto& home) { return FitsInARow(home.problem); });
   const base::Expected<placement::HomePlacement> placed =
-      placement::PlaceHomes(std::move(homes), context.engines, context.LeastBudget(), context.stop);
+      placement::PlaceHomes(std::move(homes), context.engines, context.budget, context.stop);
   return placed && placed->reason.empty();
 }
 

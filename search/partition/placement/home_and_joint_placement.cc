@@ -20,7 +20,8 @@ namespace tessera::search::partition::placement {
 
 // Homes are large and their tensors few. A greedy order usually meets the bound, and no metric uses
 // the peak. So only little work is spent on lowering it, and none if hints state preferred
-// addresses. The whole budget may be spent on finding a placement at all.
+// addresses. The whole budget, and at least that for results which every plan needs, may be spent
+// on finding a placement at all.
 namespace {
 
 using problem::Result;
@@ -45,7 +46,7 @@ base::Expected<Result> PlaceHome(const problem::Problem& problem, const tiling::
   const base::Stop grace(base::Stop::Clock::now() + kHomeGrace);
   options.minimize = false;
   options.capacity = problem.memories.front().capacity;
-  options.budget = budget;
+  options.budget.units = std::max(budget.units, choices::SearchContext::kLeastBudget);
   if (stop.Requested()) options.stop = &grace;
   return allocate::Allocate(problem, nullptr, 0, engines, options);
 }
@@ -264,7 +265,7 @@ base::Expected<JointPlacement> PlaceJointly(const choices::SearchContext& contex
     tiling::FixOffsets(constraints.PinsIn(home.problem.memories.front().name), home.problem);
   }
   base::Expected<HomePlacement> homes =
-      PlaceHomes(std::move(home_problems), context.engines, context.LeastBudget(), context.stop);
+      PlaceHomes(std::move(home_problems), context.engines, context.budget, context.stop);
   if (!homes) return base::Unexpected(homes.error());
   if (!homes->reason.empty())
     return Refused(homes->status, homes->reason, std::move(homes->obstacle));
