@@ -1,7 +1,9 @@
 #include "tessera/search/allocate/engine_queries.h"
 
+#include <algorithm>
 #include <array>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,10 +40,11 @@ namespace {
 
 // Takes over the engine's answer if it is cheaper, and its proven bound.
 void Take(Result& best, Result found) {
+  best.statistics.nodes += found.statistics.nodes;
   best.statistics.conflicts += found.statistics.conflicts;
   if (found.status == Status::kUnknown || !found.cost)
     return AppendReason(best.reason, found.reason);
-  best.least_cost = found.least_cost;
+  best.least_cost = std::max(best.least_cost, found.least_cost);
   if (*found.cost < *best.cost) {
     best.allocation = std::move(found.allocation);
     best.peak = found.peak;
@@ -50,8 +53,30 @@ void Take(Result& best, Result found) {
     if (best.status == Status::kOptimal && *best.peak > best.lower_bound)
       best.status = Status::kFeasible;
   }
-  if (*best.cost > best.least_cost)
-    AppendReason(best.reason, "a cheaper placement is not ruled out");
+}
+
+// The share of the time in which engines that refute nothing lower the costs.
+constexpr double kFindersShare = 0.7;
+
+problem::Problem WithHints(problem::Problem problem, const problem::Allocation& allocation) {
+  for (size_t i = 0; i < problem.buffers.size(); ++i)
+    problem.buffers[i].hint = allocation.offsets[i];
+  return problem;
+}
+
+// An error of the program in an engine's answer about a problem of which a placement is known.
+std::optional<base::Diagnostic> FindFault(const problem::Problem& problem, problem::Bytes capacity,
+                                          const Result& found) {
+  base::Diagnostic fault;
+  if (found.status == Status::kInfeasible) {
+    fault.message = found.engine + " calls a problem infeasible of which a placement is known";
+    return fault;
+  }
+  if (!found.allocation) return std::nullopt;
+  const auto violations = problem::Validate(problem, *found.allocation, capacity, 1);
+  if (violations.empty()) return std::nullopt;
+  fault.message = found.engine + " returned a wrong allocation: " + violations.front().message;
+  return fault;
 }
 
 }  // namespace
@@ -62,27 +87,23 @@ base::Expected<Result> FindCheapest(const problem::Problem& problem, Result plac
                                     const base::Budget& budget, const base::Stop& stop) {
   if (problem.costs.empty() || !placed.allocation) return placed;
   placed.cost = CostOf(problem, *placed.allocation);
-  for (const problem::Engine* engine : engines) {
-    Result found = engine->Open(problem, nullptr)->Minimise(0, capacity, budget, stop);
-    if (found.status == Status::kUnsupported) continue;
-    if (found.status == Status::kInfeasible) {
-      base::Diagnostic fault;
-      fault.message = found.engine + " calls a problem infeasible of which a placement is known";
-      return base::Unexpected(fault);
+  bool asked = false;
+  for (const bool refutes : {false, true}) {
+    const base::Stop share(refutes ? std::nullopt : stop.Before(kFindersShare), &stop);
+    for (const problem::Engine* engine : engines) {
+      if (engine->Refutes() != refutes || *placed.cost <= placed.least_cost) continue;
+      const problem::Problem hinted = WithHints(problem, *placed.allocation);
+      Result found = engine->Open(hinted, nullptr)->Minimise(0, capacity, budget, share);
+      if (found.status == Status::kUnsupported) continue;
+      asked = true;
+      if (auto fault = FindFault(problem, capacity, found)) return base::Unexpected(*fault);
+      Take(placed, std::move(found));
+      if (refutes) break;
     }
-    if (found.allocation) {
-      const auto violations = problem::Validate(problem, *found.allocation, capacity, 1);
-      if (!violations.empty()) {
-        base::Diagnostic fault;
-        fault.message =
-            found.engine + " returned a wrong allocation: " + violations.front().message;
-        return base::Unexpected(fault);
-      }
-    }
-    Take(placed, std::move(found));
-    return placed;
   }
-  AppendReason(placed.reason, "no engine asked minimises costs");
+  if (!asked && *placed.cost > 0) AppendReason(placed.reason, "no engine asked minimises costs");
+  if (*placed.cost > placed.least_cost)
+    AppendReason(placed.reason, "a cheaper placement is not ruled out");
   return placed;
 }
 

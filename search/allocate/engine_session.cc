@@ -122,28 +122,32 @@ SizedSession::SizedSession(std::string_view engine, BankSupport banks,
 Result SizedSession::Solve(size_t candidate, problem::Bytes capacity, const base::Budget& budget,
                            const base::Stop& stop) {
   Result result;
+  if (OpenCandidate(candidate, stop, result)) Answer(capacity, budget, stop, result);
+  return result;
+}
+
+bool SizedSession::OpenCandidate(size_t candidate, const base::Stop& stop, Result& result) {
   result.engine = engine_;
   if (const auto unsupported = FindUnsupported(problem_, banks_)) {
     result.status = Status::kUnsupported;
     result.reason = "the " + engine_ + " engine does not honour " + *unsupported;
-  } else if (ladder_ != nullptr && candidate >= ladder_->candidates.size()) {
+    return false;
+  }
+  if (ladder_ != nullptr && candidate >= ladder_->candidates.size()) {
     result.status = Status::kInvalid;
     result.reason = "there is no candidate " + std::to_string(candidate);
-  } else if (stop.Requested()) {
-    result.reason = "the " + engine_ + " engine was stopped before it began";
-  } else {
-    OpenCandidate(candidate);
-    Answer(capacity, budget, stop, result);
+    return false;
   }
-  return result;
-}
-
-void SizedSession::OpenCandidate(size_t candidate) {
-  if (sized_ != nullptr && candidate == candidate_) return;
+  if (stop.Requested()) {
+    result.reason = "the " + engine_ + " engine was stopped before it began";
+    return false;
+  }
+  if (sized_ != nullptr && candidate == candidate_) return true;
   candidate_ = candidate;
   if (ladder_ != nullptr) at_candidate_ = AtCandidate(problem_, ladder_->candidates[candidate]);
   sized_ = at_candidate_ ? &*at_candidate_ : &problem_;
   Reopen();
+  return true;
 }
 
 using problem::Ladder;

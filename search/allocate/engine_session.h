@@ -53,6 +53,11 @@ class SizedSession : public problem::Session {
   SizedSession(std::string_view engine, BankSupport banks, const problem::Problem& problem,
                const problem::Ladder* ladder);
 
+  // Makes Sized() the Problem of the candidate. False, with status and reason, if there is no
+  // answer to give: the engine does not support the Problem, there is no such candidate, or the
+  // stop came.
+  bool OpenCandidate(size_t candidate, const base::Stop& stop, problem::Result& result);
+
   // The Problem with the sizes of the requested candidate. Not valid before the first Reopen.
   const problem::Problem& Sized() const { return *sized_; }
 
@@ -62,8 +67,6 @@ class SizedSession : public problem::Session {
   // Fills in the answer for `capacity`. The engine name is already set.
   virtual void Answer(problem::Bytes capacity, const base::Budget& budget, const base::Stop& stop,
                       problem::Result& result) = 0;
-
-  void OpenCandidate(size_t candidate);
 
   const std::string engine_;
   const BankSupport banks_;

@@ -10,8 +10,10 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/problem/structure.h"
+#include "tessera/problem/validator.h"
 #include "tessera/search/allocate/conflict_model.h"
 #include "tessera/search/allocate/engine_session.h"
+#include "tessera/search/engines/local_search/reuse_search.h"
 
 namespace tessera::search::engines::local_search {
 
@@ -247,6 +249,31 @@ class LocalSearchSession final : public allocate::PerMemorySession {
       : allocate::PerMemorySession("local-search", allocate::BankSupport::kNone, problem, ladder),
         seed_(seed) {}
 
+  // Continues from the hints if they are a placement.
+  Result Minimise(size_t candidate, problem::Bytes capacity, const base::Budget& budget,
+                  const base::Stop& stop) override {
+    Result result;
+    if (!OpenCandidate(candidate, stop, result)) return result;
+    const std::vector<problem::Cost>& costs = Sized().costs;
+    if (std::any_of(costs.begin(), costs.end(), [](const problem::Cost& cost) {
+          return cost.kind != problem::CostKind::kReuse;
+        })) {
+      result.status = Status::kUnsupported;
+      result.reason = "local search does not minimise mode switches";
+      return result;
+    }
+    if (!TakeHints(capacity, result)) result = Solve(candidate, capacity, budget, stop);
+    if (!result.allocation) return result;
+    for (size_t memory = 0; memory < Sized().memories.size(); ++memory) {
+      const problem::Bytes limit = memory == 0 ? capacity : Sized().memories[memory].capacity;
+      ReduceReuse(memory, limit, budget, stop, result);
+    }
+    result.status = Status::kFeasible;
+    result.peak = problem::PeakOf(Sized(), *result.allocation);
+    result.cost = problem::CostOf(Sized(), *result.allocation);
+    return result;
+  }
+
  private:
   void Reopen() override {
     memories_.clear();
@@ -295,6 +322,36 @@ class LocalSearchSession final : public allocate::PerMemorySession {
                                      : "local search reached its limit of " +
                                            std::to_string(budget.units) + " nodes";
     return false;
+  }
+
+  bool TakeHints(problem::Bytes capacity, Result& result) const {
+    problem::Allocation hinted;
+    for (const problem::Buffer& buffer : Sized().buffers) {
+      const std::optional<problem::Bytes>& at = buffer.offset ? buffer.offset : buffer.hint;
+      if (!at) return false;
+      hinted.offsets.push_back(*at);
+    }
+    hinted.modes = problem::ConstantModes(Sized());
+    if (!problem::Validate(Sized(), hinted, capacity, 1).empty()) return false;
+    result.allocation = std::move(hinted);
+    return true;
+  }
+
+  // Lowers the costs of one memory; the allocation stays as it is if there are none, or the memory
+  // is too large.
+  void ReduceReuse(size_t memory, problem::Bytes capacity, const base::Budget& budget,
+                   const base::Stop& stop, Result& result) {
+    if (!Open(memory, stop).empty() || !memories_[memory]) return;
+    const allocate::ConflictModel& model = memories_[memory]->model;
+    std::vector<problem::Bytes>& offsets = result.allocation->offsets;
+    ReuseSearch search(model, PenalisedPairsOf(Sized(), static_cast<int>(memory), model), capacity,
+                       seed_);
+    std::vector<problem::Bytes> start;
+    for (const int buffer : model.buffers) start.push_back(offsets[static_cast<size_t>(buffer)]);
+    search.Start(start);
+    result.statistics.nodes += search.Improve(budget.units - result.statistics.nodes, stop);
+    for (size_t i = 0; i < start.size(); ++i)
+      offsets[static_cast<size_t>(model.buffers[i])] = search.Best()[i];
   }
 
   // Why the memory is too large, in words; empty if it is not. After a stop there may be no state.
